@@ -1,0 +1,125 @@
+package mongoerr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Error is an error with a MongoDB code: what a client gets to see.
+type Error struct {
+	Code    Code
+	Message string   // errmsg of the reply
+	Labels  []string // errorLabels of the reply, none if empty
+	Extra   []Field  // further fields of the reply, in order
+	cause   error
+}
+
+// Field is one additional field of an error reply, such as keyPattern.
+type Field struct {
+	Key   string
+	Value value.Value
+}
+
+// New makes an error of a code and its message.
+func New(code Code, msg string) *Error { return &Error{Code: code, Message: msg} }
+
+// Newf makes an error with a formatted message. A %w verb makes its operand
+// the cause.
+func Newf(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
+}
+
+// Error returns the code's name and the message.
+func (e *Error) Error() string { return e.Code.Name() + ": " + e.Message }
+
+// Unwrap returns the cause, nil if there is none. The cause is for logs; it
+// is not sent to the client.
+func (e *Error) Unwrap() error { return e.cause }
+
+// WithLabel returns a copy of the error that carries one more label.
+func (e *Error) WithLabel(label string) *Error {
+	c := *e
+	if !slices.Contains(e.Labels, label) {
+		c.Labels = append(slices.Clip(e.Labels), label)
+	}
+	return &c
+}
+
+// HasLabel reports whether the error carries the label.
+func (e *Error) HasLabel(label string) bool { return slices.Contains(e.Labels, label) }
+
+// WithExtra returns a copy of the error with one more field for the reply.
+func (e *Error) WithExtra(key string, v value.Value) *Error {
+	c := *e
+	c.Extra = append(slices.Clip(e.Extra), Field{key, v})
+	return &c
+}
+
+// WithCause returns a copy of the error that wraps cause.
+func (e *Error) WithCause(cause error) *Error {
+	c := *e
+	c.cause = cause
+	return &c
+}
+
+// WithPrefix returns a copy whose message is preceded by "prefix :: caused
+// by :: ", which is how MongoDB adds context to a message.
+func (e *Error) WithPrefix(prefix string) *Error {
+	c := *e
+	c.Message = prefix + " :: caused by :: " + e.Message
+	return &c
+}
+
+// From turns any error into an *Error; nil stays nil. An *Error anywhere in
+// the chain is taken as it is; a cancelled context becomes Interrupted, an
+// exceeded deadline MaxTimeMSExpired, everything unknown InternalError.
+func From(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return New(MaxTimeMSExpired, "operation exceeded time limit").WithCause(err)
+	case errors.Is(err, context.Canceled):
+		return New(Interrupted, "operation was interrupted").WithCause(err)
+	}
+	return New(InternalError, err.Error()).WithCause(err)
+}
+
+// CodeOf returns the code that [From] gives to err; OK for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return OK
+	}
+	return From(err).Code
+}
+
+// Is reports whether err carries the code.
+func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }
+
+// AppendReply writes the fields of a failed command's reply: ok: 0, errmsg,
+// code, codeName, errorLabels if there are any, and the extra fields.
+func (e *Error) AppendReply(b *value.Builder) {
+	b.Double("ok", 0)
+	b.String("errmsg", e.Message)
+	b.Int32("code", int32(e.Code))
+	b.String("codeName", e.Code.Name())
+	if len(e.Labels) > 0 {
+		b.StartArray("errorLabels")
+		for _, l := range e.Labels {
+			b.String("", l)
+		}
+		b.End()
+	}
+	for _, f := range e.Extra {
+		b.Append(f.Key, f.Value)
+	}
+}

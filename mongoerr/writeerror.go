@@ -1,0 +1,84 @@
+package mongoerr
+
+import (
+	"fmt"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// WriteError is the failure of one statement of a batch of writes: one
+// element of a reply's writeErrors.
+type WriteError struct {
+	Index      int // position of the statement in the batch
+	Err        *Error
+	KeyPattern value.Doc // of a duplicate key: the index's key pattern
+	KeyValue   value.Doc // of a duplicate key: the key that exists already
+	ErrInfo    value.Doc // of a failed validation: the rules not satisfied
+}
+
+// Names of the fields by which an [Error] carries what a [WriteError] keeps
+// in fields of its own.
+const (
+	FieldKeyPattern = "keyPattern"
+	FieldKeyValue   = "keyValue"
+	FieldErrInfo    = "errInfo"
+)
+
+// NewWriteError makes the write error of statement index out of any error.
+// Extra fields keyPattern, keyValue and errInfo of an [Error] become the
+// fields of the same names.
+func NewWriteError(index int, err error) *WriteError {
+	w := &WriteError{Index: index, Err: From(err)}
+	if w.Err == nil {
+		return nil
+	}
+	for _, f := range w.Err.Extra {
+		switch f.Key {
+		case FieldKeyPattern:
+			w.KeyPattern = f.Value.Doc()
+		case FieldKeyValue:
+			w.KeyValue = f.Value.Doc()
+		case FieldErrInfo:
+			w.ErrInfo = f.Value.Doc()
+		}
+	}
+	return w
+}
+
+// Error describes the failure with the statement's position.
+func (w *WriteError) Error() string { return fmt.Sprintf("write %d: %v", w.Index, w.Err) }
+
+// Unwrap returns the error without its position.
+func (w *WriteError) Unwrap() error { return w.Err }
+
+// AppendFields writes the fields of the error into an open document: index,
+// code, errmsg and, where set, keyPattern, keyValue and errInfo.
+func (w *WriteError) AppendFields(b *value.Builder) {
+	b.Int32("index", int32(w.Index))
+	b.Int32("code", int32(w.Err.Code))
+	b.String("errmsg", w.Err.Message)
+	appendDoc(b, FieldKeyPattern, w.KeyPattern)
+	appendDoc(b, FieldKeyValue, w.KeyValue)
+	appendDoc(b, FieldErrInfo, w.ErrInfo)
+}
+
+// AppendWriteErrors writes the writeErrors array of a reply; nothing if
+// there are no errors.
+func AppendWriteErrors(b *value.Builder, errs []*WriteError) {
+	if len(errs) == 0 {
+		return
+	}
+	b.StartArray("writeErrors")
+	for _, w := range errs {
+		b.StartDocument("")
+		w.AppendFields(b)
+		b.End()
+	}
+	b.End()
+}
+
+func appendDoc(b *value.Builder, key string, d value.Doc) {
+	if d != nil {
+		b.Document(key, d)
+	}
+}
