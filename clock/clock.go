@@ -1,0 +1,61 @@
+// Package clock is the only source of time in DuskDB.
+//
+// Data that expires is tested by moving time, not by waiting for it. So no
+// other package calls time.Now or makes timers; each is given a [Clock]:
+// [System] in production, [Manual] in tests and behind the testClock
+// command.
+//
+// A Manual stands still or runs along with the system clock at a distance,
+// and moves when told to. A move is atomic: whoever asks for the time sees
+// the old or the new instant and nothing between. After the move, due timers
+// fire in order and then the functions given to [Manual.OnJump] run, so that
+// when [Manual.Advance] returns, expiry has seen the new time.
+package clock
+
+import "time"
+
+// Clock tells the time and wakes sleepers.
+type Clock interface {
+	// Now returns the present instant.
+	Now() time.Time
+	// NowMillis returns Now in milliseconds since 1970, the resolution of
+	// every stored date.
+	NowMillis() int64
+	// After returns a channel that receives the time once d has passed.
+	After(d time.Duration) <-chan time.Time
+	// NewTimer returns a timer that fires once d has passed.
+	NewTimer(d time.Duration) Timer
+}
+
+// Timer fires once. As with time.Timer, nothing is received from C after
+// Stop or Reset that was sent before.
+type Timer interface {
+	// C returns the channel on which the time is delivered.
+	C() <-chan time.Time
+	// Stop prevents the timer from firing; false if it fired or was stopped
+	// already.
+	Stop() bool
+	// Reset makes the timer fire once d has passed from now; false if it had
+	// fired or been stopped.
+	Reset(d time.Duration) bool
+}
+
+// System returns the clock of the machine.
+func System() Clock { return system{} }
+
+type system struct{}
+
+func (system) Now() time.Time                         { return time.Now() }
+func (system) NowMillis() int64                       { return time.Now().UnixMilli() }
+func (system) After(d time.Duration) <-chan time.Time { return time.After(d) }
+func (system) NewTimer(d time.Duration) Timer         { return systemTimer{time.NewTimer(d)} }
+
+func (system) afterFunc(d time.Duration, f func()) (stop func() bool) {
+	return time.AfterFunc(d, f).Stop
+}
+
+type systemTimer struct{ t *time.Timer }
+
+func (t systemTimer) C() <-chan time.Time        { return t.t.C }
+func (t systemTimer) Stop() bool                 { return t.t.Stop() }
+func (t systemTimer) Reset(d time.Duration) bool { return t.t.Reset(d) }
