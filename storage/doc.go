@@ -1,0 +1,48 @@
+// Package storage is the contract between DuskDB's commands and whatever
+// keeps the records: namespaces, records, indexes, transactions. It knows
+// nothing of filters, commands or MongoDB's error codes.
+//
+// # Records
+//
+// A collection is a sequence of records addressed by a [RecordID] that grows
+// with every insert, so natural order is insertion order, and a scan can be
+// resumed by the last id it saw. A [Record] carries the document and the
+// instant of its last write in milliseconds, given by the writer (from the
+// server's clock, sampled once per command).
+//
+// # Indexes
+//
+// An index is an opaque specification document with a name. The engine asks
+// the [Indexer] it was opened with to turn the specification into an
+// [Index], which makes the keys of a record; the engine keeps the set of
+// key+RecordID entries in byte order, and checks uniqueness. Index entries
+// are derived data: an engine may rebuild them on open. A collection's "_id"
+// index is an index like any other.
+//
+// An index only narrows: whoever reads must check each record against the
+// filter again, because between an index entry and its record there may be
+// concurrent writes.
+//
+// # Guarantees
+//
+//   - Update runs one writer at a time. What its function did is applied
+//     whole when it returns nil, not at all when it returns an error. The
+//     function sees its own writes.
+//   - After Update returns, every later View sees the writes. They survive a
+//     crash of the process at once, and a crash of the machine once a
+//     [Engine.Sync] that began later has returned, or after the journal
+//     interval.
+//   - After a crash the engine holds a prefix of the committed updates, each
+//     whole.
+//   - View reads the latest committed state; a long scan sees writes that
+//     land beyond its position, never half an Update of one record, and
+//     holds no lock while its callback is between chunks. Callbacks may
+//     return at any record and resume later by position.
+//   - Begin opens a snapshot transaction: it sees the state at its beginning
+//     and its own writes; a write to a record (or a unique key, or a catalog
+//     entry) changed by someone else since fails with [ErrConflict].
+//   - Documents handed out are immutable and stay valid for ever; documents
+//     handed in are copied.
+//   - A failed write (disk full) leaves memory and disk agreeing, is
+//     reported, and reads go on.
+package storage

@@ -1,0 +1,230 @@
+package storage
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// RecordID addresses a record within its collection. Ids start at 1 and
+// grow; 0 is no record.
+type RecordID int64
+
+// Record is one stored document.
+type Record struct {
+	ID  RecordID
+	TS  int64 // last write, milliseconds since the epoch
+	Doc value.Doc
+}
+
+// Namespace names a collection within a database.
+type Namespace struct{ DB, Coll string }
+
+// String returns "db.coll".
+func (n Namespace) String() string { return n.DB + "." + n.Coll }
+
+// Errors of the contract. Engines return these, possibly wrapped.
+var (
+	ErrNotFound = errors.New("namespace not found")
+	ErrExists   = errors.New("namespace exists")
+	ErrNoIndex  = errors.New("index not found")
+	ErrNoRecord = errors.New("record not found")
+	ErrConflict = errors.New("write conflict")
+	ErrClosed   = errors.New("engine is closed")
+	ErrReadOnly = errors.New("transaction is read only")
+	ErrLocked   = errors.New("data directory is in use by another process")
+)
+
+// DuplicateKeyError reports that a unique index already has the key.
+type DuplicateKeyError struct {
+	Namespace Namespace
+	Index     string   // name of the violated index
+	Key       []byte   // the encoded key
+	Existing  RecordID // the record that has it
+}
+
+func (e *DuplicateKeyError) Error() string {
+	return "duplicate key in index " + e.Index + " of " + e.Namespace.String()
+}
+
+// Engine is a store. All methods are safe for concurrent use.
+type Engine interface {
+	// View runs fn on the latest committed state.
+	View(ctx context.Context, fn func(Tx) error) error
+	// Update runs fn as the only writer and commits unless it fails.
+	Update(ctx context.Context, fn func(Tx) error) error
+	// Begin opens a snapshot transaction, which must be ended.
+	Begin(ctx context.Context) (Txn, error)
+	// Sync returns when all updates committed before the call are on disk.
+	Sync(ctx context.Context) error
+	// Stats describes the engine for serverStatus.
+	Stats() EngineStats
+	// Compact reclaims the space of overwritten and deleted records.
+	Compact(ctx context.Context) error
+	// Close syncs and releases everything.
+	Close() error
+}
+
+// EngineStats are totals since open, and sizes now.
+type EngineStats struct {
+	Name          string // "bunt"
+	Persistent    bool
+	FileBytes     int64 // size of the log on disk
+	Commits       int64
+	Syncs         int64
+	SyncErrors    int64
+	OpenSnapshots int64
+	RecoveredCut  int64 // bytes of a torn tail cut off on open
+}
+
+// Txn is a snapshot transaction.
+type Txn interface {
+	Tx
+	// Commit applies the writes; ErrConflict if someone else was first.
+	Commit(ctx context.Context) error
+	// Abort forgets them. After Commit it does nothing.
+	Abort()
+}
+
+// Tx is the catalog as one transaction sees it. A Tx and the Collections it
+// hands out belong to one goroutine and to the lifetime of the function they
+// were given to (or of the Txn).
+type Tx interface {
+	// Collection opens a collection; ErrNotFound if there is none.
+	Collection(ns Namespace) (Collection, error)
+	// Collections lists the collections of a database ("" for all),
+	// ordered by namespace.
+	Collections(db string) []*Info
+	// Create makes a collection with its options (an opaque document) and
+	// its first indexes.
+	Create(ns Namespace, options value.Doc, indexes []IndexSpec) (Collection, error)
+	// Drop removes a collection.
+	Drop(ns Namespace) error
+	// Rename moves a collection; the target must not exist.
+	Rename(from, to Namespace) error
+	// SetOptions replaces a collection's options.
+	SetOptions(ns Namespace, options value.Doc) error
+	// CreateIndex adds an index over the existing records. It fails with
+	// DuplicateKeyError where they violate it, or with the Index's error.
+	CreateIndex(ns Namespace, spec IndexSpec) error
+	// DropIndex removes an index.
+	DropIndex(ns Namespace, name string) error
+	// SetIndex replaces the specification of an index whose keys stay the
+	// same (expireAfterSeconds, hidden, …).
+	SetIndex(ns Namespace, spec IndexSpec) error
+}
+
+// IndexSpec is an index's name and its opaque specification.
+type IndexSpec struct {
+	Name string
+	Spec value.Doc
+}
+
+// Info describes a collection. It is immutable; changes to the catalog make
+// a new one.
+type Info struct {
+	Namespace Namespace
+	UUID      [16]byte
+	Options   value.Doc
+	Indexes   []IndexInfo
+	// Meta is what the Indexer's Attach made of options and indexes.
+	Meta any
+}
+
+// Index finds an index by name; nil if there is none.
+func (i *Info) Index(name string) *IndexInfo {
+	for k := range i.Indexes {
+		if i.Indexes[k].Name == name {
+			return &i.Indexes[k]
+		}
+	}
+	return nil
+}
+
+// IndexInfo describes an index of a collection.
+type IndexInfo struct {
+	IndexSpec
+	Index Index
+}
+
+// Indexer turns specifications into key makers. It is implemented by
+// whoever knows the meaning of specifications and given to the engine when
+// it is opened.
+type Indexer interface {
+	// Index compiles a specification.
+	Index(options value.Doc, spec IndexSpec) (Index, error)
+	// Attach makes the Meta of an Info whenever its options or indexes
+	// change. It must not fail: what it cannot read it leaves out.
+	Attach(info *Info) any
+}
+
+// Index makes index keys. It is safe for concurrent use.
+type Index interface {
+	// Keys appends the record's keys, each complete, without RecordID. The
+	// slices must not alias each other's capacity. multikey tells that the
+	// record made the index multikey (an array was expanded), also when it
+	// made a single key.
+	Keys(dst [][]byte, r Record) (keys [][]byte, multikey bool, err error)
+	// Unique reports whether two records may not share a key.
+	Unique() bool
+}
+
+// Range bounds a scan of records. Zero bounds are open.
+type Range struct {
+	After   RecordID // first id is above this (below, when Reverse)
+	Until   RecordID // last id, inclusive; 0: to the end
+	Reverse bool
+}
+
+// KeyRange bounds a scan of an index: Lo <= key < Hi in byte order, empty
+// bounds are open. A key with bytes appended (a longer compound key) lies
+// directly behind its prefix.
+type KeyRange struct {
+	Lo, Hi  []byte
+	Reverse bool
+	// AfterKey and AfterID resume a scan behind an entry seen before, in
+	// the direction of the scan.
+	AfterKey []byte
+	AfterID  RecordID
+}
+
+// Collection is a collection within a transaction.
+type Collection interface {
+	// Info is the collection's description.
+	Info() *Info
+	// Get reads a record.
+	Get(id RecordID) (Record, bool)
+	// Insert stores a new document. ts is the instant of writing.
+	Insert(doc value.Doc, ts int64) (RecordID, error)
+	// Update replaces the document of a record.
+	Update(id RecordID, doc value.Doc, ts int64) error
+	// Delete removes a record; ErrNoRecord if it is gone.
+	Delete(id RecordID) error
+	// Truncate removes all records.
+	Truncate() error
+	// Scan yields records in the order of their ids until fn returns false.
+	Scan(r Range, fn func(Record) bool) error
+	// ScanIndex yields index entries in key order until fn returns false.
+	// key is valid only during the call.
+	ScanIndex(name string, r KeyRange, fn func(key []byte, id RecordID) bool) error
+	// Find returns the first record whose entry in the index has exactly
+	// this key: the fast path for unique look-ups.
+	Find(index string, key []byte) (Record, bool, error)
+	// Count is the number of records.
+	Count() int64
+	// Size is the sum of the document lengths in bytes.
+	Size() int64
+	// LastID is the id of the newest record ever inserted.
+	LastID() RecordID
+	// IndexStats returns the number of entries of an index, their bytes,
+	// and whether any record made it multikey.
+	IndexStats(name string) (IndexStats, error)
+}
+
+// IndexStats describes the entries of an index.
+type IndexStats struct {
+	Entries  int64
+	Bytes    int64
+	Multikey bool
+}
