@@ -409,6 +409,13 @@ const (
 	StreamProcessorSourceDocTooLarge                            Code = 423
 	StreamProcessorTooManyOutputTargets                         Code = 424
 	StreamProcessorCannotResumeFromSource                       Code = 425
+	IndexIsEmpty                                                Code = 426
+	DbCheckSecondaryBatchTimeout                                Code = 427
+	DbCheckAttemptOnClusteredCollectionIdIndex                  Code = 428
+	DbCheckInconsistentHash                                     Code = 429
+	IndexKeyOrderViolation                                      Code = 430
+	ChunkMetadataInconsistency                                  Code = 431
+	OfflineValidationFailedToComplete                           Code = 432
 	SocketException                                             Code = 9001
 	ObsoleteRecvStaleConfig                                     Code = 9996
 	CannotGrowDocumentInCappedNamespace                         Code = 10003

@@ -8,6 +8,7 @@ type info struct {
 }
 
 // table lists every named code in ascending order; [lookup] searches it.
+// Please keep it sorted by code.
 var table = []info{
 	{OK, "OK", 0},
 	{InternalError, "InternalError", 0},
@@ -413,6 +414,13 @@ var table = []info{
 	{StreamProcessorSourceDocTooLarge, "StreamProcessorSourceDocTooLarge", CategoryStreamProcessorUserError},
 	{StreamProcessorTooManyOutputTargets, "StreamProcessorTooManyOutputTargets", CategoryStreamProcessorUserError},
 	{StreamProcessorCannotResumeFromSource, "StreamProcessorCannotResumeFromSource", CategoryStreamProcessorUserError},
+	{IndexIsEmpty, "IndexIsEmpty", 0},
+	{DbCheckSecondaryBatchTimeout, "DbCheckSecondaryBatchTimeout", 0},
+	{DbCheckAttemptOnClusteredCollectionIdIndex, "DbCheckAttemptOnClusteredCollectionIdIndex", 0},
+	{DbCheckInconsistentHash, "DbCheckInconsistentHash", 0},
+	{IndexKeyOrderViolation, "IndexKeyOrderViolation", 0},
+	{ChunkMetadataInconsistency, "ChunkMetadataInconsistency", 0},
+	{OfflineValidationFailedToComplete, "OfflineValidationFailedToComplete", 0},
 	{SocketException, "SocketException", CategoryNetworkError | CategoryRetriableError},
 	{ObsoleteRecvStaleConfig, "OBSOLETE_RecvStaleConfig", 0},
 	{CannotGrowDocumentInCappedNamespace, "CannotGrowDocumentInCappedNamespace", 0},
