@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"bufio"
+	"io"
+)
+
+// Message is what a Reader returns: *[Msg], *[Query] or *[Reply].
+type Message interface {
+	// Head is the header of the message; of a compressed one, the header of
+	// the message inside.
+	Head() Header
+}
+
+// inputBuffer is large enough for most requests to arrive in one read.
+const inputBuffer = 4 << 10
+
+// Reader reads messages from a connection. It is not safe for concurrent
+// use.
+type Reader struct {
+	in    *bufio.Reader
+	frame scratch // the message as it came
+	plain scratch // the message inside an OP_COMPRESSED
+
+	// The last message of each kind, reused unless it was detached.
+	msg   *Msg
+	query *Query
+	reply *Reply
+}
+
+// NewReader returns a Reader over r.
+func NewReader(r io.Reader) *Reader {
+	rd := &Reader{in: bufio.NewReaderSize(r, inputBuffer)}
+	rd.renew()
+	return rd
+}
+
+func (r *Reader) renew() { r.msg, r.query, r.reply = new(Msg), new(Query), new(Reply) }
+
+// ReadMessage reads the next message. The message and everything in it are
+// valid until the next call; see [Reader.Detach].
+//
+// At the end of input between two messages the error is io.EOF. When the
+// message was read but breaks the protocol, the error is an *[Error], and
+// unless that is fatal the message is returned with it, as far as it was
+// understood: its header and flags tell how to answer.
+func (r *Reader) ReadMessage() (Message, error) {
+	r.frame.release()
+	r.plain.release()
+	b, err := r.readFrame()
+	if err != nil {
+		return nil, err
+	}
+	compressor := Uncompressed
+	if parseHeader(b).OpCode == OpCompressed {
+		if b, compressor, err = r.decompress(b); err != nil {
+			return nil, err
+		}
+	}
+	return r.parse(b, compressor)
+}
+
+// Buffered reports whether more input is at hand already: a reason to answer
+// first and flush later.
+func (r *Reader) Buffered() bool { return r.in.Buffered() > 0 }
+
+// Detach gives the last message away with the memory behind it: it stays
+// valid as long as anyone holds it, and the next read takes new memory.
+func (r *Reader) Detach() {
+	r.frame.forget()
+	r.plain.forget()
+	r.renew()
+}
+
+// readFrame reads one message as bytes, header included.
+func (r *Reader) readFrame() ([]byte, error) {
+	head, err := r.in.Peek(HeaderSize)
+	if err != nil {
+		if len(head) > 0 {
+			err = unexpected(err)
+		}
+		return nil, err
+	}
+	if string(head[:4]) == "GET " {
+		return nil, ErrHTTP
+	}
+	h := parseHeader(head)
+	if err := h.checkLength(); err != nil {
+		return nil, err
+	}
+	return r.frame.readFull(r.in, int(h.Length))
+}
+
+// parse takes a whole, plain message apart.
+func (r *Reader) parse(b []byte, c Compressor) (Message, error) {
+	var (
+		m   Message
+		err error
+	)
+	switch h := parseHeader(b); h.OpCode {
+	case OpMsg:
+		*r.msg = Msg{Header: h, Compressor: c}
+		m, err = r.msg, r.msg.parse(b)
+	case OpQuery:
+		*r.query = Query{Header: h, Compressor: c}
+		m, err = r.query, r.query.parse(b)
+	case OpReply:
+		*r.reply = Reply{Header: h}
+		m, err = r.reply, r.reply.parse(b)
+	default:
+		return nil, fatal(CodeUnsupportedOpCode,
+			"%s is no longer supported. The client driver may require an upgrade.", h.OpCode)
+	}
+	if err == nil {
+		return m, nil
+	}
+	if IsFatal(err) {
+		return nil, err
+	}
+	return m, err
+}
