@@ -1,0 +1,321 @@
+package duskdb_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/duskdb/duskdb"
+
+// imports says what the code of each package may import of this module.
+// Tests are free. "x/*" stands for x and all packages below it, "*" for all;
+// a leading "!" takes away. The last entry that fits decides. A package that
+// is not in the table is an error: put it in its place, or leave it out.
+// Please keep each group sorted.
+var imports = map[string]string{
+	// Foundations.
+	"clock":    "",
+	"mongoerr": "value",
+	"value":    "",
+	"wire":     "mongoerr value",
+
+	// The language: pure functions over documents, never sees storage.
+	"query/agg":     language + " query/expr query/match query/project query/update",
+	"query/expr":    language,
+	"query/match":   language + " query/expr",
+	"query/plan":    language + " query/expr query/match",
+	"query/project": language + " query/expr query/match",
+	"query/update":  language + " query/expr query/match query/project",
+
+	// Storage: never sees a filter or an error code of MongoDB.
+	"index":               "mongoerr query/expr query/match storage value",
+	"storage":             "clock value",
+	"storage/bunt":        "clock storage value",
+	"storage/storagetest": "clock storage value",
+
+	// Expiry and what is built upon it: the contract of storage, no engine.
+	"auth":       "clock mongoerr storage value",
+	"queue":      "clock mongoerr storage ttl value",
+	"timeseries": "clock mongoerr query/* storage value",
+	"ttl":        "clock mongoerr storage value",
+
+	// The server, from the commands outwards.
+	"commands":     "* !cmd/* !compat_tests/* !server !servertest !storage/bunt !storage/storagetest !wire",
+	"server":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest",
+	"servertest":   "clock server value",
+	"cmd/*":        "clock mongoerr server servertest value wire",
+	"compat_tests": "*",
+}
+
+// language is what every package of the query language may import.
+const language = "clock mongoerr value"
+
+// foreign says which packages may import a library, for the libraries that
+// must not spread.
+var foreign = map[string]string{
+	"github.com/tidwall/buntdb":   "storage/bunt",
+	"go.mongodb.org/mongo-driver": "cmd/duskbench compat_tests/* servertest value wire",
+}
+
+// Time comes from package clock. Elsewhere these functions of package time
+// are banned, but for deadlines of sockets.
+var (
+	bannedTime    = strings.Fields("After AfterFunc NewTicker NewTimer Now Since Sleep Tick Until")
+	freeOfTimeBan = "clock cmd/duskbench compat_tests/*"
+	hasSockets    = "server wire"
+)
+
+func TestImports(t *testing.T) {
+	for _, f := range sourceFiles(t) {
+		if f.test {
+			continue
+		}
+		for _, imp := range f.ast.Imports {
+			if why := forbidden(f.pkg, importPath(imp)); why != "" {
+				t.Errorf("%s: %s", f.name, why)
+			}
+		}
+	}
+}
+
+func TestTimeComesFromClock(t *testing.T) {
+	for _, f := range sourceFiles(t) {
+		for _, use := range timeUses(f) {
+			t.Errorf("%s: time.%s; use the injected clock.Clock", use.pos, use.name)
+		}
+	}
+}
+
+// source is one parsed file of the module.
+type source struct {
+	name string // relative to the module
+	pkg  string // its package, relative to the module
+	test bool
+	fset *token.FileSet
+	ast  *ast.File
+}
+
+// sourceFiles parses the files themselves instead of asking the go command,
+// so files for other systems and build tags are judged as well.
+func sourceFiles(t *testing.T) []source {
+	t.Helper()
+	var files []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch base := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || nestedModule(name)):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(base, ".go"):
+			return nil
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, newSource(fset, filepath.ToSlash(name), f))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func newSource(fset *token.FileSet, name string, f *ast.File) source {
+	return source{name, path.Dir(name), strings.HasSuffix(name, "_test.go"), fset, f}
+}
+
+func nestedModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+func importPath(imp *ast.ImportSpec) string {
+	p, _ := strconv.Unquote(imp.Path.Value) // the parser has checked it
+	return p
+}
+
+// forbidden says why pkg may not import the given path; "" if it may.
+func forbidden(pkg, imported string) string {
+	for library, users := range foreign {
+		if below(imported, library) && !contains(users, pkg) {
+			return pkg + " must not import " + imported + ": only " + users + " may"
+		}
+	}
+	target, ours := strings.CutPrefix(imported, module+"/")
+	if !ours {
+		return ""
+	}
+	allowed, ok := allowedFor(pkg)
+	if !ok {
+		return pkg + " has no place in the table of allowed imports"
+	}
+	if !contains(allowed, target) {
+		return pkg + " must not import " + target
+	}
+	return ""
+}
+
+func allowedFor(pkg string) (allowed string, ok bool) {
+	for p := pkg; ; p = path.Dir(p) {
+		if allowed, ok = imports[p]; ok && p == pkg {
+			return allowed, true
+		}
+		if allowed, ok = imports[p+"/*"]; ok {
+			return allowed, true
+		}
+		if p == "." {
+			return "", false
+		}
+	}
+}
+
+// contains reports whether the list of patterns includes the package.
+func contains(list, pkg string) bool {
+	in := false
+	for pattern := range strings.FieldsSeq(list) {
+		pattern, not := strings.CutPrefix(pattern, "!")
+		tree, isTree := strings.CutSuffix(pattern, "/*")
+		if pattern == "*" || pattern == pkg || isTree && below(pkg, tree) {
+			in = !not
+		}
+	}
+	return in
+}
+
+// below reports whether p is dir or lies in it.
+func below(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+
+// timeUse is one use of a banned function.
+type timeUse struct {
+	pos  token.Position
+	name string
+}
+
+// timeUses finds the banned uses of package time in a file. In a test only
+// sleeping is banned: a time-out for what should never happen is good.
+func timeUses(f source) []timeUse {
+	name := timeImport(f.ast)
+	if name == "" || contains(freeOfTimeBan, f.pkg) {
+		return nil
+	}
+	banned := bannedTime
+	if f.test {
+		banned = []string{"Sleep"}
+	}
+	var uses []timeUse
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			return !(contains(hasSockets, f.pkg) && setsDeadline(n))
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == name && slices.Contains(banned, n.Sel.Name) {
+				uses = append(uses, timeUse{f.fset.Position(n.Pos()), n.Sel.Name})
+			}
+		}
+		return true
+	})
+	return uses
+}
+
+// timeImport returns the name by which the file knows package time.
+func timeImport(f *ast.File) string {
+	for _, imp := range f.Imports {
+		if importPath(imp) != "time" {
+			continue
+		}
+		if imp.Name != nil {
+			return imp.Name.Name
+		}
+		return "time"
+	}
+	return ""
+}
+
+func setsDeadline(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && slices.Contains([]string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}, sel.Sel.Name)
+}
+
+func TestForbidden(t *testing.T) {
+	tests := []struct {
+		pkg, imported string
+		ok            bool
+	}{
+		{"value", "fmt", true},
+		{"value", module + "/clock", false},
+		{"mongoerr", module + "/value", true},
+		{"wire", module + "/commands", false},
+		{"commands", module + "/wire", false},
+		{"commands", module + "/storage", true},
+		{"commands", module + "/storage/bunt", false},
+		{"commands", module + "/query/match", true},
+		{"server", module + "/storage/bunt", true},
+		{"server", module + "/cmd/duskdb", false},
+		{"query/agg", module + "/storage", false},
+		{"query/expr", module + "/query/match", false},
+		{"query/match", module + "/query/expr", true},
+		{"storage", module + "/mongoerr", false},
+		{"ttl", module + "/storage", true},
+		{"ttl", module + "/storage/bunt", false},
+		{"timeseries", module + "/query/expr", true},
+		{"cmd/duskdb", module + "/server", true},
+		{"cmd/duskdb", module + "/commands", false},
+		{"nowhere", module + "/value", false},
+		{"ttl", "github.com/tidwall/buntdb", false},
+		{"storage/bunt", "github.com/tidwall/buntdb", true},
+		{"commands", "go.mongodb.org/mongo-driver/v2/bson", false},
+		{"value", "go.mongodb.org/mongo-driver/v2/bson", true},
+		{"compat_tests/crud", "go.mongodb.org/mongo-driver/v2/mongo", true},
+	}
+	for _, tt := range tests {
+		if why := forbidden(tt.pkg, tt.imported); (why == "") != tt.ok {
+			t.Errorf("%s imports %s: %q", tt.pkg, tt.imported, why)
+		}
+	}
+}
+
+func TestTimeUses(t *testing.T) {
+	const head = "package p\nimport \"time\"\n"
+	tests := []struct {
+		name, src string
+		want      []string
+	}{
+		{"ttl/a.go", head + "var x = time.Now()", []string{"Now"}},
+		{"ttl/a.go", head + "var f = time.Sleep", []string{"Sleep"}},
+		{"ttl/a.go", head + "func f() { <-time.After(time.Second); time.NewTicker(1) }", []string{"After", "NewTicker"}},
+		{"ttl/a.go", "package p\nimport clk \"time\"\nvar x = clk.Now()", []string{"Now"}},
+		{"ttl/a.go", head + "var d time.Duration = 3 * time.Second", nil},
+		{"ttl/a.go", head + "func f(c net.Conn) { c.SetReadDeadline(time.Now()) }", []string{"Now"}},
+		{"server/a.go", head + "func f(c net.Conn) { c.SetReadDeadline(time.Now().Add(1)) }", nil},
+		{"server/a.go", head + "func f() { time.Now() }", []string{"Now"}},
+		{"clock/a.go", head + "var x = time.Now()", nil},
+		{"ttl/a_test.go", head + "func f() { time.Sleep(1); <-time.After(1) }", []string{"Sleep"}},
+		{"ttl/a.go", "package p\nvar time T\nvar x = time.Now()", nil},
+	}
+	for _, tt := range tests {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, tt.name, tt.src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, use := range timeUses(newSource(fset, tt.name, f)) {
+			got = append(got, use.name)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s, %s: %v, want %v", tt.name, tt.src, got, tt.want)
+		}
+	}
+}
