@@ -242,6 +242,30 @@ func (d Decimal) Float64() float64 {
 	return f
 }
 
+// Round rounds d to a number of decimal places (negative: before the point).
+// A d that has no more places is returned as it is.
+func (d Decimal) Round(places int, mode apd.Rounder) Decimal {
+	if _, _, exp := d.coefficient(); !d.IsFinite() || exp >= -places {
+		return d
+	}
+	return d.Quantize(places, mode)
+}
+
+// Quantize gives d exactly that number of decimal places, rounding or adding
+// zeros; NaN if that takes more than 34 digits. An infinity gives NaN, too.
+func (d Decimal) Quantize(places int, mode apd.Rounder) Decimal {
+	if !d.IsFinite() || places < -decimalMaxExp || places > decimalBias {
+		return DecimalNaN
+	}
+	c := *DecimalContext
+	c.Rounding, c.MinExponent = mode, -decimalBias
+	out := new(apd.Decimal)
+	if _, err := c.Quantize(out, d.Apd(), int32(-places)); err != nil || out.Form != apd.Finite {
+		return DecimalNaN
+	}
+	return DecimalFromApd(out)
+}
+
 // String writes d as the specification's scientific string: "1.20",
 // "1E+3", "NaN", "Infinity".
 func (d Decimal) String() string { return bson.NewDecimal128(d.Hi, d.Lo).String() }

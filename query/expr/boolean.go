@@ -1,0 +1,103 @@
+package expr
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+func evalAnd(c *call, env *Env) (value.Value, error) {
+	for _, n := range c.args {
+		v, err := n.eval(env)
+		if err != nil || !v.Truthy() {
+			return value.Bool(false), err
+		}
+	}
+	return value.Bool(true), nil
+}
+
+func evalOr(c *call, env *Env) (value.Value, error) {
+	for _, n := range c.args {
+		v, err := n.eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if v.Truthy() {
+			return value.Bool(true), nil
+		}
+	}
+	return value.Bool(false), nil
+}
+
+func evalNot(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	return value.Bool(!v.Truthy()), err
+}
+
+// order evaluates both arguments and compares them.
+func order(c *call, env *Env) (int, error) {
+	a, err := c.args[0].eval(env)
+	if err != nil {
+		return 0, err
+	}
+	b, err := c.args[1].eval(env)
+	if err != nil {
+		return 0, err
+	}
+	return compareValues(env, a, b), nil
+}
+
+// compareValues is the order of expressions: as the BSON order, but a missing
+// value sorts before undefined.
+func compareValues(env *Env, a, b value.Value) int {
+	if a.IsMissing() || b.IsMissing() {
+		switch {
+		case a.Kind() == b.Kind():
+			return 0
+		case a.IsMissing() && b.Kind() == value.KindUndefined:
+			return -1
+		case b.IsMissing() && a.Kind() == value.KindUndefined:
+			return 1
+		}
+	}
+	return env.compare(a, b)
+}
+
+func evalCmp(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	switch {
+	case d < 0:
+		d = -1
+	case d > 0:
+		d = 1
+	}
+	return value.Int32(int32(d)), err
+}
+
+func evalEq(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	return value.Bool(d == 0), err
+}
+
+func evalNe(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	return value.Bool(d != 0), err
+}
+
+func evalLt(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	return value.Bool(d < 0), err
+}
+
+func evalLte(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	return value.Bool(d <= 0), err
+}
+
+func evalGt(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	return value.Bool(d > 0), err
+}
+
+func evalGte(c *call, env *Env) (value.Value, error) {
+	d, err := order(c, env)
+	return value.Bool(d >= 0), err
+}

@@ -1,0 +1,175 @@
+package expr
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// parseCond compiles both forms of $cond: [if, then, else] and an object.
+func parseCond(p *parser, op *operator, v value.Value) (node, error) {
+	if v.Kind() != value.KindDocument {
+		args, err := p.positional(op, v)
+		if err != nil {
+			return nil, err
+		}
+		return finish(&call{op: op, args: args})
+	}
+	args := make([]node, 3)
+	for name, e := range v.Doc().All() {
+		n, err := p.operand(e)
+		if err != nil {
+			return nil, err
+		}
+		switch name {
+		case "if":
+			args[0] = n
+		case "then":
+			args[1] = n
+		case "else":
+			args[2] = n
+		default:
+			return nil, mongoerr.Newf(17083, "Unrecognized parameter to $cond: %s", name)
+		}
+	}
+	for i, name := range []string{"if", "then", "else"} {
+		if args[i] == nil {
+			return nil, mongoerr.Newf(mongoerr.Code(17080+i), "Missing '%s' parameter to $cond", name)
+		}
+	}
+	return finish(&call{op: op, args: args})
+}
+
+func evalCond(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.Truthy():
+		return c.args[1].eval(env)
+	}
+	return c.args[2].eval(env)
+}
+
+func checkIfNull(c *call) (any, error) {
+	if len(c.args) < 2 {
+		return nil, mongoerr.Newf(1257300, "$ifNull needs at least two arguments, had: %d", len(c.args))
+	}
+	return nil, nil
+}
+
+func evalIfNull(c *call, env *Env) (v value.Value, err error) {
+	for _, n := range c.args {
+		if v, err = n.eval(env); err != nil || !v.IsNullish() {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// switchCase is the compiled $switch.
+type switchCase struct {
+	cases, thens []node
+	otherwise    node // nil: none
+}
+
+func parseSwitch(p *parser, op *operator, v value.Value) (node, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(40060, "$switch requires an object as an argument, found: %s", v.Kind())
+	}
+	s := &switchCase{}
+	for name, e := range v.Doc().All() {
+		switch name {
+		case "branches":
+			if e.Kind() != value.KindArray {
+				return nil, mongoerr.Newf(40061, "$switch expected an array for 'branches', found: %s", e.Kind())
+			}
+			for b := range e.Doc().Values() {
+				if err := s.branch(p, b); err != nil {
+					return nil, err
+				}
+			}
+		case "default":
+			n, err := p.operand(e)
+			if err != nil {
+				return nil, err
+			}
+			s.otherwise = n
+		default:
+			return nil, mongoerr.Newf(40067, "$switch found an unknown argument: %s", name)
+		}
+	}
+	if len(s.cases) == 0 {
+		return nil, mongoerr.New(40068, "$switch requires at least one branch.")
+	}
+	if allConstant(s.cases) && allConstant(s.thens) && allConstant([]node{s.otherwise}) {
+		return fold(s)
+	}
+	return s, nil
+}
+
+func (s *switchCase) branch(p *parser, b value.Value) error {
+	if b.Kind() != value.KindDocument {
+		return mongoerr.Newf(40062, "$switch expected each branch to be an object, found: %s", b.Kind())
+	}
+	var when, then node
+	for name, e := range b.Doc().All() {
+		n, err := p.operand(e)
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "case":
+			when = n
+		case "then":
+			then = n
+		default:
+			return mongoerr.Newf(40063, "$switch found an unknown argument to a branch: %s", name)
+		}
+	}
+	if when == nil {
+		return mongoerr.New(40064, "$switch requires each branch have a 'case' expression")
+	}
+	if then == nil {
+		return mongoerr.New(40065, "$switch requires each branch have a 'then' expression.")
+	}
+	s.cases, s.thens = append(s.cases, when), append(s.thens, then)
+	return nil
+}
+
+func (s *switchCase) eval(env *Env) (value.Value, error) {
+	for i, n := range s.cases {
+		v, err := n.eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if v.Truthy() {
+			return s.thens[i].eval(env)
+		}
+	}
+	if s.otherwise == nil {
+		return value.Value{}, mongoerr.New(40066,
+			"$switch could not find a matching branch for an input, and no default was specified.")
+	}
+	return s.otherwise.eval(env)
+}
+
+func (s *switchCase) deps(d *depSink) {
+	depsAll(s.cases, d)
+	depsAll(s.thens, d)
+	depsAll([]node{s.otherwise}, d)
+}
+
+func (s *switchCase) serial() value.Value {
+	var branches value.ArrayBuilder
+	for i := range s.cases {
+		branches.Append(value.Document(value.NewDoc("case", s.cases[i].serial(), "then", s.thens[i].serial())))
+	}
+	b := value.NewBuilder()
+	b.Append("branches", branches.Value())
+	if s.otherwise != nil {
+		b.Append("default", s.otherwise.serial())
+	}
+	return value.Document(value.NewDoc("$switch", value.Document(b.Doc())))
+}
+
+func parseLiteral(_ *parser, _ *operator, v value.Value) (node, error) { return constant{v}, nil }

@@ -1,0 +1,121 @@
+package expr
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Env is what an evaluation depends on besides the document. It belongs to
+// one goroutine.
+type Env struct {
+	Now         int64          // $$NOW, milliseconds since the epoch
+	ClusterTime value.Value    // $$CLUSTER_TIME; Missing: not available
+	UserRoles   value.Value    // $$USER_ROLES
+	SearchMeta  value.Value    // $$SEARCH_META
+	Vars        []value.Value  // user variables by slot
+	Meta        Meta           // metadata of the current document
+	Collation   value.Collator // nil: simple binary comparison
+	Rand        func() float64 // [0, 1)
+	Interrupt   func() error   // nil, or asked now and then in long loops
+
+	root  value.Doc
+	ticks int
+}
+
+// NewEnv makes an environment for an operation that started at now
+// (milliseconds since the epoch).
+func NewEnv(now int64) *Env { return &Env{Now: now, Rand: rand.Float64} }
+
+// Fork makes an environment with the same settings and a copy of the
+// variables: what a sub-pipeline runs in.
+func (e *Env) Fork() *Env {
+	c := *e
+	c.Vars = slices.Clone(e.Vars)
+	c.Meta = Meta{}
+	return &c
+}
+
+// Set stores a variable.
+func (e *Env) Set(slot int, v value.Value) {
+	for len(e.Vars) <= slot {
+		e.Vars = append(e.Vars, value.Value{})
+	}
+	e.Vars[slot] = v
+}
+
+// Get reads a variable; Missing if it was never set.
+func (e *Env) Get(slot int) value.Value {
+	if slot >= len(e.Vars) {
+		return value.Value{}
+	}
+	return e.Vars[slot]
+}
+
+// tick is called once per turn of a loop over user data.
+func (e *Env) tick() error {
+	e.ticks++
+	if e.ticks&1023 == 0 && e.Interrupt != nil {
+		return e.Interrupt()
+	}
+	return nil
+}
+
+// compare orders two values by the collation.
+func (e *Env) compare(a, b value.Value) int { return value.CompareWith(a, b, e.Collation) }
+
+// MetaKind names one piece of metadata that a stage may attach to a document.
+type MetaKind byte
+
+// The metadata that $meta can read.
+const (
+	MetaTextScore MetaKind = iota
+	MetaSearchScore
+	MetaSearchHighlights
+	MetaSearchScoreDetails
+	MetaSearchSequenceToken
+	MetaSearchRootDocumentID
+	MetaVectorSearchScore
+	MetaGeoNearDistance
+	MetaGeoNearPoint
+	MetaIndexKey
+	MetaRecordID
+	MetaSortKey
+	MetaRandVal
+	MetaTimeseriesBucketMinTime
+	MetaTimeseriesBucketMaxTime
+)
+
+// Meta is the metadata of one document. It is small and passed by copy; Set
+// never changes a copy made before.
+type Meta struct{ fields []metaField }
+
+type metaField struct {
+	kind  MetaKind
+	value value.Value
+}
+
+// Get returns one piece of metadata, Missing if there is none.
+func (m Meta) Get(k MetaKind) value.Value {
+	for i := range m.fields {
+		if m.fields[i].kind == k {
+			return m.fields[i].value
+		}
+	}
+	return value.Value{}
+}
+
+// Set attaches one piece of metadata.
+func (m *Meta) Set(k MetaKind, v value.Value) {
+	fields := make([]metaField, 0, len(m.fields)+1)
+	for _, f := range m.fields {
+		if f.kind != k {
+			fields = append(fields, f)
+		}
+	}
+	m.fields = append(fields, metaField{k, v})
+}
+
+// IsEmpty reports whether there is no metadata at all.
+func (m Meta) IsEmpty() bool { return len(m.fields) == 0 }

@@ -1,0 +1,24 @@
+// Package expr compiles and evaluates MongoDB's aggregation expressions:
+// what stands in $project, $group, $expr, a pipeline update and many more
+// places.
+//
+// [Compile] turns a BSON value into an [Expr]: a tree of immutable nodes that
+// any number of goroutines may share. All mistakes of the user that can be
+// seen without a document come out of Compile; sub-expressions that depend on
+// nothing are evaluated there, once ([FoldError] tells such an error from a
+// syntax error).
+//
+//	scope := expr.NewScope()
+//	e, err := expr.Compile(v, scope)      // {$add: ["$a", 1]}
+//	result, err := e.Eval(expr.NewEnv(now), doc)
+//
+// An [Env] holds what changes while an Expr does not: the clock, variables,
+// metadata of the current document, the collation. It belongs to one
+// goroutine.
+//
+// A [Scope] knows at compile time which variables exist and gives each a slot
+// in Env.Vars, so that no name is looked up during evaluation.
+//
+// The operators stand in one table (operators.go), one line each: name,
+// category, arity and the function that evaluates it. [Names] lists them.
+package expr

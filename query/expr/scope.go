@@ -1,0 +1,188 @@
+package expr
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Scope is the compile-time environment of variables: which names exist and
+// where their values will stand. A child sees its parent's names and may
+// shadow them. A nil *Scope has no user variables.
+type Scope struct {
+	parent *Scope
+	names  []variable
+	next   int // first free slot
+}
+
+type variable struct {
+	name  string
+	slot  int
+	fixed value.Value // of a constant; then slot is -1
+}
+
+// NewScope makes a scope without variables (but for the system's own).
+func NewScope() *Scope { return &Scope{} }
+
+// Child makes a scope inside s. Its slots follow those of s.
+func (s *Scope) Child() *Scope { return &Scope{parent: s, next: s.size()} }
+
+// Declare adds a variable and returns its slot in Env.Vars. The name is not
+// checked: see [CheckVariableName]. A name declared twice keeps its slot.
+func (s *Scope) Declare(name string) int {
+	for _, v := range s.names {
+		if v.name == name && v.slot >= 0 {
+			return v.slot
+		}
+	}
+	slot := s.next
+	s.next++
+	s.names = append(s.names, variable{name: name, slot: slot})
+	return slot
+}
+
+// DeclareConst adds a name that stands for a constant, such as KEEP in
+// $redact.
+func (s *Scope) DeclareConst(name string, v value.Value) {
+	s.names = append(s.names, variable{name: name, slot: -1, fixed: v})
+}
+
+// Lookup finds the slot of a variable.
+func (s *Scope) Lookup(name string) (slot int, ok bool) {
+	v, ok := s.find(name)
+	return v.slot, ok && v.slot >= 0
+}
+
+// Names lists the variables that are visible, the innermost first.
+func (s *Scope) Names() (names []string) {
+	for ; s != nil; s = s.parent {
+		for i := len(s.names) - 1; i >= 0; i-- {
+			names = append(names, s.names[i].name)
+		}
+	}
+	return names
+}
+
+func (s *Scope) size() int {
+	if s == nil {
+		return 0
+	}
+	return s.next
+}
+
+func (s *Scope) find(name string) (variable, bool) {
+	for ; s != nil; s = s.parent {
+		for i := len(s.names) - 1; i >= 0; i-- {
+			if s.names[i].name == name {
+				return s.names[i], true
+			}
+		}
+	}
+	return variable{}, false
+}
+
+// Let is a compiled list of variable definitions.
+type Let struct {
+	slots []int
+	exprs []*Expr
+	names []string
+}
+
+// ScopeWithLet makes the scope of a command's "let". A definition may use
+// those before it but no field, as there is no document yet: evaluate it once
+// with [Let.Bind] on an empty document.
+func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
+	s, l := NewScope(), &Let{}
+	for name, v := range let.All() {
+		if err := CheckVariableName(name); err != nil {
+			return nil, nil, err
+		}
+		e, err := Compile(v, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if e.usesDocument() {
+			return nil, nil, mongoerr.New(4890500, "Command let Expression tried to access a field, but this is not"+
+				" allowed because command let expressions run before the query examines any documents.")
+		}
+		l.add(name, s.Declare(name), e)
+	}
+	return s, l, nil
+}
+
+// WithLet makes a child of s with the variables of a stage's "let" ($lookup,
+// $merge): all definitions are compiled in s itself and may use fields. Bind
+// them for each document.
+func (s *Scope) WithLet(let value.Doc) (*Scope, *Let, error) {
+	child, l := s.Child(), &Let{}
+	for name, v := range let.All() {
+		if err := CheckVariableName(name); err != nil {
+			return nil, nil, err
+		}
+		e, err := Compile(v, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.add(name, child.Declare(name), e)
+	}
+	return child, l, nil
+}
+
+func (l *Let) add(name string, slot int, e *Expr) {
+	l.names, l.slots, l.exprs = append(l.names, name), append(l.slots, slot), append(l.exprs, e)
+}
+
+// Len is the number of variables.
+func (l *Let) Len() int { return len(l.exprs) }
+
+// Exprs are the definitions in order; they must not be changed.
+func (l *Let) Exprs() []*Expr { return l.exprs }
+
+// Bind evaluates the definitions on d in env and stores them into the
+// variables of into (which may be env itself).
+func (l *Let) Bind(env, into *Env, d value.Doc) error {
+	for i, e := range l.exprs {
+		v, err := e.Eval(env, d)
+		if err != nil {
+			return err
+		}
+		into.Set(l.slots[i], v)
+	}
+	return nil
+}
+
+// CheckVariableName checks a name that a user wants to define.
+func CheckVariableName(name string) error {
+	if name == "" {
+		return mongoerr.New(mongoerr.FailedToParse, "empty variable names are not allowed")
+	}
+	if name == "CURRENT" {
+		return nil
+	}
+	if c := name[0]; !(c >= 'a' && c <= 'z' || c >= 0x80) {
+		return mongoerr.Newf(mongoerr.FailedToParse, "'%s' starts with an invalid character for a user variable name", name)
+	}
+	return checkVariableRest(name)
+}
+
+// checkVariableRead checks a name that a user wants to read.
+func checkVariableRead(name string) error {
+	if name == "" {
+		return mongoerr.New(mongoerr.FailedToParse, "empty variable names are not allowed")
+	}
+	if c := name[0]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80) {
+		return mongoerr.Newf(mongoerr.FailedToParse, "'%s' starts with an invalid character for a variable name", name)
+	}
+	return checkVariableRest(name)
+}
+
+func checkVariableRest(name string) error {
+	for i := 1; i < len(name); i++ {
+		c := name[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c >= 0x80:
+		default:
+			return mongoerr.Newf(mongoerr.FailedToParse, "'%s' contains an invalid character for a variable name: '%c'", name, c)
+		}
+	}
+	return nil
+}

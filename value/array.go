@@ -1,0 +1,44 @@
+package value
+
+import "encoding/binary"
+
+// ArrayBuilder writes an array value by value, without knowing in advance
+// how many there are. Its zero value is ready.
+type ArrayBuilder struct {
+	buf []byte
+	n   int
+}
+
+// Append adds an element; a Missing value becomes null, as an array has no
+// holes.
+func (a *ArrayBuilder) Append(v Value) {
+	if v.kind == Missing {
+		v = Null()
+	}
+	a.open()
+	a.buf = append(a.buf, byte(v.kind))
+	a.buf = append(AppendIndex(a.buf, a.n), 0)
+	a.buf = AppendPayload(a.buf, v)
+	a.n++
+}
+
+// Len is the number of elements so far.
+func (a *ArrayBuilder) Len() int { return a.n }
+
+// Size is the number of bytes so far.
+func (a *ArrayBuilder) Size() int { return len(a.buf) + 1 }
+
+// Value closes the array and returns it. The builder must not be used
+// afterwards.
+func (a *ArrayBuilder) Value() Value {
+	a.open()
+	a.buf = append(a.buf, 0)
+	binary.LittleEndian.PutUint32(a.buf, uint32(len(a.buf)))
+	return Array(a.buf)
+}
+
+func (a *ArrayBuilder) open() {
+	if a.buf == nil {
+		a.buf = make([]byte, 4, 64)
+	}
+}
