@@ -31,14 +31,17 @@ var imports = map[string]string{
 
 	// The language: pure functions over documents, never sees storage.
 	"query/agg/*":     language + " query/agg/* query/expr/* query/match/* query/project/* query/update/*",
+	"query/collation": "mongoerr value",
 	"query/expr/*":    language + " query/expr/*",
 	"query/match/*":   language + " query/expr/* query/match/*",
 	"query/plan/*":    language + " query/expr/* query/match/* query/plan/*",
 	"query/project/*": language + " query/expr/* query/match/* query/project/*",
 	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
 
+	// Index specifications and keys: between the language and storage.
+	"index": "mongoerr query/collation query/expr/* query/match/* storage value",
+
 	// Storage: never sees a filter or an error code of MongoDB.
-	"index":               "mongoerr query/expr/* query/match/* storage value",
 	"storage":             "clock value",
 	"storage/bunt":        "clock storage value",
 	"storage/storagetest": "clock storage value",
@@ -50,7 +53,7 @@ var imports = map[string]string{
 	"ttl":        "clock mongoerr storage value",
 
 	// The server, from the commands outwards.
-	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt !storage/storagetest !wire",
+	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !wire",
 	"server/*":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest",
 	"servertest":     "clock server value",
 	"cmd/*":          "clock mongoerr server servertest value wire",
@@ -58,7 +61,7 @@ var imports = map[string]string{
 }
 
 // language is what every package of the query language may import.
-const language = "clock mongoerr value"
+const language = "clock mongoerr query/collation value"
 
 // foreign says which packages may import a library, for the libraries that
 // must not spread.
@@ -115,7 +118,7 @@ func sourceFiles(t *testing.T) []source {
 		switch base := d.Name(); {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || nestedModule(name)):
+		case d.IsDir() && name != "." && skipDir(name, base):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(base, ".go"):
 			return nil
@@ -137,7 +140,11 @@ func newSource(fset *token.FileSet, name string, f *ast.File) source {
 	return source{name, path.Dir(name), strings.HasSuffix(name, "_test.go"), fset, f}
 }
 
-func nestedModule(dir string) bool {
+// skipDir: directories whose Go files are not part of the module.
+func skipDir(dir, base string) bool {
+	if base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") {
+		return true
+	}
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
 	return err == nil
 }
