@@ -15,15 +15,14 @@ RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o /out/duskdb ./cmd/duskdb
 # Directories that the server, not being root, must be able to write.
-RUN mkdir -p /root-fs/data /root-fs/tmp && chmod 1777 /root-fs/tmp \
- && chown 65532:65532 /root-fs/data
+RUN mkdir -p /writable/data /writable/tmp
 
 FROM scratch
 LABEL org.opencontainers.image.title="DuskDB" \
       org.opencontainers.image.description="MongoDB-compatible server for data that expires" \
       org.opencontainers.image.licenses="Apache-2.0"
-# COPY of the parent directory keeps the owners that were set above.
-COPY --from=build /root-fs/ /
+# Copied as entries of their parent, so that the new owner is theirs too.
+COPY --from=build --chown=65532:65532 /writable/ /
 COPY --from=build /out/duskdb /duskdb
 COPY LICENSE /LICENSE
 
@@ -31,6 +30,6 @@ USER 65532:65532
 VOLUME /data
 EXPOSE 27017
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s --retries=3 \
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
     CMD ["/duskdb", "ping"]
 ENTRYPOINT ["/duskdb", "--dbpath", "/data", "--bind_ip", "0.0.0.0"]
