@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// compareCommand measures two servers in turn.
+type compareCommand struct {
+	A        string  `name:"a" help:"Server: mongodb://host:port, null, or exec:PATH to start a binary." required:""`
+	B        string  `name:"b" help:"Server to compare with." default:"null"`
+	Rounds   int     `help:"How often each server is measured." default:"5"`
+	MinRatio float64 `help:"Fail if a ratio is below this." default:"0"`
+	loadOptions
+}
+
+// comparison is what the rounds of one workload gave.
+type comparison struct {
+	Workload    string   `json:"workload"`
+	Connections int      `json:"connections"`
+	A           []result `json:"a"`
+	B           []result `json:"b"`
+	OpsA        float64  `json:"medianOpsPerSecA"`
+	OpsB        float64  `json:"medianOpsPerSecB"`
+	Ratio       float64  `json:"medianRatio"`
+}
+
+// Run measures, prints a line for each workload and number of connections,
+// and fails if a ratio is too low.
+func (c *compareCommand) Run(out io.Writer) (err error) {
+	a, err := openTarget(c.A)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.stop()) }()
+	b, err := openTarget(c.B)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.stop()) }()
+
+	fmt.Fprintf(out, "a: %s\nb: %s\nmedians of %d rounds of %v; ratio: a's ops/s to b's\n\n", a.name, b.name, c.Rounds, c.Duration)
+	all, err := c.compareAll(a, b, out)
+	if err == nil && c.JSON != "" {
+		err = writeJSON(c.JSON, all)
+	}
+	if err != nil {
+		return err
+	}
+	return c.judge(all)
+}
+
+func (c *compareCommand) compareAll(a, b *target, out io.Writer) (all []comparison, err error) {
+	table := newTable(out, compareColumns)
+	err = c.each(func(w workload, n int) error {
+		x, err := c.compareOne(a, b, w, n)
+		if err != nil {
+			return err
+		}
+		all = append(all, x)
+		table.row(compareRow(x)...)
+		return nil
+	})
+	return all, err
+}
+
+// compareOne measures one workload in rounds. Who goes first changes from
+// round to round.
+func (c *compareCommand) compareOne(a, b *target, w workload, connections int) (comparison, error) {
+	x := comparison{Workload: w.name, Connections: connections}
+	sides := []struct {
+		t  *target
+		to *[]result
+	}{{a, &x.A}, {b, &x.B}}
+	for round := range c.Rounds {
+		for i := range sides {
+			side := sides[(i+round)%2]
+			// What only reads or updates finds its documents where they were.
+			if round == 0 || !w.loads {
+				if err := prepare(side.t, w, c.loadOptions); err != nil {
+					return x, err
+				}
+			}
+			r, err := measure(side.t, w, connections, c.loadOptions)
+			if err != nil {
+				return x, err
+			}
+			*side.to = append(*side.to, r)
+		}
+	}
+	x.OpsA, x.OpsB = medianOf(x.A, opsPerSec), medianOf(x.B, opsPerSec)
+	x.Ratio = medianRatio(x.A, x.B)
+	return x, nil
+}
+
+// judge applies --min-ratio.
+func (c *compareCommand) judge(all []comparison) error {
+	var errs []error
+	for _, x := range all {
+		if x.Ratio < c.MinRatio {
+			errs = append(errs, fmt.Errorf("%s at %d connections: ratio %.2f is below %.2f", x.Workload, x.Connections, x.Ratio, c.MinRatio))
+		}
+	}
+	return errors.Join(errs...)
+}

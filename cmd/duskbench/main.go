@@ -1,0 +1,38 @@
+// Command duskbench measures a MongoDB-compatible server from outside, over
+// the wire protocol and without a driver in between:
+//
+//	duskbench run --uri mongodb://127.0.0.1:27017 --workload ping,findOne
+//	duskbench compare --a mongodb://127.0.0.1:27017 --b null --rounds 5
+//	duskbench start ./duskdb
+//
+// "null" is a server that understands requests and answers each with a canned
+// reply. It does what any server in Go must do and nothing else, so the ratio
+// to it tells how much of the possible speed is left, on any machine.
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line.
+type cli struct {
+	Run       runCommand       `cmd:"" help:"Run workloads against one server."`
+	Compare   compareCommand   `cmd:"" help:"Run workloads against two servers in turn and print the ratio."`
+	Start     startCommand     `cmd:"" help:"Measure the time from exec of a server to its first answered ping."`
+	Null      nullCommand      `cmd:"" help:"Serve canned replies until standard input is closed."`
+	Workloads workloadsCommand `cmd:"" help:"List the workloads."`
+}
+
+func main() {
+	var c cli
+	k := kong.Parse(&c,
+		kong.Name("duskbench"),
+		kong.Description("Load generator for DuskDB and other MongoDB-compatible servers."),
+		kong.UsageOnError(),
+		kong.BindTo(os.Stdout, (*io.Writer)(nil)),
+	)
+	k.FatalIfErrorf(k.Run())
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+const (
+	startLimit = 30 * time.Second
+	stopLimit  = 10 * time.Second
+	// pollPause is short against any start and leaves the processor to the
+	// server.
+	pollPause = 200 * time.Microsecond
+)
+
+// process is a server that was started with an empty data directory.
+type process struct {
+	addr    string
+	took    time.Duration // from exec to the first answered ping
+	cmd     *exec.Cmd
+	dir     string
+	output  bytes.Buffer
+	exited  chan struct{}
+	exitErr error // valid once exited is closed
+}
+
+// startServer starts binary on a free port and waits until it answers a ping.
+func startServer(binary string, args []string) (*process, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "duskbench")
+	if err != nil {
+		return nil, err
+	}
+	p := &process{addr: fmt.Sprintf("127.0.0.1:%d", port), dir: dir, exited: make(chan struct{})}
+	p.cmd = exec.Command(binary, append([]string{"--port", strconv.Itoa(port), "--dbpath", dir}, args...)...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	start := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	go func() {
+		p.exitErr = p.cmd.Wait()
+		close(p.exited)
+	}()
+	if err := p.awaitPing(start.Add(startLimit)); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	p.took = time.Since(start)
+	return p, nil
+}
+
+func (p *process) awaitPing(deadline time.Time) error {
+	for {
+		err := ping(p.addr)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("the server has exited (%v): %s", p.exitErr, bytes.TrimSpace(p.output.Bytes()))
+		case <-time.After(pollPause):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("no answer within %v: %w", startLimit, err)
+		}
+	}
+}
+
+// stop ends the server as an operator would and removes its data.
+func (p *process) stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has exited already
+	var err error
+	select {
+	case <-p.exited:
+	case <-time.After(stopLimit):
+		err = errors.Join(fmt.Errorf("the server did not stop within %v", stopLimit), p.cmd.Process.Kill())
+		<-p.exited
+	}
+	return errors.Join(err, os.RemoveAll(p.dir))
+}
+
+// ping connects and sends one ping.
+func ping(addr string) error {
+	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	s := session{conn: conn, Client: wire.NewClient(conn)}
+	_, err = s.command(value.NewDoc("ping", value.Int32(1), "$db", value.String("admin")))
+	return err
+}
+
+// freePort asks the system for a port that nobody uses.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}

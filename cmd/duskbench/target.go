@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// target is a server to measure.
+type target struct {
+	name string // as the user gave it
+	addr string
+	stop func() error
+}
+
+// openTarget finds or starts the server that spec names: a mongodb:// URI, a
+// host:port, "null" for a null server, or "exec:PATH" for a server binary that
+// is started with an empty data directory.
+func openTarget(spec string) (*target, error) {
+	switch {
+	case spec == "null":
+		return startNullProcess()
+	case strings.HasPrefix(spec, "exec:"):
+		p, err := startServer(strings.TrimPrefix(spec, "exec:"), nil)
+		if err != nil {
+			return nil, err
+		}
+		return &target{name: spec, addr: p.addr, stop: p.stop}, nil
+	}
+	addr, err := parseAddress(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &target{name: spec, addr: addr, stop: func() error { return nil }}, nil
+}
+
+// parseAddress takes host and port out of a URI, which may have a path and
+// options that do not matter here. Credentials would be ignored, so they are
+// refused.
+func parseAddress(spec string) (string, error) {
+	host := spec
+	if strings.Contains(spec, "://") {
+		u, err := url.Parse(spec)
+		if err != nil {
+			return "", err
+		}
+		if u.Scheme != "mongodb" {
+			return "", fmt.Errorf("%s: only mongodb:// is understood", spec)
+		}
+		if u.User != nil {
+			return "", fmt.Errorf("%s: authentication is not supported", u.Redacted())
+		}
+		host = u.Host
+	}
+	if host == "" || strings.Contains(host, ",") {
+		return "", fmt.Errorf("%s: exactly one host is needed", spec)
+	}
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), "27017")
+	}
+	return host, nil
+}
+
+// startNullProcess starts a null server in a process of its own, which is the
+// fair comparison: the load generator shares no scheduler with it.
+func startNullProcess() (*target, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, "null")
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop := func() error { return errors.Join(stdin.Close(), cmd.Wait()) }
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	return &target{name: "null", addr: strings.TrimSpace(line), stop: stop}, nil
+}
+
+// session is one connection to a target.
+type session struct {
+	conn net.Conn
+	*wire.Client
+}
+
+// dial opens a connection and says hello, asking for a compressor if there is
+// one to be used.
+func dial(addr string, z wire.Compressor, deadline time.Time) (*session, error) {
+	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(deadline)
+	s := &session{conn: conn, Client: wire.NewClient(conn)}
+	b := value.NewBuilder()
+	b.Int32("hello", 1)
+	if z != wire.Uncompressed {
+		b.StartArray("compression").String("", z.String()).End()
+	}
+	reply, err := s.command(b.String("$db", "admin").Doc())
+	if err == nil && z != wire.Uncompressed {
+		if reply.Lookup("compression").Doc().IsEmpty() {
+			err = fmt.Errorf("%s does not speak %s", addr, z)
+		}
+		s.SetCompressor(z)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// command runs a command outside the measurement and checks its reply.
+func (s *session) command(body value.Doc, seqs ...wire.Sequence) (value.Doc, error) {
+	m, err := s.RoundTrip(body, seqs...)
+	if err != nil {
+		return nil, err
+	}
+	if err := value.Validate(m.Body); err != nil {
+		return nil, err
+	}
+	return m.Body, replyError(m.Body)
+}
+
+// replyError tells whether a reply says that the command failed, as a whole
+// or for one of its writes.
+func replyError(reply value.Doc) error {
+	ok := reply.Lookup("ok")
+	if !ok.Truthy() {
+		return fmt.Errorf("%s (code %d)", reply.Lookup("errmsg").Str(), reply.Lookup("code").Int32())
+	}
+	if errs, found := reply.Get("writeErrors"); found {
+		first := errs.Doc().Index(0).Doc()
+		return fmt.Errorf("%s (code %d)", first.Lookup("errmsg").Str(), first.Lookup("code").Int32())
+	}
+	return nil
+}
