@@ -14,6 +14,8 @@ const (
 	LabelNoWritesPerformed = "NoWritesPerformed"
 	// LabelResumableChangeStream: the stream may be resumed by its token.
 	LabelResumableChangeStream = "ResumableChangeStreamError"
+	// LabelNonResumableChangeStream: the stream must be opened anew.
+	LabelNonResumableChangeStream = "NonResumableChangeStreamError"
 )
 
 // Operation says what failed, as far as labels depend on it.
@@ -21,52 +23,55 @@ type Operation struct {
 	InTransaction  bool // runs in a multi-document transaction
 	CommitOrAbort  bool // is commitTransaction or abortTransaction
 	RetryableWrite bool // carries txnNumber outside a transaction
+	NothingWritten bool // is known to have changed nothing
 	ChangeStream   bool // opens a change stream or reads from one
 	WriteConcern   Code // code of the writeConcernError, 0 if none
 }
 
-// LabelsFor returns the labels that a reply with the code carries.
+// LabelsFor returns the labels that a reply with the code carries. The code
+// is OK if only the write concern failed.
 func LabelsFor(code Code, op Operation) []string {
-	var labels []string
-	if op.InTransaction && transient(code, op) {
-		labels = append(labels, LabelTransientTransaction)
+	switch {
+	case op.InTransaction && transient(code, op):
+		return []string{LabelTransientTransaction}
+	case op.retryable(code) && op.NothingWritten:
+		return []string{LabelRetryableWrite, LabelNoWritesPerformed}
+	case op.retryable(code):
+		return []string{LabelRetryableWrite}
+	case op.ChangeStream && op.WriteConcern == OK && resumable(code):
+		return []string{LabelResumableChangeStream}
+	case code.In(CategoryNonResumableChangeStreamError):
+		return []string{LabelNonResumableChangeStream}
 	}
-	if (op.RetryableWrite || op.InTransaction && op.CommitOrAbort) && len(labels) == 0 &&
-		(code.In(CategoryRetriableError) || op.WriteConcern.In(CategoryRetriableError)) {
-		labels = append(labels, LabelRetryableWrite)
-	}
-	if op.ChangeStream && resumable(code) {
-		labels = append(labels, LabelResumableChangeStream)
-	}
-	return labels
+	return nil
 }
 
-// transient: conflicts and lost snapshots always allow a new attempt. A
-// statement before the commit also may be repeated after a fail-over; of a
-// commit that is not known to have failed it is not.
+func (op Operation) retryable(code Code) bool {
+	return (op.RetryableWrite || op.InTransaction && op.CommitOrAbort) &&
+		(code.In(CategoryRetriableError) || op.WriteConcern.In(CategoryRetriableError))
+}
+
+// transient: conflicts and lost snapshots always allow a new attempt of the
+// whole transaction. A statement before the commit may also fail in passing;
+// after such a failure of the commit itself it is not known whether the
+// transaction holds, so only the commit may be repeated.
 func transient(code Code, op Operation) bool {
 	switch code {
+	case InternalTransactionNotSupported:
+		return false
 	case WriteConflict, LockTimeout, PreparedTransactionInProgress,
 		ShardCannotRefreshDueToLocksHeld, StaleDbVersion:
 		return true
 	case NoSuchTransaction:
 		return !op.CommitOrAbort || op.WriteConcern == OK
 	}
-	if code.In(CategorySnapshotError | CategoryNeedRetargettingError) {
-		return true
-	}
-	return !op.CommitOrAbort && code.In(CategoryNotPrimaryError|CategoryShutdownError)
+	return code.In(CategorySnapshotError|CategoryNeedRetargettingError) ||
+		!op.CommitOrAbort && code.In(CategoryRetriableError)
 }
 
 // resumable: errors of transport and routing, after which a stream goes on
 // at its last token.
 func resumable(code Code) bool {
-	if code.In(CategoryNonResumableChangeStreamError) {
-		return false
-	}
-	switch code {
-	case RetryChangeStream, FailedToSatisfyReadPreference, ResumeTenantChangeStream:
-		return true
-	}
-	return code.In(CategoryRetriableError | CategoryNetworkError | CategoryNeedRetargettingError)
+	return code == RetryChangeStream || code == FailedToSatisfyReadPreference ||
+		code.In(CategoryRetriableError|CategoryNetworkError|CategoryNeedRetargettingError)
 }

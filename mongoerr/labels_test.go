@@ -7,10 +7,12 @@ import (
 
 func TestLabelsFor(t *testing.T) {
 	var (
-		none   []string
-		trans  = []string{LabelTransientTransaction}
-		retry  = []string{LabelRetryableWrite}
-		resume = []string{LabelResumableChangeStream}
+		none    []string
+		trans   = []string{LabelTransientTransaction}
+		retry   = []string{LabelRetryableWrite}
+		nothing = []string{LabelRetryableWrite, LabelNoWritesPerformed}
+		resume  = []string{LabelResumableChangeStream}
+		lost    = []string{LabelNonResumableChangeStream}
 
 		plain     = Operation{}
 		statement = Operation{InTransaction: true}
@@ -34,6 +36,9 @@ func TestLabelsFor(t *testing.T) {
 		{"no such transaction at commit", NoSuchTransaction, commit, trans},
 		{"no such transaction, commit not known to hold", NoSuchTransaction,
 			Operation{InTransaction: true, CommitOrAbort: true, WriteConcern: WriteConcernTimeout}, none},
+		{"time limit of the server inside", ExceededTimeLimit, statement, trans},
+		{"time limit of the client inside", MaxTimeMSExpired, statement, none},
+		{"internal transaction", InternalTransactionNotSupported, statement, none},
 		{"duplicate key inside", DuplicateKey, statement, none},
 		{"shutdown inside", InterruptedAtShutdown, statement, trans},
 		{"shutdown at commit", InterruptedAtShutdown, commit, retry},
@@ -46,11 +51,17 @@ func TestLabelsFor(t *testing.T) {
 		{"shutdown of a read", ShutdownInProgress, plain, none},
 		{"write concern of a retryable write", OK,
 			Operation{RetryableWrite: true, WriteConcern: InterruptedAtShutdown}, retry},
+		{"retryable write that wrote nothing", NotWritablePrimary,
+			Operation{RetryableWrite: true, NothingWritten: true}, nothing},
+		{"read that wrote nothing", NotWritablePrimary, Operation{NothingWritten: true}, none},
 		{"stream, shutdown", InterruptedAtShutdown, stream, resume},
 		{"stream, network", HostUnreachable, stream, resume},
 		{"stream, retry", RetryChangeStream, stream, resume},
-		{"stream, history lost", ChangeStreamHistoryLost, stream, none},
-		{"stream, fatal", ChangeStreamFatalError, stream, none},
+		{"stream, history lost", ChangeStreamHistoryLost, stream, lost},
+		{"stream, fatal", ChangeStreamFatalError, stream, lost},
+		{"stream, write concern", InterruptedAtShutdown,
+			Operation{ChangeStream: true, WriteConcern: WriteConcernTimeout}, none},
+		{"stream's error elsewhere", ChangeStreamFatalError, plain, lost},
 		{"stream, bad value", BadValue, stream, none},
 	}
 	for _, tt := range tests {
