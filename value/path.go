@@ -3,7 +3,7 @@ package value
 import "strings"
 
 // Path is a dotted path, split once. Arrays on the way are traversed as
-// MongoDB's query language does: see [Path.Walk].
+// MongoDB's query language does: see [Path.Each].
 type Path struct {
 	dotted string
 	parts  []string
@@ -64,59 +64,132 @@ func (p Path) Get(d Doc) Value {
 	return Value{}
 }
 
+// Leaf says what [Path.Each] does with an array that stands at the end of the
+// path.
+type Leaf int
+
+// The three treatments of an array at the end of a path.
+const (
+	LeafTraverse Leaf = iota // yield each element, then the array itself
+	LeafWhole                // yield the array itself
+	LeafElements             // yield each element only
+)
+
 // Walk calls yield with every value the path leads to, until it returns
-// true; the result tells whether it did. At an array on the way it goes into
-// each element that is a document, and, if the next component is a number,
-// into that position; other elements lead nowhere. A document without the
-// field yields Missing once, as does a scalar on the way; an array without
-// documents yields nothing. An array at the end of the path is yielded whole:
-// looking into its elements is the business of the operator.
+// true; the result tells whether it did. It is [Path.Each] with arrays at the
+// end of the path yielded whole.
 func (p Path) Walk(d Doc, yield func(Value) bool) bool {
-	return p.walkDoc(d, 0, yield)
+	w := walker{path: &p, leaf: LeafWhole, yield: func(v Value, _ int) bool { return yield(v) }}
+	return w.doc(d, 0, -1)
 }
 
-func (p Path) walkDoc(d Doc, i int, yield func(Value) bool) bool {
-	v := d.Lookup(p.parts[i])
-	if i == len(p.parts)-1 {
-		return yield(v)
-	}
-	switch v.kind {
-	case KindDocument:
-		return p.walkDoc(v.b, i+1, yield)
-	case KindArray:
-		return p.walkArray(v.b, i+1, yield)
-	}
-	return yield(Value{})
+// Each calls yield with every value a query sees behind the path, until it
+// returns true; the result tells whether it did.
+//
+// At an array on the way it goes into each element that is a document, and,
+// if the next component is a number, into that position; other elements lead
+// nowhere. A document without the field yields Missing once, as does a scalar
+// on the way; an array without documents yields nothing. What is done with an
+// array at the end is chosen by leaf, but an element addressed by its
+// position ("a.0" into {a: [[1, 2]]}) is always yielded whole.
+//
+// The position given to yield is that of the element of the outermost array
+// which was entered without the path naming a position, -1 if there is none:
+// what the positional operator $ stands for.
+func (p *Path) Each(d Doc, leaf Leaf, yield func(v Value, position int) bool) bool {
+	w := walker{path: p, leaf: leaf, yield: yield}
+	return w.doc(d, 0, -1)
 }
 
-// walkArray applies the components from i on to the elements of an array.
-func (p Path) walkArray(a Doc, i int, yield func(Value) bool) bool {
-	last := i == len(p.parts)-1
-	position := p.index[i]
+// EachFrom is Each for a value that stands where the first i components of
+// the path have led.
+func (p *Path) EachFrom(v Value, i int, leaf Leaf, yield func(v Value, position int) bool) bool {
+	w := walker{path: p, leaf: leaf, yield: yield}
+	switch {
+	case i == len(p.parts):
+		return w.end(v, -1)
+	case v.kind == KindDocument:
+		return w.doc(v.b, i, -1)
+	case v.kind == KindArray:
+		return w.array(v.b, i, -1)
+	}
+	return yield(Value{}, -1)
+}
+
+// walker is one traversal. It lives on the stack of the caller.
+type walker struct {
+	path  *Path
+	leaf  Leaf
+	yield func(Value, int) bool
+}
+
+// doc applies the components from i on to a document.
+func (w *walker) doc(d Doc, i, position int) bool {
+	last := len(w.path.parts) - 1
+	for {
+		v := d.Lookup(w.path.parts[i])
+		switch {
+		case i == last:
+			return w.end(v, position)
+		case v.kind == KindDocument:
+			d = v.b
+			i++
+		case v.kind == KindArray:
+			return w.array(v.b, i+1, position)
+		default:
+			return w.yield(Value{}, position)
+		}
+	}
+}
+
+// end yields what stands at the end of the path.
+func (w *walker) end(v Value, position int) bool {
+	if v.kind != KindArray || w.leaf == LeafWhole {
+		return w.yield(v, position)
+	}
 	n := 0
-	for it := a.Iter(); it.Next(); n++ {
-		if it.kind == KindDocument && p.walkDoc(it.payload, i, yield) {
+	for it := Doc(v.b).Iter(); it.Next(); n++ {
+		if w.yield(it.Value(), outermost(position, n)) {
 			return true
 		}
-		if n != position {
+	}
+	return w.leaf == LeafTraverse && w.yield(v, position)
+}
+
+// array applies the components from i on to the elements of an array.
+func (w *walker) array(a Doc, i, position int) bool {
+	last := i == len(w.path.parts)-1
+	wanted := w.path.index[i]
+	n := 0
+	for it := a.Iter(); it.Next(); n++ {
+		if it.kind == KindDocument && w.doc(it.payload, i, outermost(position, n)) {
+			return true
+		}
+		if n != wanted {
 			continue
 		}
-		if last {
-			if yield(it.Value()) {
+		switch {
+		case last:
+			if w.yield(it.Value(), position) {
 				return true
 			}
-			continue
-		}
-		switch it.kind {
-		case KindDocument:
-			if p.walkDoc(it.payload, i+1, yield) {
+		case it.kind == KindDocument:
+			if w.doc(it.payload, i+1, position) {
 				return true
 			}
-		case KindArray:
-			if p.walkArray(it.payload, i+1, yield) {
+		case it.kind == KindArray:
+			if w.array(it.payload, i+1, position) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// outermost keeps the position of an array entered further out.
+func outermost(position, n int) int {
+	if position >= 0 {
+		return position
+	}
+	return n
 }

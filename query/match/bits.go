@@ -1,0 +1,173 @@
+package match
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// BitsOp is the operator of a [Bits].
+type BitsOp uint8
+
+// The four bit tests.
+const (
+	BitsAllSet BitsOp = iota
+	BitsAllClear
+	BitsAnySet
+	BitsAnyClear
+)
+
+var bitsNames = [...]string{"$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear"}
+
+// String returns the operator's name.
+func (o BitsOp) String() string { return bitsNames[o] }
+
+// Bits is one of the $bits tests. Numbers are tested as 64 bits in two's
+// complement, binary data as bits of any number, the first byte lowest.
+type Bits struct {
+	leafPath
+	Op        BitsOp
+	Positions []uint32
+	mask      uint64   // the positions as a mask of 64 bits …
+	beyond    []uint32 // … and those above 63, where the sign is repeated
+}
+
+func (n *Bits) rank() int { return rankBits + 0 }
+
+func (n *Bits) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	return n.walk(n, value.LeafTraverse, env, d, pos)
+}
+
+func (n *Bits) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
+	if v.Kind() == value.KindBinary {
+		_, data := v.Binary()
+		return n.testBinary(data), nil
+	}
+	word, ok := v.AsInt64() // no fractions, nothing outside 64 bits
+	if !ok {
+		return false, nil
+	}
+	return n.testWord(word), nil
+}
+
+func (n *Bits) testWord(word int64) bool {
+	bits := uint64(word)
+	set, clear := bits&n.mask != 0, ^bits&n.mask != 0
+	if len(n.beyond) > 0 {
+		set, clear = set || word < 0, clear || word >= 0
+	}
+	return n.verdict(set, clear)
+}
+
+func (n *Bits) testBinary(data []byte) bool {
+	set, clear := false, false
+	for _, p := range n.Positions {
+		i := int(p / 8)
+		if i < len(data) && data[i]&(1<<(p%8)) != 0 {
+			set = true
+		} else {
+			clear = true
+		}
+	}
+	return n.verdict(set, clear)
+}
+
+// verdict decides from whether any of the positions is set, and any clear.
+func (n *Bits) verdict(set, clear bool) bool {
+	switch n.Op {
+	case BitsAllSet:
+		return !clear
+	case BitsAllClear:
+		return !set
+	case BitsAnySet:
+		return set
+	}
+	return clear
+}
+
+func (n *Bits) appendTo(b *value.Builder) { appendLeaf(b, n) }
+
+func (n *Bits) appendOperator(b *value.Builder) {
+	b.StartArray(n.Op.String())
+	for _, p := range n.Positions {
+		b.Int32("", int32(p))
+	}
+	b.End()
+}
+
+func parseBits(op BitsOp) fieldParser {
+	return func(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) {
+		positions, err := bitPositions(e)
+		if err != nil {
+			return nil, err
+		}
+		n := &Bits{leafPath: leafPath{path}, Op: op, Positions: positions}
+		for _, p := range positions {
+			if p < 64 {
+				n.mask |= 1 << p
+			} else {
+				n.beyond = append(n.beyond, p)
+			}
+		}
+		return n, nil
+	}
+}
+
+// bitPositions reads a mask (number or binary data) or a list of positions.
+func bitPositions(e element) (positions []uint32, err error) {
+	switch {
+	case e.v.Kind() == value.KindArray:
+		return listedPositions(e.v.Doc())
+	case e.v.IsNumber():
+		mask, err := natural(e)
+		if err != nil {
+			return nil, err
+		}
+		for i := range uint32(64) {
+			if mask>>i&1 != 0 {
+				positions = append(positions, i)
+			}
+		}
+		return positions, nil
+	case e.v.Kind() == value.KindBinary:
+		_, data := e.v.Binary()
+		for i, c := range data {
+			for j := range 8 {
+				if c>>j&1 != 0 {
+					positions = append(positions, uint32(i*8+j))
+				}
+			}
+		}
+		return positions, nil
+	}
+	return nil, mongoerr.Newf(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %v", e.name, e)
+}
+
+func listedPositions(list value.Doc) (positions []uint32, err error) {
+	for it := list.Iter(); it.Next(); {
+		e := element{it.Key(), it.Value()}
+		bad := func(what string) ([]uint32, error) {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "bit positions %s: %v", what, e)
+		}
+		if !e.v.IsNumber() {
+			return bad("must be an integer but got")
+		}
+		if e.v.IsNaN() {
+			return bad("cannot take a NaN")
+		}
+		if f := e.v.AsDouble(); f > math.MaxInt32 || f < math.MinInt32 {
+			return bad("cannot be represented as a 32-bit signed integer")
+		}
+		n, ok := e.v.AsInt64()
+		if !ok {
+			return bad("must be an integer but got")
+		}
+		if n < 0 {
+			return bad("must be >= 0 but got")
+		}
+		positions = append(positions, uint32(n))
+	}
+	return positions, nil
+}

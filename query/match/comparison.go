@@ -1,0 +1,207 @@
+package match
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Op is the operator of a [Compare].
+type Op uint8
+
+// The five comparisons; $ne is the [Not] of OpEq.
+const (
+	OpEq Op = iota
+	OpLt
+	OpLte
+	OpGt
+	OpGte
+)
+
+var opNames = [...]string{"$eq", "$lt", "$lte", "$gt", "$gte"}
+
+var opRanks = [...]int{rankEq, rankLt, rankLte, rankGt, rankGte}
+
+// String returns the operator's name: "$eq".
+func (o Op) String() string { return opNames[o] }
+
+// Compare is $eq, $lt, $lte, $gt or $gte.
+//
+// Values of different types are not ordered (type bracketing): only null,
+// which missing equals, and MinKey and MaxKey reach over their type. NaN
+// equals NaN and is neither below nor above anything.
+type Compare struct {
+	leafPath
+	Op        Op
+	Value     value.Value
+	Collation value.Collator // nil: binary
+}
+
+func (n *Compare) rank() int { return opRanks[n.Op] }
+
+func (n *Compare) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	return n.Path.Each(d, value.LeafTraverse, func(v value.Value, at int) bool {
+		if !n.holds(v) {
+			return false
+		}
+		if pos != nil && at >= 0 {
+			*pos = at
+		}
+		return true
+	}), nil
+}
+
+func (n *Compare) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
+	return n.holds(v), nil
+}
+
+func (n *Compare) holds(v value.Value) bool {
+	kind, want := v.Kind(), n.Value.Kind()
+	if kind.Rank() != want.Rank() {
+		return n.holdsAcross(kind, want)
+	}
+	c := value.CompareWith(v, n.Value, n.Collation)
+	if c != 0 && want.IsNumber() && (v.IsNaN() || n.Value.IsNaN()) {
+		return false
+	}
+	switch n.Op {
+	case OpEq:
+		return c == 0
+	case OpLt:
+		return c < 0
+	case OpLte:
+		return c <= 0
+	case OpGt:
+		return c > 0
+	}
+	return c >= 0
+}
+
+// holdsAcross compares values whose types are not ordered by each other.
+func (n *Compare) holdsAcross(kind, want value.Kind) bool {
+	switch want {
+	case value.KindNull:
+		return kind == value.Missing && n.Op != OpLt && n.Op != OpGt
+	case value.KindMaxKey:
+		return n.Op == OpLt || n.Op == OpLte
+	case value.KindMinKey:
+		return n.Op == OpGt || n.Op == OpGte
+	}
+	return false
+}
+
+func (n *Compare) appendTo(b *value.Builder) { appendLeaf(b, n) }
+
+func (n *Compare) appendOperator(b *value.Builder) { b.Append(n.Op.String(), n.Value) }
+
+// In is $in: one of the values, or matching one of the regular expressions.
+type In struct {
+	leafPath
+	Values    []value.Value // in order, without duplicates
+	Regexes   []*Regex
+	Collation value.Collator // nil: binary
+	hasNull   bool
+}
+
+func (n *In) rank() int { return rankIn }
+
+func (n *In) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	return n.walk(n, value.LeafTraverse, env, d, pos)
+}
+
+func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
+	if v.IsMissing() {
+		return n.hasNull, nil
+	}
+	_, found := slices.BinarySearchFunc(n.Values, v, n.order)
+	if found {
+		return true, nil
+	}
+	for _, r := range n.Regexes {
+		if ok, err := r.matchValue(env, v, pos); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func (n *In) order(a, b value.Value) int { return value.CompareWith(a, b, n.Collation) }
+
+func (n *In) appendTo(b *value.Builder) { appendLeaf(b, n) }
+
+func (n *In) appendOperator(b *value.Builder) {
+	b.StartArray("$in")
+	for _, v := range n.Values {
+		b.Append("", v)
+	}
+	for _, r := range n.Regexes {
+		b.Append("", value.Regex(r.Pattern, r.Options))
+	}
+	b.End()
+}
+
+// parseCompare makes the parser of one comparison operator.
+func parseCompare(op Op) fieldParser {
+	return func(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
+		return p.compare(op, path, e.v)
+	}
+}
+
+func (p *parser) compare(op Op, path value.Path, v value.Value) (Node, error) {
+	if v.Kind() == value.KindRegex && op != OpEq {
+		return nil, mongoerr.Newf(mongoerr.BadValue, "Can't have RegEx as arg to predicate over field '%s'.", path)
+	}
+	if v.Kind() == value.KindUndefined {
+		return nil, mongoerr.New(mongoerr.BadValue, "cannot compare to undefined")
+	}
+	return &Compare{leafPath: leafPath{path}, Op: op, Value: v, Collation: p.o.Collation}, nil
+}
+
+func parseNe(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
+	if e.v.Kind() == value.KindRegex {
+		return nil, mongoerr.New(mongoerr.BadValue, "Can't have regex as arg to $ne.")
+	}
+	return not(p.compare(OpEq, path, e.v))
+}
+
+// not negates what a parser returned.
+func not(n Node, err error) (Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Not{n}, nil
+}
+
+func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
+	if e.v.Kind() != value.KindArray {
+		return nil, mongoerr.Newf(mongoerr.BadValue, "%s needs an array", e.name)
+	}
+	n := &In{leafPath: leafPath{path}, Collation: p.o.Collation}
+	for v := range e.v.Doc().Values() {
+		switch {
+		case isOperatorDoc(v, false):
+			return nil, mongoerr.New(mongoerr.BadValue, "cannot nest $ under $in")
+		case v.Kind() == value.KindUndefined:
+			return nil, mongoerr.New(mongoerr.BadValue, "InMatchExpression equality cannot be undefined")
+		case v.Kind() == value.KindRegex:
+			pattern, options := v.Regex()
+			r, err := newRegex(path, pattern, options)
+			if err != nil {
+				return nil, err
+			}
+			n.Regexes = append(n.Regexes, r)
+		default:
+			n.hasNull = n.hasNull || v.Kind() == value.KindNull
+			n.Values = append(n.Values, v)
+		}
+	}
+	slices.SortStableFunc(n.Values, n.order)
+	n.Values = slices.CompactFunc(n.Values, func(a, b value.Value) bool { return n.order(a, b) == 0 })
+	return n, nil
+}
+
+func parseNin(p *parser, path value.Path, context value.Doc, e element) (Node, error) {
+	return not(parseIn(p, path, context, e))
+}

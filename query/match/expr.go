@@ -1,0 +1,83 @@
+package match
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Expr is $expr: an aggregation expression whose result is truthy.
+type Expr struct{ Expr *expr.Expr }
+
+// Children returns nil.
+func (n *Expr) Children() []Node { return nil }
+
+func (n *Expr) rank() int { return rankExpr }
+
+func (n *Expr) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
+	v, err := n.Expr.Eval(env, d)
+	return v.Truthy() && err == nil, err
+}
+
+func (n *Expr) matchValue(*expr.Env, value.Value, *int) (bool, error) { return false, nil }
+
+func (n *Expr) appendTo(b *value.Builder) { b.Append("$expr", n.Expr.Value()) }
+
+func parseExpr(p *parser, e element, nested bool) (Node, error) {
+	if nested {
+		return nil, mongoerr.New(mongoerr.BadValue, "$expr can only be applied to the top-level document")
+	}
+	if p.o.NoExpr {
+		return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in this context")
+	}
+	x, err := expr.Compile(e.v, p.o.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return &Expr{x}, nil
+}
+
+// SampleRate is $sampleRate: each document matches with the same chance.
+type SampleRate struct{ Rate float64 }
+
+// Children returns nil.
+func (n *SampleRate) Children() []Node { return nil }
+
+func (n *SampleRate) rank() int { return rankExpr }
+
+func (n *SampleRate) match(env *expr.Env, _ value.Doc, _ *int) (bool, error) {
+	return env.Rand() < n.Rate, nil
+}
+
+func (n *SampleRate) matchValue(env *expr.Env, _ value.Value, _ *int) (bool, error) {
+	return env.Rand() < n.Rate, nil
+}
+
+func (n *SampleRate) appendTo(b *value.Builder) { b.Double("$sampleRate", n.Rate) }
+
+func parseSampleRate(_ *parser, e element, nested bool) (Node, error) {
+	if nested {
+		return nil, mongoerr.New(mongoerr.BadValue, "$sampleRate can only be applied to the top-level document")
+	}
+	if !e.v.IsNumber() {
+		return nil, mongoerr.New(mongoerr.BadValue, "argument to $sampleRate must be a numeric type")
+	}
+	rate := e.v.AsDouble()
+	switch {
+	case !(rate >= 0 && rate <= 1):
+		return nil, mongoerr.New(mongoerr.BadValue, "numeric argument to $sampleRate must be in [0, 1]")
+	case rate == 0 || rate == 1:
+		return &Constant{rate == 1}, nil
+	}
+	return &SampleRate{rate}, nil
+}
+
+// parseWhere refuses JavaScript in the words of a mongod that runs without a
+// script engine.
+func parseWhere(*parser, element, bool) (Node, error) {
+	return nil, mongoerr.New(mongoerr.BadValue, "no globalScriptEngine in $where parsing")
+}
+
+func parseFieldWhere(*parser, value.Path, value.Doc, element) (Node, error) {
+	return nil, mongoerr.New(mongoerr.BadValue, "$where cannot be applied to a field")
+}

@@ -1,0 +1,185 @@
+package match
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// And matches if all of its nodes do; without nodes it matches everything.
+type And struct{ Nodes []Node }
+
+// Or matches if one of its nodes does.
+type Or struct{ Nodes []Node }
+
+// Nor matches if none of its nodes does.
+type Nor struct{ Nodes []Node }
+
+// Not matches if its node does not. $ne, $nin and $exists: false are Not of
+// their opposites.
+type Not struct{ Node Node }
+
+// Constant is $alwaysTrue or $alwaysFalse.
+type Constant struct{ Result bool }
+
+// Children returns the nodes that all must match.
+func (n *And) Children() []Node { return n.Nodes }
+
+// Children returns the nodes of which one must match.
+func (n *Or) Children() []Node { return n.Nodes }
+
+// Children returns the nodes of which none may match.
+func (n *Nor) Children() []Node { return n.Nodes }
+
+// Children returns the negated node.
+func (n *Not) Children() []Node { return []Node{n.Node} }
+
+// Children returns nil.
+func (n *Constant) Children() []Node { return nil }
+
+func (n *And) rank() int      { return rankAnd }
+func (n *Or) rank() int       { return rankOr }
+func (n *Nor) rank() int      { return rankNor }
+func (n *Not) rank() int      { return rankNot }
+func (n *Constant) rank() int { return rankConstant }
+
+func (n *And) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	for _, c := range n.Nodes {
+		if ok, err := c.match(env, d, pos); !ok || err != nil {
+			forget(pos)
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (n *And) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
+	for _, c := range n.Nodes {
+		if ok, err := c.matchValue(env, v, pos); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// forget drops the position found by a branch that failed in the end.
+func forget(pos *int) {
+	if pos != nil {
+		*pos = -1
+	}
+}
+
+func (n *Or) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	return anyNode(n.Nodes, env, d, pos)
+}
+
+func (n *Or) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
+	return anyNodeValue(n.Nodes, env, v, pos)
+}
+
+// Negations never tell a position: no element is the one that matched.
+
+func (n *Nor) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
+	ok, err := anyNode(n.Nodes, env, d, nil)
+	return !ok && err == nil, err
+}
+
+func (n *Nor) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
+	ok, err := anyNodeValue(n.Nodes, env, v, nil)
+	return !ok && err == nil, err
+}
+
+func (n *Not) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
+	ok, err := n.Node.match(env, d, nil)
+	return !ok && err == nil, err
+}
+
+func (n *Not) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
+	ok, err := n.Node.matchValue(env, v, nil)
+	return !ok && err == nil, err
+}
+
+func (n *Constant) match(*expr.Env, value.Doc, *int) (bool, error) { return n.Result, nil }
+
+func (n *Constant) matchValue(*expr.Env, value.Value, *int) (bool, error) { return n.Result, nil }
+
+func anyNode(nodes []Node, env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	for _, c := range nodes {
+		if ok, err := c.match(env, d, pos); ok || err != nil {
+			return ok && err == nil, err
+		}
+	}
+	return false, nil
+}
+
+func anyNodeValue(nodes []Node, env *expr.Env, v value.Value, pos *int) (bool, error) {
+	for _, c := range nodes {
+		if ok, err := c.matchValue(env, v, pos); ok || err != nil {
+			return ok && err == nil, err
+		}
+	}
+	return false, nil
+}
+
+func (n *And) appendTo(b *value.Builder) {
+	if len(n.Nodes) > 0 {
+		appendList(b, "$and", n.Nodes)
+	}
+}
+
+func (n *Or) appendTo(b *value.Builder)  { appendList(b, "$or", n.Nodes) }
+func (n *Nor) appendTo(b *value.Builder) { appendList(b, "$nor", n.Nodes) }
+
+func appendList(b *value.Builder, op string, nodes []Node) {
+	b.StartArray(op)
+	for _, c := range nodes {
+		b.StartDocument("")
+		c.appendTo(b)
+		b.End()
+	}
+	b.End()
+}
+
+// appendTo writes the negation in the form mongod shows: path: {$not: …}
+// where the negated node is about one path, else $nor.
+func (n *Not) appendTo(b *value.Builder) {
+	path, leaves := "", []Leaf(nil)
+	switch c := n.Node.(type) {
+	case Leaf:
+		path, leaves = c.FieldPath().String(), []Leaf{c}
+	case *And:
+		path, leaves = commonPath(c.Nodes)
+	}
+	if leaves == nil {
+		appendList(b, "$nor", []Node{n.Node})
+		return
+	}
+	b.StartDocument(path).StartDocument("$not")
+	for _, l := range leaves {
+		l.appendOperator(b)
+	}
+	b.End().End()
+}
+
+// commonPath returns the nodes as leaves if they are all about one path.
+func commonPath(nodes []Node) (string, []Leaf) {
+	path, leaves := "", make([]Leaf, 0, len(nodes))
+	for i, c := range nodes {
+		l, ok := c.(Leaf)
+		if !ok || i > 0 && l.FieldPath().String() != path {
+			return "", nil
+		}
+		path, leaves = l.FieldPath().String(), append(leaves, l)
+	}
+	if len(leaves) == 0 {
+		return "", nil
+	}
+	return path, leaves
+}
+
+func (n *Constant) appendTo(b *value.Builder) {
+	if n.Result {
+		b.Int32("$alwaysTrue", 1)
+		return
+	}
+	b.Int32("$alwaysFalse", 1)
+}

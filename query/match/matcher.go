@@ -1,0 +1,181 @@
+package match
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Options says in what surroundings a filter stands.
+type Options struct {
+	// Collation orders strings; nil compares them byte by byte.
+	Collation value.Collator
+	// Scope holds the variables that $expr may use.
+	Scope *expr.Scope
+	// Text compiles $text; nil refuses it.
+	Text TextCompiler
+	// AllowNear permits $near and $nearSphere.
+	AllowNear bool
+	// NoExpr and NoSchema refuse $expr and $jsonSchema (arrayFilters,
+	// partial index filters).
+	NoExpr, NoSchema bool
+}
+
+// Matcher is a compiled filter. It is immutable and safe for concurrent use.
+type Matcher struct {
+	root   Node
+	filter value.Doc
+}
+
+// Compile compiles a filter. Every error a client can make surfaces here.
+func Compile(filter value.Doc, o Options) (*Matcher, error) {
+	if len(filter) == 0 {
+		filter = value.EmptyDoc
+	}
+	filter = filter.Clone()
+	p := &parser{o}
+	root, err := p.filter(filter, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Matcher{root, filter}, nil
+}
+
+// Match reports whether the filter matches d. An error can only come from an
+// expression, from a regular expression that takes too long, or from an
+// interruption.
+func (m *Matcher) Match(env *expr.Env, d value.Doc) (bool, error) {
+	return m.root.match(env, d, nil)
+}
+
+// MatchWithPosition is Match that also tells which array element matched:
+// what the positional operator $ stands for. It is the position in the array
+// entered last, -1 if no array was entered.
+func (m *Matcher) MatchWithPosition(env *expr.Env, d value.Doc) (ok bool, position int, err error) {
+	position = -1
+	ok, err = m.root.match(env, d, &position)
+	return ok, position, err
+}
+
+// Root is the top of the tree.
+func (m *Matcher) Root() Node { return m.root }
+
+// Filter is the filter as it was given.
+func (m *Matcher) Filter() value.Doc { return m.filter }
+
+// MatchesAll reports whether the filter is empty.
+func (m *Matcher) MatchesAll() bool {
+	and, ok := m.root.(*And)
+	return ok && len(and.Nodes) == 0
+}
+
+// Parsed is the filter in the normal form that explain shows as parsedQuery:
+// operators spelled out, siblings in a fixed order.
+func (m *Matcher) Parsed() value.Doc {
+	b := value.NewBuilder()
+	normalize(m.root).appendTo(b)
+	return b.Doc()
+}
+
+// normalize flattens nested Ands and Ors and orders siblings by type, then
+// path.
+func normalize(n Node) Node {
+	switch n := n.(type) {
+	case *And:
+		and := &And{sortedNodes(n.Nodes, func(c Node) []Node {
+			if a, ok := c.(*And); ok {
+				return a.Nodes
+			}
+			return nil
+		})}
+		return simplify(and)
+	case *Or:
+		nodes := sortedNodes(n.Nodes, func(c Node) []Node {
+			if o, ok := c.(*Or); ok {
+				return o.Nodes
+			}
+			return nil
+		})
+		if len(nodes) == 1 {
+			return nodes[0]
+		}
+		return &Or{nodes}
+	case *Nor:
+		return &Nor{sortedNodes(n.Nodes, func(Node) []Node { return nil })}
+	case *Not:
+		return &Not{normalize(n.Node)}
+	case *ElemMatchObject:
+		return &ElemMatchObject{n.leafPath, normalize(n.Node)}
+	}
+	return n
+}
+
+// sortedNodes normalises siblings; splice returns the nodes to take in the
+// place of one, nil for itself.
+func sortedNodes(nodes []Node, splice func(Node) []Node) []Node {
+	var out []Node
+	for _, c := range nodes {
+		c = normalize(c)
+		if inner := splice(c); inner != nil {
+			out = append(out, inner...)
+			continue
+		}
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(a, b Node) int {
+		if d := a.rank() - b.rank(); d != 0 {
+			return d
+		}
+		return comparePaths(a, b)
+	})
+	return out
+}
+
+func comparePaths(a, b Node) int {
+	la, okA := a.(Leaf)
+	lb, okB := b.(Leaf)
+	if !okA || !okB {
+		return 0
+	}
+	pa, pb := la.FieldPath().String(), lb.FieldPath().String()
+	switch {
+	case pa < pb:
+		return -1
+	case pa > pb:
+		return 1
+	}
+	return 0
+}
+
+// Equalities yields the paths that the filter fixes to one value, in order: a
+// document inserted by an upsert gets them. They come from equality, also
+// inside $and, from $in and $all of one value and from $or of one branch.
+func (m *Matcher) Equalities() iter.Seq2[string, value.Value] {
+	return func(yield func(string, value.Value) bool) { equalities(m.root, yield) }
+}
+
+func equalities(n Node, yield func(string, value.Value) bool) bool {
+	switch n := n.(type) {
+	case *And:
+		for _, c := range n.Nodes {
+			if !equalities(c, yield) {
+				return false
+			}
+		}
+	case *Or:
+		if len(n.Nodes) == 1 {
+			return equalities(n.Nodes[0], yield)
+		}
+	case *Compare:
+		if n.Op == OpEq {
+			return yield(n.Path.String(), n.Value)
+		}
+	case *In:
+		if len(n.Values) == 1 && len(n.Regexes) == 0 {
+			return yield(n.Path.String(), n.Values[0])
+		}
+	}
+	return true
+}

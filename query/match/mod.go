@@ -1,0 +1,93 @@
+package match
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Mod is $mod: the whole part of a number leaves Remainder when divided by
+// Divisor.
+type Mod struct {
+	leafPath
+	Divisor, Remainder int64
+}
+
+func (n *Mod) rank() int { return rankMod }
+
+func (n *Mod) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	return n.walk(n, value.LeafTraverse, env, d, pos)
+}
+
+func (n *Mod) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
+	if !v.IsNumber() {
+		return false, nil
+	}
+	if k := v.Kind(); k == value.KindDouble || k == value.KindDecimal {
+		f := v.AsDouble()
+		if math.IsNaN(f) || f >= 1<<63 || f < -(1<<63) {
+			return false, nil
+		}
+	}
+	if n.Divisor == -1 { // MinInt64 % -1 overflows
+		return n.Remainder == 0, nil
+	}
+	return v.TruncInt64()%n.Divisor == n.Remainder, nil
+}
+
+func (n *Mod) appendTo(b *value.Builder) { appendLeaf(b, n) }
+
+func (n *Mod) appendOperator(b *value.Builder) {
+	b.StartArray("$mod").Int64("", n.Divisor).Int64("", n.Remainder).End()
+}
+
+func parseMod(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) {
+	malformed := func(what string) (Node, error) {
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, "+what)
+	}
+	if e.v.Kind() != value.KindArray {
+		return malformed("needs to be an array")
+	}
+	list := e.v.Doc()
+	divisor, remainder := list.Index(0), list.Index(1)
+	switch {
+	case divisor.IsMissing():
+		return malformed("not enough elements")
+	case !divisor.IsNumber():
+		return malformed("divisor not a number")
+	case remainder.IsMissing():
+		return malformed("not enough elements")
+	case !remainder.IsNumber():
+		return malformed("remainder not a number")
+	case list.Len() > 2:
+		return malformed("too many elements")
+	}
+	d, problem := coerce(divisor)
+	if problem != "" {
+		return malformed("divisor value is invalid :: caused by :: " + problem)
+	}
+	r, problem := coerce(remainder)
+	if problem != "" {
+		return malformed("remainder value is invalid :: caused by :: " + problem)
+	}
+	if d == 0 {
+		return nil, mongoerr.New(mongoerr.BadValue, "divisor cannot be 0")
+	}
+	return &Mod{leafPath{path}, d, r}, nil
+}
+
+// coerce truncates a number to a long, or tells why that cannot be.
+func coerce(v value.Value) (n int64, problem string) {
+	if k := v.Kind(); k == value.KindDouble || k == value.KindDecimal {
+		f := v.AsDouble()
+		switch {
+		case math.IsNaN(f) || math.IsInf(f, 0):
+			return 0, "Unable to coerce NaN/Inf to integral type"
+		case f >= 1<<63 || f < -(1<<63):
+			return 0, "Out of bounds coercing to integral value"
+		}
+	}
+	return v.TruncInt64(), ""
+}

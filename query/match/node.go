@@ -1,0 +1,94 @@
+package match
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Node is one node of a compiled filter. Nodes are immutable and safe for
+// concurrent use.
+type Node interface {
+	// Children returns the nodes below; nil for a leaf.
+	Children() []Node
+
+	// match judges a whole document. pos, unless nil, receives the position
+	// of the array element that matched.
+	match(env *expr.Env, d value.Doc, pos *int) (bool, error)
+	// matchValue judges one value, as for the elements that $elemMatch asks
+	// about: without looking into arrays.
+	matchValue(env *expr.Env, v value.Value, pos *int) (bool, error)
+	// appendTo writes the node as one or more elements of a filter.
+	appendTo(b *value.Builder)
+	// rank is the node's place in the normalised order of siblings.
+	rank() int
+}
+
+// Leaf is a node that asks something about the values behind one path.
+type Leaf interface {
+	Node
+	// FieldPath is the path asked about.
+	FieldPath() *value.Path
+
+	// appendOperator writes {$op: argument} without the path.
+	appendOperator(b *value.Builder)
+}
+
+// The places of the node types in explain's parsedQuery.
+const (
+	rankAnd = iota
+	rankOr
+	rankElemMatchObject
+	rankElemMatchValue
+	rankSize
+	rankEq
+	rankLte
+	rankLt
+	rankGt
+	rankGte
+	rankRegex
+	rankMod
+	rankExists
+	rankIn
+	rankBits
+	rankNot
+	rankNor
+	rankType
+	rankGeo
+	rankExpr
+	rankConstant
+	rankSchema
+	rankNear
+	rankText
+)
+
+// leafPath is the part that all leaves share.
+type leafPath struct {
+	// Path is the dotted path to the values.
+	Path value.Path
+}
+
+// FieldPath is the path asked about.
+func (l *leafPath) FieldPath() *value.Path { return &l.Path }
+
+// Children returns nil: a leaf has none.
+func (l *leafPath) Children() []Node { return nil }
+
+// walk runs n on each value behind the path until one matches.
+func (l *leafPath) walk(n Node, arrays value.Leaf, env *expr.Env, d value.Doc, pos *int) (ok bool, err error) {
+	ok = l.Path.Each(d, arrays, func(v value.Value, at int) bool {
+		var hit bool
+		hit, err = n.matchValue(env, v, pos)
+		if hit && pos != nil && at >= 0 {
+			*pos = at
+		}
+		return hit || err != nil
+	})
+	return ok && err == nil, err
+}
+
+// appendLeaf writes path: {$op: argument}.
+func appendLeaf(b *value.Builder, l Leaf) {
+	b.StartDocument(l.FieldPath().String())
+	l.appendOperator(b)
+	b.End()
+}

@@ -1,0 +1,242 @@
+package match
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// element is one name and value of a filter.
+type element struct {
+	name string
+	v    value.Value
+}
+
+// String prints the element as mongod does in messages: $size: -1.
+func (e element) String() string { return e.name + ": " + e.v.String() }
+
+// fieldParser parses an operator under a path: {path: {$op: e}}. context is
+// the whole operator document, for the operators that have neighbours
+// ($regex and $options).
+type fieldParser func(p *parser, path value.Path, context value.Doc, e element) (Node, error)
+
+// topParser parses an operator that stands where a path could: {$op: e}. A
+// nil node without an error adds nothing.
+type topParser func(p *parser, e element, nested bool) (Node, error)
+
+// fieldOperators and topOperators lead from a name to its parser. They are
+// filled in init because $not, $elemMatch and $and refer back to them.
+var (
+	fieldOperators map[string]fieldParser
+	topOperators   map[string]topParser
+)
+
+func init() {
+	fieldOperators = map[string]fieldParser{
+		"$all":          parseAll,
+		"$bitsAllClear": parseBits(BitsAllClear),
+		"$bitsAllSet":   parseBits(BitsAllSet),
+		"$bitsAnyClear": parseBits(BitsAnyClear),
+		"$bitsAnySet":   parseBits(BitsAnySet),
+		"$elemMatch":    parseElemMatch,
+		"$eq":           parseCompare(OpEq),
+		"$exists":       parseExists,
+		"$gt":           parseCompare(OpGt),
+		"$gte":          parseCompare(OpGte),
+		"$in":           parseIn,
+		"$lt":           parseCompare(OpLt),
+		"$lte":          parseCompare(OpLte),
+		"$mod":          parseMod,
+		"$ne":           parseNe,
+		"$nin":          parseNin,
+		"$not":          parseNot,
+		"$options":      parseOptions,
+		"$regex":        parseRegex,
+		"$size":         parseSize,
+		"$type":         parseType,
+		"$where":        parseFieldWhere,
+	}
+	topOperators = map[string]topParser{
+		"$alwaysFalse": parseConstant(false),
+		"$alwaysTrue":  parseConstant(true),
+		"$and":         parseList(func(nodes []Node) Node { return &And{nodes} }),
+		"$comment":     parseComment,
+		"$db":          parseDBRef,
+		"$expr":        parseExpr,
+		"$id":          parseDBRef,
+		"$nor":         parseList(func(nodes []Node) Node { return &Nor{nodes} }),
+		"$or":          parseList(func(nodes []Node) Node { return &Or{nodes} }),
+		"$ref":         parseDBRef,
+		"$sampleRate":  parseSampleRate,
+		"$where":       parseWhere,
+	}
+}
+
+type parser struct{ o Options }
+
+// filter parses a whole filter document. nested is set where the document is
+// not the user's own but one inside of it ($elemMatch).
+func (p *parser) filter(d value.Doc, nested bool) (Node, error) {
+	and := &And{}
+	for it := d.Iter(); it.Next(); {
+		e := element{it.Key(), it.Value()}
+		var n Node
+		var err error
+		if e.name != "" && e.name[0] == '$' {
+			n, err = p.top(e, nested)
+		} else {
+			n, err = p.field(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			and.Nodes = append(and.Nodes, n)
+		}
+	}
+	return simplify(and), nil
+}
+
+// simplify unwraps an And of one.
+func simplify(and *And) Node {
+	if len(and.Nodes) == 1 {
+		return and.Nodes[0]
+	}
+	return and
+}
+
+func (p *parser) top(e element, nested bool) (Node, error) {
+	parse, ok := topOperators[e.name]
+	if ok {
+		return parse(p, e, nested)
+	}
+	if e.name == "$not" {
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
+	}
+	return nil, mongoerr.Newf(mongoerr.BadValue, "unknown top level operator: %s. If you have a field name that "+
+		"starts with a '$' symbol, consider using $getField or $setField.", e.name)
+}
+
+// field parses path: value, path: /regex/ and path: {$op: …}.
+func (p *parser) field(e element) (Node, error) {
+	path := value.ParsePath(e.name)
+	switch {
+	case isOperatorDoc(e.v, false):
+		and := &And{}
+		if err := p.operators(and, path, e.v.Doc()); err != nil {
+			return nil, err
+		}
+		return simplify(and), nil
+	case e.v.Kind() == value.KindRegex:
+		pattern, options := e.v.Regex()
+		return regexNode(newRegex(path, pattern, options))
+	}
+	return p.compare(OpEq, path, e.v)
+}
+
+// operators parses the operators of one path into and.
+func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
+	for it := d.Iter(); it.Next(); {
+		e := element{it.Key(), it.Value()}
+		parse, ok := fieldOperators[e.name]
+		if !ok {
+			return mongoerr.Newf(mongoerr.BadValue, "unknown operator: %s", e.name)
+		}
+		n, err := parse(p, path, d, e)
+		if err != nil {
+			return err
+		}
+		if n != nil {
+			and.Nodes = append(and.Nodes, n)
+		}
+	}
+	return nil
+}
+
+// isOperatorDoc reports whether v is {$op: …}: a document whose first name
+// starts with $ and which is no DBRef. A DBRef has $ref and $id; where
+// incomplete is set, one of $ref, $id and $db will do.
+func isOperatorDoc(v value.Value, incomplete bool) bool {
+	if v.Kind() != value.KindDocument {
+		return false
+	}
+	name, _ := v.Doc().First()
+	if name == "" || name[0] != '$' {
+		return false
+	}
+	return !isDBRef(v.Doc(), incomplete)
+}
+
+func isDBRef(d value.Doc, incomplete bool) bool {
+	ref, id := d.Has("$ref"), d.Has("$id")
+	if incomplete {
+		return ref || id || d.Has("$db")
+	}
+	return ref && id
+}
+
+func parseList(make func([]Node) Node) topParser {
+	return func(p *parser, e element, nested bool) (Node, error) {
+		if e.v.Kind() != value.KindArray {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "%s must be an array", e.name)
+		}
+		if e.v.Doc().IsEmpty() {
+			return nil, mongoerr.New(mongoerr.BadValue, "$and/$or/$nor must be a nonempty array")
+		}
+		var nodes []Node
+		for v := range e.v.Doc().Values() {
+			if v.Kind() != value.KindDocument {
+				return nil, mongoerr.New(mongoerr.BadValue, "$or/$and/$nor entries need to be full objects")
+			}
+			n, err := p.filter(v.Doc(), nested)
+			if err != nil {
+				return nil, err
+			}
+			nodes = append(nodes, n)
+		}
+		return make(nodes), nil
+	}
+}
+
+func parseNot(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
+	switch {
+	case e.v.Kind() == value.KindRegex:
+		pattern, options := e.v.Regex()
+		return not(regexNode(newRegex(path, pattern, options)))
+	case e.v.Kind() != value.KindDocument:
+		return nil, mongoerr.New(mongoerr.BadValue, "$not needs a regex or a document")
+	case e.v.Doc().IsEmpty():
+		return nil, mongoerr.New(mongoerr.BadValue, "$not cannot be empty")
+	}
+	and := &And{}
+	if err := p.operators(and, path, e.v.Doc()); err != nil {
+		return nil, err
+	}
+	return &Not{simplify(and)}, nil
+}
+
+func parseConstant(result bool) topParser {
+	return func(_ *parser, e element, _ bool) (Node, error) {
+		n, err := integer(e)
+		if err != nil {
+			return nil, err
+		}
+		if n != 1 {
+			return nil, mongoerr.Newf(mongoerr.FailedToParse, "%s must be an integer value of 1", e.name)
+		}
+		return &Constant{result}, nil
+	}
+}
+
+// parseComment accepts anything and adds nothing.
+func parseComment(*parser, element, bool) (Node, error) { return nil, nil }
+
+// parseDBRef compares the fields of a DBRef that stand as names of their own
+// in a filter on DBRefs.
+func parseDBRef(p *parser, e element, _ bool) (Node, error) {
+	n := &Compare{leafPath: leafPath{value.ParsePath(e.name)}, Op: OpEq, Value: e.v}
+	if e.name == "$id" {
+		n.Collation = p.o.Collation
+	}
+	return n, nil
+}

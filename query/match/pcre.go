@@ -1,0 +1,120 @@
+package match
+
+import "strings"
+
+// translation is a PCRE pattern as the two engines here understand it.
+type translation struct {
+	forRE2, forBacktracking string
+	linear                  bool // forRE2 gives PCRE's answer
+}
+
+// translate rewrites what PCRE reads differently: $ and \Z also match before
+// a final newline, \s includes the vertical tab, \h and \R exist.
+func translate(pattern string, multiline bool) translation {
+	s := scanner{in: pattern, multiline: multiline, linear: true}
+	for s.i < len(s.in) {
+		s.next()
+	}
+	return translation{s.re2.String(), s.back.String(), s.linear}
+}
+
+type scanner struct {
+	in        string
+	i         int
+	inClass   bool
+	multiline bool
+	linear    bool
+	re2, back strings.Builder
+}
+
+func (s *scanner) both(text string) {
+	s.re2.WriteString(text)
+	s.back.WriteString(text)
+}
+
+func (s *scanner) next() {
+	c := s.in[s.i]
+	switch {
+	case c == '\\' && s.i+1 < len(s.in):
+		s.escape(s.in[s.i+1])
+		return
+	case s.inClass:
+		s.inClass = c != ']'
+	case c == '[':
+		s.openClass()
+		return
+	case c == '$' && !s.multiline:
+		s.i++
+		s.endOfText()
+		return
+	}
+	s.both(s.in[s.i : s.i+1])
+	s.i++
+}
+
+// openClass copies [ with what may stand right behind it: a ] there is
+// itself, and [:alpha:] is no end.
+func (s *scanner) openClass() {
+	end := s.i + 1
+	if end < len(s.in) && s.in[end] == '^' {
+		end++
+	}
+	if end < len(s.in) && s.in[end] == ']' {
+		end++
+	}
+	s.both(s.in[s.i:end])
+	s.i, s.inClass = end, true
+}
+
+// endOfText writes PCRE's $: before a final newline, or at the end.
+func (s *scanner) endOfText() {
+	s.back.WriteString(`(?=\n?\z)`)
+	s.re2.WriteString(`(?:\n?\z)`)
+	// Consuming the newline is the same as looking at it only where nothing
+	// follows.
+	if s.i < len(s.in) && s.in[s.i] != '|' && s.in[s.i] != ')' {
+		s.linear = false
+	}
+}
+
+const newlines = `\r\n|\n|\x0b|\f|\r|\x{85}|\x{2028}|\x{2029}`
+
+func (s *scanner) escape(c byte) {
+	s.i += 2
+	switch {
+	case c == 'Q':
+		s.quoted()
+	case c == 's' && s.inClass:
+		s.both(`\s\x0B`)
+	case c == 's':
+		s.both(`[\s\x0B]`)
+	case c == 'S' && !s.inClass:
+		s.both(`[^\s\x0B]`)
+	case c == 'h' && s.inClass:
+		s.both(` \t`)
+	case c == 'h':
+		s.both(`[ \t]`)
+	case c == 'R' && !s.inClass:
+		s.re2.WriteString("(?:" + newlines + ")")
+		s.back.WriteString(`(?>\r\n|\n|\x0b|\f|\r|\u0085|\u2028|\u2029)`)
+	case c == 'Z' && !s.inClass:
+		s.endOfText()
+	default:
+		s.both(s.in[s.i-2 : s.i])
+	}
+}
+
+// quoted copies \Q…\E with every special character escaped.
+func (s *scanner) quoted() {
+	text, rest, found := strings.Cut(s.in[s.i:], `\E`)
+	s.i = len(s.in)
+	if found {
+		s.i -= len(rest)
+	}
+	for _, r := range text {
+		if strings.ContainsRune(metaCharacters+"-", r) {
+			s.both(`\`)
+		}
+		s.both(string(r))
+	}
+}

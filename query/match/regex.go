@@ -1,0 +1,261 @@
+package match
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Regex is $regex or a regular expression literal. It matches strings and
+// symbols, and regular expressions that are the same.
+type Regex struct {
+	leafPath
+	Pattern, Options string
+
+	find finder
+}
+
+// finder tells whether a string contains a match.
+type finder func(s string) (bool, error)
+
+// backtrackLimit bounds one match of a pattern that only a backtracking
+// engine understands; mongod bounds the steps of its engine instead.
+const backtrackLimit = time.Second
+
+func (n *Regex) rank() int { return rankRegex }
+
+func (n *Regex) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	return n.walk(n, value.LeafTraverse, env, d, pos)
+}
+
+func (n *Regex) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
+	switch v.Kind() {
+	case value.KindString, value.KindSymbol:
+		return n.find(v.Str())
+	case value.KindRegex:
+		pattern, options := v.Regex()
+		return pattern == n.Pattern && options == n.Options, nil
+	}
+	return false, nil
+}
+
+func (n *Regex) appendTo(b *value.Builder) { appendLeaf(b, n) }
+
+func (n *Regex) appendOperator(b *value.Builder) {
+	b.String("$regex", n.Pattern)
+	if n.Options != "" {
+		b.String("$options", n.Options)
+	}
+}
+
+// Prefix returns the string that every match begins with, and whether having
+// the prefix is already all the pattern asks for. It is "" for patterns not
+// anchored at the start and for those that ignore case: what the planner can
+// turn into a range of an index.
+func (n *Regex) Prefix() (prefix string, exact bool) {
+	if n.Options != "" && n.Options != "s" {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(n.Pattern, "^")
+	if !ok {
+		if rest, ok = strings.CutPrefix(n.Pattern, `\A`); !ok {
+			return "", false
+		}
+	}
+	end := 0
+	for end < len(rest) && !strings.ContainsRune(metaCharacters, rune(rest[end])) {
+		end++
+	}
+	tail := rest[end:]
+	if strings.Contains(tail, "|") {
+		return "", false
+	}
+	if tail != "" && strings.ContainsRune("*?{", rune(tail[0])) && end > 0 {
+		end = lastRune(rest[:end]) // the last character may be absent
+		return rest[:end], false
+	}
+	return rest[:end], tail == "" || tail == ".*"
+}
+
+func lastRune(s string) int {
+	end := len(s) - 1
+	for end > 0 && s[end]&0xc0 == 0x80 {
+		end--
+	}
+	return end
+}
+
+const metaCharacters = `\.+*?()|[]{}^$#`
+
+func newRegex(path value.Path, pattern, options string) (*Regex, error) {
+	if strings.IndexByte(pattern, 0) >= 0 {
+		return nil, mongoerr.New(mongoerr.BadValue, "Regular expression cannot contain an embedded null byte")
+	}
+	if strings.IndexByte(options, 0) >= 0 {
+		return nil, mongoerr.New(mongoerr.BadValue, "Regular expression options string cannot contain an embedded null byte")
+	}
+	for _, c := range options {
+		if !strings.ContainsRune("imsxu", c) {
+			return nil, mongoerr.Newf(51108, "invalid flag in regex options: %c", c)
+		}
+	}
+	find, err := compileRegex(pattern, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Regex{leafPath{path}, pattern, options, find}, nil
+}
+
+// regexNode turns a *Regex and an error into a Node and an error.
+func regexNode(n *Regex, err error) (Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// compileRegex chooses the cheapest engine that gives PCRE's answer: plain
+// string search, Go's linear-time engine, or a backtracking one.
+func compileRegex(pattern, options string) (finder, error) {
+	if find := literalFinder(pattern, options); find != nil {
+		return find, nil
+	}
+	if len(pattern) > 32764 {
+		return nil, mongoerr.New(51091, "Regular expression is invalid: regular expression is too large")
+	}
+	t := translate(pattern, slices.Contains([]byte(options), 'm'))
+	flags := engineFlags(options)
+	if t.linear && !strings.Contains(options, "x") {
+		text := t.forRE2
+		if flags != "" {
+			text = "(?" + flags + ")" + text
+		}
+		if re, err := regexp.Compile(text); err == nil {
+			return func(s string) (bool, error) { return re.MatchString(s), nil }, nil
+		}
+	}
+	return backtracking(t.forBacktracking, options)
+}
+
+func engineFlags(options string) string {
+	flags := ""
+	for _, f := range []string{"i", "m", "s"} {
+		if strings.Contains(options, f) {
+			flags += f
+		}
+	}
+	return flags
+}
+
+// literalFinder serves patterns without any special character, with or
+// without ^ in front.
+func literalFinder(pattern, options string) finder {
+	if options != "" && options != "s" {
+		return nil
+	}
+	rest, anchored := strings.CutPrefix(pattern, "^")
+	if strings.ContainsAny(rest, metaCharacters) {
+		return nil
+	}
+	if anchored {
+		return func(s string) (bool, error) { return strings.HasPrefix(s, rest), nil }
+	}
+	return func(s string) (bool, error) { return strings.Contains(s, rest), nil }
+}
+
+func backtracking(pattern, options string) (finder, error) {
+	flags := regexp2.RegexOptions(regexp2.RE2)
+	for _, c := range options {
+		flags |= map[rune]regexp2.RegexOptions{
+			'i': regexp2.IgnoreCase,
+			'm': regexp2.Multiline,
+			's': regexp2.Singleline,
+			'x': regexp2.IgnorePatternWhitespace,
+		}[c]
+	}
+	re, err := regexp2.Compile(pattern, flags)
+	if err != nil {
+		return nil, mongoerr.Newf(51091, "Regular expression is invalid: %s", pcreReason(err.Error()))
+	}
+	re.MatchTimeout = backtrackLimit
+	return func(s string) (bool, error) {
+		ok, err := re.MatchString(s)
+		if err != nil {
+			return false, mongoerr.New(51156, "Error occurred while executing regular expression: match limit exceeded")
+		}
+		return ok, nil
+	}, nil
+}
+
+// pcreReasons gives PCRE's words for what the engine complains about.
+var pcreReasons = []struct{ engine, pcre string }{
+	{"missing closing )", "missing closing parenthesis"},
+	{"unexpected )", "unmatched closing parenthesis"},
+	{"unterminated [] set", "missing terminating ] for character class"},
+	{"missing argument to repetition", "quantifier does not follow a repeatable item"},
+	{"nested quantifier", "quantifier does not follow a repeatable item"},
+	{"illegal \\ at end", `\ at end of pattern`},
+	{"[x-y] range in reverse order", "range out of order in character class"},
+	{"illegal {x,y} with x > y", "numbers out of order in {} quantifier"},
+	{"invalid group name", "subpattern name expected"},
+	{"reference to undefined group", "reference to non-existent subpattern"},
+	{"unrecognized grouping construct", "unrecognized character after (? or (?-"},
+	{"unrecognized escape sequence", `unrecognized character follows \`},
+}
+
+func pcreReason(message string) string {
+	for _, r := range pcreReasons {
+		if strings.Contains(message, r.engine) {
+			return r.pcre
+		}
+	}
+	return strings.TrimPrefix(message, "error parsing regexp: ")
+}
+
+// parseRegex reads $regex together with its $options, wherever they stand.
+func parseRegex(_ *parser, path value.Path, context value.Doc, _ element) (Node, error) {
+	var pattern, options string
+	for name, v := range context.All() {
+		switch name {
+		case "$regex":
+			switch v.Kind() {
+			case value.KindString:
+				pattern = v.Str()
+			case value.KindRegex:
+				var own string
+				if pattern, own = v.Regex(); own != "" {
+					if options != "" {
+						return nil, mongoerr.New(51074, "options set in both $regex and $options")
+					}
+					options = own
+				}
+			default:
+				return nil, mongoerr.New(mongoerr.BadValue, "$regex has to be a string")
+			}
+		case "$options":
+			if v.Kind() != value.KindString {
+				return nil, mongoerr.New(mongoerr.BadValue, "$options has to be a string")
+			}
+			if options != "" {
+				return nil, mongoerr.New(51075, "options set in both $regex and $options")
+			}
+			options = v.Str()
+		}
+	}
+	return regexNode(newRegex(path, pattern, options))
+}
+
+// parseOptions only checks that there is a $regex, which reads the options.
+func parseOptions(_ *parser, _ value.Path, context value.Doc, _ element) (Node, error) {
+	if !context.Has("$regex") {
+		return nil, mongoerr.New(mongoerr.BadValue, "$options needs a $regex")
+	}
+	return nil, nil
+}
