@@ -95,7 +95,7 @@ func (r *request) begin() *value.Builder {
 func (r *request) body() value.Doc {
 	r.b.String("$db", database)
 	d := r.b.Doc()
-	r.buf = d
+	r.buf = r.b.Bytes() // with the capacity that Doc cuts off
 	return d
 }
 
