@@ -1,0 +1,220 @@
+package index
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/value"
+)
+
+// draft is a specification on its way to be complete: its fields in order.
+type draft struct {
+	names  []string
+	values []value.Value
+}
+
+func (d *draft) find(name string) int {
+	for i, n := range d.names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d *draft) get(name string) value.Value {
+	if i := d.find(name); i >= 0 {
+		return d.values[i]
+	}
+	return value.Value{}
+}
+
+// set replaces a field where it stands, or appends it.
+func (d *draft) set(name string, v value.Value) {
+	if i := d.find(name); i >= 0 {
+		d.values[i] = v
+		return
+	}
+	d.names = append(d.names, name)
+	d.values = append(d.values, v)
+}
+
+func (d *draft) remove(name string) {
+	if i := d.find(name); i >= 0 {
+		d.names = append(d.names[:i:i], d.names[i+1:]...)
+		d.values = append(d.values[:i:i], d.values[i+1:]...)
+	}
+}
+
+// draftOf reads a document; of fields that occur twice the last one counts.
+func draftOf(spec value.Doc) *draft {
+	d := &draft{}
+	for name, v := range spec.All() {
+		d.set(name, v)
+	}
+	return d
+}
+
+// doc writes the fields as listIndexes shows them: v, key, name, the rest.
+func (d *draft) doc() value.Doc {
+	b := value.NewBuilder()
+	for _, name := range []string{"v", "key", "name"} {
+		b.Append(name, d.get(name))
+	}
+	for i, name := range d.names {
+		if name != "v" && name != "key" && name != "name" {
+			b.Append(name, d.values[i])
+		}
+	}
+	return b.Doc()
+}
+
+// boolOptions are stored as bools whatever number they were given as.
+var boolOptions = []string{"background", "unique", "sparse", "prepareUnique", "clustered"}
+
+// complete turns a checked specification into the form that the catalog
+// keeps: types made uniform, defaults and inherited options written out.
+func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
+	d := draftOf(spec)
+	d.remove("ns")
+	d.remove("dropDups")
+	d.set("v", value.Int32(version(spec)))
+	for _, name := range boolOptions {
+		if v := d.get(name); !v.IsMissing() {
+			d.set(name, value.Bool(v.Truthy()))
+		}
+	}
+	if !d.get("hidden").Truthy() {
+		d.remove("hidden")
+	}
+	if v := d.get("expireAfterSeconds"); !v.IsMissing() {
+		d.set("expireAfterSeconds", value.Int32(int32(v.TruncInt64())))
+	}
+	if isIDKey(d.get("key").Doc()) && d.get("clustered").IsMissing() {
+		d.set("name", value.String(IDName))
+	}
+	if err := completeCollation(d, o); err != nil {
+		return nil, err
+	}
+	switch patternPlugin(d.get("key").Doc()) {
+	case Text.String():
+		if err := completeText(d); err != nil {
+			return nil, err
+		}
+	case Sphere.String():
+		if err := completeSphere(d); err != nil {
+			return nil, err
+		}
+	}
+	return d.doc(), nil
+}
+
+// completeCollation writes a collation out in full and moves it to the end,
+// drops a simple one, or inherits that of the collection.
+func completeCollation(d *draft, o ParseOptions) error {
+	v := d.get("collation")
+	if v.IsMissing() {
+		if o.Collation != nil && !isSimple(o.Collation) && d.get("v").Int32() >= 2 {
+			d.set("collation", value.Document(o.Collation))
+		}
+		return nil
+	}
+	c, err := collation.Parse(v.Doc())
+	if err != nil {
+		return err
+	}
+	d.remove("collation")
+	if c != nil {
+		d.set("collation", value.Document(c.Doc()))
+	}
+	return nil
+}
+
+// sphereVersion is the version of the 2dsphere indexes that are made here.
+const sphereVersion = 3
+
+func completeSphere(d *draft) error {
+	v := d.get("2dsphereIndexVersion")
+	if v.IsMissing() {
+		d.set("2dsphereIndexVersion", value.Int32(sphereVersion))
+		return nil
+	}
+	if n := v.TruncInt64(); n < 1 || n > sphereVersion {
+		return cannotCreate("unsupported geo index version { 2dsphereIndexVersion : %d }, only support versions: [1,2,3]", n)
+	}
+	d.set("2dsphereIndexVersion", value.Int32(int32(v.TruncInt64())))
+	return nil
+}
+
+// Load compiles a specification that Parse has completed, or an internal
+// one.
+func Load(full value.Doc) (*Spec, error) {
+	s := &Spec{
+		Name:    full.Lookup("name").Clone().Str(),
+		Version: version(full),
+		doc:     full.Clone(),
+	}
+	s.Key = s.doc.Lookup("key").Doc()
+	if s.Key.IsEmpty() {
+		return nil, mongoerr.New(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
+	}
+	if order := s.option("internal").Str(); order != "" {
+		return loadInternal(s, Order(order))
+	}
+	s.Fields, s.Kind = patternFields(s.Key)
+	s.IsUnique = s.option("unique").Truthy() || s.IsID()
+	s.PrepareUnique = s.option("prepareUnique").Truthy()
+	s.Sparse = s.option("sparse").Truthy()
+	s.Hidden = s.option("hidden").Truthy()
+	s.Clustered = s.option("clustered").Truthy()
+	if v := s.option("expireAfterSeconds"); v.IsNumber() {
+		n := v.TruncInt64()
+		s.ExpireAfter = &n
+	}
+	var err error
+	if s.Collation, err = compileCollation(s.doc); err != nil {
+		return nil, err
+	}
+	if s.Collation != nil {
+		s.collator = s.Collation
+	}
+	if err := s.loadPartial(); err != nil {
+		return nil, err
+	}
+	return s, s.loadSpecial()
+}
+
+func (s *Spec) loadPartial() (err error) {
+	v, ok := s.doc.Get("partialFilterExpression")
+	if !ok {
+		return nil
+	}
+	s.PartialFilter = v.Doc()
+	s.Partial, err = compilePartial(s.PartialFilter, s.collator)
+	return err
+}
+
+// loadSpecial compiles what the special kinds need.
+func (s *Spec) loadSpecial() (err error) {
+	switch s.Kind {
+	case Wildcard:
+		s.WildcardProjection = s.option("wildcardProjection").Doc()
+		s.projection, err = parseProjection(s.WildcardProjection)
+		if root := s.wildcardRoot(); root != "" && covers("_id", root) {
+			s.projection.id = true
+		}
+	case Text:
+		err = s.loadText()
+	case Geo2D:
+		s.Planar = planarOptions(s.doc)
+	}
+	return err
+}
+
+func (s *Spec) wildcardRoot() string {
+	for i := range s.Fields {
+		if s.Fields[i].Kind == Wildcard {
+			return s.Fields[i].Path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,39 @@
+package index
+
+import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Indexer gives a storage engine its indexes. Whoever opens the engine
+// embeds it and adds Attach.
+type Indexer struct{}
+
+// Index compiles the specification of an index for a storage engine.
+func (Indexer) Index(_ value.Doc, spec storage.IndexSpec) (storage.Index, error) {
+	return Load(spec.Spec)
+}
+
+// Of returns the compiled specification behind an index of an engine that
+// was opened with an [Indexer]; nil if it is of another kind.
+func Of(i *storage.IndexInfo) *Spec {
+	if i == nil {
+		return nil
+	}
+	s, _ := i.Index.(*Spec)
+	return s
+}
+
+// Stored is the specification in the form a storage engine keeps.
+func (s *Spec) Stored() storage.IndexSpec { return storage.IndexSpec{Name: s.Name, Spec: s.doc} }
+
+// IDSpec is the specification of the index on _id of a collection with the
+// given default collation (in full; nil for simple).
+func IDSpec(collation value.Doc) (*Spec, error) {
+	b := value.NewBuilder()
+	b.Int32("v", 2).Document("key", value.NewDoc("_id", value.Int32(1))).String("name", IDName)
+	if collation != nil && !isSimple(collation) {
+		b.Document("collation", collation)
+	}
+	return Load(b.Doc())
+}

@@ -1,0 +1,161 @@
+package index
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Order is what an internal index keeps records in order of. Its only key
+// part is a date (see [DateKey]); records that the order does not concern
+// are not in it.
+//
+//	{v: 2, key: {ttl: 1}, name: "$ttl.own", internal: "ts-own"}
+type Order string
+
+// The orders. The field of the key pattern is the path they read.
+const (
+	// Inherited holds the records without a conforming ttl of their own, by
+	// the whole second of their last write.
+	Inherited Order = "ts-inherit"
+	// Own holds the records with a conforming ttl above 0, by the instant at
+	// which they expire.
+	Own Order = "ts-own"
+	// BucketMin and BucketMax hold the buckets of a time series by the date
+	// at control.min.<time> or control.max.<time>.
+	BucketMin Order = "bucket-min"
+	BucketMax Order = "bucket-max"
+	// DatePath holds records by the date at the path; of an array its
+	// earliest date counts.
+	DatePath Order = "date-path"
+)
+
+// orders lists the valid orders with the key each makes of a record.
+var orders = map[Order]func(s *Spec, r storage.Record) (ms int64, ok bool){
+	Inherited: inheritedInstant,
+	Own:       ownInstant,
+	BucketMin: dateInstant,
+	BucketMax: dateInstant,
+	DatePath:  dateInstant,
+}
+
+// InternalSpec makes the specification of an internal index.
+func InternalSpec(name, path string, order Order) value.Doc {
+	return value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc(path, value.Int32(1))),
+		"name", value.String(name), "internal", value.String(string(order)))
+}
+
+// IsInternal reports whether an index of that name is the server's own.
+func IsInternal(name string) bool { return len(name) > 0 && name[0] == '$' }
+
+func loadInternal(s *Spec, order Order) (*Spec, error) {
+	if orders[order] == nil || !IsInternal(s.Name) {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "invalid internal index specification %s", s.doc)
+	}
+	s.Internal = order
+	s.Hidden = true
+	s.Fields, _ = patternFields(s.Key)
+	return s, nil
+}
+
+func (s *Spec) internalKeys(dst [][]byte, r storage.Record) [][]byte {
+	if ms, ok := orders[s.Internal](s, r); ok {
+		dst = append(dst, DateKey(ms))
+	}
+	return dst
+}
+
+// DateKey is the key of a date in an internal index and in an ascending
+// single-field index.
+func DateKey(ms int64) []byte { return value.AppendKey(make([]byte, 0, 9), value.DateTime(ms)) }
+
+// DateOf reads a [DateKey] back.
+func DateOf(key []byte) (ms int64, ok bool) {
+	if len(key) != 9 || key[0] != value.KeyRank(value.KindDateTime) {
+		return 0, false
+	}
+	var n uint64
+	for _, c := range key[1:] {
+		n = n<<8 | uint64(c)
+	}
+	return int64(n ^ 1<<63), true
+}
+
+// TTLOf reads the ttl of a document at a path: ok tells whether it conforms,
+// which means it is a whole number in int32 range and -1 (never) or above 0.
+func TTLOf(d value.Doc, path string) (seconds int64, ok bool) {
+	v := d.Lookup(path)
+	switch v.Kind() {
+	case value.KindInt32, value.KindInt64, value.KindDouble:
+		n, exact := v.AsInt64()
+		if exact && n <= math.MaxInt32 && (n == -1 || n > 0) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func inheritedInstant(s *Spec, r storage.Record) (int64, bool) {
+	if _, own := TTLOf(r.Doc, s.Fields[0].Path); own {
+		return 0, false
+	}
+	return wholeSecond(r.TS), true
+}
+
+func ownInstant(s *Spec, r storage.Record) (int64, bool) {
+	ttl, own := TTLOf(r.Doc, s.Fields[0].Path)
+	if !own || ttl < 0 {
+		return 0, false
+	}
+	return wholeSecond(r.TS) + ttl*1000, true
+}
+
+// wholeSecond rounds an instant down to its second.
+func wholeSecond(ms int64) int64 {
+	down := ms % 1000
+	if down < 0 {
+		down += 1000
+	}
+	return ms - down
+}
+
+func dateInstant(s *Spec, r storage.Record) (earliest int64, ok bool) {
+	take := func(v value.Value) {
+		if v.Kind() == value.KindDateTime && (!ok || v.DateTime() < earliest) {
+			earliest, ok = v.DateTime(), true
+		}
+	}
+	s.Fields[0].path.Walk(r.Doc, func(v value.Value) bool {
+		take(v)
+		if v.Kind() == value.KindArray {
+			for e := range v.Doc().Values() {
+				take(e)
+			}
+		}
+		return false
+	})
+	return earliest, ok
+}
+
+// ExpiredRange bounds the keys of a TTL index whose dates are at or before
+// an instant, for a scan with Lo <= key < Hi. ok is false if the index
+// expires nothing or its keys are no dates.
+func (s *Spec) ExpiredRange(now int64) (lo, hi []byte, ok bool) {
+	if s.ExpireAfter == nil || s.Kind != Plain || len(s.Fields) != 1 {
+		return nil, nil, false
+	}
+	until := now - *s.ExpireAfter*1000
+	if until > now { // overflow: nothing is that old
+		return nil, nil, false
+	}
+	first := []byte{value.KeyRank(value.KindDateTime)}
+	last := append(DateKey(until), 0xff)
+	if !s.Fields[0].Desc {
+		return first, last, true
+	}
+	lo = DateKey(until)
+	value.InvertKey(lo)
+	return lo, []byte{^first[0] + 1}, true
+}

@@ -1,0 +1,91 @@
+package index
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxPartialDepth is how deep a partialFilterExpression may nest.
+const maxPartialDepth = 20
+
+func compilePartial(filter value.Doc, c value.Collator) (*match.Matcher, error) {
+	return match.Compile(filter, match.Options{Collation: c, NoExpr: true, NoSchema: true})
+}
+
+// envs keeps environments for partial filters: keys are made by many
+// goroutines, and a filter that may stand in an index asks nothing of its
+// environment.
+var envs = sync.Pool{New: func() any { return expr.NewEnv(0) }}
+
+// covered reports whether the document belongs to the index.
+func (s *Spec) covered(d value.Doc) (bool, error) {
+	if s.Partial == nil {
+		return true, nil
+	}
+	env := envs.Get().(*expr.Env)
+	defer envs.Put(env)
+	return s.Partial.Match(env, d)
+}
+
+// partialOperators may stand in a partialFilterExpression.
+var partialOperators = map[string]bool{
+	"$eq": true, "$lt": true, "$lte": true, "$gt": true, "$gte": true, "$in": true,
+	"$exists": true, "$type": true, "$geoWithin": true, "$geoIntersects": true, "$within": true,
+}
+
+// checkPartial refuses what a partial index cannot filter by. The filter has
+// compiled before.
+func checkPartial(filter value.Doc) error { return checkPartialLevel(filter, 0) }
+
+func checkPartialLevel(filter value.Doc, level int) error {
+	if level+1 > maxPartialDepth {
+		return cannotCreate("partialFilterExpression depth may not exceed %d", maxPartialDepth)
+	}
+	for name, v := range filter.All() {
+		switch {
+		case name == "$and" || name == "$or":
+			for branch := range v.Doc().Values() {
+				if err := checkPartialLevel(branch.Doc(), level+1); err != nil {
+					return err
+				}
+			}
+		case name == "$comment" || name == "$alwaysTrue":
+		case strings.HasPrefix(name, "$"):
+			return unsupportedPartial(name + ": " + v.String())
+		default:
+			if err := checkPartialField(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkPartialField(path string, v value.Value) error {
+	if v.Kind() == value.KindRegex {
+		return unsupportedPartial(path + " regex " + v.String())
+	}
+	if v.Kind() != value.KindDocument || !strings.HasPrefix(firstKey(v.Doc()), "$") {
+		return nil
+	}
+	for op, arg := range v.Doc().All() {
+		negated := op == "$exists" && !arg.Truthy()
+		switch {
+		case op == "$ne":
+			return unsupportedPartial("$not\n\t" + path + " $eq " + arg.String())
+		case negated:
+			return unsupportedPartial("$not\n\t" + path + " exists")
+		case op == "$eq" && arg.Kind() == value.KindRegex || !partialOperators[op]:
+			return unsupportedPartial(path + " " + op + " " + arg.String())
+		}
+	}
+	return nil
+}
+
+func unsupportedPartial(expression string) error {
+	return cannotCreate("Expression not supported in partial index: %s\n", expression)
+}

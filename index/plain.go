@@ -1,0 +1,207 @@
+package index
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Keys of ordinary fields. All fields are looked up side by side; where some
+// of them meet an array, it must be the same array, and the rest of the work
+// is done once for each of its elements.
+
+// plainRows makes the entries of the fields without regard to their kind.
+func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey bool, err error) {
+	n := len(s.Fields)
+	x := &expansion{sparse: s.Sparse, yield: yield}
+	todo := make([]fieldState, n)
+	for i := range s.Fields {
+		todo[i].rest = s.Fields[i].Path
+	}
+	err = x.visit(d, todo, 0)
+	return x.multikey, err
+}
+
+// expansion is one document's way into the index.
+type expansion struct {
+	sparse   bool
+	multikey bool
+	yield    func(row)
+}
+
+// fieldState is how far a field has been followed.
+type fieldState struct {
+	rest  string // what is left of the path
+	done  bool   // v is the final value
+	v     value.Value
+	fixed positional
+}
+
+// positional is what a numeric component leads to in the array being
+// expanded: the same for each of its elements.
+type positional struct {
+	found bool
+	array bool // the position holds an array itself
+	rest  string
+	v     value.Value
+}
+
+// visit follows all fields into d. missing counts the fields that have led
+// nowhere so far.
+func (x *expansion) visit(d value.Doc, fields []fieldState, missing int) error {
+	var array value.Value // the one that is to be expanded
+	var arrayName string
+	nested := false
+	for i := range fields {
+		f := &fields[i]
+		if f.done {
+			continue
+		}
+		name := f.rest
+		v, inPosition, err := f.next(d)
+		if err != nil {
+			return err
+		}
+		nested = nested || inPosition
+		switch {
+		case v.IsMissing():
+			f.v, f.done, f.rest = value.Null(), true, ""
+			missing++
+		case v.Kind() != value.KindArray:
+			f.v, f.done, f.rest = v, true, ""
+		case array.IsMissing():
+			array, arrayName = v, lastName(name, f.rest)
+			f.v = v
+		case !sameBytes(array.Bytes(), v.Bytes()):
+			return mongoerr.Newf(mongoerr.CannotIndexParallelArrays, "cannot index parallel arrays [%s] [%s]", lastName(name, f.rest), arrayName)
+		default:
+			f.v = v
+		}
+	}
+	if array.IsMissing() {
+		x.emit(fields, missing)
+		return nil
+	}
+	x.multikey = true
+	return x.expand(array, fields, missing, nested)
+}
+
+// expand goes on in each element of an array. nested tells that the array
+// was reached through a position of another one: then a field that ends here
+// is indexed whole.
+func (x *expansion) expand(array value.Value, fields []fieldState, missing int, nested bool) error {
+	waiting := make([]bool, len(fields))
+	for i := range fields {
+		waiting[i] = !fields[i].done
+	}
+	elements := array.Doc()
+	if elements.IsEmpty() {
+		return x.element(value.Undefined(), array, fields, waiting, missing, false)
+	}
+	for i := range fields {
+		if f := &fields[i]; waiting[i] && f.rest != "" {
+			f.fixed = position(elements, f.rest)
+		}
+	}
+	for v := range elements.Values() {
+		if err := x.element(v, array, fields, waiting, missing, nested); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *expansion) element(v, array value.Value, fields []fieldState, waiting []bool, missing int, nested bool) error {
+	next := append([]fieldState(nil), fields...)
+	for i := range next {
+		f := &next[i]
+		if !waiting[i] {
+			continue
+		}
+		if f.rest == "" {
+			f.done = true
+			if f.v = v; nested {
+				f.v = array
+			}
+		}
+	}
+	if v.Kind() == value.KindDocument {
+		return x.visit(v.Doc(), next, missing)
+	}
+	return x.visit(value.EmptyDoc, next, missing)
+}
+
+func (x *expansion) emit(fields []fieldState, missing int) {
+	if x.sparse && missing == len(fields) {
+		return
+	}
+	out := make(row, len(fields))
+	for i := range fields {
+		out[i] = fields[i].v
+	}
+	x.yield(out)
+}
+
+// next follows the field from d to its value or to the first array on the
+// way. inPosition tells that the value lies inside an array at a numeric
+// position.
+func (f *fieldState) next(d value.Doc) (v value.Value, inPosition bool, err error) {
+	fixed := f.fixed
+	f.fixed = positional{}
+	head, _, _ := strings.Cut(f.rest, ".")
+	if d.Has(head) {
+		if fixed.found {
+			return value.Value{}, false, mongoerr.Newf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '%s' for array: %s", head, d)
+		}
+		v, f.rest = valueOrArray(d, f.rest)
+		return v, false, nil
+	}
+	if !fixed.found {
+		return value.Value{}, false, nil
+	}
+	f.rest = fixed.rest
+	return fixed.v, fixed.array, nil
+}
+
+// position looks a path whose first component is a number up in an array.
+func position(elements value.Doc, path string) positional {
+	head, _, _ := strings.Cut(path, ".")
+	at := value.ParsePath(head).ArrayIndex(0)
+	if at < 0 {
+		return positional{}
+	}
+	element := elements.Index(at)
+	if element.IsMissing() {
+		return positional{}
+	}
+	v, rest := valueOrArray(elements, path)
+	return positional{found: true, array: element.Kind() == value.KindArray, rest: rest, v: v}
+}
+
+// valueOrArray follows a path through documents to its end or to the first
+// array, and returns what is left of the path behind it.
+func valueOrArray(d value.Doc, path string) (v value.Value, rest string) {
+	for {
+		head, tail, more := strings.Cut(path, ".")
+		v = d.Lookup(head)
+		if !more || v.Kind() == value.KindArray {
+			return v, tail
+		}
+		if v.Kind() != value.KindDocument {
+			return value.Value{}, ""
+		}
+		d, path = v.Doc(), tail
+	}
+}
+
+// lastName is the last component of path that was walked before rest.
+func lastName(path, rest string) string {
+	walked := strings.TrimSuffix(strings.TrimSuffix(path, rest), ".")
+	return walked[strings.LastIndexByte(walked, '.')+1:]
+}
+
+// sameBytes reports whether two views are of the same memory.
+func sameBytes(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}

@@ -1,0 +1,169 @@
+package index
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+// cells are the alternatives of one field, each with as many values as the
+// field has parts in the key.
+type cells []row
+
+// productRows makes the entries of text, geo and wildcard indexes: each
+// alternative of each field with each of the others.
+func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey bool, err error) {
+	lists := make([]cells, len(s.Fields))
+	special := 0
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		var many bool
+		switch f.Kind {
+		case Plain:
+			lists[i], many = plainCells(d, f)
+		case Wildcard:
+			lists[i], many = s.wildcardCells(d, f)
+		default:
+			lists[i], many, err = s.specialCells(d, f)
+		}
+		if err != nil {
+			return false, err
+		}
+		multikey = multikey || many
+		if f.Kind != Plain && len(lists[i]) > 0 {
+			special++
+		}
+	}
+	if special == 0 && !s.keepsWithoutSpecial() {
+		return false, nil
+	}
+	for i := range lists {
+		if len(lists[i]) == 0 {
+			lists[i] = s.absent(&s.Fields[i])
+		}
+	}
+	product(lists, nil, yield)
+	return multikey, nil
+}
+
+// keepsWithoutSpecial tells whether a document that has nothing for the
+// special field has an entry all the same: only a compound wildcard index
+// keeps it.
+func (s *Spec) keepsWithoutSpecial() bool { return s.Kind == Wildcard && len(s.Fields) > 1 }
+
+// absent is what stands for a special field that a document lacks.
+func (s *Spec) absent(f *Field) cells {
+	if f.Kind == Wildcard {
+		return cells{{value.MinKey(), value.MinKey()}}
+	}
+	return cells{{value.Null()}}
+}
+
+func product(lists []cells, prefix row, yield func(row)) {
+	if len(lists) == 0 {
+		yield(append(row(nil), prefix...))
+		return
+	}
+	for _, c := range lists[0] {
+		product(lists[1:], append(prefix[:len(prefix):len(prefix)], c...), yield)
+	}
+}
+
+// plainCells are the values of one ordinary field, as in an index on that
+// field alone.
+func plainCells(d value.Doc, f *Field) (out cells, many bool) {
+	x := &expansion{yield: func(r row) { out = append(out, r) }}
+	// One field alone cannot meet parallel arrays; an ambiguous position is
+	// taken as missing.
+	if err := x.visit(d, []fieldState{{rest: f.Path}}, 0); err != nil {
+		return cells{{value.Null()}}, x.multikey
+	}
+	return out, x.multikey
+}
+
+// wildcardCells are the paths and values of all leaves below the field.
+func (s *Spec) wildcardCells(d value.Doc, f *Field) (out cells, many bool) {
+	w := &wildcardWalk{projection: s.projection}
+	if f.Path == "" {
+		w.document("", d)
+	} else {
+		w.descend("", d, f.path.Parts())
+	}
+	return w.out, w.many
+}
+
+type wildcardWalk struct {
+	projection *projection
+	out        cells
+	many       bool
+}
+
+// descend looks for the place where the wildcard begins.
+func (w *wildcardWalk) descend(path string, d value.Doc, parts []string) {
+	v := d.Lookup(parts[0])
+	path = joinPath(path, parts[0])
+	if len(parts) == 1 {
+		if !v.IsMissing() {
+			w.value(path, v, false)
+		}
+		return
+	}
+	switch v.Kind() {
+	case value.KindDocument:
+		w.descend(path, v.Doc(), parts[1:])
+	case value.KindArray:
+		w.many = true
+		for e := range v.Doc().Values() {
+			if e.Kind() == value.KindDocument {
+				w.descend(path, e.Doc(), parts[1:])
+			}
+		}
+	}
+}
+
+func joinPath(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func (w *wildcardWalk) document(path string, d value.Doc) {
+	for name, v := range d.All() {
+		w.value(joinPath(path, name), v, false)
+	}
+}
+
+// value adds the leaves at or below path. An array inside an array is a leaf
+// itself.
+func (w *wildcardWalk) value(path string, v value.Value, inArray bool) {
+	if !w.projection.enters(path) {
+		return
+	}
+	switch v.Kind() {
+	case value.KindDocument:
+		if v.Doc().IsEmpty() {
+			w.leaf(path, v)
+			return
+		}
+		w.document(path, v.Doc())
+	case value.KindArray:
+		if inArray {
+			w.leaf(path, v)
+			return
+		}
+		w.many = true
+		if v.Doc().IsEmpty() {
+			w.leaf(path, value.Undefined())
+		}
+		for e := range v.Doc().Values() {
+			w.value(path, e, true)
+		}
+	default:
+		w.leaf(path, v)
+	}
+}
+
+func (w *wildcardWalk) leaf(path string, v value.Value) {
+	if w.projection.takes(path) {
+		w.out = append(w.out, row{value.String(path), v})
+	}
+}

@@ -1,0 +1,132 @@
+package index
+
+import (
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Kind tells how a field of a key pattern is indexed.
+type Kind uint8
+
+// The kinds of fields.
+const (
+	Plain Kind = iota
+	Hashed
+	Wildcard
+	Text
+	Geo2D
+	Sphere
+)
+
+// plugins names the kinds as key patterns do.
+var plugins = [...]string{Plain: "", Hashed: "hashed", Wildcard: "wildcard", Text: "text", Geo2D: "2d", Sphere: "2dsphere"}
+
+// String returns the name of the kind in a key pattern, "" for Plain.
+func (k Kind) String() string { return plugins[k] }
+
+// kindByPlugin finds the kind of a string value in a key pattern.
+func kindByPlugin(name string) (Kind, bool) {
+	for k, p := range plugins {
+		if p == name && p != "" {
+			return Kind(k), true
+		}
+	}
+	return Plain, false
+}
+
+// Field is one field of a key pattern.
+type Field struct {
+	Path string // of a Wildcard: where it begins, "" for the whole document
+	Desc bool
+	Kind Kind
+	path value.Path
+}
+
+// IDName is the name of the index every collection has.
+const IDName = "_id_"
+
+// MaxIndexes is how many indexes a collection may have.
+const MaxIndexes = 64
+
+// Spec is a compiled index specification. It is immutable and safe for
+// concurrent use.
+type Spec struct {
+	Name    string
+	Key     value.Doc // the key pattern as listed
+	Version int32
+	Fields  []Field
+	Kind    Kind // of the field that is not Plain, if there is one
+
+	IsUnique      bool
+	PrepareUnique bool
+	Sparse        bool
+	Hidden        bool
+	Clustered     bool
+	ExpireAfter   *int64 // seconds, nil if the index expires nothing
+
+	PartialFilter      value.Doc // as given, nil if the index is not partial
+	Partial            *match.Matcher
+	Collation          *collation.Collation // nil for simple
+	WildcardProjection value.Doc
+	TextOptions        TextOptions
+	Planar             PlanarOptions
+	Internal           Order // "" for an ordinary index
+
+	doc        value.Doc
+	collator   value.Collator // Collation, or a nil interface
+	projection *projection
+	terms      func(value.Doc) cells // text: terms and their weights
+}
+
+// Doc returns the complete specification as listIndexes shows it. [Load]
+// reads it back.
+func (s *Spec) Doc() value.Doc { return s.doc }
+
+// Unique reports whether the index refuses a second record with the same
+// key: it is unique, or is being prepared to become so.
+func (s *Spec) Unique() bool { return s.IsUnique || s.PrepareUnique }
+
+// UniqueOnBuild reports whether building the index over existing records
+// fails on equal keys. An index with prepareUnique only refuses new ones.
+func (s *Spec) UniqueOnBuild() bool { return s.IsUnique }
+
+// IsID reports whether this is the index on _id.
+func (s *Spec) IsID() bool { return isIDKey(s.Key) }
+
+// IsTTL reports whether the index expires documents.
+func (s *Spec) IsTTL() bool { return s.ExpireAfter != nil }
+
+// Collator returns the collation of the index as a value.Collator, nil for
+// simple.
+func (s *Spec) Collator() value.Collator { return s.collator }
+
+// option returns one field of the complete specification.
+func (s *Spec) option(name string) value.Value { return s.doc.Lookup(name) }
+
+// isIDKey recognises {_id: 1} (and the misspelt {_id: -1}).
+func isIDKey(key value.Doc) bool {
+	it := key.Iter()
+	if !it.Next() || it.Key() != "_id" || !it.Value().IsNumber() {
+		return false
+	}
+	n := it.Value().TruncInt64()
+	return (n == 1 || n == -1) && !it.Next()
+}
+
+// DefaultName makes the name that drivers give an index: "a_1_b_-1".
+func DefaultName(key value.Doc) string {
+	var name []byte
+	for it := key.Iter(); it.Next(); {
+		if name != nil {
+			name = append(name, '_')
+		}
+		name = append(append(name, it.Key()...), '_')
+		if v := it.Value(); v.Kind() == value.KindString {
+			name = append(name, v.Str()...)
+		} else {
+			name = append(name, value.Int64(v.TruncInt64()).String()...)
+		}
+	}
+	return string(name)
+}

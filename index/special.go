@@ -1,0 +1,11 @@
+package index
+
+import "github.com/duskdb/duskdb/value"
+
+func validLanguage(string) bool { return true }
+
+func (s *Spec) loadText() error { s.TextOptions = textOptions(s.doc); return nil }
+
+func (s *Spec) specialCells(value.Doc, *Field) (cells, bool, error) {
+	return nil, false, cannotCreate("Unknown index plugin '%s'", s.Kind)
+}
