@@ -22,8 +22,8 @@
 // Nothing a peer announces is believed: a length is checked before memory is
 // taken, the buffer of a huge message grows as its bytes arrive, and
 // decompression never writes beyond the announced size. Documents are checked
-// for length and terminator only. Whoever looks inside a document that came
-// over the network runs value.Validate on it first.
+// for length and terminator only: run [Msg.Validate] or [Query.Validate] before
+// looking inside one.
 //
 // # Writing
 //

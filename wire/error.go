@@ -9,6 +9,7 @@ import (
 const (
 	CodeInternalError            = 1
 	CodeBadValue                 = 2
+	CodeOverflow                 = 15
 	CodeProtocolError            = 17
 	CodeInvalidBSON              = 22
 	CodeIllegalOpMsgFlag         = 223

@@ -47,11 +47,13 @@ func touch(t *testing.T, m Message) {
 			t.Fatalf("body of %d bytes", len(m.Body))
 		}
 		sameMsg(t, m, readMsg(t, encode(m)))
+		_ = m.Validate()
 	case *Query:
 		m.Database()
 		if cmd, _ := m.Command(); len(cmd) < 5 {
 			t.Fatalf("command of %d bytes", len(cmd))
 		}
+		_ = m.Validate()
 	case *Reply:
 		countDocs(t, m.Docs)
 	}
