@@ -1,0 +1,114 @@
+package update
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// modifier is what an operator does at the end of its path. The methods
+// write the current element through the applier ([applier.put],
+// [applier.open]); modifiers themselves are immutable.
+type modifier interface {
+	// update changes an element that is there.
+	update(a *applier, e element) (outcome, error)
+	// create writes the element anew. It is asked only where absent says
+	// creates.
+	create(a *applier) error
+	// absent tells what the modifier does where its path leads nowhere.
+	absent(a *applier) (presence, error)
+}
+
+// outcome tells what update did.
+type outcome byte
+
+const (
+	unchanged outcome = iota // nothing, and wrote nothing
+	replaced                 // wrote the element
+	removed                  // wrote nothing, the element shall go
+)
+
+// presence tells what a modifier makes of a path that is not there.
+type presence byte
+
+const (
+	creates      presence = iota // makes it
+	ignores                      // does nothing
+	mustBeViable                 // does nothing, but minds a path that could not be made
+)
+
+// creator is embedded by modifiers that make their path.
+type creator struct{}
+
+func (creator) absent(*applier) (presence, error) { return creates, nil }
+
+// culler is embedded by modifiers that take things away from arrays.
+type culler struct{}
+
+func (culler) absent(*applier) (presence, error) { return mustBeViable, nil }
+func (culler) create(*applier) error             { return nil }
+
+// constant is a value of the update document, ready to be written.
+type constant struct {
+	value   value.Value
+	payload []byte
+	depth   int // how many levels it nests
+}
+
+func newConstant(v value.Value) constant {
+	return constant{v, value.AppendPayload(nil, v), depthOf(v)}
+}
+
+// is reports whether the element has exactly this type and these bytes.
+func (c *constant) is(e element) bool {
+	return e.kind() == c.value.Kind() && string(e.payload()) == string(c.payload)
+}
+
+// putConstant writes the current element with a constant.
+func (a *applier) putConstant(c *constant) error {
+	a.head(c.value.Kind())
+	a.dst = append(a.dst, c.payload...)
+	return a.checkDepth(c.depth)
+}
+
+// checkDepth checks that below the current element there is room for depth
+// more levels.
+func (a *applier) checkDepth(depth int) error {
+	if a.insert || len(a.path)+depth <= maxStoredDepth {
+		return nil
+	}
+	return errTooDeep
+}
+
+// maxStoredDepth is how deep a stored document may nest (BSON itself allows
+// 200; the difference is reserved for what wraps it).
+const maxStoredDepth = 180
+
+var errTooDeep = mongoerr.Newf(mongoerr.Overflow, "Document exceeds maximum nesting depth of %d", maxStoredDepth)
+
+// depthOf counts the levels below v.
+func depthOf(v value.Value) int {
+	deepest := 0
+	for it := v.Doc().Iter(); it.Next(); {
+		below := 0
+		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
+			below = depthOf(it.Value())
+		}
+		deepest = max(deepest, below+1)
+	}
+	return deepest
+}
+
+// idString prints the _id of the document for error messages.
+func (a *applier) idString(none string) string {
+	if id, ok := a.doc.Get("_id"); ok {
+		return elementString("_id", id)
+	}
+	return none
+}
+
+// noElement is how mongod prints the _id of a document that has none, where
+// it does not look first.
+const noElement = "INVALID-MUTABLE-ELEMENT"
+
+// name is the last component of the path to the current element.
+func (a *applier) name() string { return a.path[len(a.path)-1] }

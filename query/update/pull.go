@@ -1,0 +1,115 @@
+package update
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// pop is $pop.
+type pop struct {
+	culler
+	front bool
+}
+
+func compilePop(_ *compiler, path string, v value.Value) (modifier, error) {
+	n, err := parseInteger(path, v)
+	if err != nil {
+		return nil, err
+	}
+	if n != 1 && n != -1 {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$pop expects 1 or -1, found: %d", n)
+	}
+	return &pop{front: n < 0}, nil
+}
+
+func (m *pop) update(a *applier, e element) (outcome, error) {
+	if e.kind() != value.KindArray {
+		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'",
+			strings.Join(a.path, "."), e.kind())
+	}
+	old := e.value.Doc()
+	if old.IsEmpty() {
+		return unchanged, nil
+	}
+	if m.front {
+		a.keep(e, func(i int, _ value.Value) (bool, error) { return i > 0, nil })
+		return replaced, nil
+	}
+	last := old.Len() - 1
+	a.keep(e, func(i int, _ value.Value) (bool, error) { return i < last, nil })
+	return replaced, nil
+}
+
+// keep writes the array e with only those elements that keep wants. It
+// returns how many went.
+func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error)) (gone int, err error) {
+	start := a.open(value.KindArray, e.key)
+	i, kept := 0, 0
+	for it := e.value.Doc().Iter(); it.Next(); i++ {
+		ok, err := want(i, it.Value())
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			continue
+		}
+		if kept == i {
+			a.dst = append(a.dst, it.Element()...)
+		} else {
+			a.dst = append(a.dst, byte(it.Kind()))
+			a.dst = append(value.AppendIndex(a.dst, kept), 0)
+			a.dst = append(a.dst, it.Element()[len(it.Key())+2:]...)
+		}
+		kept++
+	}
+	a.close(start)
+	return i - kept, nil
+}
+
+// pull is $pull and $pullAll.
+type pull struct {
+	culler
+	values    []value.Value         // elements equal to one of these go
+	condition *match.ElementMatcher // or those that match this
+}
+
+func compilePull(c *compiler, _ string, v value.Value) (modifier, error) {
+	if v.Kind() != value.KindDocument && v.Kind() != value.KindRegex {
+		return &pull{values: []value.Value{v}}, nil
+	}
+	m, err := match.CompileElement(v, match.Options{Collation: c.u.opts.Collation, NoExpr: true, NoSchema: true})
+	if err != nil {
+		return nil, err
+	}
+	return &pull{condition: m}, nil
+}
+
+func compilePullAll(_ *compiler, _ string, v value.Value) (modifier, error) {
+	if v.Kind() != value.KindArray {
+		return nil, mongoerr.Newf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", v.Kind())
+	}
+	return &pull{values: slices.Collect(v.Doc().Values())}, nil
+}
+
+func (m *pull) update(a *applier, e element) (outcome, error) {
+	if e.kind() != value.KindArray {
+		return 0, mongoerr.New(mongoerr.BadValue, "Cannot apply $pull to a non-array value")
+	}
+	before := len(a.dst)
+	gone, err := a.keep(e, func(_ int, v value.Value) (bool, error) {
+		if m.condition != nil {
+			hit, err := m.condition.Match(a.env, v)
+			return !hit, err
+		}
+		return !contains(m.values, v, a.u.opts.Collation), nil
+	})
+	if err != nil || gone > 0 {
+		return replaced, err
+	}
+	a.dst = a.dst[:before]
+	return unchanged, nil
+}

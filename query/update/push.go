@@ -1,0 +1,333 @@
+package update
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// push is $push.
+type push struct {
+	creator
+	values   []value.Value
+	depth    int   // of the deepest value
+	position int64 // negative: from the end
+	slice    int64 // negative: keep the end
+	sort     []sortField
+}
+
+// sortField is one part of $sort; no path stands for the whole element.
+type sortField struct {
+	path []string
+	sign int
+}
+
+// pushClauses are the clauses of $push beside $each, in the order in which
+// they are checked.
+var pushClauses = []struct {
+	name  string
+	parse func(m *push, name string, v value.Value) error
+}{
+	{"$each", (*push).parseEach},
+	{"$slice", (*push).parseSlice},
+	{"$sort", (*push).parseSort},
+	{"$position", (*push).parsePosition},
+}
+
+func compilePush(_ *compiler, _ string, v value.Value) (modifier, error) {
+	m := &push{position: math.MaxInt64, slice: math.MaxInt64}
+	if v.Kind() != value.KindDocument || !v.Doc().Has("$each") {
+		m.values = []value.Value{v}
+		m.depth = 1 + depthOf(v)
+		return m, nil
+	}
+	seen := map[string]bool{}
+	for name := range v.Doc().All() {
+		known := false
+		for _, c := range pushClauses {
+			known = known || c.name == name
+		}
+		if !known {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "Unrecognized clause in $push: %s", name)
+		}
+		if seen[name] {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "Only one %s is supported.", name)
+		}
+		seen[name] = true
+	}
+	for _, c := range pushClauses {
+		if arg, ok := v.Doc().Get(c.name); ok {
+			if err := c.parse(m, c.name, arg); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+func (m *push) parseEach(_ string, v value.Value) error {
+	if v.Kind() != value.KindArray {
+		return mongoerr.Newf(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s", v.Kind())
+	}
+	m.values = slices.Collect(v.Doc().Values())
+	m.depth = depthOf(v)
+	return nil
+}
+
+func (m *push) parseSlice(name string, v value.Value) (err error) {
+	if m.slice, err = parseInteger(name, v); err != nil {
+		return mongoerr.Newf(mongoerr.BadValue, "The value for $slice must be an integer value but was given type: %s", v.Kind())
+	}
+	return nil
+}
+
+func (m *push) parsePosition(name string, v value.Value) (err error) {
+	if m.position, err = parseInteger(name, v); err != nil {
+		return mongoerr.Newf(mongoerr.BadValue, "The value for $position must be an integer value, not of type: %s", v.Kind())
+	}
+	return nil
+}
+
+var errSortOrder = mongoerr.New(mongoerr.BadValue, "The $sort element value must be either 1 or -1")
+
+func (m *push) parseSort(_ string, v value.Value) error {
+	if v.IsNumber() {
+		sign, ok := sortSign(v)
+		if !ok {
+			return errSortOrder
+		}
+		m.sort = []sortField{{sign: sign}}
+		return nil
+	}
+	if v.Kind() != value.KindDocument {
+		return mongoerr.New(mongoerr.BadValue,
+			"The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
+	}
+	if v.Doc().IsEmpty() {
+		return mongoerr.New(mongoerr.BadValue, "The $sort pattern is empty when it should be a set of fields.")
+	}
+	for name, order := range v.Doc().All() {
+		sign, ok := sortSign(order)
+		if !ok {
+			return errSortOrder
+		}
+		if name == "" {
+			return mongoerr.New(mongoerr.BadValue, "The $sort field cannot be empty")
+		}
+		path := strings.Split(name, ".")
+		if slices.Contains(path, "") {
+			return mongoerr.Newf(mongoerr.BadValue, "The $sort field is a dotted field but has an empty part: %s", name)
+		}
+		m.sort = append(m.sort, sortField{path, sign})
+	}
+	return nil
+}
+
+func sortSign(v value.Value) (int, bool) {
+	switch {
+	case !v.IsNumber():
+		return 0, false
+	case v.AsDouble() == 1:
+		return 1, true
+	case v.AsDouble() == -1:
+		return -1, true
+	}
+	return 0, false
+}
+
+func (m *push) update(a *applier, e element) (outcome, error) {
+	if e.kind() != value.KindArray {
+		return 0, mongoerr.Newf(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document {%s}",
+			strings.Join(a.path, "."), e.kind(), a.idString("no id"))
+	}
+	old := e.value.Doc()
+	if m.appends() {
+		if len(m.values) == 0 {
+			return unchanged, nil
+		}
+		start := a.open(value.KindArray, e.key)
+		a.dst = append(a.dst, old[4:len(old)-1]...)
+		a.appendElements(m.values, old.Len())
+		a.close(start)
+		return replaced, a.checkDepth(m.depth)
+	}
+	was := slices.Collect(old.Values())
+	now, touched := m.arrange(a, was)
+	if !touched {
+		return unchanged, nil
+	}
+	start := a.open(value.KindArray, e.key)
+	a.appendElements(now, 0)
+	a.close(start)
+	return replaced, a.checkDepth(m.depth)
+}
+
+// appends reports whether the values simply go to the end.
+func (m *push) appends() bool {
+	return m.position == math.MaxInt64 && m.slice == math.MaxInt64 && m.sort == nil
+}
+
+// arrange inserts, sorts and slices. touched tells whether any of them had
+// anything to do; sorting always has.
+func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched bool) {
+	n := int64(len(vs))
+	at := m.position
+	if at < 0 {
+		at = max(n+max(at, -n), 0)
+	}
+	now = slices.Insert(slices.Clone(vs), int(min(at, n)), m.values...)
+	touched = len(m.values) > 0
+	if m.sort != nil {
+		touched = true
+		slices.SortStableFunc(now, func(x, y value.Value) int { return m.compare(x, y, a.u.opts.Collation) })
+	}
+	keep := m.slice
+	if keep < 0 {
+		keep = -max(keep, -math.MaxInt64)
+	}
+	if int64(len(now)) <= keep {
+		return now, touched
+	}
+	if m.slice < 0 {
+		return now[len(now)-int(keep):], true
+	}
+	return now[:keep], true
+}
+
+func (m *push) compare(x, y value.Value, c value.Collator) int {
+	for _, f := range m.sort {
+		if d := value.CompareWith(f.key(x), f.key(y), c); d != 0 {
+			return d * f.sign
+		}
+	}
+	return 0
+}
+
+// key is what an element is sorted by: the field, null if there is none.
+func (f *sortField) key(v value.Value) value.Value {
+	if f.path == nil {
+		return v
+	}
+	for _, part := range f.path {
+		if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
+			return value.Null()
+		}
+		v = v.Doc().Lookup(part)
+	}
+	if v.IsMissing() {
+		return value.Null()
+	}
+	return v
+}
+
+func (m *push) create(a *applier) error {
+	now, _ := m.arrange(a, nil)
+	start := a.open(value.KindArray, a.key)
+	a.appendElements(now, 0)
+	a.close(start)
+	return a.checkDepth(m.depth)
+}
+
+// appendElements writes values as array elements, counting from n.
+func (a *applier) appendElements(vs []value.Value, n int) {
+	for _, v := range vs {
+		a.dst = append(a.dst, byte(v.Kind()))
+		a.dst = append(value.AppendIndex(a.dst, n), 0)
+		a.dst = value.AppendPayload(a.dst, v)
+		n++
+	}
+}
+
+// addToSet is $addToSet.
+type addToSet struct {
+	creator
+	values []value.Value // without duplicates
+	depth  int
+}
+
+func compileAddToSet(c *compiler, _ string, v value.Value) (modifier, error) {
+	values := []value.Value{v}
+	if name, each := v.Doc().First(); v.Kind() == value.KindDocument && name == "$each" {
+		if each.Kind() != value.KindArray {
+			return nil, mongoerr.Newf(mongoerr.TypeMismatch,
+				"The argument to $each in $addToSet must be an array but it was of type %s", each.Kind())
+		}
+		if v.Doc().Len() > 1 {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", v.Doc())
+		}
+		values = slices.Collect(each.Doc().Values())
+	}
+	m := &addToSet{}
+	for _, v := range values {
+		if !contains(m.values, v, c.u.opts.Collation) {
+			m.values = append(m.values, v)
+			m.depth = max(m.depth, 1+depthOf(v))
+		}
+	}
+	return m, nil
+}
+
+func contains(vs []value.Value, v value.Value, c value.Collator) bool {
+	for i := range vs {
+		if value.CompareWith(vs[i], v, c) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *addToSet) update(a *applier, e element) (outcome, error) {
+	if e.kind() != value.KindArray {
+		return 0, mongoerr.Newf(mongoerr.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
+			a.name(), e.kind())
+	}
+	old := e.value.Doc()
+	fresh := slices.Clone(m.values)
+	n := 0
+	for it := old.Iter(); it.Next(); n++ {
+		v := it.Value()
+		fresh = slices.DeleteFunc(fresh, func(f value.Value) bool {
+			return value.CompareWith(f, v, a.u.opts.Collation) == 0
+		})
+	}
+	if len(fresh) == 0 {
+		return unchanged, nil
+	}
+	start := a.open(value.KindArray, e.key)
+	a.dst = append(a.dst, old[4:len(old)-1]...)
+	a.appendElements(fresh, n)
+	a.close(start)
+	return replaced, a.checkDepth(m.depth)
+}
+
+func (m *addToSet) create(a *applier) error {
+	start := a.open(value.KindArray, a.key)
+	a.appendElements(m.values, 0)
+	a.close(start)
+	return a.checkDepth(m.depth)
+}
+
+// parseInteger reads a number that must be a whole one, as mongod reads
+// integers of operators.
+func parseInteger(name string, v value.Value) (int64, error) {
+	fail := func(text string) (int64, error) {
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "%s: %s", text, elementString(name, v))
+	}
+	switch {
+	case !v.IsNumber():
+		return fail("Expected a number in")
+	case v.IsNaN():
+		return fail("Expected an integer, but found NaN in")
+	}
+	n, ok := v.AsInt64()
+	if ok {
+		return n, nil
+	}
+	if f := v.AsDouble(); math.IsInf(f, 0) || f >= 1<<63 || f < -(1<<63) {
+		return fail("Cannot represent as a 64-bit integer")
+	}
+	return fail("Expected an integer")
+}

@@ -1,0 +1,207 @@
+package update
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+)
+
+// node is an inner node or a leaf of the update tree.
+type node interface{ isNode() }
+
+// leaf ends a path: the modifier that applies there.
+type leaf struct{ modifier }
+
+// object is an inner node whose children are field names or array positions.
+type object struct {
+	children   []child        // ascending by comparePart
+	index      map[string]int // name to child, where there are many
+	positional node           // the child "$", nil if there is none
+}
+
+// elements is an inner node over the elements of an array. Its children are
+// identifiers of array filters; "" is $[], all elements.
+type elements struct {
+	children []child
+}
+
+type child struct {
+	name   string
+	node   node
+	filter *arrayFilter // of a child of elements; nil: all
+}
+
+func (*leaf) isNode()     {}
+func (*object) isNode()   {}
+func (*elements) isNode() {}
+
+// manyChildren is the number from which on a map finds a child faster than a
+// look at each.
+const manyChildren = 12
+
+// find returns the place of the child with that name, -1 if there is none.
+func findChild(kids []child, name string) int {
+	for i := range kids {
+		if kids[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// insert puts a child into its place.
+func insertChild(kids []child, c child) []child {
+	at, _ := slices.BinarySearchFunc(kids, c.name, func(k child, name string) int { return comparePart(k.name, name) })
+	return slices.Insert(kids, at, c)
+}
+
+// get returns the child for a path component.
+func getChild(n node, part string) node {
+	switch n := n.(type) {
+	case *object:
+		if isPositional(part) {
+			return n.positional
+		}
+		if i := findChild(n.children, part); i >= 0 {
+			return n.children[i].node
+		}
+	case *elements:
+		if i := findChild(n.children, identifier(part)); i >= 0 {
+			return n.children[i].node
+		}
+	}
+	return nil
+}
+
+func (c *compiler) setChild(n node, part string, to node) {
+	switch n := n.(type) {
+	case *object:
+		if isPositional(part) {
+			n.positional = to
+			return
+		}
+		n.children = insertChild(n.children, child{name: part, node: to})
+	case *elements:
+		id := identifier(part)
+		n.children = insertChild(n.children, child{name: id, node: to, filter: c.filters[id]})
+	}
+}
+
+// identifier is the id of $[id].
+func identifier(part string) string { return part[2 : len(part)-1] }
+
+// add puts a leaf at the end of a path, making the nodes that lead there.
+func (c *compiler) add(dotted string, parts []string, l *leaf) error {
+	var current node = c.root
+	for i, part := range parts {
+		if err := c.checkFilter(dotted, part, i); err != nil {
+			return err
+		}
+		next := getChild(current, part)
+		if i == len(parts)-1 {
+			if next != nil {
+				return conflict(dotted, dotted)
+			}
+			c.setChild(current, part, l)
+			return nil
+		}
+		wantElements := isArrayFilter(parts[i+1])
+		if next == nil {
+			if wantElements {
+				next = &elements{}
+			} else {
+				next = &object{}
+			}
+			c.setChild(current, part, next)
+		} else if !sameKind(next, wantElements) {
+			return conflict(dotted, strings.Join(parts[:i+1], "."))
+		}
+		current = next
+	}
+	return nil
+}
+
+func sameKind(n node, wantElements bool) bool {
+	switch n.(type) {
+	case *object:
+		return !wantElements
+	case *elements:
+		return wantElements
+	}
+	return false
+}
+
+func conflict(path, at string) error {
+	return mongoerr.Newf(mongoerr.ConflictingUpdateOperators,
+		"Updating the path '%s' would create a conflict at '%s'", path, at)
+}
+
+// seal prepares the finished tree for application.
+func seal(n node) {
+	switch n := n.(type) {
+	case *object:
+		for _, k := range n.children {
+			seal(k.node)
+		}
+		seal(n.positional)
+		if len(n.children) >= manyChildren {
+			n.index = make(map[string]int, len(n.children))
+			for i, k := range n.children {
+				n.index[k.name] = i
+			}
+		}
+	case *elements:
+		for _, k := range n.children {
+			seal(k.node)
+		}
+	}
+}
+
+// merge unites two trees that apply to the same element. at is the path to
+// it, for the error.
+func merge(a, b node, at []string) (node, error) {
+	switch x := a.(type) {
+	case *object:
+		if y, ok := b.(*object); ok {
+			return mergeObjects(x, y, at)
+		}
+	case *elements:
+		if y, ok := b.(*elements); ok {
+			kids, err := mergeChildren(x.children, y.children, at, func(name string) string { return "$[" + name + "]" })
+			return &elements{children: kids}, err
+		}
+	}
+	return nil, mongoerr.Newf(mongoerr.ConflictingUpdateOperators, "Update created a conflict at '%s'", strings.Join(at, "."))
+}
+
+func mergeObjects(x, y *object, at []string) (node, error) {
+	kids, err := mergeChildren(x.children, y.children, at, func(name string) string { return name })
+	if err != nil {
+		return nil, err
+	}
+	merged := &object{children: kids, positional: x.positional}
+	if x.positional == nil {
+		merged.positional = y.positional
+	} else if y.positional != nil {
+		merged.positional, err = merge(x.positional, y.positional, append(slices.Clip(at), "$"))
+	}
+	return merged, err
+}
+
+func mergeChildren(x, y []child, at []string, show func(string) string) ([]child, error) {
+	kids := slices.Clone(x)
+	for _, k := range y {
+		i := findChild(kids, k.name)
+		if i < 0 {
+			kids = insertChild(kids, k)
+			continue
+		}
+		both, err := merge(kids[i].node, k.node, append(slices.Clip(at), show(k.name)))
+		if err != nil {
+			return nil, err
+		}
+		kids[i].node = both
+	}
+	return kids, nil
+}

@@ -1,0 +1,145 @@
+package update
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Transform runs a compiled pipeline on one document.
+type Transform func(env *expr.Env, d value.Doc) (value.Doc, error)
+
+// PipelineFunc compiles the stages of a pipeline update. The variables of a
+// command's let are its own business. It exists because pipelines know
+// updates, and not the other way round.
+type PipelineFunc func(stages value.Doc) (Transform, error)
+
+// Options are what an update may depend on when it is compiled. The zero
+// value is ready for operators and replacements.
+type Options struct {
+	ArrayFilters []value.Doc        // for $[id], in the order given
+	Collation    value.Collator     // nil: simple binary comparison
+	Multi        bool               // replacements are refused
+	Constants    bool               // the statement has constants ("c"): only pipelines may
+	Pipeline     PipelineFunc       // nil: pipelines are refused
+	Timestamp    func() value.Value // gives unique timestamps; nil: the time of the Env
+}
+
+// ApplyOptions are what one application depends on besides the document.
+type ApplyOptions struct {
+	Position int    // array position that the query matched, -1 if none
+	Insert   bool   // the document is being made by an upsert
+	Buf      []byte // if not nil, the new document is appended to Buf[:0]
+}
+
+// Update is a compiled update. It is immutable and may be shared.
+type Update struct {
+	opts    Options
+	root    *object // operators
+	renames []*rename
+	paths   []string
+	grow    int // bytes that new values take
+
+	replacement value.Doc
+	hasID       bool  // the replacement names _id
+	invalid     error // what is wrong with the replacement, told on application
+	unsafeTop   error // as above, but not for upserts
+
+	transform Transform
+}
+
+// Compile compiles an update: a document whose first name begins with "$"
+// (operators), any other document (a replacement), or an array (a pipeline).
+func Compile(u value.Value, o Options) (*Update, error) {
+	switch u.Kind() {
+	case value.KindArray:
+		return compilePipeline(u.Doc(), o)
+	case value.KindDocument:
+		if o.Constants {
+			return nil, mongoerr.New(51198, "Constant values may only be specified for pipeline updates")
+		}
+		if first, _ := u.Doc().First(); strings.HasPrefix(first, "$") {
+			return compileOperators(u.Doc(), o)
+		}
+		return compileReplacement(u.Doc(), o)
+	}
+	return nil, mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
+}
+
+// IsReplacement reports whether the update replaces the whole document.
+func (u *Update) IsReplacement() bool { return u.replacement != nil }
+
+// IsPipeline reports whether the update is a pipeline.
+func (u *Update) IsPipeline() bool { return u.transform != nil }
+
+// TouchedPaths lists the paths that operators may change, as the client wrote
+// them ("a.$[].b"); nil means that anything may change.
+func (u *Update) TouchedPaths() []string { return u.paths }
+
+// Touches reports whether the update may change what is found at a path:
+// whether one of the touched paths is the path, a part of it, or within it.
+// The components "$", "$[]", "$[id]" and numbers stand for any array element
+// and so never tell paths apart.
+func (u *Update) Touches(path string) bool {
+	if u.paths == nil {
+		return true
+	}
+	for _, p := range u.paths {
+		if related(p, path) {
+			return true
+		}
+	}
+	return false
+}
+
+func related(a, b string) bool {
+	for a != "" && b != "" {
+		var x, y string
+		x, a = nextNamed(a)
+		y, b = nextNamed(b)
+		if x != y && x != "" && y != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// nextNamed cuts the first component that is a name off a path; "" if there
+// is none.
+func nextNamed(path string) (name, rest string) {
+	for path != "" {
+		name, path, _ = strings.Cut(path, ".")
+		if _, isIndex := arrayIndex(name); !isIndex && !isPositional(name) && !isArrayFilter(name) {
+			return name, path
+		}
+	}
+	return "", ""
+}
+
+// Apply updates one document. It returns the new document and whether
+// anything was changed; if not, the document is d itself. The new document
+// shares no memory with d.
+func (u *Update) Apply(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, bool, error) {
+	if u.root == nil {
+		return u.replace(env, d, o)
+	}
+	out, modified, err := u.modify(env, d, o)
+	if err != nil || !modified || o.Insert {
+		return out, modified, err
+	}
+	return out, true, checkSize(out)
+}
+
+// timestamp gives a unique timestamp, for $currentDate and for empty ones in
+// replacements.
+func (u *Update) timestamp(env *expr.Env) value.Value {
+	if u.opts.Timestamp != nil {
+		return u.opts.Timestamp()
+	}
+	if env.ClusterTime.Kind() == value.KindTimestamp {
+		return env.ClusterTime
+	}
+	return value.Timestamp(uint32(env.Now/1000), 1)
+}

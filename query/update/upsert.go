@@ -1,0 +1,139 @@
+package update
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ForUpsert makes the document that an upsert inserts where nothing matched:
+// the equalities of the query (of a replacement only the _id), then the
+// update on top of it, then an _id by newID if there is none. The _id comes
+// first.
+func (u *Update) ForUpsert(env *expr.Env, m *match.Matcher, newID func() value.OID) (value.Doc, error) {
+	base, err := u.fromQuery(env, m)
+	if err != nil {
+		return nil, err
+	}
+	d, _, err := u.Apply(env, base, ApplyOptions{Position: -1, Insert: true})
+	if err != nil {
+		return nil, err
+	}
+	d = withIDFirst(d, newID)
+	if err := checkStored(d); err != nil {
+		return nil, err
+	}
+	if err := tooLarge(len(d)); err != nil {
+		return nil, err
+	}
+	if len(d) > MaxDocumentSize {
+		return nil, mongoerr.Newf(17420, "Document to upsert is larger than %d", MaxDocumentSize)
+	}
+	return d, nil
+}
+
+// equality is one field that the query fixes.
+type equality struct {
+	path  string
+	parts []string
+	value value.Value
+}
+
+// fromQuery makes the document of the query's equalities.
+func (u *Update) fromQuery(env *expr.Env, m *match.Matcher) (value.Doc, error) {
+	if m == nil {
+		return value.EmptyDoc, nil
+	}
+	equalities, err := u.equalities(m)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{root: &object{}}
+	for _, e := range equalities {
+		c.setPath(e)
+	}
+	seed := &Update{root: c.root}
+	d, _, err := seed.modify(env, value.EmptyDoc, ApplyOptions{Position: -1, Insert: true})
+	return d, err
+}
+
+func (u *Update) equalities(m *match.Matcher) ([]equality, error) {
+	var all []equality
+	for path, v := range m.Equalities() {
+		e := equality{path, strings.Split(path, "."), v}
+		if u.IsReplacement() {
+			if e.parts[0] != "_id" {
+				continue
+			}
+			if len(e.parts) > 1 {
+				return nil, mongoerr.Newf(mongoerr.NotExactValueField,
+					"field at '_id' must be exactly specified, field at sub-path '%s'found", path)
+			}
+		}
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, func(a, b equality) int { return strings.Compare(a.path, b.path) })
+	for i, e := range all {
+		for _, earlier := range all[:i] {
+			if err := e.collides(earlier); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+func (e equality) collides(earlier equality) error {
+	switch {
+	case e.path == earlier.path:
+		return mongoerr.Newf(mongoerr.NotSingleValueField, "cannot infer query fields to set, path '%s' is matched twice", e.path)
+	case isPrefix(earlier.parts, e.parts):
+		return mongoerr.Newf(mongoerr.NotSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched",
+			e.path, earlier.path)
+	}
+	return nil
+}
+
+// setPath adds an equality to a tree. Unlike paths of an update those of a
+// query know neither $ nor $[].
+func (c *compiler) setPath(e equality) {
+	current := c.root
+	for i, part := range e.parts {
+		at := findChild(current.children, part)
+		if i == len(e.parts)-1 {
+			current.children = insertChild(current.children, child{name: part, node: &leaf{&set{constant: newConstant(e.value)}}})
+			return
+		}
+		if at < 0 {
+			next := &object{}
+			current.children = insertChild(current.children, child{name: part, node: next})
+			current = next
+			continue
+		}
+		current = current.children[at].node.(*object)
+	}
+}
+
+// withIDFirst moves the _id to the front, or makes one.
+func withIDFirst(d value.Doc, newID func() value.OID) value.Doc {
+	if first, _ := d.First(); first == "_id" {
+		return d
+	}
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+24))
+	id, ok := d.Get("_id")
+	if !ok {
+		id = value.ObjectID(newID())
+	}
+	b.Append("_id", id)
+	for it := d.Iter(); it.Next(); {
+		if it.Key() != "_id" {
+			b.Raw(it.Element())
+		}
+	}
+	return b.Doc()
+}

@@ -1,0 +1,162 @@
+package update
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// MaxDocumentSize is the size that a stored document may have.
+const MaxDocumentSize = 16 << 20
+
+// maxInternalSize is the size that a document may have while it is being
+// made.
+const maxInternalSize = MaxDocumentSize + 16<<10
+
+func checkSize(d value.Doc) error {
+	if err := tooLarge(len(d)); err != nil {
+		return err
+	}
+	if len(d) > MaxDocumentSize {
+		return mongoerr.Newf(17419, "Resulting document after update is larger than %d", MaxDocumentSize)
+	}
+	return nil
+}
+
+// tooLarge stops a document that grows beyond all bounds before it is done.
+func tooLarge(size int) error {
+	if size <= maxInternalSize {
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)",
+		size, size, maxInternalSize)
+}
+
+// ValidateID checks the _id of a document that is to be stored: no array, no
+// regular expression, no undefined, and in a document no field that begins
+// with "$".
+func ValidateID(id value.Value) error {
+	switch id.Kind() {
+	case value.KindRegex, value.KindArray, value.KindUndefined:
+		return mongoerr.Newf(mongoerr.InvalidIdField, "The '_id' value cannot be of type %s", id.Kind())
+	case value.KindDocument:
+		if name := findDollar(id.Doc()); name != "" {
+			return mongoerr.Newf(mongoerr.DollarPrefixedFieldName,
+				"_id fields may not contain '$'-prefixed fields: %s is not valid for storage.", name)
+		}
+	}
+	return nil
+}
+
+// findDollar finds a name that begins with "$", but for the fields of a
+// DBRef in their places.
+func findDollar(d value.Doc) string {
+	previous := ""
+	for it := d.Iter(); it.Next(); {
+		name := it.Key()
+		if strings.HasPrefix(name, "$") && !inReference(previous, name) {
+			return name
+		}
+		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
+			if inner := findDollar(it.Value().Doc()); inner != "" {
+				return inner
+			}
+		}
+		previous = name
+	}
+	return ""
+}
+
+// inReference reports whether name may follow previous in a DBRef.
+func inReference(previous, name string) bool {
+	switch name {
+	case "$ref":
+		return true
+	case "$id":
+		return previous == "$ref"
+	case "$db":
+		return previous == "$id"
+	}
+	return false
+}
+
+// checkStored checks a whole document that is to be stored, but for dollars
+// at its top level.
+func checkStored(d value.Doc) error {
+	for it := d.Iter(); it.Next(); {
+		v := it.Value()
+		if it.Key() == "_id" {
+			if err := checkStoredID(v); err != nil {
+				return err
+			}
+		}
+		if 1+depthOf(v) > maxStoredDepth {
+			return errTooDeep
+		}
+	}
+	return nil
+}
+
+// checkStoredID is ValidateID with the message that updates give.
+func checkStoredID(id value.Value) error {
+	if id.Kind() == value.KindDocument {
+		return checkDollarsIn(id.Doc(), "_id.")
+	}
+	return ValidateID(id)
+}
+
+// checkDollars checks that no field at the top level begins with "$", but for
+// those of a DBRef in their places.
+func checkDollars(d value.Doc) error { return checkDollarsIn(d, "") }
+
+func checkDollarsIn(d value.Doc, prefix string) error {
+	var before, previous value.Iter // the elements before
+	for it := d.Iter(); it.Next(); before, previous = previous, it {
+		if !strings.HasPrefix(it.Key(), "$") {
+			continue
+		}
+		next := it
+		if !next.Next() {
+			next = value.Iter{}
+		}
+		if err := checkReference(before, previous, it, next, prefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkReference judges one field with a $ by its neighbours.
+func checkReference(before, previous, it, next value.Iter, prefix string) error {
+	current := it
+	fail := func(format string, args ...any) error { return mongoerr.Newf(mongoerr.InvalidDBRef, format, args...) }
+	if current.Key() == "$db" {
+		if current.Kind() != value.KindString {
+			return fail("The DBRef $db field must be a String, not a %s", current.Kind())
+		}
+		next, current, previous = current, previous, before
+		if current.Key() != "$id" {
+			return fail("Found $db field without a $id before it, which is invalid.")
+		}
+	}
+	if current.Key() == "$id" {
+		next, current = current, previous
+		if current.Key() != "$ref" {
+			return fail("Found $id field without a $ref before it, which is invalid.")
+		}
+	}
+	if current.Key() != "$ref" {
+		return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not allowed in the"+
+			" context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.",
+			it.Key(), fmt.Sprint(prefix, it.Key()))
+	}
+	if current.Kind() != value.KindString {
+		return fail("The DBRef $ref field must be a String, not a %s", current.Kind())
+	}
+	if next.Key() != "$id" {
+		return fail("The DBRef $ref field must be followed by a $id field")
+	}
+	return nil
+}
