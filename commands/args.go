@@ -1,0 +1,226 @@
+package commands
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Arguments are declared as structs:
+//
+//	type countArgs struct {
+//		Coll  string    `arg:"count"`
+//		Query value.Doc `arg:"query"`
+//		Limit *int64    `arg:"limit"`
+//		Hint  value.Value `arg:"hint"`
+//	}
+//
+//	var countSpec = newArgs[countArgs]("count")
+//
+// The tag is the field's name, optionally followed by ",required",
+// ",nonneg" (a number that must not be negative), ",bool" for an int64 that
+// also takes bools, or ",ignored" for what mongod accepts and ignores too.
+// The Go type decides which BSON types are accepted, as mongod's IDL does.
+// The tags are read once, at start-up.
+
+// argSpec decodes the arguments of one command into T.
+type argSpec[T any] struct {
+	command string
+	fields  []argField
+	index   map[string]int
+}
+
+type argField struct {
+	name     string
+	required bool
+	nonneg   bool
+	set      func(p unsafe.Pointer, v value.Value) bool
+	types    string // what the error message says was expected
+	offset   uintptr
+}
+
+// genericArgs are accepted by every command and read by the dispatcher.
+var genericArgs = map[string]bool{
+	"$db": true, "lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true,
+	"readConcern": true, "writeConcern": true, "$clusterTime": true, "$readPreference": true,
+	"maxTimeMS": true, "comment": true, "apiVersion": true, "apiStrict": true,
+	"apiDeprecationErrors": true, "$audit": true, "$client": true, "$configServerState": true,
+	"$configTime": true, "$topologyTime": true, "allowImplicitCollectionCreation": true,
+	"shardVersion": true, "databaseVersion": true, "clientOperationKey": true, "help": true,
+	"$queryOptions": true, "$oplogQueryData": true, "$replData": true, "stmtId": true, "stmtIds": true,
+	"coordinator": true, "mayBypassWriteBlocking": true, "expectPrefix": true, "operationSessionInfo": true,
+	"maxTimeMSOpOnly": true, "requestResponse": true, "serialization_context": true, "rawData": true,
+	"originalQueryShapeHash": true, "querySettings": true, "usesDefaultMaxTimeMS": true,
+}
+
+func newArgs[T any](command string) *argSpec[T] {
+	t := reflect.TypeFor[T]()
+	s := &argSpec[T]{command: command, index: map[string]int{}}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("arg")
+		if !ok {
+			continue
+		}
+		parts := strings.Split(tag, ",")
+		a := argField{name: parts[0], offset: f.Offset}
+		for _, option := range parts[1:] {
+			switch option {
+			case "required":
+				a.required = true
+			case "nonneg":
+				a.nonneg = true
+			}
+		}
+		a.set, a.types = argSetter(f.Type)
+		if a.set == nil {
+			panic("commands: argument type of " + command + "." + a.name)
+		}
+		s.index[a.name] = len(s.fields)
+		s.fields = append(s.fields, a)
+	}
+	return s
+}
+
+// decode reads the command document into dst and refuses what the
+// declaration does not name.
+func (s *argSpec[T]) decode(body value.Doc, dst *T) error {
+	return s.decodeAs(s.command, body, dst, true)
+}
+
+// decodeNested reads an embedded document, where generic arguments have no
+// place; prefix is how messages name it ("update.updates").
+func (s *argSpec[T]) decodeNested(prefix string, d value.Doc, dst *T) error {
+	return s.decodeAs(prefix, d, dst, false)
+}
+
+func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic bool) error {
+	base := unsafe.Pointer(dst)
+	var seen uint64
+	for it := body.Iter(); it.Next(); {
+		i, ok := s.index[it.Key()]
+		if !ok {
+			if generic && genericArgs[it.Key()] {
+				continue
+			}
+			return mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
+		}
+		if seen&(1<<i) != 0 {
+			return mongoerr.Newf(40413, "BSON field '%s.%s' is a duplicate field", prefix, it.Key())
+		}
+		seen |= 1 << i
+		f, v := &s.fields[i], it.Value()
+		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && !f.required {
+			continue // null counts as absent, as in mongod's IDL parser
+		}
+		if !f.set(unsafe.Add(base, f.offset), v) {
+			return wrongType(prefix, f.name, v, f.types)
+		}
+		if f.nonneg && v.AsDouble() < 0 {
+			return mongoerr.Newf(51024, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.TruncInt64())
+		}
+	}
+	for i := range s.fields {
+		if s.fields[i].required && seen&(1<<i) == 0 {
+			return mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", prefix, s.fields[i].name)
+		}
+	}
+	return nil
+}
+
+func wrongType(prefix, name string, v value.Value, types string) error {
+	if strings.Contains(types, ",") {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", prefix, name, v.Kind(), types)
+	}
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", prefix, name, v.Kind(), types)
+}
+
+// array is an argument that must be an array.
+type array value.Doc
+
+// looseBool is a bool argument that also takes numbers (IDL safeBool).
+type looseBool bool
+
+const (
+	numberTypes = "long, int, decimal, double"
+	boolTypes   = "bool, long, int, decimal, double"
+)
+
+// argSetters maps the Go type of an argument to how it is read, and to the
+// types that the error message names.
+var argSetters = map[reflect.Type]struct {
+	set   func(unsafe.Pointer, value.Value) bool
+	types string
+}{
+	reflect.TypeFor[value.Value](): {func(p unsafe.Pointer, v value.Value) bool { *(*value.Value)(p) = v; return true }, ""},
+	reflect.TypeFor[value.Doc](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*value.Doc)(p) = v.Doc()
+		return v.Kind() == value.KindDocument
+	}, "object"},
+	reflect.TypeFor[array](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*array)(p) = array(v.Doc())
+		return v.Kind() == value.KindArray
+	}, "array"},
+	reflect.TypeFor[string](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*string)(p) = strings.Clone(v.Str())
+		return v.Kind() == value.KindString
+	}, "string"},
+	reflect.TypeFor[bool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*bool)(p) = v.Bool()
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[looseBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*bool)(p) = v.Truthy()
+		return v.IsNumber() || v.Kind() == value.KindBool
+	}, boolTypes},
+	reflect.TypeFor[*bool](): {func(p unsafe.Pointer, v value.Value) bool {
+		b := v.Truthy()
+		*(**bool)(p) = &b
+		return v.IsNumber() || v.Kind() == value.KindBool
+	}, boolTypes},
+	reflect.TypeFor[int64](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*int64)(p) = v.TruncInt64()
+		return v.IsNumber()
+	}, numberTypes},
+	reflect.TypeFor[*int64](): {func(p unsafe.Pointer, v value.Value) bool {
+		n := v.TruncInt64()
+		*(**int64)(p) = &n
+		return v.IsNumber()
+	}, numberTypes},
+	reflect.TypeFor[float64](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*float64)(p) = v.AsDouble()
+		return v.IsNumber()
+	}, numberTypes},
+}
+
+func argSetter(t reflect.Type) (func(unsafe.Pointer, value.Value) bool, string) {
+	s := argSetters[t]
+	return s.set, s.types
+}
+
+// arrayDocs reads an array of documents, as "updates" or "deletes".
+func arrayDocs(command, name string, a array) ([]value.Doc, error) {
+	var out []value.Doc
+	i := 0
+	for v := range value.Doc(a).Values() {
+		if v.Kind() != value.KindDocument {
+			return nil, wrongType(command, fmt.Sprintf("%s.%d", name, i), v, "object")
+		}
+		out = append(out, v.Doc())
+		i++
+	}
+	return out, nil
+}
+
+// int32Range refuses numbers that a 32-bit argument cannot hold.
+func int32Range(name string, n int64) error {
+	if n > math.MaxInt32 || n < math.MinInt32 {
+		return mongoerr.Newf(mongoerr.BadValue, "%d value for %s is out of range", n, name)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// defaultBatch is the first batch of find and aggregate without batchSize.
+const defaultBatch = 101
+
+// maxBatchBytes bounds the documents of one reply; a single document may
+// pass it.
+const maxBatchBytes = 16 * 1024 * 1024
+
+// cursorRequest is what makes a cursor of an iterator.
+type cursorRequest struct {
+	ns          storage.Namespace
+	it          agg.Iterator
+	exec        *execution
+	batchSize   int64 // -1: default
+	singleBatch bool
+	limit       int64 // documents of a plain limit, to close the cursor in time
+	noTimeout   bool
+	tailable    bool
+	awaitData   bool
+	extra       func(b *value.Builder) // further fields of the cursor document
+	setOp       func(*Call)
+}
+
+// firstBatch runs an iterator for its first batch and writes the reply's
+// cursor document. What is left becomes a cursor.
+func (c *Call) firstBatch(r cursorRequest) error {
+	size := r.batchSize
+	if size < 0 {
+		size = defaultBatch
+	}
+	c.reply.StartDocument("cursor")
+	c.reply.StartArray("firstBatch")
+	cur := &cursor{
+		ns: r.ns, it: r.it, session: c.session, user: c.userName(), noTimeout: r.noTimeout,
+		tailable: r.tailable, awaitData: r.awaitData, created: c.Body.Clone(), setOp: r.setOp,
+	}
+	if cur.setOp == nil && r.exec != nil {
+		cur.setOp = r.exec.resume
+	}
+	if c.transaction() != nil {
+		cur.txnNumber = c.generic.txnNumber
+	}
+	done, err := c.appendBatch(cur, size)
+	if err != nil {
+		r.it.Close()
+		return err
+	}
+	c.reply.End()
+	if r.extra != nil {
+		r.extra(c.reply)
+	}
+	var id int64
+	if (!done || r.tailable) && !r.singleBatch {
+		c.svc.cursors.add(cur)
+		id = cur.id
+		c.svc.cursors.release(cur, c.svc.real.Now())
+	} else {
+		r.it.Close()
+	}
+	c.reply.Int64("id", id).String("ns", r.ns.String())
+	c.reply.End()
+	return nil
+}
+
+// appendBatch writes up to size documents (0: none, and the iterator is not
+// touched). done tells that the iterator is at its end.
+func (c *Call) appendBatch(cur *cursor, size int64) (done bool, err error) {
+	start := c.reply.Len()
+	returned := int64(0)
+	defer func() { c.svc.metrics.document.returned.Add(returned) }()
+	for returned < size {
+		d := cur.peeked
+		cur.peeked = nil
+		if d == nil {
+			if d, err = cur.it.Next(); err != nil {
+				return false, err
+			}
+		}
+		if d == nil {
+			return true, nil
+		}
+		if len(d) > MaxDocumentBytes+16*1024 {
+			return false, mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", len(d), len(d), MaxDocumentBytes+16*1024)
+		}
+		if returned > 0 && c.reply.Len()-start+len(d) > maxBatchBytes {
+			cur.peeked = d
+			return false, nil
+		}
+		c.reply.Document("", d)
+		returned++
+	}
+	return false, nil
+}

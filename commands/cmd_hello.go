@@ -1,0 +1,130 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func handshakeCommands() []command {
+	return []command{
+		{name: "hello", run: runHello, flags: preAuth | handshake, help: "describe the server and keep the handshake"},
+		{name: "isMaster", aliases: []string{"ismaster"}, run: runHello, flags: preAuth | handshake, help: "hello, as older clients say it"},
+		{name: "ping", run: func(*Call) error { return nil }, flags: preAuth | noSession, help: "answer, to show that the server lives"},
+	}
+}
+
+type helloArgs struct {
+	Hello           value.Value `arg:"hello"`
+	IsMaster        value.Value `arg:"isMaster"`
+	Ismaster        value.Value `arg:"ismaster"`
+	HelloOk         looseBool   `arg:"helloOk"`
+	Client          value.Doc   `arg:"client"`
+	Compression     array       `arg:"compression"`
+	SASLMechs       value.Value `arg:"saslSupportedMechs"`
+	Speculative     value.Doc   `arg:"speculativeAuthenticate"`
+	TopologyVersion value.Doc   `arg:"topologyVersion"`
+	MaxAwaitTimeMS  *int64      `arg:"maxAwaitTimeMS,nonneg"`
+	HostInfo        value.Value `arg:"hostInfo"`
+	InternalClient  value.Value `arg:"internalClient"`
+	ForShell        value.Value `arg:"forShell"`
+	LoadBalanced    looseBool   `arg:"loadBalanced"`
+	Backpressure    looseBool   `arg:"backpressure"`
+}
+
+var helloSpec = newArgs[helloArgs]("hello")
+
+// runHello answers hello and isMaster. With topologyVersion and
+// maxAwaitTimeMS it is awaitable: the reply comes when the topology changes,
+// which a single server's never does, or when the time is over.
+func runHello(c *Call) error {
+	var a helloArgs
+	if err := helloSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if a.Client != nil {
+		if _, done := c.conn.clientInfo(); done == "" {
+			c.conn.setClient(a.Client)
+		}
+	}
+	if err := c.awaitTopology(&a); err != nil {
+		return err
+	}
+	b := c.reply
+	b.Bool("helloOk", true)
+	if c.cmd.name == "hello" {
+		b.Bool("isWritablePrimary", true)
+	} else {
+		b.Bool("ismaster", true)
+	}
+	c.appendTopologyVersion()
+	b.Int32("maxBsonObjectSize", MaxDocumentBytes).Int32("maxMessageSizeBytes", MaxMessageBytes).
+		Int32("maxWriteBatchSize", MaxWriteBatch).Date("localTime", c.now).
+		Int32("logicalSessionTimeoutMinutes", int32(sessionTimeout/time.Minute)).
+		Int32("connectionId", int32(c.conn.ID)).Int32("minWireVersion", 0).
+		Int32("maxWireVersion", MaxWireVersion).Bool("readOnly", false)
+	c.negotiate(a.Compression)
+	return nil
+}
+
+// awaitTopology waits as an awaitable hello asks for, and arranges for the
+// next exhaust reply.
+func (c *Call) awaitTopology(a *helloArgs) error {
+	if (a.TopologyVersion == nil) != (a.MaxAwaitTimeMS == nil) {
+		if a.MaxAwaitTimeMS == nil {
+			return mongoerr.New(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+		}
+		return mongoerr.New(31368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
+	}
+	if a.TopologyVersion == nil {
+		return nil
+	}
+	same := a.TopologyVersion.Lookup("processId").ObjectID() == c.svc.processID
+	if same && a.TopologyVersion.Lookup("counter").Int64() > 0 {
+		return mongoerr.New(31382, "Received a topology version with counter greater than the server topology version counter")
+	}
+	if same {
+		timer := c.svc.real.NewTimer(time.Duration(*a.MaxAwaitTimeMS) * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+		case <-c.ctx.Done():
+			return c.interrupted()
+		}
+		c.now = c.svc.clock.NowMillis()
+	}
+	if c.exhaust {
+		c.response.Next = c.Body
+	}
+	return nil
+}
+
+func (c *Call) appendTopologyVersion() {
+	b := c.reply
+	b.StartDocument("topologyVersion")
+	b.Append("processId", value.ObjectID(c.svc.processID)).Int64("counter", 0)
+	b.End()
+}
+
+// supportedCompressors are what the wire package speaks.
+var supportedCompressors = map[string]bool{"snappy": true, "zlib": true, "zstd": true}
+
+// negotiate answers the compressors both sides know, in the client's order.
+func (c *Call) negotiate(offered array) {
+	var known []string
+	for v := range value.Doc(offered).Values() {
+		if supportedCompressors[v.Str()] {
+			known = append(known, v.Str())
+		}
+	}
+	if known == nil {
+		return
+	}
+	c.conn.compression = known
+	c.reply.StartArray("compression")
+	for _, name := range known {
+		c.reply.String("", name)
+	}
+	c.reply.End()
+}

@@ -1,0 +1,239 @@
+package commands
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type insertArgs struct {
+	Insert    value.Value `arg:"insert,required"`
+	Documents array       `arg:"documents"`
+	Ordered   *bool       `arg:"ordered"`
+	Bypass    looseBool   `arg:"bypassDocumentValidation"`
+	Rules     value.Value `arg:"bypassEmptyTsReplacement"`
+	EncInfo   value.Value `arg:"encryptionInformation"`
+}
+
+var insertSpec = newArgs[insertArgs]("insert")
+
+// insertChunk bounds the documents, and insertBytes the bytes, of one engine
+// transaction: what a batch may hold up other writers for.
+const (
+	insertChunk = 1000
+	insertBytes = 4 << 20
+)
+
+func runInsert(c *Call) error {
+	var a insertArgs
+	if err := insertSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespaceOf(a.Insert)
+	if err != nil {
+		return err
+	}
+	docs, n, err := c.batch("documents", a.Documents)
+	if err != nil {
+		return err
+	}
+	c.svc.metrics.opcounters.insert.Add(int64(n))
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered, bypass: bool(a.Bypass)}
+	if err := w.insertAll(docs); err != nil {
+		return err
+	}
+	c.svc.metrics.document.inserted.Add(w.n)
+	c.reply.Int32("n", int32(w.n))
+	return w.finish()
+}
+
+// batch returns the documents of a write command, from its body or from a
+// sequence.
+func (c *Call) batch(name string, inBody array) (iter.Seq2[int, value.Doc], int, error) {
+	var docs iter.Seq[value.Doc]
+	n := 0
+	for _, s := range c.sequences {
+		if s.ID == name {
+			docs, n = s.Docs, s.Len
+		}
+	}
+	if docs == nil {
+		if inBody == nil {
+			return nil, 0, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", c.cmd.name, name)
+		}
+		list, err := arrayDocs(c.cmd.name, name, inBody)
+		if err != nil {
+			return nil, 0, err
+		}
+		n = len(list)
+		docs = func(yield func(value.Doc) bool) {
+			for _, d := range list {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+	if n < 1 || n > MaxWriteBatch {
+		return nil, 0, mongoerr.Newf(mongoerr.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", MaxWriteBatch, n)
+	}
+	return func(yield func(int, value.Doc) bool) {
+		i := 0
+		for d := range docs {
+			if !yield(i, d) {
+				return
+			}
+			i++
+		}
+	}, n, nil
+}
+
+// batchWrite collects the outcome of the statements of one write command.
+type batchWrite struct {
+	c       *Call
+	ns      storage.Namespace
+	ordered bool
+	bypass  bool
+	n       int64
+	errs    []*mongoerr.WriteError
+	stopped bool
+}
+
+// fail notes the error of one statement. Errors that end the whole command
+// are returned.
+func (w *batchWrite) fail(i int, err error) error {
+	if fatal(err) || w.c.transaction() != nil {
+		return err
+	}
+	w.errs = append(w.errs, mongoerr.NewWriteError(i, err))
+	w.stopped = w.ordered
+	return nil
+}
+
+// fatal tells errors of a statement from errors of the command.
+func fatal(err error) bool {
+	switch mongoerr.CodeOf(err) {
+	case mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.MaxTimeMSExpired, mongoerr.ClientDisconnect,
+		mongoerr.CommandNotSupportedOnView, mongoerr.InvalidNamespace:
+		return true
+	}
+	return false
+}
+
+// finish writes the errors and waits for the write concern.
+func (w *batchWrite) finish() error {
+	if len(w.errs) > 0 {
+		mongoerr.AppendWriteErrors(w.c.reply, w.errs)
+	}
+	return w.c.wait()
+}
+
+type numbered struct {
+	i int
+	d value.Doc
+}
+
+// insertAll inserts the documents in chunks, each in one engine transaction.
+func (w *batchWrite) insertAll(docs iter.Seq2[int, value.Doc]) error {
+	chunk := make([]numbered, 0, 1)
+	bytes := 0
+	for i, d := range docs {
+		prepared, err := w.c.prepareInsert(d)
+		if err != nil {
+			if w.ordered { // what came before is stored first
+				if err := w.insertChunk(chunk); err != nil || w.stopped {
+					return err
+				}
+				return w.fail(i, err)
+			}
+			if err := w.fail(i, err); err != nil {
+				return err
+			}
+			continue
+		}
+		chunk, bytes = append(chunk, numbered{i, prepared}), bytes+len(prepared)
+		if len(chunk) < insertChunk && bytes < insertBytes {
+			continue
+		}
+		if err := w.insertChunk(chunk); err != nil || w.stopped {
+			return err
+		}
+		chunk, bytes = chunk[:0], 0
+	}
+	return w.insertChunk(chunk)
+}
+
+// insertChunk inserts in one transaction; documents that fail leave the
+// others in.
+func (w *batchWrite) insertChunk(chunk []numbered) error {
+	if len(chunk) == 0 {
+		return nil
+	}
+	done, before := int64(0), len(w.errs)
+	err := w.c.update(func(tx storage.Tx) error {
+		done, w.errs, w.stopped = 0, w.errs[:before], false // the transaction may be tried again
+		coll, err := w.c.collectionForInsert(tx, w.ns)
+		if err != nil {
+			return err
+		}
+		if metaOf(coll.Info()).kind == timeSeries {
+			return w.c.insertMeasurements(tx, coll, w, chunk, &done)
+		}
+		wr := w.c.newWriter(tx, coll, w.bypass)
+		for _, e := range chunk {
+			if _, err := wr.insert(e.d); err != nil {
+				if retry(err) {
+					return err
+				}
+				if err := w.fail(e.i, err); err != nil {
+					return err
+				}
+				if w.stopped {
+					return nil
+				}
+				continue
+			}
+			done++
+		}
+		return nil
+	})
+	if err != nil {
+		return translate(w.ns, err)
+	}
+	w.n += done
+	return nil
+}
+
+// retry tells errors after which the engine transaction as a whole has to be
+// tried again or given up.
+func retry(err error) bool {
+	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrClosed)
+}
+
+// collectionForInsert opens a collection to write into, creating it if
+// needed.
+func (c *Call) collectionForInsert(tx storage.Tx, ns storage.Namespace) (storage.Collection, error) {
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		if err := checkUserNamespace(ns); err != nil {
+			return nil, err
+		}
+		return tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return coll, c.checkWritable(coll)
+}
+
+// checkWritable refuses writes to what is not a plain collection.
+func (c *Call) checkWritable(coll storage.Collection) error {
+	if metaOf(coll.Info()).kind == view {
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", coll.Info().Namespace)
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type updateArgs struct {
+	Update  value.Value `arg:"update,required"`
+	Updates array       `arg:"updates"`
+	Ordered *bool       `arg:"ordered"`
+	Bypass  looseBool   `arg:"bypassDocumentValidation"`
+	Let     value.Doc   `arg:"let"`
+	Rules   value.Value `arg:"bypassEmptyTsReplacement"`
+	EncInfo value.Value `arg:"encryptionInformation"`
+}
+
+type updateStatementArgs struct {
+	Q            value.Doc   `arg:"q,required"`
+	U            value.Value `arg:"u,required"`
+	C            value.Doc   `arg:"c"`
+	Multi        looseBool   `arg:"multi"`
+	Upsert       looseBool   `arg:"upsert"`
+	Collation    value.Doc   `arg:"collation"`
+	ArrayFilters array       `arg:"arrayFilters"`
+	Hint         value.Value `arg:"hint"`
+	Sort         value.Doc   `arg:"sort"`
+	SampleID     value.Value `arg:"sampleId"`
+	Supplied     looseBool   `arg:"upsertSupplied"`
+}
+
+var (
+	updateSpec          = newArgs[updateArgs]("update")
+	updateStatementSpec = newArgs[updateStatementArgs]("update.updates")
+)
+
+func runUpdate(c *Call) error {
+	var a updateArgs
+	if err := updateSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespaceOf(a.Update)
+	if err != nil {
+		return err
+	}
+	statements, n, err := c.batch("updates", a.Updates)
+	if err != nil {
+		return err
+	}
+	c.svc.metrics.opcounters.update.Add(int64(n))
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered, bypass: bool(a.Bypass)}
+	var modified int64
+	var upserted []upsertedID
+	for i, d := range statements {
+		out, err := c.updateStatement(w, d, a.Let)
+		if err != nil {
+			if err := w.fail(i, err); err != nil {
+				return err
+			}
+			if w.stopped {
+				break
+			}
+			continue
+		}
+		w.n += out.matched
+		modified += out.modified
+		if !out.upserted.IsMissing() {
+			w.n++
+			upserted = append(upserted, upsertedID{i, out.upserted})
+		}
+	}
+	c.svc.metrics.document.updated.Add(modified)
+	c.reply.Int32("n", int32(w.n)).Int32("nModified", int32(modified))
+	if len(upserted) > 0 {
+		c.reply.StartArray("upserted")
+		for _, u := range upserted {
+			c.reply.StartDocument("").Int32("index", int32(u.index)).Append("_id", u.id).End()
+		}
+		c.reply.End()
+	}
+	return w.finish()
+}
+
+type upsertedID struct {
+	index int
+	id    value.Value
+}
+
+func (c *Call) updateStatement(w *batchWrite, d value.Doc, let value.Doc) (updated, error) {
+	var s updateStatementArgs
+	if err := updateStatementSpec.decodeNested("update.updates", d, &s); err != nil {
+		return updated{}, err
+	}
+	if s.Multi && s.Sort != nil {
+		return updated{}, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
+	}
+	m := modification{
+		ns: w.ns, filter: s.Q, update: s.U, constants: s.C, let: let, multi: bool(s.Multi), upsert: bool(s.Upsert),
+		collation: s.Collation, arrayFilters: s.ArrayFilters, hint: s.Hint, sort: s.Sort, bypass: w.bypass,
+	}
+	return c.modify(&m)
+}
+
+// modification is one update statement, whatever command it came with.
+type modification struct {
+	ns           storage.Namespace
+	filter       value.Doc
+	update       value.Value // Missing: remove
+	constants    value.Doc   // "c" of a pipeline update
+	let          value.Doc
+	multi        bool
+	upsert       bool
+	collation    value.Doc
+	arrayFilters array
+	hint         value.Value
+	sort         value.Doc
+	bypass       bool
+	wantNew      bool // the caller wants the document after the change
+
+	exec    *execution
+	query   readQuery
+	compile *update.Update
+}
+
+// updated is what a modification did.
+type updated struct {
+	matched  int64
+	modified int64
+	upserted value.Value // _id of the upserted document, Missing if none
+	old, new value.Doc   // the last document, before and after
+}
+
+// modify runs an update or, without update, a removal.
+func (c *Call) modify(m *modification) (updated, error) {
+	info, err := c.lookup(m.ns)
+	if err != nil {
+		return updated{}, err
+	}
+	if metaOf(info).kind == view {
+		return updated{}, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", m.ns)
+	}
+	if err := c.compileModification(m, info); err != nil {
+		return updated{}, err
+	}
+	if metaOf(info).kind == timeSeries {
+		return c.modifyMeasurements(m, info)
+	}
+	for attempt := 0; ; attempt++ {
+		var out updated
+		if info != nil {
+			if out, err = c.modifyMatching(m, info); err != nil {
+				return out, translate(m.ns, err)
+			}
+		}
+		if out.matched > 0 || !m.upsert {
+			return out, nil
+		}
+		out, err = c.upsert(m)
+		// Someone else may have inserted the document meanwhile: then it is
+		// there to be updated.
+		if mongoerr.Is(err, mongoerr.DuplicateKey) && attempt < maxUpsertAttempts && c.transaction() == nil && m.retryUpsert(err) {
+			if info, err = c.lookup(m.ns); err == nil {
+				continue
+			}
+		}
+		return out, translate(m.ns, err)
+	}
+}
+
+const maxUpsertAttempts = 3
+
+// retryUpsert reports whether a duplicate key that an upsert met is one that
+// its own filter asks for, so that another attempt will find the document.
+func (m *modification) retryUpsert(err error) bool {
+	e := mongoerr.From(err)
+	var pattern, keyValue value.Doc
+	for _, f := range e.Extra {
+		switch f.Key {
+		case "keyPattern":
+			pattern = f.Value.Doc()
+		case "keyValue":
+			keyValue = f.Value.Doc()
+		}
+	}
+	equal := map[string]value.Value{}
+	for path, v := range m.query.matcher.Equalities() {
+		equal[path] = v
+	}
+	for name := range pattern.All() {
+		if v, ok := equal[name]; !ok || !value.Equal(v, keyValue.Lookup(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Call) compileModification(m *modification, info *storage.Info) (err error) {
+	if err := checkHint(m.hint); err != nil {
+		return err
+	}
+	m.exec = newExecution(c)
+	q := &m.query
+	q.filter, q.hint, q.sort = m.filter, m.hint, m.sort
+	if !m.multi {
+		q.limit = 1
+	}
+	if q.collator, err = operationCollation(m.collation, metaOf(info)); err != nil {
+		return err
+	}
+	m.exec.env.Collation = q.collator
+	if q.scope, err = m.exec.letScope(m.let); err != nil {
+		return err
+	}
+	if err := c.compileFilter(q, false); err != nil {
+		return err
+	}
+	if m.update.IsMissing() {
+		return nil
+	}
+	o := update.Options{
+		Collation: q.collator, Multi: m.multi, Constants: m.constants != nil,
+		Timestamp: func() value.Value { return c.svc.nextTimestamp(c.now) },
+	}
+	o.Pipeline = func(stages value.Doc) (update.Transform, error) { return c.compilePipelineUpdate(m, stages) }
+	if o.ArrayFilters, err = arrayDocs("update.updates", "arrayFilters", m.arrayFilters); err != nil {
+		return err
+	}
+	m.compile, err = update.Compile(m.update, o)
+	return err
+}
+
+// compilePipelineUpdate compiles [{$set: …}, …] with the constants of "c"
+// and the variables of let in scope.
+func (c *Call) compilePipelineUpdate(m *modification, stages value.Doc) (update.Transform, error) {
+	scope := m.query.scope
+	if m.constants != nil {
+		var exprs *expr.LetExprs
+		var err error
+		if scope, exprs, err = expr.ScopeWithLet(m.constants, scope); err != nil {
+			return nil, err
+		}
+		if err := exprs.Eval(m.exec.env, nil); err != nil {
+			return nil, err
+		}
+	}
+	p, err := agg.Compile(stages, agg.Options{DB: m.ns.DB, Coll: m.ns.Coll, Scope: scope, Collation: m.query.collator, Update: true})
+	if err != nil {
+		return nil, err
+	}
+	return func(env *expr.Env, d value.Doc) (value.Doc, error) {
+		return p.Apply(&agg.Exec{Env: env}, d)
+	}, nil
+}
+
+// upsert inserts the document that the filter and the update describe.
+func (c *Call) upsert(m *modification) (out updated, err error) {
+	d, err := m.compile.ForUpsert(m.exec.env, m.query.matcher, func() value.OID { return value.NewOID(c.now) })
+	if err != nil {
+		return out, err
+	}
+	if d, err = c.prepareInsert(d); err != nil {
+		return out, err
+	}
+	err = c.update(func(tx storage.Tx) error {
+		coll, err := c.collectionForInsert(tx, m.ns)
+		if err != nil {
+			return err
+		}
+		_, err = c.newWriter(tx, coll, m.bypass).insert(d)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	return updated{upserted: d.Lookup("_id").Clone(), new: d}, nil
+}

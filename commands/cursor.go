@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// cursorTimeout is how long a cursor may lie unused, as mongod's default
+// cursorTimeoutMillis.
+const cursorTimeout = 10 * time.Minute
+
+// cursor is a result that a client reads in batches. Between batches it
+// holds no lock and no transaction: its iterator remembers a position.
+type cursor struct {
+	id        int64
+	ns        storage.Namespace
+	it        agg.Iterator
+	peeked    value.Doc // read, but did not fit into the last batch
+	batchSize int64     // default for getMore; 0: by bytes alone
+	session   *session
+	user      string
+	txnNumber *int64
+	noTimeout bool
+	tailable  bool
+	awaitData bool
+	lastUsed  time.Time // real time, guarded by the registry
+	inUse     bool      // guarded by the registry
+	killed    bool      // guarded by the registry
+	created   value.Doc // the command that made it, for currentOp and comments
+	resume    func() value.Doc
+	setOp     func(*Call) // hands the running command to the iterator
+}
+
+// cursorRegistry holds the open cursors.
+type cursorRegistry struct {
+	mu       sync.Mutex
+	cursors  map[int64]*cursor
+	total    int64 // opened since start
+	timedOut int64
+}
+
+func newCursorRegistry() *cursorRegistry {
+	return &cursorRegistry{cursors: map[int64]*cursor{}}
+}
+
+// add registers a cursor, in use, under a random id.
+func (r *cursorRegistry) add(c *cursor) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c.id == 0 || r.cursors[c.id] != nil {
+		c.id = rand.Int64() //nolint:gosec // ids are guarded by the session's owner, not by secrecy
+	}
+	c.inUse = true
+	r.total++
+	r.cursors[c.id] = c
+}
+
+// take checks a cursor out for a getMore.
+func (r *cursorRegistry) take(id int64) (*cursor, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.cursors[id]
+	if c == nil {
+		return nil, cursorNotFound(id)
+	}
+	if c.inUse {
+		return nil, mongoerr.Newf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
+	}
+	c.inUse = true
+	return c, nil
+}
+
+func cursorNotFound(id int64) error {
+	return mongoerr.Newf(mongoerr.CursorNotFound, "cursor id %d not found", id)
+}
+
+// release puts a cursor back; it is closed if it was killed meanwhile.
+func (r *cursorRegistry) release(c *cursor, now time.Time) {
+	r.mu.Lock()
+	c.inUse, c.lastUsed = false, now
+	killed := c.killed
+	r.mu.Unlock()
+	if killed {
+		c.it.Close()
+	}
+}
+
+// kill removes a cursor; one that is in use is closed when it is released.
+func (r *cursorRegistry) kill(id int64) bool {
+	r.mu.Lock()
+	c := r.cursors[id]
+	if c == nil {
+		r.mu.Unlock()
+		return false
+	}
+	delete(r.cursors, id)
+	c.killed = true
+	idle := !c.inUse
+	r.mu.Unlock()
+	if idle {
+		c.it.Close()
+	}
+	return true
+}
+
+// killWhere removes all cursors that match.
+func (r *cursorRegistry) killWhere(match func(*cursor) bool) (n int) {
+	r.mu.Lock()
+	var ids []int64
+	for id, c := range r.cursors {
+		if match(c) {
+			ids = append(ids, id)
+		}
+	}
+	r.mu.Unlock()
+	for _, id := range ids {
+		if r.kill(id) {
+			n++
+		}
+	}
+	return n
+}
+
+// expire closes cursors that lay unused too long.
+func (r *cursorRegistry) expire(now time.Time, timeout time.Duration) {
+	n := r.killWhere(func(c *cursor) bool {
+		return !c.inUse && !c.noTimeout && now.Sub(c.lastUsed) >= timeout
+	})
+	r.mu.Lock()
+	r.timedOut += int64(n)
+	r.mu.Unlock()
+}
+
+func (r *cursorRegistry) closeAll() {
+	r.killWhere(func(*cursor) bool { return true })
+}
+
+// count is the number of open cursors, of those without time-out, of those
+// in use, and of all ever opened and timed out.
+func (r *cursorRegistry) count() (open, noTimeout, pinned, total, timedOut int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.cursors {
+		if c.noTimeout {
+			noTimeout++
+		}
+		if c.inUse {
+			pinned++
+		}
+	}
+	return int64(len(r.cursors)), noTimeout, pinned, r.total, r.timedOut
+}

@@ -1,0 +1,148 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Handle runs one request for a connection and appends the reply document to
+// dst. A reply is produced whatever happens: errors, and panics, become
+// error replies.
+func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []byte) ([]byte, Response) {
+	var b value.Builder
+	b.Reset(dst)
+	c := &Call{ctx: ctx, svc: s, conn: conn, Body: req.Body, sequences: req.Sequences, legacy: req.Legacy, DB: req.DB, reply: &b}
+	err := s.run(c, req)
+	if err != nil {
+		b.Reset(dst)
+		s.appendError(c, &b, err)
+	} else if !c.noOK {
+		b.Double("ok", 1)
+	}
+	s.appendTrailer(c, &b)
+	b.Doc()
+	return b.Bytes(), c.response
+}
+
+// run takes a command through the gate and runs it.
+func (s *Service) run(c *Call, req *Request) (err error) {
+	name, _ := c.Body.First()
+	c.cmd = s.table[name]
+	if c.cmd == nil {
+		s.metrics.asserts.user.Add(1)
+		return unknownCommand(c, name)
+	}
+	counter := s.metrics.command(c.cmd.name)
+	counter.total.Add(1)
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.recovered(c, p)
+		}
+		if err != nil {
+			counter.failed.Add(1)
+			s.metrics.asserts.user.Add(1)
+		}
+	}()
+	db, err := c.generic.read(c.Body)
+	if err != nil {
+		return err
+	}
+	if db != "" {
+		c.DB = db
+	}
+	if err := s.gate(c); err != nil {
+		return err
+	}
+	c.exhaust = req.Exhaust
+	return s.execute(c)
+}
+
+// execute runs a command that has passed the gate.
+func (s *Service) execute(c *Call) error {
+	c.now = s.clock.NowMillis()
+	ctx := c.ctx
+	if c.generic.maxTime > 0 && c.cmd.name != "getMore" {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, c.generic.maxTime, errMaxTime)
+		defer stop()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c.ctx = ctx
+	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.Body, cancel: cancel, session: c.session}
+	s.ops.add(c.op)
+	defer s.ops.remove(c.op)
+	err := s.inSession(c)
+	if err != nil && c.ctx.Err() != nil && isContextError(err) {
+		err = mongoerr.From(context.Cause(c.ctx))
+	}
+	return err
+}
+
+var errMaxTime = mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// gate applies the rules that hold before a command may begin.
+func (s *Service) gate(c *Call) error {
+	cmd := c.cmd
+	switch {
+	case c.legacy && cmd.flags&handshake == 0:
+		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", cmd.name)
+	case c.DB == "":
+		return mongoerr.New(40571, "OP_MSG requests require a $db argument")
+	}
+	if err := checkDatabase(c.DB); err != nil && c.DB != "$external" {
+		return err
+	}
+	if cmd.flags&adminOnly != 0 && c.DB != "admin" {
+		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.name)
+	}
+	if v := c.generic.apiVersion; v != "" && v != "1" {
+		return mongoerr.Newf(mongoerr.APIVersionError, "API version must be \"1\"")
+	}
+	return s.openSession(c)
+}
+
+func unknownCommand(c *Call, name string) error {
+	if c.legacy {
+		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", name)
+	}
+	return mongoerr.Newf(mongoerr.CommandNotFound, "no such command: '%s'", name)
+}
+
+// recovered turns a panic into an error reply. The connection and the
+// process go on.
+func (s *Service) recovered(c *Call, p any) error {
+	s.log.Error().Str("command", c.cmd.name).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("command panicked")
+	s.metrics.asserts.regular.Add(1)
+	return mongoerr.Newf(mongoerr.InternalError, "internal error in command '%s': %v", c.cmd.name, p)
+}
+
+// appendError writes the error reply, with the labels that drivers act on.
+func (s *Service) appendError(c *Call, b *value.Builder, err error) {
+	e := mongoerr.From(err)
+	if labels := s.errorLabels(c, e); len(labels) > 0 {
+		labelled := *e
+		labelled.Labels = append(append([]string(nil), e.Labels...), labels...)
+		e = &labelled
+	}
+	e.AppendReply(b)
+}
+
+func (s *Service) errorLabels(c *Call, e *mongoerr.Error) []string {
+	if c.transaction() != nil && e.Code == mongoerr.WriteConflict && !e.HasLabel("TransientTransactionError") {
+		return []string{"TransientTransactionError"}
+	}
+	return nil
+}
+
+// appendTrailer writes what follows every reply.
+func (s *Service) appendTrailer(*Call, *value.Builder) {}

@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxStoredDepth is how deeply a stored document may nest.
+const maxStoredDepth = 180
+
+// shallow is a length that no document nested deeper than maxStoredDepth can
+// stay below: each level takes at least seven bytes.
+const shallow = 7 * maxStoredDepth
+
+// prepareInsert checks a document that a client wants stored and returns it
+// with its _id first, a missing one made up and zero timestamps filled in, as
+// mongod does. Documents that need nothing are returned as they are.
+func (c *Call) prepareInsert(d value.Doc) (value.Doc, error) {
+	if len(d) > MaxDocumentBytes {
+		return nil, mongoerr.Newf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max size: %d", len(d), MaxDocumentBytes)
+	}
+	if len(d) > shallow && depth(d, 0) > maxStoredDepth {
+		return nil, mongoerr.Newf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting", maxStoredDepth)
+	}
+	position, ids, stamps := 0, 0, false
+	for i, it := 0, d.Iter(); it.Next(); i++ {
+		switch k := it.Kind(); {
+		case k == value.KindTimestamp:
+			t, n := it.Value().Timestamp()
+			stamps = stamps || t == 0 && n == 0
+		case len(it.KeyBytes()) == 3 && it.Key() == "_id":
+		default:
+			continue
+		}
+		if len(it.KeyBytes()) == 3 && it.Key() == "_id" {
+			position = i
+			ids++
+			if err := checkID(it.Value()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case ids > 1:
+		return nil, mongoerr.New(mongoerr.BadValue, "can't have multiple _id fields")
+	case ids == 1 && position == 0 && !stamps:
+		return d, nil
+	}
+	return c.rewriteInsert(d), nil
+}
+
+// rewriteInsert puts _id first and fills in zero timestamps.
+func (c *Call) rewriteInsert(d value.Doc) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+32))
+	id := d.Lookup("_id")
+	if id.IsMissing() {
+		id = value.ObjectID(value.NewOID(c.now))
+	}
+	b.Append("_id", id)
+	for it := d.Iter(); it.Next(); {
+		v := it.Value()
+		if it.Key() == "_id" {
+			continue
+		}
+		if t, n := v.Timestamp(); v.Kind() == value.KindTimestamp && t == 0 && n == 0 {
+			b.Append(it.Key(), c.svc.nextTimestamp(c.now))
+			continue
+		}
+		b.Raw(it.Element())
+	}
+	return b.Doc()
+}
+
+// checkID refuses values that cannot be an _id.
+func checkID(v value.Value) error {
+	switch v.Kind() {
+	case value.KindRegex:
+		return mongoerr.New(mongoerr.BadValue, "can't use a regex for _id")
+	case value.KindUndefined:
+		return mongoerr.New(mongoerr.BadValue, "can't use a undefined for _id")
+	case value.KindArray:
+		return mongoerr.New(mongoerr.BadValue, "can't use an array for _id")
+	case value.KindDocument:
+		for name := range v.Doc().All() {
+			if strings.HasPrefix(name, "$") {
+				return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "_id fields may not contain '$'-prefixed fields: %s is not valid for storage.", name)
+			}
+		}
+	}
+	return nil
+}
+
+// depth is the number of levels of a document.
+func depth(d value.Doc, above int) int {
+	deepest := above + 1
+	if deepest > value.MaxDepth {
+		return deepest
+	}
+	for it := d.Iter(); it.Next(); {
+		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
+			deepest = max(deepest, depth(it.Value().Doc(), above+1))
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,32 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// translate turns a storage error into MongoDB's. ns is the collection the
+// command works on.
+func translate(ns storage.Namespace, err error) error {
+	var known *mongoerr.Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, storage.ErrConflict):
+		return mongoerr.New(mongoerr.WriteConflict, "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction.").WithCause(err)
+	case errors.Is(err, storage.ErrNotFound):
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns).WithCause(err)
+	case errors.Is(err, storage.ErrExists):
+		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", ns).WithCause(err)
+	case errors.Is(err, storage.ErrNoIndex):
+		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
+	case errors.Is(err, storage.ErrClosed):
+		return mongoerr.New(mongoerr.InterruptedAtShutdown, "interrupted at shutdown").WithCause(err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return mongoerr.From(err)
+	}
+	return mongoerr.Newf(mongoerr.InternalError, "storage: %v", err).WithCause(err)
+}

@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// kind is what sort of collection a namespace is.
+type kind uint8
+
+const (
+	ordinary kind = iota
+	view
+	timeSeries
+	timeSeriesBuckets
+)
+
+// collectionMeta is what the commands know of a collection, derived once
+// from its options and indexes whenever these change. It is immutable.
+type collectionMeta struct {
+	kind      kind
+	capped    bool
+	cappedMax int64 // documents, 0: no limit
+	cappedLen int64 // bytes
+
+	viewOn   string
+	pipeline value.Doc // of a view
+
+	clustered   *index.Spec // nil: records are in insertion order
+	expireAfter *int64      // seconds, of a clustered or time-series collection
+
+	validator        *match.Matcher
+	validationLevel  string // "strict" or "moderate"; "off" has no validator
+	validationAction string // "error" or "warn"
+
+	collation *collation.Collation // nil: simple
+	indexes   []*index.Spec        // those that users see
+
+	preImages bool
+
+	visible func(r *storage.Record, now int64) bool // nil: all records are
+}
+
+// Indexer gives the storage engine the meaning of options and
+// specifications.
+type Indexer struct{ index.Indexer }
+
+// NewIndexer makes the Indexer to open an engine with.
+func NewIndexer() storage.Indexer { return Indexer{} }
+
+// Attach implements storage.Indexer.
+func (Indexer) Attach(info *storage.Info) any {
+	m := &collectionMeta{}
+	o := info.Options
+	m.readKind(info.Namespace, o)
+	m.capped = o.Lookup("capped").Truthy()
+	m.cappedLen, m.cappedMax = o.Lookup("size").TruncInt64(), o.Lookup("max").TruncInt64()
+	m.preImages = o.Lookup("changeStreamPreAndPostImages").Doc().Lookup("enabled").Truthy()
+	if c := o.Lookup("collation"); c.Kind() == value.KindDocument {
+		m.collation, _ = collation.Parse(c.Doc())
+	}
+	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() {
+		n := e.TruncInt64()
+		m.expireAfter = &n
+	}
+	m.readValidator(o)
+	for i := range info.Indexes {
+		spec := index.Of(&info.Indexes[i])
+		if spec == nil || index.IsInternal(spec.Name) {
+			continue
+		}
+		m.indexes = append(m.indexes, spec)
+		if spec.Clustered {
+			m.clustered = spec
+		}
+	}
+	return m
+}
+
+func (m *collectionMeta) readKind(ns storage.Namespace, o value.Doc) {
+	switch {
+	case o.Has("viewOn"):
+		m.kind = view
+		m.viewOn, m.pipeline = o.Lookup("viewOn").Str(), o.Lookup("pipeline").Doc()
+	case o.Has("timeseries") && isBuckets(ns.Coll):
+		m.kind = timeSeriesBuckets
+	case o.Has("timeseries"):
+		m.kind = timeSeries
+	}
+}
+
+// bucketsPrefix is how the collection is named that holds the buckets of a
+// time series.
+const bucketsPrefix = "system.buckets."
+
+func isBuckets(coll string) bool {
+	return len(coll) > len(bucketsPrefix) && coll[:len(bucketsPrefix)] == bucketsPrefix
+}
+
+// readValidator compiles the validator. It was compiled before it was
+// stored, so that a failure cannot happen here.
+func (m *collectionMeta) readValidator(o value.Doc) {
+	spec := o.Lookup("validator").Doc()
+	m.validationLevel, m.validationAction = o.Lookup("validationLevel").Str(), o.Lookup("validationAction").Str()
+	if m.validationLevel == "" {
+		m.validationLevel = "strict"
+	}
+	if m.validationAction == "" {
+		m.validationAction = "error"
+	}
+	if spec == nil || spec.IsEmpty() || m.validationLevel == "off" {
+		return
+	}
+	m.validator, _ = match.Compile(spec, match.Options{Collation: m.collator()})
+}
+
+// collator is the collection's default collation for comparisons, nil for
+// simple.
+func (m *collectionMeta) collator() value.Collator {
+	if m.collation == nil {
+		return nil
+	}
+	return m.collation
+}
+
+func (m *collectionMeta) visibility() func(*storage.Record, int64) bool { return m.visible }
+
+// idIndex is the name of the index on _id.
+const idIndex = "_id_"
+
+var noMeta = &collectionMeta{}
+
+// metaOf returns what is known of a collection; info may be nil.
+func metaOf(info *storage.Info) *collectionMeta {
+	if info == nil {
+		return noMeta
+	}
+	if m, ok := info.Meta.(*collectionMeta); ok {
+		return m
+	}
+	return noMeta
+}

@@ -1,0 +1,78 @@
+package commands
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The limits of MongoDB 8.0 on names.
+const (
+	maxDatabaseName  = 63
+	maxNamespaceName = 255
+)
+
+// checkDatabase refuses names that MongoDB refuses.
+func checkDatabase(db string) error {
+	if db == "" || len(db) > maxDatabaseName || strings.ContainsAny(db, "/\\. \"$\x00") {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid database name: '%s'", db)
+	}
+	return nil
+}
+
+// checkNamespace refuses collection names that no command may address.
+func checkNamespace(ns storage.Namespace) error {
+	switch {
+	case ns.Coll == "" || ns.Coll[0] == '.' || strings.HasSuffix(ns.Coll, "."),
+		strings.ContainsRune(ns.Coll, 0),
+		strings.Contains(ns.Coll, "$") && !strings.HasPrefix(ns.Coll, "$cmd") && !strings.HasPrefix(ns.Coll, "system."):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
+	case len(ns.DB)+1+len(ns.Coll) > maxNamespaceName:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s Max: %d", ns, maxNamespaceName)
+	}
+	return nil
+}
+
+// namespace reads the collection a command names with its first field.
+func (c *Call) namespace() (storage.Namespace, error) {
+	_, v := c.Body.First()
+	return c.namespaceOf(v)
+}
+
+func (c *Call) namespaceOf(v value.Value) (storage.Namespace, error) {
+	if v.Kind() != value.KindString {
+		return storage.Namespace{}, mongoerr.Newf(mongoerr.InvalidNamespace, "collection name has invalid type %s", v.Kind())
+	}
+	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
+	return ns, checkNamespace(ns)
+}
+
+// parseNamespace splits "db.coll".
+func parseNamespace(full string) (storage.Namespace, error) {
+	db, coll, _ := strings.Cut(full, ".")
+	ns := storage.Namespace{DB: db, Coll: coll}
+	if err := checkDatabase(db); err != nil {
+		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", full)
+	}
+	return ns, checkNamespace(ns)
+}
+
+// systemCollections are the collections below "system." that clients may
+// create or write to.
+var systemCollections = map[string]bool{
+	"system.js": true, "system.users": true, "system.roles": true, "system.profile": true, "system.views": true,
+	"system.version": true, "system.buckets": true,
+}
+
+// checkUserNamespace refuses to create collections whose names are reserved.
+func checkUserNamespace(ns storage.Namespace) error {
+	if err := checkNamespace(ns); err != nil {
+		return err
+	}
+	if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] && !strings.HasPrefix(ns.Coll, bucketsPrefix) {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", ns)
+	}
+	return nil
+}

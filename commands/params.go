@@ -1,0 +1,150 @@
+package commands
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// parameter is one line of the parameter table: what setParameter and
+// getParameter can reach.
+type parameter struct {
+	name     string
+	initial  value.Value
+	startup  bool // may be given on the command line
+	runtime  bool // may be set while running
+	check    func(v value.Value) (value.Value, error)
+	onChange func(s *Service, v value.Value)
+}
+
+// parameters holds the current values; reads take no lock.
+type parameters struct {
+	svc    *Service
+	mu     sync.Mutex // writers
+	lines  map[string]*parameter
+	values map[string]*atomic.Pointer[value.Value]
+}
+
+func newParameters(s *Service) *parameters {
+	p := &parameters{svc: s, lines: map[string]*parameter{}, values: map[string]*atomic.Pointer[value.Value]{}}
+	for _, line := range parameterTable() {
+		line := line
+		p.lines[line.name] = &line
+		cell := &atomic.Pointer[value.Value]{}
+		cell.Store(&line.initial)
+		p.values[line.name] = cell
+	}
+	return p
+}
+
+// load applies start-up values, given as text.
+func (p *parameters) load(given map[string]string) error {
+	names := make([]string, 0, len(given))
+	for name := range given {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		line := p.lines[name]
+		if line == nil {
+			return mongoerr.Newf(mongoerr.BadValue, "Unknown --setParameter '%s'", name)
+		}
+		if !line.startup {
+			return mongoerr.Newf(mongoerr.BadValue, "Cannot use --setParameter to set '%s' at startup", name)
+		}
+		if err := p.set(line, parseParameter(line.initial.Kind(), given[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseParameter reads text as the type of the parameter.
+func parseParameter(kind value.Kind, text string) value.Value {
+	switch kind {
+	case value.KindBool:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return value.Bool(b)
+		}
+	case value.KindInt32, value.KindInt64, value.KindDouble:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.Int(n)
+		}
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return value.Double(f)
+		}
+	}
+	return value.String(text)
+}
+
+// set checks and stores a value. The caller holds no lock.
+func (p *parameters) set(line *parameter, v value.Value) error {
+	checked, err := line.check(v)
+	if err != nil {
+		return err
+	}
+	checked = checked.Clone()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.values[line.name].Store(&checked)
+	if line.onChange != nil {
+		line.onChange(p.svc, checked)
+	}
+	return nil
+}
+
+// value returns the current value of a parameter of the table.
+func (p *parameters) value(name string) value.Value { return *p.values[name].Load() }
+
+func (p *parameters) int(name string) int64 { return p.value(name).TruncInt64() }
+func (p *parameters) bool(name string) bool { return p.value(name).Truthy() }
+
+// Checks of parameter values.
+
+func checkBool(name string) func(value.Value) (value.Value, error) {
+	return func(v value.Value) (value.Value, error) {
+		if v.Kind() != value.KindBool && !v.IsNumber() {
+			return v, mongoerr.Newf(mongoerr.TypeMismatch, "Expected type bool or number or number for parameter '%s', got %s", name, v.Kind())
+		}
+		return value.Bool(v.Truthy()), nil
+	}
+}
+
+// checkInt accepts numbers of at least least, truncated to int.
+func checkInt(name string, least, most int64) func(value.Value) (value.Value, error) {
+	return func(v value.Value) (value.Value, error) {
+		if !v.IsNumber() {
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %s is not a number", name, v)
+		}
+		n := v.TruncInt64()
+		switch {
+		case v.IsNaN() || n < least:
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, least)
+		case n > most:
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not less than or equal to %d", name, n, most)
+		}
+		return value.Int(n), nil
+	}
+}
+
+func checkString(name string, allowed ...string) func(value.Value) (value.Value, error) {
+	return func(v value.Value) (value.Value, error) {
+		if v.Kind() != value.KindString {
+			return v, mongoerr.Newf(mongoerr.TypeMismatch, "Expected type string for parameter '%s', got %s", name, v.Kind())
+		}
+		for _, a := range allowed {
+			if a == v.Str() {
+				return v, nil
+			}
+		}
+		if len(allowed) > 0 {
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: '%s' is not one of %s", name, v.Str(), strings.Join(allowed, ", "))
+		}
+		return v, nil
+	}
+}

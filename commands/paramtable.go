@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// parameterTable lists every server parameter. Those of mongod keep its
+// names and defaults; documentTtl* are DuskDB's (semantics.md §4.2).
+func parameterTable() []parameter {
+	boolean := func(name string, initial, runtime bool) parameter {
+		return parameter{name: name, initial: value.Bool(initial), startup: true, runtime: runtime, check: checkBool(name)}
+	}
+	integer := func(name string, initial, least, most int64) parameter {
+		return parameter{name: name, initial: value.Int(initial), startup: true, runtime: true, check: checkInt(name, least, most)}
+	}
+	return []parameter{
+		boolean("ttlMonitorEnabled", true, true),
+		integer("ttlMonitorSleepSecs", 60, 1, math.MaxInt32),
+		boolean("ttlMonitorBatchDeletes", true, true),
+		integer("ttlMonitorSubPassTargetSecs", 60, 0, math.MaxInt32),
+		integer("ttlIndexDeleteTargetTimeMS", 1000, 0, math.MaxInt32),
+		integer("ttlIndexDeleteTargetDocs", 50000, 0, math.MaxInt32),
+		integer("documentTtlPurgeYieldThreshold", 64, 0, math.MaxInt32),
+		boolean("documentTtlStrictTsOnly", false, true),
+		boolean("documentTtlTsIndex", true, false),
+		integer("cursorTimeoutMillis", 600000, math.MinInt32, math.MaxInt32),
+		integer("journalCommitInterval", 100, 1, 500),
+		integer("transactionLifetimeLimitSeconds", 60, 1, math.MaxInt32),
+		integer("maxTransactionLockRequestTimeoutMillis", 5, -1, math.MaxInt32),
+		integer("internalQueryMaxBlockingSortMemoryUsageBytes", 100<<20, 0, math.MaxInt64),
+		integer("internalDocumentSourceGroupMaxMemoryBytes", 100<<20, 1, math.MaxInt64),
+		integer("internalQueryExecYieldIterations", 1000, 0, math.MaxInt32),
+		boolean("allowDiskUseByDefault", true, true),
+		boolean("notablescan", false, true),
+		boolean("enableTestCommands", false, false),
+		boolean("quiet", false, true),
+		integer("logLevel", 0, 0, 5),
+		integer("syncdelay", 60, 0, 1<<20),
+		integer("scramIterationCount", 10000, 5000, math.MaxInt32),
+		integer("scramSHA256IterationCount", 15000, 5000, math.MaxInt32),
+		integer("localLogicalSessionTimeoutMinutes", 30, 1, math.MaxInt32),
+		integer("logicalSessionRefreshMillis", 300000, 1, math.MaxInt32),
+		{
+			name: "testClockStart", initial: value.String(""), startup: true,
+			check: checkString("testClockStart"),
+		},
+		{
+			name: "authenticationMechanisms", startup: true, check: checkMechanisms,
+			initial: value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")),
+		},
+		{
+			name: "featureCompatibilityVersion", check: checkString("featureCompatibilityVersion"),
+			initial: value.Document(value.NewDoc("version", value.String("8.0"))),
+		},
+	}
+}
+
+// checkMechanisms reads the list of mechanisms, also as comma-separated
+// text.
+func checkMechanisms(v value.Value) (value.Value, error) {
+	if v.Kind() == value.KindArray {
+		return v, nil
+	}
+	var names []value.Value
+	for _, name := range splitList(v.Str()) {
+		names = append(names, value.String(name))
+	}
+	return value.NewArray(names...), nil
+}

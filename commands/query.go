@@ -1,0 +1,124 @@
+package commands
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// readQuery is a compiled filter with all that decides how records are
+// found: the common part of find, count, distinct, update, delete and the
+// head of an aggregation.
+type readQuery struct {
+	filter   value.Doc
+	matcher  *match.Matcher
+	sort     value.Doc
+	hint     value.Value
+	min, max value.Doc
+	limit    int64 // at most so many are needed; 0: no limit
+	fields   []string
+	collator value.Collator // of the operation
+	scope    *expr.Scope
+}
+
+// lookup returns the description of a collection, nil if there is none.
+func (c *Call) lookup(ns storage.Namespace) (info *storage.Info, err error) {
+	err = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err == nil {
+			info = coll.Info()
+		}
+		return nil
+	})
+	return info, err
+}
+
+// operationCollation reads a command's collation; without one, the
+// collection's default applies.
+func operationCollation(spec value.Doc, m *collectionMeta) (value.Collator, error) {
+	if spec == nil {
+		return m.collator(), nil
+	}
+	c, err := collation.Parse(spec)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// letScope compiles a command's let: a scope for its expressions and the
+// values of its variables.
+func (x *execution) letScope(let value.Doc) (*expr.Scope, error) {
+	if let == nil {
+		return nil, nil
+	}
+	scope, exprs, err := expr.ScopeWithLet(let, nil)
+	if err != nil {
+		return nil, err
+	}
+	return scope, exprs.Eval(x.env, nil)
+}
+
+// compileFilter compiles the filter of a query against a collection.
+func (c *Call) compileFilter(q *readQuery, near bool) error {
+	m, err := match.Compile(q.filter, match.Options{
+		Collation: q.collator, Scope: q.scope, AllowNear: near, Text: nil,
+	})
+	if err != nil {
+		return err
+	}
+	q.matcher = m
+	return nil
+}
+
+// checkHint refuses hints of impossible types.
+func checkHint(v value.Value) error {
+	switch v.Kind() {
+	case value.Missing, value.KindString, value.KindDocument, value.KindNull:
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.FailedToParse, "Hint must be a string or an object")
+}
+
+// isNatural reads {$natural: ±1}.
+func isNatural(d value.Doc) (direction int, ok bool) {
+	name, v := d.First()
+	if name != "$natural" {
+		return 0, false
+	}
+	if v.AsDouble() < 0 {
+		return -1, true
+	}
+	return 1, true
+}
+
+// pointID returns the _id a filter asks for by plain equality and nothing
+// else.
+func pointID(filter value.Doc) (value.Value, bool) {
+	it := filter.Iter()
+	if !it.Next() || it.Key() != "_id" {
+		return value.Value{}, false
+	}
+	v := it.Value()
+	switch v.Kind() {
+	case value.KindRegex, value.KindArray, value.KindUndefined, value.KindNull:
+		return value.Value{}, false
+	case value.KindDocument:
+		name, arg := v.Doc().First()
+		if name == "$eq" && v.Doc().Len() == 1 {
+			v = arg
+			switch v.Kind() {
+			case value.KindRegex, value.KindArray, value.KindUndefined, value.KindNull:
+				return value.Value{}, false
+			}
+		} else if strings.HasPrefix(name, "$") {
+			return value.Value{}, false
+		}
+	}
+	return v, !it.Next()
+}

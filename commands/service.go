@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"sort"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The version that the server reports: MongoDB's, whose behaviour it follows.
+const (
+	ServerVersion  = "8.0.16"
+	MaxWireVersion = 25
+)
+
+// Limits that hello announces.
+const (
+	MaxDocumentBytes = 16 * 1024 * 1024
+	MaxMessageBytes  = 48_000_000
+	MaxWriteBatch    = 100_000
+)
+
+// Options says what a Service works with.
+type Options struct {
+	Engine     storage.Engine
+	Clock      clock.Clock
+	Log        zerolog.Logger
+	TempDir    string            // for sorts and groups that spill
+	DBPath     string            // as given, for getCmdLineOpts
+	Parameters map[string]string // --setParameter
+	Argv       []string          // the command line, for getCmdLineOpts
+	Parsed     value.Doc         // the parsed configuration, for getCmdLineOpts
+	TestClock  bool              // Clock is a *clock.Manual that commands may move
+	Shutdown   func()            // asked for by the shutdown command
+	DuskDB     string            // version of DuskDB itself
+}
+
+// Service runs commands. It is safe for concurrent use.
+type Service struct {
+	engine   storage.Engine
+	clock    clock.Clock
+	log      zerolog.Logger
+	options  Options
+	start    time.Time
+	table    map[string]*command
+	commands []*command // sorted by name, without aliases
+
+	real      clock.Clock // for what must not follow a test clock: cursors, sessions
+	params    *parameters
+	cursors   *cursorRegistry
+	sessions  *sessionRegistry
+	ops       *operationRegistry
+	metrics   metrics
+	stamps    timestamps
+	processID value.OID
+	changes   *broadcast // signalled after every committed write
+	lastConn  atomic.Int64
+}
+
+// New makes a Service over an open engine.
+func New(o Options) (*Service, error) {
+	if o.TempDir == "" {
+		o.TempDir = os.TempDir()
+	}
+	s := &Service{
+		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
+		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
+		real: clock.System(), changes: newBroadcast(), processID: value.NewOID(o.Clock.NowMillis()),
+	}
+	s.params = newParameters(s)
+	if err := s.params.load(o.Parameters); err != nil {
+		return nil, err
+	}
+	s.buildTable()
+	return s, nil
+}
+
+// buildTable collects the families of commands into one sorted table.
+func (s *Service) buildTable() {
+	s.table = map[string]*command{}
+	for _, family := range commandFamilies() {
+		for i := range family {
+			cmd := &family[i]
+			if cmd.enabled != nil && !cmd.enabled(s) {
+				continue
+			}
+			s.commands = append(s.commands, cmd)
+			s.table[cmd.name] = cmd
+			for _, alias := range cmd.aliases {
+				s.table[alias] = cmd
+			}
+		}
+	}
+	sort.Slice(s.commands, func(i, j int) bool { return s.commands[i].name < s.commands[j].name })
+}
+
+// Close ends all cursors and sessions. The engine belongs to the caller.
+func (s *Service) Close() {
+	s.cursors.closeAll()
+	s.sessions.closeAll(context.Background())
+}

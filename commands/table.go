@@ -1,0 +1,47 @@
+package commands
+
+// command is one line of the command table.
+type command struct {
+	name    string
+	aliases []string
+	run     func(*Call) error
+	help    string
+	flags   commandFlags
+	action  string                // privilege that the command needs on its resource; "" for none
+	on      resource              // what the privilege is asked on
+	enabled func(s *Service) bool // nil: always in the table
+}
+
+// commandFlags are the rules of the gate.
+type commandFlags uint16
+
+const (
+	adminOnly commandFlags = 1 << iota // only against the admin database
+	preAuth                            // may run before authentication
+	handshake                          // may come as OP_QUERY
+	inTxn                              // may run inside a transaction
+	writes                             // changes data: writeConcern, retryable writes
+	reads                              // takes readConcern
+	noSession                          // runs without touching the session
+)
+
+// resource is what a privilege is asked on.
+type resource uint8
+
+const (
+	onNothing    resource = iota
+	onCollection          // the collection named by the first field
+	onDatabase            // the database of the command
+	onCluster
+)
+
+// commandFamilies lists the parts of the table, each next to its code.
+func commandFamilies() [][]command {
+	return [][]command{
+		handshakeCommands(),
+		crudCommands(),
+		diagnosticCommands(),
+		parameterCommands(),
+		sessionCommands(),
+	}
+}

@@ -1,0 +1,254 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// conn is one client connection, served by one goroutine: read, run, reply.
+type conn struct {
+	srv    *Server
+	nc     net.Conn
+	client *commands.Conn
+	reader *wire.Reader
+	out    *wire.Buffer
+	nextID int32
+
+	// What follows is for the watcher: when the running command began.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	busy   atomic.Int64 // unix nanoseconds, 0 when idle
+}
+
+var (
+	errShutdown   = mongoerr.New(mongoerr.InterruptedAtShutdown, "interrupted at shutdown")
+	errClientGone = mongoerr.New(mongoerr.ClientDisconnect, "client disconnected")
+)
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{srv: s, nc: nc, reader: wire.NewReader(nc), client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
+	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	return c
+}
+
+// stopReading makes the next read end the connection; a running command
+// still sends its reply.
+func (c *conn) stopReading() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
+
+// run serves until the client leaves, sends garbage, or the server stops.
+func (c *conn) run() {
+	c.srv.service.ConnectionOpened()
+	defer c.srv.service.ConnectionClosed()
+	defer c.srv.service.CloseConn(c.client)
+	defer c.nc.Close()
+	defer c.cancel(errClientGone)
+	c.out = wire.GetBuffer()
+	defer func() { c.out.Put() }()
+	for {
+		m, err := c.reader.ReadMessage()
+		if err != nil && !c.reject(m, err) {
+			return
+		}
+		if err == nil && !c.serve(m) {
+			return
+		}
+		if len(c.out.B) > 0 && (!c.reader.Buffered() || len(c.out.B) > flushAt) && c.flush() != nil {
+			return
+		}
+	}
+}
+
+// flushAt bounds the replies that wait for more requests of a pipeline.
+const flushAt = 64 << 10
+
+func (c *conn) flush() error {
+	_, err := c.nc.Write(c.out.B)
+	if cap(c.out.B) > keepOut {
+		c.out.Put()
+		c.out = wire.GetBuffer()
+	}
+	c.out.B = c.out.B[:0]
+	return err
+}
+
+// keepOut is how much reply buffer an idle connection may hold.
+const keepOut = 256 << 10
+
+// reject answers a message that could not be read. It reports whether the
+// connection can go on.
+func (c *conn) reject(m wire.Message, err error) bool {
+	if errors.Is(err, wire.ErrHTTP) {
+		_, _ = io.WriteString(c.nc, wire.HTTPReply)
+		return false
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+		return false
+	}
+	var broken *wire.Error
+	if !errors.As(err, &broken) {
+		return false
+	}
+	c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("malformed message")
+	if m == nil {
+		return false
+	}
+	c.replyError(m, mongoerr.New(mongoerr.Code(broken.Code), broken.Message))
+	if wire.IsFatal(err) {
+		_ = c.flush()
+		return false
+	}
+	return true
+}
+
+// serve runs one request and appends the reply to the output. It reports
+// whether the connection goes on.
+func (c *conn) serve(m wire.Message) bool {
+	c.busy.Store(c.srv.now())
+	defer c.busy.Store(0)
+	switch m := m.(type) {
+	case *wire.Msg:
+		return c.serveMsg(m)
+	case *wire.Query:
+		return c.serveQuery(m)
+	}
+	return false // an OP_REPLY from a client
+}
+
+func (c *conn) serveMsg(m *wire.Msg) bool {
+	if err := validate(m); err != nil {
+		c.replyError(m, err)
+		return true
+	}
+	req := commands.Request{Body: m.Body, Exhaust: m.Has(wire.ExhaustAllowed), Bytes: int(m.Header.Length)}
+	if len(m.Sequences) > 0 {
+		req.Sequences = make([]commands.Sequence, len(m.Sequences))
+		for i, s := range m.Sequences {
+			req.Sequences[i] = commands.Sequence{ID: s.ID, Docs: s.Docs(), Len: s.Len()}
+		}
+	}
+	responseTo := m.Header.RequestID
+	for {
+		start := len(c.out.B)
+		c.nextID++
+		requestID := c.nextID
+		flags := m.Flags & wire.ChecksumPresent
+		out := wire.BeginMsg(c.out.B, requestID, responseTo, flags)
+		out, res := c.srv.service.Handle(c.ctx, c.client, &req, out)
+		if m.Has(wire.MoreToCome) {
+			c.srv.service.CountNetwork(req.Bytes, 0)
+			c.out.B = out[:start] // the client wants no reply
+			return !res.Close
+		}
+		if res.Next != nil {
+			setFlags(out[start:], flags|wire.MoreToCome)
+		}
+		c.finish(out, start, m.Compressor)
+		c.srv.service.CountNetwork(req.Bytes, len(c.out.B)-start)
+		if res.Close {
+			_ = c.flush()
+			return false
+		}
+		if res.Next == nil {
+			return true
+		}
+		if c.flush() != nil || c.srv.draining.Load() {
+			return false
+		}
+		req.Body, responseTo = res.Next, requestID
+	}
+}
+
+// finish completes the reply that starts at start, compressing it if the
+// request came compressed.
+func (c *conn) finish(out []byte, start int, z wire.Compressor) {
+	out = wire.FinishMsg(out, start)
+	if z == wire.Uncompressed {
+		c.out.B = out
+		return
+	}
+	scratch := wire.GetBuffer()
+	scratch.B = append(scratch.B, out[start:]...)
+	c.out.B = wire.AppendCompressed(out[:start], scratch.B, z)
+	scratch.Put()
+}
+
+func (c *conn) serveQuery(m *wire.Query) bool {
+	db, isCommand := m.Database()
+	body, _ := m.Command()
+	if err := value.Validate(body); err != nil {
+		c.replyError(m, invalidBSON(err))
+		return true
+	}
+	if !isCommand {
+		c.replyError(m, mongoerr.New(5739101, "OP_QUERY is no longer supported. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal"))
+		return true
+	}
+	start := len(c.out.B)
+	c.nextID++
+	out := wire.BeginReply(c.out.B, c.nextID, m.Header.RequestID, wire.AwaitCapable)
+	req := commands.Request{Body: body, Legacy: true, DB: db, Bytes: int(m.Header.Length)}
+	out, res := c.srv.service.Handle(c.ctx, c.client, &req, out)
+	c.out.B = wire.FinishReply(out, start)
+	c.srv.service.CountNetwork(req.Bytes, len(c.out.B)-start)
+	return !res.Close
+}
+
+// replyError answers a message that reached no command.
+func (c *conn) replyError(m wire.Message, err error) {
+	var b value.Builder
+	start := len(c.out.B)
+	c.nextID++
+	switch m := m.(type) {
+	case *wire.Query:
+		b.Reset(wire.BeginReply(c.out.B, c.nextID, m.Header.RequestID, wire.AwaitCapable|wire.QueryFailure))
+		mongoerr.From(err).AppendReply(&b)
+		b.Doc()
+		c.out.B = wire.FinishReply(b.Bytes(), start)
+	case *wire.Msg:
+		if m.Has(wire.MoreToCome) {
+			return
+		}
+		b.Reset(wire.BeginMsg(c.out.B, c.nextID, m.Header.RequestID, m.Flags&wire.ChecksumPresent))
+		mongoerr.From(err).AppendReply(&b)
+		b.Doc()
+		c.finish(b.Bytes(), start, m.Compressor)
+	}
+}
+
+// validate checks every document of a message once; from then on they are
+// trusted.
+func validate(m *wire.Msg) error {
+	if err := value.Validate(m.Body); err != nil {
+		return invalidBSON(err)
+	}
+	for _, s := range m.Sequences {
+		for d := range s.Docs() {
+			if err := value.Validate(d); err != nil {
+				return invalidBSON(err)
+			}
+		}
+	}
+	return nil
+}
+
+func invalidBSON(err error) error {
+	if errors.Is(err, value.ErrDepth) {
+		return mongoerr.New(mongoerr.Overflow, "Object too deeply nested, "+err.Error())
+	}
+	return mongoerr.New(mongoerr.InvalidBSON, err.Error())
+}
+
+// setFlags replaces the flag bits of a message under construction.
+func setFlags(msg []byte, f wire.Flags) {
+	b := msg[wire.HeaderSize:]
+	b[0], b[1], b[2], b[3] = byte(f), byte(f>>8), byte(f>>16), byte(f>>24)
+}

@@ -1,0 +1,285 @@
+// Package server puts DuskDB on a socket, or into another Go program:
+//
+//	srv, err := server.New(server.Config{DBPath: ":memory:"})
+//	err = srv.Start()
+//	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()))
+//	defer srv.Close(context.Background())
+//
+// It owns the listeners, one goroutine per connection, the engine, and the
+// order in which all of it comes up and goes down. What commands do is the
+// business of package commands.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Memory is the DBPath of a server that keeps nothing on disk.
+const Memory = ":memory:"
+
+// Config says how a server runs. The zero value is a server on a free port
+// of the loopback interface with its data in memory.
+type Config struct {
+	BindIP     []string // addresses to listen on; nil: 127.0.0.1
+	Port       int      // 0: a free port
+	DBPath     string   // directory of the data; "" or Memory: none
+	Parameters map[string]string
+	// TestClock gives clients the testClock command (semantics.md §11) and
+	// makes the server's clock a clock.Manual.
+	TestClock bool
+	// Clock overrides the clock; nil: the system's, or a Manual with
+	// TestClock.
+	Clock    clock.Clock
+	MaxConns int // 0: no limit beyond the system's
+	Log      zerolog.Logger
+	Argv     []string // the command line, for getCmdLineOpts
+	Parsed   value.Doc
+	Version  string // DuskDB's own
+	// OnShutdown is called when a client asks the server to shut down.
+	OnShutdown func()
+}
+
+// Server is a running DuskDB.
+type Server struct {
+	config    Config
+	clock     clock.Clock
+	engine    storage.Engine
+	service   *commands.Service
+	listeners []net.Listener
+	log       zerolog.Logger
+
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	wg       sync.WaitGroup
+	draining atomic.Bool
+	started  atomic.Bool
+}
+
+// New opens the data and prepares a server; it does not listen yet.
+func New(cfg Config) (*Server, error) {
+	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	if err := s.openClock(); err != nil {
+		return nil, err
+	}
+	temp, err := s.tempDir()
+	if err != nil {
+		return nil, err
+	}
+	path := cfg.DBPath
+	if path == "" {
+		path = Memory
+	}
+	s.engine, err = bunt.Open(bunt.Options{Path: path, Clock: s.clock, Indexer: commands.NewIndexer()})
+	if err != nil {
+		return nil, err
+	}
+	s.service, err = commands.New(commands.Options{
+		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: cfg.Parameters,
+		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: cfg.TestClock, Shutdown: cfg.OnShutdown, DuskDB: cfg.Version,
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.engine.Close())
+	}
+	return s, nil
+}
+
+// openClock picks the clock: a Manual one, frozen at testClockStart if that
+// is given, when clients may move it.
+func (s *Server) openClock() error {
+	s.clock = s.config.Clock
+	if s.clock != nil {
+		return nil
+	}
+	s.clock = clock.System()
+	if !s.config.TestClock {
+		return nil
+	}
+	start := s.config.Parameters["testClockStart"]
+	if start == "" {
+		s.clock = clock.NewRunning()
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, start)
+	if err != nil {
+		return fmt.Errorf("testClockStart: %w", err)
+	}
+	s.clock = clock.NewManual(t)
+	return nil
+}
+
+// tempDir makes the place for sorts that spill, empty.
+func (s *Server) tempDir() (string, error) {
+	if s.config.DBPath == "" || s.config.DBPath == Memory {
+		return os.TempDir(), nil
+	}
+	if err := os.MkdirAll(s.config.DBPath, 0o755); err != nil {
+		return "", fmt.Errorf("cannot create the data directory: %w", err)
+	}
+	return filepath.Join(s.config.DBPath, "_tmp"), nil
+}
+
+// Start listens and serves in the background.
+func (s *Server) Start() error {
+	ips := s.config.BindIP
+	if len(ips) == 0 {
+		ips = []string{"127.0.0.1"}
+	}
+	port := s.config.Port
+	for _, ip := range ips {
+		l, err := listen(ip, port)
+		if err != nil {
+			return errors.Join(err, s.Close(context.Background()))
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok && port == 0 {
+			port = tcp.Port // further addresses share the port
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	s.started.Store(true)
+	s.service.Start(s.ctx)
+	for _, l := range s.listeners {
+		s.wg.Add(1)
+		go s.accept(l)
+	}
+	s.wg.Add(1)
+	go s.watch()
+	return nil
+}
+
+func listen(ip string, port int) (net.Listener, error) {
+	if strings.HasPrefix(ip, "/") {
+		return net.Listen("unix", ip)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s port %d: %w", ip, port, err)
+	}
+	return l, nil
+}
+
+// Addr is the first address the server listens on, "host:port".
+func (s *Server) Addr() string {
+	if len(s.listeners) == 0 {
+		return ""
+	}
+	return s.listeners[0].Addr().String()
+}
+
+// Addrs are all addresses the server listens on.
+func (s *Server) Addrs() []string {
+	var out []string
+	for _, l := range s.listeners {
+		out = append(out, l.Addr().String())
+	}
+	return out
+}
+
+// URI is the connection string of the server.
+func (s *Server) URI() string { return "mongodb://" + s.Addr() + "/?directConnection=true" }
+
+// Clock is the server's clock; a *clock.Manual with Config.TestClock.
+func (s *Server) Clock() clock.Clock { return s.clock }
+
+// Service runs the commands; for programs that embed the server.
+func (s *Server) Service() *commands.Service { return s.service }
+
+func (s *Server) accept(l net.Listener) {
+	defer s.wg.Done()
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			if s.draining.Load() || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			s.log.Error().Err(err).Msg("accept failed")
+			continue
+		}
+		s.serve(nc)
+	}
+}
+
+// serve starts the goroutine of a connection, unless there are too many.
+func (s *Server) serve(nc net.Conn) {
+	c := newConn(s, nc)
+	s.mu.Lock()
+	full := s.config.MaxConns > 0 && len(s.conns) >= s.config.MaxConns
+	if full || s.draining.Load() {
+		s.mu.Unlock()
+		s.log.Warn().Str("remote", nc.RemoteAddr().String()).Msg("connection refused: too many open connections")
+		_ = nc.Close()
+		return
+	}
+	s.conns[c] = struct{}{}
+	s.wg.Add(1)
+	s.mu.Unlock()
+	go func() {
+		defer s.wg.Done()
+		c.run()
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+	}()
+}
+
+// drainTime is how long running commands may take to end on Close.
+const drainTime = 3 * time.Second
+
+// Close stops listening, lets running commands end for a moment, then cuts
+// the connections and closes the data. It may be called more than once.
+func (s *Server) Close(ctx context.Context) error {
+	if s.draining.Swap(true) {
+		return nil
+	}
+	for _, l := range s.listeners {
+		_ = l.Close()
+	}
+	s.drain(ctx)
+	s.service.Close()
+	return s.engine.Close()
+}
+
+func (s *Server) drain(ctx context.Context) {
+	s.each(func(c *conn) { c.stopReading() })
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	s.cancel(errShutdown) // wakes waiting commands and the background work
+	timer := clock.System().NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return
+	case <-timer.C():
+	case <-ctx.Done():
+	}
+	s.each(func(c *conn) { _ = c.nc.Close() })
+	<-done
+}
+
+func (s *Server) each(fn func(*conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		fn(c)
+	}
+}
