@@ -34,13 +34,21 @@
 //     interval.
 //   - After a crash the engine holds a prefix of the committed updates, each
 //     whole.
-//   - View reads the latest committed state; a long scan sees writes that
-//     land beyond its position, never half an Update of one record, and
-//     holds no lock while its callback is between chunks. Callbacks may
-//     return at any record and resume later by position.
+//   - View reads the latest committed state, never half an Update. Whether
+//     a long scan sees writes that land while it runs is up to the engine
+//     (one that has snapshots does not), so whoever wants to see them scans
+//     on from the last position in another View. A scan holds nobody up, and
+//     its callback may write to the collection in the same Update: the scan
+//     goes on over the state at its beginning.
 //   - Begin opens a snapshot transaction: it sees the state at its beginning
 //     and its own writes; a write to a record (or a unique key, or a catalog
-//     entry) changed by someone else since fails with [ErrConflict].
+//     entry) changed by someone else since fails with [ErrConflict], and so
+//     does a write, also in an Update, to what another open transaction has
+//     written. Nobody waits for a transaction; whoever has a conflict may try
+//     again. Ids of records that it inserts are provisional: its commit gives
+//     them ids in the order of commits.
+//   - An operation that fails (a duplicate key) leaves no trace; the function
+//     may go on with others.
 //   - Documents handed out are immutable and stay valid for ever; documents
 //     handed in are copied.
 //   - A failed write (disk full) leaves memory and disk agreeing, is

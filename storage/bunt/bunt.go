@@ -1,0 +1,291 @@
+package bunt
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Memory is the path of an engine that keeps nothing on disk.
+const Memory = ":memory:"
+
+// File names within the data directory.
+const (
+	logName  = "duskdb.bunt"
+	tempName = "duskdb.bunt.new" // a compaction that is not finished
+	lockName = "duskdb.lock"
+)
+
+// DefaultJournalInterval is how long a write may wait to be synced.
+const DefaultJournalInterval = 100 * time.Millisecond
+
+// Options open an engine.
+type Options struct {
+	// Path is the data directory, made if missing, or Memory.
+	Path string
+	// Clock wakes the background syncer. The system clock if nil.
+	Clock clock.Clock
+	// Indexer gives meaning to index specifications. Required.
+	Indexer storage.Indexer
+	// JournalInterval is the longest time between a commit and its sync;
+	// DefaultJournalInterval if 0.
+	JournalInterval time.Duration
+	// CompactMinBytes is the size from which the log is compacted by
+	// itself, once more than half of it is garbage. 64 MB if 0, never if
+	// negative.
+	CompactMinBytes int64
+	// Logger is told what happens in the background.
+	Logger func(format string, args ...any)
+}
+
+// Engine is a storage.Engine over BuntDB.
+type Engine struct {
+	opts   Options
+	dir    *os.File // the locked lock file
+	root   atomic.Pointer[root]
+	writer chan struct{} // holds one token: the right to write
+	log    *journal      // guarded by writer
+	sync   *syncer
+	locks  locks
+
+	commits      atomic.Int64
+	snapshots    atomic.Int64
+	recoveredCut int64
+
+	maintenance sync.Mutex // one of sweeping and compacting
+	orphans     orphans
+	compactFrom int64           // size of the log at which to compact, used by the janitor
+	wake        chan struct{}   // tells the janitor of work
+	life        context.Context // ends with Close
+	end         context.CancelFunc
+	closing     sync.Once
+	closeErr    error
+	background  sync.WaitGroup
+}
+
+var _ storage.Engine = (*Engine)(nil)
+
+// Open opens the engine, after cutting off what a crash left unfinished.
+func Open(opts Options) (*Engine, error) {
+	if opts.Indexer == nil {
+		return nil, errors.New("bunt: no indexer")
+	}
+	if opts.Path == "" {
+		return nil, errors.New("bunt: no path")
+	}
+	opts.setDefaults()
+	e := &Engine{
+		opts:   opts,
+		writer: make(chan struct{}, 1),
+		wake:   make(chan struct{}, 1),
+	}
+	e.life, e.end = context.WithCancel(context.Background())
+	e.writer <- struct{}{}
+	if err := e.open(); err != nil {
+		e.abandon()
+		return nil, err
+	}
+	e.background.Go(e.syncInBackground)
+	e.background.Go(e.janitor)
+	e.wakeJanitor() // for what an earlier process has dropped
+	return e, nil
+}
+
+func (o *Options) setDefaults() {
+	if o.Clock == nil {
+		o.Clock = clock.System()
+	}
+	if o.JournalInterval <= 0 {
+		o.JournalInterval = DefaultJournalInterval
+	}
+	if o.CompactMinBytes == 0 {
+		o.CompactMinBytes = 64 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = func(string, ...any) {}
+	}
+}
+
+// persistent reports whether there is anything on disk.
+func (e *Engine) persistent() bool { return e.opts.Path != Memory }
+
+func (e *Engine) open() error {
+	path := Memory
+	if e.persistent() {
+		if err := os.MkdirAll(e.opts.Path, 0o700); err != nil {
+			return err
+		}
+		var err error
+		if e.dir, err = lockDir(e.opts.Path); err != nil {
+			return err
+		}
+		if err := os.Remove(filepath.Join(e.opts.Path, tempName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		path = filepath.Join(e.opts.Path, logName)
+	}
+	j, cut, err := openJournal(path, e.opts.Logger)
+	if err != nil {
+		return err
+	}
+	e.log, e.recoveredCut = j, cut
+	if e.sync, err = newSyncer(j); err != nil {
+		return err
+	}
+	r, err := e.load()
+	if err != nil {
+		return err
+	}
+	e.root.Store(r)
+	return nil
+}
+
+// abandon releases what a failed Open had taken.
+func (e *Engine) abandon() {
+	e.end()
+	if e.sync != nil {
+		e.sync.close()
+	}
+	if e.log != nil {
+		_ = e.log.close()
+	}
+	if e.dir != nil {
+		_ = e.dir.Close()
+	}
+}
+
+// View runs fn on the latest committed state.
+func (e *Engine) View(ctx context.Context, fn func(storage.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t := &tx{e: e, ctx: ctx, root: e.root.Load()}
+	if t.root == nil {
+		return storage.ErrClosed
+	}
+	defer func() { t.done = true }()
+	return fn(t)
+}
+
+// Update runs fn as the only writer and commits unless it fails.
+func (e *Engine) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.update(ctx, nil, func(t *tx) error { return fn(t) })
+}
+
+func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
+	if err := e.lockWriter(ctx); err != nil {
+		return err
+	}
+	defer e.unlockWriter()
+	t := e.newTx(ctx, true)
+	t.replays = replays
+	defer func() { t.done = true }()
+	if err := fn(t); err != nil {
+		return err
+	}
+	return e.commit(t)
+}
+
+// lockWriter waits for the right to write, and for an open engine.
+func (e *Engine) lockWriter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-e.writer:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if e.root.Load() == nil {
+		e.unlockWriter()
+		return storage.ErrClosed
+	}
+	return nil
+}
+
+func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
+
+// commit writes to the log and then publishes the new state.
+func (e *Engine) commit(t *tx) error {
+	ops := t.ops()
+	if len(ops) > 0 {
+		if err := e.writeLog(ops); err != nil {
+			return err
+		}
+		e.commits.Add(1)
+	}
+	if len(t.changes) == 0 {
+		return nil
+	}
+	t.seal()
+	e.root.Store(t.root)
+	e.retire(t.retired)
+	return nil
+}
+
+// writeLog commits a group. The caller has the right to write.
+func (e *Engine) writeLog(ops []op) error {
+	if err := e.sync.failure(); err != nil {
+		return err
+	}
+	if err := e.log.commit(ops); err != nil {
+		return err
+	}
+	e.sync.committed(e.log.position())
+	return nil
+}
+
+// Sync returns when all updates committed before the call are on disk.
+func (e *Engine) Sync(ctx context.Context) error {
+	if e.root.Load() == nil {
+		return storage.ErrClosed
+	}
+	return e.sync.wait(ctx)
+}
+
+// Stats describes the engine.
+func (e *Engine) Stats() storage.EngineStats {
+	syncs, failed := e.sync.counts()
+	return storage.EngineStats{
+		Name:          "bunt",
+		Persistent:    e.persistent(),
+		FileBytes:     e.sync.fileSize(),
+		Commits:       e.commits.Load(),
+		Syncs:         syncs,
+		SyncErrors:    failed,
+		OpenSnapshots: e.snapshots.Load(),
+		RecoveredCut:  e.recoveredCut,
+	}
+}
+
+// Close syncs and releases everything. Writers that are waiting get
+// storage.ErrClosed; records that were read stay valid.
+func (e *Engine) Close() error {
+	e.closing.Do(func() { e.closeErr = e.close() })
+	return e.closeErr
+}
+
+func (e *Engine) close() error {
+	e.end()
+	e.background.Wait()
+	<-e.writer
+	defer e.unlockWriter()
+	e.root.Store(nil)
+	err := e.sync.wait(context.Background())
+	if err == nil {
+		err = e.log.finish()
+	}
+	e.sync.close()
+	err = errors.Join(err, e.log.close())
+	if e.dir != nil {
+		err = errors.Join(err, e.dir.Close())
+	}
+	return err
+}

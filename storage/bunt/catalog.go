@@ -1,0 +1,215 @@
+package bunt
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Create makes a collection.
+func (t *tx) Create(ns storage.Namespace, options value.Doc, specs []storage.IndexSpec) (storage.Collection, error) {
+	info := &storage.Info{Namespace: ns, UUID: uuid.New(), Options: cloneDoc(options)}
+	for _, s := range specs {
+		if info.Index(s.Name) != nil {
+			return nil, fmt.Errorf("index %q: %w", s.Name, storage.ErrExists)
+		}
+		x, err := t.e.opts.Indexer.Index(info.Options, s)
+		if err != nil {
+			return nil, err
+		}
+		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: cloneSpec(s), Index: x})
+	}
+	info.Meta = t.e.opts.Indexer.Attach(info)
+	if err := t.create(info); err != nil {
+		return nil, err
+	}
+	return t.Collection(ns)
+}
+
+// create adds an empty collection.
+func (t *tx) create(info *storage.Info) error {
+	if err := t.usable(true); err != nil {
+		return err
+	}
+	if t.root.get(info.Namespace) != nil {
+		return storage.ErrExists
+	}
+	if err := t.claimName(info.Namespace); err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.create(info) })
+	t.addColl(info, 0)
+	return nil
+}
+
+// addColl puts a new, empty collection into the private root.
+func (t *tx) addColl(info *storage.Info, lastID storage.RecordID) *coll {
+	ch := &change{catalog: true}
+	c := &coll{num: t.root.nextNum, info: info, records: newRecords(), lastID: lastID, change: ch}
+	t.root.nextNum++
+	for i := range info.Indexes {
+		c.indexes = append(c.indexes, &index{maker: info.Indexes[i].Index, entries: newEntries()})
+	}
+	ch.cur = c
+	t.changes = append(t.changes, ch)
+	t.root.set(c)
+	return c
+}
+
+// Drop removes a collection.
+func (t *tx) Drop(ns storage.Namespace) error {
+	c, err := t.own(ns)
+	if err != nil {
+		return err
+	}
+	if err := t.claimName(ns); err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.Drop(ns) })
+	c.change.cur = nil
+	t.root.remove(ns)
+	return nil
+}
+
+// truncate gives a collection a new number and no records; the old records
+// become orphans as if the collection had been dropped.
+func (t *tx) truncate(ns storage.Namespace) error {
+	c, err := t.own(ns)
+	if err != nil {
+		return err
+	}
+	if err := t.claimRecords(ns, c); err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.truncate(ns) })
+	c.change.cur = nil
+	t.addColl(c.info, c.lastID)
+	return nil
+}
+
+// Rename moves a collection to a free name.
+func (t *tx) Rename(from, to storage.Namespace) error {
+	c, err := t.own(from)
+	if err != nil {
+		return err
+	}
+	if t.root.get(to) != nil {
+		return storage.ErrExists
+	}
+	if err := t.claimName(from); err != nil {
+		return err
+	}
+	if err := t.claimName(to); err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.Rename(from, to) })
+	t.root.remove(from)
+	info := *c.info
+	info.Namespace = to
+	t.setInfo(c, &info)
+	return nil
+}
+
+// SetOptions replaces a collection's options.
+func (t *tx) SetOptions(ns storage.Namespace, options value.Doc) error {
+	c, err := t.own(ns)
+	if err != nil {
+		return err
+	}
+	if err := t.claimName(ns); err != nil {
+		return err
+	}
+	info := *c.info
+	info.Options = cloneDoc(options)
+	t.record(func(u *tx) error { return u.SetOptions(ns, info.Options) })
+	t.setInfo(c, &info)
+	return nil
+}
+
+// setInfo replaces a collection's description in the private root.
+func (t *tx) setInfo(c *coll, info *storage.Info) {
+	info.Meta = t.e.opts.Indexer.Attach(info)
+	c.info = info
+	c.change.catalog = true
+	t.root.set(c)
+}
+
+// CreateIndex adds an index over the existing records.
+func (t *tx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	c, err := t.own(ns)
+	if err != nil {
+		return err
+	}
+	if c.index(spec.Name) != nil {
+		return fmt.Errorf("index %q: %w", spec.Name, storage.ErrExists)
+	}
+	if err := t.claimName(ns); err != nil {
+		return err
+	}
+	spec = cloneSpec(spec)
+	maker, err := t.e.opts.Indexer.Index(c.info.Options, spec)
+	if err != nil {
+		return err
+	}
+	x, err := buildIndex(t.ctx, c.info.Namespace, spec.Name, maker, c.records)
+	if err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.CreateIndex(ns, spec) })
+	info := *c.info
+	info.Indexes = append(slices.Clip(info.Indexes), storage.IndexInfo{IndexSpec: spec, Index: maker})
+	c.indexes = append(slices.Clip(c.indexes), x)
+	t.setInfo(c, &info)
+	return nil
+}
+
+// DropIndex removes an index.
+func (t *tx) DropIndex(ns storage.Namespace, name string) error {
+	c, i, err := t.ownIndex(ns, name)
+	if err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.DropIndex(ns, name) })
+	info := *c.info
+	info.Indexes = slices.Delete(slices.Clone(info.Indexes), i, i+1)
+	c.indexes = slices.Delete(slices.Clone(c.indexes), i, i+1)
+	t.setInfo(c, &info)
+	return nil
+}
+
+// SetIndex replaces the specification of an index whose keys stay the same.
+func (t *tx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	c, i, err := t.ownIndex(ns, spec.Name)
+	if err != nil {
+		return err
+	}
+	spec = cloneSpec(spec)
+	maker, err := t.e.opts.Indexer.Index(c.info.Options, spec)
+	if err != nil {
+		return err
+	}
+	t.record(func(u *tx) error { return u.SetIndex(ns, spec) })
+	info := *c.info
+	info.Indexes = slices.Clone(info.Indexes)
+	info.Indexes[i] = storage.IndexInfo{IndexSpec: spec, Index: maker}
+	c.indexes[i].maker = maker // the clone's own
+	t.setInfo(c, &info)
+	return nil
+}
+
+// ownIndex makes a collection private whose catalog entry will change, and
+// finds one of its indexes.
+func (t *tx) ownIndex(ns storage.Namespace, name string) (c *coll, i int, err error) {
+	if c, err = t.own(ns); err != nil {
+		return nil, 0, err
+	}
+	i = slices.IndexFunc(c.info.Indexes, func(x storage.IndexInfo) bool { return x.Name == name })
+	if i < 0 {
+		return nil, 0, storage.ErrNoIndex
+	}
+	return c, i, t.claimName(ns)
+}

@@ -1,0 +1,79 @@
+package bunt
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// change is what a transaction does to one collection.
+type change struct {
+	base    *coll // before; nil if the transaction made it
+	cur     *coll // after; nil if it was dropped
+	dirty   []storage.RecordID
+	catalog bool // the catalog entry must be written
+}
+
+// op is one write to the log.
+type op struct {
+	key, value string
+	del        bool
+}
+
+// ops appends what the log must be told.
+func (ch *change) ops(dst []op) []op {
+	if ch.cur == nil {
+		return ch.dropOps(dst)
+	}
+	if ch.catalog {
+		dst = append(dst, op{key: numberKey(prefixCatalog, ch.cur.num), value: catalogDoc(ch.cur.info)})
+	}
+	dst = ch.recordOps(dst)
+	return ch.lastIDOps(dst)
+}
+
+// dropOps removes the catalog entry. The records stay in the log as orphans
+// and are removed in small steps.
+func (ch *change) dropOps(dst []op) []op {
+	if ch.base == nil {
+		return dst
+	}
+	dst = append(dst, op{key: numberKey(prefixCatalog, ch.base.num), del: true})
+	if ch.base.savedID != 0 {
+		dst = append(dst, op{key: numberKey(prefixLastID, ch.base.num), del: true})
+	}
+	return dst
+}
+
+func (ch *change) recordOps(dst []op) []op {
+	slices.Sort(ch.dirty)
+	ch.dirty = slices.Compact(ch.dirty)
+	dst = slices.Grow(dst, len(ch.dirty)+1)
+	for _, id := range ch.dirty {
+		if stored, ok := ch.cur.records.Get(id); ok {
+			dst = append(dst, op{key: recordKey(ch.cur.num, id), value: stored})
+		} else if ch.inBase(id) {
+			dst = append(dst, op{key: recordKey(ch.cur.num, id), del: true})
+		}
+	}
+	return dst
+}
+
+func (ch *change) inBase(id storage.RecordID) bool {
+	if ch.base == nil {
+		return false
+	}
+	_, ok := ch.base.records.Get(id)
+	return ok
+}
+
+// lastIDOps keeps the newest id when its record is gone, so that an id is
+// never given twice.
+func (ch *change) lastIDOps(dst []op) []op {
+	c := ch.cur
+	if newest, _, _ := c.records.Max(); newest >= c.lastID || c.savedID == c.lastID {
+		return dst
+	}
+	c.savedID = c.lastID
+	return append(dst, op{key: numberKey(prefixLastID, c.num), value: makeInt64(int64(c.lastID))})
+}

@@ -1,0 +1,154 @@
+package bunt
+
+import "github.com/duskdb/duskdb/storage"
+
+// Every write claims what it is about to change. An Update only checks that
+// no open snapshot transaction has claimed it; a snapshot transaction
+// claims it, checks that nobody has changed it since the snapshot was taken,
+// and notes to check that once more when it commits.
+
+// claim is the common part: taken tells that a snapshot transaction has
+// claimed k for the first time.
+func (t *tx) claim(k lockKey) (taken bool, err error) {
+	if t.snap != nil {
+		return t.e.locks.claim(k, t.snap)
+	}
+	return false, t.e.locks.check(k, t.replays)
+}
+
+// verify checks a condition on the latest state now and at commit.
+func (t *tx) verify(unchanged func(latest *root) bool) error {
+	latest := t.e.root.Load()
+	if latest == nil {
+		return storage.ErrClosed
+	}
+	if !unchanged(latest) {
+		return storage.ErrConflict
+	}
+	t.record(func(u *tx) error {
+		if !unchanged(u.root) {
+			return storage.ErrConflict
+		}
+		return nil
+	})
+	return nil
+}
+
+// claimCollection is called before the first write to a collection.
+func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
+	if err := t.e.locks.check(lockKey{ns: ns}, t.owner()); err != nil {
+		return err
+	}
+	if t.snap == nil {
+		return nil
+	}
+	return t.verify(func(latest *root) bool { return sameCatalog(latest.get(ns), c) })
+}
+
+func (t *tx) owner() *snapshot {
+	if t.snap != nil {
+		return t.snap
+	}
+	return t.replays
+}
+
+// sameCatalog tells that a collection has the same description and has not
+// been truncated.
+func sameCatalog(a, b *coll) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.info == b.info && a.num == b.num
+}
+
+// claimName is called before a catalog entry changes.
+func (t *tx) claimName(ns storage.Namespace) error {
+	taken, err := t.claim(lockKey{ns: ns})
+	if err != nil || !taken {
+		return err
+	}
+	if c := t.root.get(ns); c != nil {
+		return nil // verified when it was made private
+	}
+	return t.verify(func(latest *root) bool { return sameCatalog(latest.get(ns), t.base.get(ns)) })
+}
+
+// claimRecords is called before all records are removed.
+func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
+	base := c.change.base
+	if _, err := t.claim(lockKey{ns: ns}); err != nil || t.snap == nil || base == nil {
+		return err
+	}
+	return t.verify(func(latest *root) bool {
+		now := latest.find(ns, base)
+		return now != nil && (now == base || now.change != nil && now.change.base == base)
+	})
+}
+
+// claimRecord is called before a record is updated or deleted.
+func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) error {
+	base := c.change.base
+	if t.snap != nil && (base == nil || id > base.lastID) {
+		return nil // the transaction's own
+	}
+	taken, err := t.claim(lockKey{num: c.num, id: id})
+	if err != nil || !taken {
+		return err
+	}
+	before, _ := base.records.Get(id)
+	return t.verify(func(latest *root) bool {
+		now := latest.find(ns, base)
+		if now == nil {
+			return false
+		}
+		stored, ok := now.records.Get(id)
+		return ok && stored == before
+	})
+}
+
+// claimKeys is called before keys are added. That a key is free in the
+// transaction's own state is known; in the latest state it may have been
+// taken since.
+func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
+	if t.snap == nil && t.e.locks.n.Load() == 0 {
+		return nil
+	}
+	for i, x := range c.indexes {
+		if !x.maker.Unique() {
+			continue
+		}
+		name := c.info.Indexes[i].Name
+		for _, key := range diffs[i].add {
+			taken, err := t.claim(lockKey{num: c.num, index: name, key: string(key)})
+			if err != nil {
+				return err
+			}
+			if taken && t.keyTaken(ns, c.change.base, name, key) {
+				return storage.ErrConflict
+			}
+		}
+	}
+	return nil
+}
+
+// keyTaken reports whether the latest state has a key that the snapshot had
+// not.
+func (t *tx) keyTaken(ns storage.Namespace, base *coll, name string, key []byte) bool {
+	latest := t.e.root.Load()
+	if latest == nil || base == nil {
+		return false
+	}
+	now := latest.find(ns, base)
+	if now == nil {
+		return false
+	}
+	has := func(c *coll) bool {
+		x := c.index(name)
+		if x == nil {
+			return false
+		}
+		_, ok := x.find(key)
+		return ok
+	}
+	return has(now) && !has(base)
+}

@@ -1,0 +1,204 @@
+package bunt
+
+import (
+	"github.com/tidwall/btree"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// collection is a handle on a collection within a transaction.
+type collection struct {
+	tx   *tx
+	ns   storage.Namespace
+	seen *coll // when the handle was opened
+}
+
+// at is the collection's present state. A read-only transaction never sees
+// another one.
+func (h *collection) at() *coll {
+	if !h.tx.writable {
+		return h.seen
+	}
+	if c := h.tx.root.get(h.ns); c != nil {
+		h.seen = c
+	}
+	return h.seen
+}
+
+// Info is the collection's description.
+func (h *collection) Info() *storage.Info { return h.at().info }
+
+// Count is the number of records.
+func (h *collection) Count() int64 { return int64(h.at().records.Len()) }
+
+// Size is the sum of the document lengths.
+func (h *collection) Size() int64 { return h.at().size }
+
+// LastID is the id of the newest record ever inserted.
+func (h *collection) LastID() storage.RecordID { return h.at().lastID }
+
+// IndexStats describes the entries of an index.
+func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
+	x := h.at().index(name)
+	if x == nil {
+		return storage.IndexStats{}, storage.ErrNoIndex
+	}
+	return storage.IndexStats{Entries: int64(x.entries.Len()), Bytes: x.bytes, Multikey: x.multikey}, nil
+}
+
+// Get reads a record.
+func (h *collection) Get(id storage.RecordID) (storage.Record, bool) {
+	stored, ok := h.at().records.Get(id)
+	if !ok {
+		return storage.Record{}, false
+	}
+	return record(id, stored), true
+}
+
+// Find reads the first record with exactly this key.
+func (h *collection) Find(name string, key []byte) (storage.Record, bool, error) {
+	c := h.at()
+	x := c.index(name)
+	if x == nil {
+		return storage.Record{}, false, storage.ErrNoIndex
+	}
+	id, ok := x.find(key)
+	if !ok {
+		return storage.Record{}, false, nil
+	}
+	stored, ok := c.records.Get(id)
+	if !ok {
+		return storage.Record{}, false, nil
+	}
+	return record(id, stored), true, nil
+}
+
+// Scan yields records in the order of their ids. It walks the state at its
+// beginning: what the callback writes does not disturb it.
+func (h *collection) Scan(r storage.Range, fn func(storage.Record) bool) error {
+	if err := h.tx.usable(false); err != nil {
+		return err
+	}
+	scanRecords(h.at().frozenRecords(), r, fn)
+	return nil
+}
+
+// ScanIndex yields index entries in key order, as Scan does.
+func (h *collection) ScanIndex(name string, r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error {
+	if err := h.tx.usable(false); err != nil {
+		return err
+	}
+	c := h.at()
+	x := c.index(name)
+	if x == nil {
+		return storage.ErrNoIndex
+	}
+	entries := x.entries
+	if c.change != nil {
+		entries = entries.Copy()
+	}
+	scanEntries(entries, r, fn)
+	return nil
+}
+
+// frozenRecords is a tree of records that does not change: of a private
+// collection, a copy.
+func (c *coll) frozenRecords() *btree.Map[storage.RecordID, string] {
+	if c.change != nil {
+		return c.records.Copy()
+	}
+	return c.records
+}
+
+// Insert stores a new document.
+func (h *collection) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
+	return h.insert(makeStored(doc, ts))
+}
+
+func (h *collection) insert(stored string) (storage.RecordID, error) {
+	c, err := h.tx.own(h.ns)
+	if err != nil {
+		return 0, err
+	}
+	id := c.lastID + 1
+	diffs, err := c.diffKeys(storage.Record{}, record(id, stored))
+	if err != nil {
+		return 0, err
+	}
+	if err := h.write(c, id, diffs); err != nil {
+		return 0, err
+	}
+	h.tx.recordInsert(h.ns, c.num, id, stored)
+	c.put(id, stored)
+	return id, nil
+}
+
+// Update replaces the document of a record.
+func (h *collection) Update(id storage.RecordID, doc value.Doc, ts int64) error {
+	return h.update(id, makeStored(doc, ts))
+}
+
+func (h *collection) update(id storage.RecordID, stored string) error {
+	c, old, err := h.claim(id)
+	if err != nil {
+		return err
+	}
+	diffs, err := c.diffKeys(record(id, old), record(id, stored))
+	if err != nil {
+		return err
+	}
+	if err := h.write(c, id, diffs); err != nil {
+		return err
+	}
+	h.tx.recordUpdate(h.ns, c.num, id, stored)
+	c.put(id, stored)
+	return nil
+}
+
+// Delete removes a record.
+func (h *collection) Delete(id storage.RecordID) error {
+	c, old, err := h.claim(id)
+	if err != nil {
+		return err
+	}
+	diffs, err := c.diffKeys(record(id, old), storage.Record{})
+	if err != nil {
+		return err
+	}
+	if err := h.write(c, id, diffs); err != nil {
+		return err
+	}
+	h.tx.recordDelete(h.ns, c.num, id)
+	c.drop(id)
+	return nil
+}
+
+// Truncate removes all records.
+func (h *collection) Truncate() error { return h.tx.truncate(h.ns) }
+
+// claim makes sure that this transaction may change a record.
+func (h *collection) claim(id storage.RecordID) (c *coll, old string, err error) {
+	if c, err = h.tx.own(h.ns); err != nil {
+		return nil, "", err
+	}
+	old, ok := c.records.Get(id)
+	if !ok {
+		return nil, "", storage.ErrNoRecord
+	}
+	return c, old, h.tx.claimRecord(h.ns, c, id)
+}
+
+// write changes the index entries of a record, or nothing.
+func (h *collection) write(c *coll, id storage.RecordID, diffs []keyChange) error {
+	if err := c.checkUnique(diffs, id); err != nil {
+		return err
+	}
+	if err := h.tx.claimKeys(h.ns, c, diffs); err != nil {
+		return err
+	}
+	c.apply(diffs, id)
+	return nil
+}
+
+var _ storage.Collection = (*collection)(nil)

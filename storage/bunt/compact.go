@@ -1,0 +1,242 @@
+package bunt
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Compaction copies the present state into a second log, while writers go
+// on, then what they wrote meanwhile, and swaps the two. BuntDB's own Shrink
+// is not used: it renames without syncing, stops everybody while it copies
+// the tail, and writes records without markers.
+
+// compactStep is how many records go into one group of the new log.
+const compactStep = 1000
+
+// catchUpRounds is how often the new log is brought up to date before
+// writers have to wait for the rest.
+const catchUpRounds = 8
+
+// Compact reclaims the space of overwritten and deleted records.
+func (e *Engine) Compact(ctx context.Context) error {
+	e.maintenance.Lock()
+	defer e.maintenance.Unlock()
+	if !e.persistent() {
+		return ctx.Err()
+	}
+	temp := filepath.Join(e.opts.Path, tempName)
+	err := e.compact(ctx, temp)
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
+}
+
+func (e *Engine) compact(ctx context.Context, temp string) error {
+	var tail [][]op
+	if err := e.lockWriter(ctx); err != nil {
+		return err
+	}
+	pinned, gone := e.root.Load(), e.orphans.list()
+	e.log.tail = &tail
+	e.unlockWriter()
+	next, err := e.copyLog(ctx, temp, pinned, &tail)
+	if err == nil {
+		return e.swapLog(next, temp, &tail, gone)
+	}
+	<-e.writer
+	e.log.tail = nil
+	e.unlockWriter()
+	return err
+}
+
+// copyLog writes a state and most of what was committed since to a new log.
+func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[][]op) (*journal, error) {
+	next, _, err := openJournal(temp, e.opts.Logger)
+	if err != nil {
+		return nil, err
+	}
+	err = e.copyRoot(ctx, next, pinned)
+	for i := 0; err == nil && i < catchUpRounds; i++ {
+		var groups [][]op
+		if groups, err = e.takeTail(ctx, tail); len(groups) == 0 {
+			break
+		}
+		err = next.replay(groups)
+	}
+	if err == nil {
+		err = syncPath(temp)
+	}
+	if err != nil {
+		_ = next.close()
+		return nil, err
+	}
+	return next, nil
+}
+
+func (e *Engine) copyRoot(ctx context.Context, next *journal, r *root) error {
+	var err error
+	r.colls.Scan(func(ce catalogEntry) bool {
+		err = copyColl(ctx, next, ce.coll)
+		return err == nil
+	})
+	return err
+}
+
+// copyColl writes a collection in groups. A partial log is never used, so
+// the groups need not be states of the collection.
+func copyColl(ctx context.Context, next *journal, c *coll) error {
+	ops := []op{{key: numberKey(prefixCatalog, c.num), value: catalogDoc(c.info)}}
+	if c.savedID != 0 {
+		ops = append(ops, op{key: numberKey(prefixLastID, c.num), value: makeInt64(int64(c.savedID))})
+	}
+	var err error
+	c.records.Scan(func(id storage.RecordID, stored string) bool {
+		ops = append(ops, op{key: recordKey(c.num, id), value: stored})
+		if len(ops) >= compactStep {
+			err = errors.Join(next.commit(ops), ctx.Err())
+			ops = ops[:0]
+		}
+		return err == nil
+	})
+	if err == nil && len(ops) > 0 {
+		err = next.commit(ops)
+	}
+	return err
+}
+
+// takeTail takes what was committed since the last time.
+func (e *Engine) takeTail(ctx context.Context, tail *[][]op) ([][]op, error) {
+	if err := e.lockWriter(ctx); err != nil {
+		return nil, err
+	}
+	defer e.unlockWriter()
+	groups := *tail
+	*tail = nil
+	return groups, nil
+}
+
+func (j *journal) replay(groups [][]op) error {
+	for _, ops := range groups {
+		if err := j.commit(ops); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapLog brings the new log up to date while writers wait, and puts it in
+// the place of the old one.
+func (e *Engine) swapLog(next *journal, temp string, tail *[][]op, gone []*coll) error {
+	<-e.writer
+	defer e.unlockWriter()
+	e.log.tail = nil
+	file, err := e.finishCopy(next, temp, *tail)
+	if err != nil {
+		_ = next.close()
+		return err
+	}
+	old := e.log
+	next.path, next.shift = old.path, old.position()-next.seq
+	next.synced = e.sync.synced.Load
+	e.log = next
+	e.sync.replace(file)
+	e.orphans.done(gone...)
+	_ = old.close()
+	if err := syncPath(e.opts.Path); err != nil {
+		// Which of the two files a crash would leave is unknown.
+		next.broken = errors.Join(ErrBroken, err)
+		return next.broken
+	}
+	return nil
+}
+
+// finishCopy writes the end of the new log, syncs and renames it. It returns
+// the descriptor to sync it with.
+func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, error) {
+	if e.root.Load() == nil {
+		return nil, storage.ErrClosed
+	}
+	err := errors.Join(e.log.broken, e.sync.failure(), next.replay(tail))
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(temp, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	// Sync, say so in the log, and sync that.
+	next.synced = func() uint64 { return next.seq }
+	err = file.Sync()
+	if err == nil {
+		err = next.finish()
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = os.Rename(temp, filepath.Join(e.opts.Path, logName))
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// janitor removes orphans and compacts the log in the background.
+func (e *Engine) janitor() {
+	for {
+		select {
+		case <-e.life.Done():
+			return
+		case <-e.wake:
+		}
+		if err := e.tidy(); err != nil && e.life.Err() == nil {
+			e.opts.Logger("storage: %v", err)
+		}
+	}
+}
+
+func (e *Engine) wakeJanitor() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (e *Engine) tidy() error {
+	if err := e.sweep(e.life); err != nil {
+		return err
+	}
+	size := e.sync.fileSize()
+	if e.opts.CompactMinBytes < 0 || size < max(e.opts.CompactMinBytes, e.compactFrom) || size < 2*e.liveBytes() {
+		return nil
+	}
+	err := e.Compact(e.life)
+	e.compactFrom = 0
+	if err != nil { // not again before there is more to gain
+		e.compactFrom = size + size/4
+	}
+	return err
+}
+
+// recordOverhead is about what a record takes in the log beside its document.
+const recordOverhead = 60
+
+// liveBytes estimates the size of a compacted log.
+func (e *Engine) liveBytes() (n int64) {
+	r := e.root.Load()
+	if r == nil {
+		return 0
+	}
+	r.colls.Scan(func(ce catalogEntry) bool {
+		n += ce.coll.size + int64(ce.coll.records.Len())*recordOverhead
+		return true
+	})
+	return n
+}

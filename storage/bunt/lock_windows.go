@@ -1,0 +1,31 @@
+package bunt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// lockDir takes the data directory for this process. The lock goes with the
+// handle, however the process ends.
+func lockDir(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	if err == nil {
+		return f, nil
+	}
+	_ = f.Close()
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return nil, fmt.Errorf("%s: %w", dir, storage.ErrLocked)
+	}
+	return nil, fmt.Errorf("lock %s: %w", dir, err)
+}

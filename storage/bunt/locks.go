@@ -1,0 +1,70 @@
+package bunt
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// lockKey is what an open snapshot transaction has claimed by writing: a
+// name in the catalog, a record, or a key of a unique index.
+type lockKey struct {
+	ns    storage.Namespace // of a name
+	num   uint32            // collection of a record or key
+	id    storage.RecordID
+	index string
+	key   string
+}
+
+// locks is the table of claims of all open snapshot transactions. Claims
+// are never waited for: the second to come has a conflict.
+type locks struct {
+	n    atomic.Int64 // number of claims: a writer alone need not look
+	mu   sync.Mutex
+	held map[lockKey]*snapshot
+}
+
+// claim takes k for s; taken is false if s had it already.
+func (l *locks) claim(k lockKey, s *snapshot) (taken bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch l.held[k] {
+	case s:
+		return false, nil
+	case nil:
+	default:
+		return false, storage.ErrConflict
+	}
+	if l.held == nil {
+		l.held = make(map[lockKey]*snapshot)
+	}
+	l.held[k] = s
+	s.held = append(s.held, k)
+	l.n.Add(1)
+	return true, nil
+}
+
+// check fails if somebody other than s has k.
+func (l *locks) check(k lockKey, s *snapshot) error {
+	if l.n.Load() == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if owner := l.held[k]; owner != nil && owner != s {
+		return storage.ErrConflict
+	}
+	return nil
+}
+
+// release gives up all claims of s.
+func (l *locks) release(s *snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range s.held {
+		delete(l.held, k)
+	}
+	l.n.Add(-int64(len(s.held)))
+	s.held = nil
+}

@@ -1,0 +1,90 @@
+package bunt
+
+import (
+	"math"
+
+	"github.com/tidwall/btree"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// find returns the first record with exactly this key.
+func (x *index) find(key []byte) (id storage.RecordID, ok bool) {
+	k := stringView(key)
+	x.entries.Ascend(entry{key: k}, func(e entry) bool {
+		id, ok = e.id, e.key == k
+		return false
+	})
+	return id, ok
+}
+
+// scanRecords walks records within a range until fn returns false.
+func scanRecords(t *btree.Map[storage.RecordID, string], r storage.Range, fn func(storage.Record) bool) {
+	if r.Reverse {
+		from := storage.RecordID(math.MaxInt64)
+		if r.After > 0 {
+			from = r.After - 1
+		}
+		t.Descend(from, func(id storage.RecordID, stored string) bool {
+			return id >= r.Until && fn(record(id, stored))
+		})
+		return
+	}
+	until := r.Until
+	if until == 0 {
+		until = math.MaxInt64
+	}
+	t.Ascend(r.After+1, func(id storage.RecordID, stored string) bool {
+		return id <= until && fn(record(id, stored))
+	})
+}
+
+// scanEntries walks index entries within a range until fn returns false.
+func scanEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) {
+	if r.Reverse {
+		descendEntries(t, r, fn)
+	} else {
+		ascendEntries(t, r, fn)
+	}
+}
+
+func ascendEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) {
+	lo, hi := stringView(r.Lo), stringView(r.Hi)
+	from := entry{key: lo}
+	if r.AfterKey != nil || r.AfterID != 0 {
+		if after := (entry{stringView(r.AfterKey), r.AfterID + 1}); entryLess(from, after) {
+			from = after
+		}
+	}
+	t.Ascend(from, func(e entry) bool {
+		if len(hi) > 0 && e.key >= hi {
+			return false
+		}
+		return fn(value.StringView(e.key), e.id)
+	})
+}
+
+func descendEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) {
+	lo, hi := stringView(r.Lo), stringView(r.Hi)
+	visit := func(e entry) bool {
+		if e.key < lo {
+			return false
+		}
+		return fn(value.StringView(e.key), e.id)
+	}
+	// Ids start at 1, so {hi, 0} is behind every entry below hi and before
+	// every entry at hi.
+	from, bounded := entry{key: hi}, len(hi) > 0
+	if r.AfterKey != nil || r.AfterID != 0 {
+		after := entry{stringView(r.AfterKey), r.AfterID - 1}
+		if !bounded || entryLess(after, from) {
+			from, bounded = after, true
+		}
+	}
+	if bounded {
+		t.Descend(from, visit)
+	} else {
+		t.Reverse(visit)
+	}
+}

@@ -1,0 +1,99 @@
+package bunt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// scanned is what recovery found in a log.
+type scanned struct {
+	header bool
+	nonce  uint64
+	seq    uint64 // of the last complete group
+	good   int64  // where it ends
+	cut    int64  // bytes cut off behind it
+	clean  bool   // the log was closed in order
+}
+
+// tornHeader is the size below which a file without a header is one whose
+// creation was interrupted.
+const tornHeader = 512
+
+// recoverFile cuts a log back to its last complete group. What a crash tore
+// off was never synced; damage to what was synced is an error, and the file
+// is left as it is.
+func recoverFile(path string) (scanned, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return scanned{}, nil
+	}
+	if err != nil {
+		return scanned{}, err
+	}
+	defer f.Close()
+	found, err := scanFile(f)
+	if err != nil {
+		return scanned{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if found.cut == 0 {
+		return found, nil
+	}
+	if err := f.Truncate(found.good); err != nil {
+		return scanned{}, err
+	}
+	return found, f.Sync()
+}
+
+func scanFile(f *os.File) (scanned, error) {
+	var found scanned
+	s := newScanner(f)
+	for {
+		m, err := s.group()
+		if err == nil && (m.seq != found.seq+1 || !s.hdr) {
+			err = errDamaged
+		}
+		if err == io.EOF {
+			return found, nil
+		}
+		if err != nil && !errors.Is(err, errDamaged) && err != io.ErrUnexpectedEOF {
+			return found, err
+		}
+		if err != nil {
+			return found, found.judge(f)
+		}
+		found.header, found.nonce = true, s.nonce
+		found.seq, found.good = m.seq, s.off
+		found.clean = m.ops == 0
+	}
+}
+
+// judge decides whether what follows the last complete group may be cut off:
+// not if a later marker says that it had been synced.
+func (found *scanned) judge(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	found.cut = info.Size() - found.good
+	if !found.header {
+		if info.Size() > tornHeader {
+			return errors.New("not a DuskDB log, or its beginning is damaged")
+		}
+		return nil
+	}
+	if _, err := f.Seek(found.good, io.SeekStart); err != nil {
+		return err
+	}
+	lost := false
+	err = findMarker(f, found.nonce, func(m marker) bool {
+		lost = m.synced > found.seq
+		return !lost
+	})
+	if err == nil && lost {
+		err = fmt.Errorf("the log is damaged at byte %d, commit %d, which had been written to disk whole; "+
+			"restore the file from a backup, or cut it off there to lose what follows", found.good, found.seq+1)
+	}
+	return err
+}

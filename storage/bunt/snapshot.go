@@ -1,0 +1,129 @@
+package bunt
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// snapshot is a snapshot transaction. It works like an Update on a private
+// fork of the state at its beginning, and notes what it did; Commit does it
+// again, in an Update, on the latest state.
+//
+// Ids of records it inserts are provisional: the commit gives them ids in
+// the order of commits, so that a reader who follows a collection by id
+// never misses a record.
+type snapshot struct {
+	*tx
+	held  []lockKey // guarded by locks.mu
+	log   []func(u *tx) error
+	final map[provisional]storage.RecordID
+}
+
+// provisional is the id of a record inserted in a snapshot transaction.
+type provisional struct {
+	num uint32
+	id  storage.RecordID
+}
+
+// Begin opens a snapshot transaction.
+func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if e.root.Load() == nil {
+		return nil, storage.ErrClosed
+	}
+	s := &snapshot{tx: e.newTx(context.WithoutCancel(ctx), true)}
+	s.tx.snap = s
+	e.snapshots.Add(1)
+	return s, nil
+}
+
+// Commit applies the writes. Whatever it returns, the transaction is over.
+func (s *snapshot) Commit(ctx context.Context) error {
+	if s.done {
+		return storage.ErrClosed
+	}
+	defer s.Abort()
+	if len(s.log) == 0 {
+		return nil
+	}
+	s.final = make(map[provisional]storage.RecordID)
+	err := s.e.update(ctx, s, func(u *tx) error {
+		for _, do := range s.log {
+			if err := do(u); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return asConflict(err)
+}
+
+// asConflict turns what went well in the snapshot and fails on the latest
+// state into a conflict.
+func asConflict(err error) error {
+	var dup *storage.DuplicateKeyError
+	if errors.As(err, &dup) ||
+		errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) ||
+		errors.Is(err, storage.ErrNoIndex) || errors.Is(err, storage.ErrNoRecord) {
+		return errors.Join(storage.ErrConflict, err)
+	}
+	return err
+}
+
+// Abort forgets the writes.
+func (s *snapshot) Abort() {
+	if s.done {
+		return
+	}
+	s.done = true
+	s.e.locks.release(s)
+	s.e.snapshots.Add(-1)
+	s.log, s.changes = nil, nil
+}
+
+// record notes what a snapshot transaction did.
+func (t *tx) record(do func(u *tx) error) {
+	if t.snap != nil {
+		t.snap.log = append(t.snap.log, do)
+	}
+}
+
+func (t *tx) recordInsert(ns storage.Namespace, num uint32, id storage.RecordID, stored string) {
+	if s := t.snap; s != nil {
+		t.record(func(u *tx) error {
+			h := collection{tx: u, ns: ns}
+			now, err := h.insert(stored)
+			s.final[provisional{num, id}] = now
+			return err
+		})
+	}
+}
+
+func (t *tx) recordUpdate(ns storage.Namespace, num uint32, id storage.RecordID, stored string) {
+	if s := t.snap; s != nil {
+		t.record(func(u *tx) error {
+			h := collection{tx: u, ns: ns}
+			return h.update(s.finalID(num, id), stored)
+		})
+	}
+}
+
+func (t *tx) recordDelete(ns storage.Namespace, num uint32, id storage.RecordID) {
+	if s := t.snap; s != nil {
+		t.record(func(u *tx) error {
+			h := collection{tx: u, ns: ns}
+			return h.Delete(s.finalID(num, id))
+		})
+	}
+}
+
+func (s *snapshot) finalID(num uint32, id storage.RecordID) storage.RecordID {
+	if now, ok := s.final[provisional{num, id}]; ok {
+		return now
+	}
+	return id
+}

@@ -1,0 +1,155 @@
+package bunt
+
+import (
+	"strings"
+
+	"github.com/tidwall/btree"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// degree of the trees. Small nodes make the copies of a single write cheap;
+// larger ones read a little faster.
+const degree = 8
+
+// root is one committed state of everything. It is immutable: readers load
+// the pointer and need no lock, a writer publishes another root.
+type root struct {
+	colls   *btree.BTreeG[catalogEntry]
+	nextNum uint32 // number of the next collection
+}
+
+// catalogEntry is a collection under its name.
+type catalogEntry struct {
+	ns   storage.Namespace
+	coll *coll
+}
+
+// coll is a collection in one state. It is immutable once published; a
+// writer works on a clone, which it owns as long as change is set.
+type coll struct {
+	num     uint32 // prefix of its records in the log
+	info    *storage.Info
+	records *btree.Map[storage.RecordID, string]
+	indexes []*index // in the order of info.Indexes
+	size    int64
+	lastID  storage.RecordID
+	savedID storage.RecordID // lastID as the log has it under prefixLastID
+	change  *change
+}
+
+// index is the set of entries of one index in one state.
+type index struct {
+	maker    storage.Index
+	entries  *btree.BTreeG[entry]
+	bytes    int64
+	multikey bool
+}
+
+// entry is one index entry. Keys may share memory.
+type entry struct {
+	key string
+	id  storage.RecordID
+}
+
+// entryOverhead is what an entry counts beside its key.
+const entryOverhead = 8
+
+func entryLess(a, b entry) bool {
+	if c := strings.Compare(a.key, b.key); c != 0 {
+		return c < 0
+	}
+	return a.id < b.id
+}
+
+func catalogLess(a, b catalogEntry) bool {
+	if a.ns.DB != b.ns.DB {
+		return a.ns.DB < b.ns.DB
+	}
+	return a.ns.Coll < b.ns.Coll
+}
+
+func newRoot() *root {
+	return &root{
+		colls:   btree.NewBTreeGOptions(catalogLess, btree.Options{Degree: degree, NoLocks: true}),
+		nextNum: 1,
+	}
+}
+
+func newRecords() *btree.Map[storage.RecordID, string] {
+	return btree.NewMap[storage.RecordID, string](degree)
+}
+
+func newEntries() *btree.BTreeG[entry] {
+	return btree.NewBTreeGOptions(entryLess, btree.Options{Degree: degree, NoLocks: true})
+}
+
+// fork returns a copy-on-write copy of a published tree. Copy gives the tree
+// it copies a new identity too, which would be a race between two writers
+// that fork the same tree; so it is called on a private header.
+func fork[T any](t *btree.BTreeG[T]) *btree.BTreeG[T] {
+	header := *t
+	return header.Copy()
+}
+
+func forkRecords(t *btree.Map[storage.RecordID, string]) *btree.Map[storage.RecordID, string] {
+	header := *t
+	return header.Copy()
+}
+
+func (r *root) fork() *root {
+	return &root{colls: fork(r.colls), nextNum: r.nextNum}
+}
+
+func (r *root) get(ns storage.Namespace) *coll {
+	e, _ := r.colls.Get(catalogEntry{ns: ns})
+	return e.coll
+}
+
+// find finds a later state of base under its name or the one that a
+// transaction has moved it to.
+func (r *root) find(ns storage.Namespace, base *coll) *coll {
+	for _, name := range []storage.Namespace{ns, base.info.Namespace} {
+		if c := r.get(name); c != nil && c.num == base.num {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *root) set(c *coll) {
+	r.colls.Set(catalogEntry{ns: c.info.Namespace, coll: c})
+}
+
+func (r *root) remove(ns storage.Namespace) {
+	r.colls.Delete(catalogEntry{ns: ns})
+}
+
+// clone makes a private copy to be changed.
+func (c *coll) clone(ch *change) *coll {
+	d := *c
+	d.change = ch
+	d.records = forkRecords(c.records)
+	d.indexes = make([]*index, len(c.indexes))
+	for i, x := range c.indexes {
+		y := *x
+		y.entries = fork(x.entries)
+		d.indexes[i] = &y
+	}
+	return &d
+}
+
+// index finds an index by name.
+func (c *coll) index(name string) *index {
+	for i := range c.info.Indexes {
+		if c.info.Indexes[i].Name == name {
+			return c.indexes[i]
+		}
+	}
+	return nil
+}
+
+// record makes a Record of a stored value.
+func record(id storage.RecordID, stored string) storage.Record {
+	return storage.Record{ID: id, TS: storedTS(stored), Doc: storedDoc(stored)}
+}

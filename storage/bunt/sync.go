@@ -1,0 +1,207 @@
+package bunt
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// syncer syncs the log through a descriptor of its own, so that neither
+// readers nor writers wait for the disk. Calls that come while a sync is
+// running share the next one.
+type syncer struct {
+	last   atomic.Uint64 // position of the last commit
+	synced atomic.Uint64 // all up to this are on disk
+	dirty  chan struct{} // tells the background of a first commit to sync
+
+	mu      sync.Mutex
+	file    *os.File // nil in memory
+	running *syncRun // the sync under way
+	err     error    // of a failed sync: the state on disk is unknown
+	syncs   int64
+	failed  int64
+}
+
+// syncRun is one fsync for all who wait for it.
+type syncRun struct {
+	done chan struct{}
+	err  error
+}
+
+func newSyncer(j *journal) (*syncer, error) {
+	s := &syncer{dirty: make(chan struct{}, 1)}
+	if j.path != Memory {
+		f, err := os.OpenFile(j.path, os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		s.file = f
+		if err := f.Sync(); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+	}
+	s.last.Store(j.position())
+	s.synced.Store(j.position())
+	j.synced = s.synced.Load
+	return s, nil
+}
+
+// committed notes a commit.
+func (s *syncer) committed(seq uint64) {
+	s.last.Store(seq)
+	select {
+	case s.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns when all that was committed before is on disk.
+func (s *syncer) wait(ctx context.Context) error {
+	target := s.last.Load()
+	for {
+		run, mine, err := s.join(target)
+		if run == nil {
+			return err
+		}
+		if mine {
+			s.run(run)
+		}
+		select {
+		case <-run.done:
+			if run.err != nil {
+				return run.err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// join finds the sync to wait for, none if there is nothing to do. The
+// caller runs it if it is his.
+func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.err != nil:
+		return nil, false, s.err
+	case s.synced.Load() >= target:
+		return nil, false, nil
+	case s.file == nil: // in memory, this is as durable as it gets
+		s.synced.Store(target)
+		return nil, false, nil
+	case s.running != nil:
+		return s.running, false, nil // and look again afterwards
+	}
+	s.running = &syncRun{done: make(chan struct{})}
+	return s.running, true, nil
+}
+
+// run syncs the file.
+func (s *syncer) run(r *syncRun) {
+	upTo := s.last.Load()
+	err := s.file.Sync()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.syncs++
+	if err != nil {
+		// The system may have thrown the pages away: another sync would
+		// succeed and mean nothing.
+		s.failed++
+		s.err = fmt.Errorf("%w: sync: %w", ErrBroken, err)
+		r.err = s.err
+	} else {
+		s.synced.Store(upTo)
+	}
+	s.running = nil
+	close(r.done)
+}
+
+// failure is the error of a failed sync.
+func (s *syncer) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *syncer) counts() (syncs, failed int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.syncs, s.failed
+}
+
+// fileSize is the size of the log, 0 in memory.
+func (s *syncer) fileSize() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return 0
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// replace makes s sync another file, on which everything is synced, when no
+// sync is running.
+func (s *syncer) replace(f *os.File) {
+	s.lockIdle()
+	defer s.mu.Unlock()
+	_ = s.file.Close()
+	s.file = f
+	s.synced.Store(s.last.Load())
+}
+
+func (s *syncer) close() {
+	s.lockIdle()
+	defer s.mu.Unlock()
+	if s.file != nil {
+		_ = s.file.Close()
+		s.file = nil
+	}
+	if s.err == nil {
+		s.err = storage.ErrClosed
+	}
+}
+
+// lockIdle locks mu when no sync is running.
+func (s *syncer) lockIdle() {
+	for {
+		s.mu.Lock()
+		run := s.running
+		if run == nil {
+			return
+		}
+		s.mu.Unlock()
+		<-run.done
+	}
+}
+
+// syncInBackground syncs what nobody waits for within the journal interval.
+func (e *Engine) syncInBackground() {
+	for {
+		select {
+		case <-e.sync.dirty:
+		case <-e.life.Done():
+			return
+		}
+		timer := e.opts.Clock.NewTimer(e.opts.JournalInterval)
+		select {
+		case <-timer.C():
+		case <-e.life.Done():
+			timer.Stop()
+			return
+		}
+		if err := e.sync.wait(context.Background()); err != nil {
+			e.opts.Logger("storage: %v", err)
+		}
+		e.wakeJanitor()
+	}
+}

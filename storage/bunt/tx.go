@@ -1,0 +1,125 @@
+package bunt
+
+import (
+	"context"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// tx is a View, an Update or a snapshot transaction. It reads root; a
+// writable one has a private fork of base in root and changes that.
+type tx struct {
+	e        *Engine
+	ctx      context.Context
+	base     *root
+	root     *root
+	writable bool
+	done     bool
+	changes  []*change
+	retired  []*coll // published collections whose records became orphans
+
+	snap    *snapshot // set in a snapshot transaction
+	replays *snapshot // set in the Update that commits one
+}
+
+func (e *Engine) newTx(ctx context.Context, writable bool) *tx {
+	t := &tx{e: e, ctx: ctx, base: e.root.Load(), writable: writable}
+	t.root = t.base
+	if writable {
+		t.root = t.base.fork()
+	}
+	return t
+}
+
+// usable reports why a transaction cannot be used; write asks for writing.
+func (t *tx) usable(write bool) error {
+	switch {
+	case t.done:
+		return storage.ErrClosed
+	case write && !t.writable:
+		return storage.ErrReadOnly
+	}
+	return nil
+}
+
+// own returns the transaction's private clone of a collection.
+func (t *tx) own(ns storage.Namespace) (*coll, error) {
+	if err := t.usable(true); err != nil {
+		return nil, err
+	}
+	c := t.root.get(ns)
+	if c == nil {
+		return nil, storage.ErrNotFound
+	}
+	if c.change != nil {
+		return c, nil
+	}
+	if err := t.claimCollection(ns, c); err != nil {
+		return nil, err
+	}
+	ch := &change{base: c}
+	ch.cur = c.clone(ch)
+	t.changes = append(t.changes, ch)
+	t.root.set(ch.cur)
+	return ch.cur, nil
+}
+
+// Collection opens a collection.
+func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	c := t.root.get(ns)
+	if c == nil {
+		return nil, storage.ErrNotFound
+	}
+	return &collection{tx: t, ns: ns, seen: c}, nil
+}
+
+// Collections lists the collections of a database, or all.
+func (t *tx) Collections(db string) []*storage.Info {
+	var infos []*storage.Info
+	t.root.colls.Ascend(catalogEntry{ns: storage.Namespace{DB: db}}, func(e catalogEntry) bool {
+		if db != "" && e.ns.DB != db {
+			return false
+		}
+		infos = append(infos, e.coll.info)
+		return true
+	})
+	return infos
+}
+
+// ops is what the log must be told of the transaction.
+func (t *tx) ops() []op {
+	var ops []op
+	for _, ch := range t.changes {
+		ops = ch.ops(ops)
+	}
+	return ops
+}
+
+// seal gives up the ownership of the clones, before they are published.
+func (t *tx) seal() {
+	for _, ch := range t.changes {
+		if ch.cur == nil {
+			if ch.base != nil {
+				t.retired = append(t.retired, ch.base)
+			}
+			continue
+		}
+		ch.cur.change = nil
+	}
+}
+
+func cloneSpec(s storage.IndexSpec) storage.IndexSpec {
+	return storage.IndexSpec{Name: s.Name, Spec: slices.Clip(s.Spec.Clone())}
+}
+
+func cloneDoc(d value.Doc) value.Doc {
+	if d == nil {
+		return nil
+	}
+	return d.Clone()
+}

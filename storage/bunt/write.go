@@ -1,0 +1,129 @@
+package bunt
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// keyChange is what a write does to one index.
+type keyChange struct {
+	add, remove [][]byte
+	multikey    bool
+}
+
+// diffKeys computes the key changes of all indexes for a record that turns
+// from old to new; either may be empty (ID 0).
+func (c *coll) diffKeys(old, new storage.Record) ([]keyChange, error) {
+	diffs := make([]keyChange, len(c.indexes))
+	for i, x := range c.indexes {
+		d := &diffs[i]
+		var err error
+		if new.ID != 0 {
+			if d.add, d.multikey, err = x.maker.Keys(nil, new); err != nil {
+				return nil, err
+			}
+		}
+		if old.ID != 0 {
+			if d.remove, _, err = x.maker.Keys(nil, old); err != nil {
+				return nil, err
+			}
+		}
+		d.normalize()
+	}
+	return diffs, nil
+}
+
+// normalize leaves what is only in one of the two lists.
+func (d *keyChange) normalize() {
+	if len(d.add) == 1 && len(d.remove) == 1 { // the usual case
+		if bytes.Equal(d.add[0], d.remove[0]) {
+			d.add, d.remove = nil, nil
+		}
+		return
+	}
+	d.add, d.remove = sortedKeys(d.add), sortedKeys(d.remove)
+	if len(d.add) == 0 || len(d.remove) == 0 {
+		return
+	}
+	add, remove := d.add, d.remove
+	has := func(keys [][]byte, k []byte) bool {
+		_, ok := slices.BinarySearchFunc(keys, k, bytes.Compare)
+		return ok
+	}
+	d.add = slices.DeleteFunc(slices.Clone(add), func(k []byte) bool { return has(remove, k) })
+	d.remove = slices.DeleteFunc(slices.Clone(remove), func(k []byte) bool { return has(add, k) })
+}
+
+func sortedKeys(keys [][]byte) [][]byte {
+	if len(keys) < 2 {
+		return keys
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal)
+}
+
+// checkUnique fails if a key to be added belongs to another record.
+func (c *coll) checkUnique(diffs []keyChange, id storage.RecordID) error {
+	for i, x := range c.indexes {
+		if !x.maker.Unique() {
+			continue
+		}
+		for _, key := range diffs[i].add {
+			if other, ok := x.find(key); ok && other != id {
+				return &storage.DuplicateKeyError{
+					Namespace: c.info.Namespace,
+					Index:     c.info.Indexes[i].Name,
+					Key:       bytes.Clone(key),
+					Existing:  other,
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// apply changes the entries of a record in all indexes.
+func (c *coll) apply(diffs []keyChange, id storage.RecordID) {
+	for i, x := range c.indexes {
+		d := &diffs[i]
+		for _, key := range d.remove {
+			x.remove(entry{string(key), id})
+		}
+		for _, key := range d.add {
+			x.add(entry{string(key), id})
+		}
+		x.multikey = x.multikey || d.multikey
+	}
+}
+
+func (x *index) add(e entry) {
+	if _, replaced := x.entries.Set(e); !replaced {
+		x.bytes += int64(len(e.key)) + entryOverhead
+	}
+}
+
+func (x *index) remove(e entry) {
+	if _, removed := x.entries.Delete(e); removed {
+		x.bytes -= int64(len(e.key)) + entryOverhead
+	}
+}
+
+// put stores a record, new or not, whose index entries are done.
+func (c *coll) put(id storage.RecordID, stored string) {
+	if old, replaced := c.records.Set(id, stored); replaced {
+		c.size -= int64(len(storedDoc(old)))
+	}
+	c.size += int64(len(storedDoc(stored)))
+	c.lastID = max(c.lastID, id)
+	c.change.dirty = append(c.change.dirty, id)
+}
+
+// drop removes a record whose index entries are gone.
+func (c *coll) drop(id storage.RecordID) {
+	if old, ok := c.records.Delete(id); ok {
+		c.size -= int64(len(storedDoc(old)))
+		c.change.dirty = append(c.change.dirty, id)
+	}
+}
