@@ -1,0 +1,220 @@
+package collation
+
+import (
+	"bytes"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Collation is a string order. It is safe for concurrent use and implements
+// [value.Collator].
+type Collation struct {
+	locale                         string
+	strength                       int
+	caseFirst                      string // upper, lower, off
+	alternate                      string // non-ignorable, shifted
+	maxVariable                    string // punct, space
+	caseLevel, backwards           bool
+	numericOrdering, normalization bool
+
+	pool *sync.Pool // of *worker: collators must not be shared
+}
+
+// worker is what one comparison needs.
+type worker struct {
+	weights *collate.Collator
+	buf     collate.Buffer
+	a, b    []byte
+	plain   []byte // the string without its variable characters
+}
+
+// open gets the tables of the locale.
+func (c *Collation) open(spec value.Doc) error {
+	tag, _, ok := lookupLocale(c.locale)
+	if !ok {
+		return mongoerr.Newf(mongoerr.OperationFailed,
+			"Failed to create collator: U_UNSUPPORTED_ERROR. Collation spec: %v", spec)
+	}
+	var options []collate.Option
+	if c.numericOrdering {
+		options = append(options, collate.Numeric)
+	}
+	c.pool = &sync.Pool{New: func() any { return &worker{weights: collate.New(tag, options...)} }}
+	return nil
+}
+
+// Doc is the full specification with all defaults, as listCollections and
+// explain show it.
+func (c *Collation) Doc() value.Doc {
+	if c == nil {
+		return value.NewDoc("locale", value.String("simple"))
+	}
+	return value.NewBuilder().
+		String("locale", c.locale).
+		Bool("caseLevel", c.caseLevel).
+		String("caseFirst", c.caseFirst).
+		Int32("strength", int32(c.strength)).
+		Bool("numericOrdering", c.numericOrdering).
+		String("alternate", c.alternate).
+		String("maxVariable", c.maxVariable).
+		Bool("normalization", c.normalization).
+		Bool("backwards", c.backwards).
+		String("version", Version).
+		Doc()
+}
+
+// Equal reports whether two collations order strings alike; nil is the
+// simple one.
+func (c *Collation) Equal(other *Collation) bool {
+	if c == nil || other == nil {
+		return c == other
+	}
+	return bytes.Equal(c.Doc(), other.Doc())
+}
+
+// Compare orders two strings: <0, 0 or >0.
+func (c *Collation) Compare(a, b string) int {
+	if a == b {
+		return 0
+	}
+	w := c.pool.Get().(*worker)
+	w.a = c.appendKey(w.a[:0], w, a)
+	w.b = c.appendKey(w.b[:0], w, b)
+	order := bytes.Compare(w.a, w.b)
+	c.pool.Put(w)
+	return order
+}
+
+// AppendKey appends the sort key of s.
+func (c *Collation) AppendKey(dst []byte, s string) []byte {
+	w := c.pool.Get().(*worker)
+	dst = c.appendKey(dst, w, s)
+	c.pool.Put(w)
+	return dst
+}
+
+// appendKey writes the levels that the strength asks for, one after the
+// other, each ended by 00 or 00 00, which no weight contains.
+func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
+	text := s
+	if c.alternate == "shifted" {
+		w.plain = c.withoutVariables(w.plain[:0], s)
+		text = value.StringFromBytes(w.plain).Str()
+	}
+	w.buf.Reset()
+	l := splitLevels(w.weights.KeyFromString(&w.buf, text))
+	dst = append(append(dst, l.primary...), 0, 0)
+	if c.strength >= 2 {
+		dst = append(c.appendSecondary(dst, l.secondary), 0, 0)
+	}
+	if c.caseLevel || c.caseFirst != "off" {
+		dst = append(c.appendCase(dst, text), 0)
+	}
+	if c.strength >= 3 {
+		dst = append(append(dst, l.tertiary...), 0)
+	}
+	if c.strength >= 4 && c.alternate == "shifted" {
+		dst = append(c.appendQuaternary(dst, w, s), 0, 0)
+	}
+	if c.strength == 5 {
+		dst = norm.NFD.AppendString(dst, s)
+	}
+	return dst
+}
+
+// levels are the parts of a key as golang.org/x/text/collate writes it.
+type levels struct{ primary, secondary, tertiary []byte }
+
+func splitLevels(key []byte) (l levels) {
+	i := 0
+	for key[i] != 0 || key[i+1] != 0 {
+		i += 2
+		if key[i-2]&0x80 != 0 {
+			i++
+		}
+	}
+	l.primary = key[:i]
+	rest := key[i+2:]
+	for i = 0; rest[i] != 0 || rest[i+1] != 0; i += 2 {
+	}
+	l.secondary, l.tertiary = rest[:i], rest[i+2:]
+	return l
+}
+
+// appendSecondary writes the accents, from the end of the string to its start
+// if backwards.
+func (c *Collation) appendSecondary(dst, weights []byte) []byte {
+	if !c.backwards {
+		return append(dst, weights...)
+	}
+	for i := len(weights) - 2; i >= 0; i -= 2 {
+		dst = append(dst, weights[i], weights[i+1])
+	}
+	return dst
+}
+
+// appendCase writes the case level: upper or not, for each base character.
+// It is the same level that caseLevel asks for and that caseFirst puts in
+// front of the other differences of the third level.
+func (c *Collation) appendCase(dst []byte, s string) []byte {
+	lower, upper := byte(1), byte(2)
+	if c.caseFirst == "upper" {
+		lower, upper = 2, 1
+	}
+	for _, r := range norm.NFD.String(s) {
+		switch {
+		case unicode.Is(unicode.M, r):
+		case unicode.IsUpper(r) || unicode.IsTitle(r):
+			dst = append(dst, upper)
+		default:
+			dst = append(dst, lower)
+		}
+	}
+	return dst
+}
+
+// appendQuaternary writes what alternate: shifted has left out of the levels
+// above: the variable characters among placeholders for all others.
+func (c *Collation) appendQuaternary(dst []byte, w *worker, s string) []byte {
+	for _, r := range s {
+		switch {
+		case c.isVariable(r):
+			w.buf.Reset()
+			dst = append(dst, splitLevels(w.weights.KeyFromString(&w.buf, string(r))).primary...)
+		case !unicode.Is(unicode.M, r):
+			dst = append(dst, 0xff, 0xff)
+		}
+	}
+	return dst
+}
+
+// isVariable tells which characters alternate: shifted ignores.
+func (c *Collation) isVariable(r rune) bool {
+	if unicode.IsSpace(r) {
+		return true
+	}
+	return c.maxVariable == "punct" && unicode.IsPunct(r)
+}
+
+// withoutVariables drops the variable characters and the accents on them.
+func (c *Collation) withoutVariables(dst []byte, s string) []byte {
+	dropped := false
+	for _, r := range s {
+		switch {
+		case c.isVariable(r):
+			dropped = true
+			continue
+		case dropped && unicode.Is(unicode.M, r):
+			continue
+		}
+		dropped = false
+		dst = append(dst, string(r)...)
+	}
+	return dst
+}

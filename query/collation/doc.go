@@ -1,0 +1,14 @@
+// Package collation orders strings by the rules of a language, as MongoDB's
+// collation option asks for.
+//
+//	c, err := collation.Parse(value.MustJSON(`{"locale": "fr", "strength": 2}`))
+//	c.Compare("cote", "CÔTE")
+//
+// A [Collation] works on sort keys: two strings compare as their keys do, so
+// sorting, matching and indexes cannot disagree. The weights come from
+// golang.org/x/text/collate; the levels are put together here, because that
+// package leaves out caseFirst, caseLevel, alternate and the identical level.
+//
+// Letters of different scripts keep the root order: MongoDB's ICU puts the
+// language's own script first for Greek, Cyrillic and others.
+package collation
