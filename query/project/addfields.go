@@ -1,0 +1,99 @@
+package project
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// adder reads a specification of $addFields.
+type adder struct {
+	options Options
+	spec    value.Doc
+	root    *node
+	paths   []string
+}
+
+func compileAddFields(spec value.Doc, o Options) (*Projection, error) {
+	if spec.IsEmpty() {
+		return nil, mongoerr.New(40177, "specification must have at least one field")
+	}
+	c := &adder{options: o, spec: spec, root: &node{}}
+	for name, v := range spec.All() {
+		if err := expr.CheckFieldPath(name); err != nil {
+			return nil, err
+		}
+		if err := c.check(name, v); err != nil {
+			return nil, err
+		}
+	}
+	for name, v := range spec.All() {
+		if err := c.add(name, v); err != nil {
+			return nil, err
+		}
+	}
+	p := &Projection{kind: addition, root: c.root}
+	p.seal()
+	return p, nil
+}
+
+// check validates the shape of an element before anything is compiled.
+func (c *adder) check(path string, v value.Value) error {
+	if v.Kind() != value.KindDocument {
+		return c.claim(path)
+	}
+	d := v.Doc()
+	if d.IsEmpty() {
+		return mongoerr.Newf(40180, "an empty object is not a valid value. Found at path %s", path)
+	}
+	for name, inner := range d.All() {
+		if strings.HasPrefix(name, "$") {
+			if n := d.Len(); n != 1 {
+				return mongoerr.Newf(40181, "an expression specification must contain exactly one field, the name of the"+
+					" expression. Found %d fields in %s, while parsing object %s", n, d, c.spec)
+			}
+			return c.claim(path)
+		}
+		if strings.Contains(name, ".") {
+			return mongoerr.Newf(40183, "cannot use dotted field name '%s' in a sub object", name)
+		}
+		if err := expr.CheckFieldPath(name); err != nil {
+			return err
+		}
+		if err := c.check(path+"."+name, inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim notes a path that is computed; no other may be it, lead to it or lie
+// within it.
+func (c *adder) claim(path string) error {
+	for _, p := range c.paths {
+		if p == path || strings.HasPrefix(p, path+".") || strings.HasPrefix(path, p+".") {
+			return mongoerr.Newf(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s",
+				path, p, c.spec)
+		}
+	}
+	c.paths = append(c.paths, path)
+	return nil
+}
+
+func (c *adder) add(path string, v value.Value) error {
+	if first, _ := v.Doc().First(); v.Kind() == value.KindDocument && !strings.HasPrefix(first, "$") {
+		for name, inner := range v.Doc().All() {
+			if err := c.add(path+"."+name, inner); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	e, err := expr.Compile(v, c.options.Scope)
+	if err != nil {
+		return err
+	}
+	return c.root.add(path, field{expr: e})
+}

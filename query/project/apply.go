@@ -1,0 +1,236 @@
+package project
+
+import (
+	"encoding/binary"
+
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// applier carries one application to one document.
+type applier struct {
+	env  *expr.Env
+	doc  value.Doc // what expressions see
+	kind kind
+	dst  []byte
+}
+
+// document writes the elements of d as n wants them.
+func (a *applier) document(n *node, d value.Doc) error {
+	if a.kind == inclusion {
+		return a.includeFrom(n, d)
+	}
+	var done visited
+	all, from := d[4:len(d)-1], 0 // from: start of the run that is still to be copied
+	left := len(n.fields)
+	for it := d.Iter(); left > 0 && it.Next(); {
+		i := n.find(it.Key())
+		if i < 0 || done.get(i) {
+			continue
+		}
+		end := len(all) - len(it.Rest())
+		a.dst = append(a.dst, all[from:end-len(it.Element())]...)
+		from = end
+		done.set(i, len(n.fields))
+		left--
+		if err := a.change(&n.fields[i], &it); err != nil {
+			return err
+		}
+	}
+	a.dst = append(a.dst, all[from:]...)
+	return a.computeRest(n, &done)
+}
+
+// includeFrom is document for inclusions.
+func (a *applier) includeFrom(n *node, d value.Doc) error {
+	var done visited
+	left := n.plain
+	for it := d.Iter(); left > 0 && it.Next(); {
+		i := n.find(it.Key())
+		if i < 0 || done.get(i) || n.fields[i].isComputed() {
+			continue
+		}
+		done.set(i, len(n.fields))
+		left--
+		f := &n.fields[i]
+		if f.child == nil {
+			a.dst = append(a.dst, it.Element()...)
+			continue
+		}
+		if err := a.change(f, &it); err != nil {
+			return err
+		}
+	}
+	return a.computeRest(n, &done)
+}
+
+// change writes what becomes of a field that is there.
+func (a *applier) change(f *field, it *value.Iter) error {
+	switch {
+	case f.isComputed():
+		return a.compute(f)
+	case f.child != nil:
+		_, err := a.value(f.child, it.Key(), it.Value(), it.Element())
+		return err
+	}
+	return nil // excluded
+}
+
+// computeRest appends the computed fields that were not written yet.
+func (a *applier) computeRest(n *node, done *visited) error {
+	if !n.computed {
+		return nil
+	}
+	for i := range n.fields {
+		f := &n.fields[i]
+		if done.get(i) {
+			continue
+		}
+		var err error
+		switch {
+		case f.isComputed():
+			err = a.compute(f)
+		case f.child != nil && f.child.computed:
+			err = a.fresh(f.child, f.name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compute writes a computed field; nothing if it has no value.
+func (a *applier) compute(f *field) error {
+	if f.elem != nil {
+		return a.elemMatch(f)
+	}
+	v, err := f.expr.Eval(a.env, a.doc)
+	if err != nil {
+		return err
+	}
+	a.dst = value.Append(a.dst, f.name, v)
+	return nil
+}
+
+// elemMatch writes the first element of an array that matches.
+func (a *applier) elemMatch(f *field) error {
+	ok, position, err := f.elem.MatchWithPosition(a.env, a.doc)
+	if err != nil || !ok || position < 0 {
+		return err
+	}
+	one := a.doc.Lookup(f.name).Doc().Index(position)
+	if one.IsMissing() {
+		return nil
+	}
+	a.head(value.KindArray, f.name)
+	start := a.open()
+	a.indexed(0, one)
+	a.close(start)
+	return nil
+}
+
+// value writes an element whose value is treated as n wants; false if it is
+// dropped.
+func (a *applier) value(n *node, key string, v value.Value, raw []byte) (kept bool, err error) {
+	switch v.Kind() {
+	case value.KindDocument:
+		a.head(value.KindDocument, key)
+		start := a.open()
+		err = a.document(n, v.Doc())
+		a.close(start)
+		return true, err
+	case value.KindArray:
+		a.head(value.KindArray, key)
+		return true, a.array(n, v.Doc())
+	}
+	switch {
+	case n.computed:
+		return true, a.fresh(n, key)
+	case a.kind == inclusion:
+		return false, nil
+	}
+	a.dst = append(a.dst, raw...)
+	return true, nil
+}
+
+// array treats every element as n wants; those dropped leave no gap.
+func (a *applier) array(n *node, arr value.Doc) error {
+	start := a.open()
+	i := 0
+	var index [20]byte
+	for it := arr.Iter(); it.Next(); {
+		key := it.Key()
+		if a.kind == inclusion {
+			key = string(value.AppendIndex(index[:0], i))
+		}
+		kept, err := a.value(n, key, it.Value(), it.Element())
+		if err != nil {
+			return err
+		}
+		if kept {
+			i++
+		}
+	}
+	a.close(start)
+	return nil
+}
+
+// fresh writes a document of nothing but the computed fields of n.
+func (a *applier) fresh(n *node, key string) error {
+	a.head(value.KindDocument, key)
+	start := a.open()
+	var none visited
+	err := a.computeRest(n, &none)
+	a.close(start)
+	return err
+}
+
+// indexed writes an array element.
+func (a *applier) indexed(i int, v value.Value) {
+	a.dst = append(a.dst, byte(v.Kind()))
+	a.dst = append(value.AppendIndex(a.dst, i), 0)
+	a.dst = value.AppendPayload(a.dst, v)
+}
+
+func (a *applier) head(k value.Kind, key string) {
+	a.dst = append(a.dst, byte(k))
+	a.dst = append(a.dst, key...)
+	a.dst = append(a.dst, 0)
+}
+
+func (a *applier) open() (start int) {
+	start = len(a.dst)
+	a.dst = append(a.dst, 0, 0, 0, 0)
+	return start
+}
+
+func (a *applier) close(start int) {
+	a.dst = append(a.dst, 0)
+	binary.LittleEndian.PutUint32(a.dst[start:], uint32(len(a.dst)-start))
+}
+
+// visited remembers which fields were met.
+type visited struct {
+	few  uint64
+	many []bool
+}
+
+func (v *visited) get(i int) bool {
+	if v.many != nil {
+		return v.many[i]
+	}
+	return i < 64 && v.few&(1<<i) != 0
+}
+
+// set marks field i of n.
+func (v *visited) set(i, n int) {
+	if n <= 64 {
+		v.few |= 1 << i
+		return
+	}
+	if v.many == nil {
+		v.many = make([]bool, n)
+	}
+	v.many[i] = true
+}

@@ -1,0 +1,156 @@
+package project
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// node is one level of the tree.
+type node struct {
+	fields   []field
+	index    map[string]int // name to field, where there are many
+	computed bool           // something below is computed
+	plain    int            // fields that are found in documents, not computed
+}
+
+// field is one name of a level. Exactly one of child, expr, elem is set, or
+// none: then the field is included or excluded.
+type field struct {
+	name  string
+	child *node
+	expr  *expr.Expr
+	elem  *match.Matcher // $elemMatch of find
+}
+
+func (f *field) isComputed() bool { return f.expr != nil || f.elem != nil }
+
+// manyFields is the number from which on a map finds a field faster than a
+// look at each.
+const manyFields = 12
+
+func (n *node) find(name string) int {
+	if n.index != nil {
+		if i, ok := n.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range n.fields {
+		if n.fields[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// add puts a leaf or a level at the end of a path, making the levels that
+// lead there.
+func (n *node) add(path string, f field) error {
+	parts := strings.Split(path, ".")
+	for i, part := range parts {
+		at := n.find(part)
+		if i == len(parts)-1 {
+			if at >= 0 {
+				return mongoerr.Newf(31250, "Path collision at %s", path)
+			}
+			f.name = part
+			n.fields = append(n.fields, f)
+			return nil
+		}
+		if at < 0 {
+			at = len(n.fields)
+			n.fields = append(n.fields, field{name: part, child: &node{}})
+		}
+		if n = n.fields[at].child; n == nil {
+			return mongoerr.Newf(31249, "Path collision at %s remaining portion %s", path, strings.Join(parts[1:], "."))
+		}
+	}
+	return nil
+}
+
+func (n *node) remove(name string) {
+	for i := range n.fields {
+		if n.fields[i].name == name {
+			n.fields = append(n.fields[:i], n.fields[i+1:]...)
+			return
+		}
+	}
+}
+
+// seal prepares the finished tree for application.
+func (n *node) seal(k kind) {
+	for i := range n.fields {
+		f := &n.fields[i]
+		if f.child != nil {
+			f.child.seal(k)
+		}
+		if f.isComputed() || f.child != nil && f.child.computed {
+			n.computed = true
+		}
+		if !f.isComputed() {
+			n.plain++
+		}
+	}
+	if len(n.fields) >= manyFields {
+		n.index = make(map[string]int, len(n.fields))
+		for i := range n.fields {
+			n.index[n.fields[i].name] = i
+		}
+	}
+}
+
+// each visits the leaves with their paths.
+func (n *node) each(prefix string, visit func(path string, f *field)) {
+	for i := range n.fields {
+		f := &n.fields[i]
+		if f.child != nil {
+			f.child.each(prefix+f.name+".", visit)
+		} else {
+			visit(prefix+f.name, f)
+		}
+	}
+}
+
+func (n *node) expressions(visit func(e *expr.Expr)) {
+	n.each("", func(_ string, f *field) {
+		if f.expr != nil {
+			visit(f.expr)
+		}
+	})
+}
+
+// Serialize is the projection in the form that explain shows for stages: the
+// _id and other plain fields first, then levels and computed fields.
+func (p *Projection) Serialize() value.Doc {
+	b := value.NewBuilder()
+	p.root.serialize(b, p.kind == inclusion)
+	return b.Doc()
+}
+
+func (n *node) serialize(b *value.Builder, included bool) {
+	isPlain := func(f *field) bool { return f.child == nil && !f.isComputed() }
+	if i := n.find("_id"); i >= 0 && isPlain(&n.fields[i]) {
+		b.Bool("_id", included)
+	}
+	for i := range n.fields {
+		if f := &n.fields[i]; isPlain(f) && f.name != "_id" {
+			b.Bool(f.name, included)
+		}
+	}
+	for i := range n.fields {
+		switch f := &n.fields[i]; {
+		case f.child != nil:
+			b.StartDocument(f.name)
+			f.child.serialize(b, included)
+			b.End()
+		case f.expr != nil:
+			b.Append(f.name, f.expr.Value())
+		case f.elem != nil:
+			b.Append(f.name, f.elem.Filter().Lookup(f.name))
+		}
+	}
+}
