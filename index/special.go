@@ -1,6 +1,10 @@
 package index
 
-import "github.com/duskdb/duskdb/value"
+import (
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/value"
+)
 
 func validLanguage(string) bool { return true }
 
@@ -9,3 +13,5 @@ func (s *Spec) loadText() error { s.TextOptions = textOptions(s.doc); return nil
 func (s *Spec) specialCells(value.Doc, *Field) (cells, bool, error) {
 	return nil, false, cannotCreate("Unknown index plugin '%s'", s.Kind)
 }
+
+func (s *Spec) cover(match.Node) plan.Intervals { return nil }

@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"bytes"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// fieldBounds is what the filter says about one field of an index.
+type fieldBounds struct {
+	set   Intervals
+	exact bool
+	from  *term // the condition it was read from, where only one may be used
+	used  int   // how many terms it accounts for
+}
+
+var anything = fieldBounds{set: all, exact: true}
+
+// bounder derives the bounds of the fields of one index.
+type bounder struct {
+	x      *Index
+	c      *conditions
+	reader reader
+}
+
+func newBounder(x *Index, q *Query, c *conditions) *bounder {
+	same := bytes.Equal(x.CollationDoc, q.Collation)
+	return &bounder{x, c, reader{order: order{x.Collation}, multikey: x.Multikey, strings: same}}
+}
+
+// bounds returns those of all fields, as far as they may be used together.
+func (b *bounder) bounds() []fieldBounds {
+	out := make([]fieldBounds, len(b.x.Fields))
+	for i := range b.x.Fields {
+		out[i] = b.field(i, out[:i])
+	}
+	return out
+}
+
+// field reads the bounds of the i-th field, given those before it.
+func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
+	f := &b.x.Fields[i]
+	out := anything
+	for k := range b.c.terms {
+		t := &b.c.terms[k]
+		if t.path != f.Path {
+			continue
+		}
+		r, ok := b.read(f, t)
+		if !ok {
+			out.exact = false
+			continue
+		}
+		if !b.reader.multikey {
+			out.set = b.reader.intersect(out.set, r.set)
+			out.exact = out.exact && r.exact
+			out.used++
+			continue
+		}
+		out.exact = false
+		if b.together(i, t, before) && (out.from == nil || better(r.set, out.set)) {
+			out.set, out.from = r.set, t
+		}
+	}
+	return out
+}
+
+// read reads one term for a field.
+func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
+	switch f.Kind {
+	case Hashed:
+		r = b.hashed(t.node)
+	case Geo2D, Sphere:
+		if b.x.Cover == nil {
+			return unbounded, false
+		}
+		set := b.x.Cover(t.node)
+		return reading{set: set}, set != nil
+	case Text:
+		return unbounded, false
+	default:
+		r = b.reader.read(t.node)
+	}
+	if positional(f.Path) && !b.plainPositional(t, r) {
+		return unbounded, false
+	}
+	return r, true
+}
+
+// plainPositional tells whether a condition on a path with a position may be
+// read at all: queries and indexes differ on what such a path leads to where
+// arrays lie in arrays.
+func (b *bounder) plainPositional(t *term, r reading) bool {
+	switch t.node.(type) {
+	case *match.Compare, *match.In:
+		return t.group == 0 && !b.reader.contains(r.set, value.Null())
+	}
+	return false
+}
+
+// hashed reads equality as the hashes of the values.
+func (b *bounder) hashed(n match.Node) reading {
+	var values []value.Value
+	switch n := n.(type) {
+	case *match.Compare:
+		if n.Op != match.OpEq {
+			return unbounded
+		}
+		values = []value.Value{n.Value}
+	case *match.In:
+		if len(n.Regexes) > 0 {
+			return unbounded
+		}
+		values = n.Values
+	default:
+		return unbounded
+	}
+	out := reading{set: none}
+	for _, v := range values {
+		if v.Kind() == value.KindArray || v.Kind() == value.KindUndefined || !b.reader.usable(v) {
+			return unbounded
+		}
+		out.set = b.reader.union(out.set, point(value.Int64(b.x.Hash(v))))
+	}
+	return out
+}
+
+// together tells whether a term may bound the i-th field of a multikey index
+// along with the bounds of the fields before it. Fields below the same array
+// are listed element by element, so conditions on two of them must be about
+// the same element.
+func (b *bounder) together(i int, t *term, before []fieldBounds) bool {
+	for k := range before {
+		other := b.x.Fields[k].Path
+		if before[k].set.isAll() || firstPart(other) != firstPart(t.path) {
+			continue
+		}
+		from := before[k].from
+		if from == nil || from.group == 0 || from.group != t.group || commonPath(other, t.path) != t.elem {
+			return false
+		}
+	}
+	return true
+}
+
+// usable reports whether all matching documents are in the index, so far as
+// it is sparse: then some field's bounds must leave out missing values.
+func (b *bounder) usable(fields []fieldBounds) bool {
+	special := false
+	for i := range fields {
+		switch b.x.Fields[i].Kind {
+		case Geo2D, Sphere, Text:
+			special = true
+			if !fields[i].set.isAll() {
+				return true
+			}
+		}
+	}
+	if special {
+		return false
+	}
+	if !b.x.Sparse {
+		return true
+	}
+	for i := range fields {
+		absent := value.Null()
+		if b.x.Fields[i].Kind == Hashed {
+			absent = value.Int64(b.x.Hash(absent))
+		}
+		if !b.reader.contains(fields[i].set, absent) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,405 @@
+package plan
+
+import (
+	"strconv"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Shape is what happens to the records of a plan on their way out, for
+// explain.
+type Shape struct {
+	Filter     value.Doc // the parsed filter, nil if there is none
+	Sort       value.Doc
+	Skip       int64
+	Limit      int64
+	Projection value.Doc
+	// ProjectionKind is "SIMPLE" for a projection of top-level fields,
+	// "DEFAULT" for any other.
+	ProjectionKind string
+	Count          bool   // the documents are only counted
+	Write          string // "UPDATE", "DELETE": what is done to the documents
+	SortMemory     int64  // the limit, in bytes
+	Namespace      string
+}
+
+// Stage is one node of an explained plan. The executor fills in Stats.
+type Stage struct {
+	Name   string
+	Input  []*Stage
+	Stats  Stats
+	Detail value.Doc // fields that describe the stage
+	totals totals
+}
+
+// Stats counts the work of a stage while a plan runs.
+type Stats struct {
+	Returned int64
+	Works    int64
+	Keys     int64 // index entries looked at
+	Docs     int64 // records looked at
+	Seeks    int64
+	Tested   int64 // records checked for having come up before
+	Dropped  int64 // of those, the ones that had
+	Millis   int64
+	Memory   int64 // bytes sorted
+	Spilled  bool
+	Failed   bool
+}
+
+// totals tells which counters a stage shows.
+type totals uint8
+
+const (
+	showKeys totals = 1 << iota
+	showDocs
+	showSort
+)
+
+// Explain builds the tree of stages of a plan. Leaf and Fetch of the result
+// are where the executor counts entries and records.
+func (p *Plan) Explain(s *Shape) *Stage {
+	top := p.access(s)
+	if s.Count && p.countable(s) {
+		return p.counted(s)
+	}
+	if !s.Sort.IsEmpty() && !p.Sorted {
+		b := value.NewBuilder()
+		b.Document("sortPattern", s.Sort)
+		b.Int64("memLimit", s.SortMemory)
+		if s.Limit > 0 {
+			b.Int64("limitAmount", s.Limit+s.Skip)
+		}
+		kind := "default"
+		if top.Name == "COLLSCAN" || top.Name == "FETCH" {
+			kind = "simple"
+		}
+		b.String("type", kind)
+		top = &Stage{Name: "SORT", Detail: b.Doc(), Input: []*Stage{top}, totals: showSort}
+	}
+	top = s.paged(top, !p.Sorted && !s.Sort.IsEmpty())
+	if s.Projection != nil {
+		top = &Stage{Name: p.projectionStage(s), Detail: value.NewDoc("transformBy", value.Document(s.Projection)), Input: []*Stage{top}}
+	}
+	switch {
+	case s.Count:
+		top = &Stage{Name: "COUNT", Input: []*Stage{top}}
+	case s.Write != "":
+		top = &Stage{Name: s.Write, Input: []*Stage{top}}
+	}
+	return top
+}
+
+// paged adds skip and limit; a sort has applied the limit already.
+func (s *Shape) paged(top *Stage, sorted bool) *Stage {
+	if s.Skip > 0 {
+		top = &Stage{Name: "SKIP", Detail: value.NewDoc("skipAmount", value.Int64(s.Skip)), Input: []*Stage{top}}
+	}
+	if s.Limit > 0 && !sorted {
+		top = &Stage{Name: "LIMIT", Detail: value.NewDoc("limitAmount", value.Int64(s.Limit)), Input: []*Stage{top}}
+	}
+	return top
+}
+
+func (p *Plan) projectionStage(s *Shape) string {
+	if p.Covered && p.Type == IndexScan && p.Exact {
+		return "PROJECTION_COVERED"
+	}
+	return "PROJECTION_" + s.ProjectionKind
+}
+
+// countable tells whether counting needs no documents.
+func (p *Plan) countable(s *Shape) bool {
+	return p.Exact && s.Skip == 0 && s.Limit == 0 && (p.Type == ByID || p.Type == IndexScan && len(p.Ranges) == 1) ||
+		p.Type == CollScan && p.Exact
+}
+
+func (p *Plan) counted(*Shape) *Stage {
+	if p.Type == CollScan {
+		return &Stage{Name: "RECORD_STORE_FAST_COUNT"}
+	}
+	b := value.NewBuilder()
+	p.describeIndex(b)
+	b.StartDocument("indexBounds")
+	first := p.Ranges[0]
+	_ = first
+	b.Document("startKey", p.boundDoc(false)).Bool("startKeyInclusive", p.boundInclusive(false))
+	b.Document("endKey", p.boundDoc(true)).Bool("endKeyInclusive", p.boundInclusive(true))
+	b.End()
+	scan := &Stage{Name: "COUNT_SCAN", Detail: b.Doc(), totals: showKeys}
+	return &Stage{Name: "COUNT", Input: []*Stage{scan}}
+}
+
+// boundDoc is the first or the last key of the bounds, field by field.
+func (p *Plan) boundDoc(end bool) value.Doc {
+	b := value.NewBuilder()
+	for i, name := range p.boundNames() {
+		in := p.Bounds[i]
+		if len(in) == 0 {
+			continue
+		}
+		if end != p.descending(i) {
+			b.Append(name, in[len(in)-1].Hi)
+		} else {
+			b.Append(name, in[0].Lo)
+		}
+	}
+	return b.Doc()
+}
+
+func (p *Plan) boundInclusive(end bool) bool {
+	for i, in := range p.Bounds {
+		if len(in) == 0 {
+			continue
+		}
+		if end != p.descending(i) {
+			if !in[len(in)-1].HiInc {
+				return false
+			}
+		} else if !in[0].LoInc {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Plan) descending(i int) bool {
+	names := p.boundNames()
+	if len(names) == len(p.Index.Fields) {
+		return p.Index.Fields[i].Desc
+	}
+	return false
+}
+
+// access is the part of the tree that gets at the documents.
+func (p *Plan) access(s *Shape) *Stage {
+	switch p.Type {
+	case Nothing:
+		return &Stage{Name: "EOF", Detail: value.NewDoc("type", value.String("predicateEvalsToFalse"))}
+	case CollScan:
+		return p.collScan(s)
+	case ByID:
+		return &Stage{Name: "EXPRESS_IXSCAN", Detail: value.NewDoc(
+			"keyPattern", value.String(p.Index.Key.String()), "indexName", value.String(p.Index.Name)), totals: showKeys | showDocs}
+	}
+	if p.Covered && p.Exact && p.Type == IndexScan && s.Projection != nil {
+		return p.indexStage()
+	}
+	fetch := &Stage{Name: "FETCH", Input: []*Stage{p.indexStage()}, totals: showDocs}
+	if s.Filter != nil && !s.Filter.IsEmpty() && !p.Exact {
+		fetch.Detail = value.NewDoc("filter", value.Document(s.Filter))
+	}
+	return fetch
+}
+
+func (p *Plan) collScan(s *Shape) *Stage {
+	b := value.NewBuilder()
+	if s.Filter != nil && !s.Filter.IsEmpty() {
+		b.Document("filter", s.Filter)
+	}
+	b.String("direction", direction(p.Reverse))
+	return &Stage{Name: "COLLSCAN", Detail: b.Doc(), totals: showDocs}
+}
+
+func direction(reverse bool) string {
+	if reverse {
+		return "backward"
+	}
+	return "forward"
+}
+
+// indexStage describes the scan itself: one index, or the union of several.
+func (p *Plan) indexStage() *Stage {
+	if p.Type != Union {
+		b := value.NewBuilder()
+		p.describeIndex(b)
+		b.String("direction", direction(p.Reverse))
+		p.describeBounds(b)
+		return &Stage{Name: "IXSCAN", Detail: b.Doc(), totals: showKeys}
+	}
+	or := &Stage{Name: "OR"}
+	for _, part := range p.Parts {
+		or.Input = append(or.Input, part.indexStage())
+	}
+	return or
+}
+
+func (p *Plan) describeIndex(b *value.Builder) {
+	x := p.Index
+	b.Document("keyPattern", x.Key).String("indexName", x.Name)
+	if x.CollationDoc != nil {
+		b.Document("collation", x.CollationDoc)
+	}
+	b.Bool("isMultiKey", x.Multikey)
+	b.StartDocument("multiKeyPaths")
+	for _, f := range x.Fields {
+		b.StartArray(f.Path)
+		if x.Multikey && len(x.Fields) == 1 {
+			b.String("", f.Path)
+		}
+		b.End()
+	}
+	b.End()
+	b.Bool("isUnique", x.Unique).Bool("isSparse", x.Sparse).Bool("isPartial", x.Partial != nil)
+	b.Int32("indexVersion", x.Version)
+}
+
+// boundNames names the components of the index's keys.
+func (p *Plan) boundNames() (names []string) {
+	for _, f := range p.Index.Fields {
+		if f.Kind == Wildcard {
+			names = append(names, "$_path")
+			path := "$**"
+			if f.Path != "" {
+				path = f.Path + ".$**"
+			}
+			if len(p.Bounds) > len(names) && len(p.Bounds[len(names)-1]) == 1 && p.Bounds[len(names)-1][0].IsPoint() {
+				path = p.Bounds[len(names)-1][0].Lo.Str()
+			}
+			names = append(names, path)
+			continue
+		}
+		names = append(names, f.Path)
+	}
+	return names
+}
+
+func (p *Plan) describeBounds(b *value.Builder) {
+	b.StartDocument("indexBounds")
+	for i, name := range p.boundNames() {
+		if i >= len(p.Bounds) {
+			break
+		}
+		b.StartArray(name)
+		desc := p.descending(i) != p.Reverse
+		for k := range p.Bounds[i] {
+			if desc {
+				b.String("", p.Bounds[i][len(p.Bounds[i])-1-k].text(true))
+			} else {
+				b.String("", p.Bounds[i][k].text(false))
+			}
+		}
+		b.End()
+	}
+	b.End()
+}
+
+// text prints an interval as mongod does: "[1, 5)", "(inf, 3]".
+func (i Interval) text(reverse bool) string {
+	open, shut := "(", ")"
+	lo, hi, loInc, hiInc := i.Lo, i.Hi, i.LoInc, i.HiInc
+	if reverse {
+		lo, hi, loInc, hiInc = hi, lo, hiInc, loInc
+	}
+	if loInc {
+		open = "["
+	}
+	if hiInc {
+		shut = "]"
+	}
+	return open + boundText(lo) + ", " + boundText(hi) + shut
+}
+
+// boundText prints one end of an interval. Infinities have a fraction there
+// and nowhere else.
+func boundText(v value.Value) string {
+	if v.Kind() == value.KindDouble {
+		switch s := value.FormatDouble(v.Double()); s {
+		case "inf", "-inf":
+			return s + ".0"
+		default:
+			return s
+		}
+	}
+	return v.String()
+}
+
+// AppendPlan writes the stages without counters: queryPlanner.winningPlan.
+func (s *Stage) AppendPlan(b *value.Builder) {
+	b.String("stage", s.Name)
+	if s.Detail != nil {
+		b.Raw(s.Detail[4 : len(s.Detail)-1])
+	}
+	s.appendInputs(b, (*Stage).AppendPlan)
+}
+
+// AppendStats writes the stages with counters: executionStats.
+func (s *Stage) AppendStats(b *value.Builder) {
+	b.String("stage", s.Name)
+	if filter, ok := s.Detail.Get("filter"); ok && s.Detail != nil {
+		b.Append("filter", filter)
+	}
+	b.Int64("nReturned", s.Stats.Returned)
+	b.Int64("executionTimeMillisEstimate", s.Stats.Millis)
+	works := max(s.Stats.Works, s.Stats.Returned+1)
+	b.Int64("works", works).Int64("advanced", s.Stats.Returned)
+	b.Int64("needTime", works-s.Stats.Returned-1).Int64("needYield", 0)
+	b.Int64("saveState", 0).Int64("restoreState", 0).Int32("isEOF", 1)
+	if s.Stats.Failed {
+		b.Bool("failed", true)
+	}
+	for name, v := range s.Detail.All() {
+		if name != "filter" {
+			b.Append(name, v)
+		}
+	}
+	s.appendTotals(b)
+	s.appendInputs(b, (*Stage).AppendStats)
+}
+
+func (s *Stage) appendTotals(b *value.Builder) {
+	if s.totals&showKeys != 0 {
+		b.Int64("keysExamined", s.Stats.Keys).Int64("seeks", s.Stats.Seeks)
+		b.Int64("dupsTested", s.Stats.Tested).Int64("dupsDropped", s.Stats.Dropped)
+	}
+	if s.totals&showDocs != 0 {
+		b.Int64("docsExamined", s.Stats.Docs)
+	}
+	if s.totals&showSort != 0 {
+		b.Int64("totalDataSizeSorted", s.Stats.Memory).Bool("usedDisk", s.Stats.Spilled)
+	}
+}
+
+func (s *Stage) appendInputs(b *value.Builder, write func(*Stage, *value.Builder)) {
+	switch len(s.Input) {
+	case 0:
+	case 1:
+		b.StartDocument("inputStage")
+		write(s.Input[0], b)
+		b.End()
+	default:
+		b.StartArray("inputStages")
+		for _, in := range s.Input {
+			b.StartDocument(strconv.Itoa(0))
+			write(in, b)
+			b.End()
+		}
+		b.End()
+	}
+}
+
+// Find returns the first stage of that name, nil if there is none.
+func (s *Stage) Find(name string) *Stage {
+	if s.Name == name {
+		return s
+	}
+	for _, in := range s.Input {
+		if found := in.Find(name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Scan returns the stage that reads the index or the collection: where
+// entries are counted. Of a union it is that of the i-th part.
+func (s *Stage) Scan(i int) *Stage {
+	for len(s.Input) > 0 {
+		if s.Name == "OR" {
+			s = s.Input[min(i, len(s.Input)-1)]
+			continue
+		}
+		s = s.Input[0]
+	}
+	return s
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// badHint is mongod's answer to a hint that names no index.
+func (q *Query) badHint() error {
+	return q.failed(mongoerr.BadValue, "hint provided does not correspond to an existing index")
+}
+
+// failed is how the planner's errors reach a client.
+func (q *Query) failed(code mongoerr.Code, reason string) error {
+	filter := value.EmptyDoc
+	if q.Filter != nil {
+		filter = q.Filter.Filter()
+	}
+	sort := q.Sort
+	if sort == nil {
+		sort = value.EmptyDoc
+	}
+	return mongoerr.Newf(code, "error processing query: ns=%s\nTree: %s\nSort: %s\nProj: {}\n planner returned error :: caused by :: %s", q.NS, filter, sort, reason)
+}
+
+// hinted finds the index that the query's hint names; nil without a hint. A
+// hidden index cannot be named.
+func (pl *planner) hinted() (*Index, error) {
+	h := pl.q.Hint
+	if h.Name == "" && h.Key == nil {
+		return nil, nil
+	}
+	var found *Index
+	for _, x := range pl.coll.Indexes {
+		if x.Hidden || h.Name != "" && x.Name != h.Name || h.Name == "" && !sameKey(x.Key, h.Key) {
+			continue
+		}
+		if found != nil {
+			return nil, mongoerr.Newf(mongoerr.IndexNotFound, "Hint matched multiple indexes, must hint by index name. Matched: %s and %s", found.Name, x.Name)
+		}
+		found = x
+	}
+	if found == nil {
+		return nil, pl.q.badHint()
+	}
+	return found, nil
+}
+
+func sameKey(a, b value.Doc) bool { return value.CompareDocs(a, b, nil) == 0 }
+
+// minMax plans a query with min() or max(): the range of the hinted index
+// between the two.
+func (pl *planner) minMax(x *Index) (*Plan, error) {
+	q := pl.q
+	if x == nil {
+		return nil, mongoerr.New(51173, "When using min()/max() a hint of which index to use must be provided")
+	}
+	p := wholeIndex(x, q)
+	p.Whole = false
+	r := Range{}
+	var err error
+	if q.Min != nil {
+		if r.Lo, err = boundKey(x, q.Min); err != nil {
+			return nil, err
+		}
+	}
+	if q.Max != nil {
+		if r.Hi, err = boundKey(x, q.Max); err != nil {
+			return nil, err
+		}
+	}
+	if q.Min != nil && q.Max != nil && string(r.Lo) >= string(r.Hi) {
+		return nil, mongoerr.New(51175, "The value provided for min() must be less than the value provided for max().")
+	}
+	p.Ranges = []Range{r}
+	p.Examined = x.Entries
+	for i := range x.Fields {
+		set := Interval{Lo: value.MinKey(), Hi: value.MaxKey(), LoInc: true, HiInc: true}
+		if q.Min != nil {
+			set.Lo = q.Min.Index(i)
+		}
+		if q.Max != nil {
+			set.Hi, set.HiInc = q.Max.Index(i), false
+		}
+		p.Bounds[i] = Intervals{set}
+	}
+	fields := make([]fieldBounds, len(x.Fields))
+	for i := range fields {
+		fields[i] = fieldBounds{set: all}
+	}
+	if !x.Multikey {
+		p.sort(q, fields, 0)
+	}
+	return p, nil
+}
+
+// boundKey makes the key of a min() or max(), which must name the fields of
+// the index in order.
+func boundKey(x *Index, bound value.Doc) ([]byte, error) {
+	var key []byte
+	i := 0
+	for path, v := range bound.All() {
+		if i >= len(x.Fields) || x.Fields[i].Kind != Plain || x.Fields[i].Path != path {
+			i = -1
+			break
+		}
+		if x.Fields[i].Desc {
+			key = value.AppendKeyDesc(key, v, x.Collation)
+		} else {
+			key = value.AppendKeyWith(key, v, x.Collation)
+		}
+		i++
+	}
+	if i != len(x.Fields) {
+		return nil, mongoerr.New(51174, "The index chosen is not compatible with min/max")
+	}
+	return key, nil
+}

@@ -1,0 +1,319 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// estimateLimit is how many entries of a candidate are counted at most, and
+// estimateRanges in how many ranges.
+const (
+	estimateLimit  = 2000
+	estimateRanges = 32
+)
+
+// Result is what planning a query gave.
+type Result struct {
+	Winner   *Plan
+	Rejected []*Plan
+}
+
+// Make plans a query.
+func Make(q *Query, coll *Collection) (*Result, error) {
+	if p := byID(q, coll); p != nil {
+		return &Result{Winner: p}, nil
+	}
+	return newPlanner(q, coll).plan()
+}
+
+type planner struct {
+	q    *Query
+	coll *Collection
+	c    *conditions
+}
+
+func newPlanner(q *Query, coll *Collection) *planner {
+	return &planner{q, coll, takeApart(root(q))}
+}
+
+func root(q *Query) match.Node {
+	if q.Filter == nil {
+		return nil
+	}
+	return q.Filter.Root()
+}
+
+func (pl *planner) plan() (*Result, error) {
+	q := pl.q
+	hinted, err := pl.hinted()
+	if err != nil {
+		return nil, err
+	}
+	if q.Min != nil || q.Max != nil {
+		p, err := pl.minMax(hinted)
+		return &Result{Winner: p}, err
+	}
+	if q.Hint.Natural != 0 {
+		return &Result{Winner: pl.collScan(q.Hint.Natural < 0)}, nil
+	}
+	if pl.c.never {
+		return &Result{Winner: &Plan{Type: Nothing, Sorted: true, Exact: true}}, nil
+	}
+	if n := naturalSort(q.Sort); n != 0 {
+		p := pl.collScan(n < 0)
+		p.Sorted = true
+		return &Result{Winner: p}, nil
+	}
+	if hinted != nil {
+		return pl.choose(candidates(hinted, q, pl.c, true)), nil
+	}
+	return pl.choose(pl.all()), nil
+}
+
+// all makes a plan for each index that is of use and for each disjunction.
+func (pl *planner) all() (plans []*Plan) {
+	for _, x := range pl.coll.Indexes {
+		if !x.Hidden {
+			plans = append(plans, candidates(x, pl.q, pl.c, false)...)
+		}
+	}
+	for _, or := range pl.c.ors {
+		if p := pl.union(or); p != nil {
+			plans = append(plans, p)
+		}
+	}
+	if len(plans) == 0 {
+		plans = append(plans, pl.collScan(false))
+	}
+	return plans
+}
+
+func (pl *planner) collScan(reverse bool) *Plan {
+	return &Plan{
+		Type: CollScan, Reverse: reverse, Examined: pl.coll.Count, Whole: true,
+		Sorted: pl.q.Sort.IsEmpty(), Exact: pl.c.opaque == 0 && len(pl.c.terms) == 0 && len(pl.c.ors) == 0,
+	}
+}
+
+// byID recognises a look-up of one _id, which needs no planning.
+func byID(q *Query, coll *Collection) *Plan {
+	if q.Filter == nil || !q.Hint.IsZero() || q.Min != nil || q.Max != nil {
+		return nil
+	}
+	eq, ok := idEquality(q.Filter.Root())
+	if !ok {
+		return nil
+	}
+	for _, x := range coll.Indexes {
+		if len(x.Fields) != 1 || x.Fields[0].Path != "_id" || x.Fields[0].Kind != Plain || x.Name != "_id_" {
+			continue
+		}
+		if string(x.CollationDoc) != string(q.Collation) && hasStrings(eq.Value) {
+			return nil
+		}
+		lo := value.AppendKeyWith(nil, eq.Value, x.Collation)
+		return &Plan{
+			Type: ByID, Index: x, Ranges: []Range{{Lo: lo, Hi: behind(lo), Prefix: len(lo)}},
+			Bounds: []Intervals{point(eq.Value)}, Sorted: true, Exact: true, Examined: 1, equalities: 1,
+		}
+	}
+	return nil
+}
+
+func idEquality(n match.Node) (*match.Compare, bool) {
+	if and, ok := n.(*match.And); ok && len(and.Nodes) == 1 {
+		n = and.Nodes[0]
+	}
+	eq, ok := n.(*match.Compare)
+	if !ok || eq.Op != match.OpEq || eq.Path.String() != "_id" {
+		return nil, false
+	}
+	switch eq.Value.Kind() { // a stored _id is none of these
+	case value.KindArray, value.KindRegex, value.KindNull, value.KindUndefined, value.Missing:
+		return nil, false
+	}
+	return eq, true
+}
+
+// union plans each branch of a disjunction on its own, together with
+// everything else the filter demands; nil if a branch finds no index.
+func (pl *planner) union(or *match.Or) *Plan {
+	out := &Plan{Type: Union, Dedup: true, Exact: true}
+	q := *pl.q
+	q.Sort = nil
+	for _, branch := range or.Nodes {
+		c := pl.c.with(branch, or)
+		if c.never {
+			continue
+		}
+		var best *Plan
+		for _, x := range pl.coll.Indexes {
+			if x.Hidden {
+				continue
+			}
+			for _, p := range candidates(x, &q, c, false) {
+				pl.estimate(p, estimateLimit)
+				if best == nil || comparePlans(p, best) < 0 {
+					best = p
+				}
+			}
+		}
+		if best == nil && len(c.ors) > 0 {
+			sub := &planner{&q, pl.coll, c}
+			best = sub.union(c.ors[0])
+		}
+		if best == nil || best.Whole {
+			return nil
+		}
+		out.Parts = append(out.Parts, best)
+		out.Examined += best.Examined
+		out.Exact = out.Exact && best.Exact
+	}
+	if len(out.Parts) == 0 {
+		return nil
+	}
+	out.Sorted = pl.q.Sort.IsEmpty()
+	return out
+}
+
+// with returns the conditions with one branch in the place of a disjunction.
+func (c *conditions) with(branch match.Node, or *match.Or) *conditions {
+	out := takeApart(branch)
+	for i := range out.terms { // groups of the branch and of the rest differ
+		if out.terms[i].group > 0 {
+			out.terms[i].group += c.groups
+		}
+	}
+	out.terms = append(out.terms, c.terms...)
+	out.opaque += c.opaque
+	out.groups += c.groups
+	out.never = out.never || c.never
+	for _, o := range c.ors {
+		if o != or {
+			out.ors = append(out.ors, o)
+		}
+	}
+	return out
+}
+
+// choose picks the plan that looks cheapest. With one candidate there is
+// nothing to count.
+func (pl *planner) choose(plans []*Plan) *Result {
+	if len(plans) == 1 {
+		p := plans[0]
+		if p.Type != CollScan {
+			p.Examined = p.guess()
+		}
+		return &Result{Winner: p}
+	}
+	for _, p := range plans {
+		if p.Type != Union {
+			pl.estimate(p, estimateLimit)
+		}
+	}
+	costs := pl.costs(plans)
+	order := make([]int, len(plans))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(costs[a], costs[b]), comparePlans(plans[a], plans[b]))
+	})
+	r := &Result{Winner: plans[order[0]]}
+	for _, i := range order[1:] {
+		r.Rejected = append(r.Rejected, plans[i])
+	}
+	return r
+}
+
+// costs estimates how many entries each plan has to look at. A plan in the
+// order of the sort may stop once it has found enough: what share of its
+// entries will match is judged by the most selective of the plans.
+func (pl *planner) costs(plans []*Plan) []float64 {
+	fewest := pl.coll.Count
+	for _, p := range plans {
+		fewest = min(fewest, p.Examined)
+	}
+	costs := make([]float64, len(plans))
+	wanted := pl.q.Limit + pl.q.Skip
+	for i, p := range plans {
+		costs[i] = float64(p.Examined)
+		switch {
+		case pl.q.Limit > 0 && p.Sorted && fewest > 0:
+			costs[i] = min(costs[i], float64(wanted)*float64(p.Examined)/float64(fewest))
+		case !p.Sorted:
+			costs[i] *= 1.5 // what is found has to be sorted
+		}
+	}
+	return costs
+}
+
+// guess is the estimate that costs nothing.
+func (p *Plan) guess() int64 {
+	switch {
+	case p.Index == nil:
+		n := int64(0)
+		for _, part := range p.Parts {
+			n += part.Examined
+		}
+		return n
+	case p.Index.Unique && p.equalities == len(p.Index.Fields):
+		return 1
+	case p.Whole:
+		return p.Index.Entries
+	}
+	return min(p.Index.Entries, int64(len(p.Ranges)))
+}
+
+// estimate counts the entries of a plan, up to a limit.
+func (pl *planner) estimate(p *Plan, limit int64) {
+	switch {
+	case p.Index == nil:
+		return
+	case p.Whole, p.Index.Unique && p.equalities == len(p.Index.Fields), pl.coll.Estimate == nil:
+		p.Examined = p.guess()
+		return
+	}
+	n := int64(0)
+	sample := p.Ranges[:min(len(p.Ranges), estimateRanges)]
+	for _, r := range sample {
+		if n += pl.coll.Estimate(p.Index, r, limit-n); n >= limit {
+			break
+		}
+	}
+	if len(sample) < len(p.Ranges) {
+		n = n * int64(len(p.Ranges)) / int64(len(sample))
+	}
+	p.Examined = n
+}
+
+// comparePlans orders plans of equal cost.
+func comparePlans(a, b *Plan) int {
+	return cmp.Or(
+		cmp.Compare(a.Examined, b.Examined),
+		compareBool(b.Sorted, a.Sorted),
+		cmp.Compare(b.equalities, a.equalities),
+		compareBool(b.Covered, a.Covered),
+		cmp.Compare(a.name(), b.name()),
+	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (p *Plan) name() string {
+	if p.Index != nil {
+		return p.Index.Name
+	}
+	return ""
+}

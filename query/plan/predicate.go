@@ -1,0 +1,315 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// reading is what one node says about the keys of a field: where a matching
+// document must have at least one key.
+type reading struct {
+	set Intervals
+	// exact tells that a key in the set proves the match, as long as the
+	// document has no array on the path.
+	exact bool
+}
+
+var unbounded = reading{set: all}
+
+// reader reads intervals for one field of one index.
+type reader struct {
+	order
+	multikey bool
+	// strings tells that the index compares strings as the query does.
+	strings bool
+	// nested tells that what is read stands inside a $elemMatch: then a key
+	// is an element, and says nothing of what is inside that.
+	nested bool
+}
+
+// read reads a node that asks about the field.
+func (r reader) read(n match.Node) reading {
+	switch n := n.(type) {
+	case *match.Compare:
+		return r.compareNode(n.Op, n.Value)
+	case *match.In:
+		return r.in(n)
+	case *match.Regex:
+		return r.regex(n)
+	case *match.Exists:
+		return reading{set: all}
+	case *match.Type:
+		return r.types(n.Types)
+	case *match.Mod:
+		return reading{set: Intervals{bracket(value.KindDouble)}}
+	case *match.Bits:
+		return reading{set: Intervals{bracket(value.KindDouble), bracket(value.KindBinary)}}
+	case *match.ElemMatchValue:
+		return r.elements(n)
+	case *match.Not:
+		return r.not(n.Node)
+	case *match.And:
+		return r.and(n.Nodes)
+	}
+	return unbounded
+}
+
+// usable reports whether the value sorts in the index as the query wants it.
+func (r reader) usable(v value.Value) bool { return r.strings || !hasStrings(v) }
+
+func hasStrings(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindString, value.KindSymbol:
+		return true
+	case value.KindDocument, value.KindArray:
+		for e := range v.Doc().Values() {
+			if hasStrings(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r reader) compareNode(op match.Op, v value.Value) reading {
+	if !r.usable(v) {
+		return unbounded
+	}
+	switch v.Kind() {
+	case value.Missing, value.KindUndefined:
+		return unbounded
+	case value.KindArray:
+		if op == match.OpEq {
+			return r.array(v)
+		}
+		return unbounded
+	case value.KindNull:
+		if op == match.OpLt || op == match.OpGt {
+			return reading{none, true}
+		}
+		return reading{point(v), true}
+	case value.KindMinKey, value.KindMaxKey:
+		return reading{r.extreme(op, v), true}
+	}
+	if op == match.OpEq {
+		return reading{point(v), true}
+	}
+	return reading{r.ranged(op, v), true}
+}
+
+// array reads equality with a whole array: it is listed under its first
+// element, or undefined if it has none, or itself inside another array.
+func (r reader) array(v value.Value) reading {
+	first := v.Doc().Index(0)
+	if first.IsMissing() {
+		first = value.Undefined()
+	}
+	return reading{set: r.union(point(first), point(v))}
+}
+
+// extreme reads a comparison with MinKey or MaxKey, which reaches over all
+// types.
+func (r reader) extreme(op match.Op, v value.Value) Intervals {
+	low := v.Kind() == value.KindMinKey
+	switch op {
+	case match.OpEq:
+		return point(v)
+	case match.OpGte, match.OpLte:
+		if low == (op == match.OpGte) {
+			return all
+		}
+		return point(v)
+	}
+	if low == (op == match.OpLt) {
+		return none
+	}
+	return r.complement(point(v))
+}
+
+// ranged reads $lt, $lte, $gt, $gte within the type of the value.
+func (r reader) ranged(op match.Op, v value.Value) Intervals {
+	i := bracket(v.Kind())
+	if v.IsNumber() {
+		if v.IsNaN() {
+			if op == match.OpLte || op == match.OpGte {
+				return point(v)
+			}
+			return none
+		}
+		i.Lo = value.Double(math.Inf(-1)) // NaN is below nothing
+	}
+	switch op {
+	case match.OpLt, match.OpLte:
+		i.Hi, i.HiInc = v, op == match.OpLte
+	default:
+		i.Lo, i.LoInc = v, op == match.OpGte
+	}
+	if r.empty(i) {
+		return none
+	}
+	return Intervals{i}
+}
+
+func (r reader) in(n *match.In) reading {
+	out := reading{none, true}
+	if points, ok := r.points(n.Values); ok {
+		out.set = points
+	} else {
+		for _, v := range n.Values {
+			out = r.either(out, r.compareNode(match.OpEq, v))
+		}
+	}
+	for _, rx := range n.Regexes {
+		out = r.either(out, r.regex(rx))
+	}
+	return out
+}
+
+// points turns the values of $in, which are in order, into a set at once if
+// they are all simple.
+func (r reader) points(vs []value.Value) (Intervals, bool) {
+	for i, v := range vs {
+		switch v.Kind() {
+		case value.KindArray, value.KindUndefined, value.Missing:
+			return nil, false
+		}
+		if !r.usable(v) || i > 0 && r.compare(vs[i-1], v) >= 0 {
+			return nil, false
+		}
+	}
+	return Points(vs...), true
+}
+
+func (r reader) either(a, b reading) reading {
+	return reading{r.union(a.set, b.set), a.exact && b.exact}
+}
+
+// regex reads a regular expression: strings with its prefix, and the same
+// expression stored as a value.
+func (r reader) regex(n *match.Regex) reading {
+	i := bracket(value.KindString)
+	prefix, exact := n.Prefix()
+	if r.c != nil || !r.strings {
+		prefix, exact = "", false
+	}
+	if prefix != "" {
+		i.Lo = value.String(prefix)
+		if next := successor(prefix); next != "" {
+			i.Hi = value.String(next)
+		}
+	}
+	itself := value.Regex(n.Pattern, n.Options)
+	return reading{r.union(Intervals{i}, point(itself)), exact && prefix != ""}
+}
+
+// successor is the first string behind all that begin with prefix, "" if
+// there is none.
+func successor(prefix string) string {
+	b := []byte(prefix)
+	for len(b) > 0 {
+		if b[len(b)-1] != 0xff {
+			b[len(b)-1]++
+			return string(b)
+		}
+		b = b[:len(b)-1]
+	}
+	return ""
+}
+
+func (r reader) types(t match.TypeSet) reading {
+	out := reading{set: none}
+	if t.Number {
+		out.set = Intervals{bracket(value.KindDouble)}
+	}
+	for _, k := range t.Kinds {
+		if k == value.KindArray { // listed under its elements
+			return unbounded
+		}
+		out.set = r.union(out.set, Intervals{bracket(k)})
+	}
+	out.exact = t.Number && len(t.Kinds) == 0
+	return out
+}
+
+// elements reads $elemMatch with operators: one element, and so one key,
+// satisfies all of them.
+func (r reader) elements(n *match.ElemMatchValue) reading {
+	out := reading{set: all}
+	if r.nested {
+		return out
+	}
+	for _, c := range n.Nodes {
+		inner := r
+		inner.multikey, inner.nested = false, true // an element is judged as it stands
+		out.set = r.intersect(out.set, inner.read(c).set)
+	}
+	return out
+}
+
+// not reads a negation as the complement, where that is sound: the negated
+// set must be exact, and without missing values if there may be arrays.
+func (r reader) not(n match.Node) reading {
+	if _, ok := n.(*match.Exists); ok {
+		return reading{set: point(value.Null())}
+	}
+	inner := r.read(n)
+	if !inner.exact {
+		return unbounded
+	}
+	if r.multikey && (r.contains(inner.set, value.Null()) || r.contains(inner.set, value.Undefined())) {
+		return unbounded
+	}
+	return reading{r.complement(inner.set), !r.multikey}
+}
+
+// and reads several conditions that stand below one $not or $elemMatch.
+func (r reader) and(nodes []match.Node) reading {
+	out := reading{all, true}
+	for _, c := range nodes {
+		in := r.read(c)
+		if r.multikey {
+			out.exact = false // different elements may satisfy them
+			if better(in.set, out.set) {
+				out.set = in.set
+			}
+			continue
+		}
+		out = reading{r.intersect(out.set, in.set), out.exact && in.exact}
+	}
+	return out
+}
+
+// better reports whether a is likely to hold fewer keys than b.
+func better(a, b Intervals) bool { return selectivity(a) < selectivity(b) }
+
+// selectivity ranks sets by their form alone.
+func selectivity(s Intervals) int {
+	switch {
+	case len(s) == 0:
+		return 0
+	case len(s) == 1 && s[0].IsPoint():
+		return 1
+	case s.isPoints():
+		return 2
+	case s.isAll():
+		return 9
+	}
+	worst := 3
+	for _, i := range s {
+		if i.Lo.Kind() == value.KindMinKey || i.Hi.Kind() == value.KindMaxKey {
+			return 6
+		}
+		if halfOpen(i) {
+			worst = 4
+		}
+	}
+	return worst + min(len(s)-1, 1)
+}
+
+// halfOpen reports whether one end is that of the type's bracket.
+func halfOpen(i Interval) bool {
+	b := bracket(i.Lo.Kind())
+	return value.Equal(i.Hi, b.Hi) || value.Equal(i.Lo, b.Lo) || i.Lo.IsNumber() && math.IsInf(i.Lo.AsDouble(), -1)
+}

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Kind tells how a field of an index holds its values.
+type Kind uint8
+
+// The kinds of fields, as in package index.
+const (
+	Plain Kind = iota
+	Hashed
+	Wildcard
+	Text
+	Geo2D
+	Sphere
+)
+
+// Field is one field of an index.
+type Field struct {
+	Path string // of a Wildcard: where it begins, "" for the whole document
+	Desc bool
+	Kind Kind
+}
+
+// Index describes an index to the planner.
+type Index struct {
+	Name      string
+	Key       value.Doc // the key pattern
+	Fields    []Field
+	Version   int32
+	Unique    bool
+	Sparse    bool
+	Hidden    bool
+	Multikey  bool
+	Clustered bool
+	Partial   *match.Matcher // nil if the index is not partial
+	Entries   int64
+
+	Collation    value.Collator // nil for simple
+	CollationDoc value.Doc      // the collation in full, nil for simple
+
+	// Hash is what a hashed field holds of a value.
+	Hash func(value.Value) int64
+	// Takes tells whether a wildcard field lists what lies at a path.
+	Takes func(path string) bool
+	// Cover gives the values under which a geo field lists what may lie in
+	// the region that a node of the filter asks for; nil means all.
+	Cover func(node match.Node) Intervals
+}
+
+// Query is what is to be planned.
+type Query struct {
+	NS        string
+	Filter    *match.Matcher
+	Sort      value.Doc // nil for none
+	Limit     int64     // 0 for none
+	Skip      int64
+	Hint      Hint
+	Min, Max  value.Doc // nil for none
+	Collation value.Doc // of the query in full, nil for simple
+	// Needs are the paths that the result is made of, nil for the whole
+	// document: a plan is covered if its index has them all.
+	Needs []string
+}
+
+// Hint names the index to be used; the zero Hint leaves the choice open.
+type Hint struct {
+	Name    string
+	Key     value.Doc // a key pattern
+	Natural int       // 1 or -1: scan the collection
+}
+
+// IsZero reports whether there is no hint.
+func (h Hint) IsZero() bool { return h.Name == "" && h.Key == nil && h.Natural == 0 }
+
+// Collection is what a query is planned over.
+type Collection struct {
+	Indexes []*Index
+	Count   int64
+	// Estimate counts the entries of an index in a range, but no further
+	// than limit.
+	Estimate func(x *Index, r Range, limit int64) int64
+	// Clustered tells that records are stored by _id.
+	Clustered bool
+}
+
+// Range is a piece of an index: Lo <= key < Hi, an empty bound is open.
+// Prefix is the length of the part that all keys in the range share.
+type Range struct {
+	Lo, Hi []byte
+	Prefix int
+}
+
+// Type tells what a plan does.
+type Type uint8
+
+// The types of plans.
+const (
+	CollScan  Type = iota // every record, in natural order
+	IndexScan             // the ranges of an index
+	ByID                  // the one entry of a value in the index on _id
+	Union                 // records that any of the parts yields
+	Merge                 // ranges of an index merged by what follows their prefix
+	Nothing               // no document can match
+)
+
+// Plan is a way to find the documents of a query. Unless it says Exact, each
+// must be matched again.
+type Plan struct {
+	Type    Type
+	Reverse bool    // scan backwards
+	Index   *Index  // of ByID, IndexScan, Merge
+	Ranges  []Range // in the order they are to be scanned; each ascending unless Reverse
+	Parts   []*Plan // of Union
+	// Bounds are the intervals per field, for explain.
+	Bounds []Intervals
+
+	// Sorted tells that the records come in the order of the query's sort.
+	Sorted bool
+	// Dedup tells that a record may come up more than once.
+	Dedup bool
+	// Exact tells that every record in the ranges matches the filter.
+	Exact bool
+	// Covered tells that the index holds all that the query needs.
+	Covered bool
+	// Whole tells that the ranges are the whole index.
+	Whole bool
+
+	// Examined is how many entries the plan is expected to look at.
+	Examined int64
+
+	equalities int // leading fields bound to single values
+	hinted     bool
+}

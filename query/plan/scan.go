@@ -1,0 +1,251 @@
+package plan
+
+import (
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// candidate makes the plan that scans one index for the conditions; nil if
+// the index is of no use. A hinted index is used in any case, if need be as
+// a whole.
+func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
+	if hasKind(x, Wildcard) {
+		return wildcardPlans(x, q, c, hinted)
+	}
+	b := newBounder(x, q, c)
+	fields := b.bounds()
+	usable := b.usable(fields) && (x.Partial == nil || implies(b.reader, c, x.Partial.Root()))
+	if !usable {
+		if !hinted {
+			return nil
+		}
+		for i := range fields {
+			fields[i] = fieldBounds{set: all}
+		}
+	}
+	p := scan(x, q, c, fields, hinted)
+	if p == nil {
+		return nil
+	}
+	p.Exact = p.Exact && usable
+	return []*Plan{p}
+}
+
+func hasKind(x *Index, k Kind) bool {
+	for i := range x.Fields {
+		if x.Fields[i].Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// scan makes the plan for the given bounds.
+func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) *Plan {
+	parts := make([]part, len(fields))
+	p := &Plan{Type: IndexScan, Index: x, Bounds: make([]Intervals, len(fields)), hinted: hinted}
+	for i := range fields {
+		parts[i] = part{set: fields[i].set, desc: x.Fields[i].Desc}
+		p.Bounds[i] = fields[i].set
+	}
+	var used int
+	p.Ranges, used = keyer{x.Collation}.ranges(parts)
+	p.Whole = used == 0
+	p.equalities = leadingPoints(fields)
+	p.Dedup = x.Multikey || !disjoint(p.Ranges)
+	p.Exact = exact(x, c, fields, used)
+	p.Covered = covered(x, q)
+	p.sort(q, fields, used)
+	if p.Whole && !p.Sorted && !hinted {
+		return nil
+	}
+	return p
+}
+
+func leadingPoints(fields []fieldBounds) (n int) {
+	for n < len(fields) && len(fields[n].set) == 1 && fields[n].set[0].IsPoint() {
+		n++
+	}
+	return n
+}
+
+// exact tells whether the ranges hold matching documents only: each
+// condition is accounted for, by bounds that the ranges use in full.
+func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
+	if x.Multikey || c.opaque > 0 || len(c.ors) > 0 || c.never {
+		return false
+	}
+	n := 0
+	for i := range fields {
+		if fields[i].used == 0 {
+			continue
+		}
+		if !fields[i].exact || i >= used {
+			return false
+		}
+		n += fields[i].used
+	}
+	return n == len(c.terms)
+}
+
+// covered tells whether the index holds all paths that the query needs.
+func covered(x *Index, q *Query) bool {
+	if q.Needs == nil || x.Multikey || x.Collation != nil {
+		return false
+	}
+	for _, path := range q.Needs {
+		found := false
+		for i := range x.Fields {
+			found = found || x.Fields[i].Kind == Plain && x.Fields[i].Path == path
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// wildcardPlans makes a plan for each path that the conditions ask about
+// and that the wildcard takes in.
+func wildcardPlans(x *Index, q *Query, c *conditions, hinted bool) (out []*Plan) {
+	seen := map[string]bool{}
+	for i := range c.terms {
+		path := c.terms[i].path
+		if seen[path] || positional(path) || !x.Takes(path) {
+			continue
+		}
+		seen[path] = true
+		if p := wildcardPlan(x, q, c, path); p != nil {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 && hinted {
+		out = append(out, wholeIndex(x, q))
+	}
+	return out
+}
+
+// wildcardPlan treats the wildcard as if it were an index on path.
+func wildcardPlan(x *Index, q *Query, c *conditions, path string) *Plan {
+	as := *x
+	as.Fields = append([]Field(nil), x.Fields...)
+	at := 0
+	for i := range as.Fields {
+		if as.Fields[i].Kind == Wildcard {
+			at = i
+			as.Fields[i] = Field{Path: path, Desc: as.Fields[i].Desc}
+		}
+	}
+	b := newBounder(&as, q, c)
+	fields := b.bounds()
+	if !b.scalars(fields[at].set) {
+		return nil
+	}
+	if x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
+		return nil
+	}
+	p := &Plan{Type: IndexScan, Index: x, Dedup: x.Multikey, Exact: false}
+	var parts []part
+	for i := range fields {
+		desc := x.Fields[i].Desc
+		if i == at {
+			parts = append(parts, part{set: point(value.String(path)), desc: desc, raw: true})
+			p.Bounds = append(p.Bounds, point(value.String(path)))
+		}
+		parts = append(parts, part{set: fields[i].set, desc: desc})
+		p.Bounds = append(p.Bounds, fields[i].set)
+	}
+	var used int
+	p.Ranges, used = keyer{x.Collation}.ranges(parts)
+	if used <= at+1 {
+		return nil
+	}
+	p.equalities = leadingPoints(fields)
+	return p
+}
+
+// scalars tells whether a set holds only what a wildcard index lists: no
+// missing values, no whole documents, no arrays.
+func (b *bounder) scalars(s Intervals) bool {
+	unlisted := Intervals{
+		Between(value.Undefined(), value.Null()),
+		{Lo: value.Document(value.EmptyDoc), Hi: value.Binary(0, nil), LoInc: false},
+	}
+	return len(b.reader.intersect(s, unlisted)) == 0
+}
+
+// wholeIndex scans all of an index.
+func wholeIndex(x *Index, q *Query) *Plan {
+	p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Dedup: x.Multikey, Covered: covered(x, q), hinted: true}
+	for i := range x.Fields {
+		if x.Fields[i].Kind == Wildcard {
+			p.Bounds = append(p.Bounds, all)
+		}
+		p.Bounds = append(p.Bounds, all)
+	}
+	return p
+}
+
+// implies reports whether the conditions prove a partial index's filter, so
+// that no matching document is left out of the index.
+func implies(r reader, c *conditions, filter match.Node) bool {
+	switch f := filter.(type) {
+	case *match.And:
+		for _, n := range f.Nodes {
+			if !implies(r, c, n) {
+				return false
+			}
+		}
+		return true
+	case *match.Or:
+		for _, n := range f.Nodes {
+			if implies(r, c, n) {
+				return true
+			}
+		}
+		return impliesByBranches(r, c, filter)
+	case *match.Constant:
+		return f.Result
+	case match.Leaf:
+		for i := range c.terms {
+			if c.terms[i].path == f.FieldPath().String() && impliesLeaf(r, c.terms[i].node, f) {
+				return true
+			}
+		}
+		return impliesByBranches(r, c, filter)
+	}
+	return false
+}
+
+// impliesByBranches looks for a disjunction of which every branch proves the
+// filter.
+func impliesByBranches(r reader, c *conditions, filter match.Node) bool {
+	for _, or := range c.ors {
+		proven := true
+		for _, branch := range or.Nodes {
+			proven = proven && implies(r, takeApart(branch), filter)
+		}
+		if proven {
+			return true
+		}
+	}
+	return false
+}
+
+// impliesLeaf reports whether one condition proves another on the same path.
+func impliesLeaf(r reader, have match.Node, want match.Leaf) bool {
+	if _, negated := have.(*match.Not); negated {
+		return false
+	}
+	r.multikey = true // judge by values, not by keys
+	if positional(want.FieldPath().String()) {
+		return false
+	}
+	known := r.read(have)
+	if _, ok := want.(*match.Exists); ok {
+		_, same := have.(*match.Exists)
+		return same || !r.contains(known.set, value.Null())
+	}
+	wanted := r.read(want)
+	return wanted.exact && !known.set.isAll() && r.subset(known.set, wanted.set)
+}

@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// term is a condition on one path that every matching document satisfies.
+type term struct {
+	node match.Node
+	path string
+	// elem is the path of the $elemMatch that the condition stands in, group
+	// its number; conditions of one group are about one element. Group 0 is
+	// outside of any.
+	elem  string
+	group int
+}
+
+// conditions is a filter taken apart: all terms and all disjunctions hold.
+type conditions struct {
+	terms  []term
+	ors    []*match.Or
+	never  bool // no document can match
+	opaque int  // conditions that are none of the above
+	groups int
+	text   *match.Node
+}
+
+// takeApart lists what the filter demands.
+func takeApart(root match.Node) *conditions {
+	c := &conditions{}
+	if root != nil {
+		c.add(root, "", 0)
+	}
+	return c
+}
+
+// add takes a node apart that stands below a $elemMatch at elem.
+func (c *conditions) add(n match.Node, elem string, group int) {
+	switch n := n.(type) {
+	case *match.And:
+		for _, child := range n.Nodes {
+			c.add(child, elem, group)
+		}
+	case *match.Or:
+		if len(n.Nodes) == 1 {
+			c.add(n.Nodes[0], elem, group)
+		} else if group == 0 {
+			c.ors = append(c.ors, n)
+		} else {
+			c.opaque++
+		}
+	case *match.Nor:
+		for _, child := range n.Nodes {
+			c.addNegated(child, elem, group)
+		}
+	case *match.Not:
+		c.addNegated(n.Node, elem, group)
+	case *match.ElemMatchObject:
+		c.groups++
+		c.opaque++ // the keys never tell the whole of it
+		c.add(n.Node, joinPath(elem, n.Path.String()), c.groups)
+	case *match.Constant:
+		c.never = c.never || !n.Result
+	case match.Leaf:
+		if in, ok := n.(*match.In); ok && len(in.Values)+len(in.Regexes) == 0 {
+			c.never = true
+		}
+		c.terms = append(c.terms, term{n, joinPath(elem, n.FieldPath().String()), elem, group})
+	default:
+		c.opaque++
+	}
+}
+
+func (c *conditions) addNegated(n match.Node, elem string, group int) {
+	switch n := n.(type) {
+	case *match.Or:
+		for _, child := range n.Nodes {
+			c.addNegated(child, elem, group)
+		}
+	case *match.Nor:
+		c.add(&match.Or{Nodes: n.Nodes}, elem, group)
+	case *match.Not:
+		c.add(n.Node, elem, group)
+	case *match.And:
+		if path, ok := onePath(n.Nodes); ok {
+			c.terms = append(c.terms, term{&match.Not{Node: n}, joinPath(elem, path), elem, group})
+		} else {
+			c.opaque++
+		}
+	case *match.ElemMatchObject, *match.Constant:
+		c.opaque++
+	case match.Leaf:
+		c.terms = append(c.terms, term{&match.Not{Node: n}, joinPath(elem, n.FieldPath().String()), elem, group})
+	default:
+		c.opaque++
+	}
+}
+
+// onePath returns the path that all nodes are about.
+func onePath(nodes []match.Node) (path string, ok bool) {
+	for i, n := range nodes {
+		p, ok := nodePath(n)
+		if !ok || i > 0 && p != path {
+			return "", false
+		}
+		path = p
+	}
+	return path, len(nodes) > 0
+}
+
+func nodePath(n match.Node) (string, bool) {
+	switch n := n.(type) {
+	case *match.ElemMatchObject:
+		return "", false
+	case match.Leaf:
+		return n.FieldPath().String(), true
+	case *match.Not:
+		return nodePath(n.Node)
+	case *match.And:
+		return onePath(n.Nodes)
+	}
+	return "", false
+}
+
+func joinPath(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "." + b
+}
+
+// positional reports whether a path has a component that may be a position
+// in an array.
+func positional(path string) bool {
+	for part := range strings.SplitSeq(path, ".") {
+		if part != "" && part[0] >= '0' && part[0] <= '9' && value.ParsePath(part).ArrayIndex(0) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// firstPart is the first component of a path.
+func firstPart(path string) string {
+	head, _, _ := strings.Cut(path, ".")
+	return head
+}
+
+// commonPath is the longest path that both paths begin with.
+func commonPath(a, b string) string {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	n := 0
+	for n < len(as) && n < len(bs) && as[n] == bs[n] {
+		n++
+	}
+	return strings.Join(as[:n], ".")
+}
