@@ -1,0 +1,283 @@
+package geo
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/golang/geo/s2"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func bad(format string, args ...any) error {
+	return mongoerr.Newf(mongoerr.BadValue, format, args...)
+}
+
+// strictWinding is the coordinate system of polygons larger than a
+// hemisphere.
+const strictWinding = "urn:x-mongodb:crs:strictwinding:EPSG:4326"
+
+// geoJSONTypes leads from a GeoJSON type to what reads its coordinates.
+var geoJSONTypes = map[string]func(g *Geometry, coordinates value.Value) error{
+	"Point":           readPoint,
+	"LineString":      readLine,
+	"Polygon":         readPolygon,
+	"MultiPoint":      readEach("MultiPoint", readPoint),
+	"MultiLineString": readEach("MultiLineString", readLine),
+	"MultiPolygon":    readEach("MultiPolygon", readPolygon),
+}
+
+// ParseGeoJSON parses a GeoJSON object.
+func ParseGeoJSON(d value.Doc) (*Geometry, error) {
+	t := d.Lookup("type")
+	read, known := geoJSONTypes[t.Str()]
+	if t.Str() != "GeometryCollection" && !known {
+		return nil, bad("unknown GeoJSON type: %v", d)
+	}
+	g := &Geometry{Type: t.Str()}
+	if err := g.readCRS(d); err != nil {
+		return nil, err
+	}
+	if known {
+		return g, read(g, d.Lookup("coordinates"))
+	}
+	return g, g.readCollection(d.Lookup("geometries"))
+}
+
+func (g *Geometry) readCRS(d value.Doc) error {
+	crs := d.Lookup("crs")
+	if crs.IsMissing() {
+		return nil
+	}
+	if crs.Kind() != value.KindDocument {
+		return bad("GeoJSON CRS must be an object")
+	}
+	if crs.Doc().Lookup("type").Str() != "name" {
+		return bad(`GeoJSON CRS must have field "type": "name"`)
+	}
+	properties := crs.Doc().Lookup("properties")
+	if properties.Kind() != value.KindDocument {
+		return bad(`CRS must have field "properties" which is an object`)
+	}
+	name := properties.Doc().Lookup("name")
+	if name.Kind() != value.KindString {
+		return bad(`In CRS, "properties.name" must be a string`)
+	}
+	switch name.Str() {
+	case "EPSG:4326", "urn:ogc:def:crs:OGC:1.3:CRS84":
+	case strictWinding:
+		g.Big = true
+		if g.Type != "Polygon" {
+			return bad("only polygon supported with strict winding order")
+		}
+	default:
+		return bad("Unknown CRS name: %s", name.Str())
+	}
+	return nil
+}
+
+func (g *Geometry) readCollection(v value.Value) error {
+	if v.Kind() != value.KindArray {
+		return bad("GeometryCollection geometries must be an array")
+	}
+	if v.Doc().IsEmpty() {
+		return bad("GeometryCollection geometries must have at least 1 element")
+	}
+	for item := range v.Doc().Values() {
+		if item.Kind() != value.KindDocument {
+			return bad("Element %v of \"geometries\" is not an object", item)
+		}
+		part, err := ParseGeoJSON(item.Doc())
+		if err != nil {
+			return err
+		}
+		if part.Big || part.Type == "GeometryCollection" {
+			return bad("GeometryCollection geometries don't support big polygons or collections: %v", item)
+		}
+		g.points = append(g.points, part.points...)
+		g.lines = append(g.lines, part.lines...)
+		g.polygons = append(g.polygons, part.polygons...)
+	}
+	return nil
+}
+
+func readEach(name string, read func(*Geometry, value.Value) error) func(*Geometry, value.Value) error {
+	return func(g *Geometry, v value.Value) error {
+		if v.Kind() != value.KindArray {
+			return bad("%s coordinates must be an array", name)
+		}
+		if v.Doc().IsEmpty() {
+			return bad("%s coordinates must have at least 1 element", name)
+		}
+		for item := range v.Doc().Values() {
+			if err := read(g, item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// pair reads two numbers, and ignores what follows them.
+func pair(v value.Value) (p XY, err error) {
+	if v.Kind() != value.KindArray && v.Kind() != value.KindDocument {
+		return p, bad("Point must be an array or object, instead got type %s", v.Kind())
+	}
+	it := v.Doc().Iter()
+	for _, into := range []*float64{&p.X, &p.Y} {
+		if !it.Next() || !it.Kind().IsNumber() {
+			return p, bad("Point must only contain numeric elements")
+		}
+		*into = it.Value().AsDouble()
+		if math.IsNaN(*into) || math.IsInf(*into, 0) {
+			return p, bad("Point coordinates must be finite numbers")
+		}
+	}
+	return p, nil
+}
+
+// lngLat reads a position on the sphere.
+func lngLat(v value.Value) (XY, error) {
+	p, err := pair(v)
+	if err == nil && !p.onSphere() {
+		err = bad("Longitude/latitude is out of bounds, lng: %s lat: %s", number(p.X), number(p.Y))
+	}
+	return p, err
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+func readPoint(g *Geometry, v value.Value) error {
+	p, err := lngLat(v)
+	if err != nil {
+		return err
+	}
+	g.coords = append(g.coords, p)
+	g.points = append(g.points, p.point())
+	return nil
+}
+
+// positions reads an array of positions; equal neighbours become one.
+func positions(v value.Value) (points []s2.Point, closed bool, err error) {
+	if v.Kind() != value.KindArray {
+		return nil, false, bad("GeoJSON coordinates must be an array of coordinates")
+	}
+	var first, last XY
+	n := 0
+	for item := range v.Doc().Values() {
+		p, err := lngLat(item)
+		if err != nil {
+			return nil, false, err
+		}
+		if n == 0 {
+			first = p
+		}
+		if n == 0 || p != last {
+			points = append(points, p.point())
+		}
+		last = p
+		n++
+	}
+	return points, n > 0 && first == last, nil
+}
+
+func readLine(g *Geometry, v value.Value) error {
+	points, _, err := positions(v)
+	if err != nil {
+		return err
+	}
+	if len(points) < 2 {
+		return bad("GeoJSON LineString must have at least 2 vertices: %v", v)
+	}
+	line := s2.Polyline(points)
+	if err := line.Validate(); err != nil {
+		return bad("GeoJSON LineString is not valid: %v", v)
+	}
+	g.lines = append(g.lines, &line)
+	return nil
+}
+
+func readPolygon(g *Geometry, v value.Value) error {
+	if v.Kind() != value.KindArray {
+		return bad("Polygon coordinates must be an array")
+	}
+	var loops []*s2.Loop
+	for ring := range v.Doc().Values() {
+		loop, err := readLoop(ring, g.Big)
+		if err != nil {
+			return err
+		}
+		loops = append(loops, loop)
+	}
+	if len(loops) == 0 {
+		return bad("Polygon has no loops.")
+	}
+	if g.Big {
+		if len(loops) > 1 {
+			return bad("Only one simple loop is allowed in a big polygon, instead provided %d loops.", len(loops))
+		}
+		g.polygons = append(g.polygons, s2.PolygonFromOrientedLoops(loops))
+		return nil
+	}
+	if err := checkHoles(loops, v); err != nil {
+		return err
+	}
+	g.polygons = append(g.polygons, s2.PolygonFromLoops(loops))
+	return nil
+}
+
+func readLoop(v value.Value, big bool) (*s2.Loop, error) {
+	points, closed, err := positions(v)
+	if err != nil {
+		return nil, err
+	}
+	if !closed {
+		return nil, bad("Loop is not closed: %v", v)
+	}
+	if len(points) > 1 {
+		points = points[:len(points)-1]
+	}
+	if len(points) < 3 {
+		return nil, bad("Loop must have at least 3 different vertices: %v", v)
+	}
+	if reason := loopProblem(points); reason != "" {
+		return nil, bad("Loop is not valid: %v %s", v, reason)
+	}
+	loop := s2.LoopFromPoints(points)
+	if !big {
+		loop.Normalize()
+	}
+	return loop, nil
+}
+
+// loopProblem finds repeated vertices and edges that cross.
+func loopProblem(points []s2.Point) string {
+	n := len(points)
+	seen := make(map[s2.Point]int, n)
+	for i, p := range points {
+		if j, ok := seen[p]; ok {
+			return "Duplicate vertices: " + strconv.Itoa(j) + " and " + strconv.Itoa(i)
+		}
+		seen[p] = i
+	}
+	for i := range n {
+		crosser := s2.NewEdgeCrosser(points[i], points[(i+1)%n])
+		for j := i + 2; j < n; j++ {
+			if crosser.CrossingSign(points[j], points[(j+1)%n]) == s2.Cross {
+				return "Edges " + strconv.Itoa(i) + " and " + strconv.Itoa(j) + " cross"
+			}
+		}
+	}
+	return ""
+}
+
+// checkHoles wants every loop after the first inside of the first.
+func checkHoles(loops []*s2.Loop, v value.Value) error {
+	for i, hole := range loops[1:] {
+		if !loops[0].ContainsNested(hole) && !loops[0].Contains(hole) {
+			return bad("Secondary loops not contained by first exterior loop - secondary loops must be holes: %v", v.Doc().Index(i+1))
+		}
+	}
+	return nil
+}
