@@ -72,8 +72,10 @@ func (a *applier) change(f *field, it *value.Iter) error {
 	case f.child != nil:
 		_, err := a.value(f.child, it.Key(), it.Value(), it.Element())
 		return err
+	case f.later:
+		a.dst = append(a.dst, it.Element()...)
 	}
-	return nil // excluded
+	return nil // else excluded
 }
 
 // computeRest appends the computed fields that were not written yet.

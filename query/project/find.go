@@ -89,7 +89,7 @@ func (p *parser) parseSlice(at place, name string, v value.Value) error {
 	default:
 		return mongoerr.New(31273, "$slice only supports numbers and [skip, limit] arrays")
 	}
-	if err := at.add(name, field{}); err != nil {
+	if err := at.add(name, field{later: true}); err != nil {
 		return err
 	}
 	p.slice = true

@@ -24,6 +24,7 @@ type field struct {
 	child *node
 	expr  *expr.Expr
 	elem  *match.Matcher // $elemMatch of find
+	later bool           // stays even in an exclusion: a step cuts it down ($slice)
 }
 
 func (f *field) isComputed() bool { return f.expr != nil || f.elem != nil }

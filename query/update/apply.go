@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -30,6 +31,14 @@ type applier struct {
 	pathBuf [8]string
 }
 
+// appliers saves an allocation for each document.
+var appliers = sync.Pool{New: func() any { return new(applier) }}
+
+func (a *applier) release() {
+	*a = applier{}
+	appliers.Put(a)
+}
+
 // element is an element of the old document.
 type element struct {
 	key     string
@@ -43,7 +52,9 @@ func (e element) payload() []byte  { return e.raw[len(e.key)+2:] }
 
 // modify applies the operators.
 func (u *Update) modify(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, bool, error) {
-	a := applier{u: u, env: env, doc: d, insert: o.Insert}
+	a := appliers.Get().(*applier)
+	defer a.release()
+	a.u, a.env, a.doc, a.insert = u, env, d, o.Insert
 	a.path = a.pathBuf[:0]
 	if o.Position >= 0 {
 		a.position = strconv.Itoa(o.Position)
