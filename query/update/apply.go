@@ -82,6 +82,8 @@ func (u *Update) modify(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, 
 }
 
 // object writes the elements of d, changed as n says, and those that n adds.
+// Of several errors that of the first child counts, wherever it stands in the
+// document.
 func (a *applier) object(n *object, d value.Doc) error {
 	kids, err := a.kids(n)
 	if err != nil {
@@ -92,7 +94,7 @@ func (a *applier) object(n *object, d value.Doc) error {
 	seen.init(len(kids))
 	all := d[4 : len(d)-1]
 	from := 0 // start of the run that is still to be copied
-	left := len(kids)
+	left, failed := len(kids), len(kids)
 	for it := d.Iter(); left > 0 && it.Next(); {
 		i := n.lookup(kids, it.Key())
 		if i < 0 || seen.get(i) {
@@ -104,22 +106,22 @@ func (a *applier) object(n *object, d value.Doc) error {
 		a.dst = append(a.dst, all[from:end-len(it.Element())]...)
 		from = end
 		e := element{key: it.Key(), value: it.Value(), raw: it.Element()}
-		if err := a.existing(kids[i].node, e); err != nil {
-			return err
+		if problem := a.existing(kids[i].node, e); problem != nil && i < failed {
+			err, failed = problem, i
 		}
 	}
 	a.dst = append(a.dst, all[from:]...)
 	if left == 0 {
-		return nil
+		return err
 	}
-	for i := range kids {
+	for i := range kids[:failed] {
 		if !seen.get(i) {
 			if err := a.addField(kids[i], parent); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 // lookup finds the child that changes the field of that name.
@@ -166,11 +168,12 @@ func (a *applier) existing(n node, e element) (err error) {
 			a.dst = append(a.dst, e.raw...)
 		}
 	case *elements:
-		if e.kind() != value.KindArray {
-			return mongoerr.Newf(mongoerr.BadValue, "Cannot apply array updates to non-array element %s",
+		if e.kind() == value.KindArray {
+			err = a.withinArray(e, func() error { return a.each(n, e) })
+		} else {
+			err = mongoerr.Newf(mongoerr.BadValue, "Cannot apply array updates to non-array element %s",
 				elementString(e.key, e.value))
 		}
-		err = a.withinArray(e, func() error { return a.each(n, e) })
 	}
 	a.path = a.path[:len(a.path)-1]
 	return err

@@ -1,6 +1,7 @@
 package update
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -33,8 +34,8 @@ func (a *applier) indexed(n *object, e element) error {
 	for _, k := range kids {
 		i, ok := arrayIndex(k.name)
 		if !ok {
-			if err := a.blocked(k.node, e, []string{k.name}); err != nil {
-				return err
+			if err = a.blocked(k.node, e, []string{k.name}); err != nil {
+				break // but the children before it may have an error of their own
 			}
 			continue
 		}
@@ -42,10 +43,11 @@ func (a *applier) indexed(n *object, e element) error {
 		ascending = ascending && i > last
 		last = i
 	}
+	apply := a.oneByOne
 	if ascending {
-		return a.positions(positions, e.value.Doc())
+		apply = a.positions
 	}
-	return a.oneByOne(positions, e.value.Doc())
+	return cmp.Or(apply(positions, e.value.Doc()), err)
 }
 
 // positions applies children in ascending order to the elements of arr, in
@@ -84,6 +86,7 @@ func (a *applier) oneByOne(kids []child, arr value.Doc) error {
 	for i := range kids {
 		a.dst = append(make([]byte, 0, len(arr)+64), 0, 0, 0, 0)
 		if err := a.positions(kids[i:i+1], arr); err != nil {
+			a.dst = outer
 			return err
 		}
 		a.close(0)

@@ -74,6 +74,18 @@ func TestAddToSet(t *testing.T) {
 	})
 }
 
+func TestFirstErrorCounts(t *testing.T) {
+	runUpdateTests(t, []updateTest{
+		{update: `{"$inc":{"a":1,"b":1}}`, doc: `{"_id":1,"b":"x","a":[]}`, code: 14, message: "Cannot apply $inc to a value of non-numeric" +
+			" type. {_id: 1} has the field 'a' of non-numeric type array"},
+		{update: `{"$inc":{"b":1},"$set":{"a.b":1}}`, doc: `{"b":"x","a":1}`, code: 28},
+		{update: `{"$inc":{"b":1},"$set":{"c.d":1}}`, doc: `{"c":1,"b":"x"}`, code: 14},
+		{update: `{"$set":{"b.x.y":8},"$push":{"a.01.b":1,"a.1.b.c":2}}`, doc: `{"_id":1,"a":["xxxxxxxxxxxxxxxxxxxxxxxxx",{}],"b":{"x":1}}`, code: 28},
+		{update: `{"$inc":{"a.0":1},"$set":{"a.b":1}}`, doc: `{"_id":1,"a":["x"]}`, code: 14},
+		{update: `{"$inc":{"a.0":1},"$set":{"a.$x":1}}`, doc: `{"_id":1,"a":["x"]}`, code: 28},
+	})
+}
+
 func TestPop(t *testing.T) {
 	runUpdateTests(t, []updateTest{
 		{update: `{"$pop":{"a":1}}`, doc: `{"a":[8,9,10]}`, want: `{"a":[8,9]}`},
