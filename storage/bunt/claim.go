@@ -16,13 +16,15 @@ func (t *tx) claim(k lockKey) (taken bool, err error) {
 	return false, t.e.locks.check(k, t.replays)
 }
 
-// verify checks a condition on the latest state now and at commit.
-func (t *tx) verify(unchanged func(latest *root) bool) error {
+// verify checks a condition on the latest state now and at commit. If it
+// does not hold, the claim that was taken for it is given up.
+func (t *tx) verify(k lockKey, unchanged func(latest *root) bool) error {
 	latest := t.e.root.Load()
 	if latest == nil {
 		return storage.ErrClosed
 	}
 	if !unchanged(latest) {
+		t.e.locks.drop(k, t.snap)
 		return storage.ErrConflict
 	}
 	t.record(func(u *tx) error {
@@ -42,7 +44,7 @@ func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
 	if t.snap == nil {
 		return nil
 	}
-	return t.verify(func(latest *root) bool { return sameCatalog(latest.get(ns), c) })
+	return t.verify(lockKey{}, func(latest *root) bool { return sameCatalog(latest.get(ns), c) })
 }
 
 func (t *tx) owner() *snapshot {
@@ -63,23 +65,29 @@ func sameCatalog(a, b *coll) bool {
 
 // claimName is called before a catalog entry changes.
 func (t *tx) claimName(ns storage.Namespace) error {
-	taken, err := t.claim(lockKey{ns: ns})
+	k := lockKey{ns: ns}
+	taken, err := t.claim(k)
 	if err != nil || !taken {
 		return err
 	}
 	if c := t.root.get(ns); c != nil {
 		return nil // verified when it was made private
 	}
-	return t.verify(func(latest *root) bool { return sameCatalog(latest.get(ns), t.base.get(ns)) })
+	return t.verify(k, func(latest *root) bool { return sameCatalog(latest.get(ns), t.base.get(ns)) })
 }
 
 // claimRecords is called before all records are removed.
 func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	base := c.change.base
-	if _, err := t.claim(lockKey{ns: ns}); err != nil || t.snap == nil || base == nil {
+	k := lockKey{ns: ns}
+	taken, err := t.claim(k)
+	if err != nil || t.snap == nil || base == nil {
 		return err
 	}
-	return t.verify(func(latest *root) bool {
+	if !taken {
+		k = lockKey{} // claimed before, not for this
+	}
+	return t.verify(k, func(latest *root) bool {
 		now := latest.find(ns, base)
 		return now != nil && (now == base || now.change != nil && now.change.base == base)
 	})
@@ -91,12 +99,13 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) err
 	if t.snap != nil && (base == nil || id > base.lastID) {
 		return nil // the transaction's own
 	}
-	taken, err := t.claim(lockKey{num: c.num, id: id})
+	k := lockKey{num: c.num, id: id}
+	taken, err := t.claim(k)
 	if err != nil || !taken {
 		return err
 	}
 	before, _ := base.records.Get(id)
-	return t.verify(func(latest *root) bool {
+	return t.verify(k, func(latest *root) bool {
 		now := latest.find(ns, base)
 		if now == nil {
 			return false
@@ -119,11 +128,13 @@ func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
 		}
 		name := c.info.Indexes[i].Name
 		for _, key := range diffs[i].add {
-			taken, err := t.claim(lockKey{num: c.num, index: name, key: string(key)})
+			k := lockKey{num: c.num, index: name, key: string(key)}
+			taken, err := t.claim(k)
 			if err != nil {
 				return err
 			}
 			if taken && t.keyTaken(ns, c.change.base, name, key) {
+				t.e.locks.drop(k, t.snap)
 				return storage.ErrConflict
 			}
 		}

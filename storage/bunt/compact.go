@@ -25,6 +25,9 @@ const catchUpRounds = 8
 func (e *Engine) Compact(ctx context.Context) error {
 	e.maintenance.Lock()
 	defer e.maintenance.Unlock()
+	if e.root.Load() == nil {
+		return storage.ErrClosed
+	}
 	if !e.persistent() {
 		return ctx.Err()
 	}

@@ -1,6 +1,7 @@
 package bunt
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -56,6 +57,18 @@ func (l *locks) check(k lockKey, s *snapshot) error {
 		return storage.ErrConflict
 	}
 	return nil
+}
+
+// drop gives up one claim of s.
+func (l *locks) drop(k lockKey, s *snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[k] != s {
+		return
+	}
+	delete(l.held, k)
+	s.held = slices.DeleteFunc(s.held, func(h lockKey) bool { return h == k })
+	l.n.Add(-1)
 }
 
 // release gives up all claims of s.
