@@ -163,15 +163,17 @@ func parseNe(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	if e.v.Kind() == value.KindRegex {
 		return nil, mongoerr.New(mongoerr.BadValue, "Can't have regex as arg to $ne.")
 	}
-	return not(p.compare(OpEq, path, e.v))
+	return not(e.name)(p.compare(OpEq, path, e.v))
 }
 
-// not negates what a parser returned.
-func not(n Node, err error) (Node, error) {
-	if err != nil {
-		return nil, err
+// not negates what a parser returned, for the operator op ("" for $not).
+func not(op string) func(Node, error) (Node, error) {
+	return func(n Node, err error) (Node, error) {
+		if err != nil {
+			return nil, err
+		}
+		return &Not{n, op}, nil
 	}
-	return &Not{n}, nil
 }
 
 func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
@@ -203,5 +205,5 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 }
 
 func parseNin(p *parser, path value.Path, context value.Doc, e element) (Node, error) {
-	return not(parseIn(p, path, context, e))
+	return not(e.name)(parseIn(p, path, context, e))
 }

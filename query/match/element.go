@@ -30,7 +30,7 @@ func parseExists(_ *parser, path value.Path, _ value.Doc, e element) (Node, erro
 	if e.v.Truthy() {
 		return n, nil
 	}
-	return &Not{n}, nil
+	return &Not{n, e.name}, nil
 }
 
 // Type is $type: the value is of one of the types.

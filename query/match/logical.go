@@ -15,8 +15,11 @@ type Or struct{ Nodes []Node }
 type Nor struct{ Nodes []Node }
 
 // Not matches if its node does not. $ne, $nin and $exists: false are Not of
-// their opposites.
-type Not struct{ Node Node }
+// their opposites; Op then tells which it was.
+type Not struct {
+	Node Node
+	Op   string // "$ne", "$nin", "$exists", or "" for $not
+}
 
 // Constant is $alwaysTrue or $alwaysFalse.
 type Constant struct{ Result bool }

@@ -14,8 +14,8 @@ type Options struct {
 	Collation value.Collator
 	// Scope holds the variables that $expr may use.
 	Scope *expr.Scope
-	// Text compiles $text; nil refuses it.
-	Text TextCompiler
+	// Text is the text index for $text; nil refuses the operator.
+	Text TextMatcher
 	// AllowNear permits $near and $nearSphere.
 	AllowNear bool
 	// NoExpr and NoSchema refuse $expr and $jsonSchema (arrayFilters,
@@ -105,7 +105,7 @@ func normalize(n Node) Node {
 	case *Nor:
 		return &Nor{sortedNodes(n.Nodes, func(Node) []Node { return nil })}
 	case *Not:
-		return &Not{normalize(n.Node)}
+		return &Not{normalize(n.Node), n.Op}
 	case *ElemMatchObject:
 		return &ElemMatchObject{n.leafPath, normalize(n.Node)}
 	}

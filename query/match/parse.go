@@ -32,28 +32,34 @@ var (
 
 func init() {
 	fieldOperators = map[string]fieldParser{
-		"$all":          parseAll,
-		"$bitsAllClear": parseBits(BitsAllClear),
-		"$bitsAllSet":   parseBits(BitsAllSet),
-		"$bitsAnyClear": parseBits(BitsAnyClear),
-		"$bitsAnySet":   parseBits(BitsAnySet),
-		"$elemMatch":    parseElemMatch,
-		"$eq":           parseCompare(OpEq),
-		"$exists":       parseExists,
-		"$gt":           parseCompare(OpGt),
-		"$gte":          parseCompare(OpGte),
-		"$in":           parseIn,
-		"$lt":           parseCompare(OpLt),
-		"$lte":          parseCompare(OpLte),
-		"$mod":          parseMod,
-		"$ne":           parseNe,
-		"$nin":          parseNin,
-		"$not":          parseNot,
-		"$options":      parseOptions,
-		"$regex":        parseRegex,
-		"$size":         parseSize,
-		"$type":         parseType,
-		"$where":        parseFieldWhere,
+		"$all":           parseAll,
+		"$bitsAllClear":  parseBits(BitsAllClear),
+		"$bitsAllSet":    parseBits(BitsAllSet),
+		"$bitsAnyClear":  parseBits(BitsAnyClear),
+		"$bitsAnySet":    parseBits(BitsAnySet),
+		"$elemMatch":     parseElemMatch,
+		"$eq":            parseCompare(OpEq),
+		"$exists":        parseExists,
+		"$geoIntersects": parseGeo(false),
+		"$geoNear":       parseLateNear,
+		"$geoWithin":     parseGeo(true),
+		"$gt":            parseCompare(OpGt),
+		"$gte":           parseCompare(OpGte),
+		"$in":            parseIn,
+		"$lt":            parseCompare(OpLt),
+		"$lte":           parseCompare(OpLte),
+		"$mod":           parseMod,
+		"$ne":            parseNe,
+		"$near":          parseLateNear,
+		"$nearSphere":    parseLateNear,
+		"$nin":           parseNin,
+		"$not":           parseNot,
+		"$options":       parseOptions,
+		"$regex":         parseRegex,
+		"$size":          parseSize,
+		"$type":          parseType,
+		"$where":         parseFieldWhere,
+		"$within":        parseGeo(true),
 	}
 	topOperators = map[string]topParser{
 		"$alwaysFalse": parseConstant(false),
@@ -63,10 +69,12 @@ func init() {
 		"$db":          parseDBRef,
 		"$expr":        parseExpr,
 		"$id":          parseDBRef,
+		"$jsonSchema":  parseSchemaOperator,
 		"$nor":         parseList(func(nodes []Node) Node { return &Nor{nodes} }),
 		"$or":          parseList(func(nodes []Node) Node { return &Or{nodes} }),
 		"$ref":         parseDBRef,
 		"$sampleRate":  parseSampleRate,
+		"$text":        parseText,
 		"$where":       parseWhere,
 	}
 }
@@ -136,6 +144,13 @@ func (p *parser) field(e element) (Node, error) {
 
 // operators parses the operators of one path into and.
 func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
+	if isNear(d) {
+		n, err := p.near(path, d)
+		if err == nil {
+			and.Nodes = append(and.Nodes, n)
+		}
+		return err
+	}
 	for it := d.Iter(); it.Next(); {
 		e := element{it.Key(), it.Value()}
 		parse, ok := fieldOperators[e.name]
@@ -202,7 +217,7 @@ func parseNot(p *parser, path value.Path, _ value.Doc, e element) (Node, error) 
 	switch {
 	case e.v.Kind() == value.KindRegex:
 		pattern, options := e.v.Regex()
-		return not(regexNode(newRegex(path, pattern, options)))
+		return not("")(regexNode(newRegex(path, pattern, options)))
 	case e.v.Kind() != value.KindDocument:
 		return nil, mongoerr.New(mongoerr.BadValue, "$not needs a regex or a document")
 	case e.v.Doc().IsEmpty():
@@ -212,7 +227,7 @@ func parseNot(p *parser, path value.Path, _ value.Doc, e element) (Node, error) 
 	if err := p.operators(and, path, e.v.Doc()); err != nil {
 		return nil, err
 	}
-	return &Not{simplify(and)}, nil
+	return &Not{Node: simplify(and)}, nil
 }
 
 func parseConstant(result bool) topParser {

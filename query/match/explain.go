@@ -1,0 +1,236 @@
+package match
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Explain tells why the filter does not match d, as the details document of
+// MongoDB's DocumentValidationFailure (errInfo.details): which operators
+// failed, on which values, and for what reason. It is meant for documents
+// that do not match.
+func (m *Matcher) Explain(env *expr.Env, d value.Doc) value.Doc {
+	b := value.NewBuilder()
+	x := explainer{env, d, b}
+	x.node(m.root, false)
+	return b.Doc()
+}
+
+// explainer writes explanations of nodes on one document. What stands under
+// a negation is explained the other way round (inverted): why it matched.
+type explainer struct {
+	env *expr.Env
+	d   value.Doc
+	b   *value.Builder
+}
+
+func (x *explainer) node(n Node, inverted bool) {
+	switch n := n.(type) {
+	case *And:
+		x.clauses("$and", n.Nodes, inverted)
+	case *Or:
+		x.clauses("$or", n.Nodes, inverted)
+	case *Nor:
+		x.clauses("$nor", n.Nodes, !inverted)
+	case *Not:
+		x.not(n, inverted)
+	case *Schema:
+		x.schema(n, inverted)
+	case *Expr:
+		x.expr(n, inverted)
+	case Leaf:
+		x.leaf(leafOperator(n), n, specification(n), inverted)
+	default:
+		x.other(n, inverted)
+	}
+}
+
+// clauses lists the children that failed, or those that matched.
+func (x *explainer) clauses(op string, nodes []Node, inverted bool) {
+	key := "clausesNotSatisfied"
+	if inverted {
+		key = "clausesSatisfied"
+	}
+	x.b.String("operatorName", op).StartArray(key)
+	for i, c := range nodes {
+		ok, err := c.match(x.env, x.d, nil)
+		if err != nil || ok != inverted {
+			continue
+		}
+		x.b.StartDocument("").Int32("index", int32(i)).StartDocument("details")
+		x.node(c, inverted)
+		x.b.End().End()
+	}
+	x.b.End()
+}
+
+// not explains $ne, $nin and $exists: false by their own names, and $not by
+// why its argument matched.
+func (x *explainer) not(n *Not, inverted bool) {
+	leaf, ok := n.Node.(Leaf)
+	if !ok || n.Op == "" {
+		x.b.String("operatorName", "$not").StartDocument("details")
+		x.node(n.Node, !inverted)
+		x.b.End()
+		return
+	}
+	_, arg := specification(leaf).First()
+	_, v := arg.Doc().First()
+	if n.Op == "$exists" {
+		v = value.Bool(false)
+	}
+	spec := value.NewDoc(leaf.FieldPath().String(), value.Document(value.NewDoc(n.Op, v)))
+	x.leaf(n.Op, leaf, spec, !inverted)
+}
+
+// specification is the leaf as it stands in a filter: {path: {$op: …}}.
+func specification(l Leaf) value.Doc {
+	b := value.NewBuilder()
+	l.appendTo(b)
+	return b.Doc()
+}
+
+func leafOperator(l Leaf) string {
+	_, v := specification(l).First()
+	name, _ := v.Doc().First()
+	return name
+}
+
+// reasons are the reasons for a leaf that did not match, and for one that
+// did but should not have.
+type reasons struct{ failed, matched string }
+
+func reasonsOf(n Node) reasons {
+	switch n := n.(type) {
+	case *Compare:
+		return reasons{"comparison failed", "comparison succeeded"}
+	case *In:
+		return reasons{"no matching value found in array", "matching value found in array"}
+	case *Regex:
+		return reasons{"regular expression did not match", "regular expression did match"}
+	case *Type:
+		return reasons{"type did not match", "type did match"}
+	case *Exists:
+		return reasons{"path does not exist", "path does exist"}
+	case *Mod:
+		return reasons{"$mod did not evaluate to expected remainder", "$mod did evaluate to expected remainder"}
+	case *Size:
+		return reasons{"array length was not equal to given size", "array length was equal to given size"}
+	case *Bits:
+		return reasons{"bitwise operator failed to match", "bitwise operator matched successfully"}
+	case *Geo:
+		if n.Within {
+			return reasons{"none of the considered geometries were contained within the expression's geometry",
+				"at least one of the considered geometries was contained within the expression's geometry"}
+		}
+		return reasons{"none of the considered geometries intersected the expression's geometry",
+			"at least one of the considered geometries intersected the expression's geometry"}
+	}
+	return reasons{"array did not satisfy the child predicate", "array did satisfy the child predicate"}
+}
+
+func (x *explainer) leaf(op string, l Leaf, spec value.Doc, inverted bool) {
+	x.b.String("operatorName", op).Document("specifiedAs", spec)
+	reason := reasonsOf(l).failed
+	if inverted {
+		reason = reasonsOf(l).matched
+	}
+	values := x.considered(l)
+	if _, ok := l.(*Exists); ok {
+		x.b.String("reason", reason)
+		if inverted {
+			x.values(values)
+		}
+		return
+	}
+	if len(values) == 0 && !inverted {
+		x.b.String("reason", "field was missing")
+		return
+	}
+	x.b.String("reason", reason)
+	x.values(values)
+	if _, ok := l.(*Type); ok {
+		x.types(values)
+	}
+}
+
+// considered lists the values behind the path that exist.
+func (x *explainer) considered(l Leaf) (values []value.Value) {
+	arrays := value.LeafTraverse
+	switch l.(type) {
+	case *Size, *ElemMatchObject, *ElemMatchValue:
+		arrays = value.LeafWhole
+	}
+	l.FieldPath().Each(x.d, arrays, func(v value.Value, _ int) bool {
+		if !v.IsMissing() {
+			values = append(values, v)
+		}
+		return false
+	})
+	return values
+}
+
+func (x *explainer) values(values []value.Value) {
+	switch len(values) {
+	case 0:
+	case 1:
+		x.b.Append("consideredValue", values[0])
+	default:
+		x.b.Append("consideredValues", value.NewArray(values...))
+	}
+}
+
+func (x *explainer) types(values []value.Value) {
+	if len(values) == 1 {
+		x.b.String("consideredType", values[0].Kind().String())
+		return
+	}
+	x.b.StartArray("consideredTypes")
+	seen := map[value.Kind]bool{}
+	for _, v := range values {
+		if !seen[v.Kind()] {
+			x.b.String("", v.Kind().String())
+		}
+		seen[v.Kind()] = true
+	}
+	x.b.End()
+}
+
+func (x *explainer) schema(n *Schema, inverted bool) {
+	x.b.String("operatorName", "$jsonSchema")
+	if inverted {
+		x.b.Document("specifiedAs", value.NewDoc("$jsonSchema", value.Document(n.spec))).
+			String("reason", "schema matched")
+		return
+	}
+	n.schema.explainTitle(x.b)
+	n.schema.explainRules(x.b, "schemaRulesNotSatisfied", value.Document(x.d))
+}
+
+func (x *explainer) expr(n *Expr, inverted bool) {
+	reason := "expression did not match"
+	if inverted {
+		reason = "expression did match"
+	}
+	x.b.String("operatorName", "$expr").StartDocument("specifiedAs")
+	n.appendTo(x.b)
+	x.b.End().String("reason", reason)
+	if v, err := n.Expr.Eval(x.env, x.d); err == nil {
+		x.b.Append("expressionResult", v)
+	}
+}
+
+func (x *explainer) other(n Node, inverted bool) {
+	spec := value.NewBuilder()
+	n.appendTo(spec)
+	d := spec.Doc()
+	name, _ := d.First()
+	x.b.String("operatorName", name).Document("specifiedAs", d)
+	if _, ok := n.(*Constant); ok {
+		reason := "expression always evaluates to false"
+		if inverted {
+			reason = "expression always evaluates to true"
+		}
+		x.b.String("reason", reason)
+	}
+}

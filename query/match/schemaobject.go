@@ -1,0 +1,407 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// property is the schema of one field.
+type property struct {
+	name   string
+	schema *schema
+}
+
+// propertiesRule is properties: fields that exist satisfy their schemas.
+type propertiesRule struct {
+	named
+	properties []property
+}
+
+func (r *propertiesRule) holds(v value.Value) (bool, error) {
+	if v.Kind() != value.KindDocument {
+		return true, nil
+	}
+	for _, p := range r.properties {
+		field, ok := v.Doc().Get(p.name)
+		if !ok {
+			continue
+		}
+		if ok, err := p.schema.holds(field); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *propertiesRule) explain(b *value.Builder, v value.Value) {
+	b.StartArray("propertiesNotSatisfied")
+	for _, p := range r.properties {
+		field, ok := v.Doc().Get(p.name)
+		if !ok {
+			continue
+		}
+		if ok, err := p.schema.holds(field); ok || err != nil {
+			continue
+		}
+		b.StartDocument("").String("propertyName", p.name)
+		p.schema.explainTitle(b)
+		p.schema.explainRules(b, "details", field)
+		b.End()
+	}
+	b.End()
+}
+
+func parseProperties(s *schema, k keyword, _ value.Doc) error {
+	d, err := k.object()
+	if err != nil {
+		return err
+	}
+	r := &propertiesRule{named: named{k}}
+	for name, v := range d.All() {
+		if v.Kind() != value.KindDocument {
+			return mongoerr.Newf(mongoerr.TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object", name)
+		}
+		sub, err := parseSchema(v.Doc())
+		if err != nil {
+			return err
+		}
+		r.properties = append(r.properties, property{name, sub})
+	}
+	s.rules = append(s.rules, r)
+	return nil
+}
+
+// requiredRule is required.
+type requiredRule struct {
+	named
+	names []string
+}
+
+func (r *requiredRule) holds(v value.Value) (bool, error) {
+	return v.Kind() != value.KindDocument || len(missingNames(r.names, v.Doc())) == 0, nil
+}
+
+func missingNames(names []string, d value.Doc) (missing []string) {
+	for _, name := range names {
+		if !d.Has(name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+func (r *requiredRule) explain(b *value.Builder, v value.Value) {
+	r.specified(b, "")
+	appendNames(b, "missingProperties", missingNames(r.names, v.Doc()))
+}
+
+func appendNames(b *value.Builder, key string, names []string) {
+	b.StartArray(key)
+	for _, name := range names {
+		b.String("", name)
+	}
+	b.End()
+}
+
+func parseRequired(s *schema, k keyword, _ value.Doc) error {
+	list, err := k.array()
+	if err != nil {
+		return err
+	}
+	if list.IsEmpty() {
+		return k.fails(mongoerr.FailedToParse, "cannot be an empty array")
+	}
+	r := &requiredRule{named: named{k}}
+	for v := range list.Values() {
+		if v.Kind() != value.KindString {
+			return k.mustBe("an array of strings, but found an element of type: " + v.Kind().String())
+		}
+		if slices.Contains(r.names, v.Str()) {
+			return k.fails(mongoerr.FailedToParse, "array cannot contain duplicate values")
+		}
+		r.names = append(r.names, v.Str())
+	}
+	s.rules = append(s.rules, r)
+	return nil
+}
+
+// patternProperty is the schema of all fields whose name matches.
+type patternProperty struct {
+	pattern string
+	find    finder
+	schema  *schema
+}
+
+// patternPropertiesRule is patternProperties.
+type patternPropertiesRule struct {
+	named
+	patterns []patternProperty
+}
+
+// failing calls yield with each field that breaks the schema of its name.
+func (r *patternPropertiesRule) failing(v value.Value, yield func(name string, field value.Value, p patternProperty) bool) error {
+	for name, field := range v.Doc().All() {
+		for _, p := range r.patterns {
+			named, err := p.find(name)
+			if err != nil {
+				return err
+			}
+			if !named {
+				continue
+			}
+			ok, err := p.schema.holds(field)
+			if err != nil || !ok && !yield(name, field, p) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *patternPropertiesRule) holds(v value.Value) (bool, error) {
+	if v.Kind() != value.KindDocument {
+		return true, nil
+	}
+	ok := true
+	err := r.failing(v, func(string, value.Value, patternProperty) bool { ok = false; return false })
+	return ok && err == nil, err
+}
+
+func (r *patternPropertiesRule) explain(b *value.Builder, v value.Value) {
+	b.StartArray("details")
+	_ = r.failing(v, func(name string, field value.Value, p patternProperty) bool {
+		b.StartDocument("").String("propertyName", name)
+		p.schema.explainTitle(b)
+		b.String("regexMatched", p.pattern)
+		p.schema.explainRules(b, "details", field)
+		b.End()
+		return true
+	})
+	b.End()
+}
+
+func parsePatternProperties(s *schema, k keyword, _ value.Doc) error {
+	d, err := k.object()
+	if err != nil {
+		return err
+	}
+	r := &patternPropertiesRule{named: named{k}}
+	for pattern, v := range d.All() {
+		if v.Kind() != value.KindDocument {
+			return k.fails(mongoerr.TypeMismatch, "has property '"+pattern+"' which is not an object")
+		}
+		sub, err := parseSchema(v.Doc())
+		if err != nil {
+			return err
+		}
+		find, err := compileRegex(pattern, "")
+		if err != nil {
+			return mongoerr.Newf(mongoerr.From(err).Code,
+				"Invalid regular expression in $jsonSchema keyword 'patternProperties': %s", mongoerr.From(err).Message)
+		}
+		r.patterns = append(r.patterns, patternProperty{pattern, find, sub})
+	}
+	s.rules = append(s.rules, r)
+	return nil
+}
+
+// additionalRule is additionalProperties: fields that neither properties nor
+// patternProperties name satisfy a schema, or do not exist (nil).
+type additionalRule struct {
+	named
+	known    []string
+	patterns []finder
+	schema   *schema
+}
+
+// failing calls yield with each additional field that may not be there.
+func (r *additionalRule) failing(v value.Value, yield func(name string, field value.Value) bool) error {
+	for name, field := range v.Doc().All() {
+		known, err := r.isKnown(name)
+		if err != nil {
+			return err
+		}
+		if known {
+			continue
+		}
+		ok := false
+		if r.schema != nil {
+			if ok, err = r.schema.holds(field); err != nil {
+				return err
+			}
+		}
+		if !ok && !yield(name, field) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *additionalRule) isKnown(name string) (bool, error) {
+	if slices.Contains(r.known, name) {
+		return true, nil
+	}
+	for _, find := range r.patterns {
+		if ok, err := find(name); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func (r *additionalRule) holds(v value.Value) (bool, error) {
+	if v.Kind() != value.KindDocument {
+		return true, nil
+	}
+	ok := true
+	err := r.failing(v, func(string, value.Value) bool { ok = false; return false })
+	return ok && err == nil, err
+}
+
+func (r *additionalRule) explain(b *value.Builder, v value.Value) {
+	if r.schema == nil {
+		r.specified(b, "")
+		var names []string
+		_ = r.failing(v, func(name string, _ value.Value) bool { names = append(names, name); return true })
+		appendNames(b, "additionalProperties", names)
+		return
+	}
+	b.String("reason", "at least one additional property did not match the subschema")
+	_ = r.failing(v, func(name string, field value.Value) bool {
+		b.String("failingProperty", name)
+		r.schema.explainRules(b, "details", field)
+		return false
+	})
+}
+
+func parseAdditionalProperties(s *schema, k keyword, whole value.Doc) error {
+	r := &additionalRule{named: named{k}}
+	switch k.v.Kind() {
+	case value.KindBool:
+		if k.v.Bool() {
+			return nil
+		}
+	case value.KindDocument:
+		sub, err := parseSchema(k.v.Doc())
+		if err != nil {
+			return err
+		}
+		r.schema = sub
+	default:
+		return k.mustBe("an object or a boolean")
+	}
+	for name := range whole.Lookup("properties").Doc().All() {
+		r.known = append(r.known, strings.Clone(name))
+	}
+	for pattern := range whole.Lookup("patternProperties").Doc().All() {
+		find, err := compileRegex(pattern, "")
+		if err != nil {
+			return err
+		}
+		r.patterns = append(r.patterns, find)
+	}
+	s.rules = append(s.rules, r)
+	return nil
+}
+
+// dependency is one entry of dependencies: where the field exists, so do
+// others, or the whole document satisfies a schema.
+type dependency struct {
+	name   string
+	names  []string
+	schema *schema
+}
+
+// dependenciesRule is dependencies.
+type dependenciesRule struct {
+	named
+	list []dependency
+}
+
+func (d dependency) holds(v value.Value) (bool, error) {
+	switch {
+	case !v.Doc().Has(d.name):
+		return true, nil
+	case d.schema != nil:
+		return d.schema.holds(v)
+	}
+	return len(missingNames(d.names, v.Doc())) == 0, nil
+}
+
+func (r *dependenciesRule) holds(v value.Value) (bool, error) {
+	if v.Kind() != value.KindDocument {
+		return true, nil
+	}
+	for _, d := range r.list {
+		if ok, err := d.holds(v); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *dependenciesRule) explain(b *value.Builder, v value.Value) {
+	b.StartArray("failingDependencies")
+	for _, d := range r.list {
+		if ok, err := d.holds(v); ok || err != nil {
+			continue
+		}
+		b.StartDocument("").String("conditionalProperty", d.name)
+		if d.schema != nil {
+			d.schema.explainRules(b, "details", v)
+		} else {
+			appendNames(b, "missingProperties", missingNames(d.names, v.Doc()))
+		}
+		b.End()
+	}
+	b.End()
+}
+
+func parseDependencies(s *schema, k keyword, _ value.Doc) error {
+	d, err := k.object()
+	if err != nil {
+		return err
+	}
+	r := &dependenciesRule{named: named{k}}
+	for name, v := range d.All() {
+		dep := dependency{name: name}
+		switch v.Kind() {
+		case value.KindDocument:
+			if dep.schema, err = parseSchema(v.Doc()); err != nil {
+				return err
+			}
+		case value.KindArray:
+			if dep.names, err = dependencyNames(k, name, v.Doc()); err != nil {
+				return err
+			}
+		default:
+			return k.fails(mongoerr.TypeMismatch,
+				"requires each dependency to be an object or an array. Element with name '"+name+"' is of type "+v.Kind().String())
+		}
+		r.list = append(r.list, dep)
+	}
+	s.rules = append(s.rules, r)
+	return nil
+}
+
+func dependencyNames(k keyword, name string, list value.Doc) (names []string, err error) {
+	if list.IsEmpty() {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse,
+			"Property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", name)
+	}
+	for v := range list.Values() {
+		if v.Kind() != value.KindString {
+			return nil, k.fails(mongoerr.TypeMismatch,
+				"requires each element of the array in property '"+name+"' to be a string")
+		}
+		if slices.Contains(names, v.Str()) {
+			return nil, mongoerr.Newf(mongoerr.FailedToParse,
+				"Property '%s' in $jsonSchema keyword 'dependencies' cannot have duplicate values", name)
+		}
+		names = append(names, v.Str())
+	}
+	return names, nil
+}

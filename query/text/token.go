@@ -1,0 +1,90 @@
+package text
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Options of a tokenizer. The index itself ignores case and diacritics and
+// drops stop words.
+type Options struct {
+	CaseSensitive, DiacriticSensitive bool
+	KeepStopWords                     bool
+}
+
+// Tokens yields the terms of a string: its words, stemmed.
+func (l *Language) Tokens(s string, o Options) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range l.words(s) {
+			lower := strings.ToLower(word)
+			if !o.KeepStopWords && l.stopWord(lower) {
+				continue
+			}
+			term := ""
+			if o.CaseSensitive {
+				term = l.stemCased(word, lower)
+			} else {
+				term = l.stem(lower)
+			}
+			if !o.DiacriticSensitive {
+				term = withoutDiacritics(term)
+			}
+			if term != "" && !yield(term) {
+				return
+			}
+		}
+	}
+}
+
+// words cuts at delimiters.
+func (l *Language) words(s string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(s, l.isDelimiter)
+}
+
+// isDelimiter tells what separates words: white space, dashes, quotation
+// marks, punctuation, and the characters reserved for the syntax of patterns.
+// The apostrophe is part of an English word.
+func (l *Language) isDelimiter(r rune) bool {
+	if r == '\'' && l.Name == "english" {
+		return false
+	}
+	return unicode.In(r, unicode.White_Space, unicode.Dash, unicode.Hyphen, unicode.Quotation_Mark,
+		unicode.Terminal_Punctuation, unicode.Pattern_Syntax)
+}
+
+// withoutDiacritics removes the marks that decompose from letters.
+func withoutDiacritics(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range norm.NFD.String(s) {
+		if !unicode.Is(unicode.Mn, r) {
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// fold prepares a string for finding phrases in it.
+func (o Options) fold(s string) string {
+	if !o.CaseSensitive {
+		s = strings.ToLower(s)
+	}
+	if !o.DiacriticSensitive {
+		s = withoutDiacritics(s)
+	}
+	return s
+}
