@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,9 +48,17 @@ func drawDoc(t *rapid.T, depth int) string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-var testPaths = []string{"a", "b", "c", "a.b", "a.c", "b.a", "a.b.c", "a.0", "b.1", "a.0.b", "b.c"}
+var (
+	usualPaths = []string{"a.b", "a.c", "a", "b"}
+	rarePaths  = []string{"c", "a.b.c", "a.0", "b.a", "b.1", "a.0.b", "b.c"}
+)
 
-func drawPath(t *rapid.T) string { return rapid.SampledFrom(testPaths).Draw(t, "path") }
+func drawPath(t *rapid.T) string {
+	if rapid.IntRange(0, 4).Draw(t, "rare") == 4 {
+		return rapid.SampledFrom(rarePaths).Draw(t, "path")
+	}
+	return rapid.SampledFrom(usualPaths).Draw(t, "path")
+}
 
 func drawOperator(t *rapid.T, depth int) string {
 	op := rapid.SampledFrom([]string{"$eq", "$gt", "$gte", "$lt", "$lte", "$ne", "$in", "$nin", "$exists", "$type", "$regex", "$not", "$elemMatch", "$size", "$mod", "$all"}).Draw(t, "op")
@@ -153,7 +162,7 @@ type store struct {
 // fill makes the keys of drawn documents, leaving out those that cannot be
 // indexed.
 func (st *store) fill(t *rapid.T, s *Spec) {
-	for range rapid.IntRange(1, 6).Draw(t, "docs") {
+	for range rapid.IntRange(4, 12).Draw(t, "docs") {
 		doc := value.MustJSON(drawDoc(t, 3))
 		keys, multikey, err := s.Keys(nil, storage.Record{Doc: doc})
 		if err != nil {
@@ -203,33 +212,150 @@ func TestIndexNeverHidesAMatch(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		filter := drawFilter(t, 2)
-		m, err := match.Compile(value.MustJSON(filter), match.Options{})
+		st := &store{}
+		st.fill(t, s)
+		x := s.Describe(storage.IndexStats{Entries: st.entries, Multikey: st.multikey})
+		coll := &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
+		for range 6 {
+			filter := drawFilter(t, 2)
+			m, err := match.Compile(value.MustJSON(filter), match.Options{})
+			if err != nil {
+				continue
+			}
+			res, err := plan.Make(&plan.Query{Filter: m}, coll)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range append(res.Rejected, res.Winner) {
+				checkPlan(t, st, m, p, spec)
+			}
+		}
+	})
+}
+
+func checkPlan(t *rapid.T, st *store, m *match.Matcher, p *plan.Plan, spec string) {
+	env := expr.NewEnv(0)
+	for i, doc := range st.docs {
+		ok, err := m.Match(env, doc)
+		if err != nil {
+			return
+		}
+		found := st.finds(p, i)
+		if ok && !found {
+			t.Fatalf("%s (multikey %v) hides %s from %s\n%v", spec, st.multikey, doc, m.Filter(), p.Explain(&plan.Shape{}).Scan(0).Detail)
+		}
+		if !ok && found && p.Exact {
+			t.Fatalf("%s claims that %s is exact, but %s does not match\n%v", spec, m.Filter(), doc, p.Explain(&plan.Shape{}).Scan(0).Detail)
+		}
+	}
+}
+
+func TestSortProvidedByIndex(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := Parse(withName(value.MustJSON(drawSpec(t))), ParseOptions{})
 		if err != nil {
 			t.Skip(err)
 		}
 		st := &store{}
 		st.fill(t, s)
 		x := s.Describe(storage.IndexStats{Entries: st.entries, Multikey: st.multikey})
-		res, err := plan.Make(&plan.Query{Filter: m}, &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate})
-		if err != nil {
-			t.Fatal(err)
-		}
-		env := expr.NewEnv(0)
-		for _, p := range append(res.Rejected, res.Winner) {
-			for i, doc := range st.docs {
-				ok, err := m.Match(env, doc)
-				if err != nil {
-					t.Skip(err)
-				}
-				found := st.finds(p, i)
-				if ok && !found {
-					t.Fatalf("%s (multikey %v) hides %s from %s\nbounds %v", spec, st.multikey, doc, filter, p.Explain(&plan.Shape{}).Scan(0).Detail)
-				}
-				if !ok && found && p.Exact {
-					t.Fatalf("%s claims that %s is exact, but %s does not match\nbounds %v", spec, filter, doc, p.Explain(&plan.Shape{}).Scan(0).Detail)
+		coll := &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
+		for range 6 {
+			filter := "{}"
+			if rapid.Bool().Draw(t, "filtered") {
+				filter = drawFilter(t, 1)
+			}
+			m, err := match.Compile(value.MustJSON(filter), match.Options{})
+			if err != nil {
+				continue
+			}
+			sort := drawSort(t, s)
+			res, err := plan.Make(&plan.Query{Filter: m, Sort: sort}, coll)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range append(res.Rejected, res.Winner) {
+				if p.Sorted && p.Index != nil && p.Type != plan.ByID {
+					checkOrder(t, st, m, p, s, sort)
 				}
 			}
 		}
 	})
+}
+
+// drawSort draws a sort on fields of the index, mostly.
+func drawSort(t *rapid.T, s *Spec) value.Doc {
+	b := value.NewBuilder()
+	flip := rapid.SampledFrom([]int32{1, -1}).Draw(t, "flip")
+	from := rapid.IntRange(0, len(s.Fields)-1).Draw(t, "from")
+	for _, f := range s.Fields[from:] {
+		direction := flip
+		if f.Desc {
+			direction = -flip
+		}
+		b.Int32(f.Path, direction)
+		if rapid.Bool().Draw(t, "enough") {
+			break
+		}
+	}
+	return b.Doc()
+}
+
+// scanned runs a plan and returns the matching documents in the order in
+// which they first come up.
+func (st *store) scanned(p *plan.Plan, m *match.Matcher) (out []int) {
+	type entry struct {
+		key  []byte // what the scan is ordered by
+		doc  int
+		turn int
+	}
+	var entries []entry
+	for turn, r := range p.Ranges {
+		for i := range st.docs {
+			for _, key := range st.keys[i] {
+				if !within(r, key) {
+					continue
+				}
+				if p.Type == plan.Merge {
+					key, turn = key[r.Prefix:], 0
+				}
+				entries = append(entries, entry{key, i, turn})
+			}
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		d := bytes.Compare(a.key, b.key)
+		if p.Reverse {
+			d = -d
+		}
+		return cmp.Or(cmp.Compare(a.turn, b.turn), d)
+	})
+	env := expr.NewEnv(0)
+	for _, e := range entries {
+		if ok, err := m.Match(env, st.docs[e.doc]); ok && err == nil && !slices.Contains(out, e.doc) {
+			out = append(out, e.doc)
+		}
+	}
+	return out
+}
+
+// checkOrder compares the order of a scan with the sort key of each
+// document: the least (for a sort that begins downwards, in that order) of
+// the keys that an index on the sort pattern would hold.
+func checkOrder(t *rapid.T, st *store, m *match.Matcher, p *plan.Plan, s *Spec, sort value.Doc) {
+	by, err := Parse(value.NewDoc("key", value.Document(sort), "name", value.String("sort")), ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last []byte
+	for _, i := range st.scanned(p, m) {
+		keys, _, err := by.Keys(nil, storage.Record{Doc: st.docs[i]})
+		if err != nil || len(keys) == 0 {
+			return
+		}
+		if last != nil && bytes.Compare(last, keys[0]) > 0 {
+			t.Fatalf("%s does not yield %s in the order %s: %s", s.Doc(), m.Filter(), sort, st.docs[i])
+		}
+		last = keys[0]
+	}
 }

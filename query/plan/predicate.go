@@ -91,6 +91,9 @@ func (r reader) compareNode(op match.Op, v value.Value) reading {
 		}
 		return reading{point(v), true}
 	case value.KindMinKey, value.KindMaxKey:
+		if r.multikey && op != match.OpEq {
+			return unbounded // an array as a whole lies between the two
+		}
 		return reading{r.extreme(op, v), true}
 	}
 	if op == match.OpEq {
