@@ -1,0 +1,120 @@
+package ttl
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Lane is an index whose first key part is a date, in the order of which its
+// records expire. It is immutable.
+type Lane struct {
+	Policy Policy
+	Index  string // name of the index
+	Desc   bool   // the index is descending
+	After  int64  // milliseconds from the date to the end of the record
+	From   int64  // earlier dates are not concerned
+	span   int64  // of a time series: milliseconds that a bucket spans
+	time   string // of a time series: name of its time field
+}
+
+// buckets reports whether the records of the lane are buckets in the order
+// of their minimum, whose removal has rules of its own (see bucket.go).
+func (l *Lane) buckets() bool { return l.span > 0 }
+
+// due returns the keys of what has expired at an instant; ok is false if
+// nothing can have.
+func (l *Lane) due(now int64) (r storage.KeyRange, ok bool) {
+	return l.between(l.From, minus(now, l.After))
+}
+
+// between returns the keys of dates, both ends included, oldest first.
+func (l *Lane) between(from, until int64) (r storage.KeyRange, ok bool) {
+	if until < from {
+		return r, false
+	}
+	lo, hi := dateKey(from), []byte{value.KeyRank(value.KindDateTime) + 1}
+	if until < math.MaxInt64 {
+		hi = dateKey(until + 1)
+	}
+	if !l.Desc {
+		return storage.KeyRange{Lo: lo, Hi: hi}, true
+	}
+	// Inverted, a date's keys lie above its own bytes and below those of the
+	// date before.
+	r = storage.KeyRange{Lo: dateKey(until), Hi: []byte{value.KeyRank(value.KindDateTime)}, Reverse: true}
+	if from > math.MinInt64 {
+		r.Hi = dateKey(from - 1)
+	}
+	value.InvertKey(r.Lo)
+	value.InvertKey(r.Hi)
+	if from == math.MinInt64 {
+		r.Hi[0]++
+	}
+	return r, true
+}
+
+// instant returns when the record behind a key expires.
+func (l *Lane) instant(key []byte) (ms int64, ok bool) {
+	date, ok := l.date(key)
+	return plus(date, l.After), ok
+}
+
+// date reads the date that a key begins with.
+func (l *Lane) date(key []byte) (ms int64, ok bool) {
+	if len(key) < 9 {
+		return 0, false
+	}
+	rank, bits := key[0], binary.BigEndian.Uint64(key[1:])
+	if l.Desc {
+		rank, bits = ^rank, ^bits
+	}
+	return int64(bits ^ 1<<63), rank == value.KeyRank(value.KindDateTime)
+}
+
+// dateKey is the key of a date in an ascending index.
+func dateKey(ms int64) []byte { return value.AppendKey(make([]byte, 0, 9), value.DateTime(ms)) }
+
+// head returns when the first entry of the lane expires.
+func (l *Lane) head(coll storage.Collection) (at int64, ok bool, err error) {
+	return l.first(coll, l.From)
+}
+
+// first returns when the first entry with a date of at least from expires.
+func (l *Lane) first(coll storage.Collection, from int64) (at int64, ok bool, err error) {
+	r, ok := l.between(from, math.MaxInt64)
+	if !ok {
+		return 0, false, nil
+	}
+	ok = false
+	err = coll.ScanIndex(l.Index, r, func(key []byte, _ storage.RecordID) bool {
+		at, ok = l.instant(key)
+		return false
+	})
+	return at, ok, err
+}
+
+// Internal is an index that exists for expiry alone. The field of its key
+// pattern is Path, its order Order (see package index).
+type Internal struct{ Name, Path, Order string }
+
+// Names of the internal indexes.
+const (
+	inheritIndex = "$ttl.inherit"
+	ownIndex     = "$ttl.own"
+	bucketIndex  = "$bucket.min"
+)
+
+// DocumentIndexes are the internal indexes that document TTL needs. They
+// are made when the policy is switched on and dropped when it goes.
+func DocumentIndexes() []Internal {
+	return []Internal{{inheritIndex, ttlField, "ts-inherit"}, {ownIndex, ttlField, "ts-own"}}
+}
+
+// BucketIndexes are the internal indexes of a collection of buckets, whether
+// its buckets expire or not.
+func BucketIndexes(timeField string) []Internal {
+	return []Internal{{bucketIndex, "control.min." + timeField, "bucket-min"}}
+}

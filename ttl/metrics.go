@@ -1,0 +1,65 @@
+package ttl
+
+import (
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Metrics are the counters of expiry since the server started. They are safe
+// for concurrent use; whoever removes something outside of a pass counts it
+// here as well.
+type Metrics struct {
+	// metrics.ttl of serverStatus: TTL indexes, clustered, time series.
+	DeletedDocuments     atomic.Int64
+	DeletedKeys          atomic.Int64
+	Passes               atomic.Int64
+	SubPasses            atomic.Int64
+	InvalidTTLIndexSkips atomic.Int64
+	// metrics.expiration.documentTtl.
+	Purged         atomic.Int64
+	DeferredPasses atomic.Int64
+	// metrics.expiration.messageQueue.
+	ExpiredDropped          atomic.Int64
+	ExpiredDeadLettered     atomic.Int64
+	LocksLapsed             atomic.Int64
+	MaxDeliveryDeadLettered atomic.Int64
+	QueuesAutoDeleted       atomic.Int64
+}
+
+// count adds what a visit removed. Queues count for themselves, as most of
+// what they remove is not removed by a pass.
+func (m *Metrics) count(p Policy, r Removed) {
+	switch p {
+	case Message:
+	case Document:
+		m.Purged.Add(r.Documents)
+	default:
+		m.DeletedDocuments.Add(r.Documents)
+		m.DeletedKeys.Add(r.Keys)
+	}
+}
+
+// AppendTTL writes metrics.ttl of serverStatus.
+func (m *Metrics) AppendTTL(b *value.Builder) {
+	b.StartDocument("ttl")
+	b.Int64("deletedDocuments", m.DeletedDocuments.Load())
+	b.Int64("deletedKeys", m.DeletedKeys.Load())
+	b.Int64("invalidTTLIndexSkips", m.InvalidTTLIndexSkips.Load())
+	b.Int64("passes", m.Passes.Load())
+	b.Int64("subPasses", m.SubPasses.Load())
+	b.End()
+}
+
+// AppendExpiration writes metrics.expiration of serverStatus. pendingPurge
+// is the number of expired documents that are still stored, see
+// [Rules.PendingPurge].
+func (m *Metrics) AppendExpiration(b *value.Builder, pendingPurge int64) {
+	b.StartDocument("expiration").StartDocument("documentTtl")
+	b.Int64("purged", m.Purged.Load()).Int64("pendingPurge", pendingPurge).Int64("deferredPasses", m.DeferredPasses.Load())
+	b.End().StartDocument("messageQueue")
+	b.Int64("expiredDropped", m.ExpiredDropped.Load()).Int64("expiredDeadLettered", m.ExpiredDeadLettered.Load())
+	b.Int64("locksLapsed", m.LocksLapsed.Load()).Int64("maxDeliveryDeadLettered", m.MaxDeliveryDeadLettered.Load())
+	b.Int64("queuesAutoDeleted", m.QueuesAutoDeleted.Load())
+	b.End().End()
+}

@@ -1,0 +1,179 @@
+package ttl
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+)
+
+// Options says what a Monitor works with.
+type Options struct {
+	Clock clock.Clock    // decides what has expired and when passes run
+	Real  clock.Clock    // measures how long work takes; System if nil
+	Log   zerolog.Logger // one line for each pass that removed anything
+	Batch int            // records per transaction; 0 for the default
+}
+
+// Monitor removes what has expired. It is safe for concurrent use.
+type Monitor struct {
+	clock   clock.Clock
+	real    clock.Clock
+	host    Host
+	log     zerolog.Logger
+	batch   int
+	metrics Metrics
+	wake    chan struct{} // something that the sleep depends on has changed
+
+	passing sync.Mutex // held during a pass
+
+	mu      sync.Mutex
+	calm    *sync.Cond    // signals that holding is 0 again
+	holding int           // jumps under way that must not start a pass
+	slept   time.Time     // when the sleep began
+	skipped time.Duration // distance of jumps that the sleep does not count
+	seen    time.Time     // the clock before the last jump
+	ran     bool          // a pass ran because of the last jump
+	last    Result
+}
+
+// NewMonitor makes a Monitor; its first sleep begins now. Run lets it work.
+func NewMonitor(h Host, o Options) *Monitor {
+	if o.Real == nil {
+		o.Real = clock.System()
+	}
+	if o.Batch <= 0 {
+		o.Batch = batchSize
+	}
+	now := o.Clock.Now()
+	m := &Monitor{
+		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch,
+		wake: make(chan struct{}, 1), slept: now, seen: now,
+	}
+	m.calm = sync.NewCond(&m.mu)
+	return m
+}
+
+// Metrics returns the counters.
+func (m *Monitor) Metrics() *Metrics { return &m.metrics }
+
+// LastPass returns the result of the pass that ended last.
+func (m *Monitor) LastPass() Result {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last
+}
+
+// Run sleeps and runs passes until ctx is done. On a manual clock, each move
+// runs the pass that has become due before it returns.
+func (m *Monitor) Run(ctx context.Context) {
+	if manual, ok := m.clock.(*clock.Manual); ok {
+		defer manual.OnJump(func(now time.Time) { m.jumped(ctx, now) })()
+	}
+	timer := m.clock.NewTimer(m.left())
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C():
+			m.passIfDue(ctx)
+		case <-m.wake:
+		}
+		timer.Reset(m.left())
+	}
+}
+
+// ParametersChanged makes a change of ttlMonitorSleepSecs count in the sleep
+// that is running.
+func (m *Monitor) ParametersChanged() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// passIfDue runs a pass if the sleep is over, and begins the next sleep.
+func (m *Monitor) passIfDue(ctx context.Context) (ran bool) {
+	m.passing.Lock()
+	defer m.passing.Unlock()
+	if m.left() > 0 || ctx.Err() != nil {
+		return false
+	}
+	return m.tryPass(ctx)
+}
+
+// tryPass runs a pass unless that is forbidden at present. The caller holds
+// passing.
+func (m *Monitor) tryPass(ctx context.Context) bool {
+	if !m.host.Parameters().Enabled || m.host.Locked() {
+		m.sleep()
+		return false
+	}
+	if _, err := m.pass(ctx, All); err != nil && ctx.Err() == nil {
+		m.log.Error().Err(err).Msg("Expiration pass failed")
+	}
+	return true
+}
+
+// left is what remains of the running sleep. It waits for jumps that must
+// not start a pass: until these are over, it is not known.
+func (m *Monitor) left() time.Duration {
+	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.holding > 0 {
+		m.calm.Wait()
+	}
+	return sleep - (m.elapsed() - m.skipped)
+}
+
+// elapsed is the time on the clock since the sleep began. The caller holds
+// mu.
+func (m *Monitor) elapsed() time.Duration {
+	now := m.clock.Now()
+	if now.Before(m.slept) { // the clock was reset
+		m.slept, m.skipped = now, 0
+	}
+	return now.Sub(m.slept)
+}
+
+// sleep begins a sleep.
+func (m *Monitor) sleep() {
+	now := m.clock.Now()
+	m.mu.Lock()
+	m.slept, m.skipped = now, 0
+	m.mu.Unlock()
+	m.ParametersChanged()
+}
+
+// ended notes the result of a pass and begins the next sleep.
+func (m *Monitor) ended(r Result) {
+	m.mu.Lock()
+	m.last = r
+	m.mu.Unlock()
+	m.sleep()
+}
+
+// report logs a pass that removed anything.
+func (m *Monitor) report(r *Result) {
+	if !r.removedAny() {
+		return
+	}
+	e := m.log.Info().Int64("subPasses", r.SubPasses).Dur("took", r.Took)
+	for p := range policies {
+		one := r.ByPolicy[p]
+		if !one.any() {
+			continue
+		}
+		if p == Message {
+			e.Int64("messagesDropped", one.MessagesDropped).Int64("messagesDeadLettered", one.MessagesDeadLettered).Int64("queuesDropped", one.QueuesDropped)
+			continue
+		}
+		e.Int64(p.String(), one.Documents)
+	}
+	e.Msg("Expiration pass")
+}

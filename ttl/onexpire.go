@@ -1,0 +1,101 @@
+package ttl
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// OnExpire says what becomes of a document instead of being deleted: it is
+// moved to another collection of the same database.
+type OnExpire struct {
+	DeadLetterTo string
+}
+
+// ParseOnExpire reads the onExpire option of create and collMod on a
+// collection; command is the one it stands in. "off" in collMod gives nil.
+func ParseOnExpire(command string, ns storage.Namespace, v value.Value) (*OnExpire, error) {
+	prefix := command + ".onExpire"
+	if command == "collMod" && v.Kind() == value.KindString && v.Str() == "off" {
+		return nil, nil
+	}
+	if v.Kind() != value.KindDocument {
+		return nil, wrongType(prefix, v, "object")
+	}
+	var o *OnExpire
+	for name, v := range v.Doc().All() {
+		if name != "deadLetterTo" {
+			return nil, unknownField(prefix, name)
+		}
+		if v.Kind() != value.KindString {
+			return nil, wrongType(prefix+"."+name, v, "string")
+		}
+		o = &OnExpire{DeadLetterTo: strings.Clone(v.Str())}
+	}
+	if o == nil {
+		return nil, mongoerr.Newf(codeMissingField, "BSON field '%s.deadLetterTo' is missing but a required field", prefix)
+	}
+	return o, o.check(ns)
+}
+
+func (o *OnExpire) check(ns storage.Namespace) error {
+	to := o.DeadLetterTo
+	switch {
+	case to == "" || strings.ContainsAny(to, "$\x00") || to[0] == '.' || len(ns.DB)+1+len(to) > 255:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid collection name specified '%s.%s'", ns.DB, to)
+	case strings.HasPrefix(to, "system."):
+		return mongoerr.Newf(mongoerr.InvalidOptions, "'onExpire.deadLetterTo' cannot be the system collection '%s'", to)
+	case to == ns.Coll || "system.buckets."+to == ns.Coll:
+		return mongoerr.New(mongoerr.InvalidOptions, "'onExpire.deadLetterTo' cannot be the collection itself")
+	}
+	return nil
+}
+
+// Doc is the option as listCollections shows it.
+func (o *OnExpire) Doc() value.Doc {
+	return value.NewDoc("deadLetterTo", value.String(o.DeadLetterTo))
+}
+
+// LoadOnExpire reads the option from the options of the catalog; nil if
+// there is none.
+func LoadOnExpire(options value.Doc) *OnExpire {
+	if to := options.Lookup("onExpire").Doc().Lookup("deadLetterTo"); to.Kind() == value.KindString {
+		return &OnExpire{DeadLetterTo: strings.Clone(to.Str())}
+	}
+	return nil
+}
+
+// expiredField is where a moved document tells why.
+const expiredField = "_expired"
+
+// Expired tells why a document is removed.
+type Expired struct {
+	Policy  Policy
+	Index   string // the index of the policies Index and PartialBucket
+	At      int64  // when it expired, milliseconds
+	Removed int64  // when it is removed: now
+}
+
+// DeadLetter returns the document to store in the collection that dead
+// letters go to: the expired document with a field _expired at its end.
+//
+//	_expired: {reason: "TTLExpiredException", policy: "ttl", index: "x_1",
+//	           source: "db.coll", expiredAt: Date, removedAt: Date}
+func (e *Expired) DeadLetter(d value.Doc, source storage.Namespace) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+160))
+	for it := d.Iter(); it.Next(); {
+		if it.Key() != expiredField {
+			b.Raw(it.Element())
+		}
+	}
+	b.StartDocument(expiredField)
+	b.String("reason", "TTLExpiredException").String("policy", e.Policy.String())
+	if e.Index != "" {
+		b.String("index", e.Index)
+	}
+	b.String("source", source.String()).Date("expiredAt", e.At).Date("removedAt", e.Removed)
+	return b.End().Doc()
+}

@@ -1,0 +1,177 @@
+package ttl
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// batchSize is how many records one engine transaction removes. Batches of
+// 100 keep the worst wait of a reader near a millisecond.
+const batchSize = 100
+
+// Result is what a pass did.
+type Result struct {
+	At        int64 // the instant it used, milliseconds
+	SubPasses int64
+	Deferred  bool // a purge gave way to client operations
+	Errors    int
+	Took      time.Duration
+	ByPolicy  [policies]PolicyResult
+}
+
+// PolicyResult is what a pass did for one policy.
+type PolicyResult struct {
+	Removed
+	Took time.Duration
+}
+
+// Of returns what the pass did for a policy.
+func (r *Result) Of(p Policy) PolicyResult { return r.ByPolicy[p] }
+
+func (r *Result) removedAny() bool {
+	for i := range r.ByPolicy {
+		if r.ByPolicy[i].any() {
+			return true
+		}
+	}
+	return false
+}
+
+// Append writes the fields of a reply to runExpirationPass, but for ok.
+func (r *Result) Append(b *value.Builder) {
+	messages := r.ByPolicy[Message]
+	b.StartDocument("deleted")
+	b.Int64("ttl", r.ByPolicy[Index].Documents)
+	b.Int64("clustered", r.ByPolicy[Clustered].Documents)
+	b.Int64("timeseriesBuckets", r.ByPolicy[TimeSeries].Documents+r.ByPolicy[PartialBucket].Documents)
+	b.Int64("documentTtl", r.ByPolicy[Document].Documents)
+	b.Int64("messagesDropped", messages.MessagesDropped)
+	b.Int64("messagesDeadLettered", messages.MessagesDeadLettered)
+	b.Int64("queuesDropped", messages.QueuesDropped)
+	b.End().Int64("subPasses", r.SubPasses)
+}
+
+// RunPass runs a pass now, whatever the sleep, and waits for it. It is the
+// command runExpirationPass.
+func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
+	if !m.host.Parameters().Enabled {
+		return Result{}, mongoerr.New(mongoerr.InvalidOptions, "cannot run an expiration pass while ttlMonitorEnabled is false")
+	}
+	if m.host.Locked() {
+		return Result{}, mongoerr.New(mongoerr.IllegalOperation, "cannot run an expiration pass while fsyncLock is held")
+	}
+	m.passing.Lock()
+	defer m.passing.Unlock()
+	return m.pass(ctx, wanted)
+}
+
+// pass runs sub-passes until one leaves nothing. The caller holds passing.
+func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
+	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}}
+	began := m.real.Now()
+	p.result.At = m.clock.NowMillis()
+	for more := true; more && err == nil; {
+		more, err = p.subPass(ctx)
+	}
+	p.result.Took = m.real.Now().Sub(began)
+	m.metrics.Passes.Add(1)
+	if p.result.Deferred {
+		m.metrics.DeferredPasses.Add(1)
+	}
+	m.ended(p.result)
+	m.report(&p.result)
+	return p.result, err
+}
+
+// pass is the state of a running pass.
+type pass struct {
+	m      *Monitor
+	params Parameters
+	wanted Set
+	failed map[string]bool // targets that had an error
+	result Result
+}
+
+// subPass visits each target in turn until none has more, or until its time
+// is over. more tells that another sub-pass is needed.
+func (p *pass) subPass(ctx context.Context) (more bool, err error) {
+	began := p.m.real.Now()
+	limit := time.Duration(p.params.SubPassTargetSecs) * time.Second
+	list, skipped, err := targets(ctx, p.m.host, p.wanted)
+	if err != nil {
+		return false, err
+	}
+	if p.result.SubPasses == 0 {
+		p.m.metrics.InvalidTTLIndexSkips.Add(int64(skipped))
+	}
+	for len(list) > 0 {
+		left := list[:0]
+		for _, t := range list {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			if p.visit(ctx, t) {
+				left = append(left, t)
+			}
+		}
+		list = left
+		if p.m.real.Now().Sub(began) >= limit {
+			break
+		}
+	}
+	p.result.SubPasses++
+	p.m.metrics.SubPasses.Add(1)
+	return len(list) > 0, nil
+}
+
+// visit lets a target remove what has expired, within the limits of one
+// visit.
+func (p *pass) visit(ctx context.Context, t Target) (more bool) {
+	name := t.String()
+	if p.failed[name] {
+		return false
+	}
+	began := p.m.real.Now()
+	v := &Visit{Now: p.result.At, limits: p.limits(began)}
+	err := t.Sweep(ctx, v)
+	of := &p.result.ByPolicy[t.Policy()]
+	of.Took += p.m.real.Now().Sub(began)
+	of.add(v.Removed)
+	p.m.metrics.count(t.Policy(), v.Removed)
+	p.result.Deferred = p.result.Deferred || v.Deferred
+	if err != nil {
+		p.failed[name] = true
+		p.result.Errors++
+		p.m.log.Error().Err(err).Str("policy", t.Policy().String()).Str("target", name).Msg("Error running an expiration job")
+		return false
+	}
+	if v.Removed.Kept > 0 {
+		p.m.log.Warn().Str("policy", t.Policy().String()).Str("target", name).Int64("kept", v.Removed.Kept).Msg("Expired documents were kept, as they could not be dead-lettered")
+	}
+	return v.More
+}
+
+func (p *pass) limits(began time.Time) visitLimits {
+	real, host, threshold := p.m.real, p.m.host, p.params.PurgeThreshold
+	l := visitLimits{
+		batch: p.m.batch,
+		over:  func() bool { return false },
+		yield: runtime.Gosched,
+		canPurge: func() bool {
+			return threshold > 0 && int64(host.ActiveOperations()) < threshold
+		},
+	}
+	if !p.params.BatchDeletes {
+		return l
+	}
+	l.docs = p.params.DeleteTargetDocs
+	if ms := p.params.DeleteTargetMS; ms > 0 {
+		limit := time.Duration(ms) * time.Millisecond
+		l.over = func() bool { return real.Now().Sub(began) >= limit }
+	}
+	return l
+}

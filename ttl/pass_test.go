@@ -1,0 +1,387 @@
+package ttl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// t0 is the instant at which the cases of the specification begin.
+var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// at is t0 and some seconds, as a date in JSON.
+func at(seconds float64) string {
+	return fmt.Sprintf(`{"$date":{"$numberLong":"%d"}}`, t0.UnixMilli()+int64(seconds*1000))
+}
+
+func newTestMonitor(h Host) (*Monitor, *clock.Manual) {
+	c := clock.NewManual(t0)
+	return NewMonitor(h, Options{Clock: c, Real: c}), c
+}
+
+func mustPass(t *testing.T, m *Monitor) Result {
+	t.Helper()
+	r, err := m.RunPass(context.Background(), All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Which documents a pass removes, by index and instant.
+func TestDeletable(t *testing.T) {
+	const x10 = `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`
+	tests := []struct {
+		name, index string
+		docs        []string
+		now         float64
+		left        string
+	}{
+		{"a millisecond early", x10, []string{`{"_id":1,"x":` + at(0) + `}`}, 9.999, "1 "},
+		{"inclusive", x10, []string{`{"_id":1,"x":` + at(0) + `}`}, 10, ""},
+		{"absolute", `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`,
+			[]string{`{"_id":1,"x":` + at(100) + `}`, `{"_id":2,"x":` + at(101) + `}`}, 100, "2 "},
+		{"earliest of an array", x10, []string{`{"_id":1,"x":[` + at(50) + `,` + at(0) + `,"s"]}`}, 10, ""},
+		{"array too early", x10, []string{`{"_id":1,"x":[` + at(50) + `,` + at(1) + `,"s"]}`}, 10, "1 "},
+		{"no dates", x10, []string{
+			`{"_id":1,"x":"2026"}`, `{"_id":2,"x":5}`, `{"_id":3,"x":{"$timestamp":{"t":1,"i":1}}}`,
+			`{"_id":4,"x":[]}`, `{"_id":5,"x":null}`, `{"_id":6}`, `{"_id":7,"x":{"y":` + at(0) + `}}`,
+			`{"_id":8,"x":{"$oid":"000000000000000000000000"}}`, `{"_id":9,"x":true}`,
+		}, 1e6, "1 2 3 4 5 6 7 8 9 "},
+		{"before 1970", x10, []string{`{"_id":1,"x":{"$date":{"$numberLong":"-86400000"}}}`}, 0, ""},
+		{"descending", `{"key":{"x":-1},"name":"x_-1","expireAfterSeconds":10}`,
+			[]string{`{"_id":1,"x":` + at(0) + `}`, `{"_id":2,"x":` + at(0.001) + `}`, `{"_id":3,"x":5}`, `{"_id":4,"x":{"$maxKey":1}}`, `{"_id":5,"x":null}`}, 10, "2 3 4 5 "},
+		{"dotted", `{"key":{"a.b":1},"name":"a.b_1","expireAfterSeconds":0}`,
+			[]string{`{"_id":1,"a":{"b":` + at(0) + `}}`, `{"_id":2,"a":[{"b":1},{"b":` + at(0) + `}]}`, `{"_id":3,"a":` + at(0) + `}`}, 0, "3 "},
+		{"hidden", `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10,"hidden":true}`, []string{`{"_id":1,"x":` + at(0) + `}`}, 10, ""},
+		{"longest", `{"key":{"x":1},"name":"x_1","expireAfterSeconds":2147483647}`, []string{`{"_id":1,"x":` + at(0) + `}`}, 2147483646, "1 "},
+		{"not a TTL index", `{"key":{"x":1},"name":"x_1"}`, []string{`{"_id":1,"x":` + at(0) + `}`}, 10, "1 "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newFakeHost()
+			c := h.newColl("c", `{}`, tt.index)
+			c.put(0, tt.docs...)
+			m, clk := newTestMonitor(h)
+			_ = clk.Set(t0.Add(time.Duration(tt.now * float64(time.Second))))
+			mustPass(t, m)
+			if got := c.ids(); got != tt.left {
+				t.Errorf("left %q, want %q", got, tt.left)
+			}
+			if n := m.Metrics().Passes.Load(); n != 1 {
+				t.Errorf("%d passes", n)
+			}
+		})
+	}
+}
+
+func TestClusteredPass(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{"clusteredIndex":{"v":2,"key":{"_id":1}},"expireAfterSeconds":{"$numberLong":"10"}}`,
+		`{"key":{"_id":1},"name":"_id_","clustered":true,"unique":true}`)
+	c.put(0, `{"_id":`+at(0)+`}`, `{"_id":"a"}`, `{"_id":{"$date":{"$numberLong":"-86400000"}}}`, `{"_id":`+at(0.001)+`}`, `{"_id":{"$date":{"$numberLong":"0"}}}`)
+	m, clk := newTestMonitor(h)
+	_ = clk.Advance(10 * time.Second)
+	if r := mustPass(t, m); r.Of(Clustered).Documents != 2 || len(c.records) != 3 {
+		t.Errorf("%d removed, left %s", r.Of(Clustered).Documents, c.ids())
+	}
+}
+
+func TestDocumentPass(t *testing.T) {
+	for _, tt := range []struct {
+		policy string
+		now    int64
+		left   string
+	}{
+		{`1000`, 999, "1 2 3 4 "},
+		{`1000`, 1000, "2 3 "},
+		{`1000`, 2000, "2 "},
+		{`-1`, 1000, "1 2 3 4 "},
+		{`-1`, 2000, "1 2 4 "},
+		{``, 1e9, "1 2 3 4 "},
+	} {
+		h := newFakeHost()
+		options := `{}`
+		if tt.policy != "" {
+			options = `{"documentTtl":{"default":` + tt.policy + `,"invalid":"ignore","exposeTs":false}}`
+		}
+		c := h.newColl("c", options).internal(DocumentIndexes())
+		c.put(t0.UnixMilli(), `{"_id":1}`, `{"_id":2,"ttl":-1}`, `{"_id":3,"ttl":2000}`, `{"_id":4,"ttl":"x"}`)
+		m, clk := newTestMonitor(h)
+		_ = clk.Advance(time.Duration(tt.now) * time.Second)
+		mustPass(t, m)
+		if got := c.ids(); got != tt.left {
+			t.Errorf("default %s at %d: left %q, want %q", tt.policy, tt.now, got, tt.left)
+		}
+		if m.Metrics().DeletedDocuments.Load() != 0 {
+			t.Error("document TTL is counted under metrics.ttl")
+		}
+	}
+}
+
+func TestPurgeYields(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{"documentTtl":{"default":10}}`).internal(DocumentIndexes())
+	c.put(t0.UnixMilli(), `{"_id":1}`)
+	m, clk := newTestMonitor(h)
+	_ = clk.Advance(time.Minute)
+	for _, busy := range []struct {
+		threshold int64
+		active    int
+	}{{0, 0}, {3, 3}} {
+		h.params.PurgeThreshold, h.active = busy.threshold, busy.active
+		if r := mustPass(t, m); !r.Deferred || len(c.records) != 1 {
+			t.Errorf("%+v: purged", busy)
+		}
+	}
+	if n, err := NewRules(c.info).PendingPurge(c, clk.NowMillis()); n != 1 || err != nil {
+		t.Errorf("pending %d, %v", n, err)
+	}
+	if n := m.Metrics().DeferredPasses.Load(); n != 2 {
+		t.Errorf("%d deferred passes", n)
+	}
+	h.params.PurgeThreshold = 64
+	if r := mustPass(t, m); r.Deferred || len(c.records) != 0 || m.Metrics().Purged.Load() != 1 {
+		t.Error("not purged")
+	}
+}
+
+func TestLimits(t *testing.T) {
+	fill := func(h *fakeHost, name string, n int) *fakeColl {
+		c := h.newColl(name, `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+		for i := range n {
+			c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+		}
+		return c
+	}
+	t.Run("documents per visit", func(t *testing.T) {
+		h := newFakeHost()
+		h.params.DeleteTargetDocs = 50
+		a, b := fill(h, "a", 120), fill(h, "b", 60)
+		var order []string
+		h.onUpdate = func() { order = append(order, fmt.Sprintf("%d/%d", len(a.records), len(b.records))) }
+		m, _ := newTestMonitor(h)
+		r := mustPass(t, m)
+		want := "120/60 70/60 70/10 20/10 20/0" // round robin
+		if got := strings.Join(order, " "); len(a.records)+len(b.records) != 0 || !strings.HasPrefix(got, "120/60 70/60 70/10 20/10") {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if r.SubPasses != 1 || r.Of(Index).Documents != 180 || r.Of(Index).Keys != 180 || h.largest > 50 {
+			t.Errorf("%+v, largest transaction %d", r, h.largest)
+		}
+	})
+	t.Run("sub-passes of no length", func(t *testing.T) {
+		h := newFakeHost()
+		h.params.DeleteTargetDocs, h.params.SubPassTargetSecs = 50, 0
+		c := fill(h, "a", 120)
+		m, _ := newTestMonitor(h)
+		if r := mustPass(t, m); r.SubPasses != 3 || len(c.records) != 0 || m.Metrics().SubPasses.Load() != 3 {
+			t.Errorf("%d sub-passes, %d left", r.SubPasses, len(c.records))
+		}
+	})
+	t.Run("time", func(t *testing.T) {
+		h := newFakeHost()
+		c := fill(h, "a", 1000)
+		m, clk := newTestMonitor(h)
+		h.onUpdate = func() { _ = clk.Advance(600 * time.Millisecond) }
+		visits := 0
+		m.host = &countingHost{fakeHost: h, views: &visits}
+		mustPass(t, m)
+		if len(c.records) != 0 || visits < 5 { // two transactions each
+			t.Errorf("%d left after %d visits", len(c.records), visits)
+		}
+	})
+	t.Run("no batches", func(t *testing.T) {
+		h := newFakeHost()
+		h.params.BatchDeletes, h.params.DeleteTargetDocs = false, 10
+		c := fill(h, "a", 250)
+		m, _ := newTestMonitor(h)
+		if mustPass(t, m); len(c.records) != 0 || h.views != 1 || h.largest > batchSize {
+			t.Errorf("%d left, %d visits, %d in a transaction", len(c.records), h.views, h.largest)
+		}
+	})
+}
+
+type countingHost struct {
+	*fakeHost
+	views *int
+}
+
+func (h *countingHost) View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error {
+	*h.views++
+	return h.fakeHost.View(ctx, c, fn)
+}
+
+func TestSkippedIndexes(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{}`, `{"key":{"x":"hashed"},"name":"x_hashed","expireAfterSeconds":0}`)
+	c.put(0, `{"_id":1,"x":`+at(-5)+`}`)
+	m, _ := newTestMonitor(h)
+	mustPass(t, m)
+	if m.Metrics().InvalidTTLIndexSkips.Load() != 1 || len(c.records) != 1 {
+		t.Error("a hashed index is to be skipped and counted")
+	}
+}
+
+// Drops and renames between two batches, a changed option, a bad target.
+func TestChangesDuringPass(t *testing.T) {
+	setup := func() (*fakeHost, *fakeColl, *Monitor) {
+		h := newFakeHost()
+		c := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+		for i := range 150 {
+			c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+		}
+		m, _ := newTestMonitor(h)
+		return h, c, m
+	}
+	second := func(f func()) func() {
+		n := 0
+		return func() {
+			if n++; n == 2 {
+				f()
+			}
+		}
+	}
+	t.Run("drop", func(t *testing.T) {
+		h, c, m := setup()
+		h.onUpdate = second(func() { h.colls = nil })
+		if r := mustPass(t, m); r.Errors != 0 || len(c.records) != 50 {
+			t.Errorf("%d errors, %d left", r.Errors, len(c.records))
+		}
+	})
+	t.Run("drop index", func(t *testing.T) {
+		h, c, m := setup()
+		h.onUpdate = second(func() { i := *c.info; i.Indexes = nil; c.info = &i })
+		if r := mustPass(t, m); r.Errors != 0 || len(c.records) != 50 {
+			t.Errorf("%d errors, %d left", r.Errors, len(c.records))
+		}
+	})
+	t.Run("rename", func(t *testing.T) {
+		h, c, m := setup()
+		h.onUpdate = second(func() { i := *c.info; i.Namespace.Coll = "other"; c.info = &i })
+		if r := mustPass(t, m); r.Errors != 0 || len(c.records) != 0 {
+			t.Errorf("%d errors, %d left", r.Errors, len(c.records))
+		}
+	})
+	t.Run("longer", func(t *testing.T) {
+		h, c, m := setup()
+		h.onUpdate = second(func() {
+			i := *c.info
+			i.Indexes = []storage.IndexInfo{{IndexSpec: storage.IndexSpec{Name: "x_1", Spec: value.MustJSON(`{"key":{"x":1},"expireAfterSeconds":9}`)}}}
+			c.info = &i
+		})
+		if mustPass(t, m); len(c.records) != 50 {
+			t.Errorf("%d left", len(c.records))
+		}
+	})
+	t.Run("error on one target", func(t *testing.T) {
+		h, c, m := setup()
+		d := h.newColl("d", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+		d.put(0, `{"_id":"d","x":`+at(0)+`}`)
+		h.refuse = func(doc value.Doc) error {
+			if doc.Lookup("_id").IsNumber() {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		if r := mustPass(t, m); r.Errors != 1 || len(c.records) != 150 || len(d.records) != 0 {
+			t.Errorf("%d errors, %d and %d left", r.Errors, len(c.records), len(d.records))
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		h, c, m := setup()
+		ctx, cancel := context.WithCancel(context.Background())
+		h.onUpdate = cancel
+		if _, err := m.RunPass(ctx, All); !errors.Is(err, context.Canceled) && len(c.records) == 0 {
+			t.Error("went on")
+		}
+	})
+}
+
+func TestDeadLetters(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{"onExpire":{"deadLetterTo":"gone"}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`)
+	for i := range 250 {
+		c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s,"_expired":1}`, i, at(0)))
+	}
+	h.refuse = func(d value.Doc) error {
+		if d.Lookup("_id").Int32()%100 == 0 {
+			return fmt.Errorf("document is invalid: %w", ErrKept)
+		}
+		return nil
+	}
+	m, clk := newTestMonitor(h)
+	_ = clk.Advance(15 * time.Second)
+	r := mustPass(t, m)
+	if got := c.ids(); got != "0 100 200 " || r.Of(Index).Kept != 3 || r.SubPasses != 1 {
+		t.Errorf("left %q, kept %d", got, r.Of(Index).Kept)
+	}
+	want := fmt.Sprintf(`{ _id: 1, x: new Date(%d), _expired: { reason: "TTLExpiredException", policy: "ttl", index: "x_1", source: "db.c", expiredAt: new Date(%d), removedAt: new Date(%d) } }`,
+		t0.UnixMilli(), t0.UnixMilli()+10000, t0.UnixMilli()+15000)
+	if len(h.letters) != 247 || h.letters[0].String() != want {
+		t.Errorf("%d letters, the first is\n%s, want\n%s", len(h.letters), h.letters[0], want)
+	}
+}
+
+type fakeTarget struct {
+	Removed
+	visits int
+}
+
+func (f *fakeTarget) Policy() Policy { return Message }
+func (f *fakeTarget) String() string { return "db.q" }
+func (f *fakeTarget) Sweep(_ context.Context, v *Visit) error {
+	f.visits++
+	v.Batch()
+	v.Count(f.Removed)
+	v.Yield()
+	f.Removed = Removed{}
+	return nil
+}
+
+func TestOtherTargetsAndReply(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	c.put(0, `{"_id":1,"x":`+at(0)+`}`)
+	q := &fakeTarget{Removed: Removed{MessagesDropped: 2, MessagesDeadLettered: 3, QueuesDropped: 1}}
+	h.targets = []Target{q}
+	m, _ := newTestMonitor(h)
+	wanted, err := ParseTargets([]string{"messageQueue"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.RunPass(context.Background(), wanted)
+	if err != nil || q.visits != 1 || len(c.records) != 1 {
+		t.Errorf("%v: %d visits, %d left", err, q.visits, len(c.records))
+	}
+	b := value.NewBuilder()
+	r.Append(b)
+	if got := b.Doc().JSON(); got != `{"deleted":{"ttl":0,"clustered":0,"timeseriesBuckets":0,"documentTtl":0,"messagesDropped":2,"messagesDeadLettered":3,"queuesDropped":1},"subPasses":1}` {
+		t.Error(got)
+	}
+	if _, err := ParseTargets([]string{"all"}); err == nil {
+		t.Error("an unknown target is accepted")
+	}
+	if len(TargetNames()) != 5 {
+		t.Error(TargetNames())
+	}
+}
+
+func TestSettle(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{"documentTtl":{"default":10}}`).internal(DocumentIndexes())
+	c.put(t0.UnixMilli(), `{"_id":1}`, `{"_id":2,"ttl":100}`, `{"_id":3,"ttl":5}`)
+	r, err := NewRules(c.info).Settle(c, t0.UnixMilli()+10000, func(r storage.Record, e *Expired) (int, error) {
+		return c.remove(r.ID), nil
+	})
+	if err != nil || r.Documents != 2 || c.ids() != "2 " {
+		t.Errorf("%+v, %v, left %s", r, err, c.ids())
+	}
+}

@@ -1,0 +1,78 @@
+package ttl
+
+import "slices"
+
+// Policy is a way in which things expire. The policies are numbered in the
+// order in which a pass visits them.
+type Policy uint8
+
+// The policies.
+const (
+	Index         Policy = iota // TTL index on a collection of documents
+	PartialBucket               // partial TTL index on a time series
+	Clustered                   // clustered collection
+	TimeSeries                  // time-series collection
+	Document                    // document TTL: the last write decides
+	Message                     // messages and idle queues
+	policies
+)
+
+var policyNames = [policies]string{"ttl", "partialTimeseries", "clustered", "timeseries", "documentTtl", "messageQueue"}
+
+// String returns the name of the policy in logs, statistics and _expired.
+func (p Policy) String() string {
+	if int(p) < len(policyNames) {
+		return policyNames[p]
+	}
+	return "unknown"
+}
+
+// Set is a set of policies.
+type Set uint8
+
+// All are all policies.
+const All = Set(1<<policies - 1)
+
+// SetOf makes a set.
+func SetOf(list ...Policy) (s Set) {
+	for _, p := range list {
+		s |= 1 << p
+	}
+	return s
+}
+
+// Has reports whether the policy is in the set.
+func (s Set) Has(p Policy) bool { return s&(1<<p) != 0 }
+
+// targetSets maps the targets of runExpirationPass to policies. Partial TTL
+// indexes are TTL indexes, whatever they are made on.
+var targetSets = map[string]Set{
+	"ttl":          SetOf(Index, PartialBucket),
+	"clustered":    SetOf(Clustered),
+	"timeseries":   SetOf(TimeSeries),
+	"documentTtl":  SetOf(Document),
+	"messageQueue": SetOf(Message),
+}
+
+// ParseTargets reads the targets argument of runExpirationPass.
+func ParseTargets(names []string) (Set, error) {
+	var s Set
+	for _, name := range names {
+		t, ok := targetSets[name]
+		if !ok {
+			return 0, badTarget(name)
+		}
+		s |= t
+	}
+	return s, nil
+}
+
+// TargetNames lists the targets that runExpirationPass knows.
+func TargetNames() []string {
+	names := make([]string, 0, len(targetSets))
+	for name := range targetSets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

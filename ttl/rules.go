@@ -1,0 +1,132 @@
+package ttl
+
+import (
+	"math"
+	"strings"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Rules are what expires in one collection. They are immutable: a change of
+// the collection's options or indexes makes new ones.
+type Rules struct {
+	Lanes    []Lane
+	Skipped  int             // TTL indexes of a kind that expires nothing
+	Document *DocumentPolicy // nil: off
+	OnExpire *OnExpire       // nil: what expires is deleted
+}
+
+const bucketsPrefix = "system.buckets."
+
+// NewRules reads the rules from the options and indexes of a collection; nil
+// if nothing expires in it and no TTL index is there to be skipped.
+func NewRules(info *storage.Info) *Rules {
+	o := info.Options
+	buckets := strings.HasPrefix(info.Namespace.Coll, bucketsPrefix)
+	if o.Has("viewOn") || o.Has("timeseries") && !buckets {
+		return nil
+	}
+	r := &Rules{Document: LoadDocumentPolicy(o.Lookup("documentTtl")), OnExpire: LoadOnExpire(o)}
+	series := o.Lookup("timeseries").Doc()
+	for i := range info.Indexes {
+		if buckets && series != nil {
+			r.addPartial(&info.Indexes[i], series)
+		} else {
+			r.addIndex(&info.Indexes[i])
+		}
+	}
+	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() && e.TruncInt64() >= 0 {
+		if buckets && series != nil {
+			r.Lanes = append(r.Lanes, bucketLane(TimeSeries, bucketIndex, e.TruncInt64(), series))
+		} else if name := clusteredIndex(info); name != "" {
+			r.Lanes = append(r.Lanes, Lane{Policy: Clustered, Index: name, After: milliseconds(e.TruncInt64())})
+		}
+	}
+	r.addDocument(info)
+	if len(r.Lanes) == 0 && r.Skipped == 0 && r.Document == nil {
+		return nil
+	}
+	return r
+}
+
+// addIndex adds the lane of a TTL index.
+func (r *Rules) addIndex(i *storage.IndexInfo) {
+	e := i.Spec.Lookup("expireAfterSeconds")
+	if e.IsMissing() || i.Spec.Lookup("clustered").Truthy() {
+		return
+	}
+	key := i.Spec.Lookup("key").Doc()
+	_, direction := key.First()
+	if !direction.IsNumber() || !e.IsNumber() || e.TruncInt64() < 0 || key.Len() != 1 {
+		r.Skipped++
+		return
+	}
+	r.Lanes = append(r.Lanes, Lane{
+		Policy: Index, Index: i.Name, Desc: direction.AsDouble() < 0,
+		After: milliseconds(e.TruncInt64()), From: math.MinInt64,
+	})
+}
+
+// addPartial adds the lane of a TTL index on the time of a time series. It
+// stands on the minimum of the buckets.
+func (r *Rules) addPartial(i *storage.IndexInfo, series value.Doc) {
+	e := i.Spec.Lookup("expireAfterSeconds")
+	if !e.IsNumber() {
+		return
+	}
+	path, direction := i.Spec.Lookup("key").Doc().First()
+	if path != "control.min."+series.Lookup("timeField").Str() || !direction.IsNumber() {
+		r.Skipped++
+		return
+	}
+	l := bucketLane(PartialBucket, i.Name, e.TruncInt64(), series)
+	l.Desc = direction.AsDouble() < 0
+	r.Lanes = append(r.Lanes, l)
+}
+
+func bucketLane(p Policy, index string, seconds int64, series value.Doc) Lane {
+	span := milliseconds(series.Lookup("bucketMaxSpanSeconds").TruncInt64())
+	return Lane{
+		Policy: p, Index: index, From: math.MinInt64,
+		After: plus(milliseconds(seconds), span), span: span, time: series.Lookup("timeField").Str(),
+	}
+}
+
+// clusteredIndex names the index on _id of a clustered collection.
+func clusteredIndex(info *storage.Info) string {
+	if !info.Options.Lookup("clusteredIndex").Truthy() {
+		return ""
+	}
+	for i := range info.Indexes {
+		if info.Indexes[i].Spec.Lookup("clustered").Truthy() {
+			return info.Indexes[i].Name
+		}
+	}
+	return "_id_"
+}
+
+func (r *Rules) addDocument(info *storage.Info) {
+	if r.Document == nil {
+		return
+	}
+	if info.Index(ownIndex) != nil {
+		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: ownIndex, From: math.MinInt64})
+	}
+	if r.Document.Default != Never && info.Index(inheritIndex) != nil {
+		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: inheritIndex, From: math.MinInt64, After: r.Document.Default * 1000})
+	}
+}
+
+// lane finds the lane of a policy and an index; nil if it is gone.
+func (r *Rules) lane(p Policy, index string) *Lane {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Lanes {
+		if r.Lanes[i].Policy == p && r.Lanes[i].Index == index {
+			return &r.Lanes[i]
+		}
+	}
+	return nil
+}

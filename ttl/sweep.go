@@ -1,0 +1,160 @@
+package ttl
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Remover removes one expired record within the transaction it was given in:
+// everything that belongs to a delete, and the copy to where dead letters
+// go. It returns the number of index keys removed. [ErrKept] tells that the
+// record must stay and that nothing was changed.
+type Remover func(r storage.Record, e *Expired) (keys int, err error)
+
+// ErrKept is returned (or wrapped) by a [Remover] for a record that cannot
+// be moved to where dead letters go. It stays, and the sweep goes on.
+var ErrKept = errors.New("expired document kept")
+
+// Removed counts what was removed.
+type Removed struct {
+	Documents int64 // documents or buckets
+	Keys      int64 // their index keys
+	Kept      int64 // documents that ErrKept was returned for
+
+	MessagesDropped, MessagesDeadLettered, QueuesDropped int64
+}
+
+func (r *Removed) add(o Removed) {
+	r.Documents += o.Documents
+	r.Keys += o.Keys
+	r.Kept += o.Kept
+	r.MessagesDropped += o.MessagesDropped
+	r.MessagesDeadLettered += o.MessagesDeadLettered
+	r.QueuesDropped += o.QueuesDropped
+}
+
+func (r Removed) any() bool {
+	return r.Documents+r.MessagesDropped+r.MessagesDeadLettered+r.QueuesDropped > 0
+}
+
+// sweep is the removal of what is due in one lane, batch by batch.
+type sweep struct {
+	now int64
+
+	// The position behind the last entry that was looked at.
+	which int  // range
+	began bool // key and id are set
+	key   []byte
+	id    storage.RecordID
+}
+
+// entry is one key of a lane whose record may have expired.
+type entry struct {
+	id storage.RecordID
+	at int64 // when it expires
+}
+
+// idle reports whether nothing in the lane is due, by a look at its head.
+func (s *sweep) idle(coll storage.Collection, l *Lane) (bool, error) {
+	at, ok, err := l.head(coll)
+	if err != nil || !ok {
+		return true, err
+	}
+	return at > s.now && (!l.buckets() || l.quiet(minus(at, l.After), s.now)), nil
+}
+
+// batch removes at most most records. done tells that there is nothing more
+// to look at.
+func (s *sweep) batch(coll storage.Collection, l *Lane, most int, remove Remover) (r Removed, done bool, err error) {
+	ranges, careful, err := l.ranges(coll, s.now)
+	if err != nil {
+		return r, true, err
+	}
+	entries, done, err := s.collect(coll, l, ranges, most)
+	if err != nil {
+		return r, true, err
+	}
+	for _, e := range entries {
+		rec, ok := coll.Get(e.id)
+		if !ok || careful && !l.bucketExpired(rec.Doc, s.now) {
+			continue
+		}
+		x := &Expired{Policy: l.Policy, At: e.at, Removed: s.now}
+		if l.Policy == Index || l.Policy == PartialBucket {
+			x.Index = l.Index
+		}
+		keys, err := remove(rec, x)
+		switch {
+		case errors.Is(err, ErrKept):
+			r.Kept++
+		case err != nil:
+			return r, true, err
+		default:
+			r.Documents++
+			r.Keys += int64(keys)
+		}
+	}
+	return r, done, nil
+}
+
+// ranges are the keys to look at. careful tells that each record must be
+// judged by itself.
+func (l *Lane) ranges(coll storage.Collection, now int64) (r []storage.KeyRange, careful bool, err error) {
+	if !l.buckets() {
+		return list(l.due(now)), false, nil
+	}
+	if careful, err = l.extended(coll); err != nil {
+		return nil, false, err
+	}
+	return l.bucketDue(now, careful), careful, nil
+}
+
+// collect reads the next entries of the lane.
+func (s *sweep) collect(coll storage.Collection, l *Lane, ranges []storage.KeyRange, most int) (entries []entry, done bool, err error) {
+	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
+		r := ranges[s.which]
+		if s.began {
+			r.AfterKey, r.AfterID = s.key, s.id
+		}
+		err := coll.ScanIndex(l.Index, r, func(key []byte, id storage.RecordID) bool {
+			at, _ := l.instant(key)
+			entries = append(entries, entry{id, at})
+			s.key, s.id, s.began = append(s.key[:0], key...), id, true
+			return len(entries) < most
+		})
+		if err != nil {
+			return nil, true, err
+		}
+		if len(entries) >= most {
+			return entries, false, nil
+		}
+	}
+	return entries, true, nil
+}
+
+// Settle removes at once everything that has expired under the document
+// policy of the rules, within the caller's transaction. It is called before
+// a change of the policy takes effect, so that what has expired stays gone.
+func (r *Rules) Settle(coll storage.Collection, now int64, remove Remover) (Removed, error) {
+	var total Removed
+	if r == nil || r.Document == nil {
+		return total, nil
+	}
+	for i := range r.Lanes {
+		if r.Lanes[i].Policy != Document {
+			continue
+		}
+		s := sweep{now: now}
+		for done := false; !done; {
+			var one Removed
+			var err error
+			one, done, err = s.batch(coll, &r.Lanes[i], 1000, remove)
+			total.add(one)
+			if err != nil {
+				return total, err
+			}
+		}
+	}
+	return total, nil
+}
