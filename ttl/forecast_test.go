@@ -1,0 +1,74 @@
+package ttl
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestForecast(t *testing.T) {
+	h := newFakeHost()
+	c := h.newColl("c", `{"documentTtl":{"default":1000}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`).internal(DocumentIndexes())
+	c.put(t0.UnixMilli(), `{"_id":1,"x":`+at(-20)+`}`, `{"_id":2,"x":`+at(5)+`,"ttl":70}`, `{"_id":3,"x":[`+at(20)+`,`+at(25)+`]}`, `{"_id":4,"x":7,"ttl":-1}`, `{"_id":5,"x":`+at(1e6)+`,"ttl":30}`)
+	zero := t0.UnixMilli()
+	all, err := NewRules(c.info).Forecast(c, Horizon{Now: zero, Length: 60_000, Parts: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{ttl x_1 4 1 ` + fmt.Sprint(zero-10_000) + ` ` + fmt.Sprint(zero+15_000) + ` true [1 1 0 0]}`,
+		`{documentTtl $ttl.own 2 0 0 ` + fmt.Sprint(zero+30_000) + ` true [0 1 0 0]}`,
+		`{documentTtl $ttl.inherit 2 0 0 ` + fmt.Sprint(zero+1000_000) + ` true [0 0 0 0]}`,
+	}
+	for i, f := range all {
+		if got := fmt.Sprint(f); got != want[i] {
+			t.Errorf("%s, want %s", got, want[i])
+		}
+	}
+	b := value.NewBuilder()
+	all[0].Append(b, Horizon{Now: zero, Length: 60_000, Parts: 4})
+	d := b.Doc()
+	if d.Lookup("pending").Int64() != 4 || d.Lookup("nextDue").DateTime() != zero+15_000 || d.Lookup("histogram").Doc().Len() != 4 {
+		t.Error(d)
+	}
+}
+
+// The parts of a forecast add up, and agree with counting.
+func TestForecastProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newFakeHost()
+		c := h.newColl("c", `{"documentTtl":{"default":-1}}`).internal(DocumentIndexes())
+		now := t0.UnixMilli()
+		hz := Horizon{Now: now, Length: rapid.Int64Range(1, 100_000).Draw(t, "length"), Parts: rapid.IntRange(1, 7).Draw(t, "parts")}
+		want := make([]int64, hz.Parts)
+		var overdue, pending int64
+		for range rapid.IntRange(0, 50).Draw(t, "n") {
+			written := now - rapid.Int64Range(0, 100_000).Draw(t, "age")
+			ttl := rapid.Int64Range(1, 200).Draw(t, "ttl")
+			c.put(written, fmt.Sprintf(`{"ttl":%d}`, ttl))
+			pending++
+			at := (floorSeconds(written) + ttl) * 1000
+			if at <= now {
+				overdue++
+				continue
+			}
+			for i := range want {
+				lo, hi := float64(i)*float64(hz.Length)/float64(hz.Parts), float64(i+1)*float64(hz.Length)/float64(hz.Parts)
+				if since := float64(at-now) - 1; since >= lo && since < hi {
+					want[i]++
+				}
+			}
+		}
+		all, err := NewRules(c.info).Forecast(c, hz)
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		f := all[0]
+		if f.Pending != pending || f.Overdue != overdue || fmt.Sprint(f.Buckets) != fmt.Sprint(want) || f.HasNext != (pending > overdue) {
+			t.Fatalf("%+v, want %d pending, %d overdue, %v", f, pending, overdue, want)
+		}
+	})
+}

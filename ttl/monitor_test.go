@@ -1,0 +1,162 @@
+package ttl
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// running starts a monitor and ends it with the test.
+func running(t *testing.T, h Host, c clock.Clock) *Monitor {
+	t.Helper()
+	m := NewMonitor(h, Options{Clock: c, Real: c})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); m.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	if manual, ok := c.(*clock.Manual); ok {
+		manual.WaitForTimers(1)
+	}
+	return m
+}
+
+func passes(m *Monitor) int64 { return m.Metrics().Passes.Load() }
+
+func TestJump(t *testing.T) {
+	h, c := newFakeHost(), clock.NewManual(t0)
+	m := running(t, h, c)
+	jump := func(seconds int64, runDue, wantRan bool, wantPasses int64) {
+		t.Helper()
+		ran, err := m.Jump(func() error { return c.AdvanceMillis(seconds * 1000) }, runDue)
+		if err != nil || ran != wantRan || passes(m) != wantPasses {
+			t.Errorf("%d s, runDuePasses %v: ran %v, %d passes, %v; want %v, %d", seconds, runDue, ran, passes(m), err, wantRan, wantPasses)
+		}
+	}
+	jump(59, true, false, 0)
+	jump(1, true, true, 1)
+	jump(1000, false, false, 1)
+	jump(0, true, true, 2)
+	jump(30, false, false, 2)
+	jump(30, true, true, 3)
+	jump(3600, true, true, 4) // one pass, however many sleeps have passed
+	if _, err := m.Jump(func() error { return c.AdvanceMillis(-1) }, true); err == nil {
+		t.Error("no error for a move backwards")
+	}
+	h.params.Enabled = false
+	jump(3600, true, false, 4)
+	h.params.Enabled = true
+	h.locked = true
+	jump(3600, true, false, 4)
+	if _, err := m.RunPass(context.Background(), All); err == nil {
+		t.Error("a pass under fsyncLock")
+	}
+	h.locked, h.params.Enabled = false, false
+	_, err := m.RunPass(context.Background(), All)
+	checkErr(t, "disabled", err, 72, "ttlMonitorEnabled")
+}
+
+// A move of the clock that knows nothing of the monitor.
+func TestAdvance(t *testing.T) {
+	h, c := newFakeHost(), clock.NewManual(t0)
+	docs := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":60}`)
+	docs.put(0, `{"_id":1,"x":`+at(0)+`}`)
+	m := running(t, h, c)
+	for i := range 200 {
+		_ = c.Advance(60 * time.Second)
+		if passes(m) != int64(i+1) {
+			t.Fatalf("%d passes after %d minutes", passes(m), i+1)
+		}
+		// A jump that shall not start a pass, right behind one that did.
+		if _, err := m.Jump(func() error { return c.Advance(time.Hour) }, false); err != nil || passes(m) != int64(i+1) {
+			t.Fatal("a jump without passes started one")
+		}
+	}
+	if len(docs.records) != 0 || m.LastPass().At != c.NowMillis()-3600_000 {
+		t.Error("the passes did not do their work")
+	}
+}
+
+// The clock ticks by itself: the sleep is measured by timers.
+func TestSleep(t *testing.T) {
+	h := newFakeHost()
+	h.params.SleepSecs = 3600
+	c := clock.NewRunning()
+	q := &signalTarget{swept: make(chan int64, 10)}
+	h.targets = []Target{q}
+	host := &paramHost{fakeHost: h, sleep: make(chan int64, 1)}
+	host.sleep <- 3600
+	m := running(t, host, c)
+	<-host.sleep
+	host.sleep <- 0 // due at once
+	m.ParametersChanged()
+	<-q.swept
+}
+
+// paramHost has a ttlMonitorSleepSecs that may be changed while it runs.
+type paramHost struct {
+	*fakeHost
+	sleep chan int64
+}
+
+func (h *paramHost) Parameters() Parameters {
+	p := h.fakeHost.params
+	p.SleepSecs = <-h.sleep
+	h.sleep <- p.SleepSecs
+	return p
+}
+
+type signalTarget struct {
+	fakeTarget
+	swept chan int64
+}
+
+func (s *signalTarget) Sweep(_ context.Context, v *Visit) error {
+	select {
+	case s.swept <- v.Now:
+	default:
+	}
+	return nil
+}
+
+func TestClockReset(t *testing.T) {
+	h, c := newFakeHost(), clock.NewManual(time.Now().Add(24*time.Hour))
+	m := running(t, h, c)
+	c.Reset()
+	if m.left() < 59*time.Second || m.left() > 61*time.Second {
+		t.Errorf("%v left of the sleep", m.left())
+	}
+}
+
+func TestLogAndMetrics(t *testing.T) {
+	h, c := newFakeHost(), clock.NewManual(t0)
+	var log bytes.Buffer
+	m := NewMonitor(h, Options{Clock: c, Log: zerolog.New(&log)})
+	mustPass(t, m)
+	if log.Len() != 0 {
+		t.Error("an idle pass is logged")
+	}
+	docs := h.newColl("c", `{"documentTtl":{"default":5}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`).internal(DocumentIndexes())
+	docs.put(0, `{"_id":1,"x":`+at(0)+`}`, `{"_id":2}`)
+	h.targets = []Target{&fakeTarget{Removed: Removed{MessagesDropped: 4}}}
+	mustPass(t, m)
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"ttl":1`) || !strings.Contains(got, `"documentTtl":1`) || !strings.Contains(got, `"messagesDropped":4`) {
+		t.Error(got)
+	}
+	b := value.NewBuilder()
+	m.Metrics().AppendTTL(b)
+	m.Metrics().AppendExpiration(b, 7)
+	want := `{"ttl":{"deletedDocuments":1,"deletedKeys":2,"invalidTTLIndexSkips":0,"passes":2,"subPasses":2},"expiration":{"documentTtl":{"purged":1,"pendingPurge":7,"deferredPasses":0},"messageQueue":{"expiredDropped":0,"expiredDeadLettered":0,"locksLapsed":0,"maxDeliveryDeadLettered":0,"queuesAutoDeleted":0}}}`
+	if got := b.Doc().JSON(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
