@@ -114,18 +114,22 @@ func evalSubtract(c *call, env *Env) (value.Value, error) {
 	case a.Kind() == value.KindDateTime && b.Kind() == value.KindDateTime:
 		d := a.DateTime() - b.DateTime()
 		if (d < a.DateTime()) != (b.DateTime() > 0) {
-			return value.Value{}, mongoerr.New(mongoerr.Overflow, "date overflow in $subtract")
+			return value.Value{}, mongoerr.New(mongoerr.Overflow, "date overflow")
 		}
 		return value.Int64(d), nil
 	case a.Kind() == value.KindDateTime && b.IsNumber():
 		ms, ok := roundToLong(b)
 		d := a.DateTime() - ms
 		if !ok || (d < a.DateTime()) != (ms > 0) {
-			return value.Value{}, mongoerr.New(mongoerr.Overflow, "date overflow in $subtract")
+			return value.Value{}, mongoerr.New(mongoerr.Overflow, "date overflow")
 		}
 		return value.DateTime(d), nil
 	}
-	return value.Value{}, mongoerr.Newf(mongoerr.TypeMismatch, "can't $subtract %s from %s", b.Kind(), a.Kind())
+	from := a.Kind().String()
+	if a.Kind() == value.KindDateTime {
+		from = "Date"
+	}
+	return value.Value{}, mongoerr.Newf(mongoerr.TypeMismatch, "can't $subtract %s from %s", b.Kind(), from)
 }
 
 // subtract subtracts numbers: int overflows to long, long to double.

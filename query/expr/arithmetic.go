@@ -49,7 +49,7 @@ func evalDivide(c *call, env *Env) (value.Value, error) {
 			return value.Value{}, mongoerr.New(mongoerr.BadValue, "can't $divide by zero")
 		}
 		if isDecimal(a, b) {
-			return decimalOp(value.DecimalContext.Quo, a, b), nil
+			return divideDecimals(a, b), nil
 		}
 		return value.Double(a.AsDouble() / b.AsDouble()), nil
 	}
@@ -75,10 +75,12 @@ func evalMod(c *call, env *Env) (value.Value, error) {
 
 func mod(a, b value.Value) (value.Value, error) {
 	switch {
-	case b.Kind() == value.KindDecimal && b.Decimal().IsZero(), b.Kind() != value.KindDecimal && b.AsDouble() == 0:
-		return value.Value{}, mongoerr.New(16610, "can't $mod by zero")
+	case isDecimal(a, b) && b.AsDecimal().IsZero():
+		return value.Value{}, mongoerr.New(5733415, "can't $mod by zero")
 	case isDecimal(a, b):
-		return decimalOp(value.DecimalContext.Rem, a, b), nil
+		return decimalMod(a, b)
+	case b.AsDouble() == 0:
+		return value.Value{}, mongoerr.New(16610, "can't $mod by zero")
 	case isDouble(a, b):
 		return modDouble(a, b), nil
 	case b.Int64() == -1: // MinInt64 % -1 overflows in the machine
@@ -94,4 +96,43 @@ func mod(a, b value.Value) (value.Value, error) {
 
 func modDouble(a, b value.Value) value.Value {
 	return value.Double(math.Mod(a.AsDouble(), b.AsDouble()))
+}
+
+// modContext has the digits of any quotient of two decimals.
+var modContext = workContext(12500)
+
+// decimalMod is the remainder of the division truncated to a whole number.
+func decimalMod(a, b value.Value) (value.Value, error) {
+	x, y := a.AsDecimal(), b.AsDecimal()
+	if y.IsInf() != 0 && x.IsFinite() {
+		return value.DecimalValue(x), nil
+	}
+	return decimalOp(modContext.Rem, a, b), nil
+}
+
+// divideDecimals divides; an exact quotient has no more digits than it needs,
+// but keeps those after the point that the dividend had beyond the divisor.
+func divideDecimals(a, b value.Value) value.Value {
+	x, y := a.AsDecimal().Apd(), b.AsDecimal().Apd()
+	var q apd.Decimal
+	if _, err := value.DecimalContext.Quo(&q, x, y); err != nil {
+		return value.DecimalValue(value.DecimalNaN)
+	}
+	if q.Form != apd.Finite {
+		return value.DecimalValue(value.DecimalFromApd(&q))
+	}
+	ideal := x.Exponent - y.Exponent
+	if q.IsZero() {
+		q.Exponent = ideal
+	}
+	var rest, digit apd.BigInt
+	ten := apd.NewBigInt(10)
+	for q.Exponent < ideal && !q.IsZero() {
+		if digit.QuoRem(&q.Coeff, ten, &rest); rest.Sign() != 0 {
+			break
+		}
+		q.Coeff.Set(&digit)
+		q.Exponent++
+	}
+	return value.DecimalValue(value.DecimalFromApd(&q))
 }

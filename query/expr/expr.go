@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -147,4 +148,18 @@ type depSink struct {
 	meta     func(MetaKind)
 	slot     func(int)
 	volatile func()
+}
+
+// hiding is d without the slots that an expression binds itself.
+func (d *depSink) hiding(slots ...int) *depSink {
+	if d.slot == nil {
+		return d
+	}
+	c := *d
+	c.slot = func(slot int) {
+		if !slices.Contains(slots, slot) {
+			d.slot(slot)
+		}
+	}
+	return &c
 }

@@ -141,13 +141,13 @@ func (op *operator) checkArity(n int) error {
 // named compiles {$op: {name: a, …}}.
 func (p *parser) named(op *operator, v value.Value) ([]node, error) {
 	if v.Kind() != value.KindDocument {
-		return nil, op.errs.notObject(op, v)
+		return nil, op.notObject(v)
 	}
 	args := make([]node, len(op.params))
 	for name, e := range v.Doc().All() {
 		i := slices.IndexFunc(op.params, func(q param) bool { return q.name == name })
 		if i < 0 {
-			return nil, op.errs.unknownParam(op, name)
+			return nil, op.unknownParam(name)
 		}
 		n, err := p.operand(e)
 		if err != nil {
@@ -157,7 +157,7 @@ func (p *parser) named(op *operator, v value.Value) ([]node, error) {
 	}
 	for i, q := range op.params {
 		if q.missing != 0 && args[i] == nil {
-			return nil, op.errs.missingParam(op, q)
+			return nil, op.missingParam(q)
 		}
 	}
 	return args, nil

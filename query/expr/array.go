@@ -1,0 +1,304 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// elements lists the elements of an array.
+func elements(v value.Value) []value.Value {
+	out := make([]value.Value, 0, 8)
+	for it := v.Doc().Iter(); it.Next(); {
+		out = append(out, it.Value())
+	}
+	return out
+}
+
+func evalArrayElemAt(c *call, env *Env) (value.Value, error) {
+	a, i, err := two(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return elemAt(c, a, i)
+}
+
+func evalFirst(c *call, env *Env) (value.Value, error) {
+	a, err := c.args[0].eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return elemAt(c, a, value.Int32(0))
+}
+
+func evalLast(c *call, env *Env) (value.Value, error) {
+	a, err := c.args[0].eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return elemAt(c, a, value.Int32(-1))
+}
+
+func elemAt(c *call, a, index value.Value) (value.Value, error) {
+	if a.IsNullish() || index.IsNullish() {
+		return value.Null(), nil
+	}
+	if a.Kind() != value.KindArray {
+		which := "first argument"
+		if len(c.args) == 1 {
+			which = "argument"
+		}
+		return value.Value{}, mongoerr.Newf(28689, "%s's %s must be an array, but is %s", c.op.name, which, a.Kind())
+	}
+	if !index.IsNumber() {
+		return value.Value{}, mongoerr.Newf(28690, "%s's second argument must be a numeric value, but is %s", c.op.name, index.Kind())
+	}
+	i, ok := asInt32(index)
+	if !ok {
+		return value.Value{}, mongoerr.Newf(28691, "%s's second argument must be representable as a 32-bit integer: %s",
+			c.op.name, formatG(index.AsDouble()))
+	}
+	n := int(i)
+	if n < 0 {
+		if n += a.Doc().Len(); n < 0 {
+			return value.Value{}, nil
+		}
+	}
+	return a.Doc().Index(n), nil
+}
+
+func evalConcatArrays(c *call, env *Env) (value.Value, error) {
+	var out value.ArrayBuilder
+	for _, n := range c.args {
+		v, err := n.eval(env)
+		switch {
+		case err != nil:
+			return value.Value{}, err
+		case v.IsNullish():
+			return value.Null(), nil
+		case v.Kind() != value.KindArray:
+			return value.Value{}, mongoerr.Newf(28664, "$concatArrays only supports arrays, not %s", v.Kind())
+		}
+		for it := v.Doc().Iter(); it.Next(); {
+			out.Append(it.Value())
+		}
+	}
+	return out.Value(), nil
+}
+
+func evalIn(c *call, env *Env) (value.Value, error) {
+	v, a, err := two(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	if a.Kind() != value.KindArray {
+		return value.Value{}, mongoerr.Newf(40081, "$in requires an array as a second argument, found: %s", a.Kind())
+	}
+	for it := a.Doc().Iter(); it.Next(); {
+		if compareValues(env, v, it.Value()) == 0 {
+			return value.Bool(true), nil
+		}
+	}
+	return value.Bool(false), nil
+}
+
+func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
+	a, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case a.IsNullish():
+		return value.Null(), nil
+	case a.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(40090, "$indexOfArray requires an array as a first argument, found: %s", a.Kind())
+	}
+	target, err := c.args[1].eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	start, end, err := searchBounds(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	i := 0
+	for it := a.Doc().Iter(); it.Next() && i < end; i++ {
+		if i >= start && compareValues(env, it.Value(), target) == 0 {
+			return value.Int32(int32(i)), nil
+		}
+	}
+	return value.Int32(-1), nil
+}
+
+// searchBounds evaluates the optional start and end of the $indexOf family.
+func searchBounds(c *call, env *Env) (start, end int, err error) {
+	end = 1 << 31
+	if len(c.args) > 2 {
+		if start, err = searchBound(c, env, 2, "starting index"); err != nil {
+			return 0, 0, err
+		}
+	}
+	if len(c.args) > 3 {
+		end, err = searchBound(c, env, 3, "ending index")
+	}
+	return start, end, err
+}
+
+func searchBound(c *call, env *Env, i int, what string) (int, error) {
+	v, err := c.args[i].eval(env)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := asInt32(v)
+	if !ok {
+		return 0, mongoerr.Newf(40096, "%srequires an integral %s, found a value of type: %s, with value: %s", c.op.name, what, v.Kind(), v)
+	}
+	if n < 0 {
+		return 0, mongoerr.Newf(40097, "%s requires a nonnegative %s, found: %s", c.op.name, what, v)
+	}
+	return int(n), nil
+}
+
+func evalIsArray(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	return value.Bool(v.Kind() == value.KindArray), err
+}
+
+// maxRangeBytes is the memory that $range may take.
+const maxRangeBytes = 100 * 1024 * 1024
+
+func evalRange(c *call, env *Env) (value.Value, error) {
+	start, err := rangeBound(c, env, 0, 34443, "starting value", "a starting value", ": ")
+	if err != nil {
+		return value.Value{}, err
+	}
+	end, err := rangeBound(c, env, 1, 34445, "ending value", "an ending value", ": ")
+	if err != nil {
+		return value.Value{}, err
+	}
+	step := int64(1)
+	if len(c.args) == 3 {
+		if step, err = rangeBound(c, env, 2, 34447, "step value", "a step value", ":"); err != nil {
+			return value.Value{}, err
+		}
+		if step == 0 {
+			return value.Value{}, mongoerr.New(34449, "$range requires a non-zero step value")
+		}
+	}
+	if steps := (end - start) / step; steps >= 0 && 24+(steps+1)*16 >= maxRangeBytes {
+		return value.Value{}, mongoerr.Newf(mongoerr.ExceededMemoryLimit,
+			"$range would use too much memory (%d bytes) and cannot spill to disk. Memory limit: %d bytes", 24+(steps+1)*16, maxRangeBytes)
+	}
+	var out value.ArrayBuilder
+	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
+		out.Append(value.Int32(int32(i)))
+	}
+	return out.Value(), nil
+}
+
+func rangeBound(c *call, env *Env, i int, code mongoerr.Code, what, article, colon string) (int64, error) {
+	v, err := c.args[i].eval(env)
+	if err != nil {
+		return 0, err
+	}
+	if !v.IsNumber() {
+		return 0, mongoerr.Newf(code, "$range requires a numeric %s, found value of type%s%s", what, colon, v.Kind())
+	}
+	n, ok := asInt32(v)
+	if !ok {
+		return 0, mongoerr.Newf(code+1, "$range requires %s that can be represented as a 32-bit integer, found value: %s", article, v)
+	}
+	return int64(n), nil
+}
+
+func evalReverseArray(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.IsNullish():
+		return value.Null(), nil
+	case v.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(34435, "The argument to $reverseArray must be an array, but was of type: %s", v.Kind())
+	}
+	elems := elements(v)
+	slices.Reverse(elems)
+	return value.NewArray(elems...), nil
+}
+
+func evalSize(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	if v.Kind() != value.KindArray {
+		return value.Value{}, mongoerr.Newf(17124, "The argument to $size must be an array, but was of type: %s", v.Kind())
+	}
+	return value.Int32(int32(v.Doc().Len())), nil
+}
+
+func evalSlice(c *call, env *Env) (value.Value, error) {
+	a, n, err := two(c, env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case a.IsNullish() || n.IsNullish():
+		return value.Null(), nil
+	case a.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(28724, "First argument to $slice must be an array, but is of type: %s", a.Kind())
+	}
+	first, err := sliceArg(n, 28725, "Second")
+	if err != nil {
+		return value.Value{}, err
+	}
+	size := a.Doc().Len()
+	start, count := 0, first
+	switch {
+	case len(c.args) == 3:
+		m, err := c.args[2].eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if m.IsNullish() {
+			return value.Null(), nil
+		}
+		if count, err = sliceArg(m, 28727, "Third"); err != nil {
+			return value.Value{}, err
+		}
+		if count <= 0 {
+			return value.Value{}, mongoerr.Newf(28729, "Third argument to $slice must be positive: %s", m)
+		}
+		start = first
+		if start < 0 {
+			start = max(0, size+start)
+		}
+	case first < 0:
+		start, count = max(0, size+first), size
+	}
+	return sliceOf(a, start, count), nil
+}
+
+func sliceOf(a value.Value, start, count int) value.Value {
+	var out value.ArrayBuilder
+	i := 0
+	for it := a.Doc().Iter(); it.Next() && i-start < count; i++ {
+		if i >= start {
+			out.Append(it.Value())
+		}
+	}
+	return out.Value()
+}
+
+func sliceArg(v value.Value, code mongoerr.Code, which string) (int, error) {
+	if !v.IsNumber() {
+		if which == "Second" {
+			return 0, mongoerr.Newf(code, "Second argument to $slice must be a numeric value, but is of type: %s", v.Kind())
+		}
+		return 0, mongoerr.Newf(code, "Third argument to $slice must be numeric, but is of type: %s", v.Kind())
+	}
+	n, ok := asInt32(v)
+	if !ok {
+		return 0, mongoerr.Newf(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, formatG(v.AsDouble()))
+	}
+	return int(n), nil
+}

@@ -1,0 +1,328 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// zip is a compiled $zip.
+type zip struct {
+	inputs, defaults []node
+	longest          bool
+}
+
+func parseZip(p *parser, _ *operator, v value.Value) (node, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(34460, "$zip only supports an object as an argument, found %s", v.Kind())
+	}
+	z := &zip{}
+	for name, e := range v.Doc().All() {
+		var err error
+		switch name {
+		case "inputs":
+			z.inputs, err = p.list(e, 34461, name)
+		case "defaults":
+			z.defaults, err = p.list(e, 34462, name)
+		case "useLongestLength":
+			if e.Kind() != value.KindBool {
+				return nil, mongoerr.Newf(34463, "useLongestLength must be a bool, found %s", v.Kind())
+			}
+			z.longest = e.Bool()
+		default:
+			return nil, mongoerr.Newf(34464, "$zip found an unknown argument: %s", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(z.inputs) == 0:
+		return nil, mongoerr.New(34465, "$zip requires at least one input array")
+	case len(z.defaults) > 0 && !z.longest:
+		return nil, mongoerr.New(34466, "cannot specify defaults unless useLongestLength is true")
+	case len(z.defaults) > 0 && len(z.defaults) != len(z.inputs):
+		return nil, mongoerr.New(34467, "defaults and inputs must have the same length")
+	}
+	if allConstant(z.inputs) && allConstant(z.defaults) {
+		return fold(z)
+	}
+	return z, nil
+}
+
+func (p *parser) list(v value.Value, code mongoerr.Code, name string) (out []node, err error) {
+	if v.Kind() != value.KindArray {
+		return nil, mongoerr.Newf(code, "%s must be an array of expressions, found %s", name, v.Kind())
+	}
+	for e := range v.Doc().Values() {
+		n, err := p.operand(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func (z *zip) eval(env *Env) (value.Value, error) {
+	columns := make([][]value.Value, len(z.inputs))
+	shortest, longest := 1<<31, 0
+	for i, n := range z.inputs {
+		v, err := n.eval(env)
+		switch {
+		case err != nil:
+			return value.Value{}, err
+		case v.IsNullish():
+			return value.Null(), nil
+		case v.Kind() != value.KindArray:
+			return value.Value{}, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v)
+		}
+		columns[i] = elements(v)
+		shortest, longest = min(shortest, len(columns[i])), max(longest, len(columns[i]))
+	}
+	defaults := make([]value.Value, len(z.inputs))
+	if shortest != longest {
+		for i, n := range z.defaults {
+			var err error
+			if defaults[i], err = n.eval(env); err != nil {
+				return value.Value{}, err
+			}
+		}
+	}
+	rows := shortest
+	if z.longest {
+		rows = longest
+	}
+	var out value.ArrayBuilder
+	row := make([]value.Value, len(columns))
+	for r := range rows {
+		for i, c := range columns {
+			row[i] = defaults[i]
+			if r < len(c) {
+				row[i] = c[r]
+			}
+		}
+		out.Append(value.NewArray(row...))
+	}
+	return out.Value(), nil
+}
+
+func (z *zip) deps(d *depSink) {
+	depsAll(z.inputs, d)
+	depsAll(z.defaults, d)
+}
+
+func (z *zip) serial() value.Value {
+	b := value.NewBuilder()
+	b.Append("inputs", serialAll(z.inputs))
+	if len(z.defaults) > 0 {
+		b.Append("defaults", serialAll(z.defaults))
+	}
+	b.Bool("useLongestLength", z.longest)
+	return value.Document(value.NewDoc("$zip", value.Document(b.Doc())))
+}
+
+// sortArray is a compiled $sortArray. Without keys it orders whole values.
+type sortArray struct {
+	input node
+	spec  value.Value
+	keys  []sortKey
+	whole int // direction
+}
+
+type sortKey struct {
+	path value.Path
+	dir  int
+}
+
+func parseSortArray(p *parser, _ *operator, v value.Value) (node, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(2942500, "$sortArray requires an object as an argument, found: %s", v.Kind())
+	}
+	f, err := fields(v, func(name string) error {
+		return mongoerr.Newf(2942501, "$sortArray found an unknown argument: %s", name)
+	}, "input", "sortBy")
+	switch {
+	case err != nil:
+		return nil, err
+	case f[0].IsMissing():
+		return nil, mongoerr.New(2942502, "$sortArray requires 'input' to be specified")
+	case f[1].IsMissing():
+		return nil, mongoerr.New(2942503, "$sortArray requires 'sortBy' to be specified")
+	}
+	s := &sortArray{spec: f[1]}
+	if s.input, err = p.operand(f[0]); err != nil {
+		return nil, err
+	}
+	if f[1].Kind() == value.KindDocument {
+		s.keys, err = sortKeys(f[1].Doc())
+	} else {
+		s.whole, err = direction(f[1])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := s.input.(constant); ok {
+		return fold(s)
+	}
+	return s, nil
+}
+
+func sortKeys(spec value.Doc) (keys []sortKey, err error) {
+	if spec.IsEmpty() {
+		return nil, mongoerr.New(mongoerr.BadValue, "The sort pattern is empty when it should be a set of fields.")
+	}
+	for name, v := range spec.All() {
+		dir, err := direction(v)
+		if err != nil {
+			return nil, err
+		}
+		if name == "" {
+			return nil, mongoerr.New(mongoerr.BadValue, "The sort field cannot be empty")
+		}
+		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "The sort field is a dotted field but has an empty part: %s", name)
+		}
+		keys = append(keys, sortKey{value.ParsePath(name), dir})
+	}
+	return keys, nil
+}
+
+func direction(v value.Value) (int, error) {
+	if n, ok := v.AsInt64(); ok && (n == 1 || n == -1) {
+		return int(n), nil
+	}
+	return 0, mongoerr.New(mongoerr.BadValue, "The sort element value must be either 1 or -1")
+}
+
+func (s *sortArray) eval(env *Env) (value.Value, error) {
+	v, err := s.input.eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.IsNullish():
+		return value.Null(), nil
+	case v.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(2942504, "The input argument to $sortArray must be an array, but was of type: %s", v.Kind())
+	}
+	elems := elements(v)
+	slices.SortStableFunc(elems, func(a, b value.Value) int {
+		if s.keys == nil {
+			return s.whole * env.compare(a, b)
+		}
+		for _, k := range s.keys {
+			if d := env.compare(k.of(env, a), k.of(env, b)); d != 0 {
+				return k.dir * d
+			}
+		}
+		return 0
+	})
+	return value.NewArray(elems...), nil
+}
+
+// of is the value that an element is ordered by: the smallest (ascending) or
+// largest value that the path leads to; null if there is none.
+func (k sortKey) of(env *Env, elem value.Value) value.Value {
+	best := value.Value{}
+	if elem.Kind() != value.KindDocument {
+		return value.Null()
+	}
+	take := func(v value.Value) {
+		if v.IsMissing() {
+			v = value.Null()
+		}
+		if best.IsMissing() || k.dir*env.compare(v, best) < 0 {
+			best = v
+		}
+	}
+	k.path.Walk(elem.Doc(), func(v value.Value) bool {
+		if v.Kind() != value.KindArray {
+			take(v)
+			return false
+		}
+		if v.Doc().IsEmpty() {
+			take(value.Undefined())
+		}
+		for e := range v.Doc().Values() {
+			take(e)
+		}
+		return false
+	})
+	if best.IsMissing() {
+		return value.Null()
+	}
+	return best
+}
+
+func (s *sortArray) deps(d *depSink) { s.input.deps(d) }
+
+func (s *sortArray) serial() value.Value {
+	return value.Document(value.NewDoc("$sortArray", value.Document(value.NewDoc("input", s.input.serial(), "sortBy", s.spec))))
+}
+
+func evalFirstN(c *call, env *Env) (value.Value, error) {
+	n, a, err := nOf(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return sliceOf(a, 0, n), nil
+}
+
+func evalLastN(c *call, env *Env) (value.Value, error) {
+	n, a, err := nOf(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	size := a.Doc().Len()
+	return sliceOf(a, max(0, size-n), size), nil
+}
+
+func evalMinN(c *call, env *Env) (value.Value, error) { return extremes(c, env, 1) }
+
+func evalMaxN(c *call, env *Env) (value.Value, error) { return extremes(c, env, -1) }
+
+func extremes(c *call, env *Env, dir int) (value.Value, error) {
+	n, a, err := nOf(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	elems := slices.DeleteFunc(elements(a), value.Value.IsNullish)
+	slices.SortStableFunc(elems, func(x, y value.Value) int { return dir * env.compare(x, y) })
+	return value.NewArray(elems[:min(n, len(elems))]...), nil
+}
+
+// nOf evaluates the arguments of $firstN and its kin.
+func nOf(c *call, env *Env) (n int, a value.Value, err error) {
+	v, err := c.args[0].eval(env)
+	if err != nil {
+		return 0, a, err
+	}
+	size, err := CheckN(v)
+	if err != nil {
+		return 0, a, err
+	}
+	if a, err = c.args[1].eval(env); err != nil {
+		return 0, a, err
+	}
+	if a.Kind() != value.KindArray {
+		return 0, a, mongoerr.New(5788200, "Input must be an array")
+	}
+	return int(min(size, 1<<31)), a, nil
+}
+
+// CheckN checks the n of $firstN, $topN and the like.
+func CheckN(v value.Value) (int64, error) {
+	if !v.IsNumber() {
+		return 0, mongoerr.Newf(5787902, "Value for 'n' must be of integral type, but found %s", v)
+	}
+	n, ok := v.AsInt64()
+	if !ok {
+		return 0, mongoerr.Newf(5787903, "Value for 'n' must be of integral type, but found %s", v)
+	}
+	if n <= 0 {
+		return 0, mongoerr.Newf(5787908, "'n' must be greater than 0, found %d", n)
+	}
+	return n, nil
+}

@@ -1,0 +1,220 @@
+package expr
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+const uuidSubtype = 4
+
+// subtypeOf checks the subtype of the target: 0 to 8 are BSON's, from 128 on
+// the user's.
+func (t target) subtypeOf() (byte, error) {
+	if !t.subtype.IsNumber() {
+		return 0, mongoerr.Newf(4341108, "For BinData, $convert's 'subtype' argument must be a number, but is %s", t.subtype.Kind())
+	}
+	n, ok := asInt32(t.subtype)
+	if !ok {
+		return 0, mongoerr.New(4341106, "In $convert, numeric 'subtype' argument is not an integer")
+	}
+	if !(n >= 0 && n <= 8 || n >= 128 && n <= 255) {
+		return 0, mongoerr.Newf(4341107, "In $convert, numeric value for 'subtype' does not correspond to a BinData type: %d", n)
+	}
+	return byte(n), nil
+}
+
+func (t target) needFormat(from value.Kind) error {
+	if t.format == "" {
+		return mongoerr.Newf(4341115, "Format must be speficied when converting from '%s' to '%s'", from, t.kind)
+	}
+	return nil
+}
+
+func stringToBinary(v value.Value, t target) (value.Value, error) {
+	if err := t.needFormat(value.KindString); err != nil {
+		return value.Value{}, err
+	}
+	sub, err := t.subtypeOf()
+	if err != nil {
+		return value.Value{}, err
+	}
+	s := v.Str()
+	if (t.format == "uuid") != (sub == uuidSubtype) {
+		return failed("Failed to parse BinData '%s' in $convert with no onError value: Only the 'uuid' format is allowed with the UUID subtype", s)
+	}
+	data, why := decodeBinary(s, t.format)
+	if why != "" {
+		return failed("Failed to parse BinData '%s' in $convert with no onError value: %s", s, why)
+	}
+	return value.Binary(sub, data), nil
+}
+
+// decodeBinary reads binary data; why is not empty if that fails.
+func decodeBinary(s, format string) (data []byte, why string) {
+	var err error
+	switch format {
+	case "base64":
+		if data, err = base64.StdEncoding.Strict().DecodeString(s); err != nil || strings.ContainsAny(s, "\r\n") {
+			return nil, "Not a valid base64 string"
+		}
+	case "base64url":
+		if data, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "=")); err != nil {
+			return nil, "Not a valid base64 string"
+		}
+	case "hex":
+		if data, err = hex.DecodeString(s); err != nil {
+			return nil, "Invalid hex data"
+		}
+	case "utf8":
+		if !utf8.ValidString(s) {
+			return nil, "Invalid UTF-8: " + s
+		}
+		data = []byte(s)
+	case "uuid":
+		if data = parseUUID(s); data == nil {
+			return nil, "Invalid UUID string: " + s
+		}
+	default:
+		return nil, "Invalid format '" + format + "'"
+	}
+	return data, ""
+}
+
+func parseUUID(s string) []byte {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return nil
+	}
+	b, err := hex.DecodeString(s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:])
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func formatUUID(b []byte) string {
+	s := hex.EncodeToString(b)
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+func binaryToString(v value.Value, t target) (value.Value, error) {
+	if err := t.needFormat(value.KindBinary); err != nil {
+		return value.Value{}, err
+	}
+	sub, data := v.Binary()
+	isUUID := sub == uuidSubtype && len(data) == 16
+	why := ""
+	switch t.format {
+	case "auto", "uuid":
+		if isUUID {
+			return value.String(formatUUID(data)), nil
+		}
+		if t.format == "auto" {
+			return value.String(base64.StdEncoding.EncodeToString(data)), nil
+		}
+		why = "BinData does not represent a valid UUID"
+	case "base64":
+		return value.String(base64.StdEncoding.EncodeToString(data)), nil
+	case "base64url":
+		return value.String(base64.RawURLEncoding.EncodeToString(data)), nil
+	case "hex":
+		return value.String(strings.ToUpper(hex.EncodeToString(data))), nil
+	case "utf8":
+		if utf8.Valid(data) {
+			return value.String(string(data)), nil
+		}
+		why = "BinData does not represent a valid UTF-8 string"
+	}
+	return failed("Failed to convert '%s' to string in $convert with no onError value: %s", v, why)
+}
+
+func binaryToBinary(v value.Value, t target) (value.Value, error) {
+	sub, err := t.subtypeOf()
+	if err != nil {
+		return value.Value{}, err
+	}
+	if have, _ := v.Binary(); have != sub {
+		return failed("Conversions between different BinData subtypes are not supported")
+	}
+	return v, nil
+}
+
+func (t target) order() binary.ByteOrder {
+	if t.big {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+func badLength(v value.Value) (value.Value, error) {
+	_, data := v.Binary()
+	return failed("Failed to convert '%s' to number in $convert because of invalid length: %d", v, len(data))
+}
+
+// readWhole reads a signed number of 1, 2, 4 or 8 bytes.
+func readWhole(data []byte, order binary.ByteOrder) (int64, bool) {
+	switch len(data) {
+	case 1:
+		return int64(int8(data[0])), true
+	case 2:
+		return int64(int16(order.Uint16(data))), true
+	case 4:
+		return int64(int32(order.Uint32(data))), true
+	case 8:
+		return int64(order.Uint64(data)), true
+	}
+	return 0, false
+}
+
+func binaryToInt(v value.Value, t target) (value.Value, error) {
+	_, data := v.Binary()
+	n, ok := readWhole(data, t.order())
+	if !ok || len(data) == 8 {
+		return badLength(v)
+	}
+	return value.Int32(int32(n)), nil
+}
+
+func binaryToLong(v value.Value, t target) (value.Value, error) {
+	_, data := v.Binary()
+	n, ok := readWhole(data, t.order())
+	if !ok {
+		return badLength(v)
+	}
+	return value.Int64(n), nil
+}
+
+func binaryToDouble(v value.Value, t target) (value.Value, error) {
+	_, data := v.Binary()
+	switch len(data) {
+	case 4:
+		return value.Double(float64(math.Float32frombits(t.order().Uint32(data)))), nil
+	case 8:
+		return value.Double(math.Float64frombits(t.order().Uint64(data))), nil
+	}
+	return badLength(v)
+}
+
+func numberToBinary(v value.Value, t target) (value.Value, error) {
+	sub, err := t.subtypeOf()
+	if err != nil {
+		return value.Value{}, err
+	}
+	b := make([]byte, 8)
+	switch v.Kind() {
+	case value.KindInt32:
+		b = b[:4]
+		t.order().PutUint32(b, uint32(v.Int32()))
+	case value.KindInt64:
+		t.order().PutUint64(b, uint64(v.Int64()))
+	default:
+		t.order().PutUint64(b, math.Float64bits(v.Double()))
+	}
+	return value.Binary(sub, b), nil
+}

@@ -1,0 +1,347 @@
+package expr
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// number evaluates the only argument of an arithmetic operator; null tells
+// that the result is null.
+func number(c *call, env *Env) (v value.Value, null bool, err error) {
+	v, err = c.args[0].eval(env)
+	switch {
+	case err != nil:
+	case v.IsNullish():
+		return value.Null(), true, nil
+	case !v.IsNumber():
+		err = mongoerr.Newf(28765, "%s only supports numeric types, not %s", c.op.name, v.Kind())
+	}
+	return v, false, err
+}
+
+// unaryMath makes the evaluation of an operator whose result is a double, or
+// a decimal for a decimal.
+func unaryMath(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
+	return func(c *call, env *Env) (value.Value, error) {
+		v, null, err := number(c, env)
+		switch {
+		case null || err != nil:
+			return v, err
+		case v.Kind() == value.KindDecimal:
+			return decimalFunc(v.Decimal(), decimal), nil
+		}
+		return value.Double(double(v.AsDouble())), nil
+	}
+}
+
+// decimalFunc applies a function computed with spare digits and rounds.
+func decimalFunc(x value.Decimal, f func(d, x *apd.Decimal) error) value.Value {
+	var d apd.Decimal
+	if x.IsNaN() || f(&d, x.Apd()) != nil {
+		return value.DecimalValue(value.DecimalNaN)
+	}
+	return value.DecimalValue(value.DecimalFromApd(&d))
+}
+
+func evalAbs(c *call, env *Env) (value.Value, error) {
+	v, null, err := number(c, env)
+	if null || err != nil {
+		return v, err
+	}
+	switch v.Kind() {
+	case value.KindDouble:
+		return value.Double(math.Abs(v.Double())), nil
+	case value.KindDecimal:
+		d := v.Decimal()
+		d.Hi &^= 1 << 63
+		return value.DecimalValue(d), nil
+	}
+	n := v.Int64()
+	switch {
+	case n == math.MinInt64:
+		return value.Value{}, mongoerr.New(28680, "can't take $abs of long long min")
+	case n >= 0:
+		return v, nil
+	case v.Kind() == value.KindInt64:
+		return value.Int64(-n), nil
+	}
+	return value.Int(-n), nil
+}
+
+func evalCeil(c *call, env *Env) (value.Value, error) {
+	return toWhole(c, env, math.Ceil, apd.RoundCeiling)
+}
+
+func evalFloor(c *call, env *Env) (value.Value, error) {
+	return toWhole(c, env, math.Floor, apd.RoundFloor)
+}
+
+func toWhole(c *call, env *Env, double func(float64) float64, mode apd.Rounder) (value.Value, error) {
+	v, null, err := number(c, env)
+	if null || err != nil {
+		return v, err
+	}
+	switch v.Kind() {
+	case value.KindDouble:
+		return value.Double(double(v.Double())), nil
+	case value.KindDecimal:
+		return value.DecimalValue(v.Decimal().Quantize(0, mode)), nil
+	}
+	return v, nil
+}
+
+func evalRound(c *call, env *Env) (value.Value, error) {
+	return roundOrTrunc(c, env, apd.RoundHalfEven)
+}
+
+func evalTrunc(c *call, env *Env) (value.Value, error) { return roundOrTrunc(c, env, apd.RoundDown) }
+
+func roundOrTrunc(c *call, env *Env, mode apd.Rounder) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.IsNullish():
+		return value.Null(), nil
+	case !v.IsNumber():
+		return value.Value{}, mongoerr.Newf(51081, "%s only supports numeric types, not %s", c.op.name, v.Kind())
+	}
+	places := 0
+	if len(c.args) > 1 {
+		p, err := c.args[1].eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if p.IsNullish() {
+			return value.Null(), nil
+		}
+		if places, err = roundPlaces(c, p); err != nil {
+			return value.Value{}, err
+		}
+	}
+	return roundNumber(c, v, places, mode)
+}
+
+func roundPlaces(c *call, p value.Value) (int, error) {
+	if !p.IsNumber() {
+		return 0, cannotConvert(p, "long")
+	}
+	n, ok := asInt32(p)
+	if !ok {
+		return 0, mongoerr.Newf(51082, "precision argument to  %s must be a integral value", c.op.name)
+	}
+	if n < -20 || n > 100 {
+		return 0, mongoerr.Newf(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", c.op.name, n)
+	}
+	return int(n), nil
+}
+
+// roundNumber goes through decimals, as doubles have no decimal places.
+func roundNumber(c *call, v value.Value, places int, mode apd.Rounder) (value.Value, error) {
+	switch v.Kind() {
+	case value.KindDecimal:
+		d := v.Decimal()
+		if d.IsInf() != 0 {
+			return v, nil
+		}
+		return value.DecimalValue(d.Quantize(places, mode)), nil
+	case value.KindDouble:
+		f := v.Double()
+		if math.IsInf(f, 0) || math.IsNaN(f) {
+			return v, nil
+		}
+		if places == 0 && math.Abs(f) < 1e15 {
+			if mode == apd.RoundDown {
+				return value.Double(math.Trunc(f)), nil
+			}
+			return value.Double(math.RoundToEven(f)), nil
+		}
+		return value.Double(value.DecimalFromDouble34(f).Quantize(places, mode).Float64()), nil
+	}
+	if places >= 0 {
+		return v, nil
+	}
+	n, ok := value.DecimalFromInt64(v.Int64()).Quantize(places, mode).Int64()
+	if !ok {
+		return value.Value{}, mongoerr.Newf(51080,
+			"invalid conversion from Decimal128 result in %s resulting from arguments: [%d, %d]", c.op.name, v.Int64(), places)
+	}
+	if v.Kind() == value.KindInt64 {
+		return value.Int64(n), nil
+	}
+	return value.Int(n), nil
+}
+
+func evalExp(c *call, env *Env) (value.Value, error) {
+	v, null, err := number(c, env)
+	switch {
+	case null || err != nil:
+		return v, err
+	case v.Kind() == value.KindDecimal:
+		return decimalFunc(v.Decimal(), decimalExp), nil
+	}
+	return value.Double(math.Exp(v.AsDouble())), nil
+}
+
+func evalLn(c *call, env *Env) (value.Value, error) {
+	return logarithm(c, env, 28766, math.Log, decimalLn)
+}
+
+func evalLog10(c *call, env *Env) (value.Value, error) {
+	return logarithm(c, env, 28761, math.Log10, decimalLog10)
+}
+
+func logarithm(c *call, env *Env, code mongoerr.Code, double func(float64) float64, decimal func(d, x *apd.Decimal) error) (value.Value, error) {
+	v, null, err := number(c, env)
+	if null || err != nil {
+		return v, err
+	}
+	f := v.AsDouble()
+	if v.Kind() == value.KindDecimal && isPositive(v.Decimal()) {
+		return decimalFunc(v.Decimal(), decimal), nil
+	}
+	if f <= 0 {
+		return value.Value{}, mongoerr.Newf(code, "%s's argument must be a positive number, but is %s", c.op.name, formatG(f))
+	}
+	return value.Double(double(f)), nil
+}
+
+func isPositive(d value.Decimal) bool { return !d.IsNaN() && !d.IsZero() && !d.Negative() }
+
+func evalLog(c *call, env *Env) (value.Value, error) {
+	a, b, err := two(c, env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case a.IsNullish() || b.IsNullish():
+		return value.Null(), nil
+	case !a.IsNumber():
+		return value.Value{}, mongoerr.Newf(28756, "$log's argument must be numeric, not %s", a.Kind())
+	case !b.IsNumber():
+		return value.Value{}, mongoerr.Newf(28757, "$log's base must be numeric, not %s", b.Kind())
+	}
+	if isDecimal(a, b) {
+		x, base := a.AsDecimal(), b.AsDecimal()
+		if isPositive(x) && isPositive(base) && value.Compare(b, value.Int32(1)) != 0 {
+			return decimalFunc(x, func(d, x *apd.Decimal) error { return decimalLog(d, x, base.Apd()) }), nil
+		}
+	}
+	x, base := a.AsDouble(), b.AsDouble()
+	if x <= 0 {
+		return value.Value{}, mongoerr.Newf(28758, "$log's argument must be a positive number, but is %s", formatG(x))
+	}
+	if base <= 0 || base == 1 {
+		return value.Value{}, mongoerr.Newf(28759, "$log's base must be a positive number not equal to 1, but is %s", formatG(base))
+	}
+	return value.Double(math.Log(x) / math.Log(base)), nil
+}
+
+func evalSqrt(c *call, env *Env) (value.Value, error) {
+	v, null, err := number(c, env)
+	if null || err != nil {
+		return v, err
+	}
+	if v.AsDouble() < 0 || v.Kind() == value.KindDecimal && isPositive(negate(v.Decimal())) {
+		return value.Value{}, mongoerr.New(28714, "$sqrt's argument must be greater than or equal to 0")
+	}
+	if v.Kind() == value.KindDecimal {
+		return decimalFunc(v.Decimal(), decimalSqrt), nil
+	}
+	return value.Double(math.Sqrt(v.AsDouble())), nil
+}
+
+func negate(d value.Decimal) value.Decimal {
+	d.Hi ^= 1 << 63
+	return d
+}
+
+func evalPow(c *call, env *Env) (value.Value, error) {
+	a, b, err := two(c, env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case a.IsNullish() || b.IsNullish():
+		return value.Null(), nil
+	case !a.IsNumber():
+		return value.Value{}, mongoerr.Newf(28762, "$pow's base must be numeric, not %s", a.Kind())
+	case !b.IsNumber():
+		return value.Value{}, mongoerr.Newf(28763, "$pow's exponent must be numeric, not %s", b.Kind())
+	}
+	x, y := a.AsDouble(), b.AsDouble()
+	if isDecimal(a, b) {
+		if a.AsDecimal().IsZero() && b.AsDecimal().Negative() {
+			return value.Value{}, mongoerr.New(28764, "$pow cannot take a base of 0 and a negative exponent")
+		}
+		return decimalPow(a.AsDecimal(), b.AsDecimal()), nil
+	}
+	switch {
+	case x == 0 && y < 0:
+		return value.Value{}, mongoerr.New(28764, "$pow cannot take a base of 0 and a negative exponent")
+	case isDouble(a, b):
+		return value.Double(math.Pow(x, y)), nil
+	}
+	return powInt(a, b), nil
+}
+
+// powInt stays with integers as long as the result fits a long.
+func powInt(a, b value.Value) value.Value {
+	base, exp := a.Int64(), b.Int64()
+	result := func(n int64) value.Value {
+		if isInt(a, b) {
+			return value.Int(n)
+		}
+		return value.Int64(n)
+	}
+	switch {
+	case exp == 0 || base == 1:
+		return result(1)
+	case base == 0:
+		return result(0)
+	case base == -1 && exp%2 == 0:
+		return result(1)
+	case base == -1:
+		return result(-1)
+	case exp < 0 || exp > 63:
+		return value.Double(math.Pow(float64(base), float64(exp)))
+	}
+	product := value.Int64(1)
+	for range exp {
+		next, ok := value.Mul(product, value.Int64(base))
+		if !ok {
+			return value.Double(math.Pow(float64(base), float64(exp)))
+		}
+		product = next
+	}
+	return result(product.Int64())
+}
+
+// asInt32 converts a number that is integral and fits an int.
+func asInt32(v value.Value) (int32, bool) {
+	n, ok := v.AsInt64()
+	return int32(n), ok && n == int64(int32(n))
+}
+
+// formatG prints a double with up to 16 digits, as MongoDB's string builder.
+func formatG(f float64) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	case math.IsNaN(f):
+		return "nan"
+	}
+	return strconv.FormatFloat(f, 'g', 16, 64)
+}
+
+// cannotConvert is the error of an implicit conversion of a value that has a
+// type of which there is none.
+func cannotConvert(v value.Value, to string) error {
+	code := map[string]mongoerr.Code{"int": 16003, "long": 16004, "double": 16005, "Date": 16006, "String": 16007}[to]
+	return mongoerr.Newf(code, "can't convert from BSON type %s to %s", v.Kind(), to)
+}

@@ -1,0 +1,165 @@
+package expr
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func evalType(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	return value.String(v.Kind().String()), err
+}
+
+func evalIsNumber(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	return value.Bool(v.IsNumber()), err
+}
+
+func evalBinarySize(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.IsNullish():
+		return value.Null(), nil
+	case v.Kind() != value.KindBinary && v.Kind() != value.KindString:
+		return value.Value{}, mongoerr.Newf(51276, "$binarySize requires a string or BinData argument, found: %s", v.Kind())
+	}
+	n := len(v.Bytes())
+	if sub, _ := v.Binary(); v.Kind() == value.KindBinary && sub == 2 {
+		n += 4 // the old subtype counts the length it repeats
+	}
+	return value.Int32(int32(n)), nil
+}
+
+func evalBsonSize(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.IsNullish():
+		return value.Null(), nil
+	case v.Kind() != value.KindDocument:
+		return value.Value{}, mongoerr.Newf(31393, "$bsonSize requires a document input, found: %s", v.Kind())
+	}
+	return value.Int32(int32(v.Doc().Size())), nil
+}
+
+func evalToHashedIndexKey(c *call, env *Env) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	return value.Int64(value.HashedKey(v)), err
+}
+
+func parseRand(_ *parser, op *operator, v value.Value) (node, error) {
+	if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
+		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($rand)")
+	}
+	if !v.Doc().IsEmpty() {
+		return nil, mongoerr.New(3040501, "$rand does not currently accept arguments")
+	}
+	return &call{op: op}, nil
+}
+
+func evalRand(_ *call, env *Env) (value.Value, error) { return value.Double(env.Rand()), nil }
+
+func evalTsSecond(c *call, env *Env) (value.Value, error) {
+	return timestampPart(c, env, 5687301, func(t, _ uint32) uint32 { return t })
+}
+
+func evalTsIncrement(c *call, env *Env) (value.Value, error) {
+	return timestampPart(c, env, 5687302, func(_, i uint32) uint32 { return i })
+}
+
+func timestampPart(c *call, env *Env, code mongoerr.Code, part func(t, i uint32) uint32) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case v.IsNullish():
+		return value.Null(), nil
+	case v.Kind() != value.KindTimestamp:
+		return value.Value{}, mongoerr.Newf(code, " Argument to %s must be a timestamp, but is %s", c.op.name, v.Kind())
+	}
+	return value.Int64(int64(part(v.Timestamp()))), nil
+}
+
+// metaNames are the names that $meta knows.
+var metaNames = map[string]MetaKind{
+	"geoNearDistance":         MetaGeoNearDistance,
+	"geoNearPoint":            MetaGeoNearPoint,
+	"indexKey":                MetaIndexKey,
+	"randVal":                 MetaRandVal,
+	"recordId":                MetaRecordID,
+	"searchHighlights":        MetaSearchHighlights,
+	"searchRootDocumentId":    MetaSearchRootDocumentID,
+	"searchScore":             MetaSearchScore,
+	"searchScoreDetails":      MetaSearchScoreDetails,
+	"searchSequenceToken":     MetaSearchSequenceToken,
+	"sortKey":                 MetaSortKey,
+	"textScore":               MetaTextScore,
+	"timeseriesBucketMaxTime": MetaTimeseriesBucketMaxTime,
+	"timeseriesBucketMinTime": MetaTimeseriesBucketMinTime,
+	"vectorSearchScore":       MetaVectorSearchScore,
+}
+
+// ParseMeta finds the metadata that {$meta: name} asks for.
+func ParseMeta(v value.Value) (MetaKind, error) {
+	if v.Kind() != value.KindString {
+		return 0, mongoerr.New(17307, "$meta only supports string arguments")
+	}
+	k, ok := metaNames[v.Str()]
+	if !ok {
+		return 0, mongoerr.Newf(17308, "Unsupported argument to $meta: %s", v.Str())
+	}
+	return k, nil
+}
+
+// meta reads a piece of the document's metadata.
+type meta struct {
+	kind MetaKind
+	name value.Value
+}
+
+func parseMeta(_ *parser, _ *operator, v value.Value) (node, error) {
+	k, err := ParseMeta(v)
+	if err != nil {
+		return nil, err
+	}
+	return &meta{k, v}, nil
+}
+
+func (m *meta) eval(env *Env) (value.Value, error) { return env.Meta.Get(m.kind), nil }
+
+func (m *meta) deps(d *depSink) {
+	if d.meta != nil {
+		d.meta(m.kind)
+	}
+}
+
+func (m *meta) serial() value.Value { return value.Document(value.NewDoc("$meta", m.name)) }
+
+// parseFunction checks the arguments of $function and then refuses it: this
+// server runs no JavaScript.
+func parseFunction(p *parser, _ *operator, v value.Value) (node, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(4660800, "$function requires an object as an argument, found: %s", v.Kind())
+	}
+	d := v.Doc()
+	for _, need := range []struct {
+		name string
+		code mongoerr.Code
+		text string
+	}{
+		{"body", 4660801, "The body function must be specified."},
+		{"args", 4660802, "The args field must be specified."},
+		{"lang", 4660803, "The lang field must be specified."},
+	} {
+		if !d.Has(need.name) {
+			return nil, mongoerr.New(need.code, need.text)
+		}
+	}
+	if _, err := p.operand(d.Lookup("args")); err != nil {
+		return nil, err
+	}
+	return nil, mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
+}

@@ -1,0 +1,78 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// operator is one row of the table.
+type operator struct {
+	name     string
+	category string
+	min, max int     // arguments by position; max -1: any number
+	params   []param // arguments by name instead
+	style    *style  // of the errors of params
+	eval     func(c *call, env *Env) (value.Value, error)
+	prepare  func(c *call) (any, error)                                 // run once, when the arguments are compiled
+	parse    func(p *parser, op *operator, v value.Value) (node, error) // in place of the rules of this table
+	volatile bool                                                       // must not be folded
+}
+
+// byName is filled by init, as the table's functions lead back to it.
+var byName map[string]*operator
+
+func init() {
+	byName = make(map[string]*operator, len(operators))
+	for i := range operators {
+		op := &operators[i]
+		if byName[op.name] != nil {
+			panic("expr: operator " + op.name + " stands twice in the table")
+		}
+		byName[op.name] = op
+	}
+}
+
+// Names lists all operators, sorted.
+func Names() []string {
+	names := make([]string, 0, len(operators))
+	for i := range operators {
+		names = append(names, operators[i].name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Has reports whether an operator of that name exists.
+func Has(name string) bool { return byName[name] != nil }
+
+// Category names the family of an operator, as the manual groups them.
+func Category(name string) string {
+	if op := byName[name]; op != nil {
+		return op.category
+	}
+	return ""
+}
+
+// The families, as the manual groups the operators.
+const (
+	catAccumulator = "accumulator"
+	catArithmetic  = "arithmetic"
+	catArray       = "array"
+	catBitwise     = "bitwise"
+	catBoolean     = "boolean"
+	catComparison  = "comparison"
+	catConditional = "conditional"
+	catCustom      = "custom"
+	catDataSize    = "data size"
+	catDate        = "date"
+	catLiteral     = "literal"
+	catMisc        = "miscellaneous"
+	catObject      = "object"
+	catSet         = "set"
+	catString      = "string"
+	catTimestamp   = "timestamp"
+	catTrig        = "trigonometry"
+	catType        = "type"
+	catVariable    = "variable"
+)

@@ -1,0 +1,81 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// param is an argument given by name; missing is the error code if it must be
+// given, else 0.
+type param struct {
+	name    string
+	missing mongoerr.Code
+}
+
+// style is how an operator complains about its arguments by name. In the
+// texts OP stands for the operator, ARG for the name, TYPE for the type that
+// was found. Each operator of MongoDB has codes of its own, but there are
+// only few wordings.
+type style struct {
+	object, unknown                 mongoerr.Code
+	objectMsg, unknownMsg, lacksMsg string
+}
+
+const (
+	onlyObject    = "OP only supports an object as its argument"
+	onlyObjectFor = "OP only supports an object as an argument, found: TYPE"
+	needsObject   = "OP requires an object as an argument, found: TYPE"
+	expectsNamed  = "OP expects an object of named arguments but found: TYPE"
+
+	unrecognizedArg   = "Unrecognized argument to OP: ARG"
+	unrecognizedParam = "Unrecognized parameter to OP: ARG"
+	foundUnknown      = "OP found an unknown argument: ARG"
+
+	missingParam = "Missing 'ARG' parameter to OP"
+	needsArg     = "OP requires 'ARG' to be specified"
+	needsParam   = "OP requires 'ARG' parameter"
+)
+
+func (op *operator) text(msg, arg, found string) string {
+	return strings.NewReplacer("OP", op.name, "ARG", arg, "TYPE", found).Replace(msg)
+}
+
+func (op *operator) notObject(v value.Value) error {
+	return mongoerr.New(op.style.object, op.text(op.style.objectMsg, "", v.Kind().String()))
+}
+
+func (op *operator) unknownParam(name string) error {
+	return mongoerr.New(op.style.unknown, op.text(op.style.unknownMsg, name, ""))
+}
+
+func (op *operator) missingParam(q param) error {
+	return mongoerr.New(q.missing, op.text(op.style.lacksMsg, q.name, ""))
+}
+
+// The styles, by operator.
+var (
+	styleConvert = &style{mongoerr.FailedToParse, mongoerr.FailedToParse, expectsNamed, foundUnknown, missingParam}
+
+	styleDateAdd = &style{5166400, 5166401, "OP expects an object as its argument.found type: TYPE",
+		"Unrecognized argument to OP: ARG. Expected arguments are startDate, unit, amount, and optionally timezone.",
+		"OP requires startDate, unit, and amount to be present"}
+	styleDateDiff       = &style{5166301, 5166302, onlyObject, unrecognizedArg, missingParam}
+	styleDateFromParts  = &style{40519, 40518, onlyObject, unrecognizedArg, missingParam}
+	styleDateFromString = &style{40540, 40541, onlyObjectFor, unrecognizedArg, missingParam}
+	styleDateToParts    = &style{40524, 40520, onlyObject, unrecognizedArg, missingParam}
+	styleDateToString   = &style{18629, 18534, onlyObject, unrecognizedArg, missingParam}
+	styleDateTrunc      = &style{5439007, 5439008, onlyObject, unrecognizedArg, missingParam}
+
+	styleFirstN = &style{5787801, 5787901, "specification must be an object; found OP: TYPE",
+		"Unknown argument for 'n' operator: ARG", "Missing value for 'ARG'"}
+	styleMinN = &style{5787900, 5787901, "specification must be an object; found OP: TYPE",
+		"Unknown argument for 'n' operator: ARG", "Missing value for 'ARG'"}
+
+	styleRegex    = &style{51103, 31024, expectsNamed, foundUnknown, needsParam}
+	styleReplace  = &style{51751, 51750, needsObject, foundUnknown, needsArg}
+	styleSetField = &style{4161100, 4161101, onlyObject, foundUnknown, needsArg}
+	styleTrim     = &style{50696, 50694, "OP only supports an object as an argument, found TYPE", foundUnknown,
+		"OP requires an 'ARG' field"}
+)

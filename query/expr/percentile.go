@@ -1,0 +1,172 @@
+package expr
+
+import (
+	"math"
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// percentile is a compiled $percentile or $median over an array. With all the
+// numbers at hand both methods of the accumulators give the exact discrete
+// percentile.
+type percentile struct {
+	op    *operator
+	input node
+	p     node // nil for $median
+}
+
+func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
+	names := []string{"input", "method", "p"}
+	code := mongoerr.Code(7429703)
+	if op.name == "$median" {
+		names, code = names[:2], 7436100
+	}
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(code, "specification must be an object; found %s: %s", op.name, v)
+	}
+	f, err := fields(v, func(name string) error {
+		return mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", op.name, name)
+	}, names...)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if f[i].IsMissing() {
+			return nil, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", op.name, name)
+		}
+	}
+	if err := CheckPercentileMethod(op.name, f[1]); err != nil {
+		return nil, err
+	}
+	n := &percentile{op: op}
+	if n.input, err = p.operand(f[0]); err != nil {
+		return nil, err
+	}
+	if len(names) == 3 {
+		if n.p, err = p.operand(f[2]); err != nil {
+			return nil, err
+		}
+		if err := n.checkP(); err != nil {
+			return nil, err
+		}
+	}
+	if allConstant([]node{n.input, n.p}) {
+		return fold(n)
+	}
+	return n, nil
+}
+
+// CheckPercentileMethod checks the method of $percentile and $median.
+func CheckPercentileMethod(op string, v value.Value) error {
+	if v.Kind() != value.KindString {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.method' is the wrong type '%s', expected type 'string'", op, v.Kind())
+	}
+	if v.Str() != "approximate" {
+		return mongoerr.New(mongoerr.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
+	}
+	return nil
+}
+
+// checkP refuses fractions that depend on the document, and checks those that
+// are known already.
+func (n *percentile) checkP() error {
+	if (&Expr{n.p}).usesDocument() {
+		return mongoerr.Newf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", n.p.serial())
+	}
+	if c, ok := n.p.(constant); ok {
+		_, err := CheckPercentiles(c.v)
+		return err
+	}
+	return nil
+}
+
+// CheckPercentiles reads the 'p' of $percentile.
+func CheckPercentiles(v value.Value) ([]float64, error) {
+	if v.Kind() != value.KindArray || v.Doc().IsEmpty() {
+		return nil, mongoerr.Newf(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", v)
+	}
+	var ps []float64
+	for e := range v.Doc().Values() {
+		if !e.IsNumber() {
+			return nil, mongoerr.Newf(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", v)
+		}
+		f := e.AsDouble()
+		if !(f >= 0 && f <= 1) {
+			return nil, mongoerr.Newf(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", e)
+		}
+		ps = append(ps, f)
+	}
+	return ps, nil
+}
+
+func (n *percentile) eval(env *Env) (value.Value, error) {
+	ps := []float64{0.5}
+	if n.p != nil {
+		v, err := n.p.eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if ps, err = CheckPercentiles(v); err != nil {
+			return value.Value{}, err
+		}
+	}
+	in, err := n.input.eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	numbers := sortedNumbers(in)
+	results := make([]value.Value, len(ps))
+	for i, p := range ps {
+		results[i] = discrete(numbers, p)
+	}
+	if n.p == nil {
+		return results[0], nil
+	}
+	return value.NewArray(results...), nil
+}
+
+// sortedNumbers are the numbers of an array, or the number itself.
+func sortedNumbers(in value.Value) (numbers []float64) {
+	add := func(v value.Value) {
+		if v.IsNumber() && !v.IsNaN() {
+			numbers = append(numbers, v.AsDouble())
+		}
+	}
+	if in.Kind() != value.KindArray {
+		add(in)
+		return numbers
+	}
+	for e := range in.Doc().Values() {
+		add(e)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// discrete is the smallest number that at least the fraction p does not
+// exceed.
+func discrete(sorted []float64, p float64) value.Value {
+	n := len(sorted)
+	if n == 0 {
+		return value.Null()
+	}
+	rank := n - 1
+	if p < 1 {
+		rank = max(0, int(math.Ceil(float64(n)*p))-1)
+	}
+	return value.Double(sorted[rank])
+}
+
+func (n *percentile) deps(d *depSink) { depsAll([]node{n.input, n.p}, d) }
+
+func (n *percentile) serial() value.Value {
+	b := value.NewBuilder()
+	b.Append("input", n.input.serial())
+	if n.p != nil {
+		b.Append("p", n.p.serial())
+	}
+	b.String("method", "approximate")
+	return value.Document(value.NewDoc(n.op.name, value.Document(b.Doc())))
+}

@@ -1,0 +1,165 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// sorted lists the distinct elements of arrays in ascending order. Of equal
+// elements the first is kept.
+func sorted(env *Env, arrays ...value.Value) []value.Value {
+	var out []value.Value
+	for _, a := range arrays {
+		out = append(out, elements(a)...)
+	}
+	slices.SortStableFunc(out, env.compare)
+	return slices.CompactFunc(out, func(a, b value.Value) bool { return env.compare(a, b) == 0 })
+}
+
+func contains(env *Env, set []value.Value, v value.Value) bool {
+	_, found := slices.BinarySearchFunc(set, v, env.compare)
+	return found
+}
+
+// allArrays evaluates all arguments, which must be arrays; null tells that one
+// is null or missing.
+func allArrays(c *call, env *Env, code mongoerr.Code) (arrays []value.Value, null bool, err error) {
+	for _, n := range c.args {
+		v, err := n.eval(env)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case v.IsNullish():
+			return nil, true, nil
+		case v.Kind() != value.KindArray:
+			return nil, false, mongoerr.Newf(code, "All operands of %s must be arrays. One argument is of type: %s", c.op.name, v.Kind())
+		}
+		arrays = append(arrays, v)
+	}
+	return arrays, false, nil
+}
+
+func evalSetUnion(c *call, env *Env) (value.Value, error) {
+	arrays, null, err := allArrays(c, env, 17043)
+	if null || err != nil {
+		return value.Null(), err
+	}
+	return value.NewArray(sorted(env, arrays...)...), nil
+}
+
+func evalSetIntersection(c *call, env *Env) (value.Value, error) {
+	arrays, null, err := allArrays(c, env, 17047)
+	if null || err != nil {
+		return value.Null(), err
+	}
+	if len(arrays) == 0 {
+		return value.NewArray(), nil
+	}
+	common := sorted(env, arrays[0])
+	for _, a := range arrays[1:] {
+		other := sorted(env, a)
+		common = slices.DeleteFunc(common, func(v value.Value) bool { return !contains(env, other, v) })
+	}
+	return value.NewArray(common...), nil
+}
+
+func evalSetDifference(c *call, env *Env) (value.Value, error) {
+	a, b, err := two(c, env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case a.IsNullish() || b.IsNullish():
+		return value.Null(), nil
+	case a.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", a.Kind())
+	case b.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", b.Kind())
+	}
+	seen := sorted(env, b)
+	var out value.ArrayBuilder
+	for it := a.Doc().Iter(); it.Next(); { // in the order of the first array
+		v := it.Value()
+		if i, found := slices.BinarySearchFunc(seen, v, env.compare); !found {
+			seen = slices.Insert(seen, i, v)
+			out.Append(v)
+		}
+	}
+	return out.Value(), nil
+}
+
+func evalSetEquals(c *call, env *Env) (value.Value, error) {
+	var first []value.Value
+	equal := true
+	for i, n := range c.args {
+		v, err := n.eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if v.Kind() != value.KindArray {
+			return value.Value{}, mongoerr.Newf(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, v.Kind())
+		}
+		set := sorted(env, v)
+		if i == 0 {
+			first = set
+			continue
+		}
+		if !slices.EqualFunc(first, set, func(a, b value.Value) bool { return env.compare(a, b) == 0 }) {
+			equal = false
+			break
+		}
+	}
+	return value.Bool(equal), nil
+}
+
+func checkSetEquals(c *call) (any, error) {
+	if n := len(c.args); n < 2 {
+		return nil, mongoerr.Newf(17045, "$setEquals needs at least two arguments had: %d", n)
+	}
+	return nil, nil
+}
+
+func evalSetIsSubset(c *call, env *Env) (value.Value, error) {
+	a, b, err := two(c, env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case a.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", a.Kind())
+	case b.Kind() != value.KindArray:
+		return value.Value{}, mongoerr.Newf(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", b.Kind())
+	}
+	all := sorted(env, b)
+	for it := a.Doc().Iter(); it.Next(); {
+		if !contains(env, all, it.Value()) {
+			return value.Bool(false), nil
+		}
+	}
+	return value.Bool(true), nil
+}
+
+func evalAllElementsTrue(c *call, env *Env) (value.Value, error) {
+	return quantifier(c, env, 17040, false)
+}
+
+func evalAnyElementTrue(c *call, env *Env) (value.Value, error) {
+	return quantifier(c, env, 17041, true)
+}
+
+// quantifier looks for an element whose truth is want.
+func quantifier(c *call, env *Env, code mongoerr.Code, want bool) (value.Value, error) {
+	v, err := c.args[0].eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	if v.Kind() != value.KindArray {
+		return value.Value{}, mongoerr.Newf(code, "%s's argument must be an array, but is %s", c.op.name, v.Kind())
+	}
+	for it := v.Doc().Iter(); it.Next(); {
+		if it.Value().Truthy() == want {
+			return value.Bool(want), nil
+		}
+	}
+	return value.Bool(!want), nil
+}

@@ -1,0 +1,119 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// bounded makes a trigonometric operator that is defined on an interval only.
+// open leaves out the ends.
+func bounded(low, high float64, open bool, bounds string, double func(float64) float64,
+	decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
+	inner := unaryMath(double, decimal)
+	return func(c *call, env *Env) (value.Value, error) {
+		v, null, err := number(c, env)
+		if null || err != nil {
+			return v, err
+		}
+		inside := value.Compare(v, value.Double(low)) >= 0 && value.Compare(v, value.Double(high)) <= 0
+		if open {
+			inside = value.Compare(v, value.Double(low)) > 0 && value.Compare(v, value.Double(high)) < 0
+		}
+		if !inside && !v.IsNaN() {
+			shown := formatG(v.AsDouble())
+			if v.Kind() == value.KindDecimal {
+				shown = v.Decimal().String()
+			}
+			return value.Value{}, mongoerr.Newf(50989, "cannot apply %s to %s, value must be in %s", c.op.name, shown, bounds)
+		}
+		known := call{op: c.op, args: []node{constant{v}}}
+		return inner(&known, env)
+	}
+}
+
+func onAll(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
+	inf := math.Inf(1)
+	return bounded(-inf, inf, true, "(-inf,inf)", double, decimal)
+}
+
+func onUnit(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
+	return bounded(-1, 1, false, "[-1,1]", double, decimal)
+}
+
+var (
+	evalAcos  = onUnit(math.Acos, decimalAcos)
+	evalAcosh = bounded(1, math.Inf(1), false, "[1,inf]", math.Acosh, decimalAcosh)
+	evalAsin  = onUnit(math.Asin, decimalAsin)
+	evalAsinh = unaryMath(math.Asinh, decimalAsinh)
+	evalAtan  = unaryMath(math.Atan, decimalAtan)
+	evalAtanh = onUnit(math.Atanh, decimalAtanh)
+	evalCos   = onAll(math.Cos, decimalCos)
+	evalCosh  = unaryMath(math.Cosh, decimalCosh)
+	evalSin   = onAll(math.Sin, decimalSin)
+	evalSinh  = unaryMath(math.Sinh, decimalSinh)
+	evalTan   = onAll(math.Tan, decimalTan)
+	evalTanh  = unaryMath(math.Tanh, decimalTanh)
+)
+
+var (
+	piOver180, _  = value.ParseDecimal("0.01745329251994329576923690768488613")
+	over180Pi, _  = value.ParseDecimal("57.29577951308232087679815481410517")
+	doubleDegrees = math.Pi / 180.0
+	doubleRadians = 180.0 / math.Pi
+)
+
+func evalDegreesToRadians(c *call, env *Env) (value.Value, error) {
+	return scaleAngle(c, env, piOver180, doubleDegrees)
+}
+
+func evalRadiansToDegrees(c *call, env *Env) (value.Value, error) {
+	return scaleAngle(c, env, over180Pi, doubleRadians)
+}
+
+func scaleAngle(c *call, env *Env, decimal value.Decimal, double float64) (value.Value, error) {
+	v, null, err := number(c, env)
+	switch {
+	case null || err != nil:
+		return v, err
+	case v.Kind() == value.KindDecimal:
+		return multiply(v, value.DecimalValue(decimal)), nil
+	}
+	return value.Double(v.AsDouble() * double), nil
+}
+
+// multiply multiplies two numbers of which one is a decimal.
+func multiply(a, b value.Value) value.Value {
+	p, _ := value.Mul(a, b)
+	return p
+}
+
+func evalAtan2(c *call, env *Env) (value.Value, error) {
+	y, err := c.args[0].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case y.IsNullish():
+		return value.Null(), nil
+	case !y.IsNumber():
+		return value.Value{}, mongoerr.Newf(51044, "$atan2 only supports numeric types, not %s", y.Kind())
+	}
+	x, err := c.args[1].eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, err
+	case x.IsNullish():
+		return value.Null(), nil
+	case !x.IsNumber():
+		return value.Value{}, mongoerr.Newf(51045, "$atan2 only supports numeric types, not %s", x.Kind())
+	case !isDecimal(x, y):
+		return value.Double(math.Atan2(y.AsDouble(), x.AsDouble())), nil
+	case x.IsNaN():
+		return value.DecimalValue(value.DecimalNaN), nil
+	}
+	other := x.AsDecimal().Apd()
+	return decimalFunc(y.AsDecimal(), func(d, y *apd.Decimal) error { return decimalAtan2(d, y, other) }), nil
+}
