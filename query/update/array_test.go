@@ -1,6 +1,12 @@
 package update
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
 
 func TestPush(t *testing.T) {
 	runUpdateTests(t, []updateTest{
@@ -72,6 +78,56 @@ func TestAddToSet(t *testing.T) {
 		{update: `{"$addToSet":{"a":{"$each":[],"x":1}}}`, doc: `{}`, code: 2,
 			message: "Found unexpected fields after $each in $addToSet: { $each: [], x: 1 }"},
 	})
+}
+
+func TestMerging(t *testing.T) {
+	runUpdateTests(t, []updateTest{
+		{name: "levels below the merged element", update: `{"$set":{"a.$[].x.p":1,"a.$[i].x.q":2,"a.$[i].y":3}}`, filters: []string{`{"i.k":1}`},
+			doc: `{"a":[{"k":1,"x":{"r":0}},{"k":2}]}`, want: `{"a":[{"k":1,"x":{"r":0,"p":1,"q":2},"y":3},{"k":2,"x":{"p":1}}]}`},
+		{update: `{"$set":{"a.$[].x.$[]":1,"a.$[i].x.$[j]":2}}`, filters: []string{`{"i.k":1}`, `{"j":5}`},
+			doc: `{"a":[{"k":1,"x":[4,5]}]}`, code: 40, message: "Update created a conflict at 'a.0.x.1'"},
+		{update: `{"$set":{"a.$[].x.$[].u":1,"a.$[i].x.$[j].v":2}}`, filters: []string{`{"i.k":1}`, `{"j.w":5}`},
+			doc: `{"a":[{"k":1,"x":[{"w":5},{}]}]}`, want: `{"a":[{"k":1,"x":[{"w":5,"u":1,"v":2},{"u":1}]}]}`},
+		{update: `{"$set":{"a.$[].x.$[]":1,"a.$[i].x.y":2}}`, filters: []string{`{"i.k":1}`},
+			doc: `{"a":[{"k":1,"x":[5,6]}]}`, code: 40, message: "Update created a conflict at 'a.0.x'"},
+		{update: `{"$set":{"a.$[].x.$":1,"a.$[i].x.1":2}}`, filters: []string{`{"i.k":1}`}, position: 1,
+			doc: `{"a":[{"k":1,"x":[5,6]}]}`, want: `{"a":[{"k":1,"x":[1,2]}]}`},
+		{update: `{"$set":{"a.$[].x":1,"a.$[i].x":2}}`, filters: []string{`{"i.k":1}`},
+			doc: `{"a":[{"k":0},{"k":1}]}`, code: 40, message: "Update created a conflict at 'a.1.x'"},
+	})
+}
+
+// caseless compares strings without regard to case.
+type caseless struct{}
+
+func (caseless) Compare(a, b string) int {
+	return strings.Compare(strings.ToLower(a), strings.ToLower(b))
+}
+func (caseless) AppendKey(dst []byte, s string) []byte {
+	return append(dst, strings.ToLower(s)...)
+}
+
+func TestCollation(t *testing.T) {
+	for _, tt := range []struct{ update, doc, want string }{
+		{`{"$addToSet":{"a":"X"}}`, `{"a":["x"]}`, `{"a":["x"]}`},
+		{`{"$addToSet":{"a":{"$each":["Y","y"]}}}`, `{"a":["x"]}`, `{"a":["x","Y"]}`},
+		{`{"$pull":{"a":"X"}}`, `{"a":["x","y"]}`, `{"a":["y"]}`},
+		{`{"$pull":{"a":{"$in":["X"]}}}`, `{"a":["x","y"]}`, `{"a":["y"]}`},
+		{`{"$pullAll":{"a":["X"]}}`, `{"a":["x","y"]}`, `{"a":["y"]}`},
+		{`{"$max":{"a":"B"}}`, `{"a":"a"}`, `{"a":"B"}`},
+		{`{"$min":{"a":"B"}}`, `{"a":"a"}`, `{"a":"a"}`},
+		{`{"$push":{"a":{"$each":["C"],"$sort":1}}}`, `{"a":["d","B","a"]}`, `{"a":["a","B","C","d"]}`},
+		{`{"$set":{"a":"X"}}`, `{"a":"x"}`, `{"a":"X"}`},
+	} {
+		u, err := Compile(value.Document(value.MustJSON(tt.update)), Options{Collation: caseless{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := u.Apply(expr.NewEnv(now), value.MustJSON(tt.doc), ApplyOptions{Position: -1})
+		if err != nil || got.JSON() != value.MustJSON(tt.want).JSON() {
+			t.Errorf("%s on %s: %s %v", tt.update, tt.doc, got, err)
+		}
+	}
 }
 
 func TestFirstErrorCounts(t *testing.T) {

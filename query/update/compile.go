@@ -1,6 +1,9 @@
 package update
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -24,6 +27,9 @@ var operators = map[string]func(c *compiler, path string, v value.Value) (modifi
 	"$setOnInsert": compileSetOnInsert,
 	"$unset":       compileUnset,
 }
+
+// Operators lists the update operators, sorted.
+func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
 // compiler builds the tree of an operator document.
 type compiler struct {

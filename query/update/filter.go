@@ -19,6 +19,9 @@ func (f *arrayFilter) match(env *expr.Env, v value.Value) (bool, error) {
 }
 
 func (c *compiler) parseFilters(specs []value.Doc) error {
+	if len(specs) == 0 {
+		return nil
+	}
 	c.filters = make(map[string]*arrayFilter, len(specs))
 	for _, spec := range specs {
 		id, m, err := match.CompileArrayFilter(spec, match.Options{Collation: c.u.opts.Collation, NoExpr: true, NoSchema: true})

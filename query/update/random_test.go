@@ -192,7 +192,11 @@ func FuzzUpdate(f *testing.F) {
 		if value.Validate(spec) != nil || value.Validate(doc) != nil {
 			return
 		}
-		u, err := Compile(value.Document(spec), Options{ArrayFilters: nil})
+		o := Options{}
+		if bytes.Contains(spec, []byte("$[i]")) {
+			o.ArrayFilters = []value.Doc{value.MustJSON(`{"i":{"$gt":0}}`)}
+		}
+		u, err := Compile(value.Document(spec), o)
 		if err != nil {
 			return
 		}

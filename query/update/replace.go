@@ -2,6 +2,8 @@ package update
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -29,8 +31,8 @@ var updateStages = map[string]bool{
 	"$unset":       true,
 }
 
-// UpdateStages lists the stages that a pipeline update may have.
-func UpdateStages() map[string]bool { return updateStages }
+// Stages lists the stages that a pipeline update may have, sorted.
+func Stages() []string { return slices.Sorted(maps.Keys(updateStages)) }
 
 func compilePipeline(stages value.Doc, o Options) (*Update, error) {
 	if len(o.ArrayFilters) > 0 {

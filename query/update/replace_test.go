@@ -1,7 +1,11 @@
 package update
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -147,6 +151,121 @@ func TestUpsert(t *testing.T) {
 				t.Errorf("got  %s (%v)\nwant %s", d.JSON(), err, tt.want)
 			}
 		})
+	}
+}
+
+func TestCheckUpsertQuery(t *testing.T) {
+	for query, refused := range map[string]bool{
+		`{"a":1}`: false, `{"$expr":{"$eq":["$a",1]}}`: true, `{"$or":[{"a":1},{"$and":[{"$expr":"$a"},{"b":1}]}]}`: true,
+	} {
+		m, err := match.Compile(value.MustJSON(query), match.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckUpsertQuery(m); (err != nil) != refused || refused && mongoerr.CodeOf(err) != 224 {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// TestSharing: one compiled update serves many goroutines, and many fields.
+func TestSharing(t *testing.T) {
+	fields := value.NewBuilder()
+	for i := range 100 {
+		fields.Int32(fmt.Sprintf("f%03d", i), 1)
+	}
+	u, err := Compile(value.Document(value.NewDoc("$inc", value.Document(fields.Doc()))), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := value.NewBuilder()
+	for i := 0; i < 100; i += 2 {
+		old.Int32(fmt.Sprintf("f%03d", i), 1)
+	}
+	d, expected := old.Doc(), value.NewDoc()
+	for i := range 100 { // fields that were there come first
+		if i%2 == 0 {
+			expected = appendInt(expected, i, 2)
+		}
+	}
+	for i := range 100 {
+		if i%2 == 1 {
+			expected = appendInt(expected, i, 1)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				got, _, err := u.Apply(expr.NewEnv(now), d, ApplyOptions{Position: -1})
+				if err != nil || !bytes.Equal(got, expected) {
+					t.Errorf("%s %v", got, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func appendInt(d value.Doc, i int, v int32) value.Doc {
+	b := value.NewBuilder()
+	b.Raw(d[4 : len(d)-1])
+	return b.Int32(fmt.Sprintf("f%03d", i), v).Doc()
+}
+
+func TestTimestamps(t *testing.T) {
+	n := uint32(0)
+	next := func() value.Value { n++; return value.Timestamp(7, n) }
+	d := value.MustJSON(`{"_id":{"$timestamp":{"t":0,"i":0}},"a":{"$timestamp":{"t":0,"i":0}},"b":1,"c":{"$timestamp":{"t":0,"i":0}},"d":{"$timestamp":{"t":0,"i":1}}}`)
+	want := value.MustJSON(`{"_id":{"$timestamp":{"t":0,"i":0}},"a":{"$timestamp":{"t":7,"i":1}},"b":1,"c":{"$timestamp":{"t":7,"i":2}},"d":{"$timestamp":{"t":0,"i":1}}}`)
+	if got := FillTimestamps(d, next); !bytes.Equal(got, want) {
+		t.Errorf("got %s", got)
+	}
+	u, err := Compile(value.Document(value.MustJSON(`{"$currentDate":{"a":{"$type":"timestamp"},"b":{"$type":"timestamp"}}}`)), Options{Timestamp: next})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := u.Apply(expr.NewEnv(now), value.EmptyDoc, ApplyOptions{Position: -1})
+	if err != nil || !bytes.Equal(got, value.NewDoc("a", value.Timestamp(7, 3), "b", value.Timestamp(7, 4))) {
+		t.Errorf("got %s %v", got, err)
+	}
+	env := expr.NewEnv(now)
+	env.ClusterTime = value.Timestamp(9, 9)
+	u, _ = Compile(value.Document(value.MustJSON(`{"a":{"$timestamp":{"t":0,"i":0}}}`)), Options{})
+	if got, _, _ = u.Apply(env, value.EmptyDoc, ApplyOptions{Position: -1}); !bytes.Equal(got, value.NewDoc("a", value.Timestamp(9, 9))) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestReferences(t *testing.T) {
+	runUpdateTests(t, []updateTest{
+		{update: `{"a":1,"$ref":"c","$id":1,"$db":"d"}`, doc: `{"_id":1}`, want: `{"_id":1,"a":1,"$ref":"c","$id":1,"$db":"d"}`},
+		{update: `{"a":1,"$ref":"c","$id":1,"$db":5}`, doc: `{"_id":1}`, code: 55, message: "The DBRef $db field must be a String, not a int"},
+		{update: `{"a":1,"$ref":"c"}`, doc: `{"_id":1}`, code: 55, message: "The DBRef $ref field must be followed by a $id field"},
+		{update: `{"a":1,"$db":"c"}`, doc: `{"_id":1}`, code: 55, message: "Found $db field without a $id before it, which is invalid."},
+		{update: `{"a":1,"$id":1}`, doc: `{"_id":1}`, code: 55, message: "Found $id field without a $ref before it, which is invalid."},
+		{update: `{"_id":{"$ref":"c","$id":1}}`, doc: `{"_id":{"$ref":"c","$id":1},"a":1}`, want: `{"_id":{"$ref":"c","$id":1}}`},
+	})
+}
+
+func TestTables(t *testing.T) {
+	if n := len(Operators()); n != 15 || !slices.IsSorted(Operators()) {
+		t.Errorf("%d operators", n)
+	}
+	if n := len(Stages()); n != 6 {
+		t.Errorf("%d stages", n)
+	}
+}
+
+func TestNeedsPosition(t *testing.T) {
+	for spec, want := range map[string]bool{
+		`{"$set":{"a.$.b":1}}`: true, `{"$set":{"b":1},"$push":{"a.$":1}}`: true, `{"$set":{"a.$[].b":1}}`: false, `{"a":1}`: false,
+	} {
+		u, err := Compile(value.Document(value.MustJSON(spec)), Options{})
+		if err != nil || u.NeedsPosition() != want {
+			t.Errorf("%s: %v", spec, err)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (c *compiler) setChild(n node, part string, to node) {
 	switch n := n.(type) {
 	case *object:
 		if isPositional(part) {
-			n.positional = to
+			n.positional, c.u.positional = to, true
 			return
 		}
 		n.children = insertChild(n.children, child{name: part, node: to})

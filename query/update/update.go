@@ -36,11 +36,12 @@ type ApplyOptions struct {
 
 // Update is a compiled update. It is immutable and may be shared.
 type Update struct {
-	opts    Options
-	root    *object // operators
-	renames []*rename
-	paths   []string
-	grow    int // bytes that new values take
+	opts       Options
+	root       *object // operators
+	renames    []*rename
+	paths      []string
+	positional bool // a path has the component "$"
+	grow       int  // bytes that new values take
 
 	replacement value.Doc
 	hasID       bool  // the replacement names _id
@@ -73,6 +74,10 @@ func (u *Update) IsReplacement() bool { return u.replacement != nil }
 
 // IsPipeline reports whether the update is a pipeline.
 func (u *Update) IsPipeline() bool { return u.transform != nil }
+
+// NeedsPosition reports whether the positional operator is used, so that
+// ApplyOptions.Position matters.
+func (u *Update) NeedsPosition() bool { return u.positional }
 
 // TouchedPaths lists the paths that operators may change, as the client wrote
 // them ("a.$[].b"); nil means that anything may change.
