@@ -3,6 +3,7 @@ package index
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -136,12 +137,26 @@ func completeSphere(d *draft) error {
 	v := d.get("2dsphereIndexVersion")
 	if v.IsMissing() {
 		d.set("2dsphereIndexVersion", value.Int32(sphereVersion))
-		return nil
+		return checkLevels(d)
 	}
 	if n := v.TruncInt64(); n < 1 || n > sphereVersion {
 		return cannotCreate("unsupported geo index version { 2dsphereIndexVersion : %d }, only support versions: [1,2,3]", n)
 	}
 	d.set("2dsphereIndexVersion", value.Int32(int32(v.TruncInt64())))
+	return checkLevels(d)
+}
+
+// checkLevels checks how finely a 2dsphere index divides the sphere.
+func checkLevels(d *draft) error {
+	c := levels(d.get("coarsestIndexedLevel"), d.get("finestIndexedLevel"))
+	switch {
+	case c.Coarsest < 0:
+		return mongoerr.New(16747, "coarsestIndexedLevel must be >= 0")
+	case c.Finest > 30:
+		return mongoerr.New(16748, "finestIndexedLevel must be <= 30")
+	case c.Finest < c.Coarsest:
+		return mongoerr.New(16749, "finestIndexedLevel must be >= coarsestIndexedLevel")
+	}
 	return nil
 }
 
@@ -180,7 +195,11 @@ func Load(full value.Doc) (*Spec, error) {
 	if err := s.loadPartial(); err != nil {
 		return nil, err
 	}
-	return s, s.loadSpecial()
+	if err := s.loadSpecial(); err != nil {
+		return nil, err
+	}
+	s.described = s.describe()
+	return s, nil
 }
 
 func (s *Spec) loadPartial() (err error) {
@@ -203,7 +222,8 @@ func (s *Spec) loadSpecial() (err error) {
 			s.projection.id = true
 		}
 	case Text:
-		err = s.loadText()
+		s.TextOptions = textOptions(s.doc)
+		s.text, err = text.NewIndex(s.TextOptions.Weights, s.TextOptions.DefaultLanguage, s.TextOptions.LanguageOverride)
 	case Geo2D:
 		s.Planar = planarOptions(s.doc)
 	}

@@ -28,12 +28,20 @@ func Of(i *storage.IndexInfo) *Spec {
 func (s *Spec) Stored() storage.IndexSpec { return storage.IndexSpec{Name: s.Name, Spec: s.doc} }
 
 // IDSpec is the specification of the index on _id of a collection with the
-// given default collation (in full; nil for simple).
-func IDSpec(collation value.Doc) (*Spec, error) {
-	b := value.NewBuilder()
-	b.Int32("v", 2).Document("key", value.NewDoc("_id", value.Int32(1))).String("name", IDName)
+// given default collation (in full; nil for simple). A collation that does
+// not compile, which no collection has, is left out.
+func IDSpec(collation value.Doc) *Spec {
+	d := &draft{}
+	d.set("v", value.Int32(2))
+	d.set("key", value.Document(value.NewDoc("_id", value.Int32(1))))
+	d.set("name", value.String(IDName))
 	if collation != nil && !isSimple(collation) {
-		b.Document("collation", collation)
+		d.set("collation", value.Document(collation))
 	}
-	return Load(b.Doc())
+	s, err := Load(d.doc())
+	if err != nil {
+		d.remove("collation")
+		s, _ = Load(d.doc())
+	}
+	return s
 }

@@ -214,7 +214,8 @@ func TestIndexNeverHidesAMatch(t *testing.T) {
 		}
 		st := &store{}
 		st.fill(t, s)
-		x := s.Describe(storage.IndexStats{Entries: st.entries, Multikey: st.multikey})
+		x := s.Plan()
+		x.Entries, x.Multikey = st.entries, st.multikey
 		coll := &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
 		for range 6 {
 			filter := drawFilter(t, 2)
@@ -222,11 +223,11 @@ func TestIndexNeverHidesAMatch(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			res, err := plan.Make(&plan.Query{Filter: m}, coll)
+			winner, err := plan.Make(&plan.Query{Filter: m}, coll)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range append(res.Rejected, res.Winner) {
+			for _, p := range append(winner.Rejected, winner) {
 				checkPlan(t, st, m, p, spec)
 			}
 		}
@@ -258,7 +259,8 @@ func TestSortProvidedByIndex(t *testing.T) {
 		}
 		st := &store{}
 		st.fill(t, s)
-		x := s.Describe(storage.IndexStats{Entries: st.entries, Multikey: st.multikey})
+		x := s.Plan()
+		x.Entries, x.Multikey = st.entries, st.multikey
 		coll := &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
 		for range 6 {
 			filter := "{}"
@@ -270,11 +272,11 @@ func TestSortProvidedByIndex(t *testing.T) {
 				continue
 			}
 			sort := drawSort(t, s)
-			res, err := plan.Make(&plan.Query{Filter: m, Sort: sort}, coll)
+			winner, err := plan.Make(&plan.Query{Filter: m, Sort: sort}, coll)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range append(res.Rejected, res.Winner) {
+			for _, p := range append(winner.Rejected, winner) {
 				if p.Sorted && p.Index != nil && p.Type != plan.ByID {
 					checkOrder(t, st, m, p, s, sort)
 				}

@@ -2,15 +2,20 @@ package index
 
 import (
 	"github.com/duskdb/duskdb/query/plan"
-	"github.com/duskdb/duskdb/storage"
 )
 
-// Describe tells the planner about the index as its entries are now; nil for
-// an internal index, which serves no query.
-func (s *Spec) Describe(stats storage.IndexStats) *plan.Index {
-	if s.Internal != "" {
+// Plan describes the index to the planner; nil for an internal index, which
+// serves no query. Entries and Multikey are the caller's to fill in: the
+// description is his own.
+func (s *Spec) Plan() *plan.Index {
+	if s.described == nil {
 		return nil
 	}
+	x := *s.described
+	return &x
+}
+
+func (s *Spec) describe() *plan.Index {
 	x := &plan.Index{
 		Name:      s.Name,
 		Key:       s.Key,
@@ -19,10 +24,8 @@ func (s *Spec) Describe(stats storage.IndexStats) *plan.Index {
 		Unique:    s.IsUnique,
 		Sparse:    s.Sparse,
 		Hidden:    s.Hidden,
-		Multikey:  stats.Multikey,
 		Clustered: s.Clustered,
 		Partial:   s.Partial,
-		Entries:   stats.Entries,
 		Collation: s.collator,
 		Hash:      s.Hash,
 		Cover:     s.cover,

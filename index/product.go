@@ -21,8 +21,12 @@ func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey bool, err err
 			lists[i], many = plainCells(d, f)
 		case Wildcard:
 			lists[i], many = s.wildcardCells(d, f)
-		default:
-			lists[i], many, err = s.specialCells(d, f)
+		case Text:
+			lists[i], many, err = s.textCells(d)
+		case Geo2D:
+			lists[i], many, err = s.planarCells(d, f)
+		case Sphere:
+			lists[i], many, err = s.sphereCells(d, f)
 		}
 		if err != nil {
 			return false, err

@@ -3,6 +3,8 @@ package index
 import (
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -76,7 +78,8 @@ type Spec struct {
 	doc        value.Doc
 	collator   value.Collator // Collation, or a nil interface
 	projection *projection
-	terms      func(value.Doc) cells // text: terms and their weights
+	text       *text.Index // of a text index
+	described  *plan.Index
 }
 
 // Doc returns the complete specification as listIndexes shows it. [Load]

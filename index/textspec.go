@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -46,7 +47,7 @@ func completeText(d *draft) error {
 	if language.IsMissing() {
 		language = value.String(defaultLanguage)
 	}
-	if !validLanguage(language.Str()) {
+	if _, err := text.LookupLanguage(language.Str()); err != nil {
 		return cannotCreate("default_language is not valid")
 	}
 	d.set("default_language", language)
@@ -172,4 +173,20 @@ func textOptions(full value.Doc) TextOptions {
 		Version:          int32(full.Lookup("textIndexVersion").TruncInt64()),
 	}
 	return o
+}
+
+// TextIndex judges $text queries by this index; nil if it is no text index.
+func (s *Spec) TextIndex() *text.Index { return s.text }
+
+// textCells are the terms of a document with their scores.
+func (s *Spec) textCells(d value.Doc) (cells, bool, error) {
+	terms, err := s.text.Terms(d)
+	if err != nil {
+		return nil, false, err
+	}
+	out := make(cells, len(terms))
+	for i, t := range terms {
+		out[i] = row{value.String(t.Term), value.Double(t.Score)}
+	}
+	return out, len(out) > 1, nil
 }

@@ -42,6 +42,9 @@ func (b *bounder) bounds() []fieldBounds {
 func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 	f := &b.x.Fields[i]
 	out := anything
+	if f.Kind == Text {
+		return b.textTerms()
+	}
 	for k := range b.c.terms {
 		t := &b.c.terms[k]
 		if t.path != f.Path {
@@ -77,8 +80,6 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 		}
 		set := b.x.Cover(t.node)
 		return reading{set: set}, set != nil
-	case Text:
-		return unbounded, false
 	default:
 		r = b.reader.read(t.node)
 	}
@@ -86,6 +87,19 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 		return unbounded, false
 	}
 	return r, true
+}
+
+// textTerms are the terms that a text index has to be searched for.
+func (b *bounder) textTerms() fieldBounds {
+	if b.c.text == nil {
+		return anything
+	}
+	terms := b.c.text.Query.Bounds
+	set := make(Intervals, 0, len(terms))
+	for _, t := range terms {
+		set = b.reader.union(set, point(value.String(t)))
+	}
+	return fieldBounds{set: set}
 }
 
 // plainPositional tells whether a condition on a path with a position may be

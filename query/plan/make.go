@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -15,18 +16,19 @@ const (
 	estimateRanges = 32
 )
 
-// Result is what planning a query gave.
-type Result struct {
-	Winner   *Plan
-	Rejected []*Plan
-}
-
 // Make plans a query.
-func Make(q *Query, coll *Collection) (*Result, error) {
-	if p := byID(q, coll); p != nil {
-		return &Result{Winner: p}, nil
+func Make(q *Query, coll *Collection) (*Plan, error) {
+	for _, x := range coll.Indexes {
+		if p := LookupID(q, x); p != nil {
+			return p, nil
+		}
 	}
-	return newPlanner(q, coll).plan()
+	pl := newPlanner(q, coll)
+	p, err := pl.plan()
+	if p != nil {
+		p.Near, p.Text = pl.c.near, pl.c.text
+	}
+	return p, err
 }
 
 type planner struct {
@@ -46,26 +48,31 @@ func root(q *Query) match.Node {
 	return q.Filter.Root()
 }
 
-func (pl *planner) plan() (*Result, error) {
+func (pl *planner) plan() (*Plan, error) {
 	q := pl.q
 	hinted, err := pl.hinted()
 	if err != nil {
 		return nil, err
 	}
 	if q.Min != nil || q.Max != nil {
-		p, err := pl.minMax(hinted)
-		return &Result{Winner: p}, err
+		return pl.minMax(hinted)
 	}
 	if q.Hint.Natural != 0 {
-		return &Result{Winner: pl.collScan(q.Hint.Natural < 0)}, nil
+		if pl.c.text != nil || pl.c.near != nil {
+			return nil, q.failed(mongoerr.NoQueryExecutionPlans, "hint $natural cannot be used with a $text or $near query")
+		}
+		return pl.collScan(q.Hint.Natural < 0), nil
 	}
 	if pl.c.never {
-		return &Result{Winner: &Plan{Type: Nothing, Sorted: true, Exact: true}}, nil
+		return &Plan{Type: Nothing, Sorted: true, Exact: true}, nil
+	}
+	if pl.c.text != nil || pl.c.near != nil {
+		return pl.special(hinted)
 	}
 	if n := naturalSort(q.Sort); n != 0 {
 		p := pl.collScan(n < 0)
 		p.Sorted = true
-		return &Result{Winner: p}, nil
+		return p, nil
 	}
 	if hinted != nil {
 		return pl.choose(candidates(hinted, q, pl.c, true)), nil
@@ -98,8 +105,63 @@ func (pl *planner) collScan(reverse bool) *Plan {
 	}
 }
 
-// byID recognises a look-up of one _id, which needs no planning.
-func byID(q *Query, coll *Collection) *Plan {
+// special plans a query that only a text or geo index can serve.
+func (pl *planner) special(hinted *Index) (*Plan, error) {
+	var plans []*Plan
+	haveText := false
+	for _, x := range pl.coll.Indexes {
+		haveText = haveText || hasKind(x, Text)
+		if x.Hidden || hinted != nil && x != hinted || !pl.serves(x) {
+			continue
+		}
+		for _, p := range candidates(x, pl.q, pl.c, false) {
+			if pl.prefixed(p) {
+				plans = append(plans, p)
+			}
+		}
+	}
+	switch {
+	case len(plans) > 0:
+		return pl.choose(plans), nil
+	case pl.c.near != nil:
+		return nil, pl.q.failed(mongoerr.NoQueryExecutionPlans, "unable to find index for $geoNear query")
+	case !haveText:
+		return nil, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
+	}
+	return nil, pl.q.failed(mongoerr.NoQueryExecutionPlans, "failed to use text index to satisfy $text query (if text index is compound, are equality predicates given for all prefix fields?)")
+}
+
+// serves tells whether an index is of the kind that the query needs.
+func (pl *planner) serves(x *Index) bool {
+	if pl.c.text != nil {
+		return hasKind(x, Text)
+	}
+	path := pl.c.near.Path.String()
+	for _, f := range x.Fields {
+		if (f.Kind == Geo2D || f.Kind == Sphere) && f.Path == path {
+			return x.Cover != nil && x.Cover(pl.c.near) != nil
+		}
+	}
+	return false
+}
+
+// prefixed tells whether the fields before the terms of a text index are
+// bound to values.
+func (pl *planner) prefixed(p *Plan) bool {
+	for i, f := range p.Index.Fields {
+		if f.Kind == Text {
+			return true
+		}
+		if pl.c.text != nil && !p.Bounds[i].isPoints() {
+			return false
+		}
+	}
+	return true
+}
+
+// LookupID recognises a look-up of one _id, which needs no planning; nil if the
+// query is anything else or the index is not the one on _id.
+func LookupID(q *Query, x *Index) *Plan {
 	if q.Filter == nil || !q.Hint.IsZero() || q.Min != nil || q.Max != nil {
 		return nil
 	}
@@ -107,20 +169,17 @@ func byID(q *Query, coll *Collection) *Plan {
 	if !ok {
 		return nil
 	}
-	for _, x := range coll.Indexes {
-		if len(x.Fields) != 1 || x.Fields[0].Path != "_id" || x.Fields[0].Kind != Plain || x.Name != "_id_" {
-			continue
-		}
-		if string(x.CollationDoc) != string(q.Collation) && hasStrings(eq.Value) {
-			return nil
-		}
-		lo := value.AppendKeyWith(nil, eq.Value, x.Collation)
-		return &Plan{
-			Type: ByID, Index: x, Ranges: []Range{{Lo: lo, Hi: behind(lo), Prefix: len(lo)}},
-			Bounds: []Intervals{point(eq.Value)}, Sorted: true, Exact: true, Examined: 1, equalities: 1,
-		}
+	if len(x.Fields) != 1 || x.Fields[0].Path != "_id" || x.Fields[0].Kind != Plain || x.Name != "_id_" {
+		return nil
 	}
-	return nil
+	if string(x.CollationDoc) != string(q.Collation) && hasStrings(eq.Value) {
+		return nil
+	}
+	lo := value.AppendKeyWith(nil, eq.Value, x.Collation)
+	return &Plan{
+		Type: ByID, Index: x, Ranges: []Range{{Lo: lo, Hi: behind(lo), Prefix: len(lo)}},
+		Bounds: []Intervals{point(eq.Value)}, Sorted: true, Exact: true, Examined: 1, equalities: 1,
+	}
 }
 
 func idEquality(n match.Node) (*match.Compare, bool) {
@@ -201,13 +260,13 @@ func (c *conditions) with(branch match.Node, or *match.Or) *conditions {
 
 // choose picks the plan that looks cheapest. With one candidate there is
 // nothing to count.
-func (pl *planner) choose(plans []*Plan) *Result {
+func (pl *planner) choose(plans []*Plan) *Plan {
 	if len(plans) == 1 {
 		p := plans[0]
 		if p.Type != CollScan {
 			p.Examined = p.guess()
 		}
-		return &Result{Winner: p}
+		return p
 	}
 	for _, p := range plans {
 		if p.Type != Union {
@@ -222,11 +281,11 @@ func (pl *planner) choose(plans []*Plan) *Result {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(costs[a], costs[b]), comparePlans(plans[a], plans[b]))
 	})
-	r := &Result{Winner: plans[order[0]]}
+	winner := plans[order[0]]
 	for _, i := range order[1:] {
-		r.Rejected = append(r.Rejected, plans[i])
+		winner.Rejected = append(winner.Rejected, plans[i])
 	}
-	return r
+	return winner
 }
 
 // costs estimates how many entries each plan has to look at. A plan in the

@@ -129,6 +129,15 @@ type Plan struct {
 	// Whole tells that the ranges are the whole index.
 	Whole bool
 
+	// Near is what the documents are to be ordered by, nearest first, if the
+	// query has no sort of its own. The scan does not order them.
+	Near *match.Near
+	// Text is the $text condition that an index search for its terms serves.
+	Text *match.Text
+
+	// Rejected are the plans that were considered too.
+	Rejected []*Plan
+
 	// Examined is how many entries the plan is expected to look at.
 	Examined int64
 

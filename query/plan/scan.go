@@ -42,10 +42,13 @@ func hasKind(x *Index, k Kind) bool {
 
 // scan makes the plan for the given bounds.
 func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) *Plan {
-	parts := make([]part, len(fields))
+	var parts []part
 	p := &Plan{Type: IndexScan, Index: x, Bounds: make([]Intervals, len(fields)), hinted: hinted}
 	for i := range fields {
-		parts[i] = part{set: fields[i].set, desc: x.Fields[i].Desc}
+		parts = append(parts, part{set: fields[i].set, desc: x.Fields[i].Desc, raw: x.Fields[i].Kind == Text})
+		if x.Fields[i].Kind == Text { // behind the term stands its score
+			parts = append(parts, part{set: all})
+		}
 		p.Bounds[i] = fields[i].set
 	}
 	var used int

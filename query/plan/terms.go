@@ -25,7 +25,8 @@ type conditions struct {
 	never  bool // no document can match
 	opaque int  // conditions that are none of the above
 	groups int
-	text   *match.Node
+	text   *match.Text // what a text index must find
+	near   *match.Near // what the documents must be ordered by
 }
 
 // takeApart lists what the filter demands.
@@ -64,7 +65,13 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 		c.add(n.Node, joinPath(elem, n.Path.String()), c.groups)
 	case *match.Constant:
 		c.never = c.never || !n.Result
+	case *match.Text:
+		c.text = n
+		c.opaque++
 	case match.Leaf:
+		if near, ok := n.(*match.Near); ok && group == 0 {
+			c.near = near
+		}
 		if in, ok := n.(*match.In); ok && len(in.Values)+len(in.Regexes) == 0 {
 			c.never = true
 		}

@@ -1,0 +1,163 @@
+package index
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/geo"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Geo indexes list documents under the numbers of the cells that their
+// shapes meet. The numbers are unsigned; as values they are shifted into the
+// range of a long, which keeps their order.
+
+func cellValue(n uint64) value.Value { return value.Int64(int64(n ^ 1<<63)) }
+
+// levels is how finely a 2dsphere index divides the sphere.
+func levels(coarsest, finest value.Value) geo.Cover {
+	c := geo.IndexCover
+	if coarsest.IsNumber() {
+		c.Coarsest = int(coarsest.TruncInt64())
+	}
+	if finest.IsNumber() {
+		c.Finest = int(finest.TruncInt64())
+	}
+	return c
+}
+
+func (s *Spec) levels() geo.Cover {
+	return levels(s.option("coarsestIndexedLevel"), s.option("finestIndexedLevel"))
+}
+
+func (s *Spec) grid() geo.Grid {
+	return geo.Grid{Min: s.Planar.Min, Max: s.Planar.Max, Bits: uint(s.Planar.Bits)}
+}
+
+// sphereCells are the cells of the geometries of one field of a 2dsphere
+// index. What is missing or null has none; what is no geometry is refused.
+func (s *Spec) sphereCells(d value.Doc, f *Field) (out cells, many bool, err error) {
+	c := s.levels()
+	f.path.Walk(d, func(v value.Value) bool {
+		if v.IsNullish() || v.Kind() == value.KindArray && v.Doc().IsEmpty() {
+			return false
+		}
+		g, parseErr := geo.ParseStored(v)
+		if parseErr != nil {
+			err = mongoerr.Newf(16755, "Can't extract geo keys: %s  %s", d, mongoerr.From(parseErr).Message)
+			return true
+		}
+		numbers, ok := g.IndexCells(c)
+		if !ok {
+			err = mongoerr.Newf(16755, "Can't extract geo keys: %s", d)
+			return true
+		}
+		for _, n := range numbers {
+			out = append(out, row{cellValue(n)})
+		}
+		return false
+	})
+	return out, len(out) > 1, err
+}
+
+// planarCells are the cells of the points of the geo field of a 2d index: one
+// point or an array of them.
+func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err error) {
+	grid := s.grid()
+	add := func(v value.Value) error {
+		g, err := geo.ParseStored(v)
+		if err != nil {
+			return mongoerr.New(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes")
+		}
+		p, ok := g.Point()
+		if !ok {
+			return mongoerr.New(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes")
+		}
+		n, err := grid.Hash(p)
+		if err == nil {
+			out = append(out, row{cellValue(n)})
+		}
+		return err
+	}
+	f.path.Walk(d, func(v value.Value) bool {
+		switch {
+		case v.Doc() == nil || v.Doc().IsEmpty():
+		case v.Kind() == value.KindArray && v.Doc().Index(0).Doc() != nil:
+			many = true
+			for e := range v.Doc().Values() {
+				if err = add(e); err != nil {
+					return true
+				}
+			}
+		default:
+			err = add(v)
+		}
+		return err != nil
+	})
+	return out, many || len(out) > 1, err
+}
+
+// anywhere is the set of all cells.
+var anywhere = plan.Intervals{plan.Between(value.Int64(math.MinInt64), value.Int64(math.MaxInt64))}
+
+// cover gives the cells that can hold what a geo condition asks for; nil if
+// the index cannot tell.
+func (s *Spec) cover(n match.Node) plan.Intervals {
+	switch n := n.(type) {
+	case *match.Geo:
+		return s.coverShape(n.Shape)
+	case *match.Near:
+		return s.coverNear(n)
+	}
+	return nil
+}
+
+func (s *Spec) coverShape(g *geo.Geometry) plan.Intervals {
+	if s.Kind == Sphere {
+		if ranges, ok := g.QueryRanges(s.queryLevels()); ok {
+			return cellIntervals(ranges)
+		}
+		return nil
+	}
+	if lo, hi, ok := g.Bounds(); ok {
+		return cellIntervals(s.grid().Ranges(lo, hi))
+	}
+	return nil
+}
+
+func (s *Spec) queryLevels() geo.Cover {
+	c := s.levels()
+	c.MaxCells = geo.QueryCover.MaxCells
+	return c
+}
+
+func (s *Spec) coverNear(n *match.Near) plan.Intervals {
+	switch {
+	case s.Kind == Sphere && !n.Sphere:
+		return nil
+	case s.Kind == Geo2D && !n.Sphere && !math.IsInf(n.Max, 1):
+		lo := geo.XY{X: n.Center.X - n.Max, Y: n.Center.Y - n.Max}
+		hi := geo.XY{X: n.Center.X + n.Max, Y: n.Center.Y + n.Max}
+		return cellIntervals(s.grid().Ranges(lo, hi))
+	case s.Kind == Geo2D:
+		return anywhere
+	}
+	outer := n.Max
+	if !n.Radians {
+		outer /= geo.EarthRadius
+	}
+	if !(outer < math.Pi) {
+		return anywhere
+	}
+	return cellIntervals(geo.RingRanges(n.Center, 0, outer*(1+1e-9)+1e-9, s.queryLevels()))
+}
+
+func cellIntervals(ranges []geo.Range) plan.Intervals {
+	out := make(plan.Intervals, len(ranges))
+	for i, r := range ranges {
+		out[i] = plan.Between(cellValue(r.Lo), cellValue(r.Hi))
+	}
+	return out
+}
