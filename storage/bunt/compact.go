@@ -217,13 +217,13 @@ func (e *Engine) tidy() error {
 		return err
 	}
 	size := e.sync.fileSize()
-	if e.opts.CompactMinBytes < 0 || size < max(e.opts.CompactMinBytes, e.compactFrom) || size < 2*e.liveBytes() {
+	if e.opts.CompactMinBytes < 0 || size < max(e.opts.CompactMinBytes, e.compactFrom.Load()) || size < 2*e.liveBytes() {
 		return nil
 	}
 	err := e.Compact(e.life)
-	e.compactFrom = 0
+	e.compactFrom.Store(0)
 	if err != nil { // not again before there is more to gain
-		e.compactFrom = size + size/4
+		e.compactFrom.Store(size + size/4)
 	}
 	return err
 }
