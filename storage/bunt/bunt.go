@@ -61,7 +61,7 @@ type Engine struct {
 
 	maintenance sync.Mutex // one of sweeping and compacting
 	orphans     orphans
-	compactFrom int64           // size of the log at which to compact, used by the janitor
+	compactFrom atomic.Int64    // size of the log from which to try again to compact
 	wake        chan struct{}   // tells the janitor of work
 	life        context.Context // ends with Close
 	end         context.CancelFunc
