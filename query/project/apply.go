@@ -3,6 +3,7 @@ package project
 import (
 	"encoding/binary"
 
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,6 +14,7 @@ type applier struct {
 	doc  value.Doc // what expressions see
 	kind kind
 	dst  []byte
+	base int // of dst, where the result begins
 }
 
 // document writes the elements of d as n wants them.
@@ -156,6 +158,10 @@ func (a *applier) value(n *node, key string, v value.Value, raw []byte) (kept bo
 	return true, nil
 }
 
+// maxGrowth bounds a result: a computed field may be written for each of many
+// array elements.
+const maxGrowth = 64 << 20
+
 // array treats every element as n wants; those dropped leave no gap.
 func (a *applier) array(n *node, arr value.Doc) error {
 	start := a.open()
@@ -172,6 +178,9 @@ func (a *applier) array(n *node, arr value.Doc) error {
 		}
 		if kept {
 			i++
+		}
+		if n := len(a.dst) - a.base; n > maxGrowth {
+			return mongoerr.Newf(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
 		}
 	}
 	a.close(start)

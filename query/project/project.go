@@ -131,7 +131,7 @@ func (p *Projection) Apply(env *expr.Env, dst []byte, d value.Doc) (value.Doc, e
 	if p.IsIdentity() {
 		return d, nil
 	}
-	a := applier{env: env, doc: d, kind: p.kind, dst: dst}
+	a := applier{env: env, doc: d, kind: p.kind, dst: dst, base: len(dst)}
 	start := a.open()
 	if err := a.document(p.root, d); err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package project
 
 import (
+	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -264,4 +267,52 @@ func TestAddFields(t *testing.T) {
 		{spec: `{"a":{"$nope":1}}`, code: 168},
 		{spec: `{"$a":1}`, code: 16410},
 	})
+}
+
+// TestGrowth: a long value for every element of an array is refused before
+// memory runs out.
+func TestGrowth(t *testing.T) {
+	p, err := Compile(value.NewDoc("a.b", value.String(strings.Repeat("x", 1<<20))), Options{Mode: AddFields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var elements []value.Value
+	for range 10000 {
+		elements = append(elements, value.Int32(1))
+	}
+	_, err = p.Apply(expr.NewEnv(0), nil, value.NewDoc("a", value.NewArray(elements...)))
+	if mongoerr.CodeOf(err) != 13548 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestManyFields: names beyond the number that is looked at one by one.
+func TestManyFields(t *testing.T) {
+	in, out := value.NewBuilder(), value.NewBuilder()
+	doc, kept, left := value.NewBuilder(), value.NewBuilder(), value.NewBuilder()
+	for i := range 200 {
+		name := fmt.Sprintf("f%03d", i)
+		doc.Int32(name, int32(i))
+		if i%2 == 0 {
+			in.Int32(name, 1)
+			out.Int32(name, 0)
+			kept.Int32(name, int32(i))
+		} else {
+			left.Int32(name, int32(i))
+		}
+	}
+	for _, tt := range []struct{ spec, want value.Doc }{{in.Doc(), kept.Doc()}, {out.Doc(), left.Doc()}} {
+		p, err := Compile(tt.spec, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Apply(expr.NewEnv(0), nil, doc.Doc())
+		if err != nil || !bytes.Equal(got, tt.want) {
+			t.Errorf("got %s %v", got, err)
+		}
+		doc = value.NewBuilder()
+		for i := range 200 {
+			doc.Int32(fmt.Sprintf("f%03d", i), int32(i))
+		}
+	}
 }

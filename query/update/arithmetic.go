@@ -43,7 +43,7 @@ func (m *arithmetic) update(a *applier, e element) (outcome, error) {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Failed to apply %s operations to current value (%s) for document {%s}",
 			m.name, debugNumber(e.value), a.idString(noElement))
 	}
-	if result.Kind() == e.kind() && value.Equal(result, e.value) {
+	if result.Kind() == e.kind() && value.Equal(result, e.value) && !result.IsNaN() {
 		return unchanged, nil
 	}
 	a.put(result)

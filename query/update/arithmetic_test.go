@@ -32,6 +32,9 @@ func TestArithmetic(t *testing.T) {
 		{update: `{"$mul":{"a":2}}`, doc: `{"_id":1,"a":{"$numberLong":"9223372036854775807"}}`, code: 2, message: "Failed to apply" +
 			" $mul operations to current value ((NumberLong)9223372036854775807) for document {_id: 1}"},
 		{update: `{"$mul":{"a":"2"}}`, doc: `{}`, code: 14, message: `Cannot multiply with non-numeric argument: {a: "2"}`},
+		{update: `{"$inc":{"a":1}}`, doc: `{"a":{"$numberDouble":"Infinity"}}`},
+		{update: `{"$inc":{"a":1}}`, doc: `{"a":{"$numberDouble":"NaN"}}`, want: `{"a":{"$numberDouble":"NaN"}}`},
+		{update: `{"$mul":{"a":{"$numberDecimal":"1.00"}}}`, doc: `{"a":{"$numberDecimal":"2"}}`},
 		{update: `{"$inc":{"_id":1}}`, doc: `{"_id":1}`, code: 66},
 	})
 }

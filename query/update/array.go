@@ -150,6 +150,9 @@ func (a *applier) each(n *elements, e element) error {
 		if err := a.existing(chosen, one); err != nil {
 			return err
 		}
+		if err := tooLarge(len(a.dst)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -6,12 +6,20 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
 )
+
+// maxPathLength is the number of components that a path may have: no document
+// nests deeper, and the tree is walked recursively.
+const maxPathLength = value.MaxDepth
 
 // parsePath splits a path that an operator may write to.
 func parsePath(dotted string) ([]string, error) {
 	if dotted == "" {
 		return nil, mongoerr.New(mongoerr.EmptyFieldName, "An empty update path is not valid.")
+	}
+	if strings.Count(dotted, ".") >= maxPathLength {
+		return nil, errTooDeep
 	}
 	parts := strings.Split(dotted, ".")
 	positionals := 0

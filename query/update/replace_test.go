@@ -123,6 +123,19 @@ func TestUpsert(t *testing.T) {
 			message: "cannot infer query fields to set, path 'a' is matched twice"},
 		{query: `{"a":{"b":1},"a.b":1}`, update: `{"$set":{"b":1}}`, code: 54,
 			message: "cannot infer query fields to set, both paths 'a.b' and 'a' are matched"},
+		{query: `{"x":{"$all":[1]}}`, update: `{"$set":{"b":1}}`, want: `{"_id":` + oid + `,"x":1,"b":1}`},
+		{query: `{"x":{"$all":[1,2]}}`, update: `{"$set":{"b":1}}`, code: 54,
+			message: "cannot infer query fields to set, path 'x' is matched twice"},
+		{query: `{"x.0":1}`, update: `{"$set":{"b":1}}`, want: `{"_id":` + oid + `,"x":{"0":1},"b":1}`},
+		{query: `{"$or":[{"x":1}]}`, update: `{"$set":{"b":1}}`, want: `{"_id":` + oid + `,"x":1,"b":1}`},
+		{query: `{"x":{"$elemMatch":{"y":1}},"z":{"$not":{"$eq":1}},"r":{"$regularExpression":{"pattern":"a","options":""}}}`,
+			update: `{"$set":{"b":1}}`, want: `{"_id":` + oid + `,"b":1}`},
+		{query: `{"x":null}`, update: `{"$set":{"b":1}}`, want: `{"_id":` + oid + `,"x":null,"b":1}`},
+		{query: `{"_id":1}`, update: `{"a":1,"$b":2}`, want: `{"_id":1,"a":1,"$b":2}`},
+		{query: `{"_id":1}`, update: `{"$set":{"$b":2}}`, want: `{"_id":1,"$b":2}`},
+		{query: `{"":1}`, update: `{"$set":{"b":1}}`, want: `{"_id":` + oid + `,"":1,"b":1}`},
+		{query: `{"_id":{"a":1}}`, update: `{"$set":{"_id.b":1}}`, code: 66,
+			message: "Updating the path '_id' to _id: { a: 1, b: 1 } would modify the immutable field '_id'"},
 		{query: `{"a":1}`, update: `{"$set":{"a.b":1}}`, code: 28, message: "Cannot create field 'b' in element {a: 1}"},
 		{query: `{"a":1}`, update: `{"$set":{"b.$":1}}`, code: 2,
 			message: "The positional operator did not find the match needed from the query."},
@@ -279,6 +292,7 @@ func TestLimits(t *testing.T) {
 		{name: "180 levels below", update: set(deep(180)), doc: `{}`, code: 15, message: tooDeep},
 		{name: "180 levels below an old one", update: set(deep(180)), doc: `{"x":1}`, code: 15, message: tooDeep},
 		{name: "long path", update: `{"$inc":{"` + path + `":1}}`, doc: `{}`, code: 15, message: tooDeep},
+		{name: "endless path", update: `{"$set":{"` + strings.Repeat("a.", 100000) + `a":1}}`, doc: `{}`, code: 15, message: tooDeep},
 		{name: "replacement", update: `{"x":` + deep(180) + `}`, doc: `{"_id":1}`, code: 15, message: tooDeep},
 	})
 }
@@ -293,6 +307,24 @@ func TestSize(t *testing.T) {
 	wantError(t, err, 17419, "Resulting document after update is larger than 16777216")
 	_, _, err = u.Apply(env, value.NewDoc("b", value.String(strings.Repeat("x", 8<<20))), ApplyOptions{Position: -1})
 	if mongoerr.CodeOf(err) != 10334 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestMultiplication: a long value for every element of an array is refused
+// before memory runs out.
+func TestMultiplication(t *testing.T) {
+	spec := value.NewDoc("$set", value.Document(value.NewDoc("a.$[].b", value.String(strings.Repeat("x", 1<<20)))))
+	u, err := Compile(value.Document(spec), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var elements []value.Value
+	for range 100000 {
+		elements = append(elements, value.Document(value.EmptyDoc))
+	}
+	d := value.NewDoc("a", value.NewArray(elements...))
+	if _, _, err = u.Apply(expr.NewEnv(now), d, ApplyOptions{Position: -1}); mongoerr.CodeOf(err) != 10334 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -80,6 +80,9 @@ func (u *Update) equalities(m *match.Matcher) ([]equality, error) {
 	var all []equality
 	for path, v := range m.Equalities() {
 		e := equality{path, strings.Split(path, "."), v}
+		if len(e.parts) > maxPathLength {
+			return nil, errTooDeep
+		}
 		if u.IsReplacement() {
 			if e.parts[0] != "_id" {
 				continue
