@@ -59,7 +59,7 @@ func TestScores(t *testing.T) {
 	ix := index(t, `{"subject": 1}`)
 	q := query(t, `{"$search": "coffee"}`)
 	for subject, want := range map[string]float64{
-		"coffee":           1.1,
+		"coffee":           1,
 		"Coffee Shopping":  0.75,
 		"Coffee and cream": 0.75,
 		"coffee shop cake": 0.6666666666666666,
