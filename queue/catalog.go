@@ -1,0 +1,173 @@
+package queue
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// incompatible are options of create that a queue cannot have.
+var incompatible = []string{
+	"timeseries", "clusteredIndex", "expireAfterSeconds", "documentTtl", "indexingPolicy", "capped", "size", "max",
+	"viewOn", "pipeline", "validator", "validationLevel", "validationAction", "onExpire",
+}
+
+// CheckOptions refuses to combine a message queue with other options of
+// create or collMod.
+func CheckOptions(options value.Doc) error {
+	for _, name := range incompatible {
+		v, ok := options.Get(name)
+		if ok && !(v.Kind() == value.KindBool && !v.Bool()) {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "'%s' is not allowed with '%s'", name, Option)
+		}
+	}
+	return nil
+}
+
+// WithOption returns the options of a collection with the messageQueue option
+// replaced by its complete form.
+func WithOption(options, queue value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for it := options.Iter(); it.Next(); {
+		if it.Key() != Option {
+			b.Raw(it.Element())
+		}
+	}
+	return b.Document(Option, queue).Doc()
+}
+
+// Create makes a queue and its dead-letter queue. id is the specification of
+// the index on _id.
+func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id storage.IndexSpec, now int64) error {
+	main, err := tx.Create(ns, WithOption(options, c.Doc()), append([]storage.IndexSpec{id}, Indexes(false)...))
+	if err != nil {
+		return err
+	}
+	dead := storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)}
+	_, err = tx.Create(dead, deadOptions(ns.Coll), append([]storage.IndexSpec{idSpec()}, Indexes(true)...))
+	if errors.Is(err, storage.ErrExists) {
+		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", dead).WithCause(err)
+	}
+	if err != nil {
+		return err
+	}
+	uuid := main.Info().UUID
+	l, err := readLedger(tx, uuid)
+	if err != nil {
+		return err
+	}
+	l.activity = now
+	return l.write(tx, uuid, now)
+}
+
+func deadOptions(owner string) value.Doc {
+	return value.NewDoc(Option, value.Document(value.NewDoc(deadLetterOf, value.String(owner))))
+}
+
+// Modify applies the messageQueue option of collMod. What it changes counts
+// for messages that are sent, received and released from now on.
+func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now int64) error {
+	coll, err := collection(tx, ns)
+	if err != nil {
+		return err
+	}
+	options := coll.Info().Options
+	switch {
+	case !IsQueue(options):
+		return mongoerr.Newf(mongoerr.InvalidOptions, "%s is not a message queue and cannot be made one", ns)
+	case DeadLetterOf(options) != "":
+		return mongoerr.Newf(mongoerr.InvalidOptions, "the properties of the dead-letter queue %s cannot be changed", ns)
+	case v.IsNullish(), v.Kind() == value.KindString && v.Str() == "off":
+		return mongoerr.Newf(mongoerr.InvalidOptions, "the message queue %s cannot be made an ordinary collection", ns)
+	}
+	c, err := ParseConfig("options", options.Lookup(Option))
+	if err != nil {
+		return err
+	}
+	if err := c.parse("collMod", v); err != nil {
+		return err
+	}
+	if err := tx.SetOptions(ns, WithOption(options, c.Doc())); err != nil {
+		return err
+	}
+	e, err := b.open(tx, Ref{Namespace: ns}, now, &effects{})
+	if err != nil {
+		return err
+	}
+	l, err := e.numbers()
+	if err != nil {
+		return err
+	}
+	l.activity = max(l.activity, now)
+	e.live.used(now)
+	return l.write(tx, e.uuid, now)
+}
+
+// Drop removes a queue with its dead-letter queue. A dead-letter queue cannot
+// be dropped alone. Once the transaction has committed, [Broker.Dropped] must
+// be called.
+func Drop(tx storage.Tx, ns storage.Namespace) error {
+	coll, err := tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	if err := CheckDrop(coll.Info()); err != nil {
+		return err
+	}
+	l, err := readLedger(tx, coll.Info().UUID)
+	if err != nil {
+		return err
+	}
+	if err := l.remove(); err != nil {
+		return err
+	}
+	if err := tx.Drop(ns); err != nil {
+		return err
+	}
+	err = tx.Drop(storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)})
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// CheckDrop refuses to drop a dead-letter queue without its queue.
+func CheckDrop(info *storage.Info) error {
+	if owner := DeadLetterOf(info.Options); owner != "" {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot drop the dead-letter queue %s without its queue '%s'", info.Namespace, owner)
+	}
+	return nil
+}
+
+// Dropped tells that a queue is gone; its waiting receivers are told so.
+func (b *Broker) Dropped(info *storage.Info) { b.forget(info.UUID) }
+
+// Rename moves a queue together with its dead-letter queue, within its
+// database.
+func Rename(tx storage.Tx, from, to storage.Namespace) error {
+	coll, err := tx.Collection(from)
+	if err != nil {
+		return err
+	}
+	if owner := DeadLetterOf(coll.Info().Options); owner != "" {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot rename the dead-letter queue %s without its queue '%s'", from, owner)
+	}
+	if from.DB != to.DB {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot move the message queue %s to another database", from)
+	}
+	deadFrom := storage.Namespace{DB: from.DB, Coll: DeadLetterName(from.Coll)}
+	deadTo := storage.Namespace{DB: to.DB, Coll: DeadLetterName(to.Coll)}
+	if err := tx.Rename(from, to); err != nil {
+		return err
+	}
+	err = tx.Rename(deadFrom, deadTo)
+	if errors.Is(err, storage.ErrExists) {
+		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", deadTo).WithCause(err)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.SetOptions(deadTo, deadOptions(to.Coll))
+}

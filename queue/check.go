@@ -1,0 +1,57 @@
+package queue
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// CheckUpdate refuses update, replace and findAndModify on a queue: the
+// messages belong to the commands for queues. Other collections pass.
+func CheckUpdate(info *storage.Info) error {
+	if !IsQueue(info.Options) {
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.IllegalOperation, "cannot modify the messages of the message queue %s", info.Namespace)
+}
+
+// CheckInsert refuses documents that cannot be sent to the queue, or any if
+// it is a dead-letter queue. Other collections pass.
+func CheckInsert(info *storage.Info, d value.Doc) error {
+	if !IsQueue(info.Options) {
+		return nil
+	}
+	if owner := DeadLetterOf(info.Options); owner != "" {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot send messages to the dead-letter queue of %s.%s", info.Namespace.DB, owner)
+	}
+	c, err := ParseConfig("options", info.Options.Lookup(Option))
+	if err != nil {
+		return err
+	}
+	return CheckSend(d, &c)
+}
+
+// CheckIndex refuses index specifications that a queue cannot have. On a
+// dead-letter queue only those are allowed that can never refuse a message.
+func CheckIndex(info *storage.Info, spec value.Doc) error {
+	if !IsQueue(info.Options) {
+		return nil
+	}
+	if spec.Has("expireAfterSeconds") {
+		return mongoerr.Newf(mongoerr.CannotCreateIndex, "TTL indexes are not supported on the message queue %s", info.Namespace)
+	}
+	n, plain := 0, true
+	for name, v := range spec.Lookup("key").Doc().All() {
+		if name == Field || strings.HasPrefix(name, Field+".") {
+			return mongoerr.Newf(mongoerr.CannotCreateIndex, "The field '%s' of the message queue %s is owned by the server and cannot be indexed", Field, info.Namespace)
+		}
+		n++
+		plain = plain && v.IsNumber() && !strings.Contains(name, "$")
+	}
+	if DeadLetterOf(info.Options) != "" && (n != 1 || !plain || spec.Lookup("unique").Truthy() || spec.Lookup("prepareUnique").Truthy()) {
+		return mongoerr.Newf(mongoerr.CannotCreateIndex, "Only plain single-field indexes that are not unique are allowed on the dead-letter queue %s", info.Namespace)
+	}
+	return nil
+}

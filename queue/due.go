@@ -1,0 +1,198 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// dueBatch bounds how many due messages one transaction deals with.
+const dueBatch = 500
+
+// Reasons for which the server itself moves a message to the dead-letter
+// queue, with the descriptions of Service Bus.
+const (
+	reasonExpired      = "TTLExpiredException"
+	descriptionExpired = "The message expired and was dead lettered."
+	reasonDeliveries   = "MaxDeliveryCountExceeded"
+)
+
+func descriptionDeliveries(c *Config) string {
+	return fmt.Sprintf("Message could not be consumed after %d delivery attempts.", c.MaxDeliveryCount)
+}
+
+// order is an index with what happens to a message that is due in it.
+type order struct {
+	index string
+	act   func(*entity, storage.Collection, *message) error
+}
+
+// Scheduled messages come first, because they may have expired by now, then
+// locks, because an end of a lock may be an expiry.
+var mainOrders = []order{
+	{bySchedule, (*entity).activate},
+	{byLock, (*entity).lapse},
+	{byExpiry, (*entity).expire},
+}
+
+var deadOrders = []order{{byLock, (*entity).lapse}}
+
+// settleDue writes down what time has done to the messages of the queue and
+// its dead-letter queue, for at most limit messages. more tells whether there
+// may be others.
+func (e *entity) settleDue(limit int) (more bool, err error) {
+	dead, err := e.deadLetters()
+	if err != nil {
+		return false, err
+	}
+	for _, s := range []struct {
+		coll   storage.Collection
+		orders []order
+	}{{e.main, mainOrders}, {dead, deadOrders}} {
+		for _, o := range s.orders {
+			due, err := heads(s.coll, o.index, until(e.now), limit)
+			if err != nil {
+				return false, err
+			}
+			for i := range due {
+				if err := o.act(e, s.coll, &due[i]); err != nil {
+					return false, err
+				}
+			}
+			if limit -= len(due); limit <= 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// isDue tells whether settleDue has anything to do.
+func (e *entity) isDue() (bool, error) {
+	dead, err := e.deadLetters()
+	if err != nil {
+		return false, err
+	}
+	for _, o := range mainOrders {
+		if due, err := anyIn(e.main, o.index, until(e.now)); due || err != nil {
+			return due, err
+		}
+	}
+	return anyIn(dead, byLock, until(e.now))
+}
+
+// activate makes a scheduled message an ordinary one, as if it had been sent
+// at the instant it was scheduled for.
+func (e *entity) activate(coll storage.Collection, m *message) error {
+	l, err := e.numbers()
+	if err != nil {
+		return err
+	}
+	at := m.due
+	m.enqueue(l.next, at)
+	if err := e.save(coll, m); err != nil {
+		return err
+	}
+	l.next++
+	l.activity = max(l.activity, at)
+	e.out.activity = max(e.out.activity, at)
+	e.out.ready++
+	return l.write(e.tx, e.uuid, e.now)
+}
+
+// lapse ends a lock that was not settled in time: a failed delivery.
+func (e *entity) lapse(coll storage.Collection, m *message) error {
+	e.out.lapsed++
+	_, err := e.release(coll, m)
+	return err
+}
+
+// The outcomes of the end of a lock.
+const (
+	outcomeActive       = "active"
+	outcomeExpired      = "expired"
+	outcomeDeadLettered = "deadLettered"
+	outcomeDeferred     = "deferred"
+)
+
+// release ends a lock without the message being consumed. Expiry goes before
+// the count of deliveries; in the dead-letter queue there is neither.
+func (e *entity) release(coll storage.Collection, m *message) (outcome string, err error) {
+	m.unlock()
+	if coll != e.main {
+		e.out.dead += ifReady(m)
+		return outcomeActive, e.save(coll, m)
+	}
+	if m.expired(e.now) {
+		return outcomeExpired, e.expire(coll, m)
+	}
+	if m.fail(e.config) {
+		e.out.failed++
+		return outcomeDeadLettered, e.bury(m, reasonDeliveries, descriptionDeliveries(e.config))
+	}
+	e.out.ready += ifReady(m)
+	return outcomeActive, e.save(coll, m)
+}
+
+func ifReady(m *message) int {
+	if m.state == active {
+		return 1
+	}
+	return 0
+}
+
+// expire removes a message whose time is over.
+func (e *entity) expire(coll storage.Collection, m *message) error {
+	if e.config.DeadLetterOnExpiry {
+		e.out.expired++
+		return e.bury(m, reasonExpired, descriptionExpired)
+	}
+	e.out.dropped++
+	return coll.Delete(m.id)
+}
+
+// catchUp settles all that is due, in as many transactions as it takes.
+func (b *Broker) catchUp(ctx context.Context, s Store, ref Ref, now int64) error {
+	for more := true; more; {
+		err := b.update(ctx, s, ref, now, func(e *entity) (err error) {
+			more, err = e.settleDue(dueBatch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update runs fn on an open queue in a writing transaction and applies its
+// effects.
+func (b *Broker) update(ctx context.Context, s Store, ref Ref, now int64, fn func(*entity) error) error {
+	var out effects
+	var q *live
+	err := s.Update(ctx, func(tx storage.Tx) error {
+		out, q = effects{}, nil
+		e, err := b.open(tx, ref, now, &out)
+		if err != nil {
+			return err
+		}
+		q = e.live
+		return fn(e)
+	})
+	if err == nil {
+		b.apply(q, &out)
+	}
+	return err
+}
+
+// view runs fn on an open queue in a reading transaction.
+func (b *Broker) view(ctx context.Context, s Store, ref Ref, now int64, fn func(*entity) error) error {
+	return s.View(ctx, func(tx storage.Tx) error {
+		e, err := b.open(tx, ref, now, &effects{})
+		if err != nil {
+			return err
+		}
+		return fn(e)
+	})
+}

@@ -1,0 +1,204 @@
+package queue
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+const (
+	deadLetterSuffix = ".deadletterqueue"  // of the collection's name
+	deadLetterPath   = "/$deadletterqueue" // of the path form of a queue's name
+	subQueueDead     = "deadLetter"        // value of the subQueue argument
+)
+
+// DeadLetterName is the name of the dead-letter queue of a queue.
+func DeadLetterName(coll string) string { return coll + deadLetterSuffix }
+
+// Ref names a queue or the dead-letter queue of one.
+type Ref struct {
+	Namespace storage.Namespace // of the queue, or of the collection of a dead-letter queue
+	Dead      bool              // the dead-letter queue of Namespace is meant
+}
+
+// ParseRef reads the name of a queue, which may end with the path of its
+// dead-letter queue, and the subQueue argument ("" if there is none).
+func ParseRef(db, name, subQueue string) (Ref, error) {
+	name, dead := strings.CutSuffix(name, deadLetterPath)
+	switch subQueue {
+	case "":
+	case subQueueDead:
+		dead = true
+	default:
+		return Ref{}, mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'subQueue' is not a valid value.", subQueue)
+	}
+	return Ref{Namespace: storage.Namespace{DB: db, Coll: name}, Dead: dead}, nil
+}
+
+// entity is an open queue or dead-letter queue within one transaction.
+type entity struct {
+	broker *Broker
+	tx     storage.Tx
+	now    int64
+	ns     storage.Namespace  // of the queue
+	dead   bool               // coll is the dead-letter queue
+	main   storage.Collection // of the queue
+	coll   storage.Collection // that the command works on
+	uuid   [16]byte           // of the queue
+	live   *live
+	config *Config
+	out    *effects
+
+	deadColl storage.Collection // opened when needed
+	ledger   *ledger            // read when needed
+}
+
+// open finds a queue.
+func (b *Broker) open(tx storage.Tx, ref Ref, now int64, out *effects) (*entity, error) {
+	ns := ref.Namespace
+	coll, err := collection(tx, ns)
+	if err != nil {
+		return nil, err
+	}
+	e := &entity{broker: b, tx: tx, now: now, ns: ns, main: coll, coll: coll, dead: ref.Dead, out: out}
+	if owner := DeadLetterOf(coll.Info().Options); owner != "" {
+		e.dead, e.ns.Coll = true, owner
+		if e.main, err = collection(tx, e.ns); err != nil {
+			return nil, err
+		}
+	}
+	if !IsQueue(e.main.Info().Options) {
+		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not a message queue", ns)
+	}
+	if e.dead {
+		if e.coll, err = e.deadLetters(); err != nil {
+			return nil, err
+		}
+	}
+	e.uuid = e.main.Info().UUID
+	e.live = b.queue(e.uuid)
+	e.config, err = e.live.configOf(e.main.Info())
+	return e, err
+}
+
+func collection(tx storage.Tx, ns storage.Namespace) (storage.Collection, error) {
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns).WithCause(err)
+	}
+	return coll, err
+}
+
+// deadLetters opens the dead-letter queue of the queue.
+func (e *entity) deadLetters() (storage.Collection, error) {
+	if e.deadColl == nil {
+		coll, err := collection(e.tx, storage.Namespace{DB: e.ns.DB, Coll: DeadLetterName(e.ns.Coll)})
+		if err != nil {
+			return nil, err
+		}
+		e.deadColl = coll
+	}
+	return e.deadColl, nil
+}
+
+// numbers opens the record that sequence numbers come from.
+func (e *entity) numbers() (*ledger, error) {
+	if e.ledger != nil {
+		return e.ledger, nil
+	}
+	l, err := readLedger(e.tx, e.uuid)
+	if err != nil {
+		return nil, err
+	}
+	if l.id == 0 {
+		if l.next, err = e.lastNumber(); err != nil {
+			return nil, err
+		}
+		l.next++
+	}
+	e.ledger = &l
+	return e.ledger, nil
+}
+
+// lastNumber is the highest sequence number in use.
+func (e *entity) lastNumber() (last int64, err error) {
+	dead, err := e.deadLetters()
+	if err != nil {
+		return 0, err
+	}
+	for _, coll := range []storage.Collection{e.main, dead} {
+		newest, err := heads(coll, byNumber, storage.KeyRange{Reverse: true}, 1)
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range newest {
+			last = max(last, m.number)
+		}
+	}
+	return last, nil
+}
+
+// used notes that the queue is in use. Only a queue that may be deleted for
+// being idle writes it down.
+func (e *entity) used(at int64) error {
+	e.out.activity = max(e.out.activity, at)
+	if !e.config.idle() {
+		return nil
+	}
+	l, err := e.numbers()
+	if err != nil || l.id != 0 && l.activity >= at {
+		return err
+	}
+	l.activity = at
+	return l.write(e.tx, e.uuid, e.now)
+}
+
+// save writes a changed message.
+func (e *entity) save(coll storage.Collection, m *message) error {
+	dead := coll == e.deadColl
+	e.out.note(m, dead)
+	return coll.Update(m.id, m.encode(stored, dead), e.now)
+}
+
+// bury moves a message to the dead-letter queue.
+func (e *entity) bury(m *message, reason, description string) error {
+	dead, err := e.deadLetters()
+	if err != nil {
+		return err
+	}
+	if err := e.main.Delete(m.id); err != nil {
+		return err
+	}
+	m.unlock()
+	m.state, m.due = active, 0
+	m.reason, m.description, m.source = reason, description, e.ns.Coll
+	d := m.encode(stored, true)
+	id, err := dead.Insert(d, e.now)
+	var taken *storage.DuplicateKeyError
+	if errors.As(err, &taken) && taken.Index == idIndex {
+		// A message of the same _id was dead-lettered before. Neither may be
+		// lost, so the later one gets a new _id.
+		id, err = dead.Insert(withNewID(d, e.now), e.now)
+	}
+	if err != nil {
+		return err
+	}
+	m.id = id
+	e.out.dead++
+	return nil
+}
+
+// withNewID replaces the _id of a document.
+func withNewID(d value.Doc, now int64) value.Doc {
+	b := value.NewBuilder()
+	b.Append("_id", value.ObjectID(value.NewOID(now)))
+	for it := d.Iter(); it.Next(); {
+		if it.Key() != "_id" {
+			b.Raw(it.Element())
+		}
+	}
+	return b.Doc()
+}

@@ -1,0 +1,268 @@
+package queue
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Field is the root field of a message that belongs to the server.
+const Field = "_mq"
+
+// state is the state of a message as it is written down. A locked message is
+// active or deferred, too.
+type state string
+
+const (
+	active    state = "active"
+	deferred  state = "deferred"
+	scheduled state = "scheduled"
+)
+
+// token identifies a lock. It is a UUID of version 8: ten random bytes, but
+// for version and variant, and the id of the record, so that a settlement
+// finds its message without an index.
+type token [16]byte
+
+func newToken(id storage.RecordID) (t token) {
+	_, _ = rand.Read(t[:10]) // never fails
+	t[6] = t[6]&0x0f | 0x80
+	t[8] = t[8]&0x3f | 0x80
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(id))
+	copy(t[10:], b[2:])
+	return t
+}
+
+// record is the record the token was made for.
+func (t token) record() storage.RecordID {
+	var b [8]byte
+	copy(b[2:], t[10:])
+	return storage.RecordID(binary.BigEndian.Uint64(b[:]))
+}
+
+// message is a record, taken apart.
+type message struct {
+	id         storage.RecordID
+	head, tail []byte // elements of the document before and after _mq
+
+	number     int64
+	enqueued   int64
+	timeToLive int64
+	mortal     bool  // whether it ever expires
+	expires    int64 // if mortal
+	due        int64 // instant a scheduled message is due
+	state      state
+	deliveries int32 // failed deliveries + 1; 0 before the first delivery
+
+	locked      bool
+	token       token
+	lockedUntil int64
+
+	reason, description, source string
+}
+
+// decode takes a stored message apart.
+func decode(r storage.Record) (m message) {
+	m.id = r.ID
+	m.read(m.split(r.Doc).Doc())
+	return m
+}
+
+// split notes what stands before and after _mq, and returns _mq.
+func (m *message) split(d value.Doc) value.Value {
+	offset := 4
+	for it := d.Iter(); it.Next(); {
+		if it.Key() == Field {
+			m.head, m.tail = d[4:offset], it.Rest()
+			return it.Value()
+		}
+		offset += len(it.Element())
+	}
+	m.head, m.tail = d[4:offset], nil
+	return value.Value{}
+}
+
+func (m *message) read(mq value.Doc) {
+	for it := mq.Iter(); it.Next(); {
+		v := it.Value()
+		switch it.Key() {
+		case "sequenceNumber":
+			m.number = v.Int64()
+		case "enqueuedTimeUtc":
+			m.enqueued = v.DateTime()
+		case "timeToLive":
+			m.timeToLive = v.Int64()
+		case "expiresAtUtc":
+			m.mortal, m.expires = true, v.DateTime()
+		case "scheduledEnqueueTimeUtc":
+			m.due = v.DateTime()
+		case "state":
+			m.state = state(v.Str())
+		case "deliveryCount":
+			m.deliveries = v.Int32()
+		case "lockToken":
+			_, b := v.Binary()
+			m.locked = copy(m.token[:], b) == len(m.token)
+		case "lockedUntilUtc":
+			m.lockedUntil = v.DateTime()
+		case "deadLetterReason":
+			m.reason = v.Str()
+		case "deadLetterErrorDescription":
+			m.description = v.Str()
+		case "deadLetterSource":
+			m.source = v.Str()
+		}
+	}
+}
+
+// form says which fields of _mq are written.
+type form uint8
+
+const (
+	stored    form = iota // all, and those that only the indexes read
+	delivered             // what the holder of the lock sees
+	browsed               // what everybody else sees
+)
+
+// encode puts the message together.
+func (m *message) encode(f form, dead bool) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(m.head)+len(m.tail)+320))
+	b.Raw(m.head)
+	b.Raw(m.tail)
+	b.StartDocument(Field)
+	b.Int64("sequenceNumber", m.number)
+	b.Date("enqueuedTimeUtc", m.enqueued)
+	b.Int64("timeToLive", m.timeToLive)
+	if m.mortal {
+		b.Date("expiresAtUtc", m.expires)
+	}
+	if m.state == scheduled {
+		b.Date("scheduledEnqueueTimeUtc", m.due)
+	}
+	b.String("state", string(m.state))
+	b.Int32("deliveryCount", m.deliveries)
+	if m.locked && f != browsed {
+		b.Append("lockToken", value.Binary(4, m.token[:]))
+		b.Date("lockedUntilUtc", m.lockedUntil)
+	}
+	if m.source != "" {
+		m.appendDeath(&b)
+	}
+	if f == stored {
+		m.appendOrders(&b, dead)
+	}
+	b.End()
+	return b.Doc()
+}
+
+// appendDeath writes why and whence a message came to the dead-letter queue.
+func (m *message) appendDeath(b *value.Builder) {
+	if m.reason != "" {
+		b.String("deadLetterReason", m.reason)
+	}
+	if m.description != "" {
+		b.String("deadLetterErrorDescription", m.description)
+	}
+	b.String("deadLetterSource", m.source)
+}
+
+// appendOrders writes the hidden fields that put an unlocked message into
+// the indexes it belongs to; see Indexes.
+func (m *message) appendOrders(b *value.Builder, dead bool) {
+	switch {
+	case m.locked, m.state == scheduled:
+	case m.state == deferred:
+		b.Int64("deferred", m.number)
+	default:
+		b.Int64("ready", m.number)
+		if m.mortal && !dead {
+			b.Date("expiry", m.expires)
+		}
+	}
+}
+
+// expired tells whether the time to live is over.
+func (m *message) expired(now int64) bool { return m.mortal && m.expires <= now }
+
+// held tells whether somebody holds a lock that has not lapsed.
+func (m *message) held(now int64) bool { return m.locked && m.lockedUntil > now }
+
+// enqueue sets what counts from the instant the message becomes active.
+func (m *message) enqueue(number, at int64) {
+	m.number, m.enqueued, m.state, m.due = number, at, active, 0
+	if m.mortal = m.timeToLive < Unlimited; m.mortal {
+		m.expires = after(at, m.timeToLive)
+	}
+}
+
+// after is an instant some time after another, the last one if there is none.
+func after(at, ms int64) int64 {
+	if at > math.MaxInt64-ms {
+		return math.MaxInt64
+	}
+	return at + ms
+}
+
+// lock hands the message out.
+func (m *message) lock(until int64) {
+	m.locked, m.token, m.lockedUntil = true, newToken(m.id), until
+	m.deliveries = max(m.deliveries, 1)
+}
+
+func (m *message) unlock() { m.locked, m.token, m.lockedUntil = false, token{}, 0 }
+
+// fail counts a failed delivery and tells whether it was the last one.
+func (m *message) fail(c *Config) (last bool) {
+	m.deliveries = max(m.deliveries, 1) + 1
+	return m.deliveries > c.MaxDeliveryCount
+}
+
+// set replaces fields of the sender. Everything before _mq is kept together.
+func (m *message) set(fields value.Doc) error {
+	if fields.IsEmpty() {
+		return nil
+	}
+	if err := checkSet(fields); err != nil {
+		return err
+	}
+	old := make([]byte, 0, len(m.head)+len(m.tail)+5)
+	old = append(append(append(old, 0, 0, 0, 0), m.head...), m.tail...)
+	old = append(old, 0)
+	binary.LittleEndian.PutUint32(old, uint32(len(old)))
+	b := value.NewBuilder()
+	for it := value.Doc(old).Iter(); it.Next(); {
+		if v, replaced := fields.Get(it.Key()); replaced {
+			b.Append(it.Key(), v)
+		} else {
+			b.Raw(it.Element())
+		}
+	}
+	for it := fields.Iter(); it.Next(); {
+		if !value.Doc(old).Has(it.Key()) {
+			b.Raw(it.Element())
+		}
+	}
+	d := b.Doc()
+	m.head, m.tail = d[4:len(d)-1], nil
+	return nil
+}
+
+func checkSet(fields value.Doc) error {
+	for name := range fields.All() {
+		switch {
+		case name == Field:
+			return mongoerr.Newf(mongoerr.BadValue, "The field '%s' of a message is owned by the server", Field)
+		case name == "_id":
+			return mongoerr.New(mongoerr.ImmutableField, "The field '_id' of a message cannot be changed")
+		case len(name) > 0 && name[0] == '$':
+			return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' is not allowed in a message", name)
+		}
+	}
+	return nil
+}

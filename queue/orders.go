@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The orders in which messages are looked for. Each is a sparse index on one
+// field of _mq; a message is in the index while it has the field.
+const (
+	byNumber   = "$mq.number"   // all, by sequence number
+	byReady    = "$mq.ready"    // neither locked nor deferred nor scheduled, by number
+	byDeferred = "$mq.deferred" // deferred and not locked, by number
+	byExpiry   = "$mq.expiry"   // ready ones that expire, by that instant
+	byLock     = "$mq.lock"     // locked ones, by the instant the lock ends
+	bySchedule = "$mq.schedule" // scheduled ones, by the instant they are due
+)
+
+// orderFields are the fields of _mq that the indexes read.
+var orderFields = []struct {
+	index, field string
+	unique, dead bool // whether it is unique; whether a dead-letter queue has it
+}{
+	{byNumber, "sequenceNumber", true, true},
+	{byReady, "ready", false, true},
+	{byDeferred, "deferred", false, true},
+	{byExpiry, "expiry", false, false},
+	{byLock, "lockedUntilUtc", false, true},
+	{bySchedule, "scheduledEnqueueTimeUtc", false, false},
+}
+
+// Indexes returns the internal indexes of a queue or of a dead-letter queue.
+func Indexes(dead bool) []storage.IndexSpec {
+	var specs []storage.IndexSpec
+	for _, o := range orderFields {
+		if dead && !o.dead {
+			continue
+		}
+		key := value.NewDoc(Field+"."+o.field, value.Int32(1))
+		b := value.NewBuilder()
+		b.Int32("v", 2).Document("key", key).String("name", o.index).Bool("sparse", true)
+		if o.unique {
+			b.Bool("unique", true)
+		}
+		specs = append(specs, storage.IndexSpec{Name: o.index, Spec: b.Doc()})
+	}
+	return specs
+}
+
+// idSpec is the specification of the index on _id.
+func idSpec() storage.IndexSpec {
+	return storage.IndexSpec{Name: idIndex, Spec: value.NewDoc(
+		"v", value.Int32(2), "key", value.Document(value.NewDoc("_id", value.Int32(1))), "name", value.String(idIndex))}
+}
+
+const idIndex = "_id_"
+
+// until bounds a scan of an index of dates to those at or before an instant.
+func until(now int64) storage.KeyRange {
+	return storage.KeyRange{Hi: append(value.AppendKey(nil, value.DateTime(now)), 0)}
+}
+
+// numberKey is the key of a number in byNumber, byReady and byDeferred.
+func numberKey(n int64) []byte { return value.AppendKey(nil, value.Int64(n)) }
+
+// heads returns the first records of an index within a range, at most n.
+func heads(coll storage.Collection, index string, r storage.KeyRange, n int) ([]message, error) {
+	ids := make([]storage.RecordID, 0, min(n, 16))
+	if n <= 0 {
+		return nil, nil
+	}
+	err := coll.ScanIndex(index, r, func(_ []byte, id storage.RecordID) bool {
+		ids = append(ids, id)
+		return len(ids) < n
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]message, 0, len(ids))
+	for _, id := range ids {
+		if r, ok := coll.Get(id); ok {
+			out = append(out, decode(r))
+		}
+	}
+	return out, nil
+}
+
+// any tells whether an index has an entry within a range.
+func anyIn(coll storage.Collection, index string, r storage.KeyRange) (found bool, err error) {
+	err = coll.ScanIndex(index, r, func([]byte, storage.RecordID) bool { found = true; return false })
+	return found, err
+}
+
+// countIn counts the entries of an index within a range.
+func countIn(coll storage.Collection, index string, r storage.KeyRange) (n int64, err error) {
+	err = coll.ScanIndex(index, r, func([]byte, storage.RecordID) bool { n++; return true })
+	return n, err
+}
+
+// find returns the message with a sequence number.
+func find(coll storage.Collection, number int64) (message, bool, error) {
+	r, ok, err := coll.Find(byNumber, numberKey(number))
+	if err != nil || !ok {
+		return message{}, false, err
+	}
+	return decode(r), true, nil
+}

@@ -1,0 +1,274 @@
+package queue
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Limits of a receive.
+const (
+	MaxMessages = 1000
+	MaxWait     = 60 * time.Second
+	maxBytes    = 16 << 20 // of the messages of one reply, but for the first
+)
+
+// Request asks for messages.
+type Request struct {
+	Ref    Ref
+	Delete bool          // receiveAndDelete instead of peekLock
+	Max    int           // at most so many, 1 to MaxMessages
+	Wait   time.Duration // how long to wait for the first
+	// Numbers asks for these deferred messages instead, all or none.
+	Numbers []int64
+}
+
+var errNotFound = mongoerr.New(mongoerr.MessageNotFound, "The message does not exist or is locked")
+
+// Receive hands out messages in the order of their sequence numbers. now is
+// the instant of the command; a receiver that waits goes on with the clock.
+func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]value.Doc, error) {
+	if r.Numbers != nil {
+		return b.receiveNumbers(ctx, s, r, now)
+	}
+	if r.Wait <= 0 {
+		docs, _, err := b.take(ctx, s, r, now)
+		return docs, err
+	}
+	w, err := b.waitersOf(ctx, s, r.Ref, now)
+	if err != nil {
+		return nil, err
+	}
+	x := w.join()
+	defer w.leave(x)
+	ends := newDeadline(b, r.Wait, now)
+	for {
+		w.look()
+		docs, due, err := b.take(ctx, s, r, now)
+		w.looked(x, due)
+		if err != nil || len(docs) > 0 || ends.passed() || b.isClosed() {
+			return docs, err
+		}
+		if err := ends.wait(ctx, x, due); err != nil {
+			return nil, err
+		}
+		now = b.clock.NowMillis()
+	}
+}
+
+// waitersOf finds the receivers that wait for the same messages.
+func (b *Broker) waitersOf(ctx context.Context, s Store, ref Ref, now int64) (w *waiters, err error) {
+	err = b.view(ctx, s, ref, now, func(e *entity) error {
+		if w = &e.live.main; e.dead {
+			w = &e.live.dead
+		}
+		return nil
+	})
+	return w, err
+}
+
+// deadline is the end of a receiver's patience. It has come when either
+// clock says so.
+type deadline struct {
+	b            *Broker
+	server, real int64
+}
+
+func newDeadline(b *Broker, d time.Duration, now int64) *deadline {
+	return &deadline{b, now + d.Milliseconds(), b.real.NowMillis() + d.Milliseconds()}
+}
+
+func (d *deadline) passed() bool {
+	return d.b.clock.NowMillis() >= d.server || d.b.real.NowMillis() >= d.real
+}
+
+// wait returns when the receiver is woken, a message is due, or the deadline
+// has come.
+func (d *deadline) wait(ctx context.Context, x *waiter, due int64) error {
+	server := timerAt(d.b.clock, min(due, d.server))
+	defer server.Stop()
+	real := timerAt(d.b.real, d.real)
+	defer real.Stop()
+	select {
+	case <-x.ch:
+	case <-server.C():
+	case <-real.C():
+	case <-ctx.Done():
+		return mongoerr.From(context.Cause(ctx))
+	}
+	return nil
+}
+
+func timerAt(c clock.Clock, ms int64) clock.Timer {
+	left := max(ms-c.NowMillis(), 0)
+	return c.NewTimer(time.Duration(min(left, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond)
+}
+
+// take hands out what can be received now. If that is nothing, due is when
+// there may be more.
+func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, due int64, err error) {
+	found, due, err := b.glance(ctx, s, r.Ref, now)
+	if err != nil || !found {
+		return nil, due, err
+	}
+	for more := true; more; {
+		err = b.update(ctx, s, r.Ref, now, func(e *entity) error {
+			docs = docs[:0]
+			if more, err = e.settleDue(dueBatch); more || err != nil {
+				return err
+			}
+			docs, err = e.hand(r, docs)
+			if err != nil {
+				return err
+			}
+			if err := e.used(now); err != nil || len(docs) > 0 {
+				return err
+			}
+			due, err = e.nextDue()
+			return err
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return docs, due, nil
+}
+
+// glance looks without writing whether there is anything to write: pollers
+// of an empty queue shall not hold up others.
+func (b *Broker) glance(ctx context.Context, s Store, ref Ref, now int64) (found bool, due int64, err error) {
+	idle := false
+	err = b.view(ctx, s, ref, now, func(e *entity) error {
+		e.live.used(now)
+		idle = e.config.idle()
+		if found, err = anyIn(e.coll, byReady, storage.KeyRange{}); found || err != nil {
+			return err
+		}
+		if found, err = e.isDue(); found || err != nil {
+			return err
+		}
+		due, err = e.nextDue()
+		return err
+	})
+	if err != nil || found || !idle {
+		return found, due, err
+	}
+	return false, due, b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
+}
+
+// hand hands out the first messages that are ready. There is nothing due.
+func (e *entity) hand(r Request, docs []value.Doc) ([]value.Doc, error) {
+	ready, err := heads(e.coll, byReady, storage.KeyRange{}, r.Max)
+	if err != nil {
+		return nil, err
+	}
+	bytes := 0
+	for i := range ready {
+		d, err := e.handOne(&ready[i], r.Delete)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+		if bytes += len(d); bytes > maxBytes {
+			break
+		}
+	}
+	return docs, nil
+}
+
+// handOne locks a message, or removes it.
+func (e *entity) handOne(m *message, remove bool) (value.Doc, error) {
+	if remove {
+		m.deliveries = max(m.deliveries, 1)
+		return m.encode(browsed, e.dead), e.coll.Delete(m.id)
+	}
+	m.lock(after(e.now, e.config.LockDuration))
+	return m.encode(delivered, e.dead), e.save(e.coll, m)
+}
+
+// nextDue is the next instant at which a message may become receivable, the
+// last one if there is none.
+func (e *entity) nextDue() (int64, error) {
+	next := int64(math.MaxInt64)
+	look := func(coll storage.Collection, index string, at func(*message) int64) error {
+		first, err := heads(coll, index, storage.KeyRange{}, 1)
+		for i := range first {
+			next = min(next, at(&first[i]))
+		}
+		return err
+	}
+	lapses := func(m *message) int64 { return m.lockedUntil }
+	if err := look(e.main, bySchedule, func(m *message) int64 { return m.due }); err != nil {
+		return 0, err
+	}
+	if err := look(e.main, byLock, lapses); err != nil || !e.dead {
+		return next, err
+	}
+	if err := look(e.main, byExpiry, func(m *message) int64 { return m.expires }); err != nil {
+		return 0, err
+	}
+	return next, look(e.coll, byLock, lapses)
+}
+
+// receiveNumbers hands out deferred messages, all or none. A message that
+// turns out to have expired goes the way of expired messages.
+func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, err error) {
+	if err := b.catchUp(ctx, s, r.Ref, now); err != nil {
+		return nil, err
+	}
+	var refused error
+	err = b.update(ctx, s, r.Ref, now, func(e *entity) (err error) {
+		docs, refused = nil, nil
+		if err := e.used(now); err != nil {
+			return err
+		}
+		messages, ok, err := e.deferred(r.Numbers)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			refused = errNotFound
+			return nil
+		}
+		for i := range messages {
+			d, err := e.handOne(&messages[i], r.Delete)
+			if err != nil {
+				return err
+			}
+			docs = append(docs, d)
+		}
+		return nil
+	})
+	if err == nil {
+		err = refused
+	}
+	return docs, err
+}
+
+// deferred finds deferred messages that nobody holds. ok is false if one of
+// them cannot be had; those that have expired are dealt with.
+func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err error) {
+	ok = true
+	for i, n := range numbers {
+		m, found, err := find(e.coll, n)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !found, m.state != deferred, m.locked, slices.Contains(numbers[:i], n):
+			ok = false
+		case !e.dead && m.expired(e.now):
+			ok = false
+			if err := e.expire(e.coll, &m); err != nil {
+				return nil, false, err
+			}
+		}
+		messages = append(messages, m)
+	}
+	return messages, ok, nil
+}

@@ -1,0 +1,152 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Send puts messages into a queue, all or none, and returns their sequence
+// numbers. The documents have their _id first.
+func (b *Broker) Send(ctx context.Context, s Store, ref Ref, docs []value.Doc, now int64) (numbers []int64, err error) {
+	err = b.update(ctx, s, ref, now, func(e *entity) error {
+		numbers = make([]int64, 0, len(docs))
+		for _, d := range docs {
+			n, _, err := e.send(d)
+			if err != nil {
+				return err
+			}
+			numbers = append(numbers, n)
+		}
+		return nil
+	})
+	return numbers, err
+}
+
+// Sender sends messages within a transaction that is somebody else's: what
+// ordinary inserts into queues do. It belongs to one transaction.
+type Sender struct {
+	broker *Broker
+	sent   map[[16]byte]*effects
+}
+
+// Sender starts a Sender.
+func (b *Broker) Sender() *Sender { return &Sender{broker: b} }
+
+// Insert sends one message. The document has its _id first.
+func (s *Sender) Insert(tx storage.Tx, ns storage.Namespace, d value.Doc, now int64) (storage.RecordID, error) {
+	var out effects
+	e, err := s.broker.open(tx, Ref{Namespace: ns}, now, &out)
+	if err != nil {
+		return 0, err
+	}
+	_, id, err := e.send(d)
+	if err != nil {
+		return 0, err
+	}
+	if s.sent == nil {
+		s.sent = map[[16]byte]*effects{}
+	}
+	if s.sent[e.uuid] == nil {
+		s.sent[e.uuid] = &effects{}
+	}
+	s.sent[e.uuid].add(&out)
+	return id, nil
+}
+
+// Reset forgets what was sent, because the transaction begins anew.
+func (s *Sender) Reset() { s.sent = nil }
+
+// Committed wakes those who wait for the messages. It must be called once
+// the transaction has committed.
+func (s *Sender) Committed() {
+	for uuid, out := range s.sent {
+		s.broker.apply(s.broker.queue(uuid), out)
+	}
+	s.sent = nil
+}
+
+// send stores a message and gives it its number, in this order, so that a
+// message that is refused leaves no gap.
+func (e *entity) send(d value.Doc) (number int64, id storage.RecordID, err error) {
+	if e.dead {
+		return 0, 0, mongoerr.Newf(mongoerr.IllegalOperation, "cannot send messages to the dead-letter queue of %s", e.ns)
+	}
+	var m message
+	m.split(d)
+	if err := m.readRequest(d, e.config); err != nil {
+		return 0, 0, err
+	}
+	l, err := e.numbers()
+	if err != nil {
+		return 0, 0, err
+	}
+	at := m.due
+	if m.enqueue(l.next, e.now); at > e.now {
+		m.enqueue(l.next, at)
+		m.state, m.due = scheduled, at
+	}
+	if id, err = e.main.Insert(m.encode(stored, false), e.now); err != nil {
+		return 0, 0, err
+	}
+	l.next++
+	l.activity = max(l.activity, e.now)
+	e.out.activity = max(e.out.activity, e.now)
+	e.out.ready += ifReady(&m)
+	e.out.note(&m, false)
+	return m.number, id, l.write(e.tx, e.uuid, e.now)
+}
+
+// CheckSend checks a document that is to be sent to a queue.
+func CheckSend(d value.Doc, c *Config) error {
+	var m message
+	return m.readRequest(d, c)
+}
+
+// readRequest reads what the sender may say about a message.
+func (m *message) readRequest(d value.Doc, c *Config) error {
+	m.timeToLive, m.due, m.deliveries = c.DefaultTimeToLive, 0, 0
+	seen := false
+	for it := d.Iter(); it.Next(); {
+		if it.Key() != Field {
+			continue
+		}
+		if seen {
+			return mongoerr.Newf(mongoerr.BadValue, "The field '%s' of a message must not be repeated", Field)
+		}
+		seen = true
+		if err := m.readSettings(it.Value(), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *message) readSettings(v value.Value, c *Config) error {
+	if v.Kind() != value.KindDocument {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s' of a message is the wrong type '%s', expected type 'object'", Field, v.Kind())
+	}
+	for name, v := range v.Doc().All() {
+		switch name {
+		case "timeToLive":
+			ms, err := parseDuration(Field+".timeToLive", v)
+			if err != nil {
+				return err
+			}
+			if ms <= 0 {
+				return mongoerr.Newf(mongoerr.BadValue, "The value of '%s.timeToLive' must be greater than zero, found %s", Field, v)
+			}
+			m.timeToLive = min(ms, c.DefaultTimeToLive)
+		case "scheduledEnqueueTimeUtc":
+			if v.Kind() != value.KindDateTime {
+				return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s.scheduledEnqueueTimeUtc' is the wrong type '%s', expected type 'date'", Field, v.Kind())
+			}
+			m.due = v.DateTime()
+		default:
+			return mongoerr.Newf(mongoerr.BadValue, "The field '%s.%s' of a message is owned by the server and cannot be set", Field, name)
+		}
+	}
+	return nil
+}

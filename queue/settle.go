@@ -1,0 +1,110 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxDocument is how large a message may become.
+const maxDocument = 16 << 20
+
+var errLockLost = mongoerr.New(mongoerr.MessageLockLost, "The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
+
+// settle runs fn on the message that is held with a token.
+func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now int64, fn func(*entity, *message) error) error {
+	return b.update(ctx, s, ref, now, func(e *entity) error {
+		r, ok := e.coll.Get(token(t).record())
+		if !ok {
+			return errLockLost
+		}
+		m := decode(r)
+		if !m.held(now) || m.token != t {
+			return errLockLost
+		}
+		if err := e.used(now); err != nil {
+			return err
+		}
+		return fn(e, &m)
+	})
+}
+
+// Complete removes a message that has been dealt with.
+func (b *Broker) Complete(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) error {
+	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error { return e.coll.Delete(m.id) })
+}
+
+// Abandon gives a message back: a failed delivery. Fields of the sender may
+// be changed. The outcome is "active", "expired" or "deadLettered".
+func (b *Broker) Abandon(ctx context.Context, s Store, ref Ref, t [16]byte, set value.Doc, now int64) (outcome string, err error) {
+	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) (err error) {
+		if err := m.set(set); err != nil {
+			return err
+		}
+		if n := len(m.head) + len(m.tail); n > maxDocument {
+			return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "Resulting message is larger than %d bytes: %d", maxDocument, n)
+		}
+		outcome, err = e.release(e.coll, m)
+		return err
+	})
+	return outcome, err
+}
+
+// Defer sets a message aside, to be received by its number only. As a failed
+// delivery it may be the last; the outcome is "deferred" or "deadLettered".
+func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) (number int64, outcome string, err error) {
+	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
+		m.unlock()
+		m.state = deferred
+		number, outcome = m.number, outcomeDeferred
+		if e.dead {
+			return e.save(e.coll, m)
+		}
+		if m.fail(e.config) {
+			outcome = outcomeDeadLettered
+			e.out.failed++
+			return e.bury(m, reasonDeliveries, descriptionDeliveries(e.config))
+		}
+		return e.save(e.coll, m)
+	})
+	return number, outcome, err
+}
+
+// DeadLetter moves a message to the dead-letter queue.
+func (b *Broker) DeadLetter(ctx context.Context, s Store, ref Ref, t [16]byte, reason, description string, now int64) error {
+	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
+		if e.dead {
+			return mongoerr.Newf(mongoerr.IllegalOperation, "a message in the dead-letter queue of %s cannot be dead-lettered again", e.ns)
+		}
+		return e.bury(m, reason, description)
+	})
+}
+
+// RenewLock lets a lock last for another lock duration from now, and returns
+// when it ends.
+func (b *Broker) RenewLock(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) (until int64, err error) {
+	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
+		until = after(now, e.config.LockDuration)
+		m.lockedUntil = until
+		return e.save(e.coll, m)
+	})
+	return until, err
+}
+
+// CancelScheduled removes a message that is not due yet.
+func (b *Broker) CancelScheduled(ctx context.Context, s Store, ref Ref, number, now int64) error {
+	return b.update(ctx, s, ref, now, func(e *entity) error {
+		m, ok, err := find(e.coll, number)
+		if err != nil {
+			return err
+		}
+		if !ok || m.state != scheduled || m.due <= now {
+			return errNotFound
+		}
+		if err := e.used(now); err != nil {
+			return err
+		}
+		return e.coll.Delete(m.id)
+	})
+}

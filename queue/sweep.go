@@ -1,0 +1,141 @@
+package queue
+
+import (
+	"context"
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+)
+
+// Targets lists the queues for a pass of the monitor.
+func (b *Broker) Targets(ctx context.Context, s Store) (list []ttl.Target, err error) {
+	err = s.View(ctx, func(tx storage.Tx) error {
+		for _, info := range tx.Collections("") {
+			if IsQueue(info.Options) && DeadLetterOf(info.Options) == "" {
+				list = append(list, &target{b, s, info})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// target is a queue that a pass visits.
+type target struct {
+	broker *Broker
+	store  Store
+	info   *storage.Info
+}
+
+func (t *target) Policy() ttl.Policy { return ttl.Message }
+func (t *target) String() string     { return t.info.Namespace.String() + " messages" }
+
+// Sweep implements ttl.Target: it writes down what time has done to the
+// messages, and deletes the queue if nobody has used it for too long.
+func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
+	work, idle, err := t.look(ctx, v.Now)
+	for more := work; more && err == nil; {
+		most := v.Batch()
+		if most == 0 {
+			return nil
+		}
+		if more, err = t.batch(ctx, v, most); err != nil {
+			break
+		}
+		if err = ctx.Err(); err == nil {
+			v.Yield()
+		}
+	}
+	if err == nil && (idle || work) {
+		err = t.deleteIdle(ctx, v)
+	}
+	if mongoerr.Is(err, mongoerr.NamespaceNotFound) { // dropped or renamed meanwhile
+		return nil
+	}
+	return err
+}
+
+// look tells, without writing, whether messages are due and whether the queue
+// has been idle for too long. It costs the same however many messages wait.
+func (t *target) look(ctx context.Context, now int64) (work, idle bool, err error) {
+	err = t.broker.view(ctx, t.store, t.ref(), now, func(e *entity) error {
+		if err := t.check(e); err != nil {
+			return err
+		}
+		if work, err = e.isDue(); err != nil {
+			return err
+		}
+		idle, err = e.tooIdle()
+		return err
+	})
+	return work, idle, err
+}
+
+func (t *target) ref() Ref { return Ref{Namespace: t.info.Namespace} }
+
+// check fails if the name belongs to another queue by now.
+func (t *target) check(e *entity) error {
+	if e.uuid != t.info.UUID {
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", t.info.Namespace)
+	}
+	return nil
+}
+
+// batch deals with at most so many messages in one transaction.
+func (t *target) batch(ctx context.Context, v *ttl.Visit, most int) (more bool, err error) {
+	var r ttl.Removed
+	err = t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
+		if err := t.check(e); err != nil {
+			return err
+		}
+		more, err = e.settleDue(most)
+		r = ttl.Removed{MessagesDropped: e.out.dropped, MessagesDeadLettered: e.out.expired + e.out.failed}
+		return err
+	})
+	if err == nil {
+		v.Count(r)
+	}
+	return more, err
+}
+
+// tooIdle tells whether nobody has used the queue for as long as it takes to
+// be deleted.
+func (e *entity) tooIdle() (bool, error) {
+	if !e.config.idle() {
+		return false, nil
+	}
+	_, ends, err := e.idleness()
+	return ends != 0 && ends <= e.now, err
+}
+
+// deleteIdle deletes the queue if it is too idle.
+func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
+	gone := false
+	err := t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
+		if err := t.check(e); err != nil {
+			return err
+		}
+		if gone, err = e.tooIdle(); !gone || err != nil {
+			return err
+		}
+		return Drop(e.tx, e.ns)
+	})
+	if err != nil || !gone {
+		return err
+	}
+	t.broker.forget(t.info.UUID)
+	t.broker.metrics.QueuesAutoDeleted.Add(1)
+	v.Count(ttl.Removed{QueuesDropped: 1})
+	return nil
+}
+
+// Forecast tells when the messages of a queue expire.
+func Forecast(coll storage.Collection, h ttl.Horizon) ([]ttl.Forecast, error) {
+	if DeadLetterOf(coll.Info().Options) != "" {
+		return nil, nil
+	}
+	rules := ttl.Rules{Lanes: []ttl.Lane{{Policy: ttl.Message, Index: byExpiry, From: math.MinInt64}}}
+	return rules.Forecast(coll, h)
+}
