@@ -251,3 +251,12 @@ func BenchmarkKeys(b *testing.B) {
 		})
 	}
 }
+
+// keysOf makes keys and values of a document, whatever comes of it.
+func keysOf(s *Spec, doc value.Doc) {
+	keys, _, _ := s.Keys(nil, storage.Record{Doc: doc})
+	for _, key := range keys {
+		s.KeyValue(doc, key)
+	}
+	s.Plan()
+}
