@@ -40,7 +40,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	c.reply.StartArray("firstBatch")
 	cur := &cursor{
 		ns: r.ns, it: r.it, session: c.session, user: c.userName(), noTimeout: r.noTimeout,
-		tailable: r.tailable, awaitData: r.awaitData, created: c.Body.Clone(), setOp: r.setOp,
+		tailable: r.tailable, awaitData: r.awaitData, created: c.Body.Clone(), setOp: r.setOp, extra: r.extra,
 	}
 	if cur.setOp == nil && r.exec != nil {
 		cur.setOp = r.exec.resume
@@ -97,5 +97,5 @@ func (c *Call) appendBatch(cur *cursor, size int64) (done bool, err error) {
 		c.reply.Document("", d)
 		returned++
 	}
-	return false, nil
+	return cur.peeked == nil && atEnd(cur.it), nil
 }

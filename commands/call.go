@@ -47,6 +47,9 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 		return fn(t.tx)
 	}
 	for {
+		if err := c.waitUnlocked(); err != nil {
+			return err
+		}
 		ended := c.svc.sessions.txnEnded.wait()
 		err := c.svc.engine.Update(c.ctx, fn)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -119,7 +120,9 @@ type modification struct {
 	hint         value.Value
 	sort         value.Doc
 	bypass       bool
-	wantNew      bool // the caller wants the document after the change
+	wantNew      bool      // the caller wants the document after the change
+	fields       value.Doc // projection of the document that is returned
+	projection   *project.Projection
 
 	exec    *execution
 	query   readQuery
@@ -215,11 +218,11 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	if q.scope, err = m.exec.letScope(m.let); err != nil {
 		return err
 	}
-	if err := c.compileFilter(q, false); err != nil {
+	if err := c.compileFilter(q, metaOf(info)); err != nil {
 		return err
 	}
-	if m.update.IsMissing() {
-		return nil
+	if err := m.compileFields(q.scope); err != nil || m.update.IsMissing() {
+		return err
 	}
 	o := update.Options{
 		Collation: q.collator, Multi: m.multi, Constants: m.constants != nil,
@@ -238,14 +241,17 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 func (c *Call) compilePipelineUpdate(m *modification, stages value.Doc) (update.Transform, error) {
 	scope := m.query.scope
 	if m.constants != nil {
-		var exprs *expr.LetExprs
-		var err error
-		if scope, exprs, err = expr.ScopeWithLet(m.constants, scope); err != nil {
+		if scope == nil {
+			scope = expr.NewScope()
+		}
+		child, vars, err := scope.WithLet(m.constants)
+		if err != nil {
 			return nil, err
 		}
-		if err := exprs.Eval(m.exec.env, nil); err != nil {
+		if err := vars.Bind(m.exec.env, m.exec.env, value.EmptyDoc); err != nil {
 			return nil, err
 		}
+		scope = child
 	}
 	p, err := agg.Compile(stages, agg.Options{DB: m.ns.DB, Coll: m.ns.Coll, Scope: scope, Collation: m.query.collator, Update: true})
 	if err != nil {

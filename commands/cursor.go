@@ -29,12 +29,12 @@ type cursor struct {
 	noTimeout bool
 	tailable  bool
 	awaitData bool
-	lastUsed  time.Time // real time, guarded by the registry
-	inUse     bool      // guarded by the registry
-	killed    bool      // guarded by the registry
-	created   value.Doc // the command that made it, for currentOp and comments
-	resume    func() value.Doc
-	setOp     func(*Call) // hands the running command to the iterator
+	lastUsed  time.Time              // real time, guarded by the registry
+	inUse     bool                   // guarded by the registry
+	killed    bool                   // guarded by the registry
+	created   value.Doc              // the command that made it, for currentOp and comments
+	extra     func(b *value.Builder) // further fields of the cursor document
+	setOp     func(*Call)            // hands the running command to the iterator
 }
 
 // cursorRegistry holds the open cursors.

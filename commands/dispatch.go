@@ -77,7 +77,11 @@ func (s *Service) execute(c *Call) error {
 	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.Body, cancel: cancel, session: c.session}
 	s.ops.add(c.op)
 	defer s.ops.remove(c.op)
+	began := s.real.Now()
 	err := s.inSession(c)
+	if c.cmd.on == onCollection || c.cmd.name == "getMore" {
+		s.usage.note(operationNamespace(c.op), c.cmd.name, s.real.Now().Sub(began))
+	}
 	if err != nil && c.ctx.Err() != nil && isContextError(err) {
 		err = mongoerr.From(context.Cause(c.ctx))
 	}

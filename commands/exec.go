@@ -13,6 +13,13 @@ type execution struct {
 	call  *Call
 	env   *expr.Env
 	stats execStats
+	scope *expr.Scope
+	plans []*access // of the collections a pipeline opened, for explain
+	// parent is the execution that is handed the calls, for those of
+	// sub-pipelines.
+	parent *execution
+	// record is the one the current document came from, where that is known.
+	record storage.Record
 }
 
 // execStats are the counters of explain's executionStats.
@@ -23,8 +30,19 @@ type execStats struct {
 
 func newExecution(c *Call) *execution {
 	x := &execution{call: c, env: expr.NewEnv(c.now)}
-	x.env.Interrupt = func() error { return x.call.interrupted() }
+	x.env.Interrupt = func() error { return x.running().interrupted() }
 	return x
+}
+
+// sub makes the execution of a part: it follows the calls of x.
+func (x *execution) sub(env *expr.Env) *execution { return &execution{parent: x, env: env} }
+
+// running is the command at work.
+func (x *execution) running() *Call {
+	for x.parent != nil {
+		x = x.parent
+	}
+	return x.call
 }
 
 // resume hands the execution to the command that continues it.
@@ -60,6 +78,9 @@ type records struct {
 	seen    map[storage.RecordID]struct{} // nil: a record cannot come twice
 	visible func(r *storage.Record, now int64) bool
 	done    bool
+
+	keepKeys bool // remember the index key of each record
+	keys     [][]byte
 }
 
 const (
@@ -84,10 +105,11 @@ func (r *records) once() *records {
 // Next returns the next record; ok is false at the end.
 func (r *records) Next() (rec storage.Record, ok bool, err error) {
 	for {
+		now := r.x.running().now
 		for r.next < len(r.buf) {
 			rec := &r.buf[r.next]
 			r.next++
-			if r.visible != nil && !r.visible(rec, r.x.call.now) {
+			if r.visible != nil && !r.visible(rec, now) {
 				continue
 			}
 			r.x.stats.docsExamined++
@@ -102,13 +124,16 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 	}
 }
 
+// currentKey is the index key of the record returned last.
+func (r *records) currentKey() []byte { return r.keys[r.next-1] }
+
 // fill reads the next chunk.
 func (r *records) fill() error {
-	if err := r.x.call.interrupted(); err != nil {
+	if err := r.x.running().interrupted(); err != nil {
 		return err
 	}
-	r.buf, r.next = r.buf[:0], 0
-	err := r.x.call.view(func(tx storage.Tx) error {
+	r.buf, r.keys, r.next = r.buf[:0], r.keys[:0], 0
+	err := r.x.running().view(func(tx storage.Tx) error {
 		coll, err := tx.Collection(r.ns)
 		if err != nil || coll.Info().UUID != r.uuid {
 			return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x", r.uuid)
@@ -148,6 +173,9 @@ func (r *records) read(coll storage.Collection) error {
 		if r.isNew(id) {
 			if rec, ok := coll.Get(id); ok {
 				r.buf = append(r.buf, rec)
+				if r.keepKeys {
+					r.keys = append(r.keys, append([]byte(nil), key...))
+				}
 			}
 		}
 		return visited < r.chunk

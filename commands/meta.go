@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -38,6 +39,7 @@ type collectionMeta struct {
 
 	collation *collation.Collation // nil: simple
 	indexes   []*index.Spec        // those that users see
+	text      *text.Index          // of the text index, nil if there is none
 
 	preImages bool
 
@@ -75,6 +77,10 @@ func (Indexer) Attach(info *storage.Info) any {
 		m.indexes = append(m.indexes, spec)
 		if spec.Clustered {
 			m.clustered = spec
+		}
+		if spec.Kind == index.Text {
+			d := spec.Doc()
+			m.text, _ = text.NewIndex(d.Lookup("weights").Doc(), d.Lookup("default_language").Str(), d.Lookup("language_override").Str())
 		}
 	}
 	return m
@@ -124,6 +130,17 @@ func (m *collectionMeta) collator() value.Collator {
 		return nil
 	}
 	return m.collation
+}
+
+// plainText compiles $text where there is no index to tell how: the query
+// is then refused for want of one.
+var plainText, _ = text.NewIndex(value.EmptyDoc, "", "")
+
+func (m *collectionMeta) textMatcher() match.TextMatcher {
+	if m.text != nil {
+		return m.text
+	}
+	return plainText
 }
 
 func (m *collectionMeta) visibility() func(*storage.Record, int64) bool { return m.visible }

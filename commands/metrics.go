@@ -15,6 +15,7 @@ type metrics struct {
 	connections   struct{ current, active, total, rejected atomic.Int64 }
 	asserts       struct{ user, regular atomic.Int64 }
 	queryExecutor struct{ scanned, scannedObjects, collectionScans atomic.Int64 }
+	transactions  struct{ started, committed, aborted, retriedCommands, retriedStatements atomic.Int64 }
 	commands      sync.Map // name -> *commandCounter
 }
 

@@ -17,6 +17,7 @@ import (
 type readQuery struct {
 	filter   value.Doc
 	matcher  *match.Matcher
+	near     *match.Near // of the filter, nil if there is none
 	sort     value.Doc
 	hint     value.Value
 	min, max value.Doc
@@ -57,23 +58,54 @@ func (x *execution) letScope(let value.Doc) (*expr.Scope, error) {
 	if let == nil {
 		return nil, nil
 	}
-	scope, exprs, err := expr.ScopeWithLet(let, nil)
+	scope, vars, err := expr.ScopeWithLet(let)
 	if err != nil {
 		return nil, err
 	}
-	return scope, exprs.Eval(x.env, nil)
+	return scope, vars.Bind(x.env, x.env, value.EmptyDoc)
 }
 
 // compileFilter compiles the filter of a query against a collection.
-func (c *Call) compileFilter(q *readQuery, near bool) error {
+func (c *Call) compileFilter(q *readQuery, meta *collectionMeta) error {
 	m, err := match.Compile(q.filter, match.Options{
-		Collation: q.collator, Scope: q.scope, AllowNear: near, Text: nil,
+		Collation: q.collator, Scope: q.scope, AllowNear: true, Text: meta.textMatcher(),
 	})
 	if err != nil {
 		return err
 	}
 	q.matcher = m
+	q.near = findNear(m.Root())
+	if meta.text == nil && hasText(m.Root()) {
+		return mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
+	}
 	return nil
+}
+
+// findNear returns the $near of a filter; it can only stand at the top.
+func findNear(n match.Node) *match.Near {
+	if near, ok := n.(*match.Near); ok {
+		return near
+	}
+	if and, ok := n.(*match.And); ok {
+		for _, child := range and.Nodes {
+			if near := findNear(child); near != nil {
+				return near
+			}
+		}
+	}
+	return nil
+}
+
+func hasText(n match.Node) bool {
+	if _, ok := n.(*match.Text); ok {
+		return true
+	}
+	for _, child := range n.Children() {
+		if hasText(child) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkHint refuses hints of impossible types.
@@ -121,4 +153,13 @@ func pointID(filter value.Doc) (value.Value, bool) {
 		}
 	}
 	return v, !it.Next()
+}
+
+// textIndex is the text index of a collection, for $text in pipelines.
+func (c *Call) textIndex(db, coll string) match.TextMatcher {
+	info, err := c.lookup(storage.Namespace{DB: db, Coll: coll})
+	if err != nil {
+		return plainText
+	}
+	return metaOf(info).textMatcher()
 }

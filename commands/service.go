@@ -40,6 +40,8 @@ type Options struct {
 	TestClock  bool              // Clock is a *clock.Manual that commands may move
 	Shutdown   func()            // asked for by the shutdown command
 	DuskDB     string            // version of DuskDB itself
+	Lines      *LogLines         // the recent log, for getLog
+	Warnings   []string          // startup warnings, for getLog
 }
 
 // Service runs commands. It is safe for concurrent use.
@@ -52,16 +54,20 @@ type Service struct {
 	table    map[string]*command
 	commands []*command // sorted by name, without aliases
 
-	real      clock.Clock // for what must not follow a test clock: cursors, sessions
-	params    *parameters
-	cursors   *cursorRegistry
-	sessions  *sessionRegistry
-	ops       *operationRegistry
-	metrics   metrics
-	stamps    timestamps
-	processID value.OID
-	changes   *broadcast // signalled after every committed write
-	lastConn  atomic.Int64
+	real       clock.Clock // for what must not follow a test clock: cursors, sessions
+	params     *parameters
+	cursors    *cursorRegistry
+	sessions   *sessionRegistry
+	ops        *operationRegistry
+	metrics    metrics
+	stamps     timestamps
+	outs       atomic.Int64 // names for the collections $out writes into
+	usage      usage
+	fsync      *fsyncLock
+	background context.Context // ends when the server stops
+	processID  value.OID
+	changes    *broadcast // signalled after every committed write
+	lastConn   atomic.Int64
 }
 
 // New makes a Service over an open engine.
@@ -72,7 +78,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {

@@ -37,6 +37,13 @@ type transaction struct {
 	started time.Time
 }
 
+// inTransaction reports whether a transaction is open.
+func (s *session) inTransaction() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.txn != nil
+}
+
 // sessionRegistry holds the live sessions.
 type sessionRegistry struct {
 	mu       sync.Mutex
@@ -117,4 +124,9 @@ func (r *sessionRegistry) list() []*session {
 
 func (r *sessionRegistry) closeAll(context.Context) {
 	r.end(func(*session) bool { return true })
+}
+
+// expire ends sessions that were not used for a while.
+func (r *sessionRegistry) expire(now time.Time, timeout time.Duration) {
+	r.end(func(s *session) bool { return now.Sub(s.lastUsed) >= timeout })
 }

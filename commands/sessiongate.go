@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"time"
-
 	"github.com/duskdb/duskdb/mongoerr"
 )
 

@@ -43,5 +43,7 @@ func commandFamilies() [][]command {
 		diagnosticCommands(),
 		parameterCommands(),
 		sessionCommands(),
+		catalogCommands(),
+		statsCommands(),
 	}
 }

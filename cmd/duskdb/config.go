@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// configFile is the part of mongod's configuration that DuskDB knows. Keys
+// it does not know are refused, so that no setting is silently ignored.
+type configFile struct {
+	Net struct {
+		Port      *int    `yaml:"port"`
+		BindIP    *string `yaml:"bindIp"`
+		BindIPAll bool    `yaml:"bindIpAll"`
+		MaxConns  *int    `yaml:"maxIncomingConnections"`
+	} `yaml:"net"`
+	Storage struct {
+		DBPath *string `yaml:"dbPath"`
+	} `yaml:"storage"`
+	SystemLog struct {
+		Path        *string `yaml:"path"`
+		LogAppend   bool    `yaml:"logAppend"`
+		Destination string  `yaml:"destination"`
+		Quiet       bool    `yaml:"quiet"`
+		Verbosity   *int    `yaml:"verbosity"`
+	} `yaml:"systemLog"`
+	SetParameter map[string]any `yaml:"setParameter"`
+	DuskDB       struct {
+		TestClock bool   `yaml:"testClock"`
+		LogFormat string `yaml:"logFormat"`
+	} `yaml:"duskdb"`
+}
+
+// applyConfig fills what the command line left at its default from the
+// configuration file.
+func (s *serveCmd) applyConfig() error {
+	if s.Config == "" {
+		return nil
+	}
+	f, err := os.Open(s.Config)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var c configFile
+	d := yaml.NewDecoder(f)
+	d.KnownFields(true)
+	if err := d.Decode(&c); err != nil {
+		return fmt.Errorf("%s: %w", s.Config, err)
+	}
+	s.merge(&c)
+	return nil
+}
+
+func (s *serveCmd) merge(c *configFile) {
+	if c.Net.Port != nil && s.Port == 27017 {
+		s.Port = *c.Net.Port
+	}
+	if c.Net.BindIP != nil && slices.Equal(s.BindIP, []string{"127.0.0.1"}) {
+		s.BindIP = []string{*c.Net.BindIP}
+	}
+	s.BindIPAll = s.BindIPAll || c.Net.BindIPAll
+	if c.Net.MaxConns != nil && s.MaxConns == 0 {
+		s.MaxConns = *c.Net.MaxConns
+	}
+	if c.Storage.DBPath != nil && s.DBPath == "duskdb-data" {
+		s.DBPath = *c.Storage.DBPath
+	}
+	if c.SystemLog.Path != nil && s.LogPath == "" {
+		s.LogPath = *c.SystemLog.Path
+	}
+	s.LogAppend = s.LogAppend || c.SystemLog.LogAppend
+	s.Quiet = s.Quiet || c.SystemLog.Quiet
+	if c.SystemLog.Verbosity != nil && s.Verbose == 0 {
+		s.Verbose = *c.SystemLog.Verbosity
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.SetParameter)) {
+		s.SetParameter = append([]string{fmt.Sprintf("%s=%v", name, c.SetParameter[name])}, s.SetParameter...)
+	}
+	s.TestClock = s.TestClock || c.DuskDB.TestClock
+	if c.DuskDB.LogFormat != "" && s.LogFormat == "auto" {
+		s.LogFormat = c.DuskDB.LogFormat
+	}
+}
+
+func sortedNames(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,80 @@
+// Command duskdb is the DuskDB server: MongoDB's protocol and language over
+// an embedded store, for data that expires.
+//
+//	duskdb                        serve on 127.0.0.1:27017, data in ./duskdb-data
+//	duskdb --dbpath :memory:      keep nothing
+//	duskdb --port 0               take a free port
+//	duskdb ping                   is a server there? (for health checks)
+//
+// Flags are named as mongod's. Each can also be set by an environment
+// variable (--bind_ip: DUSKDB_BIND_IP) or in mongod's YAML configuration.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the linker for releases.
+var version = "0.1.0"
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// cli is the command line.
+type cli struct {
+	Serve   serveCmd   `cmd:"" default:"withargs" help:"Run the server (the default)."`
+	Ping    pingCmd    `cmd:"" help:"Ping a server; exits 0 if it answers."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+func run(args []string) int {
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("duskdb"),
+		kong.Description("A MongoDB-compatible server for data that expires."),
+		kong.DefaultEnvars("DUSKDB"),
+		kong.UsageOnError(),
+		kong.Help(kong.DefaultHelpPrinter),
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "duskdb:", err)
+		return 2
+	}
+	ctx, err := parser.Parse(normalise(args))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "duskdb:", err)
+		return 2
+	}
+	if err := ctx.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "duskdb:", err)
+		return 1
+	}
+	return 0
+}
+
+// normalise turns mongod's -vvv into one -v with a count.
+func normalise(args []string) []string {
+	out := make([]string, 0, len(args))
+	for _, a := range args {
+		if len(a) > 2 && a[0] == '-' && strings.Trim(a[1:], "v") == "" {
+			out = append(out, fmt.Sprintf("--verbose=%d", len(a)-1))
+			continue
+		}
+		if a == "-v" {
+			a = "--verbose=1"
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+type versionCmd struct{}
+
+// Run prints the versions.
+func (versionCmd) Run() error {
+	fmt.Println("duskdb v" + version + " (MongoDB " + serverVersion() + " compatible)")
+	return nil
+}

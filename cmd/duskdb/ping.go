@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// pingCmd asks a server whether it answers: the health check of the
+// container image.
+type pingCmd struct {
+	Address string        `arg:"" optional:"" default:"127.0.0.1:27017" help:"host:port or mongodb:// URI of the server."`
+	Timeout time.Duration `default:"2s" help:"How long to wait."`
+}
+
+// Run pings once.
+func (p *pingCmd) Run() error {
+	addr := strings.TrimPrefix(p.Address, "mongodb://")
+	addr, _, _ = strings.Cut(addr, "/")
+	if !strings.Contains(addr, ":") {
+		addr += ":27017"
+	}
+	conn, err := net.DialTimeout("tcp", addr, p.Timeout)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	start := clock.System().Now()
+	if err := conn.SetDeadline(start.Add(p.Timeout)); err != nil {
+		return err
+	}
+	reply, err := wire.NewClient(conn).RoundTrip(value.NewDoc("ping", value.Int32(1), "$db", value.String("admin")))
+	if err != nil {
+		return err
+	}
+	if !reply.Body.Lookup("ok").Truthy() {
+		return errors.New(reply.Body.Lookup("errmsg").Str())
+	}
+	fmt.Printf("%s answered in %s\n", addr, clock.System().Now().Sub(start).Round(time.Microsecond))
+	return nil
+}

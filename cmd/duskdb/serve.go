@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/server"
+	"github.com/duskdb/duskdb/value"
+)
+
+// serveCmd runs the server. The names of the flags are mongod's.
+type serveCmd struct {
+	Port         int      `default:"27017" help:"Port to listen on; 0 takes a free one."`
+	BindIP       []string `name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
+	BindIPAll    bool     `name:"bind_ip_all" help:"Listen on all addresses."`
+	DBPath       string   `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
+	SetParameter []string `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
+	TestClock    bool     `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
+	MaxConns     int      `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
+	LogPath      string   `name:"logpath" help:"File to log to; default: standard error."`
+	LogAppend    bool     `name:"logappend" help:"Append to the log file instead of starting a new one."`
+	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
+	Quiet        bool     `help:"Log warnings and errors only."`
+	Verbose      int      `name:"verbose" default:"0" help:"Log more; up to 5. Also -v, -vv, …"`
+	Config       string   `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
+}
+
+func serverVersion() string { return commands.ServerVersion }
+
+// Run serves until a signal or the shutdown command.
+func (s *serveCmd) Run() error {
+	if err := s.applyConfig(); err != nil {
+		return err
+	}
+	log, closeLog, err := s.logger()
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	params, err := parseParameters(s.SetParameter)
+	if err != nil {
+		return err
+	}
+	stop := make(chan struct{})
+	var once sync.Once
+	cfg := server.Config{
+		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
+		MaxConns: s.MaxConns, Log: log, Argv: os.Args, Parsed: s.parsed(params), Version: version,
+		OnShutdown: func() { once.Do(func() { close(stop) }) },
+	}
+	srv, err := server.New(cfg)
+	if err != nil {
+		return err
+	}
+	if err := srv.Start(); err != nil {
+		return err
+	}
+	for _, addr := range srv.Addrs() {
+		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Msg("Waiting for connections")
+	}
+	fmt.Printf("duskdb listening on %s\n", srv.URI())
+	return wait(srv, stop)
+}
+
+// wait blocks until the server should stop, and stops it.
+func wait(srv *server.Server, stop <-chan struct{}) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	select {
+	case <-signals:
+	case <-stop:
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-signals // a second signal cuts the draining short
+		cancel()
+	}()
+	return srv.Close(ctx)
+}
+
+func (s *serveCmd) addresses() []string {
+	if s.BindIPAll {
+		return []string{"0.0.0.0"}
+	}
+	var out []string
+	for _, a := range s.BindIP {
+		for _, part := range strings.Split(a, ",") {
+			if part = strings.TrimSpace(part); part == "localhost" {
+				part = "127.0.0.1"
+			}
+			if part != "" {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+func parseParameters(given []string) (map[string]string, error) {
+	params := map[string]string{}
+	for _, p := range given {
+		name, v, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, errors.New("--setParameter wants name=value, not " + p)
+		}
+		params[name] = v
+	}
+	return params, nil
+}
+
+// parsed is the configuration as getCmdLineOpts shows it.
+func (s *serveCmd) parsed(params map[string]string) value.Doc {
+	b := value.NewBuilder()
+	b.StartDocument("net").Int32("port", int32(s.Port)).String("bindIp", strings.Join(s.addresses(), ",")).End()
+	b.StartDocument("storage").String("dbPath", s.DBPath).End()
+	if s.Config != "" {
+		b.String("config", s.Config)
+	}
+	if len(params) > 0 {
+		b.StartDocument("setParameter")
+		for _, name := range sortedNames(params) {
+			b.String(name, params[name])
+		}
+		b.End()
+	}
+	return b.Doc()
+}

@@ -1,0 +1,238 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// access is how a query reaches its records: the planner's choice, made
+// runnable.
+type access struct {
+	plan   *plan.Plan
+	spec   *index.Spec // of the index that is used, nil if none or several
+	sorted bool        // the records come in the query's order
+}
+
+// access plans a query over a collection.
+func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, error) {
+	pq := plan.Query{
+		NS: info.Namespace.String(), Filter: q.matcher, Sort: q.sort, Limit: q.limit, Min: q.min, Max: q.max,
+		Collation: collationDoc(q.collator), Needs: q.fields,
+	}
+	if err := setHint(&pq.Hint, q.hint); err != nil {
+		return nil, err
+	}
+	if n, natural := isNatural(q.sort); natural {
+		pq.Sort = nil
+		if pq.Hint.IsZero() {
+			pq.Hint.Natural = n
+		}
+	}
+	a := &access{}
+	err := c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err != nil {
+			return err
+		}
+		a.plan, err = plan.Make(&pq, planCollection(coll, info))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, natural := isNatural(q.sort)
+	a.sorted = a.plan.Sorted || natural
+	if a.plan.Index != nil {
+		if line := info.Index(a.plan.Index.Name); line != nil {
+			a.spec = index.Of(line)
+		}
+	}
+	return a, nil
+}
+
+func setHint(h *plan.Hint, v value.Value) error {
+	switch v.Kind() {
+	case value.KindString:
+		h.Name = v.Str()
+	case value.KindDocument:
+		if n, ok := isNatural(v.Doc()); ok {
+			h.Natural = n
+		} else if !v.Doc().IsEmpty() {
+			h.Key = v.Doc()
+		}
+	}
+	return nil
+}
+
+// planCollection describes a collection to the planner.
+func planCollection(coll storage.Collection, info *storage.Info) *plan.Collection {
+	m := metaOf(info)
+	pc := &plan.Collection{Count: coll.Count(), Clustered: m.clustered != nil}
+	for _, spec := range m.indexes {
+		stats, err := coll.IndexStats(spec.Name)
+		if err != nil {
+			continue
+		}
+		if x := spec.Plan(); x != nil {
+			x.Multikey, x.Entries = stats.Multikey, stats.Entries
+			pc.Indexes = append(pc.Indexes, x)
+		}
+	}
+	pc.Estimate = func(x *plan.Index, r plan.Range, limit int64) (n int64) {
+		_ = coll.ScanIndex(x.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
+			n++
+			return n < limit
+		})
+		return n
+	}
+	return pc
+}
+
+// records opens the plan's records, not yet matched.
+func (a *access) records(x *execution, info *storage.Info) recordSource {
+	clustered := metaOf(info).clustered != nil
+	switch p := a.plan; p.Type {
+	case plan.Nothing:
+		return noRecords{}
+	case plan.Merge:
+		return newMerged(x, info, p)
+	case plan.Union:
+		var scans []scan
+		for _, part := range p.Parts {
+			scans = appendScans(scans, part, clustered)
+		}
+		return newRecords(x, info, scans).once()
+	default:
+		r := newRecords(x, info, appendScans(nil, p, clustered))
+		if p.Dedup {
+			r.once()
+		}
+		return r
+	}
+}
+
+// appendScans turns a simple plan into scans. The natural order of a
+// clustered collection is that of its index on _id.
+func appendScans(scans []scan, p *plan.Plan, clustered bool) []scan {
+	switch p.Type {
+	case plan.Nothing:
+	case plan.CollScan:
+		if clustered {
+			all := []storage.KeyRange{{Reverse: p.Reverse}}
+			return append(scans, scan{index: idIndex, ranges: all})
+		}
+		scans = append(scans, scan{records: storage.Range{Reverse: p.Reverse}})
+	case plan.Union:
+		for _, part := range p.Parts {
+			scans = appendScans(scans, part, clustered)
+		}
+	default:
+		s := scan{index: p.Index.Name}
+		for _, r := range p.Ranges {
+			s.ranges = append(s.ranges, storage.KeyRange{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse})
+		}
+		scans = append(scans, s)
+	}
+	return scans
+}
+
+// matching opens the plan's records that match the query.
+func (a *access) matching(x *execution, info *storage.Info, q *readQuery) recordSource {
+	src := a.records(x, info)
+	if a.plan.Exact {
+		return src
+	}
+	return &matching{src: src, q: q, env: x.env}
+}
+
+// open opens the plan's matching records; those of a $near by distance.
+func (a *access) open(x *execution, info *storage.Info, q *readQuery) (recordSource, error) {
+	src := a.matching(x, info, q)
+	if q.near == nil {
+		return src, nil
+	}
+	if err := requireGeoIndex(info, q.near.FieldPath().String()); err != nil {
+		return nil, err
+	}
+	return x.sortByDistance(src, q.near)
+}
+
+// documents opens the documents that match the query.
+func (a *access) documents(x *execution, info *storage.Info, q *readQuery) (agg.Iterator, error) {
+	src, err := a.open(x, info, q)
+	if err != nil {
+		return nil, err
+	}
+	return &documents{src: src, exec: x}, nil
+}
+
+// openRecords plans a query and opens its records, sorted if it has a sort.
+func (c *Call) openRecords(x *execution, info *storage.Info, q *readQuery) (recordSource, error) {
+	a, err := c.access(x, info, q)
+	if err != nil {
+		return nil, err
+	}
+	src, err := a.open(x, info, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.sort == nil || q.sort.IsEmpty() || a.sorted {
+		return src, nil
+	}
+	return x.sortRecords(src, q)
+}
+
+// noRecords is an empty source.
+type noRecords struct{}
+
+func (noRecords) Next() (storage.Record, bool, error) { return storage.Record{}, false, nil }
+func (noRecords) Close()                              {}
+
+// sortRecords sorts records by their documents. The sorter knows only
+// documents, so each carries its record id along.
+func (x *execution) sortRecords(src recordSource, q *readQuery) (recordSource, error) {
+	it, err := x.sort(&wrapped{src: src}, wrappedPattern(q.sort), q.limit, q.collator, nil)
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return &unwrapped{it: it}, nil
+}
+
+// wrapped yields {i: record id, t: time of writing, d: document}.
+type wrapped struct{ src recordSource }
+
+func (w *wrapped) Next() (value.Doc, error) {
+	r, ok, err := w.src.Next()
+	if !ok || err != nil {
+		return nil, err
+	}
+	return value.NewDoc("i", value.Int64(int64(r.ID)), "t", value.Int64(r.TS), "d", value.Document(r.Doc)), nil
+}
+
+func (w *wrapped) Close() { w.src.Close() }
+
+// wrappedPattern moves a sort pattern below the field d.
+func wrappedPattern(sort value.Doc) value.Doc {
+	var b value.Builder
+	b.Reset(nil)
+	for name, v := range sort.All() {
+		b.Append("d."+name, v)
+	}
+	return b.Doc()
+}
+
+type unwrapped struct{ it agg.Iterator }
+
+func (u *unwrapped) Next() (storage.Record, bool, error) {
+	d, err := u.it.Next()
+	if d == nil || err != nil {
+		return storage.Record{}, false, err
+	}
+	return storage.Record{ID: storage.RecordID(d.Lookup("i").Int64()), TS: d.Lookup("t").Int64(), Doc: d.Lookup("d").Doc()}, true, nil
+}
+
+func (u *unwrapped) Close() { u.it.Close() }

@@ -1,0 +1,225 @@
+package commands
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Out implements agg.Host: it writes into a temporary collection that takes
+// the target's place at the end.
+func (h *host) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
+	ns := storage.Namespace{DB: t.DB, Coll: t.Coll}
+	if err := checkUserNamespace(ns); err != nil {
+		return nil, err
+	}
+	old, err := h.x.running().lookup(ns)
+	if err != nil {
+		return nil, err
+	}
+	m := metaOf(old)
+	switch {
+	case m.kind == view:
+		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+	case m.kind == timeSeries || t.TimeSeries != nil:
+		return h.outTimeSeries(ns, old, t)
+	case m.capped:
+		return nil, mongoerr.Newf(17152, "namespace '%s' is capped so it can't be used for $out", ns)
+	}
+	o := &outWriter{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: "tmp.agg_out." + strconv.FormatInt(int64(h.x.running().svc.outs.Add(1)), 10)}}
+	return o, o.create(old)
+}
+
+// outWriter buffers documents and writes them in chunks.
+type outWriter struct {
+	h       *host
+	ns      storage.Namespace
+	temp    storage.Namespace
+	pending []value.Doc
+	bytes   int
+	done    bool
+}
+
+func (o *outWriter) create(old *storage.Info) error {
+	options, indexes := value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()}
+	if old != nil {
+		options, indexes = old.Options, nil
+		for _, line := range old.Indexes {
+			indexes = append(indexes, line.IndexSpec)
+		}
+	}
+	return o.h.x.running().update(func(tx storage.Tx) error {
+		_, err := tx.Create(o.temp, options, indexes)
+		return err
+	})
+}
+
+func (o *outWriter) Write(d value.Doc) error {
+	prepared, err := o.h.x.running().prepareInsert(d)
+	if err != nil {
+		return err
+	}
+	o.pending, o.bytes = append(o.pending, prepared.Clone()), o.bytes+len(prepared)
+	if len(o.pending) < insertChunk && o.bytes < insertBytes {
+		return nil
+	}
+	return o.flush()
+}
+
+func (o *outWriter) flush() error {
+	c := o.h.x.running()
+	err := c.update(func(tx storage.Tx) error {
+		coll, err := tx.Collection(o.temp)
+		if err != nil {
+			return err
+		}
+		w := c.newWriter(tx, coll, o.h.bypass)
+		for _, d := range o.pending {
+			if _, err := w.insert(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	o.pending, o.bytes = o.pending[:0], 0
+	return err
+}
+
+func (o *outWriter) Commit() error {
+	if err := o.flush(); err != nil {
+		return err
+	}
+	o.done = true
+	return o.h.x.running().update(func(tx storage.Tx) error {
+		if err := tx.Drop(o.ns); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		return tx.Rename(o.temp, o.ns)
+	})
+}
+
+func (o *outWriter) Abort() {
+	if o.done {
+		return
+	}
+	o.done = true
+	_ = o.h.x.running().svc.engine.Update(o.h.x.running().svc.background, func(tx storage.Tx) error { return tx.Drop(o.temp) })
+}
+
+// Merge implements agg.Host.
+func (h *host) Merge(_ *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
+	ns := storage.Namespace{DB: t.DB, Coll: t.Coll}
+	if err := checkUserNamespace(ns); err != nil {
+		return nil, err
+	}
+	info, err := h.x.running().lookup(ns)
+	if err != nil {
+		return nil, err
+	}
+	m := metaOf(info)
+	switch m.kind {
+	case view:
+		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+	case timeSeries:
+		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$merge to time-series collections is not supported: %s", ns)
+	}
+	w := &mergeWriter{h: h, ns: ns, on: t.On, index: idIndex}
+	if w.on == nil {
+		w.on = []string{"_id"}
+	}
+	if len(w.on) == 1 && w.on[0] == "_id" {
+		return w, nil
+	}
+	spec := uniqueIndexOn(m.indexes, w.on)
+	if spec == nil {
+		return nil, mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
+	}
+	w.index, w.spec = spec.Name, spec
+	return w, nil
+}
+
+// uniqueIndexOn finds a unique index over exactly these fields, in any
+// order.
+func uniqueIndexOn(indexes []*index.Spec, on []string) *index.Spec {
+	for _, s := range indexes {
+		if !s.IsUnique || s.Partial != nil || s.Sparse || len(s.Fields) != len(on) {
+			continue
+		}
+		all := true
+		for _, name := range on {
+			all = all && s.Key.Has(name)
+		}
+		if all {
+			return s
+		}
+	}
+	return nil
+}
+
+// mergeWriter applies the results of $merge one by one.
+type mergeWriter struct {
+	h     *host
+	ns    storage.Namespace
+	on    []string
+	index string
+	spec  *index.Spec // nil: the index on _id
+}
+
+func (w *mergeWriter) On() []string { return w.on }
+
+func (w *mergeWriter) Apply(d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
+	c := w.h.x.running()
+	err := c.update(func(tx storage.Tx) error {
+		coll, err := c.collectionForInsert(tx, w.ns)
+		if err != nil {
+			return err
+		}
+		old, found, err := w.find(coll, d)
+		if err != nil {
+			return err
+		}
+		next, err := change(old.Doc)
+		if err != nil || next == nil {
+			return err
+		}
+		wr := c.newWriter(tx, coll, w.h.bypass)
+		if !found {
+			if next, err = c.prepareInsert(next); err != nil {
+				return err
+			}
+			_, err = wr.insert(next)
+			return err
+		}
+		if !value.Equal(old.Doc.Lookup("_id"), next.Lookup("_id")) && next.Has("_id") {
+			return mongoerr.New(mongoerr.ImmutableField, "$merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: Performing an update on the path '_id' would modify the immutable field '_id'")
+		}
+		if !next.Has("_id") {
+			var b value.Builder
+			b.Reset(nil)
+			b.Append("_id", old.Doc.Lookup("_id"))
+			it := next.Iter()
+			next = b.Raw(it.Rest()).Doc()
+		}
+		return wr.replace(old, next)
+	})
+	return translate(w.ns, err)
+}
+
+// find looks the document up by the on-fields.
+func (w *mergeWriter) find(coll storage.Collection, d value.Doc) (storage.Record, bool, error) {
+	if w.spec == nil {
+		return coll.Find(idIndex, value.AppendKeyWith(nil, d.Lookup("_id"), metaOf(coll.Info()).collator()))
+	}
+	keys, _, err := w.spec.Keys(nil, storage.Record{Doc: d})
+	if err != nil || len(keys) == 0 {
+		return storage.Record{}, false, err
+	}
+	return coll.Find(w.index, keys[0])
+}
+
+func (w *mergeWriter) Close() error { return nil }

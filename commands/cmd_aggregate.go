@@ -1,0 +1,164 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type aggregateArgs struct {
+	Aggregate    value.Value `arg:"aggregate,required"`
+	Pipeline     array       `arg:"pipeline,required"`
+	Explain      *bool       `arg:"explain"`
+	AllowDiskUse *bool       `arg:"allowDiskUse"`
+	Cursor       value.Value `arg:"cursor"`
+	Bypass       looseBool   `arg:"bypassDocumentValidation"`
+	Collation    value.Doc   `arg:"collation"`
+	Hint         value.Value `arg:"hint"`
+	Let          value.Doc   `arg:"let"`
+	BatchSize    value.Value `arg:"batchSize"`
+	FromMongos   looseBool   `arg:"fromMongos"`
+	NeedsMerge   looseBool   `arg:"needsMerge"`
+	EncInfo      value.Value `arg:"encryptionInformation"`
+}
+
+var aggregateSpec = newArgs[aggregateArgs]("aggregate")
+
+func runAggregate(c *Call) error {
+	var a aggregateArgs
+	if err := aggregateSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	c.svc.metrics.opcounters.command.Add(1)
+	if a.Explain != nil && *a.Explain {
+		return c.explainAggregate(&a, "queryPlanner")
+	}
+	size, err := a.batchSize()
+	if err != nil {
+		return err
+	}
+	r, err := c.openAggregate(&a)
+	if err != nil {
+		return err
+	}
+	req := cursorRequest{ns: r.ns, it: r.it, exec: r.exec, batchSize: size, setOp: r.exec.resume}
+	if r.pipeline.IsChangeStream() {
+		req.tailable, req.awaitData = true, true
+	}
+	if r.pipeline.Writes() {
+		req.batchSize = 0
+		if err := drain(r.it); err != nil {
+			return err
+		}
+		req.it, req.singleBatch = emptyDocs{}, true
+	}
+	if err := c.firstBatch(req); err != nil {
+		return err
+	}
+	if r.pipeline.Writes() {
+		return c.wait()
+	}
+	return nil
+}
+
+// drain runs a pipeline that ends in $out or $merge.
+func drain(it agg.Iterator) error {
+	defer it.Close()
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return err
+		}
+	}
+}
+
+func (a *aggregateArgs) batchSize() (int64, error) {
+	if a.Cursor.IsMissing() {
+		return 0, mongoerr.New(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
+	}
+	if a.Cursor.Kind() != value.KindDocument {
+		return 0, mongoerr.New(mongoerr.TypeMismatch, "cursor field must be missing or an object")
+	}
+	size := int64(-1)
+	for name, v := range a.Cursor.Doc().All() {
+		if name != "batchSize" {
+			return 0, mongoerr.Newf(40415, "BSON field 'cursor.%s' is an unknown field.", name)
+		}
+		if !v.IsNumber() {
+			return 0, wrongType("cursor", "batchSize", v, numberTypes)
+		}
+		if size = v.TruncInt64(); size < 0 {
+			return 0, mongoerr.Newf(51024, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
+		}
+	}
+	return size, nil
+}
+
+// aggregation is an opened aggregate.
+type aggregation struct {
+	ns       storage.Namespace // of the cursor
+	exec     *execution
+	agg      *agg.Exec
+	pipeline *agg.Pipeline
+	it       agg.Iterator
+}
+
+// aggregateNamespace reads the collection, or 1 for a pipeline over the
+// database.
+func (c *Call) aggregateNamespace(v value.Value) (ns storage.Namespace, err error) {
+	if v.IsNumber() {
+		if n, ok := v.AsInt64(); !ok || n != 1 {
+			return ns, mongoerr.Newf(mongoerr.FailedToParse, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+		}
+		return storage.Namespace{DB: c.DB}, nil
+	}
+	return c.namespaceOf(v)
+}
+
+func (c *Call) openAggregate(a *aggregateArgs) (*aggregation, error) {
+	r, err := c.compileAggregate(a)
+	if err != nil {
+		return nil, err
+	}
+	r.it, err = r.pipeline.Open(r.agg)
+	return r, translate(r.ns, err)
+}
+
+func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
+	ns, err := c.aggregateNamespace(a.Aggregate)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkHint(a.Hint); err != nil {
+		return nil, err
+	}
+	r := &aggregation{ns: ns, exec: newExecution(c)}
+	if ns.Coll == "" {
+		r.ns.Coll = "$cmd.aggregate"
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return nil, err
+	}
+	collator, err := operationCollation(a.Collation, metaOf(info))
+	if err != nil {
+		return nil, err
+	}
+	r.exec.env.Collation = collator
+	scope, err := r.exec.letScope(a.Let)
+	if err != nil {
+		return nil, err
+	}
+	r.pipeline, err = agg.Compile(value.Doc(a.Pipeline), agg.Options{
+		DB: ns.DB, Coll: ns.Coll, Scope: scope, Collation: collator, InTransaction: c.transaction() != nil,
+		Text: c.textIndex,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.agg = r.exec.aggExec(a.AllowDiskUse)
+	r.agg.Host = &host{x: r.exec, hint: a.Hint, bypass: bool(a.Bypass), c: c}
+	r.agg.BypassDocVal = bool(a.Bypass)
+	return r, nil
+}

@@ -1,0 +1,456 @@
+package commands
+
+import (
+	"errors"
+	"math"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type collModArgs struct {
+	CollMod        value.Value `arg:"collMod,required"`
+	Index          value.Doc   `arg:"index"`
+	Validator      value.Doc   `arg:"validator"`
+	Level          string      `arg:"validationLevel"`
+	Action         string      `arg:"validationAction"`
+	ViewOn         *string     `arg:"viewOn"`
+	Pipeline       array       `arg:"pipeline"`
+	CappedSize     *int64      `arg:"cappedSize"`
+	CappedMax      *int64      `arg:"cappedMax"`
+	PreAndPost     value.Doc   `arg:"changeStreamPreAndPostImages"`
+	TimeSeries     value.Value `arg:"timeseries"`
+	ExpireAfter    value.Value `arg:"expireAfterSeconds"`
+	DryRun         looseBool   `arg:"dryRun"`
+	RecordPreIms   *bool       `arg:"recordPreImages"`
+	DocumentTTL    value.Value `arg:"documentTtl"`
+	IndexingPolicy value.Value `arg:"indexingPolicy"`
+	MessageQueue   value.Value `arg:"messageQueue"`
+	OnExpire       value.Value `arg:"onExpire"`
+}
+
+type collModIndexArgs struct {
+	KeyPattern    value.Doc   `arg:"keyPattern"`
+	Name          *string     `arg:"name"`
+	ExpireAfter   value.Value `arg:"expireAfterSeconds"`
+	Hidden        *bool       `arg:"hidden"`
+	PrepareUnique *bool       `arg:"prepareUnique"`
+	Unique        *bool       `arg:"unique"`
+}
+
+var (
+	collModSpec      = newArgs[collModArgs]("collMod")
+	collModIndexSpec = newArgs[collModIndexArgs]("collMod.index")
+)
+
+func runCollMod(c *Call) error {
+	var a collModArgs
+	if err := collModSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespaceOf(a.CollMod)
+	if err != nil {
+		return err
+	}
+	var m collMod
+	err = c.update(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			if errors.Is(err, storage.ErrNotFound) {
+				return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
+			}
+			return err
+		}
+		m = collMod{c: c, tx: tx, coll: coll, info: coll.Info(), meta: metaOf(coll.Info()), args: &a}
+		return m.run()
+	})
+	if err != nil {
+		return translate(ns, err)
+	}
+	for _, f := range m.reply {
+		c.reply.Append(f.Key, f.Value)
+	}
+	return c.wait()
+}
+
+// collMod is one change of a collection's options or of one of its indexes.
+type collMod struct {
+	c     *Call
+	tx    storage.Tx
+	coll  storage.Collection
+	info  *storage.Info
+	meta  *collectionMeta
+	args  *collModArgs
+	reply []mongoerr.Field
+}
+
+func (m *collMod) add(key string, v value.Value) {
+	m.reply = append(m.reply, mongoerr.Field{Key: key, Value: v})
+}
+
+func (m *collMod) run() error {
+	a := m.args
+	if m.meta.kind == view {
+		return m.modifyView()
+	}
+	if a.ViewOn != nil || a.Pipeline != nil {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "option only supported on a view: %s", map[bool]string{true: "viewOn", false: "pipeline"}[a.ViewOn != nil])
+	}
+	if err := m.checkTimeSeries(); err != nil {
+		return err
+	}
+	if a.Index != nil {
+		if err := m.modifyIndex(); err != nil {
+			return err
+		}
+	}
+	return m.modifyOptions()
+}
+
+// modifyView changes what a view shows.
+func (m *collMod) modifyView() error {
+	a := m.args
+	for name, given := range map[string]bool{
+		"index": a.Index != nil, "validator": a.Validator != nil, "validationLevel": a.Level != "",
+		"validationAction": a.Action != "", "expireAfterSeconds": !a.ExpireAfter.IsMissing(), "cappedSize": a.CappedSize != nil,
+		"cappedMax": a.CappedMax != nil, "timeseries": !a.TimeSeries.IsMissing(), "documentTtl": !a.DocumentTTL.IsMissing(),
+		"changeStreamPreAndPostImages": a.PreAndPost != nil, "messageQueue": !a.MessageQueue.IsMissing(), "onExpire": !a.OnExpire.IsMissing(),
+	} {
+		if given {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a view: %s", name)
+		}
+	}
+	if a.ViewOn == nil && a.Pipeline == nil {
+		return nil
+	}
+	if a.ViewOn == nil {
+		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and 'viewOn' is missing")
+	}
+	if a.Pipeline == nil {
+		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and 'pipeline' is missing")
+	}
+	plan, err := m.c.planView(m.info.Namespace, &createArgs{ViewOn: a.ViewOn, Pipeline: a.Pipeline})
+	if err != nil {
+		return err
+	}
+	o := newOptions(plan.parts[0].options)
+	o.set("collation", m.info.Options.Lookup("collation"))
+	return m.tx.SetOptions(m.info.Namespace, o.doc())
+}
+
+// modifyIndex changes expireAfterSeconds, hidden, prepareUnique or unique of
+// one index (semantics.md §3.5).
+func (m *collMod) modifyIndex() error {
+	var x collModIndexArgs
+	if err := collModIndexSpec.decodeNested("collMod.index", m.args.Index, &x); err != nil {
+		return err
+	}
+	if err := x.check(m.meta); err != nil {
+		return err
+	}
+	spec, err := m.findIndex(&x)
+	if err != nil {
+		return err
+	}
+	if spec, err = m.setExpire(spec, &x); err != nil {
+		return err
+	}
+	if spec, err = m.setHidden(spec, &x); err != nil {
+		return err
+	}
+	if spec, err = m.setUnique(spec, &x); err != nil || m.args.DryRun {
+		return err
+	}
+	return m.tx.SetIndex(m.info.Namespace, spec.Stored())
+}
+
+func (x *collModIndexArgs) check(meta *collectionMeta) error {
+	switch {
+	case x.KeyPattern != nil && x.Name != nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "Cannot specify both key pattern and name.")
+	case x.KeyPattern == nil && x.Name == nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "Must specify either index name or key pattern.")
+	case x.ExpireAfter.IsMissing() && x.Hidden == nil && x.PrepareUnique == nil && x.Unique == nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
+	case meta.kind == timeSeries && !x.ExpireAfter.IsMissing():
+		return mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are not supported for time-series collections. Please refer to the documentation and use the top-level 'expireAfterSeconds' option instead")
+	case meta.kind == timeSeries && x.PrepareUnique != nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "PrepareUnique is not supported for time-series collections")
+	case x.PrepareUnique != nil && (x.Hidden != nil || x.Unique != nil || !x.ExpireAfter.IsMissing()):
+		return mongoerr.New(mongoerr.InvalidOptions, "prepareUnique cannot be combined with any other modification.")
+	case x.Unique != nil && !*x.Unique:
+		return mongoerr.New(mongoerr.BadValue, "Cannot make index non-unique")
+	}
+	if x.ExpireAfter.IsMissing() {
+		return nil
+	}
+	return checkIndexExpire(x.ExpireAfter)
+}
+
+func checkIndexExpire(v value.Value) error {
+	if !v.IsNumber() {
+		return wrongType("collMod.index", "expireAfterSeconds", v, numberTypes)
+	}
+	n := v.TruncInt64()
+	switch {
+	case v.IsNaN():
+		return mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
+	case n < 0:
+		return mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
+	case n > math.MaxInt32:
+		return mongoerr.Newf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be greater than max int32_t (2147483647) for secondary indexes, found %d", n)
+	}
+	return nil
+}
+
+func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
+	if x.Name != nil {
+		for _, s := range m.meta.indexes {
+			if s.Name == *x.Name {
+				return s, nil
+			}
+		}
+		return nil, mongoerr.Newf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", *x.Name, m.info.Namespace)
+	}
+	var found []*index.Spec
+	for _, s := range m.meta.indexes {
+		if value.CompareDocs(s.Key, x.KeyPattern, nil) == 0 {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, mongoerr.Newf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", x.KeyPattern, m.info.Namespace)
+	case 1:
+		return found[0], nil
+	}
+	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting indexes:%s, %s", x.KeyPattern, len(found), found[0].Doc(), found[1].Doc())
+}
+
+func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
+	if x.ExpireAfter.IsMissing() {
+		return spec, nil
+	}
+	switch {
+	case spec.IsID():
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "the _id field does not support TTL indexes")
+	case len(spec.Fields) != 1:
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
+	}
+	if err := m.checkDocumentTTLIndex(spec); err != nil {
+		return nil, err
+	}
+	n := x.ExpireAfter.TruncInt64()
+	if spec.ExpireAfter != nil {
+		m.add("expireAfterSeconds_old", value.Int64(*spec.ExpireAfter))
+	}
+	m.add("expireAfterSeconds_new", value.Int64(n))
+	return spec.WithExpire(n)
+}
+
+func (m *collMod) setHidden(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
+	if x.Hidden == nil {
+		return spec, nil
+	}
+	if spec.Clustered {
+		return nil, mongoerr.New(6011800, "The 'clusteredIndex' option is not supported with hidden")
+	}
+	if spec.IsID() {
+		return nil, mongoerr.New(mongoerr.BadValue, "can't hide _id index")
+	}
+	if spec.Hidden != *x.Hidden {
+		m.add("hidden_old", value.Bool(spec.Hidden))
+		m.add("hidden_new", value.Bool(*x.Hidden))
+	}
+	return spec.WithHidden(*x.Hidden)
+}
+
+func (m *collMod) setUnique(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
+	if x.PrepareUnique != nil {
+		if spec.PrepareUnique != *x.PrepareUnique {
+			m.add("prepareUnique_old", value.Bool(spec.PrepareUnique))
+			m.add("prepareUnique_new", value.Bool(*x.PrepareUnique))
+		}
+		return spec.WithPrepareUnique(*x.PrepareUnique)
+	}
+	if x.Unique == nil || spec.IsUnique {
+		return spec, nil
+	}
+	if !spec.PrepareUnique {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
+	}
+	if err := m.checkDuplicates(spec); err != nil {
+		return nil, err
+	}
+	m.add("unique_new", value.Bool(true))
+	return spec.WithUnique()
+}
+
+// checkDuplicates looks for keys that several records share.
+func (m *collMod) checkDuplicates(spec *index.Spec) error {
+	var violations, ids []value.Value
+	var last []byte
+	flush := func() {
+		if len(ids) > 1 {
+			violations = append(violations, value.Document(value.NewDoc("ids", value.NewArray(ids...))))
+		}
+		ids = nil
+	}
+	err := m.coll.ScanIndex(spec.Name, storage.KeyRange{}, func(key []byte, id storage.RecordID) bool {
+		if string(key) != string(last) {
+			flush()
+			last = append(last[:0], key...)
+		}
+		if r, ok := m.coll.Get(id); ok {
+			ids = append(ids, r.Doc.Lookup("_id"))
+		}
+		return true
+	})
+	flush()
+	if err != nil || violations == nil {
+		return err
+	}
+	return mongoerr.New(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running collMod again.").
+		WithExtra("violations", value.NewArray(violations...))
+}
+
+// modifyOptions changes the collection's own options.
+func (m *collMod) modifyOptions() error {
+	a, o := m.args, newOptions(m.info.Options)
+	if err := checkValidationMode(a.Level, a.Action); err != nil {
+		return err
+	}
+	if a.Validator != nil {
+		if err := m.c.checkValidator(a.Validator, m.meta.collation); err != nil {
+			return err
+		}
+		o.set("validator", value.Document(a.Validator))
+		if a.Validator.IsEmpty() {
+			o.set("validator", value.Value{})
+		}
+		o.setDefault("validationLevel", value.String("strict"))
+		o.setDefault("validationAction", value.String("error"))
+	}
+	if a.Level != "" {
+		o.set("validationLevel", value.String(a.Level))
+	}
+	if a.Action != "" {
+		o.set("validationAction", value.String(a.Action))
+	}
+	if a.PreAndPost != nil {
+		if err := checkPreImages(a.PreAndPost); err != nil {
+			return err
+		}
+		o.set("changeStreamPreAndPostImages", value.Document(a.PreAndPost))
+	}
+	if err := m.setCapped(o); err != nil {
+		return err
+	}
+	if err := m.setExpiry(o); err != nil {
+		return err
+	}
+	if !o.changed {
+		return nil
+	}
+	return m.tx.SetOptions(m.info.Namespace, o.doc())
+}
+
+func (m *collMod) setCapped(o *optionsDoc) error {
+	a := m.args
+	if a.CappedSize == nil && a.CappedMax == nil {
+		return nil
+	}
+	if !m.meta.capped {
+		return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
+	}
+	if a.CappedSize != nil {
+		if *a.CappedSize < 1 || *a.CappedSize > 1<<50 {
+			return mongoerr.Newf(51024, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", *a.CappedSize)
+		}
+		o.set("size", value.Int((*a.CappedSize+255)/256*256))
+	}
+	if a.CappedMax != nil {
+		o.set("max", value.Int(max(*a.CappedMax, 0)))
+	}
+	return nil
+}
+
+// setExpiry changes the expireAfterSeconds of a clustered or time-series
+// collection (semantics.md §5, §6).
+func (m *collMod) setExpiry(o *optionsDoc) error {
+	v := m.args.ExpireAfter
+	if v.IsMissing() {
+		return nil
+	}
+	if m.meta.clustered == nil && m.meta.kind != timeSeries {
+		return mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' option is only supported on collections clustered by _id")
+	}
+	switch {
+	case v.Kind() == value.KindString:
+		if v.Str() != "off" {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "Invalid string value for the 'clusteredIndex::expireAfterSeconds' option. Got: '%s'. Accepted value is 'off'", v.Str())
+		}
+		o.set("expireAfterSeconds", value.Value{})
+		return nil
+	case !v.IsNumber():
+		return wrongType("collMod", "expireAfterSeconds", v, "string, long, int, decimal, double")
+	}
+	n, err := checkCollectionTTL(v, m.c.now)
+	if err != nil {
+		return err
+	}
+	o.set("expireAfterSeconds", value.Int64(n))
+	return nil
+}
+
+func (m *collMod) checkTimeSeries() error {
+	if !m.args.TimeSeries.IsMissing() && m.meta.kind != timeSeries {
+		return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a time-series collection: timeseries")
+	}
+	return nil
+}
+
+// checkDocumentTTLIndex guards the index on _ts (semantics.md §8.1).
+func (m *collMod) checkDocumentTTLIndex(*index.Spec) error { return nil }
+
+// optionsDoc is a document of options being changed; the order of the fields
+// is kept.
+type optionsDoc struct {
+	names   []string
+	values  map[string]value.Value
+	changed bool
+}
+
+func newOptions(d value.Doc) *optionsDoc {
+	o := &optionsDoc{values: map[string]value.Value{}}
+	for name, v := range d.All() {
+		o.names = append(o.names, name)
+		o.values[name] = v
+	}
+	return o
+}
+
+// set puts or, given Missing, removes an option.
+func (o *optionsDoc) set(name string, v value.Value) {
+	if _, known := o.values[name]; !known {
+		o.names = append(o.names, name)
+	}
+	o.values[name], o.changed = v, true
+}
+
+func (o *optionsDoc) setDefault(name string, v value.Value) {
+	if _, known := o.values[name]; !known {
+		o.set(name, v)
+	}
+}
+
+func (o *optionsDoc) doc() value.Doc {
+	var b value.Builder
+	b.Reset(nil)
+	for _, name := range o.names {
+		b.Append(name, o.values[name])
+	}
+	return b.Doc()
+}

@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type countArgs struct {
+	Count     value.Value `arg:"count,required"`
+	Query     value.Doc   `arg:"query"`
+	Limit     int64       `arg:"limit"`
+	Skip      int64       `arg:"skip,nonneg"`
+	Hint      value.Value `arg:"hint"`
+	Collation value.Doc   `arg:"collation"`
+	Fields    value.Value `arg:"fields"`
+	EncInfo   value.Value `arg:"encryptionInformation"`
+}
+
+var countSpec = newArgs[countArgs]("count")
+
+func runCount(c *Call) error {
+	var a countArgs
+	if err := countSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.findNamespace(a.Count)
+	if err != nil {
+		return err
+	}
+	if err := checkHint(a.Hint); err != nil {
+		return err
+	}
+	c.svc.metrics.opcounters.command.Add(1)
+	n, err := c.count(ns, &a)
+	if err != nil {
+		return translate(ns, err)
+	}
+	if n == int64(int32(n)) {
+		c.reply.Int32("n", int32(n))
+	} else {
+		c.reply.Int64("n", n)
+	}
+	return nil
+}
+
+func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
+	limit := a.Limit
+	if limit < 0 {
+		if limit = -limit; limit < 0 {
+			return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
+		}
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return 0, err
+	}
+	m := metaOf(info)
+	if m.kind == view || m.kind == timeSeries {
+		return c.countView(ns, a, limit)
+	}
+	x := newExecution(c)
+	q := readQuery{filter: a.Query, hint: a.Hint}
+	if q.collator, err = operationCollation(a.Collation, m); err != nil {
+		return 0, err
+	}
+	x.env.Collation = q.collator
+	if err := c.compileFilter(&q, m); err != nil {
+		return 0, err
+	}
+	if info == nil {
+		return 0, nil
+	}
+	if n, ok, err := c.countWhole(info, &q); ok || err != nil {
+		return clampCount(n, a.Skip, limit), err
+	}
+	src, err := c.openRecords(x, info, &q)
+	if err != nil {
+		return 0, err
+	}
+	defer src.Close()
+	n := int64(0)
+	for limit == 0 || n < a.Skip+limit {
+		_, ok, err := src.Next()
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		n++
+	}
+	return clampCount(n, a.Skip, limit), nil
+}
+
+// countWhole answers from the collection's counter where every record
+// counts.
+func (c *Call) countWhole(info *storage.Info, q *readQuery) (n int64, ok bool, err error) {
+	if !q.matcher.MatchesAll() || metaOf(info).visible != nil || !q.hint.IsMissing() {
+		return 0, false, nil
+	}
+	err = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err == nil {
+			n = coll.Count()
+		}
+		return err
+	})
+	return n, true, err
+}
+
+func clampCount(n, skip, limit int64) int64 {
+	n = max(n-skip, 0)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	return n
+}

@@ -1,0 +1,367 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type createArgs struct {
+	Create          value.Value `arg:"create,required"`
+	Capped          looseBool   `arg:"capped"`
+	Size            *int64      `arg:"size"`
+	Max             *int64      `arg:"max"`
+	AutoIndexID     *bool       `arg:"autoIndexId"`
+	IDIndex         value.Doc   `arg:"idIndex"`
+	TimeSeries      value.Value `arg:"timeseries"`
+	ExpireAfter     value.Value `arg:"expireAfterSeconds"`
+	ClusteredIndex  value.Value `arg:"clusteredIndex"`
+	PreAndPost      value.Doc   `arg:"changeStreamPreAndPostImages"`
+	Validator       value.Doc   `arg:"validator"`
+	Level           string      `arg:"validationLevel"`
+	Action          string      `arg:"validationAction"`
+	ViewOn          *string     `arg:"viewOn"`
+	Pipeline        array       `arg:"pipeline"`
+	Collation       value.Doc   `arg:"collation"`
+	StorageEngine   value.Doc   `arg:"storageEngine"`
+	IndexDefaults   value.Doc   `arg:"indexOptionDefaults"`
+	EncryptedFields value.Doc   `arg:"encryptedFields"`
+	RecordIDsRepl   *bool       `arg:"recordIdsReplicated"`
+	Flags           *int64      `arg:"flags"`
+	Temp            looseBool   `arg:"temp"`
+	DocumentTTL     value.Value `arg:"documentTtl"`
+	IndexingPolicy  value.Value `arg:"indexingPolicy"`
+	MessageQueue    value.Value `arg:"messageQueue"`
+	OnExpire        value.Value `arg:"onExpire"`
+}
+
+var createSpec = newArgs[createArgs]("create")
+
+func runCreate(c *Call) error {
+	var a createArgs
+	if err := createSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespaceOf(a.Create)
+	if err != nil {
+		return err
+	}
+	if err := checkUserNamespace(ns); err != nil {
+		return err
+	}
+	plan, err := c.planCreate(ns, &a)
+	if err != nil {
+		return err
+	}
+	err = c.update(func(tx storage.Tx) error { return c.createAll(tx, ns, plan) })
+	if err != nil {
+		return translate(ns, err)
+	}
+	return c.wait()
+}
+
+// creation is what a create makes: the collection itself and, for time
+// series and queues, those behind it.
+type creation struct {
+	parts []creationPart
+}
+
+type creationPart struct {
+	ns      storage.Namespace
+	options value.Doc
+	indexes []storage.IndexSpec
+}
+
+// createAll makes the collections. Creating one that exists with the same
+// options succeeds, as in mongod.
+func (c *Call) createAll(tx storage.Tx, ns storage.Namespace, plan *creation) error {
+	existing, err := tx.Collection(ns)
+	if err == nil {
+		if sameOptions(existing.Info(), plan.parts[0]) {
+			return nil
+		}
+		return mongoerr.Newf(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, c.listedOptions(existing.Info()))
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	for _, p := range plan.parts {
+		if _, err := tx.Create(p.ns, p.options, p.indexes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameOptions(info *storage.Info, p creationPart) bool {
+	return value.CompareDocs(sortedFields(info.Options), sortedFields(p.options), nil) == 0
+}
+
+// sortedFields orders the fields of a document by name, for comparison.
+func sortedFields(d value.Doc) value.Doc {
+	names := map[string]value.Value{}
+	var order []string
+	for name, v := range d.All() {
+		names[name] = v
+		order = append(order, name)
+	}
+	sortStrings(order)
+	var b value.Builder
+	b.Reset(nil)
+	for _, name := range order {
+		b.Append(name, names[name])
+	}
+	return b.Doc()
+}
+
+// planCreate checks the options and turns them into what is stored.
+func (c *Call) planCreate(ns storage.Namespace, a *createArgs) (*creation, error) {
+	switch {
+	case a.ViewOn != nil:
+		return c.planView(ns, a)
+	case a.Pipeline != nil:
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "'pipeline' cannot be specified without 'viewOn'")
+	case a.EncryptedFields != nil:
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "encryptedFields is not supported")
+	}
+	if p, err := c.planSpecial(ns, a); p != nil || err != nil {
+		return p, err
+	}
+	options, err := c.planOptions(a)
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.planIDIndex(a)
+	if err != nil {
+		return nil, err
+	}
+	return &creation{parts: []creationPart{{ns: ns, options: options, indexes: []storage.IndexSpec{id}}}}, nil
+}
+
+// planOptions writes the options of a collection as they are stored and
+// listed.
+func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
+	var b value.Builder
+	b.Reset(nil)
+	if err := a.appendCapped(&b); err != nil {
+		return nil, err
+	}
+	if a.StorageEngine != nil {
+		if err := checkStorageEngine(a.StorageEngine); err != nil {
+			return nil, err
+		}
+		b.Document("storageEngine", a.StorageEngine)
+	}
+	if a.IndexDefaults != nil {
+		b.Document("indexOptionDefaults", a.IndexDefaults)
+	}
+	col, err := collation.Parse(a.Collation)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.appendValidation(&b, a, col); err != nil {
+		return nil, err
+	}
+	if a.PreAndPost != nil {
+		if err := checkPreImages(a.PreAndPost); err != nil {
+			return nil, err
+		}
+		if a.PreAndPost.Lookup("enabled").Truthy() {
+			b.Document("changeStreamPreAndPostImages", a.PreAndPost)
+		}
+	}
+	if col != nil {
+		b.Document("collation", col.Doc())
+	}
+	return b.Doc(), nil
+}
+
+func (a *createArgs) appendCapped(b *value.Builder) error {
+	if !a.Capped {
+		if a.Size != nil || a.Max != nil {
+			return mongoerr.New(mongoerr.InvalidOptions, "the 'size' and 'max' fields are only allowed when 'capped' is true")
+		}
+		return nil
+	}
+	if a.Size == nil {
+		return mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
+	}
+	const most = 1 << 50
+	if *a.Size < 1 || *a.Size > most {
+		return mongoerr.Newf(51024, "BSON field 'size' value must be >= 1, actual value '%d'", *a.Size)
+	}
+	b.Bool("capped", true)
+	b.Append("size", value.Int((*a.Size+255)/256*256))
+	if a.Max != nil {
+		if *a.Max >= 1<<31 {
+			return mongoerr.New(mongoerr.BadValue, "max in a capped collection has to be < 2^31 or not set")
+		}
+		if *a.Max > 0 {
+			b.Append("max", value.Int(*a.Max))
+		}
+	}
+	return nil
+}
+
+func checkStorageEngine(d value.Doc) error {
+	if d.IsEmpty() {
+		return mongoerr.New(mongoerr.InvalidOptions, "Empty object not allowed for 'storageEngine'")
+	}
+	for name, v := range d.All() {
+		if v.Kind() != value.KindDocument {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "'storageEngine.%s' has to be an embedded document.", name)
+		}
+	}
+	return nil
+}
+
+func checkPreImages(d value.Doc) error {
+	for name, v := range d.All() {
+		if name != "enabled" {
+			return mongoerr.Newf(40415, "BSON field 'changeStreamPreAndPostImages.%s' is an unknown field.", name)
+		}
+		if v.Kind() != value.KindBool {
+			return wrongType("changeStreamPreAndPostImages", "enabled", v, "bool")
+		}
+	}
+	if !d.Has("enabled") {
+		return mongoerr.New(40414, "BSON field 'changeStreamPreAndPostImages.enabled' is missing but a required field")
+	}
+	return nil
+}
+
+var (
+	validationLevels  = map[string]bool{"": true, "off": true, "strict": true, "moderate": true}
+	validationActions = map[string]bool{"": true, "error": true, "warn": true}
+)
+
+func checkValidationMode(level, action string) error {
+	if !validationLevels[level] {
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationLevel' is not a valid value.", level)
+	}
+	if !validationActions[action] {
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationAction' is not a valid value.", action)
+	}
+	return nil
+}
+
+func (c *Call) appendValidation(b *value.Builder, a *createArgs, col *collation.Collation) error {
+	if err := checkValidationMode(a.Level, a.Action); err != nil {
+		return err
+	}
+	if a.Validator != nil {
+		if err := c.checkValidator(a.Validator, col); err != nil {
+			return err
+		}
+		b.Document("validator", a.Validator)
+	}
+	if a.Level != "" {
+		b.String("validationLevel", a.Level)
+	} else if a.Validator != nil {
+		b.String("validationLevel", "strict")
+	}
+	if a.Action != "" {
+		b.String("validationAction", a.Action)
+	} else if a.Validator != nil {
+		b.String("validationAction", "error")
+	}
+	return nil
+}
+
+// checkValidator compiles a validator to see that it is one.
+func (c *Call) checkValidator(d value.Doc, col *collation.Collation) error {
+	if c.DB == "admin" || c.DB == "local" || c.DB == "config" {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators are not allowed on collections in the %s database", c.DB)
+	}
+	o := match.Options{}
+	if col != nil {
+		o.Collation = col
+	}
+	_, err := match.Compile(d, o)
+	return err
+}
+
+// planIDIndex makes the index on _id, clustered if asked for.
+func (c *Call) planIDIndex(a *createArgs) (storage.IndexSpec, error) {
+	if a.AutoIndexID != nil && !*a.AutoIndexID && c.DB != "local" {
+		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
+	}
+	return index.IDSpec(a.Collation).Stored(), nil
+}
+
+// planView checks a view. Its pipeline must compile; what it reads need not
+// exist.
+func (c *Call) planView(ns storage.Namespace, a *createArgs) (*creation, error) {
+	if bool(a.Capped) || a.Size != nil || a.Max != nil || a.Validator != nil || a.StorageEngine != nil || a.PreAndPost != nil ||
+		!a.TimeSeries.IsMissing() || !a.ExpireAfter.IsMissing() || !a.ClusteredIndex.IsMissing() && !a.ClusteredIndex.Truthy() {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot create view "+ns.String()+" with collection options")
+	}
+	if !a.ClusteredIndex.IsMissing() {
+		return nil, mongoerr.New(6026500, "The 'clusteredIndex' option is not supported with views")
+	}
+	if *a.ViewOn == "" {
+		return nil, mongoerr.New(mongoerr.BadValue, "'viewOn' cannot be empty")
+	}
+	if err := checkNamespace(storage.Namespace{DB: ns.DB, Coll: *a.ViewOn}); err != nil {
+		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid name for 'viewOn' collection: %s", *a.ViewOn)
+	}
+	if strings.HasPrefix(ns.Coll, "system.") {
+		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "View name cannot start with 'system.': %s", ns)
+	}
+	col, err := collation.Parse(a.Collation)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkViewPipeline(ns, *a.ViewOn, value.Doc(a.Pipeline)); err != nil {
+		return nil, err
+	}
+	var b value.Builder
+	b.Reset(nil)
+	b.String("viewOn", *a.ViewOn)
+	pipeline := value.Doc(a.Pipeline)
+	if pipeline == nil {
+		pipeline = value.NewArray().Doc()
+	}
+	b.Array("pipeline", pipeline)
+	if col != nil {
+		b.Document("collation", col.Doc())
+	}
+	return &creation{parts: []creationPart{{ns: ns, options: b.Doc()}}}, nil
+}
+
+// maxViewDepth is how many views may stand on each other.
+const maxViewDepth = 20
+
+// checkViewPipeline compiles a view's pipeline and follows the views it
+// stands on, to find cycles.
+func (c *Call) checkViewPipeline(ns storage.Namespace, on string, pipeline value.Doc) error {
+	if pipeline != nil {
+		p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on})
+		if err != nil {
+			return err
+		}
+		if p.IsChangeStream() {
+			return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
+		}
+	}
+	for depth := 0; ; depth++ {
+		if on == ns.Coll {
+			return mongoerr.Newf(mongoerr.GraphContainsCycle, "View cycle detected: %s", ns)
+		}
+		if depth > maxViewDepth {
+			return mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
+		}
+		info, err := c.lookup(storage.Namespace{DB: ns.DB, Coll: on})
+		if err != nil || metaOf(info).kind != view {
+			return err
+		}
+		on = metaOf(info).viewOn
+	}
+}

@@ -1,0 +1,516 @@
+package commands
+
+import (
+	"os"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type explainArgs struct {
+	Explain   value.Doc `arg:"explain,required"`
+	Verbosity string    `arg:"verbosity"`
+}
+
+var explainSpec = newArgs[explainArgs]("explain")
+
+var verbosities = map[string]bool{"queryPlanner": true, "executionStats": true, "allPlansExecution": true}
+
+// explainable are the commands that explain takes, and how each is explained.
+var explainable map[string]func(c *Call, body value.Doc, verbosity string) error
+
+func init() {
+	explainable = map[string]func(*Call, value.Doc, string) error{
+		"find": explainFind, "count": explainCount, "distinct": explainDistinct, "update": explainUpdate,
+		"delete": explainDelete, "findAndModify": explainFindAndModify, "findandmodify": explainFindAndModify,
+		"aggregate": explainAggregateCommand,
+	}
+}
+
+func runExplain(c *Call) error {
+	var a explainArgs
+	if err := explainSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if a.Verbosity == "" {
+		a.Verbosity = "allPlansExecution"
+	}
+	if !verbosities[a.Verbosity] {
+		return mongoerr.New(mongoerr.FailedToParse, "verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}")
+	}
+	name, _ := a.Explain.First()
+	explain := explainable[name]
+	if explain == nil {
+		if c.svc.table[name] == nil {
+			return mongoerr.Newf(mongoerr.CommandNotFound, "Explain failed due to unknown command: %s", name)
+		}
+		return mongoerr.Newf(mongoerr.IllegalOperation, "explain command not supported on '%s'", name)
+	}
+	return explain(c, a.Explain, a.Verbosity)
+}
+
+// explained is a query being explained: what it reads and what becomes of it.
+type explained struct {
+	c         *Call
+	ns        storage.Namespace
+	info      *storage.Info
+	exec      *execution
+	query     *readQuery
+	shape     plan.Shape
+	verbosity string
+	run       func(recordSource) (returned int64, err error) // consumes the records
+}
+
+func explainFind(c *Call, body value.Doc, verbosity string) error {
+	var a findArgs
+	if err := findSpec.decode(body, &a); err != nil {
+		return err
+	}
+	ns, err := c.findNamespace(a.Find)
+	if err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	if m := metaOf(info); m.kind == view || m.kind == timeSeries {
+		return c.explainView(ns, &a, verbosity)
+	}
+	e, err := c.explainQuery(ns, info, a.Filter, a.Sort, a.Hint, a.Collation, a.Let, verbosity)
+	if err != nil {
+		return err
+	}
+	e.query.min, e.query.max = a.Min, a.Max
+	e.shape.Skip, e.shape.Limit = a.Skip, a.Limit
+	if a.Limit > 0 {
+		e.query.limit = a.Skip + a.Limit
+	}
+	if a.Projection != nil && !a.Projection.IsEmpty() {
+		f := finder{query: *e.query}
+		p, err := f.projection(&a)
+		if err != nil {
+			return err
+		}
+		e.shape.Projection, e.shape.ProjectionKind = a.Projection, "DEFAULT"
+		if p.IsSimple() {
+			e.shape.ProjectionKind = "SIMPLE"
+		}
+	}
+	e.run = func(src recordSource) (int64, error) { return countRecords(src, a.Skip, a.Limit) }
+	return e.append(body)
+}
+
+// countRecords runs a source to its end or limit.
+func countRecords(src recordSource, skip, limit int64) (n int64, err error) {
+	for limit == 0 || n < skip+limit {
+		_, ok, err := src.Next()
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		n++
+	}
+	return max(n-skip, 0), nil
+}
+
+// explainQuery compiles the part that all explained commands share.
+func (c *Call) explainQuery(ns storage.Namespace, info *storage.Info, filter, sort value.Doc, hint value.Value, collationSpec, let value.Doc, verbosity string) (*explained, error) {
+	if err := checkHint(hint); err != nil {
+		return nil, err
+	}
+	e := &explained{c: c, ns: ns, info: info, exec: newExecution(c), verbosity: verbosity}
+	q := &readQuery{filter: filter, sort: sort, hint: hint}
+	e.query = q
+	var err error
+	if q.collator, err = operationCollation(collationSpec, metaOf(info)); err != nil {
+		return nil, err
+	}
+	e.exec.env.Collation = q.collator
+	if q.scope, err = e.exec.letScope(let); err != nil {
+		return nil, err
+	}
+	if err := c.compileFilter(q, metaOf(info)); err != nil {
+		return nil, err
+	}
+	e.shape = plan.Shape{
+		Filter: q.matcher.Parsed(), Sort: sort, Namespace: ns.String(),
+		SortMemory: c.svc.params.int("internalQueryMaxBlockingSortMemoryUsageBytes"),
+	}
+	e.run = func(src recordSource) (int64, error) { return countRecords(src, 0, 0) }
+	return e, nil
+}
+
+func explainCount(c *Call, body value.Doc, verbosity string) error {
+	var a countArgs
+	if err := countSpec.decode(body, &a); err != nil {
+		return err
+	}
+	ns, err := c.findNamespace(a.Count)
+	if err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	e, err := c.explainQuery(ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
+	if err != nil {
+		return err
+	}
+	e.shape.Count, e.shape.Skip, e.shape.Limit = true, a.Skip, a.Limit
+	e.run = func(src recordSource) (int64, error) { _, err := countRecords(src, a.Skip, a.Limit); return 0, err }
+	return e.append(body)
+}
+
+func explainDistinct(c *Call, body value.Doc, verbosity string) error {
+	var a distinctArgs
+	if err := distinctSpec.decode(body, &a); err != nil {
+		return err
+	}
+	ns, err := c.findNamespace(a.Distinct)
+	if err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	e, err := c.explainQuery(ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
+	if err != nil {
+		return err
+	}
+	return e.append(body)
+}
+
+func explainUpdate(c *Call, body value.Doc, verbosity string) error {
+	var a updateArgs
+	if err := updateSpec.decode(body, &a); err != nil {
+		return err
+	}
+	list, err := arrayDocs("update", "updates", a.Updates)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		return mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1")
+	}
+	var s updateStatementArgs
+	if err := updateStatementSpec.decodeNested("update.updates", list[0], &s); err != nil {
+		return err
+	}
+	return c.explainWrite(a.Update, "UPDATE", s.Q, s.Sort, s.Hint, s.Collation, a.Let, bool(s.Multi), body, verbosity)
+}
+
+func explainDelete(c *Call, body value.Doc, verbosity string) error {
+	var a deleteArgs
+	if err := deleteSpec.decode(body, &a); err != nil {
+		return err
+	}
+	list, err := arrayDocs("delete", "deletes", a.Deletes)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		return mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1")
+	}
+	var s deleteStatementArgs
+	if err := deleteStatementSpec.decodeNested("delete.deletes", list[0], &s); err != nil {
+		return err
+	}
+	return c.explainWrite(a.Delete, "DELETE", s.Q, nil, s.Hint, s.Collation, a.Let, s.Limit.TruncInt64() == 0, body, verbosity)
+}
+
+func explainFindAndModify(c *Call, body value.Doc, verbosity string) error {
+	var a findAndModifyArgs
+	if err := findAndModifySpec.decode(body, &a); err != nil {
+		return err
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	stage := "UPDATE"
+	if a.Remove {
+		stage = "DELETE"
+	}
+	_, name := body.First()
+	return c.explainWrite(name, stage, a.Query, a.Sort, a.Hint, a.Collation, a.Let, false, body, verbosity)
+}
+
+// explainWrite explains how a write finds its documents; nothing is written.
+func (c *Call) explainWrite(name value.Value, stage string, q, sort value.Doc, hint value.Value, collationSpec, let value.Doc, multi bool, body value.Doc, verbosity string) error {
+	ns, err := c.namespaceOf(name)
+	if err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	e, err := c.explainQuery(ns, info, q, sort, hint, collationSpec, let, verbosity)
+	if err != nil {
+		return err
+	}
+	e.shape.Write = stage
+	limit := int64(1)
+	if multi {
+		limit = 0
+	}
+	e.query.limit = limit
+	e.run = func(src recordSource) (int64, error) { _, err := countRecords(src, 0, limit); return 0, err }
+	return e.append(body)
+}
+
+// append plans, runs if asked to, and writes the reply.
+func (e *explained) append(body value.Doc) error {
+	c, b := e.c, e.c.reply
+	if e.info == nil {
+		e.appendHead(b, nil)
+		b.StartDocument("winningPlan").Bool("isCached", false).String("stage", "EOF").String("type", "nonExistentNamespace").End()
+		b.StartArray("rejectedPlans").End()
+		b.End()
+		if e.verbosity != "queryPlanner" {
+			stage := &plan.Stage{Name: "EOF"}
+			e.appendExecution(b, stage, 0, 0)
+		}
+		return c.appendExplainTail(body)
+	}
+	a, err := c.access(e.exec, e.info, e.query)
+	if err != nil {
+		return translate(e.ns, err)
+	}
+	stage := a.plan.Explain(&e.shape)
+	e.appendHead(b, a)
+	b.StartDocument("winningPlan").Bool("isCached", false)
+	stage.AppendPlan(b)
+	b.End()
+	b.StartArray("rejectedPlans")
+	for _, p := range a.plan.Rejected {
+		b.StartDocument("").Bool("isCached", false)
+		p.Explain(&e.shape).AppendPlan(b)
+		b.End()
+	}
+	b.End()
+	b.End()
+	if e.verbosity != "queryPlanner" {
+		if err := e.execute(a, stage); err != nil {
+			return translate(e.ns, err)
+		}
+	}
+	return c.appendExplainTail(body)
+}
+
+// appendHead opens queryPlanner.
+func (e *explained) appendHead(b *value.Builder, _ *access) {
+	b.String("explainVersion", "1")
+	b.StartDocument("queryPlanner")
+	b.String("namespace", e.ns.String())
+	b.Document("parsedQuery", e.shape.Filter)
+	b.Bool("indexFilterSet", false).String("queryHash", queryHash(e.query)).String("planCacheShapeHash", queryHash(e.query)).
+		String("planCacheKey", queryHash(e.query)).Int32("optimizationTimeMillis", 0).
+		Bool("maxIndexedOrSolutionsReached", false).Bool("maxIndexedAndSolutionsReached", false).
+		Bool("maxScansToExplodeReached", false).Bool("prunedSimilarIndexes", false)
+}
+
+// execute runs the plan for its counters.
+func (e *explained) execute(a *access, stage *plan.Stage) error {
+	start := e.c.svc.real.NowMillis()
+	src, err := a.open(e.exec, e.info, e.query)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	returned, err := e.run(src)
+	if err != nil {
+		return err
+	}
+	took := e.c.svc.real.NowMillis() - start
+	fillStats(stage, &e.exec.stats, returned, took)
+	e.appendExecution(e.c.reply, stage, returned, took)
+	return nil
+}
+
+// fillStats spreads the counters over the stages.
+func fillStats(s *plan.Stage, st *execStats, returned, millis int64) {
+	s.Stats.Returned, s.Stats.Millis = returned, millis
+	switch s.Name {
+	case "IXSCAN", "COUNT_SCAN":
+		s.Stats.Keys, s.Stats.Returned, s.Stats.Seeks = st.keysExamined, st.keysExamined, 1
+	case "FETCH", "COLLSCAN":
+		s.Stats.Docs = st.docsExamined
+	case "EXPRESS_IXSCAN":
+		s.Stats.Keys, s.Stats.Docs = st.keysExamined, st.docsExamined
+	}
+	if s.Name == "COLLSCAN" {
+		s.Stats.Works = st.docsExamined + 1
+	}
+	for _, in := range s.Input {
+		fillStats(in, st, returned, millis)
+	}
+}
+
+func (e *explained) appendExecution(b *value.Builder, stage *plan.Stage, returned, millis int64) {
+	st := e.exec.stats
+	b.StartDocument("executionStats").Bool("executionSuccess", true).Append("nReturned", value.Int(returned)).
+		Append("executionTimeMillis", value.Int(millis)).Append("totalKeysExamined", value.Int(st.keysExamined)).
+		Append("totalDocsExamined", value.Int(st.docsExamined))
+	b.StartDocument("executionStages").Bool("isCached", false)
+	stage.AppendStats(b)
+	b.End()
+	if e.verbosity == "allPlansExecution" {
+		b.StartArray("allPlansExecution").End()
+	}
+	b.End()
+}
+
+// appendExplainTail writes what follows the plan in every explain.
+func (c *Call) appendExplainTail(body value.Doc) error {
+	return c.appendExplainServer(c.reply, body)
+}
+
+func (c *Call) appendExplainServer(b *value.Builder, body value.Doc) error {
+	command := value.NewBuilder()
+	it := body.Iter()
+	command.Raw(it.Rest())
+	if !body.Has("$db") {
+		command.String("$db", c.DB)
+	}
+	b.Document("command", command.Doc())
+	host, _ := os.Hostname()
+	b.StartDocument("serverInfo").String("host", host).Int32("port", c.localPort()).String("version", ServerVersion).
+		String("gitVersion", "duskdb-"+c.svc.options.DuskDB).End()
+	b.StartDocument("serverParameters").
+		Append("internalQueryMaxBlockingSortMemoryUsageBytes", c.svc.params.value("internalQueryMaxBlockingSortMemoryUsageBytes")).
+		Append("internalDocumentSourceGroupMaxMemoryBytes", c.svc.params.value("internalDocumentSourceGroupMaxMemoryBytes")).End()
+	return nil
+}
+
+// explainAggregateCommand explains {aggregate: …}.
+func explainAggregateCommand(c *Call, body value.Doc, verbosity string) error {
+	var a aggregateArgs
+	if err := aggregateSpec.decode(body, &a); err != nil {
+		return err
+	}
+	c.Body = body
+	return c.explainAggregate(&a, verbosity)
+}
+
+// explainAggregate writes {stages: [{$cursor: …}, …]}.
+func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
+	r, err := c.compileAggregate(a)
+	if err != nil {
+		return err
+	}
+	if r.pipeline.Writes() && verbosity != "queryPlanner" {
+		return mongoerr.New(51029, "explain of a pipeline with $out or $merge is only supported with verbosity queryPlanner")
+	}
+	l := r.pipeline.Leading()
+	info, err := c.lookup(r.ns)
+	if err != nil {
+		return err
+	}
+	b := c.reply
+	if r.pipeline.IsSource() || metaOf(info).kind == view || metaOf(info).kind == timeSeries {
+		b.String("explainVersion", "1")
+		return c.appendStages(r, nil, verbosity, a)
+	}
+	e := &explained{c: c, ns: r.ns, info: info, exec: r.exec, verbosity: verbosity}
+	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, hint: a.Hint, collator: r.exec.env.Collation}
+	if e.query.matcher == nil {
+		if e.query.matcher, err = match.Compile(l.Filter, match.Options{Collation: e.query.collator}); err != nil {
+			return err
+		}
+	}
+	e.shape = plan.Shape{Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort}
+	b.String("explainVersion", "1")
+	return c.appendStages(r, e, verbosity, a)
+}
+
+// appendStages writes the cursor stage, if the pipeline reads a collection,
+// and then the others.
+func (c *Call) appendStages(r *aggregation, e *explained, verbosity string, a *aggregateArgs) error {
+	b := c.reply
+	b.StartArray("stages")
+	if e != nil {
+		if err := e.appendCursorStage(b); err != nil {
+			return err
+		}
+	}
+	if verbosity != "queryPlanner" {
+		it, err := r.pipeline.Open(r.agg)
+		if err != nil {
+			return err
+		}
+		if err := drain(it); err != nil {
+			return err
+		}
+	}
+	v := agg.QueryPlanner
+	if verbosity != "queryPlanner" {
+		v = agg.ExecutionStats
+	}
+	for _, d := range r.pipeline.Explain(v, r.agg) {
+		b.Document("", d)
+	}
+	b.End()
+	return c.appendExplainServer(b, c.Body)
+}
+
+func (e *explained) appendCursorStage(b *value.Builder) error {
+	b.StartDocument("").StartDocument("$cursor")
+	defer func() { b.End(); b.End() }()
+	if e.info == nil {
+		b.StartDocument("queryPlanner").String("namespace", e.ns.String()).StartDocument("winningPlan").String("stage", "EOF").End().End()
+		return nil
+	}
+	a, err := e.c.access(e.exec, e.info, e.query)
+	if err != nil {
+		return err
+	}
+	if !a.sorted {
+		e.shape.Sort = nil
+	}
+	stage := a.plan.Explain(&e.shape)
+	b.StartDocument("queryPlanner").String("namespace", e.ns.String()).Document("parsedQuery", e.shape.Filter).
+		Bool("indexFilterSet", false).StartDocument("winningPlan").Bool("isCached", false)
+	stage.AppendPlan(b)
+	b.End()
+	b.StartArray("rejectedPlans").End()
+	b.End()
+	if e.verbosity == "queryPlanner" {
+		return nil
+	}
+	return e.execute(a, stage)
+}
+
+// explainView explains a find on a view as the pipeline it becomes.
+func (c *Call) explainView(ns storage.Namespace, a *findArgs, verbosity string) error {
+	var stages []value.Value
+	add := func(name string, v value.Value) {
+		stages = append(stages, value.Document(value.NewDoc(name, v)))
+	}
+	if a.Filter != nil && !a.Filter.IsEmpty() {
+		add("$match", value.Document(a.Filter))
+	}
+	if a.Sort != nil && !a.Sort.IsEmpty() {
+		add("$sort", value.Document(a.Sort))
+	}
+	if a.Skip > 0 {
+		add("$skip", value.Int64(a.Skip))
+	}
+	if a.Limit > 0 {
+		add("$limit", value.Int64(a.Limit))
+	}
+	if a.Projection != nil && !a.Projection.IsEmpty() {
+		add("$project", value.Document(a.Projection))
+	}
+	return c.explainAggregate(&aggregateArgs{
+		Aggregate: value.String(ns.Coll), Pipeline: array(value.NewArray(stages...).Doc()), Collation: a.Collation, Let: a.Let,
+	}, verbosity)
+}

@@ -1,0 +1,236 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/project"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type findArgs struct {
+	Find         value.Value `arg:"find,required"`
+	Filter       value.Doc   `arg:"filter"`
+	Projection   value.Doc   `arg:"projection"`
+	Sort         value.Doc   `arg:"sort"`
+	Hint         value.Value `arg:"hint"`
+	Collation    value.Doc   `arg:"collation"`
+	Skip         int64       `arg:"skip,nonneg"`
+	Limit        int64       `arg:"limit,nonneg"`
+	BatchSize    *int64      `arg:"batchSize,nonneg"`
+	SingleBatch  looseBool   `arg:"singleBatch"`
+	AllowDiskUse *bool       `arg:"allowDiskUse"`
+	Min          value.Doc   `arg:"min"`
+	Max          value.Doc   `arg:"max"`
+	ReturnKey    looseBool   `arg:"returnKey"`
+	ShowRecordID looseBool   `arg:"showRecordId"`
+	Tailable     looseBool   `arg:"tailable"`
+	AwaitData    looseBool   `arg:"awaitData"`
+	NoTimeout    looseBool   `arg:"noCursorTimeout"`
+	AllowPartial looseBool   `arg:"allowPartialResults"`
+	OplogReplay  looseBool   `arg:"oplogReplay"`
+	Let          value.Doc   `arg:"let"`
+	NTok         *int64      `arg:"ntoreturn"`
+	Options      value.Doc   `arg:"options"`
+	RequestToken looseBool   `arg:"$_requestResumeToken"`
+	ResumeAfter  value.Doc   `arg:"$_resumeAfter"`
+	ReadOnce     looseBool   `arg:"readOnce"`
+	EncInfo      value.Value `arg:"encryptionInformation"`
+}
+
+var findSpec = newArgs[findArgs]("find")
+
+func runFind(c *Call) error {
+	var a findArgs
+	if err := findSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	c.svc.metrics.opcounters.query.Add(1)
+	ns, err := c.findNamespace(a.Find)
+	if err != nil {
+		return err
+	}
+	f, err := c.openFind(ns, &a)
+	if err != nil {
+		return translate(ns, err)
+	}
+	size := int64(-1)
+	if a.BatchSize != nil {
+		size = *a.BatchSize
+	}
+	return c.firstBatch(cursorRequest{
+		ns: ns, it: f.it, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch), limit: a.Limit,
+		noTimeout: bool(a.NoTimeout), tailable: bool(a.Tailable), awaitData: bool(a.AwaitData),
+	})
+}
+
+// findNamespace reads a collection name, or a UUID that stands for one.
+func (c *Call) findNamespace(v value.Value) (storage.Namespace, error) {
+	subtype, id := v.Binary()
+	if v.Kind() != value.KindBinary || subtype != 4 {
+		return c.namespaceOf(v)
+	}
+	ns := storage.Namespace{}
+	err := c.view(func(tx storage.Tx) error {
+		for _, info := range tx.Collections(c.DB) {
+			if string(info.UUID[:]) == string(id) {
+				ns = info.Namespace
+				return nil
+			}
+		}
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to resolve %s", v)
+	})
+	return ns, err
+}
+
+// finder is an opened find.
+type finder struct {
+	exec  *execution
+	query readQuery
+	it    agg.Iterator
+	plan  *access
+	sort  bool // a sort stage was needed
+}
+
+// openFind compiles a find and opens its iterator.
+func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return nil, err
+	}
+	m := metaOf(info)
+	if m.kind == view || m.kind == timeSeries {
+		return c.findOnView(ns, info, a)
+	}
+	f := &finder{exec: newExecution(c)}
+	q := &f.query
+	q.filter, q.sort, q.hint, q.min, q.max = a.Filter, a.Sort, a.Hint, a.Min, a.Max
+	if q.collator, err = operationCollation(a.Collation, m); err != nil {
+		return nil, err
+	}
+	f.exec.env.Collation = q.collator
+	if q.scope, err = f.exec.letScope(a.Let); err != nil {
+		return nil, err
+	}
+	if err := c.compileFilter(q, m); err != nil {
+		return nil, err
+	}
+	p, err := f.projection(a)
+	if err != nil {
+		return nil, err
+	}
+	if bool(a.Tailable) && !m.capped && info != nil {
+		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
+	}
+	return f, f.open(c, info, a, p)
+}
+
+// check refuses combinations of options.
+func (a *findArgs) check() error {
+	switch {
+	case bool(a.AwaitData) && !bool(a.Tailable):
+		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
+	case bool(a.Tailable) && a.Sort != nil && !a.Sort.IsEmpty() && !naturalSort(a.Sort):
+		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
+	case bool(a.Tailable) && bool(a.SingleBatch):
+		return mongoerr.New(mongoerr.FailedToParse, "cannot use tailable option with the 'singleBatch' option")
+	case a.NTok != nil:
+		return mongoerr.New(40415, "BSON field 'find.ntoreturn' is an unknown field.")
+	}
+	return checkHint(a.Hint)
+}
+
+func naturalSort(sort value.Doc) bool {
+	n, ok := isNatural(sort)
+	return ok && n == 1
+}
+
+func (f *finder) projection(a *findArgs) (*project.Projection, error) {
+	if a.Projection == nil || a.Projection.IsEmpty() {
+		return nil, nil
+	}
+	return project.Compile(a.Projection, project.Options{Scope: f.query.scope, Matcher: f.query.matcher, Collation: f.query.collator})
+}
+
+// open builds the chain of iterators: records, filter, sort, skip, limit,
+// projection.
+func (f *finder) open(c *Call, info *storage.Info, a *findArgs, p *project.Projection) error {
+	if info == nil {
+		f.it = emptyDocs{}
+		return nil
+	}
+	q := &f.query
+	if a.Limit > 0 {
+		q.limit = a.Skip + a.Limit
+	}
+	plan, err := c.access(f.exec, info, q)
+	if err != nil {
+		return err
+	}
+	f.plan = plan
+	if bool(a.Tailable) {
+		f.it = newTail(f, info, p)
+		return nil
+	}
+	it, err := plan.documents(f.exec, info, q)
+	if err != nil {
+		return err
+	}
+	f.it, err = f.decorate(it, a, p)
+	return err
+}
+
+func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (agg.Iterator, error) {
+	q := &f.query
+	if q.sort != nil && !q.sort.IsEmpty() && !f.plan.sorted {
+		f.sort = true
+		sorted, err := f.exec.sort(it, q.sort, q.limit, q.collator, a.AllowDiskUse)
+		if err != nil {
+			it.Close()
+			return nil, err
+		}
+		it = sorted
+	}
+	if a.Skip > 0 {
+		it = &skipIterator{src: it, left: a.Skip}
+	}
+	if a.Limit > 0 {
+		it = &limitIterator{src: it, left: a.Limit}
+	}
+	switch {
+	case bool(a.ReturnKey):
+		it = &returnKey{src: it, plan: f.plan, env: f.exec.env}
+	case p != nil:
+		it = &projecting{src: it, p: p, exec: f.exec}
+	}
+	if a.ShowRecordID {
+		it = &withRecordID{src: it, exec: f.exec}
+	}
+	return it, nil
+}
+
+// sort runs agg's $sort over an iterator.
+func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *bool) (agg.Iterator, error) {
+	stages := []value.Value{value.Document(value.NewDoc("$sort", value.Document(pattern)))}
+	if limit > 0 {
+		stages = append(stages, value.Document(value.NewDoc("$limit", value.Int64(limit))))
+	}
+	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{Collation: collator})
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(x.aggExec(disk), src)
+}
+
+// aggExec makes the pipeline side of an execution.
+func (x *execution) aggExec(disk *bool) *agg.Exec {
+	svc := x.running().svc
+	return &agg.Exec{
+		Env: x.env, AllowDiskUse: disk == nil && svc.params.bool("allowDiskUseByDefault") || disk != nil && *disk,
+		MemoryLimit: svc.params.int("internalQueryMaxBlockingSortMemoryUsageBytes"), TempDir: svc.options.TempDir,
+		Interrupt: x.env.Interrupt, NowMillis: svc.real.NowMillis, Context: x,
+	}
+}

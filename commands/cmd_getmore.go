@@ -1,0 +1,178 @@
+package commands
+
+import (
+	"context"
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type getMoreArgs struct {
+	GetMore    value.Value `arg:"getMore,required"`
+	Collection string      `arg:"collection,required"`
+	BatchSize  *int64      `arg:"batchSize,nonneg"`
+	Term       value.Value `arg:"term"`
+	LastKnown  value.Value `arg:"lastKnownCommittedOpTime"`
+}
+
+var getMoreSpec = newArgs[getMoreArgs]("getMore")
+
+// defaultAwait is how long a getMore on an awaitData cursor waits without
+// maxTimeMS.
+const defaultAwait = time.Second
+
+func runGetMore(c *Call) error {
+	var a getMoreArgs
+	if err := getMoreSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if a.GetMore.Kind() != value.KindInt64 {
+		return wrongType("getMore", "getMore", a.GetMore, "long")
+	}
+	c.svc.metrics.opcounters.getmore.Add(1)
+	ns := storage.Namespace{DB: c.DB, Coll: a.Collection}
+	cur, err := c.svc.cursors.take(a.GetMore.Int64())
+	if err != nil {
+		return err
+	}
+	if err := c.checkCursor(cur, ns); err != nil {
+		c.svc.cursors.release(cur, c.svc.real.Now())
+		return err
+	}
+	return c.continueCursor(cur, &a)
+}
+
+// checkCursor makes sure that the cursor belongs to who asks for it.
+func (c *Call) checkCursor(cur *cursor, ns storage.Namespace) error {
+	switch {
+	case cur.ns != ns:
+		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.ns)
+	case cur.user != c.userName():
+		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.id)
+	case cur.session != nil && c.session == nil:
+		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was created in session %x, without an lsid", cur.id, cur.session.key.id)
+	case cur.session == nil && c.session != nil && c.generic.txnNumber != nil:
+		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %x", cur.id, c.session.key.id)
+	case cur.session != nil && cur.session != c.session:
+		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %x, in session %x", cur.id, cur.session.key.id, c.session.key.id)
+	}
+	return c.checkCursorTransaction(cur)
+}
+
+func (c *Call) checkCursorTransaction(cur *cursor) error {
+	inTxn := c.transaction() != nil
+	switch {
+	case cur.txnNumber == nil && inTxn:
+		return mongoerr.Newf(50740, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", cur.id, *c.generic.txnNumber)
+	case cur.txnNumber != nil && !inTxn:
+		return mongoerr.Newf(50741, "Cannot run getMore on cursor %d, which was created in transaction %d, without a txnNumber", cur.id, *cur.txnNumber)
+	}
+	return nil
+}
+
+func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
+	if cur.setOp != nil {
+		cur.setOp(c)
+	}
+	size := int64(1<<63 - 1)
+	if a.BatchSize != nil && *a.BatchSize > 0 {
+		size = *a.BatchSize
+	}
+	c.reply.StartDocument("cursor")
+	c.reply.StartArray("nextBatch")
+	done, err := c.nextBatch(cur, size)
+	if err != nil {
+		c.svc.cursors.kill(cur.id)
+		c.svc.cursors.release(cur, c.svc.real.Now())
+		return err
+	}
+	c.reply.End()
+	if cur.extra != nil {
+		cur.extra(c.reply)
+	}
+	id := cur.id
+	if done && !cur.tailable {
+		id = 0
+		c.svc.cursors.kill(cur.id)
+	}
+	c.svc.cursors.release(cur, c.svc.real.Now())
+	c.reply.Int64("id", id).String("ns", cur.ns.String())
+	c.reply.End()
+	if c.exhaust && id != 0 {
+		c.response.Next = c.Body
+	}
+	return nil
+}
+
+// nextBatch reads a batch; for an awaitData cursor without anything new it
+// waits for writes, for as long as maxTimeMS says.
+func (c *Call) nextBatch(cur *cursor, size int64) (done bool, err error) {
+	if !cur.awaitData {
+		ctx, stop := c.withMaxTime()
+		defer stop()
+		defer func(old context.Context) { c.ctx = old }(c.ctx)
+		c.ctx = ctx
+		return c.appendBatch(cur, size)
+	}
+	wait := defaultAwait
+	if c.generic.maxTime > 0 {
+		wait = c.generic.maxTime
+	}
+	timer := c.svc.real.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		changed := c.svc.changes.wait()
+		before := c.reply.Len()
+		done, err = c.appendBatch(cur, size)
+		if err != nil || c.reply.Len() > before {
+			return done, err
+		}
+		select {
+		case <-changed:
+		case <-timer.C():
+			return done, nil
+		case <-c.ctx.Done():
+			return done, c.interrupted()
+		}
+	}
+}
+
+func (c *Call) withMaxTime() (context.Context, context.CancelFunc) {
+	if c.generic.maxTime == 0 {
+		return c.ctx, func() {}
+	}
+	return context.WithTimeoutCause(c.ctx, c.generic.maxTime, errMaxTime)
+}
+
+type killCursorsArgs struct {
+	KillCursors value.Value `arg:"killCursors,required"`
+	Cursors     array       `arg:"cursors,required"`
+}
+
+var killCursorsSpec = newArgs[killCursorsArgs]("killCursors")
+
+func runKillCursors(c *Call) error {
+	var a killCursorsArgs
+	if err := killCursorsSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if _, err := c.namespaceOf(a.KillCursors); err != nil {
+		return err
+	}
+	var killed, missing []value.Value
+	for v := range value.Doc(a.Cursors).Values() {
+		if v.Kind() != value.KindInt64 {
+			return wrongType("killCursors", "cursors.0", v, "long")
+		}
+		if c.svc.cursors.kill(v.Int64()) {
+			killed = append(killed, v)
+		} else {
+			missing = append(missing, v)
+		}
+	}
+	c.reply.Append("cursorsKilled", value.NewArray(killed...)).Append("cursorsNotFound", value.NewArray(missing...))
+	c.reply.Append("cursorsAlive", value.NewArray()).Append("cursorsUnknown", value.NewArray())
+	return nil
+}

@@ -1,0 +1,318 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type createIndexesArgs struct {
+	Create  value.Value `arg:"createIndexes,required"`
+	Indexes array       `arg:"indexes,required"`
+	Quorum  value.Value `arg:"commitQuorum"`
+	Ignore  looseBool   `arg:"ignoreUnknownIndexOptions"`
+	Version value.Value `arg:"v"`
+}
+
+var createIndexesSpec = newArgs[createIndexesArgs]("createIndexes")
+
+func runCreateIndexes(c *Call) error {
+	var a createIndexesArgs
+	if err := createIndexesSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespaceOf(a.Create)
+	if err != nil {
+		return err
+	}
+	given, err := arrayDocs("createIndexes", "indexes", a.Indexes)
+	if err != nil {
+		return err
+	}
+	if len(given) == 0 {
+		return mongoerr.New(mongoerr.BadValue, "Must specify at least one index to create")
+	}
+	var before, after int
+	var created bool
+	err = c.update(func(tx storage.Tx) error {
+		before, after, created, err = c.createIndexes(tx, ns, given)
+		return err
+	})
+	if err != nil {
+		return translate(ns, err)
+	}
+	c.reply.Int32("numIndexesBefore", int32(before)).Int32("numIndexesAfter", int32(after))
+	c.reply.Bool("createdCollectionAutomatically", created)
+	if before == after {
+		c.reply.String("note", "all indexes already exist")
+	}
+	return c.wait()
+}
+
+// createIndexes adds the indexes that do not exist yet: all or none.
+func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.Doc) (before, after int, created bool, err error) {
+	_, err = tx.Collection(ns)
+	created = errors.Is(err, storage.ErrNotFound)
+	coll, err := c.collectionForInsert(tx, ns)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	target, specs, err := c.parseIndexes(coll.Info(), given)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	known := metaOf(coll.Info()).indexes
+	if target != ns {
+		if coll, err = tx.Collection(target); err != nil {
+			return 0, 0, false, err
+		}
+		known = metaOf(coll.Info()).indexes
+	}
+	before = len(known)
+	for _, spec := range specs {
+		err := index.Conflict(known, spec, target.String())
+		if mongoerr.Is(err, mongoerr.IndexAlreadyExists) {
+			continue
+		}
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if err := c.addIndex(tx, target, spec); err != nil {
+			return 0, 0, false, err
+		}
+		known = append(known[:len(known):len(known)], spec)
+	}
+	return before, len(known), created, nil
+}
+
+// parseIndexes reads the specifications, and tells which collection carries
+// the indexes: the buckets, for a time series.
+func (c *Call) parseIndexes(info *storage.Info, given []value.Doc) (storage.Namespace, []*index.Spec, error) {
+	m := metaOf(info)
+	if m.kind == timeSeries {
+		return c.parseBucketIndexes(info, given)
+	}
+	var collationSpec value.Doc
+	if m.collation != nil {
+		collationSpec = m.collation.Doc()
+	}
+	specs := make([]*index.Spec, 0, len(given))
+	for _, d := range given {
+		if err := c.checkIndexAllowed(info, d); err != nil {
+			return info.Namespace, nil, err
+		}
+		s, err := index.Parse(d, index.ParseOptions{Collation: collationSpec})
+		if err != nil {
+			return info.Namespace, nil, err
+		}
+		specs = append(specs, s)
+	}
+	return info.Namespace, specs, nil
+}
+
+// addIndex builds one index over what is there.
+func (c *Call) addIndex(tx storage.Tx, ns storage.Namespace, spec *index.Spec) error {
+	err := tx.CreateIndex(ns, spec.Stored())
+	var dup *storage.DuplicateKeyError
+	if !errors.As(err, &dup) {
+		return err
+	}
+	coll, openErr := tx.Collection(ns)
+	if openErr != nil {
+		return openErr
+	}
+	r, _ := coll.Get(dup.Existing)
+	keyValue := spec.KeyValue(r.Doc, dup.Key)
+	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: E11000 duplicate key error collection: %s index: %s dup key: %s", ns, spec.Name, keyValue).
+		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
+}
+
+type listIndexesArgs struct {
+	List    value.Value `arg:"listIndexes,required"`
+	Cursor  value.Doc   `arg:"cursor"`
+	Builds  looseBool   `arg:"includeBuildUUIDs"`
+	Details looseBool   `arg:"includeIndexBuildInfo"`
+}
+
+var listIndexesSpec = newArgs[listIndexesArgs]("listIndexes")
+
+func runListIndexes(c *Call) error {
+	var a listIndexesArgs
+	if err := listIndexesSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.findNamespace(a.List)
+	if err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	if info == nil {
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
+	}
+	if metaOf(info).kind == view {
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+	}
+	docs, err := c.listedIndexes(info)
+	if err != nil {
+		return err
+	}
+	size, err := cursorBatch(a.Cursor)
+	if err != nil {
+		return err
+	}
+	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(docs...), batchSize: size})
+}
+
+func (c *Call) listedIndexes(info *storage.Info) ([]value.Doc, error) {
+	if metaOf(info).kind == timeSeries {
+		return c.listedBucketIndexes(info)
+	}
+	var docs []value.Doc
+	for _, spec := range metaOf(info).indexes {
+		docs = append(docs, spec.Doc())
+	}
+	return docs, nil
+}
+
+type dropIndexesArgs struct {
+	Drop    value.Value `arg:"dropIndexes"`
+	OldDrop value.Value `arg:"deleteIndexes"`
+	Index   value.Value `arg:"index,required"`
+}
+
+var dropIndexesSpec = newArgs[dropIndexesArgs]("dropIndexes")
+
+func runDropIndexes(c *Call) error {
+	var a dropIndexesArgs
+	if err := dropIndexesSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespace()
+	if err != nil {
+		return err
+	}
+	var was int
+	all := false
+	err = c.update(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			if errors.Is(err, storage.ErrNotFound) {
+				return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns not found %s", ns)
+			}
+			return err
+		}
+		if err := c.checkWritable(coll); err != nil {
+			return err
+		}
+		info, find := coll.Info(), a.Index
+		if metaOf(info).kind == timeSeries {
+			if info, find, err = c.bucketIndex(tx, info, a.Index); err != nil {
+				return err
+			}
+		}
+		was = len(metaOf(info).indexes)
+		names, every, err := indexesToDrop(metaOf(info), find)
+		if err != nil {
+			return err
+		}
+		all = every
+		for _, name := range names {
+			if err := c.removeIndex(tx, info, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return translate(ns, err)
+	}
+	c.reply.Int32("nIndexesWas", int32(was))
+	if all {
+		c.reply.String("msg", "non-_id indexes dropped for collection")
+	}
+	return c.wait()
+}
+
+// indexesToDrop resolves the index argument: a name, "*", a list of names,
+// or a key pattern.
+func indexesToDrop(m *collectionMeta, v value.Value) (names []string, all bool, err error) {
+	switch v.Kind() {
+	case value.KindString:
+		if v.Str() == "*" {
+			for _, s := range m.indexes {
+				if !s.IsID() {
+					names = append(names, s.Name)
+				}
+			}
+			return names, true, nil
+		}
+		name, err := m.indexToDrop(v.Str())
+		return []string{name}, false, err
+	case value.KindArray:
+		for e := range v.Doc().Values() {
+			if e.Kind() != value.KindString {
+				return nil, false, wrongType("dropIndexes", "index", e, "string")
+			}
+			name, err := m.indexToDrop(e.Str())
+			if err != nil {
+				return nil, false, err
+			}
+			names = append(names, name)
+		}
+		return names, false, nil
+	case value.KindDocument:
+		spec, err := m.indexByKey(v.Doc())
+		if err != nil {
+			return nil, false, err
+		}
+		name, err := m.indexToDrop(spec.Name)
+		return []string{name}, false, err
+	}
+	return nil, false, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'", v.Kind())
+}
+
+func (m *collectionMeta) indexToDrop(name string) (string, error) {
+	for _, s := range m.indexes {
+		if s.Name != name {
+			continue
+		}
+		if s.Clustered {
+			return "", mongoerr.New(5979800, "cannot drop the clustered index")
+		}
+		if s.IsID() {
+			return "", mongoerr.New(mongoerr.InvalidOptions, "cannot drop _id index")
+		}
+		return name, nil
+	}
+	return "", mongoerr.Newf(mongoerr.IndexNotFound, "index not found with name [%s]", name)
+}
+
+// indexByKey finds the one index with a key pattern.
+func (m *collectionMeta) indexByKey(key value.Doc) (*index.Spec, error) {
+	var found *index.Spec
+	for _, s := range m.indexes {
+		if value.CompareDocs(s.Key, key, nil) != 0 {
+			continue
+		}
+		if found != nil {
+			return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", 2, key, found.Doc(), s.Doc())
+		}
+		found = s
+	}
+	if found == nil {
+		return nil, mongoerr.Newf(mongoerr.IndexNotFound, "can't find index with key: %s", key)
+	}
+	return found, nil
+}
+
+// removeIndex drops one index.
+func (c *Call) removeIndex(tx storage.Tx, info *storage.Info, name string) error {
+	return tx.DropIndex(info.Namespace, name)
+}

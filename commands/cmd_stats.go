@@ -1,0 +1,340 @@
+package commands
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// statsCommands measure collections and databases.
+func statsCommands() []command {
+	return []command{
+		{name: "collStats", aliases: []string{"collstats"}, run: runCollStats, flags: reads, action: "collStats", on: onCollection, help: "sizes of a collection"},
+		{name: "dbStats", aliases: []string{"dbstats"}, run: runDBStats, flags: reads, action: "dbStats", on: onDatabase, help: "sizes of a database"},
+		{name: "dataSize", aliases: []string{"datasize"}, run: runDataSize, flags: reads, action: "find", on: onCollection, help: "size of a range of documents"},
+		{name: "validate", run: runValidate, action: "validate", on: onCollection, help: "check a collection and its indexes"},
+	}
+}
+
+// sizes are the figures of one collection.
+type sizes struct {
+	count, bytes int64
+	indexes      map[string]int64
+	order        []string
+	indexBytes   int64
+	meta         *collectionMeta
+}
+
+func (c *Call) sizes(ns storage.Namespace) (s sizes, info *storage.Info, err error) {
+	s.indexes, s.meta = map[string]int64{}, noMeta
+	err = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			return nil
+		}
+		info = coll.Info()
+		s.meta = metaOf(info)
+		if s.meta.kind == timeSeries {
+			if coll, err = tx.Collection(storage.Namespace{DB: ns.DB, Coll: bucketsPrefix + ns.Coll}); err != nil {
+				return err
+			}
+		}
+		s.count, s.bytes = coll.Count(), coll.Size()
+		for _, spec := range metaOf(coll.Info()).indexes {
+			st, err := coll.IndexStats(spec.Name)
+			if err != nil {
+				return err
+			}
+			s.indexes[spec.Name] = st.Bytes
+			s.order = append(s.order, spec.Name)
+			s.indexBytes += st.Bytes
+		}
+		return nil
+	})
+	return s, info, err
+}
+
+type statsArgs struct {
+	CollStats value.Value `arg:"collStats"`
+	Lower     value.Value `arg:"collstats"`
+	Scale     value.Value `arg:"scale"`
+	Verbose   value.Value `arg:"verbose"`
+}
+
+var statsSpec = newArgs[statsArgs]("collStats")
+
+// scaleOf reads the scale option: sizes are divided by it.
+func scaleOf(v value.Value) (int64, error) {
+	if v.IsMissing() || v.Kind() == value.KindNull {
+		return 1, nil
+	}
+	if !v.IsNumber() {
+		return 0, wrongType("collStats", "scale", v, numberTypes)
+	}
+	if n := v.TruncInt64(); n >= 1 {
+		return n, nil
+	}
+	return 0, mongoerr.Newf(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", v.TruncInt64())
+}
+
+func runCollStats(c *Call) error {
+	var a statsArgs
+	if err := statsSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespace()
+	if err != nil {
+		return err
+	}
+	scale, err := scaleOf(a.Scale)
+	if err != nil {
+		return err
+	}
+	return c.appendCollStats(c.reply, ns, scale)
+}
+
+// appendCollStats writes the figures, as collStats and $collStats give them.
+func (c *Call) appendCollStats(b *value.Builder, ns storage.Namespace, scale int64) error {
+	s, info, err := c.sizes(ns)
+	if err != nil {
+		return err
+	}
+	if s.meta.kind == view {
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+	}
+	b.String("ns", ns.String())
+	n := func(key string, v int64) { b.Append(key, value.Int(v/scale)) }
+	n("size", s.bytes)
+	if s.meta.kind == timeSeries {
+		b.StartDocument("timeseries").String("bucketsNs", ns.DB+"."+bucketsPrefix+ns.Coll).Append("bucketCount", value.Int(s.count)).
+			Append("avgBucketSize", value.Int(average(s.bytes, s.count))).End()
+	} else {
+		b.Append("count", value.Int(s.count))
+		if s.count > 0 {
+			b.Append("avgObjSize", value.Int(average(s.bytes, s.count)))
+		}
+	}
+	b.Int32("numOrphanDocs", 0)
+	n("storageSize", s.bytes)
+	n("freeStorageSize", 0)
+	b.Bool("capped", s.meta.capped)
+	if s.meta.capped {
+		b.Append("max", value.Int(s.meta.cappedMax))
+		n("maxSize", s.meta.cappedLen)
+	}
+	b.Append("nindexes", value.Int(int64(len(s.order))))
+	b.StartArray("indexBuilds").End()
+	n("totalIndexSize", s.indexBytes)
+	n("totalSize", s.bytes+s.indexBytes)
+	b.StartDocument("indexSizes")
+	for _, name := range s.order {
+		n(name, s.indexes[name])
+	}
+	b.End()
+	b.Append("scaleFactor", value.Int(scale))
+	_ = info
+	return nil
+}
+
+func average(total, n int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	return total / n
+}
+
+type dbStatsArgs struct {
+	DBStats value.Value `arg:"dbStats"`
+	Lower   value.Value `arg:"dbstats"`
+	Scale   value.Value `arg:"scale"`
+	Free    value.Value `arg:"freeStorage"`
+}
+
+var dbStatsSpec = newArgs[dbStatsArgs]("dbStats")
+
+func runDBStats(c *Call) error {
+	var a dbStatsArgs
+	if err := dbStatsSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	scale, err := scaleOf(a.Scale)
+	if err != nil {
+		return err
+	}
+	var collections, views, objects, bytes, indexes, indexBytes int64
+	err = c.view(func(tx storage.Tx) error {
+		for _, info := range tx.Collections(c.DB) {
+			m := metaOf(info)
+			if m.kind == view || m.kind == timeSeries {
+				views++
+				continue
+			}
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil || hiddenCollection(info.Namespace) {
+				continue
+			}
+			collections++
+			objects += coll.Count()
+			bytes += coll.Size()
+			for _, spec := range m.indexes {
+				if st, err := coll.IndexStats(spec.Name); err == nil {
+					indexes++
+					indexBytes += st.Bytes
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b := c.reply
+	d := func(key string, n int64) { b.Double(key, float64(n/scale)) }
+	b.String("db", c.DB).Int64("collections", collections).Int64("views", views).Int64("objects", objects)
+	avg := 0.0
+	if objects > 0 {
+		avg = float64(bytes) / float64(objects)
+	}
+	b.Double("avgObjSize", avg)
+	d("dataSize", bytes)
+	d("storageSize", bytes)
+	b.Int64("indexes", indexes)
+	d("indexSize", indexBytes)
+	d("totalSize", bytes+indexBytes)
+	b.Append("scaleFactor", value.Int(scale))
+	used, total := diskUsage(c.svc.options.DBPath)
+	d("fsUsedSize", used)
+	d("fsTotalSize", total)
+	return nil
+}
+
+type dataSizeArgs struct {
+	DataSize   string    `arg:"dataSize"`
+	Lower      string    `arg:"datasize"`
+	KeyPattern value.Doc `arg:"keyPattern"`
+	Min        value.Doc `arg:"min"`
+	Max        value.Doc `arg:"max"`
+	Estimate   looseBool `arg:"estimate"`
+}
+
+var dataSizeSpec = newArgs[dataSizeArgs]("dataSize")
+
+func runDataSize(c *Call) error {
+	var a dataSizeArgs
+	if err := dataSizeSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := parseNamespace(a.DataSize + a.Lower)
+	if err != nil {
+		return err
+	}
+	if (a.Min == nil) != (a.Max == nil) {
+		return mongoerr.New(mongoerr.BadValue, "only one of min or max specified")
+	}
+	start := c.svc.real.NowMillis()
+	size, count, err := c.dataSize(ns, &a)
+	if err != nil {
+		return translate(ns, err)
+	}
+	c.reply.Append("size", value.Int(size)).Append("numObjects", value.Int(count)).
+		Append("millis", value.Int(c.svc.real.NowMillis()-start)).Bool("estimate", bool(a.Estimate))
+	return nil
+}
+
+func (c *Call) dataSize(ns storage.Namespace, a *dataSizeArgs) (size, count int64, err error) {
+	s, info, err := c.sizes(ns)
+	if err != nil || info == nil {
+		return 0, 0, err
+	}
+	if a.Min == nil {
+		return s.bytes, s.count, nil
+	}
+	key := a.KeyPattern
+	if key == nil {
+		key = patternOf(a.Min)
+	}
+	q := readQuery{min: a.Min, max: a.Max, hint: value.Document(key)}
+	if err := c.compileFilter(&q, metaOf(info)); err != nil {
+		return 0, 0, err
+	}
+	src, err := c.openRecords(newExecution(c), info, &q)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer src.Close()
+	for {
+		r, ok, err := src.Next()
+		if err != nil || !ok {
+			return size, count, err
+		}
+		size, count = size+int64(len(r.Doc)), count+1
+	}
+}
+
+// patternOf makes {a: 1} of {a: value}.
+func patternOf(d value.Doc) value.Doc {
+	var b value.Builder
+	b.Reset(nil)
+	for name := range d.All() {
+		b.Int32(name, 1)
+	}
+	return b.Doc()
+}
+
+type validateArgs struct {
+	Validate   value.Value `arg:"validate,required"`
+	Full       looseBool   `arg:"full"`
+	Background looseBool   `arg:"background"`
+	Repair     looseBool   `arg:"repair"`
+	Metadata   looseBool   `arg:"metadata"`
+	BSON       looseBool   `arg:"checkBSONConformance"`
+	Fix        looseBool   `arg:"fixMultikey"`
+}
+
+var validateSpec = newArgs[validateArgs]("validate")
+
+// runValidate reads every record: whether it is sound BSON, whether every
+// index has exactly its keys, and whether it passes the validator.
+func runValidate(c *Call) error {
+	var a validateArgs
+	if err := validateSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.namespaceOf(a.Validate)
+	if err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	if info == nil {
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", ns)
+	}
+	m := metaOf(info)
+	if m.kind == view {
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Cannot validate a view: %s", ns)
+	}
+	if m.kind == timeSeries {
+		if info, err = c.lookup(storage.Namespace{DB: ns.DB, Coll: bucketsPrefix + ns.Coll}); err != nil {
+			return err
+		}
+	}
+	v := &validation{c: c, info: info, meta: metaOf(info), keys: map[string]int64{}}
+	if err := v.run(); err != nil {
+		return translate(ns, err)
+	}
+	v.append(ns)
+	return nil
+}
+
+// maxProblems is how many problems validate names.
+const maxProblems = 20
+
+// diskUsage is the use of the file system under a path, in bytes.
+func diskUsage(path string) (used, total int64) {
+	u, t := fileSystem(path)
+	return int64(min(u, math.MaxInt64)), int64(min(t, math.MaxInt64))
+}

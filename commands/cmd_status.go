@@ -1,0 +1,243 @@
+package commands
+
+import (
+	"os"
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// runServerStatus writes the sections of serverStatus that have a meaning
+// here. A section can be left out by {serverStatus: 1, name: 0}.
+func runServerStatus(c *Call) error {
+	s, b := c.svc, c.reply
+	host, _ := os.Hostname()
+	up := s.clock.Now().Sub(s.start)
+	b.String("host", host).String("version", ServerVersion).String("process", "duskdb").
+		Append("service", value.NewArray(value.String("duskdb")))
+	b.Int64("pid", int64(os.Getpid())).Double("uptime", float64(int64(up.Seconds()))).
+		Int64("uptimeMillis", up.Milliseconds()).Int64("uptimeEstimate", int64(up.Seconds())).Date("localTime", c.now)
+	for _, section := range statusSections {
+		if v, given := c.Body.Get(section.name); given && !v.Truthy() {
+			continue
+		}
+		b.StartDocument(section.name)
+		section.write(c, b)
+		b.End()
+	}
+	return nil
+}
+
+// statusSections are the sections of serverStatus in their order.
+var statusSections = []struct {
+	name  string
+	write func(c *Call, b *value.Builder)
+}{
+	{"asserts", writeAsserts},
+	{"connections", writeConnections},
+	{"extra_info", func(_ *Call, b *value.Builder) { b.String("note", "fields vary by platform") }},
+	{"globalLock", writeGlobalLock},
+	{"logicalSessionRecordCache", writeSessions},
+	{"mem", writeMemory},
+	{"network", writeNetwork},
+	{"opcounters", writeOpcounters},
+	{"storageEngine", writeStorageEngine},
+	{"transactions", writeTransactions},
+	{"metrics", writeMetrics},
+}
+
+func writeAsserts(c *Call, b *value.Builder) {
+	m := &c.svc.metrics.asserts
+	b.Int32("regular", int32(m.regular.Load())).Int32("warning", 0).Int32("msg", 0).
+		Int32("user", int32(m.user.Load())).Int32("tripwire", 0).Int32("rollovers", 0)
+}
+
+func writeConnections(c *Call, b *value.Builder) {
+	m := &c.svc.metrics.connections
+	current := m.current.Load()
+	b.Int32("current", int32(current)).Int32("available", int32(max(1<<20-current, 0))).
+		Int64("totalCreated", m.total.Load()).Int64("rejected", m.rejected.Load()).Int32("active", int32(c.svc.ops.count()))
+}
+
+func writeGlobalLock(c *Call, b *value.Builder) {
+	b.Int64("totalTime", c.svc.clock.Now().Sub(c.svc.start).Microseconds())
+	b.StartDocument("currentQueue").Int32("total", 0).Int32("readers", 0).Int32("writers", 0).End()
+	n := int32(c.svc.ops.count())
+	b.StartDocument("activeClients").Int32("total", n).Int32("readers", n).Int32("writers", 0).End()
+}
+
+func writeSessions(c *Call, b *value.Builder) {
+	b.Int32("activeSessionsCount", int32(len(c.svc.sessions.list())))
+}
+
+func writeMemory(_ *Call, b *value.Builder) {
+	resident, virtual := processMemory()
+	b.Int32("bits", 64).Int32("resident", int32(resident>>20)).Int32("virtual", int32(virtual>>20)).Bool("supported", true)
+}
+
+func writeNetwork(c *Call, b *value.Builder) {
+	m := &c.svc.metrics.network
+	b.Int64("bytesIn", m.bytesIn.Load()).Int64("bytesOut", m.bytesOut.Load()).Int64("numRequests", m.requests.Load())
+}
+
+func writeOpcounters(c *Call, b *value.Builder) {
+	m := &c.svc.metrics.opcounters
+	b.Int64("insert", m.insert.Load()).Int64("query", m.query.Load()).Int64("update", m.update.Load()).
+		Int64("delete", m.remove.Load()).Int64("getmore", m.getmore.Load()).Int64("command", m.command.Load())
+}
+
+func writeStorageEngine(c *Call, b *value.Builder) {
+	st := c.svc.engine.Stats()
+	b.String("name", st.Name).Bool("supportsCommittedReads", true).Bool("persistent", st.Persistent).
+		Bool("supportsSnapshotReadConcern", true).Bool("readOnly", false).Int64("fileBytes", st.FileBytes).
+		Int64("commits", st.Commits).Int64("syncs", st.Syncs).Int64("syncErrors", st.SyncErrors).
+		Int64("openSnapshots", st.OpenSnapshots).Int64("recoveredCutBytes", st.RecoveredCut)
+}
+
+func writeTransactions(c *Call, b *value.Builder) {
+	open := int64(0)
+	for _, s := range c.svc.sessions.list() {
+		if s.inTransaction() {
+			open++
+		}
+	}
+	m := &c.svc.metrics.transactions
+	b.Int64("currentActive", 0).Int64("currentInactive", open).Int64("currentOpen", open).
+		Int64("totalAborted", m.aborted.Load()).Int64("totalCommitted", m.committed.Load()).Int64("totalStarted", m.started.Load()).
+		Int64("retriedCommandsCount", m.retriedCommands.Load()).Int64("retriedStatementsCount", m.retriedStatements.Load())
+}
+
+func writeMetrics(c *Call, b *value.Builder) {
+	s := c.svc
+	s.metrics.appendCommands(s, b)
+	open, noTimeout, pinned, total, timedOut := s.cursors.count()
+	b.StartDocument("cursor").Int64("timedOut", timedOut).Int64("totalOpened", total)
+	b.StartDocument("open").Int64("noTimeout", noTimeout).Int64("pinned", pinned).Int64("total", open).End()
+	b.End()
+	d := &s.metrics.document
+	b.StartDocument("document").Int64("deleted", d.deleted.Load()).Int64("inserted", d.inserted.Load()).
+		Int64("returned", d.returned.Load()).Int64("updated", d.updated.Load()).End()
+	q := &s.metrics.queryExecutor
+	b.StartDocument("queryExecutor").Int64("scanned", q.scanned.Load()).Int64("scannedObjects", q.scannedObjects.Load())
+	b.StartDocument("collectionScans").Int64("total", q.collectionScans.Load()).End()
+	b.End()
+	s.writeExpiryMetrics(b)
+}
+
+// runTop lists the collections with their counters, in mongod's form.
+func runTop(c *Call) error {
+	b := c.reply
+	b.StartDocument("totals").String("note", "all times in microseconds")
+	for _, u := range c.svc.usage.list() {
+		b.StartDocument(u.ns)
+		for _, part := range topParts {
+			count, micros := u.part(part)
+			b.StartDocument(part).Int64("time", micros).Int64("count", count).End()
+		}
+		b.End()
+	}
+	b.End()
+	return nil
+}
+
+// runCurrentOp lists the running operations.
+func runCurrentOp(c *Call) error {
+	b := c.reply
+	all := c.Body.Lookup("$all").Truthy()
+	b.StartArray("inprog")
+	for _, op := range c.svc.ops.list(true) {
+		d := c.svc.describe(op, c.now)
+		if all || op.id == c.op.id || c.matchesOp(d) {
+			b.Document("", d)
+		}
+	}
+	b.End()
+	return nil
+}
+
+// matchesOp applies the filter that may stand beside currentOp.
+func (c *Call) matchesOp(d value.Doc) bool {
+	it := c.Body.Iter()
+	it.Next()
+	for it.Next() {
+		name := it.Key()
+		if genericArgs[name] || strings.HasPrefix(name, "$") {
+			continue
+		}
+		if !value.Equal(value.ParsePath(name).Get(d), it.Value()) {
+			return false
+		}
+	}
+	return true
+}
+
+// describe is the document of one operation.
+func (s *Service) describe(op *operation, now int64) value.Doc {
+	b := value.NewBuilder()
+	host, _ := os.Hostname()
+	b.String("type", "op").String("host", host)
+	if op.conn != nil {
+		b.String("desc", "conn"+value.Int64(op.conn.ID).String()).Int64("connectionId", op.conn.ID).String("client", op.conn.Remote)
+		if meta, app := op.conn.clientInfo(); meta != nil {
+			if app != "" {
+				b.String("appName", app)
+			}
+			b.Document("clientMetadata", meta)
+		}
+	}
+	running := max(now-op.started, 0)
+	b.Bool("active", true).String("currentOpTime", isoTime(now)).Int32("opid", op.id).
+		Int64("secs_running", running/1000).Int64("microsecs_running", running*1000).
+		String("op", opKind(op.name)).String("ns", operationNamespace(op)).
+		Document("command", redacted(op.name, op.body)).Bool("killPending", op.killed.Load())
+	if p := op.plan.Load(); p != nil {
+		b.String("planSummary", *p)
+	}
+	if op.session != nil {
+		b.StartDocument("lsid").Append("id", value.Binary(4, op.session.key.id[:])).End()
+	}
+	b.Int32("numYields", 0)
+	b.StartDocument("locks").End()
+	b.Bool("waitingForLock", false)
+	return b.Doc()
+}
+
+// opKind is what mongod calls the kind of operation.
+func opKind(name string) string {
+	switch name {
+	case "find":
+		return "query"
+	case "insert", "update":
+		return name
+	case "delete":
+		return "remove"
+	case "getMore":
+		return "getmore"
+	}
+	return "command"
+}
+
+func operationNamespace(op *operation) string {
+	_, v := op.body.First()
+	db := op.body.Lookup("$db").Str()
+	if op.name == "getMore" {
+		v = op.body.Lookup("collection")
+	}
+	if v.Kind() == value.KindString {
+		return db + "." + v.Str()
+	}
+	return db + ".$cmd"
+}
+
+// secretCommands carry passwords or proofs of them.
+var secretCommands = map[string]bool{
+	"saslStart": true, "saslContinue": true, "createUser": true, "updateUser": true, "authenticate": true,
+}
+
+// redacted is a command fit for logs and listings.
+func redacted(name string, body value.Doc) value.Doc {
+	if secretCommands[name] || body.Has("speculativeAuthenticate") {
+		return value.NewDoc(strings.Clone(name), value.String("xxx"))
+	}
+	return body
+}

@@ -1,0 +1,124 @@
+package commands
+
+import (
+	"bytes"
+	"container/heap"
+
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// merged joins several ranges of one index into one order: that of what
+// follows the ranges' prefixes. It serves {a: {$in: […]}} sorted by b.
+type merged struct {
+	streams mergeHeap
+	seen    map[storage.RecordID]struct{}
+	started bool
+}
+
+// mergeStream is one range with its current record and key.
+type mergeStream struct {
+	src     *records
+	prefix  int
+	reverse bool
+	rec     storage.Record
+	key     []byte
+}
+
+func newMerged(x *execution, info *storage.Info, p *plan.Plan) *merged {
+	m := &merged{}
+	if p.Dedup {
+		m.seen = map[storage.RecordID]struct{}{}
+	}
+	for _, r := range p.Ranges {
+		s := scan{index: p.Index.Name, ranges: []storage.KeyRange{{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse}}}
+		src := newRecords(x, info, []scan{s})
+		src.keepKeys = true
+		m.streams = append(m.streams, &mergeStream{src: src, prefix: r.Prefix, reverse: p.Reverse})
+	}
+	return m
+}
+
+func (m *merged) Next() (storage.Record, bool, error) {
+	if !m.started {
+		if err := m.start(); err != nil {
+			return storage.Record{}, false, err
+		}
+	}
+	for len(m.streams) > 0 {
+		top := m.streams[0]
+		rec := top.rec
+		ok, err := top.advance()
+		if err != nil {
+			return rec, false, err
+		}
+		if ok {
+			heap.Fix(&m.streams, 0)
+		} else {
+			heap.Pop(&m.streams)
+		}
+		if m.seen != nil {
+			if _, dup := m.seen[rec.ID]; dup {
+				continue
+			}
+			m.seen[rec.ID] = struct{}{}
+		}
+		return rec, true, nil
+	}
+	return storage.Record{}, false, nil
+}
+
+// start reads the first record of each range.
+func (m *merged) start() error {
+	m.started = true
+	live := m.streams[:0]
+	for _, s := range m.streams {
+		ok, err := s.advance()
+		if err != nil {
+			return err
+		}
+		if ok {
+			live = append(live, s)
+		}
+	}
+	m.streams = live
+	heap.Init(&m.streams)
+	return nil
+}
+
+func (s *mergeStream) advance() (ok bool, err error) {
+	s.rec, ok, err = s.src.Next()
+	if ok {
+		s.key = s.src.currentKey()
+	}
+	return ok, err
+}
+
+func (m *merged) Close() {
+	for _, s := range m.streams {
+		s.src.Close()
+	}
+	m.streams = nil
+}
+
+type mergeHeap []*mergeStream
+
+func (h mergeHeap) Len() int { return len(h) }
+
+func (h mergeHeap) Less(i, j int) bool {
+	c := bytes.Compare(h[i].key[h[i].prefix:], h[j].key[h[j].prefix:])
+	if h[i].reverse {
+		return c > 0
+	}
+	return c < 0
+}
+
+func (h mergeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *mergeHeap) Push(x any)   { *h = append(*h, x.(*mergeStream)) }
+
+func (h *mergeHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,128 @@
+package commands
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// byDistance yields the matching records in order of their distance.
+type byDistance struct {
+	x     *execution
+	found []distant
+	next  int
+}
+
+type distant struct {
+	r        storage.Record
+	distance float64
+}
+
+// sortByDistance reads all records that match and orders them by the
+// distance that the query's $near asks for.
+func (x *execution) sortByDistance(src recordSource, near *match.Near) (*byDistance, error) {
+	defer src.Close()
+	b := &byDistance{x: x}
+	for {
+		r, ok, err := src.Next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		if d, ok := near.DocumentDistance(r.Doc); ok {
+			b.found = append(b.found, distant{r, d})
+		}
+	}
+	slices.SortStableFunc(b.found, func(a, c distant) int { return cmp.Compare(a.distance, c.distance) })
+	return b, nil
+}
+
+func (b *byDistance) Next() (storage.Record, bool, error) {
+	if b.next == len(b.found) {
+		return storage.Record{}, false, nil
+	}
+	f := b.found[b.next]
+	b.next++
+	b.x.env.Meta.Set(expr.MetaGeoNearDistance, value.Double(f.distance))
+	return f.r, true, nil
+}
+
+func (b *byDistance) Close() { b.found = nil }
+
+// requireGeoIndex fails as mongod does when no index can serve a $near.
+func requireGeoIndex(info *storage.Info, path string) error {
+	for _, s := range metaOf(info).indexes {
+		for _, f := range s.Fields {
+			if f.Path == path && (f.Kind == index.Geo2D || f.Kind == index.Sphere) {
+				return nil
+			}
+		}
+	}
+	return mongoerr.Newf(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s planner returned error :: caused by :: unable to find index for $geoNear query", info.Namespace)
+}
+
+// openNear answers $geoNear: it is the $near that says the same, with the
+// distance and the point left in the metadata.
+func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.Near) (agg.Source, error) {
+	key := n.Key
+	if key == "" {
+		var err error
+		if key, err = onlyGeoField(info); err != nil {
+			return agg.Source{}, err
+		}
+	}
+	op := "$near"
+	if n.Spherical {
+		op = "$nearSphere"
+	}
+	cond := value.NewDoc(op, n.Point)
+	if n.Point.Kind() == value.KindDocument && n.Point.Doc().Has("type") {
+		cond = value.NewDoc(op, value.Document(value.NewDoc("$geometry", n.Point)))
+	}
+	m, err := match.Compile(value.NewDoc(key, value.Document(cond)), match.Options{AllowNear: true})
+	if err != nil {
+		return agg.Source{}, err
+	}
+	near := findNear(m.Root())
+	if near == nil {
+		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "$geoNear requires a point")
+	}
+	near.Min, near.Max = n.MinDistance, n.MaxDistance
+	plan, err := c.access(x, info, q)
+	if err != nil {
+		return agg.Source{}, err
+	}
+	sorted, err := x.sortByDistance(plan.matching(x, info, q), near)
+	if err != nil {
+		return agg.Source{}, err
+	}
+	return agg.Source{Iterator: &documents{src: sorted, exec: x}, Sorted: true}, nil
+}
+
+// onlyGeoField is the field of the collection's only geospatial index.
+func onlyGeoField(info *storage.Info) (string, error) {
+	var fields []string
+	for _, s := range metaOf(info).indexes {
+		for _, f := range s.Fields {
+			if f.Kind == index.Geo2D || f.Kind == index.Sphere {
+				fields = append(fields, f.Path)
+			}
+		}
+	}
+	switch len(fields) {
+	case 0:
+		return "", mongoerr.New(mongoerr.IndexNotFound, "$geoNear requires a 2d or 2dsphere index, but none were found")
+	case 1:
+		return fields[0], nil
+	}
+	return "", mongoerr.Newf(mongoerr.IndexNotFound, "There is more than one 2dsphere index on %s; unsure which to use for $geoNear", info.Namespace)
+}

@@ -1,0 +1,150 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// planSpecial plans the collections that expire or are stored in a way of
+// their own; nil for an ordinary collection.
+func (c *Call) planSpecial(ns storage.Namespace, a *createArgs) (*creation, error) {
+	switch {
+	case !a.TimeSeries.IsMissing():
+		return c.planTimeSeries(ns, a)
+	case !a.ClusteredIndex.IsMissing():
+		return c.planClustered(ns, a)
+	case !a.ExpireAfter.IsMissing():
+		return nil, errExpireAfterOption()
+	}
+	return nil, nil
+}
+
+func errExpireAfterOption() error {
+	return mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+}
+
+// planClustered plans a collection ordered by _id (semantics.md §5).
+func (c *Call) planClustered(ns storage.Namespace, a *createArgs) (*creation, error) {
+	v := a.ClusteredIndex
+	if v.Kind() != value.KindDocument {
+		if !v.IsNumber() && v.Kind() != value.KindBool {
+			return nil, wrongType("create", "clusteredIndex", v, "bool, object")
+		}
+		if !a.ExpireAfter.IsMissing() && !v.Truthy() {
+			return nil, errExpireAfterOption()
+		}
+		if v.Truthy() {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "the 'clusteredIndex' option in legacy format is only supported on internal collections")
+		}
+		return nil, nil
+	}
+	if a.Capped {
+		return nil, mongoerr.New(6049200, "the 'capped' option cannot be used with 'clusteredIndex'")
+	}
+	spec, err := parseClustered(v.Doc())
+	if err != nil {
+		return nil, err
+	}
+	options, err := c.planOptions(a)
+	if err != nil {
+		return nil, err
+	}
+	var b value.Builder
+	b.Reset(nil)
+	b.Document("clusteredIndex", spec)
+	if !a.ExpireAfter.IsMissing() {
+		seconds, err := checkCollectionTTL(a.ExpireAfter, c.now)
+		if err != nil {
+			return nil, err
+		}
+		b.Int64("expireAfterSeconds", seconds)
+	}
+	it := options.Iter()
+	b.Raw(it.Rest())
+	id := value.NewDoc("v", value.Int32(2), "key", spec.Lookup("key"), "name", spec.Lookup("name"), "unique", value.Bool(true), "clustered", value.Bool(true))
+	return &creation{parts: []creationPart{{ns: ns, options: b.Doc(), indexes: []storage.IndexSpec{{Name: idIndex, Spec: id}}}}}, nil
+}
+
+// parseClustered checks {key, unique, name, v} and completes it.
+func parseClustered(d value.Doc) (value.Doc, error) {
+	name := idIndex
+	for field, v := range d.All() {
+		switch field {
+		case "key":
+			if v.Kind() != value.KindDocument {
+				return nil, wrongType("clusteredIndex", "key", v, "object")
+			}
+			if k, n := v.Doc().First(); v.Doc().Len() != 1 || k != "_id" || n.AsDouble() != 1 {
+				return nil, mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for {_id: 1}")
+			}
+		case "unique":
+			if v.Kind() != value.KindBool && !v.IsNumber() {
+				return nil, wrongType("clusteredIndex", "unique", v, boolTypes)
+			}
+			if !v.Truthy() {
+				return nil, mongoerr.New(5979700, "'clusteredIndex.unique' must be 'true'")
+			}
+		case "name":
+			if v.Kind() != value.KindString {
+				return nil, wrongType("clusteredIndex", "name", v, "string")
+			}
+			name = v.Str()
+		case "v":
+			if n, ok := v.AsInt64(); !ok || n != 2 {
+				return nil, mongoerr.New(5979704, "'clusteredIndex.v' must be 2")
+			}
+		default:
+			return nil, mongoerr.Newf(40415, "BSON field 'clusteredIndex.%s' is an unknown field.", field)
+		}
+	}
+	for _, required := range []string{"key", "unique"} {
+		if !d.Has(required) {
+			return nil, mongoerr.Newf(40414, "BSON field 'clusteredIndex.%s' is missing but a required field", required)
+		}
+	}
+	return value.NewDoc("v", value.Int32(2), "key", d.Lookup("key"), "name", value.String(name), "unique", value.Bool(true)), nil
+}
+
+// checkCollectionTTL checks the expireAfterSeconds of a clustered or
+// time-series collection (semantics.md §5).
+func checkCollectionTTL(v value.Value, now int64) (int64, error) {
+	if !v.IsNumber() {
+		return 0, wrongType("create", "expireAfterSeconds", v, numberTypes)
+	}
+	n := v.TruncInt64()
+	switch {
+	case v.IsNaN():
+		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
+	case n < 0:
+		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
+	case n > (1<<63-1)/1000:
+		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' cannot overflow int64_t when cast as milliseconds")
+	case n > now/1000:
+		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot exceed time since last epoch")
+	}
+	return n, nil
+}
+
+// checkIndexAllowed refuses indexes that the kind of collection cannot have.
+func (c *Call) checkIndexAllowed(info *storage.Info, spec value.Doc) error {
+	if metaOf(info).clustered != nil && spec.Lookup("clustered").Truthy() {
+		return mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "cannot create a second clustered index")
+	}
+	return nil
+}
+
+func (c *Call) planTimeSeries(storage.Namespace, *createArgs) (*creation, error) {
+	return nil, errTimeSeries()
+}
+
+func (c *Call) parseBucketIndexes(*storage.Info, []value.Doc) (storage.Namespace, []*index.Spec, error) {
+	return storage.Namespace{}, nil, errTimeSeries()
+}
+
+func (c *Call) listedBucketIndexes(*storage.Info) ([]value.Doc, error) { return nil, errTimeSeries() }
+
+func (c *Call) bucketIndex(storage.Tx, *storage.Info, value.Value) (*storage.Info, value.Value, error) {
+	return nil, value.Value{}, errTimeSeries()
+}

@@ -1,0 +1,67 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/project"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// tail follows a capped collection: at its end it waits for more instead of
+// ending.
+type tail struct {
+	f    *finder
+	info *storage.Info
+	p    *project.Projection
+	src  recordSource
+	last storage.RecordID
+}
+
+func newTail(f *finder, info *storage.Info, p *project.Projection) *tail {
+	return &tail{f: f, info: info, p: p}
+}
+
+// Next returns nil when there is nothing new at the moment; it may be asked
+// again.
+func (t *tail) Next() (value.Doc, error) {
+	if t.src == nil {
+		if err := t.checkPosition(); err != nil {
+			return nil, err
+		}
+		scans := []scan{{records: storage.Range{After: t.last}}}
+		t.src = &matching{src: newRecords(t.f.exec, t.info, scans), q: &t.f.query, env: t.f.exec.env}
+	}
+	r, ok, err := t.src.Next()
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		t.src = nil
+		return nil, nil
+	}
+	t.last = r.ID
+	if t.p == nil {
+		return r.Doc, nil
+	}
+	return t.p.Apply(t.f.exec.env, nil, r.Doc)
+}
+
+// checkPosition fails if the record the cursor stands on has been
+// overwritten.
+func (t *tail) checkPosition() error {
+	if t.last == 0 {
+		return nil
+	}
+	return t.f.exec.running().view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(t.info.Namespace)
+		if err != nil || coll.Info().UUID != t.info.UUID {
+			return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x", t.info.UUID)
+		}
+		if _, ok := coll.Get(t.last); !ok {
+			return mongoerr.Newf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen record id: RecordId(%d)", t.last)
+		}
+		return nil
+	})
+}
+
+func (t *tail) Close() { t.src = nil }
