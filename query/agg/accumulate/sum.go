@@ -1,0 +1,255 @@
+package accumulate
+
+import (
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// total is what $sum and $avg share: a sum by number type.
+type total struct {
+	binary  DoubleDouble
+	decimal value.Decimal
+	kind    value.Kind // widest seen; int to begin with
+}
+
+func newTotal() total { return total{decimal: value.DecimalZero, kind: value.KindInt32} }
+
+// add adds a number; false if v is none.
+func (t *total) add(v value.Value) bool {
+	switch k := v.Kind(); k {
+	case value.KindInt32, value.KindInt64:
+		t.binary.AddInt64(v.Int64())
+		t.widen(k)
+	case value.KindDouble:
+		t.binary.AddDouble(v.Double())
+		t.widen(k)
+	case value.KindDecimal:
+		sum, _ := value.Add(value.DecimalValue(t.decimal), v)
+		t.decimal = sum.Decimal()
+		t.kind = k
+	default:
+		return false
+	}
+	return true
+}
+
+// widen moves the result type up: int, long, double, decimal.
+func (t *total) widen(k value.Kind) {
+	switch {
+	case t.kind == value.KindDecimal || t.kind == k || k == value.KindInt32:
+	case t.kind == value.KindDouble && k == value.KindInt64:
+	default:
+		t.kind = k
+	}
+}
+
+// sum is the sum in its type; ints and longs that overflow widen.
+func (t *total) sum() value.Value {
+	switch t.kind {
+	case value.KindInt32, value.KindInt64:
+		if n, ok := t.binary.Int64(); ok {
+			if t.kind == value.KindInt32 {
+				return value.Int(n)
+			}
+			return value.Int64(n)
+		}
+	case value.KindDecimal:
+		return value.DecimalValue(t.decimalSum())
+	}
+	return value.Double(t.binary.Double())
+}
+
+func (t *total) decimalSum() value.Decimal {
+	d := t.binary.Decimal()
+	if d.IsZero() {
+		return t.decimal
+	}
+	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(d))
+	return sum.Decimal()
+}
+
+func (t *total) partial(more ...value.Value) value.Value {
+	parts := append(t.binary.parts(), value.DecimalValue(t.decimal), value.Int32(int32(t.kind)))
+	return value.NewArray(append(parts, more...)...)
+}
+
+func (t *total) merge(p value.Doc) {
+	t.binary.AddPair(doubleDoubleFrom(p))
+	sum, _ := value.Add(value.DecimalValue(t.decimal), p.Index(3))
+	t.decimal = sum.Decimal()
+	t.widen(value.Kind(p.Index(4).Int32()))
+}
+
+// Sum is $sum: numbers are added, everything else is ignored.
+type Sum struct{ t total }
+
+// NewSum makes a $sum.
+func NewSum() *Sum { return &Sum{newTotal()} }
+
+// Add adds a number.
+func (s *Sum) Add(v value.Value) error { s.t.add(v); return nil }
+
+// Result is the sum, int 0 if there was no number.
+func (s *Sum) Result() value.Value { return s.t.sum() }
+
+// Size is the memory held.
+func (s *Sum) Size() int { return overhead }
+
+// Partial is the state for Merge.
+func (s *Sum) Partial() value.Value { return s.t.partial() }
+
+// Merge adds another sum.
+func (s *Sum) Merge(p value.Value) error { s.t.merge(p.Doc()); return nil }
+
+// Count is $count: {$sum: 1}.
+type Count struct{ n int64 }
+
+// NewCount makes a $count.
+func NewCount() *Count { return &Count{} }
+
+// Add counts, whatever the value.
+func (c *Count) Add(value.Value) error { c.n++; return nil }
+
+// Result is the count: int, or long if it does not fit.
+func (c *Count) Result() value.Value { return value.Int(c.n) }
+
+// Size is the memory held.
+func (c *Count) Size() int { return overhead }
+
+// Partial is the state for Merge.
+func (c *Count) Partial() value.Value { return value.Int64(c.n) }
+
+// Merge adds another count.
+func (c *Count) Merge(p value.Value) error { c.n += p.Int64(); return nil }
+
+// Avg is $avg: the mean of the numbers, null if there was none.
+type Avg struct {
+	t total
+	n int64
+}
+
+// NewAvg makes an $avg.
+func NewAvg() *Avg { return &Avg{t: newTotal()} }
+
+// Add takes a number.
+func (a *Avg) Add(v value.Value) error {
+	if a.t.add(v) {
+		a.n++
+	}
+	return nil
+}
+
+// Result is the mean: a decimal if any number was one, else a double.
+func (a *Avg) Result() value.Value {
+	if a.n == 0 {
+		return value.Null()
+	}
+	if a.t.kind == value.KindDecimal {
+		return value.DecimalValue(divide(a.t.decimalSum(), value.DecimalFromInt64(a.n)))
+	}
+	if n, ok := a.t.binary.Int64(); ok && a.t.kind != value.KindDouble {
+		return value.Double(float64(n) / float64(a.n))
+	}
+	return value.Double(a.t.binary.Double() / float64(a.n))
+}
+
+// Size is the memory held.
+func (a *Avg) Size() int { return overhead }
+
+// Partial is the state for Merge.
+func (a *Avg) Partial() value.Value { return a.t.partial(value.Int64(a.n)) }
+
+// Merge adds another mean's sum and count.
+func (a *Avg) Merge(p value.Value) error {
+	a.t.merge(p.Doc())
+	a.n += p.Doc().Index(5).Int64()
+	return nil
+}
+
+func divide(a, b value.Decimal) value.Decimal {
+	x := new(apd.Decimal)
+	if _, err := value.DecimalContext.Quo(x, a.Apd(), b.Apd()); err != nil {
+		return value.DecimalNaN
+	}
+	if x.Form == apd.Finite && x.Coeff.Sign() != 0 {
+		// An exact quotient keeps the dividend's scale, as in the standard.
+		reduceTo(x, a)
+	}
+	return value.DecimalFromApd(x)
+}
+
+// reduceTo strips trailing zeros that the division added.
+func reduceTo(x *apd.Decimal, dividend value.Decimal) {
+	ideal := dividend.Apd().Exponent
+	ten := apd.NewBigInt(10)
+	var q, r apd.BigInt
+	for x.Exponent < ideal {
+		q.QuoRem(&x.Coeff, ten, &r)
+		if r.Sign() != 0 {
+			return
+		}
+		x.Coeff.Set(&q)
+		x.Exponent++
+	}
+}
+
+// StdDev is $stdDevPop and $stdDevSamp by Welford's method: one pass, and
+// stable where the mean is far from zero.
+type StdDev struct {
+	sample   bool
+	n        int64
+	mean, m2 float64
+}
+
+// NewStdDev makes a $stdDevPop or, if sample is set, a $stdDevSamp.
+func NewStdDev(sample bool) *StdDev { return &StdDev{sample: sample} }
+
+// Add takes a number.
+func (s *StdDev) Add(v value.Value) error {
+	if !v.IsNumber() {
+		return nil
+	}
+	x := v.AsDouble()
+	s.n++
+	delta := x - s.mean
+	s.mean += delta / float64(s.n)
+	s.m2 += delta * (x - s.mean)
+	return nil
+}
+
+// Result is the deviation, null if there are too few numbers.
+func (s *StdDev) Result() value.Value {
+	divisor := s.n
+	if s.sample {
+		divisor--
+	}
+	if divisor <= 0 {
+		return value.Null()
+	}
+	return value.Double(math.Sqrt(s.m2 / float64(divisor)))
+}
+
+// Size is the memory held.
+func (s *StdDev) Size() int { return overhead }
+
+// Partial is the state for Merge.
+func (s *StdDev) Partial() value.Value {
+	return value.NewArray(value.Double(s.m2), value.Double(s.mean), value.Int64(s.n))
+}
+
+// Merge joins two samples (Chan's formula).
+func (s *StdDev) Merge(p value.Value) error {
+	m2, mean, n := p.Doc().Index(0).Double(), p.Doc().Index(1).Double(), p.Doc().Index(2).Int64()
+	if n == 0 {
+		return nil
+	}
+	delta := mean - s.mean
+	all := s.n + n
+	s.mean = (float64(s.n)*s.mean + float64(n)*mean) / float64(all)
+	s.m2 += m2 + delta*delta*float64(s.n)*float64(n)/float64(all)
+	s.n = all
+	return nil
+}

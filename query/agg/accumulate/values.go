@@ -1,0 +1,286 @@
+package accumulate
+
+import (
+	"encoding/binary"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// MemoryLimit is how many bytes one accumulator of the kind that grows with
+// its input may hold (internalQueryMaxPushBytes and its like).
+const MemoryLimit = 100 << 20
+
+// First is $first: the value of the first document.
+type First struct {
+	seen bool
+	v    value.Value
+}
+
+// NewFirst makes a $first.
+func NewFirst() *First { return &First{} }
+
+// Add takes the first value and ignores the rest.
+func (f *First) Add(v value.Value) error {
+	if !f.seen {
+		f.seen, f.v = true, v.Clone()
+	}
+	return nil
+}
+
+// Result is the first value, Missing if that document had none.
+func (f *First) Result() value.Value { return f.v }
+
+// Size is the memory held.
+func (f *First) Size() int { return overhead + valueSize(f.v) }
+
+// Partial is the state for Merge.
+func (f *First) Partial() value.Value { return boxed(f.seen, f.v) }
+
+// Merge takes over the other's first value if there is none here.
+func (f *First) Merge(p value.Value) error {
+	if v, ok := unboxed(p); ok {
+		return f.Add(v)
+	}
+	return nil
+}
+
+// Last is $last: the value of the last document.
+type Last struct {
+	seen bool
+	v    value.Value
+}
+
+// NewLast makes a $last.
+func NewLast() *Last { return &Last{} }
+
+// Add replaces the value.
+func (l *Last) Add(v value.Value) error { l.seen, l.v = true, v.Clone(); return nil }
+
+// Result is the last value, Missing if that document had none.
+func (l *Last) Result() value.Value { return l.v }
+
+// Size is the memory held.
+func (l *Last) Size() int { return overhead + valueSize(l.v) }
+
+// Partial is the state for Merge.
+func (l *Last) Partial() value.Value { return boxed(l.seen, l.v) }
+
+// Merge takes over the other's last value.
+func (l *Last) Merge(p value.Value) error {
+	if v, ok := unboxed(p); ok {
+		return l.Add(v)
+	}
+	return nil
+}
+
+// boxed keeps "nothing seen" and "seen, but missing" apart.
+func boxed(seen bool, v value.Value) value.Value {
+	if !seen {
+		return value.Null()
+	}
+	return value.Document(value.NewDoc("v", v))
+}
+
+func unboxed(p value.Value) (value.Value, bool) {
+	if p.Kind() != value.KindDocument {
+		return value.Value{}, false
+	}
+	return p.Doc().Lookup("v"), true
+}
+
+// Extreme is $min and $max: nullish values are ignored.
+type Extreme struct {
+	sign     int
+	collator value.Collator
+	v        value.Value
+}
+
+// NewMin makes a $min.
+func NewMin(c value.Collator) *Extreme { return &Extreme{sign: 1, collator: c} }
+
+// NewMax makes a $max.
+func NewMax(c value.Collator) *Extreme { return &Extreme{sign: -1, collator: c} }
+
+// Add keeps v if it lies beyond what was seen.
+func (e *Extreme) Add(v value.Value) error {
+	if v.IsNullish() {
+		return nil
+	}
+	if e.v.IsMissing() || value.CompareWith(v, e.v, e.collator)*e.sign < 0 {
+		e.v = v.Clone()
+	}
+	return nil
+}
+
+// Result is the extreme, null if there was no value.
+func (e *Extreme) Result() value.Value {
+	if e.v.IsMissing() {
+		return value.Null()
+	}
+	return e.v
+}
+
+// Size is the memory held.
+func (e *Extreme) Size() int { return overhead + valueSize(e.v) }
+
+// Partial is the state for Merge.
+func (e *Extreme) Partial() value.Value { return e.Result() }
+
+// Merge adds the other's extreme.
+func (e *Extreme) Merge(p value.Value) error { return e.Add(p) }
+
+// Push is $push: an array of all values; missing ones are left out.
+type Push struct {
+	elements []byte // of the array, encoded
+	n        int
+	limit    int
+}
+
+// NewPush makes a $push that may grow to limit bytes.
+func NewPush(limit int) *Push { return &Push{limit: limit} }
+
+// Add appends v.
+func (p *Push) Add(v value.Value) error {
+	if v.IsMissing() {
+		return nil
+	}
+	p.elements = append(p.elements, byte(v.Kind()))
+	p.elements = append(value.AppendIndex(p.elements, p.n), 0)
+	p.elements = value.AppendPayload(p.elements, v)
+	p.n++
+	if len(p.elements) > p.limit {
+		return tooMuch("$push", len(p.elements), p.limit)
+	}
+	return nil
+}
+
+// Result is the array.
+func (p *Push) Result() value.Value {
+	doc := make([]byte, 4, 5+len(p.elements))
+	doc = append(append(doc, p.elements...), 0)
+	binary.LittleEndian.PutUint32(doc, uint32(len(doc)))
+	return value.Array(doc)
+}
+
+// Size is the memory held.
+func (p *Push) Size() int { return overhead + cap(p.elements) }
+
+// Partial is the state for Merge.
+func (p *Push) Partial() value.Value { return p.Result() }
+
+// Merge appends the other's values.
+func (p *Push) Merge(partial value.Value) error { return addAll(p, partial) }
+
+func addAll(a Accumulator, array value.Value) error {
+	for v := range array.Doc().Values() {
+		if err := a.Add(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddToSet is $addToSet: an array of the distinct values in order of
+// arrival; missing ones are left out.
+type AddToSet struct {
+	collator value.Collator
+	seen     map[string]struct{}
+	values   []value.Value
+	key      []byte
+	size     int
+	limit    int
+}
+
+// NewAddToSet makes an $addToSet that may grow to limit bytes.
+func NewAddToSet(c value.Collator, limit int) *AddToSet {
+	return &AddToSet{collator: c, limit: limit}
+}
+
+// Add takes v if no equal value is there.
+func (s *AddToSet) Add(v value.Value) error {
+	if v.IsMissing() {
+		return nil
+	}
+	s.key = value.AppendKeyWith(s.key[:0], v, s.collator)
+	if _, dup := s.seen[string(s.key)]; dup {
+		return nil
+	}
+	if s.seen == nil {
+		s.seen = map[string]struct{}{}
+	}
+	s.seen[string(s.key)] = struct{}{}
+	s.values = append(s.values, v.Clone())
+	s.size += valueSize(v) + len(s.key) + 32
+	if s.size > s.limit {
+		return tooMuch("$addToSet", s.size, s.limit)
+	}
+	return nil
+}
+
+// Result is the array of distinct values.
+func (s *AddToSet) Result() value.Value { return value.NewArray(s.values...) }
+
+// Size is the memory held.
+func (s *AddToSet) Size() int { return overhead + s.size }
+
+// Partial is the state for Merge.
+func (s *AddToSet) Partial() value.Value { return s.Result() }
+
+// Merge adds the other's values.
+func (s *AddToSet) Merge(p value.Value) error { return addAll(s, p) }
+
+func tooMuch(name string, used, limit int) error {
+	return mongoerr.Newf(mongoerr.ExceededMemoryLimit,
+		"%s used too much memory and cannot spill to disk. Used: %d bytes. Memory limit: %d bytes", name, used, limit)
+}
+
+// MergeObjects is $mergeObjects: later fields replace earlier ones of the
+// same name in place.
+type MergeObjects struct{ doc value.Doc }
+
+// NewMergeObjects makes a $mergeObjects.
+func NewMergeObjects() *MergeObjects { return &MergeObjects{doc: value.EmptyDoc} }
+
+// Add merges an object; nullish values are ignored.
+func (m *MergeObjects) Add(v value.Value) error {
+	if v.IsNullish() {
+		return nil
+	}
+	if v.Kind() != value.KindDocument {
+		return mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, v.Kind())
+	}
+	m.doc = mergeDocs(m.doc, v.Doc())
+	return nil
+}
+
+func mergeDocs(a, b value.Doc) value.Doc {
+	if a.IsEmpty() {
+		return b.Clone()
+	}
+	out := value.NewBuilder()
+	for k, v := range a.All() {
+		if w, ok := b.Get(k); ok {
+			v = w
+		}
+		out.Append(k, v)
+	}
+	for it := b.Iter(); it.Next(); {
+		if !a.Has(it.Key()) {
+			out.Raw(it.Element())
+		}
+	}
+	return out.Doc()
+}
+
+// Result is the merged object.
+func (m *MergeObjects) Result() value.Value { return value.Document(m.doc) }
+
+// Size is the memory held.
+func (m *MergeObjects) Size() int { return overhead + len(m.doc) }
+
+// Partial is the state for Merge.
+func (m *MergeObjects) Partial() value.Value { return m.Result() }
+
+// Merge merges the other's object.
+func (m *MergeObjects) Merge(p value.Value) error { return m.Add(p) }

@@ -1,0 +1,166 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// changeStreamOptions are the options of $changeStream with their types.
+var changeStreamOptions = map[string]value.Kind{
+	"allChangesForCluster":               value.KindBool,
+	"allowToRunOnConfigDB":               value.KindBool,
+	"allowToRunOnSystemNS":               value.KindBool,
+	"fullDocument":                       value.KindString,
+	"fullDocumentBeforeChange":           value.KindString,
+	"matchCollectionUUIDForUpdateLookup": value.KindBool,
+	"resumeAfter":                        value.KindDocument,
+	"showExpandedEvents":                 value.KindBool,
+	"showMigrationEvents":                value.KindBool,
+	"showRawUpdateDescription":           value.KindBool,
+	"showSystemEvents":                   value.KindBool,
+	"startAfter":                         value.KindDocument,
+	"startAtOperationTime":               value.KindTimestamp,
+}
+
+// parseChangeStream checks the options; the host opens the stream.
+func parseChangeStream(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(50808, "$changeStream stage expects a document as argument")
+	}
+	for k, f := range v.Doc().All() {
+		kind, ok := changeStreamOptions[k]
+		if !ok {
+			return nil, unknownField("$changeStream", k)
+		}
+		if f.Kind() != kind {
+			return nil, wrongType("$changeStream", k, f, kind.String())
+		}
+	}
+	if err := checkChangeStream(p, v.Doc()); err != nil {
+		return nil, err
+	}
+	return p.special("$changeStream", v.Doc()), nil
+}
+
+// changeStreamModes are the values that the two full document options take.
+var changeStreamModes = map[string][]string{
+	"fullDocument":             {"default", "updateLookup", "whenAvailable", "required"},
+	"fullDocumentBeforeChange": {"off", "whenAvailable", "required"},
+}
+
+func checkChangeStream(p *parser, d value.Doc) error {
+	for name, modes := range changeStreamModes {
+		v := d.Lookup(name)
+		if v.IsMissing() {
+			continue
+		}
+		known := false
+		for _, m := range modes {
+			known = known || m == v.Str()
+		}
+		if !known {
+			return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field '$changeStream.%s' is not a valid value.", v.Str(), name)
+		}
+	}
+	given := 0
+	for _, name := range []string{"resumeAfter", "startAfter", "startAtOperationTime"} {
+		if d.Has(name) {
+			given++
+		}
+	}
+	if given > 1 {
+		return mongoerr.New(40674, "Only one type of resume option is allowed, but multiple were found.")
+	}
+	cluster := d.Lookup("allChangesForCluster").Bool()
+	switch {
+	case cluster && (p.DB != "admin" || p.Coll != ""):
+		return mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found "+namespace(p.DB, p.Coll))
+	case !cluster && p.DB == "admin" && p.Coll == "":
+		return mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal admin database")
+	}
+	return nil
+}
+
+func namespace(db, coll string) string {
+	if coll == "" {
+		coll = "$cmd.aggregate"
+	}
+	return db + "." + coll
+}
+
+// maxEventBytes is how large a change event may be before it must be split.
+const maxEventBytes = 16 << 20
+
+// splitStage is $changeStreamSplitLargeEvent: an event that is too large is
+// given in fragments, cut between its top-level fields.
+type splitStage struct{ passive }
+
+func parseSplitLargeEvent(_ *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
+		return nil, mongoerr.New(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
+	}
+	return []stage{&splitStage{}}, nil
+}
+
+func (s *splitStage) name() string      { return "$changeStreamSplitLargeEvent" }
+func (s *splitStage) spec() value.Value { return value.Document(value.EmptyDoc) }
+
+func (s *splitStage) open(_ *Exec, src Iterator) (Iterator, error) {
+	var queue []value.Doc
+	return nextFunc{src: src, next: func() (value.Doc, error) {
+		if len(queue) == 0 {
+			d, err := src.Next()
+			if d == nil || err != nil {
+				return nil, err
+			}
+			if len(d) <= maxEventBytes {
+				return d, nil
+			}
+			if queue, err = splitEvent(d, maxEventBytes); err != nil {
+				return nil, err
+			}
+		}
+		d := queue[0]
+		queue = queue[1:]
+		return d, nil
+	}}, nil
+}
+
+// splitEvent cuts an event into fragments of at most limit bytes. The _id,
+// the resume token, stands in the first; its successors carry their number.
+func splitEvent(d value.Doc, limit int) ([]value.Doc, error) {
+	const headroom = 256 // for _id and splitEvent
+	var parts [][]byte
+	var part []byte
+	id := d.Lookup("_id")
+	room := limit - headroom - len(id.Bytes())
+	for it := d.Iter(); it.Next(); {
+		if it.Key() == "_id" {
+			continue
+		}
+		if len(it.Element()) > room {
+			return nil, mongoerr.Newf(7182500, "Splitting change event failed: could not split the event as its field '%s' is too large", it.Key())
+		}
+		if len(part)+len(it.Element()) > room {
+			parts = append(parts, part)
+			part = nil
+		}
+		part = append(part, it.Element()...)
+	}
+	parts = append(parts, part)
+	docs := make([]value.Doc, len(parts))
+	for i, part := range parts {
+		b := value.NewBuilder().Append("_id", fragmentID(id, i))
+		b.StartDocument("splitEvent").Int32("fragment", int32(i+1)).Int32("of", int32(len(parts))).End()
+		docs[i] = b.Raw(part).Doc()
+	}
+	return docs, nil
+}
+
+// fragmentID is the resume token of a fragment.
+func fragmentID(id value.Value, i int) value.Value {
+	if id.Kind() != value.KindDocument {
+		return id
+	}
+	return value.Document(setPath(id.Doc(), []string{"_fragment"}, value.Int32(int32(i))))
+}

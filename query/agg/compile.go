@@ -1,0 +1,147 @@
+package agg
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Pipeline is a compiled pipeline. It is immutable and may be run many times
+// and by several goroutines.
+type Pipeline struct {
+	stages []stage
+	opts   Options
+	writes bool
+}
+
+// Compile compiles a pipeline, which is given as the array's document.
+func Compile(pipeline value.Doc, o Options) (*Pipeline, error) {
+	p := &parser{Options: o}
+	return p.compile(pipeline)
+}
+
+// CompileValue is Compile for a value that need not be an array.
+func CompileValue(v value.Value, o Options) (*Pipeline, error) {
+	if v.Kind() != value.KindArray {
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
+	}
+	return Compile(v.Doc(), o)
+}
+
+// compile compiles and optimises.
+func (p *parser) compile(pipeline value.Doc) (*Pipeline, error) {
+	stages, err := p.pipeline(pipeline)
+	if err != nil {
+		return nil, asFoldError(err)
+	}
+	out := &Pipeline{stages: stages, opts: p.Options}
+	if len(stages) > 0 {
+		out.writes = isWriter(stages[len(stages)-1])
+	}
+	if !p.NoOptimize {
+		if out.stages, err = p.optimize(stages); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// asFoldError gives the errors of constant sub-expressions the prefix that
+// mongod gives them, which finds them in its optimiser.
+func asFoldError(err error) error {
+	var fold *expr.FoldError
+	if errors.As(err, &fold) {
+		return fold.Err.WithPrefix("Failed to optimize pipeline")
+	}
+	return err
+}
+
+func isWriter(s stage) bool {
+	switch s.(type) {
+	case *outStage, *mergeStage:
+		return true
+	}
+	return false
+}
+
+// Writes reports whether the pipeline ends in $out or $merge.
+func (p *Pipeline) Writes() bool { return p.writes }
+
+// Target is the namespace that $out or $merge writes.
+func (p *Pipeline) Target() (db, coll string, ok bool) {
+	if !p.writes {
+		return "", "", false
+	}
+	switch s := p.stages[len(p.stages)-1].(type) {
+	case *outStage:
+		return s.target.DB, s.target.Coll, true
+	case *mergeStage:
+		return s.target.DB, s.target.Coll, true
+	}
+	return "", "", false
+}
+
+// IsSource reports whether the first stage makes documents itself, so that
+// no collection is read.
+func (p *Pipeline) IsSource() bool { return len(p.stages) > 0 && isSource(p.stages[0]) }
+
+func isSource(s stage) bool {
+	switch s.(type) {
+	case *specialStage, *documentsStage:
+		return true
+	}
+	return false
+}
+
+// IsChangeStream reports whether the pipeline begins with $changeStream.
+func (p *Pipeline) IsChangeStream() bool {
+	s, ok := p.first().(*specialStage)
+	return ok && s.special.Stage == "$changeStream"
+}
+
+func (p *Pipeline) first() stage {
+	if len(p.stages) == 0 {
+		return nil
+	}
+	return p.stages[0]
+}
+
+// Len is the number of stages after optimisation.
+func (p *Pipeline) Len() int { return len(p.stages) }
+
+// Namespaces lists the other collections that the pipeline reads or writes,
+// as "db.coll".
+func (p *Pipeline) Namespaces() []string {
+	var out []string
+	for _, s := range p.stages {
+		if in, ok := s.(interface{ involved() []string }); ok {
+			for _, ns := range in.involved() {
+				if !slices.Contains(out, ns) {
+					out = append(out, ns)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// before returns the pipeline of a view followed by p.
+func (p *Pipeline) before(view value.Doc) (*Pipeline, error) {
+	vp := &parser{Options: p.opts}
+	vp.Scope = nil
+	stages, err := vp.pipeline(view)
+	if err != nil {
+		return nil, err
+	}
+	joined := append(slices.Clip(stages), p.stages...)
+	if !p.opts.NoOptimize {
+		vp.Scope = p.opts.Scope
+		if joined, err = vp.optimize(joined); err != nil {
+			return nil, err
+		}
+	}
+	return &Pipeline{stages: joined, opts: p.opts, writes: p.writes}, nil
+}

@@ -1,0 +1,46 @@
+package agg
+
+import "github.com/duskdb/duskdb/value"
+
+// Verbosity says how much an explain tells.
+type Verbosity byte
+
+// The verbosities of explain.
+const (
+	QueryPlanner Verbosity = iota
+	ExecutionStats
+	AllPlansExecution
+)
+
+// Explain describes the stages as explain's "stages" shows them, without the
+// $cursor stage, which the host puts in front. x is the run to take execution
+// statistics from; it may be nil for QueryPlanner.
+func (p *Pipeline) Explain(v Verbosity, x *Exec) []value.Doc {
+	docs := make([]value.Doc, 0, len(p.stages))
+	for _, s := range p.stages {
+		b := value.NewBuilder().Append(s.name(), s.spec())
+		if v >= ExecutionStats && x != nil {
+			x.stat(s).append(b, s)
+		}
+		docs = append(docs, b.Doc())
+	}
+	return docs
+}
+
+// append writes the statistics of a stage.
+func (st *Stats) append(b *value.Builder, s stage) {
+	b.Int64("nReturned", st.Returned)
+	b.Int64("executionTimeMillisEstimate", st.Millis)
+	switch s.(type) {
+	case *sortStage:
+		b.Bool("usedDisk", st.UsedDisk)
+		b.Int64("spills", st.Spills)
+		b.Int64("spilledDataStorageSize", st.SpillBytes)
+	case *groupStage, *bucketAutoStage, *facetStage:
+		b.Bool("usedDisk", st.UsedDisk)
+		b.Int64("spills", st.Spills)
+		b.Int64("spilledDataStorageSize", st.SpillBytes)
+	case *lookupStage:
+		b.Int64("totalDocsExamined", st.Keys)
+	}
+}

@@ -1,0 +1,215 @@
+package agg
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/spill"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxFacetBytes is how large the document that $facet makes may be
+// (internalQueryFacetMaxOutputDocSizeBytes).
+const maxFacetBytes = 100 << 20
+
+// facetStage is $facet: several pipelines over the same documents.
+type facetStage struct {
+	names  []string
+	facets []*Pipeline
+	source value.Doc
+}
+
+func parseFacet(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument || v.Doc().IsEmpty() {
+		return nil, mongoerr.Newf(40169, "the $facet specification must be a non-empty object, but found: $facet: %s", v)
+	}
+	sub, err := p.sub(inFacet)
+	if err != nil {
+		return nil, err
+	}
+	sub.Text = nil
+	s := &facetStage{source: v.Doc()}
+	for k, f := range v.Doc().All() {
+		if strings.Contains(k, ".") {
+			return nil, mongoerr.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
+		}
+		if err := checkFieldPath(k); err != nil {
+			return nil, err
+		}
+		if f.Kind() != value.KindArray {
+			return nil, mongoerr.Newf(40170, "arguments to $facet must be arrays, %s is type %s", k, f.Kind())
+		}
+		for e := range f.Doc().Values() {
+			if e.Kind() != value.KindDocument {
+				return nil, mongoerr.Newf(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %s", k, e.Kind(), e)
+			}
+		}
+		facet, err := sub.compile(f.Doc())
+		if err != nil {
+			return nil, err
+		}
+		s.names, s.facets = append(s.names, strings.Clone(k)), append(s.facets, facet)
+	}
+	return []stage{s}, nil
+}
+
+func (s *facetStage) name() string { return "$facet" }
+
+func (s *facetStage) spec() value.Value {
+	b := value.NewBuilder()
+	for i, name := range s.names {
+		b.StartArray(name)
+		for _, st := range s.facets[i].stages {
+			b.StartDocument("").Append(st.name(), st.spec()).End()
+		}
+		b.End()
+	}
+	return value.Document(b.Doc())
+}
+
+func (s *facetStage) deps(d *deps) reach {
+	for _, f := range s.facets {
+		fd, ok := dependencies(f.stages)
+		if !ok || fd.whole {
+			d.all()
+			return seesNone
+		}
+		for path := range fd.paths {
+			d.add(path)
+		}
+	}
+	return seesNone
+}
+
+func (s *facetStage) effect() effect { return effect{opaque: true} }
+
+func (s *facetStage) involved() (out []string) {
+	for _, f := range s.facets {
+		out = append(out, f.Namespaces()...)
+	}
+	return out
+}
+
+func (s *facetStage) open(x *Exec, src Iterator) (Iterator, error) {
+	return lazy(src, func() (Iterator, error) {
+		in := &facetInput{x: x, s: s, store: spill.Store{Dir: x.TempDir}}
+		defer in.store.Close()
+		if err := in.fill(src); err != nil {
+			return nil, err
+		}
+		d, err := s.run(x, in)
+		if err != nil {
+			return nil, err
+		}
+		return Docs(d), nil
+	}), nil
+}
+
+// run runs all facets over the input and makes the one document.
+func (s *facetStage) run(x *Exec, in *facetInput) (value.Doc, error) {
+	b := value.NewBuilder()
+	for i, f := range s.facets {
+		src, err := in.open()
+		if err != nil {
+			return nil, err
+		}
+		it, err := f.Run(x.sub(), src)
+		if err != nil {
+			return nil, err
+		}
+		b.StartArray(s.names[i])
+		err = appendFacet(b, it)
+		it.Close()
+		if err != nil {
+			return nil, err
+		}
+		b.End()
+	}
+	return b.Doc(), nil
+}
+
+func appendFacet(b *value.Builder, it Iterator) error {
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return err
+		}
+		b.Document("", d)
+		if b.Len() > maxFacetBytes {
+			return mongoerr.Newf(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes", b.Len(), maxFacetBytes)
+		}
+	}
+}
+
+// facetInput keeps the input of a $facet, to be read once for each facet: in
+// memory, and what does not fit on disk.
+type facetInput struct {
+	x     *Exec
+	s     *facetStage
+	docs  []value.Doc
+	size  int64
+	n     uint64 // documents on disk
+	store spill.Store
+}
+
+func (in *facetInput) fill(src Iterator) error {
+	for {
+		d, err := src.Next()
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			src.Close()
+			return nil
+		}
+		in.docs = append(in.docs, d)
+		if in.size += int64(len(d)) + 24; in.size > in.x.memoryLimit() {
+			if err := in.spill(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (in *facetInput) spill() error {
+	if !in.x.AllowDiskUse {
+		return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"Exceeded memory limit for $facet, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
+	}
+	before := in.store.Size()
+	var key [8]byte
+	err := in.store.Write(len(in.docs), func(i int) ([]byte, []byte) {
+		binary.BigEndian.PutUint64(key[:], in.n+uint64(i))
+		return key[:], in.docs[i]
+	})
+	if err != nil {
+		return diskError(err)
+	}
+	in.x.spilled(in.s, in.store.Size()-before)
+	in.n += uint64(len(in.docs))
+	in.docs, in.size = nil, 0
+	return nil
+}
+
+// open reads the input from its start.
+func (in *facetInput) open() (Iterator, error) {
+	if in.store.Runs() == 0 {
+		return Docs(in.docs...), nil
+	}
+	m, err := in.store.Merge()
+	if err != nil {
+		return nil, diskError(err)
+	}
+	rest := Docs(in.docs...)
+	return nextFunc{next: func() (value.Doc, error) {
+		_, doc, ok, err := m.Next()
+		if err != nil {
+			return nil, diskError(err)
+		}
+		if ok {
+			return doc, nil
+		}
+		return rest.Next()
+	}}, nil
+}

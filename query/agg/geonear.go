@@ -1,0 +1,168 @@
+package agg
+
+import (
+	"math"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// geoNearStage is $geoNear. The host gives the documents in order of
+// distance, with the distance as metadata; the stage writes it into them.
+type geoNearStage struct {
+	near       *Near
+	query      value.Doc
+	matcher    *match.Matcher
+	distance   []string // field for the distance
+	locs       []string // field for the point, nil: none
+	multiplier float64
+	source     value.Doc
+}
+
+func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(10065, "invalid parameter: expected an object ($geoNear)")
+	}
+	s := &geoNearStage{near: &Near{MaxDistance: math.Inf(1)}, multiplier: 1, query: value.EmptyDoc, source: v.Doc()}
+	for k, f := range v.Doc().All() {
+		if err := s.option(k, f); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case s.near.Point.IsMissing():
+		return nil, mongoerr.New(5860400, "$geoNear requires a 'near' argument")
+	case s.distance == nil:
+		return nil, mongoerr.New(16606, "$geoNear requires a 'distanceField' option as a String")
+	}
+	var err error
+	s.matcher, err = match.Compile(s.query, match.Options{Scope: p.Scope, Collation: p.Collation})
+	return []stage{s}, err
+}
+
+func (s *geoNearStage) option(k string, f value.Value) (err error) {
+	switch k {
+	case "near":
+		s.near.Point, err = geoPoint(f)
+	case "distanceField":
+		if f.Kind() != value.KindString {
+			return mongoerr.New(16606, "$geoNear requires that the 'distanceField' option is a String")
+		}
+		s.distance = strings.Split(strings.Clone(f.Str()), ".")
+		return checkFieldPath(f.Str())
+	case "includeLocs":
+		if f.Kind() != value.KindString {
+			return mongoerr.New(16607, "$geoNear requires that 'includeLocs' option is a String")
+		}
+		s.locs = strings.Split(strings.Clone(f.Str()), ".")
+		return checkFieldPath(f.Str())
+	case "maxDistance":
+		s.near.MaxDistance, err = geoDistance(k, f)
+	case "minDistance":
+		s.near.MinDistance, err = geoDistance(k, f)
+	case "distanceMultiplier":
+		s.multiplier, err = geoDistance(k, f)
+	case "query":
+		if f.Kind() != value.KindDocument {
+			return mongoerr.Newf(mongoerr.TypeMismatch, "query must be an object but found: %s", f.Kind())
+		}
+		s.query = f.Doc()
+	case "spherical":
+		s.near.Spherical = f.Truthy()
+	case "key":
+		if f.Kind() != value.KindString {
+			return mongoerr.Newf(mongoerr.TypeMismatch, "$geoNear parameter 'key' must be of type string but found type: %s", f.Kind())
+		}
+		if f.Str() == "" {
+			return mongoerr.New(mongoerr.BadValue, "$geoNear parameter 'key' cannot be the empty string")
+		}
+		s.near.Key = strings.Clone(f.Str())
+	case "uniqueDocs":
+	case "limit":
+		return mongoerr.New(50858, "$geoNear no longer supports the 'limit' parameter. Use a $limit stage instead.")
+	case "num":
+		return mongoerr.New(50857, "$geoNear no longer supports the 'num' parameter. Use a $limit stage instead.")
+	case "start":
+		return mongoerr.New(50856, "$geoNear no longer supports the 'start' argument.")
+	case "collation":
+		return mongoerr.New(40227, "$geoNear does not accept the 'collation' parameter. Instead, specify a collation for the entire aggregation command.")
+	default:
+		return mongoerr.Newf(50859, "Unknown argument to $geoNear: %s", k)
+	}
+	return err
+}
+
+// geoPoint checks the point to measure from: GeoJSON or a legacy pair.
+func geoPoint(v value.Value) (value.Value, error) {
+	coords := v
+	switch v.Kind() {
+	case value.KindDocument:
+		if c, ok := v.Doc().Get("coordinates"); ok {
+			if v.Doc().Lookup("type").Str() != "Point" {
+				return v, mongoerr.New(2, "$geoNear requires a 'near' option that is a GeoJSON Point or a legacy pair")
+			}
+			coords = c
+		}
+	case value.KindArray:
+	default:
+		return v, mongoerr.New(16605, "$geoNear requires a 'near' option as an Array")
+	}
+	if coords.Kind() != value.KindArray && coords.Kind() != value.KindDocument {
+		return v, badPoint(v)
+	}
+	n := 0
+	for c := range coords.Doc().Values() {
+		if n++; n <= 2 && !c.IsNumber() {
+			return v, badPoint(v)
+		}
+	}
+	if n < 2 {
+		return v, badPoint(v)
+	}
+	return v, nil
+}
+
+func badPoint(v value.Value) error {
+	return mongoerr.Newf(mongoerr.BadValue, "invalid point in geo near query $geometry argument: %s  Point must only contain numeric elements", v)
+}
+
+func geoDistance(k string, f value.Value) (float64, error) {
+	if !f.IsNumber() {
+		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "%s must be a number", k)
+	}
+	x := f.AsDouble()
+	if x < 0 || math.IsNaN(x) {
+		return 0, mongoerr.Newf(mongoerr.BadValue, "%s must be non-negative", k)
+	}
+	return x, nil
+}
+
+func (s *geoNearStage) name() string      { return "$geoNear" }
+func (s *geoNearStage) spec() value.Value { return value.Document(s.source) }
+
+func (s *geoNearStage) deps(d *deps) reach {
+	// The host measures the distance on the whole document.
+	d.all()
+	return seesAll
+}
+
+func (s *geoNearStage) effect() effect {
+	e := effect{modified: []string{strings.Join(s.distance, ".")}, opaque: true}
+	return e
+}
+
+func (s *geoNearStage) open(x *Exec, src Iterator) (Iterator, error) {
+	return transformed(x, s, src), nil
+}
+
+func (s *geoNearStage) transform(x *Exec, d value.Doc) (value.Doc, error) {
+	distance := x.Env.Meta.Get(expr.MetaGeoNearDistance)
+	d = setPath(d, s.distance, value.Double(distance.AsDouble()*s.multiplier))
+	if s.locs != nil {
+		d = setPath(d, s.locs, x.Env.Meta.Get(expr.MetaGeoNearPoint))
+	}
+	return d, nil
+}

@@ -1,0 +1,289 @@
+package agg
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/accumulate"
+	"github.com/duskdb/duskdb/query/agg/spill"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// groupStage is $group.
+type groupStage struct {
+	id       *expr.Expr
+	fields   []*accumulation
+	collator value.Collator
+}
+
+func parseGroup(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.New(15947, "a group's fields must be specified in an object")
+	}
+	s := &groupStage{collator: p.Collation}
+	for k, f := range v.Doc().All() {
+		if k == "_id" {
+			if s.id != nil {
+				return nil, mongoerr.New(15948, "a group's _id may only be specified once")
+			}
+			e, err := p.expr(f)
+			if err != nil {
+				return nil, err
+			}
+			s.id = e
+			continue
+		}
+		a, err := p.accumulation(k, f)
+		if err != nil {
+			return nil, err
+		}
+		s.fields = append(s.fields, a)
+	}
+	if s.id == nil {
+		return nil, mongoerr.New(15955, "a group specification must include an _id")
+	}
+	return []stage{s}, nil
+}
+
+func (s *groupStage) name() string { return "$group" }
+
+func (s *groupStage) spec() value.Value {
+	b := value.NewBuilder().Append("_id", s.id.Value())
+	for _, a := range s.fields {
+		b.Append(a.field, a.spec())
+	}
+	return value.Document(b.Doc())
+}
+
+func (s *groupStage) deps(d *deps) reach {
+	s.id.Deps(d.add, d.all)
+	for _, a := range s.fields {
+		a.deps(d)
+	}
+	return seesNone
+}
+
+func (s *groupStage) effect() effect { return effect{opaque: true} }
+
+func (s *groupStage) open(x *Exec, src Iterator) (Iterator, error) {
+	return lazy(src, func() (Iterator, error) {
+		g := &grouping{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
+		for _, a := range s.fields {
+			g.grows = g.grows || a.grows
+		}
+		return g.run(src)
+	}), nil
+}
+
+// group is one group: its key, and a state for each field.
+type group struct {
+	key    string
+	id     value.Value
+	states []accumulate.Accumulator
+}
+
+// grouping is one run of a $group.
+type grouping struct {
+	x      *Exec
+	s      *groupStage
+	groups map[string]*group
+	order  []*group // as they came
+	key    []byte
+	size   int64
+	grows  bool
+	store  spill.Store
+}
+
+func (g *grouping) run(src Iterator) (Iterator, error) {
+	for {
+		d, err := src.Next()
+		if err == nil && d != nil {
+			err = g.add(d)
+		}
+		if err != nil {
+			g.store.Close()
+			return nil, err
+		}
+		if d == nil {
+			break
+		}
+	}
+	src.Close()
+	if g.store.Runs() > 0 {
+		return g.merge()
+	}
+	return &groupIterator{g: g}, nil
+}
+
+func (g *grouping) add(d value.Doc) error {
+	id, err := g.s.id.Eval(g.x.Env, d)
+	if err != nil {
+		return err
+	}
+	if id.IsMissing() {
+		id = value.Null()
+	}
+	g.key = value.AppendKeyWith(g.key[:0], id, g.s.collator)
+	grp := g.groups[string(g.key)]
+	if grp == nil {
+		if grp, err = g.begin(id); err != nil {
+			return err
+		}
+	}
+	for i, a := range g.s.fields {
+		if !a.grows {
+			if err := a.feed(g.x, grp.states[i], d, g.s.collator); err != nil {
+				return err
+			}
+			continue
+		}
+		before := grp.states[i].Size()
+		if err := a.feed(g.x, grp.states[i], d, g.s.collator); err != nil {
+			return err
+		}
+		g.size += int64(grp.states[i].Size() - before)
+	}
+	if g.size > g.x.memoryLimit() {
+		return g.spill()
+	}
+	return nil
+}
+
+// begin makes a new group for the key in g.key.
+func (g *grouping) begin(id value.Value) (*group, error) {
+	grp := &group{key: string(g.key), id: id.Clone()}
+	if err := g.startStates(grp); err != nil {
+		return nil, err
+	}
+	for _, st := range grp.states {
+		g.size += int64(st.Size())
+	}
+	g.size += int64(2*len(grp.key) + len(id.Bytes()) + 160)
+	g.groups[grp.key] = grp
+	g.order = append(g.order, grp)
+	return grp, nil
+}
+
+func (g *grouping) startStates(grp *group) error {
+	grp.states = make([]accumulate.Accumulator, len(g.s.fields))
+	for i, a := range g.s.fields {
+		st, err := a.start(g.x.Env, grp.id)
+		if err != nil {
+			return err
+		}
+		grp.states[i] = st
+	}
+	return nil
+}
+
+// spill writes all groups as a run sorted by key and forgets them.
+func (g *grouping) spill() error {
+	if !g.x.AllowDiskUse {
+		return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
+	}
+	slices.SortFunc(g.order, func(a, b *group) int { return cmp.Compare(a.key, b.key) })
+	before := g.store.Size()
+	b := value.NewBuilder()
+	var buf []byte
+	err := g.store.Write(len(g.order), func(i int) (key, payload []byte) {
+		grp := g.order[i]
+		b.Reset(buf[:0])
+		b.Append("_id", grp.id).StartArray("states")
+		for _, st := range grp.states {
+			b.Append("", st.Partial())
+		}
+		buf = b.Doc()
+		return []byte(grp.key), buf
+	})
+	if err != nil {
+		return diskError(err)
+	}
+	g.x.spilled(g.s, g.store.Size()-before)
+	clear(g.groups)
+	g.order, g.size = g.order[:0], 0
+	return nil
+}
+
+// merge joins the parts of each group from all runs.
+func (g *grouping) merge() (Iterator, error) {
+	if err := g.spill(); err != nil {
+		g.store.Close()
+		return nil, err
+	}
+	m, err := g.store.Merge()
+	if err != nil {
+		g.store.Close()
+		return nil, diskError(err)
+	}
+	key, payload, more, err := m.Next()
+	if err != nil {
+		g.store.Close()
+		return nil, diskError(err)
+	}
+	return &mergeIterator{store: &g.store, next: func() (value.Doc, error) {
+		if !more {
+			return nil, nil
+		}
+		grp := &group{key: string(key), id: value.Doc(payload).Lookup("_id")}
+		if err := g.startStates(grp); err != nil {
+			return nil, err
+		}
+		for more && string(key) == grp.key {
+			for i, partial := range enumerate(value.Doc(payload).Lookup("states").Doc()) {
+				if err := grp.states[i].Merge(partial); err != nil {
+					return nil, err
+				}
+			}
+			if key, payload, more, err = m.Next(); err != nil {
+				return nil, diskError(err)
+			}
+		}
+		return g.s.result(grp), g.x.tick()
+	}}, nil
+}
+
+// result is the document of a finished group.
+func (s *groupStage) result(grp *group) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, 64))
+	b.Append("_id", grp.id)
+	for i, a := range s.fields {
+		v := grp.states[i].Result()
+		if v.IsMissing() {
+			v = value.Null()
+		}
+		b.Append(a.field, v)
+	}
+	return b.Doc()
+}
+
+// mergeIterator reads from a store and closes it.
+type mergeIterator struct {
+	store *spill.Store
+	next  func() (value.Doc, error)
+}
+
+func (it *mergeIterator) Next() (value.Doc, error) { return it.next() }
+func (it *mergeIterator) Close()                   { _ = it.store.Close() }
+
+// groupIterator gives the groups in the order in which they came.
+type groupIterator struct {
+	g *grouping
+	i int
+}
+
+func (it *groupIterator) Next() (value.Doc, error) {
+	if it.i >= len(it.g.order) {
+		return nil, nil
+	}
+	grp := it.g.order[it.i]
+	it.g.order[it.i] = nil
+	it.i++
+	it.g.x.Env.Meta = expr.Meta{}
+	return it.g.s.result(grp), it.g.x.tick()
+}
+
+func (it *groupIterator) Close() { it.g.order, it.g.groups = nil, nil }

@@ -1,0 +1,110 @@
+package agg
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Leading is the part at the head of a pipeline that the source may take
+// over.
+type Leading struct {
+	Filter  value.Doc      // nil: everything
+	Matcher *match.Matcher // nil: everything
+	Near    *Near
+	Sort    value.Doc // pattern, nil: none
+	Skip    int64     // behind Sort; Limit includes it
+	Limit   int64     // 0: none
+	Sample  int64     // 0: none
+	Fields  []string  // fields that are needed of the documents, sorted; nil: all
+
+	matches int // stages that Filter stands for
+	geo     *geoNearStage
+	sortAt  int // position of the $sort, -1: none
+}
+
+// Leading finds what the source may take over.
+func (p *Pipeline) Leading() Leading {
+	l := Leading{sortAt: -1}
+	rest := p.stages
+	switch s := p.first().(type) {
+	case *geoNearStage:
+		l.geo, l.Near = s, s.near
+		l.Filter, l.Matcher = s.query, s.matcher
+	case *matchStage:
+		l.Filter, l.Matcher, l.matches = s.filter, s.matcher, 1
+		rest = rest[1:]
+	}
+	if l.geo == nil {
+		p.leadingOrder(&l, rest)
+	}
+	l.Fields = p.fields()
+	return l
+}
+
+// leadingOrder finds a $sort, $skip, $limit or $sample behind the $match.
+func (p *Pipeline) leadingOrder(l *Leading, rest []stage) {
+	if len(rest) == 0 {
+		return
+	}
+	switch s := rest[0].(type) {
+	case *sortStage:
+		if !s.pattern.metaOnly() {
+			l.Sort, l.Limit, l.sortAt = s.pattern.doc(), s.limit, l.matches
+		}
+	case *limitStage:
+		l.Limit = s.n
+	case *sampleStage:
+		l.Sample = s.size
+	}
+}
+
+// fields lists the fields that the pipeline needs, nil if it needs all.
+func (p *Pipeline) fields() []string {
+	d, ok := dependencies(p.stages)
+	if !ok || d.whole {
+		return nil
+	}
+	fields := slices.Sorted(maps.Keys(d.paths))
+	if fields == nil {
+		fields = []string{}
+	}
+	return fields
+}
+
+// dependencies collects what stages read; ok is false if whole documents
+// come out at the end.
+func dependencies(stages []stage) (d deps, ok bool) {
+	for _, s := range stages {
+		if s.deps(&d) == seesNone {
+			return d, true
+		}
+		if d.whole {
+			return d, true
+		}
+	}
+	return d, false
+}
+
+func (l *Leading) request(db, coll string, o Options) Request {
+	return Request{
+		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
+		Fields: l.Fields, Near: l.Near, Sample: l.Sample, Collation: o.Collation,
+	}
+}
+
+// Rest is the pipeline to run over a source that took over the filter of l
+// and, if sorted, its order.
+func (p *Pipeline) Rest(l Leading, sorted bool) *Pipeline {
+	rest := p.stages[l.matches:]
+	if sorted && l.sortAt >= 0 {
+		s := rest[0].(*sortStage)
+		rest = rest[1:]
+		if s.limit > 0 {
+			rest = append([]stage{&limitStage{n: s.limit}}, rest...)
+		}
+	}
+	return &Pipeline{stages: rest, opts: p.opts, writes: p.writes}
+}

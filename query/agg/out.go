@@ -1,0 +1,140 @@
+package agg
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// outStage is $out.
+type outStage struct {
+	opaque
+	target OutTarget
+	source value.Value
+}
+
+func parseOut(p *parser, v value.Value) ([]stage, error) {
+	s := &outStage{target: OutTarget{DB: p.DB}, source: v}
+	switch v.Kind() {
+	case value.KindString:
+		s.target.Coll = strings.Clone(v.Str())
+	case value.KindDocument:
+		if err := s.parseObject(v.Doc()); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, mongoerr.Newf(16990, "$out only supports a string or object argument, but found %s", v.Kind())
+	}
+	return []stage{s}, checkTarget("$out", s.target.DB, s.target.Coll, 17385, 31321)
+}
+
+func (s *outStage) parseObject(d value.Doc) (err error) {
+	for k, f := range d.All() {
+		switch k {
+		case "db":
+			s.target.DB, err = stringField("$out", k, f)
+		case "coll":
+			s.target.Coll, err = stringField("$out", k, f)
+		case "timeseries":
+			if s.target.TimeSeries, err = objectField("$out", k, f); err == nil {
+				err = checkTimeSeries(s.target.TimeSeries)
+			}
+		default:
+			err = unknownField("$out", k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"db", "coll"} {
+		if !d.Has(name) {
+			return missingField("$out", name)
+		}
+	}
+	return nil
+}
+
+// timeSeriesOptions are the options of a time series with their types.
+var timeSeriesOptions = map[string]string{
+	"bucketMaxSpanSeconds": "number", "bucketRoundingSeconds": "number", "granularity": "string", "metaField": "string", "timeField": "string",
+}
+
+func checkTimeSeries(d value.Doc) error {
+	for k, f := range d.All() {
+		want, ok := timeSeriesOptions[k]
+		switch {
+		case !ok:
+			return unknownField("$out.timeseries", k)
+		case want == "string" && f.Kind() != value.KindString:
+			return wrongType("$out.timeseries", k, f, want)
+		case want == "number" && !f.IsNumber():
+			return wrongTypes("$out.timeseries", k, f, "long, int, decimal, double")
+		}
+	}
+	if !d.Has("timeField") {
+		return missingField("$out.timeseries", "timeField")
+	}
+	return nil
+}
+
+// checkTarget checks the namespace that a stage wants to write.
+func checkTarget(stage, db, coll string, special, internal mongoerr.Code) error {
+	switch {
+	case coll == "" || strings.ContainsAny(coll, "$\x00") || strings.HasPrefix(coll, "."):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid %s target namespace: '%s.%s'", stage, db, coll)
+	case db == "" || strings.ContainsAny(db, "/\\. \"$\x00"):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid %s target namespace: '%s.%s'", stage, db, coll)
+	case strings.HasPrefix(coll, "system."):
+		return mongoerr.Newf(special, "Can't %s to special collection: %s", stage, coll)
+	case db == "admin" || db == "config" || db == "local":
+		return mongoerr.Newf(internal, "Can't %s to internal database: %s", stage, db)
+	}
+	return nil
+}
+
+func (s *outStage) name() string { return "$out" }
+
+func (s *outStage) spec() value.Value {
+	b := value.NewBuilder().String("coll", s.target.Coll).String("db", s.target.DB)
+	if s.target.TimeSeries != nil {
+		b.Document("timeseries", s.target.TimeSeries)
+	}
+	return value.Document(b.Doc())
+}
+
+func (s *outStage) involved() []string { return []string{s.target.DB + "." + s.target.Coll} }
+
+func (s *outStage) open(x *Exec, src Iterator) (Iterator, error) {
+	return nextFunc{src: src, next: func() (value.Doc, error) {
+		w, err := x.Host.Out(x, s.target)
+		if err != nil {
+			return nil, err
+		}
+		defer w.Abort()
+		for {
+			d, err := src.Next()
+			if err != nil {
+				return nil, err
+			}
+			if d == nil {
+				return nil, w.Commit()
+			}
+			if err := w.Write(withID(x, d)); err != nil {
+				return nil, err
+			}
+		}
+	}}, nil
+}
+
+// withID gives a document that has no _id one, as its first field.
+func withID(x *Exec, d value.Doc) value.Doc {
+	if d.Has("_id") {
+		return d
+	}
+	b := value.NewBuilder().Append("_id", value.ObjectID(value.NewOID(x.Env.Now)))
+	for it := d.Iter(); it.Next(); {
+		b.Raw(it.Element())
+	}
+	return b.Doc()
+}

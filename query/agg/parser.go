@@ -1,0 +1,172 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Options say where a pipeline is to run.
+type Options struct {
+	DB, Coll      string // namespace; Coll "" stands for {aggregate: 1}
+	Scope         *expr.Scope
+	Collation     value.Collator
+	Text          func(db, coll string) match.TextMatcher // the text index for $text; nil: $text is refused
+	InTransaction bool
+	NoOptimize    bool // keep the stages as they were written
+	Update        bool // a pipeline of an update command: only stages that change one document
+}
+
+// nesting says what a pipeline is part of.
+type nesting byte
+
+const (
+	topLevel nesting = iota
+	inFacet
+	inLookup
+	inUnion
+)
+
+// maxSubPipelineDepth is how deep $lookup, $facet, $unionWith may nest.
+const maxSubPipelineDepth = 20
+
+// maxStages is mongod's internalPipelineLengthLimit.
+const maxStages = 1000
+
+// parser compiles the stages of one pipeline.
+type parser struct {
+	Options
+	nesting nesting
+	depth   int
+	first   bool // the stage being compiled is the first
+}
+
+// sub makes the parser of a pipeline inside a stage.
+func (p *parser) sub(n nesting) (*parser, error) {
+	if p.depth+1 > maxSubPipelineDepth {
+		return nil, mongoerr.Newf(mongoerr.MaxSubPipelineDepthExceeded,
+			"Maximum number of nested sub-pipelines exceeded. Limit: %d", maxSubPipelineDepth)
+	}
+	c := *p
+	c.nesting = n
+	c.depth++
+	return &c, nil
+}
+
+// expr compiles an expression in the pipeline's scope.
+func (p *parser) expr(v value.Value) (*expr.Expr, error) { return expr.Compile(v, p.Scope) }
+
+// pipeline compiles a list of stages and checks how they stand together.
+func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
+	defs, err := p.definitions(specs)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkFirst(defs); err != nil {
+		return nil, err
+	}
+	var stages []stage
+	i := 0
+	for v := range specs.Values() {
+		_, arg := v.Doc().First()
+		p.first = i == 0
+		ss, err := defs[i].parse(p, arg)
+		if err != nil {
+			return nil, err
+		}
+		stages = append(stages, ss...)
+		i++
+	}
+	return stages, p.checkPositions(defs)
+}
+
+// definitions looks up the names of all stages before any is compiled.
+func (p *parser) definitions(specs value.Doc) ([]*definition, error) {
+	var defs []*definition
+	for v := range specs.Values() {
+		if v.Kind() != value.KindDocument {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
+		}
+		if v.Doc().Len() != 1 {
+			return nil, mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
+		}
+		name, _ := v.Doc().First()
+		def := stageByName(name)
+		if def == nil {
+			return nil, mongoerr.Newf(40324, "Unrecognized pipeline stage name: '%s'", name)
+		}
+		if p.Update && !def.update {
+			return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", name)
+		}
+		if err := p.checkNested(def); err != nil {
+			return nil, err
+		}
+		defs = append(defs, def)
+	}
+	if len(defs) > maxStages {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "Pipeline length must be no longer than %d stages", maxStages)
+	}
+	return defs, nil
+}
+
+// checkNested refuses stages that may not stand where this pipeline stands.
+func (p *parser) checkNested(def *definition) error {
+	switch {
+	case p.nesting == inFacet && def.flags&notInFacet != 0:
+		return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", def.name)
+	case p.nesting == inLookup && def.flags&notInLookup != 0:
+		return mongoerr.Newf(51047, "%s is not allowed within a $lookup's sub-pipeline", def.name)
+	case p.nesting == inUnion && def.flags&notInUnion != 0:
+		return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.name)
+	case p.InTransaction && def.flags&notInTransaction != 0:
+		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction,
+			"Stage not supported inside of a multi-document transaction: %s", def.name)
+	}
+	return nil
+}
+
+// checkFirst checks the first stage against the namespace.
+func (p *parser) checkFirst(defs []*definition) error {
+	if p.nesting == inFacet || p.Update {
+		return nil
+	}
+	if len(defs) == 0 {
+		if p.Coll == "" {
+			return mongoerr.New(mongoerr.InvalidNamespace,
+				"{aggregate: 1} is not valid for an empty pipeline.")
+		}
+		return nil
+	}
+	def := defs[0]
+	switch {
+	case p.Coll == "" && def.flags&(collectionless|anyNamespace) == 0:
+		return mongoerr.Newf(mongoerr.InvalidNamespace,
+			"{aggregate: 1} is not valid for '%s'; a collection is required.", def.name)
+	case p.Coll != "" && def.flags&collectionless != 0:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' can only be run with {aggregate: 1}", def.name)
+	}
+	return nil
+}
+
+// checkPositions checks the rules on where a stage may stand.
+func (p *parser) checkPositions(defs []*definition) error {
+	once := map[string]bool{}
+	changeStream := len(defs) > 0 && defs[0].name == "$changeStream"
+	for i, def := range defs {
+		switch {
+		case def.flags&mustBeFirst != 0 && i > 0:
+			return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.name)
+		case def.flags&mustBeLast != 0 && i < len(defs)-1:
+			return mongoerr.Newf(40601, "%s can only be the final stage in the pipeline", def.name)
+		case changeStream && def.flags&inChangeStream == 0:
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", def.name)
+		case !changeStream && def.flags&needsChangeStream != 0:
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s can only be used in a $changeStream pipeline", def.name)
+		case def.flags&onlyOnce != 0 && once[def.name]:
+			return mongoerr.Newf(7183900, "%s can only be used once in the pipeline", def.name)
+		}
+		once[def.name] = true
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package agg
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// checkFieldPath checks a dotted path as mongod's FieldPath does.
+func checkFieldPath(path string) error {
+	if path == "" {
+		return mongoerr.New(40352, "FieldPath cannot be constructed with empty string")
+	}
+	if strings.HasSuffix(path, ".") {
+		return mongoerr.Newf(40353, "FieldPath must not end with a '.'.")
+	}
+	for part := range strings.SplitSeq(path, ".") {
+		switch {
+		case part == "":
+			return mongoerr.New(15998, "FieldPath field names may not be empty strings.")
+		case part[0] == '$':
+			return mongoerr.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+		case strings.IndexByte(part, 0) >= 0:
+			return mongoerr.New(16411, "FieldPath field names may not contain '\\0'.")
+		}
+	}
+	return nil
+}
+
+// setPath returns d with the value at the path replaced by v (removed if v
+// is Missing). What stands in the way and is no document is replaced by one;
+// fields keep their places and new ones come last.
+func setPath(d value.Doc, parts []string, v value.Value) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
+	appendSet(&b, d, parts, v, false)
+	return b.Doc()
+}
+
+// setPathEach is setPath that goes into the elements of arrays on the way,
+// as $addFields does.
+func setPathEach(d value.Doc, parts []string, v value.Value) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
+	appendSet(&b, d, parts, v, true)
+	return b.Doc()
+}
+
+func appendSet(b *value.Builder, d value.Doc, parts []string, v value.Value, each bool) {
+	found := false
+	for it := d.Iter(); it.Next(); {
+		if found || it.Key() != parts[0] {
+			b.Raw(it.Element())
+			continue
+		}
+		found = true
+		appendSetField(b, parts, it.Value(), v, each)
+	}
+	if !found && !v.IsMissing() {
+		appendSetField(b, parts, value.Value{}, v, each)
+	}
+}
+
+// appendSetField writes the field parts[0], whose value was old.
+func appendSetField(b *value.Builder, parts []string, old, v value.Value, each bool) {
+	if len(parts) == 1 {
+		b.Append(parts[0], v)
+		return
+	}
+	if each && old.Kind() == value.KindArray {
+		b.StartArray(parts[0])
+		for e := range old.Doc().Values() {
+			appendSetElement(b, parts, e, v)
+		}
+		b.End()
+		return
+	}
+	if old.Kind() != value.KindDocument {
+		if v.IsMissing() {
+			b.Append(parts[0], old)
+			return
+		}
+		old = value.Document(value.EmptyDoc)
+	}
+	b.StartDocument(parts[0])
+	appendSet(b, old.Doc(), parts[1:], v, each)
+	b.End()
+}
+
+func appendSetElement(b *value.Builder, parts []string, e, v value.Value) {
+	appendSetField(b, append([]string{""}, parts[1:]...), e, v, true)
+}
+
+// overlaps reports whether one path is the other or lies inside it.
+func overlaps(a, b string) bool {
+	return a == b || inside(a, b) || inside(b, a)
+}
+
+// inside reports whether path lies below prefix.
+func inside(path, prefix string) bool {
+	return len(path) > len(prefix) && path[len(prefix)] == '.' && path[:len(prefix)] == prefix
+}
+
+func overlapsAny(path string, paths []string) bool {
+	for _, p := range paths {
+		if overlaps(path, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,114 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Open runs the pipeline on the collection or view it was compiled for,
+// which it opens through x.Host.
+func (p *Pipeline) Open(x *Exec) (Iterator, error) {
+	return p.openOn(x, p.opts.DB, p.opts.Coll)
+}
+
+// openOn runs the pipeline on a namespace.
+func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
+	if p.IsSource() {
+		return p.Run(x, Docs())
+	}
+	ns, err := p.resolve(x, db, coll)
+	if err != nil {
+		return nil, err
+	}
+	if ns.view != nil {
+		return ns.view.openOn(x, ns.DB, ns.Coll)
+	}
+	l := p.Leading()
+	src, err := x.Host.Open(x, l.request(ns.DB, ns.Coll, p.opts))
+	if err != nil {
+		return nil, err
+	}
+	return p.Rest(l, src.Sorted).Run(x, src)
+}
+
+// resolved is a namespace with, if it is a view, the pipeline over the
+// view's collection.
+type resolved struct {
+	Namespace
+	view *Pipeline
+}
+
+func (p *Pipeline) resolve(x *Exec, db, coll string) (resolved, error) {
+	ns, err := x.Host.Resolve(db, coll)
+	if err != nil {
+		return resolved{}, err
+	}
+	if ns.DB == "" {
+		ns.DB, ns.Coll = db, coll
+	}
+	if ns.Pipeline == nil {
+		return resolved{Namespace: ns}, nil
+	}
+	if x.depth > maxSubPipelineDepth {
+		return resolved{}, mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxSubPipelineDepth)
+	}
+	view, err := p.before(ns.Pipeline)
+	return resolved{Namespace: ns, view: view}, err
+}
+
+// Run runs all stages over src.
+func (p *Pipeline) Run(x *Exec, src Iterator) (Iterator, error) {
+	it := Iterator(&ticking{x: x, src: src})
+	for _, s := range p.stages {
+		next, err := s.open(x, it)
+		if err != nil {
+			it.Close()
+			return nil, err
+		}
+		it = &measured{x: x, st: x.stat(s), src: next}
+	}
+	return it, nil
+}
+
+// Apply runs the pipeline on one document, as an update does: every stage of
+// such a pipeline gives one document for each.
+func (p *Pipeline) Apply(x *Exec, d value.Doc) (value.Doc, error) {
+	for _, s := range p.stages {
+		t, ok := s.(transformer)
+		if !ok {
+			return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", s.name())
+		}
+		var err error
+		if d, err = t.transform(x, d); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// transformer is a stage that gives exactly one document for each.
+type transformer interface {
+	stage
+	transform(x *Exec, d value.Doc) (value.Doc, error)
+}
+
+// transformed runs a transformer over src.
+func transformed(x *Exec, t transformer, src Iterator) Iterator {
+	return &transformIterator{x: x, t: t, src: src}
+}
+
+type transformIterator struct {
+	x   *Exec
+	t   transformer
+	src Iterator
+}
+
+func (it *transformIterator) Next() (value.Doc, error) {
+	d, err := it.src.Next()
+	if d == nil || err != nil {
+		return nil, err
+	}
+	return it.t.transform(it.x, d)
+}
+
+func (it *transformIterator) Close() { it.src.Close() }

@@ -1,0 +1,324 @@
+package agg
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// windowStage is $setWindowFields on input that is sorted by partition and
+// sortBy.
+type windowStage struct {
+	partitionBy *expr.Expr // nil: one partition
+	sortBy      sortPattern
+	outputs     []*windowOutput
+}
+
+// windowOutput is one field that the stage computes.
+type windowOutput struct {
+	path string
+	f    *windowFunction
+}
+
+// partitionKey holds the value of a partitionBy that is no plain path while
+// the documents are sorted.
+const partitionKey = "__internal_setWindowFields_partition_key"
+
+func parseSetWindowFields(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $setWindowFields stage specification must be an object, found %s", v.Kind())
+	}
+	s := &windowStage{}
+	var by, sortBy, output value.Value
+	for k, f := range v.Doc().All() {
+		switch k {
+		case "partitionBy":
+			by = f
+		case "sortBy":
+			sortBy = f
+		case "output":
+			output = f
+		default:
+			return nil, unknownField("$setWindowFields", k)
+		}
+		if k != "partitionBy" && f.Kind() != value.KindDocument {
+			return nil, wrongType("$setWindowFields", k, f, "object")
+		}
+	}
+	if output.IsMissing() {
+		return nil, missingField("$setWindowFields", "output")
+	}
+	var err error
+	if !by.IsMissing() {
+		if s.partitionBy, err = p.expr(by); err != nil {
+			return nil, err
+		}
+	}
+	if !sortBy.IsMissing() {
+		if s.sortBy, err = parseSortPattern(sortBy.Doc()); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.parseOutputs(p, output.Doc()); err != nil {
+		return nil, err
+	}
+	return s.desugar(p)
+}
+
+func (s *windowStage) parseOutputs(p *parser, d value.Doc) error {
+	for k, f := range d.All() {
+		if err := checkFieldPath(k); err != nil {
+			return err
+		}
+		for _, o := range s.outputs {
+			if overlaps(o.path, k) {
+				return mongoerr.New(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
+			}
+		}
+		if f.Kind() != value.KindDocument {
+			return mongoerr.Newf(mongoerr.FailedToParse, "The field '%s' must be an object", k)
+		}
+		fn, err := p.windowFunction(f.Doc(), s.sortBy)
+		if err != nil {
+			return err
+		}
+		s.outputs = append(s.outputs, &windowOutput{path: strings.Clone(k), f: fn})
+	}
+	return nil
+}
+
+// desugar puts the stages that sort the input in front.
+func (s *windowStage) desugar(p *parser) ([]stage, error) {
+	var before, after []stage
+	order := value.NewBuilder()
+	path := ""
+	if s.partitionBy != nil {
+		if c, ok := s.partitionBy.Const(); ok {
+			if c.Kind() == value.KindArray {
+				return nil, arrayPartition()
+			}
+			s.partitionBy = nil
+		}
+	}
+	if s.partitionBy != nil {
+		var plain bool
+		var err error
+		if path, plain = s.partitionBy.FieldPath(); !plain {
+			path = partitionKey
+			set := value.NewDoc(partitionKey, s.partitionBy.Value())
+			if before, err = parseAddFields(p, value.Document(set)); err != nil {
+				return nil, err
+			}
+			if after, err = parseUnset(p, value.String(partitionKey)); err != nil {
+				return nil, err
+			}
+			if s.partitionBy, err = p.expr(value.String("$" + partitionKey)); err != nil {
+				return nil, err
+			}
+		}
+		order.Int32(path, 1)
+	}
+	sortBy := s.sortBy.doc()
+	for it := sortBy.Iter(); it.Next(); {
+		if it.Key() != path {
+			order.Raw(it.Element())
+		}
+	}
+	if d := order.Doc(); !d.IsEmpty() {
+		sort, err := parseSort(p, value.Document(d))
+		if err != nil {
+			return nil, err
+		}
+		before = append(before, sort...)
+	}
+	return append(append(before, s), after...), nil
+}
+
+func arrayPartition() error {
+	return mongoerr.New(mongoerr.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
+}
+
+func (s *windowStage) name() string { return "$_internalSetWindowFields" }
+
+func (s *windowStage) spec() value.Value {
+	b := value.NewBuilder()
+	if s.partitionBy != nil {
+		b.Append("partitionBy", s.partitionBy.Value())
+	}
+	if s.sortBy != nil {
+		b.Document("sortBy", s.sortBy.doc())
+	}
+	b.StartDocument("output")
+	for _, o := range s.outputs {
+		b.Append(o.path, o.f.spec())
+	}
+	return value.Document(b.Doc())
+}
+
+func (s *windowStage) deps(d *deps) reach {
+	if s.partitionBy != nil {
+		s.partitionBy.Deps(d.add, d.all)
+	}
+	s.sortBy.deps(d)
+	for _, o := range s.outputs {
+		o.f.deps(d)
+		if top, _, nested := strings.Cut(o.path, "."); nested {
+			d.add(top)
+		}
+	}
+	return seesAll
+}
+
+func (s *windowStage) effect() effect { return effect{opaque: true} }
+
+// windowPartition is one partition while it is computed.
+type windowPartition struct {
+	x     *Exec
+	docs  []value.Doc
+	metas []expr.Meta
+	times []value.Value // values of a single sortBy field
+}
+
+func (s *windowStage) open(x *Exec, src Iterator) (Iterator, error) {
+	return &windowIterator{x: x, s: s, src: src}, nil
+}
+
+// windowIterator reads a partition, computes all its fields and gives its
+// documents.
+type windowIterator struct {
+	x       *Exec
+	s       *windowStage
+	src     Iterator
+	next    value.Doc // first document of the next partition
+	meta    expr.Meta
+	started bool
+	key     []byte // of the present partition
+	nextKey []byte
+	part    *windowPartition
+	results [][]value.Value // by output
+	i       int
+}
+
+func (it *windowIterator) Next() (value.Doc, error) {
+	for it.part == nil || it.i >= len(it.part.docs) {
+		more, err := it.read()
+		if err != nil || !more {
+			return nil, err
+		}
+		if it.results, err = it.s.compute(it.part); err != nil {
+			return nil, err
+		}
+	}
+	d := it.part.docs[it.i]
+	for k, o := range it.s.outputs {
+		d = setPathEach(d, strings.Split(o.path, "."), it.results[k][it.i])
+	}
+	it.x.Env.Meta = it.part.metas[it.i]
+	it.i++
+	return d, it.x.tick()
+}
+
+func (it *windowIterator) Close() { it.src.Close() }
+
+// pull reads a document and the key of its partition.
+func (it *windowIterator) pull() error {
+	d, err := it.src.Next()
+	it.next, it.meta = d, it.x.Env.Meta
+	if d == nil || err != nil || it.s.partitionBy == nil {
+		return err
+	}
+	v, err := it.s.partitionBy.Eval(it.x.Env, d)
+	if err != nil {
+		return err
+	}
+	if v.Kind() == value.KindArray {
+		return arrayPartition()
+	}
+	if v.IsMissing() {
+		v = value.Null()
+	}
+	it.nextKey = value.AppendKeyWith(it.nextKey[:0], v, it.x.Env.Collation)
+	return nil
+}
+
+// read reads the next partition; false if there is none.
+func (it *windowIterator) read() (bool, error) {
+	if !it.started {
+		it.started = true
+		if err := it.pull(); err != nil {
+			return false, err
+		}
+	}
+	if it.next == nil {
+		return false, nil
+	}
+	it.part, it.i = &windowPartition{x: it.x}, 0
+	it.key = append(it.key[:0], it.nextKey...)
+	size := int64(0)
+	for it.next != nil && string(it.key) == string(it.nextKey) {
+		if err := it.part.add(it.s, it.next, it.meta); err != nil {
+			return false, err
+		}
+		size += int64(len(it.next)) + 96
+		if size > it.x.memoryLimit() && !it.x.AllowDiskUse {
+			return false, mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", size, it.x.memoryLimit())
+		}
+		if err := it.pull(); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (pt *windowPartition) add(s *windowStage, d value.Doc, m expr.Meta) error {
+	pt.docs, pt.metas = append(pt.docs, d), append(pt.metas, m)
+	if len(s.sortBy) != 1 {
+		return nil
+	}
+	part := s.sortBy[0]
+	v := pt.x.Env.Meta.Get(part.kind)
+	if !part.meta {
+		v = expressionPath(d, part.p.Parts())
+	}
+	pt.times = append(pt.times, v)
+	return nil
+}
+
+// expressionPath reads a path as an expression does: through arrays it
+// gathers the values of all elements.
+func expressionPath(d value.Doc, parts []string) value.Value {
+	v := d.Lookup(parts[0])
+	if len(parts) == 1 {
+		return v
+	}
+	switch v.Kind() {
+	case value.KindDocument:
+		return expressionPath(v.Doc(), parts[1:])
+	case value.KindArray:
+		var all []value.Value
+		for e := range v.Doc().Values() {
+			if e.Kind() != value.KindDocument {
+				continue
+			}
+			if w := expressionPath(e.Doc(), parts[1:]); !w.IsMissing() {
+				all = append(all, w)
+			}
+		}
+		return value.NewArray(all...)
+	}
+	return value.Value{}
+}
+
+// compute computes all outputs of a partition.
+func (s *windowStage) compute(pt *windowPartition) ([][]value.Value, error) {
+	results := make([][]value.Value, len(s.outputs))
+	for k, o := range s.outputs {
+		var err error
+		if results[k], err = o.f.eval(o.f, pt); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}

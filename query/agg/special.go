@@ -1,0 +1,258 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// specialStage is a stage whose documents the host makes up: statistics,
+// operations, sessions, change events.
+type specialStage struct {
+	opaque
+	special Special
+}
+
+func (s *specialStage) name() string      { return s.special.Stage }
+func (s *specialStage) spec() value.Value { return value.Document(s.special.Spec) }
+
+func (s *specialStage) open(x *Exec, src Iterator) (Iterator, error) {
+	src.Close()
+	return x.Host.Special(x, s.special)
+}
+
+func (p *parser) special(name string, spec value.Doc) []stage {
+	return []stage{&specialStage{special: Special{Stage: name, DB: p.DB, Coll: p.Coll, Spec: spec}}}
+}
+
+func parseCollStats(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(5447000, "$collStats must take a nested object but found: $collStats: %s", v)
+	}
+	for k, f := range v.Doc().All() {
+		switch k {
+		case "latencyStats", "storageStats", "count", "queryExecStats", "operationStats":
+			if f.Kind() != value.KindDocument {
+				return nil, wrongType("$collStats", k, f, "object")
+			}
+			if err := checkCollStatsOption(k, f.Doc()); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, unknownField("$collStats", k)
+		}
+	}
+	return p.special("$collStats", v.Doc()), nil
+}
+
+// collStatsOptions are the fields that the parts of $collStats may have.
+var collStatsOptions = map[string]map[string]string{
+	"count":          {},
+	"latencyStats":   {"histograms": "bool"},
+	"operationStats": {},
+	"queryExecStats": {},
+	"storageStats":   {"scale": "number", "verbose": "bool", "waitForLock": "bool", "numericOnly": "bool"},
+}
+
+func checkCollStatsOption(option string, d value.Doc) error {
+	for k, f := range d.All() {
+		want, ok := collStatsOptions[option][k]
+		switch {
+		case !ok:
+			return unknownField("$collStats."+option, k)
+		case want == "bool" && f.Kind() != value.KindBool:
+			return wrongType("$collStats."+option, k, f, "bool")
+		case want == "number" && !f.IsNumber():
+			return wrongTypes("$collStats."+option, k, f, "long, int, decimal, double")
+		case k == "scale" && f.TruncInt64() < 1:
+			return mongoerr.Newf(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", f.TruncInt64())
+		}
+	}
+	return nil
+}
+
+func parseIndexStats(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
+		return nil, mongoerr.New(28803, "The $indexStats stage specification must be an empty object")
+	}
+	return p.special("$indexStats", v.Doc()), nil
+}
+
+// currentOpOptions are the options of $currentOp, all booleans.
+var currentOpOptions = map[string]bool{
+	"allUsers": true, "backtrace": true, "idleConnections": true, "idleCursors": true, "idleSessions": true,
+	"localOps": true, "targetAllNodes": true, "truncateOps": true,
+}
+
+func parseCurrentOp(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$currentOp options must be specified in an object, but found: %s", v.Kind())
+	}
+	if p.DB != "admin" {
+		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
+	}
+	for k, f := range v.Doc().All() {
+		if !currentOpOptions[k] {
+			return nil, mongoerr.Newf(mongoerr.FailedToParse, "Unrecognized option '%s' in $currentOp stage.", k)
+		}
+		if f.Kind() != value.KindBool {
+			return nil, mongoerr.Newf(mongoerr.FailedToParse, "The '%s' parameter of the $currentOp stage must be a boolean value, but found: %s", k, f.Kind())
+		}
+	}
+	return p.special("$currentOp", v.Doc()), nil
+}
+
+func parseListLocalSessions(p *parser, v value.Value) ([]stage, error) {
+	if err := checkSessionsSpec("$listLocalSessions", v); err != nil {
+		return nil, err
+	}
+	return p.special("$listLocalSessions", v.Doc()), nil
+}
+
+func parseListSessions(p *parser, v value.Value) ([]stage, error) {
+	if err := checkSessionsSpec("$listSessions", v); err != nil {
+		return nil, err
+	}
+	if p.DB != "config" || p.Coll != "system.sessions" {
+		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$listSessions may only be run against config.system.sessions")
+	}
+	return p.special("$listSessions", v.Doc()), nil
+}
+
+// checkSessionsSpec checks {allUsers: bool} and {users: [{user, db}]}.
+func checkSessionsSpec(stage string, v value.Value) error {
+	if v.Kind() != value.KindDocument {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s", stage, v.Kind())
+	}
+	all, users := false, false
+	for k, f := range v.Doc().All() {
+		switch k {
+		case "allUsers":
+			if f.Kind() != value.KindBool {
+				return wrongType(stage, k, f, "bool")
+			}
+			all = f.Bool()
+		case "users":
+			if f.Kind() != value.KindArray {
+				return wrongType(stage, k, f, "array")
+			}
+			for u := range f.Doc().Values() {
+				if err := checkSessionUser(stage, u); err != nil {
+					return err
+				}
+				users = true
+			}
+		default:
+			return unknownField(stage, k)
+		}
+	}
+	if all && users {
+		return mongoerr.Newf(mongoerr.UnsupportedFormat, "%s may not specify {allUsers:true} and {users:[...]} at the same time", stage)
+	}
+	return nil
+}
+
+func checkSessionUser(stage string, u value.Value) error {
+	if u.Kind() != value.KindDocument {
+		return wrongType(stage, "users", u, "object")
+	}
+	for _, name := range []string{"user", "db"} {
+		f, ok := u.Doc().Get(name)
+		if !ok {
+			return missingField(stage+".users", name)
+		}
+		if f.Kind() != value.KindString {
+			return wrongType(stage+".users", name, f, "string")
+		}
+	}
+	return nil
+}
+
+func parsePlanCacheStats(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$planCacheStats value must be an object. Found: %s", v.Kind())
+	}
+	for k, f := range v.Doc().All() {
+		if k != "allHosts" {
+			return nil, unknownField("$planCacheStats", k)
+		}
+		if f.Kind() != value.KindBool {
+			return nil, wrongType("$planCacheStats", k, f, "bool")
+		}
+		if f.Bool() {
+			return nil, mongoerr.New(4503200, "$planCacheStats stage supports allHosts parameter only for sharded clusters")
+		}
+	}
+	return p.special("$planCacheStats", v.Doc()), nil
+}
+
+func parseListCatalog(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
+		return nil, mongoerr.New(6200600, "The $listCatalog stage specification must be an empty object")
+	}
+	if p.Coll == "" && p.DB != "admin" {
+		return nil, mongoerr.New(mongoerr.InvalidNamespace, "Collectionless $listCatalog must be run against the 'admin' database with {aggregate: 1}")
+	}
+	return p.special("$listCatalog", v.Doc()), nil
+}
+
+func parseListSampledQueries(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.New(6876001, "$listSampledQueries expects an object")
+	}
+	if p.DB != "admin" {
+		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$listSampledQueries must be run against the 'admin' database with {aggregate: 1}")
+	}
+	for k, f := range v.Doc().All() {
+		if k != "namespace" {
+			return nil, unknownField("$listSampledQueries", k)
+		}
+		if f.Kind() != value.KindString {
+			return nil, wrongType("$listSampledQueries", k, f, "string")
+		}
+	}
+	return p.special("$listSampledQueries", v.Doc()), nil
+}
+
+func parseQuerySettings(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(7746801, "$querySettings stage expects a document as argument")
+	}
+	for k, f := range v.Doc().All() {
+		if k != "showDebugQueryShape" {
+			return nil, unknownField("$querySettings", k)
+		}
+		if f.Kind() != value.KindBool {
+			return nil, wrongType("$querySettings", k, f, "bool")
+		}
+	}
+	return p.special("$querySettings", v.Doc()), nil
+}
+
+// The stages that a server of this kind refuses.
+
+func refuseSearch(*parser, value.Value) ([]stage, error) {
+	return nil, searchNotEnabled("$search and $vectorSearch aggregation stages requires")
+}
+
+func refuseListSearchIndexes(*parser, value.Value) ([]stage, error) {
+	return nil, searchNotEnabled("Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires")
+}
+
+func searchNotEnabled(what string) error {
+	return mongoerr.Newf(mongoerr.SearchNotEnabled, "Using %s additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. "+
+		"For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.", what)
+}
+
+func refuseQueryStats(*parser, value.Value) ([]stage, error) {
+	return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$queryStats is not allowed in the current configuration. You may need to enable the corresponding feature flag")
+}
+
+func refuseShardedDataDistribution(p *parser, v value.Value) ([]stage, error) {
+	switch {
+	case v.Kind() != value.KindDocument || !v.Doc().IsEmpty():
+		return nil, mongoerr.New(6789100, "The $shardedDataDistribution stage specification must be an empty object")
+	case p.DB != "admin":
+		return nil, mongoerr.New(6789102, "The $shardedDataDistribution stage can only be run on the admin database")
+	}
+	return nil, mongoerr.New(40644, "$shardedDataDistribution can only be run on mongoS")
+}
