@@ -17,9 +17,6 @@ type adder struct {
 }
 
 func compileAddFields(spec value.Doc, o Options) (*Projection, error) {
-	if spec.IsEmpty() {
-		return nil, mongoerr.New(40177, "specification must have at least one field")
-	}
 	c := &adder{options: o, spec: spec, root: &node{}}
 	for name, v := range spec.All() {
 		if err := expr.CheckFieldPath(name); err != nil {
@@ -41,12 +38,9 @@ func compileAddFields(spec value.Doc, o Options) (*Projection, error) {
 
 // check validates the shape of an element before anything is compiled.
 func (c *adder) check(path string, v value.Value) error {
-	if v.Kind() != value.KindDocument {
-		return c.claim(path)
-	}
 	d := v.Doc()
-	if d.IsEmpty() {
-		return mongoerr.Newf(40180, "an empty object is not a valid value. Found at path %s", path)
+	if v.Kind() != value.KindDocument || d.IsEmpty() {
+		return c.claim(path)
 	}
 	for name, inner := range d.All() {
 		if strings.HasPrefix(name, "$") {
@@ -57,7 +51,7 @@ func (c *adder) check(path string, v value.Value) error {
 			return c.claim(path)
 		}
 		if strings.Contains(name, ".") {
-			return mongoerr.Newf(40183, "cannot use dotted field name '%s' in a sub object", name)
+			return mongoerr.Newf(40183, "cannot use dotted field name '%s' in a sub object: %s", name, c.spec)
 		}
 		if err := expr.CheckFieldPath(name); err != nil {
 			return err
@@ -83,7 +77,7 @@ func (c *adder) claim(path string) error {
 }
 
 func (c *adder) add(path string, v value.Value) error {
-	if first, _ := v.Doc().First(); v.Kind() == value.KindDocument && !strings.HasPrefix(first, "$") {
+	if first, _ := v.Doc().First(); v.Kind() == value.KindDocument && first != "" && !strings.HasPrefix(first, "$") {
 		for name, inner := range v.Doc().All() {
 			if err := c.add(path+"."+name, inner); err != nil {
 				return err

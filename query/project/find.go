@@ -28,10 +28,16 @@ func (p *parser) position(at place, name string) error {
 		return mongoerr.New(31256, "Cannot specify positional operator and $elemMatch.")
 	case p.options.Matcher == nil:
 		return mongoerr.New(51050, "Projections with a positional operator require a matcher")
+	case name == ".$":
+		return mongoerr.Newf(5392900, "Projection on field %s is invalid", name)
 	}
-	first, _, _ := strings.Cut(at.prefix+name, ".")
-	if !mentions(p.options.Matcher.Root(), first) {
-		return mongoerr.Newf(31277, "Positional projection '%s' does not match the query document.", name)
+	if err := expr.CheckFieldPath(strings.TrimSuffix(name, ".$")); err != nil {
+		return err
+	}
+	// Special features of the query, such as $text and $expr, do not go together with a position.
+	_, err := match.Compile(p.options.Matcher.Filter(), match.Options{NoExpr: true, NoSchema: true})
+	if err != nil {
+		return err
 	}
 	path := strings.TrimSuffix(name, ".$")
 	if err := at.add(path, field{}); err != nil {
@@ -40,19 +46,6 @@ func (p *parser) position(at place, name string) error {
 	p.positional = true
 	p.after = append(p.after, step{path: strings.Split(at.prefix+path, "."), positional: true})
 	return p.decideInclusion(name)
-}
-
-// mentions reports whether a filter asks about a path that begins with name.
-func mentions(n match.Node, name string) bool {
-	if l, ok := n.(match.Leaf); ok {
-		return l.FieldPath().Parts()[0] == name
-	}
-	for _, c := range n.Children() {
-		if mentions(c, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // parseElemMatch handles {name: {$elemMatch: {…}}}.

@@ -90,17 +90,24 @@ func (p *parser) element(at place, name string, v value.Value) error {
 		}
 		return p.subObject(at, name, v.Doc())
 	case v.IsNumber() || v.Kind() == value.KindBool:
-		if !v.Truthy() {
-			return p.exclude(at, name)
-		}
-		if positional {
-			return p.position(at, name)
-		}
-		return p.include(at, name)
+		return p.flag(at, name, v.Truthy(), positional)
 	case positional:
 		return mongoerr.New(31308, "positional projection cannot be used with a literal")
 	}
 	return p.literal(at, name, v)
+}
+
+// flag handles a field that is switched on or off.
+func (p *parser) flag(at place, name string, on, positional bool) error {
+	switch {
+	case on && positional:
+		return p.position(at, name)
+	case on:
+		return p.include(at, name)
+	case positional:
+		return mongoerr.New(31395, "positional projection cannot be used with exclusion")
+	}
+	return p.exclude(at, name)
 }
 
 func (at place) isTopID(name string) bool { return at.prefix == "" && name == "_id" }
@@ -165,23 +172,26 @@ func (p *parser) literal(at place, name string, v value.Value) error {
 
 // subObject handles {name: {…}}: an expression or one more level.
 func (p *parser) subObject(at place, name string, d value.Doc) error {
+	if d.IsEmpty() {
+		return mongoerr.Newf(51270, "Invalid empty sub-projection: %s", name)
+	}
 	if err := expr.CheckFieldPath(name); err != nil {
 		return err
-	}
-	if d.IsEmpty() {
-		return mongoerr.Newf(51270, "An empty sub-projection is not a valid value. Found at path %s%s", at.prefix, name)
 	}
 	if first, _ := d.First(); strings.HasPrefix(first, "$") && d.Len() == 1 {
 		if done, err := p.expression(at, name, first, d); done || err != nil {
 			return err
 		}
-		if expr.CheckFieldPath(first) != nil {
+		if expr.CheckFieldPath(strings.TrimSuffix(first, ".$")) != nil {
 			return mongoerr.Newf(31325, "Unknown expression %s", first)
 		}
 	}
-	below := place{node: &node{}, prefix: at.prefix + name + "."}
-	if err := at.add(name, field{child: below.node}); err != nil {
-		return err
+	below := place{node: at.node.level(name), prefix: at.prefix + name + "."}
+	if below.node == nil {
+		below.node = &node{}
+		if err := at.add(name, field{child: below.node}); err != nil {
+			return err
+		}
 	}
 	for inner, v := range d.All() {
 		if err := p.element(below, inner, v); err != nil {

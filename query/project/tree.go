@@ -73,6 +73,18 @@ func (n *node) add(path string, f field) error {
 	return nil
 }
 
+// level finds the level at the end of a path, nil if there is none.
+func (n *node) level(path string) *node {
+	for part := range strings.SplitSeq(path, ".") {
+		at := n.find(part)
+		if at < 0 || n.fields[at].child == nil {
+			return nil
+		}
+		n = n.fields[at].child
+	}
+	return n
+}
+
 func (n *node) remove(name string) {
 	for i := range n.fields {
 		if n.fields[i].name == name {

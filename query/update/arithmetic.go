@@ -36,12 +36,12 @@ func notNumeric(verb, path string, v value.Value) error {
 func (m *arithmetic) update(a *applier, e element) (outcome, error) {
 	if !e.value.IsNumber() {
 		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. {%s} has the field '%s'"+
-			" of non-numeric type %s", m.name, a.idString(noElement), a.name(), e.kind())
+			" of non-numeric type %s", m.name, a.idString("no id"), a.name(), e.kind())
 	}
 	result, ok := m.apply(e.value, m.operand)
 	if !ok {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Failed to apply %s operations to current value (%s) for document {%s}",
-			m.name, debugNumber(e.value), a.idString(noElement))
+			m.name, debugNumber(e.value), a.idString("no id"))
 	}
 	if result.Kind() == e.kind() && value.Equal(result, e.value) && !result.IsNaN() {
 		return unchanged, nil
