@@ -143,12 +143,14 @@ func (e *entity) advance(st *Stats) error {
 // countLapsed says where a message with a lapsed lock belongs.
 func (e *entity) countLapsed(st *Stats, m *message) {
 	switch {
-	case !e.dead && m.expired(e.now):
+	case !e.dead && m.expired(m.lockedUntil):
 		st.ExpiredPending++
 	case !e.dead && m.fail(e.config):
 		st.DeadLettered++
 	case m.state == deferred:
 		st.Deferred++
+	case !e.dead && m.expired(e.now):
+		st.ExpiredPending++
 	default:
 		st.Active++
 	}

@@ -101,10 +101,11 @@ func (e *entity) activate(coll storage.Collection, m *message) error {
 	return l.write(e.tx, e.uuid, e.now)
 }
 
-// lapse ends a lock that was not settled in time: a failed delivery.
+// lapse ends a lock that was not settled in time: a failed delivery. It
+// counts what was true at that instant, not what is true when it is noticed.
 func (e *entity) lapse(coll storage.Collection, m *message) error {
 	e.out.lapsed++
-	_, err := e.release(coll, m)
+	_, err := e.release(coll, m, m.lockedUntil)
 	return err
 }
 
@@ -116,15 +117,16 @@ const (
 	outcomeDeferred     = "deferred"
 )
 
-// release ends a lock without the message being consumed. Expiry goes before
-// the count of deliveries; in the dead-letter queue there is neither.
-func (e *entity) release(coll storage.Collection, m *message) (outcome string, err error) {
+// release ends a lock at an instant without the message being consumed.
+// Expiry goes before the count of deliveries; in the dead-letter queue there
+// is neither.
+func (e *entity) release(coll storage.Collection, m *message, at int64) (outcome string, err error) {
 	m.unlock()
 	if coll != e.main {
 		e.out.dead += ifReady(m)
 		return outcomeActive, e.save(coll, m)
 	}
-	if m.expired(e.now) {
+	if m.expired(at) {
 		return outcomeExpired, e.expire(coll, m)
 	}
 	if m.fail(e.config) {

@@ -45,7 +45,7 @@ func (b *Broker) Abandon(ctx context.Context, s Store, ref Ref, t [16]byte, set 
 		if n := len(m.head) + len(m.tail); n > maxDocument {
 			return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "Resulting message is larger than %d bytes: %d", maxDocument, n)
 		}
-		outcome, err = e.release(e.coll, m)
+		outcome, err = e.release(e.coll, m, now)
 		return err
 	})
 	return outcome, err
