@@ -12,7 +12,7 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return finish(&call{op: op, args: args})
+		return choose(&call{op: op, args: args})
 	}
 	args := make([]node, 3)
 	for name, e := range v.Doc().All() {
@@ -36,7 +36,18 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 			return nil, mongoerr.Newf(mongoerr.Code(17080+i), "Missing '%s' parameter to $cond", name)
 		}
 	}
-	return finish(&call{op: op, args: args})
+	return choose(&call{op: op, args: args})
+}
+
+// choose takes the branch of a condition that is known already.
+func choose(c *call) (node, error) {
+	switch when, ok := c.args[0].(constant); {
+	case !ok:
+		return c, nil
+	case when.v.Truthy():
+		return c.args[1], nil
+	}
+	return c.args[2], nil
 }
 
 func evalCond(c *call, env *Env) (value.Value, error) {

@@ -37,7 +37,7 @@ func TestTypes(t *testing.T) {
 		{`{$type: '$s'}`, `'string'`}, {`{$type: '$missing'}`, `'missing'`}, {`{$type: '$n'}`, `'null'`}, {`{$type: '$d'}`, `'double'`}, {`{$type: '$m'}`, `'decimal'`}, {`{$type: '$b'}`, `'binData'`}, {`{$type: [[1]]}`, `'array'`}, {`{$type: {$literal: {}}}`, `'object'`}, {`{$type: 1}`, `'int'`},
 		{`{$isNumber: '$d'}`, `true`}, {`{$isNumber: '$s'}`, `false`}, {`{$isNumber: '$missing'}`, `false`},
 		{`{$tsSecond: ts(1622731060,1)}`, `long(1622731060)`}, {`{$tsIncrement: ts(1622731060,7)}`, `long(7)`}, {`{$tsSecond: '$n'}`, `null`},
-		{`{$toHashedIndexKey: 'string to hash'}`, `long(-5776344739422278694)`}, {`{$eq: [{$toHashedIndexKey: '$missing'}, {$toHashedIndexKey: null}]}`, `true`}, {`{$eq: [{$toHashedIndexKey: 1}, {$toHashedIndexKey: 1.7}]}`, `true`},
+		{`{$toHashedIndexKey: 'hashThisStringLiteral'}`, `long(-5776344739422278694)`}, {`{$eq: [{$toHashedIndexKey: '$missing'}, {$toHashedIndexKey: null}]}`, `true`}, {`{$eq: [{$toHashedIndexKey: 1}, {$toHashedIndexKey: 1.7}]}`, `true`},
 	})
 	checkFailures(t, convertDoc, []failure{
 		{`{$type: [1, 2]}`, 16020, "Expression $type takes exactly 1 arguments. 2 were passed in."}, {`{$tsSecond: '$s'}`, 5687301, " Argument to $tsSecond must be a timestamp, but is string"}, {`{$tsIncrement: 1}`, 5687302, ""},

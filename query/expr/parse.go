@@ -78,13 +78,32 @@ func finish(c *call) (node, error) {
 	return fold(c)
 }
 
-// fold evaluates a node that depends on nothing.
+// fold evaluates a node that depends on nothing but constants. It stays as it
+// is if its value would depend on the collation, which is not known yet.
 func fold(n node) (node, error) {
-	v, err := n.eval(NewEnv(0))
-	if err != nil {
+	env, probe := NewEnv(0), &collationProbe{}
+	env.Collation = probe
+	v, err := n.eval(env)
+	switch {
+	case probe.used:
+		return n, nil
+	case err != nil:
 		return nil, &FoldError{mongoerr.From(err)}
 	}
 	return constant{v}, nil
+}
+
+// collationProbe is a collation that notices when it is asked.
+type collationProbe struct{ used bool }
+
+func (p *collationProbe) Compare(a, b string) int {
+	p.used = p.used || a != b
+	return strings.Compare(a, b)
+}
+
+func (p *collationProbe) AppendKey(dst []byte, s string) []byte {
+	p.used = true
+	return append(dst, s...)
 }
 
 func allConstant(ns []node) bool {
