@@ -85,6 +85,9 @@ func (c *adder) add(path string, v value.Value) error {
 		}
 		return nil
 	}
+	if err := checkDepth(path); err != nil {
+		return err
+	}
 	e, err := expr.Compile(v, c.options.Scope)
 	if err != nil {
 		return err

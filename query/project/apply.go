@@ -114,7 +114,7 @@ func (a *applier) compute(f *field) error {
 		return err
 	}
 	a.dst = value.Append(a.dst, f.name, v)
-	return nil
+	return a.checkGrowth()
 }
 
 // elemMatch writes the first element of an array that matches.
@@ -162,6 +162,13 @@ func (a *applier) value(n *node, key string, v value.Value, raw []byte) (kept bo
 // array elements.
 const maxGrowth = 64 << 20
 
+func (a *applier) checkGrowth() error {
+	if n := len(a.dst) - a.base; n > maxGrowth {
+		return mongoerr.Newf(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
+	}
+	return nil
+}
+
 // array treats every element as n wants; those dropped leave no gap.
 func (a *applier) array(n *node, arr value.Doc) error {
 	start := a.open()
@@ -179,8 +186,8 @@ func (a *applier) array(n *node, arr value.Doc) error {
 		if kept {
 			i++
 		}
-		if n := len(a.dst) - a.base; n > maxGrowth {
-			return mongoerr.Newf(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
+		if err := a.checkGrowth(); err != nil {
+			return err
 		}
 	}
 	a.close(start)

@@ -116,7 +116,19 @@ func (at place) add(path string, f field) error {
 	if err := expr.CheckFieldPath(path); err != nil {
 		return err
 	}
+	if err := checkDepth(at.prefix + path); err != nil {
+		return err
+	}
 	return at.node.add(path, f)
+}
+
+// checkDepth bounds the tree: each level of a nested specification may name a
+// long path of its own.
+func checkDepth(path string) error {
+	if strings.Count(path, ".") >= value.MaxDepth {
+		return mongoerr.New(mongoerr.Overflow, "FieldPath is too long")
+	}
+	return nil
 }
 
 func (p *parser) include(at place, name string) error {

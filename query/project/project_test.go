@@ -291,6 +291,19 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+func TestLongPaths(t *testing.T) {
+	half := strings.Repeat("a.", 150) + "a"
+	for _, spec := range []string{`{"` + half + `":{"` + half + `":1}}`, `{"` + half + half + `":1}`} {
+		if _, err := Compile(value.MustJSON(spec), Options{}); mongoerr.CodeOf(err) != 15 {
+			t.Errorf("got %v", err)
+		}
+	}
+	nested := strings.Repeat(`{"a":`, 150) + "1" + strings.Repeat("}", 150)
+	if _, err := Compile(value.MustJSON(`{"`+half+`":`+nested+`}`), Options{Mode: AddFields}); mongoerr.CodeOf(err) != 15 {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestManyFields: names beyond the number that is looked at one by one.
 func TestManyFields(t *testing.T) {
 	in, out := value.NewBuilder(), value.NewBuilder()
