@@ -164,7 +164,7 @@ func (e *entity) idleness() (last, ends int64, err error) {
 		return 0, 0, err
 	}
 	last = max(l.activity, e.live.activity.Load())
-	if !e.config.idle() {
+	if !e.config.idle() || last == 0 {
 		return last, 0, nil
 	}
 	scheduled, err := anyIn(e.main, bySchedule, storage.KeyRange{})

@@ -41,20 +41,28 @@ func WithOption(options, queue value.Doc) value.Doc {
 // Create makes a queue and its dead-letter queue. id is the specification of
 // the index on _id.
 func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id storage.IndexSpec, now int64) error {
-	main, err := tx.Create(ns, WithOption(options, c.Doc()), append([]storage.IndexSpec{id}, Indexes(false)...))
-	if err != nil {
+	if _, err := tx.Create(ns, WithOption(options, c.Doc()), append([]storage.IndexSpec{id}, Indexes(false)...)); err != nil {
 		return err
 	}
 	dead := storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)}
-	_, err = tx.Create(dead, deadOptions(ns.Coll), append([]storage.IndexSpec{idSpec()}, Indexes(true)...))
+	_, err := tx.Create(dead, DeadLetterOptions(ns.Coll), append([]storage.IndexSpec{idSpec()}, Indexes(true)...))
 	if errors.Is(err, storage.ErrExists) {
 		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", dead).WithCause(err)
 	}
 	if err != nil {
 		return err
 	}
+	return Begin(tx, ns, now)
+}
+
+// Begin lets the idle clock of a new queue run.
+func Begin(tx storage.Tx, ns storage.Namespace, now int64) error {
+	main, err := tx.Collection(ns)
+	if err != nil {
+		return err
+	}
 	uuid := main.Info().UUID
-	l, err := readLedger(tx, uuid)
+	l, err := readLedger(tx, ns.DB, uuid)
 	if err != nil {
 		return err
 	}
@@ -62,7 +70,8 @@ func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id
 	return l.write(tx, uuid, now)
 }
 
-func deadOptions(owner string) value.Doc {
+// DeadLetterOptions are the options of the dead-letter queue of a queue.
+func DeadLetterOptions(owner string) value.Doc {
 	return value.NewDoc(Option, value.Document(value.NewDoc(deadLetterOf, value.String(owner))))
 }
 
@@ -116,11 +125,11 @@ func Drop(tx storage.Tx, ns storage.Namespace) error {
 	if err := CheckDrop(coll.Info()); err != nil {
 		return err
 	}
-	l, err := readLedger(tx, coll.Info().UUID)
+	l, err := readLedger(tx, ns.DB, coll.Info().UUID)
 	if err != nil {
 		return err
 	}
-	if err := l.remove(); err != nil {
+	if err := l.remove(tx); err != nil {
 		return err
 	}
 	if err := tx.Drop(ns); err != nil {
@@ -169,5 +178,5 @@ func Rename(tx storage.Tx, from, to storage.Namespace) error {
 	if err != nil {
 		return err
 	}
-	return tx.SetOptions(deadTo, deadOptions(to.Coll))
+	return tx.SetOptions(deadTo, DeadLetterOptions(to.Coll))
 }

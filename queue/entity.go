@@ -109,7 +109,7 @@ func (e *entity) numbers() (*ledger, error) {
 	if e.ledger != nil {
 		return e.ledger, nil
 	}
-	l, err := readLedger(e.tx, e.uuid)
+	l, err := readLedger(e.tx, e.ns.DB, e.uuid)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// StateNamespace is the collection with one record for each queue: the next
-// sequence number and the last activity. Records are found by the UUID of
-// the queue's collection, which renaming does not change.
-var StateNamespace = storage.Namespace{DB: "config", Coll: "system.messageQueues"}
+// stateName is the collection of a database with one record for each queue:
+// the next sequence number and the last activity. Records are found by the
+// UUID of the queue's collection, which renaming does not change. A name that
+// begins with "$" is one that no client can use.
+const stateName = "$mq"
 
-// ledger is a queue's record in StateNamespace.
+func stateNamespace(db string) storage.Namespace {
+	return storage.Namespace{DB: db, Coll: stateName}
+}
+
+// ledger is a queue's record there.
 type ledger struct {
+	ns       storage.Namespace  // of coll
 	coll     storage.Collection // nil if there is none yet
 	id       storage.RecordID   // 0 if it is not stored yet
 	next     int64
@@ -22,9 +28,9 @@ type ledger struct {
 
 // readLedger finds the record of a queue. If it is gone, the numbers go on
 // behind the highest that is in use.
-func readLedger(tx storage.Tx, uuid [16]byte) (l ledger, err error) {
-	l.next = 1
-	l.coll, err = tx.Collection(StateNamespace)
+func readLedger(tx storage.Tx, db string, uuid [16]byte) (l ledger, err error) {
+	l.next, l.ns = 1, stateNamespace(db)
+	l.coll, err = tx.Collection(l.ns)
 	if errors.Is(err, storage.ErrNotFound) {
 		return l, nil
 	}
@@ -44,7 +50,7 @@ func readLedger(tx storage.Tx, uuid [16]byte) (l ledger, err error) {
 // write stores the record.
 func (l *ledger) write(tx storage.Tx, uuid [16]byte, now int64) (err error) {
 	if l.coll == nil {
-		if l.coll, err = tx.Create(StateNamespace, value.EmptyDoc, []storage.IndexSpec{idSpec()}); err != nil {
+		if l.coll, err = tx.Create(l.ns, value.EmptyDoc, []storage.IndexSpec{idSpec()}); err != nil {
 			return err
 		}
 	}
@@ -58,10 +64,13 @@ func (l *ledger) write(tx storage.Tx, uuid [16]byte, now int64) (err error) {
 	return err
 }
 
-// remove forgets a queue.
-func (l *ledger) remove() error {
+// remove forgets a queue, and the collection with the last of them.
+func (l *ledger) remove(tx storage.Tx) error {
 	if l.id == 0 {
 		return nil
+	}
+	if l.coll.Count() == 1 {
+		return tx.Drop(l.ns)
 	}
 	return l.coll.Delete(l.id)
 }
