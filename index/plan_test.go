@@ -159,20 +159,31 @@ type store struct {
 	entries  int64
 }
 
-// fill makes the keys of drawn documents, leaving out those that cannot be
-// indexed.
+// fill adds drawn documents.
 func (st *store) fill(t *rapid.T, s *Spec) {
 	for range rapid.IntRange(4, 12).Draw(t, "docs") {
-		doc := value.MustJSON(drawDoc(t, 3))
-		keys, multikey, err := s.Keys(nil, storage.Record{Doc: doc})
-		if err != nil {
-			continue
-		}
-		st.docs = append(st.docs, doc)
-		st.keys = append(st.keys, keys)
-		st.multikey = st.multikey || multikey
-		st.entries += int64(len(keys))
+		st.add(s, drawDoc(t, 3))
 	}
+}
+
+// add adds a document unless it cannot be indexed.
+func (st *store) add(s *Spec, json string) {
+	doc := value.MustJSON(json)
+	keys, multikey, err := s.Keys(nil, storage.Record{Doc: doc})
+	if err != nil {
+		return
+	}
+	st.docs = append(st.docs, doc)
+	st.keys = append(st.keys, keys)
+	st.multikey = st.multikey || multikey
+	st.entries += int64(len(keys))
+}
+
+// collection describes the store to the planner.
+func (st *store) collection(s *Spec) *plan.Collection {
+	x := s.Plan()
+	x.Entries, x.Multikey = st.entries, st.multikey
+	return &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
 }
 
 func within(r plan.Range, key []byte) bool {
@@ -214,9 +225,7 @@ func TestIndexNeverHidesAMatch(t *testing.T) {
 		}
 		st := &store{}
 		st.fill(t, s)
-		x := s.Plan()
-		x.Entries, x.Multikey = st.entries, st.multikey
-		coll := &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
+		coll := st.collection(s)
 		for range 6 {
 			filter := drawFilter(t, 2)
 			m, err := match.Compile(value.MustJSON(filter), match.Options{})
@@ -259,9 +268,7 @@ func TestSortProvidedByIndex(t *testing.T) {
 		}
 		st := &store{}
 		st.fill(t, s)
-		x := s.Plan()
-		x.Entries, x.Multikey = st.entries, st.multikey
-		coll := &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
+		coll := st.collection(s)
 		for range 6 {
 			filter := "{}"
 			if rapid.Bool().Draw(t, "filtered") {
