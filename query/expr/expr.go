@@ -101,7 +101,7 @@ func (e *Expr) Object() (names []string, exprs []*Expr, ok bool) {
 // whose arguments are given by position.
 func (e *Expr) Call() (name string, args []*Expr, ok bool) {
 	c, ok := e.root.(*call)
-	if !ok || c.op.params != nil || c.op.parse != nil {
+	if !ok || c.op.params != nil {
 		return "", nil, false
 	}
 	for _, n := range c.args {
