@@ -33,6 +33,13 @@ type argSpec[T any] struct {
 	command string
 	fields  []argField
 	index   map[string]int
+	loose   bool // unknown fields are allowed, as for hello
+}
+
+// lenient makes the command take fields it does not know.
+func (s *argSpec[T]) lenient() *argSpec[T] {
+	s.loose = true
+	return s
 }
 
 type argField struct {
@@ -105,7 +112,7 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 	for it := body.Iter(); it.Next(); {
 		i, ok := s.index[it.Key()]
 		if !ok {
-			if generic && genericArgs[it.Key()] {
+			if s.loose || generic && genericArgs[it.Key()] {
 				continue
 			}
 			return mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
@@ -168,6 +175,11 @@ var argSetters = map[reflect.Type]struct {
 	}, "array"},
 	reflect.TypeFor[string](): {func(p unsafe.Pointer, v value.Value) bool {
 		*(*string)(p) = strings.Clone(v.Str())
+		return v.Kind() == value.KindString
+	}, "string"},
+	reflect.TypeFor[*string](): {func(p unsafe.Pointer, v value.Value) bool {
+		text := strings.Clone(v.Str())
+		*(**string)(p) = &text
 		return v.Kind() == value.KindString
 	}, "string"},
 	reflect.TypeFor[bool](): {func(p unsafe.Pointer, v value.Value) bool {

@@ -218,7 +218,7 @@ func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, colla
 	if limit > 0 {
 		stages = append(stages, value.Document(value.NewDoc("$limit", value.Int64(limit))))
 	}
-	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{Collation: collator})
+	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{DB: "local", Coll: "sort", Collation: collator})
 	if err != nil {
 		return nil, err
 	}

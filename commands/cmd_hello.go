@@ -26,14 +26,9 @@ type helloArgs struct {
 	Speculative     value.Doc   `arg:"speculativeAuthenticate"`
 	TopologyVersion value.Doc   `arg:"topologyVersion"`
 	MaxAwaitTimeMS  *int64      `arg:"maxAwaitTimeMS,nonneg"`
-	HostInfo        value.Value `arg:"hostInfo"`
-	InternalClient  value.Value `arg:"internalClient"`
-	ForShell        value.Value `arg:"forShell"`
-	LoadBalanced    looseBool   `arg:"loadBalanced"`
-	Backpressure    looseBool   `arg:"backpressure"`
 }
 
-var helloSpec = newArgs[helloArgs]("hello")
+var helloSpec = newArgs[helloArgs]("hello").lenient()
 
 // runHello answers hello and isMaster. With topologyVersion and
 // maxAwaitTimeMS it is awaitable: the reply comes when the topology changes,
