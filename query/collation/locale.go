@@ -40,7 +40,7 @@ var locales = map[string]map[string]string{
 // untabled are the locales that have an order of their own in ICU but none in
 // the tables used here.
 var untabled = map[string]bool{
-	"bo": true, "dsb": true, "hsb": true, "lkt": true, "kl": true, "ne": true, "smn": true, "ug": true, "yi": true,
+	"bo": true, "dsb": true, "gl": true, "hsb": true, "lkt": true, "smn": true, "ug": true, "yi": true,
 }
 
 // localeDefaults are the options that a locale changes.

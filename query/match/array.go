@@ -31,7 +31,7 @@ func parseSize(_ *parser, path value.Path, _ value.Doc, e element) (Node, error)
 	if err != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "Failed to parse $size. %s", mongoerr.From(err).Message)
 	}
-	return &Size{leafPath{path}, n}, nil
+	return &Size{leafPath{Path: path}, n}, nil
 }
 
 // ElemMatchValue is $elemMatch with operators: one element of the array
@@ -167,13 +167,13 @@ func parseElemMatch(p *parser, path value.Path, _ value.Doc, e element) (Node, e
 		if err := p.operators(and, value.ParsePath(""), d); err != nil {
 			return nil, err
 		}
-		return &ElemMatchValue{leafPath{path}, and.Nodes}, nil
+		return &ElemMatchValue{leafPath{Path: path}, and.Nodes}, nil
 	}
 	n, err := p.filter(d, true)
 	if err != nil {
 		return nil, err
 	}
-	return &ElemMatchObject{leafPath{path}, n}, nil
+	return &ElemMatchObject{leafPath{Path: path}, n}, nil
 }
 
 // parseAll makes an And of equalities, of regular expressions, or of

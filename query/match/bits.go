@@ -103,7 +103,7 @@ func parseBits(op BitsOp) fieldParser {
 		if err != nil {
 			return nil, err
 		}
-		n := &Bits{leafPath: leafPath{path}, Op: op, Positions: positions}
+		n := &Bits{leafPath: leafPath{Path: path}, Op: op, Positions: positions}
 		for _, p := range positions {
 			if p < 64 {
 				n.mask |= 1 << p

@@ -156,7 +156,7 @@ func (p *parser) compare(op Op, path value.Path, v value.Value) (Node, error) {
 	if v.Kind() == value.KindUndefined {
 		return nil, mongoerr.New(mongoerr.BadValue, "cannot compare to undefined")
 	}
-	return &Compare{leafPath: leafPath{path}, Op: op, Value: v, Collation: p.o.Collation}, nil
+	return &Compare{leafPath: leafPath{Path: path}, Op: op, Value: v, Collation: p.o.Collation}, nil
 }
 
 func parseNe(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
@@ -180,7 +180,7 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	if e.v.Kind() != value.KindArray {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "%s needs an array", e.name)
 	}
-	n := &In{leafPath: leafPath{path}, Collation: p.o.Collation}
+	n := &In{leafPath: leafPath{Path: path}, Collation: p.o.Collation}
 	for v := range e.v.Doc().Values() {
 		switch {
 		case isOperatorDoc(v, false):

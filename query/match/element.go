@@ -26,7 +26,7 @@ func (n *Exists) appendTo(b *value.Builder) { appendLeaf(b, n) }
 func (n *Exists) appendOperator(b *value.Builder) { b.Bool("$exists", true) }
 
 func parseExists(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) {
-	n := &Exists{leafPath{path}}
+	n := &Exists{leafPath{Path: path}}
 	if e.v.Truthy() {
 		return n, nil
 	}
@@ -92,7 +92,7 @@ func parseType(_ *parser, path value.Path, _ value.Doc, e element) (Node, error)
 	if !set.Number && len(set.Kinds) == 0 {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "%s must match at least one type", path)
 	}
-	return &Type{leafPath{path}, set}, nil
+	return &Type{leafPath{Path: path}, set}, nil
 }
 
 // parseTypeSet reads an alias, a number or an array of them.

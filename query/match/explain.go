@@ -74,25 +74,30 @@ func (x *explainer) not(n *Not, inverted bool) {
 		x.b.End()
 		return
 	}
-	_, arg := specification(leaf).First()
-	_, v := arg.Doc().First()
-	if n.Op == "$exists" {
-		v = value.Bool(false)
-	}
-	spec := value.NewDoc(leaf.FieldPath().String(), value.Document(value.NewDoc(n.Op, v)))
-	x.leaf(n.Op, leaf, spec, !inverted)
+	x.leaf(n.Op, leaf, specification(leaf), !inverted)
 }
 
-// specification is the leaf as it stands in a filter: {path: {$op: …}}.
+// specification is the leaf as the client wrote it: {path: {$op: …}}, or
+// {path: value} for an equality.
 func specification(l Leaf) value.Doc {
-	b := value.NewBuilder()
-	l.appendTo(b)
-	return b.Doc()
+	e := l.origin()
+	if _, isRegex := l.(*Regex); e.v.IsMissing() || isRegex && e.name != "" {
+		b := value.NewBuilder()
+		l.appendTo(b)
+		return b.Doc()
+	}
+	v := e.v
+	if e.name != "" {
+		v = value.Document(value.NewDoc(e.name, v))
+	}
+	return value.NewDoc(l.FieldPath().String(), v)
 }
 
+// leafOperator is the name of the leaf's own operator.
 func leafOperator(l Leaf) string {
-	_, v := specification(l).First()
-	name, _ := v.Doc().First()
+	b := value.NewBuilder()
+	l.appendOperator(b)
+	name, _ := b.Doc().First()
 	return name
 }
 
@@ -212,9 +217,9 @@ func (x *explainer) expr(n *Expr, inverted bool) {
 	if inverted {
 		reason = "expression did match"
 	}
-	x.b.String("operatorName", "$expr").StartDocument("specifiedAs")
-	n.appendTo(x.b)
-	x.b.End().String("reason", reason)
+	x.b.String("operatorName", "$expr").
+		Document("specifiedAs", value.NewDoc("$expr", n.spec)).
+		String("reason", reason)
 	if v, err := n.Expr.Eval(x.env, x.d); err == nil {
 		x.b.Append("expressionResult", v)
 	}

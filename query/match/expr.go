@@ -7,7 +7,10 @@ import (
 )
 
 // Expr is $expr: an aggregation expression whose result is truthy.
-type Expr struct{ Expr *expr.Expr }
+type Expr struct {
+	Expr *expr.Expr
+	spec value.Value // as the client wrote it
+}
 
 // Children returns nil.
 func (n *Expr) Children() []Node { return nil }
@@ -34,7 +37,7 @@ func parseExpr(p *parser, e element, nested bool) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expr{x}, nil
+	return &Expr{x, e.v}, nil
 }
 
 // SampleRate is $sampleRate: each document matches with the same chance.

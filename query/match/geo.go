@@ -65,7 +65,7 @@ func parseGeo(within bool) fieldParser {
 		if e.v.Kind() != value.KindDocument {
 			return bad("geometry must be an object")
 		}
-		n := &Geo{leafPath: leafPath{path}, Within: within, spec: e.v.Doc()}
+		n := &Geo{leafPath: leafPath{Path: path}, Within: within, spec: e.v.Doc()}
 		for name, v := range e.v.Doc().All() {
 			if name == "$uniqueDocs" {
 				continue
@@ -175,7 +175,7 @@ func (p *parser) near(path value.Path, d value.Doc) (Node, error) {
 	if !p.o.AllowNear {
 		return nil, mongoerr.New(5626500, "$geoNear, $near, and $nearSphere are not allowed in this context")
 	}
-	n := &Near{leafPath: leafPath{path}, Max: math.Inf(1), spec: d}
+	n := &Near{leafPath: leafPath{Path: path}, Max: math.Inf(1), spec: d}
 	center, err := n.legacy(d)
 	if err == nil && center == nil {
 		*n = Near{leafPath: n.leafPath, Max: math.Inf(1), spec: d}

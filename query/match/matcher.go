@@ -37,6 +37,9 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	filter = filter.Clone()
 	p := &parser{o}
 	root, err := p.filter(filter, false)
+	if err == nil && (o.AllowNear || o.Text != nil) {
+		err = checkSpecial(root)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 
 // Match reports whether the filter matches d. An error can only come from an
 // expression, from a regular expression that takes too long, or from an
-// interruption.
+// interruption. $text leaves its score in env.Meta.
 func (m *Matcher) Match(env *expr.Env, d value.Doc) (bool, error) {
 	return m.root.match(env, d, nil)
 }

@@ -75,7 +75,7 @@ func parseMod(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) 
 	if d == 0 {
 		return nil, mongoerr.New(mongoerr.BadValue, "divisor cannot be 0")
 	}
-	return &Mod{leafPath{path}, d, r}, nil
+	return &Mod{leafPath{Path: path}, d, r}, nil
 }
 
 // coerce truncates a number to a long, or tells why that cannot be.

@@ -31,6 +31,10 @@ type Leaf interface {
 
 	// appendOperator writes {$op: argument} without the path.
 	appendOperator(b *value.Builder)
+	// origin is the operator and its argument as the client wrote them: "" and
+	// the value for {path: value}; a zero element if unknown.
+	origin() element
+	setOrigin(e element)
 }
 
 // The places of the node types in explain's parsedQuery.
@@ -65,7 +69,13 @@ const (
 type leafPath struct {
 	// Path is the dotted path to the values.
 	Path value.Path
+
+	source element
 }
+
+func (l *leafPath) origin() element { return l.source }
+
+func (l *leafPath) setOrigin(e element) { l.source = e }
 
 // FieldPath is the path asked about.
 func (l *leafPath) FieldPath() *value.Path { return &l.Path }

@@ -137,9 +137,19 @@ func (p *parser) field(e element) (Node, error) {
 		return simplify(and), nil
 	case e.v.Kind() == value.KindRegex:
 		pattern, options := e.v.Regex()
-		return regexNode(newRegex(path, pattern, options))
+		return implicit(e)(regexNode(newRegex(path, pattern, options)))
 	}
-	return p.compare(OpEq, path, e.v)
+	return implicit(e)(p.compare(OpEq, path, e.v))
+}
+
+// implicit marks the leaf of {path: value}.
+func implicit(e element) func(Node, error) (Node, error) {
+	return func(n Node, err error) (Node, error) {
+		if err == nil {
+			remember(n, element{v: e.v})
+		}
+		return n, err
+	}
 }
 
 // operators parses the operators of one path into and.
@@ -162,10 +172,21 @@ func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
 			return err
 		}
 		if n != nil {
+			remember(n, e)
 			and.Nodes = append(and.Nodes, n)
 		}
 	}
 	return nil
+}
+
+// remember keeps the operator as it was written with the leaf it became.
+func remember(n Node, e element) {
+	if negation, ok := n.(*Not); ok && negation.Op != "" {
+		n = negation.Node
+	}
+	if l, ok := n.(Leaf); ok {
+		l.setOrigin(e)
+	}
 }
 
 // isOperatorDoc reports whether v is {$op: …}: a document whose first name
@@ -249,7 +270,7 @@ func parseComment(*parser, element, bool) (Node, error) { return nil, nil }
 // parseDBRef compares the fields of a DBRef that stand as names of their own
 // in a filter on DBRefs.
 func parseDBRef(p *parser, e element, _ bool) (Node, error) {
-	n := &Compare{leafPath: leafPath{value.ParsePath(e.name)}, Op: OpEq, Value: e.v}
+	n := &Compare{leafPath: leafPath{Path: value.ParsePath(e.name)}, Op: OpEq, Value: e.v}
 	if e.name == "$id" {
 		n.Collation = p.o.Collation
 	}

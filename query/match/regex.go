@@ -110,7 +110,7 @@ func newRegex(path value.Path, pattern, options string) (*Regex, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Regex{leafPath{path}, pattern, options, find}, nil
+	return &Regex{leafPath{Path: path}, pattern, options, find}, nil
 }
 
 // regexNode turns a *Regex and an error into a Node and an error.

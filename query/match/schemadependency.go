@@ -1,0 +1,107 @@
+package match
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// dependency is one entry of dependencies: where the field exists, so do
+// others, or the whole document satisfies a schema.
+type dependency struct {
+	name   string
+	names  []string
+	schema *schema
+}
+
+// dependenciesRule is dependencies.
+type dependenciesRule struct {
+	named
+	list []dependency
+}
+
+func (d dependency) holds(v value.Value) (bool, error) {
+	switch {
+	case !v.Doc().Has(d.name):
+		return true, nil
+	case d.schema != nil:
+		return d.schema.holds(v)
+	}
+	return len(missingNames(d.names, v.Doc())) == 0, nil
+}
+
+func (r *dependenciesRule) holds(v value.Value) (bool, error) {
+	if v.Kind() != value.KindDocument {
+		return true, nil
+	}
+	for _, d := range r.list {
+		if ok, err := d.holds(v); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *dependenciesRule) explain(b *value.Builder, v value.Value) {
+	b.StartArray("failingDependencies")
+	for _, d := range r.list {
+		if ok, err := d.holds(v); ok || err != nil {
+			continue
+		}
+		b.StartDocument("").String("conditionalProperty", d.name)
+		if d.schema != nil {
+			d.schema.explainRules(b, "details", v)
+		} else {
+			appendNames(b, "missingProperties", missingNames(d.names, v.Doc()))
+		}
+		b.End()
+	}
+	b.End()
+}
+
+func parseDependencies(s *schema, k keyword, _ value.Doc) error {
+	d, err := k.object()
+	if err != nil {
+		return err
+	}
+	r := &dependenciesRule{named: named{k}}
+	for name, v := range d.All() {
+		dep := dependency{name: name}
+		switch v.Kind() {
+		case value.KindDocument:
+			if dep.schema, err = parseSchema(v.Doc()); err != nil {
+				return err
+			}
+		case value.KindArray:
+			if dep.names, err = dependencyNames(k, name, v.Doc()); err != nil {
+				return err
+			}
+		default:
+			return k.fails(mongoerr.TypeMismatch,
+				"requires each dependency to be an object or an array. Element with name '"+name+"' is of type "+v.Kind().String())
+		}
+		r.list = append(r.list, dep)
+	}
+	s.rules = append(s.rules, r)
+	return nil
+}
+
+func dependencyNames(k keyword, name string, list value.Doc) (names []string, err error) {
+	if list.IsEmpty() {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse,
+			"Property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", name)
+	}
+	for v := range list.Values() {
+		if v.Kind() != value.KindString {
+			return nil, k.fails(mongoerr.TypeMismatch,
+				"requires each element of the array in property '"+name+"' to be a string")
+		}
+		if slices.Contains(names, v.Str()) {
+			return nil, mongoerr.Newf(mongoerr.FailedToParse,
+				"Property '%s' in $jsonSchema keyword 'dependencies' cannot have duplicate values", name)
+		}
+		names = append(names, v.Str())
+	}
+	return names, nil
+}
