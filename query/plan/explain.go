@@ -59,10 +59,10 @@ const (
 // Explain builds the tree of stages of a plan. Leaf and Fetch of the result
 // are where the executor counts entries and records.
 func (p *Plan) Explain(s *Shape) *Stage {
-	top := p.access(s)
 	if s.Count && p.countable(s) {
-		return p.counted(s)
+		return p.counted()
 	}
+	top := p.access(s)
 	if !s.Sort.IsEmpty() && !p.Sorted {
 		b := value.NewBuilder()
 		b.Document("sortPattern", s.Sort)
@@ -114,15 +114,13 @@ func (p *Plan) countable(s *Shape) bool {
 		p.Type == CollScan && p.Exact
 }
 
-func (p *Plan) counted(*Shape) *Stage {
+func (p *Plan) counted() *Stage {
 	if p.Type == CollScan {
 		return &Stage{Name: "RECORD_STORE_FAST_COUNT"}
 	}
 	b := value.NewBuilder()
 	p.describeIndex(b)
 	b.StartDocument("indexBounds")
-	first := p.Ranges[0]
-	_ = first
 	b.Document("startKey", p.boundDoc(false)).Bool("startKeyInclusive", p.boundInclusive(false))
 	b.Document("endKey", p.boundDoc(true)).Bool("endKeyInclusive", p.boundInclusive(true))
 	b.End()
@@ -266,6 +264,11 @@ func (p *Plan) boundNames() (names []string) {
 
 func (p *Plan) describeBounds(b *value.Builder) {
 	b.StartDocument("indexBounds")
+	if p.min != nil || p.max != nil {
+		p.describeMinMax(b)
+		b.End()
+		return
+	}
 	for i, name := range p.boundNames() {
 		if i >= len(p.Bounds) {
 			break
@@ -282,6 +285,27 @@ func (p *Plan) describeBounds(b *value.Builder) {
 		b.End()
 	}
 	b.End()
+}
+
+// describeMinMax prints a range given by min() and max().
+func (p *Plan) describeMinMax(b *value.Builder) {
+	ends := [2]value.Doc{p.min, p.max}
+	for i, end := range ends {
+		if end != nil {
+			continue
+		}
+		open := value.NewBuilder()
+		for _, f := range p.Index.Fields {
+			if f.Desc == (i == 1) {
+				open.Append(f.Path, value.MinKey())
+			} else {
+				open.Append(f.Path, value.MaxKey())
+			}
+		}
+		ends[i] = open.Doc()
+	}
+	b.Document("startKey", ends[0]).Bool("startKeyInclusive", true)
+	b.Document("endKey", ends[1]).Bool("endKeyInclusive", p.max == nil)
 }
 
 // text prints an interval as mongod does: "[1, 5)", "(inf, 3]".

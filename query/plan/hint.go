@@ -74,16 +74,7 @@ func (pl *planner) minMax(x *Index) (*Plan, error) {
 	}
 	p.Ranges = []Range{r}
 	p.Examined = x.Entries
-	for i := range x.Fields {
-		set := Interval{Lo: value.MinKey(), Hi: value.MaxKey(), LoInc: true, HiInc: true}
-		if q.Min != nil {
-			set.Lo = q.Min.Index(i)
-		}
-		if q.Max != nil {
-			set.Hi, set.HiInc = q.Max.Index(i), false
-		}
-		p.Bounds[i] = Intervals{set}
-	}
+	p.min, p.max = q.Min, q.Max
 	fields := make([]fieldBounds, len(x.Fields))
 	for i := range fields {
 		fields[i] = fieldBounds{set: all}

@@ -141,6 +141,7 @@ type Plan struct {
 	// Examined is how many entries the plan is expected to look at.
 	Examined int64
 
-	equalities int // leading fields bound to single values
+	min, max   value.Doc // what min() and max() gave
+	equalities int       // leading fields bound to single values
 	hinted     bool
 }
