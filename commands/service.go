@@ -10,7 +10,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -63,10 +65,12 @@ type Service struct {
 	stamps     timestamps
 	outs       atomic.Int64 // names for the collections $out writes into
 	usage      usage
+	indexUse   indexUse
 	fsync      *fsyncLock
 	background context.Context // ends when the server stops
 	processID  value.OID
 	changes    *broadcast // signalled after every committed write
+	queues     *queue.Broker
 	lastConn   atomic.Int64
 }
 
@@ -84,6 +88,7 @@ func New(o Options) (*Service, error) {
 	if err := s.params.load(o.Parameters); err != nil {
 		return nil, err
 	}
+	s.queues = queue.NewBroker(s.clock, s.real, &ttl.Metrics{})
 	s.buildTable()
 	return s, nil
 }
@@ -109,6 +114,7 @@ func (s *Service) buildTable() {
 
 // Close ends all cursors and sessions. The engine belongs to the caller.
 func (s *Service) Close() {
+	s.queues.Close()
 	s.cursors.closeAll()
 	s.sessions.closeAll(context.Background())
 }

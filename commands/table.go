@@ -45,5 +45,6 @@ func commandFamilies() [][]command {
 		sessionCommands(),
 		catalogCommands(),
 		statsCommands(),
+		queueCommands(),
 	}
 }

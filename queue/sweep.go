@@ -67,7 +67,8 @@ func (t *target) look(ctx context.Context, now int64) (work, idle bool, err erro
 		if work, err = e.isDue(); err != nil {
 			return err
 		}
-		idle, err = e.tooIdle()
+		over, unknown, err := e.tooIdle()
+		idle = over || unknown
 		return err
 	})
 	return work, idle, err
@@ -101,13 +102,13 @@ func (t *target) batch(ctx context.Context, v *ttl.Visit, most int) (more bool, 
 }
 
 // tooIdle tells whether nobody has used the queue for as long as it takes to
-// be deleted.
-func (e *entity) tooIdle() (bool, error) {
+// be deleted. unknown tells that its idle clock does not run yet.
+func (e *entity) tooIdle() (idle, unknown bool, err error) {
 	if !e.config.idle() {
-		return false, nil
+		return false, false, nil
 	}
-	_, ends, err := e.idleness()
-	return ends != 0 && ends <= e.now, err
+	last, ends, err := e.idleness()
+	return ends != 0 && ends <= e.now, last == 0, err
 }
 
 // deleteIdle deletes the queue if it is too idle.
@@ -117,10 +118,16 @@ func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
 		if err := t.check(e); err != nil {
 			return err
 		}
-		if gone, err = e.tooIdle(); !gone || err != nil {
+		over, unknown, err := e.tooIdle()
+		switch gone = over; {
+		case err != nil:
 			return err
+		case unknown:
+			return e.used(e.now)
+		case over:
+			return Drop(e.tx, e.ns)
 		}
-		return Drop(e.tx, e.ns)
+		return nil
 	})
 	if err != nil || !gone {
 		return err
