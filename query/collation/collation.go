@@ -2,6 +2,7 @@ package collation
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 	"unicode"
 
@@ -23,7 +24,8 @@ type Collation struct {
 	caseLevel, backwards           bool
 	numericOrdering, normalization bool
 
-	pool *sync.Pool // of *worker: collators must not be shared
+	script *script    // the one that comes first, nil: as in the root order
+	pool   *sync.Pool // of *worker: collators must not be shared
 }
 
 // worker is what one comparison needs.
@@ -41,6 +43,8 @@ func (c *Collation) open(spec value.Doc) error {
 		return mongoerr.Newf(mongoerr.OperationFailed,
 			"Failed to create collator: U_UNSUPPORTED_ERROR. Collation spec: %v", spec)
 	}
+	base, _, _ := strings.Cut(c.locale, "@")
+	c.script = scriptOf(base, tag)
 	var options []collate.Option
 	if c.numericOrdering {
 		options = append(options, collate.Numeric)
@@ -109,7 +113,7 @@ func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
 	}
 	w.buf.Reset()
 	l := splitLevels(w.weights.KeyFromString(&w.buf, text))
-	dst = append(append(dst, l.primary...), 0, 0)
+	dst = append(c.appendPrimary(dst, l.primary), 0, 0)
 	if c.strength >= 2 {
 		dst = append(c.appendSecondary(dst, l.secondary), 0, 0)
 	}
@@ -126,6 +130,14 @@ func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
 		dst = norm.NFD.AppendString(dst, s)
 	}
 	return dst
+}
+
+// appendPrimary writes the letters, those of the language's own script first.
+func (c *Collation) appendPrimary(dst, weights []byte) []byte {
+	if c.script == nil {
+		return append(dst, weights...)
+	}
+	return c.script.appendReordered(dst, weights)
 }
 
 // levels are the parts of a key as golang.org/x/text/collate writes it.

@@ -7,8 +7,6 @@
 // A [Collation] works on sort keys: two strings compare as their keys do, so
 // sorting, matching and indexes cannot disagree. The weights come from
 // golang.org/x/text/collate; the levels are put together here, because that
-// package leaves out caseFirst, caseLevel, alternate and the identical level.
-//
-// Letters of different scripts keep the root order: MongoDB's ICU puts the
-// language's own script first for Greek, Cyrillic and others.
+// package leaves out caseFirst, caseLevel, alternate, the identical level and
+// the reordering of scripts.
 package collation

@@ -1,0 +1,117 @@
+package collation
+
+import (
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+)
+
+// ownScript is the script that a language puts before all others; languages
+// without an entry keep the root order, which begins with Latin.
+var ownScript = map[string]string{
+	"am": "Ethiopic", "ar": "Arabic", "as": "Bengali", "be": "Cyrillic", "bg": "Cyrillic", "bn": "Bengali",
+	"bs_Cyrl": "Cyrillic", "chr": "Cherokee", "el": "Greek", "fa": "Arabic", "fa_AF": "Arabic", "gu": "Gujarati",
+	"he": "Hebrew", "hi": "Devanagari", "hy": "Armenian", "ka": "Georgian", "kk": "Cyrillic", "km": "Khmer",
+	"kn": "Kannada", "ko": "Hangul", "kok": "Devanagari", "ky": "Cyrillic", "lo": "Lao", "mk": "Cyrillic",
+	"ml": "Malayalam", "mn": "Cyrillic", "mr": "Devanagari", "my": "Myanmar", "ne": "Devanagari", "or": "Oriya",
+	"pa": "Gurmukhi", "ps": "Arabic", "ru": "Cyrillic", "si": "Sinhala", "sr": "Cyrillic", "ta": "Tamil",
+	"te": "Telugu", "th": "Thai", "uk": "Cyrillic", "ur": "Arabic", "zh": "Han", "zh_Hant": "Han",
+}
+
+// script is where the letters of a script stand among the primary weights.
+type script struct {
+	letters   int // the first weight of any letter
+	low, high int // the weights of the script
+}
+
+var scripts sync.Map // language tag to *script: finding one takes milliseconds
+
+// scriptOf measures the script that a locale prefers; nil if it has none.
+func scriptOf(base string, tag language.Tag) *script {
+	name, ok := ownScript[base]
+	if !ok {
+		return nil
+	}
+	if s, ok := scripts.Load(tag.String()); ok {
+		return s.(*script)
+	}
+	s := measure(unicode.Scripts[name], collate.New(tag))
+	scripts.Store(tag.String(), s)
+	return s
+}
+
+func measure(table *unicode.RangeTable, weights *collate.Collator) *script {
+	var buf collate.Buffer
+	weight := func(r rune) int {
+		buf.Reset()
+		primary := splitLevels(weights.KeyFromString(&buf, string(r))).primary
+		if p, rest := firstWeight(primary); len(rest) == 0 {
+			return p
+		}
+		return 0
+	}
+	// Characters without a weight of their own come last, by number: among
+	// them most of the Chinese ones, but only strays of other scripts.
+	const unassigned = 0x378
+	end := weight(unassigned) - unassigned
+	if table == unicode.Han {
+		end = 1 << 24
+	}
+	s := &script{letters: weight('a')}
+	each(table, func(r rune) {
+		p := weight(r)
+		if !unicode.IsLetter(r) || p < s.letters || p >= end {
+			return
+		}
+		if s.low == 0 || p < s.low {
+			s.low = p
+		}
+		s.high = max(s.high, p)
+	})
+	return s
+}
+
+func each(table *unicode.RangeTable, visit func(rune)) {
+	for _, r := range table.R16 {
+		for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+			visit(c)
+		}
+	}
+	for _, r := range table.R32 {
+		for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+			visit(c)
+		}
+	}
+}
+
+// firstWeight takes one weight off the front of a primary level.
+func firstWeight(b []byte) (weight int, rest []byte) {
+	switch {
+	case len(b) < 2:
+		return 0, nil
+	case b[0]&0x80 == 0:
+		return int(b[0])<<8 | int(b[1]), b[2:]
+	}
+	return int(b[0]&0x7f)<<16 | int(b[1])<<8 | int(b[2]), b[3:]
+}
+
+// appendReordered writes primary weights, each behind the number of its
+// group: what comes before letters, the script of the language, the others.
+func (s *script) appendReordered(dst, primary []byte) []byte {
+	for len(primary) > 0 {
+		w, rest := firstWeight(primary)
+		group := byte(3)
+		switch {
+		case w < s.letters:
+			group = 1
+		case w >= s.low && w <= s.high:
+			group = 2
+		}
+		dst = append(dst, group)
+		dst = append(dst, primary[:len(primary)-len(rest)]...)
+		primary = rest
+	}
+	return dst
+}
