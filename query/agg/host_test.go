@@ -1,0 +1,237 @@
+package agg
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// memory is a Host that keeps collections in memory.
+type memory struct {
+	colls   map[string][]value.Doc // by "db.coll"
+	views   map[string]Namespace
+	special map[string][]value.Doc // by stage
+	opened  []Request
+	ignore  bool // take no offer: neither filter nor limit
+	unique  map[string]bool
+}
+
+func newMemory() *memory {
+	return &memory{colls: map[string][]value.Doc{}, views: map[string]Namespace{}, special: map[string][]value.Doc{}, unique: map[string]bool{}}
+}
+
+func (m *memory) Resolve(db, coll string) (Namespace, error) {
+	if v, ok := m.views[db+"."+coll]; ok {
+		return v, nil
+	}
+	return Namespace{DB: db, Coll: coll}, nil
+}
+
+func (m *memory) Open(x *Exec, r Request) (Source, error) {
+	m.opened = append(m.opened, r)
+	var docs []value.Doc
+	for _, d := range m.colls[r.DB+"."+r.Coll] {
+		if r.Matcher != nil {
+			if ok, err := r.Matcher.Match(x.Env, d); err != nil {
+				return Source{}, err
+			} else if !ok {
+				continue
+			}
+		}
+		docs = append(docs, d)
+	}
+	if r.Near != nil {
+		return m.near(x, docs)
+	}
+	return Source{Iterator: Docs(docs...)}, nil
+}
+
+// near takes the field "d" of documents for their distance.
+func (m *memory) near(x *Exec, docs []value.Doc) (Source, error) {
+	slices.SortFunc(docs, func(a, b value.Doc) int { return value.Compare(a.Lookup("d"), b.Lookup("d")) })
+	src := Docs(docs...)
+	return Source{Iterator: nextFunc{src: src, next: func() (value.Doc, error) {
+		d, err := src.Next()
+		x.Env.Meta = expr.Meta{}
+		if d != nil {
+			x.Env.Meta.Set(expr.MetaGeoNearDistance, d.Lookup("d"))
+			x.Env.Meta.Set(expr.MetaGeoNearPoint, d.Lookup("loc"))
+		}
+		return d, err
+	}}}, nil
+}
+
+func (m *memory) Special(_ *Exec, s Special) (Iterator, error) { return Docs(m.special[s.Stage]...), nil }
+
+func (m *memory) Out(_ *Exec, t OutTarget) (OutWriter, error) {
+	return &memoryOut{m: m, ns: t.DB + "." + t.Coll}, nil
+}
+
+type memoryOut struct {
+	m    *memory
+	ns   string
+	docs []value.Doc
+}
+
+func (w *memoryOut) Write(d value.Doc) error { w.docs = append(w.docs, d); return nil }
+func (w *memoryOut) Commit() error           { w.m.colls[w.ns] = w.docs; return nil }
+func (w *memoryOut) Abort()                  {}
+
+func (m *memory) Merge(_ *Exec, t MergeTarget) (MergeWriter, error) {
+	on := t.On
+	if on == nil {
+		on = []string{"_id"}
+	}
+	if !slices.Equal(on, []string{"_id"}) && !m.unique[strings.Join(on, ",")] {
+		return nil, mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
+	}
+	return &memoryMerge{m: m, ns: t.DB + "." + t.Coll, on: on}, nil
+}
+
+type memoryMerge struct {
+	m  *memory
+	ns string
+	on []string
+}
+
+func (w *memoryMerge) On() []string { return w.on }
+func (w *memoryMerge) Close() error { return nil }
+
+func (w *memoryMerge) Apply(d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
+	docs := w.m.colls[w.ns]
+	at := slices.IndexFunc(docs, func(old value.Doc) bool {
+		for _, path := range w.on {
+			p := value.ParsePath(path)
+			if !value.Equal(p.Get(old), p.Get(d)) {
+				return false
+			}
+		}
+		return true
+	})
+	var old value.Doc
+	if at >= 0 {
+		old = docs[at]
+	}
+	next, err := change(old)
+	switch {
+	case err != nil || next == nil:
+		return err
+	case at >= 0:
+		docs[at] = next
+	default:
+		w.m.colls[w.ns] = append(docs, next)
+	}
+	return nil
+}
+
+// docs reads a JSON array of documents.
+func docs(t testing.TB, json string) []value.Doc {
+	t.Helper()
+	d, err := value.ParseJSON(`{"v": ` + json + `}`)
+	if err != nil {
+		t.Fatalf("%v in %s", err, json)
+	}
+	var out []value.Doc
+	for e := range d.Lookup("v").Doc().Values() {
+		out = append(out, e.Doc())
+	}
+	return out
+}
+
+// array reads a JSON array as a document.
+func array(t testing.TB, json string) value.Doc {
+	t.Helper()
+	d, err := value.ParseJSON(`{"v": ` + json + `}`)
+	if err != nil {
+		t.Fatalf("%v in %s", err, json)
+	}
+	return d.Lookup("v").Doc()
+}
+
+const testNow = 1_700_000_000_000
+
+func newExec(h Host) *Exec {
+	return &Exec{Env: expr.NewEnv(testNow), Host: h, AllowDiskUse: true}
+}
+
+// run runs a pipeline on test.c of the host.
+func run(t testing.TB, h Host, pipeline string) ([]value.Doc, error) {
+	t.Helper()
+	p, err := Compile(array(t, pipeline), Options{DB: "test", Coll: "c"})
+	if err != nil {
+		return nil, err
+	}
+	it, err := p.Open(newExec(h))
+	if err != nil {
+		return nil, err
+	}
+	return Drain(it)
+}
+
+// canonical prints documents so that types show.
+func canonical(ds []value.Doc) string {
+	var b strings.Builder
+	for _, d := range ds {
+		b.WriteString(d.CanonicalJSON())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// stageTest is a pipeline over documents and what comes out: documents, or
+// an error "code: message".
+type stageTest struct {
+	name     string
+	docs     string
+	pipeline string
+	want     string
+	err      string
+}
+
+func runStageTests(t *testing.T, tests []stageTest, prepare func(*memory)) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newMemory()
+			if tt.docs != "" {
+				h.colls["test.c"] = docs(t, tt.docs)
+			}
+			if prepare != nil {
+				prepare(h)
+			}
+			got, err := run(t, h, tt.pipeline)
+			if tt.err != "" {
+				checkError(t, err, tt.err)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, w := canonical(got), canonical(docs(t, tt.want)); g != w {
+				t.Errorf("got\n%swant\n%s", g, w)
+			}
+		})
+	}
+}
+
+// checkError compares an error with "code: message"; a message that ends in
+// … need only begin so.
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want %s", want)
+	}
+	e := mongoerr.From(err)
+	got := fmt.Sprintf("%d: %s", e.Code, e.Message)
+	if prefix, ok := strings.CutSuffix(want, "…"); ok && strings.HasPrefix(got, prefix) {
+		return
+	}
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
