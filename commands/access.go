@@ -48,6 +48,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 	if a.plan.Index != nil {
 		if line := info.Index(a.plan.Index.Name); line != nil {
 			a.spec = index.Of(line)
+			c.svc.indexUse.of(info.Namespace.String(), line.Name, c.now).ops.Add(1)
 		}
 	}
 	return a, nil

@@ -314,5 +314,6 @@ func (m *collectionMeta) indexByKey(key value.Doc) (*index.Spec, error) {
 
 // removeIndex drops one index.
 func (c *Call) removeIndex(tx storage.Tx, info *storage.Info, name string) error {
+	c.svc.indexUse.forget(info.Namespace.String(), name)
 	return tx.DropIndex(info.Namespace, name)
 }

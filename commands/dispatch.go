@@ -74,7 +74,7 @@ func (s *Service) execute(c *Call) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c.ctx = ctx
-	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.Body, cancel: cancel, session: c.session}
+	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.Body, cancel: cancel, session: c.session, user: c.userName()}
 	s.ops.add(c.op)
 	defer s.ops.remove(c.op)
 	began := s.real.Now()

@@ -21,6 +21,7 @@ type operation struct {
 	body    value.Doc // valid while the operation runs
 	cancel  context.CancelCauseFunc
 	session *session
+	user    string
 	killed  atomic.Bool
 	plan    atomic.Pointer[string]
 }
@@ -102,7 +103,7 @@ func (r *operationRegistry) list(copyBody bool) []*operation {
 		for _, op := range s.ops {
 			shown := &operation{
 				id: op.id, conn: op.conn, started: op.started, name: strings.Clone(op.name),
-				ns: op.ns, cancel: op.cancel, session: op.session,
+				ns: op.ns, cancel: op.cancel, session: op.session, user: op.user,
 			}
 			shown.killed.Store(op.killed.Load())
 			if copyBody {

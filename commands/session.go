@@ -130,3 +130,10 @@ func (r *sessionRegistry) closeAll(context.Context) {
 func (r *sessionRegistry) expire(now time.Time, timeout time.Duration) {
 	r.end(func(s *session) bool { return now.Sub(s.lastUsed) >= timeout })
 }
+
+// lastUse is when a session was used last.
+func (r *sessionRegistry) lastUse(s *session) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.lastUsed
+}

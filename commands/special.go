@@ -1,6 +1,205 @@
 package commands
 
-import "github.com/duskdb/duskdb/query/agg"
+import (
+	"os"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
 
 // specialSources are the pipeline sources that are no collections.
-var specialSources map[string]func(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error)
+var specialSources = map[string]func(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error){
+	"$collStats":          openCollStats,
+	"$indexStats":         openIndexStats,
+	"$currentOp":          openCurrentOp,
+	"$listLocalSessions":  openSessions,
+	"$listSessions":       openSessions,
+	"$planCacheStats":     openPlanCacheStats,
+	"$listCatalog":        openListCatalog,
+	"$querySettings":      openNothing,
+	"$listSampledQueries": openNothing,
+}
+
+// openNothing is for sources of which this server has none.
+func openNothing(*host, *agg.Exec, agg.Special) (agg.Iterator, error) { return agg.Docs(), nil }
+
+func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c, ns := h.x.running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return nil, err
+	}
+	if metaOf(info).kind == view {
+		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+	}
+	if info == nil && (s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("latencyStats")) {
+		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)
+	}
+	b := value.NewBuilder()
+	hostName, _ := os.Hostname()
+	b.String("ns", ns.String()).String("host", hostName).Date("localTime", c.now)
+	if s.Spec.Has("latencyStats") {
+		b.StartDocument("latencyStats")
+		u := c.svc.usage.of(ns.String())
+		appendLatency(b, "reads", &u.reads)
+		appendLatency(b, "writes", &u.writes)
+		appendLatency(b, "commands", &u.commands)
+		b.End()
+	}
+	if v, ok := s.Spec.Get("storageStats"); ok {
+		scale, err := scaleOf(v.Doc().Lookup("scale"))
+		if err != nil {
+			return nil, err
+		}
+		b.StartDocument("storageStats")
+		if err := c.appendCollStats(b, ns, scale); err != nil {
+			return nil, err
+		}
+		b.End()
+	}
+	if s.Spec.Has("count") {
+		figures, _, err := c.sizes(ns)
+		if err != nil {
+			return nil, err
+		}
+		b.Append("count", value.Int(figures.count))
+	}
+	if s.Spec.Has("queryExecStats") {
+		b.StartDocument("queryExecStats").StartDocument("collectionScans").Int64("total", 0).Int64("nonTailable", 0).End().End()
+	}
+	return agg.Docs(b.Doc()), nil
+}
+
+func appendLatency(b *value.Builder, name string, u *usageCounter) {
+	b.StartDocument(name).Int64("latency", u.micros.Load()).Int64("ops", u.count.Load()).Int64("queryableEncryptionLatencyMicros", 0).End()
+}
+
+func openIndexStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c, ns := h.x.running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return nil, err
+	}
+	if metaOf(info).kind == timeSeries {
+		if info, err = c.lookup(storage.Namespace{DB: ns.DB, Coll: bucketsPrefix + ns.Coll}); err != nil {
+			return nil, err
+		}
+	}
+	hostName, _ := os.Hostname()
+	var docs []value.Doc
+	for _, spec := range metaOf(info).indexes {
+		use := c.svc.indexUse.of(ns.String(), spec.Name, c.now)
+		b := value.NewBuilder()
+		b.String("name", spec.Name).Document("key", spec.Key).String("host", hostName)
+		b.StartDocument("accesses").Int64("ops", use.ops.Load()).Date("since", use.since).End()
+		b.Document("spec", spec.Doc())
+		docs = append(docs, b.Doc())
+	}
+	return agg.Docs(docs...), nil
+}
+
+func openCurrentOp(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.x.running()
+	var docs []value.Doc
+	for _, op := range c.svc.ops.list(true) {
+		if s.Spec.Lookup("allUsers").Truthy() || op.user == c.userName() {
+			docs = append(docs, c.svc.describe(op, c.now))
+		}
+	}
+	if s.Spec.Lookup("idleSessions").IsMissing() || s.Spec.Lookup("idleSessions").Truthy() {
+		docs = append(docs, c.svc.idleTransactions(c.now)...)
+	}
+	return agg.Docs(docs...), nil
+}
+
+// idleTransactions describes the open transactions no command is working in.
+func (s *Service) idleTransactions(int64) (docs []value.Doc) {
+	for _, session := range s.sessions.list() {
+		if !session.inTransaction() {
+			continue
+		}
+		b := value.NewBuilder()
+		b.String("type", "idleSession").Bool("active", false).String("op", "none").String("ns", "")
+		b.StartDocument("lsid").Append("id", value.Binary(4, session.key.id[:])).End()
+		b.StartDocument("transaction").StartDocument("parameters").Int64("txnNumber", session.number).Bool("autocommit", false).End().End()
+		docs = append(docs, b.Doc())
+	}
+	return docs
+}
+
+func openSessions(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.x.running()
+	all := s.Spec.Lookup("allUsers").Truthy()
+	var docs []value.Doc
+	for _, session := range c.svc.sessions.list() {
+		if !all && session.key.user != c.userName() {
+			continue
+		}
+		b := value.NewBuilder()
+		b.StartDocument("_id").Append("id", value.Binary(4, session.key.id[:])).End()
+		b.Date("lastUse", c.svc.sessions.lastUse(session).UnixMilli())
+		docs = append(docs, b.Doc())
+	}
+	return agg.Docs(docs...), nil
+}
+
+// openPlanCacheStats is empty: queries are planned afresh each time.
+func openPlanCacheStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	info, err := h.x.running().lookup(storage.Namespace{DB: s.DB, Coll: s.Coll})
+	if err != nil {
+		return nil, err
+	}
+	if info == nil {
+		return nil, mongoerr.Newf(50933, "$planCacheStats failed on %s.%s: collection does not exist", s.DB, s.Coll)
+	}
+	return agg.Docs(), nil
+}
+
+func openListCatalog(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.x.running()
+	db := s.DB
+	if s.Coll == "" {
+		db = "" // {aggregate: 1} on admin lists everything
+	}
+	var docs []value.Doc
+	err := c.view(func(tx storage.Tx) error {
+		docs = nil
+		for _, info := range tx.Collections(db) {
+			if hiddenCollection(info.Namespace) || s.Coll != "" && info.Namespace.Coll != s.Coll {
+				continue
+			}
+			docs = append(docs, catalogEntry(info))
+		}
+		return nil
+	})
+	return agg.Docs(docs...), err
+}
+
+func catalogEntry(info *storage.Info) value.Doc {
+	m := metaOf(info)
+	b := value.NewBuilder()
+	b.String("db", info.Namespace.DB).String("name", info.Namespace.Coll)
+	switch m.kind {
+	case view:
+		b.String("type", "view")
+	case timeSeries:
+		b.String("type", "timeseries")
+	default:
+		b.String("type", "collection")
+	}
+	b.String("ns", info.Namespace.String())
+	if m.kind == view {
+		b.String("viewOn", m.viewOn).Array("pipeline", m.pipeline)
+		return b.Doc()
+	}
+	b.StartDocument("md").String("ns", info.Namespace.String()).Document("options", info.Options)
+	b.StartArray("indexes")
+	for _, spec := range m.indexes {
+		b.StartDocument("").Document("spec", spec.Doc()).Bool("ready", true).End()
+	}
+	b.End()
+	b.End()
+	return b.Doc()
+}

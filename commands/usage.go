@@ -51,13 +51,18 @@ func (u *collectionUsage) part(name string) (count, micros int64) {
 	return of(&u.commands)
 }
 
-// note counts one command on a collection.
-func (u *usage) note(ns, name string, took time.Duration) {
+// of returns the counters of a collection.
+func (u *usage) of(ns string) *collectionUsage {
 	v, ok := u.collections.Load(ns)
 	if !ok {
 		v, _ = u.collections.LoadOrStore(ns, &collectionUsage{ns: ns})
 	}
-	c := v.(*collectionUsage)
+	return v.(*collectionUsage)
+}
+
+// note counts one command on a collection.
+func (u *usage) note(ns, name string, took time.Duration) {
+	c := u.of(ns)
 	switch name {
 	case "find":
 		c.reads.add(took)
