@@ -1,0 +1,248 @@
+package timeseries
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+// Limits of a bucket.
+const (
+	MaxCount = 1000       // measurements
+	MaxSize  = 125 * 1024 // bytes
+	minCount = 10         // large measurements may exceed MaxSize up to this count …
+	hardSize = 12 << 20   // … but not this size
+)
+
+// Versions of buckets.
+const (
+	versionPlain      = 1
+	versionCompressed = 2
+)
+
+// Bucket is a bucket in the making: columns that measurements are appended
+// to. It belongs to one goroutine.
+type Bucket struct {
+	o       *Options
+	c       value.Collator
+	id      value.OID
+	minimum int64 // milliseconds
+	meta    value.Value
+	count   int
+	closed  bool
+	columns []column
+	size    int // of the document, approximately
+}
+
+// column is one field of the measurements.
+type column struct {
+	name     string
+	body     []byte // elements, named by the number of their measurement
+	rows     int    // number of the last element, plus 1
+	min, max extreme
+}
+
+// NewBucket makes an empty bucket for measurements from an instant on. The
+// minimum is in seconds. c is the collection's collation, nil for simple.
+func NewBucket(o *Options, minimum int64, meta value.Value, c value.Collator) *Bucket {
+	return &Bucket{o: o, c: c, id: bucketID(minimum), minimum: minimum * 1000, meta: meta, size: 128 + len(meta.Bytes())}
+}
+
+// bucketID makes an id that begins with the low 32 bits of the seconds.
+func bucketID(seconds int64) value.OID {
+	id := value.NewOID(0)
+	id[0], id[1], id[2], id[3] = byte(seconds>>24), byte(seconds>>16), byte(seconds>>8), byte(seconds)
+	return id
+}
+
+// OpenBucket takes a stored bucket up again.
+func OpenBucket(o *Options, d value.Doc, c value.Collator) (*Bucket, error) {
+	h := readHeader(o, d)
+	data, err := columnData(d)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bucket{o: o, c: c, id: d.Lookup("_id").ObjectID(), minimum: h.minimum, meta: d.Lookup("meta"), closed: h.closed}
+	b.size = 128 + len(b.meta.Bytes()) + len(data)
+	for name, v := range data.All() {
+		if v.Kind() != value.KindDocument {
+			continue
+		}
+		body := v.Doc()[4 : len(v.Doc())-1]
+		col := b.addColumn(name)
+		col.body = append(make([]byte, 0, len(body)+len(body)/8+64), body...)
+		col.min.v, col.max.v = h.min.Lookup(name), h.max.Lookup(name)
+		b.size += extremesSize(col)
+	}
+	b.count = rows(data, o.TimeField)
+	return b, nil
+}
+
+func extremesSize(c *column) int {
+	return 2*len(c.name) + len(c.min.v.Bytes()) + len(c.max.v.Bytes()) + 20
+}
+
+func (b *Bucket) addColumn(name string) *column {
+	b.columns = append(b.columns, column{name: name, min: extreme{c: b.c}, max: extreme{c: b.c, greatest: true}})
+	return &b.columns[len(b.columns)-1]
+}
+
+// column finds the column of a field. Measurements tend to have their fields
+// in the same order, so the search begins at a guess.
+func (b *Bucket) column(name string, guess int) (c *column, i int) {
+	if guess < len(b.columns) && b.columns[guess].name == name {
+		return &b.columns[guess], guess
+	}
+	for i := range b.columns {
+		if b.columns[i].name == name {
+			return &b.columns[i], i
+		}
+	}
+	return nil, -1
+}
+
+// Count is the number of measurements.
+func (b *Bucket) Count() int { return b.count }
+
+// Fits reports whether a measurement has room in the bucket; its time and
+// meta value are not looked at.
+func (b *Bucket) Fits(d value.Doc) bool {
+	if b.closed || b.count >= MaxCount {
+		return false
+	}
+	size := b.size + len(d)
+	return size <= MaxSize || b.count < minCount && size <= hardSize
+}
+
+// Append adds a measurement.
+func (b *Bucket) Append(d value.Doc) {
+	guess := 0
+	for it := d.Iter(); it.Next(); {
+		name := it.Key()
+		if name == b.o.MetaField && name != "" {
+			continue
+		}
+		col, i := b.column(name, guess)
+		if col == nil {
+			col, i = b.addColumn(clone(name)), len(b.columns)-1
+			b.size += 3*len(name) + 30
+		}
+		guess = i + 1
+		if col.rows > b.count {
+			continue // the measurement has the field twice
+		}
+		col.rows = b.count + 1
+		v := it.Value()
+		before := len(col.body)
+		col.body = appendElement(col.body, b.count, v)
+		b.size += len(col.body) - before
+		if name == b.o.TimeField {
+			if col.min.v.IsMissing() {
+				col.min.v = value.DateTime(b.minimum)
+			}
+		} else {
+			col.min.add(v)
+		}
+		col.max.add(v)
+	}
+	b.count++
+}
+
+func clone(s string) string { return string([]byte(s)) }
+
+// appendElement appends the element "<i>": v.
+func appendElement(dst []byte, i int, v value.Value) []byte {
+	dst = append(dst, byte(v.Kind()))
+	dst = append(value.AppendIndex(dst, i), 0)
+	return value.AppendPayload(dst, v)
+}
+
+// Doc is the bucket as it is stored, not compressed.
+func (b *Bucket) Doc() value.Doc {
+	var w value.Builder
+	w.Reset(make([]byte, 0, b.size+b.size/16+256))
+	w.Append("_id", value.ObjectID(b.id))
+	w.StartDocument("control").Int32("version", versionPlain)
+	w.StartDocument("min")
+	for i := range b.columns {
+		w.Append(b.columns[i].name, b.columns[i].min.v)
+	}
+	w.End().StartDocument("max")
+	for i := range b.columns {
+		w.Append(b.columns[i].name, b.columns[i].max.v)
+	}
+	w.End()
+	if b.closed {
+		w.Bool("closed", true)
+	}
+	w.Int32("count", int32(b.count)).End()
+	w.Append("meta", b.meta)
+	w.StartDocument("data")
+	for i := range b.columns {
+		w.StartDocument(b.columns[i].name).Raw(b.columns[i].body).End()
+	}
+	return w.End().Doc()
+}
+
+// Close makes the bucket take no more measurements.
+func (b *Bucket) Close() { b.closed = true }
+
+// header is what control says.
+type header struct {
+	version  int32
+	closed   bool
+	count    int   // -1: not told
+	minimum  int64 // milliseconds
+	min, max value.Doc
+}
+
+func readHeader(o *Options, d value.Doc) header {
+	h := header{count: -1}
+	for name, v := range d.Lookup("control").Doc().All() {
+		switch name {
+		case "version":
+			h.version = int32(v.TruncInt64())
+		case "min":
+			h.min = v.Doc()
+		case "max":
+			h.max = v.Doc()
+		case "closed":
+			h.closed = v.Truthy()
+		case "count":
+			h.count = int(v.TruncInt64())
+		}
+	}
+	if t := h.min.Lookup(o.TimeField); t.Kind() == value.KindDateTime {
+		h.minimum = t.DateTime()
+	}
+	return h
+}
+
+// rows counts the measurements: each has a time.
+func rows(data value.Doc, timeField string) int {
+	v := data.Lookup(timeField)
+	if v.Kind() != value.KindDocument {
+		return 0
+	}
+	return v.Doc().Len()
+}
+
+// Count returns the number of measurements in a stored bucket, without
+// unpacking it if it tells.
+func Count(o *Options, d value.Doc) (int, error) {
+	if h := readHeader(o, d); h.count >= 0 {
+		return h.count, nil
+	}
+	data, err := columnData(d)
+	if err != nil {
+		return 0, err
+	}
+	return rows(data, o.TimeField), nil
+}
+
+// Pack makes a bucket of measurements that belong together.
+func Pack(o *Options, minimum int64, meta value.Value, docs []value.Doc, c value.Collator) value.Doc {
+	b := NewBucket(o, minimum, meta, c)
+	for _, d := range docs {
+		b.Append(d)
+	}
+	return b.Doc()
+}

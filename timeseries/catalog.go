@@ -1,0 +1,93 @@
+package timeseries
+
+import (
+	"container/list"
+	"sync"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Catalog remembers, over all collections, which buckets measurements may
+// still be added to. It only proposes: what it says of a bucket is checked
+// against the stored record, so it need not hear of rollbacks, deletes or
+// drops, and may forget. It is safe for concurrent use.
+type Catalog struct {
+	mu      sync.Mutex
+	series  map[string]*list.Element // of *series
+	recent  *list.List               // last used first
+	most    int
+	reopens int64
+}
+
+// series are the open buckets of one meta value, last used first.
+type series struct {
+	key  string
+	open []candidate
+}
+
+// candidate is a bucket that may be open.
+type candidate struct {
+	record  storage.RecordID
+	minimum int64 // milliseconds
+}
+
+const (
+	mostSeries = 100_000 // series that are remembered
+	mostOpen   = 4       // buckets of a series that are remembered
+)
+
+// NewCatalog makes an empty Catalog.
+func NewCatalog() *Catalog {
+	return &Catalog{series: map[string]*list.Element{}, recent: list.New(), most: mostSeries}
+}
+
+// candidates returns the buckets of a series.
+func (c *Catalog) candidates(key string) []candidate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.series[key]
+	if e == nil {
+		return nil
+	}
+	c.recent.MoveToFront(e)
+	return append([]candidate(nil), e.Value.(*series).open...)
+}
+
+// remember replaces the buckets of a series and returns those that are one
+// too many.
+func (c *Catalog) remember(key string, open []candidate) (archived []candidate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(open) > mostOpen {
+		archived, open = open[mostOpen:], open[:mostOpen]
+	}
+	if e := c.series[key]; e != nil {
+		e.Value.(*series).open = open
+		return archived
+	}
+	c.series[key] = c.recent.PushFront(&series{key, open})
+	for len(c.series) > c.most {
+		last := c.recent.Back()
+		c.recent.Remove(last)
+		delete(c.series, last.Value.(*series).key)
+	}
+	return archived
+}
+
+// Stats are figures for collStats and serverStatus.
+type Stats struct {
+	Series  int   // meta values with open buckets
+	Open    int   // open buckets
+	Reopens int64 // buckets taken up again from storage
+}
+
+// Stats returns figures about the catalog.
+func (c *Catalog) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Stats{Series: len(c.series), Reopens: c.reopens}
+	for e := c.recent.Front(); e != nil; e = e.Next() {
+		s.Open += len(e.Value.(*series).open)
+	}
+	return s
+}

@@ -1,0 +1,36 @@
+// Package timeseries stores measurements in buckets: what a time-series
+// collection is, how measurements get into buckets and out again, and how
+// questions about measurements become questions about buckets.
+//
+// # Buckets
+//
+// A bucket is one document of the collection system.buckets.<name>. It holds
+// measurements of the same meta value whose times lie within the span of the
+// collection, column by column:
+//
+//	{_id:     ObjectId,              // its seconds are those of control.min.<time>
+//	 control: {version: 1,
+//	           min: {<field>: …},    // least value of each field; of the time: rounded down
+//	           max: {<field>: …},    // greatest value of each field
+//	           count: n,
+//	           closed: true},        // takes no more measurements
+//	 meta:    …,                     // absent if the measurements have none
+//	 data:    {<field>: {"0": v, "1": v, …}}}
+//
+// Of embedded documents and arrays, control holds the least and greatest
+// value of each part. A bucket that is full is compressed: control.version
+// is 2 and data is binary (see [Compress]); [Expand] undoes it.
+//
+// # Ways in and out
+//
+// A [Catalog] remembers which buckets are open; [Catalog.Insert] sorts a
+// batch of measurements into buckets and writes each bucket once.
+// [Unpacker] yields the measurements of a bucket as documents. [Filter]
+// removes measurements from a bucket.
+//
+// # Questions
+//
+// [Options.NewPushdown] reads from a filter on measurements what it says about
+// buckets; [Options.BucketIndex] makes of an index on measurements one on buckets;
+// [Options.TranslateUpdate] of an update of the meta field one of buckets.
+package timeseries

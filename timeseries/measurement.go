@@ -1,0 +1,83 @@
+package timeseries
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Check refuses a document that is no measurement.
+func (o *Options) Check(d value.Doc) error {
+	if d.Lookup(o.TimeField).Kind() != value.KindDateTime {
+		return mongoerr.Newf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", o.TimeField)
+	}
+	return nil
+}
+
+// CheckTransaction refuses writes within a multi-document transaction.
+func CheckTransaction() error {
+	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Cannot insert into a time-series collection in a multi-document transaction")
+}
+
+// time is the instant of a measurement, in milliseconds.
+func (o *Options) time(d value.Doc) int64 { return d.Lookup(o.TimeField).DateTime() }
+
+// meta is the meta value of a measurement in its normal form; Missing if it
+// has none.
+func (o *Options) meta(d value.Doc) value.Value {
+	if o.MetaField == "" {
+		return value.Value{}
+	}
+	return normalize(d.Lookup(o.MetaField))
+}
+
+// normalize orders the fields of documents by name, so that meta values that
+// differ in nothing else share their buckets.
+func normalize(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.KindDocument:
+		b := value.NewBuilder()
+		for _, f := range sortedFields(v.Doc()) {
+			b.Append(f.name, normalize(f.v))
+		}
+		return value.Document(b.Doc())
+	case value.KindArray:
+		var a value.ArrayBuilder
+		for e := range v.Doc().Values() {
+			a.Append(normalize(e))
+		}
+		return a.Value()
+	}
+	return v
+}
+
+type metaField struct {
+	name string
+	v    value.Value
+}
+
+func sortedFields(d value.Doc) []metaField {
+	var fields []metaField
+	for name, v := range d.All() {
+		fields = append(fields, metaField{name, v})
+	}
+	slices.SortStableFunc(fields, func(a, b metaField) int {
+		switch {
+		case a.name < b.name:
+			return -1
+		case a.name > b.name:
+			return 1
+		}
+		return 0
+	})
+	return fields
+}
+
+// appendMetaKey appends bytes that are equal for equal meta values only.
+func appendMetaKey(dst []byte, meta value.Value) []byte {
+	if meta.IsMissing() {
+		return dst
+	}
+	return value.Marshal(dst, meta)
+}

@@ -1,0 +1,313 @@
+package timeseries
+
+import (
+	"math"
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Pushdown is what a filter on measurements says about buckets. It never
+// says no to a bucket that holds a matching measurement; each measurement
+// must be asked again, unless MetaOnly. It is immutable.
+type Pushdown struct {
+	// Filter is a filter on buckets that an index can serve: conditions on
+	// meta, control.min and control.max of the time. It may be empty.
+	Filter value.Doc
+	// MetaOnly tells that the filter asks about the meta field alone: then
+	// Filter is all there is to it, and all measurements of a bucket match,
+	// or none.
+	MetaOnly bool
+
+	o     *Options
+	check check
+}
+
+// PushdownOptions tell in what order strings are compared.
+type PushdownOptions struct {
+	// Collation is the collection's, nil for simple.
+	Collation value.Collator
+	// OtherCollation tells that the query has another one, so that the
+	// control values say nothing about its comparisons of strings.
+	OtherCollation bool
+}
+
+// NewPushdown reads a filter, which must be a valid one.
+func (o *Options) NewPushdown(filter value.Doc, p PushdownOptions) *Pushdown {
+	return o.newPushdown(filter, p, o.MaxSpan*1000)
+}
+
+func (o *Options) newPushdown(filter value.Doc, opt PushdownOptions, span int64) *Pushdown {
+	b := &pushdownBuilder{o: o, PushdownOptions: opt, span: span}
+	part := b.document(filter)
+	return &Pushdown{Filter: conjunction(part.conditions), MetaOnly: part.exact, o: o, check: part.check}
+}
+
+// MayMatch reports whether a bucket may hold a measurement that the filter
+// matches, as far as control tells. Filter is not asked again.
+func (p *Pushdown) MayMatch(bucket value.Doc) bool {
+	if p.check == nil {
+		return true
+	}
+	h := readHeader(p.o, bucket)
+	return p.check.may(&h)
+}
+
+// part is what one part of a filter says.
+type part struct {
+	conditions []value.Doc // on buckets, all of which must hold; none: nothing is known
+	exact      bool        // nothing but conditions on meta
+	check      check       // nil: nothing is known
+}
+
+type pushdownBuilder struct {
+	PushdownOptions
+	o    *Options
+	span int64 // milliseconds; 0: conditions may not depend on the span
+}
+
+func (b *pushdownBuilder) document(filter value.Doc) part {
+	p := part{exact: true}
+	var checks all
+	for name, v := range filter.All() {
+		q := b.element(name, v)
+		p.conditions = append(p.conditions, q.conditions...)
+		p.exact = p.exact && q.exact
+		if q.check != nil {
+			checks = append(checks, q.check)
+		}
+	}
+	if len(checks) > 0 {
+		p.check = checks
+	}
+	return p
+}
+
+func (b *pushdownBuilder) element(name string, v value.Value) part {
+	switch name {
+	case "$and":
+		return b.and(v)
+	case "$or":
+		return b.or(v)
+	case "$nor":
+		return b.nor(v)
+	case "$comment":
+		return part{exact: true}
+	}
+	if strings.HasPrefix(name, "$") {
+		return part{}
+	}
+	if path, ok := b.o.metaPath(name); ok {
+		return part{conditions: []value.Doc{value.NewDoc(path, v)}, exact: true}
+	}
+	return b.field(name, v)
+}
+
+func (b *pushdownBuilder) and(v value.Value) part {
+	p := part{exact: true}
+	var checks all
+	for branch := range v.Doc().Values() {
+		q := b.document(branch.Doc())
+		p.conditions = append(p.conditions, q.conditions...)
+		p.exact = p.exact && q.exact
+		if q.check != nil {
+			checks = append(checks, q.check)
+		}
+	}
+	if len(checks) > 0 {
+		p.check = checks
+	}
+	return p
+}
+
+// or knows only what all of its branches know something of.
+func (b *pushdownBuilder) or(v value.Value) part {
+	p := part{exact: true}
+	var branches value.ArrayBuilder
+	var checks anyOf
+	known, checked := true, true
+	for branch := range v.Doc().Values() {
+		q := b.document(branch.Doc())
+		p.exact = p.exact && q.exact
+		if len(q.conditions) == 0 {
+			known = false
+		}
+		if q.check == nil {
+			checked = false
+		}
+		branches.Append(value.Document(conjunction(q.conditions)))
+		checks = append(checks, q.check)
+	}
+	if known {
+		p.conditions = []value.Doc{value.NewDoc("$or", branches.Value())}
+	}
+	// A branch that is met by what Filter says, about meta, cannot be judged
+	// by control.
+	if checked {
+		p.check = checks
+	}
+	return p
+}
+
+// nor can be turned around only if it is about meta alone.
+func (b *pushdownBuilder) nor(v value.Value) part {
+	var branches value.ArrayBuilder
+	for branch := range v.Doc().Values() {
+		q := b.document(branch.Doc())
+		if !q.exact {
+			return part{}
+		}
+		branches.Append(value.Document(conjunction(q.conditions)))
+	}
+	return part{conditions: []value.Doc{value.NewDoc("$nor", branches.Value())}, exact: true}
+}
+
+// conjunction combines conditions into one filter.
+func conjunction(conditions []value.Doc) value.Doc {
+	seen := map[string]bool{}
+	flat := true
+	for _, c := range conditions {
+		name, _ := c.First()
+		flat = flat && !seen[name]
+		seen[name] = true
+	}
+	b := value.NewBuilder()
+	if flat {
+		for _, c := range conditions {
+			name, v := c.First()
+			b.Append(name, v)
+		}
+		return b.Doc()
+	}
+	b.StartArray("$and")
+	for _, c := range conditions {
+		b.Document("", c)
+	}
+	return b.End().Doc()
+}
+
+// compareOps are the operators that say something about control.
+var compareOps = map[string]compareOp{
+	"$eq": opEq, "$gt": opGt, "$gte": opGte, "$lt": opLt, "$lte": opLte,
+}
+
+type compareOp uint8
+
+const (
+	opEq compareOp = iota
+	opGt
+	opGte
+	opLt
+	opLte
+)
+
+// field reads the predicate on a field of the measurements.
+func (b *pushdownBuilder) field(name string, v value.Value) part {
+	path := value.ParsePath(name)
+	var checks all
+	bounds := timeBounds{after: math.MinInt64, until: math.MaxInt64}
+	operators := v.Kind() == value.KindDocument && strings.HasPrefix(firstKey(v.Doc()), "$")
+	if !operators {
+		v = value.Document(value.NewDoc("$eq", v))
+	}
+	for op, arg := range v.Doc().All() {
+		if op == "$in" {
+			if c := b.in(path, arg); c != nil {
+				checks = append(checks, c)
+			}
+			continue
+		}
+		o, ok := compareOps[op]
+		if !ok || !b.comparable(arg) {
+			continue
+		}
+		checks = append(checks, &comparison{path, o, arg, b.Collation})
+		if name == b.o.TimeField && arg.Kind() == value.KindDateTime {
+			bounds.narrow(o, arg.DateTime())
+		}
+	}
+	var p part
+	if len(checks) > 0 {
+		p.check = checks
+	}
+	p.conditions = bounds.conditions(name, b.span)
+	return p
+}
+
+func firstKey(d value.Doc) string {
+	name, _ := d.First()
+	return name
+}
+
+// comparable reports whether control tells something about comparisons with
+// a value: not for documents and arrays, whose parts are kept there, nor for
+// null, which missing fields equal.
+func (b *pushdownBuilder) comparable(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindInt32, value.KindInt64, value.KindDouble, value.KindDecimal:
+		return !v.IsNaN()
+	case value.KindString:
+		return !b.OtherCollation
+	case value.KindDateTime, value.KindBool, value.KindObjectID, value.KindTimestamp, value.KindBinary:
+		return true
+	}
+	return false
+}
+
+func (b *pushdownBuilder) in(path value.Path, list value.Value) check {
+	var one anyOf
+	if list.Kind() != value.KindArray {
+		return nil
+	}
+	for v := range list.Doc().Values() {
+		if !b.comparable(v) {
+			return nil
+		}
+		one = append(one, &comparison{path, opEq, v, b.Collation})
+	}
+	return one
+}
+
+// timeBounds are the instants that a predicate on the time allows, both
+// ends included.
+type timeBounds struct{ after, until int64 }
+
+func (t *timeBounds) narrow(op compareOp, ms int64) {
+	switch op {
+	case opEq:
+		t.after, t.until = max(t.after, ms), min(t.until, ms)
+	case opGt:
+		t.after = max(t.after, plus(ms, 1))
+	case opGte:
+		t.after = max(t.after, ms)
+	case opLt:
+		t.until = min(t.until, plus(ms, -1))
+	case opLte:
+		t.until = min(t.until, ms)
+	}
+}
+
+// conditions says what the bounds mean for the minimum and the maximum of a
+// bucket, which are less than span apart.
+func (t *timeBounds) conditions(field string, span int64) (out []value.Doc) {
+	lo, hi := value.NewBuilder(), value.NewBuilder() // of control.min and control.max
+	if t.after > math.MinInt64 {
+		hi.Date("$gte", t.after)
+		if span > 0 {
+			lo.Date("$gt", plus(t.after, -span))
+		}
+	}
+	if t.until < math.MaxInt64 {
+		lo.Date("$lte", t.until)
+		if span > 0 {
+			hi.Date("$lt", plus(t.until, span))
+		}
+	}
+	if d := lo.Doc(); !d.IsEmpty() {
+		out = append(out, value.NewDoc(minPrefix+field, value.Document(d)))
+	}
+	if d := hi.Doc(); !d.IsEmpty() {
+		out = append(out, value.NewDoc(maxPrefix+field, value.Document(d)))
+	}
+	return out
+}

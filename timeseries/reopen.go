@@ -1,0 +1,88 @@
+package timeseries
+
+import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// reopener finds buckets that the catalog does not know, as after a restart.
+// It needs an index on meta value and time, as every collection with a meta
+// field has unless it was dropped; without one, a new bucket is opened.
+type reopener struct {
+	ready bool
+	index string // "": none
+}
+
+// mostTried is how many buckets are looked at to find one with room.
+const mostTried = 8
+
+// reopenFor takes up a stored bucket that a measurement fits in.
+func (in *inserter) reopenFor(t int64, d value.Doc) error {
+	if !in.reopen.ready {
+		in.reopen = reopener{true, reopenIndex(in.coll.Info(), in.o)}
+	}
+	if in.reopen.index == "" || in.group.meta.Kind() == value.KindArray {
+		return nil // an array has an entry for each element
+	}
+	meta := in.group.meta
+	if meta.IsMissing() {
+		meta = value.Null() // which is how an index has it
+	}
+	prefix := value.AppendKey(nil, meta)
+	keys := storage.KeyRange{
+		Lo:      value.AppendKey(append([]byte(nil), prefix...), value.DateTime(plus(t, -in.o.MaxSpan*1000+1))),
+		Hi:      append(value.AppendKey(append([]byte(nil), prefix...), value.DateTime(t)), 0xff),
+		Reverse: true,
+	}
+	var ids []storage.RecordID
+	err := in.coll.ScanIndex(in.reopen.index, keys, func(_ []byte, id storage.RecordID) bool {
+		ids = append(ids, id)
+		return len(ids) < mostTried
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, ok := in.coll.Get(id)
+		if !ok {
+			continue
+		}
+		before := len(in.work)
+		if err := in.open(r); err != nil {
+			return err
+		}
+		if len(in.work) == before {
+			continue
+		}
+		if w := in.work[before]; in.o.covers(w.minimum, t) && w.Fits(d) {
+			in.cat.mu.Lock()
+			in.cat.reopens++
+			in.cat.mu.Unlock()
+			return nil
+		}
+		in.work = in.work[:before]
+	}
+	return nil
+}
+
+// reopenIndex finds an index that begins with the meta value and the minimum
+// of the time, both ascending.
+func reopenIndex(info *storage.Info, o *Options) string {
+	if o.MetaField == "" {
+		return ""
+	}
+	for i := range info.Indexes {
+		spec := info.Indexes[i].Spec
+		if spec.Has("partialFilterExpression") || spec.Lookup("sparse").Truthy() || spec.Has("collation") {
+			continue
+		}
+		it := spec.Lookup("key").Doc().Iter()
+		if it.Next() && it.Key() == "meta" && ascending(it.Value()) &&
+			it.Next() && it.Key() == minPrefix+o.TimeField && ascending(it.Value()) {
+			return info.Indexes[i].Name
+		}
+	}
+	return ""
+}
+
+func ascending(v value.Value) bool { return v.IsNumber() && v.AsDouble() > 0 }

@@ -1,0 +1,156 @@
+package timeseries
+
+import "github.com/duskdb/duskdb/value"
+
+// Unpacker yields the measurements of buckets as documents: the time, the
+// meta value, then the other fields in the order of the columns. The
+// documents stay valid; the Unpacker is used for one bucket after another.
+// It belongs to one goroutine.
+type Unpacker struct {
+	o       *Options
+	columns []cursor
+	time    cursor
+	meta    value.Value
+	row     int
+	arena   []byte
+	last    int // size of the last document
+}
+
+// cursor walks along a column. After a step it stands on an element, or at
+// the end.
+type cursor struct {
+	name string
+	it   value.Iter
+	row  int // of the element it stands on, -1 at the end
+}
+
+func newCursor(name string, elements value.Doc) cursor {
+	c := cursor{name: name, it: elements.Iter()}
+	c.step()
+	return c
+}
+
+func (c *cursor) step() {
+	if !c.it.Next() {
+		c.row = -1
+		return
+	}
+	n := 0
+	for _, digit := range c.it.KeyBytes() {
+		n = n*10 + int(digit-'0')
+	}
+	c.row = n
+}
+
+// NewUnpacker makes an Unpacker for the buckets of a collection.
+func NewUnpacker(o *Options) *Unpacker { return &Unpacker{o: o, last: 256} }
+
+// Reset begins with a bucket.
+func (u *Unpacker) Reset(bucket value.Doc) error {
+	data, err := columnData(bucket)
+	if err != nil {
+		return err
+	}
+	u.columns, u.row, u.meta = u.columns[:0], 0, bucket.Lookup("meta")
+	u.time = cursor{row: -1}
+	for name, v := range data.All() {
+		switch {
+		case v.Kind() != value.KindDocument:
+		case name == u.o.TimeField:
+			u.time = newCursor(name, v.Doc())
+		default:
+			u.columns = append(u.columns, newCursor(name, v.Doc()))
+		}
+	}
+	return nil
+}
+
+// arenaSize is how much memory documents are cut from.
+const arenaSize = 32 << 10
+
+// Next returns the next measurement; ok is false at the end of the bucket.
+func (u *Unpacker) Next() (d value.Doc, ok bool) {
+	if u.time.row < 0 {
+		return nil, false
+	}
+	if cap(u.arena)-len(u.arena) < u.last+u.last/4+32 {
+		u.arena = make([]byte, 0, max(arenaSize, 2*u.last))
+	}
+	start := len(u.arena)
+	row := u.time.row
+	b := append(u.arena, 0, 0, 0, 0)
+	b = appendNamed(b, u.o.TimeField, u.time.it.Value())
+	u.time.step()
+	if u.o.MetaField != "" && !u.meta.IsMissing() {
+		b = appendNamed(b, u.o.MetaField, u.meta)
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		for c.row >= 0 && c.row < row {
+			c.step()
+		}
+		if c.row == row {
+			b = appendNamed(b, c.name, c.it.Value())
+			c.step()
+		}
+	}
+	b = append(b, 0)
+	u.arena = b
+	n := len(b) - start
+	b[start], b[start+1], b[start+2], b[start+3] = byte(n), byte(n>>8), byte(n>>16), byte(n>>24)
+	u.last = n
+	u.row++
+	return value.Doc(b[start:len(b):len(b)]), true
+}
+
+func appendNamed(dst []byte, name string, v value.Value) []byte {
+	dst = append(dst, byte(v.Kind()))
+	dst = append(append(dst, name...), 0)
+	return value.AppendPayload(dst, v)
+}
+
+// Unpack returns all measurements of a bucket.
+func Unpack(o *Options, bucket value.Doc) ([]value.Doc, error) {
+	u := NewUnpacker(o)
+	if err := u.Reset(bucket); err != nil {
+		return nil, err
+	}
+	var out []value.Doc
+	for d, ok := u.Next(); ok; d, ok = u.Next() {
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// Filter removes from a bucket the measurements for which drop returns true.
+// rest is the bucket to store instead, nil if none are left, and the bucket
+// itself if none were removed.
+func Filter(o *Options, bucket value.Doc, c value.Collator, drop func(value.Doc) (bool, error)) (rest value.Doc, removed int, err error) {
+	u := NewUnpacker(o)
+	if err := u.Reset(bucket); err != nil {
+		return nil, 0, err
+	}
+	h := readHeader(o, bucket)
+	b := NewBucket(o, floorDiv(h.minimum, 1000), bucket.Lookup("meta"), c)
+	b.id, b.minimum, b.closed = bucket.Lookup("_id").ObjectID(), h.minimum, h.closed
+	for d, ok := u.Next(); ok; d, ok = u.Next() {
+		gone, err := drop(d)
+		if err != nil {
+			return nil, 0, err
+		}
+		if gone {
+			removed++
+			continue
+		}
+		b.Append(d)
+	}
+	switch {
+	case removed == 0:
+		return bucket, 0, nil
+	case b.count == 0:
+		return nil, removed, nil
+	case h.version == versionCompressed:
+		return Compress(b.Doc()), removed, nil
+	}
+	return b.Doc(), removed, nil
+}
