@@ -82,10 +82,22 @@ func (c *Collation) Equal(other *Collation) bool {
 	return bytes.Equal(c.Doc(), other.Doc())
 }
 
-// Compare orders two strings: <0, 0 or >0.
+// Collator is c as the interface that values are compared with; nil for the
+// simple collation, where a nil *Collation in the interface would not be nil.
+func (c *Collation) Collator() value.Collator {
+	if c == nil {
+		return nil
+	}
+	return c
+}
+
+// Compare orders two strings: <0, 0 or >0. A nil Collation compares bytes.
 func (c *Collation) Compare(a, b string) int {
 	if a == b {
 		return 0
+	}
+	if c == nil {
+		return strings.Compare(a, b)
 	}
 	w := c.pool.Get().(*worker)
 	w.a = c.appendKey(w.a[:0], w, a)
@@ -97,6 +109,9 @@ func (c *Collation) Compare(a, b string) int {
 
 // AppendKey appends the sort key of s.
 func (c *Collation) AppendKey(dst []byte, s string) []byte {
+	if c == nil {
+		return append(dst, s...)
+	}
 	w := c.pool.Get().(*worker)
 	dst = c.appendKey(dst, w, s)
 	c.pool.Put(w)

@@ -32,6 +32,19 @@ func TestSimple(t *testing.T) {
 	}
 }
 
+func TestNilIsSimple(t *testing.T) {
+	var c *Collation
+	if c.Collator() != nil || c.Compare("a", "B") <= 0 || string(c.AppendKey(nil, "x")) != "x" || !c.Equal(nil) {
+		t.Error("a nil collation does not compare bytes")
+	}
+	if got := c.Doc().String(); got != `{ locale: "simple" }` {
+		t.Errorf("Doc is %s", got)
+	}
+	if en := parse(t, `{"locale": "en"}`); en.Collator() == nil || en.Equal(c) || !en.Equal(parse(t, `{"locale": "en", "strength": 3}`)) {
+		t.Error("collations are told apart wrongly")
+	}
+}
+
 // TestOrder lists strings in ascending order; "=" joins equal ones.
 func TestOrder(t *testing.T) {
 	cases := []struct{ spec, order string }{

@@ -142,7 +142,7 @@ func TestParseErrors(t *testing.T) {
 		{`$geometry {"type": "Point", "coordinates": ["a", 1]}`, `Point must only contain numeric elements`},
 		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1]]]}`, `Loop is not closed: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ] ]`},
 		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[1,0],[0,0]]]}`, `Loop must have at least 3 different vertices: [ [ 0, 0 ], [ 1, 0 ], [ 0, 0 ] ]`},
-		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[10,10],[10,0],[0,10],[0,0]]]}`, `Loop is not valid: [ [ 0, 0 ], [ 10, 10 ], [ 10, 0 ], [ 0, 10 ], [ 0, 0 ] ] Edges 0 and 2 cross`},
+		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[10,10],[10,0],[0,10],[0,0]]]}`, `Loop is not valid: [ [ 0, 0 ], [ 10, 10 ], [ 10, 0 ], [ 0, 10 ], [ 0, 0 ] ] Edges 0 and 2 cross. Edge locations in degrees: [0.0000000, 0.0000000]-[10.0000000, 10.0000000] and [0.0000000, 10.0000000]-[10.0000000, 0.0000000]`},
 		{`$geometry {"type": "Polygon", "coordinates": []}`, `Polygon has no loops.`},
 		{`$geometry {"type": "LineString", "coordinates": [[0,0]]}`, `GeoJSON LineString must have at least 2 vertices: [ [ 0, 0 ] ]`},
 		{`$geometry {"type": "Point", "coordinates": [0,0], "crs": {"type": "name", "properties": {"name": "x"}}}`, `Unknown CRS name: x`},

@@ -1,6 +1,7 @@
 package geo
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -265,11 +266,18 @@ func loopProblem(points []s2.Point) string {
 		crosser := s2.NewEdgeCrosser(points[i], points[(i+1)%n])
 		for j := i + 2; j < n; j++ {
 			if crosser.CrossingSign(points[j], points[(j+1)%n]) == s2.Cross {
-				return "Edges " + strconv.Itoa(i) + " and " + strconv.Itoa(j) + " cross"
+				return fmt.Sprintf("Edges %d and %d cross. Edge locations in degrees: %s-%s and %s-%s", i, j,
+					degrees(points[i]), degrees(points[i+1]), degrees(points[j]), degrees(points[(j+1)%n]))
 			}
 		}
 	}
 	return ""
+}
+
+// degrees prints latitude and longitude.
+func degrees(p s2.Point) string {
+	ll := s2.LatLngFromPoint(p)
+	return fmt.Sprintf("[%.7f, %.7f]", ll.Lat.Degrees(), ll.Lng.Degrees())
 }
 
 // checkHoles wants every loop after the first inside of the first.

@@ -115,3 +115,21 @@ func TestRegexPrefix(t *testing.T) {
 		}
 	}
 }
+
+func FuzzRegex(f *testing.F) {
+	f.Add(`^a(?=b)[[:alpha:]]+\Q.\E$`, "im", "ab\n")
+	f.Add(`(?<n>x)\k<n>(?>a|b){2,3}`, "sx", "xxab")
+	f.Fuzz(func(t *testing.T, pattern, options, s string) {
+		if len(pattern) > 40 || len(s) > 40 {
+			return
+		}
+		r, err := newRegex(value.ParsePath("a"), pattern, options)
+		if err != nil {
+			return
+		}
+		ok, err := r.find(s)
+		if prefix, _ := r.Prefix(); ok && err == nil && !strings.HasPrefix(s, prefix) {
+			t.Errorf("/%s/%s matches %q without its prefix %q", pattern, options, s, prefix)
+		}
+	})
+}
