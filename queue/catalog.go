@@ -45,7 +45,7 @@ func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id
 		return err
 	}
 	dead := storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)}
-	_, err := tx.Create(dead, DeadLetterOptions(ns.Coll), append([]storage.IndexSpec{idSpec()}, Indexes(true)...))
+	_, err := tx.Create(dead, DeadLetterOptions(ns.Coll), append([]storage.IndexSpec{IDIndex()}, Indexes(true)...))
 	if errors.Is(err, storage.ErrExists) {
 		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", dead).WithCause(err)
 	}

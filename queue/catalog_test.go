@@ -38,7 +38,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("dead-letter queue: %s", got)
 	}
 	e.must(e.update(func(tx storage.Tx) error {
-		_, err := tx.Create(ns("taken.deadletterqueue"), value.EmptyDoc, []storage.IndexSpec{idSpec()})
+		_, err := tx.Create(ns("taken.deadletterqueue"), value.EmptyDoc, []storage.IndexSpec{IDIndex()})
 		return err
 	}))
 	e.fails(e.tryCreate("taken", `{}`), mongoerr.NamespaceExists, "db.taken.deadletterqueue already exists")
@@ -81,7 +81,7 @@ func TestModify(t *testing.T) {
 	e.fails(e.modify("q.deadletterqueue", `{}`), mongoerr.InvalidOptions, "")
 	e.fails(e.modify("nowhere", `{}`), mongoerr.NamespaceNotFound, "")
 	e.must(e.update(func(tx storage.Tx) error {
-		_, err := tx.Create(ns("plain"), value.EmptyDoc, []storage.IndexSpec{idSpec()})
+		_, err := tx.Create(ns("plain"), value.EmptyDoc, []storage.IndexSpec{IDIndex()})
 		return err
 	}))
 	e.fails(e.modify("plain", `{}`), mongoerr.InvalidOptions, "")

@@ -123,7 +123,7 @@ func (e *env) tryCreate(name, options string) error {
 		return err
 	}
 	return e.engine.Update(e.ctx, func(tx storage.Tx) error {
-		return Create(tx, ns(name), value.EmptyDoc, c, idSpec(), e.now())
+		return Create(tx, ns(name), value.EmptyDoc, c, IDIndex(), e.now())
 	})
 }
 

@@ -47,8 +47,8 @@ func Indexes(dead bool) []storage.IndexSpec {
 	return specs
 }
 
-// idSpec is the specification of the index on _id.
-func idSpec() storage.IndexSpec {
+// IDIndex is the specification of the index on _id of a dead-letter queue.
+func IDIndex() storage.IndexSpec {
 	return storage.IndexSpec{Name: idIndex, Spec: value.NewDoc(
 		"v", value.Int32(2), "key", value.Document(value.NewDoc("_id", value.Int32(1))), "name", value.String(idIndex))}
 }

@@ -50,7 +50,7 @@ func readLedger(tx storage.Tx, db string, uuid [16]byte) (l ledger, err error) {
 // write stores the record.
 func (l *ledger) write(tx storage.Tx, uuid [16]byte, now int64) (err error) {
 	if l.coll == nil {
-		if l.coll, err = tx.Create(l.ns, value.EmptyDoc, []storage.IndexSpec{idSpec()}); err != nil {
+		if l.coll, err = tx.Create(l.ns, value.EmptyDoc, []storage.IndexSpec{IDIndex()}); err != nil {
 			return err
 		}
 	}
