@@ -101,7 +101,7 @@ func (g Grid) Ranges(lo, hi XY) []Range {
 		switch {
 		case uint64(x1) < uint64(s.x) || uint64(x0) > sx || uint64(y1) < uint64(s.y) || uint64(y0) > sy:
 			continue
-		case s.bits == 0, len(done)+len(open) >= maxRanges,
+		case s.bits == 0, len(done)+len(open)+4 > maxRanges,
 			x0 <= s.x && sx <= uint64(x1) && y0 <= s.y && sy <= uint64(y1):
 			emit(s)
 			continue
