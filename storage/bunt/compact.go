@@ -3,6 +3,7 @@ package bunt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -143,19 +144,20 @@ func (e *Engine) swapLog(next *journal, temp string, tail *[][]op, gone []*coll)
 		_ = next.close()
 		return err
 	}
+	// A crash must not bring the old log back once somebody was told that a
+	// write to the new one is on disk.
+	derr := syncPath(e.opts.Path)
+	if derr != nil {
+		derr = fmt.Errorf("%w: sync %s: %w", ErrBroken, e.opts.Path, derr)
+	}
 	old := e.log
 	next.path, next.shift = old.path, old.position()-next.seq
 	next.synced = e.sync.synced.Load
 	e.log = next
-	e.sync.replace(file)
+	e.sync.replace(file, derr)
 	e.orphans.done(gone...)
 	_ = old.close()
-	if err := syncPath(e.opts.Path); err != nil {
-		// Which of the two files a crash would leave is unknown.
-		next.broken = errors.Join(ErrBroken, err)
-		return next.broken
-	}
-	return nil
+	return derr
 }
 
 // finishCopy writes the end of the new log, syncs and renames it. It returns

@@ -149,13 +149,17 @@ func (s *syncer) fileSize() int64 {
 	return info.Size()
 }
 
-// replace makes s sync another file, on which everything is synced, when no
-// sync is running.
-func (s *syncer) replace(f *os.File) {
+// replace makes s sync another file, on which everything is synced unless
+// there is an error, when no sync is running.
+func (s *syncer) replace(f *os.File, err error) {
 	s.lockIdle()
 	defer s.mu.Unlock()
 	_ = s.file.Close()
 	s.file = f
+	if err != nil {
+		s.err = err
+		return
+	}
 	s.synced.Store(s.last.Load())
 }
 
