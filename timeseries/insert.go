@@ -13,10 +13,18 @@ type Store interface {
 	Replace(r storage.Record, bucket value.Doc) error
 }
 
+// Buckets is what an insert reads of the collection of buckets; a
+// storage.Collection has it.
+type Buckets interface {
+	Info() *storage.Info
+	Get(id storage.RecordID) (storage.Record, bool)
+	ScanIndex(name string, r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error
+}
+
 // Insert sorts a batch of measurements, each of which has passed
 // [Options.Check], into buckets of the collection coll and writes these,
 // each once. c is the collection's collation, nil for simple.
-func (cat *Catalog) Insert(coll storage.Collection, store Store, o *Options, c value.Collator, batch []value.Doc) error {
+func (cat *Catalog) Insert(coll Buckets, store Store, o *Options, c value.Collator, batch []value.Doc) error {
 	uuid := coll.Info().UUID
 	for _, g := range group(o, uuid[:], batch) {
 		in := &inserter{cat: cat, coll: coll, store: store, o: o, c: c, group: g}
@@ -64,7 +72,7 @@ func group(o *Options, uuid []byte, batch []value.Doc) []*metaGroup {
 // inserter adds the measurements of one meta value.
 type inserter struct {
 	cat   *Catalog
-	coll  storage.Collection
+	coll  Buckets
 	store Store
 	o     *Options
 	c     value.Collator
@@ -187,13 +195,15 @@ func sameMeta(a, b value.Value) bool {
 
 // write stores the buckets and tells the catalog which are open.
 func (in *inserter) write() error {
-	var open []candidate
-	for _, w := range in.work {
+	for _, w := range slices.Backward(in.work) { // the oldest first
 		if w.changed {
 			if err := in.save(w); err != nil {
 				return err
 			}
 		}
+	}
+	var open []candidate
+	for _, w := range in.work {
 		if !w.closed {
 			open = append(open, candidate{w.record.ID, w.minimum})
 		}

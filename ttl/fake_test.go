@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/tidwall/btree"
 
@@ -19,6 +20,7 @@ import (
 type fakeHost struct {
 	colls    []*fakeColl
 	targets  []Target
+	mu       sync.Mutex // guards params and locked, which a running monitor reads
 	params   Parameters
 	locked   bool
 	active   int
@@ -43,9 +45,27 @@ func (h *fakeHost) Collections(context.Context) ([]Collection, error) {
 }
 
 func (h *fakeHost) Targets(context.Context) ([]Target, error) { return h.targets, nil }
-func (h *fakeHost) Parameters() Parameters                    { return h.params }
-func (h *fakeHost) Locked() bool                              { return h.locked }
-func (h *fakeHost) ActiveOperations() int                     { return h.active }
+
+func (h *fakeHost) Parameters() Parameters {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.params
+}
+
+func (h *fakeHost) Locked() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.locked
+}
+
+// set changes what a running monitor reads.
+func (h *fakeHost) set(enabled, locked bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.params.Enabled, h.locked = enabled, locked
+}
+
+func (h *fakeHost) ActiveOperations() int { return h.active }
 
 func (h *fakeHost) find(c *Collection) *fakeColl {
 	for _, f := range h.colls {

@@ -52,15 +52,14 @@ func TestJump(t *testing.T) {
 	if _, err := m.Jump(func() error { return c.AdvanceMillis(-1) }, true); err == nil {
 		t.Error("no error for a move backwards")
 	}
-	h.params.Enabled = false
+	h.set(false, false)
 	jump(3600, true, false, 4)
-	h.params.Enabled = true
-	h.locked = true
+	h.set(true, true)
 	jump(3600, true, false, 4)
 	if _, err := m.RunPass(context.Background(), All); err == nil {
 		t.Error("a pass under fsyncLock")
 	}
-	h.locked, h.params.Enabled = false, false
+	h.set(false, false)
 	_, err := m.RunPass(context.Background(), All)
 	checkErr(t, "disabled", err, 72, "ttlMonitorEnabled")
 }
