@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 // The trigonometric functions of decimals: reduction of the argument and a
@@ -367,15 +369,15 @@ func decimalAtanh(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
-// double makes the function of doubles from the one of decimals, for those
-// where the machine's own is not accurate to the last bit everywhere.
+// viaDecimal makes a function of doubles from the one of decimals: slow, but
+// right to the last bit for any argument.
 func viaDecimal(f func(d, x *apd.Decimal) error, otherwise func(float64) float64) func(float64) float64 {
 	return func(x float64) float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x == 0 {
 			return otherwise(x)
 		}
-		var d, in apd.Decimal
-		if _, err := in.SetFloat64(x); err != nil || f(&d, &in) != nil || d.Form != apd.Finite {
+		var d apd.Decimal
+		if f(&d, value.DecimalFromDouble34(x).Apd()) != nil || d.Form != apd.Finite {
 			return otherwise(x)
 		}
 		y, err := d.Float64()

@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr/exact"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -185,15 +186,15 @@ func evalExp(c *call, env *Env) (value.Value, error) {
 	case v.Kind() == value.KindDecimal:
 		return decimalFunc(v.Decimal(), decimalExp), nil
 	}
-	return value.Double(math.Exp(v.AsDouble())), nil
+	return value.Double(exact.Exp(v.AsDouble())), nil
 }
 
 func evalLn(c *call, env *Env) (value.Value, error) {
-	return logarithm(c, env, 28766, math.Log, decimalLn)
+	return logarithm(c, env, 28766, exact.Log, decimalLn)
 }
 
 func evalLog10(c *call, env *Env) (value.Value, error) {
-	return logarithm(c, env, 28761, math.Log10, decimalLog10)
+	return logarithm(c, env, 28761, exact.Log10, decimalLog10)
 }
 
 func logarithm(c *call, env *Env, code mongoerr.Code, double func(float64) float64, decimal func(d, x *apd.Decimal) error) (value.Value, error) {
@@ -238,7 +239,7 @@ func evalLog(c *call, env *Env) (value.Value, error) {
 	if base <= 0 || base == 1 {
 		return value.Value{}, mongoerr.Newf(28759, "$log's base must be a positive number not equal to 1, but is %s", formatG(base))
 	}
-	return value.Double(math.Log(x) / math.Log(base)), nil
+	return value.Double(exact.Log(x) / exact.Log(base)), nil
 }
 
 func evalSqrt(c *call, env *Env) (value.Value, error) {
@@ -283,7 +284,7 @@ func evalPow(c *call, env *Env) (value.Value, error) {
 	case x == 0 && y < 0:
 		return value.Value{}, mongoerr.New(28764, "$pow cannot take a base of 0 and a negative exponent")
 	case isDouble(a, b):
-		return value.Double(math.Pow(x, y)), nil
+		return value.Double(exact.Pow(x, y)), nil
 	}
 	return powInt(a, b), nil
 }
@@ -307,13 +308,13 @@ func powInt(a, b value.Value) value.Value {
 	case base == -1:
 		return result(-1)
 	case exp < 0 || exp > 63:
-		return value.Double(math.Pow(float64(base), float64(exp)))
+		return value.Double(exact.Pow(float64(base), float64(exp)))
 	}
 	product := value.Int64(1)
 	for range exp {
 		next, ok := value.Mul(product, value.Int64(base))
 		if !ok {
-			return value.Double(math.Pow(float64(base), float64(exp)))
+			return value.Double(exact.Pow(float64(base), float64(exp)))
 		}
 		product = next
 	}

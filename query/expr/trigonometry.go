@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr/exact"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -13,7 +14,6 @@ import (
 // open leaves out the ends.
 func bounded(low, high float64, open bool, bounds string, double func(float64) float64,
 	decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
-	inner := unaryMath(double, decimal)
 	return func(c *call, env *Env) (value.Value, error) {
 		v, null, err := number(c, env)
 		if null || err != nil {
@@ -23,16 +23,24 @@ func bounded(low, high float64, open bool, bounds string, double func(float64) f
 		if open {
 			inside = value.Compare(v, value.Double(low)) > 0 && value.Compare(v, value.Double(high)) < 0
 		}
-		if !inside && !v.IsNaN() {
-			shown := formatG(v.AsDouble())
-			if v.Kind() == value.KindDecimal {
-				shown = v.Decimal().String()
-			}
-			return value.Value{}, mongoerr.Newf(50989, "cannot apply %s to %s, value must be in %s", c.op.name, shown, bounds)
+		switch {
+		case v.IsNaN():
+			return v, nil
+		case !inside:
+			return value.Value{}, outOfBounds(c, v, bounds)
+		case v.Kind() == value.KindDecimal:
+			return decimalFunc(v.Decimal(), decimal), nil
 		}
-		known := call{op: c.op, args: []node{constant{v}}}
-		return inner(&known, env)
+		return value.Double(double(v.AsDouble())), nil
 	}
+}
+
+func outOfBounds(c *call, v value.Value, bounds string) error {
+	shown := formatG(v.AsDouble())
+	if v.Kind() == value.KindDecimal {
+		shown = v.Decimal().String()
+	}
+	return mongoerr.Newf(50989, "cannot apply %s to %s, value must be in %s", c.op.name, shown, bounds)
 }
 
 func onAll(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
@@ -44,19 +52,31 @@ func onUnit(double func(float64) float64, decimal func(d, x *apd.Decimal) error)
 	return bounded(-1, 1, false, "[-1,1]", double, decimal)
 }
 
+// anywhere takes the way through decimals for arguments too far from zero to
+// be reduced otherwise.
+func anywhere(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(float64) float64 {
+	far := viaDecimal(decimal, double)
+	return func(x float64) float64 {
+		if exact.Far(x) {
+			return far(x)
+		}
+		return double(x)
+	}
+}
+
 var (
-	evalAcos  = onUnit(math.Acos, decimalAcos)
-	evalAcosh = bounded(1, math.Inf(1), false, "[1,inf]", math.Acosh, decimalAcosh)
-	evalAsin  = onUnit(math.Asin, decimalAsin)
-	evalAsinh = unaryMath(math.Asinh, decimalAsinh)
-	evalAtan  = unaryMath(math.Atan, decimalAtan)
-	evalAtanh = onUnit(math.Atanh, decimalAtanh)
-	evalCos   = onAll(math.Cos, decimalCos)
-	evalCosh  = unaryMath(math.Cosh, decimalCosh)
-	evalSin   = onAll(math.Sin, decimalSin)
-	evalSinh  = unaryMath(math.Sinh, decimalSinh)
-	evalTan   = onAll(math.Tan, decimalTan)
-	evalTanh  = unaryMath(math.Tanh, decimalTanh)
+	evalAcos  = onUnit(exact.Acos, decimalAcos)
+	evalAcosh = bounded(1, math.Inf(1), false, "[1,inf]", exact.Acosh, decimalAcosh)
+	evalAsin  = onUnit(exact.Asin, decimalAsin)
+	evalAsinh = unaryMath(exact.Asinh, decimalAsinh)
+	evalAtan  = unaryMath(exact.Atan, decimalAtan)
+	evalAtanh = onUnit(exact.Atanh, decimalAtanh)
+	evalCos   = onAll(anywhere(exact.Cos, decimalCos), decimalCos)
+	evalCosh  = unaryMath(exact.Cosh, decimalCosh)
+	evalSin   = onAll(anywhere(exact.Sin, decimalSin), decimalSin)
+	evalSinh  = unaryMath(exact.Sinh, decimalSinh)
+	evalTan   = onAll(anywhere(exact.Tan, decimalTan), decimalTan)
+	evalTanh  = unaryMath(exact.Tanh, decimalTanh)
 )
 
 var (
@@ -110,7 +130,7 @@ func evalAtan2(c *call, env *Env) (value.Value, error) {
 	case !x.IsNumber():
 		return value.Value{}, mongoerr.Newf(51045, "$atan2 only supports numeric types, not %s", x.Kind())
 	case !isDecimal(x, y):
-		return value.Double(math.Atan2(y.AsDouble(), x.AsDouble())), nil
+		return value.Double(exact.Atan2(y.AsDouble(), x.AsDouble())), nil
 	case x.IsNaN():
 		return value.DecimalValue(value.DecimalNaN), nil
 	}

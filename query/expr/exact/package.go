@@ -1,0 +1,9 @@
+// Package exact computes elementary functions of doubles rounded correctly in
+// all but the rarest cases, as the C library that mongod is built with does.
+// The functions of package math are off by one in the last digit for about
+// every fourth argument, which is enough to make results differ.
+//
+// The work is done in pairs of doubles (about 106 bits) and rounded once at
+// the end. Arguments at the edges (infinities, zeros, results out of range)
+// are left to package math, which is right there.
+package exact
