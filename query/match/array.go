@@ -187,7 +187,7 @@ func parseAll(p *parser, path value.Path, context value.Doc, e element) (Node, e
 		return &Constant{false}, nil
 	}
 	elemMatch := firstName(list.Index(0)) == "$elemMatch"
-	and := &And{}
+	and := &And{all: &allOrigin{path, e}}
 	for v := range list.Values() {
 		n, err := p.allItem(path, context, v, elemMatch)
 		if err != nil {

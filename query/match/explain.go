@@ -27,6 +27,10 @@ type explainer struct {
 func (x *explainer) node(n Node, inverted bool) {
 	switch n := n.(type) {
 	case *And:
+		if n.all != nil {
+			x.all(n.all, inverted)
+			return
+		}
 		x.clauses("$and", n.Nodes, inverted)
 	case *Or:
 		x.clauses("$or", n.Nodes, inverted)
@@ -93,8 +97,12 @@ func specification(l Leaf) value.Doc {
 	return value.NewDoc(l.FieldPath().String(), v)
 }
 
-// leafOperator is the name of the leaf's own operator.
+// leafOperator is the operator that the client wrote, or the leaf's own where
+// there was none.
 func leafOperator(l Leaf) string {
+	if name := l.origin().name; name != "" {
+		return name
+	}
 	b := value.NewBuilder()
 	l.appendOperator(b)
 	name, _ := b.Doc().First()
@@ -159,14 +167,35 @@ func (x *explainer) leaf(op string, l Leaf, spec value.Doc, inverted bool) {
 	}
 }
 
-// considered lists the values behind the path that exist.
-func (x *explainer) considered(l Leaf) (values []value.Value) {
-	arrays := value.LeafTraverse
+// all explains $all of several values.
+func (x *explainer) all(origin *allOrigin, inverted bool) {
+	spec := value.NewDoc(origin.arg.name, origin.arg.v)
+	x.b.String("operatorName", "$all").
+		Document("specifiedAs", value.NewDoc(origin.path.String(), value.Document(spec)))
+	values := x.behind(&origin.path, value.LeafWhole)
+	switch {
+	case inverted:
+		x.b.String("reason", "array did contain all specified values")
+	case len(values) == 0:
+		x.b.String("reason", "field was missing")
+	default:
+		x.b.String("reason", "array did not contain all specified values")
+	}
+	x.values(values)
+}
+
+// considered lists the values that the leaf looked at.
+func (x *explainer) considered(l Leaf) []value.Value {
 	switch l.(type) {
 	case *Size, *ElemMatchObject, *ElemMatchValue:
-		arrays = value.LeafWhole
+		return x.behind(l.FieldPath(), value.LeafWhole)
 	}
-	l.FieldPath().Each(x.d, arrays, func(v value.Value, _ int) bool {
+	return x.behind(l.FieldPath(), value.LeafTraverse)
+}
+
+// behind lists the values behind a path that exist.
+func (x *explainer) behind(path *value.Path, arrays value.Leaf) (values []value.Value) {
+	path.Each(x.d, arrays, func(v value.Value, _ int) bool {
 		if !v.IsMissing() {
 			values = append(values, v)
 		}

@@ -6,7 +6,16 @@ import (
 )
 
 // And matches if all of its nodes do; without nodes it matches everything.
-type And struct{ Nodes []Node }
+type And struct {
+	Nodes []Node
+	all   *allOrigin // set if it stands for $all
+}
+
+// allOrigin is $all as the client wrote it.
+type allOrigin struct {
+	path value.Path
+	arg  element
+}
 
 // Or matches if one of its nodes does.
 type Or struct{ Nodes []Node }

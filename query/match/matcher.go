@@ -87,7 +87,7 @@ func (m *Matcher) Parsed() value.Doc {
 func normalize(n Node) Node {
 	switch n := n.(type) {
 	case *And:
-		and := &And{sortedNodes(n.Nodes, func(c Node) []Node {
+		and := &And{Nodes: sortedNodes(n.Nodes, func(c Node) []Node {
 			if a, ok := c.(*And); ok {
 				return a.Nodes
 			}

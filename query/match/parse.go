@@ -64,7 +64,7 @@ func init() {
 	topOperators = map[string]topParser{
 		"$alwaysFalse": parseConstant(false),
 		"$alwaysTrue":  parseConstant(true),
-		"$and":         parseList(func(nodes []Node) Node { return &And{nodes} }),
+		"$and":         parseList(func(nodes []Node) Node { return &And{Nodes: nodes} }),
 		"$comment":     parseComment,
 		"$db":          parseDBRef,
 		"$expr":        parseExpr,

@@ -106,6 +106,8 @@ func TestExplain(t *testing.T) {
 			`{ operatorName: "$not", details: { operatorName: "$gt", specifiedAs: { a: { $gt: 1 } }, reason: "comparison succeeded", consideredValue: 2 } }`},
 		{`{a: {$type: "string"}}`, `{a: 2}`,
 			`{ operatorName: "$type", specifiedAs: { a: { $type: "string" } }, reason: "type did not match", consideredValue: 2, consideredType: "int" }`},
+		{`{a: {$all: [1, 2]}}`, `{a: [1, 3]}`,
+			`{ operatorName: "$all", specifiedAs: { a: { $all: [ 1, 2 ] } }, reason: "array did not contain all specified values", consideredValue: [ 1, 3 ] }`},
 		{`{a: {$in: ["b", "a"]}}`, `{a: 2}`,
 			`{ operatorName: "$in", specifiedAs: { a: { $in: [ "b", "a" ] } }, reason: "no matching value found in array", consideredValue: 2 }`},
 		{`{a: {$exists: false}}`, `{a: 2}`,
