@@ -51,6 +51,21 @@ func (l *Language) isDelimiter(r rune) bool {
 	if r == '\'' && l.Name == "english" {
 		return false
 	}
+	if r < 0x80 {
+		return asciiDelimiters[r]
+	}
+	return isUnicodeDelimiter(r)
+}
+
+// asciiDelimiters spares the common characters the search in tables.
+var asciiDelimiters = func() (t [0x80]bool) {
+	for r := range rune(0x80) {
+		t[r] = isUnicodeDelimiter(r)
+	}
+	return t
+}()
+
+func isUnicodeDelimiter(r rune) bool {
 	return unicode.In(r, unicode.White_Space, unicode.Dash, unicode.Hyphen, unicode.Quotation_Mark,
 		unicode.Terminal_Punctuation, unicode.Pattern_Syntax)
 }
