@@ -3,14 +3,13 @@ package commands
 import (
 	"context"
 	"time"
-
-	"github.com/duskdb/duskdb/value"
 )
 
 // Start begins the work that goes on beside commands; it ends with ctx.
 func (s *Service) Start(ctx context.Context) {
 	s.background = ctx
 	go s.housekeeping(ctx)
+	go s.monitor.Run(ctx)
 }
 
 // housekeepingEvery is how often cursors and sessions are looked over.
@@ -34,6 +33,3 @@ func (s *Service) housekeeping(ctx context.Context) {
 func isoTime(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
 }
-
-// writeExpiryMetrics writes metrics.ttl and metrics.expiration.
-func (s *Service) writeExpiryMetrics(*value.Builder) {}

@@ -2,11 +2,11 @@ package commands
 
 import (
 	"errors"
-	"math"
 
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -106,7 +106,13 @@ func (m *collMod) run() error {
 			return err
 		}
 	}
-	return m.modifyOptions()
+	if err := m.modifyOptions(); err != nil {
+		return err
+	}
+	if err := m.setDocumentTTL(); err != nil {
+		return err
+	}
+	return m.setOnExpire()
 }
 
 // modifyView changes what a view shows.
@@ -147,12 +153,18 @@ func (m *collMod) modifyIndex() error {
 	if err := collModIndexSpec.decodeNested("collMod.index", m.args.Index, &x); err != nil {
 		return err
 	}
+	if m.isTSIndex(&x) {
+		return m.modifyTSIndex(&x)
+	}
 	if err := x.check(m.meta); err != nil {
 		return err
 	}
 	spec, err := m.findIndex(&x)
 	if err != nil {
 		return err
+	}
+	if !x.ExpireAfter.IsMissing() && ttl.IsTSKey(spec.Key) && m.c.svc.params.bool("documentTtlTsIndex") {
+		return m.convertTSIndex(spec, x.ExpireAfter.TruncInt64())
 	}
 	if spec, err = m.setExpire(spec, &x); err != nil {
 		return err
@@ -186,24 +198,12 @@ func (x *collModIndexArgs) check(meta *collectionMeta) error {
 	if x.ExpireAfter.IsMissing() {
 		return nil
 	}
-	return checkIndexExpire(x.ExpireAfter)
+	_, err := ttl.ParseIndexModSeconds(x.ExpireAfter, singleField)
+	return err
 }
 
-func checkIndexExpire(v value.Value) error {
-	if !v.IsNumber() {
-		return wrongType("collMod.index", "expireAfterSeconds", v, numberTypes)
-	}
-	n := v.TruncInt64()
-	switch {
-	case v.IsNaN():
-		return mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
-	case n < 0:
-		return mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
-	case n > math.MaxInt32:
-		return mongoerr.Newf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be greater than max int32_t (2147483647) for secondary indexes, found %d", n)
-	}
-	return nil
-}
+// singleField stands for the key of an index that is not known yet.
+var singleField = value.NewDoc("x", value.Int32(1))
 
 func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
 	if x.Name != nil {
@@ -239,8 +239,8 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	case len(spec.Fields) != 1:
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
 	}
-	if err := m.checkDocumentTTLIndex(spec); err != nil {
-		return nil, err
+	if err := ttl.CheckTTLIndex(m.info.Namespace, m.info.Options, m.args.Index); err != nil {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, mongoerr.From(err).Message)
 	}
 	n := x.ExpireAfter.TruncInt64()
 	if spec.ExpireAfter != nil {
@@ -397,7 +397,7 @@ func (m *collMod) setExpiry(o *optionsDoc) error {
 	case !v.IsNumber():
 		return wrongType("collMod", "expireAfterSeconds", v, "string, long, int, decimal, double")
 	}
-	n, err := checkCollectionTTL(v, m.c.now)
+	n, err := ttl.ParseCollModSeconds(v, m.c.now)
 	if err != nil {
 		return err
 	}
@@ -411,9 +411,6 @@ func (m *collMod) checkTimeSeries() error {
 	}
 	return nil
 }
-
-// checkDocumentTTLIndex guards the index on _ts (semantics.md §8.1).
-func (m *collMod) checkDocumentTTLIndex(*index.Spec) error { return nil }
 
 // optionsDoc is a document of options being changed; the order of the fields
 // is kept.

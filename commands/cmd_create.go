@@ -60,6 +60,9 @@ func runCreate(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if plan, err = c.planExpiry(ns, &a, plan); err != nil {
+		return err
+	}
 	err = c.update(func(tx storage.Tx) error { return c.createAll(tx, ns, plan) })
 	if err != nil {
 		return translate(ns, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -61,6 +62,10 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 	if err != nil {
 		return 0, 0, false, err
 	}
+	given, added, err := c.createTSIndexes(tx, &coll, given)
+	if err != nil {
+		return 0, 0, false, err
+	}
 	target, specs, err := c.parseIndexes(coll.Info(), given)
 	if err != nil {
 		return 0, 0, false, err
@@ -72,7 +77,7 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 		}
 		known = metaOf(coll.Info()).indexes
 	}
-	before = len(known)
+	before = len(known) + synthetic(coll.Info()) - added
 	for _, spec := range specs {
 		err := index.Conflict(known, spec, target.String())
 		if mongoerr.Is(err, mongoerr.IndexAlreadyExists) {
@@ -86,7 +91,39 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 		}
 		known = append(known[:len(known):len(known)], spec)
 	}
-	return before, len(known), created, nil
+	return before, len(known) + synthetic(coll.Info()), created, nil
+}
+
+// createTSIndexes takes the TTL indexes on _ts out of the list: they are
+// document TTL. added is how many were not there before.
+func (c *Call) createTSIndexes(tx storage.Tx, coll *storage.Collection, given []value.Doc) (rest []value.Doc, added int, err error) {
+	ns := (*coll).Info().Namespace
+	for _, d := range given {
+		handled, created, err := c.createTSIndex(tx, *coll, d)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !handled {
+			rest = append(rest, d)
+			continue
+		}
+		if created {
+			added++
+		}
+		if *coll, err = tx.Collection(ns); err != nil {
+			return nil, 0, err
+		}
+	}
+	return rest, added, nil
+}
+
+// synthetic counts the indexes that are listed without being there: that on
+// _ts.
+func synthetic(info *storage.Info) int {
+	if metaOf(info).docTTL != nil {
+		return 1
+	}
+	return 0
 }
 
 // parseIndexes reads the specifications, and tells which collection carries
@@ -178,6 +215,9 @@ func (c *Call) listedIndexes(info *storage.Info) ([]value.Doc, error) {
 	for _, spec := range metaOf(info).indexes {
 		docs = append(docs, spec.Doc())
 	}
+	if p := metaOf(info).docTTL; p != nil {
+		docs = append(docs, p.TSIndex())
+	}
 	return docs, nil
 }
 
@@ -217,7 +257,15 @@ func runDropIndexes(c *Call) error {
 				return err
 			}
 		}
-		was = len(metaOf(info).indexes)
+		was = len(metaOf(info).indexes) + synthetic(info)
+		if metaOf(info).docTTL != nil && namesTSIndex(find) {
+			if err := c.setDocumentPolicy(tx, coll, nil); err != nil {
+				return err
+			}
+			if !isAll(find) {
+				return nil
+			}
+		}
 		names, every, err := indexesToDrop(metaOf(info), find)
 		if err != nil {
 			return err
@@ -239,6 +287,13 @@ func runDropIndexes(c *Call) error {
 	}
 	return c.wait()
 }
+
+// namesTSIndex reports whether an index argument includes the index on _ts.
+func namesTSIndex(v value.Value) bool {
+	return isAll(v) || v.Str() == ttl.TSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
+}
+
+func isAll(v value.Value) bool { return v.Str() == "*" }
 
 // indexesToDrop resolves the index argument: a name, "*", a list of names,
 // or a key pattern.

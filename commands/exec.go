@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -79,6 +80,7 @@ type records struct {
 	visible func(r *storage.Record, now int64) bool
 	done    bool
 
+	exposeTS bool // documents are returned with _ts
 	keepKeys bool // remember the index key of each record
 	keys     [][]byte
 }
@@ -91,7 +93,8 @@ const (
 // newRecords starts an iteration over a collection.
 func newRecords(x *execution, info *storage.Info, scans []scan) *records {
 	r := &records{x: x, ns: info.Namespace, uuid: info.UUID, scans: scans, chunk: firstChunk}
-	r.visible = metaOf(info).visibility()
+	m := metaOf(info)
+	r.visible, r.exposeTS = m.visible, m.docTTL != nil && m.docTTL.ExposeTS
 	return r
 }
 
@@ -113,7 +116,7 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 				continue
 			}
 			r.x.stats.docsExamined++
-			return *rec, true, nil
+			return r.shown(*rec), true, nil
 		}
 		if r.done {
 			return rec, false, nil
@@ -122,6 +125,14 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 			return rec, false, err
 		}
 	}
+}
+
+// shown is a record as users see it.
+func (r *records) shown(rec storage.Record) storage.Record {
+	if r.exposeTS {
+		rec.Doc = ttl.WithTS(&rec)
+	}
+	return rec
 }
 
 // currentKey is the index key of the record returned last.

@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 func errTimeSeries() error {
@@ -24,4 +25,10 @@ func (c *Call) openMeasurements(*execution, *storage.Info, *readQuery) (agg.Iter
 
 func (h *host) outTimeSeries(storage.Namespace, *storage.Info, agg.OutTarget) (agg.OutWriter, error) {
 	return nil, errTimeSeries()
+}
+
+// documentsOf are the documents of a record: the measurements of a bucket,
+// else the one.
+func (w *writer) documentsOf(r storage.Record) ([]value.Doc, error) {
+	return []value.Doc{r.Doc}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -43,6 +44,8 @@ type collectionMeta struct {
 
 	preImages bool
 
+	rules   *ttl.Rules                              // what expires, nil: nothing
+	docTTL  *ttl.DocumentPolicy                     // nil: off
 	visible func(r *storage.Record, now int64) bool // nil: all records are
 }
 
@@ -82,6 +85,11 @@ func (Indexer) Attach(info *storage.Info) any {
 			d := spec.Doc()
 			m.text, _ = text.NewIndex(d.Lookup("weights").Doc(), d.Lookup("default_language").Str(), d.Lookup("language_override").Str())
 		}
+	}
+	m.rules = ttl.NewRules(info)
+	if m.rules != nil && m.rules.Document != nil {
+		m.docTTL = m.rules.Document
+		m.visible = m.docTTL.Visible
 	}
 	return m
 }
@@ -142,8 +150,6 @@ func (m *collectionMeta) textMatcher() match.TextMatcher {
 	}
 	return plainText
 }
-
-func (m *collectionMeta) visibility() func(*storage.Record, int64) bool { return m.visible }
 
 // idIndex is the name of the index on _id.
 const idIndex = "_id_"

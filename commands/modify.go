@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -150,7 +151,11 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	if v := w.meta.visible; v != nil && !v(&r, c.now) {
 		return false, nil
 	}
-	ok, position, err := m.query.matcher.MatchWithPosition(m.exec.env, r.Doc)
+	shown := r.Doc
+	if p := w.meta.docTTL; p != nil && p.ExposeTS {
+		shown = ttl.WithTS(&r)
+	}
+	ok, position, err := m.query.matcher.MatchWithPosition(m.exec.env, shown)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -166,7 +171,7 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	out.matched++
 	out.new = d
 	if !modified {
-		return true, nil
+		return true, w.touch(r)
 	}
 	out.modified++
 	return true, w.replace(r, d)

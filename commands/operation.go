@@ -130,3 +130,19 @@ func (r *operationRegistry) count() (n int) {
 	}
 	return n
 }
+
+// countClients is the number of operations that clients run, without those
+// that ask for a pass themselves.
+func (r *operationRegistry) countClients() (n int) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		for _, op := range s.ops {
+			if op.name != "runExpirationPass" && op.name != "testClock" && op.name != "hello" {
+				n++
+			}
+		}
+		s.mu.Unlock()
+	}
+	return n
+}

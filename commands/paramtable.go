@@ -15,9 +15,15 @@ func parameterTable() []parameter {
 	integer := func(name string, initial, least, most int64) parameter {
 		return parameter{name: name, initial: value.Int(initial), startup: true, runtime: true, check: checkInt(name, least, most)}
 	}
+	sleep := integer("ttlMonitorSleepSecs", 60, 1, math.MaxInt32)
+	sleep.onChange = func(s *Service, _ value.Value) {
+		if s.monitor != nil {
+			s.monitor.ParametersChanged()
+		}
+	}
 	return []parameter{
 		boolean("ttlMonitorEnabled", true, true),
-		integer("ttlMonitorSleepSecs", 60, 1, math.MaxInt32),
+		sleep,
 		boolean("ttlMonitorBatchDeletes", true, true),
 		integer("ttlMonitorSubPassTargetSecs", 60, 0, math.MaxInt32),
 		integer("ttlIndexDeleteTargetTimeMS", 1000, 0, math.MaxInt32),
@@ -25,6 +31,7 @@ func parameterTable() []parameter {
 		integer("documentTtlPurgeYieldThreshold", 64, 0, math.MaxInt32),
 		boolean("documentTtlStrictTsOnly", false, true),
 		boolean("documentTtlTsIndex", true, false),
+		boolean("enableTestClock", false, false),
 		integer("cursorTimeoutMillis", 600000, math.MinInt32, math.MaxInt32),
 		integer("journalCommitInterval", 100, 1, 500),
 		integer("transactionLifetimeLimitSeconds", 60, 1, math.MaxInt32),

@@ -69,6 +69,7 @@ type Service struct {
 	fsync      *fsyncLock
 	background context.Context // ends when the server stops
 	processID  value.OID
+	monitor    *ttl.Monitor
 	changes    *broadcast // signalled after every committed write
 	queues     *queue.Broker
 	lastConn   atomic.Int64
@@ -88,7 +89,8 @@ func New(o Options) (*Service, error) {
 	if err := s.params.load(o.Parameters); err != nil {
 		return nil, err
 	}
-	s.queues = queue.NewBroker(s.clock, s.real, &ttl.Metrics{})
+	s.monitor = s.newMonitor()
+	s.queues = queue.NewBroker(s.clock, s.real, s.monitor.Metrics())
 	s.buildTable()
 	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -55,7 +56,7 @@ func (c *Call) planClustered(ns storage.Namespace, a *createArgs) (*creation, er
 	b.Reset(nil)
 	b.Document("clusteredIndex", spec)
 	if !a.ExpireAfter.IsMissing() {
-		seconds, err := checkCollectionTTL(a.ExpireAfter, c.now)
+		seconds, err := ttl.ParseCollectionSeconds(a.ExpireAfter, c.now)
 		if err != nil {
 			return nil, err
 		}
@@ -107,32 +108,15 @@ func parseClustered(d value.Doc) (value.Doc, error) {
 	return value.NewDoc("v", value.Int32(2), "key", d.Lookup("key"), "name", value.String(name), "unique", value.Bool(true)), nil
 }
 
-// checkCollectionTTL checks the expireAfterSeconds of a clustered or
-// time-series collection (semantics.md §5).
-func checkCollectionTTL(v value.Value, now int64) (int64, error) {
-	if !v.IsNumber() {
-		return 0, wrongType("create", "expireAfterSeconds", v, numberTypes)
-	}
-	n := v.TruncInt64()
-	switch {
-	case v.IsNaN():
-		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
-	case n < 0:
-		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
-	case n > (1<<63-1)/1000:
-		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' cannot overflow int64_t when cast as milliseconds")
-	case n > now/1000:
-		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot exceed time since last epoch")
-	}
-	return n, nil
-}
-
 // checkIndexAllowed refuses indexes that the kind of collection cannot have.
 func (c *Call) checkIndexAllowed(info *storage.Info, spec value.Doc) error {
 	if metaOf(info).clustered != nil && spec.Lookup("clustered").Truthy() {
 		return mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "cannot create a second clustered index")
 	}
-	return nil
+	if err := ttl.LoadIndexingMode(info.Options).CheckCreateIndex(); err != nil {
+		return err
+	}
+	return ttl.CheckTTLIndex(info.Namespace, info.Options, spec)
 }
 
 func (c *Call) planTimeSeries(storage.Namespace, *createArgs) (*creation, error) {

@@ -45,6 +45,7 @@ func commandFamilies() [][]command {
 		sessionCommands(),
 		catalogCommands(),
 		statsCommands(),
+		expiryCommands(),
 		queueCommands(),
 	}
 }

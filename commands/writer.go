@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -20,6 +21,8 @@ type writer struct {
 	meta   *collectionMeta
 	ns     storage.Namespace
 	bypass bool // bypassDocumentValidation
+	// expired is why the record being removed is removed, nil for a delete.
+	expired *ttl.Expired
 }
 
 // newWriter opens a collection for writing.
@@ -29,34 +32,54 @@ func (c *Call) newWriter(tx storage.Tx, coll storage.Collection, bypass bool) *w
 
 // insert stores a document that has its _id first (see prepareInsert).
 func (w *writer) insert(d value.Doc) (storage.RecordID, error) {
+	d = w.stripped(d)
 	if err := w.validate(d, nil); err != nil {
-		return 0, err
-	}
-	if err := w.purgeExpired(d); err != nil {
 		return 0, err
 	}
 	if err := w.makeRoom(len(d)); err != nil {
 		return 0, err
 	}
-	id, err := w.coll.Insert(d, w.c.now)
-	if err != nil {
-		return 0, w.translate(err, d)
+	for {
+		id, err := w.coll.Insert(d, w.c.now)
+		if err == nil || !w.purgeExpired(err) {
+			return id, w.translate(err, d)
+		}
 	}
-	return id, nil
 }
 
 // replace stores a new version of a record.
 func (w *writer) replace(r storage.Record, d value.Doc) error {
+	d = w.stripped(d)
 	if len(d) > MaxDocumentBytes {
 		return mongoerr.Newf(17419, "Resulting document after update is larger than %d", MaxDocumentBytes)
 	}
 	if err := w.validate(d, r.Doc); err != nil {
 		return err
 	}
-	if err := w.coll.Update(r.ID, d, w.c.now); err != nil {
-		return w.translate(err, d)
+	for {
+		err := w.coll.Update(r.ID, d, w.c.now)
+		if err == nil || !w.purgeExpired(err) {
+			return w.translate(err, d)
+		}
 	}
-	return nil
+}
+
+// touch refreshes the instant of the last write of a document that an update
+// matched without changing it (semantics.md §7.3).
+func (w *writer) touch(r storage.Record) error {
+	if w.meta.docTTL == nil {
+		return nil
+	}
+	return w.translate(w.coll.Update(r.ID, r.Doc, w.c.now), r.Doc)
+}
+
+// stripped drops a _ts that a client sent back: with document TTL it is the
+// server's (semantics.md §7.7).
+func (w *writer) stripped(d value.Doc) value.Doc {
+	if w.meta.docTTL == nil {
+		return d
+	}
+	return ttl.StripTS(d)
 }
 
 // remove deletes a record.
@@ -64,18 +87,24 @@ func (w *writer) remove(r storage.Record) error {
 	return translate(w.ns, w.coll.Delete(r.ID))
 }
 
-// purgeExpired removes a document with the same _id that has expired but was
-// not swept yet: for the client it does not exist (semantics.md §7.3).
-func (w *writer) purgeExpired(d value.Doc) error {
-	if w.meta.visible == nil {
-		return nil
+// purgeExpired makes room for a write that met an expired document with the
+// same unique key: for the client that document does not exist
+// (semantics.md §7.4). It reports whether the write is to be tried again.
+func (w *writer) purgeExpired(err error) bool {
+	var dup *storage.DuplicateKeyError
+	if w.meta.visible == nil || !errors.As(err, &dup) {
+		return false
 	}
-	key := value.AppendKey(nil, d.Lookup("_id"))
-	r, ok, err := w.coll.Find(idIndex, key)
-	if err != nil || !ok || w.meta.visible(&r, w.c.now) {
-		return err
+	r, ok := w.coll.Get(dup.Existing)
+	if !ok || w.meta.visible(&r, w.c.now) {
+		return false
 	}
-	return w.coll.Delete(r.ID)
+	at, _ := w.meta.docTTL.ExpiresAt(&r)
+	if _, err := w.expire(r, &ttl.Expired{Policy: ttl.Document, At: at, Removed: w.c.now}); err != nil {
+		return false
+	}
+	w.c.svc.monitor.Metrics().Purged.Add(1)
+	return true
 }
 
 // makeRoom deletes the oldest documents of a capped collection.
@@ -101,6 +130,13 @@ func (w *writer) makeRoom(size int) error {
 // validate applies the collection's validator to a new version of a
 // document; old is nil for an insert.
 func (w *writer) validate(d, old value.Doc) error {
+	if err := w.validateSchema(d, old); err != nil || w.meta.docTTL == nil {
+		return err
+	}
+	return w.meta.docTTL.CheckWrite(d)
+}
+
+func (w *writer) validateSchema(d, old value.Doc) error {
 	m := w.meta
 	if m.validator == nil || w.bypass {
 		return nil
@@ -125,6 +161,9 @@ func (w *writer) validate(d, old value.Doc) error {
 
 // translate adds to a duplicate key error what MongoDB says about it.
 func (w *writer) translate(err error, d value.Doc) error {
+	if err == nil {
+		return nil
+	}
 	var dup *storage.DuplicateKeyError
 	if !errors.As(err, &dup) {
 		return translate(w.ns, err)
