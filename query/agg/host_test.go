@@ -66,7 +66,9 @@ func (m *memory) near(x *Exec, docs []value.Doc) (Source, error) {
 	}}}, nil
 }
 
-func (m *memory) Special(_ *Exec, s Special) (Iterator, error) { return Docs(m.special[s.Stage]...), nil }
+func (m *memory) Special(_ *Exec, s Special) (Iterator, error) {
+	return Docs(m.special[s.Stage]...), nil
+}
 
 func (m *memory) Out(_ *Exec, t OutTarget) (OutWriter, error) {
 	return &memoryOut{m: m, ns: t.DB + "." + t.Coll}, nil

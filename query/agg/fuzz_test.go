@@ -1,0 +1,91 @@
+package agg
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// fuzzLimit bounds what a fuzzed pipeline may do.
+const fuzzLimit = 2000
+
+// FuzzCompile compiles and runs arbitrary pipelines: whatever they are, they
+// must not panic.
+func FuzzCompile(f *testing.F) {
+	for _, seed := range fuzzSeeds {
+		d := array(f, seed)
+		f.Add([]byte(d))
+	}
+	for name := range accumulators {
+		f.Add([]byte(array(f, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2, "output": "$c", "sortBy": {"a": 1}, "p": [0.5], "method": "approximate"}}}}]`)))
+	}
+	for name := range windowFunctions {
+		f.Add([]byte(array(f, `[{"$setWindowFields": {"sortBy": {"a": 1}, "output": {"x": {"`+name+`": {"input": "$b", "unit": "day", "N": 2, "by": 1, "output": "$c"}, "window": {"range": [-1, 1]}}}}}]`)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if value.Validate(b) != nil {
+			t.Skip()
+		}
+		fuzzPipeline(t, value.Doc(b))
+	})
+}
+
+var fuzzSeeds = []string{
+	`[{"$match": {"a": 1}}, {"$sort": {"a.b": -1}}, {"$limit": 3}]`,
+	`[{"$lookup": {"from": "c", "localField": "a", "foreignField": "b", "as": "x", "let": {"v": "$a"}, "pipeline": [{"$match": {"$expr": {"$eq": ["$a", "$$v"]}}}]}}, {"$unwind": "$x"}]`,
+	`[{"$graphLookup": {"from": "c", "startWith": "$a", "connectFromField": "a", "connectToField": "b", "as": "x", "maxDepth": 2, "depthField": "d"}}]`,
+	`[{"$densify": {"field": "a", "partitionByFields": ["b"], "range": {"step": 1, "bounds": "full"}}}]`,
+	`[{"$densify": {"field": "a", "range": {"step": 9223372036854775807, "unit": "year", "bounds": [{"$date": 0}, {"$date": {"$numberLong": "9223372036854775807"}}]}}}]`,
+	`[{"$fill": {"sortBy": {"a": 1}, "output": {"b": {"method": "linear"}, "c": {"value": 1}}}}]`,
+	`[{"$bucketAuto": {"groupBy": "$a", "buckets": 3, "granularity": "R5"}}]`,
+	`[{"$bucket": {"groupBy": "$a", "boundaries": [0, 1, 2], "default": 9}}]`,
+	`[{"$facet": {"x": [{"$count": "n"}], "y": [{"$sample": {"size": 2}}]}}]`,
+	`[{"$unionWith": {"coll": "c", "pipeline": [{"$skip": 1}]}}]`,
+	`[{"$redact": {"$cond": ["$a", "$$DESCEND", "$$PRUNE"]}}]`,
+	`[{"$merge": {"into": "x", "on": "_id", "let": {"y": 1}, "whenMatched": [{"$set": {"z": "$$new.a"}}]}}]`,
+	`[{"$out": {"db": "a", "coll": "b"}}]`,
+	`[{"$geoNear": {"near": [1, 2], "distanceField": "d.e", "includeLocs": "l"}}]`,
+	`[{"$setWindowFields": {"partitionBy": {"$add": ["$a", 1]}, "sortBy": {"a": 1}, "output": {"x.y": {"$sum": "$a", "window": {"documents": [-1, "unbounded"]}}}}}]`,
+	`[{"$replaceRoot": {"newRoot": {"$mergeObjects": ["$$ROOT", {"x": 1}]}}}, {"$unset": ["a", "b.c"]}, {"$sortByCount": "$x"}]`,
+}
+
+// fuzzPipeline runs a pipeline on a few documents.
+func fuzzPipeline(t *testing.T, pipeline value.Doc) {
+	p, err := Compile(pipeline, Options{DB: "test", Coll: "c"})
+	if err != nil {
+		return
+	}
+	p.Explain(QueryPlanner, nil)
+	p.Leading()
+	h := newMemory()
+	h.colls["test.c"] = docs(t, `[{"_id": 1, "a": 1, "b": {"c": 2}}, {"_id": 2, "a": [1, {"b": 2}], "b": null}, {"_id": 3, "a": {"b": [1, [2]]}, "b": "x"}, {"_id": 4, "a": 2.5, "b": {"$date": 5}},
+		{"_id": 5, "a": {"$date": 86400000}, "b": 3}, {"_id": 6}]`)
+	x := newExec(h)
+	steps := 0
+	x.Interrupt = func() error {
+		if steps++; steps > fuzzLimit {
+			return errFuzzDone
+		}
+		return nil
+	}
+	x.Env.Interrupt = x.Interrupt
+	it, err := p.Open(x)
+	if err != nil {
+		return
+	}
+	defer it.Close()
+	for range fuzzLimit {
+		if d, err := it.Next(); d == nil || err != nil {
+			return
+		} else if err := value.Validate(d); err != nil && !strings.Contains(err.Error(), "depth") {
+			t.Fatalf("%s gives invalid BSON: %v", pipeline, err)
+		}
+	}
+}
+
+type fuzzDone struct{}
+
+func (fuzzDone) Error() string { return "enough" }
+
+var errFuzzDone = fuzzDone{}
