@@ -70,6 +70,9 @@ func TestNullSemantics(t *testing.T) {
 		`{a: {$exists: false}}`:               {"no_a"},
 		`{"a.b": {$eq: null}}`:                {"a_empty_subobject", "a_null", "a_number", "a_subobject_b_null", "a_undefined", "no_a", "b_mix", "some_b_nulls", "some_b_missing"},
 		`{"a.b": {$exists: false}}`:           {"no_a", "a_empty_subobject", "a_null", "a_number", "a_undefined", "a_double_array", "a_empty_array", "all_nulls", "no_nulls", "with_null", "with_undefined"},
+		`{a: {$elemMatch: {$ne: null}}}`:      {"a_double_array", "b_mix", "no_b_nulls", "some_b_nulls", "some_b_undefined", "some_b_missing", "no_nulls", "with_undefined", "with_null"},
+		`{a: {$elemMatch: {b: {$ne: null}}}}`: {"no_b_nulls", "some_b_nulls", "some_b_undefined", "some_b_missing", "b_mix"},
+		`{"a.b": {$elemMatch: {$eq: null}}}`:  {},
 		`{a: {$elemMatch: {$eq: null}}}`:      {"all_nulls", "with_null"},
 		`{a: {$elemMatch: {b: {$eq: null}}}}`: {"b_mix", "some_b_nulls", "some_b_missing", "a_double_array"},
 	}
