@@ -28,8 +28,8 @@ func TestExactAgreesWithDecimals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.SampledFrom(functions).Draw(t, "function")
 		x := rapid.Float64Range(f.low, f.high).Draw(t, "x")
-		if math.Abs(x) > 0 && math.Abs(x) < 1e-300 {
-			return // too small for the decimals of the reference
+		if math.Abs(x) < 1e-12 {
+			return // e^x may lie as near to a tie as 2^-107 there
 		}
 		if got, want := f.double(x), viaDecimal(f.decimal, f.double)(x); got != want {
 			t.Fatalf("%s(%v) = %v, want %v", f.name, x, got, want)

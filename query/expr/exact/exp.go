@@ -15,6 +15,9 @@ func init() {
 	}
 }
 
+// tiny is where sin, sinh and the other odd functions round to x itself.
+const tiny = 1e-9
+
 // expm1 is e^a - 1 for a small a (|a| ≤ ln2/2).
 func expm1(a pair) pair {
 	const halvings = 6
@@ -110,7 +113,9 @@ func expHalves(x float64) (up, down pair) {
 // Sinh is the hyperbolic sine.
 func Sinh(x float64) float64 {
 	switch a := math.Abs(x); {
-	case !(a < 700) || a < 1e-9:
+	case a < tiny:
+		return x
+	case !(a < 700):
 		return math.Sinh(x)
 	case a < 0.3:
 		return series(single(x), single(x), 2, false).double()
@@ -131,7 +136,10 @@ func Cosh(x float64) float64 {
 // Tanh is the hyperbolic tangent.
 func Tanh(x float64) float64 {
 	a := math.Abs(x)
-	if !(a < 20) || a < 1e-9 {
+	if a < tiny {
+		return x
+	}
+	if !(a < 20) {
 		return math.Tanh(x)
 	}
 	up, down := expHalves(x)
@@ -148,7 +156,10 @@ func logOf(a pair) pair { return logPair(a.hi).add(single(a.lo / a.hi)) }
 // Asinh is the inverse hyperbolic sine.
 func Asinh(x float64) float64 {
 	a := math.Abs(x)
-	if !(a < 1e100) || a < 1e-9 {
+	if a < tiny {
+		return x
+	}
+	if !(a < 1e100) {
 		return math.Asinh(x)
 	}
 	y := logOf(twoProduct(a, a).add(single(1)).sqrt().add(single(a)))
@@ -166,7 +177,10 @@ func Acosh(x float64) float64 {
 // Atanh is the inverse hyperbolic tangent.
 func Atanh(x float64) float64 {
 	a := math.Abs(x)
-	if !(a < 1) || a < 1e-9 {
+	if a < tiny {
+		return x
+	}
+	if !(a < 1) {
 		return math.Atanh(x)
 	}
 	y := logOf(twoSum(1, a).div(twoSum(1, -a))).scale(0.5)

@@ -46,10 +46,13 @@ func sinCos(x float64) (sin, cos pair) {
 	return s, c
 }
 
-func near(x float64) bool { return math.Abs(x) < farArgument && math.Abs(x) > 1e-9 }
+func near(x float64) bool { return math.Abs(x) < farArgument }
 
 // Sin is the sine.
 func Sin(x float64) float64 {
+	if math.Abs(x) < tiny {
+		return x
+	}
 	if !near(x) {
 		return math.Sin(x)
 	}
@@ -68,6 +71,9 @@ func Cos(x float64) float64 {
 
 // Tan is the tangent.
 func Tan(x float64) float64 {
+	if math.Abs(x) < tiny {
+		return x
+	}
 	if !near(x) {
 		return math.Tan(x)
 	}
@@ -81,7 +87,10 @@ func Far(x float64) bool { return math.Abs(x) >= farArgument }
 
 // Atan is the arc tangent.
 func Atan(x float64) float64 {
-	if !(math.Abs(x) < 1e100) || math.Abs(x) < 1e-9 {
+	if math.Abs(x) < tiny {
+		return x
+	}
+	if !(math.Abs(x) < 1e100) {
 		return math.Atan(x)
 	}
 	y0 := math.Atan(x)
@@ -109,7 +118,10 @@ func complement(x float64) pair { return twoSum(1, -x).mul(twoSum(1, x)).sqrt() 
 
 // Asin is the arc sine.
 func Asin(x float64) float64 {
-	if !(math.Abs(x) < 1) || math.Abs(x) < 1e-9 {
+	if math.Abs(x) < tiny {
+		return x
+	}
+	if !(math.Abs(x) < 1) {
 		return math.Asin(x)
 	}
 	w := complement(x)
