@@ -3,12 +3,12 @@ package index
 import (
 	"bytes"
 	"cmp"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
@@ -23,26 +23,43 @@ import (
 
 var scalars = []string{`1`, `2`, `3`, `2.5`, `null`, `"a"`, `"ab"`, `"b"`, `true`, `{"$date":{"$numberLong":"5"}}`, `{"$numberDouble":"NaN"}`, `{"$minKey":1}`, `{"$maxKey":1}`}
 
-func drawValue(t *rapid.T, depth int) string {
-	n := rapid.IntRange(0, 9).Draw(t, "kind")
+// seeds is how many random cases the tests of plans go through.
+var seeds = flag.Uint64("index.seeds", 1200, "random cases for the tests of plans")
+
+// gen draws random documents, filters and specifications. One seed always
+// gives the same.
+type gen struct{ *rand.Rand }
+
+func newGen(seed uint64) gen { return gen{rand.New(rand.NewPCG(seed, 1))} }
+
+// oneIn is true once in n times.
+func (g gen) oneIn(n int) bool { return g.IntN(n) == 0 }
+
+func (g gen) pick(from ...string) string { return from[g.IntN(len(from))] }
+
+func (g gen) value(depth int) string {
+	n := g.IntN(10)
 	switch {
-	case n < 6 || depth == 0:
-		return rapid.SampledFrom(scalars).Draw(t, "scalar")
+	case n < 5 || depth == 0:
+		return g.pick(scalars...)
 	case n < 8:
-		var items []string
-		for range rapid.IntRange(0, 3).Draw(t, "len") {
-			items = append(items, drawValue(t, depth-1))
-		}
-		return "[" + strings.Join(items, ",") + "]"
+		return "[" + strings.Join(g.many(0, 3, func() string { return g.value(depth - 1) }), ",") + "]"
 	}
-	return drawDoc(t, depth-1)
+	return g.doc(depth - 1)
 }
 
-func drawDoc(t *rapid.T, depth int) string {
+func (g gen) many(least, most int, draw func() string) (out []string) {
+	for range least + g.IntN(most-least+1) {
+		out = append(out, draw())
+	}
+	return out
+}
+
+func (g gen) doc(depth int) string {
 	var fields []string
-	for _, name := range []string{"a", "b", "c", "0"} {
-		if name != "0" && rapid.IntRange(0, 2).Draw(t, "has") > 0 {
-			fields = append(fields, fmt.Sprintf("%q:%s", name, drawValue(t, depth)))
+	for _, name := range []string{"a", "b", "c"} {
+		if !g.oneIn(3) {
+			fields = append(fields, fmt.Sprintf("%q:%s", name, g.value(depth)))
 		}
 	}
 	return "{" + strings.Join(fields, ",") + "}"
@@ -53,102 +70,119 @@ var (
 	rarePaths  = []string{"c", "a.b.c", "a.0", "b.a", "b.1", "a.0.b", "b.c"}
 )
 
-func drawPath(t *rapid.T) string {
-	if rapid.IntRange(0, 4).Draw(t, "rare") == 4 {
-		return rapid.SampledFrom(rarePaths).Draw(t, "path")
+func (g gen) path() string {
+	if g.oneIn(6) {
+		return g.pick(rarePaths...)
 	}
-	return rapid.SampledFrom(usualPaths).Draw(t, "path")
+	return g.pick(usualPaths...)
 }
 
-func drawOperator(t *rapid.T, depth int) string {
-	op := rapid.SampledFrom([]string{"$eq", "$gt", "$gte", "$lt", "$lte", "$ne", "$in", "$nin", "$exists", "$type", "$regex", "$not", "$elemMatch", "$size", "$mod", "$all"}).Draw(t, "op")
+var operators = []string{"$eq", "$gt", "$gte", "$lt", "$lte", "$gt", "$lt", "$ne", "$in", "$nin", "$exists", "$type", "$regex", "$not", "$elemMatch", "$elemMatch", "$size", "$mod", "$all"}
+
+func (g gen) operator(depth int) string {
+	op := g.pick(operators...)
 	switch op {
 	case "$in", "$nin", "$all":
-		var items []string
-		for range rapid.IntRange(0, 3).Draw(t, "len") {
-			items = append(items, drawValue(t, 1))
-		}
-		return fmt.Sprintf("%q:[%s]", op, strings.Join(items, ","))
+		return fmt.Sprintf("%q:[%s]", op, strings.Join(g.many(0, 3, func() string { return g.value(1) }), ","))
 	case "$exists":
-		return fmt.Sprintf("%q:%v", op, rapid.Bool().Draw(t, "exists"))
+		return `"$exists":` + g.pick("true", "false")
 	case "$type":
-		return `"$type":` + rapid.SampledFrom([]string{`"number"`, `"string"`, `"null"`, `"array"`, `"object"`, `"int"`, `["bool","date"]`}).Draw(t, "type")
+		return `"$type":` + g.pick(`"number"`, `"string"`, `"null"`, `"array"`, `"object"`, `"int"`, `["bool","date"]`)
 	case "$regex":
-		return `"$regex":` + rapid.SampledFrom([]string{`"^a"`, `"b"`, `"^ab$"`, `"^a*"`}).Draw(t, "regex")
+		return `"$regex":` + g.pick(`"^a"`, `"b"`, `"^ab$"`, `"^a*"`)
 	case "$size":
-		return fmt.Sprintf(`"$size":%d`, rapid.IntRange(0, 3).Draw(t, "size"))
+		return `"$size":` + g.pick("0", "1", "2")
 	case "$mod":
 		return `"$mod":[2,1]`
 	case "$not", "$elemMatch":
 		if depth == 0 {
-			return `"$eq":` + drawValue(t, 1)
+			return `"$eq":` + g.value(1)
 		}
-		if op == "$elemMatch" && rapid.Bool().Draw(t, "object") {
-			return `"$elemMatch":` + drawFilter(t, depth-1)
+		if op == "$elemMatch" && g.oneIn(2) {
+			return `"$elemMatch":` + g.filter(depth-1)
 		}
-		return fmt.Sprintf("%q:{%s}", op, drawOperators(t, depth-1))
+		return fmt.Sprintf("%q:{%s}", op, g.operators(depth-1))
 	}
-	return fmt.Sprintf("%q:%s", op, drawValue(t, 1))
+	return fmt.Sprintf("%q:%s", op, g.value(1))
 }
 
-func drawOperators(t *rapid.T, depth int) string {
-	a := drawOperator(t, depth)
-	if rapid.IntRange(0, 2).Draw(t, "more") == 0 {
-		if b := drawOperator(t, depth); b[:4] != a[:4] {
+func (g gen) operators(depth int) string {
+	a := g.operator(depth)
+	if g.oneIn(3) {
+		if b := g.operator(depth); b[:4] != a[:4] {
 			return a + "," + b
 		}
 	}
 	return a
 }
 
-func drawFilter(t *rapid.T, depth int) string {
+func (g gen) filter(depth int) string {
 	var parts []string
 	seen := map[string]bool{}
-	for range rapid.IntRange(1, 3).Draw(t, "conditions") {
-		path := drawPath(t)
-		if seen[path] {
-			continue
+	for range 1 + g.IntN(3) {
+		path := g.path()
+		switch {
+		case seen[path]:
+		case g.oneIn(4):
+			parts = append(parts, fmt.Sprintf("%q:%s", path, g.value(2)))
+		default:
+			parts = append(parts, fmt.Sprintf("%q:{%s}", path, g.operators(depth)))
 		}
 		seen[path] = true
-		if rapid.IntRange(0, 3).Draw(t, "implicit") == 0 {
-			parts = append(parts, fmt.Sprintf("%q:%s", path, drawValue(t, 2)))
-		} else {
-			parts = append(parts, fmt.Sprintf("%q:{%s}", path, drawOperators(t, depth)))
-		}
 	}
-	if depth > 0 && rapid.IntRange(0, 3).Draw(t, "logical") == 0 {
-		op := rapid.SampledFrom([]string{"$or", "$nor", "$and"}).Draw(t, "logic")
-		parts = append(parts, fmt.Sprintf("%q:[%s,%s]", op, drawFilter(t, depth-1), drawFilter(t, depth-1)))
+	if depth > 0 && g.oneIn(4) {
+		parts = append(parts, fmt.Sprintf("%q:[%s,%s]", g.pick("$or", "$nor", "$and"), g.filter(depth-1), g.filter(depth-1)))
 	}
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func drawSpec(t *rapid.T) string {
-	kind := rapid.IntRange(0, 9).Draw(t, "kind")
+var partials = []string{
+	`{"a":{"$gt":1}}`, `{"b":{"$exists":true}}`, `{"a":{"$type":"number"},"c":{"$lte":3}}`, `{"$or":[{"a":2},{"b":{"$in":[1,"a"]}}]}`, `{"a":null}`,
+}
+
+func (g gen) spec() string {
+	kind := g.IntN(10)
 	switch kind {
 	case 0:
-		return `{"key":{"` + rapid.SampledFrom([]string{"$**", "a.$**"}).Draw(t, "wildcard") + `":1}}`
+		return `{"key":{"` + g.pick("$**", "a.$**") + `":1}}`
 	case 1:
-		return `{"key":{"` + drawPath(t) + `":"hashed","c":1}}`
+		return `{"key":{"` + g.path() + `":"hashed","c":1}}`
 	}
 	var fields []string
 	seen := map[string]bool{}
-	for range rapid.IntRange(1, 3).Draw(t, "fields") {
-		if path := drawPath(t); !seen[path] {
+	for range 1 + g.IntN(3) {
+		if path := g.path(); !seen[path] {
 			seen[path] = true
-			fields = append(fields, fmt.Sprintf("%q:%d", path, rapid.SampledFrom([]int{1, -1}).Draw(t, "direction")))
+			fields = append(fields, fmt.Sprintf("%q:%s", path, g.pick("1", "-1")))
 		}
 	}
 	spec := `{"key":{` + strings.Join(fields, ",") + `}`
 	switch kind {
-	case 2, 3:
+	case 2:
 		spec += `,"sparse":true`
-	case 4, 5:
-		spec += `,"partialFilterExpression":` + rapid.SampledFrom([]string{
-			`{"a":{"$gt":1}}`, `{"b":{"$exists":true}}`, `{"a":{"$type":"number"},"c":{"$lte":3}}`, `{"$or":[{"a":2},{"b":{"$in":[1,"a"]}}]}`, `{"a":null}`,
-		}).Draw(t, "partial")
+	case 3:
+		spec += `,"partialFilterExpression":` + g.pick(partials...)
 	}
 	return spec + "}"
+}
+
+// each runs a check on many random collections with a random index.
+func each(t *testing.T, check func(g gen, s *Spec, st *store)) {
+	for seed := range *seeds {
+		g := newGen(seed)
+		s, err := Parse(withName(value.MustJSON(g.spec())), ParseOptions{})
+		if err != nil {
+			continue
+		}
+		st := &store{}
+		for range 2 + g.IntN(10) {
+			st.add(s, g.doc(3))
+		}
+		check(g, s, st)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
 }
 
 // store is a collection of documents with one index.
@@ -157,13 +191,6 @@ type store struct {
 	keys     [][][]byte
 	multikey bool
 	entries  int64
-}
-
-// fill adds drawn documents.
-func (st *store) fill(t *rapid.T, s *Spec) {
-	for range rapid.IntRange(4, 12).Draw(t, "docs") {
-		st.add(s, drawDoc(t, 3))
-	}
 }
 
 // add adds a document unless it cannot be indexed.
@@ -217,69 +244,64 @@ func (st *store) estimate(_ *plan.Index, r plan.Range, limit int64) (n int64) {
 }
 
 func TestIndexNeverHidesAMatch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		spec := drawSpec(t)
-		s, err := Parse(withName(value.MustJSON(spec)), ParseOptions{})
-		if err != nil {
-			t.Skip(err)
-		}
-		st := &store{}
-		st.fill(t, s)
-		coll := st.collection(s)
+	each(t, func(g gen, s *Spec, st *store) {
 		for range 6 {
-			filter := drawFilter(t, 2)
-			m, err := match.Compile(value.MustJSON(filter), match.Options{})
+			m, err := match.Compile(value.MustJSON(g.filter(2)), match.Options{})
 			if err != nil {
 				continue
 			}
-			winner, err := plan.Make(&plan.Query{Filter: m}, coll)
+			winner, err := plan.Make(&plan.Query{Filter: m}, st.collection(s))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range append(winner.Rejected, winner) {
-				checkPlan(t, st, m, p, spec)
+				checkPlan(t, st, m, p, s)
 			}
 		}
 	})
 }
 
-func checkPlan(t *rapid.T, st *store, m *match.Matcher, p *plan.Plan, spec string) {
-	env := expr.NewEnv(0)
-	for i, doc := range st.docs {
-		ok, err := m.Match(env, doc)
-		if err != nil {
-			return
-		}
-		found := st.finds(p, i)
-		if ok && !found {
-			t.Fatalf("%s (multikey %v) hides %s from %s\n%v", spec, st.multikey, doc, m.Filter(), p.Explain(&plan.Shape{}).Scan(0).Detail)
-		}
-		if !ok && found && p.Exact {
-			t.Fatalf("%s claims that %s is exact, but %s does not match\n%v", spec, m.Filter(), doc, p.Explain(&plan.Shape{}).Scan(0).Detail)
-		}
+func checkPlan(t testing.TB, st *store, m *match.Matcher, p *plan.Plan, s *Spec) {
+	t.Helper()
+	if problem := planProblem(st, m, p, s); problem != "" {
+		t.Error(problem)
 	}
 }
 
-func TestSortProvidedByIndex(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, err := Parse(withName(value.MustJSON(drawSpec(t))), ParseOptions{})
+// planProblem says what is wrong with a plan, "" for nothing.
+func planProblem(st *store, m *match.Matcher, p *plan.Plan, s *Spec) string {
+	env := newEnv()
+	for i, doc := range st.docs {
+		ok, err := m.Match(env, doc)
 		if err != nil {
-			t.Skip(err)
+			return ""
 		}
-		st := &store{}
-		st.fill(t, s)
-		coll := st.collection(s)
+		found := st.finds(p, i)
+		if ok == found || !ok && !p.Exact {
+			continue
+		}
+		scan := p.Explain(&plan.Shape{}).Scan(0).Detail
+		if ok {
+			return fmt.Sprintf("%s (multikey %v) hides %s from %s\n%v", s.Doc(), st.multikey, doc, m.Filter(), scan)
+		}
+		return fmt.Sprintf("%s claims that %s is exact, but %s does not match\n%v", s.Doc(), m.Filter(), doc, scan)
+	}
+	return ""
+}
+
+func TestSortProvidedByIndex(t *testing.T) {
+	each(t, func(g gen, s *Spec, st *store) {
 		for range 6 {
 			filter := "{}"
-			if rapid.Bool().Draw(t, "filtered") {
-				filter = drawFilter(t, 1)
+			if !g.oneIn(4) {
+				filter = g.filter(1)
 			}
 			m, err := match.Compile(value.MustJSON(filter), match.Options{})
 			if err != nil {
 				continue
 			}
-			sort := drawSort(t, s)
-			winner, err := plan.Make(&plan.Query{Filter: m, Sort: sort}, coll)
+			sort := g.sort(s)
+			winner, err := plan.Make(&plan.Query{Filter: m, Sort: sort}, st.collection(s))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,18 +314,20 @@ func TestSortProvidedByIndex(t *testing.T) {
 	})
 }
 
-// drawSort draws a sort on fields of the index, mostly.
-func drawSort(t *rapid.T, s *Spec) value.Doc {
+// sort draws a sort on fields of the index.
+func (g gen) sort(s *Spec) value.Doc {
 	b := value.NewBuilder()
-	flip := rapid.SampledFrom([]int32{1, -1}).Draw(t, "flip")
-	from := rapid.IntRange(0, len(s.Fields)-1).Draw(t, "from")
-	for _, f := range s.Fields[from:] {
+	flip := int32(1)
+	if g.oneIn(2) {
+		flip = -1
+	}
+	for _, f := range s.Fields[g.IntN(len(s.Fields)):] {
 		direction := flip
 		if f.Desc {
 			direction = -flip
 		}
 		b.Int32(f.Path, direction)
-		if rapid.Bool().Draw(t, "enough") {
+		if g.oneIn(2) {
 			break
 		}
 	}
@@ -339,7 +363,7 @@ func (st *store) scanned(p *plan.Plan, m *match.Matcher) (out []int) {
 		}
 		return cmp.Or(cmp.Compare(a.turn, b.turn), d)
 	})
-	env := expr.NewEnv(0)
+	env := newEnv()
 	for _, e := range entries {
 		if ok, err := m.Match(env, st.docs[e.doc]); ok && err == nil && !slices.Contains(out, e.doc) {
 			out = append(out, e.doc)
@@ -351,7 +375,7 @@ func (st *store) scanned(p *plan.Plan, m *match.Matcher) (out []int) {
 // checkOrder compares the order of a scan with the sort key of each
 // document: the least (for a sort that begins downwards, in that order) of
 // the keys that an index on the sort pattern would hold.
-func checkOrder(t *rapid.T, st *store, m *match.Matcher, p *plan.Plan, s *Spec, sort value.Doc) {
+func checkOrder(t testing.TB, st *store, m *match.Matcher, p *plan.Plan, s *Spec, sort value.Doc) {
 	by, err := Parse(value.NewDoc("key", value.Document(sort), "name", value.String("sort")), ParseOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -363,8 +387,10 @@ func checkOrder(t *rapid.T, st *store, m *match.Matcher, p *plan.Plan, s *Spec, 
 			return
 		}
 		if last != nil && bytes.Compare(last, keys[0]) > 0 {
-			t.Fatalf("%s does not yield %s in the order %s: %s", s.Doc(), m.Filter(), sort, st.docs[i])
+			t.Errorf("%s does not yield %s in the order %s: %s", s.Doc(), m.Filter(), sort, st.docs[i])
 		}
 		last = keys[0]
 	}
 }
+
+func newEnv() *expr.Env { return expr.NewEnv(0) }

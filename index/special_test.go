@@ -111,7 +111,9 @@ func TestGeoIndexNeverHidesAMatch(t *testing.T) {
 		if bound && p.Index == nil {
 			t.Fatalf("%s does not use %s", m.Filter(), spec)
 		}
-		checkPlan(t, st, m, p, spec)
+		if err := planProblem(st, m, p, s); err != "" {
+			t.Fatal(err)
+		}
 	})
 }
 
@@ -141,7 +143,9 @@ func TestTextIndexNeverHidesAMatch(t *testing.T) {
 		if p.Index == nil || p.Text == nil {
 			t.Fatal("the text index is not used")
 		}
-		checkPlan(t, st, m, p, spec)
+		if err := planProblem(st, m, p, s); err != "" {
+			t.Fatal(err)
+		}
 	})
 }
 
