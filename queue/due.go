@@ -82,6 +82,22 @@ func (e *entity) isDue() (bool, error) {
 	return anyIn(dead, byLock, until(e.now))
 }
 
+// activateDue makes all scheduled messages that are due ordinary ones, so
+// that they come before what is sent after them.
+func (e *entity) activateDue() error {
+	for {
+		due, err := heads(e.main, bySchedule, until(e.now), dueBatch)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		for i := range due {
+			if err := e.activate(e.main, &due[i]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // activate makes a scheduled message an ordinary one, as if it had been sent
 // at the instant it was scheduled for.
 func (e *entity) activate(coll storage.Collection, m *message) error {

@@ -79,6 +79,9 @@ func (e *entity) send(d value.Doc) (number int64, id storage.RecordID, err error
 	if err := m.readRequest(d, e.config); err != nil {
 		return 0, 0, err
 	}
+	if err := e.activateDue(); err != nil {
+		return 0, 0, err
+	}
 	l, err := e.numbers()
 	if err != nil {
 		return 0, 0, err
