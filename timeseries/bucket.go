@@ -72,7 +72,9 @@ func OpenBucket(o *Options, d value.Doc, c value.Collator) (*Bucket, error) {
 		col.min.v, col.max.v = h.min.Lookup(name), h.max.Lookup(name)
 		b.size += extremesSize(col)
 	}
-	b.count = rows(data, o.TimeField)
+	if b.count = h.count; b.count <= 0 { // a bucket that was not made here
+		b.count = rows(data, o.TimeField)
+	}
 	return b, nil
 }
 

@@ -346,9 +346,9 @@ func BenchmarkInsert(b *testing.B) {
 	for _, batch := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
 			cat := NewCatalog()
-			list := make([]value.Doc, batch)
-			i := 0
+			list, i := make([]value.Doc, batch), 0
 			f := newBuckets(seconds)
+			f.trust = true
 			b.ReportAllocs()
 			for b.Loop() {
 				for k := range list {
@@ -357,6 +357,7 @@ func BenchmarkInsert(b *testing.B) {
 				}
 				if len(f.records) > 50 {
 					f = newBuckets(seconds)
+					f.trust = true
 				}
 				if err := cat.Insert(f, f, seconds, nil, list); err != nil {
 					b.Fatal(err)

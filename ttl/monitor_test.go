@@ -14,7 +14,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// BuntDB's own goroutine ends up to a second after the engine is closed.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/tidwall/buntdb.(*DB).backgroundManager"))
+}
 
 // running starts a monitor and ends it with the test.
 func running(t *testing.T, h Host, c clock.Clock) *Monitor {
