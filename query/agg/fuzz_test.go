@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,3 +90,58 @@ type fuzzDone struct{}
 func (fuzzDone) Error() string { return "enough" }
 
 var errFuzzDone = fuzzDone{}
+
+// mutate replaces one value somewhere in v by another; at counts down to it.
+func mutate(v value.Value, at *int, with value.Value) value.Value {
+	if *at == 0 {
+		*at = -1
+		return with
+	}
+	*at--
+	if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
+		return v
+	}
+	b := value.NewBuilder()
+	for k, e := range v.Doc().All() {
+		b.Append(k, mutate(e, at, with))
+	}
+	if v.Kind() == value.KindArray {
+		return value.Array(b.Doc())
+	}
+	return value.Document(b.Doc())
+}
+
+func countValues(v value.Value) int {
+	n := 1
+	if v.Kind() == value.KindDocument || v.Kind() == value.KindArray {
+		for e := range v.Doc().Values() {
+			n += countValues(e)
+		}
+	}
+	return n
+}
+
+// TestMutatedPipelinesDoNotPanic puts a wrong value into every place of the
+// seeds.
+func TestMutatedPipelinesDoNotPanic(t *testing.T) {
+	wrong := array(t, `[null, 0, -1, 1.5, {"$numberDouble": "NaN"}, {"$numberLong": "9223372036854775807"}, {"$numberDecimal": "1E+6000"}, "", "$a", "$$ROOT", "a.b", "unbounded",
+		[], [1, 2], [[]], {}, {"a": 1}, {"$add": [1, "$a"]}, {"$literal": []}, {"$date": 0}, true, {"$undefined": true}, {"$minKey": 1}, {"$regularExpression": {"pattern": "a", "options": ""}}]`)
+	seeds := slices.Clone(fuzzSeeds)
+	for name := range accumulators {
+		seeds = append(seeds, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2}}, "y": {"`+name+`": "$a"}}}]`)
+	}
+	for name := range windowFunctions {
+		for _, arg := range []string{`"$a"`, `{}`, `{"input": "$a", "N": 2}`, `{"output": "$a", "by": 1, "default": 2}`, `{"input": "$_id", "unit": "hour"}`, `{"output": "$a", "n": 2, "sortBy": {"b": 1}}`} {
+			seeds = append(seeds, `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"x": {"`+name+`": `+arg+`, "window": {"documents": [-1, 1]}}, "y": {"`+name+`": `+arg+`}}}}]`)
+		}
+	}
+	for _, seed := range seeds {
+		pipeline := value.Array(array(t, seed))
+		for i := 1; i < countValues(pipeline); i++ {
+			for w := range wrong.Values() {
+				at := i
+				fuzzPipeline(t, mutate(pipeline, &at, w).Doc())
+			}
+		}
+	}
+}

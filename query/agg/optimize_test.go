@@ -226,7 +226,7 @@ func TestSpillingGivesTheSame(t *testing.T) {
 		`[{"$sort": {"a": 1, "_id": -1}}]`,
 		`[{"$sort": {"b.a": -1}}, {"$limit": 7}]`,
 		`[{"$group": {"_id": "$a", "n": {"$sum": "$b"}, "l": {"$push": "$_id"}, "s": {"$addToSet": "$c"}, "f": {"$first": "$_id"}, "z": {"$last": "$c"}, "avg": {"$avg": "$b"},
-			"dev": {"$stdDevPop": "$b"}, "min": {"$min": "$c"}, "max": {"$max": "$c"}, "t": {"$topN": {"output": "$_id", "sortBy": {"b": 1}, "n": 3}},
+			"min": {"$min": "$c"}, "max": {"$max": "$c"}, "t": {"$topN": {"output": "$_id", "sortBy": {"b": 1}, "n": 3}},
 			"fn": {"$firstN": {"input": "$_id", "n": 2}}, "ln": {"$lastN": {"input": "$_id", "n": 2}}, "mn": {"$minN": {"input": "$c", "n": 2}},
 			"med": {"$median": {"input": "$b", "method": "approximate"}}, "c": {"$count": {}}}}]`,
 		`[{"$bucketAuto": {"groupBy": "$a", "buckets": 3, "output": {"l": {"$push": "$_id"}}}}]`,
