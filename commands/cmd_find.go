@@ -50,6 +50,9 @@ func runFind(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if handled, err := c.expressFind(ns, &a); handled || err != nil {
+		return translate(ns, err)
+	}
 	f, err := c.openFind(ns, &a)
 	if err != nil {
 		return translate(ns, err)

@@ -43,6 +43,7 @@ type collectionMeta struct {
 	text      *text.Index          // of the text index, nil if there is none
 
 	preImages bool
+	isQueue   bool // a message queue or its dead-letter queue
 
 	rules   *ttl.Rules                              // what expires, nil: nothing
 	docTTL  *ttl.DocumentPolicy                     // nil: off
@@ -71,6 +72,7 @@ func (Indexer) Attach(info *storage.Info) any {
 		n := e.TruncInt64()
 		m.expireAfter = &n
 	}
+	m.isQueue = o.Has("messageQueue")
 	m.readValidator(o)
 	for i := range info.Indexes {
 		spec := index.Of(&info.Indexes[i])

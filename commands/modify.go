@@ -20,6 +20,7 @@ const modifyChunk = 200
 // them.
 func (c *Call) modifyMatching(m *modification, info *storage.Info) (updated, error) {
 	if id, ok := pointID(m.query.filter); ok && m.canUseID(info) {
+		m.byID = true
 		return c.modifyByID(m, id)
 	}
 	src, err := c.openRecords(m.exec, info, &m.query)
@@ -35,7 +36,7 @@ func (c *Call) modifyMatching(m *modification, info *storage.Info) (updated, err
 
 // canUseID reports whether the index on _id can answer an equality.
 func (m *modification) canUseID(info *storage.Info) bool {
-	return m.hint.IsMissing() && info.Index(idIndex) != nil && sameCollation(metaOf(info).collator(), m.query.collator)
+	return info != nil && m.hint.IsMissing() && info.Index(idIndex) != nil && sameCollation(metaOf(info).collator(), m.query.collator)
 }
 
 // modifyByID finds the one record by its _id inside the transaction that
@@ -155,9 +156,11 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	if p := w.meta.docTTL; p != nil && p.ExposeTS {
 		shown = ttl.WithTS(&r)
 	}
-	ok, position, err := m.query.matcher.MatchWithPosition(m.exec.env, shown)
-	if err != nil || !ok {
-		return false, err
+	ok, position := true, -1
+	if !m.byID { // a filter that is nothing but the _id holds
+		if ok, position, err = m.query.matcher.MatchWithPosition(m.exec.env, shown); err != nil || !ok {
+			return false, err
+		}
 	}
 	out.old = r.Doc
 	if m.compile == nil {

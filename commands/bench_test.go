@@ -1,0 +1,60 @@
+package commands
+
+import (
+	"context"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+func benchmarkCommand(b *testing.B, setup func(h *harness), command func(i int) value.Doc) {
+	h := newHarness(b)
+	if setup != nil {
+		setup(h)
+	}
+	buf := make([]byte, 0, 4096)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: command(i)}, buf)
+		if !value.Doc(out).Lookup("ok").Truthy() {
+			b.Fatal(value.Doc(out))
+		}
+	}
+}
+
+const benchDocs = 1000
+
+func fill(h *harness) {
+	for i := range benchDocs {
+		d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
+		h.runOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d))))
+	}
+}
+
+func BenchmarkPing(b *testing.B) {
+	cmd := value.MustJSON(`{"ping": 1, "$db": "admin"}`)
+	benchmarkCommand(b, nil, func(int) value.Doc { return cmd })
+}
+
+func BenchmarkFindOneByID(b *testing.B) {
+	benchmarkCommand(b, fill, func(i int) value.Doc {
+		return value.NewDoc("find", value.String("c"), "filter", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
+			"limit", value.Int32(1), "singleBatch", value.Bool(true), "$db", value.String("test"))
+	})
+}
+
+func BenchmarkInsertOne(b *testing.B) {
+	benchmarkCommand(b, nil, func(i int) value.Doc {
+		d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
+		return value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"))
+	})
+}
+
+func BenchmarkUpdateOneInc(b *testing.B) {
+	benchmarkCommand(b, fill, func(i int) value.Doc {
+		u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
+			"u", value.Document(value.NewDoc("$inc", value.Document(value.NewDoc("n", value.Int32(1))))))
+		return value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
+	})
+}

@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// harness runs commands against a Service over an engine in memory, whose
+// clock stands at 2026-01-01T00:00:00Z.
+type harness struct {
+	testing.TB
+	svc   *Service
+	clock *clock.Manual
+	conn  *Conn
+}
+
+var testStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func newHarness(tb testing.TB) *harness {
+	tb.Helper()
+	manual := clock.NewManual(testStart)
+	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: NewIndexer()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: tb.TempDir(), TestClock: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		svc.Close()
+		_ = engine.Close()
+	})
+	return &harness{TB: tb, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+}
+
+// run runs a command given as extended JSON on the database "test".
+func (h *harness) run(command string) value.Doc {
+	h.Helper()
+	return h.runOn("test", value.MustJSON(command))
+}
+
+func (h *harness) admin(command string) value.Doc {
+	h.Helper()
+	return h.runOn("admin", value.MustJSON(command))
+}
+
+func (h *harness) runOn(db string, body value.Doc) value.Doc {
+	h.Helper()
+	b := value.NewBuilder()
+	it := body.Iter()
+	b.Raw(it.Rest()).String("$db", db)
+	out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: b.Doc()}, nil)
+	reply := value.Doc(out)
+	if err := value.Validate(reply); err != nil {
+		h.Fatalf("%s: invalid reply: %v", body, err)
+	}
+	return reply
+}
+
+// ok runs a command that must succeed.
+func (h *harness) ok(command string) value.Doc {
+	h.Helper()
+	reply := h.run(command)
+	if !reply.Lookup("ok").Truthy() || reply.Has("writeErrors") {
+		h.Fatalf("%s\nanswered %s", command, reply)
+	}
+	return reply
+}
+
+// fails runs a command that must fail with a code: of the command, or of its
+// first write error.
+func (h *harness) fails(code int32, command string) string {
+	h.Helper()
+	reply := h.run(command)
+	got, text := reply.Lookup("code"), reply.Lookup("errmsg").Str()
+	if first := reply.Lookup("writeErrors").Doc().Index(0); !first.IsMissing() {
+		got, text = first.Doc().Lookup("code"), first.Doc().Lookup("errmsg").Str()
+	}
+	if got.Int32() != code {
+		h.Errorf("%s\nanswered %s, want code %d", command, reply, code)
+	}
+	return text
+}
+
+// docs returns the first batch of a cursor reply.
+func docs(reply value.Doc) (list []value.Doc) {
+	for v := range reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Values() {
+		list = append(list, v.Doc())
+	}
+	return list
+}
