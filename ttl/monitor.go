@@ -40,7 +40,8 @@ type Monitor struct {
 	last    Result
 }
 
-// NewMonitor makes a Monitor; its first sleep begins now. Run lets it work.
+// NewMonitor makes a Monitor; its first sleep begins now. Start lets it
+// work.
 func NewMonitor(h Host, o Options) *Monitor {
 	if o.Real == nil {
 		o.Real = clock.System()
@@ -67,14 +68,33 @@ func (m *Monitor) LastPass() Result {
 	return m.last
 }
 
-// Run sleeps and runs passes until ctx is done. On a manual clock, each move
-// runs the pass that has become due before it returns.
-func (m *Monitor) Run(ctx context.Context) {
+// Start lets the monitor sleep and run passes until ctx is done; wait
+// returns when a running pass has given up. On a manual clock, each move
+// from now on runs the pass that has become due before it returns.
+func (m *Monitor) Start(ctx context.Context) (wait func()) {
+	unhook := func() {}
 	if manual, ok := m.clock.(*clock.Manual); ok {
-		defer manual.OnJump(func(now time.Time) { m.jumped(ctx, now) })()
+		unhook = manual.OnJump(func(now time.Time) { m.jumped(ctx, now) })
 	}
 	timer := m.clock.NewTimer(m.left())
-	defer timer.Stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer unhook()
+		defer timer.Stop()
+		m.run(ctx, timer)
+	}()
+	return func() {
+		<-done
+		m.passing.Lock() // a jump may be running a pass
+		defer m.passing.Unlock()
+	}
+}
+
+// Run is Start and its wait.
+func (m *Monitor) Run(ctx context.Context) { m.Start(ctx)() }
+
+func (m *Monitor) run(ctx context.Context, timer clock.Timer) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -24,12 +24,8 @@ func running(t *testing.T, h Host, c clock.Clock) *Monitor {
 	t.Helper()
 	m := NewMonitor(h, Options{Clock: c, Real: c})
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); m.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	if manual, ok := c.(*clock.Manual); ok {
-		manual.WaitForTimers(1)
-	}
+	wait := m.Start(ctx)
+	t.Cleanup(func() { cancel(); wait() })
 	return m
 }
 
@@ -132,7 +128,12 @@ func (s *signalTarget) Sweep(_ context.Context, v *Visit) error {
 
 func TestClockReset(t *testing.T) {
 	h, c := newFakeHost(), clock.NewManual(time.Now().Add(24*time.Hour))
-	m := running(t, h, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	m := NewMonitor(h, Options{Clock: c})
+	ended := make(chan struct{})
+	go func() { m.Run(ctx); close(ended) }()
+	defer func() { cancel(); <-ended }()
+	c.WaitForTimers(1)
 	c.Reset()
 	if m.left() < 59*time.Second || m.left() > 61*time.Second {
 		t.Errorf("%v left of the sleep", m.left())

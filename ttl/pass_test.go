@@ -281,6 +281,13 @@ func TestChangesDuringPass(t *testing.T) {
 			t.Errorf("%d left", len(c.records))
 		}
 	})
+	t.Run("write conflict", func(t *testing.T) {
+		h, c, m := setup()
+		h.refuse = func(value.Doc) error { return fmt.Errorf("busy: %w", storage.ErrConflict) }
+		if r := mustPass(t, m); r.Errors != 0 || r.Of(Index).Documents != 0 || len(c.records) != 150 {
+			t.Errorf("%+v, %d left", r, len(c.records))
+		}
+	})
 	t.Run("error on one target", func(t *testing.T) {
 		h, c, m := setup()
 		d := h.newColl("d", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)

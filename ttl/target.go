@@ -67,11 +67,16 @@ func (t *laneTarget) idle(ctx context.Context, s *sweep) (idle bool, err error) 
 	return idle, err
 }
 
-// silent forgets errors that tell that the collection or the index was
-// dropped meanwhile.
+// harmless are the errors that a pass does not speak of: the collection or
+// the index was dropped meanwhile, or an open transaction holds a due record,
+// which the next pass will find.
+var harmless = []error{ErrGone, storage.ErrNotFound, storage.ErrNoIndex, storage.ErrConflict}
+
 func silent(err error) error {
-	if errors.Is(err, ErrGone) || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrNoIndex) {
-		return nil
+	for _, h := range harmless {
+		if errors.Is(err, h) {
+			return nil
+		}
 	}
 	return err
 }
