@@ -67,25 +67,17 @@ func (p *parser) list(v value.Value, code mongoerr.Code, name string) (out []nod
 }
 
 func (z *zip) eval(env *Env) (value.Value, error) {
-	columns := make([][]value.Value, len(z.inputs))
+	columns, null, err := z.columns(env)
+	if null || err != nil {
+		return value.Null(), err
+	}
 	shortest, longest := 1<<31, 0
-	for i, n := range z.inputs {
-		v, err := n.eval(env)
-		switch {
-		case err != nil:
-			return value.Value{}, err
-		case v.IsNullish():
-			return value.Null(), nil
-		case v.Kind() != value.KindArray:
-			return value.Value{}, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v)
-		}
-		columns[i] = elements(v)
-		shortest, longest = min(shortest, len(columns[i])), max(longest, len(columns[i]))
+	for _, c := range columns {
+		shortest, longest = min(shortest, len(c)), max(longest, len(c))
 	}
 	defaults := make([]value.Value, len(z.inputs))
 	if shortest != longest {
 		for i, n := range z.defaults {
-			var err error
 			if defaults[i], err = n.eval(env); err != nil {
 				return value.Value{}, err
 			}
@@ -107,6 +99,22 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 		out.Append(value.NewArray(row...))
 	}
 	return out.Value(), nil
+}
+
+func (z *zip) columns(env *Env) (columns [][]value.Value, null bool, err error) {
+	for _, n := range z.inputs {
+		v, err := n.eval(env)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case v.IsNullish():
+			return nil, true, nil
+		case v.Kind() != value.KindArray:
+			return nil, false, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v)
+		}
+		columns = append(columns, elements(v))
+	}
+	return columns, false, nil
 }
 
 func (z *zip) deps(d *depSink) {

@@ -78,9 +78,11 @@ var dateForms = []dateForm{
 	form(`(\d{4})`+gap+monthWord+gap+`(\d{1,2})`, "yMd"),
 	form(monthWord+gap+`(\d{4})`, "My"),
 	form(`(\d{4})`+gap+monthWord, "yM"),
+	form(monthWord+gap+`(\d{1,2})`+suffix+`\b`, "Md"),
 	form(`(\d{4})(\d{2})(\d{2})`, "ymd"),
 	form(`(\d{4})[.-]?(\d{3})`, "yj"),
 	form(`(\d{4})-(\d{1,2})`, "ym"),
+	form(`(\d{4})(?:[ \t]|$)`, "y"),
 }
 
 var (
@@ -125,7 +127,7 @@ func (p *parts) token(s string, at int) (int, error) {
 	}
 	if !p.hasYear && !p.epoch && !p.hasISO {
 		for _, f := range dateForms {
-			if m := f.re.FindStringSubmatch(s); m != nil {
+			if m := f.re.FindStringSubmatch(s); m != nil && (f.order != "y" || p.month >= 0) {
 				return len(m[0]), p.takeDate(f, m, at)
 			}
 		}
