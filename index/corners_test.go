@@ -43,6 +43,7 @@ func TestIndexCorners(t *testing.T) {
 		{`{"key":{"a":"hashed"}}`, `{"a":{"$numberDecimal":"3.0"}}`, `{"a":3}`},
 		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$gt":1}}}`, `{"a":[0,5]}`, `{"a":{"$gt":2}}`},
 		{`{"key":{"b":1},"partialFilterExpression":{"a":{"$gt":1}}}`, `{"a":[0],"b":2}`, `{"b":2,"a":{"$not":{"$gt":1}}}`},
+		{`{"key":{"c":1},"partialFilterExpression":{"a.b":null}}`, `{"a":[[1]],"c":1}`, `{"c":1,"a":{"$elemMatch":{"b":null}}}`},
 		{`{"key":{"a":1,"b":1},"sparse":true}`, `{"c":1}`, `{"a":null,"b":null}`},
 		{`{"key":{"a":-1}}`, `{"a":{"$numberDouble":"NaN"}}`, `{"a":{"$gte":{"$numberDouble":"NaN"}}}`},
 		{`{"key":{"a":1}}`, `{"a":"abc"}`, `{"a":{"$regex":"^ab*"}}`},

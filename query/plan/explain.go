@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"strconv"
-
-	"github.com/duskdb/duskdb/value"
-)
+import "github.com/duskdb/duskdb/value"
 
 // Shape is what happens to the records of a plan on their way out, for
 // explain.
@@ -22,39 +18,6 @@ type Shape struct {
 	SortMemory     int64  // the limit, in bytes
 	Namespace      string
 }
-
-// Stage is one node of an explained plan. The executor fills in Stats.
-type Stage struct {
-	Name   string
-	Input  []*Stage
-	Stats  Stats
-	Detail value.Doc // fields that describe the stage
-	totals totals
-}
-
-// Stats counts the work of a stage while a plan runs.
-type Stats struct {
-	Returned int64
-	Works    int64
-	Keys     int64 // index entries looked at
-	Docs     int64 // records looked at
-	Seeks    int64
-	Tested   int64 // records checked for having come up before
-	Dropped  int64 // of those, the ones that had
-	Millis   int64
-	Memory   int64 // bytes sorted
-	Spilled  bool
-	Failed   bool
-}
-
-// totals tells which counters a stage shows.
-type totals uint8
-
-const (
-	showKeys totals = 1 << iota
-	showDocs
-	showSort
-)
 
 // Explain builds the tree of stages of a plan. Leaf and Fetch of the result
 // are where the executor counts entries and records.
@@ -181,13 +144,60 @@ func (p *Plan) access(s *Shape) *Stage {
 			"keyPattern", value.String(p.Index.Key.String()), "indexName", value.String(p.Index.Name)), totals: showKeys | showDocs}
 	}
 	if p.Covered && p.Exact && p.Type == IndexScan && s.Projection != nil {
-		return p.indexStage()
+		return p.indexStage(s)
 	}
-	fetch := &Stage{Name: "FETCH", Input: []*Stage{p.indexStage()}, totals: showDocs}
+	fetch := &Stage{Name: "FETCH", Input: []*Stage{p.indexStage(s)}, totals: showDocs}
 	if s.Filter != nil && !s.Filter.IsEmpty() && !p.Exact {
 		fetch.Detail = value.NewDoc("filter", value.Document(s.Filter))
 	}
+	switch {
+	case p.Near != nil:
+		return p.nearStage(fetch)
+	case p.Text != nil:
+		return p.textStage(fetch)
+	case p.rooted:
+		return &Stage{Name: "SUBPLAN", Input: []*Stage{fetch}}
+	}
 	return fetch
+}
+
+// nearStage orders what is found by distance.
+func (p *Plan) nearStage(in *Stage) *Stage {
+	name := "GEO_NEAR_2D"
+	if hasKind(p.Index, Sphere) {
+		name = "GEO_NEAR_2DSPHERE"
+	}
+	return &Stage{Name: name, Input: []*Stage{in}, Detail: value.NewDoc("keyPattern", value.Document(p.Index.Key),
+		"indexName", value.String(p.Index.Name), "indexVersion", value.Int32(p.Index.Version))}
+}
+
+// textStage checks phrases and negated terms on what the terms have found.
+func (p *Plan) textStage(in *Stage) *Stage {
+	q := p.Text.Query
+	b := value.NewBuilder()
+	b.StartDocument("indexPrefix")
+	for i, f := range p.Index.Fields {
+		if f.Kind == Text {
+			break
+		}
+		b.Append(f.Path, p.Bounds[i][0].Lo)
+	}
+	b.End()
+	b.String("indexName", p.Index.Name)
+	b.StartDocument("parsedTextQuery")
+	for _, list := range []struct {
+		name  string
+		items []string
+	}{{"terms", q.Terms}, {"negatedTerms", q.NegatedTerms}, {"phrases", q.Phrases}, {"negatedPhrases", q.NegatedPhrases}} {
+		b.StartArray(list.name)
+		for _, item := range list.items {
+			b.String("", item)
+		}
+		b.End()
+	}
+	b.End()
+	b.Int32("textIndexVersion", 3)
+	return &Stage{Name: "TEXT_MATCH", Input: []*Stage{in}, Detail: b.Doc(), totals: showDocs}
 }
 
 func (p *Plan) collScan(s *Shape) *Stage {
@@ -206,20 +216,55 @@ func direction(reverse bool) string {
 	return "forward"
 }
 
-// indexStage describes the scan itself: one index, or the union of several.
-func (p *Plan) indexStage() *Stage {
-	if p.Type != Union {
-		b := value.NewBuilder()
-		p.describeIndex(b)
-		b.String("direction", direction(p.Reverse))
-		p.describeBounds(b)
-		return &Stage{Name: "IXSCAN", Detail: b.Doc(), totals: showKeys}
+// indexStage describes the scan itself: of one index, or several of them
+// joined.
+func (p *Plan) indexStage(s *Shape) *Stage {
+	switch p.Type {
+	case Union:
+		or := &Stage{Name: "OR"}
+		for _, part := range p.Parts {
+			or.Input = append(or.Input, part.indexStage(s))
+		}
+		return or
+	case Merge:
+		merge := &Stage{Name: "SORT_MERGE", Detail: value.NewDoc("sortPattern", value.Document(s.Sort))}
+		for _, bounds := range p.exploded() {
+			one := *p
+			one.Bounds = bounds
+			merge.Input = append(merge.Input, one.scanStage())
+		}
+		return merge
 	}
-	or := &Stage{Name: "OR"}
-	for _, part := range p.Parts {
-		or.Input = append(or.Input, part.indexStage())
+	return p.scanStage()
+}
+
+func (p *Plan) scanStage() *Stage {
+	b := value.NewBuilder()
+	p.describeIndex(b)
+	b.String("direction", direction(p.Reverse))
+	p.describeBounds(b)
+	return &Stage{Name: "IXSCAN", Detail: b.Doc(), totals: showKeys}
+}
+
+// exploded are the bounds of each of the scans that are merged: one point of
+// each of the leading fields.
+func (p *Plan) exploded() [][]Intervals {
+	scans := [][]Intervals{nil}
+	points := 0
+	for points < len(p.Bounds) && p.Bounds[points].isPoints() {
+		var next [][]Intervals
+		for _, head := range scans {
+			for _, i := range p.Bounds[points] {
+				next = append(next, append(head[:len(head):len(head)], Intervals{i}))
+			}
+		}
+		scans = next
+		points++
 	}
-	return or
+	for i := range scans {
+		scans[i] = append(scans[i], p.Bounds[points:]...)
+	}
+	return scans
 }
 
 func (p *Plan) describeIndex(b *value.Builder) {
@@ -336,94 +381,4 @@ func boundText(v value.Value) string {
 		}
 	}
 	return v.String()
-}
-
-// AppendPlan writes the stages without counters: queryPlanner.winningPlan.
-func (s *Stage) AppendPlan(b *value.Builder) {
-	b.String("stage", s.Name)
-	if s.Detail != nil {
-		b.Raw(s.Detail[4 : len(s.Detail)-1])
-	}
-	s.appendInputs(b, (*Stage).AppendPlan)
-}
-
-// AppendStats writes the stages with counters: executionStats.
-func (s *Stage) AppendStats(b *value.Builder) {
-	b.String("stage", s.Name)
-	if filter, ok := s.Detail.Get("filter"); ok && s.Detail != nil {
-		b.Append("filter", filter)
-	}
-	b.Int64("nReturned", s.Stats.Returned)
-	b.Int64("executionTimeMillisEstimate", s.Stats.Millis)
-	works := max(s.Stats.Works, s.Stats.Returned+1)
-	b.Int64("works", works).Int64("advanced", s.Stats.Returned)
-	b.Int64("needTime", works-s.Stats.Returned-1).Int64("needYield", 0)
-	b.Int64("saveState", 0).Int64("restoreState", 0).Int32("isEOF", 1)
-	if s.Stats.Failed {
-		b.Bool("failed", true)
-	}
-	for name, v := range s.Detail.All() {
-		if name != "filter" {
-			b.Append(name, v)
-		}
-	}
-	s.appendTotals(b)
-	s.appendInputs(b, (*Stage).AppendStats)
-}
-
-func (s *Stage) appendTotals(b *value.Builder) {
-	if s.totals&showKeys != 0 {
-		b.Int64("keysExamined", s.Stats.Keys).Int64("seeks", s.Stats.Seeks)
-		b.Int64("dupsTested", s.Stats.Tested).Int64("dupsDropped", s.Stats.Dropped)
-	}
-	if s.totals&showDocs != 0 {
-		b.Int64("docsExamined", s.Stats.Docs)
-	}
-	if s.totals&showSort != 0 {
-		b.Int64("totalDataSizeSorted", s.Stats.Memory).Bool("usedDisk", s.Stats.Spilled)
-	}
-}
-
-func (s *Stage) appendInputs(b *value.Builder, write func(*Stage, *value.Builder)) {
-	switch len(s.Input) {
-	case 0:
-	case 1:
-		b.StartDocument("inputStage")
-		write(s.Input[0], b)
-		b.End()
-	default:
-		b.StartArray("inputStages")
-		for _, in := range s.Input {
-			b.StartDocument(strconv.Itoa(0))
-			write(in, b)
-			b.End()
-		}
-		b.End()
-	}
-}
-
-// Find returns the first stage of that name, nil if there is none.
-func (s *Stage) Find(name string) *Stage {
-	if s.Name == name {
-		return s
-	}
-	for _, in := range s.Input {
-		if found := in.Find(name); found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
-// Scan returns the stage that reads the index or the collection: where
-// entries are counted. Of a union it is that of the i-th part.
-func (s *Stage) Scan(i int) *Stage {
-	for len(s.Input) > 0 {
-		if s.Name == "OR" {
-			s = s.Input[min(i, len(s.Input)-1)]
-			continue
-		}
-		s = s.Input[0]
-	}
-	return s
 }

@@ -235,6 +235,7 @@ func (pl *planner) union(or *match.Or) *Plan {
 		return nil
 	}
 	out.Sorted = pl.q.Sort.IsEmpty()
+	out.rooted = len(pl.c.terms) == 0 && len(pl.c.ors) == 1 && pl.c.opaque == 0
 	return out
 }
 

@@ -382,6 +382,7 @@ func TestExplain(t *testing.T) {
 		{`{"$alwaysFalse":1}`, `{}`, Shape{}, `{"stage":"EOF","type":"predicateEvalsToFalse"}`},
 		{`{}`, `{}`, Shape{Count: true}, `{"stage":"RECORD_STORE_FAST_COUNT"}`},
 		{`{"a":{"$gt":1}}`, `{}`, Shape{Count: true}, `{"stage":"COUNT","inputStage":{"stage":"COUNT_SCAN","keyPattern":{"a":1},"indexName":"a_","isMultiKey":false,"multiKeyPaths":{"a":[]},"isUnique":false,"isSparse":false,"isPartial":false,"indexVersion":2,"indexBounds":{"startKey":{"a":1},"startKeyInclusive":false,"endKey":{"a":{"$numberDouble":"Infinity"}},"endKeyInclusive":true}}}`},
+		{`{"$or":[{"a":1},{"a":2}]}`, `{}`, Shape{}, `{"stage":"SUBPLAN","inputStage":{"stage":"FETCH","inputStage":{"stage":"OR","inputStages":[{"stage":"IXSCAN","keyPattern":{"a":1},"indexName":"a_","isMultiKey":false,"multiKeyPaths":{"a":[]},"isUnique":false,"isSparse":false,"isPartial":false,"indexVersion":2,"direction":"forward","indexBounds":{"a":["[1, 1]"]}},{"stage":"IXSCAN","keyPattern":{"a":1},"indexName":"a_","isMultiKey":false,"multiKeyPaths":{"a":[]},"isUnique":false,"isSparse":false,"isPartial":false,"indexVersion":2,"direction":"forward","indexBounds":{"a":["[2, 2]"]}}]}}}`},
 		{`{"b":1}`, `{}`, Shape{Write: "DELETE"}, `{"stage":"DELETE","inputStage":{"stage":"COLLSCAN","filter":{"b":1},"direction":"forward"}}`},
 		{`{"a":1}`, `{}`, Shape{Projection: value.MustJSON(`{"a":1,"_id":0}`), ProjectionKind: "SIMPLE"}, `{"stage":"PROJECTION_COVERED","transformBy":{"a":1,"_id":0},"inputStage":{"stage":"IXSCAN","keyPattern":{"a":1},"indexName":"a_","isMultiKey":false,"multiKeyPaths":{"a":[]},"isUnique":false,"isSparse":false,"isPartial":false,"indexVersion":2,"direction":"forward","indexBounds":{"a":["[1, 1]"]}}}`},
 	}
@@ -439,5 +440,23 @@ func BenchmarkMakeRange(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = Make(q, coll)
+	}
+}
+
+func TestExplainMerge(t *testing.T) {
+	x := testIndex(t, `{"a":1,"b":1}`)
+	q := &Query{Filter: compile(t, `{"a":{"$in":[1,2]},"b":{"$gt":3}}`), Sort: value.MustJSON(`{"b":1}`)}
+	p, err := Make(q, &Collection{Indexes: []*Index{x}, Count: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge := p.Explain(&Shape{Sort: q.Sort}).Find("SORT_MERGE")
+	if merge == nil || len(merge.Input) != 2 {
+		t.Fatal("not merged")
+	}
+	for i, want := range []string{`{ a: [ "[1, 1]" ], b: [ "(3, inf.0]" ] }`, `{ a: [ "[2, 2]" ], b: [ "(3, inf.0]" ] }`} {
+		if got := merge.Input[i].Detail.Lookup("indexBounds").String(); got != want {
+			t.Errorf("scan %d: %s", i, got)
+		}
 	}
 }

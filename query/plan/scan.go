@@ -211,7 +211,7 @@ func implies(r reader, c *conditions, filter match.Node) bool {
 		return f.Result
 	case match.Leaf:
 		for i := range c.terms {
-			if c.terms[i].path == f.FieldPath().String() && impliesLeaf(r, c.terms[i].node, f) {
+			if c.terms[i].path == f.FieldPath().String() && impliesLeaf(r, &c.terms[i], f) {
 				return true
 			}
 		}
@@ -236,18 +236,19 @@ func impliesByBranches(r reader, c *conditions, filter match.Node) bool {
 }
 
 // impliesLeaf reports whether one condition proves another on the same path.
-func impliesLeaf(r reader, have match.Node, want match.Leaf) bool {
-	if _, negated := have.(*match.Not); negated {
+func impliesLeaf(r reader, have *term, want match.Leaf) bool {
+	if _, negated := have.node.(*match.Not); negated || positional(have.path) {
 		return false
 	}
 	r.multikey = true // judge by values, not by keys
-	if positional(want.FieldPath().String()) {
+	known := r.read(have.node)
+	null := r.contains(known.set, value.Null())
+	if have.group > 0 && null { // the element need not be a document
 		return false
 	}
-	known := r.read(have)
 	if _, ok := want.(*match.Exists); ok {
-		_, same := have.(*match.Exists)
-		return same || !r.contains(known.set, value.Null())
+		_, same := have.node.(*match.Exists)
+		return same || !null
 	}
 	wanted := r.read(want)
 	return wanted.exact && !known.set.isAll() && r.subset(known.set, wanted.set)

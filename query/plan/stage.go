@@ -1,0 +1,126 @@
+package plan
+
+import "github.com/duskdb/duskdb/value"
+
+// Stage is one node of an explained plan. The executor fills in Stats.
+type Stage struct {
+	Name   string
+	Input  []*Stage
+	Stats  Stats
+	Detail value.Doc // fields that describe the stage
+	totals totals
+}
+
+// Stats counts the work of a stage while a plan runs.
+type Stats struct {
+	Returned int64
+	Works    int64
+	Keys     int64 // index entries looked at
+	Docs     int64 // records looked at
+	Seeks    int64
+	Tested   int64 // records checked for having come up before
+	Dropped  int64 // of those, the ones that had
+	Millis   int64
+	Memory   int64 // bytes sorted
+	Spilled  bool
+	Failed   bool
+}
+
+// totals tells which counters a stage shows.
+type totals uint8
+
+const (
+	showKeys totals = 1 << iota
+	showDocs
+	showSort
+)
+
+// AppendPlan writes the stages without counters: queryPlanner.winningPlan.
+func (s *Stage) AppendPlan(b *value.Builder) {
+	b.String("stage", s.Name)
+	if s.Detail != nil {
+		b.Raw(s.Detail[4 : len(s.Detail)-1])
+	}
+	s.appendInputs(b, (*Stage).AppendPlan)
+}
+
+// AppendStats writes the stages with counters: executionStats.
+func (s *Stage) AppendStats(b *value.Builder) {
+	b.String("stage", s.Name)
+	if filter, ok := s.Detail.Get("filter"); ok && s.Detail != nil {
+		b.Append("filter", filter)
+	}
+	b.Int64("nReturned", s.Stats.Returned)
+	b.Int64("executionTimeMillisEstimate", s.Stats.Millis)
+	works := max(s.Stats.Works, s.Stats.Returned+1)
+	b.Int64("works", works).Int64("advanced", s.Stats.Returned)
+	b.Int64("needTime", works-s.Stats.Returned-1).Int64("needYield", 0)
+	b.Int64("saveState", 0).Int64("restoreState", 0).Int32("isEOF", 1)
+	if s.Stats.Failed {
+		b.Bool("failed", true)
+	}
+	for name, v := range s.Detail.All() {
+		if name != "filter" {
+			b.Append(name, v)
+		}
+	}
+	s.appendTotals(b)
+	s.appendInputs(b, (*Stage).AppendStats)
+}
+
+func (s *Stage) appendTotals(b *value.Builder) {
+	if s.totals&showKeys != 0 {
+		b.Int64("keysExamined", s.Stats.Keys).Int64("seeks", s.Stats.Seeks)
+		b.Int64("dupsTested", s.Stats.Tested).Int64("dupsDropped", s.Stats.Dropped)
+	}
+	if s.totals&showDocs != 0 {
+		b.Int64("docsExamined", s.Stats.Docs)
+	}
+	if s.totals&showSort != 0 {
+		b.Int64("totalDataSizeSorted", s.Stats.Memory).Bool("usedDisk", s.Stats.Spilled)
+	}
+}
+
+func (s *Stage) appendInputs(b *value.Builder, write func(*Stage, *value.Builder)) {
+	switch len(s.Input) {
+	case 0:
+	case 1:
+		b.StartDocument("inputStage")
+		write(s.Input[0], b)
+		b.End()
+	default:
+		b.StartArray("inputStages")
+		for _, in := range s.Input {
+			b.StartDocument("")
+			write(in, b)
+			b.End()
+		}
+		b.End()
+	}
+}
+
+// Find returns the first stage of that name, nil if there is none.
+func (s *Stage) Find(name string) *Stage {
+	if s.Name == name {
+		return s
+	}
+	for _, in := range s.Input {
+		if found := in.Find(name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Scan returns the stage that reads the index or the collection: where
+// entries are counted. Of a union it is that of the i-th part.
+func (s *Stage) Scan(i int) *Stage {
+	for len(s.Input) > 0 {
+		if s.Name == "OR" {
+			s = s.Input[min(i, len(s.Input)-1)]
+			continue
+		}
+		s = s.Input[0]
+	}
+	return s
+}
