@@ -68,7 +68,7 @@ func TestAccumulators(t *testing.T) {
 	})
 	checkFailures(t, `{}`, []failure{
 		{`{$percentile: 1}`, 7429703, ""}, {`{$median: 1}`, 7436100, ""}, {`{$percentile: {input: [1], method: 'approximate'}}`, 40414, "BSON field '$percentile.p' is missing but a required field"}, {`{$median: {input: [1], method: 'approximate', p: 1}}`, 40415, "BSON field '$median.p' is an unknown field."},
-		{`{$median: {input: [1], method: 'discrete'}}`, 2, "Currently only 'approximate' can be used as percentile 'method'."}, {`{$median: {input: [1], method: 1}}`, 14, "BSON field '$median.method' is the wrong type 'int', expected type 'string'"}, {`{$percentile: {input: [1], p: [2], method: 'approximate'}}`, 7750303, ""}, {`{$percentile: {input: [1], p: [], method: 'approximate'}}`, 7750301, ""}, {`{$percentile: {input: [1], p: ['$a'], method: 'approximate'}}`, 7750300, ""},
+		{`{$median: {input: [1], method: 'discrete'}}`, 2, "Currently only 'approximate' can be used as a percentile 'method'."}, {`{$median: {input: [1], method: 1}}`, 14, "BSON field '$median.method' is the wrong type 'int', expected type 'string'"}, {`{$percentile: {input: [1], p: [2], method: 'approximate'}}`, 7750303, ""}, {`{$percentile: {input: [1], p: [], method: 'approximate'}}`, 7750301, ""}, {`{$percentile: {input: [1], p: ['$a'], method: 'approximate'}}`, 7750300, ""},
 	})
 }
 

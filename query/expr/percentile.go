@@ -18,10 +18,9 @@ type percentile struct {
 }
 
 func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
-	names := []string{"input", "method", "p"}
-	code := mongoerr.Code(7429703)
+	names, code := []string{"input", "p", "method"}, mongoerr.Code(7429703)
 	if op.name == "$median" {
-		names, code = names[:2], 7436100
+		names, code = []string{"input", "method"}, 7436100
 	}
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(code, "specification must be an object; found %s: %s", op.name, v)
@@ -37,20 +36,20 @@ func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
 			return nil, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", op.name, name)
 		}
 	}
-	if err := CheckPercentileMethod(op.name, f[1]); err != nil {
-		return nil, err
-	}
 	n := &percentile{op: op}
 	if n.input, err = p.operand(f[0]); err != nil {
 		return nil, err
 	}
 	if len(names) == 3 {
-		if n.p, err = p.operand(f[2]); err != nil {
+		if n.p, err = p.operand(f[1]); err != nil {
 			return nil, err
 		}
 		if err := n.checkP(); err != nil {
 			return nil, err
 		}
+	}
+	if err := CheckPercentileMethod(op.name, f[len(f)-1]); err != nil {
+		return nil, err
 	}
 	if allConstant([]node{n.input, n.p}) {
 		return fold(n)
@@ -64,7 +63,7 @@ func CheckPercentileMethod(op string, v value.Value) error {
 		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.method' is the wrong type '%s', expected type 'string'", op, v.Kind())
 	}
 	if v.Str() != "approximate" {
-		return mongoerr.New(mongoerr.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
+		return mongoerr.New(mongoerr.BadValue, "Currently only 'approximate' can be used as a percentile 'method'.")
 	}
 	return nil
 }
