@@ -120,7 +120,7 @@ func (s *graphLookupStage) deps(d *deps) reach {
 }
 
 func (s *graphLookupStage) effect() effect {
-	return effect{modified: []string{strings.Join(s.as, ".")}}
+	return effect{modified: s.as[:1]}
 }
 
 func (s *graphLookupStage) open(x *Exec, src Iterator) (Iterator, error) {

@@ -1,6 +1,8 @@
 package agg
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +19,7 @@ type memory struct {
 	views   map[string]Namespace
 	special map[string][]value.Doc // by stage
 	opened  []Request
-	ignore  bool // take no offer: neither filter nor limit
+	eager   bool // take every offer: order, limit, fields
 	unique  map[string]bool
 }
 
@@ -48,7 +50,50 @@ func (m *memory) Open(x *Exec, r Request) (Source, error) {
 	if r.Near != nil {
 		return m.near(x, docs)
 	}
+	if m.eager {
+		return m.offers(x, r, docs)
+	}
 	return Source{Iterator: Docs(docs...)}, nil
+}
+
+// offers does all that a request allows.
+func (m *memory) offers(x *Exec, r Request, docs []value.Doc) (src Source, err error) {
+	if r.Sort != nil {
+		pattern, err := parseSortPattern(r.Sort)
+		if err != nil {
+			return src, err
+		}
+		slices.SortStableFunc(docs, func(a, b value.Doc) int {
+			ka, erra := pattern.appendKey(nil, x.Env, a, nil)
+			kb, errb := pattern.appendKey(nil, x.Env, b, nil)
+			err = errors.Join(err, erra, errb)
+			return bytes.Compare(ka, kb)
+		})
+		if src.Sorted = true; err != nil {
+			return src, err
+		}
+	}
+	if r.Limit > 0 && int64(len(docs)) > r.Limit {
+		docs = docs[:r.Limit]
+	}
+	if r.Fields != nil {
+		for i, d := range docs {
+			docs[i] = trimmed(d, r.Fields)
+		}
+	}
+	src.Iterator = Docs(docs...)
+	return src, nil
+}
+
+// trimmed keeps the top-level fields that paths need.
+func trimmed(d value.Doc, paths []string) value.Doc {
+	b := value.NewBuilder()
+	for it := d.Iter(); it.Next(); {
+		if slices.ContainsFunc(paths, func(path string) bool { return written(path) == it.Key() }) {
+			b.Raw(it.Element())
+		}
+	}
+	return b.Doc()
 }
 
 // near takes the field "d" of documents for their distance.

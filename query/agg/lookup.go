@@ -168,9 +168,9 @@ func (s *lookupStage) deps(d *deps) reach {
 }
 
 func (s *lookupStage) effect() effect {
-	e := effect{modified: []string{s.as}}
+	e := effect{modified: []string{written(s.as)}}
 	if s.unwind != nil && s.unwind.index != "" {
-		e.modified = append(e.modified, s.unwind.index)
+		e.modified = append(e.modified, written(s.unwind.index))
 	}
 	return e
 }

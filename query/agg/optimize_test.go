@@ -152,7 +152,7 @@ func genCondition(t *rapid.T) string {
 // genStage makes stages whose results do not depend on chance.
 func genStage(t *rapid.T) string {
 	path := genPath(t)
-	switch rapid.IntRange(0, 15).Draw(t, "stage") {
+	switch rapid.IntRange(0, 16).Draw(t, "stage") {
 	case 0, 1, 2, 3, 4:
 		return fmt.Sprintf(`{"$match": %s}`, genCondition(t))
 	case 5:
@@ -177,6 +177,21 @@ func genStage(t *rapid.T) string {
 	case 14:
 		return fmt.Sprintf(`{"$lookup": {"from": "d", "let": {"v": "$%s"}, "pipeline": [{"$match": {"$expr": {"$eq": ["$a", "$$v"]}}}, %s], "as": "j"}}`, path, `{"$match": `+genCondition(t)+`}`)
 	}
+	if rapid.Bool().Draw(t, "other") {
+		return rapid.SampledFrom([]string{
+			`{"$unionWith": {"coll": "d", "pipeline": [{"$match": {"a": 1}}]}}`,
+			`{"$facet": {"x": [{"$match": {"a": 1}}, {"$limit": 2}], "a": [{"$project": {"b": 1}}]}}`,
+			`{"$setWindowFields": {"partitionBy": "$x", "sortBy": {"_id": 1}, "output": {"x": {"$sum": "$b"}}}}`,
+			`{"$setWindowFields": {"partitionBy": {"$ifNull": ["$x", 1]}, "output": {"c.n": {"$count": {}}}}}`,
+			`{"$replaceRoot": {"newRoot": {"_id": "$_id", "a": "$b", "x": "$a.a"}}}`,
+			`{"$graphLookup": {"from": "d", "startWith": "$_id", "connectFromField": "b", "connectToField": "_id", "as": "j"}}`,
+			`{"$redact": {"$cond": [{"$eq": ["$b", 1]}, "$$PRUNE", "$$DESCEND"]}}`,
+			`{"$bucketAuto": {"groupBy": "$_id", "buckets": 2, "output": {"a": {"$push": "$a"}}}}`,
+			`{"$fill": {"sortBy": {"_id": 1}, "output": {"a": {"method": "locf"}, "x": {"value": 7}}}}`,
+			`{"$densify": {"field": "y", "range": {"bounds": "full", "step": 1}}}`,
+			`{"$count": "x"}`,
+		}).Draw(t, "rare")
+	}
 	return fmt.Sprintf(`{"$group": {"_id": "$%s", "a": {"$first": "$a"}, "x": {"$sum": "$b"}}}`, path)
 }
 
@@ -197,8 +212,9 @@ func TestOptimizedPipelinesGiveTheSame(t *testing.T) {
 			pipeline += genStage(rt)
 		}
 		pipeline += "]"
-		plain, errPlain := drainWith(t, h, pipeline, Options{DB: "test", Coll: "c", NoOptimize: true}, newExec(h))
-		fast, errFast := drainWith(t, h, pipeline, Options{DB: "test", Coll: "c"}, newExec(h))
+		plain, errPlain := drainWith(t, pipeline, Options{DB: "test", Coll: "c", NoOptimize: true}, newExec(h))
+		h.eager = rapid.Bool().Draw(rt, "eager")
+		fast, errFast := drainWith(t, pipeline, Options{DB: "test", Coll: "c"}, newExec(h))
 		if errPlain != nil || errFast != nil {
 			// A condition that moves forward may spare an expression its error.
 			return
@@ -209,7 +225,7 @@ func TestOptimizedPipelinesGiveTheSame(t *testing.T) {
 	})
 }
 
-func drainWith(t testing.TB, _ *memory, pipeline string, o Options, x *Exec) ([]value.Doc, error) {
+func drainWith(t testing.TB, pipeline string, o Options, x *Exec) ([]value.Doc, error) {
 	p, err := Compile(array(t, pipeline), o)
 	if err != nil {
 		t.Fatalf("%s: %v", pipeline, err)
@@ -239,11 +255,11 @@ func TestSpillingGivesTheSame(t *testing.T) {
 		}
 		pipeline := rapid.SampledFrom(pipelines).Draw(rt, "pipeline")
 		o := Options{DB: "test", Coll: "c"}
-		all, err := drainWith(t, h, pipeline, o, newExec(h))
+		all, err := drainWith(t, pipeline, o, newExec(h))
 		x := newExec(h)
 		x.TempDir = t.TempDir()
 		x.MemoryLimit = int64(rapid.IntRange(1, 5000).Draw(rt, "limit"))
-		spilled, err2 := drainWith(t, h, pipeline, o, x)
+		spilled, err2 := drainWith(t, pipeline, o, x)
 		if err != nil || err2 != nil {
 			rt.Fatal(err, err2)
 		}
@@ -269,11 +285,11 @@ func TestMemoryLimits(t *testing.T) {
 	} {
 		x := newExec(h)
 		x.AllowDiskUse, x.MemoryLimit = false, 1000
-		_, err := drainWith(t, h, pipeline, Options{DB: "test", Coll: "c"}, x)
+		_, err := drainWith(t, pipeline, Options{DB: "test", Coll: "c"}, x)
 		checkError(t, err, want)
 		x = newExec(h)
 		x.MemoryLimit, x.TempDir = 1000, t.TempDir()
-		got, err := drainWith(t, h, pipeline, Options{DB: "test", Coll: "c"}, x)
+		got, err := drainWith(t, pipeline, Options{DB: "test", Coll: "c"}, x)
 		if err != nil || len(got) != 200 || !x.UsedDisk() {
 			t.Error(len(got), err, x.UsedDisk())
 		}

@@ -92,6 +92,13 @@ func appendSetElement(b *value.Builder, parts []string, e, v value.Value) {
 	appendSetField(b, append([]string{""}, parts[1:]...), e, v, true)
 }
 
+// written is what changes where a stage sets a path: as scalars and arrays on
+// the way are turned into documents, its whole top-level field.
+func written(path string) string {
+	top, _, _ := strings.Cut(path, ".")
+	return top
+}
+
 // overlaps reports whether one path is the other or lies inside it.
 func overlaps(a, b string) bool {
 	return a == b || inside(a, b) || inside(b, a)

@@ -120,7 +120,7 @@ func (s *projectStage) effect() effect {
 			e.modified = append(e.modified, path)
 		}
 	}, func(path string, ex *expr.Expr) {
-		e.modified = append(e.modified, path)
+		e.modified = append(e.modified, written(path))
 		if ex == nil {
 			return
 		}

@@ -91,7 +91,7 @@ func (s *unwindStage) deps(d *deps) reach {
 func (s *unwindStage) effect() effect {
 	e := effect{modified: []string{s.path}}
 	if s.index != "" {
-		e.modified = append(e.modified, s.index)
+		e.modified = append(e.modified, written(s.index))
 	}
 	return e
 }
