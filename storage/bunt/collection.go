@@ -1,8 +1,6 @@
 package bunt
 
 import (
-	"github.com/tidwall/btree"
-
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -89,26 +87,12 @@ func (h *collection) ScanIndex(name string, r storage.KeyRange, fn func(key []by
 	if err := h.tx.usable(false); err != nil {
 		return err
 	}
-	c := h.at()
-	x := c.index(name)
+	x := h.at().index(name)
 	if x == nil {
 		return storage.ErrNoIndex
 	}
-	entries := x.entries
-	if c.change != nil {
-		entries = entries.Copy()
-	}
-	scanEntries(entries, r, fn)
+	scanEntries(x.frozen(), r, fn)
 	return nil
-}
-
-// frozenRecords is a tree of records that does not change: of a private
-// collection, a copy.
-func (c *coll) frozenRecords() *btree.Map[storage.RecordID, string] {
-	if c.change != nil {
-		return c.records.Copy()
-	}
-	return c.records
 }
 
 // Insert stores a new document.

@@ -44,6 +44,7 @@ type index struct {
 	entries  *btree.BTreeG[entry]
 	bytes    int64
 	multikey bool
+	private  bool // entries are a writer's own, not yet published
 }
 
 // entry is one index entry. Keys may share memory.
@@ -132,11 +133,41 @@ func (c *coll) clone(ch *change) *coll {
 	d.records = forkRecords(c.records)
 	d.indexes = make([]*index, len(c.indexes))
 	for i, x := range c.indexes {
-		y := *x
-		y.entries = fork(x.entries)
+		y := *x // its entries are forked when they change
 		d.indexes[i] = &y
 	}
 	return &d
+}
+
+// seal ends the ownership of a clone that is about to be published.
+func (c *coll) seal() {
+	c.change = nil
+	for _, x := range c.indexes {
+		x.private = false
+	}
+}
+
+// own makes the entries private before they change.
+func (x *index) own() {
+	if !x.private {
+		x.entries, x.private = fork(x.entries), true
+	}
+}
+
+// frozen is a tree of the entries that does not change.
+func (x *index) frozen() *btree.BTreeG[entry] {
+	if x.private {
+		return x.entries.Copy()
+	}
+	return x.entries
+}
+
+// frozenRecords is a tree of the records that does not change.
+func (c *coll) frozenRecords() *btree.Map[storage.RecordID, string] {
+	if c.change != nil {
+		return c.records.Copy()
+	}
+	return c.records
 }
 
 // index finds an index by name.

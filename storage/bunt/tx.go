@@ -109,7 +109,7 @@ func (t *tx) seal() {
 			}
 			continue
 		}
-		ch.cur.change = nil
+		ch.cur.seal()
 	}
 }
 

@@ -88,6 +88,9 @@ func (c *coll) checkUnique(diffs []keyChange, id storage.RecordID) error {
 func (c *coll) apply(diffs []keyChange, id storage.RecordID) {
 	for i, x := range c.indexes {
 		d := &diffs[i]
+		if len(d.remove)+len(d.add) > 0 {
+			x.own()
+		}
 		for _, key := range d.remove {
 			x.remove(entry{string(key), id})
 		}
