@@ -42,6 +42,13 @@ func (c *cursor) step() {
 	c.row = n
 }
 
+// appendTo appends the element under the name of the column.
+func (c *cursor) appendTo(dst []byte) []byte {
+	element := c.it.Element()
+	dst = append(append(append(dst, element[0]), c.name...), 0)
+	return append(dst, element[len(c.it.KeyBytes())+2:]...)
+}
+
 // NewUnpacker makes an Unpacker for the buckets of a collection.
 func NewUnpacker(o *Options) *Unpacker { return &Unpacker{o: o, last: 256} }
 
@@ -79,10 +86,10 @@ func (u *Unpacker) Next() (d value.Doc, ok bool) {
 	start := len(u.arena)
 	row := u.time.row
 	b := append(u.arena, 0, 0, 0, 0)
-	b = appendNamed(b, u.o.TimeField, u.time.it.Value())
+	b = u.time.appendTo(b)
 	u.time.step()
 	if u.o.MetaField != "" && !u.meta.IsMissing() {
-		b = appendNamed(b, u.o.MetaField, u.meta)
+		b = value.Append(b, u.o.MetaField, u.meta)
 	}
 	for i := range u.columns {
 		c := &u.columns[i]
@@ -90,7 +97,7 @@ func (u *Unpacker) Next() (d value.Doc, ok bool) {
 			c.step()
 		}
 		if c.row == row {
-			b = appendNamed(b, c.name, c.it.Value())
+			b = c.appendTo(b)
 			c.step()
 		}
 	}
@@ -101,12 +108,6 @@ func (u *Unpacker) Next() (d value.Doc, ok bool) {
 	u.last = n
 	u.row++
 	return value.Doc(b[start:len(b):len(b)]), true
-}
-
-func appendNamed(dst []byte, name string, v value.Value) []byte {
-	dst = append(dst, byte(v.Kind()))
-	dst = append(append(dst, name...), 0)
-	return value.AppendPayload(dst, v)
 }
 
 // Unpack returns all measurements of a bucket.
