@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
@@ -21,7 +22,7 @@ import (
 // index and filter there are, each matching document has a key in the ranges
 // of each plan.
 
-var scalars = []string{`1`, `2`, `3`, `2.5`, `null`, `"a"`, `"ab"`, `"b"`, `true`, `{"$date":{"$numberLong":"5"}}`, `{"$numberDouble":"NaN"}`, `{"$minKey":1}`, `{"$maxKey":1}`}
+var scalars = []string{`1`, `2`, `3`, `2.5`, `null`, `"a"`, `"A"`, `"ab"`, `"b"`, `true`, `{"$date":{"$numberLong":"5"}}`, `{"$numberDouble":"NaN"}`, `{"$minKey":1}`, `{"$maxKey":1}`}
 
 // seeds is how many random cases the tests of plans go through.
 var seeds = flag.Uint64("index.seeds", 1200, "random cases for the tests of plans")
@@ -140,6 +141,9 @@ var partials = []string{
 	`{"a":{"$gt":1}}`, `{"b":{"$exists":true}}`, `{"a":{"$type":"number"},"c":{"$lte":3}}`, `{"$or":[{"a":2},{"b":{"$in":[1,"a"]}}]}`, `{"a":null}`,
 }
 
+// folding is a collation without regard to case.
+const folding = `{"locale":"en","strength":2}`
+
 func (g gen) spec() string {
 	kind := g.IntN(10)
 	switch kind {
@@ -160,6 +164,8 @@ func (g gen) spec() string {
 	switch kind {
 	case 2:
 		spec += `,"sparse":true`
+	case 4:
+		spec += `,"collation":` + folding
 	case 3:
 		spec += `,"partialFilterExpression":` + g.pick(partials...)
 	}
@@ -244,18 +250,25 @@ func (st *store) estimate(_ *plan.Index, r plan.Range, limit int64) (n int64) {
 }
 
 func TestIndexNeverHidesAMatch(t *testing.T) {
+	fold, err := collation.Parse(value.MustJSON(folding))
+	if err != nil {
+		t.Fatal(err)
+	}
 	each(t, func(g gen, s *Spec, st *store) {
 		for range 6 {
-			m, err := match.Compile(value.MustJSON(g.filter(2)), match.Options{})
-			if err != nil {
+			o, q := match.Options{}, plan.Query{}
+			if g.oneIn(3) {
+				o.Collation, q.Collation = fold, fold.Doc()
+			}
+			if q.Filter, err = match.Compile(value.MustJSON(g.filter(2)), o); err != nil {
 				continue
 			}
-			winner, err := plan.Make(&plan.Query{Filter: m}, st.collection(s))
+			winner, err := plan.Make(&q, st.collection(s))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range append(winner.Rejected, winner) {
-				checkPlan(t, st, m, p, s)
+				checkPlan(t, st, q.Filter, p, s)
 			}
 		}
 	})
