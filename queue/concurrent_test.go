@@ -163,12 +163,15 @@ func TestOneHolderAtATime(t *testing.T) {
 	holdings, completed := map[int64][]holding{}, map[int64]int{}
 	left := func() int { mu.Lock(); defer mu.Unlock(); return messages - len(completed) }
 	var wg sync.WaitGroup
+	var still sync.RWMutex // the clock does not move within a receive
 	for i := range consumers {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 2))
 			for left() > 0 {
+				still.RLock()
 				now := e.now()
 				docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 1 + r.IntN(3)}, now)
+				still.RUnlock()
 				if err != nil {
 					t.Error(err)
 					return
@@ -194,7 +197,9 @@ func TestOneHolderAtATime(t *testing.T) {
 		})
 	}
 	for left() > 0 {
+		still.Lock()
 		_ = e.clock.Advance(300 * time.Millisecond)
+		still.Unlock()
 		e.sweep()
 	}
 	wg.Wait()
