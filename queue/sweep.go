@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -51,8 +52,8 @@ func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
 	if err == nil && (idle || work) {
 		err = t.deleteIdle(ctx, v)
 	}
-	if mongoerr.Is(err, mongoerr.NamespaceNotFound) { // dropped or renamed meanwhile
-		return nil
+	if mongoerr.Is(err, mongoerr.NamespaceNotFound) || errors.Is(err, storage.ErrConflict) {
+		return nil // dropped or renamed meanwhile, or held by an open transaction
 	}
 	return err
 }
