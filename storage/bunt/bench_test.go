@@ -294,3 +294,39 @@ func slowest(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds()), "p99-ns")
 	b.ReportMetric(float64(took[len(took)*999/1000].Nanoseconds()), "p99.9-ns")
 }
+
+// BenchmarkCompact compacts a log of 1 KB documents and reports the longest
+// that a writer had to wait meanwhile.
+func BenchmarkCompact(b *testing.B) {
+	const n = 200_000
+	e := openBench(b, b.TempDir())
+	create(b, e, benchIndexes[0])
+	bulk(b, e, n, 1000)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	var took []time.Duration
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			start := time.Now()
+			must(b, inColl(e, ns, func(c storage.Collection) error {
+				id := 1 + rand.IntN(n)
+				return c.Update(storage.RecordID(id), benchDoc(id-1, 1000), 2)
+			}))
+			took = append(took, time.Since(start))
+		}
+	})
+	b.ResetTimer()
+	for range b.N {
+		must(b, e.Compact(ctx))
+	}
+	b.StopTimer()
+	close(stop)
+	wg.Wait()
+	slowest(b, took)
+	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
+}
