@@ -15,9 +15,15 @@ func (o *Options) Check(d value.Doc) error {
 	return nil
 }
 
-// CheckTransaction refuses writes within a multi-document transaction.
-func CheckTransaction() error {
-	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Cannot insert into a time-series collection in a multi-document transaction")
+// TransactionError is what a write command gets within a multi-document
+// transaction.
+func TransactionError(command string) error {
+	const text = "Cannot %s a time-series collection in a multi-document transaction"
+	how := "perform a " + command + " on"
+	if command == "insert" {
+		how = "insert into"
+	}
+	return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction, text, how)
 }
 
 // time is the instant of a measurement, in milliseconds.

@@ -260,5 +260,6 @@ func TestTranslateUpdate(t *testing.T) {
 	_, _, err := (&Options{TimeField: "t"}).TranslateUpdate(multi(`{}`, `{"$set":{"m":5}}`))
 	checkErr(t, "no meta field", err, 72, "that does not have a metaField")
 	checkErr(t, "findAndModify", CheckFindAndModify(), 72, "")
-	checkErr(t, "transaction", CheckTransaction(), 263, "Cannot insert into a time-series collection in a multi-document transaction")
+	checkErr(t, "transaction", TransactionError("delete"), 263, "delete")
+	checkErr(t, "transaction", TransactionError("insert"), 263, "Cannot insert into a time-series collection in a multi-document transaction")
 }
