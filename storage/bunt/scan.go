@@ -110,12 +110,11 @@ func (s *scanner) number(kind byte) (int, error) {
 	case err != nil:
 		return 0, err
 	}
-	digits := line[1 : len(line)-1]
-	if line[0] != kind || len(digits) < 2 || digits[len(digits)-1] != '\r' {
+	if len(line) < 4 || line[0] != kind || line[len(line)-2] != '\r' {
 		return 0, errDamaged
 	}
 	n := 0
-	for _, c := range digits[:len(digits)-1] {
+	for _, c := range line[1 : len(line)-2] {
 		if c < '0' || c > '9' || n > math.MaxInt32/16 {
 			return 0, errDamaged
 		}
