@@ -83,6 +83,9 @@ func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 		for it := v.Doc().Iter(); it.Next(); {
 			out.Append(it.Value())
 		}
+		if err := checkSize(out.Size()); err != nil {
+			return value.Value{}, err
+		}
 	}
 	return out.Value(), nil
 }

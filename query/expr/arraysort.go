@@ -97,6 +97,9 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 			}
 		}
 		out.Append(value.NewArray(row...))
+		if err := checkSize(out.Size()); err != nil {
+			return value.Value{}, err
+		}
 	}
 	return out.Value(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -58,6 +59,18 @@ func (e *Env) tick() error {
 	e.ticks++
 	if e.ticks&1023 == 0 && e.Interrupt != nil {
 		return e.Interrupt()
+	}
+	return nil
+}
+
+// maxValueBytes bounds a value that an expression builds: repeated doubling
+// must not take the process down before the result is found too large.
+const maxValueBytes = 64 << 20
+
+// checkSize fails for a value that has grown beyond all measure.
+func checkSize(n int) error {
+	if n > maxValueBytes {
+		return mongoerr.Newf(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
 	}
 	return nil
 }

@@ -152,6 +152,9 @@ func (l *loop) mapped(env *Env, in value.Value) (value.Value, error) {
 			return value.Value{}, err
 		}
 		out.Append(v) // missing becomes null
+		if err := checkSize(out.Size()); err != nil {
+			return value.Value{}, err
+		}
 	}
 	return out.Value(), nil
 }
@@ -360,6 +363,9 @@ func (r *reduce) eval(env *Env) (value.Value, error) {
 		env.Set(r.this, it.Value())
 		env.Set(r.acc, acc)
 		if acc, err = r.body.eval(env); err != nil {
+			return value.Value{}, err
+		}
+		if err := checkSize(len(acc.Bytes())); err != nil {
 			return value.Value{}, err
 		}
 	}

@@ -144,6 +144,9 @@ func (o *object) eval(env *Env) (value.Value, error) {
 			return value.Value{}, err
 		}
 		b.Append(o.names[i], v)
+		if err := checkSize(b.Len()); err != nil {
+			return value.Value{}, err
+		}
 	}
 	return value.Document(b.Doc()), nil
 }
@@ -169,6 +172,9 @@ func (a *array) eval(env *Env) (value.Value, error) {
 			return value.Value{}, err
 		}
 		out.Append(v)
+		if err := checkSize(out.Size()); err != nil {
+			return value.Value{}, err
+		}
 	}
 	return out.Value(), nil
 }

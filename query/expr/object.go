@@ -36,27 +36,25 @@ func (f *fieldList) doc() value.Value {
 	return value.Document(b.Doc())
 }
 
+// evalMergeObjects is an accumulator, too: a single array gives its elements.
 func evalMergeObjects(c *call, env *Env) (value.Value, error) {
 	var f fieldList
-	for i, n := range c.args {
-		v, err := n.eval(env)
-		if err != nil {
-			return value.Value{}, err
+	var failed error
+	err := eachValue(c, env, func(v value.Value) {
+		switch {
+		case v.IsNullish() || failed != nil:
+		case v.Kind() != value.KindDocument:
+			failed = mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, v.Kind())
+		default:
+			for name, e := range v.Doc().All() {
+				f.set(name, e)
+			}
 		}
-		if v.IsNullish() {
-			continue
-		}
-		if v.Kind() != value.KindDocument {
-			return value.Value{}, mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, v.Kind())
-		}
-		if i == 0 && len(c.args) == 1 {
-			return v, nil
-		}
-		for name, e := range v.Doc().All() {
-			f.set(name, e)
-		}
+	})
+	if err == nil {
+		err = failed
 	}
-	return f.doc(), nil
+	return f.doc(), err
 }
 
 func evalObjectToArray(c *call, env *Env) (value.Value, error) {
@@ -246,6 +244,9 @@ func evalSetField(c *call, env *Env) (value.Value, error) {
 		if v, err = c.args[2].eval(env); err != nil {
 			return value.Value{}, err
 		}
+	}
+	if err := checkSize(len(in.Bytes()) + len(v.Bytes())); err != nil {
+		return value.Value{}, err
 	}
 	name := c.args[0].(constant).v.Str()
 	var b value.Builder

@@ -45,7 +45,7 @@ func TestLogic(t *testing.T) {
 
 func TestObjects(t *testing.T) {
 	checkResults(t, `{o: {a: 1, b: 2}, 'x': {'$odd.name': 5}, n: null, list: [1], s: 'str'}`, []result{
-		{`{$mergeObjects: ['$o', {b: 3, c: 4}]}`, `{a: 1, b: 3, c: 4}`}, {`{$mergeObjects: ['$n', '$missing']}`, `{}`}, {`{$mergeObjects: '$o'}`, `{a: 1, b: 2}`}, {`{$mergeObjects: []}`, `{}`},
+		{`{$mergeObjects: ['$o', {b: 3, c: 4}]}`, `{a: 1, b: 3, c: 4}`}, {`{$mergeObjects: ['$n', '$missing']}`, `{}`}, {`{$mergeObjects: '$o'}`, `{a: 1, b: 2}`}, {`{$mergeObjects: {$literal: [{a: 1}, null, {b: 2, a: 3}]}}`, `{a: 3, b: 2}`}, {`{$mergeObjects: []}`, `{}`},
 		{`{$getField: 'n'}`, `null`}, {`{$getField: {field: {$literal: '$odd.name'}, input: '$x'}}`, `5`}, {`{$getField: {field: 'a', input: '$list'}}`, `missing`}, {`{$getField: {field: 'a', input: '$n'}}`, `null`}, {`{$getField: {field: 'a', input: '$missing'}}`, `missing`}, {`{$getField: {field: {$concat: ['a']}, input: '$o'}}`, `1`},
 		{`{$setField: {field: 'b', input: '$o', value: 9}}`, `{a: 1, b: 9}`}, {`{$setField: {field: {$literal: '$c.d'}, input: '$o', value: 1}}`, `{a: 1, b: 2, '$c.d': 1}`}, {`{$setField: {field: 'a', input: '$o', value: '$$REMOVE'}}`, `{b: 2}`}, {`{$setField: {field: 'a', input: '$n', value: 1}}`, `null`},
 		{`{$unsetField: {field: 'a', input: '$o'}}`, `{b: 2}`}, {`{$unsetField: {field: 'zz', input: '$o'}}`, `{a: 1, b: 2}`}, {`{$unsetField: {field: 'zz', input: '$missing'}}`, `null`},
@@ -198,5 +198,25 @@ func TestTable(t *testing.T) {
 		if op.category == "" || op.eval == nil && op.parse == nil || op.params != nil && op.style == nil && op.parse == nil {
 			t.Errorf("%s: the row is not complete", op.name)
 		}
+	}
+}
+
+// Doubling again and again ends in an error, not in the end of the process.
+func TestGrowthIsBounded(t *testing.T) {
+	checkFailures(t, `{s: '0123456789'}`, []failure{
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {$concat: ['$$value', '$$value']}}}`, 13548, ""},
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: ['$s'], in: {$concatArrays: ['$$value', '$$value']}}}`, 13548, ""},
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: ['$$value', '$$value']}}`, 13548, ""},
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {a: '$$value', b: '$$value'}}}`, 13548, ""},
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {$replaceAll: {input: '$$value', find: '0', replacement: '$$value'}}}}`, 13548, ""},
+	})
+}
+
+func TestInterrupt(t *testing.T) {
+	env := NewEnv(0)
+	env.Interrupt = func() error { return mongoerr.New(mongoerr.Interrupted, "operation was interrupted") }
+	e := compile(t, `{$map: {input: {$range: [0, 100000]}, in: '$$this'}}`, nil)
+	if _, err := e.Eval(env, value.EmptyDoc); !mongoerr.Is(err, mongoerr.Interrupted) {
+		t.Errorf("got %v, want an interruption", err)
 	}
 }

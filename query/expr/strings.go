@@ -20,6 +20,9 @@ func evalConcat(c *call, env *Env) (value.Value, error) {
 		case v.Kind() != value.KindString:
 			return value.Value{}, mongoerr.Newf(16702, "$concat only supports strings, not %s", v.Kind())
 		}
+		if err := checkSize(out.Len() + len(v.Str())); err != nil {
+			return value.Value{}, err
+		}
 		out.WriteString(v.Str())
 	}
 	return value.String(out.String()), nil
@@ -270,6 +273,9 @@ func evalSplit(c *call, env *Env) (value.Value, error) {
 	var out value.ArrayBuilder
 	for part := range strings.SplitSeq(s.Str(), sep.Str()) {
 		out.Append(value.String(part))
+		if err := checkSize(out.Size()); err != nil {
+			return value.Value{}, err
+		}
 	}
 	return out.Value(), nil
 }
@@ -294,7 +300,13 @@ func replace(c *call, env *Env, n int) (value.Value, error) {
 	if null {
 		return value.Null(), nil
 	}
-	return value.String(strings.Replace(args[0].Str(), args[1].Str(), args[2].Str(), n)), nil
+	in, find, by := args[0].Str(), args[1].Str(), args[2].Str()
+	if len(by) > len(find) && n < 0 {
+		if err := checkSize(len(in) + strings.Count(in, find)*(len(by)-len(find))); err != nil {
+			return value.Value{}, err
+		}
+	}
+	return value.String(strings.Replace(in, find, by, n)), nil
 }
 
 // whitespace is what $trim removes by default.
