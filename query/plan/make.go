@@ -259,8 +259,8 @@ func (c *conditions) with(branch match.Node, or *match.Or) *conditions {
 	return out
 }
 
-// choose picks the plan that looks cheapest. With one candidate there is
-// nothing to count.
+// choose picks the plan that looks cheapest. With one candidate, or one that
+// finds one record at most, there is nothing to count.
 func (pl *planner) choose(plans []*Plan) *Plan {
 	if len(plans) == 1 {
 		p := plans[0]
@@ -269,9 +269,16 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 		}
 		return p
 	}
+	if p := surest(plans); p != nil {
+		return p
+	}
+	limit := int64(estimateLimit)
 	for _, p := range plans {
 		if p.Type != Union {
-			pl.estimate(p, estimateLimit)
+			pl.estimate(p, limit)
+		}
+		if pl.q.Sort.IsEmpty() { // then more than the best so far is too much
+			limit = min(limit, p.Examined+1)
 		}
 	}
 	costs := pl.costs(plans)
@@ -287,6 +294,19 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 		winner.Rejected = append(winner.Rejected, plans[i])
 	}
 	return winner
+}
+
+// surest returns a plan that looks up all fields of a unique index, with the
+// others rejected; nil if there is none.
+func surest(plans []*Plan) *Plan {
+	for i, p := range plans {
+		if p.Index != nil && p.Type == IndexScan && p.Index.Unique && p.equalities == len(p.Index.Fields) {
+			p.Examined = 1
+			p.Rejected = slices.Concat(plans[:i], plans[i+1:])
+			return p
+		}
+	}
+	return nil
 }
 
 // costs estimates how many entries each plan has to look at. A plan in the

@@ -107,8 +107,8 @@ const (
 	Nothing               // no document can match
 )
 
-// Plan is a way to find the documents of a query. Unless it says Exact, each
-// must be matched again.
+// Plan is a way to find the documents of a query. Each that it finds must be
+// matched again.
 type Plan struct {
 	Type    Type
 	Reverse bool    // scan backwards
@@ -122,7 +122,10 @@ type Plan struct {
 	Sorted bool
 	// Dedup tells that a record may come up more than once.
 	Dedup bool
-	// Exact tells that every record in the ranges matches the filter.
+	// Exact tells that the entries in the ranges are those of the matching
+	// records and no others, so that counting them is counting matches.
+	// Whoever goes on to fetch the records must match them all the same, as
+	// they may have changed since.
 	Exact bool
 	// Covered tells that the index holds all that the query needs.
 	Covered bool
