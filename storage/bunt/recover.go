@@ -46,7 +46,7 @@ func recoverFile(path string) (scanned, error) {
 	return found, f.Sync()
 }
 
-func scanFile(f *os.File) (scanned, error) {
+func scanFile(f io.ReadSeeker) (scanned, error) {
 	var found scanned
 	s := newScanner(f)
 	for {
@@ -71,14 +71,14 @@ func scanFile(f *os.File) (scanned, error) {
 
 // judge decides whether what follows the last complete group may be cut off:
 // not if a later marker says that it had been synced.
-func (found *scanned) judge(f *os.File) error {
-	info, err := f.Stat()
+func (found *scanned) judge(f io.ReadSeeker) error {
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
-	found.cut = info.Size() - found.good
+	found.cut = size - found.good
 	if !found.header {
-		if info.Size() > tornHeader {
+		if size > tornHeader {
 			return errors.New("not a DuskDB log, or its beginning is damaged")
 		}
 		return nil
