@@ -19,6 +19,10 @@
 // A [Scope] knows at compile time which variables exist and gives each a slot
 // in Env.Vars, so that no name is looked up during evaluation.
 //
-// The operators stand in one table (operators.go), one line each: name,
-// category, arity and the function that evaluates it. [Names] lists them.
+// The operators stand in one table (table.go), one line each: name, category,
+// arity and the function that evaluates it. [Names] lists them. Calendars and
+// time zones are in package datetime, logarithms and sines in package exact.
+//
+// Errors carry MongoDB's codes and texts. An expression whose operands are
+// numbers, booleans and dates is evaluated without allocating.
 package expr
