@@ -37,6 +37,9 @@ func (p *parser) compile(pipeline value.Doc) (*Pipeline, error) {
 	if err != nil {
 		return nil, asFoldError(err)
 	}
+	if err := p.checkMetadata(stages); err != nil {
+		return nil, err
+	}
 	out := &Pipeline{stages: stages, opts: p.Options}
 	if len(stages) > 0 {
 		out.writes = isWriter(stages[len(stages)-1])

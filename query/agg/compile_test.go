@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -55,6 +57,10 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"test", "c", `[{"$changeStream": {"fullDocument": "x"}}]`, "2: Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
 		{"test", "c", `[{"$changeStream": {"foo": 1}}]`, "40415: BSON field '$changeStream.foo' is an unknown field."},
 		{"test", "c", `[{"$project": {"a": {"$divide": [1, 0]}}}]`, "2: Failed to optimize pipeline :: caused by :: can't $divide by zero"},
+		{"test", "c", `[{"$sort": {"s": {"$meta": "textScore"}}}]`, "40218: query requires text score metadata, but it is not available"},
+		{"test", "c", `[{"$project": {"s": {"$meta": "geoNearDistance"}}}]`, "40218: query requires $geoNear distance metadata, but it is not available"},
+		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "d"}}, {"$project": {"s": {"$meta": "geoNearDistance"}}}]`, ""},
+		{"test", "c", `[{"$sort": {"s": {"$meta": "randVal"}}}]`, ""},
 		{"test", "c", `[{"$geoNear": {"distanceField": "d"}}]`, "5860400: $geoNear requires a 'near' argument"},
 		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "d", "limit": 1}}]`, "50858: $geoNear no longer supports the 'limit' parameter. Use a $limit stage instead."},
 	} {
@@ -125,6 +131,64 @@ func TestGeoNear(t *testing.T) {
 	}
 	if n := h.opened[0].Near; n.MaxDistance != 10 || n.Key != "loc" {
 		t.Error(n)
+	}
+}
+
+// indexed is a text index that finds documents by their field "s".
+type indexed struct{}
+
+func (indexed) MatchText(q *text.Query, d value.Doc) (float64, bool) {
+	return float64(len(d.Lookup("s").Str())), d.Has("s")
+}
+
+func (indexed) DefaultLanguage() string { return "english" }
+
+func TestTextScore(t *testing.T) {
+	h := newMemory()
+	h.colls["test.c"] = docs(t, `[{"_id": 1, "s": "xx"}, {"_id": 2}, {"_id": 3, "s": "xxx"}]`)
+	o := Options{DB: "test", Coll: "c", Text: func(string, string) match.TextMatcher { return indexed{} }}
+	got, err := drainWith(t, `[{"$match": {"$text": {"$search": "x"}}}, {"$sort": {"s": {"$meta": "textScore"}}}, {"$project": {"m": {"$meta": "textScore"}}}]`, o, newExec(&streaming{h}))
+	if want := canonical(docs(t, `[{"_id": 3, "m": 3.0}, {"_id": 1, "m": 2.0}]`)); err != nil || canonical(got) != want {
+		t.Error(canonical(got), err)
+	}
+}
+
+// streaming is a host that matches while it is read, so that metadata is that
+// of the document returned last.
+type streaming struct{ *memory }
+
+func (h *streaming) Open(x *Exec, r Request) (Source, error) {
+	src := Docs(h.colls[r.DB+"."+r.Coll]...)
+	it, err := (&matchStage{matcher: r.Matcher}).open(x, src)
+	return Source{Iterator: it}, err
+}
+
+func TestViewCycle(t *testing.T) {
+	h := newMemory()
+	h.views["test.c"] = Namespace{DB: "test", Coll: "v", Pipeline: array(t, `[{"$match": {}}]`)}
+	h.views["test.v"] = Namespace{DB: "test", Coll: "c", Pipeline: array(t, `[{"$limit": 5}]`)}
+	_, err := run(t, h, `[]`)
+	checkError(t, err, "165: View depth too deep or view cycle detected; maximum depth is 20")
+}
+
+func TestLookupStatistics(t *testing.T) {
+	h := newMemory()
+	h.colls["test.c"] = docs(t, `[{"_id": 1, "item": "almonds"}]`)
+	withJoins(t)(h)
+	p, err := Compile(array(t, `[{"$lookup": {"from": "warehouses", "localField": "item", "foreignField": "item", "as": "w"}}]`), Options{DB: "test", Coll: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newExec(h)
+	it, err := p.Open(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Drain(it); err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Explain(ExecutionStats, x)[0]; d.Lookup("totalDocsExamined").Int64() != 2 {
+		t.Error(d)
 	}
 }
 

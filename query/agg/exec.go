@@ -23,7 +23,7 @@ type Exec struct {
 
 	stats    map[stage]*Stats
 	ticks    int
-	depth    int
+	views    int // views being opened
 	usedDisk bool
 }
 
@@ -34,7 +34,7 @@ type Stats struct {
 	UsedDisk   bool
 	Spills     int64
 	SpillBytes int64
-	Keys       int64 // of a lookup: documents examined on the other side
+	Examined   int64 // of a $lookup: documents read on the other side
 }
 
 // UsedDisk reports whether any stage wrote temporary files.
@@ -83,7 +83,6 @@ func (x *Exec) sub() *Exec {
 	c := *x
 	c.Env = x.Env.Fork()
 	c.stats = nil
-	c.depth++
 	return &c
 }
 

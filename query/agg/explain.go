@@ -41,6 +41,6 @@ func (st *Stats) append(b *value.Builder, s stage) {
 		b.Int64("spills", st.Spills)
 		b.Int64("spilledDataStorageSize", st.SpillBytes)
 	case *lookupStage:
-		b.Int64("totalDocsExamined", st.Keys)
+		b.Int64("totalDocsExamined", st.Examined)
 	}
 }

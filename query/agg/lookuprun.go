@@ -25,7 +25,6 @@ type lookupIterator struct {
 	inner *Exec // variables of the sub-pipeline
 	local value.Path
 	ns    *resolved
-	err   error
 
 	// The stages at the head of the sub-pipeline that use no variable give
 	// the same documents for every input: they run once.
@@ -115,6 +114,9 @@ func (it *lookupIterator) collect(found Iterator) (value.Value, error) {
 		}
 		if d == nil {
 			return value.NewArray(docs...), nil
+		}
+		if err := it.inner.tick(); err != nil {
+			return value.Value{}, err
 		}
 		if size += len(d); size > maxLookupBytes {
 			return value.Value{}, mongoerr.Newf(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes", it.s.from, maxLookupBytes)
@@ -237,9 +239,21 @@ func (it *lookupIterator) run(stages []stage) (Iterator, error) {
 	}
 	rest := p.Rest(l, src.Sorted)
 	if len(rest.stages) == 0 {
-		return src, nil
+		return it.examined(src), nil
 	}
-	return rest.Run(it.inner, src)
+	return rest.Run(it.inner, it.examined(src))
+}
+
+// examined counts the documents read on the other side, for explain.
+func (it *lookupIterator) examined(src Iterator) Iterator {
+	st := it.x.stat(it.s)
+	return nextFunc{src: src, next: func() (value.Doc, error) {
+		d, err := src.Next()
+		if d != nil {
+			st.Examined++
+		}
+		return d, err
+	}}
 }
 
 func (it *lookupIterator) Close() {

@@ -305,11 +305,11 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 			d, err := scores.Next()
 			x.Env.Meta = expr.Meta{}
 			if d != nil {
-				x.Env.Meta.Set(expr.MetaTextScore, d.Lookup("s"))
+				x.Env.Meta.Set(expr.MetaSearchScore, d.Lookup("s"))
 			}
 			return d, err
 		}}
-		p, err := Compile(array(t, `[{"$sort": {"s": {"$meta": "textScore"}}}, {"$project": {"m": {"$meta": "textScore"}}}]`), Options{DB: "test", Coll: "c"})
+		p, err := Compile(array(t, `[{"$sort": {"s": {"$meta": "searchScore"}}}, {"$project": {"m": {"$meta": "searchScore"}}}]`), Options{DB: "test", Coll: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}

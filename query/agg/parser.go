@@ -170,3 +170,39 @@ func (p *parser) checkPositions(defs []*definition) error {
 	}
 	return nil
 }
+
+// neededMetadata are the metadata that a first stage must provide, with their
+// names in the error.
+var neededMetadata = map[expr.MetaKind]string{
+	expr.MetaGeoNearDistance: "$geoNear distance",
+	expr.MetaGeoNearPoint:    "$geoNear point",
+	expr.MetaTextScore:       "text score",
+}
+
+// checkMetadata refuses stages that read metadata which nothing provides.
+func (p *parser) checkMetadata(stages []stage) error {
+	if p.nesting == inFacet || len(stages) == 0 {
+		return nil
+	}
+	has := map[expr.MetaKind]bool{}
+	switch s := stages[0].(type) {
+	case *matchStage:
+		has[expr.MetaTextScore] = s.text
+	case *geoNearStage:
+		has[expr.MetaGeoNearDistance], has[expr.MetaGeoNearPoint] = true, true
+	case *specialStage:
+		return nil
+	}
+	for _, s := range stages {
+		r, ok := s.(readsMeta)
+		if !ok {
+			continue
+		}
+		for _, k := range r.metadata() {
+			if name := neededMetadata[k]; name != "" && !has[k] {
+				return mongoerr.Newf(40218, "query requires %s metadata, but it is not available", name)
+			}
+		}
+	}
+	return nil
+}

@@ -3,30 +3,12 @@ package agg
 import (
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // checkFieldPath checks a dotted path as mongod's FieldPath does.
-func checkFieldPath(path string) error {
-	if path == "" {
-		return mongoerr.New(40352, "FieldPath cannot be constructed with empty string")
-	}
-	if strings.HasSuffix(path, ".") {
-		return mongoerr.Newf(40353, "FieldPath must not end with a '.'.")
-	}
-	for part := range strings.SplitSeq(path, ".") {
-		switch {
-		case part == "":
-			return mongoerr.New(15998, "FieldPath field names may not be empty strings.")
-		case part[0] == '$':
-			return mongoerr.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
-		case strings.IndexByte(part, 0) >= 0:
-			return mongoerr.New(16411, "FieldPath field names may not contain '\\0'.")
-		}
-	}
-	return nil
-}
+func checkFieldPath(path string) error { return expr.CheckFieldPath(path) }
 
 // setPath returns d with the value at the path replaced by v (removed if v
 // is Missing). What stands in the way and is no document is replaced by one;

@@ -81,7 +81,7 @@ func (s *projectStage) name() string { return s.stage }
 
 func (s *projectStage) spec() value.Value { return value.Document(s.source) }
 
-func (s *projectStage) usesMeta() bool { return len(s.p.Meta()) > 0 }
+func (s *projectStage) metadata() []expr.MetaKind { return s.p.Meta() }
 
 func (s *projectStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return transformed(x, s, src), nil

@@ -5,6 +5,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// maxViewDepth is how many views may stand over each other.
+const maxViewDepth = 20
+
 // Open runs the pipeline on the collection or view it was compiled for,
 // which it opens through x.Host.
 func (p *Pipeline) Open(x *Exec) (Iterator, error) {
@@ -21,6 +24,10 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 		return nil, err
 	}
 	if ns.view != nil {
+		if x.views++; x.views > maxViewDepth {
+			return nil, mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
+		}
+		defer func() { x.views-- }()
 		return ns.view.openOn(x, ns.DB, ns.Coll)
 	}
 	l := p.Leading()
@@ -48,9 +55,6 @@ func (p *Pipeline) resolve(x *Exec, db, coll string) (resolved, error) {
 	}
 	if ns.Pipeline == nil {
 		return resolved{Namespace: ns}, nil
-	}
-	if x.depth > maxSubPipelineDepth {
-		return resolved{}, mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxSubPipelineDepth)
 	}
 	view, err := p.before(ns.Pipeline)
 	return resolved{Namespace: ns, view: view}, err

@@ -38,6 +38,15 @@ func (s *sortStage) spec() value.Value {
 	return value.Document(b.Doc())
 }
 
+func (s *sortStage) metadata() (kinds []expr.MetaKind) {
+	for _, part := range s.pattern {
+		if part.meta {
+			kinds = append(kinds, part.kind)
+		}
+	}
+	return kinds
+}
+
 func (s *sortStage) deps(d *deps) reach {
 	s.pattern.deps(d)
 	return seesAll

@@ -33,11 +33,7 @@ func (s sortPattern) appendArrayKey(dst []byte, env *expr.Env, d value.Doc, c va
 	cursors := make([]keyCursor, len(s))
 	for i := range s {
 		if s[i].meta {
-			v := env.Meta.Get(s[i].kind)
-			if v.IsMissing() {
-				v = value.Null()
-			}
-			cursors[i] = keyCursor{v: v, done: true}
+			cursors[i] = keyCursor{v: s[i].metadata(env), done: true}
 			continue
 		}
 		cursors[i] = keyCursor{v: value.Document(d), rest: s[i].p.Parts()}

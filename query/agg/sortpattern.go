@@ -119,16 +119,6 @@ func (s sortPattern) deps(d *deps) {
 	}
 }
 
-// paths are the paths of the pattern.
-func (s sortPattern) paths() (paths []string) {
-	for _, part := range s {
-		if !part.meta {
-			paths = append(paths, part.path)
-		}
-	}
-	return paths
-}
-
 // extends reports whether sorting by s also sorts by prefix.
 func (s sortPattern) extends(prefix sortPattern) bool {
 	if len(prefix) > len(s) {
@@ -150,9 +140,7 @@ func (s sortPattern) appendKey(dst []byte, env *expr.Env, d value.Doc, c value.C
 		part := &s[i]
 		v := value.Null()
 		if part.meta {
-			if m := env.Meta.Get(part.kind); !m.IsMissing() {
-				v = m
-			}
+			v = part.metadata(env)
 		} else {
 			var plain bool
 			if v, plain = plainPath(d, part.p.Parts()); !plain {
@@ -162,6 +150,18 @@ func (s sortPattern) appendKey(dst []byte, env *expr.Env, d value.Doc, c value.C
 		dst = appendPart(dst, v, part.desc, c)
 	}
 	return dst, nil
+}
+
+// metadata is the present document's piece of metadata to sort by.
+func (part *sortPart) metadata(env *expr.Env) value.Value {
+	v := env.Meta.Get(part.kind)
+	switch {
+	case v.IsMissing() && part.kind == expr.MetaRandVal && env.Rand != nil:
+		return value.Double(env.Rand())
+	case v.IsMissing():
+		return value.Null()
+	}
+	return v
 }
 
 func appendPart(dst []byte, v value.Value, desc bool, c value.Collator) []byte {

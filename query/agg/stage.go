@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -58,8 +59,5 @@ type opaque struct{}
 func (opaque) deps(d *deps) reach { d.all(); return seesNone }
 func (opaque) effect() effect     { return effect{opaque: true} }
 
-// expander is a stage that explain shows as several.
-type expander interface{ expand() []stage }
-
 // readsMeta is a stage that reads metadata of documents.
-type readsMeta interface{ usesMeta() bool }
+type readsMeta interface{ metadata() []expr.MetaKind }

@@ -16,7 +16,6 @@ type windowFunction struct {
 	bounds  windowBounds
 	arg     *expr.Expr    // evaluated for each document, nil: none
 	acc     *accumulation // of operators that are accumulators too
-	desc    bool          // the sortBy is descending
 	unit    dateUnit      // of $derivative and $integral
 	by      int64         // of $shift
 	missing value.Value   // default of $shift
