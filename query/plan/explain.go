@@ -309,7 +309,7 @@ func (p *Plan) boundNames() (names []string) {
 
 func (p *Plan) describeBounds(b *value.Builder) {
 	b.StartDocument("indexBounds")
-	if p.min != nil || p.max != nil {
+	if !p.min.IsEmpty() || !p.max.IsEmpty() {
 		p.describeMinMax(b)
 		b.End()
 		return
@@ -336,7 +336,7 @@ func (p *Plan) describeBounds(b *value.Builder) {
 func (p *Plan) describeMinMax(b *value.Builder) {
 	ends := [2]value.Doc{p.min, p.max}
 	for i, end := range ends {
-		if end != nil {
+		if !end.IsEmpty() {
 			continue
 		}
 		open := value.NewBuilder()
@@ -350,7 +350,7 @@ func (p *Plan) describeMinMax(b *value.Builder) {
 		ends[i] = open.Doc()
 	}
 	b.Document("startKey", ends[0]).Bool("startKeyInclusive", true)
-	b.Document("endKey", ends[1]).Bool("endKeyInclusive", p.max == nil)
+	b.Document("endKey", ends[1]).Bool("endKeyInclusive", p.max.IsEmpty())
 }
 
 // text prints an interval as mongod does: "[1, 5)", "(inf, 3]".

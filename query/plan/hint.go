@@ -53,24 +53,24 @@ func sameKey(a, b value.Doc) bool { return value.CompareDocs(a, b, nil) == 0 }
 func (pl *planner) minMax(x *Index) (*Plan, error) {
 	q := pl.q
 	if x == nil {
-		return nil, mongoerr.New(51173, "When using min()/max() a hint of which index to use must be provided")
+		return nil, q.failed(51173, "When using min()/max() a hint of which index to use must be provided")
 	}
 	p := wholeIndex(x, q)
 	p.Whole = false
 	r := Range{}
 	var err error
-	if q.Min != nil {
-		if r.Lo, err = boundKey(x, q.Min); err != nil {
+	if !q.Min.IsEmpty() {
+		if r.Lo, err = q.boundKey(x, q.Min); err != nil {
 			return nil, err
 		}
 	}
-	if q.Max != nil {
-		if r.Hi, err = boundKey(x, q.Max); err != nil {
+	if !q.Max.IsEmpty() {
+		if r.Hi, err = q.boundKey(x, q.Max); err != nil {
 			return nil, err
 		}
 	}
-	if q.Min != nil && q.Max != nil && string(r.Lo) >= string(r.Hi) {
-		return nil, mongoerr.New(51175, "The value provided for min() must be less than the value provided for max().")
+	if !q.Min.IsEmpty() && !q.Max.IsEmpty() && string(r.Lo) >= string(r.Hi) {
+		return nil, q.failed(51175, "The value provided for min() does not come before the value provided for max() in the hinted index")
 	}
 	p.Ranges = []Range{r}
 	p.Examined = x.Entries
@@ -87,7 +87,7 @@ func (pl *planner) minMax(x *Index) (*Plan, error) {
 
 // boundKey makes the key of a min() or max(), which must name the fields of
 // the index in order.
-func boundKey(x *Index, bound value.Doc) ([]byte, error) {
+func (q *Query) boundKey(x *Index, bound value.Doc) ([]byte, error) {
 	var key []byte
 	i := 0
 	for path, v := range bound.All() {
@@ -103,7 +103,7 @@ func boundKey(x *Index, bound value.Doc) ([]byte, error) {
 		i++
 	}
 	if i != len(x.Fields) {
-		return nil, mongoerr.New(51174, "The index chosen is not compatible with min/max")
+		return nil, q.failed(51174, "The index chosen is not compatible with min/max")
 	}
 	return key, nil
 }

@@ -54,7 +54,7 @@ func (pl *planner) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Min != nil || q.Max != nil {
+	if !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return pl.minMax(hinted)
 	}
 	if q.Hint.Natural != 0 {
@@ -75,9 +75,17 @@ func (pl *planner) plan() (*Plan, error) {
 		return p, nil
 	}
 	if hinted != nil {
-		return pl.choose(candidates(hinted, q, pl.c, true)), nil
+		plans := candidates(hinted, q, pl.c, true)
+		if len(plans) == 0 {
+			return nil, q.failed(mongoerr.NoQueryExecutionPlans, "$hint: refusing to build whole-index solution, because it's a wildcard index")
+		}
+		return pl.choose(plans), nil
 	}
-	return pl.choose(pl.all()), nil
+	p := pl.choose(pl.all())
+	if p.Type == CollScan && pl.c.textBranch() {
+		return nil, q.failed(mongoerr.NoQueryExecutionPlans, "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to be indexed as well.")
+	}
+	return p, nil
 }
 
 // all makes a plan for each index that is of use and for each disjunction.
@@ -162,7 +170,7 @@ func (pl *planner) prefixed(p *Plan) bool {
 // LookupID recognises a look-up of one _id, which needs no planning; nil if the
 // query is anything else or the index is not the one on _id.
 func LookupID(q *Query, x *Index) *Plan {
-	if q.Filter == nil || !q.Hint.IsZero() || q.Min != nil || q.Max != nil {
+	if q.Filter == nil || !q.Hint.IsZero() || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil
 	}
 	eq, ok := idEquality(q.Filter.Root())

@@ -329,7 +329,12 @@ func TestHint(t *testing.T) {
 			t.Errorf("%v: %s", tt.hint, boundsOf(p))
 		}
 	}
-	_, err := Make(&Query{Hint: Hint{Key: a.Key}}, &Collection{Indexes: []*Index{a, twin}})
+	all := testIndex(t, `{"$**":1}`)
+	_, err := Make(&Query{Filter: compile(t, `{"a":null}`), Hint: Hint{Name: all.Name}}, &Collection{Indexes: []*Index{all}})
+	if !mongoerr.Is(err, mongoerr.NoQueryExecutionPlans) || !strings.Contains(err.Error(), "refusing to build whole-index solution, because it's a wildcard index") {
+		t.Errorf("wildcard hint: %v", err)
+	}
+	_, err = Make(&Query{Hint: Hint{Key: a.Key}}, &Collection{Indexes: []*Index{a, twin}})
 	if !mongoerr.Is(err, mongoerr.IndexNotFound) || !strings.Contains(err.Error(), "Hint matched multiple indexes") {
 		t.Errorf("ambiguous hint: %v", err)
 	}
@@ -346,7 +351,7 @@ func TestMinMax(t *testing.T) {
 		msg      string
 	}{
 		{hint, `{"a":1,"b":5}`, `{"a":3,"b":1}`, 0, ""},
-		{hint, `{"a":1,"b":5}`, `{"a":1,"b":6}`, 51175, "must be less than"},
+		{hint, `{"a":1,"b":5}`, `{"a":1,"b":6}`, 51175, "does not come before"},
 		{hint, `{"a":1}`, ``, 51174, "not compatible with min/max"},
 		{hint, `{"b":1,"a":1}`, ``, 51174, "not compatible with min/max"},
 		{Hint{}, `{"a":1,"b":1}`, ``, 51173, "a hint of which index to use must be provided"},

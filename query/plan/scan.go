@@ -5,12 +5,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// candidate makes the plan that scans one index for the conditions; nil if
+// candidates makes the plans that scan one index for the conditions; none if
 // the index is of no use. A hinted index is used in any case, if need be as
-// a whole.
+// a whole, unless it is a wildcard index.
 func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 	if hasKind(x, Wildcard) {
-		return wildcardPlans(x, q, c, hinted)
+		return wildcardPlans(x, q, c)
 	}
 	b := newBounder(x, q, c)
 	fields := b.bounds()
@@ -110,7 +110,7 @@ func covered(x *Index, q *Query) bool {
 
 // wildcardPlans makes a plan for each path that the conditions ask about
 // and that the wildcard takes in.
-func wildcardPlans(x *Index, q *Query, c *conditions, hinted bool) (out []*Plan) {
+func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 	seen := map[string]bool{}
 	for i := range c.terms {
 		path := c.terms[i].path
@@ -121,9 +121,6 @@ func wildcardPlans(x *Index, q *Query, c *conditions, hinted bool) (out []*Plan)
 		if p := wildcardPlan(x, q, c, path); p != nil {
 			out = append(out, p)
 		}
-	}
-	if len(out) == 0 && hinted {
-		out = append(out, wholeIndex(x, q))
 	}
 	return out
 }

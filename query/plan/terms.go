@@ -106,6 +106,18 @@ func (c *conditions) addNegated(n match.Node, elem string, group int) {
 	}
 }
 
+// textBranch tells whether a branch of a disjunction is a $text condition.
+func (c *conditions) textBranch() bool {
+	for _, or := range c.ors {
+		for _, branch := range or.Nodes {
+			if takeApart(branch).text != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // onePath returns the path that all nodes are about.
 func onePath(nodes []match.Node) (path string, ok bool) {
 	for i, n := range nodes {
