@@ -9,7 +9,7 @@ import (
 func (s *Service) Start(ctx context.Context) {
 	s.background = ctx
 	go s.housekeeping(ctx)
-	go s.monitor.Run(ctx)
+	s.monitor.Start(ctx)
 }
 
 // housekeepingEvery is how often cursors and sessions are looked over.

@@ -101,6 +101,12 @@ func (m *collMod) run() error {
 	if err := m.checkTimeSeries(); err != nil {
 		return err
 	}
+	if err := m.checkTimeSeriesOptions(); err != nil {
+		return err
+	}
+	if err := m.modifyTimeSeries(); err != nil {
+		return err
+	}
 	if a.Index != nil {
 		if err := m.modifyIndex(); err != nil {
 			return err
@@ -392,8 +398,7 @@ func (m *collMod) setExpiry(o *optionsDoc) error {
 		if v.Str() != "off" {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "Invalid string value for the 'clusteredIndex::expireAfterSeconds' option. Got: '%s'. Accepted value is 'off'", v.Str())
 		}
-		o.set("expireAfterSeconds", value.Value{})
-		return nil
+		return m.storeExpiry(o, nil)
 	case !v.IsNumber():
 		return wrongType("collMod", "expireAfterSeconds", v, "string, long, int, decimal, double")
 	}
@@ -401,7 +406,20 @@ func (m *collMod) setExpiry(o *optionsDoc) error {
 	if err != nil {
 		return err
 	}
-	o.set("expireAfterSeconds", value.Int64(n))
+	return m.storeExpiry(o, &n)
+}
+
+// storeExpiry notes the new number of seconds, nil for off. A time series
+// keeps it twice.
+func (m *collMod) storeExpiry(o *optionsDoc, n *int64) error {
+	if m.meta.kind == timeSeries {
+		return m.setSeries(m.meta.series, n)
+	}
+	if n == nil {
+		o.set("expireAfterSeconds", value.Value{})
+	} else {
+		o.set("expireAfterSeconds", value.Int64(*n))
+	}
 	return nil
 }
 

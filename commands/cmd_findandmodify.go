@@ -45,6 +45,7 @@ func runFindAndModify(c *Call) error {
 	m := modification{
 		ns: ns, filter: a.Query, let: a.Let, collation: a.Collation, hint: a.Hint, sort: a.Sort,
 		upsert: bool(a.Upsert), arrayFilters: a.ArrayFilters, bypass: bool(a.Bypass), wantNew: bool(a.New), fields: a.Fields,
+		findAndModify: true,
 	}
 	if !a.Remove {
 		m.update = a.Update

@@ -124,10 +124,11 @@ type modification struct {
 	fields       value.Doc // projection of the document that is returned
 	projection   *project.Projection
 
-	byID    bool // the filter is the _id alone, which the record has
-	exec    *execution
-	query   readQuery
-	compile *update.Update
+	findAndModify bool // which command it is
+	byID          bool // the filter is the _id alone, which the record has
+	exec          *execution
+	query         readQuery
+	compile       *update.Update
 }
 
 // updated is what a modification did.
@@ -219,7 +220,7 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	if q.scope, err = m.exec.letScope(m.let); err != nil {
 		return err
 	}
-	if _, point := pointID(q.filter); !point || m.upsert || m.fields != nil || !m.canUseID(info) {
+	if _, point := pointID(q.filter); !point || m.upsert || m.fields != nil || metaOf(info).kind == timeSeries || !m.canUseID(info) {
 		if err := c.compileFilter(q, metaOf(info)); err != nil {
 			return err
 		}

@@ -3,32 +3,313 @@ package commands
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/value"
 )
 
-func errTimeSeries() error {
-	return mongoerr.New(mongoerr.CommandNotSupported, "time-series collections are not supported")
+// bucketsOf is the collection that holds the buckets of a time series.
+func bucketsOf(ns storage.Namespace) storage.Namespace {
+	return storage.Namespace{DB: ns.DB, Coll: bucketsPrefix + ns.Coll}
 }
 
-func (c *Call) insertMeasurements(storage.Tx, storage.Collection, *batchWrite, []numbered, *int64) error {
-	return errTimeSeries()
+// bucketStore writes buckets by a writer.
+type bucketStore struct{ w *writer }
+
+func (s bucketStore) Insert(bucket value.Doc) (storage.RecordID, error) { return s.w.insert(bucket) }
+func (s bucketStore) Replace(r storage.Record, bucket value.Doc) error  { return s.w.replace(r, bucket) }
+
+// insertMeasurements stores a chunk of measurements; those that are none
+// become write errors.
+func (c *Call) insertMeasurements(tx storage.Tx, coll storage.Collection, w *batchWrite, chunk []numbered, done *int64) error {
+	if c.transaction() != nil {
+		return timeseries.TransactionError("insert")
+	}
+	m := metaOf(coll.Info())
+	batch := make([]value.Doc, 0, len(chunk))
+	for _, e := range chunk {
+		if err := m.series.Check(e.d); err != nil {
+			if err := w.fail(e.i, err); err != nil {
+				return err
+			}
+			if w.stopped {
+				break
+			}
+			continue
+		}
+		batch = append(batch, e.d)
+	}
+	if err := c.storeMeasurements(tx, coll.Info(), batch, w.bypass); err != nil {
+		return err
+	}
+	*done = int64(len(batch))
+	return nil
 }
 
-func (c *Call) modifyMeasurements(*modification, *storage.Info) (updated, error) {
-	return updated{}, errTimeSeries()
+// storeMeasurements sorts measurements into buckets.
+func (c *Call) storeMeasurements(tx storage.Tx, info *storage.Info, batch []value.Doc, bypass bool) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	buckets, err := tx.Collection(bucketsOf(info.Namespace))
+	if err != nil {
+		return err
+	}
+	m := metaOf(info)
+	return c.svc.buckets.Insert(buckets, bucketStore{c.newWriter(tx, buckets, bypass)}, m.series, m.collator(), batch)
 }
 
-func (c *Call) openMeasurements(*execution, *storage.Info, *readQuery) (agg.Iterator, error) {
-	return nil, errTimeSeries()
+// bucketQuery is a filter on measurements, turned into one on buckets.
+type bucketQuery struct {
+	info     *storage.Info // of the buckets
+	meta     *collectionMeta
+	pushdown *timeseries.Pushdown
+	query    readQuery // on buckets
+	matcher  *match.Matcher
 }
 
-func (h *host) outTimeSeries(storage.Namespace, *storage.Info, agg.OutTarget) (agg.OutWriter, error) {
-	return nil, errTimeSeries()
+// queryBuckets prepares to read the measurements that q asks for.
+func (c *Call) queryBuckets(info *storage.Info, q *readQuery) (*bucketQuery, error) {
+	b := &bucketQuery{meta: metaOf(info), matcher: q.matcher}
+	var err error
+	if b.info, err = c.lookup(bucketsOf(info.Namespace)); err != nil {
+		return nil, err
+	}
+	if b.info == nil {
+		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "the buckets of %s are gone", info.Namespace)
+	}
+	filter := q.filter
+	if filter == nil {
+		filter = value.EmptyDoc
+	}
+	b.pushdown = b.meta.series.NewPushdown(filter, timeseries.PushdownOptions{
+		Collation: b.meta.collator(), OtherCollation: !sameCollation(b.meta.collator(), q.collator),
+	})
+	b.query = readQuery{filter: b.pushdown.Filter, collator: q.collator, scope: q.scope}
+	if b.query.hint, err = b.meta.bucketHint(q.hint); err != nil {
+		return nil, err
+	}
+	return b, c.compileFilter(&b.query, metaOf(b.info))
+}
+
+// bucketHint turns a hint on measurements into one on buckets.
+func (m *collectionMeta) bucketHint(hint value.Value) (value.Value, error) {
+	if hint.Kind() != value.KindDocument || hint.Doc().IsEmpty() {
+		return hint, nil
+	}
+	if _, natural := isNatural(hint.Doc()); natural {
+		return hint, nil
+	}
+	key, err := m.series.BucketKey(hint.Doc())
+	return value.Document(key), err
+}
+
+// openMeasurements reads the measurements of a time series that match.
+func (c *Call) openMeasurements(x *execution, info *storage.Info, q *readQuery) (agg.Iterator, error) {
+	b, err := c.queryBuckets(info, q)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.access(x, b.info, &b.query)
+	if err != nil {
+		return nil, err
+	}
+	return &measurements{x: x, b: b, src: a.matching(x, b.info, &b.query), unpacker: timeseries.NewUnpacker(b.meta.series)}, nil
+}
+
+// measurements unpacks buckets.
+type measurements struct {
+	x        *execution
+	b        *bucketQuery
+	src      recordSource
+	unpacker *timeseries.Unpacker
+	open     bool
+}
+
+func (m *measurements) Next() (value.Doc, error) {
+	for {
+		for m.open {
+			d, ok := m.unpacker.Next()
+			if !ok {
+				m.open = false
+				break
+			}
+			if m.b.pushdown.MetaOnly || m.b.matcher == nil {
+				return d, nil
+			}
+			hit, err := m.b.matcher.Match(m.x.env, d)
+			if err != nil || hit {
+				return d, err
+			}
+		}
+		r, ok, err := m.src.Next()
+		if err != nil || !ok {
+			return nil, err
+		}
+		if !m.b.pushdown.MayMatch(r.Doc) {
+			continue
+		}
+		if err := m.unpacker.Reset(r.Doc); err != nil {
+			return nil, err
+		}
+		m.open = true
+	}
+}
+
+func (m *measurements) Close() { m.src.Close() }
+
+// modifyMeasurements deletes measurements, or updates their meta field.
+func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out updated, err error) {
+	switch {
+	case c.transaction() != nil:
+		return out, timeseries.TransactionError("delete")
+	case m.findAndModify:
+		return out, timeseries.CheckFindAndModify()
+	case m.compile != nil:
+		return c.updateMeta(m, info)
+	}
+	b, err := c.queryBuckets(info, &m.query)
+	if err != nil {
+		return out, err
+	}
+	a, err := c.access(m.exec, b.info, &b.query)
+	if err != nil {
+		return out, err
+	}
+	src := a.matching(m.exec, b.info, &b.query)
+	defer src.Close()
+	for m.multi || out.matched == 0 {
+		r, ok, err := src.Next()
+		if err != nil || !ok {
+			return out, err
+		}
+		if !b.pushdown.MayMatch(r.Doc) {
+			continue
+		}
+		n, err := c.deleteMeasurements(m, b, r.ID)
+		if err != nil {
+			return out, err
+		}
+		out.matched += n
+	}
+	return out, nil
+}
+
+// deleteMeasurements removes from one bucket what matches.
+func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.RecordID) (removed int64, err error) {
+	err = c.update(func(tx storage.Tx) error {
+		removed = 0
+		coll, err := tx.Collection(b.info.Namespace)
+		if err != nil {
+			return err
+		}
+		r, ok := coll.Get(id)
+		if !ok {
+			return nil
+		}
+		rest, n, err := timeseries.Filter(b.meta.series, r.Doc, b.meta.collator(), func(d value.Doc) (bool, error) {
+			if !m.multi && removed > 0 {
+				return false, nil
+			}
+			hit, err := b.matcher.Match(m.exec.env, d)
+			if hit {
+				removed++
+			}
+			return hit, err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		w := c.newWriter(tx, coll, true)
+		if rest == nil {
+			return w.remove(r)
+		}
+		return w.replace(r, rest)
+	})
+	return removed, err
+}
+
+// updateMeta changes the meta field of whole buckets, the only update there
+// is on a time series (semantics.md §6.7).
+func (c *Call) updateMeta(m *modification, info *storage.Info) (out updated, err error) {
+	meta := metaOf(info)
+	filter, change, err := meta.series.TranslateUpdate(timeseries.UpdateRequest{
+		Filter: m.filter, Update: m.update, Multi: m.multi, Upsert: m.upsert,
+	})
+	if err != nil {
+		return out, err
+	}
+	buckets, err := c.lookup(bucketsOf(info.Namespace))
+	if err != nil {
+		return out, err
+	}
+	u, err := update.Compile(value.Document(change), update.Options{Collation: m.query.collator, Multi: true})
+	if err != nil {
+		return out, err
+	}
+	q := readQuery{filter: filter, collator: m.query.collator, scope: m.query.scope}
+	if q.hint, err = meta.bucketHint(m.hint); err != nil {
+		return out, err
+	}
+	if err := c.compileFilter(&q, metaOf(buckets)); err != nil {
+		return out, err
+	}
+	src, err := c.openRecords(m.exec, buckets, &q)
+	if err != nil {
+		return out, err
+	}
+	defer src.Close()
+	for {
+		r, ok, err := src.Next()
+		if err != nil || !ok {
+			return out, err
+		}
+		if err := c.updateBucket(m, &q, u, meta.series, buckets.Namespace, r.ID, &out); err != nil {
+			return out, err
+		}
+	}
+}
+
+func (c *Call) updateBucket(m *modification, q *readQuery, u *update.Update, o *timeseries.Options, ns storage.Namespace, id storage.RecordID, out *updated) error {
+	var matched, modified int64
+	err := c.update(func(tx storage.Tx) error {
+		matched, modified = 0, 0
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			return err
+		}
+		r, ok := coll.Get(id)
+		if !ok {
+			return nil
+		}
+		hit, err := q.matcher.Match(m.exec.env, r.Doc)
+		if err != nil || !hit {
+			return err
+		}
+		n, err := timeseries.Count(o, r.Doc)
+		if err != nil {
+			return err
+		}
+		matched = int64(n)
+		d, changed, err := u.Apply(m.exec.env, r.Doc, update.ApplyOptions{Position: -1})
+		if err != nil || !changed {
+			return err
+		}
+		modified = int64(n)
+		return c.newWriter(tx, coll, true).replace(r, d)
+	})
+	out.matched += matched
+	out.modified += modified
+	return err
 }
 
 // documentsOf are the documents of a record: the measurements of a bucket,
 // else the one.
 func (w *writer) documentsOf(r storage.Record) ([]value.Doc, error) {
-	return []value.Doc{r.Doc}, nil
+	if w.meta.kind != timeSeriesBuckets {
+		return []value.Doc{r.Doc}, nil
+	}
+	return timeseries.Unpack(w.meta.series, r.Doc)
 }

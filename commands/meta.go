@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
@@ -33,6 +34,8 @@ type collectionMeta struct {
 
 	clustered   *index.Spec // nil: records are in insertion order
 	expireAfter *int64      // seconds, of a clustered or time-series collection
+
+	series *timeseries.Options // of a time series and of its buckets
 
 	validator        *match.Matcher
 	validationLevel  string // "strict" or "moderate"; "off" has no validator
@@ -88,7 +91,9 @@ func (Indexer) Attach(info *storage.Info) any {
 			m.text, _ = text.NewIndex(d.Lookup("weights").Doc(), d.Lookup("default_language").Str(), d.Lookup("language_override").Str())
 		}
 	}
-	m.rules = ttl.NewRules(info)
+	if m.kind != timeSeries { // its buckets expire
+		m.rules = ttl.NewRules(info)
+	}
 	if m.rules != nil && m.rules.Document != nil {
 		m.docTTL = m.rules.Document
 		m.visible = m.docTTL.Visible
@@ -102,9 +107,9 @@ func (m *collectionMeta) readKind(ns storage.Namespace, o value.Doc) {
 		m.kind = view
 		m.viewOn, m.pipeline = o.Lookup("viewOn").Str(), o.Lookup("pipeline").Doc()
 	case o.Has("timeseries") && isBuckets(ns.Coll):
-		m.kind = timeSeriesBuckets
+		m.kind, m.series = timeSeriesBuckets, timeseries.LoadOptions(o.Lookup("timeseries"))
 	case o.Has("timeseries"):
-		m.kind = timeSeries
+		m.kind, m.series = timeSeries, timeseries.LoadOptions(o.Lookup("timeseries"))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
@@ -67,6 +68,7 @@ type Service struct {
 	usage      usage
 	indexUse   indexUse
 	fsync      *fsyncLock
+	buckets    *timeseries.Catalog
 	background context.Context // ends when the server stops
 	processID  value.OID
 	monitor    *ttl.Monitor
@@ -83,7 +85,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {

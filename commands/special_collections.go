@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
@@ -117,18 +116,4 @@ func (c *Call) checkIndexAllowed(info *storage.Info, spec value.Doc) error {
 		return err
 	}
 	return ttl.CheckTTLIndex(info.Namespace, info.Options, spec)
-}
-
-func (c *Call) planTimeSeries(storage.Namespace, *createArgs) (*creation, error) {
-	return nil, errTimeSeries()
-}
-
-func (c *Call) parseBucketIndexes(*storage.Info, []value.Doc) (storage.Namespace, []*index.Spec, error) {
-	return storage.Namespace{}, nil, errTimeSeries()
-}
-
-func (c *Call) listedBucketIndexes(*storage.Info) ([]value.Doc, error) { return nil, errTimeSeries() }
-
-func (c *Call) bucketIndex(storage.Tx, *storage.Info, value.Value) (*storage.Info, value.Value, error) {
-	return nil, value.Value{}, errTimeSeries()
 }
