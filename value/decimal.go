@@ -190,6 +190,20 @@ func DecimalFromDouble(f float64) Decimal {
 	return encodeDecimal(f < 0, 0, digits, e-14)
 }
 
+// DecimalFromDouble34 converts a double to all the digits a decimal holds:
+// what rounding to decimal places starts from.
+func DecimalFromDouble34(f float64) Decimal {
+	switch {
+	case math.IsNaN(f):
+		return DecimalNaN
+	case math.IsInf(f, 0):
+		return infinity(f < 0)
+	case f == 0:
+		return encodeDecimal(math.Signbit(f), 0, 0, 0)
+	}
+	return DecimalFromApd(exactDecimal(f))
+}
+
 // exactDecimal converts a finite double without any loss.
 func exactDecimal(f float64) *apd.Decimal {
 	d := new(apd.Decimal)
