@@ -114,6 +114,13 @@ func decimalMod(a, b value.Value) (value.Value, error) {
 // but keeps those after the point that the dividend had beyond the divisor.
 func divideDecimals(a, b value.Value) value.Value {
 	x, y := a.AsDecimal().Apd(), b.AsDecimal().Apd()
+	if y.Form == apd.Infinite && x.Form == apd.Finite {
+		zero := value.Decimal{} // of the smallest exponent
+		if x.Negative != y.Negative {
+			zero = negate(zero)
+		}
+		return value.DecimalValue(zero)
+	}
 	var q apd.Decimal
 	if _, err := value.DecimalContext.Quo(&q, x, y); err != nil {
 		return value.DecimalValue(value.DecimalNaN)
