@@ -85,15 +85,15 @@ func conjuncts(filter value.Doc) (out []conjunct) {
 // splitFilter divides a filter into the conditions that move takes over, as
 // it returns them, and the rest; nil stands for none.
 func splitFilter(filter value.Doc, move func(conjunct) (conjunct, bool)) (moved, kept value.Doc) {
-	var go1, stay []conjunct
+	var gone, stay []conjunct
 	for _, c := range conjuncts(filter) {
 		if m, ok := move(c); ok && c.known {
-			go1 = append(go1, m)
+			gone = append(gone, m)
 		} else {
 			stay = append(stay, c)
 		}
 	}
-	return filterOf(go1), filterOf(stay)
+	return filterOf(gone), filterOf(stay)
 }
 
 // filterOf puts conditions together.

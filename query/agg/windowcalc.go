@@ -3,9 +3,8 @@ package agg
 import (
 	"math"
 
-	"github.com/cockroachdb/apd/v3"
-
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -45,11 +44,7 @@ func quotient(a, b value.Value) (value.Value, bool) {
 		if b.AsDecimal().IsZero() {
 			return value.Null(), false
 		}
-		x := new(apd.Decimal)
-		if _, err := value.DecimalContext.Quo(x, a.AsDecimal().Apd(), b.AsDecimal().Apd()); err != nil {
-			return value.DecimalValue(value.DecimalNaN), true
-		}
-		return value.DecimalValue(value.DecimalFromApd(x)), true
+		return value.DecimalValue(accumulate.Divide(a.AsDecimal(), b.AsDecimal())), true
 	}
 	if b.AsDouble() == 0 {
 		return value.Null(), false

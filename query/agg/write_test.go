@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -119,6 +120,14 @@ func TestUpdatePipeline(t *testing.T) {
 	d, err := p.Apply(x, value.MustJSON(`{"_id": 1, "a": 1, "b": 2}`))
 	if err != nil || d.JSON() != `{"x":{"_id":1,"a":2}}` {
 		t.Error(d.JSON(), err)
+	}
+	u, err := update.Compile(value.Array(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}]`)), update.Options{Pipeline: UpdatePipeline(Options{DB: "test", Coll: "c"})})
+	if err != nil || !u.IsPipeline() {
+		t.Fatal(err)
+	}
+	d, modified, err := u.Apply(x.Env, value.MustJSON(`{"_id": 1, "a": 1}`), update.ApplyOptions{Position: -1})
+	if err != nil || !modified || d.JSON() != `{"_id":1,"a":2}` {
+		t.Error(d.JSON(), modified, err)
 	}
 	_, err = Compile(array(t, `[{"$group": {"_id": 1}}]`), Options{DB: "test", Coll: "c", Update: true})
 	checkError(t, err, "72: $group is not allowed to be used within an update")

@@ -148,7 +148,7 @@ func (a *Avg) Result() value.Value {
 		return value.Null()
 	}
 	if a.t.kind == value.KindDecimal {
-		return value.DecimalValue(divide(a.t.decimalSum(), value.DecimalFromInt64(a.n)))
+		return value.DecimalValue(Divide(a.t.decimalSum(), value.DecimalFromInt64(a.n)))
 	}
 	if n, ok := a.t.binary.Int64(); ok && a.t.kind != value.KindDouble {
 		return value.Double(float64(n) / float64(a.n))
@@ -169,13 +169,13 @@ func (a *Avg) Merge(p value.Value) error {
 	return nil
 }
 
-func divide(a, b value.Decimal) value.Decimal {
+// Divide is a / b; an exact quotient keeps the scale of a, as in the standard.
+func Divide(a, b value.Decimal) value.Decimal {
 	x := new(apd.Decimal)
 	if _, err := value.DecimalContext.Quo(x, a.Apd(), b.Apd()); err != nil {
 		return value.DecimalNaN
 	}
 	if x.Form == apd.Finite && x.Coeff.Sign() != 0 {
-		// An exact quotient keeps the dividend's scale, as in the standard.
 		reduceTo(x, a)
 	}
 	return value.DecimalFromApd(x)
