@@ -37,6 +37,9 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		if err != nil {
 			return err
 		}
+		if a.plan = lookupID(&pq, metaOf(info)); a.plan != nil {
+			return nil
+		}
 		a.plan, err = plan.Make(&pq, planCollection(coll, info))
 		return err
 	})
@@ -52,6 +55,17 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		}
 	}
 	return a, nil
+}
+
+// lookupID is the plan of a query for one _id, which needs no choice; nil
+// for any other.
+func lookupID(q *plan.Query, m *collectionMeta) *plan.Plan {
+	for _, spec := range m.indexes {
+		if spec.IsID() {
+			return plan.LookupID(q, spec.Plan())
+		}
+	}
+	return nil
 }
 
 func setHint(h *plan.Hint, v value.Value) error {
@@ -142,11 +156,7 @@ func appendScans(scans []scan, p *plan.Plan, clustered bool) []scan {
 
 // matching opens the plan's records that match the query.
 func (a *access) matching(x *execution, info *storage.Info, q *readQuery) recordSource {
-	src := a.records(x, info)
-	if a.plan.Exact {
-		return src
-	}
-	return &matching{src: src, q: q, env: x.env}
+	return &matching{src: a.records(x, info), q: q, env: x.env}
 }
 
 // open opens the plan's matching records; those of a $near by distance.

@@ -50,12 +50,12 @@ func (s *Stage) AppendStats(b *value.Builder) {
 	if filter, ok := s.Detail.Get("filter"); ok && s.Detail != nil {
 		b.Append("filter", filter)
 	}
-	b.Int64("nReturned", s.Stats.Returned)
-	b.Int64("executionTimeMillisEstimate", s.Stats.Millis)
+	b.Append("nReturned", value.Int(s.Stats.Returned))
+	b.Append("executionTimeMillisEstimate", value.Int(s.Stats.Millis))
 	works := max(s.Stats.Works, s.Stats.Returned+1)
-	b.Int64("works", works).Int64("advanced", s.Stats.Returned)
-	b.Int64("needTime", works-s.Stats.Returned-1).Int64("needYield", 0)
-	b.Int64("saveState", 0).Int64("restoreState", 0).Int32("isEOF", 1)
+	b.Append("works", value.Int(works)).Append("advanced", value.Int(s.Stats.Returned))
+	b.Append("needTime", value.Int(works-s.Stats.Returned-1)).Append("needYield", value.Int(0))
+	b.Append("saveState", value.Int(0)).Append("restoreState", value.Int(0)).Int32("isEOF", 1)
 	if s.Stats.Failed {
 		b.Bool("failed", true)
 	}
@@ -70,14 +70,14 @@ func (s *Stage) AppendStats(b *value.Builder) {
 
 func (s *Stage) appendTotals(b *value.Builder) {
 	if s.totals&showKeys != 0 {
-		b.Int64("keysExamined", s.Stats.Keys).Int64("seeks", s.Stats.Seeks)
-		b.Int64("dupsTested", s.Stats.Tested).Int64("dupsDropped", s.Stats.Dropped)
+		b.Append("keysExamined", value.Int(s.Stats.Keys)).Append("seeks", value.Int(s.Stats.Seeks))
+		b.Append("dupsTested", value.Int(s.Stats.Tested)).Append("dupsDropped", value.Int(s.Stats.Dropped))
 	}
 	if s.totals&showDocs != 0 {
-		b.Int64("docsExamined", s.Stats.Docs)
+		b.Append("docsExamined", value.Int(s.Stats.Docs))
 	}
 	if s.totals&showSort != 0 {
-		b.Int64("totalDataSizeSorted", s.Stats.Memory).Bool("usedDisk", s.Stats.Spilled)
+		b.Append("totalDataSizeSorted", value.Int(s.Stats.Memory)).Bool("usedDisk", s.Stats.Spilled)
 	}
 }
 
