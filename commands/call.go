@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -28,6 +29,10 @@ type Call struct {
 	response  Response
 	// noOK is set by commands that write "ok" themselves.
 	noOK bool
+
+	user           *auth.User // who runs the command, nil without access control
+	authorizedOnly bool       // a listing shows only what the user may use
+	authChanged    bool       // users or roles were written to
 }
 
 // view runs fn on the state the command may see: that of its transaction,

@@ -232,7 +232,7 @@ func runListCollections(c *Call) error {
 		docs = nil
 		views := false
 		for _, info := range tx.Collections(c.DB) {
-			if hiddenCollection(info.Namespace) {
+			if hiddenCollection(info.Namespace) || !c.listsCollection(info.Namespace) {
 				continue
 			}
 			k := metaOf(info).kind
@@ -353,6 +353,9 @@ func runListDatabases(c *Call) error {
 	sizes := map[string]int64{}
 	err = c.view(func(tx storage.Tx) error {
 		for _, info := range tx.Collections("") {
+			if !c.listsDatabase(info.Namespace.DB) {
+				continue
+			}
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
 				continue

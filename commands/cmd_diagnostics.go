@@ -22,7 +22,6 @@ func diagnosticCommands() []command {
 		{name: "top", run: runTop, flags: adminOnly, action: "top", on: onCluster, help: "use of each collection"},
 		{name: "currentOp", run: runCurrentOp, flags: adminOnly, action: "inprog", on: onCluster, help: "running operations"},
 		{name: "killOp", run: runKillOp, flags: adminOnly, action: "killop", on: onCluster, help: "end a running operation"},
-		{name: "connectionStatus", run: runConnectionStatus, flags: preAuth, help: "who is logged in"},
 		{name: "connPoolStats", run: runConnPoolStats, action: "connPoolStats", on: onCluster, help: "outgoing connections"},
 		{name: "lockInfo", run: runLockInfo, flags: adminOnly, action: "serverStatus", on: onCluster, help: "locks held"},
 		{name: "features", run: runFeatures, help: "features of the build"},
@@ -161,15 +160,6 @@ func runGetDefaultRWConcern(c *Call) error {
 	b.StartDocument("defaultWriteConcern").Int32("w", 1).Int32("wtimeout", 0).End()
 	b.String("defaultWriteConcernSource", "implicit").String("defaultReadConcernSource", "implicit")
 	b.Date("localUpdateWallClockTime", c.now)
-	return nil
-}
-
-func runConnectionStatus(c *Call) error {
-	b := c.reply
-	b.StartDocument("authInfo")
-	b.StartArray("authenticatedUsers").End()
-	b.StartArray("authenticatedUserRoles").End()
-	b.End()
 	return nil
 }
 

@@ -60,7 +60,7 @@ func runHello(c *Call) error {
 		Int32("connectionId", int32(c.conn.ID)).Int32("minWireVersion", 0).
 		Int32("maxWireVersion", MaxWireVersion).Bool("readOnly", false)
 	c.negotiate(a.Compression)
-	return nil
+	return c.helloAuth(&a)
 }
 
 // awaitTopology waits as an awaitable hello asks for, and arranges for the

@@ -150,6 +150,3 @@ func (c *Call) killSessions(match func(*session) bool) {
 	}
 	c.endSessions(match)
 }
-
-// userName is the authenticated user as "db.name", or "".
-func (c *Call) userName() string { return "" }

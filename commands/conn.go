@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -22,6 +23,10 @@ type Conn struct {
 	appName     string
 	handshaken  bool
 	compression []string
+
+	user         *auth.User         // who is logged in
+	conversation *auth.Conversation // a login under way
+	subject      string             // of the client's certificate, if it was verified
 }
 
 // NewConn registers a connection.
@@ -33,6 +38,10 @@ func (s *Service) NewConn(remote, local string) *Conn {
 func (s *Service) CloseConn(c *Conn) {
 	s.ops.killConn(c.ID)
 }
+
+// SetSubject names the owner of the certificate that the client proved to
+// have.
+func (c *Conn) SetSubject(subject string) { c.subject = subject }
 
 // Compressors returns what hello negotiated, in the client's order.
 func (c *Conn) Compressors() []string { return c.compression }

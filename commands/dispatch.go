@@ -59,6 +59,7 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 		return err
 	}
 	c.exhaust = req.Exhaust
+	defer c.noteAuthWrite()
 	return s.execute(c)
 }
 
@@ -74,7 +75,7 @@ func (s *Service) execute(c *Call) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c.ctx = ctx
-	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.Body, cancel: cancel, session: c.session, user: c.userName()}
+	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.shown(), cancel: cancel, session: c.session, user: c.userName()}
 	s.ops.add(c.op)
 	defer s.ops.remove(c.op)
 	began := s.real.Now()
@@ -111,6 +112,9 @@ func (s *Service) gate(c *Call) error {
 	}
 	if v := c.generic.apiVersion; v != "" && v != "1" {
 		return mongoerr.Newf(mongoerr.APIVersionError, "API version must be \"1\"")
+	}
+	if err := c.authorize(); err != nil {
+		return err
 	}
 	return s.openSession(c)
 }

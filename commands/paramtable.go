@@ -49,6 +49,8 @@ func parameterTable() []parameter {
 		integer("scramSHA256IterationCount", 15000, 5000, math.MaxInt32),
 		integer("localLogicalSessionTimeoutMinutes", 30, 1, math.MaxInt32),
 		integer("logicalSessionRefreshMillis", 300000, 1, math.MaxInt32),
+		boolean("enableLocalhostAuthBypass", true, false),
+		{name: "authSchemaVersion", initial: value.Int32(5), check: checkInt("authSchemaVersion", 5, 5)},
 		{
 			name: "testClockStart", initial: value.String(""), startup: true,
 			check: checkString("testClockStart"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -45,6 +46,7 @@ type Options struct {
 	DuskDB     string            // version of DuskDB itself
 	Lines      *LogLines         // the recent log, for getLog
 	Warnings   []string          // startup warnings, for getLog
+	Security   Security          // who may use the server
 }
 
 // Service runs commands. It is safe for concurrent use.
@@ -59,6 +61,7 @@ type Service struct {
 
 	real       clock.Clock // for what must not follow a test clock: cursors, sessions
 	params     *parameters
+	auth       *auth.Manager
 	cursors    *cursorRegistry
 	sessions   *sessionRegistry
 	ops        *operationRegistry
@@ -94,6 +97,9 @@ func New(o Options) (*Service, error) {
 	s.monitor = s.newMonitor()
 	s.queues = queue.NewBroker(s.clock, s.real, s.monitor.Metrics())
 	s.buildTable()
+	if err := s.openAuth(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 

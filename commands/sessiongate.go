@@ -13,7 +13,7 @@ func (s *Service) openSession(c *Call) error {
 		}
 		return nil
 	}
-	key, err := parseLSID(g.lsid, "")
+	key, err := parseLSID(g.lsid, c.userName())
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ const (
 	writes                             // changes data: writeConcern, retryable writes
 	reads                              // takes readConcern
 	noSession                          // runs without touching the session
+	secret                             // has arguments that must not be shown
 )
 
 // resource is what a privilege is asked on.
@@ -39,6 +40,7 @@ const (
 func commandFamilies() [][]command {
 	return [][]command{
 		handshakeCommands(),
+		authCommands(),
 		crudCommands(),
 		diagnosticCommands(),
 		parameterCommands(),

@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -27,6 +28,7 @@ type writer struct {
 
 // newWriter opens a collection for writing.
 func (c *Call) newWriter(tx storage.Tx, coll storage.Collection, bypass bool) *writer {
+	c.authChanged = c.authChanged || auth.IsAuthData(coll.Info().Namespace)
 	return &writer{c: c, tx: tx, coll: coll, meta: metaOf(coll.Info()), ns: coll.Info().Namespace, bypass: bypass}
 }
 

@@ -1,0 +1,215 @@
+package auth
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// namespace is one of the collections that hold users and roles.
+type namespace = storage.Namespace
+
+var (
+	usersNS   = namespace{DB: "admin", Coll: "system.users"}
+	rolesNS   = namespace{DB: "admin", Coll: "system.roles"}
+	versionNS = namespace{DB: "admin", Coll: "system.version"}
+)
+
+// IsAuthData tells the collections from which privileges are computed.
+func IsAuthData(ns storage.Namespace) bool { return ns == usersNS || ns == rolesNS }
+
+const idIndex = "_id_"
+
+// schemaVersion is the form of the documents, as mongod numbers it.
+const schemaVersion = 5
+
+// Catalog is the users and roles within one transaction.
+type Catalog struct {
+	tx  storage.Tx
+	id  storage.IndexSpec
+	now int64
+}
+
+// find reads the document of a user or role; nil if there is none.
+func (c *Catalog) find(ns namespace, n Name) (value.Doc, error) {
+	coll, err := c.tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.String(n.ID())))
+	if err != nil || !ok {
+		return nil, err
+	}
+	return r.Doc, nil
+}
+
+// put stores a document, in the place of one with the same _id.
+func (c *Catalog) put(ns namespace, d value.Doc) error {
+	coll, err := c.open(ns)
+	if err != nil {
+		return err
+	}
+	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, d.Lookup("_id")))
+	if err != nil {
+		return err
+	}
+	if ok {
+		return coll.Update(r.ID, d, c.now)
+	}
+	_, err = coll.Insert(d, c.now)
+	return err
+}
+
+// open opens a collection for writing. With the first user or role goes the
+// note of which form the documents have.
+func (c *Catalog) open(ns namespace) (storage.Collection, error) {
+	coll, err := c.tx.Collection(ns)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return coll, err
+	}
+	if ns != versionNS {
+		note := value.NewDoc("_id", value.String("authSchema"), "currentVersion", value.Int32(schemaVersion))
+		if err := c.put(versionNS, note); err != nil {
+			return nil, err
+		}
+	}
+	return c.tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{c.id})
+}
+
+func (c *Catalog) remove(ns namespace, n Name) error {
+	coll, err := c.tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.String(n.ID())))
+	if err != nil || !ok {
+		return err
+	}
+	return coll.Delete(r.ID)
+}
+
+// each calls fn with the documents of a collection as they were at the
+// beginning.
+func (c *Catalog) each(ns namespace, fn func(value.Doc) error) error {
+	coll, err := c.tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var docs []value.Doc
+	if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { docs = append(docs, r.Doc); return true }); err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if err := fn(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HasUsers tells whether any user exists.
+func (c *Catalog) HasUsers() (bool, error) {
+	coll, err := c.tx.Collection(usersNS)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && coll.Count() > 0, err
+}
+
+// User reads the document of a user; nil if there is none.
+func (c *Catalog) User(n Name) (value.Doc, error) { return c.find(usersNS, n) }
+
+// Users lists the documents of the users of a database, of all for "",
+// ordered by name.
+func (c *Catalog) Users(db string) (docs []value.Doc, err error) {
+	err = c.each(usersNS, func(d value.Doc) error {
+		if db == "" || d.Lookup("db").Str() == db {
+			docs = append(docs, d)
+		}
+		return nil
+	})
+	slices.SortFunc(docs, func(a, b value.Doc) int { return userName(a).compare(userName(b)) })
+	return docs, err
+}
+
+// Role finds a built-in or custom role; nil if there is none.
+func (c *Catalog) Role(n Name) (*Role, error) {
+	if r := builtin(n); r != nil {
+		return r, nil
+	}
+	d, err := c.find(rolesNS, n)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	return roleOf(d), nil
+}
+
+// Roles lists the roles of a database by name, the built-in ones if they are
+// wanted.
+func (c *Catalog) Roles(db string, withBuiltin bool) (roles []*Role, err error) {
+	err = c.each(rolesNS, func(d value.Doc) error {
+		if d.Lookup("db").Str() == db {
+			roles = append(roles, roleOf(d))
+		}
+		return nil
+	})
+	if withBuiltin {
+		roles = append(roles, builtinsOf(db)...)
+	}
+	slices.SortFunc(roles, func(a, b *Role) int { return a.Name.compare(b.Name) })
+	return roles, err
+}
+
+// inherited is what a set of roles amounts to.
+type inherited struct {
+	roles        []*Role // direct ones and those behind them
+	privileges   []Privilege
+	restrictions []value.Doc // of the roles that have some
+}
+
+// resolve follows roles to all they inherit. Roles that do not exist are
+// passed over.
+func (c *Catalog) resolve(names []Name) (in inherited, err error) {
+	seen := map[Name]bool{}
+	queue := append([]Name(nil), names...)
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		r, err := c.Role(n)
+		if err != nil {
+			return in, err
+		}
+		if r == nil {
+			continue
+		}
+		in.roles = append(in.roles, r)
+		queue = append(queue, r.Roles...)
+		for _, p := range r.Privileges {
+			in.privileges = addPrivilege(in.privileges, p)
+		}
+		if r.Restrictions != nil {
+			in.restrictions = append(in.restrictions, r.Restrictions)
+		}
+	}
+	return in, nil
+}
+
+func (in *inherited) names() []Name {
+	out := make([]Name, 0, len(in.roles))
+	for _, r := range in.roles {
+		out = append(out, r.Name)
+	}
+	return out
+}

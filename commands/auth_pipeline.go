@@ -1,0 +1,259 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// sourceRules are the stages that begin a pipeline without reading its
+// collection, and what they ask for instead.
+// Please keep sorted.
+var sourceRules map[string]func(c *Call, ns storage.Namespace, spec value.Doc) error
+
+func init() {
+	sourceRules = map[string]func(*Call, storage.Namespace, value.Doc) error{
+		"$changeStream":       mayWatch,
+		"$collStats":          needOnCollection("collStats"),
+		"$currentOp":          needUnlessOwn("inprog"),
+		"$documents":          func(*Call, storage.Namespace, value.Doc) error { return nil },
+		"$indexStats":         needOnCollection("indexStats"),
+		"$listCatalog":        mayListCatalog,
+		"$listLocalSessions":  needUnlessOwn("listSessions"),
+		"$listSampledQueries": needOnCluster("listSampledQueries"),
+		"$listSessions":       needUnlessOwn("listSessions"),
+		"$planCacheStats":     needOnCollection("planCacheRead"),
+		"$queryStats":         needOnCluster("queryStatsRead"),
+		"$querySettings":      needOnCluster("querySettings"),
+	}
+}
+
+type sourceRule = func(*Call, storage.Namespace, value.Doc) error
+
+func needOnCollection(action string) sourceRule {
+	return func(c *Call, ns storage.Namespace, _ value.Doc) error { return c.need(pattern(ns), action) }
+}
+
+func needOnCluster(action string) sourceRule {
+	return func(c *Call, _ storage.Namespace, _ value.Doc) error { return c.need(auth.Cluster(), action) }
+}
+
+// needUnlessOwn asks for a privilege to see what belongs to other users.
+func needUnlessOwn(action string) sourceRule {
+	return func(c *Call, _ storage.Namespace, spec value.Doc) error {
+		if !given(spec, "allUsers") && !spec.Has("users") {
+			return nil
+		}
+		return c.need(auth.Cluster(), action)
+	}
+}
+
+func mayWatch(c *Call, ns storage.Namespace, spec value.Doc) error {
+	on := pattern(ns)
+	switch {
+	case given(spec, "allChangesForCluster"):
+		on = auth.AnyNormal()
+	case ns.Coll == "":
+		on = auth.Database(ns.DB)
+	}
+	return c.need(on, "find", "changeStream")
+}
+
+func mayListCatalog(c *Call, ns storage.Namespace, _ value.Doc) error {
+	if ns.Coll == "" {
+		return c.need(auth.AnyNormal(), "listCollections", "listIndexes")
+	}
+	return c.need(pattern(ns), "listCollections", "listIndexes")
+}
+
+func mayAggregate(c *Call) error {
+	ns := c.target()
+	if err := c.mayRunPipeline(ns, c.Body.Lookup("pipeline").Doc()); err != nil {
+		return err
+	}
+	if db, coll, ok := writtenBy(c.Body.Lookup("pipeline").Doc(), c.DB); ok {
+		return c.needBypass(storage.Namespace{DB: db, Coll: coll})
+	}
+	return nil
+}
+
+// mayRunPipeline asks for all that a pipeline over a collection reads and
+// writes, in the pipelines within it too. A view is a collection here:
+// whoever may read it need not have the right to read what it shows.
+func (c *Call) mayRunPipeline(ns storage.Namespace, pipeline value.Doc) error {
+	if err := c.maySource(ns, pipeline); err != nil {
+		return err
+	}
+	for stage := range pipeline.Values() {
+		for name, spec := range stage.Doc().All() {
+			if err := c.mayRunStage(ns, name, spec); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maySource asks for the right to read the collection, or for that of the
+// stage that stands in for it.
+func (c *Call) maySource(ns storage.Namespace, pipeline value.Doc) error {
+	name, spec := pipeline.Index(0).Doc().First()
+	if rule := sourceRules[name]; rule != nil {
+		return rule(c, ns, spec.Doc())
+	}
+	return c.need(pattern(ns), "find")
+}
+
+func (c *Call) mayRunStage(ns storage.Namespace, name string, spec value.Value) error {
+	switch name {
+	case "$lookup", "$graphLookup", "$unionWith", "$out", "$merge":
+		if ambiguous(spec) || ambiguous(spec.Doc().Lookup("into")) {
+			return errNotAuthorized
+		}
+	}
+	switch name {
+	case "$lookup", "$graphLookup", "$unionWith":
+		return c.mayJoin(ns, spec)
+	case "$facet":
+		for _, v := range spec.Doc().All() {
+			if err := c.mayRunStages(ns, v.Doc()); err != nil {
+				return err
+			}
+		}
+	case "$out":
+		return c.needTargets(ns, spec, "", "insert", "remove")
+	case "$merge":
+		return c.needTargets(ns, spec, "into", mergeActions(spec.Doc())...)
+	}
+	return nil
+}
+
+// mayRunStages is mayRunPipeline for stages that get documents from
+// elsewhere.
+func (c *Call) mayRunStages(ns storage.Namespace, stages value.Doc) error {
+	for stage := range stages.Values() {
+		for name, spec := range stage.Doc().All() {
+			if err := c.mayRunStage(ns, name, spec); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mayJoin asks for the other collection of a stage. The pipeline on it may
+// come in a field before or behind its name, so first all names are found.
+func (c *Call) mayJoin(ns storage.Namespace, spec value.Value) error {
+	if spec.Kind() == value.KindString {
+		return c.need(auth.Namespace(ns.DB, spec.Clone().Str()), "find")
+	}
+	var names []storage.Namespace
+	for key, v := range spec.Doc().All() {
+		if key == "from" || key == "coll" {
+			names = append(names, namedBy(ns.DB, v))
+		}
+	}
+	if len(names) == 0 {
+		names = []storage.Namespace{{DB: ns.DB}}
+	}
+	piped := false
+	for key, v := range spec.Doc().All() {
+		if key != "pipeline" {
+			continue
+		}
+		piped = true
+		for _, other := range names {
+			if err := c.mayRunPipeline(other, v.Doc()); err != nil {
+				return err
+			}
+		}
+	}
+	for _, other := range names {
+		if !piped {
+			if err := c.need(pattern(other), "find"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ambiguous tells documents that give a field twice: what is asked for here
+// and what runs later might not be the same.
+func ambiguous(v value.Value) bool {
+	if v.Kind() != value.KindDocument {
+		return false
+	}
+	seen := map[string]bool{}
+	for name := range v.Doc().All() {
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+	}
+	return false
+}
+
+// namedBy reads a collection's name, or {db, coll}.
+func namedBy(db string, v value.Value) storage.Namespace {
+	if v.Kind() == value.KindDocument {
+		return storage.Namespace{DB: databaseOr(v.Doc().Lookup("db").Clone().Str(), db), Coll: v.Doc().Lookup("coll").Clone().Str()}
+	}
+	return storage.Namespace{DB: db, Coll: v.Clone().Str()}
+}
+
+// needTargets asks for the collection that $out or $merge writes. field is
+// where it is named, "" if the specification itself is the name.
+func (c *Call) needTargets(ns storage.Namespace, spec value.Value, field string, actions ...string) error {
+	if spec.Kind() == value.KindString || field == "" {
+		return c.need(pattern(namedBy(ns.DB, spec)), actions...)
+	}
+	for key, v := range spec.Doc().All() {
+		if key != field {
+			continue
+		}
+		if err := c.need(pattern(namedBy(ns.DB, v)), actions...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeActions are what $merge does to its target, by its modes.
+func mergeActions(spec value.Doc) (actions []string) {
+	insert, update := true, true
+	if v, ok := spec.Get("whenNotMatched"); ok {
+		insert = v.Str() == "insert"
+	}
+	if v, ok := spec.Get("whenMatched"); ok && v.Kind() == value.KindString {
+		update = v.Str() != "keepExisting" && v.Str() != "fail"
+	}
+	if insert {
+		actions = append(actions, "insert")
+	}
+	if update {
+		actions = append(actions, "update")
+	}
+	return actions
+}
+
+// writtenBy is the collection that the last stage of a pipeline writes.
+func writtenBy(pipeline value.Doc, db string) (string, string, bool) {
+	last := value.EmptyDoc
+	for stage := range pipeline.Values() {
+		last = stage.Doc()
+	}
+	var ns storage.Namespace
+	switch name, spec := last.First(); name {
+	case "$out":
+		ns = namedBy(db, spec)
+	case "$merge":
+		ns = namedBy(db, spec)
+		if spec.Kind() == value.KindDocument {
+			ns = namedBy(db, spec.Doc().Lookup("into"))
+		}
+	default:
+		return "", "", false
+	}
+	return ns.DB, ns.Coll, true
+}

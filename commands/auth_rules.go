@@ -1,0 +1,345 @@
+package commands
+
+import (
+	"iter"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// authRules are the commands whose privileges depend on their arguments.
+// A rule must see at least what the command will do: where an argument is
+// given twice it looks at all of them.
+// Please keep sorted.
+var authRules map[string]func(*Call) error
+
+func init() {
+	authRules = map[string]func(*Call) error{
+		"aggregate":                mayAggregate,
+		"bulkWrite":                mayBulkWrite,
+		"collMod":                  mayCollMod,
+		"create":                   mayCreate,
+		"createRole":               mayCreateRole,
+		"createUser":               mayCreateUser,
+		"currentOp":                mayCurrentOp,
+		"dataSize":                 mayDataSize,
+		"delete":                   mayDelete,
+		"dropAllRolesFromDatabase": mayDropRole,
+		"dropAllUsersFromDatabase": mayDropUser,
+		"dropRole":                 mayDropRole,
+		"dropUser":                 mayDropUser,
+		"explain":                  mayExplain,
+		"findAndModify":            mayFindAndModify,
+		"grantPrivilegesToRole":    mayGrantPrivileges,
+		"grantRolesToRole":         mayGrantRoles,
+		"grantRolesToUser":         mayGrantRoles,
+		"insert":                   mayInsert,
+		"invalidateUserCache":      mayInvalidate,
+		"killCursors":              mayKillCursors,
+		"killOp":                   mayKillOp,
+		"listCollections":          mayListCollections,
+		"listDatabases":            mayListDatabases,
+		"mapReduce":                mayMapReduce,
+		"renameCollection":         mayRename,
+		"revokePrivilegesFromRole": mayRevokePrivileges,
+		"revokeRolesFromRole":      mayRevokeRoles,
+		"revokeRolesFromUser":      mayRevokeRoles,
+		"rolesInfo":                mayViewRoles,
+		"update":                   mayUpdate,
+		"updateRole":               mayUpdateRole,
+		"updateUser":               mayUpdateUser,
+		"usersInfo":                mayViewUsers,
+	}
+}
+
+// given tells whether any field of that name is true.
+func given(d value.Doc, name string) bool {
+	for key, v := range d.All() {
+		if key == name && v.Truthy() {
+			return true
+		}
+	}
+	return false
+}
+
+// statements yields the documents of an array argument, wherever in the
+// message they stand.
+func (c *Call) statements(name string) iter.Seq[value.Doc] {
+	return func(yield func(value.Doc) bool) {
+		for key, v := range c.Body.All() {
+			if key != name {
+				continue
+			}
+			for e := range v.Doc().Values() {
+				if e.Kind() == value.KindDocument && !yield(e.Doc()) {
+					return
+				}
+			}
+		}
+		for _, s := range c.sequences {
+			if s.ID != name {
+				continue
+			}
+			for d := range s.Docs {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// needBypass asks for the right to store invalid documents, if that is
+// wanted.
+func (c *Call) needBypass(ns storage.Namespace) error {
+	if given(c.Body, "bypassDocumentValidation") {
+		return c.need(pattern(ns), "bypassDocumentValidation")
+	}
+	return nil
+}
+
+func mayInsert(c *Call) error {
+	if err := c.need(pattern(c.target()), "insert"); err != nil {
+		return err
+	}
+	return c.needBypass(c.target())
+}
+
+func mayDelete(c *Call) error { return c.need(pattern(c.target()), "remove") }
+
+func mayUpdate(c *Call) error {
+	ns := c.target()
+	if err := c.need(pattern(ns), "update"); err != nil {
+		return err
+	}
+	for d := range c.statements("updates") {
+		if given(d, "upsert") {
+			if err := c.need(pattern(ns), "insert"); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return c.needBypass(ns)
+}
+
+func mayFindAndModify(c *Call) error {
+	ns := c.target()
+	actions := []string{"find"}
+	if given(c.Body, "remove") {
+		actions = append(actions, "remove")
+	} else {
+		actions = append(actions, "update")
+	}
+	if given(c.Body, "upsert") {
+		actions = append(actions, "insert")
+	}
+	if err := c.need(pattern(ns), actions...); err != nil {
+		return err
+	}
+	return c.needBypass(ns)
+}
+
+// mayBulkWrite asks for what each operation does to the namespace it names
+// by its position in nsInfo.
+func mayBulkWrite(c *Call) error {
+	var namespaces []storage.Namespace
+	for d := range c.statements("nsInfo") {
+		namespaces = append(namespaces, splitNamespace(d.Lookup("ns").Str()))
+	}
+	for d := range c.statements("ops") {
+		name, at := d.First()
+		i := at.TruncInt64()
+		action := map[string]string{"insert": "insert", "update": "update", "delete": "remove"}[name]
+		if action == "" || i < 0 || i >= int64(len(namespaces)) {
+			continue // the command refuses it
+		}
+		ns := namespaces[i]
+		if err := c.need(pattern(ns), action); err != nil {
+			return err
+		}
+		if name == "update" && given(d, "upsert") {
+			if err := c.need(pattern(ns), "insert"); err != nil {
+				return err
+			}
+		}
+		if err := c.needBypass(ns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mayExplain(c *Call) error {
+	_, v := c.Body.First()
+	inner := v.Doc()
+	if inner == nil || inner.IsEmpty() {
+		return nil // the command refuses it
+	}
+	name, _ := inner.First()
+	cmd := c.svc.table[name]
+	if cmd == nil || cmd.name == "explain" {
+		return nil
+	}
+	sub := *c
+	sub.Body, sub.cmd, sub.sequences = inner, cmd, nil
+	return sub.authorizeCommand()
+}
+
+func mayCreate(c *Call) error {
+	ns := c.target()
+	if !c.may(pattern(ns), "createCollection") && (given(c.Body, "capped") || !c.may(pattern(ns), "insert")) {
+		return errNotAuthorized
+	}
+	return c.mayDefineView()
+}
+
+func mayCollMod(c *Call) error {
+	if err := c.need(pattern(c.target()), "collMod"); err != nil {
+		return err
+	}
+	return c.mayDefineView()
+}
+
+// mayDefineView asks for the right to read all that a view shows.
+func (c *Call) mayDefineView() error {
+	on := c.Body.Lookup("viewOn")
+	if on.Kind() != value.KindString {
+		return nil
+	}
+	ns := storage.Namespace{DB: c.DB, Coll: on.Clone().Str()}
+	return c.mayRunPipeline(ns, c.Body.Lookup("pipeline").Doc())
+}
+
+func mayRename(c *Call) error {
+	from, to := splitNamespace(c.Body.Lookup("renameCollection").Str()), splitNamespace(c.Body.Lookup("to").Str())
+	drop := given(c.Body, "dropTarget")
+	if from.DB == to.DB && c.may(auth.Database(from.DB), "renameCollectionSameDB") {
+		// Who may not read the source must not move it to where he may.
+		if c.may(pattern(from), "find") || !c.may(pattern(to), "find") {
+			if !drop {
+				return nil
+			}
+			return c.need(pattern(to), "dropCollection")
+		}
+	}
+	if err := c.need(pattern(from), "find", "dropCollection"); err != nil {
+		return err
+	}
+	if drop {
+		if err := c.need(pattern(to), "dropCollection"); err != nil {
+			return err
+		}
+	}
+	return c.need(pattern(to), "insert", "createIndex")
+}
+
+func mayDataSize(c *Call) error {
+	_, v := c.Body.First()
+	return c.need(pattern(splitNamespace(v.Str())), "find")
+}
+
+func mayCurrentOp(c *Call) error {
+	if given(c.Body, "$ownOps") {
+		return nil
+	}
+	return c.need(auth.Cluster(), "inprog")
+}
+
+func mayKillOp(c *Call) error {
+	if c.may(auth.Cluster(), "killop") {
+		return nil
+	}
+	id := c.Body.Lookup("op").TruncInt64()
+	for _, op := range c.svc.ops.list(false) {
+		if int64(op.id) == id && op.user != "" && op.user == c.userName() {
+			return nil
+		}
+	}
+	return errNotAuthorized
+}
+
+// mayKillCursors lets everyone close his own cursors.
+func mayKillCursors(c *Call) error {
+	if c.may(auth.Cluster(), "killAnyCursor") || c.may(pattern(c.target()), "killCursors") {
+		return nil
+	}
+	for v := range c.Body.Lookup("cursors").Doc().Values() {
+		if owner, ok := c.svc.cursors.owner(v.Int64()); ok && owner != c.userName() {
+			return errNotAuthorized
+		}
+	}
+	return nil
+}
+
+// owner is the user a cursor belongs to.
+func (r *cursorRegistry) owner(id int64) (user string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.cursors[id]
+	if c == nil {
+		return "", false
+	}
+	return c.user, true
+}
+
+// mayListCollections lets those without the privilege list the names of
+// what they may use, if they ask for no more.
+func mayListCollections(c *Call) error {
+	if c.may(auth.Database(c.DB), "listCollections") {
+		return nil
+	}
+	if given(c.Body, "nameOnly") && given(c.Body, "authorizedCollections") && c.user.MayIn(c.DB) {
+		c.authorizedOnly = true
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.Unauthorized, "Not authorized to list collections on db: %s", c.DB)
+}
+
+// mayListDatabases lets those without the privilege list the databases they
+// may use.
+func mayListDatabases(c *Call) error {
+	all := c.may(auth.Cluster(), "listDatabases")
+	v, asked := c.Body.Get("authorizedDatabases")
+	switch {
+	case asked && v.Truthy():
+		c.authorizedOnly = true
+	case all:
+	case asked:
+		return mongoerr.New(mongoerr.Unauthorized, "Insufficient permissions to list all databases")
+	default:
+		c.authorizedOnly = true
+	}
+	return nil
+}
+
+// listsCollection tells whether a listing shows a collection.
+func (c *Call) listsCollection(ns storage.Namespace) bool {
+	return !c.authorizedOnly || c.user.MayAnything(pattern(ns))
+}
+
+// listsDatabase tells whether a listing shows a database.
+func (c *Call) listsDatabase(db string) bool { return !c.authorizedOnly || c.user.MayIn(db) }
+
+func mayMapReduce(c *Call) error {
+	if err := c.need(pattern(c.target()), "find"); err != nil {
+		return err
+	}
+	out := c.Body.Lookup("out")
+	if out.Kind() == value.KindString {
+		return c.need(auth.Namespace(c.DB, out.Clone().Str()), "insert", "remove")
+	}
+	db := databaseOr(out.Doc().Lookup("db").Clone().Str(), c.DB)
+	for mode, v := range out.Doc().All() {
+		actions := map[string][]string{"replace": {"insert", "remove"}, "merge": {"insert", "update"}, "reduce": {"insert", "update", "find"}}[mode]
+		if actions == nil {
+			continue
+		}
+		if err := c.need(auth.Namespace(db, v.Clone().Str()), actions...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/value"
+)
+
+type connectionStatusArgs struct {
+	Status         value.Value `arg:"connectionStatus"`
+	ShowPrivileges looseBool   `arg:"showPrivileges"`
+}
+
+var connectionStatusSpec = newArgs[connectionStatusArgs]("connectionStatus")
+
+// runConnectionStatus tells a client who it is logged in as, and what it may
+// do.
+func runConnectionStatus(c *Call) error {
+	var a connectionStatusArgs
+	if err := connectionStatusSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	u, err := c.svc.auth.Current(c.ctx, c.conn.user)
+	if err != nil {
+		return err
+	}
+	b := c.reply
+	b.StartDocument("authInfo")
+	b.StartArray("authenticatedUsers")
+	if u != nil {
+		b.StartDocument("").String("user", u.Name.Name).String("db", u.Name.DB).End()
+	}
+	b.End()
+	var roles []auth.Name
+	var privileges []auth.Privilege
+	if u != nil {
+		roles, privileges = u.Inherited, u.Privileges
+	}
+	auth.AppendRoles(b, "authenticatedUserRoles", roles)
+	if a.ShowPrivileges {
+		auth.AppendPrivileges(b, "authenticatedUserPrivileges", privileges)
+	}
+	b.End()
+	return nil
+}
