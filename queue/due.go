@@ -36,7 +36,7 @@ var mainOrders = []order{
 	{byExpiry, (*entity).expire},
 }
 
-var deadOrders = []order{{byLock, (*entity).lapse}}
+var deadOrder = order{byLock, (*entity).lapse}
 
 // settleDue writes down what time has done to the messages of the queue and
 // its dead-letter queue, for at most limit messages. more tells whether there
@@ -46,26 +46,26 @@ func (e *entity) settleDue(limit int) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, s := range []struct {
-		coll   storage.Collection
-		orders []order
-	}{{e.main, mainOrders}, {dead, deadOrders}} {
-		for _, o := range s.orders {
-			due, err := heads(s.coll, o.index, until(e.now), limit)
-			if err != nil {
-				return false, err
-			}
-			for i := range due {
-				if err := o.act(e, s.coll, &due[i]); err != nil {
-					return false, err
-				}
-			}
-			if limit -= len(due); limit <= 0 {
-				return true, nil
-			}
+	past := until(e.now)
+	for _, o := range mainOrders {
+		n, err := e.actOn(e.main, o, past, limit)
+		if limit -= n; err != nil || limit <= 0 {
+			return true, err
 		}
 	}
-	return false, nil
+	n, err := e.actOn(dead, deadOrder, past, limit)
+	return n == limit, err
+}
+
+// actOn deals with what is due in one order.
+func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, limit int) (n int, err error) {
+	due, err := heads(coll, o.index, r, limit)
+	for i := range due {
+		if err := o.act(e, coll, &due[i]); err != nil {
+			return 0, err
+		}
+	}
+	return len(due), err
 }
 
 // isDue tells whether settleDue has anything to do.
@@ -74,12 +74,13 @@ func (e *entity) isDue() (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	past := until(e.now)
 	for _, o := range mainOrders {
-		if due, err := anyIn(e.main, o.index, until(e.now)); due || err != nil {
+		if due, err := anyIn(e.main, o.index, past); due || err != nil {
 			return due, err
 		}
 	}
-	return anyIn(dead, byLock, until(e.now))
+	return anyIn(dead, byLock, past)
 }
 
 // activateDue makes all scheduled messages that are due ordinary ones, so

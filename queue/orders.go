@@ -65,15 +65,15 @@ func numberKey(n int64) []byte { return value.AppendKey(nil, value.Int64(n)) }
 
 // heads returns the first records of an index within a range, at most n.
 func heads(coll storage.Collection, index string, r storage.KeyRange, n int) ([]message, error) {
-	ids := make([]storage.RecordID, 0, min(n, 16))
 	if n <= 0 {
 		return nil, nil
 	}
+	var ids []storage.RecordID
 	err := coll.ScanIndex(index, r, func(_ []byte, id storage.RecordID) bool {
 		ids = append(ids, id)
 		return len(ids) < n
 	})
-	if err != nil {
+	if err != nil || ids == nil {
 		return nil, err
 	}
 	out := make([]message, 0, len(ids))

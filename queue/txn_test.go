@@ -1,0 +1,69 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Messages sent in a multi-document transaction exist once it is committed.
+func TestSendInTransaction(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{}`)
+	ch := e.waiting(e.ctx, "q", MaxWait)
+	txn, err := e.engine.Begin(e.ctx)
+	e.must(err)
+	s := e.broker.Sender()
+	for i := range 2 {
+		_, err := s.Insert(txn, ns("q"), value.NewDoc("_id", value.Int32(int32(i))), e.now())
+		e.must(err)
+	}
+	e.count("q", 0)
+	if _, err := e.trySend("q", `{"_id": "outside"}`); !errors.Is(err, storage.ErrConflict) {
+		t.Errorf("two senders at a time would get the same number: %v", err)
+	}
+	e.must(txn.Commit(e.ctx))
+	s.Committed()
+	e.got(t, ch, 1)
+	expectMQ(t, e.one("q"), `{"sequenceNumber": {"$numberLong": "2"}}`)
+	if n := e.send("q", `{"_id": "outside"}`)[0]; n != 3 {
+		t.Errorf("number %d, want 3", n)
+	}
+}
+
+func TestAbortedTransactionLeavesNoGap(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{}`)
+	txn, err := e.engine.Begin(e.ctx)
+	e.must(err)
+	_, err = e.broker.Sender().Insert(txn, ns("q"), value.NewDoc("_id", value.Int32(1)), e.now())
+	e.must(err)
+	txn.Abort()
+	if n := e.send("q", `{"_id": 2}`)[0]; n != 1 {
+		t.Errorf("number %d, want 1", n)
+	}
+}
+
+// A sweep passes over what an open transaction holds.
+func TestSweepBesideTransaction(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{"defaultMessageTimeToLive": 10}`)
+	e.send("q", `{"_id": 1}`)
+	txn, err := e.engine.Begin(e.ctx)
+	e.must(err)
+	coll, err := txn.Collection(ns("q"))
+	e.must(err)
+	found, _, err := find(coll, 1)
+	e.must(err)
+	e.must(coll.Delete(found.id))
+	e.at(10)
+	if r := e.sweep(); r.MessagesDropped != 0 {
+		t.Errorf("removed %+v", r)
+	}
+	txn.Abort()
+	if r := e.sweep(); r.MessagesDropped != 1 {
+		t.Errorf("removed %+v", r)
+	}
+}
