@@ -180,17 +180,14 @@ func (g *densifying) generate() (value.Doc, error) {
 
 // check refuses values of the wrong type.
 func (g *densifying) check(v value.Value) error {
-	if g.s.unit.name != "" {
-		if v.Kind() != value.KindDateTime {
-			return mongoerr.Newf(6053600, "Densify field type must be a date with a unit, found %s", v.Kind())
-		}
-		return nil
-	}
-	if v.Kind() == value.KindDateTime {
-		return mongoerr.New(6053601, "Densify field type must be numeric when no unit is specified")
-	}
-	if !v.IsNumber() {
-		return mongoerr.Newf(5733201, "Densify field type must be numeric")
+	date := v.Kind() == value.KindDateTime
+	switch {
+	case !date && !v.IsNumber():
+		return mongoerr.New(5733201, "Densify field type must be numeric or a date")
+	case !date && g.s.unit.name != "":
+		return mongoerr.New(6053600, "Encountered numeric densify value in collection when step has a date unit.")
+	case date && g.s.unit.name == "":
+		return mongoerr.New(6053600, "Encountered date densify value in collection when step does not have a date unit.")
 	}
 	return nil
 }

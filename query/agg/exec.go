@@ -23,7 +23,8 @@ type Exec struct {
 
 	stats    map[stage]*Stats
 	ticks    int
-	views    int // views being opened
+	views    int   // views being opened
+	parent   *Exec // of a sub-pipeline, whose stages are not measured
 	usedDisk bool
 }
 
@@ -71,8 +72,14 @@ func (x *Exec) stat(s stage) *Stats {
 
 // spilled notes that a stage wrote n bytes to disk.
 func (x *Exec) spilled(s stage, n int64) {
+	for up := x; up != nil; up = up.parent {
+		up.usedDisk = true
+	}
+	if x.parent != nil {
+		return
+	}
 	st := x.stat(s)
-	st.UsedDisk, x.usedDisk = true, true
+	st.UsedDisk = true
 	st.Spills++
 	st.SpillBytes += n
 }
@@ -83,6 +90,7 @@ func (x *Exec) sub() *Exec {
 	c := *x
 	c.Env = x.Env.Fork()
 	c.stats = nil
+	c.parent = x
 	return &c
 }
 

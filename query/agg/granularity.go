@@ -155,5 +155,10 @@ func (r *rounder) roundDecimal(v value.Value, up bool) value.Value {
 	if best == nil {
 		return v
 	}
+	// A power of ten is written out: 160, not 1.6E+2.
+	plain := new(apd.Decimal)
+	if _, err := value.DecimalContext.Quantize(plain, best, min(best.Exponent, 0)); err == nil && plain.Form == apd.Finite {
+		best = plain
+	}
 	return value.DecimalValue(value.DecimalFromApd(best))
 }

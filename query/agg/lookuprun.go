@@ -246,6 +246,9 @@ func (it *lookupIterator) run(stages []stage) (Iterator, error) {
 
 // examined counts the documents read on the other side, for explain.
 func (it *lookupIterator) examined(src Iterator) Iterator {
+	if it.x.parent != nil {
+		return src
+	}
 	st := it.x.stat(it.s)
 	return nextFunc{src: src, next: func() (value.Doc, error) {
 		d, err := src.Next()

@@ -69,7 +69,9 @@ func (p *Pipeline) Run(x *Exec, src Iterator) (Iterator, error) {
 			it.Close()
 			return nil, err
 		}
-		it = &measured{x: x, st: x.stat(s), src: next}
+		if it = next; x.parent == nil {
+			it = &measured{x: x, st: x.stat(s), src: next}
+		}
 	}
 	return it, nil
 }
