@@ -1,0 +1,26 @@
+package commands
+
+import "slices"
+
+// Names lists the commands of a server with all options on, sorted, without
+// aliases. The support list of the README is made from it.
+func Names() []string {
+	var names []string
+	for _, family := range commandFamilies() {
+		for i := range family {
+			names = append(names, family[i].name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ParameterNames lists the server parameters, sorted.
+func ParameterNames() []string {
+	var names []string
+	for _, p := range parameterTable() {
+		names = append(names, p.name)
+	}
+	slices.Sort(names)
+	return names
+}
