@@ -6,11 +6,15 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // planQueue plans a message queue and its dead-letter queue.
 func (c *Call) planQueue(ns storage.Namespace, a *createArgs) (*creation, error) {
 	if err := queue.CheckOptions(c.Body); err != nil {
+		return nil, err
+	}
+	if err := ttl.CheckNamespace(ns, queue.Option); err != nil {
 		return nil, err
 	}
 	config, err := queue.ParseConfig("create", a.MessageQueue)
