@@ -83,6 +83,10 @@ type Txn interface {
 	Tx
 	// Commit applies the writes; ErrConflict if someone else was first.
 	Commit(ctx context.Context) error
+	// CommitWith is a Commit that runs last behind the writes, as part of
+	// the same Update: what last writes is committed with them, in the order
+	// of commits. Without writes last is not run.
+	CommitWith(ctx context.Context, last func(Tx) error) error
 	// Abort forgets them. After Commit it does nothing.
 	Abort()
 }

@@ -42,7 +42,10 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 }
 
 // Commit applies the writes. Whatever it returns, the transaction is over.
-func (s *snapshot) Commit(ctx context.Context) error {
+func (s *snapshot) Commit(ctx context.Context) error { return s.CommitWith(ctx, nil) }
+
+// CommitWith applies the writes and runs last behind them.
+func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) error {
 	if s.done {
 		return storage.ErrClosed
 	}
@@ -56,6 +59,9 @@ func (s *snapshot) Commit(ctx context.Context) error {
 			if err := do(u); err != nil {
 				return err
 			}
+		}
+		if last != nil {
+			return last(u)
 		}
 		return nil
 	})
