@@ -33,13 +33,15 @@ var imports = map[string]string{
 	"query/agg/*":     language + " query/agg/* query/expr/* query/match/* query/project/* query/update/*",
 	"query/collation": "mongoerr value",
 	"query/expr/*":    language + " query/expr/*",
-	"query/match/*":   language + " query/expr/* query/match/*",
+	"query/geo":       "mongoerr value",
+	"query/match/*":   language + " query/expr/* query/geo query/match/* query/text",
 	"query/plan/*":    language + " query/expr/* query/match/* query/plan/*",
 	"query/project/*": language + " query/expr/* query/match/* query/project/*",
+	"query/text":      "mongoerr value",
 	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
 
 	// Index specifications and keys: between the language and storage.
-	"index": "mongoerr query/collation query/expr/* query/match/* storage value",
+	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text storage value",
 
 	// Storage: never sees a filter or an error code of MongoDB.
 	"storage":             "clock value",
@@ -56,8 +58,9 @@ var imports = map[string]string{
 	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !wire",
 	"server/*":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest",
 	"servertest":     "clock server value",
-	"cmd/*":          "clock mongoerr server servertest value wire",
+	"cmd/*":          "clock commands mongoerr server/* servertest value wire",
 	"compat_tests/*": "*",
+	"crash_tests/*":  "*",
 }
 
 // language is what every package of the query language may import.
@@ -67,14 +70,14 @@ const language = "clock mongoerr query/collation value"
 // must not spread.
 var foreign = map[string]string{
 	"github.com/tidwall/buntdb":   "storage/bunt",
-	"go.mongodb.org/mongo-driver": "cmd/duskbench compat_tests/* servertest value wire",
+	"go.mongodb.org/mongo-driver": "cmd/duskbench compat_tests/* crash_tests/* servertest value wire",
 }
 
 // Time comes from package clock. Elsewhere these functions of package time
 // are banned, but for deadlines of sockets.
 var (
 	bannedTime    = strings.Fields("After AfterFunc NewTicker NewTimer Now Since Sleep Tick Until")
-	freeOfTimeBan = "clock cmd/duskbench compat_tests/*"
+	freeOfTimeBan = "clock cmd/duskbench compat_tests/* crash_tests/*"
 	hasSockets    = "server wire"
 )
 
