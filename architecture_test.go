@@ -57,7 +57,7 @@ var imports = map[string]string{
 	// The server, from the commands outwards.
 	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !wire",
 	"server/*":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest",
-	"servertest":     "clock server value",
+	"servertest":     "clock commands server value",
 	"cmd/*":          "clock commands mongoerr server/* servertest value wire",
 	"compat_tests/*": "*",
 	"crash_tests/*":  "*",
