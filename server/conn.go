@@ -17,7 +17,8 @@ import (
 // conn is one client connection, served by one goroutine: read, run, reply.
 type conn struct {
 	srv    *Server
-	nc     net.Conn
+	nc     net.Conn      // the socket
+	stream io.ReadWriter // what is spoken on it: the socket, or TLS over it
 	client *commands.Conn
 	reader *wire.Reader
 	out    *wire.Buffer
@@ -35,7 +36,7 @@ var (
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, nc: nc, reader: wire.NewReader(nc), client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
+	c := &conn{srv: s, nc: nc, client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	return c
 }
@@ -51,6 +52,11 @@ func (c *conn) run() {
 	defer c.srv.service.CloseConn(c.client)
 	defer c.nc.Close()
 	defer c.cancel(errClientGone)
+	if err := c.secure(); err != nil {
+		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection not secured")
+		return
+	}
+	c.reader = wire.NewReader(c.stream)
 	c.out = wire.GetBuffer()
 	defer func() { c.out.Put() }()
 	for {
@@ -71,7 +77,7 @@ func (c *conn) run() {
 const flushAt = 64 << 10
 
 func (c *conn) flush() error {
-	_, err := c.nc.Write(c.out.B)
+	_, err := c.stream.Write(c.out.B)
 	if cap(c.out.B) > keepOut {
 		c.out.Put()
 		c.out = wire.GetBuffer()
@@ -87,7 +93,7 @@ const keepOut = 256 << 10
 // connection can go on.
 func (c *conn) reject(m wire.Message, err error) bool {
 	if errors.Is(err, wire.ErrHTTP) {
-		_, _ = io.WriteString(c.nc, wire.HTTPReply)
+		_, _ = io.WriteString(c.stream, wire.HTTPReply)
 		return false
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/storage"
@@ -53,6 +54,12 @@ type Config struct {
 	Argv     []string // the command line, for getCmdLineOpts
 	Parsed   value.Doc
 	Version  string // DuskDB's own
+	// Auth demands that clients log in. Before there is any user, clients on
+	// this machine may make the first one.
+	Auth bool
+	// RootUser and RootPassword name the first user, made if there is none.
+	RootUser, RootPassword string
+	TLS                    TLS
 	// OnShutdown is called when a client asks the server to shut down.
 	OnShutdown func()
 }
@@ -64,7 +71,10 @@ type Server struct {
 	engine    storage.Engine
 	service   *commands.Service
 	listeners []net.Listener
-	log       zerolog.Logger
+
+	certificates *certificates // nil without TLS
+
+	log zerolog.Logger
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -86,6 +96,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.certificates, err = openTLS(cfg.TLS); err != nil {
+		return nil, err
+	}
 	path := cfg.DBPath
 	if path == "" {
 		path = Memory
@@ -97,11 +110,24 @@ func New(cfg Config) (*Server, error) {
 	s.service, err = commands.New(commands.Options{
 		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: cfg.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: cfg.TestClock, Shutdown: cfg.OnShutdown, DuskDB: cfg.Version,
+		Security: s.security(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}
 	return s, nil
+}
+
+// security is what the commands have to know of who may connect.
+func (s *Server) security() commands.Security {
+	sec := commands.Security{Auth: s.config.Auth, RootUser: s.config.RootUser, RootPassword: s.config.RootPassword}
+	for _, ip := range s.config.BindIP {
+		sec.Exposed = sec.Exposed || !auth.IsLocal(net.JoinHostPort(ip, "0")) && !strings.HasPrefix(ip, "/")
+	}
+	if s.certificates != nil {
+		sec.RotateCertificates = s.RotateCertificates
+	}
+	return sec
 }
 
 // openClock picks the clock: a Manual one, frozen at testClockStart if that

@@ -17,7 +17,11 @@ type configFile struct {
 		BindIP    *string `yaml:"bindIp"`
 		BindIPAll bool    `yaml:"bindIpAll"`
 		MaxConns  *int    `yaml:"maxIncomingConnections"`
+		TLS       tlsFile `yaml:"tls"`
 	} `yaml:"net"`
+	Security struct {
+		Authorization string `yaml:"authorization"`
+	} `yaml:"security"`
 	Storage struct {
 		DBPath *string `yaml:"dbPath"`
 	} `yaml:"storage"`
@@ -81,6 +85,7 @@ func (s *serveCmd) merge(c *configFile) {
 	for _, name := range slices.Sorted(maps.Keys(c.SetParameter)) {
 		s.SetParameter = append([]string{fmt.Sprintf("%s=%v", name, c.SetParameter[name])}, s.SetParameter...)
 	}
+	s.Security.merge(c)
 	s.TestClock = s.TestClock || c.DuskDB.TestClock
 	if c.DuskDB.LogFormat != "" && s.LogFormat == "auto" {
 		s.LogFormat = c.DuskDB.LogFormat

@@ -29,6 +29,7 @@ type serveCmd struct {
 	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
 	Quiet        bool     `help:"Log warnings and errors only."`
 	Verbose      int      `name:"verbose" default:"0" help:"Log more; up to 5. Also -v, -vv, …"`
+	Security     security `embed:""`
 	Config       string   `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
 }
 
@@ -55,6 +56,9 @@ func (s *serveCmd) Run() error {
 		MaxConns: s.MaxConns, Log: log, Argv: os.Args, Parsed: s.parsed(params), Version: version,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
 	}
+	if err := s.Security.apply(&cfg); err != nil {
+		return err
+	}
 	srv, err := server.New(cfg)
 	if err != nil {
 		return err
@@ -73,6 +77,7 @@ func (s *serveCmd) Run() error {
 func wait(srv *server.Server, stop <-chan struct{}) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer rotateOnHangup(srv)()
 	select {
 	case <-signals:
 	case <-stop:
@@ -121,6 +126,7 @@ func (s *serveCmd) parsed(params map[string]string) value.Doc {
 	b := value.NewBuilder()
 	b.StartDocument("net").Int32("port", int32(s.Port)).String("bindIp", strings.Join(s.addresses(), ",")).End()
 	b.StartDocument("storage").String("dbPath", s.DBPath).End()
+	s.Security.appendParsed(b)
 	if s.Config != "" {
 		b.String("config", s.Config)
 	}

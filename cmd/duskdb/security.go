@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/duskdb/duskdb/server"
+	"github.com/duskdb/duskdb/value"
+)
+
+// security are the flags about who may connect, and how.
+type security struct {
+	Auth               bool   `help:"Demand that clients log in."`
+	NoAuth             bool   `name:"noauth" help:"Do not demand that clients log in, whatever the environment says."`
+	TLSMode            string `name:"tlsMode" enum:"disabled,allowTLS,preferTLS,requireTLS" default:"disabled" help:"TLS: disabled, allowTLS, preferTLS or requireTLS."`
+	TLSCertificate     string `name:"tlsCertificateKeyFile" help:"PEM file with the certificate of the server and its key."`
+	TLSCA              string `name:"tlsCAFile" help:"PEM file with the authorities that sign certificates of clients."`
+	TLSAllowWithout    bool   `name:"tlsAllowConnectionsWithoutCertificates" help:"Let clients in that have no certificate."`
+	TLSDisabledVersion string `name:"tlsDisabledProtocols" help:"Versions of TLS not to speak, comma separated: TLS1_2, TLS1_3."`
+}
+
+// tlsFile is the section net.tls of the configuration file.
+type tlsFile struct {
+	Mode               string `yaml:"mode"`
+	CertificateKeyFile string `yaml:"certificateKeyFile"`
+	CAFile             string `yaml:"CAFile"`
+	AllowWithout       bool   `yaml:"allowConnectionsWithoutCertificates"`
+	DisabledProtocols  string `yaml:"disabledProtocols"`
+}
+
+// merge fills what the command line left at its default.
+func (s *security) merge(c *configFile) {
+	s.Auth = s.Auth || c.Security.Authorization == "enabled"
+	t := &c.Net.TLS
+	if t.Mode != "" && s.TLSMode == server.TLSDisabled {
+		s.TLSMode = t.Mode
+	}
+	for _, f := range []struct {
+		flag *string
+		file string
+	}{{&s.TLSCertificate, t.CertificateKeyFile}, {&s.TLSCA, t.CAFile}, {&s.TLSDisabledVersion, t.DisabledProtocols}} {
+		if *f.flag == "" {
+			*f.flag = f.file
+		}
+	}
+	s.TLSAllowWithout = s.TLSAllowWithout || t.AllowWithout
+}
+
+// apply writes the flags into the server's configuration. A root user in the
+// environment turns access control on, as in mongo's official image.
+func (s *security) apply(cfg *server.Config) (err error) {
+	if s.Auth && s.NoAuth {
+		return errors.New("--auth and --noauth exclude each other")
+	}
+	if cfg.RootUser, err = fromEnvironment("ROOT_USERNAME"); err != nil {
+		return err
+	}
+	if cfg.RootPassword, err = fromEnvironment("ROOT_PASSWORD"); err != nil {
+		return err
+	}
+	if (cfg.RootUser == "") != (cfg.RootPassword == "") {
+		return errors.New("the environment must give both DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD, or neither")
+	}
+	cfg.Auth = (s.Auth || cfg.RootUser != "") && !s.NoAuth
+	cfg.TLS = server.TLS{
+		Mode: s.TLSMode, CertificateKeyFile: s.TLSCertificate, CAFile: s.TLSCA,
+		AllowConnectionsWithoutCertificates: s.TLSAllowWithout, DisabledProtocols: list(s.TLSDisabledVersion),
+	}
+	return nil
+}
+
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// fromEnvironment reads DUSKDB_name or MONGO_INITDB_name; with _FILE behind
+// its name a variable says which file holds the value.
+func fromEnvironment(name string) (string, error) {
+	for _, prefix := range []string{"DUSKDB_", "MONGO_INITDB_"} {
+		text, path := os.Getenv(prefix+name), os.Getenv(prefix+name+"_FILE")
+		if text != "" && path != "" {
+			return "", fmt.Errorf("both %s and %s_FILE are set", prefix+name, prefix+name)
+		}
+		if path != "" {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			text = strings.TrimRight(string(raw), "\r\n")
+		}
+		if text != "" {
+			return text, nil
+		}
+	}
+	return "", nil
+}
+
+// appendParsed writes what getCmdLineOpts shows. The root user is not among
+// it.
+func (s *security) appendParsed(b *value.Builder) {
+	if s.Auth {
+		b.StartDocument("security").String("authorization", "enabled").End()
+	}
+	if s.TLSMode == server.TLSDisabled {
+		return
+	}
+	b.StartDocument("tls").String("mode", s.TLSMode).String("certificateKeyFile", s.TLSCertificate)
+	if s.TLSCA != "" {
+		b.String("CAFile", s.TLSCA)
+	}
+	b.End()
+}
+
+// rotateOnHangup reads the certificates again whenever the process gets a
+// hang-up signal, until the returned function is called.
+func rotateOnHangup(srv *server.Server) (stop func()) {
+	hangup := make(chan os.Signal, 1)
+	done := make(chan struct{})
+	signal.Notify(hangup, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-hangup:
+				_ = srv.RotateCertificates() // the server logs what went wrong
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hangup)
+		close(done)
+	}
+}

@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/auth"
+)
+
+// The modes of TLS, as mongod names them. A single server makes no
+// connections of its own, so allowTLS and preferTLS are the same here: both
+// kinds of clients are let in.
+const (
+	TLSDisabled = "disabled"
+	TLSAllow    = "allowTLS"
+	TLSPrefer   = "preferTLS"
+	TLSRequire  = "requireTLS"
+)
+
+// TLS says how connections are encrypted. The zero value is: not at all.
+type TLS struct {
+	Mode               string // "": disabled
+	CertificateKeyFile string // PEM with the server's certificate and its key
+	CAFile             string // PEM with who may sign clients' certificates; "": clients need none
+	// AllowConnectionsWithoutCertificates lets clients in that have no
+	// certificate although there is a CAFile.
+	AllowConnectionsWithoutCertificates bool
+	// DisabledProtocols are versions not to speak, as TLS1_2. Those before
+	// 1.2 are never spoken.
+	DisabledProtocols []string
+}
+
+func (t *TLS) enabled() bool { return t.Mode != "" && t.Mode != TLSDisabled }
+
+// certificates is the present TLS configuration; connections take it when
+// they begin, so it can be exchanged while the server runs.
+type certificates struct {
+	options TLS
+	current atomic.Pointer[tls.Config]
+}
+
+// openTLS reads the certificates; nil if TLS is disabled.
+func openTLS(o TLS) (*certificates, error) {
+	if !slices.Contains([]string{"", TLSDisabled, TLSAllow, TLSPrefer, TLSRequire}, o.Mode) {
+		return nil, fmt.Errorf("unsupported value for tlsMode %s", o.Mode)
+	}
+	if !o.enabled() {
+		return nil, nil
+	}
+	c := &certificates{options: o}
+	return c, c.reload()
+}
+
+// reload reads the files again. If they are not good the old certificates
+// stay.
+func (c *certificates) reload() error {
+	cfg, err := c.options.load()
+	if err != nil {
+		return err
+	}
+	c.current.Store(cfg)
+	return nil
+}
+
+func (t *TLS) load() (*tls.Config, error) {
+	if t.CertificateKeyFile == "" {
+		return nil, errors.New("need tlsCertificateKeyFile when TLS is enabled")
+	}
+	cert, err := tls.LoadX509KeyPair(t.CertificateKeyFile, t.CertificateKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the certificate of %s: %w", t.CertificateKeyFile, err)
+	}
+	cfg := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13}
+	if err := t.disable(cfg); err != nil {
+		return nil, err
+	}
+	if t.CAFile == "" {
+		return cfg, nil
+	}
+	pem, err := os.ReadFile(t.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	cfg.ClientCAs = x509.NewCertPool()
+	if !cfg.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("no certificate in %s", t.CAFile)
+	}
+	cfg.ClientAuth = tls.RequireAndVerifyClientCert
+	if t.AllowConnectionsWithoutCertificates {
+		cfg.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	return cfg, nil
+}
+
+// disable takes versions away.
+func (t *TLS) disable(cfg *tls.Config) error {
+	for _, name := range t.DisabledProtocols {
+		switch name {
+		case "none", "noTLS1_0", "noTLS1_1", "TLS1_0", "TLS1_1":
+		case "TLS1_2":
+			cfg.MinVersion = tls.VersionTLS13
+		case "TLS1_3":
+			cfg.MaxVersion = tls.VersionTLS12
+		default:
+			return fmt.Errorf("unrecognized disabledProtocols '%s'", name)
+		}
+	}
+	if cfg.MinVersion > cfg.MaxVersion {
+		return errors.New("all supported TLS versions are disabled")
+	}
+	return nil
+}
+
+// RotateCertificates reads the TLS certificates again. Connections that are
+// open keep what they have.
+func (s *Server) RotateCertificates() error {
+	if s.certificates == nil {
+		return errors.New("TLS is not enabled")
+	}
+	if err := s.certificates.reload(); err != nil {
+		s.log.Error().Err(err).Msg("certificates could not be read again; the old ones stay")
+		return err
+	}
+	s.log.Info().Msg("certificates were read again")
+	return nil
+}
+
+// handshakeTime is how long a client may take to agree on TLS.
+const handshakeTime = 30 * time.Second
+
+// secure decides how the connection is spoken on: in TLS or in the clear.
+func (c *conn) secure() error {
+	certs := c.srv.certificates
+	if certs == nil {
+		c.stream = c.nc
+		return nil
+	}
+	nc := c.nc
+	if certs.options.Mode != TLSRequire {
+		head, err := peek(nc)
+		if err != nil {
+			return err
+		}
+		nc = &prefixed{Conn: nc, head: head}
+		if !isTLS(head) {
+			c.stream = nc
+			return nil
+		}
+	}
+	t := tls.Server(nc, certs.current.Load())
+	ctx, cancel := context.WithTimeout(c.ctx, handshakeTime)
+	defer cancel()
+	if err := t.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	if state := t.ConnectionState(); len(state.VerifiedChains) > 0 {
+		c.client.SetSubject(auth.Subject(state.PeerCertificates[0]))
+	}
+	c.stream = t
+	return nil
+}
+
+// peek reads the first bytes of a connection.
+func peek(nc net.Conn) ([]byte, error) {
+	head := make([]byte, 3)
+	_, err := io.ReadFull(nc, head)
+	return head, err
+}
+
+// isTLS tells a TLS handshake from a message. Both may begin with the same
+// byte, but a message with all three would be longer than 64 kB, which no
+// first message is.
+func isTLS(head []byte) bool {
+	const handshake, version, most = 0x16, 3, 4
+	return head[0] == handshake && head[1] == version && head[2] > 0 && head[2] <= most
+}
+
+// prefixed is a connection whose first bytes have been read already.
+type prefixed struct {
+	net.Conn
+	head []byte
+}
+
+// Read returns what was read already, then what comes.
+func (p *prefixed) Read(b []byte) (int, error) {
+	if len(p.head) > 0 {
+		n := copy(b, p.head)
+		p.head = p.head[n:]
+		return n, nil
+	}
+	return p.Conn.Read(b)
+}
