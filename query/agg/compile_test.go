@@ -171,6 +171,25 @@ func TestViewCycle(t *testing.T) {
 	checkError(t, err, "165: View depth too deep or view cycle detected; maximum depth is 20")
 }
 
+func TestExplainedProjections(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{"$project": {"a.b": 1, "c": {"d": "$x"}}}`: `{"$project":{"_id":true,"a":{"b":true},"c":{"d":"$x"}}}`,
+		`{"$project": {"_id": 0, "a": 1}}`:           `{"$project":{"_id":false,"a":true}}`,
+		`{"$project": {"_id": "$b", "a": 1}}`:        `{"$project":{"_id":"$b","a":true}}`,
+		`{"$project": {"_id": 0, "a": 0}}`:           `{"$project":{"a":false,"_id":false}}`,
+		`{"$unset": ["a", "b.c"]}`:                   `{"$project":{"a":false,"b":{"c":false},"_id":true}}`,
+		`{"$set": {"a.b": "$c"}}`:                    `{"$set":{"a":{"b":"$c"}}}`,
+	} {
+		p, err := Compile(array(t, "["+spec+"]"), Options{DB: "test", Coll: "c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Explain(QueryPlanner, nil)[0].JSON(); got != want {
+			t.Errorf("%s: got %s, want %s", spec, got, want)
+		}
+	}
+}
+
 func TestLookupStatistics(t *testing.T) {
 	h := newMemory()
 	h.colls["test.c"] = docs(t, `[{"_id": 1, "item": "almonds"}]`)

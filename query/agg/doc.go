@@ -20,6 +20,9 @@
 // [Exec].MemoryLimit they move to temporary files (package spill) or fail if
 // the client forbade it.
 //
+// Errors are MongoDB's own, without the context that a command adds ("PlanExecutor
+// error during aggregation :: caused by :: …").
+//
 // Everything outside the pipeline - other collections, statistics, writing -
 // is asked of a [Host]. A pipeline's [Leading] part says what the host may
 // take over when it opens the source: filter, sort, limit, fields.

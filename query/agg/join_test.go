@@ -42,6 +42,13 @@ func TestLookup(t *testing.T) {
 			want: `[{"_id": 1, "item": "almonds", "quantity": 2, "s": [{"instock": 60, "q": 2}]}, {"_id": 2, "item": "pecans", "quantity": 100, "s": []}, {"_id": 3, "s": []}]`},
 		{name: "uncorrelated", docs: `[{"_id": 1}, {"_id": 2}]`, pipeline: `[{"$lookup": {"from": "warehouses", "as": "n", "pipeline": [{"$match": {"w": "A"}}, {"$count": "n"}]}}]`,
 			want: `[{"_id": 1, "n": [{"n": 2}]}, {"_id": 2, "n": [{"n": 2}]}]`},
+		{name: "variables in every kind of stage", docs: `[{"_id": 1, "q": 3}, {"_id": 2, "q": 4}]`, pipeline: `[{"$lookup": {"from": "warehouses", "let": {"q": "$q"}, "as": "d", "pipeline": [
+			{"$sort": {"_id": 1}}, {"$limit": 1}, {"$addFields": {"v": {"$add": ["$$q", 1]}}}, {"$group": {"_id": "$$q", "v": {"$sum": "$v"}, "w": {"$push": {"x": "$$q"}}}}, {"$unionWith": {"pipeline": [{"$documents": ["$$CURRENT"]}, {"$match": {"x": 1}}]}},
+			{"$replaceWith": {"a": "$$q", "b": "$$ROOT.v", "c": "$w.x"}}]}}, {"$project": {"d": 1}}]`,
+			want: `[{"_id": 1, "d": [{"a": 3, "b": 4, "c": [3]}]}, {"_id": 2, "d": [{"a": 4, "b": 5, "c": [4]}]}]`},
+		{name: "variable of an outer lookup", docs: `[{"_id": 1, "q": 3}, {"_id": 2, "q": 4}]`, pipeline: `[{"$lookup": {"from": "warehouses", "let": {"q": "$q"}, "as": "d", "pipeline": [{"$match": {"_id": 1}},
+			{"$lookup": {"from": "warehouses", "let": {"r": "$_id"}, "as": "e", "pipeline": [{"$match": {"_id": 2}}, {"$project": {"s": {"$add": ["$$q", "$$r"]}}}]}}, {"$project": {"e": "$e.s"}}]}}, {"$project": {"d": "$d.e"}}]`,
+			want: `[{"_id": 1, "d": [[4]]}, {"_id": 2, "d": [[5]]}]`},
 		{name: "nested as", docs: `[{"_id": 1, "a": {"x": 1}, "k": "bread"}]`, pipeline: `[{"$lookup": {"from": "inventory", "localField": "k", "foreignField": "sku", "as": "a.b"}}]`,
 			want: `[{"_id": 1, "a": {"x": 1, "b": [{"_id": 2, "sku": "bread", "instock": 80}]}, "k": "bread"}]`},
 		{name: "view", docs: orders, pipeline: `[{"$lookup": {"from": "few", "localField": "item", "foreignField": "sku", "as": "d"}}, {"$project": {"d": "$d._id"}}]`,

@@ -25,6 +25,7 @@ func init() {
 		dropRepeatedSort,
 		absorbUnwind,
 		matchIntoLookup,
+		matchIntoUnion,
 		limitForward,
 		matchForward,
 	}
@@ -177,6 +178,27 @@ func matchIntoLookup(p *parser, a, b stage) ([]stage, bool, error) {
 	joined := *l
 	joined.sub = l.part(stages)
 	return p.withRest([]stage{&joined}, kept)
+}
+
+// matchIntoUnion asks both sides of a $unionWith for matching documents only.
+func matchIntoUnion(_ *parser, a, b stage) ([]stage, bool, error) {
+	u, ok := a.(*unionStage)
+	m, ok2 := b.(*matchStage)
+	if !ok || !ok2 || m.text || volatile(m) {
+		return nil, false, nil
+	}
+	inner, err := u.p.newMatch(m.filter)
+	if err != nil {
+		return nil, false, err
+	}
+	stages, err := u.p.optimize(append(slices.Clone(u.sub.stages), inner))
+	if err != nil {
+		return nil, false, err
+	}
+	joined := *u
+	joined.sub = &Pipeline{stages: stages, opts: u.p.Options}
+	joined.moved = m.filter
+	return []stage{m, &joined}, true, nil
 }
 
 // limitForward moves $limit and $skip in front of stages that give one

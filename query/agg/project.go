@@ -79,7 +79,28 @@ func parseUnset(p *parser, v value.Value) ([]stage, error) {
 
 func (s *projectStage) name() string { return s.stage }
 
-func (s *projectStage) spec() value.Value { return value.Document(s.source) }
+// spec spells the projection out as explain does: true and false for fields,
+// dotted paths as nested documents, and what becomes of _id.
+func (s *projectStage) spec() value.Value {
+	d := value.EmptyDoc
+	id := s.source.Lookup("_id")
+	if s.p.IsInclusion() && (id.IsMissing() || id.IsNumber() || id.Kind() == value.KindBool) {
+		d = value.NewDoc("_id", value.Bool(id.IsMissing() || id.Truthy()))
+	}
+	s.p.Paths(func(path string) {
+		if path != "_id" {
+			d = setPath(d, strings.Split(path, "."), value.Bool(s.p.IsInclusion()))
+		}
+	}, func(path string, e *expr.Expr) {
+		if e != nil {
+			d = setPath(d, strings.Split(path, "."), e.Value())
+		}
+	})
+	if !s.p.IsInclusion() && !s.add {
+		d = setPath(d, []string{"_id"}, value.Bool(id.IsMissing() || id.Truthy()))
+	}
+	return value.Document(d)
+}
 
 func (s *projectStage) metadata() []expr.MetaKind { return s.p.Meta() }
 

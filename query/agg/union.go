@@ -13,7 +13,9 @@ import (
 type unionStage struct {
 	db, coll string // coll "": the pipeline makes its documents itself
 	sub      *Pipeline
+	p        *parser // of the sub-pipeline, for a $match moved into it
 	source   value.Value
+	moved    value.Doc // filter of that $match, nil: none
 }
 
 func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
@@ -51,12 +53,27 @@ func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
 		return nil, err
 	}
 	sub.Coll = s.coll
+	s.p = sub
 	s.sub, err = sub.compile(pipeline)
 	return []stage{s}, err
 }
 
-func (s *unionStage) name() string      { return "$unionWith" }
-func (s *unionStage) spec() value.Value { return s.source }
+func (s *unionStage) name() string { return "$unionWith" }
+
+func (s *unionStage) spec() value.Value {
+	if s.moved == nil {
+		return s.source
+	}
+	b := value.NewBuilder()
+	if s.coll != "" {
+		b.String("coll", s.coll)
+	}
+	b.StartArray("pipeline")
+	for _, st := range s.sub.stages {
+		b.StartDocument("").Append(st.name(), st.spec()).End()
+	}
+	return value.Document(b.Doc())
+}
 
 // The other pipeline gives whole documents, but what this stage needs of its
 // own input is decided by the stages behind it.

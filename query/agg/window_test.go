@@ -41,6 +41,7 @@ func TestWindowBounds(t *testing.T) {
 		windowError("no function", `{"output": {"r": {"window": {}}}}`, "9: Expected a $-prefixed window function, window"),
 		windowError("two functions", `{"output": {"r": {"$sum": 1, "$avg": 1}}}`, "9: Cannot specify two functions in window function spec"),
 		windowError("unknown argument", `{"output": {"r": {"$sum": 1, "x": 1}}}`, "9: Window function found an unknown argument: x"),
+		windowError("unknown argument of first", `{"output": {"r": {"$first": 1, "x": 1}}}`, "9: $first got unexpected argument: x"),
 		windowError("bounds order", `{"sortBy": {"_id": 1}, "output": {"r": {"$sum": 1, "window": {"documents": [1, -1]}}}}`, "5339900: Lower bound must not exceed upper bound: [1, -1]"),
 		windowError("documents without sortBy", `{"output": {"r": {"$sum": 1, "window": {"documents": [-1, 0]}}}}`, "5339901: Document-based bounds require a sortBy"),
 		windowError("range with two sort fields", `{"sortBy": {"a": 1, "b": 1}, "output": {"r": {"$sum": 1, "window": {"range": [-1, 0]}}}}`, "5339902: Range-based bounds require sortBy a single field"),

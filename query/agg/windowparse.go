@@ -111,7 +111,7 @@ func (p *parser) windowArguments(f *windowFunction, def windowDef, d value.Doc, 
 		case windowFunctions[k].parse != nil:
 			return mongoerr.New(mongoerr.FailedToParse, "Cannot specify two functions in window function spec")
 		case k != "window":
-			return mongoerr.Newf(mongoerr.FailedToParse, "Window function found an unknown argument: %s", k)
+			return unknownWindowArgument(f.op, k)
 		case def.window:
 			if f.bounds, err = p.parseBounds(v, sortBy); err != nil {
 				return err
@@ -127,6 +127,15 @@ func (p *parser) windowArguments(f *windowFunction, def windowDef, d value.Doc, 
 		}
 	}
 	return nil
+}
+
+// unknownWindowArgument is the error for a field beside the operator.
+func unknownWindowArgument(op, field string) error {
+	switch op {
+	case "$bottom", "$bottomN", "$derivative", "$first", "$firstN", "$integral", "$last", "$lastN", "$maxN", "$median", "$minN", "$percentile", "$top", "$topN":
+		return mongoerr.Newf(mongoerr.FailedToParse, "%s got unexpected argument: %s", op, field)
+	}
+	return mongoerr.Newf(mongoerr.FailedToParse, "Window function found an unknown argument: %s", field)
 }
 
 // parsePlain compiles operators with one expression.
