@@ -29,6 +29,8 @@ type Call struct {
 	response  Response
 	// noOK is set by commands that write "ok" themselves.
 	noOK bool
+	// sends is what the running engine transaction does to queues.
+	sends queueChanges
 
 	user           *auth.User // who runs the command, nil without access control
 	authorizedOnly bool       // a listing shows only what the user may use
@@ -56,8 +58,10 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 			return err
 		}
 		ended := c.svc.sessions.txnEnded.wait()
+		c.sends.begin()
 		err := c.svc.engine.Update(c.ctx, fn)
 		if err == nil {
+			c.sends.committed()
 			c.svc.changes.signal()
 			return nil
 		}

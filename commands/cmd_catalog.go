@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -78,6 +79,9 @@ func runDrop(c *Call) error {
 
 // dropWith drops a collection and those that exist only for it.
 func (c *Call) dropWith(tx storage.Tx, info *storage.Info) error {
+	if metaOf(info).isQueue {
+		return c.dropQueue(tx, info)
+	}
 	for _, ns := range companions(info) {
 		if err := tx.Drop(ns); err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
@@ -118,6 +122,7 @@ func runDropDatabase(c *Call) error {
 		dropped = false
 		for _, info := range tx.Collections(c.DB) {
 			dropped = true
+			c.noteQueueDrop(info)
 			if err := tx.Drop(info.Namespace); err != nil {
 				return err
 			}
@@ -203,6 +208,9 @@ func (c *Call) rename(tx storage.Tx, from, to storage.Namespace, dropTarget bool
 		}
 	} else if !errors.Is(err, storage.ErrNotFound) {
 		return err
+	}
+	if metaOf(source.Info()).isQueue {
+		return translate(to, queue.Rename(tx, from, to))
 	}
 	return tx.Rename(from, to)
 }

@@ -107,6 +107,9 @@ func (m *collMod) run() error {
 	if err := m.modifyTimeSeries(); err != nil {
 		return err
 	}
+	if err := m.modifyQueue(); err != nil {
+		return err
+	}
 	if a.Index != nil {
 		if err := m.modifyIndex(); err != nil {
 			return err

@@ -59,6 +59,9 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 	if m.kind == view || m.kind == timeSeries {
 		return c.countView(ns, a, limit)
 	}
+	if err := c.touchQueue(info); err != nil {
+		return 0, err
+	}
 	x := newExecution(c)
 	q := readQuery{filter: a.Query, hint: a.Hint}
 	if q.collator, err = operationCollation(a.Collation, m); err != nil {

@@ -97,10 +97,10 @@ func (c *Call) createAll(tx storage.Tx, ns storage.Namespace, plan *creation) er
 	}
 	for _, p := range plan.parts {
 		if _, err := tx.Create(p.ns, p.options, p.indexes); err != nil {
-			return err
+			return translate(p.ns, err)
 		}
 	}
-	return nil
+	return c.beginQueue(tx, plan)
 }
 
 func sameOptions(info *storage.Info, p creationPart) bool {

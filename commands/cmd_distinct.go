@@ -33,6 +33,9 @@ func runDistinct(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.touchQueue(info); err != nil {
+		return err
+	}
 	x := newExecution(c)
 	collator, err := operationCollation(a.Collation, metaOf(info))
 	if err != nil {

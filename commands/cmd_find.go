@@ -108,6 +108,9 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	if m.kind == view || m.kind == timeSeries {
 		return c.findOnView(ns, info, a)
 	}
+	if err := c.touchQueue(info); err != nil {
+		return nil, err
+	}
 	f := &finder{exec: newExecution(c)}
 	q := &f.query
 	q.filter, q.sort, q.hint, q.min, q.max = a.Filter, a.Sort, a.Hint, a.Min, a.Max

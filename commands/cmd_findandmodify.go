@@ -41,6 +41,9 @@ func runFindAndModify(c *Call) error {
 	if err := a.check(); err != nil {
 		return err
 	}
+	if err := c.refuseQueue(ns); err != nil {
+		return err
+	}
 	c.svc.metrics.opcounters.command.Add(1)
 	m := modification{
 		ns: ns, filter: a.Query, let: a.Let, collation: a.Collation, hint: a.Hint, sort: a.Sort,

@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -150,6 +151,9 @@ func (c *Call) modify(m *modification) (updated, error) {
 	}
 	if err := c.compileModification(m, info); err != nil {
 		return updated{}, err
+	}
+	if metaOf(info).isQueue && !m.update.IsMissing() {
+		return updated{}, queue.CheckUpdate(info)
 	}
 	if metaOf(info).kind == timeSeries {
 		return c.modifyMeasurements(m, info)

@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -81,6 +82,7 @@ type records struct {
 	done    bool
 
 	exposeTS bool // documents are returned with _ts
+	queue    bool // documents are messages
 	keepKeys bool // remember the index key of each record
 	keys     [][]byte
 }
@@ -95,6 +97,7 @@ func newRecords(x *execution, info *storage.Info, scans []scan) *records {
 	r := &records{x: x, ns: info.Namespace, uuid: info.UUID, scans: scans, chunk: firstChunk}
 	m := metaOf(info)
 	r.visible, r.exposeTS = m.visible, m.docTTL != nil && m.docTTL.ExposeTS
+	r.queue = m.isQueue
 	return r
 }
 
@@ -131,6 +134,9 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 func (r *records) shown(rec storage.Record) storage.Record {
 	if r.exposeTS {
 		rec.Doc = ttl.WithTS(&rec)
+	}
+	if r.queue {
+		rec.Doc = queue.Present(rec.Doc, r.x.running().now)
 	}
 	return rec
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -155,6 +156,9 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	shown := r.Doc
 	if p := w.meta.docTTL; p != nil && p.ExposeTS {
 		shown = ttl.WithTS(&r)
+	}
+	if w.meta.isQueue {
+		shown = queue.Present(r.Doc, c.now)
 	}
 	ok, position := true, -1
 	if !m.byID { // a filter that is nothing but the _id holds

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
 )
 
 // planQueue plans a message queue and its dead-letter queue.
@@ -45,27 +46,95 @@ func (c *Call) beginQueue(tx storage.Tx, plan *creation) error {
 	return nil
 }
 
-// modifyQueue applies the messageQueue option of collMod. Nothing else may be
-// changed together with it that a queue cannot have.
+// modifyQueue applies the messageQueue option of collMod. Nothing may be
+// changed that a queue cannot have. Any collMod of a queue is an activity.
 func (m *collMod) modifyQueue() error {
+	v := m.args.MessageQueue
+	if v.IsMissing() && !m.meta.isQueue {
+		return nil
+	}
 	if err := queue.CheckOptions(m.c.Body); err != nil {
 		return err
 	}
-	return m.c.svc.queues.Modify(m.tx, m.info.Namespace, m.args.MessageQueue, m.c.now)
+	if m.meta.isQueue && m.args.Index != nil {
+		if err := queue.CheckIndex(m.info, m.args.Index); err != nil {
+			return err
+		}
+	}
+	if v.IsMissing() {
+		return nil
+	}
+	return m.c.svc.queues.Modify(m.tx, m.info.Namespace, v, m.c.now)
 }
 
-// dropQueue drops a queue with all that belongs to it. The receivers that
-// wait for its messages are told when the transaction has committed; see
-// queueDropped.
+// queueChanges is what an engine transaction does to queues, beside its
+// writes: it takes effect when the transaction has committed.
+type queueChanges struct {
+	sender  *queue.Sender
+	dropped []*storage.Info
+	broker  *queue.Broker
+}
+
+// begin forgets what an attempt did that is made anew.
+func (q *queueChanges) begin() {
+	if q.broker != nil {
+		q.sender.Reset()
+		q.dropped = nil
+	}
+}
+
+// committed wakes the receivers that wait.
+func (q *queueChanges) committed() {
+	if q.broker == nil {
+		return
+	}
+	q.sender.Committed()
+	for _, info := range q.dropped {
+		q.broker.Dropped(info)
+	}
+	q.dropped = nil
+}
+
+// queueChanges is where the running engine transaction notes what it does to
+// queues: the command's own, or that of its multi-document transaction.
+func (c *Call) queueChanges() *queueChanges {
+	q := &c.sends
+	if t := c.transaction(); t != nil {
+		q = &t.sends
+	}
+	if q.broker == nil {
+		q.broker, q.sender = c.svc.queues, c.svc.queues.Sender()
+	}
+	return q
+}
+
+// send is an insert into a queue.
+func (w *writer) send(d value.Doc) (storage.RecordID, error) {
+	id, err := w.c.queueChanges().sender.Insert(w.tx, w.ns, d, w.c.now)
+	return id, w.translate(err, d)
+}
+
+// noteQueueDrop has the receivers told that a queue is gone.
+func (c *Call) noteQueueDrop(info *storage.Info) {
+	if queue.IsQueue(info.Options) {
+		q := c.queueChanges()
+		q.dropped = append(q.dropped, info)
+	}
+}
+
+// dropQueue drops a queue with all that belongs to it.
 func (c *Call) dropQueue(tx storage.Tx, info *storage.Info) error {
+	c.noteQueueDrop(info)
 	return translate(info.Namespace, queue.Drop(tx, info.Namespace))
 }
 
-// queueDropped is called after a collection has been dropped.
-func (c *Call) queueDropped(info *storage.Info) {
-	if queue.IsQueue(info.Options) {
-		c.svc.queues.Dropped(info)
+// refuseQueue refuses commands that would change messages.
+func (c *Call) refuseQueue(ns storage.Namespace) error {
+	info, err := c.lookup(ns)
+	if err != nil || info == nil {
+		return err
 	}
+	return queue.CheckUpdate(info)
 }
 
 // touchQueue notes that a command has read a collection: what is read is not

@@ -31,6 +31,7 @@ type session struct {
 
 // transaction is an open multi-document transaction.
 type transaction struct {
+	sends   queueChanges // call t.sends.committed() once it has committed
 	number  int64
 	tx      storage.Txn
 	now     int64 // instant of the first statement

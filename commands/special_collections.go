@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -11,6 +12,8 @@ import (
 // their own; nil for an ordinary collection.
 func (c *Call) planSpecial(ns storage.Namespace, a *createArgs) (*creation, error) {
 	switch {
+	case !a.MessageQueue.IsMissing():
+		return c.planQueue(ns, a)
 	case !a.TimeSeries.IsMissing():
 		return c.planTimeSeries(ns, a)
 	case !a.ClusteredIndex.IsMissing():
@@ -109,6 +112,9 @@ func parseClustered(d value.Doc) (value.Doc, error) {
 
 // checkIndexAllowed refuses indexes that the kind of collection cannot have.
 func (c *Call) checkIndexAllowed(info *storage.Info, spec value.Doc) error {
+	if err := queue.CheckIndex(info, spec); err != nil {
+		return err
+	}
 	if metaOf(info).clustered != nil && spec.Lookup("clustered").Truthy() {
 		return mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "cannot create a second clustered index")
 	}

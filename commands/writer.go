@@ -34,6 +34,9 @@ func (c *Call) newWriter(tx storage.Tx, coll storage.Collection, bypass bool) *w
 
 // insert stores a document that has its _id first (see prepareInsert).
 func (w *writer) insert(d value.Doc) (storage.RecordID, error) {
+	if w.meta.isQueue {
+		return w.send(d)
+	}
 	d = w.stripped(d)
 	if err := w.validate(d, nil); err != nil {
 		return 0, err
