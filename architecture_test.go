@@ -58,7 +58,7 @@ var imports = map[string]string{
 	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !wire",
 	"server/*":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest",
 	"servertest":     "clock commands server value",
-	"cmd/*":          "clock commands mongoerr server/* servertest value wire",
+	"cmd/*":          "clock mongoerr server/* servertest value wire",
 	"compat_tests/*": "*",
 	"crash_tests/*":  "*",
 }

@@ -33,6 +33,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// MongoDBVersion is the version of MongoDB that the server behaves like.
+const MongoDBVersion = commands.ServerVersion
+
 // Memory is the DBPath of a server that keeps nothing on disk.
 const Memory = ":memory:"
 

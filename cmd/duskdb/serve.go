@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/value"
 )
@@ -33,7 +32,7 @@ type serveCmd struct {
 	Config       string   `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
 }
 
-func serverVersion() string { return commands.ServerVersion }
+func serverVersion() string { return server.MongoDBVersion }
 
 // Run serves until a signal or the shutdown command.
 func (s *serveCmd) Run() error {
