@@ -153,6 +153,7 @@ type bucketAutoIterator struct {
 type positioned struct {
 	v        value.Value
 	doc      value.Doc
+	meta     expr.Meta
 	position uint64
 }
 
@@ -193,7 +194,7 @@ func (it *bucketAutoIterator) add(r *sorting, d value.Doc) error {
 // advance reads the next document.
 func (it *bucketAutoIterator) advance() error {
 	rec, err := it.sorted.record()
-	it.next = positioned{doc: rec.doc}
+	it.next = positioned{doc: rec.doc, meta: rec.meta}
 	if rec.doc == nil || err != nil {
 		return err
 	}
@@ -281,6 +282,7 @@ func (it *bucketAutoIterator) bucket(lower, upper value.Value, docs []positioned
 
 func (it *bucketAutoIterator) feed(a *accumulation, st accumulate.Accumulator, docs []positioned) error {
 	for _, d := range docs {
+		it.x.Env.Meta = d.meta
 		if err := a.feed(it.x, st, d.doc, it.s.collator); err != nil {
 			return err
 		}

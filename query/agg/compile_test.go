@@ -134,6 +134,18 @@ func TestGeoNear(t *testing.T) {
 	}
 }
 
+func TestGeoNearOfVariable(t *testing.T) {
+	h := newMemory()
+	h.colls["test.c"] = docs(t, `[{"_id": 1, "pt": [3, 4]}]`)
+	h.colls["test.places"] = docs(t, `[{"_id": 1, "d": 5.0, "loc": [1, 1]}]`)
+	got, err := run(t, h, `[{"$lookup": {"from": "places", "let": {"p": "$pt"}, "as": "n", "pipeline": [{"$geoNear": {"near": "$$p", "distanceField": "dist", "key": "loc"}}]}}, {"$project": {"n": "$n.dist"}}]`)
+	if err != nil || canonical(got) != canonical(docs(t, `[{"_id": 1, "n": [5.0]}]`)) || h.opened[1].Near.Point.JSON() != "[3,4]" {
+		t.Error(canonical(got), err, h.opened)
+	}
+	_, err = Compile(array(t, `[{"$geoNear": {"near": "$a", "distanceField": "d"}}]`), Options{DB: "test", Coll: "c"})
+	checkError(t, err, "2: $geoNear requires 'near' to be a constant expression or one of variables")
+}
+
 // indexed is a text index that finds documents by their field "s".
 type indexed struct{}
 

@@ -110,11 +110,12 @@ func (s *facetStage) open(x *Exec, src Iterator) (Iterator, error) {
 func (s *facetStage) run(x *Exec, in *facetInput) (value.Doc, error) {
 	b := value.NewBuilder()
 	for i, f := range s.facets {
-		src, err := in.open()
+		inner := x.sub()
+		src, err := in.open(inner)
 		if err != nil {
 			return nil, err
 		}
-		it, err := f.Run(x.sub(), src)
+		it, err := f.Run(inner, src)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +148,7 @@ func appendFacet(b *value.Builder, it Iterator) error {
 type facetInput struct {
 	x     *Exec
 	s     *facetStage
-	docs  []value.Doc
+	docs  []metaDoc
 	size  int64
 	n     uint64 // documents on disk
 	store spill.Store
@@ -163,7 +164,7 @@ func (in *facetInput) fill(src Iterator) error {
 			src.Close()
 			return nil
 		}
-		in.docs = append(in.docs, d)
+		in.docs = append(in.docs, metaDoc{d, in.x.Env.Meta})
 		if in.size += int64(len(d)) + 24; in.size > in.x.memoryLimit() {
 			if err := in.spill(); err != nil {
 				return err
@@ -179,9 +180,11 @@ func (in *facetInput) spill() error {
 	}
 	before := in.store.Size()
 	var key [8]byte
+	var buf []byte
 	err := in.store.Write(len(in.docs), func(i int) ([]byte, []byte) {
 		binary.BigEndian.PutUint64(key[:], in.n+uint64(i))
-		return key[:], in.docs[i]
+		buf = append(appendMeta(buf[:0], in.docs[i].meta), in.docs[i].doc...)
+		return key[:], buf
 	})
 	if err != nil {
 		return diskError(err)
@@ -192,24 +195,25 @@ func (in *facetInput) spill() error {
 	return nil
 }
 
-// open reads the input from its start.
-func (in *facetInput) open() (Iterator, error) {
+// open reads the input from its start, for a run of a facet.
+func (in *facetInput) open(x *Exec) (Iterator, error) {
+	rest := metaDocs(x.Env, in.docs)
 	if in.store.Runs() == 0 {
-		return Docs(in.docs...), nil
+		return rest, nil
 	}
 	m, err := in.store.Merge()
 	if err != nil {
 		return nil, diskError(err)
 	}
-	rest := Docs(in.docs...)
-	return nextFunc{next: func() (value.Doc, error) {
-		_, doc, ok, err := m.Next()
+	return nextFunc{next: func() (doc value.Doc, err error) {
+		_, payload, ok, err := m.Next()
 		if err != nil {
 			return nil, diskError(err)
 		}
-		if ok {
-			return doc, nil
+		if !ok {
+			return rest.Next()
 		}
-		return rest.Next()
+		x.Env.Meta, doc = splitMeta(payload)
+		return doc, nil
 	}}, nil
 }

@@ -20,6 +20,7 @@ type geoNearStage struct {
 	locs       []string // field for the point, nil: none
 	multiplier float64
 	source     value.Doc
+	variable   map[string]*expr.Expr // arguments that depend on variables
 }
 
 func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
@@ -28,12 +29,12 @@ func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
 	}
 	s := &geoNearStage{near: &Near{MaxDistance: math.Inf(1)}, multiplier: 1, query: value.EmptyDoc, source: v.Doc()}
 	for k, f := range v.Doc().All() {
-		if err := s.option(k, f); err != nil {
+		if err := s.argument(p, k, f); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case s.near.Point.IsMissing():
+	case s.near.Point.IsMissing() && s.variable["near"] == nil:
 		return nil, mongoerr.New(5860400, "$geoNear requires a 'near' argument")
 	case s.distance == nil:
 		return nil, mongoerr.New(16606, "$geoNear requires a 'distanceField' option as a String")
@@ -41,6 +42,50 @@ func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
 	var err error
 	s.matcher, err = match.Compile(s.query, match.Options{Scope: p.Scope, Collation: p.Collation})
 	return []stage{s}, err
+}
+
+// argument reads an option. The point and the distances may be expressions
+// of variables, which are evaluated when the stage is opened.
+func (s *geoNearStage) argument(p *parser, k string, f value.Value) error {
+	if k != "near" && k != "minDistance" && k != "maxDistance" {
+		return s.option(k, f)
+	}
+	e, err := p.expr(f)
+	if err != nil {
+		return err
+	}
+	if c, ok := e.Const(); ok {
+		return s.option(k, c)
+	}
+	reads := false
+	e.Deps(func(string) { reads = true }, func() { reads = true })
+	if reads {
+		return mongoerr.Newf(mongoerr.BadValue, "$geoNear requires '%s' to be a constant expression or one of variables", k)
+	}
+	if s.variable == nil {
+		s.variable = map[string]*expr.Expr{}
+	}
+	s.variable[k] = e
+	return nil
+}
+
+// bind evaluates the arguments that depend on variables.
+func (s *geoNearStage) bind(env *expr.Env) (*Near, error) {
+	if s.variable == nil {
+		return s.near, nil
+	}
+	near := *s.near
+	bound := geoNearStage{near: &near}
+	for k, e := range s.variable {
+		v, err := e.Eval(env, value.EmptyDoc)
+		if err != nil {
+			return nil, err
+		}
+		if err := bound.option(k, v); err != nil {
+			return nil, err
+		}
+	}
+	return &near, nil
 }
 
 func (s *geoNearStage) option(k string, f value.Value) (err error) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -86,6 +87,14 @@ func dependencies(stages []stage) (d deps, ok bool) {
 		}
 	}
 	return d, false
+}
+
+// Bind completes the part with what depends on the variables of a run.
+func (l *Leading) Bind(env *expr.Env) (err error) {
+	if l.geo != nil {
+		l.Near, err = l.geo.bind(env)
+	}
+	return err
 }
 
 func (l *Leading) request(db, coll string, o Options) Request {

@@ -233,6 +233,9 @@ func (it *lookupIterator) run(stages []stage) (Iterator, error) {
 		return it.s.part(joined).openOn(it.inner, it.ns.DB, it.ns.Coll)
 	}
 	l := p.Leading()
+	if err := l.Bind(it.inner.Env); err != nil {
+		return nil, err
+	}
 	src, err := it.inner.Host.Open(it.inner, l.request(it.ns.DB, it.ns.Coll, p.opts))
 	if err != nil {
 		return nil, err

@@ -310,7 +310,7 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 			}
 			return d, err
 		}}
-		p, err := Compile(array(t, `[{"$sort": {"s": {"$meta": "searchScore"}}}, {"$project": {"m": {"$meta": "searchScore"}}}]`), Options{DB: "test", Coll: "c"})
+		p, err := Compile(array(t, `[{"$sample": {"size": 9}}, {"$sort": {"s": {"$meta": "searchScore"}}}, {"$facet": {"f": [{"$project": {"m": {"$meta": "searchScore"}}}]}}, {"$unwind": "$f"}, {"$replaceWith": "$f"}]`), Options{DB: "test", Coll: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,6 +31,9 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 		return ns.view.openOn(x, ns.DB, ns.Coll)
 	}
 	l := p.Leading()
+	if err := l.Bind(x.Env); err != nil {
+		return nil, err
+	}
 	src, err := x.Host.Open(x, l.request(ns.DB, ns.Coll, p.opts))
 	if err != nil {
 		return nil, err

@@ -47,20 +47,19 @@ func (s *sampleStage) open(x *Exec, src Iterator) (Iterator, error) {
 		if random == nil {
 			random = rand.Float64
 		}
-		docs, err := reservoir(src, s.size, random)
+		docs, err := reservoir(x.Env, src, s.size, random)
 		if err != nil {
 			return nil, err
 		}
-		x.Env.Meta = expr.Meta{}
-		return Docs(docs...), nil
+		return metaDocs(x.Env, docs), nil
 	}), nil
 }
 
 // reservoir picks up to size documents, each with the same chance, and
 // shuffles them.
-func reservoir(src Iterator, size int64, random func() float64) ([]value.Doc, error) {
+func reservoir(env *expr.Env, src Iterator, size int64, random func() float64) ([]metaDoc, error) {
 	defer src.Close()
-	var kept []value.Doc
+	var kept []metaDoc
 	for n := int64(1); ; n++ {
 		d, err := src.Next()
 		if err != nil {
@@ -70,9 +69,9 @@ func reservoir(src Iterator, size int64, random func() float64) ([]value.Doc, er
 			break
 		}
 		if n <= size {
-			kept = append(kept, d)
+			kept = append(kept, metaDoc{d, env.Meta})
 		} else if i := int64(random() * float64(n)); i < size {
-			kept[i] = d
+			kept[i] = metaDoc{d, env.Meta}
 		}
 	}
 	for i := len(kept) - 1; i > 0; i-- {
