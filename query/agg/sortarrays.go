@@ -21,7 +21,7 @@ type arrayKeys struct {
 	best    []byte
 }
 
-// cursor is how far one part of the pattern has been followed.
+// keyCursor is how far one part of the pattern has been followed.
 type keyCursor struct {
 	v    value.Value // where the path stands
 	rest []string    // components still to follow
@@ -109,9 +109,6 @@ func enter(c keyCursor, e value.Value, position int) keyCursor {
 			return keyCursor{v: v, done: true}
 		}
 		return keyCursor{v: v, rest: c.rest[1:]}
-	}
-	if position < 0 {
-		return keyCursor{v: value.Null(), done: true}
 	}
 	return keyCursor{v: value.Null(), done: true}
 }

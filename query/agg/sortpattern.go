@@ -138,14 +138,13 @@ func (s sortPattern) appendKey(dst []byte, env *expr.Env, d value.Doc, c value.C
 	start := len(dst)
 	for i := range s {
 		part := &s[i]
-		v := value.Null()
 		if part.meta {
-			v = part.metadata(env)
-		} else {
-			var plain bool
-			if v, plain = plainPath(d, part.p.Parts()); !plain {
-				return s.appendArrayKey(dst[:start], env, d, c)
-			}
+			dst = appendPart(dst, part.metadata(env), part.desc, c)
+			continue
+		}
+		v, plain := plainPath(d, part.p.Parts())
+		if !plain {
+			return s.appendArrayKey(dst[:start], env, d, c)
 		}
 		dst = appendPart(dst, v, part.desc, c)
 	}
