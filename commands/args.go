@@ -153,6 +153,10 @@ type array value.Doc
 // looseBool is a bool argument that also takes numbers (IDL safeBool).
 type looseBool bool
 
+// strictBool is a bool argument that takes nothing else; as a pointer it
+// tells whether it was given.
+type strictBool bool
+
 const (
 	numberTypes = "long, int, decimal, double"
 	boolTypes   = "bool, long, int, decimal, double"
@@ -184,6 +188,11 @@ var argSetters = map[reflect.Type]struct {
 	}, "string"},
 	reflect.TypeFor[bool](): {func(p unsafe.Pointer, v value.Value) bool {
 		*(*bool)(p) = v.Bool()
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[*strictBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		b := strictBool(v.Bool())
+		*(**strictBool)(p) = &b
 		return v.Kind() == value.KindBool
 	}, "bool"},
 	reflect.TypeFor[looseBool](): {func(p unsafe.Pointer, v value.Value) bool {

@@ -54,29 +54,9 @@ func runInsert(c *Call) error {
 // batch returns the documents of a write command, from its body or from a
 // sequence.
 func (c *Call) batch(name string, inBody array) (iter.Seq2[int, value.Doc], int, error) {
-	var docs iter.Seq[value.Doc]
-	n := 0
-	for _, s := range c.sequences {
-		if s.ID == name {
-			docs, n = s.Docs, s.Len
-		}
-	}
-	if docs == nil {
-		if inBody == nil {
-			return nil, 0, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", c.cmd.name, name)
-		}
-		list, err := arrayDocs(c.cmd.name, name, inBody)
-		if err != nil {
-			return nil, 0, err
-		}
-		n = len(list)
-		docs = func(yield func(value.Doc) bool) {
-			for _, d := range list {
-				if !yield(d) {
-					return
-				}
-			}
-		}
+	docs, n, err := c.sequence(name, inBody)
+	if err != nil {
+		return nil, 0, err
 	}
 	if n < 1 || n > MaxWriteBatch {
 		return nil, 0, mongoerr.Newf(mongoerr.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", MaxWriteBatch, n)

@@ -76,3 +76,12 @@ func checkUserNamespace(ns storage.Namespace) error {
 	}
 	return nil
 }
+
+// checkWriteNamespace refuses writes to collections that the server alone
+// writes to.
+func checkWriteNamespace(ns storage.Namespace) error {
+	if ns.Coll == "system.profile" || ns.Coll == "system.views" {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+	}
+	return nil
+}

@@ -42,6 +42,7 @@ func commandFamilies() [][]command {
 		handshakeCommands(),
 		authCommands(),
 		crudCommands(),
+		bulkCommands(),
 		diagnosticCommands(),
 		parameterCommands(),
 		sessionCommands(),

@@ -1,0 +1,412 @@
+package commands
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// bulkCommands are the commands that write to several collections at once.
+func bulkCommands() []command {
+	return []command{
+		{name: "bulkWrite", run: runBulkWrite, flags: adminOnly | writes | inTxn, help: "insert, update and delete in several collections"},
+	}
+}
+
+type bulkWriteArgs struct {
+	BulkWrite  value.Value `arg:"bulkWrite,required"`
+	Ops        array       `arg:"ops"`
+	NsInfo     array       `arg:"nsInfo"`
+	Cursor     value.Doc   `arg:"cursor"`
+	Bypass     looseBool   `arg:"bypassDocumentValidation"`
+	Ordered    *strictBool `arg:"ordered"`
+	ErrorsOnly looseBool   `arg:"errorsOnly"`
+	Let        value.Doc   `arg:"let"`
+	Rules      value.Value `arg:"bypassEmptyTsReplacement"`
+}
+
+type bulkInsertArgs struct {
+	Insert   int64     `arg:"insert,required,nonneg"`
+	Document value.Doc `arg:"document,required"`
+}
+
+type bulkUpdateArgs struct {
+	Update       int64       `arg:"update,required,nonneg"`
+	Filter       value.Doc   `arg:"filter,required"`
+	Mods         value.Value `arg:"updateMods,required"`
+	Multi        bool        `arg:"multi"`
+	Upsert       bool        `arg:"upsert"`
+	Supplied     looseBool   `arg:"upsertSupplied"`
+	ArrayFilters array       `arg:"arrayFilters"`
+	Hint         value.Value `arg:"hint"`
+	Constants    value.Doc   `arg:"constants"`
+	Collation    value.Doc   `arg:"collation"`
+	Sort         value.Doc   `arg:"sort"`
+	SampleID     value.Value `arg:"sampleId"`
+}
+
+type bulkDeleteArgs struct {
+	Delete    int64       `arg:"delete,required,nonneg"`
+	Filter    value.Doc   `arg:"filter,required"`
+	Multi     bool        `arg:"multi"`
+	Hint      value.Value `arg:"hint"`
+	Collation value.Doc   `arg:"collation"`
+	SampleID  value.Value `arg:"sampleId"`
+}
+
+type nsInfoArgs struct {
+	NS         string      `arg:"ns,required"`
+	UUID       value.Value `arg:"collectionUUID"`
+	EncInfo    value.Value `arg:"encryptionInformation"`
+	TimeSeries looseBool   `arg:"isTimeseriesNamespace"`
+}
+
+var (
+	bulkWriteSpec  = newArgs[bulkWriteArgs]("bulkWrite")
+	bulkInsertSpec = newArgs[bulkInsertArgs]("bulkWrite.ops")
+	bulkUpdateSpec = newArgs[bulkUpdateArgs]("bulkWrite.ops")
+	bulkDeleteSpec = newArgs[bulkDeleteArgs]("bulkWrite.ops")
+	nsInfoSpec     = newArgs[nsInfoArgs]("bulkWrite.nsInfo")
+)
+
+// bulkWrite is one run of the command: its operations, and what became of
+// them so far.
+type bulkWrite struct {
+	c          *Call
+	namespaces []storage.Namespace
+	ops        []bulkOp
+	let        value.Doc
+	ordered    bool
+	bypass     bool
+	errorsOnly bool
+	stopped    bool
+	results    []value.Doc
+
+	errors, inserted, matched, modified, upserted, deleted int64
+}
+
+// bulkOp is one operation, checked but not yet decoded again.
+type bulkOp struct {
+	kind bulkKind
+	ns   int
+	doc  value.Doc
+}
+
+type bulkKind uint8
+
+const (
+	bulkInsert bulkKind = iota
+	bulkUpdate
+	bulkDelete
+)
+
+func runBulkWrite(c *Call) error {
+	var a bulkWriteArgs
+	if err := bulkWriteSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	w := &bulkWrite{c: c, let: a.Let, ordered: a.Ordered == nil || bool(*a.Ordered), bypass: bool(a.Bypass), errorsOnly: bool(a.ErrorsOnly)}
+	if err := w.readOps(a.Ops); err != nil {
+		return err
+	}
+	if err := w.readNamespaces(a.NsInfo); err != nil {
+		return err
+	}
+	if err := w.checkOps(); err != nil {
+		return err
+	}
+	size, err := cursorBatch(a.Cursor)
+	if err != nil {
+		return err
+	}
+	if err := w.run(); err != nil {
+		return err
+	}
+	w.count()
+	ns := storage.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
+	if err := c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(w.results...), batchSize: size}); err != nil {
+		return err
+	}
+	c.reply.Int32("nErrors", int32(w.errors)).Int32("nInserted", int32(w.inserted)).Int32("nMatched", int32(w.matched)).
+		Int32("nModified", int32(w.modified)).Int32("nUpserted", int32(w.upserted)).Int32("nDeleted", int32(w.deleted))
+	return c.wait()
+}
+
+// readOps checks the operations of the request, each by what its first field
+// says it is.
+func (w *bulkWrite) readOps(inBody array) error {
+	docs, _, err := w.c.batch("ops", inBody)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		op := bulkOp{doc: d}
+		name, _ := d.First()
+		switch name {
+		case "insert":
+			var a bulkInsertArgs
+			err = bulkInsertSpec.decodeNested("bulkWrite.ops", d, &a)
+			op.kind, op.ns = bulkInsert, int(a.Insert)
+		case "update":
+			var a bulkUpdateArgs
+			err = bulkUpdateSpec.decodeNested("bulkWrite.ops", d, &a)
+			op.kind, op.ns = bulkUpdate, int(a.Update)
+		case "delete":
+			var a bulkDeleteArgs
+			err = bulkDeleteSpec.decodeNested("bulkWrite.ops", d, &a)
+			op.kind, op.ns = bulkDelete, int(a.Delete)
+		default:
+			err = mongoerr.Newf(40415, "BSON field 'bulkWrite.ops.%s' is an unknown field.", name)
+		}
+		if err != nil {
+			return err
+		}
+		w.ops = append(w.ops, op)
+	}
+	return nil
+}
+
+func (w *bulkWrite) readNamespaces(inBody array) error {
+	docs, _, err := w.c.sequence("nsInfo", inBody)
+	if err != nil {
+		return err
+	}
+	for d := range docs {
+		var a nsInfoArgs
+		if err := nsInfoSpec.decodeNested("bulkWrite.nsInfo", d, &a); err != nil {
+			return err
+		}
+		ns, err := parseNamespace(a.NS)
+		if err != nil {
+			return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", a.NS)
+		}
+		if a.TimeSeries {
+			return mongoerr.New(7934201, "'isTimeseriesNamespace' parameter can only be set when the request is sent on 'system.buckets' namespace to each shard")
+		}
+		w.namespaces = append(w.namespaces, ns)
+	}
+	return nil
+}
+
+// checkOps makes sure that each operation names one of the namespaces.
+func (w *bulkWrite) checkOps() error {
+	for _, op := range w.ops {
+		if op.ns >= len(w.namespaces) {
+			return mongoerr.Newf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", op.doc)
+		}
+	}
+	return nil
+}
+
+// run executes the operations in their order. Inserts into the same
+// collection that follow each other share a transaction.
+func (w *bulkWrite) run() error {
+	for i := 0; i < len(w.ops) && !w.stopped; {
+		next := i + 1
+		var err error
+		switch w.ops[i].kind {
+		case bulkInsert:
+			next, err = w.insert(i)
+		case bulkUpdate:
+			err = w.update(i)
+		case bulkDelete:
+			err = w.delete(i)
+		}
+		if err != nil {
+			return err
+		}
+		i = next
+	}
+	return nil
+}
+
+// insert runs the inserts from operation i on that can run together, and
+// returns the operation after them.
+func (w *bulkWrite) insert(i int) (next int, err error) {
+	ns := w.ops[i].ns
+	batch := &batchWrite{c: w.c, ns: w.namespaces[ns], ordered: w.ordered, bypass: w.bypass}
+	chunk, bytes := []numbered(nil), 0
+	failed := map[int]error{}
+	for next = i; next < len(w.ops) && len(chunk) < insertChunk && bytes < insertBytes; next++ {
+		op := &w.ops[next]
+		if op.kind != bulkInsert || op.ns != ns {
+			break
+		}
+		d, err := w.c.prepareInsert(op.doc.Lookup("document").Doc())
+		if err != nil {
+			failed[next] = err
+			if w.ordered {
+				next++
+				break
+			}
+			continue
+		}
+		chunk, bytes = append(chunk, numbered{next, d}), bytes+len(d)
+	}
+	w.c.svc.metrics.opcounters.insert.Add(int64(next - i))
+	if err := w.insertChunk(batch, chunk, failed); err != nil {
+		return next, err
+	}
+	for k := i; k < next && !w.stopped; k++ {
+		if err := failed[k]; err != nil {
+			if err := w.fail(k, err); err != nil {
+				return next, err
+			}
+			continue
+		}
+		w.inserted++
+		w.succeed(k, func(b *value.Builder) { b.Int32("n", 1) })
+	}
+	return next, nil
+}
+
+// insertChunk inserts the documents and notes which of them failed; an error
+// of the collection is one of each of them.
+func (w *bulkWrite) insertChunk(batch *batchWrite, chunk []numbered, failed map[int]error) error {
+	err := checkWriteNamespace(batch.ns)
+	if err == nil {
+		err = batch.insertChunk(chunk)
+	}
+	if err != nil {
+		if w.fatal(err) {
+			return err
+		}
+		for _, e := range chunk {
+			failed[e.i] = err
+		}
+	}
+	for _, e := range batch.errs {
+		failed[e.Index] = e.Err
+	}
+	return nil
+}
+
+func (w *bulkWrite) update(i int) error {
+	var a bulkUpdateArgs
+	if err := bulkUpdateSpec.decodeNested("bulkWrite.ops", w.ops[i].doc, &a); err != nil {
+		return err
+	}
+	w.c.svc.metrics.opcounters.update.Add(1)
+	m := modification{
+		ns: w.namespaces[a.Update], filter: a.Filter, update: a.Mods, constants: a.Constants, let: w.let, multi: a.Multi, upsert: a.Upsert,
+		collation: a.Collation, arrayFilters: a.ArrayFilters, hint: a.Hint, sort: a.Sort, bypass: w.bypass,
+	}
+	out, err := w.modify(&m)
+	if err == nil && a.Multi && a.Sort != nil {
+		err = mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
+	}
+	if err != nil {
+		return w.fail(i, err)
+	}
+	n := out.matched
+	w.matched += out.matched
+	w.modified += out.modified
+	if !out.upserted.IsMissing() {
+		n++
+		w.upserted++
+	}
+	w.succeed(i, func(b *value.Builder) {
+		b.Int32("n", int32(n)).Int32("nModified", int32(out.modified))
+		if !out.upserted.IsMissing() {
+			b.StartDocument("upserted").Append("_id", out.upserted).End()
+		}
+	})
+	return nil
+}
+
+func (w *bulkWrite) delete(i int) error {
+	var a bulkDeleteArgs
+	if err := bulkDeleteSpec.decodeNested("bulkWrite.ops", w.ops[i].doc, &a); err != nil {
+		return err
+	}
+	w.c.svc.metrics.opcounters.remove.Add(1)
+	m := modification{ns: w.namespaces[a.Delete], filter: a.Filter, let: w.let, multi: a.Multi, collation: a.Collation, hint: a.Hint}
+	out, err := w.modify(&m)
+	if err != nil {
+		return w.fail(i, err)
+	}
+	w.deleted += out.matched
+	w.succeed(i, func(b *value.Builder) { b.Int32("n", int32(out.matched)) })
+	return nil
+}
+
+func (w *bulkWrite) modify(m *modification) (updated, error) {
+	if err := checkWriteNamespace(m.ns); err != nil {
+		return updated{}, err
+	}
+	return w.c.modify(m)
+}
+
+// fatal tells errors that end the command from those of one operation.
+func (w *bulkWrite) fatal(err error) bool {
+	return w.c.transaction() != nil || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
+}
+
+// fail writes the result of an operation that failed.
+func (w *bulkWrite) fail(i int, err error) error {
+	if w.fatal(err) {
+		return err
+	}
+	w.errors++
+	w.stopped = w.ordered
+	e := mongoerr.From(err)
+	b := value.NewBuilder()
+	b.Double("ok", 0).Int32("idx", int32(i)).Int32("code", int32(e.Code)).String("errmsg", e.Message)
+	for _, f := range e.Extra {
+		b.Append(f.Key, f.Value)
+	}
+	b.Int32("n", 0)
+	if w.ops[i].kind == bulkUpdate {
+		b.Int32("nModified", 0)
+	}
+	w.results = append(w.results, b.Doc())
+	return nil
+}
+
+// succeed writes the result of an operation that worked, unless only errors
+// are asked for.
+func (w *bulkWrite) succeed(i int, fields func(*value.Builder)) {
+	if w.errorsOnly {
+		return
+	}
+	b := value.NewBuilder()
+	b.Double("ok", 1).Int32("idx", int32(i))
+	fields(b)
+	w.results = append(w.results, b.Doc())
+}
+
+// count adds to the metrics of documents.
+func (w *bulkWrite) count() {
+	m := &w.c.svc.metrics.document
+	m.inserted.Add(w.inserted)
+	m.updated.Add(w.modified)
+	m.deleted.Add(w.deleted)
+}
+
+// sequence returns the documents of an argument that may come as a section
+// of the message of its own.
+func (c *Call) sequence(name string, inBody array) (docs iter.Seq[value.Doc], n int, err error) {
+	for _, s := range c.sequences {
+		if s.ID == name {
+			return s.Docs, s.Len, nil
+		}
+	}
+	if inBody == nil {
+		return nil, 0, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", c.cmd.name, name)
+	}
+	list, err := arrayDocs(c.cmd.name, name, inBody)
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(yield func(value.Doc) bool) {
+		for _, d := range list {
+			if !yield(d) {
+				return
+			}
+		}
+	}, len(list), nil
+}
