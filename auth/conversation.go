@@ -135,9 +135,9 @@ func (v *Conversation) Name() Name {
 	return Name{Name: v.scram.Username(), DB: v.db}
 }
 
-// lookup reads the credentials of a user. For a user that does not exist,
-// has no credentials of the mechanism or may not log in from here it makes
-// some up, always the same ones, and returns no user.
+// lookup reads the credentials of a user. For a user that does not exist or
+// may not log in from here it makes some up, always the same ones, and
+// returns no user.
 func (m *Manager) lookup(ctx context.Context, n Name, line *mechanism, peer Peer) (c scram.StoredCredentials, u *User, err error) {
 	err = m.View(ctx, func(cat *Catalog) error {
 		d, err := cat.User(n)
@@ -146,7 +146,7 @@ func (m *Manager) lookup(ctx context.Context, n Name, line *mechanism, peer Peer
 		}
 		var ok bool
 		if c, ok = storedCredential(d.Lookup("credentials").Doc(), line.name); !ok {
-			return nil
+			return ErrFailed // lets a client that only tried go on to another mechanism
 		}
 		user, in, err := cat.userOf(d)
 		if err == nil && allowed(d.Lookup("authenticationRestrictions").Doc(), in.restrictions, peer) {
