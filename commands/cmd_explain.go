@@ -428,6 +428,7 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 		}
 	}
 	e.shape = plan.Shape{Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort}
+	e.run = func(src recordSource) (int64, error) { return countRecords(src, 0, l.Limit) }
 	b.String("explainVersion", "1")
 	return c.appendStages(r, e, verbosity, a)
 }
