@@ -33,6 +33,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// LogLines keeps the recent lines of the log for getLog; give it to the logger
+// as a writer.
+type LogLines = commands.LogLines
+
 // MongoDBVersion is the version of MongoDB that the server behaves like.
 const MongoDBVersion = commands.ServerVersion
 
@@ -54,7 +58,8 @@ type Config struct {
 	Clock    clock.Clock
 	MaxConns int // 0: no limit beyond the system's
 	Log      zerolog.Logger
-	Argv     []string // the command line, for getCmdLineOpts
+	Lines    *LogLines // what getLog shows; nil: nothing
+	Argv     []string  // the command line, for getCmdLineOpts
 	Parsed   value.Doc
 	Version  string // DuskDB's own
 	// Auth demands that clients log in. Before there is any user, clients on
@@ -112,7 +117,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.service, err = commands.New(commands.Options{
 		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: cfg.Parameters,
-		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: cfg.TestClock, Shutdown: cfg.OnShutdown, DuskDB: cfg.Version,
+		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: cfg.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
 		Security: s.security(),
 	})
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/term"
 )
 
-// logger opens the log: readable on a terminal, JSON lines otherwise.
-func (s *serveCmd) logger() (zerolog.Logger, func(), error) {
+// logger opens the log: readable on a terminal, JSON lines otherwise. What is
+// logged also goes to lines, as JSON.
+func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, func(), error) {
 	var out io.Writer = os.Stderr
 	closeLog := func() {}
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
@@ -37,5 +38,5 @@ func (s *serveCmd) logger() (zerolog.Logger, func(), error) {
 	case s.Verbose > 0:
 		level = zerolog.DebugLevel
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger(), closeLog, nil
+	return zerolog.New(zerolog.MultiLevelWriter(out, lines)).Level(level).With().Timestamp().Logger(), closeLog, nil
 }

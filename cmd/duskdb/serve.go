@@ -39,7 +39,8 @@ func (s *serveCmd) Run() error {
 	if err := s.applyConfig(); err != nil {
 		return err
 	}
-	log, closeLog, err := s.logger()
+	lines := &server.LogLines{}
+	log, closeLog, err := s.logger(lines)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (s *serveCmd) Run() error {
 	var once sync.Once
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
-		MaxConns: s.MaxConns, Log: log, Argv: os.Args, Parsed: s.parsed(params), Version: version,
+		MaxConns: s.MaxConns, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
 	}
 	if err := s.Security.apply(&cfg); err != nil {
