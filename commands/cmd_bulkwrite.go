@@ -295,10 +295,10 @@ func (w *bulkWrite) update(i int) error {
 		ns: w.namespaces[a.Update], filter: a.Filter, update: a.Mods, constants: a.Constants, let: w.let, multi: a.Multi, upsert: a.Upsert,
 		collation: a.Collation, arrayFilters: a.ArrayFilters, hint: a.Hint, sort: a.Sort, bypass: w.bypass,
 	}
-	out, err := w.modify(&m)
-	if err == nil && a.Multi && a.Sort != nil {
-		err = mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
+	if a.Multi && a.Sort != nil {
+		return w.fail(i, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
 	}
+	out, err := w.modify(&m)
 	if err != nil {
 		return w.fail(i, err)
 	}

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,15 +43,28 @@ func newHarness(tb testing.TB) *harness {
 	return &harness{TB: tb, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
 }
 
-// run runs a command given as extended JSON on the database "test".
+// run runs a command given as relaxed JSON on the database "test".
 func (h *harness) run(command string) value.Doc {
 	h.Helper()
-	return h.runOn("test", value.MustJSON(command))
+	return h.runOn("test", relaxed(command))
 }
 
 func (h *harness) admin(command string) value.Doc {
 	h.Helper()
-	return h.runOn("admin", value.MustJSON(command))
+	return h.runOn("admin", relaxed(command))
+}
+
+// bareKey finds a string, or a key without quotes.
+var bareKey = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{,]\s*[A-Za-z_$][\w$]*\s*:`)
+
+// relaxed reads extended JSON whose keys need no quotes, as the shell.
+func relaxed(s string) value.Doc {
+	return value.MustJSON(bareKey.ReplaceAllStringFunc(s, func(m string) string {
+		if m[0] == '"' {
+			return m
+		}
+		return m[:1] + `"` + strings.Trim(m[1:len(m)-1], " \t\n") + `":`
+	}))
 }
 
 func (h *harness) runOn(db string, body value.Doc) value.Doc {
