@@ -41,6 +41,9 @@ type Options struct {
 	// itself, once more than half of it is garbage. 64 MB if 0, never if
 	// negative.
 	CompactMinBytes int64
+	// Repair saves what it can of a damaged log, instead of refusing it.
+	// The damaged file is kept.
+	Repair bool
 	// Logger is told what happens in the background.
 	Logger func(format string, args ...any)
 }
@@ -58,6 +61,7 @@ type Engine struct {
 	commits      atomic.Int64
 	snapshots    atomic.Int64
 	recoveredCut int64
+	repair       *Repair // what was repaired on open, nil if nothing
 
 	maintenance sync.Mutex // one of sweeping and compacting
 	orphans     orphans
@@ -132,6 +136,12 @@ func (e *Engine) open() error {
 		path = filepath.Join(e.opts.Path, logName)
 	}
 	j, cut, err := openJournal(path, e.opts.Logger)
+	var damage *DamageError
+	if errors.As(err, &damage) && e.opts.Repair {
+		if e.repair, err = salvage(path, damage, e.opts.Logger); err == nil {
+			j, cut, err = openJournal(path, e.opts.Logger)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -144,8 +154,14 @@ func (e *Engine) open() error {
 		return err
 	}
 	e.root.Store(r)
+	if e.repair != nil {
+		e.opts.Logger("storage: %v", e.repair)
+	}
 	return nil
 }
+
+// Repaired tells what Options.Repair did, nil if there was nothing to do.
+func (e *Engine) Repaired() *Repair { return e.repair }
 
 // abandon releases what a failed Open had taken.
 func (e *Engine) abandon() {

@@ -3,6 +3,7 @@ package bunt
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -117,6 +118,11 @@ func (l *loader) finish() (*root, error) {
 		if c.info == nil {
 			l.e.orphans.add(c)
 			continue
+		}
+		if l.e.repair != nil {
+			if err := errors.Join(l.dropNamesake(r, c), l.dropConflicts(c)); err != nil {
+				return nil, err
+			}
 		}
 		if err := c.buildAll(context.Background()); err != nil {
 			return nil, err

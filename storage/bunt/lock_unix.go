@@ -22,11 +22,12 @@ func lockDir(dir string) (*os.File, error) {
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		return f, nil
+		return f, writePID(f)
 	}
+	owner := readPID(f)
 	_ = f.Close()
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%s: %w", dir, storage.ErrLocked)
+		return nil, fmt.Errorf("%s: %w%s", dir, storage.ErrLocked, owner)
 	}
 	return nil, fmt.Errorf("lock %s: %w", dir, err)
 }

@@ -21,11 +21,12 @@ func lockDir(dir string) (*os.File, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if err == nil {
-		return f, nil
+		return f, writePID(f)
 	}
+	owner := readPID(f)
 	_ = f.Close()
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return nil, fmt.Errorf("%s: %w", dir, storage.ErrLocked)
+		return nil, fmt.Errorf("%s: %w%s", dir, storage.ErrLocked, owner)
 	}
 	return nil, fmt.Errorf("lock %s: %w", dir, err)
 }

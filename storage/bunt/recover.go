@@ -34,6 +34,11 @@ func recoverFile(path string) (scanned, error) {
 	}
 	defer f.Close()
 	found, err := scanFile(f)
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		damage.Path = path
+		return scanned{}, damage
+	}
 	if err != nil {
 		return scanned{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -79,7 +84,7 @@ func (found *scanned) judge(f io.ReadSeeker) error {
 	found.cut = size - found.good
 	if !found.header {
 		if size > tornHeader {
-			return errors.New("not a DuskDB log, or its beginning is damaged")
+			return &DamageError{}
 		}
 		return nil
 	}
@@ -92,8 +97,7 @@ func (found *scanned) judge(f io.ReadSeeker) error {
 		return !lost
 	})
 	if err == nil && lost {
-		err = fmt.Errorf("the log is damaged at byte %d, commit %d, which had been written to disk whole; "+
-			"restore the file from a backup, or cut it off there to lose what follows", found.good, found.seq+1)
+		err = &DamageError{Offset: found.good, Commit: found.seq + 1}
 	}
 	return err
 }

@@ -1,0 +1,24 @@
+package storage
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrPathExists reports that a backup would overwrite something.
+var ErrPathExists = errors.New("the path exists already")
+
+// Backuper is an Engine that can copy its state while it works. An engine on
+// a database server leaves that to the server.
+type Backuper interface {
+	// Backup writes the latest committed state to a new directory, from
+	// which an engine can be opened. Reads and writes go on meanwhile.
+	Backup(ctx context.Context, dir string) (Backup, error)
+}
+
+// Backup describes a finished backup.
+type Backup struct {
+	Collections int64
+	Records     int64
+	Bytes       int64 // size of the files
+}

@@ -1,0 +1,122 @@
+package bunt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+var _ storage.Backuper = (*Engine)(nil)
+
+// Backup writes the state at its beginning to a new directory, as a log like
+// the engine's own. What exists at that path is refused; what was begun is
+// removed if the backup fails.
+func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error) {
+	pinned := e.root.Load()
+	if pinned == nil {
+		return storage.Backup{}, storage.ErrClosed
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		if errors.Is(err, os.ErrExist) {
+			err = fmt.Errorf("%s: %w", dir, storage.ErrPathExists)
+		}
+		return storage.Backup{}, err
+	}
+	info, err := e.backup(ctx, pinned, dir)
+	if err != nil {
+		return storage.Backup{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return info, nil
+}
+
+func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info storage.Backup, err error) {
+	temp, path := filepath.Join(dir, tempName), filepath.Join(dir, logName)
+	next, _, err := openJournal(temp, e.opts.Logger)
+	if err != nil {
+		return info, err
+	}
+	err = e.copyRoot(ctx, next, pinned)
+	if err == nil {
+		err = syncPath(temp)
+	}
+	if err == nil {
+		next.synced = func() uint64 { return next.seq }
+		err = next.finish()
+	}
+	if err = errors.Join(err, next.close()); err != nil {
+		return info, err
+	}
+	// Under its name a log is complete: a backup that was interrupted is
+	// not one.
+	if err := syncPath(temp); err != nil {
+		return info, err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return info, err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return info, err
+	}
+	info.Bytes = st.Size()
+	pinned.colls.Scan(func(ce catalogEntry) bool {
+		info.Collections++
+		info.Records += int64(ce.coll.records.Len())
+		return true
+	})
+	return info, syncPath(dir, filepath.Dir(dir))
+}
+
+// Restore copies the log in from, a directory made by Backup or the data of
+// an engine that is not running, to the directory to, which must be empty or
+// missing. The log is checked first.
+func Restore(from, to string, indexer storage.Indexer) (*Report, error) {
+	r, err := Check(from, indexer)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Sound() {
+		return r, errors.New("the backup is not sound")
+	}
+	entries, err := os.ReadDir(to)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return r, err
+	}
+	if len(entries) > 0 {
+		return r, fmt.Errorf("%s: %w and is not empty", to, storage.ErrPathExists)
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return r, err
+	}
+	temp := filepath.Join(to, tempName)
+	if err := copyFile(filepath.Join(from, logName), temp); err != nil {
+		return r, errors.Join(err, os.Remove(temp))
+	}
+	if err := os.Rename(temp, filepath.Join(to, logName)); err != nil {
+		return r, err
+	}
+	return r, syncPath(to)
+}
+
+// copyFile copies and syncs a file.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}

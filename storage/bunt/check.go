@@ -1,0 +1,156 @@
+package bunt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tidwall/buntdb"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Report is what Check found in a data directory.
+type Report struct {
+	Commits     uint64
+	Bytes       int64 // of complete commits
+	TornBytes   int64 // of an unfinished commit at the end; harmless
+	Collections []CollectionReport
+	Orphans     int64 // records of dropped collections that have not left the log
+	Problems    []string
+}
+
+// CollectionReport is the part of a Report for one collection.
+type CollectionReport struct {
+	Namespace storage.Namespace
+	Records   int64
+	Bytes     int64 // of the documents
+	Indexes   int64
+	Entries   int64 // in all indexes
+}
+
+// Sound reports whether nothing is wrong.
+func (r *Report) Sound() bool { return len(r.Problems) == 0 }
+
+// maxProblems is how many problems a Report names.
+const maxProblems = 100
+
+func (r *Report) problem(format string, args ...any) {
+	if len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// Check reads a data directory that no server uses, without changing it: the
+// frames and checksums of the log, every document, and whether the indexes
+// can be made of them. Damage is a problem in the Report; the error is for
+// what cannot be read at all.
+func Check(dir string, indexer storage.Indexer) (*Report, error) {
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	path := filepath.Join(dir, logName)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := &Report{}
+	found, err := scanFile(f)
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		damage.Path = path
+		r.problem("%v", damage)
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Commits, r.Bytes, r.TornBytes = found.seq, found.good, found.cut
+	return r, r.content(f, indexer)
+}
+
+// content loads the complete commits into memory and looks at them.
+func (r *Report) content(f *os.File, indexer storage.Indexer) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	db, err := openBunt(Memory)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := db.Load(io.LimitReader(f, r.Bytes)); err != nil {
+		return err
+	}
+	e := &Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}, log: &journal{db: db, path: f.Name()}}
+	l := &loader{e: e, colls: make(map[uint32]*coll)}
+	err = db.View(func(tx *buntdb.Tx) error {
+		return tx.AscendGreaterOrEqual("", "", func(key, val string) bool {
+			if err := l.item(key, val); err != nil {
+				r.problem("key %q: %v", key, err)
+			}
+			return true
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range l.colls {
+		if c.info != nil {
+			r.documents(c)
+			r.indexes(c)
+		}
+	}
+	r.finish(l)
+	return nil
+}
+
+// documents looks at every document of a collection.
+func (r *Report) documents(c *coll) {
+	c.records.Scan(func(id storage.RecordID, stored string) bool {
+		if err := value.Validate(storedDoc(stored)); err != nil {
+			r.problem("%s: record %d: %v", c.info.Namespace, id, err)
+		}
+		return true
+	})
+}
+
+// indexes makes the indexes of a collection, which fails where documents
+// violate them.
+func (r *Report) indexes(c *coll) {
+	if err := c.buildAll(context.Background()); err != nil {
+		r.problem("%v", err)
+	}
+}
+
+// finish lists the collections by name.
+func (r *Report) finish(l *loader) {
+	root := newRoot()
+	for _, c := range l.colls {
+		if c.info == nil {
+			r.Orphans += int64(c.records.Len())
+			continue
+		}
+		if root.get(c.info.Namespace) != nil {
+			r.problem("%s: two collections of this name", c.info.Namespace)
+		}
+		root.set(c)
+	}
+	root.colls.Scan(func(ce catalogEntry) bool {
+		c := ce.coll
+		line := CollectionReport{Namespace: ce.ns, Records: int64(c.records.Len()), Bytes: c.size, Indexes: int64(len(c.info.Indexes))}
+		for _, x := range c.indexes {
+			line.Entries += int64(x.entries.Len())
+		}
+		r.Collections = append(r.Collections, line)
+		return true
+	})
+}

@@ -1,0 +1,31 @@
+package bunt
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// writePID notes who has the lock, for people who look.
+func writePID(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// readPID says which process has the lock, as far as its file tells.
+func readPID(f *os.File) string {
+	b, err := io.ReadAll(io.LimitReader(f, 32))
+	if err != nil {
+		return ""
+	}
+	pid := strings.TrimSpace(string(b))
+	if _, err := strconv.Atoi(pid); err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (process %s)", pid)
+}
