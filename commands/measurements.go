@@ -41,15 +41,16 @@ func (c *Call) insertMeasurements(tx storage.Tx, coll storage.Collection, w *bat
 		}
 		batch = append(batch, e.d)
 	}
-	if err := c.storeMeasurements(tx, coll.Info(), batch, w.bypass); err != nil {
+	if err := c.storeMeasurements(tx, coll.Info(), batch); err != nil {
 		return err
 	}
 	*done = int64(len(batch))
 	return nil
 }
 
-// storeMeasurements sorts measurements into buckets.
-func (c *Call) storeMeasurements(tx storage.Tx, info *storage.Info, batch []value.Doc, bypass bool) error {
+// storeMeasurements sorts measurements into buckets. The validator of the
+// buckets is for those who write them directly: it knows no compressed ones.
+func (c *Call) storeMeasurements(tx storage.Tx, info *storage.Info, batch []value.Doc) error {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -58,7 +59,7 @@ func (c *Call) storeMeasurements(tx storage.Tx, info *storage.Info, batch []valu
 		return err
 	}
 	m := metaOf(info)
-	return c.svc.buckets.Insert(buckets, bucketStore{c.newWriter(tx, buckets, bypass)}, m.series, m.collator(), batch)
+	return c.svc.buckets.Insert(buckets, bucketStore{c.newWriter(tx, buckets, true)}, m.series, m.collator(), batch)
 }
 
 // bucketQuery is a filter on measurements, turned into one on buckets.

@@ -261,7 +261,7 @@ func (o *outSeries) flush() error {
 		if err != nil {
 			return err
 		}
-		return c.storeMeasurements(tx, coll.Info(), o.pending, true)
+		return c.storeMeasurements(tx, coll.Info(), o.pending)
 	})
 	o.pending = o.pending[:0]
 	return err

@@ -1,6 +1,7 @@
 package servertest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -38,9 +39,14 @@ func connect(t testing.TB, srv *servertest.Server) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Disconnect(t.Context()) })
-	return &scene{TB: t, srv: srv, client: client, db: client.Database("db")}
+	s := &scene{TB: t, srv: srv, client: client, db: client.Database("db")}
+	t.Cleanup(s.leave)
+	return s
 }
+
+// leave disconnects the driver: before its server stops, which it would look
+// for otherwise.
+func (s *scene) leave() { _ = s.client.Disconnect(context.Background()) }
 
 var (
 	bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z_$][\w.$]*)\s*:`)
@@ -81,7 +87,7 @@ func (s *scene) ok(text string, args ...any) bson.Raw {
 	s.Helper()
 	r, err := s.run(text, args...)
 	if err != nil {
-		s.Fatalf("%s: %v", text, err)
+		s.Fatalf("%s: %v", short(text), err)
 	}
 	return r
 }
@@ -91,7 +97,7 @@ func (s *scene) admin(text string, args ...any) bson.Raw {
 	s.Helper()
 	r, err := s.client.Database("admin").RunCommand(s.Context(), s.parse(text, args...)).Raw()
 	if err != nil {
-		s.Fatalf("%s: %v", text, err)
+		s.Fatalf("%s: %v", short(text), err)
 	}
 	return r
 }
@@ -114,11 +120,11 @@ func (s *scene) failed(code int, fragment, text string, err error) {
 	s.Helper()
 	var e mongo.ServerError
 	if !errors.As(err, &e) {
-		s.Errorf("%s: %v, want code %d", text, err, code)
+		s.Errorf("%s: %v, want code %d", short(text), err, code)
 		return
 	}
 	if !e.HasErrorCode(code) || !strings.Contains(err.Error(), fragment) {
-		s.Errorf("%s: %v (codes %v), want %d %q", text, err, e.ErrorCodes(), code, fragment)
+		s.Errorf("%s: %v (codes %v), want %d %q", short(text), err, e.ErrorCodes(), code, fragment)
 	}
 }
 
@@ -243,4 +249,12 @@ func ejson(v bson.RawValue) string {
 		return "missing"
 	}
 	return v.String()
+}
+
+// short is a command fit for a message.
+func short(text string) string {
+	if len(text) > 300 {
+		return text[:300] + "…"
+	}
+	return text
 }

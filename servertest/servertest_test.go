@@ -15,6 +15,7 @@ func TestDirSurvivesStop(t *testing.T) {
 	first := servertest.Run(t, servertest.Dir(dir))
 	s := connect(t, first)
 	s.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
+	s.leave()
 	first.Stop()
 	second := servertest.Run(t, servertest.Dir(dir), servertest.At(servertest.Start.Add(time.Hour)))
 	if got := second.Dump("db.c"); strings.Count(got, "\n") != 2 {

@@ -115,15 +115,15 @@ func (o *Options) checkSparse(spec value.Doc) error {
 
 // expiryKey is the key of a TTL index: the minimum of the buckets alone.
 func (o *Options) expiryKey(key value.Doc, partialOnMeta bool) (value.Doc, error) {
-	if !partialOnMeta {
-		return nil, invalid("TTL indexes on time-series collections require a partialFilterExpression on the metaField")
-	}
 	if key.Len() != 1 {
 		return nil, mongoerr.Newf(mongoerr.CannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: %s", key)
 	}
 	path, v := key.First()
 	if path != o.TimeField {
 		return nil, invalid("TTL indexes on non-time fields are not supported on time-series collections")
+	}
+	if !partialOnMeta {
+		return nil, invalid("TTL indexes on time-series collections require a partialFilterExpression on the metaField")
 	}
 	return value.NewDoc(minPrefix+path, v), nil
 }
