@@ -27,6 +27,8 @@ type Call struct {
 	reply     *value.Builder
 	exhaust   bool
 	response  Response
+	// fixedLabels tells that an error carries exactly the labels it is to.
+	fixedLabels bool
 	// noOK is set by commands that write "ok" themselves.
 	noOK bool
 	// sends is what the running engine transaction does to queues.

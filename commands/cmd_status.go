@@ -218,10 +218,15 @@ func opKind(name string) string {
 }
 
 func operationNamespace(op *operation) string {
-	_, v := op.body.First()
-	db := op.body.Lookup("$db").Str()
-	if op.name == "getMore" {
-		v = op.body.Lookup("collection")
+	return requestNamespace(op.name, op.body, op.body.Lookup("$db").Str())
+}
+
+// requestNamespace is the namespace that a command is about, as mongod names
+// it.
+func requestNamespace(name string, body value.Doc, db string) string {
+	_, v := body.First()
+	if name == "getMore" {
+		v = body.Lookup("collection")
 	}
 	if v.Kind() == value.KindString {
 		return db + "." + v.Str()

@@ -59,6 +59,9 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 		return err
 	}
 	c.exhaust = req.Exhaust
+	if fail, ok := s.failCmd.enter(c); ok {
+		return s.failing(c, fail)
+	}
 	defer c.noteAuthWrite()
 	return s.execute(c)
 }
@@ -137,7 +140,7 @@ func (s *Service) recovered(c *Call, p any) error {
 // appendError writes the error reply, with the labels that drivers act on.
 func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 	e := mongoerr.From(err)
-	if labels := s.errorLabels(c, e); len(labels) > 0 {
+	if labels := s.errorLabels(c, e); len(labels) > 0 && !c.fixedLabels {
 		labelled := *e
 		labelled.Labels = append(append([]string(nil), e.Labels...), labels...)
 		e = &labelled

@@ -27,12 +27,19 @@ var testStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newHarness(tb testing.TB) *harness {
 	tb.Helper()
+	return newHarnessWith(tb, Options{Log: zerolog.Nop()})
+}
+
+// newHarnessWith is a harness with options of its own.
+func newHarnessWith(tb testing.TB, o Options) *harness {
+	tb.Helper()
 	manual := clock.NewManual(testStart)
 	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: NewIndexer()})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: tb.TempDir(), TestClock: true})
+	o.Engine, o.Clock, o.TempDir, o.TestClock = engine, manual, tb.TempDir(), true
+	svc, err := New(o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -36,4 +36,6 @@ type Response struct {
 	Next value.Doc
 	// Close asks to close the connection after the reply.
 	Close bool
+	// Drop asks to close the connection instead of sending the reply.
+	Drop bool
 }

@@ -71,6 +71,7 @@ type Service struct {
 	usage      usage
 	indexUse   indexUse
 	fsync      *fsyncLock
+	failCmd    *failPoint
 	buckets    *timeseries.Catalog
 	background context.Context // ends when the server stops
 	processID  value.OID
@@ -88,7 +89,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {

@@ -50,5 +50,6 @@ func commandFamilies() [][]command {
 		statsCommands(),
 		expiryCommands(),
 		queueCommands(),
+		testCommands(),
 	}
 }

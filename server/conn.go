@@ -149,6 +149,9 @@ func (c *conn) serveMsg(m *wire.Msg) bool {
 		flags := m.Flags & wire.ChecksumPresent
 		out := wire.BeginMsg(c.out.B, requestID, responseTo, flags)
 		out, res := c.srv.service.Handle(c.ctx, c.client, &req, out)
+		if res.Drop {
+			return c.drop(start)
+		}
 		if m.Has(wire.MoreToCome) {
 			c.srv.service.CountNetwork(req.Bytes, 0)
 			c.out.B = out[:start] // the client wants no reply
@@ -171,6 +174,15 @@ func (c *conn) serveMsg(m *wire.Msg) bool {
 		}
 		req.Body, responseTo = res.Next, requestID
 	}
+}
+
+// drop ends the connection without the reply that starts at start; the
+// replies before it are sent.
+func (c *conn) drop(start int) bool {
+	if c.out.B = c.out.B[:start]; start > 0 {
+		_ = c.flush()
+	}
+	return false
 }
 
 // finish completes the reply that starts at start, compressing it if the
@@ -203,6 +215,9 @@ func (c *conn) serveQuery(m *wire.Query) bool {
 	out := wire.BeginReply(c.out.B, c.nextID, m.Header.RequestID, wire.AwaitCapable)
 	req := commands.Request{Body: body, Legacy: true, DB: db, Bytes: int(m.Header.Length)}
 	out, res := c.srv.service.Handle(c.ctx, c.client, &req, out)
+	if res.Drop {
+		return c.drop(start)
+	}
 	c.out.B = wire.FinishReply(out, start)
 	c.srv.service.CountNetwork(req.Bytes, len(c.out.B)-start)
 	return !res.Close

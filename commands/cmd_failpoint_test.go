@@ -1,0 +1,178 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// newTestCommands is a harness with enableTestCommands.
+func newTestCommands(t *testing.T) *harness {
+	return newHarnessWith(t, Options{Parameters: map[string]string{"enableTestCommands": "1"}})
+}
+
+func (h *harness) setFail(mode, data string) value.Doc {
+	h.Helper()
+	reply := h.admin(fmt.Sprintf(`{configureFailPoint: "failCommand", mode: %s, data: %s}`, mode, data))
+	if !reply.Lookup("ok").Truthy() {
+		h.Fatalf("configureFailPoint answered %s", reply)
+	}
+	return reply
+}
+
+func TestFailPointNeedsTestCommands(t *testing.T) {
+	h := newHarness(t)
+	if reply := h.admin(`{configureFailPoint: "failCommand", mode: "off"}`); reply.Lookup("code").Int32() != 59 {
+		t.Errorf("answered %s", reply)
+	}
+}
+
+// What a run of pings answers under each mode.
+func TestFailPointModes(t *testing.T) {
+	tests := []struct {
+		mode string
+		want string // f: fails
+	}{
+		{`"off"`, "...."},
+		{`"alwaysOn"`, "ffff"},
+		{`{times: 2}`, "ff.."},
+		{`{times: 0}`, "...."},
+		{`{skip: 3}`, "...f"},
+		{`{activationProbability: 0}`, "...."},
+		{`{activationProbability: 1.0}`, "ffff"},
+	}
+	for _, tt := range tests {
+		h := newTestCommands(t)
+		h.setFail(tt.mode, `{failCommands: ["ping"], errorCode: 91}`)
+		got := ""
+		for range tt.want {
+			h.ok(`{find: "c"}`) // others do not count
+			reply := h.run(`{ping: 1}`)
+			got += map[bool]string{true: ".", false: "f"}[reply.Lookup("ok").Truthy()]
+		}
+		if got != tt.want {
+			t.Errorf("mode %s: %s, want %s", tt.mode, got, tt.want)
+		}
+	}
+}
+
+func TestFailPointErrors(t *testing.T) {
+	tests := []struct {
+		command string
+		code    int32
+		text    string
+	}{
+		{`{configureFailPoint: "noSuchPoint", mode: "off"}`, 266, "noSuchPoint not found"},
+		{`{configureFailPoint: "failCommand"}`, 2, "When setting a failpoint, you must supply a 'mode'"},
+		{`{configureFailPoint: "failCommand", mode: "on"}`, 2, "unknown mode: on"},
+		{`{configureFailPoint: "failCommand", mode: 1}`, 14, "'mode' must be a string or JSON object"},
+		{`{configureFailPoint: "failCommand", mode: {times: -1}}`, 2, "'times' option to 'mode' must be positive"},
+		{`{configureFailPoint: "failCommand", mode: {activationProbability: 2}}`, 2, "activationProbability must be between 0.0 and 1.0; found 2"},
+		{`{configureFailPoint: "failCommand", mode: "alwaysOn", data: {blockConnection: true}}`, 72, "must specify 'blockTimeMS' when 'blockConnection' is true"},
+		{`{waitForFailPoint: "noSuchPoint", timesEntered: 1}`, 266, "noSuchPoint not found"},
+	}
+	h := newTestCommands(t)
+	for _, tt := range tests {
+		reply := h.admin(tt.command)
+		if reply.Lookup("code").Int32() != tt.code || reply.Lookup("errmsg").Str() != tt.text {
+			t.Errorf("%s answered %s", tt.command, reply)
+		}
+	}
+}
+
+func TestFailPointError(t *testing.T) {
+	h := newTestCommands(t)
+	h.setFail(`"alwaysOn"`, `{failCommands: ["insert"], errorCode: 10107, errorLabels: ["RetryableWriteError"]}`)
+	reply := h.run(`{insert: "c", documents: [{}]}`)
+	want := relaxed(`{ok: 0.0, errmsg: "Failing command via 'failCommand' failpoint", code: 10107, codeName: "NotWritablePrimary", errorLabels: ["RetryableWriteError"]}`)
+	if reply.String() != want.String() {
+		t.Errorf("answered %s\nwant %s", reply, want)
+	}
+	if n := h.ok(`{count: "c"}`).Lookup("n").Int32(); n != 0 {
+		t.Errorf("%d documents were inserted", n)
+	}
+}
+
+func TestFailPointWriteConcernError(t *testing.T) {
+	h := newTestCommands(t)
+	h.setFail(`"alwaysOn"`, `{failCommands: ["insert", "find"], writeConcernError: {code: 91, errmsg: "going down", errorLabels: []}, errorLabels: ["X"]}`)
+	reply := h.run(`{insert: "c", documents: [{}]}`)
+	if reply.Lookup("n").Int32() != 1 || reply.Lookup("writeConcernError").Doc().Lookup("code").Int32() != 91 || reply.Lookup("errorLabels").Doc().Index(0).Str() != "X" {
+		t.Errorf("answered %s", reply)
+	}
+	if reply := h.ok(`{find: "c"}`); reply.Has("writeConcernError") {
+		t.Errorf("a read answered %s", reply)
+	}
+}
+
+func TestFailPointCloseConnection(t *testing.T) {
+	h := newTestCommands(t)
+	h.setFail(`{times: 1}`, `{failCommands: ["ping"], closeConnection: true}`)
+	ping := value.MustJSON(`{"ping": 1, "$db": "test"}`)
+	for _, want := range []bool{true, false} {
+		if _, r := h.svc.Handle(context.Background(), h.conn, &Request{Body: ping}, nil); r.Drop != want {
+			t.Errorf("drop %v, want %v", r.Drop, want)
+		}
+	}
+}
+
+func TestFailPointFilters(t *testing.T) {
+	h := newTestCommands(t)
+	h.run(`{hello: 1, client: {application: {name: "me"}}}`)
+	tests := []struct {
+		data string
+		hit  bool
+	}{
+		{`failCommands: ["find"]`, true},
+		{`failCommands: ["insert"]`, false},
+		{`failAllCommands: true`, true},
+		{`failCommands: ["find"], appName: "me"`, true},
+		{`failCommands: ["find"], appName: "you"`, false},
+		{`failCommands: ["find"], namespace: "test.c"`, true},
+		{`failCommands: ["find"], namespace: "test.d"`, false},
+		{`failCommands: ["find"], threadName: "conn1"`, true},
+		{`failCommands: ["find"], threadName: "conn2"`, false},
+	}
+	for _, tt := range tests {
+		h.setFail(`"alwaysOn"`, `{errorCode: 8, `+tt.data+`}`)
+		if hit := !h.run(`{find: "c"}`).Lookup("ok").Truthy(); hit != tt.hit {
+			t.Errorf("%s: hit %v", tt.data, hit)
+		}
+	}
+	if n := h.setFail(`"off"`, `{}`).Lookup("count").Int32(); n != 5 {
+		t.Errorf("count %d, want 5", n)
+	}
+}
+
+func TestFailPointBlocks(t *testing.T) {
+	h := newTestCommands(t)
+	h.setFail(`{times: 1}`, `{failCommands: ["ping"], blockConnection: true, blockTimeMS: 60000}`)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan value.Doc)
+	go func() {
+		out, _ := h.svc.Handle(ctx, h.svc.NewConn("a:1", "b:1"), &Request{Body: value.MustJSON(`{"ping": 1, "$db": "test"}`)}, nil)
+		done <- value.Doc(out)
+	}()
+	reply := h.admin(`{waitForFailPoint: "failCommand", timesEntered: 1, maxTimeMS: 60000}`)
+	if !reply.Lookup("ok").Truthy() {
+		t.Fatalf("answered %s", reply)
+	}
+	select {
+	case <-done:
+		t.Fatal("not blocked")
+	default:
+	}
+	cancel()
+	if reply := <-done; reply.Lookup("ok").Truthy() {
+		t.Errorf("a blocked command whose client left answered %s", reply)
+	}
+	h.setFail(`{times: 1}`, `{failCommands: ["ping"], blockConnection: true, blockTimeMS: 1}`)
+	began := h.svc.real.Now()
+	h.ok(`{ping: 1}`)
+	if took := h.svc.real.Now().Sub(began); took < time.Millisecond {
+		t.Errorf("blocked for %v", took)
+	}
+}
