@@ -146,3 +146,19 @@ func (m *Manager) enabled() (names []string) {
 	}
 	return names
 }
+
+// Find reads a user; nil if there is none.
+func (m *Manager) Find(ctx context.Context, n Name) (u *User, err error) {
+	err = m.View(ctx, func(cat *Catalog) error {
+		d, err := cat.User(n)
+		if d == nil || err != nil {
+			return err
+		}
+		user, _, err := cat.userOf(d)
+		if err == nil {
+			u = m.keep(user)
+		}
+		return err
+	})
+	return u, err
+}

@@ -16,7 +16,7 @@ func diagnosticCommands() []command {
 		{name: "hostInfo", run: runHostInfo, action: "hostInfo", on: onCluster, help: "the machine"},
 		{name: "whatsmyuri", run: runWhatsMyURI, flags: preAuth, help: "the client's address"},
 		{name: "getCmdLineOpts", run: runGetCmdLineOpts, flags: adminOnly, action: "getCmdLineOpts", on: onCluster, help: "the command line"},
-		{name: "listCommands", run: runListCommands, help: "list the commands"},
+		{name: "listCommands", run: runListCommands, flags: preAuth, help: "list the commands"},
 		{name: "getLog", run: runGetLog, flags: adminOnly, action: "getLog", on: onCluster, help: "recent log lines"},
 		{name: "serverStatus", run: runServerStatus, action: "serverStatus", on: onCluster, help: "counters and gauges of the server"},
 		{name: "top", run: runTop, flags: adminOnly, action: "top", on: onCluster, help: "use of each collection"},

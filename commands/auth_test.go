@@ -1,0 +1,330 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// authHarness has access control, and makes users without their logging in.
+type authHarness struct{ *harness }
+
+func newAuthHarness(tb testing.TB) *authHarness {
+	h := &authHarness{newHarness(tb)}
+	for _, name := range []string{"scramIterationCount", "scramSHA256IterationCount"} {
+		if err := h.svc.params.set(h.svc.params.lines[name], value.Int32(5000)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return h
+}
+
+// user makes a user with roles, "role@db" each.
+func (h *authHarness) user(name string, roles ...string) *auth.User {
+	h.Helper()
+	var list []string
+	for _, r := range roles {
+		role, db, _ := strings.Cut(r, "@")
+		list = append(list, fmt.Sprintf(`{"role": %q, "db": %q}`, role, db))
+	}
+	h.mustOn("admin", fmt.Sprintf(`{"createUser": %q, "pwd": "p", "roles": [%s], "mechanisms": ["SCRAM-SHA-1"]}`, name, strings.Join(list, ",")))
+	return h.find(name)
+}
+
+func (h *authHarness) find(name string) *auth.User {
+	h.Helper()
+	u, err := h.svc.auth.Find(context.Background(), auth.Name{Name: name, DB: "admin"})
+	if err != nil || u == nil {
+		h.Fatalf("user %s: %v", name, err)
+	}
+	return u
+}
+
+// mustOn runs a command without access control.
+func (h *authHarness) mustOn(db, command string) value.Doc {
+	h.Helper()
+	h.svc.options.Security.Auth = false
+	reply := h.runOn(db, value.MustJSON(command))
+	if !reply.Lookup("ok").Truthy() {
+		h.Fatalf("%s\nanswered %s", command, reply)
+	}
+	return reply
+}
+
+// gate asks whether a user may run a command, without running it.
+func (h *authHarness) gate(u *auth.User, db, command string) error {
+	h.Helper()
+	h.svc.options.Security.Auth = true
+	body := value.MustJSON(command)
+	name, _ := body.First()
+	cmd := h.svc.table[name]
+	if cmd == nil {
+		h.Fatalf("no command %s", name)
+	}
+	c := &Call{ctx: context.Background(), svc: h.svc, conn: &Conn{Remote: "10.0.0.1:5000", user: u}, Body: body, DB: db, cmd: cmd}
+	return c.authorize()
+}
+
+// gated are the users of TestPrivileges, named by their only role.
+var gated = strings.Fields(`read readWrite dbAdmin userAdmin dbOwner clusterMonitor hostManager clusterManager clusterAdmin
+	readAnyDatabase readWriteAnyDatabase dbAdminAnyDatabase userAdminAnyDatabase backup restore root`)
+
+// ofDatabase are the roles that the users have on the database test.
+var ofDatabase = map[string]bool{"read": true, "readWrite": true, "dbAdmin": true, "userAdmin": true, "dbOwner": true}
+
+// Groups of roles for the table, after the manual's lists of what each
+// built-in role may do.
+const (
+	readers   = "read readWrite dbOwner readAnyDatabase readWriteAnyDatabase backup root"
+	writers   = "readWrite dbOwner readWriteAnyDatabase root"
+	inserters = writers + " restore"
+	admins    = "dbAdmin dbOwner dbAdminAnyDatabase root"
+	makers    = inserters + " dbAdmin dbAdminAnyDatabase"
+	userists  = "userAdmin dbOwner userAdminAnyDatabase restore root"
+	monitors  = "clusterMonitor clusterAdmin root"
+	hosts     = "hostManager clusterAdmin root"
+	everybody = "*"
+)
+
+var privilegeCases = []struct{ db, command, who string }{
+	{"test", `{"find": "x"}`, readers},
+	{"test", `{"count": "x"}`, readers},
+	{"test", `{"distinct": "x", "key": "a"}`, readers},
+	{"test", `{"aggregate": "x", "pipeline": [], "cursor": {}}`, readers},
+	{"test", `{"aggregate": "x", "pipeline": [{"$lookup": {"from": "y", "localField": "a", "foreignField": "a", "as": "j"}}]}`, readers},
+	{"test", `{"aggregate": "x", "pipeline": [{"$out": "y"}]}`, writers},
+	{"test", `{"aggregate": "x", "pipeline": [{"$merge": {"into": "y"}}]}`, writers},
+	{"test", `{"aggregate": "x", "pipeline": [{"$facet": {"f": [{"$lookup": {"from": "y", "pipeline": [{"$unionWith": "z"}], "as": "j"}}]}}]}`, readers},
+	{"test", `{"aggregate": "x", "pipeline": [{"$unionWith": {"coll": "system.users", "pipeline": []}}]}`, "backup root"},
+	{"test", `{"aggregate": "x", "pipeline": [{"$out": {"db": "test", "coll": "y", "db": "other"}}]}`, ""},
+	{"test", `{"aggregate": "x", "pipeline": [{"$collStats": {}}]}`, readers + " clusterMonitor clusterAdmin dbAdmin dbAdminAnyDatabase"},
+	{"test", `{"aggregate": "x", "pipeline": [{"$indexStats": {}}]}`, monitors},
+	{"test", `{"aggregate": "x", "pipeline": [{"$planCacheStats": {}}]}`, "read readWrite dbAdmin dbOwner readAnyDatabase readWriteAnyDatabase dbAdminAnyDatabase root"},
+	{"test", `{"aggregate": "x", "pipeline": [{"$changeStream": {}}]}`, "read readWrite dbOwner readAnyDatabase readWriteAnyDatabase root"},
+	{"test", `{"aggregate": 1, "pipeline": [{"$documents": []}]}`, everybody},
+	{"admin", `{"aggregate": 1, "pipeline": [{"$currentOp": {}}]}`, everybody},
+	{"admin", `{"aggregate": 1, "pipeline": [{"$currentOp": {"allUsers": true}}]}`, monitors},
+	{"admin", `{"aggregate": 1, "pipeline": [{"$changeStream": {"allChangesForCluster": true}}]}`, "readAnyDatabase readWriteAnyDatabase root"},
+	{"test", `{"insert": "x", "documents": [{}]}`, inserters},
+	{"test", `{"insert": "x", "documents": [{}], "bypassDocumentValidation": true}`, "dbOwner restore root"},
+	{"test", `{"insert": "system.js", "documents": [{}]}`, inserters},
+	{"test", `{"insert": "system.profile", "documents": [{}]}`, ""},
+	{"test", `{"update": "x", "updates": [{"q": {}, "u": {}}]}`, writers},
+	{"test", `{"update": "x", "updates": [{"q": {}, "u": {}, "upsert": true}]}`, writers},
+	{"test", `{"delete": "x", "deletes": [{"q": {}, "limit": 0}]}`, writers},
+	{"test", `{"findAndModify": "x", "update": {}}`, writers},
+	{"test", `{"findAndModify": "x", "remove": true}`, writers},
+	{"admin", `{"bulkWrite": 1, "ops": [{"insert": 0, "document": {}}, {"delete": 0, "filter": {}}], "nsInfo": [{"ns": "test.x"}]}`, writers},
+	{"admin", `{"bulkWrite": 1, "ops": [{"insert": 0, "document": {}}], "nsInfo": [{"ns": "other.x"}]}`, "readWriteAnyDatabase restore root"},
+	{"test", `{"explain": {"find": "x"}}`, readers},
+	{"test", `{"explain": {"delete": "x", "deletes": []}}`, writers},
+	{"test", `{"getMore": {"$numberLong": "1"}, "collection": "x"}`, everybody},
+	{"test", `{"killCursors": "x", "cursors": [{"$numberLong": "1"}]}`, everybody},
+	{"test", `{"create": "x"}`, makers},
+	{"test", `{"create": "v", "viewOn": "x", "pipeline": []}`, writers},
+	{"test", `{"drop": "x"}`, makers},
+	{"test", `{"dropDatabase": 1}`, admins + " clusterAdmin"},
+	{"test", `{"createIndexes": "x", "indexes": []}`, makers},
+	{"test", `{"dropIndexes": "x", "index": "*"}`, "readWrite dbAdmin dbOwner readWriteAnyDatabase dbAdminAnyDatabase root"},
+	{"test", `{"collMod": "x"}`, admins + " restore"},
+	{"test", `{"collMod": "v", "viewOn": "x", "pipeline": []}`, "dbOwner root"},
+	{"test", `{"listIndexes": "x"}`, readers + " dbAdmin dbAdminAnyDatabase"},
+	{"test", `{"listCollections": 1}`, readers + " dbAdmin dbAdminAnyDatabase restore"},
+	{"test", `{"validate": "x"}`, admins},
+	{"test", `{"collStats": "x"}`, readers + " dbAdmin dbAdminAnyDatabase clusterMonitor clusterAdmin"},
+	{"test", `{"dbStats": 1}`, "read readWrite dbAdmin dbOwner readAnyDatabase readWriteAnyDatabase dbAdminAnyDatabase clusterMonitor clusterAdmin root"},
+	{"test", `{"dataSize": "test.x"}`, readers},
+	{"admin", `{"renameCollection": "test.x", "to": "test.y"}`, "readWrite dbAdmin dbOwner readWriteAnyDatabase dbAdminAnyDatabase root"},
+	{"admin", `{"renameCollection": "test.x", "to": "other.y"}`, "readWriteAnyDatabase root"},
+	{"test", `{"mqSend": "x"}`, inserters},
+	{"test", `{"mqReceive": "x"}`, writers},
+	{"test", `{"mqPeek": "x"}`, readers},
+	{"test", `{"createUser": "u", "pwd": "p", "roles": []}`, userists},
+	{"test", `{"createUser": "u", "pwd": "p", "roles": ["read"]}`, userists},
+	{"test", `{"createUser": "u", "pwd": "p", "roles": [{"role": "root", "db": "admin"}]}`, "userAdminAnyDatabase restore root"},
+	{"test", `{"updateUser": "u", "pwd": "p"}`, userists},
+	{"test", `{"updateUser": "u", "roles": []}`, "userAdminAnyDatabase restore root"},
+	{"test", `{"dropUser": "u"}`, userists},
+	{"test", `{"dropAllUsersFromDatabase": 1}`, userists},
+	{"test", `{"grantRolesToUser": "u", "roles": ["read"]}`, userists},
+	{"test", `{"revokeRolesFromUser": "u", "roles": [{"role": "read", "db": "other"}]}`, "userAdminAnyDatabase restore root"},
+	{"test", `{"usersInfo": 1}`, userists},
+	{"test", `{"usersInfo": {"forAllDBs": true}}`, "userAdminAnyDatabase root"},
+	{"test", `{"createRole": "r", "roles": [], "privileges": []}`, userists},
+	{"test", `{"createRole": "r", "roles": [], "privileges": [{"resource": {"cluster": true}, "actions": ["shutdown"]}]}`, "userAdminAnyDatabase restore root"},
+	{"test", `{"updateRole": "r", "roles": []}`, "userAdminAnyDatabase restore root"},
+	{"test", `{"grantPrivilegesToRole": "r", "privileges": [{"resource": {"db": "test", "collection": ""}, "actions": ["find"]}]}`, userists},
+	{"test", `{"dropRole": "r"}`, userists},
+	{"test", `{"rolesInfo": 1}`, userists},
+	{"admin", `{"invalidateUserCache": 1}`, "hostManager clusterAdmin userAdminAnyDatabase root"},
+	{"admin", `{"serverStatus": 1}`, monitors + " backup"},
+	{"admin", `{"getParameter": "*"}`, monitors + " backup restore"},
+	{"admin", `{"setParameter": 1}`, hosts},
+	{"admin", `{"shutdown": 1}`, hosts},
+	{"admin", `{"rotateCertificates": 1}`, hosts},
+	{"admin", `{"fsync": 1}`, hosts},
+	{"admin", `{"killOp": 1, "op": 7}`, hosts},
+	{"admin", `{"killAllSessions": []}`, hosts},
+	{"admin", `{"currentOp": 1}`, monitors},
+	{"admin", `{"currentOp": 1, "$ownOps": true}`, everybody},
+	{"admin", `{"getLog": "global"}`, monitors},
+	{"admin", `{"hostInfo": 1}`, monitors},
+	{"admin", `{"top": 1}`, monitors},
+	{"admin", `{"getCmdLineOpts": 1}`, monitors},
+	{"admin", `{"listDatabases": 1}`, everybody},
+	{"admin", `{"find": "system.users"}`, "userAdminAnyDatabase backup restore root"},
+	{"admin", `{"delete": "system.users", "deletes": []}`, "restore root"},
+	{"admin", `{"find": "x"}`, "readAnyDatabase readWriteAnyDatabase backup root"},
+	{"local", `{"find": "x"}`, "clusterMonitor clusterAdmin backup root"},
+	{"config", `{"insert": "x", "documents": []}`, "clusterManager clusterAdmin restore root"},
+	{"other", `{"find": "x"}`, "readAnyDatabase readWriteAnyDatabase backup root"},
+	{"test", `{"ping": 1}`, everybody},
+	{"test", `{"connectionStatus": 1}`, everybody},
+	{"test", `{"startSession": 1}`, everybody},
+}
+
+func TestPrivileges(t *testing.T) {
+	h := newAuthHarness(t)
+	users := map[string]*auth.User{"": h.user("nobody")}
+	for _, role := range gated {
+		db := "admin"
+		if ofDatabase[role] {
+			db = "test"
+		}
+		users[role] = h.user("u-"+role, role+"@"+db)
+	}
+	for _, tc := range privilegeCases {
+		wanted := map[string]bool{}
+		for _, role := range strings.Fields(tc.who) {
+			wanted[role] = true
+		}
+		for role, u := range users {
+			err := h.gate(u, tc.db, tc.command)
+			if err != nil && !mongoerr.Is(err, mongoerr.Unauthorized) {
+				t.Errorf("%s as %q: %v", tc.command, role, err)
+			}
+			if want := wanted[role] || wanted["*"]; (err == nil) != want {
+				t.Errorf("%s on %s as %q: %v, allowed should be %t", tc.command, tc.db, role, err, want)
+			}
+		}
+	}
+}
+
+// open are the commands that anyone who is logged in may run: they have no
+// action in the table and no rule.
+var open = map[string]bool{
+	"getMore": true, "startSession": true, "refreshSessions": true, "killSessions": true, "features": true,
+	"commitTransaction": true, "abortTransaction": true, "endSessions": true,
+}
+
+// TestEveryCommandIsGuarded finds commands that were added without thinking
+// of who may run them.
+func TestEveryCommandIsGuarded(t *testing.T) {
+	h := newHarness(t)
+	for _, cmd := range h.svc.commands {
+		if cmd.action != "" {
+			if _, ok := auth.ActionOf(cmd.action); !ok {
+				t.Errorf("%s asks for %s, which is no action", cmd.name, cmd.action)
+			}
+			if cmd.on == onNothing {
+				t.Errorf("%s does not say on what it wants to %s", cmd.name, cmd.action)
+			}
+		}
+		if cmd.action == "" && authRules[cmd.name] == nil && cmd.flags&preAuth == 0 && !open[cmd.name] {
+			t.Errorf("%s may be run by everybody: give it an action or a rule", cmd.name)
+		}
+	}
+}
+
+func TestOwnThings(t *testing.T) {
+	h := newAuthHarness(t)
+	h.mustOn("admin", `{"createRole": "self", "roles": [], "privileges": [{"resource": {"db": "admin", "collection": ""}, "actions": ["changeOwnPassword"]}]}`)
+	u := h.user("ann", "self@admin", "read@test")
+	for command, ok := range map[string]bool{
+		`{"updateUser": "ann", "pwd": "new"}`:                                     true,
+		`{"updateUser": "ann", "customData": {}}`:                                 false,
+		`{"updateUser": "bob", "pwd": "new"}`:                                     false,
+		`{"usersInfo": "ann"}`:                                                    true,
+		`{"usersInfo": ["ann", "bob"]}`:                                           false,
+		`{"rolesInfo": {"role": "read", "db": "test"}}`:                           true,
+		`{"rolesInfo": {"role": "readWrite", "db": "test"}}`:                      false,
+		`{"listCollections": 1, "nameOnly": true, "authorizedCollections": true}`: true,
+		`{"listCollections": 1, "nameOnly": true}`:                                false,
+		`{"listDatabases": 1, "authorizedDatabases": true}`:                       true,
+		`{"listDatabases": 1, "authorizedDatabases": false}`:                      false,
+	} {
+		if err := h.gate(u, "admin", command); (err == nil) != ok {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+}
+
+func TestListingsShowWhatMayBeUsed(t *testing.T) {
+	h := newAuthHarness(t)
+	for _, ns := range []string{"test.a", "test.b", "other.c"} {
+		db, coll, _ := strings.Cut(ns, ".")
+		h.mustOn(db, fmt.Sprintf(`{"create": %q}`, coll))
+	}
+	h.mustOn("test", `{"createRole": "onA", "roles": [], "privileges": [{"resource": {"db": "test", "collection": "a"}, "actions": ["find"]}]}`)
+	h.conn.user = h.user("ann", "onA@test")
+	h.svc.options.Security.Auth = true
+	got := h.run(`{"listCollections": 1, "nameOnly": true, "authorizedCollections": true}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc()
+	if got.Len() != 1 || got.Index(0).Doc().Lookup("name").Str() != "a" {
+		t.Errorf("collections: %s", got)
+	}
+	got = h.admin(`{"listDatabases": 1, "nameOnly": true}`).Lookup("databases").Doc()
+	if got.Len() != 1 || got.Index(0).Doc().Lookup("name").Str() != "test" {
+		t.Errorf("databases: %s", got)
+	}
+	if reply := h.run(`{"find": "b"}`); reply.Lookup("code").Int32() != 13 {
+		t.Errorf("find: %s", reply)
+	}
+	h.ok(`{"find": "a"}`)
+}
+
+func TestMessages(t *testing.T) {
+	h := newAuthHarness(t)
+	u := h.user("ann")
+	for _, tc := range []struct{ db, command, want string }{
+		{"test", `{"find": "x", "filter": {"a": 1}}`, `not authorized on test to execute command { find: "x", filter: { a: 1 } }`},
+		{"test", `{"listCollections": 1}`, `Not authorized to list collections on db: test`},
+		{"test", `{"dropUser": "x"}`, `Not authorized to drop users from the test database`},
+		{"test", `{"grantRolesToUser": "x", "roles": ["read"]}`, `Not authorized to grant role: read@test`},
+		{"admin", `{"shutdown": 1}`, `not authorized on admin to execute command { shutdown: 1 }`},
+	} {
+		err := h.gate(u, tc.db, tc.command)
+		if err == nil || mongoerr.From(err).Message != tc.want {
+			t.Errorf("%s: %v, want %s", tc.command, err, tc.want)
+		}
+	}
+}
+
+func TestSecretsAreRedacted(t *testing.T) {
+	h := newHarness(t)
+	c := &Call{cmd: h.svc.table["hello"], Body: value.MustJSON(`{"hello": 1, "speculativeAuthenticate": {"saslStart": 1, "payload": "cGF5", "db": "admin"}}`)}
+	if got := c.shown().String(); strings.Contains(got, "cGF5") || !strings.Contains(got, `payload: "xxx"`) {
+		t.Error(got)
+	}
+	c = &Call{cmd: h.svc.table["updateUser"], Body: value.MustJSON(`{"updateUser": "ann", "pwd": "hidden"}`)}
+	if got := c.shown().String(); strings.Contains(got, "hidden") {
+		t.Error(got)
+	}
+}
+
+func BenchmarkAuthorizeFind(b *testing.B) {
+	h := newAuthHarness(b)
+	u := h.user("ann", "root@admin")
+	h.svc.options.Security.Auth = true
+	c := &Call{ctx: context.Background(), svc: h.svc, conn: &Conn{Remote: "10.0.0.1:5000", user: u}, Body: value.MustJSON(`{"find": "x"}`), DB: "test", cmd: h.svc.table["find"]}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.authorize(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
