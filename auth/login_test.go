@@ -1,0 +1,307 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xdg-go/scram"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+var here = Peer{Remote: "10.0.0.7:5000", Local: "10.0.0.1:27017"}
+
+// login runs a whole conversation.
+func (f *fixture) login(peer Peer, n Name, pwd, mechanism string, skip bool) (*User, error) {
+	v, err := f.Begin(peer, n.DB, mechanism, skip)
+	if err != nil {
+		return nil, err
+	}
+	gen, secret := scram.SHA256, pwd
+	if mechanism == SHA1 {
+		gen, secret = scram.SHA1, PasswordDigest(n.Name, pwd)
+	}
+	client, err := gen.NewClientUnprepped(n.Name, secret, "")
+	if err != nil {
+		return nil, err
+	}
+	talk := client.NewConversation()
+	msg, _ := talk.Step("")
+	for i := 0; ; i++ {
+		reply, done, err := v.Step(context.Background(), []byte(msg))
+		if err != nil {
+			return nil, err
+		}
+		if i == 1 {
+			if _, err := talk.Step(string(reply)); err != nil || !talk.Valid() {
+				return nil, fmt.Errorf("the server did not prove itself: %w", err)
+			}
+			msg = ""
+		}
+		if done {
+			if (i == 1) != skip {
+				return nil, fmt.Errorf("done after step %d", i)
+			}
+			return v.User(), nil
+		}
+		if i == 1 {
+			continue
+		}
+		if msg, err = talk.Step(string(reply)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func TestLogin(t *testing.T) {
+	f := newFixture(t)
+	ann := at("ann", "shop")
+	f.user(ann, "päss", at("read", "shop"))
+	for _, mechanism := range []string{SHA1, SHA256} {
+		u, err := f.login(here, ann, "päss", mechanism, false)
+		if err != nil || u.Name != ann || !u.May(Namespace("shop", "x"), MustAction("find")) {
+			t.Errorf("%s: %v, %v", mechanism, u, err)
+		}
+		for _, bad := range []struct {
+			n   Name
+			pwd string
+		}{{ann, "x"}, {at("bob", "shop"), "päss"}, {at("ann", "other"), "päss"}} {
+			if u, err := f.login(here, bad.n, bad.pwd, mechanism, true); !errors.Is(err, error(ErrFailed)) || u != nil {
+				t.Errorf("%s as %v: %v, %v", mechanism, bad, u, err)
+			}
+			f.throttle.from = map[string]*failures{}
+		}
+	}
+	_, err := f.Begin(here, "shop", "PLAIN", true)
+	wantErr(t, err, 334, "Received authentication for mechanism PLAIN which is unknown or not enabled")
+	f.mechanisms = []string{SHA256}
+	_, err = f.Begin(here, "shop", SHA1, true)
+	wantErr(t, err, 334, "not enabled")
+}
+
+// TestKnownCredentials logs in with the credentials that RFC 7677 gives for
+// the password "pencil".
+func TestKnownCredentials(t *testing.T) {
+	salt, _ := base64.StdEncoding.DecodeString("W22ZaJ0SNY7soEsUEjb6gQ==")
+	c, err := store(mechanismOf(SHA256), "pencil", salt, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, server := base64.StdEncoding.EncodeToString(c.StoredKey), base64.StdEncoding.EncodeToString(c.ServerKey)
+	if stored != "WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=" || server != "wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=" {
+		t.Errorf("storedKey %s, serverKey %s", stored, server)
+	}
+	if got := PasswordDigest("user", "pencil"); got != "1c33006ec1ffd90f9cadcbcc0e118200" {
+		t.Errorf("digest %s", got)
+	}
+}
+
+func TestUnknownUsersLookLikeOthers(t *testing.T) {
+	f := newFixture(t)
+	f.user(at("ann", "shop"), "p")
+	first := func(name string) string {
+		v, _ := f.Begin(here, "shop", SHA256, true)
+		reply, _, err := v.Step(context.Background(), []byte("n,,n="+name+",r=abc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(reply), ",s=")
+		return rest
+	}
+	if first("bob") != first("bob") || first("bob") == first("eve") || first("ann") != first("ann") {
+		t.Error("salts of users differ from those of strangers")
+	}
+	if len(first("bob")) != len(first("ann")) {
+		t.Error("the first answers differ in form")
+	}
+	known, _ := f.SupportedMechanisms(context.Background(), at("ann", "shop"))
+	unknown, _ := f.SupportedMechanisms(context.Background(), at("bob", "shop"))
+	if fmt.Sprint(known) != "[SCRAM-SHA-256 SCRAM-SHA-1]" || fmt.Sprint(unknown) != fmt.Sprint(known) {
+		t.Errorf("%v, %v", known, unknown)
+	}
+}
+
+func TestConversationsEnd(t *testing.T) {
+	f := newFixture(t)
+	f.user(at("ann", "shop"), "p")
+	for _, steps := range [][]string{
+		{"garbage"}, {""}, {"n,,n=ann,r=abc", "garbage"}, {"n,,n=ann,r=abc", ""}, {"y,,n=ann,r=abc", "c=biws,r=abc,p=AAAA"},
+		{"p=tls-unique,,n=ann,r=abc"}, {strings.Repeat("n", maxPayload+1)}, {"n,,n=ann,r=abc", "c=biws,r=abc,p=AAAA", ""},
+	} {
+		v, _ := f.Begin(here, "shop", SHA256, false)
+		var err error
+		for _, s := range steps {
+			_, _, err = v.Step(context.Background(), []byte(s))
+		}
+		if !errors.Is(err, error(ErrFailed)) || v.User() != nil {
+			t.Errorf("%q: %v", steps, err)
+		}
+		if _, _, err := v.Step(context.Background(), nil); !errors.Is(err, error(ErrFailed)) || v.User() != nil {
+			t.Errorf("%q: goes on after its end", steps)
+		}
+		f.throttle.from = map[string]*failures{}
+	}
+}
+
+func FuzzSCRAM(f *testing.F) {
+	fx := newFixture(f)
+	fx.user(at("ann", "shop"), "p")
+	f.Add("n,,n=ann,r=abc", "c=biws,r=abc,p=AAAA", true)
+	f.Add("y,a=x,n=a=2Cb=3D,r=abc", "c=eSws,r=abc,p=", false)
+	f.Fuzz(func(t *testing.T, first, second string, sha1 bool) {
+		mechanism := SHA256
+		if sha1 {
+			mechanism = SHA1
+		}
+		v, err := fx.Begin(Peer{}, "shop", mechanism, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{first, second, second} {
+			if _, done, _ := v.Step(context.Background(), []byte(s)); done || v.User() != nil {
+				t.Fatalf("logged in with %q, %q", first, second)
+			}
+		}
+		fx.throttle.from = map[string]*failures{}
+	})
+}
+
+func TestRestrictions(t *testing.T) {
+	f := newFixture(t)
+	login := func(restrictions string, peer Peer) bool {
+		d, err := f.PrepareUser(&NewUser{Name: at("ann", "shop"), Password: &Password{Text: "p"}, Restrictions: value.MustJSON(`{"r": ` + restrictions + `}`).Lookup("r").Doc()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.must(func(c *Catalog) error { return c.put(usersNS, d) })
+		_, err = f.login(peer, at("ann", "shop"), "p", SHA256, true)
+		return err == nil
+	}
+	for _, tc := range []struct {
+		restrictions string
+		ok           bool
+	}{
+		{`[]`, true}, {`[{"clientSource": ["10.0.0.0/8"]}]`, true}, {`[{"clientSource": "10.0.0.7"}]`, true},
+		{`[{"clientSource": ["10.0.0.8", "192.168.0.0/16"]}]`, false}, {`[{"clientSource": ["10.0.0.7"], "serverAddress": ["10.0.0.2"]}]`, false},
+		{`[{"clientSource": ["10.0.0.8"]}, {"serverAddress": ["10.0.0.1"]}]`, true}, {`[{"clientSource": ["::1"]}]`, false},
+	} {
+		if got := login(tc.restrictions, here); got != tc.ok {
+			t.Errorf("%s: %t", tc.restrictions, got)
+		}
+	}
+	if login(`[{"clientSource": ["10.0.0.0/8"]}]`, Peer{Remote: "@"}) {
+		t.Error("a Unix socket has an address")
+	}
+	for text, code := range map[string]mongoerr.Code{`[1]`: 12, `[{}]`: 2, `[{"x": 1}]`: 40415, `[{"clientSource": ["10.0.0"]}]`: 2, `[{"clientSource": [1]}]`: 14} {
+		err := CheckRestrictions(value.MustJSON(`{"r": ` + text + `}`).Lookup("r").Doc())
+		wantErr(t, err, code, "")
+	}
+}
+
+func TestX509Login(t *testing.T) {
+	f := newFixture(t)
+	const subject = "CN=client,O=Dusk"
+	f.user(at(subject, External), "", at("read", "shop"))
+	if u, err := f.LoginX509(context.Background(), here, subject); err != nil || u.Name.Name != subject {
+		t.Errorf("%v, %v", u, err)
+	}
+	_, err := f.LoginX509(context.Background(), here, "CN=other")
+	wantErr(t, err, 18, "Authentication failed.")
+	f.mechanisms = []string{SHA256}
+	_, err = f.LoginX509(context.Background(), here, subject)
+	wantErr(t, err, 334, "MONGODB-X509")
+}
+
+// TestGuessingIsSlow fails logins until they have to wait.
+func TestGuessingIsSlow(t *testing.T) {
+	f := newFixture(t)
+	for range freeFailures {
+		if d := f.throttle.reserve(here.Remote); d != 0 {
+			t.Fatalf("waits %v too early", d)
+		}
+		f.throttle.failed(here.Remote)
+	}
+	var total time.Duration
+	for i, want := range []time.Duration{0, 100, 200, 400, 800, 1600, 3200, 5000, 5000} {
+		d := f.throttle.reserve("10.0.0.7:6000") // the port does not matter
+		if d != want*time.Millisecond {
+			t.Errorf("failure %d waits %v", i, d)
+		}
+		total += d
+		_ = f.clock.Advance(d)
+		f.throttle.failed(here.Remote)
+	}
+	if d := f.throttle.reserve("10.0.0.8:1"); d != 0 {
+		t.Errorf("another address waits %v", d)
+	}
+	for i := 1; i <= 4; i++ { // guesses at the same time wait in line
+		if d := f.throttle.reserve(here.Remote); d != time.Duration(i)*mostPenalty {
+			t.Errorf("guess %d waits %v", i, d)
+		}
+	}
+	if err := f.throttle.wait(context.Background(), here.Remote); !errors.Is(err, error(ErrFailed)) {
+		t.Errorf("a long line: %v", err)
+	}
+	_ = f.clock.Advance(forgetAfter + time.Minute)
+	f.throttle.failed(here.Remote)
+	if d := f.throttle.reserve(here.Remote); d != 0 {
+		t.Errorf("not forgotten: %v", d)
+	}
+}
+
+func TestThrottleWaits(t *testing.T) {
+	f := newFixture(t)
+	for range freeFailures + 1 {
+		f.throttle.failed(here.Remote)
+	}
+	done := make(chan error, 1)
+	go func() { done <- f.throttle.wait(context.Background(), here.Remote) }()
+	for waiting := true; waiting; { // until the timer is set, moving the clock does nothing
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting = false
+		default:
+			_ = f.clock.Advance(firstPenalty)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
+	wantErr(t, f.throttle.wait(ctx, here.Remote), mongoerr.ClientDisconnect, "gone")
+	f.throttle.succeeded(here.Remote)
+	if n := f.throttle.from["10.0.0.7"].count; n != 3 {
+		t.Errorf("%d failures after a success", n)
+	}
+	for i := range mostAddresses + 10 {
+		f.throttle.failed(fmt.Sprintf("10.%d.%d.%d:1", i>>16&255, i>>8&255, i&255))
+	}
+	if n := len(f.throttle.from); n > mostAddresses {
+		t.Errorf("%d addresses are remembered", n)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for remote, want := range map[string]string{
+		"10.0.0.7:5": "10.0.0.7", "[::ffff:10.0.0.7]:5": "10.0.0.7", "[2001:db8::1]:5": "2001:db8::/64", "@": "@",
+	} {
+		if got := addressOf(remote); got != want {
+			t.Errorf("%s: %s", remote, got)
+		}
+	}
+	for remote, want := range map[string]bool{
+		"127.0.0.1:5": true, "127.8.0.1:5": true, "[::1]:5": true, "[::ffff:127.0.0.1]:5": true, "@": true, "/tmp/x.sock": true, "": true,
+		"10.0.0.1:5": false, "0.0.0.0:5": false, "example.com:5": false,
+	} {
+		if IsLocal(remote) != want {
+			t.Errorf("%s: %t", remote, !want)
+		}
+	}
+}
