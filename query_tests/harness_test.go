@@ -1,0 +1,193 @@
+// Package query_tests holds the end-to-end tests of the query language:
+// filters, projections, sorts, updates, indexes and plans, as commands say
+// them and as replies answer. The rules of each operator are tested where it
+// is compiled; here the question is whether all parts together tell the same
+// story, with every index that might change it.
+package query_tests
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// server is a Service over an engine in memory, whose clock stands at the
+// beginning of 2026.
+type server struct {
+	testing.TB
+	svc   *commands.Service
+	clock *clock.Manual
+	conn  *commands.Conn
+}
+
+func newServer(tb testing.TB) *server {
+	tb.Helper()
+	manual := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: commands.NewIndexer()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	svc, err := commands.New(commands.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: tb.TempDir(), TestClock: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		svc.Close()
+		_ = engine.Close()
+	})
+	return &server{TB: tb, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+}
+
+var bareKey = regexp.MustCompile(`([{,]\s*)([$A-Za-z_][-\w.$*]*)\s*:`)
+
+// parse reads a document as one writes it in the shell: names need no quotes,
+// and 'x' is a string.
+func parse(text string) value.Doc {
+	text = strings.ReplaceAll(text, "'", `"`)
+	return value.MustJSON(bareKey.ReplaceAllString(text, `$1"$2":`))
+}
+
+// send runs a command on the database "test".
+func (s *server) send(body value.Doc) value.Doc {
+	s.Helper()
+	b := value.NewBuilder()
+	it := body.Iter()
+	b.Raw(it.Rest())
+	if !body.Has("$db") {
+		b.String("$db", "test")
+	}
+	out, _ := s.svc.Handle(context.Background(), s.conn, &commands.Request{Body: b.Doc()}, nil)
+	reply := value.Doc(out)
+	if err := value.Validate(reply); err != nil {
+		s.Fatalf("%s: invalid reply: %v", body, err)
+	}
+	return reply
+}
+
+// run runs a command that must succeed.
+func (s *server) run(command string) value.Doc {
+	s.Helper()
+	return s.must(parse(command))
+}
+
+func (s *server) must(body value.Doc) value.Doc {
+	s.Helper()
+	reply := s.send(body)
+	if !reply.Lookup("ok").Truthy() || reply.Has("writeErrors") {
+		s.Fatalf("%s\nanswered %s", body, reply)
+	}
+	return reply
+}
+
+// failure is the code and the text of a failed command, or of its first
+// write error.
+func failure(reply value.Doc) (code int32, text string) {
+	if first := reply.Lookup("writeErrors").Doc().Index(0); !first.IsMissing() {
+		reply = first.Doc()
+	}
+	return reply.Lookup("code").Int32(), reply.Lookup("errmsg").Str()
+}
+
+// fails runs a command that must fail with a code, and a message that has
+// the text in it.
+func (s *server) fails(code int32, text, command string) value.Doc {
+	s.Helper()
+	reply := s.send(parse(command))
+	got, message := failure(reply)
+	if got != code || !strings.Contains(message, text) {
+		s.Errorf("%s\nanswered %d %q\nwant     %d %q", command, got, message, code, text)
+	}
+	return reply
+}
+
+// batch returns the documents of a cursor reply.
+func batch(reply value.Doc) (list []value.Doc) {
+	c := reply.Lookup("cursor").Doc()
+	docs, ok := c.Get("firstBatch")
+	if !ok {
+		docs = c.Lookup("nextBatch")
+	}
+	for v := range docs.Doc().Values() {
+		list = append(list, v.Doc())
+	}
+	return list
+}
+
+func cursorID(reply value.Doc) int64 { return reply.Lookup("cursor").Doc().Lookup("id").Int64() }
+
+// ids runs a find and joins the _ids it answers, in their order.
+func (s *server) ids(command string) string {
+	s.Helper()
+	return idsOf(batch(s.run(command)))
+}
+
+func idsOf(docs []value.Doc) string {
+	var out []string
+	for _, d := range docs {
+		out = append(out, d.Lookup("_id").String())
+	}
+	return strings.Join(out, " ")
+}
+
+func sortedIDs(docs []value.Doc) string {
+	list := strings.Fields(idsOf(docs))
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// insert fills a collection.
+func (s *server) insert(coll string, docs ...string) {
+	s.Helper()
+	var list []value.Value
+	for _, d := range docs {
+		list = append(list, value.Document(parse(d)))
+	}
+	s.insertDocs(coll, list)
+}
+
+func (s *server) insertDocs(coll string, docs []value.Value) {
+	s.Helper()
+	s.must(value.NewDoc("insert", value.String(coll), "documents", value.NewArray(docs...)))
+}
+
+// index creates an index; spec is "{a: 1}" or "{a: 1}, sparse: true".
+func (s *server) index(coll, spec string) {
+	s.Helper()
+	s.run(`{createIndexes: '` + coll + `', indexes: [{key: ` + spec + `, name: '` + indexName + `'}]}`)
+}
+
+// indexName is the name of the one index that a test adds.
+const indexName = "ix"
+
+func (s *server) dropIndex(coll string) {
+	s.Helper()
+	s.run(`{dropIndexes: '` + coll + `', index: '` + indexName + `'}`)
+}
+
+// all returns the documents of a collection in the order of _id.
+func (s *server) all(coll string) string {
+	s.Helper()
+	var out []string
+	for _, d := range batch(s.run(`{find: '` + coll + `', sort: {_id: 1}, batchSize: 1000}`)) {
+		out = append(out, d.String())
+	}
+	return strings.Join(out, "\n")
+}
+
+// want compares two texts.
+func (s *server) want(what, got, want string) {
+	s.Helper()
+	if got != want {
+		s.Errorf("%s\ngot  %s\nwant %s", what, got, want)
+	}
+}
