@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// parse reads a command line as main does.
+func parse(t *testing.T, args ...string) *serveCmd {
+	t.Helper()
+	var c cli
+	parser, err := kong.New(&c, kong.Name("duskdb"), kong.DefaultEnvars("DUSKDB"), kong.Exit(func(int) { t.Fatal("exit") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(normalise(args)); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return &c.Serve
+}
+
+func TestDefaults(t *testing.T) {
+	s := parse(t)
+	if s.Port != 27017 || s.DBPath != "duskdb-data" || !slices.Equal(s.addresses(), []string{"127.0.0.1"}) || s.TestClock {
+		t.Errorf("defaults are %+v", s)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	s := parse(t, "--port", "0", "--bind_ip", "localhost,::1", "--dbpath", ":memory:", "--test-clock",
+		"--setParameter", "ttlMonitorSleepSecs=1", "--setParameter", "authenticationMechanisms=SCRAM-SHA-1,SCRAM-SHA-256", "-vv", "--quiet")
+	if s.Port != 0 || s.DBPath != ":memory:" || !s.TestClock || s.Verbose != 2 || !s.Quiet {
+		t.Errorf("flags are %+v", s)
+	}
+	if got := s.addresses(); !slices.Equal(got, []string{"127.0.0.1", "::1"}) {
+		t.Errorf("addresses are %v", got)
+	}
+	params, err := parseParameters(s.SetParameter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if params["ttlMonitorSleepSecs"] != "1" || params["authenticationMechanisms"] != "SCRAM-SHA-1,SCRAM-SHA-256" {
+		t.Errorf("parameters are %v", params)
+	}
+}
+
+func TestParametersNeedAValue(t *testing.T) {
+	for _, p := range []string{"ttlMonitorSleepSecs", "=1"} {
+		if _, err := parseParameters([]string{p}); err == nil {
+			t.Errorf("%q is accepted", p)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("DUSKDB_PORT", "4444")
+	t.Setenv("DUSKDB_DBPATH", "/somewhere")
+	t.Setenv("DUSKDB_BIND_IP", "10.0.0.1")
+	s := parse(t)
+	if s.Port != 4444 || s.DBPath != "/somewhere" || !slices.Equal(s.addresses(), []string{"10.0.0.1"}) {
+		t.Errorf("environment gives %+v", s)
+	}
+}
+
+func writeConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "duskdb.conf")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfigFile(t *testing.T) {
+	path := writeConfig(t, `
+net: {port: 5555, bindIp: "127.0.0.1,10.0.0.2", maxIncomingConnections: 7}
+storage: {dbPath: /data}
+systemLog: {path: /var/log/duskdb.log, logAppend: true, quiet: true, verbosity: 1}
+setParameter: {ttlMonitorSleepSecs: 5, ttlMonitorEnabled: false}
+duskdb: {testClock: true}
+`)
+	s := parse(t, "--config", path, "--setParameter", "ttlMonitorSleepSecs=9")
+	if err := s.applyConfig(); err != nil {
+		t.Fatal(err)
+	}
+	if s.Port != 5555 || s.DBPath != "/data" || s.MaxConns != 7 || s.LogPath != "/var/log/duskdb.log" || !s.LogAppend || !s.Quiet || s.Verbose != 1 || !s.TestClock {
+		t.Errorf("configuration gives %+v", s)
+	}
+	params, err := parseParameters(s.SetParameter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if params["ttlMonitorSleepSecs"] != "9" || params["ttlMonitorEnabled"] != "false" { // the command line wins
+		t.Errorf("parameters are %v", params)
+	}
+}
+
+func TestConfigRefusesUnknownKeys(t *testing.T) {
+	s := parse(t, "--config", writeConfig(t, "net: {prot: 1}"))
+	if err := s.applyConfig(); err == nil || !strings.Contains(err.Error(), "prot") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommandLineErrors(t *testing.T) {
+	for _, args := range [][]string{{"--nonsense"}, {"--port", "x"}, {"--logFormat", "xml"}, {"--config", "/does/not/exist"}} {
+		if code := run(args); code == 0 {
+			t.Errorf("%v is accepted", args)
+		}
+	}
+}
+
+func TestPingWithoutServer(t *testing.T) {
+	if code := run([]string{"ping", "127.0.0.1:1", "--timeout", "1s"}); code == 0 {
+		t.Error("a server answered on port 1")
+	}
+}
