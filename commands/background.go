@@ -24,6 +24,7 @@ func (s *Service) housekeeping(ctx context.Context) {
 		case <-s.real.After(housekeepingEvery):
 		}
 		now := s.real.Now()
+		s.memory.refresh()
 		s.cursors.expire(now, time.Duration(s.params.int("cursorTimeoutMillis"))*time.Millisecond)
 		s.sessions.expire(now, time.Duration(s.params.int("localLogicalSessionTimeoutMinutes"))*time.Minute)
 	}

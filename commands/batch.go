@@ -59,7 +59,10 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	}
 	var id int64
 	if (!done || r.tailable) && !r.singleBatch {
-		c.svc.cursors.add(cur)
+		if err := c.svc.cursors.add(cur); err != nil {
+			r.it.Close()
+			return err
+		}
 		id = cur.id
 		c.svc.cursors.release(cur, c.svc.real.Now())
 	} else {

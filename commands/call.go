@@ -68,7 +68,7 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 			return nil
 		}
 		if !errors.Is(err, storage.ErrConflict) {
-			return err
+			return failedWrite(err)
 		}
 		select {
 		case <-ended:

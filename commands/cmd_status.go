@@ -52,10 +52,16 @@ func writeAsserts(c *Call, b *value.Builder) {
 		Int32("user", int32(m.user.Load())).Int32("tripwire", 0).Int32("rollovers", 0)
 }
 
+// defaultMaxConns is mongod's default of net.maxIncomingConnections.
+const defaultMaxConns = 1_000_000
+
 func writeConnections(c *Call, b *value.Builder) {
 	m := &c.svc.metrics.connections
-	current := m.current.Load()
-	b.Int32("current", int32(current)).Int32("available", int32(max(1<<20-current, 0))).
+	current, most := m.current.Load(), int64(c.svc.options.MaxConns)
+	if most == 0 {
+		most = defaultMaxConns
+	}
+	b.Int32("current", int32(current)).Int32("available", int32(max(most-current, 0))).
 		Int64("totalCreated", m.total.Load()).Int64("rejected", m.rejected.Load()).Int32("active", int32(c.svc.ops.count()))
 }
 

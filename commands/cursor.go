@@ -43,22 +43,30 @@ type cursorRegistry struct {
 	cursors  map[int64]*cursor
 	total    int64 // opened since start
 	timedOut int64
+	limit    int // of open cursors
 }
 
+// maxOpenCursors bounds what forgetful clients can make the server hold.
+const maxOpenCursors = 100_000
+
 func newCursorRegistry() *cursorRegistry {
-	return &cursorRegistry{cursors: map[int64]*cursor{}}
+	return &cursorRegistry{cursors: map[int64]*cursor{}, limit: maxOpenCursors}
 }
 
 // add registers a cursor, in use, under a random id.
-func (r *cursorRegistry) add(c *cursor) {
+func (r *cursorRegistry) add(c *cursor) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.cursors) >= r.limit {
+		return mongoerr.Newf(mongoerr.ExceededMemoryLimit, "too many open cursors: %d", len(r.cursors))
+	}
 	for c.id == 0 || r.cursors[c.id] != nil {
 		c.id = rand.Int64() //nolint:gosec // ids are guarded by the session's owner, not by secrecy
 	}
 	c.inUse = true
 	r.total++
 	r.cursors[c.id] = c
+	return nil
 }
 
 // take checks a cursor out for a getMore.

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"syscall"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -23,10 +24,26 @@ func translate(ns storage.Namespace, err error) error {
 		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", ns).WithCause(err)
 	case errors.Is(err, storage.ErrNoIndex):
 		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
+	case diskFull(err):
+		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "No space left on the device of the data: %v", err).WithCause(err)
 	case errors.Is(err, storage.ErrClosed):
 		return mongoerr.New(mongoerr.InterruptedAtShutdown, "interrupted at shutdown").WithCause(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return mongoerr.From(err)
 	}
 	return mongoerr.Newf(mongoerr.InternalError, "storage: %v", err).WithCause(err)
+}
+
+// diskFull tells whether a write failed for lack of space.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// failedWrite makes errors of the disk, which no command knows of, errors for
+// the client.
+func failedWrite(err error) error {
+	if diskFull(err) {
+		return translate(storage.Namespace{}, err)
+	}
+	return err
 }

@@ -39,6 +39,10 @@ func (s *Service) ConnectionOpened() {
 // ConnectionClosed is called once for each ConnectionOpened.
 func (s *Service) ConnectionClosed() { s.metrics.connections.current.Add(-1) }
 
+// ConnectionRejected counts a connection that was refused because there are
+// too many.
+func (s *Service) ConnectionRejected() { s.metrics.connections.rejected.Add(1) }
+
 // CountNetwork adds the bytes of one request and its reply.
 func (s *Service) CountNetwork(in, out int) {
 	s.metrics.network.bytesIn.Add(int64(in))

@@ -47,6 +47,8 @@ type Options struct {
 	Lines      *LogLines         // the recent log, for getLog
 	Warnings   []string          // startup warnings, for getLog
 	Security   Security          // who may use the server
+	Memory     int64             // bytes that the data may grow to; 0: no limit
+	MaxConns   int               // most connections, for serverStatus; 0: no limit
 }
 
 // Service runs commands. It is safe for concurrent use.
@@ -67,6 +69,7 @@ type Service struct {
 	ops        *operationRegistry
 	metrics    metrics
 	stamps     timestamps
+	memory     *memoryGuard
 	outs       atomic.Int64 // names for the collections $out writes into
 	usage      usage
 	indexUse   indexUse
@@ -91,6 +94,7 @@ func New(o Options) (*Service, error) {
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
 		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
+	s.memory = newMemoryGuard(o.Memory, s.real)
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {
 		return nil, err

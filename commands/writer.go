@@ -41,6 +41,9 @@ func (w *writer) insert(d value.Doc) (storage.RecordID, error) {
 	if err := w.validate(d, nil); err != nil {
 		return 0, err
 	}
+	if err := w.c.svc.memory.admit(len(d)); err != nil {
+		return 0, err
+	}
 	if err := w.makeRoom(len(d)); err != nil {
 		return 0, err
 	}
@@ -59,6 +62,9 @@ func (w *writer) replace(r storage.Record, d value.Doc) error {
 		return mongoerr.Newf(17419, "Resulting document after update is larger than %d", MaxDocumentBytes)
 	}
 	if err := w.validate(d, r.Doc); err != nil {
+		return err
+	}
+	if err := w.c.svc.memory.admit(len(d) - len(r.Doc)); err != nil {
 		return err
 	}
 	for {

@@ -1,0 +1,110 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/mongoerr"
+)
+
+// fakeHeap is a heap of which some is garbage.
+type fakeHeap struct {
+	live, dead  int64
+	collections int
+}
+
+func (h *fakeHeap) guard(limit int64, c clock.Clock) *memoryGuard {
+	g := newMemoryGuard(limit, c)
+	g.inUse = func() int64 { return h.live + h.dead }
+	g.gc = func() { h.dead = 0; h.collections++ }
+	g.refresh()
+	return g
+}
+
+func TestMemoryGuard(t *testing.T) {
+	c := clock.NewManual(testStart)
+	h := &fakeHeap{live: 100 << 20, dead: 800 << 20}
+	g := h.guard(1000<<20, c)
+	if err := g.admit(50 << 20); err != nil || h.collections != 1 {
+		t.Errorf("garbage in the way: %v, %d collections", err, h.collections)
+	}
+	h.live = 990 << 20
+	g.refresh()
+	err := g.admit(20 << 20)
+	if mongoerr.CodeOf(err) != mongoerr.ExceededMemoryLimit || h.collections != 1 {
+		t.Errorf("beyond the limit: %v, %d collections", err, h.collections)
+	}
+	if err := g.admit(1 << 20); err != nil {
+		t.Errorf("what fits: %v", err)
+	}
+	h.live, h.dead = 300<<20, 700<<20 // the client deleted
+	if err := g.admit(20 << 20); mongoerr.CodeOf(err) != mongoerr.ExceededMemoryLimit || h.collections != 1 {
+		t.Errorf("collected again at once: %v", err)
+	}
+	c.Advance(time.Second)
+	if err := g.admit(20 << 20); err != nil || h.collections != 2 {
+		t.Errorf("after deletes: %v, %d collections", err, h.collections)
+	}
+}
+
+// TestMemoryGuardAddsUp: what was written since the last look counts.
+func TestMemoryGuardAddsUp(t *testing.T) {
+	h := &fakeHeap{live: 1 << 20}
+	g := h.guard(64<<20, clock.NewManual(testStart))
+	looks := 0
+	g.inUse = func() int64 { looks++; return h.live }
+	for range 50 {
+		if err := g.admit(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+		h.live += 1 << 20
+	}
+	if looks != 0 {
+		t.Errorf("asked the runtime %d times far from the limit", looks)
+	}
+	for range 20 {
+		h.live += 1 << 20
+		_ = g.admit(1 << 20)
+	}
+	if looks == 0 {
+		t.Error("never asked")
+	}
+}
+
+func TestMemoryGuardOff(t *testing.T) {
+	if err := newMemoryGuard(0, clock.System()).admit(1 << 40); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMemoryLimit: at the limit inserts and growing updates fail with 146;
+// reads, deletes and shrinking updates go on.
+func TestMemoryLimit(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1, "s": "` + strings.Repeat("x", 1000) + `"}, {"_id": 2}]}`)
+	heap := &fakeHeap{live: 100 << 20}
+	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.fails(146, `{"insert": "c", "documents": [{"_id": 3}]}`)
+	h.fails(146, `{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$set": {"a": 1}}}]}`)
+	h.fails(146, `{"update": "c", "updates": [{"q": {"_id": 9}, "u": {"$set": {"a": 1}}, "upsert": true}]}`)
+	h.ok(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"s": "y"}}}]}`)
+	if n := h.ok(`{"count": "c"}`).Lookup("n").Int32(); n != 2 {
+		t.Errorf("%d documents", n)
+	}
+	h.ok(`{"delete": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}]}`)
+	heap.live = 1 << 20
+	h.ok(`{"insert": "c", "documents": [{"_id": 3}]}`)
+}
+
+func TestCursorCap(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
+	h.svc.cursors.limit = 3
+	for range 3 {
+		h.ok(`{"find": "c", "batchSize": 1}`)
+	}
+	h.fails(146, `{"find": "c", "batchSize": 1}`)
+	h.ok(`{"find": "c"}`)
+}
