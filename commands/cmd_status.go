@@ -149,9 +149,12 @@ func runTop(c *Call) error {
 // runCurrentOp lists the running operations.
 func runCurrentOp(c *Call) error {
 	b := c.reply
-	all := c.Body.Lookup("$all").Truthy()
+	all, own := c.Body.Lookup("$all").Truthy(), given(c.Body, "$ownOps")
 	b.StartArray("inprog")
 	for _, op := range c.svc.ops.list(true) {
+		if own && op.user != c.userName() {
+			continue
+		}
 		d := c.svc.describe(op, c.now)
 		if all || op.id == c.op.id || c.matchesOp(d) {
 			b.Document("", d)
