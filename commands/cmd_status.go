@@ -57,11 +57,8 @@ const defaultMaxConns = 1_000_000
 
 func writeConnections(c *Call, b *value.Builder) {
 	m := &c.svc.metrics.connections
-	current, most := m.current.Load(), int64(c.svc.options.MaxConns)
-	if most == 0 {
-		most = defaultMaxConns
-	}
-	b.Int32("current", int32(current)).Int32("available", int32(max(most-current, 0))).
+	current := m.current.Load()
+	b.Int32("current", int32(current)).Int32("available", int32(max(c.svc.maxConns()-current, 0))).
 		Int64("totalCreated", m.total.Load()).Int64("rejected", m.rejected.Load()).Int32("active", int32(c.svc.ops.count()))
 }
 

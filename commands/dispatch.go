@@ -83,8 +83,10 @@ func (s *Service) execute(c *Call) error {
 	defer s.ops.remove(c.op)
 	began := s.real.Now()
 	err := s.inSession(c)
+	took := s.real.Now().Sub(began)
+	s.metrics.latency.of(c.cmd).observe(took)
 	if c.cmd.on == onCollection || c.cmd.name == "getMore" {
-		s.usage.note(operationNamespace(c.op), c.cmd.name, s.real.Now().Sub(began))
+		s.usage.note(operationNamespace(c.op), c.cmd.name, took)
 	}
 	if err != nil && c.ctx.Err() != nil && isContextError(err) {
 		err = mongoerr.From(context.Cause(c.ctx))

@@ -17,6 +17,7 @@ type metrics struct {
 	queryExecutor struct{ scanned, scannedObjects, collectionScans atomic.Int64 }
 	transactions  struct{ started, committed, aborted, retriedCommands, retriedStatements atomic.Int64 }
 	commands      sync.Map // name -> *commandCounter
+	latency       latencyClasses
 }
 
 // commandCounter counts the runs of one command.

@@ -70,6 +70,7 @@ type Service struct {
 	metrics    metrics
 	stamps     timestamps
 	memory     *memoryGuard
+	began      time.Time    // real time of the start
 	outs       atomic.Int64 // names for the collections $out writes into
 	usage      usage
 	indexUse   indexUse
@@ -94,7 +95,7 @@ func New(o Options) (*Service, error) {
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
 		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
-	s.memory = newMemoryGuard(o.Memory, s.real)
+	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ func commandFamilies() [][]command {
 		statsCommands(),
 		expiryCommands(),
 		queueCommands(),
+		maintenanceCommands(),
 		testCommands(),
 	}
 }

@@ -1,0 +1,54 @@
+package commands
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestBackup(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
+	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1", "expireAfterSeconds": 60}]}`)
+	dir := filepath.Join(t.TempDir(), "copy")
+	backup := func(path string) value.Doc {
+		return h.admin(fmt.Sprintf(`{"duskBackup": 1, "path": %q}`, path))
+	}
+	if r := backup(dir); !r.Lookup("ok").Truthy() || r.Lookup("records").Int64() < 2 || r.Lookup("bytes").Int64() == 0 {
+		t.Fatal(r)
+	}
+	for path, code := range map[string]int32{dir: 41, "relative": 2, filepath.Join(dir, "no", "parent"): 0} {
+		if r := backup(path); r.Lookup("ok").Truthy() || code != 0 && r.Lookup("code").Int32() != code {
+			t.Errorf("%s: %s", path, r)
+		}
+	}
+	if r := h.run(fmt.Sprintf(`{"duskBackup": 1, "path": %q}`, dir+"2")); r.Lookup("code").Int32() != 13 {
+		t.Errorf("outside of admin: %s", r)
+	}
+	r, err := bunt.Check(dir, NewIndexer())
+	if err != nil || !r.Sound() {
+		t.Errorf("check: %+v, %v", r, err)
+	}
+	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: clock.System(), Indexer: NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	svc, err := New(Options{Engine: engine, Clock: h.clock, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer svc.Close()
+	copied := &harness{TB: t, svc: svc, clock: h.clock, conn: svc.NewConn("", "")}
+	if n := copied.ok(`{"count": "c"}`).Lookup("n").Int32(); n != 2 {
+		t.Errorf("%d documents in the copy", n)
+	}
+	batch := copied.ok(`{"listIndexes": "c"}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc()
+	if got := batch.Index(1).Doc().Lookup("expireAfterSeconds").TruncInt64(); got != 60 {
+		t.Errorf("indexes of the copy: %s", batch)
+	}
+}
