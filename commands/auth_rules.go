@@ -24,6 +24,7 @@ func init() {
 		"createRole":               mayCreateRole,
 		"createUser":               mayCreateUser,
 		"currentOp":                mayCurrentOp,
+		"customAction":             mayCustomAction,
 		"dataSize":                 mayDataSize,
 		"delete":                   mayDelete,
 		"dropAllRolesFromDatabase": mayDropRole,

@@ -87,6 +87,9 @@ func (c *Call) dropWith(tx storage.Tx, info *storage.Info) error {
 			return err
 		}
 	}
+	if err := forgetOffer(tx, info); err != nil {
+		return err
+	}
 	return tx.Drop(info.Namespace)
 }
 
@@ -358,17 +361,21 @@ func runListDatabases(c *Call) error {
 	if err != nil {
 		return err
 	}
-	sizes := map[string]int64{}
+	sizes, listed := map[string]int64{}, map[string]bool{}
 	err = c.view(func(tx storage.Tx) error {
 		for _, info := range tx.Collections("") {
-			if !c.listsDatabase(info.Namespace.DB) {
+			db := info.Namespace.DB
+			if _, known := listed[db]; !known {
+				listed[db] = c.listsDatabase(db) && databaseListed(tx, db)
+			}
+			if !listed[db] {
 				continue
 			}
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
 				continue
 			}
-			sizes[info.Namespace.DB] += coll.Size()
+			sizes[db] += coll.Size()
 		}
 		return nil
 	})

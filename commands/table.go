@@ -49,6 +49,7 @@ func commandFamilies() [][]command {
 		catalogCommands(),
 		statsCommands(),
 		expiryCommands(),
+		customCommands(),
 		queueCommands(),
 		maintenanceCommands(),
 		testCommands(),

@@ -35,7 +35,7 @@ func newScene(t testing.TB, opts ...servertest.Option) *scene {
 
 func connect(t testing.TB, srv *servertest.Server) *scene {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()))
+	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()).SetServerMonitoringMode("poll"))
 	if err != nil {
 		t.Fatal(err)
 	}

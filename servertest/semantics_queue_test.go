@@ -222,7 +222,7 @@ func unflagged(s *scene) *scene {
 	if err := srv.Start(); err != nil {
 		s.Fatal(err)
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()))
+	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()).SetServerMonitoringMode("poll"))
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -1,0 +1,362 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// customCommands are the extension commands of Azure Cosmos DB for MongoDB
+// (semantics.md §8.2). Throughput and shard keys are recorded, not enforced.
+func customCommands() []command {
+	return []command{
+		{name: "customAction", run: runCustomAction, flags: writes, on: onDatabase, help: "extension commands of Cosmos DB: CreateCollection and others"},
+	}
+}
+
+type customActionArgs struct {
+	Action     string    `arg:"customAction,required"`
+	Collection *string   `arg:"collection"`
+	Throughput *int64    `arg:"offerThroughput"`
+	AutoScale  value.Doc `arg:"autoScaleSettings"`
+	ShardKey   *string   `arg:"shardKey"`
+	Indexes    array     `arg:"indexes"`
+}
+
+var customActionSpec = newArgs[customActionArgs]("customAction")
+
+// customAction is one of the actions.
+type customAction struct {
+	run func(*customCall) error
+	// takes are the arguments it knows besides the action itself.
+	collection, offer, shardKey, indexes bool
+	// privileges are needed on the collection, or else on the database.
+	privileges []string
+}
+
+// customActions are the actions by name.
+// Please keep sorted.
+var customActions map[string]customAction
+
+func init() {
+	customActions = map[string]customAction{
+		"CreateCollection": {run: createCustomCollection, collection: true, offer: true, shardKey: true, indexes: true, privileges: []string{"createCollection", "createIndex"}},
+		"CreateDatabase":   {run: createCustomDatabase, offer: true, privileges: []string{"createCollection"}},
+		"GetCollection":    {run: getCustomCollection, collection: true, privileges: []string{"collStats"}},
+		"GetDatabase":      {run: getCustomDatabase, privileges: []string{"dbStats"}},
+		"UpdateCollection": {run: updateCustomCollection, collection: true, offer: true, indexes: true, privileges: []string{"collMod", "createIndex", "dropIndex"}},
+		"UpdateDatabase":   {run: updateCustomDatabase, offer: true, privileges: []string{"collMod"}},
+	}
+}
+
+// runCustomAction runs an action. Its errors carry their text a second time,
+// under the name that the documentation of Cosmos DB gives it.
+func runCustomAction(c *Call) error {
+	err := c.customAction()
+	if err != nil {
+		e := mongoerr.From(err)
+		return e.WithExtra("errMsg", value.String(e.Message))
+	}
+	return c.wait()
+}
+
+func (c *Call) customAction() error {
+	x := &customCall{c: c}
+	if err := customActionSpec.decode(c.Body, &x.args); err != nil {
+		return err
+	}
+	a, ok := customActions[x.args.Action]
+	if !ok {
+		return mongoerr.Newf(mongoerr.CommandNotFound, "no such custom action: '%s'", x.args.Action)
+	}
+	if err := x.check(&a); err != nil {
+		return err
+	}
+	return a.run(x)
+}
+
+// customCall is one running action.
+type customCall struct {
+	c     *Call
+	args  customActionArgs
+	ns    storage.Namespace // of the collection, without one of the database
+	offer offer
+}
+
+// check refuses arguments that the action does not have, and reads the
+// others.
+func (x *customCall) check(a *customAction) (err error) {
+	for name, foreign := range map[string]bool{
+		"collection": !a.collection && x.args.Collection != nil, "shardKey": !a.shardKey && x.args.ShardKey != nil,
+		"indexes": !a.indexes && x.args.Indexes != nil, "offerThroughput": !a.offer && x.args.Throughput != nil,
+		"autoScaleSettings": !a.offer && x.args.AutoScale != nil,
+	} {
+		if foreign {
+			return mongoerr.Newf(40415, "BSON field 'customAction.%s' is an unknown field.", name)
+		}
+	}
+	x.ns.DB = x.c.DB
+	if a.collection {
+		if x.args.Collection == nil {
+			return mongoerr.New(40414, "BSON field 'customAction.collection' is missing but a required field")
+		}
+		x.ns.Coll = *x.args.Collection
+		if err := checkUserNamespace(x.ns); err != nil {
+			return err
+		}
+	}
+	x.offer, err = x.readOffer()
+	return err
+}
+
+// existing opens the collection.
+func (x *customCall) existing(tx storage.Tx) (storage.Collection, error) {
+	coll, err := tx.Collection(x.ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "collection %s does not exist", x.ns)
+	}
+	return coll, err
+}
+
+// databaseExists fails unless the database is there, or is not, as wanted.
+func (x *customCall) databaseExists(tx storage.Tx, wanted bool) error {
+	exists := databaseListed(tx, x.ns.DB)
+	switch {
+	case exists && !wanted:
+		return mongoerr.Newf(mongoerr.NamespaceExists, "database %s already exists", x.ns.DB)
+	case !exists && wanted:
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "database %s does not exist", x.ns.DB)
+	}
+	return nil
+}
+
+func createCustomDatabase(x *customCall) error {
+	return x.c.update(func(tx storage.Tx) error {
+		if err := x.databaseExists(tx, false); err != nil {
+			return err
+		}
+		return x.offer.store(tx, x.ns.DB, offerOfDatabase, x.c.now)
+	})
+}
+
+func updateCustomDatabase(x *customCall) error {
+	return x.c.update(func(tx storage.Tx) error {
+		if err := x.databaseExists(tx, true); err != nil {
+			return err
+		}
+		old, err := readOffer(tx, x.ns.DB, offerOfDatabase)
+		if err != nil {
+			return err
+		}
+		return x.offer.over(old).store(tx, x.ns.DB, offerOfDatabase, x.c.now)
+	})
+}
+
+func getCustomDatabase(x *customCall) error {
+	return x.c.view(func(tx storage.Tx) error {
+		if err := x.databaseExists(tx, true); err != nil {
+			return err
+		}
+		o, err := readOffer(tx, x.ns.DB, offerOfDatabase)
+		if err != nil {
+			return err
+		}
+		x.c.reply.String("database", x.ns.DB)
+		o.append(x.c.reply)
+		return nil
+	})
+}
+
+func createCustomCollection(x *customCall) error {
+	indexes, err := x.indexes()
+	if err != nil {
+		return err
+	}
+	if x.offer.none() {
+		x.offer.Throughput = defaultThroughput
+	}
+	if x.args.ShardKey != nil {
+		x.offer.ShardKey = *x.args.ShardKey
+	}
+	if err := x.offer.check(); err != nil {
+		return err
+	}
+	err = x.c.update(func(tx storage.Tx) error {
+		if _, err := tx.Collection(x.ns); !errors.Is(err, storage.ErrNotFound) {
+			return mongoerr.Newf(mongoerr.NamespaceExists, "collection %s already exists", x.ns).WithCause(err)
+		}
+		coll, err := x.c.collectionForInsert(tx, x.ns)
+		if err != nil {
+			return err
+		}
+		uuid := coll.Info().UUID
+		if len(indexes) > 0 {
+			if _, _, _, err := x.c.createIndexes(tx, x.ns, indexes); err != nil {
+				return err
+			}
+		}
+		return x.offer.store(tx, x.ns.DB, offerOfCollection(uuid), x.c.now)
+	})
+	return translate(x.ns, err)
+}
+
+func updateCustomCollection(x *customCall) error {
+	indexes, err := x.indexes()
+	if err != nil {
+		return err
+	}
+	err = x.c.update(func(tx storage.Tx) error {
+		coll, err := x.existing(tx)
+		if err != nil {
+			return err
+		}
+		if metaOf(coll.Info()).kind != ordinary {
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s is not an ordinary collection", x.ns)
+		}
+		id := offerOfCollection(coll.Info().UUID)
+		old, err := readOffer(tx, x.ns.DB, id)
+		if err != nil {
+			return err
+		}
+		fresh := x.offer.over(old)
+		if err := fresh.check(); err != nil {
+			return err
+		}
+		if x.args.Indexes != nil {
+			if err := x.replaceIndexes(tx, coll, indexes); err != nil {
+				return err
+			}
+		}
+		return fresh.store(tx, x.ns.DB, id, x.c.now)
+	})
+	return translate(x.ns, err)
+}
+
+func getCustomCollection(x *customCall) error {
+	return x.c.view(func(tx storage.Tx) error {
+		coll, err := x.existing(tx)
+		if err != nil {
+			return err
+		}
+		o, err := readOffer(tx, x.ns.DB, offerOfCollection(coll.Info().UUID))
+		if err != nil {
+			return err
+		}
+		b := x.c.reply.String("database", x.ns.DB).String("collection", x.ns.Coll)
+		if o.ShardKey != "" {
+			b.StartDocument("shardKeyDefinition").String(o.ShardKey, "hashed").End()
+		}
+		o.append(b)
+		return nil
+	})
+}
+
+// indexes reads the indexes argument, without the index on _id that must be
+// there.
+func (x *customCall) indexes() (rest []value.Doc, err error) {
+	if x.args.Indexes == nil {
+		return nil, nil
+	}
+	list, err := arrayDocs("customAction", "indexes", x.args.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	found := false
+	for _, d := range list {
+		key := d.Lookup("key").Doc()
+		if name, v := key.First(); name == "_id" && key.Len() == 1 && v.AsDouble() == 1 && !d.Has("expireAfterSeconds") {
+			found = true
+			continue
+		}
+		rest = append(rest, d)
+	}
+	if !found {
+		return nil, mongoerr.New(mongoerr.BadValue, "'indexes' must contain an index with the key {_id: 1}")
+	}
+	return rest, nil
+}
+
+// replaceIndexes leaves a collection with the given indexes and no others.
+// Those that are there already stay as they are.
+func (x *customCall) replaceIndexes(tx storage.Tx, coll storage.Collection, given []value.Doc) error {
+	if err := x.replacePolicy(tx, coll, given); err != nil {
+		return err
+	}
+	coll, err := tx.Collection(x.ns)
+	if err != nil {
+		return err
+	}
+	m := metaOf(coll.Info())
+	for _, spec := range m.indexes {
+		if spec.IsID() || x.keeps(m, spec, given) {
+			continue
+		}
+		if err := x.c.removeIndex(tx, coll.Info(), spec.Name); err != nil {
+			return err
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	_, _, _, err = x.c.createIndexes(tx, x.ns, given)
+	return err
+}
+
+// keeps reports whether one of the given indexes is there as it is wanted.
+func (x *customCall) keeps(m *collectionMeta, spec *index.Spec, given []value.Doc) bool {
+	var o index.ParseOptions
+	if m.collation != nil {
+		o.Collation = m.collation.Doc()
+	}
+	for _, d := range given {
+		wanted, err := index.Parse(d, o)
+		if err == nil && mongoerr.Is(index.Conflict([]*index.Spec{spec}, wanted, x.ns.String()), mongoerr.IndexAlreadyExists) {
+			return true
+		}
+	}
+	return false
+}
+
+// replacePolicy switches document TTL off, or to another default, as the
+// given indexes have an index on _ts or not.
+func (x *customCall) replacePolicy(tx storage.Tx, coll storage.Collection, given []value.Doc) error {
+	old := metaOf(coll.Info()).docTTL
+	if old == nil {
+		return nil
+	}
+	for _, d := range given {
+		p, ok, err := ttl.ParseTSIndex(d)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if p.Default == old.Default {
+			return nil
+		}
+		changed := *old
+		changed.Default = p.Default
+		return x.c.setDocumentPolicy(tx, coll, &changed)
+	}
+	return x.c.setDocumentPolicy(tx, coll, nil)
+}
+
+// mayCustomAction asks for the privileges of the action.
+func mayCustomAction(c *Call) error {
+	ns := storage.Namespace{DB: c.DB}
+	action := customActions[c.Body.Lookup("customAction").Str()]
+	if action.collection {
+		ns.Coll = c.Body.Lookup("collection").Str()
+	}
+	for _, p := range action.privileges {
+		if err := c.need(pattern(ns), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

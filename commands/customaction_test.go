@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCustomActionErrors(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "plain", "documents": [{"_id": 1}]}`)
+	for _, tt := range []struct {
+		code    int32
+		command string
+	}{
+		{59, `{"customAction": "Nonsense"}`},
+		{48, `{"customAction": "CreateDatabase"}`},
+		{2, `{"customAction": "UpdateDatabase", "offerThroughput": 399}`},
+		{2, `{"customAction": "UpdateDatabase", "offerThroughput": 400, "autoScaleSettings": {"maxThroughput": 4000}}`},
+		{40415, `{"customAction": "GetDatabase", "collection": "c"}`},
+		{40414, `{"customAction": "CreateCollection"}`},
+		{40415, `{"customAction": "CreateCollection", "collection": "c", "autoScaleSettings": {"max": 4000}}`},
+		{40414, `{"customAction": "CreateCollection", "collection": "c", "autoScaleSettings": {}}`},
+		{48, `{"customAction": "CreateCollection", "collection": "plain"}`},
+		{2, `{"customAction": "CreateCollection", "collection": "c", "offerThroughput": 10001}`},
+		{2, `{"customAction": "CreateCollection", "collection": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"}]}`},
+		{73, `{"customAction": "CreateCollection", "collection": "$cosmos"}`},
+		{26, `{"customAction": "GetCollection", "collection": "c"}`},
+		{26, `{"customAction": "UpdateCollection", "collection": "c"}`},
+		{40415, `{"customAction": "UpdateCollection", "collection": "plain", "shardKey": "a"}`},
+		{2, `{"customAction": "UpdateCollection", "collection": "plain", "offerThroughput": 20000}`},
+	} {
+		text := h.fails(tt.code, tt.command)
+		if got := h.run(tt.command).Lookup("errMsg").Str(); got != text {
+			t.Errorf("%s: errMsg %q, errmsg %q", tt.command, got, text)
+		}
+	}
+}
+
+func TestCustomActionOffers(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"customAction": "CreateDatabase", "offerThroughput": 800}`)
+	h.fails(48, `{"customAction": "CreateDatabase"}`)
+	if got := h.ok(`{"customAction": "GetDatabase"}`).Lookup("provisionedThroughput").TruncInt64(); got != 800 {
+		t.Errorf("throughput of the database: %d", got)
+	}
+	if got := h.admin(`{"listDatabases": 1, "nameOnly": true}`).String(); !strings.Contains(got, "test") {
+		t.Errorf("a database without collections is not listed: %s", got)
+	}
+	h.ok(`{"customAction": "CreateCollection", "collection": "c", "offerThroughput": 20000, "shardKey": "a.b"}`)
+	got := h.ok(`{"customAction": "GetCollection", "collection": "c"}`).String()
+	if !strings.Contains(got, `shardKeyDefinition: { a.b: "hashed" }`) || !strings.Contains(got, "provisionedThroughput: 20000") {
+		t.Errorf("sharded: %s", got)
+	}
+	h.ok(`{"customAction": "UpdateCollection", "collection": "c", "autoScaleSettings": {"maxThroughput": 4000}}`)
+	got = h.ok(`{"customAction": "GetCollection", "collection": "c"}`).String()
+	if !strings.Contains(got, "provisionedThroughput: 400,") || !strings.Contains(got, "maxThroughput: 4000") || !strings.Contains(got, "hashed") {
+		t.Errorf("autoscaled: %s", got)
+	}
+	h.admin(`{"renameCollection": "test.c", "to": "test.d"}`)
+	if got := h.ok(`{"customAction": "GetCollection", "collection": "d"}`).String(); !strings.Contains(got, "hashed") {
+		t.Errorf("renamed: %s", got)
+	}
+	h.ok(`{"drop": "d"}`)
+	if n := len(docs(h.ok(`{"listCollections": 1}`))); n != 0 {
+		t.Errorf("%d collections are listed", n)
+	}
+	h.ok(`{"dropDatabase": 1}`)
+	h.fails(26, `{"customAction": "GetDatabase"}`)
+}
+
+func TestCustomActionIndexes(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"customAction": "CreateCollection", "collection": "c", "indexes": [{"key": {"_id": 1}, "name": "_id_1"},
+		{"key": {"a": 1}, "name": "a_1"}, {"key": {"b": 1}, "name": "b_1", "unique": true}]}`)
+	names := func() (s string) {
+		for _, d := range docs(h.ok(`{"listIndexes": "c"}`)) {
+			s += d.Lookup("name").Str() + " "
+		}
+		return s
+	}
+	if got := names(); got != "_id_ a_1 b_1 " {
+		t.Errorf("created: %s", got)
+	}
+	h.ok(`{"customAction": "UpdateCollection", "collection": "c", "indexes": [{"key": {"_id": 1}, "name": "_id_1"},
+		{"key": {"b": 1}, "name": "b_1"}, {"key": {"c": 1}, "name": "c_1"}, {"key": {"_ts": 1}, "name": "_ts_1", "expireAfterSeconds": 30}]}`)
+	if got := names(); got != "_id_ b_1 c_1 _ts_1 " {
+		t.Errorf("replaced: %s", got)
+	}
+	h.ok(`{"insert": "c", "documents": [{"_id": 1, "b": 1}, {"_id": 2, "b": 1}]}`) // b_1 is not unique any more
+	h.ok(`{"customAction": "UpdateCollection", "collection": "c", "indexes": [{"key": {"_id": 1}, "name": "_id_1"}, {"key": {"_ts": 1}, "name": "_ts_1", "expireAfterSeconds": 60}]}`)
+	if got := h.ok(`{"listCollections": 1}`).String(); !strings.Contains(got, "default: 60") {
+		t.Errorf("policy: %s", got)
+	}
+	h.ok(`{"customAction": "UpdateCollection", "collection": "c"}`)
+	if got := names(); got != "_id_ _ts_1 " {
+		t.Errorf("without indexes: %s", got)
+	}
+	h.ok(`{"customAction": "UpdateCollection", "collection": "c", "indexes": [{"key": {"_id": 1}, "name": "_id_1"}]}`)
+	if got := names(); got != "_id_ " {
+		t.Errorf("policy off: %s", got)
+	}
+}
