@@ -46,6 +46,9 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 	if err != nil {
 		return nil, err
 	}
+	if c.counts.access == nil {
+		c.counts.access = a
+	}
 	_, natural := isNatural(q.sort)
 	a.sorted = a.plan.Sorted || natural
 	if a.plan.Index != nil {

@@ -78,7 +78,10 @@ func (c *Call) firstBatch(r cursorRequest) error {
 func (c *Call) appendBatch(cur *cursor, size int64) (done bool, err error) {
 	start := c.reply.Len()
 	returned := int64(0)
-	defer func() { c.svc.metrics.document.returned.Add(returned) }()
+	defer func() {
+		c.svc.metrics.document.returned.Add(returned)
+		c.counts.returned += returned
+	}()
 	for returned < size {
 		d := cur.peeked
 		cur.peeked = nil

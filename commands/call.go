@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -27,6 +28,9 @@ type Call struct {
 	reply     *value.Builder
 	exhaust   bool
 	response  Response
+	// took and counts are for the profiler.
+	took   time.Duration
+	counts opCounts
 	// fixedLabels tells that an error carries exactly the labels it is to.
 	fixedLabels bool
 	// noOK is set by commands that write "ok" themselves.

@@ -145,7 +145,11 @@ func (c *Call) planCreate(ns storage.Namespace, a *createArgs) (*creation, error
 	if err != nil {
 		return nil, err
 	}
-	return &creation{parts: []creationPart{{ns: ns, options: options, indexes: []storage.IndexSpec{id}}}}, nil
+	part := creationPart{ns: ns, options: options, indexes: []storage.IndexSpec{id}}
+	if ns.Coll == "system.profile" { // its entries have no _id
+		part.indexes = nil
+	}
+	return &creation{parts: []creationPart{part}}, nil
 }
 
 // planOptions writes the options of a collection as they are stored and

@@ -26,6 +26,7 @@ func diagnosticCommands() []command {
 		{name: "lockInfo", run: runLockInfo, flags: adminOnly, action: "serverStatus", on: onCluster, help: "locks held"},
 		{name: "features", run: runFeatures, help: "features of the build"},
 		{name: "getDefaultRWConcern", run: runGetDefaultRWConcern, flags: adminOnly, action: "getDefaultRWConcern", on: onCluster, help: "default read and write concern"},
+		{name: "profile", run: runProfile, action: "enableProfiler", on: onDatabase, help: "profile the operations of a database"},
 		{name: "fsync", run: runFsync, flags: adminOnly, action: "fsync", on: onCluster, help: "flush to disk, and lock writes"},
 		{name: "fsyncUnlock", run: runFsyncUnlock, flags: adminOnly, action: "unlock", on: onCluster, help: "unlock writes"},
 		{name: "shutdown", run: runShutdown, flags: adminOnly, action: "shutdown", on: onCluster, help: "stop the server"},

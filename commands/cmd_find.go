@@ -220,6 +220,7 @@ func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (
 
 // sort runs agg's $sort over an iterator.
 func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *bool) (agg.Iterator, error) {
+	x.running().counts.sorted = true
 	stages := []value.Value{value.Document(value.NewDoc("$sort", value.Document(pattern)))}
 	if limit > 0 {
 		stages = append(stages, value.Document(value.NewDoc("$limit", value.Int64(limit))))

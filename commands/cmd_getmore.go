@@ -73,6 +73,7 @@ func (c *Call) checkCursorTransaction(cur *cursor) error {
 }
 
 func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
+	c.counts.origin = cur.created
 	if cur.setOp != nil {
 		cur.setOp(c)
 	}
@@ -129,13 +130,16 @@ func (c *Call) nextBatch(cur *cursor, size int64) (done bool, err error) {
 		if err != nil || c.reply.Len() > before {
 			return done, err
 		}
+		began := c.svc.real.Now()
 		select {
 		case <-changed:
 		case <-timer.C():
+			c.counts.waited += c.svc.real.Now().Sub(began)
 			return done, nil
 		case <-c.ctx.Done():
 			return done, c.interrupted()
 		}
+		c.counts.waited += c.svc.real.Now().Sub(began)
 	}
 }
 

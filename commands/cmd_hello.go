@@ -9,8 +9,8 @@ import (
 
 func handshakeCommands() []command {
 	return []command{
-		{name: "hello", run: runHello, flags: preAuth | handshake, help: "describe the server and keep the handshake"},
-		{name: "isMaster", aliases: []string{"ismaster"}, run: runHello, flags: preAuth | handshake, help: "hello, as older clients say it"},
+		{name: "hello", run: runHello, flags: preAuth | handshake | waits, help: "describe the server and keep the handshake"},
+		{name: "isMaster", aliases: []string{"ismaster"}, run: runHello, flags: preAuth | handshake | waits, help: "hello, as older clients say it"},
 		{name: "ping", run: func(*Call) error { return nil }, flags: preAuth | noSession, help: "answer, to show that the server lives"},
 	}
 }

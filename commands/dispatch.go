@@ -25,7 +25,7 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 		b.Double("ok", 1)
 	}
 	s.appendTrailer(c, &b)
-	b.Doc()
+	s.observe(c, b.Doc(), err)
 	return b.Bytes(), c.response
 }
 
@@ -84,6 +84,7 @@ func (s *Service) execute(c *Call) error {
 	began := s.real.Now()
 	err := s.inSession(c)
 	took := s.real.Now().Sub(began)
+	c.took = took
 	s.metrics.latency.of(c.cmd).observe(took)
 	if c.cmd.on == onCollection || c.cmd.name == "getMore" {
 		s.usage.note(operationNamespace(c.op), c.cmd.name, took)

@@ -111,7 +111,8 @@ func (r *records) once() *records {
 // Next returns the next record; ok is false at the end.
 func (r *records) Next() (rec storage.Record, ok bool, err error) {
 	for {
-		now := r.x.running().now
+		call := r.x.running()
+		now := call.now
 		for r.next < len(r.buf) {
 			rec := &r.buf[r.next]
 			r.next++
@@ -119,6 +120,7 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 				continue
 			}
 			r.x.stats.docsExamined++
+			call.counts.docs++
 			return r.shown(*rec), true, nil
 		}
 		if r.done {
@@ -198,6 +200,7 @@ func (r *records) read(coll storage.Collection) error {
 		return visited < r.chunk
 	})
 	r.started = true
+	r.x.running().counts.keys += int64(visited)
 	if visited < r.chunk {
 		r.within, r.started = r.within+1, false
 	}

@@ -30,6 +30,7 @@ func (c *Call) expressFind(ns storage.Namespace, a *findArgs) (handled bool, err
 			return nil
 		}
 		handled = true
+		c.counts.byID()
 		var key [64]byte
 		rec, found, err = coll.Find(idIndex, value.AppendKey(key[:0], id))
 		found = found && (m.visible == nil || m.visible(&rec, c.now))
@@ -53,6 +54,7 @@ func (c *Call) expressFind(ns storage.Namespace, a *findArgs) (handled bool, err
 	if found {
 		b.Document("", d)
 		c.svc.metrics.document.returned.Add(1)
+		c.counts.returned = 1
 	}
 	b.End().Int64("id", 0).String("ns", ns.String()).End()
 	return true, nil

@@ -53,6 +53,7 @@ func (c *Call) modifyByID(m *modification, id value.Value) (out updated, err err
 			}
 			return err
 		}
+		c.counts.byID()
 		r, ok, err := coll.Find(idIndex, key)
 		if err != nil || !ok {
 			return err

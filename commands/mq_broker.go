@@ -16,7 +16,7 @@ import (
 func queueCommands() []command {
 	return []command{
 		{name: "mqSend", run: runMQSend, flags: writes, action: "insert", on: onCollection, help: "send messages to a queue"},
-		{name: "mqReceive", run: runMQReceive, flags: writes, action: "remove", on: onCollection, help: "receive messages from a queue"},
+		{name: "mqReceive", run: runMQReceive, flags: writes | waits, action: "remove", on: onCollection, help: "receive messages from a queue"},
 		{name: "mqComplete", run: runMQComplete, flags: writes, action: "remove", on: onCollection, help: "remove a message that has been dealt with"},
 		{name: "mqAbandon", run: runMQAbandon, flags: writes, action: "update", on: onCollection, help: "give a message back to its queue"},
 		{name: "mqDefer", run: runMQDefer, flags: writes, action: "update", on: onCollection, help: "set a message aside, to be received by its number"},

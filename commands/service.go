@@ -76,6 +76,7 @@ type Service struct {
 	indexUse   indexUse
 	fsync      *fsyncLock
 	failCmd    *failPoint
+	profiler   *profiler
 	buckets    *timeseries.Catalog
 	background context.Context // ends when the server stops
 	processID  value.OID
@@ -93,7 +94,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), profiler: newProfiler(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
 	s.params = newParameters(s)

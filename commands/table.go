@@ -24,6 +24,7 @@ const (
 	reads                              // takes readConcern
 	noSession                          // runs without touching the session
 	secret                             // has arguments that must not be shown
+	waits                              // waits for what others do, so that it is never slow
 )
 
 // resource is what a privilege is asked on.

@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// profiled returns the newest entry of test.system.profile.
+func (h *harness) profiled() value.Doc {
+	h.Helper()
+	list := docs(h.ok(`{find: "system.profile", sort: {$natural: -1}, limit: 2}`))
+	if len(list) == 0 {
+		h.Fatal("system.profile is empty")
+	}
+	return list[0]
+}
+
+func TestProfileLevels(t *testing.T) {
+	h := newHarness(t)
+	tests := []struct{ command, reply string }{
+		{`{profile: -1}`, `{was: 0, slowms: 100, sampleRate: 1.0, ok: 1.0}`},
+		{`{profile: 1, slowms: 20, sampleRate: 0.5}`, `{was: 0, slowms: 100, sampleRate: 1.0, ok: 1.0}`},
+		{`{profile: 2}`, `{was: 1, slowms: 20, sampleRate: 0.5, ok: 1.0}`},
+		{`{profile: 0, filter: {op: "query"}}`, `{was: 2, slowms: 20, sampleRate: 0.5, ok: 1.0}`},
+		{`{profile: 0, filter: "unset"}`, `{was: 0, slowms: 20, sampleRate: 0.5, filter: {op: "query"}, note: "When a filter expression is set, slowms and sampleRate are not used for profiling and slow-query log lines.", ok: 1.0}`},
+		{`{profile: 7}`, `{was: 0, slowms: 20, sampleRate: 0.5, ok: 1.0}`},
+	}
+	for _, tt := range tests {
+		if got := h.run(tt.command); got.String() != relaxed(tt.reply).String() {
+			t.Errorf("%s answered %s\nwant %s", tt.command, got, tt.reply)
+		}
+	}
+	options := docs(h.ok(`{listCollections: 1, filter: {name: "system.profile"}}`))[0].Lookup("options").Doc()
+	if !options.Lookup("capped").Bool() || options.Lookup("size").TruncInt64() != 1<<20 {
+		t.Errorf("system.profile has options %s", options)
+	}
+	if reply := h.runOn("other", relaxed(`{profile: -1}`)); reply.Lookup("was").Int32() != 0 {
+		t.Errorf("the level of another database is %s", reply)
+	}
+}
+
+func TestProfileErrors(t *testing.T) {
+	h := newHarness(t)
+	h.fails(14, `{profile: "1"}`)
+	h.fails(2, `{profile: 1, sampleRate: 1.5}`)
+	h.fails(14, `{profile: 1, sampleRate: "x"}`)
+	h.fails(2, `{profile: 1, filter: "set"}`)
+	h.fails(14, `{profile: 1, filter: 1}`)
+	h.fails(2, `{profile: 1, filter: {$bad: 1}}`)
+	h.fails(40415, `{profile: 1, foo: 1}`)
+}
+
+// What the entries say, as the tests of mongod's profiler assert it.
+func TestProfileEntries(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}, {_id: 3, a: 3}]}`)
+	h.ok(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}]}`)
+	h.ok(`{profile: 2}`)
+	tests := []struct {
+		command string
+		want    map[string]string
+	}{
+		{`{find: "c", filter: {a: {$gte: 2}}}`, map[string]string{
+			"op": "query", "ns": "test.c", "keysExamined": "2", "docsExamined": "2", "nreturned": "2", "cursorExhausted": "true", "planSummary": "IXSCAN { a: 1 }",
+		}},
+		{`{find: "c", filter: {x: 1}}`, map[string]string{"docsExamined": "3", "keysExamined": "0", "nreturned": "0", "planSummary": "COLLSCAN"}},
+		{`{find: "c", sort: {x: 1}}`, map[string]string{"hasSortStage": "true"}},
+		{`{find: "c", filter: {_id: 1}}`, map[string]string{"docsExamined": "1", "nreturned": "1", "planSummary": "EXPRESS_IXSCAN { _id: 1 }"}},
+		{`{insert: "c", documents: [{_id: 4}, {_id: 5}]}`, map[string]string{"op": "insert", "ninserted": "2"}},
+		{`{update: "c", updates: [{q: {a: 1}, u: {$set: {b: 1}}}]}`, map[string]string{"op": "update", "nMatched": "1", "nModified": "1", "nUpserted": "0", "command": `{ q: { a: 1 }, u: { $set: { b: 1 } } }`}},
+		{`{update: "c", updates: [{q: {_id: 9}, u: {$set: {b: 1}}, upsert: true}]}`, map[string]string{"nMatched": "0", "nUpserted": "1"}},
+		{`{delete: "c", deletes: [{q: {_id: 9}, limit: 1}]}`, map[string]string{"op": "remove", "ndeleted": "1", "command": `{ q: { _id: 9 }, limit: 1 }`}},
+		{`{findAndModify: "c", query: {_id: 4}, remove: true}`, map[string]string{"op": "command", "ndeleted": "1"}},
+		{`{count: "c", query: {a: 1}}`, map[string]string{"op": "command"}},
+		{`{find: "c", filter: {$bad: 1}}`, map[string]string{"ok": "0", "errCode": "2", "errName": "BadValue"}},
+	}
+	for _, tt := range tests {
+		h.run(tt.command)
+		entry := h.profiled()
+		for name, want := range tt.want {
+			if got := strings.Trim(entry.Lookup(name).String(), `"`); got != want {
+				t.Errorf("%s: %s is %s, want %s\n%s", tt.command, name, got, want, entry)
+			}
+		}
+		if entry.Has("_id") || !entry.Has("ts") || !entry.Has("millis") || !entry.Has("allUsers") {
+			t.Errorf("entry %s", entry)
+		}
+	}
+	reply := h.ok(`{find: "c", batchSize: 1}`)
+	h.runOn("test", value.NewDoc("getMore", reply.Lookup("cursor").Doc().Lookup("id"), "collection", value.String("c"), "batchSize", value.Int32(1)))
+	if e := h.profiled(); e.Lookup("op").Str() != "getmore" || e.Lookup("originatingCommand").Doc().Lookup("find").Str() != "c" || e.Lookup("cursorid").Int64() == 0 {
+		t.Errorf("getMore: %s", e)
+	}
+}
+
+func TestProfileFilter(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{profile: 1, filter: {op: "insert"}}`)
+	h.ok(`{find: "c"}`)
+	h.ok(`{insert: "c", documents: [{}]}`)
+	h.ok(`{find: "c"}`)
+	if list := docs(h.ok(`{find: "system.profile"}`)); len(list) != 1 || list[0].Lookup("op").Str() != "insert" {
+		t.Errorf("profiled %v", list)
+	}
+}
+
+// Profiling writes the collection in the ring that its size allows.
+func TestProfileIsCapped(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "system.profile", capped: true, size: 4096}`)
+	h.ok(`{profile: 2}`)
+	for range 50 {
+		h.ok(`{find: "c"}`)
+	}
+	if n := h.ok(`{count: "system.profile"}`).Lookup("n").Int32(); n < 2 || n > 20 {
+		t.Errorf("%d entries in 4096 bytes", n)
+	}
+}
+
+func TestSlowQueryLog(t *testing.T) {
+	var out bytes.Buffer
+	h := newHarnessWith(t, Options{Log: zerolog.New(&out)})
+	h.ok(`{find: "c", filter: {a: 1}}`)
+	if out.Len() != 0 {
+		t.Fatalf("logged %s", out.String())
+	}
+	h.ok(`{profile: 0, slowms: -1}`)
+	out.Reset()
+	h.ok(`{find: "c", filter: {a: 1}}`)
+	line, err := value.ParseJSON(out.String())
+	if err != nil {
+		t.Fatalf("logged %s: %v", out.String(), err)
+	}
+	if line.Lookup("message").Str() != "Slow query" || line.Lookup("ns").Str() != "test.c" || !line.Lookup("attr").Doc().Has("command") {
+		t.Errorf("logged %s", line)
+	}
+	out.Reset()
+	h.ok(`{profile: 0, sampleRate: 0}`)
+	out.Reset()
+	if h.ok(`{find: "c"}`); out.Len() != 0 {
+		t.Errorf("sampleRate 0 logged %s", out.String())
+	}
+}
+
+func TestProfileTruncates(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{profile: 2}`)
+	h.run(`{find: "c", filter: {a: "` + strings.Repeat("x", 60<<10) + `"}, comment: "long"}`)
+	command := h.profiled().Lookup("command").Doc()
+	if len(command.Lookup("$truncated").Str()) != 50<<10 || command.Lookup("comment").Str() != "long" {
+		t.Errorf("command of %d bytes", len(command))
+	}
+}

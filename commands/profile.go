@@ -1,0 +1,141 @@
+package commands
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// profiler decides which operations are written to a database's
+// system.profile, and which to the log as slow. A database has a level and a
+// filter; what counts as slow holds for the server.
+type profiler struct {
+	mu        sync.Mutex // writers
+	slowMS    atomic.Int64
+	sample    atomic.Uint64 // bits of the share of slow operations that count
+	databases atomic.Pointer[map[string]profileSetting]
+}
+
+// profileSetting is the profiling of one database.
+type profileSetting struct {
+	level  int32 // 0: off, 1: slow operations, 2: all
+	filter *match.Matcher
+	spec   value.Doc // of the filter
+}
+
+// defaultSlowMS is what counts as slow unless set, as in mongod.
+const defaultSlowMS = 100
+
+func newProfiler() *profiler {
+	p := &profiler{}
+	p.slowMS.Store(defaultSlowMS)
+	p.setSample(1)
+	p.databases.Store(&map[string]profileSetting{})
+	return p
+}
+
+func (p *profiler) setSample(rate float64)      { p.sample.Store(math.Float64bits(rate)) }
+func (p *profiler) sampleRate() float64         { return math.Float64frombits(p.sample.Load()) }
+func (p *profiler) of(db string) profileSetting { return (*p.databases.Load())[db] }
+
+// set changes the profiling of a database.
+func (p *profiler) set(db string, s profileSetting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := maps.Clone(*p.databases.Load())
+	next[db] = s
+	p.databases.Store(&next)
+}
+
+// sampled draws whether a slow operation counts.
+func (p *profiler) sampled() bool {
+	rate := p.sampleRate()
+	return rate >= 1 || rand.Float64() < rate //nolint:gosec // no secret
+}
+
+// opCounts is what a command has done, for the profiler and the log.
+type opCounts struct {
+	keys     int64 // index entries seen
+	docs     int64 // records seen
+	returned int64
+	sorted   bool          // a sort stage ran
+	plan     string        // set where there was no choice to make
+	access   *access       // the plan of the query
+	origin   value.Doc     // the command that opened the cursor of a getMore
+	waited   time.Duration // for what others do, which is not slowness
+}
+
+// byID counts a look-up by _id, for which nothing is planned.
+func (o *opCounts) byID() {
+	o.keys, o.docs, o.plan = 1, 1, "EXPRESS_IXSCAN { _id: 1 }"
+}
+
+// observe is called with the reply of every command that ran.
+func (s *Service) observe(c *Call, reply value.Doc, err error) {
+	if c.op == nil || c.cmd.flags&waits != 0 {
+		return
+	}
+	took := c.took - c.counts.waited
+	setting := s.profiler.of(c.DB)
+	slow := took.Milliseconds() >= s.profiler.slowMS.Load()
+	if setting.level == 0 && setting.filter == nil && !slow {
+		return
+	}
+	if setting.filter == nil && setting.level < 2 && !(slow && s.profiler.sampled()) {
+		return
+	}
+	entry := c.profileEntry(reply, err, took)
+	hit := slow
+	if setting.filter != nil {
+		hit, _ = setting.filter.Match(expr.NewEnv(c.now), entry)
+	}
+	if hit {
+		s.log.Info().Str("ns", entry.Lookup("ns").Str()).Int64("durationMillis", took.Milliseconds()).
+			RawJSON("attr", []byte(entry.JSON())).Msg("Slow query")
+	}
+	if setting.level == 2 || setting.level == 1 && hit {
+		if err := s.writeProfile(c, entry); err != nil {
+			s.log.Warn().Err(err).Str("db", c.DB).Msg("cannot write to system.profile")
+		}
+	}
+}
+
+// profileBytes is the size that system.profile is created with.
+const profileBytes = 1 << 20
+
+// writeProfile stores an entry in the database's system.profile. The
+// collection has no _id, and its changes are not logged.
+func (s *Service) writeProfile(c *Call, entry value.Doc) error {
+	if s.fsync.held() {
+		return nil
+	}
+	ns := storage.Namespace{DB: c.DB, Coll: "system.profile"}
+	author := &Call{ctx: s.background, svc: s, now: c.now}
+	err := s.engine.Update(s.background, func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if errors.Is(err, storage.ErrNotFound) {
+			coll, err = tx.Create(ns, value.NewDoc("capped", value.Bool(true), "size", value.Int(profileBytes)), nil)
+		}
+		if err != nil {
+			return err
+		}
+		if err := author.newWriter(tx, coll, true).makeRoom(len(entry)); err != nil {
+			return err
+		}
+		_, err = coll.Insert(entry, c.now)
+		return err
+	})
+	if err == nil {
+		s.changes.signal()
+	}
+	return err
+}

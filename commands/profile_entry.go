@@ -1,0 +1,164 @@
+package commands
+
+import (
+	"net"
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/value"
+)
+
+// profileEntry describes a command that has run, in the form of
+// system.profile.
+func (c *Call) profileEntry(reply value.Doc, err error, took time.Duration) value.Doc {
+	b := value.NewBuilder()
+	b.String("op", opKind(c.cmd.name)).String("ns", operationNamespace(c.op)).Document("command", truncated(c.profiledCommand()))
+	if c.counts.origin != nil {
+		b.Document("originatingCommand", truncated(c.counts.origin))
+	}
+	cursor, hasCursor := reply.Get("cursor")
+	if id := cursor.Doc().Lookup("id").Int64(); id != 0 {
+		b.Int64("cursorid", id)
+	}
+	b.Append("keysExamined", value.Int(c.counts.keys)).Append("docsExamined", value.Int(c.counts.docs))
+	if c.counts.sorted {
+		b.Bool("hasSortStage", true)
+	}
+	if hasCursor && cursor.Doc().Lookup("id").Int64() == 0 {
+		b.Bool("cursorExhausted", true)
+	}
+	c.appendWriteCounts(b, reply)
+	b.Int32("numYield", 0)
+	if hasCursor {
+		b.Append("nreturned", value.Int(c.counts.returned))
+	}
+	b.StartDocument("locks").End()
+	if err != nil {
+		e := mongoerr.From(err)
+		b.Int32("ok", 0).String("errMsg", e.Message).String("errName", e.Code.Name()).Int32("errCode", int32(e.Code))
+	}
+	b.Int32("responseLength", int32(len(reply))).String("protocol", "op_msg").Append("millis", value.Int(took.Milliseconds()))
+	if p := c.counts.summary(); p != "" {
+		b.String("planSummary", p)
+	}
+	b.Date("ts", c.now)
+	c.appendClient(b)
+	return b.Doc()
+}
+
+// profiledCommand is the command as the profiler shows it: an update or
+// delete of one statement by that statement.
+func (c *Call) profiledCommand() value.Doc {
+	argument := map[string]string{"update": "updates", "delete": "deletes"}[c.cmd.name]
+	if argument == "" {
+		return c.op.body
+	}
+	var only value.Doc
+	n := 0
+	if docs, _, err := c.sequence(argument, array(c.Body.Lookup(argument).Doc())); err == nil {
+		for d := range docs {
+			only = d
+			if n++; n > 1 {
+				return c.op.body
+			}
+		}
+	}
+	if n == 0 {
+		return c.op.body
+	}
+	return only
+}
+
+// mostProfiled is the size of a command that is shown whole.
+const mostProfiled = 50 << 10
+
+func truncated(d value.Doc) value.Doc {
+	if len(d) <= mostProfiled {
+		return d
+	}
+	b := value.NewBuilder()
+	b.String("$truncated", d.String()[:mostProfiled])
+	if comment, ok := d.Get("comment"); ok {
+		b.Append("comment", comment)
+	}
+	return b.Doc()
+}
+
+// appendWriteCounts writes what a command changed, as its reply tells.
+func (c *Call) appendWriteCounts(b *value.Builder, reply value.Doc) {
+	n := reply.Lookup("n").TruncInt64()
+	switch c.cmd.name {
+	case "insert":
+		b.Append("ninserted", value.Int(n))
+	case "delete":
+		b.Append("ndeleted", value.Int(n))
+	case "update":
+		upserts := int64(reply.Lookup("upserted").Doc().Len())
+		b.Append("nMatched", value.Int(n-upserts)).Append("nModified", value.Int(reply.Lookup("nModified").TruncInt64()))
+		b.Append("nUpserted", value.Int(upserts))
+	case "findAndModify":
+		last := reply.Lookup("lastErrorObject").Doc()
+		switch {
+		case !last.Has("updatedExisting"):
+			b.Append("ndeleted", last.Lookup("n"))
+		case last.Has("upserted"):
+			b.Int32("nUpserted", 1)
+		default:
+			b.Append("nMatched", last.Lookup("n"))
+		}
+	}
+}
+
+func (c *Call) appendClient(b *value.Builder) {
+	host, _, err := net.SplitHostPort(c.conn.Remote)
+	if err != nil {
+		host = c.conn.Remote
+	}
+	b.String("client", host)
+	if _, app := c.conn.clientInfo(); app != "" {
+		b.String("appName", app)
+	}
+	b.StartArray("allUsers")
+	if u := c.conn.user; u != nil {
+		b.StartDocument("").String("user", u.Name.Name).String("db", u.Name.DB).End()
+	}
+	b.End()
+	if u := c.conn.user; u != nil {
+		b.String("user", u.Name.Name+"@"+u.Name.DB)
+	} else {
+		b.String("user", "")
+	}
+}
+
+// summary names the plan in a few words, as mongod's planSummary.
+func (o *opCounts) summary() string {
+	if o.access == nil {
+		return o.plan
+	}
+	return summarize(o.access.plan)
+}
+
+func summarize(p *plan.Plan) string {
+	switch p.Type {
+	case plan.CollScan:
+		return "COLLSCAN"
+	case plan.Nothing:
+		return "EOF"
+	case plan.ByID:
+		return "IDHACK"
+	case plan.Union:
+		text := ""
+		for _, part := range p.Parts {
+			if text != "" {
+				text += ", "
+			}
+			text += summarize(part)
+		}
+		return text
+	}
+	if p.Index == nil {
+		return ""
+	}
+	return "IXSCAN " + p.Index.Key.String()
+}
