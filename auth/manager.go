@@ -30,6 +30,7 @@ type Manager struct {
 	mu         sync.RWMutex
 	users      map[Name]*User
 	populated  atomic.Bool // a user has been seen to exist
+	pending    atomic.Bool // users or roles were written in a transaction
 }
 
 // New makes a Manager.
@@ -57,6 +58,18 @@ func (m *Manager) Invalidate() {
 	m.generation.Add(1)
 	m.populated.Store(false)
 	clear(m.users)
+}
+
+// ChangedInTransaction notes that a transaction that is still open has written
+// to users or roles.
+func (m *Manager) ChangedInTransaction() { m.pending.Store(true) }
+
+// TransactionCommitted makes users stale if a transaction may have changed
+// them. Which one it was is not remembered: such transactions are rare.
+func (m *Manager) TransactionCommitted() {
+	if m.pending.Load() {
+		m.Invalidate()
+	}
 }
 
 // Current returns the user as it is now: the same one if nothing changed,

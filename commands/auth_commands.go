@@ -26,6 +26,7 @@ func authCommands() []command {
 		{name: "grantRolesToRole", run: runGrantRolesToRole, flags: writes, help: "make a role inherit others"},
 		{name: "revokeRolesFromRole", run: runRevokeRolesFromRole, flags: writes, help: "make a role inherit others no more"},
 		{name: "rolesInfo", run: runRolesInfo, flags: reads, help: "describe roles"},
+		{name: "_mergeAuthzCollections", run: runMergeAuth, flags: adminOnly | writes, help: "take over users and roles from a restored dump"},
 		{name: "invalidateUserCache", run: runInvalidateUserCache, flags: adminOnly, help: "forget what is known of users"},
 		{name: "rotateCertificates", run: runRotateCertificates, flags: adminOnly, action: "rotateCertificates", on: onCluster, help: "read the TLS certificates again"},
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -125,6 +126,40 @@ func TestDropAll(t *testing.T) {
 	}
 	if n := h.mustOn("other", `{"usersInfo": 1}`).Lookup("users").Doc().Len(); n != 1 {
 		t.Errorf("%d left elsewhere", n)
+	}
+}
+
+func TestMergeAuthzCollections(t *testing.T) {
+	h := newAuthHarness(t)
+	h.user("ann", "read@test")
+	h.user("bob")
+	user := func(name, role string) string {
+		return `{"_id": "admin.` + name + `", "user": "` + name + `", "db": "admin", "credentials": {"external": true}, "roles": [{"role": "` + role + `", "db": "test"}]}`
+	}
+	h.mustOn("admin", `{"insert": "tempusers", "documents": [`+user("ann", "dbAdmin")+`, `+user("eve", "r")+`]}`)
+	h.mustOn("admin", `{"insert": "temproles", "documents": [{"_id": "test.r", "role": "r", "db": "test", "privileges": [], "roles": [{"role": "read", "db": "test"}]}]}`)
+	h.mustOn("admin", `{"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.tempusers", "tempRolesCollection": "admin.temproles", "db": "", "drop": false}`)
+	if n := h.mustOn("admin", `{"usersInfo": 1}`).Lookup("users").Doc().Len(); n != 3 {
+		t.Errorf("%d users", n)
+	}
+	if u := h.find("ann"); len(u.Roles) != 1 || u.Roles[0].Name != "dbAdmin" {
+		t.Errorf("%v", u.Roles)
+	}
+	if u := h.find("eve"); !u.HasRole(auth.Name{Name: "read", DB: "test"}) {
+		t.Errorf("%v", u.Inherited)
+	}
+	h.mustOn("admin", `{"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.tempusers", "db": "other", "drop": true}`)
+	h.find("bob")
+	h.mustOn("admin", `{"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.tempusers", "db": "", "drop": true}`)
+	if n := h.mustOn("admin", `{"usersInfo": 1}`).Lookup("users").Doc().Len(); n != 2 {
+		t.Errorf("%d users after drop", n)
+	}
+	h.mustOn("admin", `{"insert": "tempusers", "documents": [{"_id": "x"}]}`)
+	if code, reply := h.codeOf("admin", `{"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.tempusers", "db": "", "drop": true}`); code != 2 {
+		t.Errorf("%s", reply)
+	}
+	if code, reply := h.codeOf("admin", `{"_mergeAuthzCollections": 1, "db": "", "drop": true}`); code != 2 {
+		t.Errorf("%s", reply)
 	}
 }
 

@@ -17,6 +17,7 @@ var authRules map[string]func(*Call) error
 
 func init() {
 	authRules = map[string]func(*Call) error{
+		"_mergeAuthzCollections":   mayMergeAuth,
 		"aggregate":                mayAggregate,
 		"bulkWrite":                mayBulkWrite,
 		"collMod":                  mayCollMod,

@@ -94,6 +94,12 @@ func (s *Service) warningLine(text string) string {
 // noteAuthWrite makes changes of users and roles count at once that were made
 // by writing to their collections.
 func (c *Call) noteAuthWrite() {
+	if c.authChanged && c.transaction() != nil {
+		c.svc.auth.ChangedInTransaction()
+	}
+	if c.cmd.name == "commitTransaction" {
+		c.svc.auth.TransactionCommitted()
+	}
 	if c.authChanged || c.DB == "admin" && catalogWrites[c.cmd.name] {
 		c.svc.auth.Invalidate()
 	}

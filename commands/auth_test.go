@@ -161,6 +161,7 @@ var privilegeCases = []struct{ db, command, who string }{
 	{"test", `{"grantPrivilegesToRole": "r", "privileges": [{"resource": {"db": "test", "collection": ""}, "actions": ["find"]}]}`, userists},
 	{"test", `{"dropRole": "r"}`, userists},
 	{"test", `{"rolesInfo": 1}`, userists},
+	{"admin", `{"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.tempusers", "db": "", "drop": true}`, "restore root"},
 	{"admin", `{"invalidateUserCache": 1}`, "hostManager clusterAdmin userAdminAnyDatabase root"},
 	{"admin", `{"serverStatus": 1}`, monitors + " backup"},
 	{"admin", `{"getParameter": "*"}`, monitors + " backup restore"},

@@ -59,10 +59,14 @@ func stringList(command, name string, a array) ([]string, error) {
 
 // changeAuth runs a change of users or roles and makes it count at once.
 func (c *Call) changeAuth(fn func(cat *auth.Catalog) error) error {
+	return c.changeAuthIn(func(_ storage.Tx, cat *auth.Catalog) error { return fn(cat) })
+}
+
+func (c *Call) changeAuthIn(fn func(tx storage.Tx, cat *auth.Catalog) error) error {
 	if c.transaction() != nil {
 		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command %s in a multi-document transaction", c.cmd.name)
 	}
-	err := c.update(func(tx storage.Tx) error { return fn(c.svc.auth.In(tx, c.now)) })
+	err := c.update(func(tx storage.Tx) error { return fn(tx, c.svc.auth.In(tx, c.now)) })
 	c.svc.auth.Invalidate()
 	if err != nil {
 		return translate(storage.Namespace{DB: "admin", Coll: "system.users"}, err)
