@@ -18,7 +18,10 @@ const (
 var large sync.Pool // of *[]byte
 
 // scratch is a buffer that is reused from message to message.
-type scratch struct{ b []byte }
+type scratch struct {
+	b     []byte
+	first []byte // took the first part of the large message in b; kept for the next
+}
 
 // release returns a large buffer to the pool, so that an idle connection
 // holds little memory.
@@ -26,12 +29,12 @@ func (s *scratch) release() {
 	if cap(s.b) > keepCapacity {
 		b := s.b[:0]
 		large.Put(&b)
-		s.b = nil
+		s.b, s.first = s.first, nil
 	}
 }
 
 // forget leaves the buffer to whoever still holds slices of it.
-func (s *scratch) forget() { s.b = nil }
+func (s *scratch) forget() { s.b, s.first = s.first, nil }
 
 // reserve makes room for n bytes, borrowing where it can; what was in the
 // buffer is lost.
@@ -61,19 +64,27 @@ func (s *scratch) borrow(n int) bool {
 }
 
 // readFull reads n bytes from in. Memory is taken as bytes arrive, not as
-// they are announced.
-func (s *scratch) readFull(in io.Reader, n int) ([]byte, error) {
-	if n <= cap(s.b) || n <= firstChunk || !s.borrow(n) {
-		s.reserve(min(n, max(firstChunk, cap(s.b))))
+// they are announced; begun is shown the first of them before more than that
+// is taken.
+func (s *scratch) readFull(in io.Reader, n int, begun func(head []byte) error) ([]byte, error) {
+	s.reserve(min(n, max(firstChunk, cap(s.b))))
+	b := s.b[:min(n, max(firstChunk, cap(s.b)))]
+	m, err := io.ReadFull(in, b)
+	if err != nil {
+		return nil, unexpected(err)
 	}
-	b := s.b[:0]
-	for len(b) < n {
+	if err := begun(b); err != nil {
+		return nil, err
+	}
+	if m < n && s.borrow(n) {
+		s.first, b = b, append(s.b[:0], b...)
+	}
+	for s.b = b; len(b) < n; s.b = b {
 		if len(b) == cap(b) {
 			b = append(make([]byte, 0, min(n, growth*cap(b))), b...)
 		}
 		m, err := io.ReadFull(in, b[len(b):min(n, cap(b))])
 		b = b[:len(b)+m]
-		s.b = b
 		if err != nil {
 			return nil, unexpected(err)
 		}

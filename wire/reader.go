@@ -22,6 +22,9 @@ type Reader struct {
 	frame scratch // the message as it came
 	plain scratch // the message inside an OP_COMPRESSED
 
+	budget Budget
+	held   int // taken from the budget
+
 	// The last message of each kind, reused unless it was detached.
 	msg   *Msg
 	query *Query
@@ -35,6 +38,56 @@ func NewReader(r io.Reader) *Reader {
 	return rd
 }
 
+// Budget limits the memory of the large messages that all Readers of a server
+// hold at a time.
+type Budget interface {
+	// Take waits until n bytes may be used.
+	Take(n int) error
+	// Give returns what was taken.
+	Give(n int)
+}
+
+// SetBudget makes the Reader ask before it takes memory for a large message,
+// but not before the client has sent the first part of it.
+func (r *Reader) SetBudget(b Budget) { r.budget = b }
+
+// Release gives the memory of the last message back; the message is no longer
+// valid.
+func (r *Reader) Release() {
+	r.frame.release()
+	r.plain.release()
+	if r.held > 0 {
+		r.budget.Give(r.held)
+		r.held = 0
+	}
+}
+
+// begun takes from the budget what the message whose first bytes are head
+// will need: all at once, as two that have half each would wait for ever.
+func (r *Reader) begun(head []byte) error {
+	if r.budget == nil {
+		return nil
+	}
+	h := parseHeader(head)
+	n := 0
+	if h.Length > firstChunk {
+		n = int(h.Length)
+	}
+	if h.OpCode == OpCompressed && len(head) >= compressedHeader {
+		if size := int(int32At(head, HeaderSize+4)); size > firstChunk && size <= MaxMessageSize {
+			n += size
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := r.budget.Take(n); err != nil {
+		return err
+	}
+	r.held = n
+	return nil
+}
+
 func (r *Reader) renew() { r.msg, r.query, r.reply = new(Msg), new(Query), new(Reply) }
 
 // ReadMessage reads the next message. The message and everything in it are
@@ -45,8 +98,7 @@ func (r *Reader) renew() { r.msg, r.query, r.reply = new(Msg), new(Query), new(R
 // unless that is fatal the message is returned with it, as far as it was
 // understood: its header and flags tell how to answer.
 func (r *Reader) ReadMessage() (Message, error) {
-	r.frame.release()
-	r.plain.release()
+	r.Release()
 	b, err := r.readFrame()
 	if err != nil {
 		return nil, err
@@ -88,7 +140,7 @@ func (r *Reader) readFrame() ([]byte, error) {
 	if err := h.checkLength(); err != nil {
 		return nil, err
 	}
-	return r.frame.readFull(r.in, int(h.Length))
+	return r.frame.readFull(r.in, int(h.Length), r.begun)
 }
 
 // parse takes a whole, plain message apart.
