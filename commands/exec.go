@@ -22,6 +22,9 @@ type execution struct {
 	parent *execution
 	// record is the one the current document came from, where that is known.
 	record storage.Record
+	// packed tells that the buckets of a time series are read as they are
+	// stored, by who unpacks them.
+	packed bool
 }
 
 // execStats are the counters of explain's executionStats.
@@ -83,6 +86,7 @@ type records struct {
 
 	exposeTS bool // documents are returned with _ts
 	queue    bool // documents are messages
+	expand   bool // documents are buckets, shown uncompressed
 	keepKeys bool // remember the index key of each record
 	keys     [][]byte
 }
@@ -98,6 +102,7 @@ func newRecords(x *execution, info *storage.Info, scans []scan) *records {
 	m := metaOf(info)
 	r.visible, r.exposeTS = m.visible, m.docTTL != nil && m.docTTL.ExposeTS
 	r.queue = m.isQueue
+	r.expand = m.kind == timeSeriesBuckets && !x.packed
 	return r
 }
 
@@ -139,6 +144,9 @@ func (r *records) shown(rec storage.Record) storage.Record {
 	}
 	if r.queue {
 		rec.Doc = queue.Present(rec.Doc, r.x.running().now)
+	}
+	if r.expand {
+		rec.Doc = shownBucket(rec.Doc)
 	}
 	return rec
 }

@@ -75,9 +75,6 @@ func (h expiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(stora
 	if err == nil {
 		h.svc.changes.signal()
 	}
-	if errors.Is(err, storage.ErrConflict) {
-		return nil // an open transaction holds a due record: the next pass
-	}
 	return err
 }
 
@@ -120,15 +117,19 @@ func (s *Service) internalCall(ctx context.Context) *Call {
 // collection has onExpire, the document is moved instead, in the same
 // transaction: it stays if it cannot be.
 func (w *writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) {
+	undo := func() error { return nil }
 	if rules := w.meta.rules; rules != nil && rules.OnExpire != nil {
-		if err := w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
+		if undo, err = w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
 			return 0, err
 		}
 	}
 	keys = w.countKeys(r)
 	w.expired = e
 	defer func() { w.expired = nil }()
-	return keys, w.remove(r)
+	if err := w.remove(r); err != nil {
+		return 0, errors.Join(err, undo())
+	}
+	return keys, nil
 }
 
 // countKeys is the number of index entries of a record.
@@ -145,38 +146,74 @@ func (w *writer) countKeys(r storage.Record) (n int) {
 	return n
 }
 
-// deadLetter copies an expired document to where dead letters go. A time
-// series gives the measurements of the bucket.
-func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) error {
+// deadLetter copies an expired document to where dead letters go; a time
+// series gives the measurements of the bucket. Either all copies are made or
+// none: then the error is ErrKept, or one that ends the transaction. undo
+// takes them back.
+func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo func() error, err error) {
 	ns := storage.Namespace{DB: w.ns.DB, Coll: to}
 	target, err := w.c.collectionForInsert(w.tx, ns)
 	if err != nil || metaOf(target.Info()).kind != ordinary || queue.IsQueue(target.Info().Options) {
-		w.c.svc.log.Warn().Str("ns", w.ns.String()).Str("deadLetterTo", to).Msg("Expired documents kept: the collection for dead letters cannot take them")
-		return ttl.ErrKept
+		return nil, w.kept(to, err)
 	}
 	docs, err := w.documentsOf(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tw := w.c.newWriter(w.tx, target, false)
-	for _, d := range docs {
-		if err := tw.storeDeadLetter(e.DeadLetter(d, w.source())); err != nil {
-			w.c.svc.log.Warn().Str("ns", w.ns.String()).Str("deadLetterTo", to).Err(err).Msg("Expired document kept")
-			return ttl.ErrKept
+	for i, d := range docs {
+		docs[i] = e.DeadLetter(d, w.source())
+		if err := tw.checkDeadLetter(docs[i]); err != nil {
+			return nil, w.kept(to, err)
 		}
 	}
-	return nil
+	var stored []storage.RecordID
+	undo = func() error {
+		for _, id := range stored {
+			if err := tw.coll.Delete(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, d := range docs {
+		id, err := tw.storeDeadLetter(d)
+		if err == nil {
+			stored = append(stored, id)
+			continue
+		}
+		if retry(err) {
+			return nil, err
+		}
+		if err := undo(); err != nil {
+			return nil, err
+		}
+		return nil, w.kept(to, err)
+	}
+	return undo, nil
+}
+
+// kept tells the log why an expired document is not removed.
+func (w *writer) kept(to string, cause error) error {
+	w.c.svc.log.Warn().Str("ns", w.ns.String()).Str("deadLetterTo", to).Err(cause).Msg("Expired document kept: it cannot be dead-lettered")
+	return ttl.ErrKept
+}
+
+// checkDeadLetter refuses a dead letter that cannot be stored, before any of
+// its bucket is.
+func (w *writer) checkDeadLetter(d value.Doc) error {
+	if len(d) > MaxDocumentBytes {
+		return mongoerr.New(mongoerr.BSONObjectTooLarge, "dead letter too large")
+	}
+	return w.validate(w.stripped(d), nil)
 }
 
 // storeDeadLetter inserts a dead letter; one with the same _id makes way for
 // a fresh _id, so that nothing is lost.
-func (w *writer) storeDeadLetter(d value.Doc) error {
-	if len(d) > MaxDocumentBytes {
-		return mongoerr.New(mongoerr.BSONObjectTooLarge, "dead letter too large")
-	}
-	_, err := w.insert(d)
+func (w *writer) storeDeadLetter(d value.Doc) (storage.RecordID, error) {
+	id, err := w.insert(d)
 	if !mongoerr.Is(err, mongoerr.DuplicateKey) {
-		return err
+		return id, err
 	}
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)+32))
@@ -188,8 +225,7 @@ func (w *writer) storeDeadLetter(d value.Doc) error {
 		}
 		b.Raw(it.Element())
 	}
-	_, err = w.insert(b.Doc())
-	return err
+	return w.insert(b.Doc())
 }
 
 // source is the collection users know: for buckets, the time series.

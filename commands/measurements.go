@@ -113,6 +113,7 @@ func (c *Call) openMeasurements(x *execution, info *storage.Info, q *readQuery) 
 	if err != nil {
 		return nil, err
 	}
+	x.packed = true
 	a, err := c.access(x, b.info, &b.query)
 	if err != nil {
 		return nil, err
@@ -175,6 +176,7 @@ func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out upda
 	if err != nil {
 		return out, err
 	}
+	m.exec.packed = true
 	a, err := c.access(m.exec, b.info, &b.query)
 	if err != nil {
 		return out, err
@@ -209,6 +211,18 @@ func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.Re
 		r, ok := coll.Get(id)
 		if !ok {
 			return nil
+		}
+		if b.pushdown.MetaOnly && m.multi { // all of it, or nothing
+			hit, err := b.query.matcher.Match(m.exec.env, r.Doc)
+			if err != nil || !hit {
+				return err
+			}
+			n, err := timeseries.Count(b.meta.series, r.Doc)
+			if err != nil {
+				return err
+			}
+			removed = int64(n)
+			return c.newWriter(tx, coll, true).remove(r)
 		}
 		rest, n, err := timeseries.Filter(b.meta.series, r.Doc, b.meta.collator(), func(d value.Doc) (bool, error) {
 			if !m.multi && removed > 0 {
@@ -257,6 +271,7 @@ func (c *Call) updateMeta(m *modification, info *storage.Info) (out updated, err
 	if err := c.compileFilter(&q, metaOf(buckets)); err != nil {
 		return out, err
 	}
+	m.exec.packed = true
 	src, err := c.openRecords(m.exec, buckets, &q)
 	if err != nil {
 		return out, err
@@ -304,6 +319,14 @@ func (c *Call) updateBucket(m *modification, q *readQuery, u *update.Update, o *
 	out.matched += matched
 	out.modified += modified
 	return err
+}
+
+// shownBucket is a bucket as readers of system.buckets see it.
+func shownBucket(d value.Doc) value.Doc {
+	if plain, err := timeseries.Expand(d); err == nil {
+		return plain
+	}
+	return d // damaged: it is shown as it is
 }
 
 // documentsOf are the documents of a record: the measurements of a bucket,

@@ -154,6 +154,9 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	if v := w.meta.visible; v != nil && !v(&r, c.now) {
 		return false, nil
 	}
+	if w.meta.kind == timeSeriesBuckets {
+		r.Doc = shownBucket(r.Doc)
+	}
 	shown := r.Doc
 	if p := w.meta.docTTL; p != nil && p.ExposeTS {
 		shown = ttl.WithTS(&r)

@@ -128,8 +128,27 @@ func (c *Call) bucketIndex(tx storage.Tx, info *storage.Info, find value.Value) 
 	if find.Kind() != value.KindDocument {
 		return coll.Info(), find, nil
 	}
-	key, err := metaOf(info).series.BucketKey(find.Doc())
-	return coll.Info(), value.Document(key), err
+	name, err := metaOf(info).userIndex(metaOf(coll.Info()), find.Doc())
+	return coll.Info(), value.String(name), err
+}
+
+// userIndex finds the one index of a time series with a key pattern in the
+// user's terms. Several kinds of index on buckets look the same to users.
+func (m *collectionMeta) userIndex(buckets *collectionMeta, key value.Doc) (string, error) {
+	var found []value.Doc
+	for _, spec := range buckets.indexes {
+		d, ok := m.series.UserIndex(spec.Doc())
+		if ok && value.CompareDocs(d.Lookup("key").Doc(), key, nil) == 0 {
+			found = append(found, d)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", mongoerr.Newf(mongoerr.IndexNotFound, "can't find index with key: %s", key)
+	case 1:
+		return found[0].Lookup("name").Str(), nil
+	}
+	return "", mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", len(found), key, found[0], found[1])
 }
 
 // modifyTimeSeries applies the timeseries option of collMod.

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -97,6 +98,9 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	if err := s.config.readTestClock(); err != nil {
+		return nil, err
+	}
 	if err := s.openClock(); err != nil {
 		return nil, err
 	}
@@ -116,8 +120,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.service, err = commands.New(commands.Options{
-		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: cfg.Parameters,
-		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: cfg.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
+		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
+		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
 		Security: s.security(),
 	})
 	if err != nil {
@@ -136,6 +140,32 @@ func (s *Server) security() commands.Security {
 		sec.RotateCertificates = s.RotateCertificates
 	}
 	return sec
+}
+
+// readTestClock lets the parameter enableTestClock and the field TestClock
+// mean the same.
+func (c *Config) readTestClock() error {
+	const name = "enableTestClock"
+	if text, given := c.Parameters[name]; given {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		c.TestClock = c.TestClock || on
+	}
+	if !c.TestClock {
+		if c.Parameters["testClockStart"] != "" {
+			return fmt.Errorf("testClockStart needs %s", name)
+		}
+		return nil
+	}
+	parameters := maps.Clone(c.Parameters)
+	if parameters == nil {
+		parameters = map[string]string{}
+	}
+	parameters[name] = "true"
+	c.Parameters = parameters
+	return nil
 }
 
 // openClock picks the clock: a Manual one, frozen at testClockStart if that

@@ -9,7 +9,8 @@ import (
 // Remover removes one expired record within the transaction it was given in:
 // everything that belongs to a delete, and the copy to where dead letters
 // go. It returns the number of index keys removed. [ErrKept] tells that the
-// record must stay and that nothing was changed.
+// record must stay, [storage.ErrConflict] that an open transaction holds it;
+// in both cases nothing was changed.
 type Remover func(r storage.Record, e *Expired) (keys int, err error)
 
 // ErrKept is returned (or wrapped) by a [Remover] for a record that cannot
@@ -41,6 +42,7 @@ func (r Removed) any() bool {
 // sweep is the removal of what is due in one lane, batch by batch.
 type sweep struct {
 	now int64
+	all bool // a record that a transaction holds is an error
 
 	// The position behind the last entry that was looked at.
 	which int  // range
@@ -88,6 +90,8 @@ func (s *sweep) batch(coll storage.Collection, l *Lane, most int, remove Remover
 		switch {
 		case errors.Is(err, ErrKept):
 			r.Kept++
+		case errors.Is(err, storage.ErrConflict) && !s.all:
+			// An open transaction holds it; the next pass will find it.
 		case err != nil:
 			return r, true, err
 		default:
@@ -145,7 +149,7 @@ func (r *Rules) Settle(coll storage.Collection, now int64, remove Remover) (Remo
 		if r.Lanes[i].Policy != Document {
 			continue
 		}
-		s := sweep{now: now}
+		s := sweep{now: now, all: true}
 		for done := false; !done; {
 			var one Removed
 			var err error

@@ -68,8 +68,8 @@ func (t *laneTarget) idle(ctx context.Context, s *sweep) (idle bool, err error) 
 }
 
 // harmless are the errors that a pass does not speak of: the collection or
-// the index was dropped meanwhile, or an open transaction holds a due record,
-// which the next pass will find.
+// the index was dropped meanwhile, or an open transaction was in the way: the
+// next pass will find what is left.
 var harmless = []error{ErrGone, storage.ErrNotFound, storage.ErrNoIndex, storage.ErrConflict}
 
 func silent(err error) error {
