@@ -36,7 +36,7 @@ func runServer(t *testing.T, cfg server.Config) *server.Server {
 // connect makes a client; cred may be nil.
 func connect(t *testing.T, srv *server.Server, cred *options.Credential) *mongo.Client {
 	t.Helper()
-	o := options.Client().ApplyURI(srv.URI())
+	o := options.Client().ApplyURI(srv.URI()).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	if cred != nil {
 		o.SetAuth(*cred)
 	}

@@ -109,7 +109,7 @@ func (a *authority) client(certFile string) *tls.Config {
 }
 
 func (a *authority) connect(srv *server.Server, cfg *tls.Config, cred *options.Credential) *mongo.Client {
-	o := options.Client().ApplyURI(srv.URI()).SetServerSelectionTimeout(2 * time.Second)
+	o := options.Client().ApplyURI(srv.URI()).SetServerSelectionTimeout(2 * time.Second).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	if cfg != nil {
 		o.SetTLSConfig(cfg)
 	}
@@ -247,7 +247,11 @@ func TestRotateCertificates(t *testing.T) {
 	old, young := newAuthority(t), newAuthority(t)
 	path := old.issue("server.pem", pkix.Name{CommonName: "localhost"})
 	srv := runServer(t, server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: path}})
-	c := old.connect(srv, old.client(""), nil)
+	both := old.client("") // a client that goes on after the change
+	both.RootCAs = x509.NewCertPool()
+	both.RootCAs.AddCert(old.cert)
+	both.RootCAs.AddCert(young.cert)
+	c := old.connect(srv, both, nil)
 	mustRun(t, c, "admin", bson.D{{Key: "ping", Value: 1}})
 
 	if err := os.WriteFile(path, []byte("garbage"), 0o600); err != nil {
