@@ -66,6 +66,15 @@ type Engine interface {
 	Close() error
 }
 
+// Sharer is an engine that can commit the updates of several goroutines
+// together, which costs less than one by one.
+type Sharer interface {
+	// UpdateShared is Update, but fn may be run more than once, and by
+	// another goroutine: it must begin anew each time. What an earlier run
+	// did is undone.
+	UpdateShared(ctx context.Context, fn func(Tx) error) error
+}
+
 // EngineStats are totals since open, and sizes now.
 type EngineStats struct {
 	Name          string // "bunt"

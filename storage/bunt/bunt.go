@@ -54,7 +54,8 @@ type Engine struct {
 	dir    *os.File // the locked lock file
 	root   atomic.Pointer[root]
 	writer chan struct{} // holds one token: the right to write
-	log    *journal      // guarded by writer
+	shared sharedQueue
+	log    *journal // guarded by writer
 	sync   *syncer
 	locks  locks
 
@@ -74,7 +75,10 @@ type Engine struct {
 	background  sync.WaitGroup
 }
 
-var _ storage.Engine = (*Engine)(nil)
+var (
+	_ storage.Engine = (*Engine)(nil)
+	_ storage.Sharer = (*Engine)(nil)
+)
 
 // Open opens the engine, after cutting off what a crash left unfinished.
 func Open(opts Options) (*Engine, error) {

@@ -18,6 +18,7 @@ type tx struct {
 	writable bool
 	done     bool
 	changes  []*change
+	touched  int     // attempts to write
 	retired  []*coll // published collections whose records became orphans
 
 	snap    *snapshot // set in a snapshot transaction
@@ -40,6 +41,9 @@ func (t *tx) usable(write bool) error {
 		return storage.ErrClosed
 	case write && !t.writable:
 		return storage.ErrReadOnly
+	}
+	if write {
+		t.touched++
 	}
 	return nil
 }

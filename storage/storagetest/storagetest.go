@@ -65,6 +65,8 @@ func Run(t *testing.T, open Opener) {
 		{"Concurrent", testConcurrent},
 		{"Transfers", testTransfers},
 		{"Linearizable", testLinearizable},
+		{"Shared", testShared},
+		{"SharedPanic", testSharedPanic},
 		{"Simulation", testSimulation},
 	}
 	for _, s := range suites {
