@@ -195,11 +195,30 @@ func mayCreate(c *Call) error {
 	if !c.may(pattern(ns), "createCollection") && (given(c.Body, "capped") || !c.may(pattern(ns), "insert")) {
 		return errNotAuthorized
 	}
+	if err := c.mayMoveExpired(); err != nil {
+		return err
+	}
 	return c.mayDefineView()
+}
+
+// mayMoveExpired asks for the right to write where onExpire moves documents:
+// the server does it later in the name of nobody.
+func (c *Call) mayMoveExpired() error {
+	for name, v := range c.Body.Lookup("onExpire").Doc().All() {
+		if name == "deadLetterTo" {
+			if err := c.need(auth.Namespace(c.DB, v.Clone().Str()), "insert"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func mayCollMod(c *Call) error {
 	if err := c.need(pattern(c.target()), "collMod"); err != nil {
+		return err
+	}
+	if err := c.mayMoveExpired(); err != nil {
 		return err
 	}
 	return c.mayDefineView()

@@ -127,6 +127,8 @@ var privilegeCases = []struct{ db, command, who string }{
 	{"test", `{"killCursors": "x", "cursors": [{"$numberLong": "1"}]}`, everybody},
 	{"test", `{"create": "x"}`, makers},
 	{"test", `{"create": "v", "viewOn": "x", "pipeline": []}`, writers},
+	{"test", `{"create": "x", "onExpire": {"deadLetterTo": "y"}}`, inserters},
+	{"test", `{"collMod": "x", "onExpire": {"deadLetterTo": "y"}}`, "dbOwner restore root"},
 	{"test", `{"drop": "x"}`, makers},
 	{"test", `{"dropDatabase": 1}`, admins + " clusterAdmin"},
 	{"test", `{"createIndexes": "x", "indexes": []}`, makers},

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -190,6 +191,9 @@ func (s *Service) describe(op *operation, now int64) value.Doc {
 			}
 			b.Document("clientMetadata", meta)
 		}
+	}
+	if n, err := auth.ParseID(op.user); err == nil {
+		b.StartArray("effectiveUsers").StartDocument("").String("user", n.Name).String("db", n.DB).End().End()
 	}
 	running := max(now-op.started, 0)
 	b.Bool("active", true).String("currentOpTime", isoTime(now)).Int32("opid", op.id).
