@@ -45,6 +45,7 @@ type Options struct {
 	Shutdown   func()            // asked for by the shutdown command
 	DuskDB     string            // version of DuskDB itself
 	Lines      *LogLines         // the recent log, for getLog
+	RotateLog  func() error      // begins a new log file; nil: the log goes to no file
 	Warnings   []string          // startup warnings, for getLog
 	Security   Security          // who may use the server
 	Memory     int64             // bytes that the data may grow to; 0: no limit
@@ -77,6 +78,7 @@ type Service struct {
 	fsync      *fsyncLock
 	failCmd    *failPoint
 	profiler   *profiler
+	compaction autoCompaction
 	buckets    *timeseries.Catalog
 	background context.Context // ends when the server stops
 	processID  value.OID

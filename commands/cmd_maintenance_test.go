@@ -1,0 +1,159 @@
+package commands
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestConvertToCapped(t *testing.T) {
+	h := newHarness(t)
+	for i := range 40 {
+		h.ok(fmt.Sprintf(`{insert: "c", documents: [{_id: %d, pad: "%s"}]}`, i, strings.Repeat("x", 100)))
+	}
+	h.ok(`{createIndexes: "c", indexes: [{key: {pad: 1}, name: "pad_1"}]}`)
+	h.ok(`{convertToCapped: "c", size: 1024}`)
+	options := docs(h.ok(`{listCollections: 1, filter: {name: "c"}}`))[0].Lookup("options")
+	if options.Doc().String() != relaxed(`{capped: true, size: 1024}`).String() {
+		t.Errorf("options %s", options)
+	}
+	kept := docs(h.ok(`{find: "c"}`))
+	if len(kept) == 0 || len(kept) > 10 || kept[len(kept)-1].Lookup("_id").Int32() != 39 {
+		t.Errorf("kept %d documents, the last of them %v", len(kept), kept[len(kept)-1].Lookup("_id"))
+	}
+	if list := docs(h.ok(`{listIndexes: "c"}`)); len(list) != 1 {
+		t.Errorf("indexes %v", list)
+	}
+	h.ok(`{insert: "c", documents: [{_id: 40}]}`)
+}
+
+func TestCloneCollectionAsCapped(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
+	h.ok(`{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
+	h.holds("c", `{_id: 1} {_id: 2}`)
+	h.holds("d", `{_id: 1} {_id: 2}`)
+	h.ok(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.fails(48, `{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
+	h.fails(26, `{cloneCollectionAsCapped: "none", toCollection: "e", size: 4096}`)
+	h.fails(166, `{cloneCollectionAsCapped: "v", toCollection: "e", size: 4096}`)
+	h.fails(2, `{cloneCollectionAsCapped: "c", toCollection: "e", size: -1}`)
+	h.fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: 0}`)
+	h.fails(40414, `{cloneCollectionAsCapped: "c", toCollection: "e"}`)
+	h.fails(26, `{convertToCapped: "none", size: 4096}`)
+	h.fails(2, `{convertToCapped: "c", size: 0}`)
+	h.fails(40414, `{convertToCapped: "c"}`)
+	h.fails(73, `{convertToCapped: "", size: 1}`)
+}
+
+func TestCompact(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	if reply := h.ok(`{compact: "c"}`); !reply.Has("bytesFreed") {
+		t.Errorf("answered %s", reply)
+	}
+	if reply := h.ok(`{compact: "c", dryRun: true}`); !reply.Has("estimatedBytesFreed") {
+		t.Errorf("answered %s", reply)
+	}
+	h.fails(26, `{compact: "none"}`)
+	h.ok(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.fails(166, `{compact: "v"}`)
+	h.fails(51024, `{compact: "c", freeSpaceTargetMB: 0}`)
+	for command, code := range map[string]int32{
+		`{autoCompact: true, runOnce: true}`: 0, `{autoCompact: false}`: 0, `{autoCompact: false, runOnce: true}`: 72,
+		`{autoCompact: 1}`: 14, `{autoCompact: true, freeSpaceTargetMB: 0}`: 51024,
+	} {
+		if reply := h.admin(command); reply.Lookup("code").Int32() != code && reply.Lookup("code").Int32() != 314 {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+}
+
+func TestReIndex(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}]}`)
+	h.ok(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1", unique: true}]}`)
+	reply := h.ok(`{reIndex: "c"}`)
+	if reply.Lookup("nIndexesWas").Int32() != 2 || reply.Lookup("nIndexes").Int32() != 2 || reply.Lookup("indexes").Doc().Len() != 2 {
+		t.Errorf("answered %s", reply)
+	}
+	h.fails(11000, `{insert: "c", documents: [{_id: 1}]}`)
+	h.fails(11000, `{insert: "c", documents: [{_id: 3, a: 1}]}`)
+	if n := len(docs(h.ok(`{find: "c", filter: {a: 2}, hint: "a_1"}`))); n != 1 {
+		t.Errorf("found %d", n)
+	}
+	h.fails(26, `{reIndex: "none"}`)
+}
+
+func TestDBHash(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "b", documents: [{_id: 2}, {_id: 1}]}`)
+	h.ok(`{create: "a", capped: true, size: 4096}`)
+	reply := h.ok(`{dbHash: 1}`)
+	sum := md5.New()
+	sum.Write(relaxed(`{_id: 1}`))
+	sum.Write(relaxed(`{_id: 2}`))
+	b, a := hex.EncodeToString(sum.Sum(nil)), "d41d8cd98f00b204e9800998ecf8427e"
+	if got := reply.Lookup("collections").Doc().String(); got != value.NewDoc("a", value.String(a), "b", value.String(b)).String() {
+		t.Errorf("collections %s", got)
+	}
+	both := md5.Sum([]byte(a + b))
+	if got := reply.Lookup("md5").Str(); got != hex.EncodeToString(both[:]) {
+		t.Errorf("md5 %s", got)
+	}
+	if reply.Lookup("capped").Doc().Index(0).Str() != "a" || reply.Lookup("uuids").Doc().Len() != 2 {
+		t.Errorf("answered %s", reply)
+	}
+	if one := h.ok(`{dbHash: 1, collections: ["b"]}`).Lookup("collections").Doc(); one.Len() != 1 {
+		t.Errorf("collections %s", one)
+	}
+	h.fails(2, `{dbHash: 1, collections: [1]}`)
+}
+
+func TestFileMD5(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "fs.chunks", documents: [{files_id: 1, n: 1, data: {$binary: {base64: "bG8=", subType: "00"}}}, {files_id: 1, n: 0, data: {$binary: {base64: "aGVs", subType: "00"}}},
+		{files_id: 2, n: 1, data: {$binary: {base64: "aGVs", subType: "00"}}}]}`)
+	if reply := h.ok(`{filemd5: 1, root: "fs"}`); reply.Lookup("md5").Str() != "5d41402abc4b2a76b9719d911017c592" || reply.Lookup("numChunks").Int32() != 2 {
+		t.Errorf("answered %s", reply) // md5 of "hello"
+	}
+	if reply := h.ok(`{filemd5: 9, root: "fs"}`); reply.Lookup("md5").Str() != "d41d8cd98f00b204e9800998ecf8427e" {
+		t.Errorf("answered %s", reply)
+	}
+	h.fails(10042, `{filemd5: 2, root: "fs"}`)
+	h.fails(40414, `{filemd5: 1}`)
+}
+
+func TestLogCommands(t *testing.T) {
+	var out bytes.Buffer
+	rotated := 0
+	h := newHarnessWith(t, Options{Log: zerolog.New(&out), RotateLog: func() error { rotated++; return nil }})
+	for command, code := range map[string]int32{
+		`{logRotate: 1}`: 0, `{logRotate: "server"}`: 0, `{logRotate: "audit"}`: 344, `{logRotate: "x"}`: 4,
+		`{logApplicationMessage: "hello from the application"}`: 0, `{logApplicationMessage: 1}`: 14,
+		`{dropConnections: 1, hostAndPort: ["a:1"]}`: 0, `{dropConnections: 1}`: 40414, `{dropConnections: 1, hostAndPort: [":1"]}`: 9,
+	} {
+		if reply := h.admin(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+	if rotated != 2 || !strings.Contains(out.String(), "hello from the application") {
+		t.Errorf("rotated %d times, logged %s", rotated, out.String())
+	}
+}
+
+func TestSetIndexCommitQuorum(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	h.fails(27, `{setIndexCommitQuorum: "c", indexNames: ["a_1"], commitQuorum: 1}`)
+	h.fails(27, `{setIndexCommitQuorum: "c", indexNames: [], commitQuorum: 1}`)
+	h.fails(26, `{setIndexCommitQuorum: "none", indexNames: ["a_1"], commitQuorum: 1}`)
+	h.fails(40414, `{setIndexCommitQuorum: "c"}`)
+}
