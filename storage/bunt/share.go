@@ -3,6 +3,7 @@ package bunt
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
@@ -92,6 +93,7 @@ func (e *Engine) lead(own *sharedUpdate) {
 			return
 		default:
 		}
+		runtime.Gosched() // whoever is about to write may join
 		e.runGroup(e.shared.take())
 	}
 }
