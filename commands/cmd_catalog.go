@@ -64,7 +64,7 @@ func runDrop(c *Call) error {
 		if err != nil {
 			return err
 		}
-		existed, indexes = true, len(metaOf(coll.Info()).indexes)
+		existed, indexes = true, len(metaOf(coll.Info()).listed)
 		return c.dropWith(tx, coll.Info())
 	})
 	if err != nil {
@@ -319,7 +319,7 @@ func (c *Call) listedCollection(info *storage.Info, nameOnly bool) value.Doc {
 		b.Append("uuid", value.Binary(4, info.UUID[:]))
 	}
 	b.End()
-	for _, spec := range m.indexes {
+	for _, spec := range m.listed {
 		if spec.IsID() && m.kind != view && m.kind != timeSeries && m.clustered == nil {
 			b.Document("idIndex", spec.Doc())
 		}

@@ -117,13 +117,15 @@ func (c *Call) createTSIndexes(tx storage.Tx, coll *storage.Collection, given []
 	return rest, added, nil
 }
 
-// synthetic counts the indexes that are listed without being there: that on
-// _ts.
+// synthetic counts the indexes that are listed without being there, that on
+// _ts, less those that are there without being listed.
 func synthetic(info *storage.Info) int {
-	if metaOf(info).docTTL != nil {
-		return 1
+	m := metaOf(info)
+	n := len(m.listed) - len(m.indexes)
+	if m.docTTL != nil {
+		n++
 	}
-	return 0
+	return n
 }
 
 // parseIndexes reads the specifications, and tells which collection carries
@@ -212,7 +214,7 @@ func (c *Call) listedIndexes(info *storage.Info) ([]value.Doc, error) {
 		return c.listedBucketIndexes(info)
 	}
 	var docs []value.Doc
-	for _, spec := range metaOf(info).indexes {
+	for _, spec := range metaOf(info).listed {
 		docs = append(docs, spec.Doc())
 	}
 	if p := metaOf(info).docTTL; p != nil {

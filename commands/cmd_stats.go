@@ -42,7 +42,7 @@ func (c *Call) sizes(ns storage.Namespace) (s sizes, info *storage.Info, err err
 			}
 		}
 		s.count, s.bytes = coll.Count(), coll.Size()
-		for _, spec := range metaOf(coll.Info()).indexes {
+		for _, spec := range metaOf(coll.Info()).listed {
 			st, err := coll.IndexStats(spec.Name)
 			if err != nil {
 				return err
@@ -178,7 +178,7 @@ func runDBStats(c *Call) error {
 			collections++
 			objects += coll.Count()
 			bytes += coll.Size()
-			for _, spec := range m.indexes {
+			for _, spec := range m.listed {
 				if st, err := coll.IndexStats(spec.Name); err == nil {
 					indexes++
 					indexBytes += st.Bytes

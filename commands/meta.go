@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
@@ -42,7 +44,8 @@ type collectionMeta struct {
 	validationAction string // "error" or "warn"
 
 	collation *collation.Collation // nil: simple
-	indexes   []*index.Spec        // those that users see
+	indexes   []*index.Spec        // all but those that serve expiry alone
+	listed    []*index.Spec        // those of them that users see
 	text      *text.Index          // of the text index, nil if there is none
 
 	preImages bool
@@ -90,6 +93,10 @@ func (Indexer) Attach(info *storage.Info) any {
 			d := spec.Doc()
 			m.text, _ = text.NewIndex(d.Lookup("weights").Doc(), d.Lookup("default_language").Str(), d.Lookup("language_override").Str())
 		}
+	}
+	m.listed = m.indexes
+	if m.kind == timeSeriesBuckets { // clustered by _id, for users
+		m.listed = slices.DeleteFunc(slices.Clone(m.indexes), (*index.Spec).IsID)
 	}
 	if m.kind != timeSeries { // its buckets expire
 		m.rules = ttl.NewRules(info)

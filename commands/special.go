@@ -89,7 +89,7 @@ func openIndexStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	}
 	hostName, _ := os.Hostname()
 	var docs []value.Doc
-	for _, spec := range metaOf(info).indexes {
+	for _, spec := range metaOf(info).listed {
 		use := c.svc.indexUse.of(ns.String(), spec.Name, c.now)
 		b := value.NewBuilder()
 		b.String("name", spec.Name).Document("key", spec.Key).String("host", hostName)
@@ -196,7 +196,7 @@ func catalogEntry(info *storage.Info) value.Doc {
 	}
 	b.StartDocument("md").String("ns", info.Namespace.String()).Document("options", info.Options)
 	b.StartArray("indexes")
-	for _, spec := range m.indexes {
+	for _, spec := range m.listed {
 		b.StartDocument("").Document("spec", spec.Doc()).Bool("ready", true).End()
 	}
 	b.End()

@@ -120,14 +120,14 @@ func (v *validation) append(ns storage.Namespace) {
 	b := v.c.reply
 	b.String("ns", ns.String()).Append("uuid", value.Binary(4, v.info.UUID[:])).Append("nInvalidDocuments", value.Int(v.invalid)).
 		Append("nNonCompliantDocuments", value.Int(v.failing)).Append("nrecords", value.Int(v.records)).
-		Append("nIndexes", value.Int(int64(len(v.meta.indexes))))
+		Append("nIndexes", value.Int(int64(len(v.meta.listed))))
 	b.StartDocument("keysPerIndex")
-	for _, s := range v.meta.indexes {
+	for _, s := range v.meta.listed {
 		b.Append(s.Name, value.Int(v.keys[s.Name]))
 	}
 	b.End()
 	b.StartDocument("indexDetails")
-	for _, s := range v.meta.indexes {
+	for _, s := range v.meta.listed {
 		b.StartDocument(s.Name).Bool("valid", len(v.problems) == 0).Document("spec", s.Doc()).End()
 	}
 	b.End()
