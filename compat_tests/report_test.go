@@ -2,6 +2,7 @@ package compat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -11,21 +12,27 @@ import (
 	"time"
 )
 
-// clientLimit is how long one client program may take.
-const clientLimit = 2 * time.Minute
+// clientLimit is how long one client program may take; a first build of the
+// Rust driver takes longer.
+const (
+	clientLimit = 2 * time.Minute
+	rustLimit   = 8 * time.Minute
+)
 
 // client is a program in another language.
 type client struct {
 	args []string
 	dir  string
 	env  []string
+
+	limit time.Duration // 0: clientLimit
 }
 
 // output runs a client and returns what it printed. The client must exit
 // with 0 unless it printed a report of failures.
 func (c client) output(t *testing.T) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), clientLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(c.limit, clientLimit))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Dir = c.dir
@@ -96,4 +103,10 @@ func datasets(t *testing.T) string {
 	t.Helper()
 	need(t, "node", "npm")
 	return filepath.Join(nodeClients.path(t), "node_modules", "vega-datasets", "data")
+}
+
+// pkgConfig is the flags to build against a C library, if it is installed.
+func pkgConfig(library string) (string, bool) {
+	out, err := exec.Command("pkg-config", "--cflags", "--libs", library).Output()
+	return string(out), err == nil
 }

@@ -1,0 +1,62 @@
+package compat
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The drivers of other languages: everyday work and an expiry each.
+
+func TestNodeDriver(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--test-clock")
+	nodeScript(t, "driver.js", "URI="+s.URI, "DATASETS="+datasets(t)).reports(t)
+}
+
+func TestMongoose(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--test-clock")
+	nodeScript(t, "odm.js", "URI="+s.URI).reports(t)
+}
+
+func TestPyMongo(t *testing.T) {
+	t.Parallel()
+	need(t, "python3")
+	s := start(t, "--test-clock")
+	python := filepath.Join(pythonClients.path(t), "venv", "bin", "python")
+	client{args: []string{python, folder(t, "python", "driver.py")}, env: []string{"URI=" + s.URI, "DATASETS=" + datasets(t)}}.reports(t)
+}
+
+func TestJava(t *testing.T) {
+	t.Parallel()
+	need(t, "java", "mvn")
+	s := start(t, "--test-clock")
+	jars := filepath.Join(javaClients.path(t), "lib", "*")
+	client{args: []string{"java", "-cp", jars, folder(t, "java", "Driver.java")}, env: []string{"URI=" + s.URI}}.reports(t)
+}
+
+func TestRust(t *testing.T) {
+	t.Parallel()
+	need(t, "cargo")
+	s := start(t, "--test-clock")
+	target := filepath.Join(cacheDir(t), "rust-target")
+	c := client{args: []string{"cargo", "build", "--locked", "--target-dir", target}, dir: folder(t, "rust"), limit: rustLimit}
+	c.output(t)
+	client{args: []string{filepath.Join(target, "debug", "duskdb-compat")}, env: []string{"URI=" + s.URI}}.reports(t)
+}
+
+// The C driver needs a compiler and libmongoc with its headers.
+func TestC(t *testing.T) {
+	t.Parallel()
+	need(t, "cc", "pkg-config")
+	flags, ok := pkgConfig("libmongoc-1.0")
+	if !ok {
+		t.Skip("libmongoc is not installed")
+	}
+	s := start(t, "--test-clock")
+	program := filepath.Join(t.TempDir(), "driver")
+	args := append([]string{"cc", "-Wall", "-o", program, folder(t, "c", "driver.c")}, strings.Fields(flags)...)
+	client{args: args}.output(t)
+	client{args: []string{program}, env: []string{"URI=" + s.URI}}.reports(t)
+}
