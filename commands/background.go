@@ -9,6 +9,8 @@ import (
 func (s *Service) Start(ctx context.Context) {
 	s.background = ctx
 	go s.housekeeping(ctx)
+	go s.transactionHousekeeping(ctx)
+	go s.oplog.trimmer(ctx)
 	s.monitor.Start(ctx)
 }
 
@@ -27,6 +29,7 @@ func (s *Service) housekeeping(ctx context.Context) {
 		s.memory.refresh()
 		s.cursors.expire(now, time.Duration(s.params.int("cursorTimeoutMillis"))*time.Millisecond)
 		s.sessions.expire(now, time.Duration(s.params.int("localLogicalSessionTimeoutMinutes"))*time.Minute)
+		s.logHousekeeping()
 	}
 }
 

@@ -42,11 +42,13 @@ func (c *Call) firstBatch(r cursorRequest) error {
 		ns: r.ns, it: r.it, session: c.session, user: c.userName(), noTimeout: r.noTimeout,
 		tailable: r.tailable, awaitData: r.awaitData, created: c.Body.Clone(), setOp: r.setOp, extra: r.extra,
 	}
+	cur.held = c.held
 	if cur.setOp == nil && r.exec != nil {
 		cur.setOp = r.exec.resume
 	}
 	if c.transaction() != nil {
 		cur.txnNumber = c.generic.txnNumber
+		c.transaction().cursors = true
 	}
 	done, err := c.appendBatch(cur, size)
 	if err != nil {
@@ -57,6 +59,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	if r.extra != nil {
 		r.extra(c.reply)
 	}
+	c.appendSnapshotTime(c.reply)
 	var id int64
 	if (!done || r.tailable) && !r.singleBatch {
 		if err := c.svc.cursors.add(cur); err != nil {

@@ -35,6 +35,15 @@ type Call struct {
 	fixedLabels bool
 	// noOK is set by commands that write "ok" themselves.
 	noOK bool
+	// snapshot is the state that a read with read concern snapshot sees.
+	snapshot storage.Tx
+	held     *heldSnapshot
+	// changeStream is set by commands that open or read a change stream.
+	changeStream bool
+	// log is where the changes of the running engine transaction are noted,
+	// outside multi-document transactions.
+	log   *recorder
+	retry retryable
 	// sends is what the running engine transaction does to queues.
 	sends queueChanges
 
@@ -47,7 +56,10 @@ type Call struct {
 // else the latest.
 func (c *Call) view(fn func(storage.Tx) error) error {
 	if t := c.transaction(); t != nil {
-		return fn(t.tx)
+		return fn(t.view)
+	}
+	if c.snapshot != nil {
+		return fn(c.snapshot)
 	}
 	return c.svc.engine.View(c.ctx, fn)
 }
@@ -57,15 +69,18 @@ func (c *Call) view(fn func(storage.Tx) error) error {
 // open transaction waits for that transaction to end.
 func (c *Call) update(fn func(storage.Tx) error) error {
 	if t := c.transaction(); t != nil {
-		return fn(t.tx)
+		return fn(t.view)
 	}
 	for {
 		if err := c.waitUnlocked(); err != nil {
 			return err
 		}
 		ended := c.svc.sessions.txnEnded.wait()
-		c.sends.begin()
-		err := c.svc.engine.Update(c.ctx, fn)
+		err := c.svc.share(c.ctx, func(tx storage.Tx) error {
+			c.sends.begin()
+			return c.record(tx, fn)
+		})
+		c.recorded(err)
 		if err == nil {
 			c.sends.committed()
 			c.svc.changes.signal()
@@ -82,12 +97,13 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 	}
 }
 
-// transaction is the open multi-document transaction of the command, if any.
-func (c *Call) transaction() *transaction {
-	if c.session == nil || c.generic.autocommit == nil {
-		return nil
+// share runs an update that may be run again, and together with those of
+// other commands, if the engine can do that.
+func (s *Service) share(ctx context.Context, fn func(storage.Tx) error) error {
+	if sharer, ok := s.engine.(storage.Sharer); ok {
+		return sharer.UpdateShared(ctx, fn)
 	}
-	return c.session.txn
+	return s.engine.Update(ctx, fn)
 }
 
 // interrupted tells whether the command was killed or ran out of time.

@@ -3,21 +3,75 @@ package commands
 import (
 	"sync"
 
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// timestamps hands out BSON timestamps that never repeat nor go back.
+// electionTerm is the term of the one member's only election.
+const electionTerm = 1
+
+// timestamps hands out BSON timestamps that never repeat nor go back: the
+// cluster time. Entries of the change log take theirs while they are the
+// only writer, so the log is in the order of its timestamps.
 type timestamps struct {
 	mu   sync.Mutex
 	last uint64
 }
 
-// nextTimestamp is a unique timestamp at or after an instant in
-// milliseconds.
-func (s *Service) nextTimestamp(now int64) value.Value {
-	t := &s.stamps
+// next is a fresh timestamp at or after an instant in milliseconds.
+func (t *timestamps) next(now int64) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.last = max(t.last+1, uint64(now/1000)<<32|1)
-	return value.Timestamp(uint32(t.last>>32), uint32(t.last))
+	t.last = max(t.last+1, uint64(max(now, 0)/1000)<<32|1)
+	return t.last
 }
+
+// current is the newest timestamp.
+func (t *timestamps) current() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
+}
+
+// advance makes sure that no later timestamp is below ts.
+func (t *timestamps) advance(ts uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = max(t.last, ts)
+}
+
+// nextTimestamp is a unique timestamp at or after an instant in
+// milliseconds.
+func (s *Service) nextTimestamp(now int64) value.Value { return stampValue(s.stamps.next(now)) }
+
+func stampValue(ts uint64) value.Value { return value.Timestamp(uint32(ts>>32), uint32(ts)) }
+
+func stampOf(v value.Value) uint64 {
+	t, i := v.Timestamp()
+	return uint64(t)<<32 | uint64(i)
+}
+
+// afterClusterTime honours readConcern.afterClusterTime. What is committed
+// is visible at once here, so there is nothing to wait for; but a time that
+// this server never gave out is none to read after.
+func (c *Call) afterClusterTime() error {
+	v := c.generic.readConcern.Lookup("afterClusterTime")
+	if v.IsMissing() {
+		return nil
+	}
+	ts := stampOf(v)
+	if ts == 0 {
+		return mongoerr.New(mongoerr.InvalidOptions, "afterClusterTime cannot be a null timestamp")
+	}
+	// A client that talked to another server may be ahead of our clock: the
+	// cluster time follows it, as it does in a cluster, but not far.
+	if limit := uint64(c.now/1000+maxClockDrift) << 32; ts > limit {
+		return mongoerr.Newf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", ts>>32, c.now/1000)
+	}
+	c.svc.stamps.advance(ts)
+	return nil
+}
+
+// maxClockDrift is how many seconds a client's cluster time may be ahead of
+// the clock.
+const maxClockDrift = 365 * 24 * 3600

@@ -130,6 +130,9 @@ func runDropDatabase(c *Call) error {
 				return err
 			}
 		}
+		if dropped {
+			c.recorder().dropDatabase(c.DB)
+		}
 		return nil
 	})
 	if err != nil {

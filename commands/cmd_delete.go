@@ -43,7 +43,7 @@ func runDelete(c *Call) error {
 	c.svc.metrics.opcounters.remove.Add(int64(n))
 	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered}
 	for i, d := range statements {
-		out, err := c.deleteStatement(w, d, a.Let)
+		out, err := c.retried(i, func() (updated, error) { return c.deleteStatement(w, d, a.Let) })
 		w.n += out.matched
 		if err != nil {
 			if err := w.fail(i, err); err != nil {
@@ -70,6 +70,9 @@ func (c *Call) deleteStatement(w *batchWrite, d, let value.Doc) (updated, error)
 	}
 	if !ok || limit < 0 || limit > 1 {
 		return updated{}, mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", s.Limit)
+	}
+	if err := c.checkSingle(limit == 0, "limit=0"); err != nil {
+		return updated{}, err
 	}
 	m := modification{ns: w.ns, filter: s.Q, let: let, multi: limit == 0, collation: s.Collation, hint: s.Hint}
 	return c.modify(&m)

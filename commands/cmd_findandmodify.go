@@ -53,9 +53,19 @@ func runFindAndModify(c *Call) error {
 	if !a.Remove {
 		m.update = a.Update
 	}
-	out, err := c.modify(&m)
+	c.retry.image = imageBefore
+	if bool(a.New) {
+		c.retry.image = imageAfter
+	}
+	out, err := c.retried(0, func() (updated, error) { return c.modify(&m) })
 	if err != nil {
 		return err
+	}
+	if m.exec == nil { // the answer to an earlier attempt
+		m.exec = newExecution(c)
+		if err := m.compileFields(nil); err != nil {
+			return err
+		}
 	}
 	if err := c.replyFindAndModify(&a, &m, out); err != nil {
 		return err
@@ -113,6 +123,7 @@ func (c *Call) replyFindAndModify(a *findAndModifyArgs, m *modification, out upd
 	} else {
 		b.Document("value", doc)
 	}
+	c.appendRetried()
 	return nil
 }
 

@@ -73,6 +73,9 @@ func (c *Call) checkCursorTransaction(cur *cursor) error {
 }
 
 func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
+	if cur.held != nil {
+		defer c.useSnapshot(cur.held)()
+	}
 	c.counts.origin = cur.created
 	if cur.setOp != nil {
 		cur.setOp(c)

@@ -86,8 +86,16 @@ type batchWrite struct {
 // fail notes the error of one statement. Errors that end the whole command
 // are returned.
 func (w *batchWrite) fail(i int, err error) error {
-	if fatal(err) || w.c.transaction() != nil {
+	if fatal(err) {
 		return err
+	}
+	if t := w.c.transaction(); t != nil { // it ends, and with it the batch
+		if transient(err) {
+			return err
+		}
+		t.failed = true
+		w.errs, w.stopped = append(w.errs, mongoerr.NewWriteError(i, err)), true
+		return nil
 	}
 	w.errs = append(w.errs, mongoerr.NewWriteError(i, err))
 	w.stopped = w.ordered
@@ -109,6 +117,7 @@ func (w *batchWrite) finish() error {
 	if len(w.errs) > 0 {
 		mongoerr.AppendWriteErrors(w.c.reply, w.errs)
 	}
+	w.c.appendRetried()
 	return w.c.wait()
 }
 
@@ -122,6 +131,10 @@ func (w *batchWrite) insertAll(docs iter.Seq2[int, value.Doc]) error {
 	chunk := make([]numbered, 0, 1)
 	bytes := 0
 	for i, d := range docs {
+		if w.c.statement(i) != nil { // inserted by an earlier attempt
+			w.n++
+			continue
+		}
 		prepared, err := w.c.prepareInsert(d)
 		if err != nil {
 			if w.ordered { // what came before is stored first
@@ -165,6 +178,7 @@ func (w *batchWrite) insertChunk(chunk []numbered) error {
 		}
 		wr := w.c.newWriter(tx, coll, w.bypass)
 		for _, e := range chunk {
+			w.c.atStatement(e.i)
 			if _, err := wr.insert(e.d); err != nil {
 				if retry(err) {
 					return err

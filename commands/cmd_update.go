@@ -58,7 +58,7 @@ func runUpdate(c *Call) error {
 	var modified int64
 	var upserted []upsertedID
 	for i, d := range statements {
-		out, err := c.updateStatement(w, d, a.Let)
+		out, err := c.retried(i, func() (updated, error) { return c.updateStatement(w, d, a.Let) })
 		if err != nil {
 			if err := w.fail(i, err); err != nil {
 				return err
@@ -99,6 +99,9 @@ func (c *Call) updateStatement(w *batchWrite, d value.Doc, let value.Doc) (updat
 	}
 	if s.Multi && s.Sort != nil {
 		return updated{}, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
+	}
+	if err := c.checkSingle(bool(s.Multi), "multi=true"); err != nil {
+		return updated{}, err
 	}
 	m := modification{
 		ns: w.ns, filter: s.Q, update: s.U, constants: s.C, let: let, multi: bool(s.Multi), upsert: bool(s.Upsert),

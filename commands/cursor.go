@@ -26,6 +26,7 @@ type cursor struct {
 	session   *session
 	user      string
 	txnNumber *int64
+	held      *heldSnapshot // the state it reads, nil: the latest
 	noTimeout bool
 	tailable  bool
 	awaitData bool

@@ -152,10 +152,7 @@ func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 }
 
 func (s *Service) errorLabels(c *Call, e *mongoerr.Error) []string {
-	if c.transaction() != nil && e.Code == mongoerr.WriteConflict && !e.HasLabel("TransientTransactionError") {
-		return []string{"TransientTransactionError"}
-	}
-	return nil
+	return c.errorLabels(e)
 }
 
 // appendTrailer writes what follows every reply.

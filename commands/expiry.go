@@ -43,7 +43,9 @@ func (s serviceStore) View(ctx context.Context, fn func(storage.Tx) error) error
 }
 
 func (s serviceStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	err := s.svc.engine.Update(ctx, fn)
+	call := s.svc.internalCall(ctx)
+	err := s.svc.engine.Update(ctx, func(tx storage.Tx) error { return call.record(tx, fn) })
+	call.recorded(err)
 	if err == nil {
 		s.svc.changes.signal()
 	}
@@ -65,13 +67,16 @@ func (h expiryHost) View(ctx context.Context, c *ttl.Collection, fn func(storage
 func (h expiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(storage.Collection, *ttl.Rules, ttl.Remover) error) error {
 	call := h.svc.internalCall(ctx)
 	err := h.svc.engine.Update(ctx, func(tx storage.Tx) error {
-		coll, err := findByUUID(tx, c)
-		if err != nil {
-			return err
-		}
-		w := call.newWriter(tx, coll, true)
-		return fn(coll, metaOf(coll.Info()).rules, w.expire)
+		return call.record(tx, func(tx storage.Tx) error {
+			coll, err := findByUUID(tx, c)
+			if err != nil {
+				return err
+			}
+			w := call.newWriter(tx, coll, true)
+			return fn(coll, metaOf(coll.Info()).rules, w.expire)
+		})
 	})
+	call.recorded(err)
 	if err == nil {
 		h.svc.changes.signal()
 	}

@@ -13,7 +13,7 @@ type generic struct {
 	lsid         value.Doc
 	txnNumber    *int64
 	autocommit   *bool
-	startTxn     bool
+	startTxn     *bool
 	readConcern  value.Doc
 	writeConcern value.Doc
 	maxTime      time.Duration
@@ -68,7 +68,8 @@ func (g *generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindBool {
 			return typeError("OperationSessionInfo.startTransaction", v, "bool")
 		}
-		g.startTxn = v.Bool()
+		b := v.Bool()
+		g.startTxn = &b
 	case "readConcern":
 		return g.readReadConcern(v)
 	case "writeConcern":

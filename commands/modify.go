@@ -185,6 +185,10 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 		return true, w.touch(r)
 	}
 	out.modified++
+	if log := c.recorder(); log != nil {
+		log.replacing, log.touched = m.compile.IsReplacement(), m.compile.TouchedPaths()
+		defer func() { log.replacing, log.touched = false, nil }()
+	}
 	return true, w.replace(r, d)
 }
 

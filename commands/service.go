@@ -50,6 +50,15 @@ type Options struct {
 	Security   Security          // who may use the server
 	Memory     int64             // bytes that the data may grow to; 0: no limit
 	MaxConns   int               // most connections, for serverStatus; 0: no limit
+
+	OplogBytes              int64 // bound of the change log; 0: 64 MB, negative: none is kept
+	OplogMinRetentionMillis int64 // how long its entries are kept at least
+	// ReplSet is the name of the replica set whose only member this server
+	// says it is; "": it is a standalone.
+	ReplSet string
+	// AdvertiseHost is the member's "host:port"; "": the address that the
+	// client connected to.
+	AdvertiseHost string
 }
 
 // Service runs commands. It is safe for concurrent use.
@@ -62,30 +71,34 @@ type Service struct {
 	table    map[string]*command
 	commands []*command // sorted by name, without aliases
 
-	real       clock.Clock // for what must not follow a test clock: cursors, sessions
-	params     *parameters
-	auth       *auth.Manager
-	cursors    *cursorRegistry
-	sessions   *sessionRegistry
-	ops        *operationRegistry
-	metrics    metrics
-	stamps     timestamps
-	memory     *memoryGuard
-	began      time.Time    // real time of the start
-	outs       atomic.Int64 // names for the collections $out writes into
-	usage      usage
-	indexUse   indexUse
-	fsync      *fsyncLock
-	failCmd    *failPoint
-	profiler   *profiler
-	compaction autoCompaction
-	buckets    *timeseries.Catalog
-	background context.Context // ends when the server stops
-	processID  value.OID
-	monitor    *ttl.Monitor
-	changes    *broadcast // signalled after every committed write
-	queues     *queue.Broker
-	lastConn   atomic.Int64
+	real          clock.Clock // for what must not follow a test clock: cursors, sessions
+	params        *parameters
+	auth          *auth.Manager
+	cursors       *cursorRegistry
+	sessions      *sessionRegistry
+	ops           *operationRegistry
+	metrics       metrics
+	stamps        timestamps
+	oplog         *changeLog
+	records       sessionRecords
+	snapshots     snapshots
+	streamOptions streamOptions
+	memory        *memoryGuard
+	began         time.Time    // real time of the start
+	outs          atomic.Int64 // names for the collections $out writes into
+	usage         usage
+	indexUse      indexUse
+	fsync         *fsyncLock
+	failCmd       *failPoint
+	buckets       *timeseries.Catalog
+	background    context.Context // ends when the server stops
+	processID     value.OID
+	monitor       *ttl.Monitor
+	changes       *broadcast // signalled after every committed write
+	queues        *queue.Broker
+	lastConn      atomic.Int64
+	profiler      *profiler
+	compaction    autoCompaction
 }
 
 // New makes a Service over an open engine.
@@ -107,6 +120,9 @@ func New(o Options) (*Service, error) {
 	s.queues = queue.NewBroker(s.clock, s.real, s.monitor.Metrics())
 	s.buildTable()
 	if err := s.openAuth(); err != nil {
+		return nil, err
+	}
+	if err := s.openLog(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -136,4 +152,5 @@ func (s *Service) Close() {
 	s.queues.Close()
 	s.cursors.closeAll()
 	s.sessions.closeAll(context.Background())
+	s.snapshots.close()
 }

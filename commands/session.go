@@ -3,10 +3,10 @@ package commands
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -23,37 +23,65 @@ type sessionKey struct {
 // session is a logical session.
 type session struct {
 	key      sessionKey
-	mu       sync.Mutex // held by the command that works in the session's transaction
-	lastUsed time.Time  // guarded by the registry
-	number   int64      // highest txnNumber seen
-	txn      *transaction
+	lastUsed time.Time // guarded by the registry
+
+	// turn holds one token: the right to work with the session's number.
+	// Commands that carry a txnNumber take it, so that they run one after
+	// the other; what follows belongs to whoever has it.
+	turn     chan struct{}
+	number   int64 // highest txnNumber seen, -1 before any
+	state    txnState
+	restored bool                        // its record has been read
+	txn      atomic.Pointer[transaction] // open transaction; may be looked at by anyone
+	history  *retryHistory               // what the retryable write of that number has done
 }
 
-// transaction is an open multi-document transaction.
-type transaction struct {
-	sends   queueChanges // call t.sends.committed() once it has committed
-	number  int64
-	tx      storage.Txn
-	now     int64 // instant of the first statement
-	started time.Time
+func newSession(key sessionKey) *session {
+	s := &session{key: key, number: -1, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
 }
+
+// checkOut waits for the turn.
+func (s *session) checkOut(ctx context.Context) error {
+	select {
+	case <-s.turn:
+		return nil
+	default:
+	}
+	select {
+	case <-s.turn:
+		return nil
+	case <-ctx.Done():
+		return mongoerr.From(context.Cause(ctx))
+	}
+}
+
+// tryCheckOut takes the turn if nobody has it.
+func (s *session) tryCheckOut() bool {
+	select {
+	case <-s.turn:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *session) checkIn() { s.turn <- struct{}{} }
 
 // inTransaction reports whether a transaction is open.
-func (s *session) inTransaction() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.txn != nil
-}
+func (s *session) inTransaction() bool { return s.txn.Load() != nil }
 
 // sessionRegistry holds the live sessions.
 type sessionRegistry struct {
 	mu       sync.Mutex
 	sessions map[sessionKey]*session
-	txnEnded *broadcast // signalled whenever a transaction ends
+	txnEnded *broadcast     // signalled whenever a transaction ends
+	onEnd    func(*session) // called with the turn when a session is forgotten
 }
 
 func newSessionRegistry() *sessionRegistry {
-	return &sessionRegistry{sessions: map[sessionKey]*session{}, txnEnded: newBroadcast()}
+	return &sessionRegistry{sessions: map[sessionKey]*session{}, txnEnded: newBroadcast(), onEnd: func(*session) {}}
 }
 
 // parseLSID reads an lsid document.
@@ -77,7 +105,7 @@ func (r *sessionRegistry) use(key sessionKey, now time.Time) *session {
 	defer r.mu.Unlock()
 	s := r.sessions[key]
 	if s == nil {
-		s = &session{key: key, number: -1}
+		s = newSession(key)
 		r.sessions[key] = s
 	}
 	s.lastUsed = now
@@ -95,21 +123,12 @@ func (r *sessionRegistry) end(match func(*session) bool) (ended []*session) {
 	}
 	r.mu.Unlock()
 	for _, s := range ended {
-		s.mu.Lock()
-		r.abort(s)
-		s.mu.Unlock()
+		if s.checkOut(context.Background()) == nil {
+			r.onEnd(s)
+			s.checkIn()
+		}
 	}
 	return ended
-}
-
-// abort ends the session's transaction, if any. s.mu is held.
-func (r *sessionRegistry) abort(s *session) {
-	if s.txn == nil {
-		return
-	}
-	s.txn.tx.Abort()
-	s.txn = nil
-	r.txnEnded.signal()
 }
 
 // list returns the live sessions.

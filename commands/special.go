@@ -114,21 +114,6 @@ func openCurrentOp(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	return agg.Docs(docs...), nil
 }
 
-// idleTransactions describes the open transactions no command is working in.
-func (s *Service) idleTransactions(int64) (docs []value.Doc) {
-	for _, session := range s.sessions.list() {
-		if !session.inTransaction() {
-			continue
-		}
-		b := value.NewBuilder()
-		b.String("type", "idleSession").Bool("active", false).String("op", "none").String("ns", "")
-		b.StartDocument("lsid").Append("id", value.Binary(4, session.key.id[:])).End()
-		b.StartDocument("transaction").StartDocument("parameters").Int64("txnNumber", session.number).Bool("autocommit", false).End().End()
-		docs = append(docs, b.Doc())
-	}
-	return docs
-}
-
 func openSessions(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.x.running()
 	all := s.Spec.Lookup("allUsers").Truthy()

@@ -50,6 +50,7 @@ func commandFamilies() [][]command {
 		diagnosticCommands(),
 		parameterCommands(),
 		sessionCommands(),
+		transactionCommands(),
 		catalogCommands(),
 		statsCommands(),
 		expiryCommands(),

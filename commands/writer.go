@@ -95,6 +95,10 @@ func (w *writer) stripped(d value.Doc) value.Doc {
 
 // remove deletes a record.
 func (w *writer) remove(r storage.Record) error {
+	if log := w.c.recorder(); log != nil {
+		log.expired = w.expired
+		defer func() { log.expired = nil }()
+	}
 	return translate(w.ns, w.coll.Delete(r.ID))
 }
 

@@ -1,0 +1,268 @@
+package commands
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Updates are logged as the difference between two versions of a document,
+// in mongod's format $v: 2:
+//
+//	{d: {gone: false}, u: {changed: value}, i: {new: value}, sSub: {…}}
+//
+// d, u and i are fields deleted, updated and inserted; s<name> is the
+// difference of an embedded document, or of an array:
+//
+//	{a: true, l: new length, u<index>: value, s<index>: {…}}
+//
+// A differ makes it in one pass over the bytes of both versions.
+
+// differ compares two versions of a document.
+type differ struct {
+	// touched are the paths that the update named. What stands below none
+	// of them, or is itself named, is logged whole, as an update by
+	// operators is. nil: an update that may have touched anything.
+	touched []string
+	path    []byte
+}
+
+// diffDocs appends to b the fields that describe how old became new.
+func (x *differ) diffDocs(b *value.Builder, old, new value.Doc) {
+	var deleted, inserted, updated, sub value.Builder
+	deleted.Reset(nil)
+	inserted.Reset(nil)
+	updated.Reset(nil)
+	sub.Reset(nil)
+	var gone []string
+	o, n := old.Iter(), new.Iter()
+	moreOld, moreNew := o.Next(), n.Next()
+	for moreOld && moreNew {
+		if !bytes.Equal(o.KeyBytes(), n.KeyBytes()) {
+			gone = append(gone, o.Key())
+			moreOld = o.Next()
+			continue
+		}
+		if !bytes.Equal(o.Element(), n.Element()) {
+			x.changed(&updated, &sub, o.Key(), n.Key(), o.Value(), n.Value())
+		}
+		moreOld, moreNew = o.Next(), n.Next()
+	}
+	for ; moreOld; moreOld = o.Next() {
+		gone = append(gone, o.Key())
+	}
+	for ; moreNew; moreNew = n.Next() {
+		inserted.Raw(n.Element())
+		gone = without(gone, n.Key())
+	}
+	for _, name := range gone {
+		deleted.Bool(name, false)
+	}
+	for _, part := range []struct {
+		name string
+		doc  value.Doc
+	}{{"d", deleted.Doc()}, {"u", updated.Doc()}, {"i", inserted.Doc()}} {
+		if !part.doc.IsEmpty() {
+			b.Document(part.name, part.doc)
+		}
+	}
+	subs := sub.Doc().Iter()
+	b.Raw(subs.Rest())
+}
+
+func without(names []string, name string) []string {
+	for i, n := range names {
+		if n == name {
+			return append(names[:i], names[i+1:]...)
+		}
+	}
+	return names
+}
+
+// changed logs a field that has another value now: in whole, or as the
+// difference of what it contains.
+func (x *differ) changed(updated, sub *value.Builder, name, newName string, old, new value.Value) {
+	mark := len(x.path)
+	if mark > 0 {
+		x.path = append(x.path, '.')
+	}
+	x.path = append(x.path, name...)
+	if d := x.nested(old, new); d != nil && len(d) < len(new.Bytes()) {
+		sub.Document("s"+newName, d)
+	} else {
+		updated.Append(newName, new)
+	}
+	x.path = x.path[:mark]
+}
+
+// nested is the difference of two embedded documents or arrays; nil if the
+// new one is to be logged whole.
+func (x *differ) nested(old, new value.Value) value.Doc {
+	if old.Kind() != new.Kind() {
+		return nil
+	}
+	var b value.Builder
+	b.Reset(nil)
+	below, itself := x.where()
+	switch {
+	case new.Kind() == value.KindDocument && below:
+		x.diffDocs(&b, old.Doc(), new.Doc())
+	case new.Kind() == value.KindArray && (below || itself):
+		if !x.diffArrays(&b, old.Doc(), new.Doc(), itself && !below) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return b.Doc()
+}
+
+// where tells whether a touched path leads below the present place, and
+// whether one ends at it.
+func (x *differ) where() (below, itself bool) {
+	if x.touched == nil {
+		return true, false
+	}
+	here := string(x.path)
+	for _, p := range x.touched {
+		if covers(p, here) {
+			if strings.Count(p, ".") > strings.Count(here, ".") {
+				below = true
+			} else {
+				itself = true
+			}
+		}
+	}
+	return below, itself
+}
+
+// covers reports whether the path here, of names and positions, is the path
+// p of an update or a prefix of it. A positional operator fits any position.
+func covers(p, here string) bool {
+	for {
+		a, restP, moreP := strings.Cut(p, ".")
+		b, restHere, moreHere := strings.Cut(here, ".")
+		if a != b && !strings.HasPrefix(a, "$") {
+			return false
+		}
+		if !moreHere {
+			return true
+		}
+		if !moreP {
+			return false
+		}
+		p, here = restP, restHere
+	}
+}
+
+// diffArrays compares arrays position by position. With appendOnly it only
+// takes arrays that have grown, as $push does.
+func (x *differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly bool) bool {
+	b.Bool("a", true)
+	o, n := old.Iter(), new.Iter()
+	length, shorter := 0, 0
+	var updated, sub value.Builder
+	updated.Reset(nil)
+	sub.Reset(nil)
+	for {
+		moreOld, moreNew := o.Next(), n.Next()
+		if !moreNew {
+			for ; moreOld; moreOld = o.Next() {
+				shorter++
+			}
+			break
+		}
+		name := strconv.Itoa(length)
+		length++
+		if !moreOld {
+			updated.Append("u"+name, n.Value())
+			continue
+		}
+		if bytes.Equal(o.Element(), n.Element()) {
+			continue
+		}
+		if appendOnly {
+			return false
+		}
+		var whole value.Builder
+		whole.Reset(nil)
+		x.changed(&whole, &sub, name, name, o.Value(), n.Value())
+		for it := whole.Doc().Iter(); it.Next(); {
+			updated.Append("u"+it.Key(), it.Value())
+		}
+	}
+	if shorter > 0 {
+		if appendOnly {
+			return false
+		}
+		b.Int32("l", int32(length))
+	}
+	for _, part := range []value.Doc{updated.Doc(), sub.Doc()} {
+		it := part.Iter()
+		b.Raw(it.Rest())
+	}
+	return true
+}
+
+// applyDiff makes the new version of a document of the old one.
+func applyDiff(old, diff value.Doc) value.Doc {
+	deleted, updated := diff.Lookup("d").Doc(), diff.Lookup("u").Doc()
+	inserted := diff.Lookup("i").Doc()
+	b := value.NewBuilder()
+	for it := old.Iter(); it.Next(); {
+		name := it.Key()
+		switch {
+		case deleted.Has(name) || inserted.Has(name):
+		case updated.Has(name):
+			b.Append(name, updated.Lookup(name))
+		default:
+			b.Append(name, applySub(diff, name, it.Value()))
+		}
+	}
+	it := inserted.Iter()
+	if inserted != nil {
+		b.Raw(it.Rest())
+	}
+	return b.Doc()
+}
+
+func applySub(diff value.Doc, name string, v value.Value) value.Value {
+	sub := diff.Lookup("s" + name).Doc()
+	switch {
+	case sub == nil:
+		return v
+	case sub.Lookup("a").Truthy():
+		return applyArrayDiff(v.Doc(), sub)
+	}
+	return value.Document(applyDiff(v.Doc(), sub))
+}
+
+func applyArrayDiff(old, diff value.Doc) value.Value {
+	var out []value.Value
+	for v := range old.Values() {
+		out = append(out, v)
+	}
+	if l, ok := diff.Get("l"); ok && int(l.TruncInt64()) < len(out) {
+		out = out[:l.TruncInt64()]
+	}
+	for key, v := range diff.All() {
+		if len(key) < 2 || key[0] != 'u' && key[0] != 's' {
+			continue
+		}
+		i, err := strconv.Atoi(key[1:])
+		if err != nil || i < 0 {
+			continue
+		}
+		for i >= len(out) {
+			out = append(out, value.Null())
+		}
+		if key[0] == 'u' {
+			out[i] = v
+		} else {
+			out[i] = applySub(diff, key[1:], out[i])
+		}
+	}
+	return value.NewArray(out...)
+}

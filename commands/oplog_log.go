@@ -1,0 +1,230 @@
+package commands
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The server's own collections.
+var (
+	oplogNS        = storage.Namespace{DB: "local", Coll: "oplog.rs"}
+	preImagesNS    = storage.Namespace{DB: "config", Coll: "system.preimages"}
+	transactionsNS = storage.Namespace{DB: "config", Coll: "transactions"}
+)
+
+// defaultOplogBytes bounds the change log without --oplogSize.
+const defaultOplogBytes = 64 << 20
+
+// changeLog is the log of all committed changes, in local.oplog.rs. Each
+// engine transaction that changes something appends to it what it did, so
+// the log and the data it describes survive a crash together. It is bounded:
+// the oldest entries make way, many at a time.
+type changeLog struct {
+	svc   *Service
+	off   bool
+	limit int64 // bytes
+	keep  int64 // milliseconds that entries are kept at least
+	size  atomic.Int64
+	full  chan struct{} // wakes the trimmer
+
+	watching atomic.Int32
+	mu       sync.Mutex
+	watchers map[storage.Namespace][]*watcher
+}
+
+// watcher is a change stream that waits for entries about its namespace.
+type watcher struct {
+	ns       storage.Namespace // no Coll: of a database; empty: all
+	relevant atomic.Int64      // the newest entry that concerns it
+	*broadcast
+}
+
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+func newChangeLog(s *Service) *changeLog {
+	l := &changeLog{svc: s, limit: s.options.OplogBytes, keep: s.options.OplogMinRetentionMillis, full: make(chan struct{}, 1), watchers: map[storage.Namespace][]*watcher{}}
+	if l.limit == 0 {
+		l.limit = defaultOplogBytes
+	}
+	l.off = l.limit < 0
+	return l
+}
+
+// newRecorder notes what a transaction does.
+func (l *changeLog) newRecorder(tx storage.Tx, now int64) *recorder {
+	r := recorders.Get().(*recorder)
+	r.log, r.tx, r.now, r.stmt = l, tx, now, noStatement
+	return r
+}
+
+// openLog opens what the server keeps beside the data: the change log, and
+// the records of sessions.
+func (s *Service) openLog() error {
+	s.oplog = newChangeLog(s)
+	s.sessions.onEnd = s.sessionEnded
+	if err := s.oplog.open(); err != nil {
+		return err
+	}
+	return s.records.open(s)
+}
+
+// open makes the log, or goes on behind the last entry that there is.
+func (l *changeLog) open() error {
+	if l.off {
+		return nil
+	}
+	var last storage.Record
+	err := l.svc.engine.View(l.svc.background, func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplogNS)
+		if err != nil {
+			return err
+		}
+		l.size.Store(coll.Size())
+		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
+	})
+	if last.Doc != nil {
+		l.svc.stamps.advance(stampOf(last.Doc.Lookup("ts")))
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return l.svc.engine.Update(l.svc.background, func(tx storage.Tx) error {
+		options := value.NewDoc("capped", value.Bool(true), "size", value.Int(l.limit), "autoIndexId", value.Bool(false))
+		coll, err := tx.Create(oplogNS, options, nil)
+		if err != nil {
+			return err
+		}
+		_, err = coll.Insert(l.noop(value.NewDoc("msg", value.String("initiating set"))), l.svc.clock.NowMillis())
+		return err
+	})
+}
+
+// noop is an entry that says something and does nothing.
+func (l *changeLog) noop(o value.Doc) value.Doc {
+	now := l.svc.clock.NowMillis()
+	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", stampValue(l.svc.stamps.next(now)),
+		"t", value.Int64(electionTerm), "v", value.Int64(2), "wall", value.DateTime(now))
+}
+
+// ensureCollection opens one of the server's own collections, making it if
+// needed.
+func ensureCollection(tx storage.Tx, ns storage.Namespace, withID bool) (storage.Collection, error) {
+	coll, err := tx.Collection(ns)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return coll, err
+	}
+	var indexes []storage.IndexSpec
+	if withID {
+		indexes = append(indexes, index.IDSpec(nil).Stored())
+	}
+	return tx.Create(ns, value.EmptyDoc, indexes)
+}
+
+// record runs fn in a transaction whose changes are logged at its end.
+func (c *Call) record(tx storage.Tx, fn func(storage.Tx) error) error {
+	if c.log != nil { // of an attempt that counts for nothing
+		c.log.release()
+	}
+	r := c.svc.oplog.newRecorder(tx, c.now)
+	c.log = r
+	if c.retry.on {
+		r.stmt, r.keep = c.retry.stmt, c.retry.image
+	}
+	if err := fn(r.logged()); err != nil {
+		return err
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	return c.saveStatements(tx, r.last)
+}
+
+// recorded ends what record began: after a commit, or after a failure.
+func (c *Call) recorded(err error) {
+	r := c.log
+	c.log = nil
+	if r == nil {
+		return
+	}
+	if err == nil {
+		r.committed()
+		c.statementsSaved()
+	}
+	r.release()
+}
+
+// recorder is where the changes of the running transaction are noted.
+func (c *Call) recorder() *recorder {
+	if t := c.transaction(); t != nil {
+		return t.log
+	}
+	return c.log
+}
+
+// watch registers a change stream, from now on.
+func (l *changeLog) watch(ns storage.Namespace) *watcher {
+	w := &watcher{ns: ns, broadcast: newBroadcast()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watchers[ns] = append(l.watchers[ns], w)
+	l.watching.Add(1)
+	return w
+}
+
+func (l *changeLog) unwatch(w *watcher) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := l.watchers[w.ns]
+	for i, other := range list {
+		if other == w {
+			l.watching.Add(-1)
+			list = append(list[:i:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(l.watchers, w.ns)
+		return
+	}
+	l.watchers[w.ns] = list
+}
+
+// mark tells the streams that an entry concerns, before the entry can be
+// seen: a stream that finds itself unmarked may skip what it has not read.
+func (l *changeLog) mark(r *recorder, id storage.RecordID, first, end int) {
+	if l.watching.Load() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.markAll(r, id, storage.Namespace{})
+	var before storage.Namespace
+	for i := first; i < end; i++ {
+		m := &r.marks[i]
+		if m.command {
+			for ns := range l.watchers {
+				l.markAll(r, id, ns)
+			}
+			return
+		}
+		if m.ns == before {
+			continue
+		}
+		before = m.ns
+		l.markAll(r, id, storage.Namespace{DB: m.ns.DB})
+		l.markAll(r, id, m.ns)
+	}
+}
+
+func (l *changeLog) markAll(r *recorder, id storage.RecordID, ns storage.Namespace) {
+	for _, w := range l.watchers[ns] {
+		if w.relevant.Swap(int64(id)) != int64(id) {
+			r.woken = append(r.woken, w)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// trimChunk bounds what one engine transaction of the trimmer removes.
+const trimChunk = 500
+
+// appended is called after every commit; now and then it wakes the trimmer.
+func (l *changeLog) appended() {
+	if l.size.Load() <= l.limit+l.limit/16 {
+		return
+	}
+	select {
+	case l.full <- struct{}{}:
+	default:
+	}
+}
+
+// trimmer keeps the log within its bound.
+func (l *changeLog) trimmer(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.full:
+		}
+		if err := l.trim(ctx); err != nil && ctx.Err() == nil {
+			l.svc.log.Warn().Err(err).Msg("The change log could not be trimmed")
+		}
+	}
+}
+
+// trim removes the oldest entries until the log is within its bound, with
+// the pre-images that belong to them.
+func (l *changeLog) trim(ctx context.Context) error {
+	for {
+		done, first := true, uint64(0)
+		err := l.svc.engine.Update(ctx, func(tx storage.Tx) error {
+			coll, err := tx.Collection(oplogNS)
+			if err != nil {
+				return err
+			}
+			done, first, err = l.trimSome(coll)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if done {
+			return l.trimImages(ctx, func(id value.Doc, _ int64) bool { return stampOf(id.Lookup("ts")) < first })
+		}
+	}
+}
+
+// trimSome removes a chunk. first is the timestamp of the oldest entry left.
+func (l *changeLog) trimSome(coll storage.Collection) (done bool, first uint64, err error) {
+	newest := l.svc.clock.NowMillis() - l.keep
+	var old []storage.RecordID
+	size := coll.Size()
+	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
+		first = stampOf(r.Doc.Lookup("ts"))
+		if done = size <= l.limit || l.keep > 0 && r.TS > newest; done {
+			return false
+		}
+		size -= int64(len(r.Doc))
+		old = append(old, r.ID)
+		return len(old) < trimChunk
+	})
+	if err != nil {
+		return false, 0, err
+	}
+	if len(old) == 0 {
+		return true, first, nil
+	}
+	for _, id := range old {
+		if err := coll.Delete(id); err != nil {
+			return false, 0, err
+		}
+	}
+	l.size.Store(coll.Size())
+	return done, first, nil
+}
+
+// trimImages removes the oldest pre-images while old says so.
+func (l *changeLog) trimImages(ctx context.Context, old func(id value.Doc, at int64) bool) error {
+	for more := true; more; {
+		var ids []storage.RecordID
+		collect := func(tx storage.Tx) error {
+			ids = ids[:0]
+			coll, err := tx.Collection(preImagesNS)
+			if err != nil {
+				return nil // there never was one
+			}
+			return coll.Scan(storage.Range{}, func(r storage.Record) bool {
+				if !old(r.Doc.Lookup("_id").Doc(), r.TS) {
+					return false
+				}
+				ids = append(ids, r.ID)
+				return len(ids) < trimChunk
+			})
+		}
+		if err := l.svc.engine.View(ctx, collect); err != nil || len(ids) == 0 {
+			return err
+		}
+		more = len(ids) == trimChunk
+		err := l.svc.engine.Update(ctx, func(tx storage.Tx) error {
+			coll, err := tx.Collection(preImagesNS)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if err := coll.Delete(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expireImages removes the pre-images that are older than
+// changeStreamOptions.preAndPostImages.expireAfterSeconds.
+func (l *changeLog) expireImages(ctx context.Context) error {
+	seconds := l.svc.streamOptions.expireAfter.Load()
+	if seconds <= 0 {
+		return nil
+	}
+	limit := l.svc.clock.NowMillis() - seconds*1000
+	return l.trimImages(ctx, func(_ value.Doc, at int64) bool { return at <= limit })
+}

@@ -1,0 +1,263 @@
+package commands
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// loggedTx is an engine transaction that tells the change log what is done
+// in it. Commands, the expiry of documents and the message queues all work
+// in one, so nothing is done that the log does not know.
+type loggedTx struct {
+	storage.Tx
+	r *recorder
+}
+
+// loggedCollection is a collection of a loggedTx.
+type loggedCollection struct {
+	storage.Collection
+	r *recorder
+}
+
+// unlogged tells the collections that the log says nothing of: the server's
+// own.
+func unlogged(ns storage.Namespace) bool {
+	switch ns.DB {
+	case "local":
+		return true
+	case "config":
+		return ns == transactionsNS || ns == preImagesNS
+	}
+	return ns.Coll == "system.profile" || strings.HasPrefix(ns.Coll, "$")
+}
+
+// Collection opens a collection whose changes are noted.
+func (t *loggedTx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	c, err := t.Tx.Collection(ns)
+	if err != nil || unlogged(ns) {
+		return c, err
+	}
+	return &loggedCollection{Collection: c, r: t.r}, nil
+}
+
+func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, error) {
+	if err := c.allowed(len(d)); err != nil {
+		return 0, err
+	}
+	id, err := c.Collection.Insert(d, ts)
+	if err == nil {
+		c.r.insert(c.Info(), d)
+	}
+	return id, err
+}
+
+func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) error {
+	if err := c.allowed(len(d)); err != nil {
+		return err
+	}
+	old, _ := c.Get(id)
+	err := c.Collection.Update(id, d, ts)
+	if err == nil {
+		c.r.update(c.Info(), old.Doc, d)
+	}
+	return err
+}
+
+func (c *loggedCollection) Delete(id storage.RecordID) error {
+	if err := c.allowed(0); err != nil {
+		return err
+	}
+	old, _ := c.Get(id)
+	err := c.Collection.Delete(id)
+	if err == nil {
+		c.r.remove(c.Info(), old.Doc)
+	}
+	return err
+}
+
+func (c *loggedCollection) Truncate() error {
+	info := c.Info()
+	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r.Doc); return true }); err != nil {
+		return err
+	}
+	return c.Collection.Truncate()
+}
+
+// allowed refuses what a multi-document transaction may not write to.
+func (c *loggedCollection) allowed(size int) error {
+	if !c.r.inTxn {
+		return nil
+	}
+	info := c.Info()
+	switch m := metaOf(info); {
+	case m.capped:
+		return notInTransaction("Collection '" + info.Namespace.String() + "' is a capped collection. Writes in transactions are not allowed on capped collections.")
+	case m.kind == timeSeriesBuckets:
+		return notInTransaction("Cannot write to a time-series collection in a multi-document transaction: " + info.Namespace.DB + "." + info.Namespace.Coll[len(bucketsPrefix):])
+	}
+	return c.r.room(size)
+}
+
+// Create makes a collection: create, with what its options say.
+func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	c, err := t.Tx.Create(ns, options, indexes)
+	if err != nil || unlogged(ns) {
+		return c, err
+	}
+	info := c.Info()
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("create", ns.Coll)
+		it := options.Iter()
+		b.Raw(it.Rest())
+		for _, spec := range metaOf(info).indexes {
+			if spec.IsID() && metaOf(info).clustered == nil {
+				b.Document("idIndex", spec.Doc())
+			}
+		}
+		b.End()
+	})
+	return &loggedCollection{Collection: c, r: t.r}, nil
+}
+
+// Drop removes a collection.
+func (t *loggedTx) Drop(ns storage.Namespace) error {
+	var info *storage.Info
+	records := int64(0)
+	if c, err := t.Tx.Collection(ns); err == nil {
+		info, records = c.Info(), c.Count()
+	}
+	if err := t.Tx.Drop(ns); err != nil || unlogged(ns) {
+		return err
+	}
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("drop", ns.Coll).End()
+		b.StartDocument("o2").Int64("numRecords", records).End()
+	})
+	t.r.marks[len(t.r.marks)-1].drop = info.UUID
+	return nil
+}
+
+// Rename moves a collection. Where the target was dropped for it just
+// before, that is one operation.
+func (t *loggedTx) Rename(from, to storage.Namespace) error {
+	var info *storage.Info
+	if c, err := t.Tx.Collection(from); err == nil {
+		info = c.Info()
+	}
+	if err := t.Tx.Rename(from, to); err != nil {
+		return err
+	}
+	r := t.r
+	var target [16]byte
+	if n := len(r.marks); n > 0 && r.marks[n-1].ns == to && r.marks[n-1].drop != target {
+		target = r.marks[n-1].drop
+		r.ops, r.marks = r.ops[:r.start(n-1)], r.marks[:n-1]
+	}
+	r.add("c", from, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("renameCollection", from.String()).String("to", to.String()).Bool("stayTemp", false)
+		if target != [16]byte{} {
+			b.Append("dropTarget", value.Binary(4, target[:]))
+		}
+		b.End()
+	})
+	return nil
+}
+
+// dropDatabase notes that a database has gone, behind its collections.
+func (r *recorder) dropDatabase(db string) {
+	r.add("c", storage.Namespace{DB: db}, nil, func(b *value.Builder) {
+		b.StartDocument("o").Int32("dropDatabase", 1).End()
+	})
+}
+
+// SetOptions replaces a collection's options: collMod, with those that are
+// new, and the old ones.
+func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
+	info := t.info(ns)
+	if err := t.Tx.SetOptions(ns, options); err != nil || unlogged(ns) {
+		return err
+	}
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("collMod", ns.Coll)
+		for name, v := range options.All() {
+			if old, ok := info.Options.Get(name); !ok || !value.Equal(old, v) {
+				b.Append(name, v)
+			}
+		}
+		b.End()
+		b.StartDocument("o2").Document("collectionOptions_old", info.Options).End()
+	})
+	return nil
+}
+
+func (t *loggedTx) info(ns storage.Namespace) *storage.Info {
+	if c, err := t.Tx.Collection(ns); err == nil {
+		return c.Info()
+	}
+	return nil
+}
+
+// CreateIndex adds an index.
+func (t *loggedTx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	if err := t.Tx.CreateIndex(ns, spec); err != nil || unlogged(ns) || index.IsInternal(spec.Name) {
+		return err
+	}
+	info := t.info(ns)
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("createIndexes", ns.Coll)
+		if s := index.Of(info.Index(spec.Name)); s != nil {
+			it := s.Doc().Iter()
+			b.Raw(it.Rest())
+		}
+		b.End()
+	})
+	return nil
+}
+
+// DropIndex removes an index.
+func (t *loggedTx) DropIndex(ns storage.Namespace, name string) error {
+	info := t.info(ns)
+	if err := t.Tx.DropIndex(ns, name); err != nil || unlogged(ns) || index.IsInternal(name) {
+		return err
+	}
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("dropIndexes", ns.Coll).String("index", name).End()
+		if s := index.Of(info.Index(name)); s != nil {
+			b.Document("o2", s.Doc())
+		}
+	})
+	return nil
+}
+
+// SetIndex replaces the specification of an index: collMod.
+func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	before := t.info(ns)
+	if err := t.Tx.SetIndex(ns, spec); err != nil || unlogged(ns) || index.IsInternal(spec.Name) {
+		return err
+	}
+	old, new := index.Of(before.Index(spec.Name)), index.Of(t.info(ns).Index(spec.Name))
+	if old == nil || new == nil {
+		return nil
+	}
+	t.r.add("c", ns, &before.UUID, func(b *value.Builder) {
+		changed, was := value.NewBuilder(), value.NewBuilder()
+		changed.String("name", spec.Name)
+		for name, v := range new.Doc().All() {
+			if o := old.Doc().Lookup(name); !value.Equal(o, v) {
+				changed.Append(name, v)
+				was.Append(name, o)
+			}
+		}
+		for name, v := range old.Doc().All() {
+			if !new.Doc().Has(name) {
+				was.Append(name, v)
+			}
+		}
+		b.StartDocument("o").String("collMod", ns.Coll).Document("index", changed.Doc()).End()
+		b.StartDocument("o2").Document("collectionOptions_old", before.Options).Document("indexOptions_old", was.Doc()).End()
+	})
+	return nil
+}

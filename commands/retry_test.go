@@ -1,0 +1,120 @@
+package commands
+
+import (
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestRetryableWrites(t *testing.T) {
+	for name, test := range map[string]struct{ setup, write, want, retry string }{
+		"insert": {
+			write: `{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`,
+			want:  `{"n": 2, "ok": 1.0}`,
+			retry: `{"n": 2, "retriedStmtIds": [0, 1], "ok": 1.0}`,
+		},
+		"update": {
+			setup: `{"insert": "c", "documents": [{"_id": 1, "n": 0}]}`,
+			write: `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`,
+			want:  `{"n": 1, "nModified": 1, "ok": 1.0}`,
+			retry: `{"n": 1, "nModified": 1, "retriedStmtIds": [0], "ok": 1.0}`,
+		},
+		"upsert": {
+			write: `{"update": "c", "updates": [{"q": {"_id": 7}, "u": {"$inc": {"n": 1}}, "upsert": true}]}`,
+			want:  `{"n": 1, "nModified": 0, "upserted": [{"index": 0, "_id": 7}], "ok": 1.0}`,
+			retry: `{"n": 1, "nModified": 0, "upserted": [{"index": 0, "_id": 7}], "retriedStmtIds": [0], "ok": 1.0}`,
+		},
+		"delete": {
+			setup: `{"insert": "c", "documents": [{"a": 1}, {"a": 1}]}`,
+			write: `{"delete": "c", "deletes": [{"q": {"a": 1}, "limit": 1}]}`,
+			want:  `{"n": 1, "ok": 1.0}`,
+			retry: `{"n": 1, "retriedStmtIds": [0], "ok": 1.0}`,
+		},
+		"findAndModify, old": {
+			setup: `{"insert": "c", "documents": [{"_id": 1, "n": 0}]}`,
+			write: `{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}}`,
+			want:  `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "n": 0}, "ok": 1.0}`,
+			retry: `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "n": 0}, "retriedStmtId": 0, "ok": 1.0}`,
+		},
+		"findAndModify, new": {
+			setup: `{"insert": "c", "documents": [{"_id": 1, "n": 0, "x": 1}]}`,
+			write: `{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}, "new": true, "fields": {"x": 0}}`,
+			want:  `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "n": 1}, "ok": 1.0}`,
+			retry: `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "n": 1}, "retriedStmtId": 0, "ok": 1.0}`,
+		},
+		"findAndModify, remove": {
+			setup: `{"insert": "c", "documents": [{"_id": 1}]}`,
+			write: `{"findAndModify": "c", "query": {"_id": 1}, "remove": true}`,
+			want:  `{"lastErrorObject": {"n": 1}, "value": {"_id": 1}, "ok": 1.0}`,
+			retry: `{"lastErrorObject": {"n": 1}, "value": {"_id": 1}, "retriedStmtId": 0, "ok": 1.0}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			if test.setup != "" {
+				h.ok(test.setup)
+			}
+			for _, want := range []string{test.want, test.retry, test.retry} {
+				if got := h.ok(retryArgs(test.write, 1)); got.JSON() != value.MustJSON(want).JSON() {
+					t.Errorf("answered %s, want %s", got, want)
+				}
+			}
+			if got := h.fails(225, retryArgs(test.write, 0)); got == "" {
+				t.Error("no message")
+			}
+		})
+	}
+}
+
+func TestRetryOfPartOfABatch(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)
+	insert := retryArgs(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}]}`, 1)
+	h.fails(11000, insert)
+	h.ok(`{"delete": "c", "deletes": [{"q": {"_id": 2}, "limit": 1}]}`)
+	if got, want := h.ok(insert).JSON(), value.MustJSON(`{"n": 3, "retriedStmtIds": [0], "ok": 1.0}`).JSON(); got != want {
+		t.Errorf("answered %s, want %s", got, want)
+	}
+}
+
+// TestRetryAfterRestart sends a write again to a server that was restarted
+// meanwhile, and commits a transaction once more.
+func TestRetryAfterRestart(t *testing.T) {
+	dir := t.TempDir()
+	open := func() (*harness, func()) {
+		manual := clock.NewManual(testStart)
+		engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: NewIndexer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("", "")}, func() { svc.Close(); _ = engine.Close() }
+	}
+	update := retryArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}, "upsert": true}]}`, 1)
+	h, stop := open()
+	first := h.ok(update)
+	stop()
+	h, stop = open()
+	if second := h.ok(update); second.Lookup("upserted").JSON() != first.Lookup("upserted").JSON() {
+		t.Errorf("answered %s, then %s", first, second)
+	}
+	if n := docs(h.ok(`{"find": "c"}`))[0].Lookup("n").Int32(); n != 1 {
+		t.Errorf("applied %d times", n)
+	}
+	h.ok(inTxnArgs(`{"insert": "c", "documents": [{"_id": 2}]}`, 2, true))
+	h.endTxn("commitTransaction", 2)
+	stop()
+	h, stop = open()
+	defer stop()
+	if r := h.endTxn("commitTransaction", 2); !r.Lookup("ok").Truthy() {
+		t.Errorf("commit sent again after a restart: %s", r)
+	}
+	h.fails(225, update)
+}

@@ -1,0 +1,290 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// noStatement marks writes that are no statement of a retryable write.
+const noStatement = -1
+
+// retryable is what a command knows of being a retryable write.
+type retryable struct {
+	on      bool
+	stmt    int32 // the statement at work
+	image   imageKind
+	ids     value.Doc // stmtIds of the command, nil: numbered from base
+	base    int32
+	pending []retriedStatement // what the running engine transaction adds
+	record  storage.RecordID
+	retried []int32 // statements answered from the history
+}
+
+// imageKind says which version of the document findAndModify returns.
+type imageKind uint8
+
+const (
+	noImage imageKind = iota
+	imageBefore
+	imageAfter
+)
+
+// inRetryableWrite runs a command that carries a txnNumber outside a
+// transaction.
+func (c *Call) inRetryableWrite() error {
+	if err := c.restoreSession(); err != nil {
+		return err
+	}
+	if err := c.checkNumber(); err != nil {
+		return err
+	}
+	ss, n := c.session, *c.generic.txnNumber
+	if n > ss.number {
+		c.svc.endTransaction(ss, txnAborted)
+		ss.number, ss.state, ss.history = n, txnRetryable, &retryHistory{}
+	} else if ss.state != txnRetryable {
+		return mongoerr.New(mongoerr.IncompleteTransactionHistory, "Cannot retry a retryable write that has been converted into a transaction")
+	}
+	if err := c.readStatementIDs(); err != nil {
+		return err
+	}
+	c.retry.on, c.retry.stmt = true, noStatement
+	err := c.outsideTransaction()
+	if len(c.retry.retried) > 0 {
+		c.svc.metrics.transactions.retriedCommands.Add(1)
+		c.svc.metrics.transactions.retriedStatements.Add(int64(len(c.retry.retried)))
+	}
+	return err
+}
+
+// readStatementIDs reads stmtId, the number of the first statement, or
+// stmtIds, those of all.
+func (c *Call) readStatementIDs() error {
+	id, ids := c.Body.Lookup("stmtId"), c.Body.Lookup("stmtIds")
+	switch {
+	case !id.IsMissing() && !ids.IsMissing():
+		return mongoerr.New(mongoerr.InvalidOptions, "May not specify both stmtId and stmtIds in "+c.cmd.name+" command")
+	case !id.IsMissing() && id.Kind() != value.KindInt32:
+		return typeError(c.cmd.name+".stmtId", id, "int")
+	case !ids.IsMissing() && ids.Kind() != value.KindArray:
+		return typeError(c.cmd.name+".stmtIds", ids, "array")
+	}
+	c.retry.base, c.retry.ids = id.Int32(), ids.Doc()
+	return nil
+}
+
+// statement makes the i-th statement of the command the one at work. It
+// returns its outcome if it has been run before.
+func (c *Call) statement(i int) *retriedStatement {
+	if !c.retry.on {
+		return nil
+	}
+	id := c.statementID(i)
+	c.retry.stmt = id
+	done := c.session.history.find(id)
+	if done != nil {
+		c.retry.retried = append(c.retry.retried, id)
+	}
+	return done
+}
+
+func (c *Call) statementID(i int) int32 {
+	if c.retry.ids != nil {
+		return int32(c.retry.ids.Index(i).TruncInt64())
+	}
+	return c.retry.base + int32(i)
+}
+
+// checkSingle refuses statements that may change many documents.
+func (c *Call) checkSingle(multi bool, option string) error {
+	if !c.retry.on || !multi {
+		return nil
+	}
+	return mongoerr.New(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with "+option)
+}
+
+// appendRetried writes retriedStmtIds behind the reply of a batch.
+func (c *Call) appendRetried() {
+	if len(c.retry.retried) == 0 {
+		return
+	}
+	if c.cmd.name == "findAndModify" {
+		c.reply.Int32("retriedStmtId", c.retry.retried[0])
+		return
+	}
+	c.reply.StartArray("retriedStmtIds")
+	for _, id := range c.retry.retried {
+		c.reply.Int32("", id)
+	}
+	c.reply.End()
+}
+
+// saveStatements remembers what the statements of the running engine
+// transaction have done, as part of it. ts is the timestamp of its entry.
+func (c *Call) saveStatements(tx storage.Tx, ts uint64) error {
+	if !c.retry.on {
+		return nil
+	}
+	done := c.session.history.done
+	c.retry.pending = done[:len(done):len(done)]
+	if n := len(done); n > 0 { // extend must not write into what is saved
+		c.retry.pending = append([]retriedStatement(nil), done...)
+	}
+	before := len(c.retry.pending)
+	changed := c.collectStatements()
+	if !changed && before == len(c.retry.pending) {
+		c.retry.pending = nil
+		return nil
+	}
+	b := c.sessionRecord(ts)
+	b.StartArray("statements")
+	for i := range c.retry.pending {
+		c.retry.pending[i].append(b)
+	}
+	b.End()
+	var err error
+	c.retry.record, err = c.svc.records.save(tx, c.session.key.record(), b.Doc(), c.now)
+	return err
+}
+
+// sessionRecord begins the session's record in config.transactions.
+func (c *Call) sessionRecord(ts uint64) *value.Builder {
+	b := value.NewBuilder()
+	b.Document("_id", c.session.key.record().doc()).Int64("txnNum", *c.generic.txnNumber)
+	b.StartDocument("lastWriteOpTime").Append("ts", stampValue(ts)).Int64("t", electionTerm).End()
+	return b.Date("lastWriteDate", c.now)
+}
+
+// collectStatements derives the outcome of each statement from what was
+// recorded of it.
+func (c *Call) collectStatements() (any bool) {
+	r := c.log
+	var s *retriedStatement
+	flush := func() {
+		if s != nil {
+			c.retry.pending = extend(c.retry.pending, *s)
+			any, s = true, nil
+		}
+	}
+	for i := range r.marks {
+		m := &r.marks[i]
+		if m.command || m.stmt == noStatement {
+			continue
+		}
+		if s != nil && s.first != m.stmt {
+			flush()
+		}
+		op := r.op(i)
+		s = &retriedStatement{first: m.stmt, last: m.stmt, kind: op.Lookup("op").Str()[0]}
+		if s.kind == 'i' && c.cmd.name != "insert" {
+			s.id = op.Lookup("o").Doc().Lookup("_id").Clone()
+		}
+	}
+	if s != nil && c.retry.image != noImage {
+		s.image = r.image.Clone()
+	}
+	flush()
+	return any
+}
+
+// statementsSaved is called once the engine transaction is committed.
+func (c *Call) statementsSaved() {
+	if c.retry.pending == nil {
+		return
+	}
+	c.session.history.done = c.retry.pending
+	c.svc.records.set(c.session.key.record(), c.retry.record)
+	c.retry.pending = nil
+}
+
+// saveCommitted remembers that a transaction has been committed, as part of
+// the commit.
+func (c *Call) saveCommitted(tx storage.Tx, t *transaction) error {
+	b := c.sessionRecord(t.log.last)
+	id, err := c.svc.records.save(tx, c.session.key.record(), b.String("state", "committed").Doc(), c.now)
+	if err == nil {
+		c.svc.records.set(c.session.key.record(), id)
+	}
+	return err
+}
+
+// restoreSession reads what an earlier process, or an earlier life of the
+// session, has left of it. The caller has the session's turn.
+func (c *Call) restoreSession() error {
+	ss := c.session
+	if ss.restored {
+		return nil
+	}
+	var rec storage.Record
+	if id := c.svc.records.get(ss.key.record()); id != 0 {
+		err := c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
+			coll, err := tx.Collection(transactionsNS)
+			if errors.Is(err, storage.ErrNotFound) {
+				return nil
+			}
+			rec, _ = coll.Get(id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	ss.restored = true
+	if rec.Doc == nil {
+		return nil
+	}
+	ss.number = rec.Doc.Lookup("txnNum").Int64()
+	if rec.Doc.Lookup("state").Str() == "committed" {
+		ss.state = txnCommitted
+		return nil
+	}
+	ss.state, ss.history = txnRetryable, &retryHistory{}
+	for v := range rec.Doc.Lookup("statements").Doc().Values() {
+		ss.history.done = append(ss.history.done, readStatement(v.Doc()))
+	}
+	return nil
+}
+
+// atStatement says within an engine transaction which statement writes next.
+func (c *Call) atStatement(i int) {
+	if c.retry.on && c.log != nil {
+		c.log.stmt = c.statementID(i)
+	}
+}
+
+// retried runs the i-th statement of a command, or answers it as its first
+// run was answered.
+func (c *Call) retried(i int, run func() (updated, error)) (updated, error) {
+	s := c.statement(i)
+	if s == nil {
+		return run()
+	}
+	out := updated{old: s.image, new: s.image}
+	switch s.kind {
+	case 'i':
+		out.upserted = s.id
+	case 'u':
+		out.matched, out.modified = 1, 1
+	default:
+		out.matched = 1
+	}
+	return out, nil
+}
+
+// outsideTransaction runs a command that is no statement of a transaction.
+func (c *Call) outsideTransaction() error {
+	if c.generic.readConcern != nil {
+		if err := c.afterClusterTime(); err != nil {
+			return err
+		}
+		done, err := c.readSnapshot()
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	return c.cmd.run(c)
+}

@@ -1,0 +1,132 @@
+package commands
+
+import (
+	"sync"
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Reads with read concern snapshot outside transactions: the first read is
+// told at which cluster time it saw the data, and later ones ask for that
+// time again. The state at each time handed out is kept for a while; states
+// share what did not change between them.
+
+const (
+	snapshotKeep = 5 * time.Minute // minSnapshotHistoryWindowInSeconds
+	maxSnapshots = 256
+)
+
+// snapshots are the states that clients may still ask for.
+type snapshots struct {
+	mu   sync.Mutex
+	list []*heldSnapshot // by time
+}
+
+type heldSnapshot struct {
+	ts   uint64
+	made time.Time
+	tx   storage.Txn
+	mu   sync.Mutex // one reader at a time
+}
+
+var snapshotCommands = map[string]bool{"find": true, "aggregate": true, "distinct": true, "getMore": true}
+
+// readSnapshot opens the state for a command with read concern snapshot.
+// done gives it back.
+func (c *Call) readSnapshot() (done func(), err error) {
+	at := c.generic.readConcern.Lookup("atClusterTime")
+	switch {
+	case !at.IsMissing() && c.generic.level != "snapshot":
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "readConcern.level must be 'snapshot' when specifying readConcern.atClusterTime")
+	case !at.IsMissing() && c.generic.readConcern.Has("afterClusterTime"):
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency")
+	case c.generic.level != "snapshot":
+		return func() {}, nil
+	case !snapshotCommands[c.cmd.name]:
+		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s does not support read concern snapshot", c.cmd.name)
+	}
+	s, err := c.svc.snapshots.open(c.svc, stampOf(at))
+	if err != nil {
+		return nil, err
+	}
+	return c.useSnapshot(s), nil
+}
+
+// useSnapshot lets the command read from a state.
+func (c *Call) useSnapshot(s *heldSnapshot) (done func()) {
+	s.mu.Lock()
+	c.snapshot, c.held = s.tx, s
+	return func() {
+		c.snapshot = nil
+		s.mu.Unlock()
+	}
+}
+
+// open finds the state at a time, or takes that of now for 0.
+func (l *snapshots) open(svc *Service, ts uint64) (*heldSnapshot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.expire(svc.real.Now())
+	if ts == 0 {
+		return l.take(svc)
+	}
+	if ts > svc.stamps.current() {
+		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime. Requested clusterTime: %s; current clusterTime: %s", stampValue(ts), stampValue(svc.stamps.current()))
+	}
+	for i := len(l.list) - 1; i >= 0; i-- {
+		if l.list[i].ts == ts {
+			return l.list[i], nil
+		}
+	}
+	if s, err := l.take(svc); err != nil || s.ts == ts {
+		return s, err
+	}
+	return nil, mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", stampValue(ts))
+}
+
+// take opens the present state.
+func (l *snapshots) take(svc *Service) (*heldSnapshot, error) {
+	before := svc.stamps.current()
+	if n := len(l.list); n > 0 && l.list[n-1].ts == before {
+		return l.list[n-1], nil // nothing has been written since
+	}
+	tx, err := svc.engine.Begin(svc.background)
+	if err != nil {
+		return nil, translate(storage.Namespace{}, err)
+	}
+	// A time of its own: whatever is written later is later.
+	s := &heldSnapshot{ts: svc.stamps.next(svc.clock.NowMillis()), made: svc.real.Now(), tx: tx}
+	l.list = append(l.list, s)
+	return s, nil
+}
+
+func (l *snapshots) expire(now time.Time) {
+	for len(l.list) > 0 && (len(l.list) > maxSnapshots || now.Sub(l.list[0].made) > snapshotKeep) {
+		s := l.list[0]
+		if !s.mu.TryLock() {
+			return
+		}
+		s.tx.Abort()
+		s.mu.Unlock()
+		l.list = l.list[1:]
+	}
+}
+
+func (l *snapshots) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.list {
+		s.tx.Abort()
+	}
+	l.list = nil
+}
+
+// appendSnapshotTime writes atClusterTime into a cursor document.
+func (c *Call) appendSnapshotTime(b *value.Builder) {
+	if c.held != nil {
+		b.Append("atClusterTime", stampValue(c.held.ts))
+	}
+}
