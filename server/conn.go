@@ -28,6 +28,8 @@ type conn struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	busy   atomic.Int64 // unix nanoseconds, 0 when idle
+
+	progress progress
 }
 
 var (
@@ -56,7 +58,9 @@ func (c *conn) run() {
 		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection not secured")
 		return
 	}
-	c.reader = wire.NewReader(c.stream)
+	c.reader = wire.NewReader(counting{c.stream, &c.progress.received})
+	c.reader.SetBudget(c.srv.inFlight)
+	defer c.reader.Release()
 	c.out = wire.GetBuffer()
 	defer func() { c.out.Put() }()
 	for {
@@ -67,7 +71,11 @@ func (c *conn) run() {
 		if err == nil && !c.serve(m) {
 			return
 		}
-		if len(c.out.B) > 0 && (!c.reader.Buffered() || len(c.out.B) > flushAt) && c.flush() != nil {
+		more := c.reader.Buffered()
+		if !more {
+			c.progress.boundary.Store(c.progress.received.Load())
+		}
+		if len(c.out.B) > 0 && (!more || len(c.out.B) > flushAt) && c.flush() != nil {
 			return
 		}
 	}
@@ -77,7 +85,9 @@ func (c *conn) run() {
 const flushAt = 64 << 10
 
 func (c *conn) flush() error {
+	c.progress.sending.Add(1)
 	_, err := c.stream.Write(c.out.B)
+	c.progress.sending.Add(1)
 	if cap(c.out.B) > keepOut {
 		c.out.Put()
 		c.out = wire.GetBuffer()

@@ -30,7 +30,6 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -58,11 +57,21 @@ type Config struct {
 	// TestClock.
 	Clock    clock.Clock
 	MaxConns int // 0: no limit beyond the system's
-	Log      zerolog.Logger
-	Lines    *LogLines // what getLog shows; nil: nothing
-	Argv     []string  // the command line, for getCmdLineOpts
-	Parsed   value.Doc
-	Version  string // DuskDB's own
+	// MemoryLimit bounds the memory that the data may grow to: bytes, with a
+	// unit or without, a percentage of the machine's, or "none"; "": 80%.
+	MemoryLimit string
+	// MetricsPort is where /metrics, /healthz, /readyz and /debug/pprof are
+	// served in HTTP, on the first address of BindIP; 0: nowhere, negative: on
+	// a free port.
+	MetricsPort int
+	// Repair saves what it can of data that was damaged on disk, instead of
+	// refusing it. The damaged file is kept.
+	Repair  bool
+	Log     zerolog.Logger
+	Lines   *LogLines // what getLog shows; nil: nothing
+	Argv    []string  // the command line, for getCmdLineOpts
+	Parsed  value.Doc
+	Version string // DuskDB's own
 	// Auth demands that clients log in. Before there is any user, clients on
 	// this machine may make the first one.
 	Auth bool
@@ -80,6 +89,9 @@ type Server struct {
 	engine    storage.Engine
 	service   *commands.Service
 	listeners []net.Listener
+	metrics   *metricsServer // nil if off
+	inFlight  *inFlight
+	patience  patience
 
 	certificates *certificates // nil without TLS
 
@@ -96,11 +108,16 @@ type Server struct {
 
 // New opens the data and prepares a server; it does not listen yet.
 func New(cfg Config) (*Server, error) {
-	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}}
+	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, patience: defaultPatience}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if err := s.config.readTestClock(); err != nil {
 		return nil, err
 	}
+	memory, err := parseMemory(cfg.MemoryLimit, machineMemory())
+	if err != nil {
+		return nil, err
+	}
+	s.inFlight = newInFlight(s.ctx, memory)
 	if err := s.openClock(); err != nil {
 		return nil, err
 	}
@@ -115,13 +132,14 @@ func New(cfg Config) (*Server, error) {
 	if path == "" {
 		path = Memory
 	}
-	s.engine, err = bunt.Open(bunt.Options{Path: path, Clock: s.clock, Indexer: commands.NewIndexer()})
+	warnings, err := s.open(path)
 	if err != nil {
 		return nil, err
 	}
 	s.service, err = commands.New(commands.Options{
 		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
+		Memory: memory, MaxConns: cfg.MaxConns, Warnings: warnings,
 		Security: s.security(),
 	})
 	if err != nil {
@@ -220,6 +238,12 @@ func (s *Server) Start() error {
 		}
 		s.listeners = append(s.listeners, l)
 	}
+	if s.config.MetricsPort != 0 {
+		var err error
+		if s.metrics, err = s.serveMetrics(ips[0]); err != nil {
+			return errors.Join(err, s.Close(context.Background()))
+		}
+	}
 	s.started.Store(true)
 	s.service.Start(s.ctx)
 	for _, l := range s.listeners {
@@ -235,7 +259,8 @@ func listen(ip string, port int) (net.Listener, error) {
 	if strings.HasPrefix(ip, "/") {
 		return net.Listen("unix", ip)
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
+	l, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s port %d: %w", ip, port, err)
 	}
@@ -268,6 +293,9 @@ func (s *Server) Clock() clock.Clock { return s.clock }
 // Service runs the commands; for programs that embed the server.
 func (s *Server) Service() *commands.Service { return s.service }
 
+// acceptPause is how long the server waits after it could not accept.
+const acceptPause = 50 * time.Millisecond
+
 func (s *Server) accept(l net.Listener) {
 	defer s.wg.Done()
 	for {
@@ -277,6 +305,10 @@ func (s *Server) accept(l net.Listener) {
 				return
 			}
 			s.log.Error().Err(err).Msg("accept failed")
+			select { // most likely there are no descriptors left
+			case <-clock.System().After(acceptPause):
+			case <-s.ctx.Done():
+			}
 			continue
 		}
 		s.serve(nc)
@@ -291,6 +323,7 @@ func (s *Server) serve(nc net.Conn) {
 	if full || s.draining.Load() {
 		s.mu.Unlock()
 		s.log.Warn().Str("remote", nc.RemoteAddr().String()).Msg("connection refused: too many open connections")
+		s.service.ConnectionRejected()
 		_ = nc.Close()
 		return
 	}
@@ -317,6 +350,9 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	for _, l := range s.listeners {
 		_ = l.Close()
+	}
+	if s.metrics != nil {
+		s.metrics.close()
 	}
 	s.drain(ctx)
 	s.service.Close()

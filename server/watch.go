@@ -13,8 +13,9 @@ func (s *Server) now() int64 { return clock.System().Now().UnixNano() }
 // have gone away.
 const watchEvery = time.Second
 
-// watch cancels the commands of clients that hung up. The goroutine of a
-// connection cannot see that itself while it runs a command.
+// watch cancels the commands of clients that hung up, and closes the
+// connections of those who keep them busy with nothing. The goroutine of a
+// connection cannot see that itself while it runs a command, reads or writes.
 func (s *Server) watch() {
 	defer s.wg.Done()
 	real := clock.System()
@@ -24,11 +25,21 @@ func (s *Server) watch() {
 			return
 		case <-real.After(watchEvery):
 		}
-		limit := s.now() - int64(watchEvery)
-		s.each(func(c *conn) {
-			if since := c.busy.Load(); since != 0 && since < limit && hungUp(c.nc) {
-				c.cancel(errClientGone)
-			}
-		})
+		s.look(real.Now())
 	}
+}
+
+// look does it once.
+func (s *Server) look(now time.Time) {
+	limit := now.UnixNano() - int64(watchEvery)
+	s.each(func(c *conn) {
+		since := c.busy.Load()
+		if since != 0 && since < limit && hungUp(c.nc) {
+			c.cancel(errClientGone)
+		}
+		if why := c.progress.overdue(now, &s.patience, since != 0); why != "" {
+			s.log.Info().Str("remote", c.client.Remote).Str("reason", why).Msg("connection closed")
+			_ = c.nc.Close()
+		}
+	})
 }

@@ -36,6 +36,9 @@ type configFile struct {
 	DuskDB       struct {
 		TestClock bool   `yaml:"testClock"`
 		LogFormat string `yaml:"logFormat"`
+
+		MemoryLimit string `yaml:"memoryLimit"`
+		MetricsPort int    `yaml:"metricsPort"`
 	} `yaml:"duskdb"`
 }
 
@@ -87,6 +90,12 @@ func (s *serveCmd) merge(c *configFile) {
 	}
 	s.Security.merge(c)
 	s.TestClock = s.TestClock || c.DuskDB.TestClock
+	if c.DuskDB.MemoryLimit != "" && s.MemoryLimit == "80%" {
+		s.MemoryLimit = c.DuskDB.MemoryLimit
+	}
+	if s.MetricsPort == 0 {
+		s.MetricsPort = c.DuskDB.MetricsPort
+	}
 	if c.DuskDB.LogFormat != "" && s.LogFormat == "auto" {
 		s.LogFormat = c.DuskDB.LogFormat
 	}

@@ -5,6 +5,9 @@
 //	duskdb --dbpath :memory:      keep nothing
 //	duskdb --port 0               take a free port
 //	duskdb ping                   is a server there? (for health checks)
+//	duskdb backup --out DIR       have a running server copy its data
+//	duskdb restore DIR            make a data directory of a backup
+//	duskdb check                  is the data sound?
 //
 // Flags are named as mongod's. Each can also be set by an environment
 // variable (--bind_ip: DUSKDB_BIND_IP) or in mongod's YAML configuration.
@@ -27,6 +30,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Run the server (the default)."`
 	Ping    pingCmd    `cmd:"" help:"Ping a server; exits 0 if it answers."`
+	Backup  backupCmd  `cmd:"" help:"Have a running server copy its data to a new directory."`
+	Restore restoreCmd `cmd:"" help:"Make a data directory of a backup."`
+	Check   checkCmd   `cmd:"" help:"Check a data directory that no server uses."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -23,6 +23,9 @@ type serveCmd struct {
 	SetParameter []string `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
 	TestClock    bool     `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
 	MaxConns     int      `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
+	MemoryLimit  string   `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
+	MetricsPort  int      `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
+	Repair       bool     `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
 	LogPath      string   `name:"logpath" help:"File to log to; default: standard error."`
 	LogAppend    bool     `name:"logappend" help:"Append to the log file instead of starting a new one."`
 	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
@@ -53,10 +56,13 @@ func (s *serveCmd) Run() error {
 	var once sync.Once
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
-		MaxConns: s.MaxConns, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
+		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
 	}
 	if err := s.Security.apply(&cfg); err != nil {
+		return err
+	}
+	if err := server.TuneGC(s.MemoryLimit); err != nil {
 		return err
 	}
 	srv, err := server.New(cfg)

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/server"
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// backupCmd has a running server write a copy of its data.
+type backupCmd struct {
+	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"The server, without access control; one that wants a login takes the command {duskBackup: 1, path: …} from any client."`
+	Out     string        `required:"" help:"Directory to write to, on the server's machine; it must not exist."`
+	Timeout time.Duration `default:"1h" help:"How long it may take."`
+}
+
+// Run asks the server for the backup.
+func (b *backupCmd) Run() error {
+	out, err := filepath.Abs(b.Out)
+	if err != nil {
+		return err
+	}
+	reply, err := ask(b.URI, b.Timeout, value.NewDoc("duskBackup", value.Int32(1), "path", value.String(out), "$db", value.String("admin")))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d collections, %d documents, %d bytes\n", out,
+		reply.Lookup("collections").Int64(), reply.Lookup("records").Int64(), reply.Lookup("bytes").Int64())
+	return nil
+}
+
+// ask runs one command on a server and returns a reply that says ok.
+func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error) {
+	addr := strings.TrimPrefix(uri, "mongodb://")
+	addr, _, _ = strings.Cut(addr, "/")
+	if strings.Contains(addr, "@") {
+		return nil, errors.New("logging in is not supported here: run the command with a client")
+	}
+	if !strings.Contains(addr, ":") {
+		addr += ":27017"
+	}
+	conn, err := net.DialTimeout("tcp", addr, timeout)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(clock.System().Now().Add(timeout)); err != nil {
+		return nil, err
+	}
+	reply, err := wire.NewClient(conn).RoundTrip(command)
+	if err != nil {
+		return nil, err
+	}
+	if !reply.Body.Lookup("ok").Truthy() {
+		return nil, errors.New(reply.Body.Lookup("errmsg").Str())
+	}
+	return reply.Body.Clone(), nil
+}
+
+// restoreCmd makes a data directory of a backup.
+type restoreCmd struct {
+	From   string `arg:"" type:"existingdir" help:"The backup."`
+	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory to make; it must be empty or missing."`
+}
+
+// Run checks the backup and copies it.
+func (r *restoreCmd) Run() error {
+	report, err := server.Restore(r.From, r.DBPath)
+	if report != nil {
+		printReport(os.Stdout, report)
+	}
+	return err
+}
+
+// checkCmd looks at the data of a server that is not running.
+type checkCmd struct {
+	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory, or a backup."`
+}
+
+// Run reads everything and fails if something is wrong.
+func (c *checkCmd) Run() error {
+	report, err := server.Check(c.DBPath)
+	if err != nil {
+		return err
+	}
+	printReport(os.Stdout, report)
+	if !report.Sound() {
+		return fmt.Errorf("%d problems", len(report.Problems))
+	}
+	return nil
+}
+
+// printReport writes what was found, for people.
+func printReport(w io.Writer, r *server.Report) {
+	for _, c := range r.Collections {
+		fmt.Fprintf(w, "%s: %d documents, %d bytes, %d indexes, %d entries\n", c.Namespace, c.Records, c.Bytes, c.Indexes, c.Entries)
+	}
+	fmt.Fprintf(w, "log: %d commits, %d bytes", r.Commits, r.Bytes)
+	if r.TornBytes > 0 {
+		fmt.Fprintf(w, ", and %d bytes of a commit that was not finished", r.TornBytes)
+	}
+	if r.Orphans > 0 {
+		fmt.Fprintf(w, ", %d records of dropped collections still in it", r.Orphans)
+	}
+	fmt.Fprintln(w)
+	for _, p := range r.Problems {
+		fmt.Fprintln(w, "problem:", p)
+	}
+	if r.Sound() {
+		fmt.Fprintln(w, "everything is sound")
+	}
+}

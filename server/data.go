@@ -1,0 +1,42 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/storage/bunt"
+)
+
+// Report is what Check found in a data directory.
+type Report = bunt.Report
+
+// open opens the engine. It returns what the operator should be warned of.
+func (s *Server) open(path string) (warnings []string, err error) {
+	engine, err := bunt.Open(bunt.Options{
+		Path: path, Clock: s.clock, Indexer: commands.NewIndexer(), Repair: s.config.Repair,
+		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r := engine.Repaired(); r != nil {
+		warnings = append(warnings, r.String())
+	}
+	s.engine = engine
+	return warnings, nil
+}
+
+// Check reads a data directory, or a backup, that no server uses, without
+// changing it: the frames and checksums of the log, every document, and
+// whether the indexes can be made.
+func Check(dbPath string) (*Report, error) { return bunt.Check(dbPath, commands.NewIndexer()) }
+
+// Restore checks a backup and copies it to a data directory, which must be
+// empty or missing.
+func Restore(backup, dbPath string) (*Report, error) {
+	r, err := bunt.Restore(backup, dbPath, commands.NewIndexer())
+	if err != nil {
+		return r, fmt.Errorf("restore %s: %w", backup, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Bounds of what large messages may hold at a time: an eighth of the memory
+// limit, but enough for two of the largest and their decompressed forms.
+const (
+	leastInFlight   = 256 << 20
+	mostInFlight    = 2 << 30
+	defaultInFlight = 1 << 30
+)
+
+// inFlight is the memory for large messages of all connections.
+type inFlight struct {
+	ctx  context.Context
+	free *semaphore.Weighted
+}
+
+func newInFlight(ctx context.Context, memoryLimit int64) *inFlight {
+	n := int64(defaultInFlight)
+	if memoryLimit > 0 {
+		n = min(max(memoryLimit/8, leastInFlight), mostInFlight)
+	}
+	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n)}
+}
+
+// Take waits for n bytes.
+func (f *inFlight) Take(n int) error { return f.free.Acquire(f.ctx, int64(n)) }
+
+// Give returns n bytes.
+func (f *inFlight) Give(n int) { f.free.Release(int64(n)) }
+
+// keepAlive finds out that the machine of a client is gone, within about
+// three minutes.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 120 * time.Second, Interval: 10 * time.Second, Count: 6}
+
+// patience is how long clients may keep a connection busy with nothing.
+type patience struct {
+	first   time.Duration // to begin their first message
+	message time.Duration // to send the rest of a message
+	rate    int64         // bytes a second that a longer message must keep up
+	reply   time.Duration // to take in a reply
+}
+
+var defaultPatience = patience{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second}
+
+// progress is how far a connection has come. The connection counts; the
+// watcher, who owns the rest, looks whether the counts move.
+type progress struct {
+	received atomic.Int64 // bytes
+	boundary atomic.Int64 // bytes up to the last whole message
+	sending  atomic.Int64 // odd while a reply is being written
+
+	at           time.Time // when the watcher saw the state below for the first time
+	seenBoundary int64
+	seenSending  int64
+	seenWaiting  bool
+}
+
+// counting counts the bytes that are read.
+type counting struct {
+	io.Reader
+	n *atomic.Int64
+}
+
+// Read reads and counts.
+func (c counting) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// overdue tells why the patience with a connection is at its end, "" if it
+// is not. While a command is running the server is the one to wait for.
+func (p *progress) overdue(now time.Time, limit *patience, running bool) string {
+	received, boundary, sending := p.received.Load(), p.boundary.Load(), p.sending.Load()
+	waiting := received > boundary && !running // for the rest of a message
+	stuck := sending%2 == 1                    // in a reply
+	if p.at.IsZero() || boundary != p.seenBoundary || sending != p.seenSending || waiting != p.seenWaiting {
+		p.at, p.seenBoundary, p.seenSending, p.seenWaiting = now, boundary, sending, waiting
+		return ""
+	}
+	took := now.Sub(p.at)
+	switch {
+	case stuck && took > limit.reply:
+		return "it does not take in its replies"
+	case stuck:
+	case received == 0 && took > limit.first:
+		return "it never sent a message"
+	case waiting && took > limit.message && float64(received-boundary) < took.Seconds()*float64(limit.rate):
+		return "it sends a message too slowly"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// defaultMemory is the part of the machine's memory that the server uses if
+// it is not told.
+const defaultMemory = "80%"
+
+// noMemoryLimit is Config.MemoryLimit without a limit.
+const noMemoryLimit = "none"
+
+// parseMemory reads a limit: bytes, with a unit (KB, MB, GB, …, of 1024) or
+// without, a percentage of total, or "none" (0). Where total is not known (0)
+// a percentage is no limit.
+func parseMemory(text string, total int64) (int64, error) {
+	if text == "" {
+		text = defaultMemory
+	}
+	if text == noMemoryLimit || text == "0" {
+		return 0, nil
+	}
+	bad := fmt.Errorf("memoryLimit wants bytes, a percentage or none, not %q", text)
+	if number, ok := strings.CutSuffix(text, "%"); ok {
+		p, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(p > 0 && p <= 100) {
+			return 0, bad
+		}
+		return int64(float64(total) * p / 100), nil
+	}
+	number := strings.TrimRight(strings.ToUpper(text), "KMGTIB")
+	shift, ok := map[string]int{"": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}[strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text[len(number):]), "B"), "I")]
+	n, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(n > 0) || n*math.Pow(2, float64(shift)) >= math.MaxInt64 {
+		return 0, bad
+	}
+	return int64(n * math.Pow(2, float64(shift))), nil
+}
+
+// machineMemory is the memory that the process may use: the machine's, or
+// less where its control group says so; 0 if that cannot be told.
+func machineMemory() int64 {
+	total := int64(0)
+	if b, err := os.ReadFile("/proc/meminfo"); err == nil {
+		total = memTotal(string(b))
+	}
+	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > 0 && (total == 0 || n < total) {
+			total = n
+		}
+	}
+	return total
+}
+
+// memTotal reads the total out of /proc/meminfo.
+func memTotal(meminfo string) int64 {
+	for line := range strings.Lines(meminfo) {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// TuneGC sets the garbage collector of this process for a server: it is asked
+// to stay below the memory limit, and not to collect a small heap all the
+// time. A program that embeds a server may leave it alone.
+func TuneGC(limit string) error {
+	n, err := parseMemory(limit, machineMemory())
+	if err != nil {
+		return err
+	}
+	if n > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(n)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	return nil
+}
+
+// gcPercent is how much the heap may grow before it is collected. The data
+// lives in the heap, so that each collection has to look at all of it.
+const gcPercent = 200

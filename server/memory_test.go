@@ -1,0 +1,29 @@
+package server
+
+import "testing"
+
+func TestParseMemory(t *testing.T) {
+	const total = 1000 << 20
+	for text, want := range map[string]int64{
+		"": 800 << 20, "80%": 800 << 20, "12.5%": 125 << 20, "100%": total, "none": 0, "0": 0,
+		"1048576": 1 << 20, "64MB": 64 << 20, "64mb": 64 << 20, "64M": 64 << 20, "64MiB": 64 << 20, "1.5GB": 3 << 29, "2TB": 2 << 40, "10kb": 10 << 10, "10B": 10,
+	} {
+		if got, err := parseMemory(text, total); err != nil || got != want {
+			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"x", "-1", "101%", "0%", "%", "1XB", "MB", "1e30", "NaN", "1 GB ", "NaN%", "10BM"} {
+		if got, err := parseMemory(text, total); err == nil {
+			t.Errorf("%q: %d, no error", text, got)
+		}
+	}
+}
+
+func TestMemTotal(t *testing.T) {
+	if n := memTotal("MemFree: 1 kB\nMemTotal:        4030152 kB\n"); n != 4030152<<10 {
+		t.Error(n)
+	}
+	if n := memTotal("nothing"); n != 0 {
+		t.Error(n)
+	}
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+)
+
+// metricsServer answers monitoring systems in HTTP:
+//
+//	/healthz      200 while the process lives
+//	/readyz       200 while commands can be run, else 503
+//	/metrics      counters, for Prometheus
+//	/debug/pprof  profiles of the process
+type metricsServer struct {
+	listener net.Listener
+	http     *http.Server
+	done     chan struct{}
+}
+
+// Deadlines of the HTTP server. A CPU profile takes 30 s by default.
+const (
+	headerTime = 5 * time.Second
+	answerTime = 5 * time.Minute
+	idleTime   = 2 * time.Minute
+)
+
+func (s *Server) serveMetrics(ip string) (*metricsServer, error) {
+	if len(ip) > 0 && ip[0] == '/' {
+		ip = "127.0.0.1" // the first address is a socket file
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(max(s.config.MetricsPort, 0))))
+	if err != nil {
+		return nil, fmt.Errorf("cannot serve metrics: %w", err)
+	}
+	m := &metricsServer{listener: l, done: make(chan struct{}), http: &http.Server{
+		Handler: s.metricsHandler(), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+	}}
+	go func() {
+		defer close(m.done)
+		if err := m.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error().Err(err).Msg("metrics are no longer served")
+		}
+	}()
+	s.log.Info().Str("address", l.Addr().String()).Msg("Serving metrics")
+	return m, nil
+}
+
+func (m *metricsServer) close() {
+	_ = m.http.Close()
+	<-m.done
+}
+
+// MetricsAddr is where metrics are served, "host:port"; "" if they are not.
+func (s *Server) MetricsAddr() string {
+	if s.metrics == nil {
+		return ""
+	}
+	return s.metrics.listener.Addr().String()
+}
+
+func (s *Server) metricsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		m := s.service.Snapshot()
+		_ = writeMetrics(w, &m) // the client may be gone
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// ready reports why the server cannot serve clients, nil if it can.
+func (s *Server) ready() error {
+	switch {
+	case s.draining.Load():
+		return errors.New("shutting down")
+	case !s.started.Load():
+		return errors.New("starting")
+	}
+	return s.service.Ready()
+}
+
+func answer(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = fmt.Fprintln(w, err)
+		return
+	}
+	_, _ = fmt.Fprintln(w, "ok")
+}

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// get asks the metrics server.
+func get(t *testing.T, s *Server, path string) (int, string) {
+	t.Helper()
+	r, err := http.Get("http://" + s.MetricsAddr() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(b)
+}
+
+// line is a sample in the text format of Prometheus.
+var line = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-z]+="[^"]*",?)+\})? (\S+)$`)
+
+func TestMetrics(t *testing.T) {
+	s := serveConfig(t, Config{MetricsPort: -1, MemoryLimit: "1GB"})
+	c := dial(t, s)
+	c.ok(t, value.MustJSON(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}], "$db": "test"}`))
+	c.ok(t, value.MustJSON(`{"find": "c", "$db": "test"}`))
+	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "ok\n"} {
+		if code, body := get(t, s, path); code != 200 || body != want {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
+	}
+	code, body := get(t, s, "/metrics")
+	if code != 200 {
+		t.Fatal(code, body)
+	}
+	samples, typed := map[string]float64{}, map[string]bool{}
+	for text := range strings.Lines(body) {
+		text = strings.TrimSuffix(text, "\n")
+		if f := strings.Fields(text); f[0] == "#" {
+			typed[f[2]] = typed[f[2]] || f[1] == "TYPE"
+			continue
+		}
+		m := line.FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("line %q", text)
+		}
+		v, err := strconv.ParseFloat(m[4], 64)
+		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m[1], "")
+		if err != nil || !typed[m[1]] && !typed[base] {
+			t.Errorf("line %q: %v", text, err)
+		}
+		if _, twice := samples[m[1]+m[2]]; twice {
+			t.Errorf("%q twice", m[1]+m[2])
+		}
+		samples[m[1]+m[2]] = v
+	}
+	for name, want := range map[string]float64{
+		`duskdb_operations_total{kind="insert"}`:                          2,
+		`duskdb_operations_total{kind="query"}`:                           1,
+		`duskdb_connections`:                                              1,
+		`duskdb_memory_limit_bytes`:                                       1 << 30,
+		`duskdb_command_duration_seconds_count{class="writes"}`:           1,
+		`duskdb_command_duration_seconds_bucket{class="reads",le="+Inf"}`: 1,
+		`duskdb_expiry_total{kind="ttl_deleted_documents"}`:               0,
+		`duskdb_info{version="",mongodb="` + MongoDBVersion + `"}`:        1,
+	} {
+		if got, ok := samples[name]; !ok || got != want {
+			t.Errorf("%s is %v (%v), want %v", name, got, ok, want)
+		}
+	}
+	if code, body := get(t, s, "/debug/pprof/goroutine?debug=1"); code != 200 || !strings.Contains(body, "goroutine profile") {
+		t.Errorf("pprof: %d", code)
+	}
+	if code, _ := get(t, s, "/"); code != 404 {
+		t.Errorf("/: %d", code)
+	}
+}
+
+func TestNotReady(t *testing.T) {
+	s := serveConfig(t, Config{})
+	if s.MetricsAddr() != "" {
+		t.Error("metrics are served unasked")
+	}
+	if err := s.ready(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(t.Context()); err != nil || s.ready() == nil {
+		t.Errorf("closed: %v, ready %v", err, s.ready())
+	}
+}
