@@ -26,31 +26,14 @@ func (d Doc) IsEmpty() bool { return len(d) <= 5 }
 // Clone copies the bytes.
 func (d Doc) Clone() Doc { return append(Doc(nil), d...) }
 
-// Lookup finds the first element of that name. Missing if there is none.
-func (d Doc) Lookup(key string) Value {
-	v, _ := d.Get(key)
-	return v
-}
-
 // Get finds the first element of that name and tells whether there is one.
 func (d Doc) Get(key string) (Value, bool) {
-	for it := d.Iter(); it.Next(); {
-		if bytesString(it.key) == key {
-			return it.Value(), true
-		}
-	}
-	return Value{}, false
+	v := d.Lookup(key)
+	return v, v.kind != Missing
 }
 
 // Has reports whether an element of that name exists.
-func (d Doc) Has(key string) bool {
-	for it := d.Iter(); it.Next(); {
-		if bytesString(it.key) == key {
-			return true
-		}
-	}
-	return false
-}
+func (d Doc) Has(key string) bool { return d.Lookup(key).kind != Missing }
 
 // First returns the first element, or "" and Missing.
 func (d Doc) First() (string, Value) {

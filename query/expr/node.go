@@ -112,7 +112,7 @@ func walkValue(v value.Value, parts []string) value.Value {
 // the path over its elements. Names of digits are field names, never array
 // positions.
 func walk(d value.Doc, parts []string) value.Value {
-	v := d.Find(parts[0])
+	v := d.Lookup(parts[0])
 	return walkValue(v, parts[1:])
 }
 

@@ -1,8 +1,8 @@
 package value
 
-// Find is Lookup for hot paths: it reads names and lengths only, and builds
-// the one value that is asked for.
-func (d Doc) Find(key string) Value {
+// Lookup finds the first element of that name; Missing if there is none. It
+// reads names and lengths only, and builds the one value that is asked for.
+func (d Doc) Lookup(key string) Value {
 	if len(d) < 5 {
 		return Value{}
 	}
