@@ -285,7 +285,13 @@ func (s *Server) Addrs() []string {
 }
 
 // URI is the connection string of the server.
-func (s *Server) URI() string { return "mongodb://" + s.Addr() + "/?directConnection=true" }
+func (s *Server) URI() string {
+	uri := "mongodb://" + s.Addr() + "/?directConnection=true"
+	if s.config.TLS.Mode == TLSRequire {
+		uri += "&tls=true"
+	}
+	return uri
+}
 
 // Clock is the server's clock; a *clock.Manual with Config.TestClock.
 func (s *Server) Clock() clock.Clock { return s.clock }

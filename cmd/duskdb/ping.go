@@ -17,6 +17,7 @@ import (
 type pingCmd struct {
 	Address string        `arg:"" optional:"" default:"127.0.0.1:27017" help:"host:port or mongodb:// URI of the server."`
 	Timeout time.Duration `default:"2s" help:"How long to wait."`
+	TLS     pingTLS       `embed:""`
 }
 
 // Run pings once.
@@ -33,6 +34,9 @@ func (p *pingCmd) Run() error {
 	defer conn.Close()
 	start := clock.System().Now()
 	if err := conn.SetDeadline(start.Add(p.Timeout)); err != nil {
+		return err
+	}
+	if conn, err = p.TLS.secure(conn, addr); err != nil {
 		return err
 	}
 	reply, err := wire.NewClient(conn).RoundTrip(value.NewDoc("ping", value.Int32(1), "$db", value.String("admin")))

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+)
+
+// pingTLS are the flags of ping for servers that demand TLS. Their names are
+// mongosh's.
+type pingTLS struct {
+	Use          bool   `name:"tls" help:"Speak TLS."`
+	CA           string `name:"tlsCAFile" help:"PEM file with the authorities that sign the server's certificate; default: the system's."`
+	Certificate  string `name:"tlsCertificateKeyFile" help:"PEM file with the client's certificate and key."`
+	AllowInvalid bool   `name:"tlsAllowInvalidCertificates" help:"Do not check the server's certificate."`
+}
+
+// secure speaks TLS over a connection if that is wanted.
+func (p *pingTLS) secure(nc net.Conn, addr string) (net.Conn, error) {
+	if !p.Use {
+		return nc, nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12, InsecureSkipVerify: p.AllowInvalid} //nolint:gosec // asked for
+	if p.CA != "" {
+		pem, err := os.ReadFile(p.CA)
+		if err != nil {
+			return nil, err
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, errors.New("no certificate in " + p.CA)
+		}
+	}
+	if p.Certificate != "" {
+		cert, err := tls.LoadX509KeyPair(p.Certificate, p.Certificate)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Certificates = []tls.Certificate{cert}
+	}
+	c := tls.Client(nc, cfg)
+	return c, c.Handshake()
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/server"
+)
+
+// selfSigned writes a certificate that is its own authority, with its key.
+func selfSigned(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Unix(1_000_000_000, 0), NotAfter: time.Unix(4_000_000_000, 0),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})...)
+	path := filepath.Join(t.TempDir(), "server.pem")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPingOverTLS(t *testing.T) {
+	cert := selfSigned(t)
+	srv, err := server.New(server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, CAFile: cert}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = srv.Close(context.Background()) }()
+	for _, tc := range []struct {
+		name string
+		tls  pingTLS
+		ok   bool
+	}{
+		{"no TLS", pingTLS{}, false},
+		{"unknown authority", pingTLS{Use: true, Certificate: cert}, false},
+		{"no certificate", pingTLS{Use: true, CA: cert}, false},
+		{"both", pingTLS{Use: true, CA: cert, Certificate: cert}, true},
+		{"unchecked", pingTLS{Use: true, AllowInvalid: true, Certificate: cert}, true},
+		{"no such file", pingTLS{Use: true, CA: cert + "x"}, false},
+	} {
+		p := pingCmd{Address: srv.Addr(), Timeout: 5 * time.Second, TLS: tc.tls}
+		if err := p.Run(); (err == nil) != tc.ok {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
