@@ -32,9 +32,9 @@ async function main() {
 
   await check('clustered collection of a schema', async () => {
     const Event = mongoose.model('Event', new Schema({ _id: Date, what: String }, {
-      clusteredIndex: { key: { _id: 1 }, unique: true, name: 'clustered' }, expireAfterSeconds: 60, autoCreate: false,
+      clusteredIndex: { key: { _id: 1 }, unique: true, name: 'clustered' }, autoCreate: false,
     }));
-    await Event.createCollection();
+    await Event.createCollection({ expireAfterSeconds: 60 });
     await Event.create({ _id: new Date('2020-01-01'), what: 'old' }, { _id: new Date('2099-01-01'), what: 'new' });
     await admin.command({ runExpirationPass: 1 });
     assert.deepEqual((await Event.find()).map(e => e.what), ['new']);
