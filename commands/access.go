@@ -49,15 +49,38 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 	if c.counts.access == nil {
 		c.counts.access = a
 	}
+	a.complete(info, q)
+	a.noteUse(c, info, a.plan)
+	return a, nil
+}
+
+// accessWith makes the access of a plan that was not chosen.
+func (c *Call) accessWith(info *storage.Info, q *readQuery, p *plan.Plan) *access {
+	a := &access{plan: p}
+	a.complete(info, q)
+	return a
+}
+
+// complete derives what follows from the plan.
+func (a *access) complete(info *storage.Info, q *readQuery) {
 	_, natural := isNatural(q.sort)
 	a.sorted = a.plan.Sorted || natural
-	if a.plan.Index != nil {
-		if line := info.Index(a.plan.Index.Name); line != nil {
-			a.spec = index.Of(line)
-			c.svc.indexUse.of(info.Namespace.String(), line.Name, c.now).ops.Add(1)
-		}
+	if a.plan.Index == nil {
+		return
 	}
-	return a, nil
+	if line := info.Index(a.plan.Index.Name); line != nil {
+		a.spec = index.Of(line)
+	}
+}
+
+// noteUse counts the use of indexes for $indexStats.
+func (a *access) noteUse(c *Call, info *storage.Info, p *plan.Plan) {
+	if p.Index != nil {
+		c.svc.indexUse.of(info.Namespace.String(), p.Index.Name, c.now).ops.Add(1)
+	}
+	for _, part := range p.Parts {
+		a.noteUse(c, info, part)
+	}
 }
 
 // lookupID is the plan of a query for one _id, which needs no choice; nil
@@ -159,7 +182,11 @@ func appendScans(scans []scan, p *plan.Plan, clustered bool) []scan {
 
 // matching opens the plan's records that match the query.
 func (a *access) matching(x *execution, info *storage.Info, q *readQuery) recordSource {
-	return &matching{src: a.records(x, info), q: q, env: x.env}
+	src := a.records(x, info)
+	if r, ok := src.(*records); ok && q.limit > 0 && q.near == nil && (a.sorted || q.sort.IsEmpty()) {
+		r.chunk = int(min(int64(r.chunk), q.limit))
+	}
+	return &matching{src: src, q: q, env: x.env}
 }
 
 // open opens the plan's matching records; those of a $near by distance.

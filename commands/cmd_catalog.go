@@ -71,7 +71,6 @@ func runDrop(c *Call) error {
 		return translate(ns, err)
 	}
 	if existed {
-		c.svc.cursors.killWhere(func(cur *cursor) bool { return cur.ns == ns && !cur.awaitData })
 		c.reply.Int32("nIndexesWas", int32(indexes)).String("ns", ns.String())
 	}
 	return c.wait()
@@ -139,7 +138,6 @@ func runDropDatabase(c *Call) error {
 		return translate(storage.Namespace{DB: c.DB}, err)
 	}
 	if dropped {
-		c.svc.cursors.killWhere(func(cur *cursor) bool { return cur.ns.DB == c.DB && !cur.awaitData })
 		c.reply.String("dropped", c.DB)
 	}
 	return c.wait()
@@ -177,7 +175,6 @@ func runRename(c *Call) error {
 	if err != nil {
 		return translate(from, err)
 	}
-	c.svc.cursors.killWhere(func(cur *cursor) bool { return cur.ns == from && !cur.awaitData })
 	return c.wait()
 }
 

@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"cmp"
+
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -77,13 +80,25 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 	if n, ok, err := c.countWhole(info, &q); ok || err != nil {
 		return clampCount(n, a.Skip, limit), err
 	}
-	src, err := c.openRecords(x, info, &q)
+	how, err := c.access(x, info, &q)
+	if err != nil {
+		return 0, err
+	}
+	most := int64(0)
+	if limit > 0 {
+		most = a.Skip + limit
+	}
+	if countable(how, info) {
+		n, err := c.countEntries(x, info, how.plan, most)
+		return clampCount(n, a.Skip, limit), err
+	}
+	src, err := how.open(x, info, &q)
 	if err != nil {
 		return 0, err
 	}
 	defer src.Close()
 	n := int64(0)
-	for limit == 0 || n < a.Skip+limit {
+	for most == 0 || n < most {
 		_, ok, err := src.Next()
 		if err != nil {
 			return 0, err
@@ -110,6 +125,42 @@ func (c *Call) countWhole(info *storage.Info, q *readQuery) (n int64, ok bool, e
 		return err
 	})
 	return n, true, err
+}
+
+// countable tells whether the entries of an index can be counted instead of
+// documents: those in the plan's ranges are the matching ones, and none of
+// them is hidden.
+func countable(a *access, info *storage.Info) bool {
+	p := a.plan
+	return p.Exact && !p.Dedup && (p.Type == plan.IndexScan || p.Type == plan.ByID) && metaOf(info).visible == nil && !metaOf(info).isQueue
+}
+
+// countEntries counts the entries in the ranges of a plan, no further than
+// most (0: all).
+func (c *Call) countEntries(x *execution, info *storage.Info, p *plan.Plan, most int64) (n int64, err error) {
+	err = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err != nil {
+			return err
+		}
+		stop := error(nil)
+		for _, r := range p.Ranges {
+			err := coll.ScanIndex(p.Index.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
+				n++
+				if n&1023 == 0 {
+					stop = c.interrupted()
+				}
+				return stop == nil && n != most
+			})
+			if err != nil || stop != nil || n == most && most > 0 {
+				return cmp.Or(err, stop)
+			}
+		}
+		return nil
+	})
+	x.stats.keysExamined += n
+	c.counts.keys += n
+	return n, err
 }
 
 func clampCount(n, skip, limit int64) int64 {

@@ -62,7 +62,8 @@ type explained struct {
 	query     *readQuery
 	shape     plan.Shape
 	verbosity string
-	run       func(recordSource) (returned int64, err error) // consumes the records
+	change    *modification // of a write, nil for others
+	take      int64         // how many records a pipeline takes, 0: all
 }
 
 func explainFind(c *Call, body value.Doc, verbosity string) error {
@@ -101,23 +102,7 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 			e.shape.ProjectionKind = "SIMPLE"
 		}
 	}
-	e.run = func(src recordSource) (int64, error) { return countRecords(src, a.Skip, a.Limit) }
 	return e.append(body)
-}
-
-// countRecords runs a source to its end or limit.
-func countRecords(src recordSource, skip, limit int64) (n int64, err error) {
-	for limit == 0 || n < skip+limit {
-		_, ok, err := src.Next()
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			break
-		}
-		n++
-	}
-	return max(n-skip, 0), nil
 }
 
 // explainQuery compiles the part that all explained commands share.
@@ -143,7 +128,6 @@ func (c *Call) explainQuery(ns storage.Namespace, info *storage.Info, filter, so
 		Filter: q.matcher.Parsed(), Sort: sort, Namespace: ns.String(),
 		SortMemory: c.svc.params.int("internalQueryMaxBlockingSortMemoryUsageBytes"),
 	}
-	e.run = func(src recordSource) (int64, error) { return countRecords(src, 0, 0) }
 	return e, nil
 }
 
@@ -165,7 +149,6 @@ func explainCount(c *Call, body value.Doc, verbosity string) error {
 		return err
 	}
 	e.shape.Count, e.shape.Skip, e.shape.Limit = true, a.Skip, a.Limit
-	e.run = func(src recordSource) (int64, error) { _, err := countRecords(src, a.Skip, a.Limit); return 0, err }
 	return e.append(body)
 }
 
@@ -205,7 +188,15 @@ func explainUpdate(c *Call, body value.Doc, verbosity string) error {
 	if err := updateStatementSpec.decodeNested("update.updates", list[0], &s); err != nil {
 		return err
 	}
-	return c.explainWrite(a.Update, "UPDATE", s.Q, s.Sort, s.Hint, s.Collation, a.Let, bool(s.Multi), body, verbosity)
+	ns, err := c.namespaceOf(a.Update)
+	if err != nil {
+		return err
+	}
+	m := modification{
+		ns: ns, filter: s.Q, update: s.U, constants: s.C, let: a.Let, multi: bool(s.Multi), upsert: bool(s.Upsert),
+		collation: s.Collation, arrayFilters: s.ArrayFilters, hint: s.Hint, sort: s.Sort,
+	}
+	return c.explainWrite(&m, "UPDATE", body, verbosity)
 }
 
 func explainDelete(c *Call, body value.Doc, verbosity string) error {
@@ -224,7 +215,12 @@ func explainDelete(c *Call, body value.Doc, verbosity string) error {
 	if err := deleteStatementSpec.decodeNested("delete.deletes", list[0], &s); err != nil {
 		return err
 	}
-	return c.explainWrite(a.Delete, "DELETE", s.Q, nil, s.Hint, s.Collation, a.Let, s.Limit.TruncInt64() == 0, body, verbosity)
+	ns, err := c.namespaceOf(a.Delete)
+	if err != nil {
+		return err
+	}
+	m := modification{ns: ns, filter: s.Q, let: a.Let, multi: s.Limit.TruncInt64() == 0, collation: s.Collation, hint: s.Hint}
+	return c.explainWrite(&m, "DELETE", body, verbosity)
 }
 
 func explainFindAndModify(c *Call, body value.Doc, verbosity string) error {
@@ -235,35 +231,38 @@ func explainFindAndModify(c *Call, body value.Doc, verbosity string) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	stage := "UPDATE"
-	if a.Remove {
-		stage = "DELETE"
-	}
 	_, name := body.First()
-	return c.explainWrite(name, stage, a.Query, a.Sort, a.Hint, a.Collation, a.Let, false, body, verbosity)
-}
-
-// explainWrite explains how a write finds its documents; nothing is written.
-func (c *Call) explainWrite(name value.Value, stage string, q, sort value.Doc, hint value.Value, collationSpec, let value.Doc, multi bool, body value.Doc, verbosity string) error {
 	ns, err := c.namespaceOf(name)
 	if err != nil {
 		return err
 	}
-	info, err := c.lookup(ns)
+	m := modification{
+		ns: ns, filter: a.Query, let: a.Let, collation: a.Collation, hint: a.Hint, sort: a.Sort,
+		upsert: bool(a.Upsert), arrayFilters: a.ArrayFilters, fields: a.Fields, findAndModify: true,
+	}
+	if a.Remove {
+		return c.explainWrite(&m, "DELETE", body, verbosity)
+	}
+	m.update = a.Update
+	return c.explainWrite(&m, "UPDATE", body, verbosity)
+}
+
+// explainWrite explains how a write finds its documents; nothing is written.
+func (c *Call) explainWrite(m *modification, stage string, body value.Doc, verbosity string) error {
+	info, err := c.lookup(m.ns)
 	if err != nil {
 		return err
 	}
-	e, err := c.explainQuery(ns, info, q, sort, hint, collationSpec, let, verbosity)
+	e, err := c.explainQuery(m.ns, info, m.filter, m.sort, m.hint, m.collation, m.let, verbosity)
 	if err != nil {
 		return err
 	}
+	if err := c.compileModification(m, info); err != nil {
+		return err
+	}
+	m.query.matcher = e.query.matcher // a look-up by _id is not compiled
+	e.change, e.exec, e.query = m, m.exec, &m.query
 	e.shape.Write = stage
-	limit := int64(1)
-	if multi {
-		limit = 0
-	}
-	e.query.limit = limit
-	e.run = func(src recordSource) (int64, error) { _, err := countRecords(src, 0, limit); return 0, err }
 	return e.append(body)
 }
 
@@ -276,14 +275,16 @@ func (e *explained) append(body value.Doc) error {
 		b.StartArray("rejectedPlans").End()
 		b.End()
 		if e.verbosity != "queryPlanner" {
-			stage := &plan.Stage{Name: "EOF"}
-			e.appendExecution(b, stage, 0, 0)
+			e.appendNothing(b)
 		}
 		return c.appendExplainTail(body)
 	}
 	a, err := c.access(e.exec, e.info, e.query)
 	if err != nil {
 		return translate(e.ns, err)
+	}
+	if e.shape.Count && metaOf(e.info).visible != nil {
+		a.plan.Exact = false // what has expired must not be counted
 	}
 	stage := a.plan.Explain(&e.shape)
 	e.appendHead(b, a)
@@ -316,57 +317,6 @@ func (e *explained) appendHead(b *value.Builder, _ *access) {
 		String("planCacheKey", queryHash(e.query)).Int32("optimizationTimeMillis", 0).
 		Bool("maxIndexedOrSolutionsReached", false).Bool("maxIndexedAndSolutionsReached", false).
 		Bool("maxScansToExplodeReached", false).Bool("prunedSimilarIndexes", false)
-}
-
-// execute runs the plan for its counters.
-func (e *explained) execute(a *access, stage *plan.Stage) error {
-	start := e.c.svc.real.NowMillis()
-	src, err := a.open(e.exec, e.info, e.query)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	returned, err := e.run(src)
-	if err != nil {
-		return err
-	}
-	took := e.c.svc.real.NowMillis() - start
-	fillStats(stage, &e.exec.stats, returned, took)
-	e.appendExecution(e.c.reply, stage, returned, took)
-	return nil
-}
-
-// fillStats spreads the counters over the stages.
-func fillStats(s *plan.Stage, st *execStats, returned, millis int64) {
-	s.Stats.Returned, s.Stats.Millis = returned, millis
-	switch s.Name {
-	case "IXSCAN", "COUNT_SCAN":
-		s.Stats.Keys, s.Stats.Returned, s.Stats.Seeks = st.keysExamined, st.keysExamined, 1
-	case "FETCH", "COLLSCAN":
-		s.Stats.Docs = st.docsExamined
-	case "EXPRESS_IXSCAN":
-		s.Stats.Keys, s.Stats.Docs = st.keysExamined, st.docsExamined
-	}
-	if s.Name == "COLLSCAN" {
-		s.Stats.Works = st.docsExamined + 1
-	}
-	for _, in := range s.Input {
-		fillStats(in, st, returned, millis)
-	}
-}
-
-func (e *explained) appendExecution(b *value.Builder, stage *plan.Stage, returned, millis int64) {
-	st := e.exec.stats
-	b.StartDocument("executionStats").Bool("executionSuccess", true).Append("nReturned", value.Int(returned)).
-		Append("executionTimeMillis", value.Int(millis)).Append("totalKeysExamined", value.Int(st.keysExamined)).
-		Append("totalDocsExamined", value.Int(st.docsExamined))
-	b.StartDocument("executionStages").Bool("isCached", false)
-	stage.AppendStats(b)
-	b.End()
-	if e.verbosity == "allPlansExecution" {
-		b.StartArray("allPlansExecution").End()
-	}
-	b.End()
 }
 
 // appendExplainTail writes what follows the plan in every explain.
@@ -428,7 +378,7 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 		}
 	}
 	e.shape = plan.Shape{Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort}
-	e.run = func(src recordSource) (int64, error) { return countRecords(src, 0, l.Limit) }
+	e.take = l.Limit
 	b.String("explainVersion", "1")
 	return c.appendStages(r, e, verbosity, a)
 }
@@ -474,8 +424,8 @@ func (e *explained) appendCursorStage(b *value.Builder) error {
 	if err != nil {
 		return err
 	}
-	if !a.sorted {
-		e.shape.Sort = nil
+	if !a.sorted && !e.shape.Sort.IsEmpty() { // the pipeline sorts
+		e.shape.Sort, e.take = nil, 0
 	}
 	stage := a.plan.Explain(&e.shape)
 	b.StartDocument("queryPlanner").String("namespace", e.ns.String()).Document("parsedQuery", e.shape.Filter).

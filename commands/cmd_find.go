@@ -128,6 +128,11 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p != nil {
+		if err := q.checkMeta(p.Meta()); err != nil {
+			return nil, err
+		}
+	}
 	if bool(a.Tailable) && !m.capped && info != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
 	}
@@ -221,11 +226,7 @@ func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (
 // sort runs agg's $sort over an iterator.
 func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *bool) (agg.Iterator, error) {
 	x.running().counts.sorted = true
-	stages := []value.Value{value.Document(value.NewDoc("$sort", value.Document(pattern)))}
-	if limit > 0 {
-		stages = append(stages, value.Document(value.NewDoc("$limit", value.Int64(limit))))
-	}
-	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{DB: "local", Coll: "sort", Collation: collator})
+	p, err := compileSort(pattern, limit, collator, everyMetadata)
 	if err != nil {
 		return nil, err
 	}

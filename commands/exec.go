@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"errors"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/queue"
@@ -16,7 +18,9 @@ type execution struct {
 	env   *expr.Env
 	stats execStats
 	scope *expr.Scope
-	plans []*access // of the collections a pipeline opened, for explain
+	// sources are what was opened and may have read ahead.
+	sources []rewinder
+	plans   []*access // of the collections a pipeline opened, for explain
 	// parent is the execution that is handed the calls, for those of
 	// sub-pipelines.
 	parent *execution
@@ -50,10 +54,17 @@ func (x *execution) running() *Call {
 	return x.call
 }
 
-// resume hands the execution to the command that continues it.
+// rewinder is a source that reads ahead of what it returns.
+type rewinder interface{ rewind() }
+
+// resume hands the execution to the command that continues it. What was read
+// ahead is read again: the collection may have changed.
 func (x *execution) resume(c *Call) {
 	x.call = c
 	x.env.Now = c.now
+	for _, r := range x.sources {
+		r.rewind()
+	}
 }
 
 // scan says which entries of which index, or which records, to visit.
@@ -61,7 +72,15 @@ type scan struct {
 	index   string // "": the records in natural order
 	ranges  []storage.KeyRange
 	records storage.Range
-	exact   bool // entries give the records without further check
+	counts  scanCounts
+}
+
+// scanCounts is what was done for one scan.
+type scanCounts struct {
+	keys    int64 // entries visited
+	seeks   int64 // ranges begun
+	tested  int64 // entries checked for having come up before
+	dropped int64 // of those, the ones that had
 }
 
 // records iterates over the records that scans lead to, in chunks: each
@@ -72,13 +91,10 @@ type records struct {
 	ns      storage.Namespace
 	uuid    [16]byte
 	scans   []scan
-	current int // scan
-	within  int // range of the scan
-	after   storage.RecordID
-	key     []byte // position in an index
-	started bool
+	at      position
 	buf     []storage.Record
 	next    int
+	from    position // where buf was read from
 	chunk   int
 	seen    map[storage.RecordID]struct{} // nil: a record cannot come twice
 	visible func(r *storage.Record, now int64) bool
@@ -87,9 +103,46 @@ type records struct {
 	exposeTS bool // documents are returned with _ts
 	queue    bool // documents are messages
 	expand   bool // documents are buckets, shown uncompressed
-	keepKeys bool // remember the index key of each record
-	keys     [][]byte
+
+	keys entryKeys // of buf, if it was read from an index
 }
+
+// position is how far an iteration has come.
+type position struct {
+	scan    int
+	within  int // range of the scan
+	started bool
+	after   storage.RecordID
+	key     []byte // behind which entry of the index
+}
+
+// set copies p, reusing the room for the key.
+func (p *position) set(q *position) {
+	key := append(p.key[:0], q.key...)
+	*p = *q
+	p.key = key
+}
+
+// entryKeys are the keys of some index entries, one behind the other.
+type entryKeys struct {
+	bytes []byte
+	ends  []int
+}
+
+func (k *entryKeys) add(key []byte) {
+	k.bytes = append(k.bytes, key...)
+	k.ends = append(k.ends, len(k.bytes))
+}
+
+func (k *entryKeys) at(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = k.ends[i-1]
+	}
+	return k.bytes[start:k.ends[i]]
+}
+
+func (k *entryKeys) reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 
 const (
 	firstChunk = 32
@@ -103,6 +156,9 @@ func newRecords(x *execution, info *storage.Info, scans []scan) *records {
 	r.visible, r.exposeTS = m.visible, m.docTTL != nil && m.docTTL.ExposeTS
 	r.queue = m.isQueue
 	r.expand = m.kind == timeSeriesBuckets && !x.packed
+	if x.parent == nil {
+		x.sources = append(x.sources, r)
+	}
 	return r
 }
 
@@ -151,21 +207,53 @@ func (r *records) shown(rec storage.Record) storage.Record {
 	return rec
 }
 
-// currentKey is the index key of the record returned last.
-func (r *records) currentKey() []byte { return r.keys[r.next-1] }
+// currentKey is the index key of the record returned last; it is valid until
+// the next record is asked for.
+func (r *records) currentKey() []byte { return r.keys.at(r.next - 1) }
+
+// rewind gives back what was read ahead, so that a cursor sees the writes of
+// the time between two batches.
+func (r *records) rewind() {
+	if r.next >= len(r.buf) {
+		return
+	}
+	for i := range r.buf[r.next:] {
+		delete(r.seen, r.buf[r.next+i].ID)
+	}
+	scan := &r.scans[r.from.scan]
+	indexed := scan.index != ""
+	if indexed {
+		scan.counts.keys -= int64(len(r.buf) - r.next)
+		r.x.stats.keysExamined -= int64(len(r.buf) - r.next)
+	}
+	r.at.set(&r.from)
+	if r.next > 0 {
+		r.at.started, r.at.after = true, r.buf[r.next-1].ID
+		if indexed {
+			r.at.key = append(r.at.key[:0], r.keys.at(r.next-1)...)
+		}
+	}
+	r.buf, r.next, r.done = r.buf[:0], 0, false
+	r.keys.reset()
+}
+
+// unread makes the record returned last the next one again.
+func (r *records) unread() { r.next-- }
 
 // fill reads the next chunk.
 func (r *records) fill() error {
 	if err := r.x.running().interrupted(); err != nil {
 		return err
 	}
-	r.buf, r.keys, r.next = r.buf[:0], r.keys[:0], 0
+	r.buf, r.next = r.buf[:0], 0
 	err := r.x.running().view(func(tx storage.Tx) error {
 		coll, err := tx.Collection(r.ns)
 		if err != nil || coll.Info().UUID != r.uuid {
-			return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x", r.uuid)
+			return droppedUnder(r.uuid)
 		}
-		for len(r.buf) == 0 && r.current < len(r.scans) {
+		for len(r.buf) == 0 && r.at.scan < len(r.scans) {
+			r.keys.reset()
+			r.from.set(&r.at)
 			if err := r.read(coll); err != nil {
 				return err
 			}
@@ -173,74 +261,87 @@ func (r *records) fill() error {
 		return nil
 	})
 	r.chunk = min(r.chunk*4, mostChunk)
-	r.done = r.current >= len(r.scans)
+	r.done = r.at.scan >= len(r.scans)
 	return err
+}
+
+// droppedUnder is what a cursor hears whose collection is gone.
+func droppedUnder(id [16]byte) error {
+	return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 // read takes one chunk from the current range and moves on to the next range
 // when it is used up.
 func (r *records) read(coll storage.Collection) error {
-	s := &r.scans[r.current]
+	s := &r.scans[r.at.scan]
 	if s.index == "" {
 		return r.readRecords(coll, s)
 	}
-	if r.within >= len(s.ranges) {
+	if r.at.within >= len(s.ranges) {
 		r.nextScan()
 		return nil
 	}
-	kr := s.ranges[r.within]
-	if r.started {
-		kr.AfterKey, kr.AfterID = r.key, r.after
+	kr := s.ranges[r.at.within]
+	if r.at.started {
+		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
+	} else {
+		s.counts.seeks++
 	}
 	visited := 0
 	err := coll.ScanIndex(s.index, kr, func(key []byte, id storage.RecordID) bool {
 		visited++
-		r.x.stats.keysExamined++
-		r.key, r.after = append(r.key[:0], key...), id
-		if r.isNew(id) {
+		r.at.key, r.at.after = append(r.at.key[:0], key...), id
+		if r.isNew(id, s) {
 			if rec, ok := coll.Get(id); ok {
 				r.buf = append(r.buf, rec)
-				if r.keepKeys {
-					r.keys = append(r.keys, append([]byte(nil), key...))
-				}
+				r.keys.add(key)
 			}
 		}
 		return visited < r.chunk
 	})
-	r.started = true
+	r.at.started = true
+	s.counts.keys += int64(visited)
+	r.x.stats.keysExamined += int64(visited)
 	r.x.running().counts.keys += int64(visited)
 	if visited < r.chunk {
-		r.within, r.started = r.within+1, false
+		r.at.within, r.at.started = r.at.within+1, false
+	}
+	if errors.Is(err, storage.ErrNoIndex) {
+		return mongoerr.Newf(mongoerr.QueryPlanKilled, "query plan killed :: caused by :: index '%s' dropped", s.index)
 	}
 	return err
 }
 
 func (r *records) readRecords(coll storage.Collection, s *scan) error {
 	rg := s.records
-	if r.started {
-		rg.After = r.after
+	if r.at.started {
+		rg.After = r.at.after
 	}
+	visited := 0
 	err := coll.Scan(rg, func(rec storage.Record) bool {
-		r.after = rec.ID
-		if r.isNew(rec.ID) {
+		visited++
+		r.at.after = rec.ID
+		if r.isNew(rec.ID, s) {
 			r.buf = append(r.buf, rec)
 		}
-		return len(r.buf) < r.chunk
+		return visited < r.chunk
 	})
-	r.started = true
-	if len(r.buf) < r.chunk {
+	r.at.started = true
+	if visited < r.chunk {
 		r.nextScan()
 	}
 	return err
 }
 
-func (r *records) nextScan() { r.current, r.within, r.started = r.current+1, 0, false }
+func (r *records) nextScan() { r.at.scan, r.at.within, r.at.started = r.at.scan+1, 0, false }
 
-func (r *records) isNew(id storage.RecordID) bool {
+func (r *records) isNew(id storage.RecordID, s *scan) bool {
 	if r.seen == nil {
 		return true
 	}
+	s.counts.tested++
 	if _, dup := r.seen[id]; dup {
+		s.counts.dropped++
 		return false
 	}
 	r.seen[id] = struct{}{}

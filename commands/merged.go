@@ -12,8 +12,10 @@ import (
 // follows the ranges' prefixes. It serves {a: {$in: […]}} sorted by b.
 type merged struct {
 	streams mergeHeap
+	all     []*mergeStream // also those that have ended, for explain
 	seen    map[storage.RecordID]struct{}
 	started bool
+	dropped int64
 }
 
 // mergeStream is one range with its current record and key.
@@ -33,10 +35,25 @@ func newMerged(x *execution, info *storage.Info, p *plan.Plan) *merged {
 	for _, r := range p.Ranges {
 		s := scan{index: p.Index.Name, ranges: []storage.KeyRange{{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse}}}
 		src := newRecords(x, info, []scan{s})
-		src.keepKeys = true
 		m.streams = append(m.streams, &mergeStream{src: src, prefix: r.Prefix, reverse: p.Reverse})
 	}
+	if x.parent == nil { // m looks after its streams
+		x.sources = append(x.sources[:len(x.sources)-len(m.streams)], m)
+	}
+	m.all = append(m.all, m.streams...)
 	return m
+}
+
+// rewind gives back the record that each stream stands on, too.
+func (m *merged) rewind() {
+	if !m.started {
+		return
+	}
+	for _, s := range m.streams {
+		s.src.unread()
+		s.src.rewind()
+	}
+	m.started = false
 }
 
 func (m *merged) Next() (storage.Record, bool, error) {
@@ -59,6 +76,7 @@ func (m *merged) Next() (storage.Record, bool, error) {
 		}
 		if m.seen != nil {
 			if _, dup := m.seen[rec.ID]; dup {
+				m.dropped++
 				continue
 			}
 			m.seen[rec.ID] = struct{}{}
@@ -89,7 +107,7 @@ func (m *merged) start() error {
 func (s *mergeStream) advance() (ok bool, err error) {
 	s.rec, ok, err = s.src.Next()
 	if ok {
-		s.key = s.src.currentKey()
+		s.key = append(s.key[:0], s.src.currentKey()...)
 	}
 	return ok, err
 }

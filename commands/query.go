@@ -78,7 +78,7 @@ func (c *Call) compileFilter(q *readQuery, meta *collectionMeta) error {
 	if meta.text == nil && hasText(m.Root()) {
 		return mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 	}
-	return nil
+	return q.checkSort()
 }
 
 // findNear returns the $near of a filter; it can only stand at the top.

@@ -29,6 +29,7 @@ func (t *tail) Next() (value.Doc, error) {
 			return nil, err
 		}
 		scans := []scan{{records: storage.Range{After: t.last}}}
+		t.f.exec.sources = t.f.exec.sources[:0]
 		t.src = &matching{src: newRecords(t.f.exec, t.info, scans), q: &t.f.query, env: t.f.exec.env}
 	}
 	r, ok, err := t.src.Next()
@@ -55,7 +56,7 @@ func (t *tail) checkPosition() error {
 	return t.f.exec.running().view(func(tx storage.Tx) error {
 		coll, err := tx.Collection(t.info.Namespace)
 		if err != nil || coll.Info().UUID != t.info.UUID {
-			return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x", t.info.UUID)
+			return droppedUnder(t.info.UUID)
 		}
 		if _, ok := coll.Get(t.last); !ok {
 			return mongoerr.Newf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen record id: RecordId(%d)", t.last)

@@ -14,8 +14,9 @@ type Options struct {
 	Collation     value.Collator
 	Text          func(db, coll string) match.TextMatcher // the text index for $text; nil: $text is refused
 	InTransaction bool
-	NoOptimize    bool // keep the stages as they were written
-	Update        bool // a pipeline of an update command: only stages that change one document
+	NoOptimize    bool            // keep the stages as they were written
+	Update        bool            // a pipeline of an update command: only stages that change one document
+	Metadata      []expr.MetaKind // what the documents of the source carry already
 }
 
 // nesting says what a pipeline is part of.
@@ -185,6 +186,9 @@ func (p *parser) checkMetadata(stages []stage) error {
 		return nil
 	}
 	has := map[expr.MetaKind]bool{}
+	for _, k := range p.Metadata {
+		has[k] = true
+	}
 	switch s := stages[0].(type) {
 	case *matchStage:
 		has[expr.MetaTextScore] = s.text

@@ -1,0 +1,117 @@
+package query_tests
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// TestCommands plays the sessions of testdata/commands. Each line is a
+// command and what it answers:
+//
+//	{insert: 'c', documents: [{_id: 1}]}          must succeed
+//	{find: 'c'} => {cursor: {firstBatch: [{_id: 1}]}}   has these fields
+//	{find: 'c', filter: {$x: 1}} !! 2 unknown      fails so
+//
+// A field whose wanted value is '*' may be anything, one that is '-' must be
+// missing. Documents of arrays are compared whole. After "getMore" a cursor
+// named 'id' is the one the last find left open.
+func TestCommands(t *testing.T) {
+	files, err := filepath.Glob("testdata/commands/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, id := newServer(t), int64(0)
+			for i, line := range strings.Split(string(text), "\n") {
+				if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+					continue
+				}
+				where := fmt.Sprintf("%s:%d", file, i+1)
+				line = strings.ReplaceAll(line, "getMore: 'id'", fmt.Sprintf("getMore: {$numberLong: '%d'}", id))
+				reply := s.play(where, line)
+				if n := cursorID(reply); n != 0 {
+					id = n
+				}
+			}
+		})
+	}
+}
+
+func (s *server) play(where, line string) value.Doc {
+	s.Helper()
+	command, want, fails := strings.Cut(line, " !! ")
+	if !fails {
+		command, want, _ = strings.Cut(line, " => ")
+	}
+	reply := s.send(parse(command))
+	code, text := failure(reply)
+	switch {
+	case fails:
+		number, part, _ := strings.Cut(want, " ")
+		if n, _ := strconv.Atoi(number); int32(n) != code || !strings.Contains(text, part) {
+			s.Errorf("%s: %s\ngot  %d %s\nwant %s", where, command, code, text, want)
+		}
+	case want == "":
+		if code != 0 {
+			s.Errorf("%s: %s\nanswered %s", where, command, reply)
+		}
+	default:
+		if problem := differs(value.Document(reply), value.Document(parse(want)), true); problem != "" {
+			s.Errorf("%s: %s\nanswered %s\nwant     %s\n%s", where, command, reply, want, problem)
+		}
+	}
+	return reply
+}
+
+// differs compares a value with a pattern. With partial, fields that the
+// pattern does not name may be there.
+func differs(got, want value.Value, partial bool) string {
+	if want.Kind() == value.KindString && want.Str() == "*" && !got.IsMissing() {
+		return ""
+	}
+	switch {
+	case want.Kind() == value.KindDocument && got.Kind() == value.KindDocument:
+		for name, w := range want.Doc().All() {
+			g := got.Doc().Lookup(name)
+			if w.Kind() == value.KindString && w.Str() == "-" {
+				if !g.IsMissing() {
+					return name + " is there: " + g.String()
+				}
+				continue
+			}
+			if problem := differs(g, w, partial); problem != "" {
+				return name + ": " + problem
+			}
+		}
+		if !partial && got.Doc().Len() > want.Doc().Len() {
+			return "more fields: " + got.String()
+		}
+		return ""
+	case want.Kind() == value.KindArray && got.Kind() == value.KindArray:
+		if g, w := got.Doc().Len(), want.Doc().Len(); g != w {
+			return fmt.Sprintf("%d elements, want %d", g, w)
+		}
+		for i := range want.Doc().Len() {
+			if problem := differs(got.Doc().Index(i), want.Doc().Index(i), false); problem != "" {
+				return fmt.Sprint(i, ": ", problem)
+			}
+		}
+		return ""
+	}
+	if !value.Equal(got, want) {
+		return fmt.Sprintf("got %s, want %s", got, want)
+	}
+	return ""
+}
