@@ -207,7 +207,9 @@ func (a *access) documents(x *execution, info *storage.Info, q *readQuery) (agg.
 	if err != nil {
 		return nil, err
 	}
-	return &documents{src: src, exec: x}, nil
+	docs := q.documents(x, src)
+	docs.spec = a.spec
+	return docs, nil
 }
 
 // openRecords plans a query and opens its records, sorted if it has a sort.

@@ -121,8 +121,12 @@ func (c *Call) openAggregate(a *aggregateArgs) (*aggregation, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.it, err = r.pipeline.Open(r.agg)
-	return r, translate(r.ns, err)
+	it, err := r.pipeline.Open(r.agg)
+	if err != nil {
+		return nil, translate(r.ns, err)
+	}
+	r.it = &inContext{src: it, exec: r.exec, ns: r.ns, what: aggregationFailed}
+	return r, nil
 }
 
 func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
@@ -158,7 +162,7 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 		return nil, err
 	}
 	r.agg = r.exec.aggExec(a.AllowDiskUse)
-	r.agg.Host = &host{x: r.exec, hint: a.Hint, bypass: bool(a.Bypass), c: c}
+	r.agg.Host = &host{x: r.exec, main: r.agg, hint: a.Hint, bypass: bool(a.Bypass), c: c}
 	r.agg.BypassDocVal = bool(a.Bypass)
 	return r, nil
 }

@@ -62,7 +62,7 @@ func runFind(c *Call) error {
 		size = *a.BatchSize
 	}
 	return c.firstBatch(cursorRequest{
-		ns: ns, it: f.it, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch), limit: a.Limit,
+		ns: ns, it: &inContext{src: f.it, exec: f.exec, ns: ns, what: findFailed}, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch), limit: a.Limit,
 		noTimeout: bool(a.NoTimeout), tailable: bool(a.Tailable), awaitData: bool(a.AwaitData),
 	})
 }
@@ -127,6 +127,9 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	p, err := f.projection(a)
 	if err != nil {
 		return nil, err
+	}
+	if p != nil {
+		q.meta = p.Meta()
 	}
 	if p != nil {
 		if err := q.checkMeta(p.Meta()); err != nil {
@@ -236,9 +239,18 @@ func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, colla
 // aggExec makes the pipeline side of an execution.
 func (x *execution) aggExec(disk *bool) *agg.Exec {
 	svc := x.running().svc
+	p := svc.params
 	return &agg.Exec{
-		Env: x.env, AllowDiskUse: disk == nil && svc.params.bool("allowDiskUseByDefault") || disk != nil && *disk,
-		MemoryLimit: svc.params.int("internalQueryMaxBlockingSortMemoryUsageBytes"), TempDir: svc.options.TempDir,
-		Interrupt: x.env.Interrupt, NowMillis: svc.real.NowMillis, Context: x,
+		Env: x.env, AllowDiskUse: disk == nil && p.bool("allowDiskUseByDefault") || disk != nil && *disk,
+		MemoryLimit: p.int("internalQueryMaxBlockingSortMemoryUsageBytes"),
+		Limits: agg.Limits{
+			Group:      p.int("internalDocumentSourceGroupMaxMemoryBytes"),
+			BucketAuto: p.int("internalDocumentSourceBucketAutoMaxMemoryBytes"),
+			Window:     p.int("internalDocumentSourceSetWindowFieldsMaxMemoryBytes"),
+			Facet:      p.int("internalQueryFacetBufferSizeBytes"),
+			FacetDoc:   p.int("internalQueryFacetMaxOutputDocSizeBytes"),
+			LookupDoc:  p.int("internalLookupStageIntermediateDocumentMaxSizeBytes"),
+		},
+		TempDir: svc.options.TempDir, Interrupt: x.env.Interrupt, Context: x,
 	}
 }

@@ -181,6 +181,7 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 				continue
 			}
 			r.x.stats.docsExamined++
+			r.x.env.Meta = expr.Meta{} // of the document before
 			call.counts.docs++
 			return r.shown(*rec), true, nil
 		}

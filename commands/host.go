@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -13,6 +14,7 @@ import (
 type host struct {
 	x      *execution
 	c      *Call
+	main   *agg.Exec // of the command's own pipeline, to which the hint belongs
 	hint   value.Value
 	bypass bool
 }
@@ -52,8 +54,11 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 		return agg.Source{}, err
 	}
 	q := &readQuery{filter: r.Filter, matcher: r.Matcher, sort: r.Sort, limit: r.Limit, fields: r.Fields, hint: r.Hint, collator: r.Collation}
-	if q.hint.IsMissing() {
+	if x == h.main {
 		q.hint = h.hint
+	}
+	if r.RecordID {
+		q.meta = []expr.MetaKind{expr.MetaRecordID}
 	}
 	if q.matcher == nil {
 		if q.matcher, err = match.Compile(q.filter, match.Options{Collation: q.collator}); err != nil {

@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -12,6 +14,13 @@ import (
 type documents struct {
 	src  recordSource
 	exec *execution
+	meta []expr.MetaKind // to be set for each document
+	spec *index.Spec     // the index that is used, nil if none
+}
+
+// documents are those of a query's records.
+func (q *readQuery) documents(x *execution, src recordSource) *documents {
+	return &documents{src: src, exec: x, meta: q.meta}
 }
 
 func (d *documents) Next() (value.Doc, error) {
@@ -20,7 +29,24 @@ func (d *documents) Next() (value.Doc, error) {
 		return nil, err
 	}
 	d.exec.record = r
+	for _, kind := range d.meta {
+		d.setMeta(kind, &r)
+	}
 	return r.Doc, nil
+}
+
+func (d *documents) setMeta(kind expr.MetaKind, r *storage.Record) {
+	switch kind {
+	case expr.MetaRecordID:
+		d.exec.env.Meta.Set(kind, value.Int64(int64(r.ID)))
+	case expr.MetaIndexKey:
+		if d.spec == nil {
+			return
+		}
+		if keys := d.spec.KeyValues(r.Doc); len(keys) > 0 {
+			d.exec.env.Meta.Set(kind, value.Document(keys[0]))
+		}
+	}
 }
 
 func (d *documents) Close() { d.src.Close() }

@@ -23,6 +23,8 @@ type byDistance struct {
 type distant struct {
 	r        storage.Record
 	distance float64
+	point    value.Value
+	meta     expr.Meta
 }
 
 // sortByDistance reads all records that match and orders them by the
@@ -38,8 +40,8 @@ func (x *execution) sortByDistance(src recordSource, near *match.Near) (*byDista
 		if !ok {
 			break
 		}
-		if d, ok := near.DocumentDistance(r.Doc); ok {
-			b.found = append(b.found, distant{r, d})
+		if v, d, ok := near.Nearest(r.Doc); ok {
+			b.found = append(b.found, distant{r, d, v, x.env.Meta})
 		}
 	}
 	slices.SortStableFunc(b.found, func(a, c distant) int { return cmp.Compare(a.distance, c.distance) })
@@ -52,7 +54,9 @@ func (b *byDistance) Next() (storage.Record, bool, error) {
 	}
 	f := b.found[b.next]
 	b.next++
+	b.x.env.Meta = f.meta
 	b.x.env.Meta.Set(expr.MetaGeoNearDistance, value.Double(f.distance))
+	b.x.env.Meta.Set(expr.MetaGeoNearPoint, f.point)
 	return f.r, true, nil
 }
 
@@ -105,7 +109,7 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 	if err != nil {
 		return agg.Source{}, err
 	}
-	return agg.Source{Iterator: &documents{src: sorted, exec: x}, Sorted: true}, nil
+	return agg.Source{Iterator: q.documents(x, sorted), Sorted: true}, nil
 }
 
 // onlyGeoField is the field of the collection's only geospatial index.

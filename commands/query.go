@@ -25,6 +25,7 @@ type readQuery struct {
 	fields   []string
 	collator value.Collator // of the operation
 	scope    *expr.Scope
+	meta     []expr.MetaKind // wanted of each document, beside what matching leaves
 }
 
 // lookup returns the description of a collection, nil if there is none.

@@ -13,10 +13,11 @@ type Exec struct {
 	Env          *expr.Env
 	Host         Host
 	AllowDiskUse bool
-	MemoryLimit  int64        // per stage; 0: DefaultMemoryLimit
+	MemoryLimit  int64        // of a $sort; 0: DefaultMemoryLimit
+	Limits       Limits       // of other stages
 	TempDir      string       // where spilled data goes; "": the system's
 	Interrupt    func() error // killOp and maxTimeMS; nil: never
-	NowMillis    func() int64 // clock for stage times; nil: none are taken
+	NowMillis    func() int64 // clock for stage times; nil: stages are not measured
 	BypassDocVal bool         // bypassDocumentValidation, for the Host
 	Tailable     bool         // of a change stream, for the Host
 	Context      any          // the Host's own
@@ -26,6 +27,25 @@ type Exec struct {
 	views    int   // views being opened
 	parent   *Exec // of a sub-pipeline, whose stages are not measured
 	usedDisk bool
+}
+
+// Limits bounds what single stages hold in memory, in bytes. 0 stands for
+// the limit of a $sort; for the last two, for DefaultMemoryLimit.
+type Limits struct {
+	Group      int64
+	BucketAuto int64
+	Window     int64 // a partition of $setWindowFields
+	Facet      int64 // input that $facet keeps
+	FacetDoc   int64 // the document that $facet makes
+	LookupDoc  int64 // what a $lookup adds to one document
+}
+
+// orDefault is a limit, or the default where none is set.
+func orDefault(limit int64) int64 {
+	if limit > 0 {
+		return limit
+	}
+	return DefaultMemoryLimit
 }
 
 // Stats is what a stage did during a run.
@@ -41,11 +61,14 @@ type Stats struct {
 // UsedDisk reports whether any stage wrote temporary files.
 func (x *Exec) UsedDisk() bool { return x.usedDisk }
 
-func (x *Exec) memoryLimit() int64 {
-	if x.MemoryLimit > 0 {
-		return x.MemoryLimit
+func (x *Exec) memoryLimit() int64 { return orDefault(x.MemoryLimit) }
+
+// limit is a limit, or that of a $sort where none is set.
+func (x *Exec) limit(limit int64) int64 {
+	if limit > 0 {
+		return limit
 	}
-	return DefaultMemoryLimit
+	return x.memoryLimit()
 }
 
 // tick is called for every document and asks now and then whether to go on.
@@ -118,14 +141,9 @@ type measured struct {
 }
 
 func (m *measured) Next() (value.Doc, error) {
-	start := int64(0)
-	if m.x.NowMillis != nil {
-		start = m.x.NowMillis()
-	}
+	start := m.x.NowMillis()
 	d, err := m.src.Next()
-	if m.x.NowMillis != nil {
-		m.st.Millis += m.x.NowMillis() - start
-	}
+	m.st.Millis += m.x.NowMillis() - start
 	if d != nil {
 		m.st.Returned++
 	}

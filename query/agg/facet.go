@@ -9,10 +9,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxFacetBytes is how large the document that $facet makes may be
-// (internalQueryFacetMaxOutputDocSizeBytes).
-const maxFacetBytes = 100 << 20
-
 // facetStage is $facet: several pipelines over the same documents.
 type facetStage struct {
 	names  []string
@@ -120,7 +116,7 @@ func (s *facetStage) run(x *Exec, in *facetInput) (value.Doc, error) {
 			return nil, err
 		}
 		b.StartArray(s.names[i])
-		err = appendFacet(b, it)
+		err = appendFacet(b, it, orDefault(x.Limits.FacetDoc))
 		it.Close()
 		if err != nil {
 			return nil, err
@@ -130,15 +126,16 @@ func (s *facetStage) run(x *Exec, in *facetInput) (value.Doc, error) {
 	return b.Doc(), nil
 }
 
-func appendFacet(b *value.Builder, it Iterator) error {
+// appendFacet writes what a facet gives; limit bounds the whole document.
+func appendFacet(b *value.Builder, it Iterator, limit int64) error {
 	for {
 		d, err := it.Next()
 		if d == nil || err != nil {
 			return err
 		}
 		b.Document("", d)
-		if b.Len() > maxFacetBytes {
-			return mongoerr.Newf(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes", b.Len(), maxFacetBytes)
+		if int64(b.Len()) > limit {
+			return mongoerr.Newf(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes", b.Len(), limit)
 		}
 	}
 }
@@ -165,7 +162,7 @@ func (in *facetInput) fill(src Iterator) error {
 			return nil
 		}
 		in.docs = append(in.docs, metaDoc{d, in.x.Env.Meta})
-		if in.size += int64(len(d)) + 24; in.size > in.x.memoryLimit() {
+		if in.size += int64(len(d)) + 24; in.size > in.x.limit(in.x.Limits.Facet) {
 			if err := in.spill(); err != nil {
 				return err
 			}

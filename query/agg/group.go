@@ -145,7 +145,7 @@ func (g *grouping) add(d value.Doc) error {
 		}
 		g.size += int64(grp.states[i].Size() - before)
 	}
-	if g.size > g.x.memoryLimit() {
+	if g.size > g.x.limit(g.x.Limits.Group) {
 		return g.spill()
 	}
 	return nil

@@ -45,6 +45,7 @@ type Request struct {
 	Hint      value.Value    // index hint of the command
 	Near      *Near          // documents by distance; the host sets the metadata
 	Sample    int64          // so many random documents will do, 0: no sample
+	RecordID  bool           // MetaRecordID of the documents is wanted
 	Collation value.Collator
 }
 

@@ -21,6 +21,8 @@ type Leading struct {
 	Sample  int64     // 0: none
 	Fields  []string  // fields that are needed of the documents, sorted; nil: all
 
+	RecordID bool // a stage asks for MetaRecordID
+
 	matches int // stages that Filter stands for
 	geo     *geoNearStage
 	sortAt  int // position of the $sort, -1: none
@@ -42,7 +44,18 @@ func (p *Pipeline) Leading() Leading {
 		p.leadingOrder(&l, rest)
 	}
 	l.Fields = p.fields()
+	l.RecordID = p.readsRecordID()
 	return l
+}
+
+// readsRecordID reports whether a stage asks for record ids.
+func (p *Pipeline) readsRecordID() bool {
+	for _, s := range p.stages {
+		if r, ok := s.(readsMeta); ok && slices.Contains(r.metadata(), expr.MetaRecordID) {
+			return true
+		}
+	}
+	return false
 }
 
 // leadingOrder finds a $sort, $skip, $limit or $sample behind the $match.
@@ -100,7 +113,7 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 func (l *Leading) request(db, coll string, o Options) Request {
 	return Request{
 		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
-		Fields: l.Fields, Near: l.Near, Sample: l.Sample, Collation: o.Collation,
+		Fields: l.Fields, Near: l.Near, Sample: l.Sample, RecordID: l.RecordID, Collation: o.Collation,
 	}
 }
 

@@ -7,10 +7,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxLookupBytes is how large the result of one $lookup may grow
-// (internalLookupStageIntermediateDocumentMaxSizeBytes).
-const maxLookupBytes = 100 << 20
-
 func (s *lookupStage) open(x *Exec, src Iterator) (Iterator, error) {
 	it := &lookupIterator{x: x, s: s, src: src, inner: x.sub(), local: value.ParsePath(s.local)}
 	it.prepare()
@@ -106,7 +102,7 @@ func (it *lookupIterator) Next() (value.Doc, error) {
 func (it *lookupIterator) collect(found Iterator) (value.Value, error) {
 	defer found.Close()
 	var docs []value.Value
-	size := 0
+	size, limit := int64(0), orDefault(it.x.Limits.LookupDoc)
 	for {
 		d, err := found.Next()
 		if err != nil {
@@ -118,8 +114,8 @@ func (it *lookupIterator) collect(found Iterator) (value.Value, error) {
 		if err := it.inner.tick(); err != nil {
 			return value.Value{}, err
 		}
-		if size += len(d); size > maxLookupBytes {
-			return value.Value{}, mongoerr.Newf(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes", it.s.from, maxLookupBytes)
+		if size += int64(len(d)); size > limit {
+			return value.Value{}, mongoerr.Newf(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes", it.s.from, limit)
 		}
 		docs = append(docs, value.Document(d))
 	}

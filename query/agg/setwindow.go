@@ -262,8 +262,8 @@ func (it *windowIterator) read() (bool, error) {
 			return false, err
 		}
 		size += int64(len(it.next)) + 96
-		if size > it.x.memoryLimit() && !it.x.AllowDiskUse {
-			return false, mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", size, it.x.memoryLimit())
+		if limit := it.x.limit(it.x.Limits.Window); size > limit && !it.x.AllowDiskUse {
+			return false, mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", size, limit)
 		}
 		if err := it.pull(); err != nil {
 			return false, err

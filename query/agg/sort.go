@@ -92,6 +92,7 @@ type sorting struct {
 	owner   stage // for statistics
 	s       *sortStage
 	limit   int64
+	memory  int64 // bytes to hold before spilling
 	records []sortRecord
 	size    int64
 	seq     int
@@ -101,7 +102,7 @@ type sorting struct {
 }
 
 func newSorting(x *Exec, owner stage, limit int64) *sorting {
-	r := &sorting{x: x, owner: owner, limit: limit, store: spill.Store{Dir: x.TempDir}}
+	r := &sorting{x: x, owner: owner, limit: limit, memory: x.memoryLimit(), store: spill.Store{Dir: x.TempDir}}
 	r.s, _ = owner.(*sortStage)
 	return r
 }
@@ -154,7 +155,7 @@ func (r *sorting) addKeyed(key []byte, d value.Doc) error {
 	if r.limit > 0 && int64(len(r.records)) == r.limit {
 		r.heapify()
 	}
-	if r.size > r.x.memoryLimit() {
+	if r.size > r.memory {
 		return r.spill()
 	}
 	return nil
@@ -164,7 +165,7 @@ func (r *sorting) addKeyed(key []byte, d value.Doc) error {
 func (r *sorting) spill() error {
 	if !r.x.AllowDiskUse {
 		return mongoerr.Newf(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
-			"Sort exceeded memory limit of %d bytes, but did not opt in to external sorting.", r.x.memoryLimit())
+			"Sort exceeded memory limit of %d bytes, but did not opt in to external sorting.", r.memory)
 	}
 	slices.SortFunc(r.records, compareRecords)
 	before := r.store.Size()
@@ -270,7 +271,7 @@ func (r *sorting) replaceWorst(rec sortRecord) error {
 	r.size += rec.size() - worst.size()
 	*worst = rec
 	r.siftDown(0)
-	if r.size > r.x.memoryLimit() {
+	if r.size > r.memory {
 		return r.spill()
 	}
 	return nil

@@ -142,14 +142,21 @@ func (n *Near) Distance(v value.Value) (d float64, ok bool) {
 // DocumentDistance is the smallest distance of the geometries behind the path
 // that are within the limits; ok is false if there is none.
 func (n *Near) DocumentDistance(doc value.Doc) (best float64, ok bool) {
-	n.Path.Each(doc, value.LeafTraverse, func(v value.Value, _ int) bool {
-		d, found := n.Distance(v)
+	_, best, ok = n.Nearest(doc)
+	return best, ok
+}
+
+// Nearest is the geometry behind the path, as it is stored, with the smallest
+// distance within the limits; ok is false if there is none.
+func (n *Near) Nearest(doc value.Doc) (v value.Value, best float64, ok bool) {
+	n.Path.Each(doc, value.LeafTraverse, func(g value.Value, _ int) bool {
+		d, found := n.Distance(g)
 		if found && d >= n.Min && d <= n.Max && (!ok || d < best) {
-			best, ok = d, true
+			v, best, ok = g, d, true
 		}
 		return false
 	})
-	return best, ok
+	return v, best, ok
 }
 
 func (n *Near) appendTo(b *value.Builder) { appendLeaf(b, n) }
