@@ -14,13 +14,13 @@ import (
 // model is what the specification says of a queue, in the simplest form: a
 // list of messages that is gone through from the beginning each time.
 type model struct {
-	lock, idle int64
-	most       int32
-	dead       bool // expired messages are dead-lettered
-	now        int64
-	next       int64
-	list       []*modelMessage
-	letters    []*modelMessage
+	lock    int64
+	most    int32
+	dead    bool // expired messages are dead-lettered
+	now     int64
+	next    int64
+	list    []*modelMessage
+	letters []*modelMessage
 }
 
 type modelMessage struct {

@@ -266,7 +266,7 @@ func testSnapshotOrder(t *testing.T, open Opener) {
 	})
 	equal(t, "what came after", slices.Equal(got, []int32{0, 1, 2}), true)
 	// Renamed within the transaction that writes to it.
-	txn, c = s.begin()
+	txn, _ = s.begin()
 	s.must(txn.Rename(NS, ns("db", "moved")))
 	c, err := txn.Collection(ns("db", "moved"))
 	s.must(err)

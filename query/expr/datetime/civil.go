@@ -92,9 +92,6 @@ func (c Civil) seconds() int64 {
 	return c.dayNumber()*secPerDay + int64(c.Hour)*3600 + int64(c.Minute)*60 + int64(c.Second)
 }
 
-// instant is the inverse of Zone.At.
-func (z Zone) instant(c Civil) int64 { return z.toUTC(c.seconds(), c.season)*1000 + int64(c.Millis) }
-
 // FromParts makes an instant of civil parts, which may be out of their ranges:
 // month 14 is February of the next year. ok is false if the instant is out of
 // the range of a date.
