@@ -60,6 +60,7 @@ var imports = map[string]string{
 	"servertest":     "clock commands server value",
 	"cmd/*":          "clock mongoerr server/* servertest value wire",
 	"compat_tests/*": "*",
+	"crash_tests":    "value wire",
 	"crash_tests/*":  "*",
 }
 

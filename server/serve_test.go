@@ -102,7 +102,7 @@ func TestMaxConns(t *testing.T) {
 // waitFor waits for something that happens in the background.
 func waitFor(tb testing.TB, done func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); !done(); <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
 			tb.Fatal("it did not happen")
 		}

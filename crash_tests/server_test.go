@@ -1,0 +1,154 @@
+// Package crash_tests kills a real server under load, again and again, and
+// looks whether everything it had acknowledged is there afterwards.
+//
+// By default it takes some seconds. DUSKDB_CRASH_TIME=10m makes it go on for
+// longer, DUSKDB_CRASH_SEED=n repeats the choices of a run, as far as the
+// scheduling of two processes lets it.
+package crash_tests
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// binary is the server, built once.
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "duskdb-crash")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "duskdb")
+	build := exec.Command("go", "build", "-o", binary, "../cmd/duskdb")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// process is a running server.
+type process struct {
+	cmd    *exec.Cmd
+	addr   string
+	output strings.Builder
+	exited chan error
+}
+
+// launch starts the server on a data directory without waiting for it.
+func launch(tb testing.TB, dir string, args ...string) (*process, *bufio.Reader) {
+	tb.Helper()
+	p := &process{exited: make(chan error, 1)}
+	p.cmd = exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock"}, args...)...)
+	p.cmd.Stderr = &p.output
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	return p, bufio.NewReader(out)
+}
+
+// start starts the server and waits until it listens.
+func start(tb testing.TB, dir string, args ...string) *process {
+	tb.Helper()
+	p, out := launch(tb, dir, args...)
+	line, err := out.ReadString('\n')
+	_, rest, ok := strings.Cut(line, "mongodb://")
+	if err != nil || !ok {
+		p.kill()
+		tb.Fatalf("the server did not start: %v\n%s%s", err, line, p.output.String())
+	}
+	p.addr, _, _ = strings.Cut(rest, "/")
+	go func() { _, _ = out.WriteTo(discard{}) }()
+	tb.Cleanup(p.kill)
+	return p
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// kill ends the server as a power failure would end the process.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// client is a connection that runs commands on the database "crash".
+type client struct {
+	net.Conn
+	*wire.Client
+}
+
+func dial(addr string) (*client, error) {
+	nc, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return &client{nc, wire.NewClient(nc)}, nil
+}
+
+// errRefused is a reply that is not ok.
+var errRefused = errors.New("refused")
+
+// run runs a command. The error is errRefused if the server said no; any
+// other error means that nobody knows.
+func (c *client) run(fields ...any) (value.Doc, error) {
+	d := value.NewDoc(fields...)
+	if !d.Has("$db") {
+		d = value.NewDoc(append(fields, "$db", value.String("crash"))...)
+	}
+	m, err := c.RoundTrip(d)
+	if err != nil {
+		return nil, err
+	}
+	reply := m.Body.Clone()
+	if !reply.Lookup("ok").Truthy() || reply.Has("writeErrors") || reply.Has("writeConcernError") {
+		return reply, fmt.Errorf("%w: %s", errRefused, reply)
+	}
+	return reply, nil
+}
+
+// must runs a command that cannot fail.
+func (c *client) must(tb testing.TB, fields ...any) value.Doc {
+	tb.Helper()
+	reply, err := c.run(fields...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return reply
+}
+
+// all reads a whole collection, ordered by _id.
+func (c *client) all(tb testing.TB, coll string) []value.Doc {
+	tb.Helper()
+	reply := c.must(tb, "find", value.String(coll), "sort", value.Document(value.NewDoc("_id", value.Int32(1))), "batchSize", value.Int32(100000))
+	cursor := reply.Lookup("cursor").Doc()
+	if cursor.Lookup("id").Int64() != 0 {
+		tb.Fatalf("%s has more documents than one batch", coll)
+	}
+	var docs []value.Doc
+	for v := range cursor.Lookup("firstBatch").Doc().Values() {
+		docs = append(docs, v.Doc())
+	}
+	return docs
+}
