@@ -127,6 +127,7 @@ func TestRefusedCombinations(t *testing.T) {
 		{72, `{create: "c", documentTtl: {default: 5}, capped: true, size: 4096}`},
 		{72, `{create: "c", documentTtl: {default: 5}, viewOn: "p4"}`},
 		{72, `{collMod: "capped", documentTtl: {default: 5}}`},
+		{72, `{convertToCapped: "p4", size: 4096}`},
 		{72, `{createIndexes: "capped", indexes: [{key: {_ts: 1}, name: "_ts_1", expireAfterSeconds: 5}]}`},
 		{85, `{createIndexes: "p4", indexes: [{key: {_ts: 1}, name: "_ts_1", expireAfterSeconds: 6}]}`},
 		{72, `{create: "c", onExpire: {deadLetterTo: "d"}, messageQueue: {}}`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -73,7 +74,7 @@ func (s *scene) parse(text string, args ...any) bson.D {
 
 // at is an instant so many seconds after the start.
 func at(seconds float64) time.Time {
-	return servertest.Start.Add(time.Duration(seconds*1000+0.5) * time.Millisecond)
+	return servertest.Start.Add(time.Duration(math.Round(seconds*1000)) * time.Millisecond)
 }
 
 // run runs a command.
