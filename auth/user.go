@@ -190,6 +190,11 @@ func (c *Catalog) UpdateUser(n Name, change *UserChange) error {
 			return err
 		}
 	}
+	return c.put(usersNS, change.apply(d, credentials))
+}
+
+// apply makes the changed document.
+func (change *UserChange) apply(d, credentials value.Doc) value.Doc {
 	b := value.NewBuilder()
 	for it := d.Iter(); it.Next(); {
 		switch it.Key() {
@@ -211,7 +216,7 @@ func (c *Catalog) UpdateUser(n Name, change *UserChange) error {
 		roles = storedNames(d.Lookup("roles").Doc())
 	}
 	appendNames(b, "roles", roles)
-	return c.put(usersNS, b.Doc())
+	return b.Doc()
 }
 
 func pickDoc(a, b value.Doc) value.Doc {

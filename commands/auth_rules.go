@@ -20,6 +20,7 @@ func init() {
 		"_mergeAuthzCollections":   mayMergeAuth,
 		"aggregate":                mayAggregate,
 		"bulkWrite":                mayBulkWrite,
+		"cloneCollectionAsCapped":  mayCloneAsCapped,
 		"collMod":                  mayCollMod,
 		"create":                   mayCreate,
 		"createRole":               mayCreateRole,
@@ -255,6 +256,14 @@ func mayRename(c *Call) error {
 		}
 	}
 	return c.need(pattern(to), "insert", "createIndex")
+}
+
+func mayCloneAsCapped(c *Call) error {
+	if err := c.need(pattern(c.target()), "find"); err != nil {
+		return err
+	}
+	to := auth.Namespace(c.DB, c.Body.Lookup("toCollection").Clone().Str())
+	return c.need(to, "insert", "createIndex", "convertToCapped")
 }
 
 func mayDataSize(c *Call) error {
