@@ -112,7 +112,7 @@ func (o *outWriter) Abort() {
 }
 
 // Merge implements agg.Host.
-func (h *host) Merge(_ *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
+func (h *host) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
 	ns := storage.Namespace{DB: t.DB, Coll: t.Coll}
 	if err := checkUserNamespace(ns); err != nil {
 		return nil, err
@@ -135,19 +135,41 @@ func (h *host) Merge(_ *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
 	if len(w.on) == 1 && w.on[0] == "_id" {
 		return w, nil
 	}
-	spec := uniqueIndexOn(m.indexes, w.on)
+	spec := uniqueIndexOn(m.indexes, w.on, x.Env.Collation)
 	if spec == nil {
-		return nil, mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
+		return nil, errNoMergeIndex
 	}
 	w.index, w.spec = spec.Name, spec
 	return w, nil
 }
 
+var errNoMergeIndex = mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
+
+// checkMergeFields refuses a $merge, before it reads anything, whose fields
+// do not identify a document.
+func (c *Call) checkMergeFields(t agg.MergeTarget, collator value.Collator) error {
+	if t.On == nil || len(t.On) == 1 && t.On[0] == "_id" {
+		return nil
+	}
+	info, err := c.lookup(storage.Namespace{DB: t.DB, Coll: t.Coll})
+	if err != nil {
+		return err
+	}
+	if m := metaOf(info); m.kind == ordinary && uniqueIndexOn(m.indexes, t.On, collator) == nil {
+		return errNoMergeIndex
+	}
+	return nil
+}
+
 // uniqueIndexOn finds a unique index over exactly these fields, in any
-// order.
-func uniqueIndexOn(indexes []*index.Spec, on []string) *index.Spec {
+// order, that compares strings as the command does.
+func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) *index.Spec {
 	for _, s := range indexes {
-		if !s.IsUnique || s.Partial != nil || s.Sparse || len(s.Fields) != len(on) {
+		var own value.Collator
+		if s.Collation != nil {
+			own = s.Collation
+		}
+		if !s.IsUnique || s.Partial != nil || len(s.Fields) != len(on) || !sameCollation(own, collator) {
 			continue
 		}
 		all := true

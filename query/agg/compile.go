@@ -87,6 +87,18 @@ func (p *Pipeline) Target() (db, coll string, ok bool) {
 	return "", "", false
 }
 
+// MergeTarget is what $merge writes to.
+func (p *Pipeline) MergeTarget() (t MergeTarget, ok bool) {
+	if !p.writes {
+		return t, false
+	}
+	s, ok := p.stages[len(p.stages)-1].(*mergeStage)
+	if ok {
+		t = s.target
+	}
+	return t, ok
+}
+
 // IsSource reports whether the first stage makes documents itself, so that
 // no collection is read.
 func (p *Pipeline) IsSource() bool { return len(p.stages) > 0 && isSource(p.stages[0]) }
