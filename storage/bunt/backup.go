@@ -36,13 +36,13 @@ func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error)
 
 func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info storage.Backup, err error) {
 	temp, path := filepath.Join(dir, tempName), filepath.Join(dir, logName)
-	next, _, err := openJournal(temp, e.opts.Logger)
+	next, _, err := openJournal(temp, e.opts.disk, e.opts.Logger)
 	if err != nil {
 		return info, err
 	}
 	err = e.copyRoot(ctx, next, pinned)
 	if err == nil {
-		err = syncPath(temp)
+		err = e.opts.disk.syncPath(temp)
 	}
 	if err == nil {
 		next.synced = func() uint64 { return next.seq }
@@ -53,7 +53,7 @@ func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info sto
 	}
 	// Under its name a log is complete: a backup that was interrupted is
 	// not one.
-	if err := syncPath(temp); err != nil {
+	if err := e.opts.disk.syncPath(temp); err != nil {
 		return info, err
 	}
 	if err := os.Rename(temp, path); err != nil {
@@ -69,7 +69,7 @@ func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info sto
 		info.Records += int64(ce.coll.records.Len())
 		return true
 	})
-	return info, syncPath(dir, filepath.Dir(dir))
+	return info, e.opts.disk.syncPath(dir, filepath.Dir(dir))
 }
 
 // Restore copies the log in from, a directory made by Backup or the data of
@@ -100,7 +100,7 @@ func Restore(from, to string, indexer storage.Indexer) (*Report, error) {
 	if err := os.Rename(temp, filepath.Join(to, logName)); err != nil {
 		return r, err
 	}
-	return r, syncPath(to)
+	return r, (*disk)(nil).syncPath(to)
 }
 
 // copyFile copies and syncs a file.

@@ -44,6 +44,8 @@ type Options struct {
 	// Repair saves what it can of a damaged log, instead of refusing it.
 	// The damaged file is kept.
 	Repair bool
+	// disk has faults in tests.
+	disk *disk
 	// Logger is told what happens in the background.
 	Logger func(format string, args ...any)
 }
@@ -66,6 +68,8 @@ type Engine struct {
 
 	maintenance sync.Mutex // one of sweeping and compacting
 	orphans     orphans
+	ailing      atomic.Bool     // the log has failed
+	healFrom    time.Time       // when the janitor may try again to heal
 	compactFrom atomic.Int64    // size of the log from which to try again to compact
 	wake        chan struct{}   // tells the janitor of work
 	life        context.Context // ends with Close
@@ -139,11 +143,11 @@ func (e *Engine) open() error {
 		}
 		path = filepath.Join(e.opts.Path, logName)
 	}
-	j, cut, err := openJournal(path, e.opts.Logger)
+	j, cut, err := openJournal(path, e.opts.disk, e.opts.Logger)
 	var damage *DamageError
 	if errors.As(err, &damage) && e.opts.Repair {
 		if e.repair, err = salvage(path, damage, e.opts.Logger); err == nil {
-			j, cut, err = openJournal(path, e.opts.Logger)
+			j, cut, err = openJournal(path, e.opts.disk, e.opts.Logger)
 		}
 	}
 	if err != nil {
@@ -252,10 +256,12 @@ func (e *Engine) commit(t *tx) error {
 
 // writeLog commits a group. The caller has the right to write.
 func (e *Engine) writeLog(ops []op) error {
-	if err := e.sync.failure(); err != nil {
-		return err
+	err := e.sync.failure()
+	if err == nil {
+		err = e.log.commit(ops)
 	}
-	if err := e.log.commit(ops); err != nil {
+	if err != nil {
+		e.noteFailure(err)
 		return err
 	}
 	e.sync.committed(e.log.position())

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -60,7 +62,7 @@ func (e *Engine) compact(ctx context.Context, temp string) error {
 
 // copyLog writes a state and most of what was committed since to a new log.
 func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[][]op) (*journal, error) {
-	next, _, err := openJournal(temp, e.opts.Logger)
+	next, _, err := openJournal(temp, e.opts.disk, e.opts.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[
 		err = next.replay(groups)
 	}
 	if err == nil {
-		err = syncPath(temp)
+		err = e.opts.disk.syncPath(temp)
 	}
 	if err != nil {
 		_ = next.close()
@@ -146,7 +148,7 @@ func (e *Engine) swapLog(next *journal, temp string, tail *[][]op, gone []*coll)
 	}
 	// A crash must not bring the old log back once somebody was told that a
 	// write to the new one is on disk.
-	derr := syncPath(e.opts.Path)
+	derr := e.opts.disk.syncPath(e.opts.Path)
 	if derr != nil {
 		derr = fmt.Errorf("%w: sync %s: %w", ErrBroken, e.opts.Path, derr)
 	}
@@ -155,6 +157,7 @@ func (e *Engine) swapLog(next *journal, temp string, tail *[][]op, gone []*coll)
 	next.synced = e.sync.synced.Load
 	e.log = next
 	e.sync.replace(file, derr)
+	e.ailing.Store(derr != nil)
 	e.orphans.done(gone...)
 	_ = old.close()
 	return derr
@@ -166,25 +169,24 @@ func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, 
 	if e.root.Load() == nil {
 		return nil, storage.ErrClosed
 	}
-	err := errors.Join(e.log.broken, e.sync.failure(), next.replay(tail))
-	if err != nil {
+	if err := next.replay(tail); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(temp, os.O_RDWR, 0)
+	file, err := e.opts.disk.open(temp)
 	if err != nil {
 		return nil, err
 	}
 	// Sync, say so in the log, and sync that.
 	next.synced = func() uint64 { return next.seq }
-	err = file.Sync()
+	err = e.opts.disk.sync(file)
 	if err == nil {
 		err = next.finish()
 	}
 	if err == nil {
-		err = file.Sync()
+		err = e.opts.disk.sync(file)
 	}
 	if err == nil {
-		err = os.Rename(temp, filepath.Join(e.opts.Path, logName))
+		err = e.opts.disk.rename(temp, filepath.Join(e.opts.Path, logName))
 	}
 	if err != nil {
 		_ = file.Close()
@@ -214,7 +216,36 @@ func (e *Engine) wakeJanitor() {
 	}
 }
 
+// healPause is the least time between attempts to heal.
+const healPause = time.Second
+
+// heal writes the log anew after a failure. What is in memory is the truth:
+// what it has is committed, and what could not be committed is not in it.
+func (e *Engine) heal() error {
+	now := clock.System().Now()
+	if !e.ailing.Load() || now.Before(e.healFrom) {
+		return nil
+	}
+	e.healFrom = now.Add(healPause)
+	if err := e.Compact(e.life); err != nil {
+		return fmt.Errorf("the log could not be written anew: %w", err)
+	}
+	e.opts.Logger("storage: the log was written anew after a failure")
+	return nil
+}
+
+// noteFailure has the janitor heal the log, if that is what err asks for.
+func (e *Engine) noteFailure(err error) {
+	if errors.Is(err, ErrBroken) {
+		e.ailing.Store(true)
+		e.wakeJanitor()
+	}
+}
+
 func (e *Engine) tidy() error {
+	if err := e.heal(); err != nil {
+		return err
+	}
 	if err := e.sweep(e.life); err != nil {
 		return err
 	}

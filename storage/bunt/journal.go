@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/tidwall/buntdb"
@@ -13,9 +12,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ErrBroken is why an engine takes no more writes after a failure that
-// leaves the state of the file unknown. Reads go on; a restart recovers.
-var ErrBroken = errors.New("the log failed and takes no more writes until restart")
+// ErrBroken is why an engine takes no writes after a failure that leaves the
+// state of the file unknown. Reads go on. The engine tries to write the log
+// anew, after which it takes writes again; so does a restart.
+var ErrBroken = errors.New("the log failed and takes no writes until it could be written anew")
 
 // formatName is the first part of the header: it names the format.
 const formatName = "duskdb-bunt-1\n"
@@ -24,6 +24,7 @@ const formatName = "duskdb-bunt-1\n"
 // group with a marker.
 type journal struct {
 	db     *buntdb.DB
+	disk   *disk
 	path   string
 	nonce  uint64
 	seq    uint64        // of the last group
@@ -36,7 +37,7 @@ type journal struct {
 }
 
 // openJournal recovers and opens the log at path, or makes it.
-func openJournal(path string, logf func(string, ...any)) (j *journal, cut int64, err error) {
+func openJournal(path string, d *disk, logf func(string, ...any)) (j *journal, cut int64, err error) {
 	var found scanned
 	if path != Memory {
 		if found, err = recoverFile(path); err != nil {
@@ -50,7 +51,7 @@ func openJournal(path string, logf func(string, ...any)) (j *journal, cut int64,
 	if err != nil {
 		return nil, 0, err
 	}
-	j = &journal{db: db, path: path, nonce: found.nonce, seq: found.seq, idle: found.clean}
+	j = &journal{db: db, disk: d, path: path, nonce: found.nonce, seq: found.seq, idle: found.clean}
 	j.synced = func() uint64 { return 0 }
 	if !found.header {
 		if err := j.writeHeader(); err != nil {
@@ -87,7 +88,7 @@ func (j *journal) writeHeader() error {
 	if j.path == Memory {
 		return nil
 	}
-	return syncPath(j.path, filepath.Dir(j.path))
+	return j.disk.syncPath(j.path, filepath.Dir(j.path))
 }
 
 func encodeHeader(nonce uint64) string {
@@ -106,6 +107,9 @@ func decodeHeader(b []byte) (nonce uint64, ok bool) {
 func (j *journal) commit(ops []op) (err error) {
 	if j.broken != nil {
 		return j.broken
+	}
+	if err := j.disk.at("write", j.path); err != nil {
+		return fmt.Errorf("write to the log: %w", err)
 	}
 	m := marker{seq: j.seq + 1, ops: uint32(len(ops)), synced: j.synced() - j.shift}
 	for i := range ops {
@@ -171,22 +175,4 @@ func (j *journal) close() error {
 		return nil
 	}
 	return j.db.Close()
-}
-
-// syncPath syncs files and directories.
-func syncPath(paths ...string) error {
-	for _, p := range paths {
-		f, err := os.Open(p)
-		if err != nil {
-			return err
-		}
-		err = f.Sync()
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -56,7 +56,7 @@ func salvage(path string, damage *DamageError, logf func(string, ...any)) (*Repa
 	}
 	defer f.Close()
 	temp := filepath.Join(filepath.Dir(path), tempName)
-	next, _, err := openJournal(temp, logf)
+	next, _, err := openJournal(temp, nil, logf)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func salvage(path string, damage *DamageError, logf func(string, ...any)) (*Repa
 		err = fmt.Errorf("nothing in it can be saved: %w", damage)
 	}
 	if err == nil {
-		err = syncPath(temp)
+		err = (*disk)(nil).syncPath(temp)
 	}
 	if err == nil {
 		next.synced = func() uint64 { return next.seq }
@@ -95,13 +95,13 @@ func replaceDamaged(path, temp string) (kept string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := syncPath(temp); err != nil {
+	if err := (*disk)(nil).syncPath(temp); err != nil {
 		return "", err
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return "", err
 	}
-	return kept, syncPath(filepath.Dir(path))
+	return kept, (*disk)(nil).syncPath(filepath.Dir(path))
 }
 
 // salvager reads the complete groups of a damaged log.

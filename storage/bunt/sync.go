@@ -19,6 +19,7 @@ type syncer struct {
 	dirty  chan struct{} // tells the background of a first commit to sync
 
 	mu      sync.Mutex
+	disk    *disk
 	file    *os.File // nil in memory
 	running *syncRun // the sync under way
 	err     error    // of a failed sync: the state on disk is unknown
@@ -33,14 +34,14 @@ type syncRun struct {
 }
 
 func newSyncer(j *journal) (*syncer, error) {
-	s := &syncer{dirty: make(chan struct{}, 1)}
+	s := &syncer{dirty: make(chan struct{}, 1), disk: j.disk}
 	if j.path != Memory {
-		f, err := os.OpenFile(j.path, os.O_RDWR, 0)
+		f, err := j.disk.open(j.path)
 		if err != nil {
 			return nil, err
 		}
 		s.file = f
-		if err := f.Sync(); err != nil {
+		if err := j.disk.sync(f); err != nil {
 			_ = f.Close()
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
 // run syncs the file.
 func (s *syncer) run(r *syncRun) {
 	upTo := s.last.Load()
-	err := s.file.Sync()
+	err := s.disk.sync(s.file)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.syncs++
@@ -150,14 +151,13 @@ func (s *syncer) fileSize() int64 {
 }
 
 // replace makes s sync another file, on which everything is synced unless
-// there is an error, when no sync is running.
+// there is an error, when no sync is running. An earlier failure is over.
 func (s *syncer) replace(f *os.File, err error) {
 	s.lockIdle()
 	defer s.mu.Unlock()
 	_ = s.file.Close()
-	s.file = f
+	s.file, s.err = f, err
 	if err != nil {
-		s.err = err
 		return
 	}
 	s.synced.Store(s.last.Load())
@@ -205,6 +205,7 @@ func (e *Engine) syncInBackground() {
 		}
 		if err := e.sync.wait(context.Background()); err != nil {
 			e.opts.Logger("storage: %v", err)
+			e.noteFailure(err)
 		}
 		e.wakeJanitor()
 	}
