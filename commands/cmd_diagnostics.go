@@ -99,8 +99,11 @@ func runListCommands(c *Call) error {
 		c.reply.StartDocument(cmd.name).String("help", cmd.help).Bool("requiresAuth", cmd.flags&preAuth == 0).
 			String("secondaryOk", map[bool]string{true: "never", false: "always"}[cmd.flags&writes != 0]).
 			Bool("adminOnly", cmd.flags&adminOnly != 0)
-		c.reply.StartArray("apiVersions").End()
-		c.reply.End()
+		c.reply.StartArray("apiVersions")
+		if apiVersion1[cmd.name] {
+			c.reply.String("", "1")
+		}
+		c.reply.End().End()
 	}
 	c.reply.End()
 	return nil

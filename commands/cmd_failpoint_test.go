@@ -176,3 +176,12 @@ func TestFailPointBlocks(t *testing.T) {
 		t.Errorf("blocked for %v", took)
 	}
 }
+
+// The hello that opens a connection carries the name it is judged by.
+func TestFailCommandAppNameOfHello(t *testing.T) {
+	h := newTestCommands(t)
+	h.setFail(`"alwaysOn"`, `{failCommands: ["hello", "isMaster"], appName: "me", errorCode: 91}`)
+	h.ok(`{hello: 1, client: {application: {name: "you"}}}`)
+	h.fails(91, `{hello: 1, client: {application: {name: "me"}}}`)
+	h.ok(`{hello: 1, client: {driver: {name: "d"}}}`)
+}

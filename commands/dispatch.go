@@ -116,8 +116,8 @@ func (s *Service) gate(c *Call) error {
 	if cmd.flags&adminOnly != 0 && c.DB != "admin" {
 		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.name)
 	}
-	if v := c.generic.apiVersion; v != "" && v != "1" {
-		return mongoerr.Newf(mongoerr.APIVersionError, "API version must be \"1\"")
+	if err := c.checkAPI(); err != nil {
+		return err
 	}
 	if err := c.authorize(); err != nil {
 		return err

@@ -112,15 +112,27 @@ func (d *failData) concerns(c *Call) bool {
 	if name, _ := c.Body.First(); !d.all && !d.commands[c.cmd.name] && !d.commands[name] {
 		return false
 	}
-	if d.appName != "" {
-		if _, app := c.conn.clientInfo(); app != d.appName {
-			return false
-		}
+	if d.appName != "" && d.appName != appName(c) {
+		return false
 	}
 	if d.threadName != "" && d.threadName != "conn"+strconv.FormatInt(c.conn.ID, 10) {
 		return false
 	}
 	return d.namespace == "" || d.namespace == requestNamespace(c.cmd.name, c.Body, c.DB)
+}
+
+// appName is the name of the application behind a command. A hello that
+// opens a connection brings it along.
+func appName(c *Call) string {
+	if c.cmd.name == "hello" || c.cmd.name == "isMaster" {
+		if client := c.Body.Lookup("client"); client.Kind() == value.KindDocument {
+			if app := client.Doc().Lookup("application"); app.Kind() == value.KindDocument {
+				return app.Doc().Lookup("name").Str()
+			}
+		}
+	}
+	_, name := c.conn.clientInfo()
+	return name
 }
 
 // failing runs a command on which the fail point took effect.

@@ -1,0 +1,40 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAPIVersion(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}], apiVersion: "1", apiStrict: true}`)
+	for _, c := range []struct {
+		command string
+		code    int32
+		says    string
+	}{
+		{`{find: "c", apiVersion: "1", apiStrict: true}`, 0, ""},
+		{`{distinct: "c", key: "a", apiVersion: "1"}`, 0, ""},
+		{`{distinct: "c", key: "a", apiVersion: "1", apiStrict: true}`, 323, "Provided apiStrict:true, but the command distinct is not in API Version 1. "},
+		{`{collStats: "c", apiVersion: "1", apiStrict: true}`, 323, "command collStats is not in API Version 1"},
+		{`{aggregate: "c", pipeline: [{$match: {}}], cursor: {}, apiVersion: "1", apiStrict: true}`, 0, ""},
+		{`{aggregate: "c", pipeline: [{$indexStats: {}}], cursor: {}, apiVersion: "1", apiStrict: true}`, 323, "stage $indexStats is not allowed with 'apiStrict: true' in API Version 1"},
+		{`{aggregate: "c", pipeline: [{$unionWith: {coll: "c", pipeline: [{$indexStats: {}}]}}], cursor: {}, apiVersion: "1", apiStrict: true}`, 323, "stage $indexStats"},
+		{`{aggregate: "c", pipeline: 1, cursor: {}, apiVersion: "1", apiStrict: true}`, 14, ""},
+		{`{ping: 1, apiVersion: "2"}`, 322, "API version"},
+		{`{ping: 1, apiStrict: true}`, 4886600, "without passing apiVersion"},
+	} {
+		if c.code == 0 {
+			h.ok(c.command)
+		} else if msg := h.fails(c.code, c.command); !strings.Contains(msg, c.says) {
+			t.Errorf("%s: %s", c.command, msg)
+		}
+	}
+	list := h.ok(`{listCommands: 1}`).Lookup("commands").Doc()
+	if got := list.Lookup("find").Doc().Lookup("apiVersions").String(); !strings.Contains(got, `1`) {
+		t.Errorf("apiVersions of find: %s", got)
+	}
+	if !list.Lookup("distinct").Doc().Lookup("apiVersions").Doc().IsEmpty() {
+		t.Error("distinct is in an API version")
+	}
+}
