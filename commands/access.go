@@ -50,7 +50,9 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		c.counts.access = a
 	}
 	a.complete(info, q)
-	a.noteUse(c, info, a.plan)
+	if !x.explained {
+		a.noteUse(c, info, a.plan)
+	}
 	return a, nil
 }
 

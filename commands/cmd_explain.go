@@ -112,7 +112,7 @@ func (c *Call) explainQuery(ns storage.Namespace, info *storage.Info, filter, so
 	}
 	e := &explained{c: c, ns: ns, info: info, exec: newExecution(c), verbosity: verbosity}
 	q := &readQuery{filter: filter, sort: sort, hint: hint}
-	e.query = q
+	e.query, e.exec.explained = q, true
 	var err error
 	if q.collator, err = operationCollation(collationSpec, metaOf(info)); err != nil {
 		return nil, err
@@ -262,6 +262,7 @@ func (c *Call) explainWrite(m *modification, stage string, body value.Doc, verbo
 	}
 	m.query.matcher = e.query.matcher // a look-up by _id is not compiled
 	e.change, e.exec, e.query = m, m.exec, &m.query
+	e.exec.explained = true
 	e.shape.Write = stage
 	return e.append(body)
 }

@@ -231,6 +231,8 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 		if err := c.compileFilter(q, metaOf(info)); err != nil {
 			return err
 		}
+	} else if err := q.checkSort(); err != nil {
+		return err
 	}
 	if err := m.compileFields(q.scope); err != nil || m.update.IsMissing() {
 		return err

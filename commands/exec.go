@@ -19,8 +19,9 @@ type execution struct {
 	stats execStats
 	scope *expr.Scope
 	// sources are what was opened and may have read ahead.
-	sources []rewinder
-	plans   []*access // of the collections a pipeline opened, for explain
+	sources   []rewinder
+	plans     []*access // of the collections a pipeline opened, for explain
+	explained bool      // run to be explained, which is no use of an index
 	// parent is the execution that is handed the calls, for those of
 	// sub-pipelines.
 	parent *execution

@@ -87,9 +87,12 @@ func (c *Call) modifyFirst(m *modification, src recordSource) (out updated, err 
 	}
 }
 
-// modifyMany changes all records that match, a chunk at a time.
+// modifyMany changes all records that match, a chunk at a time. An update may
+// move a record to a place in the index where the scan has yet to come: each
+// is changed once.
 func (c *Call) modifyMany(m *modification, src recordSource) (total updated, err error) {
 	ids := make([]storage.RecordID, 0, modifyChunk)
+	changed := map[storage.RecordID]struct{}{}
 	for done := false; !done; {
 		ids = ids[:0]
 		for len(ids) < modifyChunk {
@@ -100,6 +103,12 @@ func (c *Call) modifyMany(m *modification, src recordSource) (total updated, err
 			if !ok {
 				done = true
 				break
+			}
+			if m.compile != nil {
+				if _, again := changed[found.ID]; again {
+					continue
+				}
+				changed[found.ID] = struct{}{}
 			}
 			ids = append(ids, found.ID)
 		}
@@ -113,27 +122,34 @@ func (c *Call) modifyMany(m *modification, src recordSource) (total updated, err
 	return total, nil
 }
 
+// modifyRecords changes records in one transaction. Those before one that
+// fails stay changed.
 func (c *Call) modifyRecords(m *modification, ids []storage.RecordID) (out updated, err error) {
 	if len(ids) == 0 {
 		return out, nil
 	}
+	var failed error
 	err = c.update(func(tx storage.Tx) error {
-		out = updated{}
+		out, failed = updated{}, nil
 		for _, id := range ids {
 			err := c.withRecord(tx, m, id, func(w *writer, r storage.Record) error {
 				_, err := c.change(m, w, r, &out)
 				return err
 			})
+			if errors.Is(err, storage.ErrConflict) || mongoerr.Is(err, mongoerr.WriteConflict) {
+				return err // to be tried again as a whole
+			}
 			if err != nil {
-				return err
+				failed = err
+				return nil
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		out = updated{}
+		return updated{}, err
 	}
-	return out, err
+	return out, failed
 }
 
 // withRecord calls fn with a record if it still exists.
@@ -177,7 +193,7 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	}
 	d, modified, err := m.compile.Apply(m.exec.env, r.Doc, update.ApplyOptions{Position: position})
 	if err != nil {
-		return false, withContext(err)
+		return false, m.withContext(err)
 	}
 	out.matched++
 	out.new = d
@@ -193,9 +209,11 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 }
 
 // withContext adds what mongod's plan executor says before errors of updates.
-func withContext(err error) error {
-	e := mongoerr.From(err)
-	return e.WithPrefix("Plan executor error during update :: caused by :: ")
+func (m *modification) withContext(err error) error {
+	if m.findAndModify {
+		return mongoerr.From(err).WithPrefix("Plan executor error during findAndModify")
+	}
+	return mongoerr.From(err).WithPrefix("Plan executor error during update")
 }
 
 // recordSource yields the records that match a query.
