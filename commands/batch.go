@@ -42,7 +42,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 		ns: r.ns, it: r.it, session: c.session, user: c.userName(), noTimeout: r.noTimeout,
 		tailable: r.tailable, awaitData: r.awaitData, created: c.Body.Clone(), setOp: r.setOp, extra: r.extra,
 	}
-	cur.held = c.held
+	cur.held, cur.stream = c.held, c.stream
 	if cur.setOp == nil && r.exec != nil {
 		cur.setOp = r.exec.resume
 	}
@@ -59,9 +59,9 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	if r.extra != nil {
 		r.extra(c.reply)
 	}
-	c.appendSnapshotTime(c.reply)
+	c.appendCursorFields(cur)
 	var id int64
-	if (!done || r.tailable) && !r.singleBatch {
+	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
 		if err := c.svc.cursors.add(cur); err != nil {
 			r.it.Close()
 			return err

@@ -44,7 +44,7 @@ func runAggregate(c *Call) error {
 	}
 	req := cursorRequest{ns: r.ns, it: r.it, exec: r.exec, batchSize: size, setOp: r.exec.resume}
 	if r.pipeline.IsChangeStream() {
-		req.tailable, req.awaitData = true, true
+		req.tailable, req.awaitData, req.it = true, true, &streamEnd{Iterator: r.it, cs: c.stream}
 	}
 	if r.pipeline.Writes() {
 		req.batchSize = 0

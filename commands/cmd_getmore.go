@@ -73,6 +73,7 @@ func (c *Call) checkCursorTransaction(cur *cursor) error {
 }
 
 func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
+	c.changeStream = cur.stream != nil
 	if cur.held != nil {
 		defer c.useSnapshot(cur.held)()
 	}
@@ -96,8 +97,9 @@ func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
 	if cur.extra != nil {
 		cur.extra(c.reply)
 	}
+	c.appendCursorFields(cur)
 	id := cur.id
-	if done && !cur.tailable {
+	if done && (!cur.tailable || cur.stream.ended()) {
 		id = 0
 		c.svc.cursors.kill(cur.id)
 	}
@@ -127,7 +129,7 @@ func (c *Call) nextBatch(cur *cursor, size int64) (done bool, err error) {
 	timer := c.svc.real.NewTimer(wait)
 	defer timer.Stop()
 	for {
-		changed := c.svc.changes.wait()
+		changed := c.changed(cur)
 		before := c.reply.Len()
 		done, err = c.appendBatch(cur, size)
 		if err != nil || c.reply.Len() > before {

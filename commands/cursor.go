@@ -26,6 +26,7 @@ type cursor struct {
 	session   *session
 	user      string
 	txnNumber *int64
+	stream    *changeStream // that it reads, nil: none
 	held      *heldSnapshot // the state it reads, nil: the latest
 	noTimeout bool
 	tailable  bool

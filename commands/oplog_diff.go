@@ -89,7 +89,7 @@ func (x *differ) changed(updated, sub *value.Builder, name, newName string, old,
 		x.path = append(x.path, '.')
 	}
 	x.path = append(x.path, name...)
-	if d := x.nested(old, new); d != nil && len(d) < len(new.Bytes()) {
+	if d := x.nested(old, new); d != nil && (x.touched != nil || len(d) < len(new.Bytes())) {
 		sub.Document("s"+newName, d)
 	} else {
 		updated.Append(newName, new)

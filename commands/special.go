@@ -11,6 +11,7 @@ import (
 
 // specialSources are the pipeline sources that are no collections.
 var specialSources = map[string]func(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error){
+	"$changeStream":       openChangeStream,
 	"$collStats":          openCollStats,
 	"$indexStats":         openIndexStats,
 	"$currentOp":          openCurrentOp,

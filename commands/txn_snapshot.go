@@ -6,7 +6,6 @@ import (
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/value"
 )
 
 // Reads with read concern snapshot outside transactions: the first read is
@@ -124,9 +123,13 @@ func (l *snapshots) close() {
 	l.list = nil
 }
 
-// appendSnapshotTime writes atClusterTime into a cursor document.
-func (c *Call) appendSnapshotTime(b *value.Builder) {
-	if c.held != nil {
-		b.Append("atClusterTime", stampValue(c.held.ts))
+// appendCursorFields writes what the reply of a cursor of a special kind says
+// besides its batch.
+func (c *Call) appendCursorFields(cur *cursor) {
+	if cur.stream != nil {
+		cur.stream.appendToken(c.reply, cur.peeked != nil)
+	}
+	if cur.held != nil {
+		c.reply.Append("atClusterTime", stampValue(cur.held.ts))
 	}
 }

@@ -1,0 +1,230 @@
+package commands
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// event makes the document of an operation; nil for one that is before the
+// place the stream resumes at.
+func (cs *changeStream) event(o *logOp) (value.Doc, error) {
+	kind := eventKind(o)
+	t := tokenData{ts: o.ts, event: true, index: o.index, fromInvalidate: o.invalidate}
+	uuid, ok := uuidOf(o.op)
+	if ok {
+		t.uuid = &uuid
+	}
+	described, key := cs.identity(o, kind)
+	t.id = described
+	token := t.encode()
+	if skip, err := cs.pass(&t, token); skip || err != nil {
+		return nil, err
+	}
+	cs.previous, cs.token = cs.token, token
+	b := value.NewBuilder()
+	b.Document("_id", token).String("operationType", kind).Append("clusterTime", stampValue(o.ts))
+	if cs.expanded && ok && !o.invalidate {
+		b.Append("collectionUUID", value.Binary(4, uuid[:]))
+	}
+	if o.lsid != nil && !o.invalidate {
+		b.Document("lsid", o.lsid).Append("txnNumber", o.txn)
+	}
+	b.Date("wallTime", o.wall)
+	if o.invalidate {
+		cs.closed = true
+		return b.Doc(), nil
+	}
+	if o.op.Lookup("op").Str() == "c" {
+		cs.appendCommand(b, o, kind)
+		return b.Doc(), nil
+	}
+	if err := cs.appendChange(b, o, kind, key, uuid); err != nil {
+		return nil, err
+	}
+	return b.Doc(), nil
+}
+
+// pass decides about an event while the stream is being resumed: those up to
+// the one of the token are passed over.
+func (cs *changeStream) pass(t *tokenData, token value.Doc) (bool, error) {
+	if cs.resume == nil {
+		return false, nil
+	}
+	if value.Equal(token.Lookup("_data"), cs.resumeAt.Doc().Lookup("_data")) {
+		cs.resume = nil
+		return cs.fragment < 0, nil
+	}
+	if t.ts > cs.resume.ts {
+		return false, cs.resumeFailed()
+	}
+	// Another stream, with other options, may have made the token of what is
+	// no event here, between two that are.
+	return true, nil
+}
+
+func uuidOf(op value.Doc) (id [16]byte, ok bool) {
+	_, data := op.Lookup("ui").Binary()
+	return id, copy(id[:], data) == len(id)
+}
+
+// eventKind is the operationType of an operation.
+func eventKind(o *logOp) string {
+	switch {
+	case o.invalidate:
+		return "invalidate"
+	case o.op.Lookup("op").Str() == "i":
+		return "insert"
+	case o.op.Lookup("op").Str() == "d":
+		return "delete"
+	case o.op.Lookup("op").Str() == "u":
+		if first, _ := o.op.Lookup("o").Doc().First(); first == "$v" {
+			return "update"
+		}
+		return "replace"
+	}
+	name, _ := o.op.Lookup("o").Doc().First()
+	switch name {
+	case "renameCollection":
+		return "rename"
+	case "collMod":
+		return "modify"
+	}
+	return name
+}
+
+// identity is what names the event in its token: the document's key, or the
+// command.
+func (cs *changeStream) identity(o *logOp, kind string) (id, key value.Doc) {
+	b := value.NewBuilder()
+	if o.invalidate {
+		kind, _ = o.op.Lookup("o").Doc().First() // of what it follows
+	}
+	b.String("operationType", kind)
+	switch o.op.Lookup("op").Str() {
+	case "i":
+		key = value.NewDoc("_id", o.op.Lookup("o").Doc().Lookup("_id"))
+	case "u":
+		key = o.op.Lookup("o2").Doc()
+	case "d":
+		key = o.op.Lookup("o").Doc()
+	}
+	if key != nil {
+		b.Document("documentKey", key)
+	} else {
+		b.Document("operationDescription", o.op.Lookup("o").Doc())
+	}
+	return b.Doc(), key
+}
+
+// appendChange writes what changed in a document.
+func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, key value.Doc, uuid [16]byte) error {
+	full := o.op.Lookup("o")
+	if kind == "insert" || kind == "replace" {
+		b.Append("fullDocument", full)
+	}
+	db, coll, _ := strings.Cut(o.op.Lookup("ns").Str(), ".")
+	b.StartDocument("ns").String("db", db).String("coll", coll).End()
+	b.Document("documentKey", key)
+	if kind == "update" {
+		cs.appendUpdate(b, full.Doc().Lookup("diff").Doc())
+	}
+	if e := o.op.Lookup("expiration"); cs.expanded {
+		b.Append("expiration", e)
+	}
+	return cs.appendImages(b, o, kind, storage.Namespace{DB: db, Coll: coll}, key, uuid)
+}
+
+// appendUpdate writes updateDescription.
+func (cs *changeStream) appendUpdate(b *value.Builder, diff value.Doc) {
+	u := updateDescription{updated: value.NewBuilder(), removed: value.NewBuilder(), truncated: value.NewBuilder(), paths: value.NewBuilder()}
+	u.walk(diff, nil, false)
+	b.StartDocument("updateDescription").Document("updatedFields", u.updated.Doc())
+	b.Array("removedFields", u.removed.Doc()).Array("truncatedArrays", u.truncated.Doc())
+	if cs.expanded {
+		b.Document("disambiguatedPaths", u.paths.Doc())
+	}
+	b.End()
+}
+
+// updateDescription turns the difference of two versions into dotted paths.
+type updateDescription struct {
+	updated, removed, truncated, paths *value.Builder
+	removedN, truncatedN               int
+}
+
+// pathPart is a component of a path: a name, or a position in an array.
+type pathPart struct {
+	name     string
+	position bool
+}
+
+func (u *updateDescription) walk(diff value.Doc, at []pathPart, array bool) {
+	if array {
+		u.walkArray(diff, at)
+		return
+	}
+	for name, v := range diff.All() {
+		switch {
+		case name == "d":
+			for field := range v.Doc().All() {
+				u.removed.String(strconv.Itoa(u.removedN), u.path(at, pathPart{name: field}))
+				u.removedN++
+			}
+		case name == "u" || name == "i":
+			for field, e := range v.Doc().All() {
+				u.updated.Append(u.path(at, pathPart{name: field}), e)
+			}
+		case strings.HasPrefix(name, "s"):
+			sub := v.Doc()
+			u.walk(sub, append(at[:len(at):len(at)], pathPart{name: name[1:]}), sub.Lookup("a").Truthy())
+		}
+	}
+}
+
+func (u *updateDescription) walkArray(diff value.Doc, at []pathPart) {
+	for name, v := range diff.All() {
+		switch {
+		case name == "a":
+		case name == "l":
+			u.truncated.StartDocument(strconv.Itoa(u.truncatedN)).String("field", u.path(at)).Append("newSize", v).End()
+			u.truncatedN++
+		case name[0] == 'u':
+			u.updated.Append(u.path(at, pathPart{name[1:], true}), v)
+		case name[0] == 's':
+			sub := v.Doc()
+			u.walk(sub, append(at[:len(at):len(at)], pathPart{name[1:], true}), sub.Lookup("a").Truthy())
+		}
+	}
+}
+
+// path joins the components. Where the dotted form could be read in more
+// than one way, disambiguatedPaths tells how it is meant.
+func (u *updateDescription) path(at []pathPart, more ...pathPart) string {
+	parts := append(at[:len(at):len(at)], more...)
+	names := make([]string, len(parts))
+	ambiguous := false
+	for i, p := range parts {
+		names[i] = p.name
+		ambiguous = ambiguous || !p.position && (strings.Contains(p.name, ".") || isDigits(p.name) && i > 0)
+	}
+	dotted := strings.Join(names, ".")
+	if ambiguous {
+		u.paths.StartArray(dotted)
+		for _, p := range parts {
+			if n, err := strconv.Atoi(p.name); p.position && err == nil {
+				u.paths.Int32("", int32(n))
+			} else {
+				u.paths.String("", p.name)
+			}
+		}
+		u.paths.End()
+	}
+	return dotted
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
+}

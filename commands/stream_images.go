@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// appendImages writes the versions of the document before and after, as
+// fullDocument and fullDocumentBeforeChange ask for them.
+func (cs *changeStream) appendImages(b *value.Builder, o *logOp, kind string, ns storage.Namespace, key value.Doc, uuid [16]byte) error {
+	wantsAfter := kind == "update" && cs.full != "" && cs.full != "default"
+	wantsBefore := kind != "insert" && cs.before != "" && cs.before != "off"
+	if !wantsAfter && !wantsBefore {
+		return nil
+	}
+	var before, after value.Doc
+	err := cs.x.running().svc.engine.View(cs.x.running().ctx, func(tx storage.Tx) (err error) {
+		before, after = nil, nil
+		if wantsBefore || cs.full != "updateLookup" {
+			if before, err = preImageOf(tx, o, uuid); err != nil {
+				return err
+			}
+		}
+		if wantsAfter && cs.full == "updateLookup" {
+			after, err = cs.lookUp(tx, ns, key, uuid)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if wantsAfter && cs.full != "updateLookup" && before != nil {
+		after = applyDiff(before, o.op.Lookup("o").Doc().Lookup("diff").Doc())
+	}
+	if wantsAfter {
+		if after == nil && cs.full == "required" {
+			return mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: %s", cs.token)
+		}
+		appendOrNull(b, "fullDocument", after)
+	}
+	if wantsBefore {
+		if before == nil && cs.before == "required" {
+			return mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: %s", cs.token)
+		}
+		appendOrNull(b, "fullDocumentBeforeChange", before)
+	}
+	return nil
+}
+
+func appendOrNull(b *value.Builder, name string, d value.Doc) {
+	if d == nil {
+		b.Null(name)
+		return
+	}
+	b.Document(name, d)
+}
+
+// preImageOf finds the version before an operation, nil if none was kept.
+func preImageOf(tx storage.Tx, o *logOp, uuid [16]byte) (value.Doc, error) {
+	coll, err := tx.Collection(preImagesNS)
+	if err != nil {
+		return nil, nil
+	}
+	id := preImageID(uuid, o.imageTS, int64(o.image))
+	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.Document(id)))
+	if !ok || err != nil {
+		return nil, err
+	}
+	return r.Doc.Lookup("preImage").Doc(), nil
+}
+
+// lookUp reads the document as it is now.
+func (cs *changeStream) lookUp(tx storage.Tx, ns storage.Namespace, key value.Doc, uuid [16]byte) (value.Doc, error) {
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil || cs.matchUUID && coll.Info().UUID != uuid {
+		return nil, err
+	}
+	m := metaOf(coll.Info())
+	r, ok, err := coll.Find(idIndex, value.AppendKeyWith(nil, key.Lookup("_id"), m.collator()))
+	if !ok || err != nil || m.visible != nil && !m.visible(&r, cs.x.running().now) {
+		return nil, err
+	}
+	return r.Doc, nil
+}
+
+// appendCommand writes what happened to a collection or database.
+func (cs *changeStream) appendCommand(b *value.Builder, o *logOp, kind string) {
+	cmd := o.op.Lookup("o").Doc()
+	_, first := cmd.First()
+	db := commandDB(o.op)
+	switch kind {
+	case "dropDatabase":
+		b.StartDocument("ns").String("db", db).End()
+	case "rename":
+		appendNamespace(b, "ns", first.Str())
+		appendNamespace(b, "to", cmd.Lookup("to").Str())
+		if cs.expanded {
+			b.StartDocument("operationDescription")
+			appendNamespace(b, "to", cmd.Lookup("to").Str())
+			b.Append("dropTarget", cmd.Lookup("dropTarget")).End()
+		}
+	default:
+		appendNamespace(b, "ns", db+"."+first.Str())
+		cs.appendDescription(b, o, kind, cmd)
+	}
+}
+
+func appendNamespace(b *value.Builder, name, full string) {
+	db, coll, _ := strings.Cut(full, ".")
+	b.StartDocument(name).String("db", db).String("coll", coll).End()
+}
+
+// appendDescription writes the details of expanded events.
+func (cs *changeStream) appendDescription(b *value.Builder, o *logOp, kind string, cmd value.Doc) {
+	rest := func() {
+		it := cmd.Iter()
+		it.Next()
+		b.Raw(it.Rest())
+	}
+	switch kind {
+	case "create", "modify":
+		b.StartDocument("operationDescription")
+		rest()
+		b.End()
+	case "createIndexes":
+		b.StartDocument("operationDescription").StartArray("indexes").StartDocument("")
+		rest()
+		b.End().End().End()
+	case "dropIndexes":
+		b.StartDocument("operationDescription").StartArray("indexes").Append("", o.op.Lookup("o2")).End().End()
+	}
+	if kind != "modify" {
+		return
+	}
+	old := o.op.Lookup("o2").Doc()
+	b.StartDocument("stateBeforeChange").StartDocument("collectionOptions").Append("uuid", o.op.Lookup("ui"))
+	it := old.Lookup("collectionOptions_old").Doc().Iter()
+	b.Raw(it.Rest()).End()
+	b.Append("indexOptions", old.Lookup("indexOptions_old")).End()
+}

@@ -1,0 +1,244 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// changeStream reads the change log as events. Between commands it holds
+// nothing but its position.
+type changeStream struct {
+	x  *execution
+	ns storage.Namespace // no Coll: a database; empty: the cluster
+	w  *watcher
+
+	full, before string // fullDocument and fullDocumentBeforeChange
+	expanded     bool
+	matchUUID    bool
+
+	pos      storage.RecordID // the last log entry that was read
+	seen     uint64           // its timestamp
+	from     uint64           // events before this time are not for the stream
+	partial  []logOp          // operations of a transaction whose last entry is still to come
+	queue    []logOp          // operations that are still to be delivered
+	resume   *tokenData       // events up to this one are passed over
+	resumeAt value.Value      // its token
+	fragment int              // fragments of the first event that are passed over
+	token    value.Doc        // of the last event delivered
+	previous value.Doc        // of the one before
+	idle     bool             // all that there is has been delivered
+	closed   bool             // the last event was an invalidation
+}
+
+// openChangeStream opens the source of a pipeline that begins with
+// $changeStream.
+func openChangeStream(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.x.running()
+	if c.svc.oplog.off {
+		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
+	}
+	cs := &changeStream{x: h.x, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}, fragment: -1}
+	if err := cs.readOptions(c, s.Spec); err != nil {
+		return nil, err
+	}
+	if err := cs.checkNamespace(c); err != nil {
+		return nil, err
+	}
+	cs.w = c.svc.oplog.watch(cs.ns)
+	if err := cs.position(c, s.Spec); err != nil {
+		cs.Close()
+		return nil, err
+	}
+	c.stream = cs
+	return cs, nil
+}
+
+func (cs *changeStream) readOptions(c *Call, spec value.Doc) error {
+	if spec.Lookup("allChangesForCluster").Truthy() {
+		cs.ns = storage.Namespace{}
+	}
+	cs.full, cs.before = spec.Lookup("fullDocument").Str(), spec.Lookup("fullDocumentBeforeChange").Str()
+	cs.expanded, cs.matchUUID = spec.Lookup("showExpandedEvents").Truthy(), spec.Lookup("matchCollectionUUIDForUpdateLookup").Truthy()
+	switch c.generic.level {
+	case "", "majority":
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.InvalidOptions, "Aggregate command cannot run with a readConcern other than 'majority', or with a provenance other than 'clientSupplied', for $changeStream. Found: { level: \"%s\" }", c.generic.level)
+}
+
+func (cs *changeStream) checkNamespace(c *Call) error {
+	if cs.ns.Coll == "" {
+		return nil
+	}
+	info, err := c.lookup(cs.ns)
+	if err != nil {
+		return err
+	}
+	switch {
+	case metaOf(info).kind == view:
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", cs.ns)
+	case metaOf(info).kind == timeSeries:
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$changeStream is not supported on time-series collections: %s", cs.ns)
+	case cs.ns.DB == "local" || cs.ns.DB == "config" || cs.ns.DB == "admin" || isSystem(cs.ns.Coll):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", cs.ns)
+	}
+	return nil
+}
+
+func isSystem(coll string) bool { return len(coll) > 7 && coll[:7] == "system." }
+
+// position finds where in the log the stream begins.
+func (cs *changeStream) position(c *Call, spec value.Doc) error {
+	if err := cs.readResume(spec); err != nil {
+		return err
+	}
+	return c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplogNS)
+		if err != nil {
+			return err
+		}
+		tail, _ := coll.Get(coll.LastID())
+		cs.w.relevant.Store(int64(tail.ID)) // up to here nobody has told what concerns the stream
+		if cs.from == 0 {
+			cs.pos, cs.seen = tail.ID, stampOf(tail.Doc.Lookup("ts"))
+			cs.from = cs.seen + 1
+			return nil
+		}
+		return cs.seek(coll)
+	})
+}
+
+// readResume reads the option that says where to begin.
+func (cs *changeStream) readResume(spec value.Doc) error {
+	if at, ok := spec.Get("startAtOperationTime"); ok {
+		cs.from = max(stampOf(at), 1)
+		return nil
+	}
+	for _, name := range []string{"resumeAfter", "startAfter"} {
+		v, ok := spec.Get(name)
+		if !ok {
+			continue
+		}
+		t, err := decodeToken(v.Doc())
+		if err != nil {
+			return err
+		}
+		if t.fromInvalidate && name == "resumeAfter" {
+			return mongoerr.New(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.")
+		}
+		cs.from = max(t.ts, 1)
+		if t.event {
+			cs.resume, cs.resumeAt = &t, v.Clone()
+			cs.fragment = t.fragment
+		}
+	}
+	return nil
+}
+
+// seek finds the first entry at or after the time the stream begins at.
+// Record ids grow with timestamps, so the place is found by halving.
+func (cs *changeStream) seek(coll storage.Collection) error {
+	entry := func(after storage.RecordID) (r storage.Record) {
+		_ = coll.Scan(storage.Range{After: after}, func(rec storage.Record) bool { r = rec; return false })
+		return r
+	}
+	first := entry(0)
+	oldest := stampOf(first.Doc.Lookup("ts"))
+	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+	}
+	lo, hi := first.ID-1, coll.LastID() // the entry behind lo may be it; those from hi on are not before
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if r := entry(mid); r.ID != 0 && stampOf(r.Doc.Lookup("ts")) < cs.from {
+			lo = r.ID
+		} else {
+			hi = mid
+		}
+	}
+	cs.pos = lo
+	if r, ok := coll.Get(lo); ok {
+		cs.seen = stampOf(r.Doc.Lookup("ts"))
+	}
+	return nil
+}
+
+// Close ends the stream.
+func (cs *changeStream) Close() {
+	if cs.w != nil {
+		cs.x.svc().oplog.unwatch(cs.w)
+		cs.w = nil
+	}
+	cs.queue, cs.partial = nil, nil
+}
+
+func (x *execution) svc() *Service { return x.running().svc }
+
+// streamEnd is the last iterator of a change stream's pipeline: it makes
+// sure that the pipeline has left the resume tokens alone, and passes over
+// the fragments of a split event that the client has seen.
+type streamEnd struct {
+	agg.Iterator
+	cs *changeStream
+}
+
+// Next returns the next event, nil if there is none at the moment.
+func (e *streamEnd) Next() (value.Doc, error) {
+	for {
+		d, err := e.Iterator.Next()
+		if d == nil || err != nil {
+			return nil, err
+		}
+		id := d.Lookup("_id")
+		want := e.cs.token.Lookup("_data")
+		if id.Kind() != value.KindDocument || !value.Equal(id.Doc().Lookup("_data"), want) {
+			return nil, mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: { _id: %s }", want, id)
+		}
+		if f := id.Doc().Lookup("_fragment"); e.cs.fragment >= 0 && f.IsNumber() && int(f.TruncInt64()) <= e.cs.fragment {
+			continue
+		}
+		e.cs.fragment = -1
+		if e.cs.token.Has("_fragment") || id.Doc().Has("_fragment") {
+			e.cs.previous, e.cs.token = e.cs.token, id.Doc().Clone()
+		}
+		return d, nil
+	}
+}
+
+// appendToken writes postBatchResumeToken: where to resume behind the batch
+// that the client gets.
+func (cs *changeStream) appendToken(b *value.Builder, peeked bool) {
+	switch {
+	case peeked && cs.previous != nil:
+		b.Document("postBatchResumeToken", cs.previous)
+	case cs.token == nil || cs.idle && !cs.closed && cs.mark() > cs.delivered():
+		t := tokenData{ts: max(cs.mark(), cs.from)}
+		b.Document("postBatchResumeToken", t.encode())
+	default:
+		b.Document("postBatchResumeToken", cs.token)
+	}
+}
+
+// mark is the time before which the stream has seen everything.
+func (cs *changeStream) mark() uint64 { return cs.seen + 1 }
+
+// delivered is the time up to which the last event's own token is good
+// enough.
+func (cs *changeStream) delivered() uint64 {
+	t, _ := decodeToken(cs.token)
+	return t.ts + 1
+}
+
+// ended reports whether the stream has delivered its last event; a nil
+// stream has not.
+func (cs *changeStream) ended() bool { return cs != nil && cs.closed }
+
+// changed is closed when there may be something new for a cursor that waits.
+func (c *Call) changed(cur *cursor) <-chan struct{} {
+	if cur.stream != nil && cur.stream.w != nil {
+		return cur.stream.w.wait()
+	}
+	return c.svc.changes.wait()
+}

@@ -1,0 +1,221 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// logOp is one operation of the log on its way to become an event.
+type logOp struct {
+	op         value.Doc
+	ts         uint64 // cluster time of the event
+	wall       int64
+	index      int    // within the transaction
+	imageTS    uint64 // of the entry it stands in, and its place there
+	image      int
+	lsid       value.Doc // of a transaction
+	txn        value.Value
+	invalidate bool // the invalidation that follows op
+}
+
+// Bounds of what one look at the log reads.
+const (
+	streamEntries = 512
+	streamOps     = 1000
+)
+
+// Next returns the next event, nil if there is none at the moment.
+func (cs *changeStream) Next() (value.Doc, error) {
+	for {
+		if len(cs.queue) == 0 {
+			if cs.closed {
+				return nil, nil
+			}
+			more, err := cs.fill()
+			if err != nil {
+				return nil, err
+			}
+			if len(cs.queue) == 0 {
+				if !more {
+					cs.idle = true
+					return nil, nil
+				}
+				continue
+			}
+		}
+		o := cs.queue[0]
+		cs.queue = cs.queue[1:]
+		e, err := cs.event(&o)
+		if err != nil || e != nil {
+			cs.idle = false
+			return e, err
+		}
+	}
+}
+
+// fill reads entries of the log that concern the stream. more tells that
+// there are others behind.
+func (cs *changeStream) fill() (more bool, err error) {
+	c := cs.x.running()
+	if err := c.interrupted(); err != nil {
+		return false, err
+	}
+	err = c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplogNS)
+		if err != nil {
+			return err
+		}
+		return cs.read(coll, &more)
+	})
+	return more, err
+}
+
+func (cs *changeStream) read(coll storage.Collection, more *bool) error {
+	tail := coll.LastID()
+	if tail == cs.pos {
+		return cs.resumeFailed()
+	}
+	if cs.w.relevant.Load() <= int64(cs.pos) && cs.resume == nil { // nothing until the tail concerns the stream
+		r, _ := coll.Get(tail)
+		cs.pos, cs.seen = tail, max(cs.seen, stampOf(r.Doc.Lookup("ts")))
+		return nil
+	}
+	var oldest storage.RecordID
+	read := 0
+	err := coll.Scan(storage.Range{After: cs.pos}, func(r storage.Record) bool {
+		if oldest == 0 {
+			oldest = r.ID
+		}
+		if oldest > cs.pos+1 && cs.pos > 0 && read == 0 { // what came next has been trimmed
+			return false
+		}
+		cs.entry(r.Doc)
+		cs.pos, cs.seen = r.ID, stampOf(r.Doc.Lookup("ts"))
+		read++
+		return read < streamEntries && len(cs.queue) < streamOps
+	})
+	if err != nil {
+		return err
+	}
+	if read == 0 {
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, "Executor error during getMore :: caused by :: Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+	}
+	*more = cs.pos < tail
+	return nil
+}
+
+// resumeFailed tells that the event to resume behind is not in the log.
+func (cs *changeStream) resumeFailed() error {
+	if cs.resume == nil {
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", cs.resumeAt)
+}
+
+// entry takes from one log entry what concerns the stream.
+func (cs *changeStream) entry(d value.Doc) {
+	base := logOp{ts: stampOf(d.Lookup("ts")), wall: d.Lookup("wall").DateTime()}
+	base.imageTS = base.ts
+	o := d.Lookup("o").Doc()
+	list := o.Lookup("applyOps")
+	if list.IsMissing() {
+		base.op = d
+		cs.offer(base)
+		return
+	}
+	base.lsid, base.txn = d.Lookup("lsid").Doc(), d.Lookup("txnNumber")
+	ops := cs.partial
+	i := len(ops)
+	at := 0
+	for v := range list.Doc().Values() {
+		one := base
+		one.op, one.index, one.image = v.Doc(), i, at
+		ops = append(ops, one)
+		i, at = i+1, at+1
+	}
+	if o.Lookup("partialTxn").Truthy() {
+		cs.partial = ops
+		return
+	}
+	cs.partial = nil
+	for _, one := range ops { // all have the time of the commit
+		one.ts, one.wall = base.ts, base.wall
+		cs.offer(one)
+	}
+}
+
+// offer queues an operation if the stream is to show it.
+func (cs *changeStream) offer(o logOp) {
+	if o.ts < cs.from || !cs.concerns(o.op) {
+		return
+	}
+	cs.queue = append(cs.queue, o)
+	if cs.invalidates(o.op) {
+		o.invalidate = true
+		cs.queue = append(cs.queue, o)
+	}
+}
+
+// concerns reports whether an operation is within the stream's namespace.
+func (cs *changeStream) concerns(op value.Doc) bool {
+	switch op.Lookup("op").Str() {
+	case "n":
+		return false
+	case "c":
+		return cs.concernsCommand(op)
+	}
+	return cs.covers(op.Lookup("ns").Str())
+}
+
+// covers reports whether a collection "db.coll" is one the stream watches.
+func (cs *changeStream) covers(full string) bool {
+	if cs.ns.Coll != "" {
+		n := len(cs.ns.DB)
+		return len(full) == n+1+len(cs.ns.Coll) && full[:n] == cs.ns.DB && full[n] == '.' && full[n+1:] == cs.ns.Coll
+	}
+	ns, err := parseNamespace(full)
+	if err != nil || isSystem(ns.Coll) {
+		return false
+	}
+	if cs.ns.DB != "" {
+		return ns.DB == cs.ns.DB
+	}
+	return ns.DB != "admin" && ns.DB != "config" && ns.DB != "local"
+}
+
+// concernsCommand judges the entries about collections and databases.
+func (cs *changeStream) concernsCommand(op value.Doc) bool {
+	name, v := op.Lookup("o").Doc().First()
+	db := commandDB(op)
+	switch name {
+	case "drop":
+		return cs.covers(db + "." + v.Str())
+	case "renameCollection":
+		return cs.covers(v.Str()) || cs.covers(op.Lookup("o").Doc().Lookup("to").Str())
+	case "dropDatabase":
+		return cs.ns.Coll == "" && (cs.ns.DB == "" || cs.ns.DB == db)
+	case "create", "createIndexes", "dropIndexes", "collMod":
+		return cs.expanded && cs.covers(db+"."+v.Str())
+	}
+	return false
+}
+
+// commandDB is the database of a command entry, whose namespace is
+// "db.$cmd".
+func commandDB(op value.Doc) string {
+	full := op.Lookup("ns").Str()
+	return full[:max(len(full)-len(".$cmd"), 0)]
+}
+
+// invalidates reports whether the stream ends with an operation.
+func (cs *changeStream) invalidates(op value.Doc) bool {
+	if op.Lookup("op").Str() != "c" || cs.ns.DB == "" {
+		return false
+	}
+	name, _ := op.Lookup("o").Doc().First()
+	if cs.ns.Coll == "" {
+		return name == "dropDatabase"
+	}
+	return name == "drop" || name == "renameCollection"
+}

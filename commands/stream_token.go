@@ -1,0 +1,280 @@
+package commands
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// A resume token is {_data: hex}, where hex are the bytes of an ordered key
+// made of: cluster time, version (2), token type, number of the operation in
+// its transaction, whether the event is an invalidation, the collection's
+// UUID, and what identifies the event. So tokens compare, as text, in the
+// order of their events. A high-water mark names a time only: everything
+// before it has been seen.
+
+// tokenData is what a token says.
+type tokenData struct {
+	ts             uint64
+	event          bool // else a high-water mark
+	index          int
+	fromInvalidate bool
+	uuid           *[16]byte
+	id             value.Doc // {operationType, documentKey or operationDescription}
+	fragment       int       // of a split event; -1: the whole
+}
+
+// Type bytes of the key, as in mongod's KeyString.
+const (
+	keyEnd        = 4
+	keyMinKey     = 10
+	keyUndefined  = 15
+	keyNull       = 20
+	keyNumeric    = 30
+	keyZero       = 41
+	keyString     = 60
+	keyObject     = 70
+	keyArray      = 80
+	keyBinary     = 90
+	keyOID        = 100
+	keyFalse      = 110
+	keyTrue       = 111
+	keyDate       = 120
+	keyTimestamp  = 130
+	keyRegex      = 140
+	keyCode       = 160
+	keyMaxKey     = 240
+	tokenVersion  = 2
+	tokenEventBit = 128
+)
+
+// encode makes the token.
+func (t *tokenData) encode() value.Doc {
+	k := append(make([]byte, 0, 96), keyTimestamp)
+	k = binary.BigEndian.AppendUint64(k, t.ts)
+	k = appendKeyInt(k, tokenVersion)
+	if t.event {
+		k = appendKeyInt(k, tokenEventBit)
+	} else {
+		k = appendKeyInt(k, 0)
+	}
+	k = appendKeyInt(k, int64(t.index))
+	k = appendKeyBool(k, t.fromInvalidate)
+	if t.uuid != nil {
+		k = append(k, keyBinary, 16, 4)
+		k = append(k, t.uuid[:]...)
+	} else {
+		k = append(k, keyNull)
+	}
+	if t.event {
+		k = appendKeyValue(k, value.Document(t.id))
+	}
+	k = append(k, keyEnd)
+	return value.NewDoc("_data", value.String(strings.ToUpper(hex.EncodeToString(k))))
+}
+
+func appendKeyBool(k []byte, b bool) []byte {
+	if b {
+		return append(k, keyTrue)
+	}
+	return append(k, keyFalse)
+}
+
+// appendKeyInt writes an integer in as few bytes as it needs; the type byte
+// tells how many and the sign, the lowest bit that no fraction follows.
+func appendKeyInt(k []byte, n int64) []byte {
+	switch {
+	case n == 0:
+		return append(k, keyZero)
+	case n == math.MinInt64:
+		return append(k, keyNumeric+1)
+	}
+	u := uint64(max(n, -n)) << 1
+	size := 1
+	for v := u; v > 0xff; v >>= 8 {
+		size++
+	}
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], u)
+	digits := b[8-size:]
+	if n > 0 {
+		return append(append(k, byte(keyZero+1+size)), digits...)
+	}
+	for i := range digits {
+		digits[i] = ^digits[i]
+	}
+	return append(append(k, byte(keyZero-1-size)), digits...)
+}
+
+// appendKeyDouble writes a number with a fraction: its integer part with the
+// fraction bit, then its own bits to tell it from others.
+func appendKeyDouble(k []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(k, keyNumeric)
+	case f == math.Trunc(f) && math.Abs(f) < 1<<62:
+		return appendKeyInt(k, int64(f))
+	case math.Abs(f) >= 1<<62 && f < 0:
+		k = append(k, keyNumeric+1)
+		return binary.BigEndian.AppendUint64(k, ^math.Float64bits(-f))
+	case math.Abs(f) >= 1<<62:
+		k = append(k, keyZero+10)
+		return binary.BigEndian.AppendUint64(k, math.Float64bits(f))
+	case f < 0:
+		k = append(k, keyZero-1)
+		return binary.BigEndian.AppendUint64(k, ^math.Float64bits(-f))
+	}
+	k = append(k, keyZero+1)
+	return binary.BigEndian.AppendUint64(k, math.Float64bits(f))
+}
+
+// appendKeyValue writes a value behind its type byte.
+func appendKeyValue(k []byte, v value.Value) []byte {
+	switch v.Kind() {
+	case value.KindInt32, value.KindInt64:
+		return appendKeyInt(k, v.TruncInt64())
+	case value.KindDouble:
+		return appendKeyDouble(k, v.Double())
+	case value.KindDecimal:
+		return appendKeyText(append(k, keyZero+1), v.Decimal().String())
+	case value.KindString, value.KindSymbol:
+		return appendKeyText(append(k, keyString), v.Str())
+	case value.KindDocument:
+		k = append(k, keyObject)
+		for name, e := range v.Doc().All() {
+			k = append(k, keyType(e))
+			k = appendKeyText(k, name)
+			k = appendKeyValue(k, e)
+		}
+		return append(k, 0)
+	case value.KindArray:
+		k = append(k, keyArray)
+		for e := range v.Doc().Values() {
+			k = appendKeyValue(k, e)
+		}
+		return append(k, 0)
+	case value.KindBinary:
+		subtype, data := v.Binary()
+		if k = append(k, keyBinary); len(data) < 255 {
+			k = append(k, byte(len(data)))
+		} else {
+			k = binary.BigEndian.AppendUint32(append(k, 255), uint32(len(data)))
+		}
+		return append(append(k, subtype), data...)
+	case value.KindObjectID:
+		id := v.ObjectID()
+		return append(append(k, keyOID), id[:]...)
+	case value.KindBool:
+		return appendKeyBool(k, v.Bool())
+	case value.KindDateTime:
+		return binary.BigEndian.AppendUint64(append(k, keyDate), uint64(v.DateTime())^1<<63)
+	case value.KindTimestamp:
+		return binary.BigEndian.AppendUint64(append(k, keyTimestamp), stampOf(v))
+	case value.KindRegex:
+		pattern, options := v.Regex()
+		return appendKeyText(appendKeyText(append(k, keyRegex), pattern), options)
+	case value.KindMinKey:
+		return append(k, keyMinKey)
+	case value.KindMaxKey:
+		return append(k, keyMaxKey)
+	case value.KindUndefined:
+		return append(k, keyUndefined)
+	case value.KindCode:
+		return appendKeyText(append(k, keyCode), v.Str())
+	}
+	return append(k, keyNull)
+}
+
+// appendKeyText writes text that ends with a zero; zeroes within are
+// followed by 0xff.
+func appendKeyText(k []byte, s string) []byte {
+	for i := range len(s) {
+		if k = append(k, s[i]); s[i] == 0 {
+			k = append(k, 0xff)
+		}
+	}
+	return append(k, 0)
+}
+
+// keyType is the class of a field's value, which stands before its name.
+func keyType(v value.Value) byte {
+	switch v.Kind() {
+	case value.KindInt32, value.KindInt64, value.KindDouble, value.KindDecimal:
+		return keyNumeric
+	case value.KindBool:
+		return keyFalse
+	}
+	return appendKeyValue(nil, v)[0]
+}
+
+// decodeToken reads the fields of a token that position a stream. What
+// identifies the event is not decoded: the event is encoded again and
+// compared.
+func decodeToken(d value.Doc) (t tokenData, err error) {
+	data := d.Lookup("_data")
+	if data.Kind() != value.KindString {
+		return t, mongoerr.Newf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", d)
+	}
+	k, err := hex.DecodeString(data.Str())
+	if err != nil {
+		return t, mongoerr.New(mongoerr.FailedToParse, "resume token string was not a valid hex string")
+	}
+	bad := mongoerr.New(50795, "Invalid Resume Token: only supports version 0, 1 and 2")
+	if len(k) == 0 {
+		return t, mongoerr.New(40649, "invalid empty resume token")
+	}
+	if len(k) < 9 || k[0] != keyTimestamp {
+		return t, mongoerr.New(mongoerr.FailedToParse, "Bad resume token: it does not begin with a cluster time")
+	}
+	t.ts = binary.BigEndian.Uint64(k[1:])
+	r := keyReader{k: k[9:]}
+	version, kind, index := r.int(), r.int(), r.int()
+	if r.bad || version != tokenVersion {
+		return t, bad
+	}
+	t.event, t.index, t.fromInvalidate = kind == tokenEventBit, int(index), r.byte() == keyTrue
+	if r.bad {
+		return t, mongoerr.New(50872, "Resume Token does not contain fromInvalidate")
+	}
+	t.fragment = -1
+	if f := d.Lookup("_fragment"); f.IsNumber() {
+		t.fragment = int(f.TruncInt64())
+	}
+	return t, nil
+}
+
+// keyReader reads the beginning of a key.
+type keyReader struct {
+	k   []byte
+	bad bool
+}
+
+func (r *keyReader) byte() byte {
+	if len(r.k) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.k[0]
+	r.k = r.k[1:]
+	return b
+}
+
+// int reads a number that is not negative.
+func (r *keyReader) int() (n int64) {
+	size := int(r.byte()) - keyZero - 1
+	if size == -1 {
+		return 0
+	}
+	if size < 1 || size > 8 || size > len(r.k) {
+		r.bad = true
+		return 0
+	}
+	for range size {
+		n = n<<8 | int64(r.byte())
+	}
+	return n >> 1
+}
