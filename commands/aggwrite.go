@@ -147,8 +147,9 @@ var errNoMergeIndex = mongoerr.New(51183, "Cannot find index to verify that join
 
 // checkMergeFields refuses a $merge, before it reads anything, whose fields
 // do not identify a document.
-func (c *Call) checkMergeFields(t agg.MergeTarget, collator value.Collator) error {
-	if t.On == nil || len(t.On) == 1 && t.On[0] == "_id" {
+func (c *Call) checkMergeFields(p *agg.Pipeline, collator value.Collator) error {
+	t, ok := p.MergeTarget()
+	if !ok || t.On == nil || len(t.On) == 1 && t.On[0] == "_id" {
 		return nil
 	}
 	info, err := c.lookup(storage.Namespace{DB: t.DB, Coll: t.Coll})

@@ -164,8 +164,5 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 	r.agg = r.exec.aggExec(a.AllowDiskUse)
 	r.agg.Host = &host{x: r.exec, main: r.agg, hint: a.Hint, bypass: bool(a.Bypass), c: c}
 	r.agg.BypassDocVal = bool(a.Bypass)
-	if t, ok := r.pipeline.MergeTarget(); ok {
-		return r, c.checkMergeFields(t, collator)
-	}
-	return r, nil
+	return r, c.checkInvolved(ns, r.pipeline, collator)
 }

@@ -238,8 +238,11 @@ func requestNamespace(name string, body value.Doc, db string) string {
 	if name == "getMore" {
 		v = body.Lookup("collection")
 	}
-	if v.Kind() == value.KindString {
+	switch {
+	case v.Kind() == value.KindString:
 		return db + "." + v.Str()
+	case name == "aggregate":
+		return db + ".$cmd.aggregate"
 	}
 	return db + ".$cmd"
 }

@@ -109,6 +109,9 @@ func (c *Call) openViewPipeline(x *execution, ns storage.Namespace, filter, coll
 	if err != nil {
 		return nil, err
 	}
+	if err := checkViewCollation(ns, info, collator); err != nil {
+		return nil, err
+	}
 	x.env.Collation = collator
 	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{DB: ns.DB, Coll: ns.Coll, Collation: collator, Scope: x.scope})
 	if err != nil {

@@ -1,0 +1,189 @@
+package agg_tests
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestDocuments(t *testing.T) {
+	s := newServer(t)
+	s.gives("1", `[{$documents: [{x: 10}, {x: 2}, {x: 5}]}, {$bucketAuto: {groupBy: "$x", buckets: 4}}]`, `[
+		{_id: {min: 2, max: 5}, count: 1}, {_id: {min: 5, max: 10}, count: 1}, {_id: {min: 10, max: 10}, count: 1}]`)
+	s.gives("1", `[{$documents: "$$docs"}, {$match: {$expr: {$gt: ["$a", 1]}}}]`, `[{a: 2}]`, `let: {docs: [{a: 1}, {a: 2}]}`)
+	s.fails(73, "c", `[{$documents: [{x: 10}]}]`)
+	s.fails(73, "1", `[{$match: {}}]`)
+	s.fails(40602, "1", `[{$documents: []}, {$documents: []}]`)
+}
+
+func TestStatisticsStages(t *testing.T) {
+	s := newServer(t)
+	s.insert("c", `[{_id: 1, a: 1}, {_id: 2, a: 2}, {_id: 3, a: 3}]`)
+	s.ok(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}]}`)
+	s.gives("c", `[{$collStats: {count: {}}}, {$project: {ns: 1, count: 1}}]`, `[{ns: "test.c", count: 3}]`)
+	s.gives("c", `[{$collStats: {storageStats: {}}}, {$project: {_id: 0, c: "$storageStats.count", n: "$storageStats.nindexes"}}]`, `[{c: 3, n: 2}]`)
+	s.gives("c", `[{$collStats: {latencyStats: {}}}, {$project: {r: {$type: "$latencyStats.reads.ops"}, h: {$type: "$localTime"}}}]`, `[{r: "long", h: "date"}]`)
+	s.fails(40415, "c", `[{$collStats: {nothing: {}}}]`)
+	s.fails(40602, "c", `[{$match: {}}, {$collStats: {}}]`)
+	s.fails(26, "nosuch", `[{$collStats: {count: {}}}]`)
+
+	s.aggregate("c", `[{$match: {a: 2}}]`)
+	s.aggregate("c", `[{$match: {a: {$gt: 1}}}]`)
+	s.gives("c", `[{$indexStats: {}}, {$match: {name: "a_1"}}, {$project: {_id: 0, name: 1, key: 1, ops: "$accesses.ops", spec: {$type: "$spec"}, since: {$type: "$accesses.since"}}}]`,
+		`[{name: "a_1", key: {a: 1}, ops: NumberLong("2")~, spec: "object", since: "date"}]`)
+	s.fails(28803, "c", `[{$indexStats: {x: 1}}]`)
+	s.gives("c", `[{$planCacheStats: {}}]`, `[]`)
+	s.fails(50933, "nosuch", `[{$planCacheStats: {}}]`)
+
+	s.gives("admin.1", `[{$currentOp: {allUsers: true, idleSessions: false}}, {$match: {"command.comment": "me"}}, {$project: {op: 1, ns: 1, active: 1}}]`,
+		`[{active: true, op: "command", ns: "admin.$cmd.aggregate"}]`, `comment: "me"`)
+	s.fails(73, "1", `[{$currentOp: {}}]`)
+	s.fails(9, "admin.1", `[{$currentOp: {nosuch: true}}]`)
+
+	lsid := `lsid: {id: {"$binary": {base64: "AAAAAAAAAAAAAAAAAAAAAA==", subType: "04"}}}`
+	s.gives("1", `[{$listLocalSessions: {allUsers: true}}, {$project: {_id: 0, id: {$type: "$_id.id"}, u: {$type: "$lastUse"}}}]`, `[{id: "binData", u: "date"}]`, lsid)
+	s.gives("config.system.sessions", `[{$listSessions: {allUsers: true}}, {$count: "n"}]`, `[{n: 1}]`)
+	s.fails(73, "c", `[{$listSessions: {}}]`)
+	if n := len(s.aggregate("admin.1", `[{$listCatalog: {}}, {$match: {ns: "test.c"}}]`)); n != 1 {
+		t.Error(n)
+	}
+	s.gives("admin.1", `[{$querySettings: {}}]`, `[]`)
+}
+
+func TestRefusedStages(t *testing.T) {
+	s := newServer(t)
+	s.insert("c", `[{_id: 1}]`)
+	s.fails(31082, "c", `[{$search: {}}]`)
+	s.fails(31082, "c", `[{$vectorSearch: {}}]`)
+	s.fails(40324, "c", `[{$nosuch: {}}]`)
+	s.fails(224, "admin.1", `[{$queryStats: {}}]`)
+	for _, text := range []string{`{mapReduce: "c", map: "function(){}", reduce: "function(){}", out: {inline: 1}}`} {
+		reply := s.run(text)
+		if reply.Lookup("ok").Truthy() {
+			t.Error(reply)
+		}
+	}
+	if text := s.fails(31264, "c", `[{$project: {a: {$function: {body: "function(){}", args: [], lang: "js"}}}}]`); text == "" {
+		t.Error("no message")
+	}
+}
+
+func TestSample(t *testing.T) {
+	s := newServer(t)
+	var all []value.Doc
+	for i := range 500 {
+		all = append(all, value.NewDoc("_id", value.Int32(int32(i))))
+	}
+	s.insertDocs("c", all)
+	got := s.aggregate("c", `[{$sample: {size: 100}}]`)
+	seen := map[int32]bool{}
+	inOrder := true
+	for i, d := range got {
+		seen[d.Lookup("_id").Int32()] = true
+		inOrder = inOrder && (i == 0 || got[i-1].Lookup("_id").Int32() < d.Lookup("_id").Int32())
+	}
+	if len(got) != 100 || len(seen) != 100 || inOrder {
+		t.Error(len(got), len(seen), inOrder)
+	}
+	if n := len(s.aggregate("c", `[{$match: {_id: {$lt: 5}}}, {$sample: {size: 100}}]`)); n != 5 {
+		t.Error(n)
+	}
+	s.gives("c", `[{$sample: {size: 1000}}, {$count: "n"}]`, `[{n: 500}]`)
+}
+
+func TestGeoNear(t *testing.T) {
+	s := newServer(t)
+	// The manual's example.
+	s.insert("places", `[
+		{_id: 1, name: "Central Park", location: {type: "Point", coordinates: [-73.97, 40.77]}, category: "Parks"},
+		{_id: 2, name: "Sara D. Roosevelt Park", location: {type: "Point", coordinates: [-73.9928, 40.7193]}, category: "Parks"},
+		{_id: 3, name: "Polo Grounds", location: {type: "Point", coordinates: [-73.9375, 40.8303]}, category: "Stadiums"}]`)
+	near := `near: {type: "Point", coordinates: [-73.99279, 40.719296]}`
+	s.fails(27, "places", `[{$geoNear: {`+near+`, distanceField: "d"}}]`)
+	s.ok(`{createIndexes: "places", indexes: [{key: {location: "2dsphere"}, name: "l"}]}`)
+	got := s.aggregate("places", `[{$geoNear: {`+near+`, distanceField: "dist.calculated", maxDistance: 2, query: {category: "Parks"}, includeLocs: "dist.location", spherical: true}}]`)
+	if len(got) != 1 {
+		t.Fatal(got)
+	}
+	dist := got[0].Lookup("dist").Doc()
+	if d := dist.Lookup("calculated").Double(); d < 0.94 || d > 0.96 {
+		t.Error("distance", d)
+	}
+	if loc := dist.Lookup("location").String(); loc != got[0].Lookup("location").String() {
+		t.Error("location", loc)
+	}
+	s.gives("places", `[{$geoNear: {`+near+`, distanceField: "d"}}, {$project: {far: {$gt: ["$d", 5000]}}}]`,
+		`[{_id: 2, far: false}, {_id: 1, far: true}, {_id: 3, far: true}]`)
+	s.gives("places", `[{$geoNear: {`+near+`, distanceField: "d", minDistance: 1}}, {$limit: 1}, {$project: {name: 1}}]`, `[{_id: 1, name: "Central Park"}]`)
+	s.gives("places", `[{$geoNear: {`+near+`, distanceField: "d", distanceMultiplier: 0.001, maxDistance: 10000}}, {$project: {km: {$trunc: "$d"}}}]`,
+		`[{_id: 2, km: Double("0.0")~}, {_id: 1, km: Double("5.0")~}]`)
+	s.gives("places", `[{$geoNear: {near: "$$pt", distanceField: "d", key: "location"}}, {$limit: 1}, {$project: {m: {$type: {$meta: "geoNearDistance"}}, p: {$meta: "geoNearPoint"}}}]`,
+		`[{_id: 2, m: "double", p: {type: "Point", coordinates: [-73.9928, 40.7193]}}]`, `let: {pt: {type: "Point", coordinates: [-73.99279, 40.719296]}}`)
+	s.fails(40602, "places", `[{$match: {}}, {$geoNear: {`+near+`, distanceField: "d"}}]`)
+	// Joined: the $geoNear of a $lookup, and a second field to choose.
+	s.gives("1", `[{$documents: [{p: {type: "Point", coordinates: [-73.9375, 40.8303]}}]}, {$lookup: {from: "places", let: {p: "$p"}, as: "r",
+		pipeline: [{$geoNear: {near: "$$p", distanceField: "d"}}, {$limit: 1}, {$project: {name: 1}}]}}, {$project: {r: 1}}]`, `[{r: [{_id: 3, name: "Polo Grounds"}]}]`)
+	s.ok(`{createIndexes: "places", indexes: [{key: {other: "2dsphere"}, name: "o"}]}`)
+	s.fails(27, "places", `[{$geoNear: {`+near+`, distanceField: "d"}}]`)
+	// Legacy pairs on a plane.
+	s.insert("flat", `[{_id: 1, p: [0, 0]}, {_id: 2, p: [3, 4]}, {_id: 3, p: [[6, 8], [1, 0]]}]`)
+	s.ok(`{createIndexes: "flat", indexes: [{key: {p: "2d"}, name: "p"}]}`)
+	s.gives("flat", `[{$geoNear: {near: [0, 0], distanceField: "d", includeLocs: "l"}}, {$project: {d: 1, l: 1}}]`, `[
+		{_id: 1, d: Double("0.0")~, l: [0, 0]}, {_id: 3, d: Double("1.0")~, l: [1, 0]}, {_id: 2, d: Double("5.0")~, l: [3, 4]}]`)
+}
+
+func TestTextScore(t *testing.T) {
+	s := newServer(t)
+	s.insert("articles", `[
+		{_id: 1, subject: "coffee", views: 50}, {_id: 2, subject: "Coffee Shopping", views: 5}, {_id: 3, subject: "Baking a cake", views: 90},
+		{_id: 4, subject: "baking", views: 100}]`)
+	s.fails(27, "articles", `[{$match: {$text: {$search: "coffee"}}}]`)
+	s.ok(`{createIndexes: "articles", indexes: [{key: {subject: "text"}, name: "t"}]}`)
+	s.gives("articles", `[{$match: {$text: {$search: "coffee"}}}, {$sort: {score: {$meta: "textScore"}}}, {$project: {score: {$meta: "textScore"}}}]`,
+		`[{_id: 1, score: Double("1.0")~}, {_id: 2, score: Double("0.75")~}]`)
+	s.gives("articles", `[{$match: {$text: {$search: "cake"}}}, {$group: {_id: null, v: {$sum: "$views"}, s: {$sum: {$meta: "textScore"}}}}]`,
+		`[{_id: null, v: 90, s: Double("0.75")~}]`)
+	s.gives("articles", `[{$match: {$or: [{$text: {$search: "coffee"}}, {_id: 3}]}}, {$project: {s: {$ifNull: [{$meta: "textScore"}, "none"]}}}, {$match: {_id: {$ne: 2}}}, {$sort: {_id: 1}}]`,
+		`[{_id: 1, s: Double("1.0")~}, {_id: 3, s: "none"}]`)
+	s.fails(17313, "articles", `[{$sort: {_id: 1}}, {$match: {$text: {$search: "x"}}}]`)
+	s.fails(40218, "articles", `[{$project: {s: {$meta: "textScore"}}}]`)
+}
+
+func TestRecordIDs(t *testing.T) {
+	s := newServer(t)
+	s.insert("c", `[{_id: "a", k: 2}, {_id: "b", k: 1}]`)
+	s.gives("c", `[{$sort: {k: 1}}, {$project: {r: {$type: {$meta: "recordId"}}}}]`, `[{_id: "b", r: "long"}, {_id: "a", r: "long"}]`)
+	reply := s.ok(`{find: "c", sort: {k: 1}, projection: {r: {$meta: "recordId"}}}`)
+	if got := batch(reply); len(got) != 2 || got[0].Lookup("r").Kind() != value.KindInt64 {
+		t.Error(got)
+	}
+	s.ok(`{createIndexes: "c", indexes: [{key: {k: 1}, name: "k"}]}`)
+	got := batch(s.ok(`{find: "c", filter: {k: 2}, projection: {key: {$meta: "indexKey"}}}`))
+	if len(got) != 1 || got[0].Lookup("key").String() != "{ k: 2 }" {
+		t.Error(got)
+	}
+}
+
+func TestErrorContext(t *testing.T) {
+	s := newServer(t)
+	s.insert("c", `[{_id: 1, a: "x"}]`)
+	s.says(14, "PlanExecutor error during aggregation :: caused by :: $add only supports numeric or date types, not string", "c", `[{$project: {b: {$add: ["$a", 1]}}}]`)
+	if text := s.fails(14, "c", `[{$project: {b: {$add: ["x", 1]}}}]`); !strings.HasPrefix(text, "Failed to optimize pipeline :: caused by :: ") {
+		t.Error(text)
+	}
+	reply := s.run(`{find: "c", projection: {b: {$add: ["$a", 1]}}}`)
+	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during find command :: caused by :: $add only") {
+		t.Error(text)
+	}
+	reply = s.run(`{find: "c", filter: {$expr: {$gt: [{$add: ["$a", 1]}, 1]}}}`)
+	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during find command :: caused by :: $add only") {
+		t.Error(text)
+	}
+	s.insert("d", `[{_id: 1, a: 1}, {_id: 2, a: "x"}]`)
+	reply = s.ok(`{aggregate: "d", pipeline: [{$project: {b: {$add: ["$a", 1]}}}], cursor: {batchSize: 1}}`)
+	reply = s.run(`{getMore: {"$numberLong": "%d"}, collection: "d"}`, reply.Lookup("cursor").Doc().Lookup("id").Int64())
+	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during getMore :: caused by :: $add only") {
+		t.Error(text)
+	}
+}
