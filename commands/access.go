@@ -11,9 +11,10 @@ import (
 // access is how a query reaches its records: the planner's choice, made
 // runnable.
 type access struct {
-	plan   *plan.Plan
-	spec   *index.Spec // of the index that is used, nil if none or several
-	sorted bool        // the records come in the query's order
+	plan     *plan.Plan
+	spec     *index.Spec // of the index that is used, nil if none or several
+	sorted   bool        // the records come in the query's order
+	filtered bool        // by an index filter
 }
 
 // access plans a query over a collection.
@@ -40,7 +41,12 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		if a.plan = lookupID(&pq, metaOf(info)); a.plan != nil {
 			return nil
 		}
-		a.plan, err = plan.Make(&pq, planCollection(coll, info))
+		pc := planCollection(coll, info)
+		if f := c.svc.settings.filters.find(info.Namespace, q); f != nil {
+			f.apply(&pq, pc)
+			a.filtered = true
+		}
+		a.plan, err = plan.Make(&pq, pc)
 		return err
 	})
 	if err != nil {

@@ -229,7 +229,7 @@ func TestPrivileges(t *testing.T) {
 // action in the table and no rule.
 var open = map[string]bool{
 	"getMore": true, "startSession": true, "refreshSessions": true, "killSessions": true, "features": true,
-	"commitTransaction": true, "abortTransaction": true, "endSessions": true,
+	"commitTransaction": true, "abortTransaction": true, "endSessions": true, "whatsmysni": true, "availableQueryOptions": true,
 }
 
 // TestEveryCommandIsGuarded finds commands that were added without thinking

@@ -25,7 +25,6 @@ func diagnosticCommands() []command {
 		{name: "connPoolStats", run: runConnPoolStats, action: "connPoolStats", on: onCluster, help: "outgoing connections"},
 		{name: "lockInfo", run: runLockInfo, flags: adminOnly, action: "serverStatus", on: onCluster, help: "locks held"},
 		{name: "features", run: runFeatures, help: "features of the build"},
-		{name: "getDefaultRWConcern", run: runGetDefaultRWConcern, flags: adminOnly, action: "getDefaultRWConcern", on: onCluster, help: "default read and write concern"},
 		{name: "profile", run: runProfile, action: "enableProfiler", on: onDatabase, help: "profile the operations of a database"},
 		{name: "fsync", run: runFsync, flags: adminOnly, action: "fsync", on: onCluster, help: "flush to disk, and lock writes"},
 		{name: "fsyncUnlock", run: runFsyncUnlock, flags: adminOnly, action: "unlock", on: onCluster, help: "unlock writes"},
@@ -155,15 +154,6 @@ func runLockInfo(c *Call) error {
 func runFeatures(c *Call) error {
 	c.reply.StartDocument("js").Bool("utf8", true).End()
 	c.reply.StartDocument("oidMachine").Int32("", 0).End()
-	return nil
-}
-
-func runGetDefaultRWConcern(c *Call) error {
-	b := c.reply
-	b.StartDocument("defaultReadConcern").String("level", "local").End()
-	b.StartDocument("defaultWriteConcern").Int32("w", 1).Int32("wtimeout", 0).End()
-	b.String("defaultWriteConcernSource", "implicit").String("defaultReadConcernSource", "implicit")
-	b.Date("localUpdateWallClockTime", c.now)
 	return nil
 }
 

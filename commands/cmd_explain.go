@@ -309,12 +309,12 @@ func (e *explained) append(body value.Doc) error {
 }
 
 // appendHead opens queryPlanner.
-func (e *explained) appendHead(b *value.Builder, _ *access) {
+func (e *explained) appendHead(b *value.Builder, a *access) {
 	b.String("explainVersion", "1")
 	b.StartDocument("queryPlanner")
 	b.String("namespace", e.ns.String())
 	b.Document("parsedQuery", e.shape.Filter)
-	b.Bool("indexFilterSet", false).String("queryHash", queryHash(e.query)).String("planCacheShapeHash", queryHash(e.query)).
+	b.Bool("indexFilterSet", a != nil && a.filtered).String("queryHash", queryHash(e.query)).String("planCacheShapeHash", queryHash(e.query)).
 		String("planCacheKey", queryHash(e.query)).Int32("optimizationTimeMillis", 0).
 		Bool("maxIndexedOrSolutionsReached", false).Bool("maxIndexedAndSolutionsReached", false).
 		Bool("maxScansToExplodeReached", false).Bool("prunedSimilarIndexes", false)

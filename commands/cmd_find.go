@@ -113,7 +113,7 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	}
 	f := &finder{exec: newExecution(c)}
 	q := &f.query
-	q.filter, q.sort, q.hint, q.min, q.max = a.Filter, a.Sort, a.Hint, a.Min, a.Max
+	q.filter, q.sort, q.projection, q.hint, q.min, q.max = a.Filter, a.Sort, a.Projection, a.Hint, a.Min, a.Max
 	if q.collator, err = operationCollation(a.Collation, m); err != nil {
 		return nil, err
 	}

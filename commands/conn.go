@@ -17,6 +17,8 @@ type Conn struct {
 	Remote  string // "host:port" of the client
 	Local   string // "host:port" the client connected to
 	Started time.Time
+	// ServerName is what the client called the server in its TLS handshake.
+	ServerName string
 
 	mu          sync.Mutex
 	client      value.Doc // metadata from the first hello

@@ -122,6 +122,9 @@ func (s *Service) gate(c *Call) error {
 	if err := c.authorize(); err != nil {
 		return err
 	}
+	if err := s.applySettings(c); err != nil {
+		return err
+	}
 	return s.openSession(c)
 }
 

@@ -15,17 +15,18 @@ import (
 // found: the common part of find, count, distinct, update, delete and the
 // head of an aggregation.
 type readQuery struct {
-	filter   value.Doc
-	matcher  *match.Matcher
-	near     *match.Near // of the filter, nil if there is none
-	sort     value.Doc
-	hint     value.Value
-	min, max value.Doc
-	limit    int64 // at most so many are needed; 0: no limit
-	fields   []string
-	collator value.Collator // of the operation
-	scope    *expr.Scope
-	meta     []expr.MetaKind // wanted of each document, beside what matching leaves
+	filter     value.Doc
+	matcher    *match.Matcher
+	near       *match.Near // of the filter, nil if there is none
+	sort       value.Doc
+	hint       value.Value
+	min, max   value.Doc
+	limit      int64 // at most so many are needed; 0: no limit
+	fields     []string
+	collator   value.Collator // of the operation
+	scope      *expr.Scope
+	meta       []expr.MetaKind // wanted of each document, beside what matching leaves
+	projection value.Doc       // for the shape of the query
 }
 
 // lookup returns the description of a collection, nil if there is none.

@@ -99,6 +99,7 @@ type Service struct {
 	lastConn      atomic.Int64
 	profiler      *profiler
 	compaction    autoCompaction
+	settings      settings
 }
 
 // New makes a Service over an open engine.

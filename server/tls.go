@@ -162,7 +162,9 @@ func (c *conn) secure() error {
 	if err := t.HandshakeContext(ctx); err != nil {
 		return err
 	}
-	if state := t.ConnectionState(); len(state.VerifiedChains) > 0 {
+	state := t.ConnectionState()
+	c.client.ServerName = state.ServerName
+	if len(state.VerifiedChains) > 0 {
 		c.client.SetSubject(auth.Subject(state.PeerCertificates[0]))
 	}
 	c.stream = t

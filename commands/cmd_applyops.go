@@ -1,0 +1,267 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// oplogCommands apply what another server logged.
+func oplogCommands() []command {
+	return []command{
+		{name: "applyOps", run: runApplyOps, flags: adminOnly | writes, action: "applyOps", on: onCluster, help: "apply entries of an oplog"},
+	}
+}
+
+type applyOpsArgs struct {
+	Ops          array       `arg:"applyOps,required"`
+	AllowAtomic  looseBool   `arg:"allowAtomic"`
+	AlwaysUpsert *bool       `arg:"alwaysUpsert"`
+	Bypass       looseBool   `arg:"bypassDocumentValidation"`
+	PreCondition value.Value `arg:"preCondition"`
+	Mode         value.Value `arg:"oplogApplicationMode"`
+}
+
+type oplogEntryArgs struct {
+	Op     string      `arg:"op,required"`
+	NS     string      `arg:"ns,required"`
+	O      value.Doc   `arg:"o,required"`
+	O2     value.Doc   `arg:"o2"`
+	UUID   value.Value `arg:"ui"`
+	Upsert *bool       `arg:"b"`
+}
+
+var (
+	applyOpsSpec   = newArgs[applyOpsArgs]("applyOps")
+	oplogEntrySpec = newArgs[oplogEntryArgs]("applyOps.applyOps").lenient()
+)
+
+// runApplyOps applies entries one after the other, up to the first that
+// fails.
+func runApplyOps(c *Call) error {
+	var a applyOpsArgs
+	if err := applyOpsSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if !a.PreCondition.IsMissing() {
+		return mongoerr.New(6711601, "applyOps command no longer supports the 'preCondition' option")
+	}
+	ops, err := arrayDocs("applyOps", "applyOps", a.Ops)
+	if err != nil {
+		return err
+	}
+	var results []value.Value
+	for _, d := range ops {
+		err := c.applyEntry(&a, d)
+		results = append(results, value.Bool(err == nil))
+		if err != nil {
+			return mongoerr.From(err).WithExtra("applied", value.Int32(int32(len(results)))).WithExtra("results", value.NewArray(results...))
+		}
+	}
+	c.reply.Int32("applied", int32(len(results))).Append("results", value.NewArray(results...))
+	return c.wait()
+}
+
+func (c *Call) applyEntry(a *applyOpsArgs, d value.Doc) error {
+	var e oplogEntryArgs
+	if err := oplogEntrySpec.decodeNested("applyOps.applyOps", d, &e); err != nil {
+		return err
+	}
+	if e.Op == "n" {
+		return nil
+	}
+	db, coll, _ := strings.Cut(e.NS, ".")
+	if err := checkDatabase(db); err != nil {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "invalid ns: '%s'", e.NS)
+	}
+	if e.Op == "c" {
+		return c.applyCommand(db, &e)
+	}
+	ns := storage.Namespace{DB: db, Coll: coll}
+	if err := checkNamespace(ns); err != nil {
+		return err
+	}
+	upsert := a.AlwaysUpsert == nil || *a.AlwaysUpsert || e.Upsert != nil && *e.Upsert
+	err := c.update(func(tx storage.Tx) error {
+		ns, err := e.collection(tx, ns)
+		if err != nil {
+			return err
+		}
+		coll, err := tx.Collection(ns)
+		if errors.Is(err, storage.ErrNotFound) {
+			return e.missing(ns, d)
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.checkWritable(coll); err != nil {
+			return err
+		}
+		return c.applyDocument(c.newWriter(tx, coll, true), &e, upsert)
+	})
+	return translate(ns, err)
+}
+
+// collection resolves an entry that names its collection by UUID.
+func (e *oplogEntryArgs) collection(tx storage.Tx, ns storage.Namespace) (storage.Namespace, error) {
+	if e.UUID.IsMissing() {
+		return ns, nil
+	}
+	_, id := e.UUID.Binary()
+	for _, info := range tx.Collections("") {
+		if string(info.UUID[:]) == string(id) {
+			return info.Namespace, nil
+		}
+	}
+	return ns, mongoerr.Newf(mongoerr.NamespaceNotFound, "No namespace with UUID %x", id)
+}
+
+// missing is the outcome of an entry for a collection that does not exist.
+func (e *oplogEntryArgs) missing(ns storage.Namespace, d value.Doc) error {
+	switch e.Op {
+	case "d":
+		return nil
+	case "i":
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply insert due to missing collection: %s", d)
+	}
+	return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply operation due to missing collection (%s): %s", ns, d)
+}
+
+// applyDocument applies an entry to the document with its _id.
+func (c *Call) applyDocument(w *writer, e *oplogEntryArgs, upsert bool) error {
+	at := e.O
+	if e.Op == "u" {
+		at = e.O2
+	}
+	id, ok := at.Get("_id")
+	if !ok {
+		return mongoerr.Newf(mongoerr.NoSuchKey, "Failed to apply %s due to missing _id: %s", map[string]string{"i": "insert", "u": "update"}[e.Op], at)
+	}
+	r, found, err := w.coll.Find(idIndex, value.AppendKeyWith(nil, id, w.meta.collator()))
+	if err != nil {
+		return err
+	}
+	switch e.Op {
+	case "i":
+		d, err := c.prepareInsert(e.O)
+		if err != nil {
+			return err
+		}
+		return w.put(r, found, d)
+	case "d":
+		if !found {
+			return nil
+		}
+		return w.remove(r)
+	case "u":
+		return c.applyUpdate(w, e, r, found, upsert)
+	}
+	return mongoerr.Newf(14825, "error in applyOperation : unknown opType %s", e.Op)
+}
+
+// put stores a document in the place of the one that was found, or anew.
+func (w *writer) put(r storage.Record, found bool, d value.Doc) error {
+	if found {
+		return w.replace(r, d)
+	}
+	_, err := w.insert(d)
+	return err
+}
+
+// applyUpdate applies a logged update: a difference, operators, or the whole
+// new document.
+func (c *Call) applyUpdate(w *writer, e *oplogEntryArgs, r storage.Record, found, upsert bool) error {
+	if !found && !upsert {
+		return mongoerr.Newf(mongoerr.UpdateOperationFailed, "Failed to apply update: %s", e.O)
+	}
+	before := r.Doc
+	if !found {
+		before = e.O2
+	}
+	first, _ := e.O.First()
+	switch {
+	case e.O.Has("diff"):
+		diff := e.O.Lookup("diff").Doc()
+		if err := checkDiff(diff); err != nil {
+			return err
+		}
+		return w.put(r, found, applyDiff(before, diff))
+	case !strings.HasPrefix(first, "$"):
+		return w.put(r, found, e.O)
+	}
+	o := newOptions(e.O)
+	o.set("$v", value.Value{})
+	u, err := update.Compile(value.Document(o.doc()), update.Options{Timestamp: func() value.Value { return c.svc.nextTimestamp(c.now) }})
+	if err != nil {
+		return err
+	}
+	d, _, err := u.Apply(expr.NewEnv(c.now), before, update.ApplyOptions{Position: -1})
+	if err != nil {
+		return err
+	}
+	return w.put(r, found, d)
+}
+
+// loggedCommands are the commands that an oplog holds and that can be
+// applied, and the form in which a client would give them.
+var loggedCommands = map[string]func(o value.Doc) value.Doc{
+	"create": asLogged, "drop": asLogged, "dropDatabase": asLogged, "renameCollection": asLogged, "collMod": asLogged,
+	"dropIndexes": asLogged, "deleteIndexes": asLogged, "convertToCapped": asLogged, "applyOps": asLogged,
+	"createIndexes":    func(o value.Doc) value.Doc { return indexesOf(o, value.NewArray(value.Document(rest(o)))) },
+	"commitIndexBuild": func(o value.Doc) value.Doc { return indexesOf(o, o.Lookup("indexes")) },
+	"startIndexBuild":  nil,
+	"abortIndexBuild":  nil,
+}
+
+func asLogged(o value.Doc) value.Doc { return o }
+
+// rest is a document without its first field.
+func rest(o value.Doc) value.Doc {
+	it := o.Iter()
+	it.Next()
+	b := value.NewBuilder()
+	b.Raw(it.Rest())
+	return b.Doc()
+}
+
+func indexesOf(o value.Doc, indexes value.Value) value.Doc {
+	_, coll := o.First()
+	return value.NewDoc("createIndexes", coll, "indexes", indexes)
+}
+
+// applyCommand runs a logged command.
+func (c *Call) applyCommand(db string, e *oplogEntryArgs) error {
+	name, _ := e.O.First()
+	form, known := loggedCommands[name]
+	switch {
+	case !known:
+		return mongoerr.Newf(mongoerr.BadValue, "Invalid key '%s' found in 'o'", name)
+	case form == nil:
+		return nil
+	case name == "create" && !e.UUID.IsMissing():
+		return mongoerr.New(mongoerr.CommandNotSupported, "the UUID of a collection cannot be chosen")
+	case name == "renameCollection" || name == "applyOps":
+		db = "admin"
+	}
+	_, err := c.sub(db, form(e.O))
+	return err
+}
+
+// sub runs another command as a part of this one and returns its reply.
+func (c *Call) sub(db string, body value.Doc) (value.Doc, error) {
+	name, _ := body.First()
+	inner := *c
+	inner.cmd, inner.DB, inner.Body, inner.sequences, inner.reply = c.svc.table[name], db, body, nil, value.NewBuilder()
+	if inner.cmd == nil {
+		return nil, unknownCommand(c, name)
+	}
+	if err := inner.cmd.run(&inner); err != nil {
+		return nil, err
+	}
+	return inner.reply.Doc(), nil
+}

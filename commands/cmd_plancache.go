@@ -1,0 +1,253 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// planCacheCommands are about how queries are planned. There is no cache to
+// clear, as queries are planned each time; index filters are there.
+func planCacheCommands() []command {
+	return []command{
+		{name: "planCacheClear", run: runPlanCacheClear, action: "planCacheWrite", on: onCollection, help: "forget cached plans"},
+		{name: "planCacheClearFilters", run: runPlanCacheClearFilters, action: "planCacheIndexFilter", on: onCollection, help: "remove index filters"},
+		{name: "planCacheListFilters", run: runPlanCacheListFilters, action: "planCacheIndexFilter", on: onCollection, help: "list index filters"},
+		{name: "planCacheSetFilter", run: runPlanCacheSetFilter, action: "planCacheIndexFilter", on: onCollection, help: "limit the indexes for a shape of query"},
+	}
+}
+
+// indexFilters are the index filters of all collections. They last until the
+// server stops, as in mongod.
+type indexFilters struct {
+	any atomic.Bool // cheap to ask, for those who have none
+	mu  sync.Mutex
+	of  map[storage.Namespace][]*indexFilter
+}
+
+// indexFilter limits the indexes that queries of one shape may use.
+type indexFilter struct {
+	shape   string
+	query   value.Doc
+	sort    value.Doc
+	project value.Doc
+	collate value.Doc
+	indexes value.Doc // array of names and key patterns
+}
+
+// find returns the filter for a query, nil if there is none.
+func (f *indexFilters) find(ns storage.Namespace, q *readQuery) *indexFilter {
+	if !f.any.Load() {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := f.of[ns]
+	if len(list) == 0 {
+		return nil
+	}
+	shape := queryShape(q.filter, q.sort, q.projection, collationDoc(q.collator))
+	for _, x := range list {
+		if x.shape == shape {
+			return x
+		}
+	}
+	return nil
+}
+
+// queryShape is what queries have in common that differ in values only.
+func queryShape(filter, sort, projection, collation value.Doc) string {
+	var s strings.Builder
+	hashShape(func(t string) { s.WriteString(t) }, filter)
+	for _, d := range []value.Doc{sort, projection, collation} {
+		s.WriteByte('|')
+		if d != nil && !d.IsEmpty() {
+			s.WriteString(d.String())
+		}
+	}
+	return s.String()
+}
+
+// apply takes the indexes away that the filter does not name. A hint has no
+// say any more.
+func (f *indexFilter) apply(pq *plan.Query, pc *plan.Collection) {
+	pq.Hint = plan.Hint{}
+	pc.Indexes = slices.DeleteFunc(pc.Indexes, func(x *plan.Index) bool { return !f.allows(x) })
+}
+
+func (f *indexFilter) allows(x *plan.Index) bool {
+	for v := range f.indexes.Values() {
+		if v.Kind() == value.KindString && v.Str() == x.Name || v.Kind() == value.KindDocument && value.CompareDocs(v.Doc(), x.Key, nil) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// planShapeArgs are the arguments that name a shape of query.
+type planShapeArgs struct {
+	Clear        value.Value `arg:"planCacheClear"`
+	ClearFilters value.Value `arg:"planCacheClearFilters"`
+	ListFilters  value.Value `arg:"planCacheListFilters"`
+	SetFilter    value.Value `arg:"planCacheSetFilter"`
+	Query        value.Value `arg:"query"`
+	Sort         value.Value `arg:"sort"`
+	Projection   value.Value `arg:"projection"`
+	Collation    value.Value `arg:"collation"`
+	Indexes      value.Value `arg:"indexes"`
+}
+
+var planShapeSpec = newArgs[planShapeArgs]("planCache")
+
+// readShape reads a shape; nil without a query.
+func (c *Call) readShape(a *planShapeArgs) (*indexFilter, error) {
+	if err := planShapeSpec.decodeAs(c.cmd.name, c.Body, a, true); err != nil {
+		return nil, err
+	}
+	if a.Query.IsMissing() {
+		if !a.Sort.IsMissing() || !a.Projection.IsMissing() || !a.Collation.IsMissing() {
+			return nil, mongoerr.New(mongoerr.BadValue, "sort, projection, or collation provided without query")
+		}
+		return nil, nil
+	}
+	for name, v := range map[string]value.Value{"query": a.Query, "sort": a.Sort, "projection": a.Projection, "collation": a.Collation} {
+		if k := v.Kind(); k != value.Missing && k != value.KindDocument {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "optional field %s must be an object", name)
+		}
+	}
+	f := &indexFilter{
+		query: a.Query.Doc().Clone(), sort: a.Sort.Doc().Clone(), project: a.Projection.Doc().Clone(), collate: a.Collation.Doc().Clone(),
+	}
+	if _, err := match.Compile(f.query, match.Options{AllowNear: true, Text: plainText}); err != nil {
+		return nil, err
+	}
+	collator, err := operationCollation(a.Collation.Doc(), noMeta)
+	if err != nil {
+		return nil, err
+	}
+	f.shape = queryShape(f.query, f.sort, f.project, collationDoc(collator))
+	return f, nil
+}
+
+func runPlanCacheClear(c *Call) error {
+	if _, err := c.namespace(); err != nil {
+		return err
+	}
+	var a planShapeArgs
+	_, err := c.readShape(&a)
+	return err
+}
+
+func runPlanCacheListFilters(c *Call) error {
+	ns, err := c.namespace()
+	if err != nil {
+		return err
+	}
+	fs := &c.svc.settings.filters
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	c.reply.StartArray("filters")
+	for _, f := range fs.of[ns] {
+		b := c.reply.StartDocument("")
+		b.Document("query", f.query).Document("sort", orEmpty(f.sort)).Document("projection", orEmpty(f.project))
+		if f.collate != nil {
+			b.Document("collation", f.collate)
+		}
+		b.Array("indexes", f.indexes).End()
+	}
+	c.reply.End()
+	return nil
+}
+
+func orEmpty(d value.Doc) value.Doc {
+	if d == nil {
+		return value.EmptyDoc
+	}
+	return d
+}
+
+func runPlanCacheClearFilters(c *Call) error {
+	ns, err := c.namespace()
+	if err != nil {
+		return err
+	}
+	var a planShapeArgs
+	f, err := c.readShape(&a)
+	if err != nil {
+		return err
+	}
+	fs := &c.svc.settings.filters
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f == nil {
+		delete(fs.of, ns)
+		return nil
+	}
+	fs.of[ns] = slices.DeleteFunc(fs.of[ns], func(x *indexFilter) bool { return x.shape == f.shape })
+	return nil
+}
+
+func runPlanCacheSetFilter(c *Call) error {
+	ns, err := c.namespace()
+	if err != nil {
+		return err
+	}
+	var a planShapeArgs
+	f, err := c.readShape(&a)
+	if err != nil {
+		return err
+	}
+	if f == nil {
+		return mongoerr.New(mongoerr.BadValue, "required field query missing")
+	}
+	if err := checkFilterIndexes(a.Indexes); err != nil {
+		return err
+	}
+	info, err := c.lookup(ns)
+	if err != nil {
+		return err
+	}
+	if info == nil {
+		return mongoerr.New(mongoerr.BadValue, "no such collection")
+	}
+	f.indexes = a.Indexes.Doc().Clone()
+	fs := &c.svc.settings.filters
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.of == nil {
+		fs.of = map[storage.Namespace][]*indexFilter{}
+	}
+	fs.of[ns] = append(slices.DeleteFunc(fs.of[ns], func(x *indexFilter) bool { return x.shape == f.shape }), f)
+	fs.any.Store(true)
+	return nil
+}
+
+func checkFilterIndexes(v value.Value) error {
+	switch {
+	case v.IsMissing():
+		return mongoerr.New(mongoerr.BadValue, "required field indexes missing")
+	case v.Kind() != value.KindArray:
+		return mongoerr.New(mongoerr.BadValue, "required field indexes must be an array")
+	case v.Doc().IsEmpty():
+		return mongoerr.New(mongoerr.BadValue, "required field indexes must contain at least one index")
+	}
+	for e := range v.Doc().Values() {
+		switch e.Kind() {
+		case value.KindString:
+		case value.KindDocument:
+			if e.Doc().IsEmpty() {
+				return mongoerr.New(mongoerr.BadValue, "index specification cannot be empty")
+			}
+		default:
+			return mongoerr.New(mongoerr.BadValue, "each item in indexes must be an object or string")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// refusedCommands are known to a mongod but refused by one that stands
+// alone, or that was built or started without what they need.
+func refusedCommands() []command {
+	return []command{
+		{name: "mapReduce", aliases: []string{"mapreduce"}, run: runMapReduce, flags: reads, action: "find", on: onCollection, help: "refused: needs server-side JavaScript"},
+		{name: "createSearchIndexes", run: runSearchIndex, action: "createSearchIndexes", on: onCollection, help: "refused: needs a search server"},
+		{name: "updateSearchIndex", run: runSearchIndex, action: "updateSearchIndex", on: onCollection, help: "refused: needs a search server"},
+		{name: "dropSearchIndex", run: runSearchIndex, action: "dropSearchIndex", on: onCollection, help: "refused: needs a search server"},
+		{name: "listSearchIndexes", run: runSearchIndex, action: "listSearchIndexes", on: onCollection, help: "refused: needs a search server"},
+		{name: "compactStructuredEncryptionData", run: runEncryptionData, action: "compactStructuredEncryptionData", on: onCollection, help: "refused: there are no encrypted collections"},
+		{name: "cleanupStructuredEncryptionData", run: runEncryptionData, action: "cleanupStructuredEncryptionData", on: onCollection, help: "refused: there are no encrypted collections"},
+		{name: "getAuditConfig", run: runAuditConfig, flags: adminOnly, action: "auditConfigure", on: onCluster, help: "refused: there is no auditing"},
+		{name: "setAuditConfig", run: runAuditConfig, flags: adminOnly, action: "auditConfigure", on: onCluster, help: "refused: there is no auditing"},
+		{name: "analyzeShardKey", run: notStandalone("analyzeShardKey"), flags: adminOnly, action: "analyzeShardKey", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "configureQueryAnalyzer", run: notStandalone("configureQueryAnalyzer"), flags: adminOnly, action: "configureQueryAnalyzer", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "cleanupOrphaned", run: runNotSharded, flags: adminOnly, action: "cleanupOrphaned", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "getShardMap", run: runNotSharded, flags: adminOnly, action: "getShardMap", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "getShardVersion", run: runNotSharded, flags: adminOnly, action: "getShardVersion", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "shardingState", run: runShardingState, flags: adminOnly, action: "shardingState", on: onCluster, help: "whether this is part of a sharded cluster"},
+		{name: "flushRouterConfig", run: func(*Call) error { return nil }, flags: adminOnly, action: "flushRouterConfig", on: onCluster, help: "forget where shards are"},
+	}
+}
+
+type mapReduceArgs struct {
+	Upper     value.Value `arg:"mapReduce"`
+	Lower     value.Value `arg:"mapreduce"`
+	Map       value.Value `arg:"map,required"`
+	Reduce    value.Value `arg:"reduce,required"`
+	Out       value.Value `arg:"out,required"`
+	Query     value.Doc   `arg:"query"`
+	Sort      value.Doc   `arg:"sort"`
+	Collation value.Doc   `arg:"collation"`
+	Limit     *int64      `arg:"limit"`
+	Finalize  value.Value `arg:"finalize"`
+	Scope     value.Doc   `arg:"scope"`
+	Verbose   *bool       `arg:"verbose"`
+	JSMode    *bool       `arg:"jsMode"`
+	Bypass    looseBool   `arg:"bypassDocumentValidation"`
+}
+
+var mapReduceSpec = newArgs[mapReduceArgs]("mapReduce")
+
+// runMapReduce refuses, in the words of a mongod without a JavaScript
+// engine.
+func runMapReduce(c *Call) error {
+	var a mapReduceArgs
+	if err := mapReduceSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if _, err := c.namespace(); err != nil {
+		return err
+	}
+	return mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
+}
+
+func runSearchIndex(*Call) error {
+	return mongoerr.New(mongoerr.SearchNotEnabled, "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs")
+}
+
+func runEncryptionData(c *Call) error {
+	ns, err := c.namespace()
+	if err != nil {
+		return err
+	}
+	return c.view(func(tx storage.Tx) error {
+		if _, err := tx.Collection(ns); err != nil {
+			return mongoerr.Newf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist", ns)
+		}
+		return mongoerr.New(6346807, "Target namespace is not an encrypted collection")
+	})
+}
+
+func runAuditConfig(*Call) error {
+	return mongoerr.New(mongoerr.AuditingNotEnabled, "Auditing is not enabled")
+}
+
+func notStandalone(name string) func(*Call) error {
+	return func(*Call) error {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "'%s' is not supported on a standalone mongod", name)
+	}
+}
+
+func runNotSharded(*Call) error {
+	return mongoerr.New(mongoerr.ShardingStateNotInitialized, "Cannot accept sharding commands if sharding state has not been initialized with a shardIdentity document")
+}
+
+func runShardingState(c *Call) error {
+	c.reply.Bool("enabled", false)
+	return nil
+}

@@ -1,0 +1,292 @@
+package commands
+
+import (
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestDefaultRWConcern(t *testing.T) {
+	h := newHarness(t)
+	d := h.admin(`{getDefaultRWConcern: 1}`)
+	if d.Lookup("defaultWriteConcernSource").Str() != "implicit" || d.Lookup("defaultReadConcern").Doc().Lookup("level").Str() != "local" {
+		t.Errorf("at first %s", d)
+	}
+	for command, code := range map[string]int32{
+		`{setDefaultRWConcern: 1}`:                                              2,
+		`{setDefaultRWConcern: 1, defaultWriteConcern: {w: 0}}`:                 2,
+		`{setDefaultRWConcern: 1, defaultReadConcern: {level: "snapshot"}}`:     2,
+		`{setDefaultRWConcern: 1, defaultReadConcern: {level: "linearizable"}}`: 2,
+		`{setDefaultRWConcern: 1, defaultReadConcern: {level: "x"}}`:            2,
+		`{setDefaultRWConcern: 1, defaultReadConcern: 1}`:                       14,
+		`{setDefaultRWConcern: 1, foo: 1}`:                                      40415,
+		`{setDefaultRWConcern: 1, defaultWriteConcern: {}}`:                     0,
+		`{getDefaultRWConcern: 1, foo: 1}`:                                      40415,
+	} {
+		if reply := h.admin(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+	h.admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {w: "majority"}, defaultReadConcern: {level: "majority"}}`)
+	d = h.admin(`{getDefaultRWConcern: 1, inMemory: true}`)
+	if d.Lookup("defaultWriteConcern").Doc().Lookup("w").Str() != "majority" || d.Lookup("defaultWriteConcernSource").Str() != "global" ||
+		d.Lookup("defaultReadConcernSource").Str() != "global" || !d.Lookup("inMemory").Bool() || !d.Has("updateOpTime") {
+		t.Errorf("then %s", d)
+	}
+	if reply := h.admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {}}`); reply.Lookup("code").Int32() != 20 {
+		t.Errorf("unsetting answered %s", reply)
+	}
+	// It is kept where mongod keeps it, and found again.
+	var again settings
+	again.load(h.svc.engine)
+	if again.write.Lookup("w").Str() != "majority" {
+		t.Errorf("kept %s", again.concern)
+	}
+	c := &Call{svc: h.svc, cmd: h.svc.table["insert"], DB: "test", Body: relaxed(`{insert: "c"}`)}
+	if err := h.svc.applySettings(c); err != nil || !c.generic.durable {
+		t.Errorf("a write is not durable: %v", err)
+	}
+}
+
+func TestClusterParameters(t *testing.T) {
+	h := newHarness(t)
+	tests := []struct {
+		command string
+		code    int32
+	}{
+		{`{getClusterParameter: "*"}`, 0},
+		{`{getClusterParameter: ["changeStreamOptions", "defaultMaxTimeMS"]}`, 0},
+		{`{getClusterParameter: "noSuch"}`, 4},
+		{`{getClusterParameter: []}`, 2},
+		{`{getClusterParameter: 1}`, 14},
+		{`{setClusterParameter: {noSuch: {a: 1}}}`, 4},
+		{`{setClusterParameter: {defaultMaxTimeMS: {readOperations: -1}}}`, 51024},
+		{`{setClusterParameter: {defaultMaxTimeMS: {readOperations: "x"}}}`, 14},
+		{`{setClusterParameter: {defaultMaxTimeMS: {foo: 1}}}`, 40415},
+		{`{setClusterParameter: {changeStreamOptions: {preAndPostImages: {expireAfterSeconds: "on"}}}}`, 2},
+		{`{setClusterParameter: {changeStreamOptions: {preAndPostImages: {expireAfterSeconds: 0}}}}`, 2},
+		{`{setClusterParameter: {changeStreamOptions: {preAndPostImages: {expireAfterSeconds: 100}}}}`, 0},
+		{`{setClusterParameter: {defaultMaxTimeMS: {readOperations: 5000}}}`, 0},
+	}
+	for _, tt := range tests {
+		if reply := h.admin(tt.command); reply.Lookup("code").Int32() != tt.code {
+			t.Errorf("%s answered %s", tt.command, reply)
+		}
+	}
+	list := h.admin(`{getClusterParameter: "*"}`).Lookup("clusterParameters").Doc()
+	if images := list.Index(0).Doc().Lookup("preAndPostImages").Doc(); images.Lookup("expireAfterSeconds").Int32() != 100 {
+		t.Errorf("parameters %s", list)
+	}
+	c := &Call{svc: h.svc, cmd: h.svc.table["find"], DB: "test", Body: relaxed(`{find: "c"}`)}
+	if err := h.svc.applySettings(c); err != nil || c.generic.maxTime.Milliseconds() != 5000 {
+		t.Errorf("a read may take %v: %v", c.generic.maxTime, err)
+	}
+}
+
+func TestUserWriteBlock(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	if reply := h.admin(`{setUserWriteBlockMode: 1}`); reply.Lookup("code").Int32() != 40414 {
+		t.Errorf("answered %s", reply)
+	}
+	h.admin(`{setUserWriteBlockMode: 1, global: true}`)
+	for _, command := range []string{
+		`{insert: "c", documents: [{}]}`, `{update: "c", updates: [{q: {}, u: {$set: {a: 1}}}]}`, `{delete: "c", deletes: [{q: {}, limit: 0}]}`,
+		`{findAndModify: "c", remove: true}`, `{create: "d"}`, `{drop: "c"}`, `{dropDatabase: 1}`, `{createIndexes: "c", indexes: [{key: {a: 1}, name: "a"}]}`,
+		`{aggregate: "c", pipeline: [{$out: "d"}], cursor: {}}`,
+	} {
+		h.fails(371, command)
+	}
+	if reply := h.admin(`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}]}`); reply.Lookup("code").Int32() != 371 {
+		t.Errorf("bulkWrite answered %s", reply)
+	}
+	if reply := h.admin(`{renameCollection: "test.c", to: "test.d"}`); reply.Lookup("code").Int32() != 371 {
+		t.Errorf("renameCollection answered %s", reply)
+	}
+	h.ok(`{find: "c"}`)
+	h.ok(`{aggregate: "c", pipeline: [{$match: {}}], cursor: {}}`)
+	if reply := h.admin(`{insert: "own", documents: [{}]}`); !reply.Lookup("ok").Truthy() {
+		t.Errorf("a write to admin answered %s", reply)
+	}
+	h.admin(`{setUserWriteBlockMode: 1, global: false}`)
+	h.ok(`{insert: "c", documents: [{}]}`)
+}
+
+func TestSetFeatureCompatibilityVersion(t *testing.T) {
+	h := newHarness(t)
+	for command, code := range map[string]int32{
+		`{setFeatureCompatibilityVersion: "8.0", confirm: true}`: 0,
+		`{setFeatureCompatibilityVersion: "8.0"}`:                7369100,
+		`{setFeatureCompatibilityVersion: "7.0"}`:                7369100,
+		`{setFeatureCompatibilityVersion: "7.0", confirm: true}`: 332,
+		`{setFeatureCompatibilityVersion: "4.4", confirm: true}`: 4926900,
+		`{setFeatureCompatibilityVersion: 8, confirm: true}`:     14,
+	} {
+		if reply := h.admin(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+}
+
+// What standalone mongods answer to what they do not do.
+func TestRefused(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c"}`)
+	tests := []struct {
+		command string
+		code    int32
+	}{
+		{`{mapReduce: "c", map: "function(){}", reduce: "function(){}", out: {inline: 1}}`, 31264},
+		{`{mapReduce: "c"}`, 40414},
+		{`{createSearchIndexes: "c", indexes: []}`, 31082},
+		{`{updateSearchIndex: "c"}`, 31082},
+		{`{dropSearchIndex: "c"}`, 31082},
+		{`{compactStructuredEncryptionData: "c"}`, 6346807},
+		{`{compactStructuredEncryptionData: "none"}`, 26},
+		{`{getAuditConfig: 1}`, 344},
+		{`{setAuditConfig: 1}`, 344},
+		{`{analyzeShardKey: "test.c"}`, 20},
+		{`{getShardMap: 1}`, 203},
+		{`{atlasVersion: 1}`, 59},
+		{`{getLastError: 1}`, 59},
+		{`{isdbgrid: 1}`, 59},
+		{`{shardCollection: "test.c"}`, 59},
+		{`{enableSharding: "test"}`, 59},
+		{`{getnonce: 1}`, 59},
+		{`{foo: 1}`, 59},
+	}
+	for _, tt := range tests {
+		reply := h.run(tt.command)
+		if reply.Lookup("code").Int32() == 13 {
+			reply = h.admin(tt.command)
+		}
+		if reply.Lookup("code").Int32() != tt.code {
+			t.Errorf("%s answered %s", tt.command, reply)
+		}
+	}
+	if text := h.run(`{foo: 1}`).Lookup("errmsg").Str(); text != "no such command: 'foo'" {
+		t.Error(text)
+	}
+	if reply := h.admin(`{shardingState: 1}`); reply.Lookup("enabled").Bool() {
+		t.Errorf("answered %s", reply)
+	}
+	if reply := h.ok(`{availableQueryOptions: 1}`); reply.Lookup("options").Int32() != 246 {
+		t.Errorf("answered %s", reply)
+	}
+	if reply := h.ok(`{whatsmysni: 1}`); reply.Lookup("sni").Str() != "" {
+		t.Errorf("answered %s", reply)
+	}
+}
+
+func TestValidateDBMetadata(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{createIndexes: "c", indexes: [{key: {a: "text"}, name: "a_text"}, {key: {b: 1}, name: "b_1"}]}`)
+	h.ok(`{create: "v", viewOn: "c", pipeline: [{$match: {a: 1}}]}`)
+	if n := h.ok(`{validateDBMetadata: 1, apiParameters: {version: "1", strict: true}}`).Lookup("apiVersionErrors").Doc(); n.Len() != 1 || n.Index(0).Doc().Lookup("code").Int32() != 323 {
+		t.Errorf("found %s", n)
+	}
+	if n := h.ok(`{validateDBMetadata: 1, apiParameters: {version: "1"}}`).Lookup("apiVersionErrors").Doc(); n.Len() != 0 {
+		t.Errorf("found %s", n)
+	}
+	h.fails(322, `{validateDBMetadata: 1, apiParameters: {version: "2"}}`)
+	h.fails(40414, `{validateDBMetadata: 1}`)
+}
+
+func TestIndexFilters(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1, a: 1, b: 1}]}`)
+	h.ok(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}, {key: {a: 1, b: 1}, name: "a_1_b_1"}]}`)
+	used := func(query string) (string, bool) {
+		t.Helper()
+		p := h.ok(`{explain: ` + query + `, verbosity: "queryPlanner"}`).Lookup("queryPlanner").Doc()
+		stage := p.Lookup("winningPlan").Doc()
+		for stage.Has("inputStage") {
+			stage = stage.Lookup("inputStage").Doc()
+		}
+		return stage.Lookup("stage").Str() + " " + stage.Lookup("indexName").Str(), p.Lookup("indexFilterSet").Bool()
+	}
+	query := `{find: "c", filter: {a: 5}, hint: "a_1"}`
+	if got, set := used(query); got != "IXSCAN a_1" || set {
+		t.Errorf("without a filter: %s, %v", got, set)
+	}
+	h.ok(`{planCacheSetFilter: "c", query: {a: 1}, indexes: [{a: 1, b: 1}]}`)
+	if got, set := used(query); got != "IXSCAN a_1_b_1" || !set {
+		t.Errorf("with a filter by key: %s, %v", got, set)
+	}
+	if got, set := used(`{find: "c", filter: {a: {$gt: 5}}, hint: "a_1"}`); got != "IXSCAN a_1" || set {
+		t.Errorf("another shape: %s, %v", got, set)
+	}
+	h.ok(`{planCacheSetFilter: "c", query: {a: 9}, indexes: ["a_1"]}`)
+	list := h.ok(`{planCacheListFilters: "c"}`).Lookup("filters").Doc()
+	if list.Len() != 1 || list.Index(0).Doc().String() != relaxed(`{query: {a: 9}, sort: {}, projection: {}, indexes: ["a_1"]}`).String() {
+		t.Errorf("filters %s", list)
+	}
+	h.ok(`{planCacheSetFilter: "c", query: {a: 9}, indexes: ["none"]}`)
+	if got, _ := used(query); got != "COLLSCAN " {
+		t.Errorf("no index left: %s", got)
+	}
+	h.ok(`{planCacheClearFilters: "c", query: {a: 0}}`)
+	if got, set := used(query); got != "IXSCAN a_1" || set {
+		t.Errorf("cleared: %s, %v", got, set)
+	}
+	h.ok(`{planCacheClear: "c"}`)
+	h.ok(`{planCacheClear: "none", query: {a: 1}}`)
+	for _, command := range []string{
+		`{planCacheSetFilter: "c", indexes: ["a"]}`, `{planCacheSetFilter: "c", query: {}}`, `{planCacheSetFilter: "c", query: {}, indexes: []}`,
+		`{planCacheSetFilter: "c", query: {}, indexes: 1}`, `{planCacheSetFilter: "c", query: {}, indexes: [1]}`, `{planCacheSetFilter: "c", query: 1, indexes: ["a"]}`,
+		`{planCacheSetFilter: "none", query: {}, indexes: ["a"]}`, `{planCacheClear: "c", sort: {a: 1}}`, `{planCacheSetFilter: "c", query: {$bad: 1}, indexes: ["a"]}`,
+	} {
+		h.fails(2, command)
+	}
+}
+
+func TestApplyOps(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c"}`)
+	reply := h.admin(`{applyOps: [
+		{op: "n", ns: "", o: {msg: "x"}},
+		{op: "i", ns: "test.c", o: {_id: 1, a: 1, gone: 1, sub: {x: 1}, list: [1, 2, 3]}},
+		{op: "i", ns: "test.c", o: {_id: 2}}, {op: "i", ns: "test.c", o: {_id: 2, again: 1}},
+		{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {d: {gone: false}, u: {a: 2}, i: {b: 3}, ssub: {i: {y: 2}}, slist: {a: true, l: 2, u0: 9}}}},
+		{op: "u", ns: "test.c", o2: {_id: 2}, o: {$set: {c: 1}}},
+		{op: "u", ns: "test.c", o2: {_id: 3}, o: {_id: 3, whole: true}},
+		{op: "i", ns: "test.c", o: {_id: 4}}, {op: "d", ns: "test.c", o: {_id: 4}}, {op: "d", ns: "test.c", o: {_id: 9}},
+		{op: "c", ns: "test.$cmd", o: {create: "made", capped: true, size: 4096}},
+		{op: "c", ns: "test.$cmd", o: {createIndexes: "c", v: 2, key: {a: 1}, name: "a_1"}},
+		{op: "c", ns: "test.$cmd", o: {renameCollection: "test.made", to: "test.renamed"}},
+		{op: "c", ns: "test.$cmd", o: {drop: "renamed"}}
+	]}`)
+	if reply.Lookup("applied").Int32() != 14 || reply.Lookup("results").Doc().Len() != 14 {
+		t.Fatalf("answered %s", reply)
+	}
+	h.holds("c", `{_id: 1, a: 2, sub: {x: 1, y: 2}, list: [9, 2], b: 3} {_id: 2, again: 1, c: 1} {_id: 3, whole: true}`)
+	if list := docs(h.ok(`{listIndexes: "c"}`)); len(list) != 2 {
+		t.Errorf("indexes %v", list)
+	}
+	tests := []struct {
+		command string
+		code    int32
+	}{
+		{`{applyOps: 1}`, 14},
+		{`{applyOps: [1]}`, 14},
+		{`{applyOps: [{op: "i"}]}`, 40414},
+		{`{applyOps: [{op: "i", ns: "test.none", o: {_id: 1}}]}`, 26},
+		{`{applyOps: [{op: "i", ns: "test.c", o: {a: 1}}]}`, 4},
+		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 77}, o: {$set: {a: 1}}}], alwaysUpsert: false}`, 218},
+		{`{applyOps: [{op: "x", ns: "test.c", o: {_id: 1}}]}`, 14825},
+		{`{applyOps: [{op: "c", ns: "test.$cmd", o: {find: "c"}}]}`, 2},
+		{`{applyOps: [{op: "i", ns: "", o: {_id: 1}}]}`, 73},
+		{`{applyOps: [], preCondition: []}`, 6711601},
+		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {slist: {a: true, u99999999: 1}}}}]}`, 4770505},
+		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {slist: {a: true, l: -1}}}}]}`, 4770505},
+	}
+	for _, tt := range tests {
+		if reply := h.admin(tt.command); reply.Lookup("code").Int32() != tt.code {
+			t.Errorf("%s answered %s", tt.command, reply)
+		}
+	}
+	reply = h.admin(`{applyOps: [{op: "i", ns: "test.c", o: {_id: 5}}, {op: "i", ns: "test.none", o: {_id: 1}}, {op: "i", ns: "test.c", o: {_id: 6}}]}`)
+	if reply.Lookup("applied").Int32() != 2 || reply.Lookup("results").Doc().String() != value.NewArray(value.Bool(true), value.Bool(false)).Doc().String() {
+		t.Errorf("answered %s", reply)
+	}
+}

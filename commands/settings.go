@@ -1,0 +1,179 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// settings are what administrators decide for all clients: defaults for
+// their commands, cluster parameters, a stop of all writes, index filters.
+// Those that mongod keeps in the database config are kept there, under its
+// names, and read when the first command comes.
+type settings struct {
+	once    sync.Once
+	blocked atomic.Bool  // setUserWriteBlockMode
+	readMS  atomic.Int64 // defaultMaxTimeMS.readOperations
+
+	mu      sync.Mutex
+	concern value.Doc            // of setDefaultRWConcern, as stored; nil: none
+	write   value.Doc            // its defaultWriteConcern
+	cluster map[string]value.Doc // cluster parameters that were set
+	filters indexFilters
+}
+
+// Where settings are kept.
+var (
+	concernHome = storage.Namespace{DB: "config", Coll: "settings"}
+	clusterHome = storage.Namespace{DB: "config", Coll: "clusterParameters"}
+)
+
+// concernID is the _id of the default concerns, as in mongod.
+const concernID = "ReadWriteConcernDefaults"
+
+// load reads what was kept.
+func (s *settings) load(e storage.Engine) {
+	s.cluster = map[string]value.Doc{}
+	_ = e.View(context.Background(), func(tx storage.Tx) error {
+		if d := storedSetting(tx, concernHome, concernID); d != nil {
+			s.setConcern(d)
+		}
+		for name := range clusterParameters {
+			if d := storedSetting(tx, clusterHome, name); d != nil {
+				s.cluster[name] = d
+			}
+		}
+		return nil
+	})
+}
+
+func storedSetting(tx storage.Tx, ns storage.Namespace, id string) value.Doc {
+	coll, err := tx.Collection(ns)
+	if err != nil {
+		return nil
+	}
+	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.String(id)))
+	if err != nil || !ok {
+		return nil
+	}
+	return r.Doc
+}
+
+// keep stores a setting, in the place of the one with the same _id.
+func (c *Call) keep(ns storage.Namespace, d value.Doc) error {
+	err := c.update(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if errors.Is(err, storage.ErrNotFound) {
+			coll, err = tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()})
+		}
+		if err != nil {
+			return err
+		}
+		r, ok, err := coll.Find(idIndex, value.AppendKey(nil, d.Lookup("_id")))
+		if err != nil {
+			return err
+		}
+		w := c.newWriter(tx, coll, true)
+		if ok {
+			return w.replace(r, d)
+		}
+		_, err = w.insert(d)
+		return err
+	})
+	return translate(ns, err)
+}
+
+func (s *settings) setConcern(d value.Doc) {
+	s.concern, s.write = d, d.Lookup("defaultWriteConcern").Doc()
+}
+
+// settled returns the settings, read from the store.
+func (s *Service) settled() *settings {
+	s.settings.once.Do(func() {
+		s.settings.load(s.engine)
+		for name, p := range clusterParameters {
+			if d := s.settings.cluster[name]; d != nil && p.apply != nil {
+				p.apply(s, d)
+			}
+		}
+	})
+	return &s.settings
+}
+
+// applySettings has the settings take effect on a command.
+func (s *Service) applySettings(c *Call) error {
+	st := s.settled()
+	if st.blocked.Load() && c.isUserWrite() && !c.mayBypassWriteBlock() {
+		return errWritesBlocked
+	}
+	if c.cmd.flags&writes != 0 && c.generic.writeConcern == nil && c.generic.autocommit == nil {
+		st.mu.Lock()
+		write := st.write
+		st.mu.Unlock()
+		if write != nil {
+			if err := c.generic.readWriteConcern(value.Document(write)); err != nil {
+				return err
+			}
+		}
+	}
+	if ms := st.readMS.Load(); ms > 0 && c.generic.maxTime == 0 && timedReads[c.cmd.name] {
+		c.generic.maxTime = time.Duration(ms) * time.Millisecond
+	}
+	return nil
+}
+
+// timedReads are the commands that defaultMaxTimeMS.readOperations limits.
+var timedReads = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "dbHash": true}
+
+var errWritesBlocked = mongoerr.New(mongoerr.UserWritesBlocked, "User writes blocked")
+
+// userWrites are the commands that setUserWriteBlockMode stops.
+var userWrites = map[string]bool{
+	"insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true, "create": true, "drop": true,
+	"dropDatabase": true, "renameCollection": true, "collMod": true, "createIndexes": true, "dropIndexes": true,
+	"convertToCapped": true, "cloneCollectionAsCapped": true, "applyOps": true, "mqSend": true,
+}
+
+// isUserWrite tells whether a command writes outside the databases that are
+// the server's own.
+func (c *Call) isUserWrite() bool {
+	if c.cmd.name == "aggregate" {
+		return writesOut(c.Body.Lookup("pipeline").Doc()) && userDatabase(c.DB)
+	}
+	if !userWrites[c.cmd.name] {
+		return false
+	}
+	switch c.cmd.name {
+	case "renameCollection":
+		return userDatabase(splitNamespace(c.Body.Lookup("renameCollection").Str()).DB)
+	case "bulkWrite":
+		for d := range c.statements("nsInfo") {
+			if userDatabase(splitNamespace(d.Lookup("ns").Str()).DB) {
+				return true
+			}
+		}
+		return false
+	case "applyOps":
+		return true
+	}
+	return userDatabase(c.DB)
+}
+
+// writesOut tells whether a pipeline ends in $out or $merge.
+func writesOut(pipeline value.Doc) bool {
+	for stage := range pipeline.Values() {
+		if name, _ := stage.Doc().First(); name == "$out" || name == "$merge" {
+			return true
+		}
+	}
+	return false
+}
+
+func userDatabase(db string) bool { return db != "admin" && db != "config" && db != "local" }
