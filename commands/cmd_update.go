@@ -53,6 +53,13 @@ func runUpdate(c *Call) error {
 	if err != nil {
 		return err
 	}
+	for _, d := range statements {
+		if u := d.Lookup("u"); u.Kind() == value.KindArray {
+			if err := agg.CheckNames(u.Doc()); err != nil {
+				return err
+			}
+		}
+	}
 	c.svc.metrics.opcounters.update.Add(int64(n))
 	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered, bypass: bool(a.Bypass)}
 	var modified int64

@@ -1,0 +1,19 @@
+package commands
+
+import "testing"
+
+// A stage that does not exist fails the update command as a whole, before
+// its first statement; a stage that updates may not use, the statement.
+func TestUpdateUnknownStage(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	h.fails(40324, `{update: "c", updates: [{q: {}, u: {$set: {a: 1}}}, {q: {}, u: [{$invalidOperator: true}]}]}`)
+	h.fails(40323, `{update: "c", updates: [{q: {}, u: [{}]}]}`)
+	if n := h.ok(`{count: "c", query: {a: 1}}`).Lookup("n").TruncInt64(); n != 0 {
+		t.Error("a statement before the unknown stage took effect")
+	}
+	reply := h.run(`{update: "c", updates: [{q: {}, u: [{$lookup: {from: "c", as: "x", pipeline: []}}]}]}`)
+	if reply.Lookup("writeErrors").Kind().String() != "array" {
+		t.Errorf("a stage not allowed in updates: %s", reply)
+	}
+}

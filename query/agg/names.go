@@ -1,0 +1,25 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// CheckNames refuses a pipeline with a stage that does not exist, without
+// compiling it. MongoDB looks that far before it runs the first statement of
+// an update command, so that such a pipeline fails the command, not the
+// statement.
+func CheckNames(pipeline value.Doc) error {
+	for v := range pipeline.Values() {
+		if v.Kind() != value.KindDocument {
+			continue
+		}
+		if v.Doc().Len() != 1 {
+			return mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
+		}
+		if name, _ := v.Doc().First(); stageByName(name) == nil {
+			return mongoerr.Newf(40324, "Unrecognized pipeline stage name: '%s'", name)
+		}
+	}
+	return nil
+}
