@@ -124,3 +124,6 @@ func (s *Service) fillData(m *Metrics) {
 func (s *Service) Ready() error {
 	return s.engine.View(s.background, func(storage.Tx) error { return s.background.Err() })
 }
+
+// Panics is the number of commands that met an error of the server itself.
+func (s *Service) Panics() int64 { return s.metrics.asserts.regular.Load() }

@@ -66,16 +66,16 @@ func (c *conn) run() {
 	for {
 		m, err := c.reader.ReadMessage()
 		if err != nil && !c.reject(m, err) {
+			if len(c.out.B) > 0 {
+				_ = c.flush() // of what was asked before
+			}
 			return
 		}
 		if err == nil && !c.serve(m) {
 			return
 		}
-		more := c.reader.Buffered()
-		if !more {
-			c.progress.boundary.Store(c.progress.received.Load())
-		}
-		if len(c.out.B) > 0 && (!more || len(c.out.B) > flushAt) && c.flush() != nil {
+		c.progress.boundary.Store(c.progress.received.Load() - int64(c.reader.Pending()))
+		if len(c.out.B) > 0 && (!c.reader.Complete() || len(c.out.B) > flushAt) && c.flush() != nil {
 			return
 		}
 	}

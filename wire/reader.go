@@ -116,6 +116,20 @@ func (r *Reader) ReadMessage() (Message, error) {
 // first and flush later.
 func (r *Reader) Buffered() bool { return r.in.Buffered() > 0 }
 
+// Pending is how many bytes of the next messages are at hand.
+func (r *Reader) Pending() int { return r.in.Buffered() }
+
+// Complete reports whether the whole next message is at hand. Until then its
+// sender may be waiting for the reply to the last.
+func (r *Reader) Complete() bool {
+	n := r.in.Buffered()
+	if n < HeaderSize {
+		return false
+	}
+	head, err := r.in.Peek(HeaderSize)
+	return err == nil && int(parseHeader(head).Length) <= n
+}
+
 // Detach gives the last message away with the memory behind it: it stays
 // valid as long as anyone holds it, and the next read takes new memory.
 func (r *Reader) Detach() {

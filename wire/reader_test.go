@@ -186,3 +186,17 @@ func TestBufferPool(t *testing.T) {
 		t.Errorf("a buffer of %d bytes was kept", cap(b.B))
 	}
 }
+
+// TestComplete: a message is complete once its last byte is at hand.
+func TestComplete(t *testing.T) {
+	one, two := sized(10, Uncompressed), sized(20, Uncompressed)
+	for n := range len(two) + 1 {
+		r := NewReader(bytes.NewReader(append(bytes.Clone(one), two[:n]...)))
+		if _, err := r.ReadMessage(); err != nil {
+			t.Fatal(err)
+		}
+		if r.Complete() != (n == len(two)) || r.Pending() != n {
+			t.Errorf("%d of %d bytes: complete %v, pending %d", n, len(two), r.Complete(), r.Pending())
+		}
+	}
+}
