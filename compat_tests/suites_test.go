@@ -1,0 +1,229 @@
+package compat
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// suite is one package of tests that the Go driver brings with it, run as it
+// stands in the module cache.
+type suite struct {
+	name string // of its list of exceptions, suites/NAME.txt
+	pkg  string
+}
+
+var suites = []suite{
+	{"v1-integration", "go.mongodb.org/mongo-driver/mongo/integration"},
+	{"v1-unified", "go.mongodb.org/mongo-driver/mongo/integration/unified"},
+	{"v2-integration", "go.mongodb.org/mongo-driver/v2/internal/integration"},
+}
+
+// TestSuites runs the Go driver's own tests. What fails must stand in the
+// suite's list with a reason, and what stands there must fail: run with
+// DUSKDB_COMPAT_UPDATE=1 to rewrite the lists; new lines want a reason.
+func TestSuites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes")
+	}
+	for _, s := range suites {
+		t.Run(s.name, func(t *testing.T) {
+			server := start(t, "--setParameter", "enableTestCommands=1")
+			known := readKnown(t, s.name)
+			got := s.run(t, server.URI, "-skip="+known.excluded())
+			if again := known.surprises(got); again != "" {
+				// Some of these tests race against the clock of a busy machine:
+				// what fails unexpectedly may try once more, with less around it.
+				got.replace(s.run(t, server.URI, "-run="+again))
+			}
+			t.Logf("%d passed, %d failed, %d skipped", len(got.passed), len(got.failed), got.skipped)
+			if len(got.passed) == 0 {
+				t.Fatalf("no test passed:\n%s", got.output)
+			}
+			if os.Getenv("DUSKDB_COMPAT_UPDATE") != "" {
+				known.update(t, got)
+			}
+			known.compare(t, got)
+		})
+	}
+}
+
+// outcome is what a suite came to, by its innermost tests.
+type outcome struct {
+	passed, failed map[string]bool
+	skipped        int
+	output         string
+}
+
+// run executes the tests of the suite that flag selects.
+func (s suite) run(t *testing.T, uri, flag string) outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=8m", flag, s.pkg)
+	cmd.Dir = "suites"
+	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }() // that some tests fail is expected: the list judges
+	return collect(bufio.NewScanner(out))
+}
+
+// replace takes over what another run of some tests came to.
+func (o *outcome) replace(again outcome) {
+	for test := range again.passed {
+		if o.failed[test] {
+			delete(o.failed, test)
+			o.passed[test] = true
+		}
+	}
+}
+
+// event is a line of go test -json.
+type event struct {
+	Action, Test, Output string
+}
+
+// collect reads the results. A test with subtests counts by these.
+func collect(lines *bufio.Scanner) outcome {
+	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}}
+	lines.Buffer(nil, 64<<20)
+	ended, parents := map[string]string{}, map[string]bool{}
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			o.output += lines.Text() + "\n"
+			continue
+		}
+		switch e.Action {
+		case "pass", "fail", "skip":
+			if e.Test != "" {
+				ended[e.Test] = e.Action
+			}
+		case "run":
+			for i, c := range e.Test {
+				if c == '/' {
+					parents[e.Test[:i]] = true
+				}
+			}
+		case "output":
+			if len(o.output) < 1<<16 {
+				o.output += e.Output
+			}
+		}
+	}
+	for test, how := range ended {
+		switch {
+		case parents[test]:
+		case how == "pass":
+			o.passed[test] = true
+		case how == "fail":
+			o.failed[test] = true
+		default:
+			o.skipped++
+		}
+	}
+	return o
+}
+
+// exceptions is a suite's list: a test and why it does not pass. Tests that
+// begin with "!" are not run at all, because they would end or hang the
+// suite.
+type exceptions struct {
+	path    string
+	reasons map[string]string
+}
+
+func readKnown(t *testing.T, name string) exceptions {
+	t.Helper()
+	k := exceptions{path: filepath.Join("suites", name+".txt"), reasons: map[string]string{}}
+	b, err := os.ReadFile(k.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		test, reason, _ := strings.Cut(line, "\t")
+		k.reasons[test] = strings.TrimSpace(reason)
+	}
+	return k
+}
+
+// excluded is the pattern of the tests not to run.
+func (k exceptions) excluded() string {
+	out := []string{"^$"}
+	for _, test := range slices.Sorted(maps.Keys(k.reasons)) {
+		if name, ok := strings.CutPrefix(test, "!"); ok {
+			out = append(out, "^"+strings.ReplaceAll(name, "/", "$/^")+"$")
+		}
+	}
+	return strings.Join(out, "|")
+}
+
+// surprises is the pattern of the outermost tests in which something failed
+// that is not listed.
+func (k exceptions) surprises(got outcome) string {
+	names := map[string]bool{}
+	for test := range got.failed {
+		if _, ok := k.reasons[test]; !ok {
+			name, _, _ := strings.Cut(test, "/")
+			names["^"+name+"$"] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(names)), "|")
+}
+
+// compare asserts the list both ways.
+func (k exceptions) compare(t *testing.T, got outcome) {
+	t.Helper()
+	for _, test := range slices.Sorted(maps.Keys(got.failed)) {
+		if _, ok := k.reasons[test]; !ok {
+			t.Errorf("%s fails and is not in %s", test, k.path)
+		}
+	}
+	for _, test := range slices.Sorted(maps.Keys(k.reasons)) {
+		switch {
+		case k.reasons[test] == "":
+			t.Errorf("%s stands in %s without a reason", test, k.path)
+		case !strings.HasPrefix(test, "!") && got.passed[test]:
+			t.Errorf("%s passes now: take it out of %s", test, k.path)
+		case !strings.HasPrefix(test, "!") && !got.failed[test]:
+			t.Errorf("%s stands in %s and did not run", test, k.path)
+		}
+	}
+}
+
+// update rewrites the list from what happened, keeping the reasons.
+func (k exceptions) update(t *testing.T, got outcome) {
+	t.Helper()
+	for test := range k.reasons {
+		if !got.failed[test] && !strings.HasPrefix(test, "!") {
+			delete(k.reasons, test)
+		}
+	}
+	for test := range got.failed {
+		k.reasons[test] += ""
+	}
+	var b strings.Builder
+	b.WriteString("# Tests of the suite that fail, and why; see TestSuites. TEST <tab> REASON.\n# \"!\" in front: not run, since it would end or hang the suite.\n")
+	for _, test := range slices.Sorted(maps.Keys(k.reasons)) {
+		fmt.Fprintf(&b, "%s\t%s\n", test, k.reasons[test])
+	}
+	if err := os.WriteFile(k.path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
