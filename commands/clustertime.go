@@ -1,7 +1,7 @@
 package commands
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -14,30 +14,27 @@ const electionTerm = 1
 // cluster time. Entries of the change log take theirs while they are the
 // only writer, so the log is in the order of its timestamps.
 type timestamps struct {
-	mu   sync.Mutex
-	last uint64
+	last atomic.Uint64
 }
 
 // next is a fresh timestamp at or after an instant in milliseconds.
 func (t *timestamps) next(now int64) uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = max(t.last+1, uint64(max(now, 0)/1000)<<32|1)
-	return t.last
+	for {
+		last := t.last.Load()
+		ts := max(last+1, uint64(max(now, 0)/1000)<<32|1)
+		if t.last.CompareAndSwap(last, ts) {
+			return ts
+		}
+	}
 }
 
 // current is the newest timestamp.
-func (t *timestamps) current() uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.last
-}
+func (t *timestamps) current() uint64 { return t.last.Load() }
 
 // advance makes sure that no later timestamp is below ts.
 func (t *timestamps) advance(ts uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = max(t.last, ts)
+	for last := t.last.Load(); last < ts && !t.last.CompareAndSwap(last, ts); last = t.last.Load() {
+	}
 }
 
 // nextTimestamp is a unique timestamp at or after an instant in

@@ -54,6 +54,7 @@ func runHello(c *Call) error {
 		b.Bool("ismaster", true)
 	}
 	c.appendTopologyVersion()
+	c.appendMember()
 	b.Int32("maxBsonObjectSize", MaxDocumentBytes).Int32("maxMessageSizeBytes", MaxMessageBytes).
 		Int32("maxWriteBatchSize", MaxWriteBatch).Date("localTime", c.now).
 		Int32("logicalSessionTimeoutMinutes", int32(sessionTimeout/time.Minute)).

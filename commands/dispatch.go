@@ -159,4 +159,4 @@ func (s *Service) errorLabels(c *Call, e *mongoerr.Error) []string {
 }
 
 // appendTrailer writes what follows every reply.
-func (s *Service) appendTrailer(*Call, *value.Builder) {}
+func (s *Service) appendTrailer(_ *Call, b *value.Builder) { s.appendClusterTime(b) }

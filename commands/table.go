@@ -56,6 +56,7 @@ func commandFamilies() [][]command {
 		parameterCommands(),
 		sessionCommands(),
 		transactionCommands(),
+		replicaSetCommands(),
 		catalogCommands(),
 		statsCommands(),
 		expiryCommands(),

@@ -57,6 +57,18 @@ type Config struct {
 	// TestClock.
 	Clock    clock.Clock
 	MaxConns int // 0: no limit beyond the system's
+	// ReplSet makes the server show the face of a replica set of that name,
+	// whose only member it is; "": a standalone.
+	ReplSet string
+	// AdvertiseHost is the "host:port" that clients are told to find the
+	// member at; "": the address that they connected to.
+	AdvertiseHost string
+	// OplogSizeMB bounds the change log; 0: 64 MB, negative: none is kept,
+	// and there are no change streams.
+	OplogSizeMB int
+	// OplogMinRetentionHours is how long entries of the log are kept even if
+	// it is full; 0: no longer than it has room.
+	OplogMinRetentionHours float64
 	// MemoryLimit bounds the memory that the data may grow to: bytes, with a
 	// unit or without, a percentage of the machine's, or "none"; "": 80%.
 	MemoryLimit string
@@ -137,7 +149,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.service, err = commands.New(commands.Options{
-		Engine: s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
+		ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, OplogBytes: int64(cfg.OplogSizeMB) << 20,
+		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
+		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
 		Memory: memory, MaxConns: cfg.MaxConns, Warnings: warnings,
 		Security: s.security(),

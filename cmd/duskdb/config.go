@@ -22,8 +22,13 @@ type configFile struct {
 	Security struct {
 		Authorization string `yaml:"authorization"`
 	} `yaml:"security"`
+	Replication struct {
+		ReplSet   string `yaml:"replSetName"`
+		OplogSize int    `yaml:"oplogSizeMB"`
+	} `yaml:"replication"`
 	Storage struct {
-		DBPath *string `yaml:"dbPath"`
+		DBPath     *string `yaml:"dbPath"`
+		OplogHours float64 `yaml:"oplogMinRetentionHours"`
 	} `yaml:"storage"`
 	SystemLog struct {
 		Path        *string `yaml:"path"`
@@ -73,6 +78,15 @@ func (s *serveCmd) merge(c *configFile) {
 	s.BindIPAll = s.BindIPAll || c.Net.BindIPAll
 	if c.Net.MaxConns != nil && s.MaxConns == 0 {
 		s.MaxConns = *c.Net.MaxConns
+	}
+	if c.Replication.ReplSet != "" && s.ReplSet == "" {
+		s.ReplSet = c.Replication.ReplSet
+	}
+	if s.OplogSize == 0 {
+		s.OplogSize = c.Replication.OplogSize
+	}
+	if s.OplogHours == 0 {
+		s.OplogHours = c.Storage.OplogHours
 	}
 	if c.Storage.DBPath != nil && s.DBPath == "duskdb-data" {
 		s.DBPath = *c.Storage.DBPath

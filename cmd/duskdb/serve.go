@@ -23,6 +23,10 @@ type serveCmd struct {
 	SetParameter []string `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
 	TestClock    bool     `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
 	MaxConns     int      `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
+	ReplSet      string   `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
+	Advertise    string   `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
+	OplogSize    int      `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64."`
+	OplogHours   float64  `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
 	MemoryLimit  string   `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
 	MetricsPort  int      `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
 	Repair       bool     `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
@@ -57,6 +61,7 @@ func (s *serveCmd) Run() error {
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
 		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
+		ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
 	}
 	if err := s.Security.apply(&cfg); err != nil {

@@ -1,0 +1,146 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type replSetArgs struct {
+	Status   value.Value `arg:"replSetGetStatus"`
+	Config   value.Value `arg:"replSetGetConfig"`
+	Initiate value.Value `arg:"replSetInitiate"`
+	StepDown value.Value `arg:"replSetStepDown"`
+	Freeze   value.Value `arg:"replSetFreeze"`
+	Initial  value.Value `arg:"initialSync"`
+	Commit   looseBool   `arg:"commitmentStatus"`
+	Force    looseBool   `arg:"force"`
+	CatchUp  value.Value `arg:"secondaryCatchUpPeriodSecs"`
+}
+
+var replSetSpec = newArgs[replSetArgs]("replSet")
+
+func (c *Call) replSetArgs() (a replSetArgs, err error) {
+	if err = c.needReplicaSet(); err != nil {
+		return a, err
+	}
+	return a, replSetSpec.decodeAs(c.cmd.name, c.Body, &a, true)
+}
+
+// runReplSetGetStatus describes the one member, in mongod's form.
+func runReplSetGetStatus(c *Call) error {
+	if _, err := c.replSetArgs(); err != nil {
+		return err
+	}
+	b, s := c.reply, c.svc
+	b.String("set", s.options.ReplSet).Date("date", c.now).Int32("myState", 1).Int64("term", electionTerm).
+		String("syncSourceHost", "").Int32("syncSourceId", -1).Int64("heartbeatIntervalMillis", 2000).
+		Int32("majorityVoteCount", 1).Int32("writeMajorityCount", 1).Int32("votingMembersCount", 1).Int32("writableVotingMembersCount", 1)
+	b.StartDocument("optimes")
+	c.appendOpTimes([2]string{"lastCommittedOpTime", "lastCommittedWallTime"}, [2]string{"appliedOpTime", "lastAppliedWallTime"}, [2]string{"durableOpTime", "lastDurableWallTime"})
+	b.End()
+	up := int32(s.clock.Now().Sub(s.start) / time.Second)
+	b.StartArray("members").StartDocument("")
+	b.Int32("_id", 0).String("name", c.memberHost()).Double("health", 1).Int32("state", 1).String("stateStr", "PRIMARY").Int32("uptime", up)
+	c.appendOpTimes([2]string{"optime", "optimeDate"})
+	b.String("syncSourceHost", "").Int32("syncSourceId", -1).String("infoMessage", "").
+		Append("electionTime", value.Timestamp(uint32(s.start.Unix()), 1)).Date("electionDate", s.start.Unix()*1000).
+		Int32("configVersion", 1).Int64("configTerm", electionTerm).Bool("self", true).String("lastHeartbeatMessage", "")
+	b.End().End()
+	return nil
+}
+
+// runReplSetGetConfig shows the configuration that a set of one has.
+func runReplSetGetConfig(c *Call) error {
+	a, err := c.replSetArgs()
+	if err != nil {
+		return err
+	}
+	b := c.reply
+	b.StartDocument("config").String("_id", c.svc.options.ReplSet).Int32("version", 1).Int64("term", electionTerm)
+	b.StartArray("members").StartDocument("").Int32("_id", 0).String("host", c.memberHost()).Bool("arbiterOnly", false).
+		Bool("buildIndexes", true).Bool("hidden", false).Double("priority", 1)
+	b.StartDocument("tags").End()
+	b.Int64("secondaryDelaySecs", 0).Int32("votes", 1).End().End()
+	b.Int64("protocolVersion", 1).Bool("writeConcernMajorityJournalDefault", true)
+	b.StartDocument("settings").Bool("chainingAllowed", true).Int32("heartbeatIntervalMillis", 2000).Int32("heartbeatTimeoutSecs", 10).
+		Int32("electionTimeoutMillis", 10000).Int32("catchUpTimeoutMillis", -1).Int32("catchUpTakeoverDelayMillis", 30000)
+	b.StartDocument("getLastErrorModes").End()
+	b.StartDocument("getLastErrorDefaults").Int32("w", 1).Int32("wtimeout", 0).End()
+	b.Append("replicaSetId", value.ObjectID(electionID)).End().End()
+	if a.Commit {
+		b.Bool("commitmentStatus", true)
+	}
+	return nil
+}
+
+// runReplSetInitiate accepts what is the case already: a set of this name
+// with this member. So scripts that initiate a set run as they are, once or
+// often.
+func runReplSetInitiate(c *Call) error {
+	a, err := c.replSetArgs()
+	if err != nil {
+		return err
+	}
+	config := a.Initiate.Doc()
+	if name := config.Lookup("_id"); !name.IsMissing() && name.Str() != c.svc.options.ReplSet {
+		return mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Rejecting initiate with a set name that differs from command line set name, initiate set name: %s, command line set name: %s", name.Str(), c.svc.options.ReplSet)
+	}
+	if n := config.Lookup("members").Doc().Len(); n > 1 {
+		return mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "replSetInitiate quorum check failed: this server is the only member of its set, but the configuration has %d", n)
+	}
+	return nil
+}
+
+// runReplSetStepDown answers as a primary without anyone to take over.
+func runReplSetStepDown(c *Call) error {
+	a, err := c.replSetArgs()
+	if err != nil {
+		return err
+	}
+	if !a.StepDown.IsNumber() || a.StepDown.TruncInt64() < 0 {
+		return mongoerr.New(mongoerr.BadValue, "stepdown period must be a non-negative integer")
+	}
+	return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %s. This server is the only member of its set.", isoTime(c.now))
+}
+
+func runReplSetFreeze(c *Call) error {
+	if _, err := c.replSetArgs(); err != nil {
+		return err
+	}
+	return mongoerr.New(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
+}
+
+type oplogNoteArgs struct {
+	Append value.Value `arg:"appendOplogNote"`
+	Data   value.Doc   `arg:"data,required"`
+	Max    value.Value `arg:"maxClusterTime"`
+}
+
+var oplogNoteSpec = newArgs[oplogNoteArgs]("appendOplogNote")
+
+// runAppendOplogNote writes an entry that does nothing.
+func runAppendOplogNote(c *Call) error {
+	var a oplogNoteArgs
+	if err := oplogNoteSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if err := c.needReplicaSet(); err != nil {
+		return err
+	}
+	err := c.svc.engine.Update(c.ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplogNS)
+		if err != nil {
+			return err
+		}
+		_, err = coll.Insert(c.svc.oplog.noop(a.Data), c.now)
+		return err
+	})
+	if err != nil {
+		return translate(oplogNS, err)
+	}
+	c.svc.changes.signal()
+	return c.wait()
+}

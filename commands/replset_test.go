@@ -1,0 +1,70 @@
+package commands
+
+import "testing"
+
+// asMember makes the harness's server the member of a replica set.
+func (h *harness) asMember() *harness {
+	h.svc.options.ReplSet = "rs"
+	return h
+}
+
+func TestReplicaSetFace(t *testing.T) {
+	h := newHarness(t)
+	if r := h.admin(`{"hello": 1}`); r.Has("setName") || r.Has("$clusterTime") {
+		t.Errorf("a standalone says %s", r)
+	}
+	if r := h.admin(`{"replSetGetStatus": 1}`); r.Lookup("code").Int32() != 76 {
+		t.Errorf("a standalone says %s", r)
+	}
+	h.asMember()
+	r := h.admin(`{"hello": 1}`)
+	for _, field := range []string{"hosts", "setName", "setVersion", "me", "primary", "electionId", "lastWrite", "topologyVersion", "$clusterTime", "operationTime"} {
+		if !r.Has(field) {
+			t.Errorf("hello has no %s", field)
+		}
+	}
+	if me := r.Lookup("me").Str(); me != "127.0.0.1:27017" {
+		t.Errorf("me is %s", me)
+	}
+	if s := h.admin(`{"replSetGetStatus": 1}`); s.Lookup("members").Doc().Index(0).Doc().Lookup("stateStr").Str() != "PRIMARY" {
+		t.Errorf("status %s", s)
+	}
+	for range 2 {
+		if r := h.admin(`{"replSetInitiate": {"_id": "rs", "members": [{"_id": 0, "host": "x:1"}]}}`); !r.Lookup("ok").Truthy() {
+			t.Error(r)
+		}
+	}
+	if r := h.admin(`{"replSetInitiate": {"_id": "other"}}`); r.Lookup("code").Int32() != 93 {
+		t.Error(r)
+	}
+	if r := h.admin(`{"replSetStepDown": 10}`); r.Lookup("code").Int32() != 262 {
+		t.Error(r)
+	}
+}
+
+func TestOperationTimeGrows(t *testing.T) {
+	h := newHarness(t).asMember()
+	before := stampOf(h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`).Lookup("operationTime"))
+	after := stampOf(h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`).Lookup("operationTime"))
+	if after <= before {
+		t.Errorf("operationTime %d after %d", after, before)
+	}
+	at := `{"$timestamp": {"t": 1767225600, "i": 2}}`
+	h.ok(`{"find": "c", "readConcern": {"afterClusterTime": ` + at + `}}`)
+	h.fails(72, `{"find": "c", "readConcern": {"level": "local", "atClusterTime": `+at+`}}`)
+}
+
+func TestSnapshotReads(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
+	first := h.ok(`{"find": "c", "readConcern": {"level": "snapshot"}}`)
+	at := first.Lookup("cursor").Doc().Lookup("atClusterTime").JSON()
+	h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)
+	if n := len(docs(h.ok(`{"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": ` + at + `}}`))); n != 1 {
+		t.Errorf("%d documents at %s", n, at)
+	}
+	if n := len(docs(h.ok(`{"find": "c", "readConcern": {"level": "snapshot"}}`))); n != 2 {
+		t.Errorf("%d documents now", n)
+	}
+	h.fails(239, `{"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": {"$timestamp": {"t": 1, "i": 1}}}}`)
+}
