@@ -13,6 +13,7 @@ func testCommands() []command {
 	enabled := func(s *Service) bool { return s.params.bool("enableTestCommands") }
 	return []command{
 		{name: "configureFailPoint", run: runConfigureFailPoint, flags: adminOnly, enabled: enabled, help: "have commands fail, for tests"},
+		{name: "testVersion2", run: func(*Call) error { return nil }, enabled: enabled, help: "do nothing; stands for a command of API version 2"},
 		{name: "waitForFailPoint", run: runWaitForFailPoint, flags: adminOnly, enabled: enabled, help: "wait until a fail point has taken effect"},
 	}
 }

@@ -185,3 +185,13 @@ func TestFailCommandAppNameOfHello(t *testing.T) {
 	h.fails(91, `{hello: 1, client: {application: {name: "me"}}}`)
 	h.ok(`{hello: 1, client: {driver: {name: "d"}}}`)
 }
+
+// A command fails under each of its names, whichever the client used.
+func TestFailCommandAliases(t *testing.T) {
+	h := newTestCommands(t)
+	for _, name := range []string{"isMaster", "ismaster"} {
+		h.setFail(`"alwaysOn"`, `{failCommands: ["`+name+`"], errorCode: 91}`)
+		h.fails(91, `{isMaster: 1}`)
+		h.fails(91, `{ismaster: 1}`)
+	}
+}

@@ -220,7 +220,7 @@ func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (
 	case p != nil:
 		it = &projecting{src: it, p: p, exec: f.exec}
 	}
-	if a.ShowRecordID {
+	if bool(a.ShowRecordID) && !bool(a.ReturnKey) { // the keys of an index have none
 		it = &withRecordID{src: it, exec: f.exec}
 	}
 	return it, nil

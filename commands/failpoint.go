@@ -2,6 +2,7 @@ package commands
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -109,7 +110,7 @@ func (d *failData) concerns(c *Call) bool {
 	if c.cmd.name == "configureFailPoint" || c.cmd.name == "waitForFailPoint" {
 		return false
 	}
-	if name, _ := c.Body.First(); !d.all && !d.commands[c.cmd.name] && !d.commands[name] {
+	if !d.all && !d.commands[c.cmd.name] && !slices.ContainsFunc(c.cmd.aliases, func(name string) bool { return d.commands[name] }) {
 		return false
 	}
 	if d.appName != "" && d.appName != appName(c) {
