@@ -54,6 +54,7 @@ func runDistinct(c *Call) error {
 
 func (c *Call) fillDistinct(x *execution, ns storage.Namespace, info *storage.Info, a *distinctArgs, collator value.Collator, set *distinctSet) error {
 	if m := metaOf(info); m.kind == view || m.kind == timeSeries {
+		x.hint = a.Hint
 		it, err := c.openViewPipeline(x, ns, a.Query, a.Collation)
 		if err != nil {
 			return err

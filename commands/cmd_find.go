@@ -128,13 +128,8 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p != nil {
-		q.meta = p.Meta()
-	}
-	if p != nil {
-		if err := q.checkMeta(p.Meta()); err != nil {
-			return nil, err
-		}
+	if err := q.needMeta(a, p); err != nil {
+		return nil, err
 	}
 	if bool(a.Tailable) && !m.capped && info != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
@@ -187,6 +182,9 @@ func (f *finder) open(c *Call, info *storage.Info, a *findArgs, p *project.Proje
 	f.plan = plan
 	if bool(a.Tailable) {
 		f.it = newTail(f, info, p)
+		if a.ShowRecordID {
+			f.it = &withRecordID{src: f.it, exec: f.exec}
+		}
 		return nil
 	}
 	it, err := plan.documents(f.exec, info, q)
@@ -216,7 +214,7 @@ func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (
 	}
 	switch {
 	case bool(a.ReturnKey):
-		it = &returnKey{src: it, plan: f.plan, env: f.exec.env}
+		it = &returnKey{src: it, exec: f.exec}
 	case p != nil:
 		it = &projecting{src: it, p: p, exec: f.exec}
 	}

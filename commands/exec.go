@@ -25,8 +25,9 @@ type execution struct {
 	// parent is the execution that is handed the calls, for those of
 	// sub-pipelines.
 	parent *execution
-	// record is the one the current document came from, where that is known.
-	record storage.Record
+	key    []byte      // of the index entry that led to the current record
+	hint   value.Value // for the pipeline of a view
+	disk   *bool       // allowDiskUse of the same
 	// packed tells that the buckets of a time series are read as they are
 	// stored, by who unpacks them.
 	packed bool
@@ -184,6 +185,9 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 			r.x.stats.docsExamined++
 			r.x.env.Meta = expr.Meta{} // of the document before
 			call.counts.docs++
+			if len(r.keys.ends) > 0 {
+				r.x.key = r.currentKey()
+			}
 			return r.shown(*rec), true, nil
 		}
 		if r.done {

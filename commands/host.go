@@ -113,21 +113,22 @@ func (c *Call) openViewPipeline(x *execution, ns storage.Namespace, filter, coll
 		return nil, err
 	}
 	x.env.Collation = collator
-	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{DB: ns.DB, Coll: ns.Coll, Collation: collator, Scope: x.scope})
+	p, err := agg.Compile(value.NewArray(stages...).Doc(), agg.Options{DB: ns.DB, Coll: ns.Coll, Collation: collator, Scope: x.scope, Text: c.textIndex})
 	if err != nil {
 		return nil, err
 	}
-	e := x.aggExec(nil)
-	e.Host = &host{x: x, c: c}
+	e := x.aggExec(x.disk)
+	e.Host = &host{x: x, c: c, main: e, hint: x.hint}
 	return p.Open(e)
 }
 
 // findOnView answers a find on a view by the pipeline that says the same.
 func (c *Call) findOnView(ns storage.Namespace, info *storage.Info, a *findArgs) (*finder, error) {
-	if a.Tailable || a.ReturnKey || a.ShowRecordID || a.Min != nil || a.Max != nil {
-		return nil, mongoerr.Newf(mongoerr.InvalidPipelineOperator, "Option not supported in aggregation.")
+	if err := a.checkOnView(); err != nil {
+		return nil, err
 	}
 	f := &finder{exec: newExecution(c)}
+	f.exec.hint, f.exec.disk = a.Hint, a.AllowDiskUse
 	var err error
 	if f.exec.scope, err = f.exec.letScope(a.Let); err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (c *Call) findOnView(ns storage.Namespace, info *storage.Info, a *findArgs)
 	}
 	if a.Sort != nil && !a.Sort.IsEmpty() {
 		if _, natural := isNatural(a.Sort); natural {
-			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "$natural is not supported on views")
+			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Sort option $natural not supported in aggregation.")
 		}
 		stage("$sort", value.Document(a.Sort))
 	}
@@ -155,6 +156,22 @@ func (c *Call) findOnView(ns storage.Namespace, info *storage.Info, a *findArgs)
 	return f, err
 }
 
+// checkOnView refuses the options of find that a pipeline cannot have.
+func (a *findArgs) checkOnView() error {
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"min", a.Min != nil}, {"max", a.Max != nil}, {"returnKey", bool(a.ReturnKey)},
+		{"showRecordId", bool(a.ShowRecordID)}, {"tailable", bool(a.Tailable)}, {"awaitData", bool(a.AwaitData)},
+	} {
+		if o.given {
+			return mongoerr.Newf(mongoerr.InvalidPipelineOperator, "Option %s not supported in aggregation.", o.name)
+		}
+	}
+	return nil
+}
+
 func (c *Call) countView(ns storage.Namespace, a *countArgs, limit int64) (int64, error) {
 	var stages []value.Value
 	if a.Skip > 0 {
@@ -164,7 +181,9 @@ func (c *Call) countView(ns storage.Namespace, a *countArgs, limit int64) (int64
 		stages = append(stages, value.Document(value.NewDoc("$limit", value.Int64(limit))))
 	}
 	stages = append(stages, value.Document(value.NewDoc("$count", value.String("n"))))
-	it, err := c.openViewPipeline(newExecution(c), ns, a.Query, a.Collation, stages...)
+	x := newExecution(c)
+	x.hint = a.Hint
+	it, err := c.openViewPipeline(x, ns, a.Query, a.Collation, stages...)
 	if err != nil {
 		return 0, err
 	}

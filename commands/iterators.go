@@ -16,11 +16,12 @@ type documents struct {
 	exec *execution
 	meta []expr.MetaKind // to be set for each document
 	spec *index.Spec     // the index that is used, nil if none
+	q    *readQuery
 }
 
 // documents are those of a query's records.
 func (q *readQuery) documents(x *execution, src recordSource) *documents {
-	return &documents{src: src, exec: x, meta: q.meta}
+	return &documents{src: src, exec: x, meta: q.meta, q: q}
 }
 
 func (d *documents) Next() (value.Doc, error) {
@@ -28,7 +29,6 @@ func (d *documents) Next() (value.Doc, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	d.exec.record = r
 	for _, kind := range d.meta {
 		d.setMeta(kind, &r)
 	}
@@ -43,9 +43,11 @@ func (d *documents) setMeta(kind expr.MetaKind, r *storage.Record) {
 		if d.spec == nil {
 			return
 		}
-		if keys := d.spec.KeyValues(r.Doc); len(keys) > 0 {
-			d.exec.env.Meta.Set(kind, value.Document(keys[0]))
+		if key := d.spec.KeyValue(r.Doc, d.exec.key); key != nil {
+			d.exec.env.Meta.Set(kind, value.Document(key))
 		}
+	case expr.MetaSortKey:
+		d.exec.env.Meta.Set(kind, sortKey(d.q.sort, r.Doc, d.q.collator))
 	}
 }
 
@@ -117,8 +119,7 @@ func (p *projecting) Close()      { p.src.Close() }
 // returnKey replaces each document by its index key (option returnKey).
 type returnKey struct {
 	src  agg.Iterator
-	plan *access
-	env  *expr.Env
+	exec *execution
 }
 
 func (r *returnKey) Next() (value.Doc, error) {
@@ -126,14 +127,10 @@ func (r *returnKey) Next() (value.Doc, error) {
 	if d == nil || err != nil {
 		return nil, err
 	}
-	if r.plan.spec == nil {
-		return value.EmptyDoc, nil
+	if key := r.exec.env.Meta.Get(expr.MetaIndexKey); !key.IsMissing() {
+		return key.Doc(), nil
 	}
-	keys := r.plan.spec.KeyValues(d)
-	if len(keys) == 0 {
-		return value.EmptyDoc, nil
-	}
-	return keys[0], nil
+	return value.EmptyDoc, nil
 }
 
 func (r *returnKey) AtEnd() bool { return atEnd(r.src) }
@@ -154,7 +151,7 @@ func (w *withRecordID) Next() (value.Doc, error) {
 	b.Reset(make([]byte, 0, len(d)+24))
 	it := d.Iter()
 	b.Raw(it.Rest())
-	b.Int64("$recordId", int64(w.exec.record.ID))
+	b.Int64("$recordId", w.exec.env.Meta.Get(expr.MetaRecordID).Int64())
 	return b.Doc(), nil
 }
 

@@ -16,6 +16,8 @@ type merged struct {
 	seen    map[storage.RecordID]struct{}
 	started bool
 	dropped int64
+	x       *execution
+	key     []byte // of the record returned last
 }
 
 // mergeStream is one range with its current record and key.
@@ -28,7 +30,7 @@ type mergeStream struct {
 }
 
 func newMerged(x *execution, info *storage.Info, p *plan.Plan) *merged {
-	m := &merged{}
+	m := &merged{x: x}
 	if p.Dedup {
 		m.seen = map[storage.RecordID]struct{}{}
 	}
@@ -65,6 +67,7 @@ func (m *merged) Next() (storage.Record, bool, error) {
 	for len(m.streams) > 0 {
 		top := m.streams[0]
 		rec := top.rec
+		m.key = append(m.key[:0], top.key...)
 		ok, err := top.advance()
 		if err != nil {
 			return rec, false, err
@@ -81,6 +84,7 @@ func (m *merged) Next() (storage.Record, bool, error) {
 			}
 			m.seen[rec.ID] = struct{}{}
 		}
+		m.x.key = m.key
 		return rec, true, nil
 	}
 	return storage.Record{}, false, nil

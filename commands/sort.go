@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -72,6 +73,23 @@ func compileSort(pattern value.Doc, limit int64, c value.Collator, has []expr.Me
 // neededNames name metadata that a projection may ask for in vain.
 var neededNames = map[expr.MetaKind]string{
 	expr.MetaGeoNearDistance: "$geoNear distance", expr.MetaGeoNearPoint: "$geoNear point", expr.MetaTextScore: "text score",
+}
+
+// needMeta notes the metadata that the result is made of.
+func (q *readQuery) needMeta(a *findArgs, p *project.Projection) error {
+	if p != nil {
+		if err := q.checkMeta(p.Meta()); err != nil {
+			return err
+		}
+		q.meta = p.Meta()
+	}
+	if a.ShowRecordID {
+		q.meta = append(q.meta[:len(q.meta):len(q.meta)], expr.MetaRecordID)
+	}
+	if a.ReturnKey {
+		q.meta = append(q.meta[:len(q.meta):len(q.meta)], expr.MetaIndexKey)
+	}
+	return nil
 }
 
 // checkMeta refuses a projection of metadata that the query does not leave.

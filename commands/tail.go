@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -41,6 +42,7 @@ func (t *tail) Next() (value.Doc, error) {
 		return nil, nil
 	}
 	t.last = r.ID
+	t.f.exec.env.Meta.Set(expr.MetaRecordID, value.Int64(int64(r.ID)))
 	if t.p == nil {
 		return r.Doc, nil
 	}
