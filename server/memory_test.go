@@ -27,3 +27,11 @@ func TestMemTotal(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+func TestGCPercent(t *testing.T) {
+	for live, want := range map[int64]int{0: 400, 1 << 20: 400, 64 << 20: 400, 128 << 20: 200, 256 << 20: 100, 4 << 30: 100} {
+		if got := gcPercent(live); got != want {
+			t.Errorf("%d MB alive: %d, want %d", live>>20, got, want)
+		}
+	}
+}

@@ -72,6 +72,9 @@ type Config struct {
 	// MemoryLimit bounds the memory that the data may grow to: bytes, with a
 	// unit or without, a percentage of the machine's, or "none"; "": 80%.
 	MemoryLimit string
+	// TuneGC sets the garbage collector of the process for the server. A
+	// program that embeds a server may have its own ideas.
+	TuneGC bool
 	// MetricsPort is where /metrics, /healthz, /readyz and /debug/pprof are
 	// served in HTTP, on the first address of BindIP; 0: nowhere, negative: on
 	// a free port.
@@ -104,6 +107,7 @@ type Server struct {
 	metrics   *metricsServer // nil if off
 	inFlight  *inFlight
 	patience  patience
+	gc        *gcTuner // nil unless asked for
 
 	certificates *certificates // nil without TLS
 
@@ -130,6 +134,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.inFlight = newInFlight(s.ctx, memory)
+	if cfg.TuneGC {
+		s.gc = newGCTuner(memory)
+	}
 	if err := s.openClock(); err != nil {
 		return nil, err
 	}

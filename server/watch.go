@@ -26,6 +26,9 @@ func (s *Server) watch() {
 		case <-real.After(watchEvery):
 		}
 		s.look(real.Now())
+		if s.gc != nil {
+			s.gc.tune()
+		}
 	}
 }
 

@@ -60,14 +60,11 @@ func (s *serveCmd) Run() error {
 	var once sync.Once
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
-		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
+		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
 		ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
 	}
 	if err := s.Security.apply(&cfg); err != nil {
-		return err
-	}
-	if err := server.TuneGC(s.MemoryLimit); err != nil {
 		return err
 	}
 	srv, err := server.New(cfg)
