@@ -236,6 +236,9 @@ func (w *bulkWrite) insert(i int) (next int, err error) {
 		if op.kind != bulkInsert || op.ns != ns {
 			break
 		}
+		if w.c.statement(next) != nil { // done by an earlier attempt
+			continue
+		}
 		d, err := w.c.prepareInsert(op.doc.Lookup("document").Doc())
 		if err != nil {
 			failed[next] = err
@@ -298,7 +301,10 @@ func (w *bulkWrite) update(i int) error {
 	if a.Multi && a.Sort != nil {
 		return w.fail(i, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
 	}
-	out, err := w.modify(&m)
+	if err := w.c.checkSingle(a.Multi, "multi=true"); err != nil {
+		return err
+	}
+	out, err := w.c.retried(i, func() (updated, error) { return w.modify(&m) })
 	if err != nil {
 		return w.fail(i, err)
 	}
@@ -325,7 +331,10 @@ func (w *bulkWrite) delete(i int) error {
 	}
 	w.c.svc.metrics.opcounters.remove.Add(1)
 	m := modification{ns: w.namespaces[a.Delete], filter: a.Filter, let: w.let, multi: a.Multi, collation: a.Collation, hint: a.Hint}
-	out, err := w.modify(&m)
+	if err := w.c.checkSingle(a.Multi, "multi=true"); err != nil {
+		return err
+	}
+	out, err := w.c.retried(i, func() (updated, error) { return w.modify(&m) })
 	if err != nil {
 		return w.fail(i, err)
 	}
@@ -343,7 +352,7 @@ func (w *bulkWrite) modify(m *modification) (updated, error) {
 
 // fatal tells errors that end the command from those of one operation.
 func (w *bulkWrite) fatal(err error) bool {
-	return w.c.transaction() != nil || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
+	return w.c.transaction() != nil && transient(err) || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
 }
 
 // fail writes the result of an operation that failed.
@@ -353,6 +362,9 @@ func (w *bulkWrite) fail(i int, err error) error {
 	}
 	w.errors++
 	w.stopped = w.ordered
+	if t := w.c.transaction(); t != nil { // it ends, and with it the batch
+		t.failed, w.stopped = true, true
+	}
 	e := mongoerr.From(err)
 	b := value.NewBuilder()
 	b.Double("ok", 0).Int32("idx", int32(i)).Int32("code", int32(e.Code)).String("errmsg", e.Message)

@@ -8,7 +8,7 @@ import (
 type deleteArgs struct {
 	Delete  value.Value `arg:"delete,required"`
 	Deletes array       `arg:"deletes"`
-	Ordered *bool       `arg:"ordered"`
+	Ordered *strictBool `arg:"ordered"`
 	Let     value.Doc   `arg:"let"`
 	Bypass  looseBool   `arg:"bypassDocumentValidation"`
 	EncInfo value.Value `arg:"encryptionInformation"`
@@ -32,7 +32,7 @@ func runDelete(c *Call) error {
 	if err := deleteSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := c.namespaceOf(a.Delete)
+	ns, err := c.writeNamespace(a.Delete)
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,16 @@ func runDelete(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.remove.Add(int64(n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered}
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || bool(*a.Ordered)}
+	if err := checkStatements(statements, n, readDelete); err != nil {
+		return err
+	}
 	for i, d := range statements {
-		out, err := c.retried(i, func() (updated, error) { return c.deleteStatement(w, d, a.Let) })
+		s, err := readDelete(d)
+		if err != nil {
+			return err
+		}
+		out, err := c.retried(i, func() (updated, error) { return c.deleteStatement(w, s, a.Let) })
 		w.n += out.matched
 		if err != nil {
 			if err := w.fail(i, err); err != nil {
@@ -59,21 +66,25 @@ func runDelete(c *Call) error {
 	return w.finish()
 }
 
-func (c *Call) deleteStatement(w *batchWrite, d, let value.Doc) (updated, error) {
-	var s deleteStatementArgs
-	if err := deleteStatementSpec.decodeNested("delete.deletes", d, &s); err != nil {
-		return updated{}, err
+func readDelete(d value.Doc) (*deleteStatementArgs, error) {
+	s := &deleteStatementArgs{}
+	if err := deleteStatementSpec.decodeNested("delete.deletes", d, s); err != nil {
+		return nil, err
 	}
-	limit, ok := s.Limit.AsInt64()
 	if !s.Limit.IsNumber() {
-		return updated{}, wrongType("delete.deletes", "limit", s.Limit, numberTypes)
+		return nil, wrongType("delete.deletes", "limit", s.Limit, numberTypes)
 	}
-	if !ok || limit < 0 || limit > 1 {
-		return updated{}, mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", s.Limit)
+	if limit, ok := s.Limit.AsInt64(); !ok || limit < 0 || limit > 1 {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", s.Limit)
 	}
-	if err := c.checkSingle(limit == 0, "limit=0"); err != nil {
+	return s, nil
+}
+
+func (c *Call) deleteStatement(w *batchWrite, s *deleteStatementArgs, let value.Doc) (updated, error) {
+	multi := s.Limit.TruncInt64() == 0
+	if err := c.checkSingle(multi, "limit=0"); err != nil {
 		return updated{}, err
 	}
-	m := modification{ns: w.ns, filter: s.Q, let: let, multi: limit == 0, collation: s.Collation, hint: s.Hint}
+	m := modification{ns: w.ns, filter: s.Q, let: let, multi: multi, collation: s.Collation, hint: s.Hint}
 	return c.modify(&m)
 }

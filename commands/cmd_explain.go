@@ -40,7 +40,7 @@ func runExplain(c *Call) error {
 		a.Verbosity = "allPlansExecution"
 	}
 	if !verbosities[a.Verbosity] {
-		return mongoerr.New(mongoerr.FailedToParse, "verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}")
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", a.Verbosity)
 	}
 	name, _ := a.Explain.First()
 	explain := explainable[name]

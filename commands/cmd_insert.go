@@ -13,7 +13,7 @@ import (
 type insertArgs struct {
 	Insert    value.Value `arg:"insert,required"`
 	Documents array       `arg:"documents"`
-	Ordered   *bool       `arg:"ordered"`
+	Ordered   *strictBool `arg:"ordered"`
 	Bypass    looseBool   `arg:"bypassDocumentValidation"`
 	Rules     value.Value `arg:"bypassEmptyTsReplacement"`
 	EncInfo   value.Value `arg:"encryptionInformation"`
@@ -33,7 +33,7 @@ func runInsert(c *Call) error {
 	if err := insertSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := c.namespaceOf(a.Insert)
+	ns, err := c.writeNamespace(a.Insert)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func runInsert(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.insert.Add(int64(n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered, bypass: bool(a.Bypass)}
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || bool(*a.Ordered), bypass: bool(a.Bypass)}
 	if err := w.insertAll(docs); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"iter"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
@@ -14,7 +16,7 @@ import (
 type updateArgs struct {
 	Update  value.Value `arg:"update,required"`
 	Updates array       `arg:"updates"`
-	Ordered *bool       `arg:"ordered"`
+	Ordered *strictBool `arg:"ordered"`
 	Bypass  looseBool   `arg:"bypassDocumentValidation"`
 	Let     value.Doc   `arg:"let"`
 	Rules   value.Value `arg:"bypassEmptyTsReplacement"`
@@ -25,8 +27,8 @@ type updateStatementArgs struct {
 	Q            value.Doc   `arg:"q,required"`
 	U            value.Value `arg:"u,required"`
 	C            value.Doc   `arg:"c"`
-	Multi        looseBool   `arg:"multi"`
-	Upsert       looseBool   `arg:"upsert"`
+	Multi        bool        `arg:"multi"`
+	Upsert       bool        `arg:"upsert"`
 	Collation    value.Doc   `arg:"collation"`
 	ArrayFilters array       `arg:"arrayFilters"`
 	Hint         value.Value `arg:"hint"`
@@ -45,7 +47,7 @@ func runUpdate(c *Call) error {
 	if err := updateSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := c.namespaceOf(a.Update)
+	ns, err := c.writeNamespace(a.Update)
 	if err != nil {
 		return err
 	}
@@ -61,11 +63,18 @@ func runUpdate(c *Call) error {
 		}
 	}
 	c.svc.metrics.opcounters.update.Add(int64(n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || *a.Ordered, bypass: bool(a.Bypass)}
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || bool(*a.Ordered), bypass: bool(a.Bypass)}
 	var modified int64
 	var upserted []upsertedID
+	if err := checkStatements(statements, n, readUpdate); err != nil {
+		return err
+	}
 	for i, d := range statements {
-		out, err := c.retried(i, func() (updated, error) { return c.updateStatement(w, d, a.Let) })
+		s, err := readUpdate(d)
+		if err != nil {
+			return err
+		}
+		out, err := c.retried(i, func() (updated, error) { return c.updateStatement(w, s, a.Let) })
 		if err != nil {
 			if err := w.fail(i, err); err != nil {
 				return err
@@ -99,19 +108,35 @@ type upsertedID struct {
 	id    value.Value
 }
 
-func (c *Call) updateStatement(w *batchWrite, d value.Doc, let value.Doc) (updated, error) {
-	var s updateStatementArgs
-	if err := updateStatementSpec.decodeNested("update.updates", d, &s); err != nil {
-		return updated{}, err
+// checkStatements reads the statements of a batch before any of them is run:
+// one that cannot be read fails the command. A single one need not be read
+// twice.
+func checkStatements[T any](statements iter.Seq2[int, value.Doc], n int, read func(value.Doc) (T, error)) error {
+	if n == 1 {
+		return nil
 	}
+	for _, d := range statements {
+		if _, err := read(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readUpdate(d value.Doc) (*updateStatementArgs, error) {
+	s := &updateStatementArgs{}
+	return s, updateStatementSpec.decodeNested("update.updates", d, s)
+}
+
+func (c *Call) updateStatement(w *batchWrite, s *updateStatementArgs, let value.Doc) (updated, error) {
 	if s.Multi && s.Sort != nil {
 		return updated{}, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
 	}
-	if err := c.checkSingle(bool(s.Multi), "multi=true"); err != nil {
+	if err := c.checkSingle(s.Multi, "multi=true"); err != nil {
 		return updated{}, err
 	}
 	m := modification{
-		ns: w.ns, filter: s.Q, update: s.U, constants: s.C, let: let, multi: bool(s.Multi), upsert: bool(s.Upsert),
+		ns: w.ns, filter: s.Q, update: s.U, constants: s.C, let: let, multi: s.Multi, upsert: s.Upsert,
 		collation: s.Collation, arrayFilters: s.ArrayFilters, hint: s.Hint, sort: s.Sort, bypass: w.bypass,
 	}
 	return c.modify(&m)

@@ -77,6 +77,15 @@ func checkUserNamespace(ns storage.Namespace) error {
 	return nil
 }
 
+// writeNamespace is namespaceOf for the commands that write documents.
+func (c *Call) writeNamespace(v value.Value) (storage.Namespace, error) {
+	ns, err := c.namespaceOf(v)
+	if err != nil {
+		return ns, err
+	}
+	return ns, checkWriteNamespace(ns)
+}
+
 // checkWriteNamespace refuses writes to collections that the server alone
 // writes to.
 func checkWriteNamespace(ns storage.Namespace) error {

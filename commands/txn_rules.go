@@ -6,7 +6,7 @@ import (
 
 // retryableCommands are the commands that may carry a txnNumber outside a
 // transaction.
-var retryableCommands = map[string]bool{"insert": true, "update": true, "delete": true, "findAndModify": true}
+var retryableCommands = map[string]bool{"insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true}
 
 // endOfTransaction are the commands that end one.
 var endOfTransaction = map[string]bool{"commitTransaction": true, "abortTransaction": true}
