@@ -89,7 +89,7 @@ func (s *server) send(ctx context.Context, db string, body value.Doc) value.Doc 
 	b := value.NewBuilder()
 	it := body.Iter()
 	b.Raw(it.Rest()).String("$db", db)
-	out, _ := s.svc.Handle(ctx, s.conn, &commands.Request{Body: b.Doc()}, nil)
+	out, _ := s.svc.Handle(ctx, s.conn, request(b.Doc()), nil)
 	reply := value.Doc(out)
 	if err := value.Validate(reply); err != nil {
 		s.Fatalf("%s: invalid reply: %v", body, err)
@@ -248,3 +248,5 @@ func (s *server) says(code int32, message, coll, pipeline string, more ...string
 		s.Errorf("%s %s\nsays  %s\nwant  %s", coll, pipeline, got, message)
 	}
 }
+
+func request(body value.Doc) *commands.Request { return &commands.Request{Body: body} }

@@ -154,3 +154,20 @@ func TestHintIsNotForJoins(t *testing.T) {
 	s.gives("a", `[{$unionWith: "b"}]`, `[{_id: 1, x: 1}, {_id: 1, x: 1}]`, `hint: "x_1"`)
 	s.fails(2, "b", `[{$match: {x: 1}}]`, `hint: "x_1"`)
 }
+
+// A $lookup by $expr uses an index with the values of its variables, and
+// finds what it finds without.
+func TestLookupByExpressionUsesIndexes(t *testing.T) {
+	s := newServer(t)
+	s.insert("in", `[{_id: 1, v: 1}, {_id: 2, v: null}, {_id: 3}, {_id: 4, v: [1, 2]}, {_id: 5, v: "x"}]`)
+	s.insert("other", `[{_id: 1, f: 1}, {_id: 2, f: null}, {_id: 3}, {_id: 4, f: [1, 2]}, {_id: 5, f: "x"}, {_id: 6, f: [1]}, {_id: 7, f: "X"}, {_id: 8, f: NumberLong("1")~}]`)
+	pipeline := `[{$lookup: {from: "other", let: {v: "$v"}, pipeline: [{$match: {$expr: {$eq: ["$f", "$$v"]}}}, {$sort: {_id: 1}}], as: "r"}}, {$sort: {_id: 1}}, {$project: {r: "$r._id"}}]`
+	want := `[{_id: 1, r: [1, 8]}, {_id: 2, r: [2]}, {_id: 3, r: [3]}, {_id: 4, r: [4]}, {_id: 5, r: [5]}]`
+	s.gives("in", pipeline, want)
+	s.ok(`{createIndexes: "other", indexes: [{key: {f: 1}, name: "f_1"}]}`)
+	s.gives("in", pipeline, want)
+	s.gives("other", `[{$indexStats: {}}, {$match: {name: "f_1"}}, {$project: {_id: 0, n: "$accesses.ops"}}]`, `[{n: NumberLong("4")~}]`)
+	s.gives("in", `[{$match: {_id: 5}}, {$lookup: {from: "other", let: {v: "$v"}, pipeline: [{$match: {$expr: {$eq: ["$f", "$$v"]}}}], as: "r"}}, {$project: {r: "$r._id"}}]`,
+		`[{_id: 5, r: [5, 7]}]`, `collation: {locale: "en", strength: 2}`)
+	s.gives("other", `[{$match: {$expr: {$eq: ["$f", "$$x"]}}}, {$project: {_id: 1}}]`, `[{_id: 5}]`, `let: {x: "x"}`)
+}

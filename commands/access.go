@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -21,7 +22,7 @@ type access struct {
 func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, error) {
 	pq := plan.Query{
 		NS: info.Namespace.String(), Filter: q.matcher, Sort: q.sort, Limit: q.limit, Min: q.min, Max: q.max,
-		Collation: collationDoc(q.collator), Needs: q.fields,
+		Collation: collationDoc(q.collator), Needs: q.fields, Implied: match.Implied(q.matcher, x.env),
 	}
 	if err := setHint(&pq.Hint, q.hint); err != nil {
 		return nil, err

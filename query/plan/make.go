@@ -38,7 +38,11 @@ type planner struct {
 }
 
 func newPlanner(q *Query, coll *Collection) *planner {
-	return &planner{q, coll, takeApart(root(q))}
+	c := takeApart(root(q))
+	for _, n := range q.Implied {
+		c.add(n, "", 0)
+	}
+	return &planner{q, coll, c}
 }
 
 func root(q *Query) match.Node {

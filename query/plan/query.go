@@ -53,8 +53,12 @@ type Index struct {
 
 // Query is what is to be planned.
 type Query struct {
-	NS        string
-	Filter    *match.Matcher
+	NS     string
+	Filter *match.Matcher
+	// Implied are conditions that all documents satisfy which match Filter,
+	// beside those that Filter shows: what an $expr comes to with the present
+	// values of its variables.
+	Implied   []match.Node
 	Sort      value.Doc // nil for none
 	Limit     int64     // 0 for none
 	Skip      int64

@@ -1,0 +1,222 @@
+package agg_tests
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// numbers fills a collection with {_id: i, k: i mod 100, s: "…"}.
+func (s *server) numbers(coll string, n, pad int) {
+	s.Helper()
+	text := value.String(strings.Repeat("x", pad))
+	docs := make([]value.Doc, n)
+	for i := range docs {
+		docs[i] = value.NewDoc("_id", value.Int32(int32(i)), "k", value.Int32(int32(i%100)), "s", text)
+	}
+	s.insertDocs(coll, docs)
+}
+
+func TestBatches(t *testing.T) {
+	s := newServer(t)
+	s.numbers("c", 250, 10)
+	first := func(command string) (n int, id int64) {
+		cursor := s.ok("%s", command).Lookup("cursor").Doc()
+		for range cursor.Lookup("firstBatch").Doc().Values() {
+			n++
+		}
+		return n, cursor.Lookup("id").Int64()
+	}
+	for _, c := range []struct {
+		pipeline, cursor string
+		n                int
+		open             bool
+	}{
+		{`[]`, `{}`, 101, true},
+		{`[]`, `{batchSize: 0}`, 0, true},
+		{`[]`, `{batchSize: 250}`, 250, true},
+		{`[]`, `{batchSize: 251}`, 250, false},
+		{`[{$limit: 101}]`, `{}`, 101, true},
+		{`[{$limit: 100}]`, `{}`, 100, false},
+		{`[{$match: {_id: -1}}]`, `{}`, 0, false},
+		{`[{$match: {_id: -1}}]`, `{batchSize: 0}`, 0, true},
+		{`[{$group: {_id: "$k"}}]`, `{batchSize: 7}`, 7, true},
+	} {
+		n, id := first(fmt.Sprintf(`{aggregate: "c", pipeline: %s, cursor: %s}`, c.pipeline, c.cursor))
+		if n != c.n {
+			t.Errorf("%s %s: %d documents, want %d", c.pipeline, c.cursor, n, c.n)
+		}
+		if (id != 0) != c.open && c.pipeline != `[{$limit: 101}]` && c.cursor != `{batchSize: 250}` {
+			t.Errorf("%s %s: cursor %d", c.pipeline, c.cursor, id)
+		}
+		if id == 0 {
+			continue
+		}
+		for id != 0 {
+			cursor := s.ok(`{getMore: {"$numberLong": "%d"}, collection: "c", batchSize: 60}`, id).Lookup("cursor").Doc()
+			for range cursor.Lookup("nextBatch").Doc().Values() {
+				n++
+			}
+			id = cursor.Lookup("id").Int64()
+		}
+		if want := map[string]int{`[]`: 250, `[{$limit: 101}]`: 101, `[{$group: {_id: "$k"}}]`: 100}[c.pipeline]; n != want {
+			t.Errorf("%s %s: %d documents in all, want %d", c.pipeline, c.cursor, n, want)
+		}
+	}
+	// $out and $merge return nothing and keep no cursor, whatever the size.
+	if n, id := first(`{aggregate: "c", pipeline: [{$out: "d"}], cursor: {batchSize: 0}}`); n != 0 || id != 0 {
+		t.Error(n, id)
+	}
+	s.gives("d", `[{$count: "n"}]`, `[{n: 250}]`)
+}
+
+// Replies stay below 16 MB, and so does each document.
+func TestSizes(t *testing.T) {
+	s := newServer(t)
+	s.numbers("c", 20, 1<<20)
+	reply := s.ok(`{aggregate: "c", pipeline: [], cursor: {}}`)
+	if n := len(batch(reply)); n != 15 || len(reply) > 16<<20 {
+		t.Error(n, len(reply))
+	}
+	text := s.fails(10334, "c", `[{$group: {_id: null, all: {$push: "$s"}}}]`)
+	if !strings.HasPrefix(text, "PlanExecutor error during aggregation :: caused by :: BSONObj size: ") {
+		t.Error(text)
+	}
+	// Within the pipeline a document may be larger.
+	s.gives("c", `[{$group: {_id: null, all: {$push: "$s"}}}, {$project: {n: {$size: "$all"}}}]`, `[{_id: null, n: 20}]`)
+	s.fails(10334, "c", `[{$facet: {a: []}}]`)
+	s.gives("c", `[{$facet: {a: []}}, {$unwind: "$a"}, {$count: "n"}]`, `[{n: 20}]`)
+	s.fails(10334, "c", `[{$limit: 1}, {$lookup: {from: "c", pipeline: [], as: "r"}}]`)
+	s.gives("c", `[{$limit: 1}, {$lookup: {from: "c", pipeline: [], as: "r"}}, {$project: {n: {$size: "$r"}}}]`, `[{_id: 0, n: 20}]`)
+	s.fails(10334, "c", `[{$group: {_id: null, all: {$push: "$s"}}}, {$out: "d"}]`)
+}
+
+func TestStageLimits(t *testing.T) {
+	s := newServer(t, "internalQueryFacetMaxOutputDocSizeBytes", "100000", "internalLookupStageIntermediateDocumentMaxSizeBytes", "16777216")
+	s.numbers("c", 300, 1000)
+	s.fails(4031700, "c", `[{$facet: {a: []}}]`)
+	s.numbers("big", 20, 1<<20)
+	s.fails(4568, "c", `[{$limit: 1}, {$lookup: {from: "big", pipeline: [], as: "r"}}]`)
+}
+
+// What does not fit into memory goes to disk, if it may.
+func TestSpilling(t *testing.T) {
+	s := newServer(t, "internalQueryMaxBlockingSortMemoryUsageBytes", "100000", "internalDocumentSourceGroupMaxMemoryBytes", "100000",
+		"internalDocumentSourceBucketAutoMaxMemoryBytes", "100000", "internalDocumentSourceSetWindowFieldsMaxMemoryBytes", "100000", "internalQueryFacetBufferSizeBytes", "100000")
+	s.numbers("c", 3000, 100)
+	sorted := `[{$sort: {k: -1, _id: 1}}, {$project: {_id: 1}}]`
+	group := `[{$group: {_id: "$_id", n: {$push: "$s"}}}, {$count: "n"}]`
+	bucket := `[{$bucketAuto: {groupBy: "$_id", buckets: 3, output: {n: {$sum: 1}}}}, {$project: {_id: 0}}]`
+	for _, p := range []string{sorted, group, bucket, `[{$facet: {a: [{$count: "n"}], b: [{$limit: 1}]}}]`} {
+		s.fails(292, "c", p, `allowDiskUse: false`)
+	}
+	s.fails(5643011, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {n: {$sum: 1}}}}]`, `allowDiskUse: false`)
+	got := s.aggregate("c", sorted)
+	if len(got) != 3000 || got[0].Lookup("_id").Int32() != 99 || got[2999].Lookup("_id").Int32() != 2900 {
+		t.Error(len(got), got[0])
+	}
+	s.gives("c", group, `[{n: 3000}]`)
+	s.gives("c", bucket, `[{n: 1000}, {n: 1000}, {n: 1000}]`)
+	s.gives("c", `[{$facet: {a: [{$count: "n"}], b: [{$sort: {_id: -1}}, {$limit: 1}, {$project: {_id: 1}}]}}]`, `[{a: [{n: 3000}], b: [{_id: 2999}]}]`)
+	text := s.says
+	text(292, "PlanExecutor error during aggregation :: caused by :: Sort exceeded memory limit of 100000 bytes, but did not opt in to external sorting.", "c", sorted, `allowDiskUse: false`)
+	s.ok(`admin: {setParameter: 1, allowDiskUseByDefault: false}`)
+	s.fails(292, "c", sorted)
+	reply := s.run(`{find: "c", sort: {k: 1}}`)
+	if reply.Lookup("code").Int32() != 292 || !strings.HasPrefix(reply.Lookup("errmsg").Str(), "Executor error during find command :: caused by :: Sort exceeded memory limit of 100000 bytes") {
+		t.Error(reply)
+	}
+	s.ok(`{find: "c", sort: {k: 1}, allowDiskUse: true, singleBatch: true}`)
+	s.ok(`{find: "c", sort: {k: 1}, limit: 10}`)
+
+	// Temporary files, which have no name, go with the cursor that needs them.
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("open files cannot be listed here")
+	}
+	reply = s.ok(`{aggregate: "c", pipeline: [{$sort: {k: 1}}], cursor: {batchSize: 1}, allowDiskUse: true}`)
+	if n := s.spillFiles(); n != 1 {
+		t.Error(n, "temporary files, want 1", s.temp)
+	}
+	s.ok(`{killCursors: "c", cursors: [{"$numberLong": "%d"}]}`, reply.Lookup("cursor").Doc().Lookup("id").Int64())
+	s.aggregate("c", group, `allowDiskUse: true`)
+	s.tryAggregate("c", `[{$sort: {k: 1}}, {$project: {a: {$divide: [1, {$subtract: ["$k", 50]}]}}}]`, `allowDiskUse: true`)
+	if n := s.spillFiles(); n != 0 {
+		t.Error(n, "temporary files are left")
+	}
+}
+
+// spillFiles counts the open temporary files of this server.
+func (s *server) spillFiles() (n int) {
+	fds, _ := os.ReadDir("/proc/self/fd")
+	for _, fd := range fds {
+		if target, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(target, s.temp) {
+			n++
+		}
+	}
+	return n
+}
+
+// Every stage can be stopped, by time and by killOp.
+func TestInterruption(t *testing.T) {
+	s := newServer(t)
+	s.numbers("c", 3000, 10)
+	slow := map[string]string{
+		"$match":           `[{$match: {$expr: {$gt: [{$reduce: {input: {$range: [0, 20000]}, initialValue: 0, in: {$add: ["$$value", 1]}}}, -1]}}}]`,
+		"$project":         `[{$project: {x: {$reduce: {input: {$range: [0, 20000]}, initialValue: 0, in: {$add: ["$$value", 1]}}}}}]`,
+		"$lookup":          `[{$lookup: {from: "c", let: {k: "$k"}, pipeline: [{$match: {$expr: {$lt: ["$k", "$$k"]}}}], as: "r"}}, {$count: "n"}]`,
+		"$unwind":          `[{$set: {r: {$range: [0, 100000]}}}, {$unwind: "$r"}, {$count: "n"}]`,
+		"$group":           `[{$set: {r: {$range: [0, 100000]}}}, {$unwind: "$r"}, {$group: {_id: "$r", n: {$sum: 1}}}]`,
+		"$sort":            `[{$set: {r: {$range: [0, 10000]}}}, {$unwind: "$r"}, {$sort: {r: 1}}]`,
+		"$graphLookup":     `[{$graphLookup: {from: "c", startWith: "$k", connectFromField: "_id", connectToField: "k", as: "r"}}, {$count: "n"}]`,
+		"$unionWith":       `[{$limit: 1}, {$unionWith: {coll: "c", pipeline: [{$set: {r: {$range: [0, 100000]}}}, {$unwind: "$r"}]}}, {$count: "n"}]`,
+		"$facet":           `[{$facet: {a: [{$set: {r: {$range: [0, 100000]}}}, {$unwind: "$r"}, {$count: "n"}]}}]`,
+		"$densify":         `[{$densify: {field: "k", partitionByFields: ["_id"], range: {step: 0.0001, bounds: "full"}}}, {$match: {k: -1}}]`,
+		"$setWindowFields": `[{$setWindowFields: {sortBy: {_id: 1}, output: {a: {$addToSet: "$_id", window: {documents: ["unbounded", "current"]}}}}}, {$match: {a: -1}}]`,
+		"$merge":           `[{$set: {r: {$range: [0, 100000]}}}, {$unwind: "$r"}, {$unset: "_id"}, {$merge: "d"}]`,
+	}
+	for name, pipeline := range slow {
+		began := time.Now()
+		s.fails(50, "c", pipeline, `maxTimeMS: 30`)
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%s stopped after %s", name, took)
+		}
+	}
+	// killOp, from another connection.
+	done := make(chan value.Doc)
+	other := s.svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")
+	go func() {
+		b := doc(`{aggregate: "c", pipeline: ` + slow["$unwind"] + `, cursor: {}, comment: "victim", "$db": "test"}`)
+		out, _ := s.svc.Handle(context.Background(), other, request(b), nil)
+		done <- value.Doc(out)
+	}()
+	for {
+		ops := s.aggregate("admin.1", `[{$currentOp: {allUsers: true}}, {$match: {"command.comment": "victim"}}]`)
+		if len(ops) == 1 {
+			s.ok(`admin: {killOp: 1, op: %d}`, ops[0].Lookup("opid").TruncInt64())
+			break
+		}
+	}
+	if reply := <-done; reply.Lookup("code").Int32() != 11601 {
+		t.Error(reply)
+	}
+}
+
+func TestLetCollationAndHint(t *testing.T) {
+	s := newServer(t)
+	s.insert("c", `[{_id: 1, a: "x", n: 1}, {_id: 2, a: "X", n: 2}, {_id: 3, a: "y", n: 3}]`)
+	s.gives("c", `[{$match: {$expr: {$gt: ["$n", "$$least"]}}}, {$project: {v: {$add: ["$n", "$$least"]}}}]`, `[{_id: 2, v: 3}, {_id: 3, v: 4}]`, `let: {least: 1}`)
+	s.gives("c", `[{$lookup: {from: "c", pipeline: [{$match: {$expr: {$eq: ["$n", "$$least"]}}}], as: "r"}}, {$match: {_id: 1}}, {$project: {r: "$r._id"}}]`, `[{_id: 1, r: [3]}]`, `let: {least: 3}`)
+	s.gives("c", `[{$group: {_id: "$a", n: {$sum: 1}}}, {$sort: {_id: 1}}]`, `[{_id: "x", n: 2}, {_id: "y", n: 1}]`, `collation: {locale: "en", strength: 2}`)
+	s.gives("c", `[{$match: {a: "X"}}, {$project: {e: {$eq: ["$a", "x"]}}}]`, `[{_id: 1, e: true}, {_id: 2, e: true}]`, `collation: {locale: "en", strength: 2}`)
+	s.gives("c", `[{$match: {_id: 1}}, {$lookup: {from: "c", localField: "a", foreignField: "a", as: "r"}}, {$project: {n: {$size: "$r"}}}]`, `[{_id: 1, n: 2}]`, `collation: {locale: "en", strength: 2}`)
+	s.ok(`{createIndexes: "c", indexes: [{key: {n: -1}, name: "n"}]}`)
+	s.gives("c", `[{$project: {_id: 1}}]`, `[{_id: 3}, {_id: 2}, {_id: 1}]`, `hint: "n"`)
+	s.gives("c", `[{$project: {_id: 1}}]`, `[{_id: 3}, {_id: 2}, {_id: 1}]`, `hint: {$natural: -1}`)
+	s.gives("c", `[{$sort: {n: 1}}, {$limit: 1}, {$project: {_id: 1}}]`, `[{_id: 1}]`)
+	s.fails(17276, "c", `[{$project: {v: "$$nosuch"}}]`)
+}
