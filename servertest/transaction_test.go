@@ -65,4 +65,3 @@ func TestPassMeetsTransaction(t *testing.T) {
 	s.pass()
 	s.sees("", "c")
 }
-
