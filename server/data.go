@@ -10,10 +10,15 @@ import (
 // Report is what Check found in a data directory.
 type Report = bunt.Report
 
-// open opens the engine. It returns what the operator should be warned of.
+// compactFrom is the size in bytes from which the log is compacted by itself.
+// A small log that is mostly garbage is compacted in no time.
+const compactFrom = 16 << 20
+
+// open opens the engine. It syncs and compacts by the system's clock: a test
+// clock that stands still must not keep the data from reaching the disk. It returns what the operator should be warned of.
 func (s *Server) open(path string) (warnings []string, err error) {
 	engine, err := bunt.Open(bunt.Options{
-		Path: path, Clock: s.clock, Indexer: commands.NewIndexer(), Repair: s.config.Repair,
+		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom,
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {

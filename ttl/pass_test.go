@@ -23,7 +23,7 @@ func at(seconds float64) string {
 
 func newTestMonitor(h Host) (*Monitor, *clock.Manual) {
 	c := clock.NewManual(t0)
-	return NewMonitor(h, Options{Clock: c, Real: c}), c
+	return NewMonitor(h, Options{Clock: c, Real: c, Batch: 100}), c
 }
 
 func mustPass(t *testing.T, m *Monitor) Result {
@@ -203,7 +203,7 @@ func TestLimits(t *testing.T) {
 		h.params.BatchDeletes, h.params.DeleteTargetDocs = false, 10
 		c := fill(h, "a", 250)
 		m, _ := newTestMonitor(h)
-		if mustPass(t, m); len(c.records) != 0 || h.views != 1 || h.largest > batchSize {
+		if mustPass(t, m); len(c.records) != 0 || h.views != 1 || h.largest > 100 {
 			t.Errorf("%d left, %d visits, %d in a transaction", len(c.records), h.views, h.largest)
 		}
 	})
