@@ -70,7 +70,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		_ = c.Close()
-		load(p, workers, expiry, time.Duration(20+rnd.IntN(400))*time.Millisecond)
+		load(t, p, workers, expiry, time.Duration(20+rnd.IntN(400))*time.Millisecond)
 	}
 	finish(t, dir, workers, expiry)
 	acks, durable := 0, 0
@@ -94,7 +94,8 @@ func prepare(tb testing.TB, c *client) {
 }
 
 // load runs all workers until the server is killed.
-func load(p *process, workers []*worker, expiry *expiryWorker, d time.Duration) {
+func load(tb testing.TB, p *process, workers []*worker, expiry *expiryWorker, d time.Duration) {
+	tb.Helper()
 	var wg sync.WaitGroup
 	for _, w := range workers {
 		wg.Go(func() { w.work(p.addr) })
@@ -104,6 +105,11 @@ func load(p *process, workers []*worker, expiry *expiryWorker, d time.Duration) 
 	<-time.After(d)
 	p.kill()
 	wg.Wait()
+	for _, w := range workers {
+		if w.err != nil {
+			tb.Fatalf("%v\n%s", w.err, p.output.String())
+		}
+	}
 }
 
 // compactions counts those that ended before a crash.

@@ -41,7 +41,7 @@ func (w *worker) work(addr string) {
 		ch, err := w.step(c, durable)
 		switch {
 		case errors.Is(err, errRefused):
-			w.err = err
+			w.err = fmt.Errorf("worker %d wanted %v: %w", w.id, ch, err)
 			return
 		case err != nil:
 			w.pending = &ch
