@@ -31,10 +31,7 @@ check('parameters', () => {
 check('log', () => {
   assert.ok(Array.isArray(admin.runCommand({ getLog: 'global' }).log));
   assert.ok(admin.runCommand({ getLog: '*' }).names.includes('startupWarnings'));
-  assert.equal(db.getLogComponents().verbosity, 0);
-  db.setLogLevel(1, 'query');
-  assert.equal(db.getLogComponents().query.verbosity, 1);
-  db.setLogLevel(-1, 'query');
+  rejects(72, () => db.getLogComponents()); // the log has one level for all of its components
 });
 
 check('profiling', () => {
