@@ -31,11 +31,7 @@ type differ struct {
 
 // diffDocs appends to b the fields that describe how old became new.
 func (x *differ) diffDocs(b *value.Builder, old, new value.Doc) {
-	var deleted, inserted, updated, sub value.Builder
-	deleted.Reset(nil)
-	inserted.Reset(nil)
-	updated.Reset(nil)
-	sub.Reset(nil)
+	var inserted, updated, sub fields
 	var gone []string
 	o, n := old.Iter(), new.Iter()
 	moreOld, moreNew := o.Next(), n.Next()
@@ -54,22 +50,31 @@ func (x *differ) diffDocs(b *value.Builder, old, new value.Doc) {
 		gone = append(gone, o.Key())
 	}
 	for ; moreNew; moreNew = n.Next() {
-		inserted.Raw(n.Element())
+		inserted.raw(n.Element())
 		gone = without(gone, n.Key())
 	}
-	for _, name := range gone {
-		deleted.Bool(name, false)
-	}
-	for _, part := range []struct {
-		name string
-		doc  value.Doc
-	}{{"d", deleted.Doc()}, {"u", updated.Doc()}, {"i", inserted.Doc()}} {
-		if !part.doc.IsEmpty() {
-			b.Document(part.name, part.doc)
+	if len(gone) > 0 {
+		b.StartDocument("d")
+		for _, name := range gone {
+			b.Bool(name, false)
 		}
+		b.End()
 	}
-	subs := sub.Doc().Iter()
-	b.Raw(subs.Rest())
+	updated.appendAs(b, "u")
+	inserted.appendAs(b, "i")
+	b.Raw(sub.elements)
+}
+
+// fields are elements of a document; none take no memory.
+type fields struct{ elements []byte }
+
+func (f *fields) raw(element []byte)                { f.elements = append(f.elements, element...) }
+func (f *fields) append(name string, v value.Value) { f.elements = value.Append(f.elements, name, v) }
+
+func (f *fields) appendAs(b *value.Builder, name string) {
+	if len(f.elements) > 0 {
+		b.StartDocument(name).Raw(f.elements).End()
+	}
 }
 
 func without(names []string, name string) []string {
@@ -83,16 +88,16 @@ func without(names []string, name string) []string {
 
 // changed logs a field that has another value now: in whole, or as the
 // difference of what it contains.
-func (x *differ) changed(updated, sub *value.Builder, name, newName string, old, new value.Value) {
+func (x *differ) changed(updated, sub *fields, name, newName string, old, new value.Value) {
 	mark := len(x.path)
 	if mark > 0 {
 		x.path = append(x.path, '.')
 	}
 	x.path = append(x.path, name...)
 	if d := x.nested(old, new); d != nil && (x.touched != nil || len(d) < len(new.Bytes())) {
-		sub.Document("s"+newName, d)
+		sub.append("s"+newName, value.Document(d))
 	} else {
-		updated.Append(newName, new)
+		updated.append(newName, new)
 	}
 	x.path = x.path[:mark]
 }
@@ -103,9 +108,12 @@ func (x *differ) nested(old, new value.Value) value.Doc {
 	if old.Kind() != new.Kind() {
 		return nil
 	}
+	below, itself := x.where()
+	if !below && !itself {
+		return nil
+	}
 	var b value.Builder
 	b.Reset(nil)
-	below, itself := x.where()
 	switch {
 	case new.Kind() == value.KindDocument && below:
 		x.diffDocs(&b, old.Doc(), new.Doc())
@@ -163,9 +171,7 @@ func (x *differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly boo
 	b.Bool("a", true)
 	o, n := old.Iter(), new.Iter()
 	length, shorter := 0, 0
-	var updated, sub value.Builder
-	updated.Reset(nil)
-	sub.Reset(nil)
+	var updated, sub fields
 	for {
 		moreOld, moreNew := o.Next(), n.Next()
 		if !moreNew {
@@ -177,7 +183,7 @@ func (x *differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly boo
 		name := strconv.Itoa(length)
 		length++
 		if !moreOld {
-			updated.Append("u"+name, n.Value())
+			updated.append("u"+name, n.Value())
 			continue
 		}
 		if bytes.Equal(o.Element(), n.Element()) {
@@ -186,12 +192,7 @@ func (x *differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly boo
 		if appendOnly {
 			return false
 		}
-		var whole value.Builder
-		whole.Reset(nil)
-		x.changed(&whole, &sub, name, name, o.Value(), n.Value())
-		for it := whole.Doc().Iter(); it.Next(); {
-			updated.Append("u"+it.Key(), it.Value())
-		}
+		x.changedAt(&updated, &sub, name, o.Value(), n.Value())
 	}
 	if shorter > 0 {
 		if appendOnly {
@@ -199,11 +200,17 @@ func (x *differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly boo
 		}
 		b.Int32("l", int32(length))
 	}
-	for _, part := range []value.Doc{updated.Doc(), sub.Doc()} {
-		it := part.Iter()
-		b.Raw(it.Rest())
-	}
+	b.Raw(updated.elements).Raw(sub.elements)
 	return true
+}
+
+// changedAt is changed for a position of an array.
+func (x *differ) changedAt(updated, sub *fields, position string, old, new value.Value) {
+	var whole fields
+	x.changed(&whole, sub, position, position, old, new)
+	if len(whole.elements) > 0 {
+		updated.append("u"+position, new)
+	}
 }
 
 // applyDiff makes the new version of a document of the old one.

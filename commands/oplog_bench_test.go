@@ -1,0 +1,103 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// diskHarness is a server over data on disk, with or without a change log.
+func diskHarness(b *testing.B, oplog int64) *harness {
+	b.Helper()
+	engine, err := bunt.Open(bunt.Options{Path: b.TempDir(), Clock: clock.System(), Indexer: NewIndexer()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	svc, err := New(Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	svc.Start(ctx)
+	b.Cleanup(func() { cancel(); svc.Close(); _ = engine.Close() })
+	return &harness{TB: b, svc: svc, conn: svc.NewConn("", "")}
+}
+
+func bothLogs(b *testing.B, run func(b *testing.B, h *harness)) {
+	for name, bytes := range map[string]int64{"log": 0, "no log": -1} {
+		b.Run(name, func(b *testing.B) { run(b, diskHarness(b, bytes)) })
+	}
+}
+
+func BenchmarkLogInsert(b *testing.B) {
+	bothLogs(b, func(b *testing.B, h *harness) {
+		buf := make([]byte, 0, 4096)
+		b.ReportAllocs()
+		for i := range b.N {
+			d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
+			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"))
+			h.svc.Handle(context.Background(), h.conn, &Request{Body: cmd}, buf)
+		}
+	})
+}
+
+func BenchmarkLogUpdate(b *testing.B) {
+	bothLogs(b, func(b *testing.B, h *harness) {
+		fill(h)
+		buf := make([]byte, 0, 4096)
+		b.ReportAllocs()
+		b.ResetTimer()
+		for i := range b.N {
+			u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
+				"u", value.Document(value.NewDoc("$inc", value.Document(value.NewDoc("n", value.Int32(1))))))
+			cmd := value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
+			h.svc.Handle(context.Background(), h.conn, &Request{Body: cmd}, buf)
+		}
+	})
+}
+
+// BenchmarkTransaction compares a transaction that inserts two documents
+// with four inserts.
+func BenchmarkTransaction(b *testing.B) {
+	insert := func(id int64) string {
+		return fmt.Sprintf(`{"insert": "c", "documents": [{"_id": {"$numberLong": "%d"}, "text": "the quick brown fox"}]`, id)
+	}
+	var ids, sessions atomic.Int64
+	run := func(h *harness, conn *Conn, command string) {
+		h.svc.Handle(context.Background(), conn, &Request{Body: value.MustJSON(command)}, nil)
+	}
+	b.Run("two inserts in a transaction", func(b *testing.B) {
+		h := diskHarness(b, 0)
+		run(h, h.conn, `{"create": "c", "$db": "test"}`)
+		b.SetParallelism(8)
+		b.RunParallel(func(p *testing.PB) {
+			conn, session, n := h.svc.NewConn("", ""), sessions.Add(1), 0
+			for p.Next() {
+				n++
+				args := fmt.Sprintf(`, "lsid": {"id": {"$uuid": "%08x-0000-4000-8000-000000000000"}}, "txnNumber": {"$numberLong": "%d"}, "autocommit": false`, session, n)
+				run(h, conn, insert(ids.Add(1))+args+`, "startTransaction": true, "$db": "test"}`)
+				run(h, conn, insert(ids.Add(1))+args+`, "$db": "test"}`)
+				run(h, conn, `{"commitTransaction": 1`+args+`, "$db": "admin"}`)
+			}
+		})
+	})
+	b.Run("four inserts", func(b *testing.B) {
+		h := diskHarness(b, 0)
+		b.SetParallelism(8)
+		b.RunParallel(func(p *testing.PB) {
+			conn := h.svc.NewConn("", "")
+			for p.Next() {
+				for range 4 {
+					run(h, conn, insert(ids.Add(1))+`, "$db": "test"}`)
+				}
+			}
+		})
+	})
+}
