@@ -62,6 +62,7 @@ type explained struct {
 	query     *readQuery
 	shape     plan.Shape
 	verbosity string
+	access    *access       // how an aggregation reads its collection
 	change    *modification // of a write, nil for others
 	take      int64         // how many records a pipeline takes, 0: all
 }
@@ -361,15 +362,23 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 	if r.pipeline.Writes() && verbosity != "queryPlanner" {
 		return mongoerr.New(51029, "explain of a pipeline with $out or $merge is only supported with verbosity queryPlanner")
 	}
-	l := r.pipeline.Leading()
+	r.agg.NowMillis = c.svc.real.NowMillis
+	c.reply.String("explainVersion", "1")
+	if r.pipeline.IsSource() {
+		return c.appendStages(r, nil, r.pipeline, verbosity)
+	}
+	p, under, err := r.pipeline.Resolved(r.agg)
+	if err != nil {
+		return err
+	}
+	r.pipeline, r.ns = p, storage.Namespace{DB: under.DB, Coll: under.Coll}
 	info, err := c.lookup(r.ns)
 	if err != nil {
 		return err
 	}
-	b := c.reply
-	if r.pipeline.IsSource() || metaOf(info).kind == view || metaOf(info).kind == timeSeries {
-		b.String("explainVersion", "1")
-		return c.appendStages(r, nil, verbosity, a)
+	l := r.pipeline.Leading()
+	if r.pipeline.IsSource() || l.Near != nil || metaOf(info).kind == timeSeries {
+		return c.appendStages(r, nil, r.pipeline, verbosity)
 	}
 	e := &explained{c: c, ns: r.ns, info: info, exec: r.exec, verbosity: verbosity}
 	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, hint: a.Hint, collator: r.exec.env.Collation}
@@ -380,65 +389,111 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 	}
 	e.shape = plan.Shape{Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort}
 	e.take = l.Limit
-	b.String("explainVersion", "1")
-	return c.appendStages(r, e, verbosity, a)
+	rest := r.pipeline.Rest(l, true)
+	if info != nil {
+		if e.access, err = c.access(e.exec, info, e.query); err != nil {
+			return err
+		}
+		if !e.access.sorted {
+			e.shape.Sort, rest = nil, r.pipeline.Rest(l, false)
+			if l.Sort != nil { // all of it is to be sorted
+				e.take = 0
+			}
+		}
+	}
+	return c.appendStages(r, e, rest, verbosity)
 }
 
 // appendStages writes the cursor stage, if the pipeline reads a collection,
-// and then the others.
-func (c *Call) appendStages(r *aggregation, e *explained, verbosity string, a *aggregateArgs) error {
+// and then those that are left to the pipeline, after running them if
+// statistics are asked for.
+func (c *Call) appendStages(r *aggregation, e *explained, rest *agg.Pipeline, verbosity string) error {
+	v := agg.QueryPlanner
+	var returned, took int64
+	if verbosity != "queryPlanner" {
+		v = agg.ExecutionStats
+		start := c.svc.real.NowMillis()
+		var err error
+		if returned, err = c.runExplained(r, e, rest); err != nil {
+			return mongoerr.From(translate(r.ns, err)).WithPrefix(aggregationFailed)
+		}
+		took = c.svc.real.NowMillis() - start
+	}
 	b := c.reply
 	b.StartArray("stages")
 	if e != nil {
-		if err := e.appendCursorStage(b); err != nil {
+		if err := e.appendCursorStage(b, returned, took); err != nil {
 			return err
 		}
 	}
-	if verbosity != "queryPlanner" {
-		it, err := r.pipeline.Open(r.agg)
-		if err != nil {
-			return err
-		}
-		if err := drain(it); err != nil {
-			return err
-		}
-	}
-	v := agg.QueryPlanner
-	if verbosity != "queryPlanner" {
-		v = agg.ExecutionStats
-	}
-	for _, d := range r.pipeline.Explain(v, r.agg) {
+	for _, d := range rest.Explain(v, r.agg) {
 		b.Document("", d)
 	}
 	b.End()
 	return c.appendExplainServer(b, c.Body)
 }
 
-func (e *explained) appendCursorStage(b *value.Builder) error {
+// runExplained runs a pipeline for its statistics, and counts what its source
+// returns.
+func (c *Call) runExplained(r *aggregation, e *explained, rest *agg.Pipeline) (returned int64, err error) {
+	if e == nil {
+		it, err := r.pipeline.Open(r.agg)
+		if err != nil {
+			return 0, err
+		}
+		return 0, drain(it)
+	}
+	src := &countedDocs{src: emptyDocs{}}
+	if e.info != nil {
+		if src.src, err = e.access.documents(e.exec, e.info, e.query); err != nil {
+			return 0, err
+		}
+	}
+	it, err := rest.Run(r.agg, src)
+	if err != nil {
+		return 0, err
+	}
+	err = drain(it)
+	return src.n, err
+}
+
+// countedDocs counts what it passes on.
+type countedDocs struct {
+	src agg.Iterator
+	n   int64
+}
+
+func (i *countedDocs) Next() (value.Doc, error) {
+	d, err := i.src.Next()
+	if d != nil {
+		i.n++
+	}
+	return d, err
+}
+
+func (i *countedDocs) Close() { i.src.Close() }
+
+func (e *explained) appendCursorStage(b *value.Builder, returned, took int64) error {
 	b.StartDocument("").StartDocument("$cursor")
 	defer func() { b.End(); b.End() }()
-	if e.info == nil {
-		b.StartDocument("queryPlanner").String("namespace", e.ns.String()).StartDocument("winningPlan").String("stage", "EOF").End().End()
-		return nil
+	stage := &plan.Stage{Name: "EOF"}
+	if e.info != nil {
+		stage = e.access.plan.Explain(&e.shape)
 	}
-	a, err := e.c.access(e.exec, e.info, e.query)
-	if err != nil {
-		return err
-	}
-	if !a.sorted && !e.shape.Sort.IsEmpty() { // the pipeline sorts
-		e.shape.Sort, e.take = nil, 0
-	}
-	stage := a.plan.Explain(&e.shape)
 	b.StartDocument("queryPlanner").String("namespace", e.ns.String()).Document("parsedQuery", e.shape.Filter).
 		Bool("indexFilterSet", false).StartDocument("winningPlan").Bool("isCached", false)
 	stage.AppendPlan(b)
 	b.End()
 	b.StartArray("rejectedPlans").End()
 	b.End()
-	if e.verbosity == "queryPlanner" {
-		return nil
+	if e.verbosity != "queryPlanner" {
+		o := &outcome{matched: returned, millis: took}
+		if e.info != nil {
+			o.take(e.exec, e.access.plan)
+		}
+		return e.appendOutcome(o, e.access, stage)
 	}
-	return e.execute(a, stage)
+	return nil
 }
 
 // explainView explains a find on a view as the pipeline it becomes.

@@ -209,6 +209,11 @@ func (e *explained) execute(a *access, stage *plan.Stage) error {
 	if err != nil {
 		return err
 	}
+	return e.appendOutcome(&o, a, stage)
+}
+
+// appendOutcome writes executionStats.
+func (e *explained) appendOutcome(o *outcome, a *access, stage *plan.Stage) error {
 	returned := o.fill(stage, e)
 	b := e.c.reply
 	b.StartDocument("executionStats").Bool("executionSuccess", true).Append("nReturned", value.Int(returned)).
@@ -217,7 +222,7 @@ func (e *explained) execute(a *access, stage *plan.Stage) error {
 	b.StartDocument("executionStages").Bool("isCached", false)
 	stage.AppendStats(b)
 	b.End()
-	if e.verbosity == "allPlansExecution" {
+	if e.verbosity == "allPlansExecution" && a != nil {
 		if err := e.appendTrials(a, b); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 	}
 	if ns.view != nil {
 		if x.views++; x.views > maxViewDepth {
-			return nil, mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
+			return nil, viewsTooDeep()
 		}
 		defer func() { x.views-- }()
 		return ns.view.openOn(x, ns.DB, ns.Coll)
@@ -39,6 +39,24 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 		return nil, err
 	}
 	return p.Rest(l, src.Sorted).Run(x, src)
+}
+
+// Resolved is the pipeline over the collection that stands under all the views
+// that p reads through, and the name of that collection.
+func (p *Pipeline) Resolved(x *Exec) (*Pipeline, Namespace, error) {
+	out, db, coll := p, p.opts.DB, p.opts.Coll
+	for range maxViewDepth {
+		ns, err := out.resolve(x, db, coll)
+		if err != nil || ns.view == nil {
+			return out, ns.Namespace, err
+		}
+		out, db, coll = ns.view, ns.DB, ns.Coll
+	}
+	return nil, Namespace{}, viewsTooDeep()
+}
+
+func viewsTooDeep() error {
+	return mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
 }
 
 // resolved is a namespace with, if it is a view, the pipeline over the
