@@ -100,6 +100,7 @@ type records struct {
 	chunk   int
 	seen    map[storage.RecordID]struct{} // nil: a record cannot come twice
 	visible func(r *storage.Record, now int64) bool
+	due     int64 // before it, all records of the chunk are visible
 	done    bool
 
 	exposeTS bool // documents are returned with _ts
@@ -179,7 +180,7 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 		for r.next < len(r.buf) {
 			rec := &r.buf[r.next]
 			r.next++
-			if r.visible != nil && !r.visible(rec, now) {
+			if r.visible != nil && now >= r.due && !r.visible(rec, now) {
 				continue
 			}
 			r.x.stats.docsExamined++
@@ -256,6 +257,9 @@ func (r *records) fill() error {
 		coll, err := tx.Collection(r.ns)
 		if err != nil || coll.Info().UUID != r.uuid {
 			return droppedUnder(r.uuid)
+		}
+		if r.visible != nil {
+			r.due = metaOf(coll.Info()).rules.NextDue(coll)
 		}
 		for len(r.buf) == 0 && r.at.scan < len(r.scans) {
 			r.keys.reset()

@@ -12,7 +12,7 @@ type Report = bunt.Report
 
 // compactFrom is the size in bytes from which the log is compacted by itself.
 // A small log that is mostly garbage is compacted in no time.
-const compactFrom = 16 << 20
+const compactFrom = 8 << 20
 
 // open opens the engine. It syncs and compacts by the system's clock: a test
 // clock that stands still must not keep the data from reaching the disk. It returns what the operator should be warned of.

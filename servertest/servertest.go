@@ -61,6 +61,12 @@ func Parameter(name, value string) Option {
 	return func(c *server.Config) { c.Parameters[name] = value }
 }
 
+// Oplog bounds the change log to so many megabytes; a negative number keeps
+// none.
+func Oplog(mb int) Option {
+	return func(c *server.Config) { c.OplogSizeMB = mb }
+}
+
 // Log makes the server log; without it, it is silent.
 func Log(l zerolog.Logger) Option {
 	return func(c *server.Config) { c.Log = l }

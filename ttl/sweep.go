@@ -2,6 +2,7 @@ package ttl
 
 import (
 	"errors"
+	"math"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -161,4 +162,27 @@ func (r *Rules) Settle(coll storage.Collection, now int64, remove Remover) (Remo
 		}
 	}
 	return total, nil
+}
+
+// NextDue is the earliest instant at which a document of the collection
+// expires, or has expired and is still stored: before it, all documents are
+// visible. It costs a look at the head of each lane.
+func (r *Rules) NextDue(coll storage.Collection) int64 {
+	next := int64(math.MaxInt64)
+	if r == nil {
+		return next
+	}
+	for i := range r.Lanes {
+		if r.Lanes[i].Policy != Document {
+			continue
+		}
+		at, ok, err := r.Lanes[i].head(coll)
+		if err != nil {
+			return math.MinInt64
+		}
+		if ok {
+			next = min(next, at)
+		}
+	}
+	return next
 }
