@@ -180,8 +180,15 @@ func TestCrowd(t *testing.T) {
 // TestLargeMessagesTakeTurns: more large messages than the budget has room
 // for are all served.
 func TestLargeMessagesTakeTurns(t *testing.T) {
-	s := serveConfig(t, Config{})
+	s, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
 	s.inFlight = newInFlight(s.ctx, 1)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
 	input := request(value.NewDoc("ping", value.String(strings.Repeat("x", 15<<20)), "$db", value.String("admin")))
 	var wg sync.WaitGroup
 	for range 20 { // 300 MB, the budget has 256
