@@ -40,7 +40,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	c.reply.StartArray("firstBatch")
 	cur := &cursor{
 		ns: r.ns, it: r.it, session: c.session, user: c.userName(), noTimeout: r.noTimeout,
-		tailable: r.tailable, awaitData: r.awaitData, created: c.Body.Clone(), setOp: r.setOp, extra: r.extra,
+		tailable: r.tailable, awaitData: r.awaitData, setOp: r.setOp, extra: r.extra,
 	}
 	cur.held, cur.stream = c.held, c.stream
 	if cur.setOp == nil && r.exec != nil {
@@ -62,6 +62,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	c.appendCursorFields(cur)
 	var id int64
 	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
+		cur.created = c.Body.Clone()
 		if err := c.svc.cursors.add(cur); err != nil {
 			r.it.Close()
 			return err

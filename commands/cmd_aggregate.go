@@ -26,6 +26,7 @@ type aggregateArgs struct {
 var aggregateSpec = newArgs[aggregateArgs]("aggregate")
 
 func runAggregate(c *Call) error {
+	c.Body = c.Body.Clone() // the cursor keeps parts of it
 	var a aggregateArgs
 	if err := aggregateSpec.decode(c.Body, &a); err != nil {
 		return err

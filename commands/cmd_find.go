@@ -53,6 +53,14 @@ func runFind(c *Call) error {
 	if handled, err := c.expressFind(ns, &a); handled || err != nil {
 		return translate(ns, err)
 	}
+	if !a.SingleBatch {
+		// A cursor keeps parts of the command, whose message is overwritten.
+		c.Body = c.Body.Clone()
+		a = findArgs{}
+		if err := findSpec.decode(c.Body, &a); err != nil {
+			return err
+		}
+	}
 	f, err := c.openFind(ns, &a)
 	if err != nil {
 		return translate(ns, err)
