@@ -205,6 +205,9 @@ func (s *Service) describe(op *operation, now int64) value.Doc {
 	}
 	if op.session != nil {
 		b.StartDocument("lsid").Append("id", value.Binary(4, op.session.key.id[:])).End()
+		if t := op.session.txn.Load(); t != nil {
+			s.describeTransaction(b, t)
+		}
 	}
 	b.Int32("numYields", 0)
 	b.StartDocument("locks").End()
