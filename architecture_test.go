@@ -55,10 +55,11 @@ var imports = map[string]string{
 	"ttl":        "clock mongoerr storage value",
 
 	// The server, from the commands outwards.
-	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !wire",
-	"server/*":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest",
+	"commands/*":     "* !cmd/* !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !transfer !wire",
+	"server/*":       "* !cmd/* !compat_tests/* !servertest !storage/storagetest !transfer",
 	"servertest":     "clock commands server value",
-	"cmd/*":          "clock mongoerr server/* servertest value wire",
+	"transfer":       "value wire",
+	"cmd/*":          "clock mongoerr server/* servertest transfer value wire",
 	"compat_tests/*": "*",
 	"crash_tests":    "value wire",
 	"crash_tests/*":  "*",

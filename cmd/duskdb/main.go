@@ -8,6 +8,7 @@
 //	duskdb backup --out DIR       have a running server copy its data
 //	duskdb restore DIR            make a data directory of a backup
 //	duskdb check                  is the data sound?
+//	duskdb import, duskdb export  JSON, CSV and dumps of mongodump
 //
 // Flags are named as mongod's. Each can also be set by an environment
 // variable (--bind_ip: DUSKDB_BIND_IP) or in mongod's YAML configuration.
@@ -33,6 +34,8 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" help:"Have a running server copy its data to a new directory."`
 	Restore restoreCmd `cmd:"" help:"Make a data directory of a backup."`
 	Check   checkCmd   `cmd:"" help:"Check a data directory that no server uses."`
+	Import  importCmd  `cmd:"" help:"Read JSON, CSV or a dump of mongodump into a server."`
+	Export  exportCmd  `cmd:"" help:"Write documents of a server as JSON or CSV."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -1,0 +1,198 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// An archive of mongodump --archive is:
+//
+//	magic number
+//	header document; one document of metadata for each collection
+//	terminator
+//	blocks: {db, collection, EOF, CRC}, documents, terminator
+//
+// Blocks of several collections alternate; the last one of each says EOF.
+const (
+	archiveMagic = 0x8199e26d
+	terminator   = 0xffffffff
+)
+
+// archive is one that is being restored.
+type archive struct {
+	in    *bufio.Reader
+	to    Runner
+	o     DumpOptions
+	colls map[string]*restored
+	sum   Result
+}
+
+// RestoreArchive restores what mongodump --archive wrote, also with --gzip.
+func RestoreArchive(to Runner, r io.Reader, o DumpOptions) (Result, error) {
+	a := &archive{in: bufio.NewReaderSize(r, 1<<16), to: to, o: o, colls: map[string]*restored{}}
+	if head, _ := a.in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(a.in)
+		if err != nil {
+			return a.sum, err
+		}
+		a.in = bufio.NewReaderSize(z, 1<<16)
+	}
+	if err := a.prelude(); err != nil {
+		return a.sum, err
+	}
+	for {
+		more, err := a.block()
+		if err != nil {
+			return a.sum, err
+		}
+		if !more {
+			break
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.colls)) {
+		if err := a.colls[name].createIndexes(); err != nil {
+			return a.sum, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return a.sum, nil
+}
+
+// next reads a document, or the terminator, which is nil.
+func (a *archive) next() (value.Doc, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(a.in, head[:]); err != nil {
+		return nil, err
+	}
+	if binary.LittleEndian.Uint32(head[:]) == terminator {
+		return nil, nil
+	}
+	return readBody(a.in, head)
+}
+
+// prelude reads what stands before the blocks and makes the collections.
+func (a *archive) prelude() error {
+	var magic [4]byte
+	if _, err := io.ReadFull(a.in, magic[:]); err != nil || binary.LittleEndian.Uint32(magic[:]) != archiveMagic {
+		return errors.New("this is not an archive of mongodump")
+	}
+	if _, err := a.next(); err != nil { // the header: versions
+		return fmt.Errorf("the archive's header: %w", unexpectedEnd(err))
+	}
+	for {
+		entry, err := a.next()
+		if err != nil {
+			return fmt.Errorf("the archive's list of collections: %w", unexpectedEnd(err))
+		}
+		if entry == nil {
+			return nil
+		}
+		if err := a.add(entry); err != nil {
+			return err
+		}
+	}
+}
+
+// add makes a collection of {db, collection, metadata: JSON, size, type}.
+func (a *archive) add(entry value.Doc) error {
+	db, name := entry.Lookup("db").Str(), entry.Lookup("collection").Str()
+	if a.o.skips(db) {
+		return nil
+	}
+	meta := value.EmptyDoc
+	if text := entry.Lookup("metadata").Str(); text != "" {
+		var err error
+		if meta, err = value.ParseJSON(text); err != nil {
+			return fmt.Errorf("metadata of %s.%s: %w", db, name, err)
+		}
+	}
+	c := &restored{to: a.to, o: &a.o, db: db, name: name, meta: meta}
+	if err := c.create(); err != nil {
+		return fmt.Errorf("%s.%s: %w", db, name, err)
+	}
+	a.colls[db+"."+name] = c
+	return nil
+}
+
+// block reads a run of documents of one collection; false at the end.
+func (a *archive) block() (bool, error) {
+	head, err := a.next()
+	if err == io.EOF {
+		return false, nil
+	}
+	if err != nil {
+		return false, unexpectedEnd(err)
+	}
+	if head == nil {
+		return false, errors.New("a block of the archive has no header")
+	}
+	name := head.Lookup("db").Str() + "." + head.Lookup("collection").Str()
+	source := &blockSource{a: a}
+	c := a.colls[name]
+	if c == nil { // not wanted
+		return true, source.drain()
+	}
+	res, err := c.load(source)
+	a.sum.Imported, a.sum.Failed = a.sum.Imported+res.Imported, a.sum.Failed+res.Failed
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
+	return true, source.drain()
+}
+
+// blockSource is the documents of one block.
+type blockSource struct {
+	a    *archive
+	n    int
+	done bool
+}
+
+// Next reads one document.
+func (s *blockSource) Next() (value.Doc, int, error) {
+	if s.done {
+		return nil, s.n, io.EOF
+	}
+	s.n++
+	doc, err := s.a.next()
+	switch {
+	case errors.Is(err, errInvalid):
+		return nil, s.n, &LineError{Line: s.n, Unit: "document", Err: err}
+	case err != nil:
+		return nil, s.n, unexpectedEnd(err)
+	case doc == nil:
+		s.done = true
+		return nil, s.n, io.EOF
+	}
+	return doc, s.n, nil
+}
+
+// drain reads over what is left of the block.
+func (s *blockSource) drain() error {
+	for {
+		_, _, err := s.Next()
+		if err == io.EOF {
+			return nil
+		}
+		var bad *LineError
+		if err != nil && !errors.As(err, &bad) {
+			return err
+		}
+	}
+}
+
+// unexpectedEnd names the end of a file where more had to come. It must not
+// pass for the end of a source.
+func unexpectedEnd(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("the archive ends too early")
+	}
+	return err
+}

@@ -1,0 +1,169 @@
+package transfer
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// Runner runs commands. The reply of a command that failed is a *CommandError.
+type Runner interface {
+	Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, error)
+}
+
+// CommandError is the reply of a command that failed.
+type CommandError struct {
+	Code    int
+	Message string
+}
+
+// Error is the server's message.
+func (e *CommandError) Error() string { return e.Message }
+
+// Conn is a connection to a server.
+type Conn struct {
+	// Database is the one that the connection string names; "" if none.
+	Database string
+
+	conn   io.ReadWriteCloser
+	client *wire.Client
+}
+
+// NewConn speaks over a connection that is open.
+func NewConn(c io.ReadWriteCloser) *Conn { return &Conn{conn: c, client: wire.NewClient(c)} }
+
+// Close closes the connection.
+func (c *Conn) Close() error { return c.conn.Close() }
+
+// Run sends a command and returns the reply.
+func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, error) {
+	msg, err := c.client.RoundTrip(command, sequences...)
+	if err != nil {
+		return nil, err
+	}
+	if err := value.Validate(msg.Body); err != nil {
+		return nil, err
+	}
+	reply := msg.Body.Clone()
+	if !reply.Lookup("ok").Truthy() {
+		return nil, &CommandError{int(reply.Lookup("code").Int64()), reply.Lookup("errmsg").Str()}
+	}
+	return reply, nil
+}
+
+// target is a connection string, taken apart.
+type target struct {
+	addr, database string
+	login          login
+	tls            *tls.Config
+}
+
+// Dial connects to the server of a connection string and logs in if the string
+// has a user. One host is enough: a server is one node.
+func Dial(uri string, timeout time.Duration) (*Conn, error) {
+	t, err := parseURI(uri)
+	if err != nil {
+		return nil, err
+	}
+	nc, err := net.DialTimeout("tcp", t.addr, timeout)
+	if err != nil {
+		return nil, err
+	}
+	if t.tls != nil {
+		nc = tls.Client(nc, t.tls)
+	}
+	c := NewConn(nc)
+	c.Database = t.database
+	if t.login.user != "" {
+		if err := c.Login(t.login.source, t.login.user, t.login.password, t.login.mechanism); err != nil {
+			return nil, errors.Join(err, nc.Close())
+		}
+	}
+	return c, nil
+}
+
+// parseURI reads mongodb://user:password@host:port/database?options.
+func parseURI(uri string) (*target, error) {
+	if !strings.Contains(uri, "://") {
+		uri = "mongodb://" + uri
+	}
+	u, err := url.Parse(uri)
+	if err != nil {
+		return nil, fmt.Errorf("the connection string: %w", err)
+	}
+	if u.Scheme != "mongodb" {
+		return nil, fmt.Errorf("the connection string begins with %s://, not with mongodb://", u.Scheme)
+	}
+	t := &target{addr: u.Host, database: strings.TrimPrefix(u.Path, "/")}
+	if u.Port() == "" {
+		t.addr = net.JoinHostPort(u.Hostname(), "27017")
+	}
+	t.login.source = "admin"
+	if t.database != "" {
+		t.login.source = t.database
+	}
+	if u.User != nil {
+		t.login.user = u.User.Username()
+		t.login.password, _ = u.User.Password()
+	}
+	return t, t.options(u)
+}
+
+// options applies the options that matter to one plain connection. Those that
+// only speak to drivers, of pools and topologies, are accepted.
+func (t *target) options(u *url.URL) error {
+	secure := tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+	for name, values := range u.Query() {
+		v := values[len(values)-1]
+		var err error
+		switch strings.ToLower(name) {
+		case "authsource":
+			t.login.source = v
+		case "authmechanism":
+			t.login.mechanism = v
+		case "tls", "ssl":
+			if on, _ := strconv.ParseBool(v); on {
+				t.tls = &secure
+			}
+		case "tlscafile":
+			err = authorities(&secure, v)
+		case "tlscertificatekeyfile":
+			var cert tls.Certificate
+			cert, err = tls.LoadX509KeyPair(v, v)
+			secure.Certificates = []tls.Certificate{cert}
+		case "tlsinsecure", "tlsallowinvalidcertificates":
+			secure.InsecureSkipVerify, err = strconv.ParseBool(v)
+		case "appname", "directconnection", "replicaset", "retrywrites", "retryreads", "serverselectiontimeoutms",
+			"connecttimeoutms", "maxpoolsize", "minpoolsize", "compressors", "readpreference":
+		default:
+			err = fmt.Errorf("option %s is not known here", name)
+		}
+		if err != nil {
+			return fmt.Errorf("the connection string: %w", err)
+		}
+	}
+	return nil
+}
+
+func authorities(c *tls.Config, file string) error {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	c.RootCAs = x509.NewCertPool()
+	if !c.RootCAs.AppendCertsFromPEM(pem) {
+		return errors.New("no certificate in " + file)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// Mode says what importing a document does.
+type Mode string
+
+// The modes of mongoimport. All but Insert find the stored document by the
+// upsert fields; a document that lacks one of them is inserted, or of Delete
+// not used.
+const (
+	Insert Mode = "insert"
+	Upsert Mode = "upsert" // replace, or insert
+	Merge  Mode = "merge"  // set the fields that the document has, or insert
+	Delete Mode = "delete"
+)
+
+// ImportOptions say where documents go and how.
+type ImportOptions struct {
+	Database, Collection string
+
+	Drop         bool // the collection, first
+	Mode         Mode // "": Insert
+	UpsertFields []string
+	StopOnError  bool
+
+	OnError  func(error) // told about each document that failed; nil: nobody
+	Progress func(documents int)
+}
+
+// Result counts what an import did.
+type Result struct{ Imported, Failed int }
+
+// ErrStopped is the end of an import that stops at an error. What was wrong
+// was told to OnError.
+var ErrStopped = errors.New("stopped at the first error")
+
+// A batch is sent when it has as many documents or bytes.
+const (
+	batchDocs  = 1000
+	batchBytes = 12 << 20
+)
+
+// importer is an import under way.
+type importer struct {
+	ImportOptions
+	to     Runner
+	res    Result
+	verb   string // of the batch: insert, update or delete
+	seq    wire.Sequence
+	lines  []int
+	source Source
+}
+
+// Import sends the documents of a source to a collection. An error is about the
+// import as a whole; what was wrong with single documents is told to OnError
+// and counted.
+func Import(to Runner, source Source, o ImportOptions) (Result, error) {
+	if o.Mode == "" {
+		o.Mode = Insert
+	}
+	if len(o.UpsertFields) == 0 {
+		o.UpsertFields = []string{"_id"}
+	}
+	im := &importer{ImportOptions: o, to: to, source: source}
+	if o.Drop {
+		if err := im.drop(); err != nil {
+			return im.res, err
+		}
+	}
+	err := im.all()
+	if errors.Is(err, io.EOF) {
+		err = im.flush()
+	} else if errors.Is(err, ErrStopped) {
+		if flushed := im.flush(); flushed != nil {
+			err = flushed
+		}
+	}
+	return im.res, err
+}
+
+// drop removes the collection; servers before 7.0 complain if there is none.
+func (im *importer) drop() error {
+	const namespaceNotFound = 26
+	_, err := im.to.Run(value.NewDoc("drop", value.String(im.Collection), "$db", value.String(im.Database)))
+	var failed *CommandError
+	if errors.As(err, &failed) && failed.Code == namespaceNotFound {
+		return nil
+	}
+	return err
+}
+
+// all reads the source to its end, which is the error.
+func (im *importer) all() error {
+	for {
+		doc, line, err := im.source.Next()
+		var bad *LineError
+		if errors.As(err, &bad) {
+			err = im.failed(bad)
+		} else if err == nil {
+			err = im.add(doc, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// failed counts a document that was not imported.
+func (im *importer) failed(err error) error {
+	im.res.Failed++
+	if im.OnError != nil {
+		im.OnError(err)
+	}
+	if im.StopOnError {
+		return ErrStopped
+	}
+	return nil
+}
+
+// add puts a document into the batch, and sends the batch if it is full.
+func (im *importer) add(doc value.Doc, line int) error {
+	verb, statement := im.statement(doc)
+	if verb == "" {
+		return im.failed(&LineError{Line: line, Err: errors.New("the document has none of the fields to find it by")})
+	}
+	if full := len(im.lines) == batchDocs || len(im.seq.Bytes())+len(statement) > batchBytes; full || verb != im.verb {
+		if err := im.flush(); err != nil {
+			return err
+		}
+	}
+	im.verb = verb
+	im.seq.Append(statement)
+	im.lines = append(im.lines, line)
+	return nil
+}
+
+// statement is what has to be done about a document.
+func (im *importer) statement(doc value.Doc) (verb string, statement value.Doc) {
+	if im.Mode == Insert {
+		return "insert", doc
+	}
+	query := value.NewBuilder()
+	for _, name := range im.UpsertFields {
+		v := value.ParsePath(name).Get(doc)
+		if v.IsMissing() {
+			if im.Mode == Delete {
+				return "", nil
+			}
+			return "insert", doc
+		}
+		query.Append(name, v)
+	}
+	b := value.NewBuilder().Document("q", query.Doc())
+	switch im.Mode {
+	case Delete:
+		return "delete", b.Int32("limit", 1).Doc()
+	case Merge:
+		b.StartDocument("u").Document("$set", doc).End()
+	default:
+		b.Document("u", doc)
+	}
+	return "update", b.Bool("upsert", true).Doc()
+}
+
+// sequenceNames are the arrays of statements that the commands take.
+var sequenceNames = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes"}
+
+// flush sends the batch and tells of the documents that the server refused.
+func (im *importer) flush() error {
+	if len(im.lines) == 0 {
+		return nil
+	}
+	im.seq.ID = sequenceNames[im.verb]
+	reply, err := im.to.Run(value.NewDoc(im.verb, value.String(im.Collection), "ordered", value.Bool(im.StopOnError),
+		"$db", value.String(im.Database)), im.seq)
+	if err != nil {
+		return fmt.Errorf("lines %d to %d: %w", im.lines[0], im.lines[len(im.lines)-1], err)
+	}
+	done, bad := len(im.lines), 0
+	var stopped error
+	for v := range reply.Lookup("writeErrors").Doc().Values() {
+		at := int(v.Doc().Lookup("index").Int64())
+		if at < 0 || at >= len(im.lines) {
+			return fmt.Errorf("the server complains of statement %d of %d", at, len(im.lines))
+		}
+		bad++
+		if err := im.failed(&LineError{Line: im.lines[at], Err: errors.New(v.Doc().Lookup("errmsg").Str())}); err != nil {
+			stopped, done, bad = err, at, 0
+		}
+	}
+	im.res.Imported += done - bad
+	im.seq.Reset()
+	im.lines = im.lines[:0]
+	if im.Progress != nil {
+		im.Progress(im.res.Imported + im.res.Failed)
+	}
+	return stopped
+}

@@ -1,0 +1,41 @@
+package transfer
+
+import (
+	"fmt"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Source is a stream of documents.
+type Source interface {
+	// Next returns the next document and the line on which it begins. At the
+	// end it returns io.EOF; a *LineError is about one document only, and
+	// Next may be called again.
+	Next() (value.Doc, int, error)
+}
+
+// LineError says what is wrong with one document of a file.
+type LineError struct {
+	Line int // counted from 1; of a BSON file: the number of the document
+	Unit string
+	Err  error
+}
+
+// Error names the line and what is wrong with it.
+func (e *LineError) Error() string {
+	unit := e.Unit
+	if unit == "" {
+		unit = "line"
+	}
+	return fmt.Sprintf("%s %d: %v", unit, e.Line, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// maxDocument is the largest document that a server takes. The text of one may
+// be longer, but not without end.
+const (
+	maxDocument = 16 << 20
+	maxText     = 8 * maxDocument
+)
