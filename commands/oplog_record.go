@@ -23,6 +23,7 @@ type recorder struct {
 	images []preImage
 	out    []byte // the entry being written
 	last   uint64 // timestamp of the last entry
+	bytes  int64  // appended
 	lastID storage.RecordID
 	woken  []*watcher
 	tree   loggedTx
@@ -220,6 +221,7 @@ func (r *recorder) append(coll storage.Collection, first, end int) error {
 		return err
 	}
 	r.last, r.lastID = ts, id
+	r.bytes += int64(len(d))
 	r.log.mark(r, id, first, end)
 	return r.saveImages(ts, first, end)
 }
@@ -286,7 +288,7 @@ func (r *recorder) committed() {
 	for _, w := range r.woken {
 		w.signal()
 	}
-	r.log.appended()
+	r.log.appended(r.bytes)
 }
 
 // release gives the recorder back for another transaction.

@@ -11,8 +11,8 @@ import (
 const trimChunk = 500
 
 // appended is called after every commit; now and then it wakes the trimmer.
-func (l *changeLog) appended() {
-	if l.size.Load() <= l.limit+l.limit/16 {
+func (l *changeLog) appended(bytes int64) {
+	if l.size.Add(bytes) <= l.limit+l.limit/16 {
 		return
 	}
 	select {
