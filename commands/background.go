@@ -11,7 +11,7 @@ func (s *Service) Start(ctx context.Context) {
 	go s.housekeeping(ctx)
 	go s.transactionHousekeeping(ctx)
 	go s.oplog.trimmer(ctx)
-	s.monitor.Start(ctx)
+	s.monitorDone = s.monitor.Start(ctx)
 }
 
 // housekeepingEvery is how often cursors and sessions are looked over.

@@ -94,12 +94,14 @@ type Service struct {
 	background    context.Context // ends when the server stops
 	processID     value.OID
 	monitor       *ttl.Monitor
-	changes       *broadcast // signalled after every committed write
-	queues        *queue.Broker
-	lastConn      atomic.Int64
-	profiler      *profiler
-	compaction    autoCompaction
-	settings      settings
+	// monitorDone waits for a running pass to end; nil before Start.
+	monitorDone func()
+	changes     *broadcast // signalled after every committed write
+	queues      *queue.Broker
+	lastConn    atomic.Int64
+	profiler    *profiler
+	compaction  autoCompaction
+	settings    settings
 }
 
 // New makes a Service over an open engine.
@@ -150,6 +152,9 @@ func (s *Service) buildTable() {
 
 // Close ends all cursors and sessions. The engine belongs to the caller.
 func (s *Service) Close() {
+	if s.monitorDone != nil {
+		s.monitorDone() // the context of Start has ended
+	}
 	s.queues.Close()
 	s.cursors.closeAll()
 	s.sessions.closeAll(context.Background())
