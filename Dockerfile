@@ -6,6 +6,11 @@
 # Arguments after the image's name are added to the command line:
 #
 #   docker run duskdb --setParameter ttlMonitorSleepSecs=1
+#
+# As in mongo's official image, MONGO_INITDB_ROOT_USERNAME and _PASSWORD (and
+# their _FILE) make the first user and demand logins, and files in
+# /docker-entrypoint-initdb.d are imported at the first start: .json, .ndjson,
+# .csv and .bson, into MONGO_INITDB_DATABASE or test. Scripts are not run.
 
 FROM golang:1.26-alpine AS build
 WORKDIR /src
@@ -32,4 +37,5 @@ EXPOSE 27017
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
     CMD ["/duskdb", "ping"]
-ENTRYPOINT ["/duskdb", "--dbpath", "/data", "--bind_ip", "0.0.0.0"]
+ENTRYPOINT ["/duskdb", "--dbpath", "/data", "--bind_ip", "0.0.0.0", \
+    "--initdb", "/docker-entrypoint-initdb.d"]

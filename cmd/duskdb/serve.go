@@ -30,6 +30,7 @@ type serveCmd struct {
 	MemoryLimit  string   `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
 	MetricsPort  int      `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
 	Repair       bool     `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
+	InitDB       string   `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
 	LogPath      string   `name:"logpath" help:"File to log to; default: standard error."`
 	LogAppend    bool     `name:"logappend" help:"Append to the log file instead of starting a new one."`
 	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
@@ -67,9 +68,16 @@ func (s *serveCmd) Run() error {
 	if err := s.Security.apply(&cfg); err != nil {
 		return err
 	}
+	planned, err := s.findSeeds(log)
+	if err != nil {
+		return err
+	}
 	srv, err := server.New(cfg)
 	if err != nil {
 		return err
+	}
+	if err := planned.plant(srv, &cfg, log); err != nil {
+		return errors.Join(err, srv.Close(context.Background()))
 	}
 	if err := srv.Start(); err != nil {
 		return err
