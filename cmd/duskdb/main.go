@@ -9,6 +9,7 @@
 //	duskdb restore DIR            make a data directory of a backup
 //	duskdb check                  is the data sound?
 //	duskdb import, duskdb export  JSON, CSV and dumps of mongodump
+//	duskdb completion, duskdb man for shells and readers
 //
 // Flags are named as mongod's. Each can also be set by an environment
 // variable (--bind_ip: DUSKDB_BIND_IP) or in mongod's YAML configuration.
@@ -37,6 +38,9 @@ type cli struct {
 	Import  importCmd  `cmd:"" help:"Read JSON, CSV or a dump of mongodump into a server."`
 	Export  exportCmd  `cmd:"" help:"Write documents of a server as JSON or CSV."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+
+	Completion completionCmd `cmd:"" help:"Print a script that completes the command line in a shell."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
 }
 
 func run(args []string) int {

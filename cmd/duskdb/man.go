@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// manCmd prints the manual page, made of the definitions of the flags.
+type manCmd struct{}
+
+// Run prints the page.
+func (manCmd) Run(ctx *kong.Context) error {
+	return manual(os.Stdout, ctx.Model.Help, verbsOf(ctx.Model.Node))
+}
+
+// manual writes the page in roff: man -l <(duskdb man).
+func manual(w io.Writer, summary string, verbs []verb) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH DUSKDB 1 \"\" \"duskdb %s\" \"User Commands\"\n", roff(version))
+	fmt.Fprintf(&b, ".SH NAME\nduskdb \\- %s\n", roff(strings.TrimSuffix(summary, ".")))
+	b.WriteString(".SH SYNOPSIS\n.nf\n")
+	for _, v := range verbs {
+		name := v.name
+		if v.implied {
+			name = "[" + name + "]"
+		}
+		fmt.Fprintf(&b, "\\fBduskdb %s\\fR%s [flags]\n", roff(name), roff(arguments(v)))
+	}
+	b.WriteString(".fi\n.SH COMMANDS\n")
+	for _, v := range verbs {
+		fmt.Fprintf(&b, ".SS duskdb %s\n%s\n", roff(v.name), roff(v.help))
+		for _, a := range v.args {
+			fmt.Fprintf(&b, ".TP\n\\fI%s\\fR\n%s\n", roff(a.Name), roff(a.Help))
+		}
+		for _, f := range v.flags {
+			manualFlag(&b, f)
+		}
+	}
+	b.WriteString(`.SH ENVIRONMENT
+Each flag can be set by a variable, which is named with it above.
+.TP
+.BR DUSKDB_ROOT_USERNAME ", " DUSKDB_ROOT_PASSWORD
+Make the first user, and demand logins. MONGO_INITDB_ROOT_USERNAME and
+MONGO_INITDB_ROOT_PASSWORD do the same; with _FILE behind its name, a variable
+names the file that has the value.
+.TP
+.B MONGO_INITDB_DATABASE
+The database of the seeds of \-\-initdb.
+.SH EXIT STATUS
+0 after success, 1 after a failure, 2 if the command line is wrong.
+.SH EXAMPLES
+.nf
+duskdb \-\-dbpath :memory: \-\-port 0
+duskdb import \-\-uri mongodb://127.0.0.1/shop orders.ndjson
+duskdb export \-d shop \-c orders \-\-type csv \-\-fields _id,total
+duskdb backup \-\-out /backups/monday
+.fi
+`)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// arguments of a command, as its synopsis shows them.
+func arguments(v verb) string {
+	var b strings.Builder
+	for _, a := range v.args {
+		if a.Required {
+			fmt.Fprintf(&b, " <%s>", a.Name)
+		} else {
+			fmt.Fprintf(&b, " [<%s>]", a.Name)
+		}
+	}
+	return b.String()
+}
+
+func manualFlag(b *strings.Builder, f *kong.Flag) {
+	b.WriteString(".TP\n")
+	if f.Short != 0 {
+		fmt.Fprintf(b, "\\fB\\-%c\\fR, ", f.Short)
+	}
+	fmt.Fprintf(b, "\\fB%s\\fR", roff("--"+f.Name))
+	if !f.IsBool() {
+		fmt.Fprintf(b, "=\\fI%s\\fR", roff(strings.ToUpper(f.Name)))
+	}
+	fmt.Fprintf(b, "\n%s", roff(f.Help))
+	if f.HasDefault && f.Default != "" && !f.IsBool() {
+		fmt.Fprintf(b, " Default: %s.", roff(f.Default))
+	}
+	if len(f.Envs) > 0 {
+		fmt.Fprintf(b, " ($%s)", roff(strings.Join(f.Envs, ", $")))
+	}
+	b.WriteString("\n")
+}
+
+// roff escapes text: a backslash, a hyphen that is a minus, and a line that
+// would be a request.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...", "’", "'").Replace(s)
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+		s = `\&` + s
+	}
+	return s
+}
