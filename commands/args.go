@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"unsafe"
@@ -236,12 +235,4 @@ func arrayDocs(command, name string, a array) ([]value.Doc, error) {
 		i++
 	}
 	return out, nil
-}
-
-// int32Range refuses numbers that a 32-bit argument cannot hold.
-func int32Range(name string, n int64) error {
-	if n > math.MaxInt32 || n < math.MinInt32 {
-		return mongoerr.Newf(mongoerr.BadValue, "%d value for %s is out of range", n, name)
-	}
-	return nil
 }

@@ -23,7 +23,6 @@ type Conn struct {
 	mu          sync.Mutex
 	client      value.Doc // metadata from the first hello
 	appName     string
-	handshaken  bool
 	compression []string
 
 	user         *auth.User         // who is logged in

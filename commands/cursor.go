@@ -11,10 +11,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// cursorTimeout is how long a cursor may lie unused, as mongod's default
-// cursorTimeoutMillis.
-const cursorTimeout = 10 * time.Minute
-
 // cursor is a result that a client reads in batches. Between batches it
 // holds no lock and no transaction: its iterator remembers a position.
 type cursor struct {
@@ -22,7 +18,6 @@ type cursor struct {
 	ns        storage.Namespace
 	it        agg.Iterator
 	peeked    value.Doc // read, but did not fit into the last batch
-	batchSize int64     // default for getMore; 0: by bytes alone
 	session   *session
 	user      string
 	txnNumber *int64

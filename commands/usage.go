@@ -85,9 +85,6 @@ func (u *usage) note(ns, name string, took time.Duration) {
 	}
 }
 
-// forget drops the counters of a collection that is gone.
-func (u *usage) forget(ns string) { u.collections.Delete(ns) }
-
 func (u *usage) list() (out []*collectionUsage) {
 	u.collections.Range(func(_, v any) bool {
 		out = append(out, v.(*collectionUsage))

@@ -149,16 +149,6 @@ func sortedIDs(docs []value.Doc) string {
 	return strings.Join(list, " ")
 }
 
-// insert fills a collection.
-func (s *server) insert(coll string, docs ...string) {
-	s.Helper()
-	var list []value.Value
-	for _, d := range docs {
-		list = append(list, value.Document(parse(d)))
-	}
-	s.insertDocs(coll, list)
-}
-
 func (s *server) insertDocs(coll string, docs []value.Value) {
 	s.Helper()
 	s.must(value.NewDoc("insert", value.String(coll), "documents", value.NewArray(docs...)))
@@ -172,21 +162,6 @@ func (s *server) index(coll, spec string) {
 
 // indexName is the name of the one index that a test adds.
 const indexName = "ix"
-
-func (s *server) dropIndex(coll string) {
-	s.Helper()
-	s.run(`{dropIndexes: '` + coll + `', index: '` + indexName + `'}`)
-}
-
-// all returns the documents of a collection in the order of _id.
-func (s *server) all(coll string) string {
-	s.Helper()
-	var out []string
-	for _, d := range batch(s.run(`{find: '` + coll + `', sort: {_id: 1}, batchSize: 1000}`)) {
-		out = append(out, d.String())
-	}
-	return strings.Join(out, "\n")
-}
 
 // want compares two texts.
 func (s *server) want(what, got, want string) {
