@@ -1,0 +1,97 @@
+'use strict';
+
+const { spawn } = require('node:child_process');
+const { find } = require('./binary.js');
+const { command } = require('./wire.js');
+
+const LISTENING = /^duskdb listening on (\S+)/m;
+
+/** A DuskDB server that keeps its data in memory and whose clock is moved. */
+class DuskDBMemoryServer {
+  #child;
+  #uri;
+  #exited;
+
+  constructor(child, uri, exited) {
+    this.#child = child;
+    this.#uri = uri;
+    this.#exited = exited;
+  }
+
+  /** Starts a server on a free port. */
+  static async create(options = {}) {
+    const child = spawn(find(options.binary), flags(options), { stdio: ['ignore', 'pipe', 'pipe'] });
+    const kill = () => child.kill('SIGKILL'); // a test run that ends must not leave it behind
+    process.on('exit', kill);
+    const exited = new Promise((resolve) => {
+      child.on('close', (code, signal) => { process.off('exit', kill); resolve({ code, signal }); });
+    });
+    const uri = await listening(child);
+    return new DuskDBMemoryServer(child, uri, exited);
+  }
+
+  get uri() { return this.#uri; }
+
+  get port() { return Number(new URL(this.#uri).port); }
+
+  /** The URI, as mongodb-memory-server gives it: with a database. */
+  getUri(database = '') { return this.#uri.replace(/\/\?/, `/${encodeURIComponent(database)}?`); }
+
+  /** Runs a command without a driver. */
+  command(doc, database = 'admin') {
+    const { hostname, port } = new URL(this.#uri);
+    return command(hostname, Number(port), { ...doc, $db: database });
+  }
+
+  /** The server's time. */
+  async now() { return (await this.command({ testClock: 1 })).now; }
+
+  /** Moves the clock forward, and runs the expiration pass that has become due. */
+  async advance(milliseconds) {
+    if (!Number.isSafeInteger(milliseconds)) throw new TypeError('advance takes whole milliseconds');
+    return (await this.command({ testClock: 1, advanceMillis: BigInt(milliseconds) })).now;
+  }
+
+  /** Moves the clock to an instant that is not in its past. */
+  async set(date) { return (await this.command({ testClock: 1, set: new Date(date) })).now; }
+
+  /** Stops the clock, or lets it run on. */
+  async freeze(frozen = true) { return (await this.command({ testClock: 1, freeze: frozen })).now; }
+
+  /** Runs an expiration pass now, and says what it deleted. */
+  async runPass() { return (await this.command({ runExpirationPass: 1 })).deleted; }
+
+  /** Ends the server. May be called again. */
+  async stop() {
+    this.#child.kill('SIGTERM');
+    await this.#exited;
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() { await this.stop(); }
+}
+
+function flags({ port = 0, dbpath = ':memory:', now, replSet, parameters = {}, args = [] }) {
+  const out = ['--test-clock', '--quiet', '--port', String(port), '--dbpath', dbpath];
+  if (now !== undefined) out.push('--setParameter', `testClockStart=${new Date(now).toISOString()}`);
+  if (replSet) out.push('--replSet', replSet);
+  for (const [name, value] of Object.entries(parameters)) out.push('--setParameter', `${name}=${value}`);
+  return [...out, ...args];
+}
+
+/** Waits for the line that says where the server listens. */
+function listening(child) {
+  return new Promise((resolve, reject) => {
+    let out = '';
+    let log = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+      const found = LISTENING.exec(out);
+      if (found) resolve(found[1]);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => { log = (log + text).slice(-4000); });
+    child.on('error', reject);
+    child.on('close', (code) => reject(new Error(`duskdb exited with ${code}:\n${log}`)));
+  });
+}
+
+module.exports = { DuskDBMemoryServer };

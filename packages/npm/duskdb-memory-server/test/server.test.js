@@ -1,0 +1,59 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { DuskDBMemoryServer } = require('../index.js');
+const { encode, decode } = require('../wire.js');
+
+async function start(t, options) {
+  const server = await DuskDBMemoryServer.create(options);
+  t.after(() => server.stop());
+  return server;
+}
+
+const count = async (server, name) => (await server.command({ count: name }, 'shop')).n;
+
+test('BSON goes there and back', () => {
+  const doc = { a: 1, b: 'ä', c: [true, null, 1.5], d: { e: new Date(5) }, f: 2 ** 40 };
+  assert.deepEqual(decode(encode(doc)), doc);
+});
+
+test('a TTL index expires when the clock is moved', async (t) => {
+  const server = await start(t, { now: '2026-01-01T00:00:00Z' });
+  assert.equal((await server.now()).toISOString(), '2026-01-01T00:00:00.000Z');
+  await server.command({ createIndexes: 'carts', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 3600 }] }, 'shop');
+  await server.command({ insert: 'carts', documents: [{ at: await server.now() }] }, 'shop');
+  await server.advance(3_599_000);
+  assert.equal(await count(server, 'carts'), 1);
+  assert.equal((await server.advance(61_000)).toISOString(), '2026-01-01T01:01:00.000Z');
+  assert.equal(await count(server, 'carts'), 0);
+});
+
+test('set moves to an instant, and never back', async (t) => {
+  const server = await start(t, { now: 0 });
+  assert.equal((await server.set('2026-05-01')).toISOString(), '2026-05-01T00:00:00.000Z');
+  await assert.rejects(server.set(0), { code: 2, message: /backwards/ });
+  await assert.rejects(server.advance(0.5), TypeError);
+});
+
+test('runPass says what it deleted', async (t) => {
+  const server = await start(t, { parameters: { ttlMonitorSleepSecs: 3600 } });
+  await server.command({ insert: 'c', documents: [{ at: new Date(0) }, { at: new Date(0) }] }, 'shop');
+  await server.command({ createIndexes: 'c', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 0 }] }, 'shop');
+  assert.equal((await server.runPass()).ttl, 2);
+});
+
+test('servers are independent, and stop twice', async (t) => {
+  const [a, b] = await Promise.all([start(t), start(t)]);
+  assert.notEqual(a.port, b.port);
+  assert.equal(a.getUri('shop'), `mongodb://127.0.0.1:${a.port}/shop?directConnection=true`);
+  await a.stop();
+  await a.stop();
+  await assert.rejects(a.now());
+  await b.now();
+});
+
+test('what is wrong is said', async () => {
+  await assert.rejects(DuskDBMemoryServer.create({ args: ['--nonsense'] }), /exited with 2:[^]*nonsense/);
+  await assert.rejects(DuskDBMemoryServer.create({ binary: '/does/not/exist' }), /does not exist/);
+});

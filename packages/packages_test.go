@@ -1,0 +1,97 @@
+// Package packages_test runs the tests of the packages for other languages,
+// with a binary that is built here.
+package packages_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// limit is how long the tests of one package may take.
+const limit = 3 * time.Minute
+
+// need skips the test if a program is missing; in CI it must be there.
+func need(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed, and CI requires it", program)
+	}
+	t.Skipf("%s is not installed", program)
+}
+
+// run runs a program in a directory.
+func run(t *testing.T, dir string, env []string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+}
+
+// build makes the binary and returns the variable that names it.
+func build(t *testing.T) []string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "duskdb")
+	run(t, "..", nil, "go", "build", "-o", binary, "./cmd/duskdb")
+	return []string{"DUSKDB_BINARY=" + binary, "PYTHONDONTWRITEBYTECODE=1"}
+}
+
+func TestNode(t *testing.T) {
+	need(t, "node")
+	run(t, filepath.Join("npm", "duskdb-memory-server"), build(t), "node", "--test", "test/")
+}
+
+func TestPython(t *testing.T) {
+	need(t, "python3")
+	python := venv(t)
+	env := build(t)
+	run(t, filepath.Join("python", "tests"), env, python, "-m", "unittest", "test_duskdb")
+	run(t, filepath.Join("python", "tests"), env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fixture.py")
+}
+
+// venv is a Python with what the tests need, in the cache of the tests with
+// real clients. A file says that it is whole.
+func venv(t *testing.T) string {
+	t.Helper()
+	cache := os.Getenv("DUSKDB_COMPAT_CACHE")
+	if cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(dir, "duskdb-compat")
+	}
+	requirements, err := filepath.Abs(filepath.Join("python", "tests", "requirements.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(requirements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(text)
+	dir := filepath.Join(cache, "packages-python-"+hex.EncodeToString(sum[:6]))
+	python := filepath.Join(dir, "bin", "python")
+	if _, err := os.Stat(filepath.Join(dir, "whole")); err == nil {
+		return python
+	}
+	run(t, ".", nil, "python3", "-m", "venv", dir)
+	run(t, ".", nil, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
+	if err := os.WriteFile(filepath.Join(dir, "whole"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return python
+}

@@ -1,0 +1,7 @@
+"""The fixtures, as a project names them."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+pytest_plugins = ["duskdb_pytest"]
