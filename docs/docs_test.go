@@ -1,0 +1,164 @@
+// Package docs_test runs the code blocks of the documentation that are marked
+// "runnable": what the pages say is tried word by word.
+//
+// A page has one server, whose URI is in DUSKDB_URI. Blocks of sh run in bash,
+// with duskdb on the PATH. Blocks of js run in one mongosh; what a line
+// evaluates to is compared with "// → JSON", or "// → error: TEXT", at its end.
+package docs_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/server"
+)
+
+const limit = 2 * time.Minute
+
+// runnable is a block: its language and its text.
+var runnable = regexp.MustCompile("(?ms)^```(sh|js) runnable\n(.*?)^```$")
+
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages", err)
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "duskdb"), "../cmd/duskdb").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := map[string]string{}
+		for _, m := range runnable.FindAllStringSubmatch(string(text), -1) {
+			blocks[m[1]] += m[2]
+		}
+		for _, language := range []string{"sh", "js"} {
+			if blocks[language] != "" {
+				t.Run(page+"/"+language, func(t *testing.T) { try(t, language, blocks[language], bin) })
+			}
+		}
+	}
+}
+
+// try runs the blocks of one language against a server of their own.
+func try(t *testing.T, language, text, bin string) {
+	var args []string
+	if language == "sh" {
+		args = []string{"bash", "-euo", "pipefail", "-c", text}
+	} else {
+		args = append(mongosh(t), "--file", script(t, text))
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		t.Skip(err)
+	}
+	srv := start(t)
+	if language == "js" {
+		args = append(args, srv.URI())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "DUSKDB_URI="+srv.URI(), "HOME="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// start starts a server whose clock clients may move.
+func start(t *testing.T) *server.Server {
+	t.Helper()
+	srv, err := server.New(server.Config{TestClock: true, DBPath: filepath.Join(t.TempDir(), "data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = srv.Close(context.Background()) })
+	if err := srv.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return srv
+}
+
+// mongosh is the shell: that of the tests with real clients, from their cache,
+// or one that is installed.
+func mongosh(t *testing.T) []string {
+	t.Helper()
+	cache := os.Getenv("DUSKDB_COMPAT_CACHE")
+	if dir, err := os.UserCacheDir(); cache == "" && err == nil {
+		cache = filepath.Join(dir, "duskdb-compat")
+	}
+	flags := []string{"--quiet", "--norc"}
+	found, _ := filepath.Glob(filepath.Join(cache, "node-*", "node_modules", "mongosh", "bin", "mongosh.js"))
+	if len(found) > 0 {
+		return append([]string{"node", found[0]}, flags...)
+	}
+	if _, err := exec.LookPath("mongosh"); err != nil {
+		t.Skip("mongosh is neither installed nor in the cache of compat_tests")
+	}
+	return append([]string{"mongosh"}, flags...)
+}
+
+const prelude = `function same(line, got, want) {
+  const have = JSON.stringify(got);
+  if (have !== want) throw new Error(line + ': got ' + have + ', the page says ' + want);
+}
+function fails(line, what, text) {
+  try { what(); } catch (err) { if (String(err.message).includes(text)) return; throw err; }
+  throw new Error(line + ': did not fail');
+}
+`
+
+// script writes the blocks with their claims turned into checks.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(prelude)
+	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {
+		code, want, claim := strings.Cut(s.Text(), " // → ")
+		line, _ := json.Marshal(code)
+		if message, fails := strings.CutPrefix(want, "error:"); fails {
+			quoted, _ := json.Marshal(strings.TrimSpace(message))
+			fmt.Fprintf(&b, "fails(%s, () => %s, %s)\n", line, code, quoted)
+		} else if claim {
+			quoted, _ := json.Marshal(want)
+			fmt.Fprintf(&b, "same(%s, %s, %s)\n", line, code, quoted)
+		} else {
+			b.WriteString(code + "\n")
+		}
+	}
+	path := filepath.Join(t.TempDir(), "page.js")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Links between the pages, and to files of the repository, lead somewhere.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	pages, _ := filepath.Glob("*.md")
+	for _, page := range append(pages, "../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
