@@ -46,6 +46,15 @@ func NewConn(c io.ReadWriteCloser) *Conn { return &Conn{conn: c, client: wire.Ne
 // Close closes the connection.
 func (c *Conn) Close() error { return c.conn.Close() }
 
+// SetDeadline says until when commands may take, if the connection is one of a
+// network.
+func (c *Conn) SetDeadline(t time.Time) error {
+	if nc, ok := c.conn.(net.Conn); ok {
+		return nc.SetDeadline(t)
+	}
+	return nil
+}
+
 // Run sends a command and returns the reply.
 func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, error) {
 	msg, err := c.client.RoundTrip(command, sequences...)

@@ -1,24 +1,21 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/server"
+	"github.com/duskdb/duskdb/transfer"
 	"github.com/duskdb/duskdb/value"
-	"github.com/duskdb/duskdb/wire"
 )
 
 // backupCmd has a running server write a copy of its data.
 type backupCmd struct {
-	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"The server, without access control; one that wants a login takes the command {duskBackup: 1, path: …} from any client."`
+	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"Connection string: mongodb://user:password@host:port/?options."`
 	Out     string        `required:"" help:"Directory to write to, on the server's machine; it must not exist."`
 	Timeout time.Duration `default:"1h" help:"How long it may take."`
 }
@@ -40,15 +37,7 @@ func (b *backupCmd) Run() error {
 
 // ask runs one command on a server and returns a reply that says ok.
 func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error) {
-	addr := strings.TrimPrefix(uri, "mongodb://")
-	addr, _, _ = strings.Cut(addr, "/")
-	if strings.Contains(addr, "@") {
-		return nil, errors.New("logging in is not supported here: run the command with a client")
-	}
-	if !strings.Contains(addr, ":") {
-		addr += ":27017"
-	}
-	conn, err := net.DialTimeout("tcp", addr, timeout)
+	conn, err := transfer.Dial(uri, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +45,7 @@ func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error
 	if err := conn.SetDeadline(clock.System().Now().Add(timeout)); err != nil {
 		return nil, err
 	}
-	reply, err := wire.NewClient(conn).RoundTrip(command)
-	if err != nil {
-		return nil, err
-	}
-	if !reply.Body.Lookup("ok").Truthy() {
-		return nil, errors.New(reply.Body.Lookup("errmsg").Str())
-	}
-	return reply.Body.Clone(), nil
+	return conn.Run(command)
 }
 
 // restoreCmd makes a data directory of a backup.
