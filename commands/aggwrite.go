@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -31,8 +32,37 @@ func (h *host) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	case m.capped:
 		return nil, mongoerr.Newf(17152, "namespace '%s' is capped so it can't be used for $out", ns)
 	}
-	o := &outWriter{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: "tmp.agg_out." + strconv.FormatInt(int64(h.x.running().svc.outs.Add(1)), 10)}}
+	o := &outWriter{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(int64(h.x.running().svc.outs.Add(1)), 10)}}
 	return o, o.create(old)
+}
+
+// outPrefix begins the names of the collections that $out writes into.
+const outPrefix = "tmp.agg_out."
+
+// dropLeftOvers drops what an $out left behind that did not end before the
+// server did.
+func (s *Service) dropLeftOvers() error {
+	left := func(tx storage.Tx) (list []storage.Namespace) {
+		for _, info := range tx.Collections("") {
+			if strings.HasPrefix(strings.TrimPrefix(info.Namespace.Coll, bucketsPrefix), outPrefix) {
+				list = append(list, info.Namespace)
+			}
+		}
+		return list
+	}
+	var list []storage.Namespace
+	err := s.engine.View(s.background, func(tx storage.Tx) error { list = left(tx); return nil })
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return s.engine.Update(s.background, func(tx storage.Tx) error {
+		for _, ns := range left(tx) {
+			if err := tx.Drop(ns); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // outWriter buffers documents and writes them in chunks.

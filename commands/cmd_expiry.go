@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -184,14 +185,14 @@ func (c *Call) appendForecasts(ns storage.Namespace, h ttl.Horizon) error {
 				name = name[len(bucketsPrefix):]
 			}
 			found = found || name == ns.Coll
-			if m.rules == nil || ns.Coll != "" && name != ns.Coll {
+			if m.rules == nil && !m.isQueue || ns.Coll != "" && name != ns.Coll {
 				continue
 			}
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
 				return err
 			}
-			forecasts, err := m.rules.Forecast(coll, h)
+			forecasts, err := m.forecast(coll, h)
 			if err != nil {
 				return err
 			}
@@ -222,4 +223,12 @@ func (c *Call) appendForecasts(ns storage.Namespace, h ttl.Horizon) error {
 	}
 	b.End()
 	return nil
+}
+
+// forecast looks ahead for all that expires in a collection.
+func (m *collectionMeta) forecast(coll storage.Collection, h ttl.Horizon) ([]ttl.Forecast, error) {
+	if m.isQueue {
+		return queue.Forecast(coll, h)
+	}
+	return m.rules.Forecast(coll, h)
 }

@@ -237,7 +237,7 @@ func (h *host) outTimeSeries(ns storage.Namespace, old *storage.Info, t agg.OutT
 		expire = metaOf(old).expireAfter
 	}
 	c := h.x.running()
-	o := &outSeries{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: "tmp.agg_out." + strconv.FormatInt(c.svc.outs.Add(1), 10)}, series: series}
+	o := &outSeries{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(c.svc.outs.Add(1), 10)}, series: series}
 	plan, err := seriesCreation(o.temp, series, expire, metaOf(old).collation)
 	if err != nil {
 		return nil, err

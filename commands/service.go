@@ -128,7 +128,7 @@ func New(o Options) (*Service, error) {
 	if err := s.openLog(); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.dropLeftOvers()
 }
 
 // buildTable collects the families of commands into one sorted table.
