@@ -173,30 +173,36 @@ func explainDistinct(c *Call, body value.Doc, verbosity string) error {
 	return e.append(body)
 }
 
+// onlyStatement is the one statement of a write that is explained.
+func onlyStatement(command, name string, statements array) (value.Doc, error) {
+	list, err := arrayDocs(command, name, statements)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 1 {
+		return nil, mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1")
+	}
+	return list[0], nil
+}
+
 func explainUpdate(c *Call, body value.Doc, verbosity string) error {
 	var a updateArgs
 	if err := updateSpec.decode(body, &a); err != nil {
 		return err
 	}
-	list, err := arrayDocs("update", "updates", a.Updates)
+	statement, err := onlyStatement("update", "updates", a.Updates)
 	if err != nil {
 		return err
 	}
-	if len(list) != 1 {
-		return mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1")
-	}
 	var s updateStatementArgs
-	if err := updateStatementSpec.decodeNested("update.updates", list[0], &s); err != nil {
+	if err := updateStatementSpec.decodeNested("update.updates", statement, &s); err != nil {
 		return err
 	}
 	ns, err := c.namespaceOf(a.Update)
 	if err != nil {
 		return err
 	}
-	m := modification{
-		ns: ns, filter: s.Q, update: s.U, constants: s.C, let: a.Let, multi: bool(s.Multi), upsert: bool(s.Upsert),
-		collation: s.Collation, arrayFilters: s.ArrayFilters, hint: s.Hint, sort: s.Sort,
-	}
+	m := s.modification(ns, a.Let)
 	return c.explainWrite(&m, "UPDATE", body, verbosity)
 }
 
@@ -205,15 +211,12 @@ func explainDelete(c *Call, body value.Doc, verbosity string) error {
 	if err := deleteSpec.decode(body, &a); err != nil {
 		return err
 	}
-	list, err := arrayDocs("delete", "deletes", a.Deletes)
+	statement, err := onlyStatement("delete", "deletes", a.Deletes)
 	if err != nil {
 		return err
 	}
-	if len(list) != 1 {
-		return mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1")
-	}
 	var s deleteStatementArgs
-	if err := deleteStatementSpec.decodeNested("delete.deletes", list[0], &s); err != nil {
+	if err := deleteStatementSpec.decodeNested("delete.deletes", statement, &s); err != nil {
 		return err
 	}
 	ns, err := c.namespaceOf(a.Delete)

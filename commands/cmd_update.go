@@ -135,11 +135,17 @@ func (c *Call) updateStatement(w *batchWrite, s *updateStatementArgs, let value.
 	if err := c.checkSingle(s.Multi, "multi=true"); err != nil {
 		return updated{}, err
 	}
-	m := modification{
-		ns: w.ns, filter: s.Q, update: s.U, constants: s.C, let: let, multi: s.Multi, upsert: s.Upsert,
-		collation: s.Collation, arrayFilters: s.ArrayFilters, hint: s.Hint, sort: s.Sort, bypass: w.bypass,
-	}
+	m := s.modification(w.ns, let)
+	m.bypass = w.bypass
 	return c.modify(&m)
+}
+
+// modification is what the statement asks for.
+func (s *updateStatementArgs) modification(ns storage.Namespace, let value.Doc) modification {
+	return modification{
+		ns: ns, filter: s.Q, update: s.U, constants: s.C, let: let, multi: s.Multi, upsert: s.Upsert,
+		collation: s.Collation, arrayFilters: s.ArrayFilters, hint: s.Hint, sort: s.Sort,
+	}
 }
 
 // modification is one update statement, whatever command it came with.
