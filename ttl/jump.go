@@ -56,10 +56,7 @@ func (m *Monitor) passAfterJump(ctx context.Context) {
 	m.mu.Lock()
 	left := sleep - m.elapsed()
 	m.mu.Unlock()
-	if left > 0 || ctx.Err() != nil || !m.tryPass(ctx) {
-		return
+	if left <= 0 && ctx.Err() == nil {
+		m.tryPass(ctx)
 	}
-	m.mu.Lock()
-	m.ran = true
-	m.mu.Unlock()
 }

@@ -36,7 +36,7 @@ type Monitor struct {
 	slept   time.Time     // when the sleep began
 	skipped time.Duration // distance of jumps that the sleep does not count
 	seen    time.Time     // the clock before the last jump
-	ran     bool          // a pass ran because of the last jump
+	ran     bool          // a pass ran since the last jump began
 	last    Result
 }
 
@@ -117,26 +117,28 @@ func (m *Monitor) ParametersChanged() {
 }
 
 // passIfDue runs a pass if the sleep is over, and begins the next sleep.
-func (m *Monitor) passIfDue(ctx context.Context) (ran bool) {
+func (m *Monitor) passIfDue(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()
-	if m.left() > 0 || ctx.Err() != nil {
-		return false
+	if m.left() <= 0 && ctx.Err() == nil {
+		m.tryPass(ctx)
 	}
-	return m.tryPass(ctx)
 }
 
-// tryPass runs a pass unless that is forbidden at present. The caller holds
-// passing.
-func (m *Monitor) tryPass(ctx context.Context) bool {
+// tryPass runs a pass unless that is forbidden at present. After a jump it is
+// called by the sleep, whose timer has fired, or by the jump, whichever comes
+// first. The caller holds passing.
+func (m *Monitor) tryPass(ctx context.Context) {
 	if !m.host.Parameters().Enabled || m.host.Locked() {
 		m.sleep()
-		return false
+		return
 	}
 	if _, err := m.pass(ctx, All); err != nil && ctx.Err() == nil {
 		m.log.Error().Err(err).Msg("Expiration pass failed")
 	}
-	return true
+	m.mu.Lock()
+	m.ran = true
+	m.mu.Unlock()
 }
 
 // left is what remains of the running sleep. It waits for jumps that must

@@ -63,6 +63,19 @@ func TestJump(t *testing.T) {
 	checkErr(t, "disabled", err, 72, "ttlMonitorEnabled")
 }
 
+// The sleep's own timer may see the move before the jump does.
+func TestJumpBehindTimer(t *testing.T) {
+	h, c := newFakeHost(), clock.NewManual(t0)
+	var m *Monitor
+	first := c.OnJump(func(time.Time) { m.passIfDue(context.Background()) })
+	defer first()
+	m = running(t, h, c)
+	ran, err := m.Jump(func() error { return c.Advance(time.Minute) }, true)
+	if err != nil || !ran || passes(m) != 1 {
+		t.Errorf("ran %v, %d passes, %v; want true, 1", ran, passes(m), err)
+	}
+}
+
 // A move of the clock that knows nothing of the monitor.
 func TestAdvance(t *testing.T) {
 	h, c := newFakeHost(), clock.NewManual(t0)

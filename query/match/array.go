@@ -102,6 +102,8 @@ func appendBare(b *value.Builder, n Node) {
 		for _, c := range n.Nodes {
 			appendBare(b, c)
 		}
+	case *Constant: // $alwaysFalse and $alwaysTrue are no operators on a value
+		b.StartArray(map[bool]string{false: "$in", true: "$nin"}[n.Result]).End()
 	default:
 		n.appendTo(b)
 	}

@@ -76,6 +76,7 @@ func TestParsed(t *testing.T) {
 		{`{a: {$exists: false}}`, `{ a: { $not: { $exists: true } } }`},
 		{`{a: {$elemMatch: {b: 1}}}`, `{ a: { $elemMatch: { b: { $eq: 1 } } } }`},
 		{`{a: {$elemMatch: {$gt: 1, $lt: 3}}}`, `{ a: { $elemMatch: { $gt: 1, $lt: 3 } } }`},
+		{`{a: {$elemMatch: {$not: {$all: []}}}}`, `{ a: { $elemMatch: { $not: { $in: [] } } } }`},
 		{`{a: {$regex: "x", $options: "i"}}`, `{ a: { $regex: "x", $options: "i" } }`},
 	}
 	for _, c := range cases {
