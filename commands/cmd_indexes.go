@@ -158,14 +158,17 @@ func (c *Call) parseIndexes(info *storage.Info, given []value.Doc) (storage.Name
 
 // addIndex builds one index over what is there.
 func (c *Call) addIndex(tx storage.Tx, ns storage.Namespace, spec *index.Spec) error {
-	err := tx.CreateIndex(ns, spec.Stored())
+	coll, err := tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	if err := c.svc.memory.admitEntries(coll.Count()); err != nil {
+		return err
+	}
+	err = tx.CreateIndex(ns, spec.Stored())
 	var dup *storage.DuplicateKeyError
 	if !errors.As(err, &dup) {
 		return err
-	}
-	coll, openErr := tx.Collection(ns)
-	if openErr != nil {
-		return openErr
 	}
 	r, _ := coll.Get(dup.Existing)
 	keyValue := spec.KeyValue(r.Doc, dup.Key)

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -41,6 +42,33 @@ func TestProfileLevels(t *testing.T) {
 	}
 	if reply := h.runOn("other", relaxed(`{profile: -1}`)); reply.Lookup("was").Int32() != 0 {
 		t.Errorf("the level of another database is %s", reply)
+	}
+}
+
+// TestInitialProfiling: --profile, --slowms and --slowOpSampleRate hold for
+// every database until a client says otherwise.
+func TestInitialProfiling(t *testing.T) {
+	h := newHarnessWith(t, Options{Profiling: &Profiling{Level: 2, SlowMS: 5, SampleRate: 0.5}})
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	if op := h.profiled().Lookup("op").Str(); op != "insert" {
+		t.Errorf("the profile ends with %s", op)
+	}
+	if got, want := h.run(`{profile: 0}`), relaxed(`{was: 2, slowms: 5, sampleRate: 0.5, ok: 1.0}`); got.String() != want.String() {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if was := h.run(`{profile: -1}`).Lookup("was").Int32(); was != 0 {
+		t.Errorf("switched off, the level is %d", was)
+	}
+	if was := h.runOn("other", relaxed(`{profile: -1}`)).Lookup("was").Int32(); was != 2 {
+		t.Errorf("the level of another database is %d", was)
+	}
+	if was := h.runOn("local", relaxed(`{profile: -1}`)).Lookup("was").Int32(); was != 0 {
+		t.Errorf("the level of local is %d", was)
+	}
+	for _, bad := range []Profiling{{Level: 3, SampleRate: 1}, {Level: -1, SampleRate: 1}, {SampleRate: 1.5}, {SampleRate: math.NaN()}} {
+		if err := bad.check(); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ type memoryGuard struct {
 // the trees and of the _id index.
 const recordCost = 300
 
+// entryCost is about what an entry of an index takes.
+const entryCost = 100
+
 // gcPause is the least time between collections that the guard asks for. A
 // server at its limit must not spend its time looking for garbage.
 const gcPause = 500 * time.Millisecond
@@ -55,10 +58,19 @@ func heapInUse() int64 {
 
 // admit asks for room for a record of n bytes.
 func (g *memoryGuard) admit(n int) error {
-	if g.limit <= 0 || n <= 0 {
+	if n <= 0 {
 		return nil
 	}
-	cost := int64(n) + recordCost
+	return g.reserve(int64(n) + recordCost)
+}
+
+// admitEntries asks for room for an index with n entries.
+func (g *memoryGuard) admitEntries(n int64) error { return g.reserve(n * entryCost) }
+
+func (g *memoryGuard) reserve(cost int64) error {
+	if g.limit <= 0 || cost == 0 {
+		return nil
+	}
 	if g.used.Add(cost) <= g.limit-g.limit/8 {
 		return nil
 	}

@@ -98,6 +98,40 @@ func TestMemoryLimit(t *testing.T) {
 	h.ok(`{"insert": "c", "documents": [{"_id": 3}]}`)
 }
 
+// TestMemoryLimitOfIndexes: an index over many documents fails before it is
+// built, one over none is made.
+func TestMemoryLimitOfIndexes(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1, "a": 1}, {"_id": 2, "a": 2}]}`)
+	heap := &fakeHeap{live: 100 << 20}
+	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.fails(146, `{"createIndexes": "c", "indexes": [{"name": "a", "key": {"a": 1}}]}`)
+	if n := len(docs(h.ok(`{"listIndexes": "c"}`))); n != 1 {
+		t.Errorf("%d indexes", n)
+	}
+	h.ok(`{"createIndexes": "d", "indexes": [{"name": "a", "key": {"a": 1}}]}`)
+	heap.live = 1 << 20
+	h.ok(`{"createIndexes": "c", "indexes": [{"name": "a", "key": {"a": 1}}]}`)
+}
+
+// TestMemoryLimitOfQueues: nothing is sent any more, what is there can be
+// received and settled.
+func TestMemoryLimitOfQueues(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"create": "q", "messageQueue": {}}`)
+	h.ok(`{"mqSend": "q", "messages": [{"body": 1}]}`)
+	heap := &fakeHeap{live: 100 << 20}
+	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.fails(146, `{"mqSend": "q", "messages": [{"body": 2}]}`)
+	m := h.ok(`{"mqReceive": "q"}`).Lookup("messages").Doc()
+	_, first := m.First()
+	if first.Doc().Lookup("body").Int32() != 1 {
+		t.Fatalf("received %s", m)
+	}
+	heap.live = 1 << 20
+	h.ok(`{"mqSend": "q", "messages": [{"body": 2}]}`)
+}
+
 func TestCursorCap(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)

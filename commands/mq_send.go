@@ -28,6 +28,9 @@ func runMQSend(c *Call) error {
 		if d, err = c.prepareInsert(d); err != nil {
 			return err
 		}
+		if err := c.svc.memory.admit(len(d)); err != nil {
+			return err
+		}
 		docs = append(docs, d)
 	}
 	numbers, err := c.svc.queues.Send(c.ctx, callStore{c}, ref, docs, c.now)

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -19,7 +20,8 @@ import (
 // system.profile, and which to the log as slow. A database has a level and a
 // filter; what counts as slow holds for the server.
 type profiler struct {
-	mu        sync.Mutex // writers
+	mu        sync.Mutex     // writers
+	initial   profileSetting // of databases that are not in the map
 	slowMS    atomic.Int64
 	sample    atomic.Uint64 // bits of the share of slow operations that count
 	databases atomic.Pointer[map[string]profileSetting]
@@ -35,17 +37,49 @@ type profileSetting struct {
 // defaultSlowMS is what counts as slow unless set, as in mongod.
 const defaultSlowMS = 100
 
-func newProfiler() *profiler {
-	p := &profiler{}
-	p.slowMS.Store(defaultSlowMS)
-	p.setSample(1)
+// Profiling is what the server profiles and logs before a client changes it.
+type Profiling struct {
+	Level      int     // of every database: 0 off, 1 slow operations, 2 all
+	SlowMS     int64   // milliseconds from which an operation is slow
+	SampleRate float64 // share of the slow operations that count, 0 to 1
+}
+
+func (p *Profiling) check() error {
+	switch {
+	case p == nil:
+	case p.Level < 0 || p.Level > 2:
+		return fmt.Errorf("the level of profiling must be 0, 1 or 2, not %d", p.Level)
+	case !(p.SampleRate >= 0 && p.SampleRate <= 1):
+		return fmt.Errorf("the sample rate of slow operations must be between 0 and 1, not %v", p.SampleRate)
+	}
+	return nil
+}
+
+func newProfiler(first *Profiling) *profiler {
+	if first == nil {
+		first = &Profiling{SlowMS: defaultSlowMS, SampleRate: 1}
+	}
+	p := &profiler{initial: profileSetting{level: int32(first.Level)}}
+	p.slowMS.Store(first.SlowMS)
+	p.setSample(first.SampleRate)
 	p.databases.Store(&map[string]profileSetting{})
 	return p
 }
 
-func (p *profiler) setSample(rate float64)      { p.sample.Store(math.Float64bits(rate)) }
-func (p *profiler) sampleRate() float64         { return math.Float64frombits(p.sample.Load()) }
-func (p *profiler) of(db string) profileSetting { return (*p.databases.Load())[db] }
+func (p *profiler) setSample(rate float64) { p.sample.Store(math.Float64bits(rate)) }
+func (p *profiler) sampleRate() float64    { return math.Float64frombits(p.sample.Load()) }
+
+// of returns the profiling of a database. Those of the server itself are not
+// profiled unless a client says so.
+func (p *profiler) of(db string) profileSetting {
+	if s, ok := (*p.databases.Load())[db]; ok || p.initial.level == 0 {
+		return s
+	}
+	if db == "local" || db == "config" {
+		return profileSetting{}
+	}
+	return p.initial
+}
 
 // set changes the profiling of a database.
 func (p *profiler) set(db string, s profileSetting) {

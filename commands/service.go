@@ -46,6 +46,7 @@ type Options struct {
 	DuskDB     string            // version of DuskDB itself
 	Lines      *LogLines         // the recent log, for getLog
 	RotateLog  func() error      // begins a new log file; nil: the log goes to no file
+	Profiling  *Profiling        // of every database at first; nil: none but slow operations in the log
 	Warnings   []string          // startup warnings, for getLog
 	Security   Security          // who may use the server
 	Memory     int64             // bytes that the data may grow to; 0: no limit
@@ -112,9 +113,12 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), profiler: newProfiler(), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
+	if err := o.Profiling.check(); err != nil {
+		return nil, err
+	}
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {
 		return nil, err

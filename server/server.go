@@ -43,6 +43,10 @@ const MongoDBVersion = commands.ServerVersion
 // Memory is the DBPath of a server that keeps nothing on disk.
 const Memory = ":memory:"
 
+// Profiling is which operations are profiled and logged before a client says
+// otherwise.
+type Profiling = commands.Profiling
+
 // Config says how a server runs. The zero value is a server on a free port
 // of the loopback interface with its data in memory.
 type Config struct {
@@ -87,6 +91,11 @@ type Config struct {
 	Argv    []string  // the command line, for getCmdLineOpts
 	Parsed  value.Doc
 	Version string // DuskDB's own
+	// RotateLog begins a new log file; nil: the log goes to none.
+	RotateLog func() error
+	// Profiling is what the profiler begins with; nil: off, with operations of
+	// 100 ms in the log.
+	Profiling *Profiling
 	// Auth demands that clients log in. Before there is any user, clients on
 	// this machine may make the first one.
 	Auth bool
@@ -161,7 +170,7 @@ func New(cfg Config) (*Server, error) {
 		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
 		Memory: memory, MaxConns: cfg.MaxConns, Warnings: warnings,
-		Security: s.security(),
+		Security: s.security(), RotateLog: cfg.RotateLog, Profiling: cfg.Profiling,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.engine.Close())

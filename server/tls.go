@@ -3,12 +3,10 @@ package server
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -30,7 +28,12 @@ const (
 type TLS struct {
 	Mode               string // "": disabled
 	CertificateKeyFile string // PEM with the server's certificate and its key
-	CAFile             string // PEM with who may sign clients' certificates; "": clients need none
+	// CertificateKeyFilePassword decrypts the key; "": it is not encrypted.
+	CertificateKeyFilePassword string
+	CAFile                     string // PEM with who may sign clients' certificates; "": clients need none
+	// CRLFile is a PEM file with the certificates that the authorities of
+	// CAFile have revoked; "": none.
+	CRLFile string
 	// AllowConnectionsWithoutCertificates lets clients in that have no
 	// certificate although there is a CAFile.
 	AllowConnectionsWithoutCertificates bool
@@ -68,55 +71,6 @@ func (c *certificates) reload() error {
 		return err
 	}
 	c.current.Store(cfg)
-	return nil
-}
-
-func (t *TLS) load() (*tls.Config, error) {
-	if t.CertificateKeyFile == "" {
-		return nil, errors.New("need tlsCertificateKeyFile when TLS is enabled")
-	}
-	cert, err := tls.LoadX509KeyPair(t.CertificateKeyFile, t.CertificateKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("cannot use the certificate of %s: %w", t.CertificateKeyFile, err)
-	}
-	cfg := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13}
-	if err := t.disable(cfg); err != nil {
-		return nil, err
-	}
-	if t.CAFile == "" {
-		return cfg, nil
-	}
-	pem, err := os.ReadFile(t.CAFile)
-	if err != nil {
-		return nil, err
-	}
-	cfg.ClientCAs = x509.NewCertPool()
-	if !cfg.ClientCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("no certificate in %s", t.CAFile)
-	}
-	cfg.ClientAuth = tls.RequireAndVerifyClientCert
-	if t.AllowConnectionsWithoutCertificates {
-		cfg.ClientAuth = tls.VerifyClientCertIfGiven
-	}
-	return cfg, nil
-}
-
-// disable takes versions away.
-func (t *TLS) disable(cfg *tls.Config) error {
-	for _, name := range t.DisabledProtocols {
-		switch name {
-		case "none", "noTLS1_0", "noTLS1_1", "TLS1_0", "TLS1_1":
-		case "TLS1_2":
-			cfg.MinVersion = tls.VersionTLS13
-		case "TLS1_3":
-			cfg.MaxVersion = tls.VersionTLS12
-		default:
-			return fmt.Errorf("unrecognized disabledProtocols '%s'", name)
-		}
-	}
-	if cfg.MinVersion > cfg.MaxVersion {
-		return errors.New("all supported TLS versions are disabled")
-	}
 	return nil
 }
 

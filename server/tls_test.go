@@ -36,7 +36,7 @@ func newAuthority(t *testing.T) *authority {
 	a := &authority{t: t, dir: t.TempDir(), pool: x509.NewCertPool()}
 	a.key = newKey(t)
 	template := certificate(pkix.Name{CommonName: "Test CA"})
-	template.IsCA, template.KeyUsage, template.BasicConstraintsValid = true, x509.KeyUsageCertSign, true
+	template.IsCA, template.KeyUsage, template.BasicConstraintsValid = true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign, true
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
 	if err != nil {
 		t.Fatal(err)

@@ -33,10 +33,12 @@ type configFile struct {
 	SystemLog struct {
 		Path        *string `yaml:"path"`
 		LogAppend   bool    `yaml:"logAppend"`
+		LogRotate   string  `yaml:"logRotate"`
 		Destination string  `yaml:"destination"`
 		Quiet       bool    `yaml:"quiet"`
 		Verbosity   *int    `yaml:"verbosity"`
 	} `yaml:"systemLog"`
+	Profiling    profilingFile  `yaml:"operationProfiling"`
 	SetParameter map[string]any `yaml:"setParameter"`
 	DuskDB       struct {
 		TestClock bool   `yaml:"testClock"`
@@ -46,6 +48,16 @@ type configFile struct {
 		MetricsPort int    `yaml:"metricsPort"`
 	} `yaml:"duskdb"`
 }
+
+// profilingFile is the section operationProfiling.
+type profilingFile struct {
+	Mode       string   `yaml:"mode"`
+	SlowMS     *int64   `yaml:"slowOpThresholdMs"`
+	SampleRate *float64 `yaml:"slowOpSampleRate"`
+}
+
+// profilingModes are the levels of the profiler by their names in the file.
+var profilingModes = map[string]int{"": 0, "off": 0, "slowOp": 1, "all": 2}
 
 // applyConfig fills what the command line left at its default from the
 // configuration file.
@@ -63,6 +75,9 @@ func (s *serveCmd) applyConfig() error {
 	d.KnownFields(true)
 	if err := d.Decode(&c); err != nil {
 		return fmt.Errorf("%s: %w", s.Config, err)
+	}
+	if _, known := profilingModes[c.Profiling.Mode]; !known {
+		return fmt.Errorf("%s: bad value for operationProfiling.mode: %s", s.Config, c.Profiling.Mode)
 	}
 	s.merge(&c)
 	return nil
@@ -95,6 +110,9 @@ func (s *serveCmd) merge(c *configFile) {
 		s.LogPath = *c.SystemLog.Path
 	}
 	s.LogAppend = s.LogAppend || c.SystemLog.LogAppend
+	if c.SystemLog.LogRotate != "" && s.LogRotate == "rename" {
+		s.LogRotate = c.SystemLog.LogRotate
+	}
 	s.Quiet = s.Quiet || c.SystemLog.Quiet
 	if c.SystemLog.Verbosity != nil && s.Verbose == 0 {
 		s.Verbose = *c.SystemLog.Verbosity
@@ -103,6 +121,7 @@ func (s *serveCmd) merge(c *configFile) {
 		s.SetParameter = append([]string{fmt.Sprintf("%s=%v", name, c.SetParameter[name])}, s.SetParameter...)
 	}
 	s.Security.merge(c)
+	s.mergeProfiling(&c.Profiling)
 	s.TestClock = s.TestClock || c.DuskDB.TestClock
 	if c.DuskDB.MemoryLimit != "" && s.MemoryLimit == "80%" {
 		s.MemoryLimit = c.DuskDB.MemoryLimit
@@ -112,6 +131,18 @@ func (s *serveCmd) merge(c *configFile) {
 	}
 	if c.DuskDB.LogFormat != "" && s.LogFormat == "auto" {
 		s.LogFormat = c.DuskDB.LogFormat
+	}
+}
+
+func (s *serveCmd) mergeProfiling(c *profilingFile) {
+	if s.Profile == 0 {
+		s.Profile = profilingModes[c.Mode]
+	}
+	if c.SlowMS != nil && s.SlowMS == 100 {
+		s.SlowMS = *c.SlowMS
+	}
+	if c.SampleRate != nil && s.SlowSample == 1 {
+		s.SlowSample = *c.SampleRate
 	}
 }
 

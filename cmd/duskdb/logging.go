@@ -1,30 +1,82 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
+
+	"github.com/duskdb/duskdb/clock"
 )
 
+// logFile is a log in a file that can be exchanged for a new one. It is safe
+// for concurrent use.
+type logFile struct {
+	path   string
+	rename bool // the old file gets another name; else it is opened again
+
+	mu   sync.Mutex
+	file *os.File
+}
+
+const appendToLog = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+
+func openLogFile(path string, appending, rename bool) (*logFile, error) {
+	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	if appending {
+		mode = appendToLog
+	}
+	f, err := os.OpenFile(path, mode, 0o600)
+	return &logFile{path: path, rename: rename, file: f}, err
+}
+
+// Write appends to the log.
+func (l *logFile) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Write(b)
+}
+
+// rotate begins a new file. The old one gets the time into its name, as
+// mongod names it; or the path is opened again, from which another program,
+// such as logrotate, has moved the old file away.
+func (l *logFile) rotate() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rename {
+		old := l.path + "." + clock.System().Now().UTC().Format("2006-01-02T15-04-05")
+		if _, err := os.Lstat(old); err == nil {
+			return fmt.Errorf("%s exists", old)
+		}
+		if err := os.Rename(l.path, old); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(l.path, appendToLog, 0o600)
+	if err != nil {
+		return err // the log goes on in the file that is open
+	}
+	_ = l.file.Close()
+	l.file = f
+	return nil
+}
+
 // logger opens the log: readable on a terminal, JSON lines otherwise. What is
-// logged also goes to lines, as JSON.
-func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, func(), error) {
+// logged also goes to lines, as JSON. The file is nil where the log goes to
+// standard error.
+func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
 	var out io.Writer = os.Stderr
-	closeLog := func() {}
+	var file *logFile
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	if s.LogPath != "" {
-		mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-		if s.LogAppend {
-			mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+		var err error
+		if file, err = openLogFile(s.LogPath, s.LogAppend, s.LogRotate == "rename"); err != nil {
+			return zerolog.Nop(), nil, err
 		}
-		f, err := os.OpenFile(s.LogPath, mode, 0o600)
-		if err != nil {
-			return zerolog.Nop(), closeLog, err
-		}
-		out, terminal = f, false
-		closeLog = func() { _ = f.Close() }
+		out, terminal = file, false
 	}
 	if s.LogFormat == "console" || s.LogFormat == "auto" && terminal {
 		out = zerolog.ConsoleWriter{Out: out, NoColor: !terminal}
@@ -38,5 +90,14 @@ func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, func(), error) {
 	case s.Verbose > 0:
 		level = zerolog.DebugLevel
 	}
-	return zerolog.New(zerolog.MultiLevelWriter(out, lines)).Level(level).With().Timestamp().Logger(), closeLog, nil
+	return zerolog.New(zerolog.MultiLevelWriter(out, lines)).Level(level).With().Timestamp().Logger(), file, nil
+}
+
+// rotateLog is logRotate for those who send a signal.
+func rotateLog(file *logFile, log zerolog.Logger) {
+	if err := file.rotate(); err != nil {
+		log.Error().Err(err).Msg("Failed to rotate the log")
+		return
+	}
+	log.Info().Msg("Log rotated")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,6 +20,8 @@ type security struct {
 	TLSMode            string `name:"tlsMode" enum:"disabled,allowTLS,preferTLS,requireTLS" default:"disabled" help:"TLS: disabled, allowTLS, preferTLS or requireTLS."`
 	TLSCertificate     string `name:"tlsCertificateKeyFile" help:"PEM file with the certificate of the server and its key."`
 	TLSCA              string `name:"tlsCAFile" help:"PEM file with the authorities that sign certificates of clients."`
+	TLSPassword        string `name:"tlsCertificateKeyFilePassword" help:"Password of the key, if it is encrypted (PKCS #8)."`
+	TLSCRL             string `name:"tlsCRLFile" help:"PEM file with lists of revoked certificates of clients, signed by the authorities of tlsCAFile."`
 	TLSAllowWithout    bool   `name:"tlsAllowConnectionsWithoutCertificates" help:"Let clients in that have no certificate."`
 	TLSDisabledVersion string `name:"tlsDisabledProtocols" help:"Versions of TLS not to speak, comma separated: TLS1_2, TLS1_3."`
 }
@@ -27,7 +30,9 @@ type security struct {
 type tlsFile struct {
 	Mode               string `yaml:"mode"`
 	CertificateKeyFile string `yaml:"certificateKeyFile"`
+	KeyPassword        string `yaml:"certificateKeyFilePassword"`
 	CAFile             string `yaml:"CAFile"`
+	CRLFile            string `yaml:"CRLFile"`
 	AllowWithout       bool   `yaml:"allowConnectionsWithoutCertificates"`
 	DisabledProtocols  string `yaml:"disabledProtocols"`
 }
@@ -42,7 +47,7 @@ func (s *security) merge(c *configFile) {
 	for _, f := range []struct {
 		flag *string
 		file string
-	}{{&s.TLSCertificate, t.CertificateKeyFile}, {&s.TLSCA, t.CAFile}, {&s.TLSDisabledVersion, t.DisabledProtocols}} {
+	}{{&s.TLSCertificate, t.CertificateKeyFile}, {&s.TLSCA, t.CAFile}, {&s.TLSDisabledVersion, t.DisabledProtocols}, {&s.TLSPassword, t.KeyPassword}, {&s.TLSCRL, t.CRLFile}} {
 		if *f.flag == "" {
 			*f.flag = f.file
 		}
@@ -68,6 +73,7 @@ func (s *security) apply(cfg *server.Config) (err error) {
 	cfg.Auth = (s.Auth || cfg.RootUser != "") && !s.NoAuth
 	cfg.TLS = server.TLS{
 		Mode: s.TLSMode, CertificateKeyFile: s.TLSCertificate, CAFile: s.TLSCA,
+		CertificateKeyFilePassword: s.TLSPassword, CRLFile: s.TLSCRL,
 		AllowConnectionsWithoutCertificates: s.TLSAllowWithout, DisabledProtocols: list(s.TLSDisabledVersion),
 	}
 	return nil
@@ -99,6 +105,24 @@ func fromEnvironment(name string) (string, error) {
 	return "", nil
 }
 
+// hidden stands for a secret, as in mongod's getCmdLineOpts.
+const hidden = "<password>"
+
+// hideSecrets returns the command line without the passwords in it.
+func hideSecrets(argv []string) []string {
+	const flag = "--tlsCertificateKeyFilePassword"
+	out := slices.Clone(argv)
+	for i, arg := range out {
+		switch {
+		case strings.HasPrefix(arg, flag+"="):
+			out[i] = flag + "=" + hidden
+		case arg == flag && i+1 < len(out):
+			out[i+1] = hidden
+		}
+	}
+	return out
+}
+
 // appendParsed writes what getCmdLineOpts shows. The root user is not among
 // it.
 func (s *security) appendParsed(b *value.Builder) {
@@ -111,6 +135,12 @@ func (s *security) appendParsed(b *value.Builder) {
 	b.StartDocument("tls").String("mode", s.TLSMode).String("certificateKeyFile", s.TLSCertificate)
 	if s.TLSCA != "" {
 		b.String("CAFile", s.TLSCA)
+	}
+	if s.TLSCRL != "" {
+		b.String("CRLFile", s.TLSCRL)
+	}
+	if s.TLSPassword != "" {
+		b.String("certificateKeyFilePassword", hidden)
 	}
 	b.End()
 }

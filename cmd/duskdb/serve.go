@@ -33,9 +33,13 @@ type serveCmd struct {
 	InitDB       string   `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
 	LogPath      string   `name:"logpath" help:"File to log to; default: standard error."`
 	LogAppend    bool     `name:"logappend" help:"Append to the log file instead of starting a new one."`
+	LogRotate    string   `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
 	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
 	Quiet        bool     `help:"Log warnings and errors only."`
 	Verbose      int      `name:"verbose" default:"0" help:"Log more; up to 5. Also -v, -vv, …"`
+	Profile      int      `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
+	SlowMS       int64    `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
+	SlowSample   float64  `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
 	Security     security `embed:""`
 	Config       string   `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
 }
@@ -48,11 +52,10 @@ func (s *serveCmd) Run() error {
 		return err
 	}
 	lines := &server.LogLines{}
-	log, closeLog, err := s.logger(lines)
+	log, file, err := s.logger(lines)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
 	params, err := parseParameters(s.SetParameter)
 	if err != nil {
 		return err
@@ -61,9 +64,15 @@ func (s *serveCmd) Run() error {
 	var once sync.Once
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
-		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: os.Args, Parsed: s.parsed(params), Version: version,
+		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
+		Profiling:  &server.Profiling{Level: s.Profile, SlowMS: s.SlowMS, SampleRate: s.SlowSample},
+	}
+	if file != nil {
+		cfg.RotateLog = file.rotate
+		defer file.file.Close()
+		defer onRotateSignal(func() { rotateLog(file, log) })()
 	}
 	if err := s.Security.apply(&cfg); err != nil {
 		return err
