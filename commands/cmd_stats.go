@@ -190,6 +190,9 @@ func runDBStats(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if views > 0 { // system.views, which has a document for each and an index on _id
+		collections, objects, indexes = collections+1, objects+views, indexes+1
+	}
 	b := c.reply
 	d := func(key string, n int64) { b.Double(key, float64(n/scale)) }
 	b.String("db", c.DB).Int64("collections", collections).Int64("views", views).Int64("objects", objects)

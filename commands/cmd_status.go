@@ -66,8 +66,17 @@ func writeConnections(c *Call, b *value.Builder) {
 func writeGlobalLock(c *Call, b *value.Builder) {
 	b.Int64("totalTime", c.svc.clock.Now().Sub(c.svc.start).Microseconds())
 	b.StartDocument("currentQueue").Int32("total", 0).Int32("readers", 0).Int32("writers", 0).End()
-	n := int32(c.svc.ops.count())
-	b.StartDocument("activeClients").Int32("total", n).Int32("readers", n).Int32("writers", 0).End()
+	var readers, writers int32
+	for _, op := range c.svc.ops.list(false) {
+		switch cmd := c.svc.table[op.name]; {
+		case cmd == nil || cmd.flags&waits != 0:
+		case cmd.flags&writes != 0:
+			writers++
+		default:
+			readers++
+		}
+	}
+	b.StartDocument("activeClients").Int32("total", readers+writers).Int32("readers", readers).Int32("writers", writers).End()
 }
 
 func writeSessions(c *Call, b *value.Builder) {

@@ -142,3 +142,5 @@ var javaClients = installed{
 		return [][]string{{"mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"}}
 	},
 }
+
+var pageClients = installed{name: "pages", files: nodeClients.files, steps: nodeClients.steps}

@@ -1,0 +1,37 @@
+package commands
+
+import "testing"
+
+// Where there are views, mongod keeps them in a collection of their own,
+// which dbStats counts with its index and its documents.
+func TestDBStatsCountsSystemViews(t *testing.T) {
+	h := newHarness(t)
+	check := func(collections, views, objects, indexes int32) {
+		t.Helper()
+		r := h.ok(`{dbStats: 1}`)
+		for name, want := range map[string]int32{"collections": collections, "views": views, "objects": objects, "indexes": indexes} {
+			if got := int32(r.Lookup(name).TruncInt64()); got != want {
+				t.Errorf("%s: %d, want %d", name, got, want)
+			}
+		}
+	}
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	check(1, 0, 1, 1)
+	h.ok(`{create: "v", viewOn: "c", pipeline: []}`)
+	check(2, 1, 2, 2)
+}
+
+// A hello that waits for news of the topology holds no lock: it is no active
+// reader.
+func TestActiveClients(t *testing.T) {
+	h := newHarness(t)
+	body := relaxed(`{hello: 1}`)
+	for _, name := range []string{"hello", "find", "insert"} {
+		h.svc.ops.add(&operation{name: name, body: body})
+	}
+	r := h.ok(`{serverStatus: 1}`).Lookup("globalLock").Doc().Lookup("activeClients").Doc()
+	// find, and serverStatus itself; insert.
+	if r.String() != relaxed(`{total: 3, readers: 2, writers: 1}`).String() {
+		t.Errorf("active clients: %s", r)
+	}
+}
