@@ -101,7 +101,7 @@ func load(tb testing.TB, p *process, workers []*worker, expiry *expiryWorker, d 
 		wg.Go(func() { w.work(p.addr) })
 	}
 	wg.Go(func() { expiry.work(p.addr) })
-	wg.Go(func() { compact(p.addr) })
+	wg.Go(func() { compact(p.addr, "c") })
 	<-time.After(d)
 	p.kill()
 	wg.Wait()
@@ -116,14 +116,14 @@ func load(tb testing.TB, p *process, workers []*worker, expiry *expiryWorker, d 
 var compactions int
 
 // compact compacts the log until the server is gone.
-func compact(addr string) {
+func compact(addr, coll string) {
 	c, err := dial(addr)
 	if err != nil {
 		return
 	}
 	defer c.Close()
 	for {
-		if _, err := c.run("compact", value.String("c"), "force", value.Bool(true)); err != nil {
+		if _, err := c.run("compact", value.String(coll), "force", value.Bool(true)); err != nil {
 			return
 		}
 		compactions++
