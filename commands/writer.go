@@ -76,12 +76,23 @@ func (w *writer) replace(r storage.Record, d value.Doc) error {
 }
 
 // touch refreshes the instant of the last write of a document that an update
-// matched without changing it (semantics.md §7.3).
+// matched without changing it, also while document TTL is off: it counts when
+// the policy is switched on (semantics.md §7.1, §7.3). Within one second
+// there is nothing to refresh.
 func (w *writer) touch(r storage.Record) error {
-	if w.meta.docTTL == nil {
+	if ttl.SameSecond(r.TS, w.c.now) || !w.mayExpire() {
 		return nil
 	}
 	return w.translate(w.coll.Update(r.ID, r.Doc, w.c.now), r.Doc)
+}
+
+// mayExpire tells whether document TTL can be switched on for the collection.
+func (w *writer) mayExpire() bool {
+	switch w.ns.DB {
+	case "admin", "config", "local":
+		return false
+	}
+	return w.meta.kind == ordinary && !w.meta.isQueue && !w.meta.capped
 }
 
 // stripped drops a _ts that a client sent back: with document TTL it is the

@@ -248,3 +248,18 @@ func TestForecast(t *testing.T) {
 	s.fails(26, "", `{expirationStats: "nowhere"}`)
 	s.fails(2, "", `{expirationStats: 1, buckets: 0}`)
 }
+
+// The second of the last write is kept while the policy is off, and any
+// update that matches is a write (semantics.md 7.1, 7.3).
+func TestLastWriteWithoutPolicy(t *testing.T) {
+	s := newScene(t)
+	s.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}, {_id: 3, a: 1}]}`)
+	s.to(50)
+	is(s, "nModified", number(s.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 1}}}, {q: {_id: 2}, u: {$set: {a: 2}}}]}`).Lookup("nModified")), 1)
+	s.to(60)
+	s.ok(`{collMod: "c", documentTtl: {default: 20, exposeTs: true}}`)
+	s.sees("1 2", "c")
+	is(s, "_ts", number(s.first(`{find: "c", filter: {_id: 1}}`).Lookup("_ts")), at(50).Unix())
+	s.to(70)
+	s.sees("", "c")
+}

@@ -89,6 +89,9 @@ func ParseIndexModSeconds(v value.Value, key value.Doc) (int64, error) {
 	return n, nil
 }
 
+// SameSecond reports whether two writes at these instants have the same _ts.
+func SameSecond(a, b int64) bool { return floorSeconds(a) == floorSeconds(b) }
+
 // floorSeconds turns milliseconds into whole seconds, down.
 func floorSeconds(ms int64) int64 {
 	s := ms / 1000
