@@ -19,9 +19,11 @@ func (idIndexer) Attach(*storage.Info) any                                  { re
 
 type idKeys struct{}
 
-func (idKeys) Keys(dst [][]byte, r storage.Record) ([][]byte, bool, error) {
-	return append(dst, value.AppendKey(nil, r.Doc.Lookup("_id"))), false, nil
+func (idKeys) Keys(dst [][]byte, r storage.Record) ([][]byte, storage.Multikey, error) {
+	return append(dst, value.AppendKey(nil, r.Doc.Lookup("_id"))), 0, nil
 }
+func (idKeys) Order(key []byte) []byte { return key }
+
 func (idKeys) Unique() bool { return true }
 
 // fixture is a Manager over an engine in memory.

@@ -127,7 +127,7 @@ func planCollection(coll storage.Collection, info *storage.Info) *plan.Collectio
 			continue
 		}
 		if x := spec.Plan(); x != nil {
-			x.Multikey, x.Entries = stats.Multikey, stats.Entries
+			x.Multikey, x.Entries = plan.Multikey(stats.Multikey), stats.Entries
 			pc.Indexes = append(pc.Indexes, x)
 		}
 	}

@@ -272,7 +272,7 @@ func (w *mergeWriter) find(coll storage.Collection, d value.Doc) (storage.Record
 	if err != nil || len(keys) == 0 {
 		return storage.Record{}, false, err
 	}
-	return coll.Find(w.index, keys[0])
+	return coll.Find(w.index, w.spec.Order(keys[0]))
 }
 
 func (w *mergeWriter) Close() error { return nil }

@@ -308,7 +308,7 @@ func (m *collMod) checkDuplicates(spec *index.Spec) error {
 		ids = nil
 	}
 	err := m.coll.ScanIndex(spec.Name, storage.KeyRange{}, func(key []byte, id storage.RecordID) bool {
-		if string(key) != string(last) {
+		if key = spec.Order(key); string(key) != string(last) {
 			flush()
 			last = append(last[:0], key...)
 		}

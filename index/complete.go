@@ -3,6 +3,7 @@ package index
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/value"
 )
@@ -176,6 +177,7 @@ func Load(full value.Doc) (*Spec, error) {
 		return loadInternal(s, Order(order))
 	}
 	s.Fields, s.Kind = patternFields(s.Key)
+	s.locate()
 	s.IsUnique = s.option("unique").Truthy() || s.IsID()
 	s.PrepareUnique = s.option("prepareUnique").Truthy()
 	s.Sparse = s.option("sparse").Truthy()
@@ -192,6 +194,7 @@ func Load(full value.Doc) (*Spec, error) {
 	if s.Collation != nil {
 		s.collator = s.Collation
 	}
+	s.keepValues()
 	if err := s.loadPartial(); err != nil {
 		return nil, err
 	}
@@ -200,6 +203,27 @@ func Load(full value.Doc) (*Spec, error) {
 	}
 	s.described = s.describe()
 	return s, nil
+}
+
+// locate describes the fields to the planner, with places for arrays.
+func (s *Spec) locate() {
+	s.places = make([]plan.Field, len(s.Fields))
+	for i, f := range s.Fields {
+		s.places[i] = plan.Field{Path: f.Path, Desc: f.Desc, Kind: plan.Kind(f.Kind)}
+	}
+	plan.SetPlaces(s.places)
+}
+
+// keepValues decides whether keys get tails, so that values can be read from
+// them.
+func (s *Spec) keepValues() {
+	if s.Kind != Plain || s.collator != nil {
+		return
+	}
+	s.descending = make([]bool, len(s.Fields))
+	for i := range s.Fields {
+		s.descending[i] = s.Fields[i].Desc
+	}
 }
 
 func (s *Spec) loadPartial() (err error) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -69,7 +70,7 @@ func TestIndexCorners(t *testing.T) {
 				t.Errorf("%s does not match %s", tt.filter, tt.doc)
 			}
 			checkPlan(t, st, m, p, s)
-			st.multikey = true
+			st.multikey = ^storage.Multikey(0)
 		}
 	}
 }

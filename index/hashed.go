@@ -2,20 +2,21 @@ package index
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
 
 // hashedRows makes the entry of a hashed index. Arrays are refused anywhere
 // on the way of any hashed field; ordinary fields of a compound hashed index
 // may not meet one either.
-func (s *Spec) hashedRows(d value.Doc, yield func(row)) (multikey bool, err error) {
+func (s *Spec) hashedRows(d value.Doc, yield func(row)) (multikey plan.Multikey, err error) {
 	out := make(row, len(s.Fields))
 	missing := 0
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		v, plain := scalarAt(d, f.path)
 		if !plain {
-			return false, mongoerr.Newf(16766, "Error: hashed indexes do not currently support array values. Found array at path: %s", f.Path)
+			return 0, mongoerr.Newf(16766, "Error: hashed indexes do not currently support array values. Found array at path: %s", f.Path)
 		}
 		if v.IsMissing() {
 			v = value.Null()
@@ -29,7 +30,7 @@ func (s *Spec) hashedRows(d value.Doc, yield func(row)) (multikey bool, err erro
 	if !s.Sparse || missing < len(out) {
 		yield(out)
 	}
-	return false, nil
+	return 0, nil
 }
 
 // Hash is what a hashed index holds of a value: the value's hash, or with a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,36 +14,49 @@ import (
 type row []value.Value
 
 // Keys appends the record's keys; it implements storage.Index.
-func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey bool, err error) {
+func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey storage.Multikey, err error) {
 	if s.Internal != "" {
-		return s.internalKeys(dst, r), false, nil
+		return s.internalKeys(dst, r), 0, nil
 	}
 	if ok, err := s.covered(r.Doc); !ok {
-		return dst, false, err
+		return dst, 0, err
 	}
 	if key, state := s.simpleKey(r.Doc); state == simpleDone {
-		return append(dst, key), false, nil
+		return append(dst, key), 0, nil
 	} else if state == simpleNone {
-		return dst, false, nil
+		return dst, 0, nil
 	}
 	start := len(dst)
-	multikey, err = s.rows(r.Doc, func(row row) {
-		dst = append(dst, s.encode(nil, row))
+	arrays, err := s.rows(r.Doc, func(row row) {
+		dst = append(dst, s.entry(row, r.Doc))
 	})
 	if err != nil {
-		return dst[:start], false, err
+		return dst[:start], 0, err
 	}
-	return uniqueKeys(dst, start), multikey, nil
+	return s.uniqueKeys(dst, start), storage.Multikey(arrays), nil
+}
+
+// Order is the part of a key before its tail; it implements storage.Index.
+func (s *Spec) Order(key []byte) []byte {
+	n := 0
+	for _, desc := range s.descending {
+		n += value.KeyLen(key[n:], desc)
+	}
+	if s.descending == nil {
+		n = len(key)
+	}
+	return key[:n:n]
 }
 
 // uniqueKeys sorts keys[start:] and drops equal ones.
-func uniqueKeys(keys [][]byte, start int) [][]byte {
+func (s *Spec) uniqueKeys(keys [][]byte, start int) [][]byte {
 	if len(keys)-start < 2 {
 		return keys
 	}
 	own := keys[start:]
 	slices.SortFunc(own, bytes.Compare)
-	return keys[:start+len(slices.CompactFunc(own, bytes.Equal))]
+	same := func(a, b []byte) bool { return bytes.Equal(s.Order(a), s.Order(b)) }
+	return keys[:start+len(slices.CompactFunc(own, same))]
 }
 
 // The outcomes of simpleKey.
@@ -62,21 +76,70 @@ func (s *Spec) simpleKey(d value.Doc) ([]byte, simpleState) {
 	}
 	key := make([]byte, 0, 24*len(s.Fields))
 	missing := 0
+	var room [16]byte
+	var tail value.KeyTail
+	tail.Reset(room[:0])
 	for i := range s.Fields {
 		v, plain := scalarAt(d, s.Fields[i].path)
 		if !plain {
 			return nil, simpleNot
 		}
 		if v.IsMissing() {
+			tail.AddMissing(parentIn(d, s.Fields[i].path))
 			v = value.Null()
 			missing++
+		} else {
+			tail.Add(v)
 		}
 		key = s.appendPart(key, v, s.Fields[i].Desc)
 	}
 	if s.Sparse && missing == len(s.Fields) {
 		return nil, simpleNone
 	}
+	if s.descending != nil {
+		key = append(key, tail.Bytes(0)...)
+	}
 	return key, simpleDone
+}
+
+// parentIn reports whether a field that is missing lacks in a document that
+// is there: then its key does not tell that from a document that is not.
+func parentIn(d value.Doc, p value.Path) bool {
+	parts := p.Parts()
+	for _, part := range parts[:len(parts)-1] {
+		v := d.Lookup(part)
+		if v.Kind() != value.KindDocument {
+			return v.Kind() == value.KindArray
+		}
+		d = v.Doc()
+	}
+	return len(parts) > 1
+}
+
+// entry makes the key of a row with its tail. Of fields with arrays the tail
+// is of no use, and what a null stands for is not known any more.
+func (s *Spec) entry(row row, d value.Doc) []byte {
+	key := s.encode(nil, row)
+	if s.descending == nil {
+		return key
+	}
+	var tail value.KeyTail
+	start := len(key)
+	tail.Reset(key)
+	for i, v := range row {
+		if v.Kind() != value.KindNull {
+			tail.Add(v)
+			continue
+		}
+		now, plain := scalarAt(d, s.Fields[i].path)
+		switch {
+		case plain && now.IsMissing():
+			tail.AddMissing(parentIn(d, s.Fields[i].path))
+		default:
+			tail.Add(v)
+		}
+	}
+	return tail.Bytes(start)
 }
 
 // scalarAt follows a path through documents; plain is false where an array
@@ -99,7 +162,7 @@ func scalarAt(d value.Doc, p value.Path) (v value.Value, plain bool) {
 }
 
 // rows makes the entries of a document that belongs to the index.
-func (s *Spec) rows(d value.Doc, yield func(row)) (multikey bool, err error) {
+func (s *Spec) rows(d value.Doc, yield func(row)) (multikey plan.Multikey, err error) {
 	switch s.Kind {
 	case Plain:
 		return s.plainRows(d, yield)
@@ -153,6 +216,7 @@ func (s *Spec) KeyValues(d value.Doc) []value.Doc {
 // KeyValue returns the entry of a document that has the given key, in the
 // form of [Spec.KeyValues]; nil if it has none.
 func (s *Spec) KeyValue(d value.Doc, key []byte) (found value.Doc) {
+	key = s.Order(key)
 	s.eachRow(d, func(row row) {
 		if found == nil && bytes.Equal(s.encode(nil, row), key) {
 			found = s.rowDoc(row)

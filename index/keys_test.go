@@ -52,7 +52,7 @@ func entries(t testing.TB, s *Spec, json string) (string, bool) {
 		}
 		out += d.String()
 	}
-	return out, multikey
+	return out, multikey != 0
 }
 
 func TestPlainKeys(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -12,9 +13,9 @@ import (
 // is done once for each of its elements.
 
 // plainRows makes the entries of the fields without regard to their kind.
-func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey bool, err error) {
+func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey plan.Multikey, err error) {
 	n := len(s.Fields)
-	x := &expansion{sparse: s.Sparse, yield: yield}
+	x := &expansion{sparse: s.Sparse, yield: yield, fields: s.places}
 	todo := make([]fieldState, n)
 	for i := range s.Fields {
 		todo[i].rest = s.Fields[i].Path
@@ -26,7 +27,8 @@ func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey bool, err error
 // expansion is one document's way into the index.
 type expansion struct {
 	sparse   bool
-	multikey bool
+	multikey plan.Multikey
+	fields   []plan.Field // for the places of arrays
 	yield    func(row)
 }
 
@@ -83,8 +85,23 @@ func (x *expansion) visit(d value.Doc, fields []fieldState, missing int) error {
 		x.emit(fields, missing)
 		return nil
 	}
-	x.multikey = true
+	for i := range fields {
+		if !fields[i].done {
+			x.note(i, fields[i].rest)
+		}
+	}
 	return x.expand(array, fields, missing, nested)
+}
+
+// note remembers that the i-th field met an array where rest is left of its
+// path.
+func (x *expansion) note(i int, rest string) {
+	f := &x.fields[i]
+	n := strings.Count(f.Path, ".")
+	if rest != "" {
+		n -= strings.Count(rest, ".") + 1
+	}
+	x.multikey |= f.Place(n)
 }
 
 // expand goes on in each element of an array. nested tells that the array

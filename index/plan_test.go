@@ -195,7 +195,7 @@ func each(t *testing.T, check func(g gen, s *Spec, st *store)) {
 type store struct {
 	docs     []value.Doc
 	keys     [][][]byte
-	multikey bool
+	multikey storage.Multikey
 	entries  int64
 }
 
@@ -208,14 +208,14 @@ func (st *store) add(s *Spec, json string) {
 	}
 	st.docs = append(st.docs, doc)
 	st.keys = append(st.keys, keys)
-	st.multikey = st.multikey || multikey
+	st.multikey |= multikey
 	st.entries += int64(len(keys))
 }
 
 // collection describes the store to the planner.
 func (st *store) collection(s *Spec) *plan.Collection {
 	x := s.Plan()
-	x.Entries, x.Multikey = st.entries, st.multikey
+	x.Entries, x.Multikey = st.entries, plan.Multikey(st.multikey)
 	return &plan.Collection{Indexes: []*plan.Index{x}, Count: int64(len(st.docs)), Estimate: st.estimate}
 }
 
@@ -399,10 +399,11 @@ func checkOrder(t testing.TB, st *store, m *match.Matcher, p *plan.Plan, s *Spec
 		if err != nil || len(keys) == 0 {
 			return
 		}
-		if last != nil && bytes.Compare(last, keys[0]) > 0 {
+		key := by.Order(keys[0])
+		if last != nil && bytes.Compare(last, key) > 0 {
 			t.Errorf("%s does not yield %s in the order %s: %s", s.Doc(), m.Filter(), sort, st.docs[i])
 		}
-		last = keys[0]
+		last = key
 	}
 }
 

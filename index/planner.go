@@ -19,7 +19,7 @@ func (s *Spec) describe() *plan.Index {
 	x := &plan.Index{
 		Name:      s.Name,
 		Key:       s.Key,
-		Fields:    make([]plan.Field, len(s.Fields)),
+		Fields:    s.places,
 		Version:   s.Version,
 		Unique:    s.IsUnique,
 		Sparse:    s.Sparse,
@@ -33,8 +33,7 @@ func (s *Spec) describe() *plan.Index {
 	if s.Collation != nil {
 		x.CollationDoc = s.option("collation").Doc()
 	}
-	for i, f := range s.Fields {
-		x.Fields[i] = plan.Field{Path: f.Path, Desc: f.Desc, Kind: plan.Kind(f.Kind)}
+	for _, f := range s.Fields {
 		if f.Kind == Wildcard {
 			x.Takes = s.takesBelow(f.Path)
 		}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -10,15 +11,17 @@ type cells []row
 
 // productRows makes the entries of text, geo and wildcard indexes: each
 // alternative of each field with each of the others.
-func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey bool, err error) {
+func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey plan.Multikey, err error) {
 	lists := make([]cells, len(s.Fields))
 	special := 0
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		var many bool
+		many := false
 		switch f.Kind {
 		case Plain:
-			lists[i], many = plainCells(d, f)
+			var arrays plan.Multikey
+			lists[i], arrays = s.plainCells(d, i)
+			multikey |= arrays
 		case Wildcard:
 			lists[i], many = s.wildcardCells(d, f)
 		case Text:
@@ -29,15 +32,17 @@ func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey bool, err err
 			lists[i], many, err = s.sphereCells(d, f)
 		}
 		if err != nil {
-			return false, err
+			return 0, err
 		}
-		multikey = multikey || many
+		if many {
+			multikey |= s.manyKeys(d, i)
+		}
 		if f.Kind != Plain && len(lists[i]) > 0 {
 			special++
 		}
 	}
 	if special == 0 && !s.keepsWithoutSpecial() {
-		return false, nil
+		return 0, nil
 	}
 	for i := range lists {
 		if len(lists[i]) == 0 {
@@ -46,6 +51,28 @@ func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey bool, err err
 	}
 	product(lists, nil, yield)
 	return multikey, nil
+}
+
+// manyKeys is what it means for the index that a special field has several
+// alternatives.
+func (s *Spec) manyKeys(d value.Doc, i int) (where plan.Multikey) {
+	f := &s.places[i]
+	if f.Kind == plan.Wildcard {
+		return plan.Elsewhere
+	}
+	where = plan.ManyKeys
+	if f.Kind == plan.Text {
+		return where
+	}
+	// Of a geo field, arrays above the coordinates are noted.
+	for n, part := range s.Fields[i].path.Parts() {
+		v := d.Lookup(part)
+		if v.Kind() == value.KindArray && (n+1 < s.Fields[i].path.Len() || v.Doc().Index(0).Doc() != nil) {
+			return where | f.Place(n)
+		}
+		d = v.Doc()
+	}
+	return where
 }
 
 // keepsWithoutSpecial tells whether a document that has nothing for the
@@ -73,8 +100,9 @@ func product(lists []cells, prefix row, yield func(row)) {
 
 // plainCells are the values of one ordinary field, as in an index on that
 // field alone.
-func plainCells(d value.Doc, f *Field) (out cells, many bool) {
-	x := &expansion{yield: func(r row) { out = append(out, r) }}
+func (s *Spec) plainCells(d value.Doc, i int) (out cells, arrays plan.Multikey) {
+	f := &s.Fields[i]
+	x := &expansion{fields: s.places[i : i+1], yield: func(r row) { out = append(out, r) }}
 	// One field alone cannot meet parallel arrays; an ambiguous position is
 	// taken as missing.
 	if err := x.visit(d, []fieldState{{rest: f.Path}}, 0); err != nil {

@@ -80,6 +80,8 @@ type Spec struct {
 	projection *projection
 	text       *text.Index // of a text index
 	described  *plan.Index
+	places     []plan.Field // the fields as the planner knows them
+	descending []bool       // of each field, if keys have tails
 }
 
 // Doc returns the complete specification as listIndexes shows it. [Load]

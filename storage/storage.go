@@ -175,13 +175,22 @@ type Indexer interface {
 // Index makes index keys. It is safe for concurrent use.
 type Index interface {
 	// Keys appends the record's keys, each complete, without RecordID. The
-	// slices must not alias each other's capacity. multikey tells that the
+	// slices must not alias each other's capacity. multikey tells where the
 	// record made the index multikey (an array was expanded), also when it
 	// made a single key.
-	Keys(dst [][]byte, r Record) (keys [][]byte, multikey bool, err error)
-	// Unique reports whether two records may not share a key.
+	Keys(dst [][]byte, r Record) (keys [][]byte, multikey Multikey, err error)
+	// Order is the part of a key that counts for uniqueness and look-ups.
+	// What may follow it tells apart what is equal there, such as 1 and 1.0.
+	Order(key []byte) []byte
+	// Unique reports whether two records may not share the [Index.Order] of
+	// a key.
 	Unique() bool
 }
+
+// Multikey is where arrays were met: a set of bits whose meaning is the
+// Index's own. 0 is nowhere. An index gathers those of all its records and
+// forgets none.
+type Multikey uint64
 
 // Range bounds a scan of records. Zero bounds are open.
 type Range struct {
@@ -222,7 +231,7 @@ type Collection interface {
 	// key is valid only during the call.
 	ScanIndex(name string, r KeyRange, fn func(key []byte, id RecordID) bool) error
 	// Find returns the first record whose entry in the index has exactly
-	// this key: the fast path for unique look-ups.
+	// this key as its [Index.Order]: the fast path for unique look-ups.
 	Find(index string, key []byte) (Record, bool, error)
 	// Count is the number of records.
 	Count() int64
@@ -231,7 +240,7 @@ type Collection interface {
 	// LastID is the id of the newest record ever inserted.
 	LastID() RecordID
 	// IndexStats returns the number of entries of an index, their bytes,
-	// and whether any record made it multikey.
+	// and where records made it multikey.
 	IndexStats(name string) (IndexStats, error)
 }
 
@@ -239,5 +248,5 @@ type Collection interface {
 type IndexStats struct {
 	Entries  int64
 	Bytes    int64
-	Multikey bool
+	Multikey Multikey
 }

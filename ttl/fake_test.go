@@ -117,7 +117,7 @@ type fakeColl struct {
 	records map[storage.RecordID]storage.Record
 	last    storage.RecordID
 	entries map[string]*btree.BTreeG[fakeEntry]
-	multi   map[string]bool
+	multi   map[string]storage.Multikey
 }
 
 type fakeEntry struct {
@@ -133,7 +133,7 @@ func (h *fakeHost) newColl(name, options string, indexes ...string) *fakeColl {
 	f := &fakeColl{
 		info:    &storage.Info{Namespace: storage.Namespace{DB: "db", Coll: name}, Options: value.MustJSON(options)},
 		records: map[storage.RecordID]storage.Record{},
-		entries: map[string]*btree.BTreeG[fakeEntry]{}, multi: map[string]bool{},
+		entries: map[string]*btree.BTreeG[fakeEntry]{}, multi: map[string]storage.Multikey{},
 	}
 	f.info.UUID[0] = byte(len(h.colls) + 1)
 	for _, spec := range indexes {
@@ -172,7 +172,9 @@ func (f *fakeColl) internal(list []Internal) *fakeColl {
 
 func (f *fakeColl) index(i *storage.IndexInfo, r storage.Record) {
 	keys := fakeKeys(i.Spec, r)
-	f.multi[i.Name] = f.multi[i.Name] || len(keys) > 1
+	if len(keys) > 1 {
+		f.multi[i.Name] = 1
+	}
 	for _, k := range keys {
 		f.entries[i.Name].Set(fakeEntry{string(k), r.ID})
 	}

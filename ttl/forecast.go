@@ -70,7 +70,7 @@ func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 		return f, l.next(coll, h.Now, &f)
 	}
 	var seen map[storage.RecordID]struct{}
-	if stats.Multikey { // of several dates the earliest counts
+	if stats.Multikey != 0 { // of several dates the earliest counts
 		seen = map[storage.RecordID]struct{}{}
 	}
 	err = coll.ScanIndex(l.Index, keys, func(key []byte, id storage.RecordID) bool {

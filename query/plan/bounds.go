@@ -26,7 +26,7 @@ type bounder struct {
 
 func newBounder(x *Index, q *Query, c *conditions) *bounder {
 	same := bytes.Equal(x.CollationDoc, q.Collation)
-	return &bounder{x, c, reader{order: order{x.Collation}, multikey: x.Multikey, strings: same}}
+	return &bounder{x, c, reader{order: order{x.Collation}, strings: same}}
 }
 
 // bounds returns those of all fields, as far as they may be used together.
@@ -45,27 +45,45 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 	if f.Kind == Text {
 		return b.textTerms()
 	}
+	deepest := b.x.deepest(i, components(f.Path))
 	for k := range b.c.terms {
 		t := &b.c.terms[k]
 		if t.path != f.Path {
 			continue
 		}
+		inElement := t.group > 0 && deepest <= components(t.elem) // one element has one key
+		b.reader.multikey = deepest > 0 && !inElement
 		r, ok := b.read(f, t)
-		if !ok {
+		switch {
+		case !ok:
 			out.exact = false
-			continue
-		}
-		if !b.reader.multikey {
+		case deepest == 0:
 			out.set = b.reader.intersect(out.set, r.set)
 			out.exact = out.exact && r.exact
 			out.used++
-			continue
-		}
-		out.exact = false
-		if b.together(i, t, before) && (out.from == nil || better(r.set, out.set)) {
-			out.set, out.from = r.set, t
+		case !b.together(i, t, before):
+			out.exact = false
+		default:
+			out = b.among(out, r, t, inElement)
 		}
 	}
+	return out
+}
+
+// among takes one more condition on a field with arrays. Of several, each of
+// which another element may satisfy, one bounds the keys; those about one
+// element bound them together.
+func (b *bounder) among(out fieldBounds, r reading, t *term, inElement bool) fieldBounds {
+	switch {
+	case out.from == nil:
+		exact := r.exact && !b.reader.contains(r.set, value.Null()) && !b.reader.contains(r.set, value.Undefined())
+		return fieldBounds{set: r.set, exact: out.exact && exact, from: t, used: 1}
+	case inElement && out.from.group == t.group:
+		out.set = b.reader.intersect(out.set, r.set)
+	case better(r.set, out.set):
+		out.set, out.from = r.set, t
+	}
+	out.exact = false
 	return out
 }
 
@@ -143,15 +161,19 @@ func (b *bounder) hashed(n match.Node) reading {
 // together tells whether a term may bound the i-th field of a multikey index
 // along with the bounds of the fields before it. Fields below the same array
 // are listed element by element, so conditions on two of them must be about
-// the same element.
+// the same element of that array.
 func (b *bounder) together(i int, t *term, before []fieldBounds) bool {
 	for k := range before {
-		other := b.x.Fields[k].Path
-		if before[k].set.isAll() || firstPart(other) != firstPart(t.path) {
+		if before[k].set.isAll() {
+			continue
+		}
+		n := shared(b.x.Fields[k].Path, t.path)
+		array := max(b.x.deepest(i, n), b.x.deepest(k, n))
+		if array == 0 {
 			continue
 		}
 		from := before[k].from
-		if from == nil || from.group == 0 || from.group != t.group || commonPath(other, t.path) != t.elem {
+		if from == nil || from.group == 0 || from.group != t.group || components(t.elem) < array {
 			return false
 		}
 	}

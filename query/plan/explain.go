@@ -273,12 +273,12 @@ func (p *Plan) describeIndex(b *value.Builder) {
 	if x.CollationDoc != nil {
 		b.Document("collation", x.CollationDoc)
 	}
-	b.Bool("isMultiKey", x.Multikey)
+	b.Bool("isMultiKey", x.Multikey != 0)
 	b.StartDocument("multiKeyPaths")
-	for _, f := range x.Fields {
-		b.StartArray(f.Path)
-		if x.Multikey && len(x.Fields) == 1 {
-			b.String("", f.Path)
+	for i := range x.Fields {
+		b.StartArray(x.Fields[i].Path)
+		for _, path := range x.arrayPaths(i) {
+			b.String("", path)
 		}
 		b.End()
 	}

@@ -79,7 +79,7 @@ func (pl *planner) minMax(x *Index) (*Plan, error) {
 	for i := range fields {
 		fields[i] = fieldBounds{set: all}
 	}
-	if !x.Multikey {
+	if x.Multikey == 0 {
 		p.sort(q, fields, 0)
 	}
 	return p, nil

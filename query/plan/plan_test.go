@@ -27,13 +27,14 @@ func testIndex(t testing.TB, key string, flags ...string) *Index {
 		}
 		x.Fields = append(x.Fields, f)
 	}
+	SetPlaces(x.Fields)
 	if x.Name == "_id_" {
 		x.Unique = true
 	}
 	for _, flag := range flags {
 		switch flag {
 		case "multikey":
-			x.Multikey = true
+			x.Multikey = ^Multikey(0)
 		case "sparse":
 			x.Sparse = true
 		case "unique":
@@ -273,7 +274,9 @@ func TestExactAndCovered(t *testing.T) {
 		exact, covered     bool
 	}{
 		{`{"a":1}`, "", `{"a":1}`, []string{"a"}, true, true},
-		{`{"a":1}`, "multikey", `{"a":1}`, []string{"a"}, false, false},
+		{`{"a":1}`, "multikey", `{"a":1}`, []string{"a"}, true, false},
+		{`{"a":1}`, "multikey", `{"a":null}`, nil, false, false},
+		{`{"a":1}`, "multikey", `{"a":{"$gt":1,"$lt":5}}`, nil, false, false},
 		{`{"a":1}`, "", `{"a":{"$gt":1,"$lt":5}}`, nil, true, false},
 		{`{"a":1}`, "", `{"a":1,"b":1}`, []string{"a", "b"}, false, false},
 		{`{"a":1,"b":1}`, "", `{"a":1,"b":1}`, []string{"b"}, true, true},

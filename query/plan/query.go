@@ -23,6 +23,8 @@ type Field struct {
 	Path string // of a Wildcard: where it begins, "" for the whole document
 	Desc bool
 	Kind Kind
+	// First is the place of the path's first component in a Multikey.
+	First uint8
 }
 
 // Index describes an index to the planner.
@@ -34,7 +36,7 @@ type Index struct {
 	Unique    bool
 	Sparse    bool
 	Hidden    bool
-	Multikey  bool
+	Multikey  Multikey
 	Clustered bool
 	Partial   *match.Matcher // nil if the index is not partial
 	Entries   int64

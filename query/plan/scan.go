@@ -55,7 +55,7 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p.Ranges, used = keyer{x.Collation}.ranges(parts)
 	p.Whole = used == 0
 	p.equalities = leadingPoints(fields)
-	p.Dedup = x.Multikey || !disjoint(p.Ranges)
+	p.Dedup = x.Multikey != 0 || !disjoint(p.Ranges)
 	p.Exact = exact(x, c, fields, used)
 	p.Covered = covered(x, q)
 	p.sort(q, fields, used)
@@ -75,7 +75,7 @@ func leadingPoints(fields []fieldBounds) (n int) {
 // exact tells whether the ranges hold matching documents only: each
 // condition is accounted for, by bounds that the ranges use in full.
 func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
-	if x.Multikey || c.opaque > 0 || len(c.ors) > 0 || c.never {
+	if c.opaque > 0 || len(c.ors) > 0 || c.never {
 		return false
 	}
 	n := 0
@@ -93,13 +93,13 @@ func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 
 // covered tells whether the index holds all paths that the query needs.
 func covered(x *Index, q *Query) bool {
-	if q.Needs == nil || x.Multikey || x.Collation != nil {
+	if q.Needs == nil || x.Collation != nil {
 		return false
 	}
 	for _, path := range q.Needs {
 		found := false
 		for i := range x.Fields {
-			found = found || x.Fields[i].Kind == Plain && x.Fields[i].Path == path
+			found = found || x.Fields[i].Kind == Plain && x.Fields[i].Path == path && !x.arrays(i)
 		}
 		if !found {
 			return false
@@ -133,7 +133,7 @@ func wildcardPlan(x *Index, q *Query, c *conditions, path string) *Plan {
 	for i := range as.Fields {
 		if as.Fields[i].Kind == Wildcard {
 			at = i
-			as.Fields[i] = Field{Path: path, Desc: as.Fields[i].Desc}
+			as.Fields[i] = Field{Path: path, Desc: as.Fields[i].Desc, First: NoPlace}
 		}
 	}
 	b := newBounder(&as, q, c)
@@ -144,7 +144,7 @@ func wildcardPlan(x *Index, q *Query, c *conditions, path string) *Plan {
 	if x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
 		return nil
 	}
-	p := &Plan{Type: IndexScan, Index: x, Dedup: x.Multikey, Exact: false}
+	p := &Plan{Type: IndexScan, Index: x, Dedup: x.Multikey != 0, Exact: false}
 	var parts []part
 	for i := range fields {
 		desc := x.Fields[i].Desc
@@ -176,7 +176,7 @@ func (b *bounder) scalars(s Intervals) bool {
 
 // wholeIndex scans all of an index.
 func wholeIndex(x *Index, q *Query) *Plan {
-	p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Dedup: x.Multikey, Covered: covered(x, q), hinted: true}
+	p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Dedup: x.Multikey != 0, Covered: covered(x, q), hinted: true}
 	for i := range x.Fields {
 		if x.Fields[i].Kind == Wildcard {
 			p.Bounds = append(p.Bounds, all)

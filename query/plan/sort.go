@@ -111,12 +111,9 @@ func (m *sortMatch) skipEqual(at int) int {
 }
 
 func (m *sortMatch) constant(path string) bool {
-	if m.p.Index.Multikey {
-		return false
-	}
 	for i := range m.p.Index.Fields {
 		f := &m.p.Index.Fields[i]
-		if f.Path == path && f.Kind == Plain && m.single(i) && m.fields[i].exact {
+		if f.Path == path && f.Kind == Plain && m.single(i) && m.fields[i].exact && !m.p.Index.arrays(i) {
 			return true
 		}
 	}
@@ -136,7 +133,7 @@ func (m *sortMatch) take(i int, key sortKey) bool {
 		return false
 	}
 	m.directed, m.reverse = true, reverse
-	if !x.Multikey {
+	if !x.arrays(i) {
 		return true
 	}
 	// A document comes up first under the least of its keys only if none of

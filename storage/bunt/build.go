@@ -16,7 +16,7 @@ import (
 // part is the entries of some of the records of a collection.
 type part struct {
 	entries  []entry
-	multikey bool
+	multikey storage.Multikey
 }
 
 // buildIndex makes an index over existing records: the keys of several
@@ -42,7 +42,7 @@ func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker st
 	}
 	x := &index{maker: maker, entries: newEntries()}
 	for _, p := range parts {
-		x.multikey = x.multikey || p.multikey
+		x.multikey |= p.multikey
 	}
 	return x, x.fill(ns, name, merge(parts))
 }
@@ -62,11 +62,11 @@ func (p *part) fill(ctx context.Context, maker storage.Index, records *btree.Map
 			err = ctx.Err()
 			return false
 		}
-		var multi bool
+		var multi storage.Multikey
 		if keys, multi, err = maker.Keys(keys[:0], record(id, stored)); err != nil {
 			return false
 		}
-		p.multikey = p.multikey || multi
+		p.multikey |= multi
 		if len(keys) > 1 {
 			keys = sortedKeys(keys)
 		}
@@ -111,7 +111,7 @@ func (x *index) fill(ns storage.Namespace, name string, entries func(func(entry)
 	unique, first := x.maker.Unique(), true
 	var last entry
 	for e := range entries {
-		if unique && !first && last.key == e.key && last.id != e.id {
+		if unique && !first && last.id != e.id && x.sameOrder(last.key, e.key) {
 			return &storage.DuplicateKeyError{
 				Namespace: ns, Index: name, Key: []byte(e.key), Existing: last.id,
 			}

@@ -128,6 +128,7 @@ func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
 		}
 		name := c.info.Indexes[i].Name
 		for _, key := range diffs[i].add {
+			key = x.maker.Order(key)
 			k := lockKey{num: c.num, index: name, key: string(key)}
 			taken, err := t.claim(k)
 			if err != nil {

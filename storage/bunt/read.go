@@ -2,6 +2,7 @@ package bunt
 
 import (
 	"math"
+	"strings"
 
 	"github.com/tidwall/btree"
 
@@ -9,14 +10,20 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// find returns the first record with exactly this key.
+// find returns the first record with exactly this key, but for what does not
+// count for the order.
 func (x *index) find(key []byte) (id storage.RecordID, ok bool) {
 	k := stringView(key)
 	x.entries.Ascend(entry{key: k}, func(e entry) bool {
-		id, ok = e.id, e.key == k
+		id, ok = e.id, e.key == k || strings.HasPrefix(e.key, k) && x.sameOrder(e.key, k)
 		return false
 	})
 	return id, ok
+}
+
+// sameOrder reports whether two keys are equal in what counts.
+func (x *index) sameOrder(a, b string) bool {
+	return a == b || string(x.maker.Order(value.StringView(a))) == string(x.maker.Order(value.StringView(b)))
 }
 
 // scanRecords walks records within a range until fn returns false.

@@ -315,6 +315,7 @@ func (l *loader) dropConflicts(c *coll) error {
 				return false
 			}
 			for _, k := range keys {
+				k = x.Order(k)
 				if other := owner[string(k)]; other != 0 && other != id {
 					older = append(older, other)
 				}

@@ -43,7 +43,7 @@ type index struct {
 	maker    storage.Index
 	entries  *btree.BTreeG[entry]
 	bytes    int64
-	multikey bool
+	multikey storage.Multikey
 	private  bool // entries are a writer's own, not yet published
 }
 

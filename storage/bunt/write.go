@@ -10,7 +10,7 @@ import (
 // keyChange is what a write does to one index.
 type keyChange struct {
 	add, remove [][]byte
-	multikey    bool
+	multikey    storage.Multikey
 }
 
 // diffKeys computes the key changes of all indexes for a record that turns
@@ -71,7 +71,7 @@ func (c *coll) checkUnique(diffs []keyChange, id storage.RecordID) error {
 			continue
 		}
 		for _, key := range diffs[i].add {
-			if other, ok := x.find(key); ok && other != id {
+			if other, ok := x.find(x.maker.Order(key)); ok && other != id {
 				return &storage.DuplicateKeyError{
 					Namespace: c.info.Namespace,
 					Index:     c.info.Indexes[i].Name,
@@ -97,7 +97,7 @@ func (c *coll) apply(diffs []keyChange, id storage.RecordID) {
 		for _, key := range d.add {
 			x.add(entry{string(key), id})
 		}
-		x.multikey = x.multikey || d.multikey
+		x.multikey |= d.multikey
 	}
 }
 

@@ -65,19 +65,31 @@ type fieldIndex struct {
 
 func (x fieldIndex) Unique() bool { return x.unique }
 
-func (x fieldIndex) Keys(dst [][]byte, r storage.Record) ([][]byte, bool, error) {
+// Order drops the tail of a long.
+func (x fieldIndex) Order(key []byte) []byte { return key[:value.KeyLen(key, false)] }
+
+// fieldKey is the key of a value. Longs have a tail.
+func fieldKey(v value.Value) []byte {
+	key := value.AppendKey(nil, v)
+	if v.Kind() == value.KindInt64 {
+		key = append(key, 1)
+	}
+	return key
+}
+
+func (x fieldIndex) Keys(dst [][]byte, r storage.Record) ([][]byte, storage.Multikey, error) {
 	if r.Doc.Lookup("bad").Bool() {
-		return dst, false, errBadDoc
+		return dst, 0, errBadDoc
 	}
 	v := r.Doc.Lookup(x.field)
 	switch {
 	case v.IsMissing() && x.sparse:
-		return dst, false, nil
+		return dst, 0, nil
 	case v.Kind() != value.KindArray:
-		return append(dst, value.AppendKey(nil, v)), false, nil
+		return append(dst, fieldKey(v)), 0, nil
 	}
 	for it := v.Doc().Iter(); it.Next(); {
-		dst = append(dst, value.AppendKey(nil, it.Value()))
+		dst = append(dst, fieldKey(it.Value()))
 	}
-	return dst, true, nil
+	return dst, 1, nil
 }

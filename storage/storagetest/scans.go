@@ -171,9 +171,9 @@ func testMultikey(t *testing.T, open Opener) {
 		return st
 	}
 	s.insert(value.NewDoc("a", value.Int32(1), "u", value.Int32(50)))
-	equal(t, "multikey", stats("a").Multikey, false)
+	equal(t, "multikey", stats("a").Multikey, storage.Multikey(0))
 	s.insert(list(1, "a", 1, 2, 2, 3))
-	equal(t, "multikey", stats("a").Multikey, true)
+	equal(t, "multikey", stats("a").Multikey, storage.Multikey(1))
 	equal(t, "entries", stats("a").Entries, 4)
 	s.write(func(c storage.Collection) error { return c.Update(2, list(1, "a", 2, 4), 1) })
 	s.read(func(c storage.Collection) {
