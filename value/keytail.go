@@ -19,7 +19,7 @@ const (
 	tailDouble              // a double without a fraction
 	tailMinus0              // -0.0
 	tailDecimal             // the 16 bytes of the decimal follow
-	tailNaN     // the 8 bytes of an unusual NaN follow
+	tailNaN                 // the 8 bytes of an unusual NaN follow
 	tailSymbol
 	tailMissing // the null of the key stands for no field
 	tailRecord  // only the record tells
