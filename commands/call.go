@@ -33,6 +33,8 @@ type Call struct {
 	counts opCounts
 	// fixedLabels tells that an error carries exactly the labels it is to.
 	fixedLabels bool
+	// unmet tells that the reply has a writeConcernError.
+	unmet bool
 	// noOK is set by commands that write "ok" themselves.
 	noOK bool
 	// snapshot is the state that a read with read concern snapshot sees.

@@ -130,6 +130,18 @@ func (c *Call) openAggregate(a *aggregateArgs) (*aggregation, error) {
 	return r, nil
 }
 
+// checkOutConcern: what is written back cannot have been read linearizably.
+func (c *Call) checkOutConcern(p *agg.Pipeline) error {
+	if c.generic.level != "linearizable" || !p.Writes() {
+		return nil
+	}
+	stage := "$out"
+	if _, ok := p.MergeTarget(); ok {
+		stage = "$merge"
+	}
+	return mongoerr.Newf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"linearizable\", provenance: \"clientSupplied\" } } :: caused by :: %s cannot be used with a 'linearizable' read concern level", stage)
+}
+
 func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 	ns, err := c.aggregateNamespace(a.Aggregate)
 	if err != nil {
@@ -160,6 +172,9 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 		Text: c.textIndex,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := c.checkOutConcern(r.pipeline); err != nil {
 		return nil, err
 	}
 	r.agg = r.exec.aggExec(a.AllowDiskUse)

@@ -64,7 +64,11 @@ func runCollMod(c *Call) error {
 			return err
 		}
 		m = collMod{c: c, tx: tx, coll: coll, info: coll.Info(), meta: metaOf(coll.Info()), args: &a}
-		return m.run()
+		before := c.recorder().operations()
+		if err := m.run(); err != nil || m.meta.kind == view || bool(a.DryRun) || c.recorder().operations() > before {
+			return err
+		}
+		return tx.SetOptions(ns, m.info.Options) // nothing has changed: the change log tells of it all the same
 	})
 	if err != nil {
 		return translate(ns, err)

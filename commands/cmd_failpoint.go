@@ -20,10 +20,10 @@ func testCommands() []command {
 
 // failPoint finds a fail point by its name.
 func (s *Service) failPoint(name string) (*failPoint, error) {
-	if name != "failCommand" {
-		return nil, mongoerr.Newf(mongoerr.FailPointSetFailed, "%s not found", name)
+	if f := s.failPoints.named(name); f != nil {
+		return f, nil
 	}
-	return s.failCmd, nil
+	return nil, mongoerr.Newf(mongoerr.FailPointSetFailed, "%s not found", name)
 }
 
 // runConfigureFailPoint sets a fail point; the reply tells how often it had
@@ -100,7 +100,8 @@ func parseFailModeDoc(d value.Doc) (mode failMode, count int64, chance float64, 
 	return 0, 0, 0, mongoerr.New(mongoerr.BadValue, "'mode' must be one of 'off', 'alwaysOn', 'times', and 'activationProbability'")
 }
 
-// parseFailData reads the data of failCommand.
+// parseFailData reads the data of a fail point: what failCommand knows, and
+// what the others have besides.
 func parseFailData(v value.Value) (f failData, err error) {
 	if v.IsMissing() {
 		return f, nil
@@ -113,6 +114,12 @@ func parseFailData(v value.Value) (f failData, err error) {
 		doc: d, commands: map[string]bool{}, all: d.Lookup("failAllCommands").Truthy(), appName: d.Lookup("appName").Str(),
 		threadName: d.Lookup("threadName").Str(), namespace: d.Lookup("namespace").Str(), closes: d.Lookup("closeConnection").Truthy(),
 		extra: d.Lookup("errorExtraInfo").Doc(), concern: d.Lookup("writeConcernError").Doc(),
+	}
+	if v, ok := d.Get("closeConnection"); ok {
+		f.stays = !v.Truthy()
+	}
+	if code := d.Lookup("failBeforeCommitExceptionCode"); code.IsNumber() {
+		f.before = mongoerr.Code(code.TruncInt64())
 	}
 	for name := range d.Lookup("failCommands").Doc().Values() {
 		f.commands[name.Str()] = true

@@ -195,3 +195,75 @@ func TestFailCommandAliases(t *testing.T) {
 		h.fails(91, `{ismaster: 1}`)
 	}
 }
+
+// A getMore that fails behind the checkout of its cursor takes the cursor
+// along; the error of a change stream says that it may be resumed.
+func TestFailGetMore(t *testing.T) {
+	for name, tt := range map[string]struct {
+		open, data string
+		code       int32
+		label      string
+	}{
+		"find":          {`{find: "c", batchSize: 1}`, `{errorCode: 6}`, 6, ""},
+		"no code":       {`{find: "c", batchSize: 1}`, `{}`, 1, ""},
+		"other name":    {`{find: "c", batchSize: 1}`, `{errorCode: 6, namespace: "test.d"}`, 0, ""},
+		"change stream": {`{aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}}`, `{errorCode: 6, closeConnection: false}`, 6, "ResumableChangeStreamError"},
+		"not resumable": {`{aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}}`, `{errorCode: 11601}`, 11601, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newTestCommands(t)
+			h.ok(`{insert: "c", documents: [{}, {}, {}]}`)
+			id := h.ok(tt.open).Lookup("cursor").Doc().Lookup("id").Int64()
+			if r := h.admin(`{configureFailPoint: "failGetMoreAfterCursorCheckout", mode: {times: 1}, data: ` + tt.data + `}`); !r.Lookup("ok").Truthy() {
+				t.Fatal(r)
+			}
+			more := fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", maxTimeMS: 1}`, id)
+			reply := h.run(more)
+			if reply.Lookup("code").Int32() != tt.code || reply.Lookup("errorLabels").Doc().Index(0).Str() != tt.label {
+				t.Errorf("answered %s", reply)
+			}
+			if tt.code != 0 {
+				h.fails(43, more)
+			}
+		})
+	}
+}
+
+// onPrimaryTransactionalWrite: the connection is closed behind a retryable
+// write, which holds unless a code is given. Other writes do not count.
+func TestFailRetryableWrite(t *testing.T) {
+	for name, tt := range map[string]struct {
+		data string
+		code int32
+		drop bool
+		kept bool
+	}{
+		"committed":       {`{}`, 0, true, true},
+		"not committed":   {`{failBeforeCommitExceptionCode: 1}`, 1, true, false},
+		"not closed":      {`{failBeforeCommitExceptionCode: 1, closeConnection: false}`, 1, false, false},
+		"without effect":  {`{closeConnection: false}`, 0, false, true},
+		"closed, as said": {`{closeConnection: true}`, 0, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newTestCommands(t)
+			h.ok(`{insert: "c", documents: [{_id: 1, n: 0}]}`)
+			if r := h.admin(`{configureFailPoint: "onPrimaryTransactionalWrite", mode: {times: 1}, data: ` + tt.data + `}`); !r.Lookup("ok").Truthy() {
+				t.Fatal(r)
+			}
+			h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {other: 1}}}]}`)
+			h.ok(retryArgs(`{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$inc": {"n": 1}}}]}`, 1)) // writes nothing
+			command := value.MustJSON(retryArgs(`{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}, "$db": "test"}`, 2))
+			out, r := h.svc.Handle(context.Background(), h.conn, &Request{Body: command}, nil)
+			if code := value.Doc(out).Lookup("code").Int32(); code != tt.code || r.Drop != tt.drop {
+				t.Errorf("answered %s, drop %v", value.Doc(out), r.Drop)
+			}
+			if n := docs(h.ok(`{find: "c"}`))[0].Lookup("n").Int32(); (n == 1) != tt.kept {
+				t.Errorf("n is %d", n)
+			}
+			h.svc.Handle(context.Background(), h.conn, &Request{Body: command}, nil) // the retry
+			if n := docs(h.ok(`{find: "c"}`))[0].Lookup("n").Int32(); n != 1 {
+				t.Errorf("after the retry n is %d", n)
+			}
+		})
+	}
+}

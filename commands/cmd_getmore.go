@@ -81,6 +81,9 @@ func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
 	if cur.setOp != nil {
 		cur.setOp(c)
 	}
+	if err := c.failGetMore(cur); err != nil {
+		return c.failCursor(cur, err)
+	}
 	size := int64(1<<63 - 1)
 	if a.BatchSize != nil && *a.BatchSize > 0 {
 		size = *a.BatchSize
@@ -89,9 +92,7 @@ func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
 	c.reply.StartArray("nextBatch")
 	done, err := c.nextBatch(cur, size)
 	if err != nil {
-		c.svc.cursors.kill(cur.id)
-		c.svc.cursors.release(cur, c.svc.real.Now())
-		return err
+		return c.failCursor(cur, err)
 	}
 	c.reply.End()
 	if cur.extra != nil {
@@ -110,6 +111,13 @@ func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
 		c.response.Next = c.Body
 	}
 	return nil
+}
+
+// failCursor ends a cursor that cannot go on.
+func (c *Call) failCursor(cur *cursor, err error) error {
+	c.svc.cursors.kill(cur.id)
+	c.svc.cursors.release(cur, c.svc.real.Now())
+	return err
 }
 
 // nextBatch reads a batch; for an awaitData cursor without anything new it

@@ -59,7 +59,7 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 		return err
 	}
 	c.exhaust = req.Exhaust
-	if fail, ok := s.failCmd.enter(c); ok {
+	if fail, ok := s.failPoints.command.enter(c); ok {
 		return s.failing(c, fail)
 	}
 	defer c.noteAuthWrite()
@@ -92,6 +92,9 @@ func (s *Service) execute(c *Call) error {
 	if err != nil && c.ctx.Err() != nil && isContextError(err) {
 		err = mongoerr.From(context.Cause(c.ctx))
 	}
+	if err == nil {
+		c.appendUnmetConcern()
+	}
 	return err
 }
 
@@ -123,6 +126,9 @@ func (s *Service) gate(c *Call) error {
 		return err
 	}
 	if err := s.applySettings(c); err != nil {
+		return err
+	}
+	if err := c.checkWriteConcern(); err != nil {
 		return err
 	}
 	return s.openSession(c)

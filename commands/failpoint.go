@@ -12,8 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// failPoint is a place in the server where tests can have it fail. The one
-// there is, failCommand, stands before every command.
+// failPoint is a place in the server where tests can have it fail.
 type failPoint struct {
 	mu      sync.Mutex
 	on      atomic.Bool // cheap to ask, for those who never set it
@@ -35,6 +34,30 @@ const (
 	failSometimes
 )
 
+// failPoints are those that there are.
+type failPoints struct {
+	command *failPoint // failCommand: before every command
+	getMore *failPoint // failGetMoreAfterCursorCheckout: once a getMore has its cursor
+	write   *failPoint // onPrimaryTransactionalWrite: before a retryable write is committed
+}
+
+func newFailPoints() failPoints {
+	return failPoints{command: newFailPoint(), getMore: newFailPoint(), write: newFailPoint()}
+}
+
+// named finds a fail point, nil if there is none of that name.
+func (f *failPoints) named(name string) *failPoint {
+	switch name {
+	case "failCommand":
+		return f.command
+	case "failGetMoreAfterCursorCheckout":
+		return f.getMore
+	case "onPrimaryTransactionalWrite":
+		return f.write
+	}
+	return nil
+}
+
 // failData is what a failing command is to do, and which commands are meant.
 type failData struct {
 	doc        value.Doc
@@ -44,7 +67,9 @@ type failData struct {
 	threadName string
 	namespace  string
 	closes     bool
+	stays      bool // closeConnection is false, and not only absent
 	code       mongoerr.Code
+	before     mongoerr.Code // failBeforeCommitExceptionCode
 	extra      value.Doc // errorExtraInfo
 	labels     []string  // nil: those the server would give
 	concern    value.Doc // writeConcernError
@@ -64,12 +89,17 @@ func (f *failPoint) set(mode failMode, count int64, chance float64, data failDat
 
 // enter reports whether the fail point takes effect on a command, and how.
 func (f *failPoint) enter(c *Call) (failData, bool) {
+	return f.enterIf(func(d *failData) bool { return d.concerns(c) })
+}
+
+// enterIf is enter with a rule of its own.
+func (f *failPoint) enterIf(concerned func(*failData) bool) (failData, bool) {
 	if !f.on.Load() {
 		return failData{}, false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.data.concerns(c) || !f.fires() {
+	if !concerned(&f.data) || !f.fires() {
 		return failData{}, false
 	}
 	f.entered++
@@ -113,13 +143,53 @@ func (d *failData) concerns(c *Call) bool {
 	if !d.all && !d.commands[c.cmd.name] && !slices.ContainsFunc(c.cmd.aliases, func(name string) bool { return d.commands[name] }) {
 		return false
 	}
+	return d.concernsClient(c) && (d.namespace == "" || d.namespace == requestNamespace(c.cmd.name, c.Body, c.DB))
+}
+
+// concernsClient tells whether the command is of a client that is meant.
+func (d *failData) concernsClient(c *Call) bool {
 	if d.appName != "" && d.appName != appName(c) {
 		return false
 	}
-	if d.threadName != "" && d.threadName != "conn"+strconv.FormatInt(c.conn.ID, 10) {
-		return false
+	return d.threadName == "" || d.threadName == "conn"+strconv.FormatInt(c.conn.ID, 10)
+}
+
+// failGetMore is the error of a getMore that has its cursor, where tests ask
+// for one.
+func (c *Call) failGetMore(cur *cursor) error {
+	d, ok := c.svc.failPoints.getMore.enterIf(func(d *failData) bool {
+		return d.concernsClient(c) && (d.namespace == "" || d.namespace == cur.ns.String())
+	})
+	if !ok {
+		return nil
 	}
-	return d.namespace == "" || d.namespace == requestNamespace(c.cmd.name, c.Body, c.DB)
+	if d.code == mongoerr.OK {
+		d.code = mongoerr.InternalError
+	}
+	return mongoerr.New(d.code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// failWrite is asked before the statements of a retryable write are
+// committed: a test may want the connection closed instead of an answer, be
+// the write in effect or not. The transaction of the engine may be run more
+// than once; that counts once.
+func (c *Call) failWrite() error {
+	if !c.retry.on || !c.log.hasStatements() {
+		return nil
+	}
+	if c.retry.fails == nil {
+		d, ok := c.svc.failPoints.write.enterIf(func(*failData) bool { return true })
+		if !ok {
+			return nil
+		}
+		c.retry.fails = &d
+	}
+	d := c.retry.fails
+	c.response.Drop = !d.stays
+	if d.before == mongoerr.OK {
+		return nil
+	}
+	return mongoerr.Newf(d.before, "Failing write for %s:%d due to failpoint. The write must not be reflected.", c.session, *c.generic.txnNumber)
 }
 
 // appName is the name of the application behind a command. A hello that
@@ -168,21 +238,5 @@ func (s *Service) failing(c *Call, d failData) error {
 
 // appendConcernError adds to a reply that only the write concern failed.
 func (c *Call) appendConcernError(d *failData) {
-	c.reply.Document("writeConcernError", d.concern)
-	labels := d.labels
-	if labels == nil {
-		labels = mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
-			InTransaction: c.generic.autocommit != nil, CommitOrAbort: c.cmd.name == "commitTransaction" || c.cmd.name == "abortTransaction",
-			RetryableWrite: c.generic.txnNumber != nil && c.generic.autocommit == nil,
-			WriteConcern:   mongoerr.Code(d.concern.Lookup("code").TruncInt64()),
-		})
-	}
-	if len(labels) == 0 {
-		return
-	}
-	c.reply.StartArray("errorLabels")
-	for _, l := range labels {
-		c.reply.String("", l)
-	}
-	c.reply.End()
+	c.concernFailed(d.concern, d.labels)
 }

@@ -20,8 +20,11 @@ type generic struct {
 	comment      value.Value
 	clusterTime  value.Doc
 	readPref     value.Doc
-	durable      bool // writeConcern asks for the journal
-	unacked      bool // w: 0
+	durable      bool   // writeConcern asks for the journal
+	unacked      bool   // w: 0
+	members      int64  // w, where more members are wanted than there are
+	mode         string // w, where it names a mode other than "majority"
+	tags         bool   // w names tags
 	level        string
 	apiVersion   string
 	apiStrict    bool
@@ -174,7 +177,7 @@ func (g *generic) readWriteConcern(v value.Value) error {
 }
 
 // readW reads the number of members that must acknowledge a write. There is
-// one member.
+// one member: what cannot be had is noted for checkWriteConcern.
 func (g *generic) readW(v value.Value) error {
 	switch {
 	case v.Kind() == value.KindString:
@@ -182,7 +185,8 @@ func (g *generic) readW(v value.Value) error {
 			g.durable = true
 			return nil
 		}
-		return mongoerr.Newf(79, "No write concern mode named '%s' found in replica set configuration", v.Str())
+		g.mode = strings.Clone(v.Str())
+		return nil
 	case v.IsNumber():
 		n := v.TruncInt64()
 		switch {
@@ -191,11 +195,12 @@ func (g *generic) readW(v value.Value) error {
 		case n == 0:
 			g.unacked = true
 		case n > 1:
-			return mongoerr.New(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
+			g.members = n
 		}
 		return nil
 	case v.Kind() == value.KindDocument:
-		return mongoerr.New(mongoerr.BadValue, "cannot use non-string 'w' mode when a host is not replicated")
+		g.tags = true
+		return nil
 	}
 	return mongoerr.New(mongoerr.FailedToParse, "w has to be a number, string, or object")
 }

@@ -138,6 +138,9 @@ func (c *Call) record(tx storage.Tx, fn func(storage.Tx) error) error {
 	if err := fn(r.logged()); err != nil {
 		return err
 	}
+	if err := c.failWrite(); err != nil {
+		return err
+	}
 	if err := r.flush(); err != nil {
 		return err
 	}
@@ -147,7 +150,7 @@ func (c *Call) record(tx storage.Tx, fn func(storage.Tx) error) error {
 // recorded ends what record began: after a commit, or after a failure.
 func (c *Call) recorded(err error) {
 	r := c.log
-	c.log = nil
+	c.log, c.retry.fails = nil, nil
 	if r == nil {
 		return
 	}

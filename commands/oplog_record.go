@@ -143,6 +143,19 @@ func appendKeyDoc(b *value.Builder, name string, d value.Doc) {
 	b.StartDocument(name).Append("_id", d.Lookup("_id")).End()
 }
 
+// operations is how many have been noted.
+func (r *recorder) operations() int { return len(r.marks) }
+
+// hasStatements reports whether statements of a retryable write were noted.
+func (r *recorder) hasStatements() bool {
+	for i := range r.marks {
+		if !r.marks[i].command && r.marks[i].stmt != noStatement {
+			return true
+		}
+	}
+	return false
+}
+
 // room refuses to let a transaction grow without bound.
 func (r *recorder) room(more int) error {
 	if !r.inTxn {

@@ -20,7 +20,8 @@ type retryable struct {
 	base    int32
 	pending []retriedStatement // what the running engine transaction adds
 	record  storage.RecordID
-	retried []int32 // statements answered from the history
+	retried []int32   // statements answered from the history
+	fails   *failData // what a fail point does to the running engine transaction
 }
 
 // imageKind says which version of the document findAndModify returns.

@@ -90,7 +90,7 @@ type Service struct {
 	usage         usage
 	indexUse      indexUse
 	fsync         *fsyncLock
-	failCmd       *failPoint
+	failPoints    failPoints
 	buckets       *timeseries.Catalog
 	background    context.Context // ends when the server stops
 	processID     value.OID
@@ -113,7 +113,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failCmd: newFailPoint(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
 	if err := o.Profiling.check(); err != nil {

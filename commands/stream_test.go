@@ -202,6 +202,7 @@ func TestStreamExpandedEvents(t *testing.T) {
 	s := h.watch("", `{"showExpandedEvents": true}`, "")
 	h.ok(`{"create": "c"}`)
 	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"}]}`)
+	h.ok(`{"collMod": "c"}`)
 	h.ok(`{"collMod": "c", "index": {"name": "a_1", "hidden": true}}`)
 	h.ok(`{"dropIndexes": "c", "index": "a_1"}`)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1, "a": {"0": 1}, "b.c": 1}]}`)
@@ -221,7 +222,7 @@ func TestStreamExpandedEvents(t *testing.T) {
 			}
 		}
 	}
-	if want := "create createIndexes modify dropIndexes insert update drop"; strings.Join(got, " ") != want {
+	if want := "create createIndexes modify modify dropIndexes insert update drop"; strings.Join(got, " ") != want {
 		t.Errorf("events %v, want %s", got, want)
 	}
 }

@@ -1,0 +1,78 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// checkWriteConcern refuses the write concerns that need a replica set.
+func (c *Call) checkWriteConcern() error {
+	g := &c.generic
+	if c.svc.inReplicaSet() {
+		return nil
+	}
+	switch {
+	case g.members > 1:
+		return mongoerr.New(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
+	case g.mode != "":
+		return mongoerr.Newf(mongoerr.BadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", g.mode)
+	case g.tags:
+		return mongoerr.New(mongoerr.BadValue, "cannot use non-string 'w' mode when a host is not replicated")
+	}
+	return nil
+}
+
+// appendUnmetConcern says behind the reply of a write that has been done
+// that more members were to acknowledge it than the set has.
+func (c *Call) appendUnmetConcern() {
+	g := &c.generic
+	if c.cmd.flags&writes == 0 || c.transaction() != nil {
+		return
+	}
+	switch {
+	case g.mode != "":
+		c.unmetConcern(mongoerr.UnknownReplWriteConcern, "No write concern mode named '"+g.mode+"' found in replica set configuration")
+	case g.members > 1 || g.tags:
+		c.unmetConcern(mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes")
+	}
+}
+
+func (c *Call) unmetConcern(code mongoerr.Code, text string) {
+	wanted := value.NewBuilder()
+	wanted.Append("w", c.generic.writeConcern.Lookup("w"))
+	wanted.Append("j", c.generic.writeConcern.Lookup("j"))
+	if v, ok := c.generic.writeConcern.Get("wtimeout"); ok {
+		wanted.Append("wtimeout", v)
+	} else {
+		wanted.Int32("wtimeout", 0)
+	}
+	wanted.String("provenance", "clientSupplied")
+	d := value.NewDoc("code", value.Int32(int32(code)), "codeName", value.String(code.String()), "errmsg", value.String(text),
+		"errInfo", value.Document(value.NewDoc("writeConcern", value.Document(wanted.Doc()))))
+	c.concernFailed(d, nil)
+}
+
+// concernFailed adds to a reply that only the write concern failed; labels
+// are nil for those that the error's code has.
+func (c *Call) concernFailed(d value.Doc, labels []string) {
+	if c.unmet {
+		return
+	}
+	c.unmet = true
+	c.reply.Document("writeConcernError", d)
+	if labels == nil {
+		labels = mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
+			InTransaction: c.generic.autocommit != nil, CommitOrAbort: endOfTransaction[c.cmd.name],
+			RetryableWrite: c.generic.txnNumber != nil && c.generic.autocommit == nil,
+			WriteConcern:   mongoerr.Code(d.Lookup("code").TruncInt64()),
+		})
+	}
+	if len(labels) == 0 {
+		return
+	}
+	c.reply.StartArray("errorLabels")
+	for _, l := range labels {
+		c.reply.String("", l)
+	}
+	c.reply.End()
+}
