@@ -9,7 +9,7 @@ import (
 // compareCommand measures two servers in turn.
 type compareCommand struct {
 	A        string  `name:"a" help:"Server: mongodb://host:port, null, or exec:PATH to start a binary." required:""`
-	B        string  `name:"b" help:"Server to compare with." default:"null"`
+	B        string  `name:"b" aliases:"against" help:"Server to compare with." default:"null"`
 	Rounds   int     `help:"How often each server is measured." default:"5"`
 	MinRatio float64 `help:"Fail if a ratio is below this." default:"0"`
 	loadOptions
@@ -40,7 +40,7 @@ func (c *compareCommand) Run(out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.stop()) }()
 
-	fmt.Fprintf(out, "a: %s\nb: %s\nmedians of %d rounds of %v; ratio: a's ops/s to b's\n\n", a.name, b.name, c.Rounds, c.Duration)
+	fmt.Fprintf(out, "a: %s\nb: %s\nclient: %s; medians of %d rounds of %v; ratio: a's ops/s to b's\n\n", a.name, b.name, c.Client, c.Rounds, c.Duration)
 	all, err := c.compareAll(a, b, out)
 	if err == nil && c.JSON != "" {
 		err = writeJSON(c.JSON, all)
@@ -77,7 +77,7 @@ func (c *compareCommand) compareOne(a, b *target, w workload, connections int) (
 		for i := range sides {
 			side := sides[(i+round)%2]
 			// What only reads or updates finds its documents where they were.
-			if round == 0 || !w.loads {
+			if round == 0 || !w.loads || w.grows {
 				if err := prepare(side.t, w, c.loadOptions); err != nil {
 					return x, err
 				}

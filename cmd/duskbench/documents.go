@@ -87,13 +87,14 @@ func (d *documents) rest(k int32, ahead time.Duration) value.Doc {
 // loader fills the collection before a workload.
 type loader struct {
 	*session
-	opts loadOptions
+	opts       loadOptions
+	collection string
 }
 
 // load makes the collection afresh: dropped, filled if the workload wants
 // it, indexed.
 func (l *loader) load(w workload) error {
-	if _, err := l.command(value.NewDoc("drop", value.String(collection), "$db", value.String(database))); err != nil &&
+	if _, err := l.command(value.NewDoc("drop", value.String(l.collection), "$db", value.String(database))); err != nil &&
 		!strings.Contains(err.Error(), "ns not found") {
 		return fmt.Errorf("drop: %w", err)
 	}
@@ -113,7 +114,7 @@ func (l *loader) fill() error {
 	const batch = 1000
 	docs := newDocuments(l.opts.Seed, 0, l.opts.DocSize)
 	seq := wire.Sequence{ID: "documents"}
-	insert := value.NewDoc("insert", value.String(collection), "$db", value.String(database))
+	insert := value.NewDoc("insert", value.String(l.collection), "$db", value.String(database))
 	for i := 0; i < l.opts.Docs; i += batch {
 		seq.Reset()
 		for j := i; j < min(i+batch, l.opts.Docs); j++ {
@@ -137,7 +138,7 @@ func indexTTL(l *loader) error {
 
 // index creates a single-field index, a TTL index if expire is not negative.
 func (l *loader) index(field string, expire int32) error {
-	b := value.NewBuilder().String("createIndexes", collection).StartArray("indexes").StartDocument("").
+	b := value.NewBuilder().String("createIndexes", l.collection).StartArray("indexes").StartDocument("").
 		StartDocument("key").Int32(field, 1).End().
 		String("name", field+"_1")
 	if expire >= 0 {

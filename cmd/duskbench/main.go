@@ -1,5 +1,5 @@
-// Command duskbench measures a MongoDB-compatible server from outside, over
-// the wire protocol and without a driver in between:
+// Command duskbench measures a MongoDB-compatible server from outside, with the
+// official driver or, as --client wire, with bytes made here:
 //
 //	duskbench run --uri mongodb://127.0.0.1:27017 --workload ping,findOne
 //	duskbench compare --a mongodb://127.0.0.1:27017 --b null --rounds 5
@@ -7,7 +7,9 @@
 //
 // "null" is a server that understands requests and answers each with a canned
 // reply. It does what any server in Go must do and nothing else, so the ratio
-// to it tells how much of the possible speed is left, on any machine.
+// to it tells how much of the possible speed is left, on any machine. The
+// driver takes more of the processor than a server does, as it does for those
+// who use it; wire shows the server alone.
 package main
 
 import (
@@ -21,6 +23,8 @@ import (
 type cli struct {
 	Run       runCommand       `cmd:"" help:"Run workloads against one server."`
 	Compare   compareCommand   `cmd:"" help:"Run workloads against two servers in turn and print the ratio."`
+	Beside    besideCommand    `cmd:"" help:"Measure a workload while nothing else happens and while another one runs."`
+	Growth    growthCommand    `cmd:"" help:"Measure how the cost of operations grows with the data."`
 	Start     startCommand     `cmd:"" help:"Measure the time from exec of a server to its first answered ping."`
 	Null      nullCommand      `cmd:"" help:"Serve canned replies until standard input is closed."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads."`

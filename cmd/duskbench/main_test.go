@@ -66,6 +66,6 @@ func shortLoad() loadOptions {
 	return loadOptions{
 		Workload: []string{"ping"}, Connections: []int{2},
 		Duration: 20 * time.Millisecond, Warmup: time.Millisecond,
-		Docs: 2500, DocSize: 200, Batch: 10, Seed: 1, Compressor: "none",
+		Docs: 2500, DocSize: 200, Batch: 10, Seed: 1, Compressor: "none", Client: "wire",
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
@@ -24,15 +26,37 @@ const (
 // grace is how long a server may take for what is not measured.
 const grace = 2 * time.Minute
 
+// limit is when a measurement has failed.
+func (o loadOptions) limit() time.Duration { return o.Warmup + o.Duration + grace }
+
 // worker sends requests over one connection, each after the reply to the one
 // before.
 type worker struct {
-	*session
+	sender
 	workload workload
 	request  request
 	hist     *hdr.Histogram
-	checked  int
 }
+
+// sender sends the requests of one worker.
+type sender interface {
+	// send sends the next request of w and waits for its reply.
+	send(w *workload, r *request) error
+	close() error
+}
+
+// wireSender sends bytes over a connection of its own.
+type wireSender struct {
+	*session
+	checked int
+}
+
+// driverSender sends with the official driver. Its context has no deadline,
+// which would become a maxTimeMS in every request.
+type driverSender struct{}
+
+func (driverSender) send(w *workload, r *request) error { return w.call(context.Background(), r) }
+func (driverSender) close() error                       { return nil }
 
 // validated is how many replies of a worker are looked at byte by byte; the
 // others are trusted, so that the load generator leaves the processor to the
@@ -41,19 +65,11 @@ const validated = 50
 
 // measure runs one workload on one target with a number of connections.
 func measure(t *target, w workload, connections int, o loadOptions) (r result, err error) {
-	workers := make([]*worker, 0, connections)
-	defer func() {
-		for _, w := range workers {
-			_ = w.conn.Close()
-		}
-	}()
-	for i := range connections {
-		wk, err := newWorker(t, w, i, o)
-		if err != nil {
-			return r, fmt.Errorf("%s, connection %d: %w", t.name, i+1, err)
-		}
-		workers = append(workers, wk)
+	workers, stop, err := startWorkers(t, w, connections, o)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", t.name, err)
 	}
+	defer stop()
 	elapsed, err := drive(workers, o.Warmup, o.Duration)
 	if err != nil {
 		return r, fmt.Errorf("%s, %s: %w", t.name, w.name, err)
@@ -66,21 +82,55 @@ func measure(t *target, w workload, connections int, o loadOptions) (r result, e
 	return r.summarize(total, elapsed, w.docsPerOp(o)), nil
 }
 
-func newWorker(t *target, w workload, i int, o loadOptions) (*worker, error) {
-	s, err := dial(t.addr, o.compressor(), time.Now().Add(o.Warmup+o.Duration+grace))
-	if err != nil {
-		return nil, err
+// startWorkers connects workers, with one driver for all of them or each by
+// itself.
+func startWorkers(t *target, w workload, connections int, o loadOptions) (workers []*worker, stop func(), err error) {
+	var client *mongo.Client
+	if o.Client == "driver" {
+		if client, err = connectDriver(t, connections, o.Compressor); err != nil {
+			return nil, nil, err
+		}
 	}
-	return &worker{
-		session:  s,
+	hangs := time.AfterFunc(o.limit(), func() { disconnect(client) })
+	stop = func() {
+		hangs.Stop()
+		for _, w := range workers {
+			_ = w.close()
+		}
+		disconnect(client)
+	}
+	for i := range connections {
+		wk, err := newWorker(t, client, w, i, o)
+		if err != nil {
+			stop()
+			return nil, nil, fmt.Errorf("connection %d: %w", i+1, err)
+		}
+		workers = append(workers, wk)
+	}
+	return workers, stop, nil
+}
+
+func newWorker(t *target, client *mongo.Client, w workload, i int, o loadOptions) (*worker, error) {
+	wk := &worker{
 		workload: w,
 		request: request{
 			opts: o,
 			rnd:  rand.New(rand.NewPCG(o.Seed, uint64(i))),
 			docs: newDocuments(o.Seed, i+1, o.DocSize),
+			own:  newOwnIDs(i, o),
 		},
 		hist: newHistogram(),
-	}, nil
+	}
+	if client != nil {
+		wk.sender, wk.request.db = driverSender{}, client.Database(database)
+		return wk, nil
+	}
+	s, err := dial(t.addr, o.compressor(), time.Now().Add(o.limit()))
+	if err != nil {
+		return nil, err
+	}
+	wk.sender = &wireSender{session: s}
+	return wk, nil
 }
 
 // drive lets the workers run through the phases and returns how long they
@@ -138,7 +188,13 @@ func (w *worker) loop(phase *atomic.Int32) error {
 		if before == stopping {
 			return nil
 		}
-		if err := w.once(); err != nil {
+		if refill := w.workload.refill; refill != nil && w.request.own.left == 0 {
+			if err := w.send(refill, &w.request); err != nil {
+				return err
+			}
+			last = time.Now()
+		}
+		if err := w.send(&w.workload, &w.request); err != nil {
 			return err
 		}
 		now := time.Now()
@@ -149,19 +205,16 @@ func (w *worker) loop(phase *atomic.Int32) error {
 	}
 }
 
-// once sends one request and checks its reply.
-func (w *worker) once() error {
-	w.workload.build(&w.request)
-	m, err := w.RoundTrip(w.request.body(), w.request.seqs...)
+func (s *wireSender) close() error { return s.conn.Close() }
+
+func (s *wireSender) send(w *workload, r *request) error {
+	w.build(r)
+	m, err := s.RoundTrip(r.body(), r.seqs...)
 	if err != nil {
 		return err
 	}
-	return w.checkReply(m)
-}
-
-func (w *worker) checkReply(m *wire.Msg) error {
-	if w.checked < validated {
-		w.checked++
+	if s.checked < validated {
+		s.checked++
 		if err := value.Validate(m.Body); err != nil {
 			return err
 		}
@@ -169,10 +222,10 @@ func (w *worker) checkReply(m *wire.Msg) error {
 	if err := replyError(m.Body); err != nil {
 		return err
 	}
-	if w.workload.check == nil {
+	if w.check == nil {
 		return nil
 	}
-	return w.workload.check(m.Body)
+	return w.check(m.Body)
 }
 
 // prepare loads what a workload needs into a target, over a connection of its
@@ -183,7 +236,7 @@ func prepare(t *target, w workload, o loadOptions) (err error) {
 		return fmt.Errorf("%s: %w", t.name, err)
 	}
 	defer func() { err = errors.Join(err, s.conn.Close()) }()
-	if err := (&loader{session: s, opts: o}).load(w); err != nil {
+	if err := (&loader{session: s, opts: o, collection: collection}).load(w); err != nil {
 		return fmt.Errorf("%s, preparing %s: %w", t.name, w.name, err)
 	}
 	return nil

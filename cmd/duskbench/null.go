@@ -157,7 +157,7 @@ var (
 		"maxWriteBatchSize", value.Int32(100_000),
 		"minWireVersion", value.Int32(0), "maxWireVersion", value.Int32(25),
 		"compression", value.NewArray(value.String("snappy"), value.String("zstd"), value.String("zlib")),
-		"readOnly", value.Bool(false), "ok", value.Double(1))
+		"logicalSessionTimeoutMinutes", value.Int32(30), "readOnly", value.Bool(false), "ok", value.Double(1))
 	cannedCursor = value.NewDoc(
 		"cursor", value.Document(value.NewDoc(
 			"firstBatch", value.NewArray(value.Document(value.NewDoc(
@@ -165,6 +165,7 @@ var (
 				"pad", value.String("this document has been canned in a hurry")))),
 			"id", value.Int64(0), "ns", value.String("duskbench.docs"))),
 		"ok", value.Double(1))
+	cannedCount  = value.NewDoc("n", value.Int32(100), "ok", value.Double(1))
 	cannedUpdate = value.NewDoc("n", value.Int32(1), "nModified", value.Int32(1), "ok", value.Double(1))
 )
 
@@ -175,6 +176,8 @@ func (n *nullReplies) appendBody(m *wire.Msg) []byte {
 		return append(n.out, cannedHello...)
 	case "find", "aggregate":
 		return append(n.out, cannedCursor...)
+	case "count":
+		return append(n.out, cannedCount...)
 	case "update":
 		return append(n.out, cannedUpdate...)
 	case "insert", "delete":

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	startLimit = 30 * time.Second
+	startLimit = 2 * time.Minute
 	stopLimit  = 10 * time.Second
 	// pollPause is short against any start and leaves the processor to the
 	// server.
@@ -36,13 +36,18 @@ type process struct {
 
 // startServer starts binary on a free port and waits until it answers a ping.
 func startServer(binary string, args []string) (*process, error) {
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := os.MkdirTemp("", "duskbench")
 	if err != nil {
 		return nil, err
+	}
+	return startOn(dir, binary, args)
+}
+
+// startOn starts binary on a data directory, which it owns from then on.
+func startOn(dir, binary string, args []string) (*process, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	p := &process{addr: fmt.Sprintf("127.0.0.1:%d", port), dir: dir, exited: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"--port", strconv.Itoa(port), "--dbpath", dir}, args...)...)
@@ -80,7 +85,22 @@ func (p *process) awaitPing(deadline time.Time) error {
 }
 
 // stop ends the server as an operator would and removes its data.
-func (p *process) stop() error {
+func (p *process) stop() error { return errors.Join(p.end(), os.RemoveAll(p.dir)) }
+
+// restart ends the server and starts it again on the same data.
+func (p *process) restart() (*process, error) {
+	if err := p.end(); err != nil {
+		return p, err
+	}
+	next, err := startOn(p.dir, p.cmd.Path, nil)
+	if err != nil {
+		return p, err
+	}
+	return next, nil
+}
+
+// end ends the server as an operator would.
+func (p *process) end() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has exited already
 	var err error
 	select {
@@ -89,7 +109,21 @@ func (p *process) stop() error {
 		err = errors.Join(fmt.Errorf("the server did not stop within %v", stopLimit), p.cmd.Process.Kill())
 		<-p.exited
 	}
-	return errors.Join(err, os.RemoveAll(p.dir))
+	return err
+}
+
+// residentBytes is the memory that a process has, 0 where that cannot be told.
+func residentBytes(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(text)
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+	return pages * int64(os.Getpagesize())
 }
 
 // ping connects and sends one ping.

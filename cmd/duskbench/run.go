@@ -19,8 +19,11 @@ type loadOptions struct {
 	DocSize     int           `help:"Size of a document in bytes, roughly." default:"200"`
 	Batch       int           `help:"Documents of one insertMany." default:"100"`
 	Seed        uint64        `help:"Seed of the random choices." default:"1"`
+	Client      string        `help:"What sends the requests: driver is the official one for Go, wire makes bytes and leaves more of the processor to the server. ${enum}." enum:"driver,wire" default:"driver"`
 	Compressor  string        `help:"Compress requests and replies: ${enum}." enum:"none,snappy,zlib,zstd" default:"none"`
 	JSON        string        `name:"json" help:"Write the results to this file as JSON." type:"path" placeholder:"FILE"`
+
+	collections int // over which the documents are spread; 0 is 1
 }
 
 // Validate is called by the command line parser.

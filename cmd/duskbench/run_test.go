@@ -13,10 +13,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestRunAllWorkloads runs each workload against a null server.
+// TestRunAllWorkloads runs each workload against a null server, with both
+// clients.
 func TestRunAllWorkloads(t *testing.T) {
-	c := runCommand{URI: nullTarget(t).addr, loadOptions: shortLoad()}
-	c.Workload = nil
+	for _, client := range []string{"wire", "driver"} {
+		t.Run(client, func(t *testing.T) { runAll(t, nullTarget(t).addr, client) })
+	}
+}
+
+func runAll(t *testing.T, addr, client string) {
+	c := runCommand{URI: addr, loadOptions: shortLoad()}
+	c.Workload, c.Client = nil, client
 	for _, w := range workloads {
 		c.Workload = append(c.Workload, w.name)
 	}
@@ -45,10 +52,12 @@ func TestRunAllWorkloads(t *testing.T) {
 
 func TestRunCompressed(t *testing.T) {
 	for _, z := range []string{"snappy", "zlib", "zstd"} {
-		c := runCommand{URI: nullTarget(t).addr, loadOptions: shortLoad()}
-		c.Compressor = z
-		if err := c.Run(new(strings.Builder)); err != nil {
-			t.Errorf("%s: %v", z, err)
+		for _, client := range []string{"wire", "driver"} {
+			c := runCommand{URI: nullTarget(t).addr, loadOptions: shortLoad()}
+			c.Compressor, c.Client = z, client
+			if err := c.Run(new(strings.Builder)); err != nil {
+				t.Errorf("%s, %s: %v", z, client, err)
+			}
 		}
 	}
 }
@@ -158,6 +167,8 @@ func TestCommandLine(t *testing.T) {
 		{"run", ""},
 		{"run --uri mongodb://h:1 --connections 1,16,64 --workload ping,ttl --duration 2s --warmup 0s --docs 10 --seed 4 --json x", ""},
 		{"compare --a mongodb://h --b null --rounds 5 --min-ratio 0.9", ""},
+		{"compare --a exec:./duskdb --against mongodb://h --client wire", ""},
+		{"run --client telnet", "must be one of"},
 		{"compare", "missing flags: --a"},
 		{"run --workload nonsense", `no workload "nonsense"`},
 		{"run --connections 0", "0 connections are too few"},

@@ -1,39 +1,55 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strconv"
 	"text/tabwriter"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
 
-// workload is one kind of request, sent again and again.
+// workload is one kind of request, sent again and again: as the official
+// driver sends it, or as bytes made here.
 type workload struct {
 	name    string
 	about   string
-	loads   bool                    // needs the documents of the data set
-	prepare func(l *loader) error   // what it needs besides, or nil
-	build   func(r *request)        // makes the next request
-	check   func(value.Doc) error   // what a reply must say besides ok, or nil
-	docs    func(o loadOptions) int // documents a request handles, nil for one
+	loads   bool                                        // needs the documents of the data set
+	grows   bool                                        // adds to the data set, which is made afresh for each measurement
+	prepare func(l *loader) error                       // what it needs besides, or nil
+	call    func(ctx context.Context, r *request) error // sends the next request with the driver
+	build   func(r *request)                            // makes the next request of bytes
+	check   func(value.Doc) error                       // what a reply must say besides ok, or nil
+	docs    func(o loadOptions) int                     // documents a request handles, nil for one
+	refill  *workload                                   // run, unmeasured, when request.left is 0; or nil
 }
 
 // workloads is the table of all of them, in the order they are listed.
 var workloads = []workload{
-	{name: "ping", about: "{ping: 1}", build: buildPing},
-	{name: "findOne", about: "find one document by _id", loads: true, build: buildFindOne, check: wantDocument},
-	{name: "findRange", about: "find 100 documents by a range of an indexed field", loads: true, prepare: indexK, build: buildFindRange, check: wantDocument, docs: rangeDocs},
-	{name: "aggregate", about: "group 100 documents of a range by a field", loads: true, prepare: indexK, build: buildAggregate, check: wantDocument, docs: rangeDocs},
-	{name: "insertOne", about: "insert one document, w: 1", build: buildInsertOne, check: wantWritten},
-	{name: "insertOneJ", about: "insert one document, w: 1, j: true", build: buildInsertOneJ, check: wantWritten},
-	{name: "insertMany", about: "insert --batch documents in one command", build: buildInsertMany, check: wantWritten, docs: func(o loadOptions) int { return o.Batch }},
-	{name: "updateOne", about: "$inc and $set in one document by _id", loads: true, build: buildUpdateOne, check: wantWritten},
-	{name: "mixed", about: "four findOne to one updateOne", loads: true, build: buildMixed},
-	{name: "ttl", about: "insert one document that expires a second later, with the TTL monitor at work", prepare: indexTTL, build: buildInsertTTL, check: wantWritten},
+	{name: "ping", about: "{ping: 1}", call: callPing, build: buildPing},
+	{name: "findOne", about: "find one document by _id", loads: true, call: callFindOne, build: buildFindOne, check: wantDocument},
+	{name: "findRange", about: "find 100 documents by a range of an indexed field", loads: true, prepare: indexK, call: callFindRange, build: buildFindRange, check: wantDocument, docs: rangeDocs},
+	{name: "count", about: "count 100 documents by a range of an indexed field", loads: true, prepare: indexK, call: callCount, build: buildCount, check: wantWritten, docs: rangeDocs},
+	{name: "aggregate", about: "group 100 documents of a range by a field", loads: true, prepare: indexK, call: callAggregate, build: buildAggregate, check: wantDocument, docs: rangeDocs},
+	{name: "insertOne", about: "insert one document, w: 1", call: callInsertOne, build: buildInsertOne, check: wantWritten},
+	{name: "insertOneJ", about: "insert one document, w: 1, j: true", call: callInsertOneJ, build: buildInsertOneJ, check: wantWritten},
+	{name: "insertMany", about: "insert --batch documents in one command", call: callInsertMany, build: buildInsertMany, check: wantWritten, docs: func(o loadOptions) int { return o.Batch }},
+	{name: "updateOne", about: "$inc in one document by _id", loads: true, call: callUpdateOne, build: buildUpdateOne, check: wantWritten},
+	{name: "deleteOne", about: "delete one document by _id; what was deleted is replaced unmeasured", call: callDeleteOne, build: buildDeleteOne, check: wantWritten, refill: &refillOwn},
+	{name: "mixed", about: "four findOne to one updateOne", loads: true, call: callMixed, build: buildMixed},
+	{name: "ycsbA", about: "YCSB A: 50 % reads, 50 % updates, Zipf", loads: true, call: callYCSB(ycsbA), build: buildYCSB(ycsbA)},
+	{name: "ycsbB", about: "YCSB B: 95 % reads, 5 % updates, Zipf", loads: true, call: callYCSB(ycsbB), build: buildYCSB(ycsbB)},
+	{name: "ycsbC", about: "YCSB C: reads, Zipf", loads: true, call: callYCSB(ycsbC), build: buildYCSB(ycsbC)},
+	{name: "ycsbD", about: "YCSB D: 95 % reads of the newest, 5 % inserts", loads: true, grows: true, call: callYCSB(ycsbD), build: buildYCSB(ycsbD)},
+	{name: "ycsbE", about: "YCSB E: 95 % scans of up to 100 documents, 5 % inserts", loads: true, grows: true, call: callYCSB(ycsbE), build: buildYCSB(ycsbE)},
+	{name: "ycsbF", about: "YCSB F: 50 % reads, 50 % reads each followed by an update of what was read; an operation is one request", loads: true, call: callYCSB(ycsbF), build: buildYCSB(ycsbF)},
+	{name: "ttl", about: "insert one document that expires a second later, with the TTL monitor at work", prepare: indexTTL, call: callInsertTTL, build: buildInsertTTL, check: wantWritten},
 }
 
 func findWorkload(name string) (workload, error) {
@@ -78,6 +94,9 @@ type request struct {
 	opts loadOptions
 	rnd  *rand.Rand
 	docs documents
+	own  ownIDs
+	ycsb ycsbState
+	db   *mongo.Database // the driver's; nil without it
 	b    value.Builder
 	buf  []byte
 	seq  wire.Sequence
@@ -107,11 +126,29 @@ func (r *request) rangeStart() int32 {
 	return int32(r.rnd.IntN(max(r.opts.Docs-rangeSize, 0) + 1))
 }
 
+// collection draws the collection to use, if there are several.
+func (r *request) collection() string {
+	if r.opts.collections < 2 {
+		return collection
+	}
+	return collectionName(r.rnd.IntN(r.opts.collections))
+}
+
+// collectionName names the i-th of several collections.
+func collectionName(i int) string {
+	if i == 0 {
+		return collection
+	}
+	return collection + strconv.Itoa(i)
+}
+
 func buildPing(r *request) { r.begin().Int32("ping", 1) }
 
-func buildFindOne(r *request) {
-	r.begin().String("find", collection).
-		StartDocument("filter").Int32("_id", r.id()).End().
+func buildFindOne(r *request) { r.find(r.id()) }
+
+func (r *request) find(id int32) {
+	r.begin().String("find", r.collection()).
+		StartDocument("filter").Int32("_id", id).End().
 		Int32("limit", 1).Bool("singleBatch", true)
 }
 
@@ -123,6 +160,12 @@ func buildFindRange(r *request) {
 
 func appendRange(b *value.Builder, start int32) {
 	b.StartDocument("k").Int32("$gte", start).Int32("$lt", start+rangeSize).End()
+}
+
+func buildCount(r *request) {
+	b := r.begin().String("count", collection).StartDocument("query")
+	appendRange(b, r.rangeStart())
+	b.End()
 }
 
 func buildAggregate(r *request) {
@@ -147,26 +190,30 @@ func buildInsertTTL(r *request) { r.insert(1, false, true) }
 
 // insert builds an insert of n new documents.
 func (r *request) insert(n int, journal, expiring bool) {
-	b := r.begin().String("insert", collection).Bool("ordered", true)
+	b := r.beginInsert(r.collection())
 	if journal {
 		b.StartDocument("writeConcern").Int32("w", 1).Bool("j", true).End()
 	}
-	r.seq.ID = "documents"
-	r.seq.Reset()
 	for range n {
 		r.seq.Append(r.docs.fresh(expiring))
 	}
 	r.seqs = append(r.seqs, r.seq)
 }
 
-func buildUpdateOne(r *request) {
-	r.begin().String("update", collection).StartArray("updates").
+func (r *request) beginInsert(collection string) *value.Builder {
+	r.seq.ID = "documents"
+	r.seq.Reset()
+	return r.begin().String("insert", collection).Bool("ordered", true)
+}
+
+func buildUpdateOne(r *request) { r.update(r.id()) }
+
+func (r *request) update(id int32) {
+	r.begin().String("update", r.collection()).StartArray("updates").
 		StartDocument("").
-		StartDocument("q").Int32("_id", r.id()).End().
-		StartDocument("u").
-		StartDocument("$inc").Int32("n", 1).End().
-		StartDocument("$set").String("tag", tagNames[r.rnd.IntN(tags)]).End().
-		End().End().End()
+		StartDocument("q").Int32("_id", id).End().
+		StartDocument("u").StartDocument("$inc").Int32("n", 1).End().End().
+		End().End()
 }
 
 func buildMixed(r *request) {

@@ -9,7 +9,7 @@ import (
 )
 
 func newRequest(o loadOptions) *request {
-	return &request{opts: o, rnd: rand.New(rand.NewPCG(1, 2)), docs: newDocuments(1, 1, o.DocSize)}
+	return &request{opts: o, rnd: rand.New(rand.NewPCG(1, 2)), docs: newDocuments(1, 1, o.DocSize), own: newOwnIDs(0, o)}
 }
 
 // TestRequests builds each request several times over, as the memory is
