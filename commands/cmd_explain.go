@@ -380,8 +380,11 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 		return err
 	}
 	l := r.pipeline.Leading()
-	if r.pipeline.IsSource() || l.Near != nil || metaOf(info).kind == timeSeries {
+	if r.pipeline.IsSource() || l.Near != nil {
 		return c.appendStages(r, nil, r.pipeline, verbosity)
+	}
+	if metaOf(info).kind == timeSeries {
+		return c.explainSeries(r, info, &l, a.Hint, verbosity)
 	}
 	e := &explained{c: c, ns: r.ns, info: info, exec: r.exec, verbosity: verbosity}
 	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, hint: a.Hint, collator: r.exec.env.Collation}

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
-	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
@@ -108,7 +107,7 @@ func (m *collectionMeta) bucketHint(hint value.Value) (value.Value, error) {
 }
 
 // openMeasurements reads the measurements of a time series that match.
-func (c *Call) openMeasurements(x *execution, info *storage.Info, q *readQuery) (agg.Iterator, error) {
+func (c *Call) openMeasurements(x *execution, info *storage.Info, q *readQuery) (*measurements, error) {
 	b, err := c.queryBuckets(info, q)
 	if err != nil {
 		return nil, err
@@ -118,49 +117,8 @@ func (c *Call) openMeasurements(x *execution, info *storage.Info, q *readQuery) 
 	if err != nil {
 		return nil, err
 	}
-	return &measurements{x: x, b: b, src: a.matching(x, b.info, &b.query), unpacker: timeseries.NewUnpacker(b.meta.series)}, nil
+	return b.open(x, a, q), nil
 }
-
-// measurements unpacks buckets.
-type measurements struct {
-	x        *execution
-	b        *bucketQuery
-	src      recordSource
-	unpacker *timeseries.Unpacker
-	open     bool
-}
-
-func (m *measurements) Next() (value.Doc, error) {
-	for {
-		for m.open {
-			d, ok := m.unpacker.Next()
-			if !ok {
-				m.open = false
-				break
-			}
-			if m.b.pushdown.MetaOnly || m.b.matcher == nil {
-				return d, nil
-			}
-			hit, err := m.b.matcher.Match(m.x.env, d)
-			if err != nil || hit {
-				return d, err
-			}
-		}
-		r, ok, err := m.src.Next()
-		if err != nil || !ok {
-			return nil, err
-		}
-		if !m.b.pushdown.MayMatch(r.Doc) {
-			continue
-		}
-		if err := m.unpacker.Reset(r.Doc); err != nil {
-			return nil, err
-		}
-		m.open = true
-	}
-}
-
-func (m *measurements) Close() { m.src.Close() }
 
 // modifyMeasurements deletes measurements, or updates their meta field.
 func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out updated, err error) {

@@ -278,7 +278,7 @@ func FuzzDecodeColumns(f *testing.F) {
 	f.Add(encodeColumns(value.MustJSON(`{"t":{"0":1,"2":"x"},"y":{"1":{"$oid":"000000000000000000000000"}}}`)))
 	f.Add([]byte{1, 1, 0, 3, 7})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d, err := decodeColumns(b)
+		d, err := decodeColumns(b, nil)
 		if err != nil {
 			return
 		}
@@ -292,7 +292,7 @@ func FuzzDecodeColumns(f *testing.F) {
 			}
 		}
 		if again := encodeColumns(d); again != nil {
-			if _, err := decodeColumns(again); err != nil {
+			if _, err := decodeColumns(again, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -116,7 +116,11 @@ func withData(bucket value.Doc, version int32, data value.Value) value.Doc {
 var errData = errors.New("damaged column data")
 
 // columnData returns the columns of a bucket as a document of documents.
-func columnData(bucket value.Doc) (value.Doc, error) {
+func columnData(bucket value.Doc) (value.Doc, error) { return someColumns(bucket, nil) }
+
+// someColumns is columnData that need give no other columns than those in
+// only, nil for all.
+func someColumns(bucket value.Doc, only map[string]bool) (value.Doc, error) {
 	v := bucket.Lookup("data")
 	switch v.Kind() {
 	case value.KindDocument:
@@ -130,7 +134,7 @@ func columnData(bucket value.Doc) (value.Doc, error) {
 		if err != nil {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "time-series bucket: %w", err)
 		}
-		d, err := decodeColumns(plain)
+		d, err := decodeColumns(plain, only)
 		if err != nil {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "time-series bucket: %w", err)
 		}

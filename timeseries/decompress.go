@@ -60,14 +60,15 @@ func (r *reader) size(most int) int {
 	return int(v)
 }
 
-// decodeColumns turns the bytes of a frame into the data of a plain bucket.
-func decodeColumns(b []byte) (value.Doc, error) {
+// decodeColumns turns the bytes of a frame into the data of a plain bucket,
+// without the columns that are not in only, unless that is nil.
+func decodeColumns(b []byte, only map[string]bool) (value.Doc, error) {
 	r := &reader{b: b}
 	n, columns := r.size(maxRows), r.size(maxRows)
 	var w value.Builder
 	w.Reset(make([]byte, 0, 3*len(b)))
 	for range columns {
-		r.column(&w, n)
+		r.column(&w, n, only)
 		if r.failed {
 			return nil, errData
 		}
@@ -83,9 +84,10 @@ func decodeColumns(b []byte) (value.Doc, error) {
 	return d, nil
 }
 
-// column reads one column of n rows and writes it.
-func (r *reader) column(w *value.Builder, n int) {
+// column reads one column of n rows and writes it, if it is wanted.
+func (r *reader) column(w *value.Builder, n int, only map[string]bool) {
 	name := r.bytes(r.size(len(r.b)))
+	wanted := only == nil || only[string(name)]
 	flags := r.byte()
 	var present []byte
 	count := n
@@ -98,6 +100,10 @@ func (r *reader) column(w *value.Builder, n int) {
 		return
 	}
 	next := r.values(flags, kinds, count)
+	if !wanted {
+		r.skip(flags, kinds, count, next)
+		return
+	}
 	w.StartDocument(string(name))
 	var element []byte
 	for row := range n {
@@ -117,6 +123,17 @@ func (r *reader) column(w *value.Builder, n int) {
 		w.Raw(element)
 	}
 	w.End()
+}
+
+// skip reads over the values of a column.
+func (r *reader) skip(flags byte, kinds []byte, count int, next func([]byte) []byte) {
+	if flags&flagUniform != 0 && value.Kind(kinds[0]) == value.KindDouble {
+		return // they are read already, all at once
+	}
+	var element []byte
+	for i := 0; i < count && !r.failed; i++ {
+		element = next(element[:0])
+	}
 }
 
 func ones(bits []byte, n int) (count int) {

@@ -21,6 +21,7 @@ type Pushdown struct {
 
 	o     *Options
 	check check
+	times *timeBounds // the filter asks about meta and these instants alone; nil: about more
 }
 
 // PushdownOptions tell in what order strings are compared.
@@ -40,7 +41,11 @@ func (o *Options) NewPushdown(filter value.Doc, p PushdownOptions) *Pushdown {
 func (o *Options) newPushdown(filter value.Doc, opt PushdownOptions, span int64) *Pushdown {
 	b := &pushdownBuilder{o: o, PushdownOptions: opt, span: span}
 	part := b.document(filter)
-	return &Pushdown{Filter: conjunction(part.conditions), MetaOnly: part.exact, o: o, check: part.check}
+	p := &Pushdown{Filter: conjunction(part.conditions), MetaOnly: part.exact, o: o, check: part.check}
+	if part.timed {
+		p.times = &part.times
+	}
+	return p
 }
 
 // MayMatch reports whether a bucket may hold a measurement that the filter
@@ -53,11 +58,64 @@ func (p *Pushdown) MayMatch(bucket value.Doc) bool {
 	return p.check.may(&h)
 }
 
+// MayMatchSummary is MayMatch for a bucket whose summary is at hand.
+func (p *Pushdown) MayMatchSummary(s *Summary) bool { return p.check == nil || p.check.may(&s.h) }
+
+// Whole reports whether control shows that the filter matches every
+// measurement of a bucket that Filter matches.
+func (p *Pushdown) Whole(s *Summary) bool {
+	if p.MetaOnly {
+		return true
+	}
+	return p.times != nil && s.timed && s.h.minimum >= p.times.after && s.last <= p.times.until
+}
+
+// WholeFilter is Whole as a filter on buckets, empty if there is none.
+func (p *Pushdown) WholeFilter() value.Doc {
+	b := value.NewBuilder()
+	if p.times == nil {
+		return b.Doc()
+	}
+	if p.times.after > math.MinInt64 {
+		b.StartDocument(minPrefix+p.o.TimeField).Date("$gte", p.times.after).End()
+	}
+	if p.times.until < math.MaxInt64 {
+		b.StartDocument(maxPrefix+p.o.TimeField).Date("$lte", p.times.until).End()
+	}
+	return b.Doc()
+}
+
 // part is what one part of a filter says.
 type part struct {
 	conditions []value.Doc // on buckets, all of which must hold; none: nothing is known
 	exact      bool        // nothing but conditions on meta
 	check      check       // nil: nothing is known
+	timed      bool        // nothing but conditions on meta, and that the time lies within times
+	times      timeBounds
+}
+
+// nothing is the part that asks for nothing.
+func nothing() part { return part{exact: true, timed: true, times: anyTime} }
+
+// and adds another part, whose conditions must hold as well; its check is
+// returned apart.
+func (p *part) and(q part, checks all) all {
+	p.conditions = append(p.conditions, q.conditions...)
+	p.exact = p.exact && q.exact
+	p.timed = p.timed && q.timed
+	p.times.meet(q.times)
+	if q.check != nil {
+		return append(checks, q.check)
+	}
+	return checks
+}
+
+// checked is p with the checks of its parts.
+func (p part) checked(checks all) part {
+	if len(checks) > 0 {
+		p.check = checks
+	}
+	return p
 }
 
 type pushdownBuilder struct {
@@ -67,20 +125,12 @@ type pushdownBuilder struct {
 }
 
 func (b *pushdownBuilder) document(filter value.Doc) part {
-	p := part{exact: true}
+	p := nothing()
 	var checks all
 	for name, v := range filter.All() {
-		q := b.element(name, v)
-		p.conditions = append(p.conditions, q.conditions...)
-		p.exact = p.exact && q.exact
-		if q.check != nil {
-			checks = append(checks, q.check)
-		}
+		checks = p.and(b.element(name, v), checks)
 	}
-	if len(checks) > 0 {
-		p.check = checks
-	}
-	return p
+	return p.checked(checks)
 }
 
 func (b *pushdownBuilder) element(name string, v value.Value) part {
@@ -92,32 +142,31 @@ func (b *pushdownBuilder) element(name string, v value.Value) part {
 	case "$nor":
 		return b.nor(v)
 	case "$comment":
-		return part{exact: true}
+		return nothing()
 	}
 	if strings.HasPrefix(name, "$") {
 		return part{}
 	}
 	if path, ok := b.o.metaPath(name); ok {
-		return part{conditions: []value.Doc{value.NewDoc(path, v)}, exact: true}
+		return ofMeta(value.NewDoc(path, v))
 	}
 	return b.field(name, v)
 }
 
+// ofMeta is the part that is one condition on meta.
+func ofMeta(condition value.Doc) part {
+	p := nothing()
+	p.conditions = []value.Doc{condition}
+	return p
+}
+
 func (b *pushdownBuilder) and(v value.Value) part {
-	p := part{exact: true}
+	p := nothing()
 	var checks all
 	for branch := range v.Doc().Values() {
-		q := b.document(branch.Doc())
-		p.conditions = append(p.conditions, q.conditions...)
-		p.exact = p.exact && q.exact
-		if q.check != nil {
-			checks = append(checks, q.check)
-		}
+		checks = p.and(b.document(branch.Doc()), checks)
 	}
-	if len(checks) > 0 {
-		p.check = checks
-	}
-	return p
+	return p.checked(checks)
 }
 
 // or knows only what all of its branches know something of.
@@ -138,6 +187,7 @@ func (b *pushdownBuilder) or(v value.Value) part {
 		branches.Append(value.Document(conjunction(q.conditions)))
 		checks = append(checks, q.check)
 	}
+	p.timed, p.times = p.exact, anyTime
 	if known {
 		p.conditions = []value.Doc{value.NewDoc("$or", branches.Value())}
 	}
@@ -159,7 +209,7 @@ func (b *pushdownBuilder) nor(v value.Value) part {
 		}
 		branches.Append(value.Document(conjunction(q.conditions)))
 	}
-	return part{conditions: []value.Doc{value.NewDoc("$nor", branches.Value())}, exact: true}
+	return ofMeta(value.NewDoc("$nor", branches.Value()))
 }
 
 // conjunction combines conditions into one filter.
@@ -205,13 +255,14 @@ const (
 func (b *pushdownBuilder) field(name string, v value.Value) part {
 	path := value.ParsePath(name)
 	var checks all
-	bounds := timeBounds{after: math.MinInt64, until: math.MaxInt64}
+	bounds, within := anyTime, name == b.o.TimeField
 	operators := v.Kind() == value.KindDocument && strings.HasPrefix(firstKey(v.Doc()), "$")
 	if !operators {
 		v = value.Document(value.NewDoc("$eq", v))
 	}
 	for op, arg := range v.Doc().All() {
 		if op == "$in" {
+			within = false
 			if c := b.in(path, arg); c != nil {
 				checks = append(checks, c)
 			}
@@ -219,19 +270,18 @@ func (b *pushdownBuilder) field(name string, v value.Value) part {
 		}
 		o, ok := compareOps[op]
 		if !ok || !b.comparable(arg) {
+			within = false
 			continue
 		}
 		checks = append(checks, &comparison{path, o, arg, b.Collation})
 		if name == b.o.TimeField && arg.Kind() == value.KindDateTime {
 			bounds.narrow(o, arg.DateTime())
+		} else {
+			within = false
 		}
 	}
-	var p part
-	if len(checks) > 0 {
-		p.check = checks
-	}
-	p.conditions = bounds.conditions(name, b.span)
-	return p
+	p := part{conditions: bounds.conditions(name, b.span), timed: within, times: bounds}
+	return p.checked(checks)
 }
 
 func firstKey(d value.Doc) string {
@@ -271,6 +321,13 @@ func (b *pushdownBuilder) in(path value.Path, list value.Value) check {
 // timeBounds are the instants that a predicate on the time allows, both
 // ends included.
 type timeBounds struct{ after, until int64 }
+
+var anyTime = timeBounds{after: math.MinInt64, until: math.MaxInt64}
+
+// meet keeps the instants that o allows as well.
+func (t *timeBounds) meet(o timeBounds) {
+	t.after, t.until = max(t.after, o.after), min(t.until, o.until)
+}
 
 func (t *timeBounds) narrow(op compareOp, ms int64) {
 	switch op {

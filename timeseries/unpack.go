@@ -8,6 +8,7 @@ import "github.com/duskdb/duskdb/value"
 // It belongs to one goroutine.
 type Unpacker struct {
 	o       *Options
+	only    map[string]bool // columns to yield; nil: all
 	columns []cursor
 	time    cursor
 	meta    value.Value
@@ -52,19 +53,35 @@ func (c *cursor) appendTo(dst []byte) []byte {
 // NewUnpacker makes an Unpacker for the buckets of a collection.
 func NewUnpacker(o *Options) *Unpacker { return &Unpacker{o: o, last: 256} }
 
+// Only makes the Unpacker yield no other fields than these top-level ones;
+// nil stands for all of them. The time is always there.
+func (u *Unpacker) Only(fields []string) {
+	if u.only = nil; fields == nil {
+		return
+	}
+	u.only = map[string]bool{u.o.TimeField: true}
+	for _, name := range fields {
+		u.only[name] = true
+	}
+}
+
 // Reset begins with a bucket.
 func (u *Unpacker) Reset(bucket value.Doc) error {
-	data, err := columnData(bucket)
+	data, err := someColumns(bucket, u.only)
 	if err != nil {
 		return err
 	}
 	u.columns, u.row, u.meta = u.columns[:0], 0, bucket.Lookup("meta")
+	if u.only != nil && !u.only[u.o.MetaField] {
+		u.meta = value.Value{}
+	}
 	u.time = cursor{row: -1}
 	for name, v := range data.All() {
 		switch {
 		case v.Kind() != value.KindDocument:
 		case name == u.o.TimeField:
 			u.time = newCursor(name, v.Doc())
+		case u.only != nil && !u.only[name]:
 		default:
 			u.columns = append(u.columns, newCursor(name, v.Doc()))
 		}

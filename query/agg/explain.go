@@ -27,6 +27,30 @@ func (p *Pipeline) Explain(v Verbosity, x *Exec) []value.Doc {
 	return docs
 }
 
+// ExplainOverPacks is Explain for a pipeline over packs with these fields: a
+// $sort that follows their times is shown as what it is.
+func (p *Pipeline) ExplainOverPacks(v Verbosity, x *Exec, shared, time string) []value.Doc {
+	docs := p.Explain(v, x)
+	ps, ok := p.packPlan(shared, time).(*packedSort)
+	if !ok {
+		return docs
+	}
+	base := "min"
+	if ps.desc {
+		base = "max"
+	}
+	bounded := value.NewBuilder().Document("sortKey", ps.s.pattern.doc())
+	bounded.StartDocument("bound").String("base", base).End().Int64("limit", ps.s.limit)
+	b := value.NewBuilder().Document("$_internalBoundedSort", bounded.Doc())
+	for it := docs[0].Iter(); it.Next(); {
+		if it.Key() != ps.s.name() {
+			b.Raw(it.Element())
+		}
+	}
+	docs[0] = b.Doc()
+	return docs
+}
+
 // append writes the statistics of a stage.
 func (st *Stats) append(b *value.Builder, s stage) {
 	b.Int64("nReturned", st.Returned)

@@ -69,11 +69,12 @@ func (s *groupStage) effect() effect { return effect{opaque: true} }
 
 func (s *groupStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return lazy(src, func() (Iterator, error) {
-		g := &grouping{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
-		for _, a := range s.fields {
-			g.grows = g.grows || a.grows
+		g := s.grouping(x)
+		if err := g.addAll(src); err != nil {
+			return nil, g.failed(err)
 		}
-		return g.run(src)
+		src.Close()
+		return g.finish()
 	}), nil
 }
 
@@ -92,25 +93,11 @@ type grouping struct {
 	order  []*group // as they came
 	key    []byte
 	size   int64
-	grows  bool
 	store  spill.Store
 }
 
-func (g *grouping) run(src Iterator) (Iterator, error) {
-	for {
-		d, err := src.Next()
-		if err == nil && d != nil {
-			err = g.add(d)
-		}
-		if err != nil {
-			g.store.Close()
-			return nil, err
-		}
-		if d == nil {
-			break
-		}
-	}
-	src.Close()
+// finish gives the groups once all documents are added.
+func (g *grouping) finish() (Iterator, error) {
 	if g.store.Runs() > 0 {
 		return g.merge()
 	}
@@ -122,15 +109,9 @@ func (g *grouping) add(d value.Doc) error {
 	if err != nil {
 		return err
 	}
-	if id.IsMissing() {
-		id = value.Null()
-	}
-	g.key = value.AppendKeyWith(g.key[:0], id, g.s.collator)
-	grp := g.groups[string(g.key)]
-	if grp == nil {
-		if grp, err = g.begin(id); err != nil {
-			return err
-		}
+	grp, err := g.groupOf(id)
+	if err != nil {
+		return err
 	}
 	for i, a := range g.s.fields {
 		if !a.grows {
@@ -145,6 +126,23 @@ func (g *grouping) add(d value.Doc) error {
 		}
 		g.size += int64(grp.states[i].Size() - before)
 	}
+	return g.check()
+}
+
+// groupOf finds the group of a key, or begins it.
+func (g *grouping) groupOf(id value.Value) (*group, error) {
+	if id.IsMissing() {
+		id = value.Null()
+	}
+	g.key = value.AppendKeyWith(g.key[:0], id, g.s.collator)
+	if grp := g.groups[string(g.key)]; grp != nil {
+		return grp, nil
+	}
+	return g.begin(id)
+}
+
+// check spills the groups if they are too large.
+func (g *grouping) check() error {
 	if g.size > g.x.limit(g.x.Limits.Group) {
 		return g.spill()
 	}

@@ -83,8 +83,16 @@ func (p *Pipeline) resolve(x *Exec, db, coll string) (resolved, error) {
 
 // Run runs all stages over src.
 func (p *Pipeline) Run(x *Exec, src Iterator) (Iterator, error) {
-	it := Iterator(&ticking{x: x, src: src})
-	for _, s := range p.stages {
+	if s, ok := src.(Source); ok {
+		src = s.Iterator
+	}
+	it, n := p.overPacks(x, src)
+	if n == 0 {
+		it = &ticking{x: x, src: src}
+	} else if x.parent == nil && x.NowMillis != nil {
+		it = &measured{x: x, st: x.stat(p.stages[n-1]), src: it}
+	}
+	for _, s := range p.stages[n:] {
 		next, err := s.open(x, it)
 		if err != nil {
 			it.Close()

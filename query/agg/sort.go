@@ -99,6 +99,7 @@ type sorting struct {
 	key     []byte
 	arena   arena
 	store   spill.Store
+	own     bool // documents are copied, since they keep more memory than their own
 }
 
 func newSorting(x *Exec, owner stage, limit int64) *sorting {
@@ -145,11 +146,18 @@ func (r *sorting) add(d value.Doc) (err error) {
 // addKeyed takes a document with its key, which is copied.
 func (r *sorting) addKeyed(key []byte, d value.Doc) error {
 	r.seq++
-	rec := sortRecord{key: key, doc: d, meta: r.x.Env.Meta, seq: r.seq}
+	return r.addRecord(sortRecord{key: key, doc: d, meta: r.x.Env.Meta, seq: r.seq})
+}
+
+// addRecord takes a record; its key is copied.
+func (r *sorting) addRecord(rec sortRecord) error {
 	if r.limit > 0 && int64(len(r.records)) >= r.limit {
 		return r.replaceWorst(rec)
 	}
-	rec.key = r.arena.clone(key)
+	rec.key = r.arena.clone(rec.key)
+	if r.own {
+		rec.doc = rec.doc.Clone()
+	}
 	r.records = append(r.records, rec)
 	r.size += rec.size()
 	if r.limit > 0 && int64(len(r.records)) == r.limit {
@@ -264,8 +272,11 @@ func (r *sorting) heapify() {
 
 func (r *sorting) replaceWorst(rec sortRecord) error {
 	worst := &r.records[0]
-	if bytes.Compare(rec.key, worst.key) >= 0 {
+	if compareRecords(rec, *worst) >= 0 {
 		return nil
+	}
+	if r.own {
+		rec.doc = rec.doc.Clone()
 	}
 	rec.key = append(worst.key[:0:0], rec.key...)
 	r.size += rec.size() - worst.size()

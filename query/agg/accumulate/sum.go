@@ -92,6 +92,21 @@ func NewSum() *Sum { return &Sum{newTotal()} }
 // Add adds a number.
 func (s *Sum) Add(v value.Value) error { s.t.add(v); return nil }
 
+// AddTimes adds a number n times.
+func (s *Sum) AddTimes(v value.Value, n int64) error {
+	const most = 1 << 30 // keeps the product within a long
+	k := v.Kind()
+	if (k == value.KindInt32 || k == value.KindInt64) && v.Int64() < most && v.Int64() > -most && n < most {
+		s.t.binary.AddInt64(v.Int64() * n)
+		s.t.widen(k)
+		return nil
+	}
+	for range n {
+		s.t.add(v)
+	}
+	return nil
+}
+
 // Result is the sum, int 0 if there was no number.
 func (s *Sum) Result() value.Value { return s.t.sum() }
 
@@ -112,6 +127,9 @@ func NewCount() *Count { return &Count{} }
 
 // Add counts, whatever the value.
 func (c *Count) Add(value.Value) error { c.n++; return nil }
+
+// AddTimes counts n documents.
+func (c *Count) AddTimes(_ value.Value, n int64) error { c.n += n; return nil }
 
 // Result is the count: int, or long if it does not fit.
 func (c *Count) Result() value.Value { return value.Int(c.n) }

@@ -1,0 +1,252 @@
+package agg
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// lastPoint is a $sort by time with a $group behind it that takes the $first
+// or $last document of each series: the last point, or the first. Of each
+// series only those packs are opened that may hold it.
+type lastPoint struct {
+	sort  *sortStage
+	group *groupStage
+	key   *packKey
+	time  string
+	most  bool // the point with the greatest time
+	first bool // the document that comes first in the order of the $sort
+}
+
+// lastPoint returns nil if the head of the pipeline is not of that form.
+func (p *Pipeline) lastPoint(shared, time string) *lastPoint {
+	if len(p.stages) < 2 {
+		return nil
+	}
+	s, ok := p.stages[0].(*sortStage)
+	g, ok2 := p.stages[1].(*groupStage)
+	if !ok || !ok2 || s.limit > 0 || s.pattern.metaOnly() || len(g.fields) == 0 {
+		return nil
+	}
+	l := &lastPoint{sort: s, group: g, time: time, key: newPackKey(g.id, shared, time)}
+	last := s.pattern[len(s.pattern)-1]
+	if l.key == nil || l.key.timed || last.path != time || !l.sortsSeries(s.pattern[:len(s.pattern)-1], shared) {
+		return nil
+	}
+	l.first = g.fields[0].op == "$first"
+	l.most = l.first == last.desc
+	for _, a := range g.fields {
+		if a.op != "$first" && a.op != "$last" || (a.op == "$first") != l.first {
+			return nil
+		}
+	}
+	return l
+}
+
+// sortsSeries reports whether the parts of a sort in front of the time are
+// the same throughout a group.
+func (l *lastPoint) sortsSeries(parts sortPattern, shared string) bool {
+	if len(parts) == 0 {
+		return true
+	}
+	path, plain := l.group.id.FieldPath()
+	return plain && len(parts) == 1 && parts[0].path == path && within(path, shared)
+}
+
+// point is the best document of a series so far.
+type point struct {
+	doc  value.Doc
+	time value.Value
+	sort []byte // key of the $sort
+	seq  int
+}
+
+// pointing is one run.
+type pointing struct {
+	l      *lastPoint
+	x      *Exec
+	points map[string]*point
+	closed []pointPack
+	size   int64
+	key    []byte
+	plain  *packSorting // once there are too many series
+}
+
+type pointPack struct {
+	numberedPack
+	series string
+}
+
+func (l *lastPoint) open(x *Exec, src Packs) Iterator {
+	return lazy(src, func() (Iterator, error) {
+		r := &pointing{l: l, x: x, points: map[string]*point{}}
+		if err := r.collect(src); err != nil {
+			if r.plain != nil {
+				r.plain.store.Close()
+			}
+			return nil, err
+		}
+		src.Close()
+		if r.plain != nil {
+			sorted, err := r.plain.sorted()
+			if err != nil {
+				return nil, err
+			}
+			return l.group.open(x, sorted)
+		}
+		return l.group.open(x, Docs(r.sorted()...))
+	})
+}
+
+// collect reads all packs, and finds the points of those it has gathered
+// whenever these fill the memory.
+func (r *pointing) collect(src Packs) error {
+	order := &packedSort{time: r.l.time, desc: r.l.most}
+	limit := r.x.limit(r.x.Limits.Group)
+	for n := 0; ; n++ {
+		if err := r.x.tick(); err != nil {
+			return err
+		}
+		p, err := src.NextPack()
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			return r.find()
+		}
+		np := numberedPack{Pack: p, n: n, bound: order.bound(p)}
+		if r.plain != nil {
+			if err := r.plain.openInto(np, r.plain.addRecord); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.keep(np); err != nil {
+			return err
+		}
+		if int64(len(r.closed))*packSize > limit/2 {
+			if err := r.find(); err != nil {
+				return err
+			}
+			if r.size > limit/2 {
+				if err := r.giveUp(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// keep gathers a pack under the key of its series. A key that cannot be
+// computed is an error only if a document has it.
+func (r *pointing) keep(p numberedPack) error {
+	id, _, err := r.l.key.value(r.x, p)
+	if err != nil {
+		if d, bad := p.Docs().Next(); d == nil || bad != nil {
+			return bad
+		}
+		return err
+	}
+	if id.IsMissing() {
+		id = value.Null()
+	}
+	r.key = value.AppendKeyWith(r.key[:0], id, r.l.group.collator)
+	r.closed = append(r.closed, pointPack{p, string(r.key)})
+	return nil
+}
+
+// find finds the points of the packs that were gathered.
+func (r *pointing) find() error {
+	slices.SortFunc(r.closed, func(a, b pointPack) int {
+		c := cmp.Compare(a.bound, b.bound)
+		if r.l.most {
+			c = -c
+		}
+		return cmp.Or(c, a.n-b.n)
+	})
+	for _, p := range r.closed {
+		if best := r.points[p.series]; best != nil && !r.mayBeat(p, best) {
+			continue
+		}
+		if err := r.look(p); err != nil {
+			return err
+		}
+	}
+	r.closed = r.closed[:0]
+	return nil
+}
+
+func (r *pointing) mayBeat(p pointPack, best *point) bool {
+	switch {
+	case best.time.Kind() != value.KindDateTime:
+		return true
+	case r.l.most:
+		return p.bound >= best.time.DateTime()
+	}
+	return p.bound <= best.time.DateTime()
+}
+
+// look looks for a better point in a pack.
+func (r *pointing) look(p pointPack) error {
+	it := p.Docs()
+	for i := 0; ; i++ {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return err
+		}
+		if err := r.x.tick(); err != nil {
+			return err
+		}
+		if r.key, err = r.l.sort.pattern.appendKey(r.key[:0], r.x.Env, d, r.l.sort.collator); err != nil {
+			return err
+		}
+		seq, best := p.n*packRows+i, r.points[p.series]
+		if best != nil && !r.better(r.key, seq, best) {
+			continue
+		}
+		if best == nil {
+			best = &point{}
+			r.points[p.series] = best
+			r.size += int64(len(p.series) + 160)
+		}
+		r.size += int64(len(d) - len(best.doc))
+		best.doc, best.seq, best.sort = d.Clone(), seq, append(best.sort[:0], r.key...)
+		best.time = best.doc.Lookup(r.l.time)
+	}
+}
+
+// better reports whether a document takes the place of the best one.
+func (r *pointing) better(key []byte, seq int, best *point) bool {
+	c := cmp.Or(bytes.Compare(key, best.sort), seq-best.seq)
+	return r.l.first && c < 0 || !r.l.first && c > 0
+}
+
+// giveUp leaves everything to a sorter, which may use the disk: the points
+// that were found stand for the packs that were looked into.
+func (r *pointing) giveUp() error {
+	r.plain = &packSorting{ps: &packedSort{s: r.l.sort, time: r.l.time}, sorting: newSorting(r.x, r.l.sort, 0)}
+	r.plain.own = true
+	for _, p := range r.points {
+		if err := r.plain.addRecord(sortRecord{key: p.sort, doc: p.doc, seq: p.seq}); err != nil {
+			return err
+		}
+	}
+	r.points = nil
+	return nil
+}
+
+// sorted are the points in the order of the $sort.
+func (r *pointing) sorted() []value.Doc {
+	points := make([]*point, 0, len(r.points))
+	for _, p := range r.points {
+		points = append(points, p)
+	}
+	slices.SortFunc(points, func(a, b *point) int { return cmp.Or(bytes.Compare(a.sort, b.sort), a.seq-b.seq) })
+	docs := make([]value.Doc, len(points))
+	for i, p := range points {
+		docs[i] = p.doc
+	}
+	return docs
+}
