@@ -80,7 +80,13 @@ func (c *Call) compileFilter(q *readQuery, meta *collectionMeta) error {
 	if meta.text == nil && hasText(m.Root()) {
 		return mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 	}
-	return q.checkSort()
+	if err := q.checkSort(); err != nil {
+		return err
+	}
+	if _, natural := isNatural(q.sort); natural && hasText(m.Root()) {
+		return mongoerr.New(mongoerr.BadValue, "text expression not allowed with $natural sort order")
+	}
+	return nil
 }
 
 // findNear returns the $near of a filter; it can only stand at the top.

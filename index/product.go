@@ -1,6 +1,7 @@
 package index
 
 import (
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
@@ -22,6 +23,9 @@ func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey plan.Multikey
 			var arrays plan.Multikey
 			lists[i], arrays = s.plainCells(d, i)
 			multikey |= arrays
+			if arrays != 0 && s.Kind == Text {
+				err = mongoerr.Newf(mongoerr.CannotBuildIndexKeys, "Field '%s' of text index contains an array in document: %s", f.Path, d)
+			}
 		case Wildcard:
 			lists[i], many = s.wildcardCells(d, f)
 		case Text:

@@ -123,6 +123,9 @@ func textWeights(weights map[string]int64, v value.Value) (map[string]int64, err
 	default:
 		return nil, cannotCreate("text index option 'weights' must be an object")
 	}
+	if len(weights) == 0 {
+		return nil, cannotCreate("text index option 'weights' must specify fields or the wildcard")
+	}
 	for path, w := range weights {
 		if err := checkWeight(path, w); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@
 //	score, ok := ix.MatchText(q, doc)
 //
 // Terms and scores are those of MongoDB's text index version 3: words without
-// case and diacritics, without stop words, reduced to their stem. A language
-// that there is no stemmer for is refused rather than searched without one.
+// case and diacritics, without stop words, reduced to their stem by the
+// stemmers of the Snowball project, in each of the languages that MongoDB
+// knows. Others are refused.
 package text

@@ -13,7 +13,7 @@ import (
 // weigh.
 type Index struct {
 	weights  map[string]float64 // by dotted path
-	wildcard float64            // weight of all other fields, 0: not indexed
+	wildcard bool               // all strings are indexed
 	language *Language
 	override string // field that names the language of a document
 }
@@ -35,7 +35,7 @@ func NewIndex(weights value.Doc, defaultLanguage, languageOverride string) (*Ind
 	ix := &Index{weights: map[string]float64{}, language: language, override: cmp.Or(languageOverride, "language")}
 	for path, w := range weights.All() {
 		if path == "$**" {
-			ix.wildcard = w.AsDouble()
+			ix.wildcard = true
 			continue
 		}
 		ix.weights[strings.Clone(path)] = w.AsDouble()
@@ -78,6 +78,12 @@ func (ix *Index) walk(d value.Doc, prefix string, language *Language, array bool
 		if !array {
 			path = join(prefix, name)
 		}
+		if !array && !hasPath(name) || ix.wildcard && name == ix.override {
+			continue // the name of the language is no text
+		}
+		if array && !ix.wildcard && v.Kind() == value.KindArray {
+			continue // no path leads into an array in an array
+		}
 		if err := ix.visit(v, path, language, out); err != nil {
 			return err
 		}
@@ -99,6 +105,12 @@ func (ix *Index) visit(v value.Value, path string, language *Language, out *[]fi
 	return nil
 }
 
+// hasPath reports whether a field can be named by a path: not if a dot in its
+// name would make it look like another, nor if it begins with a dollar.
+func hasPath(name string) bool {
+	return !strings.HasPrefix(name, "$") && !strings.Contains(name, ".")
+}
+
 func join(prefix, name string) string {
 	if prefix == "" {
 		return name
@@ -106,16 +118,21 @@ func join(prefix, name string) string {
 	return prefix + "." + name
 }
 
+// weight is 0 for a path that is not indexed. In a wildcard index a path
+// without a weight of its own weighs 1, whatever the weight of "$**" is.
 func (ix *Index) weight(path string) float64 {
 	if w, ok := ix.weights[path]; ok {
 		return w
 	}
-	return ix.wildcard
+	if ix.wildcard {
+		return 1
+	}
+	return 0
 }
 
 // leadsOn reports whether an indexed path is or begins with path.
 func (ix *Index) leadsOn(path string) bool {
-	if ix.wildcard > 0 {
+	if ix.wildcard {
 		return true
 	}
 	for p := range ix.weights {

@@ -2,43 +2,67 @@ package text
 
 import (
 	"strings"
+	"unicode"
 
-	"github.com/kljensen/snowball"
-	"github.com/kljensen/snowball/english"
-	"github.com/kljensen/snowball/french"
-	"github.com/kljensen/snowball/hungarian"
-	"github.com/kljensen/snowball/norwegian"
-	"github.com/kljensen/snowball/russian"
-	"github.com/kljensen/snowball/spanish"
-	"github.com/kljensen/snowball/swedish"
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/turkish"
 
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
 // Language knows the stop words and the stems of one language.
 type Language struct {
-	Name     string
+	Name string
+	// Code is the language's ISO 639-1 code, "" for none.
+	Code     string
+	stemmer  func(*snowballstem.Env) bool // nil: words are their own stems
 	stopWord func(string) bool
 }
 
-// languages are found by name and by ISO 639 code.
+// Languages are all languages of text index version 3, please keep sorted.
+var Languages = []*Language{
+	{Name: "danish", Code: "da", stemmer: danish.Stem},
+	{Name: "dutch", Code: "nl", stemmer: dutch.Stem},
+	{Name: "english", Code: "en", stemmer: english.Stem},
+	{Name: "finnish", Code: "fi", stemmer: finnish.Stem},
+	{Name: "french", Code: "fr", stemmer: french.Stem},
+	{Name: "german", Code: "de", stemmer: german.Stem},
+	{Name: "hungarian", Code: "hu", stemmer: hungarian.Stem},
+	{Name: "italian", Code: "it", stemmer: italian.Stem},
+	{Name: "none"},
+	{Name: "norwegian", Code: "nb", stemmer: norwegian.Stem},
+	{Name: "portuguese", Code: "pt", stemmer: portuguese.Stem},
+	{Name: "romanian", Code: "ro", stemmer: romanian.Stem},
+	{Name: "russian", Code: "ru", stemmer: russian.Stem},
+	{Name: "spanish", Code: "es", stemmer: spanish.Stem},
+	{Name: "swedish", Code: "sv", stemmer: swedish.Stem},
+	{Name: "turkish", Code: "tr", stemmer: turkish.Stem},
+}
+
+// languages are found by name and by code.
 var languages = func() map[string]*Language {
 	m := map[string]*Language{}
-	for names, stop := range map[string]func(string) bool{
-		"none":         func(string) bool { return false },
-		"english en":   isEnglishStopWord,
-		"french fr":    french.IsStopWord,
-		"hungarian hu": hungarian.IsStopWord,
-		"norwegian nb": norwegian.IsStopWord,
-		"russian ru":   russian.IsStopWord,
-		"spanish es":   spanish.IsStopWord,
-		"swedish sv":   swedish.IsStopWord,
-	} {
-		name, code, _ := strings.Cut(names, " ")
-		l := &Language{name, stop}
-		m[name], m[code] = l, l
+	for _, l := range Languages {
+		l.stopWord = stopWordsOf(l.Name)
+		m[l.Name] = l
+		if l.Code != "" {
+			m[l.Code] = l
+		}
 	}
-	delete(m, "")
 	return m
 }()
 
@@ -50,43 +74,22 @@ func LookupLanguage(name string) (*Language, error) {
 	return nil, mongoerr.Newf(mongoerr.BadValue, `unsupported language: "%s" for text index version 3`, name)
 }
 
-// contractions are stop words that keep their apostrophe.
-var contractions = strings.Fields(`cannot could ought would i'm you're he's she's it's we're they're i've you've
-	we've they've i'd you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll they'll isn't aren't wasn't weren't
-	hasn't haven't hadn't doesn't don't didn't won't wouldn't shan't shouldn't can't couldn't mustn't let's that's
-	who's what's here's there's when's where's why's how's`)
-
-var contractionSet = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range contractions {
-		m[w] = true
-	}
-	return m
-}()
-
-func isEnglishStopWord(w string) bool { return english.IsStopWord(w) || contractionSet[w] }
-
-// stem reduces a word in lower case to its stem.
-func (l *Language) stem(word string) string {
-	if l.Name == "none" {
+// stem reduces a word to its stem. Stemmers know lower case only: of other
+// words they cut what happens to be in lower case.
+func (l *Language) stem(env *snowballstem.Env, word string) string {
+	if l.stemmer == nil {
 		return word
 	}
-	stemmed, err := snowball.Stem(word, l.Name, true)
-	if err != nil || stemmed == "" {
-		return word
-	}
-	return stemmed
+	env.SetCurrent(word)
+	l.stemmer(env)
+	return env.Current()
 }
 
-// stemCased is stem for a word whose case is to be kept.
-func (l *Language) stemCased(word, lower string) string {
-	stemmed := l.stem(lower)
-	if len(word) != len(lower) {
-		return stemmed
+// lower folds the case of a string. In Turkish the dot of an i is part of the
+// letter, with which I and İ are the capitals of ı and i.
+func (l *Language) lower(s string) string {
+	if l.Name == "turkish" {
+		return strings.ToLowerSpecial(unicode.TurkishCase, s)
 	}
-	same := 0
-	for same < len(stemmed) && same < len(lower) && stemmed[same] == lower[same] {
-		same++
-	}
-	return word[:same] + stemmed[same:]
+	return strings.ToLower(s)
 }

@@ -229,9 +229,8 @@ func (q *Query) hasPhrases(fields []field) bool {
 
 func (q *Query) hasPhrase(fields []field, phrase string) bool {
 	o := q.options()
-	phrase = o.fold(phrase)
 	for _, f := range fields {
-		if strings.Contains(o.fold(f.text), phrase) {
+		if strings.Contains(o.fold(f.language, f.text), o.fold(f.language, phrase)) {
 			return true
 		}
 	}

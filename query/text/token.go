@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/blevesearch/snowballstem"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -15,20 +16,21 @@ type Options struct {
 	KeepStopWords                     bool
 }
 
-// Tokens yields the terms of a string: its words, stemmed.
+// Tokens yields the terms of a string: its words, stemmed. Stop words are
+// known by their letters with diacritics, and so are stems, therefore the
+// diacritics go last.
 func (l *Language) Tokens(s string, o Options) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		env := snowballstem.NewEnv("")
 		for word := range l.words(s) {
-			lower := strings.ToLower(word)
+			lower := l.lower(word)
 			if !o.KeepStopWords && l.stopWord(lower) {
 				continue
 			}
-			term := ""
-			if o.CaseSensitive {
-				term = l.stemCased(word, lower)
-			} else {
-				term = l.stem(lower)
+			if !o.CaseSensitive {
+				word = lower
 			}
+			term := l.stem(env, word)
 			if !o.DiacriticSensitive {
 				term = withoutDiacritics(term)
 			}
@@ -94,9 +96,9 @@ func isASCII(s string) bool {
 }
 
 // fold prepares a string for finding phrases in it.
-func (o Options) fold(s string) string {
+func (o Options) fold(l *Language, s string) string {
 	if !o.CaseSensitive {
-		s = strings.ToLower(s)
+		s = l.lower(s)
 	}
 	if !o.DiacriticSensitive {
 		s = withoutDiacritics(s)

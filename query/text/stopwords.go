@@ -1,0 +1,32 @@
+package text
+
+import (
+	"embed"
+	"strings"
+	"sync"
+)
+
+// The words that are not worth an entry, by language. They are the lists of
+// the Snowball project as MongoDB ships them, mistakes included, because they
+// decide what a search finds: the Hungarian õ stands for ő, the Turkish þ and
+// ý for ş and ı, and the Russian words have lost their ч, п and щ.
+//
+//go:embed stopwords/*.txt
+var stopWordFiles embed.FS
+
+// stopWordsOf returns a function that tells whether a word in lower case is a
+// stop word. The list is read when it is first asked for.
+func stopWordsOf(language string) func(string) bool {
+	set := sync.OnceValue(func() map[string]bool {
+		list, err := stopWordFiles.ReadFile("stopwords/" + language + ".txt")
+		if err != nil {
+			return nil // "none"
+		}
+		m := map[string]bool{}
+		for word := range strings.FieldsSeq(string(list)) {
+			m[word] = true
+		}
+		return m
+	})
+	return func(word string) bool { return set()[word] }
+}
