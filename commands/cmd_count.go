@@ -62,7 +62,7 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 	if m.kind == view || m.kind == timeSeries {
 		return c.countView(ns, a, limit)
 	}
-	if err := c.touchQueue(info); err != nil {
+	if err := c.noteRead(info); err != nil {
 		return 0, err
 	}
 	x := newExecution(c)

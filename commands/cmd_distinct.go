@@ -33,7 +33,7 @@ func runDistinct(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.touchQueue(info); err != nil {
+	if err := c.noteRead(info); err != nil {
 		return err
 	}
 	x := newExecution(c)

@@ -116,7 +116,7 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	if m.kind == view || m.kind == timeSeries {
 		return c.findOnView(ns, info, a)
 	}
-	if err := c.touchQueue(info); err != nil {
+	if err := c.noteRead(info); err != nil {
 		return nil, err
 	}
 	f := &finder{exec: newExecution(c)}

@@ -50,7 +50,7 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if info == nil {
 		return agg.Source{Iterator: emptyDocs{}, Sorted: true}, nil
 	}
-	if err := h.x.running().touchQueue(info); err != nil {
+	if err := h.x.running().noteRead(info); err != nil {
 		return agg.Source{}, err
 	}
 	q := &readQuery{filter: r.Filter, matcher: r.Matcher, sort: r.Sort, limit: r.Limit, fields: r.Fields, hint: r.Hint, collator: r.Collation}

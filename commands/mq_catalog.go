@@ -137,9 +137,13 @@ func (c *Call) refuseQueue(ns storage.Namespace) error {
 	return queue.CheckUpdate(info)
 }
 
-// touchQueue notes that a command has read a collection: what is read is not
-// idle. Inside a transaction it is not noted.
-func (c *Call) touchQueue(info *storage.Info) error {
+// noteRead notes that a command reads a collection: a change log that is read
+// keeps more, and a queue that is read is not idle. Inside a transaction the
+// latter is not noted.
+func (c *Call) noteRead(info *storage.Info) error {
+	if info != nil && info.Namespace == oplogNS {
+		c.svc.oplog.read.Store(true)
+	}
 	if info == nil || c.transaction() != nil || !queue.IsQueue(info.Options) {
 		return nil
 	}

@@ -17,8 +17,13 @@ var (
 	transactionsNS = storage.Namespace{DB: "config", Coll: "transactions"}
 )
 
-// defaultOplogBytes bounds the change log without --oplogSize.
-const defaultOplogBytes = 64 << 20
+// Without --oplogSize the change log is bounded by defaultOplogBytes; as long
+// as nobody has read it by unreadOplogBytes, so that a server whose data come
+// and go, and which nobody watches, keeps its file small.
+const (
+	defaultOplogBytes = 64 << 20
+	unreadOplogBytes  = 4 << 20
+)
 
 // changeLog is the log of all committed changes, in local.oplog.rs. Each
 // engine transaction that changes something appends to it what it did, so
@@ -27,7 +32,8 @@ const defaultOplogBytes = 64 << 20
 type changeLog struct {
 	svc   *Service
 	off   bool
-	limit int64 // bytes
+	limit int64 // bytes, once it is read
+	read  atomic.Bool
 	keep  int64 // milliseconds that entries are kept at least
 	size  atomic.Int64
 	full  chan struct{} // wakes the trimmer
@@ -48,11 +54,20 @@ var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 func newChangeLog(s *Service) *changeLog {
 	l := &changeLog{svc: s, limit: s.options.OplogBytes, keep: s.options.OplogMinRetentionMillis, full: make(chan struct{}, 1), watchers: map[storage.Namespace][]*watcher{}}
+	l.read.Store(l.limit != 0 || l.keep > 0)
 	if l.limit == 0 {
 		l.limit = defaultOplogBytes
 	}
 	l.off = l.limit < 0
 	return l
+}
+
+// bound is how many bytes the log may have now.
+func (l *changeLog) bound() int64 {
+	if l.read.Load() {
+		return l.limit
+	}
+	return min(l.limit, unreadOplogBytes)
 }
 
 // newRecorder notes what a transaction does.
@@ -85,6 +100,9 @@ func (l *changeLog) open() error {
 			return err
 		}
 		l.size.Store(coll.Size())
+		if coll.Size() > unreadOplogBytes+unreadOplogBytes/16 {
+			l.read.Store(true) // by somebody who may come back
+		}
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
 	})
 	if last.Doc != nil {

@@ -12,7 +12,7 @@ const trimChunk = 500
 
 // appended is called after every commit; now and then it wakes the trimmer.
 func (l *changeLog) appended(bytes int64) {
-	if l.size.Add(bytes) <= l.limit+l.limit/16 {
+	if limit := l.bound(); l.size.Add(bytes) <= limit+limit/16 {
 		return
 	}
 	select {
@@ -61,10 +61,10 @@ func (l *changeLog) trim(ctx context.Context) error {
 func (l *changeLog) trimSome(coll storage.Collection) (done bool, first uint64, err error) {
 	newest := l.svc.clock.NowMillis() - l.keep
 	var old []storage.RecordID
-	size := coll.Size()
+	size, limit := coll.Size(), l.bound()
 	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
 		first = stampOf(r.Doc.Lookup("ts"))
-		if done = size <= l.limit || l.keep > 0 && r.TS > newest; done {
+		if done = size <= limit || l.keep > 0 && r.TS > newest; done {
 			return false
 		}
 		size -= int64(len(r.Doc))

@@ -3,9 +3,11 @@ package commands
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // TestLogWakesItsTrimmer writes more than the log may hold: the trimmer is
@@ -37,5 +39,38 @@ func TestLogWakesItsTrimmer(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A log that nobody reads is kept small; once it is read, by whatever means,
+// it keeps what it is meant to, also after a restart.
+func TestLogGrowsOnceItIsRead(t *testing.T) {
+	for name, read := range map[string]func(*harness){
+		"change stream": func(h *harness) { h.ok(`{"aggregate": "c", "pipeline": [{"$changeStream": {}}], "cursor": {}}`) },
+		"find":          func(h *harness) { h.runOn("local", value.MustJSON(`{"find": "oplog.rs", "limit": 1}`)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			l := h.svc.oplog
+			if got := l.bound(); got != unreadOplogBytes {
+				t.Errorf("bound %d at first", got)
+			}
+			h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
+			read(h)
+			if got := l.bound(); got != defaultOplogBytes {
+				t.Errorf("bound %d after it was read", got)
+			}
+			text := strings.Repeat("x", 1<<20)
+			for i := range 6 {
+				h.ok(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d, "text": %q}]}`, i+2, text))
+			}
+			again := newChangeLog(h.svc)
+			if err := again.open(); err != nil {
+				t.Fatal(err)
+			}
+			if got := again.bound(); got != defaultOplogBytes {
+				t.Errorf("bound %d after a restart", got)
+			}
+		})
 	}
 }

@@ -52,7 +52,7 @@ type Options struct {
 	Memory     int64             // bytes that the data may grow to; 0: no limit
 	MaxConns   int               // most connections, for serverStatus; 0: no limit
 
-	OplogBytes              int64 // bound of the change log; 0: 64 MB, negative: none is kept
+	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
 	OplogMinRetentionMillis int64 // how long its entries are kept at least
 	// ReplSet is the name of the replica set whose only member this server
 	// says it is; "": it is a standalone.

@@ -25,7 +25,7 @@ type serveCmd struct {
 	MaxConns     int      `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
 	ReplSet      string   `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
 	Advertise    string   `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
-	OplogSize    int      `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64."`
+	OplogSize    int      `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
 	OplogHours   float64  `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
 	MemoryLimit  string   `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
 	MetricsPort  int      `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
