@@ -261,3 +261,7 @@ func stringBytes(s string) []byte {
 // StringView views s as bytes without copying. The bytes must not be
 // written: this is how stored records (immutable Go strings) become Docs.
 func StringView(s string) []byte { return stringBytes(s) }
+
+// BytesView views b as a string without copying, for as long as the bytes do
+// not change.
+func BytesView(b []byte) string { return bytesString(b) }

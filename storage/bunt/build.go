@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
-	"github.com/tidwall/btree"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/duskdb/duskdb/storage"
@@ -17,48 +15,53 @@ import (
 type part struct {
 	entries  []entry
 	multikey storage.Multikey
+	room     []byte // for keys: many share one piece of memory
 }
 
 // buildIndex makes an index over existing records: the keys of several
 // stretches of records at once, each sorted, then merged into a tree that is
-// filled in order.
-func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker storage.Index,
-	records *btree.Map[storage.RecordID, string]) (*index, error) {
+// filled in order. The records must not change meanwhile.
+func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker storage.Index, t *records) (*index, error) {
 	n := runtime.GOMAXPROCS(0)
-	if records.Len() < 4096 {
+	if t.Len() < 4096 {
 		n = 1
 	}
-	frozen := records.Copy()
 	parts := make([]part, n)
+	first, end := t.bounds()
+	step := (end-first)/storage.RecordID(n) + 1
 	g, ctx := errgroup.WithContext(ctx)
 	for i := range parts {
-		g.Go(func() error {
-			size := frozen.Len()
-			return parts[i].fill(ctx, maker, frozen, size*i/n, size*(i+1)/n)
-		})
+		from := first + step*storage.RecordID(i)
+		g.Go(func() error { return parts[i].fill(ctx, maker, t, from, min(from+step, end)) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	x := &index{maker: maker, entries: newEntries()}
+	x := &index{maker: maker}
 	for _, p := range parts {
 		x.multikey |= p.multikey
 	}
 	return x, x.fill(ns, name, merge(parts))
 }
 
-// fill makes the sorted entries of the records at positions from to to-1.
-func (p *part) fill(ctx context.Context, maker storage.Index, records *btree.Map[storage.RecordID, string], from, to int) error {
-	if from == to {
-		return nil
-	}
-	p.entries = make([]entry, 0, to-from)
-	first, _, _ := records.GetAt(from)
+// bounds are the first id and the one behind the last.
+func (t *records) bounds() (first, end storage.RecordID) {
+	t.Scan(func(id storage.RecordID, _ string) bool { first = id; return false })
+	last, _, _ := t.Max()
+	return first, last + 1
+}
+
+// fill makes the sorted entries of the records whose ids are from first to
+// end-1.
+func (p *part) fill(ctx context.Context, maker storage.Index, t *records, first, end storage.RecordID) error {
 	var keys [][]byte
 	var err error
-	n := to - from
-	records.Ascend(first, func(id storage.RecordID, stored string) bool {
-		if n--; n&4095 == 0 && ctx.Err() != nil {
+	n := 0
+	t.Ascend(first, func(id storage.RecordID, stored string) bool {
+		if id >= end {
+			return false
+		}
+		if n++; n&4095 == 0 && ctx.Err() != nil {
 			err = ctx.Err()
 			return false
 		}
@@ -71,19 +74,22 @@ func (p *part) fill(ctx context.Context, maker storage.Index, records *btree.Map
 			keys = sortedKeys(keys)
 		}
 		for _, k := range keys {
-			p.entries = append(p.entries, entry{string(k), id})
+			p.entries = append(p.entries, entry{p.keep(k), id})
 		}
-		return n > 0
+		return true
 	})
 	slices.SortFunc(p.entries, compareEntries)
 	return err
 }
 
-func compareEntries(a, b entry) int {
-	if c := strings.Compare(a.key, b.key); c != 0 {
-		return c
+// keep copies a key.
+func (p *part) keep(key []byte) string {
+	if cap(p.room)-len(p.room) < len(key) {
+		p.room = make([]byte, 0, max(64<<10, len(key)))
 	}
-	return int(a.id - b.id)
+	start := len(p.room)
+	p.room = append(p.room, key...)
+	return stringView(p.room[start:])
 }
 
 // merge yields the entries of all parts in order.
@@ -109,6 +115,7 @@ func merge(parts []part) func(yield func(entry) bool) {
 // fill takes sorted entries and checks uniqueness.
 func (x *index) fill(ns storage.Namespace, name string, entries func(func(entry) bool)) error {
 	unique, first := x.maker.Unique(), true
+	var b entryBuilder
 	var last entry
 	for e := range entries {
 		if unique && !first && last.id != e.id && x.sameOrder(last.key, e.key) {
@@ -117,10 +124,10 @@ func (x *index) fill(ns storage.Namespace, name string, entries func(func(entry)
 			}
 		}
 		first, last = false, e
-		if _, replaced := x.entries.Load(e); !replaced {
-			x.bytes += int64(len(e.key)) + entryOverhead
-		}
+		b.add(e)
+		x.bytes += int64(len(e.key)) + entryOverhead
 	}
+	x.entries = b.tree()
 	return nil
 }
 

@@ -155,7 +155,7 @@ func (t *tx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 	if err != nil {
 		return err
 	}
-	x, err := buildIndex(t.ctx, c.info.Namespace, spec.Name, maker, c.records)
+	x, err := buildIndex(t.ctx, c.info.Namespace, spec.Name, maker, c.frozenRecords())
 	if err != nil {
 		return err
 	}

@@ -174,38 +174,6 @@ func TestNonPrefixKeys(t *testing.T) {
 	}
 }
 
-// TestFork: forks of one tree do not see each other's changes, nor does the
-// tree.
-func TestFork(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		base := newRecords()
-		for i := range storage.RecordID(rapid.IntRange(0, 400).Draw(t, "n")) {
-			base.Set(i+1, "base")
-		}
-		before := base.Keys()
-		a, b := forkRecords(base), forkRecords(base)
-		for _, id := range rapid.SliceOf(rapid.Int64Range(1, 500)).Draw(t, "ids") {
-			a.Set(storage.RecordID(id), "a")
-			b.Delete(storage.RecordID(id))
-			if v, _ := a.Get(storage.RecordID(id)); v != "a" {
-				t.Fatal("the fork lost a write")
-			}
-			if _, ok := b.Get(storage.RecordID(id)); ok {
-				t.Fatal("the fork sees another's write")
-			}
-		}
-		if !slices.Equal(base.Keys(), before) {
-			t.Fatal("the tree changed")
-		}
-		base.Scan(func(_ storage.RecordID, v string) bool {
-			if v != "base" {
-				t.Fatal("the tree sees a fork's write")
-			}
-			return true
-		})
-	})
-}
-
 // TestBuildIndex: an index built in parallel is the one that was written
 // record by record.
 func TestBuildIndex(t *testing.T) {
@@ -227,10 +195,10 @@ func TestBuildIndex(t *testing.T) {
 		return nil
 	}))
 	c := e.root.Load().get(ns)
-	built, err := buildIndex(ctx, ns, "a", c.info.Indexes[0].Index, forkRecords(c.records))
+	built, err := buildIndex(ctx, ns, "a", c.info.Indexes[0].Index, c.records)
 	must(t, err)
 	written := c.indexes[0]
-	if !slices.Equal(built.entries.Items(), written.entries.Items()) {
+	if !slices.Equal(entryList(built.entries), entryList(written.entries)) {
 		t.Error("the entries are different")
 	}
 	if built.bytes != written.bytes || built.multikey != written.multikey {

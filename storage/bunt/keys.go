@@ -126,4 +126,4 @@ func orEmpty(d value.Doc) value.Doc {
 }
 
 // stringView views key bytes as a string for the time of a look-up.
-func stringView(b []byte) string { return value.StringFromBytes(b).Str() }
+func stringView(b []byte) string { return value.BytesView(b) }

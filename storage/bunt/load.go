@@ -103,7 +103,7 @@ func (l *loader) record(key, val string) error {
 		l.last = l.coll(num)
 	}
 	c := l.last
-	c.records.Load(id, val)
+	c.records.Set(id, val)
 	c.size += int64(len(storedDoc(val)))
 	c.lastID = max(c.lastID, id)
 	return nil

@@ -20,7 +20,7 @@ func (o *orphans) add(colls ...*coll) {
 	defer o.mu.Unlock()
 	for _, c := range colls {
 		if c.records.Len() > 0 {
-			o.colls = append(o.colls, &coll{num: c.num, records: forkRecords(c.records)})
+			o.colls = append(o.colls, &coll{num: c.num, records: c.records.fork()})
 		}
 	}
 }

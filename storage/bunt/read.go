@@ -2,9 +2,6 @@ package bunt
 
 import (
 	"math"
-	"strings"
-
-	"github.com/tidwall/btree"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -14,11 +11,11 @@ import (
 // count for the order.
 func (x *index) find(key []byte) (id storage.RecordID, ok bool) {
 	k := stringView(key)
-	x.entries.Ascend(entry{key: k}, func(e entry) bool {
-		id, ok = e.id, e.key == k || strings.HasPrefix(e.key, k) && x.sameOrder(e.key, k)
-		return false
-	})
-	return id, ok
+	p, i := x.entries.seek(entry{key: k})
+	if p == nil || !p.is(i, k) && !(p.begins(i, k) && x.sameOrder(p.at(i).key, k)) {
+		return 0, false
+	}
+	return p.slots[i].id, true
 }
 
 // sameOrder reports whether two keys are equal in what counts.
@@ -27,7 +24,7 @@ func (x *index) sameOrder(a, b string) bool {
 }
 
 // scanRecords walks records within a range until fn returns false.
-func scanRecords(t *btree.Map[storage.RecordID, string], r storage.Range, fn func(storage.Record) bool) {
+func scanRecords(t *records, r storage.Range, fn func(storage.Record) bool) {
 	if r.Reverse {
 		from := storage.RecordID(math.MaxInt64)
 		if r.After > 0 {
@@ -48,7 +45,7 @@ func scanRecords(t *btree.Map[storage.RecordID, string], r storage.Range, fn fun
 }
 
 // scanEntries walks index entries within a range until fn returns false.
-func scanEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) {
+func scanEntries(t *entries, r storage.KeyRange, fn visitor) {
 	if r.Reverse {
 		descendEntries(t, r, fn)
 	} else {
@@ -56,7 +53,7 @@ func scanEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte,
 	}
 }
 
-func ascendEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) {
+func ascendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	lo, hi := stringView(r.Lo), stringView(r.Hi)
 	from := entry{key: lo}
 	if r.AfterKey != nil || r.AfterID != 0 {
@@ -64,21 +61,19 @@ func ascendEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byt
 			from = after
 		}
 	}
-	t.Ascend(from, func(e entry) bool {
-		if len(hi) > 0 && e.key >= hi {
-			return false
-		}
-		return fn(value.StringView(e.key), e.id)
+	if len(hi) == 0 {
+		t.Ascend(from, fn)
+		return
+	}
+	t.Ascend(from, func(key []byte, id storage.RecordID) bool {
+		return stringView(key) < hi && fn(key, id)
 	})
 }
 
-func descendEntries(t *btree.BTreeG[entry], r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) {
+func descendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	lo, hi := stringView(r.Lo), stringView(r.Hi)
-	visit := func(e entry) bool {
-		if e.key < lo {
-			return false
-		}
-		return fn(value.StringView(e.key), e.id)
+	visit := func(key []byte, id storage.RecordID) bool {
+		return stringView(key) >= lo && fn(key, id)
 	}
 	// Ids start at 1, so {hi, 0} is behind every entry below hi and before
 	// every entry at hi.

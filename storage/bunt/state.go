@@ -1,15 +1,12 @@
 package bunt
 
 import (
-	"strings"
-
 	"github.com/tidwall/btree"
 
 	"github.com/duskdb/duskdb/storage"
 )
 
-// degree of the trees. Small nodes make the copies of a single write cheap;
-// larger ones read a little faster.
+// degree of the tree of collections. Small nodes make copies cheap.
 const degree = 8
 
 // root is one committed state of everything. It is immutable: readers load
@@ -30,7 +27,7 @@ type catalogEntry struct {
 type coll struct {
 	num     uint32 // prefix of its records in the log
 	info    *storage.Info
-	records *btree.Map[storage.RecordID, string]
+	records *records
 	indexes []*index // in the order of info.Indexes
 	size    int64
 	lastID  storage.RecordID
@@ -41,27 +38,14 @@ type coll struct {
 // index is the set of entries of one index in one state.
 type index struct {
 	maker    storage.Index
-	entries  *btree.BTreeG[entry]
+	entries  *entries
 	bytes    int64
 	multikey storage.Multikey
 	private  bool // entries are a writer's own, not yet published
 }
 
-// entry is one index entry. Keys may share memory.
-type entry struct {
-	key string
-	id  storage.RecordID
-}
-
 // entryOverhead is what an entry counts beside its key.
 const entryOverhead = 8
-
-func entryLess(a, b entry) bool {
-	if c := strings.Compare(a.key, b.key); c != 0 {
-		return c < 0
-	}
-	return a.id < b.id
-}
 
 func catalogLess(a, b catalogEntry) bool {
 	if a.ns.DB != b.ns.DB {
@@ -77,29 +61,12 @@ func newRoot() *root {
 	}
 }
 
-func newRecords() *btree.Map[storage.RecordID, string] {
-	return btree.NewMap[storage.RecordID, string](degree)
-}
-
-func newEntries() *btree.BTreeG[entry] {
-	return btree.NewBTreeGOptions(entryLess, btree.Options{Degree: degree, NoLocks: true})
-}
-
-// fork returns a copy-on-write copy of a published tree. Copy gives the tree
+// fork returns a copy-on-write copy of a published state. Copy gives the tree
 // it copies a new identity too, which would be a race between two writers
 // that fork the same tree; so it is called on a private header.
-func fork[T any](t *btree.BTreeG[T]) *btree.BTreeG[T] {
-	header := *t
-	return header.Copy()
-}
-
-func forkRecords(t *btree.Map[storage.RecordID, string]) *btree.Map[storage.RecordID, string] {
-	header := *t
-	return header.Copy()
-}
-
 func (r *root) fork() *root {
-	return &root{colls: fork(r.colls), nextNum: r.nextNum}
+	header := *r.colls
+	return &root{colls: header.Copy(), nextNum: r.nextNum}
 }
 
 func (r *root) get(ns storage.Namespace) *coll {
@@ -130,7 +97,7 @@ func (r *root) remove(ns storage.Namespace) {
 func (c *coll) clone(ch *change) *coll {
 	d := *c
 	d.change = ch
-	d.records = forkRecords(c.records)
+	d.records = c.records.fork()
 	d.indexes = make([]*index, len(c.indexes))
 	for i, x := range c.indexes {
 		y := *x // its entries are forked when they change
@@ -150,22 +117,22 @@ func (c *coll) seal() {
 // own makes the entries private before they change.
 func (x *index) own() {
 	if !x.private {
-		x.entries, x.private = fork(x.entries), true
+		x.entries, x.private = x.entries.fork(), true
 	}
 }
 
 // frozen is a tree of the entries that does not change.
-func (x *index) frozen() *btree.BTreeG[entry] {
+func (x *index) frozen() *entries {
 	if x.private {
-		return x.entries.Copy()
+		return x.entries.freeze()
 	}
 	return x.entries
 }
 
 // frozenRecords is a tree of the records that does not change.
-func (c *coll) frozenRecords() *btree.Map[storage.RecordID, string] {
+func (c *coll) frozenRecords() *records {
 	if c.change != nil {
-		return c.records.Copy()
+		return c.records.freeze()
 	}
 	return c.records
 }

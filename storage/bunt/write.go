@@ -92,23 +92,23 @@ func (c *coll) apply(diffs []keyChange, id storage.RecordID) {
 			x.own()
 		}
 		for _, key := range d.remove {
-			x.remove(entry{string(key), id})
+			x.remove(entry{stringView(key), id})
 		}
 		for _, key := range d.add {
-			x.add(entry{string(key), id})
+			x.add(entry{stringView(key), id})
 		}
 		x.multikey |= d.multikey
 	}
 }
 
 func (x *index) add(e entry) {
-	if _, replaced := x.entries.Set(e); !replaced {
+	if x.entries.Add(e) {
 		x.bytes += int64(len(e.key)) + entryOverhead
 	}
 }
 
 func (x *index) remove(e entry) {
-	if _, removed := x.entries.Delete(e); removed {
+	if x.entries.Delete(e) {
 		x.bytes -= int64(len(e.key)) + entryOverhead
 	}
 }

@@ -1,0 +1,305 @@
+package bunt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+func entryList(t *entries) (list []entry) {
+	t.Ascend(entry{}, func(k []byte, id storage.RecordID) bool {
+		list = append(list, entry{string(k), id})
+		return true
+	})
+	return list
+}
+
+// entryModel is a version of a tree and what must be in it, in order.
+type entryModel struct {
+	tree *entries
+	want []entry
+}
+
+func (m *entryModel) find(e entry) (int, bool) {
+	return slices.BinarySearchFunc(m.want, e, compareEntries)
+}
+
+func (m *entryModel) check(t *rapid.T) {
+	t.Helper()
+	if got := entryList(m.tree); !slices.Equal(got, m.want) || m.tree.Len() != len(m.want) {
+		t.Fatalf("%d entries %v, want %v", m.tree.Len(), got, m.want)
+	}
+	var down []entry
+	m.tree.Reverse(func(k []byte, id storage.RecordID) bool { down = append(down, entry{string(k), id}); return true })
+	slices.Reverse(down)
+	if !slices.Equal(down, m.want) {
+		t.Fatalf("backwards %v, want %v", down, m.want)
+	}
+	if m.tree.root != nil {
+		m.tree.root.check(t, true)
+	}
+}
+
+// check looks at the invariants of the nodes; it returns the height.
+func (n *entryNode) check(t *rapid.T, top bool) int {
+	for i := range n.len() {
+		if i > 0 && !entryLess(n.at(i-1), n.at(i)) {
+			t.Fatal("entries out of order")
+		}
+		if n.slots[i].head != headOf(n.rest(i)) {
+			t.Fatal("a wrong head")
+		}
+	}
+	if n.kids == nil {
+		if n.len() == 0 || n.len() > leafSize {
+			t.Fatalf("a leaf of %d", n.len())
+		}
+		return 0
+	}
+	if len(n.kids) != n.len()+1 || len(n.kids) > branchSize || top && len(n.kids) < 2 {
+		t.Fatalf("a branch of %d kids and %d separators", len(n.kids), n.len())
+	}
+	height := n.kids[0].check(t, false)
+	for _, k := range n.kids[1:] {
+		if k.check(t, false) != height {
+			t.Fatal("leaves at different heights")
+		}
+	}
+	return height + 1
+}
+
+// genKey draws keys that share prefixes, extend each other, or are long.
+var genKey = rapid.Custom(func(t *rapid.T) string {
+	switch rapid.IntRange(0, 3).Draw(t, "kind") {
+	case 0:
+		return rapid.SampledFrom([]string{"", "a", "a\x00", "a\x00\x00\x00\x00\x00", "ab", "b", "b\xff"}).Draw(t, "key")
+	case 1:
+		return strings.Repeat("x", rapid.IntRange(0, 300).Draw(t, "len"))
+	default:
+		return fmt.Sprintf("key%04d", rapid.IntRange(0, 3000).Draw(t, "n"))
+	}
+})
+
+var genEntry = rapid.Custom(func(t *rapid.T) entry {
+	return entry{genKey.Draw(t, "key"), storage.RecordID(rapid.IntRange(1, 4).Draw(t, "id"))}
+})
+
+// TestEntryTree compares versions of a tree with sorted lists while they are
+// changed, forked and frozen.
+func TestEntryTree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		versions := []*entryModel{{tree: newEntries()}}
+		var frozen []*entryModel
+		next := 0
+		pick := func() *entryModel { return rapid.SampledFrom(versions).Draw(t, "version") }
+		add := func(t *rapid.T, m *entryModel, e entry) {
+			i, there := m.find(e)
+			if m.tree.Add(e) == there {
+				t.Fatalf("add %q: there is %v", e.key, there)
+			}
+			if !there {
+				m.want = slices.Insert(m.want, i, e)
+			}
+		}
+		remove := func(t *rapid.T, m *entryModel, e entry) {
+			i, there := m.find(e)
+			if m.tree.Delete(e) != there {
+				t.Fatalf("delete %q: there is %v", e.key, there)
+			}
+			if there {
+				m.want = slices.Delete(m.want, i, i+1)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) { add(t, pick(), genEntry.Draw(t, "entry")) },
+			"add many": func(t *rapid.T) {
+				m, rnd := pick(), rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+				for range rapid.IntRange(1, 300).Draw(t, "n") {
+					add(t, m, entry{fmt.Sprintf("key%d", rnd.IntN(1e6)), 1})
+				}
+			},
+			"append": func(t *rapid.T) {
+				m := pick()
+				late := rapid.IntRange(0, 5).Draw(t, "late")
+				for i := range rapid.IntRange(1, 200).Draw(t, "n") {
+					next++
+					n := next
+					if late > 0 && i%7 == 0 {
+						n = max(0, next-late*3)
+					}
+					add(t, m, entry{"z" + string(binary.BigEndian.AppendUint32(nil, uint32(n))), storage.RecordID(next)})
+				}
+			},
+			"delete": func(t *rapid.T) {
+				m, e := pick(), genEntry.Draw(t, "entry")
+				if len(m.want) > 0 && rapid.Bool().Draw(t, "there") {
+					e = rapid.SampledFrom(m.want).Draw(t, "which")
+				}
+				remove(t, m, e)
+			},
+			"delete many": func(t *rapid.T) {
+				m := pick()
+				if len(m.want) == 0 {
+					t.Skip()
+				}
+				from := rapid.IntRange(0, len(m.want)-1).Draw(t, "from")
+				for range rapid.IntRange(0, len(m.want)-from).Draw(t, "n") {
+					remove(t, m, m.want[from])
+				}
+			},
+			"find": func(t *rapid.T) {
+				m, key := pick(), genKey.Draw(t, "key")
+				if len(m.want) > 0 && rapid.Bool().Draw(t, "there") {
+					key = rapid.SampledFrom(m.want).Draw(t, "which").key
+				}
+				p, at := m.tree.seek(entry{key: key})
+				i, _ := m.find(entry{key: key})
+				if (p == nil) != (i == len(m.want)) {
+					t.Fatalf("seek %q: nothing is %v", key, p == nil)
+				}
+				if p != nil && (p.at(at) != m.want[i] || p.is(at, key) != (m.want[i].key == key) ||
+					p.begins(at, key) != strings.HasPrefix(m.want[i].key, key)) {
+					t.Fatalf("seek %q: %v, want %v", key, p.at(at), m.want[i])
+				}
+			},
+			"scan": func(t *rapid.T) {
+				m, from := pick(), genEntry.Draw(t, "from")
+				first := func(scan func(entry, visitor)) (e entry) {
+					scan(from, func(k []byte, id storage.RecordID) bool { e = entry{string(k), id}; return false })
+					return e
+				}
+				var up, down entry
+				i, there := m.find(from)
+				if i < len(m.want) {
+					up = m.want[i]
+				}
+				if !there {
+					i--
+				}
+				if i >= 0 {
+					down = m.want[i]
+				}
+				if got := first(m.tree.Ascend); got != up {
+					t.Fatalf("up from %v: %v, want %v", from, got, up)
+				}
+				if got := first(m.tree.Descend); got != down {
+					t.Fatalf("down from %v: %v, want %v", from, got, down)
+				}
+			},
+			"fork": func(t *rapid.T) {
+				i := rapid.IntRange(0, len(versions)-1).Draw(t, "version")
+				m := versions[i]
+				frozen = append(frozen, m)
+				versions[i] = &entryModel{m.tree.fork(), slices.Clone(m.want)}
+				if len(versions) < 3 {
+					versions = append(versions, &entryModel{m.tree.fork(), slices.Clone(m.want)})
+				}
+			},
+			"freeze": func(t *rapid.T) {
+				m := pick()
+				frozen = append(frozen, &entryModel{m.tree.freeze(), slices.Clone(m.want)})
+			},
+			"rebuild": func(t *rapid.T) {
+				m := pick()
+				var b entryBuilder
+				for _, e := range m.want {
+					b.add(e)
+				}
+				m.tree = b.tree()
+			},
+			"": func(t *rapid.T) {
+				for _, m := range versions {
+					m.check(t)
+				}
+				for _, m := range frozen {
+					m.check(t)
+				}
+				frozen = frozen[max(0, len(frozen)-3):]
+			},
+		})
+	})
+}
+
+// TestEntriesShared has writers append to forks of one tree at a time:
+// nobody sees what another wrote.
+func TestEntriesShared(t *testing.T) {
+	key := func(i int) string { return string(binary.BigEndian.AppendUint32(nil, uint32(i))) }
+	base := newEntries()
+	for i := range 5 {
+		base.Add(entry{key(i), 1})
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			f := base.fork()
+			for i := range 100 {
+				f.Add(entry{key(i*4 + 5 + w), storage.RecordID(w)})
+			}
+			for i, e := range entryList(f)[5:] {
+				if want := (entry{key(i*4 + 5 + w), storage.RecordID(w)}); e != want {
+					t.Errorf("fork %d has %v at %d", w, e, i)
+				}
+			}
+			if f.Len() != 105 || len(entryList(base)) != 5 {
+				t.Errorf("%d entries, %d", f.Len(), len(entryList(base)))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkEntries(b *testing.B) {
+	const n = 1_000_000
+	key := func(i int) string { return string(binary.BigEndian.AppendUint64([]byte("num"), uint64(i))) }
+	keys := make([]string, n)
+	var build entryBuilder
+	for i := range keys {
+		keys[i] = key(i * 2)
+		build.add(entry{keys[i], storage.RecordID(i + 1)})
+	}
+	full := build.tree()
+	more := make([]string, 1<<16)
+	b.Run("append", func(b *testing.B) {
+		for i := range more {
+			more[i] = key(2*n + i)
+		}
+		b.ReportAllocs()
+		b.ResetTimer()
+		var t *entries
+		for i := range b.N {
+			if i&(1<<16-1) == 0 {
+				t = full
+			}
+			t = t.fork()
+			t.Add(entry{more[i&(1<<16-1)], 1})
+		}
+	})
+	b.Run("insert", func(b *testing.B) {
+		for i := range more {
+			more[i] = key(i*7919%n*2 + 1)
+		}
+		b.ReportAllocs()
+		b.ResetTimer()
+		var t *entries
+		for i := range b.N {
+			if i&(1<<16-1) == 0 {
+				t = full
+			}
+			t = t.fork()
+			t.Add(entry{more[i&(1<<16-1)], 1})
+		}
+	})
+	b.Run("find", func(b *testing.B) {
+		for i := range b.N {
+			full.seek(entry{key: keys[i*7919%n]})
+		}
+	})
+}
