@@ -49,6 +49,24 @@ func runConfigureFailPoint(c *Call) error {
 	return nil
 }
 
+// SetFailPoint sets the fail point failCommand, for programs that embed the
+// server, and returns how often it had taken effect so far.
+func (s *Service) SetFailPoint(mode value.Value, data value.Doc) (entered int64, err error) {
+	how, count, chance, err := parseFailMode(mode)
+	if err != nil {
+		return 0, err
+	}
+	what := value.Value{}
+	if data != nil {
+		what = value.Document(data)
+	}
+	parsed, err := parseFailData(what)
+	if err != nil {
+		return 0, err
+	}
+	return s.failCmd.set(how, count, chance, parsed), nil
+}
+
 // parseFailMode reads "off", "alwaysOn", {times: n}, {skip: n} or
 // {activationProbability: p}.
 func parseFailMode(v value.Value) (mode failMode, count int64, chance float64, err error) {

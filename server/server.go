@@ -51,7 +51,7 @@ type Profiling = commands.Profiling
 // of the loopback interface with its data in memory.
 type Config struct {
 	BindIP     []string // addresses to listen on; nil: 127.0.0.1
-	Port       int      // 0: a free port
+	Port       int      // 0: a free port, negative: none; see Server.Dial
 	DBPath     string   // directory of the data; "" or Memory: none
 	Parameters map[string]string
 	// TestClock gives clients the testClock command (semantics.md §11) and
@@ -259,6 +259,9 @@ func (s *Server) Start() error {
 	}
 	port := s.config.Port
 	for _, ip := range ips {
+		if port < 0 {
+			break
+		}
 		l, err := listen(ip, port)
 		if err != nil {
 			return errors.Join(err, s.Close(context.Background()))

@@ -1,31 +1,33 @@
 // Package servertest starts a DuskDB for a test, in one line:
 //
 //	srv := servertest.Run(t)
-//	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()))
+//	client := srv.Client(t)
 //
-// The server has a port of its own, keeps its data in memory, starts in a
-// few milliseconds and is gone when the test ends. Its clock stands still
-// until the test moves it:
+// The server keeps its data in memory, starts in about a millisecond and is
+// gone when the test ends; as many as there are tests run side by side. The
+// client reaches it within the process. Code that connects by itself finds it
+// at srv.URI(), on a port of its own.
+//
+// The clock stands still until the test moves it:
 //
 //	srv.Clock.Advance(61 * time.Second)
 //
 // returns when the expiration pass that has become due has run, so that a
 // test of data that expires waits for nothing and never flickers.
+//
+// [Server.SetError] makes commands fail, to see what the code under test
+// makes of it, and [Server.Dump] shows what is stored.
 package servertest
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/server"
-	"github.com/duskdb/duskdb/value"
 )
 
 // Start is the instant at which the clock stands unless [At] says otherwise.
@@ -67,6 +69,18 @@ func Oplog(mb int) Option {
 	return func(c *server.Config) { c.OplogSizeMB = mb }
 }
 
+// NoPort keeps the server within the process: it listens nowhere, and only
+// [Server.Client] and [Server.ClientOptions] lead to it.
+func NoPort() Option {
+	return func(c *server.Config) { c.Port = -1 }
+}
+
+// ReplicaSet shows clients a replica set of this name with one member, as
+// those need that want transactions or change streams.
+func ReplicaSet(name string) Option {
+	return func(c *server.Config) { c.ReplSet = name }
+}
+
 // Log makes the server log; without it, it is silent.
 func Log(l zerolog.Logger) Option {
 	return func(c *server.Config) { c.Log = l }
@@ -96,40 +110,5 @@ func Run(t testing.TB, opts ...Option) *Server {
 func (s *Server) Stop() {
 	if err := s.Close(context.Background()); err != nil {
 		s.t.Errorf("servertest: %v", err)
-	}
-}
-
-// Dump returns the documents of a collection, named "db.coll", as clients
-// see them: one line of extended JSON each.
-func (s *Server) Dump(collection string) string {
-	s.t.Helper()
-	db, coll, ok := strings.Cut(collection, ".")
-	if !ok {
-		s.t.Fatalf("servertest: %q does not name a collection; want db.coll", collection)
-	}
-	conn := s.Service().NewConn("servertest", s.Addr())
-	defer s.Service().CloseConn(conn)
-	run := func(d value.Doc) value.Doc {
-		out, _ := s.Service().Handle(context.Background(), conn, &commands.Request{Body: d}, nil)
-		if reply := value.Doc(out); !reply.Lookup("ok").Truthy() {
-			s.t.Fatalf("servertest: %s", reply)
-		}
-		return value.Doc(out).Lookup("cursor").Doc()
-	}
-	var b strings.Builder
-	cursor := run(value.NewDoc("find", value.String(coll), "$db", value.String(db)))
-	for batch := "firstBatch"; ; batch = "nextBatch" {
-		for v := range cursor.Lookup(batch).Doc().Values() {
-			line, err := bson.MarshalExtJSON(bson.Raw(v.Doc()), false, false)
-			if err != nil {
-				s.t.Fatalf("servertest: %v", err)
-			}
-			b.Write(append(line, '\n'))
-		}
-		id := cursor.Lookup("id")
-		if id.Int64() == 0 {
-			return b.String()
-		}
-		cursor = run(value.NewDoc("getMore", id, "collection", value.String(coll), "$db", value.String(db)))
 	}
 }

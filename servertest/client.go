@@ -1,0 +1,64 @@
+package servertest
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// inProcess is the address that clients name; their dialer does not look at
+// it.
+const inProcess = "mongodb://in-process/?directConnection=true"
+
+// dialer connects a client to a server without a port.
+type dialer struct{ *Server }
+
+// DialContext implements [options.ContextDialer].
+func (d dialer) DialContext(context.Context, string, string) (net.Conn, error) {
+	return d.Dial(), nil
+}
+
+// ClientOptions are the options of a client that reaches the server within
+// the process. More can be set on them, but neither another URI nor another
+// dialer.
+//
+// The client asks for the server's state instead of waiting for news of it:
+// the driver's Disconnect may miss its own monitor that has just begun to
+// wait, and then takes ten seconds.
+func (s *Server) ClientOptions() *options.ClientOptions {
+	return options.Client().ApplyURI(inProcess).SetDialer(dialer{s}).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+}
+
+// leave is how long a client may take to say good-bye, which it cannot to a
+// server that has stopped.
+const leave = time.Second
+
+// Client connects a client to the server within the process. It is
+// disconnected when the test ends.
+func (s *Server) Client(t testing.TB, opts ...*options.ClientOptions) *mongo.Client {
+	t.Helper()
+	c, err := mongo.Connect(append([]*options.ClientOptions{s.ClientOptions()}, opts...)...)
+	if err != nil {
+		t.Fatalf("servertest: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), leave)
+		defer cancel()
+		_ = c.Disconnect(ctx)
+	})
+	return c
+}
+
+// URI is the connection string of the server, for code that connects by
+// itself.
+func (s *Server) URI() string {
+	s.t.Helper()
+	if s.Addr() == "" {
+		s.t.Fatal("servertest: a server that runs with NoPort has no URI")
+	}
+	return s.Server.URI()
+}
