@@ -64,7 +64,7 @@ func (s *Service) SetFailPoint(mode value.Value, data value.Doc) (entered int64,
 	if err != nil {
 		return 0, err
 	}
-	return s.failCmd.set(how, count, chance, parsed), nil
+	return s.failPoints.command.set(how, count, chance, parsed), nil
 }
 
 // parseFailMode reads "off", "alwaysOn", {times: n}, {skip: n} or
