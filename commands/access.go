@@ -22,7 +22,7 @@ type access struct {
 func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, error) {
 	pq := plan.Query{
 		NS: info.Namespace.String(), Filter: q.matcher, Sort: q.sort, Limit: q.limit, Min: q.min, Max: q.max,
-		Collation: collationDoc(q.collator), Needs: q.fields, Implied: match.Implied(q.matcher, x.env),
+		Collation: collationDoc(q.collator), Needs: q.needs(info), Implied: match.Implied(q.matcher, x.env),
 	}
 	if err := setHint(&pq.Hint, q.hint); err != nil {
 		return nil, err
@@ -142,13 +142,13 @@ func planCollection(coll storage.Collection, info *storage.Info) *plan.Collectio
 }
 
 // records opens the plan's records, not yet matched.
-func (a *access) records(x *execution, info *storage.Info) recordSource {
+func (a *access) records(x *execution, info *storage.Info, q *readQuery) recordSource {
 	clustered := metaOf(info).clustered != nil
 	switch p := a.plan; p.Type {
 	case plan.Nothing:
 		return noRecords{}
 	case plan.Merge:
-		return newMerged(x, info, p)
+		return newMerged(x, info, q, p)
 	case plan.Union:
 		var scans []scan
 		for _, part := range p.Parts {
@@ -156,7 +156,7 @@ func (a *access) records(x *execution, info *storage.Info) recordSource {
 		}
 		return newRecords(x, info, scans).once()
 	default:
-		r := newRecords(x, info, appendScans(nil, p, clustered))
+		r := newRecords(x, info, appendScans(nil, p, clustered)).useKeys(p, q)
 		if p.Dedup {
 			r.once()
 		}
@@ -191,9 +191,12 @@ func appendScans(scans []scan, p *plan.Plan, clustered bool) []scan {
 
 // matching opens the plan's records that match the query.
 func (a *access) matching(x *execution, info *storage.Info, q *readQuery) recordSource {
-	src := a.records(x, info)
+	src := a.records(x, info, q)
 	if r, ok := src.(*records); ok && q.limit > 0 && q.near == nil && (a.sorted || q.sort.IsEmpty()) {
 		r.chunk = int(min(int64(r.chunk), q.limit))
+	}
+	if a.plan.Covered { // its keys have been judged
+		return src
 	}
 	return &matching{src: src, q: q, env: x.env}
 }

@@ -66,7 +66,7 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 		return 0, err
 	}
 	x := newExecution(c)
-	q := readQuery{filter: a.Query, hint: a.Hint}
+	q := readQuery{filter: a.Query, hint: a.Hint, fields: []string{}}
 	if q.collator, err = operationCollation(a.Collation, m); err != nil {
 		return 0, err
 	}

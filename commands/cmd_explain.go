@@ -2,11 +2,13 @@ package commands
 
 import (
 	"os"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -98,12 +100,22 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 		if err != nil {
 			return err
 		}
-		e.shape.Projection, e.shape.ProjectionKind = a.Projection, "DEFAULT"
-		if p.IsSimple() {
-			e.shape.ProjectionKind = "SIMPLE"
-		}
+		e.showProjection(&a, p)
 	}
 	return e.append(body)
+}
+
+// showProjection tells of what kind the projection of a find is.
+func (e *explained) showProjection(a *findArgs, p *project.Projection) {
+	e.shape.Projection, e.shape.ProjectionKind = a.Projection, "DEFAULT"
+	dotted := false
+	for name := range a.Projection.All() {
+		dotted = dotted || strings.Contains(name, ".")
+	}
+	if p.IsSimple() && !dotted {
+		e.shape.ProjectionKind, e.shape.Inclusion = "SIMPLE", p.IsInclusion()
+	}
+	e.query.fields = a.fields(p)
 }
 
 // explainQuery compiles the part that all explained commands share.
@@ -149,7 +161,8 @@ func explainCount(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
-	e.shape.Count, e.shape.Skip, e.shape.Limit = true, a.Skip, a.Limit
+	e.shape.Count, e.shape.Skip, e.shape.Limit = true, a.Skip, max(a.Limit, -a.Limit)
+	e.query.fields = []string{}
 	return e.append(body)
 }
 

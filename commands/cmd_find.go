@@ -139,10 +139,34 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	if err := q.needMeta(a, p); err != nil {
 		return nil, err
 	}
+	q.fields = a.fields(p)
 	if bool(a.Tailable) && !m.capped && info != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
 	}
 	return f, f.open(c, info, a, p)
+}
+
+// fields are the paths that the result of a find is made of, nil for whole
+// documents.
+func (a *findArgs) fields(p *project.Projection) []string {
+	whole := p == nil
+	fields := []string{}
+	add := func(path string) { fields = append(fields, path) }
+	switch {
+	case bool(a.ReturnKey):
+		whole = false
+	case p != nil:
+		p.Deps(add, func() { whole = true })
+	}
+	for name, v := range a.Sort.All() {
+		if v.IsNumber() && name != "$natural" {
+			add(name)
+		}
+	}
+	if whole || bool(a.Tailable) {
+		return nil
+	}
+	return fields
 }
 
 // check refuses combinations of options.

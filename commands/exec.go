@@ -80,6 +80,7 @@ type scan struct {
 // scanCounts is what was done for one scan.
 type scanCounts struct {
 	keys    int64 // entries visited
+	passed  int64 // entries that led to something
 	seeks   int64 // ranges begun
 	tested  int64 // entries checked for having come up before
 	dropped int64 // of those, the ones that had
@@ -108,6 +109,11 @@ type records struct {
 	expand   bool // documents are buckets, shown uncompressed
 
 	keys entryKeys // of buf, if it was read from an index
+
+	keyDocs *keyDocs   // to read the values of keys, nil if records are read
+	covered bool       // and to return them in place of records
+	fetched []bool     // of buf, if covered: which are records all the same
+	filter  *readQuery // what the values of a key are to match
 }
 
 // position is how far an iteration has come.
@@ -183,9 +189,11 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 			if r.visible != nil && now >= r.due && !r.visible(rec, now) {
 				continue
 			}
-			r.x.stats.docsExamined++
+			if !r.covered || r.fetched[r.next-1] {
+				r.x.stats.docsExamined++
+				call.counts.docs++
+			}
 			r.x.env.Meta = expr.Meta{} // of the document before
-			call.counts.docs++
 			if len(r.keys.ends) > 0 {
 				r.x.key = r.currentKey()
 			}
@@ -231,6 +239,7 @@ func (r *records) rewind() {
 	indexed := scan.index != ""
 	if indexed {
 		scan.counts.keys -= int64(len(r.buf) - r.next)
+		scan.counts.passed -= int64(len(r.buf) - r.next)
 		r.x.stats.keysExamined -= int64(len(r.buf) - r.next)
 	}
 	r.at.set(&r.from)
@@ -242,6 +251,7 @@ func (r *records) rewind() {
 	}
 	r.buf, r.next, r.done = r.buf[:0], 0, false
 	r.keys.reset()
+	r.fetched = r.fetched[:0]
 }
 
 // unread makes the record returned last the next one again.
@@ -263,6 +273,7 @@ func (r *records) fill() error {
 		}
 		for len(r.buf) == 0 && r.at.scan < len(r.scans) {
 			r.keys.reset()
+			r.fetched = r.fetched[:0]
 			r.from.set(&r.at)
 			if err := r.read(coll); err != nil {
 				return err
@@ -298,17 +309,18 @@ func (r *records) read(coll storage.Collection) error {
 		s.counts.seeks++
 	}
 	visited := 0
+	var failed error
 	err := coll.ScanIndex(s.index, kr, func(key []byte, id storage.RecordID) bool {
 		visited++
 		r.at.key, r.at.after = append(r.at.key[:0], key...), id
 		if r.isNew(id, s) {
-			if rec, ok := coll.Get(id); ok {
-				r.buf = append(r.buf, rec)
-				r.keys.add(key)
-			}
+			failed = r.entry(coll, key, id)
 		}
-		return visited < r.chunk
+		return visited < r.chunk && failed == nil
 	})
+	if failed != nil {
+		return failed
+	}
 	r.at.started = true
 	s.counts.keys += int64(visited)
 	r.x.stats.keysExamined += int64(visited)

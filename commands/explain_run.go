@@ -99,11 +99,15 @@ func (e *explained) countOnly(a *access, x *execution) (o outcome, ok bool, err 
 		o.matched = n
 		return o, true, err
 	}
-	if !countable(a, e.info) || a.plan.Type == plan.IndexScan && (len(a.plan.Ranges) != 1 || e.shape.Skip+e.shape.Limit > 0) {
-		return o, false, nil // the stages say that records are read
+	if !countable(a, e.info) || a.plan.Type == plan.IndexScan && len(a.plan.Ranges) != 1 {
+		return o, false, nil // entry by entry
 	}
-	n, err := e.c.countEntries(x, e.info, a.plan, 0)
-	o.matched, o.keys, o.scans = n, n, []scanCounts{{keys: n, seeks: int64(len(a.plan.Ranges))}}
+	most := int64(0)
+	if e.shape.Limit > 0 {
+		most = e.shape.Skip + e.shape.Limit
+	}
+	n, err := e.c.countEntries(x, e.info, a.plan, most)
+	o.matched, o.keys, o.scans = n, n, []scanCounts{{keys: n, passed: n, seeks: int64(len(a.plan.Ranges))}}
 	return o, true, err
 }
 
@@ -185,7 +189,7 @@ func (o *outcome) leaf(s *plan.Stage) (returned int64) {
 	case "RECORD_STORE_FAST_COUNT":
 		return 0
 	default:
-		returned = c.keys - c.dropped
+		returned = c.passed
 	}
 	st.Keys, st.Seeks, st.Tested, st.Dropped, st.Works = c.keys, c.seeks, c.tested, c.dropped, c.keys+1
 	return returned

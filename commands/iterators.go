@@ -43,7 +43,9 @@ func (d *documents) setMeta(kind expr.MetaKind, r *storage.Record) {
 		if d.spec == nil {
 			return
 		}
-		if key := d.spec.KeyValue(r.Doc, d.exec.key); key != nil {
+		if key := d.spec.EntryValue(d.exec.key); key != nil {
+			d.exec.env.Meta.Set(kind, value.Document(key))
+		} else if key := d.spec.KeyValue(r.Doc, d.exec.key); key != nil {
 			d.exec.env.Meta.Set(kind, value.Document(key))
 		}
 	case expr.MetaSortKey:

@@ -29,14 +29,14 @@ type mergeStream struct {
 	key     []byte
 }
 
-func newMerged(x *execution, info *storage.Info, p *plan.Plan) *merged {
+func newMerged(x *execution, info *storage.Info, q *readQuery, p *plan.Plan) *merged {
 	m := &merged{x: x}
 	if p.Dedup {
 		m.seen = map[storage.RecordID]struct{}{}
 	}
 	for _, r := range p.Ranges {
 		s := scan{index: p.Index.Name, ranges: []storage.KeyRange{{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse}}}
-		src := newRecords(x, info, []scan{s})
+		src := newRecords(x, info, []scan{s}).useKeys(p, q)
 		m.streams = append(m.streams, &mergeStream{src: src, prefix: r.Prefix, reverse: p.Reverse})
 	}
 	if x.parent == nil { // m looks after its streams

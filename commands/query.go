@@ -21,12 +21,26 @@ type readQuery struct {
 	sort       value.Doc
 	hint       value.Value
 	min, max   value.Doc
-	limit      int64 // at most so many are needed; 0: no limit
-	fields     []string
+	limit      int64          // at most so many are needed; 0: no limit
+	fields     []string       // that the result is made of; nil: whole documents
 	collator   value.Collator // of the operation
 	scope      *expr.Scope
 	meta       []expr.MetaKind // wanted of each document, beside what matching leaves
 	projection value.Doc       // for the shape of the query
+}
+
+// needs are the paths that the planner must know to be in an index to do
+// without records; nil if records are needed in any case, as where it depends
+// on them who may see a document and how.
+func (q *readQuery) needs(info *storage.Info) []string {
+	m := metaOf(info)
+	switch {
+	case q.fields == nil, q.near != nil, m.visible != nil, m.isQueue, m.kind != ordinary:
+		return nil
+	case m.docTTL != nil && m.docTTL.ExposeTS:
+		return nil
+	}
+	return q.fields
 }
 
 // lookup returns the description of a collection, nil if there is none.

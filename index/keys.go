@@ -225,6 +225,28 @@ func (s *Spec) KeyValue(d value.Doc, key []byte) (found value.Doc) {
 	return found
 }
 
+// EntryValue reads a key with its tail, in the form of [Spec.KeyValues]; nil
+// where it takes the document to know it.
+func (s *Spec) EntryValue(key []byte) value.Doc {
+	if s.descending == nil {
+		return nil
+	}
+	var r value.KeyReader
+	r.Reset(key, s.descending)
+	b := value.NewBuilder()
+	for i := range s.Fields {
+		v, ok := r.Next(s.descending[i])
+		switch {
+		case !ok:
+			return nil
+		case v.IsMissing():
+			v = value.Null()
+		}
+		b.Append(s.Fields[i].Path, v)
+	}
+	return b.Doc()
+}
+
 func (s *Spec) eachRow(d value.Doc, yield func(row)) {
 	if s.Internal != "" {
 		return

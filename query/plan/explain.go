@@ -10,6 +10,9 @@ type Shape struct {
 	Skip       int64
 	Limit      int64
 	Projection value.Doc
+	// Inclusion tells that the projection names the fields to be kept, and
+	// does nothing else.
+	Inclusion bool
 	// ProjectionKind is "SIMPLE" for a projection of top-level fields,
 	// "DEFAULT" for any other.
 	ProjectionKind string
@@ -65,7 +68,7 @@ func (s *Shape) paged(top *Stage, sorted bool) *Stage {
 }
 
 func (p *Plan) projectionStage(s *Shape) string {
-	if p.Covered && p.Type == IndexScan && p.Exact {
+	if p.Covered && s.Inclusion {
 		return "PROJECTION_COVERED"
 	}
 	return "PROJECTION_" + s.ProjectionKind
@@ -73,7 +76,7 @@ func (p *Plan) projectionStage(s *Shape) string {
 
 // countable tells whether counting needs no documents.
 func (p *Plan) countable(s *Shape) bool {
-	return p.Exact && s.Skip == 0 && s.Limit == 0 && (p.Type == ByID || p.Type == IndexScan && len(p.Ranges) == 1) ||
+	return p.Exact && (p.Type == ByID || p.Type == IndexScan && len(p.Ranges) == 1) ||
 		p.Type == CollScan && p.Exact
 }
 
@@ -143,11 +146,11 @@ func (p *Plan) access(s *Shape) *Stage {
 		return &Stage{Name: "EXPRESS_IXSCAN", Detail: value.NewDoc(
 			"keyPattern", value.String(p.Index.Key.String()), "indexName", value.String(p.Index.Name)), totals: showKeys | showDocs}
 	}
-	if p.Covered && p.Exact && p.Type == IndexScan && s.Projection != nil {
+	if p.Covered {
 		return p.indexStage(s)
 	}
 	fetch := &Stage{Name: "FETCH", Input: []*Stage{p.indexStage(s)}, totals: showDocs}
-	if s.Filter != nil && !s.Filter.IsEmpty() && !p.Exact {
+	if s.Filter != nil && !s.Filter.IsEmpty() && !p.Exact && !p.Filtered {
 		fetch.Detail = value.NewDoc("filter", value.Document(s.Filter))
 	}
 	switch {
@@ -231,15 +234,18 @@ func (p *Plan) indexStage(s *Shape) *Stage {
 		for _, bounds := range p.exploded() {
 			one := *p
 			one.Bounds = bounds
-			merge.Input = append(merge.Input, one.scanStage())
+			merge.Input = append(merge.Input, one.scanStage(s))
 		}
 		return merge
 	}
-	return p.scanStage()
+	return p.scanStage(s)
 }
 
-func (p *Plan) scanStage() *Stage {
+func (p *Plan) scanStage(s *Shape) *Stage {
 	b := value.NewBuilder()
+	if p.Filtered && s.Filter != nil && !s.Filter.IsEmpty() {
+		b.Document("filter", s.Filter)
+	}
 	p.describeIndex(b)
 	b.String("direction", direction(p.Reverse))
 	p.describeBounds(b)

@@ -82,6 +82,9 @@ func (pl *planner) minMax(x *Index) (*Plan, error) {
 	if x.Multikey == 0 {
 		p.sort(q, fields, 0)
 	}
+	if !hasKind(x, Wildcard) {
+		p.cover(q, pl.c)
+	}
 	return p, nil
 }
 

@@ -214,7 +214,7 @@ func idEquality(n match.Node) (*match.Compare, bool) {
 func (pl *planner) union(or *match.Or) *Plan {
 	out := &Plan{Type: Union, Dedup: true, Exact: true}
 	q := *pl.q
-	q.Sort = nil
+	q.Sort, q.Needs = nil, nil
 	for _, branch := range or.Nodes {
 		c := pl.c.with(branch, or)
 		if c.never {
@@ -226,6 +226,7 @@ func (pl *planner) union(or *match.Or) *Plan {
 				continue
 			}
 			for _, p := range candidates(x, &q, c, false) {
+				p.Filtered = false // its conditions are not the whole filter
 				pl.estimate(p, estimateLimit)
 				if best == nil || comparePlans(p, best) < 0 {
 					best = p

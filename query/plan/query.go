@@ -67,8 +67,9 @@ type Query struct {
 	Hint      Hint
 	Min, Max  value.Doc // nil for none
 	Collation value.Doc // of the query in full, nil for simple
-	// Needs are the paths that the result is made of, nil for the whole
-	// document: a plan is covered if its index has them all.
+	// Needs are the paths that the result is made of, beside what the filter
+	// reads; nil for the whole document. A plan is covered if its index has
+	// them all.
 	Needs []string
 }
 
@@ -133,8 +134,12 @@ type Plan struct {
 	// Whoever goes on to fetch the records must match them all the same, as
 	// they may have changed since.
 	Exact bool
-	// Covered tells that the index holds all that the query needs.
+	// Covered tells that the index holds all that the query needs: the values
+	// of its keys stand for the records.
 	Covered bool
+	// Filtered tells that the filter can be matched with the values of the
+	// keys, before or instead of the records.
+	Filtered bool
 	// Whole tells that the ranges are the whole index.
 	Whole bool
 

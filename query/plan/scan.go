@@ -28,6 +28,7 @@ func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 		return nil
 	}
 	p.Exact = p.Exact && usable
+	p.cover(q, c)
 	return []*Plan{p}
 }
 
@@ -57,7 +58,6 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p.equalities = leadingPoints(fields)
 	p.Dedup = x.Multikey != 0 || !disjoint(p.Ranges)
 	p.Exact = exact(x, c, fields, used)
-	p.Covered = covered(x, q)
 	p.sort(q, fields, used)
 	if p.Whole && !p.Sorted && !hinted {
 		return nil
@@ -89,23 +89,6 @@ func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 		n += fields[i].used
 	}
 	return n == len(c.terms)
-}
-
-// covered tells whether the index holds all paths that the query needs.
-func covered(x *Index, q *Query) bool {
-	if q.Needs == nil || x.Collation != nil {
-		return false
-	}
-	for _, path := range q.Needs {
-		found := false
-		for i := range x.Fields {
-			found = found || x.Fields[i].Kind == Plain && x.Fields[i].Path == path && !x.arrays(i)
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
 }
 
 // wildcardPlans makes a plan for each path that the conditions ask about
@@ -176,7 +159,7 @@ func (b *bounder) scalars(s Intervals) bool {
 
 // wholeIndex scans all of an index.
 func wholeIndex(x *Index, q *Query) *Plan {
-	p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Dedup: x.Multikey != 0, Covered: covered(x, q), hinted: true}
+	p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Dedup: x.Multikey != 0, hinted: true}
 	for i := range x.Fields {
 		if x.Fields[i].Kind == Wildcard {
 			p.Bounds = append(p.Bounds, all)

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The keys of an index of ordinary fields without a collation tell the values
+// again, of fields without arrays on their path. So such an index can do two
+// things more than lead to records: it can judge conditions before a record
+// is fetched, and make fetching needless where the result is made of what it
+// holds.
+
+// cover finds out what the plan's index can do without records.
+func (p *Plan) cover(q *Query, c *conditions) {
+	if !readable(p.Index) {
+		return
+	}
+	p.Covered = q.Needs != nil && p.Index.tellsAll(q.Needs)
+	if p.Exact {
+		return
+	}
+	if !p.Index.judges(c) {
+		p.Covered = false
+		return
+	}
+	p.Filtered = true
+}
+
+// readable tells whether values can be read from the keys of an index.
+func readable(x *Index) bool {
+	return x.Collation == nil && !x.Clustered &&
+		!slices.ContainsFunc(x.Fields, func(f Field) bool { return f.Kind != Plain })
+}
+
+// tells reports whether the keys hold what lies at a path.
+func (x *Index) tells(path string) bool {
+	for i := range x.Fields {
+		if x.Fields[i].Path == path {
+			return !x.arrays(i)
+		}
+	}
+	return false
+}
+
+func (x *Index) tellsAll(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool { return !x.tells(path) })
+}
+
+// Readable lists the fields whose values the keys of the index tell.
+func (x *Index) Readable() []bool {
+	out := make([]bool, len(x.Fields))
+	for i := range out {
+		out[i] = !x.arrays(i)
+	}
+	return out
+}
+
+// judges reports whether all conditions can be judged by the values in the
+// keys.
+func (x *Index) judges(c *conditions) bool {
+	if c.opaque > 0 || len(c.ors) > 0 || len(c.terms) == 0 {
+		return false
+	}
+	for i := range c.terms {
+		if t := &c.terms[i]; !x.tells(t.path) || !judgeable(t.node) {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeable are the conditions on scalars. Whether a field is there, mongod
+// asks the record.
+func judgeable(n match.Node) bool {
+	switch n := n.(type) {
+	case *match.Compare:
+		return n.Value.Kind() != value.KindNull && n.Value.Kind() != value.KindArray
+	case *match.In:
+		return !slices.ContainsFunc(n.Values, func(v value.Value) bool { return v.Kind() == value.KindNull || v.Kind() == value.KindArray })
+	case *match.Regex, *match.Mod, *match.Bits, *match.Type:
+		return true
+	case *match.Not:
+		return judgeable(n.Node)
+	case *match.And:
+		return !slices.ContainsFunc(n.Nodes, func(n match.Node) bool { return !judgeable(n) })
+	}
+	return false
+}
