@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -33,6 +34,22 @@ type argSpec[T any] struct {
 	fields  []argField
 	index   map[string]int
 	loose   bool // unknown fields are allowed, as for hello
+	spare   sync.Pool
+}
+
+// borrow returns arguments to decode into. Who is sure that nobody holds them
+// any more gives them back, as commands do that must cost little.
+func (s *argSpec[T]) borrow() *T {
+	if a, ok := s.spare.Get().(*T); ok {
+		return a
+	}
+	return new(T)
+}
+
+func (s *argSpec[T]) giveBack(a *T) {
+	var zero T
+	*a = zero
+	s.spare.Put(a)
 }
 
 // lenient makes the command take fields it does not know.
@@ -156,6 +173,23 @@ type looseBool bool
 // tells whether it was given.
 type strictBool bool
 
+// flag is a strictBool that need not be given.
+type flag uint8
+
+const (
+	flagAbsent flag = iota
+	flagOff
+	flagOn
+)
+
+// or is the flag, or what holds if it is not given.
+func (f flag) or(otherwise bool) bool {
+	if f == flagAbsent {
+		return otherwise
+	}
+	return f == flagOn
+}
+
 const (
 	numberTypes = "long, int, decimal, double"
 	boolTypes   = "bool, long, int, decimal, double"
@@ -192,6 +226,13 @@ var argSetters = map[reflect.Type]struct {
 	reflect.TypeFor[*strictBool](): {func(p unsafe.Pointer, v value.Value) bool {
 		b := strictBool(v.Bool())
 		*(**strictBool)(p) = &b
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[flag](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*flag)(p) = flagOff
+		if v.Bool() {
+			*(*flag)(p) = flagOn
+		}
 		return v.Kind() == value.KindBool
 	}, "bool"},
 	reflect.TypeFor[looseBool](): {func(p unsafe.Pointer, v value.Value) bool {

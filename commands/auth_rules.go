@@ -85,7 +85,8 @@ func (c *Call) statements(name string) iter.Seq[value.Doc] {
 			if s.ID != name {
 				continue
 			}
-			for d := range s.Docs {
+			list := docList{sequence: s.Docs}
+			for _, d := range list.all() {
 				if !yield(d) {
 					return
 				}

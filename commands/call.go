@@ -13,7 +13,9 @@ import (
 
 // Call is one running command.
 type Call struct {
+	work      *workspace // that the Call is part of; nil outside of a connection
 	ctx       context.Context
+	kill      context.CancelCauseFunc
 	svc       *Service
 	conn      *Conn
 	cmd       *command
@@ -24,11 +26,12 @@ type Call struct {
 	now       int64 // the instant of the command, milliseconds
 	generic   generic
 	session   *session
-	op        *operation
+	op        *operation // nil until it runs
 	reply     *value.Builder
 	exhaust   bool
 	response  Response
 	// took and counts are for the profiler.
+	began  time.Time // real time
 	took   time.Duration
 	counts opCounts
 	// fixedLabels tells that an error carries exactly the labels it is to.
@@ -53,6 +56,7 @@ type Call struct {
 	user           *auth.User // who runs the command, nil without access control
 	authorizedOnly bool       // a listing shows only what the user may use
 	authChanged    bool       // users or roles were written to
+	forgotten      bool       // nothing looks at the Call when it is over
 }
 
 // view runs fn on the state the command may see: that of its transaction,

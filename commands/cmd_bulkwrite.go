@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"iter"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -23,7 +22,7 @@ type bulkWriteArgs struct {
 	NsInfo     array       `arg:"nsInfo"`
 	Cursor     value.Doc   `arg:"cursor"`
 	Bypass     looseBool   `arg:"bypassDocumentValidation"`
-	Ordered    *strictBool `arg:"ordered"`
+	Ordered    flag        `arg:"ordered"`
 	ErrorsOnly looseBool   `arg:"errorsOnly"`
 	Let        value.Doc   `arg:"let"`
 	Rules      value.Value `arg:"bypassEmptyTsReplacement"`
@@ -109,7 +108,7 @@ func runBulkWrite(c *Call) error {
 	if err := bulkWriteSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	w := &bulkWrite{c: c, let: a.Let, ordered: a.Ordered == nil || bool(*a.Ordered), bypass: bool(a.Bypass), errorsOnly: bool(a.ErrorsOnly)}
+	w := &bulkWrite{c: c, let: a.Let, ordered: a.Ordered.or(true), bypass: bool(a.Bypass), errorsOnly: bool(a.ErrorsOnly)}
 	if err := w.readOps(a.Ops); err != nil {
 		return err
 	}
@@ -139,11 +138,11 @@ func runBulkWrite(c *Call) error {
 // readOps checks the operations of the request, each by what its first field
 // says it is.
 func (w *bulkWrite) readOps(inBody array) error {
-	docs, _, err := w.c.batch("ops", inBody)
+	docs, err := w.c.batch("ops", inBody)
 	if err != nil {
 		return err
 	}
-	for _, d := range docs {
+	for _, d := range docs.all() {
 		op := bulkOp{doc: d}
 		name, _ := d.First()
 		switch name {
@@ -171,11 +170,11 @@ func (w *bulkWrite) readOps(inBody array) error {
 }
 
 func (w *bulkWrite) readNamespaces(inBody array) error {
-	docs, _, err := w.c.sequence("nsInfo", inBody)
+	docs, err := w.c.list("nsInfo", inBody)
 	if err != nil {
 		return err
 	}
-	for d := range docs {
+	for _, d := range docs.all() {
 		var a nsInfoArgs
 		if err := nsInfoSpec.decodeNested("bulkWrite.nsInfo", d, &a); err != nil {
 			return err
@@ -397,28 +396,4 @@ func (w *bulkWrite) count() {
 	m.inserted.Add(w.inserted)
 	m.updated.Add(w.modified)
 	m.deleted.Add(w.deleted)
-}
-
-// sequence returns the documents of an argument that may come as a section
-// of the message of its own.
-func (c *Call) sequence(name string, inBody array) (docs iter.Seq[value.Doc], n int, err error) {
-	for _, s := range c.sequences {
-		if s.ID == name {
-			return s.Docs, s.Len, nil
-		}
-	}
-	if inBody == nil {
-		return nil, 0, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", c.cmd.name, name)
-	}
-	list, err := arrayDocs(c.cmd.name, name, inBody)
-	if err != nil {
-		return nil, 0, err
-	}
-	return func(yield func(value.Doc) bool) {
-		for _, d := range list {
-			if !yield(d) {
-				return
-			}
-		}
-	}, len(list), nil
 }

@@ -207,13 +207,11 @@ func TestBulkWriteValidation(t *testing.T) {
 func TestBulkWriteSequences(t *testing.T) {
 	h := newHarness(t)
 	list := func(docs ...string) Sequence {
-		return Sequence{Len: len(docs), Docs: func(yield func(value.Doc) bool) {
-			for _, d := range docs {
-				if !yield(relaxed(d)) {
-					return
-				}
-			}
-		}}
+		s := Sequence{Len: len(docs)}
+		for _, d := range docs {
+			s.Docs = append(s.Docs, relaxed(d)...)
+		}
+		return s
 	}
 	ops, info := list(`{insert: 0, document: {_id: 1}}`, `{update: 0, filter: {_id: 1}, updateMods: {$set: {a: 1}}}`), list(`{ns: "test.c"}`)
 	ops.ID, info.ID = "ops", "nsInfo"

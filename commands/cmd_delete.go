@@ -8,7 +8,7 @@ import (
 type deleteArgs struct {
 	Delete  value.Value `arg:"delete,required"`
 	Deletes array       `arg:"deletes"`
-	Ordered *strictBool `arg:"ordered"`
+	Ordered flag        `arg:"ordered"`
 	Let     value.Doc   `arg:"let"`
 	Bypass  looseBool   `arg:"bypassDocumentValidation"`
 	EncInfo value.Value `arg:"encryptionInformation"`
@@ -36,16 +36,17 @@ func runDelete(c *Call) error {
 	if err != nil {
 		return err
 	}
-	statements, n, err := c.batch("deletes", a.Deletes)
+	statements, err := c.batch("deletes", a.Deletes)
 	if err != nil {
 		return err
 	}
-	c.svc.metrics.opcounters.remove.Add(int64(n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || bool(*a.Ordered)}
-	if err := checkStatements(statements, n, readDelete); err != nil {
+	c.svc.metrics.opcounters.remove.Add(int64(statements.n))
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered.or(true)}
+	if err := checkStatements(statements, readDelete); err != nil {
 		return err
 	}
-	for i, d := range statements {
+	for i := range statements.n {
+		d, _ := statements.next()
 		s, err := readDelete(d)
 		if err != nil {
 			return err

@@ -199,7 +199,7 @@ func runKillOp(c *Call) error {
 	if !ok || id != int64(int32(id)) {
 		return mongoerr.Newf(26823, "invalid op : %s. Op ID cannot be represented with 32 bits", a.Op)
 	}
-	c.svc.ops.kill(int32(id))
+	c.svc.ops.kill(errKilled, func(op *operation) bool { return int64(op.id) == id })
 	c.reply.String("info", "attempting to kill op")
 	return nil
 }

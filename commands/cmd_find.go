@@ -41,8 +41,8 @@ type findArgs struct {
 var findSpec = newArgs[findArgs]("find")
 
 func runFind(c *Call) error {
-	var a findArgs
-	if err := findSpec.decode(c.Body, &a); err != nil {
+	a := findSpec.borrow()
+	if err := findSpec.decode(c.Body, a); err != nil {
 		return err
 	}
 	c.svc.metrics.opcounters.query.Add(1)
@@ -50,18 +50,19 @@ func runFind(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if handled, err := c.expressFind(ns, &a); handled || err != nil {
+	if handled, err := c.expressFind(ns, a); handled || err != nil {
+		findSpec.giveBack(a)
 		return translate(ns, err)
 	}
 	if !a.SingleBatch {
 		// A cursor keeps parts of the command, whose message is overwritten.
 		c.Body = c.Body.Clone()
-		a = findArgs{}
-		if err := findSpec.decode(c.Body, &a); err != nil {
+		*a = findArgs{}
+		if err := findSpec.decode(c.Body, a); err != nil {
 			return err
 		}
 	}
-	f, err := c.openFind(ns, &a)
+	f, err := c.openFind(ns, a)
 	if err != nil {
 		return translate(ns, err)
 	}

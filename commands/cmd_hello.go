@@ -11,7 +11,7 @@ func handshakeCommands() []command {
 	return []command{
 		{name: "hello", run: runHello, flags: preAuth | handshake | waits, help: "describe the server and keep the handshake"},
 		{name: "isMaster", aliases: []string{"ismaster"}, run: runHello, flags: preAuth | handshake | waits, help: "hello, as older clients say it"},
-		{name: "ping", run: func(*Call) error { return nil }, flags: preAuth | noSession, help: "answer, to show that the server lives"},
+		{name: "ping", run: runPing, flags: preAuth | noSession, help: "answer, to show that the server lives"},
 	}
 }
 
@@ -123,4 +123,9 @@ func (c *Call) negotiate(offered array) {
 		c.reply.String("", name)
 	}
 	c.reply.End()
+}
+
+func runPing(c *Call) error {
+	c.leavesNothing()
+	return nil
 }

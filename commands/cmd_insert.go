@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"iter"
 
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -13,7 +12,7 @@ import (
 type insertArgs struct {
 	Insert    value.Value `arg:"insert,required"`
 	Documents array       `arg:"documents"`
-	Ordered   *strictBool `arg:"ordered"`
+	Ordered   flag        `arg:"ordered"`
 	Bypass    looseBool   `arg:"bypassDocumentValidation"`
 	Rules     value.Value `arg:"bypassEmptyTsReplacement"`
 	EncInfo   value.Value `arg:"encryptionInformation"`
@@ -37,39 +36,19 @@ func runInsert(c *Call) error {
 	if err != nil {
 		return err
 	}
-	docs, n, err := c.batch("documents", a.Documents)
+	docs, err := c.batch("documents", a.Documents)
 	if err != nil {
 		return err
 	}
-	c.svc.metrics.opcounters.insert.Add(int64(n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || bool(*a.Ordered), bypass: bool(a.Bypass)}
+	c.svc.metrics.opcounters.insert.Add(int64(docs.n))
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered.or(true), bypass: bool(a.Bypass)}
 	if err := w.insertAll(docs); err != nil {
 		return err
 	}
 	c.svc.metrics.document.inserted.Add(w.n)
 	c.reply.Int32("n", int32(w.n))
+	c.leavesNothing()
 	return w.finish()
-}
-
-// batch returns the documents of a write command, from its body or from a
-// sequence.
-func (c *Call) batch(name string, inBody array) (iter.Seq2[int, value.Doc], int, error) {
-	docs, n, err := c.sequence(name, inBody)
-	if err != nil {
-		return nil, 0, err
-	}
-	if n < 1 || n > MaxWriteBatch {
-		return nil, 0, mongoerr.Newf(mongoerr.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", MaxWriteBatch, n)
-	}
-	return func(yield func(int, value.Doc) bool) {
-		i := 0
-		for d := range docs {
-			if !yield(i, d) {
-				return
-			}
-			i++
-		}
-	}, n, nil
 }
 
 // batchWrite collects the outcome of the statements of one write command.
@@ -127,10 +106,11 @@ type numbered struct {
 }
 
 // insertAll inserts the documents in chunks, each in one engine transaction.
-func (w *batchWrite) insertAll(docs iter.Seq2[int, value.Doc]) error {
+func (w *batchWrite) insertAll(docs docList) error {
 	chunk := make([]numbered, 0, 1)
 	bytes := 0
-	for i, d := range docs {
+	for i := range docs.n {
+		d, _ := docs.next()
 		if w.c.statement(i) != nil { // inserted by an earlier attempt
 			w.n++
 			continue

@@ -143,10 +143,6 @@ func (c *Call) endSessions(match func(*session) bool) {
 
 // killSessions also ends the commands that run in the sessions.
 func (c *Call) killSessions(match func(*session) bool) {
-	for _, op := range c.svc.ops.list(false) {
-		if op.session != nil && op.id != c.op.id && match(op.session) {
-			op.kill(mongoerr.New(mongoerr.Interrupted, "operation was interrupted"))
-		}
-	}
+	c.svc.ops.kill(errKilled, func(op *operation) bool { return op.session != nil && op.id != c.op.id && match(op.session) })
 	c.endSessions(match)
 }

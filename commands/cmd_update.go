@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"iter"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
@@ -16,7 +14,7 @@ import (
 type updateArgs struct {
 	Update  value.Value `arg:"update,required"`
 	Updates array       `arg:"updates"`
-	Ordered *strictBool `arg:"ordered"`
+	Ordered flag        `arg:"ordered"`
 	Bypass  looseBool   `arg:"bypassDocumentValidation"`
 	Let     value.Doc   `arg:"let"`
 	Rules   value.Value `arg:"bypassEmptyTsReplacement"`
@@ -51,25 +49,22 @@ func runUpdate(c *Call) error {
 	if err != nil {
 		return err
 	}
-	statements, n, err := c.batch("updates", a.Updates)
+	statements, err := c.batch("updates", a.Updates)
 	if err != nil {
 		return err
 	}
-	for _, d := range statements {
-		if u := d.Lookup("u"); u.Kind() == value.KindArray {
-			if err := agg.CheckNames(u.Doc()); err != nil {
-				return err
-			}
-		}
-	}
-	c.svc.metrics.opcounters.update.Add(int64(n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered == nil || bool(*a.Ordered), bypass: bool(a.Bypass)}
-	var modified int64
-	var upserted []upsertedID
-	if err := checkStatements(statements, n, readUpdate); err != nil {
+	if err := checkPipelines(statements); err != nil {
 		return err
 	}
-	for i, d := range statements {
+	c.svc.metrics.opcounters.update.Add(int64(statements.n))
+	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered.or(true), bypass: bool(a.Bypass)}
+	var modified int64
+	var upserted []upsertedID
+	if err := checkStatements(statements, readUpdate); err != nil {
+		return err
+	}
+	for i := range statements.n {
+		d, _ := statements.next()
 		s, err := readUpdate(d)
 		if err != nil {
 			return err
@@ -103,6 +98,18 @@ func runUpdate(c *Call) error {
 	return w.finish()
 }
 
+// checkPipelines refuses pipelines with stages that there are not.
+func checkPipelines(statements docList) error {
+	for d, ok := statements.next(); ok; d, ok = statements.next() {
+		if u := d.Lookup("u"); u.Kind() == value.KindArray {
+			if err := agg.CheckNames(u.Doc()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 type upsertedID struct {
 	index int
 	id    value.Value
@@ -111,11 +118,11 @@ type upsertedID struct {
 // checkStatements reads the statements of a batch before any of them is run:
 // one that cannot be read fails the command. A single one need not be read
 // twice.
-func checkStatements[T any](statements iter.Seq2[int, value.Doc], n int, read func(value.Doc) (T, error)) error {
-	if n == 1 {
+func checkStatements[T any](statements docList, read func(value.Doc) (T, error)) error {
+	if statements.n == 1 {
 		return nil
 	}
-	for _, d := range statements {
+	for _, d := range statements.all() {
 		if _, err := read(d); err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@ type Conn struct {
 	appName     string
 	compression []string
 
+	work workspace // for one command after the other
+
 	user         *auth.User         // who is logged in
 	conversation *auth.Conversation // a login under way
 	subject      string             // of the client's certificate, if it was verified
@@ -38,6 +40,9 @@ func (s *Service) NewConn(remote, local string) *Conn {
 // CloseConn forgets a connection: its unfinished single-connection state.
 func (s *Service) CloseConn(c *Conn) {
 	s.ops.killConn(c.ID)
+	if c.work.busy.CompareAndSwap(false, true) { // and stays so
+		c.work.close()
+	}
 }
 
 // SetSubject names the owner of the certificate that the client proved to

@@ -14,19 +14,20 @@ import (
 // dst. A reply is produced whatever happens: errors, and panics, become
 // error replies.
 func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []byte) ([]byte, Response) {
-	var b value.Builder
-	b.Reset(dst)
-	c := &Call{ctx: ctx, svc: s, conn: conn, Body: req.Body, sequences: req.Sequences, legacy: req.Legacy, DB: req.DB, reply: &b}
+	c := s.begin(ctx, conn, req, dst)
+	b := c.reply
 	err := s.run(c, req)
 	if err != nil {
 		b.Reset(dst)
-		s.appendError(c, &b, err)
+		s.appendError(c, b, err)
 	} else if !c.noOK {
 		b.Double("ok", 1)
 	}
-	s.appendTrailer(c, &b)
+	s.appendTrailer(c, b)
 	s.observe(c, b.Doc(), err)
-	return b.Bytes(), c.response
+	out, response := b.Bytes(), c.response
+	c.end()
+	return out, response
 }
 
 // run takes a command through the gate and runs it.
@@ -37,14 +38,14 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 		s.metrics.asserts.user.Add(1)
 		return unknownCommand(c, name)
 	}
-	counter := s.metrics.command(c.cmd.name)
-	counter.total.Add(1)
+	c.cmd.runs.total.Add(1)
+	c.began = s.real.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.recovered(c, p)
 		}
 		if err != nil {
-			counter.failed.Add(1)
+			c.cmd.runs.failed.Add(1)
 			s.metrics.asserts.user.Add(1)
 		}
 	}()
@@ -53,7 +54,7 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 		return err
 	}
 	if db != "" {
-		c.DB = db
+		c.setDatabase(db)
 	}
 	if err := s.gate(c); err != nil {
 		return err
@@ -69,25 +70,20 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 // execute runs a command that has passed the gate.
 func (s *Service) execute(c *Call) error {
 	c.now = s.clock.NowMillis()
-	ctx := c.ctx
 	if c.generic.maxTime > 0 && c.cmd.name != "getMore" {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, c.generic.maxTime, errMaxTime)
+		c.ctx, stop = context.WithTimeoutCause(c.ctx, c.generic.maxTime, errMaxTime)
 		defer stop()
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	c.ctx = ctx
-	c.op = &operation{conn: c.conn, started: c.now, name: c.cmd.name, body: c.shown(), cancel: cancel, session: c.session, user: c.userName()}
+	c.op = &c.work.op
+	c.op.begin(c)
 	s.ops.add(c.op)
 	defer s.ops.remove(c.op)
-	began := s.real.Now()
 	err := s.inSession(c)
-	took := s.real.Now().Sub(began)
-	c.took = took
-	s.metrics.latency.of(c.cmd).observe(took)
+	c.took = s.real.Now().Sub(c.began)
+	s.metrics.latency.of(c.cmd).observe(c.took)
 	if c.cmd.on == onCollection || c.cmd.name == "getMore" {
-		s.usage.note(operationNamespace(c.op), c.cmd.name, took)
+		c.usage().note(c.cmd.name, c.took)
 	}
 	if err != nil && c.ctx.Err() != nil && isContextError(err) {
 		err = mongoerr.From(context.Cause(c.ctx))
@@ -113,7 +109,7 @@ func (s *Service) gate(c *Call) error {
 	case c.DB == "":
 		return mongoerr.New(40571, "OP_MSG requests require a $db argument")
 	}
-	if err := checkDatabase(c.DB); err != nil && c.DB != "$external" {
+	if err := c.checkDatabase(); err != nil {
 		return err
 	}
 	if cmd.flags&adminOnly != 0 && c.DB != "admin" {

@@ -12,9 +12,12 @@ import (
 // translate turns a storage error into MongoDB's. ns is the collection the
 // command works on.
 func translate(ns storage.Namespace, err error) error {
+	if err == nil {
+		return nil
+	}
 	var known *mongoerr.Error
 	switch {
-	case err == nil || errors.As(err, &known):
+	case errors.As(err, &known):
 		return err
 	case errors.Is(err, storage.ErrConflict):
 		return mongoerr.New(mongoerr.WriteConflict, "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction.").WithCause(err)

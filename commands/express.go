@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/storage"
@@ -13,34 +14,17 @@ import (
 // else.
 func (c *Call) expressFind(ns storage.Namespace, a *findArgs) (handled bool, err error) {
 	id, ok := pointID(a.Filter)
-	if !ok || !a.plain() || a.Projection != nil && !a.Projection.IsEmpty() && hasPosition(a.Projection) {
+	if !ok || !a.plain() || a.projects() && hasPosition(a.Projection) {
 		return false, nil
 	}
-	var rec storage.Record
-	found := false
-	err = c.view(func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if err != nil {
-			handled = errors.Is(err, storage.ErrNotFound)
-			return nil
-		}
-		info := coll.Info()
-		m := metaOf(info)
-		if !m.express() {
-			return nil
-		}
-		handled = true
-		c.counts.byID()
-		var key [64]byte
-		rec, found, err = coll.Find(idIndex, value.AppendKey(key[:0], id))
-		found = found && (m.visible == nil || m.visible(&rec, c.now))
-		return err
-	})
-	if !handled || err != nil {
-		return handled, err
+	r := pointReads.Get().(*pointRead)
+	defer r.release()
+	r.c, r.ns, r.key = c, ns, value.AppendKey(r.key[:0], id)
+	if err = c.view(r.find); err != nil || !r.handled {
+		return r.handled, err
 	}
-	d := rec.Doc
-	if found && a.Projection != nil && !a.Projection.IsEmpty() {
+	d := r.rec.Doc
+	if d != nil && a.projects() {
 		p, err := project.Compile(a.Projection, project.Options{})
 		if err != nil {
 			return true, err
@@ -49,9 +33,10 @@ func (c *Call) expressFind(ns storage.Namespace, a *findArgs) (handled bool, err
 			return true, err
 		}
 	}
+	c.leavesNothing()
 	b := c.reply
 	b.StartDocument("cursor").StartArray("firstBatch")
-	if found {
+	if d != nil {
 		b.Document("", d)
 		c.svc.metrics.document.returned.Add(1)
 		c.counts.returned = 1
@@ -59,6 +44,49 @@ func (c *Call) expressFind(ns storage.Namespace, a *findArgs) (handled bool, err
 	b.End().Int64("id", 0).String("ns", ns.String()).End()
 	return true, nil
 }
+
+// pointRead looks for the record with one _id. It is used again and again, so
+// that a look-up takes no memory.
+type pointRead struct {
+	c       *Call
+	ns      storage.Namespace
+	key     []byte
+	handled bool           // the collection is one for expressFind
+	rec     storage.Record // zero if there is none
+	find    func(storage.Tx) error
+}
+
+var pointReads = sync.Pool{New: func() any {
+	r := &pointRead{}
+	r.find = r.look
+	return r
+}}
+
+func (r *pointRead) release() {
+	*r = pointRead{key: r.key, find: r.find}
+	pointReads.Put(r)
+}
+
+func (r *pointRead) look(tx storage.Tx) error {
+	coll, err := tx.Collection(r.ns)
+	if err != nil {
+		r.handled = errors.Is(err, storage.ErrNotFound)
+		return nil
+	}
+	m := metaOf(coll.Info())
+	if !m.express() {
+		return nil
+	}
+	r.handled = true
+	r.c.counts.byID()
+	rec, found, err := coll.Find(idIndex, r.key)
+	if found && (m.visible == nil || m.visible(&rec, r.c.now)) {
+		r.rec = rec
+	}
+	return err
+}
+
+func (a *findArgs) projects() bool { return a.Projection != nil && !a.Projection.IsEmpty() }
 
 // plain reports whether a find has no option that changes what _id alone
 // would give.

@@ -216,6 +216,7 @@ func (s *Service) failing(c *Call, d failData) error {
 		case <-c.ctx.Done():
 			return c.interrupted()
 		}
+		c.began = s.real.Now() // the wait is none of the command's
 	}
 	switch {
 	case d.closes:

@@ -31,7 +31,7 @@ type generic struct {
 }
 
 // read picks the generic arguments out of a command and returns the
-// database it is for.
+// database it is for, which aliases the message.
 func (g *generic) read(body value.Doc) (db string, err error) {
 	it := body.Iter()
 	it.Next() // the command itself
@@ -49,7 +49,7 @@ func (g *generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindString {
 			return typeError("$db", v, "string")
 		}
-		*db = strings.Clone(v.Str())
+		*db = v.Str()
 	case "lsid":
 		if v.Kind() != value.KindDocument {
 			return typeError("OperationSessionInfo.lsid", v, "object")

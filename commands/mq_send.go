@@ -19,12 +19,12 @@ func runMQSend(c *Call) error {
 	if err != nil {
 		return err
 	}
-	batch, n, err := c.batch("messages", a.Messages)
+	batch, err := c.batch("messages", a.Messages)
 	if err != nil {
 		return err
 	}
-	docs := make([]value.Doc, 0, n)
-	for _, d := range batch {
+	docs := make([]value.Doc, 0, batch.n)
+	for _, d := range batch.all() {
 		if d, err = c.prepareInsert(d); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func runMQSend(c *Call) error {
 	if err != nil {
 		return c.queueError(ref, err, docs...)
 	}
-	c.svc.metrics.document.inserted.Add(int64(n))
+	c.svc.metrics.document.inserted.Add(int64(batch.n))
 	c.reply.StartArray("sequenceNumbers")
 	for _, n := range numbers {
 		c.reply.Int64("", n)

@@ -45,8 +45,15 @@ func (c *Call) namespaceOf(v value.Value) (storage.Namespace, error) {
 	if v.Kind() != value.KindString {
 		return storage.Namespace{}, mongoerr.Newf(mongoerr.InvalidNamespace, "collection name has invalid type %s", v.Kind())
 	}
+	if ns, known := c.knownNamespace(v.Str()); known {
+		return ns, nil
+	}
 	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
-	return ns, checkNamespace(ns)
+	if err := checkNamespace(ns); err != nil {
+		return ns, err
+	}
+	c.knows(ns)
+	return ns, nil
 }
 
 // parseNamespace splits "db.coll".

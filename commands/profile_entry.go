@@ -56,8 +56,8 @@ func (c *Call) profiledCommand() value.Doc {
 	}
 	var only value.Doc
 	n := 0
-	if docs, _, err := c.sequence(argument, array(c.Body.Lookup(argument).Doc())); err == nil {
-		for d := range docs {
+	if docs, err := c.list(argument, array(c.Body.Lookup(argument).Doc())); err == nil {
+		for _, d := range docs.all() {
 			only = d
 			if n++; n > 1 {
 				return c.op.body

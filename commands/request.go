@@ -1,10 +1,6 @@
 package commands
 
-import (
-	"iter"
-
-	"github.com/duskdb/duskdb/value"
-)
+import "github.com/duskdb/duskdb/value"
 
 // Request is one command message, already split into its sections. All
 // documents have been validated, and stay valid until Handle returns.
@@ -25,7 +21,7 @@ type Request struct {
 // of that name.
 type Sequence struct {
 	ID   string
-	Docs iter.Seq[value.Doc]
+	Docs []byte // one document after the other
 	Len  int
 }
 

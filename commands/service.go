@@ -144,6 +144,7 @@ func (s *Service) buildTable() {
 			if cmd.enabled != nil && !cmd.enabled(s) {
 				continue
 			}
+			cmd.runs = s.metrics.command(cmd.name)
 			s.commands = append(s.commands, cmd)
 			s.table[cmd.name] = cmd
 			for _, alias := range cmd.aliases {

@@ -24,7 +24,7 @@ func (s *Service) openSession(c *Call) error {
 	if c.cmd.flags&noSession != 0 {
 		return nil
 	}
-	c.session = s.sessions.use(key, s.real.Now())
+	c.session = s.sessions.use(key, c.began)
 	return nil
 }
 

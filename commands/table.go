@@ -10,6 +10,7 @@ type command struct {
 	action  string                // privilege that the command needs on its resource; "" for none
 	on      resource              // what the privilege is asked on
 	enabled func(s *Service) bool // nil: always in the table
+	runs    *commandCounter       // set when the table is built
 }
 
 // commandFlags are the rules of the gate.

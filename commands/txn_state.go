@@ -144,11 +144,7 @@ func (s *Service) abortIfOpen(ss *session, t *transaction) {
 
 // killStatements ends the commands that run in a session.
 func (s *Service) killStatements(ss *session, cause error) {
-	for _, op := range s.ops.list(false) {
-		if op.session == ss {
-			op.kill(cause)
-		}
-	}
+	s.ops.kill(cause, func(op *operation) bool { return op.session == ss })
 }
 
 // sessionEnded is called with the turn when a session is forgotten.

@@ -60,9 +60,8 @@ func (u *usage) of(ns string) *collectionUsage {
 	return v.(*collectionUsage)
 }
 
-// note counts one command on a collection.
-func (u *usage) note(ns, name string, took time.Duration) {
-	c := u.of(ns)
+// note counts one command on the collection.
+func (c *collectionUsage) note(name string, took time.Duration) {
 	switch name {
 	case "find":
 		c.reads.add(took)

@@ -148,7 +148,7 @@ func (c *conn) serveMsg(m *wire.Msg) bool {
 	if len(m.Sequences) > 0 {
 		req.Sequences = make([]commands.Sequence, len(m.Sequences))
 		for i, s := range m.Sequences {
-			req.Sequences[i] = commands.Sequence{ID: s.ID, Docs: s.Docs(), Len: s.Len()}
+			req.Sequences[i] = commands.Sequence{ID: s.ID, Docs: s.Bytes(), Len: s.Len()}
 		}
 	}
 	responseTo := m.Header.RequestID

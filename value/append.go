@@ -94,6 +94,10 @@ func (b *Builder) Reset(dst []byte) {
 	b.buf = append(dst, 0, 0, 0, 0)
 }
 
+// Forget lets go of the memory the document was written to. The builder can
+// be Reset.
+func (b *Builder) Forget() { b.buf, b.levels = nil, b.levels[:0] }
+
 // Append writes key: v; nothing if v is Missing.
 func (b *Builder) Append(key string, v Value) *Builder {
 	if v.kind == Missing {
