@@ -66,9 +66,13 @@ func literal(v string) string { return `{"$literal": ` + v + `}` }
 func randomPipeline(t *rapid.T) string {
 	var stages []string
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
-		stages = append(stages, randomStage(t))
+		stage := randomStage(t)
+		if strings.Contains(stage, "$limit") && strings.Contains(strings.Join(stages, ""), "$unwind") {
+			continue // documents with the same _id may come in any order
+		}
+		stages = append(stages, stage)
 	}
-	if rapid.Bool().Draw(t, "group") {
+	if len(stages) == 0 || rapid.Bool().Draw(t, "group") {
 		stages = append(stages, `{"$group": {"_id": "$a", "n": {"$sum": 1}, "lo": {"$min": "$_id"}, "hi": {"$max": "$b"}}}`)
 	}
 	return "[" + strings.Join(stages, ", ") + "]"

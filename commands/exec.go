@@ -371,7 +371,7 @@ func (r *records) isNew(id storage.RecordID, s *scan) bool {
 }
 
 // Close ends the iteration.
-func (r *records) Close() { r.done, r.buf = true, nil }
+func (r *records) Close() { r.done, r.buf, r.next = true, r.buf[:0], 0 }
 
 // emptyDocs is an iterator without documents.
 type emptyDocs struct{}

@@ -27,6 +27,22 @@ type Host interface {
 	Merge(x *Exec, t MergeTarget) (MergeWriter, error)
 }
 
+// Preparer is a Host that can open one request again and again with other
+// values in one place of it.
+type Preparer interface {
+	// Prepare plans a request whose matcher holds eq. Before each opening the
+	// caller puts a scalar into eq.Value. It returns nil if the host would
+	// do no better than by Open.
+	Prepare(x *Exec, r Request, eq *match.Compare) (Prepared, error)
+}
+
+// Prepared is a planned request.
+type Prepared interface {
+	// Open reads the documents for the present value. It ends what was
+	// opened before.
+	Open() (Source, error)
+}
+
 // Namespace is what a Host knows of a name.
 type Namespace struct {
 	DB, Coll string         // of the collection itself, which a view is over

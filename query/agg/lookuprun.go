@@ -1,16 +1,21 @@
 package agg
 
 import (
-	"strings"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
 func (s *lookupStage) open(x *Exec, src Iterator) (Iterator, error) {
-	it := &lookupIterator{x: x, s: s, src: src, inner: x.sub(), local: value.ParsePath(s.local)}
+	it := &lookupIterator{x: x, s: s, src: src, inner: x.sub(), local: value.ParsePath(s.local), whole: newLookupSource(s.sub)}
 	it.prepare()
-	return it, nil
+	var err error
+	switch {
+	case s.local != "":
+		it.slot, err = newSlot(s)
+	case len(it.fixed) == 0:
+		it.slot, err = newExprSlot(s)
+	}
+	return it, err
 }
 
 // lookupIterator is one run of a $lookup.
@@ -21,6 +26,8 @@ type lookupIterator struct {
 	inner *Exec // variables of the sub-pipeline
 	local value.Path
 	ns    *resolved
+	whole *lookupSource // the sub-pipeline
+	slot  *slot         // the equality, nil if there is none
 
 	// The stages at the head of the sub-pipeline that use no variable give
 	// the same documents for every input: they run once.
@@ -28,6 +35,7 @@ type lookupIterator struct {
 	rest   []stage
 	cache  []value.Doc
 	cached bool
+	behind *Pipeline // the rest
 
 	// With a joined $unwind.
 	doc   value.Doc // whose results are being given
@@ -53,6 +61,7 @@ func (it *lookupIterator) prepare() {
 	}
 	if n > 0 || len(stages) == 0 {
 		it.fixed, it.rest = stages[:n], stages[n:]
+		it.behind = it.s.part(it.rest)
 	}
 }
 
@@ -156,14 +165,18 @@ func (it *lookupIterator) lookup(d value.Doc) (Iterator, error) {
 		return nil, err
 	}
 	if it.s.local != "" {
-		m, err := it.s.p.newMatch(equalityFilter(it.local, it.s.foreign, d))
-		if err != nil {
-			return nil, err
+		return it.lookupEqual(d)
+	}
+	if it.slot != nil {
+		v, err := it.slot.operand.Eval(it.inner.Env, value.EmptyDoc)
+		if err == nil && fits(v) {
+			it.slot.eq.Value = v
+			return it.runSlot(it.slot)
 		}
-		return it.run(joinStages(it.s.p, m, it.s.sub.stages))
+		return it.run(it.whole)
 	}
 	if it.fixed == nil && it.rest == nil {
-		return it.run(it.s.sub.stages)
+		return it.run(it.whole)
 	}
 	if !it.cached {
 		if err := it.fill(); err != nil {
@@ -171,15 +184,28 @@ func (it *lookupIterator) lookup(d value.Doc) (Iterator, error) {
 		}
 	}
 	if it.cached {
-		return it.s.part(it.rest).Run(it.inner, Docs(it.cache...))
+		return it.behind.Run(it.inner, Docs(it.cache...))
 	}
-	return it.run(it.s.sub.stages)
+	return it.run(it.whole)
+}
+
+// lookupEqual finds the documents whose foreign field equals the local one.
+func (it *lookupIterator) lookupEqual(d value.Doc) (Iterator, error) {
+	if v, ok := only(d, it.local); ok && it.slot != nil {
+		it.slot.eq.Value = v
+		return it.runSlot(it.slot)
+	}
+	m, err := it.s.p.newMatch(equalityFilter(it.local, it.s.foreign, d))
+	if err != nil {
+		return nil, err
+	}
+	return it.run(newLookupSource(it.s.part(joinStages(it.s.p, m, it.s.sub.stages))))
 }
 
 // fill runs the fixed stages and keeps their documents, unless these are too
 // many.
 func (it *lookupIterator) fill() error {
-	found, err := it.run(it.fixed)
+	found, err := it.run(newLookupSource(it.s.part(it.fixed)))
 	if err != nil {
 		return err
 	}
@@ -207,42 +233,6 @@ func (s *lookupStage) part(stages []stage) *Pipeline {
 	return &Pipeline{stages: stages, opts: s.p.Options}
 }
 
-// run runs stages on the other collection.
-func (it *lookupIterator) run(stages []stage) (Iterator, error) {
-	p := it.s.part(stages)
-	if it.s.from == "" || p.IsSource() {
-		return p.Run(it.inner, Docs())
-	}
-	if it.ns == nil {
-		ns, err := it.s.part(nil).resolve(it.inner, it.s.db, it.s.from)
-		if err != nil {
-			return nil, err
-		}
-		it.ns = &ns
-	}
-	if it.ns.view != nil {
-		joined := append(append([]stage(nil), it.ns.view.stages...), stages...)
-		joined, err := it.s.p.optimize(joined)
-		if err != nil {
-			return nil, err
-		}
-		return it.s.part(joined).openOn(it.inner, it.ns.DB, it.ns.Coll)
-	}
-	l := p.Leading()
-	if err := l.Bind(it.inner.Env); err != nil {
-		return nil, err
-	}
-	src, err := it.inner.Host.Open(it.inner, l.request(it.ns.DB, it.ns.Coll, p.opts))
-	if err != nil {
-		return nil, err
-	}
-	rest := p.Rest(l, src.Sorted)
-	if len(rest.stages) == 0 {
-		return it.examined(src), nil
-	}
-	return rest.Run(it.inner, it.examined(src))
-}
-
 // examined counts the documents read on the other side, for explain.
 func (it *lookupIterator) examined(src Iterator) Iterator {
 	if it.x.parent != nil {
@@ -264,114 +254,4 @@ func (it *lookupIterator) Close() {
 		it.found.Close()
 	}
 	it.cache = nil
-}
-
-// joinStages puts the equality in front of the user's stages, but behind
-// $documents, and joins it with a $match at their head.
-func joinStages(p *parser, m *matchStage, stages []stage) []stage {
-	if len(stages) == 0 {
-		return []stage{m}
-	}
-	if isSource(stages[0]) {
-		return append([]stage{stages[0], m}, stages[1:]...)
-	}
-	if first, ok := stages[0].(*matchStage); ok {
-		if joined, err := p.newMatch(both(m.filter, first.filter)); err == nil {
-			return append([]stage{joined}, stages[1:]...)
-		}
-	}
-	return append([]stage{m}, stages...)
-}
-
-// both is the filter that asks for two.
-func both(a, b value.Doc) value.Doc {
-	switch {
-	case a.IsEmpty():
-		return b
-	case b.IsEmpty():
-		return a
-	}
-	return value.NewDoc("$and", value.NewArray(value.Document(a), value.Document(b)))
-}
-
-// equalityFilter asks for the documents whose foreign field equals any of
-// the values at the local path.
-func equalityFilter(local value.Path, foreign string, d value.Doc) value.Doc {
-	var values []value.Value
-	plain := true
-	eachValue(d, local.Parts(), func(v value.Value) {
-		if k := v.Kind(); k == value.KindRegex || k == value.KindUndefined {
-			plain = false
-		}
-		values = append(values, v)
-	})
-	if len(values) == 0 {
-		values = []value.Value{value.Null()}
-	}
-	if len(values) == 1 {
-		return equals(foreign, values[0])
-	}
-	if plain {
-		in := value.Document(value.NewDoc("$in", value.NewArray(values...)))
-		return value.NewDoc(foreign, in)
-	}
-	// $in would take regular expressions for patterns.
-	branches := make([]value.Value, len(values))
-	for i, v := range values {
-		branches[i] = value.Document(equals(foreign, v))
-	}
-	return value.NewDoc("$or", value.NewArray(branches...))
-}
-
-// equals asks for equality with v; undefined equals only itself.
-func equals(path string, v value.Value) value.Doc {
-	op, arg := "$eq", v
-	if v.Kind() == value.KindUndefined {
-		op, arg = "$type", value.Int32(int32(value.KindUndefined))
-	}
-	return value.NewDoc(path, value.Document(value.NewDoc(op, arg)))
-}
-
-// eachValue yields the values at a path, going through arrays on the way
-// and into an array at its end.
-func eachValue(d value.Doc, parts []string, yield func(value.Value)) {
-	v := d.Lookup(parts[0])
-	rest := parts[1:]
-	switch {
-	case len(rest) == 0 && v.Kind() == value.KindArray:
-		for e := range v.Doc().Values() {
-			yield(e)
-		}
-	case len(rest) == 0:
-		if !v.IsMissing() {
-			yield(v)
-		}
-	case v.Kind() == value.KindDocument:
-		eachValue(v.Doc(), rest, yield)
-	case v.Kind() == value.KindArray:
-		eachElement(v.Doc(), rest, yield)
-	}
-}
-
-// eachElement goes on inside an array: to the position a number names, and
-// into the documents among its elements.
-func eachElement(array value.Doc, parts []string, yield func(value.Value)) {
-	if i := value.ParsePath(strings.Join(parts, ".")).ArrayIndex(0); i >= 0 {
-		v := array.Index(i)
-		switch {
-		case len(parts) == 1 && v.Kind() == value.KindArray:
-			for e := range v.Doc().Values() {
-				yield(e)
-			}
-		case len(parts) == 1 && !v.IsMissing():
-			yield(v)
-		case len(parts) > 1 && v.Kind() == value.KindDocument:
-			eachValue(v.Doc(), parts[1:], yield)
-		}
-	}
-	for e := range array.Values() {
-		if e.Kind() == value.KindDocument {
-			eachValue(e.Doc(), parts, yield)
-		}
-	}
 }

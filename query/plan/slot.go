@@ -1,0 +1,39 @@
+package plan
+
+import (
+	"bytes"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Slot is the place of a value in a plan that reads the entries of an index
+// which begin with it: a plan that was made once may serve for other values.
+type Slot struct{ x *Index }
+
+// Slot returns the place of the value of an equality, nil if the plan depends
+// on the value in another way than by the one range it reads.
+func (p *Plan) Slot(q *Query, eq *match.Compare) *Slot {
+	if p.Type != ByID && p.Type != IndexScan || len(p.Ranges) != 1 {
+		return nil
+	}
+	x := p.Index
+	if x.Partial != nil || x.Fields[0].Kind != Plain || x.Fields[0].Path != eq.Path.String() || !bytes.Equal(x.CollationDoc, q.Collation) {
+		return nil
+	}
+	s := &Slot{x}
+	if r := s.Range(eq.Value); !bytes.Equal(r.Lo, p.Ranges[0].Lo) || !bytes.Equal(r.Hi, p.Ranges[0].Hi) {
+		return nil
+	}
+	return s
+}
+
+// Range holds the entries for a scalar.
+func (s *Slot) Range(v value.Value) Range {
+	f := &s.x.Fields[0]
+	key := keyer{s.x.Collation}.append(make([]byte, 0, 32), v, part{desc: f.Desc})
+	return Range{Lo: key, Hi: behind(key), Prefix: len(key)}
+}
+
+// Repeats reports whether a record may come up more than once in a range.
+func (s *Slot) Repeats() bool { return len(s.x.Fields) > 1 }
