@@ -43,13 +43,13 @@ func CompileElement(condition value.Value, o Options) (*ElementMatcher, error) {
 	p := &parser{o}
 	switch {
 	case condition.Kind() == value.KindDocument && !isOperatorDoc(condition, false):
-		root, err := p.filter(condition.Doc(), true)
+		root, err := p.filter(condition.Doc(), false)
 		if err != nil {
 			return nil, err
 		}
 		return &ElementMatcher{root: root, unwrapped: true}, nil
 	case condition.Kind() == value.KindDocument && topOperators[firstName(condition)] != nil:
-		root, err := p.filter(condition.Doc(), true)
+		root, err := p.filter(condition.Doc(), false)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 func CompileArrayFilter(filter value.Doc, o Options) (name string, m *ElementMatcher, err error) {
 	o.NoExpr = true
 	p := &parser{o}
-	root, err := p.filter(filter.Clone(), true)
+	root, err := p.filter(filter.Clone(), false)
 	if err != nil {
 		return "", nil, mongoerr.From(err).WithPrefix("Error parsing array filter")
 	}

@@ -185,7 +185,7 @@ func (p *parser) literal(at place, name string, v value.Value) error {
 // subObject handles {name: {…}}: an expression or one more level.
 func (p *parser) subObject(at place, name string, d value.Doc) error {
 	if d.IsEmpty() {
-		return mongoerr.Newf(51270, "Invalid empty sub-projection: %s", name)
+		return mongoerr.New(51270, "An empty sub-projection is not a valid value. Found empty object at path")
 	}
 	if err := expr.CheckFieldPath(name); err != nil {
 		return err

@@ -125,7 +125,7 @@ func TestMixing(t *testing.T) {
 		{spec: `{"a.b":1,"a":1}`, code: 31250, message: "Path collision at a"},
 		{spec: `{"a.b":1,"a.b.c":1}`, code: 31249, message: "Path collision at a.b.c remaining portion b.c"},
 		{spec: `{"a":{"b":1,"c":1},"a.b":1}`, code: 31250, message: "Path collision at a.b"},
-		{spec: `{"a":{}}`, code: 51270, message: "Invalid empty sub-projection: a"},
+		{spec: `{"a":{}}`, code: 51270, message: "An empty sub-projection is not a valid value. Found empty object at path"},
 		{spec: `{"a":{"$foo":1}}`, code: 31325, message: "Unknown expression $foo"},
 		{spec: `{"":1}`, code: 40352, message: "FieldPath cannot be constructed with empty string"},
 		{spec: `{"a.":1}`, code: 40353, message: "FieldPath must not end with a '.'."},
