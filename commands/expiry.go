@@ -113,6 +113,9 @@ func (h expiryHost) Locked() bool { return h.svc.fsync.held() }
 // ActiveOperations implements ttl.Host.
 func (h expiryHost) ActiveOperations() int { return h.svc.ops.countClients() }
 
+// Operations implements ttl.Host.
+func (h expiryHost) Operations() int64 { return int64(h.svc.ops.next.Load()) }
+
 // internalCall is the Call of work that the server does for itself.
 func (s *Service) internalCall(ctx context.Context) *Call {
 	return &Call{ctx: ctx, svc: s, conn: &Conn{}, cmd: &command{name: "internal"}, now: s.clock.NowMillis()}

@@ -23,3 +23,4 @@ func (mqHost) Update(context.Context, *ttl.Collection, func(storage.Collection, 
 func (mqHost) Parameters() ttl.Parameters { return ttl.DefaultParameters() }
 func (mqHost) Locked() bool               { return false }
 func (mqHost) ActiveOperations() int      { return 0 }
+func (mqHost) Operations() int64          { return 0 }

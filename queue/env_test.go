@@ -74,6 +74,7 @@ func (h *host) Update(context.Context, *ttl.Collection, func(storage.Collection,
 func (h *host) Parameters() ttl.Parameters { return ttl.DefaultParameters() }
 func (h *host) Locked() bool               { return false }
 func (h *host) ActiveOperations() int      { return 0 }
+func (h *host) Operations() int64          { return 0 }
 
 func (e *env) now() int64 { return e.clock.NowMillis() }
 

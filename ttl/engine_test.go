@@ -89,6 +89,7 @@ func (h *engineHost) Targets(context.Context) ([]Target, error) { return nil, ni
 func (h *engineHost) Parameters() Parameters                    { return h.params }
 func (h *engineHost) Locked() bool                              { return false }
 func (h *engineHost) ActiveOperations() int                     { return 0 }
+func (h *engineHost) Operations() int64                         { return 0 }
 
 // create makes a collection with _id and TTL indexes, and internal ones.
 func (h *engineHost) create(t testing.TB, name, options string, internal []Internal, specs ...string) storage.Namespace {

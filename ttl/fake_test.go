@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/btree"
 
@@ -18,18 +19,19 @@ import (
 // fakeHost is a server in memory: collections with the indexes that expiry
 // works on, and nothing else.
 type fakeHost struct {
-	colls    []*fakeColl
-	targets  []Target
-	mu       sync.Mutex // guards params and locked, which a running monitor reads
-	params   Parameters
-	locked   bool
-	active   int
-	views    int
-	updates  int
-	largest  int // records removed in one transaction
-	onUpdate func()
-	refuse   func(value.Doc) error // for Remover
-	letters  []value.Doc
+	colls      []*fakeColl
+	targets    []Target
+	mu         sync.Mutex // guards params and locked, which a running monitor reads
+	params     Parameters
+	locked     bool
+	active     int
+	operations atomic.Int64
+	views      int
+	updates    int
+	largest    int // records removed in one transaction
+	onUpdate   func()
+	refuse     func(value.Doc) error // for Remover
+	letters    []value.Doc
 }
 
 func newFakeHost() *fakeHost { return &fakeHost{params: DefaultParameters()} }
@@ -66,6 +68,7 @@ func (h *fakeHost) set(enabled, locked bool) {
 }
 
 func (h *fakeHost) ActiveOperations() int { return h.active }
+func (h *fakeHost) Operations() int64     { return h.operations.Load() }
 
 func (h *fakeHost) find(c *Collection) *fakeColl {
 	for _, f := range h.colls {

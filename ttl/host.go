@@ -38,6 +38,8 @@ type Host interface {
 	// ActiveOperations is the number of client operations that are running,
 	// the one that asks for a pass not included.
 	ActiveOperations() int
+	// Operations is the number of client operations that have begun so far.
+	Operations() int64
 }
 
 // Parameters are the server parameters that the monitor obeys.
@@ -84,7 +86,7 @@ type Visit struct {
 }
 
 type visitLimits struct {
-	batch    int
+	batch    func() int
 	docs     int64 // 0: no limit
 	over     func() bool
 	yield    func()
@@ -95,7 +97,7 @@ type visitLimits struct {
 // limits of the visit are reached; More is set then.
 func (v *Visit) Batch() int {
 	v.batches++
-	n := int64(v.limits.batch)
+	n := int64(v.limits.batch())
 	if d := v.limits.docs; d > 0 {
 		removed := v.Removed.Documents + v.Removed.MessagesDropped + v.Removed.MessagesDeadLettered
 		n = min(n, d-removed)

@@ -15,7 +15,7 @@ type Options struct {
 	Clock clock.Clock    // decides what has expired and when passes run
 	Real  clock.Clock    // measures how long work takes; System if nil
 	Log   zerolog.Logger // one line for each pass that removed anything
-	Batch int            // records per transaction; 0 for the default
+	Batch int            // records per transaction; 0: as many as take a millisecond
 }
 
 // Monitor removes what has expired. It is safe for concurrent use.
@@ -45,9 +45,6 @@ type Monitor struct {
 func NewMonitor(h Host, o Options) *Monitor {
 	if o.Real == nil {
 		o.Real = clock.System()
-	}
-	if o.Batch <= 0 {
-		o.Batch = batchSize
 	}
 	now := o.Clock.Now()
 	m := &Monitor{

@@ -2,17 +2,11 @@ package ttl
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
-
-// batchSize is how many records one engine transaction removes. Batches of
-// 32 keep the wait of a reader below half a millisecond, and cost little more
-// than batches of 100.
-const batchSize = 32
 
 // Result is what a pass did.
 type Result struct {
@@ -73,6 +67,7 @@ func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
 // pass runs sub-passes until one leaves nothing. The caller holds passing.
 func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
 	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}}
+	p.pacer = newPacer(ctx, m.host, m.real, m.batch)
 	began := m.real.Now()
 	p.result.At = m.clock.NowMillis()
 	for more := true; more && err == nil; {
@@ -93,6 +88,7 @@ type pass struct {
 	m      *Monitor
 	params Parameters
 	wanted Set
+	pacer  *pacer
 	failed map[string]bool // targets that had an error
 	result Result
 }
@@ -159,9 +155,9 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 func (p *pass) limits(began time.Time) visitLimits {
 	real, host, threshold := p.m.real, p.m.host, p.params.PurgeThreshold
 	l := visitLimits{
-		batch: p.m.batch,
+		batch: p.pacer.batch,
 		over:  func() bool { return false },
-		yield: runtime.Gosched,
+		yield: p.pacer.yield,
 		canPurge: func() bool {
 			return threshold > 0 && int64(host.ActiveOperations()) < threshold
 		},
