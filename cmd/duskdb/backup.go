@@ -90,9 +90,6 @@ func printReport(w io.Writer, r *server.Report) {
 	if r.TornBytes > 0 {
 		fmt.Fprintf(w, ", and %d bytes of a commit that was not finished", r.TornBytes)
 	}
-	if r.Orphans > 0 {
-		fmt.Fprintf(w, ", %d records of dropped collections still in it", r.Orphans)
-	}
 	fmt.Fprintln(w)
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, "problem:", p)

@@ -36,26 +36,11 @@ func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error)
 
 func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info storage.Backup, err error) {
 	temp, path := filepath.Join(dir, tempName), filepath.Join(dir, logName)
-	next, _, err := openJournal(temp, e.opts.disk, e.opts.Logger)
-	if err != nil {
-		return info, err
-	}
-	err = e.copyRoot(ctx, next, pinned)
-	if err == nil {
-		err = e.opts.disk.syncPath(temp)
-	}
-	if err == nil {
-		next.synced = func() uint64 { return next.seq }
-		err = next.finish()
-	}
-	if err = errors.Join(err, next.close()); err != nil {
+	if err := e.writeCopy(ctx, temp, pinned); err != nil {
 		return info, err
 	}
 	// Under its name a log is complete: a backup that was interrupted is
 	// not one.
-	if err := e.opts.disk.syncPath(temp); err != nil {
-		return info, err
-	}
 	if err := os.Rename(temp, path); err != nil {
 		return info, err
 	}

@@ -66,8 +66,7 @@ type Engine struct {
 	recoveredCut int64
 	repair       *Repair // what was repaired on open, nil if nothing
 
-	maintenance sync.Mutex // one of sweeping and compacting
-	orphans     orphans
+	maintenance sync.Mutex      // held by a compaction
 	ailing      atomic.Bool     // the log has failed
 	healFrom    time.Time       // when the janitor may try again to heal
 	compactFrom atomic.Int64    // size of the log from which to try again to compact
@@ -106,7 +105,7 @@ func Open(opts Options) (*Engine, error) {
 	}
 	e.background.Go(e.syncInBackground)
 	e.background.Go(e.janitor)
-	e.wakeJanitor() // for what an earlier process has dropped
+	e.wakeJanitor() // there may be much garbage in the log
 	return e, nil
 }
 
@@ -138,30 +137,14 @@ func (e *Engine) open() error {
 		if e.dir, err = lockDir(e.opts.Path); err != nil {
 			return err
 		}
-		if err := os.Remove(filepath.Join(e.opts.Path, tempName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := removeIfThere(filepath.Join(e.opts.Path, tempName)); err != nil {
 			return err
 		}
 		path = filepath.Join(e.opts.Path, logName)
 	}
-	j, cut, err := openJournal(path, e.opts.disk, e.opts.Logger)
-	var damage *DamageError
-	if errors.As(err, &damage) && e.opts.Repair {
-		if e.repair, err = salvage(path, damage, e.opts.Logger); err == nil {
-			j, cut, err = openJournal(path, e.opts.disk, e.opts.Logger)
-		}
-	}
-	if err != nil {
+	if err := e.openLog(path); err != nil {
 		return err
 	}
-	e.log, e.recoveredCut = j, cut
-	if e.sync, err = newSyncer(j); err != nil {
-		return err
-	}
-	r, err := e.load()
-	if err != nil {
-		return err
-	}
-	e.root.Store(r)
 	if e.repair != nil {
 		e.opts.Logger("storage: %v", e.repair)
 	}
@@ -250,7 +233,6 @@ func (e *Engine) commit(t *tx) error {
 	}
 	t.seal()
 	e.root.Store(t.root)
-	e.retire(t.retired)
 	return nil
 }
 

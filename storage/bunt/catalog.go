@@ -76,7 +76,7 @@ func (t *tx) Drop(ns storage.Namespace) error {
 }
 
 // truncate gives a collection a new number and no records; the old records
-// become orphans as if the collection had been dropped.
+// go with the old number, as if the collection had been dropped.
 func (t *tx) truncate(ns storage.Namespace) error {
 	c, err := t.own(ns)
 	if err != nil {

@@ -14,35 +14,24 @@ type change struct {
 	catalog bool // the catalog entry must be written
 }
 
-// op is one write to the log.
-type op struct {
-	key, value string
-	del        bool
-}
-
 // ops appends what the log must be told.
 func (ch *change) ops(dst []op) []op {
 	if ch.cur == nil {
 		return ch.dropOps(dst)
 	}
 	if ch.catalog {
-		dst = append(dst, op{key: numberKey(prefixCatalog, ch.cur.num), value: catalogDoc(ch.cur.info)})
+		dst = append(dst, op{kind: opCatalog, num: ch.cur.num, value: catalogDoc(ch.cur.info)})
 	}
 	dst = ch.recordOps(dst)
 	return ch.lastIDOps(dst)
 }
 
-// dropOps removes the catalog entry. The records stay in the log as orphans
-// and are removed in small steps.
+// dropOps removes the catalog entry, and with it the records.
 func (ch *change) dropOps(dst []op) []op {
 	if ch.base == nil {
 		return dst
 	}
-	dst = append(dst, op{key: numberKey(prefixCatalog, ch.base.num), del: true})
-	if ch.base.savedID != 0 {
-		dst = append(dst, op{key: numberKey(prefixLastID, ch.base.num), del: true})
-	}
-	return dst
+	return append(dst, op{kind: opCatalog, num: ch.base.num, del: true})
 }
 
 func (ch *change) recordOps(dst []op) []op {
@@ -51,9 +40,9 @@ func (ch *change) recordOps(dst []op) []op {
 	dst = slices.Grow(dst, len(ch.dirty)+1)
 	for _, id := range ch.dirty {
 		if stored, ok := ch.cur.records.Get(id); ok {
-			dst = append(dst, op{key: recordKey(ch.cur.num, id), value: stored})
+			dst = append(dst, op{kind: opRecord, num: ch.cur.num, id: id, value: stored})
 		} else if ch.inBase(id) {
-			dst = append(dst, op{key: recordKey(ch.cur.num, id), del: true})
+			dst = append(dst, op{kind: opRecord, num: ch.cur.num, id: id, del: true})
 		}
 	}
 	return dst
@@ -75,5 +64,5 @@ func (ch *change) lastIDOps(dst []op) []op {
 		return dst
 	}
 	c.savedID = c.lastID
-	return append(dst, op{key: numberKey(prefixLastID, c.num), value: makeInt64(int64(c.lastID))})
+	return append(dst, op{kind: opLastID, num: c.num, value: makeInt64(int64(c.lastID))})
 }

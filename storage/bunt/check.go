@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/tidwall/buntdb"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
@@ -21,7 +18,6 @@ type Report struct {
 	Bytes       int64 // of complete commits
 	TornBytes   int64 // of an unfinished commit at the end; harmless
 	Collections []CollectionReport
-	Orphans     int64 // records of dropped collections that have not left the log
 	Problems    []string
 }
 
@@ -63,7 +59,15 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 	}
 	defer f.Close()
 	r := &Report{}
-	found, err := scanFile(f)
+	l := newLoader(&Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}})
+	found, err := scanFile(f, func(ops []op) error {
+		for i := range ops {
+			if err := l.apply(ops[i : i+1]); err != nil {
+				r.problem("%v", err)
+			}
+		}
+		return nil
+	})
 	var damage *DamageError
 	if errors.As(err, &damage) {
 		damage.Path = path
@@ -74,43 +78,17 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 		return nil, err
 	}
 	r.Commits, r.Bytes, r.TornBytes = found.seq, found.good, found.cut
-	return r, r.content(f, indexer)
-}
-
-// content loads the complete commits into memory and looks at them.
-func (r *Report) content(f *os.File, indexer storage.Indexer) error {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	db, err := openBunt(Memory)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if err := db.Load(io.LimitReader(f, r.Bytes)); err != nil {
-		return err
-	}
-	e := &Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}, log: &journal{db: db, path: f.Name()}}
-	l := &loader{e: e, colls: make(map[uint32]*coll)}
-	err = db.View(func(tx *buntdb.Tx) error {
-		return tx.AscendGreaterOrEqual("", "", func(key, val string) bool {
-			if err := l.item(key, val); err != nil {
-				r.problem("key %q: %v", key, err)
-			}
-			return true
-		})
-	})
-	if err != nil {
-		return err
+	if err := l.prepare(); err != nil {
+		r.problem("%v", err)
 	}
 	for _, c := range l.colls {
 		if c.info != nil {
-			r.documents(c)
-			r.indexes(c)
+			r.documents(&c.coll)
+			r.indexes(&c.coll)
 		}
 	}
 	r.finish(l)
-	return nil
+	return r, nil
 }
 
 // documents looks at every document of a collection.
@@ -134,9 +112,9 @@ func (r *Report) indexes(c *coll) {
 // finish lists the collections by name.
 func (r *Report) finish(l *loader) {
 	root := newRoot()
-	for _, c := range l.colls {
+	for _, loaded := range l.colls {
+		c := &loaded.coll
 		if c.info == nil {
-			r.Orphans += int64(c.records.Len())
 			continue
 		}
 		if root.get(c.info.Namespace) != nil {

@@ -15,10 +15,14 @@ import (
 // Compaction copies the present state into a second log, while writers go
 // on, then what they wrote meanwhile, and swaps the two. BuntDB's own Shrink
 // is not used: it renames without syncing, stops everybody while it copies
-// the tail, and writes records without markers.
+// the tail, and knows nothing of groups.
 
-// compactStep is how many records go into one group of the new log.
-const compactStep = 1000
+// compactStep is how many records, and about how many bytes, go into one
+// group of the new log.
+const (
+	compactStep  = 1000
+	compactBytes = 1 << 20
+)
 
 // catchUpRounds is how often the new log is brought up to date before
 // writers have to wait for the rest.
@@ -47,12 +51,12 @@ func (e *Engine) compact(ctx context.Context, temp string) error {
 	if err := e.lockWriter(ctx); err != nil {
 		return err
 	}
-	pinned, gone := e.root.Load(), e.orphans.list()
+	pinned := e.root.Load()
 	e.log.tail = &tail
 	e.unlockWriter()
 	next, err := e.copyLog(ctx, temp, pinned, &tail)
 	if err == nil {
-		return e.swapLog(next, temp, &tail, gone)
+		return e.swapLog(next, temp, &tail)
 	}
 	<-e.writer
 	e.log.tail = nil
@@ -62,7 +66,7 @@ func (e *Engine) compact(ctx context.Context, temp string) error {
 
 // copyLog writes a state and most of what was committed since to a new log.
 func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[][]op) (*journal, error) {
-	next, _, err := openJournal(temp, e.opts.disk, e.opts.Logger)
+	next, err := newJournal(temp, e.opts.disk)
 	if err != nil {
 		return nil, err
 	}
@@ -96,16 +100,18 @@ func (e *Engine) copyRoot(ctx context.Context, next *journal, r *root) error {
 // copyColl writes a collection in groups. A partial log is never used, so
 // the groups need not be states of the collection.
 func copyColl(ctx context.Context, next *journal, c *coll) error {
-	ops := []op{{key: numberKey(prefixCatalog, c.num), value: catalogDoc(c.info)}}
+	ops := []op{{kind: opCatalog, num: c.num, value: catalogDoc(c.info)}}
 	if c.savedID != 0 {
-		ops = append(ops, op{key: numberKey(prefixLastID, c.num), value: makeInt64(int64(c.savedID))})
+		ops = append(ops, op{kind: opLastID, num: c.num, value: makeInt64(int64(c.savedID))})
 	}
 	var err error
+	size := 0
 	c.records.Scan(func(id storage.RecordID, stored string) bool {
-		ops = append(ops, op{key: recordKey(c.num, id), value: stored})
-		if len(ops) >= compactStep {
+		ops = append(ops, op{kind: opRecord, num: c.num, id: id, value: stored})
+		size += len(stored)
+		if len(ops) >= compactStep || size >= compactBytes {
 			err = errors.Join(next.commit(ops), ctx.Err())
-			ops = ops[:0]
+			ops, size = ops[:0], 0
 		}
 		return err == nil
 	})
@@ -137,7 +143,7 @@ func (j *journal) replay(groups [][]op) error {
 
 // swapLog brings the new log up to date while writers wait, and puts it in
 // the place of the old one.
-func (e *Engine) swapLog(next *journal, temp string, tail *[][]op, gone []*coll) error {
+func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
 	<-e.writer
 	defer e.unlockWriter()
 	e.log.tail = nil
@@ -158,7 +164,6 @@ func (e *Engine) swapLog(next *journal, temp string, tail *[][]op, gone []*coll)
 	e.log = next
 	e.sync.replace(file, derr)
 	e.ailing.Store(derr != nil)
-	e.orphans.done(gone...)
 	_ = old.close()
 	return derr
 }
@@ -195,7 +200,7 @@ func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, 
 	return file, nil
 }
 
-// janitor removes orphans and compacts the log in the background.
+// janitor heals and compacts the log in the background.
 func (e *Engine) janitor() {
 	for {
 		select {
@@ -244,9 +249,6 @@ func (e *Engine) noteFailure(err error) {
 
 func (e *Engine) tidy() error {
 	if err := e.heal(); err != nil {
-		return err
-	}
-	if err := e.sweep(e.life); err != nil {
 		return err
 	}
 	size := e.sync.fileSize()

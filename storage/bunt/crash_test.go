@@ -2,6 +2,7 @@ package bunt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -188,7 +189,7 @@ func makeExample(t *testing.T) *history {
 
 // TestDamage changes bytes of a log that was closed in order. Nothing that
 // had been synced is lost silently: the log is refused, or only the closing
-// marker is gone.
+// group is gone.
 func TestDamage(t *testing.T) {
 	h := makeExample(t)
 	whole := h.states[len(h.states)-1]
@@ -289,30 +290,24 @@ func TestForeignFiles(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	f.Add([]byte(""))
 	f.Add([]byte("*3\r\n$3\r\nset\r\n$1\r\na\r\n$99999999\r\nb\r\n"))
-	var log strings.Builder
-	for seq, ops := range [][]op{{{key: keyHeader, value: encodeHeader(7)}}, {{key: "r", value: "x"}, {key: "c", del: true}}} {
-		m := marker{seq: uint64(seq) + 1, ops: uint32(len(ops))}
-		for _, o := range ops {
-			m.sum += opSum(o.del, []byte(o.key), []byte(o.value))
-			if o.del {
-				fmt.Fprintf(&log, "*2\r\n$3\r\ndel\r\n$%d\r\n%s\r\n", len(o.key), o.key)
-			} else {
-				fmt.Fprintf(&log, "*3\r\n$3\r\nset\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(o.key), o.key, len(o.value), o.value)
-			}
-		}
-		log.Write(markerCommand)
-		log.WriteString(m.encode(7) + "\r\n")
+	f.Add(oldLog(7, []oldCommand{{key: "h", value: oldFormatName + string(binary.LittleEndian.AppendUint64(nil, 7))}}, []oldCommand{{key: "r\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01", value: "x"}, {key: "c\x00\x00\x00\x01", del: true}}))
+	j := &journal{nonce: 7, synced: func() uint64 { return 0 }}
+	var log []byte
+	for _, ops := range [][]op{{{kind: opHeader, value: encodeHeader(7)}}, {{kind: opRecord, num: 1, id: 300, value: "x"}, {kind: opCatalog, num: 300, del: true}}} {
+		must(f, j.encode(ops))
+		j.seq++
+		log = fmt.Appendf(log, "%s$%d\r\n%s\r\n", groupCommand, len(j.buf), j.buf)
 	}
-	f.Add([]byte(log.String()))
+	f.Add(log)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		found, err := scanFile(bytes.NewReader(b))
+		found, err := scanFile(bytes.NewReader(b), nil)
 		if err != nil {
 			return
 		}
 		if !found.header && found.good > 0 || found.good+found.cut > int64(len(b)) {
 			t.Fatalf("found %+v in %d bytes", found, len(b))
 		}
-		again, err := scanFile(bytes.NewReader(b[:found.good]))
+		again, err := scanFile(bytes.NewReader(b[:found.good]), nil)
 		if err != nil || again.cut != 0 || again.seq != found.seq || again.good != found.good {
 			t.Fatalf("scanned again: %+v, %v", again, err)
 		}

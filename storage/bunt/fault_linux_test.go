@@ -148,17 +148,17 @@ func TestUndoFails(t *testing.T) {
 	db, err := openBunt(fmt.Sprintf("/proc/self/fd/%d", fd))
 	must(t, err)
 	j := &journal{db: db, path: "log", synced: func() uint64 { return 0 }}
-	must(t, j.commit([]op{{key: "a", value: "1"}}))
+	must(t, j.commit([]op{{kind: opRecord, num: 1, id: 1, value: "1"}}))
 	// The file can grow a little, but not shrink.
 	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK)
 	must(t, err)
 	lift := limitFileSize(t, 150)
-	err = j.commit([]op{{key: "a", value: strings.Repeat("x", 1000)}})
+	err = j.commit([]op{{kind: opRecord, num: 1, id: 1, value: strings.Repeat("x", 1000)}})
 	lift()
 	if !errors.Is(err, ErrBroken) {
 		t.Fatalf("error %v", err)
 	}
-	if err := j.commit([]op{{key: "a", value: "2"}}); !errors.Is(err, ErrBroken) {
+	if err := j.commit([]op{{kind: opRecord, num: 1, id: 1, value: "2"}}); !errors.Is(err, ErrBroken) {
 		t.Fatalf("after the failure: error %v", err)
 	}
 	must(t, j.finish())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,87 +14,84 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func TestMarkerRoundTrip(t *testing.T) {
+func TestHeadRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := marker{
+		h := head{
 			seq:    rapid.Uint64().Draw(t, "seq"),
-			ops:    rapid.Uint32().Draw(t, "ops"),
-			sum:    rapid.Uint64().Draw(t, "sum"),
 			synced: rapid.Uint64().Draw(t, "synced"),
+			ops:    rapid.Uint32().Draw(t, "ops"),
+			sum:    rapid.Uint32().Draw(t, "sum"),
 		}
 		nonce := rapid.Uint64().Draw(t, "nonce")
-		b := []byte(m.encode(nonce))
-		if got, ok := decodeMarker(b, nonce); !ok || got != m || len(b) != markerSize {
+		b := make([]byte, headSize)
+		h.put(b, nonce)
+		if got, ok := parseHead(b, nonce); !ok || got != h {
 			t.Fatalf("got %+v, %v", got, ok)
 		}
-		if _, ok := decodeMarker(b, nonce+1); ok {
-			t.Fatal("accepted the marker of another log")
+		if _, ok := parseHead(b, nonce+1); ok {
+			t.Fatal("accepted the head of another log")
 		}
 		b[rapid.IntRange(0, len(b)-1).Draw(t, "byte")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
-		if _, ok := decodeMarker(b, nonce); ok {
-			t.Fatal("accepted a changed marker")
+		if _, ok := parseHead(b, nonce); ok {
+			t.Fatal("accepted a changed head")
 		}
 	})
-}
-
-// TestOpSum: what is different has different checksums, also where key and
-// value only meet at another place.
-func TestOpSum(t *testing.T) {
-	sums := []uint64{
-		opSum(false, []byte("a"), []byte("b")),
-		opSum(false, []byte("a"), []byte("c")),
-		opSum(false, []byte("b"), []byte("a")),
-		opSum(false, []byte("a"), nil),
-		opSum(true, []byte("a"), nil),
-		opSum(true, []byte("b"), nil),
-	}
-	slices.Sort(sums)
-	if n := len(slices.Compact(sums)); n != len(sums) {
-		t.Errorf("%d different sums, want %d", n, len(sums))
-	}
 }
 
 func TestHeader(t *testing.T) {
-	h := []byte(encodeHeader(42))
+	h := encodeHeader(42)
 	if nonce, ok := decodeHeader(h); !ok || nonce != 42 {
 		t.Errorf("got %d, %v", nonce, ok)
 	}
-	newer := bytes.Replace(h, []byte("-1\n"), []byte("-2\n"), 1)
-	for _, b := range [][]byte{nil, h[:len(h)-1], append(h, 0), newer} {
-		if _, ok := decodeHeader(b); ok {
-			t.Errorf("accepted %q", b)
+	newer := strings.Replace(h, "-2\n", "-3\n", 1)
+	for _, s := range []string{"", h[:len(h)-1], h + "\x00", newer} {
+		if _, ok := decodeHeader(s); ok {
+			t.Errorf("accepted %q", s)
 		}
 	}
 }
 
-// TestRecordKeys: keys order records by collection, then by id, so that a
-// log is loaded in order.
-func TestRecordKeys(t *testing.T) {
+// genOp draws operations of all kinds.
+var genOp = rapid.Custom(func(t *rapid.T) op {
+	o := op{kind: rapid.SampledFrom([]byte{opCatalog, opHeader, opLastID, opRecord}).Draw(t, "kind"), del: rapid.Bool().Draw(t, "del")}
+	if o.kind != opHeader {
+		o.num = rapid.Uint32().Draw(t, "num")
+	}
+	if o.kind == opRecord {
+		o.id = storage.RecordID(rapid.Int64Range(1, math.MaxInt64).Draw(t, "id"))
+	}
+	if !o.del {
+		o.value = string(rapid.SliceOf(rapid.Byte()).Draw(t, "value"))
+	}
+	return o
+})
+
+// TestOps: a group is read as it was written, and not if it is cut short.
+func TestOps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		num, id := rapid.Uint32(), rapid.Int64Range(1, math.MaxInt64)
-		n1, n2 := num.Draw(t, "n1"), num.Draw(t, "n2")
-		i1, i2 := storage.RecordID(id.Draw(t, "i1")), storage.RecordID(id.Draw(t, "i2"))
-		k1, k2 := recordKey(n1, i1), recordKey(n2, i2)
-		if less := n1 < n2 || n1 == n2 && i1 < i2; less != (k1 < k2) {
-			t.Fatalf("%d/%d and %d/%d are in the wrong order", n1, i1, n2, i2)
+		ops := rapid.SliceOf(genOp).Draw(t, "ops")
+		var b []byte
+		for i := range ops {
+			b = ops[i].encode(b)
 		}
-		if num, id, err := parseRecordKey(k1); err != nil || num != n1 || id != i1 {
-			t.Fatalf("parsed %d/%d, %v", num, id, err)
+		got, err := decodeOps(nil, b, uint32(len(ops)))
+		if err != nil || !slices.Equal(got, ops) {
+			t.Fatalf("got %v, %v; want %v", got, err, ops)
 		}
-		if c := numberKey(prefixCatalog, n1); c >= k2 {
-			t.Fatal("a catalog entry is behind records")
+		if len(b) > 0 {
+			if _, err := decodeOps(nil, b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")], uint32(len(ops))); err == nil {
+				t.Fatal("accepted a group that is cut short")
+			}
+		}
+		if _, err := decodeOps(nil, append(b, 0), uint32(len(ops))); err == nil {
+			t.Fatal("accepted a group with something behind it")
 		}
 	})
 }
 
-func TestBadKeys(t *testing.T) {
-	for _, k := range []string{"r", "r123", "r12345678901", "r12345678901234"} {
-		if _, _, err := parseRecordKey(k); err == nil {
-			t.Errorf("accepted record key %q", k)
-		}
-	}
-	if _, err := parseNumberKey("c123"); err == nil {
-		t.Error("accepted a short catalog key")
+func TestUnknownOp(t *testing.T) {
+	if _, _, err := decodeOp([]byte("?\x01\x00")); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Errorf("error %v", err)
 	}
 }
 

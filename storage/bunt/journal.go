@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidwall/buntdb"
-
-	"github.com/duskdb/duskdb/value"
 )
 
 // ErrBroken is why an engine takes no writes after a failure that leaves the
@@ -17,13 +17,10 @@ import (
 // anew, after which it takes writes again; so does a restart.
 var ErrBroken = errors.New("the log failed and takes no writes until it could be written anew")
 
-// formatName is the first part of the header: it names the format.
-const formatName = "duskdb-bunt-1\n"
-
-// journal is the log: a BuntDB database of which each transaction is a
-// group with a marker.
+// journal is the log: a BuntDB database with one key, whose value each
+// transaction sets to the group it commits.
 type journal struct {
-	db     *buntdb.DB
+	db     *buntdb.DB // nil in memory
 	disk   *disk
 	path   string
 	nonce  uint64
@@ -31,35 +28,38 @@ type journal struct {
 	shift  uint64        // position - seq: positions go on in a compacted log
 	synced func() uint64 // the position up to which all is on disk
 	tail   *[][]op       // takes what is committed while a compaction runs
+	buf    []byte        // the group being written
 	broken error
 	dead   bool // BuntDB panicked and holds its lock
 	idle   bool // the last group is the one that finish wrote
 }
 
-// openJournal recovers and opens the log at path, or makes it.
-func openJournal(path string, d *disk, logf func(string, ...any)) (j *journal, cut int64, err error) {
-	var found scanned
-	if path != Memory {
-		if found, err = recoverFile(path); err != nil {
-			return nil, 0, err
-		}
-		if found.cut > 0 {
-			logf("storage: cut %d bytes of unfinished commits off %s", found.cut, path)
-		}
-	}
-	db, err := openBunt(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	j = &journal{db: db, disk: d, path: path, nonce: found.nonce, seq: found.seq, idle: found.clean}
+// resumeJournal goes on with a log behind what was found in it, or makes it.
+func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
+	j := &journal{disk: d, path: path, nonce: found.nonce, seq: found.seq, idle: found.clean}
 	j.synced = func() uint64 { return 0 }
+	if path == Memory {
+		return j, nil
+	}
+	var err error
+	if j.db, err = openBunt(path); err != nil {
+		return nil, err
+	}
 	if !found.header {
 		if err := j.writeHeader(); err != nil {
 			_ = j.close()
-			return nil, 0, err
+			return nil, err
 		}
 	}
-	return j, found.cut, nil
+	return j, nil
+}
+
+// newJournal makes a log; what is left of an earlier attempt is overwritten.
+func newJournal(path string, d *disk) (*journal, error) {
+	if err := removeIfThere(path); err != nil {
+		return nil, err
+	}
+	return resumeJournal(path, d, scanned{})
 }
 
 // openBunt opens BuntDB with everything off that it would do by itself.
@@ -82,28 +82,14 @@ func (j *journal) writeHeader() error {
 	if err := binary.Read(rand.Reader, binary.LittleEndian, &j.nonce); err != nil {
 		return err
 	}
-	if err := j.commit([]op{{key: keyHeader, value: encodeHeader(j.nonce)}}); err != nil {
+	if err := j.commit([]op{{kind: opHeader, value: encodeHeader(j.nonce)}}); err != nil {
 		return err
-	}
-	if j.path == Memory {
-		return nil
 	}
 	return j.disk.syncPath(j.path, filepath.Dir(j.path))
 }
 
-func encodeHeader(nonce uint64) string {
-	return formatName + string(binary.LittleEndian.AppendUint64(nil, nonce))
-}
-
-func decodeHeader(b []byte) (nonce uint64, ok bool) {
-	n := len(formatName)
-	if len(b) != n+8 || string(b[:n]) != formatName {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(b[n:]), true
-}
-
-// commit writes one group, whole or not at all.
+// commit writes one group, whole or not at all. The operations are the
+// caller's again when it returns.
 func (j *journal) commit(ops []op) (err error) {
 	if j.broken != nil {
 		return j.broken
@@ -111,10 +97,22 @@ func (j *journal) commit(ops []op) (err error) {
 	if err := j.disk.at("write", j.path); err != nil {
 		return fmt.Errorf("write to the log: %w", err)
 	}
-	m := marker{seq: j.seq + 1, ops: uint32(len(ops)), synced: j.synced() - j.shift}
-	for i := range ops {
-		o := &ops[i]
-		m.sum += opSum(o.del, value.StringView(o.key), value.StringView(o.value))
+	if j.db != nil {
+		if err := j.write(ops); err != nil {
+			return err
+		}
+	}
+	j.seq++
+	j.idle = false
+	if j.tail != nil {
+		*j.tail = append(*j.tail, slices.Clone(ops))
+	}
+	return nil
+}
+
+func (j *journal) write(ops []op) (err error) {
+	if err := j.encode(ops); err != nil {
+		return err
 	}
 	// BuntDB panics, holding its lock, if it cannot take a failed write
 	// back. It is not touched any more then.
@@ -125,32 +123,37 @@ func (j *journal) commit(ops []op) (err error) {
 			err = j.broken
 		}
 	}()
-	if err := j.db.Update(func(tx *buntdb.Tx) error { return j.write(tx, ops, m) }); err != nil {
+	err = j.db.Update(func(tx *buntdb.Tx) error {
+		// BuntDB keeps the value in memory, but never reads it again, so
+		// the buffer may be used for the next group.
+		_, _, err := tx.Set(groupKey, stringView(j.buf), nil)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("write to the log: %w", err)
 	}
-	j.seq++
-	j.idle = false
-	if j.tail != nil {
-		*j.tail = append(*j.tail, ops)
+	if cap(j.buf) > keptBuffer {
+		j.buf = nil
 	}
 	return nil
 }
 
-func (j *journal) write(tx *buntdb.Tx, ops []op, m marker) error {
+// keptBuffer is the largest buffer that is kept for the next group.
+const keptBuffer = 4 << 20
+
+// encode writes the group into the buffer.
+func (j *journal) encode(ops []op) error {
+	b := append(j.buf[:0], make([]byte, headSize)...)
 	for i := range ops {
-		o := &ops[i]
-		var err error
-		if o.del {
-			_, err = tx.Delete(o.key)
-		} else {
-			_, _, err = tx.Set(o.key, o.value, nil)
-		}
-		if err != nil {
-			return fmt.Errorf("key %q: %w", o.key, err)
+		if b = ops[i].encode(b); len(b) > maxGroup {
+			return fmt.Errorf("a transaction of more than %d bytes", maxGroup)
 		}
 	}
-	_, _, err := tx.Set(keyMarker, m.encode(j.nonce), nil)
-	return err
+	h := head{seq: j.seq + 1, synced: j.synced() - j.shift, ops: uint32(len(ops))}
+	h.sum = crc32.Checksum(b[headSize:], castagnoli)
+	h.put(b, j.nonce)
+	j.buf = b
+	return nil
 }
 
 // position tells where in the history of commits the log stands.
@@ -159,7 +162,7 @@ func (j *journal) position() uint64 { return j.seq + j.shift }
 // finish ends a session with an empty group that says that all before it is
 // synced, so that damage to the file at rest is told from a torn tail.
 func (j *journal) finish() error {
-	if j.path == Memory || j.idle || j.broken != nil {
+	if j.db == nil || j.idle || j.broken != nil {
 		return nil
 	}
 	if err := j.commit(nil); err != nil {
@@ -171,7 +174,7 @@ func (j *journal) finish() error {
 
 // close closes BuntDB, unless it died holding its lock.
 func (j *journal) close() error {
-	if j.dead {
+	if j.dead || j.db == nil {
 		return nil
 	}
 	return j.db.Close()

@@ -9,52 +9,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Keys of the log. Collections are numbered; a number is never used again
-// while records of its former owner are in the log.
-//
-//	c{number}      catalog entry: a document
-//	h              header: format and nonce
-//	l{number}      id of the newest record, where the records do not tell
-//	m              marker of the last group
-//	r{number}{id}  record: 8 bytes last write, then the document
-const (
-	prefixCatalog = 'c'
-	prefixLastID  = 'l'
-	prefixRecord  = 'r'
-	keyHeader     = "h"
-	keyMarker     = "m"
-)
-
-func numberKey(prefix byte, num uint32) string {
-	var b [5]byte
-	b[0] = prefix
-	binary.BigEndian.PutUint32(b[1:], num)
-	return string(b[:])
-}
-
-func recordKey(num uint32, id storage.RecordID) string {
-	var b [13]byte
-	b[0] = prefixRecord
-	binary.BigEndian.PutUint32(b[1:], num)
-	binary.BigEndian.PutUint64(b[5:], uint64(id))
-	return string(b[:])
-}
-
-func parseNumberKey(key string) (uint32, error) {
-	if len(key) < 5 {
-		return 0, fmt.Errorf("short key %q in the log", key)
-	}
-	return binary.BigEndian.Uint32(value.StringView(key[1:5])), nil
-}
-
-func parseRecordKey(key string) (num uint32, id storage.RecordID, err error) {
-	if len(key) != 13 {
-		return 0, 0, fmt.Errorf("key %q in the log is no record's", key)
-	}
-	b := value.StringView(key)
-	return binary.BigEndian.Uint32(b[1:]), storage.RecordID(binary.BigEndian.Uint64(b[5:])), nil
-}
-
 // makeStored joins timestamp and document.
 func makeStored(doc value.Doc, ts int64) string {
 	var b strings.Builder

@@ -3,124 +3,140 @@ package bunt
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/tidwall/buntdb"
+	"strings"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
-// loader builds the first root from the log.
+// loader builds the first root from the groups of the log.
 type loader struct {
 	e     *Engine
-	colls map[uint32]*coll
-	last  *coll // of the record before
+	colls map[uint32]*loading
+	last  *loading // of the operation before
+	mend  []op     // what a repair has to tell the log
 }
 
-// load reads everything that BuntDB has. The values are shared with it.
-func (e *Engine) load() (*root, error) {
-	l := &loader{e: e, colls: make(map[uint32]*coll)}
-	var err error
-	verr := e.log.db.View(func(tx *buntdb.Tx) error {
-		return tx.AscendGreaterOrEqual("", "", func(key, val string) bool {
-			err = l.item(key, val)
-			return err == nil
-		})
-	})
-	if err == nil {
-		err = verr
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", e.log.path, err)
-	}
-	return l.finish()
+// loading is a collection while the log is read.
+type loading struct {
+	coll
+	catalog string // its entry in the catalog, none if it was dropped
 }
 
-// item takes one key of the log; catalog entries come before records.
-func (l *loader) item(key, val string) error {
-	switch key[0] {
-	case prefixCatalog:
-		return l.catalog(key, val)
-	case prefixLastID:
-		num, err := parseNumberKey(key)
-		if err != nil || len(val) != 8 {
-			return fmt.Errorf("bad last id %q", key)
+func newLoader(e *Engine) *loader { return &loader{e: e, colls: make(map[uint32]*loading)} }
+
+// apply does what a group did.
+func (l *loader) apply(ops []op) error {
+	for i := range ops {
+		o := &ops[i]
+		if o.kind == opHeader {
+			continue
 		}
-		c := l.coll(num)
-		c.savedID = storage.RecordID(binary.LittleEndian.Uint64(value.StringView(val)))
-		c.lastID = c.savedID
-	case prefixRecord:
-		return l.record(key, val)
-	case keyHeader[0], keyMarker[0]:
-	default:
-		return fmt.Errorf("unknown key %q: the log was written by a newer version", key)
+		if l.last == nil || l.last.num != o.num {
+			l.last = l.coll(o.num)
+		}
+		if err := l.last.apply(o); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (l *loader) coll(num uint32) *coll {
+func (l *loader) coll(num uint32) *loading {
 	c := l.colls[num]
 	if c == nil {
-		c = &coll{num: num, records: newRecords()}
+		c = &loading{coll: coll{num: num, records: newRecords()}}
 		l.colls[num] = c
 	}
 	return c
 }
 
-func (l *loader) catalog(key, val string) error {
-	num, err := parseNumberKey(key)
-	if err != nil {
-		return err
+func (c *loading) apply(o *op) error {
+	switch o.kind {
+	case opCatalog:
+		c.catalog = strings.Clone(o.value)
+		if o.del { // the records go with it
+			c.records, c.size, c.savedID = newRecords(), 0, 0
+		}
+	case opLastID:
+		c.savedID = 0
+		if !o.del {
+			if len(o.value) != 8 {
+				return fmt.Errorf("bad last id of collection %d in the log", o.num)
+			}
+			c.savedID = storage.RecordID(binary.LittleEndian.Uint64(value.StringView(o.value)))
+		}
+	case opRecord:
+		if !o.del && len(o.value) < 8 {
+			return fmt.Errorf("record %d of collection %d in the log is too short", o.id, o.num)
+		}
+		c.record(o)
 	}
-	info, err := parseCatalog(val)
+	return nil
+}
+
+func (c *loading) record(o *op) {
+	var old string
+	if o.del {
+		old, _ = c.records.Delete(o.id)
+	} else {
+		old, _ = c.records.Set(o.id, strings.Clone(o.value))
+		c.size += int64(len(o.value) - 8)
+	}
+	if old != "" {
+		c.size -= int64(len(old) - 8)
+	}
+}
+
+// prepare makes collections of what was read.
+func (l *loader) prepare() error {
+	for _, c := range l.colls {
+		newest, _, _ := c.records.Max()
+		c.lastID = max(c.savedID, newest)
+		if c.catalog == "" {
+			continue
+		}
+		var err error
+		if c.info, err = l.info(c.catalog); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) info(catalog string) (*storage.Info, error) {
+	info, err := parseCatalog(catalog)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range info.Indexes {
 		x := &info.Indexes[i]
 		if x.Index, err = l.e.opts.Indexer.Index(info.Options, x.IndexSpec); err != nil {
-			return fmt.Errorf("index %q of %s: %w", x.Name, info.Namespace, err)
+			return nil, fmt.Errorf("index %q of %s: %w", x.Name, info.Namespace, err)
 		}
 	}
 	info.Meta = l.e.opts.Indexer.Attach(info)
-	l.coll(num).info = info
-	return nil
+	return info, nil
 }
 
-func (l *loader) record(key, val string) error {
-	num, id, err := parseRecordKey(key)
-	if err != nil {
-		return err
-	}
-	if len(val) < 8 {
-		return fmt.Errorf("record %q is too short", key)
-	}
-	if l.last == nil || l.last.num != num {
-		l.last = l.coll(num)
-	}
-	c := l.last
-	c.records.Set(id, val)
-	c.size += int64(len(storedDoc(val)))
-	c.lastID = max(c.lastID, id)
-	return nil
-}
-
-// finish builds the indexes and sorts out the orphans.
+// finish builds the indexes.
 func (l *loader) finish() (*root, error) {
+	if err := l.prepare(); err != nil {
+		return nil, err
+	}
 	r := newRoot()
 	for _, num := range slices.Sorted(maps.Keys(l.colls)) {
-		c := l.colls[num]
+		c := &l.colls[num].coll
 		r.nextNum = num + 1
 		if c.info == nil {
-			l.e.orphans.add(c)
 			continue
 		}
 		if l.e.repair != nil {
-			if err := errors.Join(l.dropNamesake(r, c), l.dropConflicts(c)); err != nil {
+			l.dropNamesake(r, c)
+			if err := l.dropConflicts(c); err != nil {
 				return nil, err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 // scanned is what recovery found in a log.
 type scanned struct {
 	header bool
+	old    bool // of the first format
 	nonce  uint64
 	seq    uint64 // of the last complete group
 	good   int64  // where it ends
@@ -23,8 +24,8 @@ const tornHeader = 512
 
 // recoverFile cuts a log back to its last complete group. What a crash tore
 // off was never synced; damage to what was synced is an error, and the file
-// is left as it is.
-func recoverFile(path string) (scanned, error) {
+// is left as it is. apply, if not nil, is given the operations of each group.
+func recoverFile(path string, apply func([]op) error) (scanned, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return scanned{}, nil
@@ -33,7 +34,7 @@ func recoverFile(path string) (scanned, error) {
 		return scanned{}, err
 	}
 	defer f.Close()
-	found, err := scanFile(f)
+	found, err := scanFile(f, apply)
 	var damage *DamageError
 	if errors.As(err, &damage) {
 		damage.Path = path
@@ -51,12 +52,13 @@ func recoverFile(path string) (scanned, error) {
 	return found, f.Sync()
 }
 
-func scanFile(f io.ReadSeeker) (scanned, error) {
+func scanFile(f io.ReadSeeker, apply func([]op) error) (scanned, error) {
 	var found scanned
 	s := newScanner(f)
 	for {
-		m, err := s.group()
-		if err == nil && (m.seq != found.seq+1 || !s.hdr) {
+		h, err := s.group()
+		found.old = s.old
+		if err == nil && (h.seq != found.seq+1 || !s.hdr) {
 			err = errDamaged
 		}
 		if err == io.EOF {
@@ -69,13 +71,18 @@ func scanFile(f io.ReadSeeker) (scanned, error) {
 			return found, found.judge(f)
 		}
 		found.header, found.nonce = true, s.nonce
-		found.seq, found.good = m.seq, s.off
-		found.clean = m.ops == 0
+		found.seq, found.good = h.seq, s.off
+		found.clean = h.ops == 0
+		if apply != nil {
+			if err := apply(s.ops); err != nil {
+				return found, err
+			}
+		}
 	}
 }
 
 // judge decides whether what follows the last complete group may be cut off:
-// not if a later marker says that it had been synced.
+// not if a later head says that it had been synced.
 func (found *scanned) judge(f io.ReadSeeker) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -92,8 +99,12 @@ func (found *scanned) judge(f io.ReadSeeker) error {
 		return err
 	}
 	lost := false
-	err = findMarker(f, found.nonce, func(m marker) bool {
-		lost = m.synced > found.seq
+	find := findHead
+	if found.old {
+		find = findOldMarker
+	}
+	err = find(f, found.nonce, func(h head) bool {
+		lost = h.synced > found.seq
 		return !lost
 	})
 	if err == nil && lost {

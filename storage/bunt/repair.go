@@ -7,8 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/tidwall/buntdb"
+	"slices"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -49,14 +48,14 @@ func (r *Repair) String() string {
 
 // salvage writes what can be read of a damaged log into a new one, keeps the
 // damaged file beside it and puts the new one in its place.
-func salvage(path string, damage *DamageError, logf func(string, ...any)) (*Repair, error) {
+func salvage(path string, damage *DamageError) (*Repair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	temp := filepath.Join(filepath.Dir(path), tempName)
-	next, _, err := openJournal(temp, nil, logf)
+	next, err := newJournal(temp, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,6 @@ type salvager struct {
 	nonce  uint64
 	known  bool // the nonce was found
 	seq    uint64
-	ops    []op
 	report Repair
 }
 
@@ -140,17 +138,17 @@ func (s *salvager) run() error {
 }
 
 // findNonce looks for the header, which is in the first group, also where
-// the rest of that group cannot be read. Without it markers are trusted for
-// the checksums of their groups alone.
+// the rest of that group cannot be read. Without it heads are trusted for the
+// checksums of their groups alone.
 func (s *salvager) findNonce() error {
-	head := make([]byte, tornHeader)
-	n, err := s.file.ReadAt(head, 0)
+	begin := make([]byte, tornHeader)
+	n, err := s.file.ReadAt(begin, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if i := bytes.Index(head[:n], []byte(formatName)); i >= 0 && i+len(formatName)+8 <= n {
-		nonce, _ := decodeHeader(head[i : i+len(formatName)+8])
-		err := findMarker(io.NewSectionReader(s.file, 0, 1<<40), nonce, func(marker) bool {
+	if i := bytes.Index(begin[:n], []byte(formatName)); i >= 0 && i+len(formatName)+8 <= n {
+		nonce, _ := decodeHeader(string(begin[i : i+len(formatName)+8]))
+		err := findHead(io.NewSectionReader(s.file, 0, 1<<40), nonce, func(head) bool {
 			s.nonce, s.known = nonce, true
 			return false
 		})
@@ -161,7 +159,7 @@ func (s *salvager) findNonce() error {
 
 func (s *salvager) scanner(off, size int64) *scanner {
 	sc := newScanner(io.NewSectionReader(s.file, off, size-off))
-	sc.nonce, sc.trusting = s.nonce, !s.known
+	sc.nonce, sc.hdr, sc.trusting = s.nonce, s.known, !s.known
 	return sc
 }
 
@@ -169,74 +167,61 @@ func (s *salvager) scanner(off, size int64) *scanner {
 // the last of them ends.
 func (s *salvager) groups(off, size int64) (end int64, err error) {
 	sc := s.scanner(off, size)
-	sc.keep = func(del bool, key, value []byte) {
-		if string(key) != keyHeader {
-			s.ops = append(s.ops, op{key: string(key), value: string(value), del: del})
-		}
-	}
 	end = off
 	for {
-		s.ops = nil
-		m, err := sc.group()
+		h, err := sc.group()
+		if sc.old {
+			return end, errors.New("it has a format that only the version that wrote it can repair")
+		}
 		if err != nil {
-			if errors.Is(err, errDamaged) || err == io.ErrUnexpectedEOF || err == io.EOF {
-				return end, nil
-			}
-			return end, err
+			return end, unlessUnreadable(err)
 		}
-		if m.seq > s.seq+1 {
-			s.report.LostCommits += int64(m.seq - s.seq - 1)
+		if h.seq > s.seq+1 {
+			s.report.LostCommits += int64(h.seq - s.seq - 1)
 		}
-		s.seq, end = m.seq, off+sc.off
+		s.seq, end = h.seq, off+sc.off
 		s.report.Commits++
-		if err := s.write(); err != nil {
+		if err := s.write(sc.ops); err != nil {
 			return end, err
 		}
 	}
 }
 
-// write commits a group, without deletions of what was never there.
-func (s *salvager) write() error {
-	kept := s.ops[:0]
-	err := s.next.db.View(func(tx *buntdb.Tx) error {
-		for _, o := range s.ops {
-			if o.del {
-				if _, err := tx.Get(o.key); err != nil {
-					continue
-				}
-			}
-			kept = append(kept, o)
-		}
+// unlessUnreadable drops the errors that say that bytes are no group.
+func unlessUnreadable(err error) error {
+	if errors.Is(err, errDamaged) || err == io.EOF || err == io.ErrUnexpectedEOF {
 		return nil
-	})
-	if err != nil || len(kept) == 0 {
-		return err
 	}
-	return s.next.commit(kept)
+	return err
+}
+
+// write commits a group, without the header, of which the new log has its
+// own.
+func (s *salvager) write(ops []op) error {
+	ops = slices.DeleteFunc(ops, func(o op) bool { return o.kind == opHeader })
+	if len(ops) == 0 {
+		return nil
+	}
+	return s.next.commit(ops)
 }
 
 // resync finds where the next complete group begins, behind damage at off.
-// The commands of a group stand in no order, so that one cannot tell from a
-// command whether it is the first: any run of as many commands as a marker
-// among them says, with the right checksum, is the group.
 func (s *salvager) resync(off, size int64) (int64, error) {
-	for off++; off < size; {
-		start, err := s.findCommand(off, size)
-		if err != nil || start >= size {
+	for off++; off < size; off++ {
+		var err error
+		if off, err = s.findCommand(off, size); err != nil || off >= size {
 			return size, err
 		}
-		group, broken, err := s.findGroup(start, size)
-		if err != nil || group >= 0 {
-			return group, err
+		if _, err := s.scanner(off, size).group(); err == nil {
+			return off, nil
+		} else if err := unlessUnreadable(err); err != nil {
+			return 0, err
 		}
-		off = broken + 1
 	}
 	return size, nil
 }
 
-// commandStarts are how commands begin.
-var commandStarts = [][]byte{[]byte("*3\r\n$3\r\nset\r\n"), []byte("*2\r\n$3\r\ndel\r\n")}
-
+// findCommand finds where the next group seems to begin.
 func (s *salvager) findCommand(off, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for off < size {
@@ -244,58 +229,15 @@ func (s *salvager) findCommand(off, size int64) (int64, error) {
 		if err != nil && err != io.EOF {
 			return 0, err
 		}
-		first := -1
-		for _, c := range commandStarts {
-			if i := bytes.Index(buf[:n], c); i >= 0 && (first < 0 || i < first) {
-				first = i
-			}
-		}
-		if first >= 0 {
-			return off + int64(first), nil
+		if i := bytes.Index(buf[:n], groupCommand); i >= 0 {
+			return off + int64(i), nil
 		}
 		if n < len(buf) {
 			return size, nil
 		}
-		off += int64(n - len(commandStarts[0]))
+		off += int64(n - len(groupCommand))
 	}
 	return size, nil
-}
-
-// seen is one command that findGroup passed.
-type seen struct {
-	off int64
-	sum uint64 // of all commands before it
-}
-
-// findGroup reads commands from off on until some of them make a group, and
-// returns where that begins; -1, and where it cannot be read on, if none do.
-func (s *salvager) findGroup(off, size int64) (group, broken int64, err error) {
-	sc := s.scanner(off, size)
-	var passed []seen
-	var sum uint64
-	mark, m := -1, marker{} // the last marker
-	for {
-		at := sc.off
-		del, err := sc.command()
-		if err != nil {
-			if errors.Is(err, errDamaged) || err == io.EOF || err == io.ErrUnexpectedEOF {
-				return -1, off + at, nil
-			}
-			return -1, 0, err
-		}
-		passed = append(passed, seen{off + at, sum})
-		if string(sc.key) != keyMarker {
-			sum += opSum(del, sc.key, sc.value)
-		} else if found, ok := decodeMarker(sc.value, s.nonce); ok || !s.known && len(sc.value) == markerSize {
-			if mark >= 0 { // what is before the marker before belongs to no group of this one
-				passed = passed[mark+1:]
-			}
-			mark, m = len(passed)-1, found
-		}
-		if first := len(passed) - 1 - int(m.ops); mark >= 0 && first >= 0 && first <= mark && sum-passed[first].sum == m.sum {
-			return passed[first].off, 0, nil
-		}
-	}
 }
 
 // dropConflicts removes records that a later one contradicts in a unique
@@ -323,39 +265,31 @@ func (l *loader) dropConflicts(c *coll) error {
 			}
 			return true
 		})
-		if err == nil {
-			err = l.dropRecords(c, older)
-		}
 		if err != nil {
 			return err
 		}
+		l.dropRecords(c, older)
 	}
 	return nil
 }
 
-func (l *loader) dropRecords(c *coll, ids []storage.RecordID) error {
-	var ops []op
+func (l *loader) dropRecords(c *coll, ids []storage.RecordID) {
 	for _, id := range ids {
 		if old, ok := c.records.Delete(id); ok {
 			c.size -= int64(len(storedDoc(old)))
-			ops = append(ops, op{key: recordKey(c.num, id), del: true})
+			l.e.repair.LostRecords++
+			l.mend = append(l.mend, op{kind: opRecord, num: c.num, id: id, del: true})
 		}
 	}
-	if len(ops) == 0 {
-		return nil
-	}
-	l.e.repair.LostRecords += int64(len(ops))
-	return l.e.writeLog(ops)
 }
 
 // dropNamesake removes the older of two collections of one name: the commit
 // that dropped or renamed it is lost.
-func (l *loader) dropNamesake(r *root, c *coll) error {
+func (l *loader) dropNamesake(r *root, c *coll) {
 	old := r.get(c.info.Namespace)
 	if old == nil {
-		return nil
+		return
 	}
 	l.e.repair.LostRecords += int64(old.records.Len())
-	l.e.orphans.add(old)
-	return l.e.writeLog([]op{{key: numberKey(prefixCatalog, old.num), del: true}})
+	l.mend = append(l.mend, op{kind: opCatalog, num: old.num, del: true})
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 )
@@ -13,21 +14,22 @@ import (
 // file that ends too early gives io.ErrUnexpectedEOF.
 var errDamaged = errors.New("damaged")
 
-// maxBulk is longer than any key or value in a log.
-const maxBulk = 64 << 20
+// maxGroup bounds the operations of one group.
+const maxGroup = 1 << 30
 
-// scanner reads the groups of a log: a stream of RESP commands "set key
-// value" and "del key", of which one in each group sets the marker.
+// scanner reads the groups of a log: a stream of RESP commands "set g
+// group".
 type scanner struct {
 	r     *bufio.Reader
 	off   int64 // bytes read
 	nonce uint64
 	hdr   bool
+	old   bool // the log has the first format
 	key   []byte
 	value []byte
 
-	trusting bool                              // take markers of an unknown nonce
-	keep     func(del bool, key, value []byte) // is shown each command but the marker
+	trusting bool // take heads of an unknown nonce
+	ops      []op // of the group read last; their values are valid until the next
 }
 
 func newScanner(r io.Reader) *scanner {
@@ -35,41 +37,47 @@ func newScanner(r io.Reader) *scanner {
 }
 
 // group reads one group. At the end of the file it returns io.EOF.
-func (s *scanner) group() (m marker, err error) {
-	var raw []byte // the marker's value
-	var n, sum uint64
-	for raw == nil || n < uint64(m.ops) {
-		del, err := s.command()
-		if err == io.EOF && (n > 0 || raw != nil) {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return m, err
-		}
-		switch {
-		case string(s.key) != keyMarker:
-			n++
-			sum += opSum(del, s.key, s.value)
-			if s.keep != nil {
-				s.keep(del, s.key, s.value)
-			}
-		case raw != nil || del:
-			return m, errDamaged
-		default:
-			raw = bytes.Clone(s.value)
-			m, _ = decodeMarker(raw, s.nonce)
-		}
-		if string(s.key) == keyHeader && !del {
-			if s.nonce, s.hdr = decodeHeader(s.value); !s.hdr {
-				return m, errDamaged
-			}
-		}
+func (s *scanner) group() (h head, err error) {
+	if s.off == 0 {
+		begin, _ := s.r.Peek(len(oldBegin) + 1)
+		s.old = isOld(begin)
 	}
-	m, ok := decodeMarker(raw, s.nonce)
-	if !ok && !s.trusting || len(raw) != markerSize || n != uint64(m.ops) || sum != m.sum {
-		return m, errDamaged
+	if s.old {
+		return s.oldGroup()
 	}
-	return m, nil
+	del, err := s.command()
+	if err != nil {
+		return h, err
+	}
+	if del || string(s.key) != groupKey || len(s.value) < headSize {
+		return h, errDamaged
+	}
+	return s.open(s.value)
+}
+
+// open checks a group and reads its operations.
+func (s *scanner) open(group []byte) (h head, err error) {
+	h, ok := parseHead(group, s.nonce)
+	body := group[headSize:]
+	if crc32.Checksum(body, castagnoli) != h.sum {
+		return h, errDamaged
+	}
+	if s.ops, err = decodeOps(s.ops[:0], body, h.ops); err != nil {
+		if errors.Is(err, errShort) {
+			err = errDamaged
+		}
+		return h, err
+	}
+	if !s.hdr && len(s.ops) == 1 && s.ops[0].kind == opHeader {
+		if s.nonce, s.hdr = decodeHeader(s.ops[0].value); !s.hdr {
+			return h, errDamaged
+		}
+		h, ok = parseHead(group, s.nonce)
+	}
+	if !ok && !s.trusting {
+		return h, errDamaged
+	}
+	return h, nil
 }
 
 // command reads one command into key and value.
@@ -119,23 +127,31 @@ func (s *scanner) number(kind byte) (int, error) {
 	case err != nil:
 		return 0, err
 	}
-	if len(line) < 4 || line[0] != kind || line[len(line)-2] != '\r' {
+	n, ok := parseNumber(kind, line)
+	if !ok {
 		return 0, errDamaged
 	}
-	n := 0
+	return n, nil
+}
+
+// parseNumber reads a line of a type byte, a decimal number and CR LF.
+func parseNumber(kind byte, line []byte) (n int, ok bool) {
+	if len(line) < 4 || line[0] != kind || line[len(line)-2] != '\r' {
+		return 0, false
+	}
 	for _, c := range line[1 : len(line)-2] {
 		if c < '0' || c > '9' || n > math.MaxInt32/16 {
-			return 0, errDamaged
+			return 0, false
 		}
 		n = n*10 + int(c-'0')
 	}
-	return n, nil
+	return n, true
 }
 
 // bulk reads a bulk string into buf.
 func (s *scanner) bulk(buf []byte) ([]byte, error) {
 	n, err := s.number('$')
-	if err == nil && n > maxBulk {
+	if err == nil && n > maxGroup+headSize {
 		err = errDamaged
 	}
 	if err != nil {
@@ -145,7 +161,10 @@ func (s *scanner) bulk(buf []byte) ([]byte, error) {
 	for len(buf) < n+2 { // grow with what is really there
 		start := len(buf)
 		step := min(n+2-start, 1<<20)
-		buf = append(buf, make([]byte, step)...)
+		if cap(buf)-start < step {
+			buf = append(buf, make([]byte, step)...)
+		}
+		buf = buf[:start+step]
 		read, err := io.ReadFull(s.r, buf[start:])
 		s.off += int64(read)
 		if err != nil {
@@ -158,35 +177,59 @@ func (s *scanner) bulk(buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// markerCommand is how the command that sets the marker begins.
-var markerCommand = fmt.Appendf(nil, "*3\r\n$3\r\nset\r\n$1\r\n%s\r\n$%d\r\n", keyMarker, markerSize)
+// groupCommand is how the command begins that sets a group; the length of the
+// group follows.
+var groupCommand = fmt.Appendf(nil, "*3\r\n$3\r\nset\r\n$%d\r\n%s\r\n", len(groupKey), groupKey)
 
-// findMarker looks for an intact marker in bytes that are not read as
-// commands, and calls fn with each until it returns false.
-func findMarker(r io.Reader, nonce uint64, fn func(m marker) bool) error {
-	const keep = 128 // longer than a marker command
+// headIn reads the head of a group from bytes behind groupCommand.
+func headIn(b []byte, nonce uint64) (h head, ok bool) {
+	end := bytes.IndexByte(b[:min(len(b), 16)], '\n')
+	if end < 0 {
+		return h, false
+	}
+	if n, ok := parseNumber('$', b[:end+1]); !ok || n < headSize {
+		return h, false
+	}
+	return parseHead(b[end+1:], nonce)
+}
+
+// findHead looks for intact heads in bytes that are not read as commands,
+// and calls fn with each until it returns false.
+func findHead(r io.Reader, nonce uint64, fn func(h head) bool) error {
+	return findAll(r, groupCommand, func(rest []byte) bool {
+		h, ok := headIn(rest, nonce)
+		return !ok || fn(h)
+	})
+}
+
+// findAll calls fn with what follows each occurrence of a pattern, at least
+// 64 bytes of it unless the file ends, until it returns false.
+func findAll(r io.Reader, pattern []byte, fn func(rest []byte) bool) error {
+	const behind = 64
+	keep := len(pattern) + behind
 	buf := make([]byte, 0, 1<<20+keep)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
+		last := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err != nil && !last {
+			return err
+		}
 		rest := buf
 		for {
-			i := bytes.Index(rest, markerCommand)
-			if i < 0 || len(rest)-i-len(markerCommand) < markerSize {
+			i := bytes.Index(rest, pattern)
+			if i < 0 || !last && len(rest)-i < keep {
 				break
 			}
-			rest = rest[i+len(markerCommand):]
-			if m, ok := decodeMarker(rest[:markerSize], nonce); ok && !fn(m) {
+			rest = rest[i+len(pattern):]
+			if !fn(rest) {
 				return nil
 			}
 		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		if last {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		tail := buf[len(buf)-min(keep, len(buf)):]
+		tail := rest[len(rest)-min(keep, len(rest)):]
 		buf = append(buf[:0], tail...)
 	}
 }

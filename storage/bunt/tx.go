@@ -18,8 +18,7 @@ type tx struct {
 	writable bool
 	done     bool
 	changes  []*change
-	touched  int     // attempts to write
-	retired  []*coll // published collections whose records became orphans
+	touched  int // attempts to write
 
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // set in the Update that commits one
@@ -107,13 +106,9 @@ func (t *tx) ops() []op {
 // seal gives up the ownership of the clones, before they are published.
 func (t *tx) seal() {
 	for _, ch := range t.changes {
-		if ch.cur == nil {
-			if ch.base != nil {
-				t.retired = append(t.retired, ch.base)
-			}
-			continue
+		if ch.cur != nil {
+			ch.cur.seal()
 		}
-		ch.cur.seal()
 	}
 }
 

@@ -1,0 +1,178 @@
+package bunt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// A group is what one commit writes to the log: the value of the only key
+// that there is. It begins with a head, of which each number is little
+// endian, and goes on with its operations:
+//
+//	kind       one byte, deletedBit is set for a deletion
+//	number     uvarint: of the collection; none in the header
+//	id         uvarint: of a record, none otherwise
+//	length     uvarint; none of a deletion
+//	value      bytes
+const groupKey = "g"
+
+// deletedBit marks the kind of an operation that deletes.
+const deletedBit = 0x80
+
+// head frames a group. BuntDB writes one with a single write(2), of which a
+// crash can leave a part.
+type head struct {
+	seq    uint64 // grows by one with every group
+	synced uint64 // the last group that was known to be on disk
+	ops    uint32 // operations in the group
+	sum    uint32 // checksum of the operations
+}
+
+const headSize = 8 + 8 + 4 + 4 + 4
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// put writes a head, and a checksum of it. The nonce of the log makes it
+// impossible to forge a head within a document.
+func (h head) put(b []byte, nonce uint64) {
+	binary.LittleEndian.PutUint64(b, h.seq)
+	binary.LittleEndian.PutUint64(b[8:], h.synced)
+	binary.LittleEndian.PutUint32(b[16:], h.ops)
+	binary.LittleEndian.PutUint32(b[20:], h.sum)
+	binary.LittleEndian.PutUint32(b[24:], nonceSum(b[:24], nonce))
+}
+
+// parseHead reads a head; ok is false if its own checksum is wrong.
+func parseHead(b []byte, nonce uint64) (h head, ok bool) {
+	if len(b) < headSize {
+		return h, false
+	}
+	h.seq = binary.LittleEndian.Uint64(b)
+	h.synced = binary.LittleEndian.Uint64(b[8:])
+	h.ops = binary.LittleEndian.Uint32(b[16:])
+	h.sum = binary.LittleEndian.Uint32(b[20:])
+	return h, binary.LittleEndian.Uint32(b[24:]) == nonceSum(b[:24], nonce)
+}
+
+func nonceSum(b []byte, nonce uint64) uint32 {
+	var n [8]byte
+	binary.LittleEndian.PutUint64(n[:], nonce)
+	return crc32.Update(crc32.Checksum(n[:], castagnoli), castagnoli, b)
+}
+
+// op is one write to the log: of a record, or of what stands once per
+// collection or log.
+type op struct {
+	kind  byte
+	del   bool
+	num   uint32
+	id    storage.RecordID
+	value string
+}
+
+// Kinds of operations. Collections are numbered; a number is never used
+// again while records of its former owner are in the log.
+const (
+	opCatalog = 'c' // catalog entry: a document
+	opHeader  = 'h' // format and nonce
+	opLastID  = 'l' // id of the newest record, where the records do not tell
+	opRecord  = 'r' // 8 bytes last write, then the document
+)
+
+// encode appends an operation.
+func (o *op) encode(b []byte) []byte {
+	kind := o.kind
+	if o.del {
+		kind |= deletedBit
+	}
+	b = append(b, kind)
+	if o.kind != opHeader {
+		b = binary.AppendUvarint(b, uint64(o.num))
+	}
+	if o.kind == opRecord {
+		b = binary.AppendUvarint(b, uint64(o.id))
+	}
+	if !o.del {
+		b = binary.AppendUvarint(b, uint64(len(o.value)))
+		b = append(b, o.value...)
+	}
+	return b
+}
+
+// errShort reports a group that ends within an operation.
+var errShort = errors.New("an operation in the log is cut short")
+
+// decodeOp reads an operation and returns what is behind it. The value is a
+// view of the bytes.
+func decodeOp(b []byte) (o op, rest []byte, err error) {
+	if len(b) == 0 {
+		return o, nil, errShort
+	}
+	o.kind, o.del = b[0]&^deletedBit, b[0]&deletedBit != 0
+	b = b[1:]
+	uvarint := func() uint64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			err, n = errShort, 0
+		}
+		b = b[n:]
+		return v
+	}
+	switch o.kind {
+	case opCatalog, opLastID, opRecord:
+		o.num = uint32(uvarint())
+	case opHeader:
+	default:
+		return o, nil, fmt.Errorf("unknown operation %q: the log was written by a newer version", o.kind)
+	}
+	if o.kind == opRecord {
+		o.id = storage.RecordID(uvarint())
+	}
+	if !o.del {
+		n := uvarint()
+		if err == nil && n > uint64(len(b)) {
+			err = errShort
+		}
+		if err == nil {
+			o.value, b = stringView(b[:n]), b[n:]
+		}
+	}
+	return o, b, err
+}
+
+// decodeOps appends the operations of a group.
+func decodeOps(dst []op, body []byte, n uint32) ([]op, error) {
+	for range n {
+		o, rest, err := decodeOp(body)
+		if err != nil {
+			return dst, err
+		}
+		dst, body = append(dst, o), rest
+	}
+	if len(body) > 0 {
+		return dst, errShort
+	}
+	return dst, nil
+}
+
+// formatName is the first part of the header: it names the format.
+const formatName = "duskdb-bunt-2\n"
+
+func encodeHeader(nonce uint64) string {
+	return formatName + string(binary.LittleEndian.AppendUint64(nil, nonce))
+}
+
+func decodeHeader(s string) (nonce uint64, ok bool) { return decodeHeaderOf(formatName, s) }
+
+func decodeHeaderOf(name, s string) (nonce uint64, ok bool) {
+	n := len(name)
+	if len(s) != n+8 || s[:n] != name {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(value.StringView(s[n:])), true
+}

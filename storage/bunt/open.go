@@ -1,0 +1,114 @@
+package bunt
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// openLog reads the log into memory, builds the indexes and gets ready to
+// write. The file is read once for the state; BuntDB, which reads it too to
+// find its end, does that while the indexes are built.
+func (e *Engine) openLog(path string) error {
+	l, found, err := e.readLog(path)
+	var damage *DamageError
+	if errors.As(err, &damage) && e.opts.Repair {
+		if e.repair, err = salvage(path, damage); err == nil {
+			l, found, err = e.readLog(path)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	e.recoveredCut = found.cut
+	var g errgroup.Group
+	if !found.old {
+		g.Go(func() (err error) {
+			e.log, err = resumeJournal(path, e.opts.disk, found)
+			return err
+		})
+	}
+	r, err := l.finish()
+	if err = errors.Join(err, g.Wait()); err != nil {
+		return err
+	}
+	if found.old {
+		if err := e.upgrade(path, r); err != nil {
+			return err
+		}
+	}
+	if e.sync, err = newSyncer(e.log); err != nil {
+		return err
+	}
+	if len(l.mend) > 0 {
+		if err := e.writeLog(l.mend); err != nil {
+			return err
+		}
+	}
+	e.root.Store(r)
+	return nil
+}
+
+// readLog cuts off what a crash left unfinished and reads the rest.
+func (e *Engine) readLog(path string) (*loader, scanned, error) {
+	l := newLoader(e)
+	if path == Memory {
+		return l, scanned{}, nil
+	}
+	found, err := recoverFile(path, l.apply)
+	if err == nil && found.cut > 0 {
+		e.opts.Logger("storage: cut %d bytes of unfinished commits off %s", found.cut, path)
+	}
+	return l, found, err
+}
+
+// upgrade writes a log of the first format anew.
+func (e *Engine) upgrade(path string, r *root) error {
+	e.opts.Logger("storage: %s is written anew in the present format", path)
+	temp := filepath.Join(filepath.Dir(path), tempName)
+	if err := e.writeCopy(context.Background(), temp, r); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	if err := e.opts.disk.rename(temp, path); err != nil {
+		return err
+	}
+	if err := e.opts.disk.syncPath(filepath.Dir(path)); err != nil {
+		return err
+	}
+	found, err := recoverFile(path, nil)
+	if err != nil {
+		return err
+	}
+	e.log, err = resumeJournal(path, e.opts.disk, found)
+	return err
+}
+
+// writeCopy writes a state to a new log and closes that in order.
+func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) error {
+	next, err := newJournal(temp, e.opts.disk)
+	if err != nil {
+		return err
+	}
+	err = e.copyRoot(ctx, next, r)
+	if err == nil {
+		err = e.opts.disk.syncPath(temp)
+	}
+	if err == nil {
+		next.synced = func() uint64 { return next.seq }
+		err = next.finish()
+	}
+	if err = errors.Join(err, next.close()); err != nil {
+		return err
+	}
+	return e.opts.disk.syncPath(temp)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
