@@ -49,6 +49,9 @@ func runDistinct(c *Call) error {
 		return mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
 	c.reply.Append("values", value.NewArray(set.values...))
+	if c.held != nil {
+		c.reply.Append("atClusterTime", stampValue(c.held.ts))
+	}
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 // else.
 func (c *Call) expressFind(ns storage.Namespace, a *findArgs) (handled bool, err error) {
 	id, ok := pointID(a.Filter)
-	if !ok || !a.plain() || a.projects() && hasPosition(a.Projection) {
+	if !ok || !a.plain() || c.held != nil || a.projects() && hasPosition(a.Projection) {
 		return false, nil
 	}
 	r := pointReads.Get().(*pointRead)

@@ -70,9 +70,9 @@ type failData struct {
 	stays      bool // closeConnection is false, and not only absent
 	code       mongoerr.Code
 	before     mongoerr.Code // failBeforeCommitExceptionCode
-	extra      value.Doc // errorExtraInfo
-	labels     []string  // nil: those the server would give
-	concern    value.Doc // writeConcernError
+	extra      value.Doc     // errorExtraInfo
+	labels     []string      // nil: those the server would give
+	concern    value.Doc     // writeConcernError
 	block      time.Duration
 }
 

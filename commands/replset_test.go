@@ -66,5 +66,15 @@ func TestSnapshotReads(t *testing.T) {
 	if n := len(docs(h.ok(`{"find": "c", "readConcern": {"level": "snapshot"}}`))); n != 2 {
 		t.Errorf("%d documents now", n)
 	}
+	for _, read := range []string{`"find": "c", "filter": {"_id": 2}`, `"distinct": "c", "key": "_id"`, `"aggregate": "c", "pipeline": [], "cursor": {}`} {
+		first := h.ok(`{` + read + `, "readConcern": {"level": "snapshot"}}`)
+		at := first.Lookup("atClusterTime")
+		if cursor := first.Lookup("cursor"); !cursor.IsMissing() {
+			at = cursor.Doc().Lookup("atClusterTime")
+		}
+		if at.IsMissing() {
+			t.Errorf("%s: answered %s", read, first)
+		}
+	}
 	h.fails(239, `{"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": {"$timestamp": {"t": 1, "i": 1}}}}`)
 }
