@@ -177,6 +177,19 @@ func TestFailPointBlocks(t *testing.T) {
 	}
 }
 
+// The time a fail point takes counts: the write is not made behind the back
+// of a client that has given up.
+func TestFailPointBlocksWithinMaxTime(t *testing.T) {
+	h := newTestCommands(t)
+	h.setFail(`{times: 1}`, `{failCommands: ["insert"], blockConnection: true, blockTimeMS: 60000}`)
+	h.fails(50, `{insert: "c", documents: [{}], maxTimeMS: 1}`)
+	if n := h.count("c"); n != 0 {
+		t.Errorf("%d documents were inserted", n)
+	}
+	h.setFail(`{times: 1}`, `{failCommands: ["insert"], blockConnection: true, blockTimeMS: 1}`)
+	h.ok(`{insert: "c", documents: [{}], maxTimeMS: 60000}`)
+}
+
 // The hello that opens a connection carries the name it is judged by.
 func TestFailCommandAppNameOfHello(t *testing.T) {
 	h := newTestCommands(t)

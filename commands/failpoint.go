@@ -209,12 +209,8 @@ func appName(c *Call) string {
 // failing runs a command on which the fail point took effect.
 func (s *Service) failing(c *Call, d failData) error {
 	if d.block > 0 {
-		timer := s.real.NewTimer(d.block)
-		defer timer.Stop()
-		select {
-		case <-timer.C():
-		case <-c.ctx.Done():
-			return c.interrupted()
+		if err := s.block(c, d.block); err != nil {
+			return err
 		}
 		c.began = s.real.Now() // the wait is none of the command's
 	}
@@ -234,6 +230,29 @@ func (s *Service) failing(c *Call, d failData) error {
 		return err
 	}
 	c.appendConcernError(&d)
+	return nil
+}
+
+// block holds a command up. That counts towards its maxTimeMS.
+func (s *Service) block(c *Call, d time.Duration) error {
+	limited := c.generic.maxTime > 0 && c.cmd.name != "getMore"
+	over := limited && c.generic.maxTime <= d
+	if over {
+		d = c.generic.maxTime
+	}
+	timer := s.real.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-c.ctx.Done():
+		return c.interrupted()
+	}
+	if over {
+		return errMaxTime
+	}
+	if limited {
+		c.generic.maxTime -= d
+	}
 	return nil
 }
 

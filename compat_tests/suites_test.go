@@ -16,15 +16,35 @@ import (
 // suite is one package of tests that the Go driver brings with it, run as it
 // stands in the module cache.
 type suite struct {
-	name string // of its list of exceptions, suites/NAME.txt
-	pkg  string
-	all  bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
+	name   string // of its list of exceptions, suites/NAME.txt
+	pkg    string
+	member bool // of a replica set: more of the tests apply
+	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }
 
+const (
+	v1Integration = "go.mongodb.org/mongo-driver/mongo/integration"
+	v1Unified     = "go.mongodb.org/mongo-driver/mongo/integration/unified"
+	v2Integration = "go.mongodb.org/mongo-driver/v2/internal/integration"
+)
+
 var suites = []suite{
-	{name: "v1-integration", pkg: "go.mongodb.org/mongo-driver/mongo/integration"},
-	{name: "v1-unified", pkg: "go.mongodb.org/mongo-driver/mongo/integration/unified"},
-	{name: "v2-integration", pkg: "go.mongodb.org/mongo-driver/v2/internal/integration", all: true},
+	{name: "v1-integration", pkg: v1Integration},
+	{name: "v1-unified", pkg: v1Unified},
+	{name: "v2-integration", pkg: v2Integration, all: true},
+	{name: "v1-unified-replset", pkg: v1Unified, member: true},
+	{name: "v1-integration-replset", pkg: v1Integration, member: true, all: true},
+	{name: "v2-integration-replset", pkg: v2Integration, member: true, all: true},
+}
+
+// start runs the server that the suite is for, and returns how its tests
+// are to reach it.
+func (s suite) start(t *testing.T) (uri string) {
+	if !s.member {
+		return start(t, "--setParameter", "enableTestCommands=1").URI
+	}
+	server := start(t, "--setParameter", "enableTestCommands=1", "--replSet", "rs0")
+	return strings.Replace(server.URI, "directConnection=true", "replicaSet=rs0", 1)
 }
 
 // TestSuites runs the Go driver's own tests. What fails must stand in the
@@ -39,13 +59,13 @@ func TestSuites(t *testing.T) {
 			if s.all && os.Getenv("DUSKDB_COMPAT_ALL") == "" {
 				t.Skip("runs with DUSKDB_COMPAT_ALL=1")
 			}
-			server := start(t, "--setParameter", "enableTestCommands=1")
+			uri := s.start(t)
 			known := readKnown(t, s.name)
-			got := s.run(t, server.URI, "-skip="+known.excluded())
+			got := s.run(t, uri, "-skip="+known.excluded())
 			if again := known.surprises(got); again != "" {
 				// Some of these tests race against the clock of a busy machine:
 				// what fails unexpectedly may try once more, with less around it.
-				got.replace(s.run(t, server.URI, "-run="+again))
+				got.replace(s.run(t, uri, "-run="+again))
 			}
 			t.Logf("%d passed, %d failed, %d skipped", len(got.passed), len(got.failed), got.skipped)
 			if len(got.passed) == 0 {

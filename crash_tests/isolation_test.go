@@ -1,0 +1,212 @@
+package crash_tests
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// listKeys is how many lists are in use at a time, listLives through how
+// many crashes.
+const (
+	listKeys  = 5
+	listLives = 3
+)
+
+// TestIsolation kills the server while clients run transactions on lists.
+// A client whose commit was not answered asks again after the restart, with
+// the number it had: then it learns what became of it, and no more.
+func TestIsolation(t *testing.T) {
+	d, seed := crashTime(t)
+	t.Logf("DUSKDB_CRASH_SEED=%d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	dir := t.TempDir()
+	clients := make([]*listClient, 6)
+	for i := range clients {
+		clients[i] = &listClient{id: i, rnd: rand.New(rand.NewPCG(seed, uint64(100+i)))}
+	}
+	lives, unanswered := 0, 0
+	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); lives++ {
+		p := start(t, dir)
+		unanswered += resolve(t, p.addr, clients)
+		var wg sync.WaitGroup
+		for _, c := range clients {
+			wg.Go(func() { c.work(p.addr, lives/listLives*listKeys) })
+		}
+		wg.Go(func() { compact(p.addr, "lists") })
+		<-time.After(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
+		p.kill()
+		wg.Wait()
+	}
+	p := start(t, dir)
+	unanswered += resolve(t, p.addr, clients)
+	judge(t, p.addr, clients, lives, unanswered)
+}
+
+// judge checks the histories of all lives by the lists as they are now.
+func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered int) {
+	t.Helper()
+	conn, err := dial(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	final := map[int][]int{}
+	for _, d := range conn.all(t, "lists") {
+		final[int(d.Lookup("_id").TruncInt64())] = numbers(d)
+	}
+	counts, generations := map[outcome]int{}, map[int][]*appendTxn{}
+	for _, c := range clients {
+		if c.err != nil {
+			t.Fatal(c.err)
+		}
+		for _, x := range c.history {
+			counts[x.outcome]++
+			generations[x.generation()] = append(generations[x.generation()], x)
+		}
+	}
+	for n, history := range generations {
+		if err := checkHistory(history, final); err != nil {
+			t.Errorf("lists from %d on: %v", n, err)
+		}
+	}
+	t.Logf("%d crashes; %d transactions committed, %d not; the answer to %d came after a restart", lives, counts[committed], counts[aborted], unanswered)
+	if counts[committed] < lives {
+		t.Errorf("only %d transactions in %d lives", counts[committed], lives)
+	}
+}
+
+// generation tells which lists a transaction has worked on.
+func (x *appendTxn) generation() int {
+	for k := range x.reads {
+		return k / listKeys
+	}
+	return -1
+}
+
+func numbers(d value.Doc) (list []int) {
+	for v := range d.Lookup("l").Doc().Values() {
+		list = append(list, int(v.TruncInt64()))
+	}
+	return list
+}
+
+// listClient runs transactions in a session of its own.
+type listClient struct {
+	id      int
+	rnd     *rand.Rand
+	number  int64 // of the transaction, in its session
+	history []*appendTxn
+	err     error
+}
+
+// work runs transactions until the server is gone.
+func (c *listClient) work(addr string, first int) {
+	conn, err := dial(addr)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	for c.err == nil {
+		c.number++
+		x := &appendTxn{id: int(c.number)*100 + c.id, client: c.id, reads: map[int][]int{}, outcome: aborted}
+		c.history = append(c.history, x)
+		if err := c.transaction(conn, x, first); err != nil && !errors.Is(err, errRefused) {
+			return
+		}
+	}
+}
+
+// in adds what makes a command a statement of the transaction.
+func (c *listClient) in(begin bool, fields ...any) []any {
+	session := value.Document(value.NewDoc("id", value.Binary(4, fmt.Appendf(nil, "list-client-%04d", c.id))))
+	fields = append(fields, "lsid", session, "txnNumber", value.Int64(c.number), "autocommit", value.Bool(false))
+	if begin {
+		fields = append(fields, "startTransaction", value.Bool(true))
+	}
+	return fields
+}
+
+// transaction reads some lists and appends to some of those.
+func (c *listClient) transaction(conn *client, x *appendTxn, first int) error {
+	for n := range 1 + c.rnd.IntN(3) {
+		k := first + c.rnd.IntN(listKeys)
+		if _, seen := x.reads[k]; seen && n > 0 {
+			continue
+		}
+		reply, err := conn.run(c.in(n == 0, "find", value.String("lists"), "filter", idDoc(int64(k)))...)
+		if err != nil {
+			return err
+		}
+		x.reads[k] = numbers(reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc())
+		if c.rnd.IntN(3) == 0 {
+			continue
+		}
+		if err := c.append(conn, x, k); err != nil {
+			return err
+		}
+	}
+	if c.rnd.IntN(10) == 0 {
+		_, err := conn.run(c.in(false, "abortTransaction", value.Int32(1), "$db", value.String("admin"))...)
+		return err
+	}
+	x.outcome = unknown
+	return c.commit(conn, x)
+}
+
+func (c *listClient) append(conn *client, x *appendTxn, k int) error {
+	push := value.NewDoc("$push", value.Document(value.NewDoc("l", value.Int32(int32(x.id)))))
+	u := value.NewDoc("q", idDoc(int64(k)), "u", value.Document(push), "upsert", value.Bool(true))
+	_, err := conn.run(c.in(false, "update", value.String("lists"), "updates", value.NewArray(value.Document(u)))...)
+	if err == nil {
+		x.appends = append(x.appends, k)
+	}
+	return err
+}
+
+// commit asks for the commit, for the first time or again.
+func (c *listClient) commit(conn *client, x *appendTxn) error {
+	reply, err := conn.run(c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))...)
+	switch {
+	case err == nil:
+		x.outcome = committed
+	case errors.Is(err, errRefused):
+		x.outcome = aborted
+		if code := reply.Lookup("code").Int32(); !slices.Contains([]int32{112, 251}, code) {
+			c.err = fmt.Errorf("the commit of %d: %w", x.id, err)
+		}
+	}
+	return err
+}
+
+// resolve asks what became of the commits that were not answered, once they
+// are known twice, for the answer stays.
+func resolve(t *testing.T, addr string, clients []*listClient) (n int) {
+	t.Helper()
+	conn, err := dial(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, c := range clients {
+		if len(c.history) == 0 || c.history[len(c.history)-1].outcome != unknown {
+			continue
+		}
+		n++
+		x := c.history[len(c.history)-1]
+		if err := c.commit(conn, x); err != nil && !errors.Is(err, errRefused) {
+			t.Fatal(err)
+		}
+		before := x.outcome
+		if err := c.commit(conn, x); err != nil && !errors.Is(err, errRefused) || x.outcome != before {
+			t.Errorf("the commit of %d was answered in two ways: %v", x.id, err)
+		}
+	}
+	return n
+}
