@@ -16,6 +16,8 @@ type Call struct {
 	work      *workspace // that the Call is part of; nil outside of a connection
 	ctx       context.Context
 	kill      context.CancelCauseFunc
+	transact  callTransaction        // see logged
+	writing   func(storage.Tx) error // what the running engine transaction does
 	svc       *Service
 	conn      *Conn
 	cmd       *command
@@ -82,11 +84,10 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 		if err := c.waitUnlocked(); err != nil {
 			return err
 		}
-		ended := c.svc.sessions.txnEnded.wait()
-		err := c.svc.share(c.ctx, func(tx storage.Tx) error {
-			c.sends.begin()
-			return c.record(tx, fn)
-		})
+		ended := c.svc.sessions.txnEnded.count()
+		c.writing = fn
+		err := c.svc.share(c.ctx, c.logged())
+		c.writing = nil
 		c.recorded(err)
 		if err == nil {
 			c.sends.committed()
@@ -97,11 +98,29 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 			return failedWrite(err)
 		}
 		select {
-		case <-ended:
+		case <-c.svc.sessions.txnEnded.after(ended):
 		case <-c.ctx.Done():
 			return mongoerr.From(context.Cause(c.ctx))
 		}
 	}
+}
+
+// logged is what an engine transaction of the command runs: the writes, whose
+// changes are logged. It is made once for all commands that use the Call.
+func (c *Call) logged() func(storage.Tx) error {
+	if c.transact.of != c {
+		c.transact = callTransaction{of: c, run: func(tx storage.Tx) error {
+			c.sends.begin()
+			return c.record(tx, c.writing)
+		}}
+	}
+	return c.transact.run
+}
+
+// callTransaction is a function that belongs to a Call, but not to a copy.
+type callTransaction struct {
+	of  *Call
+	run func(storage.Tx) error
 }
 
 // share runs an update that may be run again, and together with those of

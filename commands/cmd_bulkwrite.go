@@ -227,7 +227,8 @@ func (w *bulkWrite) run() error {
 // returns the operation after them.
 func (w *bulkWrite) insert(i int) (next int, err error) {
 	ns := w.ops[i].ns
-	batch := &batchWrite{c: w.c, ns: w.namespaces[ns], ordered: w.ordered, bypass: w.bypass}
+	batch := newBatch(w.c, w.namespaces[ns], w.ordered, w.bypass)
+	defer batch.release()
 	chunk, bytes := []numbered(nil), 0
 	failed := map[int]error{}
 	for next = i; next < len(w.ops) && len(chunk) < insertChunk && bytes < insertBytes; next++ {
@@ -271,7 +272,8 @@ func (w *bulkWrite) insert(i int) (next int, err error) {
 func (w *bulkWrite) insertChunk(batch *batchWrite, chunk []numbered, failed map[int]error) error {
 	err := checkWriteNamespace(batch.ns)
 	if err == nil {
-		err = batch.insertChunk(chunk)
+		batch.chunk = append(batch.chunk, chunk...)
+		err = batch.insertChunk()
 	}
 	if err != nil {
 		if w.fatal(err) {

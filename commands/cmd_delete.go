@@ -28,8 +28,9 @@ var (
 )
 
 func runDelete(c *Call) error {
-	var a deleteArgs
-	if err := deleteSpec.decode(c.Body, &a); err != nil {
+	a := deleteSpec.borrow()
+	defer deleteSpec.giveBack(a)
+	if err := deleteSpec.decode(c.Body, a); err != nil {
 		return err
 	}
 	ns, err := c.writeNamespace(a.Delete)
@@ -41,17 +42,19 @@ func runDelete(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.remove.Add(int64(statements.n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered.or(true)}
+	w := newBatch(c, ns, a.Ordered.or(true), false)
+	defer w.release()
 	if err := checkStatements(statements, readDelete); err != nil {
 		return err
 	}
+	s := deleteStatementSpec.borrow()
+	defer deleteStatementSpec.giveBack(s)
 	for i := range statements.n {
 		d, _ := statements.next()
-		s, err := readDelete(d)
-		if err != nil {
+		if err := s.read(d); err != nil {
 			return err
 		}
-		out, err := c.retried(i, func() (updated, error) { return c.deleteStatement(w, s, a.Let) })
+		out, err := c.deleteStatement(w, i, s, a.Let)
 		w.n += out.matched
 		if err != nil {
 			if err := w.fail(i, err); err != nil {
@@ -64,27 +67,41 @@ func runDelete(c *Call) error {
 	}
 	c.svc.metrics.document.deleted.Add(w.n)
 	c.reply.Int32("n", int32(w.n))
+	c.leavesNothing()
 	return w.finish()
 }
 
 func readDelete(d value.Doc) (*deleteStatementArgs, error) {
 	s := &deleteStatementArgs{}
-	if err := deleteStatementSpec.decodeNested("delete.deletes", d, s); err != nil {
-		return nil, err
-	}
-	if !s.Limit.IsNumber() {
-		return nil, wrongType("delete.deletes", "limit", s.Limit, numberTypes)
-	}
-	if limit, ok := s.Limit.AsInt64(); !ok || limit < 0 || limit > 1 {
-		return nil, mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", s.Limit)
-	}
-	return s, nil
+	return s, s.read(d)
 }
 
-func (c *Call) deleteStatement(w *batchWrite, s *deleteStatementArgs, let value.Doc) (updated, error) {
+// read reads a statement in the place of the one before.
+func (s *deleteStatementArgs) read(d value.Doc) error {
+	*s = deleteStatementArgs{}
+	if err := deleteStatementSpec.decodeNested("delete.deletes", d, s); err != nil {
+		return err
+	}
+	if !s.Limit.IsNumber() {
+		return wrongType("delete.deletes", "limit", s.Limit, numberTypes)
+	}
+	if limit, ok := s.Limit.AsInt64(); !ok || limit < 0 || limit > 1 {
+		return mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", s.Limit)
+	}
+	return nil
+}
+
+// deleteStatement runs the i-th statement of a command.
+func (c *Call) deleteStatement(w *batchWrite, i int, s *deleteStatementArgs, let value.Doc) (updated, error) {
+	if done := c.statement(i); done != nil {
+		return done.outcome(), nil
+	}
 	multi := s.Limit.TruncInt64() == 0
 	if err := c.checkSingle(multi, "limit=0"); err != nil {
 		return updated{}, err
+	}
+	if out, handled, err := c.expressDelete(w, s, let); handled {
+		return out, err
 	}
 	m := modification{ns: w.ns, filter: s.Q, let: let, multi: multi, collation: s.Collation, hint: s.Hint}
 	return c.modify(&m)

@@ -45,7 +45,7 @@ func (l *fsyncLock) held() bool {
 // waitUnlocked blocks a write while the lock is held.
 func (c *Call) waitUnlocked() error {
 	l := c.svc.fsync
-	for {
+	for l.held() {
 		released := l.released.wait()
 		if !l.held() {
 			return nil
@@ -56,6 +56,7 @@ func (c *Call) waitUnlocked() error {
 			return c.interrupted()
 		}
 	}
+	return nil
 }
 
 type fsyncArgs struct {

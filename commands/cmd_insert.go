@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -28,8 +29,9 @@ const (
 )
 
 func runInsert(c *Call) error {
-	var a insertArgs
-	if err := insertSpec.decode(c.Body, &a); err != nil {
+	a := insertSpec.borrow()
+	defer insertSpec.giveBack(a)
+	if err := insertSpec.decode(c.Body, a); err != nil {
 		return err
 	}
 	ns, err := c.writeNamespace(a.Insert)
@@ -41,7 +43,8 @@ func runInsert(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.insert.Add(int64(docs.n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered.or(true), bypass: bool(a.Bypass)}
+	w := newBatch(c, ns, a.Ordered.or(true), bool(a.Bypass))
+	defer w.release()
 	if err := w.insertAll(docs); err != nil {
 		return err
 	}
@@ -60,6 +63,36 @@ type batchWrite struct {
 	n       int64
 	errs    []*mongoerr.WriteError
 	stopped bool
+
+	// Of an insert.
+	chunk  []numbered // the documents of the running engine transaction
+	done   int64      // of them
+	before int        // errors of the chunks before
+	writer writer
+	insert func(storage.Tx) error // insertNow, made once
+}
+
+var batchWrites = sync.Pool{New: func() any {
+	w := &batchWrite{}
+	w.insert = w.insertNow
+	return w
+}}
+
+// newBatch begins a write command; it is over with release.
+func newBatch(c *Call, ns storage.Namespace, ordered, bypass bool) *batchWrite {
+	w := batchWrites.Get().(*batchWrite)
+	w.c, w.ns, w.ordered, w.bypass = c, ns, ordered, bypass
+	return w
+}
+
+func (w *batchWrite) release() {
+	const keep = 16
+	if cap(w.chunk) > keep {
+		w.chunk = nil
+	}
+	clear(w.chunk[:cap(w.chunk)])
+	*w = batchWrite{chunk: w.chunk[:0], insert: w.insert}
+	batchWrites.Put(w)
 }
 
 // fail notes the error of one statement. Errors that end the whole command
@@ -107,7 +140,6 @@ type numbered struct {
 
 // insertAll inserts the documents in chunks, each in one engine transaction.
 func (w *batchWrite) insertAll(docs docList) error {
-	chunk := make([]numbered, 0, 1)
 	bytes := 0
 	for i := range docs.n {
 		d, _ := docs.next()
@@ -118,7 +150,7 @@ func (w *batchWrite) insertAll(docs docList) error {
 		prepared, err := w.c.prepareInsert(d)
 		if err != nil {
 			if w.ordered { // what came before is stored first
-				if err := w.insertChunk(chunk); err != nil || w.stopped {
+				if err := w.insertChunk(); err != nil || w.stopped {
 					return err
 				}
 				return w.fail(i, err)
@@ -128,57 +160,61 @@ func (w *batchWrite) insertAll(docs docList) error {
 			}
 			continue
 		}
-		chunk, bytes = append(chunk, numbered{i, prepared}), bytes+len(prepared)
-		if len(chunk) < insertChunk && bytes < insertBytes {
+		w.chunk, bytes = append(w.chunk, numbered{i, prepared}), bytes+len(prepared)
+		if len(w.chunk) < insertChunk && bytes < insertBytes {
 			continue
 		}
-		if err := w.insertChunk(chunk); err != nil || w.stopped {
+		if err := w.insertChunk(); err != nil || w.stopped {
 			return err
 		}
-		chunk, bytes = chunk[:0], 0
+		bytes = 0
 	}
-	return w.insertChunk(chunk)
+	return w.insertChunk()
 }
 
-// insertChunk inserts in one transaction; documents that fail leave the
-// others in.
-func (w *batchWrite) insertChunk(chunk []numbered) error {
-	if len(chunk) == 0 {
+// insertChunk inserts the collected documents in one transaction; those that
+// fail leave the others in.
+func (w *batchWrite) insertChunk() error {
+	if len(w.chunk) == 0 {
 		return nil
 	}
-	done, before := int64(0), len(w.errs)
-	err := w.c.update(func(tx storage.Tx) error {
-		done, w.errs, w.stopped = 0, w.errs[:before], false // the transaction may be tried again
-		coll, err := w.c.collectionForInsert(tx, w.ns)
-		if err != nil {
-			return err
-		}
-		if metaOf(coll.Info()).kind == timeSeries {
-			return w.c.insertMeasurements(tx, coll, w, chunk, &done)
-		}
-		wr := w.c.newWriter(tx, coll, w.bypass)
-		for _, e := range chunk {
-			w.c.atStatement(e.i)
-			if _, err := wr.insert(e.d); err != nil {
-				if retry(err) {
-					return err
-				}
-				if err := w.fail(e.i, err); err != nil {
-					return err
-				}
-				if w.stopped {
-					return nil
-				}
-				continue
-			}
-			done++
-		}
-		return nil
-	})
-	if err != nil {
+	w.done, w.before = 0, len(w.errs)
+	if err := w.c.update(w.insert); err != nil {
 		return translate(w.ns, err)
 	}
-	w.n += done
+	w.n += w.done
+	w.chunk = w.chunk[:0]
+	return nil
+}
+
+// insertNow is the engine transaction; it may be tried again.
+func (w *batchWrite) insertNow(tx storage.Tx) error {
+	w.done, w.errs, w.stopped = 0, w.errs[:w.before], false
+	coll, err := w.c.collectionForInsert(tx, w.ns)
+	if err != nil {
+		return err
+	}
+	if metaOf(coll.Info()).kind == timeSeries {
+		return w.c.insertMeasurements(tx, coll, w, w.chunk, &w.done)
+	}
+	w.writer.bypass = w.bypass
+	w.writer.open(w.c, tx, coll)
+	for _, e := range w.chunk {
+		w.c.atStatement(e.i)
+		if _, err := w.writer.insert(e.d); err != nil {
+			if retry(err) {
+				return err
+			}
+			if err := w.fail(e.i, err); err != nil {
+				return err
+			}
+			if w.stopped {
+				return nil
+			}
+			continue
+		}
+		w.done++
+	}
 	return nil
 }
 

@@ -41,8 +41,9 @@ var (
 )
 
 func runUpdate(c *Call) error {
-	var a updateArgs
-	if err := updateSpec.decode(c.Body, &a); err != nil {
+	a := updateSpec.borrow()
+	defer updateSpec.giveBack(a)
+	if err := updateSpec.decode(c.Body, a); err != nil {
 		return err
 	}
 	ns, err := c.writeNamespace(a.Update)
@@ -57,19 +58,22 @@ func runUpdate(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.update.Add(int64(statements.n))
-	w := &batchWrite{c: c, ns: ns, ordered: a.Ordered.or(true), bypass: bool(a.Bypass)}
+	w := newBatch(c, ns, a.Ordered.or(true), bool(a.Bypass))
+	defer w.release()
 	var modified int64
 	var upserted []upsertedID
 	if err := checkStatements(statements, readUpdate); err != nil {
 		return err
 	}
+	s := updateStatementSpec.borrow()
+	defer updateStatementSpec.giveBack(s)
 	for i := range statements.n {
 		d, _ := statements.next()
-		s, err := readUpdate(d)
-		if err != nil {
+		*s = updateStatementArgs{}
+		if err := updateStatementSpec.decodeNested("update.updates", d, s); err != nil {
 			return err
 		}
-		out, err := c.retried(i, func() (updated, error) { return c.updateStatement(w, s, a.Let) })
+		out, err := c.updateStatement(w, i, s, a.Let)
 		if err != nil {
 			if err := w.fail(i, err); err != nil {
 				return err
@@ -95,6 +99,7 @@ func runUpdate(c *Call) error {
 		}
 		c.reply.End()
 	}
+	c.leavesNothing()
 	return w.finish()
 }
 
@@ -135,12 +140,19 @@ func readUpdate(d value.Doc) (*updateStatementArgs, error) {
 	return s, updateStatementSpec.decodeNested("update.updates", d, s)
 }
 
-func (c *Call) updateStatement(w *batchWrite, s *updateStatementArgs, let value.Doc) (updated, error) {
+// updateStatement runs the i-th statement of a command.
+func (c *Call) updateStatement(w *batchWrite, i int, s *updateStatementArgs, let value.Doc) (updated, error) {
+	if done := c.statement(i); done != nil {
+		return done.outcome(), nil
+	}
 	if s.Multi && s.Sort != nil {
 		return updated{}, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
 	}
 	if err := c.checkSingle(s.Multi, "multi=true"); err != nil {
 		return updated{}, err
+	}
+	if out, handled, err := c.expressUpdate(w, s, let); handled {
+		return out, err
 	}
 	m := s.modification(w.ns, let)
 	m.bypass = w.bypass

@@ -107,7 +107,7 @@ func hasPosition(d value.Doc) bool {
 }
 
 // express reports whether a collection's records can be found by _id and
-// returned as they are.
+// returned, or changed, as they are.
 func (m *collectionMeta) express() bool {
-	return m.kind == ordinary && m.collation == nil && !m.isQueue && (m.docTTL == nil || !m.docTTL.ExposeTS)
+	return m.hasID && m.kind == ordinary && m.collation == nil && !m.isQueue && (m.docTTL == nil || !m.docTTL.ExposeTS)
 }

@@ -46,6 +46,7 @@ type collectionMeta struct {
 	collation *collation.Collation // nil: simple
 	indexes   []*index.Spec        // all but those that serve expiry alone
 	listed    []*index.Spec        // those of them that users see
+	hasID     bool                 // there is an index on _id
 	text      *text.Index          // of the text index, nil if there is none
 
 	preImages bool
@@ -79,6 +80,7 @@ func (Indexer) Attach(info *storage.Info) any {
 		m.expireAfter = &n
 	}
 	m.isQueue = o.Has("messageQueue")
+	m.hasID = info.Index(idIndex) != nil
 	m.readValidator(o)
 	for i := range info.Indexes {
 		spec := index.Of(&info.Indexes[i])

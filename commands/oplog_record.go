@@ -27,10 +27,13 @@ type recorder struct {
 	lastID storage.RecordID
 	woken  []*watcher
 	tree   loggedTx
+	coll   loggedCollection // the first that was opened
+	b      value.Builder    // of ops, then of out
 
 	// What the writer says of the change it is about to make.
 	replacing bool         // the document is replaced, not updated
 	touched   []string     // paths that the update names, nil: any
+	changed   []byte       // the elements it has changed, if that is known to be all
 	expired   *ttl.Expired // why the record is removed
 	stmt      int32        // statement of a retryable write
 	keep      imageKind    // version of the document that findAndModify returns
@@ -71,7 +74,7 @@ func (r *recorder) logged() storage.Tx {
 
 // add notes an operation; write adds its fields.
 func (r *recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write func(b *value.Builder)) {
-	var b value.Builder
+	b := &r.b
 	b.Reset(r.ops)
 	name := ns.DB + ".$cmd"
 	if kind != "c" {
@@ -81,7 +84,7 @@ func (r *recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write 
 	if uuid != nil {
 		b.Append("ui", value.Binary(4, uuid[:]))
 	}
-	write(&b)
+	write(b)
 	b.Doc()
 	r.ops = b.Bytes()
 	r.marks = append(r.marks, loggedOp{end: len(r.ops), command: kind == "c", ns: ns, stmt: r.stmt})
@@ -107,9 +110,12 @@ func (r *recorder) update(info *storage.Info, old, new value.Doc) {
 	}
 	r.keepImage(info, old)
 	r.add("u", info.Namespace, &info.UUID, func(b *value.Builder) {
-		if r.replacing {
+		switch {
+		case r.replacing:
 			b.Document("o", new)
-		} else {
+		case r.changed != nil:
+			b.StartDocument("o").Int32("$v", 2).StartDocument("diff").StartDocument("u").Raw(r.changed).End().End().End()
+		default:
 			x := differ{touched: r.touched}
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
 			x.diffDocs(b, old, new)
@@ -212,7 +218,7 @@ func (r *recorder) op(i int) value.Doc { return value.Doc(r.ops[r.start(i):r.mar
 // append writes one entry.
 func (r *recorder) append(coll storage.Collection, first, end int) error {
 	ts := r.log.svc.stamps.next(r.now)
-	var b value.Builder
+	b := &r.b
 	b.Reset(r.out[:0])
 	if r.inTxn {
 		b.Document("lsid", r.lsid).Int64("txnNumber", r.txn)
@@ -221,7 +227,7 @@ func (r *recorder) append(coll storage.Collection, first, end int) error {
 		it := r.op(first).Iter()
 		b.Raw(it.Rest())
 	} else {
-		r.applyOps(&b, first, end)
+		r.applyOps(b, first, end)
 	}
 	b.Append("ts", stampValue(ts)).Int64("t", electionTerm).Int64("v", 2).Date("wall", r.now)
 	if r.inTxn {
@@ -312,6 +318,7 @@ func (r *recorder) release() {
 	}
 	clear(r.woken)
 	clear(r.images)
-	*r = recorder{ops: r.ops[:0], marks: r.marks[:0], out: r.out[:0], images: r.images[:0], woken: r.woken[:0]}
+	*r = recorder{ops: r.ops[:0], marks: r.marks[:0], out: r.out[:0], images: r.images[:0], woken: r.woken[:0], b: r.b}
+	r.b.Forget()
 	recorders.Put(r)
 }

@@ -40,7 +40,17 @@ func (t *loggedTx) Collection(ns storage.Namespace) (storage.Collection, error) 
 	if err != nil || unlogged(ns) {
 		return c, err
 	}
-	return &loggedCollection{Collection: c, r: t.r}, nil
+	return t.r.collection(c), nil
+}
+
+// collection makes the collection one whose changes are noted. Most
+// transactions open one.
+func (r *recorder) collection(c storage.Collection) *loggedCollection {
+	if r.coll.r == nil && !r.inTxn {
+		r.coll = loggedCollection{Collection: c, r: r}
+		return &r.coll
+	}
+	return &loggedCollection{Collection: c, r: r}
 }
 
 func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, error) {

@@ -259,10 +259,14 @@ func (c *Call) atStatement(i int) {
 // retried runs the i-th statement of a command, or answers it as its first
 // run was answered.
 func (c *Call) retried(i int, run func() (updated, error)) (updated, error) {
-	s := c.statement(i)
-	if s == nil {
-		return run()
+	if s := c.statement(i); s != nil {
+		return s.outcome(), nil
 	}
+	return run()
+}
+
+// outcome is what the statement answered when it was run.
+func (s *retriedStatement) outcome() updated {
 	out := updated{old: s.image, new: s.image}
 	switch s.kind {
 	case 'i':
@@ -272,7 +276,7 @@ func (c *Call) retried(i int, run func() (updated, error)) (updated, error) {
 	default:
 		out.matched = 1
 	}
-	return out, nil
+	return out
 }
 
 // outsideTransaction runs a command that is no statement of a transaction.

@@ -50,7 +50,7 @@ func (s *Service) begin(ctx context.Context, conn *Conn, req *Request, dst []byt
 func (c *Call) end() {
 	w, conn := c.work, c.conn
 	if w.call == c && c.forgotten {
-		*c = Call{work: w}
+		*c = Call{work: w, transact: c.transact}
 	} else {
 		w.call = nil
 	}

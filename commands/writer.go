@@ -28,8 +28,16 @@ type writer struct {
 
 // newWriter opens a collection for writing.
 func (c *Call) newWriter(tx storage.Tx, coll storage.Collection, bypass bool) *writer {
-	c.authChanged = c.authChanged || auth.IsAuthData(coll.Info().Namespace)
-	return &writer{c: c, tx: tx, coll: coll, meta: metaOf(coll.Info()), ns: coll.Info().Namespace, bypass: bypass}
+	w := &writer{bypass: bypass}
+	w.open(c, tx, coll)
+	return w
+}
+
+// open makes w the writer of a collection.
+func (w *writer) open(c *Call, tx storage.Tx, coll storage.Collection) {
+	info := coll.Info()
+	c.authChanged = c.authChanged || auth.IsAuthData(info.Namespace)
+	w.c, w.tx, w.coll, w.meta, w.ns = c, tx, coll, metaOf(info), info.Namespace
 }
 
 // insert stores a document that has its _id first (see prepareInsert).

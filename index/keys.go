@@ -74,21 +74,28 @@ func (s *Spec) simpleKey(d value.Doc) ([]byte, simpleState) {
 	if s.Kind != Plain {
 		return nil, simpleNot
 	}
-	key := make([]byte, 0, 24*len(s.Fields))
-	missing := 0
-	var room [16]byte
+	const room = 16 // for the tail while it is made
+	buf := make([]byte, room+24*len(s.Fields))
+	key, missing := buf[room:room], 0
 	var tail value.KeyTail
-	tail.Reset(room[:0])
+	tailed := s.descending != nil
+	if tailed {
+		tail.Reset(buf[:0:room])
+	}
 	for i := range s.Fields {
 		v, plain := scalarAt(d, s.Fields[i].path)
 		if !plain {
 			return nil, simpleNot
 		}
-		if v.IsMissing() {
-			tail.AddMissing(parentIn(d, s.Fields[i].path))
+		absent := v.IsMissing()
+		if absent {
 			v = value.Null()
 			missing++
-		} else {
+		}
+		switch {
+		case tailed && absent:
+			tail.AddMissing(parentIn(d, s.Fields[i].path))
+		case tailed:
 			tail.Add(v)
 		}
 		key = s.appendPart(key, v, s.Fields[i].Desc)
@@ -96,7 +103,7 @@ func (s *Spec) simpleKey(d value.Doc) ([]byte, simpleState) {
 	if s.Sparse && missing == len(s.Fields) {
 		return nil, simpleNone
 	}
-	if s.descending != nil {
+	if tailed {
 		key = append(key, tail.Bytes(0)...)
 	}
 	return key, simpleDone

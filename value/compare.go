@@ -27,6 +27,11 @@ func Compare(a, b Value) int { return CompareWith(a, b, nil) }
 // Equal reports whether Compare finds no difference.
 func Equal(a, b Value) bool { return CompareWith(a, b, nil) == 0 }
 
+// Identical reports whether a and b have the same type and the same bytes.
+func Identical(a, b Value) bool {
+	return a.kind == b.kind && a.sub == b.sub && a.num == b.num && bytes.Equal(a.b, b.b)
+}
+
 // CompareWith is Compare with strings ordered by c.
 func CompareWith(a, b Value, c Collator) int {
 	if d := cmp.Compare(kinds[a.kind].rank, kinds[b.kind].rank); d != 0 {

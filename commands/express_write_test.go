@@ -1,0 +1,140 @@
+package commands
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// changesOf returns what the change log says of a collection.
+func (h *harness) changesOf(coll string) (list []value.Doc) {
+	h.Helper()
+	err := h.svc.engine.View(h.Context(), func(tx storage.Tx) error {
+		log, err := tx.Collection(oplogNS)
+		if err != nil {
+			return err
+		}
+		return log.Scan(storage.Range{}, func(r storage.Record) bool {
+			if r.Doc.Lookup("ns").Str() == "test."+coll {
+				list = append(list, value.NewDoc("op", r.Doc.Lookup("op"), "o", r.Doc.Lookup("o"), "o2", r.Doc.Lookup("o2")))
+			}
+			return true
+		})
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return list
+}
+
+// statement is an update or delete of one document, as a client may send it.
+type expressStatement struct {
+	id     value.Value
+	update value.Doc // nil: delete
+}
+
+func drawStatement(t *rapid.T) expressStatement {
+	s := expressStatement{id: value.Int32(int32(rapid.IntRange(0, 4).Draw(t, "_id")))}
+	if rapid.IntRange(0, 9).Draw(t, "delete") == 0 {
+		return s
+	}
+	field := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "_id", "a.x", "$bad", ""})
+	b := value.NewBuilder()
+	for _, op := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"$inc", "$set", "$unset"}), 1, 2, rapid.ID).Draw(t, "operators") {
+		b.StartDocument(op)
+		for _, name := range rapid.SliceOfNDistinct(field, 1, 3, rapid.ID).Draw(t, "fields") {
+			b.Append(name, drawScalar(t))
+		}
+		b.End()
+	}
+	s.update = b.Doc()
+	return s
+}
+
+func drawScalar(t *rapid.T) value.Value {
+	return rapid.SampledFrom([]value.Value{
+		value.Int32(0), value.Int32(1), value.Int32(-7), value.Int64(1 << 40), value.Double(0.5), value.String("x"), value.String("a longer one"),
+		value.Null(), value.Bool(true), value.NewArray(value.Int32(1)), value.Document(value.NewDoc("x", value.Int32(1))),
+	}).Draw(t, "value")
+}
+
+// run sends the statement; with a hint it cannot take the express way.
+func (s *expressStatement) run(h *harness, coll string, slow bool) value.Doc {
+	b := value.NewBuilder()
+	command, list := "update", "updates"
+	if s.update == nil {
+		command, list = "delete", "deletes"
+	}
+	b.String(command, coll).StartArray(list).StartDocument("").StartDocument("q").Append("_id", s.id).End()
+	if s.update == nil {
+		b.Int32("limit", 1)
+	} else {
+		b.Document("u", s.update)
+	}
+	if slow {
+		b.String("hint", idIndex)
+	}
+	b.End().End()
+	return h.runOn("test", b.Doc())
+}
+
+// Statements that take the express way leave the same reply, the same
+// documents and the same change log as those that are planned.
+func TestExpressWritesDoAsPlanned(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		h := newHarness(t)
+		for _, coll := range []string{"fast", "slow"} {
+			h.ok(`{create: "` + coll + `", validator: {d: {$ne: true}}}`)
+			h.ok(`{createIndexes: "` + coll + `", indexes: [{key: {b: 1}, name: "b", unique: true, sparse: true}, {key: {c: 1}, name: "c"}]}`)
+			h.ok(`{insert: "` + coll + `", documents: [{_id: 0, a: 1, b: 1, c: "x"}, {_id: 1, a: 1.5, b: 2, d: {x: 1}, e: [1]}, {_id: 2, c: 3, a: {"$numberLong": "9223372036854775807"}}, {_id: 3}]}`)
+		}
+		for range rapid.IntRange(1, 12).Draw(r, "statements") {
+			s := drawStatement(r)
+			fast, slow := s.run(h, "fast", false), s.run(h, "slow", true)
+			if want := bytes.ReplaceAll([]byte(slow.String()), []byte("test.slow"), []byte("test.fast")); fast.String() != string(want) {
+				r.Fatalf("%s: answered %s, planned %s", s.update, fast, want)
+			}
+		}
+		same := func(what string, fast, slow []value.Doc) {
+			if len(fast) != len(slow) {
+				r.Fatalf("%s: %d, planned %d", what, len(fast), len(slow))
+			}
+			for i := range fast {
+				if !bytes.Equal(fast[i], slow[i]) {
+					r.Fatalf("%s: %s, planned %s", what, fast[i], slow[i])
+				}
+			}
+		}
+		same("documents", docs(h.ok(`{find: "fast"}`)), docs(h.ok(`{find: "slow"}`)))
+		same("changes", h.changesOf("fast"), h.changesOf("slow"))
+	})
+}
+
+// What only looks plain takes the long way: views, other collations, queues,
+// collections without _id.
+func TestExpressWritesElsewhere(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.fails(166, `{update: "v", updates: [{q: {_id: 1}, u: {$inc: {n: 1}}}]}`)
+	h.fails(166, `{delete: "v", deletes: [{q: {_id: 1}, limit: 1}]}`)
+	h.ok(`{create: "loose", collation: {locale: "en", strength: 1}}`)
+	h.ok(`{insert: "loose", documents: [{_id: "a", n: 1}]}`)
+	if reply := h.ok(`{update: "loose", updates: [{q: {_id: "A"}, u: {$inc: {n: 1}}}]}`); reply.Lookup("nModified").Int32() != 1 {
+		t.Errorf("answered %s", reply)
+	}
+	h.holds("loose", `{_id: "a", n: 2}`)
+	if reply := h.ok(`{update: "missing", updates: [{q: {_id: 1}, u: {$inc: {n: 1}}}]}`); reply.Lookup("n").Int32() != 0 {
+		t.Errorf("answered %s", reply)
+	}
+	if reply := h.ok(`{find: "missing", filter: {_id: 1}}`); len(docs(reply)) != 0 {
+		t.Errorf("answered %s", reply)
+	}
+	reply := h.runOn("local", relaxed(`{find: "oplog.rs", filter: {_id: 1}}`))
+	if !reply.Lookup("ok").Truthy() || len(docs(reply)) != 0 {
+		t.Errorf("of a collection without an index on _id: %s", reply)
+	}
+}
