@@ -104,6 +104,25 @@ func TestStageLimits(t *testing.T) {
 	s.fails(4568, "c", `[{$limit: 1}, {$lookup: {from: "big", pipeline: [], as: "r"}}]`)
 }
 
+// An accumulator that grows with its input fails at its limit, which cannot
+// be avoided by spilling.
+func TestAccumulatorLimits(t *testing.T) {
+	s := newServer(t, "internalQueryMaxPushBytes", "10000", "internalQueryTopNAccumulatorBytes", "10000")
+	s.numbers("c", 300, 100)
+	s.ok(`admin: {setParameter: 1, internalQueryMaxAddToSetBytes: 10000}`)
+	for _, acc := range []string{`{$push: "$s"}`, `{$addToSet: "$_id"}`, `{$topN: {n: 200, sortBy: {_id: 1}, output: "$s"}}`, `{$minN: {n: 200, input: "$s"}}`, `{$lastN: {n: 200, input: "$s"}}`} {
+		s.fails(146, "c", `[{$group: {_id: null, r: `+acc+`}}]`)
+		s.fails(146, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {r: `+acc+`}}}]`)
+		s.aggregate("c", `[{$limit: 20}, {$group: {_id: null, r: `+acc+`}}]`)
+	}
+	text := s.fails(146, "c", `[{$group: {_id: null, r: {$push: "$s"}}}]`)
+	if !strings.Contains(text, "$push used too much memory and cannot spill to disk. Used: ") || !strings.HasSuffix(text, " Memory limit: 10000 bytes") {
+		t.Error(text)
+	}
+	s.ok(`admin: {setParameter: 1, internalQueryMaxPushBytes: 1000000}`)
+	s.aggregate("c", `[{$group: {_id: null, r: {$push: "$s"}}}]`)
+}
+
 // What does not fit into memory goes to disk, if it may.
 func TestSpilling(t *testing.T) {
 	s := newServer(t, "internalQueryMaxBlockingSortMemoryUsageBytes", "100000", "internalDocumentSourceGroupMaxMemoryBytes", "100000",

@@ -187,3 +187,22 @@ func TestErrorContext(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// With a limit no more than the nearest are kept.
+func TestGeoNearWithLimit(t *testing.T) {
+	s := newServer(t)
+	docs := make([]value.Doc, 1000)
+	for i := range docs {
+		at := value.NewArray(value.Double(float64(i*7919%1000)/100), value.Double(0))
+		docs[i] = value.NewDoc("_id", value.Int32(int32(i*7919%1000)), "at", at, "odd", value.Bool(i*7919%2 == 1))
+	}
+	s.insertDocs("c", docs)
+	s.ok(`{createIndexes: "c", indexes: [{key: {at: "2dsphere"}, name: "at"}]}`)
+	near := `{$geoNear: {near: {type: "Point", coordinates: [0, 0]}, distanceField: "d", query: {odd: true}}}`
+	s.gives("c", `[`+near+`, {$limit: 3}, {$project: {_id: 1}}]`, `[{_id: 1}, {_id: 3}, {_id: 5}]`)
+	s.gives("c", `[`+near+`, {$skip: 2}, {$limit: 2}, {$project: {_id: 1}}]`, `[{_id: 5}, {_id: 7}]`)
+	s.gives("c", `[`+near+`, {$match: {_id: {$gt: 100}}}, {$limit: 2}, {$project: {_id: 1}}]`, `[{_id: 101}, {_id: 103}]`)
+	s.gives("c", `[`+near+`, {$limit: 400}, {$count: "n"}]`, `[{n: 400}]`)
+	found := batch(s.ok(`{find: "c", filter: {at: {$nearSphere: {$geometry: {type: "Point", coordinates: [10, 0]}}}}, skip: 1, limit: 2, projection: {_id: 1}}`))
+	s.same("find", found, list(`[{_id: 998}, {_id: 997}]`))
+}

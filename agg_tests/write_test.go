@@ -116,6 +116,23 @@ func TestMergeExamples(t *testing.T) {
 	s.gives("cakeSales", `[{$match: {_id: 2}}]`, `[{_id: 2, flavor: "strawberry", salesTotal: 4350, salesTrend: "down", salesYear: "2021"}]`)
 }
 
+// Results are written many at a time; those before one that fails stay.
+func TestMergeInBatches(t *testing.T) {
+	s := newServer(t)
+	s.numbers("c", 1200, 10)
+	s.insert("d", `[{_id: 700, old: true}]`)
+	s.fails(11000, "c", `[{$sort: {_id: 1}}, {$merge: {into: "d", whenMatched: "fail"}}]`)
+	s.gives("d", `[{$group: {_id: null, n: {$sum: 1}, hi: {$max: "$_id"}}}]`, `[{_id: null, n: 701, hi: 700}]`)
+	s.gives("c", `[{$merge: {into: "d", whenMatched: "keepExisting"}}]`, `[]`)
+	s.gives("d", `[{$group: {_id: "$old", n: {$sum: 1}}}, {$sort: {_id: 1}}]`, `[{_id: null, n: 1199}, {_id: true, n: 1}]`)
+	// Several results for one document follow each other.
+	s.gives("c", `[{$sort: {_id: 1}}, {$project: {_id: "$k", last: "$_id"}}, {$merge: {into: "e", whenMatched: [{$set: {last: "$$new.last", n: {$add: [{$ifNull: ["$n", 0]}, 1]}}}]}}]`, `[]`)
+	s.gives("e", `[{$match: {_id: 42}}]`, `[{_id: 42, last: 1142, n: 11}]`)
+	// A collection may be merged into itself.
+	s.gives("c", `[{$set: {twice: {$multiply: ["$k", 2]}}}, {$merge: "c"}]`, `[]`)
+	s.gives("c", `[{$match: {twice: {$gte: 0}}}, {$count: "n"}]`, `[{n: 1200}]`)
+}
+
 func TestMergeModes(t *testing.T) {
 	for _, c := range []struct {
 		mode string

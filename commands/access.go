@@ -210,7 +210,11 @@ func (a *access) open(x *execution, info *storage.Info, q *readQuery) (recordSou
 	if err := requireGeoIndex(info, q.near.FieldPath().String()); err != nil {
 		return nil, err
 	}
-	return x.sortByDistance(src, q.near)
+	limit := q.limit
+	if !q.sort.IsEmpty() {
+		limit = 0 // another order is wanted
+	}
+	return x.sortByDistance(src, q.near, limit)
 }
 
 // documents opens the documents that match the query.

@@ -225,42 +225,69 @@ type mergeWriter struct {
 
 func (w *mergeWriter) On() []string { return w.on }
 
-func (w *mergeWriter) Apply(d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
+// Apply implements agg.MergeWriter. All documents are written in one
+// transaction; if that fails, one by one, so that those before the one at
+// fault stay.
+func (w *mergeWriter) Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
+	err := w.applyAll(docs, change)
+	if err == nil || len(docs) == 1 {
+		return err
+	}
+	for i := range docs {
+		err := w.applyAll(docs[i:i+1], func(_ int, old value.Doc) (value.Doc, error) { return change(i, old) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
 	c := w.h.x.running()
 	err := c.update(func(tx storage.Tx) error {
 		coll, err := c.collectionForInsert(tx, w.ns)
 		if err != nil {
 			return err
 		}
-		old, found, err := w.find(coll, d)
-		if err != nil {
-			return err
-		}
-		next, err := change(old.Doc)
-		if err != nil || next == nil {
-			return err
-		}
 		wr := c.newWriter(tx, coll, w.h.bypass)
-		if !found {
-			if next, err = c.prepareInsert(next); err != nil {
+		for i, d := range docs {
+			if err := w.apply(c, coll, wr, d, func(old value.Doc) (value.Doc, error) { return change(i, old) }); err != nil {
 				return err
 			}
-			_, err = wr.insert(next)
-			return err
 		}
-		if !value.Equal(old.Doc.Lookup("_id"), next.Lookup("_id")) && next.Has("_id") {
-			return mongoerr.New(mongoerr.ImmutableField, "$merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: Performing an update on the path '_id' would modify the immutable field '_id'")
-		}
-		if !next.Has("_id") {
-			var b value.Builder
-			b.Reset(nil)
-			b.Append("_id", old.Doc.Lookup("_id"))
-			it := next.Iter()
-			next = b.Raw(it.Rest()).Doc()
-		}
-		return wr.replace(old, next)
+		return nil
 	})
 	return translate(w.ns, err)
+}
+
+// apply writes one document.
+func (w *mergeWriter) apply(c *Call, coll storage.Collection, wr *writer, d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
+	old, found, err := w.find(coll, d)
+	if err != nil {
+		return err
+	}
+	next, err := change(old.Doc)
+	if err != nil || next == nil {
+		return err
+	}
+	if !found {
+		if next, err = c.prepareInsert(next); err != nil {
+			return err
+		}
+		_, err = wr.insert(next)
+		return err
+	}
+	if !value.Equal(old.Doc.Lookup("_id"), next.Lookup("_id")) && next.Has("_id") {
+		return mongoerr.New(mongoerr.ImmutableField, "$merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: Performing an update on the path '_id' would modify the immutable field '_id'")
+	}
+	if !next.Has("_id") {
+		var b value.Builder
+		b.Reset(nil)
+		b.Append("_id", old.Doc.Lookup("_id"))
+		it := next.Iter()
+		next = b.Raw(it.Rest()).Doc()
+	}
+	return wr.replace(old, next)
 }
 
 // find looks the document up by the on-fields.

@@ -281,6 +281,9 @@ func (x *execution) aggExec(disk *bool) *agg.Exec {
 			Facet:      p.int("internalQueryFacetBufferSizeBytes"),
 			FacetDoc:   p.int("internalQueryFacetMaxOutputDocSizeBytes"),
 			LookupDoc:  p.int("internalLookupStageIntermediateDocumentMaxSizeBytes"),
+			Push:       p.int("internalQueryMaxPushBytes"),
+			AddToSet:   p.int("internalQueryMaxAddToSetBytes"),
+			TopN:       p.int("internalQueryTopNAccumulatorBytes"),
 		},
 		TempDir: svc.options.TempDir, Interrupt: x.env.Interrupt, Context: x,
 	}

@@ -28,8 +28,9 @@ type distant struct {
 }
 
 // sortByDistance reads all records that match and orders them by the
-// distance that the query's $near asks for.
-func (x *execution) sortByDistance(src recordSource, near *match.Near) (*byDistance, error) {
+// distance that the query's $near asks for. With a limit it keeps no more
+// than that.
+func (x *execution) sortByDistance(src recordSource, near *match.Near, limit int64) (*byDistance, error) {
 	defer src.Close()
 	b := &byDistance{x: x}
 	for {
@@ -43,9 +44,23 @@ func (x *execution) sortByDistance(src recordSource, near *match.Near) (*byDista
 		if v, d, ok := near.Nearest(r.Doc); ok {
 			b.found = append(b.found, distant{r, d, v, x.env.Meta})
 		}
+		// Twice as many as are wanted are sorted now and then, and the
+		// farther half goes.
+		if n := int64(len(b.found)); limit > 0 && n > 64 && n/2 >= limit {
+			b.sort(limit)
+		}
 	}
-	slices.SortStableFunc(b.found, func(a, c distant) int { return cmp.Compare(a.distance, c.distance) })
+	b.sort(limit)
 	return b, nil
+}
+
+// sort puts the nearest first, and keeps so many; 0 stands for all.
+func (b *byDistance) sort(limit int64) {
+	slices.SortStableFunc(b.found, func(a, c distant) int { return cmp.Compare(a.distance, c.distance) })
+	if limit > 0 && int64(len(b.found)) > limit {
+		clear(b.found[limit:])
+		b.found = b.found[:limit]
+	}
 }
 
 func (b *byDistance) Next() (storage.Record, bool, error) {
@@ -101,11 +116,13 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "$geoNear requires a point")
 	}
 	near.Min, near.Max = n.MinDistance, n.MaxDistance
+	limit := q.limit
+	q.limit = 0 // the nearest are known when all have been read
 	plan, err := c.access(x, info, q)
 	if err != nil {
 		return agg.Source{}, err
 	}
-	sorted, err := x.sortByDistance(plan.matching(x, info, q), near)
+	sorted, err := x.sortByDistance(plan.matching(x, info, q), near, limit)
 	if err != nil {
 		return agg.Source{}, err
 	}

@@ -327,14 +327,14 @@ func (a *accumulation) deps(d *deps) {
 }
 
 // start makes the state of a new group whose key is id.
-func (a *accumulation) start(env *expr.Env, id value.Value) (accumulate.Accumulator, error) {
+func (a *accumulation) start(x *Exec, id value.Value) (accumulate.Accumulator, error) {
 	n := int64(1)
 	if a.n != nil {
 		root := value.EmptyDoc
 		if id.Kind() == value.KindDocument {
 			root = id.Doc()
 		}
-		v, err := a.n.Eval(env, root)
+		v, err := a.n.Eval(x.Env, root)
 		if err != nil {
 			return nil, err
 		}
@@ -342,7 +342,11 @@ func (a *accumulation) start(env *expr.Env, id value.Value) (accumulate.Accumula
 			return nil, err
 		}
 	}
-	return a.build(n), nil
+	acc := a.build(n)
+	if l, ok := acc.(interface{ SetLimit(int) }); ok {
+		l.SetLimit(x.Limits.of(a.op))
+	}
+	return acc, nil
 }
 
 // feed adds a document to a state.

@@ -265,7 +265,7 @@ func (it *bucketAutoIterator) bucket(lower, upper value.Value, docs []positioned
 	b := value.NewBuilder()
 	b.StartDocument("_id").Append("min", lower).Append("max", upper).End()
 	for _, a := range it.s.fields {
-		st, err := a.start(it.x.Env, value.Value{})
+		st, err := a.start(it.x, value.Value{})
 		if err != nil {
 			return nil, err
 		}

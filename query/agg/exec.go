@@ -29,8 +29,9 @@ type Exec struct {
 	usedDisk bool
 }
 
-// Limits bounds what single stages hold in memory, in bytes. 0 stands for
-// the limit of a $sort; for the last two, for DefaultMemoryLimit.
+// Limits bounds what single stages and accumulators hold in memory, in bytes.
+// 0 stands for the limit of a $sort; from FacetDoc on, for
+// DefaultMemoryLimit.
 type Limits struct {
 	Group      int64
 	BucketAuto int64
@@ -38,6 +39,22 @@ type Limits struct {
 	Facet      int64 // input that $facet keeps
 	FacetDoc   int64 // the document that $facet makes
 	LookupDoc  int64 // what a $lookup adds to one document
+
+	Push     int64 // one $push
+	AddToSet int64 // one $addToSet
+	TopN     int64 // one $topN, $minN, $firstN and their relatives
+}
+
+// of is the limit of one accumulator.
+func (l *Limits) of(op string) int {
+	n := l.TopN
+	switch op {
+	case "$push":
+		n = l.Push
+	case "$addToSet":
+		n = l.AddToSet
+	}
+	return int(orDefault(n))
 }
 
 // orDefault is a limit, or the default where none is set.

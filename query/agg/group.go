@@ -167,7 +167,7 @@ func (g *grouping) begin(id value.Value) (*group, error) {
 func (g *grouping) startStates(grp *group) error {
 	grp.states = make([]accumulate.Accumulator, len(g.s.fields))
 	for i, a := range g.s.fields {
-		st, err := a.start(g.x.Env, grp.id)
+		st, err := a.start(g.x, grp.id)
 		if err != nil {
 			return err
 		}

@@ -115,11 +115,13 @@ type MergeTarget struct {
 type MergeWriter interface {
 	// On are the identifying fields.
 	On() []string
-	// Apply finds the document whose identifying fields equal those of d and
-	// replaces it by what change returns for it, in one transaction. change
+	// Apply finds for each document the one whose identifying fields equal
+	// its own and replaces it by what change returns for the i-th. change
 	// gets nil if there is none, and then returns the document to insert; if
 	// it returns nil nothing is written. It may be called more than once.
-	Apply(d value.Doc, change func(old value.Doc) (value.Doc, error)) error
+	// After an error the documents in front of the one that caused it have
+	// been applied.
+	Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error
 	// Close ends the writing.
 	Close() error
 }

@@ -149,7 +149,16 @@ type memoryMerge struct {
 func (w *memoryMerge) On() []string { return w.on }
 func (w *memoryMerge) Close() error { return nil }
 
-func (w *memoryMerge) Apply(d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
+func (w *memoryMerge) Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
+	for i, d := range docs {
+		if err := w.apply(d, func(old value.Doc) (value.Doc, error) { return change(i, old) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *memoryMerge) apply(d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
 	docs := w.m.colls[w.ns]
 	at := slices.IndexFunc(docs, func(old value.Doc) bool {
 		for _, path := range w.on {

@@ -42,6 +42,10 @@ func (p *Pipeline) Leading() Leading {
 	}
 	if l.geo == nil {
 		p.leadingOrder(&l, rest)
+	} else if len(rest) > 1 {
+		if s, ok := rest[1].(*limitStage); ok {
+			l.Limit = s.n
+		}
 	}
 	l.Fields = p.fields()
 	l.RecordID = p.readsRecordID()

@@ -237,30 +237,62 @@ type merging struct {
 	s     *mergeStage
 	inner *Exec // variables of the pipeline of whenMatched
 	on    []string
+	docs  []value.Doc // waiting to be written
+	metas []expr.Meta
+	size  int
 }
+
+// mergeDocs and mergeBytes bound what is written at a time.
+const (
+	mergeDocs  = 500
+	mergeBytes = 1 << 20
+)
 
 func (m *merging) run(w MergeWriter, src Iterator) error {
 	for {
 		d, err := src.Next()
-		if d == nil || err != nil {
-			return err
+		if err == nil && d != nil {
+			err = m.add(w, d)
 		}
-		if slices.Contains(m.on, "_id") {
-			d = withID(m.x, d)
-		}
-		if err := m.checkOn(d); err != nil {
-			return err
-		}
-		err = w.Apply(d, func(old value.Doc) (value.Doc, error) {
-			if old == nil {
-				return m.notMatched(d)
-			}
-			return m.matched(old, d)
-		})
 		if err != nil {
 			return err
 		}
+		if d == nil {
+			return m.flush(w)
+		}
 	}
+}
+
+// add takes a document to be written with others.
+func (m *merging) add(w MergeWriter, d value.Doc) error {
+	if slices.Contains(m.on, "_id") {
+		d = withID(m.x, d)
+	}
+	if err := m.checkOn(d); err != nil {
+		return err
+	}
+	m.docs, m.metas, m.size = append(m.docs, d), append(m.metas, m.x.Env.Meta), m.size+len(d)
+	if len(m.docs) < mergeDocs && m.size < mergeBytes {
+		return nil
+	}
+	return m.flush(w)
+}
+
+func (m *merging) flush(w MergeWriter) error {
+	docs := m.docs
+	m.docs, m.size = nil, 0
+	if len(docs) == 0 {
+		return nil
+	}
+	err := w.Apply(docs, func(i int, old value.Doc) (value.Doc, error) {
+		m.x.Env.Meta = m.metas[i]
+		if old == nil {
+			return m.notMatched(docs[i])
+		}
+		return m.matched(old, docs[i])
+	})
+	m.metas = m.metas[:0]
+	return err
 }
 
 // checkOn checks the values that identify the document.

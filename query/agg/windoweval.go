@@ -71,7 +71,7 @@ func evalAccumulator(f *windowFunction, pt *windowPartition) ([]value.Value, err
 			continue
 		}
 		if acc == nil || w.from != have.from || w.to < have.to {
-			if acc, err = f.acc.start(pt.x.Env, value.Value{}); err != nil {
+			if acc, err = f.acc.start(pt.x, value.Value{}); err != nil {
 				return nil, err
 			}
 			have = span{w.from, w.from}

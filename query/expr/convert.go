@@ -12,11 +12,10 @@ type target struct {
 	kind    value.Kind
 	subtype value.Value
 	format  string // "" if none was given
-	big     bool   // byte order
 }
 
 var paramsConvert = []param{{"input", mongoerr.FailedToParse}, {"to", mongoerr.FailedToParse}, {"format", 0},
-	{"onError", 0}, {"onNull", 0}, {"byteOrder", 0}}
+	{"onError", 0}, {"onNull", 0}}
 
 func evalConvert(c *call, env *Env) (value.Value, error) {
 	to, in, err := value.Value{}, value.Value{}, error(nil)
@@ -27,10 +26,6 @@ func evalConvert(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, err
 	}
 	format, err := c.arg(env, 2)
-	if err != nil {
-		return value.Value{}, err
-	}
-	order, err := c.arg(env, 5)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -45,9 +40,6 @@ func evalConvert(c *call, env *Env) (value.Value, error) {
 		return value.Null(), nil
 	}
 	if err := t.setFormat(format); err != nil {
-		return value.Value{}, err
-	}
-	if err := t.setOrder(order); err != nil {
 		return value.Value{}, err
 	}
 	out, err := convert(in, t)
@@ -123,19 +115,6 @@ func (t *target) setFormat(v value.Value) error {
 	return mongoerr.Newf(4341125, "Invalid 'format' argument for $convert: %s", v.Str())
 }
 
-func (t *target) setOrder(v value.Value) error {
-	if v.IsNullish() {
-		return nil
-	}
-	if v.Kind() != value.KindString {
-		return mongoerr.Newf(9130001, "$convert requires that 'byteOrder' be a string, found: %s with value %s", v.Kind(), v)
-	}
-	if t.big = v.Str() == "big"; !t.big && v.Str() != "little" {
-		return mongoerr.Newf(9130002, "Invalid 'byteOrder' argument for $convert: %s", v.Str())
-	}
-	return nil
-}
-
 // convertTo makes $toInt and the like, which are $convert to a fixed type.
 func convertTo(t target) func(c *call, env *Env) (value.Value, error) {
 	if t.subtype.IsMissing() {
@@ -178,20 +157,18 @@ func convert(v value.Value, t target) (value.Value, error) {
 
 type row = map[value.Kind]conversion
 
-// conversions is the table: from, to. Everything converts to bool.
+// conversions is the table: from, to. Everything converts to bool. Numbers to
+// binary data and back came only after 8.0, with the argument byteOrder.
 var conversions = map[value.Kind]row{
 	value.KindDouble: {
 		value.KindDouble: same, value.KindString: doubleToString, value.KindDateTime: numberToDate, value.KindInt32: toInt,
-		value.KindInt64: toLong, value.KindDecimal: toDecimal, value.KindBinary: numberToBinary,
+		value.KindInt64: toLong, value.KindDecimal: toDecimal,
 	},
 	value.KindString: {
 		value.KindDouble: stringToDouble, value.KindString: same, value.KindBinary: stringToBinary, value.KindObjectID: stringToObjectID,
 		value.KindDateTime: stringToDate, value.KindInt32: stringToInt, value.KindInt64: stringToLong, value.KindDecimal: stringToDecimal,
 	},
-	value.KindBinary: {
-		value.KindDouble: binaryToDouble, value.KindString: binaryToString, value.KindBinary: binaryToBinary,
-		value.KindInt32: binaryToInt, value.KindInt64: binaryToLong,
-	},
+	value.KindBinary:   {value.KindString: binaryToString, value.KindBinary: binaryToBinary},
 	value.KindObjectID: {value.KindString: objectIDToString, value.KindObjectID: same, value.KindDateTime: instantToDate},
 	value.KindBool: {
 		value.KindDouble: boolToNumber(value.Double(0), value.Double(1)), value.KindString: boolToNumber(value.String("false"), value.String("true")),
@@ -205,11 +182,11 @@ var conversions = map[value.Kind]row{
 	value.KindTimestamp: {value.KindDateTime: instantToDate},
 	value.KindInt32: {
 		value.KindDouble: toDouble, value.KindString: wholeToString, value.KindInt32: same, value.KindInt64: toLong,
-		value.KindDecimal: toDecimal, value.KindBinary: numberToBinary,
+		value.KindDecimal: toDecimal,
 	},
 	value.KindInt64: {
 		value.KindDouble: toDouble, value.KindString: wholeToString, value.KindDateTime: numberToDate, value.KindInt32: toInt,
-		value.KindInt64: same, value.KindDecimal: toDecimal, value.KindBinary: numberToBinary,
+		value.KindInt64: same, value.KindDecimal: toDecimal,
 	},
 	value.KindDecimal: {
 		value.KindDouble: decimalToDouble, value.KindString: wholeToString, value.KindDateTime: numberToDate, value.KindInt32: toInt,

@@ -2,9 +2,7 @@ package expr
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -143,78 +141,4 @@ func binaryToBinary(v value.Value, t target) (value.Value, error) {
 		return failed("Conversions between different BinData subtypes are not supported")
 	}
 	return v, nil
-}
-
-func (t target) order() binary.ByteOrder {
-	if t.big {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
-}
-
-func badLength(v value.Value) (value.Value, error) {
-	_, data := v.Binary()
-	return failed("Failed to convert '%s' to number in $convert because of invalid length: %d", v, len(data))
-}
-
-// readWhole reads a signed number of 1, 2, 4 or 8 bytes.
-func readWhole(data []byte, order binary.ByteOrder) (int64, bool) {
-	switch len(data) {
-	case 1:
-		return int64(int8(data[0])), true
-	case 2:
-		return int64(int16(order.Uint16(data))), true
-	case 4:
-		return int64(int32(order.Uint32(data))), true
-	case 8:
-		return int64(order.Uint64(data)), true
-	}
-	return 0, false
-}
-
-func binaryToInt(v value.Value, t target) (value.Value, error) {
-	_, data := v.Binary()
-	n, ok := readWhole(data, t.order())
-	if !ok || len(data) == 8 {
-		return badLength(v)
-	}
-	return value.Int32(int32(n)), nil
-}
-
-func binaryToLong(v value.Value, t target) (value.Value, error) {
-	_, data := v.Binary()
-	n, ok := readWhole(data, t.order())
-	if !ok {
-		return badLength(v)
-	}
-	return value.Int64(n), nil
-}
-
-func binaryToDouble(v value.Value, t target) (value.Value, error) {
-	_, data := v.Binary()
-	switch len(data) {
-	case 4:
-		return value.Double(float64(math.Float32frombits(t.order().Uint32(data)))), nil
-	case 8:
-		return value.Double(math.Float64frombits(t.order().Uint64(data))), nil
-	}
-	return badLength(v)
-}
-
-func numberToBinary(v value.Value, t target) (value.Value, error) {
-	sub, err := t.subtypeOf()
-	if err != nil {
-		return value.Value{}, err
-	}
-	b := make([]byte, 8)
-	switch v.Kind() {
-	case value.KindInt32:
-		b = b[:4]
-		t.order().PutUint32(b, uint32(v.Int32()))
-	case value.KindInt64:
-		t.order().PutUint64(b, uint64(v.Int64()))
-	default:
-		t.order().PutUint64(b, math.Float64bits(v.Double()))
-	}
-	return value.Binary(sub, b), nil
 }

@@ -60,7 +60,7 @@ func arbitrary(t *rapid.T, depth int) value.Value {
 
 var argumentNames = []string{"input", "in", "cond", "as", "limit", "initialValue", "n", "sortBy", "inputs", "date", "timezone", "format", "unit", "amount",
 	"startDate", "endDate", "to", "onError", "onNull", "regex", "options", "find", "replacement", "chars", "field", "value", "vars", "branches", "default", "p",
-	"method", "dateString", "year", "month", "day", "binSize", "startOfWeek", "iso8601", "if", "then", "else", "byteOrder", "useLongestLength", "defaults"}
+	"method", "dateString", "year", "month", "day", "binSize", "startOfWeek", "iso8601", "if", "then", "else", "useLongestLength", "defaults"}
 
 // expression draws an expression, right or wrong.
 func expression(t *rapid.T, depth int) value.Value {

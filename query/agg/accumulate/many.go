@@ -32,13 +32,17 @@ type Ends struct {
 	values []value.Value
 	start  int // ring start, for last
 	size   int
+	limit  int
 }
 
 // NewFirstN makes a $firstN.
-func NewFirstN(n int64) *Ends { return &Ends{name: "$firstN", n: n} }
+func NewFirstN(n int64) *Ends { return &Ends{name: "$firstN", n: n, limit: MemoryLimit} }
 
 // NewLastN makes a $lastN.
-func NewLastN(n int64) *Ends { return &Ends{name: "$lastN", n: n, last: true} }
+func NewLastN(n int64) *Ends { return &Ends{name: "$lastN", n: n, last: true, limit: MemoryLimit} }
+
+// SetLimit changes how many bytes it may grow to.
+func (e *Ends) SetLimit(n int) { e.limit = n }
 
 // Add takes v if there is room or it is a $lastN.
 func (e *Ends) Add(v value.Value) error {
@@ -48,13 +52,13 @@ func (e *Ends) Add(v value.Value) error {
 	if int64(len(e.values)) < e.n {
 		e.values = append(e.values, v.Clone())
 		e.size += valueSize(v)
-		return checkSize(e.name, e.size)
+		return checkSize(e.name, e.size, e.limit)
 	}
 	if e.last {
 		e.size += valueSize(v) - valueSize(e.values[e.start])
 		e.values[e.start] = v.Clone()
 		e.start = (e.start + 1) % len(e.values)
-		return checkSize(e.name, e.size)
+		return checkSize(e.name, e.size, e.limit)
 	}
 	return nil
 }
@@ -74,13 +78,13 @@ func (e *Ends) Partial() value.Value { return e.Result() }
 // Merge adds the other's values.
 func (e *Ends) Merge(p value.Value) error { return addAll(e, p) }
 
-func checkSize(name string, size int) error {
-	if size < MemoryLimit {
+func checkSize(name string, size, limit int) error {
+	if size < limit {
 		return nil
 	}
 	return mongoerr.Newf(mongoerr.ExceededMemoryLimit,
 		"%s used too much memory and spilling to disk cannot reduce memory consumption any further. Memory limit: %d bytes",
-		name, MemoryLimit)
+		name, limit)
 }
 
 // Ranked keeps the n best values by a key of bytes: $minN, $maxN, $top,
@@ -95,6 +99,7 @@ type Ranked struct {
 	collator value.Collator
 	items    []ranked // by key, equal ones by arrival
 	size     int
+	limit    int
 }
 
 type ranked struct {
@@ -104,21 +109,26 @@ type ranked struct {
 
 // NewMinN makes a $minN.
 func NewMinN(n int64, c value.Collator) *Ranked {
-	return &Ranked{name: "$minN", n: n, own: true, collator: c}
+	return &Ranked{name: "$minN", n: n, own: true, collator: c, limit: MemoryLimit}
 }
 
 // NewMaxN makes a $maxN.
 func NewMaxN(n int64, c value.Collator) *Ranked {
-	return &Ranked{name: "$maxN", n: n, own: true, collator: c, bottom: true, reverse: true}
+	return &Ranked{name: "$maxN", n: n, own: true, collator: c, bottom: true, reverse: true, limit: MemoryLimit}
 }
 
 // NewTop makes a $top (single) or $topN; use AddKeyed.
-func NewTop(n int64, single bool) *Ranked { return &Ranked{name: "$topN", n: n, single: single} }
+func NewTop(n int64, single bool) *Ranked {
+	return &Ranked{name: "$topN", n: n, single: single, limit: MemoryLimit}
+}
 
 // NewBottom makes a $bottom (single) or $bottomN; use AddKeyed.
 func NewBottom(n int64, single bool) *Ranked {
-	return &Ranked{name: "$bottomN", n: n, single: single, bottom: true}
+	return &Ranked{name: "$bottomN", n: n, single: single, bottom: true, limit: MemoryLimit}
 }
+
+// SetLimit changes how many bytes it may grow to.
+func (r *Ranked) SetLimit(n int) { r.limit = n }
 
 // Add takes a value of $minN and $maxN; nullish values are ignored.
 func (r *Ranked) Add(v value.Value) error {
@@ -144,7 +154,7 @@ func (r *Ranked) AddKeyed(key []byte, v value.Value) error {
 	})
 	r.items = slices.Insert(r.items, at, ranked{key, v.Clone()})
 	r.size += len(key) + valueSize(v) + 24
-	return checkSize(r.name, r.size)
+	return checkSize(r.name, r.size, r.limit)
 }
 
 // evict makes room for key; false if key is not good enough. On a tie what

@@ -140,6 +140,9 @@ type Push struct {
 // NewPush makes a $push that may grow to limit bytes.
 func NewPush(limit int) *Push { return &Push{limit: limit} }
 
+// SetLimit changes how many bytes it may grow to.
+func (p *Push) SetLimit(n int) { p.limit = n }
+
 // Add appends v.
 func (p *Push) Add(v value.Value) error {
 	if v.IsMissing() {
@@ -196,6 +199,9 @@ type AddToSet struct {
 func NewAddToSet(c value.Collator, limit int) *AddToSet {
 	return &AddToSet{collator: c, limit: limit}
 }
+
+// SetLimit changes how many bytes it may grow to.
+func (s *AddToSet) SetLimit(n int) { s.limit = n }
 
 // Add takes v if no equal value is there.
 func (s *AddToSet) Add(v value.Value) error {
