@@ -124,6 +124,17 @@ func genPredicate(t *rapid.T) value.Value {
 	return value.Document(value.NewDoc(op, arg))
 }
 
+// genComparison makes an expression that an index may serve.
+func genComparison(t *rapid.T) value.Doc {
+	field := value.String("$" + pick(t, "field", "a", "b", "c", "a.b"))
+	operand := value.Document(value.NewDoc("$literal", genValue(t, 1)))
+	op := pick(t, "compare", "$eq", "$gt", "$gte", "$lt", "$lte")
+	if rapid.Bool().Draw(t, "turned") {
+		field, operand = operand, field
+	}
+	return value.NewDoc(op, value.NewArray(field, operand))
+}
+
 func genFilter(t *rapid.T, depth int) value.Doc {
 	b := value.NewBuilder()
 	for range rapid.IntRange(0, 3).Draw(t, "clauses") {
@@ -133,6 +144,10 @@ func genFilter(t *rapid.T, depth int) value.Doc {
 				list = append(list, value.Document(genFilter(t, depth-1)))
 			}
 			b.Append(pick(t, "logic", "$or", "$or", "$and", "$nor"), value.NewArray(list...))
+			continue
+		}
+		if rapid.IntRange(0, 7).Draw(t, "expr") == 0 {
+			b.Document("$expr", genComparison(t))
 			continue
 		}
 		b.Append(genPath(t), genPredicate(t))

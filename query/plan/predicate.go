@@ -34,6 +34,8 @@ func (r reader) read(n match.Node) reading {
 	switch n := n.(type) {
 	case *match.Compare:
 		return r.compareNode(n.Op, n.Value)
+	case *match.ExprCompare:
+		return r.expression(n)
 	case *match.In:
 		return r.in(n)
 	case *match.Regex:
@@ -153,6 +155,28 @@ func (r reader) ranged(op match.Op, v value.Value) Intervals {
 		return none
 	}
 	return Intervals{i}
+}
+
+// expression reads a comparison within $expr, which reaches over all types.
+// An array is compared as a whole, which the keys do not show.
+func (r reader) expression(n *match.ExprCompare) reading {
+	if r.multikey || !r.usable(n.Value) {
+		return unbounded
+	}
+	i := all[0]
+	switch n.Op {
+	case match.OpLt, match.OpLte:
+		i.Hi, i.HiInc = n.Value, n.Op == match.OpLte
+		if n.Value.Kind() == value.KindNull {
+			i.HiInc = true // the key of a missing field, which is below null
+		}
+	default:
+		i.Lo, i.LoInc = n.Value, n.Op == match.OpGte
+	}
+	if r.empty(i) {
+		return reading{set: none}
+	}
+	return reading{set: Intervals{i}}
 }
 
 func (r reader) in(n *match.In) reading {
