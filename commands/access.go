@@ -121,12 +121,14 @@ func setHint(h *plan.Hint, v value.Value) error {
 func planCollection(coll storage.Collection, info *storage.Info) *plan.Collection {
 	m := metaOf(info)
 	pc := &plan.Collection{Count: coll.Count(), Clustered: m.clustered != nil}
-	for _, spec := range m.indexes {
+	room := make([]plan.Index, len(m.indexes))
+	pc.Indexes = make([]*plan.Index, 0, len(m.indexes))
+	for i, spec := range m.indexes {
 		stats, err := coll.IndexStats(spec.Name)
 		if err != nil {
 			continue
 		}
-		if x := spec.Plan(); x != nil {
+		if x := &room[i]; spec.PlanInto(x) {
 			x.Multikey, x.Entries = plan.Multikey(stats.Multikey), stats.Entries
 			pc.Indexes = append(pc.Indexes, x)
 		}

@@ -74,39 +74,44 @@ func (s *Spec) simpleKey(d value.Doc) ([]byte, simpleState) {
 	if s.Kind != Plain {
 		return nil, simpleNot
 	}
-	const room = 16 // for the tail while it is made
-	buf := make([]byte, room+24*len(s.Fields))
-	key, missing := buf[room:room], 0
-	var tail value.KeyTail
-	tailed := s.descending != nil
-	if tailed {
-		tail.Reset(buf[:0:room])
-	}
+	key := make([]byte, 0, 24*len(s.Fields))
+	missing := 0
+	usual := true
 	for i := range s.Fields {
 		v, plain := scalarAt(d, s.Fields[i].path)
 		if !plain {
 			return nil, simpleNot
 		}
-		absent := v.IsMissing()
-		if absent {
+		if v.IsMissing() {
 			v = value.Null()
 			missing++
-		}
-		switch {
-		case tailed && absent:
-			tail.AddMissing(parentIn(d, s.Fields[i].path))
-		case tailed:
-			tail.Add(v)
+		} else if usual {
+			usual = value.KeyTells(v)
 		}
 		key = s.appendPart(key, v, s.Fields[i].Desc)
 	}
 	if s.Sparse && missing == len(s.Fields) {
 		return nil, simpleNone
 	}
-	if tailed {
-		key = append(key, tail.Bytes(0)...)
+	if s.descending != nil && (!usual || missing > 0) {
+		key = s.withTail(key, d)
 	}
 	return key, simpleDone
+}
+
+// withTail appends the tail of the key of a document without arrays.
+func (s *Spec) withTail(key []byte, d value.Doc) []byte {
+	var tail value.KeyTail
+	start := len(key)
+	tail.Reset(key)
+	for i := range s.Fields {
+		if v, _ := scalarAt(d, s.Fields[i].path); v.IsMissing() {
+			tail.AddMissing(parentIn(d, s.Fields[i].path))
+		} else {
+			tail.Add(v)
+		}
+	}
+	return tail.Bytes(start)
 }
 
 // parentIn reports whether a field that is missing lacks in a document that

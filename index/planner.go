@@ -8,11 +8,21 @@ import (
 // serves no query. Entries and Multikey are the caller's to fill in: the
 // description is his own.
 func (s *Spec) Plan() *plan.Index {
-	if s.described == nil {
+	var x plan.Index
+	if !s.PlanInto(&x) {
 		return nil
 	}
-	x := *s.described
 	return &x
+}
+
+// PlanInto is [Spec.Plan] with room from the caller; false for an internal
+// index.
+func (s *Spec) PlanInto(x *plan.Index) bool {
+	if s.described == nil {
+		return false
+	}
+	*x = *s.described
+	return true
 }
 
 func (s *Spec) describe() *plan.Index {

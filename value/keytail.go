@@ -72,6 +72,22 @@ func (t *KeyTail) AddMissing(unclear bool) {
 	t.code(tailMissing)
 }
 
+// KeyTells reports whether the key of v needs no tail.
+func KeyTells(v Value) bool {
+	switch v.kind {
+	case KindDecimal:
+		return false
+	case KindDocument, KindArray:
+		for e := range Doc(v.b).Values() {
+			if !KeyTells(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return tailOf(v) == tailUsual
+}
+
 func (t *KeyTail) code(c byte) {
 	t.codes = append(t.codes, c)
 	if c != tailUsual {

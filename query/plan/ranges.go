@@ -27,7 +27,8 @@ type part struct {
 // Components behind the first one that is no list of points do not count;
 // used is how many did.
 func (k keyer) ranges(parts []part) (out []Range, used int) {
-	prefixes := [][]byte{nil}
+	var first [1][]byte
+	prefixes := first[:]
 	for n, p := range parts {
 		if len(p.set) == 0 {
 			return nil, n + 1
@@ -66,7 +67,7 @@ func (k keyer) extend(prefixes [][]byte, p part) [][]byte {
 // close makes the ranges behind each prefix: all of it, or the intervals of
 // one more part.
 func (k keyer) close(prefixes [][]byte, set Intervals, p part) []Range {
-	var out []Range
+	out := make([]Range, 0, len(prefixes)*max(len(set), 1))
 	for _, prefix := range prefixes {
 		if len(set) == 0 {
 			out = append(out, Range{Lo: prefix, Hi: behind(prefix), Prefix: len(prefix)})

@@ -12,6 +12,9 @@ func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 	if hasKind(x, Wildcard) {
 		return wildcardPlans(x, q, c)
 	}
+	if !hinted && !promising(x, q, c) {
+		return nil
+	}
 	b := newBounder(x, q, c)
 	fields := b.bounds()
 	usable := b.usable(fields) && (x.Partial == nil || implies(b.reader, c, x.Partial.Root()))
@@ -32,6 +35,21 @@ func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 	return []*Plan{p}
 }
 
+// promising tells whether an index has its first field in a condition or in
+// front of the sort. Without, only its special fields can make it useful.
+func promising(x *Index, q *Query, c *conditions) bool {
+	first := x.Fields[0].Path
+	for i := range c.terms {
+		if c.terms[i].path == first {
+			return true
+		}
+	}
+	if name, _ := q.Sort.First(); name == first && name != "" {
+		return true
+	}
+	return hasKind(x, Text) || hasKind(x, Geo2D) || hasKind(x, Sphere)
+}
+
 func hasKind(x *Index, k Kind) bool {
 	for i := range x.Fields {
 		if x.Fields[i].Kind == k {
@@ -43,7 +61,8 @@ func hasKind(x *Index, k Kind) bool {
 
 // scan makes the plan for the given bounds.
 func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) *Plan {
-	var parts []part
+	var room [8]part
+	parts := room[:0]
 	p := &Plan{Type: IndexScan, Index: x, Bounds: make([]Intervals, len(fields)), hinted: hinted}
 	for i := range fields {
 		parts = append(parts, part{set: fields[i].set, desc: x.Fields[i].Desc, raw: x.Fields[i].Kind == Text})
