@@ -150,13 +150,13 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 // fields are the paths that the result of a find is made of, nil for whole
 // documents.
 func (a *findArgs) fields(p *project.Projection) []string {
-	whole := p == nil
+	if p == nil && !bool(a.ReturnKey) || bool(a.Tailable) {
+		return nil
+	}
+	whole := false
 	fields := []string{}
 	add := func(path string) { fields = append(fields, path) }
-	switch {
-	case bool(a.ReturnKey):
-		whole = false
-	case p != nil:
+	if !bool(a.ReturnKey) {
 		p.Deps(add, func() { whole = true })
 	}
 	for name, v := range a.Sort.All() {
@@ -164,7 +164,7 @@ func (a *findArgs) fields(p *project.Projection) []string {
 			add(name)
 		}
 	}
-	if whole || bool(a.Tailable) {
+	if whole {
 		return nil
 	}
 	return fields

@@ -114,6 +114,7 @@ type records struct {
 	covered bool       // and to return them in place of records
 	fetched []bool     // of buf, if covered: which are records all the same
 	filter  *readQuery // what the values of a key are to match
+	failed  error      // of the filter
 }
 
 // position is how far an iteration has come.
@@ -309,17 +310,16 @@ func (r *records) read(coll storage.Collection) error {
 		s.counts.seeks++
 	}
 	visited := 0
-	var failed error
 	err := coll.ScanIndex(s.index, kr, func(key []byte, id storage.RecordID) bool {
 		visited++
 		r.at.key, r.at.after = append(r.at.key[:0], key...), id
 		if r.isNew(id, s) {
-			failed = r.entry(coll, key, id)
+			r.failed = r.entry(coll, key, id)
 		}
-		return visited < r.chunk && failed == nil
+		return visited < r.chunk && r.failed == nil
 	})
-	if failed != nil {
-		return failed
+	if r.failed != nil {
+		return r.failed
 	}
 	r.at.started = true
 	s.counts.keys += int64(visited)

@@ -87,6 +87,12 @@ func (o order) empty(i Interval) bool {
 
 // intersect returns the values in both sets.
 func (o order) intersect(a, b Intervals) Intervals {
+	switch {
+	case a.isAll():
+		return b
+	case b.isAll():
+		return a
+	}
 	out := Intervals{}
 	for len(a) > 0 && len(b) > 0 {
 		x, y := a[0], b[0]
