@@ -47,7 +47,9 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 			f.apply(&pq, pc)
 			a.filtered = true
 		}
-		a.plan, err = plan.Make(&pq, pc)
+		if a.plan, err = plan.Make(&pq, pc); err == nil {
+			a.distinct(&pq, pc, q.distinct)
+		}
 		return err
 	})
 	if err != nil {
@@ -159,7 +161,7 @@ func (a *access) records(x *execution, info *storage.Info, q *readQuery) recordS
 		return newRecords(x, info, scans).once()
 	default:
 		r := newRecords(x, info, appendScans(nil, p, clustered)).useKeys(p, q)
-		if p.Dedup {
+		if p.Dedup && p.Skip == 0 {
 			r.once()
 		}
 		return r

@@ -71,7 +71,7 @@ func (c *Call) fillDistinct(x *execution, ns storage.Namespace, info *storage.In
 			set.add(d)
 		}
 	}
-	q := readQuery{filter: a.Query, hint: a.Hint, collator: collator, fields: []string{a.Key}}
+	q := readQuery{filter: a.Query, hint: a.Hint, collator: collator, fields: []string{a.Key}, distinct: a.Key}
 	x.env.Collation = collator
 	if err := c.compileFilter(&q, metaOf(info)); err != nil || info == nil {
 		return err

@@ -183,6 +183,7 @@ func explainDistinct(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
+	e.query.fields, e.query.distinct = []string{a.Key}, a.Key
 	return e.append(body)
 }
 

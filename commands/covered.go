@@ -30,11 +30,12 @@ type keyNode struct {
 // keyArena is how much room is made at once for documents.
 const keyArena = 16 << 10
 
-func newKeyDocs(x *plan.Index) *keyDocs {
+func newKeyDocs(p *plan.Plan) *keyDocs {
+	x := p.Index
 	k := &keyDocs{read: x.Readable(), desc: make([]bool, len(x.Fields)), values: make([]value.Value, len(x.Fields))}
 	for i := range x.Fields {
 		k.desc[i] = x.Fields[i].Desc
-		if k.read[i] {
+		if k.read[i] || i == p.Skip-1 { // of arrays, the elements are wanted
 			k.tree = addKeyNode(k.tree, value.ParsePath(x.Fields[i].Path).Parts(), i)
 		}
 	}
@@ -115,7 +116,7 @@ func (k *keyDocs) keep(d value.Doc) value.Doc {
 // plan allows it.
 func (r *records) useKeys(p *plan.Plan, q *readQuery) *records {
 	if p.Covered || p.Filtered {
-		r.keyDocs, r.covered = newKeyDocs(p.Index), p.Covered
+		r.keyDocs, r.covered, r.skip = newKeyDocs(p), p.Covered, p.Skip
 	}
 	if p.Filtered {
 		r.filter = q

@@ -115,6 +115,7 @@ type records struct {
 	fetched []bool     // of buf, if covered: which are records all the same
 	filter  *readQuery // what the values of a key are to match
 	failed  error      // of the filter
+	skip    int        // in how many fields entries agree of which one is enough; 0: all are wanted
 }
 
 // position is how far an iteration has come.
@@ -306,8 +307,11 @@ func (r *records) read(coll storage.Collection) error {
 	kr := s.ranges[r.at.within]
 	if r.at.started {
 		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
-	} else {
+	} else if r.skip == 0 {
 		s.counts.seeks++
+	}
+	if r.skip > 0 {
+		return r.readDistinct(coll, s, kr)
 	}
 	visited := 0
 	err := coll.ScanIndex(s.index, kr, func(key []byte, id storage.RecordID) bool {

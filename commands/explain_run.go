@@ -141,7 +141,7 @@ func (o *outcome) fill(s *plan.Stage, e *explained) (returned int64) {
 		st.Works += in.Stats.Works
 	}
 	switch s.Name {
-	case "IXSCAN", "COUNT_SCAN", "EXPRESS_IXSCAN", "COLLSCAN", "EOF", "RECORD_STORE_FAST_COUNT":
+	case "IXSCAN", "DISTINCT_SCAN", "COUNT_SCAN", "EXPRESS_IXSCAN", "COLLSCAN", "EOF", "RECORD_STORE_FAST_COUNT":
 		returned = o.leaf(s)
 	case "FETCH":
 		st.Docs, returned = o.docs, o.matched

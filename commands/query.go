@@ -23,6 +23,7 @@ type readQuery struct {
 	min, max   value.Doc
 	limit      int64          // at most so many are needed; 0: no limit
 	fields     []string       // that the result is made of; nil: whole documents
+	distinct   string         // the path whose distinct values will do, "": all documents
 	collator   value.Collator // of the operation
 	scope      *expr.Scope
 	meta       []expr.MetaKind // wanted of each document, beside what matching leaves

@@ -28,6 +28,9 @@ func (p *Plan) Explain(s *Shape) *Stage {
 	if s.Count && p.countable(s) {
 		return p.counted()
 	}
+	if p.Skip > 0 && s.Projection == nil {
+		return p.distinctStage(s)
+	}
 	top := p.access(s)
 	if !s.Sort.IsEmpty() && !p.Sorted {
 		b := value.NewBuilder()
@@ -54,6 +57,16 @@ func (p *Plan) Explain(s *Shape) *Stage {
 		top = &Stage{Name: s.Write, Input: []*Stage{top}}
 	}
 	return top
+}
+
+// distinctStage shows a scan for the distinct values of a field.
+func (p *Plan) distinctStage(s *Shape) *Stage {
+	path := p.Index.Fields[p.Skip-1].Path
+	transform := value.NewBuilder().Int32(path, 1)
+	if path != "_id" {
+		transform.Int32("_id", 0)
+	}
+	return &Stage{Name: "PROJECTION_COVERED", Detail: value.NewDoc("transformBy", value.Document(transform.Doc())), Input: []*Stage{p.scanStage(s)}}
 }
 
 // paged adds skip and limit; a sort has applied the limit already.
@@ -249,7 +262,11 @@ func (p *Plan) scanStage(s *Shape) *Stage {
 	p.describeIndex(b)
 	b.String("direction", direction(p.Reverse))
 	p.describeBounds(b)
-	return &Stage{Name: "IXSCAN", Detail: b.Doc(), totals: showKeys}
+	name := "IXSCAN"
+	if p.Skip > 0 {
+		name = "DISTINCT_SCAN"
+	}
+	return &Stage{Name: name, Detail: b.Doc(), totals: showKeys}
 }
 
 // exploded are the bounds of each of the scans that are merged: one point of

@@ -137,6 +137,9 @@ type Plan struct {
 	// Covered tells that the index holds all that the query needs: the values
 	// of its keys stand for the records.
 	Covered bool
+	// Skip, if not 0, tells that of the entries that agree in so many fields
+	// the first is enough: a scan for distinct values.
+	Skip int
 	// Filtered tells that the filter can be matched with the values of the
 	// keys, before or instead of the records.
 	Filtered bool

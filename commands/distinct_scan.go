@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// A scan for distinct values looks at the first entry of each value and
+// seeks the next value behind it. What it costs depends on how many values
+// there are, not on how many documents.
+
+// distinct turns the access into such a scan, if one of the plans can.
+func (a *access) distinct(pq *plan.Query, pc *plan.Collection, path string) {
+	if path == "" || pq.Needs == nil {
+		return
+	}
+	if p := plan.Distinct(pq, pc, a.plan, path); p != nil {
+		a.plan = p
+	}
+}
+
+// readDistinct takes the values of one chunk from a range of keys.
+func (r *records) readDistinct(coll storage.Collection, s *scan, kr storage.KeyRange) error {
+	for range r.chunk {
+		found := false
+		err := coll.ScanIndex(s.index, kr, func(key []byte, id storage.RecordID) bool {
+			found = true
+			r.at.key, r.at.after = append(r.at.key[:0], key...), id
+			r.failed = r.value(coll, key, id)
+			return false
+		})
+		if err != nil || r.failed != nil || !found {
+			if !found {
+				r.at.within, r.at.started = r.at.within+1, false
+			}
+			return firstError(err, r.failed)
+		}
+		s.counts.keys++
+		s.counts.seeks++
+		r.x.stats.keysExamined++
+		r.x.running().counts.keys++
+		r.at.started = true
+		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value takes the value of an entry and moves on behind all entries that
+// have it. Where an entry does not tell what the value is, its record does;
+// under a key that stands for different things, each entry is looked at.
+func (r *records) value(coll storage.Collection, key []byte, id storage.RecordID) error {
+	d, known := r.keyDocs.of(key)
+	rec, kind := storage.Record{ID: id, Doc: d}, value.Missing
+	if known {
+		kind = r.keyDocs.values[r.skip-1].Kind()
+	}
+	fetch := !known || kind == value.KindUndefined || kind == value.KindArray
+	if fetch {
+		var ok bool
+		if rec, ok = coll.Get(id); !ok {
+			return nil
+		}
+	}
+	r.buf = append(r.buf, rec)
+	r.keys.add(key)
+	r.fetched = append(r.fetched, fetch)
+	r.scans[r.at.scan].counts.passed++
+	if known && kind != value.Missing && kind != value.KindUndefined {
+		n := 0
+		for _, desc := range r.keyDocs.desc[:r.skip] {
+			n += value.KeyLen(key[n:], desc)
+		}
+		r.behind(key[:n])
+	}
+	return nil
+}
+
+// behind goes to where the keys with a prefix end, in the direction of the
+// scan.
+func (r *records) behind(prefix []byte) {
+	r.at.key, r.at.after = append(r.at.key[:0], prefix...), 0
+	if !r.scans[r.at.scan].ranges[r.at.within].Reverse {
+		r.at.key = append(r.at.key, 0xff)
+	}
+}

@@ -1,0 +1,71 @@
+package plan
+
+// Distinct returns the plan, of those that were considered, that can find the
+// distinct values at a path by skipping from one to the next, made ready for
+// it; nil if there is none. Entries must tell the matching records exactly.
+func Distinct(q *Query, coll *Collection, chosen *Plan, path string) *Plan {
+	if q.Collation != nil || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
+		return nil
+	}
+	if chosen.Type == CollScan && chosen.Exact && q.Hint.IsZero() {
+		return distinctWhole(coll, path)
+	}
+	for _, p := range append([]*Plan{chosen}, chosen.Rejected...) {
+		if i := p.distinctField(path); i >= 0 && p.Exact {
+			return p.distinct(i)
+		}
+	}
+	return nil
+}
+
+// distinctWhole scans the index with the fewest fields of those that begin
+// with the path.
+func distinctWhole(coll *Collection, path string) (best *Plan) {
+	for _, x := range coll.Indexes {
+		if x.Hidden || x.Partial != nil || x.Sparse && len(x.Fields) > 1 || x.Fields[0].Path != path {
+			continue
+		}
+		p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Exact: true}
+		for range x.Fields {
+			p.Bounds = append(p.Bounds, all)
+		}
+		if p.distinctField(path) < 0 || best != nil && len(best.Index.Fields) <= len(x.Fields) {
+			continue
+		}
+		best = p.distinct(0)
+	}
+	return best
+}
+
+// distinctField finds the field of the plan's index that tells all values at
+// a path; -1 if there is none.
+func (p *Plan) distinctField(path string) int {
+	if p.Type != IndexScan || !readable(p.Index) || positional(path) {
+		return -1
+	}
+	for i := range p.Index.Fields {
+		f := &p.Index.Fields[i]
+		if f.Path != path {
+			continue
+		}
+		n := components(path)
+		if p.Index.deepest(i, n-1) > 0 || p.Index.Multikey&Elsewhere != 0 {
+			return -1
+		}
+		// Where the values are arrays, their elements are what is wanted, also
+		// those that bounds leave out.
+		if p.Index.arrays(i) && !p.Bounds[i].isAll() {
+			return -1
+		}
+		return i
+	}
+	return -1
+}
+
+func (p *Plan) distinct(field int) *Plan {
+	out := *p
+	out.Rejected = nil
+	out.Skip = field + 1
+	out.Covered = true
+	return &out
+}
