@@ -57,6 +57,23 @@ type bulkDeleteArgs struct {
 	SampleID  value.Value `arg:"sampleId"`
 }
 
+// statement is the operation as the command update has it.
+func (a *bulkUpdateArgs) statement() *updateStatementArgs {
+	return &updateStatementArgs{
+		Q: a.Filter, U: a.Mods, C: a.Constants, Multi: a.Multi, Upsert: a.Upsert,
+		Collation: a.Collation, ArrayFilters: a.ArrayFilters, Hint: a.Hint, Sort: a.Sort,
+	}
+}
+
+// statement is the operation as the command delete has it.
+func (a *bulkDeleteArgs) statement() *deleteStatementArgs {
+	limit := value.Int32(1)
+	if a.Multi {
+		limit = value.Int32(0)
+	}
+	return &deleteStatementArgs{Q: a.Filter, Limit: limit, Collation: a.Collation, Hint: a.Hint}
+}
+
 type nsInfoArgs struct {
 	NS         string      `arg:"ns,required"`
 	UUID       value.Value `arg:"collectionUUID"`
@@ -227,7 +244,7 @@ func (w *bulkWrite) run() error {
 // returns the operation after them.
 func (w *bulkWrite) insert(i int) (next int, err error) {
 	ns := w.ops[i].ns
-	batch := newBatch(w.c, w.namespaces[ns], w.ordered, w.bypass)
+	batch := w.batch(int64(ns))
 	defer batch.release()
 	chunk, bytes := []numbered(nil), 0
 	failed := map[int]error{}
@@ -295,17 +312,15 @@ func (w *bulkWrite) update(i int) error {
 		return err
 	}
 	w.c.svc.metrics.opcounters.update.Add(1)
-	m := modification{
-		ns: w.namespaces[a.Update], filter: a.Filter, update: a.Mods, constants: a.Constants, let: w.let, multi: a.Multi, upsert: a.Upsert,
-		collation: a.Collation, arrayFilters: a.ArrayFilters, hint: a.Hint, sort: a.Sort, bypass: w.bypass,
-	}
-	if a.Multi && a.Sort != nil {
-		return w.fail(i, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
-	}
 	if err := w.c.checkSingle(a.Multi, "multi=true"); err != nil {
 		return err
 	}
-	out, err := w.c.retried(i, func() (updated, error) { return w.modify(&m) })
+	batch := w.batch(a.Update)
+	defer batch.release()
+	if err := checkWriteNamespace(batch.ns); err != nil {
+		return w.fail(i, err)
+	}
+	out, err := w.c.updateStatement(batch, i, a.statement(), w.let)
 	if err != nil {
 		return w.fail(i, err)
 	}
@@ -331,11 +346,15 @@ func (w *bulkWrite) delete(i int) error {
 		return err
 	}
 	w.c.svc.metrics.opcounters.remove.Add(1)
-	m := modification{ns: w.namespaces[a.Delete], filter: a.Filter, let: w.let, multi: a.Multi, collation: a.Collation, hint: a.Hint}
 	if err := w.c.checkSingle(a.Multi, "multi=true"); err != nil {
 		return err
 	}
-	out, err := w.c.retried(i, func() (updated, error) { return w.modify(&m) })
+	batch := w.batch(a.Delete)
+	defer batch.release()
+	if err := checkWriteNamespace(batch.ns); err != nil {
+		return w.fail(i, err)
+	}
+	out, err := w.c.deleteStatement(batch, i, a.statement(), w.let)
 	if err != nil {
 		return w.fail(i, err)
 	}
@@ -344,11 +363,9 @@ func (w *bulkWrite) delete(i int) error {
 	return nil
 }
 
-func (w *bulkWrite) modify(m *modification) (updated, error) {
-	if err := checkWriteNamespace(m.ns); err != nil {
-		return updated{}, err
-	}
-	return w.c.modify(m)
+// batch is what the command update or delete would be for one namespace.
+func (w *bulkWrite) batch(ns int64) *batchWrite {
+	return newBatch(w.c, w.namespaces[ns], w.ordered, w.bypass)
 }
 
 // fatal tells errors that end the command from those of one operation.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -96,13 +97,19 @@ func (c *Call) deleteStatement(w *batchWrite, i int, s *deleteStatementArgs, let
 	if done := c.statement(i); done != nil {
 		return done.outcome(), nil
 	}
-	multi := s.Limit.TruncInt64() == 0
-	if err := c.checkSingle(multi, "limit=0"); err != nil {
+	if err := c.checkSingle(s.multi(), "limit=0"); err != nil {
 		return updated{}, err
 	}
 	if out, handled, err := c.expressDelete(w, s, let); handled {
 		return out, err
 	}
-	m := modification{ns: w.ns, filter: s.Q, let: let, multi: multi, collation: s.Collation, hint: s.Hint}
+	m := s.modification(w.ns, let)
 	return c.modify(&m)
+}
+
+func (s *deleteStatementArgs) multi() bool { return s.Limit.TruncInt64() == 0 }
+
+// modification is what the statement asks for.
+func (s *deleteStatementArgs) modification(ns storage.Namespace, let value.Doc) modification {
+	return modification{ns: ns, filter: s.Q, let: let, multi: s.multi(), collation: s.Collation, hint: s.Hint}
 }

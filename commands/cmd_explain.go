@@ -229,15 +229,15 @@ func explainDelete(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
-	var s deleteStatementArgs
-	if err := deleteStatementSpec.decodeNested("delete.deletes", statement, &s); err != nil {
+	s, err := readDelete(statement)
+	if err != nil {
 		return err
 	}
 	ns, err := c.namespaceOf(a.Delete)
 	if err != nil {
 		return err
 	}
-	m := modification{ns: ns, filter: s.Q, let: a.Let, multi: s.Limit.TruncInt64() == 0, collation: s.Collation, hint: s.Hint}
+	m := s.modification(ns, a.Let)
 	return c.explainWrite(&m, "DELETE", body, verbosity)
 }
 

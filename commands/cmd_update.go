@@ -273,7 +273,7 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	}
 	m.exec = newExecution(c)
 	q := &m.query
-	q.filter, q.hint, q.sort = m.filter, m.hint, m.sort
+	q.filter, q.hint, q.sort, q.upsert = m.filter, m.hint, m.sort, m.upsert
 	if !m.multi {
 		q.limit = 1
 	}

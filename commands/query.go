@@ -28,6 +28,7 @@ type readQuery struct {
 	scope      *expr.Scope
 	meta       []expr.MetaKind // wanted of each document, beside what matching leaves
 	projection value.Doc       // for the shape of the query
+	upsert     bool            // the filter also tells what to insert
 }
 
 // needs are the paths that the planner must know to be in an index to do
@@ -85,8 +86,11 @@ func (x *execution) letScope(let value.Doc) (*expr.Scope, error) {
 // compileFilter compiles the filter of a query against a collection.
 func (c *Call) compileFilter(q *readQuery, meta *collectionMeta) error {
 	m, err := match.Compile(q.filter, match.Options{
-		Collation: q.collator, Scope: q.scope, AllowNear: true, Text: meta.textMatcher(),
+		Collation: q.collator, Scope: q.scope, AllowNear: true, Text: meta.textMatcher(), NoExpr: q.upsert,
 	})
+	if q.upsert && mongoerr.Is(err, mongoerr.QueryFeatureNotAllowed) {
+		return mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+	}
 	if err != nil {
 		return err
 	}

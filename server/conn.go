@@ -117,7 +117,7 @@ func (c *conn) reject(m wire.Message, err error) bool {
 	if m == nil {
 		return false
 	}
-	c.replyError(m, mongoerr.New(mongoerr.Code(broken.Code), broken.Message))
+	c.replyError(m, broken)
 	if wire.IsFatal(err) {
 		_ = c.flush()
 		return false
@@ -140,7 +140,7 @@ func (c *conn) serve(m wire.Message) bool {
 }
 
 func (c *conn) serveMsg(m *wire.Msg) bool {
-	if err := validate(m); err != nil {
+	if err := m.Validate(); err != nil { // once; from then on its documents are trusted
 		c.replyError(m, err)
 		return true
 	}
@@ -212,8 +212,8 @@ func (c *conn) finish(out []byte, start int, z wire.Compressor) {
 func (c *conn) serveQuery(m *wire.Query) bool {
 	db, isCommand := m.Database()
 	body, _ := m.Command()
-	if err := value.Validate(body); err != nil {
-		c.replyError(m, invalidBSON(err))
+	if err := m.Validate(); err != nil {
+		c.replyError(m, err)
 		return true
 	}
 	if !isCommand {
@@ -235,6 +235,10 @@ func (c *conn) serveQuery(m *wire.Query) bool {
 
 // replyError answers a message that reached no command.
 func (c *conn) replyError(m wire.Message, err error) {
+	var broken *wire.Error
+	if errors.As(err, &broken) {
+		err = mongoerr.New(mongoerr.Code(broken.Code), broken.Message)
+	}
 	var b value.Builder
 	start := len(c.out.B)
 	c.nextID++
@@ -253,29 +257,6 @@ func (c *conn) replyError(m wire.Message, err error) {
 		b.Doc()
 		c.finish(b.Bytes(), start, m.Compressor)
 	}
-}
-
-// validate checks every document of a message once; from then on they are
-// trusted.
-func validate(m *wire.Msg) error {
-	if err := value.Validate(m.Body); err != nil {
-		return invalidBSON(err)
-	}
-	for _, s := range m.Sequences {
-		for d := range s.Docs() {
-			if err := value.Validate(d); err != nil {
-				return invalidBSON(err)
-			}
-		}
-	}
-	return nil
-}
-
-func invalidBSON(err error) error {
-	if errors.Is(err, value.ErrDepth) {
-		return mongoerr.New(mongoerr.Overflow, "Object too deeply nested, "+err.Error())
-	}
-	return mongoerr.New(mongoerr.InvalidBSON, err.Error())
 }
 
 // setFlags replaces the flag bits of a message under construction.

@@ -12,7 +12,7 @@ import (
 const MaxDepth = 200
 
 // ErrDepth is returned for documents nested deeper than MaxDepth.
-var ErrDepth = errors.New("exceeded maximum nested object depth: 200")
+var ErrDepth = errors.New("BSONObj exceeded maximum nested object depth: 200")
 
 // InvalidError tells what is wrong with bytes that are not BSON.
 type InvalidError struct {
