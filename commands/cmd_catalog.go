@@ -49,6 +49,9 @@ func runDrop(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if ns == oplogNS {
+		return mongoerr.New(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
+	}
 	if ns.Coll == "system.profile" || !strings.HasPrefix(ns.Coll, "system.") || ns.Coll == "system.js" || ns.Coll == "system.views" || isBuckets(ns.Coll) {
 		err = nil
 	} else {
@@ -179,6 +182,12 @@ func runRename(c *Call) error {
 }
 
 func checkRenameNames(from, to storage.Namespace) error {
+	switch oplogNS {
+	case from:
+		return mongoerr.New(mongoerr.IllegalOperation, "can't rename live oplog while replicating")
+	case to:
+		return mongoerr.New(mongoerr.IllegalOperation, "can't rename to live oplog while replicating")
+	}
 	for _, ns := range []storage.Namespace{from, to} {
 		if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] {
 			return mongoerr.Newf(mongoerr.IllegalOperation, "error with %s namespace: cannot rename system collections", ns)

@@ -38,6 +38,9 @@ func runFindAndModify(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := checkWriteNamespace(ns); err != nil {
+		return err
+	}
 	if err := a.check(); err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ func runCreateIndexes(c *Call) error {
 	if len(given) == 0 {
 		return mongoerr.New(mongoerr.BadValue, "Must specify at least one index to create")
 	}
+	if ns == oplogNS {
+		return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create an index on the oplog")
+	}
 	var before, after int
 	var created bool
 	err = c.update(func(tx storage.Tx) error {

@@ -130,6 +130,7 @@ func (w *writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) 
 		if undo, err = w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
 			return 0, err
 		}
+		e.Cause = ttl.DeadLettered
 	}
 	keys = w.countKeys(r)
 	w.expired = e

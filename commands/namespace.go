@@ -96,7 +96,7 @@ func (c *Call) writeNamespace(v value.Value) (storage.Namespace, error) {
 // checkWriteNamespace refuses writes to collections that the server alone
 // writes to.
 func checkWriteNamespace(ns storage.Namespace) error {
-	if ns.Coll == "system.profile" || ns.Coll == "system.views" {
+	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplogNS {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
 	}
 	return nil

@@ -132,10 +132,22 @@ func (r *recorder) remove(info *storage.Info, old value.Doc) {
 	}
 	r.add("d", info.Namespace, &info.UUID, func(b *value.Builder) {
 		appendKeyDoc(b, "o", old)
-		if e := r.expired; e != nil {
-			b.StartDocument("expiration").String("policy", e.Policy.String()).Date("dueAt", e.At).Date("removedAt", e.Removed).End()
-		}
+		r.appendExpiration(b)
 	})
+}
+
+// appendExpiration tells why the record, or collection, is removed.
+func (r *recorder) appendExpiration(b *value.Builder) {
+	e := r.expired
+	if e == nil {
+		return
+	}
+	b.StartDocument("expiration").String("policy", e.Policy.String()).Date("dueAt", e.At).Date("removedAt", e.Removed)
+	if e.Cause != "" {
+		b.String("cause", string(e.Cause))
+	}
+	b.End()
+	r.expired = nil
 }
 
 func (r *recorder) keepImage(info *storage.Info, old value.Doc) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -132,6 +133,12 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 	return &loggedCollection{Collection: c, r: t.r}, nil
 }
 
+// Because implements ttl.Listener.
+func (t *loggedTx) Because(e *ttl.Expired) { t.r.expired = e }
+
+// Because implements ttl.Listener.
+func (c *loggedCollection) Because(e *ttl.Expired) { c.r.expired = e }
+
 // Drop removes a collection.
 func (t *loggedTx) Drop(ns storage.Namespace) error {
 	var info *storage.Info
@@ -145,6 +152,7 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
 		b.StartDocument("o").String("drop", ns.Coll).End()
 		b.StartDocument("o2").Int64("numRecords", records).End()
+		t.r.appendExpiration(b)
 	})
 	t.r.marks[len(t.r.marks)-1].drop = info.UUID
 	return nil

@@ -131,10 +131,15 @@ func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, ke
 	if kind == "update" {
 		cs.appendUpdate(b, full.Doc().Lookup("diff").Doc())
 	}
-	if e := o.op.Lookup("expiration"); cs.expanded {
-		b.Append("expiration", e)
-	}
+	cs.appendExpiration(b, o)
 	return cs.appendImages(b, o, kind, storage.Namespace{DB: db, Coll: coll}, key, uuid)
+}
+
+// appendExpiration tells why something has been removed by the server.
+func (cs *changeStream) appendExpiration(b *value.Builder, o *logOp) {
+	if cs.expanded {
+		b.Append("expiration", o.op.Lookup("expiration"))
+	}
 }
 
 // appendUpdate writes updateDescription.

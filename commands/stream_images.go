@@ -109,6 +109,7 @@ func (cs *changeStream) appendCommand(b *value.Builder, o *logOp, kind string) {
 	default:
 		appendNamespace(b, "ns", db+"."+first.Str())
 		cs.appendDescription(b, o, kind, cmd)
+		cs.appendExpiration(b, o)
 	}
 }
 

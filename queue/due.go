@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // dueBatch bounds how many due messages one transaction deals with.
@@ -148,6 +149,7 @@ func (e *entity) release(coll storage.Collection, m *message, at int64) (outcome
 	}
 	if m.fail(e.config) {
 		e.out.failed++
+		e.because(e.main, at, ttl.DeadLettered)
 		return outcomeDeadLettered, e.bury(m, reasonDeliveries, descriptionDeliveries(e.config))
 	}
 	e.out.ready += ifReady(m)
@@ -165,10 +167,18 @@ func ifReady(m *message) int {
 func (e *entity) expire(coll storage.Collection, m *message) error {
 	if e.config.DeadLetterOnExpiry {
 		e.out.expired++
+		e.because(e.main, m.expires, ttl.DeadLettered)
 		return e.bury(m, reasonExpired, descriptionExpired)
 	}
 	e.out.dropped++
+	e.because(coll, m.expires, ttl.Dropped)
 	return coll.Delete(m.id)
+}
+
+// because says why the next message is removed, or the queue, that was due
+// at an instant.
+func (e *entity) because(where any, due int64, cause ttl.Cause) {
+	ttl.Because(where, &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause})
 }
 
 // catchUp settles all that is due, in as many transactions as it takes.

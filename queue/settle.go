@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -64,6 +65,7 @@ func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now in
 		if m.fail(e.config) {
 			outcome = outcomeDeadLettered
 			e.out.failed++
+			e.because(e.main, now, ttl.DeadLettered)
 			return e.bury(m, reasonDeliveries, descriptionDeliveries(e.config))
 		}
 		return e.save(e.coll, m)

@@ -126,6 +126,11 @@ func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
 		case unknown:
 			return e.used(e.now)
 		case over:
+			_, ends, err := e.idleness()
+			if err != nil {
+				return err
+			}
+			e.because(e.tx, ends, ttl.Idle)
 			return Drop(e.tx, e.ns)
 		}
 		return nil

@@ -76,6 +76,31 @@ type Expired struct {
 	Index   string // the index of the policies Index and PartialBucket
 	At      int64  // when it expired, milliseconds
 	Removed int64  // when it is removed: now
+	Cause   Cause  // what the policy does with it, where that is not plain
+}
+
+// Cause says what became of what has expired.
+type Cause string
+
+// The causes. A document that is just deleted has none.
+const (
+	Dropped      Cause = "dropped"      // a message whose time was over
+	DeadLettered Cause = "deadLettered" // moved to where dead letters go
+	Idle         Cause = "idle"         // a queue that nobody used
+)
+
+// Listener is a transaction, or a collection of one, that wants to know why
+// something is removed: it is told just before.
+type Listener interface {
+	Because(e *Expired)
+}
+
+// Because tells whoever wants to know why the next record is deleted from a
+// collection, or the next collection dropped in a transaction.
+func Because(where any, e *Expired) {
+	if l, ok := where.(Listener); ok {
+		l.Because(e)
+	}
 }
 
 // DeadLetter returns the document to store in the collection that dead
