@@ -215,8 +215,8 @@ func (a *access) open(x *execution, info *storage.Info, q *readQuery) (recordSou
 		return nil, err
 	}
 	limit := q.limit
-	if !q.sort.IsEmpty() {
-		limit = 0 // another order is wanted
+	if !q.sort.IsEmpty() || q.nearAll {
+		limit = 0
 	}
 	return x.sortByDistance(src, q.near, limit)
 }

@@ -277,6 +277,7 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	if !m.multi {
 		q.limit = 1
 	}
+	q.nearAll = true // the nearest may be gone when it is to be written
 	if q.collator, err = operationCollation(m.collation, metaOf(info)); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type readQuery struct {
 	hint       value.Value
 	min, max   value.Doc
 	limit      int64          // at most so many are needed; 0: no limit
+	nearAll    bool           // of a $near all are wanted, whatever the limit
 	fields     []string       // that the result is made of; nil: whole documents
 	distinct   string         // the path whose distinct values will do, "": all documents
 	collator   value.Collator // of the operation
