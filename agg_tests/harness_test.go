@@ -10,50 +10,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/rs/zerolog"
-
-	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/commandtest"
 	"github.com/duskdb/duskdb/value"
 )
 
-// server is a Service over an engine in memory, whose clock stands at
-// 2026-01-01T00:00:00Z, with short ways to talk to it.
-type server struct {
-	testing.TB
-	svc   *commands.Service
-	clock *clock.Manual
-	conn  *commands.Conn
-	temp  string
-}
+// server is a server without a network, with short ways to talk to it.
+type server struct{ *commandtest.Server }
 
 func newServer(tb testing.TB, parameters ...string) *server {
-	tb.Helper()
-	manual := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: commands.NewIndexer()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	settings := map[string]string{}
-	for i := 0; i+1 < len(parameters); i += 2 {
-		settings[parameters[i]] = parameters[i+1]
-	}
-	s := &server{TB: tb, clock: manual, temp: tb.TempDir()}
-	s.svc, err = commands.New(commands.Options{
-		Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: s.temp, TestClock: true, Parameters: settings,
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.conn = s.svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")
-	tb.Cleanup(func() {
-		s.svc.Close()
-		_ = engine.Close()
-	})
-	return s
+	return &server{commandtest.New(tb, parameters...)}
 }
 
 // bareKey finds a string, or a key without quotes.
@@ -86,15 +53,7 @@ func list(text string) (out []value.Doc) {
 
 func (s *server) send(ctx context.Context, db string, body value.Doc) value.Doc {
 	s.Helper()
-	b := value.NewBuilder()
-	it := body.Iter()
-	b.Raw(it.Rest()).String("$db", db)
-	out, _ := s.svc.Handle(ctx, s.conn, request(b.Doc()), nil)
-	reply := value.Doc(out)
-	if err := value.Validate(reply); err != nil {
-		s.Fatalf("%s: invalid reply: %v", body, err)
-	}
-	return reply
+	return s.SendContext(ctx, db, body)
 }
 
 // run runs a command on the database "test", or on the one in front of it:
@@ -147,15 +106,7 @@ func (s *server) insertDocs(coll string, docs []value.Doc) {
 }
 
 // batch returns the documents of a cursor reply.
-func batch(reply value.Doc) (out []value.Doc) {
-	cursor := reply.Lookup("cursor").Doc()
-	for _, name := range []string{"firstBatch", "nextBatch"} {
-		for v := range cursor.Lookup(name).Doc().Values() {
-			out = append(out, v.Doc())
-		}
-	}
-	return out
-}
+func batch(reply value.Doc) []value.Doc { return commandtest.Batch(reply) }
 
 // aggregate runs a pipeline to its end. more are further options of the
 // command, such as `collation: {…}`.

@@ -159,7 +159,7 @@ func TestSpilling(t *testing.T) {
 	}
 	reply = s.ok(`{aggregate: "c", pipeline: [{$sort: {k: 1}}], cursor: {batchSize: 1}, allowDiskUse: true}`)
 	if n := s.spillFiles(); n != 1 {
-		t.Error(n, "temporary files, want 1", s.temp)
+		t.Error(n, "temporary files, want 1", s.Temp)
 	}
 	s.ok(`{killCursors: "c", cursors: [{"$numberLong": "%d"}]}`, reply.Lookup("cursor").Doc().Lookup("id").Int64())
 	s.aggregate("c", group, `allowDiskUse: true`)
@@ -173,7 +173,7 @@ func TestSpilling(t *testing.T) {
 func (s *server) spillFiles() (n int) {
 	fds, _ := os.ReadDir("/proc/self/fd")
 	for _, fd := range fds {
-		if target, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(target, s.temp) {
+		if target, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(target, s.Temp) {
 			n++
 		}
 	}
@@ -207,10 +207,10 @@ func TestInterruption(t *testing.T) {
 	}
 	// killOp, from another connection.
 	done := make(chan value.Doc)
-	other := s.svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")
+	other := s.Service.NewConn("127.0.0.1:2", "127.0.0.1:27017")
 	go func() {
 		b := doc(`{aggregate: "c", pipeline: ` + slow["$unwind"] + `, cursor: {}, comment: "victim", "$db": "test"}`)
-		out, _ := s.svc.Handle(context.Background(), other, request(b), nil)
+		out, _ := s.Service.Handle(context.Background(), other, request(b), nil)
 		done <- value.Doc(out)
 	}()
 	for {

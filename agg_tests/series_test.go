@@ -83,8 +83,8 @@ func TestSeriesAreAnsweredFromBuckets(t *testing.T) {
 	s := newServer(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s.ok(`{dropDatabase: 1}`)
-		start := s.clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour).UnixMilli()
-		s.clock.Set(time.UnixMilli(start))
+		start := s.Clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour).UnixMilli()
+		s.Clock.Set(time.UnixMilli(start))
 		s.ok(`{create: "ts", timeseries: {timeField: "t", metaField: "m", granularity: "%s"}, expireAfterSeconds: 7200}`,
 			rapid.SampledFrom([]string{"seconds", "minutes"}).Draw(t, "granularity"))
 		var docs []value.Doc

@@ -33,7 +33,7 @@ func (s *server) repeat(b *testing.B, command string, docs int) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		out, _ := s.svc.Handle(context.Background(), s.conn, &commands.Request{Body: body}, buf)
+		out, _ := s.Service.Handle(context.Background(), s.Conn, &commands.Request{Body: body}, buf)
 		if !value.Doc(out).Lookup("ok").Truthy() {
 			b.Fatal(value.Doc(out))
 		}

@@ -24,7 +24,7 @@ func TestIndexBuildLetsReadersPass(t *testing.T) {
 		done <- time.Since(start)
 	}()
 	connect := func() *server {
-		return &server{TB: t, svc: s.svc, clock: s.clock, conn: s.svc.NewConn("127.0.0.1:3", "127.0.0.1:27017")}
+		return &server{s.Another(t)}
 	}
 	writer := make(chan time.Duration, 1)
 	stop := make(chan struct{})

@@ -6,47 +6,19 @@
 package query_tests
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/rs/zerolog"
-
-	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/commandtest"
 	"github.com/duskdb/duskdb/value"
 )
 
-// server is a Service over an engine in memory, whose clock stands at the
-// beginning of 2026.
-type server struct {
-	testing.TB
-	svc   *commands.Service
-	clock *clock.Manual
-	conn  *commands.Conn
-}
+// server is a server without a network, with short ways to talk to it.
+type server struct{ *commandtest.Server }
 
-func newServer(tb testing.TB) *server {
-	tb.Helper()
-	manual := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: commands.NewIndexer()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	svc, err := commands.New(commands.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: tb.TempDir(), TestClock: true})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		svc.Close()
-		_ = engine.Close()
-	})
-	return &server{TB: tb, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
-}
+func newServer(tb testing.TB) *server { return &server{commandtest.New(tb)} }
 
 var bareKey = regexp.MustCompile(`([{,]\s*)([$A-Za-z_][-\w.$*]*)\s*:`)
 
@@ -60,22 +32,7 @@ func parse(text string) value.Doc {
 // send runs a command on the database "test".
 func (s *server) send(body value.Doc) value.Doc {
 	s.Helper()
-	b := value.NewBuilder()
-	it := body.Iter()
-	b.Raw(it.Rest())
-	if !body.Has("$db") {
-		b.String("$db", "test")
-	}
-	request := b.Doc().Clone()
-	out, _ := s.svc.Handle(context.Background(), s.conn, &commands.Request{Body: request}, nil)
-	reply := value.Doc(out)
-	for i := range request { // a server reads the next message into the same buffer
-		request[i] = 0xff
-	}
-	if err := value.Validate(reply); err != nil {
-		s.Fatalf("%s: invalid reply: %v", body, err)
-	}
-	return reply
+	return s.Send("test", body)
 }
 
 // run runs a command that must succeed.
@@ -115,17 +72,7 @@ func (s *server) fails(code int32, text, command string) value.Doc {
 }
 
 // batch returns the documents of a cursor reply.
-func batch(reply value.Doc) (list []value.Doc) {
-	c := reply.Lookup("cursor").Doc()
-	docs, ok := c.Get("firstBatch")
-	if !ok {
-		docs = c.Lookup("nextBatch")
-	}
-	for v := range docs.Doc().Values() {
-		list = append(list, v.Doc())
-	}
-	return list
-}
+func batch(reply value.Doc) []value.Doc { return commandtest.Batch(reply) }
 
 func cursorID(reply value.Doc) int64 { return reply.Lookup("cursor").Doc().Lookup("id").Int64() }
 

@@ -82,7 +82,7 @@ func TestConcurrentWriters(t *testing.T) {
 	taken := map[string]int{}
 	for range workers {
 		wg.Go(func() {
-			own := &server{TB: t, svc: s.svc, clock: s.clock, conn: s.svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")}
+			own := &server{s.Another(t)}
 			for i := range rounds {
 				own.run(fmt.Sprintf(`{update: 'c', updates: [{q: {k: %d}, u: {$inc: {n: 1}}, upsert: true}]}`, i%5))
 				job := own.run(`{findAndModify: 'jobs', query: {b: {$gte: 0}}, sort: {b: 1, a: 1}, remove: true}`).Lookup("value")
