@@ -89,8 +89,10 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 		most = a.Skip + limit
 	}
 	if countable(how, info) {
-		n, err := c.countEntries(x, info, how.plan, most)
-		return clampCount(n, a.Skip, limit), err
+		n, ok, err := c.countEntries(x, info, how.plan, most)
+		if ok || err != nil {
+			return clampCount(n, a.Skip, limit), err
+		}
 	}
 	src, err := how.open(x, info, &q)
 	if err != nil {
@@ -112,36 +114,40 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 }
 
 // countWhole answers from the collection's counter where every record
-// counts.
+// counts, but for those that have expired, which the expiry indexes know.
 func (c *Call) countWhole(info *storage.Info, q *readQuery) (n int64, ok bool, err error) {
-	if !q.matcher.MatchesAll() || metaOf(info).visible != nil || !q.hint.IsMissing() {
+	if !q.matcher.MatchesAll() || !q.hint.IsMissing() {
 		return 0, false, nil
 	}
 	err = c.view(func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)
-		if err == nil {
-			n = coll.Count()
+		if err != nil {
+			return err
 		}
+		hidden, err := metaOf(coll.Info()).rules.PendingPurge(coll, c.now)
+		n = coll.Count() - hidden
 		return err
 	})
 	return n, true, err
 }
 
 // countable tells whether the entries of an index can be counted instead of
-// documents: those in the plan's ranges are the matching ones, and none of
-// them is hidden.
+// documents: those in the plan's ranges are the matching ones.
 func countable(a *access, info *storage.Info) bool {
 	p := a.plan
-	return p.Exact && !p.Dedup && (p.Type == plan.IndexScan || p.Type == plan.ByID) && metaOf(info).visible == nil && !metaOf(info).isQueue
+	return p.Exact && !p.Dedup && (p.Type == plan.IndexScan || p.Type == plan.ByID) && !metaOf(info).isQueue
 }
 
 // countEntries counts the entries in the ranges of a plan, no further than
-// most (0: all).
-func (c *Call) countEntries(x *execution, info *storage.Info, p *plan.Plan, most int64) (n int64, err error) {
+// most (0: all). ok is false if some of the documents may have expired.
+func (c *Call) countEntries(x *execution, info *storage.Info, p *plan.Plan, most int64) (n int64, ok bool, err error) {
 	err = c.view(func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)
 		if err != nil {
 			return err
+		}
+		if ok = metaOf(coll.Info()).rules.NextDue(coll) > c.now; !ok {
+			return nil
 		}
 		stop := error(nil)
 		for _, r := range p.Ranges {
@@ -160,7 +166,7 @@ func (c *Call) countEntries(x *execution, info *storage.Info, p *plan.Plan, most
 	})
 	x.stats.keysExamined += n
 	c.counts.keys += n
-	return n, err
+	return n, ok, err
 }
 
 func clampCount(n, skip, limit int64) int64 {

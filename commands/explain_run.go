@@ -92,7 +92,7 @@ func (e *explained) consider(o *outcome, r storage.Record) error {
 
 // countOnly runs a count that needs no records.
 func (e *explained) countOnly(a *access, x *execution) (o outcome, ok bool, err error) {
-	if !e.shape.Count {
+	if !e.shape.Count || metaOf(e.info).visible != nil {
 		return o, false, nil
 	}
 	if n, whole, err := e.c.countWhole(e.info, e.query); whole || err != nil {
@@ -106,9 +106,9 @@ func (e *explained) countOnly(a *access, x *execution) (o outcome, ok bool, err 
 	if e.shape.Limit > 0 {
 		most = e.shape.Skip + e.shape.Limit
 	}
-	n, err := e.c.countEntries(x, e.info, a.plan, most)
+	n, ok, err := e.c.countEntries(x, e.info, a.plan, most)
 	o.matched, o.keys, o.scans = n, n, []scanCounts{{keys: n, passed: n, seeks: int64(len(a.plan.Ranges))}}
-	return o, true, err
+	return o, ok, err
 }
 
 // take gathers the counters of what was opened.

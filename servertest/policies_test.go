@@ -263,3 +263,22 @@ func TestLastWriteWithoutPolicy(t *testing.T) {
 	s.to(70)
 	s.sees("", "c")
 }
+
+// Counts leave out what has expired, whether they read documents, an index or
+// no more than a number (semantics.md 7.4).
+func TestCountsOfExpiring(t *testing.T) {
+	s := newScene(t)
+	s.ok(`{create: "c", documentTtl: {default: 10}}`)
+	s.ok(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}]}`)
+	s.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1, ttl: 5}, {_id: 3, a: 1, ttl: -1}, {_id: 4, a: 2, ttl: 20}]}`)
+	for _, want := range []struct {
+		at                 float64
+		all, entries, some int64
+	}{{4.999, 4, 3, 4}, {5, 3, 2, 3}, {9.999, 3, 2, 3}, {10, 2, 1, 2}, {20, 1, 1, 1}} {
+		s.to(want.at)
+		is(s, "all", number(s.ok(`{count: "c"}`).Lookup("n")), want.all)
+		is(s, "of an index", number(s.ok(`{count: "c", query: {a: 1}}`).Lookup("n")), want.entries)
+		is(s, "of documents", number(s.ok(`{count: "c", query: {_id: {$gt: 0}, zero: null}}`).Lookup("n")), want.some)
+		is(s, "stored", number(s.ok(`{collStats: "c"}`).Lookup("count")), 4)
+	}
+}
