@@ -52,14 +52,15 @@ type Options struct {
 
 // Engine is a storage.Engine over BuntDB.
 type Engine struct {
-	opts   Options
-	dir    *os.File // the locked lock file
-	root   atomic.Pointer[root]
-	writer chan struct{} // holds one token: the right to write
-	shared sharedQueue
-	log    *journal // guarded by writer
-	sync   *syncer
-	locks  locks
+	opts    Options
+	dir     *os.File // the locked lock file
+	root    atomic.Pointer[root]
+	writer  chan struct{} // holds one token: the right to write
+	shared  sharedQueue
+	log     *journal // guarded by writer
+	sync    *syncer
+	scratch scratch // guarded by writer
+	locks   locks
 
 	commits      atomic.Int64
 	snapshots    atomic.Int64
@@ -191,7 +192,7 @@ func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) err
 		return err
 	}
 	defer e.unlockWriter()
-	t := e.newTx(ctx, true)
+	t := e.newTx(ctx, &e.scratch)
 	t.replays = replays
 	defer func() { t.done = true }()
 	if err := fn(t); err != nil {
@@ -221,9 +222,10 @@ func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
 
 // commit writes to the log and then publishes the new state.
 func (e *Engine) commit(t *tx) error {
-	ops := t.ops()
-	if len(ops) > 0 {
-		if err := e.writeLog(ops); err != nil {
+	if ops := t.ops(); len(ops) > 0 {
+		err := e.writeLog(ops)
+		t.scratch.release()
+		if err != nil {
 			return err
 		}
 		e.commits.Add(1)

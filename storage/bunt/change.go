@@ -11,7 +11,16 @@ type change struct {
 	base    *coll // before; nil if the transaction made it
 	cur     *coll // after; nil if it was dropped
 	dirty   []storage.RecordID
-	catalog bool // the catalog entry must be written
+	few     [4]storage.RecordID // where dirty begins
+	catalog bool                // the catalog entry must be written
+}
+
+// touch notes that a record is not what it was.
+func (ch *change) touch(id storage.RecordID) {
+	if ch.dirty == nil {
+		ch.dirty = ch.few[:0]
+	}
+	ch.dirty = append(ch.dirty, id)
 }
 
 // ops appends what the log must be told.

@@ -18,6 +18,9 @@ func (h *collection) at() *coll {
 	if !h.tx.writable {
 		return h.seen
 	}
+	if c := h.seen; c.change != nil && c.change.cur == c && c.info.Namespace == h.ns {
+		return c // the transaction's own, changed in place
+	}
 	if c := h.tx.root.get(h.ns); c != nil {
 		h.seen = c
 	}
@@ -106,7 +109,7 @@ func (h *collection) insert(stored string) (storage.RecordID, error) {
 		return 0, err
 	}
 	id := c.lastID + 1
-	diffs, err := c.diffKeys(storage.Record{}, record(id, stored))
+	diffs, err := c.diffKeys(h.tx.scratch, storage.Record{}, record(id, stored))
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +131,7 @@ func (h *collection) update(id storage.RecordID, stored string) error {
 	if err != nil {
 		return err
 	}
-	diffs, err := c.diffKeys(record(id, old), record(id, stored))
+	diffs, err := c.diffKeys(h.tx.scratch, record(id, old), record(id, stored))
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (h *collection) Delete(id storage.RecordID) error {
 	if err != nil {
 		return err
 	}
-	diffs, err := c.diffKeys(record(id, old), storage.Record{})
+	diffs, err := c.diffKeys(h.tx.scratch, record(id, old), storage.Record{})
 	if err != nil {
 		return err
 	}

@@ -144,13 +144,23 @@ func (j *journal) replay(groups [][]op) error {
 // swapLog brings the new log up to date while writers wait, and puts it in
 // the place of the old one.
 func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
+	old, err := e.replaceLog(next, temp, tail)
+	if old != nil {
+		_ = old.close() // BuntDB syncs the file, which may take its time
+	}
+	return err
+}
+
+// replaceLog is swapLog while writers wait; it returns the log that is no
+// longer used.
+func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *journal, err error) {
 	<-e.writer
 	defer e.unlockWriter()
 	e.log.tail = nil
 	file, err := e.finishCopy(next, temp, *tail)
 	if err != nil {
 		_ = next.close()
-		return err
+		return nil, err
 	}
 	// A crash must not bring the old log back once somebody was told that a
 	// write to the new one is on disk.
@@ -158,14 +168,13 @@ func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
 	if derr != nil {
 		derr = fmt.Errorf("%w: sync %s: %w", ErrBroken, e.opts.Path, derr)
 	}
-	old := e.log
+	old = e.log
 	next.path, next.shift = old.path, old.position()-next.seq
 	next.synced = e.sync.synced.Load
 	e.log = next
 	e.sync.replace(file, derr)
 	e.ailing.Store(derr != nil)
-	_ = old.close()
-	return derr
+	return old, derr
 }
 
 // finishCopy writes the end of the new log, syncs and renames it. It returns

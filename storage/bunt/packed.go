@@ -177,8 +177,11 @@ func (p *packed) shorten(n int) {
 // list is the entries from i to k-1.
 func (p *packed) list(i, k int) []entry {
 	list := make([]entry, 0, k-i)
+	keys := make([]byte, 0, len(p.keys)+(k-i)*len(p.prefix))
 	for ; i < k; i++ {
-		list = append(list, p.at(i))
+		start := len(keys)
+		keys = append(append(keys, p.prefix...), p.rest(i)...)
+		list = append(list, entry{stringView(keys[start:]), p.slots[i].id})
 	}
 	return list
 }

@@ -114,7 +114,7 @@ func (e *Engine) runGroup(group []*sharedUpdate) {
 	}
 	left := group
 	for len(left) > 0 {
-		t := e.newTx(e.groupContext(left), true)
+		t := e.newTx(e.groupContext(left), &e.scratch)
 		ran, clean := runAll(t, left)
 		if !clean {
 			t.done = true

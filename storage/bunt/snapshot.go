@@ -35,7 +35,7 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 	if e.root.Load() == nil {
 		return nil, storage.ErrClosed
 	}
-	s := &snapshot{tx: e.newTx(context.WithoutCancel(ctx), true)}
+	s := &snapshot{tx: e.newTx(context.WithoutCancel(ctx), new(scratch))}
 	s.tx.snap = s
 	e.snapshots.Add(1)
 	return s, nil

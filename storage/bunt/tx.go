@@ -19,17 +19,16 @@ type tx struct {
 	done     bool
 	changes  []*change
 	touched  int // attempts to write
+	scratch  *scratch
 
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // set in the Update that commits one
 }
 
-func (e *Engine) newTx(ctx context.Context, writable bool) *tx {
-	t := &tx{e: e, ctx: ctx, base: e.root.Load(), writable: writable}
-	t.root = t.base
-	if writable {
-		t.root = t.base.fork()
-	}
+// newTx begins a writable transaction.
+func (e *Engine) newTx(ctx context.Context, s *scratch) *tx {
+	t := &tx{e: e, ctx: ctx, base: e.root.Load(), scratch: s}
+	t.root, t.writable = t.base.fork(), true
 	return t
 }
 
@@ -96,10 +95,11 @@ func (t *tx) Collections(db string) []*storage.Info {
 
 // ops is what the log must be told of the transaction.
 func (t *tx) ops() []op {
-	var ops []op
+	ops := t.scratch.ops[:0]
 	for _, ch := range t.changes {
 		ops = ch.ops(ops)
 	}
+	t.scratch.ops = ops
 	return ops
 }
 

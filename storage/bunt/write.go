@@ -11,24 +11,52 @@ import (
 type keyChange struct {
 	add, remove [][]byte
 	multikey    storage.Multikey
+
+	added, removed [][]byte // memory for both, used again by the next write
+}
+
+// scratch is memory that one writer after the other uses.
+type scratch struct {
+	diffs []keyChange
+	ops   []op
+}
+
+// release forgets what was written; what is large is not kept.
+func (s *scratch) release() {
+	clear(s.ops)
+	if cap(s.ops) > 1<<12 {
+		s.ops = nil
+	}
+}
+
+// changes returns room for the key changes of a write.
+func (s *scratch) changes(n int) []keyChange {
+	if cap(s.diffs) < n {
+		s.diffs = make([]keyChange, n)
+	}
+	return s.diffs[:n]
 }
 
 // diffKeys computes the key changes of all indexes for a record that turns
-// from old to new; either may be empty (ID 0).
-func (c *coll) diffKeys(old, new storage.Record) ([]keyChange, error) {
-	diffs := make([]keyChange, len(c.indexes))
+// from old to new; either may be empty (ID 0). They are valid until the next
+// write.
+func (c *coll) diffKeys(s *scratch, old, new storage.Record) ([]keyChange, error) {
+	diffs := s.changes(len(c.indexes))
 	for i, x := range c.indexes {
 		d := &diffs[i]
+		d.add, d.remove, d.multikey = nil, nil, 0
 		var err error
 		if new.ID != 0 {
-			if d.add, d.multikey, err = x.maker.Keys(nil, new); err != nil {
+			if d.add, d.multikey, err = x.maker.Keys(d.added[:0], new); err != nil {
 				return nil, err
 			}
+			d.added = d.add
 		}
 		if old.ID != 0 {
-			if d.remove, _, err = x.maker.Keys(nil, old); err != nil {
+			if d.remove, _, err = x.maker.Keys(d.removed[:0], old); err != nil {
 				return nil, err
 			}
+			d.removed = d.remove
 		}
 		d.normalize()
 	}
@@ -120,13 +148,13 @@ func (c *coll) put(id storage.RecordID, stored string) {
 	}
 	c.size += int64(len(storedDoc(stored)))
 	c.lastID = max(c.lastID, id)
-	c.change.dirty = append(c.change.dirty, id)
+	c.change.touch(id)
 }
 
 // drop removes a record whose index entries are gone.
 func (c *coll) drop(id storage.RecordID) {
 	if old, ok := c.records.Delete(id); ok {
 		c.size -= int64(len(storedDoc(old)))
-		c.change.dirty = append(c.change.dirty, id)
+		c.change.touch(id)
 	}
 }
