@@ -40,6 +40,7 @@ func runCreateIndexes(c *Call) error {
 	if ns == oplogNS {
 		return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create an index on the oplog")
 	}
+	defer c.prepareIndexes(ns, given)()
 	var before, after int
 	var created bool
 	err = c.update(func(tx storage.Tx) error {
@@ -55,6 +56,57 @@ func runCreateIndexes(c *Call) error {
 		c.reply.String("note", "all indexes already exist")
 	}
 	return c.wait()
+}
+
+// prepareIndexes has the engine read the records for the indexes that seem to
+// be missing, while others write. What cannot be prepared, for whatever
+// reason, is created without, and that tells the reason.
+func (c *Call) prepareIndexes(ns storage.Namespace, given []value.Doc) (release func()) {
+	var releases []func()
+	release = func() {
+		for _, r := range releases {
+			r()
+		}
+	}
+	engine, ok := c.svc.engine.(storage.IndexPreparer)
+	if !ok || c.transaction() != nil {
+		return release
+	}
+	target, specs := c.missingIndexes(ns, given)
+	for _, spec := range specs {
+		if r, err := engine.PrepareIndex(c.ctx, target, spec.Stored()); err == nil {
+			releases = append(releases, r)
+		}
+	}
+	return release
+}
+
+// missingIndexes are the indexes to be made, as far as can be told from the
+// latest state, and the collection that will carry them.
+func (c *Call) missingIndexes(ns storage.Namespace, given []value.Doc) (target storage.Namespace, missing []*index.Spec) {
+	_ = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			return err
+		}
+		var specs []*index.Spec
+		if target, specs, err = c.parseIndexes(coll.Info(), given); err != nil {
+			return err
+		}
+		if coll, err = tx.Collection(target); err != nil {
+			return err
+		}
+		if err := c.svc.memory.admitEntries(coll.Count() * int64(len(specs))); err != nil {
+			return err
+		}
+		for _, spec := range specs {
+			if index.Conflict(metaOf(coll.Info()).indexes, spec, target.String()) == nil {
+				missing = append(missing, spec)
+			}
+		}
+		return nil
+	})
+	return target, missing
 }
 
 // createIndexes adds the indexes that do not exist yet: all or none.

@@ -75,6 +75,15 @@ type Sharer interface {
 	UpdateShared(ctx context.Context, fn func(Tx) error) error
 }
 
+// IndexPreparer is an engine that can do most of the work of a CreateIndex
+// beforehand, while others write.
+type IndexPreparer interface {
+	// PrepareIndex reads the records as they are now. A CreateIndex with the
+	// same specification that comes before release is called has only to take
+	// up what has changed since. An error says nothing of how that will end.
+	PrepareIndex(ctx context.Context, ns Namespace, spec IndexSpec) (release func(), err error)
+}
+
 // EngineStats are totals since open, and sizes now.
 type EngineStats struct {
 	Name          string // "bunt"

@@ -52,15 +52,16 @@ type Options struct {
 
 // Engine is a storage.Engine over BuntDB.
 type Engine struct {
-	opts    Options
-	dir     *os.File // the locked lock file
-	root    atomic.Pointer[root]
-	writer  chan struct{} // holds one token: the right to write
-	shared  sharedQueue
-	log     *journal // guarded by writer
-	sync    *syncer
-	scratch scratch // guarded by writer
-	locks   locks
+	opts     Options
+	dir      *os.File // the locked lock file
+	root     atomic.Pointer[root]
+	writer   chan struct{} // holds one token: the right to write
+	shared   sharedQueue
+	log      *journal // guarded by writer
+	sync     *syncer
+	scratch  scratch // guarded by writer
+	locks    locks
+	prepared preparations
 
 	commits      atomic.Int64
 	snapshots    atomic.Int64

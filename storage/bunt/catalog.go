@@ -155,7 +155,7 @@ func (t *tx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 	if err != nil {
 		return err
 	}
-	x, err := buildIndex(t.ctx, c.info.Namespace, spec.Name, maker, c.frozenRecords())
+	x, err := t.build(c, spec, maker)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func isOld(begin []byte) bool {
 // oldGroup reads the commands of one transaction.
 func (s *scanner) oldGroup() (h head, err error) {
 	var raw []byte // the marker's value
-	var n, sum, want uint64
+	var n, sum uint64
 	s.ops = s.ops[:0]
 	for raw == nil || n < uint64(h.ops) {
 		del, err := s.command()
@@ -57,7 +57,7 @@ func (s *scanner) oldGroup() (h head, err error) {
 			return h, errDamaged
 		default:
 			raw = bytes.Clone(s.value)
-			h, want, _ = parseOldMarker(raw, s.nonce)
+			h, _, _ = parseOldMarker(raw, s.nonce)
 		}
 	}
 	h, want, ok := parseOldMarker(raw, s.nonce)
