@@ -21,6 +21,8 @@ func refusedCommands() []command {
 		{name: "setAuditConfig", run: runAuditConfig, flags: adminOnly, action: "auditConfigure", on: onCluster, help: "refused: there is no auditing"},
 		{name: "analyzeShardKey", run: notStandalone("analyzeShardKey"), flags: adminOnly, action: "analyzeShardKey", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "configureQueryAnalyzer", run: notStandalone("configureQueryAnalyzer"), flags: adminOnly, action: "configureQueryAnalyzer", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "setQuerySettings", run: runQuerySettings, flags: adminOnly, action: "querySettings", on: onCluster, help: "refused: not a cluster"},
+		{name: "removeQuerySettings", run: runQuerySettings, flags: adminOnly, action: "querySettings", on: onCluster, help: "refused: not a cluster"},
 		{name: "cleanupOrphaned", run: runNotSharded, flags: adminOnly, action: "cleanupOrphaned", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "getShardMap", run: runNotSharded, flags: adminOnly, action: "getShardMap", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "getShardVersion", run: runNotSharded, flags: adminOnly, action: "getShardVersion", on: onCluster, help: "refused: not a sharded cluster"},
@@ -86,6 +88,12 @@ func notStandalone(name string) func(*Call) error {
 	return func(*Call) error {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "'%s' is not supported on a standalone mongod", name)
 	}
+}
+
+// runQuerySettings refuses settings for shapes of queries, which members of a
+// cluster keep among them. Of one server, index filters limit the indexes.
+func runQuerySettings(c *Call) error {
+	return mongoerr.Newf(mongoerr.IllegalOperation, "%s cannot be run on standalones", c.cmd.name)
 }
 
 func runNotSharded(*Call) error {

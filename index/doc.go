@@ -19,8 +19,10 @@
 //	Geo2D      the geohash of the point, as 8 bytes of binary data
 //	Sphere     the number of an S2 cell that covers part of the shape
 //
-// Keys cannot be turned back into values (a collation loses them); where
-// values are wanted, [Spec.KeyValues] computes them from the document.
+// Behind the key of an index of ordinary fields without a collation stands a
+// tail with what the order does not tell ([value.KeyTail]), so that
+// [Spec.EntryValue] reads the values back. Other keys cannot be turned back
+// into values; [Spec.KeyValues] computes them from the document.
 //
 // # Internal indexes
 //
