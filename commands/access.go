@@ -48,7 +48,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 			a.filtered = true
 		}
 		if a.plan, err = plan.Make(&pq, pc); err == nil {
-			a.distinct(&pq, pc, q.distinct)
+			a.distinct(&pq, pc, q)
 		}
 		return err
 	})

@@ -401,7 +401,7 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 		return c.explainSeries(r, info, &l, a.Hint, verbosity)
 	}
 	e := &explained{c: c, ns: r.ns, info: info, exec: r.exec, verbosity: verbosity}
-	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, hint: a.Hint, collator: r.exec.env.Collation}
+	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, distinct: l.Distinct, grouped: true, hint: a.Hint, collator: r.exec.env.Collation}
 	if e.query.matcher == nil {
 		if e.query.matcher, err = match.Compile(l.Filter, match.Options{Collation: e.query.collator}); err != nil {
 			return err

@@ -11,11 +11,11 @@ import (
 // there are, not on how many documents.
 
 // distinct turns the access into such a scan, if one of the plans can.
-func (a *access) distinct(pq *plan.Query, pc *plan.Collection, path string) {
-	if path == "" || pq.Needs == nil {
+func (a *access) distinct(pq *plan.Query, pc *plan.Collection, q *readQuery) {
+	if q.distinct == "" || pq.Needs == nil {
 		return
 	}
-	if p := plan.Distinct(pq, pc, a.plan, path); p != nil {
+	if p := plan.Distinct(pq, pc, a.plan, q.distinct, !q.grouped); p != nil {
 		a.plan = p
 	}
 }

@@ -25,6 +25,7 @@ type readQuery struct {
 	nearAll    bool           // of a $near all are wanted, whatever the limit
 	fields     []string       // that the result is made of; nil: whole documents
 	distinct   string         // the path whose distinct values will do, "": all documents
+	grouped    bool           // they are to be grouped: arrays are values
 	collator   value.Collator // of the operation
 	scope      *expr.Scope
 	meta       []expr.MetaKind // wanted of each document, beside what matching leaves

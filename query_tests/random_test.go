@@ -186,7 +186,8 @@ func outcome(reply value.Doc, sorted bool) string {
 	}
 	var out []string
 	for _, d := range batch(reply) {
-		out = append(out, fmt.Sprintf("%s %x", d, value.Marshal(nil, value.Document(ordered(d)))))
+		d = ordered(d)
+		out = append(out, fmt.Sprintf("%s %x", d, value.Marshal(nil, value.Document(d))))
 	}
 	if !sorted {
 		slices.Sort(out)
@@ -200,7 +201,22 @@ func distinctOutcome(reply value.Doc) string {
 	if code, _ := failure(reply); code != 0 {
 		return fmt.Sprint("error ", code)
 	}
-	values := slices.Collect(reply.Lookup("values").Doc().Values())
+	return keysOf(slices.Collect(reply.Lookup("values").Doc().Values()))
+}
+
+// groupOutcome is which groups an aggregation found.
+func groupOutcome(reply value.Doc) string {
+	if code, _ := failure(reply); code != 0 {
+		return fmt.Sprint("error ", code)
+	}
+	var values []value.Value
+	for _, d := range batch(reply) {
+		values = append(values, d.Lookup("_id"))
+	}
+	return keysOf(values)
+}
+
+func keysOf(values []value.Value) string {
 	slices.SortFunc(values, value.Compare)
 	var keys []byte
 	for _, v := range values {
@@ -280,6 +296,14 @@ func TestIndexesChangeNothing(t *testing.T) {
 				filter = value.EmptyDoc
 			}
 			key := value.String(genPath(t))
+			groups := func(coll string) string {
+				pipeline := value.NewArray(value.Document(value.NewDoc("$match", value.Document(filter))),
+					value.Document(value.NewDoc("$group", value.Document(value.NewDoc("_id", value.String("$"+key.Str()))))))
+				return groupOutcome(s.send(value.NewDoc("aggregate", value.String(coll), "pipeline", pipeline, "cursor", value.Document(value.EmptyDoc))))
+			}
+			if want, got := groups(plain), groups(indexed); got != want {
+				t.Fatalf("groups by %s of %s\nindexes %v\ngot  %s\nwant %s", key, filter, specs, got, want)
+			}
 			distinct := func(coll string) string {
 				return distinctOutcome(s.send(value.NewDoc("distinct", value.String(coll), "key", key, "query", value.Document(filter))))
 			}

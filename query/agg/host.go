@@ -59,6 +59,7 @@ type Request struct {
 	Limit     int64          // no more documents are needed, 0: no limit; with Sort only if the host sorts
 	Fields    []string       // the only fields that are needed, nil: all
 	Hint      value.Value    // index hint of the command
+	Distinct  string         // of documents with equal values at this path the first is enough; "": all are wanted
 	Near      *Near          // documents by distance; the host sets the metadata
 	Sample    int64          // so many random documents will do, 0: no sample
 	RecordID  bool           // MetaRecordID of the documents is wanted

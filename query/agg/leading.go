@@ -21,6 +21,9 @@ type Leading struct {
 	Sample  int64     // 0: none
 	Fields  []string  // fields that are needed of the documents, sorted; nil: all
 
+	// Distinct is the path by which the documents are grouped, if the first of
+	// each group is enough; "" if it is not.
+	Distinct string
 	RecordID bool // a stage asks for MetaRecordID
 
 	matches int // stages that Filter stands for
@@ -48,6 +51,9 @@ func (p *Pipeline) Leading() Leading {
 		}
 	}
 	l.Fields = p.fields()
+	if l.geo == nil {
+		l.Distinct = l.grouped(rest)
+	}
 	l.RecordID = p.readsRecordID()
 	return l
 }
@@ -77,6 +83,37 @@ func (p *Pipeline) leadingOrder(l *Leading, rest []stage) {
 	case *sampleStage:
 		l.Sample = s.size
 	}
+}
+
+// grouped finds a $group that needs but the first document of each group: it
+// only tells which groups there are, or takes the first of them in the order
+// of a sort that begins with what it groups by.
+func (l *Leading) grouped(rest []stage) string {
+	if l.sortAt >= 0 {
+		if rest = rest[1:]; l.Limit > 0 {
+			return ""
+		}
+	}
+	if len(rest) == 0 {
+		return ""
+	}
+	g, ok := rest[0].(*groupStage)
+	if !ok {
+		return ""
+	}
+	path, ok := g.id.FieldPath()
+	if !ok || l.sortAt < 0 && len(g.fields) > 0 {
+		return ""
+	}
+	if first, _ := l.Sort.First(); l.sortAt >= 0 && first != path {
+		return ""
+	}
+	for _, a := range g.fields {
+		if a.op != "$first" {
+			return ""
+		}
+	}
+	return path
 }
 
 // fields lists the fields that the pipeline needs, nil if it needs all.
@@ -117,7 +154,7 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 func (l *Leading) request(db, coll string, o Options) Request {
 	return Request{
 		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
-		Fields: l.Fields, Near: l.Near, Sample: l.Sample, RecordID: l.RecordID, Collation: o.Collation,
+		Fields: l.Fields, Distinct: l.Distinct, Near: l.Near, Sample: l.Sample, RecordID: l.RecordID, Collation: o.Collation,
 	}
 }
 

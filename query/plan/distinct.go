@@ -1,28 +1,41 @@
 package plan
 
+import "slices"
+
 // Distinct returns the plan, of those that were considered, that can find the
 // distinct values at a path by skipping from one to the next, made ready for
 // it; nil if there is none. Entries must tell the matching records exactly.
-func Distinct(q *Query, coll *Collection, chosen *Plan, path string) *Plan {
+// With elements, of arrays their elements are the values.
+func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bool) *Plan {
 	if q.Collation != nil || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil
 	}
-	if chosen.Type == CollScan && chosen.Exact && q.Hint.IsZero() {
-		return distinctWhole(coll, path)
+	if chosen.Type == CollScan && chosen.Exact && q.Hint.IsZero() && q.Sort.IsEmpty() {
+		p := distinctWhole(coll, path, elements)
+		if p == nil || !p.suffices(q, path, elements) {
+			return nil
+		}
+		return p
 	}
 	for _, p := range append([]*Plan{chosen}, chosen.Rejected...) {
-		if i := p.distinctField(path); i >= 0 && p.Exact {
+		if i := p.distinctField(path); i >= 0 && p.Exact && (p.Sorted || q.Sort.IsEmpty()) && p.suffices(q, path, elements) {
 			return p.distinct(i)
 		}
 	}
 	return nil
 }
 
+// suffices tells whether the plan's keys have all that is wanted of the first
+// entry of each value.
+func (p *Plan) suffices(q *Query, path string, elements bool) bool {
+	return !slices.ContainsFunc(q.Needs, func(need string) bool { return !p.Index.tells(need) && !(elements && need == path) })
+}
+
 // distinctWhole scans the index with the fewest fields of those that begin
-// with the path.
-func distinctWhole(coll *Collection, path string) (best *Plan) {
+// with the path. Where a missing field is a value too, it must have an entry.
+func distinctWhole(coll *Collection, path string, elements bool) (best *Plan) {
 	for _, x := range coll.Indexes {
-		if x.Hidden || x.Partial != nil || x.Sparse && len(x.Fields) > 1 || x.Fields[0].Path != path {
+		if x.Hidden || x.Partial != nil || x.Sparse && (!elements || len(x.Fields) > 1) || x.Fields[0].Path != path {
 			continue
 		}
 		p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Exact: true}
