@@ -65,3 +65,50 @@ func BenchmarkLookupWithPipeline10k(b *testing.B) {
 		s.ok(`{createIndexes: "orders", indexes: [{key: {customer: 1}, name: "c"}]}`)
 	}, "orders", `[{$lookup: {from: "orders", let: {c: "$customer"}, pipeline: [{$match: {$expr: {$eq: ["$customer", "$$c"]}}}, {$project: {amount: 1}}], as: "r"}}, {$match: {r: -1}}]`)
 }
+
+// A document costs few allocations, and no more among many documents.
+func TestAllocationsPerDocument(t *testing.T) {
+	s := newServer(t)
+	s.insertDocs("few", sales(2_000))
+	s.insertDocs("many", sales(12_000))
+	s.ok(`{createIndexes: "many", indexes: [{key: {customer: 1}, name: "c"}]}`)
+	for _, c := range []struct {
+		pipeline string
+		most     float64 // allocations per document
+	}{
+		{`[{$match: {status: "A"}}, {$match: {v: 1}}]`, 0.1},
+		{`[{$match: {status: "A"}}, {$project: {store: 1, v: {$multiply: ["$amount", "$quantity"]}}}, {$match: {v: {$lt: -1}}}]`, 2.5},
+		{`[{$match: {status: "A"}}, {$group: {_id: "$store", total: {$sum: "$quantity"}, mean: {$avg: "$amount"}}}]`, 0.1},
+		{`[{$sort: {amount: -1}}, {$limit: 10}]`, 0.1},
+		{`[{$lookup: {from: "many", localField: "customer", foreignField: "customer", as: "r"}}, {$match: {r: -1}}]`, 30},
+	} {
+		allocations := func(coll string) float64 {
+			command := value.NewDoc("aggregate", value.String(coll), "pipeline", doc(`{p: `+c.pipeline+`}`).Lookup("p"), "cursor", value.Document(value.EmptyDoc))
+			return testing.AllocsPerRun(2, func() { s.send(context.Background(), "test", command) })
+		}
+		if n := (allocations("many") - allocations("few")) / 10_000; n > c.most {
+			t.Errorf("%s: %.2f allocations per document, want %.2f at most", c.pipeline, n, c.most)
+		}
+	}
+}
+
+func BenchmarkSortLimit1M(b *testing.B) {
+	benchmarkPipeline(b, func(s *server) {
+		for range 10 {
+			docs := sales(100_000)
+			for i, d := range docs {
+				docs[i] = value.NewDoc("amount", d.Lookup("amount"), "store", d.Lookup("store"))
+			}
+			s.insertDocs("c", docs)
+		}
+	}, "c", `[{$sort: {amount: -1}}, {$limit: 10}]`)
+}
+
+func BenchmarkSeriesGroupByHour(b *testing.B) {
+	benchmarkPipeline(b, func(s *server) { s.fill("ts") }, "ts", `[{$group: {_id: {$dateTrunc: {date: "$t", unit: "hour"}}, hi: {$max: "$x"}, n: {$sum: 1}}}]`)
+}
+
+// BenchmarkSeriesGroupUnpacked is the same with what buckets do not tell.
+func BenchmarkSeriesGroupUnpacked(b *testing.B) {
+	benchmarkPipeline(b, func(s *server) { s.fill("ts") }, "ts", `[{$group: {_id: {$hour: "$t"}, hi: {$max: "$x"}, n: {$sum: 1}}}]`)
+}

@@ -135,6 +135,16 @@ func TestSpilling(t *testing.T) {
 		s.fails(292, "c", p, `allowDiskUse: false`)
 	}
 	s.fails(5643011, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {n: {$sum: 1}}}}]`, `allowDiskUse: false`)
+	// A partition goes to disk, and is read from there for each operator.
+	window := `[{$setWindowFields: {partitionBy: {$lt: ["$_id", 2500]}, sortBy: {_id: 1}, output: {n: {$sum: "$k", window: {documents: [-1, 0]}}, first: {$first: "$_id"}, rank: {$rank: {}}}}}, {$sort: {_id: 1}}, {$project: {n: 1, first: 1, rank: 1}}]`
+	docs := s.aggregate("c", window)
+	if len(docs) != 3000 {
+		t.Fatal(len(docs))
+	}
+	s.same(window, []value.Doc{docs[0], docs[2499], docs[2500], docs[2999]}, list(`[{_id: 0, n: 0, first: 0, rank: NumberLong("1")~}, {_id: 2499, n: 197, first: 0, rank: NumberLong("2500")~},
+		{_id: 2500, n: 0, first: 2500, rank: NumberLong("1")~}, {_id: 2999, n: 197, first: 2500, rank: NumberLong("500")~}]`))
+	// What the operators calculate with has to fit.
+	s.fails(5414201, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {n: {$first: "$s"}}}}]`)
 	got := s.aggregate("c", sorted)
 	if len(got) != 3000 || got[0].Lookup("_id").Int32() != 99 || got[2999].Lookup("_id").Int32() != 2900 {
 		t.Error(len(got), got[0])

@@ -60,7 +60,7 @@ func (st *Stats) append(b *value.Builder, s stage) {
 		b.Bool("usedDisk", st.UsedDisk)
 		b.Int64("spills", st.Spills)
 		b.Int64("spilledDataStorageSize", st.SpillBytes)
-	case *groupStage, *bucketAutoStage, *facetStage:
+	case *groupStage, *bucketAutoStage, *facetStage, *windowStage:
 		b.Bool("usedDisk", st.UsedDisk)
 		b.Int64("spills", st.Spills)
 		b.Int64("spilledDataStorageSize", st.SpillBytes)

@@ -176,7 +176,7 @@ func (s *windowStage) effect() effect { return effect{opaque: true} }
 // windowPartition is one partition while it is computed.
 type windowPartition struct {
 	x     *Exec
-	docs  []value.Doc
+	docs  windowDocs
 	metas []expr.Meta
 	times []value.Value // values of a single sortBy field
 }
@@ -202,7 +202,7 @@ type windowIterator struct {
 }
 
 func (it *windowIterator) Next() (value.Doc, error) {
-	for it.part == nil || it.i >= len(it.part.docs) {
+	for it.part == nil || it.i >= it.part.docs.len() {
 		more, err := it.read()
 		if err != nil || !more {
 			return nil, err
@@ -211,7 +211,10 @@ func (it *windowIterator) Next() (value.Doc, error) {
 			return nil, err
 		}
 	}
-	d := it.part.docs[it.i]
+	d, err := it.part.docs.at(it.i)
+	if err != nil {
+		return nil, err
+	}
 	for k, o := range it.s.outputs {
 		d = setPathEach(d, strings.Split(o.path, "."), it.results[k][it.i])
 	}
@@ -220,7 +223,12 @@ func (it *windowIterator) Next() (value.Doc, error) {
 	return d, it.x.tick()
 }
 
-func (it *windowIterator) Close() { it.src.Close() }
+func (it *windowIterator) Close() {
+	it.src.Close()
+	if it.part != nil {
+		it.part.docs.close()
+	}
+}
 
 // pull reads a document and the key of its partition.
 func (it *windowIterator) pull() error {
@@ -254,26 +262,28 @@ func (it *windowIterator) read() (bool, error) {
 	if it.next == nil {
 		return false, nil
 	}
-	it.part, it.i = &windowPartition{x: it.x}, 0
+	if it.part != nil {
+		it.part.docs.close()
+	}
+	it.part, it.i = &windowPartition{x: it.x, docs: windowDocs{x: it.x, owner: it.s}}, 0
 	it.key = append(it.key[:0], it.nextKey...)
-	size := int64(0)
 	for it.next != nil && string(it.key) == string(it.nextKey) {
 		if err := it.part.add(it.s, it.next, it.meta); err != nil {
 			return false, err
-		}
-		size += int64(len(it.next)) + 96
-		if limit := it.x.limit(it.x.Limits.Window); size > limit && !it.x.AllowDiskUse {
-			return false, mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", size, limit)
 		}
 		if err := it.pull(); err != nil {
 			return false, err
 		}
 	}
+	it.part.docs.complete()
 	return true, nil
 }
 
 func (pt *windowPartition) add(s *windowStage, d value.Doc, m expr.Meta) error {
-	pt.docs, pt.metas = append(pt.docs, d), append(pt.metas, m)
+	if err := pt.docs.add(d); err != nil {
+		return err
+	}
+	pt.metas = append(pt.metas, m)
 	if len(s.sortBy) != 1 {
 		return nil
 	}
@@ -282,8 +292,9 @@ func (pt *windowPartition) add(s *windowStage, d value.Doc, m expr.Meta) error {
 	if !part.meta {
 		v = expressionPath(d, part.p.Parts())
 	}
+	v, err := pt.docs.keep(v)
 	pt.times = append(pt.times, v)
-	return nil
+	return err
 }
 
 // expressionPath reads a path as an expression does: through arrays it

@@ -194,18 +194,18 @@ type span struct{ from, to int }
 func (w *windowBounds) span(pt *windowPartition, i int) (span, error) {
 	switch {
 	case w.whole():
-		return span{0, len(pt.docs)}, nil
+		return span{0, pt.docs.len()}, nil
 	case w.ranged:
 		return w.rangeSpan(pt, i)
 	}
-	s := span{0, len(pt.docs)}
+	s := span{0, pt.docs.len()}
 	if w.lower.kind != boundUnbounded {
 		n, _ := w.lower.by.AsInt64()
 		s.from = max(i+int(n), 0)
 	}
 	if w.upper.kind != boundUnbounded {
 		n, _ := w.upper.by.AsInt64()
-		s.to = min(i+int(n)+1, len(pt.docs))
+		s.to = min(i+int(n)+1, pt.docs.len())
 	}
 	return s, nil
 }

@@ -10,14 +10,20 @@ import (
 
 // inputs evaluates the argument on every document.
 func (f *windowFunction) inputs(pt *windowPartition) ([]value.Value, error) {
-	in := make([]value.Value, len(pt.docs))
-	for i, d := range pt.docs {
+	in := make([]value.Value, pt.docs.len())
+	for i := range in {
+		d, err := pt.docs.at(i)
+		if err != nil {
+			return nil, err
+		}
 		pt.x.Env.Meta = pt.metas[i]
 		v, err := f.arg.Eval(pt.x.Env, d)
 		if err != nil {
 			return nil, err
 		}
-		in[i] = v
+		if in[i], err = pt.docs.keep(v); err != nil {
+			return nil, err
+		}
 	}
 	return in, nil
 }
@@ -35,8 +41,12 @@ func (f *windowFunction) fed(pt *windowPartition) (func(acc accumulate.Accumulat
 	if f.acc.sortBy == nil {
 		return func(acc accumulate.Accumulator, i int) error { return acc.Add(in[i]) }, nil
 	}
-	keys := make([][]byte, len(pt.docs))
-	for i, d := range pt.docs {
+	keys := make([][]byte, pt.docs.len())
+	for i := range keys {
+		d, err := pt.docs.at(i)
+		if err != nil {
+			return nil, err
+		}
 		pt.x.Env.Meta = pt.metas[i]
 		if keys[i], err = f.acc.sortBy.appendKey(nil, pt.x.Env, d, pt.x.Env.Collation); err != nil {
 			return nil, err
@@ -58,10 +68,10 @@ func evalAccumulator(f *windowFunction, pt *windowPartition) ([]value.Value, err
 	if out, done, err := slidingSum(f, pt); done || err != nil {
 		return out, err
 	}
-	out := make([]value.Value, len(pt.docs))
+	out := make([]value.Value, pt.docs.len())
 	var acc accumulate.Accumulator
 	have := span{-1, -1}
-	for i := range pt.docs {
+	for i := range out {
 		w, err := f.bounds.span(pt, i)
 		if err != nil {
 			return nil, err
@@ -104,7 +114,7 @@ func slidingSum(f *windowFunction, pt *windowPartition) (out []value.Value, done
 	if f.bounds.lower.kind == boundUnbounded || f.op != "$sum" && f.op != "$avg" && f.op != "$count" {
 		return nil, false, nil
 	}
-	in := make([]value.Value, len(pt.docs))
+	in := make([]value.Value, pt.docs.len())
 	for i := range in {
 		in[i] = value.Int32(1)
 	}
@@ -202,9 +212,9 @@ func evalFirstLast(f *windowFunction, pt *windowPartition) ([]value.Value, error
 }
 
 func evalRank(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	out := make([]value.Value, len(pt.docs))
+	out := make([]value.Value, pt.docs.len())
 	rank, dense := int64(0), int64(0)
-	for i := range pt.docs {
+	for i := range out {
 		if i == 0 || value.CompareWith(nullIfMissing(pt.times[i]), nullIfMissing(pt.times[i-1]), pt.x.Env.Collation) != 0 {
 			rank = int64(i + 1)
 			dense++
