@@ -79,6 +79,9 @@ func (s *Service) execute(c *Call) error {
 	c.op.begin(c)
 	s.ops.add(c.op)
 	defer s.ops.remove(c.op)
+	if e := s.Verbose(LogCommand, 2); e != nil {
+		e.Str("db", c.DB).RawJSON("commandArgs", []byte(c.op.body.JSON())).Msg("About to run the command")
+	}
 	err := s.inSession(c)
 	c.took = s.real.Now().Sub(c.began)
 	s.metrics.latency.of(c.cmd).observe(c.took)
@@ -119,6 +122,7 @@ func (s *Service) gate(c *Call) error {
 		return err
 	}
 	if err := c.authorize(); err != nil {
+		s.Verbose(LogAccess, 1).Str("command", cmd.name).Str("db", c.DB).Str("user", c.userName()).Err(err).Msg("Checking authorization failed")
 		return err
 	}
 	if err := s.applySettings(c); err != nil {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type parameter struct {
 	runtime  bool // may be set while running
 	check    func(v value.Value) (value.Value, error)
 	onChange func(s *Service, v value.Value)
+	read     func(s *Service) value.Value // nil: the value that was set
 }
 
 // parameters holds the current values; reads take no lock.
@@ -78,9 +80,16 @@ func parseParameter(kind value.Kind, text string) value.Value {
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return value.Double(f)
 		}
+	case value.KindDocument:
+		if d, err := value.ParseJSON(bareName.ReplaceAllString(text, `$1"$2":`)); err == nil {
+			return value.Document(d)
+		}
 	}
 	return value.String(text)
 }
+
+// bareName is a key without quotes, as people write them on the command line.
+var bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z]\w*)\s*:`)
 
 // set checks and stores a value. The caller holds no lock.
 func (p *parameters) set(line *parameter, v value.Value) error {
@@ -99,7 +108,12 @@ func (p *parameters) set(line *parameter, v value.Value) error {
 }
 
 // value returns the current value of a parameter of the table.
-func (p *parameters) value(name string) value.Value { return *p.values[name].Load() }
+func (p *parameters) value(name string) value.Value {
+	if read := p.lines[name].read; read != nil {
+		return read(p.svc)
+	}
+	return *p.values[name].Load()
+}
 
 func (p *parameters) int(name string) int64 { return p.value(name).TruncInt64() }
 func (p *parameters) bool(name string) bool { return p.value(name).Truthy() }

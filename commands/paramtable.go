@@ -21,7 +21,7 @@ func parameterTable() []parameter {
 			s.monitor.ParametersChanged()
 		}
 	}
-	return []parameter{
+	return append(logParameters(), []parameter{
 		boolean("ttlMonitorEnabled", true, true),
 		sleep,
 		boolean("ttlMonitorBatchDeletes", true, true),
@@ -52,7 +52,6 @@ func parameterTable() []parameter {
 		boolean("notablescan", false, true),
 		boolean("enableTestCommands", false, false),
 		boolean("quiet", false, true),
-		integer("logLevel", 0, 0, 5),
 		integer("syncdelay", 60, 0, 1<<20),
 		integer("scramIterationCount", 10000, 5000, math.MaxInt32),
 		integer("scramSHA256IterationCount", 15000, 5000, math.MaxInt32),
@@ -72,7 +71,7 @@ func parameterTable() []parameter {
 			name: "featureCompatibilityVersion", check: checkString("featureCompatibilityVersion"),
 			initial: value.Document(value.NewDoc("version", value.String("8.0"))),
 		},
-	}
+	}...)
 }
 
 // checkMechanisms reads the list of mechanisms, also as comma-separated

@@ -121,10 +121,12 @@ func (s *Service) observe(c *Call, reply value.Doc, err error) {
 	took := c.took - c.counts.waited
 	setting := s.profiler.of(c.DB)
 	slow := took.Milliseconds() >= s.profiler.slowMS.Load()
-	if setting.level == 0 && setting.filter == nil && !slow {
+	told := s.tellsOf(c)
+	if setting.level == 0 && setting.filter == nil && !slow && !told {
 		return
 	}
-	if setting.filter == nil && setting.level < 2 && !(slow && s.profiler.sampled()) {
+	slow = slow && s.profiler.sampled()
+	if setting.filter == nil && setting.level < 2 && !slow && !told {
 		return
 	}
 	entry := c.profileEntry(reply, err, took)
@@ -132,7 +134,7 @@ func (s *Service) observe(c *Call, reply value.Doc, err error) {
 	if setting.filter != nil {
 		hit, _ = setting.filter.Match(expr.NewEnv(c.now), entry)
 	}
-	if hit {
+	if hit || told {
 		s.log.Info().Str("ns", entry.Lookup("ns").Str()).Int64("durationMillis", took.Milliseconds()).
 			RawJSON("attr", []byte(entry.JSON())).Msg("Slow query")
 	}

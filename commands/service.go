@@ -74,6 +74,7 @@ type Service struct {
 
 	real          clock.Clock // for what must not follow a test clock: cursors, sessions
 	params        *parameters
+	verbosity     *verbosity
 	auth          *auth.Manager
 	cursors       *cursorRegistry
 	sessions      *sessionRegistry
@@ -111,7 +112,7 @@ func New(o Options) (*Service, error) {
 		o.TempDir = os.TempDir()
 	}
 	s := &Service{
-		engine: o.Engine, clock: o.Clock, log: o.Log, options: o, start: o.Clock.Now(),
+		engine: o.Engine, clock: o.Clock, log: talkative(o.Log), verbosity: newVerbosity(), options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
 		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}

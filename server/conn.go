@@ -50,7 +50,11 @@ func (c *conn) stopReading() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
 // run serves until the client leaves, sends garbage, or the server stops.
 func (c *conn) run() {
 	c.srv.service.ConnectionOpened()
-	defer c.srv.service.ConnectionClosed()
+	c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Msg("Connection accepted")
+	defer func() {
+		c.srv.service.ConnectionClosed()
+		c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Msg("Connection ended")
+	}()
 	defer c.srv.service.CloseConn(c.client)
 	defer c.nc.Close()
 	defer c.cancel(errClientGone)

@@ -82,13 +82,8 @@ func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
 		out = zerolog.ConsoleWriter{Out: out, NoColor: !terminal}
 	}
 	level := zerolog.InfoLevel
-	switch {
-	case s.Quiet:
+	if s.Quiet {
 		level = zerolog.WarnLevel
-	case s.Verbose > 2:
-		level = zerolog.TraceLevel
-	case s.Verbose > 0:
-		level = zerolog.DebugLevel
 	}
 	return zerolog.New(zerolog.MultiLevelWriter(out, lines)).Level(level).With().Timestamp().Logger(), file, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,7 +37,7 @@ type serveCmd struct {
 	LogRotate    string   `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
 	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
 	Quiet        bool     `help:"Log warnings and errors only."`
-	Verbose      int      `name:"verbose" default:"0" help:"Log more; up to 5. Also -v, -vv, …"`
+	Verbose      int      `name:"verbose" default:"0" help:"Log more; up to 5, as the parameter logLevel. Also -v, -vv, …"`
 	Profile      int      `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
 	SlowMS       int64    `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
 	SlowSample   float64  `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
@@ -59,6 +60,9 @@ func (s *serveCmd) Run() error {
 	params, err := parseParameters(s.SetParameter)
 	if err != nil {
 		return err
+	}
+	if _, given := params["logLevel"]; !given && s.Verbose > 0 {
+		params["logLevel"] = strconv.Itoa(s.Verbose)
 	}
 	stop := make(chan struct{})
 	var once sync.Once

@@ -31,7 +31,25 @@ check('parameters', () => {
 check('log', () => {
   assert.ok(Array.isArray(admin.runCommand({ getLog: 'global' }).log));
   assert.ok(admin.runCommand({ getLog: '*' }).names.includes('startupWarnings'));
-  rejects(72, () => db.getLogComponents()); // the log has one level for all of its components
+});
+
+check('verbosity of the log', () => {
+  assert.equal(db.getLogComponents().verbosity, 0);
+  assert.equal(db.getLogComponents().storage.journal.verbosity, -1);
+  const lines = () => admin.runCommand({ getLog: 'global' }).log.filter(l => l.includes('noise'));
+  db.noise.findOne();
+  assert.equal(lines().length, 0);
+  db.setLogLevel(1, 'command');
+  assert.equal(db.getLogComponents().command.verbosity, 1);
+  db.noise.findOne();
+  assert.ok(lines().length > 0);
+  db.setLogLevel(-1, 'command');
+  const was = lines().length;
+  db.noise.findOne();
+  assert.equal(lines().length, was);
+  db.setLogLevel(2);
+  assert.equal(admin.runCommand({ getParameter: 1, logLevel: 1 }).logLevel, 2);
+  db.setLogLevel(0);
 });
 
 check('profiling', () => {
