@@ -109,6 +109,8 @@ func (s *Service) gate(c *Call) error {
 	switch {
 	case c.legacy && cmd.flags&handshake == 0:
 		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", cmd.name)
+	case len(c.sequences) > 0 && !takesSequences[cmd.name]:
+		return mongoerr.Newf(40472, "The %s command does not support document sequences.", cmd.name)
 	case c.DB == "":
 		return mongoerr.New(40571, "OP_MSG requests require a $db argument")
 	}
@@ -133,6 +135,10 @@ func (s *Service) gate(c *Call) error {
 	}
 	return s.openSession(c)
 }
+
+// takesSequences are the commands whose documents may come as sections of the
+// message of their own.
+var takesSequences = map[string]bool{"insert": true, "update": true, "delete": true, "bulkWrite": true}
 
 func unknownCommand(c *Call, name string) error {
 	if c.legacy {

@@ -7,9 +7,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/crc64"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -21,7 +24,8 @@ import (
 //	terminator
 //	blocks: {db, collection, EOF, CRC}, documents, terminator
 //
-// Blocks of several collections alternate; the last one of each says EOF.
+// Blocks of several collections alternate; the last one of each is empty and
+// says EOF and the CRC-64 (ECMA) of the collection's documents.
 const (
 	archiveMagic = 0x8199e26d
 	terminator   = 0xffffffff
@@ -33,12 +37,15 @@ type archive struct {
 	to    Runner
 	o     DumpOptions
 	colls map[string]*restored
+	crcs  map[string]hash.Hash64 // of the collections that have begun
 	sum   Result
 }
 
+var crcTable = crc64.MakeTable(crc64.ECMA)
+
 // RestoreArchive restores what mongodump --archive wrote, also with --gzip.
 func RestoreArchive(to Runner, r io.Reader, o DumpOptions) (Result, error) {
-	a := &archive{in: bufio.NewReaderSize(r, 1<<16), to: to, o: o, colls: map[string]*restored{}}
+	a := &archive{in: bufio.NewReaderSize(r, 1<<16), to: to, o: o, colls: map[string]*restored{}, crcs: map[string]hash.Hash64{}}
 	if head, _ := a.in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(a.in)
 		if err != nil {
@@ -57,6 +64,9 @@ func RestoreArchive(to Runner, r io.Reader, o DumpOptions) (Result, error) {
 		if !more {
 			break
 		}
+	}
+	if unended := slices.Sorted(maps.Keys(a.crcs)); len(unended) > 0 {
+		return a.sum, fmt.Errorf("the archive ends before the end of %s", strings.Join(unended, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.colls)) {
 		if err := a.colls[name].createIndexes(); err != nil {
@@ -135,7 +145,14 @@ func (a *archive) block() (bool, error) {
 		return false, errors.New("a block of the archive has no header")
 	}
 	name := head.Lookup("db").Str() + "." + head.Lookup("collection").Str()
-	source := &blockSource{a: a}
+	if a.crcs[name] == nil {
+		a.crcs[name] = crc64.New(crcTable)
+	}
+	source := &blockSource{a: a, crc: a.crcs[name]}
+	if head.Lookup("EOF").Truthy() {
+		delete(a.crcs, name)
+		return true, source.end(name, head.Lookup("CRC"))
+	}
 	c := a.colls[name]
 	if c == nil { // not wanted
 		return true, source.drain()
@@ -151,8 +168,21 @@ func (a *archive) block() (bool, error) {
 // blockSource is the documents of one block.
 type blockSource struct {
 	a    *archive
+	crc  hash.Hash64
 	n    int
 	done bool
+}
+
+// end reads the last block of a collection, and compares the sum of what
+// came before it. Archives of the first versions of mongodump have none.
+func (s *blockSource) end(name string, want value.Value) error {
+	if _, _, err := s.Next(); err != io.EOF {
+		return fmt.Errorf("%s: documents behind the collection's end", name)
+	}
+	if got := s.crc.Sum64(); want.IsNumber() && uint64(want.TruncInt64()) != got {
+		return fmt.Errorf("%s: the archive is damaged: the documents have CRC %016x, it says %016x", name, got, uint64(want.TruncInt64()))
+	}
+	return nil
 }
 
 // Next reads one document.
@@ -171,6 +201,7 @@ func (s *blockSource) Next() (value.Doc, int, error) {
 		s.done = true
 		return nil, s.n, io.EOF
 	}
+	_, _ = s.crc.Write(doc)
 	return doc, s.n, nil
 }
 
