@@ -2,6 +2,13 @@ package compat
 
 import "testing"
 
+// TestInstallShell puts the shell into the cache, also for the tests of the
+// documentation.
+func TestInstallShell(t *testing.T) {
+	need(t, "node", "npm")
+	nodeClients.path(t)
+}
+
 func TestMongoshEveryday(t *testing.T) {
 	t.Parallel()
 	s := start(t)

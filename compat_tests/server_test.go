@@ -30,8 +30,15 @@ func start(t *testing.T, flags ...string) *process {
 // startIn runs duskdb on the data in dir.
 func startIn(t *testing.T, dir string, flags ...string) *process {
 	t.Helper()
+	return startWith(t, nil, dir, flags...)
+}
+
+// startWith runs duskdb with more in its environment.
+func startWith(t *testing.T, env []string, dir string, flags ...string) *process {
+	t.Helper()
 	p := &process{dir: dir, done: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"--port", "0", "--dbpath", dir}, flags...)...)
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = &p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -57,6 +57,42 @@ static void crud(mongoc_client_t *client) {
   mongoc_collection_destroy(c);
 }
 
+/* A login over TLS with each mechanism, and one with a wrong password. */
+static bool login(const char *mechanism, const char *password, bson_error_t *e) {
+  mongoc_uri_t *uri = mongoc_uri_new(getenv("SECURE_URI"));
+  mongoc_uri_set_option_as_utf8(uri, MONGOC_URI_TLSCAFILE, getenv("CA_FILE"));
+  mongoc_uri_set_auth_mechanism(uri, mechanism);
+  mongoc_uri_set_password(uri, password);
+  mongoc_client_t *client = mongoc_client_new_from_uri(uri);
+  mongoc_collection_t *c = mongoc_client_get_collection(client, "c", "secure");
+  bool ok = insert(c, BCON_NEW("mechanism", BCON_UTF8(mechanism)), e);
+  mongoc_collection_destroy(c);
+  mongoc_client_destroy(client);
+  mongoc_uri_destroy(uri);
+  return ok;
+}
+
+static void secured(void) {
+  bson_error_t e = {0};
+  bool ok = login("SCRAM-SHA-256", "s3cret", &e) && login("SCRAM-SHA-1", "s3cret", &e);
+  report("TLS and SCRAM", ok && !login("SCRAM-SHA-256", "wrong", &e), &e);
+}
+
+static void compression(void) {
+  const char *names[] = {"snappy", "zlib", "zstd"};
+  for (int i = 0; i < 3; i++) {
+    bson_error_t e = {0};
+    mongoc_uri_t *uri = mongoc_uri_new(getenv("URI"));
+    mongoc_uri_set_compressors(uri, names[i]);
+    mongoc_client_t *client = mongoc_client_new_from_uri(uri);
+    mongoc_collection_t *c = mongoc_client_get_collection(client, "c", "z");
+    report(names[i], insert(c, BCON_NEW("compressor", BCON_UTF8(names[i])), &e), &e);
+    mongoc_collection_destroy(c);
+    mongoc_client_destroy(client);
+    mongoc_uri_destroy(uri);
+  }
+}
+
 static void expiry(mongoc_client_t *client) {
   bson_error_t e = {0};
   mongoc_collection_t *c = mongoc_client_get_collection(client, "c", "ttl");
@@ -77,6 +113,8 @@ int main(void) {
     return 1;
   }
   crud(client);
+  secured();
+  compression();
   expiry(client);
   puts("done");
   mongoc_client_destroy(client);

@@ -1,7 +1,10 @@
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.gte;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoWriteException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
@@ -21,12 +24,19 @@ import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.Updates;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.bson.Document;
 import org.bson.types.ObjectId;
 
@@ -49,6 +59,7 @@ public final class Driver {
     check("GridFS", Driver::gridfs);
     check("sessions", Driver::sessions);
     check("zlib compression", Driver::compression);
+    check("TLS and SCRAM", Driver::secured);
     check("expiry of a TTL index", Driver::ttlIndex);
     check("expiry of a time series", Driver::timeSeries);
     client.close();
@@ -152,6 +163,35 @@ public final class Driver {
       var c = z.getDatabase("java").getCollection("z");
       c.insertOne(new Document("text", text));
       same(text, c.find().first().getString("text"));
+    }
+  }
+
+  private static void secured() throws Exception {
+    KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+    trusted.load(null, null);
+    try (InputStream in = Files.newInputStream(Path.of(System.getenv("CA_FILE")))) {
+      trusted.setCertificateEntry("ca", CertificateFactory.getInstance("X.509").generateCertificate(in));
+    }
+    TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(trusted);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, factory.getTrustManagers(), null);
+    for (String mechanism : List.of("SCRAM-SHA-256", "SCRAM-SHA-1")) {
+      MongoClientSettings settings = MongoClientSettings.builder()
+          .applyConnectionString(new ConnectionString(System.getenv("SECURE_URI") + "&authMechanism=" + mechanism))
+          .applyToSslSettings(b -> b.context(context)).build();
+      try (MongoClient s = MongoClients.create(settings)) {
+        s.getDatabase("java").getCollection("secure").insertOne(new Document("_id", mechanism));
+      }
+    }
+    MongoClientSettings wrong = MongoClientSettings.builder()
+        .applyConnectionString(new ConnectionString(System.getenv("SECURE_URI").replace("s3cret", "wrong")))
+        .applyToSslSettings(b -> b.context(context)).build();
+    try (MongoClient s = MongoClients.create(wrong)) {
+      s.getDatabase("java").getCollection("secure").countDocuments();
+      throw new AssertionError("the wrong password was accepted");
+    } catch (MongoSecurityException e) {
+      same(true, e.getMessage().contains("Exception authenticating"));
     }
   }
 

@@ -73,7 +73,8 @@ async function main() {
     });
   });
 
-  for (const compressors of ['snappy', 'zlib']) {
+  const zstd = require('zlib').zstdCompress ? ['zstd'] : []; // since Node 22.15
+  for (const compressors of ['snappy', 'zlib', ...zstd]) {
     await check(`compression with ${compressors}`, async () => {
       const z = await MongoClient.connect(uri, { compressors });
       const text = 'expiry '.repeat(20000);
@@ -82,6 +83,18 @@ async function main() {
       await z.close();
     });
   }
+
+  await check('TLS and SCRAM', async () => {
+    for (const mechanism of ['SCRAM-SHA-256', 'SCRAM-SHA-1']) {
+      const s = await MongoClient.connect(process.env.SECURE_URI, { tlsCAFile: process.env.CA_FILE, authMechanism: mechanism });
+      await s.db('node').collection('secure').insertOne({ mechanism });
+      assert.equal((await s.db('node').command({ connectionStatus: 1 })).authInfo.authenticatedUsers[0].user, 'ada');
+      await s.close();
+    }
+    const wrong = new MongoClient(process.env.SECURE_URI.replace('s3cret', 'wrong'), { tlsCAFile: process.env.CA_FILE });
+    await rejects(18, () => wrong.connect());
+    await wrong.close();
+  });
 
   await check('flights: aggregate as computed here', async () => {
     const flights = JSON.parse(fs.readFileSync(`${process.env.DATASETS}/flights-5k.json`, 'utf8'));

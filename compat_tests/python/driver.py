@@ -101,6 +101,21 @@ def compression():
 
 
 @check
+def TLS_and_SCRAM():
+    for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-1"):
+        with pymongo.MongoClient(os.environ["SECURE_URI"], tlsCAFile=os.environ["CA_FILE"], authMechanism=mechanism) as s:
+            s["python"].secure.insert_one({"_id": mechanism})
+            assert s.admin.command("connectionStatus")["authInfo"]["authenticatedUsers"][0]["user"] == "ada"
+    wrong = os.environ["SECURE_URI"].replace("s3cret", "wrong")
+    with pymongo.MongoClient(wrong, tlsCAFile=os.environ["CA_FILE"]) as s:
+        try:
+            s["python"].secure.find_one()
+            raise AssertionError("the wrong password was accepted")
+        except OperationFailure as e:
+            assert e.code == 18, e
+
+
+@check
 def weather_by_month():
     sums = defaultdict(float)
     docs = []

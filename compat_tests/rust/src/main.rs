@@ -64,6 +64,18 @@ fn compression(uri: &str) -> Outcome {
     same(text.as_str(), back.get_str("text")?)
 }
 
+fn secured(uri: &str, ca: &str) -> Outcome {
+    for mechanism in ["SCRAM-SHA-256", "SCRAM-SHA-1"] {
+        let client = Client::with_uri_str(format!("{uri}&tlsCAFile={ca}&authMechanism={mechanism}"))?;
+        client.database("rust").collection::<Document>("secure").insert_one(doc! { "_id": mechanism }).run()?;
+    }
+    let wrong = uri.replace("s3cret", "wrong");
+    match Client::with_uri_str(format!("{wrong}&tlsCAFile={ca}"))?.database("rust").list_collection_names().run() {
+        Ok(_) => Err("the wrong password was accepted".into()),
+        Err(_) => Ok(()),
+    }
+}
+
 fn expiry(client: &Client) -> Outcome {
     let c = client.database("rust").collection::<Document>("ttl");
     let options = IndexOptions::builder().expire_after(Duration::from_secs(60)).build();
@@ -85,6 +97,7 @@ fn main() -> Outcome {
     check("errors", errors(&db));
     check("aggregation", aggregation(&db));
     check("compression", compression(&uri));
+    check("TLS and SCRAM", secured(&std::env::var("SECURE_URI")?, &std::env::var("CA_FILE")?));
     check("expiry", expiry(&client));
     println!("done");
     Ok(())
