@@ -19,40 +19,53 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// certificate makes a certificate for this machine that has signed itself:
-// a file for the server, with its key, and one for clients.
+// certificate makes a certificate for this machine: a file for the server,
+// with its key, and one with the authority that has signed it, for clients.
 func certificate(t *testing.T) (withKey, authority string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of the tests"}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	caKey, caDER := sign(t, ca, ca, nil)
+	key, der := sign(t, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}, ca, caKey)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	dir := t.TempDir()
 	withKey, authority = filepath.Join(dir, "server.pem"), filepath.Join(dir, "ca.pem")
+	block := func(kind string, b []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}) }
 	for path, content := range map[string][]byte{
-		withKey: append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), public...), authority: public,
+		withKey: append(block("PRIVATE KEY", private), block("CERTIFICATE", der)...), authority: block("CERTIFICATE", caDER),
 	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return withKey, authority
+}
+
+// sign makes a certificate with a new key; without a signer's key it signs
+// itself.
+func sign(t *testing.T, c, signer *x509.Certificate, with *ecdsa.PrivateKey) (*ecdsa.PrivateKey, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with == nil {
+		with = key
+	}
+	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
+	der, err := x509.CreateCertificate(rand.Reader, c, signer, key.Public(), with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, der
 }
 
 // secured starts a server that speaks TLS only and demands logins. It returns
