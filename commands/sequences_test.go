@@ -16,8 +16,7 @@ func TestDocumentSequences(t *testing.T) {
 		b := value.NewBuilder()
 		it := relaxed(body).Iter()
 		b.Raw(it.Rest()).String("$db", "test")
-		docs := func(yield func(value.Doc) bool) { yield(relaxed(doc)) }
-		out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: b.Doc(), Sequences: []Sequence{{ID: name, Docs: docs, Len: 1}}}, nil)
+		out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: b.Doc(), Sequences: []Sequence{{ID: name, Docs: relaxed(doc), Len: 1}}}, nil)
 		return value.Doc(out)
 	}
 	for _, c := range []struct {
