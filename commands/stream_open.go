@@ -70,6 +70,9 @@ func (cs *changeStream) readOptions(c *Call, spec value.Doc) error {
 
 func (cs *changeStream) checkNamespace(c *Call) error {
 	if cs.ns.Coll == "" {
+		if cs.ns.DB == "local" || cs.ns.DB == "config" {
+			return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", cs.ns.DB)
+		}
 		return nil
 	}
 	info, err := c.lookup(cs.ns)

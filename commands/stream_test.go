@@ -231,6 +231,11 @@ func TestStreamRefuses(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"create": "v", "viewOn": "c", "pipeline": []}`)
 	h.fails(166, `{"aggregate": "v", "pipeline": [{"$changeStream": {}}], "cursor": {}}`)
+	for _, db := range []string{"admin", "config", "local"} {
+		if r := h.runOn(db, relaxed(`{aggregate: 1, pipeline: [{$changeStream: {}}], cursor: {}}`)); r.Lookup("code").Int32() != 73 {
+			t.Errorf("%s: answered %s", db, r)
+		}
+	}
 	h.fails(40647, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": {}}}], "cursor": {}}`)
 	s := h.watch("c", `{}`, `, {"$project": {"_id": 0}}`)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
