@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 )
 
 // MaxDepth is how deeply documents and arrays may nest (MongoDB's
@@ -25,9 +24,9 @@ func (e *InvalidError) Error() string {
 }
 
 // Validate checks that b is exactly one well-formed BSON document: lengths,
-// terminators, known types, bool bytes, UTF-8 field names, depth. Everything
-// else in this package relies on it. Strings that are not UTF-8 are accepted,
-// as mongod accepts them.
+// terminators, known types, bool bytes, depth. Everything else in this package
+// relies on it. Strings and field names that are not UTF-8 are accepted, as
+// mongod accepts them.
 func Validate(b []byte) error {
 	v := validator{whole: b}
 	return v.document(b, 0)
@@ -58,9 +57,6 @@ func (v *validator) document(b []byte, depth int) error {
 		n := 1 + cstringLen(rest[1:])
 		if n >= len(rest) {
 			return v.fail(rest, "field name is not terminated")
-		}
-		if !utf8.Valid(rest[1:n]) {
-			return v.fail(rest, "field name is not valid UTF-8")
 		}
 		size, err := v.payload(k, rest[n+1:], depth)
 		if err != nil {

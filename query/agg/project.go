@@ -67,6 +67,9 @@ func parseUnset(p *parser, v value.Value) ([]stage, error) {
 		if f.Kind() != value.KindString {
 			return nil, mongoerr.New(31120, "$unset specification must be a string or an array containing only string values")
 		}
+		if err := checkFieldPath(f.Str()); err != nil { // before it becomes a name
+			return nil, err
+		}
 		b.Int32(f.Str(), 0)
 	}
 	stages, err := p.projection("$unset", b.Doc(), project.Aggregate)
