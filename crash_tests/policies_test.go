@@ -308,6 +308,7 @@ func TestKillPolicies(t *testing.T) {
 	dir := t.TempDir()
 	w := newPoliciesWorker(seed, expiryStart)
 	rounds, moved := 0, 0
+	killed := "" // what the server said before it was killed
 	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); rounds++ {
 		p := start(t, dir, "--setParameter", "testClockStart="+time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z"))
 		c, err := dial(p.addr)
@@ -318,6 +319,9 @@ func TestKillPolicies(t *testing.T) {
 			w.create(t, c)
 		} else {
 			w.check(t, c)
+		}
+		if t.Failed() {
+			t.Logf("the server before the crash:\n%s\nand after it:\n%s", killed, p.output.String())
 		}
 		for _, a := range w.all {
 			moved += len(a.gone)
@@ -332,6 +336,7 @@ func TestKillPolicies(t *testing.T) {
 		<-time.After(time.Duration(20+rnd.IntN(300)) * time.Millisecond)
 		p.kill()
 		wg.Wait()
+		killed = p.output.String()
 	}
 	t.Logf("%d crashes; acknowledged: %v; %d documents were looked for where they had been moved", rounds, w.acks, moved)
 }
