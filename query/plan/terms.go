@@ -167,13 +167,3 @@ func firstPart(path string) string {
 	head, _, _ := strings.Cut(path, ".")
 	return head
 }
-
-// commonPath is the longest path that both paths begin with.
-func commonPath(a, b string) string {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	n := 0
-	for n < len(as) && n < len(bs) && as[n] == bs[n] {
-		n++
-	}
-	return strings.Join(as[:n], ".")
-}
