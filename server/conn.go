@@ -24,6 +24,8 @@ type conn struct {
 	out    *wire.Buffer
 	nextID int32
 
+	sequences []commands.Sequence // of the message at hand
+
 	// What follows is for the watcher: when the running command began.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -149,12 +151,11 @@ func (c *conn) serveMsg(m *wire.Msg) bool {
 		return true
 	}
 	req := commands.Request{Body: m.Body, Exhaust: m.Has(wire.ExhaustAllowed), Bytes: int(m.Header.Length)}
-	if len(m.Sequences) > 0 {
-		req.Sequences = make([]commands.Sequence, len(m.Sequences))
-		for i, s := range m.Sequences {
-			req.Sequences[i] = commands.Sequence{ID: s.ID, Docs: s.Bytes(), Len: s.Len()}
-		}
+	req.Sequences = c.sequences[:0]
+	for _, s := range m.Sequences {
+		req.Sequences = append(req.Sequences, commands.Sequence{ID: s.ID, Docs: s.Bytes(), Len: s.Len()})
 	}
+	c.sequences = req.Sequences
 	responseTo := m.Header.RequestID
 	for {
 		start := len(c.out.B)

@@ -1,0 +1,121 @@
+package commands
+
+import (
+	"context"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// hotCommands are the commands whose cost is watched: each is the i-th
+// request of its kind as a driver sends it, with a session.
+var hotCommands = []struct {
+	name    string
+	ceiling float64 // allocations, those of the storage engine included
+	build   func(b *value.Builder, i int)
+}{
+	{"ping", 0, func(b *value.Builder, _ int) { b.Int32("ping", 1) }},
+	{"findOne", 3, func(b *value.Builder, i int) {
+		b.String("find", "c").StartDocument("filter").Int32("_id", int32(i%benchDocs)).End().Int32("limit", 1).Bool("singleBatch", true)
+	}},
+	{"insertOne", 36, func(b *value.Builder, i int) {
+		b.String("insert", "c").Bool("ordered", true).StartArray("documents").StartDocument("").Int32("_id", int32(hotDocs+i)).Int32("n", 0).
+			String("text", "the quick brown fox jumps over the lazy dog").End().End()
+	}},
+	{"updateOne", 40, func(b *value.Builder, i int) {
+		b.String("update", "c").Bool("ordered", true).StartArray("updates").StartDocument("").
+			StartDocument("q").Int32("_id", int32(i%benchDocs)).End().
+			StartDocument("u").StartDocument("$inc").Int32("n", 1).End().End().End().End()
+	}},
+	{"deleteOne", 48, func(b *value.Builder, i int) {
+		b.String("delete", "c").Bool("ordered", true).StartArray("deletes").StartDocument("").
+			StartDocument("q").Int32("_id", int32(i)).End().Int32("limit", 1).End().End()
+	}},
+}
+
+// hotDocs is how many documents there are at least; _ids above it are free.
+const hotDocs = 1 << 24
+
+// hotLoop sends one kind of command after another as a connection does, which
+// reuses its memory.
+type hotLoop struct {
+	h          *harness
+	cmd        value.Builder
+	buf, reply []byte
+	request    Request
+	i          int
+}
+
+func newHotLoop(h *harness) *hotLoop {
+	return &hotLoop{h: h, buf: make([]byte, 0, 4096), reply: make([]byte, 0, 4096)}
+}
+
+func (l *hotLoop) run(build func(b *value.Builder, i int)) value.Doc {
+	l.cmd.Reset(l.buf[:0])
+	build(&l.cmd, l.i)
+	l.i++
+	l.cmd.String("$db", "test").StartDocument("lsid").Append("id", value.Binary(4, lsidBytes)).End()
+	l.request.Body = l.cmd.Doc()
+	out, _ := l.h.svc.Handle(context.Background(), l.h.conn, &l.request, l.reply)
+	return out
+}
+
+func BenchmarkHot(b *testing.B) {
+	for _, hot := range hotCommands {
+		b.Run(hot.name, func(b *testing.B) {
+			h := newHarness(b)
+			docs := benchDocs
+			if hot.name == "deleteOne" {
+				docs = max(docs, b.N)
+			}
+			fillTo(h, docs)
+			l := newHotLoop(h)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				if reply := l.run(hot.build); !reply.Lookup("ok").Truthy() {
+					b.Fatal(reply)
+				}
+			}
+		})
+	}
+}
+
+// The memory that hot commands take is part of their cost. Who lowers it
+// lowers the ceiling; who has to raise it should know why.
+func TestHotCommandsAllocate(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	const runs = 2000
+	for _, hot := range hotCommands {
+		h := newHarness(t)
+		fillTo(h, 2*runs)
+		l := newHotLoop(h)
+		for range 10 {
+			if reply := l.run(hot.build); !reply.Lookup("ok").Truthy() || hot.name != "ping" && hot.name != "findOne" && reply.Lookup("n").Int32() != 1 {
+				t.Fatalf("%s: answered %s", hot.name, reply)
+			}
+		}
+		if got := testing.AllocsPerRun(runs, func() { l.run(hot.build) }); got > hot.ceiling {
+			t.Errorf("%s takes %v allocations, at most %v are expected", hot.name, got, hot.ceiling)
+		} else {
+			t.Logf("%s takes %v allocations", hot.name, got)
+		}
+	}
+}
+
+var lsidBytes = []byte("0123456789abcdef")
+
+func fillTo(h *harness, n int) {
+	for i := 0; i < n; {
+		b := value.NewBuilder()
+		b.String("insert", "c").StartArray("documents")
+		for range min(1000, n-i) {
+			b.StartDocument("").Int32("_id", int32(i)).Int32("n", 0).String("text", "the quick brown fox jumps over the lazy dog").End()
+			i++
+		}
+		b.End()
+		h.runOn("test", b.Doc())
+	}
+}

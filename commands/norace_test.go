@@ -1,0 +1,6 @@
+//go:build !race
+
+package commands
+
+// raceDetector tells that allocations cannot be counted.
+const raceDetector = false
