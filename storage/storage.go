@@ -215,7 +215,8 @@ type KeyRange struct {
 	Lo, Hi  []byte
 	Reverse bool
 	// AfterKey and AfterID resume a scan behind an entry seen before, in
-	// the direction of the scan.
+	// the direction of the scan. What AfterKey refers to may change once the
+	// scan has begun, as when its callback notes where the next one begins.
 	AfterKey []byte
 	AfterID  RecordID
 }

@@ -57,7 +57,8 @@ func ascendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	lo, hi := stringView(r.Lo), stringView(r.Hi)
 	from := entry{key: lo}
 	if r.AfterKey != nil || r.AfterID != 0 {
-		if after := (entry{stringView(r.AfterKey), r.AfterID + 1}); entryLess(from, after) {
+		// A copy, as fn may write over the caller's.
+		if after := (entry{string(r.AfterKey), r.AfterID + 1}); entryLess(from, after) {
 			from = after
 		}
 	}
@@ -79,7 +80,7 @@ func descendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	// every entry at hi.
 	from, bounded := entry{key: hi}, len(hi) > 0
 	if r.AfterKey != nil || r.AfterID != 0 {
-		after := entry{stringView(r.AfterKey), r.AfterID - 1}
+		after := entry{string(r.AfterKey), r.AfterID - 1} // a copy, as above
 		if !bounded || entryLess(after, from) {
 			from, bounded = after, true
 		}

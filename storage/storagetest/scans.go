@@ -98,6 +98,47 @@ func testScanIndex(t *testing.T, open Opener) {
 	check()
 }
 
+// testScanResumed: a scan goes on where another one stopped, and its callback
+// may write the position of the next one over that of its own.
+func testScanResumed(t *testing.T, open Opener) {
+	const n, page = 1000, 7
+	s := startWith(t, open, UniqueSpec("_id"), Spec("a"))
+	s.write(func(c storage.Collection) error {
+		for i := range int32(n) {
+			if _, err := c.Insert(doc(i, i/3), 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	check := func() {
+		for _, reverse := range []bool{false, true} {
+			s.read(func(c storage.Collection) {
+				var got []string
+				var at []byte
+				r := storage.KeyRange{Reverse: reverse}
+				for seen := page; seen == page; {
+					seen = 0
+					s.must(c.ScanIndex("a", r, func(k []byte, id storage.RecordID) bool {
+						got = append(got, fmt.Sprint(k, id))
+						at = append(at[:0], k...)
+						r.AfterID = id
+						seen++
+						return seen < page
+					}))
+					r.AfterKey = at
+				}
+				equal(t, "entries in pages", len(got), n)
+				slices.Sort(got)
+				equal(t, "different entries in pages", len(slices.Compact(got)), n)
+			})
+		}
+	}
+	check()
+	s.reopen()
+	check()
+}
+
 // testScanWhileWriting: within an Update, a scan's callback may change the
 // collection; the scan sees each record once, as it was.
 func testScanWhileWriting(t *testing.T, open Opener) {

@@ -41,6 +41,7 @@ func Run(t *testing.T, open Opener) {
 		{"Immutable", testImmutable},
 		{"Scan", testScan},
 		{"ScanIndex", testScanIndex},
+		{"ScanResumed", testScanResumed},
 		{"ScanWhileWriting", testScanWhileWriting},
 		{"ScanDuringWrites", testScanDuringWrites},
 		{"Unique", testUnique},
