@@ -101,38 +101,43 @@ func testScanIndex(t *testing.T, open Opener) {
 // testScanResumed: a scan goes on where another one stopped, and its callback
 // may write the position of the next one over that of its own.
 func testScanResumed(t *testing.T, open Opener) {
-	const n, page = 1000, 7
+	const n = 1000
 	s := startWith(t, open, UniqueSpec("_id"), Spec("a"))
 	s.write(func(c storage.Collection) error {
 		for i := range int32(n) {
-			if _, err := c.Insert(doc(i, i/3), 1); err != nil {
+			if _, err := c.Insert(doc(i, i*7%20), 1); err != nil { // keys and ids rise apart
 				return err
 			}
 		}
 		return nil
 	})
-	check := func() {
-		for _, reverse := range []bool{false, true} {
-			s.read(func(c storage.Collection) {
-				var got []string
-				var at []byte
-				r := storage.KeyRange{Reverse: reverse}
-				for seen := page; seen == page; {
-					seen = 0
-					s.must(c.ScanIndex("a", r, func(k []byte, id storage.RecordID) bool {
-						got = append(got, fmt.Sprint(k, id))
-						at = append(at[:0], k...)
-						r.AfterID = id
-						seen++
-						return seen < page
-					}))
-					r.AfterKey = at
-				}
-				equal(t, "entries in pages", len(got), n)
-				slices.Sort(got)
-				equal(t, "different entries in pages", len(slices.Compact(got)), n)
-			})
+	pages := func(c storage.Collection, page int, reverse bool) {
+		var got []string
+		var at []byte
+		r := storage.KeyRange{Reverse: reverse}
+		for seen := page; seen == page; {
+			seen = 0
+			s.must(c.ScanIndex("a", r, func(k []byte, id storage.RecordID) bool {
+				got = append(got, fmt.Sprint(k, id))
+				at = append(at[:0], k...)
+				r.AfterID = id
+				seen++
+				return seen < page
+			}))
+			r.AfterKey = at
 		}
+		slices.Sort(got)
+		if different := len(slices.Compact(got)); len(got) != n || different != n {
+			t.Errorf("pages of %d, reverse %v: %d entries, %d different, want %d", page, reverse, len(got), different, n)
+		}
+	}
+	check := func() {
+		s.read(func(c storage.Collection) {
+			for page := 1; page < 120; page++ {
+				pages(c, page, false)
+				pages(c, page, true)
+			}
+		})
 	}
 	check()
 	s.reopen()
