@@ -93,7 +93,7 @@ func TestYCSBMixes(t *testing.T) {
 				r.own.take()
 				continue
 			}
-			if id < 0 || id >= int32(r.opts.Docs)+r.own.next {
+			if own := id >= r.own.first && id < r.own.first+r.own.next; !own && (id < 0 || id >= int32(r.opts.Docs)) {
 				t.Fatalf("%s: _id %d", name, id)
 			}
 			seen[id]++

@@ -18,11 +18,16 @@ type ownIDs struct {
 	left       int32 // how many of them are there
 }
 
-// ownRange is how many documents a worker can insert.
-const ownRange = 10_000_000
+// ownRange is how many documents a worker can insert in a measurement, and
+// ownRanges how many ranges there are: measurements with different seeds on
+// the same data take different ones.
+const (
+	ownRange  = 1_000_000
+	ownRanges = 2000
+)
 
 func newOwnIDs(worker int, o loadOptions) ownIDs {
-	return ownIDs{collection: collectionName(worker % max(o.collections, 1)), first: int32(o.Docs) + int32(worker%200)*ownRange}
+	return ownIDs{collection: collectionName(worker % max(o.collections, 1)), first: int32(o.Docs) + int32((uint64(worker)+128*o.Seed)%ownRanges)*ownRange}
 }
 
 // take is the _id of the next document to insert.
