@@ -222,10 +222,15 @@ func (s *wireSender) send(w *workload, r *request) error {
 	if err := replyError(m.Body); err != nil {
 		return err
 	}
-	if w.check == nil {
+	if w.check != nil {
+		if err := w.check(m.Body); err != nil {
+			return err
+		}
+	}
+	if w.note == nil {
 		return nil
 	}
-	return w.check(m.Body)
+	return w.note(r, m.Body)
 }
 
 // prepare loads what a workload needs into a target, over a connection of its

@@ -165,7 +165,11 @@ var (
 				"pad", value.String("this document has been canned in a hurry")))),
 			"id", value.Int64(0), "ns", value.String("duskbench.docs"))),
 		"ok", value.Double(1))
-	cannedCount  = value.NewDoc("n", value.Int32(100), "ok", value.Double(1))
+	cannedCount    = value.NewDoc("n", value.Int32(100), "ok", value.Double(1))
+	cannedMessages = value.NewDoc(
+		"messages", value.NewArray(value.Document(value.NewDoc("n", value.Int32(1), "_mq", value.Document(value.NewDoc(
+			"sequenceNumber", value.Int64(1), "state", value.String("active"), "lockToken", value.Binary(4, make([]byte, 16))))))),
+		"ok", value.Double(1))
 	cannedUpdate = value.NewDoc("n", value.Int32(1), "nModified", value.Int32(1), "ok", value.Double(1))
 )
 
@@ -176,6 +180,8 @@ func (n *nullReplies) appendBody(m *wire.Msg) []byte {
 		return append(n.out, cannedHello...)
 	case "find", "aggregate":
 		return append(n.out, cannedCursor...)
+	case "mqReceive":
+		return append(n.out, cannedMessages...)
 	case "count":
 		return append(n.out, cannedCount...)
 	case "update":

@@ -26,6 +26,7 @@ type workload struct {
 	call    func(ctx context.Context, r *request) error // sends the next request with the driver
 	build   func(r *request)                            // makes the next request of bytes
 	check   func(value.Doc) error                       // what a reply must say besides ok, or nil
+	note    func(r *request, reply value.Doc) error     // takes what the next request needs of a reply, or nil
 	docs    func(o loadOptions) int                     // documents a request handles, nil for one
 	refill  *workload                                   // run, unmeasured, when request.left is 0; or nil
 }
@@ -50,6 +51,7 @@ var workloads = []workload{
 	{name: "ycsbE", about: "YCSB E: 95 % scans of up to 100 documents, 5 % inserts", loads: true, grows: true, call: callYCSB(ycsbE), build: buildYCSB(ycsbE)},
 	{name: "ycsbF", about: "YCSB F: 50 % reads, 50 % reads each followed by an update of what was read; an operation is one request", loads: true, call: callYCSB(ycsbF), build: buildYCSB(ycsbF)},
 	{name: "ttl", about: "insert one document that expires a second later, with the TTL monitor at work", prepare: indexTTL, call: callInsertTTL, build: buildInsertTTL, check: wantWritten},
+	{name: "queue", about: "send a message, receive and complete it; an operation is one request of the three", prepare: makeQueue, call: callQueue, build: buildQueue, note: noteQueue},
 }
 
 func findWorkload(name string) (workload, error) {
@@ -91,16 +93,17 @@ func rangeDocs(loadOptions) int { return rangeSize }
 
 // request is what a worker reuses to build one request after another.
 type request struct {
-	opts loadOptions
-	rnd  *rand.Rand
-	docs documents
-	own  ownIDs
-	ycsb ycsbState
-	db   *mongo.Database // the driver's; nil without it
-	b    value.Builder
-	buf  []byte
-	seq  wire.Sequence
-	seqs []wire.Sequence // the seq above, or none
+	opts  loadOptions
+	rnd   *rand.Rand
+	docs  documents
+	own   ownIDs
+	ycsb  ycsbState
+	queue queueState
+	db    *mongo.Database // the driver's; nil without it
+	b     value.Builder
+	buf   []byte
+	seq   wire.Sequence
+	seqs  []wire.Sequence // the seq above, or none
 }
 
 // begin starts a command.

@@ -1,0 +1,98 @@
+package bunt
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/tidwall/buntdb"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// What the engine costs beside what its log is written with: BuntDB as others
+// use it, a key for each record, and with nothing derived from it.
+
+// openRaw opens BuntDB with the settings of the engine.
+func openRaw(b *testing.B, path string) *buntdb.DB {
+	db, err := openBunt(path)
+	must(b, err)
+	b.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// setRaw sets n records of about size bytes in one transaction.
+func setRaw(b *testing.B, db *buntdb.DB, from, n, size int) {
+	must(b, db.Update(func(tx *buntdb.Tx) error {
+		for i := from; i < from+n; i++ {
+			if _, _, err := tx.Set(fmt.Sprintf("r%012d", i), string(benchDoc(i, size)), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// BenchmarkBatchAgainstBunt writes 1000 documents of 1 KB in a transaction;
+// the engine keeps an index on _id besides.
+func BenchmarkBatchAgainstBunt(b *testing.B) {
+	b.Run("engine", func(b *testing.B) {
+		e := openBench(b, b.TempDir())
+		create(b, e, benchIndexes[0])
+		b.ResetTimer()
+		for k := range b.N {
+			must(b, inColl(e, ns, func(c storage.Collection) error {
+				for i := range 1000 {
+					if _, err := c.Insert(benchDoc(k*1000+i, 1000), 1); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+	})
+	b.Run("buntdb", func(b *testing.B) {
+		db := openRaw(b, filepath.Join(b.TempDir(), "raw"))
+		b.ResetTimer()
+		for k := range b.N {
+			setRaw(b, db, k*1000, 1000, 1000)
+		}
+	})
+}
+
+// BenchmarkOpenAgainstBunt opens a million documents of 200 bytes; the engine
+// builds two indexes besides.
+func BenchmarkOpenAgainstBunt(b *testing.B) {
+	const n = 1_000_000
+	b.Run("engine", func(b *testing.B) {
+		dir := b.TempDir()
+		e := openBench(b, dir)
+		create(b, e, benchIndexes[:2]...)
+		bulk(b, e, n, 200)
+		must(b, e.Close())
+		e = nil
+		b.ResetTimer()
+		for range b.N {
+			e := openBench(b, dir)
+			b.StopTimer()
+			must(b, e.Close())
+			b.StartTimer()
+		}
+	})
+	b.Run("buntdb", func(b *testing.B) {
+		path := filepath.Join(b.TempDir(), "raw")
+		db := openRaw(b, path)
+		for from := 0; from < n; from += 1000 {
+			setRaw(b, db, from, 1000, 200)
+		}
+		must(b, db.Close())
+		db = nil
+		b.ResetTimer()
+		for range b.N {
+			db := openRaw(b, path)
+			b.StopTimer()
+			must(b, db.Close())
+			b.StartTimer()
+		}
+	})
+}
