@@ -57,6 +57,7 @@ type Engine struct {
 	root     atomic.Pointer[root]
 	writer   chan struct{} // holds one token: the right to write
 	shared   sharedQueue
+	alone    int      // groups of one update in a row; for who has the right to write
 	log      *journal // guarded by writer
 	sync     *syncer
 	scratch  scratch // guarded by writer

@@ -93,10 +93,23 @@ func (e *Engine) lead(own *sharedUpdate) {
 			return
 		default:
 		}
-		runtime.Gosched() // whoever is about to write may join
-		e.runGroup(e.shared.take())
+		if e.alone < lonely || e.alone%probe == 0 {
+			runtime.Gosched() // whoever is about to write may join
+		}
+		group := e.shared.take()
+		if e.alone++; len(group) > 1 {
+			e.alone = 0
+		}
+		e.runGroup(group)
 	}
 }
+
+// A writer who has been alone for so many groups is not kept waiting for
+// others, which may cost a switch of threads, but for one group in probe.
+const (
+	lonely = 16
+	probe  = 64
+)
 
 // runGroup runs updates and commits them together. One that fails after it
 // has changed something takes the others with it: these are run again.
