@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/value"
@@ -143,26 +141,4 @@ func (s *security) appendParsed(b *value.Builder) {
 		b.String("certificateKeyFilePassword", hidden)
 	}
 	b.End()
-}
-
-// rotateOnHangup reads the certificates again whenever the process gets a
-// hang-up signal, until the returned function is called.
-func rotateOnHangup(srv *server.Server) (stop func()) {
-	hangup := make(chan os.Signal, 1)
-	done := make(chan struct{})
-	signal.Notify(hangup, syscall.SIGHUP)
-	go func() {
-		for {
-			select {
-			case <-hangup:
-				_ = srv.RotateCertificates() // the server logs what went wrong
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(hangup)
-		close(done)
-	}
 }

@@ -106,7 +106,9 @@ func (s *serveCmd) Run() error {
 func wait(srv *server.Server, stop <-chan struct{}) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer rotateOnHangup(srv)()
+	defer onSignal(syscall.SIGHUP, func() {
+		_ = srv.RotateCertificates() // the server logs what went wrong
+	})()
 	select {
 	case <-signals:
 	case <-stop:
