@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"time"
 
@@ -94,10 +95,18 @@ func loadKeyPair(path, password string) (tls.Certificate, error) {
 	return tls.X509KeyPair(plain, plain)
 }
 
+// pemBlocks yields the blocks of a PEM file.
+func pemBlocks(text []byte) iter.Seq[*pem.Block] {
+	return func(yield func(*pem.Block) bool) {
+		for block, rest := pem.Decode(text); block != nil && yield(block); block, rest = pem.Decode(rest) {
+		}
+	}
+}
+
 // decryptKeys replaces the encrypted keys of a PEM file by plain ones.
 func decryptKeys(text []byte, password string) ([]byte, error) {
 	var out []byte
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+	for block := range pemBlocks(text) {
 		switch {
 		case block.Headers["DEK-Info"] != "":
 			return nil, errors.New("the key is encrypted in the old form of PEM; openssl pkcs8 -topk8 makes one that can be read")
@@ -140,7 +149,7 @@ func loadRevocations(path string, authorities []byte) (revocations, error) {
 		return nil, err
 	}
 	lists := revocations{}
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+	for block := range pemBlocks(text) {
 		if block.Type != "X509 CRL" {
 			continue
 		}
@@ -160,7 +169,7 @@ func loadRevocations(path string, authorities []byte) (revocations, error) {
 }
 
 func parseCertificates(text []byte) (certs []*x509.Certificate, err error) {
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+	for block := range pemBlocks(text) {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
