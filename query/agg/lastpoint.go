@@ -100,43 +100,35 @@ func (l *lastPoint) open(x *Exec, src Packs) Iterator {
 	})
 }
 
+// order is that of the packs by the time that decides.
+func (l *lastPoint) order() *packedSort { return &packedSort{time: l.time, desc: l.most} }
+
 // collect reads all packs, and finds the points of those it has gathered
 // whenever these fill the memory.
 func (r *pointing) collect(src Packs) error {
-	order := &packedSort{time: r.l.time, desc: r.l.most}
 	limit := r.x.limit(r.x.Limits.Group)
-	for n := 0; ; n++ {
-		if err := r.x.tick(); err != nil {
-			return err
-		}
-		p, err := src.NextPack()
-		if err != nil {
-			return err
-		}
-		if p == nil {
-			return r.find()
-		}
-		np := numberedPack{Pack: p, n: n, bound: order.bound(p)}
+	err := r.l.order().each(r.x, src, func(p numberedPack) error {
 		if r.plain != nil {
-			if err := r.plain.openInto(np, r.plain.addRecord); err != nil {
-				return err
-			}
-			continue
+			return r.plain.openInto(p, r.plain.addRecord)
 		}
-		if err := r.keep(np); err != nil {
+		if err := r.keep(p); err != nil {
 			return err
 		}
-		if int64(len(r.closed))*packSize > limit/2 {
-			if err := r.find(); err != nil {
-				return err
-			}
-			if r.size > limit/2 {
-				if err := r.giveUp(); err != nil {
-					return err
-				}
-			}
+		if int64(len(r.closed))*packSize <= limit/2 {
+			return nil
 		}
+		if err := r.find(); err != nil {
+			return err
+		}
+		if r.size > limit/2 {
+			return r.giveUp()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	return r.find()
 }
 
 // keep gathers a pack under the key of its series. A key that cannot be
@@ -159,13 +151,8 @@ func (r *pointing) keep(p numberedPack) error {
 
 // find finds the points of the packs that were gathered.
 func (r *pointing) find() error {
-	slices.SortFunc(r.closed, func(a, b pointPack) int {
-		c := cmp.Compare(a.bound, b.bound)
-		if r.l.most {
-			c = -c
-		}
-		return cmp.Or(c, a.n-b.n)
-	})
+	order := r.l.order()
+	slices.SortFunc(r.closed, func(a, b pointPack) int { return order.compare(a.numberedPack, b.numberedPack) })
 	for _, p := range r.closed {
 		if best := r.points[p.series]; best != nil && !r.mayBeat(p, best) {
 			continue

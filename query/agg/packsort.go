@@ -75,36 +75,44 @@ type packSorting struct {
 // collect asks for all packs and puts them in order. Packs beyond the memory
 // limit are opened at once.
 func (r *packSorting) collect(src Packs) error {
+	err := r.ps.each(r.x, src, func(p numberedPack) error {
+		if r.overflow {
+			return r.openInto(p, r.addRecord)
+		}
+		r.closed = append(r.closed, p)
+		r.overflow = int64(len(r.closed))*packSize > r.memory
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(r.closed, r.ps.compare)
+	return nil
+}
+
+// each numbers all packs of a source and hands them to f.
+func (ps *packedSort) each(x *Exec, src Packs, f func(numberedPack) error) error {
 	for n := 0; ; n++ {
-		if err := r.x.tick(); err != nil {
+		if err := x.tick(); err != nil {
 			return err
 		}
 		p, err := src.NextPack()
-		if err != nil {
+		if p == nil || err != nil {
 			return err
 		}
-		if p == nil {
-			break
-		}
-		np := numberedPack{Pack: p, n: n, bound: r.ps.bound(p)}
-		if r.overflow {
-			err = r.openInto(np, r.addRecord)
-		} else {
-			r.closed = append(r.closed, np)
-			r.overflow = int64(len(r.closed))*packSize > r.memory
-		}
-		if err != nil {
+		if err := f(numberedPack{Pack: p, n: n, bound: ps.bound(p)}); err != nil {
 			return err
 		}
 	}
-	slices.SortFunc(r.closed, func(a, b numberedPack) int {
-		c := cmp.Compare(a.bound, b.bound)
-		if r.ps.desc {
-			c = -c
-		}
-		return cmp.Or(c, a.n-b.n)
-	})
-	return nil
+}
+
+// compare orders packs by their bounds, and equal ones as they came.
+func (ps *packedSort) compare(a, b numberedPack) int {
+	c := cmp.Compare(a.bound, b.bound)
+	if ps.desc {
+		c = -c
+	}
+	return cmp.Or(c, a.n-b.n)
 }
 
 func (ps *packedSort) bound(p Pack) int64 {
