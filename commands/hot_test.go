@@ -81,30 +81,6 @@ func BenchmarkHot(b *testing.B) {
 	}
 }
 
-// The memory that hot commands take is part of their cost. Who lowers it
-// lowers the ceiling; who has to raise it should know why.
-func TestHotCommandsAllocate(t *testing.T) {
-	if raceDetector {
-		t.Skip("the race detector allocates")
-	}
-	const runs = 2000
-	for _, hot := range hotCommands {
-		h := newHarness(t)
-		fillTo(h, 2*runs)
-		l := newHotLoop(h)
-		for range 10 {
-			if reply := l.run(hot.build); !reply.Lookup("ok").Truthy() || hot.name != "ping" && hot.name != "findOne" && reply.Lookup("n").Int32() != 1 {
-				t.Fatalf("%s: answered %s", hot.name, reply)
-			}
-		}
-		if got := testing.AllocsPerRun(runs, func() { l.run(hot.build) }); got > hot.ceiling {
-			t.Errorf("%s takes %v allocations, at most %v are expected", hot.name, got, hot.ceiling)
-		} else {
-			t.Logf("%s takes %v allocations", hot.name, got)
-		}
-	}
-}
-
 var lsidBytes = []byte("0123456789abcdef")
 
 func fillTo(h *harness, n int) {
