@@ -267,36 +267,25 @@ func BenchmarkEntries(b *testing.B) {
 	}
 	full := build.tree()
 	more := make([]string, 1<<16)
-	b.Run("append", func(b *testing.B) {
-		for i := range more {
-			more[i] = key(2*n + i)
-		}
-		b.ReportAllocs()
-		b.ResetTimer()
-		var t *entries
-		for i := range b.N {
-			if i&(1<<16-1) == 0 {
-				t = full
+	add := func(name string, nth func(i int) string) {
+		b.Run(name, func(b *testing.B) {
+			for i := range more {
+				more[i] = nth(i)
 			}
-			t = t.fork()
-			t.Add(entry{more[i&(1<<16-1)], 1})
-		}
-	})
-	b.Run("insert", func(b *testing.B) {
-		for i := range more {
-			more[i] = key(i*7919%n*2 + 1)
-		}
-		b.ReportAllocs()
-		b.ResetTimer()
-		var t *entries
-		for i := range b.N {
-			if i&(1<<16-1) == 0 {
-				t = full
+			b.ReportAllocs()
+			b.ResetTimer()
+			var t *entries
+			for i := range b.N {
+				if i&(1<<16-1) == 0 {
+					t = full
+				}
+				t = t.fork()
+				t.Add(entry{more[i&(1<<16-1)], 1})
 			}
-			t = t.fork()
-			t.Add(entry{more[i&(1<<16-1)], 1})
-		}
-	})
+		})
+	}
+	add("append", func(i int) string { return key(2*n + i) })
+	add("insert", func(i int) string { return key(i*7919%n*2 + 1) })
 	b.Run("find", func(b *testing.B) {
 		for i := range b.N {
 			full.seek(entry{key: keys[i*7919%n]})
