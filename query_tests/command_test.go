@@ -2,8 +2,6 @@ package query_tests
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,31 +20,16 @@ import (
 // missing. Documents of arrays are compared whole. After "getMore" a cursor
 // named 'id' is the one the last find left open.
 func TestCommands(t *testing.T) {
-	files, err := filepath.Glob("testdata/commands/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+	eachScript(t, "commands", func(s *server) func(where, line string) {
+		id := int64(0)
+		return func(where, line string) {
+			s.Helper()
+			line = strings.ReplaceAll(line, "getMore: 'id'", fmt.Sprintf("getMore: {$numberLong: '%d'}", id))
+			if n := cursorID(s.play(where, line)); n != 0 {
+				id = n
 			}
-			s, id := newServer(t), int64(0)
-			for i, line := range strings.Split(string(text), "\n") {
-				if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-					continue
-				}
-				where := fmt.Sprintf("%s:%d", file, i+1)
-				line = strings.ReplaceAll(line, "getMore: 'id'", fmt.Sprintf("getMore: {$numberLong: '%d'}", id))
-				reply := s.play(where, line)
-				if n := cursorID(reply); n != 0 {
-					id = n
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 func (s *server) play(where, line string) value.Doc {

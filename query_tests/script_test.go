@@ -30,6 +30,25 @@ type statement struct {
 //	x | y !! 2 text        the code of the error, and a part of its message
 //	verb x | y => {…}      the same, done in another way
 func eachStatement(t *testing.T, folder string, f func(*server, *statement)) {
+	eachScript(t, folder, func(s *server) func(where, line string) {
+		doc := ""
+		return func(where, line string) {
+			s.Helper()
+			if rest, ok := strings.CutPrefix(line, "doc"); ok {
+				doc = strings.TrimSpace(rest)
+				return
+			}
+			st := readStatement(s, where, line)
+			st.doc = doc
+			f(s, st)
+		}
+	})
+}
+
+// eachScript reads the scripts of a folder of testdata in a subtest per file,
+// with a server of its own. begin returns what is called with each line that
+// is neither empty nor a comment, and with its file and number.
+func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
 	files, err := filepath.Glob("testdata/" + folder + "/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)
@@ -41,24 +60,17 @@ func eachStatement(t *testing.T, folder string, f func(*server, *statement)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, doc := newServer(t), ""
+			play := begin(newServer(t))
 			for i, line := range strings.Split(string(text), "\n") {
-				if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-					continue
+				if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+					play(fmt.Sprintf("%s:%d", file, i+1), line)
 				}
-				if rest, ok := strings.CutPrefix(line, "doc"); ok {
-					doc = strings.TrimSpace(rest)
-					continue
-				}
-				st := readStatement(t, fmt.Sprintf("%s:%d", file, i+1), line)
-				st.doc = doc
-				f(s, st)
 			}
 		})
 	}
 }
 
-func readStatement(t *testing.T, where, line string) *statement {
+func readStatement(t testing.TB, where, line string) *statement {
 	t.Helper()
 	st := &statement{where: where}
 	left, want, ok := strings.Cut(line, " => ")
