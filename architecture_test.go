@@ -55,11 +55,12 @@ var imports = map[string]string{
 	"ttl":        "clock mongoerr storage value",
 
 	// The server, from the commands outwards.
-	"commands/*":     "* !cmd/* !commandtest !compat_tests/* !server/* !servertest !storage/bunt/* !storage/storagetest !transfer !wire",
-	"server/*":       "* !cmd/* !commandtest !compat_tests/* !servertest !storage/storagetest !transfer",
+	"commands/*":     "* !cmd/* !commandtest !compat_tests/* !needs !server/* !servertest !storage/bunt/* !storage/storagetest !transfer !wire",
+	"server/*":       "* !cmd/* !commandtest !compat_tests/* !needs !servertest !storage/storagetest !transfer",
 	"commandtest":    "clock commands storage/bunt value",
 	"servertest":     "clock commands server value",
 	"transfer":       "value wire",
+	"needs":          "",
 	"cmd/*":          "clock mongoerr server/* servertest transfer value wire",
 	"compat_tests/*": "*",
 	"crash_tests":    "value wire",

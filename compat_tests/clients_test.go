@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // The drivers of other languages: everyday work and an expiry each.
@@ -24,7 +26,7 @@ func TestMongoose(t *testing.T) {
 
 func TestPyMongo(t *testing.T) {
 	t.Parallel()
-	need(t, "python3")
+	needs.Program(t, "python3")
 	s := start(t, "--test-clock")
 	python := filepath.Join(pythonClients.path(t), "venv", "bin", "python")
 	_, env := secured(t)
@@ -33,7 +35,7 @@ func TestPyMongo(t *testing.T) {
 
 func TestJava(t *testing.T) {
 	t.Parallel()
-	need(t, "java", "mvn")
+	needs.Program(t, "java", "mvn")
 	s := start(t, "--test-clock")
 	jars := filepath.Join(javaClients.path(t), "lib", "*")
 	_, env := secured(t)
@@ -42,9 +44,9 @@ func TestJava(t *testing.T) {
 
 func TestRust(t *testing.T) {
 	t.Parallel()
-	need(t, "cargo")
-	target := filepath.Join(cacheDir(t), "rust-target")
-	if _, err := os.Stat(target); err != nil && !inCI() && os.Getenv("DUSKDB_COMPAT_ALL") == "" {
+	needs.Program(t, "cargo")
+	target := filepath.Join(needs.Cache(t), "rust-target")
+	if _, err := os.Stat(target); err != nil && !needs.CI() && os.Getenv("DUSKDB_COMPAT_ALL") == "" {
 		t.Skip("the first build of the Rust driver takes minutes: it is made with CI or DUSKDB_COMPAT_ALL set")
 	}
 	s := start(t, "--test-clock")
@@ -57,10 +59,10 @@ func TestRust(t *testing.T) {
 // The C driver needs a compiler and libmongoc with its headers.
 func TestC(t *testing.T) {
 	t.Parallel()
-	need(t, "cc", "pkg-config")
+	needs.Program(t, "cc", "pkg-config")
 	flags, ok := pkgConfig("libmongoc-1.0")
 	if !ok {
-		t.Skip("libmongoc is not installed")
+		needs.Missing(t, "libmongoc")
 	}
 	s := start(t, "--test-clock")
 	program := filepath.Join(t.TempDir(), "driver")

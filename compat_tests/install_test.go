@@ -11,39 +11,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/duskdb/duskdb/needs"
 )
-
-// runtimes that .ci/run requires; the others only with DUSKDB_COMPAT_ALL.
-var requiredInCI = map[string]bool{"node": true, "npm": true, "python3": true}
-
-// need skips the test if a program is missing; where it must be there, the
-// test fails instead.
-func need(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err == nil {
-			continue
-		}
-		if inCI() && (requiredInCI[p] || os.Getenv("DUSKDB_COMPAT_ALL") != "") {
-			t.Fatalf("%s is not installed, and this run requires it", p)
-		}
-		t.Skipf("%s is not installed", p)
-	}
-}
-
-// cacheDir is where clients are installed: DUSKDB_COMPAT_CACHE, or the
-// user's cache.
-func cacheDir(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("DUSKDB_COMPAT_CACHE"); dir != "" {
-		return dir
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, "duskdb-compat")
-}
 
 // installed is one set of clients, installed at most once per run.
 type installed struct {
@@ -58,7 +28,7 @@ type installed struct {
 // path installs the clients if the cache lacks them.
 func (i *installed) path(t *testing.T) string {
 	t.Helper()
-	cache := cacheDir(t)
+	cache := needs.Cache(t)
 	i.once.Do(func() { i.dir, i.err = i.install(cache) })
 	if i.err != nil {
 		t.Fatalf("cannot install the %s clients: %v", i.name, i.err)

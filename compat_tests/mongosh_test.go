@@ -1,11 +1,15 @@
 package compat
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/duskdb/duskdb/needs"
+)
 
 // TestInstallShell puts the shell into the cache, also for the tests of the
 // documentation.
 func TestInstallShell(t *testing.T) {
-	need(t, "node", "npm")
+	needs.Program(t, "node", "npm")
 	nodeClients.path(t)
 }
 

@@ -5,13 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // browsers are the names that Chromium goes by.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// browser finds a Chromium, or skips the test: it is no part of a language,
-// and .ci/run installs it where it may.
+// browser finds a Chromium.
 func browser(t *testing.T) string {
 	t.Helper()
 	if program := os.Getenv("DUSKDB_COMPAT_BROWSER"); program != "" {
@@ -22,7 +23,7 @@ func browser(t *testing.T) string {
 			return program
 		}
 	}
-	t.Skip("no Chromium is installed, and DUSKDB_COMPAT_BROWSER names none")
+	needs.Missing(t, "chromium")
 	return ""
 }
 
@@ -31,7 +32,7 @@ func browser(t *testing.T) string {
 // pages.
 func TestMongoExpress(t *testing.T) {
 	t.Parallel()
-	need(t, "node", "npm")
+	needs.Program(t, "node", "npm")
 	program := browser(t)
 	s := start(t)
 	client{

@@ -17,6 +17,8 @@ import (
 
 	bsonv1 "go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // certificate makes a certificate for this machine: a file for the server,
@@ -113,7 +115,7 @@ func TestGoV1Secured(t *testing.T) {
 
 func TestMongoshSecured(t *testing.T) {
 	t.Parallel()
-	need(t, "node", "npm")
+	needs.Program(t, "node", "npm")
 	uri, _ := secured(t)
 	for _, m := range mechanisms {
 		mongosh(t, uri+"&compressors=zlib&authMechanism="+m, "secured.js").reports(t)

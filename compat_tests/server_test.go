@@ -136,6 +136,3 @@ func (l *lockedBuffer) tail(n int) string {
 	s := l.b.String()
 	return s[max(0, len(s)-n):]
 }
-
-// inCI says whether what .ci/run provides must be there.
-func inCI() bool { return os.Getenv("CI") != "" && os.Getenv("CI") != "false" }

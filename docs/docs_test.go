@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/needs"
 	"github.com/duskdb/duskdb/server"
 )
 
@@ -61,9 +62,7 @@ func try(t *testing.T, language, text, bin string) {
 	} else {
 		args = append(mongosh(t), "--file", script(t, text))
 	}
-	if _, err := exec.LookPath(args[0]); err != nil {
-		missing(t, err)
-	}
+	needs.Program(t, args[0])
 	srv := start(t)
 	if language == "js" {
 		args = append(args, srv.URI())
@@ -92,25 +91,12 @@ func start(t *testing.T) *server.Server {
 	return srv
 }
 
-// missing skips the test for want of a program; in CI it fails.
-func missing(t *testing.T, why any) {
-	t.Helper()
-	if ci := os.Getenv("CI"); ci != "" && ci != "false" {
-		t.Fatalf("%v, and CI requires it", why)
-	}
-	t.Skip(why)
-}
-
 // mongosh is the shell: that of the tests with real clients, which install
 // it if it is not there yet, or one that is installed.
 func mongosh(t *testing.T) []string {
 	t.Helper()
-	cache := os.Getenv("DUSKDB_COMPAT_CACHE")
-	if dir, err := os.UserCacheDir(); cache == "" && err == nil {
-		cache = filepath.Join(dir, "duskdb-compat")
-	}
 	flags := []string{"--quiet", "--norc"}
-	cached := filepath.Join(cache, "node-*", "node_modules", "mongosh", "bin", "mongosh.js")
+	cached := filepath.Join(needs.Cache(t), "node-*", "node_modules", "mongosh", "bin", "mongosh.js")
 	found, _ := filepath.Glob(cached)
 	if len(found) == 0 {
 		_ = exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run=^TestInstallShell$", "../compat_tests").Run()
@@ -119,9 +105,7 @@ func mongosh(t *testing.T) []string {
 	if len(found) > 0 {
 		return append([]string{"node", found[0]}, flags...)
 	}
-	if _, err := exec.LookPath("mongosh"); err != nil {
-		missing(t, "mongosh is not installed, and compat_tests could not install it")
-	}
+	needs.Program(t, "mongosh")
 	return append([]string{"mongosh"}, flags...)
 }
 

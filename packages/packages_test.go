@@ -11,22 +11,12 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // limit is how long the tests of one package may take.
 const limit = 3 * time.Minute
-
-// need skips the test if a program is missing; in CI it must be there.
-func need(t *testing.T, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err == nil {
-		return
-	}
-	if ci := os.Getenv("CI"); ci != "" && ci != "false" {
-		t.Fatalf("%s is not installed, and CI requires it", program)
-	}
-	t.Skipf("%s is not installed", program)
-}
 
 // run runs a program in a directory.
 func run(t *testing.T, dir string, env []string, args ...string) {
@@ -50,12 +40,12 @@ func build(t *testing.T) []string {
 }
 
 func TestNode(t *testing.T) {
-	need(t, "node")
+	needs.Program(t, "node")
 	run(t, filepath.Join("npm", "duskdb-memory-server"), build(t), "node", "--test", "test/")
 }
 
 func TestPython(t *testing.T) {
-	need(t, "python3")
+	needs.Program(t, "python3")
 	python := venv(t)
 	env := build(t)
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "unittest", "test_duskdb")
@@ -66,14 +56,6 @@ func TestPython(t *testing.T) {
 // real clients. A file says that it is whole.
 func venv(t *testing.T) string {
 	t.Helper()
-	cache := os.Getenv("DUSKDB_COMPAT_CACHE")
-	if cache == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache = filepath.Join(dir, "duskdb-compat")
-	}
 	requirements, err := filepath.Abs(filepath.Join("python", "tests", "requirements.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +65,7 @@ func venv(t *testing.T) string {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(text)
-	dir := filepath.Join(cache, "packages-python-"+hex.EncodeToString(sum[:6]))
+	dir := filepath.Join(needs.Cache(t), "packages-python-"+hex.EncodeToString(sum[:6]))
 	python := filepath.Join(dir, "bin", "python")
 	if _, err := os.Stat(filepath.Join(dir, "whole")); err == nil {
 		return python

@@ -2,11 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // model is the commands of the command line.
@@ -54,9 +60,7 @@ func TestAllFlagsAreThere(t *testing.T) {
 func TestScriptsParse(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skip(err)
-			}
+			needs.Program(t, shell)
 			cmd := exec.Command(shell, "-n")
 			cmd.Stdin = strings.NewReader(script(t, shell))
 			if out, err := cmd.CombinedOutput(); err != nil {
@@ -66,27 +70,80 @@ func TestScriptsParse(t *testing.T) {
 	}
 }
 
-func TestBashCompletes(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
+// completers complete a line as a shell does that has read its script: they
+// give back the word that the last one becomes, or nothing.
+var completers = map[string]func(t *testing.T, line string) string{
+	"bash": func(t *testing.T, line string) string {
+		words := strings.ReplaceAll(line, "=", " = ")
+		return shell(t, script(t, "bash")+"\nCOMP_WORDS=("+words+"); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _duskdb; echo \"${COMPREPLY[*]}\"", "bash")
+	},
+	"fish": func(t *testing.T, line string) string {
+		word, _, _ := strings.Cut(shell(t, script(t, "fish")+"\ncomplete -C "+quoted(line), "fish", "--no-config"), "\t")
+		return word
+	},
+	"zsh": func(t *testing.T, line string) string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "_duskdb"), []byte(script(t, "zsh")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		typed := shell(t, zshTyping, "zsh", "-f", "-s", dir, line)
+		return strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(typed, line[:strings.LastIndex(line, " ")+1])), "=")
+	},
+}
+
+// zshTyping types a line into a terminal in which a zsh runs, and a tabulator
+// behind it, and prints what the line has become.
+const zshTyping = `
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PS1= TERM=dumb; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $1/dump"
+zpty -w z 'line() { print -r -- "<<$BUFFER>>" }; zle -N line; bindkey "^X" line; bindkey "^I" complete-word; print REA""DY'
+zpty -r z seen '*READY*'
+zpty -w -n z "$2"$'\t\x18'
+zpty -r z seen '*<<*>>*'
+seen=${seen##*<<}
+print -r -- ${seen%%>>*}
+`
+
+// shell runs a program of a shell.
+func shell(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd.Stdin = strings.NewReader(program)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestShellsComplete(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"duskdb pi", "ping"},
 		{"duskdb --bind_ip_", "--bind_ip_all"},
 		{"duskdb --tlsMode req", "requireTLS"},
-		{"duskdb --tlsMode = req", "requireTLS"},
+		{"duskdb --tlsMode=req", "requireTLS"},
 		{"duskdb import --upsertF", "--upsertFields"},
 		{"duskdb import --mode mer", "merge"},
 		{"duskdb completion f", "fish"},
 		{"duskdb export --dbpa", ""},
 	}
-	for _, tt := range tests {
-		words := strings.Fields(tt.line)
-		prog := script(t, "bash") + "\nCOMP_WORDS=(" + strings.Join(words, " ") + "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _duskdb; echo \"${COMPREPLY[*]}\""
-		out, err := exec.Command("bash", "-c", prog).CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || got != tt.want {
-			t.Errorf("%s: %q, %v; want %q", tt.line, got, err, tt.want)
-		}
+	for name, complete := range completers {
+		t.Run(name, func(t *testing.T) {
+			needs.Program(t, name)
+			for _, tt := range tests {
+				got := strings.TrimPrefix(complete(t, tt.line), "--tlsMode=")
+				if got == "--dbpa" { // zsh leaves what it cannot complete
+					got = ""
+				}
+				if got != tt.want {
+					t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
+				}
+			}
+		})
 	}
 }
 
@@ -100,9 +157,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("the manual lacks %q", want)
 		}
 	}
-	if _, err := exec.LookPath("groff"); err != nil {
-		t.Skip(err)
-	}
+	needs.Program(t, "groff")
 	cmd := exec.Command("groff", "-man", "-ww", "-Tutf8", "-z")
 	cmd.Stdin = &b
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {

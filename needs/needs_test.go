@@ -1,0 +1,66 @@
+package needs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// judge notes how a test would end.
+type judge struct {
+	testing.TB
+	verdict string
+}
+
+func (j *judge) Helper() {}
+
+func (j *judge) Skipf(format string, args ...any) { j.verdict = "skip: " + fmt.Sprintf(format, args...) }
+
+func (j *judge) Fatalf(format string, args ...any) {
+	j.verdict = "fail: " + fmt.Sprintf(format, args...)
+}
+
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"here", "also"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	tests := []struct {
+		ci, without string
+		programs    []string
+		want        string
+	}{
+		{"", "", []string{"here", "also"}, ""},
+		{"true", "", []string{"here", "also"}, ""},
+		{"true", "here", []string{"here"}, ""},
+		{"", "", []string{"here", "fish"}, "skip: fish is not installed"},
+		{"false", "", []string{"fish"}, "skip: fish is not installed"},
+		{"true", "", []string{"here", "fish"}, "fail: fish is not installed, and CI requires it"},
+		{"true", "zsh fish", []string{"fish"}, "skip: fish could not be installed in this CI"},
+		{"true", "zsh fisher", []string{"fish"}, "fail: fish is not installed, and CI requires it"},
+		{"true", "zsh", []string{"zsh", "fish"}, "skip: zsh could not be installed in this CI"},
+	}
+	for _, tt := range tests {
+		t.Setenv("CI", tt.ci)
+		t.Setenv("DUSKDB_CI_WITHOUT", tt.without)
+		j := &judge{TB: t}
+		if Program(j, tt.programs...); j.verdict != tt.want {
+			t.Errorf("CI=%q without %q, %v: %q, want %q", tt.ci, tt.without, tt.programs, j.verdict, tt.want)
+		}
+	}
+}
+
+func TestCache(t *testing.T) {
+	t.Setenv("DUSKDB_COMPAT_CACHE", "/some/where")
+	if got := Cache(t); got != "/some/where" {
+		t.Error(got)
+	}
+	t.Setenv("DUSKDB_COMPAT_CACHE", "")
+	if got := Cache(t); filepath.Base(got) != "duskdb-compat" {
+		t.Error(got)
+	}
+}
