@@ -231,10 +231,8 @@ func (m *message) set(fields value.Doc) error {
 	if err := checkSet(fields); err != nil {
 		return err
 	}
-	old := make([]byte, 0, len(m.head)+len(m.tail)+5)
-	old = append(append(append(old, 0, 0, 0, 0), m.head...), m.tail...)
-	old = append(old, 0)
-	binary.LittleEndian.PutUint32(old, uint32(len(old)))
+	old := value.OpenDoc(make([]byte, 0, len(m.head)+len(m.tail)+5))
+	old = value.CloseDoc(append(append(old, m.head...), m.tail...), 0)
 	b := value.NewBuilder()
 	for it := value.Doc(old).Iter(); it.Next(); {
 		if v, replaced := fields.Get(it.Key()); replaced {

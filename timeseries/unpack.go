@@ -102,7 +102,7 @@ func (u *Unpacker) Next() (d value.Doc, ok bool) {
 	}
 	start := len(u.arena)
 	row := u.time.row
-	b := append(u.arena, 0, 0, 0, 0)
+	b := value.OpenDoc(u.arena)
 	b = u.time.appendTo(b)
 	u.time.step()
 	if u.o.MetaField != "" && !u.meta.IsMissing() {
@@ -118,11 +118,9 @@ func (u *Unpacker) Next() (d value.Doc, ok bool) {
 			c.step()
 		}
 	}
-	b = append(b, 0)
+	b = value.CloseDoc(b, start)
 	u.arena = b
-	n := len(b) - start
-	b[start], b[start+1], b[start+2], b[start+3] = byte(n), byte(n>>8), byte(n>>16), byte(n>>24)
-	u.last = n
+	u.last = len(b) - start
 	u.row++
 	return value.Doc(b[start:len(b):len(b)]), true
 }

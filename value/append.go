@@ -91,7 +91,7 @@ func NewBuilder() *Builder {
 // Reset starts a new document at the end of dst.
 func (b *Builder) Reset(dst []byte) {
 	b.levels = append(b.levels[:0], level{start: len(dst)})
-	b.buf = append(dst, 0, 0, 0, 0)
+	b.buf = OpenDoc(dst)
 }
 
 // Forget lets go of the memory the document was written to. The builder can
@@ -186,13 +186,21 @@ func (b *Builder) Len() int {
 func (b *Builder) open(k Kind, key string) *Builder {
 	b.head(k, key)
 	b.levels = append(b.levels, level{start: len(b.buf), array: k == KindArray})
-	b.buf = append(b.buf, 0, 0, 0, 0)
+	b.buf = OpenDoc(b.buf)
 	return b
 }
 
-func (b *Builder) close(start int) {
-	b.buf = append(b.buf, 0)
-	binary.LittleEndian.PutUint32(b.buf[start:], uint32(len(b.buf)-start))
+func (b *Builder) close(start int) { b.buf = CloseDoc(b.buf, start) }
+
+// OpenDoc appends the room for a document's length to dst. What is appended
+// then are its elements, until CloseDoc.
+func OpenDoc(dst []byte) []byte { return append(dst, 0, 0, 0, 0) }
+
+// CloseDoc ends the document that OpenDoc began where dst[start] is.
+func CloseDoc(dst []byte, start int) []byte {
+	dst = append(dst, 0)
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start))
+	return dst
 }
 
 func (b *Builder) head(k Kind, key string) {

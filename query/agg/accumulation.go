@@ -338,7 +338,7 @@ func (a *accumulation) start(x *Exec, id value.Value) (accumulate.Accumulator, e
 		if err != nil {
 			return nil, err
 		}
-		if n, err = accumulate.CheckN(v); err != nil {
+		if n, err = expr.CheckN(v); err != nil {
 			return nil, err
 		}
 	}

@@ -1,10 +1,9 @@
 package project
 
 import (
-	"encoding/binary"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/project/marks"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -22,18 +21,18 @@ func (a *applier) document(n *node, d value.Doc) error {
 	if a.kind == inclusion {
 		return a.includeFrom(n, d)
 	}
-	var done visited
+	var done marks.Set
 	all, from := d[4:len(d)-1], 0 // from: start of the run that is still to be copied
 	left := len(n.fields)
 	for it := d.Iter(); left > 0 && it.Next(); {
 		i := n.find(it.Key())
-		if i < 0 || done.get(i) {
+		if i < 0 || done.Has(i) {
 			continue
 		}
 		end := len(all) - len(it.Rest())
 		a.dst = append(a.dst, all[from:end-len(it.Element())]...)
 		from = end
-		done.set(i, len(n.fields))
+		done.Add(i, len(n.fields))
 		left--
 		if err := a.change(&n.fields[i], &it); err != nil {
 			return err
@@ -45,14 +44,14 @@ func (a *applier) document(n *node, d value.Doc) error {
 
 // includeFrom is document for inclusions.
 func (a *applier) includeFrom(n *node, d value.Doc) error {
-	var done visited
+	var done marks.Set
 	left := n.plain
 	for it := d.Iter(); left > 0 && it.Next(); {
 		i := n.find(it.Key())
-		if i < 0 || done.get(i) || n.fields[i].isComputed() {
+		if i < 0 || done.Has(i) || n.fields[i].isComputed() {
 			continue
 		}
-		done.set(i, len(n.fields))
+		done.Add(i, len(n.fields))
 		left--
 		f := &n.fields[i]
 		if f.child == nil {
@@ -81,13 +80,13 @@ func (a *applier) change(f *field, it *value.Iter) error {
 }
 
 // computeRest appends the computed fields that were not written yet.
-func (a *applier) computeRest(n *node, done *visited) error {
+func (a *applier) computeRest(n *node, done *marks.Set) error {
 	if !n.computed {
 		return nil
 	}
 	for i := range n.fields {
 		f := &n.fields[i]
-		if done.get(i) {
+		if done.Has(i) {
 			continue
 		}
 		var err error
@@ -198,7 +197,7 @@ func (a *applier) array(n *node, arr value.Doc) error {
 func (a *applier) fresh(n *node, key string) error {
 	a.head(value.KindDocument, key)
 	start := a.open()
-	var none visited
+	var none marks.Set
 	err := a.computeRest(n, &none)
 	a.close(start)
 	return err
@@ -219,36 +218,10 @@ func (a *applier) head(k value.Kind, key string) {
 
 func (a *applier) open() (start int) {
 	start = len(a.dst)
-	a.dst = append(a.dst, 0, 0, 0, 0)
+	a.dst = value.OpenDoc(a.dst)
 	return start
 }
 
 func (a *applier) close(start int) {
-	a.dst = append(a.dst, 0)
-	binary.LittleEndian.PutUint32(a.dst[start:], uint32(len(a.dst)-start))
-}
-
-// visited remembers which fields were met.
-type visited struct {
-	few  uint64
-	many []bool
-}
-
-func (v *visited) get(i int) bool {
-	if v.many != nil {
-		return v.many[i]
-	}
-	return i < 64 && v.few&(1<<i) != 0
-}
-
-// set marks field i of n.
-func (v *visited) set(i, n int) {
-	if n <= 64 {
-		v.few |= 1 << i
-		return
-	}
-	if v.many == nil {
-		v.many = make([]bool, n)
-	}
-	v.many[i] = true
+	a.dst = value.CloseDoc(a.dst, start)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/project/marks"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -65,7 +66,7 @@ func (u *Update) modify(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, 
 	if a.dst = o.Buf[:0]; o.Buf == nil {
 		a.dst = make([]byte, 0, len(d)+u.grow)
 	}
-	a.dst = append(a.dst, 0, 0, 0, 0)
+	a.dst = value.OpenDoc(a.dst)
 	if err := a.object(u.root, d); err != nil {
 		return nil, false, err
 	}
@@ -90,17 +91,16 @@ func (a *applier) object(n *object, d value.Doc) error {
 		return err
 	}
 	parent := len(a.dst) - 4
-	var seen visited
-	seen.init(len(kids))
+	var seen marks.Set
 	all := d[4 : len(d)-1]
 	from := 0 // start of the run that is still to be copied
 	left, failed := len(kids), len(kids)
 	for it := d.Iter(); left > 0 && it.Next(); {
 		i := n.lookup(kids, it.Key())
-		if i < 0 || seen.get(i) {
+		if i < 0 || seen.Has(i) {
 			continue
 		}
-		seen.set(i)
+		seen.Add(i, len(kids))
 		left--
 		end := len(all) - len(it.Rest())
 		a.dst = append(a.dst, all[from:end-len(it.Element())]...)
@@ -115,7 +115,7 @@ func (a *applier) object(n *object, d value.Doc) error {
 		return err
 	}
 	for i := range kids[:failed] {
-		if !seen.get(i) {
+		if !seen.Has(i) {
 			if err := a.addField(kids[i], parent); err != nil {
 				return err
 			}
@@ -316,38 +316,10 @@ func (a *applier) open(k value.Kind, key string) (start int) {
 	a.key = key
 	a.head(k)
 	start = len(a.dst)
-	a.dst = append(a.dst, 0, 0, 0, 0)
+	a.dst = value.OpenDoc(a.dst)
 	return start
 }
 
 func (a *applier) close(start int) {
-	a.dst = append(a.dst, 0)
-	binary.LittleEndian.PutUint32(a.dst[start:], uint32(len(a.dst)-start))
-}
-
-// visited remembers which children were met.
-type visited struct {
-	few  uint64
-	many []bool
-}
-
-func (v *visited) init(n int) {
-	if n > 64 {
-		v.many = make([]bool, n)
-	}
-}
-
-func (v *visited) get(i int) bool {
-	if v.many != nil {
-		return v.many[i]
-	}
-	return v.few&(1<<i) != 0
-}
-
-func (v *visited) set(i int) {
-	if v.many != nil {
-		v.many[i] = true
-		return
-	}
-	v.few |= 1 << i
+	a.dst = value.CloseDoc(a.dst, start)
 }

@@ -8,21 +8,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckN validates the evaluated 'n' of $firstN and its relatives.
-func CheckN(v value.Value) (int64, error) {
-	if !v.IsNumber() {
-		return 0, mongoerr.Newf(5787902, "Value for 'n' must be of integral type, but found %s", v)
-	}
-	n, ok := v.AsInt64()
-	if !ok {
-		return 0, mongoerr.Newf(5787903, "Value for 'n' must be of integral type, but found %s", v)
-	}
-	if n <= 0 {
-		return 0, mongoerr.Newf(5787908, "'n' must be greater than 0, found %d", n)
-	}
-	return n, nil
-}
-
 // Ends is $firstN and $lastN: the first or last n values; missing becomes
 // null.
 type Ends struct {

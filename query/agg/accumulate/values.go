@@ -1,8 +1,6 @@
 package accumulate
 
 import (
-	"encoding/binary"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -160,10 +158,8 @@ func (p *Push) Add(v value.Value) error {
 
 // Result is the array.
 func (p *Push) Result() value.Value {
-	doc := make([]byte, 4, 5+len(p.elements))
-	doc = append(append(doc, p.elements...), 0)
-	binary.LittleEndian.PutUint32(doc, uint32(len(doc)))
-	return value.Array(doc)
+	doc := value.OpenDoc(make([]byte, 0, 5+len(p.elements)))
+	return value.Array(value.CloseDoc(append(doc, p.elements...), 0))
 }
 
 // Size is the memory held.
