@@ -26,8 +26,8 @@
 //
 // # Internal indexes
 //
-// An index whose name begins with "$" is the server's own: it appears in no
-// listing and serves no query, but keeps records in the order in which they
-// expire. Its specification has a field "internal" that names one of the
-// [Order] values.
+// An index whose name begins with "$ttl.", "$bucket." or "$mq." is the server's
+// own ([IsInternal]): it appears in no listing and serves no query, but keeps
+// records in the order in which they expire. Its specification has a field
+// "internal" that names one of the [Order] values.
 package index

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -47,8 +48,22 @@ func InternalSpec(name, path string, order Order) value.Doc {
 		"name", value.String(name), "internal", value.String(string(order)))
 }
 
+// reserved begins the names of the server's own indexes. A "$" alone would not
+// do: drivers name the index on {"$**": 1} "$**_1".
+var reserved = []string{"$ttl.", "$bucket.", "$mq."}
+
 // IsInternal reports whether an index of that name is the server's own.
-func IsInternal(name string) bool { return len(name) > 0 && name[0] == '$' }
+func IsInternal(name string) bool {
+	if name == "" || name[0] != '$' {
+		return false
+	}
+	for _, r := range reserved {
+		if strings.HasPrefix(name, r) {
+			return true
+		}
+	}
+	return false
+}
 
 func loadInternal(s *Spec, order Order) (*Spec, error) {
 	if orders[order] == nil || !IsInternal(s.Name) {

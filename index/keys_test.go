@@ -189,7 +189,7 @@ func TestInternalKeys(t *testing.T) {
 		{DatePath, "x", `{"x":"s"}`, 0},
 	}
 	for _, tt := range tests {
-		s, err := Load(InternalSpec("$test", tt.path, tt.order))
+		s, err := Load(InternalSpec("$ttl.test", tt.path, tt.order))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -254,11 +254,11 @@ func checkID(spec value.Doc) error {
 	key := spec.Lookup("key").Doc()
 	name := spec.Lookup("name").Str()
 	if !isIDKey(key) {
-		switch name {
-		case IDName:
+		switch {
+		case name == IDName:
 			return mongoerr.Newf(mongoerr.BadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, found %s", key)
-		case "*":
-			return mongoerr.New(mongoerr.BadValue, "The index name '*' is not valid.")
+		case name == "*", IsInternal(name):
+			return mongoerr.Newf(mongoerr.BadValue, "The index name '%s' is not valid.", name)
 		}
 		return nil
 	}

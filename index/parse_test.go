@@ -108,6 +108,7 @@ func TestParseErrors(t *testing.T) {
 		{`{"key":{"_fts":1},"name":"a"}`, 67, "Index key contains an illegal field name: '_fts'"},
 		{`{"key":{"a":1},"name":""}`, 67, "index name cannot be empty"},
 		{`{"key":{"a":1},"name":"*"}`, 2, "The index name '*' is not valid."},
+		{`{"key":{"a":1},"name":"$bucket.min"}`, 2, "The index name '$bucket.min' is not valid."},
 		{`{"key":{"a":1},"name":"_id_"}`, 2, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, found { a: 1 }"},
 		{`{"key":{"a":1},"name":"a","v":0}`, 67, "cannot create an index with v=0"},
 		{`{"key":{"a":1},"name":"a","v":3}`, 67, "cannot create an index with v=3"},

@@ -14,7 +14,7 @@
 //
 // The indexes of [Indexes] keep the messages in the orders in which they are
 // looked for: by number, ready to be received, by expiry, by the end of the
-// lock, by the time they are scheduled for. Their names begin with "$", which
+// lock, by the time they are scheduled for. Their names begin with "$mq.", which
 // marks them as the server's own. Each order holds only the messages it
 // concerns, so that an index entry appears and disappears with a hidden field
 // of _mq. Receiving the next message costs one look at the head of an index,

@@ -205,7 +205,7 @@ func (o *Options) UserIndex(stored value.Doc) (spec value.Doc, ok bool) {
 
 // reverse reads an index that was made on the buckets.
 func (o *Options) reverse(stored value.Doc) (spec value.Doc, ok bool) {
-	if name := stored.Lookup("name").Str(); name == "" || name[0] == '$' || name == "_id_" {
+	if name := stored.Lookup("name").Str(); name == "" || stored.Has("internal") || name == "_id_" {
 		return nil, false
 	}
 	key, ok := o.userKey(stored.Lookup("key").Doc())
