@@ -94,3 +94,27 @@ func TestTimeSeriesPipelines(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// What a view cannot be made of.
+func TestViewsRefuse(t *testing.T) {
+	s := newServer(t)
+	for _, c := range []struct {
+		code              int32
+		message, pipeline string
+	}{
+		{40324, "Unrecognized pipeline stage name: '$nope'", `[{$nope: 1}]`},
+		{73, "Invalid pipeline for view test.v :: caused by :: '$documents' cannot be used in a view definition", `[{$documents: [{a: 1}]}]`},
+		{73, "Invalid pipeline for view test.v :: caused by :: '$listLocalSessions' cannot be used in a view definition", `[{$listLocalSessions: {}}]`},
+		{167, "Invalid pipeline for view test.v :: caused by :: $changeStream cannot be used in a view definition", `[{$changeStream: {}}]`},
+		{167, "Invalid pipeline for view test.v :: caused by :: The aggregation stage $merge in location 0 of the pipeline cannot be used in the view definition of test.v because it writes to disk",
+			`[{$merge: "t"}]`},
+		{40601, "Invalid pipeline for view test.v :: caused by :: $out can only be the final stage in the pipeline", `[{$out: "t"}, {$match: {}}]`},
+		{51047, "Invalid pipeline for view test.v :: caused by :: $out is not allowed within a $lookup's sub-pipeline", `[{$lookup: {from: "a", pipeline: [{$out: "t"}], as: "r"}}]`},
+		{15958, "Invalid pipeline for view test.v :: caused by :: the limit must be positive", `[{$limit: 0}]`},
+	} {
+		reply := s.run(`{create: "v", viewOn: "c", pipeline: %s}`, c.pipeline)
+		if reply.Lookup("code").Int32() != c.code || reply.Lookup("errmsg").Str() != c.message {
+			t.Errorf("%s\nsays %s\nwant %d %s", c.pipeline, reply, c.code, c.message)
+		}
+	}
+}

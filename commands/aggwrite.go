@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,8 @@ func (h *host) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	}
 	m := metaOf(old)
 	switch {
+	case m.kind == view && t.TimeSeries != nil:
+		return nil, mongoerr.New(7268703, "Cannot create a time-series collection from a non time-series view.")
 	case m.kind == view:
 		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 	case m.kind == timeSeries || t.TimeSeries != nil:
@@ -158,32 +161,31 @@ func (h *host) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
 	case timeSeries:
 		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$merge to time-series collections is not supported: %s", ns)
 	}
-	w := &mergeWriter{h: h, ns: ns, on: t.On, index: idIndex}
-	if w.on == nil {
+	w := &mergeWriter{h: h, ns: ns, on: t.On, insert: t.Insert}
+	switch {
+	case t.On == nil:
 		w.on = []string{"_id"}
+	case info != nil || !isID(t.On):
+		if w.spec = uniqueIndexOn(m.indexes, t.On, x.Env.Collation); w.spec == nil {
+			return nil, errNoMergeIndex
+		}
 	}
-	if len(w.on) == 1 && w.on[0] == "_id" {
-		return w, nil
-	}
-	spec := uniqueIndexOn(m.indexes, w.on, x.Env.Collation)
-	if spec == nil {
-		return nil, errNoMergeIndex
-	}
-	w.index, w.spec = spec.Name, spec
 	return w, nil
 }
 
 var errNoMergeIndex = mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
 
+func isID(on []string) bool { return len(on) == 1 && on[0] == "_id" }
+
 // checkMergeFields refuses a $merge, before it reads anything, whose fields
 // do not identify a document.
 func (c *Call) checkMergeFields(p *agg.Pipeline, collator value.Collator) error {
 	t, ok := p.MergeTarget()
-	if !ok || t.On == nil || len(t.On) == 1 && t.On[0] == "_id" {
+	if !ok || t.On == nil {
 		return nil
 	}
 	info, err := c.lookup(storage.Namespace{DB: t.DB, Coll: t.Coll})
-	if err != nil {
+	if err != nil || info == nil && isID(t.On) {
 		return err
 	}
 	if m := metaOf(info); m.kind == ordinary && uniqueIndexOn(m.indexes, t.On, collator) == nil {
@@ -200,14 +202,10 @@ func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) 
 		if s.Collation != nil {
 			own = s.Collation
 		}
-		if !s.IsUnique || s.Partial != nil || len(s.Fields) != len(on) || !sameCollation(own, collator) {
+		if !s.IsUnique || s.Partial != nil || s.Kind != index.Plain || len(s.Fields) != len(on) || !sameCollation(own, collator) {
 			continue
 		}
-		all := true
-		for _, name := range on {
-			all = all && s.Key.Has(name)
-		}
-		if all {
+		if !slices.ContainsFunc(on, func(path string) bool { return !s.Key.Has(path) }) {
 			return s
 		}
 	}
@@ -216,30 +214,33 @@ func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) 
 
 // mergeWriter applies the results of $merge one by one.
 type mergeWriter struct {
-	h     *host
-	ns    storage.Namespace
-	on    []string
-	index string
-	spec  *index.Spec // nil: the index on _id
+	h      *host
+	ns     storage.Namespace
+	on     []string
+	spec   *index.Spec // nil: the index on _id
+	insert bool
 }
 
 func (w *mergeWriter) On() []string { return w.on }
 
 // Apply implements agg.MergeWriter. All documents are written in one
-// transaction; if that fails, one by one, so that those before the one at
-// fault stay.
+// transaction; if that fails, one by one, so that the one at fault is alone.
 func (w *mergeWriter) Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
 	err := w.applyAll(docs, change)
 	if err == nil || len(docs) == 1 {
 		return err
 	}
+	var first error
 	for i := range docs {
 		err := w.applyAll(docs[i:i+1], func(_ int, old value.Doc) (value.Doc, error) { return change(i, old) })
-		if err != nil {
+		if err != nil && fatal(err) {
 			return err
 		}
+		if first == nil {
+			first = err
+		}
 	}
-	return nil
+	return first
 }
 
 func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
@@ -270,36 +271,28 @@ func (w *mergeWriter) apply(c *Call, coll storage.Collection, wr *writer, d valu
 	if err != nil || next == nil {
 		return err
 	}
-	if !found {
-		if next, err = c.prepareInsert(next); err != nil {
-			return err
-		}
+	if found {
+		return wr.replace(old, next)
+	}
+	if next, err = c.prepareInsert(next); err == nil {
 		_, err = wr.insert(next)
-		return err
 	}
-	if !value.Equal(old.Doc.Lookup("_id"), next.Lookup("_id")) && next.Has("_id") {
-		return mongoerr.New(mongoerr.ImmutableField, "$merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: Performing an update on the path '_id' would modify the immutable field '_id'")
-	}
-	if !next.Has("_id") {
-		var b value.Builder
-		b.Reset(nil)
-		b.Append("_id", old.Doc.Lookup("_id"))
-		it := next.Iter()
-		next = b.Raw(it.Rest()).Doc()
-	}
-	return wr.replace(old, next)
+	return err
 }
 
 // find looks the document up by the on-fields.
 func (w *mergeWriter) find(coll storage.Collection, d value.Doc) (storage.Record, bool, error) {
-	if w.spec == nil {
+	switch {
+	case w.insert:
+		return storage.Record{}, false, nil
+	case w.spec == nil:
 		return coll.Find(idIndex, value.AppendKeyWith(nil, d.Lookup("_id"), metaOf(coll.Info()).collator()))
 	}
 	keys, _, err := w.spec.Keys(nil, storage.Record{Doc: d})
 	if err != nil || len(keys) == 0 {
 		return storage.Record{}, false, err
 	}
-	return coll.Find(w.index, w.spec.Order(keys[0]))
+	return coll.Find(w.spec.Name, w.spec.Order(keys[0]))
 }
 
 func (w *mergeWriter) Close() error { return nil }

@@ -343,6 +343,16 @@ func (c *Call) planView(ns storage.Namespace, a *createArgs) (*creation, error) 
 	return &creation{parts: []creationPart{{ns: ns, options: b.Doc()}}}, nil
 }
 
+// inViewContext tells of which view an error in a pipeline is. What is not
+// even a list of stages is found earlier, and told without.
+func inViewContext(ns storage.Namespace, err error) error {
+	e := mongoerr.From(err)
+	if e.Code == 40323 || e.Code == 40324 {
+		return e
+	}
+	return e.WithPrefix("Invalid pipeline for view " + ns.String())
+}
+
 // maxViewDepth is how many views may stand on each other.
 const maxViewDepth = 20
 
@@ -350,12 +360,8 @@ const maxViewDepth = 20
 // stands on, to find cycles.
 func (c *Call) checkViewPipeline(ns storage.Namespace, on string, pipeline value.Doc) error {
 	if pipeline != nil {
-		p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on})
-		if err != nil {
-			return err
-		}
-		if p.IsChangeStream() {
-			return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
+		if _, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String()}); err != nil {
+			return inViewContext(ns, err)
 		}
 	}
 	for depth := 0; ; depth++ {

@@ -225,10 +225,11 @@ func (h *host) outTimeSeries(ns storage.Namespace, old *storage.Info, t agg.OutT
 			return nil, err
 		}
 		if old != nil && metaOf(old).kind != timeSeries {
-			return nil, mongoerr.Newf(7268700, "Cannot create a time-series collection from a non time-series collection: %s", ns)
+			return nil, mongoerr.New(7268700, "Cannot create a time-series collection from a non time-series collection.")
 		}
 		if old != nil && metaOf(old).series.Doc().String() != series.Doc().String() {
-			return nil, mongoerr.Newf(7406103, "Time-series options specified for $out do not match the existing collection: %s", ns)
+			return nil, mongoerr.Newf(7406103, "Time-series options inputted must match the existing time-series collection. Received: %sFound: %s",
+				t.TimeSeries, metaOf(old).series.Doc())
 		}
 	default:
 		series = metaOf(old).series

@@ -110,6 +110,7 @@ type OutWriter interface {
 type MergeTarget struct {
 	DB, Coll string
 	On       []string // identifying fields; nil: _id
+	Insert   bool     // documents are inserted without looking for their like
 }
 
 // MergeWriter writes the results of a $merge stage.
@@ -120,8 +121,7 @@ type MergeWriter interface {
 	// its own and replaces it by what change returns for the i-th. change
 	// gets nil if there is none, and then returns the document to insert; if
 	// it returns nil nothing is written. It may be called more than once.
-	// After an error the documents in front of the one that caused it have
-	// been applied.
+	// An error does not keep the other documents from being written.
 	Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error
 	// Close ends the writing.
 	Close() error

@@ -137,13 +137,14 @@ func (m *memory) Merge(_ *Exec, t MergeTarget) (MergeWriter, error) {
 	if !slices.Equal(on, []string{"_id"}) && !m.unique[strings.Join(on, ",")] {
 		return nil, mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
 	}
-	return &memoryMerge{m: m, ns: t.DB + "." + t.Coll, on: on}, nil
+	return &memoryMerge{m: m, ns: t.DB + "." + t.Coll, on: on, insert: t.Insert}, nil
 }
 
 type memoryMerge struct {
-	m  *memory
-	ns string
-	on []string
+	m      *memory
+	ns     string
+	on     []string
+	insert bool
 }
 
 func (w *memoryMerge) On() []string { return w.on }
@@ -170,7 +171,12 @@ func (w *memoryMerge) apply(d value.Doc, change func(old value.Doc) (value.Doc, 
 		return true
 	})
 	var old value.Doc
-	if at >= 0 {
+	switch {
+	case at >= 0 && w.insert:
+		key := value.NewDoc("_id", d.Lookup("_id"))
+		return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: _id_ dup key: %s", w.ns, key).
+			WithExtra("keyPattern", value.Document(value.NewDoc("_id", value.Int32(1))))
+	case at >= 0:
 		old = docs[at]
 	}
 	next, err := change(old)

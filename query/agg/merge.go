@@ -55,13 +55,26 @@ func parseMerge(p *parser, v value.Value) ([]stage, error) {
 	default:
 		return nil, mongoerr.Newf(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", v.Kind())
 	}
-	if err := checkTarget("$merge", s.target.DB, s.target.Coll, 31319, 31320); err != nil {
+	if err := checkMergeTarget(s.target.DB, s.target.Coll); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(mergeModes[s.whenMatched], s.whenNotFound) {
 		return nil, mongoerr.Newf(51181, "Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported", s.whenMatched, s.whenNotFound)
 	}
+	s.target.Insert = s.whenMatched == "fail"
 	return []stage{s}, s.compile(p, m)
+}
+
+func checkMergeTarget(db, coll string) error {
+	switch {
+	case !validTarget(db, coll):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid $merge target namespace: '%s.%s'", db, coll)
+	case strings.HasPrefix(coll, "system."):
+		return mongoerr.Newf(31319, "Cannot $merge to special collection: %s", coll)
+	case isInternalDB(db):
+		return mongoerr.Newf(31320, "Cannot $merge to internal database: %s", db)
+	}
+	return nil
 }
 
 func (s *mergeStage) option(m *mergeSpec, k string, f value.Value) (err error) {
@@ -78,7 +91,7 @@ func (s *mergeStage) option(m *mergeSpec, k string, f value.Value) (err error) {
 		case value.KindString:
 			s.whenMatched = strings.Clone(f.Str())
 			if mergeModes[s.whenMatched] == nil || s.whenMatched == "pipeline" {
-				return badEnum("$merge.whenMatched", f)
+				return badEnum("whenMatched", f)
 			}
 		case value.KindArray:
 			s.whenMatched, m.pipeline = "pipeline", f.Doc()
@@ -215,176 +228,3 @@ func (s *mergeStage) onFields() []string {
 }
 
 func (s *mergeStage) involved() []string { return []string{s.target.DB + "." + s.target.Coll} }
-
-func (s *mergeStage) open(x *Exec, src Iterator) (Iterator, error) {
-	return nextFunc{src: src, next: func() (value.Doc, error) {
-		w, err := x.Host.Merge(x, s.target)
-		if err != nil {
-			return nil, err
-		}
-		m := &merging{x: x, s: s, inner: x.sub(), on: w.On()}
-		if err := m.run(w, src); err != nil {
-			_ = w.Close()
-			return nil, err
-		}
-		return nil, w.Close()
-	}}, nil
-}
-
-// merging is one run of a $merge.
-type merging struct {
-	x     *Exec
-	s     *mergeStage
-	inner *Exec // variables of the pipeline of whenMatched
-	on    []string
-	docs  []value.Doc // waiting to be written
-	metas []expr.Meta
-	size  int
-}
-
-// mergeDocs and mergeBytes bound what is written at a time.
-const (
-	mergeDocs  = 500
-	mergeBytes = 1 << 20
-)
-
-func (m *merging) run(w MergeWriter, src Iterator) error {
-	for {
-		d, err := src.Next()
-		if err == nil && d != nil {
-			err = m.add(w, d)
-		}
-		if err != nil {
-			return err
-		}
-		if d == nil {
-			return m.flush(w)
-		}
-	}
-}
-
-// add takes a document to be written with others.
-func (m *merging) add(w MergeWriter, d value.Doc) error {
-	if slices.Contains(m.on, "_id") {
-		d = withID(m.x, d)
-	}
-	if err := m.checkOn(d); err != nil {
-		return err
-	}
-	m.docs, m.metas, m.size = append(m.docs, d), append(m.metas, m.x.Env.Meta), m.size+len(d)
-	if len(m.docs) < mergeDocs && m.size < mergeBytes {
-		return nil
-	}
-	return m.flush(w)
-}
-
-func (m *merging) flush(w MergeWriter) error {
-	docs := m.docs
-	m.docs, m.size = nil, 0
-	if len(docs) == 0 {
-		return nil
-	}
-	err := w.Apply(docs, func(i int, old value.Doc) (value.Doc, error) {
-		m.x.Env.Meta = m.metas[i]
-		if old == nil {
-			return m.notMatched(docs[i])
-		}
-		return m.matched(old, docs[i])
-	})
-	m.metas = m.metas[:0]
-	return err
-}
-
-// checkOn checks the values that identify the document.
-func (m *merging) checkOn(d value.Doc) error {
-	for _, path := range m.on {
-		v := value.ParsePath(path).Get(d)
-		switch {
-		case v.IsNullish():
-			return mongoerr.New(51132, "$merge write error: 'on' field cannot be missing, null, undefined or an array")
-		case v.Kind() == value.KindArray:
-			return mongoerr.New(51185, "$merge write error: 'on' field cannot be missing, null, undefined or an array")
-		}
-	}
-	return nil
-}
-
-func (m *merging) notMatched(d value.Doc) (value.Doc, error) {
-	switch m.s.whenNotFound {
-	case "discard":
-		return nil, nil
-	case "fail":
-		return nil, mongoerr.New(mongoerr.MergeStageNoMatchingDocument,
-			"$merge could not find a matching document in the target collection for at least one document in the source collection")
-	}
-	return withID(m.x, d), nil
-}
-
-func (m *merging) matched(old, d value.Doc) (value.Doc, error) {
-	switch m.s.whenMatched {
-	case "keepExisting":
-		return nil, nil
-	case "fail":
-		return nil, m.duplicate(d)
-	case "replace":
-		return m.sameID(old, replaced(old, d))
-	case "pipeline":
-		if err := m.s.let.Bind(m.x.Env, m.inner.Env, d); err != nil {
-			return nil, err
-		}
-		out, err := m.s.update.Apply(m.inner, old)
-		if err != nil {
-			return nil, err
-		}
-		return m.sameID(old, replaced(old, out))
-	}
-	out := old
-	for k, v := range d.All() {
-		out = setPath(out, []string{k}, v)
-	}
-	return m.sameID(old, out)
-}
-
-// replaced is d with the _id of old if it has none of its own.
-func replaced(old, d value.Doc) value.Doc {
-	if d.Has("_id") {
-		return d
-	}
-	b := value.NewBuilder().Append("_id", old.Lookup("_id"))
-	for it := d.Iter(); it.Next(); {
-		b.Raw(it.Element())
-	}
-	return b.Doc()
-}
-
-// sameID refuses a change of _id.
-func (m *merging) sameID(old, d value.Doc) (value.Doc, error) {
-	if value.Equal(old.Lookup("_id"), d.Lookup("_id")) {
-		return d, nil
-	}
-	what := "Performing an update on the path '_id' would modify the immutable field '_id'"
-	if m.s.whenMatched == "replace" {
-		what = "After applying the update, the (immutable) field '_id' was found to have been altered to _id: " + d.Lookup("_id").String()
-	}
-	return nil, mongoerr.New(mongoerr.ImmutableField, what).
-		WithPrefix("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?")
-}
-
-func (m *merging) duplicate(d value.Doc) error {
-	key := value.NewBuilder()
-	pattern := value.NewBuilder()
-	index := ""
-	for _, path := range m.on {
-		key.Append(path, value.ParsePath(path).Get(d))
-		pattern.Int32(path, 1)
-		index += "_" + path + "_1"
-	}
-	index = index[1:]
-	if index == "_id_1" {
-		index = "_id_"
-	}
-	keyDoc := key.Doc()
-	return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s.%s index: %s dup key: %s",
-		m.s.target.DB, m.s.target.Coll, index, keyDoc).
-		WithExtra("keyPattern", value.Document(pattern.Doc())).WithExtra("keyValue", value.Document(keyDoc))
-}

@@ -26,7 +26,7 @@ func parseOut(p *parser, v value.Value) ([]stage, error) {
 	default:
 		return nil, mongoerr.Newf(16990, "$out only supports a string or object argument, but found %s", v.Kind())
 	}
-	return []stage{s}, checkTarget("$out", s.target.DB, s.target.Coll, 17385, 31321)
+	return []stage{s}, checkOutTarget(s.target.DB, s.target.Coll)
 }
 
 func (s *outStage) parseObject(d value.Doc) (err error) {
@@ -78,20 +78,25 @@ func checkTimeSeries(d value.Doc) error {
 	return nil
 }
 
-// checkTarget checks the namespace that a stage wants to write.
-func checkTarget(stage, db, coll string, special, internal mongoerr.Code) error {
+func checkOutTarget(db, coll string) error {
 	switch {
-	case coll == "" || strings.ContainsAny(coll, "$\x00") || strings.HasPrefix(coll, "."):
-		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid %s target namespace: '%s.%s'", stage, db, coll)
-	case db == "" || strings.ContainsAny(db, "/\\. \"$\x00"):
-		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid %s target namespace: '%s.%s'", stage, db, coll)
+	case !validTarget(db, coll):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s.%s", db, coll)
 	case strings.HasPrefix(coll, "system."):
-		return mongoerr.Newf(special, "Can't %s to special collection: %s", stage, coll)
-	case db == "admin" || db == "config" || db == "local":
-		return mongoerr.Newf(internal, "Can't %s to internal database: %s", stage, db)
+		return mongoerr.Newf(17385, "Can't $out to special collection: %s", coll)
+	case isInternalDB(db):
+		return mongoerr.Newf(31321, "Can't $out to internal database: %s", db)
 	}
 	return nil
 }
+
+// validTarget reports whether a namespace is one that may be written to.
+func validTarget(db, coll string) bool {
+	return coll != "" && !strings.ContainsAny(coll, "$\x00") && !strings.HasPrefix(coll, ".") &&
+		db != "" && !strings.ContainsAny(db, "/\\. \"$\x00")
+}
+
+func isInternalDB(db string) bool { return db == "admin" || db == "config" || db == "local" }
 
 func (s *outStage) name() string { return "$out" }
 

@@ -16,6 +16,7 @@ type Options struct {
 	InTransaction bool
 	NoOptimize    bool            // keep the stages as they were written
 	Update        bool            // a pipeline of an update command: only stages that change one document
+	View          string          // the view that the pipeline defines, "": none
 	Metadata      []expr.MetaKind // what the documents of the source carry already
 }
 
@@ -79,7 +80,10 @@ func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
 		stages = append(stages, ss...)
 		i++
 	}
-	return stages, p.checkPositions(defs)
+	if err := p.checkPositions(defs); err != nil {
+		return nil, err
+	}
+	return stages, p.checkPlace(defs)
 }
 
 // definitions looks up the names of all stages before any is compiled.
@@ -116,13 +120,28 @@ func (p *parser) checkNested(def *definition) error {
 	switch {
 	case p.nesting == inFacet && def.flags&notInFacet != 0:
 		return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", def.name)
-	case p.nesting == inLookup && def.flags&notInLookup != 0:
-		return mongoerr.Newf(51047, "%s is not allowed within a $lookup's sub-pipeline", def.name)
-	case p.nesting == inUnion && def.flags&notInUnion != 0:
-		return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.name)
 	case p.InTransaction && def.flags&notInTransaction != 0:
 		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction,
 			"Stage not supported inside of a multi-document transaction: %s", def.name)
+	}
+	return nil
+}
+
+// checkPlace refuses stages that do not suit what a pipeline is for. All
+// other mistakes are told first.
+func (p *parser) checkPlace(defs []*definition) error {
+	for i, def := range defs {
+		switch {
+		case p.nesting == inLookup && def.flags&notInLookup != 0:
+			return mongoerr.Newf(51047, "%s is not allowed within a $lookup's sub-pipeline", def.name)
+		case p.nesting == inUnion && def.flags&notInUnion != 0:
+			return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.name)
+		case p.nesting == topLevel && p.View != "" && def.flags&writer == writer:
+			return mongoerr.Newf(mongoerr.OptionNotSupportedOnView,
+				"The aggregation stage %s in location %d of the pipeline cannot be used in the view definition of %s because it writes to disk", def.name, i, p.View)
+		case p.nesting == topLevel && p.View != "" && def.name == "$changeStream":
+			return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
+		}
 	}
 	return nil
 }
@@ -144,6 +163,8 @@ func (p *parser) checkFirst(defs []*definition) error {
 	case p.Coll == "" && def.flags&(collectionless|anyNamespace) == 0:
 		return mongoerr.Newf(mongoerr.InvalidNamespace,
 			"{aggregate: 1} is not valid for '%s'; a collection is required.", def.name)
+	case p.View != "" && def.flags&collectionless != 0:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' cannot be used in a view definition", def.name)
 	case p.Coll != "" && def.flags&collectionless != 0:
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' can only be run with {aggregate: 1}", def.name)
 	}

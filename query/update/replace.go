@@ -14,10 +14,15 @@ func compileReplacement(d value.Doc, o Options) (*Update, error) {
 	if o.Multi {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
 	}
-	u := &Update{opts: o, replacement: d, hasID: d.Has("_id")}
-	u.invalid = checkStored(d)
-	u.unsafeTop = checkDollars(d)
+	u := Replacement(d)
+	u.opts = o
 	return u, nil
+}
+
+// Replacement is the update that puts a document, whatever its names are, in
+// place of another.
+func Replacement(d value.Doc) *Update {
+	return &Update{replacement: d, hasID: d.Has("_id"), invalid: checkStored(d), unsafeTop: checkDollars(d)}
 }
 
 // updateStages are the stages that a pipeline update may have.
