@@ -15,14 +15,22 @@ type workClock struct {
 	clock.Clock
 	now    time.Time
 	pauses []time.Duration
+	over   time.Duration // that the next pause takes longer than it should
 }
 
 func (c *workClock) Now() time.Time { return c.now }
 
 func (c *workClock) NewTimer(d time.Duration) clock.Timer {
-	c.now = c.now.Add(d)
+	c.now = c.now.Add(d + c.over)
 	c.pauses = append(c.pauses, d)
 	return clock.System().NewTimer(0)
+}
+
+func (c *workClock) paused() (sum time.Duration) {
+	for _, d := range c.pauses {
+		sum += d
+	}
+	return sum
 }
 
 func TestPacer(t *testing.T) {
@@ -34,8 +42,11 @@ func TestPacer(t *testing.T) {
 		low, top int // bounds of the size in the end
 	}{
 		{"quick records, nobody there", time.Microsecond, 0, false, batchMost, batchMost},
-		{"usual records", 4 * time.Microsecond, 0, true, 125, 250},
+		{"usual records, nobody there", 4 * time.Microsecond, 0, false, 125, 250},
+		{"quick records", time.Microsecond, 0, true, 32, 62},
+		{"usual records", 2 * time.Microsecond, 0, true, 16, 31},
 		{"slow records", time.Millisecond, 0, true, batchLeast, batchLeast},
+		{"slow records, nobody there", time.Millisecond, 0, false, batchLeast, batchLeast},
 		{"a given size", time.Microsecond, 100, true, 100, 100},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,7 +58,7 @@ func TestPacer(t *testing.T) {
 				n = p.batch()
 				took := time.Duration(n) * tt.cost
 				c.now = c.now.Add(took)
-				worked += min(took, 10*batchTime)
+				worked += min(took, restMost)
 				if tt.active {
 					h.operations.Add(3)
 				}
@@ -56,30 +67,48 @@ func TestPacer(t *testing.T) {
 			if n < tt.low || n > tt.top {
 				t.Errorf("transactions of %d records, want %d to %d", n, tt.low, tt.top)
 			}
-			var paused time.Duration
-			for _, d := range c.pauses {
-				paused += d
-			}
-			if want := map[bool]time.Duration{true: worked}[tt.active]; paused != want {
-				t.Errorf("paused for %s, worked for %s", paused, worked)
+			if want := map[bool]time.Duration{true: worked}[tt.active]; c.paused() != want {
+				t.Errorf("paused for %s, worked for %s", c.paused(), worked)
 			}
 		})
 	}
 }
 
-// A pass pauses once clients have asked for something, and not when they stop.
+// A pass rests while clients are there, and a little longer; not once they
+// have gone.
 func TestPassYieldsToClients(t *testing.T) {
 	h, c := newFakeHost(), &workClock{now: time.UnixMilli(0)}
 	p := newPacer(context.Background(), h, c, 10)
 	for i := range 6 {
 		p.batch()
-		c.now = c.now.Add(batchTime)
-		if i == 2 || i == 3 {
+		c.now = c.now.Add(aloneTime)
+		if i == 2 {
 			h.operations.Add(1)
+		}
+		if i == 4 {
+			c.now = c.now.Add(clientsStay)
 		}
 		p.yield()
 	}
-	if want := []time.Duration{batchTime, batchTime}; !slices.Equal(c.pauses, want) {
+	if want := []time.Duration{aloneTime, aloneTime}; !slices.Equal(c.pauses, want) {
+		t.Errorf("pauses %v, want %v", c.pauses, want)
+	}
+}
+
+// What a rest lasts too long counts for the next transactions, but no more
+// than a little: else a pass would run through after a long sleep.
+func TestRestsAreMadeUpFor(t *testing.T) {
+	h, c := newFakeHost(), &workClock{now: time.UnixMilli(0), over: time.Millisecond}
+	p := newPacer(context.Background(), h, c, 10)
+	for range 6 {
+		p.batch()
+		c.now = c.now.Add(creditMost / 2)
+		h.operations.Add(1)
+		p.yield()
+		c.over = 0
+	}
+	want := []time.Duration{creditMost / 2, glance, glance, creditMost/2 - 2*glance, creditMost / 2, creditMost / 2}
+	if !slices.Equal(c.pauses, want) {
 		t.Errorf("pauses %v, want %v", c.pauses, want)
 	}
 }

@@ -83,6 +83,7 @@ func (c *besideCommand) measure(t *target) (r besideResult, err error) {
 	o := loadOptions{
 		Duration: c.Duration, Warmup: c.Duration / 10, Docs: c.Docs, DocSize: c.DocSize, Batch: c.Batch, Seed: 1, Client: c.Client, Compressor: "none",
 	}
+	w.loads = w.loads || c.Load == compactLoad // which takes as long as there are data
 	if err := prepare(t, w, o); err != nil {
 		return r, err
 	}
