@@ -40,11 +40,12 @@ var suites = []suite{
 // start runs the server that the suite is for, and returns how its tests
 // are to reach it.
 func (s suite) start(t *testing.T) (uri string) {
-	if !s.member {
-		return start(t, "--setParameter", "enableTestCommands=1").URI
+	flags, options := []string{"--setParameter", "enableTestCommands=1"}, ""
+	if s.member {
+		flags, options = append(flags, "--replSet", "rs0"), "?replicaSet=rs0"
 	}
-	server := start(t, "--setParameter", "enableTestCommands=1", "--replSet", "rs0")
-	return strings.Replace(server.URI, "directConnection=true", "replicaSet=rs0", 1)
+	// Some tests are about connections that find out what the server is.
+	return strings.Replace(start(t, flags...).URI, "?directConnection=true", options, 1)
 }
 
 // TestSuites runs the Go driver's own tests. What fails must stand in the
@@ -163,7 +164,8 @@ func collect(lines *bufio.Scanner) outcome {
 
 // exceptions is a suite's list: a test and why it does not pass. Tests that
 // begin with "!" are not run at all, because they would end or hang the
-// suite.
+// suite; those that begin with "@" are not run in a container, of which the
+// driver tells the server what the test does not expect.
 type exceptions struct {
 	path    string
 	reasons map[string]string
@@ -187,12 +189,21 @@ func readKnown(t *testing.T, name string) exceptions {
 	return k
 }
 
+// listed says which lines are about a test that is run.
+func listed(test string) bool { return test[0] != '!' && test[0] != '@' }
+
+// inContainer says whether the driver takes this machine for a container.
+func inContainer() bool {
+	_, err := os.Stat("/.dockerenv")
+	return err == nil || os.Getenv("KUBERNETES_SERVICE_HOST") != ""
+}
+
 // excluded is the pattern of the tests not to run.
 func (k exceptions) excluded() string {
 	out := []string{"^$"}
 	for _, test := range slices.Sorted(maps.Keys(k.reasons)) {
-		if name, ok := strings.CutPrefix(test, "!"); ok {
-			out = append(out, "^"+strings.ReplaceAll(name, "/", "$/^")+"$")
+		if test[0] == '!' || test[0] == '@' && inContainer() {
+			out = append(out, "^"+strings.ReplaceAll(test[1:], "/", "$/^")+"$")
 		}
 	}
 	return strings.Join(out, "|")
@@ -223,9 +234,9 @@ func (k exceptions) compare(t *testing.T, got outcome) {
 		switch {
 		case k.reasons[test] == "":
 			t.Errorf("%s stands in %s without a reason", test, k.path)
-		case !strings.HasPrefix(test, "!") && got.passed[test]:
+		case listed(test) && got.passed[test]:
 			t.Errorf("%s passes now: take it out of %s", test, k.path)
-		case !strings.HasPrefix(test, "!") && !got.failed[test]:
+		case listed(test) && !got.failed[test]:
 			t.Errorf("%s stands in %s and did not run", test, k.path)
 		}
 	}
@@ -235,7 +246,7 @@ func (k exceptions) compare(t *testing.T, got outcome) {
 func (k exceptions) update(t *testing.T, got outcome) {
 	t.Helper()
 	for test := range k.reasons {
-		if !got.failed[test] && !strings.HasPrefix(test, "!") {
+		if !got.failed[test] && listed(test) {
 			delete(k.reasons, test)
 		}
 	}
@@ -243,7 +254,7 @@ func (k exceptions) update(t *testing.T, got outcome) {
 		k.reasons[test] += ""
 	}
 	var b strings.Builder
-	b.WriteString("# Tests of the suite that fail, and why; see TestSuites. TEST <tab> REASON.\n# \"!\" in front: not run, since it would end or hang the suite.\n")
+	b.WriteString("# Tests of the suite that fail, and why; see TestSuites. TEST <tab> REASON.\n# \"!\" in front: not run, since it would end or hang the suite, or measures the machine; \"@\": not run in a container.\n")
 	for _, test := range slices.Sorted(maps.Keys(k.reasons)) {
 		fmt.Fprintf(&b, "%s\t%s\n", test, k.reasons[test])
 	}
