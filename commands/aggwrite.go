@@ -29,7 +29,7 @@ func (h *host) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	case m.kind == view && t.TimeSeries != nil:
 		return nil, mongoerr.New(7268703, "Cannot create a time-series collection from a non time-series view.")
 	case m.kind == view:
-		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+		return nil, errIsView(ns)
 	case m.kind == timeSeries || t.TimeSeries != nil:
 		return h.outTimeSeries(ns, old, t)
 	case m.capped:
@@ -157,7 +157,7 @@ func (h *host) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
 	m := metaOf(info)
 	switch m.kind {
 	case view:
-		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+		return nil, errIsView(ns)
 	case timeSeries:
 		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$merge to time-series collections is not supported: %s", ns)
 	}

@@ -17,9 +17,17 @@ func (s *Service) Start(ctx context.Context) {
 // housekeepingEvery is how often cursors and sessions are looked over.
 const housekeepingEvery = 4 * time.Second
 
-// housekeeping closes what clients left behind: cursors, sessions.
+// housekeeping closes what clients left behind, cursors and sessions, and
+// writes down which sessions there are.
 func (s *Service) housekeeping(ctx context.Context) {
+	var kept time.Time
 	for {
+		if now := s.real.Now(); now.Sub(kept) >= sessionsEvery {
+			kept = now
+			if err := s.keepSessions(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn().Err(err).Msg("sessions were not written down")
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -384,7 +384,7 @@ func runListDatabases(c *Call) error {
 			if err != nil {
 				continue
 			}
-			sizes[db] += coll.Size()
+			sizes[db] += coll.Size() + indexBytes(coll)
 		}
 		return nil
 	})

@@ -184,15 +184,14 @@ func runSetFCV(c *Call) error {
 	if err := setFCVSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	const current = "8.0"
 	switch {
-	case a.Version != current && a.Version != "7.3" && a.Version != "7.0":
+	case a.Version != featureVersion && a.Version != "7.3" && a.Version != "7.0":
 		return mongoerr.Newf(4926900, "Invalid feature compatibility version value '%s'; expected '7.0' or '7.3' or '8.0'. See https://dochub.mongodb.org/core/8.0-feature-compatibility.", a.Version)
-	case !bool(a.Confirm) && a.Version == current:
+	case !bool(a.Confirm) && a.Version == featureVersion:
 		return mongoerr.New(7369100, "Once you have upgraded to 8.0, you will not be able to downgrade FCV and binary version without support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV upgrade.")
 	case !bool(a.Confirm):
 		return mongoerr.New(7369100, "Once you have downgraded the FCV, if you choose to downgrade the binary version, it will require support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV downgrade.")
-	case a.Version != current:
+	case a.Version != featureVersion:
 		return mongoerr.Newf(mongoerr.CannotDowngrade, "Cannot downgrade to featureCompatibilityVersion %s: the data is written as by 8.0", a.Version)
 	}
 	return nil

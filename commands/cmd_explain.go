@@ -74,11 +74,7 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	if err := findSpec.decode(body, &a); err != nil {
 		return err
 	}
-	ns, err := c.findNamespace(a.Find)
-	if err != nil {
-		return err
-	}
-	info, err := c.lookup(ns)
+	ns, info, err := c.findCollection(a.Find)
 	if err != nil {
 		return err
 	}
@@ -149,11 +145,7 @@ func explainCount(c *Call, body value.Doc, verbosity string) error {
 	if err := countSpec.decode(body, &a); err != nil {
 		return err
 	}
-	ns, err := c.findNamespace(a.Count)
-	if err != nil {
-		return err
-	}
-	info, err := c.lookup(ns)
+	ns, info, err := c.findCollection(a.Count)
 	if err != nil {
 		return err
 	}
@@ -171,11 +163,7 @@ func explainDistinct(c *Call, body value.Doc, verbosity string) error {
 	if err := distinctSpec.decode(body, &a); err != nil {
 		return err
 	}
-	ns, err := c.findNamespace(a.Distinct)
-	if err != nil {
-		return err
-	}
-	info, err := c.lookup(ns)
+	ns, info, err := c.findCollection(a.Distinct)
 	if err != nil {
 		return err
 	}

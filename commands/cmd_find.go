@@ -95,6 +95,15 @@ func (c *Call) findNamespace(v value.Value) (storage.Namespace, error) {
 	return ns, err
 }
 
+// findCollection is findNamespace with the description of the collection, nil
+// if there is none.
+func (c *Call) findCollection(v value.Value) (ns storage.Namespace, info *storage.Info, err error) {
+	if ns, err = c.findNamespace(v); err == nil {
+		info, err = c.lookup(ns)
+	}
+	return ns, info, err
+}
+
 // finder is an opened find.
 type finder struct {
 	exec  *execution

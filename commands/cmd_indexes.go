@@ -245,11 +245,7 @@ func runListIndexes(c *Call) error {
 	if err := listIndexesSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := c.findNamespace(a.List)
-	if err != nil {
-		return err
-	}
-	info, err := c.lookup(ns)
+	ns, info, err := c.findCollection(a.List)
 	if err != nil {
 		return err
 	}
@@ -257,7 +253,7 @@ func runListIndexes(c *Call) error {
 		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
 	}
 	if metaOf(info).kind == view {
-		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+		return errIsView(ns)
 	}
 	docs, err := c.listedIndexes(info)
 	if err != nil {

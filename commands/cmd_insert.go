@@ -243,7 +243,7 @@ func (c *Call) collectionForInsert(tx storage.Tx, ns storage.Namespace) (storage
 // checkWritable refuses writes to what is not a plain collection.
 func (c *Call) checkWritable(coll storage.Collection) error {
 	if metaOf(coll.Info()).kind == view {
-		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", coll.Info().Namespace)
+		return errIsView(coll.Info().Namespace)
 	}
 	return nil
 }

@@ -137,12 +137,17 @@ func (c *Call) readShape(a *planShapeArgs) (*indexFilter, error) {
 }
 
 func runPlanCacheClear(c *Call) error {
-	if _, err := c.namespace(); err != nil {
-		return err
-	}
-	var a planShapeArgs
-	_, err := c.readShape(&a)
+	_, _, err := c.planShape(new(planShapeArgs))
 	return err
+}
+
+// planShape reads what the commands about shapes begin with: the collection,
+// and the shape, nil without a query.
+func (c *Call) planShape(a *planShapeArgs) (ns storage.Namespace, f *indexFilter, err error) {
+	if ns, err = c.namespace(); err == nil {
+		f, err = c.readShape(a)
+	}
+	return ns, f, err
 }
 
 func runPlanCacheListFilters(c *Call) error {
@@ -174,12 +179,8 @@ func orEmpty(d value.Doc) value.Doc {
 }
 
 func runPlanCacheClearFilters(c *Call) error {
-	ns, err := c.namespace()
-	if err != nil {
-		return err
-	}
 	var a planShapeArgs
-	f, err := c.readShape(&a)
+	ns, f, err := c.planShape(&a)
 	if err != nil {
 		return err
 	}
@@ -195,12 +196,8 @@ func runPlanCacheClearFilters(c *Call) error {
 }
 
 func runPlanCacheSetFilter(c *Call) error {
-	ns, err := c.namespace()
-	if err != nil {
-		return err
-	}
 	var a planShapeArgs
-	f, err := c.readShape(&a)
+	ns, f, err := c.planShape(&a)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (c *Call) appendCollStats(b *value.Builder, ns storage.Namespace, scale int
 		return err
 	}
 	if s.meta.kind == view {
-		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+		return errIsView(ns)
 	}
 	b.String("ns", ns.String())
 	n := func(key string, v int64) { b.Append(key, value.Int(v/scale)) }
@@ -163,7 +163,7 @@ func runDBStats(c *Call) error {
 	if err != nil {
 		return err
 	}
-	var collections, views, objects, bytes, indexes, indexBytes int64
+	var collections, views, objects, bytes, indexes, inIndexes int64
 	err = c.view(func(tx storage.Tx) error {
 		for _, info := range tx.Collections(c.DB) {
 			m := metaOf(info)
@@ -178,12 +178,8 @@ func runDBStats(c *Call) error {
 			collections++
 			objects += coll.Count()
 			bytes += coll.Size()
-			for _, spec := range m.listed {
-				if st, err := coll.IndexStats(spec.Name); err == nil {
-					indexes++
-					indexBytes += st.Bytes
-				}
-			}
+			indexes += int64(len(m.listed))
+			inIndexes += indexBytes(coll)
 		}
 		return nil
 	})
@@ -204,13 +200,23 @@ func runDBStats(c *Call) error {
 	d("dataSize", bytes)
 	d("storageSize", bytes)
 	b.Int64("indexes", indexes)
-	d("indexSize", indexBytes)
-	d("totalSize", bytes+indexBytes)
+	d("indexSize", inIndexes)
+	d("totalSize", bytes+inIndexes)
 	b.Append("scaleFactor", value.Int(scale))
 	used, total := diskUsage(c.svc.options.DBPath)
 	d("fsUsedSize", used)
 	d("fsTotalSize", total)
 	return nil
+}
+
+// indexBytes is how much the indexes of a collection take that are listed.
+func indexBytes(coll storage.Collection) (n int64) {
+	for _, spec := range metaOf(coll.Info()).listed {
+		if st, err := coll.IndexStats(spec.Name); err == nil {
+			n += st.Bytes
+		}
+	}
+	return n
 }
 
 type dataSizeArgs struct {

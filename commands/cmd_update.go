@@ -207,7 +207,7 @@ func (c *Call) modify(m *modification) (updated, error) {
 		return updated{}, err
 	}
 	if metaOf(info).kind == view {
-		return updated{}, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", m.ns)
+		return updated{}, errIsView(m.ns)
 	}
 	if err := c.compileModification(m, info); err != nil {
 		return updated{}, err

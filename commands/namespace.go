@@ -56,6 +56,11 @@ func (c *Call) namespaceOf(v value.Value) (storage.Namespace, error) {
 	return ns, nil
 }
 
+// errIsView refuses to do to a view what needs a collection.
+func errIsView(ns storage.Namespace) error {
+	return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+}
+
 // parseNamespace splits "db.coll".
 func parseNamespace(full string) (storage.Namespace, error) {
 	db, coll, _ := strings.Cut(full, ".")

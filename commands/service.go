@@ -133,6 +133,9 @@ func New(o Options) (*Service, error) {
 	if err := s.openLog(); err != nil {
 		return nil, err
 	}
+	if err := s.keepVersion(); err != nil {
+		return nil, err
+	}
 	return s, s.dropLeftOvers()
 }
 

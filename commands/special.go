@@ -33,7 +33,7 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 		return nil, err
 	}
 	if metaOf(info).kind == view {
-		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+		return nil, errIsView(ns)
 	}
 	if info == nil && (s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("latencyStats")) {
 		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)

@@ -81,7 +81,7 @@ func (cs *changeStream) checkNamespace(c *Call) error {
 	}
 	switch {
 	case metaOf(info).kind == view:
-		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", cs.ns)
+		return errIsView(cs.ns)
 	case metaOf(info).kind == timeSeries:
 		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$changeStream is not supported on time-series collections: %s", cs.ns)
 	case cs.ns.DB == "local" || cs.ns.DB == "config" || cs.ns.DB == "admin" || isSystem(cs.ns.Coll):
