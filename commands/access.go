@@ -16,6 +16,7 @@ type access struct {
 	spec     *index.Spec // of the index that is used, nil if none or several
 	sorted   bool        // the records come in the query's order
 	filtered bool        // by an index filter
+	settings value.Doc   // of the query's shape, nil if there are none
 }
 
 // access plans a query over a collection.
@@ -42,15 +43,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		if a.plan = lookupID(&pq, metaOf(info)); a.plan != nil {
 			return nil
 		}
-		pc := planCollection(coll, info)
-		if f := c.svc.settings.filters.find(info.Namespace, q); f != nil {
-			f.apply(&pq, pc)
-			a.filtered = true
-		}
-		if a.plan, err = plan.Make(&pq, pc); err == nil {
-			a.distinct(&pq, pc, q)
-		}
-		return err
+		return a.choose(c, coll, info, q, &pq, !x.explained)
 	})
 	if err != nil {
 		return nil, err
@@ -63,6 +56,40 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		a.noteUse(c, info, a.plan)
 	}
 	return a, nil
+}
+
+// choose plans the query: with the index that is known to be good for its
+// shape, or by a choice among all of them. An explained query always chooses,
+// and leaves no trace.
+func (a *access) choose(c *Call, coll storage.Collection, info *storage.Info, q *readQuery, pq *plan.Query, remember bool) (err error) {
+	m := metaOf(info)
+	key := uint64(0)
+	if remember {
+		key = q.cacheKey(m)
+	}
+	failed := false
+	if key != 0 {
+		if choice, known := m.plans.active(key); known {
+			a.plan = plan.Again(pq, planCollection(coll, info, choice.Index), choice)
+			if a.plan != nil {
+				return nil
+			}
+			failed = true
+		}
+	}
+	pc := planCollection(coll, info, "")
+	if f := c.svc.settings.filters.find(info.Namespace, q); f != nil {
+		f.apply(pq, pc)
+		a.filtered = true
+	}
+	if a.plan, err = plan.Make(pq, pc); err != nil {
+		return err
+	}
+	a.distinct(pq, pc, q)
+	if key != 0 {
+		c.remember(m, key, q, pq, a, failed)
+	}
+	return nil
 }
 
 // accessWith makes the access of a plan that was not chosen.
@@ -119,13 +146,17 @@ func setHint(h *plan.Hint, v value.Value) error {
 	return nil
 }
 
-// planCollection describes a collection to the planner.
-func planCollection(coll storage.Collection, info *storage.Info) *plan.Collection {
+// planCollection describes a collection to the planner, with the index of that
+// name only unless it is "".
+func planCollection(coll storage.Collection, info *storage.Info, only string) *plan.Collection {
 	m := metaOf(info)
 	pc := &plan.Collection{Count: coll.Count(), Clustered: m.clustered != nil}
 	room := make([]plan.Index, len(m.indexes))
 	pc.Indexes = make([]*plan.Index, 0, len(m.indexes))
 	for i, spec := range m.indexes {
+		if only != "" && spec.Name != only {
+			continue
+		}
 		stats, err := coll.IndexStats(spec.Name)
 		if err != nil {
 			continue

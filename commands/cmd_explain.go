@@ -85,7 +85,7 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
-	e.query.min, e.query.max = a.Min, a.Max
+	e.query.min, e.query.max, e.query.projection = a.Min, a.Max, a.Projection
 	e.shape.Skip, e.shape.Limit = a.Skip, a.Limit
 	if a.Limit > 0 {
 		e.query.limit = a.Skip + a.Limit
@@ -295,12 +295,13 @@ func (e *explained) append(body value.Doc) error {
 	}
 	stage := a.plan.Explain(&e.shape)
 	e.appendHead(b, a)
-	b.StartDocument("winningPlan").Bool("isCached", false)
+	plans, key := metaOf(e.info).plans, e.query.cacheKey(metaOf(e.info))
+	b.StartDocument("winningPlan").Bool("isCached", plans.isCached(key, a.plan))
 	stage.AppendPlan(b)
 	b.End()
 	b.StartArray("rejectedPlans")
 	for _, p := range a.plan.Rejected {
-		b.StartDocument("").Bool("isCached", false)
+		b.StartDocument("").Bool("isCached", plans.isCached(key, p))
 		p.Explain(&e.shape).AppendPlan(b)
 		b.End()
 	}
@@ -320,8 +321,13 @@ func (e *explained) appendHead(b *value.Builder, a *access) {
 	b.StartDocument("queryPlanner")
 	b.String("namespace", e.ns.String())
 	b.Document("parsedQuery", e.shape.Filter)
-	b.Bool("indexFilterSet", a != nil && a.filtered).String("queryHash", queryHash(e.query)).String("planCacheShapeHash", queryHash(e.query)).
-		String("planCacheKey", queryHash(e.query)).Int32("optimizationTimeMillis", 0).
+	hash := shapeHash(e.query.shape())
+	planKey := hash
+	if a != nil {
+		planKey = planCacheKey(e.query, a.plan)
+	}
+	b.Bool("indexFilterSet", a != nil && a.filtered).String("queryHash", hash).String("planCacheShapeHash", hash).
+		String("planCacheKey", planKey).Int32("optimizationTimeMillis", 0).
 		Bool("maxIndexedOrSolutionsReached", false).Bool("maxIndexedAndSolutionsReached", false).
 		Bool("maxScansToExplodeReached", false).Bool("prunedSimilarIndexes", false)
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// planCacheCommands are about how queries are planned. There is no cache to
-// clear, as queries are planned each time; index filters are there.
+// planCacheCommands are about how queries are planned: choices that are
+// remembered, and index filters, which limit them.
 func planCacheCommands() []command {
 	return []command{
 		{name: "planCacheClear", run: runPlanCacheClear, action: "planCacheWrite", on: onCollection, help: "forget cached plans"},
@@ -34,7 +33,7 @@ type indexFilters struct {
 
 // indexFilter limits the indexes that queries of one shape may use.
 type indexFilter struct {
-	shape   string
+	shape   uint64
 	query   value.Doc
 	sort    value.Doc
 	project value.Doc
@@ -53,26 +52,13 @@ func (f *indexFilters) find(ns storage.Namespace, q *readQuery) *indexFilter {
 	if len(list) == 0 {
 		return nil
 	}
-	shape := queryShape(q.filter, q.sort, q.projection, collationDoc(q.collator))
+	shape := q.shape()
 	for _, x := range list {
 		if x.shape == shape {
 			return x
 		}
 	}
 	return nil
-}
-
-// queryShape is what queries have in common that differ in values only.
-func queryShape(filter, sort, projection, collation value.Doc) string {
-	var s strings.Builder
-	hashShape(func(t string) { s.WriteString(t) }, filter)
-	for _, d := range []value.Doc{sort, projection, collation} {
-		s.WriteByte('|')
-		if d != nil && !d.IsEmpty() {
-			s.WriteString(d.String())
-		}
-	}
-	return s.String()
 }
 
 // apply takes the indexes away that the filter does not name. A hint has no
@@ -125,20 +111,39 @@ func (c *Call) readShape(a *planShapeArgs) (*indexFilter, error) {
 	f := &indexFilter{
 		query: a.Query.Doc().Clone(), sort: a.Sort.Doc().Clone(), project: a.Projection.Doc().Clone(), collate: a.Collation.Doc().Clone(),
 	}
-	if _, err := match.Compile(f.query, match.Options{AllowNear: true, Text: plainText}); err != nil {
-		return nil, err
-	}
 	collator, err := operationCollation(a.Collation.Doc(), noMeta)
 	if err != nil {
 		return nil, err
 	}
-	f.shape = queryShape(f.query, f.sort, f.project, collationDoc(collator))
+	m, err := match.Compile(f.query, match.Options{AllowNear: true, Text: plainText, Collation: collator})
+	if err != nil {
+		return nil, err
+	}
+	f.shape = queryShape(m, f.sort, f.project, collationDoc(collator))
 	return f, nil
 }
 
+// runPlanCacheClear forgets the plans of a collection, or those of a shape.
 func runPlanCacheClear(c *Call) error {
-	_, _, err := c.planShape(new(planShapeArgs))
-	return err
+	ns, f, err := c.planShape(new(planShapeArgs))
+	if err != nil {
+		return err
+	}
+	return c.forgetPlans(ns, f)
+}
+
+// forgetPlans forgets the plans of a shape, without one all of a collection.
+func (c *Call) forgetPlans(ns storage.Namespace, f *indexFilter) error {
+	info, err := c.lookup(ns)
+	if err != nil || info == nil {
+		return err
+	}
+	if f == nil {
+		metaOf(info).plans.clear(nil)
+	} else {
+		metaOf(info).plans.clear(&f.shape)
+	}
+	return nil
 }
 
 // planShape reads what the commands about shapes begin with: the collection,
@@ -189,10 +194,10 @@ func runPlanCacheClearFilters(c *Call) error {
 	defer fs.mu.Unlock()
 	if f == nil {
 		delete(fs.of, ns)
-		return nil
+	} else {
+		fs.of[ns] = slices.DeleteFunc(fs.of[ns], func(x *indexFilter) bool { return x.shape == f.shape })
 	}
-	fs.of[ns] = slices.DeleteFunc(fs.of[ns], func(x *indexFilter) bool { return x.shape == f.shape })
-	return nil
+	return c.forgetPlans(ns, f)
 }
 
 func runPlanCacheSetFilter(c *Call) error {
@@ -223,7 +228,7 @@ func runPlanCacheSetFilter(c *Call) error {
 	}
 	fs.of[ns] = append(slices.DeleteFunc(fs.of[ns], func(x *indexFilter) bool { return x.shape == f.shape }), f)
 	fs.any.Store(true)
-	return nil
+	return c.forgetPlans(ns, f)
 }
 
 func checkFilterIndexes(v value.Value) error {

@@ -48,6 +48,7 @@ type collectionMeta struct {
 	listed    []*index.Spec        // those of them that users see
 	hasID     bool                 // there is an index on _id
 	text      *text.Index          // of the text index, nil if there is none
+	plans     *planCache           // the one part that changes
 
 	preImages bool
 	isQueue   bool // a message queue or its dead-letter queue
@@ -66,7 +67,7 @@ func NewIndexer() storage.Indexer { return Indexer{} }
 
 // Attach implements storage.Indexer.
 func (Indexer) Attach(info *storage.Info) any {
-	m := &collectionMeta{}
+	m := &collectionMeta{plans: &planCache{}}
 	o := info.Options
 	m.readKind(info.Namespace, o)
 	m.capped = o.Lookup("capped").Truthy()

@@ -131,16 +131,17 @@ func openSessions(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	return agg.Docs(docs...), nil
 }
 
-// openPlanCacheStats is empty: queries are planned afresh each time.
+// openPlanCacheStats lists the plans that are remembered for a collection.
 func openPlanCacheStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	info, err := h.x.running().lookup(storage.Namespace{DB: s.DB, Coll: s.Coll})
+	c := h.x.running()
+	info, err := c.lookup(storage.Namespace{DB: s.DB, Coll: s.Coll})
 	if err != nil {
 		return nil, err
 	}
 	if info == nil {
 		return nil, mongoerr.Newf(50933, "$planCacheStats failed on %s.%s: collection does not exist", s.DB, s.Coll)
 	}
-	return agg.Docs(), nil
+	return agg.Docs(c.planCacheStats(metaOf(info).plans)...), nil
 }
 
 func openListCatalog(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {

@@ -73,3 +73,19 @@ func BenchmarkQueries(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) { s.repeat(b, c.command, c.docs) })
 	}
 }
+
+// BenchmarkPlanning compares queries that have five indexes to choose from
+// with those that are told which to use.
+func BenchmarkPlanning(b *testing.B) {
+	s := newServer(b)
+	s.hundredThousand("c")
+	s.run(`{createIndexes: 'c', indexes: [{key: {n: 1}, name: 'n'}, {key: {g: 1, n: 1}, name: 'gn'}, {key: {g: 1, s: 1}, name: 'gs'}, {key: {g: 1}, name: 'g'}, {key: {s: 1}, name: 's'}]}`)
+	for _, c := range []struct{ name, query string }{
+		{"one", `find: 'c', filter: {n: 500, g: 21, s: {$gte: 'name5'}}`},
+		{"hundred", `find: 'c', filter: {g: 21, n: {$gte: 500, $lt: 10500}, s: {$gte: 'name'}}`},
+		{"sortedPage", `find: 'c', filter: {g: 21}, sort: {n: 1}, limit: 20`},
+	} {
+		b.Run(c.name+"/choose", func(b *testing.B) { s.repeat(b, `{`+c.query+`}`, 0) })
+		b.Run(c.name+"/hint", func(b *testing.B) { s.repeat(b, `{`+c.query+`, hint: 'gn'}`, 0) })
+	}
+}

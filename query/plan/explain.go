@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/duskdb/duskdb/value"
+import (
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
 
 // Shape is what happens to the records of a plan on their way out, for
 // explain.
@@ -57,6 +60,17 @@ func (p *Plan) Explain(s *Shape) *Stage {
 		top = &Stage{Name: s.Write, Input: []*Stage{top}}
 	}
 	return top
+}
+
+// Described writes the tree of stages that find the documents of a filter.
+func (p *Plan) Described(m *match.Matcher, sort value.Doc) value.Doc {
+	s := Shape{Sort: sort}
+	if m != nil {
+		s.Filter = m.Parsed()
+	}
+	b := value.NewBuilder()
+	p.Explain(&s).AppendPlan(b)
+	return b.Doc()
 }
 
 // distinctStage shows a scan for the distinct values of a field.

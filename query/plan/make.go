@@ -285,6 +285,9 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 	if p := surest(plans); p != nil {
 		return p
 	}
+	if p := pl.precise(plans); p != nil {
+		return p
+	}
 	limit := int64(estimateLimit)
 	for _, p := range plans {
 		if p.Type != Union {
@@ -303,6 +306,7 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 		return cmp.Or(cmp.Compare(costs[a], costs[b]), comparePlans(plans[a], plans[b]))
 	})
 	winner := plans[order[0]]
+	winner.compared = true
 	for _, i := range order[1:] {
 		winner.Rejected = append(winner.Rejected, plans[i])
 	}
@@ -320,6 +324,25 @@ func surest(plans []*Plan) *Plan {
 		}
 	}
 	return nil
+}
+
+// precise returns a plan whose entries are those of the matching records and
+// no others, in the order that is wanted: none can do with fewer. nil if there
+// is none.
+func (pl *planner) precise(plans []*Plan) (best *Plan) {
+	at := 0
+	for i, p := range plans {
+		if p.Type != IndexScan || !p.Exact || !p.Sorted && !pl.q.Sort.IsEmpty() {
+			continue
+		}
+		if p.Examined = p.guess(); best == nil || comparePlans(p, best) < 0 {
+			best, at = p, i
+		}
+	}
+	if best != nil {
+		best.Rejected = slices.Concat(plans[:at], plans[at+1:])
+	}
+	return best
 }
 
 // costs estimates how many entries each plan has to look at. A plan in the

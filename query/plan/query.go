@@ -161,5 +161,6 @@ type Plan struct {
 	min, max   value.Doc // what min() and max() gave
 	equalities int       // leading fields bound to single values
 	rooted     bool      // a Union that is the whole filter
+	compared   bool      // chosen by counting entries
 	hinted     bool
 }
