@@ -6,8 +6,6 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/mongoerr"
-	"github.com/duskdb/duskdb/queue"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
@@ -130,105 +128,4 @@ func runExpirationPass(c *Call) error {
 	}
 	r.Append(c.reply)
 	return nil
-}
-
-type expirationStatsArgs struct {
-	Stats   value.Value `arg:"expirationStats,required"`
-	Horizon *int64      `arg:"horizonSeconds"`
-	Buckets *int64      `arg:"buckets"`
-}
-
-var expirationStatsSpec = newArgs[expirationStatsArgs]("expirationStats")
-
-// maxForecastParts bounds the histogram of a forecast.
-const maxForecastParts = 1000
-
-// runExpirationStats forecasts what falls due, from the expiry indexes
-// alone.
-func runExpirationStats(c *Call) error {
-	var a expirationStatsArgs
-	if err := expirationStatsSpec.decode(c.Body, &a); err != nil {
-		return err
-	}
-	h := ttl.Horizon{Now: c.now, Length: 3600_000, Parts: 10}
-	if a.Horizon != nil {
-		if *a.Horizon < 1 || *a.Horizon > math.MaxInt64/1000 {
-			return mongoerr.Newf(mongoerr.BadValue, "horizonSeconds must be positive, not %d", *a.Horizon)
-		}
-		h.Length = *a.Horizon * 1000
-	}
-	if a.Buckets != nil {
-		if *a.Buckets < 1 || *a.Buckets > maxForecastParts {
-			return mongoerr.Newf(mongoerr.BadValue, "buckets must be between 1 and %d, not %d", maxForecastParts, *a.Buckets)
-		}
-		h.Parts = int(*a.Buckets)
-	}
-	ns := storage.Namespace{DB: c.DB}
-	if n, ok := a.Stats.AsInt64(); !ok || n != 1 {
-		var err error
-		if ns, err = c.namespaceOf(a.Stats); err != nil {
-			return err
-		}
-	}
-	return c.appendForecasts(ns, h)
-}
-
-func (c *Call) appendForecasts(ns storage.Namespace, h ttl.Horizon) error {
-	b, found := c.reply, false
-	b.Date("now", c.now)
-	b.StartArray("collections")
-	err := c.view(func(tx storage.Tx) error {
-		for _, info := range tx.Collections(ns.DB) {
-			m := metaOf(info)
-			name := info.Namespace.Coll
-			if isBuckets(name) {
-				name = name[len(bucketsPrefix):]
-			}
-			found = found || name == ns.Coll
-			if m.rules == nil && !m.isQueue || ns.Coll != "" && name != ns.Coll {
-				continue
-			}
-			coll, err := tx.Collection(info.Namespace)
-			if err != nil {
-				return err
-			}
-			forecasts, err := m.forecast(coll, h)
-			if err != nil {
-				return err
-			}
-			b.StartDocument("").String("ns", ns.DB+"."+name)
-			b.StartArray("policies")
-			for i := range forecasts {
-				b.StartDocument("")
-				forecasts[i].Append(b, h)
-				b.End()
-			}
-			b.End()
-			b.End()
-		}
-		return nil
-	})
-	b.End()
-	if err != nil {
-		return err
-	}
-	if ns.Coll != "" && !found {
-		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
-	}
-	last := c.svc.monitor.LastPass()
-	b.StartDocument("lastPass")
-	if last.SubPasses > 0 {
-		b.Date("at", last.At).Double("tookMillis", float64(last.Took.Microseconds())/1000)
-		last.Append(b)
-	}
-	b.End()
-	return nil
-}
-
-// forecast looks ahead for all that expires in a collection.
-func (m *collectionMeta) forecast(coll storage.Collection, h ttl.Horizon) ([]ttl.Forecast, error) {
-	if m.isQueue {
-		return queue.Forecast(coll, h)
-	}
-	return m.rules.Forecast(coll, h)
 }

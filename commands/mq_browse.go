@@ -68,7 +68,12 @@ func runMQStats(c *Call) error {
 	if err != nil {
 		return c.queueError(ref, err)
 	}
-	b := c.reply
+	appendQueueStats(c.reply, &st)
+	return nil
+}
+
+// appendQueueStats writes the numbers of messages of a queue.
+func appendQueueStats(b *value.Builder, st *queue.Stats) {
 	b.Int64("active", st.Active).Int64("locked", st.Locked).Int64("deferred", st.Deferred).Int64("scheduled", st.Scheduled)
 	b.Int64("expiredPending", st.ExpiredPending).Int64("deadLettered", st.DeadLettered)
 	if st.LastActivity != 0 {
@@ -77,5 +82,4 @@ func runMQStats(c *Call) error {
 	if st.IdleDeadline != 0 {
 		b.Date("idleDeadlineUtc", st.IdleDeadline)
 	}
-	return nil
 }

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -142,13 +141,4 @@ func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
 	t.broker.metrics.QueuesAutoDeleted.Add(1)
 	v.Count(ttl.Removed{QueuesDropped: 1})
 	return nil
-}
-
-// Forecast tells when the messages of a queue expire.
-func Forecast(coll storage.Collection, h ttl.Horizon) ([]ttl.Forecast, error) {
-	if DeadLetterOf(coll.Info().Options) != "" {
-		return nil, nil
-	}
-	rules := ttl.Rules{Lanes: []ttl.Lane{{Policy: ttl.Message, Index: byExpiry, From: math.MinInt64}}}
-	return rules.Forecast(coll, h)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
@@ -143,23 +142,4 @@ func TestStats(t *testing.T) {
 	if last := e.stats("q").LastActivity; last != t0+15_000 {
 		t.Errorf("last activity %+d", last-t0)
 	}
-}
-
-func TestForecast(t *testing.T) {
-	e := newEnv(t)
-	e.create("q", `{}`)
-	for i := range 4 {
-		e.sendFor(i, float64(10*(i+1)))
-	}
-	e.at(10)
-	e.must(e.engine.View(e.ctx, func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns("q"))
-		e.must(err)
-		f, err := Forecast(coll, ttl.Horizon{Now: e.now(), Length: 20_000, Parts: 2})
-		e.must(err)
-		if len(f) != 1 || f[0].Pending != 4 || f[0].Overdue != 1 || f[0].Next != t0+20_000 || fmt.Sprint(f[0].Buckets) != "[1 1]" {
-			t.Errorf("forecast %+v", f)
-		}
-		return nil
-	}))
 }

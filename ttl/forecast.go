@@ -11,11 +11,12 @@ import (
 // keys of the index alone.
 type Forecast struct {
 	Policy  Policy
-	Index   string
-	Pending int64 // records that expire some day, overdue ones included
-	Overdue int64 // expired and not removed yet
-	Oldest  int64 // when the first overdue one expired
-	Next    int64 // when the next one that is not overdue expires
+	Index   string // of the user, or
+	Lane    string // what is due, where a policy has several orders of its own
+	Pending int64  // records that expire some day, overdue ones included
+	Overdue int64  // expired and not removed yet
+	Oldest  int64  // when the first overdue one expired
+	Next    int64  // when the next one that is not overdue expires
 	HasNext bool
 	Buckets []int64 // what falls due in each part of the horizon
 }
@@ -55,7 +56,10 @@ func (r *Rules) Forecast(coll storage.Collection, h Horizon) ([]Forecast, error)
 }
 
 func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
-	f := Forecast{Policy: l.Policy, Index: l.Index, Buckets: make([]int64, h.Parts)}
+	f := Forecast{Policy: l.Policy, Buckets: make([]int64, h.Parts)}
+	if f.Lane = laneNames[l.Index]; f.Lane == "" && l.Policy != TimeSeries {
+		f.Index = l.Index
+	}
 	stats, err := coll.IndexStats(l.Index)
 	if err != nil {
 		return f, err
@@ -96,10 +100,30 @@ func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 	return f, nil
 }
 
+// laneNames are what forecasts call the indexes of documents with a time to
+// live.
+var laneNames = map[string]string{inheritIndex: "inherit", ownIndex: "own"}
+
+// ForecastDates looks ahead in an index of which each entry is the one date of
+// a record, at which something happens to it.
+func ForecastDates(coll storage.Collection, p Policy, index, lane string, h Horizon) (Forecast, error) {
+	l := Lane{Policy: p, Index: index, From: math.MinInt64}
+	f, err := l.forecast(coll, h)
+	f.Index, f.Lane = "", lane
+	return f, err
+}
+
+// ForecastOne looks ahead for one thing that is due at an instant.
+func ForecastOne(p Policy, lane string, at int64, h Horizon) Forecast {
+	f := Forecast{Policy: p, Lane: lane, Buckets: make([]int64, h.Parts)}
+	f.count(at, h)
+	return f
+}
+
 // datesOnly reports whether each entry of the index is the one date of a
 // record.
 func (l *Lane) datesOnly() bool {
-	return l.Policy == Document || l.Policy == TimeSeries
+	return l.Policy == Document || l.buckets() || l.Policy == Message
 }
 
 // next finds the first instant behind now.
@@ -132,7 +156,13 @@ func (f *Forecast) count(at int64, h Horizon) {
 
 // Append writes the forecast into an open document.
 func (f *Forecast) Append(b *value.Builder, h Horizon) {
-	b.String("policy", f.Policy.String()).String("index", f.Index)
+	b.String("policy", f.Policy.String())
+	if f.Index != "" {
+		b.String("index", f.Index)
+	}
+	if f.Lane != "" {
+		b.String("lane", f.Lane)
+	}
 	b.Int64("pending", f.Pending).Int64("overdue", f.Overdue)
 	if f.Overdue > 0 {
 		b.Date("oldestOverdue", f.Oldest)

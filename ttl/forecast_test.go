@@ -19,9 +19,9 @@ func TestForecast(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`{ttl x_1 4 1 ` + fmt.Sprint(zero-10_000) + ` ` + fmt.Sprint(zero+15_000) + ` true [1 1 0 0]}`,
-		`{documentTtl $ttl.own 2 0 0 ` + fmt.Sprint(zero+30_000) + ` true [0 1 0 0]}`,
-		`{documentTtl $ttl.inherit 2 0 0 ` + fmt.Sprint(zero+1000_000) + ` true [0 0 0 0]}`,
+		`{ttl x_1  4 1 ` + fmt.Sprint(zero-10_000) + ` ` + fmt.Sprint(zero+15_000) + ` true [1 1 0 0]}`,
+		`{documentTtl  own 2 0 0 ` + fmt.Sprint(zero+30_000) + ` true [0 1 0 0]}`,
+		`{documentTtl  inherit 2 0 0 ` + fmt.Sprint(zero+1000_000) + ` true [0 0 0 0]}`,
 	}
 	for i, f := range all {
 		if got := fmt.Sprint(f); got != want[i] {

@@ -2,6 +2,7 @@ package ttl
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,7 +39,11 @@ type Monitor struct {
 	seen    time.Time     // the clock before the last jump
 	ran     bool          // a pass ran since the last jump began
 	last    Result
+	recent  []time.Duration // that the last passes took, the last one first
 }
+
+// recentPasses is how many durations of passes are kept.
+const recentPasses = 10
 
 // NewMonitor makes a Monitor; its first sleep begins now. Start lets it
 // work.
@@ -63,6 +68,13 @@ func (m *Monitor) LastPass() Result {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.last
+}
+
+// RecentPasses are the durations of the last passes, the last one first.
+func (m *Monitor) RecentPasses() []time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.recent)
 }
 
 // Start lets the monitor sleep and run passes until ctx is done; wait
@@ -173,6 +185,8 @@ func (m *Monitor) sleep() {
 func (m *Monitor) ended(r Result) {
 	m.mu.Lock()
 	m.last = r
+	m.recent = slices.Insert(m.recent, 0, r.Took)
+	m.recent = m.recent[:min(len(m.recent), recentPasses)]
 	m.mu.Unlock()
 	m.sleep()
 }

@@ -50,6 +50,22 @@ func (r *Result) Append(b *value.Builder) {
 	b.End().Int64("subPasses", r.SubPasses)
 }
 
+// AppendTook writes how long the pass took, and the work for each policy in
+// which there was any.
+func (r *Result) AppendTook(b *value.Builder) {
+	b.Double("tookMillis", Millis(r.Took))
+	b.StartDocument("policyMillis")
+	for p := range policies {
+		if took := r.ByPolicy[p].Took; took > 0 {
+			b.Double(p.String(), Millis(took))
+		}
+	}
+	b.End()
+}
+
+// Millis is a duration in milliseconds.
+func Millis(d time.Duration) float64 { return float64(d) / 1e6 }
+
 // RunPass runs a pass now, whatever the sleep, and waits for it. It is the
 // command runExpirationPass.
 func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
