@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -20,16 +19,18 @@ type column struct {
 
 // columnTypes are the types that a column may name, as in mongoimport.
 var columnTypes = map[string]func(arg string) (func(string) (value.Value, error), error){
-	"auto":    plain(automatic),
-	"boolean": plain(boolean),
-	"date":    layout,
-	"date_go": layout,
-	"decimal": plain(decimal),
-	"double":  plain(double),
-	"int32":   plain(int32Of),
-	"int64":   plain(int64Of),
-	"string":  plain(func(s string) (value.Value, error) { return value.String(s), nil }),
-	"binary":  binaryOf,
+	"auto":        plain(automatic),
+	"binary":      binaryOf,
+	"boolean":     plain(boolean),
+	"date":        dateIn(goLayout),
+	"date_go":     dateIn(goLayout),
+	"date_ms":     dateIn(microsoftLayout),
+	"date_oracle": dateIn(oracleLayout),
+	"decimal":     plain(decimal),
+	"double":      plain(double),
+	"int32":       plain(int32Of),
+	"int64":       plain(int64Of),
+	"string":      plain(func(s string) (value.Value, error) { return value.String(s), nil }),
 }
 
 // parseColumns reads the names of columns: "a", or "a.int32()" with types.
@@ -132,20 +133,6 @@ func asType(s, kind string, ok bool) error {
 		return nil
 	}
 	return fmt.Errorf("%q is not %s", s, kind)
-}
-
-// layout is a date in the form of Go's reference time.
-func layout(form string) (func(string) (value.Value, error), error) {
-	if form == "" {
-		return nil, fmt.Errorf("a date needs its layout, as in date(2006-01-02)")
-	}
-	return func(s string) (value.Value, error) {
-		t, err := time.Parse(form, s)
-		if err != nil {
-			return value.Value{}, fmt.Errorf("%q is not a date of the form %s", s, form)
-		}
-		return value.DateTime(t.UnixMilli()), nil
-	}, nil
 }
 
 // binaryOf is data in one of three encodings.

@@ -2,7 +2,10 @@ package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 
@@ -21,6 +24,7 @@ type ExportOptions struct {
 	NoHeader  bool // of CSV
 	Array     bool // JSON: one array instead of one line each
 	Canonical bool // JSON: extended JSON that keeps all types apart
+	Pretty    bool // JSON: lines are broken and indented
 
 	Progress func(documents int)
 }
@@ -40,6 +44,16 @@ func Export(from Runner, w io.Writer, o ExportOptions) (int, error) {
 		return n, err
 	}
 	return n, out.Flush()
+}
+
+// AssertExists fails if there is no such collection or view.
+func AssertExists(on Runner, db, collection string) error {
+	reply, err := on.Run(value.NewDoc("listCollections", value.Int32(1), "filter", value.Document(value.NewDoc("name", value.String(collection))),
+		"nameOnly", value.Bool(true), "$db", value.String(db)))
+	if err == nil && reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().IsEmpty() {
+		err = fmt.Errorf("collection '%s' does not exist", collection)
+	}
+	return err
 }
 
 // each runs the query and calls fn with each document.
@@ -100,13 +114,13 @@ func (o *ExportOptions) format(out *bufio.Writer) format {
 	if o.CSV {
 		return &csvFormat{out: csv.NewWriter(out), fields: o.Fields, header: !o.NoHeader}
 	}
-	return &jsonFormat{out: out, array: o.Array, canonical: o.Canonical}
+	return &jsonFormat{out: out, array: o.Array, canonical: o.Canonical, pretty: o.Pretty}
 }
 
 type jsonFormat struct {
-	out              *bufio.Writer
-	array, canonical bool
-	n                int
+	out                      *bufio.Writer
+	array, canonical, pretty bool
+	n                        int
 }
 
 func (f *jsonFormat) begin() error {
@@ -120,6 +134,13 @@ func (f *jsonFormat) write(d value.Doc) error {
 	text := d.JSON()
 	if f.canonical {
 		text = d.CanonicalJSON()
+	}
+	if f.pretty {
+		var b bytes.Buffer
+		if err := json.Indent(&b, []byte(text), "", "\t"); err != nil {
+			return err
+		}
+		text = b.String()
 	}
 	if f.array && f.n > 0 {
 		text = ",\n" + text

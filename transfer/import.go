@@ -103,7 +103,9 @@ func (im *importer) all() error {
 		doc, line, err := im.source.Next()
 		var bad *LineError
 		if errors.As(err, &bad) {
-			err = im.failed(bad)
+			if err = im.failed(bad); err == nil && bad.Stop {
+				err = ErrStopped
+			}
 		} else if err == nil {
 			err = im.add(doc, line)
 		}

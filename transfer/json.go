@@ -3,9 +3,11 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,6 +19,7 @@ type jsonSource struct {
 	line  int  // of the next byte
 	begun bool // what kind of file it is, is known
 	array bool
+	only  bool // nothing but an array will do
 	comma bool // in an array, after a document
 	ended bool
 }
@@ -25,6 +28,12 @@ type jsonSource struct {
 // that follow each other (NDJSON).
 func NewJSON(r io.Reader) Source {
 	return &jsonSource{in: bufio.NewReaderSize(r, 1<<16), line: 1}
+}
+
+// NewJSONArray returns a source of the documents of a JSON array. Anything else
+// is an error.
+func NewJSONArray(r io.Reader) Source {
+	return &jsonSource{in: bufio.NewReaderSize(r, 1<<16), line: 1, only: true}
 }
 
 // Next reads one document.
@@ -69,10 +78,13 @@ func (s *jsonSource) begin() error {
 	if err != nil {
 		return err
 	}
-	if s.array = c == '['; !s.array {
-		return s.in.UnreadByte()
+	if s.array = c == '['; s.array {
+		return nil
 	}
-	return nil
+	if s.only {
+		return fmt.Errorf("line %d: the file is no array, which begins with [", s.line)
+	}
+	return s.in.UnreadByte()
 }
 
 // skip returns the next byte that is no space.
@@ -170,11 +182,26 @@ func (s *jsonSource) document() (value.Doc, int, error) {
 			return nil, line, fmt.Errorf("line %d: a document of more than %d bytes of text", line, maxText)
 		}
 	}
-	doc, err := value.ParseJSON(string(text))
+	doc, err := parse(text)
 	if err != nil {
 		return nil, line, &LineError{Line: line, Err: err}
 	}
 	return doc, line, nil
+}
+
+// parse reads the text of a document. What is no JSON at all is better
+// explained by those who know nothing of its extensions.
+func parse(text []byte) (value.Doc, error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New("the document is not in UTF-8")
+	}
+	doc, err := value.ParseJSON(string(text))
+	if err != nil {
+		if plain := json.Unmarshal(text, new(any)); plain != nil {
+			return nil, plain
+		}
+	}
+	return doc, err
 }
 
 func missing(quoted bool) string {

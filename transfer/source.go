@@ -19,6 +19,7 @@ type LineError struct {
 	Line int // counted from 1; of a BSON file: the number of the document
 	Unit string
 	Err  error
+	Stop bool // nothing is wanted of the documents behind it
 }
 
 // Error names the line and what is wrong with it.

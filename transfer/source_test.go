@@ -53,6 +53,8 @@ func TestJSON(t *testing.T) {
 		{"end within", `{"a":1`, []string{"line 1: the file ends before the document does"}},
 		{"open array", "[{\"a\":1},\n", []string{`1: {"a":1}`, "line 2: the file ends before the array does"}},
 		{"no comma", "[{\"a\":1}\n{\"a\":2}]", []string{`1: {"a":1}`, "line 2: expected a comma or ] between documents, not '{'", "line 2: the file ends before the array does"}},
+		{"no JSON", "{a:1}\n{\"a\":NaN}\n", []string{"line 1: invalid character 'a' looking for beginning of object key string", "line 2: invalid character 'N' looking for beginning of value"}},
+		{"not UTF-8", "{\"a\":\"\xff\"}\n{\"a\":2}\n", []string{"line 1: the document is not in UTF-8", `2: {"a":2}`}},
 		{"after the array", "[] {}", []string{"line 1: '{' after the end of the array"}},
 	}
 	for _, tt := range tests {
@@ -88,7 +90,15 @@ func TestTable(t *testing.T) {
 		{"types", "n.int32(),s.string(),d.date(2006-01-02),b.boolean(),x.decimal(),h.binary(hex)\n7,7,2026-01-02,true,1.10,00ff\nx,,,,,\n", transfer.Table{Typed: true},
 			[]string{`2: {"n":7,"s":"7","d":{"$date":"2026-01-02T00:00:00Z"},"b":true,"x":{"$numberDecimal":"1.10"},"h":{"$binary":{"base64":"AP8=","subType":"00"}}}`,
 				`line 3: column "n": "x" is not an int32`}},
-		{"same field", "a,a.b\n1,2\n", transfer.Table{}, []string{`line 2: column "a.b": another column has the same field`}},
+		{"dates", "m.date_ms(dd.MM.yyyy HH:mm:ss),o.date_oracle(YYYY-MM-DD HH24:MI:SS),g.date_go(2006-01-02)\n31.12.2025 23:59:58,2025-12-31 23:59:58,2025-12-31\n", transfer.Table{Typed: true},
+			[]string{`2: {"m":{"$date":"2025-12-31T23:59:58Z"},"o":{"$date":"2025-12-31T23:59:58Z"},"g":{"$date":"2025-12-31T00:00:00Z"}}`}},
+		{"arrays", "a.0,a.1.x,a.1.y,b.0\n1,2,3,4\n", transfer.Table{Arrays: true}, []string{`2: {"a":[1,{"x":2,"y":3}],"b":[4]}`}},
+		{"arrays with blanks", "a.0,a.1,b.0\n,2,\n", transfer.Table{Arrays: true, IgnoreBlanks: true}, []string{`2: {"a":[2]}`}},
+		{"numbers are names", "a.0,a.1\n1,2\n", transfer.Table{}, []string{`2: {"a":{"0":1,"1":2}}`}},
+		{"not UTF-8", "a\n\xff\nb\n", transfer.Table{}, []string{`line 2: column "a": "\xff" is not UTF-8`, `3: {"a":"b"}`}},
+		{"grace: autoCast", "n.int32(),s.string()\nx,y\n", transfer.Table{Typed: true, Grace: transfer.AutoCast}, []string{`2: {"n":"x","s":"y"}`}},
+		{"grace: skipField", "n.int32(),s.string()\nx,y\n", transfer.Table{Typed: true, Grace: transfer.SkipField}, []string{`2: {"s":"y"}`}},
+		{"grace: skipRow", "n.int32(),s.string()\nx,y\n1,z\n", transfer.Table{Typed: true, Grace: transfer.SkipRow}, []string{`line 2: column "n": "x" is not an int32`, `3: {"n":1,"s":"z"}`}},
 		{"empty", "", transfer.Table{}, nil},
 	}
 	for _, tt := range tests {
@@ -108,9 +118,17 @@ func TestColumnErrors(t *testing.T) {
 	for _, tt := range []struct {
 		names string
 		typed bool
-	}{{"a,", false}, {"$a", false}, {"a..b", false}, {"a", true}, {"a.int7()", true}, {"a.date()", true}, {"a.int32(x)", true}, {"a.binary(rot13)", true}} {
+	}{{"a,", false}, {"a,b,a", false}, {"a,a.b", false}, {"a.b,a", false}, {"$a", false}, {"a..b", false}, {"a", true}, {"a.int7()", true}, {"a.date()", true}, {"a.int32(x)", true}, {"a.binary(rot13)", true}} {
 		if _, err := transfer.NewTable(strings.NewReader(tt.names+"\n"), transfer.Table{Typed: tt.typed}); err == nil {
 			t.Errorf("columns %q are accepted", tt.names)
+		}
+	}
+}
+
+func TestColumnsOfArrays(t *testing.T) {
+	for _, names := range []string{"a.1", "a.0,a.2", "a.0,a.b", "a.b,a.0", "a.0,a.1,a.0"} {
+		if _, err := transfer.NewTable(strings.NewReader(names+"\n"), transfer.Table{Arrays: true}); err == nil {
+			t.Errorf("columns %q are accepted", names)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,7 +18,20 @@ type Table struct {
 	Fields       []string // names of the columns; nil: the first line has them
 	Typed        bool     // the names have types: "born.date(2006-01-02)"
 	IgnoreBlanks bool     // empty fields are left out
+	Arrays       bool     // the columns "a.0" and "a.1" make an array a
+	Grace        Grace    // what becomes of a field that is not of its column's type
 }
+
+// Grace is mongoimport's --parseGrace.
+type Grace string
+
+// The graces. Without one the record is an error like any other.
+const (
+	AutoCast  Grace = "autoCast"  // take it as a column without a type would
+	SkipField Grace = "skipField" // leave it out
+	SkipRow   Grace = "skipRow"   // leave the record out
+	Stop      Grace = "stop"      // end the import
+)
 
 type tableSource struct {
 	in      *csv.Reader
@@ -55,8 +69,16 @@ func NewTable(r io.Reader, t Table) (Source, error) {
 		names = record
 	}
 	var err error
-	s.columns, err = parseColumns(names, t.Typed)
-	return s, err
+	if s.columns, err = parseColumns(names, t.Typed); err != nil {
+		return s, err
+	}
+	trial := tree{arrays: t.Arrays, all: true}
+	for _, c := range s.columns { // whether the columns can stand beside each other
+		if err := trial.set(c.name, value.Null()); err != nil {
+			return s, fmt.Errorf("column %q: %w", c.name, err)
+		}
+	}
+	return s, nil
 }
 
 // record reads one line of fields.
@@ -92,64 +114,39 @@ func (s *tableSource) Next() (value.Doc, int, error) {
 	if err != nil {
 		return nil, line, err
 	}
-	var root tree
+	root := tree{arrays: s.table.Arrays}
 	for i, text := range record {
 		if text == "" && s.table.IgnoreBlanks {
 			continue
 		}
-		c := column{name: fmt.Sprintf("field%d", i), parse: automatic}
-		if i < len(s.columns) {
-			c = s.columns[i]
-		}
-		v, err := c.parse(text)
-		if err == nil {
-			err = root.set(c.name, v)
-		}
-		if err != nil {
-			return nil, line, &LineError{Line: line, Err: fmt.Errorf("column %q: %w", c.name, err)}
+		if err := s.field(&root, i, text); err != nil {
+			return nil, line, &LineError{Line: line, Err: err, Stop: s.table.Grace == Stop}
 		}
 	}
 	return root.doc(), line, nil
 }
 
-// tree is a document under construction, in the order of its fields.
-type tree struct {
-	names []string
-	leafs []value.Value
-	below []*tree // nil: a leaf
-}
-
-// set puts a value at a dotted path.
-func (t *tree) set(path string, v value.Value) error {
-	name, rest, nested := strings.Cut(path, ".")
-	at := -1
-	for i, n := range t.names {
-		if n == name {
-			at = i
-		}
+// field adds a field of a record to its document.
+func (s *tableSource) field(root *tree, i int, text string) error {
+	c := column{name: fmt.Sprintf("field%d", i), parse: automatic}
+	if i < len(s.columns) {
+		c = s.columns[i]
 	}
-	if at >= 0 && (!nested || t.below[at] == nil) {
-		return errors.New("another column has the same field")
-	}
-	if !nested {
-		t.names, t.leafs, t.below = append(t.names, name), append(t.leafs, v), append(t.below, nil)
+	v, err := c.parse(text)
+	if err != nil && s.table.Grace == SkipField {
 		return nil
 	}
-	if at < 0 {
-		at = len(t.names)
-		t.names, t.leafs, t.below = append(t.names, name), append(t.leafs, v), append(t.below, &tree{})
+	if err != nil && s.table.Grace == AutoCast {
+		v, err = automatic(text)
 	}
-	return t.below[at].set(rest, v)
-}
-
-func (t *tree) doc() value.Doc {
-	b := value.NewBuilder()
-	for i, name := range t.names {
-		if t.below[i] != nil {
-			b.Document(name, t.below[i].doc())
-		} else {
-			b.Append(name, t.leafs[i])
-		}
+	if err == nil && !utf8.ValidString(text) {
+		err = fmt.Errorf("%q is not UTF-8", text)
 	}
-	return b.Doc()
+	if err == nil {
+		err = root.set(c.name, v)
+	}
+	if err != nil {
+		return fmt.Errorf("column %q: %w", c.name, err)
+	}
+	return nil
 }

@@ -21,7 +21,8 @@ func TestImportAndExport(t *testing.T) {
 	if err := srv.Start(); err != nil {
 		t.Fatal(err)
 	}
-	dir := seedDir(t, map[string]string{"c.csv": "_id,n.a\n1,x\n2,y\n", "bad.json": "{}\n{x}\n{}\n", "up.json": `{"_id":2,"n":{"a":"z"}}`})
+	dir := seedDir(t, map[string]string{"c.csv": "_id,n.a\n1,x\n2,y\n", "bad.json": "{}\n{x}\n{}\n", "up.json": `{"_id":2,"n":{"a":"z"}}`,
+		"array.json": `[{"_id":7}]`, "typed.csv": "_id.int32()\nx\n8\n", "names": "_id\n\n n.a\n", "filter": `{"_id": 1}`})
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for _, uri := range []string{
 		"mongodb://root:se%40cret@" + srv.Addr() + "/shop?authSource=admin",
@@ -36,11 +37,23 @@ func TestImportAndExport(t *testing.T) {
 			{[]string{"import", "--uri", uri, in("bad.json")}, 1},
 			{[]string{"import", "--uri", uri, in("missing.json")}, 1},
 			{[]string{"import", "--uri", uri, "--fields", "a", in("up.json")}, 1},
+			{[]string{"import", "--uri", uri, "--jsonArray", in("array.json"), "-c", "c"}, 0},
+			{[]string{"import", "--uri", uri, "--jsonArray", in("up.json")}, 1},
+			{[]string{"import", "--uri", uri, "--jsonArray", in("c.csv")}, 1},
+			{[]string{"import", "--uri", uri, "--fields", "a", "--fieldFile", in("names"), in("c.csv")}, 1},
+			{[]string{"import", "--uri", uri, "--drop", "--columnsHaveTypes", in("typed.csv"), "-c", "d"}, 1}, // one of two
+			{[]string{"export", "--uri", uri, "-c", "d", "--pretty", "--jsonArray", "-o", in("pretty")}, 0},
+			{[]string{"import", "--uri", uri, "--drop", "--columnsHaveTypes", "--parseGrace", "stop", in("typed.csv"), "-c", "d"}, 1},
+			{[]string{"export", "--uri", uri, "-c", "d", "-o", in("none"), "--assertExists"}, 1},
+			{[]string{"export", "--uri", uri, "-c", "d", "-o", in("none")}, 0},
+			{[]string{"export", "--uri", uri, "-c", "c", "--query", "{}", "--queryFile", in("filter")}, 1},
+			{[]string{"export", "--uri", uri, "-c", "c", "--queryFile", in("filter"), "--type", "csv", "--fieldFile", in("names"), "-o", in("one")}, 0},
+			{[]string{"export", "--uri", uri, "-c", "c", "--type", "csv", "-f", "a", "--pretty"}, 1},
 			{[]string{"import", "--uri", "mongodb://root:wrong@" + srv.Addr(), in("up.json")}, 1},
 			{[]string{"import", "--uri", uri + "&nonsense=1", in("up.json")}, 1},
 			{[]string{"export", "--uri", uri, "-c", "c", "--type", "csv"}, 1},
 			{[]string{"export", "--uri", uri, "-c", "c", "--query", "{"}, 1},
-			{[]string{"export", "--uri", uri, "-c", "c", "--query", `{"_id":{"$gt":0}}`, "--type", "csv", "--fields", "_id,n.a", "-o", in("out")}, 0},
+			{[]string{"export", "--uri", uri, "-c", "c", "--query", `{"_id":{"$lt":7}}`, "--type", "csv", "--fields", "_id,n.a", "-o", in("out")}, 0},
 			{[]string{"backup", "--uri", uri, "--out", filepath.Join(t.TempDir(), "b")}, 0},
 		}
 		for _, s := range steps {
@@ -48,9 +61,12 @@ func TestImportAndExport(t *testing.T) {
 				t.Errorf("%v exits with %d", s.args, code)
 			}
 		}
-		got, err := os.ReadFile(in("out"))
-		if err != nil || string(got) != "_id,n.a\n1,x\n2,z\n" {
-			t.Errorf("exported %q, %v", got, err)
+		for name, want := range map[string]string{
+			"out": "_id,n.a\n1,x\n2,z\n", "one": "_id,n.a\n1,x\n", "none": "", "pretty": "[{\n\t\"_id\": 8\n}]\n",
+		} {
+			if got, err := os.ReadFile(in(name)); err != nil || string(got) != want {
+				t.Errorf("%s is %q, %v", name, got, err)
+			}
 		}
 	}
 }

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/duskdb/duskdb/transfer"
+)
+
+// importCmd reads documents from a file into a collection.
+type importCmd struct {
+	Remote     remote `embed:""`
+	DB         string `name:"db" short:"d" help:"Database; default: that of the connection string, or test."`
+	Collection string `name:"collection" short:"c" help:"Collection; default: the name of the file without its ending."`
+	File       string `arg:"" optional:"" help:"The file; default: standard input."`
+	FileFlag   string `name:"file" help:"The file, as mongoimport names it."`
+	Type       string `name:"type" enum:"auto,json,csv,tsv,bson" default:"auto" help:"auto (by the ending of the file), json (an array, or one document after another), csv, tsv or bson."`
+
+	Fields       []string `name:"fields" short:"f" help:"Names of the columns, comma separated, for files without a header line."`
+	FieldFile    string   `name:"fieldFile" type:"existingfile" help:"File with the names of the columns, one in a line."`
+	HeaderLine   bool     `name:"headerline" help:"The first line has the names of the columns: the default without --fields."`
+	Typed        bool     `name:"columnsHaveTypes" help:"Names of columns have types: born.date(2006-01-02)."`
+	Grace        string   `name:"parseGrace" enum:"stop,skipRow,skipField,autoCast" default:"skipRow" help:"What becomes of a field that is not of its column's type: stop the import, leave out the record (which counts as failed) or the field, or take it as a column without a type."`
+	Arrays       bool     `name:"useArrayIndexFields" help:"Columns a.0 and a.1 make an array."`
+	IgnoreBlanks bool     `name:"ignoreBlanks" help:"Leave empty fields of CSV and TSV out."`
+	JSONArray    bool     `name:"jsonArray" help:"The JSON is one array, as mongoimport wants to be told; without the flag it may be one."`
+
+	Drop         bool     `help:"Drop the collection first."`
+	Mode         string   `enum:"insert,upsert,merge,delete" default:"insert" help:"insert, upsert (replace), merge (set the fields) or delete."`
+	UpsertFields []string `name:"upsertFields" help:"Fields to find stored documents by, comma separated; default _id. Implies --mode upsert."`
+	StopOnError  bool     `name:"stopOnError" help:"Stop at the first document that fails."`
+
+	Dump    string `type:"existingdir" help:"Restore this directory of mongodump instead of a file."`
+	Archive string `help:"Restore this archive of mongodump instead of a file; - is standard input."`
+	Quiet   bool   `help:"Show no progress."`
+}
+
+// Run imports and prints a summary. It fails if any document did.
+func (i *importCmd) Run() error {
+	if err := i.check(); err != nil {
+		return err
+	}
+	conn, db, err := i.Remote.dial(i.DB)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var res transfer.Result
+	switch {
+	case i.Dump != "":
+		bar := newProgress(-1, i.Quiet)
+		res, err = transfer.RestoreDump(conn, i.Dump, i.dumpOptions(bar))
+		bar.end()
+	case i.Archive != "":
+		res, err = i.archive(conn)
+	default:
+		res, err = i.file(conn, db)
+	}
+	fmt.Printf("%d document(s) imported successfully. %d document(s) failed to import.\n", res.Imported, res.Failed)
+	if err == nil && res.Failed > 0 {
+		err = fmt.Errorf("%d document(s) failed", res.Failed)
+	}
+	return err
+}
+
+// check finds flags that do not go together.
+func (i *importCmd) check() error {
+	if i.FileFlag != "" && i.File != "" {
+		return errors.New("give the file once")
+	}
+	i.File = cmp.Or(i.File, i.FileFlag)
+	if i.File == "-" {
+		i.File = ""
+	}
+	if i.Dump != "" && i.Archive != "" || (i.Dump != "" || i.Archive != "") && i.File != "" {
+		return errors.New("give one of a file, --dump and --archive")
+	}
+	if i.Dump != "" || i.Archive != "" {
+		if i.Collection != "" || i.Mode != "insert" || len(i.UpsertFields) > 0 {
+			return errors.New("a dump is restored with its own collections: --collection, --mode and --upsertFields do not apply")
+		}
+		return nil
+	}
+	if i.Type == "auto" {
+		i.Type = typeOf(i.File)
+	}
+	if err := i.checkColumns(); err != nil {
+		return err
+	}
+	if i.Collection == "" {
+		if i.File == "" {
+			return errors.New("standard input needs --collection")
+		}
+		i.Collection, _, _ = strings.Cut(filepath.Base(i.File), ".")
+	}
+	if len(i.UpsertFields) > 0 && i.Mode == "insert" {
+		i.Mode = "upsert"
+	}
+	return nil
+}
+
+// checkColumns finds flags of columns that do not fit the file.
+func (i *importCmd) checkColumns() (err error) {
+	if i.Fields, err = fieldsOf(i.Fields, i.FieldFile); err != nil {
+		return err
+	}
+	table := i.Type == "csv" || i.Type == "tsv"
+	switch {
+	case i.HeaderLine && len(i.Fields) > 0:
+		return errors.New("--headerline excludes --fields and --fieldFile")
+	case i.JSONArray && i.Type != "json":
+		return fmt.Errorf("a file of type %s is no array of JSON", i.Type)
+	case !table && (i.HeaderLine || len(i.Fields) > 0 || i.Typed || i.IgnoreBlanks || i.Arrays):
+		return fmt.Errorf("a file of type %s has no columns", i.Type)
+	}
+	return nil
+}
+
+// typeOf is the type of a file by its name.
+func typeOf(file string) string {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".csv":
+		return "csv"
+	case ".tsv", ".tab":
+		return "tsv"
+	case ".bson":
+		return "bson"
+	}
+	return "json"
+}
+
+// file imports one file.
+func (i *importCmd) file(conn *transfer.Conn, db string) (transfer.Result, error) {
+	in, size, err := open(i.File)
+	if err != nil {
+		return transfer.Result{}, err
+	}
+	defer in.Close()
+	bar := newProgress(size, i.Quiet)
+	defer bar.end()
+	source, err := i.source(io.TeeReader(in, bar))
+	if err != nil {
+		return transfer.Result{}, err
+	}
+	return transfer.Import(conn, source, transfer.ImportOptions{
+		Database: db, Collection: i.Collection, Drop: i.Drop, Mode: transfer.Mode(i.Mode), UpsertFields: i.UpsertFields,
+		StopOnError: i.StopOnError, OnError: func(err error) { bar.complain(cmp.Or(i.File, "stdin"), err) },
+	})
+}
+
+func (i *importCmd) source(r io.Reader) (transfer.Source, error) {
+	switch i.Type {
+	case "bson":
+		return transfer.NewBSON(r), nil
+	case "csv", "tsv":
+		return transfer.NewTable(r, transfer.Table{
+			Tabs: i.Type == "tsv", Fields: i.Fields, Typed: i.Typed, Arrays: i.Arrays,
+			Grace: transfer.Grace(i.Grace), IgnoreBlanks: i.IgnoreBlanks,
+		})
+	}
+	if i.JSONArray {
+		return transfer.NewJSONArray(r), nil
+	}
+	return transfer.NewJSON(r), nil
+}
+
+func (i *importCmd) archive(conn *transfer.Conn) (transfer.Result, error) {
+	name := i.Archive
+	if name == "-" {
+		name = ""
+	}
+	in, size, err := open(name)
+	if err != nil {
+		return transfer.Result{}, err
+	}
+	defer in.Close()
+	bar := newProgress(size, i.Quiet)
+	defer bar.end()
+	return transfer.RestoreArchive(conn, io.TeeReader(in, bar), i.dumpOptions(bar))
+}
+
+func (i *importCmd) dumpOptions(bar *progress) transfer.DumpOptions {
+	return transfer.DumpOptions{
+		Database: i.DB, Drop: i.Drop,
+		OnError: func(err error) { bar.complain(cmp.Or(i.Dump, i.Archive), err) },
+	}
+}

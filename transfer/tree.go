@@ -1,0 +1,84 @@
+package transfer
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// tree is a document under construction, in the order of its fields.
+type tree struct {
+	names  []string
+	leafs  []value.Value
+	below  []*tree // nil: a leaf
+	arrays bool    // names that are numbers make arrays
+	array  bool    // this is one
+	all    bool    // no field is left out: the elements of arrays are in order
+}
+
+// set puts a value at a dotted path.
+func (t *tree) set(path string, v value.Value) error {
+	name, rest, nested := strings.Cut(path, ".")
+	at := -1
+	for i, n := range t.names {
+		if n == name {
+			at = i
+		}
+	}
+	if at >= 0 && (!nested || t.below[at] == nil) {
+		return errors.New("another column has the same field")
+	}
+	if at < 0 {
+		at = len(t.names)
+		t.names, t.leafs, t.below = append(t.names, name), append(t.leafs, v), append(t.below, nil)
+		if nested {
+			t.below[at] = &tree{arrays: t.arrays, all: t.all}
+		}
+	}
+	if !nested {
+		return nil
+	}
+	below := t.below[at]
+	next, _, _ := strings.Cut(rest, ".")
+	if err := below.element(next); err != nil {
+		return err
+	}
+	return below.set(rest, v)
+}
+
+// element judges the name of a field where there may be an array: its
+// elements come in their order.
+func (t *tree) element(name string) error {
+	n, err := strconv.Atoi(name)
+	number := t.arrays && err == nil
+	if len(t.names) == 0 {
+		t.array = number
+	}
+	if number != t.array {
+		return errors.New("a field cannot be an array and a document")
+	}
+	if last := len(t.names) - 1; number && t.all && n != last+1 && (n != last || last < 0) {
+		return errors.New("the elements of an array begin with 0 and come in their order")
+	}
+	return nil
+}
+
+func (t *tree) doc() value.Doc {
+	b := value.NewBuilder()
+	for i, name := range t.names {
+		if t.array {
+			name = strconv.Itoa(i)
+		}
+		switch below := t.below[i]; {
+		case below == nil:
+			b.Append(name, t.leafs[i])
+		case below.array:
+			b.Append(name, value.Array(below.doc()))
+		default:
+			b.Document(name, below.doc())
+		}
+	}
+	return b.Doc()
+}
