@@ -9,7 +9,8 @@ import (
 // The words that are not worth an entry, by language. They are the lists of
 // the Snowball project as MongoDB ships them, mistakes included, because they
 // decide what a search finds: the Hungarian õ stands for ő, the Turkish þ and
-// ý for ş and ı, and the Russian words have lost their ч, п and щ.
+// ý for ş and ı, the Russian words have lost their ч, п and щ, and the Romanian
+// ones their diacritics.
 //
 //go:embed stopwords/*.txt
 var stopWordFiles embed.FS
