@@ -113,7 +113,7 @@ func TestKeyErrors(t *testing.T) {
 		{`{"key":{"a":1,"b":1}}`, `{"a":[1],"b":[2]}`, 171, "cannot index parallel arrays [b] [a]"},
 		{`{"key":{"a.x":1,"a.y":1}}`, `{"a":[{"x":[1],"y":[2]}]}`, 171, "cannot index parallel arrays [y] [x]"},
 		{`{"key":{"x.a":1,"x.b":1}}`, `{"x":{"a":[1],"b":[2]}}`, 171, "cannot index parallel arrays [b] [a]"},
-		{`{"key":{"a.0":1}}`, `{"a":[{"0":1}]}`, 16746, "Ambiguous field name"},
+		{`{"key":{"a.0":1}}`, `{"a":[{"0":1}]}`, 16746, "field: '0' for array: { 0: { 0: 1 } }"},
 	}
 	for _, tt := range tests {
 		s := mustParse(t, tt.spec)

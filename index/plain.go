@@ -47,6 +47,7 @@ type positional struct {
 	array bool // the position holds an array itself
 	rest  string
 	v     value.Value
+	in    value.Doc // the array, for the message about an ambiguous name
 }
 
 // visit follows all fields into d. missing counts the fields that have led
@@ -169,7 +170,7 @@ func (f *fieldState) next(d value.Doc) (v value.Value, inPosition bool, err erro
 	head, _, _ := strings.Cut(f.rest, ".")
 	if d.Has(head) {
 		if fixed.found {
-			return value.Value{}, false, mongoerr.Newf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '%s' for array: %s", head, d)
+			return value.Value{}, false, mongoerr.Newf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '%s' for array: %s", head, fixed.in)
 		}
 		v, f.rest = valueOrArray(d, f.rest)
 		return v, false, nil
@@ -193,7 +194,7 @@ func position(elements value.Doc, path string) positional {
 		return positional{}
 	}
 	v, rest := valueOrArray(elements, path)
-	return positional{found: true, array: element.Kind() == value.KindArray, rest: rest, v: v}
+	return positional{found: true, array: element.Kind() == value.KindArray, rest: rest, v: v, in: elements}
 }
 
 // valueOrArray follows a path through documents to its end or to the first

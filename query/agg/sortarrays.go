@@ -72,8 +72,12 @@ func (k *arrayKeys) elements(cursors []keyCursor, array value.Value) error {
 	try := func(e value.Value, position int) error {
 		copy(next, cursors)
 		for i := range next {
-			if !next[i].done {
-				next[i] = enter(next[i], e, position)
+			if next[i].done {
+				continue
+			}
+			var err error
+			if next[i], err = enter(next[i], e, position); err != nil {
+				return err
 			}
 		}
 		return k.expand(next)
@@ -91,26 +95,26 @@ func (k *arrayKeys) elements(cursors []keyCursor, array value.Value) error {
 	return nil
 }
 
-// enter moves a cursor from an array to one of its elements.
-func enter(c keyCursor, e value.Value, position int) keyCursor {
+// enter moves a cursor from an array to one of its elements. A number in the
+// path means that position of the array, whichever element it is.
+func enter(c keyCursor, e value.Value, position int) (keyCursor, error) {
 	if len(c.rest) == 0 {
-		return keyCursor{v: e, done: true}
+		return keyCursor{v: e, done: true}, nil
 	}
-	if e.Kind() == value.KindDocument {
-		return keyCursor{v: e, rest: c.rest}
-	}
-	// A number in the path means that position of the array.
+	var at value.Value
 	if p := value.ParsePath(c.rest[0]).ArrayIndex(0); p >= 0 && position >= 0 {
-		v := c.v.Doc().Index(p)
-		if v.IsMissing() {
-			v = value.Null()
-		}
-		if len(c.rest) == 1 {
-			return keyCursor{v: v, done: true}
-		}
-		return keyCursor{v: v, rest: c.rest[1:]}
+		at = c.v.Doc().Index(p)
 	}
-	return keyCursor{v: value.Null(), done: true}
+	named := e.Kind() == value.KindDocument && e.Doc().Has(c.rest[0])
+	switch {
+	case named && !at.IsMissing():
+		return c, mongoerr.Newf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '%s' for array: %s", c.rest[0], c.v.Doc())
+	case named:
+		return keyCursor{v: e, rest: c.rest}, nil
+	case at.IsMissing():
+		return keyCursor{v: value.Null(), done: true}, nil
+	}
+	return keyCursor{v: at, rest: c.rest[1:], done: len(c.rest) == 1}, nil
 }
 
 // follow moves a cursor through documents until it is done or stands at an

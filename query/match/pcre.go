@@ -9,20 +9,25 @@ type translation struct {
 }
 
 // translate rewrites what PCRE reads differently: $ and \Z also match before
-// a final newline, \s includes the vertical tab, \h and \R exist.
-func translate(pattern string, multiline bool) translation {
+// a final newline, \s includes the vertical tab, \h and \R exist, (*VERB)s
+// stand in front and within.
+func translate(pattern string, multiline bool) (translation, error) {
 	s := scanner{in: pattern, multiline: multiline, linear: true}
-	for s.i < len(s.in) {
+	s.start()
+	for s.i < len(s.in) && s.err == nil {
 		s.next()
 	}
-	return translation{s.re2.String(), s.back.String(), s.linear}
+	return translation{s.re2.String(), s.back.String(), s.linear}, s.err
 }
 
 type scanner struct {
 	in        string
 	i         int
+	depth     int // of the groups
 	inClass   bool
 	multiline bool
+	unicode   bool // (*UCP): \w, \d and their like know all letters
+	err       error
 	linear    bool
 	re2, back strings.Builder
 }
@@ -39,6 +44,9 @@ func (s *scanner) next() {
 		s.escape(s.in[s.i+1])
 		return
 	case s.inClass:
+		if c == '[' && s.unicode && s.posixClass() {
+			return
+		}
 		s.inClass = c != ']'
 	case c == '[':
 		s.openClass()
@@ -47,6 +55,13 @@ func (s *scanner) next() {
 		s.i++
 		s.endOfText()
 		return
+	case c == '(' && strings.HasPrefix(s.in[s.i:], "(*"):
+		s.verb()
+		return
+	case c == '(':
+		s.depth++
+	case c == ')':
+		s.depth--
 	}
 	s.both(s.in[s.i : s.i+1])
 	s.i++
@@ -81,7 +96,11 @@ const newlines = `\r\n|\n|\x0b|\f|\r|\x{85}|\x{2028}|\x{2029}`
 
 func (s *scanner) escape(c byte) {
 	s.i += 2
+	if s.unicode && s.unicodeEscape(c) {
+		return
+	}
 	switch {
+	case (c == 'p' || c == 'P') && s.property(c):
 	case c == 'Q':
 		s.quoted()
 	case c == 's' && s.inClass:

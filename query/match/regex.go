@@ -2,9 +2,10 @@ package match
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
 
@@ -28,6 +29,9 @@ type finder func(s string) (bool, error)
 // backtrackLimit bounds one match of a pattern that only a backtracking
 // engine understands; mongod bounds the steps of its engine instead.
 const backtrackLimit = time.Second
+
+// maxPattern is the greatest number of bytes of a pattern.
+const maxPattern = 32764
 
 func (n *Regex) rank() int { return rankRegex }
 
@@ -60,36 +64,85 @@ func (n *Regex) appendOperator(b *value.Builder) {
 // anchored at the start and for those that ignore case: what the planner can
 // turn into a range of an index.
 func (n *Regex) Prefix() (prefix string, exact bool) {
-	if n.Options != "" && n.Options != "s" {
+	rest, extended, ok := n.anchored()
+	if !ok {
 		return "", false
 	}
-	rest, ok := strings.CutPrefix(n.Pattern, "^")
+	var b strings.Builder
+	last := 0 // where the last character begins
+	for rest != "" {
+		text, size := literal(rest, extended)
+		if size == 0 {
+			break
+		}
+		if text != "" {
+			last = b.Len() + lastRune(text)
+			b.WriteString(text)
+		}
+		rest = rest[size:]
+	}
+	if strings.Contains(rest, "|") {
+		return "", false
+	}
+	if rest != "" && strings.ContainsRune("*?{", rune(rest[0])) {
+		return b.String()[:last], false // the last character may be absent
+	}
+	return b.String(), rest == "" || rest == ".*"
+}
+
+// anchored returns what follows the ^ or \A of a pattern that can have a
+// prefix, and whether blanks and comments are to be skipped.
+func (n *Regex) anchored() (rest string, extended, ok bool) {
+	rest, ok = strings.CutPrefix(n.Pattern, `\A`)
+	everyLine := false
 	if !ok {
-		if rest, ok = strings.CutPrefix(n.Pattern, `\A`); !ok {
-			return "", false
+		rest, ok = strings.CutPrefix(n.Pattern, "^")
+		everyLine = true
+	}
+	for _, o := range n.Options {
+		switch {
+		case o == 's', o == 'm' && !everyLine:
+		case o == 'x':
+			extended = true
+		default:
+			return "", false, false
 		}
 	}
-	end := 0
-	for end < len(rest) && !strings.ContainsRune(metaCharacters, rune(rest[end])) {
-		end++
+	return rest, extended, ok
+}
+
+// literal reads what stands for itself at the start of a pattern: a
+// character, one behind a backslash, or \Q…\E. A size of 0 says that something
+// else comes first.
+func literal(pattern string, extended bool) (text string, size int) {
+	if quoted, ok := strings.CutPrefix(pattern, `\Q`); ok {
+		text, _, ended := strings.Cut(quoted, `\E`)
+		if !ended {
+			return text, len(pattern)
+		}
+		return text, len(`\Q`) + len(text) + len(`\E`)
 	}
-	tail := rest[end:]
-	if strings.Contains(tail, "|") {
-		return "", false
+	c, width := utf8.DecodeRuneInString(pattern)
+	switch {
+	case c == '\\':
+		escaped, width := utf8.DecodeRuneInString(pattern[1:])
+		if width == 0 || escaped < 0x80 && (unicode.IsLetter(escaped) || unicode.IsDigit(escaped)) {
+			return "", 0
+		}
+		return pattern[1 : 1+width], 1 + width
+	case extended && c < 0x80 && unicode.IsSpace(c):
+		return "", width
+	case c == '#' && !extended:
+		return "#", width
+	case strings.ContainsRune(metaCharacters, c):
+		return "", 0
 	}
-	if tail != "" && strings.ContainsRune("*?{", rune(tail[0])) && end > 0 {
-		end = lastRune(rest[:end]) // the last character may be absent
-		return rest[:end], false
-	}
-	return rest[:end], tail == "" || tail == ".*"
+	return pattern[:width], width
 }
 
 func lastRune(s string) int {
-	end := len(s) - 1
-	for end > 0 && s[end]&0xc0 == 0x80 {
-		end--
-	}
-	return end
+	_, width := utf8.DecodeLastRuneInString(s)
+	return len(s) - width
 }
 
 const metaCharacters = `\.+*?()|[]{}^$#`
@@ -97,9 +150,6 @@ const metaCharacters = `\.+*?()|[]{}^$#`
 func newRegex(path value.Path, pattern, options string) (*Regex, error) {
 	if strings.IndexByte(pattern, 0) >= 0 {
 		return nil, mongoerr.New(mongoerr.BadValue, "Regular expression cannot contain an embedded null byte")
-	}
-	if strings.IndexByte(options, 0) >= 0 {
-		return nil, mongoerr.New(mongoerr.BadValue, "Regular expression options string cannot contain an embedded null byte")
 	}
 	for _, c := range options {
 		if !strings.ContainsRune("imsxu", c) {
@@ -124,13 +174,17 @@ func regexNode(n *Regex, err error) (Node, error) {
 // compileRegex chooses the cheapest engine that gives PCRE's answer: plain
 // string search, Go's linear-time engine, or a backtracking one.
 func compileRegex(pattern, options string) (finder, error) {
+	if len(pattern) > maxPattern {
+		return nil, mongoerr.New(51091,
+			"Regular expression is invalid: pattern string is longer than the limit set by the application")
+	}
 	if find := literalFinder(pattern, options); find != nil {
 		return find, nil
 	}
-	if len(pattern) > 32764 {
-		return nil, mongoerr.New(51091, "Regular expression is invalid: regular expression is too large")
+	t, err := translate(pattern, strings.Contains(options, "m"))
+	if err != nil {
+		return nil, err
 	}
-	t := translate(pattern, slices.Contains([]byte(options), 'm'))
 	flags := engineFlags(options)
 	if t.linear && !strings.Contains(options, "x") {
 		text := t.forRE2

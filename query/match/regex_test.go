@@ -75,6 +75,10 @@ func TestRegexOperator(t *testing.T) {
 	refused(t, `{a: {$regex: {"$regularExpression": {pattern: "x", options: "i"}}, $options: "m"}}`, 51075, "options set in both $regex and $options")
 	refused(t, `{a: {$options: "m", $regex: {"$regularExpression": {pattern: "x", options: "i"}}}}`, 51074, "options set in both $regex and $options")
 	refused(t, `{a: {$regex: "a\u0000b"}}`, mongoerr.BadValue, "Regular expression cannot contain an embedded null byte")
+	refused(t, `{a: {$regex: "ab", $options: "\u0000i"}}`, 51108, "invalid flag in regex options: \x00")
+	refused(t, `{a: {$regex: "`+strings.Repeat("y", 32765)+`"}}`, 51091, "Regular expression is invalid: pattern string is longer than the limit set by the application")
+	refused(t, `{a: {$regex: "a+(*COMMIT)b"}}`, 51091, "Regular expression is invalid: (*VERB) not recognized or malformed")
+	refused(t, `{a: {$regex: "(*HUGO)b"}}`, 51091, "Regular expression is invalid: (*VERB) not recognized or malformed")
 	refused(t, `{a: {$regex: "("}}`, 51091, "Regular expression is invalid: missing closing parenthesis")
 	refused(t, `{a: {$regex: "["}}`, 51091, "Regular expression is invalid: missing terminating ] for character class")
 	refused(t, `{a: {$regex: "*a"}}`, 51091, "Regular expression is invalid: quantifier does not follow a repeatable item")
@@ -104,6 +108,24 @@ func TestRegexPrefix(t *testing.T) {
 		{"^abc|def", "", "", false},
 		{"abc", "", "", false},
 		{"^abc", "i", "", false},
+		// jstests/core/query/regex/regex6.js.
+		{`^\/`, "", "/", true},
+		{`^é`, "", "é", true},
+		{`^\é`, "", "é", true},
+		{`^\.`, "", ".", true},
+		{`^.`, "", "", false},
+		{`^\Qblah\E`, "", "blah", true},
+		{`^\Q[\Ewi\Qth]some?s\Eym`, "", "[with]some?sym", true},
+		{`^\Qa|b`, "", "a|b", true},
+		{`^\Qab\E*`, "", "a", false},
+		{`^a\|b`, "", "a|b", true},
+		{`^ab[|]`, "", "", false},
+		{`^a\d`, "", "a", false},
+		{`^abc`, "m", "", false},
+		{`\Aabc`, "m", "abc", true},
+		{"^a b c #d", "x", "abc", false},
+		{`^a\ b`, "x", "a b", true},
+		{"^a#b", "", "a#b", true},
 	}
 	for _, c := range cases {
 		r, err := newRegex(value.ParsePath("a"), c.pattern, c.options)
