@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -25,7 +27,7 @@ func runDistinct(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := checkHint(a.Hint); err != nil {
+	if err := a.check(); err != nil {
 		return err
 	}
 	c.svc.metrics.opcounters.command.Add(1)
@@ -53,6 +55,13 @@ func runDistinct(c *Call) error {
 		c.reply.Append("atClusterTime", stampValue(c.held.ts))
 	}
 	return nil
+}
+
+func (a *distinctArgs) check() error {
+	if strings.IndexByte(a.Key, 0) >= 0 {
+		return mongoerr.New(31032, "Key field cannot contain an embedded null byte")
+	}
+	return checkHint(a.Hint)
 }
 
 func (c *Call) fillDistinct(x *execution, ns storage.Namespace, info *storage.Info, a *distinctArgs, collator value.Collator, set *distinctSet) error {

@@ -163,6 +163,9 @@ func explainDistinct(c *Call, body value.Doc, verbosity string) error {
 	if err := distinctSpec.decode(body, &a); err != nil {
 		return err
 	}
+	if err := a.check(); err != nil {
+		return err
+	}
 	ns, info, err := c.findCollection(a.Distinct)
 	if err != nil {
 		return err

@@ -65,8 +65,11 @@ func runFindAndModify(c *Call) error {
 		return err
 	}
 	if m.exec == nil { // the answer to an earlier attempt
-		m.exec = newExecution(c)
-		if err := m.compileFields(nil); err != nil {
+		info, err := c.lookup(ns)
+		if err != nil {
+			return err
+		}
+		if err := c.compileModification(&m, info); err != nil {
 			return err
 		}
 	}
@@ -91,6 +94,8 @@ func (a *findAndModifyArgs) check() error {
 	}
 	if k := a.Update.Kind(); k != value.Missing && k != value.KindDocument && k != value.KindArray {
 		return mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
+	} else if k == value.KindArray && a.ArrayFilters != nil {
+		return mongoerr.New(mongoerr.FailedToParse, "Cannot specify arrayFilters and a pipeline update")
 	}
 	return nil
 }
@@ -145,5 +150,9 @@ func (m *modification) compileFields(scope *expr.Scope) (err error) {
 		return nil
 	}
 	m.projection, err = project.Compile(m.fields, project.Options{Scope: scope, Matcher: m.query.matcher, Collation: m.query.collator})
+	if err == nil && m.wantNew && m.projection.NeedsPosition() {
+		// What the filter has matched need not be there any more.
+		return mongoerr.New(mongoerr.BadValue, "cannot use a positional projection and return the new document")
+	}
 	return err
 }

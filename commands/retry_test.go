@@ -46,6 +46,12 @@ func TestRetryableWrites(t *testing.T) {
 			want:  `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "n": 1}, "ok": 1.0}`,
 			retry: `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "n": 1}, "retriedStmtId": 0, "ok": 1.0}`,
 		},
+		"findAndModify, fields that need filter and let": {
+			setup: `{"insert": "c", "documents": [{"_id": 1, "a": [4, 5]}]}`,
+			write: `{"findAndModify": "c", "query": {"_id": 1, "a": 5}, "update": {"$set": {"a.$": 6}}, "fields": {"a.$": 1, "y": "$$x"}, "let": {"x": 3}}`,
+			want:  `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "a": [5], "y": 3}, "ok": 1.0}`,
+			retry: `{"lastErrorObject": {"n": 1, "updatedExisting": true}, "value": {"_id": 1, "a": [5], "y": 3}, "retriedStmtId": 0, "ok": 1.0}`,
+		},
 		"findAndModify, remove": {
 			setup: `{"insert": "c", "documents": [{"_id": 1}]}`,
 			write: `{"findAndModify": "c", "query": {"_id": 1}, "remove": true}`,

@@ -182,6 +182,7 @@ func (a *applier) existing(n node, e element) (err error) {
 // modifyLeaf lets a modifier change an element.
 func (a *applier) modifyLeaf(l *leaf, e element) error {
 	a.key = e.key
+	start := len(a.dst)
 	out, err := l.update(a, e)
 	if err != nil {
 		return err
@@ -197,11 +198,22 @@ func (a *applier) modifyLeaf(l *leaf, e element) error {
 	}
 	a.changed = true
 	if a.path[0] == "_id" {
-		return mongoerr.Newf(mongoerr.ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'",
-			strings.Join(a.path, "."))
+		return a.immutable(a.dst[start:])
 	}
 	a.noteDollar()
 	return nil
+}
+
+// immutable is the error of a modifier that has written another _id or a part
+// of it.
+func (a *applier) immutable(written []byte) error {
+	d := make(value.Doc, 4, len(written)+5)
+	d = append(append(d, written...), 0)
+	binary.LittleEndian.PutUint32(d, uint32(len(d)))
+	if id := d.Lookup("_id"); len(a.path) == 1 && id.Kind() == value.KindDocument {
+		return mongoerr.Newf(mongoerr.ImmutableField, "Updating the path '_id' to %s would modify the immutable field '_id'", elementString("_id", id))
+	}
+	return mongoerr.Newf(mongoerr.ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'", strings.Join(a.path, "."))
 }
 
 // noteDollar remembers that a top-level field with a $ was written. Documents

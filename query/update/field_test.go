@@ -43,6 +43,12 @@ func TestSet(t *testing.T) {
 			message: "Performing an update on the path '_id.a' would modify the immutable field '_id'"},
 		{update: `{"$set":{"_id.b":2}}`, doc: `{"_id":{"a":1}}`, code: 66,
 			message: "Updating the path '_id' to _id: { a: 1, b: 2 } would modify the immutable field '_id'"},
+		// Equal to look up is not enough: the bytes must be the same.
+		{update: `{"$set":{"_id":1.0}}`, doc: `{"_id":1}`, code: 66,
+			message: "Performing an update on the path '_id' would modify the immutable field '_id'"},
+		{update: `{"$set":{"_id":{"a":2}}}`, doc: `{"_id":{"a":1}}`, code: 66,
+			message: "Updating the path '_id' to _id: { a: 2 } would modify the immutable field '_id'"},
+		{update: `{"$set":{"_id":{"a":1}}}`, doc: `{"_id":{"a":1}}`},
 		{update: `{"$set":{"_id.b":2}}`, doc: `{"_id":1}`, code: 28, message: "Cannot create field 'b' in element {_id: 1}"},
 		{update: `{"$set":{"$a":1}}`, doc: `{"_id":1}`, code: 52, message: "The dollar ($) prefixed field '$a' in '$a' is not" +
 			" allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith."},
