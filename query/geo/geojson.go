@@ -59,11 +59,11 @@ func (g *Geometry) readCRS(d value.Doc) error {
 	}
 	properties := crs.Doc().Lookup("properties")
 	if properties.Kind() != value.KindDocument {
-		return bad(`CRS must have field "properties" which is an object`)
+		return bad(`CRS must have field "properties" which is an object, instead got type %s`, properties.Kind())
 	}
 	name := properties.Doc().Lookup("name")
 	if name.Kind() != value.KindString {
-		return bad(`In CRS, "properties.name" must be a string`)
+		return bad(`In CRS, "properties.name" must be a string, instead got type %s`, name.Kind())
 	}
 	switch name.Str() {
 	case "EPSG:4326", "urn:ogc:def:crs:OGC:1.3:CRS84":
@@ -80,14 +80,14 @@ func (g *Geometry) readCRS(d value.Doc) error {
 
 func (g *Geometry) readCollection(v value.Value) error {
 	if v.Kind() != value.KindArray {
-		return bad("GeometryCollection geometries must be an array")
+		return bad("GeometryCollection geometries must be an array, instead got type %s", v.Kind())
 	}
 	if v.Doc().IsEmpty() {
 		return bad("GeometryCollection geometries must have at least 1 element")
 	}
-	for item := range v.Doc().Values() {
+	for name, item := range v.Doc().All() {
 		if item.Kind() != value.KindDocument {
-			return bad("Element %v of \"geometries\" is not an object", item)
+			return bad("Element %s of \"geometries\" must be an object, instead got type %s:%s: %v", name, item.Kind(), name, item)
 		}
 		part, err := ParseGeoJSON(item.Doc())
 		if err != nil {
@@ -106,7 +106,7 @@ func (g *Geometry) readCollection(v value.Value) error {
 func readEach(name string, read func(*Geometry, value.Value) error) func(*Geometry, value.Value) error {
 	return func(g *Geometry, v value.Value) error {
 		if v.Kind() != value.KindArray {
-			return bad("%s coordinates must be an array", name)
+			return bad("%s coordinates must be an array, instead got type %s", name, v.Kind())
 		}
 		if v.Doc().IsEmpty() {
 			return bad("%s coordinates must have at least 1 element", name)
@@ -127,8 +127,12 @@ func pair(v value.Value) (p XY, err error) {
 	}
 	it := v.Doc().Iter()
 	for _, into := range []*float64{&p.X, &p.Y} {
-		if !it.Next() || !it.Kind().IsNumber() {
-			return p, bad("Point must only contain numeric elements")
+		kind := value.Missing
+		if it.Next() {
+			kind = it.Kind()
+		}
+		if !kind.IsNumber() {
+			return p, bad("Point must only contain numeric elements, instead got type %s", kind)
 		}
 		*into = it.Value().AsDouble()
 		if math.IsNaN(*into) || math.IsInf(*into, 0) {
@@ -162,11 +166,14 @@ func readPoint(g *Geometry, v value.Value) error {
 // positions reads an array of positions; equal neighbours become one.
 func positions(v value.Value) (points []s2.Point, closed bool, err error) {
 	if v.Kind() != value.KindArray {
-		return nil, false, bad("GeoJSON coordinates must be an array of coordinates")
+		return nil, false, bad("GeoJSON coordinates must be an array of coordinates, instead got type %s", v.Kind())
 	}
 	var first, last XY
 	n := 0
 	for item := range v.Doc().Values() {
+		if item.Kind() != value.KindArray {
+			return nil, false, bad("GeoJSON coordinates must be an array, instead got type %s", item.Kind())
+		}
 		p, err := lngLat(item)
 		if err != nil {
 			return nil, false, err
@@ -200,8 +207,8 @@ func readLine(g *Geometry, v value.Value) error {
 }
 
 func readPolygon(g *Geometry, v value.Value) error {
-	if v.Kind() != value.KindArray {
-		return bad("Polygon coordinates must be an array")
+	if err := g.checkRings(v); err != nil {
+		return err
 	}
 	var loops []*s2.Loop
 	for ring := range v.Doc().Values() {
@@ -215,9 +222,6 @@ func readPolygon(g *Geometry, v value.Value) error {
 		return bad("Polygon has no loops.")
 	}
 	if g.Big {
-		if len(loops) > 1 {
-			return bad("Only one simple loop is allowed in a big polygon, instead provided %d loops.", len(loops))
-		}
 		g.polygons = append(g.polygons, s2.PolygonFromOrientedLoops(loops))
 		return nil
 	}
@@ -228,19 +232,32 @@ func readPolygon(g *Geometry, v value.Value) error {
 	return nil
 }
 
+// checkRings looks whether a polygon can have the number of loops it has.
+func (g *Geometry) checkRings(v value.Value) error {
+	switch {
+	case v.Kind() == value.KindArray && g.Big && v.Doc().Len() > 1:
+		return bad("Only one simple loop is allowed in a big polygon, instead provided %d", v.Doc().Len())
+	case v.Kind() == value.KindArray:
+		return nil
+	case g.Big:
+		return bad("Coordinates of polygon must be an array, instead got type %s", v.Kind())
+	}
+	return bad("Polygon coordinates must be an array, instead got type %s", v.Kind())
+}
+
 func readLoop(v value.Value, big bool) (*s2.Loop, error) {
 	points, closed, err := positions(v)
 	if err != nil {
 		return nil, err
 	}
 	if !closed {
-		return nil, bad("Loop is not closed: %v", v)
+		return nil, bad("Loop is not closed, first vertex does not equal last vertex: %v", v)
 	}
 	if len(points) > 1 {
 		points = points[:len(points)-1]
 	}
 	if len(points) < 3 {
-		return nil, bad("Loop must have at least 3 different vertices: %v", v)
+		return nil, bad("Loop must have at least 3 different vertices, %d unique vertices were provided: %v", len(points), v)
 	}
 	if reason := loopProblem(points); reason != "" {
 		return nil, bad("Loop is not valid: %v %s", v, reason)
