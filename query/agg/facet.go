@@ -20,7 +20,7 @@ func parseFacet(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument || v.Doc().IsEmpty() {
 		return nil, mongoerr.Newf(40169, "the $facet specification must be a non-empty object, but found: $facet: %s", v)
 	}
-	sub, err := p.sub(inFacet)
+	sub, err := p.sub("$facet")
 	if err != nil {
 		return nil, err
 	}

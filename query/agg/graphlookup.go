@@ -28,7 +28,10 @@ func parseGraphLookup(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", v.Kind())
 	}
-	sub, err := p.sub(inLookup)
+	if err := checkGraphFrom(p.DB, v.Doc()); err != nil {
+		return nil, err
+	}
+	sub, err := p.sub("$graphLookup")
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +58,21 @@ func parseGraphLookup(p *parser, v value.Value) ([]stage, error) {
 	sub.Coll = s.from
 	s.p = sub
 	return []stage{s}, nil
+}
+
+// checkGraphFrom checks the name of the collection, which mongod does before
+// all else.
+func checkGraphFrom(db string, d value.Doc) error {
+	from, ok := d.Get("from")
+	switch {
+	case !ok:
+		return mongoerr.Newf(mongoerr.FailedToParse, "missing 'from' option to $graphLookup stage specification: %s", d)
+	case from.Kind() != value.KindString:
+		return mongoerr.Newf(mongoerr.FailedToParse, "$graphLookup 'from' field must be a string, but found %s", from.Kind())
+	case !validTarget(db, from.Str()):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "invalid $graphLookup namespace: %s.%s", db, from.Str())
+	}
+	return nil
 }
 
 func (s *graphLookupStage) option(p *parser, k string, f value.Value) (err error) {

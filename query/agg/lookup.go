@@ -119,7 +119,7 @@ func startsWithDocuments(pipeline value.Doc) bool {
 
 // compile compiles the sub-pipeline in a scope with the variables of let.
 func (s *lookupStage) compile(p *parser, a lookupArgs) (err error) {
-	sub, err := p.sub(inLookup)
+	sub, err := p.sub("$lookup")
 	if err != nil {
 		return err
 	}

@@ -20,16 +20,6 @@ type Options struct {
 	Metadata      []expr.MetaKind // what the documents of the source carry already
 }
 
-// nesting says what a pipeline is part of.
-type nesting byte
-
-const (
-	topLevel nesting = iota
-	inFacet
-	inLookup
-	inUnion
-)
-
 // maxSubPipelineDepth is how deep $lookup, $facet, $unionWith may nest.
 const maxSubPipelineDepth = 20
 
@@ -39,19 +29,20 @@ const maxStages = 1000
 // parser compiles the stages of one pipeline.
 type parser struct {
 	Options
-	nesting nesting
+	within  string // the stage whose pipeline this is, "": none
+	inFacet bool   // a $facet is around, at whatever distance
 	depth   int
 	first   bool // the stage being compiled is the first
 }
 
 // sub makes the parser of a pipeline inside a stage.
-func (p *parser) sub(n nesting) (*parser, error) {
+func (p *parser) sub(stage string) (*parser, error) {
 	if p.depth+1 > maxSubPipelineDepth {
 		return nil, mongoerr.Newf(mongoerr.MaxSubPipelineDepthExceeded,
 			"Maximum number of nested sub-pipelines exceeded. Limit: %d", maxSubPipelineDepth)
 	}
 	c := *p
-	c.nesting = n
+	c.within, c.inFacet = stage, p.inFacet || stage == "$facet"
 	c.depth++
 	return &c, nil
 }
@@ -118,8 +109,12 @@ func (p *parser) definitions(specs value.Doc) ([]*definition, error) {
 // checkNested refuses stages that may not stand where this pipeline stands.
 func (p *parser) checkNested(def *definition) error {
 	switch {
-	case p.nesting == inFacet && def.flags&notInFacet != 0:
-		return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", def.name)
+	case p.inFacet && def.flags&notInFacet != 0:
+		name := def.name
+		if p.within != "$facet" {
+			name += " inside of " + p.within
+		}
+		return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", name)
 	case p.InTransaction && def.flags&notInTransaction != 0:
 		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction,
 			"Stage not supported inside of a multi-document transaction: %s", def.name)
@@ -132,14 +127,14 @@ func (p *parser) checkNested(def *definition) error {
 func (p *parser) checkPlace(defs []*definition) error {
 	for i, def := range defs {
 		switch {
-		case p.nesting == inLookup && def.flags&notInLookup != 0:
+		case p.within == "$lookup" && def.flags&notInLookup != 0:
 			return mongoerr.Newf(51047, "%s is not allowed within a $lookup's sub-pipeline", def.name)
-		case p.nesting == inUnion && def.flags&notInUnion != 0:
+		case p.within == "$unionWith" && def.flags&notInUnion != 0:
 			return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.name)
-		case p.nesting == topLevel && p.View != "" && def.flags&writer == writer:
+		case p.within == "" && p.View != "" && def.flags&writer == writer:
 			return mongoerr.Newf(mongoerr.OptionNotSupportedOnView,
 				"The aggregation stage %s in location %d of the pipeline cannot be used in the view definition of %s because it writes to disk", def.name, i, p.View)
-		case p.nesting == topLevel && p.View != "" && def.name == "$changeStream":
+		case p.within == "" && p.View != "" && def.name == "$changeStream":
 			return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
 		}
 	}
@@ -148,7 +143,7 @@ func (p *parser) checkPlace(defs []*definition) error {
 
 // checkFirst checks the first stage against the namespace.
 func (p *parser) checkFirst(defs []*definition) error {
-	if p.nesting == inFacet || p.Update {
+	if p.within == "$facet" || p.Update {
 		return nil
 	}
 	if len(defs) == 0 {
@@ -203,7 +198,7 @@ var neededMetadata = map[expr.MetaKind]string{
 
 // checkMetadata refuses stages that read metadata which nothing provides.
 func (p *parser) checkMetadata(stages []stage) error {
-	if p.nesting == inFacet || len(stages) == 0 {
+	if p.within == "$facet" || len(stages) == 0 {
 		return nil
 	}
 	has := map[expr.MetaKind]bool{}

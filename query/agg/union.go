@@ -48,7 +48,7 @@ func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
 	if s.coll == "" && !startsWithDocuments(pipeline) {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "$unionWith stage without explicit collection must have a pipeline with $documents as first stage")
 	}
-	sub, err := p.sub(inUnion)
+	sub, err := p.sub("$unionWith")
 	if err != nil {
 		return nil, err
 	}

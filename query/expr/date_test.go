@@ -70,11 +70,11 @@ func TestDateArithmetic(t *testing.T) {
 	})
 	checkFailures(t, datesDoc, []failure{
 		{`{$dateAdd: {}}`, 5166402, "$dateAdd requires startDate, unit, and amount to be present"}, {`{$dateAdd: 1}`, 5166400, "$dateAdd expects an object as its argument.found type: int"}, {`{$dateAdd: {z: 1}}`, 5166401, ""},
-		{`{$dateAdd: {startDate: '$d', unit: 'century', amount: 1}}`, 9, "$dateAdd parameter 'unit' value parsing failed :: caused by :: unknown time unit value: century"}, {`{$dateAdd: {startDate: '$d', unit: 5, amount: 1}}`, 5439013, "$dateAdd requires 'unit' to be a string, but got int"},
+		{`{$dateAdd: {startDate: '$d', unit: 'century', amount: 1}}`, 9, "unknown time unit value: century"}, {`{$dateAdd: {startDate: '$d', unit: 5, amount: 1}}`, 5166404, "$dateAdd expects string defining the time unit"},
 		{`{$dateAdd: {startDate: '$s', unit: 'day', amount: 1}}`, 5166403, "$dateAdd requires startDate to be convertible to a date"}, {`{$dateAdd: {startDate: '$d', unit: 'day', amount: 1.5}}`, 5166405, "$dateAdd expects integer amount of time units"},
 		{`{$dateAdd: {startDate: '$d', unit: 'year', amount: long(1000000000000)}}`, 5976500, "invalid dateAdd 'amount' parameter value: 1000000000000 year"}, {`{$dateSubtract: {startDate: '$d', unit: 'day', amount: long(-9223372036854775808)}}`, 6045000, ""},
 		{`{$dateDiff: {endDate: '$d', unit: 'day'}}`, 5166303, "Missing 'startDate' parameter to $dateDiff"}, {`{$dateDiff: {startDate: '$s', endDate: '$d', unit: 'day'}}`, 5166307, "$dateDiff requires 'startDate' to be a date, but got string"}, {`{$dateDiff: {startDate: '$d', endDate: '$d', unit: 'week', startOfWeek: 'x'}}`, 5439016, ""},
 		{`{$dateDiff: {startDate: '$d', endDate: '$d', unit: 'day', timezone: 'X/Y'}}`, 40485, `$dateDiff parameter 'timezone' value parsing failed :: caused by :: unrecognized time zone identifier: "X/Y"`},
-		{`{$dateTrunc: {date: '$d', unit: 'day', binSize: 0}}`, 5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value 0"}, {`{$dateTrunc: {date: '$d', unit: 'day', binSize: 'a'}}`, 5439017, ""}, {`{$dateTrunc: {date: '$s', unit: 'day'}}`, 5166307, "$dateTrunc requires 'date' to be a date, but got string"}, {`{$dateTrunc: {unit: 'day'}}`, 5439009, ""},
+		{`{$dateTrunc: {date: '$d', unit: 'day', binSize: 0}}`, 5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value 0"}, {`{$dateTrunc: {date: '$d', unit: 'day', binSize: 'a'}}`, 5439017, ""}, {`{$dateTrunc: {date: '$s', unit: 'day'}}`, 5439012, "$dateTrunc requires 'date' to be a date, but got string"}, {`{$dateTrunc: {unit: 'day'}}`, 5439009, ""},
 	})
 }

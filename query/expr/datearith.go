@@ -55,7 +55,10 @@ func moveDate(c *call, env *Env, sign int64) (value.Value, error) {
 	if err != nil || unit.IsNullish() {
 		return value.Null(), err
 	}
-	u, err := unitOf(c, unit)
+	if unit.Kind() != value.KindString {
+		return value.Value{}, mongoerr.Newf(5166404, "%s expects string defining the time unit", c.op.name)
+	}
+	u, err := datetime.ParseUnit(unit.Str())
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -85,13 +88,9 @@ func moveDate(c *call, env *Env, sign int64) (value.Value, error) {
 var paramsDateDiff = []param{{"startDate", 5166303}, {"endDate", 5166304}, {"unit", 5166305}, {"timezone", 0}, {"startOfWeek", 0}}
 
 func evalDateDiff(c *call, env *Env) (value.Value, error) {
-	var vals [3]value.Value
-	for i := range vals {
-		v, err := c.args[i].eval(env)
-		if err != nil || v.IsNullish() {
-			return value.Null(), err
-		}
-		vals[i] = v
+	var vals [4]value.Value
+	if null, err := c.evalAll(env, vals[:]); null || err != nil {
+		return value.Null(), err
 	}
 	u, err := unitOf(c, vals[2])
 	if err != nil {
@@ -105,11 +104,11 @@ func evalDateDiff(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	start, err := c.needDate(vals[0], "startDate")
+	start, err := c.needDate(vals[0], "startDate", 5166307)
 	if err != nil {
 		return value.Value{}, err
 	}
-	end, err := c.needDate(vals[1], "endDate")
+	end, err := c.needDate(vals[1], "endDate", 5166307)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -117,10 +116,24 @@ func evalDateDiff(c *call, env *Env) (value.Value, error) {
 	return value.Int64(n), err
 }
 
-func (c *call) needDate(v value.Value, name string) (int64, error) {
+// evalAll evaluates the first arguments, of those that are given; null is
+// whether one of them is, which comes before what else may be wrong.
+func (c *call) evalAll(env *Env, vals []value.Value) (null bool, err error) {
+	for i := range vals {
+		if !c.given(i) {
+			continue
+		}
+		if vals[i], err = c.args[i].eval(env); err != nil || vals[i].IsNullish() {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+func (c *call) needDate(v value.Value, name string, code mongoerr.Code) (int64, error) {
 	ms, ok := toDate(v)
 	if !ok {
-		return 0, mongoerr.Newf(5166307, "%s requires '%s' to be a date, but got %s", c.op.name, name, v.Kind())
+		return 0, mongoerr.Newf(code, "%s requires '%s' to be a date, but got %s", c.op.name, name, v.Kind())
 	}
 	return ms, nil
 }
@@ -128,25 +141,11 @@ func (c *call) needDate(v value.Value, name string) (int64, error) {
 var paramsDateTrunc = []param{{"date", 5439009}, {"unit", 5439010}, {"binSize", 0}, {"timezone", 0}, {"startOfWeek", 0}}
 
 func evalDateTrunc(c *call, env *Env) (value.Value, error) {
-	date, err := c.args[0].eval(env)
-	if err != nil || date.IsNullish() {
+	var vals [4]value.Value
+	if null, err := c.evalAll(env, vals[:]); null || err != nil {
 		return value.Null(), err
 	}
-	size := int64(1)
-	if c.given(2) {
-		v, err := c.args[2].eval(env)
-		if err != nil || v.IsNullish() {
-			return value.Null(), err
-		}
-		if size, err = binSize(v); err != nil {
-			return value.Value{}, err
-		}
-	}
-	unit, err := c.args[1].eval(env)
-	if err != nil || unit.IsNullish() {
-		return value.Null(), err
-	}
-	u, err := unitOf(c, unit)
+	u, err := unitOf(c, vals[1])
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -154,11 +153,17 @@ func evalDateTrunc(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
+	size := int64(1)
+	if c.given(2) {
+		if size, err = binSize(vals[2]); err != nil {
+			return value.Value{}, err
+		}
+	}
 	z, null, err := c.zone(env, 3)
 	if null || err != nil {
 		return value.Null(), err
 	}
-	ms, err := c.needDate(date, "date")
+	ms, err := c.needDate(vals[0], "date", 5439012)
 	if err != nil {
 		return value.Value{}, err
 	}

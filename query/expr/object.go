@@ -211,7 +211,7 @@ func parseSetField(p *parser, op *operator, v value.Value) (node, error) {
 	}
 	args, err := p.named(op, v)
 	if err != nil {
-		return nil, err
+		return nil, setFieldLacks(op, v.Doc(), err)
 	}
 	name, ok := args[0].(constant)
 	if !ok {
@@ -224,6 +224,15 @@ func parseSetField(p *parser, op *operator, v value.Value) (node, error) {
 		return nil, mongoerr.Newf(9534700, "%s: 'field' cannot contain an embedded null byte", op.name)
 	}
 	return finish(&call{op: op, args: args})
+}
+
+// setFieldLacks is the error of an incomplete $setField: of value and input,
+// the value is missed first.
+func setFieldLacks(op *operator, d value.Doc, err error) error {
+	if value := op.params[len(op.params)-1]; mongoerr.CodeOf(err) == 4161109 && value.name == "value" && !d.Has(value.name) {
+		return op.missingParam(value)
+	}
+	return err
 }
 
 // evalSetField sets a field of any name, or removes it if the value is
