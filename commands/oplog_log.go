@@ -38,22 +38,13 @@ type changeLog struct {
 	size  atomic.Int64
 	full  chan struct{} // wakes the trimmer
 
-	watching atomic.Int32
-	mu       sync.Mutex
-	watchers map[storage.Namespace][]*watcher
-}
-
-// watcher is a change stream that waits for entries about its namespace.
-type watcher struct {
-	ns       storage.Namespace // no Coll: of a database; empty: all
-	relevant atomic.Int64      // the newest entry that concerns it
-	*broadcast
+	watchers
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 func newChangeLog(s *Service) *changeLog {
-	l := &changeLog{svc: s, limit: s.options.OplogBytes, keep: s.options.OplogMinRetentionMillis, full: make(chan struct{}, 1), watchers: map[storage.Namespace][]*watcher{}}
+	l := &changeLog{svc: s, limit: s.options.OplogBytes, keep: s.options.OplogMinRetentionMillis, full: make(chan struct{}, 1)}
 	l.read.Store(l.limit != 0 || l.keep > 0)
 	if l.limit == 0 {
 		l.limit = defaultOplogBytes
@@ -185,67 +176,4 @@ func (c *Call) recorder() *recorder {
 		return t.log
 	}
 	return c.log
-}
-
-// watch registers a change stream, from now on.
-func (l *changeLog) watch(ns storage.Namespace) *watcher {
-	w := &watcher{ns: ns, broadcast: newBroadcast()}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.watchers[ns] = append(l.watchers[ns], w)
-	l.watching.Add(1)
-	return w
-}
-
-func (l *changeLog) unwatch(w *watcher) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := l.watchers[w.ns]
-	for i, other := range list {
-		if other == w {
-			l.watching.Add(-1)
-			list = append(list[:i:i], list[i+1:]...)
-			break
-		}
-	}
-	if len(list) == 0 {
-		delete(l.watchers, w.ns)
-		return
-	}
-	l.watchers[w.ns] = list
-}
-
-// mark tells the streams that an entry concerns, before the entry can be
-// seen: a stream that finds itself unmarked may skip what it has not read.
-func (l *changeLog) mark(r *recorder, id storage.RecordID, first, end int) {
-	if l.watching.Load() == 0 {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.markAll(r, id, storage.Namespace{})
-	var before storage.Namespace
-	for i := first; i < end; i++ {
-		m := &r.marks[i]
-		if m.command {
-			for ns := range l.watchers {
-				l.markAll(r, id, ns)
-			}
-			return
-		}
-		if m.ns == before {
-			continue
-		}
-		before = m.ns
-		l.markAll(r, id, storage.Namespace{DB: m.ns.DB})
-		l.markAll(r, id, m.ns)
-	}
-}
-
-func (l *changeLog) markAll(r *recorder, id storage.RecordID, ns storage.Namespace) {
-	for _, w := range l.watchers[ns] {
-		if w.relevant.Swap(int64(id)) != int64(id) {
-			r.woken = append(r.woken, w)
-		}
-	}
 }

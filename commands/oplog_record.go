@@ -18,17 +18,18 @@ type recorder struct {
 	lsid  value.Doc
 	txn   int64
 
-	ops    []byte // documents {op, ns, ui, o, …}, one after the other
-	marks  []loggedOp
-	images []preImage
-	out    []byte // the entry being written
-	last   uint64 // timestamp of the last entry
-	bytes  int64  // appended
-	lastID storage.RecordID
-	woken  []*watcher
-	tree   loggedTx
-	coll   loggedCollection // the first that was opened
-	b      value.Builder    // of ops, then of out
+	ops     []byte // documents {op, ns, ui, o, …}, one after the other
+	marks   []loggedOp
+	images  []preImage
+	out     []byte // the entry being written
+	last    uint64 // timestamp of the last entry
+	bytes   int64  // appended
+	lastID  storage.RecordID
+	woken   []*watcher
+	marking uint64 // its number among those that marked entries; 0: none
+	tree    loggedTx
+	coll    loggedCollection // the first that was opened
+	b       value.Builder    // of ops, then of out
 
 	// What the writer says of the change it is about to make.
 	replacing bool         // the document is replaced, not updated

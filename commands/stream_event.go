@@ -4,28 +4,36 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
-// event makes the document of an operation; nil for one that is before the
+// event returns the document of an operation; nil for one that is before the
 // place the stream resumes at.
 func (cs *changeStream) event(o *logOp) (value.Doc, error) {
+	e := cs.shared(o)
+	if skip, err := cs.pass(o.ts, e.token); skip || err != nil {
+		return nil, err
+	}
+	cs.previous, cs.token = cs.token, e.token
+	cs.closed = o.invalidate
+	if e.key == nil {
+		return e.event, nil
+	}
+	return cs.withImages(e, o)
+}
+
+// make makes an event, for all streams that want the same.
+func (cs *changeStream) make(o *logOp) (e sharedEvent) {
 	kind := eventKind(o)
 	t := tokenData{ts: o.ts, event: true, index: o.index, fromInvalidate: o.invalidate}
 	uuid, ok := uuidOf(o.op)
 	if ok {
 		t.uuid = &uuid
 	}
-	described, key := cs.identity(o, kind)
-	t.id = described
-	token := t.encode()
-	if skip, err := cs.pass(&t, token); skip || err != nil {
-		return nil, err
-	}
-	cs.previous, cs.token = cs.token, token
+	t.id, e.key = cs.identity(o, kind)
+	e.token = t.encode()
 	b := value.NewBuilder()
-	b.Document("_id", token).String("operationType", kind).Append("clusterTime", stampValue(o.ts))
+	b.Document("_id", e.token).String("operationType", kind).Append("clusterTime", stampValue(o.ts))
 	if cs.expanded && ok && !o.invalidate {
 		b.Append("collectionUUID", value.Binary(4, uuid[:]))
 	}
@@ -33,23 +41,20 @@ func (cs *changeStream) event(o *logOp) (value.Doc, error) {
 		b.Document("lsid", o.lsid).Append("txnNumber", o.txn)
 	}
 	b.Date("wallTime", o.wall)
-	if o.invalidate {
-		cs.closed = true
-		return b.Doc(), nil
-	}
-	if o.op.Lookup("op").Str() == "c" {
+	switch {
+	case o.invalidate:
+	case e.key == nil:
 		cs.appendCommand(b, o, kind)
-		return b.Doc(), nil
+	default:
+		cs.appendChange(b, o, kind, e.key)
 	}
-	if err := cs.appendChange(b, o, kind, key, uuid); err != nil {
-		return nil, err
-	}
-	return b.Doc(), nil
+	e.event = b.Doc()
+	return e
 }
 
 // pass decides about an event while the stream is being resumed: those up to
 // the one of the token are passed over.
-func (cs *changeStream) pass(t *tokenData, token value.Doc) (bool, error) {
+func (cs *changeStream) pass(ts uint64, token value.Doc) (bool, error) {
 	if cs.resume == nil {
 		return false, nil
 	}
@@ -57,7 +62,7 @@ func (cs *changeStream) pass(t *tokenData, token value.Doc) (bool, error) {
 		cs.resume = nil
 		return cs.fragment < 0, nil
 	}
-	if t.ts > cs.resume.ts {
+	if ts > cs.resume.ts {
 		return false, cs.resumeFailed()
 	}
 	// Another stream, with other options, may have made the token of what is
@@ -72,18 +77,11 @@ func uuidOf(op value.Doc) (id [16]byte, ok bool) {
 
 // eventKind is the operationType of an operation.
 func eventKind(o *logOp) string {
-	switch {
-	case o.invalidate:
+	if o.invalidate {
 		return "invalidate"
-	case o.op.Lookup("op").Str() == "i":
-		return "insert"
-	case o.op.Lookup("op").Str() == "d":
-		return "delete"
-	case o.op.Lookup("op").Str() == "u":
-		if first, _ := o.op.Lookup("o").Doc().First(); first == "$v" {
-			return "update"
-		}
-		return "replace"
+	}
+	if kind := documentEvent(o.op); kind != "" {
+		return kind
 	}
 	name, _ := o.op.Lookup("o").Doc().First()
 	switch name {
@@ -93,6 +91,22 @@ func eventKind(o *logOp) string {
 		return "modify"
 	}
 	return name
+}
+
+// documentEvent is the operationType of an operation on a document, else "".
+func documentEvent(op value.Doc) string {
+	switch op.Lookup("op").Str() {
+	case "i":
+		return "insert"
+	case "d":
+		return "delete"
+	case "u":
+		if first, _ := op.Lookup("o").Doc().First(); first == "$v" {
+			return "update"
+		}
+		return "replace"
+	}
+	return ""
 }
 
 // identity is what names the event in its token: the document's key, or the
@@ -120,7 +134,7 @@ func (cs *changeStream) identity(o *logOp, kind string) (id, key value.Doc) {
 }
 
 // appendChange writes what changed in a document.
-func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, key value.Doc, uuid [16]byte) error {
+func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, key value.Doc) {
 	full := o.op.Lookup("o")
 	if kind == "insert" || kind == "replace" {
 		b.Append("fullDocument", full)
@@ -132,7 +146,6 @@ func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, ke
 		cs.appendUpdate(b, full.Doc().Lookup("diff").Doc())
 	}
 	cs.appendExpiration(b, o)
-	return cs.appendImages(b, o, kind, storage.Namespace{DB: db, Coll: coll}, key, uuid)
 }
 
 // appendExpiration tells why something has been removed by the server.

@@ -9,14 +9,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// appendImages writes the versions of the document before and after, as
-// fullDocument and fullDocumentBeforeChange ask for them.
-func (cs *changeStream) appendImages(b *value.Builder, o *logOp, kind string, ns storage.Namespace, key value.Doc, uuid [16]byte) error {
+// withImages adds to the event of a document its versions before and after,
+// as fullDocument and fullDocumentBeforeChange ask for them.
+func (cs *changeStream) withImages(e sharedEvent, o *logOp) (value.Doc, error) {
+	kind := documentEvent(o.op)
 	wantsAfter := kind == "update" && cs.full != "" && cs.full != "default"
 	wantsBefore := kind != "insert" && cs.before != "" && cs.before != "off"
 	if !wantsAfter && !wantsBefore {
-		return nil
+		return e.event, nil
 	}
+	uuid, _ := uuidOf(o.op)
 	var before, after value.Doc
 	err := cs.x.running().svc.engine.View(cs.x.running().ctx, func(tx storage.Tx) (err error) {
 		before, after = nil, nil
@@ -26,29 +28,32 @@ func (cs *changeStream) appendImages(b *value.Builder, o *logOp, kind string, ns
 			}
 		}
 		if wantsAfter && cs.full == "updateLookup" {
-			after, err = cs.lookUp(tx, ns, key, uuid)
+			after, err = cs.lookUp(tx, o.op.Lookup("ns").Str(), e.key, uuid)
 		}
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if wantsAfter && cs.full != "updateLookup" && before != nil {
 		after = applyDiff(before, o.op.Lookup("o").Doc().Lookup("diff").Doc())
 	}
+	b := value.NewBuilder()
+	it := e.event.Iter()
+	b.Raw(it.Rest())
 	if wantsAfter {
 		if after == nil && cs.full == "required" {
-			return mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: %s", cs.token)
+			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: %s", cs.token)
 		}
 		appendOrNull(b, "fullDocument", after)
 	}
 	if wantsBefore {
 		if before == nil && cs.before == "required" {
-			return mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: %s", cs.token)
+			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: %s", cs.token)
 		}
 		appendOrNull(b, "fullDocumentBeforeChange", before)
 	}
-	return nil
+	return b.Doc(), nil
 }
 
 func appendOrNull(b *value.Builder, name string, d value.Doc) {
@@ -74,8 +79,9 @@ func preImageOf(tx storage.Tx, o *logOp, uuid [16]byte) (value.Doc, error) {
 }
 
 // lookUp reads the document as it is now.
-func (cs *changeStream) lookUp(tx storage.Tx, ns storage.Namespace, key value.Doc, uuid [16]byte) (value.Doc, error) {
-	coll, err := tx.Collection(ns)
+func (cs *changeStream) lookUp(tx storage.Tx, full string, key value.Doc, uuid [16]byte) (value.Doc, error) {
+	db, name, _ := strings.Cut(full, ".")
+	coll, err := tx.Collection(storage.Namespace{DB: db, Coll: name})
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ type changeStream struct {
 	x  *execution
 	ns storage.Namespace // no Coll: a database; empty: the cluster
 	w  *watcher
+	interest
 
 	full, before string // fullDocument and fullDocumentBeforeChange
 	expanded     bool
@@ -40,13 +41,14 @@ func openChangeStream(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error)
 		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 	}
 	cs := &changeStream{x: h.x, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}, fragment: -1}
+	cs.interest = interest{events: s.Events, collation: h.x.env.Collation}
 	if err := cs.readOptions(c, s.Spec); err != nil {
 		return nil, err
 	}
 	if err := cs.checkNamespace(c); err != nil {
 		return nil, err
 	}
-	cs.w = c.svc.oplog.watch(cs.ns)
+	cs.w = c.svc.oplog.join(cs.ns, cs.interest)
 	if err := cs.position(c, s.Spec); err != nil {
 		cs.Close()
 		return nil, err
@@ -104,7 +106,7 @@ func (cs *changeStream) position(c *Call, spec value.Doc) error {
 			return err
 		}
 		tail, _ := coll.Get(coll.LastID())
-		cs.w.relevant.Store(int64(tail.ID)) // up to here nobody has told what concerns the stream
+		cs.w.since(tail.ID)
 		if cs.from == 0 {
 			cs.pos, cs.seen = tail.ID, stampOf(tail.Doc.Lookup("ts"))
 			cs.from = cs.seen + 1
@@ -172,7 +174,7 @@ func (cs *changeStream) seek(coll storage.Collection) error {
 // Close ends the stream.
 func (cs *changeStream) Close() {
 	if cs.w != nil {
-		cs.x.svc().oplog.unwatch(cs.w)
+		cs.x.svc().oplog.leave(cs.w)
 		cs.w = nil
 	}
 	cs.queue, cs.partial = nil, nil

@@ -76,7 +76,7 @@ func (cs *changeStream) read(coll storage.Collection, more *bool) error {
 	if tail == cs.pos {
 		return cs.resumeFailed()
 	}
-	if cs.w.relevant.Load() <= int64(cs.pos) && cs.resume == nil { // nothing until the tail concerns the stream
+	if cs.w.relevant.Load() <= int64(cs.pos) && cs.resume == nil && cs.partial == nil { // nothing until the tail concerns the stream
 		r, _ := coll.Get(tail)
 		cs.pos, cs.seen = tail, max(cs.seen, stampOf(r.Doc.Lookup("ts")))
 		return nil
@@ -165,7 +165,8 @@ func (cs *changeStream) concerns(op value.Doc) bool {
 	case "c":
 		return cs.concernsCommand(op)
 	}
-	return cs.covers(op.Lookup("ns").Str())
+	// Until the place to resume at is found, every event may be it.
+	return cs.covers(op.Lookup("ns").Str()) && (cs.resume != nil || cs.wants(op))
 }
 
 // covers reports whether a collection "db.coll" is one the stream watches.

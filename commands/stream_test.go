@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 type testStream struct {
 	h    *harness
 	id   int64
+	db   string // "": test
 	coll string
 	last value.Doc // token
 }
@@ -33,7 +35,10 @@ func (h *harness) watch(coll, options, stages string) *testStream {
 // events reads what there is.
 func (s *testStream) events() (list []value.Doc) {
 	s.h.Helper()
-	reply := s.h.ok(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 1}`, s.id, s.coll))
+	reply := s.h.runOn(cmp.Or(s.db, "test"), value.MustJSON(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 1}`, s.id, s.coll)))
+	if !reply.Lookup("ok").Truthy() {
+		s.h.Fatal(reply)
+	}
 	cur := reply.Lookup("cursor").Doc()
 	for v := range cur.Lookup("nextBatch").Doc().Values() {
 		list = append(list, v.Doc().Clone())

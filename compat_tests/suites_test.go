@@ -90,7 +90,7 @@ type outcome struct {
 // run executes the tests of the suite that flag selects.
 func (s suite) run(t *testing.T, uri, flag string) outcome {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=8m", flag, s.pkg)
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=30m", flag, s.pkg)
 	cmd.Dir = "suites"
 	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
 	out, err := cmd.StdoutPipe()
@@ -120,7 +120,8 @@ type event struct {
 	Action, Test, Output string
 }
 
-// collect reads the results. A test with subtests counts by these.
+// collect reads the results. A test with subtests counts by these, unless it
+// fails although none of them does.
 func collect(lines *bufio.Scanner) outcome {
 	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}}
 	lines.Buffer(nil, 64<<20)
@@ -148,9 +149,15 @@ func collect(lines *bufio.Scanner) outcome {
 			}
 		}
 	}
+	blamed := map[string]bool{}
+	for test, how := range ended {
+		if how == "fail" && !parents[test] {
+			blame(blamed, test)
+		}
+	}
 	for test, how := range ended {
 		switch {
-		case parents[test]:
+		case parents[test] && (how != "fail" || blamed[test]):
 		case how == "pass":
 			o.passed[test] = true
 		case how == "fail":
@@ -160,6 +167,15 @@ func collect(lines *bufio.Scanner) outcome {
 		}
 	}
 	return o
+}
+
+// blame marks the tests that fail because one of their subtests does.
+func blame(blamed map[string]bool, test string) {
+	for i, c := range test {
+		if c == '/' {
+			blamed[test[:i]] = true
+		}
+	}
 }
 
 // exceptions is a suite's list: a test and why it does not pass. Tests that

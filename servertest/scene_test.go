@@ -36,7 +36,7 @@ func newScene(t testing.TB, opts ...servertest.Option) *scene {
 
 func connect(t testing.TB, srv *servertest.Server) *scene {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()).SetServerMonitoringMode("poll"))
+	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()).SetServerMonitoringMode("poll").SetMaxPoolSize(2 * openStreams))
 	if err != nil {
 		t.Fatal(err)
 	}

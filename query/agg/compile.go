@@ -48,8 +48,9 @@ func (p *parser) compile(pipeline value.Doc) (*Pipeline, error) {
 		if out.stages, err = p.optimize(stages); err != nil {
 			return nil, err
 		}
+		err = p.findEvents(out)
 	}
-	return out, nil
+	return out, err
 }
 
 // asFoldError gives the errors of constant sub-expressions the prefix that

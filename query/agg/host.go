@@ -88,6 +88,10 @@ type Special struct {
 	Stage    string    // such as "$collStats"
 	DB, Coll string    // of the aggregate command; Coll is "" for {aggregate: 1}
 	Spec     value.Doc // checked specification
+
+	// Events is what a $match behind $changeStream says of an event's
+	// operationType and ns; nil: nothing.
+	Events *match.Matcher
 }
 
 // OutTarget is where $out writes.
