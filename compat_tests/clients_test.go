@@ -18,6 +18,13 @@ func TestNodeDriver(t *testing.T) {
 	nodeScript(t, "driver.js", append(env, "URI="+s.URI, "DATASETS="+datasets(t))...).reports(t)
 }
 
+// Every policy once in the Node driver.
+func TestNodePolicies(t *testing.T) {
+	t.Parallel()
+	s := start(t, clockAt("2026-01-01T00:00:00Z")...)
+	nodeScript(t, "policies.js", "URI="+s.URI).reports(t)
+}
+
 func TestMongoose(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--test-clock")

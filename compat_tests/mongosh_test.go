@@ -48,6 +48,13 @@ func TestMongoshSessions(t *testing.T) {
 	mongosh(t, s.URI, "sessions.js", "PHASE=last").reports(t)
 }
 
+// Every policy once, from create to metrics.
+func TestMongoshPolicies(t *testing.T) {
+	t.Parallel()
+	s := start(t, clockAt("2026-01-01T00:00:00Z")...)
+	mongosh(t, s.URI, "policies.js").reports(t)
+}
+
 func TestMongoshPartialTTL(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--setParameter", "ttlMonitorSleepSecs=1")
