@@ -21,7 +21,6 @@ type cursorRequest struct {
 	exec        *execution
 	batchSize   int64 // -1: default
 	singleBatch bool
-	limit       int64 // documents of a plain limit, to close the cursor in time
 	noTimeout   bool
 	tailable    bool
 	awaitData   bool
@@ -63,6 +62,9 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	var id int64
 	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
 		cur.created = c.Body.Clone()
+		if !r.awaitData {
+			cur.timeLeft = c.timeLeft(c.generic.maxTime)
+		}
 		if err := c.svc.cursors.add(cur); err != nil {
 			r.it.Close()
 			return err

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -230,7 +231,10 @@ func TestFailGetMore(t *testing.T) {
 			if r := h.admin(`{configureFailPoint: "failGetMoreAfterCursorCheckout", mode: {times: 1}, data: ` + tt.data + `}`); !r.Lookup("ok").Truthy() {
 				t.Fatal(r)
 			}
-			more := fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", maxTimeMS: 1}`, id)
+			more := fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, id)
+			if strings.Contains(tt.open, "$changeStream") {
+				more = strings.Replace(more, `"c"`, `"c", maxTimeMS: 1`, 1)
+			}
 			reply := h.run(more)
 			if reply.Lookup("code").Int32() != tt.code || reply.Lookup("errorLabels").Doc().Index(0).Str() != tt.label {
 				t.Errorf("answered %s", reply)

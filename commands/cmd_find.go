@@ -71,8 +71,8 @@ func runFind(c *Call) error {
 		size = *a.BatchSize
 	}
 	return c.firstBatch(cursorRequest{
-		ns: ns, it: &inContext{src: f.it, exec: f.exec, ns: ns, what: findFailed}, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch), limit: a.Limit,
-		noTimeout: bool(a.NoTimeout), tailable: bool(a.Tailable), awaitData: bool(a.AwaitData),
+		ns: ns, it: &inContext{src: f.it, exec: f.exec, ns: ns, what: findFailed}, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch),
+		noTimeout: bool(a.NoTimeout), tailable: f.follows, awaitData: bool(a.AwaitData),
 	})
 }
 
@@ -111,6 +111,8 @@ type finder struct {
 	it    agg.Iterator
 	plan  *access
 	sort  bool // a sort stage was needed
+
+	follows bool // the cursor stays open at the end, for what comes
 }
 
 // openFind compiles a find and opens its iterator.
@@ -222,14 +224,12 @@ func (f *finder) open(c *Call, info *storage.Info, a *findArgs, p *project.Proje
 		return err
 	}
 	f.plan = plan
+	var it agg.Iterator
 	if bool(a.Tailable) {
-		f.it = newTail(f, info, p)
-		if a.ShowRecordID {
-			f.it = &withRecordID{src: f.it, exec: f.exec}
-		}
-		return nil
+		it, f.follows, err = f.tail(c, info)
+	} else {
+		it, err = plan.documents(f.exec, info, q)
 	}
-	it, err := plan.documents(f.exec, info, q)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"context"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -57,6 +56,9 @@ func (c *Call) checkCursor(cur *cursor, ns storage.Namespace) error {
 		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %x", cur.id, c.session.key.id)
 	case cur.session != nil && cur.session != c.session:
 		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %x, in session %x", cur.id, cur.session.key.id, c.session.key.id)
+	}
+	if !cur.awaitData && !c.Body.Lookup("maxTimeMS").IsMissing() {
+		return mongoerr.New(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
 	return c.checkCursorTransaction(cur)
 }
@@ -120,15 +122,19 @@ func (c *Call) failCursor(cur *cursor, err error) error {
 	return err
 }
 
-// nextBatch reads a batch; for an awaitData cursor without anything new it
+// nextBatch reads a batch, in what is left of the time that the command which
+// opened the cursor had; for an awaitData cursor without anything new it
 // waits for writes, for as long as maxTimeMS says.
 func (c *Call) nextBatch(cur *cursor, size int64) (done bool, err error) {
 	if !cur.awaitData {
-		ctx, stop := c.withMaxTime()
+		stop, err := c.limitTime(cur.timeLeft)
+		if err != nil {
+			return false, err
+		}
 		defer stop()
-		defer func(old context.Context) { c.ctx = old }(c.ctx)
-		c.ctx = ctx
-		return c.appendBatch(cur, size)
+		done, err = c.appendBatch(cur, size)
+		cur.timeLeft = c.timeLeft(cur.timeLeft)
+		return done, err
 	}
 	wait := defaultAwait
 	if c.generic.maxTime > 0 {
@@ -154,13 +160,6 @@ func (c *Call) nextBatch(cur *cursor, size int64) (done bool, err error) {
 		}
 		c.counts.waited += c.svc.real.Now().Sub(began)
 	}
-}
-
-func (c *Call) withMaxTime() (context.Context, context.CancelFunc) {
-	if c.generic.maxTime == 0 {
-		return c.ctx, func() {}
-	}
-	return context.WithTimeoutCause(c.ctx, c.generic.maxTime, errMaxTime)
 }
 
 type killCursorsArgs struct {

@@ -296,19 +296,43 @@ type validateArgs struct {
 	Validate   value.Value `arg:"validate,required"`
 	Full       looseBool   `arg:"full"`
 	Background looseBool   `arg:"background"`
+	FastCount  looseBool   `arg:"enforceFastCount"`
 	Repair     looseBool   `arg:"repair"`
 	Metadata   looseBool   `arg:"metadata"`
-	BSON       looseBool   `arg:"checkBSONConformance"`
-	Fix        looseBool   `arg:"fixMultikey"`
 }
 
-var validateSpec = newArgs[validateArgs]("validate")
+// Fields that mean nothing are no error to validate, and drivers send some.
+var validateSpec = newArgs[validateArgs]("validate").lenient()
+
+// check refuses combinations of options. Whatever they are, all there is to
+// check is checked.
+func (a *validateArgs) check(c *Call) error {
+	const begins = "Running the validate command with "
+	for _, x := range []struct {
+		bad bool
+		why string
+	}{
+		{bool(a.Background && a.Full), "both { background: true } and { full: true } is not supported."},
+		{bool(a.Background && a.FastCount), "both { background: true } and { enforceFastCount: true } is not supported."},
+		{bool(a.Background && a.Repair), "both { background: true } and { repair: true } is not supported."},
+		{bool(a.Metadata && (a.Background || a.Full || a.FastCount || a.Repair)), "{ metadata: true } is not supported with any other options"},
+		{bool(a.Repair) && c.svc.inReplicaSet(), "{ repair: true } can only be performed in standalone mode."},
+	} {
+		if x.bad {
+			return mongoerr.New(mongoerr.InvalidOptions, begins+x.why)
+		}
+	}
+	return nil
+}
 
 // runValidate reads every record: whether it is sound BSON, whether every
 // index has exactly its keys, and whether it passes the validator.
 func runValidate(c *Call) error {
 	var a validateArgs
 	if err := validateSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	if err := a.check(c); err != nil {
 		return err
 	}
 	ns, err := c.namespaceOf(a.Validate)

@@ -26,6 +26,7 @@ type cursor struct {
 	noTimeout bool
 	tailable  bool
 	awaitData bool
+	timeLeft  time.Duration          // of the command that made it, for further batches; 0: as much as they take
 	lastUsed  time.Time              // real time, guarded by the registry
 	inUse     bool                   // guarded by the registry
 	killed    bool                   // guarded by the registry

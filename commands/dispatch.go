@@ -70,9 +70,11 @@ func (s *Service) run(c *Call, req *Request) (err error) {
 // execute runs a command that has passed the gate.
 func (s *Service) execute(c *Call) error {
 	c.now = s.clock.NowMillis()
-	if c.generic.maxTime > 0 && c.cmd.name != "getMore" {
-		var stop context.CancelFunc
-		c.ctx, stop = context.WithTimeoutCause(c.ctx, c.generic.maxTime, errMaxTime)
+	if c.cmd.name != "getMore" { // whose cursor knows the limit
+		stop, err := c.limitTime(c.generic.maxTime)
+		if err != nil {
+			return err
+		}
 		defer stop()
 	}
 	c.op = &c.work.op
@@ -96,8 +98,6 @@ func (s *Service) execute(c *Call) error {
 	}
 	return err
 }
-
-var errMaxTime = mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 
 func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

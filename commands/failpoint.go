@@ -39,10 +39,16 @@ type failPoints struct {
 	command *failPoint // failCommand: before every command
 	getMore *failPoint // failGetMoreAfterCursorCheckout: once a getMore has its cursor
 	write   *failPoint // onPrimaryTransactionalWrite: before a retryable write is committed
+
+	timesOut      *failPoint // maxTimeAlwaysTimeOut: where a time limit begins
+	neverTimesOut *failPoint // maxTimeNeverTimeOut: the same
 }
 
 func newFailPoints() failPoints {
-	return failPoints{command: newFailPoint(), getMore: newFailPoint(), write: newFailPoint()}
+	return failPoints{
+		command: newFailPoint(), getMore: newFailPoint(), write: newFailPoint(),
+		timesOut: newFailPoint(), neverTimesOut: newFailPoint(),
+	}
 }
 
 // named finds a fail point, nil if there is none of that name.
@@ -54,6 +60,10 @@ func (f *failPoints) named(name string) *failPoint {
 		return f.getMore
 	case "onPrimaryTransactionalWrite":
 		return f.write
+	case "maxTimeAlwaysTimeOut":
+		return f.timesOut
+	case "maxTimeNeverTimeOut":
+		return f.neverTimesOut
 	}
 	return nil
 }

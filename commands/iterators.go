@@ -65,7 +65,6 @@ func (s *skipIterator) Next() (value.Doc, error) {
 	for ; s.left > 0; s.left-- {
 		d, err := s.src.Next()
 		if d == nil || err != nil {
-			s.left = 0
 			return nil, err
 		}
 	}
@@ -84,8 +83,11 @@ func (l *limitIterator) Next() (value.Doc, error) {
 	if l.left == 0 {
 		return nil, nil
 	}
-	l.left--
-	return l.src.Next()
+	d, err := l.src.Next()
+	if d != nil {
+		l.left--
+	}
+	return d, err
 }
 
 // AtEnd tells that no further document will come, without asking for it: it

@@ -2,8 +2,8 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
-	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,13 +13,21 @@ import (
 type tail struct {
 	f    *finder
 	info *storage.Info
-	p    *project.Projection
 	src  recordSource
 	last storage.RecordID
 }
 
-func newTail(f *finder, info *storage.Info, p *project.Projection) *tail {
-	return &tail{f: f, info: info, p: p}
+// tail opens a tailable scan. Of an empty collection nothing can be followed,
+// as there is no position to go on from: such a cursor ends at once.
+func (f *finder) tail(c *Call, info *storage.Info) (it agg.Iterator, follows bool, err error) {
+	err = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err == nil {
+			follows = coll.Count() > 0
+		}
+		return err
+	})
+	return &tail{f: f, info: info}, follows, err
 }
 
 // Next returns nil when there is nothing new at the moment; it may be asked
@@ -43,10 +51,7 @@ func (t *tail) Next() (value.Doc, error) {
 	}
 	t.last = r.ID
 	t.f.exec.env.Meta.Set(expr.MetaRecordID, value.Int64(int64(r.ID)))
-	if t.p == nil {
-		return r.Doc, nil
-	}
-	return t.p.Apply(t.f.exec.env, nil, r.Doc)
+	return r.Doc, nil
 }
 
 // checkPosition fails if the record the cursor stands on has been
