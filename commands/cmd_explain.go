@@ -74,6 +74,9 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	if err := findSpec.decode(body, &a); err != nil {
 		return err
 	}
+	if err := a.check(); err != nil {
+		return err
+	}
 	ns, info, err := c.findCollection(a.Find)
 	if err != nil {
 		return err
@@ -90,7 +93,10 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	if a.Limit > 0 {
 		e.query.limit = a.Skip + a.Limit
 	}
-	if a.Projection != nil && !a.Projection.IsEmpty() {
+	switch {
+	case bool(a.ReturnKey):
+		e.shape.ReturnKey, e.query.fields = true, a.fields(nil)
+	case a.Projection != nil && !a.Projection.IsEmpty():
 		f := finder{query: *e.query}
 		p, err := f.projection(&a)
 		if err != nil {

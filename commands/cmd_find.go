@@ -184,6 +184,8 @@ func (a *findArgs) fields(p *project.Projection) []string {
 // check refuses combinations of options.
 func (a *findArgs) check() error {
 	switch {
+	case !a.Min.IsEmpty() && !a.Max.IsEmpty() && !sameNames(a.Min, a.Max):
+		return mongoerr.New(51176, "min and max must have the same field names")
 	case bool(a.AwaitData) && !bool(a.Tailable):
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case bool(a.Tailable) && a.Sort != nil && !a.Sort.IsEmpty() && !naturalSort(a.Sort):
@@ -194,6 +196,18 @@ func (a *findArgs) check() error {
 		return mongoerr.New(40415, "BSON field 'find.ntoreturn' is an unknown field.")
 	}
 	return checkHint(a.Hint)
+}
+
+// sameNames tells whether two documents have the same fields in the same
+// order.
+func sameNames(a, b value.Doc) bool {
+	x, y := a.Iter(), b.Iter()
+	for x.Next() {
+		if !y.Next() || x.Key() != y.Key() {
+			return false
+		}
+	}
+	return !y.Next()
 }
 
 func naturalSort(sort value.Doc) bool {

@@ -140,10 +140,21 @@ func hasText(n match.Node) bool {
 // checkHint refuses hints of impossible types.
 func checkHint(v value.Value) error {
 	switch v.Kind() {
-	case value.Missing, value.KindString, value.KindDocument, value.KindNull:
+	case value.KindDocument:
+		if name, n := v.Doc().First(); name == "$natural" && !isDirection(n) {
+			return mongoerr.New(mongoerr.BadValue, "$natural hint cannot be set to a value other than -1 or 1.")
+		}
+		return nil
+	case value.Missing, value.KindString, value.KindNull:
 		return nil
 	}
 	return mongoerr.Newf(mongoerr.FailedToParse, "Hint must be a string or an object")
+}
+
+// isDirection tells whether a value is 1 or -1.
+func isDirection(v value.Value) bool {
+	n, ok := v.AsInt64()
+	return ok && (n == 1 || n == -1)
 }
 
 // isNatural reads {$natural: ±1}.

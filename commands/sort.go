@@ -27,7 +27,7 @@ func (q *readQuery) checkSort() error {
 // -1.
 func plainSort(sort value.Doc) bool {
 	for name, v := range sort.All() {
-		if n, ok := v.AsInt64(); !ok || n != 1 && n != -1 {
+		if !isDirection(v) {
 			return false
 		}
 		if name == "" || strings.ContainsAny(name, "$.") {
@@ -38,11 +38,11 @@ func plainSort(sort value.Doc) bool {
 }
 
 func checkNatural(sort value.Doc, v value.Value) error {
-	switch n, ok := v.AsInt64(); {
-	case !ok || n != 1 && n != -1:
-		return mongoerr.New(mongoerr.BadValue, "$natural sort must be 1 (for ascending) or -1 (for descending)")
-	case sort.Len() > 1:
+	switch {
+	case !isDirection(v):
 		return mongoerr.New(mongoerr.BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
+	case sort.Len() > 1:
+		return mongoerr.Newf(mongoerr.BadValue, "Cannot include '$natural' in compound sort: %s", sort)
 	}
 	return nil
 }

@@ -277,7 +277,11 @@ func (s *Spec) rowDoc(row row) value.Doc {
 		f := &s.Fields[i]
 		switch f.Kind {
 		case Wildcard:
-			b.Append("$_path", row[n]).Append(wildcardPath(f.Path), row[n+1])
+			path := wildcardPath(f.Path)
+			if row[n].Kind() == value.KindString { // any but that of a document without
+				path = row[n].Str()
+			}
+			b.Append("$_path", row[n]).Append(path, row[n+1])
 			n += 2
 		case Text:
 			b.Append(ftsField, row[n]).Append(ftsxField, row[n+1])

@@ -130,17 +130,17 @@ func TestKeyErrors(t *testing.T) {
 func TestWildcardKeys(t *testing.T) {
 	tests := []struct{ spec, doc, want string }{
 		{`{"key":{"$**":1}}`, `{"_id":1,"a":5,"b":{"c":"x","d":{}}}`,
-			`{ $_path: "a", $**: 5 }{ $_path: "b.c", $**: "x" }{ $_path: "b.d", $**: {} }`},
+			`{ $_path: "a", a: 5 }{ $_path: "b.c", b.c: "x" }{ $_path: "b.d", b.d: {} }`},
 		{`{"key":{"$**":1}}`, `{"a":[1,{"b":2},[3],[]]}`,
-			`{ $_path: "a", $**: 1 }{ $_path: "a", $**: [] }{ $_path: "a", $**: [ 3 ] }{ $_path: "a.b", $**: 2 }`},
-		{`{"key":{"$**":1}}`, `{"a":[]}`, `{ $_path: "a", $**: undefined }`},
+			`{ $_path: "a", a: 1 }{ $_path: "a", a: [] }{ $_path: "a", a: [ 3 ] }{ $_path: "a.b", a.b: 2 }`},
+		{`{"key":{"$**":1}}`, `{"a":[]}`, `{ $_path: "a", a: undefined }`},
 		{`{"key":{"$**":1}}`, `{"_id":1}`, ``},
-		{`{"key":{"$**":1},"wildcardProjection":{"_id":1,"a":1}}`, `{"_id":1,"a":2,"b":3}`, `{ $_path: "_id", $**: 1 }{ $_path: "a", $**: 2 }`},
-		{`{"key":{"$**":1},"wildcardProjection":{"a.b":0}}`, `{"a":{"b":2,"c":4}}`, `{ $_path: "a.c", $**: 4 }`},
-		{`{"key":{"$**":1},"wildcardProjection":{"a.b":1}}`, `{"a":{"b":2,"c":4}}`, `{ $_path: "a.b", $**: 2 }`},
-		{`{"key":{"a.$**":1}}`, `{"a":{"b":2,"c":4},"z":1}`, `{ $_path: "a.b", a.$**: 2 }{ $_path: "a.c", a.$**: 4 }`},
-		{`{"key":{"a.$**":1}}`, `{"a":7}`, `{ $_path: "a", a.$**: 7 }`},
-		{`{"key":{"n":1,"a.$**":-1}}`, `{"n":3,"a":{"b":2,"c":4}}`, `{ n: 3, $_path: "a.c", a.$**: 4 }{ n: 3, $_path: "a.b", a.$**: 2 }`},
+		{`{"key":{"$**":1},"wildcardProjection":{"_id":1,"a":1}}`, `{"_id":1,"a":2,"b":3}`, `{ $_path: "_id", _id: 1 }{ $_path: "a", a: 2 }`},
+		{`{"key":{"$**":1},"wildcardProjection":{"a.b":0}}`, `{"a":{"b":2,"c":4}}`, `{ $_path: "a.c", a.c: 4 }`},
+		{`{"key":{"$**":1},"wildcardProjection":{"a.b":1}}`, `{"a":{"b":2,"c":4}}`, `{ $_path: "a.b", a.b: 2 }`},
+		{`{"key":{"a.$**":1}}`, `{"a":{"b":2,"c":4},"z":1}`, `{ $_path: "a.b", a.b: 2 }{ $_path: "a.c", a.c: 4 }`},
+		{`{"key":{"a.$**":1}}`, `{"a":7}`, `{ $_path: "a", a: 7 }`},
+		{`{"key":{"n":1,"a.$**":-1}}`, `{"n":3,"a":{"b":2,"c":4}}`, `{ n: 3, $_path: "a.c", a.c: 4 }{ n: 3, $_path: "a.b", a.b: 2 }`},
 		{`{"key":{"n":1,"a.$**":1}}`, `{"n":3}`, `{ n: 3, $_path: MinKey, a.$**: MinKey }`},
 	}
 	for _, tt := range tests {

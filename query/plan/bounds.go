@@ -100,6 +100,9 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 		return reading{set: set}, set != nil
 	default:
 		r = b.reader.read(t.node)
+		if _, exists := t.node.(*match.Exists); exists && b.x.Sparse && len(b.x.Fields) == 1 {
+			r.exact = true // what is not there is not in the index
+		}
 	}
 	if positional(f.Path) && !b.plainPositional(t, r) {
 		return unbounded, false
@@ -196,7 +199,7 @@ func (b *bounder) usable(fields []fieldBounds) bool {
 	if special {
 		return false
 	}
-	if !b.x.Sparse {
+	if !b.x.Sparse || asksForPresence(b.x, b.c) {
 		return true
 	}
 	for i := range fields {

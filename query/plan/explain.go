@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,6 +21,7 @@ type Shape struct {
 	// ProjectionKind is "SIMPLE" for a projection of top-level fields,
 	// "DEFAULT" for any other.
 	ProjectionKind string
+	ReturnKey      bool   // the keys of the index are returned
 	Count          bool   // the documents are only counted
 	Write          string // "UPDATE", "DELETE": what is done to the documents
 	SortMemory     int64  // the limit, in bytes
@@ -50,6 +53,9 @@ func (p *Plan) Explain(s *Shape) *Stage {
 		top = &Stage{Name: "SORT", Detail: b.Doc(), Input: []*Stage{top}, totals: showSort}
 	}
 	top = s.paged(top, !p.Sorted && !s.Sort.IsEmpty())
+	if s.ReturnKey {
+		top = &Stage{Name: "RETURN_KEY", Input: []*Stage{top}}
+	}
 	if s.Projection != nil {
 		top = &Stage{Name: p.projectionStage(s), Detail: value.NewDoc("transformBy", value.Document(s.Projection)), Input: []*Stage{top}}
 	}
@@ -306,14 +312,20 @@ func (p *Plan) exploded() [][]Intervals {
 
 func (p *Plan) describeIndex(b *value.Builder) {
 	x := p.Index
-	b.Document("keyPattern", x.Key).String("indexName", x.Name)
+	b.Document("keyPattern", p.keyPattern()).String("indexName", x.Name)
 	if x.CollationDoc != nil {
 		b.Document("collation", x.CollationDoc)
 	}
 	b.Bool("isMultiKey", x.Multikey != 0)
 	b.StartDocument("multiKeyPaths")
+	names := p.boundNames()
 	for i := range x.Fields {
-		b.StartArray(x.Fields[i].Path)
+		if x.Fields[i].Kind == Wildcard {
+			b.StartArray(names[0]).End()
+			names = names[1:]
+		}
+		b.StartArray(names[0])
+		names = names[1:]
 		for _, path := range x.arrayPaths(i) {
 			b.String("", path)
 		}
@@ -322,6 +334,24 @@ func (p *Plan) describeIndex(b *value.Builder) {
 	b.End()
 	b.Bool("isUnique", x.Unique).Bool("isSparse", x.Sparse).Bool("isPartial", x.Partial != nil)
 	b.Int32("indexVersion", x.Version)
+}
+
+// keyPattern is that of the index, with the path that a wildcard index is
+// asked about in the place of all of them.
+func (p *Plan) keyPattern() value.Doc {
+	path := p.wildcardPath()
+	if path == "" {
+		return p.Index.Key
+	}
+	b := value.NewBuilder()
+	for name, v := range p.Index.Key.All() {
+		if strings.HasSuffix(name, "$**") {
+			b.Append("$_path", v)
+			name = path
+		}
+		b.Append(name, v)
+	}
+	return b.Doc()
 }
 
 // boundNames names the components of the index's keys.

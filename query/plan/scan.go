@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -78,10 +80,16 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p.Dedup = x.Multikey != 0 || !disjoint(p.Ranges)
 	p.Exact = exact(x, c, fields, used)
 	p.sort(q, fields, used)
-	if p.Whole && !p.Sorted && !hinted {
+	if p.Whole && !p.Sorted && !hinted && !asksForPresence(x, c) {
 		return nil
 	}
 	return p
+}
+
+// asksForPresence tells whether a sparse index leaves out what the conditions
+// do not want: documents without one of its fields.
+func asksForPresence(x *Index, c *conditions) bool {
+	return x.Sparse && slices.ContainsFunc(x.Fields, func(f Field) bool { return f.Kind == Plain && c.present(f.Path) })
 }
 
 func leadingPoints(fields []fieldBounds) (n int) {
@@ -102,7 +110,7 @@ func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 		if fields[i].used == 0 {
 			continue
 		}
-		if !fields[i].exact || i >= used {
+		if !fields[i].exact || i >= used && !fields[i].set.isAll() {
 			return false
 		}
 		n += fields[i].used

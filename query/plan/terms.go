@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/query/match"
@@ -104,6 +105,14 @@ func (c *conditions) addNegated(n match.Node, elem string, group int) {
 	default:
 		c.opaque++
 	}
+}
+
+// present tells whether there must be something at a path.
+func (c *conditions) present(path string) bool {
+	return slices.ContainsFunc(c.terms, func(t term) bool {
+		_, exists := t.node.(*match.Exists)
+		return exists && t.path == path && !positional(path)
+	})
 }
 
 // textBranch tells whether a branch of a disjunction is a $text condition.
