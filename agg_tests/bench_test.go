@@ -112,3 +112,10 @@ func BenchmarkSeriesGroupByHour(b *testing.B) {
 func BenchmarkSeriesGroupUnpacked(b *testing.B) {
 	benchmarkPipeline(b, func(s *server) { s.fill("ts") }, "ts", `[{$group: {_id: {$hour: "$t"}, hi: {$max: "$x"}, n: {$sum: 1}}}]`)
 }
+
+func BenchmarkLookupByRange10k(b *testing.B) {
+	benchmarkPipeline(b, func(s *server) {
+		s.insertDocs("orders", sales(10_000))
+		s.ok(`{createIndexes: "orders", indexes: [{key: {customer: 1}, name: "c"}]}`)
+	}, "orders", `[{$lookup: {from: "orders", let: {c: "$customer"}, pipeline: [{$match: {$expr: {$and: [{$gte: ["$customer", "$$c"]}, {$lt: ["$customer", {$add: ["$$c", 2]}]}]}}}, {$project: {amount: 1}}], as: "r"}}, {$match: {r: -1}}]`)
+}

@@ -171,3 +171,44 @@ func TestLookupByExpressionUsesIndexes(t *testing.T) {
 		`[{_id: 5, r: [5, 7]}]`, `collation: {locale: "en", strength: 2}`)
 	s.gives("other", `[{$match: {$expr: {$eq: ["$f", "$$x"]}}}, {$project: {_id: 1}}]`, `[{_id: 5}]`, `let: {x: "x"}`)
 }
+
+// Ranges of variables read as much of an index as they hold; a value that no
+// range can be made of reads the collection.
+func TestLookupByRangeUsesIndexes(t *testing.T) {
+	s := newServer(t)
+	s.insert("in", `[{_id: 1, lo: 2, hi: 4}, {_id: 2, lo: 3}, {_id: 3, lo: null, hi: 1}, {_id: 4, lo: [1], hi: [2, 3]}, {_id: 5, lo: "a", hi: "c"}]`)
+	s.insert("other", `[{_id: 1, f: 1}, {_id: 2, f: 2}, {_id: 3, f: 3.5}, {_id: 4, f: null}, {_id: 5}, {_id: 6, f: "b"}, {_id: 7, f: [2]}, {_id: 8, f: NumberLong("4")~}]`)
+	s.ok(`{createIndexes: "other", indexes: [{key: {f: 1}, name: "f_1"}]}`)
+	for _, c := range []struct{ condition, want string }{
+		{`{$and: [{$gte: ["$f", "$$lo"]}, {$lt: ["$f", "$$hi"]}]}`, `[{_id: 1, r: [2, 3]}, {_id: 2, r: []}, {_id: 3, r: [4]}, {_id: 4, r: [7]}, {_id: 5, r: [6]}]`},
+		{`{$and: [{$gt: ["$$hi", "$f"]}, {$lte: ["$$lo", "$f"]}]}`, `[{_id: 1, r: [2, 3]}, {_id: 2, r: []}, {_id: 3, r: [4]}, {_id: 4, r: [7]}, {_id: 5, r: [6]}]`},
+		{`{$lt: ["$f", "$$lo"]}`, `[{_id: 1, r: [1, 4, 5]}, {_id: 2, r: [1, 2, 4, 5]}, {_id: 3, r: [5]}, {_id: 4, r: [1, 2, 3, 4, 5, 6, 8]}, {_id: 5, r: [1, 2, 3, 4, 5, 8]}]`},
+		{`{$and: [{$gte: ["$f", {$subtract: ["$$lo", 1]}]}, {$eq: [{$type: "$$lo"}, "int"]}]}`, ``},
+	} {
+		pipeline := `[{$lookup: {from: "other", let: {lo: "$lo", hi: "$hi"}, pipeline: [{$match: {$expr: ` + c.condition + `}}, {$sort: {_id: 1}}], as: "r"}}, {$sort: {_id: 1}}, {$project: {r: "$r._id"}}]`
+		if c.want == "" {
+			s.fails(14, "in", pipeline)
+			continue
+		}
+		s.gives("in", pipeline, c.want)
+	}
+	// An array in the index is greater than all numbers, and has no key that
+	// tells so: only an index without arrays serves.
+	uses := func() int64 {
+		return s.aggregate("other", `[{$indexStats: {}}, {$match: {name: "f_1"}}]`)[0].Lookup("accesses").Doc().Lookup("ops").Int64()
+	}
+	pipeline := `[{$match: {_id: {$in: [1, 5]}}}, {$lookup: {from: "other", let: {lo: "$lo", hi: "$hi"}, pipeline: [{$match: {$expr: {$and: [{$gte: ["$f", "$$lo"]}, {$lt: ["$f", "$$hi"]}]}}}, {$sort: {_id: 1}}], as: "r"}}, {$sort: {_id: 1}}, {$project: {r: "$r._id"}}]`
+	want := `[{_id: 1, r: [2, 3]}, {_id: 5, r: [6]}]`
+	before := uses()
+	s.gives("in", pipeline, want)
+	if n := uses() - before; n != 0 {
+		t.Errorf("the index with arrays is used %d times", n)
+	}
+	s.ok(`{delete: "other", deletes: [{q: {_id: 7}, limit: 1}]}`)
+	s.ok(`{dropIndexes: "other", index: "f_1"}`)
+	s.ok(`{createIndexes: "other", indexes: [{key: {f: 1}, name: "f_1"}]}`)
+	s.gives("in", pipeline, want)
+	if n := uses(); n != 2 {
+		t.Errorf("the index is used %d times for two ranges", n)
+	}
+}
