@@ -38,6 +38,8 @@ var workloads = []workload{
 	{name: "findRange", about: "find 100 documents by a range of an indexed field", loads: true, prepare: indexK, call: callFindRange, build: buildFindRange, check: wantDocument, docs: rangeDocs},
 	{name: "count", about: "count 100 documents by a range of an indexed field", loads: true, prepare: indexK, call: callCount, build: buildCount, check: wantWritten, docs: rangeDocs},
 	{name: "aggregate", about: "group 100 documents of a range by a field", loads: true, prepare: indexK, call: callAggregate, build: buildAggregate, check: wantDocument, docs: rangeDocs},
+	{name: "group", about: "match half of all documents and group them with $sum and $avg", loads: true, call: callPipeline(groupAll), build: buildPipeline(groupAll), check: wantDocument, docs: allDocs},
+	{name: "lookup", about: "join all documents with themselves by an indexed field", loads: true, prepare: indexK, call: callPipeline(lookupAll), build: buildPipeline(lookupAll), check: wantDocument, docs: allDocs},
 	{name: "insertOne", about: "insert one document, w: 1", call: callInsertOne, build: buildInsertOne, check: wantWritten},
 	{name: "insertOneJ", about: "insert one document, w: 1, j: true", call: callInsertOneJ, build: buildInsertOneJ, check: wantWritten},
 	{name: "insertMany", about: "insert --batch documents in one command", call: callInsertMany, build: buildInsertMany, check: wantWritten, docs: func(o loadOptions) int { return o.Batch }},

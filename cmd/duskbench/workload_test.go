@@ -55,6 +55,8 @@ func TestRequestContents(t *testing.T) {
 		{"findRange", "filter.k.$lt", "100"},
 		{"aggregate", "pipeline.0.$match.k.$lt", "100"},
 		{"aggregate", "pipeline.1.$group._id", `"$tag"`},
+		{"group", "pipeline.1.$group.mean.$avg", `"$k"`},
+		{"lookup", "pipeline.0.$lookup.from", `"docs"`},
 		{"insertOneJ", "writeConcern.j", "true"},
 		{"updateOne", "updates.0.u.$inc.n", "1"},
 	} {
