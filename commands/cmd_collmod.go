@@ -102,10 +102,10 @@ func (m *collMod) run() error {
 	if a.ViewOn != nil || a.Pipeline != nil {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "option only supported on a view: %s", map[bool]string{true: "viewOn", false: "pipeline"}[a.ViewOn != nil])
 	}
-	if err := m.checkTimeSeries(); err != nil {
+	if err := m.checkTimeSeriesOptions(); err != nil {
 		return err
 	}
-	if err := m.checkTimeSeriesOptions(); err != nil {
+	if err := m.checkTimeSeries(); err != nil {
 		return err
 	}
 	if err := m.modifyTimeSeries(); err != nil {
