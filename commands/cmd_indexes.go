@@ -37,8 +37,11 @@ func runCreateIndexes(c *Call) error {
 	if len(given) == 0 {
 		return mongoerr.New(mongoerr.BadValue, "Must specify at least one index to create")
 	}
-	if ns == oplogNS {
+	switch ns {
+	case oplogNS:
 		return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create an index on the oplog")
+	case transactionsNS:
+		return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to create index on %s", ns)
 	}
 	defer c.prepareIndexes(ns, given)()
 	var before, after int
@@ -133,10 +136,11 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 		known = metaOf(coll.Info()).indexes
 	}
 	before = len(known) + synthetic(coll.Info()) - added
+	old := known
 	for _, spec := range specs {
 		err := index.Conflict(known, spec, target.String())
-		if mongoerr.Is(err, mongoerr.IndexAlreadyExists) {
-			continue
+		if mongoerr.Is(err, mongoerr.IndexAlreadyExists) && mongoerr.Is(index.Conflict(old, spec, target.String()), mongoerr.IndexAlreadyExists) {
+			continue // but twice in one command it may not be
 		}
 		if err != nil {
 			return 0, 0, false, err
@@ -410,20 +414,19 @@ func (m *collectionMeta) indexToDrop(name string) (string, error) {
 
 // indexByKey finds the one index with a key pattern.
 func (m *collectionMeta) indexByKey(key value.Doc) (*index.Spec, error) {
-	var found *index.Spec
+	var found []*index.Spec
 	for _, s := range m.indexes {
-		if value.CompareDocs(s.Key, key, nil) != 0 {
-			continue
+		if value.CompareDocs(s.Key, key, nil) == 0 {
+			found = append(found, s)
 		}
-		if found != nil {
-			return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", 2, key, found.Doc(), s.Doc())
-		}
-		found = s
 	}
-	if found == nil {
+	switch len(found) {
+	case 0:
 		return nil, mongoerr.Newf(mongoerr.IndexNotFound, "can't find index with key: %s", key)
+	case 1:
+		return found[0], nil
 	}
-	return found, nil
+	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", len(found), key, found[0].Doc(), found[1].Doc())
 }
 
 // removeIndex drops one index.

@@ -115,6 +115,9 @@ func (c *Call) checkIndexAllowed(info *storage.Info, spec value.Doc) error {
 	if err := queue.CheckIndex(info, spec); err != nil {
 		return err
 	}
+	if isSystem(info.Namespace.Coll) && !isBuckets(info.Namespace.Coll) && spec.Lookup("hidden").Truthy() {
+		return mongoerr.New(mongoerr.BadValue, "Can't hide index on system collection")
+	}
 	if metaOf(info).clustered != nil && spec.Lookup("clustered").Truthy() {
 		return mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "cannot create a second clustered index")
 	}

@@ -17,13 +17,14 @@ const (
 )
 
 // signature names the options that tell apart two indexes on the same key
-// pattern.
-var signature = []string{"collation", "unique", "sparse", "partialFilterExpression", "wildcardProjection"}
+// pattern, beside the filter of a partial and the projection of a wildcard
+// index.
+var signature = []string{"collation", "unique", "sparse"}
 
 // otherOptions are compared when the signatures agree.
 var otherOptions = []string{
 	"expireAfterSeconds", "weights", "default_language", "language_override",
-	"bits", "min", "max", "finestIndexedLevel", "coarsestIndexedLevel", "bucketSize", "storageEngine",
+	"bits", "min", "max", "finestIndexedLevel", "coarsestIndexedLevel", "bucketSize", "storageEngine", "hidden",
 }
 
 func relate(a, b *Spec) relation {
@@ -35,12 +36,23 @@ func relate(a, b *Spec) relation {
 			return different
 		}
 	}
+	if !samePartial(a, b) || !a.projection.same(b.projection) {
+		return different
+	}
 	for _, name := range otherOptions {
 		if !sameOption(a.option(name), b.option(name)) {
 			return equivalent
 		}
 	}
 	return identical
+}
+
+// samePartial compares what two partial indexes filter by, in whatever words.
+func samePartial(a, b *Spec) bool {
+	if a.Partial == nil || b.Partial == nil {
+		return a.Partial == b.Partial
+	}
+	return value.CompareDocs(a.Partial.Parsed(), b.Partial.Parsed(), nil) == 0
 }
 
 // sameOption compares two values of an option. An absent flag is a false

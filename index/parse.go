@@ -342,6 +342,9 @@ func checkCombination(full value.Doc) error {
 	case name == "":
 		return cannotCreate("index name cannot be empty")
 	}
+	if full.Lookup("key").Doc().Len() > maxFields {
+		return mongoerr.New(13103, "too many compound keys")
+	}
 	plugin := patternPlugin(full.Lookup("key").Doc())
 	if c, ok := full.Get("collation"); ok && (plugin == Text.String() || plugin == Geo2D.String()) {
 		return cannotCreate("Index type '%s' does not support collation: %s", plugin, c)

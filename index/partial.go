@@ -10,7 +10,7 @@ import (
 )
 
 // maxPartialDepth is how deep a partialFilterExpression may nest.
-const maxPartialDepth = 20
+const maxPartialDepth = 4
 
 func compilePartial(filter value.Doc, c value.Collator) (*match.Matcher, error) {
 	return match.Compile(filter, match.Options{Collation: c, NoExpr: true, NoSchema: true})

@@ -10,6 +10,9 @@ import (
 // maxPatternBytes is the longest key pattern that mongod takes.
 const maxPatternBytes = 2048
 
+// maxFields is how many fields an index has at most.
+const maxFields = 32
+
 // wildcardSuffix ends the path of a wildcard field.
 const wildcardSuffix = "$**"
 
@@ -87,6 +90,8 @@ func checkPatternValue(v value.Value, plugin string) error {
 		return nil
 	case v.Kind() != value.KindString:
 		return cannotCreate("Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, and strings are allowed.", v.Kind())
+	case v.Str() == "":
+		return cannotCreate("Unknown index plugin ''")
 	case v.Str() != plugin:
 		return cannotCreate("Can't use more than one index plugin for a single index.")
 	case plugin == Wildcard.String():

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -137,6 +138,7 @@ type projection struct {
 func parseProjection(spec value.Doc) (*projection, error) {
 	p := &projection{}
 	var included, excluded []string
+	first := "" // of all paths
 	var visit func(prefix string, d value.Doc) error
 	visit = func(prefix string, d value.Doc) error {
 		for name, v := range d.All() {
@@ -150,11 +152,13 @@ func parseProjection(spec value.Doc) (*projection, error) {
 				return mongoerr.New(51271, "Bad projection specification, cannot use computed fields when parsing a spec in kBanComputedFields mode: "+spec.String())
 			case path == "_id":
 				p.id = v.Truthy()
+				continue
 			case v.Truthy():
 				included = append(included, path)
 			default:
 				excluded = append(excluded, path)
 			}
+			first = cmp.Or(first, path)
 		}
 		return nil
 	}
@@ -162,6 +166,8 @@ func parseProjection(spec value.Doc) (*projection, error) {
 		return nil, err
 	}
 	switch {
+	case len(included) > 0 && len(excluded) > 0 && first == included[0]:
+		return nil, mongoerr.Newf(31254, "Cannot do exclusion on field %s in inclusion projection", excluded[0])
 	case len(included) > 0 && len(excluded) > 0:
 		return nil, mongoerr.Newf(31253, "Cannot do inclusion on field %s in exclusion projection", included[0])
 	case len(included) > 0 || len(excluded) == 0 && p.id:
@@ -175,6 +181,16 @@ func parseProjection(spec value.Doc) (*projection, error) {
 func firstKey(d value.Doc) string {
 	k, _ := d.First()
 	return k
+}
+
+// same reports whether two wildcard indexes take in the same paths; nil is
+// that of another kind of index.
+func (p *projection) same(q *projection) bool {
+	if p == nil || q == nil {
+		return p == q
+	}
+	paths := func(p *projection) []string { return slices.Sorted(slices.Values(p.paths)) }
+	return p.include == q.include && p.id == q.id && slices.Equal(paths(p), paths(q))
 }
 
 // takes reports whether a leaf at path is indexed.
