@@ -144,8 +144,18 @@ func TestSpilling(t *testing.T) {
 	}
 	s.same(window, []value.Doc{docs[0], docs[2499], docs[2500], docs[2999]}, list(`[{_id: 0, n: 0, first: 0, rank: NumberLong("1")~}, {_id: 2499, n: 197, first: 0, rank: NumberLong("2500")~},
 		{_id: 2500, n: 0, first: 2500, rank: NumberLong("1")~}, {_id: 2999, n: 197, first: 2500, rank: NumberLong("500")~}]`))
-	// What the operators calculate with has to fit.
-	s.fails(5414201, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {n: {$first: "$s"}}}}]`)
+	// What is in the window of an operator has to fit; what has left it, and
+	// the results, take nothing.
+	wide := func(output string) string {
+		return `[{$setWindowFields: {sortBy: {_id: 1}, output: {n: ` + output + `}}}, {$group: {_id: null, n: {$sum: {$size: {$ifNull: ["$n", []]}}}}}]`
+	}
+	text := s.fails(5414201, "c", wide(`{$push: "$s", window: {documents: [-2000, 2000]}}`))
+	if !strings.Contains(text, "Exceeded memory limit in DocumentSourceSetWindowFields, used ") || !strings.HasSuffix(text, " bytes but max allowed is 100000") {
+		t.Error(text)
+	}
+	s.gives("c", wide(`{$push: "$s", window: {documents: [-300, 0]}}`), `[{_id: null, n: 857850}]`)
+	s.gives("c", wide(`{$first: ["$s"]}`), `[{_id: null, n: 3000}]`)
+	s.gives("c", wide(`{$shift: {output: ["$s"], by: -2500}}`), `[{_id: null, n: 500}]`)
 	got := s.aggregate("c", sorted)
 	if len(got) != 3000 || got[0].Lookup("_id").Int32() != 99 || got[2999].Lookup("_id").Int32() != 2900 {
 		t.Error(len(got), got[0])
@@ -153,8 +163,7 @@ func TestSpilling(t *testing.T) {
 	s.gives("c", group, `[{n: 3000}]`)
 	s.gives("c", bucket, `[{n: 1000}, {n: 1000}, {n: 1000}]`)
 	s.gives("c", `[{$facet: {a: [{$count: "n"}], b: [{$sort: {_id: -1}}, {$limit: 1}, {$project: {_id: 1}}]}}]`, `[{a: [{n: 3000}], b: [{_id: 2999}]}]`)
-	text := s.says
-	text(292, "PlanExecutor error during aggregation :: caused by :: Sort exceeded memory limit of 100000 bytes, but did not opt in to external sorting.", "c", sorted, `allowDiskUse: false`)
+	s.says(292, "PlanExecutor error during aggregation :: caused by :: Sort exceeded memory limit of 100000 bytes, but did not opt in to external sorting.", "c", sorted, `allowDiskUse: false`)
 	s.ok(`admin: {setParameter: 1, allowDiskUseByDefault: false}`)
 	s.fails(292, "c", sorted)
 	reply := s.run(`{find: "c", sort: {k: 1}}`)

@@ -182,11 +182,11 @@ type windowPartition struct {
 }
 
 func (s *windowStage) open(x *Exec, src Iterator) (Iterator, error) {
-	return &windowIterator{x: x, s: s, src: src}, nil
+	return &windowIterator{x: x, s: s, src: src, results: make([]windowResult, len(s.outputs))}, nil
 }
 
-// windowIterator reads a partition, computes all its fields and gives its
-// documents.
+// windowIterator reads a partition and gives its documents with what the
+// operators make of them.
 type windowIterator struct {
 	x       *Exec
 	s       *windowStage
@@ -197,7 +197,7 @@ type windowIterator struct {
 	key     []byte // of the present partition
 	nextKey []byte
 	part    *windowPartition
-	results [][]value.Value // by output
+	results []windowResult // by output
 	i       int
 }
 
@@ -207,8 +207,8 @@ func (it *windowIterator) Next() (value.Doc, error) {
 		if err != nil || !more {
 			return nil, err
 		}
-		if it.results, err = it.s.compute(it.part); err != nil {
-			return nil, err
+		for k, o := range it.s.outputs {
+			it.results[k] = o.f.eval(o.f, it.part)
 		}
 	}
 	d, err := it.part.docs.at(it.i)
@@ -216,7 +216,11 @@ func (it *windowIterator) Next() (value.Doc, error) {
 		return nil, err
 	}
 	for k, o := range it.s.outputs {
-		d = setPathEach(d, strings.Split(o.path, "."), it.results[k][it.i])
+		v, err := it.results[k](it.i)
+		if err != nil {
+			return nil, err
+		}
+		d = setPathEach(d, strings.Split(o.path, "."), v)
 	}
 	it.x.Env.Meta = it.part.metas[it.i]
 	it.i++
@@ -292,9 +296,11 @@ func (pt *windowPartition) add(s *windowStage, d value.Doc, m expr.Meta) error {
 	if !part.meta {
 		v = expressionPath(d, part.p.Parts())
 	}
-	v, err := pt.docs.keep(v)
+	if pt.docs.disk != nil {
+		v = v.Clone() // a view would keep the document
+	}
 	pt.times = append(pt.times, v)
-	return err
+	return nil
 }
 
 // expressionPath reads a path as an expression does: through arrays it
@@ -320,16 +326,4 @@ func expressionPath(d value.Doc, parts []string) value.Value {
 		return value.NewArray(all...)
 	}
 	return value.Value{}
-}
-
-// compute computes all outputs of a partition.
-func (s *windowStage) compute(pt *windowPartition) ([][]value.Value, error) {
-	results := make([][]value.Value, len(s.outputs))
-	for k, o := range s.outputs {
-		var err error
-		if results[k], err = o.f.eval(o.f, pt); err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
 }

@@ -52,26 +52,19 @@ func quotient(a, b value.Value) (value.Value, bool) {
 	return value.Double(a.AsDouble() / b.AsDouble()), true
 }
 
-func evalDerivative(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]value.Value, len(in))
-	for i := range in {
-		w, err := f.bounds.span(pt, i)
+func evalDerivative(f *windowFunction, pt *windowPartition) windowResult {
+	first, last := lastValue{pt: pt, e: f.arg}, lastValue{pt: pt, e: f.arg}
+	return overWindow(f, pt, func(w span) (value.Value, error) {
+		y1, err := first.at(w.from)
 		if err != nil {
-			return nil, err
+			return y1, err
 		}
-		if w.from >= w.to {
-			out[i] = value.Null()
-			continue
+		y2, err := last.at(w.to - 1)
+		if err != nil {
+			return y2, err
 		}
-		if out[i], err = f.derivative(in[w.from], in[w.to-1], pt.times[w.from], pt.times[w.to-1]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+		return f.derivative(y1, y2, pt.times[w.from], pt.times[w.to-1])
+	})
 }
 
 // derivative is the slope between two points; null if they coincide.
@@ -104,79 +97,83 @@ func (f *windowFunction) derivative(y1, y2, t1, t2 value.Value) (value.Value, er
 	return rate, nil
 }
 
-func evalIntegral(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	areas, err := f.areas(in, pt.times)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]value.Value, len(in))
-	for i := range in {
-		w, err := f.bounds.span(pt, i)
-		if err != nil {
-			return nil, err
-		}
-		if w.from >= w.to {
-			out[i] = value.Null()
-			continue
-		}
+func evalIntegral(f *windowFunction, pt *windowPartition) windowResult {
+	areas := f.areas(pt)
+	return overWindow(f, pt, func(w span) (value.Value, error) {
+		areas.drop(w.from)
 		sum := value.Int32(0)
-		for j := w.from + 1; j < w.to; j++ {
-			sum, _ = value.Add(sum, areas[j])
+		for j := w.from; j < w.to; j++ {
+			area, err := areas.at(j)
+			if err != nil {
+				return area, err
+			}
+			if j > w.from {
+				sum, _ = value.Add(sum, area)
+			}
 			if err := pt.x.tick(); err != nil {
-				return nil, err
+				return sum, err
 			}
 		}
 		if f.unit.name != "" {
 			sum, _ = quotient(sum, value.Int64(f.unit.millis))
 		}
-		out[i] = sum
-	}
-	return out, nil
+		return sum, nil
+	})
 }
 
 // areas are the trapezia between each document and the one before.
-func (f *windowFunction) areas(in, times []value.Value) ([]value.Value, error) {
-	areas := make([]value.Value, len(in))
-	for i, y := range in {
-		t := times[i]
-		switch {
-		case f.unit.name != "" && t.Kind() != value.KindDateTime:
-			return nil, mongoerr.Newf(5429513, "Expected the sortBy field to be a Date, but it was %s", t.Kind())
-		case f.unit.name != "":
-		case t.Kind() == value.KindDateTime:
-			return nil, mongoerr.New(5429413, "For windows that involve date or time ranges, a unit must be provided.")
-		case !t.IsNumber():
-			return nil, mongoerr.Newf(5429414, "Expected the sortBy field to be a number, but it was %s", t.Kind())
+func (f *windowFunction) areas(pt *windowPartition) *column[value.Value] {
+	c := pt.values(f.arg)
+	before := lastValue{pt: pt, e: f.arg}
+	c.make = func(i int) (area value.Value, err error) {
+		left := value.Int32(0)
+		if i > 0 {
+			if left, err = before.at(i - 1); err != nil {
+				return left, err
+			}
 		}
-		if !y.IsNumber() {
-			return nil, mongoerr.Newf(5423902, "Input values of $integral must be numeric, but found %s", y.Kind())
+		y, err := before.at(i)
+		if err == nil {
+			err = f.checkIntegral(y, pt.times[i])
 		}
-		if i == 0 {
-			continue
+		if err != nil || i == 0 {
+			return value.Int32(0), err
 		}
-		sides, _ := value.Add(in[i-1], y)
-		area, _ := value.Mul(minus(t, times[i-1]), sides)
-		areas[i], _ = quotient(area, value.Int32(2))
+		sides, _ := value.Add(left, y)
+		area, _ = value.Mul(minus(pt.times[i], pt.times[i-1]), sides)
+		area, _ = quotient(area, value.Int32(2))
+		return area, nil
 	}
-	return areas, nil
+	return c
+}
+
+func (f *windowFunction) checkIntegral(y, t value.Value) error {
+	switch {
+	case f.unit.name != "" && t.Kind() != value.KindDateTime:
+		return mongoerr.Newf(5429513, "Expected the sortBy field to be a Date, but it was %s", t.Kind())
+	case f.unit.name != "":
+	case t.Kind() == value.KindDateTime:
+		return mongoerr.New(5429413, "For windows that involve date or time ranges, a unit must be provided.")
+	case !t.IsNumber():
+		return mongoerr.Newf(5429414, "Expected the sortBy field to be a number, but it was %s", t.Kind())
+	}
+	if !y.IsNumber() {
+		return mongoerr.Newf(5423902, "Input values of $integral must be numeric, but found %s", y.Kind())
+	}
+	return nil
 }
 
 // evalExpMovingAvg computes in decimals, so that the result depends on the
 // numbers and not on their types.
-func evalExpMovingAvg(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
+func evalExpMovingAvg(f *windowFunction, pt *windowPartition) windowResult {
 	alpha := value.DecimalValue(f.alpha)
 	rest := minus(value.DecimalValue(value.DecimalFromInt64(1)), alpha)
-	out := make([]value.Value, len(in))
 	current, decimal := value.Null(), false
-	for i, v := range in {
+	return func(i int) (value.Value, error) {
+		v, err := pt.value(f.arg, i)
+		if err != nil {
+			return v, err
+		}
 		if v.IsNumber() {
 			decimal = decimal || v.Kind() == value.KindDecimal
 			x := value.DecimalValue(v.AsDecimal())
@@ -187,40 +184,42 @@ func evalExpMovingAvg(f *windowFunction, pt *windowPartition) ([]value.Value, er
 			}
 			current = x
 		}
-		out[i] = current
-		if !current.IsNullish() && !decimal {
-			out[i] = value.Double(current.AsDouble())
+		if current.IsNullish() || decimal {
+			return current, nil
 		}
+		return value.Double(current.AsDouble()), nil
 	}
-	return out, nil
 }
 
 // evalCovariance covers $covariancePop and $covarianceSamp.
-func evalCovariance(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]value.Value, len(in))
+func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
+	in := pt.values(f.arg)
 	var c covariance
 	have := span{-1, -1}
-	for i := range in {
+	return func(i int) (value.Value, error) {
 		w, err := f.bounds.span(pt, i)
 		if err != nil {
-			return nil, err
+			return value.Value{}, err
 		}
+		in.drop(w.from)
 		if w.from != have.from || w.to < have.to {
 			c, have = covariance{}, span{w.from, w.from}
 		}
 		for ; have.to < w.to; have.to++ {
-			c.add(in[have.to])
+			v, err := in.at(have.to)
+			if err != nil {
+				return v, err
+			}
+			c.add(v)
+			if f.bounds.lower.kind == boundUnbounded {
+				in.drop(have.to + 1)
+			}
 			if err := pt.x.tick(); err != nil {
-				return nil, err
+				return v, err
 			}
 		}
-		out[i] = c.result(f.op == "$covarianceSamp")
+		return c.result(f.op == "$covarianceSamp"), nil
 	}
-	return out, nil
 }
 
 // covariance is a running co-moment (Welford's method for pairs).

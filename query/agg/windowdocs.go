@@ -8,14 +8,14 @@ import (
 
 // windowDocs are the documents of a partition. Beyond the memory limit they
 // go to disk, where they are read from again as they are needed; only the
-// values that the operators calculate with stay in memory.
+// values in the operators' windows stay in memory.
 type windowDocs struct {
 	x     *Exec
 	owner stage
 	docs  []value.Doc // none once they are on disk
-	size  int64
+	size  int64       // of docs
 	disk  *spill.List // nil: in memory
-	held  int64       // bytes of the values kept beside
+	held  int64       // bytes of what the operators keep
 }
 
 func (w *windowDocs) len() int {
@@ -38,13 +38,18 @@ func (w *windowDocs) add(d value.Doc) error {
 	if !w.x.AllowDiskUse {
 		return mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", w.size, w.limit())
 	}
+	return w.spill()
+}
+
+// spill moves all documents to disk.
+func (w *windowDocs) spill() error {
 	w.disk = &spill.List{Dir: w.x.TempDir}
 	for _, d := range w.docs {
 		if err := w.write(d); err != nil {
 			return err
 		}
 	}
-	w.docs = nil
+	w.docs, w.size = nil, 0
 	return nil
 }
 
@@ -76,17 +81,23 @@ func (w *windowDocs) at(i int) (value.Doc, error) {
 	return d, nil
 }
 
-// keep is a value that an operator calculates with. Of a document that is on
-// disk it is copied, since a view would keep the document.
-func (w *windowDocs) keep(v value.Value) (value.Value, error) {
-	if w.disk == nil {
-		return v, nil
+// hold takes note that n more bytes are held beside the documents. When that
+// is too much the documents go to disk; what is held then has to fit.
+func (w *windowDocs) hold(n int64) error {
+	w.held += n
+	if w.held+w.size <= w.limit() {
+		return nil
 	}
-	v = v.Clone()
-	if w.held += int64(len(v.Bytes())); w.held > w.limit() {
-		return v, mongoerr.Newf(5414201, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", w.held, w.limit())
+	if w.disk == nil && w.x.AllowDiskUse {
+		if err := w.spill(); err != nil {
+			return err
+		}
+		w.complete()
 	}
-	return v, nil
+	if used := w.held + w.size; used > w.limit() {
+		return mongoerr.Newf(5414201, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", used, w.limit())
+	}
+	return nil
 }
 
 func (w *windowDocs) close() {

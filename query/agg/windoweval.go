@@ -6,98 +6,83 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The window operators. Each computes the results of a whole partition.
+// The window operators. Each gives the results of a partition in turn.
 
-// inputs evaluates the argument on every document.
-func (f *windowFunction) inputs(pt *windowPartition) ([]value.Value, error) {
-	in := make([]value.Value, pt.docs.len())
-	for i := range in {
-		d, err := pt.docs.at(i)
-		if err != nil {
-			return nil, err
-		}
-		pt.x.Env.Meta = pt.metas[i]
-		v, err := f.arg.Eval(pt.x.Env, d)
-		if err != nil {
-			return nil, err
-		}
-		if in[i], err = pt.docs.keep(v); err != nil {
-			return nil, err
-		}
+// evalAccumulator runs an accumulator over the window of each document.
+func evalAccumulator(f *windowFunction, pt *windowPartition) windowResult {
+	a := &windowAccumulator{f: f, pt: pt, in: f.fed(pt), have: span{-1, -1}}
+	if f.bounds.lower.kind != boundUnbounded && (f.op == "$sum" || f.op == "$avg") {
+		a.sliding = &slidingTotal{have: span{-1, -1}}
 	}
-	return in, nil
+	return a.result
 }
 
-// fed evaluates the argument of an accumulator on every document and returns
-// the function that adds document i to a state.
-func (f *windowFunction) fed(pt *windowPartition) (func(acc accumulate.Accumulator, i int) error, error) {
-	if f.acc.arg == nil {
-		return func(acc accumulate.Accumulator, _ int) error { return acc.Add(value.Value{}) }, nil
-	}
-	in, err := (&windowFunction{arg: f.acc.arg}).inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	if f.acc.sortBy == nil {
-		return func(acc accumulate.Accumulator, i int) error { return acc.Add(in[i]) }, nil
-	}
-	keys := make([][]byte, pt.docs.len())
-	for i := range keys {
-		d, err := pt.docs.at(i)
-		if err != nil {
-			return nil, err
-		}
-		pt.x.Env.Meta = pt.metas[i]
-		if keys[i], err = f.acc.sortBy.appendKey(nil, pt.x.Env, d, pt.x.Env.Collation); err != nil {
-			return nil, err
-		}
-	}
-	return func(acc accumulate.Accumulator, i int) error {
-		return acc.(*accumulate.Ranked).AddKeyed(keys[i], in[i])
-	}, nil
+// windowAccumulator is an accumulator over windows. As long as these only
+// grow at their end one state serves them all; a window that loses documents
+// is computed anew, but for sums of integers.
+type windowAccumulator struct {
+	f       *windowFunction
+	pt      *windowPartition
+	in      fed
+	acc     accumulate.Accumulator
+	have    span // what is in acc
+	last    value.Value
+	sliding *slidingTotal // nil: not possible, or no longer
 }
 
-// evalAccumulator runs an accumulator over the window of each document. As
-// long as windows only grow at their end one state serves them all; a window
-// that loses documents is computed anew.
-func evalAccumulator(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	feed, err := f.fed(pt)
+func (a *windowAccumulator) result(i int) (value.Value, error) {
+	w, err := a.f.bounds.span(a.pt, i)
 	if err != nil {
-		return nil, err
+		return value.Value{}, err
 	}
-	if out, done, err := slidingSum(f, pt); done || err != nil {
-		return out, err
+	v, err := a.over(w)
+	a.in.drop(w.from)
+	return v, err
+}
+
+// over is the result for a window.
+func (a *windowAccumulator) over(w span) (value.Value, error) {
+	if a.f.op == "$count" {
+		return value.Int(int64(max(w.to-w.from, 0))), nil
 	}
-	out := make([]value.Value, pt.docs.len())
-	var acc accumulate.Accumulator
-	have := span{-1, -1}
-	for i := range out {
-		w, err := f.bounds.span(pt, i)
-		if err != nil {
-			return nil, err
+	if a.sliding != nil {
+		done, err := a.sliding.slide(a.in.values, w)
+		if done || err != nil {
+			return a.sliding.result(a.f.op), err
 		}
-		if acc != nil && w == have {
-			out[i] = out[i-1]
-			continue
-		}
-		if acc == nil || w.from != have.from || w.to < have.to {
-			if acc, err = f.acc.start(pt.x, value.Value{}); err != nil {
-				return nil, err
-			}
-			have = span{w.from, w.from}
-		}
-		for ; have.to < w.to; have.to++ {
-			if err := feed(acc, have.to); err != nil {
-				return nil, err
-			}
-			if err := pt.x.tick(); err != nil {
-				return nil, err
-			}
-		}
-		have.to = max(have.to, w.to)
-		out[i] = nullIfMissing(acc.Result())
+		a.sliding = nil
 	}
-	return out, nil
+	if a.acc != nil && w == a.have {
+		return a.last, nil
+	}
+	if err := a.fill(w); err != nil {
+		return value.Value{}, err
+	}
+	a.last = nullIfMissing(a.acc.Result())
+	return a.last, nil
+}
+
+// fill makes the state that of a window.
+func (a *windowAccumulator) fill(w span) (err error) {
+	if a.acc == nil || w.from != a.have.from || w.to < a.have.to {
+		if a.acc, err = a.f.acc.start(a.pt.x, value.Value{}); err != nil {
+			return err
+		}
+		a.have = span{w.from, w.from}
+	}
+	for ; a.have.to < w.to; a.have.to++ {
+		if err := a.in.add(a.acc, a.have.to); err != nil {
+			return err
+		}
+		if a.f.bounds.lower.kind == boundUnbounded {
+			a.in.drop(a.have.to + 1) // no window loses it
+		}
+		if err := a.pt.x.tick(); err != nil {
+			return err
+		}
+	}
+	a.have.to = max(a.have.to, w.to)
+	return nil
 }
 
 func nullIfMissing(v value.Value) value.Value {
@@ -107,45 +92,8 @@ func nullIfMissing(v value.Value) value.Value {
 	return v
 }
 
-// slidingSum serves $sum, $avg and $count over windows that lose documents
-// where all numbers are integers that cannot overflow: then taking a number
-// out again is exact.
-func slidingSum(f *windowFunction, pt *windowPartition) (out []value.Value, done bool, err error) {
-	if f.bounds.lower.kind == boundUnbounded || f.op != "$sum" && f.op != "$avg" && f.op != "$count" {
-		return nil, false, nil
-	}
-	in := make([]value.Value, pt.docs.len())
-	for i := range in {
-		in[i] = value.Int32(1)
-	}
-	if f.op != "$count" {
-		if in, err = (&windowFunction{arg: f.acc.arg}).inputs(pt); err != nil {
-			return nil, false, err
-		}
-	}
-	const most = 1 << 40
-	for _, v := range in {
-		if k := v.Kind(); k == value.KindDouble || k == value.KindDecimal || k == value.KindInt64 && (v.Int64() > most || v.Int64() < -most) {
-			return nil, false, nil
-		}
-	}
-	if len(in) >= 1<<22 {
-		return nil, false, nil
-	}
-	out = make([]value.Value, len(in))
-	var s slidingTotal
-	for i := range in {
-		w, err := f.bounds.span(pt, i)
-		if err != nil {
-			return nil, false, err
-		}
-		s.slide(in, w)
-		out[i] = s.result(f.op)
-	}
-	return out, true, nil
-}
-
-// slidingTotal is a sum of integers over a window that moves forward.
+// slidingTotal is a sum of integers over a window that moves forward: as
+// none can overflow, taking a number out again is exact.
 type slidingTotal struct {
 	have      span
 	sum       int64
@@ -153,16 +101,37 @@ type slidingTotal struct {
 	populated bool
 }
 
-func (s *slidingTotal) slide(in []value.Value, w span) {
+// mostSlid and mostNumbers bound what is summed up, so that the sum fits.
+const (
+	mostSlid    = 1 << 40
+	mostNumbers = 1 << 22
+)
+
+// slide moves the window; false if there is something in it that cannot be
+// taken out again.
+func (s *slidingTotal) slide(in *column[value.Value], w span) (bool, error) {
 	if !s.populated || w.from >= s.have.to || w.to < s.have.to || w.from < s.have.from {
 		*s = slidingTotal{have: span{w.from, w.from}, populated: true}
 	}
-	for ; s.have.to < w.to; s.have.to++ {
-		s.add(in[s.have.to], 1)
-	}
 	for ; s.have.from < w.from; s.have.from++ {
-		s.add(in[s.have.from], -1)
+		v, err := in.at(s.have.from)
+		if err != nil {
+			return false, err
+		}
+		s.add(v, -1)
 	}
+	for ; s.have.to < w.to; s.have.to++ {
+		v, err := in.at(s.have.to)
+		if err != nil {
+			return false, err
+		}
+		k := v.Kind()
+		if k == value.KindDouble || k == value.KindDecimal || k == value.KindInt64 && (v.Int64() > mostSlid || v.Int64() < -mostSlid) || s.n >= mostNumbers {
+			return false, nil
+		}
+		s.add(v, 1)
+	}
+	return true, nil
 }
 
 func (s *slidingTotal) add(v value.Value, sign int64) {
@@ -188,123 +157,109 @@ func (s *slidingTotal) result(op string) value.Value {
 	return value.Int(s.sum)
 }
 
-func evalFirstLast(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]value.Value, len(in))
-	for i := range in {
-		w, err := f.bounds.span(pt, i)
-		if err != nil {
-			return nil, err
+func evalFirstLast(f *windowFunction, pt *windowPartition) windowResult {
+	in := lastValue{pt: pt, e: f.arg}
+	return overWindow(f, pt, func(w span) (value.Value, error) {
+		i := w.from
+		if f.op == "$last" {
+			i = w.to - 1
 		}
-		switch {
-		case w.from >= w.to:
-			out[i] = value.Null()
-		case f.op == "$first":
-			out[i] = nullIfMissing(in[w.from])
-		default:
-			out[i] = nullIfMissing(in[w.to-1])
-		}
-	}
-	return out, nil
+		v, err := in.at(i)
+		return nullIfMissing(v), err
+	})
 }
 
-func evalRank(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	out := make([]value.Value, pt.docs.len())
+func evalRank(f *windowFunction, pt *windowPartition) windowResult {
 	rank, dense := int64(0), int64(0)
-	for i := range out {
+	return func(i int) (value.Value, error) {
 		if i == 0 || value.CompareWith(nullIfMissing(pt.times[i]), nullIfMissing(pt.times[i-1]), pt.x.Env.Collation) != 0 {
 			rank = int64(i + 1)
 			dense++
 		}
-		n := rank
 		switch f.op {
 		case "$denseRank":
-			n = dense
+			return value.Int64(dense), nil
 		case "$documentNumber":
-			n = int64(i + 1)
+			return value.Int64(int64(i + 1)), nil
 		}
-		out[i] = value.Int64(n)
+		return value.Int64(rank), nil
 	}
-	return out, nil
 }
 
-func evalShift(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]value.Value, len(in))
-	for i := range in {
-		out[i] = f.missing
-		if j := i + int(f.by); j >= 0 && j < len(in) {
-			out[i] = nullIfMissing(in[j])
+func evalShift(f *windowFunction, pt *windowPartition) windowResult {
+	return func(i int) (value.Value, error) {
+		j := i + int(f.by)
+		if j < 0 || j >= pt.docs.len() {
+			return f.missing, nil
 		}
+		v, err := pt.value(f.arg, j)
+		return nullIfMissing(v), err
 	}
-	return out, nil
 }
 
-func evalLocf(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
+func evalLocf(f *windowFunction, pt *windowPartition) windowResult {
 	last := value.Null()
-	for i, v := range in {
+	return func(i int) (value.Value, error) {
+		v, err := pt.value(f.arg, i)
 		if !v.IsNullish() {
 			last = v
 		}
-		in[i] = last
+		return last, err
 	}
-	return in, nil
 }
 
-func evalLinearFill(f *windowFunction, pt *windowPartition) ([]value.Value, error) {
-	in, err := f.inputs(pt)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkLinearFill(in, pt.times); err != nil {
-		return nil, err
-	}
-	out := make([]value.Value, len(in))
-	left := -1 // last known value
-	for i := 0; i < len(in); i++ {
-		if !in[i].IsNullish() {
-			out[i], left = in[i], i
-			continue
+func evalLinearFill(f *windowFunction, pt *windowPartition) windowResult {
+	in := pt.values(f.arg)
+	plain := in.make
+	in.make = func(i int) (value.Value, error) {
+		v, err := plain(i)
+		if err == nil {
+			err = checkLinearFill(v, pt.times, i)
 		}
-		right := i
-		for right < len(in) && in[right].IsNullish() {
-			right++
+		return v, err
+	}
+	left, right := -1, -1 // known values around
+	var before value.Value
+	return func(i int) (value.Value, error) {
+		in.drop(i)
+		v, err := in.at(i)
+		if err != nil {
+			return v, err
 		}
-		for ; i < right; i++ {
-			out[i] = value.Null()
-			if left >= 0 && right < len(in) {
-				out[i] = interpolate(pt.times[left], in[left], pt.times[right], in[right], pt.times[i])
+		if !v.IsNullish() {
+			left, before = i, v
+			return v, nil
+		}
+		for right = max(right, i); right < pt.docs.len(); right++ {
+			after, err := in.at(right)
+			if err != nil {
+				return v, err
 			}
+			if after.IsNullish() {
+				continue
+			}
+			if left < 0 {
+				break
+			}
+			return interpolate(pt.times[left], before, pt.times[right], after, pt.times[i]), nil
 		}
-		i--
+		return value.Null(), nil
 	}
-	return out, nil
 }
 
-func checkLinearFill(in, times []value.Value) error {
-	for i, v := range in {
-		t := times[i]
-		date := isDateLike(t)
-		switch {
-		case !v.IsNumber() && !v.IsNullish():
-			return mongoerr.Newf(mongoerr.TypeMismatch, "Value to be filled must be numeric or nullish, but found %s", v.Kind())
-		case !t.IsNumber() && !date:
-			return mongoerr.Newf(mongoerr.TypeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", t.Kind())
-		case i > 0 && value.Compare(t, times[i-1]) == 0:
-			return mongoerr.New(6050106, "There can be no repeated values in the sort field")
-		case i > 0 && date != isDateLike(times[i-1]):
-			return mongoerr.Newf(mongoerr.TypeMismatch, "Conflicting sort value types, previously received type %s, but found %s", times[i-1].Kind(), t.Kind())
-		}
+// checkLinearFill checks the value of document i.
+func checkLinearFill(v value.Value, times []value.Value, i int) error {
+	t := times[i]
+	date := isDateLike(t)
+	switch {
+	case !v.IsNumber() && !v.IsNullish():
+		return mongoerr.Newf(mongoerr.TypeMismatch, "Value to be filled must be numeric or nullish, but found %s", v.Kind())
+	case !t.IsNumber() && !date:
+		return mongoerr.Newf(mongoerr.TypeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", t.Kind())
+	case i > 0 && value.Compare(t, times[i-1]) == 0:
+		return mongoerr.New(6050106, "There can be no repeated values in the sort field")
+	case i > 0 && date != isDateLike(times[i-1]):
+		return mongoerr.Newf(mongoerr.TypeMismatch, "Conflicting sort value types, previously received type %s, but found %s", times[i-1].Kind(), t.Kind())
 	}
 	return nil
 }

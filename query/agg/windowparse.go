@@ -20,7 +20,7 @@ type windowFunction struct {
 	by      int64         // of $shift
 	missing value.Value   // default of $shift
 	alpha   value.Decimal // of $expMovingAvg
-	eval    func(f *windowFunction, pt *windowPartition) ([]value.Value, error)
+	eval    windowEval
 	args    value.Value // for explain
 }
 
@@ -139,7 +139,7 @@ func unknownWindowArgument(op, field string) error {
 }
 
 // parsePlain compiles operators with one expression.
-func parsePlain(eval func(*windowFunction, *windowPartition) ([]value.Value, error)) windowParser {
+func parsePlain(eval windowEval) windowParser {
 	return func(p *parser, f *windowFunction, arg value.Value, _ sortPattern) (err error) {
 		f.eval = eval
 		f.arg, err = p.expr(arg)
@@ -180,7 +180,7 @@ func parseLinearFill(p *parser, f *windowFunction, arg value.Value, sortBy sortP
 }
 
 // parseSlope compiles $derivative and $integral: {input, unit}.
-func parseSlope(eval func(*windowFunction, *windowPartition) ([]value.Value, error)) windowParser {
+func parseSlope(eval windowEval) windowParser {
 	return func(p *parser, f *windowFunction, arg value.Value, sortBy sortPattern) error {
 		f.eval = eval
 		fail := func(format string, args ...any) error { return mongoerr.Newf(mongoerr.FailedToParse, format, args...) }
