@@ -300,7 +300,11 @@ func (c *Call) planIDIndex(a *createArgs) (storage.IndexSpec, error) {
 	if a.AutoIndexID != nil && !*a.AutoIndexID && c.DB != "local" {
 		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
 	}
-	return index.IDSpec(a.Collation).Stored(), nil
+	col, err := collation.Parse(a.Collation)
+	if err != nil || col == nil {
+		return index.IDSpec(nil).Stored(), err
+	}
+	return index.IDSpec(col.Doc()).Stored(), nil
 }
 
 // planView checks a view. Its pipeline must compile; what it reads need not

@@ -22,6 +22,9 @@ func runServerStatus(c *Call) error {
 		if v, given := c.Body.Get(section.name); given && !v.Truthy() {
 			continue
 		}
+		if section.name == "repl" && !s.inReplicaSet() {
+			continue
+		}
 		b.StartDocument(section.name)
 		section.write(c, b)
 		b.End()
@@ -42,9 +45,17 @@ var statusSections = []struct {
 	{"mem", writeMemory},
 	{"network", writeNetwork},
 	{"opcounters", writeOpcounters},
+	{"repl", writeRepl},
 	{"storageEngine", writeStorageEngine},
 	{"transactions", writeTransactions},
 	{"metrics", writeMetrics},
+}
+
+// writeRepl tells of the set what hello does.
+func writeRepl(c *Call, b *value.Builder) {
+	c.appendTopologyVersion()
+	c.appendMember()
+	b.Bool("isWritablePrimary", true).Int32("rbid", 1)
 }
 
 func writeAsserts(c *Call, b *value.Builder) {
