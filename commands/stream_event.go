@@ -30,7 +30,9 @@ func (cs *changeStream) make(o *logOp) (e sharedEvent) {
 	if ok {
 		t.uuid = &uuid
 	}
-	t.id, e.key = cs.identity(o, kind)
+	e.key = documentKey(o.op)
+	described := description(o)
+	t.identify(o, kind, e.key, described)
 	e.token = t.encode()
 	b := value.NewBuilder()
 	b.Document("_id", e.token).String("operationType", kind).Append("clusterTime", stampValue(o.ts))
@@ -44,7 +46,7 @@ func (cs *changeStream) make(o *logOp) (e sharedEvent) {
 	switch {
 	case o.invalidate:
 	case e.key == nil:
-		cs.appendCommand(b, o, kind)
+		cs.appendCommand(b, o, kind, described)
 	default:
 		cs.appendChange(b, o, kind, e.key)
 	}
@@ -109,28 +111,36 @@ func documentEvent(op value.Doc) string {
 	return ""
 }
 
-// identity is what names the event in its token: the document's key, or the
-// command.
-func (cs *changeStream) identity(o *logOp, kind string) (id, key value.Doc) {
-	b := value.NewBuilder()
-	if o.invalidate {
-		kind, _ = o.op.Lookup("o").Doc().First() // of what it follows
-	}
-	b.String("operationType", kind)
-	switch o.op.Lookup("op").Str() {
+// documentKey is the key of the document that an operation is about, nil for
+// a command.
+func documentKey(op value.Doc) value.Doc {
+	switch op.Lookup("op").Str() {
 	case "i":
-		key = value.NewDoc("_id", o.op.Lookup("o").Doc().Lookup("_id"))
+		return value.NewDoc("_id", op.Lookup("o").Doc().Lookup("_id"))
 	case "u":
-		key = o.op.Lookup("o2").Doc()
+		return op.Lookup("o2").Doc()
 	case "d":
-		key = o.op.Lookup("o").Doc()
+		return op.Lookup("o").Doc()
 	}
+	return nil
+}
+
+// identify sets what names the event in its token: the document's key, or
+// the command with its description.
+func (t *tokenData) identify(o *logOp, kind string, key, description value.Doc) {
+	if o.invalidate { // named after what it follows
+		before := *o
+		before.invalidate = false
+		kind = eventKind(&before)
+	}
+	b := value.NewBuilder()
+	b.String("operationType", kind)
 	if key != nil {
 		b.Document("documentKey", key)
-	} else {
-		b.Document("operationDescription", o.op.Lookup("o").Doc())
+	} else if description != nil {
+		b.Document("operationDescription", description)
 	}
-	return b.Doc(), key
+	t.id = b.Doc()
 }
 
 // appendChange writes what changed in a document.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -209,72 +208,4 @@ func keyType(v value.Value) byte {
 		return keyFalse
 	}
 	return appendKeyValue(nil, v)[0]
-}
-
-// decodeToken reads the fields of a token that position a stream. What
-// identifies the event is not decoded: the event is encoded again and
-// compared.
-func decodeToken(d value.Doc) (t tokenData, err error) {
-	data := d.Lookup("_data")
-	if data.Kind() != value.KindString {
-		return t, mongoerr.Newf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", d)
-	}
-	k, err := hex.DecodeString(data.Str())
-	if err != nil {
-		return t, mongoerr.New(mongoerr.FailedToParse, "resume token string was not a valid hex string")
-	}
-	bad := mongoerr.New(50795, "Invalid Resume Token: only supports version 0, 1 and 2")
-	if len(k) == 0 {
-		return t, mongoerr.New(40649, "invalid empty resume token")
-	}
-	if len(k) < 9 || k[0] != keyTimestamp {
-		return t, mongoerr.New(mongoerr.FailedToParse, "Bad resume token: it does not begin with a cluster time")
-	}
-	t.ts = binary.BigEndian.Uint64(k[1:])
-	r := keyReader{k: k[9:]}
-	version, kind, index := r.int(), r.int(), r.int()
-	if r.bad || version != tokenVersion {
-		return t, bad
-	}
-	t.event, t.index, t.fromInvalidate = kind == tokenEventBit, int(index), r.byte() == keyTrue
-	if r.bad {
-		return t, mongoerr.New(50872, "Resume Token does not contain fromInvalidate")
-	}
-	t.fragment = -1
-	if f := d.Lookup("_fragment"); f.IsNumber() {
-		t.fragment = int(f.TruncInt64())
-	}
-	return t, nil
-}
-
-// keyReader reads the beginning of a key.
-type keyReader struct {
-	k   []byte
-	bad bool
-}
-
-func (r *keyReader) byte() byte {
-	if len(r.k) == 0 {
-		r.bad = true
-		return 0
-	}
-	b := r.k[0]
-	r.k = r.k[1:]
-	return b
-}
-
-// int reads a number that is not negative.
-func (r *keyReader) int() (n int64) {
-	size := int(r.byte()) - keyZero - 1
-	if size == -1 {
-		return 0
-	}
-	if size < 1 || size > 8 || size > len(r.k) {
-		r.bad = true
-		return 0
-	}
-	for range size {
-		n = n<<8 | int64(r.byte())
-	}
-	return n >> 1
 }
