@@ -287,7 +287,7 @@ func (w *bulkWrite) insert(i int) (next int, err error) {
 // insertChunk inserts the documents and notes which of them failed; an error
 // of the collection is one of each of them.
 func (w *bulkWrite) insertChunk(batch *batchWrite, chunk []numbered, failed map[int]error) error {
-	err := checkWriteNamespace(batch.ns)
+	err := w.c.checkWriteNamespace(batch.ns)
 	if err == nil {
 		batch.chunk = append(batch.chunk, chunk...)
 		err = batch.insertChunk()
@@ -317,7 +317,7 @@ func (w *bulkWrite) update(i int) error {
 	}
 	batch := w.batch(a.Update)
 	defer batch.release()
-	if err := checkWriteNamespace(batch.ns); err != nil {
+	if err := w.c.checkWriteNamespace(batch.ns); err != nil {
 		return w.fail(i, err)
 	}
 	out, err := w.c.updateStatement(batch, i, a.statement(), w.let)
@@ -351,7 +351,7 @@ func (w *bulkWrite) delete(i int) error {
 	}
 	batch := w.batch(a.Delete)
 	defer batch.release()
-	if err := checkWriteNamespace(batch.ns); err != nil {
+	if err := w.c.checkWriteNamespace(batch.ns); err != nil {
 		return w.fail(i, err)
 	}
 	out, err := w.c.deleteStatement(batch, i, a.statement(), w.let)

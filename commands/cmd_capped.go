@@ -73,7 +73,7 @@ func runConvertToCapped(c *Call) error {
 	if err := convertToCappedSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := c.namespaceOf(a.Coll)
+	ns, err := c.writeNamespace(a.Coll)
 	if err != nil {
 		return err
 	}

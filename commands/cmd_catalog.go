@@ -50,7 +50,7 @@ func runDrop(c *Call) error {
 		return err
 	}
 	if ns == oplogNS {
-		return mongoerr.New(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
+		return c.refuseDropOplog()
 	}
 	if ns.Coll == "system.profile" || !strings.HasPrefix(ns.Coll, "system.") || ns.Coll == "system.js" || ns.Coll == "system.views" || isBuckets(ns.Coll) {
 		err = nil
@@ -77,6 +77,14 @@ func runDrop(c *Call) error {
 		c.reply.Int32("nIndexesWas", int32(indexes)).String("ns", ns.String())
 	}
 	return c.wait()
+}
+
+// refuseDropOplog tells why the change log stays.
+func (c *Call) refuseDropOplog() error {
+	if c.svc.inReplicaSet() {
+		return mongoerr.New(5255000, "can't drop live oplog while replicating")
+	}
+	return mongoerr.New(5255001, "can't drop oplog on storage engines that support replSetResizeOplog command")
 }
 
 // dropWith drops a collection and those that exist only for it.
@@ -117,7 +125,10 @@ func runDropDatabase(c *Call) error {
 		return err
 	}
 	if n, ok := a.DropDatabase.AsInt64(); !ok || n != 1 {
-		return mongoerr.Newf(5255100, "have to pass 1 as 'dropDatabase' parameter")
+		return mongoerr.Newf(5255100, "Have to pass 1 as 'drop' parameter")
+	}
+	if c.DB == "local" && c.svc.inReplicaSet() {
+		return mongoerr.New(mongoerr.IllegalOperation, "Cannot drop 'local' database while replication is active")
 	}
 	if c.DB == "admin" || c.DB == "config" || c.DB == "local" {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "Dropping the '%s' database is prohibited.", c.DB)

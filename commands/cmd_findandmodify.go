@@ -38,7 +38,7 @@ func runFindAndModify(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := checkWriteNamespace(ns); err != nil {
+	if err := c.checkWriteNamespace(ns); err != nil {
 		return err
 	}
 	if err := a.check(); err != nil {

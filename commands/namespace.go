@@ -95,14 +95,22 @@ func (c *Call) writeNamespace(v value.Value) (storage.Namespace, error) {
 	if err != nil {
 		return ns, err
 	}
-	return ns, checkWriteNamespace(ns)
+	return ns, c.checkWriteNamespace(ns)
 }
 
 // checkWriteNamespace refuses writes to collections that the server alone
-// writes to.
-func checkWriteNamespace(ns storage.Namespace) error {
+// writes to, and in transactions those to most of its own.
+func (c *Call) checkWriteNamespace(ns storage.Namespace) error {
 	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplogNS {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
 	}
+	if c.generic.autocommit != nil && isSystem(ns.Coll) && !isBuckets(ns.Coll) && !isPrivileges(ns) {
+		return mongoerr.Newf(50791, "Cannot write to system collection %s within a transaction.", ns)
+	}
 	return nil
+}
+
+// isPrivileges tells the collections of users and roles.
+func isPrivileges(ns storage.Namespace) bool {
+	return ns.DB == "admin" && (ns.Coll == "system.users" || ns.Coll == "system.roles")
 }

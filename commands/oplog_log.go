@@ -32,9 +32,9 @@ const (
 type changeLog struct {
 	svc   *Service
 	off   bool
-	limit int64 // bytes, once it is read
+	limit atomic.Int64 // bytes, once it is read
 	read  atomic.Bool
-	keep  int64 // milliseconds that entries are kept at least
+	keep  atomic.Int64 // milliseconds that entries are kept at least
 	size  atomic.Int64
 	full  chan struct{} // wakes the trimmer
 
@@ -44,21 +44,23 @@ type changeLog struct {
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 func newChangeLog(s *Service) *changeLog {
-	l := &changeLog{svc: s, limit: s.options.OplogBytes, keep: s.options.OplogMinRetentionMillis, full: make(chan struct{}, 1)}
-	l.read.Store(l.limit != 0 || l.keep > 0)
-	if l.limit == 0 {
-		l.limit = defaultOplogBytes
+	l := &changeLog{svc: s, full: make(chan struct{}, 1)}
+	l.limit.Store(s.options.OplogBytes)
+	l.keep.Store(s.options.OplogMinRetentionMillis)
+	l.off = s.options.OplogBytes < 0
+	l.read.Store(s.options.OplogBytes != 0 || s.options.OplogMinRetentionMillis > 0)
+	if s.options.OplogBytes == 0 {
+		l.limit.Store(defaultOplogBytes)
 	}
-	l.off = l.limit < 0
 	return l
 }
 
 // bound is how many bytes the log may have now.
 func (l *changeLog) bound() int64 {
 	if l.read.Load() {
-		return l.limit
+		return l.limit.Load()
 	}
-	return min(l.limit, unreadOplogBytes)
+	return min(l.limit.Load(), unreadOplogBytes)
 }
 
 // newRecorder notes what a transaction does.
@@ -91,6 +93,10 @@ func (l *changeLog) open() error {
 			return err
 		}
 		l.size.Store(coll.Size())
+		if size := coll.Info().Options.Lookup("size"); l.svc.options.OplogBytes == 0 && size.TruncInt64() > defaultOplogBytes {
+			l.limit.Store(size.TruncInt64()) // as it was set before
+			l.read.Store(true)
+		}
 		if coll.Size() > unreadOplogBytes+unreadOplogBytes/16 {
 			l.read.Store(true) // by somebody who may come back
 		}
@@ -103,8 +109,7 @@ func (l *changeLog) open() error {
 		return err
 	}
 	return l.svc.engine.Update(l.svc.background, func(tx storage.Tx) error {
-		options := value.NewDoc("capped", value.Bool(true), "size", value.Int(l.limit), "autoIndexId", value.Bool(false))
-		coll, err := tx.Create(oplogNS, options, nil)
+		coll, err := tx.Create(oplogNS, oplogOptions(l.limit.Load()), nil)
 		if err != nil {
 			return err
 		}

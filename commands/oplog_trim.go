@@ -59,12 +59,13 @@ func (l *changeLog) trim(ctx context.Context) error {
 
 // trimSome removes a chunk. first is the timestamp of the oldest entry left.
 func (l *changeLog) trimSome(coll storage.Collection) (done bool, first uint64, err error) {
-	newest := l.svc.clock.NowMillis() - l.keep
+	keep := l.keep.Load()
+	newest := l.svc.clock.NowMillis() - keep
 	var old []storage.RecordID
 	size, limit := coll.Size(), l.bound()
 	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
 		first = stampOf(r.Doc.Lookup("ts"))
-		if done = size <= limit || l.keep > 0 && r.TS > newest; done {
+		if done = size <= limit || keep > 0 && r.TS > newest; done {
 			return false
 		}
 		size -= int64(len(r.Doc))

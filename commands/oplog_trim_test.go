@@ -15,7 +15,7 @@ import (
 func TestLogWakesItsTrimmer(t *testing.T) {
 	h := newHarness(t)
 	l := h.svc.oplog
-	l.limit = 64 << 10
+	l.limit.Store(64 << 10)
 	for i := range 200 {
 		h.ok(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d, "text": "%01000d"}]}`, i, i))
 	}
@@ -29,8 +29,8 @@ func TestLogWakesItsTrimmer(t *testing.T) {
 	}
 	err := h.svc.engine.View(context.Background(), func(tx storage.Tx) error {
 		coll, err := tx.Collection(oplogNS)
-		if err == nil && coll.Size() > l.limit {
-			t.Errorf("the log has %d bytes, bound %d", coll.Size(), l.limit)
+		if err == nil && coll.Size() > l.limit.Load() {
+			t.Errorf("the log has %d bytes, bound %d", coll.Size(), l.limit.Load())
 		}
 		if err == nil && coll.Count() == 0 {
 			t.Error("the log is empty")

@@ -14,6 +14,8 @@ type replSetArgs struct {
 	Initiate value.Value `arg:"replSetInitiate"`
 	StepDown value.Value `arg:"replSetStepDown"`
 	Freeze   value.Value `arg:"replSetFreeze"`
+	Maintain value.Value `arg:"replSetMaintenance"`
+	SyncFrom value.Value `arg:"replSetSyncFrom"`
 	Initial  value.Value `arg:"initialSync"`
 	Commit   looseBool   `arg:"commitmentStatus"`
 	Force    looseBool   `arg:"force"`
@@ -94,23 +96,60 @@ func runReplSetInitiate(c *Call) error {
 	return nil
 }
 
-// runReplSetStepDown answers as a primary without anyone to take over.
+// runReplSetStepDown answers as a primary without anyone to take over: it
+// does not wait for those who could catch up, because there is nobody.
 func runReplSetStepDown(c *Call) error {
 	a, err := c.replSetArgs()
 	if err != nil {
 		return err
 	}
-	if !a.StepDown.IsNumber() || a.StepDown.TruncInt64() < 0 {
-		return mongoerr.New(mongoerr.BadValue, "stepdown period must be a non-negative integer")
+	period, catchUp := a.StepDown.TruncInt64(), int64(10)
+	switch {
+	case !a.StepDown.IsNumber() || period == 0:
+		period = 60
+	case period < 0:
+		return mongoerr.New(mongoerr.BadValue, "stepdown period must be a positive integer")
 	}
-	return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %s. This server is the only member of its set.", isoTime(c.now))
+	switch {
+	case a.CatchUp.IsNumber():
+		catchUp = a.CatchUp.TruncInt64()
+	case !a.CatchUp.IsMissing():
+		return mongoerr.Newf(mongoerr.TypeMismatch, "Expected field \"secondaryCatchUpPeriodSecs\" to have numeric type, but found %s", a.CatchUp.Kind())
+	case bool(a.Force):
+		catchUp = 0
+	}
+	switch {
+	case catchUp < 0:
+		return mongoerr.New(mongoerr.BadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
+	case period < catchUp:
+		return mongoerr.New(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
+	case bool(a.Force):
+		return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %s. This server is the only member of its set, and cannot be forced to step down.", isoTime(c.now))
+	}
+	return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %sPlease use the replSetStepDown command with the argument {force: true} to force node to step down.", isoTime(c.now))
 }
 
-func runReplSetFreeze(c *Call) error {
-	if _, err := c.replSetArgs(); err != nil {
+// refusedByPrimary is a command about what only secondaries do.
+func refusedByPrimary(text string) func(*Call) error {
+	return func(c *Call) error {
+		if _, err := c.replSetArgs(); err != nil {
+			return err
+		}
+		return mongoerr.New(mongoerr.NotSecondary, text)
+	}
+}
+
+// runReplSetSyncFrom is told from whom to copy, which a primary does not.
+func runReplSetSyncFrom(c *Call) error {
+	a, err := c.replSetArgs()
+	if err != nil {
 		return err
 	}
-	return mongoerr.New(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
+	if a.SyncFrom.Str() == "" {
+		return mongoerr.New(mongoerr.FailedToParse, "Empty host component parsing HostAndPort from \"\"")
+	}
+	c.reply.String("syncFromRequested", a.SyncFrom.Str())
+	return mongoerr.New(mongoerr.NotSecondary, "primaries don't sync")
 }
 
 type oplogNoteArgs struct {

@@ -71,7 +71,10 @@ func replicaSetCommands() []command {
 		member("replSetGetConfig", "replSetGetConfig", runReplSetGetConfig, "show the configuration of the replica set"),
 		member("replSetInitiate", "replSetConfigure", runReplSetInitiate, "initiate the replica set, which it already is"),
 		member("replSetStepDown", "replSetStateChange", runReplSetStepDown, "ask the primary to step down, for whom there is nobody"),
-		member("replSetFreeze", "replSetStateChange", runReplSetFreeze, "keep a member from seeking election"),
+		member("replSetFreeze", "replSetStateChange", refusedByPrimary("Cannot freeze node when primary or running for election, state: Primary"), "keep a member from seeking election"),
+		member("replSetMaintenance", "replSetStateChange", refusedByPrimary("primaries can't modify maintenance mode"), "put a secondary aside"),
+		member("replSetSyncFrom", "replSetStateChange", runReplSetSyncFrom, "tell a secondary from whom to copy"),
+		member("replSetResizeOplog", "replSetResizeOplog", runReplSetResizeOplog, "change the bounds of the change log"),
 		member("appendOplogNote", "appendOplogNote", runAppendOplogNote, "write a note into the change log"),
 	}
 }

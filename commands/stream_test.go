@@ -174,7 +174,7 @@ func TestStreamResume(t *testing.T) {
 	if got := len(h.watch("c", `{"startAtOperationTime": `+at+`}`, "").events()); got != 20 {
 		t.Errorf("%d events from a time", got)
 	}
-	h.svc.oplog.limit = 500
+	h.svc.oplog.limit.Store(500)
 	if err := h.svc.oplog.trim(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -54,10 +54,8 @@ func (c *Call) checkAllowedInTransaction() error {
 		return notInTransaction("Cannot run '" + c.cmd.name + "' in a multi-document transaction.")
 	case endOfTransaction[c.cmd.name]:
 		return nil
-	case c.DB == "local":
-		return notInTransaction("Cannot run command against the 'local' database in a transaction.")
-	case c.DB == "config" && c.cmd.flags&writes != 0 && c.cmd.name != "aggregate":
-		return notInTransaction("Cannot run command against the 'config' database in a transaction.")
+	case c.DB == "local" || c.DB == "config":
+		return notInTransaction("Cannot run command against the '" + c.DB + "' database in a transaction.")
 	}
 	if _, v := c.Body.First(); v.Str() == "system.profile" {
 		return notInTransaction("Cannot run command against the '" + c.DB + ".system.profile' namespace in a transaction.")
