@@ -1,13 +1,11 @@
 package query_tests
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commandtest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -45,29 +43,10 @@ func eachStatement(t *testing.T, folder string, f func(*server, *statement)) {
 	})
 }
 
-// eachScript reads the scripts of a folder of testdata in a subtest per file,
-// with a server of its own. begin returns what is called with each line that
-// is neither empty nor a comment, and with its file and number.
+// eachScript plays the scripts of a folder of testdata, each on a server of
+// its own.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
-	files, err := filepath.Glob("testdata/" + folder + "/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			play := begin(newServer(t))
-			for i, line := range strings.Split(string(text), "\n") {
-				if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-					play(fmt.Sprintf("%s:%d", file, i+1), line)
-				}
-			}
-		})
-	}
+	commandtest.Scripts(t, folder, func(t *testing.T) func(where, line string) { return begin(newServer(t)) })
 }
 
 func readStatement(t testing.TB, where, line string) *statement {

@@ -130,37 +130,18 @@ func (l *loop) eval(env *Env) (value.Value, error) {
 	}
 	saved := env.Get(l.slot)
 	defer env.Set(l.slot, saved)
-	if l.op.name == "$map" {
-		return l.mapped(env, in)
-	}
 	limit, err := l.limitOf(env)
 	if err != nil {
 		return value.Value{}, err
 	}
-	return l.filtered(env, in, limit)
+	return l.collect(env, in, limit)
 }
 
-func (l *loop) mapped(env *Env, in value.Value) (value.Value, error) {
+// collect evaluates the body on each element: the array is made of what comes
+// of it, or of the elements for which it is true.
+func (l *loop) collect(env *Env, in value.Value, limit int) (value.Value, error) {
 	var out value.ArrayBuilder
-	for it := in.Doc().Iter(); it.Next(); {
-		if err := env.tick(); err != nil {
-			return value.Value{}, err
-		}
-		env.Set(l.slot, it.Value())
-		v, err := l.body.eval(env)
-		if err != nil {
-			return value.Value{}, err
-		}
-		out.Append(v) // missing becomes null
-		if err := checkSize(out.Size()); err != nil {
-			return value.Value{}, err
-		}
-	}
-	return out.Value(), nil
-}
-
-func (l *loop) filtered(env *Env, in value.Value, limit int) (value.Value, error) {
-	var out value.ArrayBuilder
+	mapping := l.op.name == "$map"
 	for it := in.Doc().Iter(); it.Next() && out.Len() < limit; {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
@@ -168,11 +149,16 @@ func (l *loop) filtered(env *Env, in value.Value, limit int) (value.Value, error
 		elem := it.Value()
 		env.Set(l.slot, elem)
 		v, err := l.body.eval(env)
-		if err != nil {
+		switch {
+		case err != nil:
 			return value.Value{}, err
-		}
-		if v.Truthy() {
+		case mapping:
+			out.Append(v) // missing becomes null
+		case v.Truthy():
 			out.Append(elem)
+		}
+		if err := checkSize(out.Size()); err != nil {
+			return value.Value{}, err
 		}
 	}
 	return out.Value(), nil
