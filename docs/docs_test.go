@@ -37,7 +37,7 @@ func TestPages(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "duskdb"), "../cmd/duskdb").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, page := range pages {
+	for _, page := range append(pages, "../README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 		}
 		for _, language := range []string{"sh", "js"} {
 			if blocks[language] != "" {
-				t.Run(page+"/"+language, func(t *testing.T) { try(t, language, blocks[language], bin) })
+				t.Run(filepath.Base(page)+"/"+language, func(t *testing.T) { try(t, language, blocks[language], bin) })
 			}
 		}
 	}
