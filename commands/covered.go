@@ -136,17 +136,23 @@ func (r *records) entry(coll storage.Collection, key []byte, id storage.RecordID
 			return err
 		}
 	}
-	if fetch := !known || !r.covered; fetch {
+	fetch := !known || !r.covered || r.mayHaveExpired(r.x.running().now)
+	if fetch {
 		found := false
 		if rec, found = coll.Get(id); !found {
 			return nil
+		}
+	}
+	if !known && r.covered && r.filter != nil { // nobody judges it later
+		if hit, err := r.filter.matcher.Match(r.x.env, rec.Doc); err != nil || !hit {
+			return err
 		}
 	}
 	r.buf = append(r.buf, rec)
 	r.keys.add(key)
 	r.scans[r.at.scan].counts.passed++
 	if r.covered {
-		r.fetched = append(r.fetched, !known)
+		r.fetched = append(r.fetched, fetch)
 	}
 	return nil
 }

@@ -188,8 +188,15 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 		for r.next < len(r.buf) {
 			rec := &r.buf[r.next]
 			r.next++
-			if r.visible != nil && now >= r.due && !r.visible(rec, now) {
-				continue
+			if r.mayHaveExpired(now) {
+				if r.covered && !r.fetched[r.next-1] { // it was read before something expired
+					r.unread()
+					r.rewind()
+					break
+				}
+				if !r.visible(rec, now) {
+					continue
+				}
 			}
 			if !r.covered || r.fetched[r.next-1] {
 				r.x.stats.docsExamined++
@@ -209,6 +216,10 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 		}
 	}
 }
+
+// mayHaveExpired reports whether records of the chunk must be asked whether
+// they are still visible: at least one in the collection is not.
+func (r *records) mayHaveExpired(now int64) bool { return r.visible != nil && now >= r.due }
 
 // shown is a record as users see it.
 func (r *records) shown(rec storage.Record) storage.Record {

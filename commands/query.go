@@ -39,7 +39,9 @@ type readQuery struct {
 func (q *readQuery) needs(info *storage.Info) []string {
 	m := metaOf(info)
 	switch {
-	case q.fields == nil, q.near != nil, m.visible != nil, m.isQueue, m.kind != ordinary:
+	case q.fields == nil, q.near != nil, m.isQueue, m.kind != ordinary:
+		return nil
+	case m.visible != nil && q.distinct != "": // of a value, the first entry may have expired
 		return nil
 	case m.docTTL != nil && m.docTTL.ExposeTS:
 		return nil
