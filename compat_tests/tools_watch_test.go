@@ -197,6 +197,19 @@ func browse(t *testing.T, c *mongo.Client) {
 		t.Errorf("%+v, %v", stats, err)
 	}
 	aggregates(t, app.Collection("plain"), d("$collStats", d("storageStats", bson.D{})), "storageStats", "count")
+	var sizes []struct{ Count, Nindexes, AvgObjSize float64 }
+	cursor, err := app.Collection("plain").Aggregate(t.Context(), bson.A{
+		d("$collStats", d("storageStats", bson.D{})),
+		d("$group", d("_id", nil, "count", d("$sum", "$storageStats.count"), "nindexes", d("$max", "$storageStats.nindexes"), "unscaled",
+			d("$sum", d("$multiply", bson.A{d("$toDouble", "$storageStats.avgObjSize"), d("$toDouble", "$storageStats.count")})))),
+		d("$addFields", d("avgObjSize", d("$cond", d("if", d("$ne", bson.A{"$count", 0}), "then", d("$divide", bson.A{"$unscaled", d("$toDouble", "$count")}), "else", 0)))),
+	})
+	if err == nil {
+		err = cursor.All(t.Context(), &sizes)
+	}
+	if err != nil || len(sizes) != 1 || sizes[0].Count != 2500 || sizes[0].Nindexes != 5 || sizes[0].AvgObjSize < 30 {
+		t.Errorf("sizes %+v, %v", sizes, err)
+	}
 	aggregates(t, app.Collection("plain"), d("$indexStats", bson.D{}), "accesses", "ops")
 	aggregates(t, app.Collection("plain"), d("$sample", d("size", 5)), "n")
 	aggregates(t, app.Collection("series"), d("$collStats", d("storageStats", bson.D{})), "storageStats", "timeseries", "bucketCount")

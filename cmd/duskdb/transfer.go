@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,19 +19,54 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// remote are the flags that say which server a command works with.
+// remote are the flags that say which server a command works with: a
+// connection string, or its parts as MongoDB's tools take them. The parts have no
+// variables: DUSKDB_PORT is the server's.
 type remote struct {
-	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"Connection string: mongodb://user:password@host:port/database?options."`
-	Timeout time.Duration `default:"10s" help:"How long connecting may take."`
+	URI      string        `name:"uri" help:"Connection string: mongodb://user:password@host:port/database?options; default: mongodb://127.0.0.1:27017."`
+	Host     string        `env:"-" help:"Server, host or host:port, instead of --uri."`
+	Port     int           `env:"-" help:"Port of --host."`
+	User     string        `name:"username" short:"u" env:"-" help:"User to log in as."`
+	Password string        `name:"password" short:"p" env:"-" help:"Password of the user."`
+	AuthDB   string        `name:"authenticationDatabase" env:"-" help:"Database of the user; default: that of --db, or admin."`
+	Timeout  time.Duration `default:"10s" help:"How long connecting may take."`
 }
 
 // dial connects, and finds the name of the database.
 func (r *remote) dial(db string) (*transfer.Conn, string, error) {
-	c, err := transfer.Dial(r.URI, r.Timeout)
+	uri, err := r.address(db)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := transfer.Dial(uri, r.Timeout)
 	if err != nil {
 		return nil, "", err
 	}
 	return c, cmp.Or(db, c.Database, "test"), nil
+}
+
+// address is the connection string.
+func (r *remote) address(db string) (string, error) {
+	if r.URI != "" {
+		if r.Host != "" || r.Port != 0 || r.User != "" || r.Password != "" || r.AuthDB != "" {
+			return "", errors.New("--uri says what --host, --port, --username, --password and --authenticationDatabase would")
+		}
+		return r.URI, nil
+	}
+	host, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host, port = r.Host, strconv.Itoa(cmp.Or(r.Port, 27017))
+	} else if r.Port != 0 && port != strconv.Itoa(r.Port) {
+		return "", fmt.Errorf("--host says port %s and --port %d", port, r.Port)
+	}
+	u := url.URL{Scheme: "mongodb", Host: net.JoinHostPort(strings.Trim(cmp.Or(host, "127.0.0.1"), "[]"), port), Path: "/"}
+	if r.User != "" {
+		u.User = url.UserPassword(r.User, r.Password)
+		u.RawQuery = url.Values{"authSource": {cmp.Or(r.AuthDB, db, "admin")}}.Encode()
+	} else if r.Password != "" || r.AuthDB != "" {
+		return "", errors.New("--password and --authenticationDatabase need --username")
+	}
+	return u.String(), nil
 }
 
 // open opens a file and says how large it is; "" is standard input.

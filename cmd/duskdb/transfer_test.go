@@ -10,6 +10,7 @@ import (
 )
 
 func TestImportAndExport(t *testing.T) {
+	t.Setenv("DUSKDB_PORT", "1") // concerns serve alone
 	srv, err := server.New(server.Config{
 		Auth: true, RootUser: "root", RootPassword: "se@cret",
 		Parameters: map[string]string{"scramSHA256IterationCount": "5000", "scramIterationCount": "5000"},
@@ -49,6 +50,7 @@ func TestImportAndExport(t *testing.T) {
 			{[]string{"export", "--uri", uri, "-c", "c", "--query", "{}", "--queryFile", in("filter")}, 1},
 			{[]string{"export", "--uri", uri, "-c", "c", "--queryFile", in("filter"), "--type", "csv", "--fieldFile", in("names"), "-o", in("one")}, 0},
 			{[]string{"export", "--uri", uri, "-c", "c", "--type", "csv", "-f", "a", "--pretty"}, 1},
+			{[]string{"export", "--host", srv.Addr(), "-u", "root", "-p", "se@cret", "--authenticationDatabase", "admin", "-d", "shop", "-c", "c", "-o", in("none2")}, 0},
 			{[]string{"import", "--uri", "mongodb://root:wrong@" + srv.Addr(), in("up.json")}, 1},
 			{[]string{"import", "--uri", uri + "&nonsense=1", in("up.json")}, 1},
 			{[]string{"export", "--uri", uri, "-c", "c", "--type", "csv"}, 1},
@@ -67,6 +69,34 @@ func TestImportAndExport(t *testing.T) {
 			if got, err := os.ReadFile(in(name)); err != nil || string(got) != want {
 				t.Errorf("%s is %q, %v", name, got, err)
 			}
+		}
+	}
+}
+
+func TestRemoteAddress(t *testing.T) {
+	tests := []struct {
+		r    remote
+		db   string
+		want string // "": an error
+	}{
+		{remote{}, "", "mongodb://127.0.0.1:27017/"},
+		{remote{URI: "mongodb://h/x"}, "y", "mongodb://h/x"},
+		{remote{Host: "h"}, "", "mongodb://h:27017/"},
+		{remote{Host: "h:1"}, "", "mongodb://h:1/"},
+		{remote{Host: "h", Port: 2}, "", "mongodb://h:2/"},
+		{remote{Host: "::1", Port: 2}, "", "mongodb://[::1]:2/"},
+		{remote{Host: "[::1]:3"}, "", "mongodb://[::1]:3/"},
+		{remote{Port: 2}, "", "mongodb://127.0.0.1:2/"},
+		{remote{User: "u@", Password: "p:"}, "", "mongodb://u%40:p%3A@127.0.0.1:27017/?authSource=admin"},
+		{remote{User: "u", Password: "p"}, "shop", "mongodb://u:p@127.0.0.1:27017/?authSource=shop"},
+		{remote{User: "u", Password: "p", AuthDB: "admin"}, "shop", "mongodb://u:p@127.0.0.1:27017/?authSource=admin"},
+		{remote{Host: "h:1", Port: 2}, "", ""},
+		{remote{URI: "mongodb://h", Port: 2}, "", ""},
+		{remote{Password: "p"}, "", ""},
+	}
+	for _, tt := range tests {
+		if got, err := tt.r.address(tt.db); got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%+v: %q, %v; want %q", tt.r, got, err, tt.want)
 		}
 	}
 }
