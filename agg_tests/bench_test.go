@@ -119,3 +119,29 @@ func BenchmarkLookupByRange10k(b *testing.B) {
 		s.ok(`{createIndexes: "orders", indexes: [{key: {customer: 1}, name: "c"}]}`)
 	}, "orders", `[{$lookup: {from: "orders", let: {c: "$customer"}, pipeline: [{$match: {$expr: {$and: [{$gte: ["$customer", "$$c"]}, {$lt: ["$customer", {$add: ["$$c", 2]}]}]}}}, {$project: {amount: 1}}], as: "r"}}, {$match: {r: -1}}]`)
 }
+
+// places fills a collection with points all over the world.
+func places(s *server) {
+	random := rand.New(rand.NewPCG(3, 4))
+	docs := make([]value.Doc, 50_000)
+	for i := range docs {
+		at := value.NewArray(value.Double(random.Float64()*360-180), value.Double(random.Float64()*170-85))
+		docs[i] = value.NewDoc("_id", value.Int32(int32(i)), "p", at, "loc", value.Document(value.NewDoc("type", value.String("Point"), "coordinates", at)))
+	}
+	s.insertDocs("c", docs)
+	s.ok(`{createIndexes: "c", indexes: [{key: {loc: "2dsphere"}, name: "sphere"}]}`)
+	s.ok(`{createIndexes: "c", indexes: [{key: {p: "2d"}, name: "plane"}]}`)
+}
+
+func BenchmarkGeoNearLimit10(b *testing.B) {
+	benchmarkPipeline(b, places, "c", `[{$geoNear: {near: {type: "Point", coordinates: [10, 20]}, key: "loc", distanceField: "d"}}, {$limit: 10}]`)
+}
+
+func BenchmarkGeoNearPlaneLimit10(b *testing.B) {
+	benchmarkPipeline(b, places, "c", `[{$geoNear: {near: [10, 20], key: "p", distanceField: "d"}}, {$limit: 10}]`)
+}
+
+// BenchmarkGeoNearAll measures every distance.
+func BenchmarkGeoNearAll(b *testing.B) {
+	benchmarkPipeline(b, places, "c", `[{$geoNear: {near: {type: "Point", coordinates: [10, 20]}, key: "loc", distanceField: "d"}}, {$group: {_id: null, d: {$min: "$d"}}}]`)
+}

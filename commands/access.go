@@ -52,7 +52,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		c.counts.access = a
 	}
 	a.complete(info, q)
-	if !x.explained {
+	if !x.explained && !q.counted {
 		a.noteUse(c, info, a.plan)
 	}
 	return a, nil
@@ -249,7 +249,11 @@ func (a *access) open(x *execution, info *storage.Info, q *readQuery) (recordSou
 	if !q.sort.IsEmpty() || q.nearAll {
 		limit = 0
 	}
-	return x.sortByDistance(src, q.near, limit)
+	if rings, ok := x.openRings(info, q, q.near, limit); ok {
+		src.Close()
+		return rings, nil
+	}
+	return x.sortByDistance(src, q.near, -1, limit)
 }
 
 // documents opens the documents that match the query.

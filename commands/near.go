@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/duskdb/duskdb/index"
@@ -27,10 +28,10 @@ type distant struct {
 	meta     expr.Meta
 }
 
-// sortByDistance reads all records that match and orders them by the
-// distance that the query's $near asks for. With a limit it keeps no more
-// than that.
-func (x *execution) sortByDistance(src recordSource, near *match.Near, limit int64) (*byDistance, error) {
+// sortByDistance reads all records that match and orders those beyond a
+// distance by the distance that the query's $near asks for. With a limit it
+// keeps no more than that.
+func (x *execution) sortByDistance(src recordSource, near *match.Near, beyond float64, limit int64) (*byDistance, error) {
 	defer src.Close()
 	b := &byDistance{x: x}
 	for {
@@ -41,7 +42,7 @@ func (x *execution) sortByDistance(src recordSource, near *match.Near, limit int
 		if !ok {
 			break
 		}
-		if v, d, ok := near.Nearest(r.Doc); ok {
+		if v, d, ok := near.Nearest(r.Doc); ok && d > beyond {
 			b.found = append(b.found, distant{r, d, v, x.env.Meta})
 		}
 		// Twice as many as are wanted are sorted now and then, and the
@@ -117,12 +118,20 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 	}
 	near.Min, near.Max = n.MinDistance, n.MaxDistance
 	limit := q.limit
+	if limit > 0 || !math.IsInf(near.Max, 1) {
+		// The index knows where to look.
+		q.near, q.matcher = near, q.matcher.WithNear(near)
+		q.filter = value.NewDoc("$and", value.NewArray(value.Document(q.matcher.Filter()), value.Document(value.NewDoc(key, value.Document(cond)))))
+	}
 	q.limit = 0 // the nearest are known when all have been read
 	plan, err := c.access(x, info, q)
 	if err != nil {
 		return agg.Source{}, err
 	}
-	sorted, err := x.sortByDistance(plan.matching(x, info, q), near, limit)
+	if rings, ok := x.openRings(info, q, near, limit); ok {
+		return agg.Source{Iterator: q.documents(x, rings), Sorted: true}, nil
+	}
+	sorted, err := x.sortByDistance(plan.matching(x, info, q), near, -1, limit)
 	if err != nil {
 		return agg.Source{}, err
 	}

@@ -23,6 +23,7 @@ type readQuery struct {
 	min, max   value.Doc
 	limit      int64          // at most so many are needed; 0: no limit
 	nearAll    bool           // of a $near all are wanted, whatever the limit
+	counted    bool           // a part of a query whose use of an index is known
 	fields     []string       // that the result is made of; nil: whole documents
 	distinct   string         // the path whose distinct values will do, "": all documents
 	grouped    bool           // they are to be grouped: arrays are values

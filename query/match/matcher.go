@@ -182,3 +182,14 @@ func equalities(n Node, yield func(string, value.Value) bool) bool {
 	}
 	return true
 }
+
+// WithNear is the matcher with n in the place of its $near or, if it has none,
+// beside all else.
+func (m *Matcher) WithNear(n *Near) *Matcher {
+	and, ok := m.root.(*And)
+	if !ok {
+		and = &And{Nodes: []Node{m.root}}
+	}
+	nodes := slices.DeleteFunc(slices.Clone(and.Nodes), func(c Node) bool { _, is := c.(*Near); return is })
+	return &Matcher{&And{Nodes: append(nodes, n)}, m.filter}
+}
