@@ -1,3 +1,10 @@
+package match
+
+import (
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
 
 // A $near takes the place of another, or stands beside what there is.
 func TestWithNear(t *testing.T) {
