@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 // What mongod answers to arguments that are wrong, from its manual, its IDL
@@ -257,10 +259,17 @@ func TestRetriedBulkWrite(t *testing.T) {
 	command := `{bulkWrite: 1, ops: [{insert: 0, document: {_id: 1, n: 1}}, {update: 0, filter: {_id: 1}, updateMods: {$inc: {n: 1}}},
 		{insert: 0, document: {_id: 2}}, {delete: 0, filter: {_id: 2}}], nsInfo: [{ns: "test.c"}],
 		lsid: {id: {$binary: {base64: "AAAAAAAAAAAAAAAAAAAAAA==", subType: "04"}}}, txnNumber: {$numberLong: "1"}}`
-	for range 2 {
+	const results = `[{"ok": 1.0, "idx": 0, "n": 1}, {"ok": 1.0, "idx": 1, "n": 1, "nModified": 1}, {"ok": 1.0, "idx": 2, "n": 1}, {"ok": 1.0, "idx": 3, "n": 1}]`
+	for i := range 2 {
 		reply := h.admin(command)
 		if reply.Lookup("nInserted").Int32() != 2 || reply.Lookup("nModified").Int32() != 1 || reply.Lookup("nDeleted").Int32() != 1 {
 			t.Errorf("answered %s", reply)
+		}
+		if got, want := reply.Lookup("cursor").Doc().Lookup("firstBatch"), value.MustJSON(`{"r": `+results+`}`).Lookup("r"); !value.Equal(got, want) {
+			t.Errorf("results %s, want %s", got, want)
+		}
+		if got := reply.Lookup("retriedStmtIds"); got.IsMissing() != (i == 0) || i == 1 && got.String() != "[ 0, 1, 2, 3 ]" {
+			t.Errorf("attempt %d: retriedStmtIds %s", i, got)
 		}
 	}
 	h.holds("c", `{_id: 1, n: 2}`)

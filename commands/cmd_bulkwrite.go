@@ -74,26 +74,18 @@ func (a *bulkDeleteArgs) statement() *deleteStatementArgs {
 	return &deleteStatementArgs{Q: a.Filter, Limit: limit, Collation: a.Collation, Hint: a.Hint}
 }
 
-type nsInfoArgs struct {
-	NS         string      `arg:"ns,required"`
-	UUID       value.Value `arg:"collectionUUID"`
-	EncInfo    value.Value `arg:"encryptionInformation"`
-	TimeSeries looseBool   `arg:"isTimeseriesNamespace"`
-}
-
 var (
 	bulkWriteSpec  = newArgs[bulkWriteArgs]("bulkWrite")
 	bulkInsertSpec = newArgs[bulkInsertArgs]("bulkWrite.ops")
 	bulkUpdateSpec = newArgs[bulkUpdateArgs]("bulkWrite.ops")
 	bulkDeleteSpec = newArgs[bulkDeleteArgs]("bulkWrite.ops")
-	nsInfoSpec     = newArgs[nsInfoArgs]("bulkWrite.nsInfo")
 )
 
 // bulkWrite is one run of the command: its operations, and what became of
 // them so far.
 type bulkWrite struct {
 	c          *Call
-	namespaces []storage.Namespace
+	namespaces []bulkNamespace
 	ops        []bulkOp
 	let        value.Doc
 	ordered    bool
@@ -149,6 +141,7 @@ func runBulkWrite(c *Call) error {
 	}
 	c.reply.Int32("nErrors", int32(w.errors)).Int32("nInserted", int32(w.inserted)).Int32("nMatched", int32(w.matched)).
 		Int32("nModified", int32(w.modified)).Int32("nUpserted", int32(w.upserted)).Int32("nDeleted", int32(w.deleted))
+	c.appendRetried()
 	return c.wait()
 }
 
@@ -182,38 +175,6 @@ func (w *bulkWrite) readOps(inBody array) error {
 			return err
 		}
 		w.ops = append(w.ops, op)
-	}
-	return nil
-}
-
-func (w *bulkWrite) readNamespaces(inBody array) error {
-	docs, err := w.c.list("nsInfo", inBody)
-	if err != nil {
-		return err
-	}
-	for _, d := range docs.all() {
-		var a nsInfoArgs
-		if err := nsInfoSpec.decodeNested("bulkWrite.nsInfo", d, &a); err != nil {
-			return err
-		}
-		ns, err := parseNamespace(a.NS)
-		if err != nil {
-			return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", a.NS)
-		}
-		if a.TimeSeries {
-			return mongoerr.New(7934201, "'isTimeseriesNamespace' parameter can only be set when the request is sent on 'system.buckets' namespace to each shard")
-		}
-		w.namespaces = append(w.namespaces, ns)
-	}
-	return nil
-}
-
-// checkOps makes sure that each operation names one of the namespaces.
-func (w *bulkWrite) checkOps() error {
-	for _, op := range w.ops {
-		if op.ns >= len(w.namespaces) {
-			return mongoerr.Newf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", op.doc)
-		}
 	}
 	return nil
 }
@@ -268,7 +229,7 @@ func (w *bulkWrite) insert(i int) (next int, err error) {
 		chunk, bytes = append(chunk, numbered{next, d}), bytes+len(d)
 	}
 	w.c.svc.metrics.opcounters.insert.Add(int64(next - i))
-	if err := w.insertChunk(batch, chunk, failed); err != nil {
+	if err := w.insertChunk(batch, ns, chunk, failed); err != nil {
 		return next, err
 	}
 	for k := i; k < next && !w.stopped; k++ {
@@ -286,8 +247,8 @@ func (w *bulkWrite) insert(i int) (next int, err error) {
 
 // insertChunk inserts the documents and notes which of them failed; an error
 // of the collection is one of each of them.
-func (w *bulkWrite) insertChunk(batch *batchWrite, chunk []numbered, failed map[int]error) error {
-	err := w.c.checkWriteNamespace(batch.ns)
+func (w *bulkWrite) insertChunk(batch *batchWrite, ns int, chunk []numbered, failed map[int]error) error {
+	err := w.writable(ns)
 	if err == nil {
 		batch.chunk = append(batch.chunk, chunk...)
 		err = batch.insertChunk()
@@ -317,7 +278,7 @@ func (w *bulkWrite) update(i int) error {
 	}
 	batch := w.batch(a.Update)
 	defer batch.release()
-	if err := w.c.checkWriteNamespace(batch.ns); err != nil {
+	if err := w.writable(w.ops[i].ns); err != nil {
 		return w.fail(i, err)
 	}
 	out, err := w.c.updateStatement(batch, i, a.statement(), w.let)
@@ -351,7 +312,7 @@ func (w *bulkWrite) delete(i int) error {
 	}
 	batch := w.batch(a.Delete)
 	defer batch.release()
-	if err := w.c.checkWriteNamespace(batch.ns); err != nil {
+	if err := w.writable(w.ops[i].ns); err != nil {
 		return w.fail(i, err)
 	}
 	out, err := w.c.deleteStatement(batch, i, a.statement(), w.let)
@@ -365,7 +326,7 @@ func (w *bulkWrite) delete(i int) error {
 
 // batch is what the command update or delete would be for one namespace.
 func (w *bulkWrite) batch(ns int64) *batchWrite {
-	return newBatch(w.c, w.namespaces[ns], w.ordered, w.bypass)
+	return newBatch(w.c, w.namespaces[ns].Namespace, w.ordered, w.bypass)
 }
 
 // fatal tells errors that end the command from those of one operation.

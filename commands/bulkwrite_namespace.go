@@ -1,0 +1,91 @@
+package commands
+
+import (
+	"bytes"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The namespaces of a bulkWrite, to which its operations refer by number.
+
+type nsInfoArgs struct {
+	NS         string      `arg:"ns,required"`
+	UUID       value.Value `arg:"collectionUUID"`
+	EncInfo    value.Value `arg:"encryptionInformation"`
+	TimeSeries looseBool   `arg:"isTimeseriesNamespace"`
+}
+
+var nsInfoSpec = newArgs[nsInfoArgs]("bulkWrite.nsInfo")
+
+// bulkNamespace is one of them.
+type bulkNamespace struct {
+	storage.Namespace
+	uuid value.Value // the collection that it is expected to be; Missing: any
+}
+
+func (w *bulkWrite) readNamespaces(inBody array) error {
+	docs, err := w.c.list("nsInfo", inBody)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs.all() {
+		var a nsInfoArgs
+		if err := nsInfoSpec.decodeNested("bulkWrite.nsInfo", d, &a); err != nil {
+			return err
+		}
+		ns, err := parseNamespace(a.NS)
+		if err != nil {
+			return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", a.NS)
+		}
+		if a.TimeSeries {
+			return mongoerr.New(7934201, "'isTimeseriesNamespace' parameter can only be set when the request is sent on 'system.buckets' namespace to each shard")
+		}
+		if subtype, id := a.UUID.Binary(); !a.UUID.IsMissing() && (subtype != 4 || len(id) != 16) {
+			return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field 'bulkWrite.nsInfo.collectionUUID' is the wrong type '%s', expected type 'UUID'", a.UUID.Kind())
+		}
+		w.namespaces = append(w.namespaces, bulkNamespace{ns, a.UUID})
+	}
+	return nil
+}
+
+// checkOps makes sure that each operation names one of the namespaces.
+func (w *bulkWrite) checkOps() error {
+	for _, op := range w.ops {
+		if op.ns >= len(w.namespaces) {
+			return mongoerr.Newf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", op.doc)
+		}
+	}
+	return nil
+}
+
+// writable tells whether operations may write to a namespace.
+func (w *bulkWrite) writable(i int) error {
+	ns := &w.namespaces[i]
+	if err := w.c.checkWriteNamespace(ns.Namespace); err != nil || ns.uuid.IsMissing() {
+		return err
+	}
+	_, want := ns.uuid.Binary()
+	info, err := w.c.lookup(ns.Namespace)
+	if err != nil || info != nil && bytes.Equal(info.UUID[:], want) {
+		return err
+	}
+	actual := value.Null()
+	err = w.c.view(func(tx storage.Tx) error {
+		for _, other := range tx.Collections(ns.DB) {
+			if bytes.Equal(other.UUID[:], want) {
+				actual = value.String(other.Namespace.Coll)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return mongoerr.New(mongoerr.CollectionUUIDMismatch, "Collection UUID does not match that specified").
+		WithExtra("db", value.String(ns.DB)).
+		WithExtra("collectionUUID", ns.uuid).
+		WithExtra("expectedCollection", value.String(ns.Coll)).
+		WithExtra("actualCollection", actual)
+}
