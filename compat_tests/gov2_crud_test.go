@@ -18,7 +18,7 @@ func TestGoV2(t *testing.T) {
 	c := connect(t, start(t).URI)
 	for name, test := range map[string]func(*testing.T, *mongo.Database){
 		"crud": v2CRUD, "errors": v2Errors, "indexes": v2Indexes, "cursors": v2Cursors, "sessions": v2Sessions,
-		"bulkWrite": v2BulkWrite, "clientBulkWrite": v2ClientBulkWrite, "collation": v2Collation,
+		"bulkWrite": v2BulkWrite, "clientBulkWrite": v2ClientBulkWrite, "clientBulkWriteErrors": v2ClientBulkWriteErrors, "collation": v2Collation,
 		"gridfs": v2GridFS, "inventory": v2Inventory,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c.Database("v2_"+name)) })
@@ -177,6 +177,48 @@ func v2ClientBulkWrite(t *testing.T, db *mongo.Database) {
 	}, options.ClientBulkWrite().SetVerboseResults(true))
 	if err != nil || r.InsertedCount != 2 || r.ModifiedCount != 1 || r.DeletedCount != 1 || len(r.UpdateResults) != 1 {
 		t.Error(r, err)
+	}
+}
+
+// v2ClientBulkWriteErrors has some operations of a bulk fail, with and without
+// the results of the others and an order to keep.
+func v2ClientBulkWriteErrors(t *testing.T, db *mongo.Database) {
+	ctx := t.Context()
+	valid := bson.D{{Key: "a", Value: bson.D{{Key: "$exists", Value: true}}}}
+	if err := db.CreateCollection(ctx, "strict", options.CreateCollection().SetValidator(valid)); err != nil {
+		t.Fatal(err)
+	}
+	write := func(coll string, m mongo.ClientWriteModel) mongo.ClientBulkWrite {
+		return mongo.ClientBulkWrite{Database: db.Name(), Collection: coll, Model: m}
+	}
+	id := func(n int) bson.D { return bson.D{{Key: "_id", Value: n}} }
+	run := func(first int, ordered, verbose bool) mongo.ClientBulkWriteException {
+		_, err := db.Client().BulkWrite(ctx, []mongo.ClientBulkWrite{
+			write("c", mongo.NewClientInsertOneModel().SetDocument(id(first))),
+			write("c", mongo.NewClientInsertOneModel().SetDocument(id(first))),
+			write("c", mongo.NewClientUpdateManyModel().SetFilter(id(first+1)).SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}}).SetUpsert(true)),
+			write("strict", mongo.NewClientInsertOneModel().SetDocument(id(1))),
+			write("c", mongo.NewClientDeleteOneModel().SetFilter(id(99))),
+		}, options.ClientBulkWrite().SetVerboseResults(verbose).SetOrdered(ordered))
+		var e mongo.ClientBulkWriteException
+		if !errors.As(err, &e) || e.WriteError != nil || e.WriteErrors[1].Code != 11000 || e.PartialResult == nil {
+			t.Fatalf("%+v", err)
+		}
+		return e
+	}
+	e := run(1, false, true)
+	if len(e.WriteErrors) != 2 || e.WriteErrors[3].Code != 121 || e.WriteErrors[3].Details.Lookup("details").Type == 0 {
+		t.Errorf("errors %+v", e.WriteErrors)
+	}
+	r := e.PartialResult
+	if r.InsertedCount != 1 || r.UpsertedCount != 1 || r.UpdateResults[2].UpsertedID != int32(2) || r.DeleteResults[4].DeletedCount != 0 || len(r.InsertResults) != 1 {
+		t.Errorf("partial result %+v", r)
+	}
+	if e = run(11, false, false); len(e.WriteErrors) != 2 || e.PartialResult.UpsertedCount != 1 || e.PartialResult.HasVerboseResults {
+		t.Errorf("without results: %+v", e)
+	}
+	if e = run(21, true, true); len(e.WriteErrors) != 1 || e.PartialResult.InsertedCount != 1 || e.PartialResult.UpsertedCount != 0 {
+		t.Errorf("in order: %+v", e)
 	}
 }
 
