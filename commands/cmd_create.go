@@ -169,7 +169,7 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 	if a.IndexDefaults != nil {
 		b.Document("indexOptionDefaults", a.IndexDefaults)
 	}
-	col, err := collation.Parse(a.Collation)
+	col, err := a.collation()
 	if err != nil {
 		return nil, err
 	}
@@ -300,11 +300,19 @@ func (c *Call) planIDIndex(a *createArgs) (storage.IndexSpec, error) {
 	if a.AutoIndexID != nil && !*a.AutoIndexID && c.DB != "local" {
 		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
 	}
-	col, err := collation.Parse(a.Collation)
+	col, err := a.collation()
 	if err != nil || col == nil {
 		return index.IDSpec(nil).Stored(), err
 	}
 	return index.IDSpec(col.Doc()).Stored(), nil
+}
+
+// collation is the default collation, nil for the simple one.
+func (a *createArgs) collation() (*collation.Collation, error) {
+	if a.Collation != nil && a.Collation.IsEmpty() {
+		return nil, mongoerr.New(40414, "BSON field 'create.collation.locale' is missing but a required field")
+	}
+	return collation.Parse(a.Collation)
 }
 
 // planView checks a view. Its pipeline must compile; what it reads need not
@@ -326,7 +334,7 @@ func (c *Call) planView(ns storage.Namespace, a *createArgs) (*creation, error) 
 	if strings.HasPrefix(ns.Coll, "system.") {
 		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "View name cannot start with 'system.': %s", ns)
 	}
-	col, err := collation.Parse(a.Collation)
+	col, err := a.collation()
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,10 @@ type Collation struct {
 	caseLevel, backwards           bool
 	numericOrdering, normalization bool
 
-	script *script    // the one that comes first, nil: as in the root order
-	pool   *sync.Pool // of *worker: collators must not be shared
+	script  *script           // the ones that come first, nil: as in the root order
+	letters string            // Cyrillic letters with a mark that are letters of their own
+	respell *strings.Replacer // nil: the tables know all letters
+	pool    *sync.Pool        // of *worker: collators must not be shared
 }
 
 // worker is what one comparison needs.
@@ -44,7 +46,8 @@ func (c *Collation) open(spec value.Doc) error {
 			"Failed to create collator: U_UNSUPPORTED_ERROR. Collation spec: %v", spec)
 	}
 	base, _, _ := strings.Cut(c.locale, "@")
-	c.script = scriptOf(base, tag)
+	c.script, c.letters = scriptOf(base, tag), cyrillicLetters(base)
+	c.respell = respelled[base]
 	var options []collate.Option
 	if c.numericOrdering {
 		options = append(options, collate.Numeric)
@@ -125,6 +128,12 @@ func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
 	if c.alternate == "shifted" {
 		w.plain = c.withoutVariables(w.plain[:0], s)
 		text = value.StringFromBytes(w.plain).Str()
+	}
+	if c.respell != nil {
+		text = c.respell.Replace(text)
+	}
+	if hasCyrillic(text) {
+		text = c.apart(text)
 	}
 	w.buf.Reset()
 	l := splitLevels(w.weights.KeyFromString(&w.buf, text))

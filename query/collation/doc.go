@@ -8,5 +8,7 @@
 // sorting, matching and indexes cannot disagree. The weights come from
 // golang.org/x/text/collate; the levels are put together here, because that
 // package leaves out caseFirst, caseLevel, alternate, the identical level and
-// the reordering of scripts.
+// the reordering of scripts. What its tables have not, or have otherwise than
+// ICU 57, stands in locale.go and cyrillic.go; a locale for which there is no
+// table at all is refused.
 package collation

@@ -13,14 +13,14 @@ var locales = map[string]map[string]string{
 	"af": nil, "sq": nil, "am": nil, "ar": {"compat": ""}, "hy": nil, "as": nil,
 	"az": {"search": ""}, "be": nil, "bn": {"traditional": ""}, "bs": {"search": ""},
 	"bs_Cyrl": nil, "bg": nil, "my": nil, "ca": {"search": ""}, "chr": nil,
-	"zh":      {"big5han": "", "gb2312han": "", "unihan": "", "zhuyin": "", "pinyin": "pinyin", "stroke": "stroke"},
+	"zh":      {"big5han": "", "gb2312han": "", "unihan": "", "zhuyin": "", "stroke": "stroke"},
 	"zh_Hant": {"pinyin": "pinyin"},
 	"hr":      {"search": ""}, "cs": {"search": ""}, "da": {"search": ""},
 	"nl": nil, "dz": nil, "en": nil, "en_US": nil, "en_US_POSIX": nil, "eo": nil,
-	"et": nil, "ee": nil, "fo": nil, "fil": nil, "fi": {"search": "", "traditional": "", "standard": "standard"},
+	"et": nil, "ee": nil, "fo": nil, "fil": nil, "fi": {"search": "", "traditional": "standard"},
 	"fr": nil, "fr_CA": nil, "gl": nil, "ka": nil,
 	"de":    {"search": "", "eor": "", "phonebook": "phonebk"},
-	"de_AT": {"phonebook": "phonebk"},
+	"de_AT": {"phonebook": ""},
 	"el":    nil, "gu": nil, "ha": nil, "haw": nil, "he": {"search": ""}, "hi": nil,
 	"hu": nil, "is": {"search": ""}, "ig": nil, "smn": {"search": ""}, "id": nil, "ga": nil,
 	"it": nil, "ja": {"private-kana": "", "unihan": ""}, "kl": {"search": ""},
@@ -43,6 +43,18 @@ var untabled = map[string]bool{
 	"bo": true, "dsb": true, "gl": true, "hsb": true, "lkt": true, "smn": true, "ug": true, "yi": true,
 }
 
+// sameAs are the locales whose rules are those of another one. The tables
+// have them without any rules, or under another name.
+var sameAs = map[string]string{
+	"bs": "hr", "bs_Cyrl": "sr", "de_AT": "de", "fa_AF": "ps", "nb": "nn", "sr_Latn": "hr",
+}
+
+// respelled is what the tables of a locale have forgotten: in Latvian, y is an
+// i with a difference of the second level.
+var respelled = map[string]*strings.Replacer{
+	"lv": strings.NewReplacer("y", "i\u0334", "Y", "I\u0334"),
+}
+
 // localeDefaults are the options that a locale changes.
 var localeDefaults = map[string]func(*Collation){
 	"fr_CA": func(c *Collation) { c.backwards = true },
@@ -60,6 +72,9 @@ func lookupLocale(locale string) (tag language.Tag, known, ok bool) {
 		return tag, false, false
 	}
 	name := strings.ReplaceAll(base, "_", "-")
+	if other := sameAs[base]; other != "" {
+		name = other
+	}
 	if base == "en_US_POSIX" {
 		name = "en-US-u-va-posix"
 	}
