@@ -52,7 +52,7 @@ func series(t *rapid.T, start int64) (pipeline string, ordered bool) {
 		`{"$dateTrunc": {"date": "$t", "unit": "hour"}}`, `{"m": "$m", "h": {"$dateTrunc": {"date": "$t", "unit": "day"}}}`,
 		`{"$dateTrunc": {"date": "$t", "unit": "minute", "binSize": 30, "timezone": "+01:30"}}`,
 		`{"$dateTrunc": {"date": "$t", "unit": "hour", "timezone": "Europe/Berlin"}}`, `{"$hour": "$t"}`, `"$t"`, `"$a"`}).Draw(t, "id")
-	switch rapid.IntRange(0, 3).Draw(t, "shape") {
+	switch rapid.IntRange(0, 4).Draw(t, "shape") {
 	case 0, 1:
 		fields := ""
 		for i := range rapid.IntRange(0, 3).Draw(t, "fields") {
@@ -69,6 +69,10 @@ func series(t *rapid.T, start int64) (pipeline string, ordered bool) {
 			stages = append(stages, fmt.Sprintf(`{"$limit": %d}`, n))
 		}
 		stages = append(stages, `{"$project": {"b": 0}}`)
+	case 3:
+		op := rapid.SampledFrom([]string{"$top", "$bottom"}).Draw(t, "op")
+		sort := rapid.SampledFrom([]string{`"t": 1`, `"t": -1`, `"m": 1, "t": -1`}).Draw(t, "sort")
+		stages = append(stages, fmt.Sprintf(`{"$group": {"_id": %s, "a": {%q: {"sortBy": {%s}, "output": ["$a", "$b"]}}, "id": {%q: {"sortBy": {%s}, "output": "$_id"}}}}`, id, op, sort, op, sort))
 	default:
 		op := rapid.SampledFrom([]string{"$first", "$last"}).Draw(t, "op")
 		sort := rapid.SampledFrom([]string{`"t": 1`, `"t": -1`, `"m": 1, "t": -1`, `"m": -1, "t": 1`}).Draw(t, "sort")
@@ -190,6 +194,9 @@ func TestExplainOfSeries(t *testing.T) {
 		{`[{$sort: {t: 1}}, {$limit: 5}, {$project: {x: 1}}]`, "$cursor$_internalUnpackBucket$_internalBoundedSort$project", 6, -1},
 		{`[{$sort: {m: 1, t: -1}}, {$group: {_id: "$m", t: {$first: "$t"}}}]`, "$cursor$_internalUnpackBucket$sort$group", 3, -1},
 		{`[{$match: {x: {$gt: 5000}}}]`, "$cursor$_internalUnpackBucket", 0, 0},
+		{`[{$group: {_id: "$m", last: {$top: {sortBy: {t: -1}, output: ["$t", "$x"]}}}}]`, "$cursor$_internalUnpackBucket$group", 3, -1},
+		{`[{$group: {_id: "$m.sensor", x: {$bottom: {sortBy: {t: 1}, output: "$x"}}, t: {$bottom: {sortBy: {t: 1}, output: "$t"}}}}]`, "$cursor$_internalUnpackBucket$group", 3, -1},
+		{`[{$group: {_id: "$m", first: {$top: {sortBy: {t: 1}, output: "$t"}}, last: {$top: {sortBy: {t: -1}, output: "$t"}}}}]`, "$cursor$_internalUnpackBucket$group", buckets, all},
 	} {
 		unpack, names := s.explainSeries(c.pipeline)
 		if names != c.names {

@@ -9,15 +9,17 @@ import (
 )
 
 // lastPoint is a $sort by time with a $group behind it that takes the $first
-// or $last document of each series: the last point, or the first. Of each
-// series only those packs are opened that may hold it.
+// or $last document of each series, or a $group that takes the $top or $bottom
+// one by time: the last point, or the first. Of each series only those packs
+// are opened that may hold it.
 type lastPoint struct {
-	sort  *sortStage
-	group *groupStage
-	key   *packKey
-	time  string
-	most  bool // the point with the greatest time
-	first bool // the document that comes first in the order of the $sort
+	stages int // how many it stands for
+	sort   *sortStage
+	group  *groupStage
+	key    *packKey
+	time   string
+	most   bool // the point with the greatest time
+	first  bool // the document that comes first in the order of the $sort
 }
 
 // lastPoint returns nil if the head of the pipeline is not of that form.
@@ -27,21 +29,48 @@ func (p *Pipeline) lastPoint(shared, time string) *lastPoint {
 	}
 	s, ok := p.stages[0].(*sortStage)
 	g, ok2 := p.stages[1].(*groupStage)
-	if !ok || !ok2 || s.limit > 0 || s.pattern.metaOnly() || len(g.fields) == 0 {
+	if !ok || !ok2 || s.limit > 0 || len(g.fields) == 0 {
 		return nil
 	}
-	l := &lastPoint{sort: s, group: g, time: time, key: newPackKey(g.id, shared, time)}
-	last := s.pattern[len(s.pattern)-1]
-	if l.key == nil || l.key.timed || last.path != time || !l.sortsSeries(s.pattern[:len(s.pattern)-1], shared) {
-		return nil
-	}
-	l.first = g.fields[0].op == "$first"
-	l.most = l.first == last.desc
+	op := g.fields[0].op
 	for _, a := range g.fields {
-		if a.op != "$first" && a.op != "$last" || (a.op == "$first") != l.first {
+		if a.op != op || op != "$first" && op != "$last" {
 			return nil
 		}
 	}
+	l := &lastPoint{stages: 2, sort: s, group: g, first: op == "$first"}
+	return l.over(shared, time)
+}
+
+// topPoint returns nil if the $group does not ask for one point of each
+// series.
+func (s *groupStage) topPoint(shared, time string) *lastPoint {
+	if len(s.fields) == 0 || len(s.fields[0].sortBy) == 0 {
+		return nil
+	}
+	op, by := s.fields[0].op, s.fields[0].sortBy
+	for _, a := range s.fields {
+		if a.op != op || op != "$top" && op != "$bottom" || !bytes.Equal(a.sortBy.doc(), by.doc()) {
+			return nil
+		}
+	}
+	l := &lastPoint{stages: 1, sort: &sortStage{pattern: by, collator: s.collator}, group: s, first: op == "$top"}
+	return l.over(shared, time)
+}
+
+// over completes the plan; nil if its order is not that of the time within
+// each series.
+func (l *lastPoint) over(shared, time string) *lastPoint {
+	pattern := l.sort.pattern
+	if pattern.metaOnly() {
+		return nil
+	}
+	l.time, l.key = time, newPackKey(l.group.id, shared, time)
+	last := pattern[len(pattern)-1]
+	if l.key == nil || l.key.timed || last.path != time || !l.sortsSeries(pattern[:len(pattern)-1], shared) {
+		return nil
+	}
+	l.most = l.first == last.desc
 	return l
 }
 
@@ -204,10 +233,14 @@ func (r *pointing) look(p pointPack) error {
 	}
 }
 
-// better reports whether a document takes the place of the best one.
+// better reports whether a document takes the place of the best one. Of
+// several with the same key $last takes the last, all others the first.
 func (r *pointing) better(key []byte, seq int, best *point) bool {
-	c := cmp.Or(bytes.Compare(key, best.sort), seq-best.seq)
-	return r.l.first && c < 0 || !r.l.first && c > 0
+	c := bytes.Compare(key, best.sort)
+	if c == 0 {
+		return (seq > best.seq) == (r.l.stages == 2 && !r.l.first)
+	}
+	return (c < 0) == r.l.first
 }
 
 // giveUp leaves everything to a sorter, which may use the disk: the points

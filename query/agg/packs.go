@@ -54,7 +54,7 @@ func (p *Pipeline) overPacks(x *Exec, src Iterator) (it Iterator, n int) {
 	case *packedGroup:
 		return plan.open(x, packs), 1
 	case *lastPoint:
-		return plan.open(x, packs), 2
+		return plan.open(x, packs), plan.stages
 	case *packedSort:
 		return plan.open(x, packs), 1
 	}
@@ -68,6 +68,9 @@ func (p *Pipeline) packPlan(shared, time string) any {
 	case *groupStage:
 		if g := s.overPacks(shared, time); g != nil {
 			return g
+		}
+		if l := s.topPoint(shared, time); l != nil {
+			return l
 		}
 	case *sortStage:
 		if l := p.lastPoint(shared, time); l != nil {
