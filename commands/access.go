@@ -12,11 +12,14 @@ import (
 // access is how a query reaches its records: the planner's choice, made
 // runnable.
 type access struct {
-	plan     *plan.Plan
-	spec     *index.Spec // of the index that is used, nil if none or several
-	sorted   bool        // the records come in the query's order
-	filtered bool        // by an index filter
-	settings value.Doc   // of the query's shape, nil if there are none
+	plan   *plan.Plan
+	spec   *index.Spec // of the index that is used, nil if none or several
+	sorted bool        // the records come in the query's order
+	// backwards tells that they come in the opposite order, and of each
+	// distinct value the last.
+	backwards bool
+	filtered  bool      // by an index filter
+	settings  value.Doc // of the query's shape, nil if there are none
 }
 
 // access plans a query over a collection.
@@ -85,7 +88,7 @@ func (a *access) choose(c *Call, coll storage.Collection, info *storage.Info, q 
 	if a.plan, err = plan.Make(pq, pc); err != nil {
 		return err
 	}
-	a.distinct(pq, pc, q)
+	a.distinct(pq, pc, q, m)
 	if key != 0 {
 		c.remember(m, key, q, pq, a, failed)
 	}

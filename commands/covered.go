@@ -115,7 +115,7 @@ func (k *keyDocs) keep(d value.Doc) value.Doc {
 // useKeys lets the scan of an index work without the records as far as the
 // plan allows it.
 func (r *records) useKeys(p *plan.Plan, q *readQuery) *records {
-	if p.Covered || p.Filtered {
+	if p.Covered || p.Filtered || p.Skip > 0 {
 		r.keyDocs, r.covered, r.skip = newKeyDocs(p), p.Covered, p.Skip
 	}
 	if p.Filtered {

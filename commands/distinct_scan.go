@@ -11,13 +11,36 @@ import (
 // there are, not on how many documents.
 
 // distinct turns the access into such a scan, if one of the plans can.
-func (a *access) distinct(pq *plan.Query, pc *plan.Collection, q *readQuery) {
-	if q.distinct == "" || pq.Needs == nil {
+func (a *access) distinct(pq *plan.Query, pc *plan.Collection, q *readQuery, m *collectionMeta) {
+	if q.distinct == "" || m.visible != nil || !m.keysWillDo() {
 		return
 	}
-	if p := plan.Distinct(pq, pc, a.plan, q.distinct, !q.grouped); p != nil {
-		a.plan = p
+	chosen := a.plan
+	if q.last { // is first where the sort is turned round
+		turned := *pq
+		turned.Sort = opposite(pq.Sort)
+		var err error
+		if chosen, err = plan.Make(&turned, pc); err != nil {
+			return
+		}
+		pq = &turned
 	}
+	if p := plan.Distinct(pq, pc, chosen, q.distinct, !q.grouped); p != nil {
+		a.plan, a.backwards = p, q.last
+	}
+}
+
+// opposite is a sort in the other direction; nil if it is not one by fields
+// alone.
+func opposite(sort value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range sort.All() {
+		if !isDirection(v) {
+			return nil
+		}
+		b.Int32(name, int32(-v.TruncInt64()))
+	}
+	return b.Doc()
 }
 
 // readDistinct takes the values of one chunk from a range of keys.
@@ -64,7 +87,7 @@ func (r *records) value(coll storage.Collection, key []byte, id storage.RecordID
 	if known {
 		kind = r.keyDocs.values[r.skip-1].Kind()
 	}
-	fetch := !known || kind == value.KindUndefined || kind == value.KindArray
+	fetch := !known || !r.covered || kind == value.KindUndefined || kind == value.KindArray
 	if fetch {
 		var ok bool
 		if rec, ok = coll.Get(id); !ok {

@@ -53,7 +53,7 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if err := h.x.running().noteRead(info); err != nil {
 		return agg.Source{}, err
 	}
-	q := &readQuery{filter: r.Filter, matcher: r.Matcher, sort: r.Sort, limit: r.Limit, fields: r.Fields, distinct: r.Distinct, grouped: true, hint: r.Hint, collator: r.Collation}
+	q := &readQuery{filter: r.Filter, matcher: r.Matcher, sort: r.Sort, limit: r.Limit, fields: r.Fields, distinct: r.Distinct, last: r.Last, grouped: true, hint: r.Hint, collator: r.Collation}
 	if x == h.main {
 		q.hint = h.hint
 	}
@@ -82,7 +82,7 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	}
 	h.x.plans = append(h.x.plans, plan)
 	it, err := plan.documents(sub, info, q)
-	return agg.Source{Iterator: it, Sorted: plan.sorted}, err
+	return agg.Source{Iterator: it, Sorted: plan.sorted, Backwards: plan.backwards}, err
 }
 
 // Special implements agg.Host.

@@ -26,6 +26,7 @@ type readQuery struct {
 	counted    bool           // a part of a query whose use of an index is known
 	fields     []string       // that the result is made of; nil: whole documents
 	distinct   string         // the path whose distinct values will do, "": all documents
+	last       bool           // of each value, the last document in the order of the sort is wanted
 	grouped    bool           // they are to be grouped: arrays are values
 	collator   value.Collator // of the operation
 	scope      *expr.Scope
@@ -40,14 +41,18 @@ type readQuery struct {
 func (q *readQuery) needs(info *storage.Info) []string {
 	m := metaOf(info)
 	switch {
-	case q.fields == nil, q.near != nil, m.isQueue, m.kind != ordinary:
+	case q.near != nil, !m.keysWillDo():
 		return nil
 	case m.visible != nil && q.distinct != "": // of a value, the first entry may have expired
 		return nil
-	case m.docTTL != nil && m.docTTL.ExposeTS:
-		return nil
 	}
 	return q.fields
+}
+
+// keysWillDo tells whether every entry of an index stands for a document that
+// is shown as it is stored, unless it has expired.
+func (m *collectionMeta) keysWillDo() bool {
+	return !m.isQueue && m.kind == ordinary && (m.docTTL == nil || !m.docTTL.ExposeTS)
 }
 
 // lookup returns the description of a collection, nil if there is none.

@@ -304,6 +304,17 @@ func TestIndexesChangeNothing(t *testing.T) {
 			if want, got := groups(plain), groups(indexed); got != want {
 				t.Fatalf("groups by %s of %s\nindexes %v\ngot  %s\nwant %s", key, filter, specs, got, want)
 			}
+			end := value.Document(value.NewDoc(pick(t, "end", "$first", "$last"), value.String("$_id")))
+			ends := func(coll string) string {
+				pipeline := value.NewArray(value.Document(value.NewDoc("$match", value.Document(filter))),
+					value.Document(value.NewDoc("$sort", value.Document(value.NewDoc(key.Str(), value.Int32(1), "_id", value.Int32(1))))),
+					value.Document(value.NewDoc("$group", value.Document(value.NewDoc("_id", value.String("$"+key.Str()), "end", end)))),
+					value.Document(parse(`{$project: {_id: '$end'}}`)))
+				return groupOutcome(s.send(value.NewDoc("aggregate", value.String(coll), "pipeline", pipeline, "cursor", value.Document(value.EmptyDoc))))
+			}
+			if want, got := ends(plain), ends(indexed); key.Str() != "_id" && got != want {
+				t.Fatalf("%s of groups by %s of %s\nindexes %v\ngot  %s\nwant %s", end, key, filter, specs, got, want)
+			}
 			distinct := func(coll string) string {
 				return distinctOutcome(s.send(value.NewDoc("distinct", value.String(coll), "key", key, "query", value.Document(filter))))
 			}

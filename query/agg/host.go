@@ -60,6 +60,7 @@ type Request struct {
 	Fields    []string       // the only fields that are needed, nil: all
 	Hint      value.Value    // index hint of the command
 	Distinct  string         // of documents with equal values at this path the first is enough; "": all are wanted
+	Last      bool           // with Distinct, it is the last in the order of Sort instead
 	Near      *Near          // documents by distance; the host sets the metadata
 	Sample    int64          // so many random documents will do, 0: no sample
 	RecordID  bool           // MetaRecordID of the documents is wanted
@@ -70,6 +71,9 @@ type Request struct {
 type Source struct {
 	Iterator
 	Sorted bool // in the order of Request.Sort
+	// Backwards tells that they come in the opposite of that order, one of
+	// each group: what Request.Last asks for.
+	Backwards bool
 }
 
 // Near asks for documents in order of distance ($geoNear). The host sets

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
@@ -24,6 +25,7 @@ type Leading struct {
 	// Distinct is the path by which the documents are grouped, if the first of
 	// each group is enough; "" if it is not.
 	Distinct string
+	Last     bool // it is the last instead
 	RecordID bool // a stage asks for MetaRecordID
 
 	matches int // stages that Filter stands for
@@ -86,8 +88,8 @@ func (p *Pipeline) leadingOrder(l *Leading, rest []stage) {
 }
 
 // grouped finds a $group that needs but the first document of each group: it
-// only tells which groups there are, or takes the first of them in the order
-// of a sort that begins with what it groups by.
+// only tells which groups there are, or takes the first of them, or the last,
+// in the order of a sort that begins with what it groups by.
 func (l *Leading) grouped(rest []stage) string {
 	if l.sortAt >= 0 {
 		if rest = rest[1:]; l.Limit > 0 {
@@ -109,10 +111,11 @@ func (l *Leading) grouped(rest []stage) string {
 		return ""
 	}
 	for _, a := range g.fields {
-		if a.op != "$first" {
+		if a.op != g.fields[0].op || a.op != "$first" && a.op != "$last" {
 			return ""
 		}
 	}
+	l.Last = len(g.fields) > 0 && g.fields[0].op == "$last"
 	return path
 }
 
@@ -154,8 +157,31 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 func (l *Leading) request(db, coll string, o Options) Request {
 	return Request{
 		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
-		Fields: l.Fields, Distinct: l.Distinct, Near: l.Near, Sample: l.Sample, RecordID: l.RecordID, Collation: o.Collation,
+		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Sample: l.Sample, RecordID: l.RecordID, Collation: o.Collation,
 	}
+}
+
+// behind is the pipeline to run over a source that was asked for l.
+func (p *Pipeline) behind(l Leading, src Source) *Pipeline {
+	if src.Backwards {
+		return p.RestBackwards(l)
+	}
+	return p.Rest(l, src.Sorted)
+}
+
+// RestBackwards is Rest for a source that gives the last of each group, and
+// more only in the opposite order: there it is the first that counts.
+func (p *Pipeline) RestBackwards(l Leading) *Pipeline {
+	out := p.Rest(l, true)
+	g := *out.stages[0].(*groupStage)
+	g.fields = slices.Clone(g.fields)
+	for i, a := range g.fields {
+		first := *a
+		first.build = func(int64) accumulate.Accumulator { return accumulate.NewFirst() }
+		g.fields[i] = &first
+	}
+	out.stages = append([]stage{&g}, out.stages[1:]...)
+	return out
 }
 
 // Rest is the pipeline to run over a source that took over the filter of l

@@ -18,6 +18,9 @@ func (s *lookupSource) make() {
 		return
 	}
 	s.l, s.ready = s.p.Leading(), true
+	if s.l.Last { // only of the main collection
+		s.l.Distinct, s.l.Last = "", false
+	}
 	for i := range s.rest {
 		s.rest[i] = s.p.Rest(s.l, i == 1)
 	}

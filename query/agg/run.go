@@ -38,7 +38,7 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Rest(l, src.Sorted).Run(x, src)
+	return p.behind(l, src).Run(x, src)
 }
 
 // Resolved is the pipeline over the collection that stands under all the views

@@ -5,21 +5,18 @@ import "slices"
 // Distinct returns the plan, of those that were considered, that can find the
 // distinct values at a path by skipping from one to the next, made ready for
 // it; nil if there is none. Entries must tell the matching records exactly.
-// With elements, of arrays their elements are the values.
+// With elements, of arrays their elements are the values, and nothing else of
+// the records is wanted. Otherwise the first record of each value may be.
 func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bool) *Plan {
 	if q.Collation != nil || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil
 	}
 	if chosen.Type == CollScan && chosen.Exact && q.Hint.IsZero() && q.Sort.IsEmpty() {
-		p := distinctWhole(coll, path, elements)
-		if p == nil || !p.suffices(q, path, elements) {
-			return nil
-		}
-		return p
+		return distinctWhole(q, coll, path, elements)
 	}
 	for _, p := range append([]*Plan{chosen}, chosen.Rejected...) {
-		if i := p.distinctField(path); i >= 0 && p.Exact && (p.Sorted || q.Sort.IsEmpty()) && p.suffices(q, path, elements) {
-			return p.distinct(i)
+		if i := p.distinctField(path); i >= 0 && p.Exact && (p.Sorted || q.Sort.IsEmpty()) {
+			return p.distinct(q, i, elements)
 		}
 	}
 	return nil
@@ -28,12 +25,12 @@ func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bo
 // suffices tells whether the plan's keys have all that is wanted of the first
 // entry of each value.
 func (p *Plan) suffices(q *Query, path string, elements bool) bool {
-	return !slices.ContainsFunc(q.Needs, func(need string) bool { return !p.Index.tells(need) && !(elements && need == path) })
+	return q.Needs != nil && !slices.ContainsFunc(q.Needs, func(need string) bool { return !p.Index.tells(need) && !(elements && need == path) })
 }
 
 // distinctWhole scans the index with the fewest fields of those that begin
 // with the path. Where a missing field is a value too, it must have an entry.
-func distinctWhole(coll *Collection, path string, elements bool) (best *Plan) {
+func distinctWhole(q *Query, coll *Collection, path string, elements bool) (best *Plan) {
 	for _, x := range coll.Indexes {
 		if x.Hidden || x.Partial != nil || x.Sparse && (!elements || len(x.Fields) > 1) || x.Fields[0].Path != path {
 			continue
@@ -45,7 +42,7 @@ func distinctWhole(coll *Collection, path string, elements bool) (best *Plan) {
 		if p.distinctField(path) < 0 || best != nil && len(best.Index.Fields) <= len(x.Fields) {
 			continue
 		}
-		best = p.distinct(0)
+		best = p.distinct(q, 0, elements)
 	}
 	return best
 }
@@ -75,10 +72,14 @@ func (p *Plan) distinctField(path string) int {
 	return -1
 }
 
-func (p *Plan) distinct(field int) *Plan {
+func (p *Plan) distinct(q *Query, field int, elements bool) *Plan {
 	out := *p
-	out.Rejected = nil
+	out.Rejected, out.Filtered = nil, false
 	out.Skip = field + 1
-	out.Covered = true
+	path := p.Index.Fields[field].Path
+	out.Covered = p.suffices(q, path, elements)
+	if elements && !out.Covered || !elements && !p.Index.tells(path) { // arrays are values as a whole
+		return nil
+	}
 	return &out
 }

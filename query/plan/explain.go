@@ -81,6 +81,9 @@ func (p *Plan) Described(m *match.Matcher, sort value.Doc) value.Doc {
 
 // distinctStage shows a scan for the distinct values of a field.
 func (p *Plan) distinctStage(s *Shape) *Stage {
+	if !p.Covered {
+		return &Stage{Name: "FETCH", Input: []*Stage{p.scanStage(s)}, totals: showDocs}
+	}
 	path := p.Index.Fields[p.Skip-1].Path
 	transform := value.NewBuilder().Int32(path, 1)
 	if path != "_id" {
