@@ -251,8 +251,17 @@ func (e *Engine) writeLog(ops []op) error {
 		return err
 	}
 	e.sync.committed(e.log.position())
+	if e.log.grown > e.opts.CompactMinBytes/growthParts && e.opts.CompactMinBytes > 0 {
+		e.log.grown = 0
+		e.wakeJanitor()
+	}
 	return nil
 }
+
+// growthParts of the least size of a log that is compacted may be written
+// before the janitor looks at it again: at full speed, much is written between
+// two syncs.
+const growthParts = 8
 
 // Sync returns when all updates committed before the call are on disk.
 func (e *Engine) Sync(ctx context.Context) error {

@@ -29,6 +29,7 @@ type journal struct {
 	synced func() uint64 // the position up to which all is on disk
 	tail   *[][]op       // takes what is committed while a compaction runs
 	buf    []byte        // the group being written
+	grown  int64         // bytes of groups since the janitor was woken for them
 	broken error
 	dead   bool // BuntDB panicked and holds its lock
 	idle   bool // the last group is the one that finish wrote
@@ -114,6 +115,7 @@ func (j *journal) write(ops []op) (err error) {
 	if err := j.encode(ops); err != nil {
 		return err
 	}
+	j.grown += int64(len(j.buf))
 	// BuntDB panics, holding its lock, if it cannot take a failed write
 	// back. It is not touched any more then.
 	defer func() {
