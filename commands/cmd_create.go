@@ -83,11 +83,14 @@ type creationPart struct {
 }
 
 // createAll makes the collections. Creating one that exists with the same
-// options succeeds, as in mongod.
+// options succeeds, as in mongod, but for transactions.
 func (c *Call) createAll(tx storage.Tx, ns storage.Namespace, plan *creation) error {
 	existing, err := tx.Collection(ns)
 	if err == nil {
-		if sameOptions(existing.Info(), plan.parts[0]) {
+		switch {
+		case c.transaction() != nil:
+			return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", ns)
+		case sameOptions(existing.Info(), plan.parts[0]):
 			return nil
 		}
 		return mongoerr.Newf(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, c.listedOptions(existing.Info()))

@@ -77,7 +77,11 @@ func (c *Call) checkCursorTransaction(cur *cursor) error {
 func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
 	c.changeStream = cur.stream != nil
 	if cur.held != nil {
-		defer c.useSnapshot(cur.held)()
+		done, err := c.useSnapshot(cur.held)
+		if err != nil {
+			return c.failCursor(cur, err)
+		}
+		defer done()
 	}
 	c.counts.origin = cur.created
 	if cur.setOp != nil {

@@ -145,7 +145,7 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 		if err != nil {
 			return 0, 0, false, err
 		}
-		if c.transaction() != nil && coll.Count() > 0 {
+		if c.transaction() != nil && c.isCommitted(coll.Info()) {
 			return 0, 0, false, notInTransaction("Cannot create new indexes on existing collection " + target.String() + " in a multi-document transaction.")
 		}
 		if err := c.addIndex(tx, target, spec); err != nil {
@@ -213,6 +213,18 @@ func (c *Call) parseIndexes(info *storage.Info, given []value.Doc) (storage.Name
 		specs = append(specs, s)
 	}
 	return info.Namespace, specs, nil
+}
+
+// isCommitted tells whether a collection is there for everybody, and not only
+// in the transaction that made it.
+func (c *Call) isCommitted(info *storage.Info) bool {
+	committed := false
+	_ = c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		committed = err == nil && coll.Info().UUID == info.UUID
+		return nil
+	})
+	return committed
 }
 
 // addIndex builds one index over what is there.

@@ -1,6 +1,9 @@
 package commands
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // asMember makes the harness's server the member of a replica set.
 func (h *harness) asMember() *harness {
@@ -52,6 +55,38 @@ func TestOperationTimeGrows(t *testing.T) {
 	at := `{"$timestamp": {"t": 1767225600, "i": 2}}`
 	h.ok(`{"find": "c", "readConcern": {"afterClusterTime": ` + at + `}}`)
 	h.fails(72, `{"find": "c", "readConcern": {"level": "local", "atClusterTime": `+at+`}}`)
+}
+
+// A getMore may say the read concern of its cursor again. It reads the state of
+// the cursor, and does not wait for itself.
+func TestSnapshotGetMore(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
+	cursor := h.ok(`{"find": "c", "batchSize": 1, "readConcern": {"level": "snapshot"}}`).Lookup("cursor").Doc()
+	h.ok(`{"insert": "c", "documents": [{"_id": 3}]}`)
+	concern := `{"level": "snapshot", "atClusterTime": ` + cursor.Lookup("atClusterTime").JSON() + `}`
+	more := fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "readConcern": %s}`, cursor.Lookup("id").Int64(), concern)
+	if got := h.ok(more).Lookup("cursor").Doc().Lookup("nextBatch").Doc(); got.Len() != 1 {
+		t.Errorf("the rest of two is %s", got)
+	}
+	h.fails(43, more)
+}
+
+// Who waits for the turn at a state gives up when its time is over, and a
+// state that is too old is refused.
+func TestSnapshotTurn(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
+	cursor := h.ok(`{"find": "c", "batchSize": 1, "readConcern": {"level": "snapshot"}}`).Lookup("cursor").Doc()
+	at := cursor.Lookup("atClusterTime").JSON()
+	held := h.svc.snapshots.list[0]
+	held.turn <- struct{}{}
+	h.fails(50, `{"find": "c", "maxTimeMS": 1, "readConcern": {"level": "snapshot", "atClusterTime": `+at+`}}`)
+	<-held.turn
+	h.svc.snapshots.mu.Lock()
+	h.svc.snapshots.expire(held.made.Add(2 * snapshotKeep))
+	h.svc.snapshots.mu.Unlock()
+	h.fails(239, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, cursor.Lookup("id").Int64()))
 }
 
 func TestSnapshotReads(t *testing.T) {

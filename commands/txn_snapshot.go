@@ -28,7 +28,8 @@ type heldSnapshot struct {
 	ts   uint64
 	made time.Time
 	tx   storage.Txn
-	mu   sync.Mutex // one reader at a time
+	turn chan struct{} // holds one: one reader at a time
+	old  bool          // nobody may read it any more; the turn guards it
 }
 
 var snapshotCommands = map[string]bool{"find": true, "aggregate": true, "distinct": true, "getMore": true}
@@ -46,22 +47,32 @@ func (c *Call) readSnapshot() (done func(), err error) {
 		return func() {}, nil
 	case !snapshotCommands[c.cmd.name]:
 		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s does not support read concern snapshot", c.cmd.name)
+	case c.cmd.name == "getMore": // goes on with the state of its cursor
+		return func() {}, nil
 	}
 	s, err := c.svc.snapshots.open(c.svc, stampOf(at))
 	if err != nil {
 		return nil, err
 	}
-	return c.useSnapshot(s), nil
+	return c.useSnapshot(s)
 }
 
 // useSnapshot lets the command read from a state.
-func (c *Call) useSnapshot(s *heldSnapshot) (done func()) {
-	s.mu.Lock()
+func (c *Call) useSnapshot(s *heldSnapshot) (done func(), err error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-c.ctx.Done():
+		return nil, c.interrupted()
+	}
+	if s.old {
+		<-s.turn
+		return nil, snapshotTooOld(s.ts)
+	}
 	c.snapshot, c.held = s.tx, s
 	return func() {
 		c.snapshot = nil
-		s.mu.Unlock()
-	}
+		<-s.turn
+	}, nil
 }
 
 // open finds the state at a time, or takes that of now for 0.
@@ -83,7 +94,11 @@ func (l *snapshots) open(svc *Service, ts uint64) (*heldSnapshot, error) {
 	if s, err := l.take(svc); err != nil || s.ts == ts {
 		return s, err
 	}
-	return nil, mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", stampValue(ts))
+	return nil, snapshotTooOld(ts)
+}
+
+func snapshotTooOld(ts uint64) error {
+	return mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", stampValue(ts))
 }
 
 // take opens the present state.
@@ -97,7 +112,7 @@ func (l *snapshots) take(svc *Service) (*heldSnapshot, error) {
 		return nil, translate(storage.Namespace{}, err)
 	}
 	// A time of its own: whatever is written later is later.
-	s := &heldSnapshot{ts: svc.stamps.next(svc.clock.NowMillis()), made: svc.real.Now(), tx: tx}
+	s := &heldSnapshot{ts: svc.stamps.next(svc.clock.NowMillis()), made: svc.real.Now(), tx: tx, turn: make(chan struct{}, 1)}
 	l.list = append(l.list, s)
 	return s, nil
 }
@@ -105,11 +120,14 @@ func (l *snapshots) take(svc *Service) (*heldSnapshot, error) {
 func (l *snapshots) expire(now time.Time) {
 	for len(l.list) > 0 && (len(l.list) > maxSnapshots || now.Sub(l.list[0].made) > snapshotKeep) {
 		s := l.list[0]
-		if !s.mu.TryLock() {
+		select {
+		case s.turn <- struct{}{}:
+		default:
 			return
 		}
 		s.tx.Abort()
-		s.mu.Unlock()
+		s.old = true
+		<-s.turn
 		l.list = l.list[1:]
 	}
 }

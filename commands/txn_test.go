@@ -146,6 +146,28 @@ func TestTransactionCatalog(t *testing.T) {
 	}
 }
 
+// What others can see already cannot be made again in a transaction, nor can
+// indexes be added to it, be it empty or not.
+func TestTransactionCatalogRefusals(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"create": "empty"}`)
+	h.ok(`{"create": "empty"}`)
+	for n, command := range []string{
+		`{"create": "empty"}`,
+		`{"createIndexes": "empty", "indexes": [{"key": {"a": 1}, "name": "a_1"}]}`,
+	} {
+		reply := h.run(inTxnArgs(command, n+1, true))
+		if want := []int32{48, 263}[n]; reply.Lookup("code").Int32() != want {
+			t.Errorf("%s: answered %s, not %d", command, reply, want)
+		}
+	}
+	h.ok(inTxnArgs(`{"createIndexes": "empty", "indexes": [{"key": {"_id": 1}, "name": "_id_"}]}`, 3, true)) // it is there
+	h.ok(inTxnArgs(`{"create": "made"}`, 3, false))
+	if r := h.run(inTxnArgs(`{"create": "made"}`, 3, false)); r.Lookup("code").Int32() != 48 {
+		t.Errorf("made twice in one transaction: %s", r)
+	}
+}
+
 func TestTransactionReaper(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"create": "c"}`)
