@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -61,20 +63,48 @@ var notInAPIVersion1 = map[string]bool{
 	// please keep sorted
 }
 
+// testAPIVersions are the versions of the commands that stand for changes
+// between them. There is no version 2 but for tests: acceptApiVersion2.
+var testAPIVersions = map[string]struct{ in, deprecated string }{
+	"testDeprecation":           {in: "1", deprecated: "1"},
+	"testDeprecationInVersion2": {in: "12", deprecated: "2"},
+	"testRemoval":               {in: "1"},
+	"testVersion2":              {in: "2"},
+	"testVersions1And2":         {in: "12"},
+}
+
+// apiVersions are the versions that have a command, and those in which it is
+// deprecated, as digits.
+func apiVersions(command string) (in, deprecated string) {
+	if apiVersion1[command] {
+		return "1", ""
+	}
+	v := testAPIVersions[command]
+	return v.in, v.deprecated
+}
+
 // checkAPI applies what the client declared about the API it uses.
 func (c *Call) checkAPI() error {
-	switch v := c.generic.apiVersion; {
-	case v == "" && c.generic.apiStrict:
+	g := &c.generic
+	v := g.apiVersion
+	switch {
+	case v == "" && g.apiOptions:
 		return mongoerr.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
-	case v != "" && v != "1":
+	case v == "" && c.svc.requireAPI.Load():
+		return mongoerr.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
+	case v != "" && v != "1" && !(v == "2" && c.svc.params.bool("acceptApiVersion2")):
 		return mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\"")
-	case !c.generic.apiStrict:
+	case !g.apiOptions:
 		return nil
 	}
-	if !apiVersion1[c.cmd.name] {
-		return mongoerr.Newf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.cmd.name)
+	in, deprecated := apiVersions(c.cmd.name)
+	if g.apiStrict && !strings.Contains(in, v) {
+		return mongoerr.Newf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version %s. Information on supported commands and migrations in API Version %s can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.cmd.name, v, v)
 	}
-	if c.cmd.name == "aggregate" {
+	if g.apiDeprecate && strings.Contains(deprecated, v) {
+		return mongoerr.Newf(mongoerr.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version %s.", c.cmd.name, v)
+	}
+	if g.apiStrict && c.cmd.name == "aggregate" {
 		return strictStages(c.Body.Lookup("pipeline"))
 	}
 	return nil

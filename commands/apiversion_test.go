@@ -23,6 +23,8 @@ func TestAPIVersion(t *testing.T) {
 		{`{aggregate: "c", pipeline: 1, cursor: {}, apiVersion: "1", apiStrict: true}`, 14, ""},
 		{`{ping: 1, apiVersion: "2"}`, 322, "API version"},
 		{`{ping: 1, apiStrict: true}`, 4886600, "without passing apiVersion"},
+		{`{ping: 1, apiDeprecationErrors: false}`, 4886600, "without passing apiVersion"},
+		{`{ping: 1, apiVersion: "1", apiDeprecationErrors: true}`, 0, ""},
 	} {
 		if c.code == 0 {
 			h.ok(c.command)
@@ -37,4 +39,45 @@ func TestAPIVersion(t *testing.T) {
 	if !list.Lookup("distinct").Doc().Lookup("apiVersions").Doc().IsEmpty() {
 		t.Error("distinct is in an API version")
 	}
+}
+
+// The commands of mongod that stand for changes from one version to the next.
+func TestAPIVersionChanges(t *testing.T) {
+	h := newHarnessWith(t, Options{Parameters: map[string]string{"enableTestCommands": "1", "acceptApiVersion2": "true"}})
+	for _, c := range []struct {
+		command string
+		code    int32
+	}{
+		{`{testVersion2: 1, apiVersion: "2", apiStrict: true}`, 0},
+		{`{testVersion2: 1, apiVersion: "1", apiStrict: true}`, 323},
+		{`{testVersions1And2: 1, apiVersion: "1", apiStrict: true}`, 0},
+		{`{testVersions1And2: 1, apiVersion: "2", apiStrict: true}`, 0},
+		{`{testRemoval: 1, apiVersion: "1", apiStrict: true}`, 0},
+		{`{testRemoval: 1, apiVersion: "2", apiStrict: true}`, 323},
+		{`{testDeprecation: 1, apiVersion: "1", apiDeprecationErrors: true}`, 324},
+		{`{testDeprecation: 1, apiVersion: "1", apiDeprecationErrors: false}`, 0},
+		{`{testDeprecationInVersion2: 1, apiVersion: "1", apiDeprecationErrors: true}`, 0},
+		{`{testDeprecationInVersion2: 1, apiVersion: "2", apiDeprecationErrors: true}`, 324},
+		{`{ping: 1, apiVersion: "3"}`, 322},
+	} {
+		if c.code == 0 {
+			h.ok(c.command)
+		} else {
+			h.fails(c.code, c.command)
+		}
+	}
+}
+
+func TestRequireAPIVersion(t *testing.T) {
+	h := newHarness(t)
+	h.admin(`{setParameter: 1, requireApiVersion: true}`)
+	for _, command := range []string{`{ping: 1}`, `{hello: 1}`, `{find: "c"}`, `{insert: "c", documents: [{_id: 1}]}`, `{find: "c", filter: {_id: 1}}`} {
+		if msg := h.fails(498870, command); msg != "The apiVersion parameter is required, please configure your MongoClient's API version" {
+			t.Error(msg)
+		}
+	}
+	h.ok(`{insert: "c", documents: [{_id: 1}], apiVersion: "1"}`)
+	h.ok(`{find: "c", filter: {_id: 1}, apiVersion: "1"}`)
+	h.admin(`{setParameter: 1, requireApiVersion: false, apiVersion: "1"}`)
+	h.ok(`{ping: 1}`)
 }

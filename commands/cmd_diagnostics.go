@@ -98,11 +98,15 @@ func runListCommands(c *Call) error {
 		c.reply.StartDocument(cmd.name).String("help", cmd.help).Bool("requiresAuth", cmd.flags&preAuth == 0).
 			String("secondaryOk", map[bool]string{true: "never", false: "always"}[cmd.flags&writes != 0]).
 			Bool("adminOnly", cmd.flags&adminOnly != 0)
-		c.reply.StartArray("apiVersions")
-		if apiVersion1[cmd.name] {
-			c.reply.String("", "1")
+		in, deprecated := apiVersions(cmd.name)
+		for _, versions := range [][2]string{{"apiVersions", in}, {"deprecatedApiVersions", deprecated}} {
+			c.reply.StartArray(versions[0])
+			for i := range len(versions[1]) {
+				c.reply.String("", versions[1][i:i+1])
+			}
+			c.reply.End()
 		}
-		c.reply.End().End()
+		c.reply.End()
 	}
 	c.reply.End()
 	return nil

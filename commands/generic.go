@@ -28,6 +28,8 @@ type generic struct {
 	level        string
 	apiVersion   string
 	apiStrict    bool
+	apiDeprecate bool // apiDeprecationErrors
+	apiOptions   bool // one of the two was given, whatever it says
 }
 
 // read picks the generic arguments out of a command and returns the
@@ -91,7 +93,9 @@ func (g *generic) field(key string, v value.Value, db *string) error {
 		}
 		g.apiVersion = strings.Clone(v.Str())
 	case "apiStrict":
-		g.apiStrict = v.Truthy()
+		g.apiStrict, g.apiOptions = v.Truthy(), true
+	case "apiDeprecationErrors":
+		g.apiDeprecate, g.apiOptions = v.Truthy(), true
 	}
 	return nil
 }

@@ -21,6 +21,8 @@ func parameterTable() []parameter {
 			s.monitor.ParametersChanged()
 		}
 	}
+	requireAPI := boolean("requireApiVersion", false, true)
+	requireAPI.onChange = func(s *Service, v value.Value) { s.requireAPI.Store(v.Truthy()) }
 	return append(logParameters(), []parameter{
 		boolean("ttlMonitorEnabled", true, true),
 		sleep,
@@ -51,6 +53,8 @@ func parameterTable() []parameter {
 		boolean("allowDiskUseByDefault", true, true),
 		boolean("notablescan", false, true),
 		boolean("enableTestCommands", false, false),
+		requireAPI,
+		boolean("acceptApiVersion2", false, false),
 		boolean("quiet", false, true),
 		integer("syncdelay", 60, 0, 1<<20),
 		integer("scramIterationCount", 10000, 5000, math.MaxInt32),

@@ -104,6 +104,7 @@ type Service struct {
 	profiler    *profiler
 	compaction  autoCompaction
 	settings    settings
+	requireAPI  atomic.Bool // requireApiVersion: every command asks
 }
 
 // New makes a Service over an open engine.

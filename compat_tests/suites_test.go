@@ -40,7 +40,7 @@ var suites = []suite{
 // start runs the server that the suite is for, and returns how its tests
 // are to reach it.
 func (s suite) start(t *testing.T) (uri string) {
-	flags, options := []string{"--setParameter", "enableTestCommands=1"}, ""
+	flags, options := []string{"--setParameter", "enableTestCommands=1", "--setParameter", "acceptApiVersion2=1"}, ""
 	if s.member {
 		flags, options = append(flags, "--replSet", "rs0"), "?replicaSet=rs0"
 	}
