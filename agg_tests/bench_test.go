@@ -145,3 +145,10 @@ func BenchmarkGeoNearPlaneLimit10(b *testing.B) {
 func BenchmarkGeoNearAll(b *testing.B) {
 	benchmarkPipeline(b, places, "c", `[{$geoNear: {near: {type: "Point", coordinates: [10, 20]}, key: "loc", distanceField: "d"}}, {$group: {_id: null, d: {$min: "$d"}}}]`)
 }
+
+func BenchmarkMerge10k(b *testing.B) {
+	benchmarkPipeline(b, func(s *server) {
+		s.insertDocs("orders", sales(10_000))
+		s.insertDocs("into", sales(10_000))
+	}, "orders", `[{$set: {rank: 1}}, {$merge: "into"}]`)
+}
