@@ -129,6 +129,9 @@ func (im *importer) failed(err error) error {
 
 // add puts a document into the batch, and sends the batch if it is full.
 func (im *importer) add(doc value.Doc, line int) error {
+	if len(doc) > maxDocument { // the server would refuse the whole batch
+		return im.failed(&LineError{Line: line, Err: fmt.Errorf("the document has %d bytes, and may have %d", len(doc), maxDocument)})
+	}
 	verb, statement := im.statement(doc)
 	if verb == "" {
 		return im.failed(&LineError{Line: line, Err: errors.New("the document has none of the fields to find it by")})

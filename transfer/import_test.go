@@ -86,6 +86,19 @@ func TestImportNamesLines(t *testing.T) {
 	}
 }
 
+// A document that is too large is one that failed, as any other.
+func TestImportTooLarge(t *testing.T) {
+	s := newScene(t)
+	text := `{"_id":1}` + "\n" + `{"_id":2,"s":"` + strings.Repeat("x", 16<<20) + `"}` + "\n" + `{"_id":3}`
+	for _, mode := range []transfer.Mode{transfer.Insert, transfer.Upsert} {
+		res, complaints, err := s.load(t, text, transfer.ImportOptions{Mode: mode, Drop: true})
+		if err != nil || res != (transfer.Result{Imported: 2, Failed: 1}) || len(complaints) != 1 ||
+			complaints[0] != "line 2: the document has 16777238 bytes, and may have 16777216" {
+			t.Errorf("%s: %+v, %q, %v", mode, res, complaints, err)
+		}
+	}
+}
+
 func TestImportStops(t *testing.T) {
 	for _, text := range []string{"{\"_id\":1}\nx\n{\"_id\":3}\n", "{\"_id\":1}\n{\"_id\":1}\n{\"_id\":3}\n"} {
 		s := newScene(t)
