@@ -1,43 +1,13 @@
 package commands
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/duskdb/duskdb/value"
 )
 
-// What the server removes from a queue, and the queue itself, is removed for
-// a reason, which expanded events tell.
-func TestStreamOfQueues(t *testing.T) {
-	dropped := `{"policy": "messageQueue", "dueAt": {"$date": "2026-01-01T00:00:10Z"}, "removedAt": {"$date": "2026-01-01T00:01:00Z"}, "cause": "%s"}`
-	for name, tt := range map[string]struct {
-		options string
-		coll    string // of the event
-		kind    string
-		want    string
-	}{
-		"dropped":       {`{"defaultMessageTimeToLive": 10}`, "q", "delete", fmt.Sprintf(dropped, "dropped")},
-		"dead-lettered": {`{"defaultMessageTimeToLive": 10, "deadLetteringOnMessageExpiration": true}`, "q", "delete", fmt.Sprintf(dropped, "deadLettered")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t)
-			h.ok(`{"create": "q", "messageQueue": ` + tt.options + `}`)
-			s := h.watch("", `{"showExpandedEvents": true}`, `, {"$match": {"operationType": "`+tt.kind+`"}}`)
-			h.ok(`{"mqSend": "q", "messages": [{"_id": 1}]}`)
-			h.pass(60)
-			events := s.events()
-			if len(events) != 1 || events[0].Lookup("ns").Doc().Lookup("coll").Str() != tt.coll {
-				t.Fatalf("events %v", events)
-			}
-			if got, want := events[0].Lookup("expiration").Doc().JSON(), value.MustJSON(tt.want).JSON(); got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
-		})
-	}
-}
-
+// A queue that nobody uses goes for that reason.
 func TestStreamOfIdleQueue(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"create": "q", "messageQueue": {"autoDeleteOnIdle": 300}}`)
@@ -74,10 +44,16 @@ func TestStreamOfDeliveries(t *testing.T) {
 // pass moves the clock and has what is due removed.
 func (h *harness) pass(seconds int64) {
 	h.Helper()
-	if err := h.clock.Advance(time.Duration(seconds) * time.Second); err != nil {
-		h.Fatal(err)
-	}
+	h.advance(seconds)
 	if r := h.admin(`{"runExpirationPass": 1}`); !r.Lookup("ok").Truthy() {
 		h.Fatal(r)
+	}
+}
+
+// advance moves the clock.
+func (h *harness) advance(seconds int64) {
+	h.Helper()
+	if err := h.clock.Advance(time.Duration(seconds) * time.Second); err != nil {
+		h.Fatal(err)
 	}
 }

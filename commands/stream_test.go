@@ -246,18 +246,3 @@ func TestStreamRefuses(t *testing.T) {
 	h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
 	h.fails(280, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, s.id))
 }
-
-func TestStreamOfExpiry(t *testing.T) {
-	h := newHarness(t)
-	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 10}]}`)
-	h.ok(`{"insert": "c", "documents": [{"_id": 1, "at": {"$date": "2026-01-01T00:00:00Z"}}]}`)
-	s, plain := h.watch("c", `{"showExpandedEvents": true}`, ""), h.watch("c", `{}`, "")
-	if err := h.clock.Advance(60e9); err != nil {
-		t.Fatal(err)
-	}
-	if r := h.admin(`{"runExpirationPass": 1}`); !r.Lookup("ok").Truthy() {
-		t.Fatal(r)
-	}
-	s.expect(`{"operationType": "delete", ` + nsC + `, "documentKey": {"_id": 1}, "expiration": {"policy": "ttl", "dueAt": {"$date": "2026-01-01T00:00:10Z"}, "removedAt": {"$date": "2026-01-01T00:01:00Z"}}}`)
-	plain.expect(`{"operationType": "delete", ` + nsC + `, "documentKey": {"_id": 1}}`)
-}

@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// expiry is a policy at work on a document or message with the _id 1.
+type expiry struct {
+	name, create, insert string
+	act                  func(h *harness) // nil: a pass after a minute
+	coll                 string           // of the event
+	want                 string           // of expiration, without removedAt
+}
+
+const (
+	at0    = `{"$date": "2026-01-01T00:00:00Z"}`
+	due10  = `"dueAt": {"$date": "2026-01-01T00:00:10Z"}`
+	insert = `{insert: "c", documents: [{_id: 1, at: ` + at0 + `}]}`
+)
+
+var expiries = []expiry{
+	{"ttl index", `{createIndexes: "c", indexes: [{key: {at: 1}, name: "x", expireAfterSeconds: 10}]}`, insert, nil, "c", `{"policy": "ttl", ` + due10 + `}`},
+	{"ttl index by the array's earliest date", `{createIndexes: "c", indexes: [{key: {at: 1}, name: "x", expireAfterSeconds: 10}]}`,
+		`{insert: "c", documents: [{_id: 1, at: [{"$date": "2030-01-01T00:00:00Z"}, ` + at0 + `]}]}`, nil, "c", `{"policy": "ttl", ` + due10 + `}`},
+	{"clustered", `{create: "c", clusteredIndex: {key: {_id: 1}, unique: true}, expireAfterSeconds: 10}`, `{insert: "c", documents: [{_id: ` + at0 + `}]}`, nil, "c", `{"policy": "clustered", ` + due10 + `}`},
+	{"document ttl", `{create: "c", documentTtl: {default: 10}}`, insert, nil, "c", `{"policy": "documentTtl", ` + due10 + `}`},
+	{"document ttl of its own", `{create: "c", documentTtl: {default: -1}}`, `{insert: "c", documents: [{_id: 1, ttl: 10}]}`, nil, "c", `{"policy": "documentTtl", ` + due10 + `}`},
+	{"_ts index", `{createIndexes: "c", indexes: [{key: {_ts: 1}, name: "_ts_1", expireAfterSeconds: 10}]}`, insert, nil, "c", `{"policy": "documentTtl", ` + due10 + `}`},
+	{"document ttl, in the way of a write", `{create: "c", documentTtl: {default: 10}}`, insert, func(h *harness) {
+		h.advance(60)
+		h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	}, "c", `{"policy": "documentTtl", ` + due10 + `}`},
+	{"moved to dead letters", `{create: "c", documentTtl: {default: 10}, onExpire: {deadLetterTo: "dead"}}`, insert, nil, "c", `{"policy": "documentTtl", ` + due10 + `, "cause": "deadLettered"}`},
+	{"message", `{create: "c", messageQueue: {defaultMessageTimeToLive: 10}}`, `{mqSend: "c", messages: [{_id: 1}]}`, nil, "c", `{"policy": "messageQueue", ` + due10 + `, "cause": "dropped"}`},
+	{"message, dead-lettered", `{create: "c", messageQueue: {defaultMessageTimeToLive: 10, deadLetteringOnMessageExpiration: true}}`, `{mqSend: "c", messages: [{_id: 1}]}`, nil, "c", `{"policy": "messageQueue", ` + due10 + `, "cause": "deadLettered"}`},
+}
+
+// Each policy tells with the delete why and since when, if that is asked
+// for, and in the log.
+func TestStreamOfPolicies(t *testing.T) {
+	for _, tt := range expiries {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHarness(t)
+			h.ok(tt.create)
+			expanded, plain := h.watch("", `{"showExpandedEvents": true}`, onlyDeletes), h.watch("", `{}`, onlyDeletes)
+			h.ok(tt.insert)
+			if tt.act == nil {
+				h.pass(60)
+			} else {
+				tt.act(h)
+			}
+			want := withRemoval(tt.want)
+			events := expanded.events()
+			if len(events) != 1 || events[0].Lookup("ns").Doc().Lookup("coll").Str() != tt.coll {
+				t.Fatalf("events %v", events)
+			}
+			if got := events[0].Lookup("expiration").Doc().JSON(); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			for _, e := range plain.events() {
+				if e.Has("expiration") {
+					t.Errorf("without showExpandedEvents %s", e)
+				}
+			}
+			logged := docs(h.runOn("local", relaxed(`{find: "oplog.rs", filter: {op: "d"}}`)))
+			if len(logged) == 1 && logged[0].Lookup("expiration").Doc().JSON() != want {
+				t.Errorf("the log has %s", logged)
+			}
+		})
+	}
+}
+
+const onlyDeletes = `, {"$match": {"operationType": "delete"}}`
+
+// withRemoval adds when a pass after a minute removes.
+func withRemoval(want string) string {
+	d := value.MustJSON(want)
+	b := value.NewBuilder()
+	for name, v := range d.All() {
+		b.Append(name, v)
+		if name == "dueAt" {
+			b.Date("removedAt", testStart.UnixMilli()+60_000)
+		}
+	}
+	return b.Doc().JSON()
+}
+
+// The buckets of time series are in no stream, as in mongod; the log tells
+// of them.
+func TestLogOfExpiredBuckets(t *testing.T) {
+	for policy, create := range map[string]string{
+		"timeseries":        `{create: "c", timeseries: {timeField: "t", metaField: "m"}, expireAfterSeconds: 10}`,
+		"partialTimeseries": `{create: "c", timeseries: {timeField: "t", metaField: "m"}}`,
+	} {
+		t.Run(policy, func(t *testing.T) {
+			h := newHarness(t)
+			h.ok(create)
+			if policy == "partialTimeseries" {
+				h.ok(`{createIndexes: "c", indexes: [{key: {t: 1}, name: "x", expireAfterSeconds: 10, partialFilterExpression: {m: 1}}]}`)
+			}
+			s := h.watch("", `{"showExpandedEvents": true}`, "")
+			h.ok(`{insert: "c", documents: [{t: ` + at0 + `, m: 1}]}`)
+			h.pass(7 * 24 * 3600)
+			s.expect()
+			logged := docs(h.runOn("local", relaxed(`{find: "oplog.rs", filter: {op: "d"}}`)))
+			if len(logged) != 1 || logged[0].Lookup("expiration").Doc().Lookup("policy").Str() != policy {
+				t.Errorf("the log has %v", logged)
+			}
+		})
+	}
+}
+
+// What a client deletes has no expiration, be it due or not.
+func TestStreamOfPlainDeletes(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{createIndexes: "c", indexes: [{key: {at: 1}, name: "x", expireAfterSeconds: 10}]}`)
+	s := h.watch("c", `{"showExpandedEvents": true}`, onlyDeletes)
+	h.ok(insert)
+	h.advance(30)
+	h.ok(`{delete: "c", deletes: [{q: {_id: 1}, limit: 1}]}`)
+	h.ok(insert)
+	h.ok(`{findAndModify: "c", query: {_id: 1}, remove: true}`)
+	for i := range 2 {
+		h.ok(fmt.Sprintf(`{insert: "c", documents: [{_id: %d}]}`, i))
+	}
+	h.ok(`{delete: "c", deletes: [{q: {}, limit: 0}]}`)
+	events := s.events()
+	if len(events) != 4 {
+		t.Fatalf("events %v", events)
+	}
+	for _, e := range events {
+		if e.Has("expiration") {
+			t.Error(e)
+		}
+	}
+}
