@@ -3,8 +3,10 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -100,4 +102,39 @@ func BenchmarkTransaction(b *testing.B) {
 			}
 		})
 	})
+}
+
+// BenchmarkRetryableInsert compares inserts that are remembered, so that they
+// can be sent again, with those that are not, in turn: "%cost" is what that
+// adds to the time.
+func BenchmarkRetryableInsert(b *testing.B) {
+	const round = 200
+	h := diskHarness(b, 0)
+	n, buf := int64(0), make([]byte, 0, 4096)
+	insert := func(session byte, retryable bool) time.Duration {
+		lsid := value.NewDoc("id", value.Binary(4, append(make([]byte, 15), session)))
+		began := time.Now()
+		for range round {
+			n++
+			d := value.NewDoc("_id", value.Int64(n), "text", value.String("the quick brown fox jumps over the lazy dog"))
+			number := value.Value{} // nothing
+			if retryable {
+				number = value.Int64(n)
+			}
+			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"), "lsid", value.Document(lsid), "txnNumber", number)
+			if out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
+				b.Fatal(value.Doc(out))
+			}
+		}
+		return time.Since(began)
+	}
+	insert(2, true)
+	var costs []float64
+	b.ResetTimer()
+	for range b.N {
+		plain := insert(1, false)
+		costs = append(costs, float64(insert(2, true))/float64(plain)-1)
+	}
+	slices.Sort(costs)
+	b.ReportMetric(100*costs[len(costs)/2], "%cost")
 }

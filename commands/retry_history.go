@@ -29,6 +29,16 @@ type retriedStatement struct {
 	image       value.Doc   // what findAndModify returned, nil: no document
 }
 
+// forget begins with another number.
+func (h *retryHistory) forget() *retryHistory {
+	if h == nil {
+		return &retryHistory{}
+	}
+	clear(h.done)
+	h.done = h.done[:0]
+	return h
+}
+
 // find looks for a statement.
 func (h *retryHistory) find(id int32) *retriedStatement {
 	if h == nil {
@@ -126,7 +136,9 @@ func (r *sessionRecords) get(k recordKey) storage.RecordID {
 func (r *sessionRecords) set(k recordKey, id storage.RecordID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ids[k] = id
+	if r.ids[k] != id {
+		r.ids[k] = id
+	}
 }
 
 // save writes a session's record. The caller's transaction may still fail:
@@ -193,7 +205,7 @@ func (r *sessionRecords) reap(s *Service, live func(recordKey) bool, before int6
 func (s *Service) logHousekeeping() {
 	live := map[recordKey]bool{}
 	for _, ss := range s.sessions.list() {
-		live[ss.key.record()] = true
+		live[ss.record] = true
 	}
 	before := s.clock.NowMillis() - s.params.int("localLogicalSessionTimeoutMinutes")*60_000
 	if err := s.records.reap(s, func(k recordKey) bool { return live[k] }, before); err != nil {

@@ -45,7 +45,7 @@ func (c *Call) inRetryableWrite() error {
 	ss, n := c.session, *c.generic.txnNumber
 	if n > ss.number {
 		c.svc.endTransaction(ss, txnAborted)
-		ss.number, ss.state, ss.history = n, txnRetryable, &retryHistory{}
+		ss.number, ss.state, ss.history = n, txnRetryable, ss.history.forget()
 	} else if ss.state != txnRetryable {
 		return mongoerr.New(mongoerr.IncompleteTransactionHistory, "Cannot retry a retryable write that has been converted into a transaction")
 	}
@@ -129,14 +129,14 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) error {
 	if !c.retry.on {
 		return nil
 	}
+	// What was done before is copied, as extend must not write into it; the
+	// first statement of a number has the room behind it for itself.
 	done := c.session.history.done
-	c.retry.pending = done[:len(done):len(done)]
-	if n := len(done); n > 0 { // extend must not write into what is saved
+	c.retry.pending = done
+	if len(done) > 0 {
 		c.retry.pending = append([]retriedStatement(nil), done...)
 	}
-	before := len(c.retry.pending)
-	changed := c.collectStatements()
-	if !changed && before == len(c.retry.pending) {
+	if !c.collectStatements() {
 		c.retry.pending = nil
 		return nil
 	}
@@ -147,14 +147,17 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) error {
 	}
 	b.End()
 	var err error
-	c.retry.record, err = c.svc.records.save(tx, c.session.key.record(), b.Doc(), c.now)
+	c.retry.record, err = c.svc.records.save(tx, c.session.record, b.Doc(), c.now)
+	c.log.out = b.Bytes()
 	return err
 }
 
-// sessionRecord begins the session's record in config.transactions.
+// sessionRecord begins the session's record in config.transactions, where
+// the recorder has made its entries.
 func (c *Call) sessionRecord(ts uint64) *value.Builder {
-	b := value.NewBuilder()
-	b.Document("_id", c.session.key.record().doc()).Int64("txnNum", *c.generic.txnNumber)
+	b := &c.recorder().b
+	b.Reset(c.recorder().out[:0])
+	b.Document("_id", c.session.recordID).Int64("txnNum", *c.generic.txnNumber)
 	b.StartDocument("lastWriteOpTime").Append("ts", stampValue(ts)).Int64("t", electionTerm).End()
 	return b.Date("lastWriteDate", c.now)
 }
@@ -163,32 +166,30 @@ func (c *Call) sessionRecord(ts uint64) *value.Builder {
 // recorded of it.
 func (c *Call) collectStatements() (any bool) {
 	r := c.log
-	var s *retriedStatement
-	flush := func() {
-		if s != nil {
-			c.retry.pending = extend(c.retry.pending, *s)
-			any, s = true, nil
-		}
-	}
+	var s retriedStatement
 	for i := range r.marks {
 		m := &r.marks[i]
 		if m.command || m.stmt == noStatement {
 			continue
 		}
-		if s != nil && s.first != m.stmt {
-			flush()
+		if any && s.first != m.stmt {
+			c.retry.pending = extend(c.retry.pending, s)
 		}
+		any = true
 		op := r.op(i)
-		s = &retriedStatement{first: m.stmt, last: m.stmt, kind: op.Lookup("op").Str()[0]}
+		s = retriedStatement{first: m.stmt, last: m.stmt, kind: op.Lookup("op").Str()[0]}
 		if s.kind == 'i' && c.cmd.name != "insert" {
 			s.id = op.Lookup("o").Doc().Lookup("_id").Clone()
 		}
 	}
-	if s != nil && c.retry.image != noImage {
+	if !any {
+		return false
+	}
+	if c.retry.image != noImage {
 		s.image = r.image.Clone()
 	}
-	flush()
-	return any
+	c.retry.pending = extend(c.retry.pending, s)
+	return true
 }
 
 // statementsSaved is called once the engine transaction is committed.
@@ -197,7 +198,7 @@ func (c *Call) statementsSaved() {
 		return
 	}
 	c.session.history.done = c.retry.pending
-	c.svc.records.set(c.session.key.record(), c.retry.record)
+	c.svc.records.set(c.session.record, c.retry.record)
 	c.retry.pending = nil
 }
 
@@ -205,9 +206,9 @@ func (c *Call) statementsSaved() {
 // the commit.
 func (c *Call) saveCommitted(tx storage.Tx, t *transaction) error {
 	b := c.sessionRecord(t.log.last)
-	id, err := c.svc.records.save(tx, c.session.key.record(), b.String("state", "committed").Doc(), c.now)
+	id, err := c.svc.records.save(tx, c.session.record, b.String("state", "committed").Doc(), c.now)
 	if err == nil {
-		c.svc.records.set(c.session.key.record(), id)
+		c.svc.records.set(c.session.record, id)
 	}
 	return err
 }
@@ -220,7 +221,7 @@ func (c *Call) restoreSession() error {
 		return nil
 	}
 	var rec storage.Record
-	if id := c.svc.records.get(ss.key.record()); id != 0 {
+	if id := c.svc.records.get(ss.record); id != 0 {
 		err := c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
 			coll, err := tx.Collection(transactionsNS)
 			if errors.Is(err, storage.ErrNotFound) {

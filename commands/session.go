@@ -24,6 +24,8 @@ type sessionKey struct {
 type session struct {
 	key      sessionKey
 	lastUsed time.Time // guarded by the registry
+	record   recordKey // of its record in config.transactions
+	recordID value.Doc // the same as the record's _id
 
 	// turn holds one token: the right to work with the session's number.
 	// Commands that carry a txnNumber take it, so that they run one after
@@ -37,7 +39,8 @@ type session struct {
 }
 
 func newSession(key sessionKey) *session {
-	s := &session{key: key, number: -1, turn: make(chan struct{}, 1)}
+	s := &session{key: key, number: -1, turn: make(chan struct{}, 1), record: key.record()}
+	s.recordID = s.record.doc()
 	s.turn <- struct{}{}
 	return s
 }

@@ -54,7 +54,7 @@ func (c *Call) beginTransaction() error {
 	}
 	t := &transaction{number: n, now: c.now, started: c.svc.real.Now(), level: c.generic.level, tx: tx}
 	t.log = c.svc.oplog.newRecorder(tx, c.now)
-	t.log.inTxn, t.log.lsid, t.log.txn = true, ss.key.record().doc(), n
+	t.log.inTxn, t.log.lsid, t.log.txn = true, ss.recordID, n
 	t.view = t.log.logged()
 	ss.number, ss.state, ss.history = n, txnInProgress, nil
 	ss.txn.Store(t)
