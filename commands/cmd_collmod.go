@@ -64,11 +64,7 @@ func runCollMod(c *Call) error {
 			return err
 		}
 		m = collMod{c: c, tx: tx, coll: coll, info: coll.Info(), meta: metaOf(coll.Info()), args: &a}
-		before := c.recorder().operations()
-		if err := m.run(); err != nil || m.meta.kind == view || bool(a.DryRun) || c.recorder().operations() > before {
-			return err
-		}
-		return tx.SetOptions(ns, m.info.Options) // nothing has changed: the change log tells of it all the same
+		return m.runLogged()
 	})
 	if err != nil {
 		return translate(ns, err)
@@ -88,6 +84,32 @@ type collMod struct {
 	meta  *collectionMeta
 	args  *collModArgs
 	reply []mongoerr.Field
+
+	indexNow, indexWas value.Doc // what it changes of an index, and what it was
+}
+
+// runLogged runs the command and tells the change log what was asked for,
+// whether it has changed something or not.
+func (m *collMod) runLogged() error {
+	log := m.c.recorder()
+	log.modifying = m.info.Namespace
+	err := m.run()
+	log.modifying = storage.Namespace{}
+	if err != nil || bool(m.args.DryRun) || m.meta.kind == view && m.args.ViewOn == nil {
+		return err
+	}
+	b := value.NewBuilder()
+	for name, v := range m.c.Body.All() {
+		_, own := collModSpec.index[name]
+		switch {
+		case name == "index" && m.indexNow != nil:
+			b.Document(name, m.indexNow)
+		case own && name != "collMod" && name != "dryRun":
+			b.Append(name, v)
+		}
+	}
+	log.collMod(m.info, b.Doc(), m.indexWas)
+	return nil
 }
 
 func (m *collMod) add(key string, v value.Value) {
@@ -179,6 +201,7 @@ func (m *collMod) modifyIndex() error {
 	if !x.ExpireAfter.IsMissing() && ttl.IsTSKey(spec.Key) && m.c.svc.params.bool("documentTtlTsIndex") {
 		return m.convertTSIndex(spec, x.ExpireAfter.TruncInt64())
 	}
+	old := spec
 	if spec, err = m.setExpire(spec, &x); err != nil {
 		return err
 	}
@@ -188,6 +211,7 @@ func (m *collMod) modifyIndex() error {
 	if spec, err = m.setUnique(spec, &x); err != nil || m.args.DryRun {
 		return err
 	}
+	m.indexNow, m.indexWas = indexChange(spec.Name, old.Doc(), spec.Doc())
 	return m.tx.SetIndex(m.info.Namespace, spec.Stored())
 }
 

@@ -32,12 +32,13 @@ type recorder struct {
 	b       value.Builder    // of ops, then of out
 
 	// What the writer says of the change it is about to make.
-	replacing bool         // the document is replaced, not updated
-	touched   []string     // paths that the update names, nil: any
-	changed   []byte       // the elements it has changed, if that is known to be all
-	expired   *ttl.Expired // why the record is removed
-	stmt      int32        // statement of a retryable write
-	keep      imageKind    // version of the document that findAndModify returns
+	modifying storage.Namespace // collMod is at work on it
+	replacing bool              // the document is replaced, not updated
+	touched   []string          // paths that the update names, nil: any
+	changed   []byte            // the elements it has changed, if that is known to be all
+	expired   *ttl.Expired      // why the record is removed
+	stmt      int32             // statement of a retryable write
+	keep      imageKind         // version of the document that findAndModify returns
 	image     value.Doc
 }
 

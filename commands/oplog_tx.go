@@ -119,7 +119,7 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 		return c, err
 	}
 	info := c.Info()
-	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+	t.r.add("c", ns, loggedUUID(info), func(b *value.Builder) {
 		b.StartDocument("o").String("create", ns.Coll)
 		it := options.Iter()
 		b.Raw(it.Rest())
@@ -131,6 +131,15 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 		b.End()
 	})
 	return &loggedCollection{Collection: c, r: t.r}, nil
+}
+
+// loggedUUID is what entries about a collection call it; a view has no such
+// identity.
+func loggedUUID(info *storage.Info) *[16]byte {
+	if metaOf(info).kind == view {
+		return nil
+	}
+	return &info.UUID
 }
 
 // Because implements ttl.Listener.
@@ -149,7 +158,7 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 	if err := t.Tx.Drop(ns); err != nil || unlogged(ns) {
 		return err
 	}
-	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+	t.r.add("c", ns, loggedUUID(info), func(b *value.Builder) {
 		b.StartDocument("o").String("drop", ns.Coll).End()
 		b.StartDocument("o2").Int64("numRecords", records).End()
 		t.r.appendExpiration(b)
@@ -192,23 +201,38 @@ func (r *recorder) dropDatabase(db string) {
 }
 
 // SetOptions replaces a collection's options: collMod, with those that are
-// new, and the old ones.
+// new, and the old ones. The command collMod tells of itself what it does.
 func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 	info := t.info(ns)
-	if err := t.Tx.SetOptions(ns, options); err != nil || unlogged(ns) {
+	if err := t.Tx.SetOptions(ns, options); err != nil || unlogged(ns) || t.r.modifying == ns {
 		return err
 	}
-	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
-		b.StartDocument("o").String("collMod", ns.Coll)
-		for name, v := range options.All() {
-			if old, ok := info.Options.Get(name); !ok || !value.Equal(old, v) {
-				b.Append(name, v)
-			}
+	b := value.NewBuilder()
+	for name, v := range options.All() {
+		if old, ok := info.Options.Get(name); !ok || !value.Equal(old, v) {
+			b.Append(name, v)
+		}
+	}
+	t.r.collMod(info, b.Doc(), nil)
+	return nil
+}
+
+// collMod notes that a collection has been modified: what was asked for, and
+// the options that it and its index had before. A view is a definition only.
+func (r *recorder) collMod(before *storage.Info, asked, indexWas value.Doc) {
+	ui := loggedUUID(before)
+	r.add("c", before.Namespace, ui, func(b *value.Builder) {
+		it := asked.Iter()
+		b.StartDocument("o").String("collMod", before.Namespace.Coll).Raw(it.Rest()).End()
+		if ui == nil {
+			return
+		}
+		b.StartDocument("o2").Document("collectionOptions_old", before.Options)
+		if indexWas != nil {
+			b.Document("indexOptions_old", indexWas)
 		}
 		b.End()
-		b.StartDocument("o2").Document("collectionOptions_old", info.Options).End()
 	})
-	return nil
 }
 
 func (t *loggedTx) info(ns storage.Namespace) *storage.Info {
@@ -253,29 +277,41 @@ func (t *loggedTx) DropIndex(ns storage.Namespace, name string) error {
 // SetIndex replaces the specification of an index: collMod.
 func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 	before := t.info(ns)
-	if err := t.Tx.SetIndex(ns, spec); err != nil || unlogged(ns) || index.IsInternal(spec.Name) {
+	if err := t.Tx.SetIndex(ns, spec); err != nil || unlogged(ns) || index.IsInternal(spec.Name) || t.r.modifying == ns {
 		return err
 	}
 	old, new := index.Of(before.Index(spec.Name)), index.Of(t.info(ns).Index(spec.Name))
 	if old == nil || new == nil {
 		return nil
 	}
-	t.r.add("c", ns, &before.UUID, func(b *value.Builder) {
-		changed, was := value.NewBuilder(), value.NewBuilder()
-		changed.String("name", spec.Name)
-		for name, v := range new.Doc().All() {
-			if o := old.Doc().Lookup(name); !value.Equal(o, v) {
-				changed.Append(name, v)
-				was.Append(name, o)
-			}
-		}
-		for name, v := range old.Doc().All() {
-			if !new.Doc().Has(name) {
-				was.Append(name, v)
-			}
-		}
-		b.StartDocument("o").String("collMod", ns.Coll).Document("index", changed.Doc()).End()
-		b.StartDocument("o2").Document("collectionOptions_old", before.Options).Document("indexOptions_old", was.Doc()).End()
-	})
+	changed, was := indexChange(spec.Name, old.Doc(), new.Doc())
+	t.r.collMod(before, value.NewDoc("index", value.Document(changed)), was)
 	return nil
+}
+
+// modifiable are the options of an index that collMod can change, with what
+// their absence means.
+var modifiable = []struct {
+	name   string
+	absent value.Value
+}{{"expireAfterSeconds", value.Value{}}, {"hidden", value.Bool(false)}, {"prepareUnique", value.Bool(false)}, {"unique", value.Bool(false)}}
+
+// indexChange tells in what two versions of an index differ.
+func indexChange(name string, old, new value.Doc) (changed, was value.Doc) {
+	a, b := value.NewBuilder(), value.NewBuilder()
+	a.String("name", name)
+	for _, f := range modifiable {
+		before, after := old.Lookup(f.name), new.Lookup(f.name)
+		if before.IsMissing() {
+			before = f.absent
+		}
+		if after.IsMissing() {
+			after = f.absent
+		}
+		if !value.Equal(before, after) {
+			a.Append(f.name, after)
+			b.Append(f.name, before)
+		}
+	}
+	return a.Doc(), b.Doc()
 }

@@ -23,7 +23,7 @@ func (cs *changeStream) appendCommand(b *value.Builder, o *logOp, kind string, d
 	if cs.expanded && description != nil {
 		b.Document("operationDescription", description)
 	}
-	if kind == "modify" {
+	if kind == "modify" && o.op.Has("o2") {
 		appendStateBefore(b, o)
 	}
 	cs.appendExpiration(b, o)

@@ -189,6 +189,9 @@ func (cs *changeStream) covers(full string) bool {
 func (cs *changeStream) concernsCommand(op value.Doc) bool {
 	name, v := op.Lookup("o").Doc().First()
 	db := commandDB(op)
+	if cs.ns.Coll != "" && op.Lookup("ui").IsMissing() { // a view
+		return false
+	}
 	switch name {
 	case "drop":
 		return cs.covers(db + "." + v.Str())

@@ -1,0 +1,201 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// ddl is a command and the expanded events that it makes.
+type ddl struct {
+	run  string
+	want []string
+}
+
+// follow runs the commands one by one.
+func (s *testStream) follow(steps []ddl) {
+	s.h.Helper()
+	for _, step := range steps {
+		if strings.Contains(step.run, "renameCollection") {
+			if r := s.h.admin(step.run); !r.Lookup("ok").Truthy() {
+				s.h.Fatal(r)
+			}
+		} else {
+			s.h.ok(step.run)
+		}
+		s.expectDDL(step.run, step.want)
+	}
+}
+
+// expectDDL compares events without what differs from run to run: the uuid
+// within stateBeforeChange too.
+func (s *testStream) expectDDL(run string, want []string) {
+	s.h.Helper()
+	events := s.events()
+	if len(events) != len(want) {
+		s.h.Errorf("%s: events %v, want %v", run, events, want)
+		return
+	}
+	for i, e := range events {
+		b := value.NewBuilder()
+		for name, v := range value.MustJSON(brief(e)).All() {
+			if name == "stateBeforeChange" {
+				v = value.Document(value.MustJSON(withoutUUID(v.Doc())))
+			}
+			b.Append(name, v)
+		}
+		if got, w := b.Doc().JSON(), value.MustJSON(want[i]).JSON(); got != w {
+			s.h.Errorf("%s: event\n%s, want\n%s", run, got, w)
+		}
+	}
+}
+
+func withoutUUID(state value.Doc) string {
+	b := value.NewBuilder()
+	for name, v := range state.All() {
+		if name != "collectionOptions" {
+			b.Append(name, v)
+			continue
+		}
+		b.StartDocument(name)
+		for k, o := range v.Doc().All() {
+			if k != "uuid" {
+				b.Append(k, o)
+			}
+		}
+		b.End()
+	}
+	return b.Doc().JSON()
+}
+
+const (
+	idIndexSpec = `"idIndex": {"v": 2, "key": {"_id": 1}, "name": "_id_"}`
+	schema      = `{"$jsonSchema": {"bsonType": "object", "properties": {"a": {"bsonType": "number"}}}}`
+)
+
+// Events of collMod, after jstests/change_streams/ddl_coll_mod_event.js.
+func TestStreamOfCollMod(t *testing.T) {
+	modify := func(description, state string) []string {
+		return []string{`{"operationType": "modify", ` + nsC + `, "operationDescription": ` + description + `, "stateBeforeChange": ` + state + `}`}
+	}
+	for _, of := range []string{"", "c"} {
+		h := newHarness(t)
+		h.ok(`{create: "c"}`)
+		for _, keys := range []string{`{key: {a: 1}, name: "a_1"}`, `{key: {b: 1}, name: "b_1", hidden: true}`, `{key: {c: 1}, name: "c_1", expireAfterSeconds: 100000}`} {
+			h.ok(`{createIndexes: "c", indexes: [` + keys + `]}`)
+		}
+		h.watch(of, `{"showExpandedEvents": true}`, "").follow([]ddl{
+			{`{collMod: "c", index: {name: "a_1", hidden: true}}`, modify(`{"index": {"name": "a_1", "hidden": true}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": false}}`)},
+			{`{collMod: "c", index: {name: "a_1", hidden: false}}`, modify(`{"index": {"name": "a_1", "hidden": false}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": true}}`)},
+			{`{collMod: "c", index: {name: "b_1", hidden: false}}`, modify(`{"index": {"name": "b_1", "hidden": false}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": true}}`)},
+			{`{collMod: "c", index: {name: "c_1", expireAfterSeconds: 200000}}`, modify(`{"index": {"name": "c_1", "expireAfterSeconds": {"$numberLong": "200000"}}}`, `{"collectionOptions": {}, "indexOptions": {"expireAfterSeconds": {"$numberLong": "100000"}}}`)},
+			{`{collMod: "c", validator: ` + schema + `}`, modify(`{"validator": `+schema+`}`, `{"collectionOptions": {}}`)},
+			{`{collMod: "c", validationLevel: "off"}`, modify(`{"validationLevel": "off"}`, `{"collectionOptions": {"validator": `+schema+`, "validationLevel": "strict", "validationAction": "error"}}`)},
+			{`{collMod: "c", validationAction: "warn"}`, modify(`{"validationAction": "warn"}`, `{"collectionOptions": {"validator": `+schema+`, "validationLevel": "off", "validationAction": "error"}}`)},
+		})
+	}
+}
+
+// Views are in streams of databases, not in those of a collection of their
+// name, after jstests/change_streams/ddl_view_events.js.
+func TestStreamOfViews(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "base"}`)
+	const pipeline, other = `"pipeline": [{"$match": {"a": 2}}, {"$project": {"a": 1}}]`, `"pipeline": [{"$match": {"a": 1}}]`
+	ns := func(coll string) string { return `"ns": {"db": "test", "coll": "` + coll + `"}` }
+	h.watch("", `{"showExpandedEvents": true}`, "").follow([]ddl{
+		{`{create: "v", viewOn: "base", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("v") + `, "operationDescription": {"viewOn": "base", ` + pipeline + `}}`}},
+		{`{create: "vv", viewOn: "v", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + pipeline + `}}`}},
+		{`{collMod: "vv", viewOn: "v", ` + other + `}`, []string{`{"operationType": "modify", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + other + `}}`}},
+		{`{drop: "vv"}`, []string{`{"operationType": "drop", ` + ns("vv") + `}`}},
+		{`{drop: "v"}`, []string{`{"operationType": "drop", ` + ns("v") + `}`}},
+	})
+	single, base := h.watch("v", `{"showExpandedEvents": true}`, ""), h.watch("base", `{"showExpandedEvents": true}`, "")
+	h.ok(`{create: "v", viewOn: "base", ` + pipeline + `}`)
+	h.ok(`{drop: "v"}`)
+	h.ok(`{create: "v"}`)
+	h.ok(`{insert: "base", documents: [{_id: 0}]}`)
+	single.expect(`{"operationType": "create", ` + ns("v") + `, "operationDescription": {` + idIndexSpec + `}}`)
+	base.expect(`{"operationType": "insert", "fullDocument": {"_id": 0}, ` + ns("base") + `, "documentKey": {"_id": 0}}`)
+}
+
+// A stream ends with the rename of its collection, from it or to it, after
+// jstests/change_streams/metadata_notifications.js.
+func TestStreamOfTargets(t *testing.T) {
+	renamed := []string{`{"operationType": "rename", "ns": {"db": "test", "coll": "from"}, "to": {"db": "test", "coll": "c"}}`, `{"operationType": "invalidate"}`}
+	for name, steps := range map[string][]ddl{
+		"rename to it":               {{`{renameCollection: "test.from", to: "test.c"}`, renamed}},
+		"rename in its place":        {{`{create: "c"}`, nil}, {`{renameCollection: "test.from", to: "test.c", dropTarget: true}`, renamed}},
+		"drop of its empty database": {{`{dropDatabase: 1}`, nil}, {`{insert: "c", documents: [{_id: 0}]}`, []string{`{"operationType": "insert", "fullDocument": {"_id": 0}, ` + nsC + `, "documentKey": {"_id": 0}}`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			h.ok(`{create: "from"}`)
+			h.watch("c", `{}`, "").follow(steps)
+		})
+	}
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	s := h.watch("c", `{}`, "")
+	h.ok(`{aggregate: "c", pipeline: [{$out: "c"}], cursor: {}}`)
+	events := s.events()
+	if len(events) != 2 || events[0].Lookup("operationType").Str() != "rename" || events[0].Lookup("to").JSON() != `{"db":"test","coll":"c"}` || events[1].Lookup("operationType").Str() != "invalidate" {
+		t.Errorf("$out: %v", events)
+	}
+}
+
+// After an invalidation streams go on with startAfter, again and again, after
+// jstests/change_streams/multiple_invalidate_events.js.
+func TestStreamOfManyInvalidations(t *testing.T) {
+	created := `{"operationType": "create", ` + nsC + `, "operationDescription": {` + idIndexSpec + `}}`
+	dropped, ended, gone := `{"operationType": "drop", `+nsC+`}`, `{"operationType": "invalidate"}`, `{"operationType": "dropDatabase", "ns": {"db": "test"}}`
+	for _, tt := range []struct {
+		coll, end string
+		want      []string
+	}{
+		{"c", `{drop: "c"}`, []string{dropped, ended}},
+		{"c", `{dropDatabase: 1}`, []string{dropped, ended}},
+		{"", `{dropDatabase: 1}`, []string{dropped, gone, ended}},
+	} {
+		h := newHarness(t)
+		s := h.watch(tt.coll, `{"showExpandedEvents": true}`, "")
+		for range 3 {
+			h.ok(`{create: "c"}`)
+			h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+			h.ok(tt.end)
+			inserted := `{"operationType": "insert", "fullDocument": {"_id": 1}, ` + nsC + `, "documentKey": {"_id": 1}}`
+			s.expect(append([]string{created, inserted}, tt.want...)...)
+			if s.id != 0 {
+				t.Error("the cursor is still open")
+			}
+			s = h.watch(tt.coll, `{"showExpandedEvents": true, "startAfter": `+s.last.JSON()+`}`, "")
+		}
+		s.expect()
+	}
+}
+
+// Where no stream can be opened, after
+// jstests/change_streams/{invalid_namespaces,ban_from_lookup,ban_from_views}.js.
+func TestStreamIsRefused(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "v", viewOn: "c", pipeline: []}`)
+	const on = `pipeline: [{$changeStream: {}}], cursor: {}}`
+	h.refuses([]refusal{
+		{"admin", `{aggregate: 1, ` + on, 73, "$changeStream may not be opened on the internal admin database"},
+		{"config", `{aggregate: 1, ` + on, 73, "$changeStream may not be opened on the internal config database"},
+		{"local", `{aggregate: 1, ` + on, 73, "$changeStream may not be opened on the internal local database"},
+		{"admin", `{aggregate: "c", ` + on, 73, ""}, {"config", `{aggregate: "c", ` + on, 73, ""}, {"local", `{aggregate: "c", ` + on, 73, ""},
+		{"test", `{aggregate: "system.users", ` + on, 73, ""}, {"test", `{aggregate: "system.profile", ` + on, 73, ""},
+		{"test", `{aggregate: "systemindexes", ` + on, 0, ""}, {"test", `{aggregate: "system_users", ` + on, 0, ""},
+		{"test", `{aggregate: "v", ` + on, 166, ""},
+		{"test", `{create: "w", viewOn: "c", pipeline: [{$changeStream: {}}]}`, 167, ""},
+		{"test", `{aggregate: "c", pipeline: [{$lookup: {from: "c", as: "x", pipeline: [{$changeStream: {}}]}}], cursor: {}}`, 51047, ""},
+		{"nowhere", `{aggregate: "c", ` + on, 0, ""},
+	})
+	for v := range h.admin(`{listDatabases: 1, nameOnly: true}`).Lookup("databases").Doc().Values() {
+		if v.Doc().Lookup("name").Str() == "nowhere" {
+			t.Error("a stream has made its database")
+		}
+	}
+}
