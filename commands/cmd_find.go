@@ -120,6 +120,9 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
+	if err := c.checkFindInTransaction(a); err != nil {
+		return nil, err
+	}
 	info, err := c.lookup(ns)
 	if err != nil {
 		return nil, err
@@ -179,6 +182,19 @@ func (a *findArgs) fields(p *project.Projection) []string {
 		return nil
 	}
 	return fields
+}
+
+// checkFindInTransaction refuses what a transaction cannot do.
+func (c *Call) checkFindInTransaction(a *findArgs) error {
+	switch {
+	case c.transaction() == nil:
+		return nil
+	case bool(a.Tailable):
+		return mongoerr.New(mongoerr.InvalidOptions, "It is illegal to open a tailable cursor in a transaction")
+	case bool(a.ReadOnce):
+		return notInTransaction("The 'readOnce' option is not supported within a transaction.")
+	}
+	return nil
 }
 
 // check refuses combinations of options.

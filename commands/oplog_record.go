@@ -163,9 +163,6 @@ func appendKeyDoc(b *value.Builder, name string, d value.Doc) {
 	b.StartDocument(name).Append("_id", d.Lookup("_id")).End()
 }
 
-// operations is how many have been noted.
-func (r *recorder) operations() int { return len(r.marks) }
-
 // hasStatements reports whether statements of a retryable write were noted.
 func (r *recorder) hasStatements() bool {
 	for i := range r.marks {

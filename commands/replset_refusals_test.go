@@ -18,6 +18,9 @@ func (h *harness) refuses(list []refusal) {
 	for _, r := range list {
 		reply := h.runOn(r.db, relaxed(r.command))
 		code, text := reply.Lookup("code"), reply.Lookup("errmsg").Str()
+		if first := reply.Lookup("writeErrors").Doc().Index(0); !first.IsMissing() {
+			code, text = first.Doc().Lookup("code"), first.Doc().Lookup("errmsg").Str()
+		}
 		if code.IsMissing() != (r.code == 0) || r.code != 0 && code.Int32() != r.code {
 			h.Errorf("%s %s answered %s, want code %d", r.db, r.command, reply, r.code)
 			continue

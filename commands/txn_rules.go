@@ -57,8 +57,8 @@ func (c *Call) checkAllowedInTransaction() error {
 	case c.DB == "local" || c.DB == "config":
 		return notInTransaction("Cannot run command against the '" + c.DB + "' database in a transaction.")
 	}
-	if _, v := c.Body.First(); v.Str() == "system.profile" {
-		return notInTransaction("Cannot run command against the '" + c.DB + ".system.profile' namespace in a transaction.")
+	if _, v := c.Body.First(); v.Str() == "system.profile" || v.Str() == "system.views" {
+		return notInTransaction("Cannot run command against the '" + c.DB + "." + v.Str() + "' namespace in a transaction.")
 	}
 	return nil
 }

@@ -44,8 +44,8 @@ type transaction struct {
 // still open ends.
 func (c *Call) beginTransaction() error {
 	ss, n := c.session, *c.generic.txnNumber
-	if ss.number == n && ss.state != txnAborted && ss.state != txnNone {
-		return mongoerr.Newf(50911, "Cannot start a transaction with session id %x and transaction number { txnNumber: %d, txnRetryCounter: 0 } because a transaction with the same transaction number is in state %s", ss.key.id, n, ss.state)
+	if ss.number == n && ss.state != txnNone {
+		return mongoerr.New(mongoerr.ConflictingOperationInProgress, "Only servers in a sharded cluster can start a new transaction at the active transaction number")
 	}
 	c.svc.endTransaction(ss, txnAborted)
 	tx, err := c.svc.engine.Begin(c.ctx)

@@ -66,7 +66,7 @@ func TestTransactionErrors(t *testing.T) {
 		label  string
 	}{
 		"unknown number":         {nil, inTxnArgs(find, 3, false), 251, "TransientTransactionError"},
-		"started twice":          {[]string{inTxnArgs(find, 3, true)}, inTxnArgs(find, 3, true), 50911, ""},
+		"started twice":          {[]string{inTxnArgs(find, 3, true)}, inTxnArgs(find, 3, true), 117, ""},
 		"older number":           {[]string{inTxnArgs(find, 3, true)}, inTxnArgs(find, 2, true), 225, ""},
 		"count":                  {nil, inTxnArgs(`{"count": "c"}`, 1, true), 263, ""},
 		"listCollections":        {nil, inTxnArgs(`{"listCollections": 1}`, 1, true), 263, ""},
