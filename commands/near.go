@@ -78,11 +78,13 @@ func (b *byDistance) Next() (storage.Record, bool, error) {
 
 func (b *byDistance) Close() { b.found = nil }
 
-// requireGeoIndex fails as mongod does when no index can serve a $near.
-func requireGeoIndex(info *storage.Info, path string) error {
+// requireGeoIndex fails as mongod does when no index can serve a $near: one
+// from a GeoJSON point, in metres, needs a 2dsphere index.
+func requireGeoIndex(info *storage.Info, near *match.Near, path string) error {
+	metres := near.Sphere && !near.Radians
 	for _, s := range metaOf(info).indexes {
 		for _, f := range s.Fields {
-			if f.Path == path && (f.Kind == index.Geo2D || f.Kind == index.Sphere) {
+			if f.Path == path && (f.Kind == index.Sphere || f.Kind == index.Geo2D && !metres) {
 				return nil
 			}
 		}
@@ -116,6 +118,9 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 	if near == nil {
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "$geoNear requires a point")
 	}
+	if err := requireGeoIndex(info, near, key); err != nil {
+		return agg.Source{}, err
+	}
 	near.Min, near.Max = n.MinDistance, n.MaxDistance
 	limit := q.limit
 	if limit > 0 || !math.IsInf(near.Max, 1) {
@@ -138,21 +143,24 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 	return agg.Source{Iterator: q.documents(x, sorted), Sorted: true}, nil
 }
 
-// onlyGeoField is the field of the collection's only geospatial index.
+// onlyGeoField is the field of the collection's only geospatial index: of the
+// one 2d index if there is any, else of the one 2dsphere index.
 func onlyGeoField(info *storage.Info) (string, error) {
-	var fields []string
-	for _, s := range metaOf(info).indexes {
-		for _, f := range s.Fields {
-			if f.Kind == index.Geo2D || f.Kind == index.Sphere {
-				fields = append(fields, f.Path)
+	for _, kind := range []index.Kind{index.Geo2D, index.Sphere} {
+		var fields []string
+		for _, s := range metaOf(info).indexes {
+			for _, f := range s.Fields {
+				if f.Kind == kind {
+					fields = append(fields, f.Path)
+				}
 			}
 		}
+		switch {
+		case len(fields) > 1:
+			return "", mongoerr.Newf(mongoerr.IndexNotFound, "There is more than one %s index on %s; unsure which to use for $geoNear", kind, info.Namespace)
+		case len(fields) == 1:
+			return fields[0], nil
+		}
 	}
-	switch len(fields) {
-	case 0:
-		return "", mongoerr.New(mongoerr.IndexNotFound, "$geoNear requires a 2d or 2dsphere index, but none were found")
-	case 1:
-		return fields[0], nil
-	}
-	return "", mongoerr.Newf(mongoerr.IndexNotFound, "There is more than one 2dsphere index on %s; unsure which to use for $geoNear", info.Namespace)
+	return "", mongoerr.New(mongoerr.IndexNotFound, "$geoNear requires a 2d or 2dsphere index, but none were found")
 }

@@ -69,17 +69,18 @@ func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err err
 	add := func(v value.Value) error {
 		g, err := geo.ParseStored(v)
 		if err != nil {
-			return mongoerr.New(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes")
+			return mongoerr.Newf(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes :: caused by :: %s", d)
 		}
 		p, ok := g.Point()
 		if !ok {
-			return mongoerr.New(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes")
+			return mongoerr.Newf(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes :: caused by :: %s", d)
 		}
 		n, err := grid.Hash(p)
-		if err == nil {
-			out = append(out, row{cellValue(n)})
+		if err != nil {
+			return mongoerr.Newf(13027, "%s :: caused by :: %s", err, d)
 		}
-		return err
+		out = append(out, row{cellValue(n)})
+		return nil
 	}
 	f.path.Walk(d, func(v value.Value) bool {
 		switch {
@@ -135,8 +136,8 @@ func (s *Spec) queryLevels() geo.Cover {
 
 func (s *Spec) coverNear(n *match.Near) plan.Intervals {
 	switch {
-	case s.Kind == Sphere && !n.Sphere:
-		return nil
+	case s.Kind == Sphere && !n.Sphere, s.Kind == Geo2D && n.Sphere && !n.Radians:
+		return nil // one in metres needs a 2dsphere index, one on the plane a 2d index
 	case s.Kind == Geo2D && !n.Sphere && !math.IsInf(n.Max, 1):
 		lo := geo.XY{X: n.Center.X - n.Max, Y: n.Center.Y - n.Max}
 		hi := geo.XY{X: n.Center.X + n.Max, Y: n.Center.Y + n.Max}

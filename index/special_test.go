@@ -162,7 +162,8 @@ func TestSpecialIndexMissing(t *testing.T) {
 		{`{"$or":[{"$text":{"$search":"x"}},{"z":1}]}`, text, 291, "Failed to produce a solution for TEXT under OR"},
 		{`{"$text":{"$search":"x"}}`, text, 291, "failed to use text index to satisfy $text query (if text index is compound, are equality predicates given for all prefix fields?)"},
 		{`{"a":{"$near":[0,0]}}`, plain, 291, "unable to find index for $geoNear query"},
-		{`{"a":{"$near":{"$geometry":{"type":"Point","coordinates":[0,0]}}}}`, mustParse(t, `{"key":{"a":"2d"}}`), 0, ""},
+		{`{"a":{"$near":{"$geometry":{"type":"Point","coordinates":[0,0]}}}}`, mustParse(t, `{"key":{"a":"2d"}}`), 291, "unable to find index for $geoNear query"},
+		{`{"a":{"$nearSphere":[0,0]}}`, mustParse(t, `{"key":{"a":"2d"}}`), 0, ""},
 		{`{"a":{"$near":[0,0]}}`, mustParse(t, `{"key":{"a":"2dsphere"}}`), 291, "unable to find index for $geoNear query"},
 	}
 	for _, tt := range tests {

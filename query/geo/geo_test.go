@@ -231,9 +231,11 @@ func TestGrid(t *testing.T) {
 			t.Errorf("Hash(%v) = %d, %v; want %d", p, got, err, want)
 		}
 	}
-	_, err := g.Hash(XY{4, 0})
-	if mongoerr.CodeOf(err) != 13027 {
-		t.Errorf("out of the grid: %v", err)
+	if got, err := g.Hash(XY{4, 4}); err != nil || got != 15 {
+		t.Errorf("the upper bounds: %d, %v", got, err)
+	}
+	if _, err := g.Hash(XY{4.1, 0}); err == nil {
+		t.Error("a point out of the grid has a cell")
 	}
 }
 

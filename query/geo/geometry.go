@@ -16,7 +16,12 @@ func (p XY) onSphere() bool {
 	return p.X >= -180 && p.X <= 180 && p.Y >= -90 && p.Y <= 90
 }
 
+// point is the position on the sphere. The date line has one point for each
+// latitude, though it has two longitudes.
 func (p XY) point() s2.Point {
+	if p.X == -180 {
+		p.X = 180
+	}
 	return s2.PointFromLatLng(s2.LatLngFromDegrees(p.Y, p.X))
 }
 

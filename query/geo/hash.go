@@ -1,9 +1,8 @@
 package geo
 
 import (
+	"fmt"
 	"math"
-
-	"github.com/duskdb/duskdb/mongoerr"
 )
 
 // Grid is the square of a 2d index, cut into 2^Bits by 2^Bits cells. A cell's
@@ -17,16 +16,16 @@ type Grid struct {
 // DefaultGrid is that of an index without options.
 var DefaultGrid = Grid{Min: -180, Max: 180, Bits: 26}
 
-// Contains reports whether p can be indexed.
+// Contains reports whether p can be indexed. The upper bounds belong to the
+// last cells.
 func (g Grid) Contains(p XY) bool {
-	return p.X >= g.Min && p.X < g.Max && p.Y >= g.Min && p.Y < g.Max
+	return p.X >= g.Min && p.X <= g.Max && p.Y >= g.Min && p.Y <= g.Max
 }
 
 // Hash is the hash of the cell that p lies in.
 func (g Grid) Hash(p XY) (uint64, error) {
 	if !g.Contains(p) {
-		return 0, mongoerr.Newf(13027, "point not in interval of [ %s, %s ] :: caused by :: { x: %s, y: %s }",
-			number(g.Min), number(g.Max), number(p.X), number(p.Y))
+		return 0, fmt.Errorf("point not in interval of [ %s, %s ]", number(g.Min), number(g.Max))
 	}
 	return interleave(g.cell(p.X), g.cell(p.Y)), nil
 }
