@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func (h *host) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	case m.capped:
 		return nil, mongoerr.Newf(17152, "namespace '%s' is capped so it can't be used for $out", ns)
 	}
-	o := &outWriter{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(int64(h.x.running().svc.outs.Add(1)), 10)}}
+	o := &outWriter{h: h, ns: ns, old: old, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(int64(h.x.running().svc.outs.Add(1)), 10)}}
 	return o, o.create(old)
 }
 
@@ -72,6 +73,7 @@ func (s *Service) dropLeftOvers() error {
 type outWriter struct {
 	h       *host
 	ns      storage.Namespace
+	old     *storage.Info // of the target, nil: there was none
 	temp    storage.Namespace
 	pending []value.Doc
 	bytes   int
@@ -127,13 +129,40 @@ func (o *outWriter) Commit() error {
 	if err := o.flush(); err != nil {
 		return err
 	}
-	o.done = true
-	return o.h.x.running().update(func(tx storage.Tx) error {
+	err := o.h.x.running().update(func(tx storage.Tx) error {
+		if err := checkUnchanged(tx, o.ns, o.old); err != nil {
+			return err
+		}
 		if err := tx.Drop(o.ns); err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
 		return tx.Rename(o.temp, o.ns)
 	})
+	o.done = err == nil
+	return err
+}
+
+// checkUnchanged refuses to replace a collection that is no longer like the
+// one that the new one was made after.
+func checkUnchanged(tx storage.Tx, ns storage.Namespace, old *storage.Info) error {
+	now := &storage.Info{}
+	if coll, err := tx.Collection(ns); err == nil {
+		now = coll.Info()
+	} else if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if old == nil {
+		old = &storage.Info{}
+	}
+	if !bytes.Equal(orEmpty(old.Options), orEmpty(now.Options)) {
+		return mongoerr.Newf(mongoerr.CommandFailed, "collection options of target collection %s changed during processing. Original options: %s, new options: %s",
+			ns, orEmpty(old.Options), orEmpty(now.Options))
+	}
+	same := slices.EqualFunc(old.Indexes, now.Indexes, func(a, b storage.IndexInfo) bool { return a.Name == b.Name && bytes.Equal(a.Spec, b.Spec) })
+	if !same {
+		return mongoerr.Newf(mongoerr.CommandFailed, "indexes of target collection %s changed during processing.", ns)
+	}
+	return nil
 }
 
 func (o *outWriter) Abort() {

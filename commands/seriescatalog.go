@@ -291,8 +291,7 @@ func (o *outSeries) Commit() error {
 	if err := o.flush(); err != nil {
 		return err
 	}
-	o.done = true
-	return o.h.x.running().update(func(tx storage.Tx) error {
+	err := o.h.x.running().update(func(tx storage.Tx) error {
 		for _, pair := range [][2]storage.Namespace{{o.temp, o.ns}, {bucketsOf(o.temp), bucketsOf(o.ns)}} {
 			if err := tx.Drop(pair[1]); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
@@ -303,6 +302,8 @@ func (o *outSeries) Commit() error {
 		}
 		return nil
 	})
+	o.done = err == nil
+	return err
 }
 
 func (o *outSeries) Abort() {
