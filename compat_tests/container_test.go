@@ -165,7 +165,7 @@ func TestContainer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := img.command(nil, append(img.healthcheck, "127.0.0.1:"+port)...).CombinedOutput(); err != nil {
+		if out, err := img.command([]string{"DUSKDB_PORT=" + port}, img.healthcheck...).CombinedOutput(); err != nil {
 			t.Errorf("%s start: the health check says %v\n%s", start, err, out)
 		}
 		seeded(t, "mongodb://root:se%40cret@127.0.0.1:"+port+"/?directConnection=true")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,18 +17,15 @@ import (
 // pingCmd asks a server whether it answers: the health check of the
 // container image.
 type pingCmd struct {
-	Address string        `arg:"" optional:"" default:"127.0.0.1:27017" help:"host:port or mongodb:// URI of the server."`
+	Address string        `arg:"" optional:"" help:"host:port or mongodb:// URI of the server; default: 127.0.0.1, at --port."`
+	Port    int           `default:"27017" help:"Port of the server, if the address names none. A server in the same container takes the same variable."`
 	Timeout time.Duration `default:"2s" help:"How long to wait."`
 	TLS     pingTLS       `embed:""`
 }
 
 // Run pings once.
 func (p *pingCmd) Run() error {
-	addr := strings.TrimPrefix(p.Address, "mongodb://")
-	addr, _, _ = strings.Cut(addr, "/")
-	if !strings.Contains(addr, ":") {
-		addr += ":27017"
-	}
+	addr := p.target()
 	conn, err := net.DialTimeout("tcp", addr, p.Timeout)
 	if err != nil {
 		return err
@@ -48,4 +47,14 @@ func (p *pingCmd) Run() error {
 	}
 	fmt.Printf("%s answered in %s\n", addr, clock.System().Now().Sub(start).Round(time.Microsecond))
 	return nil
+}
+
+// target is the server's host and port.
+func (p *pingCmd) target() string {
+	addr := strings.TrimPrefix(p.Address, "mongodb://")
+	addr, _, _ = strings.Cut(addr, "/")
+	if _, _, err := net.SplitHostPort(addr); err == nil {
+		return addr
+	}
+	return net.JoinHostPort(cmp.Or(strings.Trim(addr, "[]"), "127.0.0.1"), strconv.Itoa(p.Port))
 }
