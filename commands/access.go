@@ -192,7 +192,7 @@ func (a *access) records(x *execution, info *storage.Info, q *readQuery) recordS
 		for _, part := range p.Parts {
 			scans = appendScans(scans, part, clustered)
 		}
-		return newRecords(x, info, scans).once()
+		return newRecords(x, info, scans).once().useBranches(p)
 	default:
 		r := newRecords(x, info, appendScans(nil, p, clustered)).useKeys(p, q)
 		if p.Dedup && p.Skip == 0 {

@@ -124,6 +124,18 @@ func (r *records) useKeys(p *plan.Plan, q *readQuery) *records {
 	return r
 }
 
+// useBranches lets each of the joined scans do without the records, if all of
+// them can.
+func (r *records) useBranches(p *plan.Plan) *records {
+	if p.Covered {
+		r.covered = true
+		for _, part := range p.Parts {
+			r.branches = append(r.branches, newKeyDocs(part))
+		}
+	}
+	return r
+}
+
 // entry adds what an index entry leads to: its own values if they are enough,
 // or its record. It reports whether it was needed to fetch that.
 func (r *records) entry(coll storage.Collection, key []byte, id storage.RecordID) (err error) {

@@ -110,12 +110,13 @@ type records struct {
 
 	keys entryKeys // of buf, if it was read from an index
 
-	keyDocs *keyDocs   // to read the values of keys, nil if records are read
-	covered bool       // and to return them in place of records
-	fetched []bool     // of buf, if covered: which are records all the same
-	filter  *readQuery // what the values of a key are to match
-	failed  error      // of the filter
-	skip    int        // in how many fields entries agree of which one is enough; 0: all are wanted
+	keyDocs  *keyDocs   // to read the values of keys, nil if records are read
+	branches []*keyDocs // the same for each scan, if it differs
+	covered  bool       // and to return them in place of records
+	fetched  []bool     // of buf, if covered: which are records all the same
+	filter   *readQuery // what the values of a key are to match
+	failed   error      // of the filter
+	skip     int        // in how many fields entries agree of which one is enough; 0: all are wanted
 }
 
 // position is how far an iteration has come.
@@ -314,6 +315,9 @@ func (r *records) read(coll storage.Collection) error {
 	if r.at.within >= len(s.ranges) {
 		r.nextScan()
 		return nil
+	}
+	if r.branches != nil {
+		r.keyDocs = r.branches[r.at.scan]
 	}
 	kr := s.ranges[r.at.within]
 	if r.at.started {

@@ -59,6 +59,9 @@ func (p *Plan) Explain(s *Shape) *Stage {
 	if s.Projection != nil {
 		top = &Stage{Name: p.projectionStage(s), Detail: value.NewDoc("transformBy", value.Document(s.Projection)), Input: []*Stage{top}}
 	}
+	if p.rooted {
+		top = &Stage{Name: "SUBPLAN", Input: []*Stage{top}}
+	}
 	switch {
 	case s.Count:
 		top = &Stage{Name: "COUNT", Input: []*Stage{top}}
@@ -194,8 +197,6 @@ func (p *Plan) access(s *Shape) *Stage {
 		return p.nearStage(fetch)
 	case p.Text != nil:
 		return p.textStage(fetch)
-	case p.rooted:
-		return &Stage{Name: "SUBPLAN", Input: []*Stage{fetch}}
 	}
 	return fetch
 }

@@ -248,6 +248,7 @@ func (pl *planner) union(or *match.Or) *Plan {
 		return nil
 	}
 	out.Sorted = pl.q.Sort.IsEmpty()
+	out.Covered = pl.q.Needs != nil && !slices.ContainsFunc(out.Parts, func(p *Plan) bool { return !p.stands(pl.q.Needs) })
 	out.rooted = len(pl.c.terms) == 0 && len(pl.c.ors) == 1 && pl.c.opaque == 0
 	return out
 }
