@@ -219,7 +219,11 @@ func appendScans(scans []scan, p *plan.Plan, clustered bool) []scan {
 		}
 	default:
 		s := scan{index: p.Index.Name}
-		for _, r := range p.Ranges {
+		for i, r := range p.Ranges {
+			if i > 0 && p.Text != nil { // each word is a scan of its own
+				scans = append(scans, s)
+				s = scan{index: p.Index.Name}
+			}
 			s.ranges = append(s.ranges, storage.KeyRange{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse})
 		}
 		scans = append(scans, s)

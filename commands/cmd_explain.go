@@ -88,6 +88,7 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	}
 	e.query.min, e.query.max, e.query.projection = a.Min, a.Max, a.Projection
 	e.shape.Skip, e.shape.Limit = a.Skip, a.Limit
+	e.shape.Score = plan.AsksForScore(a.Sort, a.Projection)
 	if a.Limit > 0 {
 		e.query.limit = a.Skip + a.Limit
 	}

@@ -143,10 +143,14 @@ func (o *outcome) fill(s *plan.Stage, e *explained) (returned int64) {
 	switch s.Name {
 	case "IXSCAN", "DISTINCT_SCAN", "COUNT_SCAN", "EXPRESS_IXSCAN", "COLLSCAN", "EOF", "RECORD_STORE_FAST_COUNT":
 		returned = o.leaf(s)
-	case "FETCH":
+	case "GEO_NEAR_2D", "GEO_NEAR_2DSPHERE":
 		st.Docs, returned = o.docs, o.matched
-	case "GEO_NEAR_2D", "GEO_NEAR_2DSPHERE", "TEXT_MATCH":
-		st.Docs, returned = o.docs, o.matched
+	case "FETCH", "TEXT_OR":
+		if st.Docs, returned = o.docs, o.matched; e.query.matcher != nil && hasText(e.query.matcher.Root()) && !s.Detail.Has("filter") {
+			returned = o.docs // what phrases reject comes behind
+		}
+	case "TEXT_MATCH":
+		st.Dropped, returned = returned-o.matched, o.matched
 	case "OR", "SORT_MERGE":
 		returned -= o.dropped
 		st.Dropped = o.dropped
@@ -255,7 +259,8 @@ func (e *explained) appendTrials(a *access, b *value.Builder) error {
 		keys, docs := o.keys, o.docs
 		returned := o.fill(stage, e)
 		b.StartDocument("").Append("nReturned", value.Int(returned)).Append("executionTimeMillisEstimate", value.Int(o.millis)).
-			Append("totalKeysExamined", value.Int(keys)).Append("totalDocsExamined", value.Int(docs))
+			Append("totalKeysExamined", value.Int(keys)).Append("totalDocsExamined", value.Int(docs)).
+			Double("score", stage.Score())
 		b.StartDocument("executionStages")
 		stage.AppendStats(b)
 		b.End().End()

@@ -22,6 +22,7 @@ type Shape struct {
 	// "DEFAULT" for any other.
 	ProjectionKind string
 	ReturnKey      bool   // the keys of the index are returned
+	Score          bool   // of a $text, the score is wanted
 	Count          bool   // the documents are only counted
 	Write          string // "UPDATE", "DELETE": what is done to the documents
 	SortMemory     int64  // the limit, in bytes
@@ -85,7 +86,7 @@ func (p *Plan) Described(m *match.Matcher, sort value.Doc) value.Doc {
 // distinctStage shows a scan for the distinct values of a field.
 func (p *Plan) distinctStage(s *Shape) *Stage {
 	if !p.Covered {
-		return &Stage{Name: "FETCH", Input: []*Stage{p.scanStage(s)}, totals: showDocs}
+		return &Stage{Name: "FETCH", Input: []*Stage{p.scanStage(s)}, totals: showDocs | showFetch}
 	}
 	path := p.Index.Fields[p.Skip-1].Path
 	transform := value.NewBuilder().Int32(path, 1)
@@ -188,15 +189,15 @@ func (p *Plan) access(s *Shape) *Stage {
 	if p.Covered {
 		return p.indexStage(s)
 	}
-	fetch := &Stage{Name: "FETCH", Input: []*Stage{p.indexStage(s)}, totals: showDocs}
+	if p.Text != nil {
+		return p.textStage(s)
+	}
+	fetch := &Stage{Name: "FETCH", Input: []*Stage{p.indexStage(s)}, totals: showDocs | showFetch}
 	if s.Filter != nil && !s.Filter.IsEmpty() && !p.Exact && !p.Filtered {
 		fetch.Detail = value.NewDoc("filter", value.Document(s.Filter))
 	}
-	switch {
-	case p.Near != nil:
+	if p.Near != nil {
 		return p.nearStage(fetch)
-	case p.Text != nil:
-		return p.textStage(fetch)
 	}
 	return fetch
 }
@@ -209,35 +210,6 @@ func (p *Plan) nearStage(in *Stage) *Stage {
 	}
 	return &Stage{Name: name, Input: []*Stage{in}, Detail: value.NewDoc("keyPattern", value.Document(p.Index.Key),
 		"indexName", value.String(p.Index.Name), "indexVersion", value.Int32(p.Index.Version))}
-}
-
-// textStage checks phrases and negated terms on what the terms have found.
-func (p *Plan) textStage(in *Stage) *Stage {
-	q := p.Text.Query
-	b := value.NewBuilder()
-	b.StartDocument("indexPrefix")
-	for i, f := range p.Index.Fields {
-		if f.Kind == Text {
-			break
-		}
-		b.Append(f.Path, p.Bounds[i][0].Lo)
-	}
-	b.End()
-	b.String("indexName", p.Index.Name)
-	b.StartDocument("parsedTextQuery")
-	for _, list := range []struct {
-		name  string
-		items []string
-	}{{"terms", q.Terms}, {"negatedTerms", q.NegatedTerms}, {"phrases", q.Phrases}, {"negatedPhrases", q.NegatedPhrases}} {
-		b.StartArray(list.name)
-		for _, item := range list.items {
-			b.String("", item)
-		}
-		b.End()
-	}
-	b.End()
-	b.Int32("textIndexVersion", 3)
-	return &Stage{Name: "TEXT_MATCH", Input: []*Stage{in}, Detail: b.Doc(), totals: showDocs}
 }
 
 func (p *Plan) collScan(s *Shape) *Stage {

@@ -33,6 +33,8 @@ const (
 	showKeys totals = 1 << iota
 	showDocs
 	showSort
+	showFetch    // whether records were there already, which they never are
+	showRejected // what a search has found and its phrases have not
 )
 
 // AppendPlan writes the stages without counters: queryPlanner.winningPlan.
@@ -76,6 +78,12 @@ func (s *Stage) appendTotals(b *value.Builder) {
 	if s.totals&showDocs != 0 {
 		b.Append("docsExamined", value.Int(s.Stats.Docs))
 	}
+	if s.totals&showFetch != 0 {
+		b.Int32("alreadyHasObj", 0)
+	}
+	if s.totals&showRejected != 0 {
+		b.Append("docsRejected", value.Int(s.Stats.Dropped))
+	}
 	if s.totals&showSort != 0 {
 		b.Append("totalDataSizeSorted", value.Int(s.Stats.Memory)).Bool("usedDisk", s.Stats.Spilled)
 	}
@@ -97,6 +105,20 @@ func (s *Stage) appendInputs(b *value.Builder, write func(*Stage, *value.Builder
 		}
 		b.End()
 	}
+}
+
+// Score is what mongod makes of a trial: the share of the work that led to
+// results, and next to nothing for what the plan does without.
+func (s *Stage) Score() float64 {
+	works := float64(max(s.Stats.Works, s.Stats.Returned+1))
+	bonus := min(1/(10*works), 1e-4)
+	score := 1 + float64(s.Stats.Returned)/works + bonus // no intersection of indexes
+	for _, name := range []string{"FETCH", "SORT"} {
+		if s.Find(name) == nil {
+			score += bonus
+		}
+	}
+	return score
 }
 
 // Find returns the first stage of that name, nil if there is none.

@@ -1,0 +1,105 @@
+package plan
+
+import "github.com/duskdb/duskdb/value"
+
+// A search for words scans the index once for each of them. Phrases and words
+// that must not be there are checked on the documents, by TEXT_MATCH. Where
+// the score is wanted, TEXT_OR adds it up; otherwise the scans are joined as
+// any others and the documents fetched.
+
+// textStage is the tree of a search.
+func (p *Plan) textStage(s *Shape) *Stage {
+	var scans []*Stage
+	for _, word := range p.words() {
+		scans = append(scans, word.scanStage(s))
+	}
+	in := &Stage{Name: "TEXT_OR", Input: scans, totals: showDocs}
+	if !s.Score {
+		if len(scans) > 1 {
+			scans = []*Stage{{Name: "OR", Input: scans}}
+		}
+		in = &Stage{Name: "FETCH", Input: scans, totals: showDocs | showFetch}
+	}
+	if rest := withoutText(s.Filter); !rest.IsEmpty() {
+		in.Detail = value.NewDoc("filter", value.Document(rest))
+	}
+	return &Stage{Name: "TEXT_MATCH", Input: []*Stage{in}, Detail: p.textDetail(), totals: showRejected}
+}
+
+// words are the plan's scans apart, one for each word.
+func (p *Plan) words() []*Plan {
+	at := 0
+	for p.Index.Fields[at].Kind != Text {
+		at++
+	}
+	words := make([]*Plan, 0, len(p.Ranges))
+	for i, r := range p.Ranges {
+		one := *p
+		one.Ranges = []Range{r}
+		if len(p.Bounds[at]) == len(p.Ranges) {
+			one.Bounds = append([]Intervals(nil), p.Bounds...)
+			one.Bounds[at] = p.Bounds[at][i : i+1]
+		}
+		words = append(words, &one)
+	}
+	return words
+}
+
+// withoutText is a parsed filter without its $text.
+func withoutText(filter value.Doc) value.Doc {
+	if filter.Has("$text") {
+		return nil
+	}
+	var rest []value.Value
+	for v := range filter.Lookup("$and").Doc().Values() {
+		if !v.Doc().Has("$text") {
+			rest = append(rest, v)
+		}
+	}
+	if len(rest) == 1 {
+		return rest[0].Doc()
+	}
+	return value.NewDoc("$and", value.NewArray(rest...))
+}
+
+// textDetail tells what is searched for.
+func (p *Plan) textDetail() value.Doc {
+	q := p.Text.Query
+	b := value.NewBuilder()
+	b.StartDocument("indexPrefix")
+	for i, f := range p.Index.Fields {
+		if f.Kind == Text {
+			break
+		}
+		b.Append(f.Path, p.Bounds[i][0].Lo)
+	}
+	b.End()
+	b.String("indexName", p.Index.Name)
+	b.StartDocument("parsedTextQuery")
+	for _, list := range []struct {
+		name  string
+		items []string
+	}{{"terms", q.Terms}, {"negatedTerms", q.NegatedTerms}, {"phrases", q.Phrases}, {"negatedPhrases", q.NegatedPhrases}} {
+		b.StartArray(list.name)
+		for _, item := range list.items {
+			b.String("", item)
+		}
+		b.End()
+	}
+	b.End()
+	b.Int32("textIndexVersion", 3)
+	return b.Doc()
+}
+
+// AsksForScore tells whether a sort or a projection names the score of a
+// $text.
+func AsksForScore(specs ...value.Doc) bool {
+	for _, d := range specs {
+		for name, v := range d.All() {
+			if name == "$meta" && v.Str() == "textScore" || v.Doc() != nil && AsksForScore(v.Doc()) {
+				return true
+			}
+		}
+	}
+	return false
+}
