@@ -251,6 +251,7 @@ func (e *Engine) writeLog(ops []op) error {
 		return err
 	}
 	e.sync.committed(e.log.position())
+	e.log.brake.rest()
 	if e.log.grown > e.opts.CompactMinBytes/growthParts && e.opts.CompactMinBytes > 0 {
 		e.log.grown = 0
 		e.wakeJanitor()

@@ -18,15 +18,21 @@ import (
 // the tail, and knows nothing of groups.
 
 // compactStep is how many records, and about how many bytes, go into one
-// group of the new log.
+// group of the new log. After each, others may run, and after syncBytes the
+// file is synced: what is left for the end would keep the disk busy for long.
 const (
 	compactStep  = 1000
-	compactBytes = 1 << 20
+	compactBytes = 128 << 10
+	syncBytes    = 32 << 20
 )
 
-// catchUpRounds is how often the new log is brought up to date before
-// writers have to wait for the rest.
-const catchUpRounds = 8
+// The new log is brought up to date, and synced, before writers have to wait
+// for the rest: catchUpRounds times at most, or until no more than fewOps were
+// committed meanwhile.
+const (
+	catchUpRounds = 8
+	fewOps        = 4000
+)
 
 // Compact reclaims the space of overwritten and deleted records.
 func (e *Engine) Compact(ctx context.Context) error {
@@ -52,7 +58,7 @@ func (e *Engine) compact(ctx context.Context, temp string) error {
 		return err
 	}
 	pinned := e.root.Load()
-	e.log.tail = &tail
+	e.log.tail, e.log.brake = &tail, brake{room: max(e.opts.CompactMinBytes/2, e.sync.fileSize()/4, leastRoom)}
 	e.unlockWriter()
 	next, err := e.copyLog(ctx, temp, pinned, &tail)
 	if err == nil {
@@ -70,16 +76,19 @@ func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[
 	if err != nil {
 		return nil, err
 	}
-	err = e.copyRoot(ctx, next, pinned)
+	c := copier{e: e, ctx: ctx, next: next, temp: temp}
+	err = c.copyRoot(pinned)
 	for i := 0; err == nil && i < catchUpRounds; i++ {
 		var groups [][]op
-		if groups, err = e.takeTail(ctx, tail); len(groups) == 0 {
+		if groups, err = e.takeTail(ctx, tail); err == nil {
+			err = next.replay(groups)
+		}
+		if err == nil {
+			err = e.opts.disk.syncPath(temp)
+		}
+		if countOps(groups) <= fewOps {
 			break
 		}
-		err = next.replay(groups)
-	}
-	if err == nil {
-		err = e.opts.disk.syncPath(temp)
 	}
 	if err != nil {
 		_ = next.close()
@@ -88,10 +97,21 @@ func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[
 	return next, nil
 }
 
-func (e *Engine) copyRoot(ctx context.Context, next *journal, r *root) error {
+// copier copies a state to a new log.
+type copier struct {
+	e        *Engine
+	ctx      context.Context
+	next     *journal
+	temp     string // where the new log is
+	copied   int
+	unsynced int
+	commits  int64 // of the engine, before the last group
+}
+
+func (c *copier) copyRoot(r *root) error {
 	var err error
 	r.colls.Scan(func(ce catalogEntry) bool {
-		err = copyColl(ctx, next, ce.coll)
+		err = c.copyColl(ce.coll)
 		return err == nil
 	})
 	return err
@@ -99,27 +119,64 @@ func (e *Engine) copyRoot(ctx context.Context, next *journal, r *root) error {
 
 // copyColl writes a collection in groups. A partial log is never used, so
 // the groups need not be states of the collection.
-func copyColl(ctx context.Context, next *journal, c *coll) error {
-	ops := []op{{kind: opCatalog, num: c.num, value: catalogDoc(c.info)}}
-	if c.savedID != 0 {
-		ops = append(ops, op{kind: opLastID, num: c.num, value: makeInt64(int64(c.savedID))})
+func (c *copier) copyColl(from *coll) error {
+	ops := []op{{kind: opCatalog, num: from.num, value: catalogDoc(from.info)}}
+	if from.savedID != 0 {
+		ops = append(ops, op{kind: opLastID, num: from.num, value: makeInt64(int64(from.savedID))})
 	}
 	var err error
 	size := 0
-	c.records.Scan(func(id storage.RecordID, stored string) bool {
-		ops = append(ops, op{kind: opRecord, num: c.num, id: id, value: stored})
+	from.records.Scan(func(id storage.RecordID, stored string) bool {
+		ops = append(ops, op{kind: opRecord, num: from.num, id: id, value: stored})
 		size += len(stored)
 		if len(ops) >= compactStep || size >= compactBytes {
-			err = errors.Join(next.commit(ops), ctx.Err())
+			err = c.write(ops, size)
 			ops, size = ops[:0], 0
 		}
 		return err == nil
 	})
 	if err == nil && len(ops) > 0 {
-		err = next.commit(ops)
+		err = c.write(ops, size)
 	}
 	return err
 }
+
+// write writes one group. In a large log, others who have committed anything
+// meanwhile have the processors to themselves for as long as it took; a small
+// one would grow by more in that time than there is to gain.
+func (c *copier) write(ops []op, size int) error {
+	real := clock.System()
+	began := real.Now()
+	if err := errors.Join(c.next.commit(ops), c.ctx.Err()); err != nil {
+		return err
+	}
+	c.copied += size
+	if c.unsynced += size; c.unsynced >= syncBytes {
+		c.unsynced = 0
+		if err := c.e.opts.disk.syncPath(c.temp); err != nil {
+			return err
+		}
+	}
+	commits := c.e.commits.Load()
+	if commits == c.commits || c.copied < restFrom {
+		return nil
+	}
+	c.commits = commits
+	rest := real.NewTimer(min(real.Now().Sub(began), restMost))
+	defer rest.Stop()
+	select {
+	case <-rest.C():
+	case <-c.ctx.Done():
+	}
+	return nil
+}
+
+// A compaction rests once it has copied so many bytes, after each group and no
+// longer than restMost.
+const (
+	restFrom = 32 << 20
+	restMost = 5 * time.Millisecond
+)
 
 // takeTail takes what was committed since the last time.
 func (e *Engine) takeTail(ctx context.Context, tail *[][]op) ([][]op, error) {
@@ -130,6 +187,13 @@ func (e *Engine) takeTail(ctx context.Context, tail *[][]op) ([][]op, error) {
 	groups := *tail
 	*tail = nil
 	return groups, nil
+}
+
+func countOps(groups [][]op) (n int) {
+	for _, ops := range groups {
+		n += len(ops)
+	}
+	return n
 }
 
 func (j *journal) replay(groups [][]op) error {

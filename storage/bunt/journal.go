@@ -30,6 +30,7 @@ type journal struct {
 	tail   *[][]op       // takes what is committed while a compaction runs
 	buf    []byte        // the group being written
 	grown  int64         // bytes of groups since the janitor was woken for them
+	brake  brake         // for writers, while a compaction runs
 	broken error
 	dead   bool // BuntDB panicked and holds its lock
 	idle   bool // the last group is the one that finish wrote
@@ -116,6 +117,9 @@ func (j *journal) write(ops []op) (err error) {
 		return err
 	}
 	j.grown += int64(len(j.buf))
+	if j.tail != nil {
+		j.brake.wrote(int64(len(j.buf)))
+	}
 	// BuntDB panics, holding its lock, if it cannot take a failed write
 	// back. It is not touched any more then.
 	defer func() {

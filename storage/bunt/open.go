@@ -92,7 +92,8 @@ func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) error {
 	if err != nil {
 		return err
 	}
-	err = e.copyRoot(ctx, next, r)
+	c := copier{e: e, ctx: ctx, next: next, temp: temp}
+	err = c.copyRoot(r)
 	if err == nil {
 		err = e.opts.disk.syncPath(temp)
 	}

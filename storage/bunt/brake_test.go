@@ -1,0 +1,20 @@
+package bunt
+
+import (
+	"testing"
+	"time"
+)
+
+// Writers owe nothing within the room, and then what their bytes take at the
+// rate of the brake.
+func TestBrake(t *testing.T) {
+	b := brake{room: 2 * brakeRate / 1000}
+	for i, want := range []time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond} {
+		if b.wrote(brakeRate / 1000); b.owed.Round(10*time.Microsecond) != want {
+			t.Errorf("after %d ms at that rate, %s are owed, want %s", i+1, b.owed, want)
+		}
+	}
+	if b.rest(); b.owed != 0 {
+		t.Errorf("%s are owed after a rest", b.owed)
+	}
+}
