@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/crash_tests/history"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -61,30 +62,30 @@ func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered i
 	for _, d := range conn.all(t, "lists") {
 		final[int(d.Lookup("_id").TruncInt64())] = numbers(d)
 	}
-	counts, generations := map[outcome]int{}, map[int][]*appendTxn{}
+	counts, generations := map[history.Outcome]int{}, map[int][]*history.Txn{}
 	for _, c := range clients {
 		if c.err != nil {
 			t.Fatal(c.err)
 		}
 		for _, x := range c.history {
-			counts[x.outcome]++
-			generations[x.generation()] = append(generations[x.generation()], x)
+			counts[x.Outcome]++
+			generations[generation(x)] = append(generations[generation(x)], x)
 		}
 	}
-	for n, history := range generations {
-		if err := checkHistory(history, final); err != nil {
+	for n, list := range generations {
+		if err := history.Check(list, final); err != nil {
 			t.Errorf("lists from %d on: %v", n, err)
 		}
 	}
-	t.Logf("%d crashes; %d transactions committed, %d not; the answer to %d came after a restart", lives, counts[committed], counts[aborted], unanswered)
-	if counts[committed] < lives {
-		t.Errorf("only %d transactions in %d lives", counts[committed], lives)
+	t.Logf("%d crashes; %d transactions committed, %d not; the answer to %d came after a restart", lives, counts[history.Committed], counts[history.Aborted], unanswered)
+	if counts[history.Committed] < lives {
+		t.Errorf("only %d transactions in %d lives", counts[history.Committed], lives)
 	}
 }
 
 // generation tells which lists a transaction has worked on.
-func (x *appendTxn) generation() int {
-	for k := range x.reads {
+func generation(x *history.Txn) int {
+	for k := range x.Reads {
 		return k / listKeys
 	}
 	return -1
@@ -102,7 +103,7 @@ type listClient struct {
 	id      int
 	rnd     *rand.Rand
 	number  int64 // of the transaction, in its session
-	history []*appendTxn
+	history []*history.Txn
 	err     error
 }
 
@@ -115,7 +116,7 @@ func (c *listClient) work(addr string, first int) {
 	defer conn.Close()
 	for c.err == nil {
 		c.number++
-		x := &appendTxn{id: int(c.number)*100 + c.id, client: c.id, reads: map[int][]int{}, outcome: aborted}
+		x := &history.Txn{ID: int(c.number)*100 + c.id, Client: c.id, Reads: map[int][]int{}, Outcome: history.Aborted}
 		c.history = append(c.history, x)
 		if err := c.transaction(conn, x, first); err != nil && !errors.Is(err, errRefused) {
 			return
@@ -134,17 +135,17 @@ func (c *listClient) in(begin bool, fields ...any) []any {
 }
 
 // transaction reads some lists and appends to some of those.
-func (c *listClient) transaction(conn *client, x *appendTxn, first int) error {
+func (c *listClient) transaction(conn *client, x *history.Txn, first int) error {
 	for n := range 1 + c.rnd.IntN(3) {
 		k := first + c.rnd.IntN(listKeys)
-		if _, seen := x.reads[k]; seen && n > 0 {
+		if _, seen := x.Reads[k]; seen && n > 0 {
 			continue
 		}
 		reply, err := conn.run(c.in(n == 0, "find", value.String("lists"), "filter", idDoc(int64(k)))...)
 		if err != nil {
 			return err
 		}
-		x.reads[k] = numbers(reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc())
+		x.Reads[k] = numbers(reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc())
 		if c.rnd.IntN(3) == 0 {
 			continue
 		}
@@ -156,30 +157,30 @@ func (c *listClient) transaction(conn *client, x *appendTxn, first int) error {
 		_, err := conn.run(c.in(false, "abortTransaction", value.Int32(1), "$db", value.String("admin"))...)
 		return err
 	}
-	x.outcome = unknown
+	x.Outcome = history.Unknown
 	return c.commit(conn, x)
 }
 
-func (c *listClient) append(conn *client, x *appendTxn, k int) error {
-	push := value.NewDoc("$push", value.Document(value.NewDoc("l", value.Int32(int32(x.id)))))
+func (c *listClient) append(conn *client, x *history.Txn, k int) error {
+	push := value.NewDoc("$push", value.Document(value.NewDoc("l", value.Int32(int32(x.ID)))))
 	u := value.NewDoc("q", idDoc(int64(k)), "u", value.Document(push), "upsert", value.Bool(true))
 	_, err := conn.run(c.in(false, "update", value.String("lists"), "updates", value.NewArray(value.Document(u)))...)
 	if err == nil {
-		x.appends = append(x.appends, k)
+		x.Appends = append(x.Appends, k)
 	}
 	return err
 }
 
 // commit asks for the commit, for the first time or again.
-func (c *listClient) commit(conn *client, x *appendTxn) error {
+func (c *listClient) commit(conn *client, x *history.Txn) error {
 	reply, err := conn.run(c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))...)
 	switch {
 	case err == nil:
-		x.outcome = committed
+		x.Outcome = history.Committed
 	case errors.Is(err, errRefused):
-		x.outcome = aborted
+		x.Outcome = history.Aborted
 		if code := reply.Lookup("code").Int32(); !slices.Contains([]int32{112, 251}, code) {
-			c.err = fmt.Errorf("the commit of %d: %w", x.id, err)
+			c.err = fmt.Errorf("the commit of %d: %w", x.ID, err)
 		}
 	}
 	return err
@@ -195,7 +196,7 @@ func resolve(t *testing.T, addr string, clients []*listClient) (n int) {
 	}
 	defer conn.Close()
 	for _, c := range clients {
-		if len(c.history) == 0 || c.history[len(c.history)-1].outcome != unknown {
+		if len(c.history) == 0 || c.history[len(c.history)-1].Outcome != history.Unknown {
 			continue
 		}
 		n++
@@ -203,9 +204,9 @@ func resolve(t *testing.T, addr string, clients []*listClient) (n int) {
 		if err := c.commit(conn, x); err != nil && !errors.Is(err, errRefused) {
 			t.Fatal(err)
 		}
-		before := x.outcome
-		if err := c.commit(conn, x); err != nil && !errors.Is(err, errRefused) || x.outcome != before {
-			t.Errorf("the commit of %d was answered in two ways: %v", x.id, err)
+		before := x.Outcome
+		if err := c.commit(conn, x); err != nil && !errors.Is(err, errRefused) || x.Outcome != before {
+			t.Errorf("the commit of %d was answered in two ways: %v", x.ID, err)
 		}
 	}
 	return n
