@@ -199,3 +199,23 @@ func TestStreamIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Options that show more, after
+// jstests/change_streams/{show_raw_update_description,show_system_events}*.js.
+func TestStreamShowsMore(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1, a: 1, l: [1, 2, 3]}]}`)
+	raw, plain := h.watch("c", `{"showRawUpdateDescription": true}`, ""), h.watch("c", `{}`, "")
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}, $unset: {a: 1}}}]}`)
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {z: 1}}]}`)
+	replaced := `{"operationType": "replace", "fullDocument": {"_id": 1, "z": 1}, ` + nsC + `, "documentKey": {"_id": 1}}`
+	raw.expect(`{"operationType": "update", `+nsC+`, "documentKey": {"_id": 1}, "rawUpdateDescription": {"$v": 2, "diff": {"d": {"a": false}, "i": {"b": 1}}}}`, replaced)
+	plain.expect(`{"operationType": "update", `+nsC+`, "documentKey": {"_id": 1}, "updateDescription": {"updatedFields": {"b": 1}, "removedFields": ["a"], "truncatedArrays": []}}`, replaced)
+
+	system, usual := h.watch("", `{"showSystemEvents": true}`, ""), h.watch("", `{}`, "")
+	h.ok(`{insert: "system.js", documents: [{_id: "f"}]}`)
+	h.ok(`{insert: "c", documents: [{_id: 2}]}`)
+	inserted := `{"operationType": "insert", "fullDocument": {"_id": 2}, ` + nsC + `, "documentKey": {"_id": 2}}`
+	system.expect(`{"operationType": "insert", "fullDocument": {"_id": "f"}, "ns": {"db": "test", "coll": "system.js"}, "documentKey": {"_id": "f"}}`, inserted)
+	usual.expect(inserted)
+}

@@ -152,7 +152,10 @@ func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, ke
 	db, coll, _ := strings.Cut(o.op.Lookup("ns").Str(), ".")
 	b.StartDocument("ns").String("db", db).String("coll", coll).End()
 	b.Document("documentKey", key)
-	if kind == "update" {
+	switch {
+	case kind == "update" && cs.raw:
+		b.Append("rawUpdateDescription", full)
+	case kind == "update":
 		cs.appendUpdate(b, full.Doc().Lookup("diff").Doc())
 	}
 	cs.appendExpiration(b, o)

@@ -17,6 +17,8 @@ type changeStream struct {
 
 	full, before string // fullDocument and fullDocumentBeforeChange
 	expanded     bool
+	raw          bool // updates are shown as the log has them
+	system       bool // collections of the server are shown too
 	matchUUID    bool
 
 	pos      storage.RecordID // the last log entry that was read
@@ -63,6 +65,7 @@ func (cs *changeStream) readOptions(c *Call, spec value.Doc) error {
 	}
 	cs.full, cs.before = spec.Lookup("fullDocument").Str(), spec.Lookup("fullDocumentBeforeChange").Str()
 	cs.expanded, cs.matchUUID = spec.Lookup("showExpandedEvents").Truthy(), spec.Lookup("matchCollectionUUIDForUpdateLookup").Truthy()
+	cs.raw, cs.system = spec.Lookup("showRawUpdateDescription").Truthy(), spec.Lookup("showSystemEvents").Truthy()
 	switch c.generic.level {
 	case "", "majority":
 		return nil

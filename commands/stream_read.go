@@ -176,7 +176,7 @@ func (cs *changeStream) covers(full string) bool {
 		return len(full) == n+1+len(cs.ns.Coll) && full[:n] == cs.ns.DB && full[n] == '.' && full[n+1:] == cs.ns.Coll
 	}
 	ns, err := parseNamespace(full)
-	if err != nil || isSystem(ns.Coll) {
+	if err != nil || isSystem(ns.Coll) && !cs.system {
 		return false
 	}
 	if cs.ns.DB != "" {

@@ -20,6 +20,7 @@ type eventKey struct {
 	index      int
 	invalidate bool
 	expanded   bool
+	raw        bool
 }
 
 // sharedEvent is an event without the images of the document, which each
@@ -55,7 +56,7 @@ func (s *sharedEvents) keep(k eventKey, e sharedEvent) {
 
 // shared returns an event as the first stream of the group made it.
 func (cs *changeStream) shared(o *logOp) sharedEvent {
-	k := eventKey{o.ts, o.index, o.invalidate, cs.expanded}
+	k := eventKey{o.ts, o.index, o.invalidate, cs.expanded, cs.raw}
 	e, ok := cs.w.find(k)
 	if !ok {
 		e = cs.make(o)
