@@ -17,7 +17,7 @@ const (
 	aloneTime  = time.Millisecond
 	sharedTime = aloneTime / 16
 	batchFirst = 32
-	batchLeast = 16
+	batchLeast = 8
 	batchMost  = 512
 )
 
