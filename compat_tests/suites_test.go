@@ -1,40 +1,46 @@
 package compat
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// suite is one package of tests that the Go driver brings with it, run as it
-// stands in the module cache.
+// suite is a set of tests that a driver brings with it, run as they stand in
+// its package.
 type suite struct {
 	name   string // of its list of exceptions, suites/NAME.txt
-	pkg    string
+	tests  program
 	member bool // of a replica set: more of the tests apply
 	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }
 
+// program runs tests of a suite against a server: those named by only, or if
+// there are none all but those named by skip.
+type program interface {
+	run(t *testing.T, uri string, only, skip []string) outcome
+}
+
 const (
-	v1Integration = "go.mongodb.org/mongo-driver/mongo/integration"
-	v1Unified     = "go.mongodb.org/mongo-driver/mongo/integration/unified"
-	v2Integration = "go.mongodb.org/mongo-driver/v2/internal/integration"
+	v1Integration goPackage = "go.mongodb.org/mongo-driver/mongo/integration"
+	v1Unified     goPackage = "go.mongodb.org/mongo-driver/mongo/integration/unified"
+	v2Integration goPackage = "go.mongodb.org/mongo-driver/v2/internal/integration"
 )
 
 var suites = []suite{
-	{name: "v1-integration", pkg: v1Integration},
-	{name: "v1-unified", pkg: v1Unified},
-	{name: "v2-integration", pkg: v2Integration, all: true},
-	{name: "v1-unified-replset", pkg: v1Unified, member: true},
-	{name: "v1-integration-replset", pkg: v1Integration, member: true, all: true},
-	{name: "v2-integration-replset", pkg: v2Integration, member: true, all: true},
+	{name: "v1-integration", tests: v1Integration},
+	{name: "v1-unified", tests: v1Unified},
+	{name: "v2-integration", tests: v2Integration, all: true},
+	{name: "v1-unified-replset", tests: v1Unified, member: true},
+	{name: "v1-integration-replset", tests: v1Integration, member: true, all: true},
+	{name: "v2-integration-replset", tests: v2Integration, member: true, all: true},
+	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
+	{name: "pymongo-all", tests: pyMongo{}, all: true},
+	{name: "pymongo-replset", tests: pyMongo{}, member: true, all: true},
 }
 
 // start runs the server that the suite is for, and returns how its tests
@@ -48,7 +54,7 @@ func (s suite) start(t *testing.T) (uri string) {
 	return strings.Replace(start(t, flags...).URI, "?directConnection=true", options, 1)
 }
 
-// TestSuites runs the Go driver's own tests. What fails must stand in the
+// TestSuites runs drivers' own tests. What fails must stand in the
 // suite's list with a reason, and what stands there must fail: run with
 // DUSKDB_COMPAT_UPDATE=1 to rewrite the lists; new lines want a reason.
 func TestSuites(t *testing.T) {
@@ -62,11 +68,11 @@ func TestSuites(t *testing.T) {
 			}
 			uri := s.start(t)
 			known := readKnown(t, s.name)
-			got := s.run(t, uri, "-skip="+known.excluded())
-			if again := known.surprises(got); again != "" {
+			got := s.tests.run(t, uri, nil, known.excluded())
+			if again := known.surprises(got); len(again) > 0 {
 				// Some of these tests race against the clock of a busy machine:
 				// what fails unexpectedly may try once more, with less around it.
-				got.replace(s.run(t, uri, "-run="+again))
+				got.replace(s.tests.run(t, uri, again, nil))
 			}
 			t.Logf("%d passed, %d failed, %d skipped", len(got.passed), len(got.failed), got.skipped)
 			if len(got.passed) == 0 {
@@ -87,93 +93,12 @@ type outcome struct {
 	output         string
 }
 
-// run executes the tests of the suite that flag selects.
-func (s suite) run(t *testing.T, uri, flag string) outcome {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=30m", flag, s.pkg)
-	cmd.Dir = "suites"
-	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = cmd.Stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = cmd.Wait() }() // that some tests fail is expected: the list judges
-	return collect(bufio.NewScanner(out))
-}
-
 // replace takes over what another run of some tests came to.
 func (o *outcome) replace(again outcome) {
 	for test := range again.passed {
 		if o.failed[test] {
 			delete(o.failed, test)
 			o.passed[test] = true
-		}
-	}
-}
-
-// event is a line of go test -json.
-type event struct {
-	Action, Test, Output string
-}
-
-// collect reads the results. A test with subtests counts by these, unless it
-// fails although none of them does.
-func collect(lines *bufio.Scanner) outcome {
-	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}}
-	lines.Buffer(nil, 64<<20)
-	ended, parents := map[string]string{}, map[string]bool{}
-	for lines.Scan() {
-		var e event
-		if json.Unmarshal(lines.Bytes(), &e) != nil {
-			o.output += lines.Text() + "\n"
-			continue
-		}
-		switch e.Action {
-		case "pass", "fail", "skip":
-			if e.Test != "" {
-				ended[e.Test] = e.Action
-			}
-		case "run":
-			for i, c := range e.Test {
-				if c == '/' {
-					parents[e.Test[:i]] = true
-				}
-			}
-		case "output":
-			if len(o.output) < 1<<16 {
-				o.output += e.Output
-			}
-		}
-	}
-	blamed := map[string]bool{}
-	for test, how := range ended {
-		if how == "fail" && !parents[test] {
-			blame(blamed, test)
-		}
-	}
-	for test, how := range ended {
-		switch {
-		case parents[test] && (how != "fail" || blamed[test]):
-		case how == "pass":
-			o.passed[test] = true
-		case how == "fail":
-			o.failed[test] = true
-		default:
-			o.skipped++
-		}
-	}
-	return o
-}
-
-// blame marks the tests that fail because one of their subtests does.
-func blame(blamed map[string]bool, test string) {
-	for i, c := range test {
-		if c == '/' {
-			blamed[test[:i]] = true
 		}
 	}
 }
@@ -214,28 +139,24 @@ func inContainer() bool {
 	return err == nil || os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
-// excluded is the pattern of the tests not to run.
-func (k exceptions) excluded() string {
-	out := []string{"^$"}
-	for _, test := range slices.Sorted(maps.Keys(k.reasons)) {
+// excluded are the tests not to run.
+func (k exceptions) excluded() (tests []string) {
+	for test := range k.reasons {
 		if test[0] == '!' || test[0] == '@' && inContainer() {
-			out = append(out, "^"+strings.ReplaceAll(test[1:], "/", "$/^")+"$")
+			tests = append(tests, test[1:])
 		}
 	}
-	return strings.Join(out, "|")
+	return tests
 }
 
-// surprises is the pattern of the outermost tests in which something failed
-// that is not listed.
-func (k exceptions) surprises(got outcome) string {
-	names := map[string]bool{}
+// surprises are the tests that failed and are not listed.
+func (k exceptions) surprises(got outcome) (tests []string) {
 	for test := range got.failed {
 		if _, ok := k.reasons[test]; !ok {
-			name, _, _ := strings.Cut(test, "/")
-			names["^"+name+"$"] = true
+			tests = append(tests, test)
 		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(names)), "|")
+	return tests
 }
 
 // compare asserts the list both ways.

@@ -1,0 +1,114 @@
+package compat
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goPackage is a package of tests that a Go driver brings with it, run as it
+// stands in the module cache.
+type goPackage string
+
+func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=30m", goSelection(only, skip), string(p))
+	cmd.Dir = "suites"
+	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }() // that some tests fail is expected: the list judges
+	return collect(bufio.NewScanner(out))
+}
+
+// goSelection is the flag that has go test run some tests only, with what
+// stands around them, or leave some out.
+func goSelection(only, skip []string) string {
+	if len(only) == 0 {
+		patterns := []string{"^$"}
+		for _, test := range skip {
+			patterns = append(patterns, "^"+strings.ReplaceAll(test, "/", "$/^")+"$")
+		}
+		return "-skip=" + strings.Join(patterns, "|")
+	}
+	var patterns []string
+	for _, test := range only {
+		outermost, _, _ := strings.Cut(test, "/")
+		patterns = append(patterns, "^"+outermost+"$")
+	}
+	slices.Sort(patterns)
+	return "-run=" + strings.Join(slices.Compact(patterns), "|")
+}
+
+// event is a line of go test -json.
+type event struct {
+	Action, Test, Output string
+}
+
+// collect reads the results. A test with subtests counts by these, unless it
+// fails although none of them does.
+func collect(lines *bufio.Scanner) outcome {
+	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}}
+	lines.Buffer(nil, 64<<20)
+	ended, parents := map[string]string{}, map[string]bool{}
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			o.output += lines.Text() + "\n"
+			continue
+		}
+		switch e.Action {
+		case "pass", "fail", "skip":
+			if e.Test != "" {
+				ended[e.Test] = e.Action
+			}
+		case "run":
+			for i, c := range e.Test {
+				if c == '/' {
+					parents[e.Test[:i]] = true
+				}
+			}
+		case "output":
+			if len(o.output) < 1<<16 {
+				o.output += e.Output
+			}
+		}
+	}
+	blamed := map[string]bool{}
+	for test, how := range ended {
+		if how == "fail" && !parents[test] {
+			blame(blamed, test)
+		}
+	}
+	for test, how := range ended {
+		switch {
+		case parents[test] && (how != "fail" || blamed[test]):
+		case how == "pass":
+			o.passed[test] = true
+		case how == "fail":
+			o.failed[test] = true
+		default:
+			o.skipped++
+		}
+	}
+	return o
+}
+
+// blame marks the tests that fail because one of their subtests does.
+func blame(blamed map[string]bool, test string) {
+	for i, c := range test {
+		if c == '/' {
+			blamed[test[:i]] = true
+		}
+	}
+}
