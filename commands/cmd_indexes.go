@@ -145,8 +145,10 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 		if err != nil {
 			return 0, 0, false, err
 		}
-		if c.transaction() != nil && c.isCommitted(coll.Info()) {
-			return 0, 0, false, notInTransaction("Cannot create new indexes on existing collection " + target.String() + " in a multi-document transaction.")
+		if c.transaction() != nil {
+			if err := c.indexInTransaction(coll); err != nil {
+				return 0, 0, false, err
+			}
 		}
 		if err := c.addIndex(tx, target, spec); err != nil {
 			return 0, 0, false, err
@@ -213,6 +215,19 @@ func (c *Call) parseIndexes(info *storage.Info, given []value.Doc) (storage.Name
 		specs = append(specs, s)
 	}
 	return info.Namespace, specs, nil
+}
+
+// indexInTransaction refuses new indexes but on empty collections that the
+// transaction has made.
+func (c *Call) indexInTransaction(coll storage.Collection) error {
+	ns := coll.Info().Namespace.String()
+	switch {
+	case c.isCommitted(coll.Info()):
+		return notInTransaction("Cannot create new indexes on existing collection " + ns + " in a multi-document transaction.")
+	case coll.Count() > 0:
+		return notInTransaction("Cannot create new indexes on non-empty collection " + ns + " in a multi-document transaction.")
+	}
+	return nil
 }
 
 // isCommitted tells whether a collection is there for everybody, and not only
