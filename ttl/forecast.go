@@ -64,8 +64,14 @@ func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 	if err != nil {
 		return f, err
 	}
+	datesOnly := l.datesOnly()
+	if !datesOnly && stats.Multikey == 0 {
+		if datesOnly, err = l.hasDatesOnly(coll); err != nil {
+			return f, err
+		}
+	}
 	until := int64(math.MaxInt64)
-	if l.datesOnly() { // the rest need not be visited to be counted
+	if datesOnly { // the rest need not be visited to be counted
 		until = minus(plus(h.Now, h.Length), l.After)
 	}
 	keys, ok := l.between(l.From, until)
@@ -91,7 +97,7 @@ func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 	if err != nil {
 		return f, err
 	}
-	if l.datesOnly() {
+	if datesOnly {
 		f.Pending = stats.Entries
 		if !f.HasNext {
 			return f, l.next(coll, h.Now, &f)
@@ -124,6 +130,23 @@ func ForecastOne(p Policy, lane string, at int64, h Horizon) Forecast {
 // record.
 func (l *Lane) datesOnly() bool {
 	return l.Policy == Document || l.buckets() || l.Policy == Message
+}
+
+// hasDatesOnly reports whether all entries of the index happen to be dates
+// that count: its first and its last one are.
+func (l *Lane) hasDatesOnly(coll storage.Collection) (only bool, err error) {
+	only = true
+	for _, reverse := range []bool{false, true} {
+		err = coll.ScanIndex(l.Index, storage.KeyRange{Reverse: reverse}, func(key []byte, _ storage.RecordID) bool {
+			date, ok := l.date(key)
+			only = only && ok && date >= l.From
+			return false
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return only, nil
 }
 
 // next finds the first instant behind now.

@@ -72,3 +72,30 @@ func TestForecastProperty(t *testing.T) {
 		}
 	})
 }
+
+// Dates beyond the horizon are pending; what is no date, or one that does not
+// count, is not.
+func TestForecastCountsBeyondHorizon(t *testing.T) {
+	for _, tt := range []struct {
+		name, options, index string
+		docs                 []string
+		pending              int
+	}{
+		{"dates", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`, []string{`{"x":` + at(0) + `}`, `{"x":` + at(1e6) + `}`, `{"x":` + at(2e6) + `}`}, 3},
+		{"descending dates", `{}`, `{"key":{"x":-1},"name":"x_1","expireAfterSeconds":10}`, []string{`{"x":` + at(0) + `}`, `{"x":` + at(1e6) + `}`, `{"x":` + at(2e6) + `}`}, 3},
+		{"others too", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`, []string{`{"x":` + at(0) + `}`, `{"x":` + at(1e6) + `}`, `{"x":7}`}, 2},
+		{"clustered", `{"clusteredIndex":{},"expireAfterSeconds":10}`, `{"key":{"_id":1},"name":"_id_","clustered":true}`, []string{`{"_id":` + at(0) + `}`, `{"_id":` + at(1e6) + `}`, `{"_id":{"$date":{"$numberLong":"-5"}}}`}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newFakeHost().newColl("c", tt.options, tt.index)
+			c.put(t0.UnixMilli(), tt.docs...)
+			all, err := NewRules(c.info).Forecast(c, Horizon{Now: t0.UnixMilli(), Length: 60_000, Parts: 1})
+			if err != nil || len(all) != 1 {
+				t.Fatal(all, err)
+			}
+			if f := all[0]; f.Pending != int64(tt.pending) || f.Overdue != 0 || f.Buckets[0] != 1 {
+				t.Errorf("%+v, want %d pending", f, tt.pending)
+			}
+		})
+	}
+}
