@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
+
+	"github.com/duskdb/duskdb/query/expr/pcre"
 )
 
 // pattern is a regular expression of PCRE's kind. RE2 runs it, in time linear
@@ -29,24 +31,20 @@ const backtrackLimit = 5 * time.Second
 var errNoPattern = errors.New("pattern is not valid")
 
 func compilePattern(expr, options string) (*pattern, error) {
-	expr = stripVerbs(expr)
-	p := &pattern{dollar: !strings.Contains(options, "m") && strings.Contains(expr, "$")}
-	if !strings.Contains(options, "x") && !strings.Contains(expr, `\s`) {
-		p.compileLinear(expr, options)
+	multiline := strings.Contains(options, "m")
+	t, err := pcre.Translate(expr, multiline)
+	if err != nil {
+		return nil, err
 	}
-	err := p.compileBack(expr, options)
+	p := &pattern{dollar: !multiline && strings.Contains(expr, "$")}
+	if t.Linear && !strings.Contains(options, "x") {
+		p.compileLinear(t.RE2, options)
+	}
+	err = p.compileBack(t.Backtracking, options)
 	if p.linear == nil && p.back == nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// stripVerbs removes the settings that PCRE allows in front, such as (*UTF8).
-func stripVerbs(expr string) string {
-	for _, verb := range []string{"(*UTF8)", "(*UTF)", "(*UCP)"} {
-		expr = strings.TrimPrefix(expr, verb)
-	}
-	return expr
 }
 
 func (p *pattern) compileLinear(expr, options string) {
@@ -84,9 +82,6 @@ func (p *pattern) compileBack(expr, options string) error {
 			flags |= regexp2.IgnorePatternWhitespace
 		}
 	}
-	if p.dollar {
-		expr = looseDollar(expr)
-	}
 	expr = strings.ReplaceAll(expr, "(?P<", "(?<")
 	re, err := regexp2.Compile(expr, flags)
 	if err != nil {
@@ -98,28 +93,6 @@ func (p *pattern) compileBack(expr, options string) error {
 		p.captures, p.empty = len(re.GetGroupNumbers())-1, true
 	}
 	return nil
-}
-
-// looseDollar writes $ so that it matches before a final newline, too.
-func looseDollar(expr string) string {
-	var b strings.Builder
-	class := false
-	for i := 0; i < len(expr); i++ {
-		switch c := expr[i]; {
-		case c == '\\' && i+1 < len(expr):
-			b.WriteByte(c)
-			i++
-		case c == '[' && !class:
-			class = true
-		case c == ']':
-			class = false
-		case c == '$' && !class:
-			b.WriteString(`(?=\n?\z)`)
-			continue
-		}
-		b.WriteByte(expr[i])
-	}
-	return b.String()
 }
 
 // canBeEmpty reports whether a pattern can match the empty string somewhere.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/expr/pcre"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -134,7 +135,7 @@ func literal(pattern string, extended bool) (text string, size int) {
 		return "", width
 	case c == '#' && !extended:
 		return "#", width
-	case strings.ContainsRune(metaCharacters, c):
+	case strings.ContainsRune(pcre.MetaCharacters, c):
 		return "", 0
 	}
 	return pattern[:width], width
@@ -144,8 +145,6 @@ func lastRune(s string) int {
 	_, width := utf8.DecodeLastRuneInString(s)
 	return len(s) - width
 }
-
-const metaCharacters = `\.+*?()|[]{}^$#`
 
 func newRegex(path value.Path, pattern, options string) (*Regex, error) {
 	if strings.IndexByte(pattern, 0) >= 0 {
@@ -181,13 +180,13 @@ func compileRegex(pattern, options string) (finder, error) {
 	if find := literalFinder(pattern, options); find != nil {
 		return find, nil
 	}
-	t, err := translate(pattern, strings.Contains(options, "m"))
+	t, err := pcre.Translate(pattern, strings.Contains(options, "m"))
 	if err != nil {
-		return nil, err
+		return nil, mongoerr.Newf(51091, "Regular expression is invalid: %s", err)
 	}
 	flags := engineFlags(options)
-	if t.linear && !strings.Contains(options, "x") {
-		text := t.forRE2
+	if t.Linear && !strings.Contains(options, "x") {
+		text := t.RE2
 		if flags != "" {
 			text = "(?" + flags + ")" + text
 		}
@@ -195,7 +194,7 @@ func compileRegex(pattern, options string) (finder, error) {
 			return func(s string) (bool, error) { return re.MatchString(s), nil }, nil
 		}
 	}
-	return backtracking(t.forBacktracking, options)
+	return backtracking(t.Backtracking, options)
 }
 
 func engineFlags(options string) string {
@@ -215,7 +214,7 @@ func literalFinder(pattern, options string) finder {
 		return nil
 	}
 	rest, anchored := strings.CutPrefix(pattern, "^")
-	if strings.ContainsAny(rest, metaCharacters) {
+	if strings.ContainsAny(rest, pcre.MetaCharacters) {
 		return nil
 	}
 	if anchored {

@@ -1,10 +1,11 @@
-package match
+package pcre
 
 import (
+	"errors"
 	"strings"
-
-	"github.com/duskdb/duskdb/mongoerr"
 )
+
+var errVerb = errors.New("(*VERB) not recognized or malformed")
 
 // settings are the verbs at the start of a pattern that change nothing here:
 // strings are always UTF-8, and what the others switch off does not exist.
@@ -61,7 +62,7 @@ func (s *scanner) verb() {
 		s.i = end
 		s.skipAlternative()
 	default:
-		s.err = mongoerr.New(51091, "Regular expression is invalid: (*VERB) not recognized or malformed")
+		s.err = errVerb
 	}
 }
 

@@ -1,23 +1,33 @@
-package match
+// Package pcre rewrites regular expressions of PCRE, which MongoDB speaks, for
+// the engines of this process: Go's linear-time one and a backtracking one.
+//
+//	t, err := pcre.Translate(`^\Qa.b\E\h+$`, false)
+//	if t.Linear {
+//		re, err = regexp.Compile(t.RE2)
+//	}
+package pcre
 
 import "strings"
 
-// translation is a PCRE pattern as the two engines here understand it.
-type translation struct {
-	forRE2, forBacktracking string
-	linear                  bool // forRE2 gives PCRE's answer
+// Translation is a PCRE pattern as the two engines understand it.
+type Translation struct {
+	RE2, Backtracking string
+	Linear            bool // RE2 gives PCRE's answer
 }
 
-// translate rewrites what PCRE reads differently: $ and \Z also match before
+// MetaCharacters are those that do not stand for themselves.
+const MetaCharacters = `\.+*?()|[]{}^$#`
+
+// Translate rewrites what PCRE reads differently: $ and \Z also match before
 // a final newline, \s includes the vertical tab, \h and \R exist, (*VERB)s
 // stand in front and within.
-func translate(pattern string, multiline bool) (translation, error) {
+func Translate(pattern string, multiline bool) (Translation, error) {
 	s := scanner{in: pattern, multiline: multiline, linear: true}
 	s.start()
 	for s.i < len(s.in) && s.err == nil {
 		s.next()
 	}
-	return translation{s.re2.String(), s.back.String(), s.linear}, s.err
+	return Translation{s.re2.String(), s.back.String(), s.linear}, s.err
 }
 
 type scanner struct {
@@ -131,7 +141,7 @@ func (s *scanner) quoted() {
 		s.i -= len(rest)
 	}
 	for _, r := range text {
-		if strings.ContainsRune(metaCharacters+"-", r) {
+		if strings.ContainsRune(MetaCharacters+"-", r) {
 			s.both(`\`)
 		}
 		s.both(string(r))

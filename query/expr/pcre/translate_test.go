@@ -1,0 +1,88 @@
+package pcre
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/dlclark/regexp2"
+)
+
+// TestTranslate asks both engines what PCRE's documentation (pcre2pattern,
+// pcre2syntax) says about each pattern.
+func TestTranslate(t *testing.T) {
+	cases := []struct {
+		pattern  string
+		yes, nos []string
+	}{
+		{`a$`, []string{"a", "ba\n"}, []string{"a\n\n", "ab"}},
+		{`a\Z`, []string{"a", "a\n"}, []string{"ab"}},
+		{`^\s$`, []string{"\v", " ", "\n"}, []string{"x", "\u00a0"}},
+		{`^[\s]$`, []string{"\v"}, []string{"x"}},
+		{`^\h+$`, []string{" \t"}, []string{"\n"}},
+		{`^\R$`, []string{"\r\n", "\u2028", "\n"}, []string{"ab"}},
+		{`^\Qa.b[\E$`, []string{"a.b["}, []string{"axb["}},
+		{`^[]a]+$`, []string{"]a"}, []string{"b"}},
+		{`^\w\d$`, []string{"a1"}, []string{"é1", "a٣"}},
+		{`(*UCP)^\w\d$`, []string{"a1", "é٣"}, []string{"-1"}},
+		{`(*UCP)^[\w-]+$`, []string{"é-a_9"}, []string{"é a"}},
+		{`(*UCP)^\W\D\S$`, []string{"-éa"}, []string{"éaa", "-1a", "-a\u2003"}},
+		{`(*UCP)^\s$`, []string{"\u2003", "\u0085"}, []string{"a"}},
+		{`(*UCP)\bé\b`, []string{"é", "a é."}, []string{"éa"}},
+		{`(*UCP)a\Bé`, []string{"aé"}, []string{"a é"}},
+		{`(*UCP)^[[:upper:]][[:lower:]]+$`, []string{"Éé"}, []string{"éé"}},
+		{`^[[:upper:]]$`, []string{"E"}, []string{"É"}},
+		{`^\p{Xan}\P{Xan}\p{Xwd}$`, []string{"é-_"}, []string{"---"}},
+		{`^[^\p{Xan}]$`, []string{"-"}, []string{"é"}},
+		{`(*UTF)(*NO_JIT)(*UCP)é`, []string{"é"}, []string{"e"}},
+		{`a(*F)|b`, []string{"b"}, []string{"a"}},
+		{`^a(*ACCEPT)b|^c`, []string{"a", "ab", "c"}, []string{"b"}},
+		{`(*PRUNE:x)a`, []string{"ba"}, []string{"b"}},
+	}
+	for _, c := range cases {
+		tr, err := Translate(c.pattern, false)
+		if err != nil {
+			t.Errorf("%s: %v", c.pattern, err)
+			continue
+		}
+		back, err := regexp2.Compile(tr.Backtracking, regexp2.RE2)
+		if err != nil {
+			t.Errorf("%s: %v", c.pattern, err)
+			continue
+		}
+		match := map[string]func(string) bool{"backtracking": func(s string) bool { ok, _ := back.MatchString(s); return ok }}
+		if tr.Linear {
+			match["linear"] = regexp.MustCompile(tr.RE2).MatchString
+		}
+		for engine, matches := range match {
+			for _, s := range c.yes {
+				if !matches(s) {
+					t.Errorf("%s: /%s/ does not match %q", engine, c.pattern, s)
+				}
+			}
+			for _, s := range c.nos {
+				if matches(s) {
+					t.Errorf("%s: /%s/ matches %q", engine, c.pattern, s)
+				}
+			}
+		}
+	}
+}
+
+func TestUnknownVerbs(t *testing.T) {
+	for _, pattern := range []string{"(*HUGO)a", "a(*COMMIT)b", "(a(*ACCEPT))b", "(*", "a(*F"} {
+		if _, err := Translate(pattern, false); err == nil {
+			t.Errorf("/%s/ is accepted", pattern)
+		}
+	}
+}
+
+func FuzzTranslate(f *testing.F) {
+	f.Add(`(*UCP)^\Qa.b\E[[:alpha:]\w](*F)|\p{Xan}$`, true)
+	f.Add(`[]\`, false)
+	f.Fuzz(func(t *testing.T, pattern string, multiline bool) {
+		tr, err := Translate(pattern, multiline)
+		if err == nil && len(tr.RE2) > 200*(len(pattern)+1) {
+			t.Errorf("%q became %d bytes", pattern, len(tr.RE2))
+		}
+	})
+}
