@@ -12,14 +12,23 @@ import (
 // access is how a query reaches its records: the planner's choice, made
 // runnable.
 type access struct {
-	plan   *plan.Plan
-	spec   *index.Spec // of the index that is used, nil if none or several
-	sorted bool        // the records come in the query's order
+	plan     *plan.Plan
+	spec     *index.Spec // of the index that is used, nil if none or several
+	sorted   bool        // the records come in the query's order
+	filtered bool        // by an index filter
+	query    *readQuery
+	key      string // in the plan cache, of a plan from there
 	// backwards tells that they come in the opposite order, and of each
 	// distinct value the last.
 	backwards bool
-	filtered  bool      // by an index filter
-	settings  value.Doc // of the query's shape, nil if there are none
+}
+
+// cacheKey names the query's shape and the indexes that are of use for it.
+func (a *access) cacheKey() string {
+	if a.key != "" {
+		return a.key
+	}
+	return planCacheKey(a.query, a.plan)
 }
 
 // access plans a query over a collection.
@@ -37,7 +46,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 			pq.Hint.Natural = n
 		}
 	}
-	a := &access{}
+	a := &access{query: q}
 	err := c.view(func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)
 		if err != nil {
@@ -72,9 +81,10 @@ func (a *access) choose(c *Call, coll storage.Collection, info *storage.Info, q 
 	}
 	failed := false
 	if key != 0 {
-		if choice, known := m.plans.active(key); known {
+		if choice, name, known := m.plans.active(key); known {
 			a.plan = plan.Again(pq, planCollection(coll, info, choice.Index), choice)
 			if a.plan != nil {
+				a.key = name
 				return nil
 			}
 			failed = true
@@ -97,7 +107,7 @@ func (a *access) choose(c *Call, coll storage.Collection, info *storage.Info, q 
 
 // accessWith makes the access of a plan that was not chosen.
 func (c *Call) accessWith(info *storage.Info, q *readQuery, p *plan.Plan) *access {
-	a := &access{plan: p}
+	a := &access{plan: p, query: q}
 	a.complete(info, q)
 	return a
 }

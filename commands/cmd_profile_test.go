@@ -89,10 +89,16 @@ func TestProfileEntries(t *testing.T) {
 	h.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}, {_id: 3, a: 3}]}`)
 	h.ok(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}]}`)
 	h.ok(`{profile: 2}`)
+	planner := h.ok(`{explain: {find: "c", filter: {a: {$gte: 9}}}}`).Lookup("queryPlanner").Doc()
 	tests := []struct {
 		command string
 		want    map[string]string
 	}{
+		{`{find: "c", filter: {a: {$gte: 2}}}`, map[string]string{
+			"queryHash": planner.Lookup("queryHash").Str(), "planCacheShapeHash": planner.Lookup("planCacheShapeHash").Str(), "planCacheKey": planner.Lookup("planCacheKey").Str(),
+		}},
+		{`{find: "c", filter: {_id: 1}}`, map[string]string{"queryHash": "missing"}},
+		{`{distinct: "c", key: "a"}`, map[string]string{"planSummary": "DISTINCT_SCAN { a: 1 }"}},
 		{`{find: "c", filter: {a: {$gte: 2}}}`, map[string]string{
 			"op": "query", "ns": "test.c", "keysExamined": "2", "docsExamined": "2", "nreturned": "2", "cursorExhausted": "true", "planSummary": "IXSCAN { a: 1 }",
 		}},

@@ -35,7 +35,6 @@ type cachedPlan struct {
 	key     string
 	shape   uint64    // without what only the server knows
 	filter  bool      // chosen among the indexes of an index filter
-	setting value.Doc // of query settings, nil if there are none
 	query   value.Doc // {query, sort, projection, collation}; nil if it was too large
 	stages  value.Doc // of the plan; nil as well
 }
@@ -53,14 +52,15 @@ func (q *readQuery) cacheKey(m *collectionMeta) uint64 {
 	return key
 }
 
-// active returns the choice for a shape, if it has proved itself.
-func (pc *planCache) active(key uint64) (c plan.Choice, ok bool) {
+// active returns the choice for a shape and its planCacheKey, if it has proved
+// itself.
+func (pc *planCache) active(key uint64) (c plan.Choice, name string, ok bool) {
 	pc.mu.RLock()
 	defer pc.mu.RUnlock()
 	if e := pc.entries[key]; e != nil && e.active {
-		return e.choice, true
+		return e.choice, e.key, true
 	}
-	return c, false
+	return c, "", false
 }
 
 // chosen notes a plan that was chosen among several. failed tells that an
@@ -116,7 +116,7 @@ func (pc *planCache) isCached(key uint64, p *plan.Plan) bool {
 	if pc == nil || key == 0 || p.Index == nil {
 		return false
 	}
-	c, ok := pc.active(key)
+	c, _, ok := pc.active(key)
 	return ok && p.Uses(c)
 }
 
@@ -137,7 +137,7 @@ func (c *Call) remember(m *collectionMeta, key uint64, q *readQuery, pq *plan.Qu
 		return
 	}
 	m.plans.chosen(key, choice, failed, func() *cachedPlan {
-		e := &cachedPlan{created: c.now, key: planCacheKey(q, a.plan), shape: q.shape(), filter: a.filtered, setting: a.settings}
+		e := &cachedPlan{created: c.now, key: planCacheKey(q, a.plan), shape: q.shape(), filter: a.filtered}
 		if len(q.filter)+len(q.sort)+len(q.projection) <= mostCachedQuery {
 			e.query, e.stages = q.described(), a.plan.Described(q.matcher, q.sort)
 		}

@@ -39,9 +39,6 @@ func (e *cachedPlan) append(b *value.Builder) {
 		b.Document("createdFromQuery", e.query).Document("cachedPlan", e.stages)
 	}
 	b.Bool("indexFilterSet", e.filter)
-	if e.setting != nil {
-		b.Document("querySettings", e.setting)
-	}
 	b.Int64("estimatedSizeBytes", e.size())
 }
 

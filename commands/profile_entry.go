@@ -33,6 +33,7 @@ func (c *Call) profileEntry(reply value.Doc, err error, took time.Duration) valu
 	if hasCursor {
 		b.Append("nreturned", value.Int(c.counts.returned))
 	}
+	c.counts.appendShape(b)
 	b.StartDocument("locks").End()
 	if err != nil {
 		e := mongoerr.From(err)
@@ -131,6 +132,16 @@ func (c *Call) appendClient(b *value.Builder) {
 	}
 }
 
+// appendShape names the shape of the query that was planned. A look-up of one
+// _id has none.
+func (o *opCounts) appendShape(b *value.Builder) {
+	if o.access == nil || o.access.plan.Type == plan.ByID {
+		return
+	}
+	hash := shapeHash(o.access.query.shape())
+	b.String("queryHash", hash).String("planCacheShapeHash", hash).String("planCacheKey", o.access.cacheKey())
+}
+
 // summary names the plan in a few words, as mongod's planSummary.
 func (o *opCounts) summary() string {
 	if o.access == nil {
@@ -159,6 +170,9 @@ func summarize(p *plan.Plan) string {
 	}
 	if p.Index == nil {
 		return ""
+	}
+	if p.Skip > 0 {
+		return "DISTINCT_SCAN " + p.Index.Key.String()
 	}
 	return "IXSCAN " + p.Index.Key.String()
 }
