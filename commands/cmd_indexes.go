@@ -150,9 +150,6 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 				return 0, 0, false, err
 			}
 		}
-		if c.transaction() != nil && coll.Count() > 0 {
-			return 0, 0, false, notInTransaction("Cannot create new indexes on non-empty collection " + target.String() + " in a multi-document transaction.")
-		}
 		if err := c.addIndex(tx, target, spec); err != nil {
 			return 0, 0, false, err
 		}
