@@ -58,6 +58,7 @@ type Call struct {
 	user           *auth.User // who runs the command, nil without access control
 	authorizedOnly bool       // a listing shows only what the user may use
 	authChanged    bool       // users or roles were written to
+	outdated       bool       // the client took a secondary for the primary
 	forgotten      bool       // nothing looks at the Call when it is over
 }
 

@@ -32,7 +32,7 @@ var helloSpec = newArgs[helloArgs]("hello").lenient()
 
 // runHello answers hello and isMaster. With topologyVersion and
 // maxAwaitTimeMS it is awaitable: the reply comes when the topology changes,
-// which a single server's never does, or when the time is over.
+// as when the member steps down, or when the time is over.
 func runHello(c *Call) error {
 	var a helloArgs
 	if err := helloSpec.decode(c.Body, &a); err != nil {
@@ -46,15 +46,15 @@ func runHello(c *Call) error {
 	if err := c.awaitTopology(&a); err != nil {
 		return err
 	}
-	b := c.reply
+	b, primary := c.reply, !c.svc.leader.aside.Load()
 	b.Bool("helloOk", true)
 	if c.cmd.name == "hello" {
-		b.Bool("isWritablePrimary", true)
+		b.Bool("isWritablePrimary", primary)
 	} else {
-		b.Bool("ismaster", true)
+		b.Bool("ismaster", primary)
 	}
 	c.appendTopologyVersion()
-	c.appendMember()
+	c.appendMember(primary)
 	b.Int32("maxBsonObjectSize", MaxDocumentBytes).Int32("maxMessageSizeBytes", MaxMessageBytes).
 		Int32("maxWriteBatchSize", MaxWriteBatch).Date("localTime", c.now).
 		Int32("logicalSessionTimeoutMinutes", int32(sessionTimeout/time.Minute)).
@@ -77,14 +77,16 @@ func (c *Call) awaitTopology(a *helloArgs) error {
 		return nil
 	}
 	same := a.TopologyVersion.Lookup("processId").ObjectID() == c.svc.processID
-	if same && a.TopologyVersion.Lookup("counter").Int64() > 0 {
+	counter, version := a.TopologyVersion.Lookup("counter").Int64(), c.svc.leader.changed.count()
+	if same && counter > version {
 		return mongoerr.New(31382, "Received a topology version with counter greater than the server topology version counter")
 	}
-	if same {
+	if same && counter == version {
 		timer := c.svc.real.NewTimer(time.Duration(*a.MaxAwaitTimeMS) * time.Millisecond)
 		defer timer.Stop()
 		select {
 		case <-timer.C():
+		case <-c.svc.leader.changed.after(version):
 		case <-c.ctx.Done():
 			return c.interrupted()
 		}
@@ -99,7 +101,7 @@ func (c *Call) awaitTopology(a *helloArgs) error {
 func (c *Call) appendTopologyVersion() {
 	b := c.reply
 	b.StartDocument("topologyVersion")
-	b.Append("processId", value.ObjectID(c.svc.processID)).Int64("counter", 0)
+	b.Append("processId", value.ObjectID(c.svc.processID)).Int64("counter", c.svc.leader.changed.count())
 	b.End()
 }
 

@@ -54,8 +54,9 @@ var statusSections = []struct {
 // writeRepl tells of the set what hello does.
 func writeRepl(c *Call, b *value.Builder) {
 	c.appendTopologyVersion()
-	c.appendMember()
-	b.Bool("isWritablePrimary", true).Int32("rbid", 1)
+	primary := !c.svc.leader.aside.Load()
+	c.appendMember(primary)
+	b.Bool("isWritablePrimary", primary).Int32("rbid", 1)
 }
 
 func writeAsserts(c *Call, b *value.Builder) {

@@ -127,6 +127,9 @@ func (s *Service) gate(c *Call) error {
 		s.Verbose(LogAccess, 1).Str("command", cmd.name).Str("db", c.DB).Str("user", c.userName()).Err(err).Msg("Checking authorization failed")
 		return err
 	}
+	if err := c.checkLeader(); err != nil {
+		return err
+	}
 	if err := s.applySettings(c); err != nil {
 		return err
 	}
@@ -164,6 +167,9 @@ func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 		e = &labelled
 	}
 	e.AppendReply(b)
+	if c.outdated {
+		c.appendTopologyVersion()
+	}
 }
 
 func (s *Service) errorLabels(c *Call, e *mongoerr.Error) []string {

@@ -108,7 +108,7 @@ func (h expiryHost) Parameters() ttl.Parameters {
 }
 
 // Locked implements ttl.Host.
-func (h expiryHost) Locked() bool { return h.svc.fsync.held() }
+func (h expiryHost) Locked() bool { return h.svc.fsync.held() || h.svc.leader.aside.Load() }
 
 // ActiveOperations implements ttl.Host.
 func (h expiryHost) ActiveOperations() int { return h.svc.ops.countClients() }

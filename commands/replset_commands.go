@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"math"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -37,7 +38,11 @@ func runReplSetGetStatus(c *Call) error {
 		return err
 	}
 	b, s := c.reply, c.svc
-	b.String("set", s.options.ReplSet).Date("date", c.now).Int32("myState", 1).Int64("term", electionTerm).
+	state, name := int32(1), "PRIMARY"
+	if s.leader.aside.Load() {
+		state, name = 2, "SECONDARY"
+	}
+	b.String("set", s.options.ReplSet).Date("date", c.now).Int32("myState", state).Int64("term", electionTerm).
 		String("syncSourceHost", "").Int32("syncSourceId", -1).Int64("heartbeatIntervalMillis", 2000).
 		Int32("majorityVoteCount", 1).Int32("writeMajorityCount", 1).Int32("votingMembersCount", 1).Int32("writableVotingMembersCount", 1)
 	b.StartDocument("optimes")
@@ -45,11 +50,13 @@ func runReplSetGetStatus(c *Call) error {
 	b.End()
 	up := int32(s.clock.Now().Sub(s.start) / time.Second)
 	b.StartArray("members").StartDocument("")
-	b.Int32("_id", 0).String("name", c.memberHost()).Double("health", 1).Int32("state", 1).String("stateStr", "PRIMARY").Int32("uptime", up)
+	b.Int32("_id", 0).String("name", c.memberHost()).Double("health", 1).Int32("state", state).String("stateStr", name).Int32("uptime", up)
 	c.appendOpTimes([2]string{"optime", "optimeDate"})
-	b.String("syncSourceHost", "").Int32("syncSourceId", -1).String("infoMessage", "").
-		Append("electionTime", value.Timestamp(uint32(s.start.Unix()), 1)).Date("electionDate", s.start.Unix()*1000).
-		Int32("configVersion", 1).Int64("configTerm", electionTerm).Bool("self", true).String("lastHeartbeatMessage", "")
+	b.String("syncSourceHost", "").Int32("syncSourceId", -1).String("infoMessage", "")
+	if state == 1 {
+		b.Append("electionTime", value.Timestamp(uint32(s.start.Unix()), 1)).Date("electionDate", s.start.Unix()*1000)
+	}
+	b.Int32("configVersion", 1).Int64("configTerm", electionTerm).Bool("self", true).String("lastHeartbeatMessage", "")
 	b.End().End()
 	return nil
 }
@@ -96,47 +103,90 @@ func runReplSetInitiate(c *Call) error {
 	return nil
 }
 
-// runReplSetStepDown answers as a primary without anyone to take over: it
-// does not wait for those who could catch up, because there is nobody.
+// runReplSetStepDown makes the primary a secondary for a time. It does not
+// wait for those who could catch up, because there is nobody; so it must be
+// forced.
 func runReplSetStepDown(c *Call) error {
 	a, err := c.replSetArgs()
 	if err != nil {
 		return err
 	}
+	period, err := a.stepDownPeriod()
+	switch {
+	case err != nil:
+		return err
+	case c.svc.leader.aside.Load():
+		return mongoerr.New(mongoerr.NotWritablePrimary, "not primary so can't step down")
+	case !bool(a.Force):
+		return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %sPlease use the replSetStepDown command with the argument {force: true} to force node to step down.", isoTime(c.now))
+	}
+	c.svc.stepDown(period, c.op)
+	return nil
+}
+
+// stepDownPeriod reads for how long the primary is to step down.
+func (a *replSetArgs) stepDownPeriod() (time.Duration, error) {
 	period, catchUp := a.StepDown.TruncInt64(), int64(10)
 	switch {
 	case !a.StepDown.IsNumber() || period == 0:
 		period = 60
 	case period < 0:
-		return mongoerr.New(mongoerr.BadValue, "stepdown period must be a positive integer")
+		return 0, mongoerr.New(mongoerr.BadValue, "stepdown period must be a positive integer")
 	}
 	switch {
 	case a.CatchUp.IsNumber():
 		catchUp = a.CatchUp.TruncInt64()
 	case !a.CatchUp.IsMissing():
-		return mongoerr.Newf(mongoerr.TypeMismatch, "Expected field \"secondaryCatchUpPeriodSecs\" to have numeric type, but found %s", a.CatchUp.Kind())
+		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Expected field \"secondaryCatchUpPeriodSecs\" to have numeric type, but found %s", a.CatchUp.Kind())
 	case bool(a.Force):
 		catchUp = 0
 	}
 	switch {
 	case catchUp < 0:
-		return mongoerr.New(mongoerr.BadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
+		return 0, mongoerr.New(mongoerr.BadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
 	case period < catchUp:
-		return mongoerr.New(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
-	case bool(a.Force):
-		return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %s. This server is the only member of its set, and cannot be forced to step down.", isoTime(c.now))
+		return 0, mongoerr.New(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
-	return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %sPlease use the replSetStepDown command with the argument {force: true} to force node to step down.", isoTime(c.now))
+	return seconds(period), nil
 }
 
-// refusedByPrimary is a command about what only secondaries do.
-func refusedByPrimary(text string) func(*Call) error {
-	return func(c *Call) error {
-		if _, err := c.replSetArgs(); err != nil {
-			return err
-		}
-		return mongoerr.New(mongoerr.NotSecondary, text)
+// seconds is a number of seconds, or as many as there can be.
+func seconds(n int64) time.Duration {
+	return time.Duration(min(n, int64(math.MaxInt64/time.Second))) * time.Second
+}
+
+// runReplSetFreeze keeps one who stepped down from being primary again for a
+// number of seconds; 0 ends that.
+func runReplSetFreeze(c *Call) error {
+	a, err := c.replSetArgs()
+	if err != nil {
+		return err
 	}
+	period := a.Freeze.TruncInt64()
+	if period < 0 {
+		return mongoerr.New(mongoerr.BadValue, "freeze seconds must be non-negative")
+	}
+	if err := c.svc.freeze(seconds(period)); err != nil {
+		return err
+	}
+	switch period {
+	case 0:
+		c.reply.String("info", "unfreezing")
+	case 1:
+		c.reply.String("warning", "you really want to freeze for only 1 second?")
+	}
+	return nil
+}
+
+// runReplSetMaintenance refuses to put a member aside that is the only one.
+func runReplSetMaintenance(c *Call) error {
+	if _, err := c.replSetArgs(); err != nil {
+		return err
+	}
+	if c.svc.leader.aside.Load() {
+		return mongoerr.New(mongoerr.OperationFailed, "the only member of a set cannot be in maintenance mode")
+	}
+	return mongoerr.New(mongoerr.NotSecondary, "primaries can't modify maintenance mode")
 }
 
 // runReplSetSyncFrom is told from whom to copy, which a primary does not.
@@ -147,6 +197,9 @@ func runReplSetSyncFrom(c *Call) error {
 	}
 	if a.SyncFrom.Str() == "" {
 		return mongoerr.New(mongoerr.FailedToParse, "Empty host component parsing HostAndPort from \"\"")
+	}
+	if c.svc.leader.aside.Load() {
+		return mongoerr.Newf(mongoerr.NodeNotFound, "Could not find member \"%s\" in replica set", a.SyncFrom.Str())
 	}
 	c.reply.String("syncFromRequested", a.SyncFrom.Str())
 	return mongoerr.New(mongoerr.NotSecondary, "primaries don't sync")

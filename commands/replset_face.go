@@ -25,14 +25,20 @@ func (c *Call) memberHost() string {
 }
 
 // appendMember writes what hello says of the replica set.
-func (c *Call) appendMember() {
+func (c *Call) appendMember(primary bool) {
 	if !c.svc.inReplicaSet() {
 		return
 	}
 	b, host := c.reply, c.memberHost()
 	b.StartArray("hosts").String("", host).End()
-	b.String("setName", c.svc.options.ReplSet).Int32("setVersion", 1).Bool("secondary", false).String("primary", host).String("me", host).
-		Append("electionId", value.ObjectID(electionID))
+	b.String("setName", c.svc.options.ReplSet).Int32("setVersion", 1).Bool("secondary", !primary)
+	if primary {
+		b.String("primary", host)
+	}
+	b.String("me", host)
+	if primary {
+		b.Append("electionId", value.ObjectID(electionID))
+	}
 	b.StartDocument("lastWrite")
 	c.appendOpTimes([2]string{"opTime", "lastWriteDate"}, [2]string{"majorityOpTime", "majorityWriteDate"})
 	b.End()
@@ -70,9 +76,9 @@ func replicaSetCommands() []command {
 		member("replSetGetStatus", "replSetGetStatus", runReplSetGetStatus, "describe the members of the replica set"),
 		member("replSetGetConfig", "replSetGetConfig", runReplSetGetConfig, "show the configuration of the replica set"),
 		member("replSetInitiate", "replSetConfigure", runReplSetInitiate, "initiate the replica set, which it already is"),
-		member("replSetStepDown", "replSetStateChange", runReplSetStepDown, "ask the primary to step down, for whom there is nobody"),
-		member("replSetFreeze", "replSetStateChange", refusedByPrimary("Cannot freeze node when primary or running for election, state: Primary"), "keep a member from seeking election"),
-		member("replSetMaintenance", "replSetStateChange", refusedByPrimary("primaries can't modify maintenance mode"), "put a secondary aside"),
+		member("replSetStepDown", "replSetStateChange", runReplSetStepDown, "have the primary be a secondary for a time"),
+		member("replSetFreeze", "replSetStateChange", runReplSetFreeze, "keep a member from seeking election"),
+		member("replSetMaintenance", "replSetStateChange", runReplSetMaintenance, "put a secondary aside"),
 		member("replSetSyncFrom", "replSetStateChange", runReplSetSyncFrom, "tell a secondary from whom to copy"),
 		member("replSetResizeOplog", "replSetResizeOplog", runReplSetResizeOplog, "change the bounds of the change log"),
 		member("appendOplogNote", "appendOplogNote", runAppendOplogNote, "write a note into the change log"),

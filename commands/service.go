@@ -91,6 +91,7 @@ type Service struct {
 	usage         usage
 	indexUse      indexUse
 	fsync         *fsyncLock
+	leader        leadership
 	failPoints    failPoints
 	buckets       *timeseries.Catalog
 	background    context.Context // ends when the server stops
@@ -115,7 +116,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: talkative(o.Log), verbosity: newVerbosity(), options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), leader: leadership{changed: newBroadcast()}, fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
 	if err := o.Profiling.check(); err != nil {
