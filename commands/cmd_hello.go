@@ -46,14 +46,20 @@ func runHello(c *Call) error {
 	if err := c.awaitTopology(&a); err != nil {
 		return err
 	}
+	// What is said may be newer than its version, which the next reply mends,
+	// but never older.
+	version := c.svc.leader.changed.count()
 	b, primary := c.reply, !c.svc.leader.aside.Load()
+	if c.exhaust && a.TopologyVersion != nil {
+		c.response.Next = c.nextHello(version)
+	}
 	b.Bool("helloOk", true)
 	if c.cmd.name == "hello" {
 		b.Bool("isWritablePrimary", primary)
 	} else {
 		b.Bool("ismaster", primary)
 	}
-	c.appendTopologyVersion()
+	c.appendTopologyVersion(version)
 	c.appendMember(primary)
 	b.Int32("maxBsonObjectSize", MaxDocumentBytes).Int32("maxMessageSizeBytes", MaxMessageBytes).
 		Int32("maxWriteBatchSize", MaxWriteBatch).Date("localTime", c.now).
@@ -64,8 +70,7 @@ func runHello(c *Call) error {
 	return c.helloAuth(&a)
 }
 
-// awaitTopology waits as an awaitable hello asks for, and arranges for the
-// next exhaust reply.
+// awaitTopology waits as an awaitable hello asks for.
 func (c *Call) awaitTopology(a *helloArgs) error {
 	if (a.TopologyVersion == nil) != (a.MaxAwaitTimeMS == nil) {
 		if a.MaxAwaitTimeMS == nil {
@@ -92,17 +97,28 @@ func (c *Call) awaitTopology(a *helloArgs) error {
 		}
 		c.now = c.svc.clock.NowMillis()
 	}
-	if c.exhaust {
-		c.response.Next = c.Body
-	}
 	return nil
 }
 
-func (c *Call) appendTopologyVersion() {
-	b := c.reply
-	b.StartDocument("topologyVersion")
-	b.Append("processId", value.ObjectID(c.svc.processID)).Int64("counter", c.svc.leader.changed.count())
-	b.End()
+// nextHello is the hello that an exhaust reply answers next: the same, from
+// the version on that the client is told now.
+func (c *Call) nextHello(version int64) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range c.Body.All() {
+		if name == "topologyVersion" {
+			v = value.Document(c.topologyVersion(version))
+		}
+		b.Append(name, v)
+	}
+	return b.Doc()
+}
+
+func (c *Call) topologyVersion(version int64) value.Doc {
+	return value.NewDoc("processId", value.ObjectID(c.svc.processID), "counter", value.Int64(version))
+}
+
+func (c *Call) appendTopologyVersion(version int64) {
+	c.reply.Document("topologyVersion", c.topologyVersion(version))
 }
 
 // supportedCompressors are what the wire package speaks.

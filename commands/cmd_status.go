@@ -53,7 +53,7 @@ var statusSections = []struct {
 
 // writeRepl tells of the set what hello does.
 func writeRepl(c *Call, b *value.Builder) {
-	c.appendTopologyVersion()
+	c.appendTopologyVersion(c.svc.leader.changed.count())
 	primary := !c.svc.leader.aside.Load()
 	c.appendMember(primary)
 	b.Bool("isWritablePrimary", primary).Int32("rbid", 1)

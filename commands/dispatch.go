@@ -168,7 +168,7 @@ func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 	}
 	e.AppendReply(b)
 	if c.outdated {
-		c.appendTopologyVersion()
+		c.appendTopologyVersion(s.leader.changed.count())
 	}
 }
 

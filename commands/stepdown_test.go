@@ -118,3 +118,26 @@ func TestStepDownInterrupts(t *testing.T) {
 		t.Errorf("answered %s", r)
 	}
 }
+
+// A client that lets hello be answered again and again is told of the change
+// once, and then waits for the next.
+func TestStepDownStreams(t *testing.T) {
+	h := newHarness(t).asMember()
+	next := relaxed(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "0"}}, "maxAwaitTimeMS": 60000, "$db": "admin"}`, h.svc.processID.Hex()))
+	for counter := int64(1); counter <= 3; counter++ {
+		if counter%2 == 1 {
+			h.admin(`{"replSetStepDown": 60, "force": true}`)
+		} else {
+			h.admin(`{"replSetFreeze": 0}`)
+		}
+		out, response := h.svc.Handle(t.Context(), h.conn, &Request{Body: next, Exhaust: true}, nil)
+		reply := value.Doc(out)
+		if reply.Lookup("secondary").Bool() != (counter%2 == 1) || reply.Lookup("topologyVersion").Doc().Lookup("counter").Int64() != counter {
+			t.Fatalf("hello says %s", reply)
+		}
+		next = value.Doc(response.Next)
+		if got := next.Lookup("topologyVersion").Doc().Lookup("counter").Int64(); got != counter {
+			t.Fatalf("the next hello begins at %d", got)
+		}
+	}
+}
