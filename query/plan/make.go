@@ -215,8 +215,10 @@ func (pl *planner) union(or *match.Or) *Plan {
 	out := &Plan{Type: Union, Dedup: true, Exact: true}
 	q := *pl.q
 	q.Sort, q.Needs = nil, nil
+	text := hasTextBranch(or)
 	for _, branch := range or.Nodes {
 		c := pl.c.with(branch, or)
+		c.besideText = text
 		if c.never {
 			continue
 		}
@@ -237,7 +239,7 @@ func (pl *planner) union(or *match.Or) *Plan {
 			sub := &planner{&q, pl.coll, c}
 			best = sub.union(c.ors[0])
 		}
-		if best == nil || best.Whole {
+		if best == nil || best.Whole && !text {
 			return nil
 		}
 		out.Parts = append(out.Parts, best)

@@ -28,6 +28,9 @@ type conditions struct {
 	groups int
 	text   *match.Text // what a text index must find
 	near   *match.Near // what the documents must be ordered by
+	// besideText tells that they are an alternative to $text, which must have
+	// an index too, be it read as a whole.
+	besideText bool
 }
 
 // takeApart lists what the filter demands.
@@ -69,6 +72,13 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 	case *match.Text:
 		c.text = n
 		c.opaque++
+	case *match.Schema:
+		c.opaque++ // it asks for more than its conditions
+		if group == 0 {
+			for _, child := range n.Conditions() {
+				c.add(child, elem, group)
+			}
+		}
 	case match.Leaf:
 		if near, ok := n.(*match.Near); ok && group == 0 {
 			c.near = near
@@ -117,14 +127,11 @@ func (c *conditions) present(path string) bool {
 
 // textBranch tells whether a branch of a disjunction is a $text condition.
 func (c *conditions) textBranch() bool {
-	for _, or := range c.ors {
-		for _, branch := range or.Nodes {
-			if takeApart(branch).text != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.ors, hasTextBranch)
+}
+
+func hasTextBranch(or *match.Or) bool {
+	return slices.ContainsFunc(or.Nodes, func(branch match.Node) bool { return takeApart(branch).text != nil })
 }
 
 // onePath returns the path that all nodes are about.

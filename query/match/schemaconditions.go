@@ -1,0 +1,140 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Conditions lists what holds of every document that satisfies the schema, as
+// far as MongoDB reads it as the operators that an index serves: required as
+// $exists, the limits of numbers and the patterns of strings - where the type
+// of the field is stated - as comparisons and $regex, allOf as $and, anyOf as
+// $or. The other keywords, type and enum among them, look at arrays as a whole,
+// which the keys of an index do not tell.
+func (n *Schema) Conditions() []Node { return n.schema.conditions("") }
+
+// conditions lists what the schema says of the field at path; of the fields
+// of the document itself if path is empty.
+func (s *schema) conditions(path string) (out []Node) {
+	for _, r := range s.rules {
+		switch r := r.(type) {
+		case *requiredRule:
+			if path == "" {
+				out = append(out, r.conditions()...)
+			}
+		case *propertiesRule:
+			if path == "" {
+				out = append(out, r.conditions(s.required())...)
+			}
+		case *limitRule:
+			if path != "" && s.stated(isNumber) {
+				out = append(out, &Compare{leafPath: leafPath{Path: value.ParsePath(path)}, Op: r.compare.Op, Value: r.compare.Value})
+			}
+		case *patternRule:
+			if path != "" && s.stated(isString) {
+				out = append(out, &Regex{leafPath{Path: value.ParsePath(path)}, r.k.v.Str(), "", r.find})
+			}
+		case *listRule:
+			out = append(out, r.conditions(path)...)
+		}
+	}
+	return out
+}
+
+func (r *requiredRule) conditions() (out []Node) {
+	for _, name := range r.names {
+		if addressable(name) {
+			out = append(out, exists(name))
+		}
+	}
+	return out
+}
+
+// conditions of a field that need not be there has not being there as the
+// alternative.
+func (r *propertiesRule) conditions(required []string) (out []Node) {
+	for _, p := range r.properties {
+		if !addressable(p.name) {
+			continue
+		}
+		of := p.schema.conditions(p.name)
+		switch {
+		case len(of) == 0:
+		case slices.Contains(required, p.name):
+			out = append(out, of...)
+		default:
+			missing := &Not{Node: exists(p.name), Op: "$exists"}
+			out = append(out, &Or{Nodes: []Node{missing, allOf(of)}})
+		}
+	}
+	return out
+}
+
+func (r *listRule) conditions(path string) (out []Node) {
+	if r.k.name == "oneOf" {
+		return nil
+	}
+	for _, s := range r.schemas {
+		of := s.conditions(path)
+		switch {
+		case r.k.name == "allOf":
+			out = append(out, of...)
+		case len(of) == 0: // any document may satisfy it
+			return nil
+		default:
+			out = append(out, allOf(of))
+		}
+	}
+	if r.k.name == "anyOf" {
+		return []Node{&Or{Nodes: out}}
+	}
+	return out
+}
+
+// required lists the names that the schema's own required has.
+func (s *schema) required() []string {
+	for _, r := range s.rules {
+		if r, ok := r.(*requiredRule); ok {
+			return r.names
+		}
+	}
+	return nil
+}
+
+// stated tells whether the schema states one type, and which one it may be.
+func (s *schema) stated(is func(TypeSet) bool) bool {
+	for _, r := range s.rules {
+		if r, ok := r.(*typeRule); ok {
+			return is(r.types)
+		}
+	}
+	return false
+}
+
+func isNumber(t TypeSet) bool {
+	if len(t.Kinds) == 0 {
+		return t.Number
+	}
+	return !t.Number && len(t.Kinds) == 1 && t.Kinds[0].IsNumber()
+}
+
+func isString(t TypeSet) bool {
+	return !t.Number && len(t.Kinds) == 1 && t.Kinds[0] == value.KindString
+}
+
+// addressable tells whether a path reaches the field of that name and no
+// other.
+func addressable(name string) bool {
+	return name != "" && name[0] != '$' && !strings.Contains(name, ".")
+}
+
+func exists(name string) *Exists { return &Exists{leafPath{Path: value.ParsePath(name)}} }
+
+func allOf(nodes []Node) Node {
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	return &And{Nodes: nodes}
+}
