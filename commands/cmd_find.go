@@ -155,6 +155,11 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 		return nil, err
 	}
 	q.fields = a.fields(p)
+	if bool(a.Tailable) {
+		if err := q.checkTailable(); err != nil {
+			return nil, err
+		}
+	}
 	if bool(a.Tailable) && !m.capped && info != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
 	}

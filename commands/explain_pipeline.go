@@ -56,6 +56,9 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 			return err
 		}
 	}
+	if err := e.query.checkCombination(); err != nil {
+		return err
+	}
 	e.shape = plan.Shape{Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort}
 	e.take = l.Limit
 	rest := r.pipeline.Rest(l, true)

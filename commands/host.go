@@ -68,6 +68,9 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if metaOf(info).text == nil && hasText(q.matcher.Root()) {
 		return agg.Source{}, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 	}
+	if err := q.checkCombination(); err != nil {
+		return agg.Source{}, err
+	}
 	sub := h.x.sub(x.Env)
 	if r.Near != nil {
 		return h.c.openNear(sub, info, q, r.Near)

@@ -112,10 +112,7 @@ func (c *Call) compileFilter(q *readQuery, meta *collectionMeta) error {
 	if err := q.checkSort(); err != nil {
 		return err
 	}
-	if _, natural := isNatural(q.sort); natural && hasText(m.Root()) {
-		return mongoerr.New(mongoerr.BadValue, "text expression not allowed with $natural sort order")
-	}
-	return nil
+	return q.checkCombination()
 }
 
 // findNear returns the $near of a filter; it can only stand at the top.
@@ -149,7 +146,7 @@ func hasText(n match.Node) bool {
 func checkHint(v value.Value) error {
 	switch v.Kind() {
 	case value.KindDocument:
-		if name, n := v.Doc().First(); name == "$natural" && !isDirection(n) {
+		if wrongNatural(v.Doc()) {
 			return mongoerr.New(mongoerr.BadValue, "$natural hint cannot be set to a value other than -1 or 1.")
 		}
 		return nil
@@ -163,6 +160,13 @@ func checkHint(v value.Value) error {
 func isDirection(v value.Value) bool {
 	n, ok := v.AsInt64()
 	return ok && (n == 1 || n == -1)
+}
+
+// wrongNatural tells whether a hint or a sort has a $natural in it and is
+// anything but {$natural: ±1}.
+func wrongNatural(d value.Doc) bool {
+	n := d.Lookup("$natural")
+	return !n.IsMissing() && (d.Len() > 1 || !isDirection(n))
 }
 
 // isNatural reads {$natural: ±1}.

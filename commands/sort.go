@@ -16,8 +16,11 @@ func (q *readQuery) checkSort() error {
 	if q.sort.IsEmpty() || plainSort(q.sort) {
 		return nil
 	}
-	if name, v := q.sort.First(); name == "$natural" {
-		return checkNatural(q.sort, v)
+	if wrongNatural(q.sort) {
+		return mongoerr.New(mongoerr.BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
+	}
+	if _, natural := isNatural(q.sort); natural {
+		return nil
 	}
 	_, err := compileSort(q.sort, 0, q.collator, q.metadata())
 	return err
@@ -35,16 +38,6 @@ func plainSort(sort value.Doc) bool {
 		}
 	}
 	return sort.Len() <= 3 // more need a look for names that occur twice
-}
-
-func checkNatural(sort value.Doc, v value.Value) error {
-	switch {
-	case !isDirection(v):
-		return mongoerr.New(mongoerr.BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
-	case sort.Len() > 1:
-		return mongoerr.Newf(mongoerr.BadValue, "Cannot include '$natural' in compound sort: %s", sort)
-	}
-	return nil
 }
 
 // metadata is what matching the query leaves with each document.
