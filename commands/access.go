@@ -236,6 +236,7 @@ func appendScans(scans []scan, p *plan.Plan, clustered bool) []scan {
 			}
 			s.ranges = append(s.ranges, storage.KeyRange{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse})
 		}
+		s.walks = walkable(s.ranges)
 		scans = append(scans, s)
 	}
 	return scans

@@ -73,6 +73,7 @@ func (x *execution) resume(c *Call) {
 type scan struct {
 	index   string // "": the records in natural order
 	ranges  []storage.KeyRange
+	walks   bool // from one range to the next
 	records storage.Range
 	counts  scanCounts
 }
@@ -319,6 +320,9 @@ func (r *records) read(coll storage.Collection) error {
 	if r.branches != nil {
 		r.keyDocs = r.branches[r.at.scan]
 	}
+	if s.walks && r.skip == 0 {
+		return r.readRanges(coll, s)
+	}
 	kr := s.ranges[r.at.within]
 	if r.at.started {
 		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
@@ -337,16 +341,21 @@ func (r *records) read(coll storage.Collection) error {
 		}
 		return visited < r.chunk && r.failed == nil
 	})
-	if r.failed != nil {
-		return r.failed
-	}
 	r.at.started = true
-	s.counts.keys += int64(visited)
-	r.x.stats.keysExamined += int64(visited)
-	r.x.running().counts.keys += int64(visited)
 	if visited < r.chunk {
 		r.at.within, r.at.started = r.at.within+1, false
 	}
+	return r.examined(s, visited, err)
+}
+
+// examined counts the entries that a scan has come to.
+func (r *records) examined(s *scan, visited int, err error) error {
+	if r.failed != nil {
+		return r.failed
+	}
+	s.counts.keys += int64(visited)
+	r.x.stats.keysExamined += int64(visited)
+	r.x.running().counts.keys += int64(visited)
 	if errors.Is(err, storage.ErrNoIndex) {
 		return mongoerr.Newf(mongoerr.QueryPlanKilled, "query plan killed :: caused by :: index '%s' dropped", s.index)
 	}

@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// A scan of several ranges walks from one to the next as mongod's does: the
+// entry behind the end of a range is looked at, too. It may lie in the next
+// range already, which saves the seek, or tell which ranges are empty.
+
+// walkable tells whether ranges lie one behind the other, in the direction in
+// which they are scanned.
+func walkable(rs []storage.KeyRange) bool {
+	for i := 1; i < len(rs); i++ {
+		a, b := &rs[i-1], &rs[i]
+		if a.Reverse {
+			a, b = b, a
+		}
+		if len(a.Hi) == 0 || bytes.Compare(a.Hi, b.Lo) > 0 {
+			return false
+		}
+	}
+	return len(rs) > 1
+}
+
+// passed tells whether a key is behind a range, ahead whether it is in front
+// of it.
+func passed(r *storage.KeyRange, key []byte) bool {
+	if r.Reverse {
+		return bytes.Compare(key, r.Lo) < 0
+	}
+	return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
+}
+
+func ahead(r *storage.KeyRange, key []byte) bool {
+	if r.Reverse {
+		return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
+	}
+	return bytes.Compare(key, r.Lo) < 0
+}
+
+// locate returns the first range from the given one on that a key is not
+// behind of, and whether it is inside.
+func (s *scan) locate(from int, key []byte) (at int, inside bool) {
+	at = from
+	if passed(&s.ranges[at], key) {
+		rest := s.ranges[from+1:]
+		at = from + 1 + sort.Search(len(rest), func(i int) bool { return !passed(&rest[i], key) })
+	}
+	return at, at < len(s.ranges) && !ahead(&s.ranges[at], key)
+}
+
+// readRanges takes one chunk from the current range and those behind it.
+func (r *records) readRanges(coll storage.Collection, s *scan) (err error) {
+	visited, taken := 0, 0
+	for err == nil && r.failed == nil && taken < r.chunk && r.at.within < len(s.ranges) {
+		ended := true // no entry was left
+		err = coll.ScanIndex(s.index, r.onwards(s), func(key []byte, id storage.RecordID) bool {
+			visited++
+			at, inside := s.locate(r.at.within, key)
+			if r.at.within = at; !inside {
+				r.at.started, ended = false, false
+				return false
+			}
+			taken++
+			r.at.started, r.at.key, r.at.after = true, append(r.at.key[:0], key...), id
+			if r.isNew(id, s) {
+				r.failed = r.entry(coll, key, id)
+			}
+			ended = taken < r.chunk && r.failed == nil
+			return ended
+		})
+		if ended {
+			r.at.within, r.at.started = len(s.ranges), false
+		}
+	}
+	return r.examined(s, visited, err)
+}
+
+// onwards is what lies before a walk: from where it is to the end of the
+// index.
+func (r *records) onwards(s *scan) storage.KeyRange {
+	kr := s.ranges[r.at.within]
+	if kr.Reverse {
+		kr.Lo = nil
+	} else {
+		kr.Hi = nil
+	}
+	if r.at.started {
+		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
+	} else {
+		s.counts.seeks++
+	}
+	return kr
+}
