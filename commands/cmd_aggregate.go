@@ -45,6 +45,10 @@ func runAggregate(c *Call) error {
 	}
 	req := cursorRequest{ns: r.ns, it: r.it, exec: r.exec, batchSize: size, setOp: r.exec.resume}
 	if r.pipeline.IsChangeStream() {
+		if err := c.stream.resume.check(r.pipeline); err != nil {
+			r.it.Close()
+			return err
+		}
 		req.tailable, req.awaitData, req.it = true, true, &streamEnd{Iterator: r.it, cs: c.stream}
 	}
 	if r.pipeline.Writes() {

@@ -50,12 +50,12 @@ func (c *Call) checkCursor(cur *cursor, ns storage.Namespace) error {
 		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.ns)
 	case cur.user != c.userName():
 		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.id)
+	case cur.session == nil && c.session != nil:
+		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", cur.id, c.session)
 	case cur.session != nil && c.session == nil:
-		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was created in session %x, without an lsid", cur.id, cur.session.key.id)
-	case cur.session == nil && c.session != nil && c.generic.txnNumber != nil:
-		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %x", cur.id, c.session.key.id)
+		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", cur.id, cur.session)
 	case cur.session != nil && cur.session != c.session:
-		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %x, in session %x", cur.id, cur.session.key.id, c.session.key.id)
+		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", cur.id, cur.session, c.session)
 	}
 	if !cur.awaitData && !c.Body.Lookup("maxTimeMS").IsMissing() {
 		return mongoerr.New(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
@@ -67,9 +67,9 @@ func (c *Call) checkCursorTransaction(cur *cursor) error {
 	inTxn := c.transaction() != nil
 	switch {
 	case cur.txnNumber == nil && inTxn:
-		return mongoerr.Newf(50740, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", cur.id, *c.generic.txnNumber)
+		return mongoerr.Newf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", cur.id, *c.generic.txnNumber)
 	case cur.txnNumber != nil && !inTxn:
-		return mongoerr.Newf(50741, "Cannot run getMore on cursor %d, which was created in transaction %d, without a txnNumber", cur.id, *cur.txnNumber)
+		return mongoerr.Newf(50740, "Cannot run getMore on cursor %d, which was created in transaction %d, without a txnNumber", cur.id, *cur.txnNumber)
 	}
 	return nil
 }

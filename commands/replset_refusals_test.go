@@ -96,7 +96,7 @@ func TestResizeOplog(t *testing.T) {
 // What may not be done to the databases of the server.
 func TestOwnDatabases(t *testing.T) {
 	inTxn := func(command string) string { return inTxnArgs(command, 1, true) }
-	const config, local = "Cannot run command against the 'config' database in a transaction.", "Cannot run command against the 'local' database in a transaction."
+	const config, local = "Cannot run command against the config database in a transaction.", "Cannot run command against the 'local' database in a transaction."
 	both := []refusal{
 		{"admin", `{dropDatabase: 1}`, 20, "Dropping the 'admin' database is prohibited."},
 		{"config", `{dropDatabase: 1}`, 20, "Dropping the 'config' database is prohibited."},
@@ -116,6 +116,10 @@ func TestOwnDatabases(t *testing.T) {
 		{"test", inTxn(`{"delete": "system.js", "deletes": [{"q": {}, "limit": 1}]}`), 50791, ""},
 		{"test", inTxn(`{"findAndModify": "system.js", "query": {}, "remove": true}`), 50791, ""},
 		{"test", inTxn(`{"find": "system.js"}`), 0, ""},
+		{"test", inTxn(`{"find": "system.views"}`), 263, "Cannot run command against the 'test.system.views' collection in a transaction."},
+		{"test", inTxn(`{"aggregate": "system.profile", "pipeline": [], "cursor": {}}`), 263, "Cannot run command against the 'test.system.profile' collection in a transaction."},
+		{"admin", inTxn(`{"bulkWrite": 1, "ops": [{"insert": 1, "document": {}}], "nsInfo": [{"ns": "test.c"}, {"ns": "config.own"}]}`), 263, config},
+		{"admin", inTxn(`{"bulkWrite": 1, "ops": [{"insert": 0, "document": {}}], "nsInfo": [{"ns": "local.own"}]}`), 263, local},
 		{"admin", inTxn(`{"find": "own"}`), 0, ""},
 		{"admin", inTxn(`{"insert": "own", "documents": [{"a": 1}]}`), 0, ""},
 	}

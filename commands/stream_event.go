@@ -11,10 +11,10 @@ import (
 // place the stream resumes at.
 func (cs *changeStream) event(o *logOp) (value.Doc, error) {
 	e := cs.shared(o)
-	if skip, err := cs.pass(o.ts, e.token); skip || err != nil {
-		return nil, err
+	if cs.resume.passes(e.token) {
+		return nil, nil
 	}
-	cs.previous, cs.token = cs.token, e.token
+	cs.made = e.token
 	cs.closed = o.invalidate
 	if e.key == nil {
 		return e.event, nil
@@ -52,24 +52,6 @@ func (cs *changeStream) make(o *logOp) (e sharedEvent) {
 	}
 	e.event = b.Doc()
 	return e
-}
-
-// pass decides about an event while the stream is being resumed: those up to
-// the one of the token are passed over.
-func (cs *changeStream) pass(ts uint64, token value.Doc) (bool, error) {
-	if cs.resume == nil {
-		return false, nil
-	}
-	if value.Equal(token.Lookup("_data"), cs.resumeAt.Doc().Lookup("_data")) {
-		cs.resume = nil
-		return cs.fragment < 0, nil
-	}
-	if ts > cs.resume.ts {
-		return false, cs.resumeFailed()
-	}
-	// Another stream, with other options, may have made the token of what is
-	// no event here, between two that are.
-	return true, nil
 }
 
 func uuidOf(op value.Doc) (id [16]byte, ok bool) {

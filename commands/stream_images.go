@@ -43,13 +43,13 @@ func (cs *changeStream) withImages(e sharedEvent, o *logOp) (value.Doc, error) {
 	b.Raw(it.Rest())
 	if wantsAfter {
 		if after == nil && cs.full == "required" {
-			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: %s", cs.token)
+			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: %s", cs.made)
 		}
 		appendOrNull(b, "fullDocument", after)
 	}
 	if wantsBefore {
 		if before == nil && cs.before == "required" {
-			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: %s", cs.token)
+			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: %s", cs.made)
 		}
 		appendOrNull(b, "fullDocumentBeforeChange", before)
 	}

@@ -26,9 +26,8 @@ type changeStream struct {
 	from     uint64           // events before this time are not for the stream
 	partial  []logOp          // operations of a transaction whose last entry is still to come
 	queue    []logOp          // operations that are still to be delivered
-	resume   *tokenData       // events up to this one are passed over
-	resumeAt value.Value      // its token
-	fragment int              // fragments of the first event that are passed over
+	resume   *resumption      // where it goes on; nil: it is past that
+	made     value.Doc        // token of the last event that entered the pipeline
 	token    value.Doc        // of the last event delivered
 	previous value.Doc        // of the one before
 	idle     bool             // all that there is has been delivered
@@ -42,7 +41,7 @@ func openChangeStream(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error)
 	if c.svc.oplog.off {
 		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 	}
-	cs := &changeStream{x: h.x, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}, fragment: -1}
+	cs := &changeStream{x: h.x, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}}
 	cs.interest = interest{events: s.Events, collation: h.x.env.Collation}
 	if err := cs.readOptions(c, s.Spec); err != nil {
 		return nil, err
@@ -139,8 +138,7 @@ func (cs *changeStream) readResume(spec value.Doc) error {
 		}
 		cs.from = max(t.ts, 1)
 		if t.event {
-			cs.resume, cs.resumeAt = &t, v.Clone()
-			cs.fragment = t.fragment
+			cs.resume, cs.token = newResumption(&t, v.Doc()), v.Doc().Clone()
 		}
 	}
 	return nil
@@ -156,7 +154,7 @@ func (cs *changeStream) seek(coll storage.Collection) error {
 	first := entry(0)
 	oldest := stampOf(first.Doc.Lookup("ts"))
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(aggregationFailed)
 	}
 	lo, hi := first.ID-1, coll.LastID() // the entry behind lo may be it; those from hi on are not before
 	for lo < hi {
@@ -185,37 +183,6 @@ func (cs *changeStream) Close() {
 
 func (x *execution) svc() *Service { return x.running().svc }
 
-// streamEnd is the last iterator of a change stream's pipeline: it makes
-// sure that the pipeline has left the resume tokens alone, and passes over
-// the fragments of a split event that the client has seen.
-type streamEnd struct {
-	agg.Iterator
-	cs *changeStream
-}
-
-// Next returns the next event, nil if there is none at the moment.
-func (e *streamEnd) Next() (value.Doc, error) {
-	for {
-		d, err := e.Iterator.Next()
-		if d == nil || err != nil {
-			return nil, err
-		}
-		id := d.Lookup("_id")
-		want := e.cs.token.Lookup("_data")
-		if id.Kind() != value.KindDocument || !value.Equal(id.Doc().Lookup("_data"), want) {
-			return nil, mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: { _id: %s }", want, id)
-		}
-		if f := id.Doc().Lookup("_fragment"); e.cs.fragment >= 0 && f.IsNumber() && int(f.TruncInt64()) <= e.cs.fragment {
-			continue
-		}
-		e.cs.fragment = -1
-		if e.cs.token.Has("_fragment") || id.Doc().Has("_fragment") {
-			e.cs.previous, e.cs.token = e.cs.token, id.Doc().Clone()
-		}
-		return d, nil
-	}
-}
-
 // appendToken writes postBatchResumeToken: where to resume behind the batch
 // that the client gets.
 func (cs *changeStream) appendToken(b *value.Builder, peeked bool) {
@@ -226,8 +193,23 @@ func (cs *changeStream) appendToken(b *value.Builder, peeked bool) {
 		t := tokenData{ts: max(cs.mark(), cs.from)}
 		b.Document("postBatchResumeToken", t.encode())
 	default:
-		b.Document("postBatchResumeToken", cs.token)
+		b.Document("postBatchResumeToken", cs.progress())
 	}
+}
+
+// progress is the later of two tokens: that of the last event delivered, and
+// the time of the last one that the pipeline left out, whose own token no
+// stream with this pipeline could be resumed behind.
+func (cs *changeStream) progress() value.Doc {
+	if cs.made == nil {
+		return cs.token
+	}
+	left, _ := decodeToken(cs.made)
+	mark := tokenData{ts: left.ts}
+	if t := mark.encode(); tokenText(t) > tokenText(cs.token) {
+		return t
+	}
+	return cs.token
 }
 
 // mark is the time before which the stream has seen everything.

@@ -74,9 +74,9 @@ func (cs *changeStream) fill() (more bool, err error) {
 func (cs *changeStream) read(coll storage.Collection, more *bool) error {
 	tail := coll.LastID()
 	if tail == cs.pos {
-		return cs.resumeFailed()
+		return nil
 	}
-	if cs.w.relevant.Load() <= int64(cs.pos) && cs.resume == nil && cs.partial == nil { // nothing until the tail concerns the stream
+	if cs.w.relevant.Load() <= int64(cs.pos) && cs.partial == nil { // nothing until the tail concerns the stream
 		r, _ := coll.Get(tail)
 		cs.pos, cs.seen = tail, max(cs.seen, stampOf(r.Doc.Lookup("ts")))
 		return nil
@@ -99,18 +99,10 @@ func (cs *changeStream) read(coll storage.Collection, more *bool) error {
 		return err
 	}
 	if read == 0 {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, "Executor error during getMore :: caused by :: Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost)
 	}
 	*more = cs.pos < tail
 	return nil
-}
-
-// resumeFailed tells that the event to resume behind is not in the log.
-func (cs *changeStream) resumeFailed() error {
-	if cs.resume == nil {
-		return nil
-	}
-	return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", cs.resumeAt)
 }
 
 // entry takes from one log entry what concerns the stream.
@@ -165,8 +157,7 @@ func (cs *changeStream) concerns(op value.Doc) bool {
 	case "c":
 		return cs.concernsCommand(op)
 	}
-	// Until the place to resume at is found, every event may be it.
-	return cs.covers(op.Lookup("ns").Str()) && (cs.resume != nil || cs.wants(op))
+	return cs.covers(op.Lookup("ns").Str()) && cs.wants(op)
 }
 
 // covers reports whether a collection "db.coll" is one the stream watches.

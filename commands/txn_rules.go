@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 )
 
 // retryableCommands are the commands that may carry a txnNumber outside a
@@ -54,11 +57,28 @@ func (c *Call) checkAllowedInTransaction() error {
 		return notInTransaction("Cannot run '" + c.cmd.name + "' in a multi-document transaction.")
 	case endOfTransaction[c.cmd.name]:
 		return nil
-	case c.DB == "local" || c.DB == "config":
-		return notInTransaction("Cannot run command against the '" + c.DB + "' database in a transaction.")
+	case c.cmd.name == "bulkWrite":
+		for v := range c.Body.Lookup("nsInfo").Doc().Values() {
+			db, coll, _ := strings.Cut(v.Doc().Lookup("ns").Str(), ".")
+			if err := allowedInTransaction(storage.Namespace{DB: db, Coll: coll}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	if _, v := c.Body.First(); v.Str() == "system.profile" || v.Str() == "system.views" {
-		return notInTransaction("Cannot run command against the '" + c.DB + "." + v.Str() + "' namespace in a transaction.")
+	_, v := c.Body.First()
+	return allowedInTransaction(storage.Namespace{DB: c.DB, Coll: v.Str()})
+}
+
+// allowedInTransaction refuses the namespaces that no transaction works with.
+func allowedInTransaction(ns storage.Namespace) error {
+	switch {
+	case ns.DB == "local":
+		return notInTransaction("Cannot run command against the 'local' database in a transaction.")
+	case ns.Coll == "system.profile" || ns.Coll == "system.views":
+		return notInTransaction("Cannot run command against the '" + ns.String() + "' collection in a transaction.")
+	case ns.DB == "config":
+		return notInTransaction("Cannot run command against the config database in a transaction.")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -17,10 +18,11 @@ func transactionCommands() []command {
 	}
 }
 
-// String is how messages name a session.
+// String is how messages name a session: its id, the digest of its user, and
+// what internal sessions have besides.
 func (s *session) String() string {
 	id := s.key.id
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x - %s -  - ", id[:4], id[4:6], id[6:8], id[8:10], id[10:], base64.StdEncoding.EncodeToString(s.record.uid[:]))
 }
 
 // inTransaction runs a statement of a multi-document transaction. A

@@ -186,7 +186,7 @@ func TestTransactionCursor(t *testing.T) {
 	id := reply.Lookup("cursor").Doc().Lookup("id").Int64()
 	h.ok(`{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`)
 	more := fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, id)
-	h.fails(50741, strings.TrimSuffix(more, "}")+", "+lsid+"}")
+	h.fails(50740, strings.TrimSuffix(more, "}")+", "+lsid+"}")
 	r := h.ok(inTxnArgs(more, 1, false))
 	if n := r.Lookup("cursor").Doc().Lookup("nextBatch").Doc().Len(); n != 2 {
 		t.Errorf("%d documents in the next batch: %s", n, r)
@@ -217,4 +217,29 @@ func TestPlainWriteWaitsForTransaction(t *testing.T) {
 	if n := docs(h.ok(`{"find": "c"}`))[0].Lookup("n").Int32(); n != 2 {
 		t.Errorf("n is %d", n)
 	}
+}
+
+// How sessions stand in messages: with the digest of their user, which is
+// that of nobody here.
+func TestSessionsInMessages(t *testing.T) {
+	const mine, other = "00000000-0000-4000-8000-000000000001 - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - ", "00000000-0000-4000-8000-000000000002 - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - "
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}]}`)
+	open := func(args string) int64 {
+		return h.ok(`{find: "c", batchSize: 1` + args + `}`).Lookup("cursor").Doc().Lookup("id").Int64()
+	}
+	within := ", " + scriptSession
+	plain, owned, txn := open(""), open(within), open(within+`, txnNumber: {$numberLong: "5"}, autocommit: false, startTransaction: true`)
+	more := func(id int64, args string) string {
+		return fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"%s}`, id, args)
+	}
+	h.refuses([]refusal{
+		{"test", more(plain, within), 50736, fmt.Sprintf("Cannot run getMore on cursor %d, which was not created in a session, in session %s", plain, mine)},
+		{"test", more(owned, ""), 50737, fmt.Sprintf("Cannot run getMore on cursor %d, which was created in session %s, without an lsid", owned, mine)},
+		{"test", more(owned, strings.Replace(within, "001", "002", 1)), 50738, fmt.Sprintf("Cannot run getMore on cursor %d, which was created in session %s, in session %s", owned, mine, other)},
+		{"test", more(txn, within), 50740, fmt.Sprintf("Cannot run getMore on cursor %d, which was created in transaction 5, without a txnNumber", txn)},
+		{"test", more(owned, within+`, txnNumber: {$numberLong: "5"}, autocommit: false`), 50739, fmt.Sprintf("Cannot run getMore on cursor %d, which was not created in a transaction, in transaction 5", owned)},
+		{"test", `{insert: "c", documents: [{}]` + within + `, txnNumber: {$numberLong: "4"}}`, 225, "Retryable write with txnNumber 4 is prohibited on session " + mine + " because a newer transaction with txnNumber 5 has already started on this session."},
+		{"test", `{find: "c"` + within + `, txnNumber: {$numberLong: "4"}, autocommit: false, startTransaction: true}`, 225, "Cannot start transaction with { txnNumber: 4 } on session " + mine + " because a newer transaction with txnNumberAndRetryCounter { txnNumber: 5, txnRetryCounter: 0 } has already started on this session."},
+	})
 }

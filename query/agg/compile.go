@@ -118,6 +118,13 @@ func (p *Pipeline) IsChangeStream() bool {
 	return ok && s.special.Stage == "$changeStream"
 }
 
+// SplitsEvents reports whether the pipeline ends in
+// $changeStreamSplitLargeEvent.
+func (p *Pipeline) SplitsEvents() bool {
+	_, ok := p.stages[len(p.stages)-1].(*splitStage)
+	return ok
+}
+
 func (p *Pipeline) first() stage {
 	if len(p.stages) == 0 {
 		return nil

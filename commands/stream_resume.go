@@ -1,0 +1,127 @@
+package commands
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/value"
+)
+
+// historyLost says that the log no longer reaches back to where a stream is
+// to go on.
+const historyLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
+
+// A stream that goes on behind an event makes sure that it is the same
+// stream: the event must be in the log, and come out of the pipeline, before
+// any other does. Events before it are passed over where they are made; it is
+// looked for at the pipeline's end, so that one that the pipeline leaves out
+// has not been found.
+
+// resumption is the event that a stream goes on behind.
+type resumption struct {
+	at         string // its token
+	fragment   int    // the last fragment of it that the client has, -1: it was not split
+	invalidate bool
+	found      bool
+}
+
+func newResumption(t *tokenData, token value.Doc) *resumption {
+	return &resumption{at: tokenText(token), fragment: t.fragment, invalidate: t.fromInvalidate}
+}
+
+// check refuses to go on behind a fragment with a pipeline that makes none.
+func (r *resumption) check(p *agg.Pipeline) error {
+	if r == nil || r.fragment < 0 || p.SplitsEvents() {
+		return nil
+	}
+	return mongoerr.New(mongoerr.ChangeStreamFatalError, "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
+}
+
+// tokenText is what tokens are compared by.
+func tokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
+
+// passes reports whether an event is passed over. An invalidation is found
+// before the pipeline sees it.
+func (r *resumption) passes(token value.Doc) bool {
+	if r == nil {
+		return false
+	}
+	now := token.Lookup("_data").Str()
+	if now == r.at && r.invalidate {
+		r.found = true
+		return true
+	}
+	return now < r.at
+}
+
+// streamEnd is the last iterator of a change stream's pipeline: it passes over
+// what the client has seen, and makes sure that the pipeline has left the
+// resume tokens alone.
+type streamEnd struct {
+	agg.Iterator
+	cs *changeStream
+}
+
+// Next returns the next event, nil if there is none at the moment.
+func (e *streamEnd) Next() (value.Doc, error) {
+	for {
+		d, err := e.Iterator.Next()
+		if d == nil || err != nil {
+			return nil, err
+		}
+		id := d.Lookup("_id")
+		seen, err := e.cs.seenBefore(id)
+		if err == nil && !seen {
+			err = e.cs.deliver(id)
+		}
+		if err != nil {
+			what := aggregationFailed
+			if c := e.cs.x.running(); c.cmd != nil && c.cmd.name == "getMore" {
+				what = getMoreFailed
+			}
+			return nil, mongoerr.From(err).WithPrefix(what)
+		}
+		if !seen {
+			return d, nil
+		}
+	}
+}
+
+// seenBefore reports whether an event, or a fragment of it, is the one the
+// stream goes on behind.
+func (cs *changeStream) seenBefore(id value.Value) (bool, error) {
+	r := cs.resume
+	switch {
+	case r == nil:
+		return false, nil
+	case tokenText(cs.made) != r.at:
+		if !r.found {
+			return false, mongoerr.Newf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. {_data: %s}", cs.made.Lookup("_data"))
+		}
+		cs.resume = nil
+		return false, nil
+	}
+	r.found = true
+	if r.fragment < 0 {
+		return true, nil
+	}
+	f := id.Doc().Lookup("_fragment")
+	if !f.IsNumber() {
+		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split")
+	}
+	return int(f.TruncInt64()) <= r.fragment, nil
+}
+
+// deliver notes the token of an event that the client gets.
+func (cs *changeStream) deliver(id value.Value) error {
+	want := cs.made.Lookup("_data")
+	if id.Kind() != value.KindDocument || !value.Equal(id.Doc().Lookup("_data"), want) {
+		return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: { _id: %s }", want, id)
+	}
+	cs.previous, cs.token = cs.token, cs.made
+	if id.Doc().Has("_fragment") {
+		cs.token = id.Doc().Clone()
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// resume opens a stream of a collection behind a token, with a first batch.
+func (h *harness) resume(coll, option string, token value.Doc, stages string) value.Doc {
+	h.Helper()
+	return h.run(fmt.Sprintf(`{"aggregate": "%s", "pipeline": [{"$changeStream": {"%s": %s}}%s], "cursor": {}}`, coll, option, token.JSON(), stages))
+}
+
+// One that the pipeline leaves out is not found, after
+// jstests/change_streams/filter_excludes_resume_point.js; nor is that of
+// another collection, or of a stream that shows more.
+func TestStreamDoesNotFindItsToken(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "other"}`)
+	s, other, expanded := h.watch("c", `{}`, ""), h.watch("other", `{}`, ""), h.watch("c", `{"showExpandedEvents": true}`, "")
+	h.ok(`{insert: "other", documents: [{_id: 1}]}`)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	insert := s.events()[0].Lookup("_id").Doc()
+	const later = `, {"$match": {"fullDocument._id": {"$gt": 1}}}`
+	if r := h.resume("c", "resumeAfter", insert, later); !r.Lookup("ok").Truthy() { // nothing is behind it: it may still come
+		t.Error(r)
+	}
+	for name, tt := range map[string]struct {
+		token  value.Doc
+		stages string
+	}{
+		"left out by $match":             {insert, later},
+		"left out by its kind":           {insert, `, {"$match": {"operationType": {"$ne": "insert"}}}`},
+		"left out by $redact":            {insert, `, {"$redact": {"$cond": [{"$eq": ["$documentKey._id", 1]}, "$$PRUNE", "$$KEEP"]}}`},
+		"left out, without an _id":       {insert, later + `, {"$project": {"fullDocument": 1, "_id": 0}}`},
+		"of another collection":          {other.events()[0].Lookup("_id").Doc(), ""},
+		"of what is shown only expanded": {expanded.events()[0].Lookup("_id").Doc(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.ok(fmt.Sprintf(`{update: "c", updates: [{q: {_id: 2}, u: {z: %d}, upsert: true}]}`, len(name)))
+			h.ok(fmt.Sprintf(`{update: "c", updates: [{q: {_id: 2}, u: {y: %d}}]}`, len(name)))
+			r := h.resume("c", "resumeAfter", tt.token, tt.stages)
+			if r.Lookup("code").Int32() != 280 || r.Lookup("errorLabels").Doc().Index(0).Str() != "NonResumableChangeStreamError" {
+				t.Fatal(r)
+			}
+			const text = `PlanExecutor error during aggregation :: caused by :: cannot resume stream; the resume token was not found. {_data: "`
+			if got := r.Lookup("errmsg").Str(); !strings.HasPrefix(got, text) || !strings.HasSuffix(got, `"}`) {
+				t.Error(got)
+			}
+		})
+	}
+	for _, option := range []string{"resumeAfter", "startAfter"} {
+		again := h.watch("c", `{"`+option+`": `+insert.JSON()+`}`, `, {"$match": {"fullDocument._id": {"$gt": 1}}}, {"$project": {"fullDocument": 1, "_id": 0}}`)
+		r := h.run(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, again.id))
+		if text := r.Lookup("errmsg").Str(); r.Lookup("code").Int32() != 280 || !strings.HasPrefix(text, `Executor error during getMore :: caused by :: cannot resume stream; the resume token was not found. {_data: "82`) {
+			t.Error(r)
+		}
+	}
+}
+
+// A token in small letters is the same; the first of a stream that goes on is
+// the one it was given.
+func TestStreamGoesOn(t *testing.T) {
+	h := newHarness(t)
+	s := h.watch("c", `{}`, "")
+	h.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
+	token := s.events()[0].Lookup("_id").Doc()
+	second := `{"operationType": "insert", "fullDocument": {"_id": 2}, ` + nsC + `, "documentKey": {"_id": 2}}`
+	small := h.watch("c", `{"resumeAfter": {"_data": "`+strings.ToLower(tokenText(token))+`"}}`, "")
+	again := h.watch("c", `{"resumeAfter": `+token.JSON()+`}`, "")
+	if again.last.JSON() != token.JSON() {
+		t.Errorf("before its first event the token is %s, want %s", again.last, token)
+	}
+	small.expect(second)
+	again.expect(second)
+}
+
+// Whatever token a batch ends with, the same pipeline goes on behind it.
+func TestStreamGoesOnBehindEveryBatch(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c"}`)
+	const stages = `, {"$match": {"fullDocument.n": {"$mod": [3, 0]}}}`
+	s := h.watch("c", `{}`, stages)
+	for i := range 30 {
+		h.ok(fmt.Sprintf(`{insert: "c", documents: [{_id: %d, n: %d}]}`, i, i))
+	}
+	token, got := s.last, 0
+	for range 12 {
+		r := h.ok(fmt.Sprintf(`{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": %s}}%s], "cursor": {"batchSize": 1}}`, token.JSON(), stages))
+		cur := r.Lookup("cursor").Doc()
+		for v := range cur.Lookup("firstBatch").Doc().Values() {
+			if n := v.Doc().Lookup("fullDocument").Doc().Lookup("n").TruncInt64(); n != int64(3*got) {
+				t.Errorf("event %d is of %d", got, n)
+			}
+			got++
+		}
+		token = cur.Lookup("postBatchResumeToken").Doc().Clone()
+	}
+	if got != 10 {
+		t.Errorf("%d events, want 10", got)
+	}
+}
+
+// Behind an invalidation a stream starts whatever its pipeline leaves out.
+func TestStreamStartsBehindFilteredInvalidation(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c"}`)
+	s := h.watch("c", `{}`, "")
+	h.ok(`{drop: "c"}`)
+	token := s.events()[1].Lookup("_id").Doc()
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	if r := h.resume("c", "resumeAfter", token, ""); r.Lookup("code").Int32() != 260 || r.Lookup("errmsg").Str() != "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification." {
+		t.Error(r)
+	}
+	h.watch("c", `{"startAfter": `+token.JSON()+`}`, `, {"$match": {"operationType": "insert"}}`).
+		expect(`{"operationType": "insert", "fullDocument": {"_id": 1}, ` + nsC + `, "documentKey": {"_id": 1}}`)
+	if r := h.resume("another", "startAfter", token, ""); !r.Lookup("ok").Truthy() { // nothing is behind it there
+		t.Error(r)
+	}
+	h.ok(`{insert: "another", documents: [{_id: 1}]}`)
+	if r := h.resume("another", "startAfter", token, ""); r.Lookup("code").Int32() != 280 {
+		t.Error(r)
+	}
+}
+
+// A stream goes on behind a fragment of a split event only where the event is
+// split again, after jstests/change_streams/split_large_event.js.
+func TestStreamGoesOnBehindFragment(t *testing.T) {
+	h := newHarness(t)
+	s := h.watch("c", `{}`, "")
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	token := value.NewDoc("_data", s.events()[0].Lookup("_id").Doc().Lookup("_data"), "_fragment", value.Int32(0))
+	for stages, want := range map[string]string{
+		"": "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage",
+		`, {"$changeStreamSplitLargeEvent": {}}`: "PlanExecutor error during aggregation :: caused by :: Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split",
+	} {
+		if r := h.resume("c", "resumeAfter", token, stages); r.Lookup("code").Int32() != 280 || r.Lookup("errmsg").Str() != want {
+			t.Errorf("%q: %s", stages, r)
+		}
+	}
+}
