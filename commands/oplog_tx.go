@@ -134,9 +134,9 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 }
 
 // loggedUUID is what entries about a collection call it; a view has no such
-// identity.
+// identity, and to the log a time series is a view of its buckets.
 func loggedUUID(info *storage.Info) *[16]byte {
-	if metaOf(info).kind == view {
+	if k := metaOf(info).kind; k == view || k == timeSeries {
 		return nil
 	}
 	return &info.UUID
@@ -224,7 +224,7 @@ func (r *recorder) collMod(before *storage.Info, asked, indexWas value.Doc) {
 	r.add("c", before.Namespace, ui, func(b *value.Builder) {
 		it := asked.Iter()
 		b.StartDocument("o").String("collMod", before.Namespace.Coll).Raw(it.Rest()).End()
-		if ui == nil {
+		if metaOf(before).kind == view {
 			return
 		}
 		b.StartDocument("o2").Document("collectionOptions_old", before.Options)

@@ -3,6 +3,7 @@ package commands
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -23,8 +24,11 @@ func (cs *changeStream) appendCommand(b *value.Builder, o *logOp, kind string, d
 	if cs.expanded && description != nil {
 		b.Document("operationDescription", description)
 	}
-	if kind == "modify" && o.op.Has("o2") {
+	if kind == "modify" && o.op.Has("ui") {
 		appendStateBefore(b, o)
+	}
+	if kind == "create" {
+		b.String("nsType", namespaceType(description))
 	}
 	cs.appendExpiration(b, o)
 }
@@ -32,6 +36,17 @@ func (cs *changeStream) appendCommand(b *value.Builder, o *logOp, kind string, d
 func appendNamespace(b *value.Builder, name, full string) {
 	db, coll, _ := strings.Cut(full, ".")
 	b.StartDocument(name).String("db", db).String("coll", coll).End()
+}
+
+// namespaceType tells what has been created.
+func namespaceType(description value.Doc) string {
+	switch on := description.Lookup("viewOn"); {
+	case on.IsMissing():
+		return "collection"
+	case isBuckets(on.Str()):
+		return "timeseries"
+	}
+	return "view"
 }
 
 // description is the operationDescription of a command, which also is part
@@ -43,6 +58,9 @@ func description(o *logOp) value.Doc {
 	b := value.NewBuilder()
 	switch rest.Key() {
 	case "create", "collMod":
+		if aboutSeries(o.op) {
+			return seriesView(o.op)
+		}
 		b.Raw(rest.Rest())
 	case "createIndexes":
 		b.StartArray("indexes").StartDocument("").Raw(rest.Rest()).End().End()
@@ -53,6 +71,32 @@ func description(o *logOp) value.Doc {
 		b.Append("dropTarget", cmd.Lookup("dropTarget"))
 	default:
 		return nil
+	}
+	return b.Doc()
+}
+
+// aboutSeries tells the entries about a time series from those about its
+// buckets and other collections.
+func aboutSeries(op value.Doc) bool {
+	cmd := op.Lookup("o").Doc()
+	return op.Lookup("ui").IsMissing() && cmd.Has("timeseries")
+}
+
+// seriesView describes a time series as the view that it is in events.
+func seriesView(op value.Doc) value.Doc {
+	cmd := op.Lookup("o").Doc()
+	_, name := cmd.First()
+	o := timeseries.LoadOptions(cmd.Lookup("timeseries"))
+	if was := timeseries.LoadOptions(op.Lookup("o2").Doc().Lookup("collectionOptions_old").Doc().Lookup("timeseries")); was != nil {
+		o, _ = was.CollMod(cmd.Lookup("timeseries")) // it was valid when it was done
+	}
+	b := value.NewBuilder().String("viewOn", bucketsPrefix+name.Str())
+	if o != nil {
+		b.StartArray("pipeline").StartDocument("").StartDocument("$_internalUnpackBucket").String("timeField", o.TimeField)
+		if o.MetaField != "" {
+			b.String("metaField", o.MetaField)
+		}
+		b.Int32("bucketMaxSpanSeconds", int32(o.MaxSpan)).End().End().End()
 	}
 	return b.Doc()
 }

@@ -105,8 +105,8 @@ func TestStreamOfViews(t *testing.T) {
 	const pipeline, other = `"pipeline": [{"$match": {"a": 2}}, {"$project": {"a": 1}}]`, `"pipeline": [{"$match": {"a": 1}}]`
 	ns := func(coll string) string { return `"ns": {"db": "test", "coll": "` + coll + `"}` }
 	h.watch("", `{"showExpandedEvents": true}`, "").follow([]ddl{
-		{`{create: "v", viewOn: "base", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("v") + `, "operationDescription": {"viewOn": "base", ` + pipeline + `}}`}},
-		{`{create: "vv", viewOn: "v", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + pipeline + `}}`}},
+		{`{create: "v", viewOn: "base", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("v") + `, "operationDescription": {"viewOn": "base", ` + pipeline + `}, "nsType": "view"}`}},
+		{`{create: "vv", viewOn: "v", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + pipeline + `}, "nsType": "view"}`}},
 		{`{collMod: "vv", viewOn: "v", ` + other + `}`, []string{`{"operationType": "modify", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + other + `}}`}},
 		{`{drop: "vv"}`, []string{`{"operationType": "drop", ` + ns("vv") + `}`}},
 		{`{drop: "v"}`, []string{`{"operationType": "drop", ` + ns("v") + `}`}},
@@ -116,8 +116,39 @@ func TestStreamOfViews(t *testing.T) {
 	h.ok(`{drop: "v"}`)
 	h.ok(`{create: "v"}`)
 	h.ok(`{insert: "base", documents: [{_id: 0}]}`)
-	single.expect(`{"operationType": "create", ` + ns("v") + `, "operationDescription": {` + idIndexSpec + `}}`)
+	single.expect(`{"operationType": "create", ` + ns("v") + `, "operationDescription": {` + idIndexSpec + `}, "nsType": "collection"}`)
 	base.expect(`{"operationType": "insert", "fullDocument": {"_id": 0}, ` + ns("base") + `, "documentKey": {"_id": 0}}`)
+}
+
+// A time series is a view in streams of its database, and nothing in one of
+// its name, after jstests/change_streams/ddl_view_events.js.
+func TestStreamOfTimeSeries(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "base"}`)
+	const ns = `"ns": {"db": "test", "coll": "t"}`
+	view := func(fields string) string {
+		return `{"viewOn": "system.buckets.t", "pipeline": [{"$_internalUnpackBucket": {` + fields + `}}]}`
+	}
+	named, all := h.watch("t", `{"showExpandedEvents": true}`, ""), h.watch("", `{"showExpandedEvents": true}`, "")
+	for _, step := range []ddl{
+		{`{create: "t", timeseries: {timeField: "time"}}`, []string{`{"operationType": "create", ` + ns + `, "operationDescription": ` + view(`"timeField": "time", "bucketMaxSpanSeconds": 3600`) + `, "nsType": "timeseries"}`}},
+		{`{collMod: "t", timeseries: {granularity: "minutes"}}`, []string{`{"operationType": "modify", ` + ns + `, "operationDescription": ` + view(`"timeField": "time", "bucketMaxSpanSeconds": 86400`) + `}`}},
+		{`{collMod: "t", expireAfterSeconds: 100}`, nil},
+		{`{insert: "t", documents: [{time: {$date: "2026-01-01T00:00:00Z"}}]}`, nil},
+		{`{createIndexes: "t", indexes: [{key: {a: 1}, name: "a_1"}]}`, nil},
+		{`{drop: "t"}`, []string{`{"operationType": "drop", ` + ns + `}`}},
+		{`{create: "t", timeseries: {timeField: "time", metaField: "m", granularity: "hours"}}`, []string{`{"operationType": "create", ` + ns + `, "operationDescription": ` + view(`"timeField": "time", "metaField": "m", "bucketMaxSpanSeconds": 2592000`) + `, "nsType": "timeseries"}`}},
+	} {
+		from := all.last
+		all.follow([]ddl{step})
+		if len(step.want) > 0 { // and behind the token before it
+			h.watch("", `{"showExpandedEvents": true, "resumeAfter": `+from.JSON()+`}`, "").expectDDL(step.run, step.want)
+		}
+	}
+	named.expect()
+	if named.id == 0 {
+		t.Error("the stream of its name has ended")
+	}
 }
 
 // A stream ends with the rename of its collection, from it or to it, after
@@ -148,7 +179,7 @@ func TestStreamOfTargets(t *testing.T) {
 // After an invalidation streams go on with startAfter, again and again, after
 // jstests/change_streams/multiple_invalidate_events.js.
 func TestStreamOfManyInvalidations(t *testing.T) {
-	created := `{"operationType": "create", ` + nsC + `, "operationDescription": {` + idIndexSpec + `}}`
+	created := `{"operationType": "create", ` + nsC + `, "operationDescription": {` + idIndexSpec + `}, "nsType": "collection"}`
 	dropped, ended, gone := `{"operationType": "drop", `+nsC+`}`, `{"operationType": "invalidate"}`, `{"operationType": "dropDatabase", "ns": {"db": "test"}}`
 	for _, tt := range []struct {
 		coll, end string

@@ -190,7 +190,10 @@ func (cs *changeStream) concernsCommand(op value.Doc) bool {
 		return cs.covers(v.Str()) || cs.covers(op.Lookup("o").Doc().Lookup("to").Str())
 	case "dropDatabase":
 		return cs.ns.Coll == "" && (cs.ns.DB == "" || cs.ns.DB == db)
-	case "create", "createIndexes", "dropIndexes", "collMod":
+	case "collMod":
+		changed := !op.Lookup("ui").IsMissing() || !op.Has("o2") || aboutSeries(op) // else only the buckets of a time series
+		return changed && cs.expanded && cs.covers(db+"."+v.Str())
+	case "create", "createIndexes", "dropIndexes":
 		return cs.expanded && cs.covers(db+"."+v.Str())
 	}
 	return false

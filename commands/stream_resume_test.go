@@ -134,7 +134,7 @@ func TestStreamGoesOnBehindFragment(t *testing.T) {
 	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
 	token := value.NewDoc("_data", s.events()[0].Lookup("_id").Doc().Lookup("_data"), "_fragment", value.Int32(0))
 	for stages, want := range map[string]string{
-		"": "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage",
+		"":                                       "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage",
 		`, {"$changeStreamSplitLargeEvent": {}}`: "PlanExecutor error during aggregation :: caused by :: Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split",
 	} {
 		if r := h.resume("c", "resumeAfter", token, stages); r.Lookup("code").Int32() != 280 || r.Lookup("errmsg").Str() != want {
