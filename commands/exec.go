@@ -83,6 +83,7 @@ type scanCounts struct {
 	keys    int64 // entries visited
 	passed  int64 // entries that led to something
 	seeks   int64 // ranges begun
+	last    int64 // 1 if it ended on an entry behind all ranges
 	tested  int64 // entries checked for having come up before
 	dropped int64 // of those, the ones that had
 }

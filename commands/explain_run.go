@@ -195,7 +195,7 @@ func (o *outcome) leaf(s *plan.Stage) (returned int64) {
 	default:
 		returned = c.passed
 	}
-	st.Keys, st.Seeks, st.Tested, st.Dropped, st.Works = c.keys, c.seeks, c.tested, c.dropped, c.keys+1
+	st.Keys, st.Seeks, st.Tested, st.Dropped, st.Works = c.keys, c.seeks, c.tested, c.dropped, c.keys+1-c.last
 	return returned
 }
 

@@ -63,6 +63,9 @@ func (r *records) readRanges(coll storage.Collection, s *scan) (err error) {
 			at, inside := s.locate(r.at.within, key)
 			if r.at.within = at; !inside {
 				r.at.started, ended = false, false
+				if at == len(s.ranges) {
+					s.counts.last = 1
+				}
 				return false
 			}
 			taken++
