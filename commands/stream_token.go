@@ -73,7 +73,11 @@ func (t *tokenData) encode() value.Doc {
 		k = appendKeyValue(k, value.Document(t.id))
 	}
 	k = append(k, keyEnd)
-	return value.NewDoc("_data", value.String(strings.ToUpper(hex.EncodeToString(k))))
+	data := value.String(strings.ToUpper(hex.EncodeToString(k)))
+	if types := typesOf(t.id); types != nil {
+		return value.NewDoc("_data", data, "_typeBits", value.Binary(0, types))
+	}
+	return value.NewDoc("_data", data)
 }
 
 func appendKeyBool(k []byte, b bool) []byte {

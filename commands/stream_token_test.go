@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -62,6 +63,40 @@ func TestPublishedTokens(t *testing.T) {
 				t.Errorf("read %+v (%v), want %+v", got, err, want)
 			}
 		})
+	}
+}
+
+// Type bits; those of createIndexes are of a token that somebody published, with
+// indexes that the shell made, whose numbers are doubles. The others follow the
+// same rules.
+func TestTokenTypes(t *testing.T) {
+	for id, want := range map[string]string{
+		`{"operationType": "createIndexes", "operationDescription": {"indexes": [{"v": 2, "key": {"a": 1.0}, "name": "a_1"}, {"v": 2, "key": {"b": 1.0}, "name": "b_1"}]}}`: "gwBCAA==",
+		`{"operationType": "insert", "documentKey": {"_id": 1}}`:                    "",
+		`{"operationType": "insert", "documentKey": {"_id": "a"}}`:                  "",
+		`{"operationType": "insert", "documentKey": {"_id": 1.0}}`:                  "goAA",
+		`{"operationType": "insert", "documentKey": {"_id": {"$numberLong": "1"}}}`: "ggAB",
+	} {
+		token := (&tokenData{event: true, id: value.MustJSON(id)}).encode()
+		_, types := token.Lookup("_typeBits").Binary()
+		if got := base64.StdEncoding.EncodeToString(types); got != want || token.Has("_typeBits") != (want != "") {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// A key is the same whatever type its numbers have, and streams go on behind
+// all of them.
+func TestStreamGoesOnBehindNumbers(t *testing.T) {
+	h := newHarness(t)
+	s := h.watch("c", `{}`, "")
+	h.ok(`{insert: "c", documents: [{_id: 1.0}, {_id: {$numberLong: "2"}}, {_id: {$numberDecimal: "3"}}, {_id: -0.0}, {_id: {a: [{$numberLong: "5"}]}}, {_id: 6}]}`)
+	events := s.events()
+	for i, e := range events {
+		token := e.Lookup("_id").Doc()
+		if got := len(h.watch("c", `{"resumeAfter": `+token.JSON()+`}`, "").events()); got != len(events)-i-1 {
+			t.Errorf("%d events behind %s", got, token)
+		}
 	}
 }
 
