@@ -211,15 +211,20 @@ func TestStreamOfManyInvalidations(t *testing.T) {
 func TestStreamIsRefused(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.ok(`{create: "t", timeseries: {timeField: "time"}}`)
 	const on = `pipeline: [{$changeStream: {}}], cursor: {}}`
 	h.refuses([]refusal{
 		{"admin", `{aggregate: 1, ` + on, 73, "$changeStream may not be opened on the internal admin database"},
 		{"config", `{aggregate: 1, ` + on, 73, "$changeStream may not be opened on the internal config database"},
 		{"local", `{aggregate: 1, ` + on, 73, "$changeStream may not be opened on the internal local database"},
-		{"admin", `{aggregate: "c", ` + on, 73, ""}, {"config", `{aggregate: "c", ` + on, 73, ""}, {"local", `{aggregate: "c", ` + on, 73, ""},
-		{"test", `{aggregate: "system.users", ` + on, 73, ""}, {"test", `{aggregate: "system.profile", ` + on, 73, ""},
+		{"admin", `{aggregate: "c", ` + on, 73, "$changeStream may not be opened on the internal admin database"},
+		{"config", `{aggregate: "c", ` + on, 73, "$changeStream may not be opened on the internal config database"},
+		{"local", `{aggregate: "c", ` + on, 73, "$changeStream may not be opened on the internal local database"},
+		{"test", `{aggregate: "system.users", ` + on, 73, "$changeStream may not be opened on the internal test.system.users collection"},
+		{"test", `{aggregate: "system.profile", ` + on, 73, ""},
 		{"test", `{aggregate: "systemindexes", ` + on, 0, ""}, {"test", `{aggregate: "system_users", ` + on, 0, ""},
-		{"test", `{aggregate: "v", ` + on, 166, ""},
+		{"test", `{aggregate: "v", ` + on, 166, "Namespace test.v is a view, not a collection"},
+		{"test", `{aggregate: "t", ` + on, 166, "Namespace test.t is a timeseries collection"},
 		{"test", `{create: "w", viewOn: "c", pipeline: [{$changeStream: {}}]}`, 167, ""},
 		{"test", `{aggregate: "c", pipeline: [{$lookup: {from: "c", as: "x", pipeline: [{$changeStream: {}}]}}], cursor: {}}`, 51047, ""},
 		{"nowhere", `{aggregate: "c", ` + on, 0, ""},

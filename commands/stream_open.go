@@ -73,10 +73,10 @@ func (cs *changeStream) readOptions(c *Call, spec value.Doc) error {
 }
 
 func (cs *changeStream) checkNamespace(c *Call) error {
-	if cs.ns.Coll == "" {
-		if cs.ns.DB == "local" || cs.ns.DB == "config" {
-			return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", cs.ns.DB)
-		}
+	switch db := cs.ns.DB; {
+	case db == "local" || db == "config" || db == "admin": // a stream of the cluster has none
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", db)
+	case cs.ns.Coll == "":
 		return nil
 	}
 	info, err := c.lookup(cs.ns)
@@ -87,8 +87,8 @@ func (cs *changeStream) checkNamespace(c *Call) error {
 	case metaOf(info).kind == view:
 		return errIsView(cs.ns)
 	case metaOf(info).kind == timeSeries:
-		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$changeStream is not supported on time-series collections: %s", cs.ns)
-	case cs.ns.DB == "local" || cs.ns.DB == "config" || cs.ns.DB == "admin" || isSystem(cs.ns.Coll):
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a timeseries collection", cs.ns)
+	case isSystem(cs.ns.Coll):
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", cs.ns)
 	}
 	return nil

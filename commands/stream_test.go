@@ -178,7 +178,9 @@ func TestStreamResume(t *testing.T) {
 	if err := h.svc.oplog.trim(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.fails(286, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": `+begin.JSON()+`}}], "cursor": {}}`)
+	if text := h.fails(286, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": `+begin.JSON()+`}}], "cursor": {}}`); text != "PlanExecutor error during aggregation :: caused by :: "+historyLost {
+		t.Error(text)
+	}
 }
 
 func TestStreamImages(t *testing.T) {
