@@ -15,7 +15,9 @@ type judge struct {
 
 func (j *judge) Helper() {}
 
-func (j *judge) Skipf(format string, args ...any) { j.verdict = "skip: " + fmt.Sprintf(format, args...) }
+func (j *judge) Skipf(format string, args ...any) {
+	j.verdict = "skip: " + fmt.Sprintf(format, args...)
+}
 
 func (j *judge) Fatalf(format string, args ...any) {
 	j.verdict = "fail: " + fmt.Sprintf(format, args...)
