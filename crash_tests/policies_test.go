@@ -34,6 +34,7 @@ type policiesWorker struct {
 	rnd  *rand.Rand
 	now  int64
 	next int64
+	last int64 // _id of the clustered collection
 	all  []*aging
 	acks map[string]int
 	err  error
@@ -104,7 +105,8 @@ func (w *policiesWorker) insert(c *client, a *aging) error {
 		d := value.NewDoc("_id", value.Int64(w.next), "n", value.Int64(w.next), "at", value.DateTime(at))
 		switch a.name {
 		case "clustered":
-			at = w.now + w.next%1_000_000 // unique enough: the clock is slower than the numbers
+			w.last = max(w.now, w.last+1) // unique, and not far ahead of the clock
+			at = w.last
 			d = value.NewDoc("_id", value.DateTime(at), "n", value.Int64(w.next))
 		case "series":
 			at += 1000 // the span
