@@ -180,24 +180,10 @@ func (e *explained) appendSource(b *value.Builder, returned, took int64) error {
 // explainView explains a find on a view as the pipeline it becomes.
 func (c *Call) explainView(ns storage.Namespace, a *findArgs, verbosity string) error {
 	var stages []value.Value
-	add := func(name string, v value.Value) {
-		stages = append(stages, value.Document(value.NewDoc(name, v)))
-	}
 	if a.Filter != nil && !a.Filter.IsEmpty() {
-		add("$match", value.Document(a.Filter))
+		stages = append(stages, value.Document(value.NewDoc("$match", value.Document(a.Filter))))
 	}
-	if a.Sort != nil && !a.Sort.IsEmpty() {
-		add("$sort", value.Document(a.Sort))
-	}
-	if a.Skip > 0 {
-		add("$skip", value.Int64(a.Skip))
-	}
-	if a.Limit > 0 {
-		add("$limit", value.Int64(a.Limit))
-	}
-	if a.Projection != nil && !a.Projection.IsEmpty() {
-		add("$project", value.Document(a.Projection))
-	}
+	stages = append(stages, a.stages()...)
 	return c.explainAggregate(&aggregateArgs{
 		Aggregate: value.String(ns.Coll), Pipeline: array(value.NewArray(stages...).Doc()), Collation: a.Collation, Let: a.Let,
 	}, verbosity)

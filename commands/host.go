@@ -136,27 +136,34 @@ func (c *Call) findOnView(ns storage.Namespace, info *storage.Info, a *findArgs)
 	if f.exec.scope, err = f.exec.letScope(a.Let); err != nil {
 		return nil, err
 	}
-	var stages []value.Value
-	stage := func(name string, v value.Value) {
-		stages = append(stages, value.Document(value.NewDoc(name, v)))
-	}
-	if a.Sort != nil && !a.Sort.IsEmpty() {
+	if a.Sort != nil {
 		if _, natural := isNatural(a.Sort); natural {
 			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Sort option $natural not supported in aggregation.")
 		}
-		stage("$sort", value.Document(a.Sort))
+	}
+	f.it, err = c.openViewPipeline(f.exec, ns, a.Filter, a.Collation, a.stages()...)
+	return f, err
+}
+
+// stages are those of a pipeline that does what the find does behind its
+// filter.
+func (a *findArgs) stages() (stages []value.Value) {
+	add := func(name string, v value.Value) {
+		stages = append(stages, value.Document(value.NewDoc(name, v)))
+	}
+	if a.Sort != nil && !a.Sort.IsEmpty() {
+		add("$sort", value.Document(a.Sort))
 	}
 	if a.Skip > 0 {
-		stage("$skip", value.Int64(a.Skip))
+		add("$skip", value.Int64(a.Skip))
 	}
 	if a.Limit > 0 {
-		stage("$limit", value.Int64(a.Limit))
+		add("$limit", value.Int64(a.Limit))
 	}
 	if a.Projection != nil && !a.Projection.IsEmpty() {
-		stage("$project", value.Document(a.Projection))
+		add("$project", value.Document(a.Projection))
 	}
-	f.it, err = c.openViewPipeline(f.exec, ns, a.Filter, a.Collation, stages...)
-	return f, err
+	return stages
 }
 
 // checkOnView refuses the options of find that a pipeline cannot have.
