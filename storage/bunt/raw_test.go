@@ -2,6 +2,7 @@ package bunt
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"testing"
 
@@ -71,13 +72,7 @@ func BenchmarkOpenAgainstBunt(b *testing.B) {
 		bulk(b, e, n, 200)
 		must(b, e.Close())
 		e = nil
-		b.ResetTimer()
-		for range b.N {
-			e := openBench(b, dir)
-			b.StopTimer()
-			must(b, e.Close())
-			b.StartTimer()
-		}
+		reopen(b, func() io.Closer { return openBench(b, dir) })
 	})
 	b.Run("buntdb", func(b *testing.B) {
 		path := filepath.Join(b.TempDir(), "raw")
@@ -87,12 +82,6 @@ func BenchmarkOpenAgainstBunt(b *testing.B) {
 		}
 		must(b, db.Close())
 		db = nil
-		b.ResetTimer()
-		for range b.N {
-			db := openRaw(b, path)
-			b.StopTimer()
-			must(b, db.Close())
-			b.StartTimer()
-		}
+		reopen(b, func() io.Closer { return openRaw(b, path) })
 	})
 }
