@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -19,6 +18,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // containerUser is who the image runs as.
@@ -108,22 +109,11 @@ func (img image) run(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{done: make(chan struct{})}
 	p.cmd = img.command(env, append(img.entry, args...)...)
-	p.cmd.Stderr = &p.log
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
-		t.Skipf("this machine lets nobody give a process a file system of its own: %v", err)
+	if err := p.begin(); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
+		needs.Missing(t, "chroot") // this machine gives no process a file system of its own
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	p.URI = listening(out)
-	go func() {
-		_, _ = io.Copy(io.Discard, out)
-		_ = p.cmd.Wait()
-		close(p.done)
-	}()
 	t.Cleanup(p.kill)
 	if p.URI == "" {
 		p.kill()

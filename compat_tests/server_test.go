@@ -39,20 +39,9 @@ func startWith(t *testing.T, env []string, dir string, flags ...string) *process
 	p := &process{dir: dir, done: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"--port", "0", "--dbpath", dir}, flags...)...)
 	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stderr = &p.log
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
+	if err := p.begin(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p.URI = listening(out)
-	go func() {
-		_, _ = io.Copy(io.Discard, out)
-		_ = p.cmd.Wait()
-		close(p.done)
-	}()
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
@@ -64,6 +53,26 @@ func startWith(t *testing.T, env []string, dir string, flags ...string) *process
 		t.Fatalf("duskdb did not say where it listens:\n%s", p.log.tail(4000))
 	}
 	return p
+}
+
+// begin starts the command and waits until it listens; the URI stays empty if
+// it ends before.
+func (p *process) begin() error {
+	p.cmd.Stderr = &p.log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.URI = listening(out)
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		_ = p.cmd.Wait()
+		close(p.done)
+	}()
+	return nil
 }
 
 // listening reads until the line that says where the server listens.
