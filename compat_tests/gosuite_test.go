@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // goPackage is a package of tests that a Go driver brings with it, run as it
@@ -16,6 +18,7 @@ type goPackage string
 
 func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
 	t.Helper()
+	delayPing(t, uri)
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=30m", goSelection(only, skip), string(p))
 	cmd.Dir = "suites"
 	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
@@ -29,6 +32,23 @@ func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
 	}
 	defer func() { _ = cmd.Wait() }() // that some tests fail is expected: the list judges
 	return collect(bufio.NewScanner(out))
+}
+
+// delayPing has the server wait with its answer to the next ping. The drivers'
+// TestMain begins two topologies and asks the first what it has found after a
+// ping by the second; the first may not have heard of the server by then, and
+// the suite ends with "could not detect topology kind" before any test.
+func delayPing(t *testing.T, uri string) {
+	t.Helper()
+	command(t, connect(t, uri).Database("admin"), bson.D{
+		{Key: "configureFailPoint", Value: "failCommand"},
+		{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
+		{Key: "data", Value: bson.D{
+			{Key: "failCommands", Value: bson.A{"ping"}},
+			{Key: "blockConnection", Value: true},
+			{Key: "blockTimeMS", Value: 1000},
+		}},
+	})
 }
 
 // goSelection is the flag that has go test run some tests only, with what
