@@ -71,14 +71,9 @@ func elemAt(c *call, a, index value.Value) (value.Value, error) {
 func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 	var out value.ArrayBuilder
 	for _, n := range c.args {
-		v, err := n.eval(env)
-		switch {
-		case err != nil:
-			return value.Value{}, err
-		case v.IsNullish():
-			return value.Null(), nil
-		case v.Kind() != value.KindArray:
-			return value.Value{}, mongoerr.Newf(28664, "$concatArrays only supports arrays, not %s", v.Kind())
+		v, null, err := ofKind(n, env, value.KindArray, 28664, "$concatArrays only supports arrays, not %s")
+		if null || err != nil {
+			return value.Null(), err
 		}
 		for it := v.Doc().Iter(); it.Next(); {
 			out.Append(it.Value())
@@ -107,14 +102,9 @@ func evalIn(c *call, env *Env) (value.Value, error) {
 }
 
 func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
-	a, err := c.args[0].eval(env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case a.IsNullish():
-		return value.Null(), nil
-	case a.Kind() != value.KindArray:
-		return value.Value{}, mongoerr.Newf(40090, "$indexOfArray requires an array as a first argument, found: %s", a.Kind())
+	a, null, err := ofKind(c.args[0], env, value.KindArray, 40090, "$indexOfArray requires an array as a first argument, found: %s")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	target, err := c.args[1].eval(env)
 	if err != nil {
@@ -215,14 +205,9 @@ func rangeBound(c *call, env *Env, i int, code mongoerr.Code, what, article, col
 }
 
 func evalReverseArray(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case v.IsNullish():
-		return value.Null(), nil
-	case v.Kind() != value.KindArray:
-		return value.Value{}, mongoerr.Newf(34435, "The argument to $reverseArray must be an array, but was of type: %s", v.Kind())
+	v, null, err := ofKind(c.args[0], env, value.KindArray, 34435, "The argument to $reverseArray must be an array, but was of type: %s")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	elems := elements(v)
 	slices.Reverse(elems)

@@ -209,14 +209,9 @@ func direction(v value.Value) (int, error) {
 }
 
 func (s *sortArray) eval(env *Env) (value.Value, error) {
-	v, err := s.input.eval(env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case v.IsNullish():
-		return value.Null(), nil
-	case v.Kind() != value.KindArray:
-		return value.Value{}, mongoerr.Newf(2942504, "The input argument to $sortArray must be an array, but was of type: %s", v.Kind())
+	v, null, err := ofKind(s.input, env, value.KindArray, 2942504, "The input argument to $sortArray must be an array, but was of type: %s")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	elems := elements(v)
 	slices.SortStableFunc(elems, func(a, b value.Value) int {

@@ -33,14 +33,9 @@ func evalBinarySize(c *call, env *Env) (value.Value, error) {
 }
 
 func evalBsonSize(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case v.IsNullish():
-		return value.Null(), nil
-	case v.Kind() != value.KindDocument:
-		return value.Value{}, mongoerr.Newf(31393, "$bsonSize requires a document input, found: %s", v.Kind())
+	v, null, err := ofKind(c.args[0], env, value.KindDocument, 31393, "$bsonSize requires a document input, found: %s")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	return value.Int32(int32(v.Doc().Size())), nil
 }

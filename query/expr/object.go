@@ -58,14 +58,9 @@ func evalMergeObjects(c *call, env *Env) (value.Value, error) {
 }
 
 func evalObjectToArray(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case v.IsNullish():
-		return value.Null(), nil
-	case v.Kind() != value.KindDocument:
-		return value.Value{}, mongoerr.Newf(40390, "$objectToArray requires a document input, found: %s", v.Kind())
+	v, null, err := ofKind(c.args[0], env, value.KindDocument, 40390, "$objectToArray requires a document input, found: %s")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	var out value.ArrayBuilder
 	for name, e := range v.Doc().All() {
@@ -75,14 +70,9 @@ func evalObjectToArray(c *call, env *Env) (value.Value, error) {
 }
 
 func evalArrayToObject(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case v.IsNullish():
-		return value.Null(), nil
-	case v.Kind() != value.KindArray:
-		return value.Value{}, mongoerr.Newf(40386, "$arrayToObject requires an array input, found: %s", v.Kind())
+	v, null, err := ofKind(c.args[0], env, value.KindArray, 40386, "$arrayToObject requires an array input, found: %s")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	var f fieldList
 	var pairs bool

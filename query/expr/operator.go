@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -76,3 +77,18 @@ const (
 	catType        = "type"
 	catVariable    = "variable"
 )
+
+// ofKind evaluates an operand that must be of kind k: null tells that it is
+// null or missing, and format makes the error from the name of any other kind.
+func ofKind(n node, env *Env, k value.Kind, code mongoerr.Code, format string) (v value.Value, null bool, err error) {
+	v, err = n.eval(env)
+	switch {
+	case err != nil:
+		return value.Value{}, false, err
+	case v.IsNullish():
+		return value.Value{}, true, nil
+	case v.Kind() != k:
+		return value.Value{}, false, mongoerr.Newf(code, format, v.Kind())
+	}
+	return v, false, nil
+}

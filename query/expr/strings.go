@@ -11,14 +11,9 @@ import (
 func evalConcat(c *call, env *Env) (value.Value, error) {
 	var out strings.Builder
 	for _, n := range c.args {
-		v, err := n.eval(env)
-		switch {
-		case err != nil:
-			return value.Value{}, err
-		case v.IsNullish():
-			return value.Null(), nil
-		case v.Kind() != value.KindString:
-			return value.Value{}, mongoerr.Newf(16702, "$concat only supports strings, not %s", v.Kind())
+		v, null, err := ofKind(n, env, value.KindString, 16702, "$concat only supports strings, not %s")
+		if null || err != nil {
+			return value.Null(), err
 		}
 		if err := checkSize(out.Len() + len(v.Str())); err != nil {
 			return value.Value{}, err
