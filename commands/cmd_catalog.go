@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,8 +30,6 @@ func catalogCommands() []command {
 		{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: runDropIndexes, flags: writes, action: "dropIndex", on: onCollection, help: "drop indexes"},
 	}
 }
-
-func sortStrings(s []string) { slices.Sort(s) }
 
 type dropArgs struct {
 	Drop value.Value `arg:"drop,required"`
@@ -381,35 +380,13 @@ func runListDatabases(c *Call) error {
 	if err != nil {
 		return err
 	}
-	sizes, listed := map[string]int64{}, map[string]bool{}
-	err = c.view(func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
-			db := info.Namespace.DB
-			if _, known := listed[db]; !known {
-				listed[db] = c.listsDatabase(db) && databaseListed(tx, db)
-			}
-			if !listed[db] {
-				continue
-			}
-			coll, err := tx.Collection(info.Namespace)
-			if err != nil {
-				continue
-			}
-			sizes[db] += coll.Size() + indexBytes(coll)
-		}
-		return nil
-	})
+	sizes, err := c.databaseSizes()
 	if err != nil {
 		return err
 	}
-	names := make([]string, 0, len(sizes))
-	for name := range sizes {
-		names = append(names, name)
-	}
-	sortStrings(names)
 	env, total := expr.NewEnv(c.now), int64(0)
 	c.reply.StartArray("databases")
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		d := value.NewDoc("name", value.String(name), "sizeOnDisk", value.Int64(sizes[name]), "empty", value.Bool(false))
 		ok, err := m.Match(env, d)
 		if err != nil {
@@ -429,4 +406,27 @@ func runListDatabases(c *Call) error {
 		c.reply.Int64("totalSize", total).Int64("totalSizeMb", total>>20)
 	}
 	return nil
+}
+
+// databaseSizes is the bytes of data and indexes of each database that the
+// user is shown.
+func (c *Call) databaseSizes() (map[string]int64, error) {
+	sizes, listed := map[string]int64{}, map[string]bool{}
+	return sizes, c.view(func(tx storage.Tx) error {
+		for _, info := range tx.Collections("") {
+			db := info.Namespace.DB
+			if _, known := listed[db]; !known {
+				listed[db] = c.listsDatabase(db) && databaseListed(tx, db)
+			}
+			if !listed[db] {
+				continue
+			}
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil {
+				continue
+			}
+			sizes[db] += coll.Size() + indexBytes(coll)
+		}
+		return nil
+	})
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/plan"
@@ -47,12 +48,18 @@ func runCount(c *Call) error {
 	return nil
 }
 
+// limit is the most that is counted, 0 without a limit: its sign says nothing.
+func (a *countArgs) limit() (int64, error) {
+	if a.Limit == math.MinInt64 {
+		return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
+	}
+	return max(a.Limit, -a.Limit), nil
+}
+
 func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
-	limit := a.Limit
-	if limit < 0 {
-		if limit = -limit; limit < 0 {
-			return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
-		}
+	limit, err := a.limit()
+	if err != nil {
+		return 0, err
 	}
 	info, err := c.lookup(ns)
 	if err != nil {
@@ -94,23 +101,26 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 			return clampCount(n, a.Skip, limit), err
 		}
 	}
-	src, err := how.open(x, info, &q)
+	n, err := c.countMatches(x, info, how, &q, most)
+	return clampCount(n, a.Skip, limit), err
+}
+
+// countMatches counts by reading the documents, until there are most of them
+// unless that is 0.
+func (c *Call) countMatches(x *execution, info *storage.Info, how *access, q *readQuery, most int64) (n int64, err error) {
+	src, err := how.open(x, info, q)
 	if err != nil {
 		return 0, err
 	}
 	defer src.Close()
-	n := int64(0)
 	for most == 0 || n < most {
 		_, ok, err := src.Next()
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			break
+		if !ok || err != nil {
+			return n, err
 		}
 		n++
 	}
-	return clampCount(n, a.Skip, limit), nil
+	return n, nil
 }
 
 // countWhole answers from the collection's counter where every record

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/index"
@@ -118,7 +119,7 @@ func sortedFields(d value.Doc) value.Doc {
 		names[name] = v
 		order = append(order, name)
 	}
-	sortStrings(order)
+	slices.Sort(order)
 	var b value.Builder
 	b.Reset(nil)
 	for _, name := range order {

@@ -329,44 +329,10 @@ func runDropIndexes(c *Call) error {
 		return err
 	}
 	var was int
-	all := false
-	err = c.update(func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if err != nil {
-			if errors.Is(err, storage.ErrNotFound) {
-				return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns not found %s", ns)
-			}
-			return err
-		}
-		if err := c.checkWritable(coll); err != nil {
-			return err
-		}
-		info, find := coll.Info(), a.Index
-		if metaOf(info).kind == timeSeries {
-			if info, find, err = c.bucketIndex(tx, info, a.Index); err != nil {
-				return err
-			}
-		}
-		was = len(metaOf(info).indexes) + synthetic(info)
-		if metaOf(info).docTTL != nil && namesTSIndex(find) {
-			if err := c.setDocumentPolicy(tx, coll, nil); err != nil {
-				return err
-			}
-			if !isAll(find) {
-				return nil
-			}
-		}
-		names, every, err := indexesToDrop(metaOf(info), find)
-		if err != nil {
-			return err
-		}
-		all = every
-		for _, name := range names {
-			if err := c.removeIndex(tx, info, name); err != nil {
-				return err
-			}
-		}
-		return nil
+	var all bool
+	err = c.update(func(tx storage.Tx) (err error) {
+		was, all, err = c.dropIndexes(tx, ns, a.Index)
+		return err
 	})
 	if err != nil {
 		return translate(ns, err)
@@ -376,6 +342,46 @@ func runDropIndexes(c *Call) error {
 		c.reply.String("msg", "non-_id indexes dropped for collection")
 	}
 	return c.wait()
+}
+
+// dropIndexes removes what find names, and returns how many indexes there
+// were and whether it names all of them.
+func (c *Call) dropIndexes(tx storage.Tx, ns storage.Namespace, find value.Value) (was int, all bool, err error) {
+	coll, err := tx.Collection(ns)
+	if err != nil {
+		if errors.Is(err, storage.ErrNotFound) {
+			err = mongoerr.Newf(mongoerr.NamespaceNotFound, "ns not found %s", ns)
+		}
+		return 0, false, err
+	}
+	if err := c.checkWritable(coll); err != nil {
+		return 0, false, err
+	}
+	info := coll.Info()
+	if metaOf(info).kind == timeSeries {
+		if info, find, err = c.bucketIndex(tx, info, find); err != nil {
+			return 0, false, err
+		}
+	}
+	was = len(metaOf(info).indexes) + synthetic(info)
+	if metaOf(info).docTTL != nil && namesTSIndex(find) {
+		if err := c.setDocumentPolicy(tx, coll, nil); err != nil {
+			return 0, false, err
+		}
+		if !isAll(find) {
+			return was, false, nil
+		}
+	}
+	names, all, err := indexesToDrop(metaOf(info), find)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, name := range names {
+		if err := c.removeIndex(tx, info, name); err != nil {
+			return 0, false, err
+		}
+	}
+	return was, all, nil
 }
 
 // namesTSIndex reports whether an index argument includes the index on _ts.

@@ -163,50 +163,60 @@ func runDBStats(c *Call) error {
 	if err != nil {
 		return err
 	}
-	var collections, views, objects, bytes, indexes, inIndexes int64
+	t, err := c.databaseTotals()
+	if err != nil {
+		return err
+	}
+	b := c.reply
+	d := func(key string, n int64) { b.Double(key, float64(n/scale)) }
+	b.String("db", c.DB).Int64("collections", t.collections).Int64("views", t.views).Int64("objects", t.objects)
+	avg := 0.0
+	if t.objects > 0 {
+		avg = float64(t.bytes) / float64(t.objects)
+	}
+	b.Double("avgObjSize", avg)
+	d("dataSize", t.bytes)
+	d("storageSize", t.bytes)
+	b.Int64("indexes", t.indexes)
+	d("indexSize", t.inIndexes)
+	d("totalSize", t.bytes+t.inIndexes)
+	b.Append("scaleFactor", value.Int(scale))
+	used, total := diskUsage(c.svc.options.DBPath)
+	d("fsUsedSize", used)
+	d("fsTotalSize", total)
+	return nil
+}
+
+// databaseTotals is what dbStats adds up: bytes of documents, and bytes in
+// indexes.
+type databaseTotals struct {
+	collections, views, objects, bytes, indexes, inIndexes int64
+}
+
+func (c *Call) databaseTotals() (t databaseTotals, err error) {
 	err = c.view(func(tx storage.Tx) error {
 		for _, info := range tx.Collections(c.DB) {
 			m := metaOf(info)
 			if m.kind == view || m.kind == timeSeries {
-				views++
+				t.views++
 				continue
 			}
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil || hiddenCollection(info.Namespace) {
 				continue
 			}
-			collections++
-			objects += coll.Count()
-			bytes += coll.Size()
-			indexes += int64(len(m.listed))
-			inIndexes += indexBytes(coll)
+			t.collections++
+			t.objects += coll.Count()
+			t.bytes += coll.Size()
+			t.indexes += int64(len(m.listed))
+			t.inIndexes += indexBytes(coll)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if t.views > 0 { // system.views, which has a document for each and an index on _id
+		t.collections, t.objects, t.indexes = t.collections+1, t.objects+t.views, t.indexes+1
 	}
-	if views > 0 { // system.views, which has a document for each and an index on _id
-		collections, objects, indexes = collections+1, objects+views, indexes+1
-	}
-	b := c.reply
-	d := func(key string, n int64) { b.Double(key, float64(n/scale)) }
-	b.String("db", c.DB).Int64("collections", collections).Int64("views", views).Int64("objects", objects)
-	avg := 0.0
-	if objects > 0 {
-		avg = float64(bytes) / float64(objects)
-	}
-	b.Double("avgObjSize", avg)
-	d("dataSize", bytes)
-	d("storageSize", bytes)
-	b.Int64("indexes", indexes)
-	d("indexSize", inIndexes)
-	d("totalSize", bytes+inIndexes)
-	b.Append("scaleFactor", value.Int(scale))
-	used, total := diskUsage(c.svc.options.DBPath)
-	d("fsUsedSize", used)
-	d("fsTotalSize", total)
-	return nil
+	return t, err
 }
 
 // indexBytes is how much the indexes of a collection take that are listed.

@@ -92,15 +92,20 @@ func runUpdate(c *Call) error {
 	}
 	c.svc.metrics.document.updated.Add(modified)
 	c.reply.Int32("n", int32(w.n)).Int32("nModified", int32(modified))
-	if len(upserted) > 0 {
-		c.reply.StartArray("upserted")
-		for _, u := range upserted {
-			c.reply.StartDocument("").Int32("index", int32(u.index)).Append("_id", u.id).End()
-		}
-		c.reply.End()
-	}
+	c.replyUpserted(upserted)
 	c.leavesNothing()
 	return w.finish()
+}
+
+func (c *Call) replyUpserted(upserted []upsertedID) {
+	if len(upserted) == 0 {
+		return
+	}
+	c.reply.StartArray("upserted")
+	for _, u := range upserted {
+		c.reply.StartDocument("").Int32("index", int32(u.index)).Append("_id", u.id).End()
+	}
+	c.reply.End()
 }
 
 // checkPipelines refuses pipelines with stages that there are not.
