@@ -223,7 +223,7 @@ func TestInterruption(t *testing.T) {
 	for name, pipeline := range slow {
 		began := system.Now()
 		s.fails(50, "c", pipeline, `maxTimeMS: 30`)
-		if took := system.Now().Sub(began); took > 3*time.Second {
+		if took := system.Now().Sub(began); took > 20*time.Second {
 			t.Errorf("%s stopped after %s", name, took)
 		}
 	}

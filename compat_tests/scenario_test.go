@@ -257,13 +257,13 @@ func TestGoPartialTTL(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, db, bson.D{{Key: "collMod", Value: "jobs"}, {Key: "index", Value: bson.D{{Key: "name", Value: "doneAt_1"}, {Key: "expireAfterSeconds", Value: 60}}}})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for ctx.Err() == nil && count(t, coll) == 3 {
 		pause(ctx)
 	}
 	if got := ids(t, coll); !slices.Equal(got, []string{"other", "young"}) {
-		t.Errorf("left after two seconds: %v", got)
+		t.Errorf("left after a minute: %v", got)
 	}
 }
 

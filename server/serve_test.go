@@ -72,7 +72,7 @@ func (c *testClient) ok(tb testing.TB, command value.Doc) value.Doc {
 
 // closed reports whether the server closes the connection without a word.
 func closed(nc net.Conn) bool {
-	_ = nc.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = nc.SetReadDeadline(time.Now().Add(30 * time.Second))
 	_, err := nc.Read(make([]byte, 1))
 	return errors.Is(err, io.EOF) || err != nil && !errors.Is(err, context.DeadlineExceeded) && !isTimeout(err)
 }

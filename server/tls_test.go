@@ -109,7 +109,7 @@ func (a *authority) client(certFile string) *tls.Config {
 }
 
 func (a *authority) connect(srv *server.Server, cfg *tls.Config, cred *options.Credential) *mongo.Client {
-	o := options.Client().ApplyURI(srv.URI()).SetServerSelectionTimeout(2 * time.Second).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+	o := options.Client().ApplyURI(srv.URI()).SetServerSelectionTimeout(10 * time.Second).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	if cfg != nil {
 		o.SetTLSConfig(cfg)
 	}

@@ -64,7 +64,7 @@ func TestClientWithoutPort(t *testing.T) {
 func TestClientOptions(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Run(t, servertest.NoPort(), servertest.ReplicaSet("rs0"))
-	o := options.Client().SetAppName("shop").SetCompressors([]string{"zstd"}).SetTimeout(5 * time.Second)
+	o := options.Client().SetAppName("shop").SetCompressors([]string{"zstd"}).SetTimeout(time.Minute)
 	client := srv.Client(t, o)
 	err := client.UseSession(t.Context(), func(ctx context.Context) error {
 		s := mongo.SessionFromContext(ctx)

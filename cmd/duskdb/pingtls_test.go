@@ -68,7 +68,7 @@ func TestPingOverTLS(t *testing.T) {
 		{"unchecked", pingTLS{Use: true, AllowInvalid: true, Certificate: cert}, true},
 		{"no such file", pingTLS{Use: true, CA: cert + "x"}, false},
 	} {
-		p := pingCmd{Address: srv.Addr(), Timeout: 5 * time.Second, TLS: tc.tls}
+		p := pingCmd{Address: srv.Addr(), Timeout: time.Minute, TLS: tc.tls}
 		if err := p.Run(); (err == nil) != tc.ok {
 			t.Errorf("%s: %v", tc.name, err)
 		}
