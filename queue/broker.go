@@ -24,6 +24,7 @@ type Broker struct {
 	real    clock.Clock // how long a receiver waits
 	metrics *ttl.Metrics
 	jumps   func() // ends the registration with a manual clock
+	share   int    // of what is due, that a command deals with
 
 	mu     sync.Mutex
 	queues map[[16]byte]*live
@@ -34,6 +35,7 @@ type Broker struct {
 type live struct {
 	activity atomic.Int64 // last, in milliseconds; never below the stored one
 	config   atomic.Pointer[cachedConfig]
+	front    front
 	main     waiters
 	dead     waiters
 }
@@ -49,7 +51,7 @@ type cachedConfig struct {
 // on if the other is frozen. m counts what happens to messages without
 // anybody asking for it.
 func NewBroker(server, real clock.Clock, m *ttl.Metrics) *Broker {
-	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*live{}, jumps: func() {}}
+	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*live{}, jumps: func() {}, share: dueShare}
 	if m, ok := server.(*clock.Manual); ok {
 		b.jumps = m.OnJump(func(time.Time) { b.reconsider() })
 	}
@@ -144,12 +146,17 @@ type effects struct {
 	ready, dead int   // messages that can be received now
 	due         int64 // the earliest instant at which more may be received; 0: none
 	deadDue     int64 // the same for the dead-letter queue
+	lowest      int64 // number among the messages of the queue that became ready; 0: none
+	activated   int   // scheduled messages
 
 	dropped, expired, lapsed, failed int64
 }
 
 // note looks at a message that was written for what will become of it.
 func (out *effects) note(m *message, dead bool) {
+	if !dead && ifReady(m) > 0 && !m.locked {
+		out.lowest = earlier(out.lowest, m.number)
+	}
 	switch {
 	case m.locked && dead:
 		out.deadDue = earlier(out.deadDue, m.lockedUntil)
@@ -164,7 +171,8 @@ func (out *effects) note(m *message, dead bool) {
 	}
 }
 
-// earlier is the earlier of two instants, of which 0 is none.
+// earlier is the earlier of two instants, or the lower of two numbers; 0 is
+// none.
 func earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -177,11 +185,12 @@ func (out *effects) add(o *effects) {
 	out.activity = max(out.activity, o.activity)
 	out.ready, out.dead = out.ready+o.ready, out.dead+o.dead
 	out.due, out.deadDue = earlier(out.due, o.due), earlier(out.deadDue, o.deadDue)
+	out.lowest, out.activated = earlier(out.lowest, o.lowest), max(out.activated, o.activated)
 	out.dropped, out.expired = out.dropped+o.dropped, out.expired+o.expired
 	out.lapsed, out.failed = out.lapsed+o.lapsed, out.failed+o.failed
 }
 
-// apply counts and wakes.
+// apply counts, makes known what is ready, and wakes.
 func (b *Broker) apply(q *live, out *effects) {
 	if out.activity != 0 {
 		q.used(out.activity)
@@ -191,6 +200,9 @@ func (b *Broker) apply(q *live, out *effects) {
 		b.metrics.ExpiredDeadLettered.Add(out.expired)
 		b.metrics.LocksLapsed.Add(out.lapsed)
 		b.metrics.MaxDeliveryDeadLettered.Add(out.failed)
+	}
+	if out.lowest != 0 {
+		q.front.release(out.lowest)
 	}
 	q.main.wake(out.ready, out.due)
 	q.dead.wake(out.dead, out.deadDue)

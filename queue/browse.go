@@ -111,28 +111,25 @@ func (e *entity) stats() (st Stats, err error) {
 // advance corrects the numbers by what time has done since it was last
 // written down.
 func (e *entity) advance(st *Stats) error {
-	lapsed, err := heads(e.coll, byLock, until(e.now), int(st.Locked))
-	if err != nil {
-		return err
-	}
-	for i := range lapsed {
+	err := walk(e.coll, byLock, until(e.now), func(m *message) bool {
 		st.Locked--
-		e.countLapsed(st, &lapsed[i])
-	}
-	if e.dead {
-		return nil
-	}
-	due, err := heads(e.coll, bySchedule, until(e.now), int(st.Scheduled))
-	if err != nil {
+		e.countLapsed(st, m)
+		return true
+	})
+	if err != nil || e.dead {
 		return err
 	}
-	for i := range due {
+	err = walk(e.coll, bySchedule, until(e.now), func(m *message) bool {
 		st.Scheduled--
-		if due[i].expired(e.now) {
+		if m.expired(e.now) {
 			st.ExpiredPending++
 		} else {
 			st.Active++
 		}
+		return true
+	})
+	if err != nil {
+		return err
 	}
 	expired, err := countIn(e.coll, byExpiry, until(e.now))
 	st.Active -= expired

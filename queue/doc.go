@@ -30,7 +30,9 @@
 // Whether a message has expired or a lock has lapsed follows from the record
 // and the instant of the command; nothing has to run for that. What follows
 // from it, a removal, a move to the dead-letter queue, one more failed
-// delivery, is written down by the next receive or by the sweep.
+// delivery, is written down by the next receive or by the sweep. A command
+// does no more than a share of it, so that it takes no longer after a long
+// downtime; a [front] keeps receivers from looking at the rest twice.
 //
 // # Pieces
 //

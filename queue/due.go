@@ -8,8 +8,12 @@ import (
 	"github.com/duskdb/duskdb/ttl"
 )
 
-// dueBatch bounds how many due messages one transaction deals with.
-const dueBatch = 500
+// dueShare bounds how many due messages a command deals with beside its own
+// work. What is more is left to the commands that follow and to the monitor,
+// which does it at its own pace: until then, what has expired is passed over,
+// what is scheduled comes later, and a lock that has lapsed goes on to keep its
+// message.
+const dueShare = 100
 
 // Reasons for which the server itself moves a message to the dead-letter
 // queue, with the descriptions of Service Bus.
@@ -48,14 +52,23 @@ func (e *entity) settleDue(limit int) (more bool, err error) {
 		return false, err
 	}
 	past := until(e.now)
+	var n int
+	if e.dead { // whoever receives there waits for these
+		n, err = e.actOn(dead, deadOrder, past, limit)
+		limit -= n
+	}
 	for _, o := range mainOrders {
-		n, err := e.actOn(e.main, o, past, limit)
-		if limit -= n; err != nil || limit <= 0 {
+		if err != nil || limit <= 0 {
 			return true, err
 		}
+		n, err = e.actOn(e.main, o, past, limit)
+		limit -= n
 	}
-	n, err := e.actOn(dead, deadOrder, past, limit)
-	return n == limit, err
+	if err == nil && limit > 0 && !e.dead {
+		n, err = e.actOn(dead, deadOrder, past, limit)
+		limit -= n
+	}
+	return limit <= 0, err
 }
 
 // actOn deals with what is due in one order.
@@ -84,20 +97,16 @@ func (e *entity) isDue() (bool, error) {
 	return anyIn(dead, byLock, past)
 }
 
-// activateDue makes all scheduled messages that are due ordinary ones, so
-// that they come before what is sent after them.
+// activateDue makes the scheduled messages that are due ordinary ones, so that
+// they come before what is sent after them.
 func (e *entity) activateDue() error {
-	for {
-		due, err := heads(e.main, bySchedule, until(e.now), dueBatch)
-		if err != nil || len(due) == 0 {
+	due, err := heads(e.main, bySchedule, until(e.now), e.broker.share-e.out.activated)
+	for i := range due {
+		if err := e.activate(e.main, &due[i]); err != nil {
 			return err
 		}
-		for i := range due {
-			if err := e.activate(e.main, &due[i]); err != nil {
-				return err
-			}
-		}
 	}
+	return err
 }
 
 // activate makes a scheduled message an ordinary one, as if it had been sent
@@ -116,6 +125,7 @@ func (e *entity) activate(coll storage.Collection, m *message) error {
 	l.activity = max(l.activity, at)
 	e.out.activity = max(e.out.activity, at)
 	e.out.ready++
+	e.out.activated++
 	return l.write(e.tx, e.uuid, e.now)
 }
 
@@ -179,20 +189,6 @@ func (e *entity) expire(coll storage.Collection, m *message) error {
 // at an instant.
 func (e *entity) because(where any, due int64, cause ttl.Cause) {
 	ttl.Because(where, &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause})
-}
-
-// catchUp settles all that is due, in as many transactions as it takes.
-func (b *Broker) catchUp(ctx context.Context, s Store, ref Ref, now int64) error {
-	for more := true; more; {
-		err := b.update(ctx, s, ref, now, func(e *entity) (err error) {
-			more, err = e.settleDue(dueBatch)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // update runs fn on an open queue in a writing transaction and applies its

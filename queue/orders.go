@@ -85,7 +85,21 @@ func heads(coll storage.Collection, index string, r storage.KeyRange, n int) ([]
 	return out, nil
 }
 
-// any tells whether an index has an entry within a range.
+// walk decodes the records of an index within a range until fn returns false.
+// The message is valid during the call.
+func walk(coll storage.Collection, index string, r storage.KeyRange, fn func(*message) bool) error {
+	var m message
+	return coll.ScanIndex(index, r, func(_ []byte, id storage.RecordID) bool {
+		r, ok := coll.Get(id)
+		if !ok {
+			return true
+		}
+		m = decode(r)
+		return fn(&m)
+	})
+}
+
+// anyIn tells whether an index has an entry within a range.
 func anyIn(coll storage.Collection, index string, r storage.KeyRange) (found bool, err error) {
 	err = coll.ScanIndex(index, r, func([]byte, storage.RecordID) bool { found = true; return false })
 	return found, err

@@ -113,18 +113,18 @@ func timerAt(c clock.Clock, ms int64) clock.Timer {
 // take hands out what can be received now. If that is nothing, due is when
 // there may be more.
 func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, due int64, err error) {
-	found, due, err := b.glance(ctx, s, r.Ref, now)
-	if err != nil || !found {
-		return nil, due, err
-	}
-	for more := true; more; {
+	for share := b.share; ; share = 0 {
+		from, found, due, err := b.glance(ctx, s, r.Ref, now)
+		if err != nil || !found {
+			return nil, due, err
+		}
+		var ended bool
 		err = b.update(ctx, s, r.Ref, now, func(e *entity) error {
 			docs = docs[:0]
-			if more, err = e.settleDue(dueBatch); more || err != nil {
+			if _, err := e.settleDue(share); err != nil {
 				return err
 			}
-			docs, err = e.hand(r, docs)
-			if err != nil {
+			if docs, ended, err = e.hand(r, from, docs); err != nil {
 				return err
 			}
 			if err := e.used(now); err != nil || len(docs) > 0 {
@@ -133,53 +133,65 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 			due, err = e.nextDue()
 			return err
 		})
-		if err != nil {
-			return nil, 0, err
+		// If others took what was seen, there may be more behind a backlog.
+		if err != nil || len(docs) > 0 || ended {
+			return docs, due, err
 		}
 	}
-	return docs, due, nil
 }
 
 // glance looks without writing whether there is anything to write: pollers
-// of an empty queue shall not hold up others.
-func (b *Broker) glance(ctx context.Context, s Store, ref Ref, now int64) (found bool, due int64, err error) {
-	idle := false
+// of an empty queue shall not hold up others. from is the number of the first
+// message that can be received.
+func (b *Broker) glance(ctx context.Context, s Store, ref Ref, now int64) (from int64, found bool, due int64, err error) {
+	idle, ended, work := false, false, false
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
 		e.live.used(now)
 		idle = e.config.idle()
-		if found, err = anyIn(e.coll, byReady, storage.KeyRange{}); found || err != nil {
+		if from, found, ended, err = e.first(b.share); found || err != nil {
 			return err
 		}
-		if found, err = e.isDue(); found || err != nil {
+		if work, err = e.isDue(); work || err != nil {
 			return err
 		}
 		due, err = e.nextDue()
 		return err
 	})
-	if err != nil || found || !idle {
-		return found, due, err
+	if err == nil && !found && !ended {
+		from, err = b.passExpired(ctx, s, ref, now)
 	}
-	return false, due, b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
+	if err != nil || found || work || !idle {
+		return from, found || work, due, err
+	}
+	return from, false, due, b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
 }
 
-// hand hands out the first messages that are ready. There is nothing due.
-func (e *entity) hand(r Request, docs []value.Doc) ([]value.Doc, error) {
-	ready, err := heads(e.coll, byReady, storage.KeyRange{}, r.Max)
+// hand hands out the first messages that are ready, from a number on. It passes
+// as many that have expired as a command may settle: ended tells that there
+// were no more.
+func (e *entity) hand(r Request, from int64, docs []value.Doc) (_ []value.Doc, ended bool, err error) {
+	switch low := e.out.lowest; {
+	case e.dead:
+		from = 0 // what comes there has any number
+	case low != 0:
+		from = min(from, low) // a lock has lapsed
+	}
+	ready, _, ended, err := e.alive(from, r.Max, e.broker.share)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	bytes := 0
 	for i := range ready {
 		d, err := e.handOne(&ready[i], r.Delete)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		docs = append(docs, d)
 		if bytes += len(d); bytes > maxBytes {
 			break
 		}
 	}
-	return docs, nil
+	return docs, ended, nil
 }
 
 // handOne locks a message, or removes it.
@@ -219,13 +231,13 @@ func (e *entity) nextDue() (int64, error) {
 // receiveNumbers hands out deferred messages, all or none. A message that
 // turns out to have expired goes the way of expired messages.
 func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, err error) {
-	if err := b.catchUp(ctx, s, r.Ref, now); err != nil {
-		return nil, err
-	}
 	var refused error
 	err = b.update(ctx, s, r.Ref, now, func(e *entity) (err error) {
 		docs, refused = nil, nil
 		if err := e.used(now); err != nil {
+			return err
+		}
+		if _, err := e.settleDue(b.share); err != nil {
 			return err
 		}
 		messages, ok, err := e.deferred(r.Numbers)
@@ -256,7 +268,7 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err error) {
 	ok = true
 	for i, n := range numbers {
-		m, found, err := find(e.coll, n)
+		m, found, err := e.settled(n)
 		switch {
 		case err != nil:
 			return nil, false, err
@@ -271,4 +283,16 @@ func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err err
 		messages = append(messages, m)
 	}
 	return messages, ok, nil
+}
+
+// settled finds a message after the end of its lock, if that has come.
+func (e *entity) settled(number int64) (m message, found bool, err error) {
+	m, found, err = find(e.coll, number)
+	if err != nil || !found || !m.locked || m.held(e.now) {
+		return m, found, err
+	}
+	if err := e.lapse(e.coll, &m); err != nil {
+		return m, false, err
+	}
+	return find(e.coll, number)
 }

@@ -42,17 +42,20 @@ func (s *Sender) Insert(tx storage.Tx, ns storage.Namespace, d value.Doc, now in
 	if err != nil {
 		return 0, err
 	}
+	if s.sent == nil {
+		s.sent = map[[16]byte]*effects{}
+	}
+	all := s.sent[e.uuid]
+	if all == nil {
+		all = &effects{}
+		s.sent[e.uuid] = all
+	}
+	out.activated = all.activated // the share is that of the transaction
 	_, id, err := e.send(d)
 	if err != nil {
 		return 0, err
 	}
-	if s.sent == nil {
-		s.sent = map[[16]byte]*effects{}
-	}
-	if s.sent[e.uuid] == nil {
-		s.sent[e.uuid] = &effects{}
-	}
-	s.sent[e.uuid].add(&out)
+	all.add(&out)
 	return id, nil
 }
 

@@ -40,19 +40,6 @@ func TestSweepInBatches(t *testing.T) {
 	}
 }
 
-// A receive deals with everything that has expired, however much it is.
-func TestReceiveBehindExpired(t *testing.T) {
-	e := newEnv(t)
-	e.create("q", `{}`)
-	for i := range 2*dueBatch + 1 {
-		e.sendFor(i, 10)
-	}
-	e.send("q", `{"_id": "last"}`)
-	e.at(10)
-	expectMQ(t, e.one("q"), fmt.Sprintf(`{"sequenceNumber": {"$numberLong": "%d"}}`, 2*dueBatch+2))
-	e.count("q", 1)
-}
-
 func TestIdle(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"autoDeleteOnIdle": 300}`)
