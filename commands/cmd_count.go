@@ -66,7 +66,7 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 		return 0, err
 	}
 	m := metaOf(info)
-	if m.kind == view || m.kind == timeSeries {
+	if m.readThrough() {
 		return c.countView(ns, a, limit)
 	}
 	if err := c.noteRead(info); err != nil {
@@ -119,6 +119,15 @@ func (c *Call) countMatches(x *execution, info *storage.Info, how *access, q *re
 			return n, err
 		}
 		n++
+	}
+	return n, nil
+}
+
+// limit is how many documents count at most, of which the sign says nothing.
+func (a *countArgs) limit() (int64, error) {
+	n := max(a.Limit, -a.Limit)
+	if n < 0 {
+		return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
 	}
 	return n, nil
 }

@@ -376,7 +376,7 @@ const maxViewDepth = 20
 // stands on, to find cycles.
 func (c *Call) checkViewPipeline(ns storage.Namespace, on string, pipeline value.Doc) error {
 	if pipeline != nil {
-		if _, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String()}); err != nil {
+		if _, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Text: anyText}); err != nil {
 			return inViewContext(ns, err)
 		}
 	}

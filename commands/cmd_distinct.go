@@ -65,20 +65,8 @@ func (a *distinctArgs) check() error {
 }
 
 func (c *Call) fillDistinct(x *execution, ns storage.Namespace, info *storage.Info, a *distinctArgs, collator value.Collator, set *distinctSet) error {
-	if m := metaOf(info); m.kind == view || m.kind == timeSeries {
-		x.hint = a.Hint
-		it, err := c.openViewPipeline(x, ns, a.Query, a.Collation)
-		if err != nil {
-			return err
-		}
-		defer it.Close()
-		for {
-			d, err := it.Next()
-			if d == nil || err != nil {
-				return err
-			}
-			set.add(d)
-		}
+	if metaOf(info).readThrough() {
+		return c.distinctView(ns, a, set)
 	}
 	q := readQuery{filter: a.Query, hint: a.Hint, collator: collator, fields: []string{a.Key}, distinct: a.Key}
 	x.env.Collation = collator

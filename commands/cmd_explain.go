@@ -79,8 +79,12 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
-	if m := metaOf(info); m.kind == view || m.kind == timeSeries {
-		return c.explainView(ns, &a, verbosity)
+	if metaOf(info).readThrough() {
+		by, err := a.aggregate(ns)
+		if err != nil {
+			return err
+		}
+		return c.explainAs(by, body, verbosity)
 	}
 	e, err := c.explainQuery(ns, info, a.Filter, a.Sort, a.Hint, a.Collation, a.Let, verbosity)
 	if err != nil {
@@ -150,15 +154,22 @@ func explainCount(c *Call, body value.Doc, verbosity string) error {
 	if err := countSpec.decode(body, &a); err != nil {
 		return err
 	}
+	limit, err := a.limit()
+	if err != nil {
+		return err
+	}
 	ns, info, err := c.findCollection(a.Count)
 	if err != nil {
 		return err
+	}
+	if metaOf(info).readThrough() {
+		return c.explainAs(a.aggregate(ns, limit), body, verbosity)
 	}
 	e, err := c.explainQuery(ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
 	if err != nil {
 		return err
 	}
-	e.shape.Count, e.shape.Skip, e.shape.Limit = true, a.Skip, max(a.Limit, -a.Limit)
+	e.shape.Count, e.shape.Skip, e.shape.Limit = true, a.Skip, limit
 	e.query.fields = []string{}
 	return e.append(body)
 }
@@ -174,6 +185,9 @@ func explainDistinct(c *Call, body value.Doc, verbosity string) error {
 	ns, info, err := c.findCollection(a.Distinct)
 	if err != nil {
 		return err
+	}
+	if metaOf(info).readThrough() {
+		return c.explainAs(a.aggregate(ns), body, verbosity)
 	}
 	e, err := c.explainQuery(ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
 	if err != nil {
@@ -266,6 +280,9 @@ func (c *Call) explainWrite(m *modification, stage string, body value.Doc, verbo
 	info, err := c.lookup(m.ns)
 	if err != nil {
 		return err
+	}
+	if metaOf(info).kind == view {
+		return errIsView(m.ns)
 	}
 	e, err := c.explainQuery(m.ns, info, m.filter, m.sort, m.hint, m.collation, m.let, verbosity)
 	if err != nil {

@@ -71,7 +71,7 @@ func runFind(c *Call) error {
 		size = *a.BatchSize
 	}
 	return c.firstBatch(cursorRequest{
-		ns: ns, it: &inContext{src: f.it, exec: f.exec, ns: ns, what: findFailed}, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch),
+		ns: ns, it: &inContext{src: f.it, exec: f.exec, ns: ns, what: f.what}, exec: f.exec, batchSize: size, singleBatch: bool(a.SingleBatch),
 		noTimeout: bool(a.NoTimeout), tailable: f.follows, awaitData: bool(a.AwaitData),
 	})
 }
@@ -110,7 +110,8 @@ type finder struct {
 	query readQuery
 	it    agg.Iterator
 	plan  *access
-	sort  bool // a sort stage was needed
+	what  string // what mongod says in front of an error of it
+	sort  bool   // a sort stage was needed
 
 	follows bool // the cursor stays open at the end, for what comes
 }
@@ -128,13 +129,13 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 		return nil, err
 	}
 	m := metaOf(info)
-	if m.kind == view || m.kind == timeSeries {
-		return c.findOnView(ns, info, a)
+	if m.readThrough() {
+		return c.findOnView(ns, a)
 	}
 	if err := c.noteRead(info); err != nil {
 		return nil, err
 	}
-	f := &finder{exec: newExecution(c)}
+	f := &finder{exec: newExecution(c), what: findFailed}
 	q := &f.query
 	q.filter, q.sort, q.projection, q.hint, q.min, q.max = a.Filter, a.Sort, a.Projection, a.Hint, a.Min, a.Max
 	if q.collator, err = operationCollation(a.Collation, m); err != nil {

@@ -17,7 +17,6 @@ type execution struct {
 	call  *Call
 	env   *expr.Env
 	stats execStats
-	scope *expr.Scope
 	// sources are what was opened and may have read ahead.
 	sources   []rewinder
 	plans     []*access // of the collections a pipeline opened, for explain
@@ -25,9 +24,7 @@ type execution struct {
 	// parent is the execution that is handed the calls, for those of
 	// sub-pipelines.
 	parent *execution
-	key    []byte      // of the index entry that led to the current record
-	hint   value.Value // for the pipeline of a view
-	disk   *bool       // allowDiskUse of the same
+	key    []byte // of the index entry that led to the current record
 	// packed tells that the buckets of a time series are read as they are
 	// stored, by who unpacks them.
 	packed bool

@@ -176,15 +176,3 @@ func (e *explained) appendSource(b *value.Builder, returned, took int64) error {
 	}
 	return e.appendOutcome(o, e.access, stage)
 }
-
-// explainView explains a find on a view as the pipeline it becomes.
-func (c *Call) explainView(ns storage.Namespace, a *findArgs, verbosity string) error {
-	var stages []value.Value
-	if a.Filter != nil && !a.Filter.IsEmpty() {
-		stages = append(stages, value.Document(value.NewDoc("$match", value.Document(a.Filter))))
-	}
-	stages = append(stages, a.stages()...)
-	return c.explainAggregate(&aggregateArgs{
-		Aggregate: value.String(ns.Coll), Pipeline: array(value.NewArray(stages...).Doc()), Collation: a.Collation, Let: a.Let,
-	}, verbosity)
-}

@@ -161,6 +161,9 @@ func (m *collectionMeta) collator() value.Collator {
 // is then refused for want of one.
 var plainText, _ = text.NewIndex(value.EmptyDoc, "", "")
 
+// anyText compiles the $text of pipelines that are not run.
+func anyText(string, string) match.TextMatcher { return plainText }
+
 func (m *collectionMeta) textMatcher() match.TextMatcher {
 	if m.text != nil {
 		return m.text

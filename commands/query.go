@@ -207,9 +207,10 @@ func pointID(filter value.Doc) (value.Value, bool) {
 	return v, !it.Next()
 }
 
-// textIndex is the text index of a collection, for $text in pipelines.
+// textIndex is the text index of a collection, or of the one under a view, for
+// $text in pipelines.
 func (c *Call) textIndex(db, coll string) match.TextMatcher {
-	info, err := c.lookup(storage.Namespace{DB: db, Coll: coll})
+	info, err := c.underViews(storage.Namespace{DB: db, Coll: coll})
 	if err != nil {
 		return plainText
 	}

@@ -32,7 +32,7 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if metaOf(info).kind == view {
+	if metaOf(info).kind == view && (s.Spec.Has("storageStats") || s.Spec.Has("count")) {
 		return nil, errIsView(ns)
 	}
 	if info == nil && (s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("latencyStats")) {

@@ -159,6 +159,9 @@ func (p *Pipeline) before(view value.Doc) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.checkBehind(stages); err != nil {
+		return nil, err
+	}
 	joined := append(slices.Clip(stages), p.stages...)
 	if !p.opts.NoOptimize {
 		vp.Scope = p.opts.Scope
@@ -167,4 +170,20 @@ func (p *Pipeline) before(view value.Doc) (*Pipeline, error) {
 		}
 	}
 	return &Pipeline{stages: joined, opts: p.opts, writes: p.writes}, nil
+}
+
+// checkBehind refuses to put p behind the stages of a view if it begins with
+// one that must be the first.
+func (p *Pipeline) checkBehind(view []stage) error {
+	if len(view) == 0 || len(p.stages) == 0 {
+		return nil
+	}
+	s := p.stages[0]
+	if m, ok := s.(*matchStage); ok && m.text {
+		return textNotFirst()
+	}
+	if def := stageByName(s.name()); def != nil && def.flags&mustBeFirst != 0 {
+		return notFirst(def)
+	}
+	return nil
 }

@@ -19,13 +19,17 @@ func parseMatch(p *parser, v value.Value) ([]stage, error) {
 		return nil, mongoerr.New(15959, "the match filter must be an expression in an object")
 	}
 	if hasText(v.Doc()) && !p.first {
-		return nil, mongoerr.New(17313, "$match with $text is only allowed as the first pipeline stage")
+		return nil, textNotFirst()
 	}
 	m, err := p.newMatch(v.Doc())
 	if err != nil {
 		return nil, err
 	}
 	return []stage{m}, nil
+}
+
+func textNotFirst() error {
+	return mongoerr.New(17313, "$match with $text is only allowed as the first pipeline stage")
 }
 
 func (p *parser) newMatch(filter value.Doc) (*matchStage, error) {

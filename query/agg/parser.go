@@ -173,7 +173,7 @@ func (p *parser) checkPositions(defs []*definition) error {
 	for i, def := range defs {
 		switch {
 		case def.flags&mustBeFirst != 0 && i > 0:
-			return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.name)
+			return notFirst(def)
 		case def.flags&mustBeLast != 0 && i < len(defs)-1:
 			return mongoerr.Newf(40601, "%s can only be the final stage in the pipeline", def.name)
 		case changeStream && def.flags&inChangeStream == 0:
@@ -186,6 +186,10 @@ func (p *parser) checkPositions(defs []*definition) error {
 		once[def.name] = true
 	}
 	return nil
+}
+
+func notFirst(def *definition) error {
+	return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.name)
 }
 
 // neededMetadata are the metadata that a first stage must provide, with their

@@ -16,6 +16,13 @@ func (p *Pipeline) Open(x *Exec) (Iterator, error) {
 
 // openOn runs the pipeline on a namespace.
 func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
+	if s, ok := p.first().(*specialStage); ok && s.ofIndexes() {
+		under, _, err := p.Resolved(x)
+		if err != nil {
+			return nil, err
+		}
+		return under.Run(x, Docs())
+	}
 	if p.IsSource() {
 		return p.Run(x, Docs())
 	}
@@ -48,11 +55,24 @@ func (p *Pipeline) Resolved(x *Exec) (*Pipeline, Namespace, error) {
 	for range maxViewDepth {
 		ns, err := out.resolve(x, db, coll)
 		if err != nil || ns.view == nil {
-			return out, ns.Namespace, err
+			return out.of(ns.Namespace), ns.Namespace, err
 		}
 		out, db, coll = ns.view, ns.DB, ns.Coll
 	}
 	return nil, Namespace{}, viewsTooDeep()
+}
+
+// of makes p, if it tells of a collection's indexes, tell of those of ns.
+func (p *Pipeline) of(ns Namespace) *Pipeline {
+	s, ok := p.first().(*specialStage)
+	if !ok || !s.ofIndexes() || s.special.Coll == ns.Coll {
+		return p
+	}
+	told := *s
+	told.special.Coll = ns.Coll
+	out := *p
+	out.stages = append([]stage{&told}, p.stages[1:]...)
+	return &out
 }
 
 func viewsTooDeep() error {

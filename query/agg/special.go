@@ -15,6 +15,12 @@ type specialStage struct {
 func (s *specialStage) name() string      { return s.special.Stage }
 func (s *specialStage) spec() value.Value { return value.Document(s.special.Spec) }
 
+// ofIndexes tells whether the documents are about the indexes of a collection,
+// which for a view are those of the collection under it.
+func (s *specialStage) ofIndexes() bool {
+	return s.special.Stage == "$indexStats" || s.special.Stage == "$planCacheStats"
+}
+
 func (s *specialStage) open(x *Exec, src Iterator) (Iterator, error) {
 	src.Close()
 	return x.Host.Special(x, s.special)
