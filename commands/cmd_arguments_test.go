@@ -128,7 +128,7 @@ var wrongArguments = []struct {
 	// catalog
 	{`{create: ""}`, 73, "Invalid namespace specified 'test.'"},
 	{`{create: "c", capped: true}`, 72, "the 'size' field is required when 'capped' is true"},
-	{`{create: "n", size: 100}`, 72, "the 'size' and 'max' fields are only allowed when 'capped' is true"},
+	{`{create: "n", size: 100}`, 72, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present"},
 	{`{create: "n", foo: 1}`, 40415, "BSON field 'create.foo' is an unknown field."},
 	{`{create: "n", validationLevel: "x"}`, 2, "Enumeration value 'x' for field 'validationLevel' is not a valid value."},
 	{`{create: "n", expireAfterSeconds: 1}`, 72, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"},

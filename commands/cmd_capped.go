@@ -98,8 +98,11 @@ func runConvertToCapped(c *Call) error {
 }
 
 func checkCappedSize(n int64) error {
-	if n <= 0 {
+	switch {
+	case n <= 0:
 		return mongoerr.New(mongoerr.BadValue, "Capped collection size must be greater than zero")
+	case n > mostCappedBytes:
+		return mongoerr.New(mongoerr.BadValue, "size cannot exceed 1 PB")
 	}
 	return nil
 }
@@ -122,7 +125,6 @@ func (c *Call) copyCapped(tx storage.Tx, from, to storage.Namespace, size int64)
 		return mongoerr.Newf(mongoerr.InvalidOptions, "%s cannot be capped", from)
 	}
 	o := newOptions(source.Info().Options)
-	size = (size + 255) / 256 * 256
 	o.set("capped", value.Bool(true))
 	o.set("size", value.Int(size))
 	o.set("max", value.Value{})

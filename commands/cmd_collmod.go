@@ -402,14 +402,14 @@ func (m *collMod) setCapped(o *optionsDoc) error {
 	if !m.meta.capped {
 		return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
 	}
+	if err := checkCappedLimits("cappedSize", a.CappedSize, 1, "cappedMax", a.CappedMax); err != nil {
+		return err
+	}
 	if a.CappedSize != nil {
-		if *a.CappedSize < 1 || *a.CappedSize > 1<<50 {
-			return mongoerr.Newf(51024, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", *a.CappedSize)
-		}
-		o.set("size", value.Int((*a.CappedSize+255)/256*256))
+		o.set("size", value.Int(*a.CappedSize))
 	}
 	if a.CappedMax != nil {
-		o.set("max", value.Int(max(*a.CappedMax, 0)))
+		o.set("max", cappedDocs(*a.CappedMax))
 	}
 	return nil
 }

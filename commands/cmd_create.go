@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/collation"
@@ -57,6 +56,9 @@ func runCreate(c *Call) error {
 	if err := checkUserNamespace(ns); err != nil {
 		return err
 	}
+	if err := a.check(); err != nil {
+		return err
+	}
 	plan, err := c.planCreate(ns, &a)
 	if err != nil {
 		return err
@@ -67,6 +69,9 @@ func runCreate(c *Call) error {
 	err = c.update(func(tx storage.Tx) error { return c.createAll(tx, ns, plan) })
 	if err != nil {
 		return translate(ns, err)
+	}
+	if a.AutoIndexID != nil && *a.AutoIndexID {
+		c.reply.String("note", "The autoIndexId option is deprecated and will be removed in a future release")
 	}
 	return c.wait()
 }
@@ -133,8 +138,6 @@ func (c *Call) planCreate(ns storage.Namespace, a *createArgs) (*creation, error
 	switch {
 	case a.ViewOn != nil:
 		return c.planView(ns, a)
-	case a.Pipeline != nil:
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "'pipeline' cannot be specified without 'viewOn'")
 	case a.EncryptedFields != nil:
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "encryptedFields is not supported")
 	}
@@ -145,7 +148,7 @@ func (c *Call) planCreate(ns storage.Namespace, a *createArgs) (*creation, error
 	if err != nil {
 		return nil, err
 	}
-	id, err := c.planIDIndex(a)
+	id, err := a.planIDIndex(ns)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +164,7 @@ func (c *Call) planCreate(ns storage.Namespace, a *createArgs) (*creation, error
 func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 	var b value.Builder
 	b.Reset(nil)
-	if err := a.appendCapped(&b); err != nil {
-		return nil, err
-	}
+	a.appendCapped(&b)
 	if a.StorageEngine != nil {
 		if err := checkStorageEngine(a.StorageEngine); err != nil {
 			return nil, err
@@ -171,6 +172,9 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 		b.Document("storageEngine", a.StorageEngine)
 	}
 	if a.IndexDefaults != nil {
+		if err := checkIndexDefaults(a.IndexDefaults); err != nil {
+			return nil, err
+		}
 		b.Document("indexOptionDefaults", a.IndexDefaults)
 	}
 	col, err := a.collation()
@@ -192,33 +196,6 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 		b.Document("collation", col.Doc())
 	}
 	return b.Doc(), nil
-}
-
-func (a *createArgs) appendCapped(b *value.Builder) error {
-	if !a.Capped {
-		if a.Size != nil || a.Max != nil {
-			return mongoerr.New(mongoerr.InvalidOptions, "the 'size' and 'max' fields are only allowed when 'capped' is true")
-		}
-		return nil
-	}
-	if a.Size == nil {
-		return mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
-	}
-	const most = 1 << 50
-	if *a.Size < 1 || *a.Size > most {
-		return mongoerr.Newf(51024, "BSON field 'size' value must be >= 1, actual value '%d'", *a.Size)
-	}
-	b.Bool("capped", true)
-	b.Append("size", value.Int((*a.Size+255)/256*256))
-	if a.Max != nil {
-		if *a.Max >= 1<<31 {
-			return mongoerr.New(mongoerr.BadValue, "max in a capped collection has to be < 2^31 or not set")
-		}
-		if *a.Max > 0 {
-			b.Append("max", value.Int(*a.Max))
-		}
-	}
-	return nil
 }
 
 func checkStorageEngine(d value.Doc) error {
@@ -297,18 +274,6 @@ func (c *Call) checkValidator(d value.Doc, col *collation.Collation) error {
 	}
 	_, err := match.Compile(d, o)
 	return err
-}
-
-// planIDIndex makes the index on _id, clustered if asked for.
-func (c *Call) planIDIndex(a *createArgs) (storage.IndexSpec, error) {
-	if a.AutoIndexID != nil && !*a.AutoIndexID && c.DB != "local" {
-		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
-	}
-	col, err := a.collation()
-	if err != nil || col == nil {
-		return index.IDSpec(nil).Stored(), err
-	}
-	return index.IDSpec(col.Doc()).Stored(), nil
 }
 
 // collation is the default collation, nil for the simple one.

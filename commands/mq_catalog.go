@@ -26,7 +26,7 @@ func (c *Call) planQueue(ns storage.Namespace, a *createArgs) (*creation, error)
 	if err != nil {
 		return nil, err
 	}
-	id, err := c.planIDIndex(a)
+	id, err := a.planIDIndex(ns)
 	if err != nil {
 		return nil, err
 	}

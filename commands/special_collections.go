@@ -43,9 +43,6 @@ func (c *Call) planClustered(ns storage.Namespace, a *createArgs) (*creation, er
 		}
 		return nil, nil
 	}
-	if a.Capped {
-		return nil, mongoerr.New(6049200, "the 'capped' option cannot be used with 'clusteredIndex'")
-	}
 	spec, err := parseClustered(v.Doc())
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ var seriesCases = []semanticsCase{
 		s.fails(72, "must be equal to 'bucketMaxSpanSeconds'", `{create: "c", timeseries: {timeField: "t", bucketRoundingSeconds: 4000}}`)
 		s.fails(2, "", `{create: "c", timeseries: {timeField: "t", bucketRoundingSeconds: 31536001, bucketMaxSpanSeconds: 31536001}}`)
 		s.fails(40414, "", `{create: "c", timeseries: {}}`)
-		for option, v := range map[string]string{"documentTtl": "{default: 5}", "messageQueue": "{}", "capped": "true", "validator": "{}", "clusteredIndex": "true"} {
+		for option, v := range map[string]string{"documentTtl": "{default: 5}", "messageQueue": "{}", "capped": "true, size: 100", "validator": "{}", "clusteredIndex": "true"} {
 			s.fails(72, "'timeseries' is not allowed with '"+option+"'", `{create: "c", timeseries: {timeField: "t"}, `+option+`: `+v+`}`)
 		}
 		s.fails(72, "", `{create: "c", timeseries: {timeField: "t"}, expireAfterSeconds: -10}`)
