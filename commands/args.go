@@ -145,7 +145,7 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 			return wrongType(prefix, f.name, v, f.types)
 		}
 		if f.nonneg && v.AsDouble() < 0 {
-			return mongoerr.Newf(51024, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.TruncInt64())
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.TruncInt64())
 		}
 	}
 	for i := range s.fields {

@@ -19,9 +19,9 @@ var wrongArguments = []struct {
 	{`{find: "c", foo: 1}`, 40415, "BSON field 'find.foo' is an unknown field."},
 	{`{find: "c", filter: 1}`, 14, "BSON field 'find.filter' is the wrong type 'int', expected type 'object'"},
 	{`{find: "c", sort: "a"}`, 14, "BSON field 'find.sort' is the wrong type 'string', expected type 'object'"},
-	{`{find: "c", skip: -1}`, 51024, "BSON field 'skip' value must be >= 0, actual value '-1'"},
-	{`{find: "c", limit: -1}`, 51024, "BSON field 'limit' value must be >= 0, actual value '-1'"},
-	{`{find: "c", batchSize: -1}`, 51024, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
+	{`{find: "c", skip: -1}`, 2, "BSON field 'skip' value must be >= 0, actual value '-1'"},
+	{`{find: "c", limit: -1}`, 2, "BSON field 'limit' value must be >= 0, actual value '-1'"},
+	{`{find: "c", batchSize: -1}`, 2, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
 	{`{find: "c", limit: "1"}`, 14, "BSON field 'find.limit' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
 	{`{find: "c", singleBatch: "x"}`, 14, "BSON field 'find.singleBatch' is the wrong type 'string', expected types '[bool, long, int, decimal, double]'"},
 	{`{find: "c", filter: {}, filter: {}}`, 40413, "BSON field 'find.filter' is a duplicate field"},
@@ -101,7 +101,7 @@ var wrongArguments = []struct {
 	// count, distinct
 	{`{count: "c", foo: 1}`, 40415, "BSON field 'count.foo' is an unknown field."},
 	{`{count: "c", query: 1}`, 14, ""},
-	{`{count: "c", skip: -1}`, 51024, "BSON field 'skip' value must be >= 0, actual value '-1'"},
+	{`{count: "c", skip: -1}`, 2, "BSON field 'skip' value must be >= 0, actual value '-1'"},
 	{`{count: ""}`, 73, "Invalid namespace specified 'test.'"},
 	{`{distinct: "c"}`, 40414, "BSON field 'distinct.key' is missing but a required field"},
 	{`{distinct: "c", key: 1}`, 14, "BSON field 'distinct.key' is the wrong type 'int', expected type 'string'"},
@@ -112,7 +112,7 @@ var wrongArguments = []struct {
 	{`{getMore: 1, collection: "c"}`, 14, "BSON field 'getMore.getMore' is the wrong type 'int', expected type 'long'"},
 	{`{getMore: {$numberLong: "1"}}`, 40414, "BSON field 'getMore.collection' is missing but a required field"},
 	{`{getMore: {$numberLong: "1"}, collection: "c"}`, 43, "cursor id 1 not found"},
-	{`{getMore: {$numberLong: "1"}, collection: "c", batchSize: -1}`, 51024, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
+	{`{getMore: {$numberLong: "1"}, collection: "c", batchSize: -1}`, 2, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
 	{`{killCursors: "c"}`, 40414, "BSON field 'killCursors.cursors' is missing but a required field"},
 	{`{killCursors: "c", cursors: [1]}`, 14, "BSON field 'killCursors.cursors.0' is the wrong type 'int', expected type 'long'"},
 
@@ -122,7 +122,7 @@ var wrongArguments = []struct {
 	{`{aggregate: "c", pipeline: [1], cursor: {}}`, 14, "Each element of the 'pipeline' array must be an object"},
 	{`{aggregate: "c", pipeline: [{$foo: 1}], cursor: {}}`, 40324, "Unrecognized pipeline stage name: '$foo'"},
 	{`{aggregate: "c", pipeline: [{a: 1, b: 1}], cursor: {}}`, 40323, "A pipeline stage specification object must contain exactly one field."},
-	{`{aggregate: "c", pipeline: [], cursor: {batchSize: -1}}`, 51024, ""},
+	{`{aggregate: "c", pipeline: [], cursor: {batchSize: -1}}`, 2, ""},
 	{`{aggregate: 1, pipeline: [], cursor: {}}`, 73, ""},
 
 	// catalog
@@ -188,7 +188,7 @@ func TestCappedCollections(t *testing.T) {
 	if len(reversed) != 2 || reversed[0].Lookup("_id").Int32() != 4 {
 		t.Errorf("backwards %v", reversed)
 	}
-	h.fails(51024, `{create: "d", capped: true, size: 0}`)
+	h.fails(2, `{create: "d", capped: true, size: 0}`)
 }
 
 // A tailable cursor stays open at the end and sees what comes.

@@ -143,14 +143,14 @@ func TestBulkWriteErrors(t *testing.T) {
 		{`{bulkWrite: 1, ops: [{insert: 0, document: {}, x: 1}], nsInfo: [{ns: "test.c"}]}`, 40415, "BSON field 'bulkWrite.ops.x' is an unknown field."},
 		{`{bulkWrite: 1, ops: [{replace: 0}], nsInfo: [{ns: "test.c"}]}`, 40415, "BSON field 'bulkWrite.ops.replace' is an unknown field."},
 		{`{bulkWrite: 1, ops: [{insert: 0}], nsInfo: [{ns: "test.c"}]}`, 40414, "BSON field 'bulkWrite.ops.document' is missing but a required field"},
-		{`{bulkWrite: 1, ops: [{insert: -1, document: {}}], nsInfo: [{ns: "test.c"}]}`, 51024, "BSON field 'insert' value must be >= 0, actual value '-1'"},
+		{`{bulkWrite: 1, ops: [{insert: -1, document: {}}], nsInfo: [{ns: "test.c"}]}`, 2, "BSON field 'insert' value must be >= 0, actual value '-1'"},
 		{`{bulkWrite: 1, ops: [{insert: "test", document: {}}], nsInfo: [{ns: "test.c"}]}`, 14, "BSON field 'bulkWrite.ops.insert' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
 		{`{bulkWrite: 1, ops: [{insert: 0, document: "test"}], nsInfo: [{ns: "test.c"}]}`, 14, "BSON field 'bulkWrite.ops.document' is the wrong type 'string', expected type 'object'"},
 		{`{bulkWrite: 1, ops: [{insert: 2, document: {a: 1}}], nsInfo: [{ns: "test.c"}]}`, 2, "BulkWrite ops entry { insert: 2, document: { a: 1 } } has an invalid nsInfo index."},
 		{`{bulkWrite: 1, ops: [{update: 0, filter: {}, updateMods: {}, return: true}], nsInfo: [{ns: "test.c"}]}`, 40415, "BSON field 'bulkWrite.ops.return' is an unknown field."},
 		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test"}]}`, 73, "Invalid namespace specified for bulkWrite: 'test'"},
 		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], ordered: 1}`, 14, "BSON field 'bulkWrite.ordered' is the wrong type 'int', expected type 'bool'"},
-		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], cursor: {batchSize: -1}}`, 51024, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
+		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], cursor: {batchSize: -1}}`, 2, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
 	}
 	for _, tt := range tests {
 		h := newHarness(t)

@@ -311,7 +311,7 @@ func cursorBatch(d value.Doc) (int64, error) {
 			return 0, wrongType("cursor", "batchSize", v, numberTypes)
 		}
 		if size = v.TruncInt64(); size < 0 {
-			return 0, mongoerr.Newf(51024, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
+			return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
 		}
 	}
 	return size, nil

@@ -58,7 +58,7 @@ func checkDefaultMaxTime(d value.Doc) error {
 	case !v.IsNumber():
 		return wrongType("defaultMaxTimeMS", "readOperations", v, numberTypes)
 	case v.TruncInt64() < 0:
-		return mongoerr.Newf(51024, "BSON field 'readOperations' value must be >= 0, actual value '%d'", v.TruncInt64())
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'readOperations' value must be >= 0, actual value '%d'", v.TruncInt64())
 	}
 	return nil
 }

@@ -123,15 +123,6 @@ func (c *Call) countMatches(x *execution, info *storage.Info, how *access, q *re
 	return n, nil
 }
 
-// limit is how many documents count at most, of which the sign says nothing.
-func (a *countArgs) limit() (int64, error) {
-	n := max(a.Limit, -a.Limit)
-	if n < 0 {
-		return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
-	}
-	return n, nil
-}
-
 // countWhole answers from the collection's counter where every record
 // counts, but for those that have expired, which the expiry indexes know.
 func (c *Call) countWhole(info *storage.Info, q *readQuery) (n int64, ok bool, err error) {

@@ -80,7 +80,7 @@ func runCompact(c *Call) error {
 
 func checkSpaceTarget(command string, target *int64) error {
 	if target != nil && *target < 1 {
-		return mongoerr.Newf(51024, "BSON field '%s.freeSpaceTargetMB' value must be >= 1, actual value '%d'", command, *target)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s.freeSpaceTargetMB' value must be >= 1, actual value '%d'", command, *target)
 	}
 	return nil
 }

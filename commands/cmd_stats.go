@@ -76,7 +76,7 @@ func scaleOf(v value.Value) (int64, error) {
 	if n := v.TruncInt64(); n >= 1 {
 		return n, nil
 	}
-	return 0, mongoerr.Newf(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", v.TruncInt64())
+	return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", v.TruncInt64())
 }
 
 func runCollStats(c *Call) error {

@@ -62,11 +62,11 @@ func (a *createArgs) checkCapped() error {
 func checkCappedLimits(size string, bytes *int64, least int64, limit string, docs *int64) error {
 	switch {
 	case bytes != nil && *bytes < least:
-		return mongoerr.Newf(51024, "BSON field '%s' value must be >= %d, actual value '%d'", size, least, *bytes)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", size, least, *bytes)
 	case bytes != nil && *bytes > mostCappedBytes:
-		return mongoerr.Newf(51024, "BSON field '%s' value must be <= %d, actual value '%d'", size, mostCappedBytes, *bytes)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", size, mostCappedBytes, *bytes)
 	case docs != nil && *docs > mostCappedDocs:
-		return mongoerr.Newf(51024, "BSON field '%s' value must be < %d, actual value '%d'", limit, mostCappedDocs+1, *docs)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be < %d, actual value '%d'", limit, mostCappedDocs+1, *docs)
 	}
 	return nil
 }

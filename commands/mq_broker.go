@@ -91,9 +91,9 @@ func (c *Call) messages(docs []value.Doc) {
 func (c *Call) checkRange(name string, n, least, most int64) error {
 	switch {
 	case n < least:
-		return mongoerr.Newf(51024, "BSON field '%s' value must be >= %d, actual value '%d'", name, least, n)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", name, least, n)
 	case n > most:
-		return mongoerr.Newf(51024, "BSON field '%s' value must be <= %d, actual value '%d'", name, most, n)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", name, most, n)
 	}
 	return nil
 }

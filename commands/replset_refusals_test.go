@@ -64,9 +64,9 @@ func TestResizeOplog(t *testing.T) {
 	h := newHarness(t)
 	l := h.svc.oplog
 	h.refuses([]refusal{
-		{"admin", `{replSetResizeOplog: 1, size: 10}`, 51024, "BSON field 'size' value must be >= 990, actual value '10'"},
+		{"admin", `{replSetResizeOplog: 1, size: 10}`, 2, "BSON field 'size' value must be >= 990, actual value '10'"},
 		{"admin", `{replSetResizeOplog: 1, size: "x"}`, 14, ""},
-		{"admin", `{replSetResizeOplog: 1, minRetentionHours: -1}`, 51024, "BSON field 'minRetentionHours' value must be >= 0, actual value '-1'"},
+		{"admin", `{replSetResizeOplog: 1, minRetentionHours: -1}`, 2, "BSON field 'minRetentionHours' value must be >= 0, actual value '-1'"},
 		{"admin", `{replSetResizeOplog: 1, hours: 1}`, 40415, ""},
 		{"test", `{replSetResizeOplog: 1, size: 1000}`, 13, ""},
 	})

@@ -59,7 +59,7 @@ func atLeast(name string, v value.Value, least float64) (float64, error) {
 	}
 	f := v.AsDouble()
 	if !(f >= least) {
-		return 0, mongoerr.Newf(51024, "BSON field '%s' value must be >= %v, actual value '%v'", name, least, f)
+		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %v, actual value '%v'", name, least, f)
 	}
 	return f, nil
 }

@@ -70,7 +70,7 @@ func checkCollStatsOption(option string, d value.Doc) error {
 		case want == "number" && !f.IsNumber():
 			return wrongTypes("$collStats."+option, k, f, "long, int, decimal, double")
 		case k == "scale" && f.TruncInt64() < 1:
-			return mongoerr.Newf(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", f.TruncInt64())
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", f.TruncInt64())
 		}
 	}
 	return nil

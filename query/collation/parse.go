@@ -112,10 +112,12 @@ func readStrength(c *Collation, name string, v value.Value) error {
 		return wrongType(name, v, "types '[long, int, decimal, double]'")
 	}
 	switch n := v.TruncInt64(); {
-	case n < 1:
-		return mongoerr.Newf(51024, "BSON field 'strength' value must be >= 1, actual value '%d'", n)
+	case n < 0:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", n)
+	case n == 0:
+		return mongoerr.New(mongoerr.BadValue, "Enumeration value '0' for field 'collation.strength' is not a valid value.")
 	case n > 5:
-		return mongoerr.Newf(51024, "BSON field 'strength' value must be <= 5, actual value '%d'", n)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'strength' value must be <= 5, actual value '%d'", n)
 	default:
 		c.strength = int(n)
 	}
