@@ -14,7 +14,7 @@ func (cs *changeStream) event(o *logOp) (value.Doc, error) {
 	if cs.resume.passes(e.token) {
 		return nil, nil
 	}
-	cs.made = e.token
+	cs.made, cs.named, cs.split = e.token, e.named, false
 	cs.closed = o.invalidate
 	if e.key == nil {
 		return e.event, nil
@@ -33,7 +33,7 @@ func (cs *changeStream) make(o *logOp) (e sharedEvent) {
 	e.key = documentKey(o.op)
 	described := description(o)
 	t.identify(o, kind, e.key, described)
-	e.token = t.encode()
+	e.token, e.named = t.encode(), t
 	b := value.NewBuilder()
 	b.Document("_id", e.token).String("operationType", kind).Append("clusterTime", stampValue(o.ts))
 	if cs.expanded && ok && !o.invalidate {

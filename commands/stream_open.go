@@ -28,6 +28,8 @@ type changeStream struct {
 	queue    []logOp          // operations that are still to be delivered
 	resume   *resumption      // where it goes on; nil: it is past that
 	made     value.Doc        // token of the last event that entered the pipeline
+	named    tokenData        // what that token says
+	split    bool             // the event is given in fragments
 	token    value.Doc        // of the last event delivered
 	previous value.Doc        // of the one before
 	idle     bool             // all that there is has been delivered
@@ -36,7 +38,7 @@ type changeStream struct {
 
 // openChangeStream opens the source of a pipeline that begins with
 // $changeStream.
-func openChangeStream(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+func openChangeStream(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.x.running()
 	if c.svc.oplog.off {
 		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
@@ -54,7 +56,7 @@ func openChangeStream(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error)
 		cs.Close()
 		return nil, err
 	}
-	c.stream = cs
+	c.stream, x.FragmentID = cs, cs.fragmentToken
 	return cs, nil
 }
 

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/hex"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -20,19 +21,19 @@ const historyLost = "Resume of change stream was not possible, as the resume poi
 
 // resumption is the event that a stream goes on behind.
 type resumption struct {
-	at         string // its token
-	fragment   int    // the last fragment of it that the client has, -1: it was not split
+	at         string // its token, as a whole
+	fragment   int    // the last fragment of it that the client has, 0: it was not split
 	invalidate bool
 	found      bool
 }
 
 func newResumption(t *tokenData, token value.Doc) *resumption {
-	return &resumption{at: tokenText(token), fragment: t.fragment, invalidate: t.fromInvalidate}
+	return &resumption{at: wholeText(t, token), fragment: t.fragment, invalidate: t.fromInvalidate}
 }
 
 // check refuses to go on behind a fragment with a pipeline that makes none.
 func (r *resumption) check(p *agg.Pipeline) error {
-	if r == nil || r.fragment < 0 || p.SplitsEvents() {
+	if r == nil || r.fragment == 0 || p.SplitsEvents() {
 		return nil
 	}
 	return mongoerr.New(mongoerr.ChangeStreamFatalError, "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
@@ -40,6 +41,16 @@ func (r *resumption) check(p *agg.Pipeline) error {
 
 // tokenText is what tokens are compared by.
 func tokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
+
+// wholeText is the text of an event's token, given that of a fragment of it.
+func wholeText(t *tokenData, token value.Doc) string {
+	text := tokenText(token)
+	if t.fragment == 0 {
+		return text
+	}
+	end := strings.ToUpper(hex.EncodeToString(append(appendKeyInt(nil, int64(t.fragment-1)), keyEnd)))
+	return strings.TrimSuffix(text, end) + text[len(text)-2:]
+}
 
 // passes reports whether an event is passed over. An invalidation is found
 // before the pipeline sees it.
@@ -71,7 +82,7 @@ func (e *streamEnd) Next() (value.Doc, error) {
 			return nil, err
 		}
 		id := d.Lookup("_id")
-		seen, err := e.cs.seenBefore(id)
+		seen, err := e.cs.seenBefore(d)
 		if err == nil && !seen {
 			err = e.cs.deliver(id)
 		}
@@ -90,7 +101,7 @@ func (e *streamEnd) Next() (value.Doc, error) {
 
 // seenBefore reports whether an event, or a fragment of it, is the one the
 // stream goes on behind.
-func (cs *changeStream) seenBefore(id value.Value) (bool, error) {
+func (cs *changeStream) seenBefore(d value.Doc) (bool, error) {
 	r := cs.resume
 	switch {
 	case r == nil:
@@ -103,25 +114,45 @@ func (cs *changeStream) seenBefore(id value.Value) (bool, error) {
 		return false, nil
 	}
 	r.found = true
-	if r.fragment < 0 {
+	if r.fragment == 0 {
 		return true, nil
 	}
-	f := id.Doc().Lookup("_fragment")
-	if !f.IsNumber() {
-		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split")
-	}
-	return int(f.TruncInt64()) <= r.fragment, nil
+	return r.seenFragment(d)
 }
 
-// deliver notes the token of an event that the client gets.
+// seenFragment reports whether the client has a fragment of the event.
+func (r *resumption) seenFragment(d value.Doc) (bool, error) {
+	split := d.Lookup("splitEvent").Doc()
+	t, err := decodeToken(d.Lookup("_id").Doc())
+	switch {
+	case err != nil || t.fragment == 0:
+		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split")
+	case r.fragment > int(split.Lookup("of").TruncInt64()):
+		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event, but the resumed stream produced a different split. Ensure that the pipeline used to resume is the same as the original")
+	}
+	return t.fragment <= r.fragment, nil
+}
+
+// deliver notes the token of an event, or a fragment of one, that the client
+// gets.
 func (cs *changeStream) deliver(id value.Value) error {
-	want := cs.made.Lookup("_data")
+	token, want := cs.made, cs.made.Lookup("_data")
+	if id.Kind() == value.KindDocument && cs.split {
+		token = id.Doc().Clone()
+		want = token.Lookup("_data")
+	}
 	if id.Kind() != value.KindDocument || !value.Equal(id.Doc().Lookup("_data"), want) {
 		return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: { _id: %s }", want, id)
 	}
-	cs.previous, cs.token = cs.token, cs.made
-	if id.Doc().Has("_fragment") {
-		cs.token = id.Doc().Clone()
-	}
+	cs.previous, cs.token = cs.token, token
 	return nil
+}
+
+// fragmentToken is the token of the n-th fragment of the event that entered
+// the pipeline last, of which the first is 1.
+func (cs *changeStream) fragmentToken(n int) value.Doc {
+	cs.split = true
+	t := cs.named
+	t.fragment = n
+	return t.encode()
 }

@@ -125,20 +125,3 @@ func TestStreamStartsBehindFilteredInvalidation(t *testing.T) {
 		t.Error(r)
 	}
 }
-
-// A stream goes on behind a fragment of a split event only where the event is
-// split again, after jstests/change_streams/split_large_event.js.
-func TestStreamGoesOnBehindFragment(t *testing.T) {
-	h := newHarness(t)
-	s := h.watch("c", `{}`, "")
-	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
-	token := value.NewDoc("_data", s.events()[0].Lookup("_id").Doc().Lookup("_data"), "_fragment", value.Int32(0))
-	for stages, want := range map[string]string{
-		"":                                       "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage",
-		`, {"$changeStreamSplitLargeEvent": {}}`: "PlanExecutor error during aggregation :: caused by :: Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split",
-	} {
-		if r := h.resume("c", "resumeAfter", token, stages); r.Lookup("code").Int32() != 280 || r.Lookup("errmsg").Str() != want {
-			t.Errorf("%q: %s", stages, r)
-		}
-	}
-}

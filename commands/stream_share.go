@@ -27,6 +27,7 @@ type eventKey struct {
 // stream looks up when it comes to them.
 type sharedEvent struct {
 	token, event, key value.Doc
+	named             tokenData // what the token says
 }
 
 // maxSharedBytes bounds what a group keeps.
@@ -42,7 +43,7 @@ func (s *sharedEvents) find(k eventKey) (sharedEvent, bool) {
 // keep keeps an event, and forgets all others once there are too many: those
 // who are that far behind are not in step.
 func (s *sharedEvents) keep(k eventKey, e sharedEvent) {
-	size := len(e.token) + len(e.event) + len(e.key)
+	size := len(e.token) + len(e.event) + len(e.key) + len(e.named.id)
 	if size > maxSharedBytes/4 {
 		return
 	}

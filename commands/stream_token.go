@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/duskdb/duskdb/value"
@@ -12,9 +13,9 @@ import (
 // A resume token is {_data: hex}, where hex are the bytes of an ordered key
 // made of: cluster time, version (2), token type, number of the operation in
 // its transaction, whether the event is an invalidation, the collection's
-// UUID, and what identifies the event. So tokens compare, as text, in the
-// order of their events. A high-water mark names a time only: everything
-// before it has been seen.
+// UUID, what identifies the event, and of a fragment its number from 0. So
+// tokens compare, as text, in the order of their events. A high-water mark
+// names a time only: everything before it has been seen.
 
 // tokenData is what a token says.
 type tokenData struct {
@@ -24,7 +25,7 @@ type tokenData struct {
 	fromInvalidate bool
 	uuid           *[16]byte
 	id             value.Doc // {operationType, documentKey or operationDescription}
-	fragment       int       // of a split event; -1: the whole
+	fragment       int       // of a split event, the first is 1; 0: the whole
 }
 
 // Type bytes of the key, as in mongod's KeyString.
@@ -71,10 +72,13 @@ func (t *tokenData) encode() value.Doc {
 	}
 	if t.event {
 		k = appendKeyValue(k, value.Document(t.id))
+		if t.fragment > 0 {
+			k = appendKeyInt(k, int64(t.fragment-1))
+		}
 	}
 	k = append(k, keyEnd)
 	data := value.String(strings.ToUpper(hex.EncodeToString(k)))
-	if types := typesOf(t.id); types != nil {
+	if types := typesOf(t.id, t.fragment > 0); types != nil {
 		return value.NewDoc("_data", data, "_typeBits", value.Binary(0, types))
 	}
 	return value.NewDoc("_data", data)
@@ -94,13 +98,10 @@ func appendKeyInt(k []byte, n int64) []byte {
 	case n == 0:
 		return append(k, keyZero)
 	case n == math.MinInt64:
-		return append(k, keyNumeric+1)
+		return appendKeyDouble(k, math.MinInt64)
 	}
 	u := uint64(max(n, -n)) << 1
-	size := 1
-	for v := u; v > 0xff; v >>= 8 {
-		size++
-	}
+	size := keyIntSize(u)
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], u)
 	digits := b[8-size:]
@@ -113,20 +114,23 @@ func appendKeyInt(k []byte, n int64) []byte {
 	return append(append(k, byte(keyZero-1-size)), digits...)
 }
 
-// appendKeyDouble writes a number with a fraction: its integer part with the
-// fraction bit, then its own bits to tell it from others.
+// appendKeyDouble writes a number that may have a fraction. One of 1 or more
+// is its integer part, whose lowest bit tells that a fraction follows, and so
+// much of the fraction that both make eight bytes.
 func appendKeyDouble(k []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(k, keyNumeric)
-	case f == math.Trunc(f) && math.Abs(f) < 1<<62:
+	case f == math.Trunc(f) && math.Abs(f) < 1<<63:
 		return appendKeyInt(k, int64(f))
-	case math.Abs(f) >= 1<<62 && f < 0:
+	case f <= -1<<63:
 		k = append(k, keyNumeric+1)
 		return binary.BigEndian.AppendUint64(k, ^math.Float64bits(-f))
-	case math.Abs(f) >= 1<<62:
+	case f >= 1<<63:
 		k = append(k, keyZero+10)
 		return binary.BigEndian.AppendUint64(k, math.Float64bits(f))
+	case f <= -1 || f >= 1:
+		return appendKeyFraction(k, f)
 	case f < 0:
 		k = append(k, keyZero-1)
 		return binary.BigEndian.AppendUint64(k, ^math.Float64bits(-f))
@@ -134,6 +138,21 @@ func appendKeyDouble(k []byte, f float64) []byte {
 	k = append(k, keyZero+1)
 	return binary.BigEndian.AppendUint64(k, math.Float64bits(f))
 }
+
+// appendKeyFraction writes a number beyond 1 with a fraction, which is below
+// 2^53.
+func appendKeyFraction(k []byte, f float64) []byte {
+	whole, fraction := math.Modf(math.Abs(f))
+	size := keyIntSize(uint64(whole)<<1 | 1)
+	all := (uint64(whole)<<1|1)<<(64-8*size) | uint64(math.Ldexp(fraction, 64-8*size))
+	if f < 0 {
+		return binary.BigEndian.AppendUint64(append(k, byte(keyZero-1-size)), ^all)
+	}
+	return binary.BigEndian.AppendUint64(append(k, byte(keyZero+1+size)), all)
+}
+
+// keyIntSize is how many bytes the integer part of a number takes.
+func keyIntSize(u uint64) int { return (bits.Len64(u) + 7) / 8 }
 
 // appendKeyValue writes a value behind its type byte.
 func appendKeyValue(k []byte, v value.Value) []byte {
@@ -143,7 +162,7 @@ func appendKeyValue(k []byte, v value.Value) []byte {
 	case value.KindDouble:
 		return appendKeyDouble(k, v.Double())
 	case value.KindDecimal:
-		return appendKeyText(append(k, keyZero+1), v.Decimal().String())
+		return appendKeyDouble(k, v.AsDouble())
 	case value.KindString, value.KindSymbol:
 		return appendKeyText(append(k, keyString), v.Str())
 	case value.KindDocument:

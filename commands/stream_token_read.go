@@ -9,7 +9,7 @@ import (
 )
 
 // decodeToken reads the fields of a token that position a stream. What
-// identifies the event is not decoded: the event is encoded again and
+// identifies the event is passed over: the event is encoded again and
 // compared. Tokens of older servers are understood, and then not found.
 func decodeToken(d value.Doc) (t tokenData, err error) {
 	data := d.Lookup("_data")
@@ -30,14 +30,7 @@ func decodeToken(d value.Doc) (t tokenData, err error) {
 		return t, mongoerr.New(mongoerr.FailedToParse, "Bad resume token: it does not begin with a cluster time")
 	}
 	t.ts = binary.BigEndian.Uint64(k[1:])
-	if err = t.readFields(&keyReader{k: k[9:]}); err != nil {
-		return t, err
-	}
-	t.fragment = -1
-	if f := d.Lookup("_fragment"); f.IsNumber() {
-		t.fragment = int(f.TruncInt64())
-	}
-	return t, nil
+	return t, t.readFields(&keyReader{k: k[9:]})
 }
 
 func isGeneric(v value.Value) bool {
@@ -79,71 +72,18 @@ func (t *tokenData) readFields(r *keyReader) error {
 		return mongoerr.New(6189504, "Invalid high water mark token")
 	case t.event && r.ended():
 		return mongoerr.New(6189501, "Expected an eventIdentifier for an event resume token")
+	case !t.event:
+		return nil
+	case r.k[0] != keyObject:
+		return mongoerr.New(6189503, "Resume Token eventIdentifier is not an object")
 	}
-	return nil
-}
-
-// keyReader reads the beginning of a key, until something is wrong.
-type keyReader struct {
-	k   []byte
-	err error
-}
-
-// ended reports whether there are no more fields.
-func (r *keyReader) ended() bool { return len(r.k) == 0 || r.k[0] == keyEnd }
-
-// fail says what is wrong with the next field: it is missing, or of a wrong
-// type.
-func (r *keyReader) fail(missing mongoerr.Code, none string, wrong mongoerr.Code, text string) {
-	if r.ended() {
-		r.err = mongoerr.New(missing, none)
-		return
+	r.skipValue(maxKeyDepth)
+	if r.err == nil && !r.ended() {
+		const text = "Resume token 'fragmentNum' must be a non-negative integer."
+		t.fragment = int(r.int(7182501, text, 7182501, text)) + 1
 	}
-	r.err = mongoerr.New(wrong, text)
-}
-
-// int reads a number that is not negative.
-func (r *keyReader) int(missing mongoerr.Code, none string, wrong mongoerr.Code, text string) (n int64) {
-	if r.err != nil {
-		return 0
+	if r.err == nil && !r.ended() {
+		return mongoerr.New(40646, "invalid oversized resume token")
 	}
-	size := -1
-	if !r.ended() {
-		size = int(r.k[0]) - keyZero - 1
-	}
-	switch {
-	case size == -1 && !r.ended() && r.k[0] == keyZero:
-		r.k = r.k[1:]
-		return 0
-	case size < 1 || size > 8 || size >= len(r.k):
-		r.fail(missing, none, wrong, text)
-		return 0
-	}
-	for _, b := range r.k[1 : 1+size] {
-		n = n<<8 | int64(b)
-	}
-	r.k = r.k[1+size:]
-	return n >> 1
-}
-
-func (r *keyReader) bool() bool {
-	if r.err != nil {
-		return false
-	}
-	if r.ended() || r.k[0] != keyTrue && r.k[0] != keyFalse {
-		r.fail(50872, "Resume Token does not contain fromInvalidate", 50870, "Resume Token fromInvalidate is not a boolean.")
-		return false
-	}
-	b := r.k[0] == keyTrue
-	r.k = r.k[1:]
-	return b
-}
-
-// skipUUID passes over a UUID, or the null in its place.
-func (r *keyReader) skipUUID() {
-	size := 1
-	if r.k[0] == keyBinary {
-		size = min(3+16, len(r.k)) // type, length, subtype
-	}
-	r.k = r.k[size:]
+	return r.err
 }

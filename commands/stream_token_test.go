@@ -59,8 +59,15 @@ func TestPublishedTokens(t *testing.T) {
 				t.Errorf("made  %s\ngiven %s", got, tt.token)
 			}
 			got, err := decodeToken(token)
-			if err != nil || got.ts != want.ts || got.event != want.event || got.fromInvalidate != want.fromInvalidate || got.index != 0 {
+			if err != nil || got.fragment != 0 || got.ts != want.ts || got.event != want.event || got.fromInvalidate != want.fromInvalidate || got.index != 0 {
 				t.Errorf("read %+v (%v), want %+v", got, err, want)
+			}
+			if !want.event {
+				return
+			}
+			part := fragmentOf(token, 3)
+			if got, err := decodeToken(part); err != nil || got.fragment != 4 || wholeText(&got, part) != tt.token {
+				t.Errorf("fragment: read %+v (%v)", got, err)
 			}
 		})
 	}
@@ -81,6 +88,25 @@ func TestTokenTypes(t *testing.T) {
 		_, types := token.Lookup("_typeBits").Binary()
 		if got := base64.StdEncoding.EncodeToString(types); got != want || token.Has("_typeBits") != (want != "") {
 			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// What identifies an event is passed over whatever it holds.
+func TestTokenIdentifiers(t *testing.T) {
+	for _, id := range []string{
+		`0`, `1`, `-1`, `255`, `-65536`, `{"$numberLong": "9223372036854775807"}`, `{"$numberLong": "-9223372036854775808"}`,
+		`0.5`, `-0.5`, `1.5`, `-1.5`, `4503599627370495.5`, `1e18`, `1e300`, `{"$numberDouble": "NaN"}`, `{"$numberDouble": "-Infinity"}`, `{"$numberDecimal": "1.25"}`, `{"$numberDecimal": "3"}`,
+		`""`, `"a\u0000b"`, `{}`, `{"a": {"b": [1, "x", {}]}, "": null}`, `[]`, `[[], [1.5]]`, `true`, `false`, `null`, `{"$undefined": true}`, `{"$minKey": 1}`, `{"$maxKey": 1}`,
+		`{"$binary": {"base64": "", "subType": "00"}}`, `{"$binary": {"base64": "` + strings.Repeat("AAAA", 100) + `", "subType": "05"}}`,
+		`{"$oid": "635019a078be67426d7cf4d2"}`, `{"$date": {"$numberLong": "-1"}}`, `{"$timestamp": {"t": 1, "i": 2}}`,
+		`{"$regularExpression": {"pattern": "a", "options": "i"}}`, `{"$code": "f()"}`, `{"$symbol": "s"}`,
+	} {
+		for fragment := range 3 {
+			want := tokenData{ts: 1, event: true, fragment: fragment, id: value.MustJSON(`{"operationType": "insert", "documentKey": {"_id": ` + id + `}}`)}
+			if got, err := decodeToken(want.encode()); err != nil || got.fragment != fragment {
+				t.Errorf("%s, fragment %d: %+v, %v", id, fragment, got, err)
+			}
 		}
 	}
 }
@@ -136,6 +162,10 @@ func TestBadTokens(t *testing.T) {
 		{6189500, `{"_data": "` + at + `2B0429296E04"}`},
 		{6189504, `{"_data": "` + at + `2B0429296E1446000004"}`},
 		{6189501, `{"_data": "` + at + `2B042C0100296E1404"}`},
+		{6189503, `{"_data": "` + at + `2B042C0100296E142904"}`},
+		{9, `{"_data": "` + at + `2B042C0100296E14463C6100"}`},
+		{7182501, `{"_data": "` + at + `2B042C0100296E1446006E04"}`}, {7182501, `{"_data": "` + at + `2B042C0100296E14460027FD04"}`},
+		{40646, `{"_data": "` + at + `2B042C0100296E144600292904"}`},
 	} {
 		for _, option := range []string{"resumeAfter", "startAfter"} {
 			h.fails(tt.code, `{"aggregate": "c", "pipeline": [{"$changeStream": {"`+option+`": `+tt.token+`}}], "cursor": {}}`)

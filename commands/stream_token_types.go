@@ -23,13 +23,17 @@ type keyTypes struct {
 // event; all are int32.
 const tokenFields = 3
 
-// typesOf returns the _typeBits of a token for an event; nil: none are set.
-func typesOf(id value.Doc) []byte {
+// typesOf returns the _typeBits of a token for an event or a fragment of it;
+// nil: none are set.
+func typesOf(id value.Doc, fragment bool) []byte {
 	var t keyTypes
 	for range tokenFields {
 		t.add(0, 2)
 	}
 	t.walk(id)
+	if fragment {
+		t.add(0, 2)
+	}
 	switch {
 	case !t.set:
 		return nil

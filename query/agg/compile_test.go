@@ -223,17 +223,6 @@ func TestLookupStatistics(t *testing.T) {
 	}
 }
 
-func TestSplitEvent(t *testing.T) {
-	d := value.MustJSON(`{"_id": {"_data": "82"}, "operationType": "update", "a": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "b": "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"}`)
-	got, err := splitEvent(d, 400)
-	if err != nil || len(got) != 2 || got[0].Lookup("splitEvent").Doc().JSON() != `{"fragment":1,"of":2}` || !got[0].Has("a") || got[0].Has("b") || !got[1].Has("b") {
-		t.Error(canonical(got), err)
-	}
-	if _, err = splitEvent(d, 300); err == nil {
-		t.Error("no error for a field that is too large")
-	}
-}
-
 func TestInterrupt(t *testing.T) {
 	h := newMemory()
 	for i := range 1000 {

@@ -3,8 +3,6 @@ package agg
 import (
 	"strings"
 	"testing"
-
-	"github.com/duskdb/duskdb/value"
 )
 
 // Corners of the stages that the manual's examples do not reach.
@@ -84,18 +82,5 @@ func TestPipelineFacts(t *testing.T) {
 		if p.Len() == 0 {
 			t.Error("no stages")
 		}
-	}
-}
-
-func TestLargeEventIsSplit(t *testing.T) {
-	h := newMemory()
-	half := value.String(strings.Repeat("x", 9<<20))
-	h.special["$changeStream"] = []value.Doc{
-		value.NewDoc("_id", value.Document(value.NewDoc("_data", value.String("82"))), "a", half, "b", half),
-		value.NewDoc("_id", value.Document(value.NewDoc("_data", value.String("83"))), "a", value.Int32(1)),
-	}
-	got, err := run(t, h, `[{"$changeStream": {}}, {"$changeStreamSplitLargeEvent": {}}]`)
-	if err != nil || len(got) != 3 || !got[1].Has("splitEvent") || got[2].Has("splitEvent") {
-		t.Error(len(got), err)
 	}
 }

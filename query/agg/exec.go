@@ -22,6 +22,11 @@ type Exec struct {
 	Tailable     bool         // of a change stream, for the Host
 	Context      any          // the Host's own
 
+	// FragmentID is the _id of the n-th fragment, from 1, of the change event
+	// that was read last, or of all of it for 0. The Host sets it when it opens
+	// $changeStream.
+	FragmentID func(n int) value.Doc
+
 	stats    map[stage]*Stats
 	ticks    int
 	views    int   // views being opened

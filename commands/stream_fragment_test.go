@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// fragmentOf is the token of a fragment, numbered from 0: that of its event with
+// the number behind it, which for the first is 29 before the end, as SERVER-107526
+// says of it.
+func fragmentOf(token value.Doc, n int) value.Doc {
+	number := "29"
+	if n > 0 {
+		number = fmt.Sprintf("2B%02X", 2*n)
+	}
+	data := token.Lookup("_data").Str()
+	return value.NewDoc("_data", value.String(data[:len(data)-2]+number+"04"))
+}
+
+// A stream goes on behind a fragment of a split event only where the event is
+// split again, after jstests/change_streams/split_large_event.js.
+func TestStreamGoesOnBehindFragment(t *testing.T) {
+	h := newHarness(t)
+	s := h.watch("c", `{}`, "")
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	token := fragmentOf(s.events()[0].Lookup("_id").Doc(), 0)
+	for stages, want := range map[string]string{
+		"":                                       "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage",
+		`, {"$changeStreamSplitLargeEvent": {}}`: "PlanExecutor error during aggregation :: caused by :: Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split",
+	} {
+		if r := h.resume("c", "resumeAfter", token, stages); r.Lookup("code").Int32() != 280 || r.Lookup("errmsg").Str() != want {
+			t.Errorf("%q: %s", stages, r)
+		}
+	}
+}
+
+// The fragments of an event, their tokens, and the streams that go on behind
+// each of them.
+func TestStreamOfFragments(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c", changeStreamPreAndPostImages: {enabled: true}}`)
+	large := func(letter string) value.Value { return value.String(strings.Repeat(letter, 9<<20)) }
+	h.runOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(value.NewDoc("_id", value.Double(1), "a", large("x"))))))
+	plain := h.watch("c", `{}`, "")
+	const images, split = `"fullDocument": "required", "fullDocumentBeforeChange": "required"`, `, {"$changeStreamSplitLargeEvent": {}}`
+	s := h.watch("c", `{`+images+`}`, split)
+	set := value.NewDoc("$set", value.Document(value.NewDoc("a", large("y"))))
+	update := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(1))), "u", value.Document(set))
+	h.runOn("test", value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(update))))
+	h.ok(`{insert: "c", documents: [{_id: 2}]}`)
+	whole := plain.events()[0].Lookup("_id").Doc()
+
+	var tokens []value.Doc
+	names := []string{
+		"_id splitEvent wallTime clusterTime operationType documentKey ns fullDocument",
+		"_id splitEvent fullDocumentBeforeChange",
+		"_id splitEvent updateDescription",
+	}
+	for i, want := range names {
+		d := s.next()
+		if got := d.Lookup("splitEvent").Doc().JSON(); got != fmt.Sprintf(`{"fragment":%d,"of":3}`, i+1) {
+			t.Fatal(got)
+		}
+		var got []string
+		for it := d.Iter(); it.Next(); {
+			got = append(got, it.Key())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("fields %v, want %s", got, want)
+		}
+		token := d.Lookup("_id").Doc()
+		if got, want := token.Lookup("_data").Str(), fragmentOf(whole, i).Lookup("_data").Str(); got != want || !token.Has("_typeBits") {
+			t.Errorf("token %s, want %s", token, want)
+		}
+		tokens = append(tokens, token)
+	}
+	for i, token := range append(tokens, whole) {
+		again := h.watch("c", `{"resumeAfter": `+token.JSON()+`, `+images+`}`, split)
+		for n := i + 2; n <= len(names); n++ {
+			if d := again.next(); int(d.Lookup("splitEvent").Doc().Lookup("fragment").Int32()) != n {
+				t.Errorf("behind fragment %d: %s", i+1, d.Lookup("splitEvent"))
+			}
+		}
+		if d := again.next(); d.Lookup("operationType").Str() != "insert" {
+			t.Errorf("behind fragment %d: %s", i+1, d.Lookup("splitEvent"))
+		}
+	}
+	const other = `, {"$project": {"fullDocument.a": 0}}`
+	r := h.run(`{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": ` + tokens[2].JSON() + `, ` + images + `}}` + other + split + `], "cursor": {}}`)
+	if r.Lookup("code").Int32() != 280 || !strings.HasSuffix(r.Lookup("errmsg").Str(), "produced a different split. Ensure that the pipeline used to resume is the same as the original") {
+		t.Error(r)
+	}
+}
+
+// next reads one event.
+func (s *testStream) next() value.Doc {
+	s.h.Helper()
+	r := s.h.ok(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "batchSize": 1, "maxTimeMS": 1}`, s.id, s.coll))
+	s.last = r.Lookup("cursor").Doc().Lookup("postBatchResumeToken").Doc().Clone()
+	return r.Lookup("cursor").Doc().Lookup("nextBatch").Doc().Index(0).Doc().Clone()
+}
