@@ -38,8 +38,11 @@ type Call struct {
 	counts opCounts
 	// fixedLabels tells that an error carries exactly the labels it is to.
 	fixedLabels bool
-	// unmet tells that the reply has a writeConcernError.
-	unmet bool
+	// attempted tells that the command went as far as to write, whether it
+	// did or not; unmet that the reply has a writeConcernError.
+	attempted, unmet bool
+	// injected is the writeConcernError that a fail point gives an error.
+	injected value.Doc
 	// noOK is set by commands that write "ok" themselves.
 	noOK bool
 	// snapshot is the state that a read with read concern snapshot sees.
@@ -81,6 +84,7 @@ func (c *Call) update(fn func(storage.Tx) error) error {
 	if t := c.transaction(); t != nil {
 		return fn(t.view)
 	}
+	c.attempted = true
 	for {
 		if err := c.waitUnlocked(); err != nil {
 			return err

@@ -104,6 +104,9 @@ func TestFailPointWriteConcernError(t *testing.T) {
 	if reply.Lookup("n").Int32() != 1 || reply.Lookup("writeConcernError").Doc().Lookup("code").Int32() != 91 || reply.Lookup("errorLabels").Doc().Index(0).Str() != "X" {
 		t.Errorf("answered %s", reply)
 	}
+	if r := h.run(`{insert: "c", documents: []}`); r.Lookup("code").Int32() != 16 || r.Lookup("writeConcernError").Doc().Lookup("code").Int32() != 91 || r.Lookup("errorLabels").Doc().Index(0).Str() != "X" {
+		t.Error(r)
+	}
 	if reply := h.ok(`{find: "c"}`); reply.Has("writeConcernError") {
 		t.Errorf("a read answered %s", reply)
 	}

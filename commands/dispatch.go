@@ -161,19 +161,19 @@ func (s *Service) recovered(c *Call, p any) error {
 // appendError writes the error reply, with the labels that drivers act on.
 func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 	e := mongoerr.From(err)
-	if labels := s.errorLabels(c, e); len(labels) > 0 && !c.fixedLabels {
+	concern, code := c.unmetBehindError(e)
+	if labels := c.errorLabels(e, code); len(labels) > 0 && !c.fixedLabels {
 		labelled := *e
 		labelled.Labels = append(append([]string(nil), e.Labels...), labels...)
 		e = &labelled
 	}
 	e.AppendReply(b)
+	if concern != nil {
+		b.Document("writeConcernError", concern)
+	}
 	if c.outdated {
 		c.appendTopologyVersion(s.leader.changed.count())
 	}
-}
-
-func (s *Service) errorLabels(c *Call, e *mongoerr.Error) []string {
-	return c.errorLabels(e)
 }
 
 // appendTrailer writes what follows every reply.

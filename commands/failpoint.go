@@ -236,11 +236,20 @@ func (s *Service) failing(c *Call, d failData) error {
 		c.fixedLabels, e.Labels = d.labels != nil, d.labels
 		return e
 	}
-	if err := s.execute(c); err != nil || d.concern == nil || c.cmd.flags&writes == 0 {
-		return err
+	err := s.execute(c)
+	switch {
+	case d.concern == nil || c.cmd.flags&writes == 0:
+	case err == nil:
+		c.concernFailed(d.concern, d.labels)
+	default:
+		c.injected = d.concern
+		if d.labels != nil {
+			labelled := *mongoerr.From(err)
+			labelled.Labels, c.fixedLabels = d.labels, true
+			return &labelled
+		}
 	}
-	c.appendConcernError(&d)
-	return nil
+	return err
 }
 
 // block holds a command up. That counts towards its maxTimeMS.
@@ -264,9 +273,4 @@ func (s *Service) block(c *Call, d time.Duration) error {
 		c.generic.maxTime -= d
 	}
 	return nil
-}
-
-// appendConcernError adds to a reply that only the write concern failed.
-func (c *Call) appendConcernError(d *failData) {
-	c.concernFailed(d.concern, d.labels)
 }

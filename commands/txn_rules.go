@@ -121,14 +121,14 @@ func (c *Call) checkNumber() error {
 
 // errorLabels are the labels that tell drivers what they may do about an
 // error.
-func (c *Call) errorLabels(e *mongoerr.Error) []string {
+func (c *Call) errorLabels(e *mongoerr.Error, concern mongoerr.Code) []string {
 	g := &c.generic
 	if c.cmd == nil {
 		return nil
 	}
 	op := mongoerr.Operation{
 		InTransaction: g.autocommit != nil, CommitOrAbort: endOfTransaction[c.cmd.name],
-		RetryableWrite: g.txnNumber != nil && g.autocommit == nil, ChangeStream: c.changeStream,
+		RetryableWrite: g.txnNumber != nil && g.autocommit == nil, ChangeStream: c.changeStream, WriteConcern: concern,
 	}
 	var labels []string
 	for _, label := range mongoerr.LabelsFor(e.Code, op) {

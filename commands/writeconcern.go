@@ -25,19 +25,47 @@ func (c *Call) checkWriteConcern() error {
 // appendUnmetConcern says behind the reply of a write that has been done
 // that more members were to acknowledge it than the set has.
 func (c *Call) appendUnmetConcern() {
-	g := &c.generic
-	if c.cmd.flags&writes == 0 || c.transaction() != nil {
+	if c.transaction() != nil {
 		return
 	}
-	switch {
-	case g.mode != "":
-		c.unmetConcern(mongoerr.UnknownReplWriteConcern, "No write concern mode named '"+g.mode+"' found in replica set configuration")
-	case g.members > 1 || g.tags:
-		c.unmetConcern(mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes")
+	if code, text := c.unmetReason(); code != mongoerr.OK {
+		c.concernFailed(c.concernError(code, text), nil)
 	}
 }
 
-func (c *Call) unmetConcern(code mongoerr.Code, text string) {
+// unmetBehindError says the same behind an error: of a command that went as far
+// as to write, or of a commit of which nothing is known, as both may repeat
+// what others have done, which is not acknowledged either.
+func (c *Call) unmetBehindError(e *mongoerr.Error) (value.Doc, mongoerr.Code) {
+	if c.injected != nil {
+		return c.injected, mongoerr.Code(c.injected.Lookup("code").TruncInt64())
+	}
+	lost := e.Code == mongoerr.NoSuchTransaction && c.cmd != nil && endOfTransaction[c.cmd.name]
+	if c.cmd == nil || !c.attempted && !lost || c.svc.leader.aside.Load() {
+		return nil, mongoerr.OK
+	}
+	code, text := c.unmetReason()
+	if code == mongoerr.OK {
+		return nil, mongoerr.OK
+	}
+	return c.concernError(code, text), code
+}
+
+// unmetReason is why the write concern cannot be met; OK: it can.
+func (c *Call) unmetReason() (mongoerr.Code, string) {
+	g := &c.generic
+	switch {
+	case c.cmd.flags&writes == 0:
+	case g.mode != "":
+		return mongoerr.UnknownReplWriteConcern, "No write concern mode named '" + g.mode + "' found in replica set configuration"
+	case g.members > 1 || g.tags:
+		return mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes"
+	}
+	return mongoerr.OK, ""
+}
+
+// concernError is the writeConcernError that says so.
+func (c *Call) concernError(code mongoerr.Code, text string) value.Doc {
 	wanted := value.NewBuilder()
 	wanted.Append("w", c.generic.writeConcern.Lookup("w"))
 	wanted.Append("j", c.generic.writeConcern.Lookup("j"))
@@ -47,9 +75,8 @@ func (c *Call) unmetConcern(code mongoerr.Code, text string) {
 		wanted.Int32("wtimeout", 0)
 	}
 	wanted.String("provenance", "clientSupplied")
-	d := value.NewDoc("code", value.Int32(int32(code)), "codeName", value.String(code.String()), "errmsg", value.String(text),
+	return value.NewDoc("code", value.Int32(int32(code)), "codeName", value.String(code.String()), "errmsg", value.String(text),
 		"errInfo", value.Document(value.NewDoc("writeConcern", value.Document(wanted.Doc()))))
-	c.concernFailed(d, nil)
 }
 
 // concernFailed adds to a reply that only the write concern failed; labels

@@ -1,6 +1,11 @@
 package commands
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
 
 // With one member no other can acknowledge: the write is done, and the reply
 // says what is missing. A standalone refuses beforehand.
@@ -41,6 +46,70 @@ func TestUnmetWriteConcern(t *testing.T) {
 				t.Errorf("answered %s\nwant writeConcernError %s", reply, want)
 			}
 		})
+	}
+}
+
+// A write that fails, or has nothing to do, waits for the write concern as well,
+// after jstests/replsets/noop_writes_wait_for_write_concern.js; one that is
+// refused beforehand does not.
+func TestUnmetWriteConcernOfFailure(t *testing.T) {
+	for command, code := range map[string]int32{
+		`{insert: "c", documents: [{_id: 1}]}`:                                             11000,
+		`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 1}}}]}`:                       0,
+		`{update: "c", updates: [{q: {_id: 1}, u: {$set: {_id: 2}}}]}`:                     66,
+		`{delete: "c", deletes: [{q: {_id: 5}, limit: 1}]}`:                                0,
+		`{findAndModify: "c", query: {_id: 5}, update: {b: 2}}`:                            0,
+		`{findAndModify: "c", query: {_id: 1}, update: {$inc: {s: 1}}}`:                    14,
+		`{findAndModify: "c", query: {_id: 2}, update: {$set: {u: 1}}}`:                    11000,
+		`{create: "c", capped: true, size: 1024}`:                                          48,
+		`{createIndexes: "c", indexes: [{key: {u: 1}, name: "u_1", unique: true}]}`:        0,
+		`{createIndexes: "c", indexes: [{key: {u: 1}, name: "u_1", unique: false}]}`:       86,
+		`{createIndexes: "c", indexes: [{key: {s: 1}, name: "s_1", unique: true}]}`:        11000,
+		`{dropIndexes: "c", index: "none"}`:                                                27,
+		`{drop: "none"}`:                                                                   0,
+		`{dropDatabase: 1}`:                                                                0,
+		`{collMod: "none"}`:                                                                26,
+		`{bulkWrite: 1, ops: [{insert: 0, document: {_id: 1}}], nsInfo: [{ns: "test.c"}]}`: 11000,
+		`{renameCollection: "test.none", to: "test.other"}`:                                26,
+		`{insert: "c", documents: [{_id: 7}], none: 1}`:                                    -40415,
+		`{insert: "", documents: [{_id: 7}]}`:                                              -73,
+		`{findAndModify: "c", query: {_id: 1}}`:                                            -9,
+	} {
+		h := newHarness(t).asMember()
+		h.ok(`{createIndexes: "c", indexes: [{key: {u: 1}, name: "u_1", unique: true}]}`)
+		h.ok(`{insert: "c", documents: [{_id: 1, a: 1, u: 1, s: "x"}, {_id: 2, u: 2, s: "x"}]}`)
+		run := h.run
+		if strings.HasPrefix(command, "{renameCollection") || strings.HasPrefix(command, "{bulkWrite") {
+			run = h.admin
+		}
+		r := run(strings.TrimSuffix(command, "}") + `, writeConcern: {w: 3}}`)
+		got := r.Lookup("code").Int32()
+		for _, list := range []value.Value{r.Lookup("writeErrors"), r.Lookup("cursor").Doc().Lookup("firstBatch")} {
+			if first := list.Doc().Index(0); !first.IsMissing() {
+				got = first.Doc().Lookup("code").Int32()
+			}
+		}
+		if got != max(code, -code) {
+			t.Errorf("%s answered %s, want code %d", command, r, code)
+		}
+		if concern := r.Lookup("writeConcernError").Doc().Lookup("code").Int32(); code < 0 && concern != 0 || code >= 0 && concern != 100 {
+			t.Errorf("%s answered %s", command, r)
+		}
+	}
+}
+
+// A commit that comes too late, after jstests/replsets/transactions_wait_with_write_concern.js:
+// as long as the write concern is not met, it is not known that the
+// transaction may be run again.
+func TestUnmetWriteConcernOfLostCommit(t *testing.T) {
+	h := newHarness(t).asMember()
+	r := h.admin(inTxnArgs(`{"commitTransaction": 1}`, 1, false))
+	if r.Lookup("code").Int32() != 251 || r.Lookup("errorLabels").Doc().Index(0).Str() != "TransientTransactionError" || r.Has("writeConcernError") {
+		t.Error(r)
+	}
+	r = h.admin(inTxnArgs(`{"commitTransaction": 1, "writeConcern": {"w": 3}}`, 1, false))
+	if r.Lookup("code").Int32() != 251 || r.Has("errorLabels") || r.Lookup("writeConcernError").Doc().Lookup("code").Int32() != 100 {
+		t.Error(r)
 	}
 }
 
