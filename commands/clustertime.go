@@ -7,9 +7,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// electionTerm is the term of the one member's only election.
-const electionTerm = 1
-
 // timestamps hands out BSON timestamps that never repeat nor go back: the
 // cluster time. Entries of the change log take theirs while they are the
 // only writer, so the log is in the order of its timestamps.

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"sync"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -43,8 +44,11 @@ func (l *fsyncLock) held() bool {
 }
 
 // waitUnlocked blocks a write while the lock is held.
-func (c *Call) waitUnlocked() error {
-	l := c.svc.fsync
+func (c *Call) waitUnlocked() error { return c.svc.writable(c.ctx) }
+
+// writable waits until nobody holds the lock.
+func (s *Service) writable(ctx context.Context) error {
+	l := s.fsync
 	for l.held() {
 		released := l.released.wait()
 		if !l.held() {
@@ -52,8 +56,8 @@ func (c *Call) waitUnlocked() error {
 		}
 		select {
 		case <-released:
-		case <-c.ctx.Done():
-			return c.interrupted()
+		case <-ctx.Done():
+			return mongoerr.From(context.Cause(ctx))
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func TestDefaultRWConcern(t *testing.T) {
 		t.Errorf("kept %s", again.concern)
 	}
 	c := &Call{svc: h.svc, cmd: h.svc.table["insert"], DB: "test", Body: relaxed(`{insert: "c"}`)}
-	if err := h.svc.applySettings(c); err != nil || !c.generic.durable {
+	if err := h.svc.applySettings(c); err != nil || !c.generic.majority {
 		t.Errorf("a write is not durable: %v", err)
 	}
 }

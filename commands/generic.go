@@ -21,6 +21,7 @@ type generic struct {
 	clusterTime  value.Doc
 	readPref     value.Doc
 	durable      bool   // writeConcern asks for the journal
+	majority     bool   // w: "majority"
 	unacked      bool   // w: 0
 	members      int64  // w, where more members are wanted than there are
 	mode         string // w, where it names a mode other than "majority"
@@ -186,7 +187,7 @@ func (g *generic) readW(v value.Value) error {
 	switch {
 	case v.Kind() == value.KindString:
 		if v.Str() == "majority" {
-			g.durable = true
+			g.majority = true
 			return nil
 		}
 		g.mode = strings.Clone(v.Str())

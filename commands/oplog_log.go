@@ -122,7 +122,7 @@ func (l *changeLog) open() error {
 func (l *changeLog) noop(o value.Doc) value.Doc {
 	now := l.svc.clock.NowMillis()
 	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", stampValue(l.svc.stamps.next(now)),
-		"t", value.Int64(electionTerm), "v", value.Int64(2), "wall", value.DateTime(now))
+		"t", value.Int64(l.svc.leader.term.Load()), "v", value.Int64(2), "wall", value.DateTime(now))
 }
 
 // ensureCollection opens one of the server's own collections, making it if

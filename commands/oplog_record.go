@@ -240,7 +240,7 @@ func (r *recorder) append(coll storage.Collection, first, end int) error {
 	} else {
 		r.applyOps(b, first, end)
 	}
-	b.Append("ts", stampValue(ts)).Int64("t", electionTerm).Int64("v", 2).Date("wall", r.now)
+	b.Append("ts", stampValue(ts)).Int64("t", r.log.svc.leader.term.Load()).Int64("v", 2).Date("wall", r.now)
 	if r.inTxn {
 		b.StartDocument("prevOpTime").Append("ts", stampValue(r.previous(first))).Int64("t", r.previousTerm(first)).End()
 	}
@@ -283,7 +283,7 @@ func (r *recorder) previousTerm(first int) int64 {
 	if first == 0 {
 		return -1
 	}
-	return electionTerm
+	return r.log.svc.leader.term.Load()
 }
 
 // saveImages stores the documents as they were before the operations, where

@@ -13,6 +13,7 @@ type replSetArgs struct {
 	Status   value.Value `arg:"replSetGetStatus"`
 	Config   value.Value `arg:"replSetGetConfig"`
 	Initiate value.Value `arg:"replSetInitiate"`
+	Reconfig value.Value `arg:"replSetReconfig"`
 	StepDown value.Value `arg:"replSetStepDown"`
 	Freeze   value.Value `arg:"replSetFreeze"`
 	Maintain value.Value `arg:"replSetMaintenance"`
@@ -42,7 +43,7 @@ func runReplSetGetStatus(c *Call) error {
 	if s.leader.aside.Load() {
 		state, name = 2, "SECONDARY"
 	}
-	b.String("set", s.options.ReplSet).Date("date", c.now).Int32("myState", state).Int64("term", electionTerm).
+	b.String("set", s.options.ReplSet).Date("date", c.now).Int32("myState", state).Int64("term", s.leader.term.Load()).
 		String("syncSourceHost", "").Int32("syncSourceId", -1).Int64("heartbeatIntervalMillis", 2000).
 		Int32("majorityVoteCount", 1).Int32("writeMajorityCount", 1).Int32("votingMembersCount", 1).Int32("writableVotingMembersCount", 1)
 	b.StartDocument("optimes")
@@ -50,13 +51,17 @@ func runReplSetGetStatus(c *Call) error {
 	b.End()
 	up := int32(s.clock.Now().Sub(s.start) / time.Second)
 	b.StartArray("members").StartDocument("")
-	b.Int32("_id", 0).String("name", c.memberHost()).Double("health", 1).Int32("state", state).String("stateStr", name).Int32("uptime", up)
+	appendSmall(b, "_id", s.leader.config.Load().member().id)
+	b.String("name", c.memberHost()).Double("health", 1).Int32("state", state).String("stateStr", name).Int32("uptime", up)
 	c.appendOpTimes([2]string{"optime", "optimeDate"})
 	b.String("syncSourceHost", "").Int32("syncSourceId", -1).String("infoMessage", "")
 	if state == 1 {
-		b.Append("electionTime", value.Timestamp(uint32(s.start.Unix()), 1)).Date("electionDate", s.start.Unix()*1000)
+		b.Append("electionTime", stampValue(s.leader.elected.Load())).Date("electionDate", s.leader.electedAt.Load())
 	}
-	b.Int32("configVersion", 1).Int64("configTerm", electionTerm).Bool("self", true).String("lastHeartbeatMessage", "")
+	config := s.leader.config.Load()
+	appendSmall(b, "configVersion", config.version)
+	appendSmall(b, "configTerm", config.term)
+	b.Bool("self", true).String("lastHeartbeatMessage", "")
 	b.End().End()
 	return nil
 }
@@ -67,38 +72,11 @@ func runReplSetGetConfig(c *Call) error {
 	if err != nil {
 		return err
 	}
-	b := c.reply
-	b.StartDocument("config").String("_id", c.svc.options.ReplSet).Int32("version", 1).Int64("term", electionTerm)
-	b.StartArray("members").StartDocument("").Int32("_id", 0).String("host", c.memberHost()).Bool("arbiterOnly", false).
-		Bool("buildIndexes", true).Bool("hidden", false).Double("priority", 1)
-	b.StartDocument("tags").End()
-	b.Int64("secondaryDelaySecs", 0).Int32("votes", 1).End().End()
-	b.Int64("protocolVersion", 1).Bool("writeConcernMajorityJournalDefault", true)
-	b.StartDocument("settings").Bool("chainingAllowed", true).Int32("heartbeatIntervalMillis", 2000).Int32("heartbeatTimeoutSecs", 10).
-		Int32("electionTimeoutMillis", 10000).Int32("catchUpTimeoutMillis", -1).Int32("catchUpTakeoverDelayMillis", 30000)
-	b.StartDocument("getLastErrorModes").End()
-	b.StartDocument("getLastErrorDefaults").Int32("w", 1).Int32("wtimeout", 0).End()
-	b.Append("replicaSetId", value.ObjectID(electionID)).End().End()
+	b := c.reply.StartDocument("config")
+	c.svc.leader.config.Load().append(b, c.memberHost())
+	b.End()
 	if a.Commit {
 		b.Bool("commitmentStatus", true)
-	}
-	return nil
-}
-
-// runReplSetInitiate accepts what is the case already: a set of this name
-// with this member. So scripts that initiate a set run as they are, once or
-// often.
-func runReplSetInitiate(c *Call) error {
-	a, err := c.replSetArgs()
-	if err != nil {
-		return err
-	}
-	config := a.Initiate.Doc()
-	if name := config.Lookup("_id"); !name.IsMissing() && name.Str() != c.svc.options.ReplSet {
-		return mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Rejecting initiate with a set name that differs from command line set name, initiate set name: %s, command line set name: %s", name.Str(), c.svc.options.ReplSet)
-	}
-	if n := config.Lookup("members").Doc().Len(); n > 1 {
-		return mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "replSetInitiate quorum check failed: this server is the only member of its set, but the configuration has %d", n)
 	}
 	return nil
 }
@@ -166,7 +144,7 @@ func runReplSetFreeze(c *Call) error {
 	if period < 0 {
 		return mongoerr.New(mongoerr.BadValue, "freeze seconds must be non-negative")
 	}
-	if err := c.svc.freeze(seconds(period)); err != nil {
+	if err := c.svc.freeze(c.ctx, seconds(period)); err != nil {
 		return err
 	}
 	switch period {

@@ -6,12 +6,9 @@ import (
 )
 
 // With --replSet the server shows the face of a replica set of one member,
-// which has been primary since its first start: drivers then use sessions,
+// which needs no set-up to be its primary: drivers then use sessions,
 // retryable writes and causal consistency on their own. Transactions and
 // change streams do not need it.
-
-// electionID is the id of the only election there has been.
-var electionID = value.OID{0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, electionTerm}
 
 // inReplicaSet reports whether the server says that it is a member.
 func (s *Service) inReplicaSet() bool { return s.options.ReplSet != "" }
@@ -21,6 +18,9 @@ func (c *Call) memberHost() string {
 	if host := c.svc.options.AdvertiseHost; host != "" {
 		return host
 	}
+	if config := c.svc.leader.config.Load(); !config.asConnected {
+		return config.member().host
+	}
 	return c.conn.Local
 }
 
@@ -29,15 +29,18 @@ func (c *Call) appendMember(primary bool) {
 	if !c.svc.inReplicaSet() {
 		return
 	}
-	b, host := c.reply, c.memberHost()
+	b, host, config := c.reply, c.memberHost(), c.svc.leader.config.Load()
 	b.StartArray("hosts").String("", host).End()
-	b.String("setName", c.svc.options.ReplSet).Int32("setVersion", 1).Bool("secondary", !primary)
+	b.String("setName", c.svc.options.ReplSet).Int32("setVersion", int32(config.version)).Bool("secondary", !primary)
 	if primary {
 		b.String("primary", host)
 	}
 	b.String("me", host)
 	if primary {
-		b.Append("electionId", value.ObjectID(electionID))
+		b.Append("electionId", value.ObjectID(electionID(c.svc.leader.term.Load())))
+	}
+	if tags := config.member().tags; !tags.IsEmpty() {
+		b.Document("tags", tags)
 	}
 	b.StartDocument("lastWrite")
 	c.appendOpTimes([2]string{"opTime", "lastWriteDate"}, [2]string{"majorityOpTime", "majorityWriteDate"})
@@ -49,7 +52,7 @@ func (c *Call) appendMember(primary bool) {
 func (c *Call) appendOpTimes(pairs ...[2]string) {
 	ts := c.svc.stamps.current()
 	for _, p := range pairs {
-		c.reply.StartDocument(p[0]).Append("ts", stampValue(ts)).Int64("t", electionTerm).End()
+		c.reply.StartDocument(p[0]).Append("ts", stampValue(ts)).Int64("t", c.svc.leader.term.Load()).End()
 		c.reply.Date(p[1], int64(ts>>32)*1000)
 	}
 }
@@ -75,7 +78,8 @@ func replicaSetCommands() []command {
 	return []command{
 		member("replSetGetStatus", "replSetGetStatus", runReplSetGetStatus, "describe the members of the replica set"),
 		member("replSetGetConfig", "replSetGetConfig", runReplSetGetConfig, "show the configuration of the replica set"),
-		member("replSetInitiate", "replSetConfigure", runReplSetInitiate, "initiate the replica set, which it already is"),
+		member("replSetInitiate", "replSetConfigure", runReplSetInitiate, "give the replica set its first configuration"),
+		member("replSetReconfig", "replSetConfigure", runReplSetReconfig, "give the replica set a new configuration"),
 		member("replSetStepDown", "replSetStateChange", runReplSetStepDown, "have the primary be a secondary for a time"),
 		member("replSetFreeze", "replSetStateChange", runReplSetFreeze, "keep a member from seeking election"),
 		member("replSetMaintenance", "replSetStateChange", runReplSetMaintenance, "put a secondary aside"),

@@ -158,7 +158,7 @@ func (c *Call) sessionRecord(ts uint64) *value.Builder {
 	b := &c.recorder().b
 	b.Reset(c.recorder().out[:0])
 	b.Document("_id", c.session.recordID).Int64("txnNum", *c.generic.txnNumber)
-	b.StartDocument("lastWriteOpTime").Append("ts", stampValue(ts)).Int64("t", electionTerm).End()
+	b.StartDocument("lastWriteOpTime").Append("ts", stampValue(ts)).Int64("t", c.svc.leader.term.Load()).End()
 	return b.Date("lastWriteDate", c.now)
 }
 

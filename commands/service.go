@@ -132,7 +132,13 @@ func New(o Options) (*Service, error) {
 	if err := s.openAuth(); err != nil {
 		return nil, err
 	}
+	if err := s.loadTerm(); err != nil {
+		return nil, err
+	}
 	if err := s.openLog(); err != nil {
+		return nil, err
+	}
+	if err := s.joinSet(); err != nil {
 		return nil, err
 	}
 	if err := s.keepVersion(); err != nil {

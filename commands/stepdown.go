@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,18 +12,23 @@ import (
 
 // The one member of the set is its primary, unless it is told to step down:
 // then it is a secondary, which reads and does not write, until its time is
-// over and it elects itself again. That lets people see what their clients
-// do meanwhile. There is no new term: nobody else could have been elected.
+// over and it elects itself again, in a new term. That lets people see what
+// their clients do meanwhile.
 //
 // The time is that of the server's clock: a test that moves it ends a period
 // of minutes at once.
 
-// leadership tells whether the member is primary.
+// leadership tells whether the member is primary, and of what.
 type leadership struct {
-	aside   atomic.Bool // it has stepped down
-	changed *broadcast  // signalled when that changes: the topology's version
-	mu      sync.Mutex
-	round   int // of waiting for the end; a later one makes it void
+	aside     atomic.Bool               // it has stepped down
+	term      atomic.Int64              // of the last election
+	elected   atomic.Uint64             // timestamp of the entry that it made
+	electedAt atomic.Int64              // milliseconds
+	config    atomic.Pointer[setConfig] // nil without a set
+	changed   *broadcast                // signalled when something of that changes: the topology's version
+	mu        sync.Mutex                // held while something changes
+	before    bool                      // there has been an election
+	round     int                       // of waiting for the end; a later one makes it void
 }
 
 // stepDown ends what only a primary does, for a time.
@@ -59,32 +65,43 @@ func (s *Service) stepUpAfter(period time.Duration) {
 		case <-s.background.Done():
 			return
 		}
+		if s.writable(s.background) != nil {
+			return
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.round == round {
-			l.stepUp()
+			s.stepUp()
 		}
 	}()
 }
 
-// stepUp makes the member primary. The caller holds the lock.
-func (l *leadership) stepUp() {
+// stepUp makes the member primary, in a new term. The caller holds the lock.
+func (s *Service) stepUp() {
+	l := &s.leader
 	l.round++
+	l.term.Add(1)
+	if err := s.takeOffice(); err != nil {
+		s.log.Warn().Err(err).Int64("term", l.term.Load()).Msg("The election could not be written down")
+	}
 	l.aside.Store(false)
 	l.changed.signal()
 }
 
 // freeze keeps a secondary from electing itself for a time, or for 0 lets it
 // do so at once.
-func (s *Service) freeze(period time.Duration) error {
+func (s *Service) freeze(ctx context.Context, period time.Duration) error {
 	l := &s.leader
+	if err := s.writable(ctx); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case !l.aside.Load():
 		return mongoerr.New(mongoerr.NotSecondary, "Cannot freeze node when primary or running for election, state: Primary")
 	case period == 0:
-		l.stepUp()
+		s.stepUp()
 	default:
 		s.stepUpAfter(period)
 	}

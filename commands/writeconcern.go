@@ -5,9 +5,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// checkWriteConcern refuses the write concerns that need a replica set.
+// checkWriteConcern refuses the write concerns that need a replica set. A
+// majority waits for the disk, unless the configuration of the set says that it
+// need not.
 func (c *Call) checkWriteConcern() error {
 	g := &c.generic
+	config := c.svc.leader.config.Load()
+	g.durable = g.durable || g.majority && (config == nil || config.journals)
 	if c.svc.inReplicaSet() {
 		return nil
 	}
@@ -57,6 +61,13 @@ func (c *Call) unmetReason() (mongoerr.Code, string) {
 	switch {
 	case c.cmd.flags&writes == 0:
 	case g.mode != "":
+		known, met := c.svc.leader.config.Load().satisfies(g.mode)
+		if met {
+			return mongoerr.OK, ""
+		}
+		if known {
+			return mongoerr.UnsatisfiableWriteConcern, "Not enough nodes match write concern mode \"" + g.mode + "\""
+		}
 		return mongoerr.UnknownReplWriteConcern, "No write concern mode named '" + g.mode + "' found in replica set configuration"
 	case g.members > 1 || g.tags:
 		return mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes"

@@ -1,0 +1,270 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// config is what replSetGetConfig answers.
+func (h *harness) config() value.Doc {
+	h.Helper()
+	return h.admin(`{replSetGetConfig: 1}`).Lookup("config").Doc().Clone()
+}
+
+// plainMember is the member of the harness's set, as part of a configuration.
+const plainMember = `members: [{_id: 0, host: "127.0.0.1:27017"}]`
+
+func TestDefaultConfig(t *testing.T) {
+	h := newHarness(t).asMember()
+	got := h.config()
+	id := got.Lookup("settings").Doc().Lookup("replicaSetId")
+	want := relaxed(`{_id: "rs", version: 1, term: 1,
+		members: [{_id: 0, host: "127.0.0.1:27017", arbiterOnly: false, buildIndexes: true, hidden: false, priority: 1.0, tags: {}, secondaryDelaySecs: {$numberLong: "0"}, votes: 1}],
+		protocolVersion: {$numberLong: "1"}, writeConcernMajorityJournalDefault: true,
+		settings: {chainingAllowed: true, heartbeatIntervalMillis: 2000, heartbeatTimeoutSecs: 10, electionTimeoutMillis: 10000, catchUpTimeoutMillis: -1,
+			catchUpTakeoverDelayMillis: 30000, getLastErrorModes: {}, getLastErrorDefaults: {w: 1, wtimeout: 0}, replicaSetId: ` + id.JSON() + `}}`)
+	if got.String() != want.String() {
+		t.Errorf("config  %s\nwant %s", got, want)
+	}
+	stored := docs(h.runOn("local", relaxed(`{find: "system.replset", projection: {duskdb: 0, members: 0}}`)))
+	if len(stored) != 1 || stored[0].Lookup("settings").String() != want.Lookup("settings").String() {
+		t.Errorf("stored %v", stored)
+	}
+}
+
+func TestReconfig(t *testing.T) {
+	h := newHarness(t).asMember()
+	id := h.config().Lookup("settings").Doc().Lookup("replicaSetId")
+	r := h.admin(`{replSetReconfig: {_id: "rs", version: 5, term: 77, members: [{_id: 0, host: "127.0.0.1", priority: 2, tags: {dc: "east"}}],
+		writeConcernMajorityJournalDefault: false, settings: {electionTimeoutMillis: 5000.0, getLastErrorModes: {here: {dc: 1}, both: {dc: 2}}, unknown: 1}}}`)
+	if !r.Lookup("ok").Truthy() {
+		t.Fatal(r)
+	}
+	config := h.config()
+	m := config.Lookup("members").Doc().Index(0).Doc()
+	for name, ok := range map[string]bool{
+		"version":  config.Lookup("version").Int32() == 5,
+		"term":     config.Lookup("term").Int32() == 1,
+		"journals": !config.Lookup("writeConcernMajorityJournalDefault").Bool(),
+		"id":       value.Equal(config.Lookup("settings").Doc().Lookup("replicaSetId"), id),
+		"election": config.Lookup("settings").Doc().Lookup("electionTimeoutMillis").Int32() == 5000,
+		"member":   m.Lookup("host").Str() == "127.0.0.1:27017" && m.Lookup("priority").Double() == 2,
+	} {
+		if !ok {
+			t.Errorf("%s: %s", name, config)
+		}
+	}
+	hello := h.helloAfter(0)
+	if hello.Lookup("setVersion").Int32() != 5 || hello.Lookup("tags").Doc().JSON() != `{"dc":"east"}` || hello.Lookup("topologyVersion").Doc().Lookup("counter").Int64() != 1 {
+		t.Errorf("hello says %s", hello)
+	}
+	status := h.admin(`{replSetGetStatus: 1}`).Lookup("members").Doc().Index(0).Doc()
+	if status.Lookup("configVersion").Int32() != 5 {
+		t.Errorf("status %s", status)
+	}
+	last := docs(h.runOn("local", relaxed(`{find: "oplog.rs", sort: {$natural: -1}, limit: 1}`)))[0]
+	if last.Lookup("op").Str() != "n" || last.Lookup("o").Doc().JSON() != `{"msg":"Reconfig set","version":5}` {
+		t.Errorf("the log says %s", last)
+	}
+	for mode, code := range map[string]int32{"here": 0, "both": 100, "none": 79} {
+		r := h.ok(`{insert: "c", documents: [{}], writeConcern: {w: "` + mode + `"}}`)
+		if got := r.Lookup("writeConcernError").Doc().Lookup("code").Int32(); got != code {
+			t.Errorf("w: %s answered %s", mode, r)
+		}
+	}
+
+	again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	h2 := &harness{TB: t, svc: again, clock: h.clock, conn: again.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+	after := h2.config()
+	if after.Lookup("version").Int32() != 5 || after.Lookup("term").Int32() != 2 || after.Lookup("members").String() != config.Lookup("members").String() || after.Lookup("settings").String() != config.Lookup("settings").String() {
+		t.Errorf("after a restart %s", after)
+	}
+}
+
+// A host that is not the one clients are told becomes it; the one that they
+// are told remains whichever they connect to.
+func TestReconfigHost(t *testing.T) {
+	h := newHarness(t).asMember()
+	other := &harness{TB: t, svc: h.svc, clock: h.clock, conn: h.svc.NewConn("10.0.0.7:1", "10.0.0.1:27017")}
+	me := func(h *harness) string { return h.admin(`{hello: 1}`).Lookup("me").Str() }
+	if r := h.admin(`{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `}}`); !r.Lookup("ok").Truthy() || me(h) != "127.0.0.1:27017" || me(other) != "10.0.0.1:27017" {
+		t.Error(r, me(h), me(other))
+	}
+	if r := h.admin(`{replSetReconfig: {_id: "rs", version: 3, members: [{_id: 0, host: "localhost:27017"}]}}`); !r.Lookup("ok").Truthy() || me(h) != "localhost:27017" || me(other) != "localhost:27017" {
+		t.Error(r, me(h), me(other))
+	}
+	h.svc.options.AdvertiseHost = "db.example:27017"
+	h.refuses([]refusal{
+		{"admin", `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "localhost:27017"}]}}`, 74, "No host described in new configuration with {version: 4, term: 1} for replica set rs maps to this node"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "db.example"}]}}`, 0, ""},
+	})
+	if me(h) != "db.example:27017" {
+		t.Error(me(h))
+	}
+}
+
+// What replSetReconfig refuses, with the errors of repl_set_config_checks.cpp
+// and of the parsers of the configuration.
+func TestReconfigRefusals(t *testing.T) {
+	member := func(fields string) string {
+		return `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27017"` + fields + `}]}}`
+	}
+	const two = `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27017"}, {_id: 1, host: "%s"%s}]}}`
+	h := newHarness(t).asMember()
+	list := []refusal{
+		{"admin", `{replSetReconfig: 1}`, 125, "no configuration specified"},
+		{"test", `{replSetReconfig: {}}`, 13, ""},
+		{"admin", `{replSetReconfig: {}}`, 93, "BSON field 'ReplSetConfig._id' is missing but a required field"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2}}`, 93, "BSON field 'ReplSetConfig.members' is missing but a required field"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, members: [], extra: 1}}`, 93, "BSON field 'ReplSetConfig.extra' is an unknown field."},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 0, ` + plainMember + `}}`, 93, "BSON field 'version' value must be > 0, actual value '0'"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 1.5, ` + plainMember + `}}`, 93, "Expected an integer: version: 1.5"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, members: []}}`, 103, "Replica set configuration contains 0 members, but must have at least 1 and no more than  50"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 1, ` + plainMember + `}}`, 103, "New replica set configuration version and term must be greater than old, but {version: 1, term: 1} is not greater than {version: 1, term: 1} for replica set rs"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 1, term: 9, ` + plainMember + `}}`, 103, ""},
+		{"admin", `{replSetReconfig: {_id: "other", version: 2, ` + plainMember + `}}`, 93, "Attempting to reconfigure a replica set with name other, but command line reports rs; rejecting"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, protocolVersion: 0, ` + plainMember + `}}`, 93, "BSON field 'protocolVersion' value must be >= 1, actual value '0'"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, configsvr: true, ` + plainMember + `}}`, 93, ""},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {heartbeatIntervalMillis: 0}}}`, 93, "BSON field 'heartbeatIntervalMillis' value must be > 0, actual value '0'"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {catchUpTimeoutMillis: -2}}}`, 93, "BSON field 'catchUpTimeoutMillis' value must be >= -1, actual value '-2'"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {getLastErrorModes: {m: {dc: 1}}}}}`, 93, "No replica set tag key dc in config"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {getLastErrorDefaults: {w: 2}}}}`, 93, "Failed to reconfig: Replica set config contains customized getLastErrorDefaults, *"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {replicaSetId: {$oid: "635019a078be67426d7cf4d2"}}}}`, 103, "New and old configurations differ in replica set ID; old was *"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0}]}}`, 93, "member: { _id: 0 } :: caused by :: BSON field 'MemberConfig.host' is missing but a required field"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 1, host: "127.0.0.1:27017"}]}}`, 103, "New and old configurations both have members with host of 127.0.0.1:27017 but in the new configuration the _id field is 1 and in the old configuration it is 0 for replica set rs"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "203.0.113.1:27017"}]}}`, 74, "No host described in new configuration with {version: 2, term: 1} for replica set rs maps to this node"},
+		{"admin", `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27018"}]}}`, 74, ""},
+		{"admin", member(`, votes: 2`), 93, `member: { _id: 0, host: "127.0.0.1:27017", votes: 2 } :: caused by :: BSON field 'votes' value must be <= 1, actual value '2'`},
+		{"admin", member(`, votes: 0`), 93, `member: { _id: 0, host: "127.0.0.1:27017", votes: 0 } :: caused by :: priority must be 0 when non-voting (votes:0)`},
+		{"admin", member(`, hidden: true`), 93, ""},
+		{"admin", member(`, priority: 1001`), 93, ""},
+		{"admin", member(`, secondaryDelaySecs: 5`), 93, ""},
+		{"admin", member(`, buildIndexes: false`), 93, ""},
+		{"admin", member(`, tags: {a: 1}`), 93, `member: { _id: 0, host: "127.0.0.1:27017", tags: { a: 1 } } :: caused by :: tags.a field has non-string value of type int`},
+		{"admin", member(`, color: 1`), 93, ""},
+		{"admin", member(`, priority: 0`), 103, "Replica set configuration must contain at least one non-arbiter member with priority > 0"},
+		{"admin", member(`, arbiterOnly: true`), 103, ""},
+		{"admin", member(`, horizons: {a: "b:1"}`), 93, ""},
+		{"admin", fmt.Sprintf(two, "127.0.0.1:27018", ""), 74, "Quorum check failed because not enough voting nodes responded; required 2 but only the following 1 voting nodes responded: 127.0.0.1:27017; the following nodes did not respond affirmatively: 127.0.0.1:27018 failed with *"},
+		{"admin", fmt.Sprintf(two, "127.0.0.1:27017", ""), 103, "Found two member configurations with same host field, members.0.host == members.1.host == 127.0.0.1:27017"},
+		{"admin", fmt.Sprintf(two, "203.0.113.1:27017", ""), 103, "Either all host names in a replica set configuration must be localhost references, or none must be; found 1 out of 2"},
+		{"admin", strings.Replace(fmt.Sprintf(two, "127.0.0.1:27018", ""), "_id: 1", "_id: 0", 1), 103, "Found two member configurations with same _id field, members.0._id == members.1._id == 0"},
+		{"admin", fmt.Sprintf(two, "127.0.0.1:27018", `, priority: 5`), 74, ""},
+	}
+	h.refuses(list)
+	if v := h.config().Lookup("version").Int32(); v != 1 {
+		t.Errorf("a refused configuration left version %d", v)
+	}
+	h.admin(`{replSetStepDown: 60, force: true}`)
+	h.refuses([]refusal{{"admin", member(""), 10107, "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;"}})
+	newHarness(t).refuses([]refusal{{"admin", member(""), 76, "not running with --replSet"}})
+}
+
+// A forced configuration leaps ahead, and has no term until the next election.
+func TestForcedReconfig(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.admin(`{replSetStepDown: 60, force: true}`)
+	if r := h.admin(`{replSetReconfig: {_id: "rs", version: 1, ` + plainMember + `}, force: true}`); !r.Lookup("ok").Truthy() {
+		t.Fatal(r)
+	}
+	config := h.config()
+	if v := config.Lookup("version").Int32(); v < 10_001 || v > 110_001 || config.Has("term") {
+		t.Errorf("config %s", config)
+	}
+	h.admin(`{replSetFreeze: 0}`)
+	if after := h.config(); after.Lookup("term").Int32() != 2 || after.Lookup("version").Int32() != config.Lookup("version").Int32() {
+		t.Errorf("config %s", after)
+	}
+}
+
+func TestInitiate(t *testing.T) {
+	h := newHarness(t).asMember()
+	if r := h.admin(`{replSetInitiate: {}}`); !r.Lookup("ok").Truthy() || r.Lookup("me").Str() != "127.0.0.1:27017" || !r.Has("info2") {
+		t.Error(r)
+	}
+	const first = `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017", tags: {a: "b"}}]}}`
+	const unequal = `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017"}]}}`
+	h.refuses([]refusal{
+		{"admin", `{replSetInitiate: {_id: "other", ` + plainMember + `}}`, 93, "Rejecting initiate with a set name that differs from command line set name, initiate set name: other, command line set name: rs"},
+		{"admin", `{replSetInitiate: {_id: "rs", version: 2, ` + plainMember + `}}`, 93, "Configuration used to initiate a replica set must  have version 1, but found 2"},
+		{"admin", `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "203.0.113.1:27017"}]}}`, 93, "No host described in new configuration with {version: 1, term: 1} for replica set rs maps to this node"},
+		{"admin", `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017"}, {_id: 1, host: "localhost:27018"}]}}`, 74, "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: localhost:27018 failed with *"},
+		{"admin", `{replSetInitiate: {_id: "rs", ` + plainMember + `, settings: {replicaSetId: {$oid: "635019a078be67426d7cf4d2"}}}}`, 93, ""},
+		{"admin", first, 0, ""},
+		{"admin", first, 0, ""},
+		{"admin", `{replSetInitiate: {}}`, 0, ""},
+		{"admin", unequal, 23, "already initialized"},
+	})
+	if config := h.config(); config.Lookup("version").Int32() != 1 || config.Lookup("members").Doc().Index(0).Doc().Lookup("host").Str() != "localhost:27017" {
+		t.Errorf("config %s", config)
+	}
+}
+
+// Each election begins a term: electionId grows, as drivers ask for, and the
+// log says so.
+func TestTerms(t *testing.T) {
+	h := newHarness(t).asMember()
+	before := ""
+	for term := int64(1); term <= 3; term++ {
+		if term > 1 {
+			h.admin(`{replSetStepDown: 60, force: true}`)
+			if term == 2 {
+				h.admin(`{replSetFreeze: 0}`)
+			} else if err := h.clock.Advance(time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hello := h.helloAfter(2*term - 3)
+		id := hello.Lookup("electionId").ObjectID()
+		if id.Hex() != fmt.Sprintf("7fffffff%016x", term) || id.Hex() <= before {
+			t.Errorf("term %d: electionId %s", term, id.Hex())
+		}
+		before = id.Hex()
+		status := h.admin(`{replSetGetStatus: 1}`)
+		member := status.Lookup("members").Doc().Index(0).Doc()
+		last := docs(h.runOn("local", relaxed(`{find: "oplog.rs", sort: {$natural: -1}, limit: 1}`)))[0]
+		for name, ok := range map[string]bool{
+			"status":       status.Lookup("term").Int64() == term,
+			"configTerm":   member.Lookup("configTerm").Int32() == int32(term),
+			"electionTime": value.Equal(member.Lookup("electionTime"), last.Lookup("ts")),
+			"entry":        last.Lookup("o").Doc().JSON() == `{"msg":"new primary"}` && last.Lookup("t").Int64() == term,
+			"optime":       member.Lookup("optime").Doc().Lookup("t").Int64() == term && value.Equal(member.Lookup("optime").Doc().Lookup("ts"), last.Lookup("ts")),
+			"lastWrite":    hello.Lookup("lastWrite").Doc().Lookup("opTime").Doc().Lookup("t").Int64() == term,
+			"config":       h.config().Lookup("term").Int32() == int32(term),
+		} {
+			if !ok {
+				t.Errorf("term %d, %s: %s", term, name, status)
+			}
+		}
+		h.ok(fmt.Sprintf(`{insert: "c", documents: [{_id: %d}]}`, term))
+		if e := docs(h.runOn("local", relaxed(`{find: "oplog.rs", sort: {$natural: -1}, limit: 1}`)))[0]; e.Lookup("t").Int64() != term {
+			t.Errorf("term %d: the write is %s", term, e)
+		}
+	}
+	for start := int64(4); start <= 5; start++ {
+		again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := again.leader.term.Load(); got != start {
+			t.Errorf("a restart begins term %d, want %d", got, start)
+		}
+		again.Close()
+	}
+	standalone, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer standalone.Close()
+	if got := standalone.leader.term.Load(); got != 5 {
+		t.Errorf("a standalone goes on in term %d", got)
+	}
+}
