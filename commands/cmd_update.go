@@ -190,8 +190,9 @@ type modification struct {
 	fields       value.Doc // projection of the document that is returned
 	projection   *project.Projection
 
-	findAndModify bool // which command it is
-	byID          bool // the filter is the _id alone, which the record has
+	findAndModify bool     // which command it is
+	byID          bool     // the filter is the _id alone, which the record has
+	collection    [16]byte // UUID of that in which the records were found
 	exec          *execution
 	query         readQuery
 	compile       *update.Update

@@ -29,6 +29,7 @@ func (c *Call) modifyMatching(m *modification, info *storage.Info) (updated, err
 		return updated{}, err
 	}
 	defer src.Close()
+	m.collection = info.UUID
 	if m.multi {
 		return c.modifyMany(m, src)
 	}
@@ -152,11 +153,12 @@ func (c *Call) modifyRecords(m *modification, ids []storage.RecordID) (out updat
 	return out, failed
 }
 
-// withRecord calls fn with a record if it still exists.
+// withRecord calls fn with a record if it still exists, in the collection it
+// was found in: another one may have got the name since.
 func (c *Call) withRecord(tx storage.Tx, m *modification, id storage.RecordID, fn func(*writer, storage.Record) error) error {
 	coll, err := tx.Collection(m.ns)
-	if err != nil {
-		return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped: %s", m.ns).WithCause(err)
+	if err != nil || coll.Info().UUID != m.collection {
+		return droppedUnder(m.collection)
 	}
 	r, ok := coll.Get(id)
 	if !ok {
