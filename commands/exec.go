@@ -277,9 +277,9 @@ func (r *records) fill() error {
 	}
 	r.buf, r.next = r.buf[:0], 0
 	err := r.x.running().view(func(tx storage.Tx) error {
-		coll, err := tx.Collection(r.ns)
-		if err != nil || coll.Info().UUID != r.uuid {
-			return droppedUnder(r.uuid)
+		coll, err := stillThere(tx, r.ns, r.uuid)
+		if err != nil {
+			return err
 		}
 		if r.visible != nil {
 			r.due = metaOf(coll.Info()).rules.NextDue(coll)
@@ -299,9 +299,14 @@ func (r *records) fill() error {
 	return err
 }
 
-// droppedUnder is what a cursor hears whose collection is gone.
-func droppedUnder(id [16]byte) error {
-	return mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+// stillThere opens the collection that something was begun on, which may be
+// gone meanwhile, or another one have got its name.
+func stillThere(tx storage.Tx, ns storage.Namespace, id [16]byte) (storage.Collection, error) {
+	coll, err := tx.Collection(ns)
+	if err == nil && coll.Info().UUID == id {
+		return coll, nil
+	}
+	return nil, mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 // read takes one chunk from the current range and moves on to the next range

@@ -162,7 +162,7 @@ func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out upda
 func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.RecordID) (removed int64, err error) {
 	err = c.update(func(tx storage.Tx) error {
 		removed = 0
-		coll, err := tx.Collection(b.info.Namespace)
+		coll, err := stillThere(tx, b.info.Namespace, b.info.UUID)
 		if err != nil {
 			return err
 		}
@@ -240,17 +240,17 @@ func (c *Call) updateMeta(m *modification, info *storage.Info) (out updated, err
 		if err != nil || !ok {
 			return out, err
 		}
-		if err := c.updateBucket(m, &q, u, meta.series, buckets.Namespace, r.ID, &out); err != nil {
+		if err := c.updateBucket(m, &q, u, meta.series, buckets, r.ID, &out); err != nil {
 			return out, err
 		}
 	}
 }
 
-func (c *Call) updateBucket(m *modification, q *readQuery, u *update.Update, o *timeseries.Options, ns storage.Namespace, id storage.RecordID, out *updated) error {
+func (c *Call) updateBucket(m *modification, q *readQuery, u *update.Update, o *timeseries.Options, buckets *storage.Info, id storage.RecordID, out *updated) error {
 	var matched, modified int64
 	err := c.update(func(tx storage.Tx) error {
 		matched, modified = 0, 0
-		coll, err := tx.Collection(ns)
+		coll, err := stillThere(tx, buckets.Namespace, buckets.UUID)
 		if err != nil {
 			return err
 		}

@@ -156,9 +156,9 @@ func (c *Call) modifyRecords(m *modification, ids []storage.RecordID) (out updat
 // withRecord calls fn with a record if it still exists, in the collection it
 // was found in: another one may have got the name since.
 func (c *Call) withRecord(tx storage.Tx, m *modification, id storage.RecordID, fn func(*writer, storage.Record) error) error {
-	coll, err := tx.Collection(m.ns)
-	if err != nil || coll.Info().UUID != m.collection {
-		return droppedUnder(m.collection)
+	coll, err := stillThere(tx, m.ns, m.collection)
+	if err != nil {
+		return err
 	}
 	r, ok := coll.Get(id)
 	if !ok {

@@ -61,9 +61,9 @@ func (t *tail) checkPosition() error {
 		return nil
 	}
 	return t.f.exec.running().view(func(tx storage.Tx) error {
-		coll, err := tx.Collection(t.info.Namespace)
-		if err != nil || coll.Info().UUID != t.info.UUID {
-			return droppedUnder(t.info.UUID)
+		coll, err := stillThere(tx, t.info.Namespace, t.info.UUID)
+		if err != nil {
+			return err
 		}
 		if _, ok := coll.Get(t.last); !ok {
 			return mongoerr.Newf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen record id: RecordId(%d)", t.last)
