@@ -190,3 +190,41 @@ func TestProfileTruncates(t *testing.T) {
 		t.Errorf("command of %d bytes", len(command))
 	}
 }
+
+// Only what concerns a collection, or the size of a database, is profiled:
+// profile1.js counts the entries of a test that changes the level, and
+// profile_list_collections.js and profile_list_indexes.js say which listing is
+// among them. Counters of queries (mongoengine's query_counter) rely on it.
+func TestProfileOfCollectionsOnly(t *testing.T) {
+	tests := []struct {
+		command  string
+		profiled bool
+	}{
+		{`{profile: -1}`, false},
+		{`{ping: 1}`, false},
+		{`{buildInfo: 1}`, false},
+		{`{usersInfo: "somebody"}`, false},
+		{`{connectionStatus: 1}`, false},
+		{`{listCollections: 1}`, false},
+		{`{getMore: {$numberLong: "1"}, collection: "$cmd.listCollections"}`, false},
+		{`{listIndexes: "c"}`, true},
+		{`{getMore: {$numberLong: "1"}, collection: "c"}`, true},
+		{`{killCursors: "c", cursors: [{$numberLong: "1"}]}`, true},
+		{`{explain: {find: "c"}}`, true},
+		{`{collStats: "c"}`, true},
+		{`{dbStats: 1}`, true},
+		{`{aggregate: 1, pipeline: [{$documents: []}], cursor: {}}`, true},
+		{`{create: "d"}`, true},
+		{`{drop: "c"}`, true},
+	}
+	for _, tt := range tests {
+		h := newHarness(t)
+		h.ok(`{create: "c"}`)
+		h.ok(`{profile: 2}`)
+		h.run(tt.command)
+		list := docs(h.ok(`{find: "system.profile"}`))
+		if profiled := len(list) != 0; profiled != tt.profiled || len(list) > 1 {
+			t.Errorf("%s is profiled %t: %v", tt.command, profiled, list)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,6 +121,9 @@ func (s *Service) observe(c *Call, reply value.Doc, err error) {
 	}
 	took := c.took - c.counts.waited
 	setting := s.profiler.of(c.DB)
+	if setting.level != 0 && !c.profiled() {
+		setting.level = 0
+	}
 	slow := took.Milliseconds() >= s.profiler.slowMS.Load()
 	told := s.tellsOf(c)
 	if setting.level == 0 && setting.filter == nil && !slow && !told {
@@ -143,6 +147,19 @@ func (s *Service) observe(c *Call, reply value.Doc, err error) {
 			s.log.Warn().Err(err).Str("db", c.DB).Msg("cannot write to system.profile")
 		}
 	}
+}
+
+// profiled reports whether the profiler hears of the command at all: mongod's
+// learns the level of a database when a command opens one of its collections,
+// or its statistics.
+func (c *Call) profiled() bool {
+	switch c.cmd.name {
+	case "getMore":
+		return !strings.HasPrefix(c.Body.Lookup("collection").Str(), "$cmd.list")
+	case "killCursors", "explain", "bulkWrite", "renameCollection", "dbStats":
+		return true
+	}
+	return c.cmd.on == onCollection
 }
 
 // profileBytes is the size that system.profile is created with.
