@@ -2,6 +2,8 @@ package index
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/geo"
@@ -37,29 +39,44 @@ func (s *Spec) grid() geo.Grid {
 }
 
 // sphereCells are the cells of the geometries of one field of a 2dsphere
-// index. What is missing or null has none; what is no geometry is refused.
+// index; what is no geometry is refused. A field that is missing, or whose only
+// value is null or empty, has none.
 func (s *Spec) sphereCells(d value.Doc, f *Field) (out cells, many bool, err error) {
+	shapes := distinct(f.path, d)
+	if len(shapes) == 1 && (shapes[0].IsNullish() || shapes[0].Doc() != nil && shapes[0].Doc().IsEmpty()) {
+		return nil, false, nil
+	}
 	c := s.levels()
-	f.path.Walk(d, func(v value.Value) bool {
-		if v.IsNullish() || v.Kind() == value.KindArray && v.Doc().IsEmpty() {
-			return false
+	for _, v := range shapes {
+		if v.Doc() == nil {
+			name := f.Path[strings.LastIndexByte(f.Path, '.')+1:]
+			return nil, false, mongoerr.Newf(16755, "Can't extract geo keys: %s  geo element must be an array or object: %s: %v", d, name, v)
 		}
-		g, parseErr := geo.ParseStored(v)
-		if parseErr != nil {
-			err = mongoerr.Newf(16755, "Can't extract geo keys: %s  %s", d, mongoerr.From(parseErr).Message)
-			return true
+		g, err := geo.ParseStored(v)
+		if err != nil {
+			return nil, false, mongoerr.Newf(16755, "Can't extract geo keys: %s  %s", d, mongoerr.From(err).Message)
 		}
 		numbers, ok := g.IndexCells(c)
 		if !ok {
-			err = mongoerr.Newf(16755, "Can't extract geo keys: %s", d)
-			return true
+			return nil, false, mongoerr.Newf(16755, "Can't extract geo keys: %s", d)
 		}
 		for _, n := range numbers {
 			out = append(out, row{cellValue(n)})
 		}
+	}
+	return out, len(out) > 1, nil
+}
+
+// distinct are the values that the path leads to, each once.
+func distinct(p value.Path, d value.Doc) (out []value.Value) {
+	p.Walk(d, func(v value.Value) bool {
+		same := func(have value.Value) bool { return value.Equal(have, v) }
+		if !v.IsMissing() && !slices.ContainsFunc(out, same) {
+			out = append(out, v)
+		}
 		return false
 	})
-	return out, len(out) > 1, err
+	return out
 }
 
 // planarCells are the cells of the points of the geo field of a 2d index: one

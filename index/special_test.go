@@ -42,6 +42,9 @@ func TestGeoKeyErrors(t *testing.T) {
 		{`{"key":{"g":"2d"}}`, `{"g":["a","b"]}`, 13026},
 		{`{"key":{"g":"2dsphere"}}`, `{"g":null}`, 0},
 		{`{"key":{"g":"2dsphere"}}`, `{"x":1}`, 0},
+		{`{"key":{"g":"2dsphere"}}`, `{"g":{}}`, 0},
+		{`{"key":{"g":"2dsphere"}}`, `{"g":[]}`, 0},
+		{`{"key":{"l.g":"2dsphere"}}`, `{"l":[{"g":{}},{"g":{}},{"x":1}]}`, 0},
 		{`{"key":{"g":"2d"}}`, `{"g":"x"}`, 0},
 	}
 	for _, tt := range tests {
@@ -51,6 +54,31 @@ func TestGeoKeyErrors(t *testing.T) {
 		}
 		if len(keys) != 0 {
 			t.Errorf("%s of %s: %d keys", tt.spec, tt.doc, len(keys))
+		}
+	}
+}
+
+// An empty geometry is none, as long as it is the only one: a document that has
+// a real one besides is refused. So says mongod's get2DSphereKeys, and so met it
+// https://github.com/payloadcms/payload/issues/10849.
+func TestEmptyGeometryBesideAnother(t *testing.T) {
+	const point = `{"g":{"type":"Point","coordinates":[1,1]}}`
+	s := mustParse(t, `{"key":{"l.g":"2dsphere"}}`)
+	for doc, want := range map[string]string{
+		`{"l":[` + point + `,{"g":{}}]}`:         `unknown GeoJSON type: {}`,
+		`{"l":[` + point + `,{"g":null}]}`:       `geo element must be an array or object: g: null`,
+		`{"l":[{"g":null},{"g":{}}]}`:            `geo element must be an array or object: g: null`,
+		`{"l":[{"g":"x"}]}`:                      `geo element must be an array or object: g: "x"`,
+		`{"l":{"g":{"lng":"1"}}}`:                `unknown GeoJSON type: { lng: "1" }`,
+		`{"l":[` + point + `,{},{"g":[5,5,5]}]}`: ``,
+		`{"l":{"g":{"x":1,"y":2,"type":"p"}}}`:   ``,
+	} {
+		_, _, err := s.Keys(nil, storage.Record{Doc: value.MustJSON(doc)})
+		if want == "" && err == nil {
+			continue
+		}
+		if mongoerr.CodeOf(err) != 16755 || want == "" || !strings.HasSuffix(err.Error(), "  "+want) {
+			t.Errorf("%s: %v, want %q", doc, err, want)
 		}
 	}
 }

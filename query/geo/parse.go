@@ -12,8 +12,11 @@ import (
 // ParseStored parses what stands in a document: GeoJSON or a legacy
 // coordinate pair.
 func ParseStored(v value.Value) (*Geometry, error) {
-	if v.Kind() == value.KindDocument && isGeoJSON(v.Doc()) {
-		return ParseGeoJSON(v.Doc())
+	if d := v.Doc(); v.Kind() == value.KindDocument && (isGeoJSON(d) || !leadsWithNumber(d)) {
+		g, err := ParseGeoJSON(d)
+		if err == nil || !leadsWithNumber(d) {
+			return g, err
+		}
 	}
 	p, err := pair(v)
 	if err != nil {
@@ -23,6 +26,12 @@ func ParseStored(v value.Value) (*Geometry, error) {
 }
 
 func isGeoJSON(d value.Doc) bool { return d.Lookup("type").Kind() == value.KindString }
+
+// leadsWithNumber reports whether the document may be a legacy point.
+func leadsWithNumber(d value.Doc) bool {
+	_, v := d.First()
+	return v.IsNumber()
+}
 
 func flatPoint(p XY) *Geometry { return &Geometry{Type: "Point", Flat: true, coords: []XY{p}} }
 
