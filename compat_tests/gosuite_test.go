@@ -19,7 +19,8 @@ type goPackage string
 func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
 	t.Helper()
 	delayPing(t, uri)
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-json", "-timeout=30m", goSelection(only, skip), string(p))
+	args := append([]string{"test", "-count=1", "-json", "-timeout=30m"}, goSelection(only, skip)...)
+	cmd := exec.CommandContext(t.Context(), "go", append(args, string(p))...)
 	cmd.Dir = "suites"
 	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
 	out, err := cmd.StdoutPipe()
@@ -51,23 +52,24 @@ func delayPing(t *testing.T, uri string) {
 	})
 }
 
-// goSelection is the flag that has go test run some tests only, with what
-// stands around them, or leave some out.
-func goSelection(only, skip []string) string {
+// goSelection is the flags that have go test run some tests only, with what
+// stands around them, or all, and leave some out.
+func goSelection(only, skip []string) []string {
+	without := []string{"^$"}
+	for _, test := range skip {
+		without = append(without, "^"+strings.ReplaceAll(test, "/", "$/^")+"$")
+	}
+	flags := []string{"-skip=" + strings.Join(without, "|")}
 	if len(only) == 0 {
-		patterns := []string{"^$"}
-		for _, test := range skip {
-			patterns = append(patterns, "^"+strings.ReplaceAll(test, "/", "$/^")+"$")
-		}
-		return "-skip=" + strings.Join(patterns, "|")
+		return flags
 	}
-	var patterns []string
+	var outermost []string
 	for _, test := range only {
-		outermost, _, _ := strings.Cut(test, "/")
-		patterns = append(patterns, "^"+outermost+"$")
+		name, _, _ := strings.Cut(test, "/")
+		outermost = append(outermost, "^"+name+"$")
 	}
-	slices.Sort(patterns)
-	return "-run=" + strings.Join(slices.Compact(patterns), "|")
+	slices.Sort(outermost)
+	return append(flags, "-run="+strings.Join(slices.Compact(outermost), "|"))
 }
 
 // event is a line of go test -json.
@@ -78,7 +80,7 @@ type event struct {
 // collect reads the results. A test with subtests counts by these, unless it
 // fails although none of them does.
 func collect(lines *bufio.Scanner) outcome {
-	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}}
+	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}, told: map[string]string{}}
 	lines.Buffer(nil, 64<<20)
 	ended, parents := map[string]string{}, map[string]bool{}
 	for lines.Scan() {
@@ -92,6 +94,9 @@ func collect(lines *bufio.Scanner) outcome {
 			if e.Test != "" {
 				ended[e.Test] = e.Action
 			}
+			if e.Action != "fail" {
+				delete(o.told, e.Test)
+			}
 		case "run":
 			for i, c := range e.Test {
 				if c == '/' {
@@ -101,6 +106,9 @@ func collect(lines *bufio.Scanner) outcome {
 		case "output":
 			if len(o.output) < 1<<16 {
 				o.output += e.Output
+			}
+			if len(o.told[e.Test]) < 1<<12 {
+				o.told[e.Test] += e.Output
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"encoding/xml"
 	"net/url"
 	"os"
@@ -110,19 +111,24 @@ func pyTestID(test string) string {
 	return "test/" + file + ".py::" + strings.Replace(rest, ".", "::", 1)
 }
 
+// pyFailure is why a test failed.
+type pyFailure struct {
+	Message string `xml:"message,attr"`
+}
+
 // readResults reads what pytest says in JUnit's form.
 func readResults(t *testing.T, path string) outcome {
 	t.Helper()
 	var suites struct {
 		Cases []struct {
-			Class   string    `xml:"classname,attr"`
-			Name    string    `xml:"name,attr"`
-			Failure *struct{} `xml:"failure"`
-			Error   *struct{} `xml:"error"`
-			Skipped *struct{} `xml:"skipped"`
+			Class   string     `xml:"classname,attr"`
+			Name    string     `xml:"name,attr"`
+			Failure *pyFailure `xml:"failure"`
+			Error   *pyFailure `xml:"error"`
+			Skipped *struct{}  `xml:"skipped"`
 		} `xml:"testsuite>testcase"`
 	}
-	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}}
+	o := outcome{passed: map[string]bool{}, failed: map[string]bool{}, told: map[string]string{}}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Errorf("the tests did not run: %v", err)
@@ -136,6 +142,7 @@ func readResults(t *testing.T, path string) outcome {
 		switch {
 		case c.Failure != nil || c.Error != nil:
 			o.failed[test] = true
+			o.told[test] = cmp.Or(c.Failure, c.Error).Message
 			delete(o.passed, test)
 		case c.Skipped != nil:
 			o.skipped++
