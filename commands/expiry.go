@@ -132,24 +132,24 @@ func (w *writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) 
 		}
 		e.Cause = ttl.DeadLettered
 	}
-	keys = w.countKeys(r)
 	w.expired = e
 	defer func() { w.expired = nil }()
+	before := w.entries()
 	if err := w.remove(r); err != nil {
 		return 0, errors.Join(err, undo())
 	}
-	return keys, nil
+	return int(before - w.entries()), nil
 }
 
-// countKeys is the number of index entries of a record.
-func (w *writer) countKeys(r storage.Record) (n int) {
+// entries is the number of entries in the indexes that clients see.
+func (w *writer) entries() (n int64) {
 	for i := range w.coll.Info().Indexes {
-		line := &w.coll.Info().Indexes[i]
-		if index.IsInternal(line.Name) {
+		name := w.coll.Info().Indexes[i].Name
+		if index.IsInternal(name) {
 			continue
 		}
-		if keys, _, err := line.Index.Keys(nil, r); err == nil {
-			n += len(keys)
+		if stats, err := w.coll.IndexStats(name); err == nil {
+			n += stats.Entries
 		}
 	}
 	return n

@@ -89,6 +89,27 @@ func BenchmarkInsertInto(b *testing.B) {
 	}
 }
 
+// BenchmarkDelete removes the oldest documents, few to an Update, as expiry
+// beside clients does: two indexes lose their first entries, one any.
+func BenchmarkDelete(b *testing.B) {
+	const batch = 16
+	e := openBench(b, Memory)
+	create(b, e, benchIndexes...)
+	bulk(b, e, (b.N+batch-1)/batch*batch, 200)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := 0; i < b.N; i += batch {
+		must(b, inColl(e, ns, func(c storage.Collection) error {
+			for k := range batch {
+				if err := c.Delete(storage.RecordID(i + k + 1)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+}
+
 func BenchmarkUpdate(b *testing.B) {
 	e := openBench(b, b.TempDir())
 	create(b, e, benchIndexes[0])

@@ -25,7 +25,8 @@ type entries struct {
 // separators between them: kid i has the entries that are not before
 // separator i-1 and before separator i.
 type entryNode struct {
-	stamp uint64
+	stamp  uint64
+	shared bool // packed belongs to others, though the node does not
 	packed
 	kids []*entryNode
 }
@@ -127,6 +128,9 @@ func (t *entries) addToTree(e entry) bool {
 // shared on: whoever changes them makes new ones.
 func (t *entries) own(n *entryNode) *entryNode {
 	if n.stamp == t.stamp {
+		if n.shared {
+			n.packed, n.shared = n.clone(), false
+		}
 		return n
 	}
 	c := &entryNode{stamp: t.stamp}
@@ -136,6 +140,16 @@ func (t *entries) own(n *entryNode) *entryNode {
 		c.packed, c.kids = n.packed, slices.Clone(n.kids)
 	}
 	return c
+}
+
+// behead returns a leaf without its first entry. As that is what goes when
+// records expire, the others stay where they are.
+func (t *entries) behead(n *entryNode) *entryNode {
+	if n.stamp != t.stamp {
+		n = &entryNode{stamp: t.stamp, shared: true, packed: n.packed}
+	}
+	n.packed.remove(0)
+	return n
 }
 
 // insert adds an entry below a node. If the node has become too large, right
@@ -214,8 +228,11 @@ func (t *entries) remove(n *entryNode, e entry) (left *entryNode, removed bool) 
 		if !n.same(i, e) {
 			return n, false
 		}
-		if n.len() == 1 {
+		switch {
+		case n.len() == 1:
 			return nil, true
+		case i == 0:
+			return t.behead(n), true
 		}
 		n = t.own(n)
 		n.packed.remove(i)
@@ -263,16 +280,12 @@ func (t *entries) join(n *entryNode, i int) {
 		return
 	}
 	a, b := n.kids[i], n.kids[i+1]
+	if a.kids == nil && a.len()+b.len() > leafSize*3/4 || len(a.kids)+len(b.kids) > branchSize*3/4 {
+		return
+	}
 	joined := &entryNode{stamp: t.stamp}
 	list := a.list(0, a.len())
-	if a.kids == nil {
-		if a.len()+b.len() > leafSize*3/4 {
-			return
-		}
-	} else {
-		if len(a.kids)+len(b.kids) > branchSize*3/4 {
-			return
-		}
+	if a.kids != nil {
 		joined.kids = slices.Concat(a.kids, b.kids)
 		list = append(list, n.at(i))
 	}

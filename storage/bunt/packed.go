@@ -132,9 +132,13 @@ func (p *packed) begins(i int, key string) bool {
 
 // clone returns a copy with room for another entry.
 func (p *packed) clone() packed {
-	c := packed{prefix: p.prefix}
-	c.keys = append(make([]byte, 0, len(p.keys)+len(p.keys)/8+16), p.keys...)
+	c, keys := packed{prefix: p.prefix}, p.keys
 	c.slots = append(make([]slot, 0, len(p.slots)+len(p.slots)/8+2), p.slots...)
+	if len(c.slots) > 0 && c.slots[0].off > 0 { // behind keys that are gone
+		keys = keys[c.slots[0].off:]
+		c.shift(0, -int(c.slots[0].off))
+	}
+	c.keys = append(make([]byte, 0, len(keys)+len(keys)/8+16), keys...)
 	return c
 }
 
@@ -153,8 +157,13 @@ func (p *packed) insert(i int, e entry) {
 	p.shift(i+1, len(rest))
 }
 
-// remove takes out the entry at i.
+// remove takes out the entry at i. Before the first, its key stays: nothing is
+// moved, and nothing written to what others may see.
 func (p *packed) remove(i int) {
+	if i == 0 {
+		p.slots = p.slots[1:]
+		return
+	}
 	off, n := int(p.slots[i].off), len(p.rest(i))
 	p.keys = slices.Delete(p.keys, off, off+n)
 	p.slots = slices.Delete(p.slots, i, i+1)
