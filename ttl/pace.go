@@ -15,7 +15,7 @@ import (
 // transaction takes. While clients are there, it takes less.
 const (
 	aloneTime  = time.Millisecond
-	sharedTime = aloneTime / 16
+	sharedTime = aloneTime / 24
 	batchFirst = 32
 	batchLeast = 8
 	batchMost  = 512
