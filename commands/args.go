@@ -23,8 +23,8 @@ import (
 //	var countSpec = newArgs[countArgs]("count")
 //
 // The tag is the field's name, optionally followed by ",required",
-// ",nonneg" (a number that must not be negative), ",bool" for an int64 that
-// also takes bools, or ",ignored" for what mongod accepts and ignores too.
+// ",nonneg" (a number that must not be negative) or ",own" for what mongod
+// reads by code of its own, with other messages.
 // The Go type decides which BSON types are accepted, as mongod's IDL does.
 // The tags are read once, at start-up.
 
@@ -64,7 +64,25 @@ type argField struct {
 	nonneg   bool
 	set      func(p unsafe.Pointer, v value.Value) bool
 	types    string // what the error message says was expected
+	refusal  string // what it says if mongod reads the field by code of its own, which takes no null
 	offset   uintptr
+}
+
+// refusals are the messages of fields that are read by code of their own,
+// where name and type may be in it.
+var refusals = map[string]string{
+	"object": "Expected field %sto be of type object", // without a space, as in mongod
+	"bool":   "Field '%s' should be a boolean value, but found: %s",
+	"array":  "'%s' option must be specified as an array",
+}
+
+// wrong is the error for a value of a type that the field does not take.
+func (f *argField) wrong(prefix string, v value.Value) error {
+	if f.refusal == "" {
+		return wrongType(prefix, f.name, v, f.types)
+	}
+	said := []any{f.name, v.Kind()}
+	return mongoerr.Newf(mongoerr.TypeMismatch, f.refusal, said[:strings.Count(f.refusal, "%s")]...)
 }
 
 // genericArgs are accepted by every command and read by the dispatcher.
@@ -91,16 +109,21 @@ func newArgs[T any](command string) *argSpec[T] {
 			continue
 		}
 		parts := strings.Split(tag, ",")
-		a := argField{name: parts[0], offset: f.Offset}
+		a, own := argField{name: parts[0], offset: f.Offset}, false
 		for _, option := range parts[1:] {
 			switch option {
 			case "required":
 				a.required = true
 			case "nonneg":
 				a.nonneg = true
+			case "own":
+				own = true
 			}
 		}
 		a.set, a.types = argSetter(f.Type)
+		if own {
+			a.refusal = refusals[a.types]
+		}
 		if a.set == nil {
 			panic("commands: argument type of " + command + "." + a.name)
 		}
@@ -138,11 +161,11 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 		}
 		seen |= 1 << i
 		f, v := &s.fields[i], it.Value()
-		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && !f.required {
+		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && !f.required && f.refusal == "" {
 			continue // null counts as absent, as in mongod's IDL parser
 		}
 		if !f.set(unsafe.Add(base, f.offset), v) {
-			return wrongType(prefix, f.name, v, f.types)
+			return f.wrong(prefix, v)
 		}
 		if f.nonneg && v.AsDouble() < 0 {
 			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.TruncInt64())
@@ -221,6 +244,10 @@ var argSetters = map[reflect.Type]struct {
 	}, "string"},
 	reflect.TypeFor[bool](): {func(p unsafe.Pointer, v value.Value) bool {
 		*(*bool)(p) = v.Bool()
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[strictBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*strictBool)(p) = strictBool(v.Bool())
 		return v.Kind() == value.KindBool
 	}, "bool"},
 	reflect.TypeFor[*strictBool](): {func(p unsafe.Pointer, v value.Value) bool {

@@ -9,9 +9,9 @@ import (
 
 type aggregateArgs struct {
 	Aggregate    value.Value `arg:"aggregate,required"`
-	Pipeline     array       `arg:"pipeline,required"`
+	Pipeline     array       `arg:"pipeline,required,own"`
 	Explain      *bool       `arg:"explain"`
-	AllowDiskUse *bool       `arg:"allowDiskUse"`
+	AllowDiskUse *strictBool `arg:"allowDiskUse,own"`
 	Cursor       value.Value `arg:"cursor"`
 	Bypass       looseBool   `arg:"bypassDocumentValidation"`
 	Collation    value.Doc   `arg:"collation"`

@@ -16,15 +16,15 @@ var wrongArguments = []struct {
 	text    string
 }{
 	// find
-	{`{find: "c", foo: 1}`, 40415, "BSON field 'find.foo' is an unknown field."},
-	{`{find: "c", filter: 1}`, 14, "BSON field 'find.filter' is the wrong type 'int', expected type 'object'"},
-	{`{find: "c", sort: "a"}`, 14, "BSON field 'find.sort' is the wrong type 'string', expected type 'object'"},
+	{`{find: "c", foo: 1}`, 40415, "BSON field 'FindCommandRequest.foo' is an unknown field."},
+	{`{find: "c", filter: 1}`, 14, "Expected field filterto be of type object"},
+	{`{find: "c", sort: "a"}`, 14, "Expected field sortto be of type object"},
 	{`{find: "c", skip: -1}`, 2, "BSON field 'skip' value must be >= 0, actual value '-1'"},
 	{`{find: "c", limit: -1}`, 2, "BSON field 'limit' value must be >= 0, actual value '-1'"},
 	{`{find: "c", batchSize: -1}`, 2, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
-	{`{find: "c", limit: "1"}`, 14, "BSON field 'find.limit' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
-	{`{find: "c", singleBatch: "x"}`, 14, "BSON field 'find.singleBatch' is the wrong type 'string', expected types '[bool, long, int, decimal, double]'"},
-	{`{find: "c", filter: {}, filter: {}}`, 40413, "BSON field 'find.filter' is a duplicate field"},
+	{`{find: "c", limit: "1"}`, 14, "BSON field 'FindCommandRequest.limit' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
+	{`{find: "c", singleBatch: "x"}`, 14, "Field 'singleBatch' should be a boolean value, but found: string"},
+	{`{find: "c", filter: {}, filter: {}}`, 40413, "BSON field 'FindCommandRequest.filter' is a duplicate field"},
 	{`{find: ""}`, 73, "Invalid namespace specified 'test.'"},
 	{`{find: 1}`, 73, "collection name has invalid type int"},
 	{`{find: "a$b"}`, 73, ""},

@@ -10,35 +10,35 @@ import (
 
 type findArgs struct {
 	Find         value.Value `arg:"find,required"`
-	Filter       value.Doc   `arg:"filter"`
-	Projection   value.Doc   `arg:"projection"`
-	Sort         value.Doc   `arg:"sort"`
+	Filter       value.Doc   `arg:"filter,own"`
+	Projection   value.Doc   `arg:"projection,own"`
+	Sort         value.Doc   `arg:"sort,own"`
 	Hint         value.Value `arg:"hint"`
-	Collation    value.Doc   `arg:"collation"`
+	Collation    value.Doc   `arg:"collation,own"`
 	Skip         int64       `arg:"skip,nonneg"`
 	Limit        int64       `arg:"limit,nonneg"`
 	BatchSize    *int64      `arg:"batchSize,nonneg"`
-	SingleBatch  looseBool   `arg:"singleBatch"`
-	AllowDiskUse *bool       `arg:"allowDiskUse"`
-	Min          value.Doc   `arg:"min"`
-	Max          value.Doc   `arg:"max"`
-	ReturnKey    looseBool   `arg:"returnKey"`
-	ShowRecordID looseBool   `arg:"showRecordId"`
-	Tailable     looseBool   `arg:"tailable"`
-	AwaitData    looseBool   `arg:"awaitData"`
-	NoTimeout    looseBool   `arg:"noCursorTimeout"`
-	AllowPartial looseBool   `arg:"allowPartialResults"`
+	SingleBatch  strictBool  `arg:"singleBatch,own"`
+	AllowDiskUse *strictBool `arg:"allowDiskUse,own"`
+	Min          value.Doc   `arg:"min,own"`
+	Max          value.Doc   `arg:"max,own"`
+	ReturnKey    strictBool  `arg:"returnKey,own"`
+	ShowRecordID strictBool  `arg:"showRecordId,own"`
+	Tailable     strictBool  `arg:"tailable,own"`
+	AwaitData    strictBool  `arg:"awaitData,own"`
+	NoTimeout    strictBool  `arg:"noCursorTimeout,own"`
+	AllowPartial strictBool  `arg:"allowPartialResults,own"`
 	OplogReplay  looseBool   `arg:"oplogReplay"`
 	Let          value.Doc   `arg:"let"`
 	NTok         *int64      `arg:"ntoreturn"`
 	Options      value.Doc   `arg:"options"`
-	RequestToken looseBool   `arg:"$_requestResumeToken"`
-	ResumeAfter  value.Doc   `arg:"$_resumeAfter"`
-	ReadOnce     looseBool   `arg:"readOnce"`
+	RequestToken strictBool  `arg:"$_requestResumeToken,own"`
+	ResumeAfter  value.Doc   `arg:"$_resumeAfter,own"`
+	ReadOnce     strictBool  `arg:"readOnce,own"`
 	EncInfo      value.Value `arg:"encryptionInformation"`
 }
 
-var findSpec = newArgs[findArgs]("find")
+var findSpec = newArgs[findArgs]("FindCommandRequest") // as mongod calls it
 
 func runFind(c *Call) error {
 	a := findSpec.borrow()
@@ -215,7 +215,7 @@ func (a *findArgs) check() error {
 	case bool(a.Tailable) && bool(a.SingleBatch):
 		return mongoerr.New(mongoerr.FailedToParse, "cannot use tailable option with the 'singleBatch' option")
 	case a.NTok != nil:
-		return mongoerr.New(40415, "BSON field 'find.ntoreturn' is an unknown field.")
+		return mongoerr.New(40415, "BSON field 'FindCommandRequest.ntoreturn' is an unknown field.")
 	}
 	return checkHint(a.Hint)
 }
@@ -303,7 +303,7 @@ func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (
 }
 
 // sort runs agg's $sort over an iterator.
-func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *bool) (agg.Iterator, error) {
+func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *strictBool) (agg.Iterator, error) {
 	x.running().counts.sorted = true
 	p, err := compileSort(pattern, limit, collator, everyMetadata)
 	if err != nil {
@@ -313,11 +313,11 @@ func (x *execution) sort(src agg.Iterator, pattern value.Doc, limit int64, colla
 }
 
 // aggExec makes the pipeline side of an execution.
-func (x *execution) aggExec(disk *bool) *agg.Exec {
+func (x *execution) aggExec(disk *strictBool) *agg.Exec {
 	svc := x.running().svc
 	p := svc.params
 	return &agg.Exec{
-		Env: x.env, AllowDiskUse: disk == nil && p.bool("allowDiskUseByDefault") || disk != nil && *disk,
+		Env: x.env, AllowDiskUse: disk == nil && p.bool("allowDiskUseByDefault") || disk != nil && bool(*disk),
 		MemoryLimit: p.int("internalQueryMaxBlockingSortMemoryUsageBytes"),
 		Limits: agg.Limits{
 			Group:      p.int("internalDocumentSourceGroupMaxMemoryBytes"),

@@ -70,7 +70,7 @@ func wrongType(name string, v value.Value, expected string) error {
 func readLocale(spec value.Doc) (string, error) {
 	v := spec.Lookup("locale")
 	switch {
-	case v.IsMissing():
+	case v.IsMissing(), v.Kind() == value.KindNull:
 		return "", mongoerr.New(40414, "BSON field 'collation.locale' is missing but a required field")
 	case v.Kind() != value.KindString:
 		return "", wrongType("locale", v, "type 'string'")
@@ -84,10 +84,14 @@ func readLocale(spec value.Doc) (string, error) {
 
 func readBool(field func(*Collation) *bool) func(*Collation, string, value.Value) error {
 	return func(c *Collation, name string, v value.Value) error {
-		if v.Kind() != value.KindBool && !v.IsNumber() {
-			return wrongType(name, v, "types '[bool, long, int, decimal, double]'")
+		switch {
+		case v.Kind() == value.KindBool:
+			*field(c) = v.Bool()
+		case name == "backwards":
+			return mongoerr.Newf(mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: %s", v.Kind())
+		case v.Kind() != value.KindNull:
+			return wrongType(name, v, "type 'bool'")
 		}
-		*field(c) = v.Truthy()
 		return nil
 	}
 }
