@@ -63,6 +63,76 @@ var notInAPIVersion1 = map[string]bool{
 	// please keep sorted
 }
 
+// unstableFields names the fields of commands that version 1 does not promise.
+var unstableFields = map[string]map[string]bool{
+	"aggregate": {
+		"$_requestReshardingResumeToken": true, "collectionUUID": true, "exchange": true, "explain": true, "fromMongos": true,
+		"isMapReduceCommand": true, "needsMerge": true, "runtimeConstants": true,
+	},
+	"collMod": {"dryRun": true},
+	"create":  {"autoIndexId": true, "indexOptionDefaults": true, "storageEngine": true},
+	"find": {
+		"$_requestResumeToken": true, "$_resumeAfter": true, "allowSpeculativeMajorityRead": true, "awaitData": true, "collectionUUID": true,
+		"max": true, "min": true, "noCursorTimeout": true, "ntoreturn": true, "oplogReplay": true, "options": true,
+		"readOnce": true, "returnKey": true, "runtimeConstants": true, "showRecordId": true, "tailable": true, "term": true,
+	},
+	"listCollections": {"includePendingDrops": true},
+}
+
+// checkStrict refuses what a command says that version 1 does not promise.
+func (c *Call) checkStrict() error {
+	unstable := unstableFields[c.cmd.name]
+	for name := range c.Body.All() {
+		if unstable[name] {
+			return notStrict(c.cmd.name, name)
+		}
+	}
+	switch c.cmd.name {
+	case "aggregate":
+		return strictStages(c.Body.Lookup("pipeline"))
+	case "collMod":
+		if c.Body.Lookup("index").Doc().Has("prepareUnique") {
+			return notStrict("collMod.index", "prepareUnique")
+		}
+	case "create":
+		if c.Body.Lookup("capped").Truthy() && c.Body.Has("size") {
+			return notStrict("create", "capped")
+		}
+	case "createIndexes":
+		return strictIndexes(c.Body.Lookup("indexes"))
+	}
+	return nil
+}
+
+// strictIndexes refuses the kinds and options of indexes outside of version 1.
+func strictIndexes(list value.Value) error {
+	if list.Kind() != value.KindArray {
+		return nil
+	}
+	for spec := range list.Doc().Values() {
+		for name, v := range spec.Doc().All() {
+			switch name {
+			case "key":
+				for _, kind := range v.Doc().All() {
+					if kind.Kind() == value.KindString && kind.Str() == "text" {
+						return mongoerr.New(mongoerr.APIStrictError, "Index type 'text' is not allowed with apiStrict:true.")
+					}
+				}
+			case "background", "bucketSize", "prepareUnique", "sparse", "storageEngine":
+				return notStrict("createIndexes.indexes", name)
+			}
+		}
+	}
+	return nil
+}
+
+func notStrict(where, field string) error {
+	if where == "find" {
+		where = findSpec.command
+	}
+	return mongoerr.Newf(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", where, field)
+}
+
 // testAPIVersions are the versions of the commands that stand for changes
 // between them. There is no version 2 but for tests: acceptApiVersion2.
 var testAPIVersions = map[string]struct{ in, deprecated string }{
@@ -104,8 +174,8 @@ func (c *Call) checkAPI() error {
 	if g.apiDeprecate && strings.Contains(deprecated, v) {
 		return mongoerr.Newf(mongoerr.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version %s.", c.cmd.name, v)
 	}
-	if g.apiStrict && c.cmd.name == "aggregate" {
-		return strictStages(c.Body.Lookup("pipeline"))
+	if g.apiStrict {
+		return c.checkStrict()
 	}
 	return nil
 }

@@ -222,7 +222,10 @@ func (c *Call) rename(tx storage.Tx, from, to storage.Namespace, dropTarget bool
 	}
 	target, err := tx.Collection(to)
 	if err == nil {
-		if !dropTarget {
+		switch {
+		case metaOf(target.Info()).kind == view:
+			return mongoerr.Newf(mongoerr.NamespaceExists, "a view already exists with that name: %s", to)
+		case !dropTarget:
 			return mongoerr.New(mongoerr.NamespaceExists, "target namespace exists")
 		}
 		if err := c.dropWith(tx, target.Info()); err != nil {

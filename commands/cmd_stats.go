@@ -65,18 +65,23 @@ type statsArgs struct {
 
 var statsSpec = newArgs[statsArgs]("collStats")
 
-// scaleOf reads the scale option: sizes are divided by it.
-func scaleOf(v value.Value) (int64, error) {
+// scaleOf reads the scale option of a command: sizes are divided by it.
+func scaleOf(command string, v value.Value) (int64, error) {
 	if v.IsMissing() || v.Kind() == value.KindNull {
 		return 1, nil
 	}
 	if !v.IsNumber() {
-		return 0, wrongType("collStats", "scale", v, numberTypes)
+		return 0, wrongType(command, "scale", v, numberTypes)
 	}
-	if n := v.TruncInt64(); n >= 1 {
+	const most = 1 << 50 // 1 PB
+	switch n := v.TruncInt64(); {
+	case n < 1:
+		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", n)
+	case n > most:
+		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be <= %d, actual value '%d'", int64(most), n)
+	default:
 		return n, nil
 	}
-	return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", v.TruncInt64())
 }
 
 func runCollStats(c *Call) error {
@@ -88,7 +93,7 @@ func runCollStats(c *Call) error {
 	if err != nil {
 		return err
 	}
-	scale, err := scaleOf(a.Scale)
+	scale, err := scaleOf("collStats", a.Scale)
 	if err != nil {
 		return err
 	}
@@ -159,7 +164,7 @@ func runDBStats(c *Call) error {
 	if err := dbStatsSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	scale, err := scaleOf(a.Scale)
+	scale, err := scaleOf("dbStats", a.Scale)
 	if err != nil {
 		return err
 	}
@@ -176,10 +181,18 @@ func runDBStats(c *Call) error {
 	}
 	b.Double("avgObjSize", avg)
 	d("dataSize", t.bytes)
+	free := func(key string) { // of what is in memory, nothing is reserved
+		if a.Free.Truthy() {
+			d(key, 0)
+		}
+	}
 	d("storageSize", t.bytes)
+	free("freeStorageSize")
 	b.Int64("indexes", t.indexes)
 	d("indexSize", t.inIndexes)
+	free("indexFreeStorageSize")
 	d("totalSize", t.bytes+t.inIndexes)
+	free("totalFreeStorageSize")
 	b.Append("scaleFactor", value.Int(scale))
 	used, total := diskUsage(c.svc.options.DBPath)
 	d("fsUsedSize", used)

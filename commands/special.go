@@ -50,7 +50,7 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 		b.End()
 	}
 	if v, ok := s.Spec.Get("storageStats"); ok {
-		scale, err := scaleOf(v.Doc().Lookup("scale"))
+		scale, err := scaleOf("$collStats.storageStats", v.Doc().Lookup("scale"))
 		if err != nil {
 			return nil, err
 		}
