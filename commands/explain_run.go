@@ -169,6 +169,9 @@ func (o *outcome) fill(s *plan.Stage, e *explained) (returned int64) {
 		returned = 0
 	case "UPDATE", "DELETE":
 		s.Detail, returned = e.written(o), 0
+		if e.change != nil && e.change.findAndModify { // the document is the answer
+			returned = min(o.matched, 1)
+		}
 	}
 	st.Returned, st.Millis = returned, o.millis
 	return returned

@@ -66,7 +66,7 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 	case *match.ElemMatchObject:
 		c.groups++
 		c.opaque++ // the keys never tell the whole of it
-		c.add(n.Node, joinPath(elem, n.Path.String()), c.groups)
+		c.add(n.Node, below(elem, n.Path.String(), group), c.groups)
 	case *match.Constant:
 		c.never = c.never || !n.Result
 	case *match.Text:
@@ -86,7 +86,7 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 		if in, ok := n.(*match.In); ok && len(in.Values)+len(in.Regexes) == 0 {
 			c.never = true
 		}
-		c.terms = append(c.terms, term{n, joinPath(elem, n.FieldPath().String()), elem, group})
+		c.terms = append(c.terms, term{n, below(elem, n.FieldPath().String(), group), elem, group})
 	default:
 		c.opaque++
 	}
@@ -104,14 +104,14 @@ func (c *conditions) addNegated(n match.Node, elem string, group int) {
 		c.add(n.Node, elem, group)
 	case *match.And:
 		if path, ok := onePath(n.Nodes); ok {
-			c.terms = append(c.terms, term{&match.Not{Node: n}, joinPath(elem, path), elem, group})
+			c.terms = append(c.terms, term{&match.Not{Node: n}, below(elem, path, group), elem, group})
 		} else {
 			c.opaque++
 		}
 	case *match.ElemMatchObject, *match.Constant:
 		c.opaque++
 	case match.Leaf:
-		c.terms = append(c.terms, term{&match.Not{Node: n}, joinPath(elem, n.FieldPath().String()), elem, group})
+		c.terms = append(c.terms, term{&match.Not{Node: n}, below(elem, n.FieldPath().String(), group), elem, group})
 	default:
 		c.opaque++
 	}
@@ -120,9 +120,28 @@ func (c *conditions) addNegated(n match.Node, elem string, group int) {
 // present tells whether there must be something at a path.
 func (c *conditions) present(path string) bool {
 	return slices.ContainsFunc(c.terms, func(t term) bool {
-		_, exists := t.node.(*match.Exists)
-		return exists && t.path == path && !positional(path)
+		return t.path == path && asksForSomething(t.node) && !positional(path)
 	})
+}
+
+// asksForSomething tells whether a condition says, in a form that bounds can
+// say too, that there is a value: one that exists, or elements of an array.
+func asksForSomething(n match.Node) bool {
+	switch n := n.(type) {
+	case *match.Exists:
+		return true
+	case *match.ElemMatchValue:
+		return !slices.ContainsFunc(n.Nodes, func(c match.Node) bool { return !aboutValue(c) })
+	}
+	return false
+}
+
+func aboutValue(n match.Node) bool {
+	switch n.(type) {
+	case *match.Exists, *match.Compare, *match.In, *match.Regex, *match.Type, *match.Mod:
+		return true
+	}
+	return false
 }
 
 // textBranch tells whether a branch of a disjunction is a $text condition.
@@ -160,11 +179,13 @@ func nodePath(n match.Node) (string, bool) {
 	return "", false
 }
 
-func joinPath(a, b string) string {
-	if a == "" {
-		return b
+// below is the path that a condition is about, which stands below a $elemMatch
+// at elem unless its group is 0. Either may be the name of a field that is "".
+func below(elem, path string, group int) string {
+	if group == 0 {
+		return path
 	}
-	return a + "." + b
+	return elem + "." + path
 }
 
 // positional reports whether a path has a component that may be a position
