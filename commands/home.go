@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -107,7 +106,9 @@ func sessionIndexKey(d value.Doc) []byte { return value.AppendKey(nil, d.Lookup(
 // sessionDoc is a session as config.system.sessions has it. Of the user, the
 // _id holds a digest.
 func sessionDoc(key sessionKey, lastUse time.Time) value.Doc {
-	uid := sha256.Sum256([]byte(key.user))
-	id := value.NewDoc("id", value.Binary(4, key.id[:]), "uid", value.Binary(0, uid[:]))
-	return value.NewDoc("_id", value.Document(id), "lastUse", value.DateTime(lastUse.UnixMilli()))
+	b := value.NewBuilder().Document("_id", key.record().doc()).Date("lastUse", lastUse.UnixMilli())
+	if user := key.userAt(); user != "" {
+		b.String("user", user)
+	}
+	return b.Doc()
 }

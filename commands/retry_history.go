@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"crypto/sha256"
 	"errors"
 	"sync"
 
@@ -85,28 +84,6 @@ func readStatement(d value.Doc) retriedStatement {
 type sessionRecords struct {
 	mu  sync.Mutex
 	ids map[recordKey]storage.RecordID
-}
-
-// recordKey is the _id of a record: the session's id, and the user's digest.
-type recordKey struct {
-	id  [16]byte
-	uid [32]byte
-}
-
-func (k sessionKey) record() recordKey {
-	return recordKey{id: k.id, uid: sha256.Sum256([]byte(k.user))}
-}
-
-func (k recordKey) doc() value.Doc {
-	return value.NewDoc("id", value.Binary(4, k.id[:]), "uid", value.Binary(0, k.uid[:]))
-}
-
-func readRecordKey(d value.Doc) (k recordKey) {
-	_, id := d.Lookup("id").Binary()
-	_, uid := d.Lookup("uid").Binary()
-	copy(k.id[:], id)
-	copy(k.uid[:], uid)
-	return k
 }
 
 // open finds the records that an earlier process has left.

@@ -13,13 +13,6 @@ import (
 // sessionTimeout is how long an unused session lives, as hello announces it.
 const sessionTimeout = 30 * time.Minute
 
-// sessionKey identifies a logical session: the client's UUID, and the user
-// it belongs to.
-type sessionKey struct {
-	id   [16]byte
-	user string
-}
-
 // session is a logical session.
 type session struct {
 	key      sessionKey
@@ -85,21 +78,6 @@ type sessionRegistry struct {
 
 func newSessionRegistry() *sessionRegistry {
 	return &sessionRegistry{sessions: map[sessionKey]*session{}, txnEnded: newBroadcast(), onEnd: func(*session) {}}
-}
-
-// parseLSID reads an lsid document.
-func parseLSID(d value.Doc, user string) (sessionKey, error) {
-	key := sessionKey{user: user}
-	id, ok := d.Get("id")
-	if !ok {
-		return key, mongoerr.New(40414, "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field")
-	}
-	subtype, data := id.Binary()
-	if id.Kind() != value.KindBinary || subtype != 4 || len(data) != 16 {
-		return key, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'OperationSessionInfo.lsid.id' is the wrong type 'binData', expected type 'UUID'")
-	}
-	copy(key.id[:], data)
-	return key, nil
 }
 
 // use finds or makes a session and notes its use.

@@ -14,7 +14,7 @@ func (s *Service) openSession(c *Call) error {
 	if g.lsid == nil {
 		return nil
 	}
-	key, err := parseLSID(g.lsid, c.userName())
+	key, err := c.lsid(g.lsid, "OperationSessionInfo.lsid")
 	if err != nil {
 		return err
 	}

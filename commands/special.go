@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"crypto/sha256"
 	"os"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -115,18 +116,22 @@ func openCurrentOp(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	return agg.Docs(docs...), nil
 }
 
+// openSessions lists the sessions of the client's user, of all, or of some.
 func openSessions(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.x.running()
+	wanted := map[[sha256.Size]byte]bool{}
+	for u := range s.Spec.Lookup("users").Doc().Values() {
+		wanted[userKey(u.Doc()).digest()] = true
+	}
+	if len(wanted) == 0 {
+		wanted[sessionKey{user: c.userName()}.digest()] = true
+	}
 	all := s.Spec.Lookup("allUsers").Truthy()
 	var docs []value.Doc
 	for _, session := range c.svc.sessions.list() {
-		if !all && session.key.user != c.userName() {
-			continue
+		if all || wanted[session.record.uid] {
+			docs = append(docs, sessionDoc(session.key, c.svc.sessions.lastUse(session)))
 		}
-		b := value.NewBuilder()
-		b.StartDocument("_id").Append("id", value.Binary(4, session.key.id[:])).End()
-		b.Date("lastUse", c.svc.sessions.lastUse(session).UnixMilli())
-		docs = append(docs, b.Doc())
 	}
 	return agg.Docs(docs...), nil
 }
