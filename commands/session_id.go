@@ -47,7 +47,7 @@ func (c *Call) lsid(d value.Doc, prefix string, privileges ...string) (key sessi
 		switch name {
 		case "id":
 			found = true
-			if key.id, err = uuid(v, prefix+".id"); err != nil {
+			if key.id, err = uuid(v, prefix, "id"); err != nil {
 				return key, err
 			}
 		case "uid":
@@ -73,10 +73,10 @@ func (c *Call) lsid(d value.Doc, prefix string, privileges ...string) (key sessi
 }
 
 // uuid reads a UUID.
-func uuid(v value.Value, name string) (id [16]byte, err error) {
+func uuid(v value.Value, prefix, name string) (id [16]byte, err error) {
 	subtype, data := v.Binary()
 	if v.Kind() != value.KindBinary || subtype != 4 || len(data) != len(id) {
-		return id, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'UUID'", name, v.Kind())
+		return id, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'UUID'", prefix, name, v.Kind())
 	}
 	copy(id[:], data)
 	return id, nil
@@ -97,7 +97,7 @@ func childOf(number, child value.Value, prefix string) (string, error) {
 		}
 		b = binary.BigEndian.AppendUint64(b, uint64(number.Int64()))
 	}
-	id, err := uuid(child, prefix+".txnUUID")
+	id, err := uuid(child, prefix, "txnUUID")
 	return string(append(b, id[:]...)), err
 }
 
