@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -26,13 +25,7 @@ func sessionCommands() []command {
 }
 
 func runStartSession(c *Call) error {
-	var key sessionKey
-	if _, err := rand.Read(key.id[:]); err != nil {
-		return err
-	}
-	key.id[6] = key.id[6]&0x0f | 0x40
-	key.id[8] = key.id[8]&0x3f | 0x80
-	key.user = c.userName()
+	key := sessionKey{id: newUUID(), user: c.userName()}
 	c.svc.sessions.use(key, c.svc.real.Now())
 	c.reply.StartDocument("id")
 	c.reply.Append("id", value.Binary(4, key.id[:]))
@@ -208,7 +201,9 @@ func (c *Call) sessionPattern(prefix string, d value.Doc) (func(*session) bool, 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, func(s *session) bool { return s.key.id == key.id && (!a.LSID.Has("uid") || s.record.uid == key.digest()) })
+		all = append(all, func(s *session) bool {
+			return s.key.id == key.id && (!a.LSID.Has("uid") || s.record.uid == key.digest())
+		})
 	}
 	if !a.UID.IsMissing() {
 		digest, err := readDigest(a.UID, prefix+".uid")

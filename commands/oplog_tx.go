@@ -124,8 +124,9 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 		it := options.Iter()
 		b.Raw(it.Rest())
 		for _, spec := range metaOf(info).indexes {
-			if spec.IsID() && metaOf(info).clustered == nil {
-				b.Document("idIndex", spec.Doc())
+			// Of the first version, which mongod leaves out, nothing is to be told.
+			if doc := spec.Doc(); spec.IsID() && metaOf(info).clustered == nil && doc.Lookup("v").TruncInt64() > 1 {
+				b.Document("idIndex", doc)
 			}
 		}
 		b.End()
@@ -247,16 +248,49 @@ func (t *loggedTx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) err
 	if err := t.Tx.CreateIndex(ns, spec); err != nil || unlogged(ns) || index.IsInternal(spec.Name) {
 		return err
 	}
-	info := t.info(ns)
+	coll, err := t.Tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	info := coll.Info()
+	made := index.Of(info.Index(spec.Name))
+	if made == nil {
+		return nil
+	}
+	if !t.r.inTxn && coll.Count() > 0 {
+		t.r.indexBuild(info, made.Doc())
+		return nil
+	}
 	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
-		b.StartDocument("o").String("createIndexes", ns.Coll)
-		if s := index.Of(info.Index(spec.Name)); s != nil {
-			it := s.Doc().Iter()
-			b.Raw(it.Rest())
-		}
-		b.End()
+		it := made.Doc().Iter()
+		b.StartDocument("o").String("createIndexes", ns.Coll).Raw(it.Rest()).End()
 	})
 	return nil
+}
+
+// indexBuild notes that an index has been built over documents. Those of one
+// command are one build.
+func (r *recorder) indexBuild(info *storage.Info, spec value.Doc) {
+	specs := []value.Value{value.Document(spec)}
+	fresh := newUUID()
+	id := value.Binary(4, fresh[:])
+	if n := len(r.marks) - 1; n >= 0 && r.marks[n].command && r.marks[n].ns == info.Namespace {
+		if o := r.op(n).Lookup("o").Doc().Clone(); o.Has("commitIndexBuild") {
+			id, specs = o.Lookup("indexBuildUUID"), append(elements(o.Lookup("indexes").Doc()), specs...)
+			r.ops, r.marks = r.ops[:r.start(n)], r.marks[:n]
+		}
+	}
+	r.add("c", info.Namespace, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("commitIndexBuild", info.Namespace.Coll).Append("indexBuildUUID", id)
+		b.Append("indexes", value.NewArray(specs...)).End()
+	})
+}
+
+func elements(array value.Doc) (list []value.Value) {
+	for v := range array.Values() {
+		list = append(list, v)
+	}
+	return list
 }
 
 // DropIndex removes an index.

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -70,6 +71,14 @@ func (c *Call) lsid(d value.Doc, prefix string, privileges ...string) (key sessi
 		err = c.setDigest(&key, uid, prefix, privileges)
 	}
 	return key, err
+}
+
+// newUUID makes a random UUID.
+func newUUID() (id [16]byte) {
+	_, _ = rand.Read(id[:]) // never fails
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return id
 }
 
 // uuid reads a UUID.

@@ -64,6 +64,8 @@ func description(o *logOp) value.Doc {
 		b.Raw(rest.Rest())
 	case "createIndexes":
 		b.StartArray("indexes").StartDocument("").Raw(rest.Rest()).End().End()
+	case "commitIndexBuild":
+		b.Append("indexes", cmd.Lookup("indexes"))
 	case "dropIndexes":
 		b.StartArray("indexes").Append("", o.op.Lookup("o2")).End()
 	case "renameCollection":
@@ -72,7 +74,10 @@ func description(o *logOp) value.Doc {
 	default:
 		return nil
 	}
-	return b.Doc()
+	if d := b.Doc(); !d.IsEmpty() {
+		return d
+	}
+	return nil
 }
 
 // aboutSeries tells the entries about a time series from those about its

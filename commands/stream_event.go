@@ -73,6 +73,8 @@ func eventKind(o *logOp) string {
 		return "rename"
 	case "collMod":
 		return "modify"
+	case "commitIndexBuild":
+		return "createIndexes"
 	}
 	return name
 }

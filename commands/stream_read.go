@@ -193,7 +193,7 @@ func (cs *changeStream) concernsCommand(op value.Doc) bool {
 	case "collMod":
 		changed := !op.Lookup("ui").IsMissing() || !op.Has("o2") || aboutSeries(op) // else only the buckets of a time series
 		return changed && cs.expanded && cs.covers(db+"."+v.Str())
-	case "create", "createIndexes", "dropIndexes":
+	case "create", "createIndexes", "commitIndexBuild", "dropIndexes":
 		return cs.expanded && cs.covers(db+"."+v.Str())
 	}
 	return false
