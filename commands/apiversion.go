@@ -203,3 +203,15 @@ func strictStages(pipeline value.Value) error {
 	}
 	return nil
 }
+
+// apiParameters are the parameters of the command, as messages show them.
+func (c *Call) apiParameters() string {
+	if c.generic.apiVersion == "" {
+		return "{}"
+	}
+	b := value.NewBuilder()
+	for _, name := range []string{"apiVersion", "apiStrict", "apiDeprecationErrors"} {
+		b.Append(name, c.Body.Lookup(name))
+	}
+	return b.Doc().String()
+}

@@ -26,6 +26,8 @@ func refusedCommands() []command {
 		{name: "cleanupOrphaned", run: runNotSharded, flags: adminOnly, action: "cleanupOrphaned", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "getShardMap", run: runNotSharded, flags: adminOnly, action: "getShardMap", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "getShardVersion", run: runNotSharded, flags: adminOnly, action: "getShardVersion", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "prepareTransaction", run: runNotSharded, flags: adminOnly | inTxn | writes, action: "internal", on: onCluster, help: "refused: not a sharded cluster"},
+		{name: "coordinateCommitTransaction", run: runNotSharded, flags: adminOnly | inTxn | writes, action: "internal", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "shardingState", run: runShardingState, flags: adminOnly, action: "shardingState", on: onCluster, help: "whether this is part of a sharded cluster"},
 		{name: "flushRouterConfig", run: func(*Call) error { return nil }, flags: adminOnly, action: "flushRouterConfig", on: onCluster, help: "forget where shards are"},
 	}

@@ -103,6 +103,17 @@ func (c *Call) checkTransactionConcerns() error {
 	return mongoerr.New(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
 }
 
+// checkCatalogConcern: what changes the catalog reads it as it is now.
+func (c *Call) checkCatalogConcern() error {
+	if c.cmd.name != "create" && c.cmd.name != "createIndexes" {
+		return nil
+	}
+	if level := c.session.txn.Load().level; level != "" && level != "local" {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "Command %s does not support this transaction's { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } :: caused by :: read concern not supported", c.cmd.name, level)
+	}
+	return nil
+}
+
 // checkNumber refuses the numbers that the session has left behind.
 func (c *Call) checkNumber() error {
 	ss, n := c.session, *c.generic.txnNumber

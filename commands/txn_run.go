@@ -44,7 +44,10 @@ func (c *Call) inTransaction() error {
 	if err := c.afterClusterTime(); err != nil {
 		return err
 	}
-	err := c.cmd.run(c)
+	err := c.checkCatalogConcern()
+	if err == nil {
+		err = c.cmd.run(c)
+	}
 	t := c.session.txn.Load()
 	if t != nil && (err != nil || t.failed) && !endOfTransaction[c.cmd.name] {
 		c.svc.endTransaction(c.session, txnAborted)

@@ -170,6 +170,93 @@ var txnScripts = []struct{ name, script string }{
 		3+: {find: "c"}
 		-: {delete: "c", deletes: [{q: {_id: 1}, limit: 1}]}
 		3: {delete: "c", deletes: [{q: {_id: 1}, limit: 1}]} -> 112`},
+	{"commands_in_txns_read_concern: the catalog is read as it is", `
+		1+: {create: "new", readConcern: {level: "local"}}
+		1: {createIndexes: "new", indexes: [{key: {a: 1}, name: "a_1"}]}
+		1: {commitTransaction: 1}
+		2+: {find: "c", readConcern: {level: "local"}}
+		2: {create: "second"}
+		2: {commitTransaction: 1}
+		3+: {create: "third", readConcern: {level: "snapshot"}} -> 72
+		3: {abortTransaction: 1} -> 251
+		4+: {createIndexes: "third", indexes: [{key: {a: 1}, name: "a_1"}], readConcern: {level: "snapshot"}} -> 72
+		4: {abortTransaction: 1} -> 251
+		5+: {find: "c", readConcern: {level: "snapshot"}}
+		5: {create: "third"} -> 72
+		5: {abortTransaction: 1} -> 251
+		6+: {find: "c", readConcern: {level: "majority"}}
+		6: {createIndexes: "third", indexes: [{key: {a: 1}, name: "a_1"}]} -> 72
+		6: {abortTransaction: 1} -> 251`},
+	{"transaction_ops_against_capped_collection", `
+		-: {create: "capped", capped: true, size: 4096}
+		-: {insert: "capped", documents: [{_id: 1, a: 1}]}
+		1+: {insert: "capped", documents: [{x: 55}]} -> 263
+		1: {abortTransaction: 1} -> 251
+		2+: {update: "capped", updates: [{q: {a: 1}, u: {a: 1000}}]} -> 263
+		2: {abortTransaction: 1} -> 251
+		3+: {findAndModify: "capped", query: {a: 1}, update: {$set: {a: 1000}}} -> 263
+		3: {abortTransaction: 1} -> 251
+		4+: {findAndModify: "capped", query: {a: 1}, remove: true} -> 263
+		4: {abortTransaction: 1} -> 251
+		5+: {find: "capped"}
+		5: {distinct: "capped", key: "a"}
+		5: {aggregate: "capped", pipeline: [{$match: {a: 1}}], cursor: {}}
+		5: {commitTransaction: 1}`},
+	{"statement_ids_accepted", `
+		1+: {find: "c", stmtId: 0}
+		1: {aggregate: "c", pipeline: [{$match: {}}], cursor: {}, stmtId: 1}
+		1: {distinct: "c", key: "x", stmtId: 2}
+		1: {insert: "c", documents: [{_id: "doc1"}], stmtId: 3}
+		1: {update: "c", updates: [{q: {_id: "doc1"}, u: {$inc: {a: 1}}}], stmtId: 4}
+		1: {findAndModify: "c", query: {}, update: {$set: {b: 1}}, stmtId: 5}
+		1: {findandmodify: "c", query: {}, update: {$set: {b: 1}}, stmtId: 6}
+		1: {delete: "c", deletes: [{q: {}, limit: 1}], stmtId: 7}
+		1: {commitTransaction: 1, stmtId: 8}
+		2+: {find: "c", stmtId: 0}
+		2: {abortTransaction: 1, stmtId: 1}`},
+	{"aggregation_in_transaction: sources that are no collections are not for transactions", `
+		1+: {aggregate: "c", pipeline: [{$lookup: {from: "d", localField: "a", foreignField: "_id", as: "x"}}], cursor: {}}
+		1: {aggregate: "c", pipeline: [{$graphLookup: {from: "d", startWith: "$a", connectFromField: "a", connectToField: "_id", as: "x"}}], cursor: {}}
+		1: {aggregate: "c", pipeline: [{$count: "n"}], cursor: {}}
+		1: {commitTransaction: 1}
+		2+: {aggregate: "c", pipeline: [{$collStats: {latencyStats: {}}}], cursor: {}} -> 263
+		2: {abortTransaction: 1} -> 251
+		3+: {aggregate: "c", pipeline: [{$indexStats: {}}], cursor: {}} -> 263
+		3: {abortTransaction: 1} -> 251
+		4+: {aggregate: "c", pipeline: [{$out: "d"}], cursor: {}} -> 263
+		4: {abortTransaction: 1} -> 251
+		5+: {aggregate: "c", pipeline: [{$merge: "d"}], cursor: {}} -> 263
+		5: {abortTransaction: 1} -> 251
+		6+: {aggregate: "c", pipeline: [{$planCacheStats: {}}], cursor: {}} -> 263
+		6: {abortTransaction: 1} -> 251`},
+	{"api_params_transaction: all statements have the same parameters of the API", `
+		1+: {insert: "c", documents: [{}], apiVersion: "1"}
+		1: {insert: "c", documents: [{}]} -> 347
+		1: {insert: "c", documents: [{}], apiVersion: "1", apiStrict: false} -> 347
+		1: {insert: "c", documents: [{}], apiVersion: "1", apiDeprecationErrors: true} -> 347
+		1: {commitTransaction: 1} -> 347
+		1: {abortTransaction: 1, apiVersion: "1", apiStrict: true} -> 347
+		1: {insert: "c", documents: [{}], apiVersion: "1"}
+		1: {commitTransaction: 1, apiVersion: "1"}
+		2+: {insert: "c", documents: [{}]}
+		2: {find: "c", apiVersion: "1"} -> 347
+		2: {abortTransaction: 1}`},
+	{"prepare_transaction, where there are no shards", `
+		1+: {insert: "c", documents: [{_id: 1}]}
+		1: {prepareTransaction: 1} -> 203
+		1: {commitTransaction: 1} -> 251`},
+	{"transactions_write_conflicts_unique_indexes, write_conflicts_with_non_txns", `
+		-: {createIndexes: "c", indexes: [{key: {u: 1}, name: "u_1", unique: true}]}
+		-: {insert: "c", documents: [{_id: 10, u: 10}]}
+		1+: {find: "c"}
+		-: {insert: "c", documents: [{_id: 11, u: 11}]}
+		1: {insert: "c", documents: [{_id: 12, u: 11}]} -> 112
+		1: {abortTransaction: 1} -> 251
+		2+: {find: "c"}
+		-: {insert: "c", documents: [{_id: 13, u: 13}]}
+		2: {insert: "c", documents: [{_id: 13, u: 15}]} -> 112
+		3+: {insert: "c", documents: [{_id: 14, u: 10}]} -> 11000
+		3: {abortTransaction: 1} -> 251`},
 }
 
 const scriptSession = `lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}}`
@@ -184,7 +271,7 @@ func TestTransactionScripts(t *testing.T) {
 				who, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
 				command, code, _ := strings.Cut(rest, " -> ")
 				db := "test"
-				if strings.Contains(command, "Transaction:") || strings.Contains(command, "renameCollection") || strings.Contains(command, "applyOps") {
+				if strings.Contains(command, "Transaction: 1") || strings.Contains(command, "renameCollection") || strings.Contains(command, "applyOps") {
 					db = "admin"
 				}
 				want := int32(0)

@@ -33,6 +33,7 @@ type transaction struct {
 	now     int64     // instant of the first statement
 	started time.Time // real time, for the limit on its lifetime
 	level   string    // read concern
+	api     string    // the parameters of the stable API that all statements must have
 	tx      storage.Txn
 	log     *recorder // what the commit will append to the change log
 	view    storage.Tx
@@ -52,7 +53,7 @@ func (c *Call) beginTransaction() error {
 	if err != nil {
 		return translate(storage.Namespace{}, err)
 	}
-	t := &transaction{number: n, now: c.now, started: c.svc.real.Now(), level: c.generic.level, tx: tx}
+	t := &transaction{number: n, now: c.now, started: c.svc.real.Now(), level: c.generic.level, api: c.apiParameters(), tx: tx}
 	t.log = c.svc.oplog.newRecorder(tx, c.now)
 	t.log.inTxn, t.log.lsid, t.log.txn = true, ss.recordID, n
 	t.view = t.log.logged()
@@ -71,7 +72,11 @@ func (c *Call) continueTransaction() error {
 	}
 	switch {
 	case ss.state == txnInProgress:
-		c.now = ss.txn.Load().now
+		t := ss.txn.Load()
+		c.now = t.now
+		if api := c.apiParameters(); api != t.api {
+			return mongoerr.Newf(mongoerr.APIMismatchError, "API parameter mismatch: %s used params %s, the transaction's first command used %s", c.cmd.name, api, t.api)
+		}
 		return nil
 	case ss.state == txnCommitted && c.cmd.name == "commitTransaction":
 		return nil
