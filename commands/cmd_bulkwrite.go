@@ -135,6 +135,9 @@ func runBulkWrite(c *Call) error {
 		return err
 	}
 	w.count()
+	if c.generic.unacked && !c.generic.durable { // nobody will ask for results
+		w.forget()
+	}
 	ns := storage.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
 	if err := c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(w.results...), batchSize: size}); err != nil {
 		return err
@@ -143,6 +146,12 @@ func runBulkWrite(c *Call) error {
 		Int32("nModified", int32(w.modified)).Int32("nUpserted", int32(w.upserted)).Int32("nDeleted", int32(w.deleted))
 	c.appendRetried()
 	return c.wait()
+}
+
+// forget drops the outcome of operations that are not acknowledged.
+func (w *bulkWrite) forget() {
+	w.results = nil
+	w.errors, w.inserted, w.matched, w.modified, w.upserted, w.deleted = 0, 0, 0, 0, 0, 0
 }
 
 // readOps checks the operations of the request, each by what its first field

@@ -180,6 +180,9 @@ func runCurrentOp(c *Call) error {
 		}
 	}
 	b.End()
+	if c.svc.fsync.held() {
+		b.Bool("fsyncLock", true).String("info", "use db.fsyncUnlock() to terminate the fsync write/snapshot lock")
+	}
 	return nil
 }
 

@@ -25,6 +25,12 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 	}
 	s.appendTrailer(c, b)
 	s.observe(c, b.Doc(), err)
+	if err == nil && c.unacknowledged() { // what became of it is for the profiler alone
+		b.Reset(dst)
+		c.appendUnacknowledged()
+		s.appendTrailer(c, b)
+		b.Doc()
+	}
 	out, response := b.Bytes(), c.response
 	c.end()
 	return out, response

@@ -26,6 +26,24 @@ func (c *Call) checkWriteConcern() error {
 	return nil
 }
 
+// silentWrites are the commands whose reply keeps to itself what became of a
+// write with w: 0, where there is a reply at all.
+var silentWrites = map[string]bool{"insert": true, "update": true, "delete": true}
+
+func (c *Call) unacknowledged() bool {
+	return c.generic.unacked && !c.generic.durable && silentWrites[c.cmd.name]
+}
+
+// appendUnacknowledged writes the reply to a write that asks for none, in a
+// message that does: the defaults of the fields that are always there.
+func (c *Call) appendUnacknowledged() {
+	c.reply.Int32("n", 0)
+	if c.cmd.name == "update" {
+		c.reply.Int32("nModified", 0)
+	}
+	c.reply.Double("ok", 1)
+}
+
 // appendUnmetConcern says behind the reply of a write that has been done
 // that more members were to acknowledge it than the set has.
 func (c *Call) appendUnmetConcern() {

@@ -131,3 +131,45 @@ func TestOutIsNotLinearizable(t *testing.T) {
 	}
 	h.ok(`{aggregate: "c", pipeline: [], cursor: {}, readConcern: {level: "linearizable"}}`)
 }
+
+// A write with w: 0 in a message that wants a reply is not told what became of
+// it, as in batch_write_command_w0.js of MongoDB's tests; only a command that
+// cannot begin fails.
+func TestUnacknowledgedWrite(t *testing.T) {
+	for name, tt := range map[string]struct{ command, reply string }{
+		"insert":      {`{insert: "c", documents: [{_id: 2}, {_id: 1}, {_id: 3}], writeConcern: {w: 0}}`, `{n: 0, ok: 1.0}`},
+		"update":      {`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 1}}}, {q: {_id: 2}, u: {$set: {_id: 1}}, upsert: true}], writeConcern: {w: 0}}`, `{n: 0, nModified: 0, ok: 1.0}`},
+		"upsert":      {`{update: "c", updates: [{q: {_id: 2}, u: {$set: {a: 1}}, upsert: true}], writeConcern: {w: 0, wtimeout: 5}}`, `{n: 0, nModified: 0, ok: 1.0}`},
+		"delete":      {`{delete: "c", deletes: [{q: {$set: {a: 1}}, limit: 0}, {q: {_id: 1}, limit: 0}], ordered: false, writeConcern: {w: 0}}`, `{n: 0, ok: 1.0}`},
+		"journaled":   {`{insert: "c", documents: [{_id: 2}], writeConcern: {w: 0, j: true}}`, `{n: 1, ok: 1.0}`},
+		"findModify":  {`{findAndModify: "c", query: {_id: 1}, remove: true, writeConcern: {w: 0}}`, `{lastErrorObject: {n: 1}, value: {_id: 1}, ok: 1.0}`},
+		"acknowledge": {`{insert: "c", documents: [{_id: 2}], writeConcern: {w: 1}}`, `{n: 1, ok: 1.0}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+			if got, want := h.run(tt.command).String(), relaxed(tt.reply).String(); got != want {
+				t.Errorf("%s\nanswered %s\nwant     %s", tt.command, got, want)
+			}
+		})
+	}
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 2}, {_id: 1}, {_id: 2}, {_id: 3}], writeConcern: {w: 0}}`)
+	if h.count("c") != 2 {
+		t.Error("an ordered batch goes on behind its error")
+	}
+	h.fails(16, `{insert: "c", documents: [], writeConcern: {w: 0}}`)
+}
+
+// Results that nobody will ask for are not kept.
+func TestUnacknowledgedBulkWrite(t *testing.T) {
+	h := newHarness(t)
+	reply := h.admin(`{bulkWrite: 1, ops: [{insert: 0, document: {}}, {insert: 0, document: {}}, {insert: 0, document: {}}],
+		nsInfo: [{ns: "test.c"}], cursor: {batchSize: 2}, writeConcern: {w: 0}}`)
+	if id := reply.Lookup("cursor").Doc().Lookup("id"); id.TruncInt64() != 0 || !reply.Lookup("ok").Truthy() {
+		t.Errorf("answered %s", reply)
+	}
+	if h.count("c") != 3 {
+		t.Error("the documents are not there")
+	}
+}
