@@ -1,6 +1,10 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
 
 // Where there are views, mongod keeps them in a collection of their own,
 // which dbStats counts with its index and its documents.
@@ -33,5 +37,17 @@ func TestActiveClients(t *testing.T) {
 	// find, and serverStatus itself; insert.
 	if r.String() != relaxed(`{total: 3, readers: 2, writers: 1}`).String() {
 		t.Errorf("active clients: %s", r)
+	}
+}
+
+// The numbers of connections are ints, as mongod's: libmongoc's tests read
+// totalCreated as one.
+func TestConnectionNumbersAreInts(t *testing.T) {
+	h := newHarness(t)
+	d := h.ok(`{serverStatus: 1}`).Lookup("connections").Doc()
+	for _, name := range []string{"current", "available", "totalCreated", "rejected", "active"} {
+		if v := d.Lookup(name); v.Kind() != value.KindInt32 {
+			t.Errorf("%s is a %s", name, v.Kind())
+		}
 	}
 }

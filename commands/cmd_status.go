@@ -72,7 +72,7 @@ func writeConnections(c *Call, b *value.Builder) {
 	m := &c.svc.metrics.connections
 	current := m.current.Load()
 	b.Int32("current", int32(current)).Int32("available", int32(max(c.svc.maxConns()-current, 0))).
-		Int64("totalCreated", m.total.Load()).Int64("rejected", m.rejected.Load()).Int32("active", int32(c.svc.ops.count()))
+		Int32("totalCreated", int32(m.total.Load())).Int32("rejected", int32(m.rejected.Load())).Int32("active", int32(c.svc.ops.count()))
 }
 
 func writeGlobalLock(c *Call, b *value.Builder) {
