@@ -47,7 +47,7 @@ func TestExplain(t *testing.T) {
 	if n := at(stages[0], "$cursor.executionStats.nReturned").TruncInt64(); n != 5 {
 		t.Error(stages[0])
 	}
-	if stages = explain(`[{$sort: {s: 1}}, {$limit: 5}]`, "queryPlanner"); len(stages) != 2 || !stages[1].Has("$sort") {
+	if stages = explain(`[{$sort: {s: 1}}, {$limit: 5}, {$set: {x: 1}}]`, "queryPlanner"); len(stages) != 3 || !stages[1].Has("$sort") {
 		t.Error(stages)
 	}
 	// Views are explained as what they stand for.
@@ -63,4 +63,37 @@ func TestExplain(t *testing.T) {
 	// Nothing is written by an explain.
 	explain(`[{$out: "d"}]`, "queryPlanner")
 	s.gives("d", `[]`, `[]`)
+}
+
+// A pipeline that is but a find is explained as one: jstests/libs/analyze_plan.js
+// and the drivers' tests look for queryPlanner in place of stages.
+func TestExplainOfAPipelineThatIsAFind(t *testing.T) {
+	s := newServer(t)
+	s.numbers("c", 300, 10)
+	s.ok(`{createIndexes: "c", indexes: [{key: {k: 1}, name: "k_1"}]}`)
+	for _, tt := range []struct {
+		pipeline, find string
+		returned       int64
+	}{
+		{`[]`, ``, 300},
+		{`[{$match: {k: {$lt: 10}}}]`, `, filter: {k: {$lt: 10}}`, 30},
+		{`[{$match: {k: {$gte: 0}}}, {$sort: {s: 1}}]`, `, filter: {k: {$gte: 0}}, sort: {s: 1}`, 300},
+		{`[{$sort: {s: -1}}, {$limit: 7}]`, `, sort: {s: -1}, limit: 7`, 7},
+		{`[{$sort: {k: 1}}, {$limit: 7}]`, `, sort: {k: 1}, limit: 7`, 7},
+		{`[{$match: {k: 7}}, {$limit: 2}]`, `, filter: {k: 7}, limit: 2`, 2},
+	} {
+		for _, verbosity := range []string{"queryPlanner", "executionStats", "allPlansExecution"} {
+			got := s.ok(`{explain: {aggregate: "c", pipeline: %s, cursor: {}}, verbosity: "%s"}`, tt.pipeline, verbosity)
+			want := s.ok(`{explain: {find: "c"%s}, verbosity: "%s"}`, tt.find, verbosity)
+			if got.Has("stages") || at(got, "queryPlanner.winningPlan").Doc().String() != at(want, "queryPlanner.winningPlan").Doc().String() {
+				t.Errorf("%s\nis explained as %s\nthe find as      %s", tt.pipeline, got, want)
+			}
+			if n := at(got, "executionStats.nReturned").TruncInt64(); verbosity != "queryPlanner" && n != tt.returned {
+				t.Errorf("%s: nReturned is %d, want %d", tt.pipeline, n, tt.returned)
+			}
+		}
+	}
+	if got := s.ok(`{explain: {aggregate: "nosuch", pipeline: [{$sort: {a: 1}}], cursor: {}}, verbosity: "executionStats"}`); at(got, "queryPlanner.winningPlan.stage").Str() != "EOF" {
+		t.Error(got)
+	}
 }

@@ -300,9 +300,13 @@ func (c *Call) explainWrite(m *modification, stage string, body value.Doc, verbo
 
 // append plans, runs if asked to, and writes the reply.
 func (e *explained) append(body value.Doc) error {
+	e.c.reply.String("explainVersion", "1")
+	return e.appendPlan(body)
+}
+
+func (e *explained) appendPlan(body value.Doc) error {
 	c, b := e.c, e.c.reply
 	if e.info == nil {
-		b.String("explainVersion", "1")
 		e.appendPlanner(b, nil, noCollection)
 		if e.verbosity != "queryPlanner" {
 			e.appendNothing(b)
@@ -317,7 +321,6 @@ func (e *explained) append(body value.Doc) error {
 		a.plan.Exact = false // what has expired must not be counted
 	}
 	stage := a.plan.Explain(&e.shape)
-	b.String("explainVersion", "1")
 	e.appendPlanner(b, a, stage)
 	if e.verbosity != "queryPlanner" {
 		if err := e.execute(a, stage); err != nil {

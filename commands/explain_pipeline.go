@@ -59,7 +59,14 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 	if err := e.query.checkCombination(); err != nil {
 		return err
 	}
-	e.shape = plan.Shape{Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort}
+	e.shape = plan.Shape{
+		Filter: e.query.matcher.Parsed(), Namespace: r.ns.String(), Sort: l.Sort,
+		SortMemory: c.svc.params.int("internalQueryMaxBlockingSortMemoryUsageBytes"),
+	}
+	if r.pipeline.IsFind(l) { // all of it is left to the source
+		e.shape.Limit, e.exec.explained = l.Limit, true
+		return e.appendPlan(c.Body)
+	}
 	e.take = l.Limit
 	rest := r.pipeline.Rest(l, true)
 	if info != nil {

@@ -169,6 +169,20 @@ func (p *Pipeline) behind(l Leading, src Source) *Pipeline {
 	return p.Rest(l, src.Sorted)
 }
 
+// IsFind reports whether the filter, the order and the limit of l are all
+// there is: the pipeline is a find.
+func (p *Pipeline) IsFind(l Leading) bool {
+	if l.geo != nil {
+		return false
+	}
+	rest := p.stages[l.matches:]
+	if len(rest) == 0 {
+		return true
+	}
+	_, limited := rest[0].(*limitStage)
+	return len(rest) == 1 && (l.sortAt >= 0 || limited)
+}
+
 // RestBackwards is Rest for a source that gives the last of each group, and
 // more only in the opposite order: there it is the first that counts.
 func (p *Pipeline) RestBackwards(l Leading) *Pipeline {
