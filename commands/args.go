@@ -76,6 +76,13 @@ var refusals = map[string]string{
 	"array":  "'%s' option must be specified as an array",
 }
 
+// leavesOut tells whether null counts as absent, as in mongod's IDL parser: in
+// all fields but those that are read by code of their own, and the name of the
+// command, which is the first.
+func (f *argField) leavesOut(first bool) bool {
+	return f.refusal == "" && (!f.required || f.types != "" && !first)
+}
+
 // wrong is the error for a value of a type that the field does not take.
 func (f *argField) wrong(prefix string, v value.Value) error {
 	if f.refusal == "" {
@@ -148,7 +155,7 @@ func (s *argSpec[T]) decodeNested(prefix string, d value.Doc, dst *T) error {
 func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic bool) error {
 	base := unsafe.Pointer(dst)
 	var seen uint64
-	for it := body.Iter(); it.Next(); {
+	for it, first := body.Iter(), generic; it.Next(); first = false {
 		i, ok := s.index[it.Key()]
 		if !ok {
 			if s.loose || generic && genericArgs[it.Key()] {
@@ -159,11 +166,11 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 		if seen&(1<<i) != 0 {
 			return mongoerr.Newf(40413, "BSON field '%s.%s' is a duplicate field", prefix, it.Key())
 		}
-		seen |= 1 << i
 		f, v := &s.fields[i], it.Value()
-		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && !f.required && f.refusal == "" {
-			continue // null counts as absent, as in mongod's IDL parser
+		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && f.leavesOut(first) {
+			continue
 		}
+		seen |= 1 << i
 		if !f.set(unsafe.Add(base, f.offset), v) {
 			return f.wrong(prefix, v)
 		}

@@ -116,8 +116,29 @@ func (m *collMod) add(key string, v value.Value) {
 	m.reply = append(m.reply, mongoerr.Field{Key: key, Value: v})
 }
 
+// checkDryRun refuses to try anything but whether an index can be unique.
+func (m *collMod) checkDryRun() error {
+	if !m.args.DryRun {
+		return nil
+	}
+	for name := range m.c.Body.All() {
+		if _, own := collModSpec.index[name]; own && name != "collMod" && name != "dryRun" && name != "index" {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "dryRun mode is not supported with the field: %s", name)
+		}
+	}
+	for name := range m.args.Index.All() {
+		if name != "name" && name != "keyPattern" && name != "unique" {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "dryRun mode is not supported with the field: index.%s", name)
+		}
+	}
+	return nil
+}
+
 func (m *collMod) run() error {
 	a := m.args
+	if err := m.checkDryRun(); err != nil {
+		return err
+	}
 	if m.meta.kind == view {
 		return m.modifyView()
 	}

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"strconv"
+
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -171,6 +173,22 @@ type killCursorsArgs struct {
 	Cursors     array       `arg:"cursors,required"`
 }
 
+// ids are the numbers of the cursors. What is null is skipped.
+func (a *killCursorsArgs) ids() (ids []value.Value, err error) {
+	i := 0
+	for v := range value.Doc(a.Cursors).Values() {
+		switch v.Kind() {
+		case value.KindInt64:
+			ids = append(ids, v)
+		case value.KindNull, value.KindUndefined:
+		default:
+			return nil, wrongType("killCursors", "cursors."+strconv.Itoa(i), v, "long")
+		}
+		i++
+	}
+	return ids, nil
+}
+
 var killCursorsSpec = newArgs[killCursorsArgs]("killCursors")
 
 func runKillCursors(c *Call) error {
@@ -181,11 +199,12 @@ func runKillCursors(c *Call) error {
 	if _, err := c.namespaceOf(a.KillCursors); err != nil {
 		return err
 	}
+	ids, err := a.ids()
+	if err != nil {
+		return err
+	}
 	var killed, missing []value.Value
-	for v := range value.Doc(a.Cursors).Values() {
-		if v.Kind() != value.KindInt64 {
-			return wrongType("killCursors", "cursors.0", v, "long")
-		}
+	for _, v := range ids {
 		if c.svc.cursors.kill(v.Int64()) {
 			killed = append(killed, v)
 		} else {
