@@ -120,3 +120,26 @@ func TestPingWithoutServer(t *testing.T) {
 		t.Error("a server answered on port 1")
 	}
 }
+
+// The server goes with the program that holds the other end of its standard
+// input, however that ended.
+func TestExitWithStdin(t *testing.T) {
+	in, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(stdin *os.File) { os.Stdin = stdin }(os.Stdin)
+	os.Stdin = in
+	serve := parse(t, "--port", "0", "--dbpath", ":memory:", "--quiet", "--exit-with-stdin")
+	ended := make(chan error)
+	go func() { ended <- serve.Run() }()
+	if _, err := held.WriteString("what is written says nothing\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -23,6 +24,7 @@ type serveCmd struct {
 	DBPath       string   `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
 	SetParameter []string `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
 	TestClock    bool     `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
+	WithStdin    bool     `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
 	MaxConns     int      `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
 	ReplSet      string   `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
 	Advertise    string   `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
@@ -47,7 +49,8 @@ type serveCmd struct {
 
 func serverVersion() string { return server.MongoDBVersion }
 
-// Run serves until a signal or the shutdown command.
+// Run serves until a signal, the shutdown command or, with --exit-with-stdin,
+// the end of the standard input.
 func (s *serveCmd) Run() error {
 	if err := s.applyConfig(); err != nil {
 		return err
@@ -99,6 +102,12 @@ func (s *serveCmd) Run() error {
 		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Msg("Waiting for connections")
 	}
 	fmt.Printf("duskdb listening on %s\n", srv.URI())
+	if s.WithStdin {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it as well
+			cfg.OnShutdown()
+		}()
+	}
 	return wait(srv, stop)
 }
 
@@ -106,6 +115,7 @@ func (s *serveCmd) Run() error {
 func wait(srv *server.Server, stop <-chan struct{}) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	defer onSignal(syscall.SIGHUP, func() {
 		_ = srv.RotateCertificates() // the server logs what went wrong
 	})()

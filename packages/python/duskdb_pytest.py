@@ -58,15 +58,19 @@ class DuskDB:
     def __init__(self, *args, now=None, parameters=None, binary=None):
         """Starts a server; now, a datetime or ISO text, is where its clock
         stands frozen, and args are further flags."""
-        flags = ["--test-clock", "--quiet", "--port", "0", "--dbpath", ":memory:"]
+        flags = ["--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"]
         parameters = dict(parameters or {})
         if now is not None:
             parameters["testClockStart"] = now if isinstance(now, str) else _instant(now)
         for name, value in parameters.items():
             flags += ["--setParameter", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [binary or find_binary(), *flags, *args], stdout=subprocess.PIPE, stderr=self._log, text=True
+        self._process = subprocess.Popen(  # stdin ends with this process, and the server with it
+            [binary or find_binary(), *flags, *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
         )
         atexit.register(self.stop)
         self._client = None
@@ -116,6 +120,7 @@ class DuskDB:
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait()
+        self._process.stdin.close()
         self._process.stdout.close()
         self._log.close()
 

@@ -20,13 +20,16 @@ class DuskDBMemoryServer {
 
   /** Starts a server on a free port. */
   static async create(options = {}) {
-    const child = spawn(find(options.binary), flags(options), { stdio: ['ignore', 'pipe', 'pipe'] });
-    const kill = () => child.kill('SIGKILL'); // a test run that ends must not leave it behind
+    // Its standard input ends with this process, however that ends, and the server with it.
+    const child = spawn(find(options.binary), flags(options), { stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.on('error', () => {}); // nothing is written, so that nothing is lost
+    const kill = () => child.kill('SIGKILL');
     process.on('exit', kill);
     const exited = new Promise((resolve) => {
       child.on('close', (code, signal) => { process.off('exit', kill); resolve({ code, signal }); });
     });
     const uri = await listening(child);
+    hold(child, false);
     return new DuskDBMemoryServer(child, uri, exited);
   }
 
@@ -63,6 +66,7 @@ class DuskDBMemoryServer {
 
   /** Ends the server. May be called again. */
   async stop() {
+    hold(this.#child, true);
     this.#child.kill('SIGTERM');
     await this.#exited;
   }
@@ -70,8 +74,13 @@ class DuskDBMemoryServer {
   async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() { await this.stop(); }
 }
 
+/** Says whether the server keeps this process alive: only while somebody waits for it. */
+function hold(child, keep) {
+  for (const handle of [child, ...child.stdio]) handle[keep ? 'ref' : 'unref']();
+}
+
 function flags({ port = 0, dbpath = ':memory:', now, replSet, parameters = {}, args = [] }) {
-  const out = ['--test-clock', '--quiet', '--port', String(port), '--dbpath', dbpath];
+  const out = ['--test-clock', '--exit-with-stdin', '--quiet', '--port', String(port), '--dbpath', dbpath];
   if (now !== undefined) out.push('--setParameter', `testClockStart=${new Date(now).toISOString()}`);
   if (replSet) out.push('--replSet', replSet);
   for (const [name, value] of Object.entries(parameters)) out.push('--setParameter', `${name}=${value}`);

@@ -2,12 +2,15 @@
 
 import datetime
 import pathlib
+import socket
+import subprocess
 import sys
 import unittest
 
 import pymongo.errors
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+FOLDER = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(FOLDER))
 from duskdb_pytest import DuskDB  # noqa: E402
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
@@ -39,6 +42,17 @@ class TestDuskDB(unittest.TestCase):
     def test_errors(self):
         with self.assertRaisesRegex(RuntimeError, "nonsense"):
             DuskDB("--nonsense")
+
+    def test_goes_with_the_program(self):
+        start = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); from duskdb_pytest import DuskDB; s = DuskDB()"
+        wait = "print(s.uri, flush=True); sys.stdin.read()"
+        with subprocess.Popen(
+            [sys.executable, "-c", f"{start}; {wait}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as program:
+            port = int(program.stdout.readline().split(":")[2].split("/")[0])
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                program.kill()
+                self.assertEqual(connection.recv(1), b"")  # closed by the server, as it ends
 
     def test_stops_twice(self):
         server = DuskDB()

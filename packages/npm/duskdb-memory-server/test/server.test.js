@@ -1,6 +1,10 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { spawn } = require('node:child_process');
+const { once } = require('node:events');
+const net = require('node:net');
+const path = require('node:path');
 const { test } = require('node:test');
 const { DuskDBMemoryServer } = require('../index.js');
 const { encode, decode } = require('../wire.js');
@@ -56,4 +60,31 @@ test('servers are independent, and stop twice', async (t) => {
 test('what is wrong is said', async () => {
   await assert.rejects(DuskDBMemoryServer.create({ args: ['--nonsense'] }), /exited with 2:[^]*nonsense/);
   await assert.rejects(DuskDBMemoryServer.create({ binary: '/does/not/exist' }), /does not exist/);
+});
+
+/** Runs a program of its own that starts a server, says its port, and then does what it is told. */
+async function elsewhere(then) {
+  const module = JSON.stringify(path.resolve(__dirname, '..'));
+  const script = `require(${module}).DuskDBMemoryServer.create().then((server) => { console.log(server.port); ${then} })`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = await once(child.stdout.setEncoding('utf8'), 'data');
+  return { child, port: Number(port) };
+}
+
+test('a program that is killed leaves no server behind', async () => {
+  const { child, port } = await elsewhere('setInterval(() => {}, 1000)');
+  const socket = net.connect(port, '127.0.0.1').resume();
+  await once(socket, 'connect');
+  child.kill('SIGKILL');
+  await once(socket, 'close'); // by the server, as it ends
+});
+
+test('a server that nobody stops keeps no program from ending', async () => {
+  const { child } = await elsewhere('');
+  assert.equal((await once(child, 'close'))[0], 0);
+});
+
+test('a program may end with stopping its server', async () => {
+  const { child } = await elsewhere('server.stop().then(() => { process.exitCode = 7; })');
+  assert.equal((await once(child, 'close'))[0], 7);
 });
