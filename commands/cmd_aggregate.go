@@ -162,7 +162,11 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 	if err != nil {
 		return nil, err
 	}
-	collator, err := operationCollation(a.Collation, metaOf(info))
+	meta := metaOf(info)
+	if startsStream(value.Doc(a.Pipeline)) { // which has none of its collection
+		meta = noMeta
+	}
+	collator, err := operationCollation(a.Collation, meta)
 	if err != nil {
 		return nil, err
 	}
@@ -185,4 +189,10 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 	r.agg.Host = &host{x: r.exec, main: r.agg, hint: a.Hint, bypass: bool(a.Bypass), c: c}
 	r.agg.BypassDocVal = bool(a.Bypass)
 	return r, c.checkInvolved(ns, r.pipeline, collator)
+}
+
+// startsStream tells whether a pipeline is that of a change stream.
+func startsStream(pipeline value.Doc) bool {
+	name, _ := pipeline.Index(0).Doc().First()
+	return name == "$changeStream"
 }

@@ -60,6 +60,9 @@ func runFindAndModify(c *Call) error {
 	if bool(a.New) {
 		c.retry.image = imageAfter
 	}
+	if err := c.checkRetriedModify(&a); err != nil {
+		return err
+	}
 	out, err := c.retried(0, func() (updated, error) { return c.modify(&m) })
 	if err != nil {
 		return err
@@ -77,6 +80,30 @@ func runFindAndModify(c *Call) error {
 		return err
 	}
 	return c.wait()
+}
+
+// checkRetriedModify refuses to answer from the history a command that is not
+// the one that was run.
+func (c *Call) checkRetriedModify(a *findAndModifyArgs) error {
+	if !c.retry.on {
+		return nil
+	}
+	s := c.session.history.find(c.statementID(0))
+	if s == nil {
+		return nil
+	}
+	differs := func(code mongoerr.Code) error {
+		return mongoerr.Newf(code, "findAndModify retry request: %s is not compatible with previous write in the transaction of type: %c", c.Body, s.kind)
+	}
+	switch {
+	case s.kind == 'd' && !bool(a.Remove):
+		return differs(40606)
+	case s.kind == 'i' && !bool(a.Upsert):
+		return differs(40608)
+	case s.kind == 'u' && bool(a.Remove):
+		return differs(40609)
+	}
+	return nil
 }
 
 func (a *findAndModifyArgs) check() error {

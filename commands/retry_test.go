@@ -76,6 +76,25 @@ func TestRetryableWrites(t *testing.T) {
 	}
 }
 
+// A findAndModify that is not the one that was sent before is told so: its
+// outcome would be another's (write_ops_retryability.cpp).
+func TestRetryOfAnotherModification(t *testing.T) {
+	const update, remove = `{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}}`, `{"findAndModify": "c", "query": {"_id": 1}, "remove": true}`
+	const upsert = `{"findAndModify": "c", "query": {"_id": 9}, "update": {"$inc": {"n": 1}}, "upsert": true}`
+	for _, tt := range []struct {
+		first, then string
+		code        int32
+	}{
+		{remove, update, 40606}, {upsert, update, 40608}, {upsert, remove, 40608}, {update, remove, 40609},
+	} {
+		h := newHarness(t)
+		h.ok(`{"insert": "c", "documents": [{"_id": 1, "n": 0}]}`)
+		h.ok(retryArgs(tt.first, 1))
+		h.fails(tt.code, retryArgs(tt.then, 1))
+		h.ok(retryArgs(tt.first, 1))
+	}
+}
+
 func TestRetryOfPartOfABatch(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)

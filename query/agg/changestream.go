@@ -25,7 +25,7 @@ var changeStreamOptions = map[string]value.Kind{
 // parseChangeStream checks the options; the host opens the stream.
 func parseChangeStream(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(50808, "$changeStream stage expects a document as argument")
+		return nil, mongoerr.Newf(6188500, "$changeStream must take a nested object but found: $changeStream: %s", v)
 	}
 	for k, f := range v.Doc().All() {
 		kind, ok := changeStreamOptions[k]

@@ -174,6 +174,8 @@ func (p *parser) checkPositions(defs []*definition) error {
 		switch {
 		case def.flags&mustBeFirst != 0 && i > 0:
 			return notFirst(def)
+		case def.flags&mustBeLast != 0 && i < len(defs)-1 && def.flags&needsChangeStream != 0:
+			return mongoerr.Newf(7182802, "%s must be the last stage in the pipeline", def.name)
 		case def.flags&mustBeLast != 0 && i < len(defs)-1:
 			return mongoerr.Newf(40601, "%s can only be the final stage in the pipeline", def.name)
 		case changeStream && def.flags&inChangeStream == 0:

@@ -1,0 +1,106 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Which stages a stream's pipeline may have, after
+// jstests/change_streams/{allowlist,split_large_event}.js, and what its options
+// may say.
+func TestStreamPipelines(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c"}`)
+	allowed := []string{
+		`{$match: {_id: {$exists: true}}}`, `{$project: {_id: 1}}`, `{$addFields: {newField: 1}}`, `{$set: {newField: 1}}`, `{$unset: "x"}`,
+		`{$replaceRoot: {newRoot: {_id: "$_id"}}}`, `{$replaceWith: {_id: "$_id"}}`, `{$redact: "$$DESCEND"}`, `{$changeStreamSplitLargeEvent: {}}`,
+	}
+	on := func(options string, stages ...string) string {
+		return `{aggregate: "c", pipeline: [` + strings.Join(append([]string{`{$changeStream: ` + options + `}`}, stages...), ", ") + `], cursor: {}}`
+	}
+	for _, stage := range allowed {
+		h.ok(on(`{}`, stage))
+	}
+	h.ok(on(`{}`, allowed...))
+	for _, stage := range []string{
+		`{$group: {_id: "$_id"}}`, `{$sort: {_id: 1}}`, `{$skip: 100}`, `{$limit: 100}`, `{$sample: {size: 100}}`, `{$unwind: "$_id"}`,
+		`{$lookup: {from: "coll", as: "as", localField: "_id", foreignField: "_id"}}`,
+		`{$graphLookup: {from: "coll", as: "as", startWith: "$_id", connectFromField: "_id", connectToField: "_id"}}`,
+		`{$bucketAuto: {groupBy: "$_id", buckets: 2}}`, `{$facet: {facetPipe: [{$match: {_id: {$exists: true}}}]}}`,
+		`{$unionWith: "d"}`, `{$out: "d"}`, `{$merge: "d"}`, `{$setWindowFields: {output: {}}}`, `{$count: "n"}`,
+	} {
+		h.fails(20, on(`{}`, stage))
+	}
+	const split = `{$changeStreamSplitLargeEvent: {}}`
+	h.refuses([]refusal{
+		{"test", `{aggregate: "c", pipeline: [` + split + `], cursor: {}}`, 20, ""},
+		{"test", on(`{}`, split, split), 7182802, "$changeStreamSplitLargeEvent must be the last stage in the pipeline"},
+		{"test", on(`{}`, split, `{$project: {fullDocument: 0}}`), 7182802, ""},
+		{"test", on(`{}`, `{$changeStreamSplitLargeEvent: {a: 1}}`), 7182800, "$changeStreamSplitLargeEvent spec should be an empty object"},
+		{"test", `{aggregate: "c", pipeline: [{$match: {}}, {$changeStream: {}}], cursor: {}}`, 40602, "$changeStream is only valid as the first stage in a pipeline"},
+		{"test", on(`1`), 6188500, "$changeStream must take a nested object but found: $changeStream: 1"},
+		{"test", on(`{resumeAfter: {_data: "82"}, startAtOperationTime: {$timestamp: {t: 1, i: 1}}}`), 40674, "Only one type of resume option is allowed, but multiple were found."},
+		{"test", on(`{resumeAfter: {_data: "82"}, startAfter: {_data: "82"}}`), 40674, ""},
+		{"test", on(`{fullDocument: "unrecognized"}`), 2, ""},
+		{"test", on(`{fullDocumentBeforeChange: "default"}`), 2, ""},
+		{"test", on(`{showExpandedEvents: 1}`), 14, ""},
+		{"test", on(`{startAtOperationTime: 1}`), 14, ""},
+		{"test", on(`{allChangesForCluster: true}`), 72, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found test.c"},
+		{"admin", `{aggregate: "c", pipeline: [{$changeStream: {allChangesForCluster: true}}], cursor: {}}`, 72, ""},
+		{"admin", `{aggregate: 1, pipeline: [{$changeStream: {allChangesForCluster: true}}], cursor: {}}`, 0, ""},
+		{"admin", `{aggregate: 1, pipeline: [{$changeStream: {}}], cursor: {}}`, 73, ""},
+	})
+	for _, level := range []string{"local", "available", "snapshot", "linearizable"} {
+		h.fails(72, `{aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}, readConcern: {level: "`+level+`"}}`)
+	}
+	h.ok(`{aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}, readConcern: {level: "majority"}}`)
+}
+
+// A stream has the collation of its command, never that of its collection;
+// and the names of collections are compared as they are, after
+// jstests/change_streams/collation.js.
+func TestStreamCollation(t *testing.T) {
+	h := newHarness(t)
+	const insensitive = `{locale: "en_US", strength: 2}`
+	h.ok(`{create: "c", collation: ` + insensitive + `}`)
+	h.ok(`{create: "C", collation: {locale: "en_US"}}`)
+	watch := func(collation string) *testStream {
+		r := h.ok(`{aggregate: "c", pipeline: [{$changeStream: {}}, {$match: {"fullDocument.text": "abc"}}, {$project: {docId: "$documentKey._id"}}], cursor: {}` + collation + `}`)
+		return &testStream{h: h, coll: "c", id: r.Lookup("cursor").Doc().Lookup("id").Int64()}
+	}
+	plain, same, other := watch(``), watch(`, collation: `+insensitive), watch(`, collation: {locale: "en_US"}`)
+	h.ok(`{insert: "c", documents: [{_id: 0, text: "aBc"}, {_id: 1, text: "abc"}]}`)
+	h.ok(`{insert: "C", documents: [{_id: 2, text: "abc"}]}`)
+	plain.expect(`{"docId": 1}`)
+	same.expect(`{"docId": 0}`, `{"docId": 1}`)
+	other.expect(`{"docId": 1}`)
+}
+
+// Images that are not there, after jstests/change_streams/lookup_pre_image.js
+// and lookup_post_image.js: null where they are asked for as available.
+func TestStreamOfMissingImages(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c"}`)
+	available := h.watch("c", `{"fullDocument": "whenAvailable", "fullDocumentBeforeChange": "whenAvailable"}`, "")
+	before, after := h.watch("c", `{"fullDocumentBeforeChange": "required"}`, ""), h.watch("c", `{"fullDocument": "required"}`, "")
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {a: 1}}]}`)
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 2}}}]}`)
+	h.ok(`{delete: "c", deletes: [{q: {_id: 1}, limit: 1}]}`)
+	const key = nsC + `, "documentKey": {"_id": 1}`
+	available.expect(
+		`{"operationType": "insert", "fullDocument": {"_id": 1}, `+key+`}`,
+		`{"operationType": "replace", "fullDocument": {"_id": 1, "a": 1}, `+key+`, "fullDocumentBeforeChange": null}`,
+		`{"operationType": "update", `+key+`, "updateDescription": {"updatedFields": {"a": 2}, "removedFields": [], "truncatedArrays": []}, "fullDocument": null, "fullDocumentBeforeChange": null}`,
+		`{"operationType": "delete", `+key+`, "fullDocumentBeforeChange": null}`)
+	for s, text := range map[*testStream]string{
+		before: "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: ",
+		after:  "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: ",
+	} {
+		r := h.run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, s.id))
+		if r.Lookup("code").Int32() != 47 || !strings.Contains(r.Lookup("errmsg").Str(), text) || r.Has("errorLabels") {
+			t.Error(r)
+		}
+	}
+}
