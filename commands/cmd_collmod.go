@@ -193,13 +193,11 @@ func (m *collMod) modifyView() error {
 	if a.Pipeline == nil {
 		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and 'pipeline' is missing")
 	}
-	plan, err := m.c.planView(m.info.Namespace, &createArgs{ViewOn: a.ViewOn, Pipeline: a.Pipeline})
+	plan, err := m.c.planView(m.info.Namespace, &createArgs{ViewOn: a.ViewOn, Pipeline: a.Pipeline, Collation: m.info.Options.Lookup("collation").Doc()})
 	if err != nil {
 		return err
 	}
-	o := newOptions(plan.parts[0].options)
-	o.set("collation", m.info.Options.Lookup("collation"))
-	return m.tx.SetOptions(m.info.Namespace, o.doc())
+	return m.tx.SetOptions(m.info.Namespace, plan.parts[0].options)
 }
 
 // modifyIndex changes expireAfterSeconds, hidden, prepareUnique or unique of

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
-	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
@@ -307,7 +306,7 @@ func (c *Call) planView(ns storage.Namespace, a *createArgs) (*creation, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkViewPipeline(ns, *a.ViewOn, value.Doc(a.Pipeline)); err != nil {
+	if err := c.checkViewGraph(ns, *a.ViewOn, value.Doc(a.Pipeline), col); err != nil {
 		return nil, err
 	}
 	var b value.Builder
@@ -332,30 +331,4 @@ func inViewContext(ns storage.Namespace, err error) error {
 		return e
 	}
 	return e.WithPrefix("Invalid pipeline for view " + ns.String())
-}
-
-// maxViewDepth is how many views may stand on each other.
-const maxViewDepth = 20
-
-// checkViewPipeline compiles a view's pipeline and follows the views it
-// stands on, to find cycles.
-func (c *Call) checkViewPipeline(ns storage.Namespace, on string, pipeline value.Doc) error {
-	if pipeline != nil {
-		if _, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Text: anyText}); err != nil {
-			return inViewContext(ns, err)
-		}
-	}
-	for depth := 0; ; depth++ {
-		if on == ns.Coll {
-			return mongoerr.Newf(mongoerr.GraphContainsCycle, "View cycle detected: %s", ns)
-		}
-		if depth > maxViewDepth {
-			return mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
-		}
-		info, err := c.lookup(storage.Namespace{DB: ns.DB, Coll: on})
-		if err != nil || metaOf(info).kind != view {
-			return err
-		}
-		on = metaOf(info).viewOn
-	}
 }

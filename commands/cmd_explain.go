@@ -344,7 +344,11 @@ func (e *explained) appendPlanner(b *value.Builder, a *access, stage *plan.Stage
 	b.StartDocument("queryPlanner")
 	b.String("namespace", e.ns.String())
 	b.Document("parsedQuery", e.shape.Filter)
-	b.Bool("indexFilterSet", a != nil && a.filtered).String("queryHash", hash).String("planCacheShapeHash", hash).
+	b.Bool("indexFilterSet", a != nil && a.filtered)
+	if d := collationDoc(e.query.collator); d != nil {
+		b.Document("collation", d)
+	}
+	b.String("queryHash", hash).String("planCacheShapeHash", hash).
 		String("planCacheKey", planKey).Int32("optimizationTimeMillis", 0).
 		Bool("maxIndexedOrSolutionsReached", false).Bool("maxIndexedAndSolutionsReached", false).
 		Bool("maxScansToExplodeReached", false).Bool("prunedSimilarIndexes", false)
