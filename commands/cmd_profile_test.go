@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
@@ -181,13 +182,29 @@ func TestSlowQueryLog(t *testing.T) {
 	}
 }
 
+// A long command is shown as the beginning of its text, which may be shorter
+// than its bytes, and which ends between characters.
 func TestProfileTruncates(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{profile: 2}`)
-	h.run(`{find: "c", filter: {a: "` + strings.Repeat("x", 60<<10) + `"}, comment: "long"}`)
-	command := h.profiled().Lookup("command").Doc()
-	if len(command.Lookup("$truncated").Str()) != 50<<10 || command.Lookup("comment").Str() != "long" {
-		t.Errorf("command of %d bytes", len(command))
+	for name, tt := range map[string]struct {
+		filter string
+		size   int
+		end    string
+	}{
+		"letters":    {`{a: "` + strings.Repeat("x", 60<<10) + `"}`, 50 << 10, "x..."},
+		"runes":      {`{a: "` + strings.Repeat("€", 20<<10) + `"}`, 50<<10 - 2, "€..."},
+		"short text": {`{a: [` + strings.Repeat("0, ", 6000) + `0]}`, 3 * 6000, ""},
+	} {
+		h.run(`{find: "c", filter: ` + tt.filter + `, comment: "long"}`)
+		command := h.profiled().Lookup("command").Doc()
+		text := command.Lookup("$truncated").Str()
+		if command.Lookup("comment").Str() != "long" || strings.Contains(text, "comment") || !utf8.ValidString(text) {
+			t.Errorf("%s: %s", name, command)
+		}
+		if tt.end != "" && (len(text) != tt.size || !strings.HasSuffix(text, tt.end)) || tt.end == "" && len(text) < tt.size {
+			t.Errorf("%s: %d bytes, ending in %q", name, len(text), text[len(text)-10:])
+		}
 	}
 }
 

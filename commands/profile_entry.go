@@ -2,6 +2,7 @@ package commands
 
 import (
 	"net"
+	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -74,13 +75,26 @@ func (c *Call) profiledCommand() value.Doc {
 // mostProfiled is the size of a command that is shown whole.
 const mostProfiled = 50 << 10
 
+// truncated is a command as the profile shows it: a long one as the beginning
+// of its text, and its comment.
 func truncated(d value.Doc) value.Doc {
 	if len(d) <= mostProfiled {
 		return d
 	}
+	comment, commented := d.Get("comment")
+	rest := value.NewBuilder()
+	for name, v := range d.All() {
+		if name != "comment" {
+			rest.Append(name, v)
+		}
+	}
+	text := rest.Doc().String()
+	if len(text) > mostProfiled {
+		text = strings.ToValidUTF8(text[:mostProfiled-3], "") + "..."
+	}
 	b := value.NewBuilder()
-	b.String("$truncated", d.String()[:mostProfiled])
-	if comment, ok := d.Get("comment"); ok {
+	b.String("$truncated", text)
+	if commented {
 		b.Append("comment", comment)
 	}
 	return b.Doc()
