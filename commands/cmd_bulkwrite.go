@@ -25,7 +25,7 @@ type bulkWriteArgs struct {
 	Ordered    flag        `arg:"ordered"`
 	ErrorsOnly looseBool   `arg:"errorsOnly"`
 	Let        value.Doc   `arg:"let"`
-	Rules      value.Value `arg:"bypassEmptyTsReplacement"`
+	EmptyTS    strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 }
 
 type bulkInsertArgs struct {

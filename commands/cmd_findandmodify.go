@@ -22,7 +22,7 @@ type findAndModifyArgs struct {
 	ArrayFilters array       `arg:"arrayFilters"`
 	Hint         value.Value `arg:"hint"`
 	Let          value.Doc   `arg:"let"`
-	Rules        value.Value `arg:"bypassEmptyTsReplacement"`
+	EmptyTS      strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	SampleID     value.Value `arg:"sampleId"`
 	EncInfo      value.Value `arg:"encryptionInformation"`
 }

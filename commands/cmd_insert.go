@@ -15,7 +15,7 @@ type insertArgs struct {
 	Documents array       `arg:"documents"`
 	Ordered   flag        `arg:"ordered"`
 	Bypass    looseBool   `arg:"bypassDocumentValidation"`
-	Rules     value.Value `arg:"bypassEmptyTsReplacement"`
+	EmptyTS   strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	EncInfo   value.Value `arg:"encryptionInformation"`
 }
 

@@ -17,7 +17,7 @@ type updateArgs struct {
 	Ordered flag        `arg:"ordered"`
 	Bypass  looseBool   `arg:"bypassDocumentValidation"`
 	Let     value.Doc   `arg:"let"`
-	Rules   value.Value `arg:"bypassEmptyTsReplacement"`
+	EmptyTS strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	EncInfo value.Value `arg:"encryptionInformation"`
 }
 
@@ -303,7 +303,7 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	}
 	o := update.Options{
 		Collation: q.collator, Multi: m.multi, Constants: m.constants != nil,
-		Timestamp: func() value.Value { return c.svc.nextTimestamp(c.now) },
+		Timestamp: func() value.Value { return c.svc.nextTimestamp(c.now) }, KeepEmpty: c.keepsEmptyTimestamps(),
 	}
 	o.Pipeline = func(stages value.Doc) (update.Transform, error) { return c.compilePipelineUpdate(m, stages) }
 	if o.ArrayFilters, err = arrayDocs("update.updates", "arrayFilters", m.arrayFilters); err != nil {
@@ -345,7 +345,7 @@ func (c *Call) upsert(m *modification) (out updated, err error) {
 	if err != nil {
 		return out, err
 	}
-	if d, err = c.prepareInsert(d); err != nil {
+	if d, err = c.prepareUpsert(d); err != nil {
 		return out, err
 	}
 	err = c.update(func(tx storage.Tx) error {

@@ -17,7 +17,17 @@ const shallow = 7 * maxStoredDepth
 // prepareInsert checks a document that a client wants stored and returns it
 // with its _id first, a missing one made up and zero timestamps filled in, as
 // mongod does. Documents that need nothing are returned as they are.
-func (c *Call) prepareInsert(d value.Doc) (value.Doc, error) {
+func (c *Call) prepareInsert(d value.Doc) (value.Doc, error) { return c.prepare(d, true) }
+
+// prepareUpsert is prepareInsert for what comes of an update, where zero
+// timestamps stay, or have been filled in.
+func (c *Call) prepareUpsert(d value.Doc) (value.Doc, error) { return c.prepare(d, false) }
+
+// keepsEmptyTimestamps tells whether the command asks to store zero timestamps
+// as they are.
+func (c *Call) keepsEmptyTimestamps() bool { return c.Body.Lookup("bypassEmptyTsReplacement").Truthy() }
+
+func (c *Call) prepare(d value.Doc, fill bool) (value.Doc, error) {
 	if len(d) > MaxDocumentBytes {
 		return nil, mongoerr.Newf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max size: %d", len(d), MaxDocumentBytes)
 	}
@@ -29,7 +39,7 @@ func (c *Call) prepareInsert(d value.Doc) (value.Doc, error) {
 		switch k := it.Kind(); {
 		case k == value.KindTimestamp:
 			t, n := it.Value().Timestamp()
-			stamps = stamps || t == 0 && n == 0
+			stamps = stamps || fill && t == 0 && n == 0
 		case len(it.KeyBytes()) == 3 && it.Key() == "_id":
 		default:
 			continue
@@ -42,17 +52,18 @@ func (c *Call) prepareInsert(d value.Doc) (value.Doc, error) {
 			}
 		}
 	}
+	stamps = stamps && !c.keepsEmptyTimestamps()
 	switch {
 	case ids > 1:
 		return nil, mongoerr.New(mongoerr.BadValue, "can't have multiple _id fields")
 	case ids == 1 && position == 0 && !stamps:
 		return d, nil
 	}
-	return c.rewriteInsert(d), nil
+	return c.rewriteInsert(d, stamps), nil
 }
 
-// rewriteInsert puts _id first and fills in zero timestamps.
-func (c *Call) rewriteInsert(d value.Doc) value.Doc {
+// rewriteInsert puts _id first and, if asked to, fills in zero timestamps.
+func (c *Call) rewriteInsert(d value.Doc, fill bool) value.Doc {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)+32))
 	id := d.Lookup("_id")
@@ -65,7 +76,7 @@ func (c *Call) rewriteInsert(d value.Doc) value.Doc {
 		if it.Key() == "_id" {
 			continue
 		}
-		if t, n := v.Timestamp(); v.Kind() == value.KindTimestamp && t == 0 && n == 0 {
+		if t, n := v.Timestamp(); fill && v.Kind() == value.KindTimestamp && t == 0 && n == 0 {
 			b.Append(it.Key(), c.svc.nextTimestamp(c.now))
 			continue
 		}

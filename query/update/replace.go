@@ -67,7 +67,7 @@ func (u *Update) replace(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc,
 			return nil, false, err
 		}
 		hasID = next.Has("_id")
-	} else {
+	} else if !u.opts.KeepEmpty {
 		next = FillTimestamps(next, func() value.Value { return u.timestamp(env) })
 	}
 	if bytes.Equal(next, d) {

@@ -25,6 +25,7 @@ type Options struct {
 	Constants    bool               // the statement has constants ("c"): only pipelines may
 	Pipeline     PipelineFunc       // nil: pipelines are refused
 	Timestamp    func() value.Value // gives unique timestamps; nil: the time of the Env
+	KeepEmpty    bool               // a replacement stores Timestamp(0, 0) as it is
 }
 
 // ApplyOptions are what one application depends on besides the document.
