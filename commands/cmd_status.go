@@ -135,6 +135,9 @@ func writeTransactions(c *Call, b *value.Builder) {
 func writeMetrics(c *Call, b *value.Builder) {
 	s := c.svc
 	s.metrics.appendCommands(s, b)
+	cs := &s.metrics.changeStreams
+	b.StartDocument("changeStreams").Int64("largeEventsFailed", cs.failed.Load()).Int64("largeEventsSplit", cs.split.Load()).
+		Int64("showExpandedEvents", cs.expanded.Load()).End()
 	open, noTimeout, pinned, total, timedOut := s.cursors.count()
 	b.StartDocument("cursor").Int64("timedOut", timedOut).Int64("totalOpened", total)
 	b.StartDocument("open").Int64("noTimeout", noTimeout).Int64("pinned", pinned).Int64("total", open).End()

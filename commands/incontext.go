@@ -30,6 +30,9 @@ func (i *inContext) Next() (value.Doc, error) {
 	d, err := i.src.Next()
 	if err == nil && len(d) > largestResult {
 		err = tooLarge(d)
+		if c := i.exec.running(); c.changeStream {
+			c.svc.metrics.changeStreams.failed.Add(1)
+		}
 	}
 	if err == nil {
 		return d, nil

@@ -16,7 +16,8 @@ type metrics struct {
 	asserts       struct{ user, regular atomic.Int64 }
 	queryExecutor struct{ scanned, scannedObjects, collectionScans atomic.Int64 }
 	transactions  struct{ started, committed, aborted, retriedCommands, retriedStatements atomic.Int64 }
-	commands      sync.Map // name -> *commandCounter
+	changeStreams struct{ split, failed, expanded atomic.Int64 } // large events, streams with showExpandedEvents
+	commands      sync.Map                                       // name -> *commandCounter
 	latency       latencyClasses
 }
 

@@ -95,6 +95,26 @@ func TestStreamOfFragments(t *testing.T) {
 	}
 }
 
+// Large events are counted, and refused where they are not split, after
+// jstests/change_streams/large_events_failed_metric.js.
+func TestStreamCounters(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c", changeStreamPreAndPostImages: {enabled: true}}`)
+	const images = `{"fullDocument": "required", "fullDocumentBeforeChange": "required", "showExpandedEvents": true}`
+	whole, split := h.watch("c", images, ""), h.watch("c", images, `, {"$changeStreamSplitLargeEvent": {}}`)
+	doc := value.NewDoc("_id", value.Int32(1), "a", value.String(strings.Repeat("x", 9<<20)))
+	h.runOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(doc))))
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}}}]}`)
+	h.fails(10334, fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, whole.id))
+	for range 2 {
+		split.next()
+	}
+	got := h.admin(`{serverStatus: 1}`).Lookup("metrics").Doc().Lookup("changeStreams").Doc().JSON()
+	if got != `{"largeEventsFailed":1,"largeEventsSplit":1,"showExpandedEvents":2}` {
+		t.Error(got)
+	}
+}
+
 // next reads one event.
 func (s *testStream) next() value.Doc {
 	s.h.Helper()

@@ -56,6 +56,9 @@ func openChangeStream(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error)
 		cs.Close()
 		return nil, err
 	}
+	if cs.expanded {
+		c.svc.metrics.changeStreams.expanded.Add(1)
+	}
 	c.stream, x.FragmentID = cs, cs.fragmentToken
 	return cs, nil
 }

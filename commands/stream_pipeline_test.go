@@ -104,3 +104,50 @@ func TestStreamOfMissingImages(t *testing.T) {
 		}
 	}
 }
+
+// A transaction's operations, each with the images of its own moment, after
+// jstests/change_streams/{apply_ops,lookup_pit_pre_and_post_image_in_transaction}.js,
+// in streams of a collection, a database and the cluster; and what applyOps does.
+func TestStreamOfTransactionImages(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c", changeStreamPreAndPostImages: {enabled: true}}`)
+	h.ok(`{create: "other"}`)
+	h.runOn("second", relaxed(`{create: "c"}`))
+	h.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}, {_id: 3, a: 1}]}`)
+	const options = `"fullDocumentBeforeChange": "whenAvailable", "fullDocument": "whenAvailable"`
+	const brief = `, {"$project": {"fullDocument": 1, "fullDocumentBeforeChange": 1, "ns": 1, "txnNumber": 1}}`
+	coll, db := h.watch("c", `{`+options+`}`, brief), h.watch("", `{`+options+`}`, brief)
+	r := h.admin(`{aggregate: 1, pipeline: [{$changeStream: {allChangesForCluster: true, ` + options + `}}` + brief + `], cursor: {}}`)
+	cluster := &testStream{h: h, db: "admin", coll: "$cmd.aggregate", id: r.Lookup("cursor").Doc().Lookup("id").Int64()}
+	for i, command := range []string{
+		`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"a": 1}}}]}`,
+		`{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"a": "long"}}]}`,
+		`{"insert": "other", "documents": [{"_id": 111}]}`,
+		`{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$set": {"b": 1}}}]}`,
+		`{"delete": "c", "deletes": [{"q": {"_id": 3}, "limit": 1}]}`,
+	} {
+		h.ok(inTxnArgs(command, 7, i == 0))
+	}
+	if r := h.runOn("second", relaxed(inTxnArgs(`{"insert": "c", "documents": [{"_id": 222}]}`, 7, false))); !r.Lookup("ok").Truthy() {
+		t.Fatal(r)
+	}
+	coll.expect()
+	h.endTxn("commitTransaction", 7)
+	const of = `"txnNumber": 7, ` + nsC
+	list := []string{
+		`{` + of + `, "fullDocument": {"_id": 1, "a": 2}, "fullDocumentBeforeChange": {"_id": 1, "a": 1}}`,
+		`{` + of[:len(`"txnNumber": 7`)] + `, "fullDocument": {"_id": 2, "a": "long"}, ` + nsC + `, "fullDocumentBeforeChange": {"_id": 2, "a": 1}}`,
+		`{` + of + `, "fullDocument": {"_id": 2, "a": "long", "b": 1}, "fullDocumentBeforeChange": {"_id": 2, "a": "long"}}`,
+		`{` + of + `, "fullDocumentBeforeChange": {"_id": 3, "a": 1}}`,
+	}
+	other := `{"txnNumber": 7, "fullDocument": {"_id": 111}, "ns": {"db": "test", "coll": "other"}}`
+	coll.expect(list...)
+	inDB := append(append(append([]string{}, list[:2]...), other), list[2:]...)
+	db.expect(inDB...)
+	cluster.expect(append(inDB, `{"txnNumber": 7, "fullDocument": {"_id": 222}, "ns": {"db": "second", "coll": "c"}}`)...)
+	if r := h.admin(`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {u: {a: 9}}}}, {op: "d", ns: "test.c", o: {_id: 2}}]}`); !r.Lookup("ok").Truthy() {
+		t.Fatal(r)
+	}
+	coll.expect(`{`+nsC+`, "fullDocument": {"_id": 1, "a": 9}, "fullDocumentBeforeChange": {"_id": 1, "a": 2}}`,
+		`{`+nsC+`, "fullDocumentBeforeChange": {"_id": 2, "a": "long", "b": 1}}`)
+}

@@ -149,9 +149,11 @@ func (cs *changeStream) deliver(id value.Value) error {
 }
 
 // fragmentToken is the token of the n-th fragment of the event that entered
-// the pipeline last, of which the first is 1.
+// the pipeline last, of which the first is 1. That of all is asked for once.
 func (cs *changeStream) fragmentToken(n int) value.Doc {
-	cs.split = true
+	if cs.split = true; n == 0 {
+		cs.x.svc().metrics.changeStreams.split.Add(1)
+	}
 	t := cs.named
 	t.fragment = n
 	return t.encode()
