@@ -174,7 +174,7 @@ func (c *Call) install(config *setConfig, note value.Doc) error {
 	}
 	c.svc.leader.config.Store(config)
 	c.svc.leader.changed.signal()
-	return nil
+	return c.svc.engine.Sync(c.ctx) // what clients have been told must not be forgotten
 }
 
 // shownConfig is the configuration as the client sees it: with the host that
