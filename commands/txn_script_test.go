@@ -241,6 +241,42 @@ var txnScripts = []struct{ name, script string }{
 		2+: {insert: "c", documents: [{}]}
 		2: {find: "c", apiVersion: "1"} -> 347
 		2: {abortTransaction: 1}`},
+	{"bulkWrite: an error of one of its operations ends the transaction", `
+		-: {insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}
+		1+: {bulkWrite: 1, ops: [{insert: 0, document: {_id: 3}}, {update: 0, filter: {a: 1}, updateMods: {$inc: {a: 1}}, multi: true}, {delete: 0, filter: {_id: 2}}], nsInfo: [{ns: "test.c"}]}
+		1: {find: "c"}
+		1: {commitTransaction: 1}
+		2+: {bulkWrite: 1, ops: [{insert: 0, document: {_id: 1}}], nsInfo: [{ns: "test.c"}]}
+		2: {commitTransaction: 1} -> 251
+		3+: {bulkWrite: 1, ops: [{insert: 0, document: {_id: 1}}, {insert: 0, document: {_id: 9}}], nsInfo: [{ns: "test.c"}], ordered: false}
+		3: {commitTransaction: 1} -> 251
+		4+: {find: "c"}
+		-: {update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}}}]}
+		4: {bulkWrite: 1, ops: [{update: 0, filter: {_id: 1}, updateMods: {$set: {b: 2}}}], nsInfo: [{ns: "test.c"}]} -> 112
+		4: {abortTransaction: 1} -> 251`},
+	{"concurrent_drops_and_creates: of what was made meanwhile mongod tells at the commit", `
+		-: {create: "x"}
+		1+: {find: "c"}
+		-: {drop: "x"}
+		1: {find: "x"}
+		1: {commitTransaction: 1}
+		2+: {find: "c"}
+		-: {create: "y"}
+		-: {insert: "y", documents: [{_id: 1}]}
+		2: {insert: "y", documents: [{_id: 2}]} -> 112
+		2: {abortTransaction: 1} -> 251
+		3+: {find: "c"}
+		-: {createIndexes: "y", indexes: [{key: {a: 1}, name: "a_1"}]}
+		3: {insert: "y", documents: [{_id: 3}]} -> 112
+		3: {abortTransaction: 1} -> 251
+		4+: {find: "c"}
+		-: {renameCollection: "test.y", to: "test.z"}
+		4: {insert: "y", documents: [{_id: 4}]} -> 112
+		4: {abortTransaction: 1} -> 251
+		5+: {find: "z"}
+		-: {drop: "z"}
+		5: {insert: "z", documents: [{_id: 4}]} -> 112
+		5: {abortTransaction: 1} -> 251`},
 	{"prepare_transaction, where there are no shards", `
 		1+: {insert: "c", documents: [{_id: 1}]}
 		1: {prepareTransaction: 1} -> 203
@@ -271,7 +307,7 @@ func TestTransactionScripts(t *testing.T) {
 				who, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
 				command, code, _ := strings.Cut(rest, " -> ")
 				db := "test"
-				if strings.Contains(command, "Transaction: 1") || strings.Contains(command, "renameCollection") || strings.Contains(command, "applyOps") {
+				if strings.Contains(command, "Transaction: 1") || strings.Contains(command, "renameCollection") || strings.Contains(command, "bulkWrite") || strings.Contains(command, "applyOps") {
 					db = "admin"
 				}
 				want := int32(0)
