@@ -80,7 +80,7 @@ func (r *pointRead) look(tx storage.Tx) error {
 	r.handled = true
 	r.c.counts.byID()
 	rec, found, err := coll.Find(idIndex, r.key)
-	if found && (m.visible == nil || m.visible(&rec, r.c.now)) {
+	if found && m.docTTL.Visible(&rec, r.c.now) {
 		r.rec = rec
 	}
 	return err

@@ -105,7 +105,7 @@ func (x *expressWrite) run(tx storage.Tx) error {
 	x.c.counts.byID()
 	var ok bool
 	x.old, ok, err = coll.Find(idIndex, x.key)
-	if err != nil || !ok || m.visible != nil && !m.visible(&x.old, x.c.now) {
+	if err != nil || !ok || !m.docTTL.Visible(&x.old, x.c.now) {
 		return err
 	}
 	x.writer.open(x.c, tx, coll)

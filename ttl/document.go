@@ -126,10 +126,27 @@ var ttlName = []byte(ttlField + "\x00")
 // read of every document asks, and most have none: a search for the bytes of
 // the name is several times faster than a walk over the fields.
 func ownTTL(d value.Doc) (seconds int64, ok bool) {
-	if !bytes.Contains(d, ttlName) {
+	if !mentionsTTL(d) {
 		return 0, false
 	}
 	return conforming(d.Lookup(ttlField))
+}
+
+// mentionsTTL looks for ttlName. It goes from one l to the next, as there are
+// fewer of them in most texts than of t, and no more than some: of what has many,
+// bytes.Contains knows better.
+func mentionsTTL(d []byte) bool {
+	i := 0 // d[i] may be the l
+	for range 16 {
+		next := bytes.IndexByte(d[i:], ttlName[2])
+		if next < 0 {
+			return false
+		}
+		if i += next + 1; i >= 3 && i < len(d) && d[i] == 0 && d[i-2] == ttlName[1] && d[i-3] == ttlName[0] {
+			return true
+		}
+	}
+	return bytes.Contains(d[i:], ttlName)
 }
 
 // conforming reads a ttl: an int, or a whole long or double, that is -1 or
