@@ -127,6 +127,20 @@ func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	return false, nil
 }
 
+// simplest is the same condition without a list, where there are not several
+// values.
+func (n *In) simplest() Node {
+	switch {
+	case len(n.Values)+len(n.Regexes) > 1:
+		return n
+	case len(n.Values) == 1:
+		return &Compare{leafPath: n.leafPath, Op: OpEq, Value: n.Values[0], Collation: n.Collation}
+	case len(n.Regexes) == 1:
+		return n.Regexes[0]
+	}
+	return &Constant{}
+}
+
 func (n *In) order(a, b value.Value) int { return value.CompareWith(a, b, n.Collation) }
 
 func (n *In) appendTo(b *value.Builder) { appendLeaf(b, n) }

@@ -83,17 +83,26 @@ func (m *Matcher) Parsed() value.Doc {
 }
 
 // normalize flattens nested Ands and Ors and orders siblings by type, then
-// path.
+// path. Conditions that others say more simply become these.
 func normalize(n Node) Node {
 	switch n := n.(type) {
 	case *And:
-		and := &And{Nodes: sortedNodes(n.Nodes, func(c Node) []Node {
-			if a, ok := c.(*And); ok {
-				return a.Nodes
+		nodes := sortedNodes(n.Nodes, func(c Node) []Node {
+			switch c := c.(type) {
+			case *And:
+				return c.Nodes
+			case *Nor:
+				return negated(c.Nodes)
 			}
 			return nil
-		})}
-		return simplify(and)
+		})
+		if slices.ContainsFunc(nodes, never) {
+			return &Constant{}
+		}
+		if len(nodes) > 1 {
+			nodes = slices.DeleteFunc(nodes, func(c Node) bool { _, always := c.(*Constant); return always })
+		}
+		return simplify(&And{Nodes: nodes})
 	case *Or:
 		nodes := sortedNodes(n.Nodes, func(c Node) []Node {
 			if o, ok := c.(*Or); ok {
@@ -101,18 +110,51 @@ func normalize(n Node) Node {
 			}
 			return nil
 		})
+		if len(nodes) > 1 {
+			nodes = slices.DeleteFunc(nodes, never)
+		}
+		if len(nodes) == 0 {
+			return &Constant{}
+		}
 		if len(nodes) == 1 {
 			return nodes[0]
 		}
 		return &Or{nodes}
 	case *Nor:
-		return &Nor{sortedNodes(n.Nodes, func(Node) []Node { return nil })}
+		nodes := sortedNodes(n.Nodes, func(Node) []Node { return nil })
+		if not := negated(nodes); len(not) == 1 {
+			return not[0]
+		}
+		return &Nor{nodes}
+	case *In:
+		return n.simplest()
 	case *Not:
-		return &Not{normalize(n.Node), n.Op}
+		inner := normalize(n.Node)
+		if never(inner) {
+			return &Constant{Result: true}
+		}
+		return &Not{inner, n.Op}
 	case *ElemMatchObject:
 		return &ElemMatchObject{n.leafPath, normalize(n.Node)}
 	}
 	return n
+}
+
+func never(n Node) bool {
+	c, ok := n.(*Constant)
+	return ok && !c.Result
+}
+
+// negated are the negations of conditions on fields, nil if there are others
+// among them.
+func negated(nodes []Node) (out []Node) {
+	for _, c := range nodes {
+		if _, ok := c.(Leaf); !ok {
+			return nil
+		}
+		out = append(out, &Not{c, ""})
+	}
+	return out
 }
 
 // sortedNodes normalises siblings; splice returns the nodes to take in the
