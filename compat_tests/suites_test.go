@@ -41,6 +41,8 @@ var suites = []suite{
 	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
 	{name: "pymongo-all", tests: pyMongo{}, all: true},
 	{name: "pymongo-replset", tests: pyMongo{}, member: true, all: true},
+	{name: "libmongoc", tests: libMongoc{}, all: true},
+	{name: "libmongoc-replset", tests: libMongoc{}, member: true, all: true},
 }
 
 // start runs the server that the suite is for, and returns how its tests
