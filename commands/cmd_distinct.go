@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -50,7 +51,7 @@ func runDistinct(c *Call) error {
 	if set.bytes > MaxDocumentBytes {
 		return mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
-	c.reply.Append("values", value.NewArray(set.values...))
+	c.reply.Append("values", value.NewArray(set.sorted()...))
 	if c.held != nil {
 		c.reply.Append("atClusterTime", stampValue(c.held.ts))
 	}
@@ -87,8 +88,8 @@ func (c *Call) fillDistinct(x *execution, ns storage.Namespace, info *storage.In
 	}
 }
 
-// distinctSet collects the distinct values behind a path, in the order they
-// were first seen.
+// distinctSet collects the distinct values behind a path; of equal ones, the
+// first that was seen.
 type distinctSet struct {
 	path     value.Path
 	collator value.Collator
@@ -113,6 +114,12 @@ func (s *distinctSet) add(d value.Doc) {
 		s.addValue(v)
 		return false
 	})
+}
+
+// sorted are the values in ascending order.
+func (s *distinctSet) sorted() []value.Value {
+	slices.SortFunc(s.values, func(a, b value.Value) int { return value.CompareWith(a, b, s.collator) })
+	return s.values
 }
 
 func (s *distinctSet) addValue(v value.Value) {
