@@ -46,7 +46,7 @@ func (c *Call) authorize() error {
 }
 
 // visitor is who comes from this machine before there is any user: he may
-// make the first one.
+// make the first one, and set up the replica set.
 func (c *Call) visitor() (*auth.User, error) {
 	if !auth.IsLocal(c.conn.Remote) || !c.svc.params.bool("enableLocalhostAuthBypass") {
 		return nil, nil
@@ -58,7 +58,11 @@ func (c *Call) visitor() (*auth.User, error) {
 	return visitor, nil
 }
 
-var visitor = auth.Visitor(auth.Grant(auth.Database("admin"), "createUser grantRole"))
+var visitor = auth.Visitor(
+	auth.Grant(auth.Database("admin"), "createUser grantRole"),
+	auth.Grant(auth.Database("$external"), "createUser"),
+	auth.Grant(auth.Cluster(), "replSetConfigure replSetGetStatus"),
+)
 
 // may tells whether the client may do something.
 func (c *Call) may(on auth.Pattern, action string) bool {

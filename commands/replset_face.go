@@ -76,6 +76,7 @@ func replicaSetCommands() []command {
 		return command{name: name, run: run, flags: adminOnly, action: action, on: onCluster, help: help}
 	}
 	return []command{
+		{name: "_isSelf", run: runIsSelf, flags: preAuth, help: "tell which server answers"},
 		member("replSetGetStatus", "replSetGetStatus", runReplSetGetStatus, "describe the members of the replica set"),
 		member("replSetGetConfig", "replSetGetConfig", runReplSetGetConfig, "show the configuration of the replica set"),
 		member("replSetInitiate", "replSetConfigure", runReplSetInitiate, "give the replica set its first configuration"),

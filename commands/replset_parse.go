@@ -220,7 +220,7 @@ func exactInts(fields []exactInt) error {
 		}
 		switch {
 		case n < f.min && f.min == 1:
-			return mongoerr.Newf(51024, "BSON field '%s' value must be > 0, actual value '%d'", f.name, n)
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be > 0, actual value '%d'", f.name, n)
 		case n < f.min || n > f.max:
 			return outOfRange(f.name, float64(n), f.min, f.max)
 		}
@@ -231,9 +231,9 @@ func exactInts(fields []exactInt) error {
 
 func outOfRange(name string, v float64, lowest, highest int64) error {
 	if v < float64(lowest) {
-		return mongoerr.Newf(51024, "BSON field '%s' value must be >= %d, actual value '%v'", name, lowest, v)
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%v'", name, lowest, v)
 	}
-	return mongoerr.Newf(51024, "BSON field '%s' value must be <= %d, actual value '%v'", name, highest, v)
+	return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%v'", name, highest, v)
 }
 
 // defaultPort is the port of a host that is given without one.

@@ -1,13 +1,8 @@
 package commands
 
 import (
-	"context"
-	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -197,64 +192,4 @@ func (s *setConfig) sameAs(other *setConfig, host string) bool {
 		return b.Doc().String()
 	}
 	return text(*s) == text(*other)
-}
-
-// findSelf is which member of a configuration this server is.
-func (c *Call) findSelf(config *setConfig) (self int, err error) {
-	self = -1
-	for i, m := range config.members {
-		switch {
-		case !c.isSelf(m.host):
-		case self >= 0:
-			return 0, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "The hosts %s and %s all map to this node in new configuration with %s for replica set %s", config.members[self].host, m.host, config.at(), config.name)
-		default:
-			self = i
-		}
-	}
-	if self < 0 {
-		return 0, mongoerr.Newf(mongoerr.NodeNotFound, "No host described in new configuration with %s for replica set %s maps to this node", config.at(), config.name)
-	}
-	return self, nil
-}
-
-// resolveTime bounds the look-up of a host's addresses.
-const resolveTime = 5 * time.Second
-
-// isSelf reports whether a "host:port" is this server: it is what clients are
-// told already, or an address of this machine with the port that the client has
-// connected to. With --advertiseHost nothing else is.
-func (c *Call) isSelf(address string) bool {
-	if address == c.memberHost() {
-		return true
-	}
-	host, port, err := net.SplitHostPort(address)
-	_, own, _ := net.SplitHostPort(c.conn.Local)
-	if err != nil || port != own || c.svc.options.AdvertiseHost != "" {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, resolveTime)
-	defer cancel()
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return false
-	}
-	mine, err := net.InterfaceAddrs()
-	if err != nil {
-		return false
-	}
-	for _, a := range addresses {
-		if a.Unmap().IsLoopback() || ownAddress(mine, a.Unmap()) {
-			return true
-		}
-	}
-	return false
-}
-
-func ownAddress(mine []net.Addr, a netip.Addr) bool {
-	for _, m := range mine {
-		if prefix, err := netip.ParsePrefix(fmt.Sprint(m)); err == nil && prefix.Addr().Unmap() == a.WithZone("") {
-			return true
-		}
-	}
-	return false
 }

@@ -60,6 +60,9 @@ type Options struct {
 	// AdvertiseHost is the member's "host:port"; "": the address that the
 	// client connected to.
 	AdvertiseHost string
+	// AskSelf asks who answers at a "host:port" for the id that its command
+	// _isSelf gives; nil: nobody can be asked.
+	AskSelf func(ctx context.Context, address string) (value.OID, error)
 }
 
 // Service runs commands. It is safe for concurrent use.
@@ -95,7 +98,8 @@ type Service struct {
 	failPoints    failPoints
 	buckets       *timeseries.Catalog
 	background    context.Context // ends when the server stops
-	processID     value.OID
+	processID     value.OID       // which hello shows to everybody
+	instance      value.OID       // by which the server knows itself
 	monitor       *ttl.Monitor
 	// monitorDone waits for a running pass to end; nil before Start.
 	monitorDone func()
@@ -116,7 +120,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, clock: o.Clock, log: talkative(o.Log), verbosity: newVerbosity(), options: o, start: o.Clock.Now(),
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), leader: leadership{changed: newBroadcast()}, fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()),
+		real: clock.System(), changes: newBroadcast(), leader: leadership{changed: newBroadcast()}, fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()), instance: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
 	if err := o.Profiling.check(); err != nil {

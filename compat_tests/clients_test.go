@@ -31,6 +31,13 @@ func TestMongoose(t *testing.T) {
 	nodeScript(t, "odm.js", "URI="+s.URI).reports(t)
 }
 
+// The package that others use to test with a real mongod runs duskdb in its
+// place.
+func TestMongoMemoryServer(t *testing.T) {
+	t.Parallel()
+	nodeScript(t, "memoryserver.js", "MONGOMS_SYSTEM_BINARY="+binary, "MONGOMS_SYSTEM_BINARY_VERSION_CHECK=false").reports(t)
+}
+
 func TestPyMongo(t *testing.T) {
 	t.Parallel()
 	needs.Program(t, "python3")

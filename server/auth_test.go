@@ -149,6 +149,20 @@ func TestLocalhostException(t *testing.T) {
 	wantError(t, err, 13, "Command createUser requires authentication")
 }
 
+// Before there is a user, scripts set up a replica set: mongod lets them.
+func TestLocalhostExceptionInSet(t *testing.T) {
+	srv := runServer(t, server.Config{Auth: true, ReplSet: "rs0"})
+	c := connect(t, srv, nil)
+	member := bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: srv.Addr()}}
+	mustRun(t, c, "admin", bson.D{{Key: "replSetInitiate", Value: bson.D{{Key: "_id", Value: "rs0"}, {Key: "members", Value: bson.A{member}}}}})
+	mustRun(t, c, "admin", bson.D{{Key: "replSetGetStatus", Value: 1}})
+	_, err := run(c, "admin", bson.D{{Key: "replSetStepDown", Value: 1}})
+	wantError(t, err, 13, "not authorized on admin to execute command { replSetStepDown: 1")
+	mustRun(t, c, "admin", bson.D{{Key: "createUser", Value: "root"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"root"}}})
+	_, err = run(c, "admin", bson.D{{Key: "replSetGetStatus", Value: 1}})
+	wantError(t, err, 13, "Command replSetGetStatus requires authentication")
+}
+
 func TestChangesCountAtOnce(t *testing.T) {
 	srv := runServer(t, rootConfig)
 	root := connect(t, srv, rootCredential())

@@ -165,7 +165,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.service, err = commands.New(commands.Options{
-		ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, OplogBytes: int64(cfg.OplogSizeMB) << 20,
+		ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
 		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
 		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,

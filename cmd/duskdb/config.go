@@ -21,15 +21,13 @@ type configFile struct {
 	} `yaml:"net"`
 	Security struct {
 		Authorization string `yaml:"authorization"`
+		KeyFile       string `yaml:"keyFile"`
 	} `yaml:"security"`
 	Replication struct {
 		ReplSet   string `yaml:"replSetName"`
 		OplogSize int    `yaml:"oplogSizeMB"`
 	} `yaml:"replication"`
-	Storage struct {
-		DBPath     *string `yaml:"dbPath"`
-		OplogHours float64 `yaml:"oplogMinRetentionHours"`
-	} `yaml:"storage"`
+	Storage   storageFile `yaml:"storage"`
 	SystemLog struct {
 		Path        *string `yaml:"path"`
 		LogAppend   bool    `yaml:"logAppend"`
@@ -47,6 +45,13 @@ type configFile struct {
 		MemoryLimit string `yaml:"memoryLimit"`
 		MetricsPort int    `yaml:"metricsPort"`
 	} `yaml:"duskdb"`
+}
+
+// storageFile is the section storage.
+type storageFile struct {
+	DBPath     *string `yaml:"dbPath"`
+	Engine     string  `yaml:"engine"`
+	OplogHours float64 `yaml:"oplogMinRetentionHours"`
 }
 
 // profilingFile is the section operationProfiling.
@@ -80,6 +85,9 @@ func (s *serveCmd) applyConfig() error {
 		return fmt.Errorf("%s: bad value for operationProfiling.mode: %s", s.Config, c.Profiling.Mode)
 	}
 	s.merge(&c)
+	if err := s.Mongod.merge(&c); err != nil {
+		return fmt.Errorf("%s: %w", s.Config, err)
+	}
 	return nil
 }
 

@@ -18,33 +18,34 @@ import (
 
 // serveCmd runs the server. The names of the flags are mongod's.
 type serveCmd struct {
-	Port         int      `default:"27017" help:"Port to listen on; 0 takes a free one."`
-	BindIP       []string `name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
-	BindIPAll    bool     `name:"bind_ip_all" help:"Listen on all addresses."`
-	DBPath       string   `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
-	SetParameter []string `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
-	TestClock    bool     `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
-	WithStdin    bool     `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
-	MaxConns     int      `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
-	ReplSet      string   `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
-	Advertise    string   `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
-	OplogSize    int      `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
-	OplogHours   float64  `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
-	MemoryLimit  string   `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
-	MetricsPort  int      `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
-	Repair       bool     `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
-	InitDB       string   `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
-	LogPath      string   `name:"logpath" help:"File to log to; default: standard error."`
-	LogAppend    bool     `name:"logappend" help:"Append to the log file instead of starting a new one."`
-	LogRotate    string   `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
-	LogFormat    string   `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
-	Quiet        bool     `help:"Log warnings and errors only."`
-	Verbose      int      `name:"verbose" default:"0" help:"Log more; up to 5, as the parameter logLevel. Also -v, -vv, …"`
-	Profile      int      `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
-	SlowMS       int64    `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
-	SlowSample   float64  `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
-	Security     security `embed:""`
-	Config       string   `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
+	Port         int        `default:"27017" help:"Port to listen on; 0 takes a free one."`
+	BindIP       []string   `name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
+	BindIPAll    bool       `name:"bind_ip_all" help:"Listen on all addresses."`
+	DBPath       string     `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
+	SetParameter []string   `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
+	TestClock    bool       `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
+	WithStdin    bool       `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
+	MaxConns     int        `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
+	ReplSet      string     `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
+	Advertise    string     `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
+	OplogSize    int        `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
+	OplogHours   float64    `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
+	MemoryLimit  string     `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
+	MetricsPort  int        `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
+	Repair       bool       `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
+	InitDB       string     `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
+	LogPath      string     `name:"logpath" help:"File to log to; default: standard error."`
+	LogAppend    bool       `name:"logappend" help:"Append to the log file instead of starting a new one."`
+	LogRotate    string     `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
+	LogFormat    string     `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
+	Quiet        bool       `help:"Log warnings and errors only."`
+	Verbose      int        `name:"verbose" default:"0" help:"Log more; up to 5, as the parameter logLevel. Also -v, -vv, …"`
+	Profile      int        `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
+	SlowMS       int64      `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
+	SlowSample   float64    `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
+	Security     security   `embed:""`
+	Mongod       likeMongod `embed:""`
+	Config       string     `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
 }
 
 func serverVersion() string { return server.MongoDBVersion }
@@ -53,6 +54,9 @@ func serverVersion() string { return server.MongoDBVersion }
 // the end of the standard input.
 func (s *serveCmd) Run() error {
 	if err := s.applyConfig(); err != nil {
+		return err
+	}
+	if err := s.Mongod.apply(s); err != nil {
 		return err
 	}
 	lines := &server.LogLines{}
@@ -101,7 +105,7 @@ func (s *serveCmd) Run() error {
 	for _, addr := range srv.Addrs() {
 		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Msg("Waiting for connections")
 	}
-	fmt.Printf("duskdb listening on %s\n", srv.URI())
+	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
 	if s.WithStdin {
 		go func() {
 			_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it as well

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/server"
+)
+
+// likeMongod are flags that programs give to a mongod which they start, as
+// mongodb-memory-server does with the binary that it is told to use.
+type likeMongod struct {
+	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As mongod's: inMemory and ephemeralForTest keep nothing (--dbpath :memory:), wiredTiger stores data, in DuskDB's own way."`
+	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is but one member: as in mongod, it turns access control on."`
+}
+
+// readyLines are what such programs wait for in the standard output; the last
+// of them comes from a mongod that has become primary.
+func readyLines(member bool) string {
+	lines := "Waiting for connections\n"
+	if member {
+		lines += "Transition to primary complete; database writes are now permitted\n"
+	}
+	return lines
+}
+
+// versionFlag is mongod's --version, which prints the version it is compatible
+// with in mongod's form, and its own.
+type versionFlag bool
+
+// BeforeReset prints and ends the program before other flags are looked at.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintf(app.Stdout, "db version v%s\nduskdb v%s\n", server.MongoDBVersion, version)
+	app.Exit(0)
+	return nil
+}
+
+// merge fills what the command line left at its default.
+func (l *likeMongod) merge(c *configFile) error {
+	if l.KeyFile == "" {
+		l.KeyFile = c.Security.KeyFile
+	}
+	if e := c.Storage.Engine; e != "" && l.StorageEngine == "wiredTiger" {
+		if e != "wiredTiger" && e != "inMemory" && e != "ephemeralForTest" {
+			return fmt.Errorf("bad value for storage.engine: %s", e)
+		}
+		l.StorageEngine = e
+	}
+	return nil
+}
+
+// apply has the other flags say what these mean.
+func (l *likeMongod) apply(s *serveCmd) error {
+	if l.StorageEngine != "wiredTiger" {
+		s.DBPath = server.Memory
+	}
+	if l.KeyFile == "" {
+		return nil
+	}
+	s.Security.Auth = true
+	key, err := os.ReadFile(l.KeyFile)
+	if err != nil {
+		return err
+	}
+	return checkKey(l.KeyFile, string(key))
+}
+
+// checkKey applies mongod's rules to a key: 6 to 1024 characters of base64,
+// and white space, which does not count.
+func checkKey(path, text string) error {
+	key := strings.Join(strings.Fields(text), "")
+	if len(key) < 6 || len(key) > 1024 {
+		return fmt.Errorf("security key in %s has length %d, must be between 6 and 1024 chars", path, len(key))
+	}
+	const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+	if strings.Trim(key, base64) != "" {
+		return errors.New("invalid char in key file " + path)
+	}
+	return nil
+}

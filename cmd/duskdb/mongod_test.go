@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/duskdb/duskdb/server"
+)
+
+func TestStorageEngine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mongod.conf")
+	if err := os.WriteFile(file, []byte("storage:\n  engine: inMemory\n  dbPath: data\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		path string
+	}{
+		{[]string{"--dbpath", "data"}, "data"},
+		{[]string{"--dbpath", "data", "--storageEngine", "wiredTiger"}, "data"},
+		{[]string{"--dbpath", "data", "--storageEngine", "ephemeralForTest"}, server.Memory},
+		{[]string{"--storageEngine", "inMemory"}, server.Memory},
+		{[]string{"--config", file}, server.Memory},
+	} {
+		s := parse(t, tt.args...)
+		if err := s.applyConfig(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Mongod.apply(s); err != nil || s.DBPath != tt.path {
+			t.Errorf("%v: data in %s, want %s; %v", tt.args, s.DBPath, tt.path, err)
+		}
+	}
+	if err := (&likeMongod{StorageEngine: "wiredTiger"}).merge(&configFile{Storage: storageFile{Engine: "mmapv1"}}); err == nil {
+		t.Error("mmapv1 is taken")
+	}
+}
+
+func TestKeyFile(t *testing.T) {
+	for _, tt := range []struct{ key, fail string }{
+		{"secret", ""},
+		{"c2Vj\ncmV0\t+/==\n", ""},
+		{strings.Repeat("a", 1024), ""},
+		{"short", "has length 5, must be between 6 and 1024 chars"},
+		{strings.Repeat("a", 1025), "has length 1025, must be between 6 and 1024 chars"},
+		{"with:colon", "invalid char in key file "},
+		{"wi:th", "has length 5, must"},
+		{"secr.et", "invalid char in key file "},
+	} {
+		file := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(file, []byte(tt.key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := parse(t, "--replSet", "rs0", "--keyFile", file)
+		err := s.Mongod.apply(s)
+		if tt.fail == "" && (err != nil || !s.Security.Auth) {
+			t.Errorf("%.20q: access control %v, %v", tt.key, s.Security.Auth, err)
+		}
+		if tt.fail != "" && (err == nil || !strings.Contains(err.Error(), tt.fail)) {
+			t.Errorf("%.20q: %v, want %s", tt.key, err, tt.fail)
+		}
+	}
+}
+
+// The form is what mongodb-memory-server looks for.
+func TestVersionFlag(t *testing.T) {
+	var c cli
+	var out bytes.Buffer
+	code := -1
+	parser, err := kong.New(&c, kong.Writers(&out, &out), kong.Exit(func(n int) { code = n }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = parser.Parse([]string{"--version"})
+	if code != 0 || !regexp.MustCompile(`(?m)^db version v8\.0\.\d+$`).MatchString(out.String()) {
+		t.Errorf("exit code %d:\n%s", code, out.String())
+	}
+}
