@@ -48,6 +48,18 @@ func TestDefaultRWConcern(t *testing.T) {
 	}
 }
 
+// What people switch off on small machines is off.
+func TestNoDiagnosticData(t *testing.T) {
+	h := newHarness(t)
+	h.admin(`{setParameter: 1, diagnosticDataCollectionEnabled: false}`)
+	if got := h.admin(`{getParameter: 1, diagnosticDataCollectionEnabled: 1}`).Lookup("diagnosticDataCollectionEnabled"); got.Kind() != value.KindBool || got.Bool() {
+		t.Errorf("it is %s", got)
+	}
+	if code := h.runOn("admin", relaxed(`{setParameter: 1, diagnosticDataCollectionEnabled: true}`)).Lookup("code").Int32(); code != 2 {
+		t.Errorf("switched on: code %d", code)
+	}
+}
+
 func TestClusterParameters(t *testing.T) {
 	h := newHarness(t)
 	tests := []struct {

@@ -129,6 +129,16 @@ func checkBool(name string) func(value.Value) (value.Value, error) {
 	}
 }
 
+// checkNoDiagnosticData lets the collection of diagnostic data be switched
+// off, as people do on small machines: it is off, since there is none.
+func checkNoDiagnosticData(v value.Value) (value.Value, error) {
+	v, err := checkBool("diagnosticDataCollectionEnabled")(v)
+	if err == nil && v.Bool() {
+		err = mongoerr.New(mongoerr.BadValue, "Invalid value for parameter diagnosticDataCollectionEnabled: no diagnostic data is collected")
+	}
+	return v, err
+}
+
 // checkInt accepts numbers of at least least, truncated to int.
 func checkInt(name string, least, most int64) func(value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) {

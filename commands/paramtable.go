@@ -56,6 +56,7 @@ func parameterTable() []parameter {
 		requireAPI,
 		boolean("acceptApiVersion2", false, false),
 		boolean("quiet", false, true),
+		{name: "diagnosticDataCollectionEnabled", initial: value.Bool(false), startup: true, runtime: true, check: checkNoDiagnosticData},
 		integer("syncdelay", 60, 0, 1<<20),
 		integer("scramIterationCount", 10000, 5000, math.MaxInt32),
 		integer("scramSHA256IterationCount", 15000, 5000, math.MaxInt32),

@@ -42,7 +42,7 @@ type cli struct {
 	Completion completionCmd `cmd:"" help:"Print a script that completes the command line in a shell."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
 
-	Versions versionFlag `name:"version" help:"Print the versions, in mongod's form."`
+	Versions versionFlag `name:"version" env:"-" help:"Print the versions, in mongod's form."`
 }
 
 func run(args []string) int {

@@ -15,6 +15,25 @@ import (
 type likeMongod struct {
 	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As mongod's: inMemory and ephemeralForTest keep nothing (--dbpath :memory:), wiredTiger stores data, in DuskDB's own way."`
 	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is but one member: as in mongod, it turns access control on."`
+
+	CacheSize      float64 `name:"wiredTigerCacheSizeGB" help:"Without effect: all data is in memory, of which --memoryLimit is the bound."`
+	DirectoryPerDB bool    `name:"directoryperdb" help:"Without effect: all data is in one file."`
+	NoScripting    bool    `name:"noscripting" help:"There is no JavaScript in the server, with or without this."`
+	IPv6           bool    `name:"ipv6" help:"Addresses of IPv6 may be in --bind_ip with or without this."`
+	NoUnixSocket   bool    `name:"nounixsocket" help:"There is no socket in the file system unless --bind_ip names its path."`
+
+	Word string `arg:"" optional:"" hidden:""` // "mongod", in front of the flags, as commands of containers have it
+}
+
+// withoutEffect are the flags given that ask for what there is not.
+func (l *likeMongod) withoutEffect() (flags []string) {
+	if l.CacheSize != 0 {
+		flags = append(flags, "wiredTigerCacheSizeGB")
+	}
+	if l.DirectoryPerDB {
+		flags = append(flags, "directoryperdb")
+	}
+	return flags
 }
 
 // readyLines are what such programs wait for in the standard output; the last
@@ -56,6 +75,9 @@ func (l *likeMongod) merge(c *configFile) error {
 func (l *likeMongod) apply(s *serveCmd) error {
 	if l.StorageEngine != "wiredTiger" {
 		s.DBPath = server.Memory
+	}
+	if l.Word != "" && l.Word != "mongod" {
+		return errors.New("unexpected argument " + l.Word)
 	}
 	if l.KeyFile == "" {
 		return nil

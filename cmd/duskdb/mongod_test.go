@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,18 @@ func TestStorageEngine(t *testing.T) {
 	}
 	if err := (&likeMongod{StorageEngine: "wiredTiger"}).merge(&configFile{Storage: storageFile{Engine: "mmapv1"}}); err == nil {
 		t.Error("mmapv1 is taken")
+	}
+}
+
+// Commands of containers begin with the name of the program.
+func TestWordBeforeFlags(t *testing.T) {
+	s := parse(t, "--dbpath", "data", "mongod", "--replSet", "rs0", "--wiredTigerCacheSizeGB", "0.5", "--ipv6", "--nounixsocket", "--noscripting")
+	if err := s.Mongod.apply(s); err != nil || s.ReplSet != "rs0" || !slices.Equal(s.Mongod.withoutEffect(), []string{"wiredTigerCacheSizeGB"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	s = parse(t, "sevre", "--port", "1")
+	if err := s.Mongod.apply(s); err == nil || err.Error() != "unexpected argument sevre" {
+		t.Errorf("sevre: %v", err)
 	}
 }
 

@@ -71,6 +71,9 @@ func (s *serveCmd) Run() error {
 	if _, given := params["logLevel"]; !given && s.Verbose > 0 {
 		params["logLevel"] = strconv.Itoa(s.Verbose)
 	}
+	for _, flag := range s.Mongod.withoutEffect() {
+		log.Warn().Str("flag", flag).Msg("Without effect")
+	}
 	stop := make(chan struct{})
 	var once sync.Once
 	cfg := server.Config{
