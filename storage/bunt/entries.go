@@ -338,9 +338,7 @@ func (t *entries) ownTail() {
 	}
 	n := x.len()
 	room := min(leafSize, max(4, 2*n))
-	slots, keys := x.slots, x.keys
-	x.slots = append(make([]slot, 0, room), slots...)
-	x.keys = append(make([]byte, 0, (len(keys)/max(n, 1)+2)*room), keys...)
+	x.packed = x.copyWith(room, ((len(x.keys)-x.gone())/max(n, 1)+2)*room)
 	x.stamp, x.used = t.stamp, new(atomic.Int64)
 	x.used.Store(int64(n))
 }

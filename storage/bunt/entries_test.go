@@ -292,3 +292,46 @@ func BenchmarkEntries(b *testing.B) {
 		}
 	})
 }
+
+// What is removed in front of a list, as messages leave a queue, does not stay
+// in memory, whether each change is a version of its own or all are one.
+func TestEntriesForgetTheFront(t *testing.T) {
+	key := func(i int) entry { return entry{fmt.Sprintf("message %08d", i), storage.RecordID(i)} }
+	for _, versions := range []bool{true, false} {
+		for _, waiting := range []int{1, 10, 200} {
+			tree := newEntries()
+			for i := range 5000 {
+				tree.Add(key(i))
+				if i < waiting {
+					continue
+				}
+				if versions {
+					tree = tree.fork()
+				}
+				tree.Delete(key(i - waiting))
+				if versions {
+					tree = tree.fork()
+				}
+			}
+			if tree.Len() != waiting {
+				t.Fatalf("%d entries, want %d", tree.Len(), waiting)
+			}
+			if got, most := tree.tail.keyBytes()+tree.root.keyBytes(), 4*(waiting+leafSize)*len(key(0).key); got > most {
+				t.Errorf("versions %v, %d waiting: %d bytes of keys, want at most %d", versions, waiting, got, most)
+			}
+		}
+	}
+}
+
+func (x *entryTail) keyBytes() int { return cap(x.keys) }
+
+func (n *entryNode) keyBytes() int {
+	if n == nil {
+		return 0
+	}
+	sum := cap(n.keys)
+	for _, kid := range n.kids {
+		sum += kid.keyBytes()
+	}
+	return sum
+}

@@ -132,18 +132,37 @@ func (p *packed) begins(i int, key string) bool {
 
 // clone returns a copy with room for another entry.
 func (p *packed) clone() packed {
-	c, keys := packed{prefix: p.prefix}, p.keys
-	c.slots = append(make([]slot, 0, len(p.slots)+len(p.slots)/8+2), p.slots...)
-	if len(c.slots) > 0 && c.slots[0].off > 0 { // behind keys that are gone
-		keys = keys[c.slots[0].off:]
-		c.shift(0, -int(c.slots[0].off))
+	n, size := len(p.slots), len(p.keys)-p.gone()
+	return p.copyWith(n+n/8+2, size+size/8+16)
+}
+
+// copyWith returns a copy with room for so many slots and bytes of keys in
+// all, without the keys that are gone.
+func (p *packed) copyWith(slots, keys int) packed {
+	gone := p.gone()
+	c := packed{prefix: p.prefix}
+	c.slots = append(make([]slot, 0, slots), p.slots...)
+	c.keys = append(make([]byte, 0, keys), p.keys[gone:]...)
+	if gone > 0 {
+		c.shift(0, -gone)
 	}
-	c.keys = append(make([]byte, 0, len(keys)+len(keys)/8+16), keys...)
 	return c
+}
+
+// gone is how many bytes of keys are before the first entry: those of entries
+// that have been removed.
+func (p *packed) gone() int {
+	if len(p.slots) == 0 {
+		return len(p.keys)
+	}
+	return int(p.slots[0].off)
 }
 
 // insert adds an entry at its place. The list must be the caller's own.
 func (p *packed) insert(i int, e entry) {
+	if p.gone() > len(p.keys)/2 {
+		*p = p.clone()
+	}
 	if !strings.HasPrefix(e.key, p.prefix) {
 		p.shorten(commonPrefix(p.prefix, e.key))
 	}
