@@ -16,8 +16,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,8 +147,7 @@ func New(cfg Config) (*Server, error) {
 	if err := s.openClock(); err != nil {
 		return nil, err
 	}
-	temp, err := s.tempDir()
-	if err != nil {
+	if err := s.makeDataDir(); err != nil {
 		return nil, err
 	}
 	if s.certificates, err = openTLS(cfg.TLS); err != nil {
@@ -163,6 +160,10 @@ func New(cfg Config) (*Server, error) {
 	warnings, err := s.open(path)
 	if err != nil {
 		return nil, err
+	}
+	temp, err := s.tempDir()
+	if err != nil {
+		return nil, errors.Join(err, s.engine.Close())
 	}
 	s.service, err = commands.New(commands.Options{
 		ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
@@ -238,17 +239,6 @@ func (s *Server) openClock() error {
 	}
 	s.clock = clock.NewManual(t)
 	return nil
-}
-
-// tempDir makes the place for sorts that spill, empty.
-func (s *Server) tempDir() (string, error) {
-	if s.config.DBPath == "" || s.config.DBPath == Memory {
-		return os.TempDir(), nil
-	}
-	if err := os.MkdirAll(s.config.DBPath, 0o755); err != nil {
-		return "", fmt.Errorf("cannot create the data directory: %w", err)
-	}
-	return filepath.Join(s.config.DBPath, "_tmp"), nil
 }
 
 // Start listens and serves in the background.

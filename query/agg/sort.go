@@ -191,11 +191,6 @@ func (r *sorting) spill() error {
 	return nil
 }
 
-// diskError is what a client sees of a failing temporary file.
-func diskError(err error) error {
-	return mongoerr.Newf(mongoerr.FileStreamFailed, "error writing to temporary file: %w", err)
-}
-
 func (r *sorting) merge() (*sortedIterator, error) {
 	if len(r.records) > 0 {
 		if err := r.spill(); err != nil {
@@ -249,8 +244,11 @@ func (it *sortedIterator) record() (rec sortRecord, err error) {
 	}
 	it.left--
 	key, payload, ok, err := it.merger.Next()
-	if err != nil || !ok {
-		return rec, err
+	if err != nil {
+		return rec, diskError(err)
+	}
+	if !ok {
+		return rec, nil
 	}
 	rec.key = key
 	rec.meta, rec.doc = splitMeta(payload)
