@@ -178,6 +178,19 @@ func (im *importer) statement(doc value.Doc) (verb string, statement value.Doc) 
 // sequenceNames are the arrays of statements that the commands take.
 var sequenceNames = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes"}
 
+// ofTheServer are the errors of a statement that are about the server's state,
+// not about the document: every later document would fail in the same way.
+var ofTheServer = map[int64]bool{
+	13:    true, // Unauthorized
+	91:    true, // ShutdownInProgress
+	146:   true, // ExceededMemoryLimit
+	189:   true, // PrimarySteppedDown
+	371:   true, // UserWritesBlocked
+	10107: true, // NotWritablePrimary
+	11600: true, // InterruptedAtShutdown
+	14031: true, // OutOfDiskSpace
+}
+
 // flush sends the batch and tells of the documents that the server refused.
 func (im *importer) flush() error {
 	if len(im.lines) == 0 {
@@ -197,8 +210,11 @@ func (im *importer) flush() error {
 			return fmt.Errorf("the server complains of statement %d of %d", at, len(im.lines))
 		}
 		bad++
-		if err := im.failed(&LineError{Line: im.lines[at], Err: errors.New(v.Doc().Lookup("errmsg").Str())}); err != nil {
+		refused := &LineError{Line: im.lines[at], Err: errors.New(v.Doc().Lookup("errmsg").Str())}
+		if err := im.failed(refused); err != nil {
 			stopped, done, bad = err, at, 0
+		} else if ofTheServer[v.Doc().Lookup("code").Int64()] && stopped == nil {
+			stopped = fmt.Errorf("stopped, as no document would fare better: %w", refused)
 		}
 	}
 	im.res.Imported += done - bad

@@ -10,6 +10,7 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 	"github.com/duskdb/duskdb/transfer"
 	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
 )
 
 // scene is a server and a connection to it.
@@ -170,6 +171,36 @@ func TestRoundTrip(t *testing.T) {
 		}
 		if after := s.Dump("test.c"); after != before || !slices.Contains(strings.Split(after, "\n"), "") {
 			t.Error("the documents differ")
+		}
+	}
+}
+
+// refusing answers each insert with one error for every document.
+type refusing struct {
+	code     int32
+	commands int
+}
+
+func (r *refusing) Run(_ value.Doc, sequences ...wire.Sequence) (value.Doc, error) {
+	r.commands++
+	b := value.NewBuilder().StartArray("writeErrors")
+	n := int32(0)
+	for range sequences[0].Docs() {
+		b.StartDocument("").Int32("index", n).Int32("code", r.code).String("errmsg", "refused").End()
+		n++
+	}
+	return b.End().Double("ok", 1).Doc(), nil
+}
+
+// An error that is about the server and not about a document ends the import:
+// no later document would fare better.
+func TestImportStopsWhenTheServerRefuses(t *testing.T) {
+	text := strings.Repeat("{}\n", 5000)
+	for code, stops := range map[int32]bool{11000: false, 146: true, 14031: true, 13: true, 121: false} {
+		r := &refusing{code: code}
+		res, err := transfer.Import(r, transfer.NewJSON(strings.NewReader(text)), transfer.ImportOptions{Database: "test", Collection: "c"})
+		if (err != nil) != stops || (r.commands == 1) != stops || res.Imported != 0 {
+			t.Errorf("code %d: %d commands, %+v, %v", code, r.commands, res, err)
 		}
 	}
 }

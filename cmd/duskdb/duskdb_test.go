@@ -115,6 +115,61 @@ func TestCommandLineErrors(t *testing.T) {
 	}
 }
 
+func TestExitCodes(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"--nonsense"}, 2},
+		{[]string{"frobnicate"}, 2},
+		{[]string{"ping", "127.0.0.1:1", "--timeout", "1s"}, 1},
+	} {
+		if code := run(tt.args); code != tt.code {
+			t.Errorf("%v exits with %d, want %d", tt.args, code, tt.code)
+		}
+	}
+}
+
+func TestHelpWord(t *testing.T) {
+	for in, want := range map[string]string{"help": "--help", "help import": "import --help", "import help": "import help", "-vv": "--verbose=2"} {
+		if got := strings.Join(normalise(strings.Fields(in)), " "); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A variable that sets a flag of one command must not drop, overwrite or
+// shorten something in another.
+func TestVariablesOfCommands(t *testing.T) {
+	k := newParser(t)
+	allowed := []string{"serve", "ping"}
+	for _, command := range k.Model.Children {
+		for _, flag := range command.Flags {
+			if len(flag.Envs) > 0 && !slices.Contains(allowed, command.Name) && flag.Name != "uri" && flag.Name != "dbpath" {
+				t.Errorf("%s --%s is set by %v", command.Name, flag.Name, flag.Envs)
+			}
+		}
+	}
+	t.Setenv("DUSKDB_DROP", "true")
+	var c cli
+	p, err := parserFor(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Parse([]string{"import", "x.json"}); err != nil || c.Import.Drop {
+		t.Errorf("drop is %v, %v", c.Import.Drop, err)
+	}
+}
+
+func newParser(t *testing.T) *kong.Kong {
+	t.Helper()
+	k, err := parserFor(&cli{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
 func TestPingWithoutServer(t *testing.T) {
 	if code := run([]string{"ping", "127.0.0.1:1", "--timeout", "1s"}); code == 0 {
 		t.Error("a server answered on port 1")

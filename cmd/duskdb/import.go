@@ -18,7 +18,7 @@ type importCmd struct {
 	Collection string `name:"collection" short:"c" help:"Collection; default: the name of the file without its ending."`
 	File       string `arg:"" optional:"" help:"The file; default: standard input."`
 	FileFlag   string `name:"file" help:"The file, as mongoimport names it."`
-	Type       string `name:"type" enum:"auto,json,csv,tsv,bson" default:"auto" help:"auto (by the ending of the file), json (an array, or one document after another), csv, tsv or bson."`
+	Type       string `name:"type" enum:"auto,json,csv,tsv,bson" default:"auto" help:"auto (by the ending of the file, before .gz), json (an array, or one document after another), csv, tsv or bson."`
 
 	Fields       []string `name:"fields" short:"f" help:"Names of the columns, comma separated, for files without a header line."`
 	FieldFile    string   `name:"fieldFile" type:"existingfile" help:"File with the names of the columns, one in a line."`
@@ -120,9 +120,9 @@ func (i *importCmd) checkColumns() (err error) {
 	return nil
 }
 
-// typeOf is the type of a file by its name.
+// typeOf is the type of a file by its name, which may end in .gz.
 func typeOf(file string) string {
-	switch strings.ToLower(filepath.Ext(file)) {
+	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))) {
 	case ".csv":
 		return "csv"
 	case ".tsv", ".tab":
@@ -152,11 +152,16 @@ func (i *importCmd) file(conn *transfer.Conn, db string) (transfer.Result, error
 	})
 }
 
-func (i *importCmd) source(r io.Reader) (transfer.Source, error) {
-	switch i.Type {
-	case "bson":
-		return transfer.NewBSON(r), nil
-	case "csv", "tsv":
+func (i *importCmd) source(file io.Reader) (transfer.Source, error) {
+	if i.Type == "bson" {
+		r, err := transfer.Decompress(file)
+		return transfer.NewBSON(r), err
+	}
+	r, err := transfer.Text(file)
+	if err != nil {
+		return nil, err
+	}
+	if i.Type == "csv" || i.Type == "tsv" {
 		return transfer.NewTable(r, transfer.Table{
 			Tabs: i.Type == "tsv", Fields: i.Fields, Typed: i.Typed, Arrays: i.Arrays,
 			Grace: transfer.Grace(i.Grace), IgnoreBlanks: i.IgnoreBlanks,

@@ -16,8 +16,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -45,15 +47,21 @@ type cli struct {
 	Versions versionFlag `name:"version" env:"-" help:"Print the versions, in mongod's form."`
 }
 
-func run(args []string) int {
-	var c cli
-	parser, err := kong.New(&c,
+// parserFor returns the parser of the command line, which fills c.
+func parserFor(c *cli) (*kong.Kong, error) {
+	return kong.New(c,
 		kong.Name("duskdb"),
 		kong.Description("A MongoDB-compatible server for data that expires."),
 		kong.DefaultEnvars("DUSKDB"),
+		kong.PostBuild(withoutVariables),
 		kong.UsageOnError(),
 		kong.Help(kong.DefaultHelpPrinter),
 	)
+}
+
+func run(args []string) int {
+	var c cli
+	parser, err := parserFor(&c)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "duskdb:", err)
 		return 2
@@ -63,15 +71,48 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "duskdb:", err)
 		return 2
 	}
-	if err := ctx.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "duskdb:", err)
-		return 1
+	err = ctx.Run()
+	if err == nil {
+		return 0
 	}
-	return 0
+	fmt.Fprintln(os.Stderr, "duskdb:", err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return 2
+	}
+	return 1
 }
 
-// normalise turns mongod's -vvv into one -v with a count.
+// usageError is a command line that is wrong: exit code 2.
+type usageError struct{ error }
+
+// withVariables are the commands whose flags environment variables set: the
+// server, and the health check in its container.
+var withVariables = []string{"serve", "ping"}
+
+// withoutVariables takes the variables from the flags of the other commands,
+// except for --uri and --dbpath, which say where the data is. Several commands have a --drop, an --out or a --timeout: a variable
+// would set all of them, and could drop a collection that nobody named.
+func withoutVariables(k *kong.Kong) error {
+	for _, command := range k.Model.Children {
+		if slices.Contains(withVariables, command.Name) {
+			continue
+		}
+		for _, flag := range command.Flags {
+			if flag.Name != "uri" && flag.Name != "dbpath" {
+				flag.Envs, flag.Tag.Envs = nil, nil
+			}
+		}
+	}
+	return nil
+}
+
+// normalise turns mongod's -vvv into one -v with a count, and "help serve" into
+// "serve --help".
 func normalise(args []string) []string {
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	out := make([]string, 0, len(args))
 	for _, a := range args {
 		if len(a) > 2 && a[0] == '-' && strings.Trim(a[1:], "v") == "" {

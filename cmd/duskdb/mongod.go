@@ -77,7 +77,7 @@ func (l *likeMongod) apply(s *serveCmd) error {
 		s.DBPath = server.Memory
 	}
 	if l.Word != "" && l.Word != "mongod" {
-		return errors.New("unexpected argument " + l.Word)
+		return usageError{fmt.Errorf("unexpected argument %s; the commands are listed by duskdb --help", l.Word)}
 	}
 	if l.KeyFile == "" {
 		return nil

@@ -15,6 +15,7 @@ type pingTLS struct {
 	CA           string `name:"tlsCAFile" help:"PEM file with the authorities that sign the server's certificate; default: the system's."`
 	Certificate  string `name:"tlsCertificateKeyFile" help:"PEM file with the client's certificate and key."`
 	AllowInvalid bool   `name:"tlsAllowInvalidCertificates" help:"Do not check the server's certificate."`
+	ServerMode   string `name:"serverTLSMode" env:"DUSKDB_TLS_MODE" hidden:""` // of a server in the same container
 }
 
 // secure speaks TLS over a connection if that is wanted.

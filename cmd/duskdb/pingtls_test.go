@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +73,33 @@ func TestPingOverTLS(t *testing.T) {
 		if err := p.Run(); (err == nil) != tc.ok {
 			t.Errorf("%s: %v", tc.name, err)
 		}
+	}
+}
+
+// A health check without TLS says what is wrong; in the container of a server
+// that demands TLS it speaks TLS by itself, with the server's own variables.
+func TestPingAsTheServer(t *testing.T) {
+	cert := selfSigned(t)
+	srv, err := server.New(server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, CAFile: cert}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = srv.Close(context.Background()) }()
+	err = (&pingCmd{Address: srv.Addr(), Timeout: time.Minute}).Run()
+	if err == nil || !strings.Contains(err.Error(), "use --tls") {
+		t.Errorf("without TLS: %v", err)
+	}
+	_, port, err := net.SplitHostPort(srv.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("DUSKDB_PORT", port)
+	t.Setenv("DUSKDB_TLS_MODE", "requireTLS")
+	t.Setenv("DUSKDB_TLS_CERTIFICATE_KEY_FILE", cert)
+	if code := run([]string{"ping", "--timeout", "1m"}); code != 0 {
+		t.Errorf("the health check exits with %d", code)
 	}
 }
