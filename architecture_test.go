@@ -57,7 +57,7 @@ var imports = map[string]string{
 	// The server, from the commands outwards.
 	"commands/*":     "* !cmd/* !commandtest !compat_tests/* !needs !server/* !servertest !storage/bunt/* !storage/storagetest !transfer !wire",
 	"server/*":       "* !cmd/* !commandtest !compat_tests/* !needs !servertest !storage/storagetest !transfer",
-	"commandtest":    "clock commands storage/bunt value",
+	"commandtest":    "clock commands server value",
 	"servertest":     "clock commands server value",
 	"transfer":       "value wire",
 	"needs":          "",

@@ -1,5 +1,5 @@
 // Package agg_tests runs aggregation pipelines through the whole command
-// layer over an engine in memory: what a client would see, stage by stage,
+// layer of a server with data on disk: what a client would see, stage by stage,
 // with results taken from MongoDB's manual and public tests.
 package agg_tests
 

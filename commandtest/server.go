@@ -5,6 +5,9 @@
 //	s := commandtest.New(t)
 //	reply := s.Send("test", value.MustJSON(`{"ping": 1}`))
 //
+// The server is made as the program makes it, with data on disk, so that what
+// depends on that is tested as well.
+//
 // It does what a connection does to the bytes it hands over: they are
 // overwritten after each command, so that whatever a command keeps of its
 // message shows.
@@ -12,6 +15,7 @@ package commandtest
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,11 +23,11 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/value"
 )
 
-// Server is a Service over an engine in memory and one connection to it. Its
+// Server is a Service over an engine on disk and one connection to it. Its
 // clock stands at the beginning of 2026.
 type Server struct {
 	testing.TB
@@ -39,24 +43,20 @@ type Server struct {
 func New(tb testing.TB, parameters ...string) *Server {
 	tb.Helper()
 	manual := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: commands.NewIndexer()})
-	if err != nil {
-		tb.Fatal(err)
-	}
 	settings := map[string]string{}
 	for i := 0; i+1 < len(parameters); i += 2 {
 		settings[parameters[i]] = parameters[i+1]
 	}
-	s := &Server{TB: tb, Clock: manual, Temp: tb.TempDir()}
-	s.Service, err = commands.New(commands.Options{
-		Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: s.Temp, TestClock: true, Parameters: settings,
-	})
+	dir := tb.TempDir()
+	srv, err := server.New(server.Config{DBPath: dir, Port: -1, Clock: manual, Log: zerolog.Nop(), TestClock: true, Parameters: settings})
 	if err != nil {
 		tb.Fatal(err)
 	}
+	s := &Server{TB: tb, Service: srv.Service(), Clock: manual, Temp: filepath.Join(dir, "_tmp")}
 	tb.Cleanup(func() {
-		s.Service.Close()
-		_ = engine.Close()
+		if err := srv.Close(context.Background()); err != nil {
+			tb.Error(err)
+		}
 	})
 	return s.Another(tb)
 }
