@@ -68,10 +68,7 @@ func (c *Call) changeAuthIn(fn func(tx storage.Tx, cat *auth.Catalog) error) err
 	}
 	err := c.update(func(tx storage.Tx) error { return fn(tx, c.svc.auth.In(tx, c.now)) })
 	c.svc.auth.Invalidate()
-	if err != nil {
-		return translate(storage.Namespace{DB: "admin", Coll: "system.users"}, err)
-	}
-	return c.wait()
+	return translate(storage.Namespace{DB: "admin", Coll: "system.users"}, err)
 }
 
 func runCreateUser(c *Call) error {

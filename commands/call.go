@@ -41,6 +41,9 @@ type Call struct {
 	// attempted tells that the command went as far as to write, whether it
 	// did or not; unmet that the reply has a writeConcernError.
 	attempted, unmet bool
+	// unsynced is why what was written is not known to be on disk, although
+	// the write concern asks for that.
+	unsynced error
 	// injected is the writeConcernError that a fail point gives an error.
 	injected value.Doc
 	// noOK is set by commands that write "ok" themselves.
@@ -143,12 +146,4 @@ func (c *Call) interrupted() error {
 		return nil
 	}
 	return mongoerr.From(context.Cause(c.ctx))
-}
-
-// wait honours the write concern after a successful write.
-func (c *Call) wait() error {
-	if !c.generic.durable {
-		return nil
-	}
-	return c.svc.engine.Sync(c.ctx)
 }

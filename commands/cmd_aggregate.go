@@ -58,13 +58,7 @@ func runAggregate(c *Call) error {
 		}
 		req.it, req.singleBatch = emptyDocs{}, true
 	}
-	if err := c.firstBatch(req); err != nil {
-		return err
-	}
-	if r.pipeline.Writes() {
-		return c.wait()
-	}
-	return nil
+	return c.firstBatch(req)
 }
 
 // drain runs a pipeline that ends in $out or $merge.

@@ -145,7 +145,7 @@ func runBulkWrite(c *Call) error {
 	c.reply.Int32("nErrors", int32(w.errors)).Int32("nInserted", int32(w.inserted)).Int32("nMatched", int32(w.matched)).
 		Int32("nModified", int32(w.modified)).Int32("nUpserted", int32(w.upserted)).Int32("nDeleted", int32(w.deleted))
 	c.appendRetried()
-	return c.wait()
+	return nil
 }
 
 // forget drops the outcome of operations that are not acknowledged.

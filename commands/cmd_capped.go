@@ -63,7 +63,7 @@ func runCloneAsCapped(c *Call) error {
 	if err != nil {
 		return translate(from, err)
 	}
-	return c.wait()
+	return nil
 }
 
 // runConvertToCapped puts a capped copy in the place of a collection. Of its
@@ -94,7 +94,7 @@ func runConvertToCapped(c *Call) error {
 		return translate(ns, err)
 	}
 	c.svc.cursors.killWhere(func(cur *cursor) bool { return cur.ns == ns && !cur.awaitData })
-	return c.wait()
+	return nil
 }
 
 func checkCappedSize(n int64) error {

@@ -75,7 +75,7 @@ func runDrop(c *Call) error {
 	if existed {
 		c.reply.Int32("nIndexesWas", int32(indexes)).String("ns", ns.String())
 	}
-	return c.wait()
+	return nil
 }
 
 // refuseDropOplog tells why the change log stays.
@@ -153,7 +153,7 @@ func runDropDatabase(c *Call) error {
 	if dropped {
 		c.reply.String("dropped", c.DB)
 	}
-	return c.wait()
+	return nil
 }
 
 type renameArgs struct {
@@ -188,7 +188,7 @@ func runRename(c *Call) error {
 	if err != nil {
 		return translate(from, err)
 	}
-	return c.wait()
+	return nil
 }
 
 func checkRenameNames(from, to storage.Namespace) error {

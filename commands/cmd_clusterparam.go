@@ -157,5 +157,5 @@ func runSetClusterParameter(c *Call) error {
 	if p.apply != nil {
 		p.apply(c.svc, d)
 	}
-	return c.wait()
+	return nil
 }

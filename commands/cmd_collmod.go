@@ -72,7 +72,7 @@ func runCollMod(c *Call) error {
 	for _, f := range m.reply {
 		c.reply.Append(f.Key, f.Value)
 	}
-	return c.wait()
+	return nil
 }
 
 // collMod is one change of a collection's options or of one of its indexes.

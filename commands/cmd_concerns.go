@@ -110,7 +110,7 @@ func runSetDefaultRWConcern(c *Call) error {
 	st.setConcern(stored)
 	st.mu.Unlock()
 	c.appendConcerns()
-	return c.wait()
+	return nil
 }
 
 // checkDefaultRead refuses read concerns that cannot be a default.

@@ -72,7 +72,7 @@ func runCreate(c *Call) error {
 	if a.AutoIndexID != nil && *a.AutoIndexID {
 		c.reply.String("note", "The autoIndexId option is deprecated and will be removed in a future release")
 	}
-	return c.wait()
+	return nil
 }
 
 // creation is what a create makes: the collection itself and, for time

@@ -79,7 +79,7 @@ func runFindAndModify(c *Call) error {
 	if err := c.replyFindAndModify(&a, &m, out); err != nil {
 		return err
 	}
-	return c.wait()
+	return nil
 }
 
 // checkRetriedModify refuses to answer from the history a command that is not

@@ -58,7 +58,7 @@ func runCreateIndexes(c *Call) error {
 	if before == after {
 		c.reply.String("note", "all indexes already exist")
 	}
-	return c.wait()
+	return nil
 }
 
 // prepareIndexes has the engine read the records for the indexes that seem to
@@ -341,7 +341,7 @@ func runDropIndexes(c *Call) error {
 	if all {
 		c.reply.String("msg", "non-_id indexes dropped for collection")
 	}
-	return c.wait()
+	return nil
 }
 
 // dropIndexes removes what find names, and returns how many indexes there

@@ -51,7 +51,8 @@ func runInsert(c *Call) error {
 	c.svc.metrics.document.inserted.Add(w.n)
 	c.reply.Int32("n", int32(w.n))
 	c.leavesNothing()
-	return w.finish()
+	w.finish()
+	return nil
 }
 
 // batchWrite collects the outcome of the statements of one write command.
@@ -124,13 +125,12 @@ func fatal(err error) bool {
 	return false
 }
 
-// finish writes the errors and waits for the write concern.
-func (w *batchWrite) finish() error {
+// finish writes the errors.
+func (w *batchWrite) finish() {
 	if len(w.errs) > 0 {
 		mongoerr.AppendWriteErrors(w.c.reply, w.errs)
 	}
 	w.c.appendRetried()
-	return w.c.wait()
 }
 
 type numbered struct {

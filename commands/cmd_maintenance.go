@@ -171,7 +171,7 @@ func runReIndex(c *Call) error {
 		c.reply.Document("", d)
 	}
 	c.reply.End()
-	return c.wait()
+	return nil
 }
 
 // reIndex drops the indexes of a collection and builds them again.

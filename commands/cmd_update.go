@@ -94,7 +94,8 @@ func runUpdate(c *Call) error {
 	c.reply.Int32("n", int32(w.n)).Int32("nModified", int32(modified))
 	c.replyUpserted(upserted)
 	c.leavesNothing()
-	return w.finish()
+	w.finish()
+	return nil
 }
 
 func (c *Call) replyUpserted(upserted []upsertedID) {

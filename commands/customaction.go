@@ -61,7 +61,7 @@ func runCustomAction(c *Call) error {
 		e := mongoerr.From(err)
 		return e.WithExtra("errMsg", value.String(e.Message))
 	}
-	return c.wait()
+	return nil
 }
 
 func (c *Call) customAction() error {

@@ -91,6 +91,7 @@ func (s *Service) execute(c *Call) error {
 		e.Str("db", c.DB).RawJSON("commandArgs", []byte(c.op.body.JSON())).Msg("About to run the command")
 	}
 	err := s.inSession(c)
+	c.awaitDisk(err)
 	c.took = s.real.Now().Sub(c.began)
 	s.metrics.latency.of(c.cmd).observe(c.took)
 	if c.cmd.on == onCollection || c.cmd.name == "getMore" {

@@ -240,6 +240,7 @@ func (s *Service) failing(c *Call, d failData) error {
 	switch {
 	case d.concern == nil || c.cmd.flags&writes == 0:
 	case err == nil:
+		c.fixedLabels = d.labels != nil
 		c.concernFailed(d.concern, d.labels)
 	default:
 		c.injected = d.concern

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
@@ -38,6 +39,12 @@ func newHarnessWith(tb testing.TB, o Options) *harness {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return newHarnessOver(tb, engine, manual, o)
+}
+
+// newHarnessOver is a harness over an engine of its own.
+func newHarnessOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, o Options) *harness {
+	tb.Helper()
 	o.Engine, o.Clock, o.TempDir, o.TestClock = engine, manual, tb.TempDir(), true
 	svc, err := New(o)
 	if err != nil {

@@ -35,10 +35,7 @@ func runMQReceive(c *Call) error {
 	}
 	c.svc.metrics.document.returned.Add(int64(len(docs)))
 	c.messages(docs)
-	if len(docs) == 0 {
-		return nil
-	}
-	return c.wait()
+	return nil
 }
 
 func (c *Call) receiveRequest(a *mqReceiveArgs) (r queue.Request, err error) {

@@ -65,7 +65,7 @@ func (c *Call) settle(name, token value.Value, subQueue string, fn func(queue.Re
 	if err := fn(ref, t); err != nil {
 		return c.queueError(ref, err)
 	}
-	return c.wait()
+	return nil
 }
 
 func runMQComplete(c *Call) error {
@@ -136,5 +136,5 @@ func runMQCancelScheduled(c *Call) error {
 	if err := c.svc.queues.CancelScheduled(c.ctx, callStore{c}, ref, a.Number, c.now); err != nil {
 		return c.queueError(ref, err)
 	}
-	return c.wait()
+	return nil
 }

@@ -169,7 +169,8 @@ func (c *Call) install(config *setConfig, note value.Doc) error {
 	}
 	c.svc.leader.config.Store(config)
 	c.svc.leader.changed.signal()
-	return c.svc.engine.Sync(c.ctx) // what clients have been told must not be forgotten
+	c.generic.durable, c.attempted = true, true // what clients have been told must not be forgotten
+	return nil
 }
 
 // shownConfig is the configuration as the client sees it: with the host that

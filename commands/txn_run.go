@@ -88,7 +88,7 @@ func runCommitTransaction(c *Call) error {
 			return err
 		}
 	}
-	return c.wait()
+	return nil
 }
 
 func (c *Call) commit(t *transaction) error {

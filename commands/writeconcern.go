@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"context"
+
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -44,15 +47,45 @@ func (c *Call) appendUnacknowledged() {
 	c.reply.Double("ok", 1)
 }
 
-// appendUnmetConcern says behind the reply of a write that has been done
-// that more members were to acknowledge it than the set has.
+// awaitDisk waits until what the command has written, or found to be written
+// already, is on disk, if the write concern asks for that. The write stays
+// whatever becomes of it, so a failure is one of the write concern.
+func (c *Call) awaitDisk(failed error) {
+	if !c.generic.durable || c.transaction() != nil || !c.attempted && (failed != nil || c.cmd.flags&writes == 0) {
+		return
+	}
+	c.unsynced = c.svc.engine.Sync(c.ctx)
+}
+
+// unsyncedReason is what a client is told about a failed wait for the disk: why
+// the wait was given up, else that the write concern could not be met.
+func (c *Call) unsyncedReason() (mongoerr.Code, string) {
+	err := c.unsynced
+	if isContextError(err) {
+		err = context.Cause(c.ctx)
+	}
+	if e := mongoerr.From(translate(storage.Namespace{}, err)); e.Code != mongoerr.InternalError {
+		return e.Code, e.Message
+	}
+	return mongoerr.WriteConcernTimeout, "the write was made, but it is not known to be on disk: " + err.Error()
+}
+
+// appendUnmetConcern says behind the reply of a write that has been done why it
+// is not acknowledged as the write concern asks: by more members than the set
+// has, or by the disk.
 func (c *Call) appendUnmetConcern() {
 	if c.transaction() != nil {
 		return
 	}
-	if code, text := c.unmetReason(); code != mongoerr.OK {
-		c.concernFailed(c.concernError(code, text), nil)
+	code, text := c.unmetReason()
+	if code == mongoerr.OK {
+		return
 	}
+	var labels []string
+	if c.unsynced != nil && c.cmd.name == "commitTransaction" {
+		labels = []string{mongoerr.LabelUnknownCommitResult} // to be sent again
+	}
+	c.concernFailed(c.concernError(code, text), labels)
 }
 
 // unmetBehindError says the same behind an error: of a command that went as far
@@ -77,6 +110,8 @@ func (c *Call) unmetBehindError(e *mongoerr.Error) (value.Doc, mongoerr.Code) {
 func (c *Call) unmetReason() (mongoerr.Code, string) {
 	g := &c.generic
 	switch {
+	case c.unsynced != nil:
+		return c.unsyncedReason()
 	case c.cmd.flags&writes == 0:
 	case g.mode != "":
 		known, met := c.svc.leader.config.Load().satisfies(g.mode)
@@ -108,20 +143,20 @@ func (c *Call) concernError(code mongoerr.Code, text string) value.Doc {
 		"errInfo", value.Document(value.NewDoc("writeConcern", value.Document(wanted.Doc()))))
 }
 
-// concernFailed adds to a reply that only the write concern failed; labels
-// are nil for those that the error's code has.
+// concernFailed adds to a reply that only the write concern failed, with the
+// labels that the error's code has, and others.
 func (c *Call) concernFailed(d value.Doc, labels []string) {
 	if c.unmet {
 		return
 	}
 	c.unmet = true
 	c.reply.Document("writeConcernError", d)
-	if labels == nil {
-		labels = mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
+	if !c.fixedLabels {
+		labels = append(labels, mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
 			InTransaction: c.generic.autocommit != nil, CommitOrAbort: endOfTransaction[c.cmd.name],
 			RetryableWrite: c.generic.txnNumber != nil && c.generic.autocommit == nil,
 			WriteConcern:   mongoerr.Code(d.Lookup("code").TruncInt64()),
-		})
+		})...)
 	}
 	if len(labels) == 0 {
 		return

@@ -102,6 +102,8 @@ type Config struct {
 	TLS                    TLS
 	// OnShutdown is called when a client asks the server to shut down.
 	OnShutdown func()
+	// fault makes steps on the disk fail in tests.
+	fault func(step, path string) error
 }
 
 // Server is a running DuskDB.

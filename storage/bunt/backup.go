@@ -54,7 +54,7 @@ func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info sto
 		info.Records += int64(ce.coll.records.Len())
 		return true
 	})
-	return info, e.opts.disk.syncPath(dir, filepath.Dir(dir))
+	return info, e.disk.syncPath(dir, filepath.Dir(dir))
 }
 
 // Restore copies the log in from, a directory made by Backup or the data of

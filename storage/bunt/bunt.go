@@ -44,8 +44,10 @@ type Options struct {
 	// Repair saves what it can of a damaged log, instead of refusing it.
 	// The damaged file is kept.
 	Repair bool
-	// disk has faults in tests.
-	disk *disk
+	// Fault, if not nil, is asked before each step on the disk: "write" of a
+	// commit, "open", "sync" and "rename". An error is the outcome of the step.
+	// It is for tests.
+	Fault func(step, path string) error
 	// Logger is told what happens in the background.
 	Logger func(format string, args ...any)
 }
@@ -53,6 +55,7 @@ type Options struct {
 // Engine is a storage.Engine over BuntDB.
 type Engine struct {
 	opts     Options
+	disk     *disk
 	dir      *os.File // the locked lock file
 	root     atomic.Pointer[root]
 	writer   chan struct{} // holds one token: the right to write
@@ -97,6 +100,7 @@ func Open(opts Options) (*Engine, error) {
 	opts.setDefaults()
 	e := &Engine{
 		opts:   opts,
+		disk:   &disk{fault: opts.Fault},
 		writer: make(chan struct{}, 1),
 		wake:   make(chan struct{}, 1),
 	}
@@ -269,7 +273,11 @@ func (e *Engine) Sync(ctx context.Context) error {
 	if e.root.Load() == nil {
 		return storage.ErrClosed
 	}
-	return e.sync.wait(ctx)
+	err := e.sync.wait(ctx)
+	if err != nil {
+		e.noteFailure(err)
+	}
+	return err
 }
 
 // Stats describes the engine.

@@ -72,7 +72,7 @@ func (e *Engine) compact(ctx context.Context, temp string) error {
 
 // copyLog writes a state and most of what was committed since to a new log.
 func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[][]op) (*journal, error) {
-	next, err := newJournal(temp, e.opts.disk)
+	next, err := newJournal(temp, e.disk)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[
 			err = next.replay(groups)
 		}
 		if err == nil {
-			err = e.opts.disk.syncPath(temp)
+			err = e.disk.syncPath(temp)
 		}
 		if countOps(groups) <= fewOps {
 			break
@@ -153,7 +153,7 @@ func (c *copier) write(ops []op, size int) error {
 	c.copied += size
 	if c.unsynced += size; c.unsynced >= syncBytes {
 		c.unsynced = 0
-		if err := c.e.opts.disk.syncPath(c.temp); err != nil {
+		if err := c.e.disk.syncPath(c.temp); err != nil {
 			return err
 		}
 	}
@@ -228,7 +228,7 @@ func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *jour
 	}
 	// A crash must not bring the old log back once somebody was told that a
 	// write to the new one is on disk.
-	derr := e.opts.disk.syncPath(e.opts.Path)
+	derr := e.disk.syncPath(e.opts.Path)
 	if derr != nil {
 		derr = fmt.Errorf("%w: sync %s: %w", ErrBroken, e.opts.Path, derr)
 	}
@@ -250,21 +250,21 @@ func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, 
 	if err := next.replay(tail); err != nil {
 		return nil, err
 	}
-	file, err := e.opts.disk.open(temp)
+	file, err := e.disk.open(temp)
 	if err != nil {
 		return nil, err
 	}
 	// Sync, say so in the log, and sync that.
 	next.synced = func() uint64 { return next.seq }
-	err = e.opts.disk.sync(file)
+	err = e.disk.sync(file)
 	if err == nil {
 		err = next.finish()
 	}
 	if err == nil {
-		err = e.opts.disk.sync(file)
+		err = e.disk.sync(file)
 	}
 	if err == nil {
-		err = e.opts.disk.rename(temp, filepath.Join(e.opts.Path, logName))
+		err = e.disk.rename(temp, filepath.Join(e.opts.Path, logName))
 	}
 	if err != nil {
 		_ = file.Close()

@@ -8,8 +8,6 @@ import (
 // disk is what the engine asks of the file system beside what BuntDB does.
 // Tests make its steps fail.
 type disk struct {
-	// fault is asked before each step: "write" of a group, "open", "sync" and
-	// "rename". An error is the outcome of the step.
 	fault func(step, path string) error
 }
 

@@ -29,8 +29,8 @@ func (f *failing) choose(when func(n int64, step string) bool) {
 	f.calls, f.when = 0, when
 }
 
-func (f *failing) disk() *disk {
-	return &disk{fault: func(step, path string) error {
+func (f *failing) fault() func(step, path string) error {
+	return func(step, path string) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.calls++
@@ -39,12 +39,12 @@ func (f *failing) disk() *disk {
 			return &os.PathError{Op: step, Path: path, Err: syscall.EIO}
 		}
 		return nil
-	}}
+	}
 }
 
 func openFailing(t *testing.T, dir string, f *failing) *Engine {
 	t.Helper()
-	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, JournalInterval: 1 << 60, CompactMinBytes: -1, disk: f.disk()})
+	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, JournalInterval: 1 << 60, CompactMinBytes: -1, Fault: f.fault()})
 	must(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	return e

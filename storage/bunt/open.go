@@ -27,7 +27,7 @@ func (e *Engine) openLog(path string) error {
 	var g errgroup.Group
 	if !found.old {
 		g.Go(func() (err error) {
-			e.log, err = resumeJournal(path, e.opts.disk, found)
+			e.log, err = resumeJournal(path, e.disk, found)
 			return err
 		})
 	}
@@ -72,30 +72,30 @@ func (e *Engine) upgrade(path string, r *root) error {
 	if err := e.writeCopy(context.Background(), temp, r); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	if err := e.opts.disk.rename(temp, path); err != nil {
+	if err := e.disk.rename(temp, path); err != nil {
 		return err
 	}
-	if err := e.opts.disk.syncPath(filepath.Dir(path)); err != nil {
+	if err := e.disk.syncPath(filepath.Dir(path)); err != nil {
 		return err
 	}
 	found, err := recoverFile(path, nil)
 	if err != nil {
 		return err
 	}
-	e.log, err = resumeJournal(path, e.opts.disk, found)
+	e.log, err = resumeJournal(path, e.disk, found)
 	return err
 }
 
 // writeCopy writes a state to a new log and closes that in order.
 func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) error {
-	next, err := newJournal(temp, e.opts.disk)
+	next, err := newJournal(temp, e.disk)
 	if err != nil {
 		return err
 	}
 	c := copier{e: e, ctx: ctx, next: next, temp: temp}
 	err = c.copyRoot(r)
 	if err == nil {
-		err = e.opts.disk.syncPath(temp)
+		err = e.disk.syncPath(temp)
 	}
 	if err == nil {
 		next.synced = func() uint64 { return next.seq }
@@ -104,7 +104,7 @@ func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) error {
 	if err = errors.Join(err, next.close()); err != nil {
 		return err
 	}
-	return e.opts.disk.syncPath(temp)
+	return e.disk.syncPath(temp)
 }
 
 func removeIfThere(path string) error {
