@@ -142,7 +142,7 @@ func (c *Call) refuseQueue(ns storage.Namespace) error {
 // latter is not noted.
 func (c *Call) noteRead(info *storage.Info) error {
 	if info != nil && info.Namespace == oplogNS {
-		c.svc.oplog.read.Store(true)
+		c.svc.oplog.noteReader(c.ctx)
 	}
 	if info == nil || c.transaction() != nil || !queue.IsQueue(info.Options) {
 		return nil

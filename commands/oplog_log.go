@@ -34,6 +34,7 @@ type changeLog struct {
 	off   bool
 	limit atomic.Int64 // bytes, once it is read
 	read  atomic.Bool
+	noted atomic.Bool  // that it is read is known after a restart
 	keep  atomic.Int64 // milliseconds that entries are kept at least
 	size  atomic.Int64
 	full  chan struct{} // wakes the trimmer
@@ -97,8 +98,11 @@ func (l *changeLog) open() error {
 			l.limit.Store(size.TruncInt64()) // as it was set before
 			l.read.Store(true)
 		}
-		if coll.Size() > unreadOplogBytes+unreadOplogBytes/16 {
-			l.read.Store(true) // by somebody who may come back
+		if onlyDocument(tx, oplogReaderHome) != nil { // who may come back
+			l.read.Store(true)
+			l.noted.Store(true)
+		} else if coll.Size() > unreadOplogBytes+unreadOplogBytes/16 { // read before this was noted
+			l.read.Store(true)
 		}
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
 	})

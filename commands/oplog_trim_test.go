@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
@@ -60,10 +59,7 @@ func TestLogGrowsOnceItIsRead(t *testing.T) {
 			if got := l.bound(); got != defaultOplogBytes {
 				t.Errorf("bound %d after it was read", got)
 			}
-			text := strings.Repeat("x", 1<<20)
-			for i := range 6 {
-				h.ok(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d, "text": %q}]}`, i+2, text))
-			}
+			h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)
 			again := newChangeLog(h.svc)
 			if err := again.open(); err != nil {
 				t.Fatal(err)

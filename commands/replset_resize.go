@@ -44,7 +44,7 @@ func runReplSetResizeOplog(c *Call) error {
 			return err
 		}
 	}
-	l.read.Store(true) // what somebody gives a size to, somebody reads
+	l.noteReader(c.ctx) // what somebody gives a size to, somebody reads
 	l.appended(0)
 	return nil
 }

@@ -106,7 +106,7 @@ func (cs *changeStream) position(c *Call, spec value.Doc) error {
 	if err := cs.readResume(spec); err != nil {
 		return err
 	}
-	c.svc.oplog.read.Store(true)
+	c.svc.oplog.noteReader(c.ctx)
 	return c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(oplogNS)
 		if err != nil {

@@ -67,7 +67,7 @@ func (c *Call) unsyncedReason() (mongoerr.Code, string) {
 	if e := mongoerr.From(translate(storage.Namespace{}, err)); e.Code != mongoerr.InternalError {
 		return e.Code, e.Message
 	}
-	return mongoerr.WriteConcernTimeout, "the write was made, but it is not known to be on disk: " + err.Error()
+	return mongoerr.WriteConcernTimeout, "what was written is not known to be on disk: " + err.Error()
 }
 
 // appendUnmetConcern says behind the reply of a write that has been done why it
