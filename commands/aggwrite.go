@@ -281,7 +281,7 @@ func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Do
 		}
 		wr := c.newWriter(tx, coll, w.h.bypass)
 		for i, d := range docs {
-			if err := w.apply(c, coll, wr, d, func(old value.Doc) (value.Doc, error) { return change(i, old) }); err != nil {
+			if err := w.apply(c, wr, d, func(old value.Doc) (value.Doc, error) { return change(i, old) }); err != nil {
 				return err
 			}
 		}
@@ -291,8 +291,8 @@ func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Do
 }
 
 // apply writes one document.
-func (w *mergeWriter) apply(c *Call, coll storage.Collection, wr *writer, d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
-	old, found, err := w.find(coll, d)
+func (w *mergeWriter) apply(c *Call, wr *writer, d value.Doc, change func(old value.Doc) (value.Doc, error)) error {
+	old, found, err := w.find(wr.sight(), d)
 	if err != nil {
 		return err
 	}
@@ -310,18 +310,18 @@ func (w *mergeWriter) apply(c *Call, coll storage.Collection, wr *writer, d valu
 }
 
 // find looks the document up by the on-fields.
-func (w *mergeWriter) find(coll storage.Collection, d value.Doc) (storage.Record, bool, error) {
+func (w *mergeWriter) find(see sight, d value.Doc) (storage.Record, bool, error) {
 	switch {
 	case w.insert:
 		return storage.Record{}, false, nil
 	case w.spec == nil:
-		return coll.Find(idIndex, value.AppendKeyWith(nil, d.Lookup("_id"), metaOf(coll.Info()).collator()))
+		return see.byID(d.Lookup("_id"))
 	}
 	keys, _, err := w.spec.Keys(nil, storage.Record{Doc: d})
 	if err != nil || len(keys) == 0 {
 		return storage.Record{}, false, err
 	}
-	return coll.Find(w.spec.Name, w.spec.Order(keys[0]))
+	return see.find(w.spec.Name, w.spec.Order(keys[0]))
 }
 
 func (w *mergeWriter) Close() error { return nil }

@@ -38,7 +38,7 @@ func runMergeAuth(c *Call) error {
 			if part.from == "" {
 				continue
 			}
-			docs, err := allDocuments(tx, part.from)
+			docs, err := c.allDocuments(tx, part.from)
 			if err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func runMergeAuth(c *Call) error {
 }
 
 // allDocuments reads a whole collection; none if it does not exist.
-func allDocuments(tx storage.Tx, full string) (docs []value.Doc, err error) {
+func (c *Call) allDocuments(tx storage.Tx, full string) (docs []value.Doc, err error) {
 	ns, err := parseNamespace(full)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func allDocuments(tx storage.Tx, full string) (docs []value.Doc, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = coll.Scan(storage.Range{}, func(r storage.Record) bool { docs = append(docs, r.Doc); return true })
+	err = c.sight(coll).scan(storage.Range{}, func(r storage.Record) bool { docs = append(docs, r.Doc); return true })
 	return docs, err
 }
 

@@ -142,7 +142,7 @@ func (c *Call) applyDocument(w *writer, e *oplogEntryArgs, upsert bool) error {
 	if !ok {
 		return mongoerr.Newf(mongoerr.NoSuchKey, "Failed to apply %s due to missing _id: %s", map[string]string{"i": "insert", "u": "update"}[e.Op], at)
 	}
-	r, found, err := w.coll.Find(idIndex, value.AppendKeyWith(nil, id, w.meta.collator()))
+	r, found, err := w.sight().byID(id)
 	if err != nil {
 		return err
 	}

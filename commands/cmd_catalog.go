@@ -350,7 +350,7 @@ func (c *Call) listedCollection(info *storage.Info, nameOnly bool) value.Doc {
 }
 
 // listedOptions are the options as listCollections shows them.
-func (c *Call) listedOptions(info *storage.Info) value.Doc { return info.Options }
+func (c *Call) listedOptions(info *storage.Info) value.Doc { return lastingOptions(info) }
 
 // listedSystemViews stands for the collection in which mongod keeps the
 // definitions of views.

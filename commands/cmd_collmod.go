@@ -54,6 +54,11 @@ func runCollMod(c *Call) error {
 	if err != nil {
 		return err
 	}
+	reopen, err := c.settleCollMod(ns, &a)
+	defer reopen()
+	if err != nil {
+		return translate(ns, err)
+	}
 	var m collMod
 	err = c.update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
@@ -73,6 +78,22 @@ func runCollMod(c *Call) error {
 		c.reply.Append(f.Key, f.Value)
 	}
 	return nil
+}
+
+// settleCollMod does ahead what would keep other writers waiting: where the
+// command changes the document policy, or makes an index unique, what has
+// expired is removed. reopen is to be called when the command has ended.
+func (c *Call) settleCollMod(ns storage.Namespace, a *collModArgs) (reopen func(), err error) {
+	reopen = func() {}
+	name, key := a.Index.Lookup("name"), a.Index.Lookup("keyPattern")
+	switch {
+	case bool(a.DryRun):
+	case !a.DocumentTTL.IsMissing(), namesTSIndex(name), namesTSIndex(key):
+		return c.endPolicy(ns)
+	case a.Index.Lookup("unique").Truthy():
+		_, err = c.settleAhead(ns)
+	}
+	return reopen, err
 }
 
 // collMod is one change of a collection's options or of one of its indexes.
@@ -338,15 +359,29 @@ func (m *collMod) setUnique(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	if !spec.PrepareUnique {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
 	}
-	if err := m.checkDuplicates(spec); err != nil {
+	if err := m.becomeUnique(spec); err != nil {
 		return nil, err
 	}
 	m.add("unique_new", value.Bool(true))
 	return spec.WithUnique()
 }
 
+// becomeUnique looks for documents that share a key, and removes those that
+// have expired, which count for nothing.
+func (m *collMod) becomeUnique(spec *index.Spec) error {
+	see := m.c.sight(m.coll)
+	if err := m.checkDuplicates(spec, see); err != nil || bool(m.args.DryRun) {
+		return err
+	}
+	kept := m.c.newWriter(m.tx, m.coll, true).settle()
+	if kept != nil && errors.Is(kept, ttl.ErrKept) && m.checkDuplicates(spec, sight{coll: m.coll, meta: noMeta}) == nil {
+		return nil
+	}
+	return refusedWith(kept)
+}
+
 // checkDuplicates looks for keys that several records share.
-func (m *collMod) checkDuplicates(spec *index.Spec) error {
+func (m *collMod) checkDuplicates(spec *index.Spec, see sight) error {
 	var violations, ids []value.Value
 	var last []byte
 	flush := func() {
@@ -355,14 +390,12 @@ func (m *collMod) checkDuplicates(spec *index.Spec) error {
 		}
 		ids = nil
 	}
-	err := m.coll.ScanIndex(spec.Name, storage.KeyRange{}, func(key []byte, id storage.RecordID) bool {
+	err := see.entries(spec.Name, storage.KeyRange{}, func(key []byte, r storage.Record) bool {
 		if key = spec.Order(key); string(key) != string(last) {
 			flush()
 			last = append(last[:0], key...)
 		}
-		if r, ok := m.coll.Get(id); ok {
-			ids = append(ids, r.Doc.Lookup("_id"))
-		}
+		ids = append(ids, r.Doc.Lookup("_id"))
 		return true
 	})
 	flush()

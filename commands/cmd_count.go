@@ -134,8 +134,7 @@ func (c *Call) countWhole(info *storage.Info, q *readQuery) (n int64, ok bool, e
 		if err != nil {
 			return err
 		}
-		hidden, err := metaOf(coll.Info()).rules.PendingPurge(coll, c.now)
-		n = coll.Count() - hidden
+		n, err = c.sight(coll).count()
 		return err
 	})
 	return n, true, err
@@ -156,7 +155,7 @@ func (c *Call) countEntries(x *execution, info *storage.Info, p *plan.Plan, most
 		if err != nil {
 			return err
 		}
-		if ok = metaOf(coll.Info()).rules.NextDue(coll) > c.now; !ok {
+		if ok = c.sight(coll).allVisible(); !ok {
 			return nil
 		}
 		stop := error(nil)

@@ -317,7 +317,7 @@ func (e *explained) appendPlan(body value.Doc) error {
 	if err != nil {
 		return translate(e.ns, err)
 	}
-	if e.shape.Count && metaOf(e.info).visible != nil {
+	if e.shape.Count && metaOf(e.info).hides() {
 		a.plan.Exact = false // what has expired must not be counted
 	}
 	stage := a.plan.Explain(&e.shape)

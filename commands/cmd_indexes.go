@@ -43,6 +43,9 @@ func runCreateIndexes(c *Call) error {
 	case transactionsNS:
 		return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to create index on %s", ns)
 	}
+	if _, err := c.settleAhead(ns); err != nil {
+		return translate(ns, err)
+	}
 	defer c.prepareIndexes(ns, given)()
 	var before, after int
 	var created bool
@@ -251,7 +254,14 @@ func (c *Call) addIndex(tx storage.Tx, ns storage.Namespace, spec *index.Spec) e
 	if err := c.svc.memory.admitEntries(coll.Count()); err != nil {
 		return err
 	}
+	kept := c.newWriter(tx, coll, true).settle()
+	if kept != nil && !errors.Is(kept, ttl.ErrKept) {
+		return kept
+	}
 	err = tx.CreateIndex(ns, spec.Stored())
+	if err != nil && kept != nil {
+		return refusedWith(kept) // what nobody sees must not be what the command fails of
+	}
 	var dup *storage.DuplicateKeyError
 	if !errors.As(err, &dup) {
 		return err
@@ -327,6 +337,13 @@ func runDropIndexes(c *Call) error {
 	ns, err := c.namespace()
 	if err != nil {
 		return err
+	}
+	if namesTSIndex(a.Index) {
+		reopen, err := c.endPolicy(ns)
+		defer reopen()
+		if err != nil {
+			return translate(ns, err)
+		}
 	}
 	var was int
 	var all bool

@@ -12,7 +12,7 @@ import (
 
 // distinct turns the access into such a scan, if one of the plans can.
 func (a *access) distinct(pq *plan.Query, pc *plan.Collection, q *readQuery, m *collectionMeta) {
-	if q.distinct == "" || m.visible != nil || !m.keysWillDo() {
+	if q.distinct == "" || m.hides() || !m.keysWillDo() {
 		return
 	}
 	chosen := a.plan

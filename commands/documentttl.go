@@ -42,6 +42,9 @@ func (c *Call) planExpiry(ns storage.Namespace, a *createArgs, p *creation) (*cr
 		if err != nil {
 			return nil, err
 		}
+		if err := c.checkDeadLetterTarget(ns, on); err != nil {
+			return nil, err
+		}
 		for i := range p.parts {
 			if po := newOptions(p.parts[i].options); i > 0 && on != nil {
 				po.set("onExpire", value.Document(on.Doc()))
@@ -69,7 +72,7 @@ func documentIndexes() (specs []storage.IndexSpec) {
 func (c *Call) setDocumentPolicy(tx storage.Tx, coll storage.Collection, policy *ttl.DocumentPolicy) error {
 	info, old := coll.Info(), metaOf(coll.Info()).docTTL
 	if err := c.newWriter(tx, coll, true).settle(); err != nil {
-		return err
+		return refusedWith(err)
 	}
 	o := newOptions(info.Options)
 	if policy == nil {
@@ -192,6 +195,31 @@ func policyValue(p *ttl.DocumentPolicy) value.Value {
 	return value.Document(p.Doc())
 }
 
+// checkDeadLetterTarget refuses a target that can take no documents: nothing
+// would ever expire.
+func (c *Call) checkDeadLetterTarget(ns storage.Namespace, on *ttl.OnExpire) error {
+	if on == nil {
+		return nil
+	}
+	target := storage.Namespace{DB: ns.DB, Coll: on.DeadLetterTo}
+	info, err := c.lookup(target)
+	if err != nil || info == nil {
+		return err
+	}
+	what := ""
+	switch m := metaOf(info); {
+	case m.kind == view:
+		what = "a view"
+	case m.kind == timeSeries:
+		what = "a time-series collection"
+	case m.isQueue:
+		what = "a message queue"
+	default:
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.InvalidOptions, "'onExpire.deadLetterTo' cannot be %s: %s", what, target)
+}
+
 // setOnExpire applies the onExpire option of collMod.
 func (m *collMod) setOnExpire() error {
 	v := m.args.OnExpire
@@ -200,6 +228,9 @@ func (m *collMod) setOnExpire() error {
 	}
 	on, err := ttl.ParseOnExpire("collMod", m.info.Namespace, v)
 	if err != nil {
+		return err
+	}
+	if err := m.c.checkDeadLetterTarget(m.info.Namespace, on); err != nil {
 		return err
 	}
 	targets := append(companions(m.info), m.info.Namespace)

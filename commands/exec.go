@@ -2,12 +2,12 @@ package commands
 
 import (
 	"errors"
+	"math"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -89,23 +89,23 @@ type scanCounts struct {
 // chunk is read under the storage's short locks, then judged without any.
 // Between chunks it holds only a position, so a cursor may sleep there.
 type records struct {
-	x       *execution
-	ns      storage.Namespace
-	uuid    [16]byte
-	scans   []scan
-	at      position
-	buf     []storage.Record
-	next    int
-	from    position // where buf was read from
-	chunk   int
-	seen    map[storage.RecordID]struct{} // nil: a record cannot come twice
-	visible func(r *storage.Record, now int64) bool
-	due     int64 // before it, all records of the chunk are visible
-	done    bool
+	x      *execution
+	ns     storage.Namespace
+	uuid   [16]byte
+	scans  []scan
+	at     position
+	buf    []storage.Record
+	next   int
+	from   position // where buf was read from
+	chunk  int
+	seen   map[storage.RecordID]struct{} // nil: a record cannot come twice
+	meta   *collectionMeta               // of the collection when the chunk was read
+	stored bool                          // everything is returned, as it is stored: for validate
+	due    int64                         // before it, all records of the chunk are visible
+	done   bool
 
-	exposeTS bool // documents are returned with _ts
-	queue    bool // documents are messages
-	expand   bool // documents are buckets, shown uncompressed
+	queue  bool // documents are messages
+	expand bool // documents are buckets, shown uncompressed
 
 	keys entryKeys // of buf, if it was read from an index
 
@@ -164,7 +164,7 @@ const (
 func newRecords(x *execution, info *storage.Info, scans []scan) *records {
 	r := &records{x: x, ns: info.Namespace, uuid: info.UUID, scans: scans, chunk: firstChunk}
 	m := metaOf(info)
-	r.visible, r.exposeTS = m.visible, m.docTTL != nil && m.docTTL.ExposeTS
+	r.meta = m
 	r.queue = m.isQueue
 	r.expand = m.kind == timeSeriesBuckets && !x.packed
 	if x.parent == nil {
@@ -194,7 +194,7 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 					r.rewind()
 					break
 				}
-				if !r.visible(rec, now) {
+				if !r.meta.sees(rec, now) {
 					continue
 				}
 			}
@@ -219,12 +219,24 @@ func (r *records) Next() (rec storage.Record, ok bool, err error) {
 
 // mayHaveExpired reports whether records of the chunk must be asked whether
 // they are still visible: at least one in the collection is not.
-func (r *records) mayHaveExpired(now int64) bool { return r.visible != nil && now >= r.due }
+func (r *records) mayHaveExpired(now int64) bool { return now >= r.due }
+
+// look finds out what may be hidden in the collection as it is now: its policy
+// may have changed since the iteration began.
+func (r *records) look(coll storage.Collection) {
+	r.due = math.MaxInt64
+	if r.stored {
+		return
+	}
+	if r.meta = metaOf(coll.Info()); r.meta.hides() {
+		r.due = r.meta.rules.NextDue(coll)
+	}
+}
 
 // shown is a record as users see it.
 func (r *records) shown(rec storage.Record) storage.Record {
-	if r.exposeTS {
-		rec.Doc = ttl.WithTS(&rec)
+	if !r.stored && !r.covered {
+		rec.Doc = r.meta.shown(rec.Doc, rec.TS)
 	}
 	if r.queue {
 		rec.Doc = queue.Present(rec.Doc, r.x.running().now)
@@ -281,9 +293,7 @@ func (r *records) fill() error {
 		if err != nil {
 			return err
 		}
-		if r.visible != nil {
-			r.due = metaOf(coll.Info()).rules.NextDue(coll)
-		}
+		r.look(coll)
 		for len(r.buf) == 0 && r.at.scan < len(r.scans) {
 			r.keys.reset()
 			r.fetched = r.fetched[:0]

@@ -163,7 +163,7 @@ func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 	ns := storage.Namespace{DB: w.ns.DB, Coll: to}
 	target, err := w.c.collectionForInsert(w.tx, ns)
 	if err != nil || metaOf(target.Info()).kind != ordinary || queue.IsQueue(target.Info().Options) {
-		return nil, w.kept(to, err)
+		return nil, w.kept(r, to, err)
 	}
 	docs, err := w.documentsOf(r)
 	if err != nil {
@@ -173,7 +173,7 @@ func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 	for i, d := range docs {
 		docs[i] = e.DeadLetter(d, w.source())
 		if err := tw.checkDeadLetter(docs[i]); err != nil {
-			return nil, w.kept(to, err)
+			return nil, w.kept(r, to, err)
 		}
 	}
 	var stored []storage.RecordID
@@ -197,15 +197,15 @@ func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 		if err := undo(); err != nil {
 			return nil, err
 		}
-		return nil, w.kept(to, err)
+		return nil, w.kept(r, to, err)
 	}
 	return undo, nil
 }
 
 // kept tells the log why an expired document is not removed.
-func (w *writer) kept(to string, cause error) error {
+func (w *writer) kept(r storage.Record, to string, cause error) error {
 	w.c.svc.log.Warn().Str("ns", w.ns.String()).Str("deadLetterTo", to).Err(cause).Msg("Expired document kept: it cannot be dead-lettered")
-	return ttl.ErrKept
+	return &keptError{ns: w.ns, id: r.Doc.Lookup("_id"), to: to, cause: cause}
 }
 
 // checkDeadLetter refuses a dead letter that cannot be stored, before any of
@@ -248,17 +248,6 @@ func (w *writer) source() storage.Namespace {
 // newMonitor makes the ttl monitor.
 func (s *Service) newMonitor() *ttl.Monitor {
 	return ttl.NewMonitor(expiryHost{s}, ttl.Options{Clock: s.clock, Real: clock.System(), Log: s.log})
-}
-
-// settle makes expiry final before a document policy changes: what has
-// expired is removed for good (semantics.md §7.4).
-func (w *writer) settle() error {
-	if w.meta.docTTL == nil {
-		return nil
-	}
-	removed, err := w.meta.rules.Settle(w.coll, w.c.now, w.expire)
-	w.c.svc.monitor.Metrics().Purged.Add(removed.Documents)
-	return err
 }
 
 // writeExpiryMetrics writes metrics.ttl and metrics.expiration.

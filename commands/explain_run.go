@@ -92,7 +92,7 @@ func (e *explained) consider(o *outcome, r storage.Record) error {
 
 // countOnly runs a count that needs no records.
 func (e *explained) countOnly(a *access, x *execution) (o outcome, ok bool, err error) {
-	if !e.shape.Count || metaOf(e.info).visible != nil {
+	if !e.shape.Count || metaOf(e.info).hides() {
 		return o, false, nil
 	}
 	if n, whole, err := e.c.countWhole(e.info, e.query); whole || err != nil {

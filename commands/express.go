@@ -79,8 +79,8 @@ func (r *pointRead) look(tx storage.Tx) error {
 	}
 	r.handled = true
 	r.c.counts.byID()
-	rec, found, err := coll.Find(idIndex, r.key)
-	if found && m.docTTL.Visible(&rec, r.c.now) {
+	rec, found, err := sight{coll, m, r.c.now}.find(idIndex, r.key)
+	if found {
 		r.rec = rec
 	}
 	return err

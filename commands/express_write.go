@@ -104,8 +104,8 @@ func (x *expressWrite) run(tx storage.Tx) error {
 	}
 	x.c.counts.byID()
 	var ok bool
-	x.old, ok, err = coll.Find(idIndex, x.key)
-	if err != nil || !ok || !m.docTTL.Visible(&x.old, x.c.now) {
+	x.old, ok, err = sight{coll, m, x.c.now}.find(idIndex, x.key)
+	if err != nil || !ok {
 		return err
 	}
 	x.writer.open(x.c, tx, coll)

@@ -53,9 +53,8 @@ type collectionMeta struct {
 	preImages bool
 	isQueue   bool // a message queue or its dead-letter queue
 
-	rules   *ttl.Rules                              // what expires, nil: nothing
-	docTTL  *ttl.DocumentPolicy                     // nil: off
-	visible func(r *storage.Record, now int64) bool // nil: all records are
+	rules  *ttl.Rules          // what expires, nil: nothing
+	docTTL *ttl.DocumentPolicy // nil: off (see visibility.go)
 }
 
 // Indexer gives the storage engine the meaning of options and
@@ -106,7 +105,6 @@ func (Indexer) Attach(info *storage.Info) any {
 	}
 	if m.rules != nil && m.rules.Document != nil {
 		m.docTTL = m.rules.Document
-		m.visible = m.docTTL.Visible
 	}
 	return m
 }

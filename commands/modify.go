@@ -55,7 +55,7 @@ func (c *Call) modifyByID(m *modification, id value.Value) (out updated, err err
 			return err
 		}
 		c.counts.byID()
-		r, ok, err := coll.Find(idIndex, key)
+		r, ok, err := c.sight(coll).find(idIndex, key)
 		if err != nil || !ok {
 			return err
 		}
@@ -160,7 +160,7 @@ func (c *Call) withRecord(tx storage.Tx, m *modification, id storage.RecordID, f
 	if err != nil {
 		return err
 	}
-	r, ok := coll.Get(id)
+	r, ok := c.sight(coll).get(id)
 	if !ok {
 		return nil
 	}
@@ -169,9 +169,6 @@ func (c *Call) withRecord(tx storage.Tx, m *modification, id storage.RecordID, f
 
 // change judges one record and, if it matches, updates or removes it.
 func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated) (changed bool, err error) {
-	if v := w.meta.visible; v != nil && !v(&r, c.now) {
-		return false, nil
-	}
 	if w.meta.kind == timeSeriesBuckets {
 		r.Doc = shownBucket(r.Doc)
 	}

@@ -228,7 +228,7 @@ func (r *recorder) collMod(before *storage.Info, asked, indexWas value.Doc) {
 		if metaOf(before).kind == view {
 			return
 		}
-		b.StartDocument("o2").Document("collectionOptions_old", before.Options)
+		b.StartDocument("o2").Document("collectionOptions_old", lastingOptions(before))
 		if indexWas != nil {
 			b.Document("indexOptions_old", indexWas)
 		}

@@ -43,7 +43,7 @@ func (q *readQuery) needs(info *storage.Info) []string {
 	switch {
 	case q.near != nil, !m.keysWillDo():
 		return nil
-	case m.visible != nil && q.distinct != "": // of a value, the first entry may have expired
+	case m.hides() && q.distinct != "": // of a value, the first entry may have expired
 		return nil
 	}
 	return q.fields

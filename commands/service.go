@@ -148,7 +148,10 @@ func New(o Options) (*Service, error) {
 	if err := s.keepVersion(); err != nil {
 		return nil, err
 	}
-	return s, s.dropLeftOvers()
+	if err := s.dropLeftOvers(); err != nil {
+		return nil, err
+	}
+	return s, s.reopenPolicies()
 }
 
 // buildTable collects the families of commands into one sorted table.

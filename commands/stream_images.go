@@ -88,10 +88,10 @@ func (cs *changeStream) lookUp(tx storage.Tx, full string, key value.Doc, uuid [
 	if err != nil || cs.matchUUID && coll.Info().UUID != uuid {
 		return nil, err
 	}
-	m := metaOf(coll.Info())
-	r, ok, err := coll.Find(idIndex, value.AppendKeyWith(nil, key.Lookup("_id"), m.collator()))
-	if !ok || err != nil || m.visible != nil && !m.visible(&r, cs.x.running().now) {
+	see := cs.x.running().sight(coll)
+	r, ok, err := see.byID(key.Lookup("_id"))
+	if !ok || err != nil {
 		return nil, err
 	}
-	return r.Doc, nil
+	return see.meta.shown(r.Doc, r.TS), nil
 }

@@ -30,7 +30,7 @@ func (v *validation) run() error {
 	x := newExecution(v.c)
 	src := newRecords(x, v.info, []scan{{}})
 	// What is checked is what is stored, also where it has expired.
-	src.visible, src.exposeTS, src.queue, src.expand = nil, false, false, false
+	src.stored, src.queue, src.expand = true, false, false
 	env := expr.NewEnv(v.c.now)
 	for {
 		r, ok, err := src.Next()

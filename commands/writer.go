@@ -57,7 +57,11 @@ func (w *writer) insert(d value.Doc) (storage.RecordID, error) {
 	}
 	for {
 		id, err := w.coll.Insert(d, w.c.now)
-		if err == nil || !w.purgeExpired(err) {
+		if err == nil {
+			return id, nil
+		}
+		again, err := w.purgeExpired(err)
+		if !again {
 			return id, w.translate(err, d)
 		}
 	}
@@ -77,7 +81,11 @@ func (w *writer) replace(r storage.Record, d value.Doc) error {
 	}
 	for {
 		err := w.coll.Update(r.ID, d, w.c.now)
-		if err == nil || !w.purgeExpired(err) {
+		if err == nil {
+			return nil
+		}
+		again, err := w.purgeExpired(err)
+		if !again {
 			return w.translate(err, d)
 		}
 	}
@@ -119,26 +127,6 @@ func (w *writer) remove(r storage.Record) error {
 		defer func() { log.expired = nil }()
 	}
 	return translate(w.ns, w.coll.Delete(r.ID))
-}
-
-// purgeExpired makes room for a write that met an expired document with the
-// same unique key: for the client that document does not exist
-// (semantics.md §7.4). It reports whether the write is to be tried again.
-func (w *writer) purgeExpired(err error) bool {
-	var dup *storage.DuplicateKeyError
-	if w.meta.visible == nil || !errors.As(err, &dup) {
-		return false
-	}
-	r, ok := w.coll.Get(dup.Existing)
-	if !ok || w.meta.visible(&r, w.c.now) {
-		return false
-	}
-	at, _ := w.meta.docTTL.ExpiresAt(&r)
-	if _, err := w.expire(r, &ttl.Expired{Policy: ttl.Document, At: at, Removed: w.c.now}); err != nil {
-		return false
-	}
-	w.c.svc.monitor.Metrics().Purged.Add(1)
-	return true
 }
 
 // makeRoom deletes the oldest documents of a capped collection.

@@ -34,11 +34,20 @@ type DocumentPolicy struct {
 	Default  int64 // seconds, or Never
 	Invalid  Mode
 	ExposeTS bool // documents are returned with _ts
+	// Until is set while the policy makes way for another one: what has not
+	// expired by that instant does not expire any more. 0: the policy stands.
+	Until int64
 }
 
-// Doc is the policy as listCollections shows it and the catalog keeps it.
+// Doc is the policy as listCollections shows it and the catalog keeps it, but
+// for Until.
 func (p *DocumentPolicy) Doc() value.Doc {
 	return value.NewDoc("default", value.Int(p.Default), "invalid", value.String(string(p.Invalid)), "exposeTs", value.Bool(p.ExposeTS))
+}
+
+// EndingDoc is the policy as the catalog keeps it while it makes way.
+func (p *DocumentPolicy) EndingDoc(until int64) value.Doc {
+	return value.NewDoc("default", value.Int(p.Default), "invalid", value.String(string(p.Invalid)), "exposeTs", value.Bool(p.ExposeTS), "until", value.DateTime(until))
 }
 
 // LoadDocumentPolicy reads what Doc wrote; nil if there is no policy.
@@ -50,6 +59,9 @@ func LoadDocumentPolicy(v value.Value) *DocumentPolicy {
 	p := &DocumentPolicy{Default: d.Lookup("default").TruncInt64(), Invalid: Ignore, ExposeTS: d.Lookup("exposeTs").Truthy()}
 	if d.Lookup("invalid").Str() == string(Reject) {
 		p.Invalid = Reject
+	}
+	if until := d.Lookup("until"); until.Kind() == value.KindDateTime {
+		p.Until = until.DateTime()
 	}
 	return p
 }
@@ -67,7 +79,8 @@ func (p *DocumentPolicy) ExpiresAt(r *storage.Record) (ms int64, ok bool) {
 	if seconds < 0 {
 		return 0, false
 	}
-	return plus(floorSeconds(r.TS)*1000, seconds*1000), true
+	ms = plus(floorSeconds(r.TS)*1000, seconds*1000)
+	return ms, p.Until == 0 || ms <= p.Until
 }
 
 // Visible reports whether a record has not expired yet.
@@ -83,7 +96,7 @@ func (p *DocumentPolicy) CheckWrite(d value.Doc) error {
 		return nil
 	}
 	v, given := d.Get(ttlField)
-	if !given {
+	if !given || v.Kind() == value.KindNull { // which is as good as none
 		return nil
 	}
 	if _, ok := conforming(v); ok {

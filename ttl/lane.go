@@ -16,6 +16,7 @@ type Lane struct {
 	Desc   bool   // the index is descending
 	After  int64  // milliseconds from the date to the end of the record
 	From   int64  // earlier dates are not concerned
+	until  int64  // what expires later does not expire any more; 0: all does
 	span   int64  // of a time series: milliseconds that a bucket spans
 	time   string // of a time series: name of its time field
 }
@@ -27,6 +28,9 @@ func (l *Lane) buckets() bool { return l.span > 0 }
 // due returns the keys of what has expired at an instant; ok is false if
 // nothing can have.
 func (l *Lane) due(now int64) (r storage.KeyRange, ok bool) {
+	if l.until != 0 {
+		now = min(now, l.until)
+	}
 	return l.between(l.From, minus(now, l.After))
 }
 

@@ -1,6 +1,7 @@
 package ttl
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -191,6 +192,47 @@ func TestIndexingPolicy(t *testing.T) {
 	}
 }
 
+// The matrix of the articles on Cosmos DB has a row for ttl = null: the default
+// applies, as if there were none.
+func TestNullIsNoTTL(t *testing.T) {
+	for _, mode := range []Mode{Reject, Ignore} {
+		p := &DocumentPolicy{Default: 10, Invalid: mode}
+		d := value.MustJSON(`{"_id":1,"ttl":null}`)
+		checkErr(t, string(mode), p.CheckWrite(d), 0, "")
+		if at, ok := p.ExpiresAt(&storage.Record{Doc: d}); !ok || at != 10000 {
+			t.Errorf("%s: expires at %d, %v", mode, at, ok)
+		}
+	}
+}
+
+// A policy that makes way lets nothing expire after its end.
+func TestEndingPolicy(t *testing.T) {
+	p := LoadDocumentPolicy(value.Document((&DocumentPolicy{Default: 10, Invalid: Reject}).EndingDoc(20000)))
+	if p.Until != 20000 || p.Default != 10 || p.Invalid != Reject {
+		t.Fatalf("%+v", p)
+	}
+	for ts, visible := range map[int64]bool{9000: false, 10000: false, 11000: true, 20000: true} {
+		if got := p.Visible(&storage.Record{TS: ts, Doc: value.EmptyDoc}, 1e9); got != visible {
+			t.Errorf("written at %d: visible %v", ts, got)
+		}
+	}
+	h := newFakeHost()
+	c := h.newColl("c", `{"documentTtl":{"default":10,"invalid":"reject","until":{"$date":"1970-01-01T00:00:20Z"}}}`).internal(DocumentIndexes())
+	c.put(9000, `{"_id":1}`)
+	c.put(11000, `{"_id":2}`, `{"_id":3,"ttl":5}`)
+	rules := NewRules(c.info)
+	if n, err := rules.PendingPurge(c, 1e9); n != 2 || err != nil {
+		t.Error(n, err)
+	}
+	remove := func(r storage.Record, _ *Expired) (int, error) { return c.remove(r.ID), nil }
+	if r, err := rules.Settle(c, 1e9, remove); r.Documents != 2 || err != nil || c.ids() != "2 " {
+		t.Errorf("%+v, %v, left %s", r, err, c.ids())
+	}
+	if due := rules.NextDue(c); due != math.MaxInt64 {
+		t.Error(due)
+	}
+}
+
 func TestCheckWrite(t *testing.T) {
 	reject, ignore := &DocumentPolicy{Default: 10, Invalid: Reject}, &DocumentPolicy{Default: 10, Invalid: Ignore}
 	for _, tt := range []struct {
@@ -198,7 +240,7 @@ func TestCheckWrite(t *testing.T) {
 		own        int64 // 0: not conforming
 	}{
 		{`20`, "", 20}, {`20.0`, "", 20}, {`{"$numberLong":"20"}`, "", 20}, {`-1`, "", -1}, {`2147483647`, "", 2147483647},
-		{`0`, "0", 0}, {`-2`, "-2", 0}, {`20.5`, "20.5", 0}, {`null`, "null", 0}, {`2147483648`, "2147483648", 0},
+		{`0`, "0", 0}, {`-2`, "-2", 0}, {`20.5`, "20.5", 0}, {`2147483648`, "2147483648", 0},
 		{`{"$numberLong":"2147483649"}`, "2147483649", 0}, {`"20"`, "20", 0}, {`true`, "true", 0}, {`{"$numberDecimal":"20"}`, "20", 0},
 		{`{"$numberDouble":"NaN"}`, "nan", 0}, {`[]`, "[]", 0}, {`{}`, "{}", 0},
 	} {

@@ -110,11 +110,12 @@ func (r *Rules) addDocument(info *storage.Info) {
 	if r.Document == nil {
 		return
 	}
+	until := r.Document.Until
 	if info.Index(ownIndex) != nil {
-		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: ownIndex, From: math.MinInt64})
+		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: ownIndex, From: math.MinInt64, until: until})
 	}
 	if r.Document.Default != Never && info.Index(inheritIndex) != nil {
-		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: inheritIndex, From: math.MinInt64, After: r.Document.Default * 1000})
+		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: inheritIndex, From: math.MinInt64, After: r.Document.Default * 1000, until: until})
 	}
 }
 

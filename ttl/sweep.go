@@ -1,6 +1,7 @@
 package ttl
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -44,6 +45,8 @@ func (r Removed) any() bool {
 type sweep struct {
 	now int64
 	all bool // a record that a transaction holds is an error
+
+	refused error // the first ErrKept of a Remover
 
 	// The position behind the last entry that was looked at.
 	which int  // range
@@ -91,6 +94,7 @@ func (s *sweep) batch(coll storage.Collection, l *Lane, most int, remove Remover
 		switch {
 		case errors.Is(err, ErrKept):
 			r.Kept++
+			s.refused = cmp.Or(s.refused, err)
 		case errors.Is(err, storage.ErrConflict) && !s.all:
 			// An open transaction holds it; the next pass will find it.
 		case err != nil:
@@ -138,32 +142,6 @@ func (s *sweep) collect(coll storage.Collection, l *Lane, ranges []storage.KeyRa
 	return entries, true, nil
 }
 
-// Settle removes at once everything that has expired under the document
-// policy of the rules, within the caller's transaction. It is called before
-// a change of the policy takes effect, so that what has expired stays gone.
-func (r *Rules) Settle(coll storage.Collection, now int64, remove Remover) (Removed, error) {
-	var total Removed
-	if r == nil || r.Document == nil {
-		return total, nil
-	}
-	for i := range r.Lanes {
-		if r.Lanes[i].Policy != Document {
-			continue
-		}
-		s := sweep{now: now, all: true}
-		for done := false; !done; {
-			var one Removed
-			var err error
-			one, done, err = s.batch(coll, &r.Lanes[i], 1000, remove)
-			total.add(one)
-			if err != nil {
-				return total, err
-			}
-		}
-	}
-	return total, nil
-}
-
 // NextDue is the earliest instant at which a document of the collection
 // expires, or has expired and is still stored: before it, all documents are
 // visible. It costs a look at the head of each lane.
@@ -180,7 +158,7 @@ func (r *Rules) NextDue(coll storage.Collection) int64 {
 		if err != nil {
 			return math.MinInt64
 		}
-		if ok {
+		if ok && (r.Lanes[i].until == 0 || at <= r.Lanes[i].until) {
 			next = min(next, at)
 		}
 	}
