@@ -30,21 +30,21 @@ func TestExplain(t *testing.T) {
 		t.Error(cursor)
 	}
 	for path, want := range map[string]int64{"executionStats.nReturned": 3, "executionStats.totalKeysExamined": 3, "executionStats.totalDocsExamined": 3} {
-		if got := at(cursor, path).TruncInt64(); got != want {
+		if got := at(cursor, path).SafeInt64(); got != want {
 			t.Errorf("%s is %d, want %d", path, got, want)
 		}
 	}
-	if n := stages[1].Lookup("nReturned").TruncInt64(); n != 1 {
+	if n := stages[1].Lookup("nReturned").SafeInt64(); n != 1 {
 		t.Error(stages[1])
 	}
-	if n := stages[2].Lookup("totalDocsExamined").TruncInt64(); n != 3 {
+	if n := stages[2].Lookup("totalDocsExamined").SafeInt64(); n != 3 {
 		t.Error(stages[2])
 	}
 	// What the source took over is no stage any more.
 	if stages = explain(`[{$sort: {k: 1}}, {$limit: 5}, {$set: {x: 1}}]`, "executionStats"); len(stages) != 3 || !stages[1].Has("$limit") {
 		t.Error(stages)
 	}
-	if n := at(stages[0], "$cursor.executionStats.nReturned").TruncInt64(); n != 5 {
+	if n := at(stages[0], "$cursor.executionStats.nReturned").SafeInt64(); n != 5 {
 		t.Error(stages[0])
 	}
 	if stages = explain(`[{$sort: {s: 1}}, {$limit: 5}, {$set: {x: 1}}]`, "queryPlanner"); len(stages) != 3 || !stages[1].Has("$sort") {
@@ -54,7 +54,7 @@ func TestExplain(t *testing.T) {
 	s.ok(`{create: "v", viewOn: "c", pipeline: [{$match: {k: 7}}]}`)
 	reply := s.ok(`{explain: {aggregate: "v", pipeline: [{$count: "n"}], cursor: {}}, verbosity: "executionStats"}`)
 	first := reply.Lookup("stages").Doc().Index(0).Doc()
-	if at(first, "$cursor.queryPlanner.namespace").Str() != "test.c" || at(first, "$cursor.executionStats.nReturned").TruncInt64() != 3 {
+	if at(first, "$cursor.queryPlanner.namespace").Str() != "test.c" || at(first, "$cursor.executionStats.nReturned").SafeInt64() != 3 {
 		t.Error(reply)
 	}
 	s.ok(`{explain: {find: "v", filter: {_id: 7}}, verbosity: "executionStats"}`)
@@ -88,7 +88,7 @@ func TestExplainOfAPipelineThatIsAFind(t *testing.T) {
 			if got.Has("stages") || at(got, "queryPlanner.winningPlan").Doc().String() != at(want, "queryPlanner.winningPlan").Doc().String() {
 				t.Errorf("%s\nis explained as %s\nthe find as      %s", tt.pipeline, got, want)
 			}
-			if n := at(got, "executionStats.nReturned").TruncInt64(); verbosity != "queryPlanner" && n != tt.returned {
+			if n := at(got, "executionStats.nReturned").SafeInt64(); verbosity != "queryPlanner" && n != tt.returned {
 				t.Errorf("%s: nReturned is %d, want %d", tt.pipeline, n, tt.returned)
 			}
 		}

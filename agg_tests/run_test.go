@@ -238,7 +238,7 @@ func TestInterruption(t *testing.T) {
 	for {
 		ops := s.aggregate("admin.1", `[{$currentOp: {allUsers: true}}, {$match: {"command.comment": "victim"}}]`)
 		if len(ops) == 1 {
-			s.ok(`admin: {killOp: 1, op: %d}`, ops[0].Lookup("opid").TruncInt64())
+			s.ok(`admin: {killOp: 1, op: %d}`, ops[0].Lookup("opid").SafeInt64())
 			break
 		}
 	}

@@ -202,10 +202,10 @@ func TestExplainOfSeries(t *testing.T) {
 		if names != c.names {
 			t.Errorf("%s: stages %s, want %s", c.pipeline, names, c.names)
 		}
-		if n := int(unpack.Lookup("nBucketsUnpacked").TruncInt64()); n > c.unpacked {
+		if n := int(unpack.Lookup("nBucketsUnpacked").SafeInt64()); n > c.unpacked {
 			t.Errorf("%s: %d buckets are unpacked, want %d at most of %d", c.pipeline, n, c.unpacked, buckets)
 		}
-		if n := int(unpack.Lookup("nReturned").TruncInt64()); c.returned >= 0 && n != c.returned {
+		if n := int(unpack.Lookup("nReturned").SafeInt64()); c.returned >= 0 && n != c.returned {
 			t.Errorf("%s: %d measurements, want %d", c.pipeline, n, c.returned)
 		}
 	}

@@ -177,7 +177,7 @@ func storedCredential(d value.Doc, mechanism string) (c scram.StoredCredentials,
 		}
 		return raw
 	}
-	c.Salt, c.Iters = string(decode("salt")), int(part.Lookup("iterationCount").TruncInt64())
+	c.Salt, c.Iters = string(decode("salt")), int(part.Lookup("iterationCount").SafeInt64())
 	c.StoredKey, c.ServerKey = decode("storedKey"), decode("serverKey")
 	return c, c.Salt != "" && c.Iters > 0 && c.StoredKey != nil && c.ServerKey != nil
 }

@@ -158,11 +158,11 @@ func (c *Call) checkAPI() error {
 	g := &c.generic
 	v := g.apiVersion
 	switch {
-	case v == "" && g.apiOptions:
+	case !g.apiGiven && g.apiOptions:
 		return mongoerr.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
-	case v == "" && c.svc.requireAPI.Load():
+	case !g.apiGiven && c.svc.requireAPI.Load():
 		return mongoerr.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
-	case v != "" && v != "1" && !(v == "2" && c.svc.params.bool("acceptApiVersion2")):
+	case g.apiGiven && v != "1" && !(v == "2" && c.svc.params.bool("acceptApiVersion2")):
 		return mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\"")
 	case !g.apiOptions:
 		return nil

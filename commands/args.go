@@ -161,7 +161,7 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 			if s.loose || generic && genericArgs[it.Key()] {
 				continue
 			}
-			return mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
 		}
 		if seen&(1<<i) != 0 {
 			return mongoerr.Newf(40413, "BSON field '%s.%s' is a duplicate field", prefix, it.Key())
@@ -174,13 +174,24 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 		if !f.set(unsafe.Add(base, f.offset), v) {
 			return f.wrong(prefix, v)
 		}
-		if f.nonneg && v.AsDouble() < 0 {
-			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.TruncInt64())
+		if f.nonneg && v.SafeInt64() < 0 {
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.SafeInt64())
 		}
 	}
 	for i := range s.fields {
 		if s.fields[i].required && seen&(1<<i) == 0 {
-			return mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", prefix, s.fields[i].name)
+			return mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", prefix, s.fields[i].name)
+		}
+	}
+	return nil
+}
+
+// checkBare refuses any field of a command that has no arguments but its name.
+func (c *Call) checkBare() error {
+	it := c.Body.Iter()
+	for it.Next(); it.Next(); {
+		if !genericArgs[it.Key()] {
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", c.cmd.name, it.Key())
 		}
 	}
 	return nil
@@ -279,11 +290,11 @@ var argSetters = map[reflect.Type]struct {
 		return v.IsNumber() || v.Kind() == value.KindBool
 	}, boolTypes},
 	reflect.TypeFor[int64](): {func(p unsafe.Pointer, v value.Value) bool {
-		*(*int64)(p) = v.TruncInt64()
+		*(*int64)(p) = v.SafeInt64()
 		return v.IsNumber()
 	}, numberTypes},
 	reflect.TypeFor[*int64](): {func(p unsafe.Pointer, v value.Value) bool {
-		n := v.TruncInt64()
+		n := v.SafeInt64()
 		*(**int64)(p) = &n
 		return v.IsNumber()
 	}, numberTypes},

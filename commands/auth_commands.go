@@ -15,7 +15,7 @@ func authCommands() []command {
 		{name: "dropAllUsersFromDatabase", run: runDropAllUsers, flags: writes, help: "drop all users of a database"},
 		{name: "grantRolesToUser", run: runGrantRolesToUser, flags: writes, help: "give roles to a user"},
 		{name: "revokeRolesFromUser", run: runRevokeRolesFromUser, flags: writes, help: "take roles from a user"},
-		{name: "usersInfo", run: runUsersInfo, flags: reads, help: "describe users"},
+		{name: "usersInfo", run: runUsersInfo, help: "describe users"},
 
 		{name: "createRole", run: runCreateRole, flags: writes, help: "create a role"},
 		{name: "updateRole", run: runUpdateRole, flags: writes, help: "change a role"},
@@ -25,7 +25,7 @@ func authCommands() []command {
 		{name: "revokePrivilegesFromRole", run: runRevokePrivileges, flags: writes, help: "take privileges from a role"},
 		{name: "grantRolesToRole", run: runGrantRolesToRole, flags: writes, help: "make a role inherit others"},
 		{name: "revokeRolesFromRole", run: runRevokeRolesFromRole, flags: writes, help: "make a role inherit others no more"},
-		{name: "rolesInfo", run: runRolesInfo, flags: reads, help: "describe roles"},
+		{name: "rolesInfo", run: runRolesInfo, help: "describe roles"},
 		{name: "_mergeAuthzCollections", run: runMergeAuth, flags: adminOnly | writes, help: "take over users and roles from a restored dump"},
 		{name: "invalidateUserCache", run: runInvalidateUserCache, flags: adminOnly, help: "forget what is known of users"},
 		{name: "rotateCertificates", run: runRotateCertificates, flags: adminOnly, action: "rotateCertificates", on: onCluster, help: "read the TLS certificates again"},

@@ -155,7 +155,7 @@ func mayBulkWrite(c *Call) error {
 	}
 	for d := range c.statements("ops") {
 		name, at := d.First()
-		i := at.TruncInt64()
+		i := at.SafeInt64()
 		action := map[string]string{"insert": "insert", "update": "update", "delete": "remove"}[name]
 		if action == "" || i < 0 || i >= int64(len(namespaces)) {
 			continue // the command refuses it
@@ -283,7 +283,7 @@ func mayKillOp(c *Call) error {
 	if c.may(auth.Cluster(), "killop") {
 		return nil
 	}
-	id := c.Body.Lookup("op").TruncInt64()
+	id := c.Body.Lookup("op").SafeInt64()
 	for _, op := range c.svc.ops.list(false) {
 		if int64(op.id) == id && op.user != "" && op.user == c.userName() {
 			return nil

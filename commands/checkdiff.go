@@ -42,7 +42,7 @@ func checkArrayDiff(diff value.Doc) error {
 		case name == "a":
 			continue
 		case name == "l":
-			if !v.IsNumber() || v.TruncInt64() < 0 || v.TruncInt64() > maxDiffIndex {
+			if !v.IsNumber() || v.SafeInt64() < 0 || v.SafeInt64() > maxDiffIndex {
 				return badDiff(name)
 			}
 			continue

@@ -32,7 +32,11 @@ func runAggregate(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.command.Add(1)
-	if a.Explain != nil && *a.Explain {
+	explained := a.Explain != nil && *a.Explain
+	if err := c.checkStageConcern(value.Doc(a.Pipeline), explained); err != nil {
+		return err
+	}
+	if explained {
 		return c.explainAggregate(&a, "queryPlanner")
 	}
 	size, err := a.batchSize()
@@ -82,12 +86,15 @@ func (a *aggregateArgs) batchSize() (int64, error) {
 	size := int64(-1)
 	for name, v := range a.Cursor.Doc().All() {
 		if name != "batchSize" {
-			return 0, mongoerr.Newf(40415, "BSON field 'cursor.%s' is an unknown field.", name)
+			return 0, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'cursor.%s' is an unknown field.", name)
+		}
+		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
+			continue
 		}
 		if !v.IsNumber() {
 			return 0, wrongType("cursor", "batchSize", v, numberTypes)
 		}
-		if size = v.TruncInt64(); size < 0 {
+		if size = v.SafeInt64(); size < 0 {
 			return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
 		}
 	}
@@ -137,7 +144,7 @@ func (c *Call) checkOutConcern(p *agg.Pipeline) error {
 	if _, ok := p.MergeTarget(); ok {
 		stage = "$merge"
 	}
-	return mongoerr.Newf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"linearizable\", provenance: \"clientSupplied\" } } :: caused by :: %s cannot be used with a 'linearizable' read concern level", stage)
+	return c.concernRefused(stage + " cannot be used with a 'linearizable' read concern level")
 }
 
 func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {

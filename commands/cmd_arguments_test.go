@@ -58,7 +58,7 @@ var wrongArguments = []struct {
 	{`{insert: "c", documents: [{_id: {$a: 1}}]}`, 52, "_id fields may not contain '$'-prefixed fields: $a is not valid for storage."},
 	{`{insert: "c", documents: [{_id: 1}]}`, 11000, "E11000 duplicate key error collection: test.c index: _id_ dup key: { _id: 1 }"},
 	{`{insert: "c", documents: [{}], writeConcern: {w: 2}}`, 2, "cannot use 'w' > 1 when a host is not replicated"},
-	{`{insert: "c", documents: [{}], writeConcern: {w: -1}}`, 9, "w has to be a non-negative number and not greater than 50"},
+	{`{insert: "c", documents: [{}], writeConcern: {w: -1}}`, 9, "w has to be a non-negative number and not greater than 50; found: -1"},
 
 	// update
 	{`{update: "c"}`, 40414, "BSON field 'update.updates' is missing but a required field"},
@@ -181,7 +181,7 @@ func TestCappedCollections(t *testing.T) {
 	h.ok(`{delete: "c", deletes: [{q: {_id: 3}, limit: 1}]}`)
 	h.ok(`{update: "c", updates: [{q: {_id: 4}, u: {$set: {longer: "than before"}}}]}`)
 	stats := h.ok(`{collStats: "c"}`)
-	if !stats.Lookup("capped").Bool() || stats.Lookup("max").TruncInt64() != 3 || stats.Lookup("maxSize").TruncInt64() != 4096 {
+	if !stats.Lookup("capped").Bool() || stats.Lookup("max").SafeInt64() != 3 || stats.Lookup("maxSize").SafeInt64() != 4096 {
 		t.Errorf("stats %s", stats)
 	}
 	reversed := docs(h.ok(`{find: "c", sort: {$natural: -1}}`))

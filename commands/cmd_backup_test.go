@@ -48,7 +48,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("%d documents in the copy", n)
 	}
 	batch := copied.ok(`{"listIndexes": "c"}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc()
-	if got := batch.Index(1).Doc().Lookup("expireAfterSeconds").TruncInt64(); got != 60 {
+	if got := batch.Index(1).Doc().Lookup("expireAfterSeconds").SafeInt64(); got != 60 {
 		t.Errorf("indexes of the copy: %s", batch)
 	}
 }

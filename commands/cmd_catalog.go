@@ -23,10 +23,10 @@ func catalogCommands() []command {
 		{name: "dropDatabase", run: runDropDatabase, flags: writes, action: "dropDatabase", on: onDatabase, help: "drop a database"},
 		{name: "renameCollection", run: runRename, flags: adminOnly | writes, action: "renameCollection", on: onCluster, help: "rename a collection"},
 		{name: "collMod", run: runCollMod, flags: writes, action: "collMod", on: onCollection, help: "change the options of a collection"},
-		{name: "listCollections", run: runListCollections, flags: reads, action: "listCollections", on: onDatabase, help: "list the collections of a database"},
-		{name: "listDatabases", run: runListDatabases, flags: adminOnly | reads, action: "listDatabases", on: onCluster, help: "list the databases"},
+		{name: "listCollections", run: runListCollections, action: "listCollections", on: onDatabase, help: "list the collections of a database"},
+		{name: "listDatabases", run: runListDatabases, flags: adminOnly, action: "listDatabases", on: onCluster, help: "list the databases"},
 		{name: "createIndexes", run: runCreateIndexes, flags: writes | inTxn, action: "createIndex", on: onCollection, help: "create indexes"},
-		{name: "listIndexes", run: runListIndexes, flags: reads, action: "listIndexes", on: onCollection, help: "list the indexes of a collection"},
+		{name: "listIndexes", run: runListIndexes, action: "listIndexes", on: onCollection, help: "list the indexes of a collection"},
 		{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: runDropIndexes, flags: writes, action: "dropIndex", on: onCollection, help: "drop indexes"},
 	}
 }
@@ -313,7 +313,7 @@ func cursorBatch(d value.Doc) (int64, error) {
 		if !v.IsNumber() {
 			return 0, wrongType("cursor", "batchSize", v, numberTypes)
 		}
-		if size = v.TruncInt64(); size < 0 {
+		if size = v.SafeInt64(); size < 0 {
 			return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
 		}
 	}

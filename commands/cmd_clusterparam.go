@@ -21,14 +21,14 @@ var clusterParameters = map[string]clusterParameter{
 		check:   checkStreamOptions,
 		apply: func(s *Service, d value.Doc) {
 			after := d.Lookup("preAndPostImages").Doc().Lookup("expireAfterSeconds")
-			s.streamOptions.expireAfter.Store(after.TruncInt64()) // 0 for "off"
+			s.streamOptions.expireAfter.Store(after.SafeInt64()) // 0 for "off"
 		},
 	},
 	"defaultMaxTimeMS": {
 		initial: value.NewDoc("readOperations", value.Int64(0)),
 		check:   checkDefaultMaxTime,
 		apply: func(s *Service, d value.Doc) {
-			s.settings.readMS.Store(d.Lookup("readOperations").TruncInt64())
+			s.settings.readMS.Store(d.Lookup("readOperations").SafeInt64())
 		},
 	},
 }
@@ -44,7 +44,7 @@ func checkStreamOptions(d value.Doc) error {
 		return mongoerr.New(mongoerr.BadValue, "Non-numeric value of 'expireAfterSeconds' should be 'off'")
 	case !v.IsNumber():
 		return wrongType("changeStreamOptions.preAndPostImages", "expireAfterSeconds", v, "string, long, int, decimal, double")
-	case v.TruncInt64() <= 0:
+	case v.SafeInt64() <= 0:
 		return mongoerr.New(mongoerr.BadValue, "Numeric value of 'expireAfterSeconds' should be positive")
 	}
 	return nil
@@ -57,8 +57,8 @@ func checkDefaultMaxTime(d value.Doc) error {
 		return mongoerr.New(40414, "BSON field 'defaultMaxTimeMS.readOperations' is missing but a required field")
 	case !v.IsNumber():
 		return wrongType("defaultMaxTimeMS", "readOperations", v, numberTypes)
-	case v.TruncInt64() < 0:
-		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'readOperations' value must be >= 0, actual value '%d'", v.TruncInt64())
+	case v.SafeInt64() < 0:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'readOperations' value must be >= 0, actual value '%d'", v.SafeInt64())
 	}
 	return nil
 }

@@ -239,7 +239,7 @@ func (m *collMod) modifyIndex() error {
 		return err
 	}
 	if !x.ExpireAfter.IsMissing() && ttl.IsTSKey(spec.Key) && m.c.svc.params.bool("documentTtlTsIndex") {
-		return m.convertTSIndex(spec, x.ExpireAfter.TruncInt64())
+		return m.convertTSIndex(spec, x.ExpireAfter.SafeInt64())
 	}
 	old := spec
 	if spec, err = m.setExpire(spec, &x); err != nil {
@@ -319,7 +319,7 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	if err := ttl.CheckTTLIndex(m.info.Namespace, m.info.Options, m.args.Index); err != nil {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, mongoerr.From(err).Message)
 	}
-	n := x.ExpireAfter.TruncInt64()
+	n := x.ExpireAfter.SafeInt64()
 	if spec.ExpireAfter != nil {
 		m.add("expireAfterSeconds_old", value.Int64(*spec.ExpireAfter))
 	}

@@ -10,11 +10,11 @@ import (
 func settingCommands() []command {
 	return []command{
 		{name: "getDefaultRWConcern", run: runGetDefaultRWConcern, flags: adminOnly, action: "getDefaultRWConcern", on: onCluster, help: "default read and write concern"},
-		{name: "setDefaultRWConcern", run: runSetDefaultRWConcern, flags: adminOnly, action: "setDefaultRWConcern", on: onCluster, help: "set the default read and write concern"},
+		{name: "setDefaultRWConcern", run: runSetDefaultRWConcern, flags: adminOnly | writes, action: "setDefaultRWConcern", on: onCluster, help: "set the default read and write concern"},
 		{name: "getClusterParameter", run: runGetClusterParameter, flags: adminOnly, action: "getClusterParameter", on: onCluster, help: "read cluster parameters"},
 		{name: "setClusterParameter", run: runSetClusterParameter, flags: adminOnly, action: "setClusterParameter", on: onCluster, help: "change a cluster parameter"},
 		{name: "setUserWriteBlockMode", run: runSetUserWriteBlockMode, flags: adminOnly, action: "setUserWriteBlockMode", on: onCluster, help: "stop the writes of users, or allow them again"},
-		{name: "setFeatureCompatibilityVersion", run: runSetFCV, flags: adminOnly, action: "setFeatureCompatibilityVersion", on: onCluster, help: "set the version whose features may be used"},
+		{name: "setFeatureCompatibilityVersion", run: runSetFCV, flags: adminOnly | writes, action: "setFeatureCompatibilityVersion", on: onCluster, help: "set the version whose features may be used"},
 	}
 }
 

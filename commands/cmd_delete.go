@@ -108,7 +108,7 @@ func (c *Call) deleteStatement(w *batchWrite, i int, s *deleteStatementArgs, let
 	return c.modify(&m)
 }
 
-func (s *deleteStatementArgs) multi() bool { return s.Limit.TruncInt64() == 0 }
+func (s *deleteStatementArgs) multi() bool { return s.Limit.SafeInt64() == 0 }
 
 // modification is what the statement asks for.
 func (s *deleteStatementArgs) modification(ns storage.Namespace, let value.Doc) modification {

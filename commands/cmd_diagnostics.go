@@ -12,18 +12,18 @@ import (
 // diagnosticCommands describe the server and what it does.
 func diagnosticCommands() []command {
 	return []command{
-		{name: "buildInfo", aliases: []string{"buildinfo"}, run: runBuildInfo, flags: preAuth, help: "version and build of the server"},
-		{name: "hostInfo", run: runHostInfo, action: "hostInfo", on: onCluster, help: "the machine"},
+		{name: "buildInfo", aliases: []string{"buildinfo"}, run: runBuildInfo, flags: preAuth | bare, help: "version and build of the server"},
+		{name: "hostInfo", run: runHostInfo, flags: bare, action: "hostInfo", on: onCluster, help: "the machine"},
 		{name: "whatsmyuri", run: runWhatsMyURI, flags: preAuth, help: "the client's address"},
-		{name: "getCmdLineOpts", run: runGetCmdLineOpts, flags: adminOnly, action: "getCmdLineOpts", on: onCluster, help: "the command line"},
+		{name: "getCmdLineOpts", run: runGetCmdLineOpts, flags: adminOnly | bare, action: "getCmdLineOpts", on: onCluster, help: "the command line"},
 		{name: "listCommands", run: runListCommands, flags: preAuth, help: "list the commands"},
-		{name: "getLog", run: runGetLog, flags: adminOnly, action: "getLog", on: onCluster, help: "recent log lines"},
+		{name: "getLog", run: runGetLog, flags: adminOnly | bare, action: "getLog", on: onCluster, help: "recent log lines"},
 		{name: "serverStatus", run: runServerStatus, action: "serverStatus", on: onCluster, help: "counters and gauges of the server"},
 		{name: "top", run: runTop, flags: adminOnly, action: "top", on: onCluster, help: "use of each collection"},
 		{name: "currentOp", run: runCurrentOp, flags: adminOnly, action: "inprog", on: onCluster, help: "running operations"},
 		{name: "killOp", run: runKillOp, flags: adminOnly, action: "killop", on: onCluster, help: "end a running operation"},
 		{name: "connPoolStats", run: runConnPoolStats, action: "connPoolStats", on: onCluster, help: "outgoing connections"},
-		{name: "lockInfo", run: runLockInfo, flags: adminOnly, action: "serverStatus", on: onCluster, help: "locks held"},
+		{name: "lockInfo", run: runLockInfo, flags: adminOnly | bare, action: "serverStatus", on: onCluster, help: "locks held"},
 		{name: "features", run: runFeatures, help: "features of the build"},
 		{name: "profile", run: runProfile, action: "enableProfiler", on: onDatabase, help: "profile the operations of a database"},
 		{name: "fsync", run: runFsync, flags: adminOnly, action: "fsync", on: onCluster, help: "flush to disk, and lock writes"},

@@ -99,7 +99,7 @@ func parseFailModeDoc(d value.Doc) (mode failMode, count int64, chance float64, 
 		if !v.IsNumber() {
 			return 0, 0, 0, mongoerr.Newf(mongoerr.TypeMismatch, "'%s' option to 'mode' must be a number", name)
 		}
-		n := v.TruncInt64()
+		n := v.SafeInt64()
 		switch {
 		case n < 0:
 			return 0, 0, 0, mongoerr.Newf(mongoerr.BadValue, "'%s' option to 'mode' must be positive", name)
@@ -142,7 +142,7 @@ func parseFailData(v value.Value) (f failData, err error) {
 		f.stays = !v.Truthy()
 	}
 	if code := d.Lookup("failBeforeCommitExceptionCode"); code.IsNumber() {
-		f.before = mongoerr.Code(code.TruncInt64())
+		f.before = mongoerr.Code(code.SafeInt64())
 	}
 	for name := range d.Lookup("failCommands").Doc().Values() {
 		f.commands[name.Str()] = true
@@ -151,7 +151,7 @@ func parseFailData(v value.Value) (f failData, err error) {
 		if !code.IsNumber() {
 			return f, mongoerr.New(mongoerr.TypeMismatch, "the 'errorCode' option of failCommand must be a number")
 		}
-		f.code = mongoerr.Code(code.TruncInt64())
+		f.code = mongoerr.Code(code.SafeInt64())
 	}
 	if labels := d.Lookup("errorLabels"); labels.Kind() == value.KindArray {
 		f.labels = []string{}
@@ -161,10 +161,10 @@ func parseFailData(v value.Value) (f failData, err error) {
 	}
 	if d.Lookup("blockConnection").Truthy() {
 		ms := d.Lookup("blockTimeMS")
-		if !ms.IsNumber() || ms.TruncInt64() < 0 {
+		if !ms.IsNumber() || ms.SafeInt64() < 0 {
 			return f, mongoerr.New(mongoerr.InvalidOptions, "must specify 'blockTimeMS' when 'blockConnection' is true")
 		}
-		f.block = time.Duration(ms.TruncInt64()) * time.Millisecond
+		f.block = time.Duration(ms.SafeInt64()) * time.Millisecond
 	}
 	return f, nil
 }

@@ -167,7 +167,7 @@ func (c *Call) hashChunks(ns storage.Namespace, file value.Value) (n int32, sum 
 		if err != nil || !ok {
 			return n, hexSum(h), err
 		}
-		if r.Doc.Lookup("n").TruncInt64() != int64(n) {
+		if r.Doc.Lookup("n").SafeInt64() != int64(n) {
 			return n, "", errChunkOrder
 		}
 		_, data := r.Doc.Lookup("data").Binary()

@@ -11,7 +11,7 @@ func handshakeCommands() []command {
 	return []command{
 		{name: "hello", run: runHello, flags: preAuth | handshake | waits, help: "describe the server and keep the handshake"},
 		{name: "isMaster", aliases: []string{"ismaster"}, run: runHello, flags: preAuth | handshake | waits, help: "hello, as older clients say it"},
-		{name: "ping", run: runPing, flags: preAuth | noSession, help: "answer, to show that the server lives"},
+		{name: "ping", run: runPing, flags: preAuth | noSession | bare, help: "answer, to show that the server lives"},
 	}
 }
 

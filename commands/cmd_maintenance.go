@@ -17,7 +17,7 @@ func upkeepCommands() []command {
 		{name: "compact", run: runCompact, action: "compact", on: onCollection, help: "give back the space of deleted documents"},
 		{name: "autoCompact", run: runAutoCompact, flags: adminOnly, action: "compact", on: onCluster, help: "compact in the background"},
 		{name: "reIndex", aliases: []string{"reindex"}, run: runReIndex, flags: writes, action: "reIndex", on: onCollection, help: "build the indexes of a collection anew"},
-		{name: "setIndexCommitQuorum", run: runSetIndexCommitQuorum, action: "createIndex", on: onCollection, help: "change the quorum of an index build"},
+		{name: "setIndexCommitQuorum", run: runSetIndexCommitQuorum, flags: writes, action: "createIndex", on: onCollection, help: "change the quorum of an index build"},
 		{name: "logRotate", run: runLogRotate, flags: adminOnly, action: "logRotate", on: onCluster, help: "begin a new log file"},
 		{name: "logApplicationMessage", run: runLogApplicationMessage, flags: adminOnly, action: "applicationMessage", on: onCluster, help: "write a message to the log"},
 		{name: "dropConnections", run: runDropConnections, flags: adminOnly, action: "dropConnections", on: onCluster, help: "drop outgoing connections"},

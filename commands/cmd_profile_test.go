@@ -38,7 +38,7 @@ func TestProfileLevels(t *testing.T) {
 		}
 	}
 	options := docs(h.ok(`{listCollections: 1, filter: {name: "system.profile"}}`))[0].Lookup("options").Doc()
-	if !options.Lookup("capped").Bool() || options.Lookup("size").TruncInt64() != 1<<20 {
+	if !options.Lookup("capped").Bool() || options.Lookup("size").SafeInt64() != 1<<20 {
 		t.Errorf("system.profile has options %s", options)
 	}
 	if reply := h.runOn("other", relaxed(`{profile: -1}`)); reply.Lookup("was").Int32() != 0 {

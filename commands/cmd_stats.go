@@ -11,9 +11,9 @@ import (
 // statsCommands measure collections and databases.
 func statsCommands() []command {
 	return []command{
-		{name: "collStats", aliases: []string{"collstats"}, run: runCollStats, flags: reads, action: "collStats", on: onCollection, help: "sizes of a collection"},
-		{name: "dbStats", aliases: []string{"dbstats"}, run: runDBStats, flags: reads, action: "dbStats", on: onDatabase, help: "sizes of a database"},
-		{name: "dataSize", aliases: []string{"datasize"}, run: runDataSize, flags: reads, action: "find", on: onCollection, help: "size of a range of documents"},
+		{name: "collStats", aliases: []string{"collstats"}, run: runCollStats, action: "collStats", on: onCollection, help: "sizes of a collection"},
+		{name: "dbStats", aliases: []string{"dbstats"}, run: runDBStats, action: "dbStats", on: onDatabase, help: "sizes of a database"},
+		{name: "dataSize", aliases: []string{"datasize"}, run: runDataSize, action: "find", on: onCollection, help: "size of a range of documents"},
 		{name: "validate", run: runValidate, action: "validate", on: onCollection, help: "check a collection and its indexes"},
 	}
 }
@@ -74,7 +74,7 @@ func scaleOf(command string, v value.Value) (int64, error) {
 		return 0, wrongType(command, "scale", v, numberTypes)
 	}
 	const most = 1 << 50 // 1 PB
-	switch n := v.TruncInt64(); {
+	switch n := v.SafeInt64(); {
 	case n < 1:
 		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", n)
 	case n > most:

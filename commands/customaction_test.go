@@ -40,7 +40,7 @@ func TestCustomActionOffers(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"customAction": "CreateDatabase", "offerThroughput": 800}`)
 	h.fails(48, `{"customAction": "CreateDatabase"}`)
-	if got := h.ok(`{"customAction": "GetDatabase"}`).Lookup("provisionedThroughput").TruncInt64(); got != 800 {
+	if got := h.ok(`{"customAction": "GetDatabase"}`).Lookup("provisionedThroughput").SafeInt64(); got != 800 {
 		t.Errorf("throughput of the database: %d", got)
 	}
 	if got := h.admin(`{"listDatabases": 1, "nameOnly": true}`).String(); !strings.Contains(got, "test") {

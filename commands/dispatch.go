@@ -137,6 +137,14 @@ func (s *Service) gate(c *Call) error {
 	if err := c.checkLeader(); err != nil {
 		return err
 	}
+	if err := c.checkConcernSupport(); err != nil {
+		return err
+	}
+	if cmd.flags&bare != 0 {
+		if err := c.checkBare(); err != nil {
+			return err
+		}
+	}
 	if err := s.applySettings(c); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func opposite(sort value.Doc) value.Doc {
 		if !isDirection(v) {
 			return nil
 		}
-		b.Int32(name, int32(-v.TruncInt64()))
+		b.Int32(name, int32(-v.SafeInt64()))
 	}
 	return b.Doc()
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -25,9 +26,11 @@ type generic struct {
 	unacked      bool   // w: 0
 	members      int64  // w, where more members are wanted than there are
 	mode         string // w, where it names a mode other than "majority"
+	named        bool   // w names a mode, which may be the empty one
 	tags         bool   // w names tags
 	level        string
 	apiVersion   string
+	apiGiven     bool // apiVersion was given, whatever it says
 	apiStrict    bool
 	apiDeprecate bool // apiDeprecationErrors
 	apiOptions   bool // one of the two was given, whatever it says
@@ -47,6 +50,9 @@ func (g *generic) read(body value.Doc) (db string, err error) {
 }
 
 func (g *generic) field(key string, v value.Value, db *string) error {
+	if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && key != "$db" && key != "comment" {
+		return nil // as if it had not been given
+	}
 	switch key {
 	case "$db":
 		if v.Kind() != value.KindString {
@@ -92,11 +98,22 @@ func (g *generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindString {
 			return typeError("APIParametersFromClient.apiVersion", v, "string")
 		}
-		g.apiVersion = strings.Clone(v.Str())
-	case "apiStrict":
-		g.apiStrict, g.apiOptions = v.Truthy(), true
-	case "apiDeprecationErrors":
-		g.apiDeprecate, g.apiOptions = v.Truthy(), true
+		g.apiVersion, g.apiGiven = strings.Clone(v.Str()), true
+	case "apiStrict", "apiDeprecationErrors":
+		return g.readAPIOption(key, v)
+	}
+	return nil
+}
+
+func (g *generic) readAPIOption(key string, v value.Value) error {
+	if v.Kind() != value.KindBool {
+		return typeError("APIParametersFromClient."+key, v, "bool")
+	}
+	g.apiOptions = true
+	if key == "apiStrict" {
+		g.apiStrict = v.Bool()
+	} else {
+		g.apiDeprecate = v.Bool()
 	}
 	return nil
 }
@@ -107,107 +124,32 @@ func typeError(field string, v value.Value, want string) error {
 
 func (g *generic) readMaxTime(v value.Value) error {
 	if !v.IsNumber() {
-		return mongoerr.Newf(mongoerr.BadValue, "maxTimeMS must be a number")
+		return wrongType("", "maxTimeMS", v, numberTypes)
 	}
-	n, ok := v.AsInt64()
-	if !ok {
-		return mongoerr.New(mongoerr.BadValue, "maxTimeMS has non-integral value")
+	n, err := exactInt64("maxTimeMS", v)
+	if err != nil {
+		return err
 	}
-	if n < 0 || n > 1<<31-1 {
+	if n < 0 || n > math.MaxInt32 {
 		return mongoerr.Newf(mongoerr.BadValue, "%d value for maxTimeMS is out of range [0, 2147483647]", n)
 	}
 	g.maxTime = time.Duration(n) * time.Millisecond
 	return nil
 }
 
-var readConcernLevels = map[string]bool{
-	"local": true, "available": true, "majority": true, "linearizable": true, "snapshot": true,
-}
-
-func (g *generic) readReadConcern(v value.Value) error {
-	if v.Kind() != value.KindDocument {
-		return typeError("readConcern", v, "object")
-	}
-	g.readConcern = v.Doc()
-	for key, e := range g.readConcern.All() {
-		switch key {
-		case "level":
-			if e.Kind() != value.KindString {
-				return typeError("readConcern.level", e, "string")
-			}
-			if !readConcernLevels[e.Str()] {
-				return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'readConcern.level' is not a valid value.", e.Str())
-			}
-			g.level = strings.Clone(e.Str())
-		case "afterClusterTime", "atClusterTime":
-			if e.Kind() != value.KindTimestamp {
-				return typeError("readConcern."+key, e, "timestamp")
-			}
-		case "provenance", "allowTransactionTableSnapshot", "waitLastStableRecoveryTimestamp", "$disableOpTimeCheck", "afterOpTime":
-		default:
-			return mongoerr.Newf(40415, "BSON field 'readConcern.%s' is an unknown field.", key)
-		}
-	}
-	return nil
-}
-
-func (g *generic) readWriteConcern(v value.Value) error {
-	if v.Kind() != value.KindDocument {
-		return typeError("writeConcern", v, "object")
-	}
-	g.writeConcern = v.Doc()
-	for key, e := range g.writeConcern.All() {
-		switch key {
-		case "w":
-			if err := g.readW(e); err != nil {
-				return err
-			}
-		case "j":
-			if !e.IsNumber() && e.Kind() != value.KindBool {
-				return mongoerr.Newf(mongoerr.FailedToParse, "BSON field 'writeConcern.j' is the wrong type '%s', expected types '[bool, long, int, decimal, double]'", e.Kind())
-			}
-			g.durable = g.durable || e.Truthy()
-		case "fsync":
-			g.durable = g.durable || e.Truthy()
-		case "wtimeout":
-			if !e.IsNumber() {
-				return typeError("writeConcern.wtimeout", e, "safeInt64")
-			}
-		case "provenance", "wElectionId", "wOpTime", "getLastError":
-		default:
-			return mongoerr.Newf(40415, "BSON field 'writeConcern.%s' is an unknown field.", key)
-		}
-	}
-	return nil
-}
-
-// readW reads the number of members that must acknowledge a write. There is
-// one member: what cannot be had is noted for checkWriteConcern.
-func (g *generic) readW(v value.Value) error {
+// exactInt64 is a number that is a whole one and fits a long; name is that of
+// the field, for the message.
+func exactInt64(name string, v value.Value) (int64, error) {
+	n, ok := v.AsInt64()
 	switch {
-	case v.Kind() == value.KindString:
-		if v.Str() == "majority" {
-			g.majority = true
-			return nil
-		}
-		g.mode = strings.Clone(v.Str())
-		return nil
-	case v.IsNumber():
-		n := v.TruncInt64()
-		switch {
-		case n < 0 || n > 50:
-			return mongoerr.New(mongoerr.FailedToParse, "w has to be a non-negative number and not greater than 50")
-		case n == 0:
-			g.unacked = true
-		case n > 1:
-			g.members = n
-		}
-		return nil
-	case v.Kind() == value.KindDocument:
-		g.tags = true
-		return nil
+	case ok:
+		return n, nil
+	case v.IsNaN():
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: %s: %s", name, v)
+	case v.AsDouble() == math.Trunc(v.AsDouble()):
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: %s: %s", name, v)
 	}
-	return mongoerr.New(mongoerr.FailedToParse, "w has to be a number, string, or object")
+	return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: %s: %s", name, v)
 }
 
 var readPreferenceModes = map[string]bool{

@@ -165,10 +165,10 @@ func verbosityLevel(component, name string, v value.Value) (int32, error) {
 	if !v.IsNumber() || v.IsNaN() {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Expected %s.%s to be safely cast to integer, but could not: Expected a number, but found %s", component, name, v.Kind())
 	}
-	if n := v.TruncInt64(); n < -1 {
+	if n := v.SafeInt64(); n < -1 {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Expected %s.%s to be greater than or equal to -1, but found %s", component, name, v)
 	}
-	return int32(min(v.TruncInt64(), 1<<30)), nil
+	return int32(min(v.SafeInt64(), 1<<30)), nil
 }
 
 func isLogComponent(name string) bool {

@@ -70,13 +70,13 @@ func (Indexer) Attach(info *storage.Info) any {
 	o := info.Options
 	m.readKind(info.Namespace, o)
 	m.capped = o.Lookup("capped").Truthy()
-	m.cappedLen, m.cappedMax = o.Lookup("size").TruncInt64(), o.Lookup("max").TruncInt64()
+	m.cappedLen, m.cappedMax = o.Lookup("size").SafeInt64(), o.Lookup("max").SafeInt64()
 	m.preImages = o.Lookup("changeStreamPreAndPostImages").Doc().Lookup("enabled").Truthy()
 	if c := o.Lookup("collation"); c.Kind() == value.KindDocument {
 		m.collation, _ = collation.Parse(c.Doc())
 	}
 	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() {
-		n := e.TruncInt64()
+		n := e.SafeInt64()
 		m.expireAfter = &n
 	}
 	m.isQueue = o.Has("messageQueue")

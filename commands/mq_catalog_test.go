@@ -149,7 +149,7 @@ func TestMQInsertWakes(t *testing.T) {
 	}
 	go receive()
 	e.ok(`{"drop": "q"}`)
-	if reply := expect("a drop"); reply.Lookup("code").TruncInt64() != 26 {
+	if reply := expect("a drop"); reply.Lookup("code").SafeInt64() != 26 {
 		t.Errorf("reply %s", reply)
 	}
 }

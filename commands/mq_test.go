@@ -79,7 +79,7 @@ func (e *mqEnv) ok(command string, more ...any) value.Doc {
 func (e *mqEnv) fails(code mongoerr.Code, fragment, command string, more ...any) {
 	e.t.Helper()
 	reply := e.run(command, more...)
-	got := mongoerr.Code(reply.Lookup("code").TruncInt64())
+	got := mongoerr.Code(reply.Lookup("code").SafeInt64())
 	if reply.Lookup("ok").AsDouble() != 0 || got != code || !strings.Contains(reply.Lookup("errmsg").Str(), fragment) {
 		e.t.Errorf("%s: %s\nwant %d %q", command, reply, code, fragment)
 	}

@@ -251,8 +251,8 @@ func applyArrayDiff(old, diff value.Doc) value.Value {
 	for v := range old.Values() {
 		out = append(out, v)
 	}
-	if l, ok := diff.Get("l"); ok && int(l.TruncInt64()) < len(out) {
-		out = out[:l.TruncInt64()]
+	if l, ok := diff.Get("l"); ok && int(l.SafeInt64()) < len(out) {
+		out = out[:l.SafeInt64()]
 	}
 	for key, v := range diff.All() {
 		if len(key) < 2 || key[0] != 'u' && key[0] != 's' {

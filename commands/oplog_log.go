@@ -94,8 +94,8 @@ func (l *changeLog) open() error {
 			return err
 		}
 		l.size.Store(coll.Size())
-		if size := coll.Info().Options.Lookup("size"); l.svc.options.OplogBytes == 0 && size.TruncInt64() > defaultOplogBytes {
-			l.limit.Store(size.TruncInt64()) // as it was set before
+		if size := coll.Info().Options.Lookup("size"); l.svc.options.OplogBytes == 0 && size.SafeInt64() > defaultOplogBytes {
+			l.limit.Store(size.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
 		if onlyDocument(tx, oplogReaderHome) != nil { // who may come back

@@ -125,7 +125,7 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 		b.Raw(it.Rest())
 		for _, spec := range metaOf(info).indexes {
 			// Of the first version, which mongod leaves out, nothing is to be told.
-			if doc := spec.Doc(); spec.IsID() && metaOf(info).clustered == nil && doc.Lookup("v").TruncInt64() > 1 {
+			if doc := spec.Doc(); spec.IsID() && metaOf(info).clustered == nil && doc.Lookup("v").SafeInt64() > 1 {
 				b.Document("idIndex", doc)
 			}
 		}

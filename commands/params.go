@@ -115,7 +115,7 @@ func (p *parameters) value(name string) value.Value {
 	return *p.values[name].Load()
 }
 
-func (p *parameters) int(name string) int64 { return p.value(name).TruncInt64() }
+func (p *parameters) int(name string) int64 { return p.value(name).SafeInt64() }
 func (p *parameters) bool(name string) bool { return p.value(name).Truthy() }
 
 // Checks of parameter values.
@@ -145,7 +145,7 @@ func checkInt(name string, least, most int64) func(value.Value) (value.Value, er
 		if !v.IsNumber() {
 			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %s is not a number", name, v)
 		}
-		n := v.TruncInt64()
+		n := v.SafeInt64()
 		switch {
 		case v.IsNaN() || n < least:
 			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, least)

@@ -102,7 +102,7 @@ func truncated(d value.Doc) value.Doc {
 
 // appendWriteCounts writes what a command changed, as its reply tells.
 func (c *Call) appendWriteCounts(b *value.Builder, reply value.Doc) {
-	n := reply.Lookup("n").TruncInt64()
+	n := reply.Lookup("n").SafeInt64()
 	switch c.cmd.name {
 	case "insert":
 		b.Append("ninserted", value.Int(n))
@@ -110,7 +110,7 @@ func (c *Call) appendWriteCounts(b *value.Builder, reply value.Doc) {
 		b.Append("ndeleted", value.Int(n))
 	case "update":
 		upserts := int64(reply.Lookup("upserted").Doc().Len())
-		b.Append("nMatched", value.Int(n-upserts)).Append("nModified", value.Int(reply.Lookup("nModified").TruncInt64()))
+		b.Append("nMatched", value.Int(n-upserts)).Append("nModified", value.Int(reply.Lookup("nModified").SafeInt64()))
 		b.Append("nUpserted", value.Int(upserts))
 	case "findAndModify":
 		last := reply.Lookup("lastErrorObject").Doc()

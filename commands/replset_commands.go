@@ -104,7 +104,7 @@ func runReplSetStepDown(c *Call) error {
 
 // stepDownPeriod reads for how long the primary is to step down.
 func (a *replSetArgs) stepDownPeriod() (time.Duration, error) {
-	period, catchUp := a.StepDown.TruncInt64(), int64(10)
+	period, catchUp := a.StepDown.SafeInt64(), int64(10)
 	switch {
 	case !a.StepDown.IsNumber() || period == 0:
 		period = 60
@@ -113,7 +113,7 @@ func (a *replSetArgs) stepDownPeriod() (time.Duration, error) {
 	}
 	switch {
 	case a.CatchUp.IsNumber():
-		catchUp = a.CatchUp.TruncInt64()
+		catchUp = a.CatchUp.SafeInt64()
 	case !a.CatchUp.IsMissing():
 		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Expected field \"secondaryCatchUpPeriodSecs\" to have numeric type, but found %s", a.CatchUp.Kind())
 	case bool(a.Force):
@@ -140,7 +140,7 @@ func runReplSetFreeze(c *Call) error {
 	if err != nil {
 		return err
 	}
-	period := a.Freeze.TruncInt64()
+	period := a.Freeze.SafeInt64()
 	if period < 0 {
 		return mongoerr.New(mongoerr.BadValue, "freeze seconds must be non-negative")
 	}

@@ -78,7 +78,7 @@ func TestResizeOplog(t *testing.T) {
 		t.Errorf("%d bytes, %d ms", got, l.keep.Load())
 	}
 	size := docs(h.runOn("local", relaxed(`{listCollections: 1, filter: {name: "oplog.rs"}}`)))[0].Lookup("options").Doc().Lookup("size")
-	if size.TruncInt64() != 1000<<20 {
+	if size.SafeInt64() != 1000<<20 {
 		t.Errorf("the collection says %s", size)
 	}
 	again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir()})

@@ -39,7 +39,7 @@ func (s *Service) loadTerm() error {
 	s.leader.term.Store(firstTerm)
 	return s.engine.View(s.background, func(tx storage.Tx) error {
 		if d := onlyDocument(tx, electionHome); d != nil {
-			s.leader.term.Store(d.Lookup("term").TruncInt64())
+			s.leader.term.Store(d.Lookup("term").SafeInt64())
 			s.leader.before = true
 		}
 		return nil

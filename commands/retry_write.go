@@ -94,7 +94,7 @@ func (c *Call) statement(i int) *retriedStatement {
 
 func (c *Call) statementID(i int) int32 {
 	if c.retry.ids != nil {
-		return int32(c.retry.ids.Index(i).TruncInt64())
+		return int32(c.retry.ids.Index(i).SafeInt64())
 	}
 	return c.retry.base + int32(i)
 }

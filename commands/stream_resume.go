@@ -127,7 +127,7 @@ func (r *resumption) seenFragment(d value.Doc) (bool, error) {
 	switch {
 	case err != nil || t.fragment == 0:
 		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split")
-	case r.fragment > int(split.Lookup("of").TruncInt64()):
+	case r.fragment > int(split.Lookup("of").SafeInt64()):
 		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event, but the resumed stream produced a different split. Ensure that the pipeline used to resume is the same as the original")
 	}
 	return t.fragment <= r.fragment, nil

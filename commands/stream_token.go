@@ -158,7 +158,7 @@ func keyIntSize(u uint64) int { return (bits.Len64(u) + 7) / 8 }
 func appendKeyValue(k []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.KindInt32, value.KindInt64:
-		return appendKeyInt(k, v.TruncInt64())
+		return appendKeyInt(k, v.SafeInt64())
 	case value.KindDouble:
 		return appendKeyDouble(k, v.Double())
 	case value.KindDecimal:

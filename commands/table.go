@@ -21,11 +21,12 @@ const (
 	preAuth                            // may run before authentication
 	handshake                          // may come as OP_QUERY
 	inTxn                              // may run inside a transaction
-	writes                             // changes data: writeConcern, retryable writes
-	reads                              // takes readConcern
+	writes                             // takes writeConcern: it changes what members share
+	reads                              // takes a readConcern above local
 	noSession                          // runs without touching the session
 	secret                             // has arguments that must not be shown
 	waits                              // waits for what others do, so that it is never slow
+	bare                               // has no argument but its name: any other field is refused
 )
 
 // resource is what a privilege is asked on.

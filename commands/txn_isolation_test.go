@@ -57,7 +57,7 @@ func (c *isolationClient) transaction(id, keys int, r *rand.Rand) *history.Txn {
 			}
 			list := []int{}
 			for v := range reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc().Lookup("l").Doc().Values() {
-				list = append(list, int(v.TruncInt64()))
+				list = append(list, int(v.SafeInt64()))
 			}
 			x.Reads[k] = list
 		}
@@ -102,8 +102,8 @@ func TestSnapshotIsolation(t *testing.T) {
 	final := map[int][]int{}
 	for _, d := range docs(h.ok(`{"find": "lists"}`)) {
 		for v := range d.Lookup("l").Doc().Values() {
-			k := int(d.Lookup("_id").TruncInt64())
-			final[k] = append(final[k], int(v.TruncInt64()))
+			k := int(d.Lookup("_id").SafeInt64())
+			final[k] = append(final[k], int(v.SafeInt64()))
 		}
 	}
 	committed := 0

@@ -39,10 +39,6 @@ var snapshotCommands = map[string]bool{"find": true, "aggregate": true, "distinc
 func (c *Call) readSnapshot() (done func(), err error) {
 	at := c.generic.readConcern.Lookup("atClusterTime")
 	switch {
-	case !at.IsMissing() && c.generic.level != "snapshot":
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "readConcern.level must be 'snapshot' when specifying readConcern.atClusterTime")
-	case !at.IsMissing() && c.generic.readConcern.Has("afterClusterTime"):
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency")
 	case c.generic.level != "snapshot":
 		return func() {}, nil
 	case !snapshotCommands[c.cmd.name]:

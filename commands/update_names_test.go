@@ -9,7 +9,7 @@ func TestUpdateUnknownStage(t *testing.T) {
 	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
 	h.fails(40324, `{update: "c", updates: [{q: {}, u: {$set: {a: 1}}}, {q: {}, u: [{$invalidOperator: true}]}]}`)
 	h.fails(40323, `{update: "c", updates: [{q: {}, u: [{}]}]}`)
-	if n := h.ok(`{count: "c", query: {a: 1}}`).Lookup("n").TruncInt64(); n != 0 {
+	if n := h.ok(`{count: "c", query: {a: 1}}`).Lookup("n").SafeInt64(); n != 0 {
 		t.Error("a statement before the unknown stage took effect")
 	}
 	reply := h.run(`{update: "c", updates: [{q: {}, u: [{$lookup: {from: "c", as: "x", pipeline: []}}]}]}`)

@@ -113,7 +113,7 @@ func (c *Call) countView(ns storage.Namespace, a *countArgs, limit int64) (int64
 	if err != nil || d == nil {
 		return 0, err
 	}
-	return d.Lookup("count").TruncInt64(), nil
+	return d.Lookup("count").SafeInt64(), nil
 }
 
 // documents says which documents of ns a distinct looks at.

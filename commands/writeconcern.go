@@ -21,7 +21,7 @@ func (c *Call) checkWriteConcern() error {
 	switch {
 	case g.members > 1:
 		return mongoerr.New(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
-	case g.mode != "":
+	case g.named:
 		return mongoerr.Newf(mongoerr.BadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", g.mode)
 	case g.tags:
 		return mongoerr.New(mongoerr.BadValue, "cannot use non-string 'w' mode when a host is not replicated")
@@ -93,7 +93,7 @@ func (c *Call) appendUnmetConcern() {
 // what others have done, which is not acknowledged either.
 func (c *Call) unmetBehindError(e *mongoerr.Error) (value.Doc, mongoerr.Code) {
 	if c.injected != nil {
-		return c.injected, mongoerr.Code(c.injected.Lookup("code").TruncInt64())
+		return c.injected, mongoerr.Code(c.injected.Lookup("code").SafeInt64())
 	}
 	lost := e.Code == mongoerr.NoSuchTransaction && c.cmd != nil && endOfTransaction[c.cmd.name]
 	if c.cmd == nil || !c.attempted && !lost || c.svc.leader.aside.Load() {
@@ -113,7 +113,7 @@ func (c *Call) unmetReason() (mongoerr.Code, string) {
 	case c.unsynced != nil:
 		return c.unsyncedReason()
 	case c.cmd.flags&writes == 0:
-	case g.mode != "":
+	case g.named:
 		known, met := c.svc.leader.config.Load().satisfies(g.mode)
 		if met {
 			return mongoerr.OK, ""
@@ -155,7 +155,7 @@ func (c *Call) concernFailed(d value.Doc, labels []string) {
 		labels = append(labels, mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
 			InTransaction: c.generic.autocommit != nil, CommitOrAbort: endOfTransaction[c.cmd.name],
 			RetryableWrite: c.generic.txnNumber != nil && c.generic.autocommit == nil,
-			WriteConcern:   mongoerr.Code(d.Lookup("code").TruncInt64()),
+			WriteConcern:   mongoerr.Code(d.Lookup("code").SafeInt64()),
 		})...)
 	}
 	if len(labels) == 0 {

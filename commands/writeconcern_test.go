@@ -166,7 +166,7 @@ func TestUnacknowledgedBulkWrite(t *testing.T) {
 	h := newHarness(t)
 	reply := h.admin(`{bulkWrite: 1, ops: [{insert: 0, document: {}}, {insert: 0, document: {}}, {insert: 0, document: {}}],
 		nsInfo: [{ns: "test.c"}], cursor: {batchSize: 2}, writeConcern: {w: 0}}`)
-	if id := reply.Lookup("cursor").Doc().Lookup("id"); id.TruncInt64() != 0 || !reply.Lookup("ok").Truthy() {
+	if id := reply.Lookup("cursor").Doc().Lookup("id"); id.SafeInt64() != 0 || !reply.Lookup("ok").Truthy() {
 		t.Errorf("answered %s", reply)
 	}
 	if h.count("c") != 3 {

@@ -139,7 +139,7 @@ func verify(tb testing.TB, c *client, workers []*worker, expiry *expiryWorker) {
 	}
 	for _, d := range c.all(tb, "c") {
 		id := d.Lookup("_id").Int64()
-		found[id/1_000_000][id] = d.Lookup("v").TruncInt64()
+		found[id/1_000_000][id] = d.Lookup("v").SafeInt64()
 	}
 	for i, w := range workers {
 		w.check(tb, found[i])

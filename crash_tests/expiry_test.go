@@ -52,14 +52,14 @@ func (e *expiryWorker) check(tb testing.TB, c *client) {
 	var got int64
 	for v := range reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Values() {
 		if v.Doc().Lookup("name").Str() == "at" {
-			got = v.Doc().Lookup("expireAfterSeconds").TruncInt64()
+			got = v.Doc().Lookup("expireAfterSeconds").SafeInt64()
 		}
 	}
 	if got != e.seconds && got != e.pending {
 		tb.Errorf("expireAfterSeconds is %d, want %d or %d", got, e.seconds, e.pending)
 	}
 	e.seconds = got
-	n := c.must(tb, "count", value.String("e")).Lookup("n").TruncInt64()
+	n := c.must(tb, "count", value.String("e")).Lookup("n").SafeInt64()
 	if n != e.docs && n != e.asked {
 		tb.Errorf("%d documents that expire, want %d or %d", n, e.docs, e.asked)
 	}

@@ -60,7 +60,7 @@ func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered i
 	defer conn.Close()
 	final := map[int][]int{}
 	for _, d := range conn.all(t, "lists") {
-		final[int(d.Lookup("_id").TruncInt64())] = numbers(d)
+		final[int(d.Lookup("_id").SafeInt64())] = numbers(d)
 	}
 	counts, generations := map[history.Outcome]int{}, map[int][]*history.Txn{}
 	for _, c := range clients {
@@ -93,7 +93,7 @@ func generation(x *history.Txn) int {
 
 func numbers(d value.Doc) (list []int) {
 	for v := range d.Lookup("l").Doc().Values() {
-		list = append(list, int(v.TruncInt64()))
+		list = append(list, int(v.SafeInt64()))
 	}
 	return list
 }

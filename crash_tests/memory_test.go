@@ -39,9 +39,9 @@ func TestMemoryLimit(t *testing.T) {
 		t.Errorf("refused after %d KB", n)
 	}
 	t.Logf("refused after %d KB of documents", n)
-	count := c.must(t, "count", value.String("c")).Lookup("n").TruncInt64()
+	count := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64()
 	all := value.Document(value.NewDoc("q", value.Document(value.EmptyDoc), "limit", value.Int32(0)))
-	if got := c.must(t, "delete", value.String("c"), "deletes", value.NewArray(all)).Lookup("n").TruncInt64(); got != count {
+	if got := c.must(t, "delete", value.String("c"), "deletes", value.NewArray(all)).Lookup("n").SafeInt64(); got != count {
 		t.Errorf("%d of %d deleted", got, count)
 	}
 	// A compaction that runs keeps what it copies until its file is synced,

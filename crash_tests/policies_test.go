@@ -141,7 +141,7 @@ func (w *policiesWorker) refresh(c *client) error {
 			return err
 		}
 		delete(a.unsure, id)
-		if alive := !a.due(id, w.now); alive != (reply.Lookup("n").TruncInt64() == 1) {
+		if alive := !a.due(id, w.now); alive != (reply.Lookup("n").SafeInt64() == 1) {
 			return fmt.Errorf("%w: update at %d of %d, written at %d: %s", errRefused, w.now, id, at, reply)
 		} else if alive {
 			a.docs[id] = w.now - w.now%1000
@@ -233,12 +233,12 @@ func (w *policiesWorker) adopt(tb testing.TB, c *client, a *aging) {
 	var got int64
 	if a.name == "ttl" {
 		for v := range c.must(tb, "listIndexes", value.String("ttl")).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Values() {
-			got += v.Doc().Lookup("expireAfterSeconds").TruncInt64()
+			got += v.Doc().Lookup("expireAfterSeconds").SafeInt64()
 		}
 	} else {
 		o := c.must(tb, "listCollections", value.Int32(1), "filter", sub("name", value.String(a.name))).
 			Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc().Lookup("options").Doc()
-		got = o.Lookup("expireAfterSeconds").TruncInt64() + o.Lookup("documentTtl").Doc().Lookup("default").TruncInt64()
+		got = o.Lookup("expireAfterSeconds").SafeInt64() + o.Lookup("documentTtl").Doc().Lookup("default").SafeInt64()
 		if to := o.Lookup("onExpire").Doc().Lookup("deadLetterTo").Str(); to != a.dead() {
 			tb.Errorf("%s: deadLetterTo is %q", a.name, to)
 		}

@@ -50,7 +50,7 @@ func (w *queueWorker) work(addr string) {
 		after := w.box.clone()
 		name, command, check := w.step(after)
 		reply, err := c.run(command...)
-		if errors.Is(err, errRefused) && reply.Lookup("code").TruncInt64() == 90404 && name == "expired" {
+		if errors.Is(err, errRefused) && reply.Lookup("code").SafeInt64() == 90404 && name == "expired" {
 			err = nil
 		}
 		switch {

@@ -44,7 +44,7 @@ func TestDamagedLog(t *testing.T) {
 	if c, err = dial(p.addr); err != nil {
 		t.Fatal(err)
 	}
-	if n := c.must(t, "count", value.String("c")).Lookup("n").TruncInt64(); n != 99 {
+	if n := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); n != 99 {
 		t.Errorf("%d documents are left", n)
 	}
 	warnings := c.must(t, "getLog", value.String("startupWarnings"), "$db", value.String("admin")).String()

@@ -89,7 +89,7 @@ func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 		d.remove("hidden")
 	}
 	if v := d.get("expireAfterSeconds"); !v.IsMissing() {
-		d.set("expireAfterSeconds", value.Int32(int32(v.TruncInt64())))
+		d.set("expireAfterSeconds", value.Int32(int32(v.SafeInt64())))
 	}
 	if isIDKey(d.get("key").Doc()) && d.get("clustered").IsMissing() {
 		d.set("name", value.String(IDName))
@@ -140,10 +140,10 @@ func completeSphere(d *draft) error {
 		d.set("2dsphereIndexVersion", value.Int32(sphereVersion))
 		return checkLevels(d)
 	}
-	if n := v.TruncInt64(); n < 1 || n > sphereVersion {
+	if n := v.SafeInt64(); n < 1 || n > sphereVersion {
 		return cannotCreate("unsupported geo index version { 2dsphereIndexVersion : %d }, only support versions: [1,2,3]", n)
 	}
-	d.set("2dsphereIndexVersion", value.Int32(int32(v.TruncInt64())))
+	d.set("2dsphereIndexVersion", value.Int32(int32(v.SafeInt64())))
 	return checkLevels(d)
 }
 
@@ -184,7 +184,7 @@ func Load(full value.Doc) (*Spec, error) {
 	s.Hidden = s.option("hidden").Truthy()
 	s.Clustered = s.option("clustered").Truthy()
 	if v := s.option("expireAfterSeconds"); v.IsNumber() {
-		n := v.TruncInt64()
+		n := v.SafeInt64()
 		s.ExpireAfter = &n
 	}
 	var err error

@@ -22,10 +22,10 @@ func cellValue(n uint64) value.Value { return value.Int64(int64(n ^ 1<<63)) }
 func levels(coarsest, finest value.Value) geo.Cover {
 	c := geo.IndexCover
 	if coarsest.IsNumber() {
-		c.Coarsest = int(coarsest.TruncInt64())
+		c.Coarsest = int(coarsest.SafeInt64())
 	}
 	if finest.IsNumber() {
-		c.Finest = int(finest.TruncInt64())
+		c.Finest = int(finest.SafeInt64())
 	}
 	return c
 }

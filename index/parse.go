@@ -137,7 +137,7 @@ func checkSpecCombination(spec value.Doc) error {
 // version is the v of a checked specification.
 func version(spec value.Doc) int32 {
 	if v, ok := spec.Get("v"); ok {
-		return int32(v.TruncInt64())
+		return int32(v.SafeInt64())
 	}
 	return 2
 }
@@ -269,7 +269,7 @@ func checkID(spec value.Doc) error {
 			}
 		}
 	}
-	if _, v := key.First(); v.TruncInt64() != 1 {
+	if _, v := key.First(); v.SafeInt64() != 1 {
 		return mongoerr.Newf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", key)
 	}
 	return nil
@@ -320,7 +320,7 @@ func checkExpireAfter(v value.Value) *mongoerr.Error {
 	if v.IsNaN() {
 		return cannotCreate(option + "must not be NaN")
 	}
-	switch n := v.TruncInt64(); {
+	switch n := v.SafeInt64(); {
 	case n > math.MaxInt32 || n < math.MinInt32:
 		if n < 0 {
 			return cannotCreate(option + "cannot be less than 0")

@@ -16,7 +16,7 @@ type PlanarOptions struct {
 func planarOptions(full value.Doc) PlanarOptions {
 	o := PlanarOptions{Bits: 26, Min: -180, Max: 180}
 	if v := full.Lookup("bits"); v.IsNumber() {
-		o.Bits = int(v.TruncInt64())
+		o.Bits = int(v.SafeInt64())
 	}
 	if v := full.Lookup("min"); v.IsNumber() {
 		o.Min = v.AsDouble()

@@ -115,7 +115,7 @@ func isIDKey(key value.Doc) bool {
 	if !it.Next() || it.Key() != "_id" || !it.Value().IsNumber() {
 		return false
 	}
-	n := it.Value().TruncInt64()
+	n := it.Value().SafeInt64()
 	return (n == 1 || n == -1) && !it.Next()
 }
 
@@ -130,7 +130,7 @@ func DefaultName(key value.Doc) string {
 		if v := it.Value(); v.Kind() == value.KindString {
 			name = append(name, v.Str()...)
 		} else {
-			name = append(name, value.Int64(v.TruncInt64()).String()...)
+			name = append(name, value.Int64(v.SafeInt64()).String()...)
 		}
 	}
 	return string(name)

@@ -61,7 +61,7 @@ func completeText(d *draft) error {
 	d.set("language_override", override)
 	n := int64(textVersion)
 	if v := d.get("textIndexVersion"); !v.IsMissing() {
-		if n = v.TruncInt64(); n < 1 || n > textVersion {
+		if n = v.SafeInt64(); n < 1 || n > textVersion {
 			return cannotCreate("bad textIndexVersion: %d", n)
 		}
 	}
@@ -113,7 +113,7 @@ func textWeights(weights map[string]int64, v value.Value) (map[string]int64, err
 			if !w.IsNumber() {
 				return nil, cannotCreate("weight for text index needs numeric type")
 			}
-			weights[strings.Clone(path)] = w.TruncInt64()
+			weights[strings.Clone(path)] = w.SafeInt64()
 		}
 	case value.KindString:
 		if v.Str() != wildcardSuffix {
@@ -173,7 +173,7 @@ func textOptions(full value.Doc) TextOptions {
 		Weights:          full.Lookup("weights").Doc(),
 		DefaultLanguage:  full.Lookup("default_language").Str(),
 		LanguageOverride: full.Lookup("language_override").Str(),
-		Version:          int32(full.Lookup("textIndexVersion").TruncInt64()),
+		Version:          int32(full.Lookup("textIndexVersion").SafeInt64()),
 	}
 	return o
 }

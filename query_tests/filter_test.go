@@ -134,7 +134,7 @@ func (s *server) check(coll, where string, c *filterCase, more string) {
 		return
 	}
 	count := s.send(parse(`{count: '` + coll + `', query: ` + c.filter + c.with + more + `}`))
-	if n := len(strings.Fields(c.want)); count.Lookup("n").TruncInt64() != int64(n) {
+	if n := len(strings.Fields(c.want)); count.Lookup("n").SafeInt64() != int64(n) {
 		s.Errorf("%s: count %s\ngot  %s\nwant %d", where, c.filter, count, n)
 	}
 }

@@ -24,7 +24,7 @@ func TestUpdateMovesDocumentsInItsOwnIndex(t *testing.T) {
 	s.index("c", "{a: 1}")
 	for _, filter := range []string{`{a: {$gte: 0}}`, `{a: {$in: [0, 1, 5000]}}`, `{$or: [{a: {$gte: 0}}, {a: {$lt: -5}}]}`} {
 		before := s.total("c")
-		n := s.run(`{update: 'c', updates: [{q: ` + filter + `, u: {$inc: {a: 5000}}, multi: true, hint: '` + indexName + `'}]}`).Lookup("nModified").TruncInt64()
+		n := s.run(`{update: 'c', updates: [{q: ` + filter + `, u: {$inc: {a: 5000}}, multi: true, hint: '` + indexName + `'}]}`).Lookup("nModified").SafeInt64()
 		if grown := s.total("c") - before; grown != n*5000 || n == 0 {
 			t.Errorf("%s: %d updated, grown by %d", filter, n, grown)
 		}
@@ -35,7 +35,7 @@ func TestUpdateMovesDocumentsInItsOwnIndex(t *testing.T) {
 func (s *server) total(coll string) int64 {
 	s.Helper()
 	reply := s.run(`{aggregate: '` + coll + `', pipeline: [{$group: {_id: null, n: {$sum: '$a'}}}], cursor: {}}`)
-	return batch(reply)[0].Lookup("n").TruncInt64()
+	return batch(reply)[0].Lookup("n").SafeInt64()
 }
 
 // TestMultiUpdateKeepsWhatItDid: a multi-update that fails has changed the
@@ -97,7 +97,7 @@ func TestConcurrentWriters(t *testing.T) {
 	wg.Wait()
 	sum := int64(0)
 	for _, d := range batch(s.run(`{find: 'c'}`)) {
-		sum += d.Lookup("n").TruncInt64()
+		sum += d.Lookup("n").SafeInt64()
 	}
 	if sum != workers*rounds {
 		t.Errorf("counted %d, want %d", sum, workers*rounds)

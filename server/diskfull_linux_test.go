@@ -39,7 +39,7 @@ func TestDiskFull(t *testing.T) {
 		return m.Body.Clone()
 	}
 	count := func() int64 {
-		return c.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`)).Lookup("n").TruncInt64()
+		return c.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`)).Lookup("n").SafeInt64()
 	}
 	insert(1)
 	signal.Ignore(unix.SIGXFSZ)

@@ -203,7 +203,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	again := dial(t, serveConfig(t, Config{DBPath: dir}))
-	n := again.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`)).Lookup("n").TruncInt64()
+	n := again.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`)).Lookup("n").SafeInt64()
 	if n < int64(len(acknowledged)) {
 		t.Errorf("%d documents, %d were acknowledged", n, len(acknowledged))
 	}
@@ -224,7 +224,7 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	again := dial(t, serveConfig(t, Config{DBPath: restored}))
-	if n := again.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`)).Lookup("n").TruncInt64(); n != 2 {
+	if n := again.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`)).Lookup("n").SafeInt64(); n != 2 {
 		t.Errorf("%d documents in the backup", n)
 	}
 	if _, err := Restore(t.TempDir(), filepath.Join(t.TempDir(), "x")); err == nil {

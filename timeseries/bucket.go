@@ -201,7 +201,7 @@ func readHeader(o *Options, d value.Doc) header {
 	for name, v := range d.Lookup("control").Doc().All() {
 		switch name {
 		case "version":
-			h.version = int32(v.TruncInt64())
+			h.version = int32(v.SafeInt64())
 		case "min":
 			h.min = v.Doc()
 		case "max":
@@ -209,7 +209,7 @@ func readHeader(o *Options, d value.Doc) header {
 		case "closed":
 			h.closed = v.Truthy()
 		case "count":
-			h.count = int(v.TruncInt64())
+			h.count = int(v.SafeInt64())
 		}
 	}
 	if t := h.min.Lookup(o.TimeField); t.Kind() == value.KindDateTime {

@@ -112,7 +112,7 @@ func readSeconds(prefix, name string, v value.Value, dst *int64) error {
 	if !v.IsNumber() {
 		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, int, decimal, double]'", prefix, name, v.Kind())
 	}
-	*dst = v.TruncInt64()
+	*dst = v.SafeInt64()
 	switch {
 	case *dst < 1:
 		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 1, actual value '%d'", name, *dst)
@@ -195,7 +195,7 @@ func LoadOptions(v value.Value) *Options {
 		o.setGranularity(i)
 		return o
 	}
-	o.MaxSpan, o.Rounding = max(d.Lookup("bucketMaxSpanSeconds").TruncInt64(), 1), max(d.Lookup("bucketRoundingSeconds").TruncInt64(), 1)
+	o.MaxSpan, o.Rounding = max(d.Lookup("bucketMaxSpanSeconds").SafeInt64(), 1), max(d.Lookup("bucketRoundingSeconds").SafeInt64(), 1)
 	return o
 }
 

@@ -179,8 +179,8 @@ func (s *blockSource) end(name string, want value.Value) error {
 	if _, _, err := s.Next(); err != io.EOF {
 		return fmt.Errorf("%s: documents behind the collection's end", name)
 	}
-	if got := s.crc.Sum64(); want.IsNumber() && uint64(want.TruncInt64()) != got {
-		return fmt.Errorf("%s: the archive is damaged: the documents have CRC %016x, it says %016x", name, got, uint64(want.TruncInt64()))
+	if got := s.crc.Sum64(); want.IsNumber() && uint64(want.SafeInt64()) != got {
+		return fmt.Errorf("%s: the archive is damaged: the documents have CRC %016x, it says %016x", name, got, uint64(want.SafeInt64()))
 	}
 	return nil
 }

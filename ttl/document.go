@@ -56,7 +56,7 @@ func LoadDocumentPolicy(v value.Value) *DocumentPolicy {
 		return nil
 	}
 	d := v.Doc()
-	p := &DocumentPolicy{Default: d.Lookup("default").TruncInt64(), Invalid: Ignore, ExposeTS: d.Lookup("exposeTs").Truthy()}
+	p := &DocumentPolicy{Default: d.Lookup("default").SafeInt64(), Invalid: Ignore, ExposeTS: d.Lookup("exposeTs").Truthy()}
 	if d.Lookup("invalid").Str() == string(Reject) {
 		p.Invalid = Reject
 	}

@@ -36,11 +36,11 @@ func NewRules(info *storage.Info) *Rules {
 			r.addIndex(&info.Indexes[i])
 		}
 	}
-	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() && e.TruncInt64() >= 0 {
+	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() && e.SafeInt64() >= 0 {
 		if buckets && series != nil {
-			r.Lanes = append(r.Lanes, bucketLane(TimeSeries, bucketIndex, e.TruncInt64(), series))
+			r.Lanes = append(r.Lanes, bucketLane(TimeSeries, bucketIndex, e.SafeInt64(), series))
 		} else if name := clusteredIndex(info); name != "" {
-			r.Lanes = append(r.Lanes, Lane{Policy: Clustered, Index: name, After: milliseconds(e.TruncInt64())})
+			r.Lanes = append(r.Lanes, Lane{Policy: Clustered, Index: name, After: milliseconds(e.SafeInt64())})
 		}
 	}
 	r.addDocument(info)
@@ -58,13 +58,13 @@ func (r *Rules) addIndex(i *storage.IndexInfo) {
 	}
 	key := i.Spec.Lookup("key").Doc()
 	_, direction := key.First()
-	if !direction.IsNumber() || !e.IsNumber() || e.TruncInt64() < 0 || key.Len() != 1 {
+	if !direction.IsNumber() || !e.IsNumber() || e.SafeInt64() < 0 || key.Len() != 1 {
 		r.Skipped++
 		return
 	}
 	r.Lanes = append(r.Lanes, Lane{
 		Policy: Index, Index: i.Name, Desc: direction.AsDouble() < 0,
-		After: milliseconds(e.TruncInt64()), From: math.MinInt64,
+		After: milliseconds(e.SafeInt64()), From: math.MinInt64,
 	})
 }
 
@@ -80,13 +80,13 @@ func (r *Rules) addPartial(i *storage.IndexInfo, series value.Doc) {
 		r.Skipped++
 		return
 	}
-	l := bucketLane(PartialBucket, i.Name, e.TruncInt64(), series)
+	l := bucketLane(PartialBucket, i.Name, e.SafeInt64(), series)
 	l.Desc = direction.AsDouble() < 0
 	r.Lanes = append(r.Lanes, l)
 }
 
 func bucketLane(p Policy, index string, seconds int64, series value.Doc) Lane {
-	span := milliseconds(series.Lookup("bucketMaxSpanSeconds").TruncInt64())
+	span := milliseconds(series.Lookup("bucketMaxSpanSeconds").SafeInt64())
 	return Lane{
 		Policy: p, Index: index, From: math.MinInt64,
 		After: plus(milliseconds(seconds), span), span: span, time: series.Lookup("timeField").Str(),

@@ -47,7 +47,7 @@ func parseCollectionSeconds(command string, v value.Value, now int64) (int64, er
 		}
 		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.expireAfterSeconds' is the wrong type '%s', expected types '%s'", command, v.Kind(), types)
 	}
-	n := v.TruncInt64()
+	n := v.SafeInt64()
 	const tooLarge = "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than %d. Error: "
 	switch {
 	case n < 0:
@@ -73,7 +73,7 @@ func ParseIndexModSeconds(v value.Value, key value.Doc) (int64, error) {
 	if field == "_id" {
 		return 0, mongoerr.New(mongoerr.InvalidOptions, "the _id field does not support TTL indexes")
 	}
-	n := v.TruncInt64()
+	n := v.SafeInt64()
 	switch {
 	case v.IsNaN():
 		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")

@@ -39,7 +39,7 @@ func ParseTSIndex(spec value.Doc) (p *DocumentPolicy, ok bool, err error) {
 	case v.IsNaN():
 		return nil, true, cannotCreate("TTL index 'expireAfterSeconds' option must not be NaN")
 	}
-	n := v.TruncInt64()
+	n := v.SafeInt64()
 	switch {
 	case n > math.MaxInt32:
 		return nil, true, cannotCreate("TTL index 'expireAfterSeconds' option must be within the range of a 32-bit integer, try a different number than %d", n)

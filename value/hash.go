@@ -69,5 +69,5 @@ func hashedNumber(v Value) int64 {
 			return math.MinInt64
 		}
 	}
-	return v.TruncInt64()
+	return v.TowardZeroInt64()
 }

@@ -41,9 +41,15 @@ func (v Value) AsInt64() (n int64, ok bool) {
 	return 0, false
 }
 
-// TruncInt64 converts any number as MongoDB's safeNumberLong: truncated
-// toward zero, clamped to the range of a long, NaN as 0.
-func (v Value) TruncInt64() int64 {
+// SafeInt64 converts any number as MongoDB's safeNumberLong: a double is
+// truncated toward zero, a decimal rounded to the nearest, halves to the even
+// one; clamped to the range of a long, NaN as 0.
+func (v Value) SafeInt64() int64 { return v.wholeInt64(nearest) }
+
+// TowardZeroInt64 is SafeInt64 but that decimals are truncated as well.
+func (v Value) TowardZeroInt64() int64 { return v.wholeInt64(roundDown) }
+
+func (v Value) wholeInt64(round *apd.Context) int64 {
 	f := 0.0
 	switch v.kind {
 	case KindInt32, KindInt64:
@@ -54,7 +60,7 @@ func (v Value) TruncInt64() int64 {
 		d := v.Decimal()
 		if d.IsFinite() {
 			x := new(apd.Decimal)
-			if _, err := roundDown.RoundToIntegralValue(x, d.Apd()); err == nil {
+			if _, err := round.RoundToIntegralValue(x, d.Apd()); err == nil {
 				if n, err := x.Int64(); err == nil {
 					return n
 				}
@@ -73,11 +79,16 @@ func (v Value) TruncInt64() int64 {
 	return int64(f)
 }
 
-var roundDown = func() *apd.Context {
+var (
+	roundDown = wholeContext(apd.RoundDown)
+	nearest   = wholeContext(apd.RoundHalfEven)
+)
+
+func wholeContext(r apd.Rounder) *apd.Context {
 	c := *DecimalContext
-	c.Precision, c.Rounding = 0, apd.RoundDown
+	c.Precision, c.Rounding = 0, r
 	return &c
-}()
+}
 
 // Int64 converts a decimal whose value is integral and fits a long.
 func (d Decimal) Int64() (int64, bool) {

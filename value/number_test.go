@@ -70,7 +70,7 @@ func TestConversions(t *testing.T) {
 		v     value.Value
 		whole int64
 		ok    bool
-		trunc int64
+		safe  int64 // BSONElement::safeNumberLong: doubles cut, decimals rounded half to even
 		f     float64
 	}{
 		{value.Int32(-3), -3, true, -3, -3},
@@ -80,8 +80,11 @@ func TestConversions(t *testing.T) {
 		{value.Double(math.Inf(-1)), 0, false, math.MinInt64, math.Inf(-1)},
 		{value.Double(1 << 62), 1 << 62, true, 1 << 62, 1 << 62},
 		{decimalValue(t, "12.00"), 12, true, 12, 12},
-		{decimalValue(t, "12.9"), 0, false, 12, 12.9},
-		{decimalValue(t, "-12.9"), 0, false, -12, -12.9},
+		{decimalValue(t, "12.9"), 0, false, 13, 12.9},
+		{decimalValue(t, "-12.9"), 0, false, -13, -12.9},
+		{decimalValue(t, "12.5"), 0, false, 12, 12.5},
+		{decimalValue(t, "13.5"), 0, false, 14, 13.5},
+		{decimalValue(t, "-0.5"), 0, false, 0, -0.5},
 		{decimalValue(t, "1.2E+3"), 1200, true, 1200, 1200},
 		{decimalValue(t, "1E+30"), 0, false, math.MaxInt64, 1e30},
 		{decimalValue(t, "-1E+6000"), 0, false, math.MinInt64, math.Inf(-1)},
@@ -89,11 +92,14 @@ func TestConversions(t *testing.T) {
 		{value.String("5"), 0, false, 0, 0},
 	} {
 		n, ok := c.v.AsInt64()
-		if n != c.whole || ok != c.ok || c.v.TruncInt64() != c.trunc || c.v.AsDouble() != c.f {
-			t.Errorf("%s: %d %v, %d, %v", c.v, n, ok, c.v.TruncInt64(), c.v.AsDouble())
+		if n != c.whole || ok != c.ok || c.v.SafeInt64() != c.safe || c.v.AsDouble() != c.f {
+			t.Errorf("%s: %d %v, %d, %v", c.v, n, ok, c.v.SafeInt64(), c.v.AsDouble())
 		}
 	}
-	if n := value.Double(math.NaN()).TruncInt64(); n != 0 {
+	if n := decimalValue(t, "-12.9").TowardZeroInt64(); n != -12 {
+		t.Errorf("-12.9 toward zero is %d, want -12", n)
+	}
+	if n := value.Double(math.NaN()).SafeInt64(); n != 0 {
 		t.Errorf("NaN is cut to %d, want 0", n)
 	}
 }

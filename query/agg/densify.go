@@ -205,7 +205,7 @@ func (s *densifyStage) effect() effect { return effect{opaque: true} }
 // next is v one step further.
 func (s *densifyStage) next(v value.Value) value.Value {
 	if v.Kind() == value.KindDateTime {
-		return value.DateTime(s.unit.add(v.DateTime(), s.step.TruncInt64()))
+		return value.DateTime(s.unit.add(v.DateTime(), s.step.SafeInt64()))
 	}
 	sum, ok := value.Add(v, s.step)
 	if !ok {
@@ -220,7 +220,7 @@ func (s *densifyStage) onStep(v, base value.Value) bool {
 		return false
 	}
 	if v.Kind() == value.KindDateTime {
-		return s.unit.onStep(v.DateTime(), base.DateTime(), s.step.TruncInt64())
+		return s.unit.onStep(v.DateTime(), base.DateTime(), s.step.SafeInt64())
 	}
 	a, okA := v.AsInt64()
 	b, okB := base.AsInt64()

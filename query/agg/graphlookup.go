@@ -115,7 +115,7 @@ func (s *graphLookupStage) parseMaxDepth(f value.Value) error {
 	if !f.IsNumber() {
 		return mongoerr.Newf(40100, "maxDepth must be numeric, found type: %s", f.Kind())
 	}
-	s.maxDepth = f.TruncInt64()
+	s.maxDepth = f.SafeInt64()
 	if s.maxDepth < 0 {
 		return mongoerr.Newf(40101, "maxDepth requires a nonnegative argument, found: %d", s.maxDepth)
 	}

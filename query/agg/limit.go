@@ -38,7 +38,7 @@ func nonNegative(code mongoerr.Code, v value.Value) (int64, error) {
 		if v.Kind() == value.KindDouble && v.Double() != v.Double() || v.Kind() == value.KindDecimal && v.Decimal().IsNaN() {
 			return 0, mongoerr.Newf(code, "Expected an integer, but found NaN in: %s", argument(v))
 		}
-		if v.TruncInt64() == 1<<63-1 || v.TruncInt64() == -1<<63 {
+		if v.SafeInt64() == 1<<63-1 || v.SafeInt64() == -1<<63 {
 			return 0, mongoerr.Newf(code, "Cannot represent as a 64-bit integer: %s", argument(v))
 		}
 		return 0, mongoerr.Newf(code, "Expected an integer: %s", argument(v))

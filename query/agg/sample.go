@@ -26,7 +26,7 @@ func parseSample(_ *parser, v value.Value) ([]stage, error) {
 		if !f.IsNumber() {
 			return nil, mongoerr.New(28746, "size argument to $sample must be a number")
 		}
-		if s.size = f.TruncInt64(); s.size <= 0 {
+		if s.size = f.SafeInt64(); s.size <= 0 {
 			return nil, mongoerr.New(28747, "size argument to $sample must be a positive integer")
 		}
 	}

@@ -74,7 +74,7 @@ func parseSortPart(k string, v value.Value) (sortPart, error) {
 	if !v.IsNumber() {
 		return part, mongoerr.Newf(15974, "Illegal key in $sort specification: %s: %s", k, v)
 	}
-	switch v.TruncInt64() {
+	switch v.SafeInt64() {
 	case 1:
 	case -1:
 		part.desc = true

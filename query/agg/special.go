@@ -69,8 +69,8 @@ func checkCollStatsOption(option string, d value.Doc) error {
 			return wrongType("$collStats."+option, k, f, "bool")
 		case want == "number" && !f.IsNumber():
 			return wrongTypes("$collStats."+option, k, f, "long, int, decimal, double")
-		case k == "scale" && f.TruncInt64() < 1:
-			return mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", f.TruncInt64())
+		case k == "scale" && f.SafeInt64() < 1:
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", f.SafeInt64())
 		}
 	}
 	return nil

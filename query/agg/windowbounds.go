@@ -251,7 +251,7 @@ func (w *windowBounds) rangeSpan(pt *windowPartition, i int) (s span, err error)
 // move adds a distance to a sort value.
 func (w *windowBounds) move(base, by value.Value) value.Value {
 	if w.unit.name != "" {
-		return value.DateTime(w.unit.add(base.DateTime(), by.TruncInt64()))
+		return value.DateTime(w.unit.add(base.DateTime(), by.SafeInt64()))
 	}
 	sum, _ := value.Add(value.DecimalValue(base.AsDecimal()), value.DecimalValue(by.AsDecimal()))
 	return sum

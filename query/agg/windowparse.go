@@ -254,7 +254,7 @@ func parseExpMovingAvg(p *parser, f *windowFunction, arg value.Value, sortBy sor
 		if f.alpha, err = alphaOfN(n); err != nil {
 			return err
 		}
-		b.Int64("N", n.TruncInt64())
+		b.Int64("N", n.SafeInt64())
 	} else if alpha, ok := arg.Doc().Get("alpha"); ok {
 		if !alpha.IsNumber() {
 			return fail("'alpha' must be a number")
@@ -281,10 +281,10 @@ func alphaOfN(v value.Value) (value.Decimal, error) {
 		return fail("'N' field must be an integer, but found type %s", v.Kind())
 	case v.AsDouble() != math.Floor(v.AsDouble()):
 		return fail("'N' field must be an integer, but found  N: %s. To use a non-integer, use the 'alpha' argument instead", v)
-	case v.TruncInt64() <= 0:
-		return fail("'N' must be greater than zero. Got %d", v.TruncInt64())
+	case v.SafeInt64() <= 0:
+		return fail("'N' must be greater than zero. Got %d", v.SafeInt64())
 	}
-	n, _ := value.Add(value.DecimalValue(value.DecimalFromInt64(v.TruncInt64())), value.Int32(1))
+	n, _ := value.Add(value.DecimalValue(value.DecimalFromInt64(v.SafeInt64())), value.Int32(1))
 	alpha, _ := quotient(value.DecimalValue(value.DecimalFromInt64(2)), n)
 	return alpha.Decimal(), nil
 }

@@ -115,7 +115,7 @@ func readStrength(c *Collation, name string, v value.Value) error {
 	if !v.IsNumber() {
 		return wrongType(name, v, "types '[long, int, decimal, double]'")
 	}
-	switch n := v.TruncInt64(); {
+	switch n := v.SafeInt64(); {
 	case n < 0:
 		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", n)
 	case n == 0:

@@ -122,7 +122,7 @@ func evalSubstrBytes(c *call, env *Env) (value.Value, error) {
 	case !size.IsNumber():
 		return value.Value{}, mongoerr.Newf(16035, "%s:  length must be a numeric type (is BSON type %s)", c.op.name, size.Kind())
 	}
-	start, n := from.TruncInt64(), size.TruncInt64()
+	start, n := from.SafeInt64(), size.SafeInt64()
 	if start < 0 {
 		return value.Value{}, mongoerr.Newf(50752, "%s:  starting index must be non-negative (got: %d)", c.op.name, start)
 	}

@@ -34,7 +34,7 @@ func (n *Mod) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	if n.Divisor == -1 { // MinInt64 % -1 overflows
 		return n.Remainder == 0, nil
 	}
-	return v.TruncInt64()%n.Divisor == n.Remainder, nil
+	return v.TowardZeroInt64()%n.Divisor == n.Remainder, nil
 }
 
 func (n *Mod) appendTo(b *value.Builder) { appendLeaf(b, n) }
@@ -89,5 +89,5 @@ func coerce(v value.Value) (n int64, problem string) {
 			return 0, "Out of bounds coercing to integral value"
 		}
 	}
-	return v.TruncInt64(), ""
+	return v.TowardZeroInt64(), ""
 }

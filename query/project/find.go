@@ -109,7 +109,7 @@ func (s *step) parsePair(pair value.Doc) error {
 }
 
 func clampInt32(v value.Value) int64 {
-	return min(max(v.TruncInt64(), math.MinInt32), math.MaxInt32)
+	return min(max(v.SafeInt64(), math.MinInt32), math.MaxInt32)
 }
 
 // finish runs the steps on the result of the tree.
