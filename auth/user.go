@@ -24,6 +24,12 @@ type User struct {
 // May tells whether the user may do something. Nobody (nil) may do nothing.
 func (u *User) May(on Pattern, a Action) bool { return u != nil && u.set.may(on, a) }
 
+// MayEverything reports whether the user may do everything to everything, as
+// the role __system.
+func (u *User) MayEverything() bool {
+	return u != nil && u.set[Pattern{kind: onAnything}] == allActions()
+}
+
 // MayAnything tells whether the user may do anything at all to a resource.
 func (u *User) MayAnything(on Pattern) bool { return u != nil && u.set.mayAnything(on) }
 

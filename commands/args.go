@@ -154,7 +154,9 @@ func (s *argSpec[T]) decodeNested(prefix string, d value.Doc, dst *T) error {
 
 func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic bool) error {
 	base := unsafe.Pointer(dst)
-	var seen uint64
+	// A null that counts as absent is a field all the same: what is asked of
+	// the client's privileges must not depend on which of two is read.
+	var seen, named uint64
 	for it, first := body.Iter(), generic; it.Next(); first = false {
 		i, ok := s.index[it.Key()]
 		if !ok {
@@ -163,9 +165,10 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 			}
 			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
 		}
-		if seen&(1<<i) != 0 {
+		if named&(1<<i) != 0 {
 			return mongoerr.Newf(40413, "BSON field '%s.%s' is a duplicate field", prefix, it.Key())
 		}
+		named |= 1 << i
 		f, v := &s.fields[i], it.Value()
 		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && f.leavesOut(first) {
 			continue

@@ -37,7 +37,7 @@ func (c *Call) authorize() error {
 		}
 	}
 	if err := c.authorizeCommand(); err != nil {
-		if errors.Is(err, errNotAuthorized) {
+		if errors.Is(err, errNotAuthorized) || mongoerr.Is(err, mongoerr.Unauthorized) {
 			return mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, c.shown())
 		}
 		return err

@@ -19,6 +19,7 @@ func init() {
 	authRules = map[string]func(*Call) error{
 		"_mergeAuthzCollections":   mayMergeAuth,
 		"aggregate":                mayAggregate,
+		"applyOps":                 mayApplyOps,
 		"bulkWrite":                mayBulkWrite,
 		"cloneCollectionAsCapped":  mayCloneAsCapped,
 		"collMod":                  mayCollMod,

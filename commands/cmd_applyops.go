@@ -34,6 +34,8 @@ type oplogEntryArgs struct {
 	O2     value.Doc   `arg:"o2"`
 	UUID   value.Value `arg:"ui"`
 	Upsert *bool       `arg:"b"`
+
+	doc value.Doc // as it was sent
 }
 
 var (
@@ -51,27 +53,68 @@ func runApplyOps(c *Call) error {
 	if !a.PreCondition.IsMissing() {
 		return mongoerr.New(6711601, "applyOps command no longer supports the 'preCondition' option")
 	}
-	ops, err := arrayDocs("applyOps", "applyOps", a.Ops)
-	if err != nil {
+	if _, err := a.demands(0); err != nil {
 		return err
 	}
-	var results []value.Value
-	for _, d := range ops {
-		err := c.applyEntry(&a, d)
-		results = append(results, value.Bool(err == nil))
-		if err != nil {
-			return mongoerr.From(err).WithExtra("applied", value.Int32(int32(len(results)))).WithExtra("results", value.NewArray(results...))
-		}
+	results, err := c.applyAll(&a)
+	if err != nil {
+		return mongoerr.From(err).WithExtra("applied", value.Int32(int32(len(results)))).WithExtra("results", value.NewArray(results...))
 	}
 	c.reply.Int32("applied", int32(len(results))).Append("results", value.NewArray(results...))
 	return nil
 }
 
-func (c *Call) applyEntry(a *applyOpsArgs, d value.Doc) error {
-	var e oplogEntryArgs
-	if err := oplogEntrySpec.decodeNested("applyOps.applyOps", d, &e); err != nil {
-		return err
+// applyAll applies a list of entries and tells which of them succeeded: all
+// but the last, if there is an error.
+func (c *Call) applyAll(a *applyOpsArgs) (results []value.Value, err error) {
+	ops, err := a.entries()
+	if err != nil {
+		return nil, err
 	}
+	for i := range ops {
+		err := c.applyEntry(a, &ops[i])
+		results = append(results, value.Bool(err == nil))
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// entries reads the list. All who look at the entries do so through it, so that
+// they see the same.
+func (a *applyOpsArgs) entries() ([]oplogEntryArgs, error) {
+	docs, err := arrayDocs("applyOps", "applyOps", a.Ops)
+	if err != nil {
+		return nil, err
+	}
+	ops := make([]oplogEntryArgs, len(docs))
+	for i, d := range docs {
+		if err := oplogEntrySpec.decodeNested("applyOps.applyOps", d, &ops[i]); err != nil {
+			return nil, err
+		}
+		ops[i].doc = d
+	}
+	return ops, nil
+}
+
+// nested reads an applyOps that is an entry of another one. What the outer one
+// may store without validation, the inner one may too.
+func (a *applyOpsArgs) nested(o value.Doc) (*applyOpsArgs, error) {
+	var inner applyOpsArgs
+	if err := applyOpsSpec.decode(o, &inner); err != nil {
+		return nil, err
+	}
+	inner.Bypass = inner.Bypass || a.Bypass
+	return &inner, nil
+}
+
+// upserts reports whether an update is to insert what it does not find.
+func (a *applyOpsArgs) upserts(e *oplogEntryArgs) bool {
+	return a.AlwaysUpsert == nil || *a.AlwaysUpsert || e.Upsert != nil && *e.Upsert
+}
+
+func (c *Call) applyEntry(a *applyOpsArgs, e *oplogEntryArgs) error {
 	if e.Op == "n" {
 		return nil
 	}
@@ -80,21 +123,20 @@ func (c *Call) applyEntry(a *applyOpsArgs, d value.Doc) error {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "invalid ns: '%s'", e.NS)
 	}
 	if e.Op == "c" {
-		return c.applyCommand(db, &e)
+		return c.applyCommand(a, db, e)
 	}
 	ns := storage.Namespace{DB: db, Coll: coll}
 	if err := checkNamespace(ns); err != nil {
 		return err
 	}
-	upsert := a.AlwaysUpsert == nil || *a.AlwaysUpsert || e.Upsert != nil && *e.Upsert
 	err := c.update(func(tx storage.Tx) error {
-		ns, err := e.collection(tx, ns)
+		ns, err := c.applyTarget(tx, a, e, ns)
 		if err != nil {
 			return err
 		}
 		coll, err := tx.Collection(ns)
 		if errors.Is(err, storage.ErrNotFound) {
-			return e.missing(ns, d)
+			return e.missing(ns)
 		}
 		if err != nil {
 			return err
@@ -102,9 +144,22 @@ func (c *Call) applyEntry(a *applyOpsArgs, d value.Doc) error {
 		if err := c.checkWritable(coll); err != nil {
 			return err
 		}
-		return c.applyDocument(c.newWriter(tx, coll, true), &e, upsert)
+		return c.applyDocument(c.newWriter(tx, coll, bool(a.Bypass)), e, a.upserts(e))
 	})
 	return translate(ns, err)
+}
+
+// applyTarget is the collection that an entry works on. One that is named by
+// its UUID may have been renamed since the client's privileges were looked at.
+func (c *Call) applyTarget(tx storage.Tx, a *applyOpsArgs, e *oplogEntryArgs, ns storage.Namespace) (storage.Namespace, error) {
+	named, err := e.collection(tx, ns)
+	if err != nil || named == ns {
+		return named, err
+	}
+	if c.svc.options.Security.Auth && !c.user.MayEverything() && c.mayApplyTo(a, e, named) != nil {
+		return named, mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, c.shown())
+	}
+	return named, nil
 }
 
 // collection resolves an entry that names its collection by UUID.
@@ -122,14 +177,14 @@ func (e *oplogEntryArgs) collection(tx storage.Tx, ns storage.Namespace) (storag
 }
 
 // missing is the outcome of an entry for a collection that does not exist.
-func (e *oplogEntryArgs) missing(ns storage.Namespace, d value.Doc) error {
+func (e *oplogEntryArgs) missing(ns storage.Namespace) error {
 	switch e.Op {
 	case "d":
 		return nil
 	case "i":
-		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply insert due to missing collection: %s", d)
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply insert due to missing collection: %s", e.doc)
 	}
-	return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply operation due to missing collection (%s): %s", ns, d)
+	return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply operation due to missing collection (%s): %s", ns, e.doc)
 }
 
 // applyDocument applies an entry to the document with its _id.
@@ -235,17 +290,23 @@ func indexesOf(o value.Doc, indexes value.Value) value.Doc {
 }
 
 // applyCommand runs a logged command.
-func (c *Call) applyCommand(db string, e *oplogEntryArgs) error {
+func (c *Call) applyCommand(a *applyOpsArgs, db string, e *oplogEntryArgs) error {
 	name, _ := e.O.First()
 	form, known := loggedCommands[name]
 	switch {
+	case name == "applyOps":
+		inner, err := a.nested(e.O)
+		if err == nil {
+			_, err = c.applyAll(inner)
+		}
+		return err
 	case !known:
 		return mongoerr.Newf(mongoerr.BadValue, "Invalid key '%s' found in 'o'", name)
 	case form == nil:
 		return nil
 	case name == "create" && !e.UUID.IsMissing():
 		return mongoerr.New(mongoerr.CommandNotSupported, "the UUID of a collection cannot be chosen")
-	case name == "renameCollection" || name == "applyOps":
+	case name == "renameCollection":
 		db = "admin"
 	}
 	_, err := c.sub(db, form(e.O))

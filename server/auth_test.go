@@ -136,7 +136,7 @@ func TestLocalhostException(t *testing.T) {
 	srv := runServer(t, server.Config{Auth: true})
 	c := connect(t, srv, nil)
 	_, err := run(c, "shop", bson.D{{Key: "createUser", Value: "x"}, {Key: "pwd", Value: "hidden"}, {Key: "roles", Value: bson.A{}}})
-	wantError(t, err, 13, "Not authorized to create users on db: shop")
+	wantError(t, err, 13, "not authorized on shop to execute command { createUser")
 	_, err = run(c, "shop", bson.D{{Key: "find", Value: "orders"}})
 	wantError(t, err, 13, "not authorized on shop to execute command { find: \"orders\"")
 	mustRun(t, c, "admin", bson.D{{Key: "createUser", Value: "root"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"root"}}})
@@ -191,7 +191,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	mustRun(t, root, "shop", bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "p"}, {Key: "roles", Value: bson.A{}}})
 	ann := connect(t, srv, &options.Credential{Username: "ann", Password: "p", AuthSource: "shop"})
 	_, err := run(ann, "shop", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "hidden"}, {Key: "roles", Value: bson.A{}}})
-	wantError(t, err, 13, "Not authorized to create users on db: shop")
+	wantError(t, err, 13, "not authorized on shop to execute command { createUser")
 	if strings.Contains(err.Error(), "hidden") {
 		t.Fatal(err)
 	}
