@@ -58,7 +58,7 @@ func (v *Conversation) Mechanism() string { return v.line.name }
 // conversation.
 func (v *Conversation) Step(ctx context.Context, payload []byte) (reply []byte, done bool, err error) {
 	if len(payload) > maxPayload {
-		return nil, false, v.fail()
+		return nil, false, v.fail(ctx)
 	}
 	v.steps++
 	switch v.steps {
@@ -71,7 +71,7 @@ func (v *Conversation) Step(ctx context.Context, payload []byte) (reply []byte, 
 			return nil, true, nil
 		}
 	}
-	return nil, false, v.fail()
+	return nil, false, v.fail(ctx)
 }
 
 // first looks the user up and answers with salt and nonce.
@@ -90,33 +90,36 @@ func (v *Conversation) first(ctx context.Context, payload string) ([]byte, bool,
 	if failure != nil {
 		return nil, false, failure
 	}
-	if err != nil {
-		return nil, false, v.fail()
+	if err != nil || !v.forSelf() {
+		return nil, false, v.fail(ctx)
 	}
 	return []byte(reply), false, nil
 }
 
-// proof checks what only who knows the password can send. Addresses that
-// failed before wait for the answer.
+// forSelf reports whether the client asks to act for the user it logs in as:
+// an identity to act for beside it can only be the same.
+func (v *Conversation) forSelf() bool {
+	identity := v.scram.AuthzID()
+	return identity == "" || identity == v.scram.Username()
+}
+
+// proof checks what only who knows the password can send.
 func (v *Conversation) proof(ctx context.Context, payload string) ([]byte, bool, error) {
-	if err := v.m.throttle.wait(ctx, v.peer.Remote); err != nil {
-		return nil, false, err
-	}
 	reply, err := v.scram.Step(payload)
 	if err != nil || !v.scram.Valid() || v.user == nil {
-		return nil, false, v.fail()
+		return nil, false, v.fail(ctx)
 	}
-	v.m.throttle.succeeded(v.peer.Remote)
+	v.m.throttle.succeeded(v.peer.Remote, v.Name())
 	v.verified = true
 	return []byte(reply), v.skipEmpty, nil
 }
 
-// fail notes a failure and ends the conversation.
-func (v *Conversation) fail() error {
+// fail ends the conversation and notes the failure, which is answered the later
+// the more often this user was guessed from this address.
+func (v *Conversation) fail(ctx context.Context) error {
 	v.steps = 3
 	v.verified = false
-	v.m.throttle.failed(v.peer.Remote)
-	return ErrFailed
+	return v.m.throttle.failed(ctx, v.peer.Remote, v.Name())
 }
 
 // User is who is logged in after the last step.

@@ -106,9 +106,6 @@ func (m *Manager) chosenMechanisms(p Password) ([]string, error) {
 				continue
 			}
 			if name == SHA256 && p.Digested {
-				if p.Mechanisms == nil {
-					break
-				}
 				return nil, mongoerr.New(mongoerr.BadValue, "Use of SCRAM-SHA-256 requires undigested passwords")
 			}
 			out = append(out, name)

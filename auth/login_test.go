@@ -75,7 +75,7 @@ func TestLogin(t *testing.T) {
 			if u, err := f.login(here, bad.n, bad.pwd, mechanism, true); !errors.Is(err, error(ErrFailed)) || u != nil {
 				t.Errorf("%s as %v: %v, %v", mechanism, bad, u, err)
 			}
-			f.throttle.from = map[string]*failures{}
+			f.throttle.by = map[guess]*failures{}
 		}
 	}
 	_, err := f.Begin(here, "shop", "PLAIN", true)
@@ -146,7 +146,7 @@ func TestConversationsEnd(t *testing.T) {
 		if _, _, err := v.Step(context.Background(), nil); !errors.Is(err, error(ErrFailed)) || v.User() != nil {
 			t.Errorf("%q: goes on after its end", steps)
 		}
-		f.throttle.from = map[string]*failures{}
+		f.throttle.by = map[guess]*failures{}
 	}
 }
 
@@ -169,7 +169,7 @@ func FuzzSCRAM(f *testing.F) {
 				t.Fatalf("logged in with %q, %q", first, second)
 			}
 		}
-		fx.throttle.from = map[string]*failures{}
+		fx.throttle.by = map[guess]*failures{}
 	})
 }
 
@@ -219,54 +219,86 @@ func TestX509Login(t *testing.T) {
 	wantErr(t, err, 334, "MONGODB-X509")
 }
 
-// TestGuessingIsSlow fails logins until they have to wait.
+// TestGuessingIsSlow fails logins until their answers are held back.
 func TestGuessingIsSlow(t *testing.T) {
 	f := newFixture(t)
+	ann := at("ann", "shop")
+	held := func(remote string, n Name) time.Duration { return f.throttle.count(guessOf(remote, n)) }
 	for range freeFailures {
-		if d := f.throttle.reserve(here.Remote); d != 0 {
-			t.Fatalf("waits %v too early", d)
-		}
-		f.throttle.failed(here.Remote)
-	}
-	var total time.Duration
-	for i, want := range []time.Duration{0, 100, 200, 400, 800, 1600, 3200, 5000, 5000} {
-		d := f.throttle.reserve("10.0.0.7:6000") // the port does not matter
-		if d != want*time.Millisecond {
-			t.Errorf("failure %d waits %v", i, d)
-		}
-		total += d
-		_ = f.clock.Advance(d)
-		f.throttle.failed(here.Remote)
-	}
-	if d := f.throttle.reserve("10.0.0.8:1"); d != 0 {
-		t.Errorf("another address waits %v", d)
-	}
-	for i := 1; i <= 4; i++ { // guesses at the same time wait in line
-		if d := f.throttle.reserve(here.Remote); d != time.Duration(i)*mostPenalty {
-			t.Errorf("guess %d waits %v", i, d)
+		if d := held(here.Remote, ann); d != 0 {
+			t.Fatalf("held back by %v too early", d)
 		}
 	}
-	if err := f.throttle.wait(context.Background(), here.Remote); !errors.Is(err, error(ErrFailed)) {
-		t.Errorf("a long line: %v", err)
+	for i, want := range []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000} {
+		if d := held("10.0.0.7:6000", ann); d != want*time.Millisecond { // the port does not matter
+			t.Errorf("failure %d is held back by %v", i, d)
+		}
+	}
+	for _, other := range []struct {
+		remote string
+		n      Name
+	}{{"10.0.0.8:1", ann}, {here.Remote, at("bob", "shop")}, {here.Remote, at("ann", "other")}} {
+		if d := held(other.remote, other.n); d != 0 {
+			t.Errorf("%v is held back by %v", other, d)
+		}
 	}
 	_ = f.clock.Advance(forgetAfter + time.Minute)
-	f.throttle.failed(here.Remote)
-	if d := f.throttle.reserve(here.Remote); d != 0 {
+	if d := held(here.Remote, ann); d != 0 {
 		t.Errorf("not forgotten: %v", d)
+	}
+	for i := range mostGuessed + 10 {
+		held(fmt.Sprintf("10.%d.%d.%d:1", i>>16&255, i>>8&255, i&255), ann)
+	}
+	if n := len(f.throttle.by); n > mostGuessed {
+		t.Errorf("%d users are remembered", n)
+	}
+}
+
+// TestGuessingKeepsNobodyOut logs in while others guess from the same address:
+// neither of another user nor of the same one is the right password held back,
+// and it forgives the failures. The clock stands still, so that whatever waits
+// waits for ever.
+func TestGuessingKeepsNobodyOut(t *testing.T) {
+	f := newFixture(t)
+	ann, bob := at("ann", "shop"), at("bob", "shop")
+	f.user(ann, "right")
+	f.user(bob, "right")
+	for range freeFailures + 20 {
+		f.throttle.count(guessOf(here.Remote, ann))
+	}
+	gone, cancel := context.WithCancelCause(context.Background())
+	waiting := make(chan error, 1)
+	go func() { waiting <- f.throttle.failed(gone, here.Remote, ann) }()
+	for _, n := range []Name{bob, ann} {
+		for _, mechanism := range []string{SHA1, SHA256} {
+			if u, err := f.login(here, n, "right", mechanism, true); err != nil || u.Name != n {
+				t.Errorf("%v by %s: %v", n, mechanism, err)
+			}
+		}
+	}
+	if n := len(f.throttle.by); n > 1 { // the guess that waits may come behind the login
+		t.Errorf("%d failures are remembered", n)
+	}
+	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
+	if err := <-waiting; err == nil {
+		t.Error("a guess succeeded")
 	}
 }
 
 func TestThrottleWaits(t *testing.T) {
 	f := newFixture(t)
-	for range freeFailures + 1 {
-		f.throttle.failed(here.Remote)
+	ann := at("ann", "shop")
+	for range freeFailures {
+		if err := f.throttle.failed(context.Background(), here.Remote, ann); !errors.Is(err, error(ErrFailed)) {
+			t.Fatal(err)
+		}
 	}
 	done := make(chan error, 1)
-	go func() { done <- f.throttle.wait(context.Background(), here.Remote) }()
+	go func() { done <- f.throttle.failed(context.Background(), here.Remote, ann) }()
 	for waiting := true; waiting; { // until the timer is set, moving the clock does nothing
 		select {
 		case err := <-done:
-			if err != nil {
+			if !errors.Is(err, error(ErrFailed)) {
 				t.Fatal(err)
 			}
 			waiting = false
@@ -276,16 +308,25 @@ func TestThrottleWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
-	wantErr(t, f.throttle.wait(ctx, here.Remote), mongoerr.ClientDisconnect, "gone")
-	f.throttle.succeeded(here.Remote)
-	if n := f.throttle.from["10.0.0.7"].count; n != 3 {
-		t.Errorf("%d failures after a success", n)
-	}
-	for i := range mostAddresses + 10 {
-		f.throttle.failed(fmt.Sprintf("10.%d.%d.%d:1", i>>16&255, i>>8&255, i&255))
-	}
-	if n := len(f.throttle.from); n > mostAddresses {
-		t.Errorf("%d addresses are remembered", n)
+	wantErr(t, f.throttle.failed(ctx, here.Remote, ann), mongoerr.ClientDisconnect, "gone")
+}
+
+// TestAuthorizationIdentity logs in as oneself only.
+func TestAuthorizationIdentity(t *testing.T) {
+	f := newFixture(t)
+	f.user(at("ann", "shop"), "p")
+	f.user(at("root", "shop"), "p")
+	for payload, ok := range map[string]bool{
+		"n,,n=ann,r=abcdef": true, "n,a=ann,n=ann,r=abcdef": true, "n,a=root,n=ann,r=abcdef": false, "n,a=Ann,n=ann,r=abcdef": false,
+		"y,a=root,n=ann,r=abcdef": false, "n,a=root,n=nobody,r=abcdef": false,
+	} {
+		v, err := f.Begin(here, "shop", SHA256, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := v.Step(context.Background(), []byte(payload)); (err == nil) != ok || err != nil && !errors.Is(err, error(ErrFailed)) {
+			t.Errorf("%s: %v", payload, err)
+		}
 	}
 }
 

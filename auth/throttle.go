@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"net"
 	"net/netip"
 	"sync"
@@ -11,118 +12,102 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// Guessing is slowed down per address: after freeFailures failures each
-// further guess waits, twice as long every time, and guesses from many
-// connections wait in line.
+// Guessing is slowed down per address and user: after freeFailures failures
+// the answer to each further one is held back, twice as long every time. The
+// right password is answered at once whatever others did, so that nobody can
+// keep anybody out by guessing.
 const (
-	freeFailures  = 5
-	firstPenalty  = 100 * time.Millisecond
-	mostPenalty   = 5 * time.Second
-	longestQueue  = 20 * time.Second // who would wait longer is refused at once
-	forgetAfter   = 10 * time.Minute
-	mostAddresses = 10_000
+	freeFailures = 5
+	firstPenalty = 100 * time.Millisecond
+	mostPenalty  = 5 * time.Second // as mongod's authFailedDelayMs at most
+	forgetAfter  = 10 * time.Minute
+	mostGuessed  = 10_000
 )
 
-// Throttle counts failed logins by address.
+// Throttle counts failed logins by address and user.
 type Throttle struct {
 	clock clock.Clock
 	mu    sync.Mutex
-	from  map[string]*failures
+	by    map[guess]*failures
+}
+
+// guess is what failures are counted by: an address and a user, by a digest
+// as names can be long.
+type guess struct {
+	from string
+	user [sha256.Size]byte
 }
 
 type failures struct {
 	count int
 	last  time.Time // when it last failed
-	free  time.Time // when the next guess may be answered
 }
 
 // NewThrottle makes a Throttle that waits by a clock, which should be the
 // real one: a test clock moved by clients must not shorten waits.
 func NewThrottle(c clock.Clock) *Throttle {
-	return &Throttle{clock: c, from: map[string]*failures{}}
+	return &Throttle{clock: c, by: map[guess]*failures{}}
 }
 
-// wait returns when a guess from the address may be answered.
-func (t *Throttle) wait(ctx context.Context, remote string) error {
-	d := t.reserve(remote)
-	switch {
-	case d <= 0:
-		return nil
-	case d > longestQueue:
+func guessOf(remote string, n Name) guess {
+	return guess{addressOf(remote), sha256.Sum256([]byte(n.DB + "\x00" + n.Name))}
+}
+
+// failed counts a failure, and holds the answer to it back.
+func (t *Throttle) failed(ctx context.Context, remote string, n Name) error {
+	d := t.count(guessOf(remote, n))
+	if d <= 0 {
 		return ErrFailed
 	}
 	timer := t.clock.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C():
-		return nil
+		return ErrFailed
 	case <-ctx.Done():
 		return mongoerr.From(context.Cause(ctx))
 	}
 }
 
-// reserve takes the next place in the line of an address.
-func (t *Throttle) reserve(remote string) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.from[addressOf(remote)]
-	now := t.clock.Now()
-	if f == nil || f.count <= freeFailures {
-		return 0
-	}
-	at := now
-	if f.free.After(now) {
-		at = f.free
-	}
-	penalty := mostPenalty
-	if n := f.count - freeFailures - 1; n < 6 {
-		penalty = min(firstPenalty<<n, mostPenalty)
-	}
-	wait := at.Add(penalty).Sub(now)
-	if wait <= longestQueue {
-		f.free = at.Add(penalty)
-	}
-	return wait
-}
-
-// failed counts a failure.
-func (t *Throttle) failed(remote string) {
+// count counts a failure and returns for how long the answer is held back.
+func (t *Throttle) count(g guess) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
-	key := addressOf(remote)
-	f := t.from[key]
+	f := t.by[g]
 	if f == nil || now.Sub(f.last) > forgetAfter {
 		t.makeRoom(now)
 		f = &failures{}
-		t.from[key] = f
+		t.by[g] = f
 	}
 	f.count++
 	f.last = now
+	n := f.count - freeFailures - 1
+	switch {
+	case n < 0:
+		return 0
+	case n < 6:
+		return min(firstPenalty<<n, mostPenalty)
+	}
+	return mostPenalty
 }
 
-// succeeded forgives half of the failures: all would let somebody with one
-// good password try others without end.
-func (t *Throttle) succeeded(remote string) {
+// succeeded forgets the failures of who knows the password.
+func (t *Throttle) succeeded(remote string, n Name) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := addressOf(remote)
-	if f := t.from[key]; f != nil {
-		if f.count /= 2; f.count == 0 {
-			delete(t.from, key)
-		}
-	}
+	delete(t.by, guessOf(remote, n))
 }
 
-// makeRoom forgets old failures, and whatever comes first if there are too
-// many addresses.
+// makeRoom forgets old failures, and those that come first if there are too
+// many.
 func (t *Throttle) makeRoom(now time.Time) {
-	if len(t.from) < mostAddresses {
+	if len(t.by) < mostGuessed {
 		return
 	}
-	for key, f := range t.from {
-		if now.Sub(f.last) > forgetAfter || len(t.from) >= mostAddresses {
-			delete(t.from, key)
+	for g, f := range t.by {
+		if now.Sub(f.last) > forgetAfter || len(t.by) >= mostGuessed {
+			delete(t.by, g)
 		}
 	}
 }

@@ -49,6 +49,7 @@ func TestPrepareUserRefuses(t *testing.T) {
 		{NewUser{Name: at("ann", "shop"), Password: &Password{Text: "p", Mechanisms: []string{}}}, 2, "mechanisms field must not be empty"},
 		{NewUser{Name: at("ann", "shop"), Password: &Password{Text: "p", Mechanisms: []string{"BAD"}}}, 2, "Unknown auth mechanism 'BAD'"},
 		{NewUser{Name: at("ann", "shop"), Password: &Password{Text: "p", Digested: true, Mechanisms: []string{SHA256}}}, 2, "Use of SCRAM-SHA-256 requires undigested passwords"},
+		{NewUser{Name: at("ann", "shop"), Password: &Password{Text: "p", Digested: true}}, 2, "Use of SCRAM-SHA-256 requires undigested passwords"},
 	} {
 		_, err := f.PrepareUser(&tc.user)
 		wantErr(t, err, tc.code, tc.text)
