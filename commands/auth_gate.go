@@ -66,7 +66,50 @@ var visitor = auth.Visitor(
 
 // may tells whether the client may do something.
 func (c *Call) may(on auth.Pattern, action string) bool {
-	return !c.svc.options.Security.Auth || c.user.May(on, auth.MustAction(action))
+	if !c.svc.options.Security.Auth {
+		return true
+	}
+	g := grant{on, auth.MustAction(action)}
+	if !c.user.May(g.on, g.action) {
+		return false
+	}
+	if c.granted != nil {
+		*c.granted = append(*c.granted, g)
+	}
+	return true
+}
+
+// grant is an action that a command was allowed.
+type grant struct {
+	on     auth.Pattern
+	action auth.Action
+}
+
+// grants lists what the command was allowed, so that its cursor can be asked
+// for the same later. It asks again, since few commands leave a cursor.
+func (c *Call) grants() (list []grant) {
+	if !c.svc.options.Security.Auth || c.cmd.flags&preAuth != 0 {
+		return nil
+	}
+	again := *c
+	again.granted = &list
+	_ = again.authorizeCommand() // the user is the one that was asked before
+	return list
+}
+
+// stillMayRead reports whether the client may still do what the command did
+// that made the cursor.
+func (c *Call) stillMayRead(cur *cursor) bool {
+	if c.user == cur.asked || !c.svc.options.Security.Auth {
+		return true
+	}
+	for _, g := range cur.grants {
+		if !c.user.May(g.on, g.action) {
+			return false
+		}
+	}
+	cur.asked = c.user
+	return true
 }
 
 // need is the error of not being allowed to do one of the actions.

@@ -293,28 +293,45 @@ func mayKillOp(c *Call) error {
 	return errNotAuthorized
 }
 
-// mayKillCursors lets everyone close his own cursors.
+// mayKillCursors lets everyone close his own cursors, and those of others who
+// may kill any cursor on what these read, whatever collection the command names.
 func mayKillCursors(c *Call) error {
-	if c.may(auth.Cluster(), "killAnyCursor") || c.may(pattern(c.target()), "killCursors") {
+	var a killCursorsArgs
+	if err := killCursorsSpec.decode(c.Body, &a); err != nil {
+		return err
+	}
+	ids, err := a.ids()
+	if err != nil {
+		return err
+	}
+	if c.may(auth.Cluster(), "killAnyCursor") {
 		return nil
 	}
-	for v := range c.Body.Lookup("cursors").Doc().Values() {
-		if owner, ok := c.svc.cursors.owner(v.Int64()); ok && owner != c.userName() {
-			return errNotAuthorized
+	for _, id := range ids {
+		ns, owner, ok := c.svc.cursors.owner(id.Int64())
+		if !ok || owner == c.userName() {
+			continue
+		}
+		on := pattern(ns)
+		if ns.Coll == listCollectionsCursor {
+			on = auth.Database(ns.DB)
+		}
+		if err := c.need(on, "killAnyCursor"); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// owner is the user a cursor belongs to.
-func (r *cursorRegistry) owner(id int64) (user string, ok bool) {
+// owner is the namespace of a cursor and the user it belongs to.
+func (r *cursorRegistry) owner(id int64) (ns storage.Namespace, user string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.cursors[id]
 	if c == nil {
-		return "", false
+		return storage.Namespace{}, "", false
 	}
-	return c.user, true
+	return c.ns, c.user, true
 }
 
 // mayListCollections lets those without the privilege list the names of

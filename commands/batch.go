@@ -62,6 +62,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	var id int64
 	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
 		cur.created = c.Body.Clone()
+		cur.grants, cur.asked = c.grants(), c.user
 		if !r.awaitData {
 			cur.timeLeft = c.timeLeft(c.generic.maxTime)
 		}

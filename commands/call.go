@@ -62,6 +62,7 @@ type Call struct {
 	sends queueChanges
 
 	user           *auth.User // who runs the command, nil without access control
+	granted        *[]grant   // where what the client may do is noted, nil: nowhere
 	authorizedOnly bool       // a listing shows only what the user may use
 	authChanged    bool       // users or roles were written to
 	outdated       bool       // the client took a secondary for the primary

@@ -251,6 +251,9 @@ type listCollectionsArgs struct {
 
 var listCollectionsSpec = newArgs[listCollectionsArgs]("listCollections")
 
+// listCollectionsCursor is what the cursors of listCollections seem to read.
+const listCollectionsCursor = "$cmd.listCollections"
+
 func runListCollections(c *Call) error {
 	var a listCollectionsArgs
 	if err := listCollectionsSpec.decode(c.Body, &a); err != nil {
@@ -295,7 +298,7 @@ func runListCollections(c *Call) error {
 	if err != nil {
 		return err
 	}
-	ns := storage.Namespace{DB: c.DB, Coll: "$cmd.listCollections"}
+	ns := storage.Namespace{DB: c.DB, Coll: listCollectionsCursor}
 	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(kept...), batchSize: size})
 }
 

@@ -34,7 +34,7 @@ func runGetMore(c *Call) error {
 	}
 	c.svc.metrics.opcounters.getmore.Add(1)
 	ns := storage.Namespace{DB: c.DB, Coll: a.Collection}
-	cur, err := c.svc.cursors.take(a.GetMore.Int64())
+	cur, err := c.svc.cursors.take(a.GetMore.Int64(), c.kill)
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,8 @@ func (c *Call) checkCursor(cur *cursor, ns storage.Namespace) error {
 		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.ns)
 	case cur.user != c.userName():
 		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.id)
+	case !c.stillMayRead(cur):
+		return mongoerr.Newf(mongoerr.Unauthorized, "not authorized for getMore with cursor id %d", cur.id)
 	case cur.session == nil && c.session != nil:
 		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", cur.id, c.session)
 	case cur.session != nil && c.session == nil:
@@ -205,7 +207,7 @@ func runKillCursors(c *Call) error {
 	}
 	var killed, missing []value.Value
 	for _, v := range ids {
-		if c.svc.cursors.kill(v.Int64()) {
+		if c.svc.cursors.interrupt(v.Int64()) {
 			killed = append(killed, v)
 		} else {
 			missing = append(missing, v)

@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
@@ -20,19 +22,22 @@ type cursor struct {
 	peeked    value.Doc // read, but did not fit into the last batch
 	session   *session
 	user      string
+	grants    []grant    // what the command that made it was asked for
+	asked     *auth.User // who had them when they were last looked at
 	txnNumber *int64
 	stream    *changeStream // that it reads, nil: none
 	held      *heldSnapshot // the state it reads, nil: the latest
 	noTimeout bool
 	tailable  bool
 	awaitData bool
-	timeLeft  time.Duration          // of the command that made it, for further batches; 0: as much as they take
-	lastUsed  time.Time              // real time, guarded by the registry
-	inUse     bool                   // guarded by the registry
-	killed    bool                   // guarded by the registry
-	created   value.Doc              // the command that made it, for currentOp and comments
-	extra     func(b *value.Builder) // further fields of the cursor document
-	setOp     func(*Call)            // hands the running command to the iterator
+	timeLeft  time.Duration           // of the command that made it, for further batches; 0: as much as they take
+	lastUsed  time.Time               // real time, guarded by the registry
+	inUse     bool                    // guarded by the registry
+	killed    bool                    // guarded by the registry
+	interrupt context.CancelCauseFunc // ends the getMore that uses it, guarded by the registry
+	created   value.Doc               // the command that made it, for currentOp and comments
+	extra     func(b *value.Builder)  // further fields of the cursor document
+	setOp     func(*Call)             // hands the running command to the iterator
 }
 
 // cursorRegistry holds the open cursors.
@@ -67,8 +72,8 @@ func (r *cursorRegistry) add(c *cursor) error {
 	return nil
 }
 
-// take checks a cursor out for a getMore.
-func (r *cursorRegistry) take(id int64) (*cursor, error) {
+// take checks a cursor out for a getMore, which interrupt can end.
+func (r *cursorRegistry) take(id int64, interrupt context.CancelCauseFunc) (*cursor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.cursors[id]
@@ -78,7 +83,7 @@ func (r *cursorRegistry) take(id int64) (*cursor, error) {
 	if c.inUse {
 		return nil, mongoerr.Newf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
 	}
-	c.inUse = true
+	c.inUse, c.interrupt = true, interrupt
 	return c, nil
 }
 
@@ -89,7 +94,7 @@ func cursorNotFound(id int64) error {
 // release puts a cursor back; it is closed if it was killed meanwhile.
 func (r *cursorRegistry) release(c *cursor, now time.Time) {
 	r.mu.Lock()
-	c.inUse, c.lastUsed = false, now
+	c.inUse, c.interrupt, c.lastUsed = false, nil, now
 	killed := c.killed
 	r.mu.Unlock()
 	if killed {
@@ -114,6 +119,20 @@ func (r *cursorRegistry) kill(id int64) bool {
 	}
 	return true
 }
+
+// interrupt kills a cursor and ends the getMore that uses it. It does so while
+// the cursor is held: a moment later the connection may run something else.
+func (r *cursorRegistry) interrupt(id int64) bool {
+	r.mu.Lock()
+	if c := r.cursors[id]; c != nil && c.interrupt != nil {
+		c.interrupt(errCursorKilled)
+	}
+	r.mu.Unlock()
+	return r.kill(id)
+}
+
+// errCursorKilled is what a getMore answers whose cursor is killed meanwhile.
+var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interrupted")
 
 // killWhere removes all cursors that match.
 func (r *cursorRegistry) killWhere(match func(*cursor) bool) (n int) {

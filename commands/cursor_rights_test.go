@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// as runs a command as a user with access control on.
+func (h *authHarness) as(name, db, command string) value.Doc {
+	h.Helper()
+	conn := h.svc.NewConn("10.0.0.1:5000", "127.0.0.1:27017")
+	conn.user = h.find(name)
+	h.svc.options.Security.Auth = true
+	admin := h.conn
+	h.conn = conn
+	defer func() { h.conn = admin }()
+	return h.runOn(db, relaxed(command))
+}
+
+// cursorOf opens a cursor as a user and returns its id.
+func (h *authHarness) cursorOf(name, db, command string) int64 {
+	h.Helper()
+	reply := h.as(name, db, command)
+	id := reply.Lookup("cursor").Doc().Lookup("id").Int64()
+	if id == 0 {
+		h.Fatalf("%s answered %s", command, reply)
+	}
+	return id
+}
+
+func newCursorHarness(t *testing.T) *authHarness {
+	h := newAuthHarness(t)
+	for _, ns := range []string{"test.open", "vault.hidden"} {
+		db, coll, _ := strings.Cut(ns, ".")
+		h.mustOn(db, fmt.Sprintf(`{"insert": %q, "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}]}`, coll))
+	}
+	h.user("root", "root@admin")
+	h.user("ann", "read@test")
+	return h
+}
+
+// TestKillCursorsOfOthers asks for the privilege on what the cursor reads, not
+// on the collection that the command names.
+func TestKillCursorsOfOthers(t *testing.T) {
+	h := newCursorHarness(t)
+	h.mustOn("admin", `{"createRole": "killer", "roles": [], "privileges": [{"resource": {"db": "vault", "collection": ""}, "actions": ["killAnyCursor"]}]}`)
+	h.mustOn("admin", `{"createRole": "named", "roles": [], "privileges": [{"resource": {"db": "vault", "collection": "hidden"}, "actions": ["killCursors"]}]}`)
+	h.user("killer", "killer@admin")
+	h.user("named", "named@admin")
+	for _, tt := range []struct {
+		name, db, coll, open string
+		killed               bool
+	}{
+		{"ann", "test", "anything", `{find: "hidden", batchSize: 1}`, false},
+		{"ann", "vault", "hidden", `{find: "hidden", batchSize: 1}`, false},
+		{"named", "vault", "hidden", `{find: "hidden", batchSize: 1}`, false}, // is for one's own cursors
+		{"killer", "test", "anything", `{find: "hidden", batchSize: 1}`, true},
+		{"killer", "vault", "hidden", `{listCollections: 1, cursor: {batchSize: 0}}`, true},
+		{"ann", "test", "open", `{listCollections: 1, cursor: {batchSize: 0}}`, false},
+		{"root", "test", "open", `{find: "hidden", batchSize: 1}`, true},
+	} {
+		id := h.cursorOf("root", "vault", tt.open)
+		reply := h.as(tt.name, tt.db, fmt.Sprintf(`{killCursors: %q, cursors: [{$numberLong: "%d"}]}`, tt.coll, id))
+		_, _, alive := h.svc.cursors.owner(id)
+		if alive == tt.killed || reply.Lookup("ok").Truthy() != tt.killed || !tt.killed && reply.Lookup("code").Int32() != 13 {
+			t.Errorf("%s of %s as %s on %s.%s answered %s, alive %t", "killCursors", tt.open, tt.name, tt.db, tt.coll, reply, alive)
+		}
+	}
+	own := h.cursorOf("ann", "test", `{find: "open", batchSize: 1}`)
+	others := h.cursorOf("root", "vault", `{find: "hidden", batchSize: 1}`)
+	reply := h.as("ann", "test", fmt.Sprintf(`{killCursors: "open", cursors: [{$numberLong: "%d"}, {$numberLong: "%d"}]}`, own, others))
+	if _, _, alive := h.svc.cursors.owner(own); !alive || reply.Lookup("code").Int32() != 13 {
+		t.Errorf("a list with one of another's answered %s, own alive %t", reply, alive)
+	}
+	reply = h.as("ann", "test", fmt.Sprintf(`{killCursors: "x", cursors: [{$numberLong: "%d"}, {$numberLong: "7"}]}`, own))
+	if reply.Lookup("cursorsKilled").Doc().Len() != 1 || reply.Lookup("cursorsNotFound").Doc().Len() != 1 {
+		t.Errorf("one's own: %s", reply)
+	}
+}
+
+// TestGetMoreAsksAgain takes the privileges away that opened a cursor.
+func TestGetMoreAsksAgain(t *testing.T) {
+	for _, open := range []string{
+		`{find: "open", batchSize: 1}`,
+		`{aggregate: "open", pipeline: [{$match: {}}], cursor: {batchSize: 1}}`,
+		`{aggregate: "open", pipeline: [{$changeStream: {}}], cursor: {batchSize: 1}}`,
+		`{aggregate: 1, pipeline: [{$documents: [{a: 1}, {a: 2}]}, {$lookup: {from: "open", pipeline: [], as: "j"}}], cursor: {batchSize: 1}}`,
+		`{listCollections: 1, cursor: {batchSize: 0}}`,
+		`{listIndexes: "open", cursor: {batchSize: 0}}`,
+	} {
+		t.Run(open, func(t *testing.T) {
+			h := newCursorHarness(t)
+			id := h.cursorOf("ann", "test", open)
+			coll := "open"
+			if strings.HasPrefix(open, "{listC") {
+				coll = "$cmd.listCollections"
+			} else if strings.Contains(open, "aggregate: 1") {
+				coll = "$cmd.aggregate"
+			}
+			more := fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: %q, batchSize: 1%s}`, id, coll, map[bool]string{true: ", maxTimeMS: 1"}[strings.Contains(open, "changeStream")])
+			h.mustOn("admin", `{"grantRolesToUser": "ann", "roles": [{"role": "read", "db": "vault"}]}`) // who may more than before goes on
+			h.mustOn("test", `{"insert": "open", "documents": [{"_id": 4}]}`)
+			h.mustOn("admin", `{"revokeRolesFromUser": "ann", "roles": [{"role": "read", "db": "test"}]}`)
+			want := fmt.Sprintf("not authorized for getMore with cursor id %d", id)
+			if reply := h.as("ann", "test", more); reply.Lookup("code").Int32() != 13 || reply.Lookup("errmsg").Str() != want {
+				t.Errorf("answered %s", reply)
+			}
+			h.mustOn("admin", `{"grantRolesToUser": "ann", "roles": [{"role": "read", "db": "test"}]}`)
+			if reply := h.as("ann", "test", more); !reply.Lookup("ok").Truthy() {
+				t.Errorf("with the role again: %s", reply)
+			}
+			if reply := h.as("root", "test", more); reply.Lookup("code").Int32() != 13 && reply.Lookup("code").Int32() != 43 {
+				t.Errorf("another's cursor: %s", reply)
+			}
+		})
+	}
+}
+
+// TestKillCursorsWakes ends a getMore that waits for something new.
+func TestKillCursorsWakes(t *testing.T) {
+	for name, open := range map[string]string{
+		"stream": `{aggregate: "open", pipeline: [{$changeStream: {}}], cursor: {batchSize: 1}}`,
+		"capped": `{find: "capped", tailable: true, awaitData: true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newCursorHarness(t)
+			h.mustOn("test", `{"create": "capped", "capped": true, "size": 4096}`)
+			h.mustOn("test", `{"insert": "capped", "documents": [{"_id": 1}]}`)
+			id := h.cursorOf("ann", "test", open)
+			coll := map[string]string{"stream": "open", "capped": "capped"}[name]
+			answer := make(chan value.Doc, 1)
+			other := *h
+			other.harness = &harness{TB: h.TB, svc: h.svc, clock: h.clock, conn: h.svc.NewConn("10.0.0.1:5001", "")}
+			other.conn.user = h.find("ann")
+			go func() {
+				answer <- other.runOn("test", relaxed(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: %q, maxTimeMS: 3600000}`, id, coll)))
+			}()
+			for _, _, pinned, _, _ := h.svc.cursors.count(); pinned == 0; _, _, pinned, _, _ = h.svc.cursors.count() {
+				runtime.Gosched()
+			}
+			reply := h.as("ann", "test", fmt.Sprintf(`{killCursors: %q, cursors: [{$numberLong: "%d"}]}`, coll, id))
+			if reply.Lookup("cursorsKilled").Doc().Len() != 1 {
+				t.Fatalf("killCursors answered %s", reply)
+			}
+			select {
+			case reply := <-answer:
+				if code := reply.Lookup("code").Int32(); code != 237 {
+					t.Errorf("getMore answered %s", reply)
+				}
+			case <-h.svc.real.NewTimer(10 * time.Second).C():
+				t.Fatal("getMore goes on")
+			}
+			if reply := other.runOn("test", relaxed(`{find: "open"}`)); !reply.Lookup("ok").Truthy() {
+				t.Errorf("the connection's next command answered %s", reply)
+			}
+		})
+	}
+}
