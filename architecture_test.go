@@ -62,6 +62,7 @@ var imports = map[string]string{
 	"transfer":       "value wire",
 	"needs":          "",
 	"cmd/*":          "clock mongoerr server/* servertest transfer value wire",
+	"access_tests":   "value wire",
 	"compat_tests/*": "*",
 	"crash_tests":    "value wire",
 	"crash_tests/*":  "*",
@@ -81,7 +82,7 @@ var foreign = map[string]string{
 // are banned, but for deadlines of sockets.
 var (
 	bannedTime    = strings.Fields("After AfterFunc NewTicker NewTimer Now Since Sleep Tick Until")
-	freeOfTimeBan = "clock cmd/duskbench compat_tests/* crash_tests/*"
+	freeOfTimeBan = "access_tests clock cmd/duskbench compat_tests/* crash_tests/*"
 	hasSockets    = "server wire"
 )
 

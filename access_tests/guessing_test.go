@@ -1,0 +1,64 @@
+package access_tests
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// TestGuessingKeepsNobodyOut guesses the passwords of a user that exists and of
+// one that does not, from many connections of this machine, while others log in
+// from it.
+func TestGuessingKeepsNobodyOut(t *testing.T) {
+	p := start(t, t.TempDir())
+	root := p.root()
+	root.must("admin", `{"createUser": "ann", "pwd": "p", "roles": []}`)
+	ctx, cancel := context.WithCancel(context.Background())
+	var guessing sync.WaitGroup
+	for i := range 24 {
+		name := []string{"root", "nobody"}[i%2]
+		guessing.Add(1)
+		go func() {
+			defer guessing.Done()
+			for ctx.Err() == nil {
+				o := options.Client().ApplyURI(p.uri).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+				c, err := mongo.Connect(o.SetAuth(options.Credential{Username: name, Password: "wrong", AuthSource: "admin"}))
+				if err != nil {
+					return
+				}
+				_ = c.Database("admin").RunCommand(ctx, bson.D{{Key: "connectionStatus", Value: 1}}).Err()
+				_ = c.Disconnect(context.Background())
+			}
+		}()
+	}
+	defer guessing.Wait()
+	defer cancel()
+	// All guessers wait once each name has failed often: by then they would
+	// have kept others out.
+	failures := func() (n int) {
+		status := root.must("admin", `{"serverStatus": 1}`)
+		for _, e := range status["asserts"].(bson.D) {
+			if e.Key == "user" {
+				n = int(e.Value.(int32))
+			}
+		}
+		return n
+	}
+	for failures() < 20 {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for range 4 {
+		for name, password := range map[string]string{"root": "secret", "ann": "p"} {
+			began := time.Now()
+			p.login(name, password).must("admin", `{"connectionStatus": 1}`)
+			if took := time.Since(began); took > 4*time.Second { // the longest delay of a wrong one is 5 s
+				t.Errorf("%s logged in after %v", name, took)
+			}
+		}
+	}
+}
