@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -128,7 +129,7 @@ var supportedCompressors = map[string]bool{"snappy": true, "zlib": true, "zstd":
 func (c *Call) negotiate(offered array) {
 	var known []string
 	for v := range value.Doc(offered).Values() {
-		if supportedCompressors[v.Str()] {
+		if supportedCompressors[v.Str()] && (c.svc.options.Compressors == nil || slices.Contains(c.svc.options.Compressors, v.Str())) {
 			known = append(known, v.Str())
 		}
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Security   Security          // who may use the server
 	Memory     int64             // bytes that the data may grow to; 0: no limit
 	MaxConns   int               // most connections, for serverStatus; 0: no limit
+	// Compressors are the names of those that clients may choose; nil: all.
+	Compressors []string
 
 	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
 	OplogMinRetentionMillis int64 // how long its entries are kept at least

@@ -74,6 +74,24 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
+func TestCompressorsAreChosen(t *testing.T) {
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{{nil, `[ "zstd", "snappy" ]`}, {[]string{"snappy"}, `[ "snappy" ]`}, {[]string{}, ""}} {
+		s := startServer(t, server.Config{Compressors: tt.names})
+		_, c := dial(t, s)
+		hello := mustRoundTrip(t, c, command(`{"hello": 1, "$db": "admin", "compression": ["zstd", "snappy"]}`))
+		got := ""
+		if v := hello.Lookup("compression"); !v.IsMissing() {
+			got = v.String()
+		}
+		if got != tt.want {
+			t.Errorf("%v: compression is %s, want %s", tt.names, got, tt.want)
+		}
+	}
+}
+
 // TestLegacyHandshake opens as every driver does: isMaster in an OP_QUERY.
 func TestLegacyHandshake(t *testing.T) {
 	s := startServer(t, server.Config{})

@@ -11,11 +11,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,6 +61,11 @@ type Config struct {
 	// TestClock.
 	Clock    clock.Clock
 	MaxConns int // 0: no limit beyond the system's
+	// Compressors are the names of those that clients may choose: snappy, zstd,
+	// zlib; nil: all of them.
+	Compressors []string
+	// SocketMode are the permissions of a socket in the file system; 0: 0700.
+	SocketMode os.FileMode
 	// ReplSet makes the server show the face of a replica set of that name,
 	// whose only member it is; "": a standalone.
 	ReplSet string
@@ -172,7 +179,7 @@ func New(cfg Config) (*Server, error) {
 		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
 		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
-		Memory: memory, MaxConns: cfg.MaxConns, Warnings: warnings,
+		Memory: memory, MaxConns: cfg.MaxConns, Compressors: cfg.Compressors, Warnings: warnings,
 		Security: s.security(), RotateLog: cfg.RotateLog, Profiling: cfg.Profiling,
 	})
 	if err != nil {
@@ -254,7 +261,7 @@ func (s *Server) Start() error {
 		if port < 0 {
 			break
 		}
-		l, err := listen(ip, port)
+		l, err := s.listen(ip, port)
 		if err != nil {
 			return errors.Join(err, s.Close(context.Background()))
 		}
@@ -280,9 +287,21 @@ func (s *Server) Start() error {
 	return nil
 }
 
-func listen(ip string, port int) (net.Listener, error) {
+// listen opens an address, or a socket in the file system. A socket that nobody
+// listens on is left over from a server that was killed.
+func (s *Server) listen(ip string, port int) (net.Listener, error) {
 	if strings.HasPrefix(ip, "/") {
-		return net.Listen("unix", ip)
+		if c, err := net.Dial("unix", ip); err == nil {
+			_ = c.Close()
+			return nil, fmt.Errorf("cannot listen on %s: another server does", ip)
+		} else if info, err := os.Lstat(ip); err == nil && info.Mode()&os.ModeSocket != 0 {
+			_ = os.Remove(ip)
+		}
+		l, err := net.Listen("unix", ip)
+		if err != nil {
+			return nil, err
+		}
+		return l, os.Chmod(ip, cmp.Or(s.config.SocketMode, 0o700))
 	}
 	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
 	l, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,9 @@ type TLS struct {
 	// AllowConnectionsWithoutCertificates lets clients in that have no
 	// certificate although there is a CAFile.
 	AllowConnectionsWithoutCertificates bool
+	// AllowInvalidCertificates lets clients in whose certificate is not valid.
+	// They cannot log in with it.
+	AllowInvalidCertificates bool
 	// DisabledProtocols are versions not to speak, as TLS1_2. Those before
 	// 1.2 are never spoken.
 	DisabledProtocols []string
@@ -118,11 +122,29 @@ func (c *conn) secure() error {
 	}
 	state := t.ConnectionState()
 	c.client.ServerName = state.ServerName
-	if len(state.VerifiedChains) > 0 {
+	if len(state.VerifiedChains) > 0 || certs.valid(state.PeerCertificates) {
 		c.client.SetSubject(auth.Subject(state.PeerCertificates[0]))
 	}
 	c.stream = t
 	return nil
+}
+
+// valid reports whether a certificate that the handshake did not check, as the
+// server lets invalid ones in, is valid all the same. With revocations none is
+// taken for valid: their check is part of the handshake.
+func (c *certificates) valid(given []*x509.Certificate) bool {
+	roots := c.current.Load().ClientCAs
+	if !c.options.AllowInvalidCertificates || c.options.CRLFile != "" || roots == nil || len(given) == 0 {
+		return false
+	}
+	between := x509.NewCertPool()
+	for _, cert := range given[1:] {
+		between.AddCert(cert)
+	}
+	_, err := given[0].Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err == nil
 }
 
 // peek reads the first bytes of a connection.

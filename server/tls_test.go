@@ -243,6 +243,36 @@ func TestX509(t *testing.T) {
 	wantError(t, err, 18, "No verified subject name available from client")
 }
 
+// A client whose certificate another authority has signed, for the same name, is
+// let in if the server allows it, and cannot log in with it. A valid one can.
+func TestInvalidCertificatesAllowed(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	const subject = "CN=reader"
+	name := pkix.Name{CommonName: "reader"}
+	valid := a.client(a.issue("reader.pem", name))
+	forged := a.client(other.issue("reader.pem", name))
+	x509 := &options.Credential{AuthMechanism: "MONGODB-X509"}
+	for _, allow := range []bool{false, true} {
+		cfg := rootConfig
+		cfg.TLS = server.TLS{
+			Mode: server.TLSRequire, CertificateKeyFile: a.issue("server.pem", pkix.Name{CommonName: "localhost"}),
+			CAFile: a.path("ca.pem"), AllowConnectionsWithoutCertificates: true, AllowInvalidCertificates: allow,
+		}
+		srv := runServer(t, cfg)
+		root := a.connect(srv, a.client(""), rootCredential())
+		mustRun(t, root, "$external", bson.D{{Key: "createUser", Value: subject}, {Key: "roles", Value: bson.A{}}})
+		if err := a.dial(srv, forged); (err == nil) != allow {
+			t.Errorf("allowed %t: connecting gives %v", allow, err)
+		}
+		mustRun(t, a.connect(srv, valid, x509), "shop", bson.D{{Key: "connectionStatus", Value: 1}})
+		if !allow {
+			continue
+		}
+		_, err := run(a.connect(srv, forged, nil), "$external", bson.D{{Key: "authenticate", Value: 1}, {Key: "mechanism", Value: "MONGODB-X509"}})
+		wantError(t, err, 18, "No verified subject name available from client")
+	}
+}
+
 func TestRotateCertificates(t *testing.T) {
 	old, young := newAuthority(t), newAuthority(t)
 	path := old.issue("server.pem", pkix.Name{CommonName: "localhost"})

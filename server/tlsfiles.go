@@ -51,6 +51,10 @@ func (t *TLS) authorities(cfg *tls.Config) error {
 	if t.AllowConnectionsWithoutCertificates {
 		cfg.ClientAuth = tls.VerifyClientCertIfGiven
 	}
+	if t.AllowInvalidCertificates {
+		cfg.ClientAuth = tls.RequestClientCert
+		return nil
+	}
 	if t.CRLFile == "" {
 		return nil
 	}

@@ -10,15 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/duskdb/duskdb/needs"
 )
 
 // model is the commands of the command line.
 func model(t *testing.T) []verb {
 	t.Helper()
-	parser, err := kong.New(&cli{}, kong.Name("duskdb"), kong.DefaultEnvars("DUSKDB"))
+	parser, err := parserFor(&cli{})
 	if err != nil {
 		t.Fatal(err)
 	}

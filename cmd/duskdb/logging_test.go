@@ -98,21 +98,14 @@ func TestLogToStandardError(t *testing.T) {
 func TestProfilingFromFile(t *testing.T) {
 	path := writeConfig(t, "operationProfiling: {mode: slowOp, slowOpThresholdMs: 0, slowOpSampleRate: 0.25}\nsystemLog: {logRotate: reopen}")
 	s := parse(t, "--config", path)
-	if err := s.applyConfig(); err != nil {
-		t.Fatal(err)
-	}
 	if s.Profile != 1 || s.SlowMS != 0 || s.SlowSample != 0.25 || s.LogRotate != "reopen" {
 		t.Errorf("%+v", s)
 	}
 	s = parse(t, "--config", path, "--profile", "2", "--slowms", "7", "--slowOpSampleRate", "0.5")
-	if err := s.applyConfig(); err != nil {
-		t.Fatal(err)
-	}
 	if s.Profile != 2 || s.SlowMS != 7 || s.SlowSample != 0.5 {
 		t.Errorf("%+v", s)
 	}
-	s = parse(t, "--config", writeConfig(t, "operationProfiling: {mode: some}"))
-	if err := s.applyConfig(); err == nil || !strings.Contains(err.Error(), "some") {
+	if _, err := tryParse(t, "--config", writeConfig(t, "operationProfiling: {mode: some}")); err == nil || !strings.Contains(err.Error(), "some") {
 		t.Errorf("a mode that is none: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -48,15 +49,24 @@ type cli struct {
 }
 
 // parserFor returns the parser of the command line, which fills c.
-func parserFor(c *cli) (*kong.Kong, error) {
-	return kong.New(c,
+func parserFor(c *cli, more ...kong.Option) (*kong.Kong, error) {
+	var err error
+	if c.Serve, err = newServe(); err != nil {
+		return nil, err
+	}
+	options := []kong.Option{
 		kong.Name("duskdb"),
 		kong.Description("A MongoDB-compatible server for data that expires."),
 		kong.DefaultEnvars("DUSKDB"),
 		kong.PostBuild(withoutVariables),
 		kong.UsageOnError(),
 		kong.Help(kong.DefaultHelpPrinter),
-	)
+		kong.Configuration(func(r io.Reader) (kong.Resolver, error) {
+			c.Serve.file, err = readConfig(r)
+			return c.Serve.file, err
+		}),
+	}
+	return kong.New(c, append(options, more...)...)
 }
 
 func run(args []string) int {

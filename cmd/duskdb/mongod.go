@@ -16,24 +16,9 @@ type likeMongod struct {
 	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As mongod's: inMemory and ephemeralForTest keep nothing (--dbpath :memory:), wiredTiger stores data, in DuskDB's own way."`
 	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is but one member: as in mongod, it turns access control on."`
 
-	CacheSize      float64 `name:"wiredTigerCacheSizeGB" help:"Without effect: all data is in memory, of which --memoryLimit is the bound."`
-	DirectoryPerDB bool    `name:"directoryperdb" help:"Without effect: all data is in one file."`
-	NoScripting    bool    `name:"noscripting" help:"There is no JavaScript in the server, with or without this."`
-	IPv6           bool    `name:"ipv6" help:"Addresses of IPv6 may be in --bind_ip with or without this."`
-	NoUnixSocket   bool    `name:"nounixsocket" help:"There is no socket in the file system unless --bind_ip names its path."`
+	NoScripting bool `name:"noscripting" help:"There is no JavaScript in the server, with or without this."`
 
 	Word string `arg:"" optional:"" hidden:""` // "mongod", in front of the flags, as commands of containers have it
-}
-
-// withoutEffect are the flags given that ask for what there is not.
-func (l *likeMongod) withoutEffect() (flags []string) {
-	if l.CacheSize != 0 {
-		flags = append(flags, "wiredTigerCacheSizeGB")
-	}
-	if l.DirectoryPerDB {
-		flags = append(flags, "directoryperdb")
-	}
-	return flags
 }
 
 // readyLines are what such programs wait for in the standard output; the last
@@ -54,20 +39,6 @@ type versionFlag bool
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	fmt.Fprintf(app.Stdout, "db version v%s\nduskdb v%s\n", server.MongoDBVersion, version)
 	app.Exit(0)
-	return nil
-}
-
-// merge fills what the command line left at its default.
-func (l *likeMongod) merge(c *configFile) error {
-	if l.KeyFile == "" {
-		l.KeyFile = c.Security.KeyFile
-	}
-	if e := c.Storage.Engine; e != "" && l.StorageEngine == "wiredTiger" {
-		if e != "wiredTiger" && e != "inMemory" && e != "ephemeralForTest" {
-			return fmt.Errorf("bad value for storage.engine: %s", e)
-		}
-		l.StorageEngine = e
-	}
 	return nil
 }
 

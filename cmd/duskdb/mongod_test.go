@@ -30,14 +30,11 @@ func TestStorageEngine(t *testing.T) {
 		{[]string{"--config", file}, server.Memory},
 	} {
 		s := parse(t, tt.args...)
-		if err := s.applyConfig(); err != nil {
-			t.Fatal(err)
-		}
 		if err := s.Mongod.apply(s); err != nil || s.DBPath != tt.path {
 			t.Errorf("%v: data in %s, want %s; %v", tt.args, s.DBPath, tt.path, err)
 		}
 	}
-	if err := (&likeMongod{StorageEngine: "wiredTiger"}).merge(&configFile{Storage: storageFile{Engine: "mmapv1"}}); err == nil {
+	if _, err := tryParse(t, "--config", writeConfig(t, "storage: {engine: mmapv1}")); err == nil {
 		t.Error("mmapv1 is taken")
 	}
 }
@@ -45,8 +42,12 @@ func TestStorageEngine(t *testing.T) {
 // Commands of containers begin with the name of the program.
 func TestWordBeforeFlags(t *testing.T) {
 	s := parse(t, "--dbpath", "data", "mongod", "--replSet", "rs0", "--wiredTigerCacheSizeGB", "0.5", "--ipv6", "--nounixsocket", "--noscripting")
-	if err := s.Mongod.apply(s); err != nil || s.ReplSet != "rs0" || !slices.Equal(s.Mongod.withoutEffect(), []string{"wiredTigerCacheSizeGB"}) {
-		t.Errorf("%+v, %v", s, err)
+	without, err := s.extra.apply(map[string]string{})
+	if err != nil || s.ReplSet != "rs0" || !slices.Equal(without, []string{"--ipv6", "--nounixsocket", "--wiredTigerCacheSizeGB"}) {
+		t.Errorf("%+v, %v, %v", s, without, err)
+	}
+	if err := s.Mongod.apply(s); err != nil {
+		t.Error(err)
 	}
 	s = parse(t, "sevre", "--port", "1")
 	if err := s.Mongod.apply(s); err == nil || !strings.HasPrefix(err.Error(), "unexpected argument sevre") {

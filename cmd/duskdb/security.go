@@ -21,36 +21,8 @@ type security struct {
 	TLSPassword        string `name:"tlsCertificateKeyFilePassword" help:"Password of the key, if it is encrypted (PKCS #8)."`
 	TLSCRL             string `name:"tlsCRLFile" help:"PEM file with lists of revoked certificates of clients, signed by the authorities of tlsCAFile."`
 	TLSAllowWithout    bool   `name:"tlsAllowConnectionsWithoutCertificates" help:"Let clients in that have no certificate."`
+	TLSAllowInvalid    bool   `name:"tlsAllowInvalidCertificates" help:"Let clients in whose certificate is not valid. They cannot log in with it."`
 	TLSDisabledVersion string `name:"tlsDisabledProtocols" help:"Versions of TLS not to speak, comma separated: TLS1_2, TLS1_3."`
-}
-
-// tlsFile is the section net.tls of the configuration file.
-type tlsFile struct {
-	Mode               string `yaml:"mode"`
-	CertificateKeyFile string `yaml:"certificateKeyFile"`
-	KeyPassword        string `yaml:"certificateKeyFilePassword"`
-	CAFile             string `yaml:"CAFile"`
-	CRLFile            string `yaml:"CRLFile"`
-	AllowWithout       bool   `yaml:"allowConnectionsWithoutCertificates"`
-	DisabledProtocols  string `yaml:"disabledProtocols"`
-}
-
-// merge fills what the command line left at its default.
-func (s *security) merge(c *configFile) {
-	s.Auth = s.Auth || c.Security.Authorization == "enabled"
-	t := &c.Net.TLS
-	if t.Mode != "" && s.TLSMode == server.TLSDisabled {
-		s.TLSMode = t.Mode
-	}
-	for _, f := range []struct {
-		flag *string
-		file string
-	}{{&s.TLSCertificate, t.CertificateKeyFile}, {&s.TLSCA, t.CAFile}, {&s.TLSDisabledVersion, t.DisabledProtocols}, {&s.TLSPassword, t.KeyPassword}, {&s.TLSCRL, t.CRLFile}} {
-		if *f.flag == "" {
-			*f.flag = f.file
-		}
-	}
-	s.TLSAllowWithout = s.TLSAllowWithout || t.AllowWithout
 }
 
 // apply writes the flags into the server's configuration. A root user in the
@@ -72,12 +44,12 @@ func (s *security) apply(cfg *server.Config) (err error) {
 	cfg.TLS = server.TLS{
 		Mode: s.TLSMode, CertificateKeyFile: s.TLSCertificate, CAFile: s.TLSCA,
 		CertificateKeyFilePassword: s.TLSPassword, CRLFile: s.TLSCRL,
-		AllowConnectionsWithoutCertificates: s.TLSAllowWithout, DisabledProtocols: list(s.TLSDisabledVersion),
+		AllowConnectionsWithoutCertificates: s.TLSAllowWithout, AllowInvalidCertificates: s.TLSAllowInvalid, DisabledProtocols: split(s.TLSDisabledVersion),
 	}
 	return nil
 }
 
-func list(text string) []string {
+func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 

@@ -71,10 +71,7 @@ func TestSecurityFromFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveCmd{Config: file, Security: security{TLSMode: server.TLSDisabled, TLSCA: "mine.pem"}}
-	if err := s.applyConfig(); err != nil {
-		t.Fatal(err)
-	}
+	s := parse(t, "--config", file, "--tlsCAFile", "mine.pem")
 	var cfg server.Config
 	if err := s.Security.apply(&cfg); err != nil {
 		t.Fatal(err)

@@ -7,10 +7,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/value"
@@ -18,34 +22,52 @@ import (
 
 // serveCmd runs the server. The names of the flags are mongod's.
 type serveCmd struct {
-	Port         int        `default:"27017" help:"Port to listen on; 0 takes a free one."`
-	BindIP       []string   `name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
-	BindIPAll    bool       `name:"bind_ip_all" help:"Listen on all addresses."`
-	DBPath       string     `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
-	SetParameter []string   `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
-	TestClock    bool       `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
-	WithStdin    bool       `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
-	MaxConns     int        `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
-	ReplSet      string     `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
-	Advertise    string     `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
-	OplogSize    int        `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
-	OplogHours   float64    `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
-	MemoryLimit  string     `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
-	MetricsPort  int        `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
-	Repair       bool       `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
-	InitDB       string     `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
-	LogPath      string     `name:"logpath" help:"File to log to; default: standard error."`
-	LogAppend    bool       `name:"logappend" help:"Append to the log file instead of starting a new one."`
-	LogRotate    string     `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
-	LogFormat    string     `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
-	Quiet        bool       `help:"Log warnings and errors only."`
-	Verbose      int        `name:"verbose" default:"0" help:"Log more; up to 5, as the parameter logLevel. Also -v, -vv, …"`
-	Profile      int        `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
-	SlowMS       int64      `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
-	SlowSample   float64    `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
-	Security     security   `embed:""`
-	Mongod       likeMongod `embed:""`
-	Config       string     `short:"f" type:"existingfile" help:"Configuration file, in mongod's YAML form."`
+	Port         int             `default:"27017" help:"Port to listen on; 0 takes a free one."`
+	BindIP       []string        `name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
+	BindIPAll    bool            `name:"bind_ip_all" help:"Listen on all addresses."`
+	DBPath       string          `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
+	SetParameter []string        `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
+	TestClock    bool            `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
+	WithStdin    bool            `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
+	MaxConns     int             `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
+	ReplSet      string          `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
+	Advertise    string          `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
+	OplogSize    int             `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
+	OplogHours   float64         `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
+	MemoryLimit  string          `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
+	MetricsPort  int             `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
+	Repair       bool            `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
+	InitDB       string          `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
+	LogPath      string          `name:"logpath" help:"File to log to; default: standard error."`
+	LogAppend    bool            `name:"logappend" help:"Append to the log file instead of starting a new one."`
+	LogRotate    string          `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
+	LogFormat    string          `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
+	Quiet        bool            `help:"Log warnings and errors only."`
+	Verbose      int             `name:"verbose" default:"0" help:"Log more; up to 5, as the parameter logLevel. Also -v, -vv, …"`
+	Profile      int             `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
+	SlowMS       int64           `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
+	SlowSample   float64         `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
+	Security     security        `embed:""`
+	Process      process         `embed:""`
+	Mongod       likeMongod      `embed:""`
+	Compressors  string          `name:"networkMessageCompressors" default:"snappy,zstd,zlib" help:"How messages may be compressed, comma separated: snappy, zstd, zlib; or disabled."`
+	SocketPrefix string          `name:"unixSocketPrefix" help:"Directory of a socket in the file system, mongodb-PORT.sock; default: there is none."`
+	SocketMode   int             `name:"filePermissions" default:"0700" help:"Permissions of the socket."`
+	Config       kong.ConfigFlag `short:"f" help:"Configuration file, in mongod's YAML form."`
+
+	Extra kong.Plugins `embed:""` // the struct of extra
+	extra *extraFlags  `kong:"-"`
+	file  *configFile  `kong:"-"` // nil: none
+}
+
+// newServe returns the command with all flags of mongod.
+func newServe() (serveCmd, error) {
+	known, err := knownFlags(&serveCmd{})
+	if err != nil {
+		return serveCmd{}, err
+	}
+	extra := newExtraFlags(known)
+	return serveCmd{extra: extra, Extra: kong.Plugins{extra.fields.Interface()}}, nil
 }
 
 func serverVersion() string { return server.MongoDBVersion }
@@ -53,11 +75,17 @@ func serverVersion() string { return server.MongoDBVersion }
 // Run serves until a signal, the shutdown command or, with --exit-with-stdin,
 // the end of the standard input.
 func (s *serveCmd) Run() error {
-	if err := s.applyConfig(); err != nil {
-		return err
-	}
 	if err := s.Mongod.apply(s); err != nil {
 		return err
+	}
+	if err := s.Process.check(s); err != nil {
+		return err
+	}
+	if s.Process.Shutdown {
+		return stopServer(s.DBPath)
+	}
+	if s.Process.Fork && os.Getenv(forkedVariable) == "" {
+		return s.Process.daemonize()
 	}
 	lines := &server.LogLines{}
 	log, file, err := s.logger(lines)
@@ -71,13 +99,14 @@ func (s *serveCmd) Run() error {
 	if _, given := params["logLevel"]; !given && s.Verbose > 0 {
 		params["logLevel"] = strconv.Itoa(s.Verbose)
 	}
-	for _, flag := range s.Mongod.withoutEffect() {
-		log.Warn().Str("flag", flag).Msg("Without effect")
+	if err := s.applyExtra(params, log); err != nil {
+		return err
 	}
 	stop := make(chan struct{})
 	var once sync.Once
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
+		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
 		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
@@ -108,7 +137,13 @@ func (s *serveCmd) Run() error {
 	for _, addr := range srv.Addrs() {
 		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Msg("Waiting for connections")
 	}
+	remove, err := s.Process.writePIDFile()
+	if err != nil {
+		return errors.Join(err, srv.Close(context.Background()))
+	}
+	defer remove()
 	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
+	tellReady()
 	if s.WithStdin {
 		go func() {
 			_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it as well
@@ -139,20 +174,55 @@ func wait(srv *server.Server, stop <-chan struct{}) error {
 	return srv.Close(ctx)
 }
 
-func (s *serveCmd) addresses() []string {
-	if s.BindIPAll {
-		return []string{"0.0.0.0"}
+// applyExtra adds the parameters of the configuration file and of flags that
+// stand for one, and logs what has no effect.
+func (s *serveCmd) applyExtra(params map[string]string, log zerolog.Logger) error {
+	var without []string
+	if s.extra != nil {
+		var err error
+		if without, err = s.extra.apply(params); err != nil {
+			return err
+		}
 	}
+	if s.file != nil {
+		s.file.apply(params)
+		without = append(without, s.file.ignored...)
+	}
+	if len(without) > 0 {
+		log.Warn().Strs("options", without).Msg("Options without effect")
+	}
+	return nil
+}
+
+// compressors are the names in --networkMessageCompressors.
+func (s *serveCmd) compressors() []string {
+	if s.Compressors == "disabled" {
+		return []string{}
+	}
+	return split(s.Compressors)
+}
+
+// addresses are those to listen on, and the socket in the file system.
+func (s *serveCmd) addresses() []string {
 	var out []string
 	for _, a := range s.BindIP {
 		for _, part := range strings.Split(a, ",") {
-			if part = strings.TrimSpace(part); part == "localhost" {
-				part = "127.0.0.1"
-			}
-			if part != "" {
+			switch part = strings.TrimSpace(part); part {
+			case "":
+			case "localhost":
+				out = append(out, "127.0.0.1")
+			case "*":
+				out = append(out, "0.0.0.0")
+			default:
 				out = append(out, part)
 			}
 		}
+	}
+	if s.BindIPAll {
+		out = []string{"0.0.0.0"}
+	}
+	if s.SocketPrefix != "" {
+		out = append(out, filepath.Join(s.SocketPrefix, fmt.Sprintf("mongodb-%d.sock", s.Port)))
 	}
 	return out
 }
@@ -176,7 +246,7 @@ func (s *serveCmd) parsed(params map[string]string) value.Doc {
 	b.StartDocument("storage").String("dbPath", s.DBPath).End()
 	s.Security.appendParsed(b)
 	if s.Config != "" {
-		b.String("config", s.Config)
+		b.String("config", string(s.Config))
 	}
 	if len(params) > 0 {
 		b.StartDocument("setParameter")

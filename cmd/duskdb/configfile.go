@@ -1,0 +1,312 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"gopkg.in/yaml.v3"
+)
+
+// configFile is a configuration file in mongod's YAML form, as flags of the
+// command line. It resolves the flags that neither the command line nor an
+// environment variable gives.
+type configFile struct {
+	flags      map[string]any    // by name; a text, as on the command line
+	parameters map[string]string // of the section setParameter, and of keys that stand for one
+	ignored    []string          // keys without effect
+}
+
+// fileOptions are the options that a file may have, by their keys.
+var fileOptions = func() map[string]*option {
+	byKey := map[string]*option{}
+	for _, table := range [][]option{mongodOptions, duskdbKeys} {
+		for i := range table {
+			if o := &table[i]; o.key != "" {
+				byKey[o.key] = o
+			}
+		}
+	}
+	for old, now := range deprecatedKeys {
+		byKey[old] = byKey[now]
+	}
+	return byKey
+}()
+
+// readConfig reads a configuration file. Messages about its keys are mongod's.
+func readConfig(r io.Reader) (*configFile, error) {
+	var root yaml.Node
+	if err := yaml.NewDecoder(r).Decode(&root); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("Error parsing YAML config file: %w", err) //nolint:staticcheck // mongod's words
+	}
+	c := &configFile{flags: map[string]any{}, parameters: map[string]string{}}
+	if root.Kind == 0 {
+		return c, nil
+	}
+	if err := c.section("", root.Content[0]); err != nil {
+		return nil, err
+	}
+	return c, c.finish()
+}
+
+// section reads a mapping, whose keys are options or sections themselves. An
+// empty section says nothing.
+func (c *configFile) section(prefix string, n *yaml.Node) error {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.MappingNode {
+		if n.Tag == "!!null" {
+			return nil
+		}
+		return unrecognized(strings.TrimSuffix(prefix, "."))
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key := prefix + n.Content[i].Value
+		if seen[key] {
+			return fmt.Errorf("Duplicate option: %s", key) //nolint:staticcheck // mongod's words
+		}
+		seen[key] = true
+		if err := c.entry(key, n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unrecognized(key string) error {
+	return fmt.Errorf("Unrecognized option: %s", key) //nolint:staticcheck // mongod's words
+}
+
+// entry reads one key with its value.
+func (c *configFile) entry(key string, n *yaml.Node) error {
+	o := fileOptions[key]
+	switch {
+	case o == nil:
+		if !isSection(key) {
+			return unrecognized(key)
+		}
+		return c.section(key+".", n)
+	case o.use == refused:
+		return fmt.Errorf("%s is not supported: %s", key, o.note)
+	case o.key == "setParameter":
+		return c.parameterSection(n)
+	case o.kind == mapping:
+		return c.document(o, n)
+	}
+	text, err := scalar(key, o.kind, n)
+	if err != nil || text == "" && n.Tag == "!!null" {
+		return err
+	}
+	switch {
+	case o.use == ignored:
+		c.ignored = append(c.ignored, key)
+	case o.parameter != "":
+		c.parameters[o.parameter] = text
+	case key == o.key && o.flag != "":
+		c.flags[o.flag] = text
+	default:
+		return c.translate(o, text)
+	}
+	return nil
+}
+
+// isSection reports whether options begin with the key.
+func isSection(key string) bool {
+	for name := range fileOptions {
+		if strings.HasPrefix(name, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// scalar is the text of a value, which has to be of the option's kind.
+func scalar(key string, k kind, n *yaml.Node) (string, error) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if k == list {
+		if n.Kind != yaml.SequenceNode {
+			return "", fmt.Errorf("Option: %s is of type StringVector, but value in YAML config is not a list type", key) //nolint:staticcheck // mongod's words
+		}
+		return "", nil
+	}
+	if n.Kind != yaml.ScalarNode {
+		return "", unrecognized(key)
+	}
+	if n.Tag == "!!null" {
+		return "", nil
+	}
+	var err error
+	switch k {
+	case boolean:
+		if n.Value != "true" && n.Value != "false" {
+			return "", fmt.Errorf("Expected boolean but found string: %s for option: %s", n.Value, key) //nolint:staticcheck // mongod's words
+		}
+	case integer:
+		_, err = strconv.ParseInt(n.Value, 0, 64)
+	case number:
+		_, err = strconv.ParseFloat(n.Value, 64)
+	}
+	if err != nil {
+		return "", fmt.Errorf("Error parsing option %q as %s: %q is not a number", key, k, n.Value) //nolint:staticcheck // mongod's words
+	}
+	return n.Value, nil
+}
+
+// translate sets the flags of keys that have another form on the command line.
+func (c *configFile) translate(o *option, text string) error {
+	forms := keyForms[o.key]
+	if o.flag != "" { // a deprecated key
+		if old, ok := strings.CutSuffix(text, "SSL"); ok && o.flag == "tlsMode" {
+			text = old + "TLS"
+		}
+		c.flags[o.flag] = text
+		return nil
+	}
+	if forms == nil {
+		return nil
+	}
+	for _, f := range forms {
+		if f.value == text || f.value == "" {
+			if f.flag != "" {
+				c.flags[f.flag] = f.as
+				if f.value == "" {
+					c.flags[f.flag] = text
+				}
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s", badValues[o.key](text))
+}
+
+// keyForms say what the values of keys without a flag of their own are on the
+// command line. The value "" is any; the flag "" says nothing.
+var keyForms = map[string][]struct{ value, flag, as string }{
+	"security.authorization":       {{"enabled", "auth", "true"}, {"disabled", "noauth", "true"}},
+	"security.javascriptEnabled":   {{"false", "noscripting", "true"}, {"true", "", ""}},
+	"operationProfiling.mode":      {{"off", "profile", "0"}, {"slowOp", "profile", "1"}, {"all", "profile", "2"}},
+	"replication.replSetName":      {{"", "replSet", ""}},
+	"systemLog.destination":        {{"file", "", ""}},
+	"net.unixDomainSocket.enabled": {{"true", "", ""}, {"false", "unixSocketPrefix", ""}},
+}
+
+// badValues are mongod's messages about other values.
+var badValues = map[string]func(string) string{
+	"security.authorization": func(string) string {
+		return `security.authorization expects either "enabled" or "disabled"`
+	},
+	"operationProfiling.mode": func(v string) string {
+		return "Bad value for operationProfiling.mode: " + v + ".  Supported modes are: (off|slowOp|all)"
+	},
+	"systemLog.destination": func(v string) string {
+		if v == "syslog" {
+			return "systemLog.destination: syslog is not supported: log to standard error or to a file"
+		}
+		return "Bad value for systemLog.destination: " + v + ".  Supported targets are: (syslog|file)"
+	},
+}
+
+// parameterSection reads the section setParameter.
+func (c *configFile) parameterSection(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return errors.New("Option: setParameter is of type StringMap, but value in YAML config is not a map type") //nolint:staticcheck // mongod's words
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		name, v := n.Content[i].Value, n.Content[i+1]
+		if v.Kind == yaml.ScalarNode {
+			c.parameters[name] = v.Value
+			continue
+		}
+		text, err := asJSON(v)
+		if err != nil {
+			return fmt.Errorf("setParameter.%s: %w", name, err)
+		}
+		c.parameters[name] = text
+	}
+	return nil
+}
+
+// document reads a mapping that is a parameter as a whole.
+func (c *configFile) document(o *option, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return unrecognized(o.key)
+	}
+	text, err := asJSON(n)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.key, err)
+	}
+	c.parameters[o.parameter] = text
+	return nil
+}
+
+func asJSON(n *yaml.Node) (string, error) {
+	var v any
+	if err := n.Decode(&v); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(v)
+	return string(text), err
+}
+
+// finish applies the rules between keys.
+func (c *configFile) finish() error {
+	slices.Sort(c.ignored)
+	if _, on := c.flags["auth"]; !on && c.flags["noauth"] == nil {
+		if slices.Contains(c.ignored, "security.clusterAuthMode") {
+			c.flags["auth"] = "true"
+		}
+	}
+	return nil
+}
+
+// Validate accepts the file: its keys were checked while it was read.
+func (c *configFile) Validate(*kong.Application) error { return nil }
+
+// Resolve returns what the file has for a flag; nil: nothing. An environment
+// variable comes before the file.
+func (c *configFile) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	v, ok := c.flags[flag.Name]
+	if !ok || slices.ContainsFunc(flag.Envs, inEnvironment) || flag.Name == "noauth" && given(ctx, "auth") {
+		return nil, nil
+	}
+	if flag.IsBool() {
+		return strconv.ParseBool(v.(string))
+	}
+	return v, nil
+}
+
+// apply adds the parameters of the file to those of the command line, which
+// come first.
+func (c *configFile) apply(params map[string]string) {
+	if c == nil {
+		return
+	}
+	for name, v := range c.parameters {
+		if _, given := params[name]; !given {
+			params[name] = v
+		}
+	}
+}
+
+func sortedNames(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+func inEnvironment(name string) bool {
+	_, set := os.LookupEnv(name)
+	return set
+}
+
+// given reports whether the command line has a flag.
+func given(ctx *kong.Context, name string) bool {
+	return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name && !p.Resolved })
+}

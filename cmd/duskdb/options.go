@@ -1,0 +1,196 @@
+package main
+
+// kind is the type of an option's value, in the words of mongod's messages.
+type kind string
+
+const (
+	boolean kind = "bool"
+	integer kind = "int"
+	number  kind = "double"
+	text    kind = "string"
+	list    kind = "list"
+	mapping kind = "map"
+)
+
+// use says what DuskDB does with an option of mongod.
+type use int
+
+const (
+	served  use = iota // it does what it does in mongod
+	ignored            // it is accepted, and has no effect
+	refused            // the server does not start with it
+)
+
+// option is a setting of mongod 8.0 (Community): a key of its configuration
+// file, a flag of its command line, or both. The source is MongoDB's manual,
+// "Configuration File Settings and Command-Line Options Mapping".
+type option struct {
+	key  string // in the configuration file, dotted; "": command line only
+	flag string // on the command line; "": configuration file only
+	kind kind
+	use  use
+	// parameter is the server parameter that the option sets; "": none. A flag
+	// that is not in the table of flags needs it, or has no effect.
+	parameter string
+	note      string // why it is ignored or refused, or how it differs
+}
+
+// Reasons that several options share.
+const (
+	noWiredTiger = "there is no WiredTiger: all data is in memory and in one log"
+	noMembers    = "there is only one member, which connects to no other"
+	noSharding   = "there is no sharding"
+	oneFile      = "all data is in one file"
+	noInside     = "it concerns the inside of mongod"
+)
+
+// mongodOptions are all options of mongod, in the order of its manual.
+var mongodOptions = []option{
+	{key: "systemLog.verbosity", flag: "verbose", kind: integer},
+	{key: "systemLog.quiet", flag: "quiet", kind: boolean},
+	{key: "systemLog.traceAllExceptions", flag: "traceExceptions", kind: boolean, use: ignored, note: noInside},
+	{key: "systemLog.syslogFacility", flag: "syslogFacility", kind: text, use: refused, note: "there is no syslog: log to standard error or to --logpath"},
+	{key: "systemLog.path", flag: "logpath", kind: text},
+	{key: "systemLog.logAppend", flag: "logappend", kind: boolean},
+	{key: "systemLog.logRotate", flag: "logRotate", kind: text},
+	{key: "systemLog.destination", kind: text, note: "file; syslog is refused"},
+	{flag: "syslog", kind: boolean, use: refused, note: "there is no syslog: log to standard error or to --logpath"},
+	{key: "systemLog.timeStampFormat", flag: "timeStampFormat", kind: text, use: ignored, note: "times are in ISO 8601, with the offset of the time zone"},
+	{key: "systemLog.component", kind: mapping, parameter: "logComponentVerbosity"},
+
+	{key: "processManagement.fork", flag: "fork", kind: boolean, note: "needs --logpath; not on Windows"},
+	{key: "processManagement.pidFilePath", flag: "pidfilepath", kind: text},
+	{key: "processManagement.timeZoneInfo", flag: "timeZoneInfo", kind: text, use: ignored, note: "the time zones are part of the program"},
+
+	{key: "net.port", flag: "port", kind: integer},
+	{key: "net.bindIp", flag: "bind_ip", kind: text},
+	{key: "net.bindIpAll", flag: "bind_ip_all", kind: boolean},
+	{key: "net.maxIncomingConnections", flag: "maxConns", kind: integer},
+	{key: "net.maxIncomingConnectionsOverride", kind: list, use: ignored, note: "maxIncomingConnections counts every connection"},
+	{key: "net.listenBacklog", flag: "listenBacklog", kind: integer, use: ignored, note: "it is the system's"},
+	{key: "net.wireObjectCheck", kind: boolean, use: ignored, note: "requests are always checked"},
+	{flag: "objcheck", kind: boolean, use: ignored, note: "requests are always checked"},
+	{flag: "noobjcheck", kind: boolean, use: ignored, note: "requests are always checked"},
+	{key: "net.ipv6", flag: "ipv6", kind: boolean, use: ignored, note: "--bind_ip may name addresses of IPv6 without it"},
+	{key: "net.unixDomainSocket.enabled", kind: boolean},
+	{flag: "nounixsocket", kind: boolean, use: ignored, note: "there is no socket in the file system unless --unixSocketPrefix or --bind_ip ask for it"},
+	{key: "net.unixDomainSocket.pathPrefix", flag: "unixSocketPrefix", kind: text, note: "no default: without it there is no socket"},
+	{key: "net.unixDomainSocket.filePermissions", flag: "filePermissions", kind: integer},
+	{key: "net.compression.compressors", flag: "networkMessageCompressors", kind: text},
+	{key: "net.serviceExecutor", kind: text, use: ignored, note: noInside},
+	{key: "net.transportLayer", kind: text, use: ignored, note: noInside},
+
+	{key: "net.tls.mode", flag: "tlsMode", kind: text},
+	{key: "net.tls.certificateKeyFile", flag: "tlsCertificateKeyFile", kind: text},
+	{key: "net.tls.certificateKeyFilePassword", flag: "tlsCertificateKeyFilePassword", kind: text},
+	{key: "net.tls.certificateSelector", flag: "tlsCertificateSelector", kind: text, use: refused, note: "certificates are read from files"},
+	{key: "net.tls.clusterCertificateSelector", flag: "tlsClusterCertificateSelector", kind: text, use: ignored, note: noMembers},
+	{key: "net.tls.clusterFile", flag: "tlsClusterFile", kind: text, use: ignored, note: noMembers},
+	{key: "net.tls.clusterPassword", flag: "tlsClusterPassword", kind: text, use: ignored, note: noMembers},
+	{key: "net.tls.CAFile", flag: "tlsCAFile", kind: text},
+	{key: "net.tls.clusterCAFile", flag: "tlsClusterCAFile", kind: text, use: refused, note: "give the authorities of clients in tlsCAFile"},
+	{key: "net.tls.CRLFile", flag: "tlsCRLFile", kind: text},
+	{key: "net.tls.allowConnectionsWithoutCertificates", flag: "tlsAllowConnectionsWithoutCertificates", kind: boolean},
+	{key: "net.tls.allowInvalidCertificates", flag: "tlsAllowInvalidCertificates", kind: boolean, note: "a client with an invalid certificate is let in, and cannot log in with it"},
+	{key: "net.tls.allowInvalidHostnames", flag: "tlsAllowInvalidHostnames", kind: boolean, use: ignored, note: noMembers},
+	{key: "net.tls.disabledProtocols", flag: "tlsDisabledProtocols", kind: text},
+	{key: "net.tls.tlsCipherConfig", flag: "tlsCipherConfig", kind: text, use: refused, note: "Go chooses the cipher suites"},
+	{key: "net.tls.logVersions", flag: "tlsLogVersions", kind: text, use: ignored, note: "versions are not logged"},
+	{key: "net.tls.FIPSMode", flag: "tlsFIPSMode", kind: boolean, use: refused, note: "there is no FIPS mode"},
+	{key: "net.tls.clusterAuthX509.attributes", flag: "tlsClusterAuthX509Attributes", kind: text, use: ignored, note: noMembers},
+	{key: "net.tls.clusterAuthX509.extensionValue", flag: "tlsClusterAuthX509ExtensionValue", kind: text, use: ignored, note: noMembers},
+
+	{key: "security.keyFile", flag: "keyFile", kind: text},
+	{key: "security.clusterAuthMode", flag: "clusterAuthMode", kind: text, use: ignored, note: noMembers},
+	{key: "security.authorization", kind: text},
+	{flag: "auth", kind: boolean},
+	{flag: "noauth", kind: boolean},
+	{key: "security.transitionToAuth", flag: "transitionToAuth", kind: boolean, use: refused, note: "clients either have to log in or not"},
+	{key: "security.javascriptEnabled", kind: boolean},
+	{flag: "noscripting", kind: boolean},
+	{key: "security.clusterIpSourceAllowlist", flag: "clusterIpSourceAllowlist", kind: list, use: ignored, note: noMembers},
+	{key: "security.enableLocalhostAuthBypass", kind: boolean, parameter: "enableLocalhostAuthBypass"},
+	{key: "security.authSchemaVersion", kind: integer, use: ignored, note: noInside},
+
+	{key: "setParameter", flag: "setParameter", kind: mapping},
+	{flag: "notablescan", kind: boolean, parameter: "notablescan"},
+
+	{key: "storage.dbPath", flag: "dbpath", kind: text},
+	{key: "storage.engine", flag: "storageEngine", kind: text},
+	{key: "storage.directoryPerDB", flag: "directoryperdb", kind: boolean, use: ignored, note: oneFile},
+	{key: "storage.syncPeriodSecs", flag: "syncdelay", kind: number, parameter: "syncdelay"},
+	{key: "storage.journal.commitIntervalMs", flag: "journalCommitInterval", kind: integer, parameter: "journalCommitInterval"},
+	{key: "storage.journal.enabled", flag: "journal", kind: boolean, use: ignored, note: "the log is always written"},
+	{flag: "nojournal", kind: boolean, use: refused, note: "the log is always written"},
+	{key: "storage.oplogMinRetentionHours", flag: "oplogMinRetentionHours", kind: number},
+	{key: "storage.queryableBackupMode", flag: "queryableBackupMode", kind: boolean, use: refused, note: "there is no read-only mode"},
+	{key: "storage.groupCollections", flag: "groupCollections", kind: boolean, use: ignored, note: oneFile},
+	{flag: "repair", kind: boolean},
+	{flag: "upgrade", kind: boolean, use: ignored, note: "data of older versions is read as it is"},
+	{key: "storage.wiredTiger.engineConfig.cacheSizeGB", flag: "wiredTigerCacheSizeGB", kind: number, use: ignored, note: "all data is in memory, which --memoryLimit bounds"},
+	{key: "storage.wiredTiger.engineConfig.statisticsLogDelaySecs", flag: "wiredTigerStatisticsLogDelaySecs", kind: integer, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.engineConfig.journalCompressor", flag: "wiredTigerJournalCompressor", kind: text, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.engineConfig.directoryForIndexes", flag: "wiredTigerDirectoryForIndexes", kind: boolean, use: ignored, note: oneFile},
+	{key: "storage.wiredTiger.engineConfig.maxCacheOverflowFileSizeGB", flag: "wiredTigerMaxCacheOverflowFileSizeGB", kind: number, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.engineConfig.zstdCompressionLevel", flag: "zstdDefaultCompressionLevel", kind: integer, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.engineConfig.configString", flag: "wiredTigerEngineConfigString", kind: text, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.collectionConfig.blockCompressor", flag: "wiredTigerCollectionBlockCompressor", kind: text, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.collectionConfig.configString", flag: "wiredTigerCollectionConfigString", kind: text, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.indexConfig.prefixCompression", flag: "wiredTigerIndexPrefixCompression", kind: boolean, use: ignored, note: noWiredTiger},
+	{key: "storage.wiredTiger.indexConfig.configString", flag: "wiredTigerIndexConfigString", kind: text, use: ignored, note: noWiredTiger},
+
+	{key: "operationProfiling.mode", kind: text},
+	{flag: "profile", kind: integer},
+	{key: "operationProfiling.slowOpThresholdMs", flag: "slowms", kind: integer},
+	{key: "operationProfiling.slowOpSampleRate", flag: "slowOpSampleRate", kind: number},
+	{key: "operationProfiling.filter", flag: "profileFilter", kind: text, use: refused, note: "set it with the profile command"},
+
+	{key: "replication.oplogSizeMB", flag: "oplogSize", kind: integer},
+	{key: "replication.replSetName", kind: text},
+	{flag: "replSet", kind: text},
+	{key: "replication.enableMajorityReadConcern", flag: "enableMajorityReadConcern", kind: boolean, use: ignored, note: "it is always enabled"},
+
+	{key: "sharding.clusterRole", kind: text, use: refused, note: noSharding},
+	{key: "sharding.archiveMovedChunks", flag: "moveParanoia", kind: boolean, use: ignored, note: noSharding},
+	{flag: "noMoveParanoia", kind: boolean, use: ignored, note: noSharding},
+	{flag: "configsvr", kind: boolean, use: refused, note: noSharding},
+	{flag: "shardsvr", kind: boolean, use: refused, note: noSharding},
+	{flag: "maintenanceMode", kind: text, use: refused, note: "stop the server, and start it without --replSet"},
+
+	{key: "cloud.monitoring.free.state", flag: "enableFreeMonitoring", kind: text, use: ignored, note: "nothing is sent anywhere"},
+	{key: "cloud.monitoring.free.tags", flag: "freeMonitoringTag", kind: list, use: ignored, note: "nothing is sent anywhere"},
+
+	{flag: "cpu", kind: boolean, use: ignored, note: "see --metricsPort"},
+	{flag: "sysinfo", kind: boolean, use: refused, note: "see the command hostInfo"},
+	{flag: "configExpand", kind: text, use: refused, note: "values are taken as they are written"},
+	{flag: "shutdown", kind: boolean},
+}
+
+// deprecatedKeys are former names of keys that mongod 8.0 still reads.
+var deprecatedKeys = map[string]string{
+	"net.ssl.PEMKeyFile":                          "net.tls.certificateKeyFile",
+	"net.ssl.PEMKeyPassword":                      "net.tls.certificateKeyFilePassword",
+	"net.ssl.CAFile":                              "net.tls.CAFile",
+	"net.ssl.CRLFile":                             "net.tls.CRLFile",
+	"net.ssl.clusterFile":                         "net.tls.clusterFile",
+	"net.ssl.clusterPassword":                     "net.tls.clusterPassword",
+	"net.ssl.clusterCAFile":                       "net.tls.clusterCAFile",
+	"net.ssl.allowConnectionsWithoutCertificates": "net.tls.allowConnectionsWithoutCertificates",
+	"net.ssl.allowInvalidCertificates":            "net.tls.allowInvalidCertificates",
+	"net.ssl.allowInvalidHostnames":               "net.tls.allowInvalidHostnames",
+	"net.ssl.disabledProtocols":                   "net.tls.disabledProtocols",
+	"net.ssl.FIPSMode":                            "net.tls.FIPSMode",
+	"net.ssl.mode":                                "net.tls.mode", // with allowSSL, preferSSL, requireSSL
+	"security.clusterIpSourceWhitelist":           "security.clusterIpSourceAllowlist",
+}
+
+// duskdbKeys are the keys of DuskDB's own section of the configuration file.
+var duskdbKeys = []option{
+	{key: "duskdb.testClock", flag: "test-clock", kind: boolean},
+	{key: "duskdb.exitWithStdin", flag: "exit-with-stdin", kind: boolean},
+	{key: "duskdb.advertiseHost", flag: "advertiseHost", kind: text},
+	{key: "duskdb.memoryLimit", flag: "memoryLimit", kind: text},
+	{key: "duskdb.metricsPort", flag: "metricsPort", kind: integer},
+	{key: "duskdb.initdb", flag: "initdb", kind: text},
+	{key: "duskdb.logFormat", flag: "logFormat", kind: text},
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strconv"
+
+	"github.com/duskdb/duskdb/server"
+)
+
+// process are the flags about the process, as mongod has them.
+type process struct {
+	Fork     bool   `help:"Go on in the background once the server is ready. Needs --logpath."`
+	PIDFile  string `name:"pidfilepath" help:"File to write the process id to."`
+	Shutdown bool   `env:"-" help:"Stop the server that uses --dbpath, and wait until it has."`
+}
+
+// forkedVariable says, in the environment of the background process, that it
+// is one.
+const forkedVariable = "DUSKDB_FORKED"
+
+// check finds flags that do not go together.
+func (p *process) check(s *serveCmd) error {
+	if p.Fork && s.LogPath == "" {
+		return errors.New("--fork has to be used with --logpath or --syslog")
+	}
+	if p.Shutdown && s.DBPath == server.Memory {
+		return errors.New("--shutdown needs the --dbpath of the server")
+	}
+	return nil
+}
+
+// writePIDFile writes the process id, and returns what removes the file again.
+func (p *process) writePIDFile() (remove func(), err error) {
+	if p.PIDFile == "" {
+		return func() {}, nil
+	}
+	if err := os.WriteFile(p.PIDFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil { //nolint:gosec // init scripts read it
+		return nil, err
+	}
+	return func() { _ = os.Remove(p.PIDFile) }, nil
+}
