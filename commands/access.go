@@ -40,6 +40,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 	if err := setHint(&pq.Hint, q.hint); err != nil {
 		return nil, err
 	}
+	metaOf(info).useTSIndex(&pq.Hint)
 	if n, natural := isNatural(q.sort); natural {
 		pq.Sort = nil
 		if pq.Hint.IsZero() {

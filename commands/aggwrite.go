@@ -296,7 +296,7 @@ func (w *mergeWriter) apply(c *Call, wr *writer, d value.Doc, change func(old va
 	if err != nil {
 		return err
 	}
-	next, err := change(old.Doc)
+	next, err := change(wr.meta.shown(old.Doc, old.TS))
 	if err != nil || next == nil {
 		return err
 	}

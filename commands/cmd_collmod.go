@@ -88,7 +88,7 @@ func (c *Call) settleCollMod(ns storage.Namespace, a *collModArgs) (reopen func(
 	name, key := a.Index.Lookup("name"), a.Index.Lookup("keyPattern")
 	switch {
 	case bool(a.DryRun):
-	case !a.DocumentTTL.IsMissing(), namesTSIndex(name), namesTSIndex(key):
+	case !a.DocumentTTL.IsMissing(), mayNameTSIndex(name), mayNameTSIndex(key):
 		return c.endPolicy(ns)
 	case a.Index.Lookup("unique").Truthy():
 		_, err = c.settleAhead(ns)
@@ -292,7 +292,7 @@ func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
 		return nil, mongoerr.Newf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", *x.Name, m.info.Namespace)
 	}
 	var found []*index.Spec
-	for _, s := range m.meta.indexes {
+	for _, s := range m.meta.listed {
 		if value.CompareDocs(s.Key, x.KeyPattern, nil) == 0 {
 			found = append(found, s)
 		}

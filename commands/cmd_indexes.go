@@ -106,7 +106,7 @@ func (c *Call) missingIndexes(ns storage.Namespace, given []value.Doc) (target s
 			return err
 		}
 		for _, spec := range specs {
-			if index.Conflict(metaOf(coll.Info()).indexes, spec, target.String()) == nil {
+			if index.Conflict(metaOf(coll.Info()).known(), spec, target.String()) == nil {
 				missing = append(missing, spec)
 			}
 		}
@@ -131,14 +131,15 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 	if err != nil {
 		return 0, 0, false, err
 	}
-	known := metaOf(coll.Info()).indexes
+	known := metaOf(coll.Info()).known()
 	if target != ns {
 		if coll, err = tx.Collection(target); err != nil {
 			return 0, 0, false, err
 		}
-		known = metaOf(coll.Info()).indexes
+		known = metaOf(coll.Info()).known()
 	}
-	before = len(known) + synthetic(coll.Info()) - added
+	before = len(metaOf(coll.Info()).listed) - added
+	after = before + added
 	old := known
 	for _, spec := range specs {
 		err := index.Conflict(known, spec, target.String())
@@ -157,8 +158,9 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 			return 0, 0, false, err
 		}
 		known = append(known[:len(known):len(known)], spec)
+		after++
 	}
-	return before, len(known) + synthetic(coll.Info()), created, nil
+	return before, after, created, nil
 }
 
 // createTSIndexes takes the TTL indexes on _ts out of the list: they are
@@ -182,17 +184,6 @@ func (c *Call) createTSIndexes(tx storage.Tx, coll *storage.Collection, given []
 		}
 	}
 	return rest, added, nil
-}
-
-// synthetic counts the indexes that are listed without being there, that on
-// _ts, less those that are there without being listed.
-func synthetic(info *storage.Info) int {
-	m := metaOf(info)
-	n := len(m.listed) - len(m.indexes)
-	if m.docTTL != nil {
-		n++
-	}
-	return n
 }
 
 // parseIndexes reads the specifications, and tells which collection carries
@@ -315,9 +306,6 @@ func (c *Call) listedIndexes(info *storage.Info) ([]value.Doc, error) {
 	for _, spec := range metaOf(info).listed {
 		docs = append(docs, spec.Doc())
 	}
-	if p := metaOf(info).docTTL; p != nil {
-		docs = append(docs, p.TSIndex())
-	}
 	return docs, nil
 }
 
@@ -338,7 +326,7 @@ func runDropIndexes(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if namesTSIndex(a.Index) {
+	if mayNameTSIndex(a.Index) {
 		reopen, err := c.endPolicy(ns)
 		defer reopen()
 		if err != nil {
@@ -380,12 +368,12 @@ func (c *Call) dropIndexes(tx storage.Tx, ns storage.Namespace, find value.Value
 			return 0, false, err
 		}
 	}
-	was = len(metaOf(info).indexes) + synthetic(info)
-	if metaOf(info).docTTL != nil && namesTSIndex(find) {
+	was = len(metaOf(info).listed)
+	if drops, rest := metaOf(info).dropsTSIndex(find); drops {
 		if err := c.setDocumentPolicy(tx, coll, nil); err != nil {
 			return 0, false, err
 		}
-		if !isAll(find) {
+		if find = rest; find.IsMissing() {
 			return was, false, nil
 		}
 	}
@@ -399,11 +387,6 @@ func (c *Call) dropIndexes(tx storage.Tx, ns storage.Namespace, find value.Value
 		}
 	}
 	return was, all, nil
-}
-
-// namesTSIndex reports whether an index argument includes the index on _ts.
-func namesTSIndex(v value.Value) bool {
-	return isAll(v) || v.Str() == ttl.TSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
 }
 
 func isAll(v value.Value) bool { return v.Str() == "*" }
@@ -465,7 +448,7 @@ func (m *collectionMeta) indexToDrop(name string) (string, error) {
 // indexByKey finds the one index with a key pattern.
 func (m *collectionMeta) indexByKey(key value.Doc) (*index.Spec, error) {
 	var found []*index.Spec
-	for _, s := range m.indexes {
+	for _, s := range m.listed {
 		if value.CompareDocs(s.Key, key, nil) == 0 {
 			found = append(found, s)
 		}

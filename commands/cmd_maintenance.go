@@ -187,8 +187,10 @@ func (c *Call) reIndex(tx storage.Tx, ns storage.Namespace) (specs []value.Doc, 
 	if m.kind == view || m.kind == timeSeries {
 		return nil, mongoerr.New(mongoerr.CommandNotSupportedOnView, "can't re-index a view")
 	}
-	for _, spec := range m.indexes {
+	for _, spec := range m.listed {
 		specs = append(specs, spec.Doc())
+	}
+	for _, spec := range m.indexes {
 		if spec.Clustered {
 			continue
 		}

@@ -43,7 +43,7 @@ func (c *Call) sizes(ns storage.Namespace) (s sizes, info *storage.Info, err err
 		}
 		s.count, s.bytes = coll.Count(), coll.Size()
 		for _, spec := range metaOf(coll.Info()).listed {
-			st, err := coll.IndexStats(spec.Name)
+			st, err := metaOf(coll.Info()).indexStats(coll, spec)
 			if err != nil {
 				return err
 			}
@@ -235,7 +235,7 @@ func (c *Call) databaseTotals() (t databaseTotals, err error) {
 // indexBytes is how much the indexes of a collection take that are listed.
 func indexBytes(coll storage.Collection) (n int64) {
 	for _, spec := range metaOf(coll.Info()).listed {
-		if st, err := coll.IndexStats(spec.Name); err == nil {
+		if st, err := metaOf(coll.Info()).indexStats(coll, spec); err == nil {
 			n += st.Bytes
 		}
 	}

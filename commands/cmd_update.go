@@ -310,8 +310,10 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	if o.ArrayFilters, err = arrayDocs("update.updates", "arrayFilters", m.arrayFilters); err != nil {
 		return err
 	}
-	m.compile, err = update.Compile(m.update, o)
-	return err
+	if m.compile, err = update.Compile(m.update, o); err != nil {
+		return err
+	}
+	return m.checkRename(metaOf(info))
 }
 
 // compilePipelineUpdate compiles [{$set: …}, …] with the constants of "c"
@@ -354,11 +356,13 @@ func (c *Call) upsert(m *modification) (out updated, err error) {
 		if err != nil {
 			return err
 		}
-		_, err = c.newWriter(tx, coll, m.bypass).insert(d)
+		w := c.newWriter(tx, coll, m.bypass)
+		out = updated{upserted: d.Lookup("_id").Clone(), new: w.meta.shown(w.stripped(d), c.now)}
+		_, err = w.insert(d)
 		return err
 	})
 	if err != nil {
-		return out, err
+		return updated{}, err
 	}
-	return updated{upserted: d.Lookup("_id").Clone(), new: d}, nil
+	return out, nil
 }

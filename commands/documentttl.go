@@ -83,6 +83,11 @@ func (c *Call) setDocumentPolicy(tx storage.Tx, coll storage.Collection, policy 
 	if err := tx.SetOptions(info.Namespace, o.doc()); err != nil {
 		return err
 	}
+	if exposesTS(old) != exposesTS(policy) {
+		if err := rebuildShown(tx, info.Namespace); err != nil {
+			return err
+		}
+	}
 	for _, spec := range documentIndexes() {
 		var err error
 		switch has := info.Index(spec.Name) != nil; {
@@ -119,8 +124,10 @@ func (c *Call) createTSIndex(tx storage.Tx, coll storage.Collection, spec value.
 	if m.docTTL != nil {
 		return true, false, m.docTTL.CompareTSIndex(policy)
 	}
-	if _, err := m.indexByKey(spec.Lookup("key").Doc()); err == nil {
-		return true, false, mongoerr.New(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: "+policy.TSIndex().String())
+	if wanted, err := index.Load(policy.TSIndex()); err == nil {
+		if err := index.Conflict(m.indexes, wanted, info.Namespace.String()); err != nil {
+			return true, false, err
+		}
 	}
 	if err := ttl.CheckTTLIndex(info.Namespace, info.Options, spec); err != nil {
 		return true, false, err
@@ -257,10 +264,7 @@ func (m *collMod) setOnExpire() error {
 // isTSIndex reports whether collMod's index argument names the _ts index of
 // a collection with document TTL, which is no real index.
 func (m *collMod) isTSIndex(x *collModIndexArgs) bool {
-	if m.meta.docTTL == nil {
-		return false
-	}
-	return x.Name != nil && *x.Name == ttl.TSIndexName || x.KeyPattern != nil && ttl.IsTSKey(x.KeyPattern)
+	return x.Name != nil && m.meta.isTSIndex(value.String(*x.Name)) || x.KeyPattern != nil && m.meta.isTSIndex(value.Document(x.KeyPattern))
 }
 
 // modifyTSIndex changes the default of document TTL through its index.

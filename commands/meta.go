@@ -53,6 +53,10 @@ type collectionMeta struct {
 	preImages bool
 	isQueue   bool // a message queue or its dead-letter queue
 
+	// tsIndex stands for the indexes of document TTL in listings; it is nil where
+	// that is off, and never a real index.
+	tsIndex *index.Spec
+
 	rules  *ttl.Rules          // what expires, nil: nothing
 	docTTL *ttl.DocumentPolicy // nil: off (see visibility.go)
 }
@@ -105,8 +109,19 @@ func (Indexer) Attach(info *storage.Info) any {
 	}
 	if m.rules != nil && m.rules.Document != nil {
 		m.docTTL = m.rules.Document
+		m.listTSIndex()
 	}
 	return m
+}
+
+// Index implements storage.Indexer. Where readers see _ts, indexes that it
+// concerns are made of what readers see.
+func (x Indexer) Index(options value.Doc, spec storage.IndexSpec) (storage.Index, error) {
+	i, err := x.Indexer.Index(options, spec)
+	if s, ok := i.(*index.Spec); ok && err == nil && exposesTS(ttl.LoadDocumentPolicy(options.Lookup("documentTtl"))) && s.Mentions(ttl.TSField) {
+		return s.Showing(ttl.WithTS), nil
+	}
+	return i, err
 }
 
 func (m *collectionMeta) readKind(ns storage.Namespace, o value.Doc) {

@@ -8,7 +8,6 @@ import (
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -172,10 +171,7 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 	if w.meta.kind == timeSeriesBuckets {
 		r.Doc = shownBucket(r.Doc)
 	}
-	shown := r.Doc
-	if p := w.meta.docTTL; p != nil && p.ExposeTS {
-		shown = ttl.WithTS(&r)
-	}
+	shown := w.meta.shown(r.Doc, r.TS)
 	if w.meta.isQueue {
 		shown = queue.Present(r.Doc, c.now)
 	}
@@ -185,17 +181,21 @@ func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated
 			return false, err
 		}
 	}
-	out.old = r.Doc
+	out.old = w.meta.shown(r.Doc, r.TS)
 	if m.compile == nil {
 		out.matched++
 		return true, w.remove(r)
 	}
-	d, modified, err := m.compile.Apply(m.exec.env, r.Doc, update.ApplyOptions{Position: position})
+	before := r.Doc
+	if m.compile.IsPipeline() { // which may read _ts; what it sets there is discarded
+		before = out.old
+	}
+	d, modified, err := m.compile.Apply(m.exec.env, before, update.ApplyOptions{Position: position})
 	if err != nil {
 		return false, m.withContext(err)
 	}
 	out.matched++
-	out.new = d
+	out.new = w.meta.shown(d, c.now)
 	if !modified {
 		return true, w.touch(r)
 	}

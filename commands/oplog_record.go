@@ -92,25 +92,26 @@ func (r *recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write 
 	r.marks = append(r.marks, loggedOp{end: len(r.ops), command: kind == "c", ns: ns, stmt: r.stmt})
 }
 
-func (r *recorder) insert(info *storage.Info, d value.Doc) {
+func (r *recorder) insert(info *storage.Info, d value.Doc, ts int64) {
 	if r.keep == imageAfter { // an upsert
-		r.image = d.Clone()
+		r.image = metaOf(info).shown(d, ts).Clone()
 	} else if r.keep == imageBefore {
 		r.image = nil
 	}
 	r.add("i", info.Namespace, &info.UUID, func(b *value.Builder) { b.Document("o", d) })
 }
 
-func (r *recorder) update(info *storage.Info, old, new value.Doc) {
+func (r *recorder) update(info *storage.Info, before storage.Record, new value.Doc, ts int64) {
+	old := before.Doc
 	if string(old) == string(new) {
 		return
 	}
 	if r.keep == imageBefore {
-		r.image = old
+		r.image = metaOf(info).shown(old, before.TS)
 	} else if r.keep == imageAfter {
-		r.image = append(r.image[:0:0], new...)
+		r.image = append(r.image[:0:0], metaOf(info).shown(new, ts)...)
 	}
-	r.keepImage(info, old)
+	r.keepImage(info, before)
 	r.add("u", info.Namespace, &info.UUID, func(b *value.Builder) {
 		switch {
 		case r.replacing:
@@ -127,10 +128,11 @@ func (r *recorder) update(info *storage.Info, old, new value.Doc) {
 	})
 }
 
-func (r *recorder) remove(info *storage.Info, old value.Doc) {
-	r.keepImage(info, old)
+func (r *recorder) remove(info *storage.Info, before storage.Record) {
+	old := before.Doc
+	r.keepImage(info, before)
 	if r.keep != noImage {
-		r.image = old
+		r.image = metaOf(info).shown(old, before.TS)
 	}
 	r.add("d", info.Namespace, &info.UUID, func(b *value.Builder) {
 		appendKeyDoc(b, "o", old)
@@ -152,9 +154,9 @@ func (r *recorder) appendExpiration(b *value.Builder) {
 	r.expired = nil
 }
 
-func (r *recorder) keepImage(info *storage.Info, old value.Doc) {
-	if metaOf(info).preImages {
-		r.images = append(r.images, preImage{op: len(r.marks), uuid: info.UUID, doc: old})
+func (r *recorder) keepImage(info *storage.Info, old storage.Record) {
+	if m := metaOf(info); m.preImages {
+		r.images = append(r.images, preImage{op: len(r.marks), uuid: info.UUID, doc: m.shown(old.Doc, old.TS)})
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, erro
 	}
 	id, err := c.Collection.Insert(d, ts)
 	if err == nil {
-		c.r.insert(c.Info(), d)
+		c.r.insert(c.Info(), d, ts)
 	}
 	return id, err
 }
@@ -72,7 +72,7 @@ func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) er
 	old, _ := c.Get(id)
 	err := c.Collection.Update(id, d, ts)
 	if err == nil {
-		c.r.update(c.Info(), old.Doc, d)
+		c.r.update(c.Info(), old, d, ts)
 	}
 	return err
 }
@@ -84,14 +84,14 @@ func (c *loggedCollection) Delete(id storage.RecordID) error {
 	old, _ := c.Get(id)
 	err := c.Collection.Delete(id)
 	if err == nil {
-		c.r.remove(c.Info(), old.Doc)
+		c.r.remove(c.Info(), old)
 	}
 	return err
 }
 
 func (c *loggedCollection) Truncate() error {
 	info := c.Info()
-	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r.Doc); return true }); err != nil {
+	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r); return true }); err != nil {
 		return err
 	}
 	return c.Collection.Truncate()

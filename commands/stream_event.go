@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -131,7 +132,7 @@ func (t *tokenData) identify(o *logOp, kind string, key, description value.Doc) 
 func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, key value.Doc) {
 	full := o.op.Lookup("o")
 	if kind == "insert" || kind == "replace" {
-		b.Append("fullDocument", full)
+		b.Document("fullDocument", cs.shown(o, full.Doc()))
 	}
 	db, coll, _ := strings.Cut(o.op.Lookup("ns").Str(), ".")
 	b.StartDocument("ns").String("db", db).String("coll", coll).End()
@@ -143,6 +144,16 @@ func (cs *changeStream) appendChange(b *value.Builder, o *logOp, kind string, ke
 		cs.appendUpdate(b, full.Doc().Lookup("diff").Doc())
 	}
 	cs.appendExpiration(b, o)
+}
+
+// shown is a version of a document that an operation has made, as finds show it.
+func (cs *changeStream) shown(o *logOp, d value.Doc) value.Doc {
+	db, coll, _ := strings.Cut(o.op.Lookup("ns").Str(), ".")
+	info, err := cs.x.running().lookup(storage.Namespace{DB: db, Coll: coll})
+	if uuid, ok := uuidOf(o.op); err != nil || info == nil || ok && info.UUID != uuid {
+		return d
+	}
+	return metaOf(info).shown(d, o.wall)
 }
 
 // appendExpiration tells why something has been removed by the server.

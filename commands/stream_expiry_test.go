@@ -137,3 +137,39 @@ func TestStreamOfPlainDeletes(t *testing.T) {
 		}
 	}
 }
+
+// Events show documents as finds do: with _ts, where the policy exposes it.
+func TestStreamShowsTS(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{create: "c", documentTtl: {default: 1000, exposeTs: true}, changeStreamPreAndPostImages: {enabled: true}}`)
+	looking := h.watch("c", `{"fullDocument": "updateLookup", "fullDocumentBeforeChange": "whenAvailable"}`, "")
+	images := h.watch("c", `{"fullDocument": "whenAvailable"}`, "")
+	h.ok(`{insert: "c", documents: [{_id: 1, v: 1}]}`)
+	h.advance(10)
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {v: 2}}}]}`)
+	h.advance(10)
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {v: 3}}]}`)
+	h.ok(`{delete: "c", deletes: [{q: {_id: 1}, limit: 1}]}`)
+	doc := func(v, second int) string {
+		return value.MustJSON(fmt.Sprintf(`{"_id":1,"v":%d,"_ts":{"$numberLong":"%d"}}`, v, 1767225600+second)).String()
+	}
+	check := func(e value.Doc, field, want string) {
+		t.Helper()
+		if got := e.Lookup(field).Doc().String(); got != want {
+			t.Errorf("%s of %s is %s, want %s", field, e.Lookup("operationType"), got, want)
+		}
+	}
+	events := looking.events()
+	if len(events) != 4 {
+		t.Fatal(events)
+	}
+	check(events[0], "fullDocument", doc(1, 0))
+	check(events[2], "fullDocument", doc(3, 20))
+	check(events[1], "fullDocumentBeforeChange", doc(1, 0))
+	check(events[2], "fullDocumentBeforeChange", doc(2, 10))
+	check(events[3], "fullDocumentBeforeChange", doc(3, 20))
+	check(images.events()[1], "fullDocument", doc(2, 10))
+	h.ok(`{insert: "c", documents: [{_id: 1, v: 4}]}`)
+	h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {v: 5}}}]}`)
+	check(looking.events()[1], "fullDocument", doc(5, 20))
+}

@@ -36,7 +36,7 @@ func (cs *changeStream) withImages(e sharedEvent, o *logOp) (value.Doc, error) {
 		return nil, err
 	}
 	if wantsAfter && cs.full != "updateLookup" && before != nil {
-		after = applyDiff(before, o.op.Lookup("o").Doc().Lookup("diff").Doc())
+		after = cs.shown(o, applyDiff(before, o.op.Lookup("o").Doc().Lookup("diff").Doc()))
 	}
 	b := value.NewBuilder()
 	it := e.event.Iter()

@@ -132,7 +132,11 @@ func (v *validation) append(ns storage.Namespace) {
 		Append("nIndexes", value.Int(int64(len(v.meta.listed))))
 	b.StartDocument("keysPerIndex")
 	for _, s := range v.meta.listed {
-		b.Append(s.Name, value.Int(v.keys[s.Name]))
+		keys := v.keys[s.Name]
+		if s == v.meta.tsIndex { // each document has a _ts
+			keys = v.records
+		}
+		b.Append(s.Name, value.Int(keys))
 	}
 	b.End()
 	b.StartDocument("indexDetails")

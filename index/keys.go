@@ -18,6 +18,9 @@ func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey sto
 	if s.Internal != "" {
 		return s.internalKeys(dst, r), 0, nil
 	}
+	if s.show != nil {
+		r.Doc = s.show(&r)
+	}
 	if ok, err := s.covered(r.Doc); !ok {
 		return dst, 0, err
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/query/text"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -82,6 +83,7 @@ type Spec struct {
 	described  *plan.Index
 	places     []plan.Field // the fields as the planner knows them
 	descending []bool       // of each field, if keys have tails
+	show       func(*storage.Record) value.Doc
 }
 
 // Doc returns the complete specification as listIndexes shows it. [Load]

@@ -12,7 +12,8 @@ import (
 // The fields of document TTL.
 const (
 	ttlField = "ttl" // of a document: its own time to live in seconds
-	tsField  = "_ts" // hidden: the second of the last write
+	// TSField is hidden: the second of the last write.
+	TSField = "_ts"
 )
 
 // Mode says what happens to a ttl that does not conform.
@@ -108,12 +109,12 @@ func (p *DocumentPolicy) CheckWrite(d value.Doc) error {
 // StripTS removes a root _ts that a client sent, so that what was read can
 // be written back.
 func StripTS(d value.Doc) value.Doc {
-	if !d.Has(tsField) {
+	if !d.Has(TSField) {
 		return d
 	}
 	b := value.NewBuilder()
 	for it := d.Iter(); it.Next(); {
-		if it.Key() != tsField {
+		if it.Key() != TSField {
 			b.Raw(it.Element())
 		}
 	}
@@ -125,11 +126,11 @@ func StripTS(d value.Doc) value.Doc {
 func WithTS(r *storage.Record) value.Doc {
 	b := value.NewBuilder()
 	for it := r.Doc.Iter(); it.Next(); {
-		if it.Key() != tsField {
+		if it.Key() != TSField {
 			b.Raw(it.Element())
 		}
 	}
-	return b.Int64(tsField, floorSeconds(r.TS)).Doc()
+	return b.Int64(TSField, floorSeconds(r.TS)).Doc()
 }
 
 // ttlName is the name of the field as it stands in a document.

@@ -77,7 +77,7 @@ func ParseIndexModSeconds(v value.Value, key value.Doc) (int64, error) {
 	switch {
 	case v.IsNaN():
 		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
-	case field == tsField:
+	case field == TSField:
 		if !validDefault(n) {
 			return 0, mongoerr.Newf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or from 1 to 2147483647, found %d", n)
 		}

@@ -7,13 +7,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TSIndexName is how the index on _ts is listed.
-const TSIndexName = "_ts_1"
+// TSIndexName is how the index on _ts is listed, OtherTSIndexName what it is
+// called beside an index of the user with that name.
+const (
+	TSIndexName      = "_ts_1"
+	OtherTSIndexName = "_ts_1_documentTtl"
+)
 
 // IsTSKey reports whether a key pattern is {_ts: ±1}.
 func IsTSKey(key value.Doc) bool {
 	name, v := key.First()
-	if name != tsField || !v.IsNumber() || key.Len() != 1 {
+	if name != TSField || !v.IsNumber() || key.Len() != 1 {
 		return false
 	}
 	n := v.AsDouble()
@@ -51,9 +55,12 @@ func ParseTSIndex(spec value.Doc) (p *DocumentPolicy, ok bool, err error) {
 
 // TSIndex is the entry of listIndexes for a collection with the policy,
 // whichever way it was switched on.
-func (p *DocumentPolicy) TSIndex() value.Doc {
-	return value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc(tsField, value.Int32(1))),
-		"name", value.String(TSIndexName), "expireAfterSeconds", value.Int32(int32(p.Default)))
+func (p *DocumentPolicy) TSIndex() value.Doc { return p.NamedTSIndex(TSIndexName) }
+
+// NamedTSIndex is TSIndex where an index of the user has that name.
+func (p *DocumentPolicy) NamedTSIndex(name string) value.Doc {
+	return value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc(TSField, value.Int32(1))),
+		"name", value.String(name), "expireAfterSeconds", value.Int32(int32(p.Default)))
 }
 
 // CompareTSIndex judges a request to create a TTL index on _ts where the

@@ -80,6 +80,17 @@ func (u *Update) IsPipeline() bool { return u.transform != nil }
 // ApplyOptions.Position matters.
 func (u *Update) NeedsPosition() bool { return u.positional }
 
+// Renames reports whether $rename moves a field of the root, or a part of it,
+// from or to another place.
+func (u *Update) Renames(field string) bool {
+	for _, r := range u.renames {
+		if r.from[0] == field || r.text == field || strings.HasPrefix(r.text, field+".") {
+			return true
+		}
+	}
+	return false
+}
+
 // TouchedPaths lists the paths that operators may change, as the client wrote
 // them ("a.$[].b"); nil means that anything may change.
 func (u *Update) TouchedPaths() []string { return u.paths }
