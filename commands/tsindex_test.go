@@ -171,16 +171,16 @@ func TestTSIndexIsKnown(t *testing.T) {
 		t.Error(names)
 	}
 	stats := h.ok(`{collStats: "c"}`)
-	if stats.Lookup("nindexes").TruncInt64() != 2 || stats.Lookup("indexSizes").Doc().Lookup("_ts_1").TruncInt64() <= 0 {
+	if stats.Lookup("nindexes").TowardZeroInt64() != 2 || stats.Lookup("indexSizes").Doc().Lookup("_ts_1").TowardZeroInt64() <= 0 {
 		t.Error(stats)
 	}
-	if r := h.ok(`{validate: "c"}`); r.Lookup("nIndexes").TruncInt64() != 2 || r.Lookup("keysPerIndex").Doc().Lookup("_ts_1").TruncInt64() != 2 {
+	if r := h.ok(`{validate: "c"}`); r.Lookup("nIndexes").TowardZeroInt64() != 2 || r.Lookup("keysPerIndex").Doc().Lookup("_ts_1").TowardZeroInt64() != 2 {
 		t.Error(r)
 	}
 	if r := h.ok(`{reIndex: "c"}`); r.Lookup("nIndexes").Int32() != 2 || r.Lookup("indexes").Doc().Len() != 2 {
 		t.Error(r)
 	}
-	if r := h.ok(`{dbStats: 1}`); r.Lookup("indexes").TruncInt64() != 2 {
+	if r := h.ok(`{dbStats: 1}`); r.Lookup("indexes").TowardZeroInt64() != 2 {
 		t.Error(r)
 	}
 	if r := h.ok(`{drop: "c"}`); r.Lookup("nIndexesWas").Int32() != 2 {
