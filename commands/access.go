@@ -36,6 +36,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 	pq := plan.Query{
 		NS: info.Namespace.String(), Filter: q.matcher, Sort: q.sort, Limit: q.limit, Min: q.min, Max: q.max,
 		Collation: collationDoc(q.collator), Needs: q.needs(info), Implied: match.Implied(q.matcher, x.env),
+		Interrupt: c.interrupted,
 	}
 	if err := setHint(&pq.Hint, q.hint); err != nil {
 		return nil, err

@@ -98,6 +98,7 @@ type records struct {
 	next   int
 	from   position // where buf was read from
 	chunk  int
+	turns  int                           // of loops that read a chunk
 	seen   map[storage.RecordID]struct{} // nil: a record cannot come twice
 	meta   *collectionMeta               // of the collection when the chunk was read
 	stored bool                          // everything is returned, as it is stored: for validate
@@ -301,12 +302,23 @@ func (r *records) fill() error {
 			if err := r.read(coll); err != nil {
 				return err
 			}
+			if err := r.tick(); err != nil { // there may be very many scans that find nothing
+				return err
+			}
 		}
 		return nil
 	})
 	r.chunk = min(r.chunk*4, mostChunk)
 	r.done = r.at.scan >= len(r.scans)
 	return err
+}
+
+// tick asks now and then whether to go on; a chunk is begun after asking.
+func (r *records) tick() error {
+	if r.turns++; r.turns&127 != 0 {
+		return nil
+	}
+	return r.x.running().interrupted()
 }
 
 // stillThere opens the collection that something was begun on, which may be

@@ -164,7 +164,44 @@ func (o *opCounts) summary() string {
 	return summarize(o.access.plan)
 }
 
+// mostSummarized bounds a summary, in bytes: a disjunction may have as many
+// scans as there is room for branches in a message.
+const mostSummarized = 10 << 10
+
 func summarize(p *plan.Plan) string {
+	if p.Type != plan.Union {
+		return summarizeOne(p)
+	}
+	var b strings.Builder
+	if !summarizeParts(&b, p) {
+		b.WriteString(", ...")
+	}
+	return b.String()
+}
+
+// summarizeParts writes the scans that a plan joins, and reports whether there
+// was room for all of them.
+func summarizeParts(b *strings.Builder, p *plan.Plan) bool {
+	for _, part := range p.Parts {
+		if part.Type == plan.Union {
+			if !summarizeParts(b, part) {
+				return false
+			}
+			continue
+		}
+		if b.Len() > mostSummarized {
+			return false
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(summarizeOne(part))
+	}
+	return true
+}
+
+// summarizeOne names a plan that joins no others.
+func summarizeOne(p *plan.Plan) string {
 	switch p.Type {
 	case plan.CollScan:
 		return "COLLSCAN"
@@ -172,15 +209,6 @@ func summarize(p *plan.Plan) string {
 		return "EOF"
 	case plan.ByID:
 		return "IDHACK"
-	case plan.Union:
-		text := ""
-		for _, part := range p.Parts {
-			if text != "" {
-				text += ", "
-			}
-			text += summarize(part)
-		}
-		return text
 	}
 	if p.Index == nil {
 		return ""

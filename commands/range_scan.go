@@ -57,6 +57,9 @@ func (s *scan) locate(from int, key []byte) (at int, inside bool) {
 func (r *records) readRanges(coll storage.Collection, s *scan) (err error) {
 	visited, taken := 0, 0
 	for err == nil && r.failed == nil && taken < r.chunk && r.at.within < len(s.ranges) {
+		if err = r.tick(); err != nil {
+			break
+		}
 		ended := true // no entry was left
 		err = coll.ScanIndex(s.index, r.onwards(s), func(key []byte, id storage.RecordID) bool {
 			visited++

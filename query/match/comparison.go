@@ -209,13 +209,23 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 			}
 			n.Regexes = append(n.Regexes, r)
 		default:
-			n.hasNull = n.hasNull || v.Kind() == value.KindNull
-			n.Values = append(n.Values, v)
+			n.add(v)
 		}
 	}
+	n.sort()
+	return n, nil
+}
+
+// add adds a value; sort must follow.
+func (n *In) add(v value.Value) {
+	n.hasNull = n.hasNull || v.Kind() == value.KindNull
+	n.Values = append(n.Values, v)
+}
+
+// sort puts the values in order, each once.
+func (n *In) sort() {
 	slices.SortStableFunc(n.Values, n.order)
 	n.Values = slices.CompactFunc(n.Values, func(a, b value.Value) bool { return n.order(a, b) == 0 })
-	return n, nil
 }
 
 func parseNin(p *parser, path value.Path, context value.Doc, e element) (Node, error) {

@@ -81,40 +81,13 @@ func forget(pos *int) {
 }
 
 // match tells no position either, for which of the alternatives it would be
-// is not defined; but one alternative is no choice, and equalities of one path
-// are a $in: then it is that of the first element which one of them finds.
-func (n *Or) match(env *expr.Env, d value.Doc, pos *int) (matched bool, err error) {
-	if pos == nil || len(n.Nodes) > 1 && !equalitiesOfOnePath(n.Nodes) {
-		return anyNode(n.Nodes, env, d, nil)
+// is not defined; but one alternative is no choice. Equalities of one path
+// have become a $in.
+func (n *Or) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	if len(n.Nodes) > 1 {
+		pos = nil
 	}
-	first := -1
-	for _, c := range n.Nodes {
-		found := -1
-		ok, err := c.match(env, d, &found)
-		if err != nil {
-			return false, err
-		}
-		matched = matched || ok
-		if ok && found >= 0 && (first < 0 || found < first) {
-			first = found
-		}
-	}
-	if first >= 0 {
-		*pos = first
-	}
-	return matched, nil
-}
-
-func equalitiesOfOnePath(nodes []Node) bool {
-	path := ""
-	for i, n := range nodes {
-		eq, ok := n.(*Compare)
-		if !ok || eq.Op != OpEq || i > 0 && eq.Path.String() != path {
-			return false
-		}
-		path = eq.Path.String()
-	}
-	return true
+	return anyNode(n.Nodes, env, d, pos)
 }
 
 func (n *Or) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {

@@ -25,8 +25,9 @@ type Options struct {
 
 // Matcher is a compiled filter. It is immutable and safe for concurrent use.
 type Matcher struct {
-	root   Node
-	filter value.Doc
+	root    Node // rewritten
+	written Node // as the client wrote it
+	filter  value.Doc
 }
 
 // Compile compiles a filter. Every error a client can make surfaces here.
@@ -43,7 +44,7 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Matcher{root, filter}, nil
+	return &Matcher{rewritten(root), root, filter}, nil
 }
 
 // Match reports whether the filter matches d. An error can only come from an
@@ -233,5 +234,6 @@ func (m *Matcher) WithNear(n *Near) *Matcher {
 		and = &And{Nodes: []Node{m.root}}
 	}
 	nodes := slices.DeleteFunc(slices.Clone(and.Nodes), func(c Node) bool { _, is := c.(*Near); return is })
-	return &Matcher{&And{Nodes: append(nodes, n)}, m.filter}
+	near := &And{Nodes: append(nodes, n)}
+	return &Matcher{near, near, m.filter}
 }

@@ -47,19 +47,19 @@ func CompileElement(condition value.Value, o Options) (*ElementMatcher, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &ElementMatcher{root: root, unwrapped: true}, nil
+		return &ElementMatcher{root: rewritten(root), unwrapped: true}, nil
 	case condition.Kind() == value.KindDocument && topOperators[firstName(condition)] != nil:
 		root, err := p.filter(condition.Doc(), false)
 		if err != nil {
 			return nil, err
 		}
-		return &ElementMatcher{root: root, unwrapped: true}, nil
+		return &ElementMatcher{root: rewritten(root), unwrapped: true}, nil
 	}
 	root, err := p.field(element{"", condition})
 	if err != nil {
 		return nil, err
 	}
-	return &ElementMatcher{root: root}, nil
+	return &ElementMatcher{root: rewritten(root)}, nil
 }
 
 var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
@@ -81,7 +81,7 @@ func CompileArrayFilter(filter value.Doc, o Options) (name string, m *ElementMat
 		return "", nil, mongoerr.New(mongoerr.FailedToParse,
 			"Cannot use an expression without a top-level field name in arrayFilters")
 	}
-	return name, &ElementMatcher{root: root, name: name}, nil
+	return name, &ElementMatcher{root: rewritten(root), name: name}, nil
 }
 
 // commonIdentifier finds the one first component of all paths.

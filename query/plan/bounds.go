@@ -20,13 +20,14 @@ var anything = fieldBounds{set: all, exact: true}
 // bounder derives the bounds of the fields of one index.
 type bounder struct {
 	x      *Index
+	q      *Query
 	c      *conditions
 	reader reader
 }
 
 func newBounder(x *Index, q *Query, c *conditions) *bounder {
 	same := bytes.Equal(x.CollationDoc, q.Collation)
-	return &bounder{x, c, reader{order: order{x.Collation}, strings: same}}
+	return &bounder{x, q, c, reader{order: order{x.Collation}, strings: same}}
 }
 
 // bounds returns those of all fields, as far as they may be used together.
@@ -46,10 +47,14 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		return b.textTerms()
 	}
 	deepest := b.x.deepest(i, components(f.Path))
+	var more []Intervals // to be intersected with out.set
 	for k := range b.c.terms {
 		t := &b.c.terms[k]
 		if t.path != f.Path {
 			continue
+		}
+		if k%256 == 255 && b.q.interrupted() != nil {
+			return anything
 		}
 		inElement := t.group > 0 && deepest <= components(t.elem) // one element has one key
 		b.reader.multikey = deepest > 0 && !inElement
@@ -58,7 +63,11 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		case !ok:
 			out.exact = false
 		case deepest == 0:
-			out.set = b.reader.intersect(out.set, r.set)
+			if out.used == 0 {
+				out.set = r.set
+			} else {
+				more = append(more, r.set)
+			}
 			out.exact = out.exact && r.exact
 			out.used++
 		case !b.together(i, t, before):
@@ -66,6 +75,9 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		default:
 			out = b.among(out, r, t, inElement)
 		}
+	}
+	if len(more) > 0 {
+		out.set = b.reader.intersect(out.set, b.reader.intersectAll(more))
 	}
 	return out
 }
@@ -116,11 +128,11 @@ func (b *bounder) textTerms() fieldBounds {
 		return anything
 	}
 	terms := b.c.text.Query.Bounds
-	set := make(Intervals, 0, len(terms))
-	for _, t := range terms {
-		set = b.reader.union(set, point(value.String(t)))
+	sets := make([]Intervals, len(terms))
+	for i, t := range terms {
+		sets[i] = point(value.String(t))
 	}
-	return fieldBounds{set: set}
+	return fieldBounds{set: b.reader.unionAll(sets)}
 }
 
 // plainPositional tells whether a condition on a path with a position may be
@@ -151,14 +163,14 @@ func (b *bounder) hashed(n match.Node) reading {
 	default:
 		return unbounded
 	}
-	out := reading{set: none}
-	for _, v := range values {
+	sets := make([]Intervals, len(values))
+	for i, v := range values {
 		if v.Kind() == value.KindArray || v.Kind() == value.KindUndefined || !b.reader.usable(v) {
 			return unbounded
 		}
-		out.set = b.reader.union(out.set, point(value.Int64(b.x.Hash(v))))
+		sets[i] = point(value.Int64(b.x.Hash(v)))
 	}
-	return out
+	return reading{set: b.reader.unionAll(sets)}
 }
 
 // together tells whether a term may bound the i-th field of a multikey index

@@ -137,6 +137,24 @@ func (o order) union(a, b Intervals) Intervals {
 	return out
 }
 
+// intersectAll and unionAll take many sets together, in halves: one after the
+// other costs the square of their number where the result grows with each.
+
+func (o order) intersectAll(sets []Intervals) Intervals { return halves(sets, all, o.intersect) }
+
+func (o order) unionAll(sets []Intervals) Intervals { return halves(sets, none, o.union) }
+
+func halves(sets []Intervals, empty Intervals, join func(a, b Intervals) Intervals) Intervals {
+	switch n := len(sets); n {
+	case 0:
+		return empty
+	case 1:
+		return sets[0]
+	default:
+		return join(halves(sets[:n/2], empty, join), halves(sets[n/2:], empty, join))
+	}
+}
+
 // touch reports whether nothing lies between a and the later b.
 func (o order) touch(a, b Interval) bool {
 	d := o.compare(a.Hi, b.Lo)

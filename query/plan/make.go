@@ -16,6 +16,11 @@ const (
 	estimateRanges = 32
 )
 
+// mostSolutions is how many disjunctions, and how many paths of a wildcard
+// index, are considered: each costs as much as there are conditions. mongod
+// stops at so many solutions as well.
+const mostSolutions = 64
+
 // Make plans a query.
 func Make(q *Query, coll *Collection) (*Plan, error) {
 	for _, x := range coll.Indexes {
@@ -25,6 +30,9 @@ func Make(q *Query, coll *Collection) (*Plan, error) {
 	}
 	pl := newPlanner(q, coll)
 	p, err := pl.plan()
+	if stopped := q.interrupted(); stopped != nil { // then loops may have ended early
+		return nil, stopped
+	}
 	if p != nil {
 		p.Near, p.Text = pl.c.near, pl.c.text
 	}
@@ -99,7 +107,7 @@ func (pl *planner) all() (plans []*Plan) {
 			plans = append(plans, candidates(x, pl.q, pl.c, false)...)
 		}
 	}
-	for _, or := range pl.c.ors {
+	for _, or := range pl.c.ors[:min(len(pl.c.ors), mostSolutions)] {
 		if p := pl.union(or); p != nil {
 			plans = append(plans, p)
 		}
@@ -216,26 +224,18 @@ func (pl *planner) union(or *match.Or) *Plan {
 	q := *pl.q
 	q.Sort, q.Needs = nil, nil
 	text := hasTextBranch(or)
+	rest := pl.c.without(or)
 	for _, branch := range or.Nodes {
-		c := pl.c.with(branch, or)
+		if q.interrupted() != nil {
+			return nil
+		}
+		c := rest.with(branch)
 		c.besideText = text
 		if c.never {
 			continue
 		}
-		var best *Plan
-		for _, x := range pl.coll.Indexes {
-			if x.Hidden {
-				continue
-			}
-			for _, p := range candidates(x, &q, c, false) {
-				p.Filtered = false // its conditions are not the whole filter
-				pl.estimate(p, estimateLimit)
-				if best == nil || comparePlans(p, best) < 0 {
-					best = p
-				}
-			}
-		}
-		if best == nil && len(c.ors) > 0 {
+		best := pl.branch(&q, c)
+		if best == nil && len(c.ors) > len(rest.ors) { // of the branch itself
 			sub := &planner{&q, pl.coll, c}
 			best = sub.union(c.ors[0])
 		}
@@ -255,8 +255,33 @@ func (pl *planner) union(or *match.Or) *Plan {
 	return out
 }
 
-// with returns the conditions with one branch in the place of a disjunction.
-func (c *conditions) with(branch match.Node, or *match.Or) *conditions {
+// branch finds the best index for one branch of a disjunction.
+func (pl *planner) branch(q *Query, c *conditions) (best *Plan) {
+	for _, x := range pl.coll.Indexes {
+		if x.Hidden {
+			continue
+		}
+		for _, p := range candidates(x, q, c, false) {
+			p.Filtered = false // its conditions are not the whole filter
+			pl.estimate(p, estimateLimit)
+			if best == nil || comparePlans(p, best) < 0 {
+				best = p
+			}
+		}
+	}
+	return best
+}
+
+// without returns the conditions without one of the disjunctions.
+func (c *conditions) without(or *match.Or) *conditions {
+	out := *c
+	out.ors = slices.DeleteFunc(slices.Clone(c.ors), func(o *match.Or) bool { return o == or })
+	return &out
+}
+
+// with returns the conditions and those of one branch of a disjunction, whose
+// own disjunctions come first.
+func (c *conditions) with(branch match.Node) *conditions {
 	out := takeApart(branch)
 	for i := range out.terms { // groups of the branch and of the rest differ
 		if out.terms[i].group > 0 {
@@ -267,11 +292,7 @@ func (c *conditions) with(branch match.Node, or *match.Or) *conditions {
 	out.opaque += c.opaque
 	out.groups += c.groups
 	out.never = out.never || c.never
-	for _, o := range c.ors {
-		if o != or {
-			out.ors = append(out.ors, o)
-		}
-	}
+	out.ors = append(out.ors, c.ors...)
 	return out
 }
 

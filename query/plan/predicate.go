@@ -181,16 +181,22 @@ func (r reader) expression(n *match.ExprCompare) reading {
 
 func (r reader) in(n *match.In) reading {
 	out := reading{none, true}
+	var sets []Intervals
+	take := func(one reading) {
+		sets = append(sets, one.set)
+		out.exact = out.exact && one.exact
+	}
 	if points, ok := r.points(n.Values); ok {
-		out.set = points
+		sets = append(sets, points)
 	} else {
 		for _, v := range n.Values {
-			out = r.either(out, r.compareNode(match.OpEq, v))
+			take(r.compareNode(match.OpEq, v))
 		}
 	}
 	for _, rx := range n.Regexes {
-		out = r.either(out, r.regex(rx))
+		take(r.regex(rx))
 	}
+	out.set = r.unionAll(sets)
 	return out
 }
 
@@ -207,10 +213,6 @@ func (r reader) points(vs []value.Value) (Intervals, bool) {
 		}
 	}
 	return Points(vs...), true
-}
-
-func (r reader) either(a, b reading) reading {
-	return reading{r.union(a.set, b.set), a.exact && b.exact}
 }
 
 // regex reads a regular expression: strings with its prefix, and the same
@@ -267,11 +269,13 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 	if r.nested {
 		return out
 	}
-	for _, c := range n.Nodes {
-		inner := r
-		inner.multikey, inner.nested = false, true // an element is judged as it stands
-		out.set = r.intersect(out.set, inner.read(c).set)
+	inner := r
+	inner.multikey, inner.nested = false, true // an element is judged as it stands
+	sets := make([]Intervals, len(n.Nodes))
+	for i, c := range n.Nodes {
+		sets[i] = inner.read(c).set
 	}
+	out.set = r.intersectAll(sets)
 	return out
 }
 
@@ -294,6 +298,7 @@ func (r reader) not(n match.Node) reading {
 // and reads several conditions that stand below one $not or $elemMatch.
 func (r reader) and(nodes []match.Node) reading {
 	out := reading{all, true}
+	var sets []Intervals
 	for _, c := range nodes {
 		in := r.read(c)
 		if r.multikey {
@@ -303,7 +308,11 @@ func (r reader) and(nodes []match.Node) reading {
 			}
 			continue
 		}
-		out = reading{r.intersect(out.set, in.set), out.exact && in.exact}
+		sets = append(sets, in.set)
+		out.exact = out.exact && in.exact
+	}
+	if !r.multikey {
+		out.set = r.intersectAll(sets)
 	}
 	return out
 }

@@ -71,6 +71,17 @@ type Query struct {
 	// reads; nil for the whole document. A plan is covered if its index has
 	// them all.
 	Needs []string
+	// Interrupt, unless nil, is asked now and then while the query is planned:
+	// an error ends that.
+	Interrupt func() error
+}
+
+// interrupted returns why planning must end, nil if it may go on.
+func (q *Query) interrupted() error {
+	if q.Interrupt == nil {
+		return nil
+	}
+	return q.Interrupt()
 }
 
 // Hint names the index to be used; the zero Hint leaves the choice open.

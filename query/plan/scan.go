@@ -124,6 +124,9 @@ func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 	seen := map[string]bool{}
 	for i := range c.terms {
 		path := c.terms[i].path
+		if len(seen) == mostSolutions {
+			break
+		}
 		if seen[path] || positional(path) || !x.Takes(path) {
 			continue
 		}
