@@ -133,8 +133,8 @@ func seconds(n int64) time.Duration {
 	return time.Duration(min(n, int64(math.MaxInt64/time.Second))) * time.Second
 }
 
-// runReplSetFreeze keeps one who stepped down from being primary again for a
-// number of seconds; 0 ends that.
+// runReplSetFreeze keeps a member that stepped down from becoming primary again
+// for a number of seconds; 0 ends that.
 func runReplSetFreeze(c *Call) error {
 	a, err := c.replSetArgs()
 	if err != nil {

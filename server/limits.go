@@ -52,8 +52,8 @@ type patience struct {
 
 var defaultPatience = patience{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second}
 
-// progress is how far a connection has come. The connection counts; the
-// watcher, who owns the rest, looks whether the counts move.
+// progress is how far a connection has come. The connection updates the
+// counters; the watcher owns the other fields, and checks whether the counters move.
 type progress struct {
 	received atomic.Int64 // bytes
 	boundary atomic.Int64 // bytes up to the last whole message

@@ -13,7 +13,7 @@
 //	srv.Clock.Advance(61 * time.Second)
 //
 // returns when the expiration pass that has become due has run, so that a
-// test of data that expires waits for nothing and never flickers.
+// test of data that expires waits for nothing and is never flaky.
 //
 // [Server.SetError] makes commands fail, to see what the code under test
 // makes of it, and [Server.Dump] shows what is stored.

@@ -4,7 +4,7 @@
 //	duskdb                        serve on 127.0.0.1:27017, data in ./duskdb-data
 //	duskdb --dbpath :memory:      keep nothing
 //	duskdb --port 0               take a free port
-//	duskdb ping                   is a server there? (for health checks)
+//	duskdb ping                   check that a server answers (for health checks)
 //	duskdb backup --out DIR       have a running server copy its data
 //	duskdb restore DIR            make a data directory of a backup
 //	duskdb check                  is the data sound?

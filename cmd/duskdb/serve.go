@@ -30,7 +30,7 @@ type serveCmd struct {
 	TestClock    bool            `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
 	WithStdin    bool            `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
 	MaxConns     int             `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
-	ReplSet      string          `name:"replSet" help:"Show the face of a replica set of this name with one member, for drivers that ask for one."`
+	ReplSet      string          `name:"replSet" help:"Run as a single-member replica set with this name."`
 	Advertise    string          `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
 	OplogSize    int             `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
 	OplogHours   float64         `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
