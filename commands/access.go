@@ -37,6 +37,7 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 		NS: info.Namespace.String(), Filter: q.matcher, Sort: q.sort, Limit: q.limit, Min: q.min, Max: q.max,
 		Collation: collationDoc(q.collator), Needs: q.needs(info), Implied: match.Implied(q.matcher, x.env),
 		Interrupt: c.interrupted,
+		Asked:     q.asked,
 	}
 	if err := setHint(&pq.Hint, q.hint); err != nil {
 		return nil, err
@@ -262,7 +263,7 @@ func (a *access) open(x *execution, info *storage.Info, q *readQuery) (recordSou
 	if q.near == nil {
 		return src, nil
 	}
-	if err := requireGeoIndex(info, q.near, q.near.FieldPath().String()); err != nil {
+	if err := requireGeoIndex(info, q, q.near, q.near.FieldPath().String()); err != nil {
 		return nil, err
 	}
 	limit := q.limit

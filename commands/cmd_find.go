@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -138,6 +139,7 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 	f := &finder{exec: newExecution(c), what: findFailed}
 	q := &f.query
 	q.filter, q.sort, q.projection, q.hint, q.min, q.max = a.Filter, a.Sort, a.Projection, a.Hint, a.Min, a.Max
+	q.asked = a.asked()
 	if q.collator, err = operationCollation(a.Collation, m); err != nil {
 		return nil, err
 	}
@@ -165,6 +167,15 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
 	}
 	return f, f.open(c, info, a, p)
+}
+
+// asked is what messages show of the command beside its query.
+func (a *findArgs) asked() plan.Asked {
+	said := plan.Asked{Limit: a.Limit, Skip: a.Skip, Projection: a.Projection}
+	if a.BatchSize != nil {
+		said.BatchSize = *a.BatchSize
+	}
+	return said
 }
 
 // fields are the paths that the result of a find is made of, nil for whole

@@ -10,6 +10,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -80,7 +81,7 @@ func (b *byDistance) Close() { b.found = nil }
 
 // requireGeoIndex fails as mongod does when no index can serve a $near: one
 // from a GeoJSON point, in metres, needs a 2dsphere index.
-func requireGeoIndex(info *storage.Info, near *match.Near, path string) error {
+func requireGeoIndex(info *storage.Info, q *readQuery, near *match.Near, path string) error {
 	metres := near.Sphere && !near.Radians
 	for _, s := range metaOf(info).indexes {
 		for _, f := range s.Fields {
@@ -89,7 +90,8 @@ func requireGeoIndex(info *storage.Info, near *match.Near, path string) error {
 			}
 		}
 	}
-	return mongoerr.Newf(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s planner returned error :: caused by :: unable to find index for $geoNear query", info.Namespace)
+	pq := plan.Query{NS: info.Namespace.String(), Filter: q.matcher.WithNear(near), Sort: q.sort, Asked: q.asked}
+	return pq.NoGeoIndex()
 }
 
 // openNear answers $geoNear: it is the $near that says the same, with the
@@ -118,10 +120,10 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 	if near == nil {
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "$geoNear requires a point")
 	}
-	if err := requireGeoIndex(info, near, key); err != nil {
+	near.Min, near.Max = n.MinDistance, n.MaxDistance
+	if err := requireGeoIndex(info, q, near, key); err != nil {
 		return agg.Source{}, err
 	}
-	near.Min, near.Max = n.MinDistance, n.MaxDistance
 	limit := q.limit
 	if limit > 0 || !math.IsInf(near.Max, 1) {
 		// The index knows where to look.

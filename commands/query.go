@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -32,7 +33,8 @@ type readQuery struct {
 	scope      *expr.Scope
 	meta       []expr.MetaKind // wanted of each document, beside what matching leaves
 	projection value.Doc       // for the shape of the query
-	upsert     bool            // the filter also tells what to insert
+	asked      plan.Asked
+	upsert     bool // the filter also tells what to insert
 }
 
 // needs are the paths that the planner must know to be in an index to do

@@ -85,7 +85,7 @@ func (k Kind) IsNumber() bool { return kinds[k].rank == 10 }
 // KindByAlias finds a type by its $type alias ("string", "objectId", …).
 func KindByAlias(alias string) (Kind, bool) {
 	for k, info := range kinds {
-		if info.alias == alias && Kind(k) != Missing {
+		if info.alias == alias && alias != "" && Kind(k) != Missing {
 			return Kind(k), true
 		}
 	}

@@ -44,6 +44,9 @@ func compilePattern(expr, options string) (*pattern, error) {
 	if p.linear == nil && p.back == nil {
 		return nil, err
 	}
+	if t.Resets {
+		p.captures--
+	}
 	return p, nil
 }
 
@@ -191,6 +194,12 @@ func (p *pattern) search(s string, limit int) (all [][]int, err error) {
 func (p *pattern) offsets(m *regexp2.Match, offsets []int) []int {
 	out := make([]int, 0, 2*p.captures+2)
 	for _, g := range m.Groups() {
+		if g.Name == pcre.ResetGroup {
+			if len(g.Captures) > 0 {
+				out[0] = offsets[g.Index]
+			}
+			continue
+		}
 		if len(g.Captures) == 0 {
 			out = append(out, -1, -1)
 			continue

@@ -44,6 +44,7 @@ func TestRegex(t *testing.T) {
 		{`{$regexMatch: {input: '$s', regex: 'ell'}}`, `true`}, {`{$regexMatch: {input: '$s', regex: 'ELL', options: 'i'}}`, `true`}, {`{$regexMatch: {input: '$n', regex: 'a'}}`, `false`},
 		{`{$regexMatch: {input: '$s', regex: re('^hel','i')}}`, `true`}, {`{$regexMatch: {input: '$s', regex: '(?<=H)e'}}`, `true`}, {`{$regexMatch: {input: 'ab', regex: 'a b', options: 'x'}}`, `true`},
 		{`{$regexFind: {input: '$u', regex: 't(.)'}}`, `{match: 'té', idx: 4, captures: ['é']}`}, {`{$regexFind: {input: '$s', regex: 'z'}}`, `null`}, {`{$regexFind: {input: '$s', regex: '$n'}}`, `null`},
+		{`{$regexFind: {input: 'foobar', regex: '(o+)\\Kb(.)'}}`, `{match: 'ba', idx: 3, captures: ['oo', 'a']}`},
 		{`{$regexFind: {input: 'ab', regex: '(x)?b'}}`, `{match: 'b', idx: 1, captures: [null]}`},
 		{`{$regexFindAll: {input: '$s', regex: 'l'}}`, `[{match: 'l', idx: 2, captures: []}, {match: 'l', idx: 3, captures: []}]`},
 		{`{$regexFindAll: {input: 'aaa', regex: 'b*'}}`, `[{match: '', idx: 0, captures: []}, {match: '', idx: 1, captures: []}, {match: '', idx: 2, captures: []}]`},

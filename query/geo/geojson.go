@@ -142,6 +142,16 @@ func pair(v value.Value) (p XY, err error) {
 	return p, nil
 }
 
+// onlyPair reads two numbers, and wants nothing behind them, as is the rule in
+// queries.
+func onlyPair(v value.Value) (XY, error) {
+	p, err := pair(v)
+	if err == nil && v.Doc().Len() > 2 {
+		err = bad("Point must only contain two numeric elements")
+	}
+	return p, err
+}
+
 // lngLat reads a position on the sphere.
 func lngLat(v value.Value) (XY, error) {
 	p, err := pair(v)

@@ -216,26 +216,34 @@ func (g *Geometry) containsFlat(p XY) bool {
 	return false
 }
 
-// inRing casts a ray; points on an edge are inside.
+// inRing casts a ray, as Polygon::contains of mongod's geo/shapes.cpp does:
+// corners, horizontal and vertical edges are inside, and points on a sloping
+// edge are inside if the polygon lies to the left of the edge.
 func inRing(ring []XY, p XY) bool {
 	inside := false
-	for i, a := range ring {
-		b := ring[(i+1)%len(ring)]
-		if onSegment(a, b, p) {
+	a := ring[0]
+	for i := 1; i <= len(ring); i++ {
+		b := ring[i%len(ring)]
+		if p == a || p == b || onLevel(a, b, p) {
 			return true
 		}
-		if (a.Y > p.Y) != (b.Y > p.Y) && p.X < (b.X-a.X)*(p.Y-a.Y)/(b.Y-a.Y)+a.X {
-			inside = !inside
+		if p.Y > min(a.Y, b.Y) && p.Y <= max(a.Y, b.Y) && p.X <= max(a.X, b.X) {
+			if a.X == b.X && p.X == a.X {
+				return true
+			}
+			if a.X == b.X || p.X <= (p.Y-a.Y)*(b.X-a.X)/(b.Y-a.Y)+a.X {
+				inside = !inside
+			}
 		}
+		a = b
 	}
 	return inside
 }
 
-func onSegment(a, b, p XY) bool {
-	if (b.X-a.X)*(p.Y-a.Y) != (b.Y-a.Y)*(p.X-a.X) {
-		return false
-	}
-	return p.X >= min(a.X, b.X) && p.X <= max(a.X, b.X) && p.Y >= min(a.Y, b.Y) && p.Y <= max(a.Y, b.Y)
+// onLevel reports whether p lies on the edge from a to b, and the edge is
+// horizontal.
+func onLevel(a, b, p XY) bool {
+	return a.Y == b.Y && p.Y == a.Y && p.X >= min(a.X, b.X) && p.X <= max(a.X, b.X)
 }
 
 // angleTo is the smallest angle between a point and the geometry.

@@ -88,6 +88,8 @@ func polygonMeetsLine(poly *s2.Polygon, l *s2.Polyline) bool {
 	return crossesPolygon(l, poly)
 }
 
+// meetsPolygon does not count polygons that only touch: their insides have no
+// point in common, and S2Polygon::Intersects, which mongod asks, says no.
 func (g *Geometry) meetsPolygon(o *s2.Polygon) bool {
 	for _, p := range g.points {
 		if polygonHasPoint(o, p) {
@@ -100,28 +102,9 @@ func (g *Geometry) meetsPolygon(o *s2.Polygon) bool {
 		}
 	}
 	for _, poly := range g.polygons {
-		if poly.Intersects(o) || touches(poly, o) {
+		if poly.Intersects(o) {
 			return true
 		}
 	}
 	return g.cap != nil && polygonAngle(o, g.cap.Center()) <= g.cap.Radius()
-}
-
-// touches tells whether polygons share a point of their boundaries without
-// overlapping.
-func touches(a, b *s2.Polygon) bool {
-	if !a.RectBound().Intersects(b.RectBound()) {
-		return false
-	}
-	for i := range a.NumEdges() {
-		if v := a.Edge(i).V0; b.IntersectsCell(s2.CellFromPoint(v)) {
-			return true
-		}
-	}
-	for i := range b.NumEdges() {
-		if v := b.Edge(i).V0; a.IntersectsCell(s2.CellFromPoint(v)) {
-			return true
-		}
-	}
-	return false
 }

@@ -35,13 +35,38 @@ func leadsWithNumber(d value.Doc) bool {
 
 func flatPoint(p XY) *Geometry { return &Geometry{Type: "Point", Flat: true, coords: []XY{p}} }
 
-// ParsePoint parses the point of $near: GeoJSON, or a legacy pair.
+// ParsePoint parses the point of $near: GeoJSON, whose type need not be given,
+// or a legacy pair.
 func ParsePoint(v value.Value) (*Geometry, error) {
-	g, err := ParseStored(v)
-	if err == nil && g.Type != "Point" {
-		err = bad("invalid geo point: %v", v)
+	if isLegacy(v) {
+		p, err := onlyPair(v)
+		return flatPoint(p), err
 	}
-	return g, err
+	if v.Kind() != value.KindDocument {
+		return nil, bad("Point must be an array or object, instead got type %s", v.Kind())
+	}
+	g := &Geometry{Type: "Point"}
+	if err := g.readCRS(v.Doc()); err != nil {
+		return nil, err
+	}
+	return g, readPoint(g, v.Doc().Lookup("coordinates"))
+}
+
+// isLegacy reports whether v is meant as a pair of numbers, and not as GeoJSON.
+func isLegacy(v value.Value) bool {
+	return v.Kind() == value.KindArray || v.Kind() == value.KindDocument && leadsWithNumber(v.Doc())
+}
+
+// ParsePointWithDistance parses [x, y, distance]. It reports false for
+// anything else.
+func ParsePointWithDistance(v value.Value) (center *Geometry, distance float64, ok bool) {
+	d := v.Doc()
+	if !isLegacy(v) || d.Len() != 3 {
+		return nil, 0, false
+	}
+	p, err := pair(v)
+	third := d.Index(2)
+	return flatPoint(p), third.AsDouble(), err == nil && third.IsNumber()
 }
 
 // shapes leads from a shape operator to its parser.
@@ -68,18 +93,18 @@ func ParseShape(name string, v value.Value) (*Geometry, error) {
 }
 
 func parseGeometry(v value.Value) (*Geometry, error) {
-	if v.Kind() != value.KindDocument {
-		return nil, bad("unknown GeoJSON type: %v", v)
+	if isLegacy(v) {
+		return ParsePoint(v)
 	}
 	return ParseGeoJSON(v.Doc())
 }
 
 func parseBox(v value.Value) (*Geometry, error) {
-	a, err := pair(v.Doc().Index(0))
+	a, err := onlyPair(v.Doc().Index(0))
 	if err != nil {
 		return nil, err
 	}
-	b, err := pair(v.Doc().Index(1))
+	b, err := onlyPair(v.Doc().Index(1))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +116,7 @@ func parseBox(v value.Value) (*Geometry, error) {
 
 // centerAndRadius reads [[x, y], radius].
 func centerAndRadius(v value.Value) (center XY, radius float64, err error) {
-	if center, err = pair(v.Doc().Index(0)); err != nil {
+	if center, err = onlyPair(v.Doc().Index(0)); err != nil {
 		return center, 0, err
 	}
 	r := v.Doc().Index(1)
@@ -128,7 +153,7 @@ func parseCenterSphere(v value.Value) (*Geometry, error) {
 func parsePolygon(v value.Value) (*Geometry, error) {
 	g := &Geometry{Type: "$polygon", Flat: true}
 	for item := range v.Doc().Values() {
-		p, err := pair(item)
+		p, err := onlyPair(item)
 		if err != nil {
 			return nil, err
 		}

@@ -109,6 +109,7 @@ type Near struct {
 	Sphere, Radians bool
 	Min, Max        float64
 	spec            value.Doc
+	nearSphere      bool // a $nearSphere of the old form, without $geometry
 }
 
 func (n *Near) rank() int { return rankNear }
@@ -210,14 +211,17 @@ func (n *Near) legacy(d value.Doc) (center *geo.Geometry, err error) {
 		case "$near", "$nearSphere", "$geoNear":
 			g, err := geo.ParsePoint(v)
 			if err != nil {
-				continue
-			}
-			center, n.Sphere = g, name == "$nearSphere"
-			if third := v.Doc().Index(2); g.Flat && third.IsNumber() {
-				if n.Max = third.AsDouble(); !(n.Max >= 0) {
+				var ok bool
+				if g, n.Max, ok = geo.ParsePointWithDistance(v); !ok {
+					n.Max = math.Inf(1)
+					continue
+				}
+				if !(n.Max >= 0) {
 					return nil, mongoerr.New(18522, "max distance must be non-negative")
 				}
 			}
+			n.nearSphere = name == "$nearSphere"
+			center, n.Sphere = g, n.nearSphere
 		case "$minDistance":
 			n.Min, err = distance(name, v, 16893, 16894)
 		case "$maxDistance":
@@ -244,6 +248,15 @@ func distance(name string, v value.Value, notNumber, negative mongoerr.Code) (fl
 	return d, nil
 }
 
+// finiteDistance is what stands beside $geometry.
+func finiteDistance(name string, v value.Value) (float64, error) {
+	d, err := distance(name, v, mongoerr.BadValue, mongoerr.BadValue)
+	if err == nil && math.IsInf(d, 1) {
+		err = mongoerr.Newf(mongoerr.BadValue, "%s must be non-negative", name)
+	}
+	return d, err
+}
+
 // modern reads {$near: {$geometry: point, $minDistance: …, $maxDistance: …}}.
 func (n *Near) modern(d value.Doc) (center *geo.Geometry, err error) {
 	if d.Len() > 1 {
@@ -257,9 +270,9 @@ func (n *Near) modern(d value.Doc) (center *geo.Geometry, err error) {
 		case "$geometry":
 			center, err = nearGeometry(v)
 		case "$minDistance":
-			n.Min, err = distance(name, v, mongoerr.BadValue, mongoerr.BadValue)
+			n.Min, err = finiteDistance(name, v)
 		case "$maxDistance":
-			n.Max, err = distance(name, v, mongoerr.BadValue, mongoerr.BadValue)
+			n.Max, err = finiteDistance(name, v)
 		default:
 			err = mongoerr.Newf(mongoerr.BadValue, "invalid argument in geo near query: %s", name)
 		}

@@ -3,6 +3,7 @@ package match
 import (
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
@@ -28,6 +29,10 @@ type Matcher struct {
 	root    Node // rewritten
 	written Node // as the client wrote it
 	filter  value.Doc
+
+	// inOrder is the tree in its normal form, made when a position is asked for.
+	once    sync.Once
+	inOrder Node
 }
 
 // Compile compiles a filter. Every error a client can make surfaces here.
@@ -44,7 +49,7 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Matcher{rewritten(root), root, filter}, nil
+	return &Matcher{root: rewritten(root), written: root, filter: filter}, nil
 }
 
 // Match reports whether the filter matches d. An error can only come from an
@@ -56,10 +61,13 @@ func (m *Matcher) Match(env *expr.Env, d value.Doc) (bool, error) {
 
 // MatchWithPosition is Match that also tells which array element matched:
 // what the positional operator $ stands for. It is the position in the array
-// entered last, -1 if no array was entered.
+// entered last, -1 if no array was entered. Conditions side by side are asked
+// in their normal order, and the last of them says which element: of $gt and
+// $lt that is $gt, however they were written.
 func (m *Matcher) MatchWithPosition(env *expr.Env, d value.Doc) (ok bool, position int, err error) {
+	m.once.Do(func() { m.inOrder = normalize(m.root) })
 	position = -1
-	ok, err = m.root.match(env, d, &position)
+	ok, err = m.inOrder.match(env, d, &position)
 	return ok, position, err
 }
 
@@ -235,5 +243,5 @@ func (m *Matcher) WithNear(n *Near) *Matcher {
 	}
 	nodes := slices.DeleteFunc(slices.Clone(and.Nodes), func(c Node) bool { _, is := c.(*Near); return is })
 	near := &And{Nodes: append(nodes, n)}
-	return &Matcher{near, near, m.filter}
+	return &Matcher{root: near, written: near, filter: m.filter}
 }

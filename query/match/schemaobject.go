@@ -199,7 +199,7 @@ func parsePatternProperties(s *schema, k keyword, _ value.Doc) error {
 		}
 		find, err := compileRegex(pattern, "")
 		if err != nil {
-			return mongoerr.Newf(mongoerr.From(err).Code,
+			return mongoerr.Newf(mongoerr.BadValue,
 				"Invalid regular expression in $jsonSchema keyword 'patternProperties': %s", mongoerr.From(err).Message)
 		}
 		r.patterns = append(r.patterns, patternProperty{pattern, find, sub})

@@ -61,11 +61,11 @@ func parseSchemaType(s *schema, k keyword, whole value.Doc) error {
 }
 
 func (r *typeRule) addName(keyword string, v value.Value) error {
-	if keyword == "bsonType" {
-		return r.types.add(v)
-	}
 	if v.Str() == "integer" {
 		return mongoerr.New(mongoerr.FailedToParse, "$jsonSchema type 'integer' is not currently supported.")
+	}
+	if keyword == "bsonType" {
+		return r.types.add(v)
 	}
 	kind, ok := jsonTypes[v.Str()]
 	switch {

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,15 +15,42 @@ func (q *Query) badHint() error {
 
 // failed is how the planner's errors reach a client.
 func (q *Query) failed(code mongoerr.Code, reason string) error {
-	filter := value.EmptyDoc
+	return mongoerr.Newf(code, "error processing query: %s planner returned error :: caused by :: %s", q, reason)
+}
+
+// NoGeoIndex is mongod's answer to a $near that no index can serve.
+func (q *Query) NoGeoIndex() error {
+	return q.failed(mongoerr.NoQueryExecutionPlans, "unable to find index for $geoNear query")
+}
+
+// String is the query as mongod's CanonicalQuery::toString prints it.
+func (q *Query) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ns=%s", q.NS)
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{{"batchSize", q.Asked.BatchSize}, {"limit", q.Asked.Limit}, {"skip", q.Asked.Skip}} {
+		if n.value != 0 {
+			fmt.Fprintf(&b, " %s=%d", n.name, n.value)
+		}
+	}
+	tree := "$and\n"
 	if q.Filter != nil {
-		filter = q.Filter.Filter()
+		tree = q.Filter.DebugString()
 	}
-	sort := q.Sort
-	if sort == nil {
-		sort = value.EmptyDoc
+	fmt.Fprintf(&b, "Tree: %sSort: %s\nProj: %s\n", tree, orEmpty(q.Sort), orEmpty(q.Asked.Projection))
+	if !q.Collation.IsEmpty() {
+		fmt.Fprintf(&b, "Collation: %s\n", q.Collation)
 	}
-	return mongoerr.Newf(code, "error processing query: ns=%s\nTree: %s\nSort: %s\nProj: {}\n planner returned error :: caused by :: %s", q.NS, filter, sort, reason)
+	return b.String()
+}
+
+func orEmpty(d value.Doc) value.Doc {
+	if d == nil {
+		return value.EmptyDoc
+	}
+	return d
 }
 
 // hinted finds the index that the query's hint names; nil without a hint. A

@@ -144,7 +144,7 @@ func (pl *planner) special(hinted *Index) (*Plan, error) {
 	case len(plans) > 0:
 		return pl.choose(plans), nil
 	case pl.c.near != nil:
-		return nil, pl.q.failed(mongoerr.NoQueryExecutionPlans, "unable to find index for $geoNear query")
+		return nil, pl.q.NoGeoIndex()
 	case !haveText:
 		return nil, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 	}

@@ -67,6 +67,7 @@ type Query struct {
 	Hint      Hint
 	Min, Max  value.Doc // nil for none
 	Collation value.Doc // of the query in full, nil for simple
+	Asked     Asked
 	// Needs are the paths that the result is made of, beside what the filter
 	// reads; nil for the whole document. A plan is covered if its index has
 	// them all.
@@ -82,6 +83,13 @@ func (q *Query) interrupted() error {
 		return nil
 	}
 	return q.Interrupt()
+}
+
+// Asked is what the client asked for beside the query: it stands in messages
+// only.
+type Asked struct {
+	Limit, Skip, BatchSize int64
+	Projection             value.Doc
 }
 
 // Hint names the index to be used; the zero Hint leaves the choice open.

@@ -48,6 +48,9 @@ func ParseQuery(d value.Doc, defaultLanguage string) (*Query, error) {
 			return nil, err
 		}
 	}
+	if q.Language == "" {
+		q.Language = defaultLanguage
+	}
 	language, err := LookupLanguage(q.Language)
 	if err != nil {
 		return nil, err
@@ -116,7 +119,7 @@ func (q *Query) parse(language *Language) {
 	s.finish(language)
 }
 
-func isSpace(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }
+func isSpace(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f\x00", r) }
 
 // isPunct lists the ASCII delimiters of a search string; the apostrophe and
 // the underscore belong to words.

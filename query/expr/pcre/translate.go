@@ -7,13 +7,23 @@
 //	}
 package pcre
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // Translation is a PCRE pattern as the two engines understand it.
 type Translation struct {
 	RE2, Backtracking string
 	Linear            bool // RE2 gives PCRE's answer
+	// Resets tells that the pattern has \K: a match begins where the group
+	// [ResetGroup] of Backtracking was, if that took part.
+	Resets bool
 }
+
+// ResetGroup is the name of the empty group that stands for \K.
+const ResetGroup = "matchStart"
 
 // MetaCharacters are those that do not stand for themselves.
 const MetaCharacters = `\.+*?()|[]{}^$#`
@@ -22,12 +32,12 @@ const MetaCharacters = `\.+*?()|[]{}^$#`
 // a final newline, \s includes the vertical tab, \h and \R exist, (*VERB)s
 // stand in front and within.
 func Translate(pattern string, multiline bool) (Translation, error) {
-	s := scanner{in: pattern, multiline: multiline, linear: true}
+	s := scanner{in: pattern, multiline: multiline, linear: true, atom: -1}
 	s.start()
 	for s.i < len(s.in) && s.err == nil {
 		s.next()
 	}
-	return Translation{s.re2.String(), s.back.String(), s.linear}, s.err
+	return Translation{s.re2.String(), s.back.String(), s.linear, s.resets}, s.err
 }
 
 type scanner struct {
@@ -39,7 +49,10 @@ type scanner struct {
 	unicode   bool // (*UCP): \w, \d and their like know all letters
 	err       error
 	linear    bool
-	re2, back strings.Builder
+	resets    bool
+	re2, back bytes.Buffer
+	atom      int   // where what a quantifier would repeat begins in back, -1 if there is nothing
+	open      []int // where the groups that are open begin in back
 }
 
 func (s *scanner) both(text string) {
@@ -49,9 +62,11 @@ func (s *scanner) both(text string) {
 
 func (s *scanner) next() {
 	c := s.in[s.i]
+	at := s.back.Len()
 	switch {
 	case c == '\\' && s.i+1 < len(s.in):
 		s.escape(s.in[s.i+1])
+		s.begin(at)
 		return
 	case s.inClass:
 		if c == '[' && s.unicode && s.posixClass() {
@@ -60,18 +75,31 @@ func (s *scanner) next() {
 		s.inClass = c != ']'
 	case c == '[':
 		s.openClass()
+		s.atom = at
 		return
 	case c == '$' && !s.multiline:
 		s.i++
 		s.endOfText()
 		return
-	case c == '(' && strings.HasPrefix(s.in[s.i:], "(*"):
-		s.verb()
-		return
 	case c == '(':
+		if s.special() {
+			return
+		}
 		s.depth++
+		s.open = append(s.open, at)
+		s.atom = -1
 	case c == ')':
 		s.depth--
+		s.close()
+	case quantifier(s.in[s.i:]) > 0:
+		s.quantify()
+		return
+	case c == '|':
+		s.atom = -1
+	default:
+		if utf8.RuneStart(c) {
+			s.atom = at
+		}
 	}
 	s.both(s.in[s.i : s.i+1])
 	s.i++
@@ -128,6 +156,10 @@ func (s *scanner) escape(c byte) {
 		s.back.WriteString(`(?>\r\n|\n|\x0b|\f|\r|\u0085|\u2028|\u2029)`)
 	case c == 'Z' && !s.inClass:
 		s.endOfText()
+	case c == 'K' && !s.inClass:
+		s.back.WriteString("(?<" + ResetGroup + ">)")
+		s.linear, s.resets = false, true
+	case (c == 'g' || c == 'k') && !s.inClass && s.reference(c):
 	default:
 		s.both(s.in[s.i-2 : s.i])
 	}

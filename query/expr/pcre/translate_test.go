@@ -37,6 +37,19 @@ func TestTranslate(t *testing.T) {
 		{`a(*F)|b`, []string{"b"}, []string{"a"}},
 		{`^a(*ACCEPT)b|^c`, []string{"a", "ab", "c"}, []string{"b"}},
 		{`(*PRUNE:x)a`, []string{"ba"}, []string{"b"}},
+		{`^foo\Kbar$`, []string{"foobar"}, []string{"bar"}},
+		{`^a++b$`, []string{"aab"}, []string{"b", "aac"}},
+		{`^a++a$`, nil, []string{"aa", "aaa"}},
+		{`^é*+é$`, nil, []string{"éé"}},
+		{`^(ab|c){2,3}+c$`, []string{"ababcc"}, []string{"abcc"}},
+		{`^[a-c]?+b$`, []string{"ab", "bb"}, []string{"b"}},
+		{`^a+?b$`, []string{"aab"}, []string{"b"}},
+		{`^(?P<w>abc)-(?P=w)$`, []string{"abc-abc"}, []string{"abc-abd"}},
+		{`^(a)(b)\g2\g{1}\g{-1}$`, []string{"abbab"}, []string{"abbaa"}},
+		{`^(?<w>x)\k{w}\k'w'$`, []string{"xxx"}, []string{"xx"}},
+		{`(?<=ab|c)d`, []string{"abd", "cd"}, []string{"bd"}},
+		{`(?<=(?:ab|cd){2}[]x]\d)e`, []string{"abcd]1e"}, []string{"ab]1e"}},
+		{`(?<!\bfoo)bar`, []string{"xbar", "xfoobar"}, []string{"foobar"}},
 	}
 	for _, c := range cases {
 		tr, err := Translate(c.pattern, false)
@@ -72,6 +85,20 @@ func TestUnknownVerbs(t *testing.T) {
 	for _, pattern := range []string{"(*HUGO)a", "a(*COMMIT)b", "(a(*ACCEPT))b", "(*", "a(*F"} {
 		if _, err := Translate(pattern, false); err == nil {
 			t.Errorf("/%s/ is accepted", pattern)
+		}
+	}
+}
+
+// PCRE2 wants each branch of a lookbehind to be of one length.
+func TestLookbehindOfVariableLength(t *testing.T) {
+	for _, pattern := range []string{"(?<=a+)b", "(?<!a*)b", "(?<=a{1,2})b", "(?<=a(b|cd))e", `(?<=\R)a`, `(a)(?<=\1)b`, "x(?<=(?:ab?))c"} {
+		if _, err := Translate(pattern, false); err == nil || err.Error() != "lookbehind assertion is not fixed length" {
+			t.Errorf("/%s/: %v", pattern, err)
+		}
+	}
+	for _, pattern := range []string{"(?<=a{2,2})b", "(?<=(?=x+)a)b", "(?<=(?i)a|bc)d", `(?<=\x41\x{42}\p{L}\Q(+\E)b`} {
+		if _, err := Translate(pattern, false); err != nil {
+			t.Errorf("/%s/: %v", pattern, err)
 		}
 	}
 }
