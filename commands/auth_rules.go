@@ -224,6 +224,10 @@ func mayCollMod(c *Call) error {
 	if err := c.mayMoveExpired(); err != nil {
 		return err
 	}
+	// What a view reads is only known from both.
+	if c.svc.options.Security.Auth && c.Body.Has("viewOn") != c.Body.Has("pipeline") {
+		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is enabled")
+	}
 	return c.mayDefineView()
 }
 

@@ -57,7 +57,7 @@ func runDrop(c *Call) error {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "can't drop system collection %s", ns)
 	}
 	var indexes int
-	var existed bool
+	var existed, isView bool
 	err = c.update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -66,14 +66,18 @@ func runDrop(c *Call) error {
 		if err != nil {
 			return err
 		}
-		existed, indexes = true, len(metaOf(coll.Info()).listed)
+		m := metaOf(coll.Info())
+		existed, isView, indexes = true, m.kind == view, m.catalogued()
 		return c.dropWith(tx, coll.Info())
 	})
 	if err != nil {
 		return translate(ns, err)
 	}
+	if existed && !isView {
+		c.reply.Int32("nIndexesWas", int32(indexes))
+	}
 	if existed {
-		c.reply.Int32("nIndexesWas", int32(indexes)).String("ns", ns.String())
+		c.reply.String("ns", ns.String())
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (m *collMod) runLogged() error {
 	log.modifying = m.info.Namespace
 	err := m.run()
 	log.modifying = storage.Namespace{}
-	if err != nil || bool(m.args.DryRun) || m.meta.kind == view && m.args.ViewOn == nil {
+	if err != nil || bool(m.args.DryRun) || m.meta.kind == view && m.args.ViewOn == nil && m.args.Pipeline == nil {
 		return err
 	}
 	b := value.NewBuilder()
@@ -208,13 +208,14 @@ func (m *collMod) modifyView() error {
 	if a.ViewOn == nil && a.Pipeline == nil {
 		return nil
 	}
-	if a.ViewOn == nil {
-		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and 'viewOn' is missing")
+	on, pipeline := a.ViewOn, a.Pipeline
+	if on == nil { // as it was
+		on = &m.meta.viewOn
 	}
-	if a.Pipeline == nil {
-		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and 'pipeline' is missing")
+	if pipeline == nil {
+		pipeline = array(m.meta.pipeline)
 	}
-	plan, err := m.c.planView(m.info.Namespace, &createArgs{ViewOn: a.ViewOn, Pipeline: a.Pipeline, Collation: m.info.Options.Lookup("collation").Doc()})
+	plan, err := m.c.planView(m.info.Namespace, &createArgs{ViewOn: on, Pipeline: pipeline, Collation: m.info.Options.Lookup("collation").Doc()})
 	if err != nil {
 		return err
 	}
@@ -362,7 +363,9 @@ func (m *collMod) setUnique(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	if err := m.becomeUnique(spec); err != nil {
 		return nil, err
 	}
-	m.add("unique_new", value.Bool(true))
+	if !m.args.DryRun {
+		m.add("unique_new", value.Bool(true))
+	}
 	return spec.WithUnique()
 }
 

@@ -155,6 +155,11 @@ func (c *Call) planCreate(ns storage.Namespace, a *createArgs) (*creation, error
 	if ns.Coll == "system.profile" { // its entries have no _id
 		part.indexes = nil
 	}
+	if a.AutoIndexID != nil && !*a.AutoIndexID { // in local, where it is allowed
+		o := newOptions(options)
+		o.set("autoIndexId", value.Bool(false))
+		part.options, part.indexes = o.doc(), nil
+	}
 	return &creation{parts: []creationPart{part}}, nil
 }
 

@@ -37,6 +37,14 @@ func runCreateIndexes(c *Call) error {
 	if len(given) == 0 {
 		return mongoerr.New(mongoerr.BadValue, "Must specify at least one index to create")
 	}
+	if a.Ignore {
+		for i, d := range given {
+			given[i] = index.KnownOptions(d)
+		}
+	}
+	if err := c.checkCommitQuorum(a.Quorum); err != nil {
+		return err
+	}
 	switch ns {
 	case oplogNS:
 		return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create an index on the oplog")
@@ -138,7 +146,7 @@ func (c *Call) createIndexes(tx storage.Tx, ns storage.Namespace, given []value.
 		}
 		known = metaOf(coll.Info()).known()
 	}
-	before = len(metaOf(coll.Info()).listed) - added
+	before = metaOf(coll.Info()).catalogued() - added
 	after = before + added
 	old := known
 	for _, spec := range specs {
@@ -184,6 +192,16 @@ func (c *Call) createTSIndexes(tx storage.Tx, coll *storage.Collection, given []
 		}
 	}
 	return rest, added, nil
+}
+
+// catalogued is how many of its indexes a collection counts, as commands
+// report it: not that by which it is clustered.
+func (m *collectionMeta) catalogued() int {
+	n := len(m.listed)
+	if m.clustered != nil && m.kind != timeSeriesBuckets {
+		n--
+	}
+	return n
 }
 
 // parseIndexes reads the specifications, and tells which collection carries
@@ -259,7 +277,8 @@ func (c *Call) addIndex(tx storage.Tx, ns storage.Namespace, spec *index.Spec) e
 	}
 	r, _ := coll.Get(dup.Existing)
 	keyValue := spec.KeyValue(r.Doc, dup.Key)
-	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: E11000 duplicate key error collection: %s index: %s dup key: %s", ns, spec.Name, keyValue).
+	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: %s: Collection %s ( %s ) :: caused by :: E11000 duplicate key error collection: %s index: %s dup key: %s",
+		uuidText(newUUID()), ns, uuidText(coll.Info().UUID), ns, spec.Name, keyValue).
 		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
 }
 
@@ -287,9 +306,17 @@ func runListIndexes(c *Call) error {
 	if metaOf(info).kind == view {
 		return errIsView(ns)
 	}
+	if a.Builds && a.Details {
+		return mongoerr.New(mongoerr.InvalidOptions, "The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true")
+	}
 	docs, err := c.listedIndexes(info)
 	if err != nil {
 		return err
+	}
+	if a.Details {
+		for i, d := range docs {
+			docs[i] = value.NewDoc("spec", value.Document(d))
+		}
 	}
 	size, err := cursorBatch(a.Cursor)
 	if err != nil {
@@ -368,7 +395,7 @@ func (c *Call) dropIndexes(tx storage.Tx, ns storage.Namespace, find value.Value
 			return 0, false, err
 		}
 	}
-	was = len(metaOf(info).listed)
+	was = metaOf(info).catalogued()
 	if drops, rest := metaOf(info).dropsTSIndex(find); drops {
 		if err := c.setDocumentPolicy(tx, coll, nil); err != nil {
 			return 0, false, err
@@ -407,6 +434,9 @@ func indexesToDrop(m *collectionMeta, v value.Value) (names []string, all bool, 
 		name, err := m.indexToDrop(v.Str())
 		return []string{name}, false, err
 	case value.KindArray:
+		if list := v.Doc(); list.Len() == 1 && isAll(list.Index(0)) {
+			return indexesToDrop(m, list.Index(0))
+		}
 		for e := range v.Doc().Values() {
 			if e.Kind() != value.KindString {
 				return nil, false, wrongType("dropIndexes", "index", e, "string")

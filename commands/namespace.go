@@ -98,6 +98,20 @@ func (c *Call) writeNamespace(v value.Value) (storage.Namespace, error) {
 	return ns, c.checkWriteNamespace(ns)
 }
 
+// checkDatabaseCase refuses a new database whose name differs from that of
+// another only in case: not every file system could tell them apart.
+func checkDatabaseCase(tx storage.Tx, db string) error {
+	if len(tx.Collections(db)) > 0 {
+		return nil
+	}
+	for _, info := range tx.Collections("") {
+		if other := info.Namespace.DB; other != db && strings.EqualFold(other, db) {
+			return mongoerr.Newf(mongoerr.DatabaseDifferCase, "db already exists with different case already have: [%s] trying to create [%s]", other, db)
+		}
+	}
+	return nil
+}
+
 // checkWriteNamespace refuses writes to collections that the server alone
 // writes to, and in transactions those to most of its own.
 func (c *Call) checkWriteNamespace(ns storage.Namespace) error {

@@ -114,6 +114,9 @@ func (c *loggedCollection) allowed(size int) error {
 
 // Create makes a collection: create, with what its options say.
 func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	if err := checkDatabaseCase(t.Tx, ns.DB); err != nil {
+		return nil, err
+	}
 	c, err := t.Tx.Create(ns, options, indexes)
 	if err != nil || unlogged(ns) {
 		return c, err
@@ -174,6 +177,9 @@ func (t *loggedTx) Rename(from, to storage.Namespace) error {
 	var info *storage.Info
 	if c, err := t.Tx.Collection(from); err == nil {
 		info = c.Info()
+	}
+	if err := checkDatabaseCase(t.Tx, to.DB); err != nil {
+		return err
 	}
 	if err := t.Tx.Rename(from, to); err != nil {
 		return err

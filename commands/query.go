@@ -72,7 +72,7 @@ func (c *Call) lookup(ns storage.Namespace) (info *storage.Info, err error) {
 // operationCollation reads a command's collation; without one, the
 // collection's default applies.
 func operationCollation(spec value.Doc, m *collectionMeta) (value.Collator, error) {
-	if spec == nil {
+	if spec.IsEmpty() {
 		return m.collator(), nil
 	}
 	c, err := collation.Parse(spec)

@@ -64,6 +64,15 @@ func (c *Call) planClustered(ns storage.Namespace, a *createArgs) (*creation, er
 	it := options.Iter()
 	b.Raw(it.Rest())
 	id := value.NewDoc("v", value.Int32(2), "key", spec.Lookup("key"), "name", spec.Lookup("name"), "unique", value.Bool(true), "clustered", value.Bool(true))
+	col, err := a.collation()
+	if err != nil {
+		return nil, err
+	}
+	if col != nil { // it orders the _ids, and tells which are the same
+		o := newOptions(id)
+		o.set("collation", value.Document(col.Doc()))
+		id = o.doc()
+	}
 	return &creation{parts: []creationPart{{ns: ns, options: b.Doc(), indexes: []storage.IndexSpec{{Name: idIndex, Spec: id}}}}}, nil
 }
 

@@ -73,6 +73,9 @@ func Conflict(existing []*Spec, s *Spec, ns string) error {
 		return mongoerr.New(mongoerr.IndexAlreadyExists, "The clustered index is implicitly built")
 	}
 	for _, e := range existing {
+		if e.Clustered && s.IsID() {
+			return mongoerr.New(mongoerr.IndexAlreadyExists, "The clustered index serves as the index on _id")
+		}
 		if e.Name == s.Name {
 			return sameNameConflict(e, s)
 		}

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
+
+// maxClusterKey is the greatest number of bytes of the _id of a clustered
+// collection: mongod stores records under it.
+const maxClusterKey = 8 << 20
 
 // row is one index entry before it is encoded: a value for each part of the
 // key. Wildcard and text fields have two parts.
@@ -25,6 +30,9 @@ func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey sto
 		return dst, 0, err
 	}
 	if key, state := s.simpleKey(r.Doc); state == simpleDone {
+		if s.Clustered && len(key) > maxClusterKey {
+			return dst, 0, mongoerr.Newf(5894900, "RecordId too large, size was %d, max is %d", len(key), maxClusterKey)
+		}
 		return append(dst, key), 0, nil
 	} else if state == simpleNone {
 		return dst, 0, nil

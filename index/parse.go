@@ -76,6 +76,19 @@ var optionChecks = map[string]optionCheck{
 	"wildcardProjection":      checkProjectionOption,
 }
 
+// KnownOptions leaves out of a specification what is no option of an index, as
+// createIndexes does when it is told to ignore it: tools restore indexes with
+// options that servers of old kept.
+func KnownOptions(spec value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range spec.All() {
+		if _, known := optionChecks[name]; known {
+			b.Append(name, v)
+		}
+	}
+	return b.Doc()
+}
+
 // clusteredOptions names the fields of a clustered index's specification.
 var clusteredOptions = map[string]optionCheck{
 	"clustered":          wantBoolLike,

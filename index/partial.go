@@ -74,6 +74,12 @@ func checkPartialField(path string, v value.Value) error {
 	}
 	for op, arg := range v.Doc().All() {
 		negated := op == "$exists" && !arg.Truthy()
+		if op == "$all" { // the equalities that it stands for
+			if err := checkPartialAll(path, arg.Doc()); err != nil {
+				return err
+			}
+			continue
+		}
 		switch {
 		case op == "$ne":
 			return unsupportedPartial("$not\n\t" + path + " $eq " + arg.String())
@@ -81,6 +87,17 @@ func checkPartialField(path string, v value.Value) error {
 			return unsupportedPartial("$not\n\t" + path + " exists")
 		case op == "$eq" && arg.Kind() == value.KindRegex || !partialOperators[op]:
 			return unsupportedPartial(path + " " + op + " " + arg.String())
+		}
+	}
+	return nil
+}
+
+// checkPartialAll takes the values of a $all for the $and of equalities that
+// the matcher makes of it.
+func checkPartialAll(path string, list value.Doc) error {
+	for v := range list.Values() {
+		if v.Kind() == value.KindRegex || firstKey(v.Doc()) == "$elemMatch" {
+			return unsupportedPartial(path + " $all " + v.String())
 		}
 	}
 	return nil

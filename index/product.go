@@ -23,6 +23,9 @@ func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey plan.Multikey
 			var arrays plan.Multikey
 			lists[i], arrays = s.plainCells(d, i)
 			multikey |= arrays
+			if arrays != 0 && s.Kind == Wildcard {
+				err = mongoerr.Newf(7246301, "Field '%s' of a compound wildcard index contains an array, but only its wildcard field may", f.Path)
+			}
 			if arrays != 0 && s.Kind == Text {
 				err = mongoerr.Newf(mongoerr.CannotBuildIndexKeys, "Field '%s' of text index contains an array in document: %s", f.Path, d)
 			}

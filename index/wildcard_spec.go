@@ -106,7 +106,11 @@ func checkCompoundProjection(key, projection value.Doc) error {
 			}
 		}
 		if len(excluded) > 0 && !slices.ContainsFunc(excluded, func(ex string) bool { return covers(ex, path) }) {
-			return mongoerr.Newf(7246210, "wildcardProjection paths must exclude all regular index fields, however '%s'is not excluded.", path)
+			code := mongoerr.Code(7246210)
+			if slices.Min(excluded) > path { // none that could
+				code = 7246209
+			}
+			return mongoerr.Newf(code, "wildcardProjection paths must exclude all regular index fields, however '%s'is not excluded.", path)
 		}
 	}
 	onlyID := func(list []string) bool { return len(list) == 1 && list[0] == "_id" }
@@ -139,6 +143,7 @@ func parseProjection(spec value.Doc) (*projection, error) {
 	p := &projection{}
 	var included, excluded []string
 	first := "" // of all paths
+	var seen []string
 	var visit func(prefix string, d value.Doc) error
 	visit = func(prefix string, d value.Doc) error {
 		for name, v := range d.All() {
@@ -153,12 +158,14 @@ func parseProjection(spec value.Doc) (*projection, error) {
 			case path == "_id":
 				p.id = v.Truthy()
 				continue
+			case collision(seen, path) != nil:
+				return collision(seen, path)
 			case v.Truthy():
 				included = append(included, path)
 			default:
 				excluded = append(excluded, path)
 			}
-			first = cmp.Or(first, path)
+			seen, first = append(seen, path), cmp.Or(first, path)
 		}
 		return nil
 	}
@@ -176,6 +183,19 @@ func parseProjection(spec value.Doc) (*projection, error) {
 		p.paths = excluded
 	}
 	return p, nil
+}
+
+// collision is the error for a path that lies in, or above, one seen before.
+func collision(seen []string, path string) error {
+	for _, s := range seen {
+		switch {
+		case covers(s, path) && s != path:
+			return mongoerr.Newf(31249, "Path collision at %s remaining portion %s", path, path[strings.IndexByte(path, '.')+1:])
+		case covers(path, s):
+			return mongoerr.Newf(31250, "Path collision at %s", path)
+		}
+	}
+	return nil
 }
 
 func firstKey(d value.Doc) string {

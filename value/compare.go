@@ -48,7 +48,7 @@ func CompareWith(a, b Value, c Collator) int {
 	case KindDocument, KindArray:
 		return CompareDocs(a.b, b.b, c)
 	case KindBinary:
-		return cmp.Or(cmp.Compare(len(a.b), len(b.b)), cmp.Compare(a.sub, b.sub), bytes.Compare(a.b, b.b))
+		return cmp.Or(cmp.Compare(a.binarySize(), b.binarySize()), cmp.Compare(a.sub, b.sub), bytes.Compare(a.b, b.b))
 	case KindObjectID, KindCode, KindRegex:
 		return bytes.Compare(a.b, b.b)
 	case KindBool, KindTimestamp:

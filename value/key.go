@@ -56,7 +56,7 @@ func AppendKeyWith(dst []byte, v Value, c Collator) []byte {
 	case KindDocument, KindArray:
 		return appendDocKey(dst, v.b, c)
 	case KindBinary:
-		dst = binary.BigEndian.AppendUint32(dst, uint32(len(v.b)))
+		dst = binary.BigEndian.AppendUint32(dst, uint32(v.binarySize()))
 		dst = append(dst, v.sub)
 		return append(dst, v.b...)
 	case KindObjectID:

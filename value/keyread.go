@@ -170,8 +170,11 @@ func (r *KeyReader) scalar(kind Kind) Value {
 	case KindString, KindSymbol, KindCode:
 		return Value{kind: kind, b: r.escaped()}
 	case KindBinary:
-		n := r.uint32()
-		return Value{kind: kind, sub: r.byte(), b: r.take(int(n))}
+		n, sub := int(r.uint32()), r.byte()
+		if sub == 2 {
+			n -= 4
+		}
+		return Value{kind: kind, sub: sub, b: r.take(n)}
 	case KindObjectID:
 		return Value{kind: kind, b: r.take(12)}
 	case KindBool:
@@ -311,8 +314,11 @@ func (r *KeyReader) skip() {
 	case KindString, KindCode:
 		r.skipEscaped()
 	case KindBinary:
-		n := r.uint32()
-		r.drop(int(n) + 1)
+		n := int(r.uint32())
+		if r.byte() == 2 {
+			n -= 4
+		}
+		r.drop(n)
 	case KindObjectID:
 		r.drop(12)
 	case KindBool:

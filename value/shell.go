@@ -1,10 +1,10 @@
 package value
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // String prints d the way mongod prints documents in error messages:
@@ -104,7 +104,7 @@ func appendShellBinary(dst []byte, v Value) []byte {
 	}
 	dst = strconv.AppendUint(append(dst, "BinData("...), uint64(v.sub), 10)
 	dst = append(dst, ", "...)
-	dst = append(dst, base64.StdEncoding.EncodeToString(v.b)...)
+	dst = append(dst, strings.ToUpper(hex.EncodeToString(v.b))...)
 	return append(dst, ')')
 }
 

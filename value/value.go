@@ -160,6 +160,15 @@ func (v Value) Doc() Doc {
 	return nil
 }
 
+// binarySize is the length that orders binary data. The old subtype repeats
+// its length in front of the data, and that counts.
+func (v Value) binarySize() int {
+	if v.sub == 2 {
+		return 4 + len(v.b)
+	}
+	return len(v.b)
+}
+
 // Binary returns the subtype and the data of a binary value.
 func (v Value) Binary() (subtype byte, data []byte) {
 	if v.kind != KindBinary {

@@ -19,6 +19,11 @@ func Parse(spec value.Doc) (*Collation, error) {
 		return nil, nil
 	}
 	c := &Collation{strength: 3, caseFirst: "off", alternate: "non-ignorable", maxVariable: "punct"}
+	for name := range spec.All() {
+		if fields[name] == nil {
+			return nil, mongoerr.Newf(40415, "BSON field 'collation.%s' is an unknown field.", name)
+		}
+	}
 	locale, err := readLocale(spec)
 	if err != nil {
 		return nil, err
@@ -28,11 +33,10 @@ func Parse(spec value.Doc) (*Collation, error) {
 		set(c)
 	}
 	for name, v := range spec.All() {
-		read, ok := fields[name]
-		if !ok {
-			return nil, mongoerr.Newf(40415, "BSON field 'collation.%s' is an unknown field.", name)
+		if v.Kind() == value.KindNull { // as if it were not there
+			continue
 		}
-		if err := read(c, name, v); err != nil {
+		if err := fields[name](c, name, v); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +93,7 @@ func readBool(field func(*Collation) *bool) func(*Collation, string, value.Value
 			*field(c) = v.Bool()
 		case name == "backwards":
 			return mongoerr.Newf(mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: %s", v.Kind())
-		case v.Kind() != value.KindNull:
+		default:
 			return wrongType(name, v, "type 'bool'")
 		}
 		return nil

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -42,7 +43,10 @@ func (n *Bits) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 
 func (n *Bits) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	if v.Kind() == value.KindBinary {
-		_, data := v.Binary()
+		subtype, data := v.Binary()
+		if subtype == 2 { // the length that the old subtype repeats counts as data
+			data = append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
+		}
 		return n.testBinary(data), nil
 	}
 	word, ok := v.AsInt64() // no fractions, nothing outside 64 bits
