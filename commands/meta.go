@@ -68,6 +68,10 @@ type Indexer struct{ index.Indexer }
 // NewIndexer makes the Indexer to open an engine with.
 func NewIndexer() storage.Indexer { return Indexer{} }
 
+// OrphanIndexes are the indexes of a collection that a repair makes of documents
+// which have lost theirs.
+func OrphanIndexes() []storage.IndexSpec { return []storage.IndexSpec{index.IDSpec(nil).Stored()} }
+
 // Attach implements storage.Indexer.
 func (Indexer) Attach(info *storage.Info) any {
 	m := &collectionMeta{plans: &planCache{}}

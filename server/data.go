@@ -19,17 +19,23 @@ const compactFrom = 8 << 20
 func (s *Server) open(path string) (warnings []string, err error) {
 	engine, err := bunt.Open(bunt.Options{
 		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, Fault: s.config.fault,
+		OrphanIndexes: commands.OrphanIndexes(),
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	if r := engine.Repaired(); r != nil {
-		warnings = append(warnings, r.String())
+		warnings = append([]string{r.String()}, r.Details()...)
+		s.repaired = warnings
 	}
 	s.engine = engine
 	return warnings, nil
 }
+
+// Repaired says, in lines for people, what Config.Repair saved and what it lost;
+// nil if there was nothing to repair.
+func (s *Server) Repaired() []string { return s.repaired }
 
 // Check reads a data directory, or a backup, that no server uses, without
 // changing it: the frames and checksums of the log, every document, and

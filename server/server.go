@@ -136,6 +136,7 @@ type Server struct {
 	wg       sync.WaitGroup
 	draining atomic.Bool
 	started  atomic.Bool
+	repaired []string
 }
 
 // New opens the data and prepares a server; it does not listen yet.

@@ -91,6 +91,9 @@ func printReport(w io.Writer, r *server.Report) {
 		fmt.Fprintf(w, ", and %d bytes of a commit that was not finished", r.TornBytes)
 	}
 	fmt.Fprintln(w)
+	if r.Unclosed {
+		fmt.Fprintln(w, "the log was not closed in order: the server was killed, or is running, or the end of the log is missing")
+	}
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, "problem:", p)
 	}

@@ -128,6 +128,11 @@ func (s *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	if file != nil { // else they are on stderr with the log
+		for _, line := range srv.Repaired() {
+			fmt.Fprintln(os.Stderr, line)
+		}
+	}
 	if err := planned.plant(srv, &cfg, log); err != nil {
 		return errors.Join(err, srv.Close(context.Background()))
 	}

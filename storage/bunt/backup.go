@@ -36,7 +36,11 @@ func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error)
 
 func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info storage.Backup, err error) {
 	temp, path := filepath.Join(dir, tempName), filepath.Join(dir, logName)
-	if err := e.writeCopy(ctx, temp, pinned); err != nil {
+	written, err := e.writeCopy(ctx, temp, pinned)
+	if err == nil {
+		err = e.disk.writeState(dir, written)
+	}
+	if err != nil {
 		return info, err
 	}
 	// Under its name a log is complete: a backup that was interrupted is
@@ -44,11 +48,7 @@ func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info sto
 	if err := os.Rename(temp, path); err != nil {
 		return info, err
 	}
-	st, err := os.Stat(path)
-	if err != nil {
-		return info, err
-	}
-	info.Bytes = st.Size()
+	info.Bytes = written.bytes
 	pinned.colls.Scan(func(ce catalogEntry) bool {
 		info.Collections++
 		info.Records += int64(ce.coll.records.Len())
@@ -79,7 +79,11 @@ func Restore(from, to string, indexer storage.Indexer) (*Report, error) {
 		return r, err
 	}
 	temp := filepath.Join(to, tempName)
-	if err := copyFile(filepath.Join(from, logName), temp); err != nil {
+	err = copyFile(filepath.Join(from, logName), temp)
+	if err == nil && r.state.bytes > 0 {
+		err = (*disk)(nil).writeState(to, r.state)
+	}
+	if err != nil {
 		return r, errors.Join(err, os.Remove(temp))
 	}
 	if err := os.Rename(temp, filepath.Join(to, logName)); err != nil {

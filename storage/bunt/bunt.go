@@ -44,8 +44,11 @@ type Options struct {
 	// Repair saves what it can of a damaged log, instead of refusing it.
 	// The damaged file is kept.
 	Repair bool
+	// OrphanIndexes are those of a collection that Repair makes of documents
+	// which all have an _id, but of which the collection is not known.
+	OrphanIndexes []storage.IndexSpec
 	// Fault, if not nil, is asked before each step on the disk: "write" of a
-	// commit, "open", "sync" and "rename". An error is the outcome of the step.
+	// commit, "open", "sync", "rename", and "state" of the state file. An error is the outcome of the step.
 	// It is for tests.
 	Fault func(step, path string) error
 	// Logger is told what happens in the background.
@@ -70,6 +73,7 @@ type Engine struct {
 	commits      atomic.Int64
 	snapshots    atomic.Int64
 	recoveredCut int64
+	noted        noted
 	repair       *Repair // what was repaired on open, nil if nothing
 
 	maintenance sync.Mutex      // held by a compaction
@@ -137,6 +141,9 @@ func (e *Engine) persistent() bool { return e.opts.Path != Memory }
 func (e *Engine) open() error {
 	path := Memory
 	if e.persistent() {
+		if err := checkForeign(e.opts.Path); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(e.opts.Path, 0o700); err != nil {
 			return err
 		}
@@ -154,6 +161,9 @@ func (e *Engine) open() error {
 	}
 	if e.repair != nil {
 		e.opts.Logger("storage: %v", e.repair)
+		for _, line := range e.repair.Details() {
+			e.opts.Logger("storage: lost: %s", line)
+		}
 	}
 	return nil
 }
@@ -314,6 +324,9 @@ func (e *Engine) close() error {
 	}
 	e.sync.close()
 	err = errors.Join(err, e.log.close())
+	if err == nil && e.persistent() {
+		err = e.noteNewLog()
+	}
 	if e.dir != nil {
 		err = errors.Join(err, e.dir.Close())
 	}

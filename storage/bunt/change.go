@@ -28,11 +28,29 @@ func (ch *change) ops(dst []op) []op {
 	if ch.cur == nil {
 		return ch.dropOps(dst)
 	}
-	if ch.catalog {
-		dst = append(dst, op{kind: opCatalog, num: ch.cur.num, value: catalogDoc(ch.cur.info)})
+	first := len(dst)
+	dst = ch.lastIDOps(ch.recordOps(dst))
+	return ch.catalogOps(dst, first)
+}
+
+// catalogShare: a catalog entry is written again when its collection has so many
+// times its size in the log behind it.
+const catalogShare = 64
+
+// catalogOps writes the catalog entry when it has changed, and now and then
+// beside the records, which begin at first: a log that is damaged in one place
+// is not to lose a whole collection for it.
+func (ch *change) catalogOps(dst []op, first int) []op {
+	c := ch.cur
+	for i := range dst[first:] {
+		c.unnamed += int64(len(dst[first+i].value))
 	}
-	dst = ch.recordOps(dst)
-	return ch.lastIDOps(dst)
+	if !ch.catalog && (len(dst) == first || c.unnamed < catalogShare*c.entrySize) {
+		return dst
+	}
+	entry := catalogDoc(c.info)
+	c.unnamed, c.entrySize = 0, int64(len(entry))
+	return append(dst, op{kind: opCatalog, num: c.num, value: entry})
 }
 
 // dropOps removes the catalog entry, and with it the records.

@@ -17,8 +17,11 @@ type Report struct {
 	Commits     uint64
 	Bytes       int64 // of complete commits
 	TornBytes   int64 // of an unfinished commit at the end; harmless
+	Unclosed    bool  // the log was not closed in order: it was in use, or its end is missing
 	Collections []CollectionReport
 	Problems    []string
+
+	state logState // what is known to be on disk of the log, once it is checked
 }
 
 // CollectionReport is the part of a Report for one collection.
@@ -47,20 +50,29 @@ func (r *Report) problem(format string, args ...any) {
 // can be made of them. Damage is a problem in the Report; the error is for
 // what cannot be read at all.
 func Check(dir string, indexer storage.Indexer) (*Report, error) {
-	lock, err := lockDir(dir)
+	lock, err := lockForReading(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Close()
+	if lock != nil {
+		defer lock.Close()
+	}
 	path := filepath.Join(dir, logName)
+	noted, err := readState(dir)
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) && noted.bytes > 0 {
+		err = noted.missing(path, scanned{})
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &Report{}
 	l := newLoader(&Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}})
-	found, err := scanFile(f, func(ops []op) error {
+	found, err := scanLog(f, path, func(ops []op) error {
 		for i := range ops {
 			if err := l.apply(ops[i : i+1]); err != nil {
 				r.problem("%v", err)
@@ -70,14 +82,17 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 	})
 	var damage *DamageError
 	if errors.As(err, &damage) {
-		damage.Path = path
 		r.problem("%v", damage)
 		return r, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.Commits, r.Bytes, r.TornBytes = found.seq, found.good, found.cut
+	r.Commits, r.Bytes, r.TornBytes, r.Unclosed = found.seq, found.good, found.cut, !found.clean || found.cut > 0
+	r.state = logState{nonce: found.nonce, commits: found.seq, bytes: found.good}
+	if err := noted.missing(path, found); err != nil {
+		r.problem("%v", err)
+	}
 	if err := l.prepare(); err != nil {
 		r.problem("%v", err)
 	}

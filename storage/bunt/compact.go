@@ -118,9 +118,11 @@ func (c *copier) copyRoot(r *root) error {
 }
 
 // copyColl writes a collection in groups. A partial log is never used, so
-// the groups need not be states of the collection.
+// the groups need not be states of the collection. Its catalog entry stands in
+// most of them, so that one that is damaged costs what is in it.
 func (c *copier) copyColl(from *coll) error {
-	ops := []op{{kind: opCatalog, num: from.num, value: catalogDoc(from.info)}}
+	entry := op{kind: opCatalog, num: from.num, value: catalogDoc(from.info)}
+	ops, unnamed := []op{entry}, 0
 	if from.savedID != 0 {
 		ops = append(ops, op{kind: opLastID, num: from.num, value: makeInt64(int64(from.savedID))})
 	}
@@ -131,7 +133,11 @@ func (c *copier) copyColl(from *coll) error {
 		size += len(stored)
 		if len(ops) >= compactStep || size >= compactBytes {
 			err = c.write(ops, size)
+			unnamed += size
 			ops, size = ops[:0], 0
+			if unnamed >= catalogShare*len(entry.value) {
+				ops, unnamed = append(ops, entry), 0
+			}
 		}
 		return err == nil
 	})
@@ -208,7 +214,10 @@ func (j *journal) replay(groups [][]op) error {
 // swapLog brings the new log up to date while writers wait, and puts it in
 // the place of the old one.
 func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
-	old, err := e.replaceLog(next, temp, tail)
+	old, written, err := e.replaceLog(next, temp, tail)
+	if err == nil {
+		e.noteState(written)
+	}
 	if old != nil {
 		_ = old.close() // BuntDB syncs the file, which may take its time
 	}
@@ -216,15 +225,18 @@ func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
 }
 
 // replaceLog is swapLog while writers wait; it returns the log that is no
-// longer used.
-func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *journal, err error) {
+// longer used, and what is on disk of the new one.
+func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *journal, written logState, err error) {
 	<-e.writer
 	defer e.unlockWriter()
 	e.log.tail = nil
 	file, err := e.finishCopy(next, temp, *tail)
 	if err != nil {
 		_ = next.close()
-		return nil, err
+		return nil, written, err
+	}
+	if info, err := file.Stat(); err == nil {
+		written = logState{nonce: next.nonce, commits: next.seq, bytes: info.Size()}
 	}
 	// A crash must not bring the old log back once somebody was told that a
 	// write to the new one is on disk.
@@ -238,7 +250,7 @@ func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *jour
 	e.log = next
 	e.sync.replace(file, derr)
 	e.ailing.Store(derr != nil)
-	return old, derr
+	return old, written, derr
 }
 
 // finishCopy writes the end of the new log, syncs and renames it. It returns

@@ -58,6 +58,7 @@ func (c *loading) apply(o *op) error {
 	switch o.kind {
 	case opCatalog:
 		c.catalog = strings.Clone(o.value)
+		c.entrySize = int64(len(o.value))
 		if o.del { // the records go with it
 			c.records, c.size, c.savedID = newRecords(), 0, 0
 		}
@@ -131,19 +132,21 @@ func (l *loader) finish() (*root, error) {
 	for _, num := range slices.Sorted(maps.Keys(l.colls)) {
 		c := &l.colls[num].coll
 		r.nextNum = num + 1
-		if c.info == nil {
-			continue
-		}
 		if l.e.repair != nil {
-			l.dropNamesake(r, c)
-			if err := l.dropConflicts(c); err != nil {
+			if err := l.mendColl(r, c); err != nil {
 				return nil, err
 			}
+		}
+		if c.info == nil {
+			continue
 		}
 		if err := c.buildAll(context.Background()); err != nil {
 			return nil, err
 		}
 		r.set(c)
+	}
+	if l.e.repair != nil {
+		l.e.repair.account(l)
 	}
 	return r, nil
 }

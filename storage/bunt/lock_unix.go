@@ -20,14 +20,43 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err := flock(f, dir); err != nil {
+		return nil, err
+	}
+	return f, writePID(f)
+}
+
+// flock locks a lock file, and closes it if it cannot.
+func flock(f *os.File, dir string) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		return f, writePID(f)
+		return nil
 	}
 	owner := readPID(f)
 	_ = f.Close()
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%s: %w%s", dir, storage.ErrLocked, owner)
+		return fmt.Errorf("%s: %w%s", dir, storage.ErrLocked, owner)
 	}
-	return nil, fmt.Errorf("lock %s: %w", dir, err)
+	return fmt.Errorf("lock %s: %w", dir, err)
+}
+
+// lockForReading is lockDir for who writes nothing, and may not be able to: on
+// media that are read only the lock file may be missing, and nobody has it then;
+// there is no lock in that case.
+func lockForReading(dir string) (*os.File, error) {
+	f, err := lockDir(dir)
+	if !errors.Is(err, unix.EROFS) && !errors.Is(err, os.ErrPermission) {
+		return f, err
+	}
+	f, err = os.Open(filepath.Join(dir, lockName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, dir); err != nil {
+		return nil, err
+	}
+	return f, nil
 }

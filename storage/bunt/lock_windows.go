@@ -30,3 +30,13 @@ func lockDir(dir string) (*os.File, error) {
 	}
 	return nil, fmt.Errorf("lock %s: %w", dir, err)
 }
+
+// lockForReading is lockDir for who writes nothing, and may not be able to:
+// nobody has the lock of a directory on media that are read only.
+func lockForReading(dir string) (*os.File, error) {
+	f, err := lockDir(dir)
+	if errors.Is(err, windows.ERROR_WRITE_PROTECT) || errors.Is(err, os.ErrPermission) {
+		return nil, nil
+	}
+	return f, err
+}

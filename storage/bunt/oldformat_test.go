@@ -88,7 +88,7 @@ func TestOldFormat(t *testing.T) {
 	if got := storagetest.Dump(again); got != string(want) {
 		t.Errorf("reopened, the state is\n%s\nwant\n%s", got, want)
 	}
-	if files, _ := os.ReadDir(dir); len(files) != 2 { // the log and the lock
+	if files, _ := os.ReadDir(dir); len(files) != 3 { // the log, its state and the lock
 		t.Errorf("files left behind: %v", files)
 	}
 }

@@ -14,9 +14,8 @@ import (
 // find its end, does that while the indexes are built.
 func (e *Engine) openLog(path string) error {
 	l, found, err := e.readLog(path)
-	var damage *DamageError
-	if errors.As(err, &damage) && e.opts.Repair {
-		if e.repair, err = salvage(path, damage); err == nil {
+	if from, ok := damagedFrom(err); ok && e.opts.Repair {
+		if e.repair, err = salvage(path, from, e.noted.state, err); err == nil {
 			l, found, err = e.readLog(path)
 		}
 	}
@@ -43,6 +42,11 @@ func (e *Engine) openLog(path string) error {
 	if e.sync, err = newSyncer(e.log); err != nil {
 		return err
 	}
+	if e.persistent() && (!found.header || found.old || e.repair != nil) {
+		if err := e.noteNewLog(); err != nil {
+			return err
+		}
+	}
 	if len(l.mend) > 0 {
 		if err := e.writeLog(l.mend); err != nil {
 			return err
@@ -52,13 +56,26 @@ func (e *Engine) openLog(path string) error {
 	return nil
 }
 
+// noteNewLog notes the state of a log that has just been made, and synced.
+func (e *Engine) noteNewLog() error {
+	s, err := e.log.state()
+	if err == nil {
+		e.noteState(s)
+	}
+	return err
+}
+
 // readLog cuts off what a crash left unfinished and reads the rest.
 func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	l := newLoader(e)
 	if path == Memory {
 		return l, scanned{}, nil
 	}
-	found, err := recoverFile(path, l.apply)
+	var err error
+	if e.noted.state, err = readState(e.opts.Path); err != nil {
+		return l, scanned{}, err
+	}
+	found, err := recoverFile(path, e.noted.state, l.apply)
 	if err == nil && found.cut > 0 {
 		e.opts.Logger("storage: cut %d bytes of unfinished commits off %s", found.cut, path)
 	}
@@ -69,7 +86,7 @@ func (e *Engine) readLog(path string) (*loader, scanned, error) {
 func (e *Engine) upgrade(path string, r *root) error {
 	e.opts.Logger("storage: %s is written anew in the present format", path)
 	temp := filepath.Join(filepath.Dir(path), tempName)
-	if err := e.writeCopy(context.Background(), temp, r); err != nil {
+	if _, err := e.writeCopy(context.Background(), temp, r); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
 	if err := e.disk.rename(temp, path); err != nil {
@@ -78,7 +95,7 @@ func (e *Engine) upgrade(path string, r *root) error {
 	if err := e.disk.syncPath(filepath.Dir(path)); err != nil {
 		return err
 	}
-	found, err := recoverFile(path, nil)
+	found, err := recoverFile(path, logState{}, nil)
 	if err != nil {
 		return err
 	}
@@ -87,10 +104,10 @@ func (e *Engine) upgrade(path string, r *root) error {
 }
 
 // writeCopy writes a state to a new log and closes that in order.
-func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) error {
+func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) (written logState, err error) {
 	next, err := newJournal(temp, e.disk)
 	if err != nil {
-		return err
+		return written, err
 	}
 	c := copier{e: e, ctx: ctx, next: next, temp: temp}
 	err = c.copyRoot(r)
@@ -102,9 +119,12 @@ func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) error {
 		err = next.finish()
 	}
 	if err = errors.Join(err, next.close()); err != nil {
-		return err
+		return written, err
 	}
-	return e.disk.syncPath(temp)
+	if err := e.disk.syncPath(temp); err != nil {
+		return written, err
+	}
+	return next.state()
 }
 
 func removeIfThere(path string) error {

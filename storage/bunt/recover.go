@@ -23,25 +23,24 @@ type scanned struct {
 const tornHeader = 512
 
 // recoverFile cuts a log back to its last complete group. What a crash tore
-// off was never synced; damage to what was synced is an error, and the file
-// is left as it is. apply, if not nil, is given the operations of each group.
-func recoverFile(path string, apply func([]op) error) (scanned, error) {
+// off was never synced; damage to what was synced, and a log that is shorter
+// than noted, is an error, and the file is left as it is. apply, if not nil, is
+// given the operations of each group.
+func recoverFile(path string, noted logState, apply func([]op) error) (scanned, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return scanned{}, nil
+		return scanned{}, noted.missing(path, scanned{})
 	}
 	if err != nil {
 		return scanned{}, err
 	}
 	defer f.Close()
-	found, err := scanFile(f, apply)
-	var damage *DamageError
-	if errors.As(err, &damage) {
-		damage.Path = path
-		return scanned{}, damage
+	found, err := scanLog(f, path, apply)
+	if err == nil {
+		err = noted.missing(path, found)
 	}
 	if err != nil {
-		return scanned{}, fmt.Errorf("%s: %w", path, err)
+		return scanned{}, err
 	}
 	if found.cut == 0 {
 		return found, nil
@@ -50,6 +49,23 @@ func recoverFile(path string, apply func([]op) error) (scanned, error) {
 		return scanned{}, err
 	}
 	return found, f.Sync()
+}
+
+// scanLog reads a log; errors name it.
+func scanLog(f *os.File, path string, apply func([]op) error) (scanned, error) {
+	if err := checkFormat(f, path); err != nil {
+		return scanned{}, err
+	}
+	found, err := scanFile(f, apply)
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		damage.Path = path
+		return found, damage
+	}
+	if err != nil {
+		return found, fmt.Errorf("%s: %w", path, err)
+	}
+	return found, nil
 }
 
 func scanFile(f io.ReadSeeker, apply func([]op) error) (scanned, error) {

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/duskdb/duskdb/storage"
 )
 
 // DamageError reports a log that is damaged in the middle: something that
@@ -30,25 +28,24 @@ func (e *DamageError) Error() string {
 		e.Path, e.Offset, what)
 }
 
-// Repair tells what Options.Repair saved of a damaged log, and what not.
-type Repair struct {
-	Offset      int64  // where the damage begins
-	Kept        string // where the damaged file is now
-	Commits     int64  // commits that were saved
-	LostCommits int64  // commits known to be lost; there may be more at the end
-	LostBytes   int64  // bytes of the file that could not be read
-	LostRecords int64  // records dropped because newer ones contradict them
+// damagedFrom is where a log that was refused begins to be damaged; ok is false
+// if it was refused for something that cannot be repaired.
+func damagedFrom(err error) (offset int64, ok bool) {
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		return damage.Offset, true
+	}
+	var short *ShortLogError
+	if errors.As(err, &short) && short.Bytes > 0 {
+		return short.Bytes, true
+	}
+	return 0, false
 }
 
-// String says it in one line.
-func (r *Repair) String() string {
-	return fmt.Sprintf("the log was damaged at byte %d: saved %d commits, lost %d commits (%d bytes) and %d records that contradict later ones; the damaged file is kept as %s",
-		r.Offset, r.Commits, r.LostCommits, r.LostBytes, r.LostRecords, r.Kept)
-}
-
-// salvage writes what can be read of a damaged log into a new one, keeps the
-// damaged file beside it and puts the new one in its place.
-func salvage(path string, damage *DamageError) (*Repair, error) {
+// salvage writes what can be read of a log that was refused, for being damaged
+// from a place on, into a new one, keeps the damaged file beside it and puts the
+// new one in its place.
+func salvage(path string, from int64, noted logState, refused error) (*Repair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -59,11 +56,12 @@ func salvage(path string, damage *DamageError) (*Repair, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &salvager{file: f, next: next, report: Repair{Offset: damage.Offset}}
+	s := &salvager{file: f, next: next, report: Repair{Offset: from, ops: newLostOps()}}
 	err = s.run()
 	if err == nil && s.report.Commits == 0 {
-		err = fmt.Errorf("nothing in it can be saved: %w", damage)
+		err = fmt.Errorf("nothing in it can be saved: %w", refused)
 	}
+	s.loseEnd(noted)
 	if err == nil {
 		err = (*disk)(nil).syncPath(temp)
 	}
@@ -133,8 +131,18 @@ func (s *salvager) run() error {
 			return err
 		}
 		s.report.LostBytes += off - end
+		if err := s.readLost(end, off); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// loseEnd counts what the log had at its end, by its state file.
+func (s *salvager) loseEnd(noted logState) {
+	if s.known && noted.nonce == s.nonce && noted.commits > s.seq {
+		s.report.LostCommits += int64(noted.commits - s.seq)
+	}
 }
 
 // findNonce looks for the header, which is in the first group, also where
@@ -198,6 +206,7 @@ func unlessUnreadable(err error) error {
 // write commits a group, without the header, of which the new log has its
 // own.
 func (s *salvager) write(ops []op) error {
+	s.report.ops.supersede(ops)
 	ops = slices.DeleteFunc(ops, func(o op) bool { return o.kind == opHeader })
 	if len(ops) == 0 {
 		return nil
@@ -238,58 +247,4 @@ func (s *salvager) findCommand(off, size int64) (int64, error) {
 		off += int64(n - len(groupCommand))
 	}
 	return size, nil
-}
-
-// dropConflicts removes records that a later one contradicts in a unique
-// index: the commit that removed them or changed them is lost.
-func (l *loader) dropConflicts(c *coll) error {
-	for i := range c.info.Indexes {
-		x := c.info.Indexes[i].Index
-		if !x.Unique() {
-			continue
-		}
-		owner := map[string]storage.RecordID{}
-		var older []storage.RecordID
-		var err error
-		c.records.Scan(func(id storage.RecordID, stored string) bool {
-			var keys [][]byte
-			if keys, _, err = x.Keys(nil, record(id, stored)); err != nil {
-				return false
-			}
-			for _, k := range keys {
-				k = x.Order(k)
-				if other := owner[string(k)]; other != 0 && other != id {
-					older = append(older, other)
-				}
-				owner[string(k)] = id
-			}
-			return true
-		})
-		if err != nil {
-			return err
-		}
-		l.dropRecords(c, older)
-	}
-	return nil
-}
-
-func (l *loader) dropRecords(c *coll, ids []storage.RecordID) {
-	for _, id := range ids {
-		if old, ok := c.records.Delete(id); ok {
-			c.size -= int64(len(storedDoc(old)))
-			l.e.repair.LostRecords++
-			l.mend = append(l.mend, op{kind: opRecord, num: c.num, id: id, del: true})
-		}
-	}
-}
-
-// dropNamesake removes the older of two collections of one name: the commit
-// that dropped or renamed it is lost.
-func (l *loader) dropNamesake(r *root, c *coll) {
-	old := r.get(c.info.Namespace)
-	if old == nil {
-		return
-	}
-	l.e.repair.LostRecords += int64(old.records.Len())
-	l.mend = append(l.mend, op{kind: opCatalog, num: old.num, del: true})
 }

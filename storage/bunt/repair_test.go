@@ -17,10 +17,16 @@ import (
 // openRepaired opens a directory with just this log, repairing it.
 func openRepaired(tb testing.TB, log []byte) (*Engine, string) {
 	tb.Helper()
+	return openRepairedWith(tb, log)
+}
+
+// openRepairedWith is openRepaired with indexes for what is adopted.
+func openRepairedWith(tb testing.TB, log []byte, orphans ...storage.IndexSpec) (*Engine, string) {
+	tb.Helper()
 	dir, err := os.MkdirTemp(tb.TempDir(), "")
 	must(tb, err)
 	must(tb, os.WriteFile(filepath.Join(dir, logName), log, 0o600))
-	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: true})
+	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: true, OrphanIndexes: orphans})
 	must(tb, err)
 	return e, dir
 }

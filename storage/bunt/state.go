@@ -32,6 +32,10 @@ type coll struct {
 	size    int64
 	lastID  storage.RecordID
 	savedID storage.RecordID // lastID as the log has it under prefixLastID
+	// unnamed is how many bytes the log has behind the last catalog entry of
+	// the collection, which has entrySize.
+	unnamed   int64
+	entrySize int64
 	change  *change
 }
 

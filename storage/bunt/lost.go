@@ -1,0 +1,116 @@
+package bunt
+
+import (
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// lostOps are the operations in damaged groups, as far as they can be made out,
+// of which nothing behind them has undone the effect. They are not to be
+// trusted, and tell people what a repair has lost.
+type lostOps struct {
+	records map[lostRecord]bool // whether it was deleted
+	catalog map[uint32][]op     // by collection
+	groups  int64               // that could be made out
+}
+
+type lostRecord struct {
+	num uint32
+	id  storage.RecordID
+}
+
+func newLostOps() *lostOps {
+	return &lostOps{records: map[lostRecord]bool{}, catalog: map[uint32][]op{}}
+}
+
+// supersede forgets what a later group that is whole has written again.
+func (l *lostOps) supersede(ops []op) {
+	if len(l.records)+len(l.catalog) == 0 {
+		return
+	}
+	for i := range ops {
+		o := &ops[i]
+		switch {
+		case o.kind == opRecord:
+			delete(l.records, lostRecord{o.num, o.id})
+		case o.kind == opCatalog && o.del:
+			delete(l.catalog, o.num)
+			maps.DeleteFunc(l.records, func(r lostRecord, _ bool) bool { return r.num == o.num })
+		case o.kind == opCatalog:
+			delete(l.catalog, o.num)
+		}
+	}
+}
+
+// add takes the operations of a damaged group.
+func (l *lostOps) add(o op) {
+	switch o.kind {
+	case opRecord:
+		l.records[lostRecord{o.num, o.id}] = o.del
+	case opCatalog:
+		o.value = string([]byte(o.value))
+		l.catalog[o.num] = append(l.catalog[o.num], o)
+	}
+}
+
+// collections are the numbers of those that have lost something.
+func (l *lostOps) collections() []uint32 {
+	nums := map[uint32]bool{}
+	for r := range l.records {
+		nums[r.num] = true
+	}
+	for num := range l.catalog {
+		nums[num] = true
+	}
+	return slices.Sorted(maps.Keys(nums))
+}
+
+// mostLost bounds what is read of one damaged group.
+const mostLost = 16 << 20
+
+// readLost makes out what the damaged groups between two places of the log did.
+func (s *salvager) readLost(from, to int64) error {
+	for from < to {
+		begin, err := s.findCommand(from, to)
+		if err != nil || begin >= to {
+			return err
+		}
+		from = begin + int64(len(groupCommand))
+		end, err := s.findCommand(from, to)
+		if err != nil {
+			return err
+		}
+		b := make([]byte, min(end, to, from+mostLost)-from)
+		n, err := s.file.ReadAt(b, from)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		s.report.ops.readGroup(b[:n])
+	}
+	return nil
+}
+
+// readGroup takes the operations of a group whose checksums do not matter; b
+// begins with its length.
+func (l *lostOps) readGroup(b []byte) {
+	line := slices.Index(b[:min(len(b), 16)], '\n')
+	if line < 0 || len(b) < line+1+headSize {
+		return
+	}
+	b = b[line+1+headSize:]
+	read := false
+	for len(b) > len("\r\n") {
+		o, rest, err := decodeOp(b)
+		if err != nil {
+			break
+		}
+		l.add(o)
+		read, b = true, rest
+	}
+	if read {
+		l.groups++
+	}
+}
