@@ -20,7 +20,7 @@ func (s *Server) open(path string) (warnings []string, err error) {
 	engine, err := bunt.Open(bunt.Options{
 		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, Fault: s.config.fault,
 		OrphanIndexes: commands.OrphanIndexes(),
-		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
+		Logger:        func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type coll struct {
 	// the collection, which has entrySize.
 	unnamed   int64
 	entrySize int64
-	change  *change
+	change    *change
 }
 
 // index is the set of entries of one index in one state.
