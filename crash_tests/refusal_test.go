@@ -92,7 +92,7 @@ func TestLogLostItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := c.must(t, "count", value.String("c")).Lookup("n").TruncInt64(); n == 0 || n >= 3000 {
+	if n := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); n == 0 || n >= 3000 {
 		t.Errorf("%d documents are left", n)
 	}
 	_ = c.Close()
@@ -133,7 +133,7 @@ func TestDamagedNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := c.must(t, "count", value.String("c"), "hint", value.String("k_1")).Lookup("n").TruncInt64()
+	n := c.must(t, "count", value.String("c"), "hint", value.String("k_1")).Lookup("n").SafeInt64()
 	if n < 18_000 || n == 20_000 {
 		t.Errorf("%d documents are left", n)
 	}
