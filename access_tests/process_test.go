@@ -52,12 +52,23 @@ type process struct {
 // start starts the server on a directory and waits until it listens.
 func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
+	return launch(t, []string{"DUSKDB_ROOT_USERNAME=root", "DUSKDB_ROOT_PASSWORD=secret"}, dir, args...)
+}
+
+// startWithoutRoot is start without any user.
+func startWithoutRoot(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	return launch(t, nil, dir, args...)
+}
+
+func launch(t *testing.T, env []string, dir string, args ...string) *process {
+	t.Helper()
 	p := &process{TB: t, dir: dir}
 	p.cmd = exec.Command(binary, append([]string{
 		"--dbpath", dir, "--port", "0", "--auth", "--logFormat", "json",
 		"--setParameter", "scramIterationCount=5000", "--setParameter", "scramSHA256IterationCount=5000",
 	}, args...)...)
-	p.cmd.Env = append(os.Environ(), "DUSKDB_ROOT_USERNAME=root", "DUSKDB_ROOT_PASSWORD=secret")
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = &p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

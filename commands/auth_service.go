@@ -50,10 +50,29 @@ func (s *Service) openAuth() error {
 			return err
 		}
 	}
+	if o.Auth {
+		if err := s.warnNoUsers(); err != nil {
+			return err
+		}
+	}
 	if !o.Auth && o.Exposed {
 		s.options.Warnings = append(s.options.Warnings, s.warningLine(warnOpen))
 		s.log.Warn().Msg(warnOpen)
 	}
+	return nil
+}
+
+// warnNoUsers says who can get in while there is nobody to log in as.
+func (s *Service) warnNoUsers() error {
+	any, err := s.auth.HasUsers(context.Background())
+	if any || err != nil {
+		return err
+	}
+	if s.params.bool("enableLocalhostAuthBypass") {
+		s.log.Warn().Msg("Access control is enabled, but there are no users yet. Clients on this machine may create the first one, in the database admin (the localhost exception); DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD do so at the start")
+		return nil
+	}
+	s.log.Warn().Msg("Access control is enabled, but there are no users, and enableLocalhostAuthBypass is off: nobody can log in. Set DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD to create the first user at the start")
 	return nil
 }
 

@@ -63,6 +63,8 @@ func parameterTable() []parameter {
 		integer("localLogicalSessionTimeoutMinutes", 30, 1, math.MaxInt32),
 		integer("logicalSessionRefreshMillis", 300000, 1, math.MaxInt32),
 		boolean("enableLocalhostAuthBypass", true, false),
+		boolean("honorSystemUmask", false, false),
+		{name: "processUmask", initial: value.String(""), startup: true, check: checkString("processUmask")},
 		{name: "authSchemaVersion", initial: value.Int32(5), check: checkInt("authSchemaVersion", 5, 5)},
 		{
 			name: "testClockStart", initial: value.String(""), startup: true,

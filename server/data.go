@@ -18,7 +18,7 @@ const compactFrom = 8 << 20
 // clock that stands still must not keep the data from reaching the disk. It returns what the operator should be warned of.
 func (s *Server) open(path string) (warnings []string, err error) {
 	engine, err := bunt.Open(bunt.Options{
-		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, Fault: s.config.fault,
+		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, FileMode: s.config.FileMode, Fault: s.config.fault,
 		OrphanIndexes: commands.OrphanIndexes(),
 		Logger:        func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})

@@ -14,7 +14,7 @@ import (
 //	/healthz      200 while the process lives
 //	/readyz       200 while commands can be run, else 503
 //	/metrics      counters, for Prometheus
-//	/debug/pprof  profiles of the process
+//	/debug/pprof  profiles of the process, if asked for
 type metricsServer struct {
 	listener net.Listener
 	http     *http.Server
@@ -28,9 +28,10 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
-func (s *Server) serveMetrics(ip string) (*metricsServer, error) {
-	if len(ip) > 0 && ip[0] == '/' {
-		ip = "127.0.0.1" // the first address is a socket file
+func (s *Server) serveMetrics() (*metricsServer, error) {
+	ip := s.config.MetricsBindIP
+	if ip == "" || ip == "localhost" {
+		ip = "127.0.0.1"
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(max(s.config.MetricsPort, 0))))
 	if err != nil {
@@ -71,7 +72,9 @@ func (s *Server) metricsHandler() http.Handler {
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })
-	handleProfiles(mux)
+	if s.config.MetricsPprof {
+		handleProfiles(mux)
+	}
 	return mux
 }
 

@@ -78,11 +78,21 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %v (%v), want %v", name, got, ok, want)
 		}
 	}
-	if code, body := get(t, s, "/debug/pprof/goroutine?debug=1"); code != 200 || !strings.Contains(body, "goroutine profile") {
-		t.Errorf("pprof: %d", code)
+	if code, _ := get(t, s, "/debug/pprof/goroutine?debug=1"); code != 404 {
+		t.Errorf("profiles are served unasked: %d", code)
 	}
 	if code, _ := get(t, s, "/"); code != 404 {
 		t.Errorf("/: %d", code)
+	}
+}
+
+// TestMetricsAddress binds to this machine alone, wherever clients connect.
+func TestMetricsAddress(t *testing.T) {
+	for ip, want := range map[string]string{"": "127.0.0.1:", "localhost": "127.0.0.1:", "0.0.0.0": "[::]:"} {
+		s := serveConfig(t, Config{BindIP: []string{"0.0.0.0"}, MetricsPort: -1, MetricsBindIP: ip})
+		if got := s.MetricsAddr(); !strings.HasPrefix(got, want) && !(ip == "0.0.0.0" && strings.HasPrefix(got, ip)) {
+			t.Errorf("%q: %s", ip, got)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func TestSamplingIsOnWhileAsked(t *testing.T) {
 }
 
 func TestProfilesOverHTTP(t *testing.T) {
-	s := serveConfig(t, Config{MetricsPort: -1})
+	s := serveConfig(t, Config{MetricsPort: -1, MetricsPprof: true})
 	for path, want := range map[string]string{
 		"/debug/pprof/":              "goroutine",
 		"/debug/pprof/block?debug=1": "--- contention",

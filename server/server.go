@@ -84,10 +84,15 @@ type Config struct {
 	// TuneGC sets the garbage collector of the process for the server. A
 	// program that embeds a server may have its own ideas.
 	TuneGC bool
-	// MetricsPort is where /metrics, /healthz, /readyz and /debug/pprof are
-	// served in HTTP, on the first address of BindIP; 0: nowhere, negative: on
-	// a free port.
+	// MetricsPort is where /metrics, /healthz and /readyz are served in HTTP;
+	// 0: nowhere, negative: on a free port.
 	MetricsPort int
+	// MetricsBindIP is the address that they are served on, without login; "":
+	// 127.0.0.1.
+	MetricsBindIP string
+	// MetricsPprof serves the profiles of the process there, too, under
+	// /debug/pprof.
+	MetricsPprof bool
 	// Repair saves what it can of data that was damaged on disk, instead of
 	// refusing it. The damaged file is kept.
 	Repair  bool
@@ -107,6 +112,9 @@ type Config struct {
 	// RootUser and RootPassword name the first user, made if there is none.
 	RootUser, RootPassword string
 	TLS                    TLS
+	// FileMode is what the files of the data are made with, less what the
+	// process's umask takes away; 0: 0600.
+	FileMode os.FileMode
 	// OnShutdown is called when a client asks the server to shut down.
 	OnShutdown func()
 	// fault makes steps on the disk fail in tests.
@@ -273,7 +281,7 @@ func (s *Server) Start() error {
 	}
 	if s.config.MetricsPort != 0 {
 		var err error
-		if s.metrics, err = s.serveMetrics(ips[0]); err != nil {
+		if s.metrics, err = s.serveMetrics(); err != nil {
 			return errors.Join(err, s.Close(context.Background()))
 		}
 	}

@@ -13,12 +13,20 @@ const tempName = "_tmp"
 // inMemory reports whether the server keeps no data on disk.
 func (c *Config) inMemory() bool { return c.DBPath == "" || c.DBPath == Memory }
 
+// directoryMode is the mode of a data directory that is made.
+func (c *Config) directoryMode() os.FileMode {
+	if c.FileMode == 0 {
+		return 0o700
+	}
+	return c.FileMode | c.FileMode&0o444>>2
+}
+
 // makeDataDir makes the data directory.
 func (s *Server) makeDataDir() error {
 	if s.config.inMemory() {
 		return nil
 	}
-	if err := os.MkdirAll(s.config.DBPath, 0o755); err != nil {
+	if err := os.MkdirAll(s.config.DBPath, s.config.directoryMode()); err != nil {
 		return fmt.Errorf("cannot create the data directory: %w", err)
 	}
 	return nil

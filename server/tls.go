@@ -61,10 +61,19 @@ func openTLS(o TLS) (*certificates, error) {
 		return nil, fmt.Errorf("unsupported value for tlsMode %s", o.Mode)
 	}
 	if !o.enabled() {
-		return nil, nil
+		return nil, o.checkUnused()
 	}
 	c := &certificates{options: o}
 	return c, c.reload()
+}
+
+// checkUnused refuses settings of TLS without TLS: whoever gives a certificate
+// does not expect to be served in plain text.
+func (o *TLS) checkUnused() error {
+	if o.CertificateKeyFile+o.CertificateKeyFilePassword+o.CAFile+o.CRLFile != "" || o.AllowConnectionsWithoutCertificates || len(o.DisabledProtocols) > 0 {
+		return errors.New("need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters")
+	}
+	return nil
 }
 
 // reload reads the files again. If they are not good the old certificates

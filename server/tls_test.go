@@ -213,6 +213,27 @@ func TestTLSConfigIsChecked(t *testing.T) {
 	}
 }
 
+// TestTLSConfigNeedsTLS refuses what would be served in plain text; the message
+// is mongod's.
+func TestTLSConfigNeedsTLS(t *testing.T) {
+	a := newAuthority(t)
+	cert := a.issue("server.pem", pkix.Name{CommonName: "localhost"})
+	for name, cfg := range map[string]server.TLS{
+		"certificate": {CertificateKeyFile: cert},
+		"disabled":    {Mode: server.TLSDisabled, CertificateKeyFile: cert},
+		"password":    {CertificateKeyFilePassword: "p"},
+		"CA":          {CAFile: a.path("ca.pem")},
+		"CRL":         {CRLFile: "crl.pem"},
+		"clients":     {AllowConnectionsWithoutCertificates: true},
+		"protocols":   {DisabledProtocols: []string{"TLS1_2"}},
+	} {
+		_, err := server.New(server.Config{TLS: cfg})
+		if err == nil || err.Error() != "need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestX509(t *testing.T) {
 	a := newAuthority(t)
 	cfg := rootConfig

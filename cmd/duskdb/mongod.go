@@ -54,6 +54,9 @@ func (l *likeMongod) apply(s *serveCmd) error {
 		return nil
 	}
 	s.Security.Auth = true
+	if err := checkKeyMode(l.KeyFile); err != nil {
+		return err
+	}
 	key, err := os.ReadFile(l.KeyFile)
 	if err != nil {
 		return err

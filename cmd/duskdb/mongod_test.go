@@ -81,6 +81,27 @@ func TestKeyFile(t *testing.T) {
 	}
 }
 
+// TestKeyFileMode refuses keys that others can read, as mongod does.
+func TestKeyFileMode(t *testing.T) {
+	for mode, ok := range map[os.FileMode]bool{
+		0o400: true, 0o600: true, 0o700: true, 0o644: false, 0o604: false, 0o666: false, 0o660: false, 0o620: false,
+		0o640: os.Getuid() == 0, // the group may read what is root's
+	} {
+		file := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		s := parse(t, "--keyFile", file)
+		err := s.Mongod.apply(s)
+		if (err == nil) != ok || err != nil && err.Error() != "permissions on "+file+" are too open" {
+			t.Errorf("%04o: %v", mode, err)
+		}
+	}
+}
+
 // The form is what mongodb-memory-server looks for.
 func TestVersionFlag(t *testing.T) {
 	var c cli

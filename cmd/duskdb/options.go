@@ -160,7 +160,7 @@ var mongodOptions = []option{
 	{key: "cloud.monitoring.free.state", flag: "enableFreeMonitoring", kind: text, use: ignored, note: "nothing is sent anywhere"},
 	{key: "cloud.monitoring.free.tags", flag: "freeMonitoringTag", kind: list, use: ignored, note: "nothing is sent anywhere"},
 
-	{flag: "cpu", kind: boolean, use: ignored, note: "see --metricsPort"},
+	{flag: "cpu", kind: boolean, use: ignored, note: "see --metricsPprof"},
 	{flag: "sysinfo", kind: boolean, use: refused, note: "see the command hostInfo"},
 	{flag: "configExpand", kind: text, use: refused, note: "values are taken as they are written"},
 	{flag: "shutdown", kind: boolean},
@@ -191,6 +191,8 @@ var duskdbKeys = []option{
 	{key: "duskdb.advertiseHost", flag: "advertiseHost", kind: text},
 	{key: "duskdb.memoryLimit", flag: "memoryLimit", kind: text},
 	{key: "duskdb.metricsPort", flag: "metricsPort", kind: integer},
+	{key: "duskdb.metricsBindIp", flag: "metricsBindIp", kind: text},
+	{key: "duskdb.metricsPprof", flag: "metricsPprof", kind: boolean},
 	{key: "duskdb.initdb", flag: "initdb", kind: text},
 	{key: "duskdb.logFormat", flag: "logFormat", kind: text},
 }

@@ -35,7 +35,9 @@ type serveCmd struct {
 	OplogSize    int             `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
 	OplogHours   float64         `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
 	MemoryLimit  string          `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
-	MetricsPort  int             `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz, /readyz and /debug/pprof on the first address of bind_ip; 0: off."`
+	MetricsPort  int             `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz and /readyz, in HTTP and without login; 0: off."`
+	MetricsBind  string          `name:"metricsBindIp" default:"127.0.0.1" help:"Address to serve metrics on."`
+	MetricsPprof bool            `name:"metricsPprof" help:"Serve profiles of the process, too, under /debug/pprof."`
 	Repair       bool            `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
 	InitDB       string          `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
 	LogPath      string          `name:"logpath" help:"File to log to; default: standard error."`
@@ -102,14 +104,19 @@ func (s *serveCmd) Run() error {
 	if err := s.applyExtra(params, log); err != nil {
 		return err
 	}
+	files, err := protectFiles(params)
+	if err != nil {
+		return err
+	}
 	stop := make(chan struct{})
 	var once sync.Once
 	cfg := server.Config{
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
 		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
-		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
+		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
+		FileMode:   files,
 		Profiling:  &server.Profiling{Level: s.Profile, SlowMS: s.SlowMS, SampleRate: s.SlowSample},
 	}
 	if file != nil {
@@ -147,6 +154,9 @@ func (s *serveCmd) Run() error {
 		return errors.Join(err, srv.Close(context.Background()))
 	}
 	defer remove()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before anybody is told that the server runs
+	defer signal.Stop(signals)
 	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
 	tellReady()
 	if s.WithStdin {
@@ -155,14 +165,11 @@ func (s *serveCmd) Run() error {
 			cfg.OnShutdown()
 		}()
 	}
-	return wait(srv, stop)
+	return wait(srv, signals, stop)
 }
 
 // wait blocks until the server should stop, and stops it.
-func wait(srv *server.Server, stop <-chan struct{}) error {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+func wait(srv *server.Server, signals <-chan os.Signal, stop <-chan struct{}) error {
 	defer onSignal(syscall.SIGHUP, func() {
 		_ = srv.RotateCertificates() // the server logs what went wrong
 	})()

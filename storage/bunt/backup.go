@@ -21,7 +21,7 @@ func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error)
 	if pinned == nil {
 		return storage.Backup{}, storage.ErrClosed
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.Mkdir(dir, directoryMode(e.opts.FileMode)); err != nil {
 		if errors.Is(err, os.ErrExist) {
 			err = fmt.Errorf("%s: %w", dir, storage.ErrPathExists)
 		}

@@ -47,6 +47,10 @@ type Options struct {
 	// OrphanIndexes are those of a collection that Repair makes of documents
 	// which all have an _id, but of which the collection is not known.
 	OrphanIndexes []storage.IndexSpec
+	// FileMode is what the files are made with, which hold all data: 0600 if 0,
+	// so that they are the owner's alone. An existing log that more people may
+	// read is narrowed to it.
+	FileMode os.FileMode
 	// Fault, if not nil, is asked before each step on the disk: "write" of a
 	// commit, "open", "sync", "rename", and "state" of the state file. An error is the outcome of the step.
 	// It is for tests.
@@ -104,7 +108,7 @@ func Open(opts Options) (*Engine, error) {
 	opts.setDefaults()
 	e := &Engine{
 		opts:   opts,
-		disk:   &disk{fault: opts.Fault},
+		disk:   &disk{fault: opts.Fault, mode: opts.FileMode},
 		writer: make(chan struct{}, 1),
 		wake:   make(chan struct{}, 1),
 	}
@@ -130,6 +134,9 @@ func (o *Options) setDefaults() {
 	if o.CompactMinBytes == 0 {
 		o.CompactMinBytes = 64 << 20
 	}
+	if o.FileMode == 0 {
+		o.FileMode = ownFile
+	}
 	if o.Logger == nil {
 		o.Logger = func(string, ...any) {}
 	}
@@ -144,7 +151,7 @@ func (e *Engine) open() error {
 		if err := checkForeign(e.opts.Path); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(e.opts.Path, 0o700); err != nil {
+		if err := os.MkdirAll(e.opts.Path, directoryMode(e.opts.FileMode)); err != nil {
 			return err
 		}
 		var err error
@@ -155,6 +162,9 @@ func (e *Engine) open() error {
 			return err
 		}
 		path = filepath.Join(e.opts.Path, logName)
+		if err := e.disk.narrow(path); err != nil {
+			e.opts.Logger("storage: %v", err)
+		}
 	}
 	if err := e.openLog(path); err != nil {
 		return err

@@ -2,13 +2,64 @@ package bunt
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"runtime"
 )
 
 // disk is what the engine asks of the file system beside what BuntDB does.
 // Tests make its steps fail.
 type disk struct {
 	fault func(step, path string) error
+	mode  os.FileMode // of new files, see fileMode
+}
+
+// ownFile is the mode of files that hold data: nobody but their owner may read
+// them.
+const ownFile os.FileMode = 0o600
+
+// directoryMode is the mode of a directory for files of a mode: who may read
+// them may go into it.
+func directoryMode(files os.FileMode) os.FileMode { return files | files&0o444>>2 }
+
+// fileMode is what new files are made with. Without a disk, as for what is
+// written on behalf of an operator, they are the owner's.
+func (d *disk) fileMode() os.FileMode {
+	if d == nil || d.mode == 0 {
+		return ownFile
+	}
+	return d.mode
+}
+
+// create makes a file for BuntDB, which would let everybody read it, unless
+// there is one.
+func (d *disk) create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, d.fileMode())
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// narrow takes away from who may not read new files the right to read an old
+// one. The error says that there was need to, or that it failed.
+func (d *disk) narrow(path string) error {
+	st, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now := st.Mode().Perm()
+	want := now & d.fileMode()
+	if now == want || runtime.GOOS == "windows" { // which has no such modes
+		return nil
+	}
+	if err := os.Chmod(path, want); err != nil {
+		return fmt.Errorf("%s can be read by others than its owner (mode %04o): %w", path, now, err)
+	}
+	return fmt.Errorf("%s could be read by others than its owner (mode %04o); its mode is now %04o", path, now, want)
 }
 
 func (d *disk) at(step, path string) error {

@@ -44,6 +44,9 @@ func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
 		return j, nil
 	}
 	var err error
+	if err := d.create(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
 	if j.db, err = openBunt(path); err != nil {
 		return nil, err
 	}

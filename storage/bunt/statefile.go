@@ -54,7 +54,7 @@ func (d *disk) writeState(dir string, s logState) error {
 	temp := path + ".new"
 	err := d.at("state", path)
 	if err == nil {
-		err = os.WriteFile(temp, []byte(s.String()), 0o600)
+		err = os.WriteFile(temp, []byte(s.String()), d.fileMode())
 	}
 	none := (*disk)(nil) // it fails as a whole
 	if err == nil {

@@ -1,0 +1,118 @@
+//go:build unix
+
+package access_tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// startOpen starts the server with a umask that lets everybody read what it
+// makes.
+func startOpen(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	real := binary
+	defer func() { binary = real }()
+	binary = filepath.Join(t.TempDir(), "open")
+	script := fmt.Sprintf("#!/bin/sh\numask 000\nexec %s \"$@\"\n", real)
+	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, dir, args...)
+}
+
+// readable lists what others than the owner may read below a directory.
+func readable(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		st, err := e.Info()
+		if err == nil && st.Mode().Perm()&0o077 != 0 {
+			list = append(list, fmt.Sprintf("%s %04o", path, st.Mode().Perm()))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestFilesAreTheOwners looks at all that a server leaves on the disk: data, the
+// log of a compaction, backups, its log, a directory for what spills.
+func TestFilesAreTheOwners(t *testing.T) {
+	top := filepath.Join(t.TempDir(), "top")
+	data, saved, logs := filepath.Join(top, "data"), filepath.Join(top, "saved"), filepath.Join(top, "logs")
+	for _, dir := range []string{top, logs} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := startOpen(t, data, "--logpath", filepath.Join(logs, "server.log"))
+	root := p.root()
+	root.must("test", `{"insert": "c", "documents": [{"_id": 1}]}`)
+	root.must("test", `{"compact": "c"}`)
+	root.must("admin", fmt.Sprintf(`{"duskBackup": 1, "path": %q}`, saved))
+	root.must("admin", `{"logRotate": 1}`)
+	if list := readable(t, top); len(list) > 0 {
+		t.Errorf("others may read %v", list)
+	}
+	p.stop()
+	if list := readable(t, top); len(list) > 0 {
+		t.Errorf("others may read %v after the end", list)
+	}
+	if err := os.Chmod(filepath.Join(data, "duskdb.bunt"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p = startOpen(t, data)
+	if list := readable(t, data); len(list) > 0 {
+		t.Errorf("others may still read %v", list)
+	}
+	p.stop()
+	if !strings.Contains(p.log.String(), "could be read by others than its owner (mode 0644)") {
+		t.Errorf("nothing was said of it: %s", p.log.String())
+	}
+}
+
+// TestStartIsRefused starts servers that would be less safe than they look.
+func TestStartIsRefused(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("c2VjcmV0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(key, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--keyFile " + key:                "permissions on " + key + " are too open",
+		"--tlsCertificateKeyFile " + key:  "need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters",
+		"--tlsCAFile " + key:              "need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters",
+		"--setParameter processUmask=999": "processUmask must be an octal number",
+	} {
+		cmd := exec.Command(binary, append([]string{"--dbpath", t.TempDir(), "--port", "0"}, strings.Fields(args)...)...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v: %s", args, err, out)
+		}
+	}
+}
+
+// TestNoUsersYet says at the start who can get in.
+func TestNoUsersYet(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "Clients on this machine may create the first one",
+		"--setParameter enableLocalhostAuthBypass=false": "nobody can log in",
+	} {
+		p := startWithoutRoot(t, t.TempDir(), strings.Fields(args)...)
+		p.stop()
+		if !strings.Contains(p.log.String(), want) {
+			t.Errorf("%s: %s", args, p.log.String())
+		}
+	}
+}

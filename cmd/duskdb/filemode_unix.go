@@ -1,0 +1,33 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// setUmask has the process make its files without the bits for the group and
+// others that are in mask. What the owner may do stays up to the system.
+func setUmask(mask int) {
+	system := syscall.Umask(mask)
+	syscall.Umask(mask | system&^ownerOnly)
+}
+
+// checkKeyMode refuses a key that others than its owner can read. If it is
+// root's, which gives keys to services that way, its group may read it.
+func checkKeyMode(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	prohibited := os.FileMode(0o077)
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok && sys.Uid == 0 {
+		prohibited = 0o037
+	}
+	if st.Mode().Perm()&prohibited != 0 {
+		return fmt.Errorf("permissions on %s are too open", path)
+	}
+	return nil
+}
