@@ -136,3 +136,32 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkUnwind(b *testing.B) {
+	for _, n := range []int{10, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			elements := make([]value.Value, n)
+			for i := range elements {
+				elements[i] = value.Int32(int32(i))
+			}
+			in := value.NewDoc("_id", value.Int32(1), "a", value.String("before"), "r", value.NewArray(elements...), "z", value.String("behind"))
+			p, err := Compile(array(b, `[{"$unwind": "$r"}]`), Options{DB: "test", Coll: "c"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for range b.N {
+				it, err := p.Run(newExec(nil), Docs(in))
+				if err != nil {
+					b.Fatal(err)
+				}
+				for d, err := it.Next(); d != nil || err != nil; d, err = it.Next() {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+		})
+	}
+}

@@ -39,6 +39,7 @@ type lookupIterator struct {
 
 	// With a joined $unwind.
 	doc   value.Doc // whose results are being given
+	place place     // in it, for them
 	found Iterator
 	n     int64
 }
@@ -139,8 +140,10 @@ func (it *lookupIterator) nextUnwound() (value.Doc, error) {
 				return nil, err
 			}
 			if f != nil {
-				it.n++
-				return it.s.unwind.indexed(setPath(it.doc, it.s.asParts, value.Document(f)), value.Int64(it.n-1)), nil
+				if it.n++; it.n == 1 {
+					it.place = newPlace(it.doc, it.s.asParts)
+				}
+				return it.s.unwind.indexed(it.place.with(value.Document(f)), value.Int64(it.n-1)), nil
 			}
 			it.found.Close()
 			it.found = nil

@@ -13,6 +13,7 @@ type unwindStage struct {
 	parts    []string
 	preserve bool   // keep documents without elements
 	index    string // includeArrayIndex, "": none
+	at       []string
 }
 
 func parseUnwind(_ *parser, v value.Value) ([]stage, error) {
@@ -63,6 +64,7 @@ func (s *unwindStage) parseOptions(d value.Doc) (path value.Value, err error) {
 			if err := checkFieldPath(s.index); err != nil {
 				return path, err
 			}
+			s.at = strings.Split(s.index, ".")
 		default:
 			return path, mongoerr.Newf(28811, "unrecognized option to $unwind stage: %s", k)
 		}
@@ -105,7 +107,7 @@ type unwindIterator struct {
 	s     *unwindStage
 	src   Iterator
 	path  value.Path
-	doc   value.Doc  // being unwound
+	doc   place      // being unwound
 	array value.Iter // its elements to come
 	open  bool
 	n     int64
@@ -115,7 +117,7 @@ func (it *unwindIterator) Next() (value.Doc, error) {
 	for {
 		if it.open && it.array.Next() {
 			it.n++
-			d := setPath(it.doc, it.s.parts, it.array.Value())
+			d := it.doc.with(it.array.Value())
 			return it.s.indexed(d, value.Int64(it.n-1)), it.x.tick()
 		}
 		it.open = false
@@ -135,7 +137,7 @@ func (it *unwindIterator) begin(d value.Doc) value.Doc {
 	v := it.path.Get(d)
 	switch {
 	case v.Kind() == value.KindArray && !v.Doc().IsEmpty():
-		it.doc, it.array, it.open, it.n = d, v.Doc().Iter(), true, 0
+		it.doc, it.array, it.open, it.n = newPlace(d, it.s.parts), v.Doc().Iter(), true, 0
 		return nil
 	case v.Kind() == value.KindArray:
 		if !it.s.preserve {
@@ -153,7 +155,7 @@ func (s *unwindStage) indexed(d value.Doc, i value.Value) value.Doc {
 	if s.index == "" {
 		return d
 	}
-	return setPath(d, strings.Split(s.index, "."), i)
+	return setPath(d, s.at, i)
 }
 
 func (it *unwindIterator) Close() { it.src.Close() }
