@@ -76,11 +76,11 @@ var refusals = map[string]string{
 	"array":  "'%s' option must be specified as an array",
 }
 
-// leavesOut tells whether null counts as absent, as in mongod's IDL parser: in
-// all fields but those that are read by code of their own, and the name of the
-// command, which is the first.
-func (f *argField) leavesOut(first bool) bool {
-	return f.refusal == "" && (!f.required || f.types != "" && !first)
+// leavesOut reports whether null counts as absent, as in mongod's IDL parser: in
+// all fields but those that are read by code of their own, and required ones
+// that take any type, as the name of a collection that a command begins with.
+func (f *argField) leavesOut() bool {
+	return f.refusal == "" && (!f.required || f.types != "")
 }
 
 // wrong is the error for a value of a type that the field does not take.
@@ -157,7 +157,7 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 	// A null that counts as absent is a field all the same: what is asked of
 	// the client's privileges must not depend on which of two is read.
 	var seen, named uint64
-	for it, first := body.Iter(), generic; it.Next(); first = false {
+	for it := body.Iter(); it.Next(); {
 		i, ok := s.index[it.Key()]
 		if !ok {
 			if s.loose || generic && genericArgs[it.Key()] {
@@ -170,7 +170,7 @@ func (s *argSpec[T]) decodeAs(prefix string, body value.Doc, dst *T, generic boo
 		}
 		named |= 1 << i
 		f, v := &s.fields[i], it.Value()
-		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && f.leavesOut(first) {
+		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && f.leavesOut() {
 			continue
 		}
 		seen |= 1 << i
@@ -216,6 +216,9 @@ type looseBool bool
 // strictBool is a bool argument that takes nothing else; as a pointer it
 // tells whether it was given.
 type strictBool bool
+
+// longOnly is an argument that must be a long, no other number.
+type longOnly int64
 
 // flag is a strictBool that need not be given.
 type flag uint8
@@ -296,6 +299,14 @@ var argSetters = map[reflect.Type]struct {
 		*(*int64)(p) = v.SafeInt64()
 		return v.IsNumber()
 	}, numberTypes},
+	reflect.TypeFor[uuidArg](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*uuidArg)(p) = uuidArg(v)
+		return isUUID(v)
+	}, "UUID"},
+	reflect.TypeFor[longOnly](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*int64)(p) = v.Int64()
+		return v.Kind() == value.KindInt64
+	}, "long"},
 	reflect.TypeFor[*int64](): {func(p unsafe.Pointer, v value.Value) bool {
 		n := v.SafeInt64()
 		*(**int64)(p) = &n
@@ -312,11 +323,16 @@ func argSetter(t reflect.Type) (func(unsafe.Pointer, value.Value) bool, string) 
 	return s.set, s.types
 }
 
-// arrayDocs reads an array of documents, as "updates" or "deletes".
+// arrayDocs reads an array of documents, as "users" of killAllSessions. As in
+// mongod's IDL parser, nulls are passed over.
 func arrayDocs(command, name string, a array) ([]value.Doc, error) {
 	var out []value.Doc
 	i := 0
 	for v := range value.Doc(a).Values() {
+		if k := v.Kind(); k == value.KindNull || k == value.KindUndefined {
+			i++
+			continue
+		}
 		if v.Kind() != value.KindDocument {
 			return nil, wrongType(command, fmt.Sprintf("%s.%d", name, i), v, "object")
 		}

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"bytes"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -66,26 +64,9 @@ func (w *bulkWrite) writable(i int) error {
 	if err := w.c.checkWriteNamespace(ns.Namespace); err != nil || ns.uuid.IsMissing() {
 		return err
 	}
-	_, want := ns.uuid.Binary()
 	info, err := w.c.lookup(ns.Namespace)
-	if err != nil || info != nil && bytes.Equal(info.UUID[:], want) {
+	if err != nil || info != nil && isUUID(ns.uuid) && value.Equal(ns.uuid, value.Binary(4, info.UUID[:])) {
 		return err
 	}
-	actual := value.Null()
-	err = w.c.view(func(tx storage.Tx) error {
-		for _, other := range tx.Collections(ns.DB) {
-			if bytes.Equal(other.UUID[:], want) {
-				actual = value.String(other.Namespace.Coll)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return mongoerr.New(mongoerr.CollectionUUIDMismatch, "Collection UUID does not match that specified").
-		WithExtra("db", value.String(ns.DB)).
-		WithExtra("collectionUUID", ns.uuid).
-		WithExtra("expectedCollection", value.String(ns.Coll)).
-		WithExtra("actualCollection", actual)
+	return w.c.expectUUID(ns.Namespace, uuidArg(ns.uuid))
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -17,48 +18,36 @@ func cappedCommands() []command {
 	}
 }
 
-type cloneAsCappedArgs struct {
-	From string `arg:"cloneCollectionAsCapped,required"`
-	To   string `arg:"toCollection,required"`
-	Size int64  `arg:"size,required"`
-	Temp bool   `arg:"temp"`
-}
-
-type convertToCappedArgs struct {
-	Coll value.Value `arg:"convertToCapped,required"`
-	Size int64       `arg:"size,required"`
-}
-
-var (
-	cloneAsCappedSpec   = newArgs[cloneAsCappedArgs]("cloneCollectionAsCapped")
-	convertToCappedSpec = newArgs[convertToCappedArgs]("convertToCapped")
-)
+// These two are not read by IDL in mongod: they take any further field, and a
+// size that is no number is none.
 
 func runCloneAsCapped(c *Call) error {
-	var a cloneAsCappedArgs
-	if err := cloneAsCappedSpec.decode(c.Body, &a); err != nil {
+	from, err := c.cappedName("cloneCollectionAsCapped")
+	if err != nil {
 		return err
 	}
-	from, to := storage.Namespace{DB: c.DB, Coll: a.From}, storage.Namespace{DB: c.DB, Coll: a.To}
-	if a.From == "" || a.To == "" || a.Size == 0 {
-		return mongoerr.New(mongoerr.InvalidOptions, "invalid command spec")
+	to, err := c.cappedName("toCollection")
+	if err != nil {
+		return err
 	}
-	if err := checkNamespace(from); err != nil {
+	size, err := c.cappedSize()
+	if err != nil {
 		return err
 	}
 	if err := checkUserNamespace(to); err != nil {
 		return err
 	}
-	if err := checkCappedSize(a.Size); err != nil {
-		return err
-	}
-	err := c.update(func(tx storage.Tx) error {
-		if _, err := tx.Collection(to); err == nil {
+	err = c.update(func(tx storage.Tx) error {
+		taken, err := tx.Collection(to)
+		switch {
+		case err == nil && metaOf(taken.Info()).readThrough():
+			return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "cloneCollectionAsCapped not supported for views: %s", to)
+		case err == nil:
 			return mongoerr.Newf(mongoerr.NamespaceExists, "cloneCollectionAsCapped failed - destination collection %s already exists. source collection: %s", to, from)
-		} else if !errors.Is(err, storage.ErrNotFound) {
+		case !errors.Is(err, storage.ErrNotFound):
 			return err
 		}
-		return c.copyCapped(tx, from, to, a.Size)
+		return c.copyCapped(tx, from, to, size)
 	})
 	if err != nil {
 		return translate(from, err)
@@ -69,20 +58,20 @@ func runCloneAsCapped(c *Call) error {
 // runConvertToCapped puts a capped copy in the place of a collection. Of its
 // indexes only that on _id stays, as in mongod.
 func runConvertToCapped(c *Call) error {
-	var a convertToCappedArgs
-	if err := convertToCappedSpec.decode(c.Body, &a); err != nil {
-		return err
-	}
-	ns, err := c.writeNamespace(a.Coll)
+	ns, err := c.cappedName("convertToCapped")
 	if err != nil {
 		return err
 	}
-	if err := checkCappedSize(a.Size); err != nil {
+	size, err := c.cappedSize()
+	if err != nil {
 		return err
 	}
-	copied := storage.Namespace{DB: ns.DB, Coll: "tmp" + value.NewOID(c.now).Hex() + ".convertToCapped"}
+	copied := storage.Namespace{DB: ns.DB, Coll: "tmp" + value.NewOID(c.now).Hex()[19:] + ".convertToCapped." + ns.Coll}
 	err = c.update(func(tx storage.Tx) error {
-		if err := c.copyCapped(tx, ns, copied, a.Size); err != nil {
+		if _, err := tx.Collection(ns); err == nil && len(copied.String()) > maxNamespaceName {
+			return mongoerr.Newf(mongoerr.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s Max: %d", copied, maxNamespaceName)
+		}
+		if err := c.copyCapped(tx, ns, copied, size); err != nil {
 			return err
 		}
 		if err := tx.Drop(ns); err != nil {
@@ -97,14 +86,39 @@ func runConvertToCapped(c *Call) error {
 	return nil
 }
 
-func checkCappedSize(n int64) error {
+// cappedName reads a collection out of a field.
+func (c *Call) cappedName(field string) (storage.Namespace, error) {
+	v := c.Body.Lookup(field)
+	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
+	switch {
+	case v.Kind() != value.KindString && field == "convertToCapped":
+		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "collection name has invalid type %s", v.Kind())
+	case v.Kind() != value.KindString:
+		return ns, mongoerr.Newf(mongoerr.TypeMismatch, "%q had the wrong type. Expected string, found %s", field, v.Kind())
+	case ns.Coll == "" || ns.Coll[0] == '.' || strings.IndexByte(ns.Coll, 0) >= 0:
+		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
+	case isBuckets(ns.Coll):
+		return ns, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not supported on the buckets of a time-series collection: %s", c.cmd.name, ns)
+	case ns.Coll == "system.views":
+		return ns, mongoerr.Newf(mongoerr.BadValue, "cannot %s %s", c.cmd.name, ns)
+	case ns == oplogNS, ns.Coll == "system.profile":
+		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+	}
+	return ns, nil
+}
+
+func (c *Call) cappedSize() (int64, error) {
+	n := int64(0)
+	if v := c.Body.Lookup("size"); v.IsNumber() {
+		n = v.SafeInt64()
+	}
 	switch {
 	case n <= 0:
-		return mongoerr.New(mongoerr.BadValue, "Capped collection size must be greater than zero")
+		return 0, mongoerr.New(mongoerr.InvalidOptions, "Capped collection size must be greater than zero")
 	case n > mostCappedBytes:
-		return mongoerr.New(mongoerr.BadValue, "size cannot exceed 1 PB")
+		return 0, mongoerr.New(mongoerr.BadValue, "size cannot exceed 1 PB")
 	}
-	return nil
+	return n, nil
 }
 
 // copyCapped makes a capped collection of the newest documents of another
@@ -121,13 +135,14 @@ func (c *Call) copyCapped(tx storage.Tx, from, to storage.Namespace, size int64)
 	switch {
 	case m.kind == view || m.kind == timeSeries:
 		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "cloneCollectionAsCapped not supported for views: %s", from)
-	case m.clustered != nil || m.isQueue || m.docTTL != nil:
+	case m.isQueue || m.docTTL != nil || m.clustered != nil && source.Info().Options.Has("expireAfterSeconds"):
 		return mongoerr.Newf(mongoerr.InvalidOptions, "%s cannot be capped", from)
 	}
 	o := newOptions(source.Info().Options)
 	o.set("capped", value.Bool(true))
 	o.set("size", value.Int(size))
 	o.set("max", value.Value{})
+	o.set("clusteredIndex", value.Value{})
 	id := index.IDSpec(source.Info().Options.Lookup("collation").Doc()).Stored()
 	target, err := tx.Create(to, o.doc(), []storage.IndexSpec{id})
 	if err != nil {

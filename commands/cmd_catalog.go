@@ -10,7 +10,6 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
-	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -33,6 +32,7 @@ func catalogCommands() []command {
 
 type dropArgs struct {
 	Drop value.Value `arg:"drop,required"`
+	UUID uuidArg     `arg:"collectionUUID"`
 }
 
 var dropSpec = newArgs[dropArgs]("drop")
@@ -48,38 +48,69 @@ func runDrop(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if ns == oplogNS {
+	switch {
+	case ns == oplogNS:
 		return c.refuseDropOplog()
-	}
-	if ns.Coll == "system.profile" || !strings.HasPrefix(ns.Coll, "system.") || ns.Coll == "system.js" || ns.Coll == "system.views" || isBuckets(ns.Coll) {
-		err = nil
-	} else {
+	case isSystem(ns.Coll) && ns.Coll != "system.profile" && ns.Coll != "system.js" && ns.Coll != "system.views" && !isBuckets(ns.Coll):
 		return mongoerr.Newf(mongoerr.IllegalOperation, "can't drop system collection %s", ns)
 	}
-	var indexes int
-	var existed, isView bool
-	err = c.update(func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+	var was dropped
+	err = c.update(func(tx storage.Tx) (err error) {
+		if err := checkUUID(tx, ns, a.UUID); err != nil {
 			return err
 		}
-		m := metaOf(coll.Info())
-		existed, isView, indexes = true, m.kind == view, m.catalogued()
-		return c.dropWith(tx, coll.Info())
+		was, err = c.dropNamed(tx, ns)
+		return err
 	})
 	if err != nil {
 		return translate(ns, err)
 	}
-	if existed && !isView {
-		c.reply.Int32("nIndexesWas", int32(indexes))
+	if was.indexes >= 0 && was.existed {
+		c.reply.Int32("nIndexesWas", int32(was.indexes))
 	}
-	if existed {
+	if was.existed {
 		c.reply.String("ns", ns.String())
 	}
 	return nil
+}
+
+// dropped is what a drop has found.
+type dropped struct {
+	existed bool
+	indexes int // of the collection; less than 0 for a view, which can have none
+}
+
+func (c *Call) dropNamed(tx storage.Tx, ns storage.Namespace) (was dropped, err error) {
+	if ns.Coll == "system.views" {
+		return dropViews(tx, ns.DB)
+	}
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return was, nil
+	}
+	if err != nil {
+		return was, err
+	}
+	was = dropped{existed: true, indexes: metaOf(coll.Info()).catalogued()}
+	if metaOf(coll.Info()).kind == view {
+		was.indexes = -1
+	}
+	return was, c.dropWith(tx, coll.Info())
+}
+
+// dropViews drops all views of a database: what dropping the collection that
+// keeps their definitions comes to.
+func dropViews(tx storage.Tx, db string) (was dropped, err error) {
+	for _, info := range tx.Collections(db) {
+		if metaOf(info).kind != view {
+			continue
+		}
+		was = dropped{existed: true, indexes: 1}
+		if err := tx.Drop(info.Namespace); err != nil {
+			return was, err
+		}
+	}
+	return was, nil
 }
 
 // refuseDropOplog tells why the change log stays.
@@ -117,7 +148,7 @@ func companions(info *storage.Info) []storage.Namespace {
 }
 
 type dropDatabaseArgs struct {
-	DropDatabase value.Value `arg:"dropDatabase,required"`
+	DropDatabase int64 `arg:"dropDatabase,required"`
 }
 
 var dropDatabaseSpec = newArgs[dropDatabaseArgs]("dropDatabase")
@@ -127,7 +158,7 @@ func runDropDatabase(c *Call) error {
 	if err := dropDatabaseSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	if n, ok := a.DropDatabase.AsInt64(); !ok || n != 1 {
+	if a.DropDatabase != 1 {
 		return mongoerr.Newf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	if c.DB == "local" && c.svc.inReplicaSet() {
@@ -136,17 +167,17 @@ func runDropDatabase(c *Call) error {
 	if c.DB == "admin" || c.DB == "config" || c.DB == "local" {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "Dropping the '%s' database is prohibited.", c.DB)
 	}
-	dropped := false
+	existed := false
 	err := c.update(func(tx storage.Tx) error {
-		dropped = false
+		existed = false
 		for _, info := range tx.Collections(c.DB) {
-			dropped = true
+			existed = true
 			c.noteQueueDrop(info)
 			if err := tx.Drop(info.Namespace); err != nil {
 				return err
 			}
 		}
-		if dropped {
+		if existed {
 			c.recorder().dropDatabase(c.DB)
 		}
 		return nil
@@ -154,103 +185,19 @@ func runDropDatabase(c *Call) error {
 	if err != nil {
 		return translate(storage.Namespace{DB: c.DB}, err)
 	}
-	if dropped {
+	if existed {
 		c.reply.String("dropped", c.DB)
 	}
 	return nil
-}
-
-type renameArgs struct {
-	From       string    `arg:"renameCollection,required"`
-	To         string    `arg:"to,required"`
-	DropTarget looseBool `arg:"dropTarget"`
-	StayTemp   looseBool `arg:"stayTemp"`
-}
-
-var renameSpec = newArgs[renameArgs]("renameCollection")
-
-func runRename(c *Call) error {
-	var a renameArgs
-	if err := renameSpec.decode(c.Body, &a); err != nil {
-		return err
-	}
-	from, err := parseNamespace(a.From)
-	if err != nil {
-		return err
-	}
-	to, err := parseNamespace(a.To)
-	if err != nil {
-		return err
-	}
-	if from == to {
-		return mongoerr.New(mongoerr.IllegalOperation, "Can't rename a collection to itself")
-	}
-	if err := checkRenameNames(from, to); err != nil {
-		return err
-	}
-	err = c.update(func(tx storage.Tx) error { return c.rename(tx, from, to, bool(a.DropTarget)) })
-	if err != nil {
-		return translate(from, err)
-	}
-	return nil
-}
-
-func checkRenameNames(from, to storage.Namespace) error {
-	switch oplogNS {
-	case from:
-		return mongoerr.New(mongoerr.IllegalOperation, "can't rename live oplog while replicating")
-	case to:
-		return mongoerr.New(mongoerr.IllegalOperation, "can't rename to live oplog while replicating")
-	}
-	for _, ns := range []storage.Namespace{from, to} {
-		if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] {
-			return mongoerr.Newf(mongoerr.IllegalOperation, "error with %s namespace: cannot rename system collections", ns)
-		}
-	}
-	return nil
-}
-
-func (c *Call) rename(tx storage.Tx, from, to storage.Namespace, dropTarget bool) error {
-	source, err := tx.Collection(from)
-	if err != nil {
-		if errors.Is(err, storage.ErrNotFound) {
-			return mongoerr.Newf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", from)
-		}
-		return err
-	}
-	switch metaOf(source.Info()).kind {
-	case view:
-		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", from)
-	case timeSeries:
-		return mongoerr.Newf(mongoerr.IllegalOperation, "Renaming a timeseries collection is not allowed: %s", from)
-	}
-	target, err := tx.Collection(to)
-	if err == nil {
-		switch {
-		case metaOf(target.Info()).kind == view:
-			return mongoerr.Newf(mongoerr.NamespaceExists, "a view already exists with that name: %s", to)
-		case !dropTarget:
-			return mongoerr.New(mongoerr.NamespaceExists, "target namespace exists")
-		}
-		if err := c.dropWith(tx, target.Info()); err != nil {
-			return err
-		}
-	} else if !errors.Is(err, storage.ErrNotFound) {
-		return err
-	}
-	if metaOf(source.Info()).isQueue {
-		return translate(to, queue.Rename(tx, from, to))
-	}
-	return tx.Rename(from, to)
 }
 
 type listCollectionsArgs struct {
 	List     value.Value `arg:"listCollections"`
 	Filter   value.Doc   `arg:"filter"`
 	Cursor   value.Doc   `arg:"cursor"`
-	NameOnly looseBool   `arg:"nameOnly"`
-	Authed   looseBool   `arg:"authorizedCollections"`
-	IncPend  looseBool   `arg:"includePendingDrops"`
+	NameOnly strictBool  `arg:"nameOnly"`
+	Authed   strictBool  `arg:"authorizedCollections"`
+	IncPend  strictBool  `arg:"includePendingDrops"`
 }
 
 var listCollectionsSpec = newArgs[listCollectionsArgs]("listCollections")
@@ -303,7 +250,7 @@ func runListCollections(c *Call) error {
 		return err
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: listCollectionsCursor}
-	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(kept...), batchSize: size})
+	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(kept...), batchSize: size, singleBatch: int64(len(kept)) <= size})
 }
 
 // hiddenCollection tells the server's own collections, which no listing
@@ -315,7 +262,10 @@ func cursorBatch(d value.Doc) (int64, error) {
 	size := int64(1<<31 - 1)
 	for name, v := range d.All() {
 		if name != "batchSize" {
-			return 0, mongoerr.Newf(40415, "BSON field 'cursor.%s' is an unknown field.", name)
+			return 0, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'cursor.%s' is an unknown field.", name)
+		}
+		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
+			continue
 		}
 		if !v.IsNumber() {
 			return 0, wrongType("cursor", "batchSize", v, numberTypes)
@@ -376,7 +326,7 @@ type listDatabasesArgs struct {
 	List     value.Value `arg:"listDatabases"`
 	Filter   value.Doc   `arg:"filter"`
 	NameOnly looseBool   `arg:"nameOnly"`
-	Authed   *bool       `arg:"authorizedDatabases"`
+	Authed   *strictBool `arg:"authorizedDatabases"`
 }
 
 var listDatabasesSpec = newArgs[listDatabasesArgs]("listDatabases")
@@ -397,16 +347,16 @@ func runListDatabases(c *Call) error {
 	env, total := expr.NewEnv(c.now), int64(0)
 	c.reply.StartArray("databases")
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		d := value.NewDoc("name", value.String(name), "sizeOnDisk", value.Int64(sizes[name]), "empty", value.Bool(false))
+		d := value.NewDoc("name", value.String(name))
+		if !a.NameOnly { // else a filter sees nothing but the name
+			d = value.NewDoc("name", value.String(name), "sizeOnDisk", value.Int64(sizes[name]), "empty", value.Bool(false))
+		}
 		ok, err := m.Match(env, d)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			continue
-		}
-		if a.NameOnly {
-			d = value.NewDoc("name", value.String(name))
 		}
 		total += sizes[name]
 		c.reply.Document("", d)

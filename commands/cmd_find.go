@@ -224,7 +224,7 @@ func (a *findArgs) check() error {
 	case bool(a.Tailable) && a.Sort != nil && !a.Sort.IsEmpty() && !naturalSort(a.Sort):
 		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case bool(a.Tailable) && bool(a.SingleBatch):
-		return mongoerr.New(mongoerr.FailedToParse, "cannot use tailable option with the 'singleBatch' option")
+		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
 	case a.NTok != nil:
 		return mongoerr.New(40415, "BSON field 'FindCommandRequest.ntoreturn' is an unknown field.")
 	}

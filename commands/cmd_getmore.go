@@ -11,10 +11,10 @@ import (
 )
 
 type getMoreArgs struct {
-	GetMore    value.Value `arg:"getMore,required"`
+	GetMore    longOnly    `arg:"getMore,required"`
 	Collection string      `arg:"collection,required"`
 	BatchSize  *int64      `arg:"batchSize,nonneg"`
-	Term       value.Value `arg:"term"`
+	Term       longOnly    `arg:"term"`
 	LastKnown  value.Value `arg:"lastKnownCommittedOpTime"`
 }
 
@@ -29,12 +29,9 @@ func runGetMore(c *Call) error {
 	if err := getMoreSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	if a.GetMore.Kind() != value.KindInt64 {
-		return wrongType("getMore", "getMore", a.GetMore, "long")
-	}
 	c.svc.metrics.opcounters.getmore.Add(1)
 	ns := storage.Namespace{DB: c.DB, Coll: a.Collection}
-	cur, err := c.svc.cursors.take(a.GetMore.Int64(), c.kill)
+	cur, err := c.svc.cursors.take(int64(a.GetMore), c.kill)
 	if err != nil {
 		return err
 	}
@@ -61,7 +58,7 @@ func (c *Call) checkCursor(cur *cursor, ns storage.Namespace) error {
 	case cur.session != nil && cur.session != c.session:
 		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", cur.id, cur.session, c.session)
 	}
-	if !cur.awaitData && !c.Body.Lookup("maxTimeMS").IsMissing() {
+	if !cur.awaitData && c.Body.Lookup("maxTimeMS").IsNumber() {
 		return mongoerr.New(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
 	return c.checkCursorTransaction(cur)

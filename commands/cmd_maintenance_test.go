@@ -44,12 +44,12 @@ func TestCloneCollectionAsCapped(t *testing.T) {
 	h.fails(48, `{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
 	h.fails(26, `{cloneCollectionAsCapped: "none", toCollection: "e", size: 4096}`)
 	h.fails(166, `{cloneCollectionAsCapped: "v", toCollection: "e", size: 4096}`)
-	h.fails(2, `{cloneCollectionAsCapped: "c", toCollection: "e", size: -1}`)
+	h.fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: -1}`)
 	h.fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: 0}`)
-	h.fails(40414, `{cloneCollectionAsCapped: "c", toCollection: "e"}`)
+	h.fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e"}`)
 	h.fails(26, `{convertToCapped: "none", size: 4096}`)
-	h.fails(2, `{convertToCapped: "c", size: 0}`)
-	h.fails(40414, `{convertToCapped: "c"}`)
+	h.fails(72, `{convertToCapped: "c", size: 0}`)
+	h.fails(72, `{convertToCapped: "c"}`)
 	h.fails(73, `{convertToCapped: "", size: 1}`)
 }
 

@@ -77,41 +77,33 @@ func (f *indexFilter) allows(x *plan.Index) bool {
 	return false
 }
 
-// planShapeArgs are the arguments that name a shape of query.
-type planShapeArgs struct {
-	Clear        value.Value `arg:"planCacheClear"`
-	ClearFilters value.Value `arg:"planCacheClearFilters"`
-	ListFilters  value.Value `arg:"planCacheListFilters"`
-	SetFilter    value.Value `arg:"planCacheSetFilter"`
-	Query        value.Value `arg:"query"`
-	Sort         value.Value `arg:"sort"`
-	Projection   value.Value `arg:"projection"`
-	Collation    value.Value `arg:"collation"`
-	Indexes      value.Value `arg:"indexes"`
-}
-
-var planShapeSpec = newArgs[planShapeArgs]("planCache")
-
-// readShape reads a shape; nil without a query.
-func (c *Call) readShape(a *planShapeArgs) (*indexFilter, error) {
-	if err := planShapeSpec.decodeAs(c.cmd.name, c.Body, a, true); err != nil {
-		return nil, err
-	}
-	if a.Query.IsMissing() {
-		if !a.Sort.IsMissing() || !a.Projection.IsMissing() || !a.Collation.IsMissing() {
+// readShape reads the shape that a command names; nil without a query. These
+// commands are not read by IDL in mongod: any further field is taken, and null
+// is a value like another.
+func (c *Call) readShape() (*indexFilter, error) {
+	parts := map[string]value.Doc{}
+	for _, name := range []string{"query", "sort", "projection", "collation"} {
+		v, given := c.Body.Get(name)
+		switch {
+		case !given:
+			continue
+		case name != "query" && !c.Body.Has("query"):
 			return nil, mongoerr.New(mongoerr.BadValue, "sort, projection, or collation provided without query")
+		case v.Kind() != value.KindDocument && v.Kind() != value.KindArray && name == "query":
+			return nil, mongoerr.New(mongoerr.BadValue, "required field query must be an object")
+		case v.Kind() != value.KindDocument && v.Kind() != value.KindArray:
+			return nil, mongoerr.Newf(mongoerr.BadValue, "optional field %s must be an object", name)
+		case name == "collation" && v.Doc().IsEmpty():
+			return nil, mongoerr.New(mongoerr.BadValue, "optional field collation cannot be an empty object")
 		}
+		parts[name] = v.Doc().Clone()
+	}
+	query, ok := parts["query"]
+	if !ok {
 		return nil, nil
 	}
-	for name, v := range map[string]value.Value{"query": a.Query, "sort": a.Sort, "projection": a.Projection, "collation": a.Collation} {
-		if k := v.Kind(); k != value.Missing && k != value.KindDocument {
-			return nil, mongoerr.Newf(mongoerr.BadValue, "optional field %s must be an object", name)
-		}
-	}
-	f := &indexFilter{
-		query: a.Query.Doc().Clone(), sort: a.Sort.Doc().Clone(), project: a.Projection.Doc().Clone(), collate: a.Collation.Doc().Clone(),
-	}
-	collator, err := operationCollation(a.Collation.Doc(), noMeta)
+	f := &indexFilter{query: query, sort: parts["sort"], project: parts["projection"], collate: parts["collation"]}
+	collator, err := operationCollation(f.collate, noMeta)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +117,8 @@ func (c *Call) readShape(a *planShapeArgs) (*indexFilter, error) {
 
 // runPlanCacheClear forgets the plans of a collection, or those of a shape.
 func runPlanCacheClear(c *Call) error {
-	ns, f, err := c.planShape(new(planShapeArgs))
-	if err != nil {
+	ns, f, info, err := c.planShape()
+	if err != nil || info == nil {
 		return err
 	}
 	return c.forgetPlans(ns, f)
@@ -147,18 +139,30 @@ func (c *Call) forgetPlans(ns storage.Namespace, f *indexFilter) error {
 }
 
 // planShape reads what the commands about shapes begin with: the collection,
-// and the shape, nil without a query.
-func (c *Call) planShape(a *planShapeArgs) (ns storage.Namespace, f *indexFilter, err error) {
-	if ns, err = c.namespace(); err == nil {
-		f, err = c.readShape(a)
+// and the shape, nil without a query. Without a collection nothing more is read.
+func (c *Call) planShape() (ns storage.Namespace, f *indexFilter, info *storage.Info, err error) {
+	if ns, err = c.namespace(); err != nil {
+		return ns, nil, nil, err
 	}
-	return ns, f, err
+	if info, err = c.lookup(ns); err != nil || info == nil {
+		return ns, nil, nil, err
+	}
+	if metaOf(info).readThrough() {
+		return ns, nil, nil, errIsView(ns)
+	}
+	f, err = c.readShape()
+	return ns, f, info, err
 }
 
 func runPlanCacheListFilters(c *Call) error {
 	ns, err := c.namespace()
 	if err != nil {
 		return err
+	}
+	if info, err := c.lookup(ns); err != nil {
+		return err
+	} else if info != nil && metaOf(info).readThrough() {
+		return errIsView(ns)
 	}
 	fs := &c.svc.settings.filters
 	fs.mu.Lock()
@@ -184,9 +188,8 @@ func orEmpty(d value.Doc) value.Doc {
 }
 
 func runPlanCacheClearFilters(c *Call) error {
-	var a planShapeArgs
-	ns, f, err := c.planShape(&a)
-	if err != nil {
+	ns, f, info, err := c.planShape()
+	if err != nil || info == nil {
 		return err
 	}
 	fs := &c.svc.settings.filters
@@ -201,25 +204,20 @@ func runPlanCacheClearFilters(c *Call) error {
 }
 
 func runPlanCacheSetFilter(c *Call) error {
-	var a planShapeArgs
-	ns, f, err := c.planShape(&a)
-	if err != nil {
+	ns, f, info, err := c.planShape()
+	switch {
+	case err != nil:
 		return err
-	}
-	if f == nil {
+	case info == nil:
+		return mongoerr.New(mongoerr.BadValue, "no such collection")
+	case f == nil:
 		return mongoerr.New(mongoerr.BadValue, "required field query missing")
 	}
-	if err := checkFilterIndexes(a.Indexes); err != nil {
+	indexes := c.Body.Lookup("indexes")
+	if err := checkFilterIndexes(indexes); err != nil {
 		return err
 	}
-	info, err := c.lookup(ns)
-	if err != nil {
-		return err
-	}
-	if info == nil {
-		return mongoerr.New(mongoerr.BadValue, "no such collection")
-	}
-	f.indexes = a.Indexes.Doc().Clone()
+	f.indexes = indexes.Doc().Clone()
 	fs := &c.svc.settings.filters
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -34,19 +34,24 @@ func runStartSession(c *Call) error {
 	return nil
 }
 
+// looseSessionCommands take fields that they do not know.
+var looseSessionCommands = map[string]bool{"killSessions": true, "killAllSessions": true}
+
 // sessionList are the arguments of a command about sessions: an array of
 // documents, which is all there may be.
 func (c *Call) sessionList(name string) (list []value.Doc, err error) {
 	for field, v := range c.Body.All() {
 		switch {
+		case field == c.cmd.name && (v.Kind() == value.KindNull || v.Kind() == value.KindUndefined):
+			return nil, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", name, field)
 		case field == c.cmd.name && v.Kind() != value.KindArray:
 			return nil, wrongType(name, field, v, "array")
 		case field == c.cmd.name:
 			if list, err = arrayDocs(name, field, array(v.Doc())); err != nil {
 				return nil, err
 			}
-		case !genericArgs[field]:
-			return nil, mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", name, field)
+		case !genericArgs[field] && !looseSessionCommands[c.cmd.name]:
+			return nil, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, field)
 		}
 	}
 	return list, nil

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -10,14 +12,14 @@ import (
 type validateDBMetadataArgs struct {
 	Validate value.Value `arg:"validateDBMetadata"`
 	Params   value.Doc   `arg:"apiParameters,required"`
-	DB       string      `arg:"db"`
-	Coll     string      `arg:"collection"`
+	DB       *string     `arg:"db"`
+	Coll     *string     `arg:"collection"`
 }
 
 type apiParametersArgs struct {
-	Version string `arg:"version,required"`
-	Strict  *bool  `arg:"strict"`
-	Errors  *bool  `arg:"deprecationErrors"`
+	Version string      `arg:"version,required"`
+	Strict  value.Value `arg:"strict"`
+	Errors  value.Value `arg:"deprecationErrors"`
 }
 
 var (
@@ -43,20 +45,48 @@ func runValidateDBMetadata(c *Call) error {
 	if err := apiParametersSpec.decodeNested("validateDBMetadata.apiParameters", a.Params, &p); err != nil {
 		return err
 	}
-	if p.Version != "1" {
-		return mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\"")
+	for _, name := range []string{"strict", "deprecationErrors"} { // null is refused here
+		if v, given := a.Params.Get(name); given && v.Kind() != value.KindBool {
+			return mongoerr.Newf(mongoerr.TypeMismatch, "Field '%s' should be a boolean value, but found: %s", name, v.Kind())
+		}
 	}
-	strict := p.Strict != nil && *p.Strict
+	db, coll, err := a.names()
+	if err != nil {
+		return err
+	}
+	strict := p.Strict.Bool()
 	return c.view(func(tx storage.Tx) error {
 		c.reply.StartArray("apiVersionErrors")
-		for _, info := range tx.Collections(a.DB) {
-			if strict && (a.Coll == "" || a.Coll == info.Namespace.Coll) && !hiddenCollection(info.Namespace) {
+		for _, info := range tx.Collections(db) {
+			if strict && (coll == "" || coll == info.Namespace.Coll) && !hiddenCollection(info.Namespace) {
 				c.appendUnstable(info)
 			}
 		}
 		c.reply.End()
 		return nil
 	})
+}
+
+// names are the database and the collection that are asked about; "": all.
+func (a *validateDBMetadataArgs) names() (db, coll string, err error) {
+	if a.DB != nil {
+		db = *a.DB
+		switch {
+		case db == "":
+			return db, coll, mongoerr.New(28539, "db name is empty")
+		case strings.ContainsAny(db, ".\x00") || len(db) > maxDatabaseName:
+			return db, coll, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid database name specified '%s'", db)
+		case checkDatabase(db) != nil:
+			return db, coll, mongoerr.Newf(13280, "Invalid db name: %s", db)
+		}
+	}
+	if a.Coll != nil {
+		coll = *a.Coll
+		if coll == "" || coll[0] == '.' || strings.IndexByte(coll, 0) >= 0 {
+			return db, coll, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid collection name specified '%s.%s'", db, coll)
+		}
+	}
+	return db, coll, nil
 }
 
 // appendUnstable writes what of a collection is outside the stable API.

@@ -125,6 +125,9 @@ func (s *Service) gate(c *Call) error {
 		return err
 	}
 	if cmd.flags&adminOnly != 0 && c.DB != "admin" {
+		if c.generic.autocommit != nil && cmd.flags&inTxn == 0 {
+			return c.checkTransactionRules()
+		}
 		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.name)
 	}
 	if err := c.checkAPI(); err != nil {

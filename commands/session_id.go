@@ -90,7 +90,12 @@ func uuidText(id [16]byte) string {
 // uuid reads a UUID.
 func uuid(v value.Value, prefix, name string) (id [16]byte, err error) {
 	subtype, data := v.Binary()
-	if v.Kind() != value.KindBinary || subtype != 4 || len(data) != len(id) {
+	switch {
+	case v.Kind() == value.KindNull || v.Kind() == value.KindUndefined:
+		return id, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", prefix, name)
+	case v.Kind() == value.KindBinary && subtype == 4 && len(data) != len(id):
+		return id, errNoUUID
+	case v.Kind() != value.KindBinary || subtype != 4:
 		return id, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'UUID'", prefix, name, v.Kind())
 	}
 	copy(id[:], data)
