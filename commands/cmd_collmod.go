@@ -54,6 +54,15 @@ func runCollMod(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkOptionFields("collMod", &a.Pipeline); err != nil {
+		return err
+	}
+	if v, given := c.Body.Get("expireAfterSeconds"); given && v.Kind() == value.KindNull {
+		return wrongType("collMod", "expireAfterSeconds", v, "string, long, int, decimal, double")
+	}
+	if a.Validator != nil && isSystem(ns.Coll) {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators not allowed on system collection %s", ns)
+	}
 	reopen, err := c.settleCollMod(ns, &a)
 	defer reopen()
 	if err != nil {
@@ -147,6 +156,9 @@ func (m *collMod) checkDryRun() error {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "dryRun mode is not supported with the field: %s", name)
 		}
 	}
+	if m.args.Index == nil {
+		return mongoerr.New(mongoerr.InvalidOptions, "dryRun mode is only supported when an index is modified")
+	}
 	for name := range m.args.Index.All() {
 		if name != "name" && name != "keyPattern" && name != "unique" {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "dryRun mode is not supported with the field: index.%s", name)
@@ -239,6 +251,9 @@ func (m *collMod) modifyIndex() error {
 	if err != nil {
 		return err
 	}
+	if x.PrepareUnique != nil && *x.PrepareUnique != spec.PrepareUnique && (x.Hidden != nil || x.Unique != nil || !x.ExpireAfter.IsMissing()) {
+		return mongoerr.New(mongoerr.InvalidOptions, "prepareUnique cannot be combined with any other modification.")
+	}
 	if !x.ExpireAfter.IsMissing() && ttl.IsTSKey(spec.Key) && m.c.svc.params.bool("documentTtlTsIndex") {
 		return m.convertTSIndex(spec, x.ExpireAfter.SafeInt64())
 	}
@@ -268,8 +283,6 @@ func (x *collModIndexArgs) check(meta *collectionMeta) error {
 		return mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are not supported for time-series collections. Please refer to the documentation and use the top-level 'expireAfterSeconds' option instead")
 	case meta.kind == timeSeries && x.PrepareUnique != nil:
 		return mongoerr.New(mongoerr.InvalidOptions, "PrepareUnique is not supported for time-series collections")
-	case x.PrepareUnique != nil && (x.Hidden != nil || x.Unique != nil || !x.ExpireAfter.IsMissing()):
-		return mongoerr.New(mongoerr.InvalidOptions, "prepareUnique cannot be combined with any other modification.")
 	case x.Unique != nil && !*x.Unique:
 		return mongoerr.New(mongoerr.BadValue, "Cannot make index non-unique")
 	}
@@ -314,7 +327,7 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	switch {
 	case spec.IsID():
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "the _id field does not support TTL indexes")
-	case len(spec.Fields) != 1:
+	case spec.Key.Len() != 1:
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
 	}
 	if err := ttl.CheckTTLIndex(m.info.Namespace, m.info.Options, m.args.Index); err != nil {
@@ -416,7 +429,7 @@ func (m *collMod) modifyOptions() error {
 		return err
 	}
 	if a.Validator != nil {
-		if err := m.c.checkValidator(a.Validator, m.meta.collation); err != nil {
+		if err := m.c.checkValidator(m.info.Namespace.Coll, a.Validator, m.meta.collation); err != nil {
 			return err
 		}
 		o.set("validator", value.Document(a.Validator))
@@ -452,8 +465,11 @@ func (m *collMod) modifyOptions() error {
 
 func (m *collMod) setCapped(o *optionsDoc) error {
 	a := m.args
-	if a.CappedSize == nil && a.CappedMax == nil {
+	if a.CappedSize == nil && a.CappedMax == nil || m.meta.kind == timeSeries { // where they mean nothing
 		return nil
+	}
+	if m.info.Namespace == oplogNS {
+		return mongoerr.New(mongoerr.InvalidOptions, "Cannot resize the oplog using this command. Use the 'replSetResizeOplog' command instead.")
 	}
 	if !m.meta.capped {
 		return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")

@@ -52,8 +52,17 @@ func runCreate(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkOptionFields("create", &a.Pipeline); err != nil {
+		return err
+	}
+	if v, given := c.Body.Get("clusteredIndex"); given && v.Kind() == value.KindNull {
+		return wrongType("create", "clusteredIndex", v, "bool, object")
+	}
 	if err := checkUserNamespace(ns); err != nil {
 		return err
+	}
+	if isBuckets(ns.Coll) && a.TimeSeries.IsMissing() {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "Cannot create the buckets of a time-series collection without the 'timeseries' option: %s", ns)
 	}
 	if err := a.check(); err != nil {
 		return err
@@ -169,7 +178,7 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 	var b value.Builder
 	b.Reset(nil)
 	a.appendCapped(&b)
-	if a.StorageEngine != nil {
+	if !a.StorageEngine.IsEmpty() {
 		if err := checkStorageEngine(a.StorageEngine); err != nil {
 			return nil, err
 		}
@@ -179,7 +188,9 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 		if err := checkIndexDefaults(a.IndexDefaults); err != nil {
 			return nil, err
 		}
-		b.Document("indexOptionDefaults", a.IndexDefaults)
+		if !a.IndexDefaults.IsEmpty() {
+			b.Document("indexOptionDefaults", a.IndexDefaults)
+		}
 	}
 	col, err := a.collation()
 	if err != nil {
@@ -202,29 +213,22 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 	return b.Doc(), nil
 }
 
-func checkStorageEngine(d value.Doc) error {
-	if d.IsEmpty() {
-		return mongoerr.New(mongoerr.InvalidOptions, "Empty object not allowed for 'storageEngine'")
-	}
-	for name, v := range d.All() {
-		if v.Kind() != value.KindDocument {
-			return mongoerr.Newf(mongoerr.InvalidOptions, "'storageEngine.%s' has to be an embedded document.", name)
-		}
-	}
-	return nil
-}
-
 func checkPreImages(d value.Doc) error {
+	given := false
 	for name, v := range d.All() {
 		if name != "enabled" {
-			return mongoerr.Newf(40415, "BSON field 'changeStreamPreAndPostImages.%s' is an unknown field.", name)
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'changeStreamPreAndPostImages.%s' is an unknown field.", name)
 		}
+		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
+			continue
+		}
+		given = true
 		if v.Kind() != value.KindBool {
 			return wrongType("changeStreamPreAndPostImages", "enabled", v, "bool")
 		}
 	}
-	if !d.Has("enabled") {
-		return mongoerr.New(40414, "BSON field 'changeStreamPreAndPostImages.enabled' is missing but a required field")
+	if !given {
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'changeStreamPreAndPostImages.enabled' is missing but a required field")
 	}
 	return nil
 }
@@ -249,7 +253,7 @@ func (c *Call) appendValidation(b *value.Builder, a *createArgs, col *collation.
 		return err
 	}
 	if a.Validator != nil {
-		if err := c.checkValidator(a.Validator, col); err != nil {
+		if err := c.checkValidator(c.Body.Lookup("create").Str(), a.Validator, col); err != nil {
 			return err
 		}
 		b.Document("validator", a.Validator)
@@ -268,7 +272,10 @@ func (c *Call) appendValidation(b *value.Builder, a *createArgs, col *collation.
 }
 
 // checkValidator compiles a validator to see that it is one.
-func (c *Call) checkValidator(d value.Doc, col *collation.Collation) error {
+func (c *Call) checkValidator(coll string, d value.Doc, col *collation.Collation) error {
+	if isSystem(coll) {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators not allowed on system collection %s.%s", c.DB, coll)
+	}
 	if c.DB == "admin" || c.DB == "local" || c.DB == "config" {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators are not allowed on collections in the %s database", c.DB)
 	}
@@ -291,8 +298,7 @@ func (a *createArgs) collation() (*collation.Collation, error) {
 // planView checks a view. Its pipeline must compile; what it reads need not
 // exist.
 func (c *Call) planView(ns storage.Namespace, a *createArgs) (*creation, error) {
-	if bool(a.Capped) || a.Size != nil || a.Max != nil || a.Validator != nil || a.StorageEngine != nil || a.PreAndPost != nil ||
-		!a.TimeSeries.IsMissing() || !a.ExpireAfter.IsMissing() || !a.ClusteredIndex.IsMissing() && !a.ClusteredIndex.Truthy() {
+	if a.PreAndPost.Lookup("enabled").Truthy() || !a.TimeSeries.IsMissing() || !a.ExpireAfter.IsMissing() || !a.ClusteredIndex.IsMissing() && !a.ClusteredIndex.Truthy() {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot create view "+ns.String()+" with collection options")
 	}
 	if !a.ClusteredIndex.IsMissing() {

@@ -32,6 +32,8 @@ func (a *createArgs) check() error {
 		return nil
 	case a.ViewOn != nil:
 		return mongoerr.Newf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'viewOn': %s", a.IDIndex)
+	case !a.ClusteredIndex.IsMissing():
+		return mongoerr.Newf(mongoerr.InvalidOptions, "The 'clusteredIndex' option is not supported with 'idIndex': %s", a.IDIndex)
 	case a.AutoIndexID != nil && *a.AutoIndexID:
 		return mongoerr.Newf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'autoIndexId': %s", a.IDIndex)
 	}
@@ -41,10 +43,8 @@ func (a *createArgs) check() error {
 // checkCapped checks the limits of a capped collection against what else the
 // collection is to be.
 func (a *createArgs) checkCapped() error {
-	clustered := a.ClusteredIndex.Kind() == value.KindDocument
+	clustered := !a.ClusteredIndex.IsMissing()
 	switch {
-	case clustered && bool(a.Capped):
-		return mongoerr.New(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
 	case clustered && a.Size != nil:
 		return mongoerr.New(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' with 'expireAfterSeconds'?")
 	case clustered && a.Max != nil:
@@ -107,6 +107,9 @@ func (a *createArgs) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error
 	if a.IDIndex == nil {
 		return index.IDSpec(inherited).Stored(), nil
 	}
+	if err := checkIDIndexName(a.IDIndex); err != nil {
+		return storage.IndexSpec{}, err
+	}
 	if v, ok := a.IDIndex.Get("collation"); ok {
 		wanted, err := collation.Parse(v.Doc())
 		if err != nil {
@@ -128,6 +131,21 @@ func (a *createArgs) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error
 		return storage.IndexSpec{}, mongoerr.Newf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", spec.Key)
 	}
 	return spec.Stored(), nil
+}
+
+// checkIDIndexName makes sure that the index on _id is given a name, though it
+// keeps its own.
+func checkIDIndexName(spec value.Doc) error {
+	v, given := spec.Get("name")
+	switch {
+	case !given:
+		return mongoerr.New(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
+	case v.Kind() != value.KindString:
+		return mongoerr.Newf(mongoerr.TypeMismatch, "The field 'name' must be a string, but got %s", v.Kind())
+	case v.Str() == "":
+		return mongoerr.New(mongoerr.CannotCreateIndex, "index name cannot be empty")
+	}
+	return nil
 }
 
 // checkIndexDefaults checks {storageEngine: {engine: {…}}}, of which nothing

@@ -90,13 +90,16 @@ type customCall struct {
 // check refuses arguments that the action does not have, and reads the
 // others.
 func (x *customCall) check(a *customAction) (err error) {
-	for name, foreign := range map[string]bool{
-		"collection": !a.collection && x.args.Collection != nil, "shardKey": !a.shardKey && x.args.ShardKey != nil,
-		"indexes": !a.indexes && x.args.Indexes != nil, "offerThroughput": !a.offer && x.args.Throughput != nil,
-		"autoScaleSettings": !a.offer && x.args.AutoScale != nil,
+	for _, f := range []struct {
+		name    string
+		foreign bool
+	}{
+		{"collection", !a.collection && x.args.Collection != nil}, {"shardKey", !a.shardKey && x.args.ShardKey != nil},
+		{"indexes", !a.indexes && x.args.Indexes != nil}, {"offerThroughput", !a.offer && x.args.Throughput != nil},
+		{"autoScaleSettings", !a.offer && x.args.AutoScale != nil},
 	} {
-		if foreign {
-			return mongoerr.Newf(40415, "BSON field 'customAction.%s' is an unknown field.", name)
+		if f.foreign {
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'customAction.%s' is an unknown field.", f.name)
 		}
 	}
 	x.ns.DB = x.c.DB

@@ -20,6 +20,9 @@ func (c *Call) planTimeSeries(ns storage.Namespace, a *createArgs) (*creation, e
 	if err := timeseries.CheckCreate(c.Body); err != nil {
 		return nil, err
 	}
+	if a.PreAndPost != nil {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "option not supported on a time-series collection: changeStreamPreAndPostImages")
+	}
 	series, err := timeseries.ParseOptions(a.TimeSeries)
 	if err != nil {
 		return nil, err
@@ -160,7 +163,9 @@ func (m *collMod) modifyTimeSeries() error {
 	it := m.c.Body.Iter()
 	it.Next()
 	for it.Next() {
-		if name := it.Key(); name != "timeseries" && !genericArgs[name] {
+		switch name := it.Key(); {
+		case name == "timeseries", name == "expireAfterSeconds", name == "cappedSize", name == "cappedMax", genericArgs[name]:
+		default:
 			return mongoerr.New(mongoerr.InvalidOptions, "Cannot combine timeseries option with other collMod options")
 		}
 	}
@@ -202,13 +207,16 @@ func (m *collMod) checkTimeSeriesOptions() error {
 	if m.meta.kind != timeSeries {
 		return nil
 	}
-	for name, given := range map[string]bool{
-		"validator": a.Validator != nil, "validationLevel": a.Level != "", "validationAction": a.Action != "",
-		"documentTtl": !a.DocumentTTL.IsMissing(), "messageQueue": !a.MessageQueue.IsMissing(),
-		"changeStreamPreAndPostImages": a.PreAndPost != nil, "indexingPolicy": !a.IndexingPolicy.IsMissing(),
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"validator", a.Validator != nil}, {"validationLevel", a.Level != ""}, {"validationAction", a.Action != ""},
+		{"changeStreamPreAndPostImages", a.PreAndPost != nil}, {"documentTtl", !a.DocumentTTL.IsMissing()},
+		{"messageQueue", !a.MessageQueue.IsMissing()}, {"indexingPolicy", !a.IndexingPolicy.IsMissing()},
 	} {
-		if given {
-			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a time-series collection: %s", name)
+		if o.given {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a time-series collection: %s", o.name)
 		}
 	}
 	return nil

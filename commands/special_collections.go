@@ -39,7 +39,7 @@ func (c *Call) planClustered(ns storage.Namespace, a *createArgs) (*creation, er
 			return nil, errExpireAfterOption()
 		}
 		if v.Truthy() {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "the 'clusteredIndex' option in legacy format is only supported on internal collections")
+			return nil, mongoerr.New(5979703, "the 'clusteredIndex' option in legacy format is only supported on internal collections")
 		}
 		return nil, nil
 	}
@@ -76,10 +76,16 @@ func (c *Call) planClustered(ns storage.Namespace, a *createArgs) (*creation, er
 	return &creation{parts: []creationPart{{ns: ns, options: b.Doc(), indexes: []storage.IndexSpec{{Name: idIndex, Spec: id}}}}}, nil
 }
 
+// clusteredFields are the fields of clusteredIndex.
+var clusteredFields = map[string]bool{"key": true, "unique": true, "name": true, "v": true}
+
 // parseClustered checks {key, unique, name, v} and completes it.
 func parseClustered(d value.Doc) (value.Doc, error) {
 	name := idIndex
 	for field, v := range d.All() {
+		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && clusteredFields[field] {
+			continue
+		}
 		switch field {
 		case "key":
 			if v.Kind() != value.KindDocument {
@@ -101,7 +107,7 @@ func parseClustered(d value.Doc) (value.Doc, error) {
 			}
 			name = v.Str()
 		case "v":
-			if n, ok := v.AsInt64(); !ok || n != 2 {
+			if v.SafeInt64() != 2 {
 				return nil, mongoerr.New(5979704, "'clusteredIndex.v' must be 2")
 			}
 		default:
@@ -109,7 +115,7 @@ func parseClustered(d value.Doc) (value.Doc, error) {
 		}
 	}
 	for _, required := range []string{"key", "unique"} {
-		if !d.Has(required) {
+		if v := d.Lookup(required); v.IsMissing() || v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
 			return nil, mongoerr.Newf(40414, "BSON field 'clusteredIndex.%s' is missing but a required field", required)
 		}
 	}

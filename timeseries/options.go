@@ -61,8 +61,8 @@ func ParseOptions(v value.Value) (*Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.timeField == "" && !v.Doc().Has("timeField") {
-		return nil, mongoerr.Newf(40414, "BSON field '%s.timeField' is missing but a required field", prefix)
+	if g.timeField == "" && v.Doc().Lookup("timeField").Kind() != value.KindString {
+		return nil, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.timeField' is missing but a required field", prefix)
 	}
 	if err := g.checkFields(); err != nil {
 		return nil, err
@@ -71,13 +71,18 @@ func ParseOptions(v value.Value) (*Options, error) {
 	return o, g.applySpan(o)
 }
 
+// optionFields are those that create and collMod have in common.
+var optionFields = map[string]bool{"granularity": true, "bucketMaxSpanSeconds": true, "bucketRoundingSeconds": true}
+
 // readOptions checks names and types. Fields may only stand in create.
 func readOptions(prefix string, v value.Value, fields bool) (g given, err error) {
 	if v.Kind() != value.KindDocument {
 		return g, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", prefix, v.Kind())
 	}
 	for name, v := range v.Doc().All() {
+		null := v.Kind() == value.KindNull || v.Kind() == value.KindUndefined // as if it were not there
 		switch {
+		case null && (optionFields[name] || fields && (name == "timeField" || name == "metaField")):
 		case name == "timeField" && fields:
 			err = readString(prefix, name, v, &g.timeField)
 		case name == "metaField" && fields:
