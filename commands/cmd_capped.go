@@ -99,6 +99,9 @@ func (c *Call) cappedName(field string) (storage.Namespace, error) {
 		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
 	case isBuckets(ns.Coll):
 		return ns, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not supported on the buckets of a time-series collection: %s", c.cmd.name, ns)
+	case field == "cloneCollectionAsCapped" && strings.Contains(ns.Coll, "$"):
+		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid source namespace: %s", ns)
+	case field != "convertToCapped":
 	case ns.Coll == "system.views":
 		return ns, mongoerr.Newf(mongoerr.BadValue, "cannot %s %s", c.cmd.name, ns)
 	case ns == oplogNS, ns.Coll == "system.profile":

@@ -58,6 +58,9 @@ func runCreate(c *Call) error {
 	if v, given := c.Body.Get("clusteredIndex"); given && v.Kind() == value.KindNull {
 		return wrongType("create", "clusteredIndex", v, "bool, object")
 	}
+	if err := checkStorageEngine(a.StorageEngine); err != nil {
+		return err
+	}
 	if err := checkUserNamespace(ns); err != nil {
 		return err
 	}
@@ -179,9 +182,6 @@ func (c *Call) planOptions(a *createArgs) (value.Doc, error) {
 	b.Reset(nil)
 	a.appendCapped(&b)
 	if !a.StorageEngine.IsEmpty() {
-		if err := checkStorageEngine(a.StorageEngine); err != nil {
-			return nil, err
-		}
 		b.Document("storageEngine", a.StorageEngine)
 	}
 	if a.IndexDefaults != nil {
@@ -307,7 +307,7 @@ func (c *Call) planView(ns storage.Namespace, a *createArgs) (*creation, error) 
 	if *a.ViewOn == "" {
 		return nil, mongoerr.New(mongoerr.BadValue, "'viewOn' cannot be empty")
 	}
-	if err := checkNamespace(storage.Namespace{DB: ns.DB, Coll: *a.ViewOn}); err != nil {
+	if !validCollection(*a.ViewOn) {
 		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid name for 'viewOn' collection: %s", *a.ViewOn)
 	}
 	if strings.HasPrefix(ns.Coll, "system.") {

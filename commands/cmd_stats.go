@@ -280,6 +280,9 @@ func (c *Call) dataSize(ns storage.Namespace, a *dataSizeArgs) (size, count int6
 	if err != nil || info == nil {
 		return 0, 0, err
 	}
+	if metaOf(info).readThrough() {
+		return 0, 0, errIsView(ns)
+	}
 	if a.Min == nil {
 		return s.bytes, s.count, nil
 	}

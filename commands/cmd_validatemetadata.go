@@ -54,7 +54,7 @@ func runValidateDBMetadata(c *Call) error {
 	if err != nil {
 		return err
 	}
-	strict := p.Strict.Bool()
+	strict := p.Strict.Bool() && p.Version == "1" // of other versions nothing is known
 	return c.view(func(tx storage.Tx) error {
 		c.reply.StartArray("apiVersionErrors")
 		for _, info := range tx.Collections(db) {
@@ -76,7 +76,7 @@ func (a *validateDBMetadataArgs) names() (db, coll string, err error) {
 			return db, coll, mongoerr.New(28539, "db name is empty")
 		case strings.ContainsAny(db, ".\x00") || len(db) > maxDatabaseName:
 			return db, coll, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid database name specified '%s'", db)
-		case checkDatabase(db) != nil:
+		case strings.ContainsAny(db, "/\\ \""):
 			return db, coll, mongoerr.Newf(13280, "Invalid db name: %s", db)
 		}
 	}

@@ -22,12 +22,15 @@ func checkDatabase(db string) error {
 	return nil
 }
 
+// validCollection reports whether a collection may be called that, however long.
+func validCollection(coll string) bool {
+	return coll != "" && coll[0] != '.' && strings.IndexByte(coll, 0) < 0 && (!strings.Contains(coll, "$") || strings.HasPrefix(coll, "$cmd") || strings.HasPrefix(coll, "system."))
+}
+
 // checkNamespace refuses collection names that no command may address.
 func checkNamespace(ns storage.Namespace) error {
 	switch {
-	case ns.Coll == "" || ns.Coll[0] == '.' || strings.HasSuffix(ns.Coll, "."),
-		strings.ContainsRune(ns.Coll, 0),
-		strings.Contains(ns.Coll, "$") && !strings.HasPrefix(ns.Coll, "$cmd") && !strings.HasPrefix(ns.Coll, "system."):
+	case !validCollection(ns.Coll):
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
 	case len(ns.DB)+1+len(ns.Coll) > maxNamespaceName:
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s Max: %d", ns, maxNamespaceName)

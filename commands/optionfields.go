@@ -11,7 +11,7 @@ import (
 
 const (
 	mostViewStages = 1000             // internalPipelineLengthLimit
-	mostViewBytes  = MaxDocumentBytes // of the pipeline of a view
+	mostViewBytes  = 16 * 1000 * 1000 // of the pipeline of a view
 )
 
 // checkOptionFields checks the enumerations, and the pipeline of a view, of

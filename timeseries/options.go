@@ -140,10 +140,10 @@ func (g *given) checkFields() error {
 			return invalid("'%s' must be a top-level field and not contain a '.'", f[0])
 		}
 	}
-	switch g.metaField {
-	case "_id":
+	switch {
+	case g.metaField == "_id":
 		return invalid("'metaField' cannot be \"_id\"")
-	case g.timeField:
+	case g.metaField != "" && g.metaField == g.timeField:
 		return invalid("'metaField' and 'timeField' cannot be the same field")
 	}
 	return nil
