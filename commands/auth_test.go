@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -338,13 +340,65 @@ func TestMessages(t *testing.T) {
 
 func TestSecretsAreRedacted(t *testing.T) {
 	h := newHarness(t)
-	c := &Call{cmd: h.svc.table["hello"], Body: value.MustJSON(`{"hello": 1, "speculativeAuthenticate": {"saslStart": 1, "payload": "cGF5", "db": "admin"}}`)}
-	if got := c.shown().String(); strings.Contains(got, "cGF5") || !strings.Contains(got, `payload: "xxx"`) {
-		t.Error(got)
+	for _, tt := range []struct{ command, want string }{
+		{`{hello: 1, speculativeAuthenticate: {saslStart: 1, payload: "hunter2", db: "admin"}}`, `payload: "xxx"`},
+		{`{updateUser: "ann", pwd: "hunter2"}`, `{ updateUser: "ann", pwd: "xxx" }`},
+		{`{explain: {createUser: "ann", pwd: "hunter2", roles: []}, verbosity: "queryPlanner"}`, `{ explain: { createUser: "ann", pwd: "xxx", roles: [] }, verbosity: "queryPlanner" }`},
+		{`{explain: {createuser: "ann", pwd: "hunter2"}}`, `pwd: "xxx"`},
+		{`{explain: {explain: {saslStart: 1, payload: "hunter2"}}}`, `payload: "xxx"`},
+		{`{explain: {hello: 1, speculativeAuthenticate: {saslStart: 1, payload: "hunter2"}}}`, `payload: "xxx"`},
+		{`{applyOps: [{op: "c", ns: "admin.$cmd", o: {createUser: "ann", pwd: "hunter2"}}]}`, `o: { createUser: "ann", pwd: "xxx" }`},
+		{`{applyOps: [{op: "c", ns: "admin.$cmd", o: {applyOps: [{op: "c", ns: "admin.$cmd", o: {updateuser: "ann", pwd: "hunter2"}}]}}]}`, `pwd: "xxx"`},
+		{`{explain: {applyOps: [{op: "c", ns: "admin.$cmd", o: {updateUser: "ann", pwd: "hunter2"}}]}}`, `pwd: "xxx"`},
+		{`{find: "c", filter: {pwd: "its own"}}`, `filter: { pwd: "its own" }`},
+		{`{explain: {find: "c", filter: {pwd: "its own"}}}`, `filter: { pwd: "its own" }`},
+		{`{applyOps: [{op: "i", ns: "test.c", o: {_id: 1, pwd: "its own"}}], alwaysUpsert: true}`, `o: { _id: 1, pwd: "its own" } } ], alwaysUpsert: true }`},
+	} {
+		body := relaxed(tt.command)
+		name, _ := body.First()
+		c := &Call{svc: h.svc, cmd: h.svc.table[name], Body: body}
+		if got := c.shown().String(); strings.Contains(got, "hunter2") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s is shown as %s", tt.command, got)
+		}
 	}
-	c = &Call{cmd: h.svc.table["updateUser"], Body: value.MustJSON(`{"updateUser": "ann", "pwd": "hidden"}`)}
-	if got := c.shown().String(); strings.Contains(got, "hidden") {
-		t.Error(got)
+}
+
+// TestSecretsStayOutOfLogs sends passwords in all ways while everything is
+// logged and profiled.
+func TestSecretsStayOutOfLogs(t *testing.T) {
+	var log strings.Builder
+	h := newHarnessWith(t, Options{Log: zerolog.New(&log)})
+	h.ok(`{profile: 2, slowms: 0}`)
+	h.admin(`{profile: 2, slowms: 0}`)
+	h.admin(`{setParameter: 1, logLevel: 5}`)
+	for _, command := range []string{
+		`{createUser: "ann", pwd: "hunter2", roles: []}`, `{updateUser: "ann", pwd: "hunter2"}`, `{createUser: "bob", pwd: "hunter2", roles: [], x: 1}`,
+		`{explain: {createUser: "x", pwd: "hunter2", roles: []}}`, `{explain: {createuser: "x", pwd: "hunter2", roles: []}}`,
+		`{applyOps: [{op: "c", ns: "admin.$cmd", o: {createUser: "x", pwd: "hunter2", roles: []}}]}`,
+		`{applyOps: [{op: "c", ns: "admin.$cmd", o: {createuser: "x", pwd: "hunter2", roles: []}}]}`,
+		`{saslStart: 1, mechanism: "PLAIN", payload: "hunter2"}`, `{authenticate: 1, mechanism: "x", pwd: "hunter2", key: "hunter2"}`,
+		`{hello: 1, speculativeAuthenticate: {saslStart: 1, mechanism: "SCRAM-SHA-1", payload: "hunter2"}}`,
+	} {
+		for _, db := range []string{"admin", "test"} {
+			reply := h.runOn(db, relaxed(command))
+			if strings.Contains(reply.String(), "hunter2") {
+				t.Errorf("%s answered %s", command, reply)
+			}
+		}
+	}
+	for _, db := range []string{"admin", "test"} {
+		list := docs(h.runOn(db, relaxed(`{find: "system.profile", batchSize: 1000}`)))
+		if len(list) < 2 {
+			t.Fatalf("%d operations of %s are profiled", len(list), db)
+		}
+		for _, d := range list {
+			if strings.Contains(d.String(), "hunter2") {
+				t.Errorf("profiled: %s", d)
+			}
+		}
+	}
+	if text := log.String(); strings.Contains(text, "hunter2") || !strings.Contains(text, "createUser") {
+		t.Errorf("logged: %s", text)
 	}
 }
 

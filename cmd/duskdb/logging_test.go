@@ -113,9 +113,10 @@ func TestProfilingFromFile(t *testing.T) {
 func TestHideSecrets(t *testing.T) {
 	for given, want := range map[string]string{
 		"duskdb --port 1": "duskdb --port 1",
-		"duskdb --tlsCertificateKeyFilePassword pw --port 1": "duskdb --tlsCertificateKeyFilePassword <password> --port 1",
-		"duskdb --tlsCertificateKeyFilePassword=pw --port 1": "duskdb --tlsCertificateKeyFilePassword=<password> --port 1",
-		"duskdb --port 1 --tlsCertificateKeyFilePassword":    "duskdb --port 1 --tlsCertificateKeyFilePassword",
+		"duskdb --tlsCertificateKeyFilePassword pw --port 1":    "duskdb --tlsCertificateKeyFilePassword <password> --port 1",
+		"duskdb --tlsCertificateKeyFilePassword=pw --port 1":    "duskdb --tlsCertificateKeyFilePassword=<password> --port 1",
+		"duskdb --tlsClusterPassword pw --sslPEMKeyPassword=pw": "duskdb --tlsClusterPassword <password> --sslPEMKeyPassword=<password>",
+		"duskdb --port 1 --tlsCertificateKeyFilePassword":       "duskdb --port 1 --tlsCertificateKeyFilePassword",
 	} {
 		if got := strings.Join(hideSecrets(strings.Fields(given)), " "); got != want {
 			t.Errorf("%s becomes %s, want %s", given, got, want)

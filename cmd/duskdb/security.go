@@ -80,17 +80,24 @@ const hidden = "<password>"
 
 // hideSecrets returns the command line without the passwords in it.
 func hideSecrets(argv []string) []string {
-	const flag = "--tlsCertificateKeyFilePassword"
 	out := slices.Clone(argv)
 	for i, arg := range out {
+		flag, _, joined := strings.Cut(arg, "=")
 		switch {
-		case strings.HasPrefix(arg, flag+"="):
+		case !isSecretFlag(flag):
+		case joined:
 			out[i] = flag + "=" + hidden
-		case arg == flag && i+1 < len(out):
+		case i+1 < len(out):
 			out[i+1] = hidden
 		}
 	}
 	return out
+}
+
+// isSecretFlag reports whether a flag takes a password, of those without effect
+// too, as tlsClusterPassword.
+func isSecretFlag(flag string) bool {
+	return strings.HasPrefix(flag, "-") && strings.HasSuffix(strings.ToLower(flag), "password")
 }
 
 // appendParsed writes what getCmdLineOpts shows. The root user is not among
