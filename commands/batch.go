@@ -63,6 +63,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
 		cur.created = c.Body.Clone()
 		cur.grants, cur.asked = c.grants(), c.user
+		cur.opened, cur.plan = c.svc.real.Now(), opCounts{plan: c.counts.plan, access: c.counts.access}
 		if !r.awaitData {
 			cur.timeLeft = c.timeLeft(c.generic.maxTime)
 		}
@@ -88,6 +89,8 @@ func (c *Call) appendBatch(cur *cursor, size int64) (done bool, err error) {
 	defer func() {
 		c.svc.metrics.document.returned.Add(returned)
 		c.counts.returned += returned
+		cur.returned += returned
+		cur.batches++
 	}()
 	for returned < size {
 		d := cur.peeked

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -166,80 +165,6 @@ func runTop(c *Call) error {
 	}
 	b.End()
 	return nil
-}
-
-// runCurrentOp lists the running operations.
-func runCurrentOp(c *Call) error {
-	b := c.reply
-	all, own := c.Body.Lookup("$all").Truthy(), given(c.Body, "$ownOps")
-	b.StartArray("inprog")
-	for _, op := range c.svc.ops.list(true) {
-		if own && op.user != c.userName() {
-			continue
-		}
-		d := c.svc.describe(op, c.now)
-		if all || op.id == c.op.id || c.matchesOp(d) {
-			b.Document("", d)
-		}
-	}
-	b.End()
-	if c.svc.fsync.held() {
-		b.Bool("fsyncLock", true).String("info", "use db.fsyncUnlock() to terminate the fsync write/snapshot lock")
-	}
-	return nil
-}
-
-// matchesOp applies the filter that may stand beside currentOp.
-func (c *Call) matchesOp(d value.Doc) bool {
-	it := c.Body.Iter()
-	it.Next()
-	for it.Next() {
-		name := it.Key()
-		if genericArgs[name] || strings.HasPrefix(name, "$") {
-			continue
-		}
-		if !value.Equal(value.ParsePath(name).Get(d), it.Value()) {
-			return false
-		}
-	}
-	return true
-}
-
-// describe is the document of one operation.
-func (s *Service) describe(op *operation, now int64) value.Doc {
-	b := value.NewBuilder()
-	host, _ := os.Hostname()
-	b.String("type", "op").String("host", host)
-	if op.conn != nil {
-		b.String("desc", "conn"+value.Int64(op.conn.ID).String()).Int64("connectionId", op.conn.ID).String("client", op.conn.Remote)
-		if meta, app := op.conn.clientInfo(); meta != nil {
-			if app != "" {
-				b.String("appName", app)
-			}
-			b.Document("clientMetadata", meta)
-		}
-	}
-	if n, err := auth.ParseID(op.user); err == nil {
-		b.StartArray("effectiveUsers").StartDocument("").String("user", n.Name).String("db", n.DB).End().End()
-	}
-	running := max(now-op.started, 0)
-	b.Bool("active", true).String("currentOpTime", isoTime(now)).Int32("opid", op.id).
-		Int64("secs_running", running/1000).Int64("microsecs_running", running*1000).
-		String("op", opKind(op.name)).String("ns", operationNamespace(op)).
-		Document("command", redacted(op.name, op.body)).Bool("killPending", op.killed.Load())
-	if p := op.plan.Load(); p != nil {
-		b.String("planSummary", *p)
-	}
-	if op.session != nil {
-		b.StartDocument("lsid").Append("id", value.Binary(4, op.session.key.id[:])).End()
-		if t := op.session.txn.Load(); t != nil {
-			s.describeTransaction(b, t)
-		}
-	}
-	b.Int32("numYields", 0)
-	b.StartDocument("locks").End()
-	b.Bool("waitingForLock", false)
-	return b.Doc()
 }
 
 // opKind is what mongod calls the kind of operation.

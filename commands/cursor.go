@@ -35,6 +35,10 @@ type cursor struct {
 	inUse     bool                    // guarded by the registry
 	killed    bool                    // guarded by the registry
 	interrupt context.CancelCauseFunc // ends the getMore that uses it, guarded by the registry
+	opened    time.Time               // real time
+	returned  int64                   // documents
+	batches   int64                   // with them
+	plan      opCounts                // of the command that made it: its plan alone
 	created   value.Doc               // the command that made it, for currentOp and comments
 	extra     func(b *value.Builder)  // further fields of the cursor document
 	setOp     func(*Call)             // hands the running command to the iterator

@@ -102,20 +102,6 @@ func openIndexStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	return agg.Docs(docs...), nil
 }
 
-func openCurrentOp(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c := h.x.running()
-	var docs []value.Doc
-	for _, op := range c.svc.ops.list(true) {
-		if s.Spec.Lookup("allUsers").Truthy() || op.user == c.userName() {
-			docs = append(docs, c.svc.describe(op, c.now))
-		}
-	}
-	if s.Spec.Lookup("idleSessions").IsMissing() || s.Spec.Lookup("idleSessions").Truthy() {
-		docs = append(docs, c.svc.idleTransactions(c.now)...)
-	}
-	return agg.Docs(docs...), nil
-}
-
 // openSessions lists the sessions of the client's user, of all, or of some.
 func openSessions(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.x.running()

@@ -126,28 +126,6 @@ func runAbortTransaction(c *Call) error {
 	return nil
 }
 
-// idleTransactions describes the open transactions that no command is
-// working in, as $currentOp shows them.
-func (s *Service) idleTransactions(now int64) (docs []value.Doc) {
-	busy := map[*session]bool{}
-	for _, op := range s.ops.list(false) {
-		busy[op.session] = true
-	}
-	for _, ss := range s.sessions.list() {
-		t := ss.txn.Load()
-		if t == nil || busy[ss] {
-			continue
-		}
-		b := value.NewBuilder()
-		b.String("type", "idleSession").Bool("active", false).String("op", "none").String("ns", "")
-		b.String("desc", "inactive transaction").String("currentOpTime", isoTime(now))
-		b.StartDocument("lsid").Append("id", value.Binary(4, ss.key.id[:])).End()
-		s.describeTransaction(b, t)
-		docs = append(docs, b.Doc())
-	}
-	return docs
-}
-
 // describeTransaction is the part of currentOp about a transaction.
 func (s *Service) describeTransaction(b *value.Builder, t *transaction) {
 	open := s.real.Now().Sub(t.started)
