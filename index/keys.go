@@ -14,6 +14,17 @@ import (
 // collection: mongod stores records under it.
 const maxClusterKey = 8 << 20
 
+// checkClusterKey counts as mongod does: binary data takes a byte more there.
+func checkClusterKey(id value.Value, size int) error {
+	if id.Kind() == value.KindBinary {
+		size++
+	}
+	if size <= maxClusterKey {
+		return nil
+	}
+	return mongoerr.Newf(5894900, "RecordId too large, size was %d, max is %d", size, maxClusterKey)
+}
+
 // row is one index entry before it is encoded: a value for each part of the
 // key. Wildcard and text fields have two parts.
 type row []value.Value
@@ -30,8 +41,10 @@ func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey sto
 		return dst, 0, err
 	}
 	if key, state := s.simpleKey(r.Doc); state == simpleDone {
-		if s.Clustered && len(key) > maxClusterKey {
-			return dst, 0, mongoerr.Newf(5894900, "RecordId too large, size was %d, max is %d", len(key), maxClusterKey)
+		if s.Clustered && len(key) > maxClusterKey-2 {
+			if err := checkClusterKey(r.Doc.Lookup("_id"), len(key)); err != nil {
+				return dst, 0, err
+			}
 		}
 		return append(dst, key), 0, nil
 	} else if state == simpleNone {

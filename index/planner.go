@@ -45,10 +45,27 @@ func (s *Spec) describe() *plan.Index {
 	}
 	for _, f := range s.Fields {
 		if f.Kind == Wildcard {
-			x.Takes = s.takesBelow(f.Path)
+			x.Takes, x.TakesAll = s.takesBelow(f.Path), s.takesAllBelow(f.Path)
 		}
 	}
 	return x
+}
+
+// takesAllBelow tells of which paths the wildcard that begins at root lists all
+// that lies there: nothing below them is left out.
+func (s *Spec) takesAllBelow(root string) func(path string) bool {
+	takes := s.takesBelow(root)
+	return func(path string) bool {
+		if !takes(path) {
+			return false
+		}
+		for _, p := range s.projection.paths {
+			if !s.projection.include && covers(path, p) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // takesBelow tells which paths the wildcard that begins at root lists.

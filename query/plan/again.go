@@ -32,14 +32,7 @@ func (p *Plan) Uses(c Choice) bool {
 
 // wildcardPath is the path that a plan over a wildcard index is about, "" for
 // any other plan.
-func (p *Plan) wildcardPath() string {
-	for i := range p.Index.Fields {
-		if p.Index.Fields[i].Kind == Wildcard && len(p.Bounds) > i && p.Bounds[i].isPoints() && len(p.Bounds[i]) == 1 {
-			return p.Bounds[i][0].Lo.Str()
-		}
-	}
-	return ""
-}
+func (p *Plan) wildcardPath() string { return p.path }
 
 // stopsEarly tells whether a limit may end the plan before it has looked at
 // all of its entries.

@@ -339,8 +339,8 @@ func (p *Plan) boundNames() (names []string) {
 			if f.Path != "" {
 				path = f.Path + ".$**"
 			}
-			if len(p.Bounds) > len(names) && len(p.Bounds[len(names)-1]) == 1 && p.Bounds[len(names)-1][0].IsPoint() {
-				path = p.Bounds[len(names)-1][0].Lo.Str()
+			if p.path != "" {
+				path = p.path
 			}
 			names = append(names, path)
 			continue

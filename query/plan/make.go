@@ -89,6 +89,9 @@ func (pl *planner) plan() (*Plan, error) {
 	if hinted != nil {
 		plans := candidates(hinted, q, pl.c, true)
 		if len(plans) == 0 {
+			if p := pl.hintedUnion(hinted); p != nil {
+				return p, nil
+			}
 			return nil, q.failed(mongoerr.NoQueryExecutionPlans, "$hint: refusing to build whole-index solution, because it's a wildcard index")
 		}
 		return pl.choose(plans), nil

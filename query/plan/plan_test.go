@@ -24,6 +24,7 @@ func testIndex(t testing.TB, key string, flags ...string) *Index {
 		case path == "$**":
 			f.Kind, f.Path = Wildcard, ""
 			x.Takes = func(path string) bool { return path != "_id" }
+			x.TakesAll = x.Takes
 		}
 		x.Fields = append(x.Fields, f)
 	}

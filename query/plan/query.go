@@ -48,6 +48,8 @@ type Index struct {
 	Hash func(value.Value) int64
 	// Takes tells whether a wildcard field lists what lies at a path.
 	Takes func(path string) bool
+	// TakesAll tells whether it lists all that lies at a path or below.
+	TakesAll func(path string) bool
 	// Cover gives the values under which a geo field lists what may lie in
 	// the region that a node of the filter asks for; nil means all.
 	Cover func(node match.Node) Intervals
@@ -177,6 +179,7 @@ type Plan struct {
 	// Examined is how many entries the plan is expected to look at.
 	Examined int64
 
+	path       string    // that a wildcard index is asked about
 	min, max   value.Doc // what min() and max() gave
 	equalities int       // leading fields bound to single values
 	rooted     bool      // a Union that is the whole filter

@@ -1,0 +1,175 @@
+package plan
+
+import (
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// wildcardPlans makes a plan for each path that the conditions ask about
+// and that the wildcard takes in, and one for the fields in front of it.
+func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
+	at := 0
+	for x.Fields[at].Kind != Wildcard {
+		at++
+	}
+	seen := map[string]bool{}
+	for i := range c.terms {
+		path := c.terms[i].path
+		if len(seen) == mostSolutions {
+			break
+		}
+		if seen[path] || !x.Takes(path) || positional(path) && x.Multikey != 0 {
+			continue
+		}
+		seen[path] = true
+		if p := wildcardPlan(x, q, c, path, at); p != nil {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 && at > 0 {
+		if p := wildcardPrefix(x, q, c, at); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// wildcardPlan treats the wildcard, which is the field at, as if it were an
+// index on path.
+func wildcardPlan(x *Index, q *Query, c *conditions, path string, at int) *Plan {
+	as := *x
+	as.Fields = append([]Field(nil), x.Fields...)
+	as.Fields[at] = Field{Path: path, Desc: as.Fields[at].Desc, First: NoPlace}
+	b := newBounder(&as, q, c)
+	fields := b.bounds()
+	paths, least := point(value.String(path)), at+2
+	if !b.scalars(fields[at].set) && !c.listedAsItIs(path) {
+		if !c.demanded(path, x.Multikey != 0) || !x.TakesAll(path) {
+			return nil
+		}
+		paths, least = withBelow(path), at+1
+		fields[at].set = all
+	}
+	p, used := wildcardScan(b, fields, paths, at)
+	if used < least || x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
+		return nil
+	}
+	p.Index, p.path = x, path
+	p.Dedup = p.Dedup || least == at+1
+	p.equalities = leadingPoints(fields)
+	return p
+}
+
+// wildcardPrefix reads a compound wildcard index by the fields in front of the
+// wildcard: every document is listed there.
+func wildcardPrefix(x *Index, q *Query, c *conditions, at int) *Plan {
+	b := newBounder(x, q, c)
+	fields := b.bounds()
+	for i := at; i < len(fields); i++ {
+		fields[i] = anything
+	}
+	p, used := wildcardScan(b, fields, all, at)
+	if used == 0 || x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
+		return nil
+	}
+	p.Bounds[at] = append(point(value.MinKey()), Interval{Lo: value.String(""), Hi: value.Document(value.EmptyDoc), LoInc: true})
+	p.Dedup = true
+	p.equalities = leadingPoints(fields)
+	return p
+}
+
+// wildcardScan makes the plan that reads the paths of a wildcard within the
+// bounds of the fields; used is how many parts of the keys bound it.
+func wildcardScan(b *bounder, fields []fieldBounds, paths Intervals, at int) (p *Plan, used int) {
+	p = &Plan{Type: IndexScan, Index: b.x, Dedup: b.x.Multikey != 0}
+	var parts []part
+	for i := range fields {
+		desc := b.x.Fields[i].Desc
+		if i == at {
+			parts = append(parts, part{set: paths, desc: desc, raw: true})
+			p.Bounds = append(p.Bounds, paths)
+		}
+		parts = append(parts, part{set: fields[i].set, desc: desc})
+		p.Bounds = append(p.Bounds, fields[i].set)
+	}
+	p.Ranges, used = keyer{b.x.Collation}.ranges(parts)
+	return p, used
+}
+
+// withBelow is a path and all paths below it: what is not listed itself, since
+// it is a document with fields or an array of such, is listed by these.
+func withBelow(path string) Intervals {
+	return append(point(value.String(path)), Interval{Lo: value.String(path + "."), Hi: value.String(path + "/"), LoInc: true})
+}
+
+// scalars tells whether a set holds only what a wildcard index lists: no
+// missing values, no whole documents, no arrays.
+func (b *bounder) scalars(s Intervals) bool {
+	unlisted := Intervals{
+		Between(value.Undefined(), value.Null()),
+		{Lo: value.Document(value.EmptyDoc), Hi: value.Binary(0, nil), LoInc: false},
+	}
+	return len(b.reader.intersect(s, unlisted)) == 0
+}
+
+// listedAsItIs reports whether what is asked about a path, other than by
+// scalars, is listed under the path itself: an empty array as undefined or,
+// inside another array, as it is; and values of types that are no containers.
+func (c *conditions) listedAsItIs(path string) bool {
+	var only match.Node
+	for i := range c.terms {
+		if c.terms[i].path != path {
+			continue
+		}
+		if only != nil {
+			return false
+		}
+		only = c.terms[i].node
+	}
+	switch n := only.(type) {
+	case *match.Compare:
+		return n.Op == match.OpEq && n.Value.Kind() == value.KindArray && n.Value.Doc().IsEmpty()
+	case *match.Type:
+		return !n.Types.Has(value.KindArray) && !n.Types.Has(value.KindDocument)
+	}
+	return false
+}
+
+// demanded reports whether a condition wants something at a path, whatever it
+// is. Above the path there may be arrays: then $ne: null is also true of what
+// has nothing there.
+func (c *conditions) demanded(path string, arrays bool) bool {
+	for i := range c.terms {
+		if c.terms[i].path != path {
+			continue
+		}
+		switch n := c.terms[i].node.(type) {
+		case *match.Exists:
+			return true
+		case *match.Type:
+			if n.Types.Has(value.KindArray) {
+				return true
+			}
+		case *match.Not:
+			eq, ok := n.Node.(*match.Compare)
+			if ok && eq.Op == match.OpEq && eq.Value.Kind() == value.KindNull && (!arrays || firstPart(path) == path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hintedUnion answers a disjunction from the one index that is hinted, a scan
+// for each branch; nil if it cannot.
+func (pl *planner) hintedUnion(x *Index) *Plan {
+	coll := *pl.coll
+	coll.Indexes = []*Index{x}
+	only := &planner{pl.q, &coll, pl.c}
+	for _, or := range pl.c.ors {
+		if p := only.union(or); p != nil {
+			return p
+		}
+	}
+	return nil
+}
