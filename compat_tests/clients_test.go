@@ -40,7 +40,7 @@ func TestMongoMemoryServer(t *testing.T) {
 
 func TestPyMongo(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "python3")
+	needs.Client(t, "python3")
 	s := start(t, "--test-clock")
 	python := filepath.Join(pythonClients.path(t), "venv", "bin", "python")
 	_, env := secured(t)
@@ -49,7 +49,7 @@ func TestPyMongo(t *testing.T) {
 
 func TestJava(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "java", "mvn")
+	needs.Client(t, "java", "mvn")
 	s := start(t, "--test-clock")
 	jars := filepath.Join(javaClients.path(t), "lib", "*")
 	_, env := secured(t)
@@ -58,7 +58,7 @@ func TestJava(t *testing.T) {
 
 func TestRust(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "cargo")
+	needs.Client(t, "cargo")
 	target := filepath.Join(needs.Cache(t), "rust-target")
 	if _, err := os.Stat(target); err != nil && !needs.CI() && os.Getenv("DUSKDB_COMPAT_ALL") == "" {
 		t.Skip("the first build of the Rust driver takes minutes: it is made with CI or DUSKDB_COMPAT_ALL set")
@@ -73,7 +73,7 @@ func TestRust(t *testing.T) {
 // The C driver needs a compiler and libmongoc with its headers.
 func TestC(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "cc", "pkg-config")
+	needs.Client(t, "cc", "pkg-config")
 	flags, ok := pkgConfig("libmongoc-1.0")
 	if !ok {
 		needs.Missing(t, "libmongoc")

@@ -53,7 +53,7 @@ var libMongocClients = installed{
 
 func (libMongoc) run(t *testing.T, uri string, only, skip []string) outcome {
 	t.Helper()
-	needs.Program(t, "apt-get", "cmake", "cc", "tar")
+	needs.Client(t, "apt-get", "cmake", "cc", "tar")
 	if _, err := os.Stat(debianKeys); err != nil {
 		needs.Missing(t, "debian-archive-keyring")
 	}

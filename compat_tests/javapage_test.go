@@ -13,7 +13,7 @@ import (
 // mongo-java-server, as it stands there: a class, and then what uses it.
 func TestJavaPage(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "java", "mvn")
+	needs.Client(t, "java", "mvn")
 	text, err := os.ReadFile(filepath.Join("..", "docs", "from-mongo-java-server.md"))
 	if err != nil {
 		t.Fatal(err)

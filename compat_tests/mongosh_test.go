@@ -9,7 +9,7 @@ import (
 // TestInstallShell puts the shell into the cache, also for the tests of the
 // documentation.
 func TestInstallShell(t *testing.T) {
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	nodeClients.path(t)
 }
 

@@ -32,7 +32,7 @@ func browser(t *testing.T) string {
 // pages.
 func TestMongoExpress(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	program := browser(t)
 	s := start(t)
 	client{

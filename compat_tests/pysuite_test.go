@@ -51,7 +51,7 @@ var pyMongoClients = installed{
 
 func (p pyMongo) run(t *testing.T, uri string, only, skip []string) outcome {
 	t.Helper()
-	needs.Program(t, "python3", "tar")
+	needs.Client(t, "python3", "tar")
 	dir := pyMongoClients.path(t)
 	server, err := url.Parse(uri)
 	if err != nil {

@@ -83,7 +83,7 @@ func folder(t *testing.T, elem ...string) string {
 // nodeScript is a script in the folder node, with the clients in reach.
 func nodeScript(t *testing.T, name string, env ...string) client {
 	t.Helper()
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	modules := filepath.Join(nodeClients.path(t), "node_modules")
 	return client{args: []string{"node", folder(t, "node", name)}, env: append(env, "NODE_PATH="+modules)}
 }
@@ -91,7 +91,7 @@ func nodeScript(t *testing.T, name string, env ...string) client {
 // mongosh is a script in the folder mongosh, run by the shell.
 func mongosh(t *testing.T, uri, name string, env ...string) client {
 	t.Helper()
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	dir := nodeClients.path(t)
 	shell := filepath.Join(dir, "node_modules", "mongosh", "bin", "mongosh.js")
 	return client{
@@ -103,7 +103,7 @@ func mongosh(t *testing.T, uri, name string, env ...string) client {
 // datasets is the folder of vega-datasets' files.
 func datasets(t *testing.T) string {
 	t.Helper()
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	return filepath.Join(nodeClients.path(t), "node_modules", "vega-datasets", "data")
 }
 

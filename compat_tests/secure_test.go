@@ -115,7 +115,7 @@ func TestGoV1Secured(t *testing.T) {
 
 func TestMongoshSecured(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	uri, _ := secured(t)
 	for _, m := range mechanisms {
 		mongosh(t, uri+"&compressors=zlib&authMechanism="+m, "secured.js").reports(t)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/needs"
 )
 
 // suite is a set of tests that a driver brings with it, run as they stand in
@@ -64,6 +66,7 @@ const retries = 2
 // suite's list with a reason, and what stands there must fail: run with
 // DUSKDB_COMPAT_UPDATE=1 to rewrite the lists; new lines want a reason.
 func TestSuites(t *testing.T) {
+	needs.Client(t)
 	if testing.Short() {
 		t.Skip("takes minutes")
 	}

@@ -15,12 +15,12 @@ func TestTransactions(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, string) client{
 		"node": func(t *testing.T, uri string) client { return nodeScript(t, "transactions.js", "URI="+uri) },
 		"python": func(t *testing.T, uri string) client {
-			needs.Program(t, "python3")
+			needs.Client(t, "python3")
 			python := filepath.Join(pythonClients.path(t), "venv", "bin", "python")
 			return client{args: []string{python, folder(t, "python", "transactions.py")}, env: []string{"URI=" + uri}}
 		},
 		"java": func(t *testing.T, uri string) client {
-			needs.Program(t, "java", "mvn")
+			needs.Client(t, "java", "mvn")
 			jars := filepath.Join(javaClients.path(t), "lib", "*")
 			return client{args: []string{"java", "-cp", jars, folder(t, "java", "Transactions.java")}, env: []string{"URI=" + uri}}
 		},

@@ -57,6 +57,9 @@ func TestPages(t *testing.T) {
 // try runs the blocks of one language against a server of their own.
 func try(t *testing.T, language, text, bin string) {
 	var args []string
+	if language == "js" {
+		needs.Client(t)
+	}
 	if language == "sh" {
 		args = []string{"bash", "-euo", "pipefail", "-c", text}
 	} else {

@@ -28,6 +28,18 @@ func Program(t testing.TB, names ...string) {
 	}
 }
 
+// Client ends the test unless clients of other languages are asked for, with
+// the variable DUSKDB_CLIENTS, and the programs are there. Such tests download
+// packages and take minutes: they are a command of their own.
+func Client(t testing.TB, programs ...string) {
+	t.Helper()
+	if os.Getenv("DUSKDB_CLIENTS") == "" {
+		t.Skip("a test with a client of another language: runs with DUSKDB_CLIENTS=1")
+		return
+	}
+	Program(t, programs...)
+}
+
 // Missing ends the test for want of something: by skipping it, or in CI by
 // failing.
 func Missing(t testing.TB, what string) {

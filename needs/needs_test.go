@@ -15,6 +15,8 @@ type judge struct {
 
 func (j *judge) Helper() {}
 
+func (j *judge) Skip(args ...any) { j.verdict = "skip: " + fmt.Sprint(args...) }
+
 func (j *judge) Skipf(format string, args ...any) {
 	j.verdict = "skip: " + fmt.Sprintf(format, args...)
 }
@@ -52,6 +54,22 @@ func TestProgram(t *testing.T) {
 		j := &judge{TB: t}
 		if Program(j, tt.programs...); j.verdict != tt.want {
 			t.Errorf("CI=%q without %q, %v: %q, want %q", tt.ci, tt.without, tt.programs, j.verdict, tt.want)
+		}
+	}
+}
+
+func TestClient(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("CI", "true")
+	t.Setenv("DUSKDB_CI_WITHOUT", "")
+	for wanted, want := range map[string]string{
+		"":  "skip: a test with a client of another language: runs with DUSKDB_CLIENTS=1",
+		"1": "fail: node is not installed, and CI requires it",
+	} {
+		t.Setenv("DUSKDB_CLIENTS", wanted)
+		j := &judge{TB: t}
+		if Client(j, "node"); j.verdict != want {
+			t.Errorf("DUSKDB_CLIENTS=%q: %q, want %q", wanted, j.verdict, want)
 		}
 	}
 }

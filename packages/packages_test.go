@@ -40,12 +40,12 @@ func build(t *testing.T) []string {
 }
 
 func TestNode(t *testing.T) {
-	needs.Program(t, "node")
+	needs.Client(t, "node")
 	run(t, filepath.Join("npm", "duskdb-memory-server"), build(t), "node", "--test", "test/")
 }
 
 func TestPython(t *testing.T) {
-	needs.Program(t, "python3")
+	needs.Client(t, "python3")
 	python := venv(t)
 	env := build(t)
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "unittest", "test_duskdb")

@@ -61,7 +61,7 @@ func exampleInGo(t *testing.T, text string) {
 }
 
 func exampleInNode(t *testing.T, text string) {
-	needs.Program(t, "node", "npm")
+	needs.Client(t, "node", "npm")
 	modules := filepath.Join(needs.Cache(t), "node-*", "node_modules")
 	found, _ := filepath.Glob(modules)
 	if len(found) == 0 { // the tests with real clients install the driver
@@ -82,7 +82,7 @@ func exampleInNode(t *testing.T, text string) {
 }
 
 func exampleInPython(t *testing.T, text string) {
-	needs.Program(t, "python3")
+	needs.Client(t, "python3")
 	ours, err := filepath.Abs("python")
 	if err != nil {
 		t.Fatal(err)
