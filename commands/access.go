@@ -263,7 +263,7 @@ func (a *access) open(x *execution, info *storage.Info, q *readQuery) (recordSou
 	if q.near == nil {
 		return src, nil
 	}
-	if err := requireGeoIndex(info, q, q.near, q.near.FieldPath().String()); err != nil {
+	if err := requireGeoIndex(info.Namespace, metaOf(info).indexes, q, q.near, q.near.FieldPath().String()); err != nil {
 		return nil, err
 	}
 	limit := q.limit

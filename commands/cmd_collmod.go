@@ -247,6 +247,14 @@ func (m *collMod) modifyIndex() error {
 	if err := x.check(m.meta); err != nil {
 		return err
 	}
+	if m.meta.kind == timeSeries {
+		return m.modifyBucketIndex(&x)
+	}
+	if m.c.svc.params.bool("documentTtlStrictTsOnly") && !x.ExpireAfter.IsMissing() {
+		if spec, err := m.findIndex(&x); err == nil && !ttl.IsTSKey(spec.Key) {
+			return ttl.ErrStrict
+		}
+	}
 	spec, err := m.findIndex(&x)
 	if err != nil {
 		return err
@@ -333,7 +341,10 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	if err := ttl.CheckTTLIndex(m.info.Namespace, m.info.Options, m.args.Index); err != nil {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, mongoerr.From(err).Message)
 	}
-	n := x.ExpireAfter.SafeInt64()
+	n, err := ttl.ParseIndexModSeconds(x.ExpireAfter, singleField)
+	if err != nil {
+		return nil, err
+	}
 	if spec.ExpireAfter != nil {
 		m.add("expireAfterSeconds_old", value.Int64(*spec.ExpireAfter))
 	}

@@ -126,7 +126,11 @@ func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out upda
 	case c.transaction() != nil:
 		return out, timeseries.TransactionError("delete")
 	case m.findAndModify:
-		return out, timeseries.CheckFindAndModify()
+		err = timeseries.CheckFindAndModify(m.compile == nil, m.sort != nil && !m.sort.IsEmpty(), c.retry.on)
+	}
+	switch {
+	case err != nil:
+		return out, err
 	case m.compile != nil:
 		return c.updateMeta(m, info)
 	}
@@ -149,19 +153,20 @@ func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out upda
 		if !b.pushdown.MayMatch(r.Doc) {
 			continue
 		}
-		n, err := c.deleteMeasurements(m, b, r.ID)
+		n, last, err := c.deleteMeasurements(m, b, r.ID)
 		if err != nil {
 			return out, err
 		}
-		out.matched += n
+		out.matched, out.old = out.matched+n, last
 	}
 	return out, nil
 }
 
-// deleteMeasurements removes from one bucket what matches.
-func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.RecordID) (removed int64, err error) {
+// deleteMeasurements removes from one bucket what matches. last is the last
+// measurement that was removed, unless that was all of them at once.
+func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.RecordID) (removed int64, last value.Doc, err error) {
 	err = c.update(func(tx storage.Tx) error {
-		removed = 0
+		removed, last = 0, nil
 		coll, err := stillThere(tx, b.info.Namespace, b.info.UUID)
 		if err != nil {
 			return err
@@ -189,6 +194,7 @@ func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.Re
 			hit, err := b.matcher.Match(m.exec.env, d)
 			if hit {
 				removed++
+				last = d
 			}
 			return hit, err
 		})
@@ -201,7 +207,7 @@ func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.Re
 		}
 		return w.replace(r, rest)
 	})
-	return removed, err
+	return removed, last, err
 }
 
 // updateMeta changes the meta field of whole buckets, the only update there

@@ -119,11 +119,15 @@ func (Indexer) Attach(info *storage.Info) any {
 }
 
 // Index implements storage.Indexer. Where readers see _ts, indexes that it
-// concerns are made of what readers see.
+// concerns are made of what readers see; geospatial indexes of time series are
+// made of the measurements in the buckets.
 func (x Indexer) Index(options value.Doc, spec storage.IndexSpec) (storage.Index, error) {
 	i, err := x.Indexer.Index(options, spec)
 	if s, ok := i.(*index.Spec); ok && err == nil && exposesTS(ttl.LoadDocumentPolicy(options.Lookup("documentTtl"))) && s.Mentions(ttl.TSField) {
 		return s.Showing(ttl.WithTS), nil
+	}
+	if s, ok := i.(*index.Spec); ok && err == nil && options.Has("timeseries") && timeseries.HasPoints(s.Key) {
+		return s.Showing(timeseries.WithPoints(s.Key)), nil
 	}
 	return i, err
 }

@@ -81,26 +81,30 @@ func (b *byDistance) Close() { b.found = nil }
 
 // requireGeoIndex fails as mongod does when no index can serve a $near: one
 // from a GeoJSON point, in metres, needs a 2dsphere index.
-func requireGeoIndex(info *storage.Info, q *readQuery, near *match.Near, path string) error {
+func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *readQuery, near *match.Near, path string) error {
 	metres := near.Sphere && !near.Radians
-	for _, s := range metaOf(info).indexes {
+	for _, s := range indexes {
 		for _, f := range s.Fields {
 			if f.Path == path && (f.Kind == index.Sphere || f.Kind == index.Geo2D && !metres) {
 				return nil
 			}
 		}
 	}
-	pq := plan.Query{NS: info.Namespace.String(), Filter: q.matcher.WithNear(near), Sort: q.sort, Asked: q.asked}
+	pq := plan.Query{NS: ns.String(), Filter: q.matcher.WithNear(near), Sort: q.sort, Asked: q.asked}
 	return pq.NoGeoIndex()
 }
 
 // openNear answers $geoNear: it is the $near that says the same, with the
 // distance and the point left in the metadata.
 func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.Near) (agg.Source, error) {
+	series := metaOf(info).kind == timeSeries
+	indexed, err := c.geoIndexes(info)
+	if err != nil {
+		return agg.Source{}, err
+	}
 	key := n.Key
 	if key == "" {
-		var err error
-		if key, err = onlyGeoField(info); err != nil {
+		if key, err = onlyGeoField(info.Namespace, indexed); err != nil {
 			return agg.Source{}, err
 		}
 	}
@@ -121,8 +125,11 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "$geoNear requires a point")
 	}
 	near.Min, near.Max = n.MinDistance, n.MaxDistance
-	if err := requireGeoIndex(info, q, near, key); err != nil {
+	if err := requireGeoIndex(info.Namespace, indexed, q, near, key); err != nil {
 		return agg.Source{}, err
+	}
+	if series {
+		return c.nearMeasurements(x, info, q, near)
 	}
 	limit := q.limit
 	if limit > 0 || !math.IsInf(near.Max, 1) {
@@ -147,10 +154,10 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 
 // onlyGeoField is the field of the collection's only geospatial index: of the
 // one 2d index if there is any, else of the one 2dsphere index.
-func onlyGeoField(info *storage.Info) (string, error) {
+func onlyGeoField(ns storage.Namespace, indexes []*index.Spec) (string, error) {
 	for _, kind := range []index.Kind{index.Geo2D, index.Sphere} {
 		var fields []string
-		for _, s := range metaOf(info).indexes {
+		for _, s := range indexes {
 			for _, f := range s.Fields {
 				if f.Kind == kind {
 					fields = append(fields, f.Path)
@@ -159,7 +166,7 @@ func onlyGeoField(info *storage.Info) (string, error) {
 		}
 		switch {
 		case len(fields) > 1:
-			return "", mongoerr.Newf(mongoerr.IndexNotFound, "There is more than one %s index on %s; unsure which to use for $geoNear", kind, info.Namespace)
+			return "", mongoerr.Newf(mongoerr.IndexNotFound, "There is more than one %s index on %s; unsure which to use for $geoNear", kind, ns)
 		case len(fields) == 1:
 			return fields[0], nil
 		}

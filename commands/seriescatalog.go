@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/duskdb/duskdb/index"
@@ -152,6 +153,41 @@ func (m *collectionMeta) userIndex(buckets *collectionMeta, key value.Doc) (stri
 		return found[0].Lookup("name").Str(), nil
 	}
 	return "", mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", len(found), key, found[0], found[1])
+}
+
+// modifyBucketIndex hides or shows an index of a time series, which users know
+// by other names and keys than the buckets have.
+func (m *collMod) modifyBucketIndex(x *collModIndexArgs) error {
+	coll, err := m.tx.Collection(bucketsOf(m.info.Namespace))
+	if err != nil {
+		return err
+	}
+	buckets := metaOf(coll.Info())
+	unknown := func(what string) error {
+		return mongoerr.Newf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", what, m.info.Namespace)
+	}
+	var name string
+	if x.Name != nil {
+		name = *x.Name
+	} else if name, err = m.meta.userIndex(buckets, x.KeyPattern); mongoerr.Is(err, mongoerr.IndexNotFound) {
+		return unknown(x.KeyPattern.String())
+	} else if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(buckets.listed, func(s *index.Spec) bool { return s.Name == name })
+	if i < 0 {
+		return unknown(name)
+	}
+	old := buckets.listed[i]
+	spec, err := m.setHidden(old, x)
+	if err != nil {
+		return err
+	}
+	if spec, err = m.setUnique(spec, x); err != nil {
+		return err
+	}
+	m.indexNow, m.indexWas = indexChange(name, old.Doc(), spec.Doc())
+	return m.tx.SetIndex(coll.Info().Namespace, spec.Stored())
 }
 
 // modifyTimeSeries applies the timeseries option of collMod.

@@ -104,10 +104,10 @@ func (b *Bucket) column(name string, guess int) (c *column, i int) {
 // Count is the number of measurements.
 func (b *Bucket) Count() int { return b.count }
 
-// Fits reports whether a measurement has room in the bucket; its time and
-// meta value are not looked at.
+// Fits reports whether a measurement has room in the bucket, and the types that
+// it has had so far; its time and meta value are not looked at.
 func (b *Bucket) Fits(d value.Doc) bool {
-	if b.closed || b.count >= MaxCount {
+	if b.closed || b.count >= MaxCount || !b.takes(d) {
 		return false
 	}
 	size := b.size + len(d)

@@ -11,7 +11,10 @@ import (
 const (
 	minPrefix = "control.min."
 	maxPrefix = "control.max."
-	metaName  = "meta"
+	// dataPrefix begins the path of a geospatial index, whose keys are made of
+	// the measurements (see [WithPoints]).
+	dataPrefix = "data."
+	metaName   = "meta"
 )
 
 // originalSpec is the field of a stored index specification that keeps it as
@@ -34,6 +37,10 @@ func (o *Options) BucketKey(key value.Doc) (value.Doc, error) {
 	for path, v := range key.All() {
 		if inBucket, ok := o.metaPath(path); ok {
 			b.Append(inBucket, v)
+			continue
+		}
+		if v.Kind() == value.KindString && v.Str() == "2dsphere" && path != o.TimeField {
+			b.Append(dataPrefix+path, v)
 			continue
 		}
 		if !v.IsNumber() {
@@ -142,25 +149,13 @@ func (o *Options) bucketPartial(spec value.Doc) (filter value.Doc, metaOnly bool
 	if p.MetaOnly {
 		return p.Filter, true, nil
 	}
-	if filter = o.boundsFilter(v.Doc()); filter == nil {
+	if spec.Has("expireAfterSeconds") {
+		return nil, false, nil // which the key of a TTL index refuses
+	}
+	if filter = o.partialFilter(v.Doc()); filter == nil {
 		return nil, false, mongoerr.Newf(5916301, "Error translating non-metadata time-series predicate to operate on buckets: %s", v.Doc())
 	}
 	return filter, false, nil
-}
-
-// boundsFilter turns comparisons with the time, and predicates on the meta
-// field, into a filter on buckets that matches every bucket which holds a
-// matching measurement; nil if there is anything else in the filter.
-func (o *Options) boundsFilter(filter value.Doc) value.Doc {
-	for path, v := range filter.All() {
-		if _, ok := o.metaPath(path); ok {
-			continue
-		}
-		if path != o.TimeField || !onlyDates(v) {
-			return nil
-		}
-	}
-	return o.newPushdown(filter, PushdownOptions{}, 0).Filter // the span may change
 }
 
 // onlyDates reports whether a predicate compares with dates and does nothing

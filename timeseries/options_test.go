@@ -154,6 +154,9 @@ func TestIndexes(t *testing.T) {
 		{`{"key":{"m.x":1,"t":-1}}`, `{"meta.x":1,"control.max.t":-1,"control.min.t":-1}`, "", 0, ""},
 		{`{"key":{"a":1}}`, `{"control.min.a":1,"control.max.a":1}`, "", 0, ""},
 		{`{"key":{"a.b":-1}}`, `{"control.max.a.b":-1,"control.min.a.b":-1}`, "", 0, ""},
+		{`{"key":{"loc":"2dsphere"}}`, `{"data.loc":"2dsphere"}`, "", 0, ""},
+		{`{"key":{"m":1,"loc":"2dsphere"}}`, `{"meta":1,"data.loc":"2dsphere"}`, "", 0, ""},
+		{`{"key":{"t":"2dsphere"}}`, "", "", 67, "Indexes on the time field must be ascending or descending"},
 		{`{"key":{"m.loc":"2dsphere"}}`, `{"meta.loc":"2dsphere"}`, "", 0, ""},
 		{`{"key":{"m":"hashed"}}`, `{"meta":"hashed"}`, "", 0, ""},
 		{`{"key":{"m.$**":1}}`, `{"meta.$**":1}`, "", 0, ""},
@@ -173,7 +176,16 @@ func TestIndexes(t *testing.T) {
 		{`{"key":{"a":1},"expireAfterSeconds":1,"partialFilterExpression":{"m":{"$gt":5}}}`, "", "", 72, "TTL indexes on non-time fields"},
 		{`{"key":{"t":1,"m":1},"expireAfterSeconds":1,"partialFilterExpression":{"m":{"$gt":5}}}`, "", "", 67, "TTL indexes are single-field indexes"},
 		{`{"key":{"t":1},"partialFilterExpression":{"m":1},"collation":{"locale":"de"}}`, "", "", 85, ""},
-		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$gt":1}}}`, "", "", 5916301, ""},
+		{`{"key":{"t":1},"expireAfterSeconds":1,"partialFilterExpression":{"v":1}}`, "", "", 72, "TTL indexes on time-series collections require a partialFilterExpression on the metaField"},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$gt":1}}}`, `{"control.min.a":1,"control.max.a":1}`, "", 0, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$in":[1,"x"]},"b":{"$lte":5,"$gte":2}}}`, `{"control.min.a":1,"control.max.a":1}`, "", 0, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"$or":[{"a":3},{"m":{"$gt":5}},{"$and":[{"b":{"$exists":true}},{"t":{"$lt":{"$date":"1970-01-01T00:00:05Z"}}}]}]}}`, `{"control.min.a":1,"control.max.a":1}`, "", 0, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":{"x":1}}}`, "", "", 5916301, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":[1]}}`, "", "", 5916301, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":null}}`, "", "", 5916301, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$in":[1,null]}}}`, "", "", 5916301, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$regex":"x"}}}`, "", "", 5916301, ""},
+		{`{"key":{"a":1},"partialFilterExpression":{"a":{"$exists":false}}}`, "", "", 5916301, ""},
 		{`{"key":{"a":1},"partialFilterExpression":{"t":{"$gte":{"$date":"1970-01-01T00:00:05Z"}},"m":3}}`, `{"control.min.a":1,"control.max.a":1}`, `{"control.max.t":{"$gte":{"$date":"1970-01-01T00:00:05Z"}},"meta":3}`, 0, ""},
 	}
 	for _, tt := range tests {
@@ -259,7 +271,9 @@ func TestTranslateUpdate(t *testing.T) {
 	}
 	_, _, err := (&Options{TimeField: "t"}).TranslateUpdate(multi(`{}`, `{"$set":{"m":5}}`))
 	checkErr(t, "no meta field", err, 72, "that does not have a metaField")
-	checkErr(t, "findAndModify", CheckFindAndModify(), 72, "")
+	checkErr(t, "findAndModify", CheckFindAndModify(true, false, false), 0, "")
+	checkErr(t, "findAndModify", CheckFindAndModify(true, true, false), 72, "Cannot perform a findAndModify with a query and sort on a time-series collection")
+	checkErr(t, "findAndModify", CheckFindAndModify(true, false, true), 7308305, "Retryable findAndModify on a timeseries is not supported")
 	checkErr(t, "transaction", TransactionError("delete"), 263, "delete")
 	checkErr(t, "transaction", TransactionError("insert"), 263, "Cannot insert into a time-series collection in a multi-document transaction")
 }

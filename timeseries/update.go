@@ -90,7 +90,16 @@ func (o *Options) notMeta() error {
 	return invalid("Cannot perform an update on a time-series collection which updates a field that is not the metaField '%s'", o.MetaField)
 }
 
-// CheckFindAndModify refuses findAndModify.
-func CheckFindAndModify() error {
-	return mongoerr.New(mongoerr.InvalidOptions, "Cannot perform a findAndModify on a time-series collection")
+// CheckFindAndModify refuses what findAndModify cannot do on a time series, as
+// mongod: to take the first in an order, and to be sent again.
+func CheckFindAndModify(remove, sorted, retryable bool) error {
+	switch {
+	case retryable && remove:
+		return mongoerr.New(7308305, "Retryable findAndModify on a timeseries is not supported")
+	case retryable:
+		return mongoerr.New(7314600, "Retryable findAndModify on a timeseries is not supported")
+	case sorted:
+		return mongoerr.New(mongoerr.InvalidOptions, "Cannot perform a findAndModify with a query and sort on a time-series collection.")
+	}
+	return nil
 }

@@ -53,7 +53,7 @@ func given(options value.Doc, name string) bool {
 // CheckNamespace refuses policies on the server's own collections.
 func CheckNamespace(ns storage.Namespace, option string) error {
 	own := ns.DB == "config" || ns.DB == "admin" && strings.HasPrefix(ns.Coll, "system.") ||
-		ns.DB == "local" && strings.HasPrefix(ns.Coll, "oplog")
+		ns.DB == "local"
 	if own {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "'%s' is not allowed on the internal collection %s", option, ns)
 	}
@@ -73,6 +73,9 @@ func CheckTTLIndex(ns storage.Namespace, options, spec value.Doc) error {
 		return mongoerr.New(6049202, "Cannot create TTL index on a capped clustered collection")
 	case given(options, "capped") && IsTSKey(spec.Lookup("key").Doc()):
 		return mongoerr.New(mongoerr.InvalidOptions, "'documentTtl' is not allowed with 'capped'")
+	}
+	if ns.DB == "config" && !IsTSKey(spec.Lookup("key").Doc()) && !strings.HasPrefix(ns.Coll, "system.") {
+		return nil // as in mongod, whose own collections have TTL indexes there
 	}
 	return CheckNamespace(ns, "expireAfterSeconds")
 }

@@ -77,7 +77,13 @@ func TestIndexModSeconds(t *testing.T) {
 		{`2147483647`, `{"a":1}`, 2147483647, 0, ""},
 		{`"100"`, `{"a":1}`, 0, 14, ""},
 		{`-1`, `{"a":1}`, 0, 72, "cannot be less than 0"},
-		{`{"$numberLong":"2147483648"}`, `{"a":1}`, 0, 72, "cannot be greater than max int32_t (2147483647) for secondary indexes, found 2147483648"},
+		// coll_mod.idl reads a safeInt, which clamps, and rounds decimals.
+		{`{"$numberLong":"2147483648"}`, `{"a":1}`, 2147483647, 0, ""},
+		{`{"$numberDouble":"Infinity"}`, `{"a":1}`, 2147483647, 0, ""},
+		{`{"$numberDecimal":"1E+40"}`, `{"a":1}`, 2147483647, 0, ""},
+		{`50.6`, `{"a":1}`, 50, 0, ""},
+		{`{"$numberDecimal":"50.6"}`, `{"a":1}`, 51, 0, ""},
+		{`{"$numberDecimal":"50.5"}`, `{"a":1}`, 50, 0, ""},
 		{`{"$numberDouble":"NaN"}`, `{"a":1}`, 0, 72, "must not be NaN"},
 		{`1`, `{"_id":1}`, 0, 72, "the _id field does not support TTL indexes"},
 		{`1`, `{"a":1,"b":1}`, 0, 72, "TTL indexes are single-field indexes, compound indexes do not support TTL"},
@@ -413,5 +419,11 @@ func TestCombinations(t *testing.T) {
 	checkErr(t, "capped", CheckTTLIndex(user, value.MustJSON(`{"capped":true}`), ttl), 0, "")
 	checkErr(t, "capped _ts", CheckTTLIndex(user, value.MustJSON(`{"capped":true}`), ts), 72, "")
 	checkErr(t, "plain index", CheckTTLIndex(user, value.MustJSON(`{"messageQueue":{}}`), value.MustJSON(`{"key":{"x":1}}`)), 0, "")
-	checkErr(t, "internal", CheckTTLIndex(storage.Namespace{DB: "config", Coll: "x"}, value.EmptyDoc, ttl), 72, "")
+	for ns, code := range map[storage.Namespace]mongoerr.Code{
+		{DB: "config", Coll: "tenantMigrationDonors"}: 0, {DB: "config", Coll: "system.x"}: 72, {DB: "admin", Coll: "system.x"}: 72, {DB: "admin", Coll: "x"}: 0,
+		{DB: "local", Coll: "oplog.rs"}: 72, {DB: "local", Coll: "x"}: 72,
+	} {
+		checkErr(t, ns.String(), CheckTTLIndex(ns, value.EmptyDoc, ttl), code, "")
+	}
+	checkErr(t, "_ts in config", CheckTTLIndex(storage.Namespace{DB: "config", Coll: "x"}, value.EmptyDoc, ts), 72, "")
 }

@@ -83,10 +83,8 @@ func ParseIndexModSeconds(v value.Value, key value.Doc) (int64, error) {
 		}
 	case n < 0:
 		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
-	case n > math.MaxInt32:
-		return 0, mongoerr.Newf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' cannot be greater than max int32_t (2147483647) for secondary indexes, found %d", n)
 	}
-	return n, nil
+	return min(n, math.MaxInt32), nil // as collMod's IDL clamps it
 }
 
 // SameSecond reports whether two writes at these instants have the same _ts.

@@ -72,11 +72,15 @@ func (p *DocumentPolicy) CompareTSIndex(wanted *DocumentPolicy) error {
 	return mongoerr.Newf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s", wanted.TSIndex(), p.TSIndex())
 }
 
+// ErrStrict refuses TTL on any field but _ts, where documentTtlStrictTsOnly is
+// set.
+var ErrStrict = mongoerr.New(mongoerr.BadValue, "The 'expireAfterSeconds' option is supported on '_ts' field only.")
+
 // CheckStrict applies the parameter documentTtlStrictTsOnly to an index: TTL
 // on any field but _ts is refused.
 func CheckStrict(spec value.Doc) error {
 	if spec.Has("expireAfterSeconds") && !IsTSKey(spec.Lookup("key").Doc()) {
-		return mongoerr.New(mongoerr.BadValue, "The 'expireAfterSeconds' option is supported on '_ts' field only.")
+		return ErrStrict
 	}
 	return nil
 }

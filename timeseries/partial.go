@@ -1,0 +1,151 @@
+package timeseries
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// partialFilter turns the filter of a partial index on measurements into one on
+// buckets that matches every bucket which may hold a matching measurement; nil
+// if there is something in it that the control values say nothing about.
+func (o *Options) partialFilter(filter value.Doc) value.Doc {
+	conditions := []value.Doc{}
+	for name, v := range filter.All() {
+		c := o.partialCondition(name, v)
+		if c == nil {
+			return nil
+		}
+		conditions = append(conditions, c...)
+	}
+	return conjunction(conditions)
+}
+
+func (o *Options) partialCondition(name string, v value.Value) []value.Doc {
+	switch name {
+	case "$and", "$or":
+		var branches value.ArrayBuilder
+		for branch := range v.Doc().Values() {
+			d := o.partialFilter(branch.Doc())
+			if d == nil {
+				return nil
+			}
+			branches.Append(value.Document(d))
+		}
+		return []value.Doc{value.NewDoc(name, branches.Value())}
+	case "$comment":
+		return []value.Doc{}
+	}
+	if name == "" || name[0] == '$' {
+		return nil
+	}
+	if path, ok := o.metaPath(name); ok {
+		return []value.Doc{value.NewDoc(path, v)}
+	}
+	if name == o.TimeField {
+		if !onlyDates(v) {
+			return nil
+		}
+		// Without the conditions that follow from the span, which may change.
+		return []value.Doc{o.newPushdown(value.NewDoc(name, v), PushdownOptions{}, 0).Filter}
+	}
+	return o.partialField(name, v)
+}
+
+// partialField reads the predicate on a field that is measured.
+func (o *Options) partialField(name string, v value.Value) (conditions []value.Doc) {
+	if v.Kind() != value.KindDocument || firstKey(v.Doc()) == "" || firstKey(v.Doc())[0] != '$' {
+		v = value.Document(value.NewDoc("$eq", v))
+	}
+	for op, arg := range v.Doc().All() {
+		switch {
+		case op == "$exists":
+			if !arg.Truthy() {
+				return nil
+			}
+			root, _, _ := strings.Cut(name, ".")
+			conditions = append(conditions, exists(root))
+		case op == "$in":
+			var any value.ArrayBuilder
+			for e := range arg.Doc().Values() {
+				if !scalar(e) {
+					return nil
+				}
+				any.Append(value.Document(conjunction(controlBounds(name, opEq, e))))
+			}
+			conditions = append(conditions, value.NewDoc("$or", any.Value()))
+		default:
+			c, ok := compareOps[op]
+			if !ok || !scalar(arg) {
+				return nil
+			}
+			conditions = append(conditions, controlBounds(name, c, arg)...)
+		}
+	}
+	return conditions
+}
+
+// scalar reports whether a comparison with a value can be told from the control
+// values: null equals what is missing, and documents, arrays and expressions
+// are kept there in parts or not at all.
+func scalar(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindNull, value.KindUndefined, value.KindDocument, value.KindArray, value.KindRegex:
+		return false
+	}
+	return true
+}
+
+func exists(path string) value.Doc {
+	return value.NewDoc(minPrefix+path, value.Document(value.NewDoc("$exists", value.Bool(true))))
+}
+
+// controlBounds says what a comparison means for the least and the greatest
+// value of a bucket: one of the greatest value's type, or of a type above it,
+// must not be below. A path into documents may lead through arrays, of which
+// the control values know parts only: of it, only whether its root is there counts.
+func controlBounds(path string, op compareOp, v value.Value) (conditions []value.Doc) {
+	if root, _, within := strings.Cut(path, "."); within {
+		return []value.Doc{exists(root)}
+	}
+	least, greatest := minPrefix+path, maxPrefix+path
+	bound := func(field, operator string, above bool) value.Doc {
+		return value.NewDoc("$or", value.NewArray(
+			value.Document(value.NewDoc(field, value.Document(value.NewDoc(operator, v)))),
+			value.Document(value.NewDoc(field, value.Document(value.NewDoc("$type", otherTypes(v, above)))))))
+	}
+	switch op {
+	case opGt:
+		return append(conditions, bound(greatest, "$gt", true))
+	case opGte:
+		return append(conditions, bound(greatest, "$gte", true))
+	case opLt:
+		return append(conditions, bound(least, "$lt", false))
+	case opLte:
+		return append(conditions, bound(least, "$lte", false))
+	}
+	return append(conditions, bound(least, "$lte", false), bound(greatest, "$gte", true))
+}
+
+// typeOrder names the types in the order in which values sort.
+var typeOrder = []struct {
+	name string
+	kind value.Kind
+}{
+	{"minKey", value.KindMinKey}, {"null", value.KindNull}, {"number", value.KindInt32}, {"string", value.KindString}, {"object", value.KindDocument},
+	{"array", value.KindArray}, {"binData", value.KindBinary}, {"objectId", value.KindObjectID}, {"bool", value.KindBool}, {"date", value.KindDateTime},
+	{"timestamp", value.KindTimestamp}, {"regex", value.KindRegex}, {"maxKey", value.KindMaxKey},
+}
+
+// otherTypes are the types above or below that of a value, and array, whose
+// elements are compared one by one.
+func otherTypes(v value.Value, above bool) value.Value {
+	list := []value.Value{value.String("array")}
+	rank := value.KeyRank(v.Kind())
+	for _, t := range typeOrder {
+		if r := value.KeyRank(t.kind); t.name != "array" && (above && r > rank || !above && r < rank) {
+			list = append(list, value.String(t.name))
+		}
+	}
+	return value.NewArray(list...)
+}
