@@ -103,10 +103,11 @@ func TestSeveralTTLIndexes(t *testing.T) {
 	s.ok(`{insert: "c", documents: [{_id: 5, z: 1}]}`) // the unique key is free
 }
 
-// Internal namespaces take no TTL policy (semantics.md 10).
+// Internal namespaces take no TTL policy (semantics.md 10), but that collections
+// of config have TTL indexes, as mongod's own.
 func TestInternalNamespacesTakeNoTTL(t *testing.T) {
 	s := newScene(t)
-	for _, ns := range []struct{ db, coll string }{{"admin", "system.users"}, {"config", "settings"}, {"local", "oplog.rs"}} {
+	for _, ns := range []struct{ db, coll string }{{"admin", "system.users"}, {"config", "system.sessions"}, {"local", "oplog.rs"}} {
 		s.db = s.client.Database(ns.db)
 		for _, command := range []string{
 			`{createIndexes: "` + ns.coll + `", indexes: [{key: {x: 1}, name: "x_1", expireAfterSeconds: 10}]}`,
@@ -119,6 +120,11 @@ func TestInternalNamespacesTakeNoTTL(t *testing.T) {
 			}
 		}
 	}
+	s.db = s.client.Database("config")
+	s.ok(`{createIndexes: "tenantMigrationDonors", indexes: [{key: {expireAt: 1}, name: "ttl", expireAfterSeconds: 0}]}`)
+	s.ok(`{insert: "tenantMigrationDonors", documents: [{_id: 1, expireAt: d(0)}, {_id: 2}]}`)
+	s.pass()
+	s.sees("2", "tenantMigrationDonors")
 }
 
 // With documentTtlTsIndex off, _ts is a field like others (semantics.md 4.2).

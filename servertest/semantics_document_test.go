@@ -138,9 +138,11 @@ var documentCases = []semanticsCase{
 	}},
 	{57, "rejected values", func(s *scene) {
 		s.ttl(`{default: 10, invalid: "reject"}`, `{_id: 1}`)
-		for _, v := range []string{`0`, `-2`, `20.5`, `null`, `2147483648`, `"20"`} {
+		for _, v := range []string{`0`, `-2`, `20.5`, `2147483648`, `"20"`} {
 			s.fails(2, "is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire.", `{insert: "c", documents: [{_id: 9, ttl: `+v+`}]}`)
 		}
+		s.ok(`{insert: "c", documents: [{_id: 8, ttl: null}]}`) // as if there were none
+		s.ok(`{delete: "c", deletes: [{q: {_id: 8}, limit: 1}]}`)
 		s.fails(2, "The input ttl '20' is invalid.", `{insert: "c", documents: [{_id: 9, ttl: "20"}]}`)
 		s.fails(2, "The input ttl '0' is invalid.", `{update: "c", updates: [{q: {_id: 1}, u: {$set: {ttl: 0}}}]}`)
 		s.sees("1", "c")

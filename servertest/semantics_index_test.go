@@ -121,7 +121,7 @@ var ttlIndexCases = []semanticsCase{
 		s.fails(72, "no expireAfterSeconds, hidden, unique, or prepareUnique field", `{collMod: "c", index: {name: "x_1"}}`)
 		s.fails(72, "the _id field does not support TTL indexes", `{collMod: "c", index: {keyPattern: {_id: 1}, expireAfterSeconds: 1}}`)
 		s.fails(72, "TTL indexes are single-field indexes, compound indexes do not support TTL", `{collMod: "c", index: {name: "ab", expireAfterSeconds: 1}}`)
-		s.fails(72, "cannot be greater than max int32_t (2147483647) for secondary indexes, found 2147483648", `{collMod: "c", index: {name: "x_1", expireAfterSeconds: 2147483648}}`)
+		is(s, "clamped", number(s.ok(`{collMod: "c", index: {name: "x_1", expireAfterSeconds: 2147483648}}`).Lookup("expireAfterSeconds_new")), 2147483647)
 		s.fails(26, "ns does not exist", `{collMod: "nowhere", index: {name: "x_1", expireAfterSeconds: 1}}`)
 	}},
 	{17, "ambiguous key pattern", func(s *scene) {
