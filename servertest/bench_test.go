@@ -68,7 +68,7 @@ var startMillis = servertest.Start.UnixMilli()
 func BenchmarkIdlePass(b *testing.B) {
 	for _, pending := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
-			d := newDirect(b, servertest.Run(b))
+			d := newDirect(b, servertest.Run(b, servertest.At(servertest.Start)))
 			d.json("db", `{"createIndexes": "ttl", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 3600}]}`)
 			d.json("db", `{"create": "doc", "documentTtl": {"default": 3600}}`)
 			d.json("db", `{"create": "cl", "clusteredIndex": {"key": {"_id": 1}, "unique": true}, "expireAfterSeconds": 3600}`)
@@ -102,7 +102,7 @@ func BenchmarkExpire(b *testing.B) {
 
 func expire(b *testing.B, indexes int) {
 	const n = 100_000
-	srv := servertest.Run(b)
+	srv := servertest.Run(b, servertest.At(servertest.Start))
 	d, s := newDirect(b, srv), connect(b, srv)
 	d.fill("other", 10_000, func(b *value.Builder, i int) { b.Int32("_id", int32(i)).String("s", "text") })
 	if indexes < 0 {
@@ -177,7 +177,7 @@ func reads(s *scene, least int, fn func()) []time.Duration {
 // BenchmarkExpireSeries removes a million measurements.
 func BenchmarkExpireSeries(b *testing.B) {
 	const n = 1_000_000
-	srv := servertest.Run(b)
+	srv := servertest.Run(b, servertest.At(servertest.Start))
 	d := newDirect(b, srv)
 	d.json("db", `{"create": "c", "timeseries": {"timeField": "t", "metaField": "m"}, "expireAfterSeconds": 10}`)
 	b.ResetTimer()
@@ -200,7 +200,7 @@ func BenchmarkMessages(b *testing.B) {
 	const connections = 16
 	run := func(name string, step func(s *scene)) {
 		b.Run(name, func(b *testing.B) {
-			srv := servertest.Run(b)
+			srv := servertest.Run(b, servertest.At(servertest.Start))
 			connect(b, srv).ok(`{create: "q", messageQueue: {}}`)
 			scenes := make([]*scene, connections)
 			for i := range scenes {
@@ -247,7 +247,7 @@ func BenchmarkMessages(b *testing.B) {
 // nothing from. The two collections take turns, so that whatever else the
 // machine does costs both the same.
 func BenchmarkInvisibility(b *testing.B) {
-	d := newDirect(b, servertest.Run(b))
+	d := newDirect(b, servertest.Run(b, servertest.At(servertest.Start)))
 	d.json("db", `{"create": "ttl", "documentTtl": {"default": 3600}}`)
 	for _, coll := range []string{"plain", "ttl"} {
 		d.fill(coll, 2_000, func(b *value.Builder, i int) {
@@ -295,7 +295,7 @@ func BenchmarkFileGrowth(b *testing.B) {
 func fileGrowth(b *testing.B, oplog int) {
 	for range b.N {
 		dir := b.TempDir()
-		srv := servertest.Run(b, servertest.Dir(dir), servertest.Oplog(oplog))
+		srv := servertest.Run(b, servertest.At(servertest.Start), servertest.Dir(dir), servertest.Oplog(oplog))
 		d := newDirect(b, srv)
 		d.json("db", `{"createIndexes": "c", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 10}]}`)
 		var one, most, both int64

@@ -16,8 +16,8 @@ import (
 // A session is removed an hour after it was last seen. The test takes
 // milliseconds.
 func Example() {
-	t := &testing.T{} // a test has its own
-	srv := servertest.Run(t)
+	t := &testing.T{}                                         // a test has its own
+	srv := servertest.Run(t, servertest.At(servertest.Start)) // for a date in the output
 	ctx := context.Background()
 	client, _ := mongo.Connect(options.Client().ApplyURI(srv.URI()))
 	defer func() { _ = client.Disconnect(ctx); srv.Stop() }()

@@ -91,7 +91,7 @@ func newModel(t *testing.T, rt *rapid.T) *model {
 		dir: t.TempDir(), docs: map[int]*modelDoc{}, index: 10, clustered: map[int64]bool{}, series: map[int]int64{}, messages: map[int]int64{},
 	}
 	tb := reporter{t, rt}
-	m.s = connect(tb, servertest.Run(tb, servertest.Dir(m.dir)))
+	m.s = connect(tb, servertest.Run(tb, servertest.Dir(m.dir), servertest.At(servertest.Start)))
 	return m
 }
 

@@ -194,7 +194,7 @@ func TestSeriesSurface(t *testing.T) {
 // locks, schedules, idle clocks.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
-	first := servertest.Run(t, servertest.Dir(dir))
+	first := servertest.Run(t, servertest.Dir(dir), servertest.At(servertest.Start))
 	s := connect(t, first)
 	s.expiring(10, `{_id: 1, x: d(0)}`)
 	s.ok(`{create: "doc", documentTtl: {default: 10}}`)

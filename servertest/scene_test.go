@@ -31,7 +31,7 @@ type scene struct {
 
 func newScene(t testing.TB, opts ...servertest.Option) *scene {
 	t.Helper()
-	return connect(t, servertest.Run(t, opts...))
+	return connect(t, servertest.Run(t, append([]servertest.Option{servertest.At(servertest.Start)}, opts...)...))
 }
 
 func connect(t testing.TB, srv *servertest.Server) *scene {

@@ -8,12 +8,14 @@
 // client reaches it within the process. Code that connects by itself finds it
 // at srv.URI(), on a port of its own.
 //
-// The clock stands still until the test moves it:
+// The clock stands still, at the present, until the test moves it:
 //
 //	srv.Clock.Advance(61 * time.Second)
 //
 // returns when the expiration pass that has become due has run, so that a
-// test of data that expires waits for nothing and is never flaky.
+// test of data that expires waits for nothing and is never flaky. Only the
+// server's clock moves: time.Now in the code under test does not. [At] starts
+// the clock at another instant.
 //
 // [Server.SetError] makes commands fail, to see what the code under test
 // makes of it, and [Server.Dump] shows what is stored.
@@ -30,7 +32,7 @@ import (
 	"github.com/duskdb/duskdb/server"
 )
 
-// Start is the instant at which the clock stands unless [At] says otherwise.
+// Start is a round instant for [At], for tests that assert dates.
 var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Server is a running server of a test. Its methods are those of
@@ -90,7 +92,7 @@ func Log(l zerolog.Logger) Option {
 func Run(t testing.TB, opts ...Option) *Server {
 	t.Helper()
 	cfg := server.Config{Parameters: map[string]string{}, TestClock: true, Log: zerolog.Nop()}
-	At(Start)(&cfg)
+	At(clock.System().Now().Truncate(time.Second))(&cfg) // document TTL counts whole seconds
 	for _, o := range opts {
 		o(&cfg)
 	}

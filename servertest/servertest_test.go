@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/duskdb/duskdb/servertest"
 )
 
 func TestDirSurvivesStop(t *testing.T) {
 	dir := t.TempDir()
-	first := servertest.Run(t, servertest.Dir(dir))
+	first := servertest.Run(t, servertest.Dir(dir), servertest.At(servertest.Start))
 	s := connect(t, first)
 	s.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
 	s.leave()
@@ -54,5 +56,28 @@ func TestDumpOfMany(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		servertest.Run(b).Stop()
+	}
+}
+
+// Code under test that knows nothing of the server's clock writes dates of its
+// own: they must be due when the server's clock says so.
+func TestStartsAtThePresent(t *testing.T) {
+	srv := servertest.Run(t, servertest.NoPort())
+	sessions := srv.Client(t).Database("test").Collection("sessions")
+	_, err := sessions.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.M{"expires": 1}, Options: options.Index().SetExpireAfterSeconds(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sessions.InsertOne(t.Context(), bson.M{"expires": time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		advance time.Duration
+		left    int64
+	}{{59 * time.Minute, 1}, {3 * time.Minute, 0}} {
+		srv.Clock.Advance(step.advance)
+		if n, err := sessions.CountDocuments(t.Context(), bson.M{}); n != step.left || err != nil {
+			t.Errorf("after %s %d sessions are left, %v", step.advance, n, err)
+		}
 	}
 }

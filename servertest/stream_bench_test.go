@@ -36,7 +36,7 @@ func BenchmarkWriterBesideStreams(b *testing.B) {
 		{"of everything", "c", mongo.Pipeline{}},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
-			s := connect(b, servertest.Run(b))
+			s := connect(b, servertest.Run(b, servertest.At(servertest.Start)))
 			besideStreams(b, s.db.Collection("c"), func(client *mongo.Client) (*mongo.ChangeStream, error) {
 				if kind.coll == "" {
 					return client.Watch(context.Background(), kind.pipeline)
@@ -97,7 +97,7 @@ func waitInStreams(b *testing.B, client *mongo.Client, watch func(*mongo.Client)
 // BenchmarkEventLatency inserts a document while nothing else happens, and
 // measures the time until a stream that waits has the event.
 func BenchmarkEventLatency(b *testing.B) {
-	c := connect(b, servertest.Run(b)).db.Collection("c")
+	c := connect(b, servertest.Run(b, servertest.At(servertest.Start))).db.Collection("c")
 	stream, err := c.Watch(context.Background(), mongo.Pipeline{})
 	if err != nil {
 		b.Fatal(err)
