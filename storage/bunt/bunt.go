@@ -52,9 +52,12 @@ type Options struct {
 	// read is narrowed to it.
 	FileMode os.FileMode
 	// Fault, if not nil, is asked before each step on the disk: "write" of a
-	// commit, "open", "sync", "rename", and "state" of the state file. An error is the outcome of the step.
+	// commit, "open", "sync", "rename", "state" of the state file and
+	// "reserve". An error is the outcome of the step.
 	// It is for tests.
 	Fault func(step, path string) error
+	// spans says in tests how large the disk is.
+	spans func(dir string) (total, free int64, err error)
 	// Logger is told what happens in the background.
 	Logger func(format string, args ...any)
 }
@@ -78,6 +81,7 @@ type Engine struct {
 	snapshots    atomic.Int64
 	recoveredCut int64
 	noted        noted
+	reserve      reserve
 	repair       *Repair // what was repaired on open, nil if nothing
 
 	maintenance sync.Mutex      // held by a compaction
@@ -108,7 +112,7 @@ func Open(opts Options) (*Engine, error) {
 	opts.setDefaults()
 	e := &Engine{
 		opts:   opts,
-		disk:   &disk{fault: opts.Fault, mode: opts.FileMode},
+		disk:   &disk{fault: opts.Fault, mode: opts.FileMode, spans: opts.spans},
 		writer: make(chan struct{}, 1),
 		wake:   make(chan struct{}, 1),
 	}
@@ -165,6 +169,7 @@ func (e *Engine) open() error {
 		if err := e.disk.narrow(path); err != nil {
 			e.opts.Logger("storage: %v", err)
 		}
+		e.reserve.open(e.opts.Path, e.disk)
 	}
 	if err := e.openLog(path); err != nil {
 		return err
@@ -249,7 +254,7 @@ func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
 // commit writes to the log and then publishes the new state.
 func (e *Engine) commit(t *tx) error {
 	if ops := t.ops(); len(ops) > 0 {
-		err := e.writeLog(ops)
+		err := e.writeCommit(t, ops)
 		t.scratch.release()
 		if err != nil {
 			return err
@@ -330,7 +335,7 @@ func (e *Engine) close() error {
 	e.root.Store(nil)
 	err := e.sync.wait(context.Background())
 	if err == nil {
-		err = e.log.finish()
+		err = e.finishLog()
 	}
 	e.sync.close()
 	err = errors.Join(err, e.log.close())

@@ -45,11 +45,13 @@ func (e *Engine) Compact(ctx context.Context) error {
 		return ctx.Err()
 	}
 	temp := filepath.Join(e.opts.Path, tempName)
-	err := e.compact(ctx, temp)
-	if err != nil {
-		_ = os.Remove(temp)
-	}
-	return err
+	return e.compactWithReserve(func() error {
+		err := e.compact(ctx, temp)
+		if err != nil {
+			_ = os.Remove(temp)
+		}
+		return err
+	})
 }
 
 func (e *Engine) compact(ctx context.Context, temp string) error {
@@ -337,7 +339,8 @@ func (e *Engine) tidy() error {
 		return err
 	}
 	size := e.sync.fileSize()
-	if e.opts.CompactMinBytes < 0 || size < max(e.opts.CompactMinBytes, e.compactFrom.Load()) || size < 2*e.liveBytes() {
+	e.reserve.ensure(size)
+	if !e.worthCompacting(size) {
 		return nil
 	}
 	err := e.Compact(e.life)

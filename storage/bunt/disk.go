@@ -11,7 +11,8 @@ import (
 // Tests make its steps fail.
 type disk struct {
 	fault func(step, path string) error
-	mode  os.FileMode // of new files, see fileMode
+	mode  os.FileMode                                     // of new files, see fileMode
+	spans func(dir string) (total, free int64, err error) // nil: of the system
 }
 
 // ownFile is the mode of files that hold data: nobody but their owner may read
@@ -60,6 +61,27 @@ func (d *disk) narrow(path string) error {
 		return fmt.Errorf("%s can be read by others than its owner (mode %04o): %w", path, now, err)
 	}
 	return fmt.Errorf("%s could be read by others than its owner (mode %04o); its mode is now %04o", path, now, want)
+}
+
+// space is the size of the file system of a directory, and what is free.
+func (d *disk) space(dir string) (total, free int64, err error) {
+	if d.spans != nil {
+		return d.spans(dir)
+	}
+	return fileSystem(dir)
+}
+
+// writeZeros fills a file.
+func writeZeros(f *os.File, size int64) error {
+	zeros := make([]byte, 64<<10)
+	for size > 0 {
+		n, err := f.Write(zeros[:min(size, int64(len(zeros)))])
+		if err != nil {
+			return err
+		}
+		size -= int64(n)
+	}
+	return f.Sync()
 }
 
 func (d *disk) at(step, path string) error {

@@ -136,10 +136,26 @@ func (e *Engine) runGroup(group []*sharedUpdate) {
 		}
 		err := e.commit(t)
 		t.done = true
+		if noSpace(err) && len(ran) > 1 {
+			e.runEach(ran)
+			return
+		}
 		for _, u := range ran {
 			u.err = err
 		}
 		return
+	}
+}
+
+// runEach runs updates again that could not be committed together for lack of
+// space: those that free some may be.
+func (e *Engine) runEach(group []*sharedUpdate) {
+	for i := range group {
+		t := e.newTx(group[i].ctx, &e.scratch)
+		if ran, _ := runAll(t, group[i:i+1]); len(ran) == 1 {
+			group[i].err = e.commit(t)
+		}
+		t.done = true
 	}
 }
 

@@ -1,0 +1,78 @@
+package crash_tests
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// TestFullDisk fills a small disk with the data of a server. Deletes, expiry,
+// compact and drop go on, and make room for inserts again; a restart loses
+// nothing.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	switch err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); {
+	case errors.Is(err, unix.EPERM):
+		t.Skip("mounting is not permitted")
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	p := start(t, dir, "--oplogSize", "1")
+	c, err := dial(p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := value.String(strings.Repeat("x", 50_000))
+	insert := func(coll string, id int32) (value.Doc, error) {
+		d := value.Document(value.NewDoc("_id", value.Int32(id), "s", text))
+		return c.run("insert", value.String(coll), "documents", value.NewArray(d), "writeConcern", value.Document(value.NewDoc("j", value.Bool(true))))
+	}
+	n := int32(0)
+	for ; ; n++ {
+		reply, err := insert("c", n)
+		if err == nil {
+			continue
+		}
+		if !strings.Contains(reply.String(), "14031") {
+			t.Fatal(err)
+		}
+		break
+	}
+	all := value.Document(value.NewDoc("q", value.Document(value.NewDoc("_id", value.Document(value.NewDoc("$gte", value.Int32(n/100))))), "limit", value.Int32(0)))
+	if got := c.must(t, "delete", value.String("c"), "deletes", value.NewArray(all)).Lookup("n").Int32(); got != n-n/100 {
+		t.Errorf("%d deleted", got)
+	}
+	c.must(t, "compact", value.String("c"))
+	for id := range int32(100) {
+		if _, err := insert("d", id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id := int32(1000); ; id++ { // and once more
+		if _, err := insert("d", id); err != nil {
+			break
+		}
+	}
+	p.kill()
+	p = start(t, dir, "--oplogSize", "1")
+	if c, err = dial(p.addr); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); got != int64(n/100) {
+		t.Errorf("%d documents, want %d", got, n/100)
+	}
+	c.must(t, "drop", value.String("d"))
+	c.must(t, "compact", value.String("c"))
+	if _, err := insert("c", n); err != nil {
+		t.Error(err)
+	}
+	p.stop(t)
+	if text, sound := check(dir); !sound {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin && !freebsd
+
+package bunt
+
+import "errors"
+
+// fileSystem is not known here.
+func fileSystem(string) (total, free int64, err error) { return 0, 0, errors.ErrUnsupported }

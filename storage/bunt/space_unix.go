@@ -1,0 +1,15 @@
+//go:build linux || darwin || freebsd
+
+package bunt
+
+import "golang.org/x/sys/unix"
+
+// fileSystem is the size of the file system that a directory is on, and what
+// is free of it.
+func fileSystem(dir string) (total, free int64, err error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, 0, err
+	}
+	return int64(st.Blocks) * int64(st.Bsize), int64(st.Bavail) * int64(st.Bsize), nil
+}
