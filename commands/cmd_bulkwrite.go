@@ -355,7 +355,7 @@ func (w *bulkWrite) fail(i int, err error) error {
 	}
 	e := mongoerr.From(err)
 	b := value.NewBuilder()
-	b.Double("ok", 0).Int32("idx", int32(i)).Int32("code", int32(e.Code)).String("errmsg", e.Message)
+	b.Double("ok", 0).Int32("idx", int32(i)).Int32("code", int32(e.Code)).String("errmsg", e.Text())
 	for _, f := range e.Extra {
 		b.Append(f.Key, f.Value)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -105,11 +106,16 @@ func CodeOf(err error) Code {
 // Is reports whether err carries the code.
 func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }
 
+// Text is the message as it may be sent: bytes that are not UTF-8 are replaced,
+// as no driver could read the reply otherwise. A message may quote a part of
+// what a client sent.
+func (e *Error) Text() string { return strings.ToValidUTF8(e.Message, "\uFFFD") }
+
 // AppendReply writes the fields of a failed command's reply: ok: 0, errmsg,
 // code, codeName, errorLabels if there are any, and the extra fields.
 func (e *Error) AppendReply(b *value.Builder) {
 	b.Double("ok", 0)
-	b.String("errmsg", e.Message)
+	b.String("errmsg", e.Text())
 	b.Int32("code", int32(e.Code))
 	b.String("codeName", e.Code.Name())
 	if len(e.Labels) > 0 {

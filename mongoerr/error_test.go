@@ -234,3 +234,15 @@ func decode(t *testing.T, d value.Doc) bson.D {
 	}
 	return out
 }
+
+func TestTextIsUTF8(t *testing.T) {
+	e := New(BadValue, "bad digit \"\xc2\" of é")
+	if got, want := e.Text(), "bad digit \"\uFFFD\" of é"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	b := value.NewBuilder()
+	e.AppendReply(b)
+	if got := b.Doc().Lookup("errmsg").Str(); got != e.Text() {
+		t.Errorf("the reply says %q", got)
+	}
+}

@@ -56,7 +56,7 @@ func (w *WriteError) Unwrap() error { return w.Err }
 func (w *WriteError) AppendFields(b *value.Builder) {
 	b.Int32("index", int32(w.Index))
 	b.Int32("code", int32(w.Err.Code))
-	b.String("errmsg", w.Err.Message)
+	b.String("errmsg", w.Err.Text())
 	appendDoc(b, FieldKeyPattern, w.KeyPattern)
 	appendDoc(b, FieldKeyValue, w.KeyValue)
 	appendDoc(b, FieldErrInfo, w.ErrInfo)
