@@ -235,6 +235,7 @@ func runListCollections(c *Call) error {
 		return err
 	}
 	env := expr.NewEnv(c.now)
+	env.Bare = true
 	kept := docs[:0]
 	for _, d := range docs {
 		ok, err := m.Match(env, d)
@@ -345,6 +346,7 @@ func runListDatabases(c *Call) error {
 		return err
 	}
 	env, total := expr.NewEnv(c.now), int64(0)
+	env.Bare = true
 	c.reply.StartArray("databases")
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		d := value.NewDoc("name", value.String(name))

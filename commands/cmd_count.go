@@ -73,6 +73,7 @@ func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {
 		return 0, err
 	}
 	x := newExecution(c)
+	x.env.Bare = true // as of mongod, which gives them to aggregate, find and updates
 	q := readQuery{filter: a.Query, hint: a.Hint, fields: []string{}}
 	if q.collator, err = operationCollation(a.Collation, m); err != nil {
 		return 0, err

@@ -40,6 +40,7 @@ func runDistinct(c *Call) error {
 		return err
 	}
 	x := newExecution(c)
+	x.env.Bare = true // as of mongod, which gives them to aggregate, find and updates
 	collator, err := operationCollation(a.Collation, metaOf(info))
 	if err != nil {
 		return err

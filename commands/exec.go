@@ -36,8 +36,18 @@ type execStats struct {
 	docsExamined int64
 }
 
+// newEnv makes the environment of the command's expressions: what $$NOW and
+// $$CLUSTER_TIME are stays for as long as the command's cursor is open.
+func (c *Call) newEnv() *expr.Env {
+	env := expr.NewEnv(c.now)
+	if c.svc.inReplicaSet() {
+		env.ClusterTime = stampValue(c.svc.stamps.current())
+	}
+	return env
+}
+
 func newExecution(c *Call) *execution {
-	x := &execution{call: c, env: expr.NewEnv(c.now)}
+	x := &execution{call: c, env: c.newEnv()}
 	x.env.Interrupt = func() error { return x.running().interrupted() }
 	return x
 }
@@ -60,7 +70,6 @@ type rewinder interface{ rewind() }
 // ahead is read again: the collection may have changed.
 func (x *execution) resume(c *Call) {
 	x.call = c
-	x.env.Now = c.now
 	for _, r := range x.sources {
 		r.rewind()
 	}

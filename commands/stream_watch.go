@@ -75,6 +75,7 @@ func (i *interest) judge(name eventName) bool {
 	b := value.NewBuilder()
 	b.String("operationType", name.kind).StartDocument("ns").String("db", db).String("coll", coll).End()
 	env := expr.NewEnv(0)
+	env.Bare = true
 	env.Collation = i.collation
 	ok, err := i.events.Match(env, b.Doc())
 	return ok || err != nil

@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 
-	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -31,7 +30,7 @@ func (v *validation) run() error {
 	src := newRecords(x, v.info, []scan{{}})
 	// What is checked is what is stored, also where it has expired.
 	src.stored, src.queue, src.expand = true, false, false
-	env := expr.NewEnv(v.c.now)
+	env := v.c.newEnv()
 	for {
 		r, ok, err := src.Next()
 		if err != nil {

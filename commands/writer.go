@@ -6,7 +6,6 @@ import (
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
-	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -163,7 +162,7 @@ func (w *writer) validateSchema(d, old value.Doc) error {
 	if m.validator == nil || w.bypass {
 		return nil
 	}
-	env := expr.NewEnv(w.c.now)
+	env := w.c.newEnv()
 	ok, err := m.validator.Match(env, d)
 	if err != nil || ok {
 		return err

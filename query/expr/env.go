@@ -12,6 +12,7 @@ import (
 // one goroutine.
 type Env struct {
 	Now         int64          // $$NOW, milliseconds since the epoch
+	Bare        bool           // there is no $$NOW, nor $$CLUSTER_TIME
 	ClusterTime value.Value    // $$CLUSTER_TIME; Missing: not available
 	UserRoles   value.Value    // $$USER_ROLES
 	SearchMeta  value.Value    // $$SEARCH_META

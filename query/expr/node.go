@@ -58,9 +58,13 @@ func (f *fieldPath) system(env *Env) (value.Value, error) {
 	v := env.UserRoles
 	switch f.source {
 	case sourceNow:
-		v = value.DateTime(env.Now)
+		if v = value.DateTime(env.Now); env.Bare {
+			v = value.Value{}
+		}
 	case sourceClusterTime:
-		v = env.ClusterTime
+		if v = env.ClusterTime; env.Bare {
+			v = value.Value{}
+		}
 	case sourceSearchMeta:
 		return env.SearchMeta, nil
 	}

@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"fmt"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// $$NOW and $$CLUSTER_TIME are one value for the whole life of a cursor.
+func TestVariablesStayTheSame(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}, {"_id": 4}]}`)
+	for _, command := range []string{
+		`{"aggregate": "c", "pipeline": [{"$project": {"n": "$$NOW", "t": "$$CLUSTER_TIME"}}], "cursor": {"batchSize": 1}}`,
+		`{"find": "c", "projection": {"n": "$$NOW", "t": "$$CLUSTER_TIME"}, "batchSize": 1}`,
+	} {
+		reply := h.ok(command)
+		first := docs(reply)[0]
+		if first.Lookup("n").Kind() != value.KindDateTime || first.Lookup("t").Kind() != value.KindTimestamp {
+			t.Fatalf("%s gives %s", command, first)
+		}
+		h.clock.Advance(time.Minute)
+		h.ok(`{"insert": "other", "documents": [{}]}`)
+		for range 3 {
+			reply = h.ok(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "batchSize": 1}`, reply.Lookup("cursor").Doc().Lookup("id").Int64()))
+			for _, d := range docs(reply) {
+				if value.Compare(d.Lookup("n"), first.Lookup("n")) != 0 || value.Compare(d.Lookup("t"), first.Lookup("t")) != 0 {
+					t.Errorf("%s gives %s, then %s", command, first, d)
+				}
+			}
+		}
+	}
+}
+
+func TestClusterTime(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1, "d": {"$date": "2020-01-01T00:00:00Z"}}]}`)
+	const pipeline = `{"aggregate": "c", "pipeline": [{"$project": {"t": "$$CLUSTER_TIME"}}], "cursor": {}}`
+	h.fails(51144, pipeline) // a standalone has none
+	h.asMember()
+	before := docs(h.ok(pipeline))[0].Lookup("t")
+	h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)
+	if after := docs(h.ok(pipeline))[0].Lookup("t"); value.Compare(before, after) >= 0 {
+		t.Errorf("%s before a write, %s after it", before, after)
+	}
+	h.ok(`{"update": "c", "updates": [{"q": {"$expr": {"$lt": ["$missing", "$$CLUSTER_TIME"]}}, "u": [{"$set": {"t": "$$CLUSTER_TIME"}}], "multi": true}]}`)
+	for _, d := range docs(h.ok(`{"find": "c"}`)) {
+		if d.Lookup("t").Kind() != value.KindTimestamp {
+			t.Errorf("the update left %s", d)
+		}
+	}
+	h.ok(`{"create": "v", "validator": {"$expr": {"$lte": ["$t", "$$CLUSTER_TIME"]}}}`)
+	h.ok(`{"insert": "v", "documents": [{"t": {"$timestamp": {"t": 1, "i": 1}}}]}`)
+	if r := h.run(`{"insert": "v", "documents": [{"t": {"$timestamp": {"t": 4294967295, "i": 1}}}]}`); !r.Has("writeErrors") {
+		t.Errorf("the validator let it pass: %s", r)
+	}
+}
+
+// What has no runtime constants in mongod says so.
+func TestVariablesThatAreNotAvailable(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.ok(`{"insert": "c", "documents": [{"_id": 1, "d": {"$date": "2020-01-01T00:00:00Z"}}]}`)
+	const filter = `{"$expr": {"$lt": ["$d", "$$NOW"]}}`
+	h.fails(51144, `{"count": "c", "query": `+filter+`}`)
+	h.fails(51144, `{"distinct": "c", "key": "_id", "query": `+filter+`}`)
+	h.fails(51144, `{"listCollections": 1, "filter": {"$expr": {"$gt": ["$$CLUSTER_TIME", null]}}}`)
+	if r := h.admin(`{"listDatabases": 1, "filter": ` + filter + `}`); r.Lookup("code").Int32() != 51144 {
+		t.Errorf("listDatabases: %s", r)
+	}
+	if n := len(docs(h.ok(`{"find": "c", "filter": ` + filter + `}`))); n != 1 {
+		t.Errorf("find gives %d", n)
+	}
+}
+
+// A message that quotes bytes of the client is text in any case: drivers
+// cannot read a reply that is not UTF-8.
+func TestMessagesAreText(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
+	for _, command := range []string{
+		`{"aggregate": "c", "pipeline": [{"$project": {"r": {"$toInt": "\u00a05"}}}], "cursor": {}}`,
+		`{"aggregate": "c", "pipeline": [{"$project": {"r": {"$toDate": "2024-06-15é"}}}], "cursor": {}}`,
+		`{"aggregate": "c", "pipeline": [{"$project": {"r": {"$dateToString": {"date": "$d", "format": "%é"}}}}], "cursor": {}}`,
+		`{"aggregate": "c", "pipeline": [{"$project": {"r": {"$regexMatch": {"input": "a", "regex": "a", "options": "é"}}}}], "cursor": {}}`,
+		`{"aggregate": "c", "pipeline": [{"$project": {"r": "$$aé.b!é"}}], "cursor": {}}`,
+		`{"find": "c", "filter": {"a": {"$regex": "é(", "$options": "é"}}}`,
+		`{"find": "c", "filter": {"a": {"$regex": "(?é)"}}}`,
+		`{"update": "c", "updates": [{"q": {}, "u": [{"$set": {"a": {"$toInt": "５"}}}]}]}`,
+	} {
+		for _, r := range []value.Doc{h.run(command)} {
+			text := r.Lookup("errmsg").Str() + r.Lookup("writeErrors").Doc().Index(0).Doc().Lookup("errmsg").Str()
+			if text == "" || !utf8.ValidString(text) {
+				t.Errorf("%s: %q", command, text)
+			}
+		}
+	}
+}
