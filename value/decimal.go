@@ -87,7 +87,7 @@ func (d Decimal) Apd() *apd.Decimal {
 	out := &apd.Decimal{Negative: d.Negative()}
 	switch {
 	case d.IsNaN():
-		out.Form, out.Negative = apd.NaN, false
+		out.Form = apd.NaN
 	case d.IsInf() != 0:
 		out.Form = apd.Infinite
 	default:
@@ -109,7 +109,7 @@ func (d Decimal) Apd() *apd.Decimal {
 func DecimalFromApd(x *apd.Decimal) Decimal {
 	switch x.Form {
 	case apd.NaN, apd.NaNSignaling:
-		return DecimalNaN
+		return nan(x.Negative)
 	case apd.Infinite:
 		return infinity(x.Negative)
 	}
@@ -141,6 +141,13 @@ func packDecimal(r *apd.Decimal) Decimal {
 	hi.Rsh(&r.Coeff, 64)
 	lo.And(&r.Coeff, new(apd.BigInt).SetUint64(math.MaxUint64))
 	return encodeDecimal(r.Negative, hi.Uint64(), lo.Uint64(), exp)
+}
+
+func nan(negative bool) Decimal {
+	if negative {
+		return Decimal{Hi: decimalNaNMask | decimalSignMask}
+	}
+	return DecimalNaN
 }
 
 func infinity(negative bool) Decimal {
@@ -273,8 +280,17 @@ func (d Decimal) Quantize(places int, mode apd.Rounder) Decimal {
 	}
 	c := *DecimalContext
 	c.Rounding, c.MinExponent = mode, -decimalBias
-	out := new(apd.Decimal)
-	if _, err := c.Quantize(out, d.Apd(), int32(-places)); err != nil || out.Form != apd.Finite {
+	out, x := new(apd.Decimal), d.Apd()
+	if x.Coeff.Sign() != 0 && x.NumDigits()+int64(x.Exponent) < int64(-places) {
+		// Less than a tenth of the last place, of which the library would make
+		// zero in any mode.
+		up := mode == apd.RoundCeiling && !x.Negative || mode == apd.RoundFloor && x.Negative || mode == apd.RoundUp
+		if out.Negative, out.Exponent = x.Negative, int32(-places); up {
+			out.Coeff.SetUint64(1)
+		}
+		return DecimalFromApd(out)
+	}
+	if _, err := c.Quantize(out, x, int32(-places)); err != nil || out.Form != apd.Finite {
 		return DecimalNaN
 	}
 	return DecimalFromApd(out)
@@ -292,7 +308,7 @@ func ParseDecimal(s string) (Decimal, bool) {
 	}
 	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
 	case "nan":
-		return DecimalNaN, true
+		return nan(s[0] == '-'), true
 	case "inf", "infinity":
 		return infinity(s[0] == '-'), true
 	}

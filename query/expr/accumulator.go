@@ -28,25 +28,30 @@ func eachValue(c *call, env *Env, add func(v value.Value)) error {
 }
 
 // numberSum adds numbers of all types. Integers and doubles share a sum with
-// the precision of two doubles, so that no integer loses a digit.
+// the precision of two doubles, so that no integer loses a digit. The steps
+// are those of MongoDB, as the last digit depends on them.
 type numberSum struct {
-	sum, rest float64 // rest is the rounding error of sum
+	sum, rest float64 // rest is what sum lacks
 	special   float64 // the plain sum: right where infinities are involved
 	decimal   value.Value
 	widest    value.Kind
 	count     int64
 }
 
-func newNumberSum() numberSum { return numberSum{widest: value.KindInt32} }
+func newNumberSum() numberSum {
+	return numberSum{widest: value.KindInt32, decimal: value.DecimalValue(value.DecimalZero)}
+}
 
 func (s *numberSum) add(v value.Value) {
 	switch v.Kind() {
-	case value.KindInt32, value.KindInt64:
+	case value.KindInt32:
+		s.addDouble(float64(v.Int64()))
+	case value.KindInt64:
 		n := v.Int64()
-		high := n >> 32 << 32
-		s.addDouble(float64(high))
+		high := n / (1 << 32) * (1 << 32)
 		s.addDouble(float64(n - high))
-		if v.Kind() == value.KindInt64 && s.widest == value.KindInt32 {
+		s.addDouble(float64(high))
+		if s.widest == value.KindInt32 {
 			s.widest = value.KindInt64
 		}
 	case value.KindDouble:
@@ -55,11 +60,8 @@ func (s *numberSum) add(v value.Value) {
 			s.widest = value.KindDouble
 		}
 	case value.KindDecimal:
-		if s.widest = value.KindDecimal; s.decimal.IsMissing() {
-			s.decimal = v
-		} else {
-			s.decimal, _ = value.Add(s.decimal, v)
-		}
+		s.widest = value.KindDecimal
+		s.decimal, _ = value.Add(s.decimal, v)
 	default:
 		return
 	}
@@ -68,17 +70,19 @@ func (s *numberSum) add(v value.Value) {
 
 func (s *numberSum) addDouble(x float64) {
 	s.special += x
-	t := s.sum + x
-	back := t - s.sum
-	s.rest += (s.sum - (t - back)) + (x - back)
+	t := x + s.rest
+	s.rest -= t - x
+	x, t = t, s.sum+t
+	a := t - x
+	s.rest += (s.sum - a) + (x - (t - a))
 	s.sum = t
 }
 
 func (s *numberSum) double() float64 {
-	if math.IsNaN(s.sum) || math.IsInf(s.sum, 0) || math.IsNaN(s.rest) {
+	if math.IsNaN(s.sum) {
 		return s.special
 	}
-	return s.sum + s.rest
+	return s.sum
 }
 
 // int64 is the sum if it is whole and fits.
@@ -94,7 +98,7 @@ func (s *numberSum) int64() (int64, bool) {
 		return math.MaxInt64 + int64(low) + 1, true
 	}
 	n := int64(high) + int64(low)
-	return n, (n > int64(high)) == (int64(low) > 0)
+	return n, (n >= int64(high)) == (int64(low) >= 0)
 }
 
 func (s *numberSum) total() value.Value {
@@ -115,13 +119,12 @@ func (s *numberSum) total() value.Value {
 }
 
 func (s *numberSum) decimalTotal() value.Value {
-	if s.double() == 0 && s.special == 0 {
-		return s.decimal
+	others := value.DecimalValue(value.DecimalFromDouble34(s.special))
+	if !math.IsNaN(s.sum) && !math.IsInf(s.sum, 0) {
+		rest := value.DecimalValue(value.DecimalFromDouble34(s.rest))
+		others, _ = value.Add(value.DecimalValue(value.DecimalFromDouble34(s.sum)), rest)
 	}
-	total, _ := value.Add(s.decimal, value.DecimalValue(value.DecimalFromDouble34(s.sum)))
-	if s.rest != 0 {
-		total, _ = value.Add(total, value.DecimalValue(value.DecimalFromDouble34(s.rest)))
-	}
+	total, _ := value.Add(s.decimal, others)
 	return total
 }
 
@@ -138,7 +141,7 @@ func evalAvg(c *call, env *Env) (value.Value, error) {
 	case err != nil || s.count == 0:
 		return value.Null(), err
 	case s.widest == value.KindDecimal:
-		return divideDecimals(s.decimalTotal(), value.Int64(s.count)), nil
+		return value.DecimalValue(s.decimalTotal().Decimal().Div(value.DecimalFromInt64(s.count))), nil
 	}
 	return value.Double(s.double() / float64(s.count)), nil
 }

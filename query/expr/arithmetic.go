@@ -49,7 +49,7 @@ func evalDivide(c *call, env *Env) (value.Value, error) {
 			return value.Value{}, mongoerr.New(mongoerr.BadValue, "can't $divide by zero")
 		}
 		if isDecimal(a, b) {
-			return divideDecimals(a, b), nil
+			return value.DecimalValue(a.AsDecimal().Div(b.AsDecimal())), nil
 		}
 		return value.Double(a.AsDouble() / b.AsDouble()), nil
 	}
@@ -108,38 +108,4 @@ func decimalMod(a, b value.Value) (value.Value, error) {
 		return value.DecimalValue(x), nil
 	}
 	return decimalOp(modContext.Rem, a, b), nil
-}
-
-// divideDecimals divides; an exact quotient has no more digits than it needs,
-// but keeps those after the point that the dividend had beyond the divisor.
-func divideDecimals(a, b value.Value) value.Value {
-	x, y := a.AsDecimal().Apd(), b.AsDecimal().Apd()
-	if y.Form == apd.Infinite && x.Form == apd.Finite {
-		zero := value.Decimal{} // of the smallest exponent
-		if x.Negative != y.Negative {
-			zero = negate(zero)
-		}
-		return value.DecimalValue(zero)
-	}
-	var q apd.Decimal
-	if _, err := value.DecimalContext.Quo(&q, x, y); err != nil {
-		return value.DecimalValue(value.DecimalNaN)
-	}
-	if q.Form != apd.Finite {
-		return value.DecimalValue(value.DecimalFromApd(&q))
-	}
-	ideal := x.Exponent - y.Exponent
-	if q.IsZero() {
-		q.Exponent = ideal
-	}
-	var rest, digit apd.BigInt
-	ten := apd.NewBigInt(10)
-	for q.Exponent < ideal && !q.IsZero() {
-		if digit.QuoRem(&q.Coeff, ten, &rest); rest.Sign() != 0 {
-			break
-		}
-		q.Coeff.Set(&digit)
-		q.Exponent++
-	}
-	return value.DecimalValue(value.DecimalFromApd(&q))
 }

@@ -24,11 +24,6 @@ var (
 	decZero = apd.New(0, 0)
 )
 
-func decimalSqrt(d, x *apd.Decimal) error {
-	_, err := value.DecimalContext.Sqrt(d, x)
-	return err
-}
-
 func decimalExp(d, x *apd.Decimal) error {
 	if x.Form == apd.Finite {
 		switch {
@@ -53,36 +48,36 @@ func decimalLn(d, x *apd.Decimal) error {
 	return err
 }
 
+// decimalLog10 gives a whole number without zeros behind the point.
 func decimalLog10(d, x *apd.Decimal) error {
-	_, err := work.Log10(d, x)
-	return err
-}
-
-func decimalLog(d, x, base *apd.Decimal) error {
-	if base.Cmp(apd.New(10, 0)) == 0 {
-		return decimalLog10(d, x)
-	}
-	var a, b apd.Decimal
-	if _, err := work.Ln(&a, x); err != nil {
+	if _, err := work.Log10(d, x); err != nil {
 		return err
 	}
-	if _, err := work.Ln(&b, base); err != nil {
+	var whole apd.Decimal
+	if _, err := value.DecimalContext.Round(&whole, d); err != nil || whole.Form != apd.Finite {
 		return err
 	}
-	_, err := work.Quo(d, &a, &b)
-	return err
+	whole.Reduce(&whole)
+	if whole.Exponent >= 0 {
+		d.SetInt64(0)
+		_, err := value.DecimalContext.Quantize(d, &whole, 0)
+		return err
+	}
+	return nil
 }
 
 // decimalPow follows IEEE 754: x^0 and 1^y are 1 even for NaN.
-func decimalPow(x, y value.Decimal) value.Value {
+func decimalPow(x, y value.Decimal) value.Decimal {
 	one := value.DecimalFromInt64(1)
 	switch {
 	case y.IsZero() || value.Compare(value.DecimalValue(x), value.Int32(1)) == 0:
-		return value.DecimalValue(one)
-	case x.IsNaN() || y.IsNaN():
-		return value.DecimalValue(value.DecimalNaN)
+		return one
+	case x.IsNaN():
+		return x
+	case y.IsNaN():
+		return y
 	case x.IsZero():
-		return value.DecimalValue(value.DecimalZero)
+		return value.DecimalZero
 	case y.IsInf() != 0:
 		return powInfinite(x, y)
 	}
@@ -96,20 +91,20 @@ func decimalPow(x, y value.Decimal) value.Value {
 	}
 	var d apd.Decimal
 	if _, err := workContext(50).Pow(&d, x.Apd(), exp); err != nil {
-		return value.DecimalValue(value.DecimalNaN)
+		return value.DecimalNaN
 	}
-	return value.DecimalValue(value.DecimalFromApd(&d))
+	return value.DecimalFromApd(&d)
 }
 
-func powInfinite(x, y value.Decimal) value.Value {
+func powInfinite(x, y value.Decimal) value.Decimal {
 	x.Hi &^= 1 << 63
 	switch c := value.Compare(value.DecimalValue(x), value.Int32(1)); {
 	case c == 0:
-		return value.DecimalValue(value.DecimalFromInt64(1))
+		return value.DecimalFromInt64(1)
 	case (c > 0) == (y.IsInf() > 0):
-		return value.DecimalValue(value.DecimalPosInf)
+		return value.DecimalPosInf
 	}
-	return value.DecimalValue(value.DecimalZero)
+	return value.DecimalZero
 }
 
 var piCache struct {

@@ -43,7 +43,10 @@ func unaryMath(double func(float64) float64, decimal func(d, x *apd.Decimal) err
 // decimalFunc applies a function computed with spare digits and rounds.
 func decimalFunc(x value.Decimal, f func(d, x *apd.Decimal) error) value.Value {
 	var d apd.Decimal
-	if x.IsNaN() || f(&d, x.Apd()) != nil {
+	switch {
+	case x.IsNaN():
+		return value.DecimalValue(x)
+	case f(&d, x.Apd()) != nil:
 		return value.DecimalValue(value.DecimalNaN)
 	}
 	return value.DecimalValue(value.DecimalFromApd(&d))
@@ -132,6 +135,9 @@ func roundPlaces(c *call, p value.Value) (int, error) {
 	if !p.IsNumber() {
 		return 0, cannotConvert(p, "long")
 	}
+	if _, err := toLongCut(p); err != nil {
+		return 0, err
+	}
 	n, ok := asInt32(p)
 	if !ok {
 		return 0, mongoerr.Newf(51082, "precision argument to  %s must be a integral value", c.op.name)
@@ -146,11 +152,7 @@ func roundPlaces(c *call, p value.Value) (int, error) {
 func roundNumber(c *call, v value.Value, places int, mode apd.Rounder) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindDecimal:
-		d := v.Decimal()
-		if d.IsInf() != 0 {
-			return v, nil
-		}
-		return value.DecimalValue(d.Quantize(places, mode)), nil
+		return value.DecimalValue(v.Decimal().RoundTo(places, mode)), nil
 	case value.KindDouble:
 		f := v.Double()
 		if math.IsInf(f, 0) || math.IsNaN(f) {
@@ -162,12 +164,12 @@ func roundNumber(c *call, v value.Value, places int, mode apd.Rounder) (value.Va
 			}
 			return value.Double(math.RoundToEven(f)), nil
 		}
-		return value.Double(value.DecimalFromDouble34(f).Quantize(places, mode).Float64()), nil
+		return value.Double(value.DecimalFromDouble34(f).RoundTo(places, mode).Float64()), nil
 	}
 	if places >= 0 {
 		return v, nil
 	}
-	n, ok := value.DecimalFromInt64(v.Int64()).Quantize(places, mode).Int64()
+	n, ok := value.DecimalFromInt64(v.Int64()).RoundTo(places, mode).Int64()
 	if !ok {
 		return value.Value{}, mongoerr.Newf(51080,
 			"invalid conversion from Decimal128 result in %s resulting from arguments: [%d, %d]", c.op.name, v.Int64(), places)
@@ -229,7 +231,9 @@ func evalLog(c *call, env *Env) (value.Value, error) {
 	if isDecimal(a, b) {
 		x, base := a.AsDecimal(), b.AsDecimal()
 		if isPositive(x) && isPositive(base) && value.Compare(b, value.Int32(1)) != 0 {
-			return decimalFunc(x, func(d, x *apd.Decimal) error { return decimalLog(d, x, base.Apd()) }), nil
+			// The logarithms are rounded before they are divided.
+			a, b := decimalFunc(x, decimalLn).Decimal(), decimalFunc(base, decimalLn).Decimal()
+			return value.DecimalValue(a.Div(b)), nil
 		}
 	}
 	x, base := a.AsDouble(), b.AsDouble()
@@ -251,7 +255,7 @@ func evalSqrt(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, mongoerr.New(28714, "$sqrt's argument must be greater than or equal to 0")
 	}
 	if v.Kind() == value.KindDecimal {
-		return decimalFunc(v.Decimal(), decimalSqrt), nil
+		return value.DecimalValue(v.Decimal().Sqrt()), nil
 	}
 	return value.Double(math.Sqrt(v.AsDouble())), nil
 }
@@ -278,7 +282,7 @@ func evalPow(c *call, env *Env) (value.Value, error) {
 		if a.AsDecimal().IsZero() && b.AsDecimal().Negative() {
 			return value.Value{}, mongoerr.New(28764, "$pow cannot take a base of 0 and a negative exponent")
 		}
-		return decimalPow(a.AsDecimal(), b.AsDecimal()), nil
+		return value.DecimalValue(decimalPow(a.AsDecimal(), b.AsDecimal()).WithAllDigits()), nil
 	}
 	switch {
 	case x == 0 && y < 0:
@@ -327,7 +331,26 @@ func asInt32(v value.Value) (int32, bool) {
 	return int32(n), ok && n == int64(int32(n))
 }
 
-// formatG prints a double with up to 16 digits, as MongoDB's string builder.
+// toLongCut converts a number to a long as MongoDB coerces it: doubles are cut
+// and must fit; decimals are rounded half to even, and what does not fit is
+// the smallest long.
+func toLongCut(v value.Value) (int64, error) {
+	switch v.Kind() {
+	case value.KindDouble:
+		if f := v.Double(); !(f >= -(1<<63) && f < 1<<63) {
+			return 0, mongoerr.Newf(31109, "Can't coerce out of range value %s to long", formatG(f))
+		}
+	case value.KindDecimal:
+		n, ok := v.Decimal().Round(0, apd.RoundHalfEven).Int64()
+		if !ok {
+			n = math.MinInt64
+		}
+		return n, nil
+	}
+	return v.TruncInt64(), nil
+}
+
+// formatG prints a double with up to 6 digits, as MongoDB's string builder.
 func formatG(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -337,7 +360,7 @@ func formatG(f float64) string {
 	case math.IsNaN(f):
 		return "nan"
 	}
-	return strconv.FormatFloat(f, 'g', 16, 64)
+	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
 // cannotConvert is the error of an implicit conversion of a value that has a

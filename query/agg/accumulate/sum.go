@@ -3,8 +3,6 @@ package accumulate
 import (
 	"math"
 
-	"github.com/cockroachdb/apd/v3"
-
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -63,11 +61,7 @@ func (t *total) sum() value.Value {
 }
 
 func (t *total) decimalSum() value.Decimal {
-	d := t.binary.Decimal()
-	if d.IsZero() {
-		return t.decimal
-	}
-	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(d))
+	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(t.binary.Decimal()))
 	return sum.Decimal()
 }
 
@@ -166,7 +160,7 @@ func (a *Avg) Result() value.Value {
 		return value.Null()
 	}
 	if a.t.kind == value.KindDecimal {
-		return value.DecimalValue(Divide(a.t.decimalSum(), value.DecimalFromInt64(a.n)))
+		return value.DecimalValue(a.t.decimalSum().Div(value.DecimalFromInt64(a.n)))
 	}
 	if n, ok := a.t.binary.Int64(); ok && a.t.kind != value.KindDouble {
 		return value.Double(float64(n) / float64(a.n))
@@ -185,33 +179,6 @@ func (a *Avg) Merge(p value.Value) error {
 	a.t.merge(p.Doc())
 	a.n += p.Doc().Index(5).Int64()
 	return nil
-}
-
-// Divide is a / b; an exact quotient keeps the scale of a, as in the standard.
-func Divide(a, b value.Decimal) value.Decimal {
-	x := new(apd.Decimal)
-	if _, err := value.DecimalContext.Quo(x, a.Apd(), b.Apd()); err != nil {
-		return value.DecimalNaN
-	}
-	if x.Form == apd.Finite && x.Coeff.Sign() != 0 {
-		reduceTo(x, a)
-	}
-	return value.DecimalFromApd(x)
-}
-
-// reduceTo strips trailing zeros that the division added.
-func reduceTo(x *apd.Decimal, dividend value.Decimal) {
-	ideal := dividend.Apd().Exponent
-	ten := apd.NewBigInt(10)
-	var q, r apd.BigInt
-	for x.Exponent < ideal {
-		q.QuoRem(&x.Coeff, ten, &r)
-		if r.Sign() != 0 {
-			return
-		}
-		x.Coeff.Set(&q)
-		x.Exponent++
-	}
 }
 
 // StdDev is $stdDevPop and $stdDevSamp by Welford's method: one pass, and
@@ -248,6 +215,20 @@ func (s *StdDev) Result() value.Value {
 		return value.Null()
 	}
 	return value.Double(math.Sqrt(s.m2 / float64(divisor)))
+}
+
+// WindowResult is the deviation of a window that loses documents, which
+// MongoDB computes otherwise: a number that is not finite makes it null, and
+// that of a single number is an int.
+func (s *StdDev) WindowResult() value.Value {
+	r := s.Result()
+	switch {
+	case r.IsNaN() || math.IsInf(r.AsDouble(), 0):
+		return value.Null()
+	case s.n == 1 && !s.sample:
+		return value.Int32(0)
+	}
+	return r
 }
 
 // Size is the memory held.

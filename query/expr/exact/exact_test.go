@@ -49,7 +49,7 @@ func TestEdges(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ got, want float64 }{
-		{Exp(710), inf}, {Exp(-800), 0}, {Exp(0), 1}, {Log(0), -inf}, {Log(1), 0}, {Log(5e-324), math.Log(5e-324)}, {Sinh(-1000), -inf}, {Cosh(1000), inf},
+		{Exp(710), inf}, {Exp(-800), 0}, {Exp(0), 1}, {Log(0), -inf}, {Log(1), 0}, {Log(5e-324), -744.4400719213812}, {Log10(5e-324), -323.3062153431158}, {Pow(5e-324, 0.5), 0x1p-537}, {Sinh(-1000), -inf}, {Cosh(1000), inf},
 		{Tanh(100), 1}, {Atan(inf), math.Pi / 2}, {Asinh(-inf), -inf}, {Acosh(1), 0}, {Atanh(1), inf}, {Asin(-1), -math.Pi / 2}, {Acos(0), math.Pi / 2}, {Pow(0, -1), inf}, {Pow(-8, 3), -512},
 		{Tan(0), 0}, {Atan2(0, -1), math.Pi},
 	} {

@@ -49,7 +49,7 @@ func Exp(x float64) float64 {
 	return math.Ldexp(p.double(), k)
 }
 
-// logPair is the natural logarithm of a normal positive x.
+// logPair is the natural logarithm of a finite positive x, subnormal ones too.
 func logPair(x float64) pair {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -74,11 +74,13 @@ func logPair(x float64) pair {
 	return y.add(ln2.mul(single(float64(e))))
 }
 
-func isNormal(x float64) bool { return x >= 0x1p-1022 && x <= math.MaxFloat64 }
+// isPositive reports whether x is a finite number above zero. The functions of
+// package math are wrong for subnormal ones on some machines.
+func isPositive(x float64) bool { return x > 0 && x <= math.MaxFloat64 }
 
 // Log is the natural logarithm.
 func Log(x float64) float64 {
-	if !isNormal(x) || x == 1 {
+	if !isPositive(x) || x == 1 {
 		return math.Log(x)
 	}
 	return logPair(x).double()
@@ -86,7 +88,7 @@ func Log(x float64) float64 {
 
 // Log10 is the decimal logarithm.
 func Log10(x float64) float64 {
-	if !isNormal(x) || x == 1 {
+	if !isPositive(x) || x == 1 {
 		return math.Log10(x)
 	}
 	return logPair(x).mul(inverseLn10).double()
@@ -96,7 +98,7 @@ func Log10(x float64) float64 {
 func Pow(x, y float64) float64 {
 	rough := math.Pow(x, y)
 	size := math.Abs(rough)
-	if !isNormal(math.Abs(x)) || !(size > 1e-290 && size < 1e290) || y == 0 || size == 1 && math.Abs(x) == 1 {
+	if !isPositive(math.Abs(x)) || !(size > 1e-290 && size < 1e290) || y == 0 || size == 1 && math.Abs(x) == 1 {
 		return rough
 	}
 	p, k := expPair(logPair(math.Abs(x)).mul(single(y)))
@@ -150,39 +152,59 @@ func Tanh(x float64) float64 {
 	return s.div(up.add(down)).double()
 }
 
-// logOf is the logarithm of a pair.
-func logOf(a pair) pair { return logPair(a.hi).add(single(a.lo / a.hi)) }
+// The inverse hyperbolic functions take the way of the C library, on which
+// the last digit depends: the argument of the logarithm is rounded, and
+// math.Log1p takes the same steps as that of the library.
+
+// large is where x² + 1 is x².
+const large = 1 << 28
 
 // Asinh is the inverse hyperbolic sine.
 func Asinh(x float64) float64 {
 	a := math.Abs(x)
-	if a < tiny {
+	y := 0.0
+	switch {
+	case a < tiny || !(a <= math.MaxFloat64):
 		return x
+	case a > large:
+		y = Log(a) + math.Ln2
+	case a > 2:
+		y = Log(2*a + 1/(math.Sqrt(float64(a*a)+1)+a))
+	default:
+		t := float64(a * a)
+		y = math.Log1p(a + t/(1+math.Sqrt(1+t)))
 	}
-	if !(a < 1e100) {
-		return math.Asinh(x)
-	}
-	y := logOf(twoProduct(a, a).add(single(1)).sqrt().add(single(a)))
-	return math.Copysign(y.double(), x)
+	return math.Copysign(y, x)
 }
 
 // Acosh is the inverse hyperbolic cosine.
 func Acosh(x float64) float64 {
-	if !(x > 1 && x < 1e100) {
+	switch {
+	case !(x > 1 && x <= math.MaxFloat64):
 		return math.Acosh(x)
+	case x > large:
+		return Log(x) + math.Ln2
+	case x > 2:
+		return Log(float64(2*x) - 1/(x+math.Sqrt(float64(x*x)-1)))
 	}
-	return logOf(twoSum(x, -1).mul(twoSum(x, 1)).sqrt().add(single(x))).double()
+	t := x - 1
+	return math.Log1p(t + math.Sqrt(float64(2*t)+float64(t*t)))
 }
 
 // Atanh is the inverse hyperbolic tangent.
 func Atanh(x float64) float64 {
 	a := math.Abs(x)
-	if a < tiny {
+	y := 0.0
+	switch {
+	case a < tiny:
 		return x
-	}
-	if !(a < 1) {
+	case !(a < 1):
 		return math.Atanh(x)
+	case a < 0.5:
+		t := a + a
+		y = 0.5 * math.Log1p(t+float64(t*a)/(1-a))
+	default:
+		y = 0.5 * math.Log1p((a+a)/(1-a))
 	}
-	y := logOf(twoSum(1, a).div(twoSum(1, -a))).scale(0.5)
-	return math.Copysign(y.double(), x)
+	return math.Copysign(y, x)
 }
