@@ -63,8 +63,8 @@ func TestWindowOperatorsOverMixedValues(t *testing.T) {
 		{`{$covarianceSamp: ["$x", "$y"]}`, `[4.0, 4.0, 4.0, 4.0]`},
 		{`{$covarianceSamp: ["$x", "$missing"]}`, `[null, null, null, null]`},
 		{`{$covarianceSamp: ["$y", "$y"], window: {documents: [0, 0]}}`, `[null, null, null, null]`},
-		{`{$denseRank: {}}`, `[NumberLong("1")~, NumberLong("2")~, NumberLong("3")~, NumberLong("4")~]`},
-		{`{$documentNumber: {}}`, `[NumberLong("1")~, NumberLong("2")~, NumberLong("3")~, NumberLong("4")~]`},
+		{`{$denseRank: {}}`, `[1, 2, 3, 4]`},
+		{`{$documentNumber: {}}`, `[1, 2, 3, 4]`},
 		{`{$integral: {input: "$y"}}`, `[8.0, 8.0, 8.0, 8.0]`},
 		{`{$integral: {input: "$y"}, window: {documents: ["unbounded", "current"]}}`, `[0, 2.5, 4.5, 8.0]`},
 		{`{$locf: "$x"}`, `[1, 1, 1, 3]`},
@@ -77,9 +77,9 @@ func TestWindowOperatorsOverMixedValues(t *testing.T) {
 		s.gives("c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {r: `+c.output+`}}}, {$group: {_id: null, r: {$push: "$r"}}}]`, `[{_id: null, r: `+c.want+`}]`)
 	}
 	s.gives("c", `[{$set: {k: {$gt: ["$y", 2]}}}, {$setWindowFields: {sortBy: {k: 1}, output: {r: {$denseRank: {}}}}}, {$group: {_id: "$k", r: {$max: "$r"}}}, {$sort: {_id: 1}}]`,
-		`[{_id: false, r: NumberLong("1")~}, {_id: true, r: NumberLong("2")~}]`)
+		`[{_id: false, r: 1}, {_id: true, r: 2}]`)
 	s.gives("c", `[{$setWindowFields: {partitionBy: "$x", sortBy: {_id: -1}, output: {r: {$documentNumber: {}}}}}, {$match: {x: null}}, {$project: {r: 1}}]`,
-		`[{_id: 3, r: NumberLong("1")~}, {_id: 2, r: NumberLong("2")~}]`)
+		`[{_id: 3, r: 1}, {_id: 2, r: 2}]`)
 	s.fails(5371603, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {r: {$denseRank: "$x"}}}}]`)
 	s.fails(5371602, "c", `[{$setWindowFields: {output: {r: {$documentNumber: {}}}}}]`)
 	s.fails(5423902, "c", `[{$setWindowFields: {sortBy: {_id: 1}, output: {r: {$integral: {input: "$x"}}}}}]`)

@@ -19,6 +19,9 @@ type Pipeline struct {
 
 // Compile compiles a pipeline, which is given as the array's document.
 func Compile(pipeline value.Doc, o Options) (*Pipeline, error) {
+	if o.Update { // mongod does not optimize these
+		o.NoOptimize, o.Scope = true, o.Scope.Late()
+	}
 	p := &parser{Options: o}
 	return p.compile(pipeline)
 }

@@ -39,7 +39,7 @@ func TestCorners(t *testing.T) {
 			err: "40259: $bucketAuto can specify a 'granularity' with numeric boundaries only, but found a NaN"},
 		{name: "window into arrays", docs: `[{"_id": 1, "a": [{"x": 1}, 5]}]`, pipeline: `[{"$setWindowFields": {"output": {"a.n": {"$count": {}}}}}]`, want: `[{"_id": 1, "a": [{"x": 1, "n": 1}, {"n": 1}]}]`},
 		{name: "rank by a path through an array", docs: `[{"_id": 1, "a": [{"x": 1}, {"x": 2}, 5]}, {"_id": 2, "a": {"x": 9}}]`, pipeline: `[{"$setWindowFields": {"sortBy": {"a.x": 1}, "output": {"r": {"$rank": {}}}}}, {"$project": {"r": 1}}]`,
-			want: `[{"_id": 1, "r": {"$numberLong": "1"}}, {"_id": 2, "r": {"$numberLong": "2"}}]`},
+			want: `[{"_id": 1, "r": 1}, {"_id": 2, "r": 2}]`},
 		{name: "sort by a position", docs: `[{"_id": 1, "a": [5, 1]}, {"_id": 2, "a": [3, 9]}, {"_id": 3, "a": [[7]]}]`, pipeline: `[{"$sort": {"a.0": 1}}, {"$project": {"_id": 1}}]`,
 			want: `[{"_id": 2}, {"_id": 1}, {"_id": 3}]`},
 		{name: "lookup by a position", docs: `[{"_id": 1, "a": [{"b": 7}, {"b": 2}]}]`, pipeline: `[{"$lookup": {"from": "c", "localField": "a.0.b", "foreignField": "a.b", "as": "d"}}, {"$project": {"n": {"$size": "$d"}}}]`, want: `[{"_id": 1, "n": 1}]`},

@@ -184,10 +184,11 @@ func (s *mergeStage) compile(p *parser, m mergeSpec) (err error) {
 		let = setPath(append(value.Doc(nil), orEmpty(let)...), []string{"new"}, root)
 	}
 	sub := &parser{Options: p.Options}
-	sub.Update = true
+	sub.Update, sub.NoOptimize = true, true
 	if sub.Scope, s.let, err = p.Scope.WithLet(orEmpty(let)); err != nil {
 		return err
 	}
+	sub.Scope = sub.Scope.Late()
 	s.update, err = sub.compile(m.pipeline)
 	return err
 }

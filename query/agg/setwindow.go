@@ -56,7 +56,7 @@ func parseSetWindowFields(p *parser, v value.Value) ([]stage, error) {
 			return nil, err
 		}
 	}
-	if !sortBy.IsMissing() {
+	if !sortBy.IsMissing() && !sortBy.Doc().IsEmpty() {
 		if s.sortBy, err = parseSortPattern(sortBy.Doc()); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,21 @@ func parseSetWindowFields(p *parser, v value.Value) ([]stage, error) {
 	if err := s.parseOutputs(p, output.Doc()); err != nil {
 		return nil, err
 	}
+	if !sortBy.IsMissing() && sortBy.Doc().IsEmpty() && s.isWhole() { // there is nothing to sort by
+		if _, err := parseSortPattern(sortBy.Doc()); err != nil {
+			return nil, err
+		}
+	}
 	return s.desugar(p)
+}
+
+// isWhole reports whether all documents are one partition.
+func (s *windowStage) isWhole() bool {
+	if s.partitionBy == nil {
+		return true
+	}
+	_, constant := s.partitionBy.Const()
+	return constant
 }
 
 func (s *windowStage) parseOutputs(p *parser, d value.Doc) error {

@@ -1,8 +1,6 @@
 package agg
 
 import (
-	"math"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/value"
@@ -19,7 +17,7 @@ func millis(v value.Value) value.Value {
 		t, _ := v.Timestamp()
 		return value.Int64(int64(t) * 1000)
 	case value.KindObjectID:
-		return value.Int64(int64(v.ObjectID().Seconds()) * 1000)
+		return value.Int64(v.ObjectID().Millis())
 	}
 	return v
 }
@@ -28,6 +26,9 @@ func millis(v value.Value) value.Value {
 // double.
 func minus(a, b value.Value) value.Value {
 	a, b = millis(a), millis(b)
+	if a.Kind() == value.KindDecimal || b.Kind() == value.KindDecimal {
+		return value.DecimalValue(a.AsDecimal().Sub(b.AsDecimal()))
+	}
 	neg, ok := value.Mul(b, value.Int32(-1))
 	if ok {
 		if d, ok := value.Add(a, neg); ok {
@@ -44,7 +45,7 @@ func quotient(a, b value.Value) (value.Value, bool) {
 		if b.AsDecimal().IsZero() {
 			return value.Null(), false
 		}
-		return value.DecimalValue(accumulate.Divide(a.AsDecimal(), b.AsDecimal())), true
+		return value.DecimalValue(a.AsDecimal().Div(b.AsDecimal())), true
 	}
 	if b.AsDouble() == 0 {
 		return value.Null(), false
@@ -191,10 +192,11 @@ func evalExpMovingAvg(f *windowFunction, pt *windowPartition) windowResult {
 	}
 }
 
-// evalCovariance covers $covariancePop and $covarianceSamp.
+// evalCovariance covers $covariancePop and $covarianceSamp. A window that loses
+// documents is computed anew: to take a pair out again costs digits.
 func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 	in := pt.values(f.arg)
-	var c covariance
+	var c *accumulate.Covariance
 	have := span{-1, -1}
 	return func(i int) (value.Value, error) {
 		w, err := f.bounds.span(pt, i)
@@ -203,14 +205,14 @@ func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 		}
 		in.drop(w.from)
 		if w.from != have.from || w.to < have.to {
-			c, have = covariance{}, span{w.from, w.from}
+			c, have = accumulate.NewCovariance(f.op == "$covarianceSamp"), span{w.from, w.from}
 		}
 		for ; have.to < w.to; have.to++ {
 			v, err := in.at(have.to)
 			if err != nil {
 				return v, err
 			}
-			c.add(v)
+			c.Add(v)
 			if f.bounds.lower.kind == boundUnbounded {
 				in.drop(have.to + 1)
 			}
@@ -218,46 +220,6 @@ func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 				return v, err
 			}
 		}
-		return c.result(f.op == "$covarianceSamp"), nil
+		return c.Result(), nil
 	}
-}
-
-// covariance is a running co-moment (Welford's method for pairs).
-type covariance struct {
-	n            float64
-	meanX, meanY float64
-	c            float64
-	decimal      bool
-}
-
-// add takes [x, y]; anything but two numbers is ignored.
-func (c *covariance) add(v value.Value) {
-	if v.Kind() != value.KindArray || v.Doc().Len() != 2 {
-		return
-	}
-	x, y := v.Doc().Index(0), v.Doc().Index(1)
-	if !x.IsNumber() || !y.IsNumber() {
-		return
-	}
-	c.decimal = c.decimal || x.Kind() == value.KindDecimal || y.Kind() == value.KindDecimal
-	c.n++
-	dx := x.AsDouble() - c.meanX
-	c.meanX += dx / c.n
-	c.meanY += (y.AsDouble() - c.meanY) / c.n
-	c.c += dx * (y.AsDouble() - c.meanY)
-}
-
-func (c *covariance) result(sample bool) value.Value {
-	n := c.n
-	if sample {
-		n--
-	}
-	if n <= 0 {
-		return value.Null()
-	}
-	r := c.c / n
-	if c.decimal && !math.IsNaN(r) {
-		return value.DecimalValue(value.DecimalFromDouble(r))
-	}
-	return value.Double(r)
 }

@@ -59,6 +59,9 @@ func (a *windowAccumulator) over(w span) (value.Value, error) {
 		return value.Value{}, err
 	}
 	a.last = nullIfMissing(a.acc.Result())
+	if s, ok := a.acc.(*accumulate.StdDev); ok && a.f.bounds.lower.kind != boundUnbounded {
+		a.last = s.WindowResult()
+	}
 	return a.last, nil
 }
 
@@ -178,11 +181,11 @@ func evalRank(f *windowFunction, pt *windowPartition) windowResult {
 		}
 		switch f.op {
 		case "$denseRank":
-			return value.Int64(dense), nil
+			return value.Int(dense), nil
 		case "$documentNumber":
-			return value.Int64(int64(i + 1)), nil
+			return value.Int(int64(i + 1)), nil
 		}
-		return value.Int64(rank), nil
+		return value.Int(rank), nil
 	}
 }
 

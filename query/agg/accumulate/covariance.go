@@ -1,0 +1,149 @@
+package accumulate
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// pairSum is a sum of numbers of which those that are not finite are counted
+// apart: one NaN or two infinities of different signs make it NaN.
+type pairSum struct {
+	t                 total
+	plus, minus, nans bool
+}
+
+func (s *pairSum) add(v value.Value) {
+	decimal := v.Kind() == value.KindDecimal
+	switch f := v.AsDouble(); {
+	case finite(v):
+		s.t.add(v)
+		return
+	case v.IsNaN():
+		s.nans = true
+	case decimal && v.Decimal().IsInf() > 0, !decimal && f > 0:
+		s.plus = true
+	default:
+		s.minus = true
+	}
+	s.t.widen(v.Kind())
+}
+
+// sum is the sum in the widest type of its numbers.
+func (s *pairSum) sum() value.Value {
+	switch {
+	case s.nans, s.plus && s.minus:
+		return s.special(math.NaN(), value.DecimalNaN)
+	case s.plus:
+		return s.special(math.Inf(1), value.DecimalPosInf)
+	case s.minus:
+		return s.special(math.Inf(-1), value.DecimalNegInf)
+	}
+	return s.t.sum()
+}
+
+func (s *pairSum) special(f float64, d value.Decimal) value.Value {
+	if s.t.kind == value.KindDecimal {
+		return value.DecimalValue(d)
+	}
+	return value.Double(f)
+}
+
+// mean is the mean of n numbers, null if there is none.
+func (s *pairSum) mean(n int64) value.Value {
+	sum := s.sum()
+	switch {
+	case n == 0:
+		return value.Null()
+	case !finite(sum):
+		return sum
+	case sum.Kind() == value.KindDecimal:
+		return value.DecimalValue(sum.Decimal().Div(value.DecimalFromInt64(n)))
+	}
+	return value.Double(sum.AsDouble() / float64(n))
+}
+
+// Covariance is $covariancePop and $covarianceSamp: the co-moment of pairs by
+// Welford's method, in decimals where a number is one. Pairs that are not
+// finite go into the sum as such and do not count.
+type Covariance struct {
+	sample       bool
+	n            int64
+	x, y, moment pairSum
+}
+
+// NewCovariance makes a $covariancePop or, if sample is set, a
+// $covarianceSamp.
+func NewCovariance(sample bool) *Covariance {
+	return &Covariance{sample: sample, x: pairSum{t: newTotal()}, y: pairSum{t: newTotal()}, moment: pairSum{t: newTotal()}}
+}
+
+// Add takes a pair [x, y]; anything but two numbers is ignored.
+func (c *Covariance) Add(v value.Value) {
+	if v.Kind() != value.KindArray || v.Doc().Len() != 2 {
+		return
+	}
+	x, y := v.Doc().Index(0), v.Doc().Index(1)
+	switch {
+	case !x.IsNumber() || !y.IsNumber():
+		return
+	case !finite(x) || !finite(y):
+		c.moment.add(notFinite(x, y))
+		return
+	}
+	before := c.x.mean(c.n)
+	c.n++
+	c.x.add(x)
+	c.y.add(y)
+	if !before.IsNullish() {
+		product, _ := value.Mul(difference(x, before), difference(y, c.y.mean(c.n)))
+		c.moment.add(product)
+	}
+}
+
+// Result is the covariance, null if there are too few pairs.
+func (c *Covariance) Result() value.Value {
+	n := c.n
+	switch {
+	case n == 1 && !c.sample:
+		return value.Double(0)
+	case c.sample:
+		n--
+	}
+	if n <= 0 {
+		return value.Null()
+	}
+	moment := c.moment.sum()
+	if moment.Kind() == value.KindDecimal {
+		return value.DecimalValue(moment.Decimal().Div(value.DecimalFromDouble(float64(n))))
+	}
+	return value.Double(moment.AsDouble() / float64(n))
+}
+
+func difference(a, b value.Value) value.Value {
+	if a.Kind() == value.KindDecimal || b.Kind() == value.KindDecimal {
+		return value.DecimalValue(a.AsDecimal().Sub(b.AsDecimal()))
+	}
+	return value.Double(a.AsDouble() - b.AsDouble())
+}
+
+func finite(v value.Value) bool {
+	if v.Kind() == value.KindDecimal {
+		return v.Decimal().IsFinite()
+	}
+	f := v.AsDouble()
+	return !math.IsNaN(f) && !math.IsInf(f, 0)
+}
+
+// notFinite is what a pair of which a number is not finite counts as.
+func notFinite(x, y value.Value) value.Value {
+	s := pairSum{t: newTotal()}
+	for _, v := range []value.Value{x, y} {
+		if finite(v) {
+			s.t.widen(v.Kind())
+		} else {
+			s.add(v)
+		}
+	}
+	return s.sum()
+}
