@@ -47,7 +47,7 @@ func parseZip(p *parser, _ *operator, v value.Value) (node, error) {
 		return nil, mongoerr.New(34467, "defaults and inputs must have the same length")
 	}
 	if allConstant(z.inputs) && allConstant(z.defaults) {
-		return fold(z)
+		return p.fold(z), nil
 	}
 	return z, nil
 }
@@ -144,7 +144,7 @@ type sortArray struct {
 }
 
 type sortKey struct {
-	path value.Path
+	path []string
 	dir  int
 }
 
@@ -176,7 +176,7 @@ func parseSortArray(p *parser, _ *operator, v value.Value) (node, error) {
 		return nil, err
 	}
 	if _, ok := s.input.(constant); ok {
-		return fold(s)
+		return p.fold(s), nil
 	}
 	return s, nil
 }
@@ -196,7 +196,7 @@ func sortKeys(spec value.Doc) (keys []sortKey, err error) {
 		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "The sort field is a dotted field but has an empty part: %s", name)
 		}
-		keys = append(keys, sortKey{value.ParsePath(name), dir})
+		keys = append(keys, sortKey{strings.Split(name, "."), dir})
 	}
 	return keys, nil
 }
@@ -219,7 +219,7 @@ func (s *sortArray) eval(env *Env) (value.Value, error) {
 			return s.whole * env.compare(a, b)
 		}
 		for _, k := range s.keys {
-			if d := env.compare(k.of(env, a), k.of(env, b)); d != 0 {
+			if d := env.compare(k.of(a), k.of(b)); d != 0 {
 				return k.dir * d
 			}
 		}
@@ -228,38 +228,21 @@ func (s *sortArray) eval(env *Env) (value.Value, error) {
 	return value.NewArray(elems...), nil
 }
 
-// of is the value that an element is ordered by: the smallest (ascending) or
-// largest value that the path leads to; null if there is none.
-func (k sortKey) of(env *Env, elem value.Value) value.Value {
-	best := value.Value{}
+// of is the value that an element is ordered by: what the path leads to,
+// arrays being passed by position only; null if there is none.
+func (k sortKey) of(elem value.Value) value.Value {
 	if elem.Kind() != value.KindDocument {
 		return value.Null()
 	}
-	take := func(v value.Value) {
-		if v.IsMissing() {
-			v = value.Null()
+	for _, name := range k.path {
+		if elem.Kind() != value.KindDocument && elem.Kind() != value.KindArray {
+			return value.Null()
 		}
-		if best.IsMissing() || k.dir*env.compare(v, best) < 0 {
-			best = v
+		if elem = elem.Doc().Lookup(name); elem.IsMissing() {
+			return value.Null()
 		}
 	}
-	k.path.Walk(elem.Doc(), func(v value.Value) bool {
-		if v.Kind() != value.KindArray {
-			take(v)
-			return false
-		}
-		if v.Doc().IsEmpty() {
-			take(value.Undefined())
-		}
-		for e := range v.Doc().Values() {
-			take(e)
-		}
-		return false
-	})
-	if best.IsMissing() {
-		return value.Null()
-	}
-	return best
+	return elem
 }
 
 func (s *sortArray) deps(d *depSink) { s.input.deps(d) }

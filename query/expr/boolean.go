@@ -27,6 +27,21 @@ func evalOr(c *call, env *Env) (value.Value, error) {
 	return value.Bool(false), nil
 }
 
+// endsIn makes the optimization of $and (by false) and $or (by true): if the
+// last argument alone decides, it stands for the whole, whatever the others
+// are.
+func endsIn(decisive bool) func(c *call) node {
+	return func(c *call) node {
+		if len(c.args) == 0 {
+			return nil
+		}
+		if last, ok := c.args[len(c.args)-1].(constant); ok && last.v.Truthy() == decisive {
+			return constant{value.Bool(decisive)}
+		}
+		return nil
+	}
+}
+
 func evalNot(c *call, env *Env) (value.Value, error) {
 	v, err := c.args[0].eval(env)
 	return value.Bool(!v.Truthy()), err

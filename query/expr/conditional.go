@@ -12,7 +12,7 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return choose(&call{op: op, args: args})
+		return p.choose(&call{op: op, args: args})
 	}
 	args := make([]node, 3)
 	for name, e := range v.Doc().All() {
@@ -36,13 +36,13 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 			return nil, mongoerr.Newf(mongoerr.Code(17080+i), "Missing '%s' parameter to $cond", name)
 		}
 	}
-	return choose(&call{op: op, args: args})
+	return p.choose(&call{op: op, args: args})
 }
 
 // choose takes the branch of a condition that is known already.
-func choose(c *call) (node, error) {
+func (p *parser) choose(c *call) (node, error) {
 	switch when, ok := c.args[0].(constant); {
-	case !ok:
+	case !ok || p.late():
 		return c, nil
 	case when.v.Truthy():
 		return c.args[1], nil
@@ -81,6 +81,8 @@ func evalIfNull(c *call, env *Env) (v value.Value, err error) {
 type switchCase struct {
 	cases, thens []node
 	otherwise    node // nil: none
+	given        int  // number of branches as written
+	decided      bool // a case is always true: what follows is not needed
 }
 
 func parseSwitch(p *parser, op *operator, v value.Value) (node, error) {
@@ -100,22 +102,30 @@ func parseSwitch(p *parser, op *operator, v value.Value) (node, error) {
 				}
 			}
 		case "default":
-			n, err := p.operand(e)
+			n, failed, err := p.tentative(e)
 			if err != nil {
 				return nil, err
 			}
-			s.otherwise = n
+			if failed != nil {
+				p.fail(failed)
+			}
+			if !s.decided {
+				s.otherwise = n
+			}
 		default:
 			return nil, mongoerr.Newf(40067, "$switch found an unknown argument: %s", name)
 		}
 	}
-	if len(s.cases) == 0 {
+	switch {
+	case s.given == 0:
 		return nil, mongoerr.New(40068, "$switch requires at least one branch.")
+	case len(s.cases) > 0:
+		return s, nil
+	case s.otherwise == nil:
+		p.fail(mongoerr.New(40069, "One cannot execute a switch statement where all the cases evaluate to false without a default."))
+		return s, nil
 	}
-	if allConstant(s.cases) && allConstant(s.thens) && allConstant([]node{s.otherwise}) {
-		return fold(s)
-	}
-	return s, nil
+	return s.otherwise, nil
 }
 
 func (s *switchCase) branch(p *parser, b value.Value) error {
@@ -123,16 +133,17 @@ func (s *switchCase) branch(p *parser, b value.Value) error {
 		return mongoerr.Newf(40062, "$switch expected each branch to be an object, found: %s", b.Kind())
 	}
 	var when, then node
+	var badCase, badThen error
 	for name, e := range b.Doc().All() {
-		n, err := p.operand(e)
+		n, failed, err := p.tentative(e)
 		if err != nil {
 			return err
 		}
 		switch name {
 		case "case":
-			when = n
+			when, badCase = n, failed
 		case "then":
-			then = n
+			then, badThen = n, failed
 		default:
 			return mongoerr.Newf(40063, "$switch found an unknown argument to a branch: %s", name)
 		}
@@ -143,7 +154,22 @@ func (s *switchCase) branch(p *parser, b value.Value) error {
 	if then == nil {
 		return mongoerr.New(40065, "$switch requires each branch have a 'then' expression.")
 	}
-	s.cases, s.thens = append(s.cases, when), append(s.thens, then)
+	s.given++
+	if s.decided {
+		return nil
+	}
+	known, ok := when.(constant)
+	for _, failed := range []error{badCase, badThen} {
+		if failed != nil && !(ok && !known.v.Truthy()) {
+			p.fail(failed)
+		}
+	}
+	switch {
+	case !ok || p.late():
+		s.cases, s.thens = append(s.cases, when), append(s.thens, then)
+	case known.v.Truthy():
+		s.otherwise, s.decided = then, true
+	}
 	return nil
 }
 
@@ -183,4 +209,9 @@ func (s *switchCase) serial() value.Value {
 	return value.Document(value.NewDoc("$switch", value.Document(b.Doc())))
 }
 
-func parseLiteral(_ *parser, _ *operator, v value.Value) (node, error) { return constant{v}, nil }
+func parseLiteral(_ *parser, _ *operator, v value.Value) (node, error) {
+	if v.Kind() == value.KindString {
+		return constant{v}, checkString(len(v.Str()))
+	}
+	return constant{v}, nil
+}

@@ -56,20 +56,11 @@ func parseTarget(to value.Value) (t target, null bool, err error) {
 		return t, true, nil
 	}
 	if to.Kind() == value.KindDocument {
-		for name, v := range to.Doc().All() {
-			switch name {
-			case "type":
-			case "subtype":
-				t.subtype = v
-			default:
-				return t, false, mongoerr.Newf(mongoerr.FailedToParse, "$convert found an unknown argument to 'to': %s", name)
-			}
+		if sub := to.Doc().Lookup("subtype"); !sub.IsMissing() { // other fields are of no interest
+			t.subtype = sub
 		}
 		if to = to.Doc().Lookup("type"); to.IsMissing() {
 			return t, false, mongoerr.New(mongoerr.FailedToParse, "Missing 'type' parameter to $convert's 'to' argument")
-		}
-		if to.IsNullish() {
-			return t, true, nil
 		}
 	}
 	t.kind, err = targetKind(to)
@@ -137,7 +128,7 @@ func parseConvertTo(p *parser, op *operator, v value.Value) (node, error) {
 	if len(args) != 1 {
 		return nil, mongoerr.Newf(50723, "%s requires a single argument, got %d", op.name, len(args))
 	}
-	return finish(&call{op: op, args: args})
+	return p.finish(&call{op: op, args: args})
 }
 
 // conversion is one cell of the table of types.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"unicode/utf8"
@@ -10,7 +11,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-const uuidSubtype = 4
+const (
+	uuidSubtype = 4
+	oldSubtype  = 2 // that of the first drivers
+)
 
 // subtypeOf checks the subtype of the target: 0 to 8 are BSON's, from 128 on
 // the user's.
@@ -106,8 +110,17 @@ func binaryToString(v value.Value, t target) (value.Value, error) {
 		return value.Value{}, err
 	}
 	sub, data := v.Binary()
+	if sub == oldSubtype { // its data begin with their length
+		data = append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
+	}
 	isUUID := sub == uuidSubtype && len(data) == 16
 	why := ""
+	if err := checkString(textLength(t.format, isUUID, len(data))); err != nil {
+		if t.format == "utf8" {
+			return value.Value{}, err
+		}
+		return failed("Failed to convert BinData to string in $convert with no onError value: %s", mongoerr.From(err).Message)
+	}
 	switch t.format {
 	case "auto", "uuid":
 		if isUUID {
@@ -130,6 +143,17 @@ func binaryToString(v value.Value, t target) (value.Value, error) {
 		why = "BinData does not represent a valid UTF-8 string"
 	}
 	return failed("Failed to convert '%s' to string in $convert with no onError value: %s", v, why)
+}
+
+// textLength is how long n bytes are as text.
+func textLength(format string, isUUID bool, n int) int {
+	switch {
+	case format == "utf8" || format == "uuid" || format == "auto" && isUUID:
+		return n
+	case format == "hex":
+		return 2 * n
+	}
+	return base64.StdEncoding.EncodedLen(n)
 }
 
 func binaryToBinary(v value.Value, t target) (value.Value, error) {

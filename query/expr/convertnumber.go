@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -124,20 +125,21 @@ func stringToLong(v value.Value, _ target) (value.Value, error) {
 }
 
 func parseWhole(s string, bits int) (n int64, none value.Value, err error) {
-	digits := strings.TrimPrefix(strings.TrimPrefix(s, "+"), "-")
-	if len(s)-len(digits) > 1 {
+	digits := s
+	if s != "" && (s[0] == '+' || s[0] == '-') {
 		digits = s[1:]
 	}
-	bad := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	number := strings.TrimLeft(digits, "0")
+	number = number[:len(number)-len(strings.TrimLeft(number, "0123456789"))]
 	switch {
 	case isHexNumber(s):
 		_, err = hexNumber(s)
-	case s == "":
-		_, err = notNumber(s, "Empty string")
 	case digits == "":
 		_, err = notNumber(s, "No digits")
-	case bad >= 0:
-		_, err = notNumber(s, `Bad digit "`+digits[bad:bad+1]+`" while parsing `+s)
+	case len(number) > 19: // is noticed before anything behind the digits
+		_, err = notNumber(s, "Overflow")
+	case strings.Trim(digits, "0123456789") != "":
+		_, err = notNumber(s, "Did not consume whole string.")
 	default:
 		if n, err = strconv.ParseInt(s, 10, bits); err != nil {
 			_, err = notNumber(s, "Overflow")
@@ -153,17 +155,58 @@ func stringToDouble(v value.Value, _ target) (value.Value, error) {
 		return hexNumber(s)
 	case s == "":
 		return notNumber(s, "Empty string")
-	case strings.ContainsAny(s, "_xXpP") || strings.TrimSpace(s) != s:
-		return notNumber(s, "Did not consume whole string.")
+	case strings.IndexByte(" \t\n\v\f\r", s[0]) >= 0:
+		return notNumber(s, "Leading whitespace")
 	}
-	f, err := strconv.ParseFloat(s, 64)
+	f, err := parseDouble(s)
 	switch {
-	case err != nil && math.IsInf(f, 0):
+	case errors.Is(err, strconv.ErrRange):
 		return notNumber(s, "Out of range")
+	case err != nil && !beginsWithDouble(s):
+		return notNumber(s, "Did not consume any digits")
 	case err != nil:
 		return notNumber(s, "Did not consume whole string.")
 	}
 	return value.Double(f), nil
+}
+
+// parseDouble reads a double as strtod does: also hexadecimal, "inf" and
+// "nan". What is below the normal numbers is out of range, as it is not exact.
+func parseDouble(s string) (float64, error) {
+	unsigned := strings.TrimLeft(s[:1], "+-") + s[1:]
+	switch {
+	case strings.EqualFold(unsigned, "nan"):
+		return math.Copysign(math.NaN(), sign(s)), nil
+	case strings.IndexByte(s, '_') >= 0:
+		return 0, strconv.ErrSyntax
+	case len(unsigned) > 2 && strings.EqualFold(unsigned[:2], "0x"):
+		if !strings.ContainsAny(s, "pP") {
+			s += "p0"
+		}
+		return strconv.ParseFloat(s, 64)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err == nil && math.Abs(f) < 0x1p-1022 && strings.Trim(strings.SplitN(strings.ToLower(s), "e", 2)[0], "+-0.") != "" {
+		err = strconv.ErrRange
+	}
+	return f, err
+}
+
+func sign(s string) float64 {
+	if s[0] == '-' {
+		return -1
+	}
+	return 1
+}
+
+// beginsWithDouble reports whether strtod would find a number at all.
+func beginsWithDouble(s string) bool {
+	s = strings.ToLower(strings.TrimLeft(s[:1], "+-") + s[1:])
+	if strings.HasPrefix(s, "inf") || strings.HasPrefix(s, "nan") {
+		return true
+	}
+	s = strings.TrimPrefix(s, ".")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
 func stringToDecimal(v value.Value, _ target) (value.Value, error) {
@@ -174,9 +217,12 @@ func stringToDecimal(v value.Value, _ target) (value.Value, error) {
 	if s == "" {
 		return notNumber(s, "Empty string")
 	}
-	d, ok := value.ParseDecimal(s)
-	if !ok {
+	d, underflow, ok := value.ParseDecimalDown(s)
+	switch {
+	case !ok:
 		return notNumber(s, "Failed to parse string to decimal")
+	case underflow:
+		return notNumber(s, "Conversion from string to decimal would underflow")
 	}
 	if l := strings.ToLower(s); d.IsInf() != 0 && !strings.Contains(l, "inf") {
 		return notNumber(s, "Conversion from string to decimal would overflow")

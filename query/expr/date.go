@@ -19,7 +19,7 @@ func toDate(v value.Value) (ms int64, ok bool) {
 		t, _ := v.Timestamp()
 		return int64(t) * 1000, true
 	case value.KindObjectID:
-		return int64(v.ObjectID().Seconds()) * 1000, true
+		return v.ObjectID().Millis(), true
 	}
 	return 0, false
 }
@@ -31,7 +31,7 @@ func formatISO(ms int64) (string, error) {
 // timestampText is how a timestamp turns into a string: without the year.
 func timestampText(v value.Value) string {
 	t, i := v.Timestamp()
-	return fmt.Sprintf("%s:%x", time.Unix(int64(t), 0).UTC().Format("Jan _2 15:04:05"), i)
+	return fmt.Sprintf("%s:%d", time.Unix(int64(t), 0).UTC().Format("Jan _2 15:04:05"), i)
 }
 
 // prepareZone parses a constant time zone, the i-th argument, once.
@@ -146,7 +146,7 @@ func parseDatePart(p *parser, op *operator, v value.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return finish(&call{op: op, args: args})
+	return p.finish(&call{op: op, args: args})
 }
 
 // isOptions tells an object of named arguments from an expression.

@@ -138,6 +138,16 @@ func (c *call) needDate(v value.Value, name string, code mongoerr.Code) (int64, 
 	return ms, nil
 }
 
+// nullStart is null for a 'startOfWeek' that is null as it stands: mongod's
+// optimizer does not ask whether the unit is a week. With other arguments that
+// are all constant there is nothing to optimize.
+func nullStart(c *call) node {
+	if start, ok := c.args[4].(constant); ok && start.v.IsNullish() && !allConstant(c.args) {
+		return constant{value.Null()}
+	}
+	return nil
+}
+
 var paramsDateTrunc = []param{{"date", 5439009}, {"unit", 5439010}, {"binSize", 0}, {"timezone", 0}, {"startOfWeek", 0}}
 
 func evalDateTrunc(c *call, env *Env) (value.Value, error) {

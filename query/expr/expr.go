@@ -28,8 +28,11 @@ const maxDepth = 250
 func Compile(v value.Value, s *Scope) (*Expr, error) {
 	p := parser{scope: s}
 	n, err := p.operand(v)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case p.failed != nil:
+		return nil, &FoldError{mongoerr.From(p.failed)}
 	}
 	return &Expr{n}, nil
 }

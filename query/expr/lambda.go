@@ -227,7 +227,7 @@ func parseLet(p *parser, _ *operator, v value.Value) (node, error) {
 		return nil, mongoerr.New(16876, "Missing 'vars' parameter to $let")
 	case f[1].IsMissing():
 		return nil, mongoerr.New(16877, "Missing 'in' parameter to $let")
-	case f[0].Kind() != value.KindDocument:
+	case f[0].Kind() != value.KindDocument && f[0].Kind() != value.KindArray: // of an array, the positions are no names
 		return nil, mongoerr.New(10065, "invalid parameter: expected an object (vars)")
 	}
 	l := &let{}

@@ -347,7 +347,7 @@ func toLongCut(v value.Value) (int64, error) {
 		}
 		return n, nil
 	}
-	return v.TruncInt64(), nil
+	return v.TowardZeroInt64(), nil
 }
 
 // formatG prints a double with up to 6 digits, as MongoDB's string builder.

@@ -167,7 +167,7 @@ func parseGetField(p *parser, op *operator, v value.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return finish(&call{op: op, args: []node{name, in}})
+	return p.finish(&call{op: op, args: []node{name, in}})
 }
 
 func fieldNotString(code mongoerr.Code, op string, v value.Value) error {
@@ -195,16 +195,17 @@ func parseSetField(p *parser, op *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, op.notObject(v)
 	}
-	if field := v.Doc().Lookup("field"); field.Kind() == value.KindString && strings.HasPrefix(field.Str(), "$") {
-		return nil, mongoerr.Newf(4161108, "'%s' is a field path reference which is not allowed in this context."+
-			" Did you mean {$literal: '%s'}?", field.Str(), field.Str())
-	}
 	args, err := p.named(op, v)
 	if err != nil {
 		return nil, setFieldLacks(op, v.Doc(), err)
 	}
+	field := v.Doc().Lookup("field")
+	if field.Kind() == value.KindString && strings.HasPrefix(field.Str(), "$") {
+		return nil, mongoerr.Newf(4161108, "'%s' is a field path reference which is not allowed in this context."+
+			" Did you mean {$literal: '%s'}?", field.Str(), field.Str())
+	}
 	name, ok := args[0].(constant)
-	if !ok {
+	if !ok || !isPlain(field) {
 		return nil, mongoerr.Newf(4161106, "%s requires 'field' to evaluate to a constant, but got a non-constant argument", op.name)
 	}
 	if name.v.Kind() != value.KindString {
@@ -213,7 +214,20 @@ func parseSetField(p *parser, op *operator, v value.Value) (node, error) {
 	if strings.IndexByte(name.v.Str(), 0) >= 0 {
 		return nil, mongoerr.Newf(9534700, "%s: 'field' cannot contain an embedded null byte", op.name)
 	}
-	return finish(&call{op: op, args: args})
+	return p.finish(&call{op: op, args: args})
+}
+
+// isPlain reports whether an operand is a constant as it stands, without
+// being evaluated.
+func isPlain(v value.Value) bool {
+	name, _ := v.Doc().First()
+	switch v.Kind() {
+	case value.KindArray:
+		return false
+	case value.KindDocument:
+		return name == "$literal" || name == "$const"
+	}
+	return true
 }
 
 // setFieldLacks is the error of an incomplete $setField: of value and input,

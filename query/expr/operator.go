@@ -16,6 +16,7 @@ type operator struct {
 	style    *style  // of the errors of params
 	eval     func(c *call, env *Env) (value.Value, error)
 	prepare  func(c *call) (any, error)                                 // run once, when the arguments are compiled
+	simplify func(c *call) node                                         // nil, or makes the node that stands for the call; nil: none
 	parse    func(p *parser, op *operator, v value.Value) (node, error) // in place of the rules of this table
 	volatile bool                                                       // must not be folded
 }

@@ -11,16 +11,24 @@ import (
 // parser compiles one expression; scope changes as it enters operators that
 // define variables.
 type parser struct {
-	scope *Scope
-	depth int
+	scope  *Scope
+	depth  int
+	failed error // the first error of a constant sub-expression
 }
+
+// late reports whether constant sub-expressions wait for the evaluation.
+func (p *parser) late() bool { return p.scope.isLate() }
 
 // operand compiles anything that may stand as an argument.
 func (p *parser) operand(v value.Value) (node, error) {
 	switch v.Kind() {
 	case value.KindString:
-		if s := v.Str(); strings.HasPrefix(s, "$") {
+		s := v.Str()
+		if strings.HasPrefix(s, "$") {
 			return p.path(s)
+		}
+		if err := checkString(len(s)); err != nil {
+			return nil, err
 		}
 	case value.KindDocument:
 		return p.document(v.Doc())
@@ -59,38 +67,67 @@ func (p *parser) operator(name string, v value.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return finish(&call{op: op, args: args})
+	return p.finish(&call{op: op, args: args})
 }
 
 // finish prepares a call whose arguments are compiled, and folds it if all of
 // them are constant.
-func finish(c *call) (node, error) {
+func (p *parser) finish(c *call) (node, error) {
 	if c.op.prepare != nil {
 		data, err := c.op.prepare(c)
-		if err != nil {
+		if f, ok := err.(*FoldError); ok {
+			p.fail(f.Err)
+		} else if err != nil {
 			return nil, err
 		}
 		c.data = data
 	}
+	if c.op.simplify != nil && !p.late() {
+		if n := c.op.simplify(c); n != nil {
+			return n, nil
+		}
+	}
 	if c.op.volatile || !allConstant(c.args) {
 		return c, nil
 	}
-	return fold(c)
+	return p.fold(c), nil
 }
 
 // fold evaluates a node that depends on nothing but constants. It stays as it
-// is if its value would depend on the collation, which is not known yet.
-func fold(n node) (node, error) {
+// is if its value would depend on the collation, which is not known yet, or
+// if it fails: mongod reports mistakes of the whole expression first.
+func (p *parser) fold(n node) node {
+	if p.late() {
+		return n
+	}
 	env, probe := NewEnv(0), &collationProbe{}
 	env.Collation = probe
 	v, err := n.eval(env)
 	switch {
 	case probe.used:
-		return n, nil
+		return n
 	case err != nil:
-		return nil, &FoldError{mongoerr.From(err)}
+		p.fail(err)
+		return n
 	}
-	return constant{v}, nil
+	return constant{v}
+}
+
+// fail keeps the first error of a constant sub-expression.
+func (p *parser) fail(err error) {
+	if p.failed == nil && !p.late() {
+		p.failed = err
+	}
+}
+
+// tentative compiles an operand that the expression may turn out not to need:
+// the error of its constant sub-expressions is returned for itself.
+func (p *parser) tentative(v value.Value) (n node, failed, err error) {
+	before := p.failed
+	p.failed = nil
+	n, err = p.operand(v)
+	failed, p.failed = p.failed, before
+	return n, failed, err
 }
 
 // collationProbe is a collation that notices when it is asked.
@@ -199,7 +236,7 @@ func (p *parser) object(d value.Doc) (node, error) {
 		o.names, o.values = append(o.names, name), append(o.values, n)
 	}
 	if allConstant(o.values) {
-		return fold(o)
+		return p.fold(o), nil
 	}
 	return o, nil
 }
@@ -219,16 +256,13 @@ func (p *parser) array(d value.Doc) (node, error) {
 		a.elems = append(a.elems, n)
 	}
 	if allConstant(a.elems) {
-		return fold(a)
+		return p.fold(a), nil
 	}
 	return a, nil
 }
 
 // path compiles "$a.b" and "$$name.a.b".
 func (p *parser) path(s string) (node, error) {
-	if strings.IndexByte(s, 0) >= 0 {
-		return nil, mongoerr.New(16419, "field path must not contain embedded null characters")
-	}
 	if s == "$" {
 		return nil, mongoerr.New(16872, "'$' by itself is not a valid FieldPath")
 	}

@@ -204,11 +204,11 @@ func TestTable(t *testing.T) {
 // Doubling again and again ends in an error, not in the end of the process.
 func TestGrowthIsBounded(t *testing.T) {
 	checkFailures(t, `{s: '0123456789'}`, []failure{
-		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {$concat: ['$$value', '$$value']}}}`, 13548, ""},
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {$concat: ['$$value', '$$value']}}}`, 16493, ""},
 		{`{$reduce: {input: {$range: [0, 60]}, initialValue: ['$s'], in: {$concatArrays: ['$$value', '$$value']}}}`, 13548, ""},
 		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: ['$$value', '$$value']}}`, 13548, ""},
 		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {a: '$$value', b: '$$value'}}}`, 13548, ""},
-		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {$replaceAll: {input: '$$value', find: '0', replacement: '$$value'}}}}`, 13548, ""},
+		{`{$reduce: {input: {$range: [0, 60]}, initialValue: '$s', in: {$replaceAll: {input: '$$value', find: '0', replacement: '$$value'}}}}`, 16493, ""},
 	})
 }
 

@@ -52,7 +52,7 @@ func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
 		return nil, err
 	}
 	if allConstant([]node{n.input, n.p}) {
-		return fold(n)
+		return p.fold(n), nil
 	}
 	return n, nil
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// maxPattern is the length of the longest pattern that mongod's library takes.
+const maxPattern = 16 << 10
+
 // compiled is a regular expression and what it came from; nil pattern: the
 // regex was null.
 type compiled struct{ *pattern }
@@ -25,7 +28,7 @@ func prepareRegex(c *call) (any, error) {
 	}
 	p, err := regexFrom(c, regex.v, options.v)
 	if err != nil {
-		return nil, err
+		return nil, &FoldError{mongoerr.From(err)}
 	}
 	return &compiled{p}, nil
 }
@@ -55,11 +58,14 @@ func regexFrom(c *call, regex, options value.Value) (*pattern, error) {
 	if strings.IndexByte(flags, 0) >= 0 {
 		return nil, mongoerr.Newf(51110, "%s: regular expression options cannot contain an embedded null byte", op)
 	}
-	if i := strings.IndexFunc(flags, func(r rune) bool { return !strings.ContainsRune("imsxu", r) }); i >= 0 {
-		return nil, mongoerr.Newf(51108, "%s invalid flag in regex options: %s", op, flags[i:i+1])
-	}
 	if regex.IsNullish() {
 		return nil, nil
+	}
+	if i := strings.IndexFunc(flags, func(r rune) bool { return !strings.ContainsRune("imsxu", r) }); i >= 0 {
+		return nil, mongoerr.Newf(51108, "%s invalid flag in regex options: %c", op, []rune(flags[i:])[0])
+	}
+	if len(expr) > maxPattern {
+		return nil, mongoerr.Newf(51111, "Invalid Regex in %s: regular expression is too large", op)
 	}
 	p, err := compilePattern(expr, flags)
 	if err != nil {

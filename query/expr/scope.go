@@ -12,6 +12,7 @@ type Scope struct {
 	parent *Scope
 	names  []variable
 	next   int // first free slot
+	late   bool
 }
 
 type variable struct {
@@ -25,6 +26,24 @@ func NewScope() *Scope { return &Scope{} }
 
 // Child makes a scope inside s. Its slots follow those of s.
 func (s *Scope) Child() *Scope { return &Scope{parent: s, next: s.size()} }
+
+// Late makes a child of s in which constant sub-expressions are evaluated with
+// the documents and not before. mongod parses the pipeline of an update but
+// never optimizes it: an error in it shows only when a document is updated.
+func (s *Scope) Late() *Scope {
+	c := s.Child()
+	c.late = true
+	return c
+}
+
+func (s *Scope) isLate() bool {
+	for ; s != nil; s = s.parent {
+		if s.late {
+			return true
+		}
+	}
+	return false
+}
 
 // Declare adds a variable and returns its slot in Env.Vars. The name is not
 // checked: see [CheckVariableName]. A name declared twice keeps its slot.

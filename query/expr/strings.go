@@ -15,12 +15,23 @@ func evalConcat(c *call, env *Env) (value.Value, error) {
 		if null || err != nil {
 			return value.Null(), err
 		}
-		if err := checkSize(out.Len() + len(v.Str())); err != nil {
+		if err := checkString(out.Len() + len(v.Str())); err != nil {
 			return value.Value{}, err
 		}
 		out.WriteString(v.Str())
 	}
 	return value.String(out.String()), nil
+}
+
+// maxStringBytes is the length that no string of an expression may reach.
+const maxStringBytes = 16 << 20
+
+// checkString fails for a string of n bytes that is too long.
+func checkString(n int) error {
+	if n >= maxStringBytes {
+		return mongoerr.New(16493, "Tried to create string longer than 16MB")
+	}
+	return nil
 }
 
 // text converts a value to a string as the string operators do without being
@@ -32,7 +43,7 @@ func text(v value.Value) (string, error) {
 	case value.Missing, value.KindNull, value.KindUndefined:
 		return "", nil
 	case value.KindDouble:
-		return formatG(v.Double()), nil
+		return formatG(v.Double()), nil // not as $toString does
 	case value.KindInt32, value.KindInt64, value.KindDecimal:
 		return v.String(), nil
 	case value.KindDateTime:
@@ -122,7 +133,14 @@ func evalSubstrBytes(c *call, env *Env) (value.Value, error) {
 	case !size.IsNumber():
 		return value.Value{}, mongoerr.Newf(16035, "%s:  length must be a numeric type (is BSON type %s)", c.op.name, size.Kind())
 	}
-	start, n := from.SafeInt64(), size.SafeInt64()
+	start, err := toLongCut(from)
+	if err != nil {
+		return value.Value{}, err
+	}
+	n, err := toLongCut(size)
+	if err != nil {
+		return value.Value{}, err
+	}
 	if start < 0 {
 		return value.Value{}, mongoerr.Newf(50752, "%s:  starting index must be non-negative (got: %d)", c.op.name, start)
 	}
@@ -223,15 +241,19 @@ func evalIndexOfCP(c *call, env *Env) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	total := utf8.RuneCountInString(s)
-	if end = min(end, total); start > total || end < start {
+	if token == "" && s == "" {
+		return value.Int32(0), nil
+	}
+	// The end bounds where an occurrence begins, not where it ends.
+	from := byteOffset(s, start)
+	i := find(s, token, from, len(s))
+	if start > end || i < 0 || from == len(s) && start > 0 {
 		return value.Int32(-1), nil
 	}
-	i := find(s, token, byteOffset(s, start), byteOffset(s, end))
-	if i < 0 {
-		return value.Int32(-1), nil
+	if at := start + utf8.RuneCountInString(s[from:i]); at < end {
+		return value.Int32(int32(at)), nil
 	}
-	return value.Int32(int32(utf8.RuneCountInString(s[:i]))), nil
+	return value.Int32(-1), nil
 }
 
 func searchStrings(c *call, env *Env, code mongoerr.Code) (s, token string, null bool, err error) {
@@ -296,10 +318,12 @@ func replace(c *call, env *Env, n int) (value.Value, error) {
 		return value.Null(), nil
 	}
 	in, find, by := args[0].Str(), args[1].Str(), args[2].Str()
-	if len(by) > len(find) && n < 0 {
-		if err := checkSize(len(in) + strings.Count(in, find)*(len(by)-len(find))); err != nil {
-			return value.Value{}, err
-		}
+	times := strings.Count(in, find)
+	if n >= 0 {
+		times = min(times, n)
+	}
+	if err := checkString(len(in) + times*(len(by)-len(find))); err != nil {
+		return value.Value{}, err
 	}
 	return value.String(strings.Replace(in, find, by, n)), nil
 }

@@ -126,13 +126,13 @@ func padYear(out []byte, year int64) ([]byte, error) {
 }
 
 func (c Civil) appendOffset(out []byte, minutes bool) []byte {
+	if minutes { // without a plus sign
+		return strconv.AppendInt(out, c.offset/60, 10)
+	}
 	sign, offset := byte('+'), c.offset
 	if offset < 0 {
 		sign, offset = '-', -offset
 	}
 	out = append(out, sign)
-	if minutes {
-		return strconv.AppendInt(out, offset/60, 10)
-	}
 	return pad(pad(out, int(offset/3600), 2), int(offset/60%60), 2)
 }

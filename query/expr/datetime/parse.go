@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/mongoerr"
 )
@@ -43,7 +44,8 @@ func newParts(in string) *parts {
 func parseError(in string, at int, what string) error {
 	c := ""
 	if at < len(in) {
-		c = in[at : at+1]
+		_, n := utf8.DecodeRuneInString(in[at:])
+		c = in[at : at+n]
 	}
 	return mongoerr.Newf(mongoerr.ConversionFailure, "Error parsing date string '%s'; %d: %s '%s'", in, at, what, c)
 }
@@ -110,8 +112,9 @@ func Parse(s string, z Zone) (int64, error) {
 	if s == "" {
 		return 0, parseError(s, 0, "Empty string")
 	}
-	for at := 0; at < len(s); {
-		n, err := p.token(s[at:], at)
+	end := len(strings.TrimRight(s, spaces))
+	for at := len(s) - len(strings.TrimLeft(s, spaces)); at < end; {
+		n, err := p.token(s[at:end], at)
 		if err != nil {
 			return 0, err
 		}
@@ -120,14 +123,20 @@ func Parse(s string, z Zone) (int64, error) {
 	return p.instant(z)
 }
 
+// spaces may stand around a date.
+const spaces = " \t\n\v\f\r"
+
 // token reads the next piece of a date string and returns its length.
 func (p *parts) token(s string, at int) (int, error) {
-	if strings.IndexByte(" \t,", s[0]) >= 0 {
-		return 1, nil
+	if r, n := utf8.DecodeRuneInString(s); strings.ContainsRune(" \t,\n\x00\u00a0", r) {
+		return n, nil
 	}
 	if !p.hasYear && !p.epoch && !p.hasISO {
 		for _, f := range dateForms {
 			if m := f.re.FindStringSubmatch(s); m != nil && (f.order != "y" || p.month >= 0) {
+				if f.order == "ymd" && startsWithTime(m[1]) {
+					return 0, parseError(p.in, at+4, "Unexpected character")
+				}
 				return len(m[0]), p.takeDate(f, m, at)
 			}
 		}
@@ -147,6 +156,12 @@ func (p *parts) token(s string, at int) (int, error) {
 		return len(m), nil
 	}
 	return p.takeZone(s, at)
+}
+
+// startsWithTime reports whether the digits of a year begin with what is read
+// as hour and minute before it, as more than four of them are no year then.
+func startsWithTime(year string) bool {
+	return len(year) > 4 && year[0] >= '0' && year[:2] <= "24" && year[2] <= '5'
 }
 
 func (p *parts) takeDate(f dateForm, m []string, at int) error {

@@ -53,7 +53,7 @@ var numerics = map[byte]numeric{
 	'd': {1, 2, 1, 31, "A two digit day could not be found", func(p *parts, n int64) { p.day = n }},
 	'G': {4, 4, 0, 9999, "A four digit ISO year could not be found", func(p *parts, n int64) { p.isoYear, p.hasISO, p.hasISOYear = n, true, true }},
 	'H': {1, 2, 0, 24, "A two digit hour could not be found", func(p *parts, n int64) { p.hour = n }},
-	'j': {1, 3, 1, 366, "A three digit day-of-year could not be found", func(p *parts, n int64) { p.dayOfYear = n }},
+	'j': {1, 3, 1, 366, "A three digit day-of-year could not be found", func(p *parts, n int64) { p.dayOfYear = n + 1 }}, // counted from zero
 	'L': {1, 3, 0, 999, "A three digit millisecond could not be found", nil},
 	'm': {1, 2, 1, 12, "A two digit month could not be found", func(p *parts, n int64) { p.month = n }},
 	'M': {2, 2, 0, 59, "A two digit minute could not be found", func(p *parts, n int64) { p.minute = n }},
