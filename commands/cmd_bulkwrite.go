@@ -260,7 +260,9 @@ func (w *bulkWrite) insertChunk(batch *batchWrite, ns int, chunk []numbered, fai
 	err := w.writable(ns)
 	if err == nil {
 		batch.chunk = append(batch.chunk, chunk...)
+		w.c.retry.inserts = true
 		err = batch.insertChunk()
+		w.c.retry.inserts = false
 	}
 	if err != nil {
 		if w.fatal(err) {

@@ -15,6 +15,7 @@ var (
 	oplogNS        = storage.Namespace{DB: "local", Coll: "oplog.rs"}
 	preImagesNS    = storage.Namespace{DB: "config", Coll: "system.preimages"}
 	transactionsNS = storage.Namespace{DB: "config", Coll: "transactions"}
+	statementsNS   = storage.Namespace{DB: "config", Coll: "system.statements"}
 )
 
 // Without --oplogSize the change log is bounded by defaultOplogBytes; as long

@@ -30,7 +30,7 @@ func unlogged(ns storage.Namespace) bool {
 	case "local":
 		return true
 	case "config":
-		return ns == transactionsNS || ns == preImagesNS
+		return ns == transactionsNS || ns == preImagesNS || ns == statementsNS
 	}
 	return ns.Coll == "system.profile" || strings.HasPrefix(ns.Coll, "$")
 }

@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
@@ -16,8 +18,35 @@ import (
 // run but answered from there. A statement that wrote nothing is not
 // remembered: it may as well run again.
 
+// A command of n statements runs them one after the other, each in an engine
+// transaction of its own. So that this costs n, and not the square of it, the
+// record holds the latest outcomes only; what no longer has room there is
+// moved, many at a time, to parts in config.system.statements, which are not
+// written again (retry_parts.go).
+
+// mostRecent is how many outcomes the session's record holds.
+const mostRecent = 16
+
 // retryHistory is what the retryable write of the session's number has done.
-type retryHistory struct{ done []retriedStatement }
+type retryHistory struct {
+	done   []retriedStatement         // by their numbers
+	odd    map[int32]retriedStatement // those whose numbers came in no order
+	recent []retriedStatement         // what the session's record holds, as it was done
+	parts  bool                       // there may be parts of this number
+
+	pending pendingStatements
+}
+
+// pendingStatements is what the running engine transaction adds to the
+// history. Its slices are used again.
+type pendingStatements struct {
+	any    bool
+	joined int32              // how many statements are joined to the newest outcome
+	fresh  []retriedStatement // further ones
+	parts  []storage.RecordID // the parts that were written
+	moved  bool               // all but the last outcome are in parts now
+	record storage.RecordID
+}
 
 // retriedStatement is the outcome of a statement, or of several in a row
 // with the same outcome.
@@ -34,7 +63,8 @@ func (h *retryHistory) forget() *retryHistory {
 		return &retryHistory{}
 	}
 	clear(h.done)
-	h.done = h.done[:0]
+	clear(h.recent[:cap(h.recent)])
+	h.done, h.recent, h.odd, h.parts = h.done[:0], h.recent[:0], nil, false
 	return h
 }
 
@@ -43,24 +73,49 @@ func (h *retryHistory) find(id int32) *retriedStatement {
 	if h == nil {
 		return nil
 	}
-	for i := range h.done {
-		if s := &h.done[i]; s.first <= id && id <= s.last {
-			return s
-		}
+	i, _ := slices.BinarySearchFunc(h.done, id, func(s retriedStatement, id int32) int { return cmp.Compare(s.last, id) })
+	if i < len(h.done) && h.done[i].first <= id {
+		return &h.done[i]
+	}
+	if s, ok := h.odd[id]; ok {
+		return &s
 	}
 	return nil
 }
 
-// extend adds a statement, to the last one if that says the same.
-func extend(done []retriedStatement, s retriedStatement) []retriedStatement {
-	if n := len(done); n > 0 {
-		l := &done[n-1]
-		if l.kind == s.kind && l.last+1 == s.first && l.id.IsMissing() && s.id.IsMissing() && l.image == nil && s.image == nil {
-			l.last = s.last
-			return done
+// add takes an outcome that is kept.
+func (h *retryHistory) add(s retriedStatement) {
+	if n := len(h.done); n == 0 || h.done[n-1].last < s.first {
+		h.done = append(h.done, s)
+		return
+	}
+	if h.odd == nil {
+		h.odd = map[int32]retriedStatement{}
+	}
+	for id := s.first; ; id++ {
+		h.odd[id] = s
+		if id == s.last {
+			return
 		}
 	}
-	return append(done, s)
+}
+
+// newest is the outcome that a further one may be joined to, nil if there is
+// none.
+func (h *retryHistory) newest() *retriedStatement {
+	n := len(h.recent)
+	if n == 0 {
+		return nil
+	}
+	if s := &h.recent[n-1]; s.last == h.done[len(h.done)-1].last {
+		return s
+	}
+	return nil // it is among the odd ones
+}
+
+// joins reports whether a statement is the next of l and says the same.
+func (l *retriedStatement) joins(s *retriedStatement) bool {
+	return l.kind == s.kind && l.last+1 == s.first && l.id.IsMissing() && s.id.IsMissing() && l.image == nil && s.image == nil
 }
 
 func (s *retriedStatement) append(b *value.Builder) {
@@ -82,13 +137,17 @@ func readStatement(d value.Doc) retriedStatement {
 // sessionRecords finds the records of config.transactions, which has no
 // index.
 type sessionRecords struct {
-	mu  sync.Mutex
-	ids map[recordKey]storage.RecordID
+	mu    sync.Mutex
+	ids   map[recordKey]storage.RecordID
+	parts map[recordKey][]storage.RecordID // in config.system.statements
 }
 
 // open finds the records that an earlier process has left.
 func (r *sessionRecords) open(s *Service) error {
 	r.ids = map[recordKey]storage.RecordID{}
+	if err := r.openParts(s); err != nil {
+		return err
+	}
 	return s.engine.View(s.background, func(tx storage.Tx) error {
 		coll, err := tx.Collection(transactionsNS)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -163,12 +222,16 @@ func (r *sessionRecords) reap(s *Service, live func(recordKey) bool, before int6
 			if err := coll.Delete(r.get(k)); err != nil && !errors.Is(err, storage.ErrNoRecord) {
 				return err
 			}
+			if err := r.dropParts(tx, k); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	r.forgetParts(old...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range old {

@@ -16,10 +16,9 @@ type retryable struct {
 	on      bool
 	stmt    int32 // the statement at work
 	image   imageKind
-	ids     value.Doc // stmtIds of the command, nil: numbered from base
+	ids     []int32 // stmtIds of the command, nil: numbered from base
 	base    int32
-	pending []retriedStatement // what the running engine transaction adds
-	record  storage.RecordID
+	inserts bool      // the statements at work are plain inserts, whose _ids no reply tells
 	retried []int32   // statements answered from the history
 	fails   *failData // what a fail point does to the running engine transaction
 }
@@ -73,7 +72,10 @@ func (c *Call) readStatementIDs() error {
 	case !ids.IsMissing() && ids.Kind() != value.KindArray:
 		return typeError(c.cmd.name+".stmtIds", ids, "array")
 	}
-	c.retry.base, c.retry.ids = id.Int32(), ids.Doc()
+	c.retry.base, c.retry.ids = id.Int32(), nil
+	for v := range ids.Doc().Values() {
+		c.retry.ids = append(c.retry.ids, int32(v.SafeInt64()))
+	}
 	return nil
 }
 
@@ -93,10 +95,13 @@ func (c *Call) statement(i int) *retriedStatement {
 }
 
 func (c *Call) statementID(i int) int32 {
-	if c.retry.ids != nil {
-		return int32(c.retry.ids.Index(i).SafeInt64())
+	if c.retry.ids == nil {
+		return c.retry.base + int32(i)
 	}
-	return c.retry.base + int32(i)
+	if i < len(c.retry.ids) {
+		return c.retry.ids[i]
+	}
+	return 0
 }
 
 // checkSingle refuses statements that may change many documents.
@@ -125,31 +130,61 @@ func (c *Call) appendRetried() {
 
 // saveStatements remembers what the statements of the running engine
 // transaction have done, as part of it. ts is the timestamp of its entry.
-func (c *Call) saveStatements(tx storage.Tx, ts uint64) error {
+func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	if !c.retry.on {
 		return nil
 	}
-	// What was done before is copied, as extend must not write into it; the
-	// first statement of a number has the room behind it for itself.
-	done := c.session.history.done
-	c.retry.pending = done
-	if len(done) > 0 {
-		c.retry.pending = append([]retriedStatement(nil), done...)
-	}
-	if !c.collectStatements() {
-		c.retry.pending = nil
+	h := c.session.history
+	p := &h.pending
+	p.any, p.joined, p.fresh, p.parts, p.moved = false, 0, p.fresh[:0], nil, false
+	if c.collectStatements(); !p.any {
 		return nil
+	}
+	if !h.parts { // those of an earlier number
+		if err := c.svc.records.dropParts(tx, c.session.record); err != nil {
+			return err
+		}
+	}
+	held := h.recent
+	if n := len(held) + len(p.fresh); n > mostRecent {
+		p.moved = true
+		all := append(append(make([]retriedStatement, 0, n), held...), p.fresh...)
+		if p.joined > 0 {
+			all[len(held)-1].last += p.joined
+		}
+		if p.parts, err = c.saveParts(tx, all[:n-1]); err != nil {
+			return err
+		}
 	}
 	b := c.sessionRecord(ts)
 	b.StartArray("statements")
-	for i := range c.retry.pending {
-		c.retry.pending[i].append(b)
-	}
+	c.appendRecent(b)
 	b.End()
-	var err error
-	c.retry.record, err = c.svc.records.save(tx, c.session.record, b.Doc(), c.now)
+	p.record, err = c.svc.records.save(tx, c.session.record, b.Doc(), c.now)
 	c.log.out = b.Bytes()
 	return err
+}
+
+// appendRecent writes the outcomes that the session's record holds.
+func (c *Call) appendRecent(b *value.Builder) {
+	p, held := &c.session.history.pending, c.session.history.recent
+	if p.moved && len(p.fresh) > 0 {
+		p.fresh[len(p.fresh)-1].append(b)
+		return
+	}
+	if p.moved {
+		held = held[len(held)-1:]
+	}
+	for i := range held {
+		s := held[i]
+		if i == len(held)-1 {
+			s.last += p.joined
+		}
+		s.append(b)
+	}
+	for i := range p.fresh {
+		p.fresh[i].append(b)
+	}
 }
 
 // sessionRecord begins the session's record in config.transactions, where
@@ -164,8 +199,9 @@ func (c *Call) sessionRecord(ts uint64) *value.Builder {
 
 // collectStatements derives the outcome of each statement from what was
 // recorded of it.
-func (c *Call) collectStatements() (any bool) {
+func (c *Call) collectStatements() {
 	r := c.log
+	any := false
 	var s retriedStatement
 	for i := range r.marks {
 		m := &r.marks[i]
@@ -173,38 +209,82 @@ func (c *Call) collectStatements() (any bool) {
 			continue
 		}
 		if any && s.first != m.stmt {
-			c.retry.pending = extend(c.retry.pending, s)
+			c.pend(s)
 		}
 		any = true
 		op := r.op(i)
 		s = retriedStatement{first: m.stmt, last: m.stmt, kind: op.Lookup("op").Str()[0]}
-		if s.kind == 'i' && c.cmd.name != "insert" {
+		if s.kind == 'i' && c.cmd.name != "insert" && !c.retry.inserts {
 			s.id = op.Lookup("o").Doc().Lookup("_id").Clone()
 		}
 	}
 	if !any {
-		return false
+		return
 	}
 	if c.retry.image != noImage {
 		s.image = r.image.Clone()
 	}
-	c.retry.pending = extend(c.retry.pending, s)
-	return true
+	c.pend(s)
+}
+
+// pend adds the outcome of a statement to what is pending, to the one before
+// if that says the same.
+func (c *Call) pend(s retriedStatement) {
+	p := &c.session.history.pending
+	p.any = true
+	if n := len(p.fresh); n > 0 {
+		if l := &p.fresh[n-1]; l.joins(&s) {
+			l.last = s.last
+			return
+		}
+	} else if newest := c.session.history.newest(); newest != nil {
+		l := *newest
+		l.last += p.joined
+		if l.joins(&s) {
+			p.joined++
+			return
+		}
+	}
+	p.fresh = append(p.fresh, s)
 }
 
 // statementsSaved is called once the engine transaction is committed.
 func (c *Call) statementsSaved() {
-	if c.retry.pending == nil {
+	if !c.retry.on {
 		return
 	}
-	c.session.history.done = c.retry.pending
-	c.svc.records.set(c.session.record, c.retry.record)
-	c.retry.pending = nil
+	h := c.session.history
+	p := &h.pending
+	if !p.any {
+		return
+	}
+	if !h.parts {
+		c.svc.records.forgetParts(c.session.record)
+	}
+	if p.joined > 0 {
+		h.newest().last += p.joined
+		h.done[len(h.done)-1].last += p.joined
+	}
+	for _, s := range p.fresh {
+		h.add(s)
+		h.recent = append(h.recent, s)
+	}
+	if p.moved {
+		h.recent = append(h.recent[:0], h.recent[len(h.recent)-1])
+		c.svc.records.addParts(c.session.record, p.parts)
+	}
+	h.parts = true
+	c.svc.records.set(c.session.record, p.record)
+	clear(p.fresh)
+	p.any, p.fresh, p.parts = false, p.fresh[:0], nil
 }
 
 // saveCommitted remembers that a transaction has been committed, as part of
 // the commit.
 func (c *Call) saveCommitted(tx storage.Tx, t *transaction) error {
+	if err := c.svc.records.dropParts(tx, c.session.record); err != nil {
+		return err
+	}
 	b := c.sessionRecord(t.log.last)
 	id, err := c.svc.records.save(tx, c.session.record, b.String("state", "committed").Doc(), c.now)
 	if err == nil {
@@ -244,9 +324,15 @@ func (c *Call) restoreSession() error {
 		return nil
 	}
 	ss.state, ss.history = txnRetryable, &retryHistory{}
-	for v := range rec.Doc.Lookup("statements").Doc().Values() {
-		ss.history.done = append(ss.history.done, readStatement(v.Doc()))
+	if err := c.svc.engine.View(c.ctx, c.readParts); err != nil {
+		return err
 	}
+	for v := range rec.Doc.Lookup("statements").Doc().Values() {
+		s := readStatement(v.Doc())
+		ss.history.add(s)
+		ss.history.recent = append(ss.history.recent, s)
+	}
+	ss.history.parts = true
 	return nil
 }
 

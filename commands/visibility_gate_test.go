@@ -43,6 +43,7 @@ var readsStored = map[string]string{
 	"Call.deleteMeasurements":   measured,
 	"Call.updateBucket":         measured,
 	"Call.keep":                 own,
+	"Call.readParts":            own,
 	"Call.restoreSession":       own,
 	"Service.keepSessions":      own,
 	"changeLog.open":            own,
@@ -59,6 +60,7 @@ var readsStored = map[string]string{
 	"preImageOf":                own,
 	"readOffer":                 own,
 	"sessionRecords.open":       own,
+	"sessionRecords.openParts":  own,
 	"sessionRecords.reap":       own,
 	"storedSetting":             own,
 }

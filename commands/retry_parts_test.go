@@ -1,0 +1,196 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// openOn starts a service over a data directory.
+func openOn(t *testing.T, dir string) (h *harness, stop func()) {
+	t.Helper()
+	manual := clock.NewManual(testStart)
+	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("", "")}, func() { svc.Close(); _ = engine.Close() }
+}
+
+// upserts is an update of n statements, each of which inserts.
+func upserts(n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(`{"q": {"_id": "id%d"}, "u": {"$inc": {"n": 1}}, "upsert": true}`, i))
+	}
+	return `{"update": "c", "updates": [` + strings.Join(list, ", ") + `]}`
+}
+
+// kept are the documents of one of the server's own collections.
+func (h *harness) kept(ns storage.Namespace) (list []value.Doc) {
+	h.Helper()
+	err := h.svc.engine.View(h.Context(), func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			return nil
+		}
+		return coll.Scan(storage.Range{}, func(r storage.Record) bool {
+			list = append(list, r.Doc.Clone())
+			return true
+		})
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return list
+}
+
+// TestManyStatements: each of many statements is remembered, across restarts
+// too, and what is written for one does not grow with those before it.
+func TestManyStatements(t *testing.T) {
+	const n = 500
+	dir := t.TempDir()
+	h, stop := openOn(t, dir)
+	defer func() { stop() }()
+	first := h.ok(retryArgs(upserts(n), 1))
+	if got := first.Lookup("upserted").Doc().Len(); got != n {
+		t.Fatalf("%d upserted", got)
+	}
+	records := h.kept(transactionsNS)
+	if len(records) != 1 || records[0].Lookup("statements").Doc().Len() > mostRecent {
+		t.Errorf("config.transactions has %s", records)
+	}
+	for round := range 3 {
+		again := h.ok(retryArgs(upserts(n), 1))
+		if again.Lookup("upserted").JSON() != first.Lookup("upserted").JSON() || again.Lookup("retriedStmtIds").Doc().Len() != n {
+			t.Errorf("round %d: answered %.200s", round, again)
+		}
+		stop()
+		h, stop = openOn(t, dir)
+	}
+	for _, d := range docs(h.ok(`{"find": "c", "batchSize": 1000}`)) {
+		if d.Lookup("n").Int32() != 1 {
+			t.Errorf("%s was changed twice", d)
+		}
+	}
+	// More statements of the same number, then of the next: what is kept of
+	// the old one goes.
+	more := `{"update": "c", "stmtIds": [700, 650, 3], "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}, "upsert": true}, {"q": {"_id": 2}, "u": {"$inc": {"n": 1}}, "upsert": true}, {"q": {"_id": 3}, "u": {"$inc": {"n": 1}}, "upsert": true}]}`
+	want := `[{"index":0,"_id":1},{"index":1,"_id":2},{"index":2,"_id":"id3"}]`
+	for round := range 3 {
+		reply := h.ok(retryArgs(more, 1))
+		if got := reply.Lookup("upserted").JSON(); got != want {
+			t.Errorf("round %d: %s, want %s", round, got, want)
+		}
+		if round == 1 {
+			stop()
+			h, stop = openOn(t, dir)
+		}
+	}
+	if len(h.kept(statementsNS)) == 0 {
+		t.Error("nothing was moved out of the session's record")
+	}
+	h.ok(retryArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`, 2))
+	if left := h.kept(statementsNS); len(left) != 0 {
+		t.Errorf("%d parts of the number before are left", len(left))
+	}
+	h.fails(225, retryArgs(upserts(1), 1))
+}
+
+// TestPartsEndWithATransaction: a transaction of the session takes the place
+// of the retryable write before it, parts included.
+func TestPartsEndWithATransaction(t *testing.T) {
+	h, stop := openOn(t, t.TempDir())
+	defer stop()
+	h.ok(retryArgs(upserts(100), 1))
+	h.ok(inTxnArgs(`{"insert": "c", "documents": [{"_id": 2}]}`, 2, true))
+	h.endTxn("commitTransaction", 2)
+	if left := h.kept(statementsNS); len(left) != 0 {
+		t.Errorf("%d parts are left", len(left))
+	}
+	h.ok(retryArgs(upserts(100), 3))
+	if again := h.ok(retryArgs(upserts(100), 3)); again.Lookup("retriedStmtIds").Doc().Len() != 100 {
+		t.Errorf("answered %.200s", again)
+	}
+}
+
+// TestOldSessionRecord: a record that holds all statements, as they were kept
+// before there were parts, is read, and gives way to parts when more follow.
+func TestOldSessionRecord(t *testing.T) {
+	const n = 40
+	dir := t.TempDir()
+	h, stop := openOn(t, dir)
+	h.ok(retryArgs(upserts(n), 1))
+	b := value.NewBuilder()
+	for i := range n {
+		s := retriedStatement{first: int32(i), last: int32(i), kind: 'i', id: value.String(fmt.Sprintf("id%d", i))}
+		if i == 0 {
+			b.Document("_id", h.kept(transactionsNS)[0].Lookup("_id").Doc()).Int64("txnNum", 1).StartArray("statements")
+		}
+		s.append(b)
+	}
+	old := b.End().Doc()
+	err := h.svc.engine.Update(t.Context(), func(tx storage.Tx) error {
+		if err := tx.Drop(statementsNS); err != nil {
+			return err
+		}
+		coll, err := tx.Collection(transactionsNS)
+		if err != nil {
+			return err
+		}
+		var id storage.RecordID
+		if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { id = r.ID; return false }); err != nil {
+			return err
+		}
+		return coll.Update(id, old, h.svc.clock.NowMillis())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	h, stop = openOn(t, dir)
+	defer func() { stop() }()
+	for round := range 3 {
+		reply := h.ok(retryArgs(upserts(n+20), 1))
+		retried := n
+		if round > 0 {
+			retried += 20
+		}
+		if reply.Lookup("upserted").Doc().Len() != n+20 || reply.Lookup("retriedStmtIds").Doc().Len() != retried {
+			t.Errorf("round %d: %.200s", round, reply)
+		}
+		stop()
+		h, stop = openOn(t, dir)
+	}
+}
+
+// TestInsertsOfABulkWrite: inserts that follow one another are one outcome,
+// whatever command they came in.
+func TestInsertsOfABulkWrite(t *testing.T) {
+	h := newHarness(t)
+	var ops []string
+	for i := range 50 {
+		ops = append(ops, fmt.Sprintf(`{"insert": 0, "document": {"_id": %d}}`, i))
+	}
+	bulk := retryArgs(`{"bulkWrite": 1, "ops": [`+strings.Join(ops, ", ")+`], "nsInfo": [{"ns": "test.c"}]}`, 1)
+	if reply := h.admin(bulk); reply.Lookup("nInserted").Int32() != 50 {
+		t.Fatalf("answered %s", reply)
+	}
+	if n := h.kept(transactionsNS)[0].Lookup("statements").Doc().Len(); n != 1 {
+		t.Errorf("%d outcomes are kept", n)
+	}
+	if again := h.admin(bulk); again.Lookup("nInserted").Int32() != 50 || again.Lookup("retriedStmtIds").Doc().Len() != 50 {
+		t.Errorf("answered %s", again)
+	}
+}
