@@ -120,7 +120,7 @@ func TestGeoNear(t *testing.T) {
 		`[{_id: 2, km: Double("0.0")~}, {_id: 1, km: Double("5.0")~}]`)
 	s.gives("places", `[{$geoNear: {near: "$$pt", distanceField: "d", key: "location"}}, {$limit: 1}, {$project: {m: {$type: {$meta: "geoNearDistance"}}, p: {$meta: "geoNearPoint"}}}]`,
 		`[{_id: 2, m: "double", p: {type: "Point", coordinates: [-73.9928, 40.7193]}}]`, `let: {pt: {type: "Point", coordinates: [-73.99279, 40.719296]}}`)
-	s.fails(40602, "places", `[{$match: {}}, {$geoNear: {`+near+`, distanceField: "d"}}]`)
+	s.fails(40603, "places", `[{$match: {}}, {$geoNear: {`+near+`, distanceField: "d"}}]`)
 	// Joined: the $geoNear of a $lookup, and a second field to choose.
 	s.gives("1", `[{$documents: [{p: {type: "Point", coordinates: [-73.9375, 40.8303]}}]}, {$lookup: {from: "places", let: {p: "$p"}, as: "r",
 		pipeline: [{$geoNear: {near: "$$p", distanceField: "d"}}, {$limit: 1}, {$project: {name: 1}}]}}, {$project: {r: 1}}]`, `[{r: [{_id: 3, name: "Polo Grounds"}]}]`)

@@ -275,12 +275,17 @@ func (w *mergeWriter) Apply(docs []value.Doc, change func(i int, old value.Doc) 
 func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
 	c := w.h.x.running()
 	err := c.update(func(tx storage.Tx) error {
-		coll, err := c.collectionForInsert(tx, w.ns)
+		wr, err := w.writer(tx, false)
 		if err != nil {
 			return err
 		}
-		wr := c.newWriter(tx, coll, w.h.bypass)
 		for i, d := range docs {
+			if wr == nil {
+				if wr, err = w.insertFirst(tx, func() (value.Doc, error) { return change(i, nil) }); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := w.apply(c, wr, d, func(old value.Doc) (value.Doc, error) { return change(i, old) }); err != nil {
 				return err
 			}
@@ -288,6 +293,36 @@ func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Do
 		return nil
 	})
 	return translate(w.ns, err)
+}
+
+// writer opens the collection; nil if there is none and it is not to be made.
+func (w *mergeWriter) writer(tx storage.Tx, create bool) (*writer, error) {
+	c := w.h.x.running()
+	if _, err := tx.Collection(w.ns); errors.Is(err, storage.ErrNotFound) && !create {
+		return nil, nil
+	}
+	coll, err := c.collectionForInsert(tx, w.ns)
+	if err != nil {
+		return nil, err
+	}
+	return c.newWriter(tx, coll, w.h.bypass), nil
+}
+
+// insertFirst writes what becomes of a document that has no like, since there
+// is no collection yet. If nothing becomes of it, none is made.
+func (w *mergeWriter) insertFirst(tx storage.Tx, change func() (value.Doc, error)) (*writer, error) {
+	next, err := change()
+	if err != nil || next == nil {
+		return nil, err
+	}
+	wr, err := w.writer(tx, true)
+	if err != nil {
+		return nil, err
+	}
+	if next, err = w.h.x.running().prepareInsert(next); err == nil {
+		_, err = wr.insert(next)
+	}
+	return wr, err
 }
 
 // apply writes one document.

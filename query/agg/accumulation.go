@@ -90,10 +90,10 @@ func (p *parser) accumulation(field string, v value.Value) (*accumulation, error
 	}
 	parse := accumulators[op]
 	switch {
-	case parse == nil:
-		return nil, mongoerr.Newf(15952, "unknown group operator '%s'", op)
 	case arg.Kind() == value.KindArray:
 		return nil, mongoerr.Newf(40237, "The %s accumulator is a unary operator", op)
+	case parse == nil:
+		return nil, mongoerr.Newf(15952, "unknown group operator '%s'", op)
 	}
 	a := &accumulation{field: strings.Clone(field), op: strings.Clone(op)}
 	return a, parse(p, a, arg)

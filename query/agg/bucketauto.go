@@ -32,7 +32,9 @@ func parseBucketAuto(p *parser, v value.Value) ([]stage, error) {
 			if f.Kind() != value.KindDocument {
 				return nil, mongoerr.Newf(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", f.Kind())
 			}
-			output = f.Doc()
+			if !f.Doc().IsEmpty() {
+				output = f.Doc()
+			}
 			continue
 		}
 		if err := s.option(p, k, f); err != nil {

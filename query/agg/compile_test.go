@@ -26,7 +26,7 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"test", "c", `[1]`, "14: Each element of the 'pipeline' array must be an object"},
 		{"test", "c", `[{}]`, "40323: A pipeline stage specification object must contain exactly one field."},
 		{"test", "c", `[{"$match": {}, "$limit": 1}]`, "40323: A pipeline stage specification object must contain exactly one field."},
-		{"test", "c", `[{"$match": {}}, {"$geoNear": {"near": [1, 2], "distanceField": "d"}}]`, "40602: $geoNear is only valid as the first stage in a pipeline"},
+		{"test", "c", `[{"$match": {}}, {"$geoNear": {"near": [1, 2], "distanceField": "d"}}]`, "40603: $geoNear was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?"},
 		{"test", "c", `[{"$limit": 1}, {"$collStats": {}}]`, "40602: $collStats is only valid as the first stage in a pipeline"},
 		{"test", "c", `[{"$limit": 1}, {"$match": {"$text": {"$search": "x"}}}]`, "17313: $match with $text is only allowed as the first pipeline stage"},
 		{"test", "", `[{"$match": {}}]`, "73: {aggregate: 1} is not valid for '$match'; a collection is required."},
@@ -42,7 +42,7 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"test", "c", `[{"$collStats": {"foo": {}}}]`, "40415: BSON field '$collStats.foo' is an unknown field."},
 		{"test", "c", `[{"$collStats": {"latencyStats": {"histograms": true}, "storageStats": {"scale": 1024}, "count": {}}}]`, ""},
 		{"test", "c", `[{"$planCacheStats": {}}]`, ""},
-		{"test", "c", `[{"$planCacheStats": {"x": 1}}]`, "40415: BSON field '$planCacheStats.x' is an unknown field."},
+		{"test", "c", `[{"$planCacheStats": {"x": 1}}]`, "9: $planCacheStats parameters object may contain only 'allHosts' field. Found: x"},
 		{"config", "system.sessions", `[{"$listSessions": {"allUsers": true}}]`, ""},
 		{"test", "c", `[{"$listSessions": {}}]`, "73: $listSessions may only be run against config.system.sessions"},
 		{"test", "", `[{"$listLocalSessions": {"users": [{"user": "a", "db": "b"}]}}]`, ""},
@@ -76,7 +76,7 @@ func TestRulesOfPlaces(t *testing.T) {
 	_, err := CompileValue(value.Int32(1), Options{})
 	checkError(t, err, "14: 'pipeline' option must be specified as an array")
 	_, err = Compile(array(t, "["+strings.Repeat(`{"$skip": 1},`, 1000)+`{"$skip": 1}]`), Options{DB: "test", Coll: "c"})
-	checkError(t, err, "9: Pipeline length must be no longer than 1000 stages")
+	checkError(t, err, "7749501: Pipeline length must be no longer than 1000 stages")
 	nested := strings.Repeat(`[{"$unionWith": {"coll": "x", "pipeline": `, 21) + "[]" + strings.Repeat("}}]", 21)
 	_, err = Compile(array(t, nested), Options{DB: "test", Coll: "c"})
 	checkError(t, err, "232: Maximum number of nested sub-pipelines exceeded. Limit: 20")
@@ -143,7 +143,7 @@ func TestGeoNearOfVariable(t *testing.T) {
 		t.Error(canonical(got), err, h.opened)
 	}
 	_, err = Compile(array(t, `[{"$geoNear": {"near": "$a", "distanceField": "d"}}]`), Options{DB: "test", Coll: "c"})
-	checkError(t, err, "2: $geoNear requires 'near' to be a constant expression or one of variables")
+	checkError(t, err, "5860402: $geoNear requires 'near' to be a constant expression or one of variables")
 }
 
 // indexed is a text index that finds documents by their field "s".

@@ -44,7 +44,7 @@ var definitions = []definition{
 	{name: "$skip", parse: parseSkip},
 	{name: "$sort", parse: parseSort},
 	{name: "$sortByCount", parse: parseSortByCount},
-	{name: "$unionWith", parse: parseUnionWith},
+	{name: "$unionWith", parse: parseUnionWith, flags: notInTransaction},
 	{name: "$unset", parse: parseUnset, flags: inChangeStream, update: true},
 	{name: "$unwind", parse: parseUnwind},
 	{name: "$vectorSearch", parse: refuseSearch, flags: initial | refused},

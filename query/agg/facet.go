@@ -30,6 +30,9 @@ func parseFacet(p *parser, v value.Value) ([]stage, error) {
 		if strings.Contains(k, ".") {
 			return nil, mongoerr.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
 		}
+		if k == "" {
+			return nil, mongoerr.New(15998, "FieldPath field names may not be empty strings.")
+		}
 		if err := checkFieldPath(k); err != nil {
 			return nil, err
 		}

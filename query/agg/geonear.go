@@ -25,7 +25,7 @@ type geoNearStage struct {
 
 func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(10065, "invalid parameter: expected an object ($geoNear)")
+		return nil, mongoerr.New(5860400, "$geoNear requires an object as its argument")
 	}
 	s := &geoNearStage{near: &Near{MaxDistance: math.Inf(1)}, multiplier: 1, query: value.EmptyDoc, source: v.Doc()}
 	for k, f := range v.Doc().All() {
@@ -44,6 +44,9 @@ func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
 	return []stage{s}, err
 }
 
+// notConstant are the codes for arguments that depend on a document.
+var notConstant = map[string]mongoerr.Code{"near": 5860402, "minDistance": 7555701, "maxDistance": 7555702}
+
 // argument reads an option. The point and the distances may be expressions
 // of variables, which are evaluated when the stage is opened.
 func (s *geoNearStage) argument(p *parser, k string, f value.Value) error {
@@ -60,7 +63,7 @@ func (s *geoNearStage) argument(p *parser, k string, f value.Value) error {
 	reads := false
 	e.Deps(func(string) { reads = true }, func() { reads = true })
 	if reads {
-		return mongoerr.Newf(mongoerr.BadValue, "$geoNear requires '%s' to be a constant expression or one of variables", k)
+		return mongoerr.Newf(notConstant[k], "$geoNear requires '%s' to be a constant expression or one of variables", k)
 	}
 	if s.variable == nil {
 		s.variable = map[string]*expr.Expr{}
@@ -124,6 +127,9 @@ func (s *geoNearStage) option(k string, f value.Value) (err error) {
 		if f.Str() == "" {
 			return mongoerr.New(mongoerr.BadValue, "$geoNear parameter 'key' cannot be the empty string")
 		}
+		if err := checkFieldPath(f.Str()); err != nil {
+			return err
+		}
 		s.near.Key = strings.Clone(f.Str())
 	case "uniqueDocs":
 	case "limit":
@@ -135,7 +141,7 @@ func (s *geoNearStage) option(k string, f value.Value) (err error) {
 	case "collation":
 		return mongoerr.New(40227, "$geoNear does not accept the 'collation' parameter. Instead, specify a collation for the entire aggregation command.")
 	default:
-		return mongoerr.Newf(50859, "Unknown argument to $geoNear: %s", k)
+		return mongoerr.Newf(mongoerr.BadValue, "Unknown argument to $geoNear: %s", k)
 	}
 	return err
 }
@@ -146,14 +152,14 @@ func geoPoint(v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindDocument:
 		if c, ok := v.Doc().Get("coordinates"); ok {
-			if v.Doc().Lookup("type").Str() != "Point" {
+			if t := v.Doc().Lookup("type"); !t.IsMissing() && t.Str() != "Point" {
 				return v, mongoerr.New(2, "$geoNear requires a 'near' option that is a GeoJSON Point or a legacy pair")
 			}
 			coords = c
 		}
 	case value.KindArray:
 	default:
-		return v, mongoerr.New(16605, "$geoNear requires a 'near' option as an Array")
+		return v, mongoerr.New(5860401, "$geoNear requires a 'near' argument that is an object or an array")
 	}
 	if coords.Kind() != value.KindArray && coords.Kind() != value.KindDocument {
 		return v, badPoint(v)

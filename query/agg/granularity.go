@@ -78,19 +78,25 @@ func (r *rounder) round(v value.Value, up bool) value.Value {
 	switch {
 	case f == 0 || math.IsInf(f, 0):
 		return v
+	case r.series == nil:
+		return powerOfTwo(f, up)
 	case v.Kind() == value.KindDecimal:
 		return r.roundDecimal(v, up)
-	case r.series == nil:
-		return value.Double(powerOfTwo(f, up))
 	}
 	return value.Double(r.roundDouble(f, up))
 }
 
-func powerOfTwo(f float64, up bool) float64 {
+// powerOfTwo is what $pow makes of the integer 2 and an integer: an integer if
+// one can hold it.
+func powerOfTwo(f float64, up bool) value.Value {
+	exponent := math.Ceil(math.Log2(f)) - 1
 	if up {
-		return math.Exp2(math.Floor(math.Log2(f)) + 1)
+		exponent = math.Floor(math.Log2(f)) + 1
 	}
-	return math.Exp2(math.Ceil(math.Log2(f)) - 1)
+	if exponent < 0 || exponent > 62 {
+		return value.Double(math.Exp2(exponent))
+	}
+	return value.Int(1 << int64(exponent))
 }
 
 // roundDouble walks the decades; the products are formed as mongod forms
@@ -135,9 +141,6 @@ func (r *rounder) roundDouble(f float64, up bool) float64 {
 }
 
 func (r *rounder) roundDecimal(v value.Value, up bool) value.Value {
-	if r.series == nil {
-		return value.DecimalValue(value.DecimalFromDouble(powerOfTwo(v.AsDouble(), up)))
-	}
 	x := v.Decimal().Apd()
 	// The decade below the number's own, so that both neighbours are met.
 	exp := int32(x.NumDigits()) + x.Exponent - 4

@@ -3,6 +3,7 @@ package agg
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/accumulate"
@@ -28,6 +29,9 @@ func parseGroup(p *parser, v value.Value) ([]stage, error) {
 			if s.id != nil {
 				return nil, mongoerr.New(15948, "a group's _id may only be specified once")
 			}
+			if err := checkGroupKey(f); err != nil {
+				return nil, err
+			}
 			e, err := p.expr(f)
 			if err != nil {
 				return nil, err
@@ -45,6 +49,25 @@ func parseGroup(p *parser, v value.Value) ([]stage, error) {
 		return nil, mongoerr.New(15955, "a group specification must include an _id")
 	}
 	return []stage{s}, nil
+}
+
+// checkGroupKey refuses an _id made of fields that looks like the inclusions
+// and exclusions of a $project: a constant number or boolean as a field.
+func checkGroupKey(v value.Value) error {
+	if name := firstName(v); v.Kind() != value.KindDocument || strings.HasPrefix(name, "$") {
+		return nil
+	}
+	for _, f := range v.Doc().All() {
+		if f.IsNumber() || f.Kind() == value.KindBool {
+			return mongoerr.New(17390, "$group does not support inclusion-style expressions")
+		}
+	}
+	return nil
+}
+
+func firstName(v value.Value) string {
+	name, _ := v.Doc().First()
+	return name
 }
 
 func (s *groupStage) name() string { return "$group" }

@@ -1,6 +1,8 @@
 package agg
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -107,17 +109,15 @@ func parseCount(p *parser, v value.Value) ([]stage, error) {
 	name := v.Str()
 	switch {
 	case name == "":
-		return nil, mongoerr.New(40156, "the count field must be a non-empty string")
+		return nil, mongoerr.New(40157, "the count field must be a non-empty string")
 	case name[0] == '$':
 		return nil, mongoerr.New(40158, "the count field cannot be a $-prefixed path")
 	}
-	for i := range len(name) {
-		switch name[i] {
-		case 0:
-			return nil, mongoerr.New(40159, "the count field cannot contain a null byte")
-		case '.':
-			return nil, mongoerr.New(40160, "the count field cannot contain '.'")
-		}
+	switch {
+	case strings.IndexByte(name, 0) >= 0:
+		return nil, mongoerr.New(40159, "the count field cannot contain a null byte")
+	case strings.IndexByte(name, '.') >= 0:
+		return nil, mongoerr.New(40160, "the count field cannot contain '.'")
 	}
 	if name == "_id" {
 		return nil, mongoerr.New(9039800, "the count field cannot be '_id'")

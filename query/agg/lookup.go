@@ -41,6 +41,9 @@ func parseLookup(p *parser, v value.Value) ([]stage, error) {
 			return nil, err
 		}
 	}
+	if from, ok := v.Doc().Get("from"); ok && from.Kind() == value.KindString && !validCollection(a.from) {
+		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "invalid $lookup namespace: %s.%s", p.DB, a.from)
+	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}

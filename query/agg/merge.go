@@ -17,6 +17,8 @@ type mergeStage struct {
 	whenNotFound string
 	let          *expr.Let
 	update       *Pipeline
+	refusal      error     // of update, for the first document that it is to change
+	pipeline     value.Doc // of update, as written
 	source       value.Doc
 }
 
@@ -54,6 +56,9 @@ func parseMerge(p *parser, v value.Value) ([]stage, error) {
 		}
 	default:
 		return nil, mongoerr.Newf(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", v.Kind())
+	}
+	if s.target.Coll == "" && s.target.DB == p.DB {
+		return nil, mongoerr.New(5786800, "$merge 'into' cannot be an empty string")
 	}
 	if err := checkMergeTarget(s.target.DB, s.target.Coll); err != nil {
 		return nil, err
@@ -189,7 +194,11 @@ func (s *mergeStage) compile(p *parser, m mergeSpec) (err error) {
 		return err
 	}
 	sub.Scope = sub.Scope.Late()
-	s.update, err = sub.compile(m.pipeline)
+	s.pipeline = m.pipeline
+	if s.update, err = sub.compile(m.pipeline); mongoerr.Is(err, mongoerr.InvalidOptions) {
+		// Whether all stages may stand in an update is asked by the update.
+		s.update, s.refusal, err = &Pipeline{}, err, nil
+	}
 	return err
 }
 

@@ -213,8 +213,14 @@ func (m *merging) matched(old, d value.Doc) (value.Doc, error) {
 
 // transformed is old after the pipeline of whenMatched.
 func (m *merging) transformed(old, d value.Doc) (value.Doc, error) {
+	if m.s.refusal != nil {
+		return nil, m.s.refusal
+	}
 	if err := m.s.let.Bind(m.x.Env, m.inner.Env, d); err != nil {
 		return nil, err
+	}
+	if name, ok := m.s.let.Missing(m.inner.Env, func(name string) bool { return refersTo(value.Array(m.s.pipeline), map[string]bool{name: true}) }); ok {
+		return nil, mongoerr.Newf(17276, "Use of undefined variable: %s", name)
 	}
 	out, _, err := m.transform.Apply(m.inner.Env, old, update.ApplyOptions{Position: -1})
 	return out, err

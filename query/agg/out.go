@@ -30,7 +30,16 @@ func parseOut(p *parser, v value.Value) ([]stage, error) {
 }
 
 func (s *outStage) parseObject(d value.Doc) (err error) {
+	seen := map[string]bool{}
 	for k, f := range d.All() {
+		if seen[k] {
+			return mongoerr.Newf(40413, "BSON field '$out.%s' is a duplicate field", k)
+		}
+		seen[k] = true
+		if f.Kind() == value.KindNull && (k == "db" || k == "coll" || k == "timeseries") { // as if it were not there
+			seen[k] = false
+			continue
+		}
 		switch k {
 		case "db":
 			s.target.DB, err = stringField("$out", k, f)
@@ -48,7 +57,7 @@ func (s *outStage) parseObject(d value.Doc) (err error) {
 		}
 	}
 	for _, name := range []string{"db", "coll"} {
-		if !d.Has(name) {
+		if !seen[name] {
 			return missingField("$out", name)
 		}
 	}
@@ -64,6 +73,7 @@ func checkTimeSeries(d value.Doc) error {
 	for k, f := range d.All() {
 		want, ok := timeSeriesOptions[k]
 		switch {
+		case ok && f.Kind() == value.KindNull: // as if it were not there
 		case !ok:
 			return unknownField("$out.timeseries", k)
 		case want == "string" && f.Kind() != value.KindString:
@@ -72,7 +82,7 @@ func checkTimeSeries(d value.Doc) error {
 			return wrongTypes("$out.timeseries", k, f, "long, int, decimal, double")
 		}
 	}
-	if !d.Has("timeField") {
+	if d.Lookup("timeField").IsNullish() {
 		return missingField("$out.timeseries", "timeField")
 	}
 	return nil
@@ -80,6 +90,8 @@ func checkTimeSeries(d value.Doc) error {
 
 func checkOutTarget(db, coll string) error {
 	switch {
+	case validTarget(db, strings.ReplaceAll(coll, "$", "_")) && strings.Contains(coll, "$"), len(db)+1+len(coll) > maxNamespace:
+		return mongoerr.Newf(mongoerr.IllegalOperation, "Invalid target namespace: %s.%s", db, coll)
 	case !validTarget(db, coll):
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s.%s", db, coll)
 	case strings.HasPrefix(coll, "system."):
@@ -88,6 +100,15 @@ func checkOutTarget(db, coll string) error {
 		return mongoerr.Newf(31321, "Can't $out to internal database: %s", db)
 	}
 	return nil
+}
+
+// maxNamespace is the greatest number of bytes of the name of a collection with
+// its database.
+const maxNamespace = 255
+
+// validCollection reports whether a collection may have a name.
+func validCollection(coll string) bool {
+	return coll != "" && coll[0] != '.' && strings.IndexByte(coll, 0) < 0
 }
 
 // validTarget reports whether a namespace is one that may be written to.

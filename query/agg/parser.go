@@ -56,14 +56,14 @@ func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkFirst(defs); err != nil {
-		return nil, err
-	}
 	var stages []stage
 	i := 0
 	for v := range specs.Values() {
 		_, arg := v.Doc().First()
 		p.first = i == 0
+		if err := p.checkCollectionless(defs[i]); err != nil {
+			return nil, err
+		}
 		ss, err := defs[i].parse(p, arg)
 		if err != nil {
 			return nil, err
@@ -74,7 +74,10 @@ func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
 	if err := p.checkPositions(defs); err != nil {
 		return nil, err
 	}
-	return stages, p.checkPlace(defs)
+	if err := p.checkPlace(defs); err != nil {
+		return nil, err
+	}
+	return stages, p.checkFirst(defs)
 }
 
 // definitions looks up the names of all stages before any is compiled.
@@ -101,7 +104,7 @@ func (p *parser) definitions(specs value.Doc) ([]*definition, error) {
 		defs = append(defs, def)
 	}
 	if len(defs) > maxStages {
-		return nil, mongoerr.Newf(mongoerr.FailedToParse, "Pipeline length must be no longer than %d stages", maxStages)
+		return nil, mongoerr.Newf(7749501, "Pipeline length must be no longer than %d stages", maxStages)
 	}
 	return defs, nil
 }
@@ -109,12 +112,6 @@ func (p *parser) definitions(specs value.Doc) ([]*definition, error) {
 // checkNested refuses stages that may not stand where this pipeline stands.
 func (p *parser) checkNested(def *definition) error {
 	switch {
-	case p.inFacet && def.flags&notInFacet != 0:
-		name := def.name
-		if p.within != "$facet" {
-			name += " inside of " + p.within
-		}
-		return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", name)
 	case p.InTransaction && def.flags&notInTransaction != 0:
 		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction,
 			"Stage not supported inside of a multi-document transaction: %s", def.name)
@@ -127,16 +124,29 @@ func (p *parser) checkNested(def *definition) error {
 func (p *parser) checkPlace(defs []*definition) error {
 	for i, def := range defs {
 		switch {
+		case p.within == "$facet" && def.flags&notInFacet != 0:
+			return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", def.name)
 		case p.within == "$lookup" && def.flags&notInLookup != 0:
 			return mongoerr.Newf(51047, "%s is not allowed within a $lookup's sub-pipeline", def.name)
 		case p.within == "$unionWith" && def.flags&notInUnion != 0:
 			return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.name)
+		case p.inFacet && def.flags&notInFacet != 0:
+			return mongoerr.Newf(40600, "%s inside of %s is not allowed to be used within a $facet stage", def.name, p.within)
 		case p.within == "" && p.View != "" && def.flags&writer == writer:
 			return mongoerr.Newf(mongoerr.OptionNotSupportedOnView,
 				"The aggregation stage %s in location %d of the pipeline cannot be used in the view definition of %s because it writes to disk", def.name, i, p.View)
 		case p.within == "" && p.View != "" && def.name == "$changeStream":
 			return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
 		}
+	}
+	return nil
+}
+
+// checkCollectionless refuses a stage within another that wants no collection,
+// where there is one.
+func (p *parser) checkCollectionless(def *definition) error {
+	if p.within == "$facet" && p.Coll != "" && def.flags&collectionless != 0 && def.name != "$documents" {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' can only be run with {aggregate: 1}", def.name)
 	}
 	return nil
 }
@@ -191,6 +201,9 @@ func (p *parser) checkPositions(defs []*definition) error {
 }
 
 func notFirst(def *definition) error {
+	if def.name == "$geoNear" { // for which mongod asks once the pipeline is optimized
+		return mongoerr.Newf(40603, "%s was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?", def.name)
+	}
 	return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.name)
 }
 

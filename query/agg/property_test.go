@@ -144,6 +144,9 @@ func TestRoundersBracketNumbers(t *testing.T) {
 			if value.Compare(up, v) <= 0 || value.Compare(down, v) >= 0 || up.AsDouble() > 10*f || down.AsDouble() < f/10 {
 				rt.Fatalf("%s: %s < %s < %s", name, down, v, up)
 			}
+			if r.series == nil { // $pow makes integers of integers
+				continue
+			}
 			if up.Kind() != v.Kind() || down.Kind() != v.Kind() {
 				rt.Fatalf("%s: types %s, %s", name, up.Kind(), down.Kind())
 			}

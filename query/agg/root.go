@@ -21,7 +21,7 @@ func parseReplaceRoot(p *parser, v value.Value) ([]stage, error) {
 		arg = f
 	}
 	if arg.IsMissing() {
-		return nil, mongoerr.New(40231, "no newRoot specified for the $replaceRoot stage")
+		return nil, missingField("$replaceRoot", "newRoot")
 	}
 	return parseReplaceWith(p, arg)
 }

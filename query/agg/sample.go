@@ -19,10 +19,12 @@ func parseSample(_ *parser, v value.Value) ([]stage, error) {
 		return nil, mongoerr.New(28745, "the $sample stage specification must be an object")
 	}
 	s := &sampleStage{size: -1}
-	for k, f := range v.Doc().All() {
+	for k := range v.Doc().All() {
 		if k != "size" {
 			return nil, mongoerr.Newf(28748, "unrecognized option to $sample: %s", k)
 		}
+	}
+	for _, f := range v.Doc().All() {
 		if !f.IsNumber() {
 			return nil, mongoerr.New(28746, "size argument to $sample must be a number")
 		}

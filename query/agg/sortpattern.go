@@ -60,7 +60,10 @@ func parseSortPart(k string, v value.Value) (sortPart, error) {
 	part := sortPart{path: strings.Clone(k)}
 	if v.Kind() == value.KindDocument {
 		name, arg := v.Doc().First()
-		if name != "$meta" || v.Doc().Len() != 1 {
+		if name == "$meta" && v.Doc().Len() != 1 {
+			return part, mongoerr.New(mongoerr.FailedToParse, "Cannot have additional keys in a $meta sort specification")
+		}
+		if name != "$meta" {
 			return part, mongoerr.New(17312, "$meta is the only expression supported by $sort right now")
 		}
 		kind, ok := sortMeta[arg.Str()]

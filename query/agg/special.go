@@ -37,6 +37,9 @@ func parseCollStats(p *parser, v value.Value) ([]stage, error) {
 	for k, f := range v.Doc().All() {
 		switch k {
 		case "latencyStats", "storageStats", "count", "queryExecStats", "operationStats":
+			if f.Kind() == value.KindNull { // as if it were not there
+				continue
+			}
 			if f.Kind() != value.KindDocument {
 				return nil, wrongType("$collStats", k, f, "object")
 			}
@@ -60,9 +63,13 @@ var collStatsOptions = map[string]map[string]string{
 }
 
 func checkCollStatsOption(option string, d value.Doc) error {
+	if (option == "count" || option == "queryExecStats") && !d.IsEmpty() {
+		return mongoerr.Newf(31170, "The %q option of $collStats must be an empty object, but got: %s", option, d)
+	}
 	for k, f := range d.All() {
 		want, ok := collStatsOptions[option][k]
 		switch {
+		case f.Kind() == value.KindNull, !ok && option == "storageStats": // not there, or not looked at
 		case !ok:
 			return unknownField("$collStats."+option, k)
 		case want == "bool" && f.Kind() != value.KindBool:
@@ -131,17 +138,21 @@ func checkSessionsSpec(stage string, v value.Value) error {
 	}
 	all, users := false, false
 	for k, f := range v.Doc().All() {
-		switch k {
-		case "allUsers":
+		switch {
+		case f.Kind() == value.KindNull && (k == "allUsers" || k == "users"): // as if it were not there
+		case k == "allUsers":
 			if f.Kind() != value.KindBool {
 				return wrongType(stage, k, f, "bool")
 			}
 			all = f.Bool()
-		case "users":
+		case k == "users":
 			if f.Kind() != value.KindArray {
 				return wrongType(stage, k, f, "array")
 			}
 			for u := range f.Doc().Values() {
+				if u.Kind() == value.KindNull {
+					continue
+				}
 				if err := checkSessionUser(stage, u); err != nil {
 					return err
 				}
@@ -161,6 +172,11 @@ func checkSessionUser(stage string, u value.Value) error {
 	if u.Kind() != value.KindDocument {
 		return wrongType(stage, "users", u, "object")
 	}
+	for name := range u.Doc().All() {
+		if name != "user" && name != "db" {
+			return unknownField(stage+".users", name)
+		}
+	}
 	for _, name := range []string{"user", "db"} {
 		f, ok := u.Doc().Get(name)
 		if !ok {
@@ -177,12 +193,15 @@ func parsePlanCacheStats(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$planCacheStats value must be an object. Found: %s", v.Kind())
 	}
+	if v.Doc().Len() > 1 {
+		return nil, mongoerr.New(mongoerr.FailedToParse, "$planCacheStats parameters object must contain at most one field")
+	}
 	for k, f := range v.Doc().All() {
 		if k != "allHosts" {
-			return nil, unknownField("$planCacheStats", k)
+			return nil, mongoerr.Newf(mongoerr.FailedToParse, "$planCacheStats parameters object may contain only 'allHosts' field. Found: %s", k)
 		}
 		if f.Kind() != value.KindBool {
-			return nil, wrongType("$planCacheStats", k, f, "bool")
+			return nil, mongoerr.Newf(13111, "Wrong type for field (%s) %s != bool", k, f.Kind())
 		}
 		if f.Bool() {
 			return nil, mongoerr.New(4503200, "$planCacheStats stage supports allHosts parameter only for sharded clusters")
@@ -221,7 +240,7 @@ func parseListSampledQueries(p *parser, v value.Value) ([]stage, error) {
 
 func parseQuerySettings(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(7746801, "$querySettings stage expects a document as argument")
+		return nil, mongoerr.Newf(7746800, "$querySettings stage expects a document as argument")
 	}
 	for k, f := range v.Doc().All() {
 		if k != "showDebugQueryShape" {

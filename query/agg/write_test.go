@@ -52,7 +52,7 @@ func TestMergeAndOut(t *testing.T) {
 		{name: "no into", pipeline: `[{"$merge": {}}]`, err: "40414: BSON field '$merge.into' is missing but a required field"},
 		{name: "let without pipeline", pipeline: `[{"$merge": {"into": "t", "let": {"x": 1}}}]`, err: "51199: Cannot use 'let' variables with 'whenMatched: merge' mode"},
 		{name: "new is reserved", pipeline: `[{"$merge": {"into": "t", "let": {"new": 1}, "whenMatched": []}}]`, err: "51273: 'let' may not define a value for the reserved 'new' variable other than '$$ROOT'"},
-		{name: "stage not for updates", pipeline: `[{"$merge": {"into": "t", "whenMatched": [{"$match": {}}]}}]`, err: "72: $match is not allowed to be used within an update"},
+		{name: "stage not for the update of a document", docs: `[{"_id": 1}]`, target: `[{"_id": 1}]`, pipeline: `[{"$merge": {"into": "t", "whenMatched": [{"$match": {}}]}}]`, err: "72: $match is not allowed to be used within an update"},
 		{name: "number", pipeline: `[{"$merge": 1}]`, err: "14: $merge requires a string or object argument, but found int"},
 		{name: "special", pipeline: `[{"$merge": "system.x"}]`, err: "31319: Cannot $merge to special collection: system.x"},
 		{name: "duplicate on", pipeline: `[{"$merge": {"into": "t", "on": ["a", "a"]}}]`, err: "31465: Found a duplicate field 'a'"},

@@ -169,6 +169,17 @@ func (l *Let) Bind(env, into *Env, d value.Doc) error {
 	return nil
 }
 
+// Missing returns a variable that is bound to nothing in env, among those that
+// asked is true of.
+func (l *Let) Missing(env *Env, asked func(name string) bool) (name string, ok bool) {
+	for i, slot := range l.slots {
+		if env.Get(slot).IsMissing() && asked(l.names[i]) {
+			return l.names[i], true
+		}
+	}
+	return "", false
+}
+
 // CheckVariableName checks a name that a user wants to define.
 func CheckVariableName(name string) error {
 	if name == "" {
