@@ -42,6 +42,12 @@ func Database(db string) Pattern { return Pattern{kind: onDatabase, db: db} }
 // Namespace is one collection.
 func Namespace(db, coll string) Pattern { return Pattern{kind: onNamespace, db: db, coll: coll} }
 
+// Collection is the collections of a name in every database.
+func Collection(coll string) Pattern { return Pattern{kind: onCollection, coll: coll} }
+
+// AnyBuckets is the collections behind every time series.
+func AnyBuckets() Pattern { return Pattern{kind: onAnyBuckets} }
+
 const bucketsPrefix = "system.buckets."
 
 // matching lists the patterns under which a privilege on the target can

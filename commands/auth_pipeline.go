@@ -15,13 +15,13 @@ func init() {
 	sourceRules = map[string]func(*Call, storage.Namespace, value.Doc) error{
 		"$changeStream":       mayWatch,
 		"$collStats":          needOnCollection("collStats"),
-		"$currentOp":          needUnlessOwn("inprog"),
+		"$currentOp":          mayListOps,
 		"$documents":          func(*Call, storage.Namespace, value.Doc) error { return nil },
 		"$indexStats":         needOnCollection("indexStats"),
 		"$listCatalog":        mayListCatalog,
-		"$listLocalSessions":  needUnlessOwn("listSessions"),
+		"$listLocalSessions":  mayListSessions,
 		"$listSampledQueries": needOnCluster("listSampledQueries"),
-		"$listSessions":       needUnlessOwn("listSessions"),
+		"$listSessions":       mayListSessions,
 		"$planCacheStats":     needOnCollection("planCacheRead"),
 		"$queryStats":         needOnCluster("queryStatsRead"),
 		"$querySettings":      needOnCluster("querySettings"),
@@ -38,14 +38,30 @@ func needOnCluster(action string) sourceRule {
 	return func(c *Call, _ storage.Namespace, _ value.Doc) error { return c.need(auth.Cluster(), action) }
 }
 
-// needUnlessOwn asks for a privilege to see what belongs to other users.
-func needUnlessOwn(action string) sourceRule {
-	return func(c *Call, _ storage.Namespace, spec value.Doc) error {
-		if !given(spec, "allUsers") && !spec.Has("users") {
-			return nil
-		}
-		return c.need(auth.Cluster(), action)
+// mayListOps asks for a privilege to see what other users do.
+func mayListOps(c *Call, _ storage.Namespace, spec value.Doc) error {
+	if !given(spec, "allUsers") {
+		return nil
 	}
+	return c.need(auth.Cluster(), "inprog")
+}
+
+// mayListSessions asks for a privilege to see sessions of other users.
+func mayListSessions(c *Call, _ storage.Namespace, spec value.Doc) error {
+	own := !given(spec, "allUsers")
+	for name, v := range spec.All() {
+		if name != "users" {
+			continue
+		}
+		for u := range v.Doc().Values() {
+			d := u.Doc()
+			own = own && !ambiguous(u) && c.user != nil && d.Lookup("user").Str() == c.user.Name.Name && d.Lookup("db").Str() == c.user.Name.DB
+		}
+	}
+	if own {
+		return nil
+	}
+	return c.need(auth.Cluster(), "listSessions")
 }
 
 func mayWatch(c *Call, ns storage.Namespace, spec value.Doc) error {
@@ -60,10 +76,15 @@ func mayWatch(c *Call, ns storage.Namespace, spec value.Doc) error {
 }
 
 func mayListCatalog(c *Call, ns storage.Namespace, _ value.Doc) error {
-	if ns.Coll == "" {
-		return c.need(auth.AnyNormal(), "listCollections", "listIndexes")
+	if ns.Coll != "" {
+		return c.need(pattern(ns), "listCollections", "listIndexes")
 	}
-	return c.need(pattern(ns), "listCollections", "listIndexes")
+	for _, on := range []auth.Pattern{auth.AnyNormal(), auth.Collection("system.js"), auth.AnyBuckets()} {
+		if err := c.need(on, "listCollections", "listIndexes"); err != nil {
+			return err
+		}
+	}
+	return c.need(auth.Cluster(), "listDatabases")
 }
 
 func mayAggregate(c *Call) error {
@@ -222,7 +243,7 @@ func (c *Call) needTargets(ns storage.Namespace, spec value.Value, field string,
 // mergeActions are what $merge does to its target, by its modes.
 func mergeActions(spec value.Doc) (actions []string) {
 	insert, update := true, true
-	if v, ok := spec.Get("whenNotMatched"); ok {
+	if v := spec.Lookup("whenNotMatched"); !v.IsNullish() { // insert by default
 		insert = v.Str() == "insert"
 	}
 	if v, ok := spec.Get("whenMatched"); ok && v.Kind() == value.KindString {

@@ -34,7 +34,9 @@ func init() {
 		"dropAllUsersFromDatabase": mayDropUser,
 		"dropRole":                 mayDropRole,
 		"dropUser":                 mayDropUser,
+		"expirationStats":          mayForecast,
 		"explain":                  mayExplain,
+		"filemd5":                  mayHashFile,
 		"findAndModify":            mayFindAndModify,
 		"grantPrivilegesToRole":    mayGrantPrivileges,
 		"grantRolesToRole":         mayGrantRoles,
@@ -46,6 +48,8 @@ func init() {
 		"listCollections":          mayListCollections,
 		"listDatabases":            mayListDatabases,
 		"mapReduce":                mayMapReduce,
+		"mqReceive":                mayReceive,
+		"profile":                  mayProfile,
 		"renameCollection":         mayRename,
 		"revokePrivilegesFromRole": mayRevokePrivileges,
 		"revokeRolesFromRole":      mayRevokeRoles,
@@ -55,6 +59,7 @@ func init() {
 		"updateRole":               mayUpdateRole,
 		"updateUser":               mayUpdateUser,
 		"usersInfo":                mayViewUsers,
+		"validateDBMetadata":       mayValidateMetadata,
 	}
 }
 
@@ -193,15 +198,21 @@ func mayExplain(c *Call) error {
 	return sub.authorizeCommand()
 }
 
+// mayCreate lets who may insert create collections, too, but not views.
 func mayCreate(c *Call) error {
 	ns := c.target()
-	if !c.may(pattern(ns), "createCollection") && (given(c.Body, "capped") || !c.may(pattern(ns), "insert")) {
+	if given(c.Body, "capped") {
+		if err := c.need(pattern(ns), "convertToCapped"); err != nil {
+			return err
+		}
+	}
+	if !c.may(pattern(ns), "createCollection") && (c.Body.Has("viewOn") || !c.may(pattern(ns), "insert")) {
 		return errNotAuthorized
 	}
 	if err := c.mayMoveExpired(); err != nil {
 		return err
 	}
-	return c.mayDefineView()
+	return c.mayDefineView(ns)
 }
 
 // mayMoveExpired asks for the right to write where onExpire moves documents:
@@ -218,23 +229,26 @@ func (c *Call) mayMoveExpired() error {
 }
 
 func mayCollMod(c *Call) error {
-	if err := c.need(pattern(c.target()), "collMod"); err != nil {
+	ns := c.target()
+	if err := c.need(pattern(ns), "collMod"); err != nil {
 		return err
 	}
 	if err := c.mayMoveExpired(); err != nil {
 		return err
 	}
 	// What a view reads is only known from both.
-	if c.svc.options.Security.Auth && c.Body.Has("viewOn") != c.Body.Has("pipeline") {
+	if c.svc.options.Security.Auth && c.Body.Lookup("viewOn").IsNullish() != c.Body.Lookup("pipeline").IsNullish() {
 		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is enabled")
 	}
-	return c.mayDefineView()
+	return c.mayDefineView(ns)
 }
 
-// mayDefineView asks for the right to read all that a view shows.
-func (c *Call) mayDefineView() error {
+// mayDefineView asks for the right to read all that a view shows. Who may not
+// read the view itself gains nothing by defining it, and may do so, as who
+// restores a dump.
+func (c *Call) mayDefineView(view storage.Namespace) error {
 	on := c.Body.Lookup("viewOn")
-	if on.Kind() != value.KindString {
+	if on.Kind() != value.KindString || !c.may(pattern(view), "find") {
 		return nil
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: on.Clone().Str()}
@@ -382,7 +396,11 @@ func mayMapReduce(c *Call) error {
 	}
 	out := c.Body.Lookup("out")
 	if out.Kind() == value.KindString {
-		return c.need(auth.Namespace(c.DB, out.Clone().Str()), "insert", "remove")
+		to := storage.Namespace{DB: c.DB, Coll: out.Clone().Str()}
+		if err := c.need(pattern(to), "insert", "remove"); err != nil {
+			return err
+		}
+		return c.needBypass(to)
 	}
 	db := databaseOr(out.Doc().Lookup("db").Clone().Str(), c.DB)
 	for mode, v := range out.Doc().All() {
@@ -390,9 +408,48 @@ func mayMapReduce(c *Call) error {
 		if actions == nil {
 			continue
 		}
-		if err := c.need(auth.Namespace(db, v.Clone().Str()), actions...); err != nil {
+		to := storage.Namespace{DB: db, Coll: v.Clone().Str()}
+		if err := c.need(pattern(to), actions...); err != nil {
+			return err
+		}
+		if err := c.needBypass(to); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mayForecast asks for the collection, or the database, that is forecast.
+func mayForecast(c *Call) error {
+	if ns := c.target(); ns.Coll != "" {
+		return c.need(pattern(ns), "collStats")
+	}
+	return c.need(auth.Database(c.DB), "collStats")
+}
+
+// mayHashFile asks for the chunks of the file.
+func mayHashFile(c *Call) error {
+	return c.need(auth.Namespace(c.DB, c.Body.Lookup("root").Clone().Str()+".chunks"), "find")
+}
+
+// mayReceive asks for what a receiver does: it reads messages and takes them.
+func mayReceive(c *Call) error { return c.need(pattern(c.target()), "find", "remove") }
+
+// mayProfile lets who may read the profile ask for the level.
+func mayProfile(c *Call) error {
+	_, level := c.Body.First()
+	asks := level.IsNumber() && level.AsDouble() == -1 && !c.Body.Has("slowms") && !c.Body.Has("sampleRate") && !c.Body.Has("filter")
+	if asks && c.may(auth.Namespace(c.DB, "system.profile"), "find") {
+		return nil
+	}
+	return c.need(auth.Database(c.DB), "enableProfiler")
+}
+
+// mayValidateMetadata asks for the database that the argument db names, or all
+// of them, wherever the command is run.
+func mayValidateMetadata(c *Call) error {
+	if db := c.Body.Lookup("db"); db.Kind() == value.KindString {
+		return c.need(auth.Database(db.Clone().Str()), "validate")
+	}
+	return c.need(auth.AnyNormal(), "validate")
 }
