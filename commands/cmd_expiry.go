@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -50,6 +51,9 @@ func runTestClock(c *Call) error {
 	if move != nil {
 		runDue := a.RunDuePasses == nil || *a.RunDuePasses
 		if ran, err = c.svc.monitor.Jump(move, runDue); err != nil {
+			if errors.Is(err, clock.ErrOutOfRange) {
+				return mongoerr.New(mongoerr.BadValue, "the instant is out of range: "+err.Error()).WithCause(err)
+			}
 			return mongoerr.New(mongoerr.BadValue, "the clock cannot move backwards").WithCause(err)
 		}
 	}

@@ -20,6 +20,10 @@ type Conn struct {
 	// ServerName is what the client called the server in its TLS handshake.
 	ServerName string
 
+	// HungUp reports whether the client has closed its side; nil: that cannot be
+	// told. It is set before the first command.
+	HungUp func() bool
+
 	mu          sync.Mutex
 	client      value.Doc // metadata from the first hello
 	appName     string

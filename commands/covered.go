@@ -151,7 +151,7 @@ func (r *records) entry(coll storage.Collection, key []byte, id storage.RecordID
 	fetch := !known || !r.covered || r.mayHaveExpired(r.x.running().now)
 	if fetch {
 		found := false
-		if rec, found = coll.Get(id); !found {
+		if rec, found = coll.Get(id); !found || r.mayHaveExpired(r.x.running().now) && !r.meta.sees(&rec, r.x.running().now) {
 			return nil
 		}
 	}

@@ -25,6 +25,8 @@ type customActionArgs struct {
 	AutoScale  value.Doc `arg:"autoScaleSettings"`
 	ShardKey   *string   `arg:"shardKey"`
 	Indexes    array     `arg:"indexes"`
+
+	StartAt value.Value `arg:"startAtOperationTime"`
 }
 
 var customActionSpec = newArgs[customActionArgs]("customAction")
@@ -33,7 +35,7 @@ var customActionSpec = newArgs[customActionArgs]("customAction")
 type customAction struct {
 	run func(*customCall) error
 	// takes are the arguments it knows besides the action itself.
-	collection, offer, shardKey, indexes bool
+	collection, offer, shardKey, indexes, startAt bool
 	// privileges are needed on the collection, or else on the database.
 	privileges []string
 }
@@ -44,12 +46,13 @@ var customActions map[string]customAction
 
 func init() {
 	customActions = map[string]customAction{
-		"CreateCollection": {run: createCustomCollection, collection: true, offer: true, shardKey: true, indexes: true, privileges: []string{"createCollection", "createIndex"}},
-		"CreateDatabase":   {run: createCustomDatabase, offer: true, privileges: []string{"createCollection"}},
-		"GetCollection":    {run: getCustomCollection, collection: true, privileges: []string{"collStats"}},
-		"GetDatabase":      {run: getCustomDatabase, privileges: []string{"dbStats"}},
-		"UpdateCollection": {run: updateCustomCollection, collection: true, offer: true, indexes: true, privileges: []string{"collMod", "createIndex", "dropIndex"}},
-		"UpdateDatabase":   {run: updateCustomDatabase, offer: true, privileges: []string{"collMod"}},
+		"CreateCollection":      {run: createCustomCollection, collection: true, offer: true, shardKey: true, indexes: true, privileges: []string{"createCollection", "createIndex"}},
+		"CreateDatabase":        {run: createCustomDatabase, offer: true, privileges: []string{"createCollection"}},
+		"GetChangeStreamTokens": {run: getChangeStreamTokens, collection: true, startAt: true, privileges: []string{"find", "changeStream"}},
+		"GetCollection":         {run: getCustomCollection, collection: true, privileges: []string{"collStats"}},
+		"GetDatabase":           {run: getCustomDatabase, privileges: []string{"dbStats"}},
+		"UpdateCollection":      {run: updateCustomCollection, collection: true, offer: true, indexes: true, privileges: []string{"collMod", "createIndex", "dropIndex"}},
+		"UpdateDatabase":        {run: updateCustomDatabase, offer: true, privileges: []string{"collMod"}},
 	}
 }
 
@@ -96,7 +99,7 @@ func (x *customCall) check(a *customAction) (err error) {
 	}{
 		{"collection", !a.collection && x.args.Collection != nil}, {"shardKey", !a.shardKey && x.args.ShardKey != nil},
 		{"indexes", !a.indexes && x.args.Indexes != nil}, {"offerThroughput", !a.offer && x.args.Throughput != nil},
-		{"autoScaleSettings", !a.offer && x.args.AutoScale != nil},
+		{"autoScaleSettings", !a.offer && x.args.AutoScale != nil}, {"startAtOperationTime", !a.startAt && !x.args.StartAt.IsMissing()},
 	} {
 		if f.foreign {
 			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'customAction.%s' is an unknown field.", f.name)
@@ -179,9 +182,6 @@ func createCustomCollection(x *customCall) error {
 	if err != nil {
 		return err
 	}
-	if x.offer.none() {
-		x.offer.Throughput = defaultThroughput
-	}
 	if x.args.ShardKey != nil {
 		x.offer.ShardKey = *x.args.ShardKey
 	}
@@ -195,6 +195,13 @@ func createCustomCollection(x *customCall) error {
 		coll, err := x.c.collectionForInsert(tx, x.ns)
 		if err != nil {
 			return err
+		}
+		shared, err := sharesThroughput(tx, x.ns.DB)
+		if err != nil {
+			return err
+		}
+		if x.offer.none() && !shared {
+			x.offer.Throughput = defaultThroughput
 		}
 		uuid := coll.Info().UUID
 		if len(indexes) > 0 {
@@ -211,6 +218,13 @@ func updateCustomCollection(x *customCall) error {
 	indexes, err := x.indexes()
 	if err != nil {
 		return err
+	}
+	if x.args.Indexes != nil { // which may end the document policy, and build indexes
+		reopen, err := x.c.endPolicy(x.ns)
+		defer reopen()
+		if err != nil {
+			return translate(x.ns, err)
+		}
 	}
 	err = x.c.update(func(tx storage.Tx) error {
 		coll, err := x.existing(tx)
@@ -249,11 +263,39 @@ func getCustomCollection(x *customCall) error {
 		if err != nil {
 			return err
 		}
+		shared, err := sharesThroughput(tx, x.ns.DB)
+		if err != nil {
+			return err
+		}
+		if o.none() && !shared { // it was made by other means
+			o.Throughput = defaultThroughput
+		}
 		b := x.c.reply.String("database", x.ns.DB).String("collection", x.ns.Coll)
 		if o.ShardKey != "" {
 			b.StartDocument("shardKeyDefinition").String(o.ShardKey, "hashed").End()
 		}
 		o.append(b)
+		return nil
+	})
+}
+
+// getChangeStreamTokens returns a resume token for each physical partition of a
+// collection, for programs that read them side by side: here there is one.
+func getChangeStreamTokens(x *customCall) error {
+	at := x.args.StartAt
+	if !at.IsMissing() && at.Kind() != value.KindTimestamp {
+		return wrongType("customAction", "startAtOperationTime", at, "timestamp")
+	}
+	x.c.svc.oplog.noteReader(x.c.ctx)
+	return x.c.view(func(tx storage.Tx) error {
+		if _, err := x.existing(tx); err != nil {
+			return err
+		}
+		t := tokenData{ts: x.c.svc.stamps.current() + 1}
+		if !at.IsMissing() {
+			t.ts = max(stampOf(at), 1)
+		}
+		x.c.reply.Append("resumeAfterTokens", value.NewArray(value.Document(t.encode())))
 		return nil
 	})
 }

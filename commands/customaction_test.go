@@ -100,3 +100,61 @@ func TestCustomActionIndexes(t *testing.T) {
 		t.Errorf("policy off: %s", got)
 	}
 }
+
+// The manual's rules on throughput (custom-commands.md): a collection has 400 RU/s
+// of its own, however it was made, unless it shares the database's.
+func TestCustomActionThroughput(t *testing.T) {
+	throughput := func(h *harness, coll string) int64 {
+		h.Helper()
+		return h.ok(`{customAction: "GetCollection", collection: "` + coll + `"}`).Lookup("provisionedThroughput").SafeInt64()
+	}
+	h := newHarness(t)
+	h.ok(`{insert: "inserted", documents: [{_id: 1}]}`)
+	h.ok(`{create: "created"}`)
+	h.ok(`{customAction: "CreateCollection", collection: "own"}`)
+	for _, c := range []string{"inserted", "created", "own"} {
+		if got := throughput(h, c); got != 400 {
+			t.Errorf("%s: %d", c, got)
+		}
+	}
+	h = newHarness(t)
+	h.ok(`{customAction: "CreateDatabase", offerThroughput: 800}`)
+	h.ok(`{customAction: "CreateCollection", collection: "shares"}`)
+	h.ok(`{insert: "inserted", documents: [{_id: 1}]}`)
+	h.ok(`{customAction: "CreateCollection", collection: "own", offerThroughput: 500}`)
+	for c, want := range map[string]int64{"shares": 0, "inserted": 0, "own": 500} {
+		if got := throughput(h, c); got != want {
+			t.Errorf("%s: %d, want %d", c, got, want)
+		}
+	}
+	h.fails(2, `{customAction: "CreateCollection", collection: "x", autoScaleSettings: {maxThroughput: 20000}}`)
+	h.ok(`{customAction: "CreateCollection", collection: "x", autoScaleSettings: {maxThroughput: 20000}, shardKey: "a"}`)
+	h.ok(`{customAction: "CreateCollection", collection: "y", autoScaleSettings: {maxThroughput: 10000}}`)
+	h.fails(2, `{customAction: "UpdateCollection", collection: "y", autoScaleSettings: {maxThroughput: 20000}}`)
+}
+
+// GetChangeStreamTokens gives tokens that a stream is resumed after.
+func TestChangeStreamTokens(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
+	token := func(rest string) string {
+		h.Helper()
+		list := h.ok(`{customAction: "GetChangeStreamTokens", collection: "c"` + rest + `}`).Lookup("resumeAfterTokens").Doc()
+		if list.Len() != 1 {
+			t.Fatal(list)
+		}
+		return list.Index(0).Doc().JSON()
+	}
+	now := token(``)
+	begin := token(`, startAtOperationTime: {"$timestamp": {"t": 1, "i": 1}}`)
+	h.ok(`{insert: "c", documents: [{_id: 2}]}`)
+	for from, want := range map[string]int{now: 1, begin: 2} {
+		events := h.watch("c", `{"resumeAfter": `+from+`}`, "").events()
+		if len(events) != want || events[want-1].Lookup("documentKey").Doc().Lookup("_id").Int32() != 2 {
+			t.Errorf("after %s: %v", from, events)
+		}
+	}
+	h.fails(26, `{customAction: "GetChangeStreamTokens", collection: "none"}`)
+	h.fails(14, `{customAction: "GetChangeStreamTokens", collection: "c", startAtOperationTime: 5}`)
+	h.fails(40415, `{customAction: "GetChangeStreamTokens", collection: "c", offerThroughput: 400}`)
+}

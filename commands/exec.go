@@ -401,17 +401,24 @@ func (r *records) readRecords(coll storage.Collection, s *scan) error {
 	if r.at.started {
 		rg.After = r.at.after
 	}
-	visited := 0
+	now := r.x.running().now
+	visited, taken, ended := 0, 0, true
 	err := coll.Scan(rg, func(rec storage.Record) bool {
 		visited++
 		r.at.after = rec.ID
+		if r.mayHaveExpired(now) && !r.meta.sees(&rec, now) {
+			ended = visited < mostChunk // what is hidden is passed over in long strides
+			return ended
+		}
+		taken++
 		if r.isNew(rec.ID, s) {
 			r.buf = append(r.buf, rec)
 		}
-		return visited < r.chunk
+		ended = taken < r.chunk && visited < mostChunk
+		return ended
 	})
 	r.at.started = true
-	if visited < r.chunk {
+	if ended {
 		r.nextScan()
 	}
 	return err

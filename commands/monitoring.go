@@ -90,6 +90,8 @@ func (s *Service) fillExpiry(m *Metrics) {
 		{"ttl_invalid_index_skips", e.InvalidTTLIndexSkips.Load()},
 		{"document_ttl_purged", e.Purged.Load()},
 		{"document_ttl_deferred_passes", e.DeferredPasses.Load()},
+		{"on_expire_moved", e.Moved.Load()},
+		{"on_expire_kept", e.Kept.Load()},
 		{"messages_dropped", e.ExpiredDropped.Load()},
 		{"messages_dead_lettered", e.ExpiredDeadLettered.Load()},
 		{"message_locks_lapsed", e.LocksLapsed.Load()},

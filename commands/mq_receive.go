@@ -62,6 +62,7 @@ func (c *Call) receiveRequest(a *mqReceiveArgs) (r queue.Request, err error) {
 		return r, err
 	}
 	r.Max, r.Wait = int(most), time.Duration(a.MaxWait)*time.Millisecond
+	r.Gone = c.conn.HungUp
 	r.Numbers, err = c.sequenceNumbers(a.Numbers)
 	return r, err
 }

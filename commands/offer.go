@@ -77,8 +77,12 @@ func (x *customCall) readOffer() (o offer, err error) {
 // check refuses more throughput than one partition has, without a key to
 // part by.
 func (o offer) check() error {
-	if o.Throughput > unshardedThroughput && o.ShardKey == "" {
+	switch {
+	case o.ShardKey != "":
+	case o.Throughput > unshardedThroughput:
 		return mongoerr.Newf(mongoerr.BadValue, "offerThroughput above %d needs a shardKey", unshardedThroughput)
+	case o.Max > unshardedThroughput:
+		return mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput above %d needs a shardKey", unshardedThroughput)
 	}
 	return nil
 }
@@ -111,6 +115,13 @@ func readOffer(tx storage.Tx, db string, id value.Value) (o offer, err error) {
 		Throughput: r.Doc.Lookup("offerThroughput").Int64(), Max: r.Doc.Lookup("maxThroughput").Int64(),
 		ShardKey: r.Doc.Lookup("shardKey").Str(),
 	}, nil
+}
+
+// sharesThroughput reports whether collections of a database share its own
+// throughput unless they are given one.
+func sharesThroughput(tx storage.Tx, db string) (bool, error) {
+	o, err := readOffer(tx, db, offerOfDatabase)
+	return !o.none(), err
 }
 
 // store writes the record.

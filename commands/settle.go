@@ -19,7 +19,7 @@ func (w *writer) settle() error {
 		return nil
 	}
 	removed, err := w.meta.rules.Settle(w.coll, w.c.now, w.expire)
-	w.c.svc.monitor.Metrics().Purged.Add(removed.Documents)
+	w.c.svc.monitor.Metrics().Settled(removed)
 	return err
 }
 
@@ -47,7 +47,7 @@ func (c *Call) settleAhead(ns storage.Namespace) (refused, err error) {
 			return err
 		})
 		settlement = next
-		c.svc.monitor.Metrics().Purged.Add(removed.Documents)
+		c.svc.monitor.Metrics().Settled(removed)
 	}
 	return refusedWith(settlement.Refused()), err
 }

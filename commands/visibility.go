@@ -110,10 +110,15 @@ func (w *writer) purgeExpired(err error) (again bool, _ error) {
 		return false, err
 	}
 	at, _ := w.meta.docTTL.ExpiresAt(&r)
-	if _, err := w.expire(r, &ttl.Expired{Policy: ttl.Document, At: at, Removed: w.c.now}); err != nil {
+	removed := ttl.Removed{Documents: 1}
+	e := &ttl.Expired{Policy: ttl.Document, At: at, Removed: w.c.now}
+	if _, err := w.expire(r, e); err != nil {
 		return false, refusedWith(err)
 	}
-	w.c.svc.monitor.Metrics().Purged.Add(1)
+	if e.Cause == ttl.DeadLettered {
+		removed.Moved = 1
+	}
+	w.c.svc.monitor.Metrics().Settled(removed)
 	return true, nil
 }
 

@@ -22,12 +22,12 @@ const (
 // document TTL is none of its business or is seen to elsewhere.
 var readsStored = map[string]string{
 	// Readers and writers whose records pass the gate behind them.
-	"records.readRecords":  "records.Next asks for each record",
-	"records.readRanges":   "records.Next asks for each record",
-	"records.read":         "records.Next asks for each record",
+	"records.readRecords":  "records.Next and entry ask for each record",
+	"records.readRanges":   "records.Next and entry ask for each record",
+	"records.read":         "records.Next and entry ask for each record",
 	"records.readDistinct": "not planned where documents can be hidden",
 	"records.value":        "not planned where documents can be hidden",
-	"records.entry":        "records.Next asks for each record",
+	"records.entry":        "records.Next and entry ask for each record",
 	"Call.countEntries":    "counts only where nothing is hidden",
 	"planCollection":       "an estimate for the planner",
 	"tail.checkPosition":   "capped collections have no document TTL",

@@ -27,7 +27,12 @@ type Request struct {
 	Wait   time.Duration // how long to wait for the first
 	// Numbers asks for these deferred messages instead, all or none.
 	Numbers []int64
+	// Gone reports whether who asked is not there any more; nil: that cannot be
+	// told. A receiver that waits asks before it takes anything.
+	Gone func() bool
 }
+
+var errGone = mongoerr.New(mongoerr.ClientDisconnect, "the receiver is gone")
 
 var errNotFound = mongoerr.New(mongoerr.MessageNotFound, "The message does not exist or is locked")
 
@@ -49,6 +54,10 @@ func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]
 	defer w.leave(x)
 	ends := newDeadline(b, r.Wait, now)
 	for {
+		if r.Gone != nil && r.Gone() {
+			w.wake(1, 0) // the next one takes its place
+			return nil, errGone
+		}
 		w.look()
 		docs, due, err := b.take(ctx, s, r, now)
 		w.looked(x, due)

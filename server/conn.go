@@ -41,6 +41,7 @@ var (
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{srv: s, nc: nc, client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
+	c.client.HungUp = func() bool { return hungUp(nc) }
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	return c
 }

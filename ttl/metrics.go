@@ -19,6 +19,9 @@ type Metrics struct {
 	// metrics.expiration.documentTtl.
 	Purged         atomic.Int64
 	DeferredPasses atomic.Int64
+	// metrics.expiration.onExpire.
+	Moved atomic.Int64
+	Kept  atomic.Int64
 	// metrics.expiration.messageQueue.
 	ExpiredDropped          atomic.Int64
 	ExpiredDeadLettered     atomic.Int64
@@ -30,6 +33,8 @@ type Metrics struct {
 // count adds what a visit removed. Queues count for themselves, as most of
 // what they remove is not removed by a pass.
 func (m *Metrics) count(p Policy, r Removed) {
+	m.Moved.Add(r.Moved)
+	m.Kept.Add(r.Kept)
 	switch p {
 	case Message:
 	case Document:
@@ -39,6 +44,9 @@ func (m *Metrics) count(p Policy, r Removed) {
 		m.DeletedKeys.Add(r.Keys)
 	}
 }
+
+// Settled counts what was removed under a document policy outside of a pass.
+func (m *Metrics) Settled(r Removed) { m.count(Document, r) }
 
 // AppendTTL writes metrics.ttl of serverStatus.
 func (m *Metrics) AppendTTL(b *value.Builder) {
@@ -57,6 +65,7 @@ func (m *Metrics) AppendTTL(b *value.Builder) {
 func (m *Metrics) AppendExpiration(b *value.Builder, pendingPurge int64) {
 	b.StartDocument("expiration").StartDocument("documentTtl")
 	b.Int64("purged", m.Purged.Load()).Int64("pendingPurge", pendingPurge).Int64("deferredPasses", m.DeferredPasses.Load())
+	b.End().StartDocument("onExpire").Int64("moved", m.Moved.Load()).Int64("kept", m.Kept.Load())
 	b.End().StartDocument("messageQueue")
 	b.Int64("expiredDropped", m.ExpiredDropped.Load()).Int64("expiredDeadLettered", m.ExpiredDeadLettered.Load())
 	b.Int64("locksLapsed", m.LocksLapsed.Load()).Int64("maxDeliveryDeadLettered", m.MaxDeliveryDeadLettered.Load())

@@ -171,7 +171,7 @@ func TestLogAndMetrics(t *testing.T) {
 	b := value.NewBuilder()
 	m.Metrics().AppendTTL(b)
 	m.Metrics().AppendExpiration(b, 7)
-	want := `{"ttl":{"deletedDocuments":1,"deletedKeys":2,"invalidTTLIndexSkips":0,"passes":2,"subPasses":2},"expiration":{"documentTtl":{"purged":1,"pendingPurge":7,"deferredPasses":0},"messageQueue":{"expiredDropped":0,"expiredDeadLettered":0,"locksLapsed":0,"maxDeliveryDeadLettered":0,"queuesAutoDeleted":0}}}`
+	want := `{"ttl":{"deletedDocuments":1,"deletedKeys":2,"invalidTTLIndexSkips":0,"passes":2,"subPasses":2},"expiration":{"documentTtl":{"purged":1,"pendingPurge":7,"deferredPasses":0},"onExpire":{"moved":0,"kept":0},"messageQueue":{"expiredDropped":0,"expiredDeadLettered":0,"locksLapsed":0,"maxDeliveryDeadLettered":0,"queuesAutoDeleted":0}}}`
 	if got := b.Doc().JSON(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

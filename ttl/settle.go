@@ -47,6 +47,7 @@ func (t *Settlement) Batch(r *Rules, coll storage.Collection, most int, remove R
 		}
 		if left := most - int(total.Documents+total.Kept); left > 0 {
 			one, done, err := t.s.batch(coll, &r.Lanes[t.lane], left, remove)
+			one.moving(r)
 			total.add(one)
 			if err != nil {
 				return total, true, err

@@ -24,6 +24,7 @@ type Removed struct {
 	Documents int64 // documents or buckets
 	Keys      int64 // their index keys
 	Kept      int64 // documents that ErrKept was returned for
+	Moved     int64 // of Documents, those that went where dead letters go
 
 	MessagesDropped, MessagesDeadLettered, QueuesDropped int64
 }
@@ -32,6 +33,7 @@ func (r *Removed) add(o Removed) {
 	r.Documents += o.Documents
 	r.Keys += o.Keys
 	r.Kept += o.Kept
+	r.Moved += o.Moved
 	r.MessagesDropped += o.MessagesDropped
 	r.MessagesDeadLettered += o.MessagesDeadLettered
 	r.QueuesDropped += o.QueuesDropped
@@ -39,6 +41,13 @@ func (r *Removed) add(o Removed) {
 
 func (r Removed) any() bool {
 	return r.Documents+r.MessagesDropped+r.MessagesDeadLettered+r.QueuesDropped > 0
+}
+
+// moving counts what was removed as moved, where the rules say so.
+func (r *Removed) moving(rules *Rules) {
+	if rules.OnExpire != nil {
+		r.Moved = r.Documents
+	}
 }
 
 // sweep is the removal of what is due in one lane, batch by batch.

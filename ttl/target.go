@@ -41,6 +41,7 @@ func (t *laneTarget) Sweep(ctx context.Context, v *Visit) error {
 				return ErrGone
 			}
 			r, done, err = s.batch(coll, l, most, remove)
+			r.moving(rules)
 			return err
 		})
 		if err != nil {
