@@ -79,7 +79,8 @@ func (c *Call) access(x *execution, info *storage.Info, q *readQuery) (*access, 
 func (a *access) choose(c *Call, coll storage.Collection, info *storage.Info, q *readQuery, pq *plan.Query, remember bool) (err error) {
 	m := metaOf(info)
 	key := uint64(0)
-	if remember {
+	allowed := c.allowedIndexes(info.Namespace)
+	if remember && allowed == nil {
 		key = q.cacheKey(m)
 	}
 	failed := false
@@ -94,7 +95,12 @@ func (a *access) choose(c *Call, coll storage.Collection, info *storage.Info, q 
 		}
 	}
 	pc := planCollection(coll, info, "")
-	if f := c.svc.settings.filters.find(info.Namespace, q); f != nil {
+	if allowed != nil {
+		if a.plan = bySettings(*pq, pc, allowed); a.plan != nil {
+			return nil
+		}
+	}
+	if f := c.svc.settings.filters.find(info.Namespace, q); f != nil && allowed == nil {
 		f.apply(pq, pc)
 		a.filtered = true
 	}

@@ -67,6 +67,8 @@ type Call struct {
 	authChanged    bool       // users or roles were written to
 	outdated       bool       // the client took a secondary for the primary
 	forgotten      bool       // nothing looks at the Call when it is over
+
+	settings *querySetting // what holds for the shape of the query; nil: nothing
 }
 
 // view runs fn on the state the command may see: that of its transaction,

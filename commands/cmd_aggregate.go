@@ -39,6 +39,9 @@ func runAggregate(c *Call) error {
 	if explained {
 		return c.explainAggregate(&a, "queryPlanner")
 	}
+	if err := c.heedQuerySettings(c.Body, false); err != nil {
+		return err
+	}
 	size, err := a.batchSize()
 	if err != nil {
 		return err

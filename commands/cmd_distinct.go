@@ -32,6 +32,9 @@ func runDistinct(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.command.Add(1)
+	if err := c.heedQuerySettings(c.Body, false); err != nil {
+		return err
+	}
 	info, err := c.lookup(ns)
 	if err != nil {
 		return err

@@ -43,6 +43,9 @@ func runExplain(c *Call) error {
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", a.Verbosity)
 	}
 	name, _ := a.Explain.First()
+	if err := c.heedQuerySettings(a.Explain, true); err != nil {
+		return err
+	}
 	explain := explainable[name]
 	if explain == nil {
 		if c.svc.table[name] == nil {
@@ -352,6 +355,9 @@ func (e *explained) appendPlanner(b *value.Builder, a *access, stage *plan.Stage
 		String("planCacheKey", planKey).Int32("optimizationTimeMillis", 0).
 		Bool("maxIndexedOrSolutionsReached", false).Bool("maxIndexedAndSolutionsReached", false).
 		Bool("maxScansToExplodeReached", false).Bool("prunedSimilarIndexes", false)
+	if e.c.settings != nil {
+		b.Document("querySettings", e.c.settings.settings)
+	}
 	m := metaOf(e.info)
 	plans, key := m.plans, e.query.cacheKey(m)
 	b.StartDocument("winningPlan").Bool("isCached", a != nil && plans.isCached(key, a.plan))
@@ -378,6 +384,9 @@ func (c *Call) appendExplainServer(b *value.Builder, body value.Doc) error {
 	command.Raw(it.Rest())
 	if !body.Has("$db") {
 		command.String("$db", c.DB)
+	}
+	if hash := queryShapeHash(c.DB, body); hash != "" {
+		b.String("queryShapeHash", hash)
 	}
 	b.Document("command", command.Doc())
 	host, _ := os.Hostname()

@@ -63,6 +63,9 @@ func runFind(c *Call) error {
 			return err
 		}
 	}
+	if err := c.heedQuerySettings(c.Body, false); err != nil {
+		return err
+	}
 	f, err := c.openFind(ns, a)
 	if err != nil {
 		return translate(ns, err)

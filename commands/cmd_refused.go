@@ -21,8 +21,6 @@ func refusedCommands() []command {
 		{name: "setAuditConfig", run: runAuditConfig, flags: adminOnly, action: "auditConfigure", on: onCluster, help: "refused: there is no auditing"},
 		{name: "analyzeShardKey", run: notStandalone("analyzeShardKey"), flags: adminOnly, action: "analyzeShardKey", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "configureQueryAnalyzer", run: notStandalone("configureQueryAnalyzer"), flags: adminOnly, action: "configureQueryAnalyzer", on: onCluster, help: "refused: not a sharded cluster"},
-		{name: "setQuerySettings", run: runQuerySettings, flags: adminOnly, action: "querySettings", on: onCluster, help: "refused: there are no query settings"},
-		{name: "removeQuerySettings", run: runQuerySettings, flags: adminOnly, action: "querySettings", on: onCluster, help: "refused: there are no query settings"},
 		{name: "cleanupOrphaned", run: runNotSharded, flags: adminOnly, action: "cleanupOrphaned", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "getShardMap", run: runNotSharded, flags: adminOnly, action: "getShardMap", on: onCluster, help: "refused: not a sharded cluster"},
 		{name: "getShardVersion", run: runNotSharded, flags: adminOnly, action: "getShardVersion", on: onCluster, help: "refused: not a sharded cluster"},
@@ -90,18 +88,6 @@ func notStandalone(name string) func(*Call) error {
 	return func(*Call) error {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "'%s' is not supported on a standalone mongod", name)
 	}
-}
-
-// runQuerySettings refuses settings for shapes of queries, as a mongod does
-// that has them switched off. Index filters limit the indexes.
-func runQuerySettings(c *Call) error {
-	switch {
-	case !c.svc.inReplicaSet():
-		return mongoerr.Newf(mongoerr.IllegalOperation, "%s can only run on replica sets or sharded clusters", c.cmd.name)
-	case c.cmd.name == "setQuerySettings":
-		return mongoerr.New(7746400, "setQuerySettings command is unknown")
-	}
-	return mongoerr.New(7746700, "removeQuerySettings command is unknown")
 }
 
 func runNotSharded(*Call) error {

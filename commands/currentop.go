@@ -106,6 +106,9 @@ func (s *Service) describe(op *operation, now int64) value.Doc {
 	if p := op.plan.Load(); p != nil {
 		b.String("planSummary", *p)
 	}
+	if hash := queryShapeHash(op.body.Lookup("$db").Str(), op.body); hash != "" {
+		b.String("queryShapeHash", hash)
+	}
 	if op.session != nil {
 		appendLSID(b, op.session)
 		if t := op.session.txn.Load(); t != nil {

@@ -35,6 +35,11 @@ func (c *Call) profileEntry(reply value.Doc, err error, took time.Duration) valu
 		b.Append("nreturned", value.Int(c.counts.returned))
 	}
 	c.counts.appendShape(b)
+	if c.counts.access != nil && c.counts.access.plan.Type != plan.ByID {
+		if hash := queryShapeHash(c.DB, c.op.body); hash != "" {
+			b.String("queryShapeHash", hash)
+		}
+	}
 	b.StartDocument("locks").End()
 	if err != nil {
 		e := mongoerr.From(err)

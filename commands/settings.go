@@ -27,6 +27,7 @@ type settings struct {
 	write   value.Doc            // its defaultWriteConcern
 	cluster map[string]value.Doc // cluster parameters that were set
 	filters indexFilters
+	queries querySettings
 }
 
 // Where settings are kept.
@@ -45,6 +46,7 @@ func (s *settings) load(e storage.Engine) {
 		if d := storedSetting(tx, concernHome, concernID); d != nil {
 			s.setConcern(d)
 		}
+		s.queries.load(storedSetting(tx, clusterHome, querySettingsID))
 		for name := range clusterParameters {
 			if d := storedSetting(tx, clusterHome, name); d != nil {
 				s.cluster[name] = d

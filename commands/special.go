@@ -20,7 +20,7 @@ var specialSources = map[string]func(h *host, x *agg.Exec, s agg.Special) (agg.I
 	"$listSessions":       openSessions,
 	"$planCacheStats":     openPlanCacheStats,
 	"$listCatalog":        openListCatalog,
-	"$querySettings":      openNothing,
+	"$querySettings":      openQuerySettings,
 	"$listSampledQueries": openNothing,
 }
 

@@ -51,6 +51,7 @@ func commandFamilies() [][]command {
 		hashCommands(),
 		settingCommands(),
 		planCacheCommands(),
+		querySettingsCommands(),
 		refusedCommands(),
 		clientCommands(),
 		oplogCommands(),

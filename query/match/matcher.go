@@ -91,6 +91,14 @@ func (m *Matcher) Parsed() value.Doc {
 	return b.Doc()
 }
 
+// Unordered is Parsed without its order and simplifications: each condition with
+// its operator, where it was given.
+func (m *Matcher) Unordered() value.Doc {
+	b := value.NewBuilder()
+	m.root.appendTo(b)
+	return b.Doc()
+}
+
 // normalize flattens nested Ands and Ors and orders siblings by type, then
 // path. Conditions that others say more simply become these.
 func normalize(n Node) Node {
