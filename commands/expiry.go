@@ -170,6 +170,7 @@ func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 		return nil, err
 	}
 	tw := w.c.newWriter(w.tx, target, false)
+	tw.moves = true
 	for i, d := range docs {
 		docs[i] = e.DeadLetter(d, w.source())
 		if err := tw.checkDeadLetter(docs[i]); err != nil {
@@ -202,9 +203,8 @@ func (w *writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 	return undo, nil
 }
 
-// kept tells the log why an expired document is not removed.
+// kept is the error of an expired document that is not removed.
 func (w *writer) kept(r storage.Record, to string, cause error) error {
-	w.c.svc.log.Warn().Str("ns", w.ns.String()).Str("deadLetterTo", to).Err(cause).Msg("Expired document kept: it cannot be dead-lettered")
 	return &keptError{ns: w.ns, id: r.Doc.Lookup("_id"), to: to, cause: cause}
 }
 

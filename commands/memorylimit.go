@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/mongoerr"
 )
@@ -22,6 +24,8 @@ type memoryGuard struct {
 	limit int64 // 0: none
 	clock clock.Clock
 	used  atomic.Int64 // estimate: measured, and written since
+	full  atomic.Bool  // a write was refused, and there is not much room again
+	log   *zerolog.Logger
 
 	mu     sync.Mutex
 	lastGC time.Time
@@ -40,8 +44,8 @@ const entryCost = 100
 // server at its limit must not spend its time looking for garbage.
 const gcPause = 500 * time.Millisecond
 
-func newMemoryGuard(limit int64, real clock.Clock) *memoryGuard {
-	g := &memoryGuard{limit: limit, clock: real, inUse: heapInUse, gc: runtime.GC}
+func newMemoryGuard(limit int64, real clock.Clock, log *zerolog.Logger) *memoryGuard {
+	g := &memoryGuard{limit: limit, clock: real, log: log, inUse: heapInUse, gc: runtime.GC}
 	if limit > 0 {
 		g.used.Store(g.inUse())
 	}
@@ -72,14 +76,32 @@ func (g *memoryGuard) reserve(cost int64) error {
 		return nil
 	}
 	if g.used.Add(cost) <= g.limit-g.limit/8 {
+		if g.full.Load() {
+			g.note(false)
+		}
 		return nil
 	}
 	if g.measure()+cost <= g.limit {
 		g.used.Add(cost)
 		return nil
 	}
+	g.note(true)
 	return mongoerr.Newf(mongoerr.ExceededMemoryLimit,
-		"the server's memory limit of %d MB is reached; reads and deletes go on", g.limit>>20)
+		"the server's memory limit of %d MB (--memoryLimit) is reached; reads and deletes go on", g.limit>>20)
+}
+
+// note logs that the limit was reached, and that there is room again: an eighth
+// of it, so that a server at its limit does not fill its log.
+func (g *memoryGuard) note(full bool) {
+	if !g.full.CompareAndSwap(!full, full) {
+		return
+	}
+	if full {
+		g.log.Warn().Int64("usedMB", g.used.Load()>>20).Int64("limitMB", g.limit>>20).
+			Msg("The memory limit (--memoryLimit) is reached: writes that need more memory are refused, reads and deletes go on")
+		return
+	}
+	g.log.Info().Int64("usedMB", g.used.Load()>>20).Int64("limitMB", g.limit>>20).Msg("There is room below the memory limit again")
 }
 
 // measure asks the runtime, and collects garbage if that may make room.

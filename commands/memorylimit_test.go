@@ -1,9 +1,12 @@
 package commands
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -13,10 +16,12 @@ import (
 type fakeHeap struct {
 	live, dead  int64
 	collections int
+	log         bytes.Buffer
 }
 
 func (h *fakeHeap) guard(limit int64, c clock.Clock) *memoryGuard {
-	g := newMemoryGuard(limit, c)
+	log := zerolog.New(&h.log)
+	g := newMemoryGuard(limit, c, &log)
 	g.inUse = func() int64 { return h.live + h.dead }
 	g.gc = func() { h.dead = 0; h.collections++ }
 	g.refresh()
@@ -74,7 +79,7 @@ func TestMemoryGuardAddsUp(t *testing.T) {
 }
 
 func TestMemoryGuardOff(t *testing.T) {
-	if err := newMemoryGuard(0, clock.System()).admit(1 << 40); err != nil {
+	if err := newMemoryGuard(0, clock.System(), nil).admit(1 << 40); err != nil {
 		t.Error(err)
 	}
 }
@@ -141,4 +146,76 @@ func TestCursorCap(t *testing.T) {
 	}
 	h.fails(146, `{"find": "c", "batchSize": 1}`)
 	h.ok(`{"find": "c"}`)
+}
+
+// TestMemoryLimitIsLogged once, however often it is met, until there has been
+// room again.
+func TestMemoryLimitIsLogged(t *testing.T) {
+	c := clock.NewManual(testStart)
+	h := &fakeHeap{live: 95 << 20}
+	g := h.guard(100<<20, c)
+	for range 2 {
+		for range 100 {
+			if err := g.admit(20 << 20); !strings.Contains(err.Error(), "--memoryLimit") {
+				t.Fatal(err)
+			}
+			if err := g.admit(1 << 10); err != nil { // what is small may fit in between
+				t.Fatal(err)
+			}
+		}
+		if n := strings.Count(h.log.String(), "is reached"); n != 1 {
+			t.Errorf("%d lines:\n%s", n, h.log.String())
+		}
+		h.log.Reset()
+		h.live = 10 << 20
+		g.refresh()
+		if err := g.admit(1 << 10); err != nil || strings.Count(h.log.String(), "room") != 1 {
+			t.Errorf("%v, %s", err, h.log.String())
+		}
+		h.live = 95 << 20
+		g.refresh()
+		h.log.Reset()
+	}
+}
+
+// TestDeadLettersAtTheLimit: a move takes no more memory than there is, so it
+// goes on, as deletes do.
+func TestDeadLettersAtTheLimit(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"create": "c", "onExpire": {"deadLetterTo": "dead"}}`)
+	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`)
+	h.ok(`{"insert": "c", "documents": [{"_id": 1, "at": {"$date": "2026-01-01T00:00:00Z"}}, {"_id": 2}]}`)
+	heap := &fakeHeap{live: 100 << 20}
+	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.fails(146, `{"insert": "dead", "documents": [{"_id": 3}]}`)
+	h.admin(`{"runExpirationPass": 1}`)
+	if left, moved := h.count("c"), h.count("dead"); left != 1 || moved != 1 {
+		t.Errorf("%d left, %d moved", left, moved)
+	}
+}
+
+// TestKeptDeadLettersAreCounted, and warned of once in each pass, with one of
+// them as an example.
+func TestKeptDeadLettersAreCounted(t *testing.T) {
+	var log bytes.Buffer
+	h := newHarnessWith(t, Options{Log: zerolog.New(&log)})
+	h.ok(`{"create": "dead", "validator": {"never": true}}`)
+	h.ok(`{"create": "c", "onExpire": {"deadLetterTo": "dead"}}`)
+	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`)
+	const n = 60
+	for range n {
+		h.ok(`{"insert": "c", "documents": [{"at": {"$date": "2026-01-01T00:00:00Z"}}]}`)
+	}
+	for pass := range 2 {
+		log.Reset()
+		h.admin(`{"runExpirationPass": 1}`)
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 1 || !strings.Contains(lines[0], `"kept":60`) || !strings.Contains(lines[0], "Cannot move the expired document with _id ") || !strings.Contains(lines[0], "Document failed validation") {
+			t.Errorf("%d lines:\n%s", len(lines), log.String())
+		}
+		status := h.admin(`{"serverStatus": 1}`).Lookup("metrics").Doc().Lookup("expiration").Doc()
+		if got := status.Lookup("onExpire").Doc().Lookup("kept").SafeInt64(); got != int64(n*(pass+1)) {
+			t.Errorf("kept is %d after pass %d", got, pass)
+		}
+	}
 }

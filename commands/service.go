@@ -124,7 +124,7 @@ func New(o Options) (*Service, error) {
 		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
 		real: clock.System(), changes: newBroadcast(), leader: leadership{changed: newBroadcast()}, fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()), instance: value.NewOID(o.Clock.NowMillis()),
 	}
-	s.memory, s.began = newMemoryGuard(o.Memory, s.real), s.real.Now()
+	s.memory, s.began = newMemoryGuard(o.Memory, s.real, &s.log), s.real.Now()
 	if err := o.Profiling.check(); err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ type keptError struct {
 	cause error // nil: the target can take no documents
 }
 
-func (e *keptError) Error() string        { return ttl.ErrKept.Error() }
+func (e *keptError) Error() string        { return mongoerr.From(refusedWith(e)).Message }
 func (e *keptError) Is(target error) bool { return target == ttl.ErrKept }
 
 // refusedWith is what a client is told whose command needs an expired document to

@@ -21,6 +21,7 @@ type writer struct {
 	meta   *collectionMeta
 	ns     storage.Namespace
 	bypass bool // bypassDocumentValidation
+	moves  bool // what is inserted is removed elsewhere: it takes no more memory
 	// expired is why the record being removed is removed, nil for a delete.
 	expired *ttl.Expired
 }
@@ -48,8 +49,10 @@ func (w *writer) insert(d value.Doc) (storage.RecordID, error) {
 	if err := w.validate(d, nil); err != nil {
 		return 0, err
 	}
-	if err := w.c.svc.memory.admit(len(d)); err != nil {
-		return 0, err
+	if !w.moves {
+		if err := w.c.svc.memory.admit(len(d)); err != nil {
+			return 0, err
+		}
 	}
 	if err := w.makeRoom(len(d)); err != nil {
 		return 0, err

@@ -80,6 +80,8 @@ type Visit struct {
 	More    bool // the target stopped at a limit
 	// Deferred is set by a purge that gave way to client operations.
 	Deferred bool
+	// Refused is why the first of the documents was kept that stay.
+	Refused error
 
 	limits  visitLimits
 	batches int

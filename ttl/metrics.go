@@ -19,7 +19,8 @@ type Metrics struct {
 	// metrics.expiration.documentTtl.
 	Purged         atomic.Int64
 	DeferredPasses atomic.Int64
-	// metrics.expiration.onExpire.
+	// metrics.expiration.onExpire: moved, and kept as they could not be, once
+	// in each pass.
 	Moved atomic.Int64
 	Kept  atomic.Int64
 	// metrics.expiration.messageQueue.
@@ -34,7 +35,6 @@ type Metrics struct {
 // what they remove is not removed by a pass.
 func (m *Metrics) count(p Policy, r Removed) {
 	m.Moved.Add(r.Moved)
-	m.Kept.Add(r.Kept)
 	switch p {
 	case Message:
 	case Document:

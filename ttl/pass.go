@@ -2,6 +2,8 @@ package ttl
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -82,13 +84,14 @@ func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
 
 // pass runs sub-passes until one leaves nothing. The caller holds passing.
 func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
-	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}}
+	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}, kept: map[string]*kept{}}
 	p.pacer = newPacer(ctx, m.host, m.real, m.batch)
 	began := m.real.Now()
 	p.result.At = m.clock.NowMillis()
 	for more := true; more && err == nil; {
 		more, err = p.subPass(ctx)
 	}
+	p.reportKept()
 	p.result.Took = m.real.Now().Sub(began)
 	m.metrics.Passes.Add(1)
 	if p.result.Deferred {
@@ -106,6 +109,7 @@ type pass struct {
 	wanted Set
 	pacer  *pacer
 	failed map[string]bool // targets that had an error
+	kept   map[string]*kept
 	result Result
 }
 
@@ -162,10 +166,36 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 		p.m.log.Error().Err(err).Str("policy", t.Policy().String()).Str("target", name).Msg("Error running an expiration job")
 		return false
 	}
-	if v.Removed.Kept > 0 {
-		p.m.log.Warn().Str("policy", t.Policy().String()).Str("target", name).Int64("kept", v.Removed.Kept).Msg("Expired documents were kept, as they could not be dead-lettered")
-	}
+	p.noteKept(name, v)
 	return v.More
+}
+
+// kept are the documents of a target that stayed. Each visit meets them again.
+type kept struct {
+	most  int64
+	cause error // of one
+}
+
+func (p *pass) noteKept(name string, v *Visit) {
+	if v.Removed.Kept == 0 {
+		return
+	}
+	if p.kept[name] == nil {
+		p.kept[name] = &kept{cause: v.Refused}
+	}
+	k := p.kept[name]
+	k.most = max(k.most, v.Removed.Kept)
+}
+
+// reportKept warns of each target with documents that stayed, with one of them
+// as an example.
+func (p *pass) reportKept() {
+	for _, name := range slices.Sorted(maps.Keys(p.kept)) {
+		k := p.kept[name]
+		p.m.metrics.Kept.Add(k.most)
+		p.m.log.Warn().Str("target", name).Int64("kept", k.most).AnErr("example", k.cause).
+			Msg("Expired documents were kept, as they could not be dead-lettered")
+	}
 }
 
 func (p *pass) limits(began time.Time) visitLimits {

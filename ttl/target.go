@@ -22,6 +22,7 @@ func (t *laneTarget) String() string { return t.coll.Namespace.String() + " " + 
 // that a changed policy counts at once.
 func (t *laneTarget) Sweep(ctx context.Context, v *Visit) error {
 	s := sweep{now: v.Now}
+	defer func() { v.Refused = s.refused }()
 	if idle, err := t.idle(ctx, &s); idle || err != nil {
 		return silent(err)
 	}
