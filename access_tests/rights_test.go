@@ -1,11 +1,14 @@
 package access_tests
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // TestApplyOpsGivesNoRights tries to become root, and to touch what one may
@@ -77,4 +80,31 @@ func TestCursorsOfOthers(t *testing.T) {
 	root.must("admin", `{"dropUser": "ann"}`)
 	ann.refuses(13, "test", fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "open"}`, stream))
 	root.must("vault", kill)
+}
+
+// TestKillCursorsWakes closes a change stream whose getMore would wait for a
+// minute.
+func TestKillCursorsWakes(t *testing.T) {
+	p := start(t, t.TempDir())
+	reader, other := p.root(), p.root()
+	id := reader.cursor("test", `{"aggregate": "c", "pipeline": [{"$changeStream": {}}], "cursor": {}}`)
+	began := time.Now()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := reader.run("test", fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "maxTimeMS": 60000}`, id))
+		ended <- err
+	}()
+	for waiting := false; !waiting; { // until the getMore runs
+		inprog := other.must("admin", `{"currentOp": 1, "op": "getmore"}`)["inprog"].(bson.A)
+		waiting = len(inprog) > 0
+	}
+	other.must("test", fmt.Sprintf(`{"killCursors": "c", "cursors": [{"$numberLong": "%d"}]}`, id))
+	var failed mongo.CommandError
+	if err := <-ended; !errors.As(err, &failed) || failed.Code != 237 && failed.Code != 43 {
+		t.Errorf("getMore: %v", err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("getMore ended after %v", took)
+	}
+	reader.must("test", `{"ping": 1}`)
 }

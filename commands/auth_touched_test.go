@@ -1,0 +1,134 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// touchedEngine notes which collections are opened, made, dropped or renamed.
+type touchedEngine struct {
+	storage.Engine
+	touched map[string]bool
+}
+
+func (e *touchedEngine) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.Engine.View(ctx, func(tx storage.Tx) error { return fn(&touchedTx{tx, e}) })
+}
+
+func (e *touchedEngine) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.Engine.Update(ctx, func(tx storage.Tx) error { return fn(&touchedTx{tx, e}) })
+}
+
+type touchedTx struct {
+	storage.Tx
+	engine *touchedEngine
+}
+
+func (t *touchedTx) note(ns storage.Namespace) { t.engine.touched[ns.String()] = true }
+
+func (t *touchedTx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	t.note(ns)
+	return t.Tx.Collection(ns)
+}
+
+func (t *touchedTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	t.note(ns)
+	return t.Tx.Create(ns, options, indexes)
+}
+
+func (t *touchedTx) Drop(ns storage.Namespace) error {
+	t.note(ns)
+	return t.Tx.Drop(ns)
+}
+
+func (t *touchedTx) Rename(from, to storage.Namespace) error {
+	t.note(from)
+	t.note(to)
+	return t.Tx.Rename(from, to)
+}
+
+func (t *touchedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
+	t.note(ns)
+	return t.Tx.SetOptions(ns, options)
+}
+
+// newTouchedHarness has collections, a queue, a view and a time series in two
+// databases.
+func newTouchedHarness(t *testing.T) (*harness, *touchedEngine) {
+	t.Helper()
+	manual := clock.NewManual(testStart)
+	inner, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := &touchedEngine{Engine: inner, touched: map[string]bool{}}
+	svc, err := New(Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		svc.Close()
+		_ = inner.Close()
+	})
+	h := &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+	for _, db := range []string{"test", "other"} {
+		for _, command := range []string{
+			`{insert: "x", documents: [{_id: 1, a: 1}]}`, `{insert: "y", documents: [{_id: 1, a: 1}]}`, `{insert: "z", documents: [{_id: 1, a: 1}]}`,
+			`{insert: "fs.chunks", documents: [{_id: 1, files_id: 1, n: 0}]}`, `{create: "moves", onExpire: {deadLetterTo: "dead"}}`,
+		} {
+			h.runOn(db, relaxed(command))
+		}
+	}
+	h.ok(`{create: "q", messageQueue: {}}`)
+	h.ok(`{create: "v", viewOn: "x"}`)
+	return h, engine
+}
+
+// allowed reports whether a namespace is one that the rights of a line are
+// about, or the server's own.
+func (line touches) allowed(ns string) bool {
+	db, coll, _ := strings.Cut(ns, ".")
+	if strings.HasPrefix(coll, "$") || db == "config" || db == "local" || db == "admin" && strings.HasPrefix(coll, "system.") {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(line.rights, ", "), func(right string) bool {
+		_, on, _ := strings.Cut(right, " ")
+		return on == ns || on == db || on == "any" || on == "cluster" || ns == on+".deadletterqueue" // which belongs to its queue
+	})
+}
+
+// touchedUnseen are the commands that look at more than they show.
+var touchedUnseen = map[string]string{
+	"convertToCapped": "a collection of its own, which takes the name of the other",
+	"create":          "a view's collection, to refuse circles of views",
+	"listDatabases":   "all collections for their sizes, of which it leaves out those of databases that are not shown",
+}
+
+// TestNothingElseIsTouched runs the lines of the sweep and looks which
+// collections the storage was asked for: none that the client needed no right
+// to.
+func TestNothingElseIsTouched(t *testing.T) {
+	for _, line := range sweep {
+		name, _ := relaxed(line.command).First()
+		if name == "shutdown" || name == "duskBackup" || name == "fsync" || touchedUnseen[name] != "" {
+			continue
+		}
+		h, engine := newTouchedHarness(t)
+		clear(engine.touched)
+		h.runOn(line.db, relaxed(line.command))
+		for ns := range engine.touched {
+			if !line.allowed(ns) {
+				t.Errorf("%s on %s touches %s, and asks for %q", line.command, line.db, ns, line.rights)
+			}
+		}
+	}
+}
