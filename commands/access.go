@@ -136,7 +136,7 @@ func (a *access) complete(info *storage.Info, q *readQuery) {
 // noteUse counts the use of indexes for $indexStats.
 func (a *access) noteUse(c *Call, info *storage.Info, p *plan.Plan) {
 	if p.Index != nil {
-		c.svc.indexUse.of(info.Namespace.String(), p.Index.Name, c.now).ops.Add(1)
+		c.svc.indexUse.of(info, p.Index.Name, c.now).ops.Add(1)
 	}
 	for _, part := range p.Parts {
 		a.noteUse(c, info, part)
@@ -157,7 +157,7 @@ func lookupID(q *plan.Query, m *collectionMeta) *plan.Plan {
 func setHint(h *plan.Hint, v value.Value) error {
 	switch v.Kind() {
 	case value.KindString:
-		h.Name = v.Str()
+		h.Name, h.Nameless = v.Str(), v.Str() == ""
 	case value.KindDocument:
 		if n, ok := isNatural(v.Doc()); ok {
 			h.Natural = n

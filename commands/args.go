@@ -17,14 +17,15 @@ import (
 //		Coll  string    `arg:"count"`
 //		Query value.Doc `arg:"query"`
 //		Limit *int64    `arg:"limit"`
-//		Hint  value.Value `arg:"hint"`
+//		Hint  value.Value `arg:"hint,any"`
 //	}
 //
 //	var countSpec = newArgs[countArgs]("count")
 //
 // The tag is the field's name, optionally followed by ",required",
-// ",nonneg" (a number that must not be negative) or ",own" for what mongod
-// reads by code of its own, with other messages.
+// ",nonneg" (a number that must not be negative), ",own" for what mongod reads
+// by code of its own, with other messages, or ",any" for what takes any type and
+// looks at it later: there null does not count as absent.
 // The Go type decides which BSON types are accepted, as mongod's IDL does.
 // The tags are read once, at start-up.
 
@@ -62,6 +63,7 @@ type argField struct {
 	name     string
 	required bool
 	nonneg   bool
+	any      bool // of any type, null too
 	set      func(p unsafe.Pointer, v value.Value) bool
 	types    string // what the error message says was expected
 	refusal  string // what it says if mongod reads the field by code of its own, which takes no null
@@ -80,7 +82,7 @@ var refusals = map[string]string{
 // all fields but those that are read by code of their own, and required ones
 // that take any type, as the name of a collection that a command begins with.
 func (f *argField) leavesOut() bool {
-	return f.refusal == "" && (!f.required || f.types != "")
+	return f.refusal == "" && !f.any && (!f.required || f.types != "")
 }
 
 // wrong is the error for a value of a type that the field does not take.
@@ -125,6 +127,8 @@ func newArgs[T any](command string) *argSpec[T] {
 				a.nonneg = true
 			case "own":
 				own = true
+			case "any":
+				a.any = true
 			}
 		}
 		a.set, a.types = argSetter(f.Type)

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"encoding/binary"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
@@ -21,6 +23,7 @@ type cursorRequest struct {
 	exec        *execution
 	batchSize   int64 // -1: default
 	singleBatch bool
+	idFirst     bool // the id and the namespace stand in front of the batch, as of mongod's IDL replies
 	noTimeout   bool
 	tailable    bool
 	awaitData   bool
@@ -36,6 +39,11 @@ func (c *Call) firstBatch(r cursorRequest) error {
 		size = defaultBatch
 	}
 	c.reply.StartDocument("cursor")
+	idAt := 0
+	if r.idFirst {
+		idAt = len(c.reply.Int64("id", 0).Bytes()) - 8
+		c.reply.String("ns", r.ns.String())
+	}
 	c.reply.StartArray("firstBatch")
 	cur := &cursor{
 		ns: r.ns, it: r.it, session: c.session, user: c.userName(), noTimeout: r.noTimeout,
@@ -76,7 +84,11 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	} else {
 		r.it.Close()
 	}
-	c.reply.Int64("id", id).String("ns", r.ns.String())
+	if r.idFirst {
+		binary.LittleEndian.PutUint64(c.reply.Bytes()[idAt:], uint64(id))
+	} else {
+		c.reply.Int64("id", id).String("ns", r.ns.String())
+	}
 	c.reply.End()
 	return nil
 }

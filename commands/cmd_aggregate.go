@@ -15,7 +15,7 @@ type aggregateArgs struct {
 	Cursor       value.Value `arg:"cursor"`
 	Bypass       looseBool   `arg:"bypassDocumentValidation"`
 	Collation    value.Doc   `arg:"collation"`
-	Hint         value.Value `arg:"hint"`
+	Hint         value.Value `arg:"hint,any"`
 	Let          value.Doc   `arg:"let"`
 	BatchSize    value.Value `arg:"batchSize"`
 	FromMongos   looseBool   `arg:"fromMongos"`

@@ -41,7 +41,7 @@ type bulkUpdateArgs struct {
 	Upsert       bool        `arg:"upsert"`
 	Supplied     looseBool   `arg:"upsertSupplied"`
 	ArrayFilters array       `arg:"arrayFilters"`
-	Hint         value.Value `arg:"hint"`
+	Hint         value.Value `arg:"hint,any"`
 	Constants    value.Doc   `arg:"constants"`
 	Collation    value.Doc   `arg:"collation"`
 	Sort         value.Doc   `arg:"sort"`
@@ -52,7 +52,7 @@ type bulkDeleteArgs struct {
 	Delete    int64       `arg:"delete,required,nonneg"`
 	Filter    value.Doc   `arg:"filter,required"`
 	Multi     bool        `arg:"multi"`
-	Hint      value.Value `arg:"hint"`
+	Hint      value.Value `arg:"hint,any"`
 	Collation value.Doc   `arg:"collation"`
 	SampleID  value.Value `arg:"sampleId"`
 }

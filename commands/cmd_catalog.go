@@ -123,6 +123,7 @@ func (c *Call) refuseDropOplog() error {
 
 // dropWith drops a collection and those that exist only for it.
 func (c *Call) dropWith(tx storage.Tx, info *storage.Info) error {
+	c.svc.indexUse.forgetAll(info)
 	if metaOf(info).isQueue {
 		return c.dropQueue(tx, info)
 	}
@@ -164,15 +165,19 @@ func runDropDatabase(c *Call) error {
 	if c.DB == "local" && c.svc.inReplicaSet() {
 		return mongoerr.New(mongoerr.IllegalOperation, "Cannot drop 'local' database while replication is active")
 	}
-	if c.DB == "admin" || c.DB == "config" || c.DB == "local" {
+	if c.DB == "admin" || c.DB == "local" {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "Dropping the '%s' database is prohibited.", c.DB)
 	}
 	existed := false
 	err := c.update(func(tx storage.Tx) error {
 		existed = false
 		for _, info := range tx.Collections(c.DB) {
+			if unlogged(info.Namespace) && c.DB == "config" { // what the server keeps of itself
+				continue
+			}
 			existed = true
 			c.noteQueueDrop(info)
+			c.svc.indexUse.forgetAll(info)
 			if err := tx.Drop(info.Namespace); err != nil {
 				return err
 			}
@@ -251,7 +256,7 @@ func runListCollections(c *Call) error {
 		return err
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: listCollectionsCursor}
-	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(kept...), batchSize: size, singleBatch: int64(len(kept)) <= size})
+	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(kept...), batchSize: size, idFirst: true, singleBatch: int64(len(kept)) <= size})
 }
 
 // hiddenCollection tells the server's own collections, which no listing

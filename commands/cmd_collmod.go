@@ -365,7 +365,7 @@ func (m *collMod) setHidden(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	if spec.Hidden != *x.Hidden {
 		m.add("hidden_old", value.Bool(spec.Hidden))
 		m.add("hidden_new", value.Bool(*x.Hidden))
-		m.c.svc.indexUse.forget(m.info.Namespace.String(), spec.Name)
+		m.c.svc.indexUse.forget(m.info, spec.Name)
 	}
 	return spec.WithHidden(*x.Hidden)
 }

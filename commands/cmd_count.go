@@ -15,7 +15,7 @@ type countArgs struct {
 	Query     value.Doc   `arg:"query"`
 	Limit     int64       `arg:"limit"`
 	Skip      int64       `arg:"skip,nonneg"`
-	Hint      value.Value `arg:"hint"`
+	Hint      value.Value `arg:"hint,any"`
 	Collation value.Doc   `arg:"collation"`
 	Fields    value.Value `arg:"fields"`
 	EncInfo   value.Value `arg:"encryptionInformation"`

@@ -19,7 +19,7 @@ type deleteStatementArgs struct {
 	Q         value.Doc   `arg:"q,required"`
 	Limit     value.Value `arg:"limit,required"`
 	Collation value.Doc   `arg:"collation"`
-	Hint      value.Value `arg:"hint"`
+	Hint      value.Value `arg:"hint,any"`
 	SampleID  value.Value `arg:"sampleId"`
 }
 

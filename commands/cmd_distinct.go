@@ -14,7 +14,7 @@ type distinctArgs struct {
 	Key       string      `arg:"key,required"`
 	Query     value.Doc   `arg:"query"`
 	Collation value.Doc   `arg:"collation"`
-	Hint      value.Value `arg:"hint"`
+	Hint      value.Value `arg:"hint,any"`
 }
 
 var distinctSpec = newArgs[distinctArgs]("distinct")
@@ -58,6 +58,10 @@ func runDistinct(c *Call) error {
 	c.reply.Append("values", value.NewArray(set.sorted()...))
 	if c.held != nil {
 		c.reply.Append("atClusterTime", stampValue(c.held.ts))
+	}
+	if metaOf(info).readThrough() { // rewritten as an aggregation, whose answer mongod gives with an int
+		c.noOK = true
+		c.reply.Int32("ok", 1)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ type findArgs struct {
 	Filter       value.Doc   `arg:"filter,own"`
 	Projection   value.Doc   `arg:"projection,own"`
 	Sort         value.Doc   `arg:"sort,own"`
-	Hint         value.Value `arg:"hint"`
+	Hint         value.Value `arg:"hint,any"`
 	Collation    value.Doc   `arg:"collation,own"`
 	Skip         int64       `arg:"skip,nonneg"`
 	Limit        int64       `arg:"limit,nonneg"`

@@ -20,7 +20,7 @@ type findAndModifyArgs struct {
 	Bypass       looseBool   `arg:"bypassDocumentValidation"`
 	Collation    value.Doc   `arg:"collation"`
 	ArrayFilters array       `arg:"arrayFilters"`
-	Hint         value.Value `arg:"hint"`
+	Hint         value.Value `arg:"hint,any"`
 	Let          value.Doc   `arg:"let"`
 	EmptyTS      strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	SampleID     value.Value `arg:"sampleId"`

@@ -322,7 +322,7 @@ func runListIndexes(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(docs...), batchSize: size})
+	return c.firstBatch(cursorRequest{ns: ns, it: agg.Docs(docs...), batchSize: size, idFirst: true})
 }
 
 func (c *Call) listedIndexes(info *storage.Info) ([]value.Doc, error) {
@@ -494,6 +494,6 @@ func (m *collectionMeta) indexByKey(key value.Doc) (*index.Spec, error) {
 
 // removeIndex drops one index.
 func (c *Call) removeIndex(tx storage.Tx, info *storage.Info, name string) error {
-	c.svc.indexUse.forget(info.Namespace.String(), name)
+	c.svc.indexUse.forget(info, name)
 	return tx.DropIndex(info.Namespace, name)
 }

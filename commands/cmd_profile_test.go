@@ -110,6 +110,8 @@ func TestProfileEntries(t *testing.T) {
 		{`{update: "c", updates: [{q: {a: 1}, u: {$set: {b: 1}}}]}`, map[string]string{"op": "update", "nMatched": "1", "nModified": "1", "nUpserted": "0", "command": `{ q: { a: 1 }, u: { $set: { b: 1 } } }`}},
 		{`{update: "c", updates: [{q: {_id: 9}, u: {$set: {b: 1}}, upsert: true}]}`, map[string]string{"nMatched": "0", "nUpserted": "1"}},
 		{`{delete: "c", deletes: [{q: {_id: 9}, limit: 1}]}`, map[string]string{"op": "remove", "ndeleted": "1", "command": `{ q: { _id: 9 }, limit: 1 }`}},
+		{`{delete: "c", deletes: [{q: {_id: 9}, limit: 1}], comment: "why"}`, map[string]string{"op": "remove", "command": `{ q: { _id: 9 }, limit: 1, comment: "why" }`}},
+		{`{update: "c", updates: [{q: {_id: 9}, u: {$set: {z: 1}}}], comment: "why"}`, map[string]string{"op": "update", "command": `{ q: { _id: 9 }, u: { $set: { z: 1 } }, comment: "why" }`}},
 		{`{findAndModify: "c", query: {_id: 4}, remove: true}`, map[string]string{"op": "command", "ndeleted": "1"}},
 		{`{count: "c", query: {a: 1}}`, map[string]string{"op": "command"}},
 		{`{find: "c", filter: {$bad: 1}}`, map[string]string{"ok": "0", "errCode": "2", "errName": "BadValue"}},

@@ -29,7 +29,7 @@ type updateStatementArgs struct {
 	Upsert       bool        `arg:"upsert"`
 	Collation    value.Doc   `arg:"collation"`
 	ArrayFilters array       `arg:"arrayFilters"`
-	Hint         value.Value `arg:"hint"`
+	Hint         value.Value `arg:"hint,any"`
 	Sort         value.Doc   `arg:"sort"`
 	SampleID     value.Value `arg:"sampleId"`
 	Supplied     looseBool   `arg:"upsertSupplied"`

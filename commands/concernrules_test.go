@@ -144,9 +144,9 @@ func TestNullAndUnknownFields(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
 	for _, command := range []string{
-		`{aggregate: "c", pipeline: [], cursor: {batchSize: null}, hint: null, let: null, collation: null}`,
-		`{find: "c", batchSize: null, limit: null, skip: null, hint: null, let: null}`,
-		`{count: "c", limit: null, skip: null, hint: null}`,
+		`{aggregate: "c", pipeline: [], cursor: {batchSize: null}, let: null, collation: null}`,
+		`{find: "c", batchSize: null, limit: null, skip: null, let: null}`,
+		`{count: "c", limit: null, skip: null}`,
 		`{getMore: {$numberLong: "1"}, collection: "c", batchSize: null}`,
 		`{listCollections: 1, nameOnly: null, cursor: null}`,
 		`{collMod: "c", validator: null, validationLevel: null}`,

@@ -85,15 +85,19 @@ func (c *Call) rewriteInsert(d value.Doc, fill bool) value.Doc {
 	return b.Doc()
 }
 
+func badIDType(name string) error {
+	return mongoerr.Newf(mongoerr.InvalidIdField, "The '_id' value cannot be of type %s", name)
+}
+
 // checkID refuses values that cannot be an _id.
 func checkID(v value.Value) error {
 	switch v.Kind() {
 	case value.KindRegex:
-		return mongoerr.New(mongoerr.BadValue, "can't use a regex for _id")
+		return badIDType("regex")
 	case value.KindUndefined:
-		return mongoerr.New(mongoerr.BadValue, "can't use a undefined for _id")
+		return badIDType("undefined")
 	case value.KindArray:
-		return mongoerr.New(mongoerr.BadValue, "can't use an array for _id")
+		return badIDType("array")
 	case value.KindDocument:
 		for name := range v.Doc().All() {
 			if strings.HasPrefix(name, "$") {

@@ -3,10 +3,12 @@ package commands
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
 )
 
 // indexUse counts how often queries chose each index, for $indexStats.
-type indexUse struct{ counters sync.Map } // namespace, 0, index name -> *indexCounter
+type indexUse struct{ counters sync.Map } // UUID of the collection, index name -> *indexCounter
 
 type indexCounter struct {
 	ops   atomic.Int64
@@ -14,8 +16,8 @@ type indexCounter struct {
 }
 
 // of returns the counter of an index, which begins at now if it is new.
-func (u *indexUse) of(ns, name string, now int64) *indexCounter {
-	key := ns + "\x00" + name
+func (u *indexUse) of(info *storage.Info, name string, now int64) *indexCounter {
+	key := string(info.UUID[:]) + name
 	if v, ok := u.counters.Load(key); ok {
 		return v.(*indexCounter)
 	}
@@ -24,4 +26,13 @@ func (u *indexUse) of(ns, name string, now int64) *indexCounter {
 }
 
 // forget drops the counter of an index that is gone.
-func (u *indexUse) forget(ns, name string) { u.counters.Delete(ns + "\x00" + name) }
+func (u *indexUse) forget(info *storage.Info, name string) {
+	u.counters.Delete(string(info.UUID[:]) + name)
+}
+
+// forgetAll drops the counters of the indexes of a collection that is gone.
+func (u *indexUse) forgetAll(info *storage.Info) {
+	for i := range info.Indexes {
+		u.forget(info, info.Indexes[i].Name)
+	}
+}

@@ -285,7 +285,7 @@ func TestMQErrors(t *testing.T) {
 		{`{"mqSend": "q", "messages": []}`, nil, 16, ""},
 		{`{"mqSend": "q", "messages": [1]}`, nil, 14, ""},
 		{`{"mqSend": "q", "messages": [{"_id": 1}, {"_id": 1}]}`, nil, 11000, "E11000 duplicate key error collection: db.q index: _id_ dup key: { _id: 1 }"},
-		{`{"mqSend": "q", "messages": [{"_id": [1]}]}`, nil, 2, ""},
+		{`{"mqSend": "q", "messages": [{"_id": [1]}]}`, nil, 53, ""},
 		{`{"mqSend": "q", "messages": [{"_mq": {"sequenceNumber": 1}}]}`, nil, 2, "_mq.sequenceNumber"},
 		{`{"mqSend": "q.deadletterqueue", "messages": [{}]}`, nil, 20, ""},
 		{`{"mqComplete": "q"}`, nil, 40414, "mqComplete.lockToken"},

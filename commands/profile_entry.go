@@ -74,6 +74,11 @@ func (c *Call) profiledCommand() value.Doc {
 	if n == 0 {
 		return c.op.body
 	}
+	if comment, ok := c.op.body.Get("comment"); ok && !only.Has("comment") {
+		b := value.NewBuilder()
+		it := only.Iter()
+		return b.Raw(it.Rest()).Append("comment", comment).Doc()
+	}
 	return only
 }
 

@@ -152,7 +152,7 @@ func checkHint(v value.Value) error {
 			return mongoerr.New(mongoerr.BadValue, "$natural hint cannot be set to a value other than -1 or 1.")
 		}
 		return nil
-	case value.Missing, value.KindString, value.KindNull:
+	case value.Missing, value.KindString:
 		return nil
 	}
 	return mongoerr.Newf(mongoerr.FailedToParse, "Hint must be a string or an object")

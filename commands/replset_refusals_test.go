@@ -99,7 +99,7 @@ func TestOwnDatabases(t *testing.T) {
 	const config, local = "Cannot run command against the config database in a transaction.", "Cannot run command against the 'local' database in a transaction."
 	both := []refusal{
 		{"admin", `{dropDatabase: 1}`, 20, "Dropping the 'admin' database is prohibited."},
-		{"config", `{dropDatabase: 1}`, 20, "Dropping the 'config' database is prohibited."},
+		{"config", `{dropDatabase: 1}`, 0, ""},
 		{"test", `{dropDatabase: 2}`, 5255100, "Have to pass 1 as 'drop' parameter"},
 		{"admin", `{drop: "system.version"}`, 20, "can't drop system collection admin.system.version"},
 		{"local", `{convertToCapped: "oplog.rs", size: 1000}`, 73, "cannot write to local.oplog.rs"},

@@ -92,7 +92,7 @@ func openIndexStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	hostName, _ := os.Hostname()
 	var docs []value.Doc
 	for _, spec := range metaOf(info).listed {
-		use := c.svc.indexUse.of(ns.String(), spec.Name, c.now)
+		use := c.svc.indexUse.of(info, spec.Name, c.now)
 		b := value.NewBuilder()
 		b.String("name", spec.Name).Document("key", spec.Key).String("host", hostName)
 		b.StartDocument("accesses").Int64("ops", use.ops.Load()).Date("since", use.since).End()

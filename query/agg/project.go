@@ -68,7 +68,7 @@ func parseUnset(p *parser, v value.Value) ([]stage, error) {
 			return nil, mongoerr.New(31120, "$unset specification must be a string or an array containing only string values")
 		}
 		if err := checkFieldPath(f.Str()); err != nil { // before it becomes a name
-			return nil, err
+			return nil, mongoerr.From(err).WithPrefix("Invalid $unset")
 		}
 		b.Int32(f.Str(), 0)
 	}

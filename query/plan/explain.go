@@ -39,6 +39,16 @@ func (p *Plan) Explain(s *Shape) *Stage {
 		return p.distinctStage(s)
 	}
 	top := p.access(s)
+	if p.Type == ByID && s.alone() {
+		if s.Projection != nil { // what looks the document up also projects it
+			top.Detail = append(value.Doc(nil), top.Detail...)
+			b := value.NewBuilder()
+			it := top.Detail.Iter()
+			b.Raw(it.Rest()).Document("projection", s.Projection).Bool("projectionCovered", false)
+			top.Detail = b.Doc()
+		}
+		return top
+	}
 	if !s.Sort.IsEmpty() && !p.Sorted {
 		b := value.NewBuilder()
 		b.Document("sortPattern", s.Sort)
@@ -70,6 +80,12 @@ func (p *Plan) Explain(s *Shape) *Stage {
 		top = &Stage{Name: s.Write, Input: []*Stage{top}}
 	}
 	return top
+}
+
+// alone reports whether nothing happens to a document that is looked up by its
+// _id but a projection. One document is within any limit.
+func (s *Shape) alone() bool {
+	return s.Skip == 0 && !s.ReturnKey && !s.Count && s.Write == ""
 }
 
 // Described writes the tree of stages that find the documents of a filter.

@@ -57,6 +57,9 @@ func orEmpty(d value.Doc) value.Doc {
 // hidden index cannot be named.
 func (pl *planner) hinted() (*Index, error) {
 	h := pl.q.Hint
+	if h.Nameless {
+		return nil, pl.q.badHint()
+	}
 	if h.Name == "" && h.Key == nil {
 		return nil, nil
 	}

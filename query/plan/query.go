@@ -99,10 +99,12 @@ type Hint struct {
 	Name    string
 	Key     value.Doc // a key pattern
 	Natural int       // 1 or -1: scan the collection
+	// Nameless tells that an index without a name is asked for: there is none.
+	Nameless bool
 }
 
 // IsZero reports whether there is no hint.
-func (h Hint) IsZero() bool { return h.Name == "" && h.Key == nil && h.Natural == 0 }
+func (h Hint) IsZero() bool { return h.Name == "" && h.Key == nil && h.Natural == 0 && !h.Nameless }
 
 // Collection is what a query is planned over.
 type Collection struct {
