@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ type differ struct {
 	// of them, or is itself named, is logged whole, as an update by
 	// operators is. nil: an update that may have touched anything.
 	touched []string
+	ways    *ways // of touched
 	path    []byte
 }
 
@@ -49,9 +51,18 @@ func (x *differ) diffDocs(b *value.Builder, old, new value.Doc) {
 	for ; moreOld; moreOld = o.Next() {
 		gone = append(gone, o.Key())
 	}
+	came := map[string]bool(nil)
 	for ; moreNew; moreNew = n.Next() {
 		inserted.raw(n.Element())
-		gone = without(gone, n.Key())
+		if len(gone) > 0 {
+			if came == nil {
+				came = map[string]bool{}
+			}
+			came[n.Key()] = true
+		}
+	}
+	if came != nil {
+		gone = slices.DeleteFunc(gone, func(name string) bool { return came[name] })
 	}
 	if len(gone) > 0 {
 		b.StartDocument("d")
@@ -77,15 +88,6 @@ func (f *fields) appendAs(b *value.Builder, name string) {
 	}
 }
 
-func without(names []string, name string) []string {
-	for i, n := range names {
-		if n == name {
-			return append(names[:i], names[i+1:]...)
-		}
-	}
-	return names
-}
-
 // changed logs a field that has another value now: in whole, or as the
 // difference of what it contains.
 func (x *differ) changed(updated, sub *fields, name, newName string, old, new value.Value) {
@@ -105,7 +107,7 @@ func (x *differ) changed(updated, sub *fields, name, newName string, old, new va
 // nested is the difference of two embedded documents or arrays; nil if the
 // new one is to be logged whole.
 func (x *differ) nested(old, new value.Value) value.Doc {
-	if old.Kind() != new.Kind() {
+	if old.Kind() != new.Kind() || new.Kind() != value.KindDocument && new.Kind() != value.KindArray {
 		return nil
 	}
 	below, itself := x.where()
@@ -133,36 +135,64 @@ func (x *differ) where() (below, itself bool) {
 	if x.touched == nil {
 		return true, false
 	}
-	here := string(x.path)
-	for _, p := range x.touched {
-		if covers(p, here) {
-			if strings.Count(p, ".") > strings.Count(here, ".") {
-				below = true
-			} else {
-				itself = true
-			}
+	if x.ways == nil {
+		x.ways = newWays(x.touched)
+	}
+	return x.ways.at(string(x.path))
+}
+
+// ways are the paths of an update as a tree of their parts.
+type ways struct {
+	next map[string]*ways // by name
+	any  []*ways          // positional parts, which fit any
+	ends bool
+}
+
+func newWays(paths []string) *ways {
+	top := &ways{}
+	for _, p := range paths {
+		w := top
+		for part := range strings.SplitSeq(p, ".") {
+			w = w.step(part)
+		}
+		w.ends = true
+	}
+	return top
+}
+
+// step is the node of one more part, which is made if need be.
+func (w *ways) step(part string) *ways {
+	if strings.HasPrefix(part, "$") {
+		if len(w.any) == 0 {
+			w.any = []*ways{{}}
+		}
+		return w.any[0]
+	}
+	if w.next == nil {
+		w.next = map[string]*ways{}
+	}
+	if w.next[part] == nil {
+		w.next[part] = &ways{}
+	}
+	return w.next[part]
+}
+
+// at tells whether a path leads below the place here, of names and positions,
+// and whether one ends at it.
+func (w *ways) at(here string) (below, itself bool) {
+	part, rest, more := strings.Cut(here, ".")
+	for _, next := range append(w.any[:len(w.any):len(w.any)], w.next[part]) {
+		switch {
+		case next == nil:
+		case more:
+			b, i := next.at(rest)
+			below, itself = below || b, itself || i
+		default:
+			below = below || next.next != nil || next.any != nil
+			itself = itself || next.ends
 		}
 	}
 	return below, itself
-}
-
-// covers reports whether the path here, of names and positions, is the path
-// p of an update or a prefix of it. A positional operator fits any position.
-func covers(p, here string) bool {
-	for {
-		a, restP, moreP := strings.Cut(p, ".")
-		b, restHere, moreHere := strings.Cut(here, ".")
-		if a != b && !strings.HasPrefix(a, "$") {
-			return false
-		}
-		if !moreHere {
-			return true
-		}
-		if !moreP {
-			return false
-		}
-		p, here = restP, restHere
-	}
 }
 
 // diffArrays compares arrays position by position. With appendOnly it only

@@ -86,6 +86,13 @@ func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 }
 
 func evalIn(c *call, env *Env) (value.Value, error) {
+	if list, ok := c.data.(*constantList); ok && list.orders(env) {
+		v, err := c.args[0].eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		return value.Bool(!v.IsMissing() && list.has(v)), nil
+	}
 	v, a, err := two(c, env)
 	if err != nil {
 		return value.Value{}, err

@@ -77,16 +77,29 @@ func evalSetDifference(c *call, env *Env) (value.Value, error) {
 	case b.Kind() != value.KindArray:
 		return value.Value{}, mongoerr.Newf(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", b.Kind())
 	}
-	seen := sorted(env, b)
-	var out value.ArrayBuilder
-	for it := a.Doc().Iter(); it.Next(); { // in the order of the first array
-		v := it.Value()
-		if i, found := slices.BinarySearchFunc(seen, v, env.compare); !found {
-			seen = slices.Insert(seen, i, v)
-			out.Append(v)
+	return value.NewArray(difference(env, elements(a), sorted(env, b))...), nil
+}
+
+// difference lists the distinct values of list that are not in set, which is
+// sorted, in the order of the list.
+func difference(env *Env, list, set []value.Value) []value.Value {
+	order := make([]int32, len(list))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return env.compare(list[a], list[b]) })
+	keep := make([]bool, len(list))
+	for i, at := range order {
+		first := i == 0 || env.compare(list[order[i-1]], list[at]) != 0
+		keep[at] = first && !contains(env, set, list[at])
+	}
+	out := make([]value.Value, 0, len(list))
+	for i, v := range list {
+		if keep[i] {
+			out = append(out, v)
 		}
 	}
-	return out.Value(), nil
+	return out
 }
 
 func evalSetEquals(c *call, env *Env) (value.Value, error) {

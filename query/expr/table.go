@@ -61,7 +61,7 @@ var operators = []operator{
 	{name: "$gte", category: catComparison, min: 2, max: 2, eval: evalGte},
 	{name: "$hour", category: catDate, eval: evalHour, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$ifNull", category: catConditional, max: -1, eval: evalIfNull, prepare: checkIfNull},
-	{name: "$in", category: catArray, min: 2, max: 2, eval: evalIn},
+	{name: "$in", category: catArray, min: 2, max: 2, eval: evalIn, prepare: prepareIn},
 	{name: "$indexOfArray", category: catArray, min: 2, max: 4, eval: evalIndexOfArray},
 	{name: "$indexOfBytes", category: catString, min: 2, max: 4, eval: evalIndexOfBytes},
 	{name: "$indexOfCP", category: catString, min: 2, max: 4, eval: evalIndexOfCP},

@@ -245,16 +245,12 @@ func parseMultipleOf(s *schema, k keyword, _ value.Doc) error {
 }
 
 // enumRule is enum. Documents equal each other in any order of their fields.
-type enumRule struct{ named }
-
-func (r *enumRule) holds(v value.Value) (bool, error) {
-	for option := range r.k.v.Doc().Values() {
-		if equalUnordered(option, v) {
-			return true, nil
-		}
-	}
-	return false, nil
+type enumRule struct {
+	named
+	options unorderedSet
 }
+
+func (r *enumRule) holds(v value.Value) (bool, error) { return r.options.has(v), nil }
 
 func (r *enumRule) explain(b *value.Builder, v value.Value) {
 	r.specified(b, "value was not found in enum")
@@ -269,43 +265,14 @@ func parseEnum(s *schema, k keyword, _ value.Doc) error {
 	if list.IsEmpty() {
 		return k.fails(mongoerr.FailedToParse, "cannot be an empty array")
 	}
-	if _, found := duplicate(list); found {
-		return k.fails(mongoerr.FailedToParse, "array cannot contain duplicate values.")
-	}
-	s.rules = append(s.rules, &enumRule{named{k}})
-	return nil
-}
-
-// equalUnordered compares values, documents without regard to the order of
-// fields.
-func equalUnordered(a, b value.Value) bool {
-	if a.Kind() != b.Kind() || a.Kind() != value.KindDocument && a.Kind() != value.KindArray {
-		return value.Equal(a, b)
-	}
-	if a.Doc().Len() != b.Doc().Len() {
-		return false
-	}
-	for name, v := range a.Doc().All() {
-		other, ok := b.Doc().Get(name)
-		if !ok || !equalUnordered(v, other) {
-			return false
-		}
-	}
-	return true
-}
-
-// duplicate finds a value that stands in the list twice.
-func duplicate(list value.Doc) (value.Value, bool) {
-	var seen []value.Value
+	r := &enumRule{named: named{k}}
 	for v := range list.Values() {
-		for _, s := range seen {
-			if equalUnordered(s, v) {
-				return v, true
-			}
+		if !r.options.add(v) {
+			return k.fails(mongoerr.FailedToParse, "array cannot contain duplicate values.")
 		}
-		seen = append(seen, v)
 	}
-	return value.Value{}, false
+	s.rules = append(s.rules, r)
+	return nil
 }
 
 // encryptRule is encrypt: binary data of the subtype for encrypted values,

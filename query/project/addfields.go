@@ -13,7 +13,8 @@ type adder struct {
 	options Options
 	spec    value.Doc
 	root    *node
-	paths   []string
+	claimed map[string]bool   // paths that are computed
+	within  map[string]string // paths and what leads to them, to the first that is or lies within it
 }
 
 func compileAddFields(spec value.Doc, o Options) (*Projection, error) {
@@ -66,13 +67,26 @@ func (c *adder) check(path string, v value.Value) error {
 // claim notes a path that is computed; no other may be it, lead to it or lie
 // within it.
 func (c *adder) claim(path string) error {
-	for _, p := range c.paths {
-		if p == path || strings.HasPrefix(p, path+".") || strings.HasPrefix(path, p+".") {
-			return mongoerr.Newf(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s",
-				path, p, c.spec)
+	conflict := func(other string) error {
+		return mongoerr.Newf(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s", path, other, c.spec)
+	}
+	if other, ok := c.within[path]; ok { // path itself, or what lies within it
+		return conflict(other)
+	}
+	if c.within == nil {
+		c.within, c.claimed = map[string]string{}, map[string]bool{}
+	}
+	for at, char := range path {
+		if char == '.' && c.claimed[path[:at]] {
+			return conflict(path[:at])
 		}
 	}
-	c.paths = append(c.paths, path)
+	for at, char := range path {
+		if _, known := c.within[path[:at]]; char == '.' && !known {
+			c.within[path[:at]] = path
+		}
+	}
+	c.within[path], c.claimed[path] = path, true
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (p *parser) parse(spec value.Doc) error {
 		p.kind = p.defaultKind()
 	}
 	if p.kind == inclusion && !p.idNamed {
-		p.root.fields = append(p.root.fields, field{name: "_id"})
+		p.root.append(field{name: "_id"})
 	}
 	if p.kind == exclusion && p.idIncluded || p.kind == inclusion && p.idExcluded {
 		p.root.remove("_id")

@@ -59,18 +59,37 @@ func (n *node) add(path string, f field) error {
 				return mongoerr.Newf(31250, "Path collision at %s", path)
 			}
 			f.name = part
-			n.fields = append(n.fields, f)
+			n.append(f)
 			return nil
 		}
 		if at < 0 {
 			at = len(n.fields)
-			n.fields = append(n.fields, field{name: part, child: &node{}})
+			n.append(field{name: part, child: &node{}})
 		}
 		if n = n.fields[at].child; n == nil {
 			return mongoerr.Newf(31249, "Path collision at %s remaining portion %s", path, strings.Join(parts[1:], "."))
 		}
 	}
 	return nil
+}
+
+// append adds a field that is not there.
+func (n *node) append(f field) {
+	n.fields = append(n.fields, f)
+	switch {
+	case n.index != nil:
+		n.index[f.name] = len(n.fields) - 1
+	case len(n.fields) >= manyFields:
+		n.number()
+	}
+}
+
+// number makes the map of the fields.
+func (n *node) number() {
+	n.index = make(map[string]int, len(n.fields))
+	for i := range n.fields {
+		n.index[n.fields[i].name] = i
+	}
 }
 
 // level finds the level at the end of a path, nil if there is none.
@@ -89,6 +108,9 @@ func (n *node) remove(name string) {
 	for i := range n.fields {
 		if n.fields[i].name == name {
 			n.fields = append(n.fields[:i], n.fields[i+1:]...)
+			if n.index != nil {
+				n.number()
+			}
 			return
 		}
 	}
@@ -108,11 +130,8 @@ func (n *node) seal(k kind) {
 			n.plain++
 		}
 	}
-	if len(n.fields) >= manyFields {
-		n.index = make(map[string]int, len(n.fields))
-		for i := range n.fields {
-			n.index[n.fields[i].name] = i
-		}
+	if n.index = nil; len(n.fields) >= manyFields {
+		n.number()
 	}
 }
 

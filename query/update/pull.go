@@ -73,13 +73,13 @@ func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error))
 // pull is $pull and $pullAll.
 type pull struct {
 	culler
-	values    []value.Value         // elements equal to one of these go
+	set       valueSet              // elements equal to one of these go
 	condition *match.ElementMatcher // or those that match this
 }
 
 func compilePull(c *compiler, _ string, v value.Value) (modifier, error) {
 	if v.Kind() != value.KindDocument && v.Kind() != value.KindRegex {
-		return &pull{values: []value.Value{v}}, nil
+		return &pull{set: newValueSet([]value.Value{v}, c.u.opts.Collation)}, nil
 	}
 	m, err := match.CompileElement(v, match.Options{Collation: c.u.opts.Collation, NoExpr: true, NoSchema: true})
 	if err != nil {
@@ -88,11 +88,11 @@ func compilePull(c *compiler, _ string, v value.Value) (modifier, error) {
 	return &pull{condition: m}, nil
 }
 
-func compilePullAll(_ *compiler, _ string, v value.Value) (modifier, error) {
+func compilePullAll(c *compiler, _ string, v value.Value) (modifier, error) {
 	if v.Kind() != value.KindArray {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", v.Kind())
 	}
-	return &pull{values: slices.Collect(v.Doc().Values())}, nil
+	return &pull{set: newValueSet(slices.Collect(v.Doc().Values()), c.u.opts.Collation)}, nil
 }
 
 func (m *pull) update(a *applier, e element) (outcome, error) {
@@ -105,7 +105,7 @@ func (m *pull) update(a *applier, e element) (outcome, error) {
 			hit, err := m.condition.Match(a.env, v)
 			return !hit, err
 		}
-		return !contains(m.values, v, a.u.opts.Collation), nil
+		return m.set.find(v) < 0, nil
 	})
 	if err != nil || gone > 0 {
 		return replaced, err

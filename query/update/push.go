@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/project/marks"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -244,8 +245,8 @@ func (a *applier) appendElements(vs []value.Value, n int) {
 // addToSet is $addToSet.
 type addToSet struct {
 	creator
-	values []value.Value // without duplicates
-	depth  int
+	set   valueSet
+	depth int
 }
 
 func compileAddToSet(c *compiler, _ string, v value.Value) (modifier, error) {
@@ -260,23 +261,11 @@ func compileAddToSet(c *compiler, _ string, v value.Value) (modifier, error) {
 		}
 		values = slices.Collect(each.Doc().Values())
 	}
-	m := &addToSet{}
-	for _, v := range values {
-		if !contains(m.values, v, c.u.opts.Collation) {
-			m.values = append(m.values, v)
-			m.depth = max(m.depth, 1+depthOf(v))
-		}
+	m := &addToSet{set: newValueSet(values, c.u.opts.Collation)}
+	for _, v := range m.set.values {
+		m.depth = max(m.depth, 1+depthOf(v))
 	}
 	return m, nil
-}
-
-func contains(vs []value.Value, v value.Value, c value.Collator) bool {
-	for i := range vs {
-		if value.CompareWith(vs[i], v, c) == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *addToSet) update(a *applier, e element) (outcome, error) {
@@ -285,13 +274,22 @@ func (m *addToSet) update(a *applier, e element) (outcome, error) {
 			a.name(), e.kind())
 	}
 	old := e.value.Doc()
-	fresh := slices.Clone(m.values)
-	n := 0
+	var there marks.Set
+	n, known := 0, 0
 	for it := old.Iter(); it.Next(); n++ {
-		v := it.Value()
-		fresh = slices.DeleteFunc(fresh, func(f value.Value) bool {
-			return value.CompareWith(f, v, a.u.opts.Collation) == 0
-		})
+		if i := m.set.find(it.Value()); i >= 0 && !there.Has(i) {
+			there.Add(i, len(m.set.values))
+			known++
+		}
+	}
+	fresh := m.set.values
+	if known > 0 {
+		fresh = make([]value.Value, 0, len(fresh)-known)
+		for i, v := range m.set.values {
+			if !there.Has(i) {
+				fresh = append(fresh, v)
+			}
+		}
 	}
 	if len(fresh) == 0 {
 		return unchanged, nil
@@ -305,7 +303,7 @@ func (m *addToSet) update(a *applier, e element) (outcome, error) {
 
 func (m *addToSet) create(a *applier) error {
 	start := a.open(value.KindArray, a.key)
-	a.appendElements(m.values, 0)
+	a.appendElements(m.set.values, 0)
 	a.close(start)
 	return a.checkDepth(m.depth)
 }

@@ -15,9 +15,10 @@ type leaf struct{ modifier }
 
 // object is an inner node whose children are field names or array positions.
 type object struct {
-	children   []child        // ascending by comparePart
-	index      map[string]int // name to child, where there are many
-	positional node           // the child "$", nil if there is none
+	children   []child         // ascending by comparePart
+	index      map[string]int  // name to child, where there are many
+	named      map[string]node // the same while the tree is made
+	positional node            // the child "$", nil if there is none
 }
 
 // elements is an inner node over the elements of an array. Its children are
@@ -52,6 +53,9 @@ func findChild(kids []child, name string) int {
 
 // insert puts a child into its place.
 func insertChild(kids []child, c child) []child {
+	if n := len(kids); n == 0 || comparePart(kids[n-1].name, c.name) < 0 {
+		return append(kids, c)
+	}
 	at, _ := slices.BinarySearchFunc(kids, c.name, func(k child, name string) int { return comparePart(k.name, name) })
 	return slices.Insert(kids, at, c)
 }
@@ -62,6 +66,9 @@ func getChild(n node, part string) node {
 	case *object:
 		if isPositional(part) {
 			return n.positional
+		}
+		if n.named != nil {
+			return n.named[part]
 		}
 		if i := findChild(n.children, part); i >= 0 {
 			return n.children[i].node
@@ -82,9 +89,23 @@ func (c *compiler) setChild(n node, part string, to node) {
 			return
 		}
 		n.children = insertChild(n.children, child{name: part, node: to})
+		n.name(part, to)
 	case *elements:
 		id := identifier(part)
 		n.children = insertChild(n.children, child{name: id, node: to, filter: c.filters[id]})
+	}
+}
+
+// name notes a child that was added, once there are many.
+func (n *object) name(part string, to node) {
+	switch {
+	case n.named != nil:
+		n.named[part] = to
+	case len(n.children) >= manyChildren:
+		n.named = make(map[string]node, 2*len(n.children))
+		for _, k := range n.children {
+			n.named[k.name] = k.node
+		}
 	}
 }
 
@@ -145,6 +166,7 @@ func seal(n node) {
 			seal(k.node)
 		}
 		seal(n.positional)
+		n.named = nil
 		if len(n.children) >= manyChildren {
 			n.index = make(map[string]int, len(n.children))
 			for i, k := range n.children {

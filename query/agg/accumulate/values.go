@@ -239,10 +239,15 @@ func tooMuch(name string, used, limit int) error {
 
 // MergeObjects is $mergeObjects: later fields replace earlier ones of the
 // same name in place.
-type MergeObjects struct{ doc value.Doc }
+type MergeObjects struct {
+	names  []string
+	values []value.Value
+	at     map[string]int // in names
+	size   int
+}
 
 // NewMergeObjects makes a $mergeObjects.
-func NewMergeObjects() *MergeObjects { return &MergeObjects{doc: value.EmptyDoc} }
+func NewMergeObjects() *MergeObjects { return &MergeObjects{} }
 
 // Add merges an object; nullish values are ignored.
 func (m *MergeObjects) Add(v value.Value) error {
@@ -252,34 +257,36 @@ func (m *MergeObjects) Add(v value.Value) error {
 	if v.Kind() != value.KindDocument {
 		return mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, v.Kind())
 	}
-	m.doc = mergeDocs(m.doc, v.Doc())
+	if m.at == nil {
+		m.at = map[string]int{}
+	}
+	d := v.Doc().Clone()
+	for name, e := range d.All() {
+		i, known := m.at[name]
+		if known {
+			m.size += valueSize(e) - valueSize(m.values[i])
+			m.values[i] = e
+			continue
+		}
+		m.at[name] = len(m.names)
+		m.names, m.values = append(m.names, name), append(m.values, e)
+		m.size += 2*len(name) + valueSize(e) + 48
+	}
 	return nil
 }
 
-func mergeDocs(a, b value.Doc) value.Doc {
-	if a.IsEmpty() {
-		return b.Clone()
+// Result is the merged object.
+func (m *MergeObjects) Result() value.Value {
+	var b value.Builder
+	b.Reset(make([]byte, 0, 64))
+	for i, name := range m.names {
+		b.Append(name, m.values[i])
 	}
-	out := value.NewBuilder()
-	for k, v := range a.All() {
-		if w, ok := b.Get(k); ok {
-			v = w
-		}
-		out.Append(k, v)
-	}
-	for it := b.Iter(); it.Next(); {
-		if !a.Has(it.Key()) {
-			out.Raw(it.Element())
-		}
-	}
-	return out.Doc()
+	return value.Document(b.Doc())
 }
 
-// Result is the merged object.
-func (m *MergeObjects) Result() value.Value { return value.Document(m.doc) }
-
 // Size is the memory held.
-func (m *MergeObjects) Size() int { return overhead + len(m.doc) }
+func (m *MergeObjects) Size() int { return overhead + m.size }
 
 // Partial is the state for Merge.
 func (m *MergeObjects) Partial() value.Value { return m.Result() }

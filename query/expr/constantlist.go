@@ -1,0 +1,48 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// constantList is an array that is known at compile time, in order: whether a
+// value is in it takes a few comparisons instead of one for each element.
+type constantList struct {
+	values  []value.Value
+	strings bool // there are values that a collation may order otherwise
+}
+
+// fewConstants is up to how many elements one is found as fast by looking at
+// each.
+const fewConstants = 8
+
+// prepareIn puts the constant list of a $in in order.
+func prepareIn(c *call) (any, error) {
+	list, ok := c.args[1].(constant)
+	if !ok || list.v.Kind() != value.KindArray {
+		return nil, nil
+	}
+	values := slices.Collect(list.v.Doc().Values())
+	if len(values) <= fewConstants {
+		return nil, nil
+	}
+	l := &constantList{values: values}
+	for _, v := range values {
+		switch v.Kind() {
+		case value.KindString, value.KindSymbol, value.KindDocument, value.KindArray:
+			l.strings = true
+		}
+	}
+	slices.SortFunc(values, value.Compare)
+	return l, nil
+}
+
+// orders reports whether the list is in the order of the environment.
+func (l *constantList) orders(env *Env) bool { return env.Collation == nil || !l.strings }
+
+// has looks a value up.
+func (l *constantList) has(v value.Value) bool {
+	_, found := slices.BinarySearchFunc(l.values, v, value.Compare)
+	return found
+}

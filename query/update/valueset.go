@@ -1,0 +1,56 @@
+package update
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// valueSet finds values among many.
+type valueSet struct {
+	values   []value.Value // distinct, as they were given
+	order    []int32       // of values, ascending
+	collator value.Collator
+}
+
+// newValueSet makes a set; of equal values the first counts.
+func newValueSet(values []value.Value, c value.Collator) valueSet {
+	s := valueSet{collator: c}
+	if len(values) == 1 {
+		s.values, s.order = values, []int32{0}
+		return s
+	}
+	order := make([]int32, len(values))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return value.CompareWith(values[a], values[b], c) })
+	first := make([]bool, len(values))
+	for i, at := range order {
+		first[at] = i == 0 || value.CompareWith(values[order[i-1]], values[at], c) != 0
+	}
+	place := make([]int32, len(values)) // in s.values
+	for i, v := range values {
+		if first[i] {
+			place[i] = int32(len(s.values))
+			s.values = append(s.values, v)
+		}
+	}
+	for _, at := range order {
+		if first[at] {
+			s.order = append(s.order, place[at])
+		}
+	}
+	return s
+}
+
+// find returns the place of a value in values, -1 if it is not there.
+func (s *valueSet) find(v value.Value) int {
+	i, found := slices.BinarySearchFunc(s.order, v, func(at int32, v value.Value) int {
+		return value.CompareWith(s.values[at], v, s.collator)
+	})
+	if !found {
+		return -1
+	}
+	return int(s.order[i])
+}
