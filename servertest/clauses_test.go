@@ -184,7 +184,7 @@ var seriesClauses = []clause{
 	{[]string{aSeries}, `{update: "c", updates: [{q: {}, u: [{$set: {m: 2}}], multi: true}]}`, 72, "using a pipeline update"},
 	{[]string{aSeries}, `{update: "c", updates: [{q: {}, u: {$set: {a: 2}}, multi: true}]}`, 72, "which updates a field that is not the metaField"},
 	{[]string{aSeries, `{insert: "c", documents: [{t: d(0), m: 1}]}`}, `{update: "c", updates: [{q: {m: 1}, u: {$set: {m: 2}}, multi: true}]}`, 0, `"nModified": {"$numberInt":"1"}`},
-	{[]string{aSeries}, `{findAndModify: "c", query: {}, remove: true}`, 72, ""},
+	{[]string{aSeries}, `{findAndModify: "c", query: {}, sort: {time: 1}, remove: true}`, 72, "with a query and sort on a time-series collection"},
 	{[]string{`{create: "c", timeseries: {timeField: "t", bucketMaxSpanSeconds: 200, bucketRoundingSeconds: 200}}`}, `{listCollections: 1, filter: {name: "c"}}`, 0, `"timeseries": {"timeField": "t","bucketMaxSpanSeconds": {"$numberInt":"200"},"bucketRoundingSeconds": {"$numberInt":"200"}}`},
 }
 
