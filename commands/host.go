@@ -3,7 +3,6 @@ package commands
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
-	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -57,9 +56,7 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if x == h.main {
 		q.hint = h.hint
 	}
-	if r.RecordID {
-		q.meta = []expr.MetaKind{expr.MetaRecordID}
-	}
+	q.meta = r.Meta
 	if q.matcher == nil {
 		if q.matcher, err = match.Compile(q.filter, match.Options{Collation: q.collator}); err != nil {
 			return agg.Source{}, err

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/query/agg"
-	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
@@ -31,9 +30,7 @@ func (h *host) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (agg.Prepa
 		return nil, nil
 	}
 	q := &readQuery{filter: r.Filter, matcher: r.Matcher, limit: r.Limit, fields: r.Fields, hint: r.Hint, collator: r.Collation}
-	if r.RecordID {
-		q.meta = []expr.MetaKind{expr.MetaRecordID}
-	}
+	q.meta = r.Meta
 	sub := h.x.sub(x.Env)
 	a, err := c.access(sub, info, q)
 	if err != nil {

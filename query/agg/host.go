@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -53,17 +54,17 @@ type Namespace struct {
 // Request asks a Host for the documents of a collection.
 type Request struct {
 	DB, Coll  string
-	Filter    value.Doc      // nil: everything
-	Matcher   *match.Matcher // Filter compiled; nil: everything
-	Sort      value.Doc      // wished order; Source.Sorted tells if it is kept
-	Limit     int64          // no more documents are needed, 0: no limit; with Sort only if the host sorts
-	Fields    []string       // the only fields that are needed, nil: all
-	Hint      value.Value    // index hint of the command
-	Distinct  string         // of documents with equal values at this path the first is enough; "": all are wanted
-	Last      bool           // with Distinct, it is the last in the order of Sort instead
-	Near      *Near          // documents by distance; the host sets the metadata
-	Sample    int64          // so many random documents will do, 0: no sample
-	RecordID  bool           // MetaRecordID of the documents is wanted
+	Filter    value.Doc       // nil: everything
+	Matcher   *match.Matcher  // Filter compiled; nil: everything
+	Sort      value.Doc       // wished order; Source.Sorted tells if it is kept
+	Limit     int64           // no more documents are needed, 0: no limit; with Sort only if the host sorts
+	Fields    []string        // the only fields that are needed, nil: all
+	Hint      value.Value     // index hint of the command
+	Distinct  string          // of documents with equal values at this path the first is enough; "": all are wanted
+	Last      bool            // with Distinct, it is the last in the order of Sort instead
+	Near      *Near           // documents by distance; the host sets the metadata
+	Sample    int64           // so many random documents will do, 0: no sample
+	Meta      []expr.MetaKind // metadata of the documents that is wanted
 	Collation value.Collator
 }
 

@@ -25,8 +25,8 @@ type Leading struct {
 	// Distinct is the path by which the documents are grouped, if the first of
 	// each group is enough; "" if it is not.
 	Distinct string
-	Last     bool // it is the last instead
-	RecordID bool // a stage asks for MetaRecordID
+	Last     bool            // it is the last instead
+	Meta     []expr.MetaKind // metadata of the source that the stages ask for
 
 	matches int // stages that Filter stands for
 	geo     *geoNearStage
@@ -56,18 +56,25 @@ func (p *Pipeline) Leading() Leading {
 	if l.geo == nil {
 		l.Distinct = l.grouped(rest)
 	}
-	l.RecordID = p.readsRecordID()
+	l.Meta = p.readsOwnMeta()
 	return l
 }
 
-// readsRecordID reports whether a stage asks for record ids.
-func (p *Pipeline) readsRecordID() bool {
+// readsOwnMeta lists the metadata of the source that the stages ask for: record
+// ids and keys of the index.
+func (p *Pipeline) readsOwnMeta() (kinds []expr.MetaKind) {
 	for _, s := range p.stages {
-		if r, ok := s.(readsMeta); ok && slices.Contains(r.metadata(), expr.MetaRecordID) {
-			return true
+		r, ok := s.(readsMeta)
+		if !ok {
+			continue
+		}
+		for _, k := range r.metadata() {
+			if (k == expr.MetaRecordID || k == expr.MetaIndexKey) && !slices.Contains(kinds, k) {
+				kinds = append(kinds, k)
+			}
 		}
 	}
-	return false
+	return kinds
 }
 
 // leadingOrder finds a $sort, $skip, $limit or $sample behind the $match.
@@ -157,7 +164,7 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 func (l *Leading) request(db, coll string, o Options) Request {
 	return Request{
 		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
-		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Sample: l.Sample, RecordID: l.RecordID, Collation: o.Collation,
+		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Sample: l.Sample, Meta: l.Meta, Collation: o.Collation,
 	}
 }
 

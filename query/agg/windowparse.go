@@ -104,6 +104,8 @@ func (p *parser) windowArguments(f *windowFunction, def windowDef, d value.Doc, 
 	seen := 0
 	for k, v := range d.All() {
 		switch {
+		case k != f.op && (f.op == "$rank" || f.op == "$denseRank" || f.op == "$documentNumber"):
+			return mongoerr.New(5371601, "Rank style window functions take no other arguments")
 		case k == f.op:
 			if seen++; seen > 1 {
 				return mongoerr.New(mongoerr.FailedToParse, "Cannot specify two functions in window function spec")
@@ -116,8 +118,6 @@ func (p *parser) windowArguments(f *windowFunction, def windowDef, d value.Doc, 
 			if f.bounds, err = p.parseBounds(v, sortBy); err != nil {
 				return err
 			}
-		case f.op == "$rank" || f.op == "$denseRank" || f.op == "$documentNumber":
-			return mongoerr.New(5371601, "Rank style window functions take no other arguments")
 		case f.op == "$expMovingAvg":
 			return mongoerr.New(mongoerr.FailedToParse, "$expMovingAvg must have exactly one argument that is an object")
 		case f.op == "$shift":

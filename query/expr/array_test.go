@@ -110,7 +110,7 @@ func TestSortArrayAndN(t *testing.T) {
 	})
 	checkFailures(t, arraysDoc, []failure{
 		{`{$sortArray: {input: 1, sortBy: 1}}`, 2942504, "The input argument to $sortArray must be an array, but was of type: int"},
-		{`{$sortArray: {input: []}}`, 2942503, "$sortArray requires 'sortBy' to be specified"}, {`{$sortArray: {input: [], sortBy: 2}}`, 2, ""},
+		{`{$sortArray: {input: []}}`, 2942503, "$sortArray requires 'sortBy' to be specified"}, {`{$sortArray: {input: [], sortBy: 2}}`, 2942506, ""},
 		{`{$firstN: {input: []}}`, 5787906, "Missing value for 'n'"}, {`{$firstN: {n: 1}}`, 5787907, "Missing value for 'input'"},
 		{`{$firstN: {n: 0, input: []}}`, 5787908, "'n' must be greater than 0, found 0"},
 		{`{$firstN: {n: 'a', input: []}}`, 5787902, `Value for 'n' must be of integral type, but found "a"`},
@@ -132,7 +132,7 @@ func TestSets(t *testing.T) {
 		{`{$setUnion: ['$a', 1]}`, 17043, "All operands of $setUnion must be arrays. One argument is of type: int"},
 		{`{$setIntersection: ['$a', 1]}`, 17047, "All operands of $setIntersection must be arrays. One argument is of type: int"},
 		{`{$setDifference: [1, '$a']}`, 17048, "both operands of $setDifference must be arrays. First argument is of type: int"},
-		{`{$setEquals: ['$a']}`, 17045, ""}, {`{$setEquals: ['$a', 1]}`, 17044, "All operands of $setEquals must be arrays. 2-th argument is of type: int"},
+		{`{$setEquals: ['$a']}`, 17045, ""}, {`{$setEquals: ['$a', '$n']}`, 17044, ""}, {`{$setEquals: ['$a', 1]}`, 5887502, "All operands of $setEquals must be arrays. 2-th argument is of type: int"},
 		{`{$setIsSubset: ['$a', 1]}`, 17042, ""}, {`{$allElementsTrue: ['$s']}`, 17040, "$allElementsTrue's argument must be an array, but is string"},
 	})
 }

@@ -173,12 +173,23 @@ func parseSortArray(p *parser, _ *operator, v value.Value) (node, error) {
 		s.whole, err = direction(f[1])
 	}
 	if err != nil {
-		return nil, err
+		return nil, sortByError(f[1], err)
 	}
 	if _, ok := s.input.(constant); ok {
 		return p.fold(s), nil
 	}
 	return s, nil
+}
+
+// sortByError is the error of a 'sortBy', which depends on its form.
+func sortByError(by value.Value, err error) error {
+	switch e := mongoerr.From(err); {
+	case by.Kind() == value.KindDocument:
+		return mongoerr.Newf(2942505, "%s: %s", e.Code.Name(), e.Message)
+	case by.IsNumber():
+		return mongoerr.New(2942506, "The $sort element value must be either 1 or -1")
+	}
+	return mongoerr.New(2942507, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 }
 
 func sortKeys(spec value.Doc) (keys []sortKey, err error) {

@@ -37,6 +37,6 @@ func TestOrderEdges(t *testing.T) {
 		{`{$cond: [true, '$n', 1]}`, `null`}, {`{$cond: [0, 1, 'no']}`, `'no'`},
 	})
 	checkFailures(t, `{}`, []failure{
-		{`{$sortArray: {input: [], sortBy: {}}}`, 2, ""}, {`{$sortArray: {input: [], sortBy: {'a.': 1}}}`, 2, ""}, {`{$sortArray: {input: [], sortBy: {'': 1}}}`, 2, ""}, {`{$sortArray: {input: [], sortBy: {a: 'x'}}}`, 2, ""}, {`{$sortArray: {input: []}}`, 2942503, ""}, {`{$sortArray: 1}`, 2942500, ""}, {`{$sortArray: {z: 1}}`, 2942501, ""},
+		{`{$sortArray: {input: [], sortBy: 2}}`, 2942506, ""}, {`{$sortArray: {input: [], sortBy: 'x'}}`, 2942507, ""}, {`{$sortArray: {input: [], sortBy: {}}}`, 2942505, ""}, {`{$sortArray: {input: [], sortBy: {'a.': 1}}}`, 2942505, ""}, {`{$sortArray: {input: [], sortBy: {'': 1}}}`, 2942505, ""}, {`{$sortArray: {input: [], sortBy: {a: 'x'}}}`, 2942505, ""}, {`{$sortArray: {input: []}}`, 2942503, ""}, {`{$sortArray: 1}`, 2942500, ""}, {`{$sortArray: {z: 1}}`, 2942501, ""},
 	})
 }

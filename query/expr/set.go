@@ -130,6 +130,11 @@ func checkSetEquals(c *call) (any, error) {
 	if n := len(c.args); n < 2 {
 		return nil, mongoerr.Newf(17045, "$setEquals needs at least two arguments had: %d", n)
 	}
+	for i, n := range c.args {
+		if n, ok := n.(constant); ok && n.v.Kind() != value.KindArray {
+			return nil, &FoldError{mongoerr.Newf(5887502, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, n.v.Kind())}
+		}
+	}
 	return nil, nil
 }
 
