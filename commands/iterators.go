@@ -40,7 +40,7 @@ func (d *documents) setMeta(kind expr.MetaKind, r *storage.Record) {
 	case expr.MetaRecordID:
 		d.exec.env.Meta.Set(kind, value.Int64(int64(r.ID)))
 	case expr.MetaIndexKey:
-		if d.spec == nil {
+		if d.spec == nil || d.spec.Kind == index.Text { // words are no key
 			return
 		}
 		if key := d.spec.EntryValue(d.exec.key); key != nil {

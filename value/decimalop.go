@@ -27,10 +27,11 @@ func (d Decimal) Div(y Decimal) Decimal {
 		return encodeDecimal(a.Negative != b.Negative, 0, 0, -decimalBias)
 	}
 	q := new(apd.Decimal)
-	if _, err := DecimalContext.Quo(q, a, b); err != nil {
+	how, err := DecimalContext.Quo(q, a, b)
+	if err != nil {
 		return DecimalNaN
 	}
-	if q.Form == apd.Finite {
+	if q.Form == apd.Finite && !how.Inexact() {
 		shorten(q, a.Exponent-b.Exponent)
 	}
 	return DecimalFromApd(q)

@@ -225,7 +225,7 @@ func isPlain(v value.Value) bool {
 	case value.KindArray:
 		return false
 	case value.KindDocument:
-		return name == "$literal" || name == "$const"
+		return name == "" || name == "$literal" || name == "$const"
 	}
 	return true
 }

@@ -138,6 +138,24 @@ func checkSetEquals(c *call) (any, error) {
 	return nil, nil
 }
 
+// constantsLast makes the optimization of operators whose arguments may stand
+// in any order: constants come last, so that a field that is null decides
+// before one of them is found to be of a wrong type.
+func constantsLast(c *call) node {
+	var fields, constants []node
+	for _, n := range c.args {
+		if _, ok := n.(constant); ok {
+			constants = append(constants, n)
+		} else {
+			fields = append(fields, n)
+		}
+	}
+	if len(fields) > 0 {
+		c.args = append(fields, constants...)
+	}
+	return nil
+}
+
 func evalSetIsSubset(c *call, env *Env) (value.Value, error) {
 	a, b, err := two(c, env)
 	switch {
