@@ -221,6 +221,13 @@ type looseBool bool
 // tells whether it was given.
 type strictBool bool
 
+// anyBool is an argument of any type that counts as a bool, as mongod's
+// BSONElement::trueValue has it.
+type anyBool bool
+
+// intOnly is an argument that must be an int, no other number.
+type intOnly int32
+
 // longOnly is an argument that must be a long, no other number.
 type longOnly int64
 
@@ -307,6 +314,15 @@ var argSetters = map[reflect.Type]struct {
 		*(*uuidArg)(p) = uuidArg(v)
 		return isUUID(v)
 	}, "UUID"},
+	reflect.TypeFor[anyBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*bool)(p) = v.Truthy()
+		return true
+	}, ""},
+	reflect.TypeFor[*intOnly](): {func(p unsafe.Pointer, v value.Value) bool {
+		n := intOnly(v.Int32())
+		*(**intOnly)(p) = &n
+		return v.Kind() == value.KindInt32
+	}, "int"},
 	reflect.TypeFor[longOnly](): {func(p unsafe.Pointer, v value.Value) bool {
 		*(*int64)(p) = v.Int64()
 		return v.Kind() == value.KindInt64

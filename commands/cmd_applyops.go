@@ -20,8 +20,11 @@ func oplogCommands() []command {
 
 type applyOpsArgs struct {
 	Ops          array       `arg:"applyOps,required"`
-	AllowAtomic  looseBool   `arg:"allowAtomic"`
-	AlwaysUpsert *bool       `arg:"alwaysUpsert"`
+	AllowAtomic  anyBool     `arg:"allowAtomic"`
+	AlwaysUpsert *strictBool `arg:"alwaysUpsert"`
+	Prepare      value.Value `arg:"prepare"`
+	PartialTxn   value.Value `arg:"partialTxn"`
+	Count        longOnly    `arg:"count"`
 	Bypass       looseBool   `arg:"bypassDocumentValidation"`
 	PreCondition value.Value `arg:"preCondition"`
 	Mode         value.Value `arg:"oplogApplicationMode"`
@@ -39,7 +42,7 @@ type oplogEntryArgs struct {
 }
 
 var (
-	applyOpsSpec   = newArgs[applyOpsArgs]("applyOps")
+	applyOpsSpec   = newArgs[applyOpsArgs]("applyOps").lenient()
 	oplogEntrySpec = newArgs[oplogEntryArgs]("applyOps.applyOps").lenient()
 )
 
@@ -49,6 +52,12 @@ func runApplyOps(c *Call) error {
 	var a applyOpsArgs
 	if err := applyOpsSpec.decode(c.Body, &a); err != nil {
 		return err
+	}
+	switch {
+	case !a.Prepare.IsMissing():
+		return mongoerr.New(mongoerr.BadValue, "applyOps with 'prepare' specified may not run inside a multi-document transaction, nor outside one")
+	case !a.PartialTxn.IsMissing():
+		return mongoerr.New(31056, "applyOps command can't have 'partialTxn' field")
 	}
 	if !a.PreCondition.IsMissing() {
 		return mongoerr.New(6711601, "applyOps command no longer supports the 'preCondition' option")
@@ -111,7 +120,7 @@ func (a *applyOpsArgs) nested(o value.Doc) (*applyOpsArgs, error) {
 
 // upserts reports whether an update is to insert what it does not find.
 func (a *applyOpsArgs) upserts(e *oplogEntryArgs) bool {
-	return a.AlwaysUpsert == nil || *a.AlwaysUpsert || e.Upsert != nil && *e.Upsert
+	return a.AlwaysUpsert == nil || bool(*a.AlwaysUpsert) || e.Upsert != nil && *e.Upsert
 }
 
 func (c *Call) applyEntry(a *applyOpsArgs, e *oplogEntryArgs) error {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -24,6 +25,14 @@ var clusterParameters = map[string]clusterParameter{
 			s.streamOptions.expireAfter.Store(after.SafeInt64()) // 0 for "off"
 		},
 	},
+	"changeStreams": { // of servers without a server; here the log has a size
+		initial: value.NewDoc("expireAfterSeconds", value.Int64(3600)),
+		check:   checkStreamExpiry,
+	},
+	"pauseMigrationsDuringMultiUpdates": { // there are no migrations
+		initial: value.NewDoc("enabled", value.Bool(false)),
+		check:   checkPauseMigrations,
+	},
 	"defaultMaxTimeMS": {
 		initial: value.NewDoc("readOperations", value.Int64(0)),
 		check:   checkDefaultMaxTime,
@@ -33,10 +42,28 @@ var clusterParameters = map[string]clusterParameter{
 	},
 }
 
+func checkStreamExpiry(d value.Doc) error {
+	switch v := d.Lookup("expireAfterSeconds"); {
+	case v.IsMissing() || v.Kind() == value.KindNull:
+	case !v.IsNumber():
+		return wrongType("changeStreams", "expireAfterSeconds", v, numberTypes)
+	case v.SafeInt64() < 1:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'expireAfterSeconds' value must be > 0, actual value '%d'", v.SafeInt64())
+	}
+	return nil
+}
+
+func checkPauseMigrations(d value.Doc) error {
+	if v := d.Lookup("enabled"); !v.IsMissing() && v.Kind() != value.KindNull && v.Kind() != value.KindBool {
+		return wrongType("pauseMigrationsDuringMultiUpdates", "enabled", v, "bool")
+	}
+	return nil
+}
+
 func checkStreamOptions(d value.Doc) error {
 	images := d.Lookup("preAndPostImages")
 	if images.Kind() != value.KindDocument {
-		return mongoerr.New(40414, "BSON field 'changeStreamOptions.preAndPostImages' is missing but a required field")
+		return mongoerr.Newf(mongoerr.BadValue, "changeStreamOptions.preAndPostImages must be an object, found %s", images.Kind())
 	}
 	switch v := images.Doc().Lookup("expireAfterSeconds"); {
 	case v.Kind() == value.KindString && v.Str() == "off", v.IsMissing():
@@ -71,6 +98,7 @@ func unknownClusterParameter(name string) error {
 func runGetClusterParameter(c *Call) error {
 	_, v := c.Body.First()
 	var names []string
+	all := v.Kind() == value.KindString && v.Str() == "*" // in an array it is a name
 	switch v.Kind() {
 	case value.KindString:
 		names = []string{v.Clone().Str()}
@@ -84,7 +112,7 @@ func runGetClusterParameter(c *Call) error {
 	default:
 		return wrongType("getClusterParameter", "getClusterParameter", v, "string, array")
 	}
-	if len(names) == 1 && names[0] == "*" {
+	if all {
 		names = nil
 		for name := range clusterParameters {
 			names = append(names, name)
@@ -121,14 +149,35 @@ func clusterDoc(name string, at value.Value, d value.Doc) value.Doc {
 	return b.Doc()
 }
 
+// completed is a value of a parameter with what it does not say as it is at first.
+func completed(given, initial value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range initial.All() {
+		if own := given.Lookup(name); !own.IsMissing() && own.Kind() != value.KindNull {
+			v = own
+		}
+		switch { // all their numbers are longs
+		case v.IsNumber():
+			v = value.Int64(v.SafeInt64())
+		case v.Kind() == value.KindDocument:
+			v = value.Document(completed(v.Doc(), v.Doc()))
+		}
+		b.Append(name, v)
+	}
+	return b.Doc()
+}
+
 // runSetClusterParameter sets {name: {field: value, …}}.
 func runSetClusterParameter(c *Call) error {
 	_, v := c.Body.First()
-	if v.Kind() != value.KindDocument {
+	switch {
+	case v.Kind() == value.KindNull:
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'setClusterParameter.setClusterParameter' is missing but a required field")
+	case v.Kind() != value.KindDocument:
 		return wrongType("setClusterParameter", "setClusterParameter", v, "object")
 	}
 	name, given := v.Doc().First()
-	if v.Doc().Len() != 1 {
+	if v.Doc().Len() > 1 {
 		return mongoerr.New(mongoerr.InvalidOptions, "setClusterParameter only supports setting exactly one parameter")
 	}
 	p, ok := clusterParameters[name]
@@ -136,17 +185,20 @@ func runSetClusterParameter(c *Call) error {
 		return unknownClusterParameter(name)
 	}
 	if given.Kind() != value.KindDocument {
-		return mongoerr.New(mongoerr.IllegalOperation, "Cluster parameter value must be an object")
+		return mongoerr.New(mongoerr.BadValue, "Cluster parameter value must be an object")
 	}
 	for field := range given.Doc().All() {
+		if strings.HasPrefix(field, "$") {
+			return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "Field names may not start with '$': %s", field)
+		}
 		if !p.initial.Has(field) {
-			return mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", name, field)
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s.%s' is an unknown field.", name, field)
 		}
 	}
 	if err := p.check(given.Doc()); err != nil {
 		return err
 	}
-	d := clusterDoc(name, c.svc.nextTimestamp(c.now), given.Doc())
+	d := clusterDoc(name, c.svc.nextTimestamp(c.now), completed(given.Doc(), p.initial))
 	if err := c.keep(clusterHome, d); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func settingCommands() []command {
 
 type getDefaultRWArgs struct {
 	Get      value.Value `arg:"getDefaultRWConcern"`
-	InMemory looseBool   `arg:"inMemory"`
+	InMemory strictBool  `arg:"inMemory"`
 }
 
 type setDefaultRWArgs struct {
@@ -38,6 +38,9 @@ func runGetDefaultRWConcern(c *Call) error {
 	var a getDefaultRWArgs
 	if err := getDefaultRWSpec.decode(c.Body, &a); err != nil {
 		return err
+	}
+	if !c.svc.inReplicaSet() {
+		return errNoDefaults("getDefaultRWConcern")
 	}
 	c.appendConcerns()
 	if a.InMemory {
@@ -57,8 +60,8 @@ func (c *Call) appendConcerns() {
 	if read.IsMissing() {
 		read, readSource = value.Document(value.NewDoc("level", value.String("local"))), "implicit"
 	}
-	if write.IsMissing() {
-		write, writeSource = value.Document(value.NewDoc("w", value.Int32(1), "wtimeout", value.Int32(0))), "implicit"
+	if write.IsMissing() { // a set without arbiters: a majority
+		write, writeSource = value.Document(value.NewDoc("w", value.String("majority"), "wtimeout", value.Int32(0))), "implicit"
 	}
 	b.Append("defaultReadConcern", read).Append("defaultWriteConcern", write)
 	b.Append("updateOpTime", set.Lookup("updateOpTime")).Append("updateWallClockTime", set.Lookup("updateWallClockTime"))
@@ -71,13 +74,16 @@ func runSetDefaultRWConcern(c *Call) error {
 	if err := setDefaultRWSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
+	if !c.svc.inReplicaSet() {
+		return errNoDefaults("setDefaultRWConcern")
+	}
 	if a.Read == nil && a.Write == nil {
 		return mongoerr.New(mongoerr.BadValue, "At least one of the \"defaultReadConcern\" or \"defaultWriteConcern\" fields must be present")
 	}
 	if err := checkDefaultRead(a.Read); err != nil {
 		return err
 	}
-	if err := checkDefaultWrite(a.Write); err != nil {
+	if err := c.checkDefaultWrite(a.Write); err != nil {
 		return err
 	}
 	st := c.svc.settled()
@@ -99,7 +105,7 @@ func runSetDefaultRWConcern(c *Call) error {
 		return mongoerr.New(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
 	setConcern("defaultReadConcern", a.Read)
-	setConcern("defaultWriteConcern", a.Write)
+	setConcern("defaultWriteConcern", completeConcern(a.Write))
 	o.set("updateOpTime", c.svc.nextTimestamp(c.now))
 	o.set("updateWallClockTime", value.DateTime(c.now))
 	stored := o.doc().Clone()
@@ -133,13 +139,42 @@ func checkDefaultRead(d value.Doc) error {
 	return nil
 }
 
-func checkDefaultWrite(d value.Doc) error {
+// errNoDefaults is what mongod says that stands alone.
+func errNoDefaults(command string) error {
+	return mongoerr.Newf(51300, "'%s' is not supported on standalone nodes.", command)
+}
+
+// completeConcern is a default write concern as it is kept: with a w and a wtimeout.
+func completeConcern(d value.Doc) value.Doc {
+	if d == nil || d.IsEmpty() {
+		return d
+	}
+	b := value.NewBuilder()
+	b.Append("w", d.Lookup("w"))
+	b.Append("j", d.Lookup("j"))
+	wtimeout := value.Int32(0)
+	if v := d.Lookup("wtimeout"); v.IsNumber() {
+		wtimeout = value.Int32(int32(v.SafeInt64()))
+	}
+	b.Append("wtimeout", wtimeout)
+	return b.Doc()
+}
+
+func (c *Call) checkDefaultWrite(d value.Doc) error {
 	if d == nil || d.IsEmpty() {
 		return nil
 	}
 	var g generic
 	if err := g.readWriteConcern(value.Document(d)); err != nil {
 		return err
+	}
+	switch {
+	case !d.Has("w"):
+		return mongoerr.New(mongoerr.BadValue, "'w' must be specified in the default write concern")
+	case g.named:
+		if known, _ := c.svc.leader.config.Load().satisfies(g.mode); !known {
+			return mongoerr.New(mongoerr.UnknownReplWriteConcern, "No write concern mode named '"+g.mode+"' found in replica set configuration")
+		}
 	}
 	if g.unacked {
 		return mongoerr.New(mongoerr.BadValue, "Unacknowledged write concern is not suitable for the default write concern")

@@ -67,7 +67,7 @@ type fsyncArgs struct {
 	Fsync   value.Value `arg:"fsync"`
 	Lock    looseBool   `arg:"lock"`
 	Async   looseBool   `arg:"async"`
-	Timeout *int64      `arg:"fsyncLockAcquisitionTimeoutMillis"`
+	Timeout *intOnly    `arg:"fsyncLockAcquisitionTimeoutMillis"`
 }
 
 var fsyncSpec = newArgs[fsyncArgs]("fsync")
@@ -95,10 +95,6 @@ func runFsyncUnlock(c *Call) error {
 	if !ok {
 		return mongoerr.New(mongoerr.IllegalOperation, "fsyncUnlock called when not locked")
 	}
-	info := "fsyncUnlock completed"
-	if left > 0 {
-		info = "fsyncUnlock completed, but the server is still locked"
-	}
-	c.reply.String("info", info).Int64("lockCount", left)
+	c.reply.String("info", "fsyncUnlock completed").Int64("lockCount", left)
 	return nil
 }

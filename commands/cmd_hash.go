@@ -23,11 +23,11 @@ func hashCommands() []command {
 type dbHashArgs struct {
 	Upper       value.Value `arg:"dbHash"`
 	Lower       value.Value `arg:"dbhash"`
-	Collections array       `arg:"collections"`
+	Collections value.Value `arg:"collections"`
 	Skip        looseBool   `arg:"skipTempCollections"`
 }
 
-var dbHashSpec = newArgs[dbHashArgs]("dbHash")
+var dbHashSpec = newArgs[dbHashArgs]("dbHash").lenient()
 
 // runDBHash hashes the documents of each collection in the order of their
 // _id, and the hashes in the order of the names.
@@ -37,7 +37,10 @@ func runDBHash(c *Call) error {
 		return err
 	}
 	wanted := map[string]bool{}
-	for v := range value.Doc(a.Collections).Values() {
+	if a.Collections.Kind() != value.KindArray { // which mongod does not look at
+		a.Collections = value.NewArray()
+	}
+	for v := range a.Collections.Doc().Values() {
 		if v.Kind() != value.KindString {
 			return mongoerr.New(mongoerr.BadValue, "collections entries have to be strings")
 		}

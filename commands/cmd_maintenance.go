@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -85,6 +86,9 @@ func checkSpaceTarget(command string, target *int64) error {
 	return nil
 }
 
+// mostSpaceTarget is the first number of MB that is too many bytes for a long.
+const mostSpaceTarget = 1 << 43
+
 // autoCompaction is the compaction that goes on in the background, if any.
 type autoCompaction struct {
 	mu     sync.Mutex
@@ -92,9 +96,9 @@ type autoCompaction struct {
 }
 
 type autoCompactArgs struct {
-	On      bool      `arg:"autoCompact,required"`
-	Target  *int64    `arg:"freeSpaceTargetMB"`
-	RunOnce looseBool `arg:"runOnce"`
+	On      bool   `arg:"autoCompact,required"`
+	Target  *int64 `arg:"freeSpaceTargetMB"`
+	RunOnce flag   `arg:"runOnce"`
 }
 
 var autoCompactSpec = newArgs[autoCompactArgs]("autoCompact")
@@ -109,8 +113,8 @@ func runAutoCompact(c *Call) error {
 	if err := checkSpaceTarget("autoCompact", a.Target); err != nil {
 		return err
 	}
-	if !a.On && (a.Target != nil || bool(a.RunOnce)) {
-		return mongoerr.New(mongoerr.InvalidOptions, "runOnce and freeSpaceTargetMB can only be given when autoCompact is true")
+	if a.Target != nil && *a.Target >= mostSpaceTarget {
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'autoCompact.freeSpaceTargetMB' value must be < %d, actual value '%d'", int64(mostSpaceTarget), *a.Target)
 	}
 	auto := &c.svc.compaction
 	auto.mu.Lock()
@@ -240,8 +244,8 @@ func runSetIndexCommitQuorum(c *Call) error {
 func runLogRotate(c *Call) error {
 	_, which := c.Body.First()
 	switch {
-	case which.Str() == "audit":
-		return mongoerr.New(mongoerr.AuditingNotEnabled, "Auditing is not enabled")
+	case which.Kind() != value.KindString && which.Kind() != value.KindBool && !which.IsNumber():
+		return wrongType("logRotate", "logRotate", which, "string, bool, long, int, decimal, double")
 	case which.Kind() == value.KindString && which.Str() != "server":
 		return mongoerr.Newf(mongoerr.NoSuchKey, "Unknown log type for rotate: %s", which.Str())
 	}
@@ -278,12 +282,38 @@ func runDropConnections(c *Call) error {
 		return err
 	}
 	for v := range value.Doc(a.Hosts).Values() {
+		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
+			continue
+		}
 		if v.Kind() != value.KindString {
 			return wrongType("dropConnections", "hostAndPort", v, "string")
 		}
-		if host, _, _ := strings.Cut(v.Str(), ":"); host == "" {
-			return mongoerr.Newf(mongoerr.FailedToParse, "Empty host component parsing HostAndPort from \"%s\"", v.Str())
+		if err := checkHostAndPort(v.Str()); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkHostAndPort refuses what names no host, or a port that is none.
+func checkHostAndPort(s string) error {
+	host, port, given := s, "", false
+	if rest, ok := strings.CutPrefix(s, "["); ok { // an IPv6 address
+		if host, rest, ok = strings.Cut(rest, "]"); !ok {
+			return mongoerr.Newf(mongoerr.FailedToParse, "']' expected when parsing HostAndPort from \"%s\"", s)
+		}
+		port, given = strings.CutPrefix(rest, ":")
+	} else {
+		host, port, given = strings.Cut(s, ":")
+	}
+	n, err := strconv.Atoi(port)
+	switch {
+	case host == "":
+		return mongoerr.Newf(mongoerr.FailedToParse, "Empty host component parsing HostAndPort from \"%s\"", s)
+	case strings.Contains(port, ":"):
+		return mongoerr.Newf(mongoerr.FailedToParse, "More than one ':' detected. If this is an ipv6 address, it needs to be surrounded by '[' and ']'; \"%s\"", s)
+	case given && (err != nil || n <= 0 || n > 65535):
+		return mongoerr.Newf(mongoerr.FailedToParse, "Port number \"%s\" out of range parsing HostAndPort from \"%s\"", port, s)
 	}
 	return nil
 }

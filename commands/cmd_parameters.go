@@ -15,23 +15,42 @@ func parameterCommands() []command {
 	}
 }
 
+// parameterOptions is what getParameter may be given in place of a number.
+type parameterOptions struct {
+	Details strictBool `arg:"showDetails"`
+	All     strictBool `arg:"allParameters"`
+	SetAt   *string    `arg:"setAt"`
+}
+
+var parameterOptionsSpec = newArgs[parameterOptions]("getParameter")
+
+// allows reports whether a parameter can be set when it is asked for.
+func (a *parameterOptions) allows(p *parameter) bool {
+	return a.SetAt == nil || *a.SetAt == "runtime" && p.runtime || *a.SetAt == "startup" && p.startup
+}
+
 // runGetParameter reads the named parameters, all of them for "*" or
 // {allParameters: true}.
 func runGetParameter(c *Call) error {
 	_, first := c.Body.First()
 	all := first.Kind() == value.KindString && first.Str() == "*"
-	details := false
+	var a parameterOptions
 	if first.Kind() == value.KindDocument {
-		all = first.Doc().Lookup("allParameters").Truthy()
-		details = first.Doc().Lookup("showDetails").Truthy()
+		if err := parameterOptionsSpec.decodeNested("getParameter", first.Doc(), &a); err != nil {
+			return err
+		}
+		if a.SetAt != nil && *a.SetAt != "runtime" && *a.SetAt != "startup" {
+			return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'getParameter.setAt' is not a valid value.", *a.SetAt)
+		}
+		all = bool(a.All)
 	}
 	found := 0
 	for _, name := range c.svc.params.names() {
-		if !all && !c.Body.Has(name) {
+		if !all && !c.Body.Has(name) || !a.allows(c.svc.params.lines[name]) {
 			continue
 		}
 		found++
-		c.appendParameter(name, details)
+		c.appendParameter(name, bool(a.Details))
 	}
 	if found == 0 {
 		return mongoerr.New(mongoerr.InvalidOptions, "no option found to get")

@@ -25,6 +25,9 @@ func runProfile(c *Call) error {
 	if err := profileSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
+	if v, given := c.Body.Get("filter"); given && v.Kind() != value.KindDocument && v.Kind() != value.KindString {
+		return mongoerr.Newf(mongoerr.BadValue, "Expected an object, or the string 'unset'. Got: %s", v)
+	}
 	p := c.svc.profiler
 	was, slow, rate := p.of(c.DB), p.slowMS.Load(), p.sampleRate()
 	next, err := a.apply(was)

@@ -79,7 +79,8 @@ func TestProfileErrors(t *testing.T) {
 	h.fails(2, `{profile: 1, sampleRate: 1.5}`)
 	h.fails(14, `{profile: 1, sampleRate: "x"}`)
 	h.fails(2, `{profile: 1, filter: "set"}`)
-	h.fails(14, `{profile: 1, filter: 1}`)
+	h.fails(2, `{profile: 1, filter: 1}`)
+	h.fails(2, `{profile: 1, filter: null}`)
 	h.fails(2, `{profile: 1, filter: {$bad: 1}}`)
 	h.fails(40415, `{profile: 1, foo: 1}`)
 }

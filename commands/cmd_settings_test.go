@@ -7,9 +7,10 @@ import (
 )
 
 func TestDefaultRWConcern(t *testing.T) {
-	h := newHarness(t)
+	newHarness(t).refuses([]refusal{{"admin", `{getDefaultRWConcern: 1}`, 51300, "'getDefaultRWConcern' is not supported on standalone nodes."}})
+	h := newHarness(t).asMember()
 	d := h.admin(`{getDefaultRWConcern: 1}`)
-	if d.Lookup("defaultWriteConcernSource").Str() != "implicit" || d.Lookup("defaultReadConcern").Doc().Lookup("level").Str() != "local" {
+	if d.Lookup("defaultWriteConcernSource").Str() != "implicit" || d.Lookup("defaultWriteConcern").Doc().Lookup("w").Str() != "majority" || d.Lookup("defaultReadConcern").Doc().Lookup("level").Str() != "local" {
 		t.Errorf("at first %s", d)
 	}
 	for command, code := range map[string]int32{
@@ -19,6 +20,9 @@ func TestDefaultRWConcern(t *testing.T) {
 		`{setDefaultRWConcern: 1, defaultReadConcern: {level: "linearizable"}}`: 2,
 		`{setDefaultRWConcern: 1, defaultReadConcern: {level: "x"}}`:            2,
 		`{setDefaultRWConcern: 1, defaultReadConcern: 1}`:                       14,
+		`{setDefaultRWConcern: 1, defaultWriteConcern: {w: "x"}}`:               79,
+		`{setDefaultRWConcern: 1, defaultWriteConcern: {wtimeout: 1}}`:          2,
+		`{getDefaultRWConcern: 1, inMemory: 1}`:                                 14,
 		`{setDefaultRWConcern: 1, foo: 1}`:                                      40415,
 		`{setDefaultRWConcern: 1, defaultWriteConcern: {}}`:                     0,
 		`{getDefaultRWConcern: 1, foo: 1}`:                                      40415,
@@ -74,7 +78,7 @@ func TestClusterParameters(t *testing.T) {
 		{`{setClusterParameter: {noSuch: {a: 1}}}`, 4},
 		{`{setClusterParameter: {defaultMaxTimeMS: {readOperations: -1}}}`, 2},
 		{`{setClusterParameter: {defaultMaxTimeMS: {readOperations: "x"}}}`, 14},
-		{`{setClusterParameter: {defaultMaxTimeMS: {foo: 1}}}`, 40415},
+		{`{setClusterParameter: {defaultMaxTimeMS: {foo: 1}}}`, 2},
 		{`{setClusterParameter: {changeStreamOptions: {preAndPostImages: {expireAfterSeconds: "on"}}}}`, 2},
 		{`{setClusterParameter: {changeStreamOptions: {preAndPostImages: {expireAfterSeconds: 0}}}}`, 2},
 		{`{setClusterParameter: {changeStreamOptions: {preAndPostImages: {expireAfterSeconds: 100}}}}`, 0},

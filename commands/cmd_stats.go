@@ -2,6 +2,7 @@ package commands
 
 import (
 	"math"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -154,7 +155,7 @@ type dbStatsArgs struct {
 	DBStats value.Value `arg:"dbStats"`
 	Lower   value.Value `arg:"dbstats"`
 	Scale   value.Value `arg:"scale"`
-	Free    value.Value `arg:"freeStorage"`
+	Free    looseBool   `arg:"freeStorage"`
 }
 
 var dbStatsSpec = newArgs[dbStatsArgs]("dbStats")
@@ -182,7 +183,7 @@ func runDBStats(c *Call) error {
 	b.Double("avgObjSize", avg)
 	d("dataSize", t.bytes)
 	free := func(key string) { // of what is in memory, nothing is reserved
-		if a.Free.Truthy() {
+		if a.Free {
 			d(key, 0)
 		}
 	}
@@ -243,8 +244,8 @@ func indexBytes(coll storage.Collection) (n int64) {
 }
 
 type dataSizeArgs struct {
-	DataSize   string    `arg:"dataSize"`
-	Lower      string    `arg:"datasize"`
+	DataSize   *string   `arg:"dataSize"`
+	Lower      *string   `arg:"datasize"`
 	KeyPattern value.Doc `arg:"keyPattern"`
 	Min        value.Doc `arg:"min"`
 	Max        value.Doc `arg:"max"`
@@ -258,7 +259,14 @@ func runDataSize(c *Call) error {
 	if err := dataSizeSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := parseNamespace(a.DataSize + a.Lower)
+	name := a.DataSize
+	if name == nil {
+		name = a.Lower
+	}
+	if name == nil {
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'dataSize.dataSize' is missing but a required field")
+	}
+	ns, err := parseNamespace(*name)
 	if err != nil {
 		return err
 	}
@@ -270,8 +278,7 @@ func runDataSize(c *Call) error {
 	if err != nil {
 		return translate(ns, err)
 	}
-	c.reply.Append("size", value.Int(size)).Append("numObjects", value.Int(count)).
-		Append("millis", value.Int(c.svc.real.NowMillis()-start)).Bool("estimate", bool(a.Estimate))
+	c.reply.Int64("size", size).Int64("numObjects", count).Int64("millis", c.svc.real.NowMillis()-start).Bool("estimate", bool(a.Estimate))
 	return nil
 }
 
@@ -320,11 +327,12 @@ func patternOf(d value.Doc) value.Doc {
 
 type validateArgs struct {
 	Validate   value.Value `arg:"validate,required"`
-	Full       looseBool   `arg:"full"`
-	Background looseBool   `arg:"background"`
-	FastCount  looseBool   `arg:"enforceFastCount"`
-	Repair     looseBool   `arg:"repair"`
-	Metadata   looseBool   `arg:"metadata"`
+	Full       anyBool     `arg:"full"`
+	Background anyBool     `arg:"background"`
+	FastCount  anyBool     `arg:"enforceFastCount"`
+	Repair     anyBool     `arg:"repair"`
+	Metadata   anyBool     `arg:"metadata"`
+	Conforms   anyBool     `arg:"checkBSONConformance"`
 }
 
 // Fields that mean nothing are no error to validate, and drivers send some.
@@ -341,7 +349,7 @@ func (a *validateArgs) check(c *Call) error {
 		{bool(a.Background && a.Full), "both { background: true } and { full: true } is not supported."},
 		{bool(a.Background && a.FastCount), "both { background: true } and { enforceFastCount: true } is not supported."},
 		{bool(a.Background && a.Repair), "both { background: true } and { repair: true } is not supported."},
-		{bool(a.Metadata && (a.Background || a.Full || a.FastCount || a.Repair)), "{ metadata: true } is not supported with any other options"},
+		{bool(a.Metadata && (a.Background || a.Full || a.FastCount || a.Repair || a.Conforms)), "{ metadata: true } is not supported with any other options"},
 		{bool(a.Repair) && c.svc.inReplicaSet(), "{ repair: true } can only be performed in standalone mode."},
 	} {
 		if x.bad {
@@ -362,6 +370,9 @@ func runValidate(c *Call) error {
 		return err
 	}
 	ns, err := c.namespaceOf(a.Validate)
+	if name := a.Validate.Str(); err != nil && strings.Contains(name, "$") && validCollection(strings.ReplaceAll(name, "$", "x")) {
+		err = nil // no collection has that name
+	}
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 
 // takesAnyField are the commands that mongod does not read by IDL either.
 var takesAnyField = map[string]bool{
-	"availableQueryOptions": true, "connPoolStats": true, "currentOp": true, "features": true, "flushRouterConfig": true,
+	"availableQueryOptions": true, "connPoolStats": true, "currentOp": true, "dbHash": true, "features": true, "flushRouterConfig": true,
 	"invalidateUserCache": true, "logRotate": true, "serverStatus": true, "shardingState": true, "startSession": true, "top": true, "whatsmysni": true,
 }
 

@@ -59,7 +59,11 @@ func (p *parameters) load(given map[string]string) error {
 		if !line.startup {
 			return mongoerr.Newf(mongoerr.BadValue, "Cannot use --setParameter to set '%s' at startup", name)
 		}
-		if err := p.set(line, parseParameter(line.initial.Kind(), given[name])); err != nil {
+		v := parseParameter(line.initial.Kind(), given[name])
+		if line.initial.Kind() == value.KindBool && v.Kind() == value.KindString {
+			return mongoerr.Newf(mongoerr.BadValue, "Bad value for parameter \"%s\": \"%s\" is no bool", name, given[name])
+		}
+		if err := p.set(line, v); err != nil {
 			return err
 		}
 	}
@@ -120,19 +124,13 @@ func (p *parameters) bool(name string) bool { return p.value(name).Truthy() }
 
 // Checks of parameter values.
 
-func checkBool(name string) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if v.Kind() != value.KindBool && !v.IsNumber() {
-			return v, mongoerr.Newf(mongoerr.TypeMismatch, "Expected type bool or number or number for parameter '%s', got %s", name, v.Kind())
-		}
-		return value.Bool(v.Truthy()), nil
-	}
-}
+// checkBool takes a value of any type for a bool, as mongod does.
+func checkBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
 
 // checkNoDiagnosticData lets the collection of diagnostic data be switched
 // off, as people do on small machines: it is off, since there is none.
 func checkNoDiagnosticData(v value.Value) (value.Value, error) {
-	v, err := checkBool("diagnosticDataCollectionEnabled")(v)
+	v, err := checkBool(v)
 	if err == nil && v.Bool() {
 		err = mongoerr.New(mongoerr.BadValue, "Invalid value for parameter diagnosticDataCollectionEnabled: no diagnostic data is collected")
 	}

@@ -10,7 +10,7 @@ import (
 // names and defaults; documentTtl* are DuskDB's (semantics.md §4.2).
 func parameterTable() []parameter {
 	boolean := func(name string, initial, runtime bool) parameter {
-		return parameter{name: name, initial: value.Bool(initial), startup: true, runtime: runtime, check: checkBool(name)}
+		return parameter{name: name, initial: value.Bool(initial), startup: true, runtime: runtime, check: checkBool}
 	}
 	integer := func(name string, initial, least, most int64) parameter {
 		return parameter{name: name, initial: value.Int(initial), startup: true, runtime: true, check: checkInt(name, least, most)}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,6 +54,9 @@ func (u *collectionUsage) part(name string) (count, micros int64) {
 
 // of returns the counters of a collection.
 func (u *usage) of(ns string) *collectionUsage {
+	if strings.IndexByte(ns, 0) >= 0 { // no collection is called that, and no field of a reply
+		return &collectionUsage{}
+	}
 	v, ok := u.collections.Load(ns)
 	if !ok {
 		v, _ = u.collections.LoadOrStore(ns, &collectionUsage{ns: ns})
