@@ -233,8 +233,11 @@ func (c *Call) parseIndexes(info *storage.Info, given []value.Doc) (storage.Name
 // transaction has made.
 func (c *Call) indexInTransaction(coll storage.Collection) error {
 	ns := coll.Info().Namespace.String()
+	committed, err := c.isCommitted(coll.Info())
 	switch {
-	case c.isCommitted(coll.Info()):
+	case err != nil:
+		return err
+	case committed:
 		return notInTransaction("Cannot create new indexes on existing collection " + ns + " in a multi-document transaction.")
 	case coll.Count() > 0:
 		return notInTransaction("Cannot create new indexes on non-empty collection " + ns + " in a multi-document transaction.")
@@ -244,14 +247,16 @@ func (c *Call) indexInTransaction(coll storage.Collection) error {
 
 // isCommitted tells whether a collection is there for everybody, and not only
 // in the transaction that made it.
-func (c *Call) isCommitted(info *storage.Info) bool {
-	committed := false
-	_ = c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
+func (c *Call) isCommitted(info *storage.Info) (committed bool, err error) {
+	err = c.svc.engine.View(c.ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
 		committed = err == nil && coll.Info().UUID == info.UUID
-		return nil
+		return err
 	})
-	return committed
+	return committed, err
 }
 
 // addIndex builds one index over what is there.

@@ -89,7 +89,9 @@ func TestQuerySettings(t *testing.T) {
 	h.ok(`{find: "c", filter: {a: "x"}}`)
 	h.ok(`{find: "c", filter: {_id: 1}}`)
 	h.svc.settings.queries.list = nil
-	h.svc.settings.load(h.svc.engine) // as after a restart
+	if err := h.svc.loadSettings(); err != nil { // as after a restart
+		t.Fatal(err)
+	}
 	h.fails(411, `{find: "c", filter: {a: 3}}`)
 	h.admin(`{setQuerySettings: ` + query + `, settings: {reject: false}}`)
 	h.ok(`{find: "c", filter: {a: 3}}`)

@@ -1,8 +1,11 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"testing"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -42,7 +45,9 @@ func TestDefaultRWConcern(t *testing.T) {
 	}
 	// It is kept where mongod keeps it, and found again.
 	var again settings
-	again.load(h.svc.engine)
+	if err := h.svc.engine.View(t.Context(), again.load); err != nil {
+		t.Fatal(err)
+	}
 	if again.write.Lookup("w").Str() != "majority" {
 		t.Errorf("kept %s", again.concern)
 	}
@@ -304,5 +309,41 @@ func TestApplyOps(t *testing.T) {
 	reply = h.admin(`{applyOps: [{op: "i", ns: "test.c", o: {_id: 5}}, {op: "i", ns: "test.none", o: {_id: 1}}, {op: "i", ns: "test.c", o: {_id: 6}}]}`)
 	if reply.Lookup("applied").Int32() != 2 || reply.Lookup("results").Doc().String() != value.NewArray(value.Bool(true), value.Bool(false)).Doc().String() {
 		t.Errorf("answered %s", reply)
+	}
+}
+
+// unreadable is an engine of which one namespace cannot be read.
+type unreadable struct {
+	storage.Engine
+	ns storage.Namespace
+}
+
+type unreadableTx struct {
+	storage.Tx
+	ns storage.Namespace
+}
+
+var errUnreadable = errors.New("unreadable")
+
+func (e unreadable) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.Engine.View(ctx, func(tx storage.Tx) error { return fn(unreadableTx{tx, e.ns}) })
+}
+
+func (t unreadableTx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	if ns == t.ns {
+		return nil, errUnreadable
+	}
+	return t.Tx.Collection(ns)
+}
+
+// TestUnreadableSettings: a server that cannot read what administrators have
+// decided does not start as if they had decided nothing.
+func TestUnreadableSettings(t *testing.T) {
+	for _, ns := range []storage.Namespace{concernHome, clusterHome, versionHome, electionHome, oplogReaderHome} {
+		h := newHarness(t)
+		_, err := New(Options{Engine: unreadable{h.svc.engine, ns}, Clock: h.clock, TempDir: t.TempDir()})
+		if !errors.Is(err, errUnreadable) {
+			t.Errorf("%s: %v", ns, err)
+		}
 	}
 }

@@ -27,8 +27,9 @@ const versionID = "featureCompatibilityVersion"
 func (s *Service) keepVersion() error {
 	known := false
 	err := s.engine.View(s.background, func(tx storage.Tx) error {
-		known = storedSetting(tx, versionHome, versionID) != nil
-		return nil
+		d, err := storedSetting(tx, versionHome, versionID)
+		known = d != nil
+		return err
 	})
 	if known || err != nil {
 		return err

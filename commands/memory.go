@@ -1,25 +1,18 @@
 package commands
 
 import (
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 // memoryBytes is the memory of the machine, 0 if that cannot be told.
 func memoryBytes() uint64 {
-	b, err := os.ReadFile("/proc/meminfo")
+	n, err := memlimit.FromSystem()
 	if err != nil {
 		return 0
 	}
-	for _, line := range strings.Split(string(b), "\n") {
-		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			kb, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			return kb << 10
-		}
-	}
-	return 0
+	return n
 }
 
 // processMemory is what the process took from the system, and what of it is

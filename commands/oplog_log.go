@@ -99,7 +99,11 @@ func (l *changeLog) open() error {
 			l.limit.Store(size.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
-		if onlyDocument(tx, oplogReaderHome) != nil { // who may come back
+		reader, err := onlyDocument(tx, oplogReaderHome)
+		if err != nil {
+			return err
+		}
+		if reader != nil { // who may come back
 			l.read.Store(true)
 			l.noted.Store(true)
 		} else if coll.Size() > unreadOplogBytes+unreadOplogBytes/16 { // read before this was noted

@@ -38,11 +38,12 @@ func electionID(term int64) (id value.OID) {
 func (s *Service) loadTerm() error {
 	s.leader.term.Store(firstTerm)
 	return s.engine.View(s.background, func(tx storage.Tx) error {
-		if d := onlyDocument(tx, electionHome); d != nil {
+		d, err := onlyDocument(tx, electionHome)
+		if d != nil {
 			s.leader.term.Store(d.Lookup("term").SafeInt64())
 			s.leader.before = true
 		}
-		return nil
+		return err
 	})
 }
 
@@ -52,9 +53,9 @@ func (s *Service) joinSet() error {
 		return nil
 	}
 	var stored value.Doc
-	err := s.engine.View(s.background, func(tx storage.Tx) error {
-		stored = onlyDocument(tx, setConfigHome)
-		return nil
+	err := s.engine.View(s.background, func(tx storage.Tx) (err error) {
+		stored, err = onlyDocument(tx, setConfigHome)
+		return err
 	})
 	if err != nil {
 		return err
@@ -138,16 +139,19 @@ func (s *Service) keepConfig(config *setConfig, entry value.Doc) error {
 }
 
 // onlyDocument is the document of a collection that has one; nil: it has none.
-func onlyDocument(tx storage.Tx, ns storage.Namespace) (d value.Doc) {
+func onlyDocument(tx storage.Tx, ns storage.Namespace) (d value.Doc, err error) {
 	coll, err := tx.Collection(ns)
-	if err != nil {
-		return nil
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
 	}
-	_ = coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool {
+	if err != nil {
+		return nil, err
+	}
+	err = coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool {
 		d = r.Doc.Clone()
 		return false
 	})
-	return d
+	return d, err
 }
 
 // keepOnly makes a document the only one of a collection.

@@ -153,6 +153,9 @@ func New(o Options) (*Service, error) {
 	if err := s.dropLeftOvers(); err != nil {
 		return nil, err
 	}
+	if err := s.loadSettings(); err != nil {
+		return nil, err
+	}
 	return s, s.reopenPolicies()
 }
 

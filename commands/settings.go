@@ -1,8 +1,8 @@
 package commands
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,9 +16,8 @@ import (
 // settings are what administrators decide for all clients: defaults for
 // their commands, cluster parameters, a stop of all writes, index filters.
 // Those that mongod keeps in the database config are kept there, under its
-// names, and read when the first command comes.
+// names, and read at the start.
 type settings struct {
-	once    sync.Once
 	blocked atomic.Bool  // setUserWriteBlockMode
 	readMS  atomic.Int64 // defaultMaxTimeMS.readOperations
 
@@ -40,32 +39,44 @@ var (
 const concernID = "ReadWriteConcernDefaults"
 
 // load reads what was kept.
-func (s *settings) load(e storage.Engine) {
+func (s *settings) load(tx storage.Tx) error {
 	s.cluster = map[string]value.Doc{}
-	_ = e.View(context.Background(), func(tx storage.Tx) error {
-		if d := storedSetting(tx, concernHome, concernID); d != nil {
-			s.setConcern(d)
+	d, err := storedSetting(tx, concernHome, concernID)
+	if err != nil {
+		return err
+	}
+	if d != nil {
+		s.setConcern(d)
+	}
+	if d, err = storedSetting(tx, clusterHome, querySettingsID); err != nil {
+		return err
+	}
+	s.queries.load(d)
+	for name := range clusterParameters {
+		if d, err = storedSetting(tx, clusterHome, name); err != nil {
+			return err
 		}
-		s.queries.load(storedSetting(tx, clusterHome, querySettingsID))
-		for name := range clusterParameters {
-			if d := storedSetting(tx, clusterHome, name); d != nil {
-				s.cluster[name] = d
-			}
+		if d != nil {
+			s.cluster[name] = d
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func storedSetting(tx storage.Tx, ns storage.Namespace, id string) value.Doc {
+// storedSetting reads a document by its _id; nil: there is none.
+func storedSetting(tx storage.Tx, ns storage.Namespace, id string) (value.Doc, error) {
 	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.String(id)))
 	if err != nil || !ok {
-		return nil
+		return nil, err
 	}
-	return r.Doc
+	return r.Doc, nil
 }
 
 // keep stores a setting, in the place of the one with the same _id.
@@ -96,18 +107,22 @@ func (s *settings) setConcern(d value.Doc) {
 	s.concern, s.write = d, d.Lookup("defaultWriteConcern").Doc()
 }
 
-// settled returns the settings, read from the store.
-func (s *Service) settled() *settings {
-	s.settings.once.Do(func() {
-		s.settings.load(s.engine)
-		for name, p := range clusterParameters {
-			if d := s.settings.cluster[name]; d != nil && p.apply != nil {
-				p.apply(s, d)
-			}
+// loadSettings reads the settings, and has them take effect. Without them the
+// server does not start: it would forget what administrators decided.
+func (s *Service) loadSettings() error {
+	if err := s.engine.View(s.background, s.settings.load); err != nil {
+		return fmt.Errorf("read the settings of the cluster: %w", err)
+	}
+	for name, p := range clusterParameters {
+		if d := s.settings.cluster[name]; d != nil && p.apply != nil {
+			p.apply(s, d)
 		}
-	})
-	return &s.settings
+	}
+	return nil
 }
+
+// settled returns the settings.
+func (s *Service) settled() *settings { return &s.settings }
 
 // applySettings has the settings take effect on a command.
 func (s *Service) applySettings(c *Call) error {

@@ -152,11 +152,14 @@ func (cs *changeStream) readResume(spec value.Doc) error {
 // seek finds the first entry at or after the time the stream begins at.
 // Record ids grow with timestamps, so the place is found by halving.
 func (cs *changeStream) seek(coll storage.Collection) error {
-	entry := func(after storage.RecordID) (r storage.Record) {
-		_ = coll.Scan(storage.Range{After: after}, func(rec storage.Record) bool { r = rec; return false })
-		return r
+	entry := func(after storage.RecordID) (r storage.Record, err error) {
+		err = coll.Scan(storage.Range{After: after}, func(rec storage.Record) bool { r = rec; return false })
+		return r, err
 	}
-	first := entry(0)
+	first, err := entry(0)
+	if err != nil {
+		return err
+	}
 	oldest := stampOf(first.Doc.Lookup("ts"))
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
 		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(aggregationFailed)
@@ -164,7 +167,11 @@ func (cs *changeStream) seek(coll storage.Collection) error {
 	lo, hi := first.ID-1, coll.LastID() // the entry behind lo may be it; those from hi on are not before
 	for lo < hi {
 		mid := lo + (hi-lo)/2
-		if r := entry(mid); r.ID != 0 && stampOf(r.Doc.Lookup("ts")) < cs.from {
+		r, err := entry(mid)
+		if err != nil {
+			return err
+		}
+		if r.ID != 0 && stampOf(r.Doc.Lookup("ts")) < cs.from {
 			lo = r.ID
 		} else {
 			hi = mid

@@ -84,7 +84,11 @@ func (v *validation) record(r storage.Record) error {
 			}
 			v.keys[line.Name] += int64(len(keys))
 			for _, key := range keys {
-				if !v.has(coll, line.Name, key, r.ID) {
+				found, err := v.has(coll, line.Name, key, r.ID)
+				if err != nil {
+					return err
+				}
+				if !found {
 					v.problem("record %d: missing from index %s", r.ID, line.Name)
 				}
 			}
@@ -93,13 +97,14 @@ func (v *validation) record(r storage.Record) error {
 	})
 }
 
-func (v *validation) has(coll storage.Collection, name string, key []byte, id storage.RecordID) (found bool) {
+// has reports whether an index has a key of a record.
+func (v *validation) has(coll storage.Collection, name string, key []byte, id storage.RecordID) (found bool, err error) {
 	kr := storage.KeyRange{Lo: key, Hi: append(append([]byte(nil), key...), 0)}
-	_ = coll.ScanIndex(name, kr, func(_ []byte, other storage.RecordID) bool {
+	err = coll.ScanIndex(name, kr, func(_ []byte, other storage.RecordID) bool {
 		found = other == id
 		return !found
 	})
-	return found
+	return found, err
 }
 
 // counts compares the number of keys seen with what the indexes hold. It can

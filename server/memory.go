@@ -8,6 +8,8 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 // defaultMemory is the part of the machine's memory that the server uses if
@@ -44,34 +46,20 @@ func parseMemory(text string, total int64) (int64, error) {
 	return int64(n * math.Pow(2, float64(shift))), nil
 }
 
-// machineMemory is the memory that the process may use: the machine's, or
-// less where its control group says so; 0 if that cannot be told.
-func machineMemory() int64 {
-	total := int64(0)
-	if b, err := os.ReadFile("/proc/meminfo"); err == nil {
-		total = memTotal(string(b))
-	}
-	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > 0 && (total == 0 || n < total) {
-			total = n
-		}
-	}
-	return total
-}
+// machineMemory is the memory that the process may use: the machine's, or less
+// where its control group, or one that this is in, says so; 0 if that cannot be
+// told.
+func machineMemory() int64 { return leastMemory(memlimit.FromSystem, memlimit.FromCgroup) }
 
-// memTotal reads the total out of /proc/meminfo.
-func memTotal(meminfo string) int64 {
-	for line := range strings.Lines(meminfo) {
-		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			return kb << 10
+// leastMemory is the least of what the sources say that say anything.
+func leastMemory(sources ...memlimit.Provider) (least int64) {
+	for _, ask := range sources {
+		n, err := ask()
+		if err == nil && n > 0 && n < math.MaxInt64 && (least == 0 || int64(n) < least) {
+			least = int64(n)
 		}
 	}
-	return 0
+	return least
 }
 
 // gcTuner sets the garbage collector of the process for a server: it is asked

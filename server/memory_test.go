@@ -1,6 +1,12 @@
 package server
 
-import "testing"
+import (
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
 
 func TestParseMemory(t *testing.T) {
 	const total = 1000 << 20
@@ -19,12 +25,24 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
-func TestMemTotal(t *testing.T) {
-	if n := memTotal("MemFree: 1 kB\nMemTotal:        4030152 kB\n"); n != 4030152<<10 {
-		t.Error(n)
+// TestLeastMemory: a group may have less than the machine, or no limit, which
+// the kernel also writes as a very large number.
+func TestLeastMemory(t *testing.T) {
+	says := func(n uint64) memlimit.Provider { return func() (uint64, error) { return n, nil } }
+	none := func() (uint64, error) { return 0, memlimit.ErrNoLimit }
+	for want, sources := range map[int64][]memlimit.Provider{
+		8 << 30:   {says(8 << 30), none},
+		512 << 20: {says(8 << 30), says(512 << 20)},
+		7 << 30:   {says(7 << 30), says(math.MaxUint64)},
+		6 << 30:   {none, says(6 << 30)},
+		0:         {none, none},
+	} {
+		if got := leastMemory(sources...); got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
 	}
-	if n := memTotal("nothing"); n != 0 {
-		t.Error(n)
+	if runtime.GOOS == "linux" && machineMemory() <= 0 {
+		t.Error("the memory of this machine is not known")
 	}
 }
 
