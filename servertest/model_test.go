@@ -30,6 +30,10 @@ func TestModel(t *testing.T) {
 			"insert":    m.insert,
 			"update":    m.update,
 			"delete":    m.remove,
+			"merge":     m.merge,
+			"applyOps":  m.applyOps,
+			"modify":    m.findAndModify,
+			"unique":    func(*rapid.T) { m.unique() },
 			"collMod":   m.collMod,
 			"policy":    m.policy,
 			"onExpire":  m.deadLetters,
@@ -84,6 +88,7 @@ type modelDoc struct {
 	x   *int64 // the date, nil: none
 	ts  int64  // second of the last write
 	ttl *int64 // its own
+	u   int    // what an index on u may find to be unique
 }
 
 func newModel(t *testing.T, rt *rapid.T) *model {
@@ -131,7 +136,8 @@ func (m *model) expire(id int) {
 
 // draw makes the fields of a random document.
 func (m *model) draw(t *rapid.T) (d *modelDoc, fields string) {
-	d = &modelDoc{ts: m.now / 1000}
+	d = &modelDoc{ts: m.now / 1000, u: rapid.IntRange(1, 40).Draw(t, "u")}
+	fields = fmt.Sprintf(`, u: %d`, d.u)
 	switch rapid.IntRange(0, 3).Draw(t, "x") {
 	case 0:
 		fields += `, x: "text"`
@@ -193,7 +199,7 @@ func (m *model) update(t *rapid.T) {
 		change = `{$unset: {ttl: 1}}`
 		fresh.x, fresh.ttl = nil, nil
 		if visible {
-			fresh.x = d.x
+			fresh.x, fresh.u = d.x, d.u
 		}
 	case 2:
 		change = `{` + strings.TrimPrefix(fields, ", ") + `}`
@@ -202,7 +208,7 @@ func (m *model) update(t *rapid.T) {
 		seven := int64(7)
 		fresh.x, fresh.ttl = nil, &seven
 		if visible {
-			fresh.x = d.x
+			fresh.x, fresh.u = d.x, d.u
 		}
 	default:
 		change, upsert = `{`+strings.TrimPrefix(fields, ", ")+`}`, `, upsert: true`
