@@ -49,7 +49,17 @@ func TestAccumulatorsRefuse(t *testing.T) {
 	s.fails(40414, "c", `[{$group: {_id: null, r: {$median: {input: "$s"}}}}]`)
 	s.fails(7750303, "c", `[{$group: {_id: null, r: {$percentile: {input: "$s", p: [2], method: "approximate"}}}}]`)
 	s.fails(2, "c", `[{$group: {_id: null, r: {$percentile: {input: "$s", p: [0.5], method: "exact"}}}}]`)
-	s.fails(40400, "c", `[{$group: {_id: null, r: {$mergeObjects: "$n"}}}]`)
+	s.fails(40400, "c", `[{$unwind: "$_id"}, {$group: {_id: null, r: {$mergeObjects: "$_id"}}}]`)
+
+	// A $group in front runs in mongod's slot-based engine, with its codes
+	// (db/exec/sbe: 4848401, 4848403, 5911200).
+	const failed = "PlanExecutor error during aggregation :: caused by :: "
+	s.says(5911200, failed+"$mergeObjects only supports objects", "c", `[{$group: {_id: null, r: {$mergeObjects: "$_id"}}}]`)
+	s.says(4848401, failed+"can't $divide by zero", "c", `[{$match: {_id: 1}}, {$sort: {_id: 1}}, {$group: {_id: null, r: {$push: {$divide: ["$_id", 0]}}}}]`)
+	s.says(4848403, failed+"can't $mod by zero", "c", `[{$group: {_id: {$mod: ["$_id", 0]}}}]`)
+	s.says(2, failed+"can't $divide by zero", "c", `[{$unwind: "$_id"}, {$group: {_id: null, r: {$push: {$divide: ["$_id", 0]}}}}]`)
+	s.says(2, failed+"can't $divide by zero", "c", `[{$project: {r: {$divide: ["$_id", 0]}}}]`)
+	s.says(2, "Failed to optimize pipeline :: caused by :: can't $divide by zero", "c", `[{$group: {_id: null, r: {$push: {$divide: [1, 0]}}}}]`)
 }
 
 // Window operators over numbers, null, missing fields and other types.

@@ -25,7 +25,8 @@ type Call struct {
 	Body      value.Doc
 	sequences []Sequence
 	legacy    bool
-	now       int64 // the instant of the command, milliseconds
+	now       int64  // the instant of the command, milliseconds
+	stamp     uint64 // $$CLUSTER_TIME of all its statements, 0: nothing has asked for it
 	generic   generic
 	session   *session
 	op        *operation // nil until it runs

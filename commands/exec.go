@@ -41,7 +41,10 @@ type execStats struct {
 func (c *Call) newEnv() *expr.Env {
 	env := expr.NewEnv(c.now)
 	if c.svc.inReplicaSet() {
-		env.ClusterTime = stampValue(c.svc.stamps.current())
+		if c.stamp == 0 {
+			c.stamp = c.svc.stamps.current()
+		}
+		env.ClusterTime = stampValue(c.stamp)
 	}
 	return env
 }

@@ -52,6 +52,10 @@ func TestClusterTime(t *testing.T) {
 			t.Errorf("the update left %s", d)
 		}
 	}
+	h.ok(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": [{"$set": {"s": "$$CLUSTER_TIME"}}]}, {"q": {"_id": 2}, "u": [{"$set": {"s": "$$CLUSTER_TIME"}}]}]}`)
+	if n := len(docs(h.ok(`{"aggregate": "c", "pipeline": [{"$group": {"_id": "$s"}}], "cursor": {}}`))); n != 1 {
+		t.Errorf("the statements of one command saw %d cluster times", n)
+	}
 	h.ok(`{"create": "v", "validator": {"$expr": {"$lte": ["$t", "$$CLUSTER_TIME"]}}}`)
 	h.ok(`{"insert": "v", "documents": [{"t": {"$timestamp": {"t": 1, "i": 1}}}]}`)
 	if r := h.run(`{"insert": "v", "documents": [{"t": {"$timestamp": {"t": 4294967295, "i": 1}}}]}`); !r.Has("writeErrors") {

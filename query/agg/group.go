@@ -17,6 +17,7 @@ type groupStage struct {
 	id       *expr.Expr
 	fields   []*accumulation
 	collator value.Collator
+	slots    bool // mongod's slot-based engine runs it: see findSlots
 }
 
 func parseGroup(p *parser, v value.Value) ([]stage, error) {

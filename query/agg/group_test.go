@@ -87,7 +87,7 @@ func TestAccumulators(t *testing.T) {
 		{name: "n by group", docs: scores, pipeline: `[{"$group": {"_id": {"g": "$g"}, "r": {"$firstN": {"input": "$s", "n": {"$cond": [{"$eq": ["$g", "G2"]}, 1, 3]}}}}}]`,
 			want: `[{"_id": {"g": "G1"}, "r": [31, 33, 99]}, {"_id": {"g": "G2"}, "r": [10]}]`},
 		fail("count with argument", `{"$count": 1}`, "14: $count takes no arguments, i.e. $count:{}"),
-		fail("mergeObjects of number", `{"$mergeObjects": "$a"}`, "40400: $mergeObjects requires object inputs, but input 1 is of type int"),
+		fail("mergeObjects of number", `{"$mergeObjects": "$a"}`, "5911200: $mergeObjects only supports objects"),
 		fail("firstN not object", `{"$firstN": 1}`, "5787801: specification must be an object; found $firstN: 1"),
 		fail("firstN without n", `{"$firstN": {"input": "$a"}}`, "5787906: Missing value for 'n'"),
 		fail("firstN without input", `{"$firstN": {"n": 1}}`, "5787907: Missing value for 'input'"),

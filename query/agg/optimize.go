@@ -51,6 +51,9 @@ func (p *parser) optimize(stages []stage) ([]stage, error) {
 		i = max(i-1, 0)
 	}
 	widenSorts(stages)
+	if p.within == "" {
+		findSlots(stages)
+	}
 	return stages, nil
 }
 

@@ -185,5 +185,5 @@ func (g *grouping) addAll(it Iterator) error {
 // failed gives back what the run holds.
 func (g *grouping) failed(err error) error {
 	g.store.Close()
-	return err
+	return g.s.slotError(err)
 }
