@@ -22,6 +22,13 @@ func (a *ArrayBuilder) Append(v Value) {
 	a.n++
 }
 
+// Grow makes room for an array of about so many bytes.
+func (a *ArrayBuilder) Grow(size int) {
+	if a.buf == nil {
+		a.buf = make([]byte, 4, size+64)
+	}
+}
+
 // Len is the number of elements so far.
 func (a *ArrayBuilder) Len() int { return a.n }
 

@@ -76,6 +76,13 @@ func (d Doc) Index(i int) Value {
 	return Value{}
 }
 
+// ValueAt is the value of the element that begins at a byte of the document.
+func (d Doc) ValueAt(at int) Value {
+	it := Iter{rest: d[at : len(d)-1]}
+	it.Next()
+	return it.Value()
+}
+
 // Iter starts a cursor over the elements; it does not allocate.
 func (d Doc) Iter() Iter {
 	if len(d) < 5 {

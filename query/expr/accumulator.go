@@ -21,6 +21,9 @@ func eachValue(c *call, env *Env, add func(v value.Value)) error {
 			continue
 		}
 		for it := v.Doc().Iter(); it.Next(); {
+			if err := env.tick(); err != nil {
+				return err
+			}
 			add(it.Value())
 		}
 	}

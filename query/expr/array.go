@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"slices"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -76,6 +74,9 @@ func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 			return value.Null(), err
 		}
 		for it := v.Doc().Iter(); it.Next(); {
+			if err := env.tick(); err != nil {
+				return value.Value{}, err
+			}
 			out.Append(it.Value())
 		}
 		if err := checkSize(out.Size()); err != nil {
@@ -101,6 +102,9 @@ func evalIn(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, mongoerr.Newf(40081, "$in requires an array as a second argument, found: %s", a.Kind())
 	}
 	for it := a.Doc().Iter(); it.Next(); {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		if compareValues(env, v, it.Value()) == 0 {
 			return value.Bool(true), nil
 		}
@@ -123,6 +127,9 @@ func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
 	}
 	i := 0
 	for it := a.Doc().Iter(); it.Next() && i < end; i++ {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		if i >= start && compareValues(env, it.Value(), target) == 0 {
 			return value.Int32(int32(i)), nil
 		}
@@ -191,6 +198,9 @@ func evalRange(c *call, env *Env) (value.Value, error) {
 	}
 	var out value.ArrayBuilder
 	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		out.Append(value.Int32(int32(i)))
 	}
 	return out.Value(), nil
@@ -216,9 +226,12 @@ func evalReverseArray(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	elems := elements(v)
-	slices.Reverse(elems)
-	return value.NewArray(elems...), nil
+	l, err := listOf(env, v)
+	if err != nil {
+		return value.Value{}, err
+	}
+	l.reverse()
+	return l.array(l.len())
 }
 
 func evalSize(c *call, env *Env) (value.Value, error) {

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -90,6 +89,9 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 	var out value.ArrayBuilder
 	row := make([]value.Value, len(columns))
 	for r := range rows {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		for i, c := range columns {
 			row[i] = defaults[i]
 			if r < len(c) {
@@ -224,8 +226,11 @@ func (s *sortArray) eval(env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	elems := elements(v)
-	slices.SortStableFunc(elems, func(a, b value.Value) int {
+	l, err := listOf(env, v)
+	if err != nil {
+		return value.Value{}, err
+	}
+	err = l.sort(func(a, b value.Value) int {
 		if s.keys == nil {
 			return s.whole * env.compare(a, b)
 		}
@@ -236,7 +241,10 @@ func (s *sortArray) eval(env *Env) (value.Value, error) {
 		}
 		return 0
 	})
-	return value.NewArray(elems...), nil
+	if err != nil {
+		return value.Value{}, err
+	}
+	return l.array(l.len())
 }
 
 // of is the value that an element is ordered by: what the path leads to,
@@ -288,9 +296,17 @@ func extremes(c *call, env *Env, dir int) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	elems := slices.DeleteFunc(elements(a), value.Value.IsNullish)
-	slices.SortStableFunc(elems, func(x, y value.Value) int { return dir * env.compare(x, y) })
-	return value.NewArray(elems[:min(n, len(elems))]...), nil
+	l, err := listOf(env, a)
+	if err == nil {
+		err = l.keep(func(v value.Value) bool { return !v.IsNullish() })
+	}
+	if err == nil {
+		err = l.sort(func(x, y value.Value) int { return dir * env.compare(x, y) })
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
+	return l.array(n)
 }
 
 // nOf evaluates the arguments of $firstN and its kin.

@@ -64,6 +64,17 @@ func (e *Env) tick() error {
 	return nil
 }
 
+// ask asks whether to go on.
+func (e *Env) ask() error {
+	if e.Interrupt == nil {
+		return nil
+	}
+	return e.Interrupt()
+}
+
+// Tick is called by other packages once per turn of a loop over user data.
+func (e *Env) Tick() error { return e.tick() }
+
 // maxValueBytes bounds a value that an expression builds: repeated doubling
 // must not take the process down before the result is found too large.
 const maxValueBytes = 64 << 20

@@ -132,7 +132,7 @@ func (p *pattern) find(s string) ([]int, error) {
 	if p.useLinear(s) {
 		return p.linear.FindStringSubmatchIndex(s), nil
 	}
-	all, err := p.search(s, 1)
+	all, err := p.search(s, 1, nil)
 	if len(all) == 0 {
 		return nil, err
 	}
@@ -153,18 +153,18 @@ func (p *pattern) matches(s string) (bool, error) {
 // findAll returns all matches that do not overlap. After an empty match the
 // search goes on one character further; at the end of a string that is not
 // empty none is found.
-func (p *pattern) findAll(s string) ([][]int, error) {
+func (p *pattern) findAll(s string, env *Env) ([][]int, error) {
 	if p.useLinear(s) && !p.empty {
 		return p.linear.FindAllStringSubmatchIndex(s, -1), nil
 	}
 	if p.back == nil {
 		return p.linear.FindAllStringSubmatchIndex(s, -1), nil
 	}
-	return p.search(s, -1)
+	return p.search(s, -1, env.ask)
 }
 
 // search runs the backtracking engine, which counts in characters.
-func (p *pattern) search(s string, limit int) (all [][]int, err error) {
+func (p *pattern) search(s string, limit int, goOn func() error) (all [][]int, err error) {
 	if p.back == nil {
 		return nil, errNoPattern
 	}
@@ -175,6 +175,11 @@ func (p *pattern) search(s string, limit int) (all [][]int, err error) {
 	}
 	offsets = append(offsets, len(s))
 	for at := 0; len(all) != limit; {
+		if goOn != nil {
+			if err := goOn(); err != nil {
+				return nil, err
+			}
+		}
 		m, err := p.back.FindRunesMatchStartingAt(runes, at)
 		if err != nil || m == nil {
 			return all, err

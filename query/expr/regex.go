@@ -141,13 +141,19 @@ func evalRegexFindAll(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.NewArray(), err
 	}
-	all, err := p.findAll(s)
+	all, err := p.findAll(s, env)
+	if stopped := env.ask(); stopped != nil {
+		return value.Value{}, stopped
+	}
 	if err != nil {
 		return value.Value{}, regexFailed(c, err)
 	}
 	var out value.ArrayBuilder
 	at, index := 0, 0
 	for _, m := range all {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		index += runeCount(s[at:m[0]])
 		at = m[0]
 		out.Append(matchDoc(s, m, index))

@@ -1,26 +1,22 @@
 package expr
 
 import (
-	"slices"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // sorted lists the distinct elements of arrays in ascending order. Of equal
 // elements the first is kept.
-func sorted(env *Env, arrays ...value.Value) []value.Value {
-	var out []value.Value
-	for _, a := range arrays {
-		out = append(out, elements(a)...)
+func sorted(env *Env, arrays ...value.Value) (*list, error) {
+	l, err := listOf(env, arrays...)
+	if err == nil {
+		err = l.sort(env.compare)
 	}
-	slices.SortStableFunc(out, env.compare)
-	return slices.CompactFunc(out, func(a, b value.Value) bool { return env.compare(a, b) == 0 })
-}
-
-func contains(env *Env, set []value.Value, v value.Value) bool {
-	_, found := slices.BinarySearchFunc(set, v, env.compare)
-	return found
+	if err != nil {
+		return nil, err
+	}
+	l.distinct()
+	return l, nil
 }
 
 // allArrays evaluates all arguments, which must be arrays; null tells that one
@@ -46,7 +42,11 @@ func evalSetUnion(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	return value.NewArray(sorted(env, arrays...)...), nil
+	all, err := sorted(env, arrays...)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return all.array(all.len())
 }
 
 func evalSetIntersection(c *call, env *Env) (value.Value, error) {
@@ -57,12 +57,20 @@ func evalSetIntersection(c *call, env *Env) (value.Value, error) {
 	if len(arrays) == 0 {
 		return value.NewArray(), nil
 	}
-	common := sorted(env, arrays[0])
+	common, err := sorted(env, arrays[0])
 	for _, a := range arrays[1:] {
-		other := sorted(env, a)
-		common = slices.DeleteFunc(common, func(v value.Value) bool { return !contains(env, other, v) })
+		if err != nil {
+			break
+		}
+		var other *list
+		if other, err = sorted(env, a); err == nil {
+			err = common.keep(other.has)
+		}
 	}
-	return value.NewArray(common...), nil
+	if err != nil {
+		return value.Value{}, err
+	}
+	return common.array(common.len())
 }
 
 func evalSetDifference(c *call, env *Env) (value.Value, error) {
@@ -77,33 +85,45 @@ func evalSetDifference(c *call, env *Env) (value.Value, error) {
 	case b.Kind() != value.KindArray:
 		return value.Value{}, mongoerr.Newf(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", b.Kind())
 	}
-	return value.NewArray(difference(env, elements(a), sorted(env, b))...), nil
+	return difference(env, a, b)
 }
 
-// difference lists the distinct values of list that are not in set, which is
-// sorted, in the order of the list.
-func difference(env *Env, list, set []value.Value) []value.Value {
-	order := make([]int32, len(list))
+// difference lists the distinct elements of a that are not in b, in the order
+// of a.
+func difference(env *Env, a, b value.Value) (value.Value, error) {
+	set, err := sorted(env, b)
+	if err != nil {
+		return value.Value{}, err
+	}
+	all, err := listOf(env, a)
+	if err != nil {
+		return value.Value{}, err
+	}
+	order := make([]uint32, all.len())
 	for i := range order {
-		order[i] = int32(i)
+		order[i] = uint32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return env.compare(list[a], list[b]) })
-	keep := make([]bool, len(list))
-	for i, at := range order {
-		first := i == 0 || env.compare(list[order[i-1]], list[at]) != 0
-		keep[at] = first && !contains(env, set, list[at])
+	order, err = mergeSort(env, order, func(x, y uint32) int { return env.compare(all.at(int(x)), all.at(int(y))) })
+	if err != nil {
+		return value.Value{}, err
 	}
-	out := make([]value.Value, 0, len(list))
-	for i, v := range list {
-		if keep[i] {
-			out = append(out, v)
-		}
+	again := make([]bool, len(order)) // equal to an element before it
+	for i := 1; i < len(order); i++ {
+		again[order[i]] = env.compare(all.at(int(order[i-1])), all.at(int(order[i]))) == 0
 	}
-	return out
+	i := -1
+	err = all.keep(func(v value.Value) bool {
+		i++
+		return !again[i] && !set.has(v)
+	})
+	if err != nil {
+		return value.Value{}, err
+	}
+	return all.array(all.len())
 }
 
 func evalSetEquals(c *call, env *Env) (value.Value, error) {
-	var first []value.Value
+	var first *list
 	equal := true
 	for i, n := range c.args {
 		v, err := n.eval(env)
@@ -113,12 +133,15 @@ func evalSetEquals(c *call, env *Env) (value.Value, error) {
 		if v.Kind() != value.KindArray {
 			return value.Value{}, mongoerr.Newf(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, v.Kind())
 		}
-		set := sorted(env, v)
+		set, err := sorted(env, v)
+		if err != nil {
+			return value.Value{}, err
+		}
 		if i == 0 {
 			first = set
 			continue
 		}
-		if !slices.EqualFunc(first, set, func(a, b value.Value) bool { return env.compare(a, b) == 0 }) {
+		if !first.equal(set) {
 			equal = false
 			break
 		}
@@ -166,9 +189,15 @@ func evalSetIsSubset(c *call, env *Env) (value.Value, error) {
 	case b.Kind() != value.KindArray:
 		return value.Value{}, mongoerr.Newf(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", b.Kind())
 	}
-	all := sorted(env, b)
+	all, err := sorted(env, b)
+	if err != nil {
+		return value.Value{}, err
+	}
 	for it := a.Doc().Iter(); it.Next(); {
-		if !contains(env, all, it.Value()) {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
+		if !all.has(it.Value()) {
 			return value.Bool(false), nil
 		}
 	}

@@ -289,6 +289,9 @@ func evalSplit(c *call, env *Env) (value.Value, error) {
 	}
 	var out value.ArrayBuilder
 	for part := range strings.SplitSeq(s.Str(), sep.Str()) {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		out.Append(value.String(part))
 		if err := checkSize(out.Size()); err != nil {
 			return value.Value{}, err
