@@ -3,6 +3,7 @@ package commands
 import (
 	"sync/atomic"
 
+	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -59,10 +60,47 @@ func (c *Call) afterClusterTime() error {
 	}
 	// A client that talked to another server may be ahead of our clock: the
 	// cluster time follows it, as it does in a cluster, but not far.
-	if limit := uint64(c.now/1000+maxClockDrift) << 32; ts > limit {
-		return mongoerr.Newf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", ts>>32, c.now/1000)
+	if err := checkDrift(ts, c.now); err != nil {
+		return err
 	}
 	c.svc.stamps.advance(ts)
+	return nil
+}
+
+// gossip takes over the cluster time that a client has heard elsewhere, as the
+// members of a cluster do, unless it is too far ahead. With access control only
+// those may move the time who have the right to: nothing is signed here.
+func (c *Call) gossip() error {
+	if c.generic.clusterTime == nil || !c.svc.inReplicaSet() {
+		return nil
+	}
+	v, given := c.generic.clusterTime.Get("clusterTime")
+	switch {
+	case !given:
+		return mongoerr.New(mongoerr.NoSuchKey, "Missing expected field \"clusterTime\"")
+	case v.Kind() != value.KindTimestamp:
+		return mongoerr.Newf(mongoerr.TypeMismatch, "\"clusterTime\" had the wrong type. Expected timestamp, found %s", v.Kind())
+	}
+	ts := stampOf(v)
+	if ts <= c.svc.stamps.current() {
+		return nil
+	}
+	if err := checkDrift(ts, c.svc.clock.NowMillis()); err != nil {
+		return err
+	}
+	if c.svc.options.Security.Auth && !c.may(auth.Cluster(), "advanceClusterTime") {
+		return nil
+	}
+	c.svc.stamps.advance(ts)
+	return nil
+}
+
+// checkDrift refuses a cluster time that is too far ahead of the clock; now is
+// in milliseconds.
+func checkDrift(ts uint64, now int64) error {
+	if limit := uint64(now/1000+maxClockDrift) << 32; ts > limit {
+		return mongoerr.Newf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", ts>>32, now/1000)
+	}
 	return nil
 }
 

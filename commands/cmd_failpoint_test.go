@@ -125,7 +125,7 @@ func TestFailPointCloseConnection(t *testing.T) {
 
 func TestFailPointFilters(t *testing.T) {
 	h := newTestCommands(t)
-	h.run(`{hello: 1, client: {application: {name: "me"}}}`)
+	h.ok(`{hello: 1, client: {application: {name: "me"}, driver: {name: "d", version: "1"}, os: {type: "Linux"}}}`)
 	tests := []struct {
 		data string
 		hit  bool
@@ -198,9 +198,13 @@ func TestFailPointBlocksWithinMaxTime(t *testing.T) {
 func TestFailCommandAppNameOfHello(t *testing.T) {
 	h := newTestCommands(t)
 	h.setFail(`"alwaysOn"`, `{failCommands: ["hello", "isMaster"], appName: "me", errorCode: 91}`)
-	h.ok(`{hello: 1, client: {application: {name: "you"}}}`)
-	h.fails(91, `{hello: 1, client: {application: {name: "me"}}}`)
-	h.ok(`{hello: 1, client: {driver: {name: "d"}}}`)
+	const rest = `, driver: {name: "d", version: "1"}, os: {type: "Linux"}}}`
+	connect := func() { h.conn = h.svc.NewConn("127.0.0.1:1", "127.0.0.1:27017") }
+	h.ok(`{hello: 1, client: {application: {name: "you"}` + rest)
+	connect()
+	h.fails(91, `{hello: 1, client: {application: {name: "me"}`+rest)
+	connect()
+	h.ok(`{hello: 1, client: {x: 1` + rest)
 }
 
 // A command fails under each of its names, whichever the client used.

@@ -39,10 +39,8 @@ func runHello(c *Call) error {
 	if err := helloSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	if a.Client != nil {
-		if _, done := c.conn.clientInfo(); done == "" {
-			c.conn.setClient(a.Client)
-		}
+	if err := c.conn.introduce(a.Client); err != nil {
+		return err
 	}
 	if err := c.awaitTopology(&a); err != nil {
 		return err

@@ -27,6 +27,7 @@ type Conn struct {
 	mu          sync.Mutex
 	client      value.Doc // metadata from the first hello
 	appName     string
+	greeted     bool // a hello has come
 	compression []string
 
 	work workspace // for one command after the other

@@ -140,6 +140,9 @@ func (s *Service) gate(c *Call) error {
 	if err := c.checkLeader(); err != nil {
 		return err
 	}
+	if err := c.gossip(); err != nil {
+		return err
+	}
 	if err := c.checkConcernSupport(); err != nil {
 		return err
 	}

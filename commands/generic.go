@@ -91,6 +91,9 @@ func (g *generic) field(key string, v value.Value, db *string) error {
 	case "comment":
 		g.comment = v
 	case "$clusterTime":
+		if v.Kind() != value.KindDocument {
+			return typeError("$clusterTime", v, "object")
+		}
 		g.clusterTime = v.Doc()
 	case "$readPreference":
 		return g.readReadPreference(v)

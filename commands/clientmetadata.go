@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// What clients say of themselves in the first hello of a connection.
+
+const (
+	mostMetadata = 1024 // bytes of the document
+	mostAppName  = 128
+)
+
+// introduce takes the metadata of a hello, nil if it has none. Only the first
+// hello of a connection may bring some.
+func (c *Conn) introduce(client value.Doc) error {
+	c.mu.Lock()
+	first := !c.greeted
+	c.mu.Unlock()
+	if client != nil {
+		if !first {
+			return mongoerr.New(mongoerr.ClientMetadataCannotBeMutated, "The client metadata document may only be sent in the first hello")
+		}
+		if err := checkMetadata(client); err != nil {
+			return err
+		}
+		c.setClient(client)
+	}
+	c.mu.Lock()
+	c.greeted = true
+	c.mu.Unlock()
+	return nil
+}
+
+// metadataFields are the parts that are looked at, with their fields, all
+// strings; required: part and fields must be there.
+var metadataFields = []struct {
+	part     string
+	required bool
+	fields   []string
+}{
+	{"application", false, []string{"name"}},
+	{"driver", true, []string{"name", "version"}},
+	{"os", true, []string{"type"}},
+}
+
+func checkMetadata(client value.Doc) error {
+	if len(client) > mostMetadata {
+		return mongoerr.Newf(mongoerr.ClientMetadataDocumentTooLarge, "The client metadata document must be less then or equal to %d bytes", mostMetadata)
+	}
+	for _, m := range metadataFields {
+		v, given := client.Get(m.part)
+		switch {
+		case !given && !m.required:
+			continue
+		case !given:
+			return mongoerr.Newf(mongoerr.ClientMetadataMissingField, "Missing required sub-document '%s' in the client metadata document", m.part)
+		case v.Kind() != value.KindDocument && v.Kind() != value.KindArray:
+			return mongoerr.Newf(mongoerr.TypeMismatch, "The '%s' field is required to be a BSON document in the client metadata document", m.part)
+		}
+		for _, field := range m.fields {
+			e, given := v.Doc().Get(field)
+			switch {
+			case !given && !m.required:
+			case !given:
+				return mongoerr.Newf(mongoerr.ClientMetadataMissingField, "Missing required field '%s.%s' in the client metadata document", m.part, field)
+			case e.Kind() != value.KindString:
+				return mongoerr.Newf(mongoerr.TypeMismatch, "The '%s.%s' field must be a string in the client metadata document", m.part, field)
+			case !m.required && len(e.Str()) > mostAppName:
+				return mongoerr.Newf(mongoerr.ClientMetadataAppNameTooLarge, "The '%s.%s' field must be less then or equal to %d bytes in the client metadata document", m.part, field, mostAppName)
+			}
+		}
+	}
+	return nil
+}
