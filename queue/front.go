@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
@@ -76,6 +75,34 @@ func (e *entity) alive(from int64, n, most int) (ready []message, next int64, en
 	return ready, next, ended, err
 }
 
+// behindExpired is the number from which on the first ready message is alive, or
+// behind them all. It goes by the indexes alone: each message that is ready and
+// has expired is in both.
+func (e *entity) behindExpired(from int64) (int64, error) {
+	expired := map[storage.RecordID]struct{}{}
+	err := e.coll.ScanIndex(byExpiry, until(e.now), func(_ []byte, id storage.RecordID) bool {
+		expired[id] = struct{}{}
+		return true
+	})
+	if err != nil {
+		return from, err
+	}
+	var last storage.RecordID
+	found := false
+	err = e.coll.ScanIndex(byReady, storage.KeyRange{Lo: numberKey(from)}, func(_ []byte, id storage.RecordID) bool {
+		_, dead := expired[id]
+		last, found = id, !dead
+		return dead
+	})
+	if r, ok := e.coll.Get(last); ok && err == nil {
+		m := decode(r)
+		if from = m.number; !found {
+			from++
+		}
+	}
+	return from, err
+}
+
 // passExpired moves the front of a queue over all messages that have expired,
 // without holding up writers, and returns the number behind them.
 func (b *Broker) passExpired(ctx context.Context, s Store, ref Ref, now int64) (from int64, err error) {
@@ -87,7 +114,7 @@ func (b *Broker) passExpired(ctx context.Context, s Store, ref Ref, now int64) (
 	// Read before the state that is looked at.
 	from, released := q.front.at(now)
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		_, from, _, err = e.alive(from, 1, math.MaxInt)
+		from, err = e.behindExpired(from)
 		return err
 	})
 	if err == nil {
