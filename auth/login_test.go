@@ -295,16 +295,15 @@ func TestThrottleWaits(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- f.throttle.failed(context.Background(), here.Remote, ann) }()
-	for waiting := true; waiting; { // until the timer is set, moving the clock does nothing
-		select {
-		case err := <-done:
-			if !errors.Is(err, error(ErrFailed)) {
-				t.Fatal(err)
-			}
-			waiting = false
-		default:
-			_ = f.clock.Advance(firstPenalty)
-		}
+	f.clock.WaitForTimers(1)
+	select {
+	case err := <-done:
+		t.Fatalf("not held back: %v", err)
+	default:
+	}
+	_ = f.clock.Advance(firstPenalty)
+	if err := <-done; !errors.Is(err, error(ErrFailed)) {
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
