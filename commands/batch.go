@@ -71,7 +71,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
 		cur.created = c.Body.Clone()
 		cur.grants, cur.asked = c.grants(), c.user
-		cur.opened, cur.plan = c.svc.real.Now(), opCounts{plan: c.counts.plan, access: c.counts.access}
+		cur.opened, cur.plan, cur.access = c.svc.real.Now(), c.counts.plan, c.counts.access
 		if !r.awaitData {
 			cur.timeLeft = c.timeLeft(c.generic.maxTime)
 		}

@@ -174,7 +174,7 @@ func (c *cursor) describe(host string) value.Doc {
 	if c.session != nil {
 		appendLSID(b, c.session)
 	}
-	if p := c.plan.summary(); p != "" {
+	if p := planSummary(c.plan, c.access); p != "" {
 		b.String("planSummary", p)
 	}
 	b.StartDocument("cursor").Int64("cursorId", c.id).

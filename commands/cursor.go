@@ -38,10 +38,11 @@ type cursor struct {
 	opened    time.Time               // real time
 	returned  int64                   // documents
 	batches   int64                   // with them
-	plan      opCounts                // of the command that made it: its plan alone
-	created   value.Doc               // the command that made it, for currentOp and comments
-	extra     func(b *value.Builder)  // further fields of the cursor document
-	setOp     func(*Call)             // hands the running command to the iterator
+	plan      string                  // of the command that made it, see planSummary
+	access    *access
+	created   value.Doc              // the command that made it, for currentOp and comments
+	extra     func(b *value.Builder) // further fields of the cursor document
+	setOp     func(*Call)            // hands the running command to the iterator
 }
 
 // cursorRegistry holds the open cursors.

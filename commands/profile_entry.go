@@ -167,11 +167,15 @@ func (o *opCounts) appendShape(b *value.Builder) {
 }
 
 // summary names the plan in a few words, as mongod's planSummary.
-func (o *opCounts) summary() string {
-	if o.access == nil {
-		return o.plan
+func (o *opCounts) summary() string { return planSummary(o.plan, o.access) }
+
+// planSummary is the plan of a query: the text where there was no choice to
+// make, else what was chosen.
+func planSummary(text string, a *access) string {
+	if a == nil {
+		return text
 	}
-	return summarize(o.access.plan)
+	return summarize(a.plan)
 }
 
 // mostSummarized bounds a summary, in bytes: a disjunction may have as many
