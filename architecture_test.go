@@ -30,13 +30,14 @@ var imports = map[string]string{
 	"wire":     "mongoerr value",
 
 	// The language: pure functions over documents, never sees storage.
-	"query/agg/*":     language + " query/agg/* query/expr/* query/match/* query/project/* query/update/*",
+	"query/agg/*":     language + " query/agg/* query/expr/* query/match/* query/project/* query/script query/update/*",
 	"query/collation": "mongoerr value",
-	"query/expr/*":    language + " query/expr/*",
+	"query/expr/*":    language + " query/expr/* query/script",
 	"query/geo":       "mongoerr value",
-	"query/match/*":   language + " query/expr/* query/geo query/match/* query/text",
+	"query/match/*":   language + " query/expr/* query/geo query/match/* query/script query/text",
 	"query/plan/*":    language + " query/expr/* query/match/* query/plan/*",
 	"query/project/*": language + " query/expr/* query/match/* query/project/*",
+	"query/script/*":  "clock mongoerr query/script/* value",
 	"query/text":      "mongoerr value",
 	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
 
@@ -75,6 +76,7 @@ const language = "clock mongoerr query/collation value"
 // must not spread.
 var foreign = map[string]string{
 	"github.com/tidwall/buntdb":   "storage/bunt",
+	"modernc.org/quickjs":         "query/script/engine",
 	"go.mongodb.org/mongo-driver": "cmd/duskbench compat_tests/* crash_tests/* servertest value wire",
 }
 

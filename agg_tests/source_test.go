@@ -58,15 +58,6 @@ func TestRefusedStages(t *testing.T) {
 	s.fails(31082, "c", `[{$vectorSearch: {}}]`)
 	s.fails(40324, "c", `[{$nosuch: {}}]`)
 	s.fails(224, "admin.1", `[{$queryStats: {}}]`)
-	for _, text := range []string{`{mapReduce: "c", map: "function(){}", reduce: "function(){}", out: {inline: 1}}`} {
-		reply := s.run(text)
-		if reply.Lookup("ok").Truthy() {
-			t.Error(reply)
-		}
-	}
-	if text := s.fails(31264, "c", `[{$project: {a: {$function: {body: "function(){}", args: [], lang: "js"}}}}]`); text == "" {
-		t.Error("no message")
-	}
 }
 
 func TestSample(t *testing.T) {

@@ -110,6 +110,7 @@ func (line touches) allowed(ns string) bool {
 var touchedUnseen = map[string]string{
 	"convertToCapped": "a collection of its own, which takes the name of the other",
 	"create":          "a view's collection, to refuse circles of views",
+	"mapReduce":       "the stored functions of its database, and the collection in which its output is gathered",
 	"listDatabases":   "all collections for their sizes, of which it leaves out those of databases that are not shown",
 }
 

@@ -70,6 +70,7 @@ type Call struct {
 	forgotten      bool       // nothing looks at the Call when it is over
 
 	settings *querySetting // what holds for the shape of the query; nil: nothing
+	scripts  scripts       // in which the JavaScript of the command runs
 }
 
 // view runs fn on the state the command may see: that of its transaction,

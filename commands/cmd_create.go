@@ -283,8 +283,14 @@ func (c *Call) checkValidator(coll string, d value.Doc, col *collation.Collation
 	if col != nil {
 		o.Collation = col
 	}
-	_, err := match.Compile(d, o)
-	return err
+	m, err := match.Compile(d, o)
+	if err != nil {
+		return err
+	}
+	if m.Scripted() != "" {
+		return mongoerr.Newf(4660800, "%s cannot be used inside a validator.", m.Scripted())
+	}
+	return nil
 }
 
 // collation is the default collation, nil for the simple one.

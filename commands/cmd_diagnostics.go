@@ -36,7 +36,7 @@ func runBuildInfo(c *Call) error {
 	b := c.reply
 	b.String("version", ServerVersion).String("gitVersion", "duskdb-"+c.svc.options.DuskDB)
 	b.StartArray("modules").End()
-	b.String("allocator", "go").String("javascriptEngine", "none").String("sysInfo", "deprecated")
+	b.String("allocator", "go").String("javascriptEngine", c.svc.scripts.Name()).String("sysInfo", "deprecated")
 	b.StartArray("versionArray")
 	for _, part := range versionParts() {
 		b.Int32("", part)

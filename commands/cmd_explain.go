@@ -27,7 +27,7 @@ func init() {
 	explainable = map[string]func(*Call, value.Doc, string) error{
 		"find": explainFind, "count": explainCount, "distinct": explainDistinct, "update": explainUpdate,
 		"delete": explainDelete, "findAndModify": explainFindAndModify, "findandmodify": explainFindAndModify,
-		"aggregate": explainAggregateCommand,
+		"aggregate": explainAggregateCommand, "mapReduce": explainMapReduce, "mapreduce": explainMapReduce,
 	}
 }
 

@@ -3,14 +3,12 @@ package commands
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/value"
 )
 
 // refusedCommands are known to a mongod but refused by one that stands
 // alone, or that was built or started without what they need.
 func refusedCommands() []command {
 	return []command{
-		{name: "mapReduce", aliases: []string{"mapreduce"}, run: runMapReduce, flags: reads, action: "find", on: onCollection, help: "refused: needs server-side JavaScript"},
 		{name: "createSearchIndexes", run: runSearchIndex, action: "createSearchIndexes", on: onCollection, help: "refused: needs a search server"},
 		{name: "updateSearchIndex", run: runSearchIndex, action: "updateSearchIndex", on: onCollection, help: "refused: needs a search server"},
 		{name: "dropSearchIndex", run: runSearchIndex, action: "dropSearchIndex", on: onCollection, help: "refused: needs a search server"},
@@ -29,38 +27,6 @@ func refusedCommands() []command {
 		{name: "shardingState", run: runShardingState, flags: adminOnly, action: "shardingState", on: onCluster, help: "whether this is part of a sharded cluster"},
 		{name: "flushRouterConfig", run: func(*Call) error { return nil }, flags: adminOnly, action: "flushRouterConfig", on: onCluster, help: "forget where shards are"},
 	}
-}
-
-type mapReduceArgs struct {
-	Upper     value.Value `arg:"mapReduce"`
-	Lower     value.Value `arg:"mapreduce"`
-	Map       value.Value `arg:"map,required"`
-	Reduce    value.Value `arg:"reduce,required"`
-	Out       value.Value `arg:"out,required"`
-	Query     value.Doc   `arg:"query"`
-	Sort      value.Doc   `arg:"sort"`
-	Collation value.Doc   `arg:"collation"`
-	Limit     *int64      `arg:"limit"`
-	Finalize  value.Value `arg:"finalize"`
-	Scope     value.Doc   `arg:"scope"`
-	Verbose   *bool       `arg:"verbose"`
-	JSMode    *bool       `arg:"jsMode"`
-	Bypass    looseBool   `arg:"bypassDocumentValidation"`
-}
-
-var mapReduceSpec = newArgs[mapReduceArgs]("mapReduce")
-
-// runMapReduce refuses, in the words of a mongod without a JavaScript
-// engine.
-func runMapReduce(c *Call) error {
-	var a mapReduceArgs
-	if err := mapReduceSpec.decode(c.Body, &a); err != nil {
-		return err
-	}
-	if _, err := c.namespace(); err != nil {
-		return err
-	}
-	return mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
 }
 
 func runSearchIndex(*Call) error {

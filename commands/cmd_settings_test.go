@@ -157,7 +157,6 @@ func TestRefused(t *testing.T) {
 		command string
 		code    int32
 	}{
-		{`{mapReduce: "c", map: "function(){}", reduce: "function(){}", out: {inline: 1}}`, 31264},
 		{`{mapReduce: "c"}`, 40414},
 		{`{createSearchIndexes: "c", indexes: []}`, 31082},
 		{`{updateSearchIndex: "c"}`, 31082},

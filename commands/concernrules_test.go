@@ -14,7 +14,7 @@ import (
 const (
 	takeWriteConcern = " abortTransaction aggregate applyOps bulkWrite cloneCollectionAsCapped collMod commitTransaction convertToCapped create" +
 		" createIndexes createRole createUser delete drop dropAllRolesFromDatabase dropAllUsersFromDatabase dropDatabase dropIndexes dropRole" +
-		" dropUser findAndModify grantPrivilegesToRole grantRolesToRole grantRolesToUser insert renameCollection revokePrivilegesFromRole" +
+		" dropUser findAndModify grantPrivilegesToRole grantRolesToRole grantRolesToUser insert mapReduce renameCollection revokePrivilegesFromRole" +
 		" revokeRolesFromRole revokeRolesFromUser setDefaultRWConcern setFeatureCompatibilityVersion setIndexCommitQuorum update updateRole updateUser "
 	takeReadConcern = " aggregate count dbHash distinct explain filemd5 find getMore mapReduce "
 )

@@ -32,6 +32,7 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 		b.Doc()
 	}
 	out, response := b.Bytes(), c.response
+	c.closeScripts()
 	c.end()
 	return out, response
 }

@@ -52,6 +52,7 @@ func (c *Call) newEnv() *expr.Env {
 func newExecution(c *Call) *execution {
 	x := &execution{call: c, env: c.newEnv()}
 	x.env.Interrupt = func() error { return x.running().interrupted() }
+	x.env.Scripts = x
 	return x
 }
 

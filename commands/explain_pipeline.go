@@ -25,6 +25,11 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 	if err != nil {
 		return err
 	}
+	return c.explainCompiled(r, a.Hint, verbosity)
+}
+
+// explainCompiled explains a pipeline.
+func (c *Call) explainCompiled(r *aggregation, hint value.Value, verbosity string) error {
 	if r.pipeline.Writes() && verbosity != "queryPlanner" {
 		return mongoerr.New(51029, "explain of a pipeline with $out or $merge is only supported with verbosity queryPlanner")
 	}
@@ -47,10 +52,10 @@ func (c *Call) explainAggregate(a *aggregateArgs, verbosity string) error {
 		return c.appendStages(r, nil, r.pipeline, verbosity)
 	}
 	if metaOf(info).kind == timeSeries {
-		return c.explainSeries(r, info, &l, a.Hint, verbosity)
+		return c.explainSeries(r, info, &l, hint, verbosity)
 	}
 	e := &explained{c: c, ns: r.ns, info: info, exec: r.exec, verbosity: verbosity}
-	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, distinct: l.Distinct, last: l.Last, grouped: true, hint: a.Hint, collator: r.exec.env.Collation}
+	e.query = &readQuery{filter: l.Filter, matcher: l.Matcher, sort: l.Sort, limit: l.Limit, fields: l.Fields, distinct: l.Distinct, last: l.Last, grouped: true, hint: hint, collator: r.exec.env.Collation}
 	if e.query.matcher == nil {
 		if e.query.matcher, err = match.Compile(l.Filter, match.Options{Collation: e.query.collator}); err != nil {
 			return err

@@ -3,6 +3,7 @@ package commands
 import (
 	"math"
 
+	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -21,6 +22,12 @@ func parameterTable() []parameter {
 			s.monitor.ParametersChanged()
 		}
 	}
+	heap := integer("internalQueryJavaScriptHeapSizeLimitMB", script.DefaultHeapLimitMB, 1, math.MaxInt32)
+	heap.onChange = func(s *Service, v value.Value) { s.scripts.HeapLimitMB.Store(v.SafeInt64()) }
+	most := integer("jsHeapLimitMB", 1100, 1, math.MaxInt32)
+	most.onChange = func(s *Service, v value.Value) { s.scripts.MostHeapMB.Store(v.SafeInt64()) }
+	limit := integer("internalQueryJavaScriptFnTimeoutMillis", script.DefaultTimeout, 1, math.MaxInt32)
+	limit.onChange = func(s *Service, v value.Value) { s.scripts.TimeoutMS.Store(v.SafeInt64()) }
 	requireAPI := boolean("requireApiVersion", false, true)
 	requireAPI.onChange = func(s *Service, v value.Value) { s.requireAPI.Store(v.Truthy()) }
 	return append(logParameters(), []parameter{
@@ -54,6 +61,9 @@ func parameterTable() []parameter {
 		boolean("notablescan", false, true),
 		boolean("enableTestCommands", false, false),
 		requireAPI,
+		heap,
+		most,
+		limit,
 		boolean("acceptApiVersion2", false, false),
 		boolean("quiet", false, true),
 		{name: "diagnosticDataCollectionEnabled", initial: value.Bool(false), startup: true, runtime: true, check: checkNoDiagnosticData},

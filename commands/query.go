@@ -98,7 +98,7 @@ func (x *execution) letScope(let value.Doc) (*expr.Scope, error) {
 // compileFilter compiles the filter of a query against a collection.
 func (c *Call) compileFilter(q *readQuery, meta *collectionMeta) error {
 	m, err := match.Compile(q.filter, match.Options{
-		Collation: q.collator, Scope: q.scope, AllowNear: true, Text: meta.textMatcher(), NoExpr: q.upsert,
+		Collation: q.collator, Scope: q.scope, AllowNear: true, Text: meta.textMatcher(), NoExpr: q.upsert, Script: c.svc.scripts,
 	})
 	if q.upsert && mongoerr.Is(err, mongoerr.QueryFeatureNotAllowed) {
 		return mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/timeseries"
@@ -56,6 +57,8 @@ type Options struct {
 
 	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
 	OplogMinRetentionMillis int64 // how long its entries are kept at least
+	NoScripting             bool  // there is no JavaScript
+
 	// ReplSet is the name of the replica set whose only member this server
 	// says it is; "": it is a standalone.
 	ReplSet string
@@ -112,6 +115,7 @@ type Service struct {
 	compaction  autoCompaction
 	settings    settings
 	requireAPI  atomic.Bool // requireApiVersion: every command asks
+	scripts     *script.Engine
 }
 
 // New makes a Service over an open engine.
@@ -128,6 +132,7 @@ func New(o Options) (*Service, error) {
 	if err := o.Profiling.check(); err != nil {
 		return nil, err
 	}
+	s.scripts = s.newScripts()
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ func commandFamilies() [][]command {
 		settingCommands(),
 		planCacheCommands(),
 		querySettingsCommands(),
+		mapReduceCommands(),
 		refusedCommands(),
 		clientCommands(),
 		oplogCommands(),

@@ -78,6 +78,8 @@ type Config struct {
 	// OplogMinRetentionHours is how long entries of the log are kept even if
 	// it is full; 0: no longer than it has room.
 	OplogMinRetentionHours float64
+	// NoScripting refuses server-side JavaScript.
+	NoScripting bool
 	// MemoryLimit bounds the memory that the data may grow to: bytes, with a
 	// unit or without, a percentage of the machine's, or "none"; "": 80%.
 	MemoryLimit string
@@ -184,7 +186,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.Join(err, s.engine.Close())
 	}
 	s.service, err = commands.New(commands.Options{
-		ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
+		NoScripting: cfg.NoScripting, ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
 		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
 		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,

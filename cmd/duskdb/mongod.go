@@ -16,7 +16,7 @@ type likeMongod struct {
 	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As mongod's: inMemory and ephemeralForTest keep nothing (--dbpath :memory:), wiredTiger stores data, in DuskDB's own way."`
 	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is but one member: as in mongod, it turns access control on."`
 
-	NoScripting bool `name:"noscripting" help:"There is no JavaScript in the server, with or without this."`
+	NoScripting bool `name:"noscripting" help:"Refuse server-side JavaScript: $$where, $$function, $$accumulator and mapReduce."`
 
 	Word string `arg:"" optional:"" hidden:""` // "mongod", in front of the flags, as commands of containers have it
 }

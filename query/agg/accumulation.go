@@ -21,6 +21,7 @@ type accumulation struct {
 	grows  bool        // its size must be watched
 	build  func(n int64) accumulate.Accumulator
 	args   value.Value // for explain
+	script *scripted   // $accumulator and its relative
 }
 
 // accumulatorParser compiles the argument of an accumulator.
@@ -31,7 +32,8 @@ var accumulators map[string]accumulatorParser
 
 func init() {
 	accumulators = map[string]accumulatorParser{
-		"$accumulator": refuseJavaScript,
+		"$_internalJsReduce": parseScriptReduce,
+		"$accumulator":       parseScriptAccumulator,
 		"$addToSet": unary(true, func(c value.Collator) accumulate.Accumulator {
 			return accumulate.NewAddToSet(c, accumulate.MemoryLimit)
 		}),
@@ -59,11 +61,12 @@ func init() {
 	}
 }
 
-// AccumulatorNames lists the supported accumulators of $group, sorted.
+// AccumulatorNames lists the accumulators of $group, sorted, without those that
+// only the server uses.
 func AccumulatorNames() []string {
 	var names []string
 	for name := range accumulators {
-		if name != "$accumulator" {
+		if !strings.HasPrefix(name, "$_internal") {
 			names = append(names, name)
 		}
 	}
@@ -107,10 +110,6 @@ func unary(grows bool, build func(value.Collator) accumulate.Accumulator) accumu
 		a.build = func(int64) accumulate.Accumulator { return build(p.Collation) }
 		return err
 	}
-}
-
-func refuseJavaScript(*parser, *accumulation, value.Value) error {
-	return mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
 }
 
 func parseCountAccumulator(_ *parser, a *accumulation, v value.Value) error {
@@ -328,6 +327,9 @@ func (a *accumulation) deps(d *deps) {
 
 // start makes the state of a new group whose key is id.
 func (a *accumulation) start(x *Exec, id value.Value) (accumulate.Accumulator, error) {
+	if a.script != nil {
+		return a.script.start(x, id)
+	}
 	n := int64(1)
 	if a.n != nil {
 		root := value.EmptyDoc

@@ -274,9 +274,9 @@ func (it *bucketAutoIterator) bucket(lower, upper value.Value, docs []positioned
 		if err := it.feed(a, st, docs); err != nil {
 			return nil, err
 		}
-		v := st.Result()
-		if v.IsMissing() {
-			v = value.Null()
+		v, err := resultOf(st)
+		if err != nil {
+			return nil, err
 		}
 		b.Append(a.field, v)
 	}

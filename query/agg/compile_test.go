@@ -88,7 +88,7 @@ func TestNames(t *testing.T) {
 	if n := len(StageNames()); n != len(definitions)-6 {
 		t.Errorf("%d stages", n)
 	}
-	if n := len(AccumulatorNames()); n != 22 {
+	if n := len(AccumulatorNames()); n != 23 {
 		t.Errorf("%d accumulators", n)
 	}
 	if n := len(WindowNames()); n != 32 {

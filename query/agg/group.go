@@ -220,6 +220,13 @@ func (g *grouping) spill() error {
 		buf = b.Doc()
 		return []byte(grp.key), buf
 	})
+	for _, grp := range g.order {
+		for _, st := range grp.states {
+			if f, ok := st.(finisher); ok && f.Failed() != nil {
+				return f.Failed()
+			}
+		}
+	}
 	if err != nil {
 		return diskError(err)
 	}
@@ -263,23 +270,27 @@ func (g *grouping) merge() (Iterator, error) {
 				return nil, diskError(err)
 			}
 		}
-		return g.s.result(grp), g.x.tick()
+		d, err := g.s.result(grp)
+		if err != nil {
+			return nil, err
+		}
+		return d, g.x.tick()
 	}}, nil
 }
 
 // result is the document of a finished group.
-func (s *groupStage) result(grp *group) value.Doc {
+func (s *groupStage) result(grp *group) (value.Doc, error) {
 	var b value.Builder
 	b.Reset(make([]byte, 0, 64))
 	b.Append("_id", grp.id)
 	for i, a := range s.fields {
-		v := grp.states[i].Result()
-		if v.IsMissing() {
-			v = value.Null()
+		v, err := resultOf(grp.states[i])
+		if err != nil {
+			return nil, err
 		}
 		b.Append(a.field, v)
 	}
-	return b.Doc()
+	return b.Doc(), nil
 }
 
 // mergeIterator reads from a store and closes it.
@@ -305,7 +316,11 @@ func (it *groupIterator) Next() (value.Doc, error) {
 	it.g.order[it.i] = nil
 	it.i++
 	it.g.x.Env.Meta = expr.Meta{}
-	return it.g.s.result(grp), it.g.x.tick()
+	d, err := it.g.s.result(grp)
+	if err != nil {
+		return nil, err
+	}
+	return d, it.g.x.tick()
 }
 
 func (it *groupIterator) Close() { it.g.order, it.g.groups = nil, nil }

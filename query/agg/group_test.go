@@ -32,7 +32,7 @@ func TestGroup(t *testing.T) {
 		{name: "dotted", pipeline: `[{"$group": {"_id": 1, "n.m": {"$sum": 1}}}]`, err: "40235: The field name 'n.m' cannot contain '.'"},
 		{name: "dollar", pipeline: `[{"$group": {"_id": 1, "$n": {"$sum": 1}}}]`, err: "40236: The field name '$n' cannot be an operator name"},
 		{name: "array argument", pipeline: `[{"$group": {"_id": 1, "n": {"$sum": ["$a", "$b"]}}}]`, err: "40237: The $sum accumulator is a unary operator"},
-		{name: "javascript", pipeline: `[{"$group": {"_id": 1, "n": {"$accumulator": {}}}}]`, err: "31264: Cannot run server-side javascript without the javascript engine enabled"},
+		{name: "javascript", pipeline: `[{"$group": {"_id": 1, "n": {"$accumulator": {}}}}]`, err: "4544707: $accumulator missing required argument 'init'"},
 	}, nil)
 }
 

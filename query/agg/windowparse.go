@@ -53,7 +53,7 @@ func init() {
 		"$shift":          {parseShift, false},
 	}
 	for name, parse := range accumulators {
-		if _, own := windowFunctions[name]; own || name == "$accumulator" || name == "$mergeObjects" {
+		if _, own := windowFunctions[name]; own || name == "$accumulator" || name == "$_internalJsReduce" || name == "$mergeObjects" {
 			continue
 		}
 		windowFunctions[name] = windowDef{parseWindowAccumulator(parse), true}

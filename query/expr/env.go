@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -21,9 +22,24 @@ type Env struct {
 	Collation   value.Collator // nil: simple binary comparison
 	Rand        func() float64 // [0, 1)
 	Interrupt   func() error   // nil, or asked now and then in long loops
+	Scripts     Scripts        // nil: there is no JavaScript
 
 	root  value.Doc
 	ticks int
+}
+
+// Scripts has the scopes in which the JavaScript of an operation runs: one
+// for $where, which finds the stored functions, and one for expressions.
+type Scripts interface {
+	Script(where bool) *script.Operation
+}
+
+// Script is the scope of the operation's JavaScript; nil refuses all calls.
+func (e *Env) Script(where bool) *script.Operation {
+	if e.Scripts == nil {
+		return nil
+	}
+	return e.Scripts.Script(where)
 }
 
 // NewEnv makes an environment for an operation that started at now

@@ -138,6 +138,17 @@ func (e *Expr) Volatile() (found bool) {
 	return found
 }
 
+// Script returns the name of the first operator that runs JavaScript, "" if
+// there is none.
+func (e *Expr) Script() (name string) {
+	e.root.deps(&depSink{script: func(n string) {
+		if name == "" {
+			name = n
+		}
+	}})
+	return name
+}
+
 func (e *Expr) usesDocument() (used bool) {
 	mark := func() { used = true }
 	e.root.deps(&depSink{add: func(string) { mark() }, whole: mark, meta: func(MetaKind) { mark() }})
@@ -151,6 +162,7 @@ type depSink struct {
 	meta     func(MetaKind)
 	slot     func(int)
 	volatile func()
+	script   func(name string)
 }
 
 // hiding is d without the slots that an expression binds itself.

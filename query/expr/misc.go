@@ -132,29 +132,3 @@ func (m *meta) deps(d *depSink) {
 }
 
 func (m *meta) serial() value.Value { return value.Document(value.NewDoc("$meta", m.name)) }
-
-// parseFunction checks the arguments of $function and then refuses it: this
-// server runs no JavaScript.
-func parseFunction(p *parser, _ *operator, v value.Value) (node, error) {
-	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(4660800, "$function requires an object as an argument, found: %s", v.Kind())
-	}
-	d := v.Doc()
-	for _, need := range []struct {
-		name string
-		code mongoerr.Code
-		text string
-	}{
-		{"body", 4660801, "The body function must be specified."},
-		{"args", 4660802, "The args field must be specified."},
-		{"lang", 4660803, "The lang field must be specified."},
-	} {
-		if !d.Has(need.name) {
-			return nil, mongoerr.New(need.code, need.text)
-		}
-	}
-	if _, err := p.operand(d.Lookup("args")); err != nil {
-		return nil, err
-	}
-	return nil, mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
-}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -35,11 +36,13 @@ func init() {
 	}
 }
 
-// Names lists all operators, sorted.
+// Names lists all operators, sorted, without those that only the server uses.
 func Names() []string {
 	names := make([]string, 0, len(operators))
 	for i := range operators {
-		names = append(names, operators[i].name)
+		if name := operators[i].name; !strings.HasPrefix(name, "$_internal") {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names

@@ -51,6 +51,6 @@ func TestOperatorsOfSeveralArguments(t *testing.T) {
 		{`{$bitOr: [1.5, 1]}`, 14, "$bitOr only supports int and long operands."}, {`{$bitXor: ['x']}`, 14, ""}, {`{$gt: [1]}`, 16020, "Expression $gt takes exactly 2 arguments. 1 were passed in."}, {`{$gte: 1}`, 16020, ""}, {`{$lt: [1, 2, 3]}`, 16020, ""}, {`{$lte: []}`, 16020, ""}, {`{$ne: [1]}`, 16020, ""},
 		{`{$lastN: {n: 1, input: 5}}`, 5788200, ""}, {`{$lastN: {n: 0, input: []}}`, 5787908, ""}, {`{$maxN: {n: 'x', input: []}}`, 5787902, ""}, {`{$minN: {n: 1, input: null}}`, 5788200, ""}, {`{$minN: {n: 1.5, input: []}}`, 5787903, ""},
 		{`{$regexFindAll: {input: 5, regex: 'a'}}`, 51104, ""}, {`{$regexFindAll: {input: 'a', regex: 5}}`, 51105, ""}, {`{$tsIncrement: 5}`, 5687302, ""}, {`{$meta: 'nothing'}`, 17308, ""},
-		{`{$function: {body: 'f', args: [], lang: 'js'}}`, 31264, ""}, {`{$function: {body: 'f', args: ['$a'], lang: 'js'}}`, 31264, ""}, {`{$function: 1}`, 4660800, ""},
+		{`{$function: {body: 'f', args: [], lang: 'js'}}`, 31264, ""}, {`{$function: {body: 'f', args: ['$a'], lang: 'js'}}`, 31264, ""}, {`{$function: 1}`, 31260, ""},
 	})
 }

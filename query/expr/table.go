@@ -6,6 +6,7 @@ import "github.com/duskdb/duskdb/value"
 // takes its arguments by name (params) or has rules of its own (parse).
 // Please keep it sorted.
 var operators = []operator{
+	{name: "$_internalJsEmit", category: catCustom, parse: parseEmit},
 	{name: "$abs", category: catArithmetic, min: 1, max: 1, eval: evalAbs},
 	{name: "$acos", category: catTrig, min: 1, max: 1, eval: evalAcos},
 	{name: "$acosh", category: catTrig, min: 1, max: 1, eval: evalAcosh},

@@ -74,13 +74,3 @@ func parseSampleRate(_ *parser, e element, nested bool) (Node, error) {
 	}
 	return &SampleRate{rate}, nil
 }
-
-// parseWhere refuses JavaScript in the words of a mongod that runs without a
-// script engine.
-func parseWhere(*parser, element, bool) (Node, error) {
-	return nil, mongoerr.New(mongoerr.BadValue, "no globalScriptEngine in $where parsing")
-}
-
-func parseFieldWhere(*parser, value.Path, value.Doc, element) (Node, error) {
-	return nil, mongoerr.New(mongoerr.BadValue, "$where cannot be applied to a field")
-}

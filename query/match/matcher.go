@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -19,6 +20,8 @@ type Options struct {
 	Text TextMatcher
 	// AllowNear permits $near and $nearSphere.
 	AllowNear bool
+	// Script permits $where and runs it; nil refuses the operator.
+	Script *script.Engine
 	// NoExpr and NoSchema refuse $expr and $jsonSchema (arrayFilters,
 	// partial index filters).
 	NoExpr, NoSchema bool

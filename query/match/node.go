@@ -58,6 +58,7 @@ const (
 	rankNor
 	rankType
 	rankGeo
+	rankWhere
 	rankExpr
 	rankConstant
 	rankSchema

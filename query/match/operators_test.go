@@ -31,7 +31,7 @@ func TestLogical(t *testing.T) {
 	refused(t, `{a: {$not: 1}}`, mongoerr.BadValue, "$not needs a regex or a document")
 	refused(t, `{a: {$not: {}}}`, mongoerr.BadValue, "$not cannot be empty")
 	refused(t, `{$alwaysTrue: 2}`, mongoerr.FailedToParse, "$alwaysTrue must be an integer value of 1")
-	refused(t, `{$where: "1"}`, mongoerr.BadValue, "no globalScriptEngine in $where parsing")
+	refused(t, `{$where: "1"}`, mongoerr.BadValue, "$where is not allowed in this context")
 	refused(t, `{a: {$where: "1"}}`, mongoerr.BadValue, "$where cannot be applied to a field")
 	refused(t, `{a: {$elemMatch: {$expr: 1}}}`, mongoerr.BadValue, "$expr can only be applied to the top-level document")
 	refused(t, `{$sampleRate: "x"}`, mongoerr.BadValue, "argument to $sampleRate must be a numeric type")

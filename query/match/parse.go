@@ -1,6 +1,8 @@
 package match
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -101,7 +103,24 @@ func (p *parser) filter(d value.Doc, nested bool) (Node, error) {
 			and.Nodes = append(and.Nodes, n)
 		}
 	}
+	scriptsLast(and.Nodes)
 	return simplify(and), nil
+}
+
+// scriptsLast puts $where behind its siblings: it is asked only about what
+// these have let pass.
+func scriptsLast(nodes []Node) {
+	slices.SortStableFunc(nodes, func(a, b Node) int {
+		_, x := a.(*Where)
+		_, y := b.(*Where)
+		switch {
+		case x == y:
+			return 0
+		case x:
+			return 1
+		}
+		return -1
+	})
 }
 
 // simplify unwraps an And of one.

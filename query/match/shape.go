@@ -99,6 +99,8 @@ func operatorOf(n Node) string {
 		return "$jsonSchema"
 	case *SampleRate:
 		return "$sampleRate"
+	case *Where:
+		return "$where" + n.code
 	}
 	return "$always"
 }

@@ -1,0 +1,29 @@
+package engine
+
+import "sync/atomic"
+
+// Budget is how many bytes all scopes that share it may take together.
+type Budget struct {
+	Limit int64
+	used  atomic.Int64
+}
+
+// Used is how many bytes the scopes may take at present.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// leastBytes is what a scope gets even if the budget is used up: less would not
+// run the simplest script.
+const leastBytes = 4 << 20
+
+// take reserves up to want bytes, as many as are left.
+func (b *Budget) take(want int64) int64 {
+	for {
+		used := b.used.Load()
+		got := max(min(want, b.Limit-used), leastBytes)
+		if b.used.CompareAndSwap(used, used+got) {
+			return got
+		}
+	}
+}
+
+func (b *Budget) giveBack(n int64) { b.used.Add(-n) }
