@@ -11,6 +11,7 @@ func TestAccumulatorsOverMixedValues(t *testing.T) {
 	s := newServer(t)
 	s.insert("c", scores)
 	for _, c := range []struct{ acc, a, b string }{
+		{`{$accumulator: {init: "function() { return [] }", accumulate: "function(a, s) { a.push(s); return a }", accumulateArgs: ["$s"], merge: "f", lang: "js"}}`, `[10.0, null, null, 20.0]`, `["text", 5.0]`},
 		{`{$bottom: {sortBy: {_id: 1}, output: "$s"}}`, `20`, `5`},
 		{`{$bottom: {sortBy: {s: 1}, output: "$n"}}`, `"x"`, `"y"`},
 		{`{$bottomN: {n: 2, sortBy: {_id: 1}, output: "$s"}}`, `[null, 20]`, `["text", 5]`},
