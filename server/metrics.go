@@ -66,6 +66,10 @@ func (s *Server) MetricsAddr() string {
 func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		if !s.started.Load() {
+			answer(w, errStarting)
+			return
+		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		m := s.service.Snapshot()
 		_ = writeMetrics(w, &m) // the client may be gone
@@ -78,13 +82,15 @@ func (s *Server) metricsHandler() http.Handler {
 	return mux
 }
 
+var errStarting = errors.New("starting")
+
 // ready reports why the server cannot serve clients, nil if it can.
 func (s *Server) ready() error {
 	switch {
 	case s.draining.Load():
 		return errors.New("shutting down")
 	case !s.started.Load():
-		return errors.New("starting")
+		return errStarting
 	}
 	return s.service.Ready()
 }

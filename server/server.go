@@ -149,7 +149,7 @@ type Server struct {
 	repaired []string
 }
 
-// New opens the data and prepares a server; it does not listen yet.
+// New opens the data and prepares a server; it does not listen for clients yet.
 func New(cfg Config) (*Server, error) {
 	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, patience: defaultPatience}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -173,28 +173,11 @@ func New(cfg Config) (*Server, error) {
 	if s.certificates, err = openTLS(cfg.TLS); err != nil {
 		return nil, err
 	}
-	path := cfg.DBPath
-	if path == "" {
-		path = Memory
-	}
-	warnings, err := s.open(path)
-	if err != nil {
+	if err := s.openService(memory); err != nil {
+		if s.metrics != nil {
+			s.metrics.close()
+		}
 		return nil, err
-	}
-	temp, err := s.tempDir()
-	if err != nil {
-		return nil, errors.Join(err, s.engine.Close())
-	}
-	s.service, err = commands.New(commands.Options{
-		NoScripting: cfg.NoScripting, ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
-		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
-		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
-		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
-		Memory: memory, MaxConns: cfg.MaxConns, Compressors: cfg.Compressors, Warnings: warnings,
-		Security: s.security(), RotateLog: cfg.RotateLog, Profiling: cfg.Profiling,
-	})
-	if err != nil {
-		return nil, errors.Join(err, s.engine.Close())
 	}
 	return s, nil
 }
@@ -280,12 +263,6 @@ func (s *Server) Start() error {
 			port = tcp.Port // further addresses share the port
 		}
 		s.listeners = append(s.listeners, l)
-	}
-	if s.config.MetricsPort != 0 {
-		var err error
-		if s.metrics, err = s.serveMetrics(); err != nil {
-			return errors.Join(err, s.Close(context.Background()))
-		}
 	}
 	s.started.Store(true)
 	s.service.Start(s.ctx)

@@ -51,6 +51,9 @@ type Options struct {
 	// so that they are the owner's alone. An existing log that more people may
 	// read is narrowed to it.
 	FileMode os.FileMode
+	// Progress is told how much of a log has been read while it is opened: at
+	// the beginning, after each part of some size, and at the end. It may be nil.
+	Progress func(read, size int64)
 	// Fault, if not nil, is asked before each step on the disk: "write" of a
 	// commit, "open", "sync", "rename", "state" of the state file and
 	// "reserve". An error is the outcome of the step.

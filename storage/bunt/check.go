@@ -72,7 +72,7 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 	defer f.Close()
 	r := &Report{}
 	l := newLoader(&Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}})
-	found, err := scanLog(f, path, func(ops []op) error {
+	found, err := scanLog(f, path, nil, func(ops []op) error {
 		for i := range ops {
 			if err := l.apply(ops[i : i+1]); err != nil {
 				r.problem("%v", err)

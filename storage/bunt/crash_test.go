@@ -300,14 +300,14 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Add(log)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		found, err := scanFile(bytes.NewReader(b), nil)
+		found, err := scanFile(bytes.NewReader(b), nil, nil)
 		if err != nil {
 			return
 		}
 		if !found.header && found.good > 0 || found.good+found.cut > int64(len(b)) {
 			t.Fatalf("found %+v in %d bytes", found, len(b))
 		}
-		again, err := scanFile(bytes.NewReader(b[:found.good]), nil)
+		again, err := scanFile(bytes.NewReader(b[:found.good]), nil, nil)
 		if err != nil || again.cut != 0 || again.seq != found.seq || again.good != found.good {
 			t.Fatalf("scanned again: %+v, %v", again, err)
 		}

@@ -188,7 +188,7 @@ func TestDropped(t *testing.T) {
 	must(t, e.Compact(ctx))
 	must(t, e.Close())
 	records := 0
-	_, err := scanFile(bytes.NewReader(readLog(t, dir)), func(ops []op) error {
+	_, err := scanFile(bytes.NewReader(readLog(t, dir)), nil, func(ops []op) error {
 		for _, o := range ops {
 			if o.kind == opRecord {
 				records++

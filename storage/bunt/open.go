@@ -75,7 +75,7 @@ func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	if e.noted.state, err = readState(e.opts.Path); err != nil {
 		return l, scanned{}, err
 	}
-	found, err := recoverFile(path, e.noted.state, l.apply)
+	found, err := recoverFile(path, e.noted.state, &progress{report: e.opts.Progress}, l.apply)
 	if err == nil && found.cut > 0 {
 		e.opts.Logger("storage: cut %d bytes of unfinished commits off %s", found.cut, path)
 	}
@@ -95,7 +95,7 @@ func (e *Engine) upgrade(path string, r *root) error {
 	if err := e.disk.syncPath(filepath.Dir(path)); err != nil {
 		return err
 	}
-	found, err := recoverFile(path, logState{}, nil)
+	found, err := recoverFile(path, logState{}, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,46 @@ type scanned struct {
 // creation was interrupted.
 const tornHeader = 512
 
+// At least progressEach of a log is read between two reports, and a twentieth of
+// it.
+const (
+	progressEach  = 64 << 20
+	progressParts = 20
+)
+
+// progress reports how far the reading of a log has got.
+type progress struct {
+	report func(read, size int64)
+	size   int64
+	next   int64
+}
+
+func (p *progress) begin(f *os.File) error {
+	if p == nil || p.report == nil {
+		return nil
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	p.size = st.Size()
+	p.at(0)
+	return nil
+}
+
+func (p *progress) at(read int64) {
+	if p == nil || p.report == nil || read < p.next && read < p.size {
+		return
+	}
+	p.next = read + max(progressEach, p.size/progressParts)
+	p.report(read, p.size)
+}
+
 // recoverFile cuts a log back to its last complete group. What a crash tore
 // off was never synced; damage to what was synced, and a log that is shorter
 // than noted, is an error, and the file is left as it is. apply, if not nil, is
 // given the operations of each group.
-func recoverFile(path string, noted logState, apply func([]op) error) (scanned, error) {
+func recoverFile(path string, noted logState, p *progress, apply func([]op) error) (scanned, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return scanned{}, noted.missing(path, scanned{})
@@ -35,7 +70,7 @@ func recoverFile(path string, noted logState, apply func([]op) error) (scanned, 
 		return scanned{}, err
 	}
 	defer f.Close()
-	found, err := scanLog(f, path, apply)
+	found, err := scanLog(f, path, p, apply)
 	if err == nil {
 		err = noted.missing(path, found)
 	}
@@ -52,11 +87,14 @@ func recoverFile(path string, noted logState, apply func([]op) error) (scanned, 
 }
 
 // scanLog reads a log; errors name it.
-func scanLog(f *os.File, path string, apply func([]op) error) (scanned, error) {
+func scanLog(f *os.File, path string, p *progress, apply func([]op) error) (scanned, error) {
 	if err := checkFormat(f, path); err != nil {
 		return scanned{}, err
 	}
-	found, err := scanFile(f, apply)
+	if err := p.begin(f); err != nil {
+		return scanned{}, err
+	}
+	found, err := scanFile(f, p, apply)
 	var damage *DamageError
 	if errors.As(err, &damage) {
 		damage.Path = path
@@ -68,7 +106,7 @@ func scanLog(f *os.File, path string, apply func([]op) error) (scanned, error) {
 	return found, nil
 }
 
-func scanFile(f io.ReadSeeker, apply func([]op) error) (scanned, error) {
+func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, error) {
 	var found scanned
 	s := newScanner(f)
 	for {
@@ -89,6 +127,7 @@ func scanFile(f io.ReadSeeker, apply func([]op) error) (scanned, error) {
 		found.header, found.nonce = true, s.nonce
 		found.seq, found.good = h.seq, s.off
 		found.clean = h.ops == 0
+		p.at(s.off)
 		if apply != nil {
 			if err := apply(s.ops); err != nil {
 				return found, err

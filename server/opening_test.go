@@ -1,0 +1,87 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+// lines is a log, line by line.
+type lines chan map[string]any
+
+func (l lines) Write(b []byte) (int, error) {
+	line := map[string]any{}
+	if err := json.Unmarshal(b, &line); err != nil {
+		return 0, err
+	}
+	l <- line
+	return len(b), nil
+}
+
+// next skips to the line with a message.
+func (l lines) next(message string) map[string]any {
+	for line := range l {
+		if line["message"] == message {
+			return line
+		}
+	}
+	return nil
+}
+
+// TestOpening: who begins is logged first, and while the data are opened
+// monitoring systems are told that the server lives and is not ready.
+func TestOpening(t *testing.T) {
+	log, opened := make(lines, 100), make(chan struct{})
+	var once sync.Once
+	cfg := Config{
+		DBPath: t.TempDir(), MetricsPort: -1, MemoryLimit: "512MB", Version: "1.2.3", Log: zerolog.New(log),
+		fault: func(step, _ string) error {
+			if step == "open" {
+				once.Do(func() { <-opened })
+			}
+			return nil
+		},
+	}
+	done := make(chan *Server)
+	go func() {
+		s, err := New(cfg)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- s
+	}()
+	start := <-log
+	for name, want := range map[string]any{"message": "DuskDB starting", "version": "1.2.3", "pid": float64(os.Getpid()), "dbpath": cfg.DBPath, "memoryLimitMB": 512.0} {
+		if start[name] != want {
+			t.Errorf("%s is %v, want %v", name, start[name], want)
+		}
+	}
+	base := "http://" + log.next("Serving metrics")["address"].(string)
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/metrics": 503} {
+		r, err := http.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != want {
+			t.Errorf("%s answers %s", path, r.Status)
+		}
+	}
+	close(opened)
+	s := <-done
+	if s == nil {
+		return
+	}
+	t.Cleanup(func() { _ = s.Close(t.Context()) })
+	log.next("Data opened")
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := http.Get(base + "/readyz"); err != nil || r.StatusCode != 200 {
+		t.Errorf("started: %v, %v", r, err)
+	}
+}
