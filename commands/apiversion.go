@@ -180,6 +180,17 @@ func (c *Call) checkAPI() error {
 	return nil
 }
 
+// unstableOption returns an option of a stage that version 1 does not promise,
+// "" if there is none: of $collStats it has the count alone.
+func unstableOption(stage string, spec value.Value) string {
+	for name := range spec.Doc().All() {
+		if stage == "$collStats" && name != "count" || stage == "$changeStream" && name == "showExpandedEvents" {
+			return name
+		}
+	}
+	return ""
+}
+
 // strictStages refuses the stages outside of API version 1, here and in the
 // pipelines within $lookup and $unionWith. What is malformed passes: the
 // compiler of pipelines says it better.
@@ -194,6 +205,9 @@ func strictStages(pipeline value.Value) error {
 		name, spec := stage.Doc().First()
 		if notInAPIVersion1[name] {
 			return mongoerr.Newf(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)
+		}
+		if field := unstableOption(name, spec); field != "" {
+			return mongoerr.Newf(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true in API Version 1", name, field)
 		}
 		if (name == "$lookup" || name == "$unionWith") && spec.Kind() == value.KindDocument {
 			if err := strictStages(spec.Doc().Lookup("pipeline")); err != nil {

@@ -10,9 +10,9 @@ import (
 type aggregateArgs struct {
 	Aggregate    value.Value `arg:"aggregate,required"`
 	Pipeline     array       `arg:"pipeline,required,own"`
-	Explain      *bool       `arg:"explain"`
+	Explain      value.Value `arg:"explain,any"`
 	AllowDiskUse *strictBool `arg:"allowDiskUse,own"`
-	Cursor       value.Value `arg:"cursor"`
+	Cursor       value.Value `arg:"cursor,any"`
 	Bypass       looseBool   `arg:"bypassDocumentValidation"`
 	Collation    value.Doc   `arg:"collation"`
 	Hint         value.Value `arg:"hint,any"`
@@ -32,7 +32,11 @@ func runAggregate(c *Call) error {
 		return err
 	}
 	c.svc.metrics.opcounters.command.Add(1)
-	explained := a.Explain != nil && *a.Explain
+	size, err := a.check()
+	if err != nil {
+		return err
+	}
+	explained := a.Explain.Bool()
 	if err := c.checkStageConcern(value.Doc(a.Pipeline), explained); err != nil {
 		return err
 	}
@@ -40,10 +44,6 @@ func runAggregate(c *Call) error {
 		return c.explainAggregate(&a, "queryPlanner")
 	}
 	if err := c.heedQuerySettings(c.Body, false); err != nil {
-		return err
-	}
-	size, err := a.batchSize()
-	if err != nil {
 		return err
 	}
 	r, err := c.openAggregate(&a)
@@ -79,7 +79,15 @@ func drain(it agg.Iterator) error {
 	}
 }
 
-func (a *aggregateArgs) batchSize() (int64, error) {
+// check looks at explain and cursor, of which one must be there, and returns the
+// size of the first batch.
+func (a *aggregateArgs) check() (int64, error) {
+	if k := a.Explain.Kind(); k != value.KindBool && k != value.Missing {
+		return 0, mongoerr.New(mongoerr.TypeMismatch, "explain must be a boolean")
+	}
+	if a.Cursor.IsMissing() && !a.Explain.IsMissing() {
+		return -1, nil
+	}
 	if a.Cursor.IsMissing() {
 		return 0, mongoerr.New(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
 	}
@@ -117,7 +125,7 @@ type aggregation struct {
 // database.
 func (c *Call) aggregateNamespace(v value.Value) (ns storage.Namespace, err error) {
 	if v.IsNumber() {
-		if n, ok := v.AsInt64(); !ok || n != 1 {
+		if v.AsDouble() != 1 {
 			return ns, mongoerr.Newf(mongoerr.FailedToParse, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
 		}
 		return storage.Namespace{DB: c.DB}, nil

@@ -13,7 +13,7 @@ import (
 type countArgs struct {
 	Count     value.Value `arg:"count,required"`
 	Query     value.Doc   `arg:"query"`
-	Limit     int64       `arg:"limit"`
+	Limit     value.Value `arg:"limit,any"`
 	Skip      int64       `arg:"skip,nonneg"`
 	Hint      value.Value `arg:"hint,any"`
 	Collation value.Doc   `arg:"collation"`
@@ -50,10 +50,24 @@ func runCount(c *Call) error {
 
 // limit is the most that is counted, 0 without a limit: its sign says nothing.
 func (a *countArgs) limit() (int64, error) {
-	if a.Limit == math.MinInt64 {
+	if a.Limit.IsMissing() {
+		return 0, nil
+	}
+	if !a.Limit.IsNumber() {
+		return 0, mongoerr.New(mongoerr.BadValue, "limit value is not a valid number")
+	}
+	n, ok := a.Limit.AsInt64()
+	switch {
+	case a.Limit.IsNaN():
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: limit: %s", a.Limit)
+	case !ok && math.Abs(a.Limit.AsDouble()) >= 1<<63:
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: limit: %s", a.Limit)
+	case !ok:
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: limit: %s", a.Limit)
+	case n == math.MinInt64:
 		return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
 	}
-	return max(a.Limit, -a.Limit), nil
+	return max(n, -n), nil
 }
 
 func (c *Call) count(ns storage.Namespace, a *countArgs) (int64, error) {

@@ -46,6 +46,9 @@ func (h *host) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if err != nil {
 		return agg.Source{}, err
 	}
+	if info == nil && r.Near != nil {
+		return agg.Source{}, mongoerr.Newf(mongoerr.NamespaceNotFound, "$geoNear requires a geo index to run, but %s.%s does not exist", r.DB, r.Coll)
+	}
 	if info == nil {
 		return agg.Source{Iterator: emptyDocs{}, Sorted: true}, nil
 	}

@@ -85,7 +85,7 @@ func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *readQuery, 
 	metres := near.Sphere && !near.Radians
 	for _, s := range indexes {
 		for _, f := range s.Fields {
-			if f.Path == path && (f.Kind == index.Sphere || f.Kind == index.Geo2D && !metres) {
+			if f.Path == path && (f.Kind == index.Sphere && near.Sphere || f.Kind == index.Geo2D && !metres) {
 				return nil
 			}
 		}
@@ -107,6 +107,9 @@ func (c *Call) openNear(x *execution, info *storage.Info, q *readQuery, n *agg.N
 		if key, err = onlyGeoField(info.Namespace, indexed); err != nil {
 			return agg.Source{}, err
 		}
+	}
+	if _, natural := isNatural(q.hint.Doc()); natural {
+		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "geoNear expression not allowed with $natural hint")
 	}
 	op := "$near"
 	if n.Spherical {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"crypto/sha256"
+	"math"
 	"os"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -33,10 +34,11 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if metaOf(info).kind == view && (s.Spec.Has("storageStats") || s.Spec.Has("count")) {
+	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats")
+	if metaOf(info).kind == view && needs {
 		return nil, errIsView(ns)
 	}
-	if info == nil && (s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("latencyStats")) {
+	if info == nil && needs {
 		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 	}
 	b := value.NewBuilder()
@@ -51,7 +53,11 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 		b.End()
 	}
 	if v, ok := s.Spec.Get("storageStats"); ok {
-		scale, err := scaleOf("$collStats.storageStats", v.Doc().Lookup("scale"))
+		given := v.Doc().Lookup("scale")
+		if given.IsNumber() && given.AsDouble() > math.MaxInt32 { // as an int holds it
+			given = value.Int32(math.MaxInt32)
+		}
+		scale, err := scaleOf("$collStats.storageStats", given)
 		if err != nil {
 			return nil, err
 		}

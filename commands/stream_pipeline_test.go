@@ -41,7 +41,7 @@ func TestStreamPipelines(t *testing.T) {
 		{"test", `{aggregate: "c", pipeline: [{$match: {}}, {$changeStream: {}}], cursor: {}}`, 40602, "$changeStream is only valid as the first stage in a pipeline"},
 		{"test", on(`1`), 6188500, "$changeStream must take a nested object but found: $changeStream: 1"},
 		{"test", on(`{resumeAfter: {_data: "82"}, startAtOperationTime: {$timestamp: {t: 1, i: 1}}}`), 40674, "Only one type of resume option is allowed, but multiple were found."},
-		{"test", on(`{resumeAfter: {_data: "82"}, startAfter: {_data: "82"}}`), 40674, ""},
+		{"test", on(`{resumeAfter: {_data: "82"}, startAfter: {_data: "82"}}`), 50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage"},
 		{"test", on(`{fullDocument: "unrecognized"}`), 2, ""},
 		{"test", on(`{fullDocumentBeforeChange: "default"}`), 2, ""},
 		{"test", on(`{showExpandedEvents: 1}`), 14, ""},

@@ -32,14 +32,18 @@ func parseChangeStream(p *parser, v value.Value) ([]stage, error) {
 		if !ok {
 			return nil, unknownField("$changeStream", k)
 		}
+		if f.Kind() == value.KindNull { // as if it were not there
+			continue
+		}
 		if f.Kind() != kind {
 			return nil, wrongType("$changeStream", k, f, kind.String())
 		}
 	}
-	if err := checkChangeStream(p, v.Doc()); err != nil {
+	spec := withoutNulls(v.Doc())
+	if err := checkChangeStream(p, spec); err != nil {
 		return nil, err
 	}
-	return p.special("$changeStream", v.Doc()), nil
+	return p.special("$changeStream", spec), nil
 }
 
 // changeStreamModes are the values that the two full document options take.
@@ -67,6 +71,9 @@ func checkChangeStream(p *parser, d value.Doc) error {
 		if d.Has(name) {
 			given++
 		}
+	}
+	if d.Has("resumeAfter") && d.Has("startAfter") {
+		return mongoerr.New(50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage")
 	}
 	if given > 1 {
 		return mongoerr.New(40674, "Only one type of resume option is allowed, but multiple were found.")

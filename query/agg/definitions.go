@@ -13,7 +13,7 @@ var definitions = []definition{
 	{name: "$densify", parse: parseDensify},
 	{name: "$documents", parse: parseDocuments, flags: initial | collectionless},
 	{name: "$facet", parse: parseFacet, flags: notInFacet},
-	{name: "$fill", parse: parseFill},
+	{name: "$fill", parse: parseFill, update: true},
 	{name: "$geoNear", parse: parseGeoNear, flags: initial},
 	{name: "$graphLookup", parse: parseGraphLookup},
 	{name: "$group", parse: parseGroup},

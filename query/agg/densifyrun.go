@@ -9,7 +9,8 @@ import (
 
 // partition is what $densify knows of one partition.
 type partition struct {
-	fields value.Doc   // the partition's fields, which made documents get
+	first  value.Doc   // the partition's fields in its first document, which those made at its end get
+	fields value.Doc   // and in its latest, which those made before that get: a collation takes several for one
 	next   value.Value // first step that has not been met, Missing: none yet
 }
 
@@ -199,12 +200,13 @@ func (g *densifying) partition(d value.Doc) (p *partition, fresh bool, err error
 		v := value.ParsePath(path).Get(d)
 		fields = setPath(fields, strings.Split(path, "."), v)
 	}
-	g.key = value.AppendKey(g.key[:0], value.Document(fields))
+	g.key = value.AppendKeyWith(g.key[:0], value.Document(fields), g.x.Env.Collation)
 	p = g.partitions[string(g.key)]
 	if p != nil {
+		p.fields = fields
 		return p, false, nil
 	}
-	p = &partition{fields: fields}
+	p = &partition{first: fields, fields: fields}
 	g.partitions[string(g.key)] = p
 	g.order = append(g.order, p)
 	return p, true, nil
@@ -213,7 +215,7 @@ func (g *densifying) partition(d value.Doc) (p *partition, fresh bool, err error
 // prepareFinish makes the one partition of explicit bounds without input.
 func (g *densifying) prepareFinish() {
 	if len(g.order) == 0 && g.s.bounds == boundsExplicit && len(g.s.partitions) == 0 {
-		g.order = append(g.order, &partition{fields: value.EmptyDoc})
+		g.order = append(g.order, &partition{first: value.EmptyDoc})
 	}
 }
 
@@ -221,6 +223,7 @@ func (g *densifying) prepareFinish() {
 func (g *densifying) finishNext() bool {
 	for g.finish < len(g.order) {
 		p := g.order[g.finish]
+		p.fields = p.first
 		g.finish++
 		end := g.s.upper
 		switch g.s.bounds {

@@ -102,6 +102,9 @@ func (f *fillSpec) field(name string, v value.Value) error {
 }
 
 func (f *fillSpec) stages(p *parser) (stages []stage, err error) {
+	if f.windows > 0 && p.Update {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "$_internalSetWindowFields is not allowed to be used within an update")
+	}
 	if f.windows > 0 {
 		b := value.NewBuilder().Document("output", f.window.Doc())
 		b.Append("sortBy", f.sortBy).Append("partitionBy", f.partitionBy)

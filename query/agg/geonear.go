@@ -100,13 +100,13 @@ func (s *geoNearStage) option(k string, f value.Value) (err error) {
 			return mongoerr.New(16606, "$geoNear requires that the 'distanceField' option is a String")
 		}
 		s.distance = strings.Split(strings.Clone(f.Str()), ".")
-		return checkFieldPath(f.Str())
+		return checkOutputPath(f.Str())
 	case "includeLocs":
 		if f.Kind() != value.KindString {
 			return mongoerr.New(16607, "$geoNear requires that 'includeLocs' option is a String")
 		}
 		s.locs = strings.Split(strings.Clone(f.Str()), ".")
-		return checkFieldPath(f.Str())
+		return checkOutputPath(f.Str())
 	case "maxDistance":
 		s.near.MaxDistance, err = geoDistance(k, f)
 	case "minDistance":
@@ -130,6 +130,9 @@ func (s *geoNearStage) option(k string, f value.Value) (err error) {
 		if err := checkFieldPath(f.Str()); err != nil {
 			return err
 		}
+		if parts := strings.Count(f.Str(), ".") + 1; parts > maxPathDepth-20 {
+			return mongoerr.Newf(5729100, "$geoNear parameter 'key' has %d components, which are more than it may have", parts)
+		}
 		s.near.Key = strings.Clone(f.Str())
 	case "uniqueDocs":
 	case "limit":
@@ -144,6 +147,21 @@ func (s *geoNearStage) option(k string, f value.Value) (err error) {
 		return mongoerr.Newf(mongoerr.BadValue, "Unknown argument to $geoNear: %s", k)
 	}
 	return err
+}
+
+// maxPathDepth is how many components a path may have.
+const maxPathDepth = 200
+
+// checkOutputPath checks a path that is written: one document more stands
+// around what it names.
+func checkOutputPath(path string) error {
+	if err := checkFieldPath(path); err != nil {
+		return err
+	}
+	if strings.Count(path, ".")+1 >= maxPathDepth {
+		return mongoerr.Newf(mongoerr.Overflow, "FieldPath is too long")
+	}
+	return nil
 }
 
 // geoPoint checks the point to measure from: GeoJSON or a legacy pair.

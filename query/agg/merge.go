@@ -45,13 +45,13 @@ func parseMerge(p *parser, v value.Value) ([]stage, error) {
 		s.target.Coll = strings.Clone(v.Str())
 		s.source = value.NewDoc("into", v)
 	case value.KindDocument:
-		s.source = v.Doc()
-		for k, f := range v.Doc().All() {
+		s.source = withoutNulls(v.Doc())
+		for k, f := range s.source.All() {
 			if err := s.option(&m, k, f); err != nil {
 				return nil, err
 			}
 		}
-		if !v.Doc().Has("into") {
+		if !s.source.Has("into") {
 			return nil, missingField("$merge", "into")
 		}
 	default:
@@ -126,10 +126,13 @@ func (s *mergeStage) into(f value.Value) (err error) {
 	default:
 		return mongoerr.Newf(51178, "$merge 'into' field  must be either a string or an object, but found %s", f.Kind())
 	}
-	for k, v := range f.Doc().All() {
+	for k, v := range withoutNulls(f.Doc()).All() {
 		switch k {
 		case "db":
-			s.target.DB, err = stringField("$merge.into", k, v)
+			var db string
+			if db, err = stringField("$merge.into", k, v); db != "" {
+				s.target.DB = db
+			}
 		case "coll":
 			s.target.Coll, err = stringField("$merge.into", k, v)
 		default:

@@ -50,7 +50,18 @@ func parseCollStats(p *parser, v value.Value) ([]stage, error) {
 			return nil, unknownField("$collStats", k)
 		}
 	}
-	return p.special("$collStats", v.Doc()), nil
+	return p.special("$collStats", withoutNulls(v.Doc())), nil
+}
+
+// withoutNulls leaves out what is null: for mongod's IDL parser it is not there.
+func withoutNulls(d value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for k, v := range d.All() {
+		if v.Kind() != value.KindNull && v.Kind() != value.KindUndefined {
+			b.Append(k, v)
+		}
+	}
+	return b.Doc()
 }
 
 // collStatsOptions are the fields that the parts of $collStats may have.

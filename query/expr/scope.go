@@ -112,6 +112,9 @@ type Let struct {
 func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
 	s, l := NewScope(), &Let{}
 	for name, v := range let.All() {
+		if name == "NOW" || name == "CLUSTER_TIME" {
+			return nil, nil, mongoerr.Newf(4738901, "%s is a constant of the command and cannot be defined", name)
+		}
 		if err := CheckVariableName(name); err != nil {
 			return nil, nil, err
 		}
