@@ -40,5 +40,6 @@ func runConnectionStatus(c *Call) error {
 		auth.AppendPrivileges(b, "authenticatedUserPrivileges", privileges)
 	}
 	b.End()
+	b.Append("uuid", c.conn.uuid())
 	return nil
 }

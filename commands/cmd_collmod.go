@@ -26,6 +26,7 @@ type collModArgs struct {
 	DryRun         looseBool   `arg:"dryRun"`
 	RecordPreIms   *bool       `arg:"recordPreImages"`
 	DocumentTTL    value.Value `arg:"documentTtl"`
+	MixedSchema    *bool       `arg:"timeseriesBucketsMayHaveMixedSchemaData"`
 	IndexingPolicy value.Value `arg:"indexingPolicy"`
 	MessageQueue   value.Value `arg:"messageQueue"`
 	OnExpire       value.Value `arg:"onExpire"`
@@ -182,6 +183,9 @@ func (m *collMod) run() error {
 		return err
 	}
 	if err := m.checkTimeSeries(); err != nil {
+		return err
+	}
+	if err := m.checkMixedSchema(); err != nil {
 		return err
 	}
 	if err := m.modifyTimeSeries(); err != nil {
@@ -533,6 +537,20 @@ func (m *collMod) storeExpiry(o *optionsDoc, n *int64) error {
 		o.set("expireAfterSeconds", value.Value{})
 	} else {
 		o.set("expireAfterSeconds", value.Int64(*n))
+	}
+	return nil
+}
+
+// checkMixedSchema: buckets here may always hold measurements of any types, as
+// those of a mongod that is told so, which dumps of such collections ask for.
+func (m *collMod) checkMixedSchema() error {
+	switch mixed := m.args.MixedSchema; {
+	case mixed == nil:
+		return nil
+	case m.meta.kind != timeSeries:
+		return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a time-series collection: timeseriesBucketsMayHaveMixedSchemaData")
+	case !*mixed:
+		return mongoerr.New(mongoerr.InvalidOptions, "timeseriesBucketsMayHaveMixedSchemaData can only be set to true")
 	}
 	return nil
 }

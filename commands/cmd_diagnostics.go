@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"os"
 	"runtime"
 	"strings"
 
@@ -61,18 +60,6 @@ func versionParts() [4]int32 {
 	return parts
 }
 
-func runHostInfo(c *Call) error {
-	host, _ := os.Hostname()
-	b := c.reply
-	b.StartDocument("system").Date("currentTime", c.now).String("hostname", host).Int32("cpuAddrSize", 64).
-		Int64("memSizeMB", int64(memoryBytes()>>20)).Int64("memLimitMB", int64(memoryBytes()>>20)).
-		Int32("numCores", int32(runtime.NumCPU())).Int32("numCoresAvailableToProcess", int32(runtime.GOMAXPROCS(0))).
-		String("cpuArch", runtime.GOARCH).Bool("numaEnabled", false).End()
-	b.StartDocument("os").String("type", runtime.GOOS).String("name", runtime.GOOS).String("version", "").End()
-	b.StartDocument("extra").End()
-	return nil
-}
-
 func runWhatsMyURI(c *Call) error {
 	c.reply.String("you", c.conn.Remote)
 	return nil
@@ -115,6 +102,9 @@ func runListCommands(c *Call) error {
 // runGetLog answers with the recent lines of the log, oldest first.
 func runGetLog(c *Call) error {
 	_, which := c.Body.First()
+	if which.Kind() == value.KindNull {
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'getLog.getLog' is missing but a required field")
+	}
 	if which.Kind() != value.KindString {
 		return mongoerr.New(mongoerr.TypeMismatch, "Argument to getLog must be of type String; found "+which.String()+" of type "+which.Kind().String())
 	}
@@ -186,10 +176,11 @@ func runShutdown(c *Call) error {
 
 type killOpArgs struct {
 	KillOp value.Value `arg:"killOp"`
-	Op     value.Value `arg:"op,required"`
+	Op     value.Value `arg:"op"`
 }
 
-var killOpSpec = newArgs[killOpArgs]("killOp")
+// killOpSpec takes any field: mongod does not read it by IDL.
+var killOpSpec = newArgs[killOpArgs]("killOp").lenient()
 
 func runKillOp(c *Call) error {
 	var a killOpArgs
@@ -197,10 +188,15 @@ func runKillOp(c *Call) error {
 		return err
 	}
 	id, ok := a.Op.AsInt64()
-	if !a.Op.IsNumber() {
-		return mongoerr.Newf(mongoerr.TypeMismatch, "\"op\" had the wrong type. Expected number, found %s", a.Op.Kind())
+	switch {
+	case a.Op.IsMissing() && !c.Body.Has("op"):
+		return mongoerr.New(mongoerr.NoSuchKey, "Missing expected field \"op\"")
+	case !a.Op.IsNumber():
+		return mongoerr.Newf(mongoerr.TypeMismatch, "Expected field \"op\" to have a value exactly representable as a 64-bit integer, but found op: %s", c.Body.Lookup("op"))
+	case !ok:
+		return mongoerr.Newf(mongoerr.BadValue, "Expected field \"op\" to have a value exactly representable as a 64-bit integer, but found op: %s", a.Op)
 	}
-	if !ok || id != int64(int32(id)) {
+	if id != int64(int32(id)) {
 		return mongoerr.Newf(26823, "invalid op : %s. Op ID cannot be represented with 32 bits", a.Op)
 	}
 	c.svc.ops.kill(errKilled, func(op *operation) bool { return int64(op.id) == id })

@@ -51,7 +51,10 @@ func runAuditConfig(*Call) error {
 }
 
 func notStandalone(name string) func(*Call) error {
-	return func(*Call) error {
+	return func(c *Call) error {
+		if c.svc.inReplicaSet() {
+			return mongoerr.Newf(mongoerr.CommandNotSupported, "%s is not supported: this server has no shards", name)
+		}
 		return mongoerr.Newf(mongoerr.IllegalOperation, "'%s' is not supported on a standalone mongod", name)
 	}
 }

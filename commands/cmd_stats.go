@@ -194,7 +194,7 @@ func runDBStats(c *Call) error {
 	free("indexFreeStorageSize")
 	d("totalSize", t.bytes+t.inIndexes)
 	free("totalFreeStorageSize")
-	b.Append("scaleFactor", value.Int(scale))
+	b.Int64("scaleFactor", scale)
 	used, total := diskUsage(c.svc.options.DBPath)
 	d("fsUsedSize", used)
 	d("fsTotalSize", total)

@@ -21,7 +21,8 @@ func runServerStatus(c *Call) error {
 		if v, given := c.Body.Get(section.name); given && !v.Truthy() {
 			continue
 		}
-		if section.name == "repl" && !s.inReplicaSet() {
+		if !s.inReplicaSet() && (section.name == "repl" || section.name == "electionMetrics") ||
+			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only for who asks
 			continue
 		}
 		b.StartDocument(section.name)
@@ -37,13 +38,20 @@ var statusSections = []struct {
 	write func(c *Call, b *value.Builder)
 }{
 	{"asserts", writeAsserts},
+	{"catalogStats", writeCatalogStats},
 	{"connections", writeConnections},
+	{"electionMetrics", writeElectionMetrics},
 	{"extra_info", func(_ *Call, b *value.Builder) { b.String("note", "fields vary by platform") }},
 	{"globalLock", writeGlobalLock},
+	{"locks", writeLocks},
 	{"logicalSessionRecordCache", writeSessions},
 	{"mem", writeMemory},
+	{"mirroredReads", writeMirroredReads},
 	{"network", writeNetwork},
+	{"opLatencies", writeOpLatencies},
 	{"opcounters", writeOpcounters},
+	{"opcountersRepl", writeOpcountersRepl},
+	{"readConcernCounters", writeReadConcerns},
 	{"repl", writeRepl},
 	{"storageEngine", writeStorageEngine},
 	{"transactions", writeTransactions},

@@ -27,7 +27,8 @@ type Conn struct {
 	mu          sync.Mutex
 	client      value.Doc // metadata from the first hello
 	appName     string
-	greeted     bool // a hello has come
+	greeted     bool     // a hello has come
+	id          [16]byte // for connectionStatus; zero until it is asked for
 	compression []string
 
 	work workspace // for one command after the other

@@ -91,6 +91,9 @@ func (s *Service) execute(c *Call) error {
 	if e := s.Verbose(LogCommand, 2); e != nil {
 		e.Str("db", c.DB).RawJSON("commandArgs", []byte(c.op.body.JSON())).Msg("About to run the command")
 	}
+	if c.cmd.flags&reads != 0 {
+		s.metrics.readConcerns.count(c)
+	}
 	err := s.inSession(c)
 	c.awaitDisk(err)
 	c.took = s.real.Now().Sub(c.began)

@@ -43,7 +43,7 @@ func (l *latencies) snapshot() (out Latency) {
 
 // latencyClasses are the kinds of commands whose latencies are told apart,
 // as in serverStatus.opLatencies.
-type latencyClasses struct{ reads, writes, commands latencies }
+type latencyClasses struct{ reads, writes, commands, transactions latencies }
 
 func (l *latencyClasses) of(cmd *command) *latencies {
 	switch cmd.name {

@@ -19,6 +19,8 @@ type metrics struct {
 	changeStreams struct{ split, failed, expanded atomic.Int64 } // large events, streams with showExpandedEvents
 	commands      sync.Map                                       // name -> *commandCounter
 	latency       latencyClasses
+	readConcerns  readConcerns
+	elections     atomic.Int64
 }
 
 // commandCounter counts the runs of one command.

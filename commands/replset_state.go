@@ -104,6 +104,7 @@ func (s *Service) storedConfig(d value.Doc) (*setConfig, error) {
 // takeOffice begins the term as primary: it is noted with the configuration,
 // and in the log. The caller holds the lock.
 func (s *Service) takeOffice() error {
+	s.metrics.elections.Add(1)
 	l := &s.leader
 	config := *l.config.Load()
 	config.term = l.term.Load()

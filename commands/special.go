@@ -44,12 +44,13 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	b := value.NewBuilder()
 	hostName, _ := os.Hostname()
 	b.String("ns", ns.String()).String("host", hostName).Date("localTime", c.now)
-	if s.Spec.Has("latencyStats") {
+	if v, ok := s.Spec.Get("latencyStats"); ok {
 		b.StartDocument("latencyStats")
-		u := c.svc.usage.of(ns.String())
-		appendLatency(b, "reads", &u.reads)
-		appendLatency(b, "writes", &u.writes)
-		appendLatency(b, "commands", &u.commands)
+		u, histograms := c.svc.usage.of(ns.String()), v.Doc().Lookup("histograms").Truthy()
+		appendLatency(b, "reads", &u.reads, histograms)
+		appendLatency(b, "writes", &u.writes, histograms)
+		appendLatency(b, "commands", &u.commands, histograms)
+		appendLatency(b, "transactions", new(timedCounter), histograms) // which are of the server, not of a collection
 		b.End()
 	}
 	if v, ok := s.Spec.Get("storageStats"); ok {
@@ -80,8 +81,12 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	return agg.Docs(b.Doc()), nil
 }
 
-func appendLatency(b *value.Builder, name string, u *usageCounter) {
-	b.StartDocument(name).Int64("latency", u.micros.Load()).Int64("ops", u.count.Load()).Int64("queryableEncryptionLatencyMicros", 0).End()
+func appendLatency(b *value.Builder, name string, u *timedCounter, histograms bool) {
+	b.StartDocument(name)
+	if histograms {
+		u.spread.appendHistogram(b)
+	}
+	b.Int64("latency", u.micros.Load()).Int64("ops", u.count.Load()).Int64("queryableEncryptionLatencyMicros", 0).End()
 }
 
 func openIndexStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {

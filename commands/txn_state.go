@@ -98,6 +98,7 @@ func (s *Service) endTransaction(ss *session, state txnState) {
 	t.log.release()
 	ss.txn.Store(nil)
 	ss.state = state
+	s.metrics.latency.transactions.observe(s.real.Now().Sub(t.started))
 	if state == txnAborted {
 		s.metrics.transactions.aborted.Add(1)
 	} else {

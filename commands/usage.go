@@ -12,9 +12,10 @@ import (
 type usage struct{ collections sync.Map } // namespace -> *collectionUsage
 
 type collectionUsage struct {
-	ns                                  string
-	reads, writes, queries, getmores    usageCounter
-	inserts, updates, removes, commands usageCounter
+	ns                        string
+	reads, writes, commands   timedCounter
+	queries, getmores         usageCounter
+	inserts, updates, removes usageCounter
 }
 
 type usageCounter struct{ count, micros atomic.Int64 }
@@ -31,13 +32,13 @@ func (u *collectionUsage) part(name string) (count, micros int64) {
 	of := func(c *usageCounter) (int64, int64) { return c.count.Load(), c.micros.Load() }
 	switch name {
 	case "total":
-		rc, rm := of(&u.reads)
-		wc, wm := of(&u.writes)
+		rc, rm := of(&u.reads.usageCounter)
+		wc, wm := of(&u.writes.usageCounter)
 		return rc + wc, rm + wm
 	case "readLock":
-		return of(&u.reads)
+		return of(&u.reads.usageCounter)
 	case "writeLock":
-		return of(&u.writes)
+		return of(&u.writes.usageCounter)
 	case "queries":
 		return of(&u.queries)
 	case "getmore":
@@ -49,7 +50,7 @@ func (u *collectionUsage) part(name string) (count, micros int64) {
 	case "remove":
 		return of(&u.removes)
 	}
-	return of(&u.commands)
+	return of(&u.commands.usageCounter)
 }
 
 // of returns the counters of a collection.
