@@ -215,3 +215,19 @@ func TestExposedTS(t *testing.T) {
 	h.ok(`{aggregate: "src", pipeline: [{$merge: {into: "e", whenMatched: [{$set: {was: "$_ts"}}]}}], cursor: {}}`)
 	h.finds(`{find: "e", filter: {_id: 9}, projection: {was: 1}}`, `[{"_id":9,"was":{"$numberLong":"1767225640"}}]`)
 }
+
+// With documentTtlStrictTsOnly no index but that on _ts expires documents, also
+// not one that was an ordinary one before.
+func TestStrictTSOnlyAndCollMod(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{createIndexes: "c", indexes: [{key: {x: 1}, name: "x_1"}, {key: {_ts: 1}, name: "_ts_1"}]}`)
+	h.admin(`{setParameter: 1, documentTtlStrictTsOnly: true}`)
+	h.fails(2, `{createIndexes: "c", indexes: [{key: {y: 1}, name: "y_1", expireAfterSeconds: 60}]}`)
+	for _, index := range []string{`name: "x_1"`, `keyPattern: {x: 1}`} {
+		h.fails(2, `{collMod: "c", index: {`+index+`, expireAfterSeconds: 60}}`)
+	}
+	h.ok(`{collMod: "c", index: {name: "x_1", hidden: true}}`)
+	h.fails(27, `{collMod: "c", index: {name: "none", expireAfterSeconds: 60}}`)
+	h.ok(`{collMod: "c", index: {keyPattern: {_ts: 1}, expireAfterSeconds: 60}}`)
+	h.ok(`{collMod: "c", index: {keyPattern: {_ts: 1}, expireAfterSeconds: 70}}`)
+}

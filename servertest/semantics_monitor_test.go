@@ -108,6 +108,8 @@ var clockCases = []semanticsCase{
 	}},
 	{80, "never backwards", func(s *scene) {
 		s.adminFails(2, "the clock cannot move backwards", `{testClock: 1, advanceMillis: -1}`)
+		s.adminFails(2, "out of range", `{testClock: 1, advanceMillis: {"$numberLong": "9223372036854775807"}}`)
+		s.adminFails(2, "out of range", `{testClock: 1, advanceSeconds: {"$numberLong": "9223372036854775807"}}`)
 		s.adminFails(2, "the clock cannot move backwards", `{testClock: 1, set: d(-1)}`)
 		s.adminFails(72, "", `{testClock: 1, set: d(1), advanceMillis: 1}`)
 		r := s.admin(`{testClock: 1}`)
