@@ -51,8 +51,10 @@ func runCreateIndexes(c *Call) error {
 	case transactionsNS:
 		return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to create index on %s", ns)
 	}
-	if _, err := c.settleAhead(ns); err != nil {
-		return translate(ns, err)
+	if _, missing := c.missingIndexes(ns, given); len(missing) > 0 {
+		if _, err := c.settleAhead(ns); err != nil {
+			return translate(ns, err)
+		}
 	}
 	defer c.prepareIndexes(ns, given)()
 	var before, after int

@@ -63,10 +63,12 @@ func (c *Call) endPolicy(ns storage.Namespace) (reopen func(), err error) {
 	if c.transaction() != nil || !c.muchHasExpired(ns) {
 		return reopen, nil
 	}
-	if err := c.setPolicyEnd(ns, c.now); err != nil {
+	of := &ttl.Collection{Namespace: ns}
+	if err := c.setPolicyEnd(of, c.now); err != nil {
 		return reopen, err
 	}
-	reopen = func() { _ = c.setPolicyEnd(ns, 0) }
+	// Whatever ends the command must not keep the policy from going on.
+	reopen = func() { _ = c.svc.internalCall(c.svc.background).setPolicyEnd(of, 0) }
 	refused, err := c.settleAhead(ns)
 	if err == nil {
 		err = refused
@@ -91,16 +93,20 @@ func (c *Call) muchHasExpired(ns storage.Namespace) (much bool) {
 
 // setPolicyEnd notes when the policy of a collection ends, 0 if it goes on. The
 // log is told of policies, not of this.
-func (c *Call) setPolicyEnd(ns storage.Namespace, until int64) error {
+func (c *Call) setPolicyEnd(of *ttl.Collection, until int64) error {
 	return c.update(func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if errors.Is(err, storage.ErrNotFound) {
+		coll, err := tx.Collection(of.Namespace)
+		if until == 0 {
+			coll, err = findByUUID(tx, of) // it may have another name by now
+		}
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ttl.ErrGone) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		p := metaOf(coll.Info()).docTTL
+		ns, p := coll.Info().Namespace, metaOf(coll.Info()).docTTL
+		of.UUID = coll.Info().UUID
 		if p == nil || p.Until == until {
 			return nil
 		}

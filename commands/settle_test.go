@@ -95,6 +95,35 @@ func TestPolicyEndsWhenAsked(t *testing.T) {
 	}
 }
 
+// A command that is killed in the middle leaves the policy as it was.
+func TestPolicyGoesOnAfterKill(t *testing.T) {
+	h := newHarness(t)
+	h.ok(`{"create": "c", "documentTtl": {"default": 10}}`)
+	var docs []string
+	for k := range 500 {
+		docs = append(docs, fmt.Sprintf(`{"_id": %d}`, k))
+	}
+	h.ok(`{"insert": "c", "documents": [` + strings.Join(docs, ",") + `]}`)
+	h.clock.Advance(10 * time.Second)
+	ctx, kill := context.WithCancel(context.Background())
+	plain := h.svc.engine
+	updates := 0
+	h.svc.engine = &slowEngine{plain, func() {
+		if updates++; updates == 2 {
+			kill()
+		}
+	}}
+	reply, _ := h.svc.Handle(ctx, h.conn, &Request{Body: relaxed(`{collMod: "c", documentTtl: "off", $db: "test"}`)}, nil)
+	if value.Doc(reply).Lookup("ok").Truthy() {
+		t.Fatal(value.Doc(reply))
+	}
+	h.svc.engine = plain
+	h.ok(`{"insert": "c", "documents": [{"_id": "last"}]}`)
+	h.finds(`{"find": "c"}`, `[{"_id":"last"}]`)
+	h.clock.Advance(10 * time.Second)
+	h.finds(`{"find": "c"}`, `[]`)
+}
+
 // slowEngine is an engine whose updates take their time.
 type slowEngine struct {
 	storage.Engine
