@@ -180,9 +180,28 @@ func (w *batchWrite) insertChunk() error {
 	}
 	w.done, w.before = 0, len(w.errs)
 	if err := w.c.update(w.insert); err != nil {
-		return translate(w.ns, err)
+		return w.failChunk(translate(w.ns, err))
 	}
 	w.n += w.done
+	w.chunk = w.chunk[:0]
+	return nil
+}
+
+// failChunk notes that a transaction could not be committed. What the chunks
+// before have inserted stays, so it is an error of its statements, not of the
+// command.
+func (w *batchWrite) failChunk(err error) error {
+	switch mongoerr.CodeOf(err) {
+	case mongoerr.OutOfDiskSpace, mongoerr.InternalError:
+	default:
+		return err
+	}
+	w.errs, w.stopped = w.errs[:w.before], false
+	for _, e := range w.chunk {
+		if err := w.fail(e.i, err); err != nil || w.stopped {
+			return err
+		}
+	}
 	w.chunk = w.chunk[:0]
 	return nil
 }

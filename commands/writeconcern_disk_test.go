@@ -141,3 +141,42 @@ func (slowToSync) Sync(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
+
+// An insert of which a later part cannot be committed says what it has inserted,
+// and which documents it has not.
+func TestInsertFailsInPart(t *testing.T) {
+	const n = 3*insertChunk + 5
+	var docs []value.Value
+	for id := range int32(n) {
+		docs = append(docs, value.Document(value.NewDoc("_id", value.Int32(id))))
+	}
+	for ordered, failures := range map[bool]int{true: 1, false: n - insertChunk} {
+		writes, armed := 0, false
+		manual := clock.NewManual(testStart)
+		engine, err := bunt.Open(bunt.Options{Path: t.TempDir(), Clock: manual, Indexer: NewIndexer(), Fault: func(step, _ string) error {
+			if !armed || step != "write" {
+				return nil
+			}
+			if writes++; writes == 1 {
+				return nil
+			}
+			return syscall.ENOSPC
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := newHarnessOver(t, engine, manual, Options{Log: zerolog.Nop()})
+		h.ok(`{create: "c"}`)
+		armed = true
+		reply := h.runOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(docs...), "ordered", value.Bool(ordered)))
+		errs := reply.Lookup("writeErrors").Doc()
+		first := errs.Index(0).Doc()
+		if !reply.Lookup("ok").Truthy() || reply.Lookup("n").Int32() != insertChunk || errs.Len() != failures || first.Lookup("index").Int32() != insertChunk || first.Lookup("code").Int32() != 14031 {
+			t.Errorf("ordered %v: answered %.300s", ordered, reply)
+		}
+		if got := h.ok(`{count: "c"}`).Lookup("n").Int32(); got != insertChunk {
+			t.Errorf("ordered %v: %d documents", ordered, got)
+		}
+		armed = false
+	}
+}

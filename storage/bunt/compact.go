@@ -277,14 +277,25 @@ func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, 
 	if err == nil {
 		err = e.disk.sync(file)
 	}
+	path := filepath.Join(e.opts.Path, logName)
 	if err == nil {
-		err = e.disk.rename(temp, filepath.Join(e.opts.Path, logName))
+		err = e.disk.rename(temp, path)
 	}
-	if err != nil {
+	if err != nil && !isFile(path, file) { // which a rename that failed may have done all the same
 		_ = file.Close()
 		return nil, err
 	}
 	return file, nil
+}
+
+// isFile reports whether a path leads to an open file.
+func isFile(path string, f *os.File) bool {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	open, err := f.Stat()
+	return err == nil && os.SameFile(there, open)
 }
 
 // janitor heals and compacts the log in the background.

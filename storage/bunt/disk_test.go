@@ -225,3 +225,29 @@ func count(t *testing.T, e *Engine) (n int) {
 	}))
 	return n
 }
+
+// TestRenameFailsAndDoes: a rename may be done although it reports an error. The
+// engine does not go on with a log that is no longer in the directory.
+func TestRenameFailsAndDoes(t *testing.T) {
+	dir := t.TempDir()
+	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, CompactMinBytes: -1, Fault: func(step, path string) error {
+		if step != "rename" {
+			return nil
+		}
+		return errors.Join(os.Rename(path, filepath.Join(dir, logName)), &os.PathError{Op: step, Path: path, Err: syscall.EIO})
+	}})
+	must(t, err)
+	t.Cleanup(func() { _ = e.Close() })
+	create(t, e, storagetest.UniqueSpec("_id"))
+	fill(t, e, 20)
+	must(t, e.Compact(ctx))
+	must(t, put(e, 100))
+	must(t, e.Sync(ctx))
+	want := storagetest.Dump(e)
+	e.maintenance.Lock()
+	crash := copyDir(t, dir)
+	e.maintenance.Unlock()
+	if got := storagetest.Dump(openAt(t, crash)); got != want {
+		t.Errorf("after a crash\n%s\nwant\n%s", got, want)
+	}
+}
