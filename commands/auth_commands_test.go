@@ -179,3 +179,19 @@ func TestWritesToUsersCount(t *testing.T) {
 		t.Errorf("%s", reply)
 	}
 }
+
+// TestSpeculativeIdentity begins to log in along with hello: as oneself, or
+// with another identity than one's own, which is answered as if nothing of it
+// had been sent.
+func TestSpeculativeIdentity(t *testing.T) {
+	h := newAuthHarness(t)
+	h.user("ann")
+	h.user("root", "root@admin")
+	for payload, ok := range map[string]bool{"n,,n=ann,r=abcdefgh": true, "n,a=ann,n=ann,r=abcdefgh": true, "n,a=root,n=ann,r=abcdefgh": false} {
+		start := value.NewDoc("saslStart", value.Int32(1), "mechanism", value.String("SCRAM-SHA-1"), "payload", value.Binary(0, []byte(payload)), "db", value.String("admin"))
+		reply := h.runOn("admin", value.NewDoc("hello", value.Int32(1), "speculativeAuthenticate", value.Document(start)))
+		if !reply.Lookup("ok").Truthy() || reply.Has("speculativeAuthenticate") != ok {
+			t.Errorf("%s: %s", payload, reply)
+		}
+	}
+}

@@ -140,6 +140,9 @@ func (c *Call) applyEntry(a *applyOpsArgs, e *oplogEntryArgs) error {
 	}
 	err := c.update(func(tx storage.Tx) error {
 		ns, err := c.applyTarget(tx, a, e, ns)
+		if err == nil {
+			err = c.checkWriteNamespace(ns)
+		}
 		if err != nil {
 			return err
 		}
