@@ -80,6 +80,26 @@ func TestFilesAreTheOwners(t *testing.T) {
 	}
 }
 
+// TestFilesForTheGroup lets the group read everything, as who ships logs.
+func TestFilesForTheGroup(t *testing.T) {
+	for parameter, want := range map[string]os.FileMode{"processUmask=027": 0o640, "honorSystemUmask=true": 0o666} {
+		top := t.TempDir()
+		log := filepath.Join(top, "server.log")
+		p := startOpen(t, filepath.Join(top, "data"), "--logpath", log, "--setParameter", parameter)
+		p.root().must("admin", `{"logRotate": 1}`)
+		names, err := filepath.Glob(log + "*")
+		if err != nil || len(names) != 2 {
+			t.Fatalf("logs %v, %v", names, err)
+		}
+		for _, name := range append(names, filepath.Join(top, "data", "duskdb.bunt")) {
+			if st, err := os.Stat(name); err != nil || st.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v", parameter, st, err)
+			}
+		}
+		p.stop()
+	}
+}
+
 // TestStartIsRefused starts servers that would be less safe than they look.
 func TestStartIsRefused(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")

@@ -34,7 +34,7 @@ func protectFiles(params map[string]string) (os.FileMode, error) {
 		}
 		mask = int(bits) & ownerOnly // what the owner may do is up to the system
 	case honor:
-		return 0o666, nil
+		return 0o666 &^ os.FileMode(systemUmask()), nil
 	}
 	setUmask(mask)
 	return 0o666 &^ os.FileMode(mask), nil

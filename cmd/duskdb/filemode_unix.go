@@ -15,6 +15,13 @@ func setUmask(mask int) {
 	syscall.Umask(mask | system&^ownerOnly)
 }
 
+// systemUmask is the umask that the process was started with.
+func systemUmask() int {
+	system := syscall.Umask(ownerOnly) // there is no way to read it alone
+	syscall.Umask(system)
+	return system
+}
+
 // checkKeyMode refuses a key that others than its owner can read. If it is
 // root's, which gives keys to services that way, its group may read it.
 func checkKeyMode(path string) error {

@@ -20,7 +20,7 @@ func TestProtectFiles(t *testing.T) {
 	}{
 		{"", 0o600, 0o077, ""},
 		{"honorSystemUmask=false", 0o600, 0o077, ""},
-		{"honorSystemUmask=true", 0o666, 0o022, ""},
+		{"honorSystemUmask=true", 0o644, 0o022, ""},
 		{"processUmask=027", 0o640, 0o027, ""},
 		{"processUmask=0002", 0o664, 0o002, ""},
 		{"processUmask=0777", 0o600, 0o077, ""}, // the owner's bits are the system's

@@ -17,9 +17,11 @@ import (
 type logFile struct {
 	path   string
 	rename bool // the old file gets another name; else it is opened again
+	made   bool // there was no file when it was opened
 
 	mu   sync.Mutex
 	file *os.File
+	mode os.FileMode // of new files
 }
 
 const appendToLog = os.O_CREATE | os.O_WRONLY | os.O_APPEND
@@ -29,8 +31,24 @@ func openLogFile(path string, appending, rename bool) (*logFile, error) {
 	if appending {
 		mode = appendToLog
 	}
-	f, err := os.OpenFile(path, mode, 0o600)
-	return &logFile{path: path, rename: rename, file: f}, err
+	_, missing := os.Stat(path)
+	f, err := os.OpenFile(path, mode, ownLog)
+	return &logFile{path: path, rename: rename, made: missing != nil, file: f, mode: ownLog}, err
+}
+
+// ownLog is the mode of a log that its owner alone may read.
+const ownLog = 0o600
+
+// allow gives the log, which is opened before the parameters are read, the mode
+// that they ask for: that of an old file stays.
+func (l *logFile) allow(mode os.FileMode) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mode = mode
+	if !l.made || mode == ownLog {
+		return nil
+	}
+	return l.file.Chmod(mode)
 }
 
 // Write appends to the log.
@@ -55,7 +73,7 @@ func (l *logFile) rotate() error {
 			return err
 		}
 	}
-	f, err := os.OpenFile(l.path, appendToLog, 0o600)
+	f, err := os.OpenFile(l.path, appendToLog, l.mode)
 	if err != nil {
 		return err // the log goes on in the file that is open
 	}

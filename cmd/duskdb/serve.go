@@ -108,6 +108,11 @@ func (s *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	if file != nil {
+		if err := file.allow(files); err != nil {
+			return err
+		}
+	}
 	stop := make(chan struct{})
 	var once sync.Once
 	cfg := server.Config{
