@@ -33,6 +33,9 @@ func parseSetWindowFields(p *parser, v value.Value) ([]stage, error) {
 	s := &windowStage{}
 	var by, sortBy, output value.Value
 	for k, f := range v.Doc().All() {
+		if f.Kind() == value.KindNull && (k == "sortBy" || k == "output") {
+			continue // as if it were not there
+		}
 		switch k {
 		case "partitionBy":
 			by = f
@@ -56,7 +59,9 @@ func parseSetWindowFields(p *parser, v value.Value) ([]stage, error) {
 			return nil, err
 		}
 	}
-	if !sortBy.IsMissing() && !sortBy.Doc().IsEmpty() {
+	if !sortBy.IsMissing() && sortBy.Doc().IsEmpty() {
+		s.sortBy = sortPattern{}
+	} else if !sortBy.IsMissing() {
 		if s.sortBy, err = parseSortPattern(sortBy.Doc()); err != nil {
 			return nil, err
 		}

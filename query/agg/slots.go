@@ -12,8 +12,14 @@ var slotErrors = map[mongoerr.Code]slotError{
 	mongoerr.BadValue: {code: 4848401, of: "can't $divide by zero"},
 	16610:             {code: 4848403},
 	5733415:           {code: 4848403},
+	5787902:           {code: 7548606, message: badCount},
+	5787903:           {code: 7548606, message: badCount},
+	5787908:           {code: 7548606, message: badCount},
 	40400:             {code: 5911200, accumulator: "$mergeObjects", message: "$mergeObjects only supports objects"},
 }
+
+// badCount is the error of $firstN and the like about their n.
+const badCount = "parameter 'n' must be coercible to a positive 64-bit integer"
 
 type slotError struct {
 	code        mongoerr.Code

@@ -44,6 +44,8 @@ func TestWindowBounds(t *testing.T) {
 		windowError("unknown argument of first", `{"output": {"r": {"$first": 1, "x": 1}}}`, "9: $first got unexpected argument: x"),
 		windowError("bounds order", `{"sortBy": {"_id": 1}, "output": {"r": {"$sum": 1, "window": {"documents": [1, -1]}}}}`, "5339900: Lower bound must not exceed upper bound: [1, -1]"),
 		windowError("documents without sortBy", `{"output": {"r": {"$sum": 1, "window": {"documents": [-1, 0]}}}}`, "5339901: Document-based bounds require a sortBy"),
+		windowError("nothing to sort by", `{"sortBy": {}, "output": {"r": {"$sum": 1}}}`, "15976: $sort stage must have at least one sort key"),
+		windowError("rank and nothing to sort by", `{"sortBy": {}, "output": {"r": {"$rank": {}}}}`, "5371602: $rank must be specified with a top level sortBy expression with exactly one element"),
 		windowError("range with two sort fields", `{"sortBy": {"a": 1, "b": 1}, "output": {"r": {"$sum": 1, "window": {"range": [-1, 0]}}}}`, "5339902: Range-based bounds require sortBy a single field"),
 		windowError("range descending", `{"sortBy": {"a": -1}, "output": {"r": {"$sum": 1, "window": {"range": [-1, 0]}}}}`, "8947401: Range-based bounds require an ascending sortBy"),
 		windowError("fraction of documents", `{"sortBy": {"a": 1}, "output": {"r": {"$sum": 1, "window": {"documents": [-1.5, 0]}}}}`, "9: Numeric document-based bounds must be an integer"),
@@ -73,6 +75,8 @@ func TestWindowOperators(t *testing.T) {
 	runStageTests(t, []stageTest{
 		plain("rank", cakes, `{"partitionBy": "$type", "sortBy": {"q": -1}, "output": {"r": {"$rank": {}}}}`,
 			`[{"_id": 1, "r": 1}, {"_id": 0, "r": 2}, {"_id": 4, "r": 1}, {"_id": 5, "r": 2}, {"_id": 2, "r": 1}, {"_id": 3, "r": 2}]`),
+		plain("no field to sort by", `[{"_id": 1, "v": 5}]`, `{"partitionBy": "$v", "sortBy": {}, "output": {"r": {"$sum": "$v", "window": {"documents": [-1, 0]}}}}`, `[{"_id": 1, "r": 5}]`),
+		plain("null for sortBy", `[{"_id": 1, "v": 5}]`, `{"sortBy": null, "output": {"r": {"$sum": "$v"}}}`, `[{"_id": 1, "r": 5}]`),
 		plain("rank and ties", `[{"_id": 1, "x": 5}, {"_id": 2, "x": 5}, {"_id": 3, "x": 6}]`, `{"sortBy": {"x": 1}, "output": {"r": {"$rank": {}}}}`,
 			`[{"_id": 1, "r": 1}, {"_id": 2, "r": 1}, {"_id": 3, "r": 3}]`),
 		plain("denseRank", `[{"_id": 1, "x": 5}, {"_id": 2, "x": 5}, {"_id": 3, "x": 6}]`, `{"sortBy": {"x": 1}, "output": {"r": {"$denseRank": {}}}}`,
