@@ -87,6 +87,9 @@ func (c *Call) checkStrict() error {
 			return notStrict(c.cmd.name, name)
 		}
 	}
+	if name := scriptedName(value.Document(c.Body)); name != "" {
+		return mongoerr.Newf(mongoerr.APIStrictError, "%s is not allowed with 'apiStrict: true' in API Version 1", name)
+	}
 	switch c.cmd.name {
 	case "aggregate":
 		return strictStages(c.Body.Lookup("pipeline"))
@@ -102,6 +105,23 @@ func (c *Call) checkStrict() error {
 		return strictIndexes(c.Body.Lookup("indexes"))
 	}
 	return nil
+}
+
+// scriptedName is the first $function or $accumulator within v, neither of
+// which version 1 promises.
+func scriptedName(v value.Value) string {
+	if k := v.Kind(); k != value.KindDocument && k != value.KindArray {
+		return ""
+	}
+	for name, e := range v.Doc().All() {
+		if (name == "$function" || name == "$accumulator") && e.Kind() == value.KindDocument {
+			return name
+		}
+		if inner := scriptedName(e); inner != "" {
+			return inner
+		}
+	}
+	return ""
 }
 
 // strictIndexes refuses the kinds and options of indexes outside of version 1.
