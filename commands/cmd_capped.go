@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -153,12 +154,18 @@ func (c *Call) copyCapped(tx storage.Tx, from, to storage.Namespace, size int64)
 	}
 	left := source.Size()
 	var failed error
+	n := 0
 	err = source.Scan(storage.Range{}, func(r storage.Record) bool {
+		if n++; n%1024 == 0 {
+			if failed = c.interrupted(); failed != nil {
+				return false
+			}
+		}
 		if left -= int64(len(r.Doc)); left+int64(len(r.Doc)) > size {
 			return true
 		}
 		_, failed = target.Insert(r.Doc, r.TS)
 		return failed == nil
 	})
-	return errors.Join(err, failed)
+	return cmp.Or(failed, err)
 }

@@ -165,6 +165,10 @@ func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) ([]T, error) {
 
 // merge merges two sorted runs into out.
 func merge[T any](env *Env, out, a, b []T, cmp func(a, b T) int) error {
+	if len(a) > 0 && (len(b) == 0 || cmp(a[len(a)-1], b[0]) <= 0) { // in order already
+		copy(out[copy(out, a):], b)
+		return env.tick()
+	}
 	for i := range out {
 		if err := env.tick(); err != nil {
 			return err

@@ -55,7 +55,10 @@ func (n *Not) rank() int      { return rankNot }
 func (n *Constant) rank() int { return rankConstant }
 
 func (n *And) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	for _, c := range n.Nodes {
+	for i, c := range n.Nodes {
+		if err := tick(env, i); err != nil {
+			return false, err
+		}
 		if ok, err := c.match(env, d, pos); !ok || err != nil {
 			forget(pos)
 			return false, err
@@ -120,8 +123,20 @@ func (n *Constant) match(*expr.Env, value.Doc, *int) (bool, error) { return n.Re
 
 func (n *Constant) matchValue(*expr.Env, value.Value, *int) (bool, error) { return n.Result, nil }
 
+// tick asks now and then whether to go on with the i-th of many conditions: of
+// few, whoever reads the documents asks often enough.
+func tick(env *expr.Env, i int) error {
+	if i&127 != 127 || env == nil || env.Interrupt == nil {
+		return nil
+	}
+	return env.Interrupt()
+}
+
 func anyNode(nodes []Node, env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	for _, c := range nodes {
+	for i, c := range nodes {
+		if err := tick(env, i); err != nil {
+			return false, err
+		}
 		if ok, err := c.match(env, d, pos); ok || err != nil {
 			return ok && err == nil, err
 		}
