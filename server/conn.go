@@ -93,7 +93,7 @@ const flushAt = 64 << 10
 
 func (c *conn) flush() error {
 	c.progress.sending.Add(1)
-	_, err := c.stream.Write(c.out.B)
+	err := c.send(c.out.B)
 	c.progress.sending.Add(1)
 	if cap(c.out.B) > keepOut {
 		c.out.Put()
@@ -102,6 +102,27 @@ func (c *conn) flush() error {
 	c.out.B = c.out.B[:0]
 	return err
 }
+
+// send writes a reply; a large one in parts, so that the watcher sees whether
+// the client takes it in.
+func (c *conn) send(b []byte) (err error) {
+	if len(b) <= sendPart {
+		_, err = c.stream.Write(b)
+		return err
+	}
+	c.progress.held.Store(int64(cap(b)))
+	defer c.progress.held.Store(0)
+	for len(b) > 0 && err == nil {
+		var n int
+		n, err = c.stream.Write(b[:min(len(b), sendPart)])
+		b = b[n:]
+		c.progress.sent.Add(int64(n))
+	}
+	return err
+}
+
+// sendPart is how much of a reply is written at once.
+const sendPart = 1 << 20
 
 // keepOut is how much reply buffer an idle connection may hold.
 const keepOut = 256 << 10

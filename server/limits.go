@@ -22,6 +22,8 @@ const (
 type inFlight struct {
 	ctx  context.Context
 	free *semaphore.Weighted
+	// replies is what large replies may hold that clients do not take in.
+	replies int64
 }
 
 func newInFlight(ctx context.Context, memoryLimit int64) *inFlight {
@@ -29,7 +31,7 @@ func newInFlight(ctx context.Context, memoryLimit int64) *inFlight {
 	if memoryLimit > 0 {
 		n = min(max(memoryLimit/8, leastInFlight), mostInFlight)
 	}
-	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n)}
+	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n), replies: max(n/4, leastInFlight)}
 }
 
 // Take waits for n bytes.
@@ -48,9 +50,10 @@ type patience struct {
 	message time.Duration // to send the rest of a message
 	rate    int64         // bytes a second that a longer message must keep up
 	reply   time.Duration // to take in a reply
+	pressed time.Duration // to take in the next part of one, when memory is short
 }
 
-var defaultPatience = patience{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second}
+var defaultPatience = patience{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second, pressed: 5 * time.Second}
 
 // progress is how far a connection has come. The connection updates the
 // counters; the watcher owns the other fields, and checks whether the counters move.
@@ -58,11 +61,16 @@ type progress struct {
 	received atomic.Int64 // bytes
 	boundary atomic.Int64 // bytes up to the last whole message
 	sending  atomic.Int64 // odd while a reply is being written
+	sent     atomic.Int64 // bytes
+	held     atomic.Int64 // memory of the reply that is being written
+	cut      atomic.Bool  // the watcher has closed the connection
 
 	at           time.Time // when the watcher saw the state below for the first time
 	seenBoundary int64
 	seenSending  int64
 	seenWaiting  bool
+	seenSent     int64
+	sentAt       time.Time // when the watcher saw seenSent for the first time
 }
 
 // counting counts the bytes that are read.
@@ -76,6 +84,14 @@ func (c counting) Read(b []byte) (int, error) {
 	n, err := c.Reader.Read(b)
 	c.n.Add(int64(n))
 	return n, err
+}
+
+// stalled is how long a reply has made no progress.
+func (p *progress) stalled(now time.Time) time.Duration {
+	if sent := p.sent.Load(); sent != p.seenSent || p.sentAt.IsZero() || p.held.Load() == 0 {
+		p.seenSent, p.sentAt = sent, now
+	}
+	return now.Sub(p.sentAt)
 }
 
 // overdue tells why the patience with a connection is at its end, "" if it

@@ -70,6 +70,7 @@ func leastMemory(sources ...memlimit.Provider) (least int64) {
 type gcTuner struct {
 	fixed   bool // GOGC is given
 	percent int
+	idle    *idleRelease
 }
 
 // gcSpare is how much garbage the tuner lets lie, within the bounds of
@@ -82,7 +83,7 @@ const (
 )
 
 func newGCTuner(memoryLimit int64) *gcTuner {
-	g := &gcTuner{fixed: os.Getenv("GOGC") != "", percent: leastGC}
+	g := &gcTuner{fixed: os.Getenv("GOGC") != "", percent: leastGC, idle: newIdleRelease()}
 	if memoryLimit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}

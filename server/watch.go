@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
@@ -28,6 +30,7 @@ func (s *Server) watch() {
 		s.look(real.Now())
 		if s.gc != nil {
 			s.gc.tune()
+			s.gc.idle.step()
 		}
 	}
 }
@@ -41,8 +44,43 @@ func (s *Server) look(now time.Time) {
 			c.cancel(errClientGone)
 		}
 		if why := c.progress.overdue(now, &s.patience, since != 0); why != "" {
-			s.log.Info().Str("remote", c.client.Remote).Str("reason", why).Msg("connection closed")
-			_ = c.nc.Close()
+			s.cut(c, why)
 		}
 	})
+	s.lookAtReplies(now)
+}
+
+// lookAtReplies cuts off clients that do not take in large replies, those
+// first which have waited for the longest, as long as the replies of all
+// connections hold more memory than they should.
+func (s *Server) lookAtReplies(now time.Time) {
+	type waiting struct {
+		c     *conn
+		since time.Duration
+	}
+	held, stalled := int64(0), []waiting(nil)
+	s.each(func(c *conn) {
+		if c.progress.cut.Load() { // what it holds is about to go
+			return
+		}
+		held += c.progress.held.Load()
+		if d := c.progress.stalled(now); d >= s.patience.pressed {
+			stalled = append(stalled, waiting{c, d})
+		}
+	})
+	slices.SortFunc(stalled, func(a, b waiting) int { return cmp.Compare(b.since, a.since) })
+	for _, w := range stalled {
+		if held <= s.inFlight.replies {
+			return
+		}
+		held -= w.c.progress.held.Load()
+		s.cut(w.c, "it does not take in its reply, and memory for replies is short")
+	}
+}
+
+// cut closes the connection of a client.
+func (s *Server) cut(c *conn, why string) {
+	s.log.Info().Str("remote", c.client.Remote).Str("reason", why).Msg("connection closed")
+	c.progress.cut.Store(true)
+	_ = c.nc.Close()
 }

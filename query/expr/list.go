@@ -169,6 +169,10 @@ func merge[T any](env *Env, out, a, b []T, cmp func(a, b T) int) error {
 		copy(out[copy(out, a):], b)
 		return env.tick()
 	}
+	if len(a) > 0 && cmp(b[len(b)-1], a[0]) < 0 { // the other way round
+		copy(out[copy(out, b):], a)
+		return env.tick()
+	}
 	for i := range out {
 		if err := env.tick(); err != nil {
 			return err

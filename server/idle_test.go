@@ -1,0 +1,44 @@
+package server
+
+import "testing"
+
+// TestIdleRelease: memory is given back once after much was allocated, when
+// nothing is being done any more, and not while something is.
+func TestIdleRelease(t *testing.T) {
+	const mb = 1 << 20
+	var allocated, live uint64
+	freed := 0
+	r := &idleRelease{free: func() { freed++ }, read: func() (uint64, uint64) { return allocated, live }}
+	steps := func(n int, perSecond uint64) {
+		for range n {
+			allocated += perSecond
+			r.step()
+		}
+	}
+	for _, s := range []struct {
+		what    string
+		seconds int
+		rate    uint64
+		live    uint64
+		want    int
+	}{
+		{"little to do", 30, mb, 10 * mb, 0},
+		{"busy", 10, 100 * mb, 10 * mb, 0},
+		{"not quiet for long", 2, 0, 10 * mb, 0},
+		{"busy again", 2, 10 * mb, 10 * mb, 0},
+		{"quiet", 30, mb / 10, 10 * mb, 1},
+		{"one more request", 1, 50 * mb, 10 * mb, 1},
+		{"which was not much", 10, 0, 10 * mb, 1},
+		{"one that was", 1, 100 * mb, 10 * mb, 1},
+		{"quiet", 10, 0, 10 * mb, 2},
+		{"much, but little of what is alive", 1, 300 * mb, 4000 * mb, 2},
+		{"quiet", 10, 0, 4000 * mb, 2},
+		{"enough", 20, 100 * mb, 4000 * mb, 2},
+		{"quiet", 10, 0, 4000 * mb, 3},
+	} {
+		live = s.live
+		if steps(s.seconds, s.rate); freed != s.want {
+			t.Errorf("%s: given back %d times, want %d", s.what, freed, s.want)
+		}
+	}
+}
