@@ -23,7 +23,7 @@ type bulkWriteArgs struct {
 	Cursor     value.Doc   `arg:"cursor"`
 	Bypass     looseBool   `arg:"bypassDocumentValidation"`
 	Ordered    flag        `arg:"ordered"`
-	ErrorsOnly looseBool   `arg:"errorsOnly"`
+	ErrorsOnly strictBool  `arg:"errorsOnly"`
 	Let        value.Doc   `arg:"let"`
 	EmptyTS    strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 }
@@ -55,6 +55,23 @@ type bulkDeleteArgs struct {
 	Hint      value.Value `arg:"hint,any"`
 	Collation value.Doc   `arg:"collation"`
 	SampleID  value.Value `arg:"sampleId"`
+}
+
+// check refuses what cannot be an update, which fails the command rather than
+// the operation.
+func (a *bulkUpdateArgs) check(op value.Doc) error {
+	if k := a.Mods.Kind(); k != value.KindDocument && k != value.KindArray {
+		return mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
+	}
+	return checkBulkHint(op)
+}
+
+// checkBulkHint is the same for a hint, where null is one of them.
+func checkBulkHint(op value.Doc) error {
+	if v, given := op.Get("hint"); given && v.Kind() != value.KindString && v.Kind() != value.KindDocument {
+		return mongoerr.New(mongoerr.FailedToParse, "Hint must be a string or an object")
+	}
+	return nil
 }
 
 // statement is the operation as the command update has it.
@@ -171,11 +188,15 @@ func (w *bulkWrite) readOps(inBody array) error {
 			op.kind, op.ns = bulkInsert, int(a.Insert)
 		case "update":
 			var a bulkUpdateArgs
-			err = bulkUpdateSpec.decodeNested("bulkWrite.ops", d, &a)
+			if err = bulkUpdateSpec.decodeNested("bulkWrite.ops", d, &a); err == nil {
+				err = a.check(d)
+			}
 			op.kind, op.ns = bulkUpdate, int(a.Update)
 		case "delete":
 			var a bulkDeleteArgs
-			err = bulkDeleteSpec.decodeNested("bulkWrite.ops", d, &a)
+			if err = bulkDeleteSpec.decodeNested("bulkWrite.ops", d, &a); err == nil {
+				err = checkBulkHint(d)
+			}
 			op.kind, op.ns = bulkDelete, int(a.Delete)
 		default:
 			err = mongoerr.Newf(40415, "BSON field 'bulkWrite.ops.%s' is an unknown field.", name)

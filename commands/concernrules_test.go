@@ -176,3 +176,20 @@ func firstBytes(d value.Doc) string {
 	s := d.String()
 	return s[:min(len(s), 200)]
 }
+
+// What cannot be an update or a hint fails a bulkWrite, not one of its operations.
+func TestBulkWriteArguments(t *testing.T) {
+	h := newHarness(t)
+	for _, op := range []string{
+		`{update: 0, filter: {}, updateMods: 1}`, `{update: 0, filter: {}, updateMods: null}`, `{update: 0, filter: {}, updateMods: {$set: {a: 1}}, hint: 1}`,
+		`{update: 0, filter: {}, updateMods: {$set: {a: 1}}, hint: null}`, `{delete: 0, filter: {}, hint: []}`,
+	} {
+		reply := h.admin(`{bulkWrite: 1, ops: [` + op + `], nsInfo: [{ns: "test.c"}]}`)
+		if reply.Lookup("ok").Truthy() || reply.Lookup("code").Int32() != 9 {
+			t.Errorf("%s answered %s", op, reply)
+		}
+	}
+	if reply := h.admin(`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], errorsOnly: 1}`); reply.Lookup("code").Int32() != 14 {
+		t.Errorf("errorsOnly: 1 answered %s", reply)
+	}
+}
