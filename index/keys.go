@@ -35,7 +35,7 @@ func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey sto
 		return s.internalKeys(dst, r), 0, nil
 	}
 	if s.show != nil {
-		r.Doc = s.show(&r)
+		r.Doc = s.shown(r)
 	}
 	if ok, err := s.covered(r.Doc); !ok {
 		return dst, 0, err
