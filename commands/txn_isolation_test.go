@@ -119,3 +119,21 @@ func TestSnapshotIsolation(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDropWaitsForTransactions: commands that drop, rename or change a collection
+// wait for open transactions that have written to it, as mongod's do, until their
+// time is over.
+func TestDropWaitsForTransactions(t *testing.T) {
+	for _, command := range []string{
+		`{"drop": "c"}`, `{"dropDatabase": 1}`, `{"collMod": "c", "validator": {}}`, `{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"}]}`,
+	} {
+		h := newHarness(t)
+		h.ok(`{"create": "c"}`)
+		h.ok(inTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 1, true))
+		h.fails(50, strings.TrimSuffix(command, "}")+`, "maxTimeMS": 5}`)
+		if reply := h.endTxn("commitTransaction", 1); !reply.Lookup("ok").Truthy() {
+			t.Errorf("%s: the commit answered %s", command, reply)
+		}
+		h.ok(command)
+	}
+}

@@ -44,7 +44,8 @@
 //     and its own writes; a write to a record (or a unique key, or a catalog
 //     entry) changed by someone else since fails with [ErrConflict], and so
 //     does a write, also in an Update, to what another open transaction has
-//     written. Nobody waits for a transaction; whoever has a conflict may try
+//     written, and an Update that drops, renames or changes a collection which
+//     one has written to. Nobody waits for a transaction; whoever has a conflict may try
 //     again. Ids of records that it inserts are provisional: its commit gives
 //     them ids in the order of commits.
 //   - An operation that fails (a duplicate key) leaves no trace; the function

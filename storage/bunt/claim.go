@@ -44,6 +44,7 @@ func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
 	if t.snap == nil {
 		return nil
 	}
+	t.e.locks.use(ns, t.snap)
 	return t.verify(lockKey{}, func(latest *root) bool { return sameCatalog(latest.get(ns), c) })
 }
 
@@ -63,8 +64,14 @@ func sameCatalog(a, b *coll) bool {
 	return a.info == b.info && a.num == b.num
 }
 
-// claimName is called before a catalog entry changes.
+// claimName is called before a catalog entry changes. That is for nobody to do
+// while an open transaction has written to the collection.
 func (t *tx) claimName(ns storage.Namespace) error {
+	if t.snap == nil {
+		if err := t.e.locks.checkUnused(ns, t.replays); err != nil {
+			return err
+		}
+	}
 	k := lockKey{ns: ns}
 	taken, err := t.claim(k)
 	if err != nil || !taken {

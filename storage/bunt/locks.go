@@ -21,9 +21,41 @@ type lockKey struct {
 // locks is the table of claims of all open snapshot transactions. Claims
 // are never waited for: the second to come has a conflict.
 type locks struct {
-	n    atomic.Int64 // number of claims: a writer alone need not look
+	n    atomic.Int64 // number of claims and uses: a writer alone need not look
 	mu   sync.Mutex
 	held map[lockKey]*snapshot
+	used map[storage.Namespace][]*snapshot // that have written to a collection
+}
+
+// use notes that s writes to a collection, which is not to be dropped, renamed
+// or changed by others until s has ended.
+func (l *locks) use(ns storage.Namespace, s *snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.Contains(l.used[ns], s) {
+		return
+	}
+	if l.used == nil {
+		l.used = make(map[storage.Namespace][]*snapshot)
+	}
+	l.used[ns] = append(l.used[ns], s)
+	s.uses = append(s.uses, ns)
+	l.n.Add(1)
+}
+
+// checkUnused fails if somebody other than s has written to a collection.
+func (l *locks) checkUnused(ns storage.Namespace, s *snapshot) error {
+	if l.n.Load() == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, user := range l.used[ns] {
+		if user != s {
+			return storage.ErrConflict
+		}
+	}
+	return nil
 }
 
 // claim takes k for s; taken is false if s had it already.
@@ -78,6 +110,12 @@ func (l *locks) release(s *snapshot) {
 	for _, k := range s.held {
 		delete(l.held, k)
 	}
-	l.n.Add(-int64(len(s.held)))
-	s.held = nil
+	for _, ns := range s.uses {
+		l.used[ns] = slices.DeleteFunc(l.used[ns], func(user *snapshot) bool { return user == s })
+		if len(l.used[ns]) == 0 {
+			delete(l.used, ns)
+		}
+	}
+	l.n.Add(-int64(len(s.held) + len(s.uses)))
+	s.held, s.uses = nil, nil
 }

@@ -16,7 +16,8 @@ import (
 // never misses a record.
 type snapshot struct {
 	*tx
-	held  []lockKey // guarded by locks.mu
+	held  []lockKey           // guarded by locks.mu
+	uses  []storage.Namespace // likewise
 	log   []func(u *tx) error
 	final map[provisional]storage.RecordID
 }

@@ -195,7 +195,7 @@ func testSnapshotCatalogRace(s *session) {
 			c, _ := txn.Collection(NS)
 			_, err := c.Insert(doc(2, 2), 1)
 			return err
-		}, func(tx storage.Tx) error { return tx.CreateIndex(NS, Spec("x")) }, false},
+		}, func(tx storage.Tx) error { return tx.CreateIndex(NS, Spec("x")) }, true},
 		{"insert, truncate", func(txn storage.Txn) error {
 			c, _ := txn.Collection(NS)
 			_, err := c.Insert(doc(2, 2), 1)
