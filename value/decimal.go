@@ -211,6 +211,10 @@ func DecimalFromDouble34(f float64) Decimal {
 	return DecimalFromApd(exactDecimal(f))
 }
 
+// ExactDecimal converts a finite double without any loss, with as many digits
+// as that takes.
+func ExactDecimal(f float64) *apd.Decimal { return exactDecimal(f) }
+
 // exactDecimal converts a finite double without any loss.
 func exactDecimal(f float64) *apd.Decimal {
 	d := new(apd.Decimal)

@@ -377,7 +377,7 @@ func viaDecimal(f func(d, x *apd.Decimal) error, otherwise func(float64) float64
 			return otherwise(x)
 		}
 		var d apd.Decimal
-		if f(&d, value.DecimalFromDouble34(x).Apd()) != nil || d.Form != apd.Finite {
+		if f(&d, value.ExactDecimal(x)) != nil || d.Form != apd.Finite {
 			return otherwise(x)
 		}
 		y, err := d.Float64()

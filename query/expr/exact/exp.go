@@ -86,12 +86,19 @@ func Log(x float64) float64 {
 	return logPair(x).double()
 }
 
-// Log10 is the decimal logarithm.
+// Log10 is the decimal logarithm in the steps of the C library: the exponent
+// and the mantissa apart, so that powers of ten give whole numbers.
 func Log10(x float64) float64 {
 	if !isPositive(x) || x == 1 {
 		return math.Log10(x)
 	}
-	return logPair(x).mul(inverseLn10).double()
+	const log10of2high, log10of2low = 3.01029995663611771306e-01, 3.69423907715893078616e-13
+	m, e := math.Frexp(x) // m in [0.5, 1)
+	if e > 0 {
+		m, e = 2*m, e-1
+	}
+	y := float64(e)
+	return float64(float64(y*log10of2low)+float64(inverseLn10.hi*Log(m))) + float64(y*log10of2high)
 }
 
 // Pow is x^y.
@@ -112,13 +119,22 @@ func expHalves(x float64) (up, down pair) {
 	return up, single(0.25).div(up)
 }
 
+// halfExp is e^x/2, which is finite for some x whose e^x is not.
+func halfExp(x float64) float64 {
+	if x < 709 {
+		return 0.5 * math.Exp(x)
+	}
+	w := math.Exp(x / 2)
+	return 0.5 * w * w
+}
+
 // Sinh is the hyperbolic sine.
 func Sinh(x float64) float64 {
 	switch a := math.Abs(x); {
 	case a < tiny:
 		return x
 	case !(a < 700):
-		return math.Sinh(x)
+		return math.Copysign(halfExp(a), x)
 	case a < 0.3:
 		return series(single(x), single(x), 2, false).double()
 	}
@@ -128,8 +144,8 @@ func Sinh(x float64) float64 {
 
 // Cosh is the hyperbolic cosine.
 func Cosh(x float64) float64 {
-	if !(math.Abs(x) < 700) {
-		return math.Cosh(x)
+	if a := math.Abs(x); !(a < 700) {
+		return halfExp(a)
 	}
 	up, down := expHalves(x)
 	return up.add(down).double()
