@@ -319,9 +319,12 @@ func mayMapReduce(c *Call) error {
 	}
 	db := databaseOr(out.Doc().Lookup("db").Clone().Str(), c.DB)
 	for mode, v := range out.Doc().All() {
-		actions := map[string][]string{"replace": {"insert", "remove"}, "merge": {"insert", "update"}, "reduce": {"insert", "update", "find"}}[mode]
+		if outModes[mode] == "" {
+			continue // it names no collection
+		}
+		actions := map[string][]string{"replace": {"insert", "remove"}, "merge": {"insert", "update"}, "reduce": {"insert", "update", "find"}}[outModes[mode]]
 		if actions == nil {
-			continue
+			return errNotAuthorized
 		}
 		to := storage.Namespace{DB: db, Coll: v.Clone().Str()}
 		if err := c.need(pattern(to), actions...); err != nil {

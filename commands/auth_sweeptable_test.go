@@ -37,6 +37,8 @@ var sweepReads = []touches{
 	{"test", `{mapReduce: "x", map: "m", reduce: "r", out: {inline: 1}}`, "find test.x"},
 	{"test", `{mapReduce: "x", map: "m", reduce: "r", out: "y"}`, "find test.x, insert test.y, remove test.y"},
 	{"test", `{mapReduce: "x", map: "m", reduce: "r", out: {replace: "y", db: "other"}, bypassDocumentValidation: true}`, "find test.x, insert other.y, remove other.y, bypassDocumentValidation other.y"},
+	{"test", `{mapReduce: "x", map: "m", reduce: "r", out: {normal: "y"}}`, "find test.x, insert test.y, remove test.y"},
+	{"test", `{mapReduce: "x", map: "m", reduce: "r", out: {reduce: "y"}}`, "find test.x, insert test.y, update test.y, find test.y"},
 	{"test", `{mapReduce: "x", map: "m", reduce: "r", out: {merge: "y", db: "other"}}`, "find test.x, insert other.y, update other.y"},
 	{"test", `{filemd5: 1, root: "fs"}`, "find test.fs.chunks"},
 	{"test", `{dataSize: "other.x"}`, "find other.x"},
