@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ type parser struct {
 	scope  *Scope
 	depth  int
 	failed error // the first error of a constant sub-expression
+	folded int   // how often these asked whether to go on
 }
 
 // late reports whether constant sub-expressions wait for the evaluation.
@@ -102,9 +104,15 @@ func (p *parser) fold(n node) node {
 	}
 	env, probe := NewEnv(0), &collationProbe{}
 	env.Collation = probe
+	env.Interrupt = func() error {
+		if p.folded++; p.folded > mostFolded {
+			return errTooLong
+		}
+		return nil
+	}
 	v, err := n.eval(env)
 	switch {
-	case probe.used:
+	case probe.used, errors.Is(err, errTooLong):
 		return n
 	case err != nil:
 		p.fail(err)
@@ -112,6 +120,13 @@ func (p *parser) fold(n node) node {
 	}
 	return constant{v}
 }
+
+// mostFolded is how many times the constants of an expression may ask whether
+// to go on. What takes longer is left to be evaluated when the command runs,
+// where it can be interrupted.
+const mostFolded = 1000
+
+var errTooLong = errors.New("this takes too long to be folded")
 
 // fail keeps the first error of a constant sub-expression.
 func (p *parser) fail(err error) {
