@@ -29,7 +29,7 @@ type compactArgs struct {
 	Compact value.Value `arg:"compact,required"`
 	Force   looseBool   `arg:"force"`
 	Target  *int64      `arg:"freeSpaceTargetMB"`
-	DryRun  looseBool   `arg:"dryRun"`
+	DryRun  strictBool  `arg:"dryRun"`
 }
 
 var compactSpec = newArgs[compactArgs]("compact")
@@ -41,7 +41,7 @@ func runCompact(c *Call) error {
 	if err := compactSpec.decode(c.Body, &a); err != nil {
 		return err
 	}
-	ns, err := c.namespaceOf(a.Compact)
+	ns, err := c.literalNamespace(a.Compact)
 	if err != nil {
 		return err
 	}

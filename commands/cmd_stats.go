@@ -2,7 +2,6 @@ package commands
 
 import (
 	"math"
-	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -333,6 +332,7 @@ type validateArgs struct {
 	Repair     anyBool     `arg:"repair"`
 	Metadata   anyBool     `arg:"metadata"`
 	Conforms   anyBool     `arg:"checkBSONConformance"`
+	Multikey   anyBool     `arg:"fixMultikey"`
 }
 
 // Fields that mean nothing are no error to validate, and drivers send some.
@@ -356,6 +356,9 @@ func (a *validateArgs) check(c *Call) error {
 			return mongoerr.New(mongoerr.InvalidOptions, begins+x.why)
 		}
 	}
+	if bool(a.Background) && !c.svc.inReplicaSet() {
+		return mongoerr.New(mongoerr.CommandNotSupported, begins+"{ background: true } is not supported in standalone mode.")
+	}
 	return nil
 }
 
@@ -369,10 +372,7 @@ func runValidate(c *Call) error {
 	if err := a.check(c); err != nil {
 		return err
 	}
-	ns, err := c.namespaceOf(a.Validate)
-	if name := a.Validate.Str(); err != nil && strings.Contains(name, "$") && validCollection(strings.ReplaceAll(name, "$", "x")) {
-		err = nil // no collection has that name
-	}
+	ns, err := c.literalNamespace(a.Validate)
 	if err != nil {
 		return err
 	}
@@ -396,8 +396,20 @@ func runValidate(c *Call) error {
 	if err := v.run(); err != nil {
 		return translate(ns, err)
 	}
-	v.append(ns)
+	v.append(ns, a.repairMode())
 	return nil
+}
+
+// repairMode is what validate would mend; there is never anything to mend, as
+// indexes are made of the documents at every start.
+func (a *validateArgs) repairMode() string {
+	switch {
+	case bool(a.Repair):
+		return "FixErrors"
+	case bool(a.Multikey):
+		return "AdjustMultikey"
+	}
+	return "None"
 }
 
 // maxProblems is how many problems validate names.

@@ -59,6 +59,16 @@ func (c *Call) namespaceOf(v value.Value) (storage.Namespace, error) {
 	return ns, nil
 }
 
+// literalNamespace is namespaceOf for commands that look a name up as it is:
+// one that no collection can have is not found.
+func (c *Call) literalNamespace(v value.Value) (storage.Namespace, error) {
+	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
+	if strings.Contains(ns.Coll, "$") && validCollection(strings.ReplaceAll(ns.Coll, "$", "x")) || len(ns.String()) > maxNamespaceName {
+		return ns, nil
+	}
+	return c.namespaceOf(v)
+}
+
 // errIsView refuses to do to a view what needs a collection.
 func errIsView(ns storage.Namespace) error {
 	return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)

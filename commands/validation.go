@@ -129,7 +129,7 @@ func (v *validation) counts() error {
 	})
 }
 
-func (v *validation) append(ns storage.Namespace) {
+func (v *validation) append(ns storage.Namespace, repairMode string) {
 	b := v.c.reply
 	b.String("ns", ns.String()).Append("uuid", value.Binary(4, v.info.UUID[:])).Append("nInvalidDocuments", value.Int(v.invalid)).
 		Append("nNonCompliantDocuments", value.Int(v.failing)).Append("nrecords", value.Int(v.records)).
@@ -148,7 +148,7 @@ func (v *validation) append(ns storage.Namespace) {
 		b.StartDocument(s.Name).Bool("valid", len(v.problems) == 0).Document("spec", s.Doc()).End()
 	}
 	b.End()
-	b.Bool("valid", len(v.problems) == 0).Bool("repaired", false)
+	b.Bool("valid", len(v.problems) == 0).Bool("repaired", false).String("repairMode", repairMode)
 	b.StartArray("warnings")
 	if v.failing > 0 {
 		b.String("", "Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500.")
