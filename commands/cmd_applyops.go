@@ -93,6 +93,11 @@ func (c *Call) applyAll(a *applyOpsArgs) (results []value.Value, err error) {
 // entries reads the list. All who look at the entries do so through it, so that
 // they see the same.
 func (a *applyOpsArgs) entries() ([]oplogEntryArgs, error) {
+	for v := range value.Doc(a.Ops).Values() { // nulls are not passed over here
+		if v.Kind() == value.KindNull {
+			return nil, wrongType("applyOps", "applyOps", v, "object")
+		}
+	}
 	docs, err := arrayDocs("applyOps", "applyOps", a.Ops)
 	if err != nil {
 		return nil, err

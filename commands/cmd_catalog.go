@@ -202,7 +202,7 @@ type listCollectionsArgs struct {
 	Cursor   value.Doc   `arg:"cursor"`
 	NameOnly strictBool  `arg:"nameOnly"`
 	Authed   strictBool  `arg:"authorizedCollections"`
-	IncPend  strictBool  `arg:"includePendingDrops"`
+	IncPend  looseBool   `arg:"includePendingDrops"`
 }
 
 var listCollectionsSpec = newArgs[listCollectionsArgs]("listCollections")

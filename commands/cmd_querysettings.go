@@ -113,7 +113,7 @@ func (c *Call) namedShape(v value.Value) (*querySetting, error) {
 	}
 	switch v.Kind() {
 	case value.KindString:
-		return &querySetting{hash: strings.ToUpper(v.Str())}, checkHash(v.Str())
+		return &querySetting{hash: strings.Clone(strings.ToUpper(v.Str()))}, checkHash(v.Str())
 	case value.KindDocument:
 		return representedShape(v.Doc(), c.cmd.name == "setQuerySettings")
 	}

@@ -71,7 +71,7 @@ var localStages = map[string]bool{
 // checkStageConcern refuses a pipeline with stages that do not take the read
 // concern of the command, or that has a write concern and is only explained.
 func (c *Call) checkStageConcern(pipeline value.Doc, explained bool) error {
-	if explained && c.generic.writeConcern != nil {
+	if v := c.Body.Lookup("writeConcern"); explained && !v.IsMissing() && v.Kind() != value.KindNull { // a default is none
 		return mongoerr.New(mongoerr.FailedToParse, "Aggregation explain does not support the'writeConcern' option")
 	}
 	level := c.generic.level

@@ -71,6 +71,14 @@ func TestConcernsRefused(t *testing.T) {
 	h.fails(9, `{aggregate: "c", pipeline: [], explain: true, writeConcern: {w: 1}}`)
 }
 
+// A default write concern is none that an explained pipeline was given.
+func TestDefaultConcernOfExplain(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {w: 1}}`)
+	h.ok(`{aggregate: "c", pipeline: [], explain: true}`)
+	h.fails(9, `{aggregate: "c", pipeline: [], explain: true, writeConcern: {w: 1}}`)
+}
+
 // How the fields of the concerns are read: write_concern_idl.cpp and
 // read_concern_args.cpp of mongod; maxTimeMS is an exact integer.
 func TestGenericArguments(t *testing.T) {

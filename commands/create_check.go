@@ -157,6 +157,8 @@ func checkIndexDefaults(d value.Doc) error {
 			return mongoerr.Newf(40415, "BSON field 'create.indexOptionDefaults.%s' is an unknown field.", name)
 		case v.Kind() != value.KindDocument:
 			return wrongType("create.indexOptionDefaults", name, v, "object")
+		case v.Doc().IsEmpty():
+			return mongoerr.New(mongoerr.InvalidOptions, "Empty object not allowed for 'indexOptionDefaults.storageEngine'")
 		}
 		if err := checkStorageEngine(v.Doc()); err != nil {
 			return err

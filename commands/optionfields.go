@@ -28,14 +28,16 @@ func (c *Call) checkOptionFields(command string, pipeline *array) error {
 		return err
 	}
 	values := make([]value.Value, len(stages))
+	size := 0
 	for i, d := range stages {
 		values[i] = value.Document(d)
+		size += len(d)
 	}
 	*pipeline = array(value.NewArray(values...).Doc())
 	switch {
 	case len(stages) > mostViewStages:
 		return mongoerr.Newf(7749501, "Pipeline length must be no longer than %d stages.", mostViewStages)
-	case len(*pipeline) > mostViewBytes:
+	case size > mostViewBytes:
 		return mongoerr.Newf(mongoerr.ViewPipelineMaxSizeExceeded, "Operation on view exceeded the maximum pipeline size of %d bytes", mostViewBytes)
 	}
 	return nil

@@ -36,7 +36,7 @@ func (s *querySettings) load(d value.Doc) {
 	for v := range d.Lookup("settingsArray").Doc().Values() {
 		e := v.Doc()
 		s.list = append(s.list, &querySetting{
-			hash: e.Lookup("queryShapeHash").Str(), settings: e.Lookup("settings").Doc().Clone(), representative: e.Lookup("representativeQuery").Doc().Clone(),
+			hash: strings.Clone(e.Lookup("queryShapeHash").Str()), settings: e.Lookup("settings").Doc().Clone(), representative: e.Lookup("representativeQuery").Doc().Clone(),
 		})
 	}
 	s.any.Store(len(s.list) > 0)
