@@ -214,6 +214,7 @@ func (w *bulkWrite) readOps(inBody array) error {
 func (w *bulkWrite) run() error {
 	for i := 0; i < len(w.ops) && !w.stopped; {
 		next := i + 1
+		w.c.stamp = 0 // each operation has a $$CLUSTER_TIME of its own
 		var err error
 		switch w.ops[i].kind {
 		case bulkInsert:

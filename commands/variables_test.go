@@ -56,6 +56,10 @@ func TestClusterTime(t *testing.T) {
 	if n := len(docs(h.ok(`{"aggregate": "c", "pipeline": [{"$group": {"_id": "$s"}}], "cursor": {}}`))); n != 1 {
 		t.Errorf("the statements of one command saw %d cluster times", n)
 	}
+	h.admin(`{"bulkWrite": 1, "ops": [{"update": 0, "filter": {"_id": 1}, "updateMods": [{"$set": {"s": "$$CLUSTER_TIME"}}]}, {"update": 0, "filter": {"_id": 2}, "updateMods": [{"$set": {"s": "$$CLUSTER_TIME"}}]}], "nsInfo": [{"ns": "test.c"}]}`)
+	if n := len(docs(h.ok(`{"aggregate": "c", "pipeline": [{"$group": {"_id": "$s"}}], "cursor": {}}`))); n != 2 {
+		t.Errorf("the operations of a bulkWrite saw %d cluster times", n)
+	}
 	h.ok(`{"create": "v", "validator": {"$expr": {"$lte": ["$t", "$$CLUSTER_TIME"]}}}`)
 	h.ok(`{"insert": "v", "documents": [{"t": {"$timestamp": {"t": 1, "i": 1}}}]}`)
 	if r := h.run(`{"insert": "v", "documents": [{"t": {"$timestamp": {"t": 4294967295, "i": 1}}}]}`); !r.Has("writeErrors") {
