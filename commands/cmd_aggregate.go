@@ -85,7 +85,7 @@ func (a *aggregateArgs) check() (int64, error) {
 	if k := a.Explain.Kind(); k != value.KindBool && k != value.Missing {
 		return 0, mongoerr.New(mongoerr.TypeMismatch, "explain must be a boolean")
 	}
-	if a.Cursor.IsMissing() && !a.Explain.IsMissing() {
+	if a.Cursor.IsMissing() && a.Explain.Bool() {
 		return -1, nil
 	}
 	if a.Cursor.IsMissing() {

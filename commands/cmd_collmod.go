@@ -319,6 +319,9 @@ func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
 	}
 	var found []*index.Spec
 	for _, s := range m.meta.listed {
+		if s.Clustered {
+			continue
+		}
 		if value.CompareDocs(s.Key, x.KeyPattern, nil) == 0 {
 			found = append(found, s)
 		}

@@ -83,12 +83,22 @@ func (b *byDistance) Close() { b.found = nil }
 // from a GeoJSON point, in metres, needs a 2dsphere index.
 func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *readQuery, near *match.Near, path string) error {
 	metres := near.Sphere && !near.Radians
+	var outside error
 	for _, s := range indexes {
 		for _, f := range s.Fields {
-			if f.Path == path && (f.Kind == index.Sphere && near.Sphere || f.Kind == index.Geo2D && !metres) {
+			switch {
+			case f.Path != path:
+			case f.Kind == index.Sphere && near.Sphere:
 				return nil
+			case f.Kind == index.Geo2D && !metres:
+				if outside = s.CheckCenter(near.Center); outside == nil {
+					return nil
+				}
 			}
 		}
+	}
+	if outside != nil {
+		return outside
 	}
 	pq := plan.Query{NS: ns.String(), Filter: q.matcher.WithNear(near), Sort: q.sort, Asked: q.asked}
 	return pq.NoGeoIndex()

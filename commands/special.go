@@ -34,7 +34,7 @@ func openCollStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats")
+	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats") && s.Coll != "system.views"
 	if metaOf(info).kind == view && needs {
 		return nil, errIsView(ns)
 	}
@@ -142,6 +142,9 @@ func openPlanCacheStats(h *host, _ *agg.Exec, s agg.Special) (agg.Iterator, erro
 	}
 	if info == nil {
 		return nil, mongoerr.Newf(50933, "$planCacheStats failed on %s.%s: collection does not exist", s.DB, s.Coll)
+	}
+	if metaOf(info).kind == timeSeries { // behind the stage that unpacks the buckets
+		return nil, mongoerr.New(40602, "$planCacheStats is only valid as the first stage in a pipeline")
 	}
 	return agg.Docs(c.planCacheStats(metaOf(info).plans)...), nil
 }

@@ -38,6 +38,15 @@ func (s *Spec) grid() geo.Grid {
 	return geo.Grid{Min: s.Planar.Min, Max: s.Planar.Max, Bits: uint(s.Planar.Bits)}
 }
 
+// CheckCenter fails if the search for what is near p cannot begin in a 2d
+// index: p has to lie in its grid.
+func (s *Spec) CheckCenter(p geo.XY) error {
+	if _, err := s.grid().Hash(p); err != nil {
+		return mongoerr.Newf(16433, "%s :: caused by :: [ %s, %s ]", err, value.Double(p.X), value.Double(p.Y))
+	}
+	return nil
+}
+
 // sphereCells are the cells of the geometries of one field of a 2dsphere
 // index; what is no geometry is refused. A field that is missing, or whose only
 // value is null or empty, has none.

@@ -32,7 +32,7 @@ func parseChangeStream(p *parser, v value.Value) ([]stage, error) {
 		if !ok {
 			return nil, unknownField("$changeStream", k)
 		}
-		if f.Kind() == value.KindNull { // as if it were not there
+		if f.Kind() == value.KindNull && kind != value.KindBool { // as if it were not there
 			continue
 		}
 		if f.Kind() != kind {

@@ -24,8 +24,11 @@ type geoNearStage struct {
 }
 
 func parseGeoNear(p *parser, v value.Value) ([]stage, error) {
+	if v.Kind() == value.KindArray { // an object to mongod, whose fields are numbers
+		return nil, mongoerr.New(5860400, "$geoNear requires a 'near' argument")
+	}
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.New(5860400, "$geoNear requires an object as its argument")
+		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($geoNear)")
 	}
 	s := &geoNearStage{near: &Near{MaxDistance: math.Inf(1)}, multiplier: 1, query: value.EmptyDoc, source: v.Doc()}
 	for k, f := range v.Doc().All() {

@@ -45,7 +45,7 @@ func parseMerge(p *parser, v value.Value) ([]stage, error) {
 		s.target.Coll = strings.Clone(v.Str())
 		s.source = value.NewDoc("into", v)
 	case value.KindDocument:
-		s.source = withoutNulls(v.Doc())
+		s.source = withoutNulls(v.Doc(), "into", "on", "whenMatched")
 		for k, f := range s.source.All() {
 			if err := s.option(&m, k, f); err != nil {
 				return nil, err
@@ -57,7 +57,7 @@ func parseMerge(p *parser, v value.Value) ([]stage, error) {
 	default:
 		return nil, mongoerr.Newf(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", v.Kind())
 	}
-	if s.target.Coll == "" && s.target.DB == p.DB {
+	if s.target.Coll == "" && s.target.DB == p.DB && v.Kind() == value.KindDocument {
 		return nil, mongoerr.New(5786800, "$merge 'into' cannot be an empty string")
 	}
 	if err := checkMergeTarget(s.target.DB, s.target.Coll); err != nil {

@@ -61,8 +61,10 @@ func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
 	for v := range specs.Values() {
 		_, arg := v.Doc().First()
 		p.first = i == 0
-		if err := p.checkCollectionless(defs[i]); err != nil {
-			return nil, err
+		if p.within != "$facet" || defs[i].flags&notInFacet == 0 { // what checkPlace refuses
+			if err := p.checkCollectionless(defs[i]); err != nil {
+				return nil, err
+			}
 		}
 		ss, err := defs[i].parse(p, arg)
 		if err != nil {
@@ -70,6 +72,11 @@ func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
 		}
 		stages = append(stages, ss...)
 		i++
+	}
+	if p.within == "$facet" { // mongod's rules of the place come before those of all pipelines
+		if err := p.checkPlace(defs); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.checkPositions(defs); err != nil {
 		return nil, err

@@ -18,22 +18,21 @@ func parseSample(_ *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(28745, "the $sample stage specification must be an object")
 	}
-	s := &sampleStage{size: -1}
-	for k := range v.Doc().All() {
+	s, given := &sampleStage{}, false
+	for k, f := range v.Doc().All() {
 		if k != "size" {
 			return nil, mongoerr.Newf(28748, "unrecognized option to $sample: %s", k)
 		}
-	}
-	for _, f := range v.Doc().All() {
 		if !f.IsNumber() {
 			return nil, mongoerr.New(28746, "size argument to $sample must be a number")
 		}
-		if s.size = f.SafeInt64(); s.size <= 0 {
-			return nil, mongoerr.New(28747, "size argument to $sample must be a positive integer")
-		}
+		s.size, given = f.SafeInt64(), true
 	}
-	if s.size < 0 {
+	switch {
+	case !given:
 		return nil, mongoerr.New(28749, "$sample stage must specify a size")
+	case s.size <= 0:
+		return nil, mongoerr.New(28747, "size argument to $sample must be a positive integer")
 	}
 	return []stage{s}, nil
 }

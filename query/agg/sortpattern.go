@@ -35,7 +35,7 @@ var sortMeta = map[string]expr.MetaKind{
 // parseSortPattern reads the specification of a sort.
 func parseSortPattern(d value.Doc) (sortPattern, error) {
 	var pattern sortPattern
-	seen := map[string]bool{}
+	seen, fields := map[string]bool{}, 0
 	for k, v := range d.All() {
 		part, err := parseSortPart(k, v)
 		if err != nil {
@@ -46,11 +46,14 @@ func parseSortPattern(d value.Doc) (sortPattern, error) {
 		}
 		seen[k] = true
 		pattern = append(pattern, part)
+		if !part.meta {
+			fields++
+		}
 	}
 	switch {
 	case len(pattern) == 0:
 		return nil, mongoerr.New(15976, "$sort stage must have at least one sort key")
-	case len(pattern) > maxSortParts:
+	case fields > maxSortParts:
 		return nil, mongoerr.Newf(13103, "too many compound keys")
 	}
 	return pattern, nil

@@ -1,6 +1,8 @@
 package agg
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -53,11 +55,12 @@ func parseCollStats(p *parser, v value.Value) ([]stage, error) {
 	return p.special("$collStats", withoutNulls(v.Doc())), nil
 }
 
-// withoutNulls leaves out what is null: for mongod's IDL parser it is not there.
-func withoutNulls(d value.Doc) value.Doc {
+// withoutNulls leaves out what is null: for mongod's IDL parser it is not
+// there. The fields kept have parsers of their own, which see the null.
+func withoutNulls(d value.Doc, kept ...string) value.Doc {
 	b := value.NewBuilder()
 	for k, v := range d.All() {
-		if v.Kind() != value.KindNull && v.Kind() != value.KindUndefined {
+		if v.Kind() != value.KindNull && v.Kind() != value.KindUndefined || slices.Contains(kept, k) {
 			b.Append(k, v)
 		}
 	}
@@ -80,7 +83,7 @@ func checkCollStatsOption(option string, d value.Doc) error {
 	for k, f := range d.All() {
 		want, ok := collStatsOptions[option][k]
 		switch {
-		case f.Kind() == value.KindNull, !ok && option == "storageStats": // not there, or not looked at
+		case f.Kind() == value.KindNull && option == "storageStats", !ok && option == "storageStats": // not there, or not looked at
 		case !ok:
 			return unknownField("$collStats."+option, k)
 		case want == "bool" && f.Kind() != value.KindBool:

@@ -32,6 +32,8 @@ func parseUnwind(_ *parser, v value.Value) ([]stage, error) {
 	switch {
 	case path.IsMissing() || path.Str() == "":
 		return nil, mongoerr.New(28812, "no path specified to $unwind stage")
+	case strings.IndexByte(path.Str(), 0) >= 0:
+		return nil, mongoerr.New(16419, "field path must not contain embedded null characters")
 	case path.Str()[0] != '$':
 		return nil, mongoerr.Newf(28818, "path option to $unwind stage should be prefixed with a '$': %s", path.Str())
 	}

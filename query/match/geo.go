@@ -288,6 +288,9 @@ func (n *Near) modern(d value.Doc) (center *geo.Geometry, err error) {
 
 func nearGeometry(v value.Value) (*geo.Geometry, error) {
 	g, err := geo.ParsePoint(v)
+	if t := v.Doc().Lookup("type"); err == nil && !g.Flat && !t.IsMissing() && t.Str() != "Point" {
+		err = mongoerr.Newf(mongoerr.BadValue, "GeoJSON of a point has the type %v", t)
+	}
 	if err != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "invalid point in geo near query $geometry argument: %v  %s",
 			v, mongoerr.From(err).Message)

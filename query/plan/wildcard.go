@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -18,7 +20,7 @@ func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 		if len(seen) == mostSolutions {
 			break
 		}
-		if seen[path] || !x.Takes(path) || positional(path) && x.Multikey != 0 {
+		if seen[path] || !x.Takes(path) || positional(path) && (x.Multikey != 0 || positional(wildcardRoot(x, at))) {
 			continue
 		}
 		seen[path] = true
@@ -32,6 +34,12 @@ func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 		}
 	}
 	return out
+}
+
+// wildcardRoot is what stands before the wildcard. If it counts elements the
+// index holds fields of that name only, and no elements of arrays.
+func wildcardRoot(x *Index, at int) string {
+	return strings.TrimSuffix(strings.TrimSuffix(x.Fields[at].Path, "$**"), ".")
 }
 
 // wildcardPlan treats the wildcard, which is the field at, as if it were an
