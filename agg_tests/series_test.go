@@ -12,10 +12,17 @@ import (
 )
 
 // measurement draws a measurement: some fields are missing, null, or of mixed
-// types.
-func measurement(t *rapid.T, start int64, i int) value.Doc {
+// types. Its time is none of those that are taken; taken may be nil.
+func measurement(t *rapid.T, start int64, i int, taken map[int64]bool) value.Doc {
 	b := value.NewBuilder().Int32("_id", int32(i))
-	b.Date("t", start+int64(rapid.IntRange(0, 4*3600).Draw(t, "second"))*1000+int64(rapid.IntRange(0, 2).Draw(t, "ms")))
+	at := start + int64(rapid.IntRange(0, 4*3600).Draw(t, "second"))*1000 + int64(rapid.IntRange(0, 2).Draw(t, "ms"))
+	for taken[at] {
+		at++
+	}
+	if taken != nil {
+		taken[at] = true
+	}
+	b.Date("t", at)
 	if m := rapid.SampledFrom([]string{"", `"a"`, `"b"`, `{"k": 1, "s": "x"}`, `{"k": 2, "s": "x"}`, `null`, `[1, 2]`}).Draw(t, "meta"); m != "" {
 		b.Append("m", value.MustJSON(`{"v": `+m+`}`).Lookup("v"))
 	}
@@ -30,9 +37,19 @@ func measurement(t *rapid.T, start int64, i int) value.Doc {
 	return b.Doc()
 }
 
-// series draws a pipeline that buckets may answer.
-func series(t *rapid.T, start int64) (pipeline string, ordered bool) {
+// series draws a pipeline that buckets may answer. Where measurements share
+// their times (ties), each $sort ends in the _id: which of two equal documents
+// comes first depends on how they were found, and buckets are found by other
+// indexes than documents.
+func series(t *rapid.T, start int64, ties bool) (pipeline string, ordered bool) {
 	var stages []string
+	sortBy := func(patterns ...string) string {
+		sort := rapid.SampledFrom(patterns).Draw(t, "sort")
+		if ties && !strings.Contains(sort, "_id") {
+			sort += `, "_id": ` + rapid.SampledFrom([]string{"1", "-1"}).Draw(t, "last")
+		}
+		return sort
+	}
 	at := func() string {
 		return fmt.Sprintf(`{"$date": %d}`, start+int64(rapid.IntRange(-100, 15000).Draw(t, "instant"))*1000)
 	}
@@ -63,7 +80,7 @@ func series(t *rapid.T, start int64) (pipeline string, ordered bool) {
 		}
 		stages = append(stages, `{"$group": {"_id": `+id+fields+`}}`)
 	case 2:
-		sort := rapid.SampledFrom([]string{`"t": 1`, `"t": -1`, `"t": 1, "b": -1`, `"t": -1, "_id": 1`}).Draw(t, "sort")
+		sort := sortBy(`"t": 1`, `"t": -1`, `"t": 1, "b": -1`, `"t": -1, "_id": 1`)
 		stages, ordered = append(stages, `{"$sort": {`+sort+`}}`), true
 		if n := rapid.IntRange(0, 12).Draw(t, "limit"); n > 0 {
 			stages = append(stages, fmt.Sprintf(`{"$limit": %d}`, n))
@@ -71,11 +88,11 @@ func series(t *rapid.T, start int64) (pipeline string, ordered bool) {
 		stages = append(stages, `{"$project": {"b": 0}}`)
 	case 3:
 		op := rapid.SampledFrom([]string{"$top", "$bottom"}).Draw(t, "op")
-		sort := rapid.SampledFrom([]string{`"t": 1`, `"t": -1`, `"m": 1, "t": -1`}).Draw(t, "sort")
+		sort := sortBy(`"t": 1`, `"t": -1`, `"m": 1, "t": -1`)
 		stages = append(stages, fmt.Sprintf(`{"$group": {"_id": %s, "a": {%q: {"sortBy": {%s}, "output": ["$a", "$b"]}}, "id": {%q: {"sortBy": {%s}, "output": "$_id"}}}}`, id, op, sort, op, sort))
 	default:
 		op := rapid.SampledFrom([]string{"$first", "$last"}).Draw(t, "op")
-		sort := rapid.SampledFrom([]string{`"t": 1`, `"t": -1`, `"m": 1, "t": -1`, `"m": -1, "t": 1`}).Draw(t, "sort")
+		sort := sortBy(`"t": 1`, `"t": -1`, `"m": 1, "t": -1`, `"m": -1, "t": 1`)
 		stages = append(stages, `{"$sort": {`+sort+`}}`, fmt.Sprintf(`{"$group": {"_id": %s, "a": {%q: "$a"}, "id": {%q: "$_id"}}}`, id, op, op))
 	}
 	return "[" + strings.Join(stages, ", ") + "]", ordered
@@ -91,9 +108,13 @@ func TestSeriesAreAnsweredFromBuckets(t *testing.T) {
 		s.Clock.Set(time.UnixMilli(start))
 		s.ok(`{create: "ts", timeseries: {timeField: "t", metaField: "m", granularity: "%s"}, expireAfterSeconds: 7200}`,
 			rapid.SampledFrom([]string{"seconds", "minutes"}).Draw(t, "granularity"))
+		ties, taken := rapid.Bool().Draw(t, "ties"), map[int64]bool{}
+		if ties {
+			taken = nil
+		}
 		var docs []value.Doc
 		for i := range rapid.IntRange(0, 60).Draw(t, "measurements") {
-			docs = append(docs, measurement(t, start, i))
+			docs = append(docs, measurement(t, start, i, taken))
 		}
 		s.insertDocs("ts", docs)
 		if rapid.Bool().Draw(t, "delete") {
@@ -103,7 +124,7 @@ func TestSeriesAreAnsweredFromBuckets(t *testing.T) {
 		s.ok(`{create: "plain"}`)
 		s.insertDocs("plain", s.aggregate("ts", `[]`))
 		for range 8 {
-			pipeline, ordered := series(t, start)
+			pipeline, ordered := series(t, start, ties)
 			got, reply := s.tryAggregate("ts", pipeline)
 			want, reply2 := s.tryAggregate("plain", pipeline)
 			if a, b := reply.Lookup("errmsg").Str(), reply2.Lookup("errmsg").Str(); a != b {
