@@ -200,7 +200,7 @@ func (m *collMod) modifyTimeSeries() error {
 	it.Next()
 	for it.Next() {
 		switch name := it.Key(); {
-		case name == "timeseries", name == "expireAfterSeconds", name == "cappedSize", name == "cappedMax", genericArgs[name]:
+		case name == "timeseries", genericArgs[name]:
 		default:
 			return mongoerr.New(mongoerr.InvalidOptions, "Cannot combine timeseries option with other collMod options")
 		}

@@ -77,7 +77,8 @@ var seriesCases = []semanticsCase{
 		s.ok(`{create: "c", timeseries: {timeField: "time", granularity: "minutes"}}`)
 		s.fails(72, "Invalid transition for timeseries.granularity", `{collMod: "c", timeseries: {granularity: "seconds"}}`)
 		s.fails(72, "Cannot combine timeseries option", `{collMod: "c", timeseries: {granularity: "hours"}, index: {name: "a", hidden: true}}`)
-		s.ok(`{collMod: "c", timeseries: {granularity: "hours"}, expireAfterSeconds: 5}`) // functional-tests of documentdb on mongod
+		s.fails(72, "Cannot combine timeseries option", `{collMod: "c", timeseries: {granularity: "hours"}, expireAfterSeconds: 5}`)
+		s.fails(72, "Cannot combine timeseries option", `{collMod: "c", timeseries: {granularity: "hours"}, cappedSize: 4096}`)
 		s.fails(72, "", `{collMod: "c", timeseries: {bucketMaxSpanSeconds: 7200}}`)
 		s.ok(`{collMod: "c", timeseries: {}}`)
 		s.ok(`{create: "plain"}`)
