@@ -251,6 +251,9 @@ func (m *collMod) modifyIndex() error {
 	if err := x.check(m.meta); err != nil {
 		return err
 	}
+	if err := m.checkClusteredHidden(&x); err != nil {
+		return err
+	}
 	if m.meta.kind == timeSeries {
 		return m.modifyBucketIndex(&x)
 	}
@@ -359,12 +362,23 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	return spec.WithExpire(n)
 }
 
+// checkClusteredHidden refuses to hide the key that a collection is clustered
+// by. It is no index of its own: for all other changes it is not found.
+func (m *collMod) checkClusteredHidden(x *collModIndexArgs) error {
+	if x.Hidden == nil || m.meta.clustered == nil {
+		return nil
+	}
+	for _, s := range m.meta.listed {
+		if s.Clustered && (x.Name != nil && *x.Name == s.Name || x.KeyPattern != nil && value.CompareDocs(s.Key, x.KeyPattern, nil) == 0) {
+			return mongoerr.New(6011800, "The 'hidden' option is not supported for a clustered index")
+		}
+	}
+	return nil
+}
+
 func (m *collMod) setHidden(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
 	if x.Hidden == nil {
 		return spec, nil
-	}
-	if spec.Clustered {
-		return nil, mongoerr.New(6011800, "The 'clusteredIndex' option is not supported with hidden")
 	}
 	if spec.IsID() {
 		return nil, mongoerr.New(mongoerr.BadValue, "can't hide _id index")
