@@ -113,6 +113,10 @@ func TestProfileEntries(t *testing.T) {
 		{`{delete: "c", deletes: [{q: {_id: 9}, limit: 1}]}`, map[string]string{"op": "remove", "ndeleted": "1", "command": `{ q: { _id: 9 }, limit: 1 }`}},
 		{`{delete: "c", deletes: [{q: {_id: 9}, limit: 1}], comment: "why"}`, map[string]string{"op": "remove", "command": `{ q: { _id: 9 }, limit: 1, comment: "why" }`}},
 		{`{update: "c", updates: [{q: {_id: 9}, u: {$set: {z: 1}}}], comment: "why"}`, map[string]string{"op": "update", "command": `{ q: { _id: 9 }, u: { $set: { z: 1 } }, comment: "why" }`}},
+		// write_ops_parsers.cpp reads a hint by name into a document.
+		{`{update: "c", updates: [{q: {_id: 9}, u: {$set: {z: 2}}, hint: "_id_"}]}`, map[string]string{"op": "update", "command": `{ q: { _id: 9 }, u: { $set: { z: 2 } }, hint: { $hint: "_id_" } }`}},
+		{`{update: "c", updates: [{q: {_id: 9}, u: {$set: {z: 3}}, hint: {_id: 1}}]}`, map[string]string{"op": "update", "command": `{ q: { _id: 9 }, u: { $set: { z: 3 } }, hint: { _id: 1 } }`}},
+		{`{delete: "c", deletes: [{q: {_id: 9}, limit: 0, hint: "_id_"}], comment: "why"}`, map[string]string{"op": "remove", "command": `{ q: { _id: 9 }, limit: 0, hint: { $hint: "_id_" }, comment: "why" }`}},
 		{`{findAndModify: "c", query: {_id: 4}, remove: true}`, map[string]string{"op": "command", "ndeleted": "1"}},
 		{`{count: "c", query: {a: 1}}`, map[string]string{"op": "command"}},
 		{`{find: "c", filter: {$bad: 1}}`, map[string]string{"ok": "0", "errCode": "2", "errName": "BadValue"}},

@@ -74,12 +74,17 @@ func (c *Call) profiledCommand() value.Doc {
 	if n == 0 {
 		return c.op.body
 	}
-	if comment, ok := c.op.body.Get("comment"); ok && !only.Has("comment") {
-		b := value.NewBuilder()
-		it := only.Iter()
-		return b.Raw(it.Rest()).Append("comment", comment).Doc()
+	b := value.NewBuilder()
+	for name, v := range only.All() {
+		if name == "hint" && v.Kind() == value.KindString { // as the statement is read: the name in a document
+			v = value.Document(value.NewDoc("$hint", v))
+		}
+		b.Append(name, v)
 	}
-	return only
+	if comment, ok := c.op.body.Get("comment"); ok && !only.Has("comment") {
+		b.Append("comment", comment)
+	}
+	return b.Doc()
 }
 
 // mostProfiled is the size of a command that is shown whole.
