@@ -320,6 +320,9 @@ func runListIndexes(c *Call) error {
 	if err != nil {
 		return err
 	}
+	for i, d := range docs {
+		docs[i] = index.Listed(d)
+	}
 	if a.Details {
 		for i, d := range docs {
 			docs[i] = value.NewDoc("spec", value.Document(d))

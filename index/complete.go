@@ -106,12 +106,6 @@ func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 		if err := completeSphere(d); err != nil {
 			return nil, err
 		}
-	case Geo2D.String():
-		for _, name := range []string{"min", "max"} {
-			if v := d.get(name); v.IsNumber() {
-				d.set(name, value.Double(v.AsDouble()))
-			}
-		}
 	}
 	return d.doc(), nil
 }
