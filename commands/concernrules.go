@@ -65,7 +65,7 @@ func (g *generic) suppliedConcern() value.Value {
 // localStages read the state of this server as it is now, whatever the read
 // concern says: so they take none but local.
 var localStages = map[string]bool{
-	"$currentOp": true, "$listCatalog": true, "$listLocalSessions": true, "$planCacheStats": true, "$querySettings": true, "$queryStats": true,
+	"$currentOp": true, "$listCatalog": true, "$listLocalSessions": true, "$listSearchIndexes": true, "$planCacheStats": true, "$querySettings": true, "$queryStats": true,
 }
 
 // checkStageConcern refuses a pipeline with stages that do not take the read

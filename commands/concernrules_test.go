@@ -68,6 +68,13 @@ func TestConcernsRefused(t *testing.T) {
 	h.ok(`{listCollections: 1, readConcern: {level: "local"}}`)
 	h.ok(`{count: "c", readConcern: {level: "majority"}}`)
 	h.fails(72, `{aggregate: 1, pipeline: [{$listLocalSessions: {}}], cursor: {}, readConcern: {level: "majority"}}`)
+	for _, level := range []string{"majority", "snapshot"} {
+		want := fmt.Sprintf("Command aggregate does not support { readConcern: { level: %q, provenance: \"clientSupplied\" } } :: caused by :: Aggregation stage $listSearchIndexes requires read concern local but found %s", level, level)
+		if text := h.fails(72, fmt.Sprintf(`{aggregate: "c", pipeline: [{$listSearchIndexes: {}}], cursor: {}, readConcern: {level: %q}}`, level)); text != want {
+			t.Errorf("said %s\nwant %s", text, want)
+		}
+	}
+	h.fails(31082, `{aggregate: "c", pipeline: [{$listSearchIndexes: {}}], cursor: {}, readConcern: {level: "local"}}`)
 	h.fails(9, `{aggregate: "c", pipeline: [], explain: true, writeConcern: {w: 1}}`)
 }
 
