@@ -191,3 +191,24 @@ func TestExtraFlags(t *testing.T) {
 		t.Errorf("--shardsvr: %v", err)
 	}
 }
+
+// commandLineOnly are flags of DuskDB's own that make no sense in a file.
+var commandLineOnly = []string{"help", "config"}
+
+// Every flag of the server can be set in the file, and the table knows it.
+func TestAllFlagsHaveAKey(t *testing.T) {
+	for _, c := range newParser(t).Model.Children {
+		if c.Name != "serve" {
+			continue
+		}
+		for _, f := range c.Flags {
+			known := slices.Contains(commandLineOnly, f.Name)
+			for _, table := range [][]option{mongodOptions, duskdbKeys} {
+				known = known || slices.ContainsFunc(table, func(o option) bool { return o.flag == f.Name })
+			}
+			if !known {
+				t.Errorf("--%s is in no table of options", f.Name)
+			}
+		}
+	}
+}
