@@ -114,7 +114,7 @@ func (m *model) unique() {
 	_, err := m.s.run(`{createIndexes: "c", indexes: [{key: {u: 1}, name: "u", unique: true}]}`)
 	var e mongo.ServerError
 	if failed := errors.As(err, &e) && e.HasErrorCode(11000); failed != shared || err != nil && !failed {
-		m.s.Fatal(fmt.Sprintf("a unique index over %v: %v", seen, err))
+		m.s.Fatalf("a unique index over %v: %v", seen, err)
 	}
 	if err == nil {
 		m.s.ok(`{dropIndexes: "c", index: "u"}`)

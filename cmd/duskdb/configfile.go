@@ -1,3 +1,5 @@
+//lint:file-ignore ST1005 the messages are mongod's
+
 package main
 
 import (
@@ -44,7 +46,7 @@ var fileOptions = func() map[string]*option {
 func readConfig(r io.Reader) (*configFile, error) {
 	var root yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&root); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("Error parsing YAML config file: %w", err) //nolint:staticcheck // mongod's words
+		return nil, fmt.Errorf("Error parsing YAML config file: %w", err)
 	}
 	c := &configFile{flags: map[string]any{}, parameters: map[string]string{}}
 	if root.Kind == 0 {
@@ -72,7 +74,7 @@ func (c *configFile) section(prefix string, n *yaml.Node) error {
 	for i := 0; i < len(n.Content); i += 2 {
 		key := prefix + n.Content[i].Value
 		if seen[key] {
-			return fmt.Errorf("Duplicate option: %s", key) //nolint:staticcheck // mongod's words
+			return fmt.Errorf("Duplicate option: %s", key)
 		}
 		seen[key] = true
 		if err := c.entry(key, n.Content[i+1]); err != nil {
@@ -83,7 +85,7 @@ func (c *configFile) section(prefix string, n *yaml.Node) error {
 }
 
 func unrecognized(key string) error {
-	return fmt.Errorf("Unrecognized option: %s", key) //nolint:staticcheck // mongod's words
+	return fmt.Errorf("Unrecognized option: %s", key)
 }
 
 // entry reads one key with its value.
@@ -136,7 +138,7 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 	}
 	if k == list {
 		if n.Kind != yaml.SequenceNode {
-			return "", fmt.Errorf("Option: %s is of type StringVector, but value in YAML config is not a list type", key) //nolint:staticcheck // mongod's words
+			return "", fmt.Errorf("Option: %s is of type StringVector, but value in YAML config is not a list type", key)
 		}
 		return "", nil
 	}
@@ -150,7 +152,7 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 	switch k {
 	case boolean:
 		if n.Value != "true" && n.Value != "false" {
-			return "", fmt.Errorf("Expected boolean but found string: %s for option: %s", n.Value, key) //nolint:staticcheck // mongod's words
+			return "", fmt.Errorf("Expected boolean but found string: %s for option: %s", n.Value, key)
 		}
 	case integer:
 		_, err = strconv.ParseInt(n.Value, 0, 64)
@@ -158,7 +160,7 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 		_, err = strconv.ParseFloat(n.Value, 64)
 	}
 	if err != nil {
-		return "", fmt.Errorf("Error parsing option %q as %s: %q is not a number", key, k, n.Value) //nolint:staticcheck // mongod's words
+		return "", fmt.Errorf("Error parsing option %q as %s: %q is not a number", key, k, n.Value)
 	}
 	return n.Value, nil
 }
@@ -220,7 +222,7 @@ var badValues = map[string]func(string) string{
 // parameterSection reads the section setParameter.
 func (c *configFile) parameterSection(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return errors.New("Option: setParameter is of type StringMap, but value in YAML config is not a map type") //nolint:staticcheck // mongod's words
+		return errors.New("Option: setParameter is of type StringMap, but value in YAML config is not a map type")
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		name, v := n.Content[i].Value, n.Content[i+1]

@@ -1,5 +1,7 @@
 //go:build unix
 
+//lint:file-ignore ST1005 the messages are mongod's
+
 package main
 
 import (
@@ -54,7 +56,7 @@ func (p *process) daemonize() error {
 		return cmd.Process.Release()
 	}
 	_, _ = io.Copy(os.Stderr, complaints)
-	return fmt.Errorf("ERROR: child process failed: %w", cmd.Wait()) //nolint:staticcheck // mongod's words
+	return fmt.Errorf("ERROR: child process failed: %w", cmd.Wait())
 }
 
 // tellReady says to the process that started this one in the background that
@@ -70,7 +72,7 @@ func tellReady() {
 
 // lockOwner is the process that holds the lock of a data directory.
 func lockOwner(dir string) (int, error) {
-	none := fmt.Errorf("There doesn't seem to be a server running with dbpath: %s", dir) //nolint:staticcheck // mongod's words
+	none := fmt.Errorf("There doesn't seem to be a server running with dbpath: %s", dir)
 	f, err := os.Open(filepath.Join(dir, "duskdb.lock"))
 	if err != nil {
 		return 0, none

@@ -56,18 +56,6 @@ func (l *lostOps) add(o op) {
 	}
 }
 
-// collections are the numbers of those that have lost something.
-func (l *lostOps) collections() []uint32 {
-	nums := map[uint32]bool{}
-	for r := range l.records {
-		nums[r.num] = true
-	}
-	for num := range l.catalog {
-		nums[num] = true
-	}
-	return slices.Sorted(maps.Keys(nums))
-}
-
 // mostLost bounds what is read of one damaged group.
 const mostLost = 16 << 20
 

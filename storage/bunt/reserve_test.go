@@ -108,6 +108,7 @@ func TestReserve(t *testing.T) {
 	}
 	before := e.sync.fileSize()
 	e.maintenance.Lock() // wait for what is under way
+	//lint:ignore SA2001 that was all
 	e.maintenance.Unlock()
 	must(t, e.tidy())
 	if size := e.sync.fileSize(); size > before/10 {
