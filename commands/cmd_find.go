@@ -302,7 +302,10 @@ func (f *finder) decorate(it agg.Iterator, a *findArgs, p *project.Projection) (
 		it = &skipIterator{src: it, left: a.Skip}
 	}
 	if a.Limit > 0 {
-		it = &limitIterator{src: it, left: a.Limit}
+		// A sort that has a limit of its own learns of its end from the call
+		// after the last document, as mongod's does up to 8.2: until then the
+		// cursor stays open.
+		it = &limitIterator{src: it, left: a.Limit, late: f.sort}
 	}
 	switch {
 	case bool(a.ReturnKey):

@@ -77,6 +77,7 @@ func (s *skipIterator) Close() { s.src.Close() }
 type limitIterator struct {
 	src  agg.Iterator
 	left int64
+	late bool // the end shows only when the document after the last is asked for
 }
 
 func (l *limitIterator) Next() (value.Doc, error) {
@@ -92,7 +93,7 @@ func (l *limitIterator) Next() (value.Doc, error) {
 
 // AtEnd tells that no further document will come, without asking for it: it
 // lets the cursor be closed with the batch that reaches the limit.
-func (l *limitIterator) AtEnd() bool { return l.left == 0 }
+func (l *limitIterator) AtEnd() bool { return l.left == 0 && !l.late }
 
 func (l *limitIterator) Close() { l.src.Close() }
 
