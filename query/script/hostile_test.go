@@ -113,7 +113,7 @@ func TestHostile(t *testing.T) {
 		until = begin.Add(100 * time.Millisecond)
 		v, err := op.Call("function() { "+source+" }", value.NewDoc("a", value.Int32(1)))
 		took := clock.System().Now().Sub(begin)
-		if took > 10*time.Second {
+		if took > time.Minute { // a second or two on a quiet machine
 			t.Errorf("%s: %s, %.100s %v", source, took, v.String(), err)
 		}
 		op.Close()
