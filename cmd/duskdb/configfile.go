@@ -55,7 +55,8 @@ func readConfig(r io.Reader) (*configFile, error) {
 	if err := c.section("", root.Content[0]); err != nil {
 		return nil, err
 	}
-	return c, c.finish()
+	c.finish()
+	return c, nil
 }
 
 // section reads a mapping, whose keys are options or sections themselves. An
@@ -167,7 +168,6 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 
 // translate sets the flags of keys that have another form on the command line.
 func (c *configFile) translate(o *option, text string) error {
-	forms := keyForms[o.key]
 	if o.flag != "" { // a deprecated key
 		if old, ok := strings.CutSuffix(text, "SSL"); ok && o.flag == "tlsMode" {
 			text = old + "TLS"
@@ -175,10 +175,7 @@ func (c *configFile) translate(o *option, text string) error {
 		c.flags[o.flag] = text
 		return nil
 	}
-	if forms == nil {
-		return nil
-	}
-	for _, f := range forms {
+	for _, f := range keyForms[o.key] {
 		if f.value == text || f.value == "" {
 			if f.flag != "" {
 				c.flags[f.flag] = f.as
@@ -261,15 +258,13 @@ func asJSON(n *yaml.Node) (string, error) {
 	return string(text), err
 }
 
-// finish applies the rules between keys.
-func (c *configFile) finish() error {
+// finish applies the rules between keys: clusterAuthMode turns access control on
+// unless the file says something about it.
+func (c *configFile) finish() {
 	slices.Sort(c.ignored)
-	if _, on := c.flags["auth"]; !on && c.flags["noauth"] == nil {
-		if slices.Contains(c.ignored, "security.clusterAuthMode") {
-			c.flags["auth"] = "true"
-		}
+	if c.flags["auth"] == nil && c.flags["noauth"] == nil && slices.Contains(c.ignored, "security.clusterAuthMode") {
+		c.flags["auth"] = "true"
 	}
-	return nil
 }
 
 // Validate accepts the file: its keys were checked while it was read.

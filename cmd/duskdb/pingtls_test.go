@@ -47,16 +47,23 @@ func selfSigned(t *testing.T) string {
 	return path
 }
 
-func TestPingOverTLS(t *testing.T) {
-	cert := selfSigned(t)
+// demandsTLS starts a server that lets in only clients with the certificate.
+func demandsTLS(t *testing.T, cert string) *server.Server {
+	t.Helper()
 	srv, err := server.New(server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, CAFile: cert}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = srv.Close(context.Background()) })
 	if err := srv.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = srv.Close(context.Background()) }()
+	return srv
+}
+
+func TestPingOverTLS(t *testing.T) {
+	cert := selfSigned(t)
+	srv := demandsTLS(t, cert)
 	for _, tc := range []struct {
 		name string
 		tls  pingTLS
@@ -80,15 +87,8 @@ func TestPingOverTLS(t *testing.T) {
 // that demands TLS it speaks TLS by itself, with the server's own variables.
 func TestPingAsTheServer(t *testing.T) {
 	cert := selfSigned(t)
-	srv, err := server.New(server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, CAFile: cert}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = srv.Close(context.Background()) }()
-	err = (&pingCmd{Address: srv.Addr(), Timeout: time.Minute}).Run()
+	srv := demandsTLS(t, cert)
+	err := (&pingCmd{Address: srv.Addr(), Timeout: time.Minute}).Run()
 	if err == nil || !strings.Contains(err.Error(), "use --tls") {
 		t.Errorf("without TLS: %v", err)
 	}
