@@ -61,6 +61,9 @@ func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]
 		w.look()
 		docs, due, err := b.take(ctx, s, r, now)
 		w.looked(x, due)
+		if err != nil && ctx.Err() != nil { // stopped while it looked, not while it waited
+			err = mongoerr.From(context.Cause(ctx))
+		}
 		if err != nil || len(docs) > 0 || ends.passed() || b.isClosed() {
 			return docs, err
 		}

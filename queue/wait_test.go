@@ -96,18 +96,18 @@ func TestWaitEnds(t *testing.T) {
 	ch := e.waiting(e.ctx, "q", 5*time.Second)
 	e.at(5)
 	if r := get(t, ch); r.err != nil || len(r.docs) != 0 {
-		t.Errorf("%v", r)
+		t.Errorf("%v, %v", r.docs, r.err)
 	}
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	ch = e.waiting(ctx, "q", 5*time.Second)
 	cancel(mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit"))
 	if r := get(t, ch); !mongoerr.Is(r.err, mongoerr.MaxTimeMSExpired) {
-		t.Errorf("%v", r)
+		t.Errorf("%v, %v", r.docs, r.err)
 	}
 	ch = e.waiting(e.ctx, "q", 5*time.Second)
 	e.broker.Close()
 	if r := get(t, ch); r.err != nil || len(r.docs) != 0 {
-		t.Errorf("%v", r)
+		t.Errorf("%v, %v", r.docs, r.err)
 	}
 }
 
@@ -118,11 +118,10 @@ func TestWaitEndsByRealTime(t *testing.T) {
 	e.broker = NewBroker(e.clock, real, &e.metrics)
 	e.create("q", `{}`)
 	ch := e.waiting(e.ctx, "q", 5*time.Second)
-	for range 10 { // until the timer is set, too
-		_ = real.Advance(time.Second)
-	}
+	real.WaitForTimers(1)
+	_ = real.Advance(5 * time.Second)
 	if r := get(t, ch); r.err != nil || len(r.docs) != 0 {
-		t.Errorf("%v", r)
+		t.Errorf("%v, %v", r.docs, r.err)
 	}
 }
 
@@ -172,7 +171,7 @@ func TestDropWakesWaiters(t *testing.T) {
 	e.must(e.update(func(tx storage.Tx) error { return Drop(tx, ns("q")) }))
 	e.broker.Dropped(info)
 	if r := get(t, ch); !mongoerr.Is(r.err, mongoerr.NamespaceNotFound) {
-		t.Errorf("%v", r)
+		t.Errorf("%v, %v", r.docs, r.err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 // small is a disk with room for so many bytes in one directory.
 type small struct {
 	dir      string
-	capacity int64
+	capacity atomic.Int64 // the janitor asks for it, too
 }
 
 func (s *small) used() (n int64) {
@@ -31,12 +32,13 @@ func (s *small) used() (n int64) {
 }
 
 func (s *small) space(string) (total, free int64, err error) {
-	return s.capacity, max(0, s.capacity-s.used()), nil
+	capacity := s.capacity.Load()
+	return capacity, max(0, capacity-s.used()), nil
 }
 
 // fault lets each write succeed that begins on a disk that is not full.
 func (s *small) fault(step, path string) error {
-	room := s.capacity - s.used()
+	room := s.capacity.Load() - s.used()
 	if step == "reserve" {
 		room -= leastReserve
 	}
@@ -50,7 +52,8 @@ func (s *small) fault(step, path string) error {
 // nothing in the background.
 func openSmall(t *testing.T) (*Engine, *small) {
 	t.Helper()
-	s := &small{dir: t.TempDir(), capacity: 4 << 20}
+	s := &small{dir: t.TempDir()}
+	s.capacity.Store(4 << 20)
 	e, err := Open(Options{Path: s.dir, Indexer: storagetest.Indexer{}, JournalInterval: 1 << 60, CompactMinBytes: -1, Fault: s.fault, spans: s.space})
 	must(t, err)
 	t.Cleanup(func() { _ = e.Close() })
@@ -130,9 +133,9 @@ func TestReserve(t *testing.T) {
 func TestReserveDrop(t *testing.T) {
 	e, s := openSmall(t)
 	fillDisk(t, e)
-	s.capacity = s.used() // not one byte more
+	s.capacity.Store(s.used()) // not one byte more
 	must(t, e.Update(ctx, func(tx storage.Tx) error { return tx.Drop(ns) }))
-	s.capacity = s.used() + 1000
+	s.capacity.Store(s.used() + 1000)
 	must(t, e.Compact(ctx))
 	if size := e.sync.fileSize(); size > 1000 {
 		t.Errorf("the log has %d bytes", size)
@@ -232,7 +235,7 @@ func TestFullDiskCloses(t *testing.T) {
 	e, s := openSmall(t)
 	fillDisk(t, e)
 	must(t, remove(e, 1)) // the reserve is gone
-	s.capacity = s.used()
+	s.capacity.Store(s.used())
 	want := storagetest.Dump(e)
 	must(t, e.Close())
 	if got := storagetest.Dump(openAt(t, s.dir)); got != want {
