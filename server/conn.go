@@ -70,6 +70,9 @@ func (c *conn) run() {
 	defer c.reader.Release()
 	c.out = wire.GetBuffer()
 	defer func() { c.out.Put() }()
+	if !c.greeted() {
+		return
+	}
 	for {
 		m, err := c.reader.ReadMessage()
 		if err != nil && !c.reject(m, err) {

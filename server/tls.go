@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/mongoerr"
 )
 
 // The modes of TLS, as mongod names them. A single server makes no
@@ -137,6 +138,25 @@ func (c *conn) secure() error {
 	c.stream = t
 	return nil
 }
+
+// greeted reports whether what the client sends first can be a message. As
+// mongod sees it, the first message answers none (or -1); what does is the
+// handshake of TLS. Its first bytes may well pass for the length of a message,
+// so without this a client that speaks TLS would wait for as long as it likes
+// for a server that waits for the rest.
+func (c *conn) greeted() bool {
+	if _, secured := c.stream.(*tls.Conn); secured {
+		return true
+	}
+	first, err := c.reader.Next()
+	if err != nil || first.ResponseTo == 0 || first.ResponseTo == -1 {
+		return true // the read meets the same error
+	}
+	c.srv.log.Info().Str("remote", c.client.Remote).Err(errNoTLS).Msg("connection not secured")
+	return false
+}
+
+var errNoTLS = mongoerr.New(mongoerr.SSLHandshakeFailed, "SSL handshake received but server is started without SSL support")
 
 // valid reports whether a certificate that the handshake did not check, as the
 // server lets invalid ones in, is valid all the same. With revocations none is

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -174,6 +175,40 @@ func TestTLSModes(t *testing.T) {
 				if err := a.dial(srv, client.cfg); (err == nil) != client.want {
 					t.Errorf("%s: %v, want success %t", client.name, err, client.want)
 				}
+			}
+		})
+	}
+}
+
+// TestHandshakeWithoutTLS sends the first bytes of a handshake, which stand for
+// a message of 33 MB, and nothing more: the server must not wait for the rest.
+// mongod: asio_session_impl.cpp, maybeHandshakeSSLForIngress.
+func TestHandshakeWithoutTLS(t *testing.T) {
+	a := newAuthority(t)
+	cert := a.issue("server.pem", pkix.Name{CommonName: "localhost"})
+	garbage := []byte{21, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0xdd, 7, 0, 0} // answers a message of the server's
+	hello := []byte{0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, 7, 7, 7, 7, 7}
+	for _, tc := range []struct {
+		name  string
+		cfg   server.TLS
+		first []byte
+	}{
+		{"handshake", server.TLS{}, hello},
+		{"an answer", server.TLS{}, garbage},
+		{"an answer, TLS allowed", server.TLS{Mode: server.TLSAllow, CertificateKeyFile: cert}, garbage},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			nc, err := net.Dial("tcp", runServer(t, server.Config{TLS: tc.cfg}).Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer nc.Close()
+			if _, err := nc.Write(tc.first); err != nil {
+				t.Fatal(err)
+			}
+			_ = nc.SetReadDeadline(time.Now().Add(10 * time.Second))
+			if _, err = nc.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%v, want the connection closed", err)
 			}
 		})
 	}

@@ -130,6 +130,22 @@ func (r *Reader) Complete() bool {
 	return err == nil && int(parseHeader(head).Length) <= n
 }
 
+// Next waits for the header of the next message and leaves it to be read. What
+// begins as an HTTP request is [ErrHTTP].
+func (r *Reader) Next() (Header, error) {
+	head, err := r.in.Peek(HeaderSize)
+	if err != nil {
+		if len(head) > 0 {
+			err = unexpected(err)
+		}
+		return Header{}, err
+	}
+	if string(head[:4]) == "GET " {
+		return Header{}, ErrHTTP
+	}
+	return parseHeader(head), nil
+}
+
 // Detach gives the last message away with the memory behind it: it stays
 // valid as long as anyone holds it, and the next read takes new memory.
 func (r *Reader) Detach() {
@@ -140,17 +156,10 @@ func (r *Reader) Detach() {
 
 // readFrame reads one message as bytes, header included.
 func (r *Reader) readFrame() ([]byte, error) {
-	head, err := r.in.Peek(HeaderSize)
+	h, err := r.Next()
 	if err != nil {
-		if len(head) > 0 {
-			err = unexpected(err)
-		}
 		return nil, err
 	}
-	if string(head[:4]) == "GET " {
-		return nil, ErrHTTP
-	}
-	h := parseHeader(head)
 	if err := h.checkLength(); err != nil {
 		return nil, err
 	}
