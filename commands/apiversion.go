@@ -69,14 +69,20 @@ var unstableFields = map[string]map[string]bool{
 		"$_requestReshardingResumeToken": true, "collectionUUID": true, "exchange": true, "explain": true, "fromMongos": true,
 		"isMapReduceCommand": true, "needsMerge": true, "runtimeConstants": true,
 	},
-	"collMod": {"dryRun": true},
-	"create":  {"autoIndexId": true, "indexOptionDefaults": true, "storageEngine": true},
+	"collMod":       {"collectionUUID": true, "dryRun": true},
+	"create":        {"autoIndexId": true, "indexOptionDefaults": true, "storageEngine": true},
+	"createIndexes": {"collectionUUID": true},
+	"delete":        {"collectionUUID": true},
+	"drop":          {"collectionUUID": true},
+	"dropIndexes":   {"collectionUUID": true},
 	"find": {
 		"$_requestResumeToken": true, "$_resumeAfter": true, "allowSpeculativeMajorityRead": true, "awaitData": true, "collectionUUID": true,
 		"max": true, "min": true, "noCursorTimeout": true, "ntoreturn": true, "oplogReplay": true, "options": true,
 		"readOnce": true, "returnKey": true, "runtimeConstants": true, "showRecordId": true, "tailable": true, "term": true,
 	},
+	"insert":          {"collectionUUID": true},
 	"listCollections": {"includePendingDrops": true},
+	"update":          {"collectionUUID": true},
 }
 
 // checkStrict refuses what a command says that version 1 does not promise.

@@ -21,6 +21,7 @@ type aggregateArgs struct {
 	FromMongos   looseBool   `arg:"fromMongos"`
 	NeedsMerge   looseBool   `arg:"needsMerge"`
 	EncInfo      value.Value `arg:"encryptionInformation"`
+	UUID         uuidArg     `arg:"collectionUUID"`
 }
 
 var aggregateSpec = newArgs[aggregateArgs]("aggregate")
@@ -170,6 +171,9 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 	if ns.Coll == "" {
 		r.ns.Coll = "$cmd.aggregate"
 	}
+	if err := a.expectUUID(c, ns); err != nil {
+		return nil, err
+	}
 	info, err := c.lookup(ns)
 	if err != nil {
 		return nil, err
@@ -201,6 +205,20 @@ func (c *Call) compileAggregate(a *aggregateArgs) (*aggregation, error) {
 	r.agg.Host = &host{x: r.exec, main: r.agg, hint: a.Hint, bypass: bool(a.Bypass), c: c}
 	r.agg.BypassDocVal = bool(a.Bypass)
 	return r, c.checkInvolved(ns, r.pipeline, collator)
+}
+
+// expectUUID checks the collection that the pipeline begins with, which must
+// be one then.
+func (a *aggregateArgs) expectUUID(c *Call, ns storage.Namespace) error {
+	switch {
+	case !a.UUID.given():
+		return nil
+	case startsStream(value.Doc(a.Pipeline)):
+		return mongoerr.New(4928900, "collectionUUID is not supported for a change stream")
+	case ns.Coll == "":
+		return mongoerr.New(4928901, "collectionUUID is not supported for a collectionless aggregation")
+	}
+	return c.expectUUID(ns, a.UUID)
 }
 
 // startsStream tells whether a pipeline is that of a change stream.

@@ -30,6 +30,7 @@ type collModArgs struct {
 	IndexingPolicy value.Value `arg:"indexingPolicy"`
 	MessageQueue   value.Value `arg:"messageQueue"`
 	OnExpire       value.Value `arg:"onExpire"`
+	UUID           uuidArg     `arg:"collectionUUID"`
 }
 
 type collModIndexArgs struct {
@@ -64,6 +65,9 @@ func runCollMod(c *Call) error {
 	if a.Validator != nil && isSystem(ns.Coll) {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators not allowed on system collection %s", ns)
 	}
+	if err := c.expectUUID(ns, a.UUID); err != nil {
+		return err
+	}
 	reopen, err := c.settleCollMod(ns, &a)
 	defer reopen()
 	if err != nil {
@@ -71,6 +75,9 @@ func runCollMod(c *Call) error {
 	}
 	var m collMod
 	err = c.update(func(tx storage.Tx) error {
+		if err := checkUUID(tx, ns, a.UUID); err != nil {
+			return err
+		}
 		coll, err := tx.Collection(ns)
 		if err != nil {
 			if errors.Is(err, storage.ErrNotFound) {
@@ -135,7 +142,7 @@ func (m *collMod) runLogged() error {
 		switch {
 		case name == "index" && m.indexNow != nil:
 			b.Document(name, m.indexNow)
-		case own && name != "collMod" && name != "dryRun":
+		case own && name != "collMod" && name != "dryRun" && name != "collectionUUID":
 			b.Append(name, v)
 		}
 	}

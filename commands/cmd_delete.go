@@ -13,6 +13,7 @@ type deleteArgs struct {
 	Let     value.Doc   `arg:"let"`
 	Bypass  looseBool   `arg:"bypassDocumentValidation"`
 	EncInfo value.Value `arg:"encryptionInformation"`
+	UUID    uuidArg     `arg:"collectionUUID"`
 }
 
 type deleteStatementArgs struct {
@@ -44,6 +45,7 @@ func runDelete(c *Call) error {
 	}
 	c.svc.metrics.opcounters.remove.Add(int64(statements.n))
 	w := newBatch(c, ns, a.Ordered.or(true), false)
+	w.uuid = a.UUID
 	defer w.release()
 	if err := checkStatements(statements, readDelete); err != nil {
 		return err
@@ -99,6 +101,9 @@ func (c *Call) deleteStatement(w *batchWrite, i int, s *deleteStatementArgs, let
 		return done.outcome(), nil
 	}
 	if err := c.checkSingle(s.multi(), "limit=0"); err != nil {
+		return updated{}, err
+	}
+	if err := c.expectUUID(w.ns, w.uuid); err != nil {
 		return updated{}, err
 	}
 	if out, handled, err := c.expressDelete(w, s, let); handled {

@@ -82,6 +82,9 @@ func explainFind(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.expectUUID(ns, a.UUID); err != nil {
+		return err
+	}
 	if metaOf(info).readThrough() {
 		by, err := a.aggregate(ns)
 		if err != nil {
@@ -229,6 +232,9 @@ func explainUpdate(c *Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.expectUUID(ns, a.UUID); err != nil {
+		return err
+	}
 	m := s.modification(ns, a.Let)
 	return c.explainWrite(&m, "UPDATE", body, verbosity)
 }
@@ -248,6 +254,9 @@ func explainDelete(c *Call, body value.Doc, verbosity string) error {
 	}
 	ns, err := c.namespaceOf(a.Delete)
 	if err != nil {
+		return err
+	}
+	if err := c.expectUUID(ns, a.UUID); err != nil {
 		return err
 	}
 	m := s.modification(ns, a.Let)

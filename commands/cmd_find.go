@@ -37,6 +37,7 @@ type findArgs struct {
 	ResumeAfter  value.Doc   `arg:"$_resumeAfter,own"`
 	ReadOnce     strictBool  `arg:"readOnce,own"`
 	EncInfo      value.Value `arg:"encryptionInformation"`
+	UUID         uuidArg     `arg:"collectionUUID"`
 }
 
 var findSpec = newArgs[findArgs]("FindCommandRequest") // as mongod calls it
@@ -126,6 +127,9 @@ func (c *Call) openFind(ns storage.Namespace, a *findArgs) (*finder, error) {
 		return nil, err
 	}
 	if err := c.checkFindInTransaction(a); err != nil {
+		return nil, err
+	}
+	if err := c.expectUUID(ns, a.UUID); err != nil {
 		return nil, err
 	}
 	info, err := c.lookup(ns)

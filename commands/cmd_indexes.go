@@ -17,6 +17,7 @@ type createIndexesArgs struct {
 	Quorum  value.Value `arg:"commitQuorum"`
 	Ignore  looseBool   `arg:"ignoreUnknownIndexOptions"`
 	Version value.Value `arg:"v"`
+	UUID    uuidArg     `arg:"collectionUUID"`
 }
 
 var createIndexesSpec = newArgs[createIndexesArgs]("createIndexes")
@@ -51,6 +52,9 @@ func runCreateIndexes(c *Call) error {
 	case transactionsNS:
 		return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to create index on %s", ns)
 	}
+	if err := c.expectUUID(ns, a.UUID); err != nil { // before anything is settled for it
+		return err
+	}
 	if _, missing := c.missingIndexes(ns, given); len(missing) > 0 {
 		if _, err := c.settleAhead(ns); err != nil {
 			return translate(ns, err)
@@ -60,6 +64,9 @@ func runCreateIndexes(c *Call) error {
 	var before, after int
 	var created bool
 	err = c.update(func(tx storage.Tx) error {
+		if err := checkUUID(tx, ns, a.UUID); err != nil {
+			return err
+		}
 		before, after, created, err = c.createIndexes(tx, ns, given)
 		return err
 	})
@@ -350,6 +357,7 @@ type dropIndexesArgs struct {
 	Drop    value.Value `arg:"dropIndexes"`
 	OldDrop value.Value `arg:"deleteIndexes"`
 	Index   value.Value `arg:"index,required"`
+	UUID    uuidArg     `arg:"collectionUUID"`
 }
 
 var dropIndexesSpec = newArgs[dropIndexesArgs]("dropIndexes")
@@ -363,6 +371,9 @@ func runDropIndexes(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.expectUUID(ns, a.UUID); err != nil {
+		return err
+	}
 	if mayNameTSIndex(a.Index) {
 		reopen, err := c.endPolicy(ns)
 		defer reopen()
@@ -373,6 +384,9 @@ func runDropIndexes(c *Call) error {
 	var was int
 	var all bool
 	err = c.update(func(tx storage.Tx) (err error) {
+		if err := checkUUID(tx, ns, a.UUID); err != nil {
+			return err
+		}
 		was, all, err = c.dropIndexes(tx, ns, a.Index)
 		return err
 	})

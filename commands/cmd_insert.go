@@ -17,6 +17,7 @@ type insertArgs struct {
 	Bypass    looseBool   `arg:"bypassDocumentValidation"`
 	EmptyTS   strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	EncInfo   value.Value `arg:"encryptionInformation"`
+	UUID      uuidArg     `arg:"collectionUUID"`
 }
 
 var insertSpec = newArgs[insertArgs]("insert")
@@ -44,6 +45,7 @@ func runInsert(c *Call) error {
 	}
 	c.svc.metrics.opcounters.insert.Add(int64(docs.n))
 	w := newBatch(c, ns, a.Ordered.or(true), bool(a.Bypass))
+	w.uuid = a.UUID
 	defer w.release()
 	if err := w.insertAll(docs); err != nil {
 		return err
@@ -61,6 +63,7 @@ type batchWrite struct {
 	ns      storage.Namespace
 	ordered bool
 	bypass  bool
+	uuid    uuidArg // of the collection that the client expects
 	n       int64
 	errs    []*mongoerr.WriteError
 	stopped bool
@@ -197,18 +200,27 @@ func (w *batchWrite) failChunk(err error) error {
 		return err
 	}
 	w.errs, w.stopped = w.errs[:w.before], false
+	err = w.failAll(err)
+	w.chunk = w.chunk[:0]
+	return err
+}
+
+// failAll notes that nothing of the chunk could be inserted, for one reason.
+func (w *batchWrite) failAll(reason error) error {
 	for _, e := range w.chunk {
-		if err := w.fail(e.i, err); err != nil || w.stopped {
+		if err := w.fail(e.i, reason); err != nil || w.stopped {
 			return err
 		}
 	}
-	w.chunk = w.chunk[:0]
 	return nil
 }
 
 // insertNow is the engine transaction; it may be tried again.
 func (w *batchWrite) insertNow(tx storage.Tx) error {
 	w.done, w.errs, w.stopped = 0, w.errs[:w.before], false
+	if err := checkUUID(tx, w.ns, w.uuid); err != nil {
+		return w.failAll(err)
+	}
 	coll, err := w.c.collectionForInsert(tx, w.ns)
 	if err != nil {
 		return err

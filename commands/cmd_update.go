@@ -19,6 +19,7 @@ type updateArgs struct {
 	Let     value.Doc   `arg:"let"`
 	EmptyTS strictBool  `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	EncInfo value.Value `arg:"encryptionInformation"`
+	UUID    uuidArg     `arg:"collectionUUID"`
 }
 
 type updateStatementArgs struct {
@@ -59,6 +60,7 @@ func runUpdate(c *Call) error {
 	}
 	c.svc.metrics.opcounters.update.Add(int64(statements.n))
 	w := newBatch(c, ns, a.Ordered.or(true), bool(a.Bypass))
+	w.uuid = a.UUID
 	defer w.release()
 	var modified int64
 	var upserted []upsertedID
@@ -155,6 +157,9 @@ func (c *Call) updateStatement(w *batchWrite, i int, s *updateStatementArgs, let
 		return updated{}, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
 	}
 	if err := c.checkSingle(s.Multi, "multi=true"); err != nil {
+		return updated{}, err
+	}
+	if err := c.expectUUID(w.ns, w.uuid); err != nil {
 		return updated{}, err
 	}
 	if out, handled, err := c.expressUpdate(w, s, let); handled {

@@ -93,7 +93,7 @@ func (a *findArgs) projects() bool { return a.Projection != nil && !a.Projection
 func (a *findArgs) plain() bool {
 	return a.Sort == nil && a.Hint.IsMissing() && a.Collation == nil && a.Skip == 0 && a.Min == nil && a.Max == nil &&
 		!bool(a.ReturnKey) && !bool(a.ShowRecordID) && !bool(a.Tailable) && !bool(a.AwaitData) && a.Let == nil &&
-		(a.BatchSize == nil || *a.BatchSize > 0) && a.NTok == nil
+		(a.BatchSize == nil || *a.BatchSize > 0) && a.NTok == nil && !a.UUID.given()
 }
 
 // hasPosition looks for a positional projection, which needs the filter.

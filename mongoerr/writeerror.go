@@ -52,7 +52,8 @@ func (w *WriteError) Error() string { return fmt.Sprintf("write %d: %v", w.Index
 func (w *WriteError) Unwrap() error { return w.Err }
 
 // AppendFields writes the fields of the error into an open document: index,
-// code, errmsg and, where set, keyPattern, keyValue and errInfo.
+// code, errmsg and, where set, keyPattern, keyValue and errInfo, then whatever
+// else the error carries.
 func (w *WriteError) AppendFields(b *value.Builder) {
 	b.Int32("index", int32(w.Index))
 	b.Int32("code", int32(w.Err.Code))
@@ -60,6 +61,13 @@ func (w *WriteError) AppendFields(b *value.Builder) {
 	appendDoc(b, FieldKeyPattern, w.KeyPattern)
 	appendDoc(b, FieldKeyValue, w.KeyValue)
 	appendDoc(b, FieldErrInfo, w.ErrInfo)
+	for _, f := range w.Err.Extra {
+		switch f.Key {
+		case FieldKeyPattern, FieldKeyValue, FieldErrInfo: // see above
+		default:
+			b.Append(f.Key, f.Value)
+		}
+	}
 }
 
 // AppendWriteErrors writes the writeErrors array of a reply; nothing if
