@@ -92,7 +92,7 @@ func (x *execution) letScope(let value.Doc) (*expr.Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scope, vars.Bind(x.env, x.env, value.EmptyDoc)
+	return scope, vars.Once(x.env)
 }
 
 // compileFilter compiles the filter of a query against a collection.

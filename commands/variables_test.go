@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -80,6 +81,32 @@ func TestVariablesThatAreNotAvailable(t *testing.T) {
 	}
 	if n := len(docs(h.ok(`{"find": "c", "filter": ` + filter + `}`))); n != 1 {
 		t.Errorf("find gives %d", n)
+	}
+}
+
+// A command's let is evaluated before the command has its constants; what it
+// defines may be any other expression without fields.
+func TestVariablesOfLet(t *testing.T) {
+	h := newHarness(t).asMember()
+	h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
+	for _, let := range []string{`"$$NOW"`, `"$$CLUSTER_TIME"`, `"$$USER_ROLES"`, `{"$add": ["$$NOW", 1]}`} {
+		for _, command := range []string{
+			`{"aggregate": "c", "pipeline": [], "cursor": {}, "let": {"x": ` + let + `}}`,
+			`{"find": "c", "let": {"x": ` + let + `}}`,
+			`{"update": "c", "updates": [{"q": {}, "u": [{"$set": {"a": "$$x"}}]}], "let": {"x": ` + let + `}}`,
+			`{"delete": "c", "deletes": [{"q": {}, "limit": 0}], "let": {"x": ` + let + `}}`,
+			`{"findAndModify": "c", "remove": true, "let": {"x": ` + let + `}}`,
+			`{"explain": {"find": "c", "let": {"x": ` + let + `}}}`,
+		} {
+			if text := h.fails(51144, command); !strings.HasPrefix(text, "Builtin variable '$$") || !strings.HasSuffix(text, "' is not available") {
+				t.Errorf("%s: %s", command, text)
+			}
+		}
+	}
+	h.ok(`{"aggregate": "c", "pipeline": [{"$project": {"n": "$$NOW"}}], "cursor": {}, "let": {"x": 1}}`)
+	got := docs(h.ok(`{"aggregate": "c", "pipeline": [{"$project": {"x": "$$x", "y": "$$y"}}], "cursor": {}, "let": {"x": {"$add": [1, 2]}, "y": {"$concat": ["a", {"$toString": "$$x"}]}}}`))[0]
+	if got.Lookup("x").AsDouble() != 3 || got.Lookup("y").Str() != "a3" {
+		t.Errorf("got %s", got)
 	}
 }
 

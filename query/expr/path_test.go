@@ -145,12 +145,12 @@ func TestFoldError(t *testing.T) {
 }
 
 func TestScopes(t *testing.T) {
-	scope, let, err := ScopeWithLet(parse(t, `{x: 5, y: {$add: ['$$x', 1]}, now: '$$NOW'}`).Doc())
+	scope, let, err := ScopeWithLet(parse(t, `{x: 5, y: {$add: ['$$x', 1]}, now: ms(1600000000000)}`).Doc())
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := NewEnv(testNow)
-	if err := let.Bind(env, env, value.EmptyDoc); err != nil {
+	if err := let.Once(env); err != nil {
 		t.Fatal(err)
 	}
 	e := compile(t, `{$map: {input: ['$a'], as: 'y', in: ['$$y', '$$x', '$$now']}}`, scope)
@@ -161,7 +161,8 @@ func TestScopes(t *testing.T) {
 	if y := env.Get(1); y.Int32() != 6 {
 		t.Errorf("y is %v after $map shadowed it, want 6", y)
 	}
-	for in, code := range map[string]mongoerr.Code{`{x: '$a'}`: 4890500, `{x: '$$y', y: 1}`: 17276, `{X: 1}`: 9} {
+	for in, code := range map[string]mongoerr.Code{`{x: '$a'}`: 4890500, `{x: '$$y', y: 1}`: 17276, `{X: 1}`: 9, `{NOW: 1}`: 4738901, `{CLUSTER_TIME: 1}`: 4738901,
+		`{IS_MR: true}`: 4738901, `{JS_SCOPE: {}}`: 4738901, `{ROOT: 1}`: 9, `{REMOVE: 1}`: 9} {
 		if _, _, err := ScopeWithLet(parse(t, in).Doc()); mongoerr.CodeOf(err) != code {
 			t.Errorf("%s: %v, want %d", in, err, code)
 		}

@@ -106,14 +106,17 @@ type Let struct {
 	names []string
 }
 
+// internalConstants are what one server of a cluster tells another by "let".
+var internalConstants = map[string]bool{"NOW": true, "CLUSTER_TIME": true, "IS_MR": true, "JS_SCOPE": true}
+
 // ScopeWithLet makes the scope of a command's "let". A definition may use
 // those before it but no field, as there is no document yet: evaluate it once
-// with [Let.Bind] on an empty document.
+// with [Let.Once] on none.
 func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
 	s, l := NewScope(), &Let{}
 	for name, v := range let.All() {
-		if name == "NOW" || name == "CLUSTER_TIME" {
-			return nil, nil, mongoerr.Newf(4738901, "%s is a constant of the command and cannot be defined", name)
+		if internalConstants[name] {
+			return nil, nil, mongoerr.Newf(4738901, "Attempt to set internal constant: %s", name)
 		}
 		if err := CheckVariableName(name); err != nil {
 			return nil, nil, err
@@ -170,6 +173,15 @@ func (l *Let) Bind(env, into *Env, d value.Doc) error {
 		into.Set(l.slots[i], v)
 	}
 	return nil
+}
+
+// Once evaluates the definitions of a command's "let" for env itself, before
+// the command knows its constants: $$NOW, $$CLUSTER_TIME and $$USER_ROLES are
+// not available to them.
+func (l *Let) Once(env *Env) error {
+	defer func(bare bool, roles value.Value) { env.Bare, env.UserRoles = bare, roles }(env.Bare, env.UserRoles)
+	env.Bare, env.UserRoles = true, value.Value{}
+	return l.Bind(env, env, value.EmptyDoc)
 }
 
 // Missing returns a variable that is bound to nothing in env, among those that
