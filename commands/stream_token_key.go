@@ -76,9 +76,14 @@ func (r *keyReader) skipUUID() {
 // maxKeyDepth is how deep values may be nested, one more than in a document.
 const maxKeyDepth = 201
 
-// broken says that the bytes of the key are none.
+// broken says that a value is not there as a whole.
 func (r *keyReader) broken() {
-	r.k, r.err = nil, mongoerr.New(mongoerr.FailedToParse, "Bad resume token: it ends within a value")
+	r.k, r.err = nil, mongoerr.New(mongoerr.Overflow, "Bad resume token: it ends within a value")
+}
+
+// unknown says that no value has a type like that.
+func (r *keyReader) unknown(kind byte) {
+	r.k, r.err = nil, mongoerr.Newf(50811, "Unknown type: %d", kind)
 }
 
 // skip passes over n bytes.
@@ -92,8 +97,12 @@ func (r *keyReader) skip(n int) {
 
 // skipValue passes over a value with its type byte.
 func (r *keyReader) skipValue(depth int) {
-	if len(r.k) == 0 || depth == 0 {
+	switch {
+	case len(r.k) == 0:
 		r.broken()
+		return
+	case depth == 0:
+		r.k, r.err = nil, mongoerr.New(mongoerr.Overflow, "Bad resume token: values are nested too deeply")
 		return
 	}
 	kind := r.k[0]
@@ -174,7 +183,7 @@ func (r *keyReader) skipNumber(kind byte) {
 	size := max(int(kind)-keyZero, keyZero-int(kind)) - 1
 	switch {
 	case kind < keyNumeric || size > 9:
-		r.broken()
+		r.unknown(kind)
 	case size == 0 || size == 9 || size > len(r.k):
 		r.skip(8)
 	case (r.k[size-1]&1 != 0) == (kind > keyZero):

@@ -26,11 +26,32 @@ func decodeToken(d value.Doc) (t tokenData, err error) {
 	if len(k) == 0 {
 		return t, mongoerr.New(40649, "invalid empty resume token")
 	}
-	if len(k) < 9 || k[0] != keyTimestamp {
-		return t, mongoerr.New(mongoerr.FailedToParse, "Bad resume token: it does not begin with a cluster time")
+	if k, err = wholeValues(k); err != nil {
+		return t, err
 	}
-	t.ts = binary.BigEndian.Uint64(k[1:])
-	return t, t.readFields(&keyReader{k: k[9:]})
+	if len(k) == 0 {
+		return t, mongoerr.New(40649, "invalid empty resume token")
+	}
+	r := &keyReader{k: k}
+	if k[0] == keyTimestamp { // else mongod too takes the time for 0
+		t.ts = binary.BigEndian.Uint64(k[1:])
+	}
+	r.skipValue(maxKeyDepth)
+	return t, t.readFields(r)
+}
+
+// wholeValues are the bytes of a key up to its end, which need not be there:
+// what follows it says nothing. No value may be cut off, nor of an unknown
+// type.
+func wholeValues(k []byte) ([]byte, error) {
+	r := &keyReader{k: k}
+	for !r.ended() {
+		r.skipValue(maxKeyDepth)
+		if r.err != nil {
+			return nil, r.err
+		}
+	}
+	return k[:len(k)-len(r.k)], nil
 }
 
 func isGeneric(v value.Value) bool {
