@@ -51,6 +51,7 @@ var statusSections = []struct {
 	{"opLatencies", writeOpLatencies},
 	{"opcounters", writeOpcounters},
 	{"opcountersRepl", writeOpcountersRepl},
+	{"queues", writeQueues},
 	{"readConcernCounters", writeReadConcerns},
 	{"repl", writeRepl},
 	{"storageEngine", writeStorageEngine},
@@ -80,6 +81,7 @@ func writeConnections(c *Call, b *value.Builder) {
 	current := m.current.Load()
 	b.Int32("current", int32(current)).Int32("available", int32(max(c.svc.maxConns()-current, 0))).
 		Int32("totalCreated", int32(m.total.Load())).Int32("rejected", int32(m.rejected.Load())).Int32("active", int32(c.svc.ops.count()))
+	c.svc.writeEstablishment(b)
 }
 
 func writeGlobalLock(c *Call, b *value.Builder) {

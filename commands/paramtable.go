@@ -30,7 +30,7 @@ func parameterTable() []parameter {
 	limit.onChange = func(s *Service, v value.Value) { s.scripts.TimeoutMS.Store(v.SafeInt64()) }
 	requireAPI := boolean("requireApiVersion", false, true)
 	requireAPI.onChange = func(s *Service, v value.Value) { s.requireAPI.Store(v.Truthy()) }
-	return append(logParameters(), []parameter{
+	return append(append(logParameters(), establishmentParameters()...), []parameter{
 		boolean("ttlMonitorEnabled", true, true),
 		sleep,
 		boolean("ttlMonitorBatchDeletes", true, true),

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"math"
 	"os"
 	"sort"
 	"sync/atomic"
@@ -116,6 +117,8 @@ type Service struct {
 	settings    settings
 	requireAPI  atomic.Bool // requireApiVersion: every command asks
 	scripts     *script.Engine
+	// establishment limits how fast connections begin.
+	establishment *rateLimiter
 }
 
 // New makes a Service over an open engine.
@@ -132,6 +135,7 @@ func New(o Options) (*Service, error) {
 	if err := o.Profiling.check(); err != nil {
 		return nil, err
 	}
+	s.establishment = newRateLimiter(math.MaxInt32, math.Inf(1), s.began)
 	s.scripts = s.newScripts()
 	s.params = newParameters(s)
 	if err := s.params.load(o.Parameters); err != nil {

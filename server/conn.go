@@ -61,6 +61,10 @@ func (c *conn) run() {
 	defer c.srv.service.CloseConn(c.client)
 	defer c.nc.Close()
 	defer c.cancel(errClientGone)
+	if err := c.admit(); err != nil {
+		c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Err(err).Msg("Connection not admitted")
+		return
+	}
 	if err := c.secure(); err != nil {
 		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection not secured")
 		return
@@ -89,6 +93,16 @@ func (c *conn) run() {
 			return
 		}
 	}
+}
+
+// admit waits until the connection may begin. Meanwhile the watcher sees to
+// it that the client is still there.
+func (c *conn) admit() error {
+	c.busy.Store(c.srv.now())
+	err := c.srv.service.AdmitConnection(c.ctx, c.client)
+	c.busy.Store(0)
+	c.progress.sending.Add(2) // the client's time for its first message begins
+	return err
 }
 
 // flushAt bounds the replies that wait for more requests of a pipeline.

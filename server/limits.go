@@ -109,7 +109,7 @@ func (p *progress) overdue(now time.Time, limit *patience, running bool) string 
 	case stuck && took > limit.reply:
 		return "it does not take in its replies"
 	case stuck:
-	case received == 0 && took > limit.first:
+	case received == 0 && !running && took > limit.first:
 		return "it never sent a message"
 	case waiting && took > limit.message && float64(received-boundary) < took.Seconds()*float64(limit.rate):
 		return "it sends a message too slowly"
