@@ -190,7 +190,7 @@ func (h *host) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
 	case timeSeries:
 		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$merge to time-series collections is not supported: %s", ns)
 	}
-	w := &mergeWriter{h: h, ns: ns, on: t.On, insert: t.Insert}
+	w := &mergeWriter{h: h, ns: ns, on: t.On, insert: t.Insert, scripted: t.Scripted}
 	switch {
 	case t.On == nil:
 		w.on = []string{"_id"}
@@ -248,6 +248,8 @@ type mergeWriter struct {
 	on     []string
 	spec   *index.Spec // nil: the index on _id
 	insert bool
+	// scripted has what becomes of a document found out apart from the writer.
+	scripted bool
 }
 
 func (w *mergeWriter) On() []string { return w.on }
@@ -255,13 +257,15 @@ func (w *mergeWriter) On() []string { return w.on }
 // Apply implements agg.MergeWriter. All documents are written in one
 // transaction; if that fails, one by one, so that the one at fault is alone.
 func (w *mergeWriter) Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
-	err := w.applyAll(docs, change)
-	if err == nil || len(docs) == 1 {
+	apply := w.applyAll
+	if w.scripted {
+		apply = w.applyApart
+	} else if err := apply(docs, change); err == nil || len(docs) == 1 {
 		return err
 	}
 	var first error
 	for i := range docs {
-		err := w.applyAll(docs[i:i+1], func(_ int, old value.Doc) (value.Doc, error) { return change(i, old) })
+		err := apply(docs[i:i+1], func(_ int, old value.Doc) (value.Doc, error) { return change(i, old) })
 		if err != nil && fatal(err) {
 			return err
 		}
@@ -293,6 +297,52 @@ func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Do
 		return nil
 	})
 	return translate(w.ns, err)
+}
+
+// applyApart writes one document that JavaScript changes: without the writer it
+// finds out what is to be written, and writes that if what it was made of is still
+// there (see [Call.apart]).
+func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
+	for range mostJudgings {
+		seen, err := w.look(docs[0])
+		if err != nil {
+			return translate(w.ns, err)
+		}
+		next, err := change(0, seen)
+		if err != nil || next == nil {
+			return err
+		}
+		stale := false
+		err = w.applyAll(docs, func(_ int, old value.Doc) (value.Doc, error) {
+			if stale = !bytes.Equal(old, seen); stale {
+				return nil, nil
+			}
+			return next, nil
+		})
+		if err != nil || !stale {
+			return err
+		}
+	}
+	return translate(w.ns, storage.ErrConflict)
+}
+
+// look is the document that d is to be merged with, nil if there is none.
+func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
+	c := w.h.x.running()
+	err = c.view(func(tx storage.Tx) error {
+		coll, err := tx.Collection(w.ns)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		see := c.sight(coll)
+		r, _, err := w.find(see, d)
+		old = see.meta.shown(r.Doc, r.TS)
+		return err
+	})
+	return old, err
 }
 
 // writer opens the collection; nil if there is none and it is not to be made.

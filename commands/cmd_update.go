@@ -198,6 +198,8 @@ type modification struct {
 
 	findAndModify bool     // which command it is
 	byID          bool     // the filter is the _id alone, which the record has
+	scripted      bool     // JavaScript judges records or makes what becomes of them: see apart
+	passed        bool     // over what was found, as the script did not say yes again
 	collection    [16]byte // UUID of that in which the records were found
 	exec          *execution
 	query         readQuery
@@ -304,7 +306,10 @@ func (c *Call) compileModification(m *modification, info *storage.Info) (err err
 	} else if err := q.checkSort(); err != nil {
 		return err
 	}
-	if err := m.compileFields(q.scope); err != nil || m.update.IsMissing() {
+	if err := m.compileFields(q.scope); err != nil {
+		return err
+	}
+	if err := c.findScripts(m, metaOf(info)); err != nil || m.update.IsMissing() {
 		return err
 	}
 	o := update.Options{

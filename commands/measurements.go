@@ -162,52 +162,78 @@ func (c *Call) modifyMeasurements(m *modification, info *storage.Info) (out upda
 	return out, nil
 }
 
+// thinning is what a deletion makes of one bucket.
+type thinning struct {
+	removed int64
+	last    value.Doc // the last measurement removed, unless that was all at once
+	rest    value.Doc // nil: nothing
+}
+
 // deleteMeasurements removes from one bucket what matches. last is the last
 // measurement that was removed, unless that was all of them at once.
 func (c *Call) deleteMeasurements(m *modification, b *bucketQuery, id storage.RecordID) (removed int64, last value.Doc, err error) {
-	err = c.update(func(tx storage.Tx) error {
+	var t thinning
+	find := func(tx storage.Tx) (storage.Collection, storage.Record, bool, error) {
 		removed, last = 0, nil
 		coll, err := stillThere(tx, b.info.Namespace, b.info.UUID)
 		if err != nil {
-			return err
+			return nil, storage.Record{}, false, err
 		}
 		r, ok := coll.Get(id)
-		if !ok {
-			return nil
-		}
-		if b.pushdown.MetaOnly && m.multi { // all of it, or nothing
-			hit, err := b.query.matcher.Match(m.exec.env, r.Doc)
-			if err != nil || !hit {
-				return err
-			}
-			n, err := timeseries.Count(b.meta.series, r.Doc)
-			if err != nil {
-				return err
-			}
-			removed = int64(n)
-			return c.newWriter(tx, coll, true).remove(r)
-		}
-		rest, n, err := timeseries.Filter(b.meta.series, r.Doc, b.meta.collator(), func(d value.Doc) (bool, error) {
-			if !m.multi && removed > 0 {
-				return false, nil
-			}
-			hit, err := b.matcher.Match(m.exec.env, d)
-			if hit {
-				removed++
-				last = d
-			}
-			return hit, err
-		})
-		if err != nil || n == 0 {
-			return err
-		}
+		return coll, r, ok, nil
+	}
+	judge := func(_ *collectionMeta, r storage.Record) (_ bool, err error) {
+		t, err = b.thin(m, r)
+		return t.removed > 0, err
+	}
+	change := func(tx storage.Tx, coll storage.Collection, r storage.Record) error {
+		removed, last = t.removed, t.last
 		w := c.newWriter(tx, coll, true)
-		if rest == nil {
+		if t.rest == nil {
 			return w.remove(r)
 		}
-		return w.replace(r, rest)
+		return w.replace(r, t.rest)
+	}
+	if m.scripted {
+		err = c.apart(b.info.Namespace, find, judge, change)
+		return removed, last, err
+	}
+	err = c.update(func(tx storage.Tx) error {
+		coll, r, ok, err := find(tx)
+		if err != nil || !ok {
+			return err
+		}
+		if hit, err := judge(nil, r); err != nil || !hit {
+			return err
+		}
+		return change(tx, coll, r)
 	})
 	return removed, last, err
+}
+
+// thin finds out which measurements of a bucket a deletion removes.
+func (b *bucketQuery) thin(m *modification, r storage.Record) (t thinning, err error) {
+	if b.pushdown.MetaOnly && m.multi { // all of it, or nothing
+		hit, err := b.query.matcher.Match(m.exec.env, r.Doc)
+		if err != nil || !hit {
+			return t, err
+		}
+		n, err := timeseries.Count(b.meta.series, r.Doc)
+		t.removed = int64(n)
+		return t, err
+	}
+	t.rest, _, err = timeseries.Filter(b.meta.series, r.Doc, b.meta.collator(), func(d value.Doc) (bool, error) {
+		if !m.multi && t.removed > 0 {
+			return false, nil
+		}
+		hit, err := b.matcher.Match(m.exec.env, d)
+		if hit {
+			t.removed++
+			t.last = d
+		}
+		return hit, err
+	})
+	return t, err
 }
 
 // updateMeta changes the meta field of whole buckets, the only update there

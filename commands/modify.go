@@ -19,16 +19,29 @@ const modifyChunk = 200
 // up any writer, then read and judged again by the transaction that changes
 // them.
 func (c *Call) modifyMatching(m *modification, info *storage.Info) (updated, error) {
-	if id, ok := pointID(m.query.filter); ok && m.canUseID(info) {
+	if id, ok := pointID(m.query.filter); ok && !m.scripted && m.canUseID(info) {
 		m.byID = true
 		return c.modifyByID(m, id)
 	}
+	m.collection = info.UUID
+	for attempt := 1; ; attempt++ {
+		m.passed = false
+		out, err := c.modifyFound(m, info)
+		// A sort finds the first alone. Where that was passed over, there is
+		// another first.
+		if !m.passed || err != nil || out.matched > 0 || m.query.sort.IsEmpty() || attempt == mostJudgings {
+			return out, err
+		}
+	}
+}
+
+// modifyFound looks for records and changes them.
+func (c *Call) modifyFound(m *modification, info *storage.Info) (updated, error) {
 	src, err := c.openRecords(m.exec, info, &m.query)
 	if err != nil {
 		return updated{}, err
 	}
 	defer src.Close()
-	m.collection = info.UUID
 	if m.multi {
 		return c.modifyMany(m, src)
 	}
@@ -72,6 +85,13 @@ func (c *Call) modifyFirst(m *modification, src recordSource) (out updated, err 
 		found, ok, err := src.Next()
 		if err != nil || !ok {
 			return out, err
+		}
+		if m.scripted {
+			if out, err = c.modifyJudged(m, found.ID); err != nil || out.matched > 0 {
+				return out, err
+			}
+			m.passed = true
+			continue
 		}
 		changed := false
 		err = c.update(func(tx storage.Tx) error {
@@ -128,6 +148,17 @@ func (c *Call) modifyRecords(m *modification, ids []storage.RecordID) (out updat
 	if len(ids) == 0 {
 		return out, nil
 	}
+	if m.scripted {
+		for _, id := range ids {
+			one, err := c.modifyJudged(m, id)
+			if err != nil {
+				return out, err
+			}
+			out.matched += one.matched
+			out.modified += one.modified
+		}
+		return out, nil
+	}
 	var failed error
 	err = c.update(func(tx storage.Tx) error {
 		out, failed = updated{}, nil
@@ -166,45 +197,71 @@ func (c *Call) withRecord(tx storage.Tx, m *modification, id storage.RecordID, f
 	return fn(c.newWriter(tx, coll, m.bypass), r)
 }
 
+// verdict is what is to become of a record.
+type verdict struct {
+	r        storage.Record // as the collection's kind is changed
+	matched  bool
+	modified bool      // by the update
+	old, d   value.Doc // as shown before, and as it is to be
+}
+
 // change judges one record and, if it matches, updates or removes it.
 func (c *Call) change(m *modification, w *writer, r storage.Record, out *updated) (changed bool, err error) {
-	if w.meta.kind == timeSeriesBuckets {
+	v, err := c.judge(m, w.meta, r)
+	if err != nil || !v.matched {
+		return false, err
+	}
+	return true, c.carryOut(m, w, &v, out)
+}
+
+// judge finds out whether a record matches and what the update makes of it.
+func (c *Call) judge(m *modification, meta *collectionMeta, r storage.Record) (v verdict, err error) {
+	if meta.kind == timeSeriesBuckets {
 		r.Doc = shownBucket(r.Doc)
 	}
-	shown := w.meta.shown(r.Doc, r.TS)
-	if w.meta.isQueue {
+	shown := meta.shown(r.Doc, r.TS)
+	if meta.isQueue {
 		shown = queue.Present(r.Doc, c.now)
 	}
 	ok, position := true, -1
 	if !m.byID { // a filter that is nothing but the _id holds
 		if ok, position, err = m.query.matcher.MatchWithPosition(m.exec.env, shown); err != nil || !ok {
-			return false, err
+			return v, err
 		}
 	}
-	out.old = w.meta.shown(r.Doc, r.TS)
+	v.r, v.old = r, meta.shown(r.Doc, r.TS)
 	if m.compile == nil {
-		out.matched++
-		return true, w.remove(r)
+		v.matched = true
+		return v, nil
 	}
 	before := r.Doc
 	if m.compile.IsPipeline() { // which may read _ts; what it sets there is discarded
-		before = out.old
+		before = v.old
 	}
-	d, modified, err := m.compile.Apply(m.exec.env, before, update.ApplyOptions{Position: position})
-	if err != nil {
-		return false, m.withContext(err)
+	if v.d, v.modified, err = m.compile.Apply(m.exec.env, before, update.ApplyOptions{Position: position}); err != nil {
+		return v, m.withContext(err)
 	}
+	v.matched = true
+	return v, nil
+}
+
+// carryOut updates or removes a record that matches.
+func (c *Call) carryOut(m *modification, w *writer, v *verdict, out *updated) error {
+	out.old = v.old
 	out.matched++
-	out.new = w.meta.shown(d, c.now)
-	if !modified {
-		return true, w.touch(r)
+	if m.compile == nil {
+		return w.remove(v.r)
+	}
+	out.new = w.meta.shown(v.d, c.now)
+	if !v.modified {
+		return w.touch(v.r)
 	}
 	out.modified++
 	if log := c.recorder(); log != nil {
 		log.replacing, log.touched = m.compile.IsReplacement(), m.compile.TouchedPaths()
 		defer func() { log.replacing, log.touched = false, nil }()
 	}
-	return true, w.replace(r, d)
+	return w.replace(v.r, v.d)
 }
 
 // withContext adds what mongod's plan executor says before errors of updates.

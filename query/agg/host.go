@@ -120,6 +120,7 @@ type MergeTarget struct {
 	DB, Coll string
 	On       []string // identifying fields; nil: _id
 	Insert   bool     // documents are inserted without looking for their like
+	Scripted bool     // what becomes of a document is for JavaScript to say
 }
 
 // MergeWriter writes the results of a $merge stage.

@@ -198,6 +198,7 @@ func (s *mergeStage) compile(p *parser, m mergeSpec) (err error) {
 	}
 	sub.Scope = sub.Scope.Late()
 	s.pipeline = m.pipeline
+	s.target.Scripted = RunsScripts(value.Array(m.pipeline)) || RunsScripts(value.Document(orEmpty(let)))
 	if s.update, err = sub.compile(m.pipeline); mongoerr.Is(err, mongoerr.InvalidOptions) {
 		// Whether all stages may stand in an update is asked by the update.
 		s.update, s.refusal, err = &Pipeline{}, err, nil

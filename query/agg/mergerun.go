@@ -43,7 +43,7 @@ type merging struct {
 	docs      []value.Doc // waiting to be written
 	metas     []expr.Meta
 	size      int
-	unmatched bool // whenNotMatched is "fail", and a document did not match
+	unmatched map[int]bool // whenNotMatched is "fail": those of docs that did not match
 }
 
 // mergeDocs and mergeBytes bound what is written at a time.
@@ -92,13 +92,14 @@ func (m *merging) flush(w MergeWriter) error {
 	}
 	err := w.Apply(docs, func(i int, old value.Doc) (value.Doc, error) {
 		m.x.Env.Meta = m.metas[i]
+		delete(m.unmatched, i) // it may be asked again, and match then
 		if old == nil {
-			return m.notMatched(docs[i])
+			return m.notMatched(i, docs[i])
 		}
 		return m.matched(old, docs[i])
 	})
 	m.metas = m.metas[:0]
-	if err == nil && m.unmatched {
+	if err == nil && len(m.unmatched) > 0 {
 		return mongoerr.New(mongoerr.MergeStageNoMatchingDocument,
 			"$merge could not find a matching document in the target collection for at least one document in the source collection")
 	}
@@ -160,12 +161,15 @@ func nested(d value.Doc, path string) (v value.Value) {
 	return v
 }
 
-func (m *merging) notMatched(d value.Doc) (value.Doc, error) {
+func (m *merging) notMatched(i int, d value.Doc) (value.Doc, error) {
 	switch {
 	case m.s.whenNotFound == "discard":
 		return nil, nil
 	case m.s.whenNotFound == "fail":
-		m.unmatched = true
+		if m.unmatched == nil {
+			m.unmatched = map[int]bool{}
+		}
+		m.unmatched[i] = true
 		return nil, nil
 	case m.s.whenMatched == "fail", m.s.whenMatched == "pipeline":
 		return withID(m.x, d), nil

@@ -65,13 +65,19 @@ func parseFieldWhere(*parser, value.Path, value.Doc, element) (Node, error) {
 	return nil, mongoerr.New(mongoerr.BadValue, "$where cannot be applied to a field")
 }
 
-// Scripted returns the name of an expression of the filter that runs
-// JavaScript, "" if there is none.
+// Scripted returns the name of an operator of the filter that runs JavaScript,
+// "" if there is none.
 func (m *Matcher) Scripted() string { return scripted(m.root) }
 
 func scripted(n Node) string {
-	if e, ok := n.(*Expr); ok {
-		return e.Expr.Script()
+	switch n := n.(type) {
+	case *Where:
+		return "$where"
+	case *Expr:
+		return n.Expr.Script()
+	case *And, *Or, *Nor: // below all others, neither may stand
+	default:
+		return ""
 	}
 	for _, child := range n.Children() {
 		if name := scripted(child); name != "" {
