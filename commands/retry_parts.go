@@ -16,15 +16,21 @@ import (
 // itself.
 const mostPartBytes = 1 << 20
 
+// openStatements opens the collection of the parts; nil if there is none yet.
+func openStatements(tx storage.Tx) (storage.Collection, error) {
+	coll, err := tx.Collection(statementsNS)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	return coll, err
+}
+
 // openParts finds the parts that an earlier process has left.
 func (r *sessionRecords) openParts(s *Service) error {
 	r.parts = map[recordKey][]storage.RecordID{}
 	return s.engine.View(s.background, func(tx storage.Tx) error {
-		coll, err := tx.Collection(statementsNS)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+		coll, err := openStatements(tx)
+		if err != nil || coll == nil {
 			return err
 		}
 		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
@@ -54,11 +60,8 @@ func (r *sessionRecords) dropParts(tx storage.Tx, k recordKey) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	coll, err := tx.Collection(statementsNS)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	coll, err := openStatements(tx)
+	if err != nil || coll == nil {
 		return err
 	}
 	for _, id := range ids {
@@ -108,11 +111,8 @@ func (c *Call) readParts(tx storage.Tx) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	coll, err := tx.Collection(statementsNS)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	coll, err := openStatements(tx)
+	if err != nil || coll == nil {
 		return err
 	}
 	for _, id := range ids {
