@@ -8,18 +8,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// testCommands exist only in a server started with enableTestCommands.
+// testCommands exist only in a server started with enableTestCommands, which is
+// why fail points ask nobody to log in.
 func testCommands() []command {
 	enabled := func(s *Service) bool { return s.params.bool("enableTestCommands") }
 	nothing := func(*Call) error { return nil }
 	return []command{
-		{name: "configureFailPoint", run: runConfigureFailPoint, flags: adminOnly, enabled: enabled, help: "have commands fail, for tests"},
+		{name: "configureFailPoint", run: runConfigureFailPoint, flags: adminOnly | preAuth, enabled: enabled, help: "have commands fail, for tests"},
 		{name: "testDeprecation", run: nothing, enabled: enabled, help: "do nothing; stands for a command that API version 1 deprecates"},
 		{name: "testDeprecationInVersion2", run: nothing, enabled: enabled, help: "do nothing; stands for a command that API version 2 deprecates"},
 		{name: "testRemoval", run: nothing, enabled: enabled, help: "do nothing; stands for a command that API version 2 drops"},
 		{name: "testVersion2", run: nothing, enabled: enabled, help: "do nothing; stands for a command of API version 2"},
 		{name: "testVersions1And2", run: nothing, enabled: enabled, help: "do nothing; stands for a command of API versions 1 and 2"},
-		{name: "waitForFailPoint", run: runWaitForFailPoint, flags: adminOnly, enabled: enabled, help: "wait until a fail point has taken effect"},
+		{name: "waitForFailPoint", run: runWaitForFailPoint, flags: adminOnly | preAuth, enabled: enabled, help: "wait until a fail point has taken effect"},
 	}
 }
 

@@ -31,6 +31,29 @@ func TestFailPointNeedsTestCommands(t *testing.T) {
 	}
 }
 
+// mongod asks nobody to log in for fail points, as they are there only when its
+// command line says so (fail_point_cmd.cpp). Other test commands ask.
+func TestFailPointsNeedNoLogin(t *testing.T) {
+	h := newTestCommands(t)
+	h.admin(`{createUser: "ann", pwd: "p", roles: ["root"], mechanisms: ["SCRAM-SHA-1"]}`)
+	h.svc.options.Security.Auth = true
+	for _, step := range []struct {
+		command string
+		code    int32
+	}{
+		{`{configureFailPoint: "failCommand", mode: {times: 1}, data: {failCommands: ["ping"], errorCode: 8}}`, 0},
+		{`{ping: 1}`, 8},
+		{`{waitForFailPoint: "failCommand", timesEntered: 1, maxTimeMS: 60000}`, 0},
+		{`{configureFailPoint: "failCommand", mode: "off"}`, 0},
+		{`{testDeprecation: 1}`, 13},
+		{`{getParameter: "*"}`, 13},
+	} {
+		if r := h.admin(step.command); r.Lookup("code").Int32() != step.code {
+			t.Errorf("%s answered %s, want code %d", step.command, r, step.code)
+		}
+	}
+}
+
 // What a run of pings answers under each mode.
 func TestFailPointModes(t *testing.T) {
 	tests := []struct {
