@@ -47,11 +47,12 @@ func TestApplyOpsDoesNotRevive(t *testing.T) {
 		t.Fatal(err)
 	}
 	update := `{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {i: {a: 2}}}}`
-	if reply := h.admin(`{applyOps: [` + update + `], alwaysUpsert: false}`); reply.Lookup("code").Int32() != 218 {
+	if reply := h.admin(`{applyOps: [` + update + `]}`); reply.Lookup("code").Int32() != 8 {
 		t.Errorf("an update without upsert answered %s", reply)
 	}
+	update = strings.Replace(update, `op: "u"`, `op: "u", b: true`, 1)
 	reply := h.admin(`{applyOps: [` + update + `, {op: "i", ns: "test.c", o: {_id: 2, a: 2}},
-		{op: "u", ns: "test.c", o2: {_id: 3}, o: {$set: {b: 1}}}, {op: "d", ns: "test.c", o: {_id: 4}}]}`)
+		{op: "u", b: true, ns: "test.c", o2: {_id: 3}, o: {$set: {b: 1}}}, {op: "d", ns: "test.c", o: {_id: 4}}]}`)
 	if !reply.Lookup("ok").Truthy() {
 		t.Fatalf("answered %s", reply)
 	}
@@ -77,7 +78,8 @@ func TestApplyOpsNested(t *testing.T) {
 		{nested(maxApplyDepth, insert), 0, ""},
 		{nested(maxApplyDepth+1, insert), 9, "Too many nested applyOps"},
 		{nested(1, `{op: "c", ns: "test.$cmd", o: {dropDatabase: 1}}`), 9585500, "dropDatabase is not allowed inside nested applyOps"},
-		{nested(0, `{op: null, op: "d", ns: "test.c", o: {_id: 1}}`), 40413, "BSON field 'applyOps.applyOps.op' is a duplicate field"},
+		{nested(0, `{op: null, op: "d", ns: "test.c", o: {_id: 1}}`), 14, "Wrong type for 'op'"},
+		{nested(0, `{op: "i", op: "d", ns: "test.c", o: {_id: 1}}`), 40413, "BSON field 'applyOps.applyOps.op' is a duplicate field"},
 	} {
 		reply := h.admin(tt.command)
 		if reply.Lookup("code").Int32() != tt.code && !(tt.code == 0 && reply.Lookup("ok").Truthy()) || !strings.Contains(reply.Lookup("errmsg").Str(), tt.text) {

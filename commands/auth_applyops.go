@@ -150,7 +150,7 @@ func (c *Call) mayApplyTo(a *applyOpsArgs, e *oplogEntryArgs, ns storage.Namespa
 		actions = []string{"insert"}
 	case "u":
 		actions = []string{"update"}
-		if a.upserts(e) {
+		if e.upserts() {
 			actions = append(actions, "insert")
 		}
 	case "d":

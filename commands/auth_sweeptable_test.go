@@ -70,7 +70,7 @@ var sweepWrites = []touches{
 	{"test", `{findAndModify: "x", remove: true}`, "find test.x, remove test.x"},
 	{"admin", `{bulkWrite: 1, ops: [{insert: 0, document: {}}, {delete: 1, filter: {}}, {update: 1, filter: {}, updateMods: {}, upsert: true}], nsInfo: [{ns: "test.x"}, {ns: "other.y"}]}`, "insert test.x, remove other.y, update other.y, insert other.y"},
 	{"admin", `{bulkWrite: 1, ops: [{update: 0, filter: {}, updateMods: {}}], nsInfo: [{ns: "test.x"}], bypassDocumentValidation: true}`, "update test.x, bypassDocumentValidation test.x"},
-	{"admin", `{applyOps: [{op: "i", ns: "test.x", o: {}}, {op: "d", ns: "test.y", o: {}}, {op: "u", ns: "other.z", o2: {}, o: {}}]}`, "applyOps cluster, insert test.x, remove test.y, update other.z, insert other.z"},
+	{"admin", `{applyOps: [{op: "i", ns: "test.x", o: {}}, {op: "d", ns: "test.y", o: {}}, {op: "u", b: true, ns: "other.z", o2: {}, o: {}}]}`, "applyOps cluster, insert test.x, remove test.y, update other.z, insert other.z"},
 	{"admin", `{applyOps: [{op: "c", ns: "test.$cmd", o: {drop: "x"}}, {op: "n", ns: "", o: {}}]}`, "applyOps cluster, dropCollection test.x, appendOplogNote cluster"},
 	{"test", `{mqSend: "q"}`, "insert test.q"},
 	{"test", `{mqReceive: "q"}`, "find test.q, remove test.q"},

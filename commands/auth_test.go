@@ -132,7 +132,7 @@ var privilegeCases = []struct{ db, command, who string }{
 	{"admin", `{"applyOps": [{"op": "n", "ns": "", "o": {}}]}`, "root"},
 	{"admin", `{"applyOps": [{"op": "i", "ns": "test.x", "o": {}}], "bypassDocumentValidation": true}`, "restore root"},
 	{"admin", `{"applyOps": [{"op": "u", "ns": "admin.system.users", "o2": {}, "o": {}}]}`, "restore root"},
-	{"admin", `{"applyOps": [{"op": "u", "ns": "config.x", "o2": {}, "o": {}}], "alwaysUpsert": false}`, "root"},
+	{"admin", `{"applyOps": [{"op": "u", "ns": "config.x", "o2": {}, "o": {}}]}`, "root"},
 	{"admin", `{"applyOps": [{"op": "c", "ns": "test.$cmd", "o": {"drop": "x"}}]}`, "dbAdminAnyDatabase restore root"},
 	{"admin", `{"applyOps": [{"op": "c", "ns": "test.$cmd", "o": {"dropDatabase": 1}}]}`, "dbAdminAnyDatabase root"},
 	{"admin", `{"applyOps": [{"op": "c", "ns": "test.$cmd", "o": {"create": "x"}}]}`, "dbAdminAnyDatabase restore root"},

@@ -19,9 +19,9 @@ func oplogCommands() []command {
 }
 
 type applyOpsArgs struct {
-	Ops          array       `arg:"applyOps,required"`
+	Ops          array       `arg:"applyOps,required,any"`
 	AllowAtomic  anyBool     `arg:"allowAtomic"`
-	AlwaysUpsert *strictBool `arg:"alwaysUpsert"`
+	AlwaysUpsert strictBool  `arg:"alwaysUpsert"`
 	Prepare      value.Value `arg:"prepare"`
 	PartialTxn   value.Value `arg:"partialTxn"`
 	Count        longOnly    `arg:"count"`
@@ -31,9 +31,9 @@ type applyOpsArgs struct {
 }
 
 type oplogEntryArgs struct {
-	Op     string      `arg:"op,required"`
-	NS     string      `arg:"ns,required"`
-	O      value.Doc   `arg:"o,required"`
+	Op     string      `arg:"op"`
+	NS     string      `arg:"ns"`
+	O      value.Doc   `arg:"o"`
 	O2     value.Doc   `arg:"o2"`
 	UUID   value.Value `arg:"ui"`
 	Upsert *bool       `arg:"b"`
@@ -55,14 +55,16 @@ func runApplyOps(c *Call) error {
 	}
 	switch {
 	case !a.Prepare.IsMissing():
-		return mongoerr.New(mongoerr.BadValue, "applyOps with 'prepare' specified may not run inside a multi-document transaction, nor outside one")
+		return mongoerr.New(mongoerr.BadValue, "applyOps command can't have 'prepare' field")
 	case !a.PartialTxn.IsMissing():
-		return mongoerr.New(31056, "applyOps command can't have 'partialTxn' field")
-	}
-	if !a.PreCondition.IsMissing() {
-		return mongoerr.New(6711601, "applyOps command no longer supports the 'preCondition' option")
+		return mongoerr.New(31056, "applyOps command can't have 'partialTxn' field.")
+	case a.Count != 0:
+		return mongoerr.New(31240, "applyOps command can't have 'count' field.")
 	}
 	if _, err := a.demands(0); err != nil {
+		return err
+	}
+	if err := a.check(); err != nil {
 		return err
 	}
 	results, err := c.applyAll(&a)
@@ -73,19 +75,41 @@ func runApplyOps(c *Call) error {
 	return nil
 }
 
-// applyAll applies a list of entries and tells which of them succeeded: all
-// but the last, if there is an error.
+// check refuses the options that earlier versions had.
+func (a *applyOpsArgs) check() error {
+	switch {
+	case !a.PreCondition.IsMissing():
+		return mongoerr.New(6711600, "applyOps command no longer supports the 'preCondition' option")
+	case bool(a.AlwaysUpsert):
+		return mongoerr.New(6711601, "applyOps command no longer supports the 'alwaysUpsert' option")
+	}
+	return nil
+}
+
+// applyAll applies a list of entries and tells which of them succeeded. An
+// update that finds nothing does not keep the entries behind it from being
+// applied; any other error does. No-ops are passed over.
 func (c *Call) applyAll(a *applyOpsArgs) (results []value.Value, err error) {
 	ops, err := a.entries()
 	if err != nil {
 		return nil, err
 	}
+	failed := false
 	for i := range ops {
+		if ops[i].Op == "n" {
+			continue
+		}
 		err := c.applyEntry(a, &ops[i])
 		results = append(results, value.Bool(err == nil))
-		if err != nil {
+		switch {
+		case mongoerr.Is(err, mongoerr.UpdateOperationFailed):
+			failed = true
+		case err != nil:
 			return results, err
 		}
+	}
+	if failed {
+		return results, mongoerr.New(mongoerr.UnknownError, "applyOps had one or more errors applying ops")
 	}
 	return results, nil
 }
@@ -104,12 +128,42 @@ func (a *applyOpsArgs) entries() ([]oplogEntryArgs, error) {
 	}
 	ops := make([]oplogEntryArgs, len(docs))
 	for i, d := range docs {
+		if err := checkOplogEntry(d, i); err != nil {
+			return nil, err
+		}
 		if err := oplogEntrySpec.decodeNested("applyOps.applyOps", d, &ops[i]); err != nil {
 			return nil, err
 		}
 		ops[i].doc = d
 	}
 	return ops, nil
+}
+
+// checkOplogEntry refuses a list for an entry that is not one, before any
+// entry is applied. What has an unknown type, or nothing to apply, fails only
+// when its turn comes.
+func checkOplogEntry(d value.Doc, i int) error {
+	op, ns := d.Lookup("op"), d.Lookup("ns")
+	illegal := func(text string) error {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "%s: %d", text, i)
+	}
+	switch {
+	case op.IsMissing():
+		return mongoerr.New(mongoerr.NoSuchKey, "Wrong type for 'op'. Expected a string, got a missing")
+	case op.Kind() != value.KindString:
+		return mongoerr.Newf(mongoerr.TypeMismatch, "Wrong type for 'op'. Expected a string, got a %s", op.Kind())
+	case op.Str() == "":
+		return illegal(`"op" field value cannot be empty`)
+	case ns.IsMissing():
+		return illegal(`op does not contain required "ns" field`)
+	case ns.Kind() != value.KindString:
+		return illegal(`"ns" field is not a string`)
+	case strings.IndexByte(ns.Str(), 0) >= 0:
+		return mongoerr.New(mongoerr.IllegalOperation, "namespaces cannot have embedded null characters")
+	case ns.Str() == "" && op.Str()[0] != 'n':
+		return illegal(`"ns" field value cannot be empty when op type is not 'n'`)
+	}
+	return nil
 }
 
 // nested reads an applyOps that is an entry of another one. What the outer one
@@ -120,17 +174,18 @@ func (a *applyOpsArgs) nested(o value.Doc) (*applyOpsArgs, error) {
 		return nil, err
 	}
 	inner.Bypass = inner.Bypass || a.Bypass
-	return &inner, nil
+	return &inner, inner.check()
 }
 
 // upserts reports whether an update is to insert what it does not find.
-func (a *applyOpsArgs) upserts(e *oplogEntryArgs) bool {
-	return a.AlwaysUpsert == nil || bool(*a.AlwaysUpsert) || e.Upsert != nil && *e.Upsert
-}
+func (e *oplogEntryArgs) upserts() bool { return e.Upsert != nil && *e.Upsert }
 
 func (c *Call) applyEntry(a *applyOpsArgs, e *oplogEntryArgs) error {
-	if e.Op == "n" {
-		return nil
+	switch {
+	case e.Op != "i" && e.Op != "u" && e.Op != "d" && e.Op != "c":
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'OplogEntryBase.op' is not a valid value.", e.Op)
+	case e.O == nil:
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'OplogEntryBase.o' is missing but a required field")
 	}
 	db, coll, _ := strings.Cut(e.NS, ".")
 	if err := checkDatabase(db); err != nil {
@@ -161,7 +216,7 @@ func (c *Call) applyEntry(a *applyOpsArgs, e *oplogEntryArgs) error {
 		if err := c.checkWritable(coll); err != nil {
 			return err
 		}
-		return c.applyDocument(c.newWriter(tx, coll, bool(a.Bypass)), e, a.upserts(e))
+		return c.applyDocument(c.newWriter(tx, coll, bool(a.Bypass)), e, e.upserts())
 	})
 	return translate(ns, err)
 }
@@ -195,13 +250,10 @@ func (e *oplogEntryArgs) collection(tx storage.Tx, ns storage.Namespace) (storag
 
 // missing is the outcome of an entry for a collection that does not exist.
 func (e *oplogEntryArgs) missing(ns storage.Namespace) error {
-	switch e.Op {
-	case "d":
+	if e.Op == "d" {
 		return nil
-	case "i":
-		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply insert due to missing collection: %s", e.doc)
 	}
-	return mongoerr.Newf(mongoerr.NamespaceNotFound, "Failed to apply operation due to missing collection (%s): %s", ns, e.doc)
+	return mongoerr.Newf(mongoerr.NamespaceNotFound, "cannot apply insert or update operation on a non-existent namespace %s: %s", ns, e.doc)
 }
 
 // applyDocument applies an entry to the document with its _id.
@@ -230,10 +282,8 @@ func (c *Call) applyDocument(w *writer, e *oplogEntryArgs, upsert bool) error {
 			return nil
 		}
 		return w.remove(r)
-	case "u":
-		return c.applyUpdate(w, e, r, found, upsert)
 	}
-	return mongoerr.Newf(14825, "error in applyOperation : unknown opType %s", e.Op)
+	return c.applyUpdate(w, e, r, found, upsert)
 }
 
 // put stores a document in the place of the one that was found, or anew.

@@ -269,14 +269,14 @@ func TestApplyOps(t *testing.T) {
 		{op: "i", ns: "test.c", o: {_id: 2}}, {op: "i", ns: "test.c", o: {_id: 2, again: 1}},
 		{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {d: {gone: false}, u: {a: 2}, i: {b: 3}, ssub: {i: {y: 2}}, slist: {a: true, l: 2, u0: 9}}}},
 		{op: "u", ns: "test.c", o2: {_id: 2}, o: {$set: {c: 1}}},
-		{op: "u", ns: "test.c", o2: {_id: 3}, o: {_id: 3, whole: true}},
+		{op: "u", b: true, ns: "test.c", o2: {_id: 3}, o: {_id: 3, whole: true}},
 		{op: "i", ns: "test.c", o: {_id: 4}}, {op: "d", ns: "test.c", o: {_id: 4}}, {op: "d", ns: "test.c", o: {_id: 9}},
 		{op: "c", ns: "test.$cmd", o: {create: "made", capped: true, size: 4096}},
 		{op: "c", ns: "test.$cmd", o: {createIndexes: "c", v: 2, key: {a: 1}, name: "a_1"}},
 		{op: "c", ns: "test.$cmd", o: {renameCollection: "test.made", to: "test.renamed"}},
 		{op: "c", ns: "test.$cmd", o: {drop: "renamed"}}
 	]}`)
-	if reply.Lookup("applied").Int32() != 14 || reply.Lookup("results").Doc().Len() != 14 {
+	if reply.Lookup("applied").Int32() != 13 || reply.Lookup("results").Doc().Len() != 13 {
 		t.Fatalf("answered %s", reply)
 	}
 	h.holds("c", `{_id: 1, a: 2, sub: {x: 1, y: 2}, list: [9, 2], b: 3} {_id: 2, again: 1, c: 1} {_id: 3, whole: true}`)
@@ -289,14 +289,31 @@ func TestApplyOps(t *testing.T) {
 	}{
 		{`{applyOps: 1}`, 14},
 		{`{applyOps: [1]}`, 14},
-		{`{applyOps: [{op: "i"}]}`, 40414},
+		{`{applyOps: null}`, 14},
+		{`{applyOps: [null]}`, 14},
+		{`{applyOps: [{}]}`, 4},
+		{`{applyOps: [{ns: "test.c", o: {_id: 1}}]}`, 4},
+		{`{applyOps: [{op: null, ns: "test.c", o: {_id: 1}}]}`, 14},
+		{`{applyOps: [{op: 123, ns: "test.c", o: {_id: 1}}]}`, 14},
+		{`{applyOps: [{op: "", ns: "test.c", o: {_id: 1}}]}`, 20},
+		{`{applyOps: [{op: "i", o: {_id: 1}}]}`, 20},
+		{`{applyOps: [{op: "i", ns: null, o: {_id: 1}}]}`, 20},
+		{`{applyOps: [{op: "i", ns: 123, o: {_id: 1}}]}`, 20},
+		{`{applyOps: [{op: "i", ns: "test.c"}]}`, 40414},
 		{`{applyOps: [{op: "i", ns: "test.none", o: {_id: 1}}]}`, 26},
 		{`{applyOps: [{op: "i", ns: "test.c", o: {a: 1}}]}`, 4},
-		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 77}, o: {$set: {a: 1}}}], alwaysUpsert: false}`, 218},
-		{`{applyOps: [{op: "x", ns: "test.c", o: {_id: 1}}]}`, 14825},
+		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 77}, o: {$set: {a: 1}}}], alwaysUpsert: false}`, 8},
+		{`{applyOps: [{op: "x", ns: "test.c", o: {_id: 1}}]}`, 2},
 		{`{applyOps: [{op: "c", ns: "test.$cmd", o: {find: "c"}}]}`, 2},
-		{`{applyOps: [{op: "i", ns: "", o: {_id: 1}}]}`, 73},
-		{`{applyOps: [], preCondition: []}`, 6711601},
+		{`{applyOps: [{op: "i", ns: "", o: {_id: 1}}]}`, 20},
+		{`{applyOps: [], preCondition: []}`, 6711600},
+		{`{applyOps: [], alwaysUpsert: true}`, 6711601},
+		{`{applyOps: [], alwaysUpsert: 1}`, 14},
+		{`{applyOps: [], count: {$numberLong: "1"}}`, 31240},
+		{`{applyOps: [], count: 1}`, 14},
+		{`{applyOps: [], prepare: true}`, 2},
+		{`{applyOps: [], partialTxn: true}`, 31056},
+		{`{applyOps: [{op: "c", ns: "admin.$cmd", o: {applyOps: [], alwaysUpsert: true}}]}`, 6711601},
 		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {slist: {a: true, u99999999: 1}}}}]}`, 4770505},
 		{`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {slist: {a: true, l: -1}}}}]}`, 4770505},
 	}
@@ -308,6 +325,18 @@ func TestApplyOps(t *testing.T) {
 	reply = h.admin(`{applyOps: [{op: "i", ns: "test.c", o: {_id: 5}}, {op: "i", ns: "test.none", o: {_id: 1}}, {op: "i", ns: "test.c", o: {_id: 6}}]}`)
 	if reply.Lookup("applied").Int32() != 2 || reply.Lookup("results").Doc().String() != value.NewArray(value.Bool(true), value.Bool(false)).Doc().String() {
 		t.Errorf("answered %s", reply)
+	}
+	// An update that finds nothing does not keep what follows from being applied.
+	reply = h.admin(`{applyOps: [{op: "n", ns: "", o: {}}, {op: "u", ns: "test.c", o2: {_id: 77}, o: {_id: 77}}, {op: "i", ns: "test.c", o: {_id: 7}}]}`)
+	if reply.Lookup("code").Int32() != 8 || reply.Lookup("errmsg").Str() != "applyOps had one or more errors applying ops" || reply.Lookup("applied").Int32() != 2 ||
+		reply.Lookup("results").Doc().String() != value.NewArray(value.Bool(false), value.Bool(true)).Doc().String() {
+		t.Errorf("answered %s", reply)
+	}
+	if n := h.ok(`{count: "c", query: {_id: {$in: [7, 77]}}}`).Lookup("n").Int32(); n != 1 {
+		t.Errorf("%d documents were written", n)
+	}
+	if reply := h.admin(`{applyOps: [{op: "n", ns: "test.c", o: {}}]}`); reply.Lookup("applied").Int32() != 0 || !reply.Lookup("results").Doc().IsEmpty() {
+		t.Errorf("a no-op counts: %s", reply)
 	}
 }
 

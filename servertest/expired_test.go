@@ -225,7 +225,7 @@ var writingRows = map[string]row{
 		for _, op := range []string{
 			`{op: "u", ns: "db.c", o2: {_id: 1}, o: {$v: 2, diff: {u: {n: 5}}}}`, `{op: "u", ns: "db.c", o2: {_id: 1}, o: {$set: {n: 5}}}`,
 		} {
-			if r, err := w.client.Database("admin").RunCommand(w.Context(), w.parse(`{applyOps: [`+op+`], alwaysUpsert: false}`)).Raw(); err == nil {
+			if r, err := w.client.Database("admin").RunCommand(w.Context(), w.parse(`{applyOps: [`+op+`]}`)).Raw(); err == nil {
 				w.Errorf("%s: %s", op, r)
 			}
 			w.ids(`2`, `{find: "c"}`)

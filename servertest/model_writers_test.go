@@ -72,7 +72,7 @@ func (m *model) applyOps(t *rapid.T) {
 		m.s.admin(fmt.Sprintf(`{applyOps: [{op: "i", ns: "db.c", o: {_id: %d%s}}]}`, id, fields))
 		m.put(id, fresh)
 	case "u":
-		m.s.admin(fmt.Sprintf(`{applyOps: [{op: "u", ns: "db.c", o2: {_id: %d}, o: {_id: %d%s}}]}`, id, id, fields))
+		m.s.admin(fmt.Sprintf(`{applyOps: [{op: "u", b: true, ns: "db.c", o2: {_id: %d}, o: {_id: %d%s}}]}`, id, id, fields))
 		m.put(id, fresh)
 	default:
 		m.s.admin(fmt.Sprintf(`{applyOps: [{op: "d", ns: "db.c", o: {_id: %d}}]}`, id))
