@@ -45,6 +45,11 @@ func (t *touchedTx) Create(ns storage.Namespace, options value.Doc, indexes []st
 	return t.Tx.Create(ns, options, indexes)
 }
 
+func (t *touchedTx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	t.note(ns)
+	return t.Tx.CreateAs(ns, id, options, indexes)
+}
+
 func (t *touchedTx) Drop(ns storage.Namespace) error {
 	t.note(ns)
 	return t.Tx.Drop(ns)

@@ -372,7 +372,7 @@ func (c *Call) applyCommand(a *applyOpsArgs, db string, e *oplogEntryArgs) error
 	case form == nil:
 		return nil
 	case name == "create" && !e.UUID.IsMissing():
-		return mongoerr.New(mongoerr.CommandNotSupported, "the UUID of a collection cannot be chosen")
+		return c.applyCreate(db, e)
 	case name == "renameCollection":
 		db = "admin"
 	}
@@ -382,14 +382,22 @@ func (c *Call) applyCommand(a *applyOpsArgs, db string, e *oplogEntryArgs) error
 
 // sub runs another command as a part of this one and returns its reply.
 func (c *Call) sub(db string, body value.Doc) (value.Doc, error) {
-	name, _ := body.First()
-	inner := *c
-	inner.cmd, inner.DB, inner.Body, inner.sequences, inner.reply = c.svc.table[name], db, body, nil, value.NewBuilder()
+	inner := c.inner(db, body)
 	if inner.cmd == nil {
+		name, _ := body.First()
 		return nil, unknownCommand(c, name)
 	}
-	if err := inner.cmd.run(&inner); err != nil {
+	if err := inner.cmd.run(inner); err != nil {
 		return nil, err
 	}
 	return inner.reply.Doc(), nil
+}
+
+// inner is the Call of another command that is a part of this one; it has no
+// command if there is none of the name.
+func (c *Call) inner(db string, body value.Doc) *Call {
+	name, _ := body.First()
+	inner := *c
+	inner.cmd, inner.DB, inner.Body, inner.sequences, inner.reply = c.svc.table[name], db, body, nil, value.NewBuilder()
+	return &inner
 }

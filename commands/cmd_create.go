@@ -43,7 +43,11 @@ type createArgs struct {
 
 var createSpec = newArgs[createArgs]("create")
 
-func runCreate(c *Call) error {
+func runCreate(c *Call) error { return c.create(nil) }
+
+// create runs a create; id is the UUID that the collection is to have, nil
+// for a new one.
+func (c *Call) create(id *[16]byte) error {
 	var a createArgs
 	if err := createSpec.decode(c.Body, &a); err != nil {
 		return err
@@ -77,6 +81,9 @@ func runCreate(c *Call) error {
 	if plan, err = c.planExpiry(ns, &a, plan); err != nil {
 		return err
 	}
+	if id != nil {
+		plan.identify(&a, id)
+	}
 	err = c.update(func(tx storage.Tx) error { return c.createAll(tx, ns, plan) })
 	if err != nil {
 		return translate(ns, err)
@@ -97,6 +104,28 @@ type creationPart struct {
 	ns      storage.Namespace
 	options value.Doc
 	indexes []storage.IndexSpec
+	id      *[16]byte // nil: a new one
+}
+
+// identify gives the UUID to the part that has documents: not to a view, and
+// not to a time series, but to its buckets.
+func (p *creation) identify(a *createArgs, id *[16]byte) {
+	switch {
+	case a.ViewOn != nil:
+	case !a.TimeSeries.IsMissing():
+		p.parts[len(p.parts)-1].id = id
+	default:
+		p.parts[0].id = id
+	}
+}
+
+func (p *creationPart) create(tx storage.Tx) (err error) {
+	if p.id != nil {
+		_, err = tx.CreateAs(p.ns, *p.id, p.options, p.indexes)
+		return err
+	}
+	_, err = tx.Create(p.ns, p.options, p.indexes)
+	return err
 }
 
 // createAll makes the collections. Creating one that exists with the same
@@ -116,7 +145,7 @@ func (c *Call) createAll(tx storage.Tx, ns storage.Namespace, plan *creation) er
 		return err
 	}
 	for _, p := range plan.parts {
-		if _, err := tx.Create(p.ns, p.options, p.indexes); err != nil {
+		if err := p.create(tx); err != nil {
 			return translate(p.ns, err)
 		}
 	}

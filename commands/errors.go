@@ -25,6 +25,8 @@ func translate(ns storage.Namespace, err error) error {
 		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns).WithCause(err)
 	case errors.Is(err, storage.ErrExists):
 		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", ns).WithCause(err)
+	case errors.Is(err, storage.ErrUUIDExists):
+		return mongoerr.Newf(40655, "Invalid name %s for the UUID of another collection", ns).WithCause(err)
 	case errors.Is(err, storage.ErrNoIndex):
 		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
 	case diskFull(err):

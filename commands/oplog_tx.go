@@ -118,6 +118,20 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 		return nil, err
 	}
 	c, err := t.Tx.Create(ns, options, indexes)
+	return t.created(c, err, ns, options)
+}
+
+// CreateAs is Create with a UUID that was chosen.
+func (t *loggedTx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	if err := checkDatabaseCase(t.Tx, ns.DB); err != nil {
+		return nil, err
+	}
+	c, err := t.Tx.CreateAs(ns, id, options, indexes)
+	return t.created(c, err, ns, options)
+}
+
+// created logs that a collection was made, unless err says that it was not.
+func (t *loggedTx) created(c storage.Collection, err error, ns storage.Namespace, options value.Doc) (storage.Collection, error) {
 	if err != nil || unlogged(ns) {
 		return c, err
 	}

@@ -23,6 +23,10 @@
 // filter again, because between an index entry and its record there may be
 // concurrent writes.
 //
+// A collection keeps the UUID that it was created with when it is renamed.
+// The engine makes one up, unless the creator has chosen it (CreateAs, for a
+// collection that is restored); no two collections have the same.
+//
 // # Guarantees
 //
 //   - Update runs one writer at a time. What its function did is applied

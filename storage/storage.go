@@ -28,12 +28,14 @@ func (n Namespace) String() string { return n.DB + "." + n.Coll }
 var (
 	ErrNotFound = errors.New("namespace not found")
 	ErrExists   = errors.New("namespace exists")
-	ErrNoIndex  = errors.New("index not found")
-	ErrNoRecord = errors.New("record not found")
-	ErrConflict = errors.New("write conflict")
-	ErrClosed   = errors.New("engine is closed")
-	ErrReadOnly = errors.New("transaction is read only")
-	ErrLocked   = errors.New("data directory is in use by another process")
+	// ErrUUIDExists is of CreateAs: another collection has the UUID.
+	ErrUUIDExists = errors.New("UUID exists")
+	ErrNoIndex    = errors.New("index not found")
+	ErrNoRecord   = errors.New("record not found")
+	ErrConflict   = errors.New("write conflict")
+	ErrClosed     = errors.New("engine is closed")
+	ErrReadOnly   = errors.New("transaction is read only")
+	ErrLocked     = errors.New("data directory is in use by another process")
 )
 
 // DuplicateKeyError reports that a unique index already has the key.
@@ -121,6 +123,10 @@ type Tx interface {
 	// Create makes a collection with its options (an opaque document) and
 	// its first indexes.
 	Create(ns Namespace, options value.Doc, indexes []IndexSpec) (Collection, error)
+	// CreateAs is Create with a UUID that the caller has chosen: that which
+	// the collection has elsewhere. It fails with ErrUUIDExists if another
+	// collection has it.
+	CreateAs(ns Namespace, id [16]byte, options value.Doc, indexes []IndexSpec) (Collection, error)
 	// Drop removes a collection.
 	Drop(ns Namespace) error
 	// Rename moves a collection; the target must not exist.
@@ -147,7 +153,7 @@ type IndexSpec struct {
 // a new one.
 type Info struct {
 	Namespace Namespace
-	UUID      [16]byte
+	UUID      [16]byte // of this collection alone, whatever it is called
 	Options   value.Doc
 	Indexes   []IndexInfo
 	// Meta is what the Indexer's Attach made of options and indexes.

@@ -12,7 +12,16 @@ import (
 
 // Create makes a collection.
 func (t *tx) Create(ns storage.Namespace, options value.Doc, specs []storage.IndexSpec) (storage.Collection, error) {
-	info := &storage.Info{Namespace: ns, UUID: uuid.New(), Options: cloneDoc(options)}
+	return t.createWith(ns, uuid.New(), options, specs, t.create)
+}
+
+// CreateAs makes a collection that has its UUID already.
+func (t *tx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, specs []storage.IndexSpec) (storage.Collection, error) {
+	return t.createWith(ns, id, options, specs, t.createAs)
+}
+
+func (t *tx) createWith(ns storage.Namespace, id [16]byte, options value.Doc, specs []storage.IndexSpec, create func(*storage.Info) error) (storage.Collection, error) {
+	info := &storage.Info{Namespace: ns, UUID: id, Options: cloneDoc(options)}
 	for _, s := range specs {
 		if info.Index(s.Name) != nil {
 			return nil, fmt.Errorf("index %q: %w", s.Name, storage.ErrExists)
@@ -24,10 +33,26 @@ func (t *tx) Create(ns storage.Namespace, options value.Doc, specs []storage.Ind
 		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: cloneSpec(s), Index: x})
 	}
 	info.Meta = t.e.opts.Indexer.Attach(info)
-	if err := t.create(info); err != nil {
+	if err := create(info); err != nil {
 		return nil, err
 	}
 	return t.Collection(ns)
+}
+
+// createAs adds an empty collection whose UUID may be in use.
+func (t *tx) createAs(info *storage.Info) error {
+	if err := t.usable(true); err != nil {
+		return err
+	}
+	if t.root.get(info.Namespace) != nil {
+		return storage.ErrExists
+	}
+	for _, other := range t.Collections("") {
+		if other.UUID == info.UUID {
+			return storage.ErrUUIDExists
+		}
+	}
+	return t.add(info, (*tx).createAs)
 }
 
 // create adds an empty collection.
@@ -38,10 +63,15 @@ func (t *tx) create(info *storage.Info) error {
 	if t.root.get(info.Namespace) != nil {
 		return storage.ErrExists
 	}
+	return t.add(info, (*tx).create)
+}
+
+// add adds a collection; again is how a transaction's commit does it.
+func (t *tx) add(info *storage.Info, again func(*tx, *storage.Info) error) error {
 	if err := t.claimName(info.Namespace); err != nil {
 		return err
 	}
-	t.record(func(u *tx) error { return u.create(info) })
+	t.record(func(u *tx) error { return again(u, info) })
 	t.addColl(info, 0)
 	return nil
 }

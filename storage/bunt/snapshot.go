@@ -74,7 +74,7 @@ func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) 
 func asConflict(err error) error {
 	var dup *storage.DuplicateKeyError
 	if errors.As(err, &dup) ||
-		errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) ||
+		errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrUUIDExists) ||
 		errors.Is(err, storage.ErrNoIndex) || errors.Is(err, storage.ErrNoRecord) {
 		return errors.Join(storage.ErrConflict, err)
 	}

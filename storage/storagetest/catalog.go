@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
@@ -90,6 +91,49 @@ func info(e storage.Engine, n storage.Namespace) (i *storage.Info) {
 		return err
 	})
 	return i
+}
+
+// A chosen UUID is that of the collection, and of no other.
+func testCatalogUUIDs(t *testing.T, open Opener) {
+	s := start(t, open)
+	id, moved, other := [16]byte{6: 0x40, 8: 0x80, 15: 1}, ns("db", "moved"), ns("other", "name")
+	s.update(func(tx storage.Tx) error {
+		if _, err := tx.CreateAs(NS, id, value.NewDoc("capped", value.Bool(true)), []storage.IndexSpec{UniqueSpec("_id")}); err != nil {
+			return err
+		}
+		_, err := tx.CreateAs(NS, [16]byte{1}, nil, nil)
+		equal(t, "a name that exists", errors.Is(err, storage.ErrExists), true)
+		_, err = tx.CreateAs(other, id, nil, nil)
+		equal(t, "own UUID", errors.Is(err, storage.ErrUUIDExists), true)
+		return nil
+	})
+	s.update(func(tx storage.Tx) error { return tx.Rename(NS, moved) })
+	for range 2 {
+		i := info(s, moved)
+		equal(t, "uuid", i.UUID, id)
+		equal(t, "options", i.Options.String(), "{ capped: true }")
+		equal(t, "indexes", len(i.Indexes), 1)
+		err := s.Update(ctx, func(tx storage.Tx) error { _, err := tx.CreateAs(other, id, nil, nil); return err })
+		equal(t, "UUID of another", errors.Is(err, storage.ErrUUIDExists), true)
+		equal(t, "names", names(s, ""), "db.moved ")
+		s.reopen()
+	}
+	s.update(func(tx storage.Tx) error { return tx.Drop(moved) })
+	s.update(func(tx storage.Tx) error { _, err := tx.CreateAs(other, id, nil, nil); return err })
+	equal(t, "again", info(s, other).UUID, id)
+}
+
+// The UUID is checked again when a transaction commits.
+func testTxnUUIDs(t *testing.T, open Opener) {
+	s := start(t, open)
+	id := [16]byte{6: 0x40, 8: 0x80, 15: 1}
+	txn, err := s.Begin(ctx)
+	s.must(err)
+	_, err = txn.CreateAs(ns("db", "a"), id, nil, nil)
+	s.must(err)
+	s.update(func(tx storage.Tx) error { _, err := tx.CreateAs(ns("db", "b"), id, nil, nil); return err })
+	s.wantErr(txn.Commit(ctx), storage.ErrConflict)
+	equal(t, "names", names(s, ""), "db.b ")
 }
 
 func testCatalogPersists(t *testing.T, open Opener) {

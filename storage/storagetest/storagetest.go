@@ -35,6 +35,8 @@ func Run(t *testing.T, open Opener) {
 		{"Catalog", testCatalog},
 		{"CatalogErrors", testCatalogErrors},
 		{"CatalogPersists", testCatalogPersists},
+		{"CatalogUUIDs", testCatalogUUIDs},
+		{"CatalogUUIDsOfTransactions", testTxnUUIDs},
 		{"Records", testRecords},
 		{"RecordErrors", testRecordErrors},
 		{"LastID", testLastID},
