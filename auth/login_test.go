@@ -285,6 +285,32 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 	}
 }
 
+// The first failure too is answered no earlier than the operator wants.
+func TestFailedDelay(t *testing.T) {
+	f := newFixture(t)
+	delay := 300 * time.Millisecond
+	f.throttle.least = func() time.Duration { return delay }
+	done := make(chan error, 1)
+	fail := func() { done <- f.throttle.failed(context.Background(), here.Remote, at("ann", "shop")) }
+	go fail()
+	f.clock.WaitForTimers(1)
+	_ = f.clock.Advance(delay - time.Millisecond)
+	select {
+	case err := <-done:
+		t.Fatalf("not held back: %v", err)
+	default:
+	}
+	_ = f.clock.Advance(time.Millisecond)
+	if err := <-done; !errors.Is(err, error(ErrFailed)) {
+		t.Fatal(err)
+	}
+	delay = 0
+	fail()
+	if err := <-done; !errors.Is(err, error(ErrFailed)) {
+		t.Fatal(err)
+	}
+}
+
 func TestThrottleWaits(t *testing.T) {
 	f := newFixture(t)
 	ann := at("ann", "shop")

@@ -6,18 +6,23 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Options says what a Manager works with. All fields are required.
+// Options says what a Manager works with. All fields but FailedDelay are
+// required.
 type Options struct {
 	Engine     storage.Engine
 	IDIndex    storage.IndexSpec          // of the collections it makes
 	Clock      clock.Clock                // the real one
 	Mechanisms func() []string            // that are enabled
 	Iterations func(mechanism string) int // for new credentials
+	// FailedDelay is how long at least a client waits to hear that a login
+	// has failed; nil: no time.
+	FailedDelay func() time.Duration
 }
 
 // Manager reads users and keeps them compiled. It is safe for concurrent
@@ -36,6 +41,7 @@ type Manager struct {
 // New makes a Manager.
 func New(o Options) *Manager {
 	m := &Manager{options: o, throttle: NewThrottle(o.Clock), users: map[Name]*User{}}
+	m.throttle.least = o.FailedDelay
 	_, _ = rand.Read(m.secret[:]) // never fails
 	return m
 }

@@ -27,6 +27,9 @@ const (
 // Throttle counts failed logins by address and user.
 type Throttle struct {
 	clock clock.Clock
+	// least is for how long the answer to every failure is held back, nil: not
+	// at all.
+	least func() time.Duration
 	mu    sync.Mutex
 	by    map[guess]*failures
 }
@@ -56,6 +59,9 @@ func guessOf(remote string, n Name) guess {
 // failed counts a failure, and holds the answer to it back.
 func (t *Throttle) failed(ctx context.Context, remote string, n Name) error {
 	d := t.count(guessOf(remote, n))
+	if t.least != nil {
+		d = max(d, t.least())
+	}
 	if d <= 0 {
 		return ErrFailed
 	}

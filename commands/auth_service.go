@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"time"
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/index"
@@ -27,9 +28,9 @@ type Security struct {
 // mongod's words.
 const warnOpen = "Access control is not enabled for the database. Read and write access to data and configuration is unrestricted"
 
-// openAuth makes the manager of users, and the first user.
-func (s *Service) openAuth() error {
-	s.auth = auth.New(auth.Options{
+// authOptions are what the manager of users works with.
+func (s *Service) authOptions() auth.Options {
+	return auth.Options{
 		Engine: s.engine, IDIndex: index.IDSpec(nil).Stored(), Clock: s.real,
 		Mechanisms: func() (names []string) {
 			for v := range s.params.value("authenticationMechanisms").Doc().Values() {
@@ -37,13 +38,19 @@ func (s *Service) openAuth() error {
 			}
 			return names
 		},
+		FailedDelay: func() time.Duration { return time.Duration(s.params.int("authFailedDelayMs")) * time.Millisecond },
 		Iterations: func(mechanism string) int {
 			if mechanism == auth.SHA1 {
 				return int(s.params.int("scramIterationCount"))
 			}
 			return int(s.params.int("scramSHA256IterationCount"))
 		},
-	})
+	}
+}
+
+// openAuth makes the manager of users, and the first user.
+func (s *Service) openAuth() error {
+	s.auth = auth.New(s.authOptions())
 	o := s.options.Security
 	if o.RootUser != "" {
 		if err := s.createRoot(o.RootUser, o.RootPassword); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -373,5 +374,26 @@ func TestUnreadableSettings(t *testing.T) {
 		if !errors.Is(err, errUnreadable) {
 			t.Errorf("%s: %v", ns, err)
 		}
+	}
+}
+
+// Between no time and five seconds a client may be kept waiting to hear that
+// its login has failed.
+func TestAuthFailedDelay(t *testing.T) {
+	h := newHarness(t)
+	if v := h.admin(`{getParameter: 1, authFailedDelayMs: 1}`).Lookup("authFailedDelayMs"); v.SafeInt64() != 0 || !v.IsNumber() {
+		t.Errorf("at first it is %s", v)
+	}
+	for command, code := range map[string]int32{
+		`{setParameter: 1, authFailedDelayMs: -1}`:   2,
+		`{setParameter: 1, authFailedDelayMs: 5001}`: 2,
+		`{setParameter: 1, authFailedDelayMs: 5000}`: 0,
+	} {
+		if reply := h.admin(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+	if delay := h.svc.authOptions().FailedDelay(); delay != 5*time.Second {
+		t.Errorf("failed logins wait for %v", delay)
 	}
 }

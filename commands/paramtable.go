@@ -68,6 +68,7 @@ func parameterTable() []parameter {
 		boolean("quiet", false, true),
 		{name: "diagnosticDataCollectionEnabled", initial: value.Bool(false), startup: true, runtime: true, check: checkNoDiagnosticData},
 		integer("syncdelay", 60, 0, 1<<20),
+		integer("authFailedDelayMs", 0, 0, 5000),
 		integer("scramIterationCount", 10000, 5000, math.MaxInt32),
 		integer("scramSHA256IterationCount", 15000, 5000, math.MaxInt32),
 		integer("localLogicalSessionTimeoutMinutes", 30, 1, math.MaxInt32),
