@@ -6,21 +6,62 @@ import (
 	"time"
 )
 
-// latencyBuckets are the powers of two of a microsecond that latencies are
+// latencyBuckets are the powers of two of a microsecond that a [Latency] is
 // counted by: the last one has what took longer than about 67 s.
 const latencyBuckets = 27
+
+// The buckets of mongod's histograms: the powers of two of a microsecond, from
+// 2048 to 2 s in halves, up to 2^40. The first of them, which has all below 2,
+// are two here.
+const (
+	firstHalved = 12 // bits of a number that begins the halves
+	lastHalved  = 21
+	mostBits    = 41
+	halves      = lastHalved - firstHalved + 1
+	histogram   = mostBits + 1 + halves
+)
 
 // latencies is a histogram that is cheap to add to.
 type latencies struct {
 	micros atomic.Int64 // sum
-	counts [latencyBuckets + 1]atomic.Int64
+	counts [histogram]atomic.Int64
 }
 
 // observe adds one command that took d.
 func (l *latencies) observe(d time.Duration) {
 	micros := max(d.Microseconds(), 0)
 	l.micros.Add(micros)
-	l.counts[min(bits.Len64(uint64(micros)), latencyBuckets)].Add(1)
+	l.counts[bucketOf(uint64(micros))].Add(1)
+}
+
+// bucketOf is the bucket of a latency in microseconds.
+func bucketOf(micros uint64) int {
+	n := min(bits.Len64(micros), mostBits)
+	switch {
+	case n < firstHalved:
+		return n
+	case n > lastHalved:
+		return n + halves
+	}
+	return n + n - firstHalved + int(micros>>(n-2)&1)
+}
+
+// leastOf is the least latency of a bucket, and how many bits it has.
+func leastOf(bucket int) (micros int64, n int) {
+	n = bucket
+	switch {
+	case bucket > lastHalved+halves:
+		n = bucket - halves
+	case bucket >= firstHalved:
+		n = firstHalved + (bucket-firstHalved)/2
+		if (bucket-firstHalved)%2 == 1 {
+			return 3 << (n - 2), n
+		}
+	}
+	if n < 2 {
+		return 0, n
+	}
+	return 1 << (n - 1), n
 }
 
 // Latency is a histogram of how long commands took: Counts[i] took less than
@@ -36,7 +77,8 @@ func (Latency) Bound(i int) float64 { return float64(int64(1)<<i) / 1e6 }
 func (l *latencies) snapshot() (out Latency) {
 	out.Seconds = float64(l.micros.Load()) / 1e6
 	for i := range l.counts {
-		out.Counts[i] = l.counts[i].Load()
+		_, n := leastOf(i)
+		out.Counts[min(n, latencyBuckets)] += l.counts[i].Load()
 	}
 	return out
 }

@@ -105,9 +105,12 @@ func (l *latencies) total() (n int64) {
 // of a bucket.
 func (l *latencies) appendHistogram(b *value.Builder) {
 	b.StartArray("histogram")
-	for i := range l.counts {
-		if n := l.counts[i].Load(); n > 0 {
-			b.StartDocument("").Int64("micros", int64(1)<<i>>1).Int64("count", n).End()
+	below := l.counts[0].Load() // of the first two buckets, which are one in mongod
+	for i := 1; i < len(l.counts); i++ {
+		n := l.counts[i].Load() + below
+		below = 0
+		if least, _ := leastOf(i); n > 0 {
+			b.StartDocument("").Int64("micros", least).Int64("count", n).End()
 		}
 	}
 	b.End()
