@@ -66,7 +66,6 @@ type Call struct {
 	granted        *[]grant   // where what the client may do is noted, nil: nowhere
 	authorizedOnly bool       // a listing shows only what the user may use
 	authChanged    bool       // users or roles were written to
-	outdated       bool       // the client took a secondary for the primary
 	forgotten      bool       // nothing looks at the Call when it is over
 
 	settings *querySetting // what holds for the shape of the query; nil: nothing

@@ -120,6 +120,16 @@ func (c *Call) appendTopologyVersion(version int64) {
 	c.reply.Document("topologyVersion", c.topologyVersion(version))
 }
 
+// tellTopology adds the topologyVersion to a reply that says, by the code of
+// its error or of its write concern's, that the member is not the primary. A
+// driver that knows this topology already goes on without another hello.
+func (c *Call) tellTopology(codes ...mongoerr.Code) {
+	notPrimary := func(code mongoerr.Code) bool { return code.In(mongoerr.CategoryNotPrimaryError) }
+	if c.svc.inReplicaSet() && slices.ContainsFunc(codes, notPrimary) {
+		c.appendTopologyVersion(c.svc.leader.changed.count())
+	}
+}
+
 // supportedCompressors are what the wire package speaks.
 var supportedCompressors = map[string]bool{"snappy": true, "zlib": true, "zstd": true}
 

@@ -196,9 +196,7 @@ func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 	if concern != nil {
 		b.Document("writeConcernError", concern)
 	}
-	if c.outdated {
-		c.appendTopologyVersion(s.leader.changed.count())
-	}
+	c.tellTopology(e.Code, code)
 }
 
 // appendTrailer writes what follows every reply.

@@ -21,7 +21,6 @@ func runReplSetReconfig(c *Call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !force && l.aside.Load() {
-		c.outdated = true
 		return mongoerr.New(mongoerr.NotWritablePrimary, "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;")
 	}
 	old := c.shownConfig()

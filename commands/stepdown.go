@@ -124,10 +124,8 @@ func (c *Call) checkLeader() error {
 	reads := readOnSecondaries[c.cmd.name]
 	switch mode := c.generic.readPref.Lookup("mode"); {
 	case c.cmd.flags&writes != 0 && !reads, c.cmd.name == "runExpirationPass", c.cmd.name == "aggregate" && endsInWrite(c.Body), c.generic.autocommit != nil:
-		c.outdated = true
 		return mongoerr.New(mongoerr.NotWritablePrimary, "not primary")
 	case reads && (mode.IsMissing() || mode.Str() == "primary"):
-		c.outdated = true
 		return mongoerr.New(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
 	}
 	return nil

@@ -151,6 +151,7 @@ func (c *Call) concernFailed(d value.Doc, labels []string) {
 	}
 	c.unmet = true
 	c.reply.Document("writeConcernError", d)
+	c.tellTopology(mongoerr.Code(d.Lookup("code").SafeInt64()))
 	if !c.fixedLabels {
 		labels = append(labels, mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
 			InTransaction: c.generic.autocommit != nil, CommitOrAbort: endOfTransaction[c.cmd.name],

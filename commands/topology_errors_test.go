@@ -1,0 +1,43 @@
+package commands
+
+import "testing"
+
+// TestNotPrimaryErrorsHaveTopology: in a set, errors that say that the member
+// is not the primary carry its topologyVersion, also those of a fail point and
+// of a write concern. A driver sees by it that it knows that topology already,
+// and goes on without waiting for the next hello. Errors of a shutdown have
+// none, unless the server is about to end; nor has a standalone's.
+func TestNotPrimaryErrorsHaveTopology(t *testing.T) {
+	for _, tc := range []struct {
+		data string
+		has  bool
+	}{
+		{`{failCommands: ["insert"], errorCode: 10107}`, true},
+		{`{failCommands: ["insert"], errorCode: 13435}`, true},
+		{`{failCommands: ["insert"], errorCode: 11602}`, true},
+		{`{failCommands: ["insert"], errorCode: 189, errorLabels: ["RetryableError"]}`, true},
+		{`{failCommands: ["insert"], errorCode: 91}`, false},
+		{`{failCommands: ["insert"], errorCode: 11600}`, false},
+		{`{failCommands: ["insert"], errorCode: 6}`, false},
+		{`{failCommands: ["insert"], writeConcernError: {code: 10107, errmsg: "not primary"}}`, true},
+		{`{failCommands: ["insert"], writeConcernError: {code: 91, errmsg: "shutting down"}}`, false},
+	} {
+		for _, member := range []bool{true, false} {
+			h := newTestCommands(t)
+			if member {
+				h = h.asMember()
+			}
+			h.setFail(`{times: 1}`, tc.data)
+			r := h.run(`{insert: "c", documents: [{_id: 1}]}`)
+			if r.Has("topologyVersion") != (tc.has && member) {
+				t.Errorf("member %v, %s: %s", member, tc.data, r)
+			}
+			if !member || !tc.has {
+				continue
+			}
+			if got, want := r.Lookup("topologyVersion"), h.admin(`{hello: 1}`).Lookup("topologyVersion"); got.String() != want.String() {
+				t.Errorf("%s: topologyVersion %s, want %s", tc.data, got, want)
+			}
+		}
+	}
+}
