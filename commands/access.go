@@ -23,6 +23,12 @@ type access struct {
 	backwards bool
 }
 
+func (a *access) byID() bool { return a.plan.Type == plan.ByID }
+
+func (a *access) shapes() (hash, key string) { return shapeHash(a.query.shape()), a.cacheKey() }
+
+func (a *access) summary() string { return summarize(a.plan) }
+
 // cacheKey names the query's shape and the indexes that are of use for it.
 func (a *access) cacheKey() string {
 	if a.key != "" {

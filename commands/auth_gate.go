@@ -125,8 +125,8 @@ func (c *Call) need(on auth.Pattern, actions ...string) error {
 // authorizeCommand asks for the privileges of the command: those of the
 // command table, unless it has rules of its own.
 func (c *Call) authorizeCommand() error {
-	if rule := authRules[c.cmd.name]; rule != nil {
-		return rule(c)
+	if c.cmd.rule != nil {
+		return c.cmd.rule(c)
 	}
 	if c.cmd.action == "" {
 		return nil

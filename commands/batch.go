@@ -68,7 +68,7 @@ func (c *Call) firstBatch(r cursorRequest) error {
 	}
 	c.appendCursorFields(cur)
 	var id int64
-	if (!done || r.tailable && !cur.stream.ended()) && !r.singleBatch {
+	if (!done || r.tailable && !cur.streamEnded()) && !r.singleBatch {
 		cur.created = c.Body.Clone()
 		cur.grants, cur.asked = c.grants(), c.user
 		cur.opened, cur.plan, cur.access = c.svc.real.Now(), c.counts.plan, c.counts.access

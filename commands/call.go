@@ -54,7 +54,7 @@ type Call struct {
 	held     *heldSnapshot
 	// changeStream is set by commands that open or read a change stream.
 	changeStream bool
-	stream       *changeStream // that the command has opened
+	stream       liveStream // the change stream that the command has opened
 	// log is where the changes of the running engine transaction are noted,
 	// outside multi-document transactions.
 	log   *recorder

@@ -53,11 +53,12 @@ func runAggregate(c *Call) error {
 	}
 	req := cursorRequest{ns: r.ns, it: r.it, exec: r.exec, batchSize: size, setOp: r.exec.resume}
 	if r.pipeline.IsChangeStream() {
-		if err := c.stream.resume.check(r.pipeline); err != nil {
+		cs := c.stream.(*changeStream)
+		if err := cs.resume.check(r.pipeline); err != nil {
 			r.it.Close()
 			return err
 		}
-		req.tailable, req.awaitData, req.it = true, true, &streamEnd{Iterator: r.it, cs: c.stream}
+		req.tailable, req.awaitData, req.it = true, true, &streamEnd{Iterator: r.it, cs: cs}
 	}
 	if r.pipeline.Writes() {
 		req.batchSize = 0

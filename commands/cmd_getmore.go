@@ -107,7 +107,7 @@ func (c *Call) continueCursor(cur *cursor, a *getMoreArgs) error {
 	}
 	c.appendCursorFields(cur)
 	id := cur.id
-	if done && (!cur.tailable || cur.stream.ended()) {
+	if done && (!cur.tailable || cur.streamEnded()) {
 		id = 0
 		c.svc.cursors.kill(cur.id)
 	}

@@ -13,6 +13,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// liveStream is a change stream as its cursor sees it.
+type liveStream interface {
+	// appendToken writes postBatchResumeToken. ahead: a document was read that the
+	// client has not got yet.
+	appendToken(b *value.Builder, ahead bool)
+	// ended reports whether the last event has been delivered.
+	ended() bool
+	// wait returns a channel that is closed when there may be something new, or
+	// nil if the stream is closed.
+	wait() <-chan struct{}
+}
+
 // cursor is a result that a client reads in batches. Between batches it
 // holds no lock and no transaction: its iterator remembers a position.
 type cursor struct {
@@ -25,7 +37,7 @@ type cursor struct {
 	grants    []grant    // what the command that made it was asked for
 	asked     *auth.User // who had them when they were last looked at
 	txnNumber *int64
-	stream    *changeStream // that it reads, nil: none
+	stream    liveStream    // that it reads, nil: none
 	held      *heldSnapshot // the state it reads, nil: the latest
 	noTimeout bool
 	tailable  bool
@@ -39,11 +51,14 @@ type cursor struct {
 	returned  int64                   // documents
 	batches   int64                   // with them
 	plan      string                  // of the command that made it, see planSummary
-	access    *access
+	access    planned
 	created   value.Doc              // the command that made it, for currentOp and comments
 	extra     func(b *value.Builder) // further fields of the cursor document
 	setOp     func(*Call)            // hands the running command to the iterator
 }
+
+// streamEnded reports whether the cursor reads a change stream that is over.
+func (c *cursor) streamEnded() bool { return c.stream != nil && c.stream.ended() }
 
 // cursorRegistry holds the open cursors.
 type cursorRegistry struct {

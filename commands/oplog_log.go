@@ -1,10 +1,14 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -31,7 +35,7 @@ const (
 // the log and the data it describes survive a crash together. It is bounded:
 // the oldest entries make way, many at a time.
 type changeLog struct {
-	svc   *Service
+	logConfig
 	off   bool
 	limit atomic.Int64 // bytes, once it is read
 	read  atomic.Bool
@@ -45,13 +49,27 @@ type changeLog struct {
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
-func newChangeLog(s *Service) *changeLog {
-	l := &changeLog{svc: s, full: make(chan struct{}, 1)}
-	l.limit.Store(s.options.OplogBytes)
-	l.keep.Store(s.options.OplogMinRetentionMillis)
-	l.off = s.options.OplogBytes < 0
-	l.read.Store(s.options.OplogBytes != 0 || s.options.OplogMinRetentionMillis > 0)
-	if s.options.OplogBytes == 0 {
+// logConfig is what the change log works with.
+type logConfig struct {
+	engine storage.Engine
+	clock  clock.Clock
+	log    *zerolog.Logger
+	stamps *timestamps
+	term   *atomic.Int64 // of the last election
+	// bytes bounds the log; 0: defaultOplogBytes once it is read, negative: there
+	// is no log. retention is how long entries are kept at least, in milliseconds.
+	bytes, retention int64
+	locked           func() bool  // reports whether fsyncLock keeps everybody from writing
+	txnBytes         func() int64 // most bytes of the operations of one transaction
+}
+
+func newChangeLog(config logConfig) *changeLog {
+	l := &changeLog{logConfig: config, full: make(chan struct{}, 1)}
+	l.limit.Store(config.bytes)
+	l.keep.Store(config.retention)
+	l.off = config.bytes < 0
+	l.read.Store(config.bytes != 0 || config.retention > 0)
+	if config.bytes == 0 {
 		l.limit.Store(defaultOplogBytes)
 	}
 	return l
@@ -75,27 +93,35 @@ func (l *changeLog) newRecorder(tx storage.Tx, now int64) *recorder {
 // openLog opens what the server keeps beside the data: the change log, and
 // the records of sessions.
 func (s *Service) openLog() error {
-	s.oplog = newChangeLog(s)
+	s.oplog = newChangeLog(s.logConfig())
 	s.sessions.onEnd = s.sessionEnded
-	if err := s.oplog.open(); err != nil {
+	if err := s.oplog.open(s.background); err != nil {
 		return err
 	}
-	return s.records.open(s)
+	return s.records.open(s.background, s.engine)
+}
+
+func (s *Service) logConfig() logConfig {
+	return logConfig{
+		engine: s.engine, clock: s.clock, log: &s.log, stamps: &s.stamps, term: &s.leader.term,
+		bytes: s.options.OplogBytes, retention: s.options.OplogMinRetentionMillis,
+		locked: s.fsync.held, txnBytes: func() int64 { return s.params.int("transactionSizeLimitBytes") },
+	}
 }
 
 // open makes the log, or goes on behind the last entry that there is.
-func (l *changeLog) open() error {
+func (l *changeLog) open(ctx context.Context) error {
 	if l.off {
 		return nil
 	}
 	var last storage.Record
-	err := l.svc.engine.View(l.svc.background, func(tx storage.Tx) error {
+	err := l.engine.View(ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(oplogNS)
 		if err != nil {
 			return err
 		}
 		l.size.Store(coll.Size())
-		if size := coll.Info().Options.Lookup("size"); l.svc.options.OplogBytes == 0 && size.SafeInt64() > defaultOplogBytes {
+		if size := coll.Info().Options.Lookup("size"); l.bytes == 0 && size.SafeInt64() > defaultOplogBytes {
 			l.limit.Store(size.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
@@ -112,26 +138,26 @@ func (l *changeLog) open() error {
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
 	})
 	if last.Doc != nil {
-		l.svc.stamps.advance(stampOf(last.Doc.Lookup("ts")))
+		l.stamps.advance(stampOf(last.Doc.Lookup("ts")))
 	}
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	return l.svc.engine.Update(l.svc.background, func(tx storage.Tx) error {
+	return l.engine.Update(ctx, func(tx storage.Tx) error {
 		coll, err := tx.Create(oplogNS, oplogOptions(l.limit.Load()), nil)
 		if err != nil {
 			return err
 		}
-		_, err = coll.Insert(l.noop(value.NewDoc("msg", value.String("initiating set"))), l.svc.clock.NowMillis())
+		_, err = coll.Insert(l.noop(value.NewDoc("msg", value.String("initiating set"))), l.clock.NowMillis())
 		return err
 	})
 }
 
 // noop is an entry that says something and does nothing.
 func (l *changeLog) noop(o value.Doc) value.Doc {
-	now := l.svc.clock.NowMillis()
-	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", stampValue(l.svc.stamps.next(now)),
-		"t", value.Int64(l.svc.leader.term.Load()), "v", value.Int64(2), "wall", value.DateTime(now))
+	now := l.clock.NowMillis()
+	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", stampValue(l.stamps.next(now)),
+		"t", value.Int64(l.term.Load()), "v", value.Int64(2), "wall", value.DateTime(now))
 }
 
 // ensureCollection opens one of the server's own collections, making it if

@@ -16,14 +16,14 @@ var oplogReaderHome = storage.Namespace{DB: "local", Coll: "$oplog"}
 // tries again.
 func (l *changeLog) noteReader(ctx context.Context) {
 	l.read.Store(true)
-	if l.off || l.noted.Load() || l.svc.fsync.held() {
+	if l.off || l.noted.Load() || l.locked() {
 		return
 	}
-	now := l.svc.clock.NowMillis()
+	now := l.clock.NowMillis()
 	note := value.NewDoc("_id", value.String("reader"), "since", value.DateTime(now))
-	err := l.svc.engine.Update(ctx, func(tx storage.Tx) error { return keepOnly(tx, oplogReaderHome, note, now) })
+	err := l.engine.Update(ctx, func(tx storage.Tx) error { return keepOnly(tx, oplogReaderHome, note, now) })
 	if err != nil {
-		l.svc.log.Warn().Err(err).Msg("That the change log is read could not be written down")
+		l.log.Warn().Err(err).Msg("That the change log is read could not be written down")
 		return
 	}
 	l.noted.Store(true)

@@ -180,7 +180,7 @@ func (r *recorder) room(more int) error {
 	if !r.inTxn {
 		return nil
 	}
-	if limit := r.log.svc.params.int("transactionSizeLimitBytes"); int64(len(r.ops)+more) > limit {
+	if limit := r.log.txnBytes(); int64(len(r.ops)+more) > limit {
 		return mongoerr.Newf(mongoerr.TransactionTooLarge, "Total size of all transaction operations must be less than server parameter 'transactionSizeLimitBytes' = %d", limit)
 	}
 	return nil
@@ -230,7 +230,7 @@ func (r *recorder) op(i int) value.Doc { return value.Doc(r.ops[r.start(i):r.mar
 
 // append writes one entry.
 func (r *recorder) append(coll storage.Collection, first, end int) error {
-	ts := r.log.svc.stamps.next(r.now)
+	ts := r.log.stamps.next(r.now)
 	b := &r.b
 	b.Reset(r.out[:0])
 	if r.inTxn {
@@ -242,7 +242,7 @@ func (r *recorder) append(coll storage.Collection, first, end int) error {
 	} else {
 		r.applyOps(b, first, end)
 	}
-	b.Append("ts", stampValue(ts)).Int64("t", r.log.svc.leader.term.Load()).Int64("v", 2).Date("wall", r.now)
+	b.Append("ts", stampValue(ts)).Int64("t", r.log.term.Load()).Int64("v", 2).Date("wall", r.now)
 	if r.inTxn {
 		b.StartDocument("prevOpTime").Append("ts", stampValue(r.previous(first))).Int64("t", r.previousTerm(first)).End()
 	}
@@ -285,7 +285,7 @@ func (r *recorder) previousTerm(first int) int64 {
 	if first == 0 {
 		return -1
 	}
-	return r.log.svc.leader.term.Load()
+	return r.log.term.Load()
 }
 
 // saveImages stores the documents as they were before the operations, where

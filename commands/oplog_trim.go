@@ -30,7 +30,7 @@ func (l *changeLog) trimmer(ctx context.Context) {
 		case <-l.full:
 		}
 		if err := l.trim(ctx); err != nil && ctx.Err() == nil {
-			l.svc.log.Warn().Err(err).Msg("The change log could not be trimmed")
+			l.log.Warn().Err(err).Msg("The change log could not be trimmed")
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (l *changeLog) trimmer(ctx context.Context) {
 func (l *changeLog) trim(ctx context.Context) error {
 	for {
 		done, first := true, uint64(0)
-		err := l.svc.engine.Update(ctx, func(tx storage.Tx) error {
+		err := l.engine.Update(ctx, func(tx storage.Tx) error {
 			coll, err := tx.Collection(oplogNS)
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ func (l *changeLog) trim(ctx context.Context) error {
 // trimSome removes a chunk. first is the timestamp of the oldest entry left.
 func (l *changeLog) trimSome(coll storage.Collection) (done bool, first uint64, err error) {
 	keep := l.keep.Load()
-	newest := l.svc.clock.NowMillis() - keep
+	newest := l.clock.NowMillis() - keep
 	var old []storage.RecordID
 	size, limit := coll.Size(), l.bound()
 	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
@@ -105,11 +105,11 @@ func (l *changeLog) trimImages(ctx context.Context, old func(id value.Doc, at in
 				return len(ids) < trimChunk
 			})
 		}
-		if err := l.svc.engine.View(ctx, collect); err != nil || len(ids) == 0 {
+		if err := l.engine.View(ctx, collect); err != nil || len(ids) == 0 {
 			return err
 		}
 		more = len(ids) == trimChunk
-		err := l.svc.engine.Update(ctx, func(tx storage.Tx) error {
+		err := l.engine.Update(ctx, func(tx storage.Tx) error {
 			coll, err := tx.Collection(preImagesNS)
 			if err != nil {
 				return err
@@ -128,13 +128,12 @@ func (l *changeLog) trimImages(ctx context.Context, old func(id value.Doc, at in
 	return nil
 }
 
-// expireImages removes the pre-images that are older than
-// changeStreamOptions.preAndPostImages.expireAfterSeconds.
-func (l *changeLog) expireImages(ctx context.Context) error {
-	seconds := l.svc.streamOptions.expireAfter.Load()
+// expireImages removes the pre-images that are older than so many seconds, as
+// changeStreamOptions.preAndPostImages.expireAfterSeconds says; 0 keeps all.
+func (l *changeLog) expireImages(ctx context.Context, seconds int64) error {
 	if seconds <= 0 {
 		return nil
 	}
-	limit := l.svc.clock.NowMillis() - seconds*1000
+	limit := l.clock.NowMillis() - seconds*1000
 	return l.trimImages(ctx, func(_ value.Doc, at int64) bool { return at <= limit })
 }

@@ -60,8 +60,8 @@ func TestLogGrowsOnceItIsRead(t *testing.T) {
 				t.Errorf("bound %d after it was read", got)
 			}
 			h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)
-			again := newChangeLog(h.svc)
-			if err := again.open(); err != nil {
+			again := newChangeLog(h.svc.logConfig())
+			if err := again.open(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			if got := again.bound(); got != defaultOplogBytes {

@@ -97,6 +97,16 @@ func (p *profiler) sampled() bool {
 	return rate >= 1 || rand.Float64() < rate //nolint:gosec // no secret
 }
 
+// planned is the plan of a query as the profiler and the log show it.
+type planned interface {
+	// byID reports whether it looks up one _id, which has no shape.
+	byID() bool
+	// shapes returns the hash of the query's shape and its key in the plan cache.
+	shapes() (hash, key string)
+	// summary names the plan in a few words, as mongod's planSummary.
+	summary() string
+}
+
 // opCounts is what a command has done, for the profiler and the log.
 type opCounts struct {
 	keys     int64 // index entries seen
@@ -104,7 +114,7 @@ type opCounts struct {
 	returned int64
 	sorted   bool          // a sort stage ran
 	plan     string        // set where there was no choice to make
-	access   *access       // the plan of the query
+	access   planned       // how the query finds its documents; nil: there was no choice
 	origin   value.Doc     // the command that opened the cursor of a getMore
 	waited   time.Duration // for what others do, which is not slowness
 }

@@ -35,7 +35,7 @@ func (c *Call) profileEntry(reply value.Doc, err error, took time.Duration) valu
 		b.Append("nreturned", value.Int(c.counts.returned))
 	}
 	c.counts.appendShape(b)
-	if c.counts.access != nil && c.counts.access.plan.Type != plan.ByID {
+	if c.counts.access != nil && !c.counts.access.byID() {
 		if hash := queryShapeHash(c.DB, c.op.body); hash != "" {
 			b.String("queryShapeHash", hash)
 		}
@@ -164,11 +164,11 @@ func (c *Call) appendClient(b *value.Builder) {
 // appendShape names the shape of the query that was planned. A look-up of one
 // _id has none.
 func (o *opCounts) appendShape(b *value.Builder) {
-	if o.access == nil || o.access.plan.Type == plan.ByID {
+	if o.access == nil || o.access.byID() {
 		return
 	}
-	hash := shapeHash(o.access.query.shape())
-	b.String("queryHash", hash).String("planCacheShapeHash", hash).String("planCacheKey", o.access.cacheKey())
+	hash, key := o.access.shapes()
+	b.String("queryHash", hash).String("planCacheShapeHash", hash).String("planCacheKey", key)
 }
 
 // summary names the plan in a few words, as mongod's planSummary.
@@ -176,11 +176,11 @@ func (o *opCounts) summary() string { return planSummary(o.plan, o.access) }
 
 // planSummary is the plan of a query: the text where there was no choice to
 // make, else what was chosen.
-func planSummary(text string, a *access) string {
+func planSummary(text string, a planned) string {
 	if a == nil {
 		return text
 	}
-	return summarize(a.plan)
+	return a.summary()
 }
 
 // mostSummarized bounds a summary, in bytes: a disjunction may have as many

@@ -66,7 +66,7 @@ func atLeast(name string, v value.Value, least float64) (float64, error) {
 
 // resize sets the bound of the size, now and for later starts.
 func (l *changeLog) resize(c *Call, bytes int64) error {
-	err := l.svc.engine.Update(c.ctx, func(tx storage.Tx) error { return tx.SetOptions(oplogNS, oplogOptions(bytes)) })
+	err := l.engine.Update(c.ctx, func(tx storage.Tx) error { return tx.SetOptions(oplogNS, oplogOptions(bytes)) })
 	if err != nil {
 		return translate(oplogNS, err)
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -143,12 +144,12 @@ type sessionRecords struct {
 }
 
 // open finds the records that an earlier process has left.
-func (r *sessionRecords) open(s *Service) error {
+func (r *sessionRecords) open(ctx context.Context, engine storage.Engine) error {
 	r.ids = map[recordKey]storage.RecordID{}
-	if err := r.openParts(s); err != nil {
+	if err := r.openParts(ctx, engine); err != nil {
 		return err
 	}
-	return s.engine.View(s.background, func(tx storage.Tx) error {
+	return engine.View(ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(transactionsNS)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -195,9 +196,9 @@ func (r *sessionRecords) save(tx storage.Tx, k recordKey, d value.Doc, now int64
 
 // reap removes the records of sessions that have ended and not written for
 // as long as a session lives.
-func (r *sessionRecords) reap(s *Service, live func(recordKey) bool, before int64) error {
+func (r *sessionRecords) reap(ctx context.Context, engine storage.Engine, live func(recordKey) bool, before int64) error {
 	var old []recordKey
-	err := s.engine.View(s.background, func(tx storage.Tx) error {
+	err := engine.View(ctx, func(tx storage.Tx) error {
 		old = old[:0]
 		coll, err := tx.Collection(transactionsNS)
 		if err != nil {
@@ -213,7 +214,7 @@ func (r *sessionRecords) reap(s *Service, live func(recordKey) bool, before int6
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	err = s.engine.Update(s.background, func(tx storage.Tx) error {
+	err = engine.Update(ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(transactionsNS)
 		if err != nil {
 			return err
@@ -248,10 +249,10 @@ func (s *Service) logHousekeeping() {
 		live[ss.record] = true
 	}
 	before := s.clock.NowMillis() - s.params.int("localLogicalSessionTimeoutMinutes")*60_000
-	if err := s.records.reap(s, func(k recordKey) bool { return live[k] }, before); err != nil {
+	if err := s.records.reap(s.background, s.engine, func(k recordKey) bool { return live[k] }, before); err != nil {
 		s.log.Warn().Err(err).Msg("Records of ended sessions could not be removed")
 	}
-	if err := s.oplog.expireImages(s.background); err != nil {
+	if err := s.oplog.expireImages(s.background, s.streamOptions.expireAfter.Load()); err != nil {
 		s.log.Warn().Err(err).Msg("Pre-images could not be removed")
 	}
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"errors"
 
 	"github.com/duskdb/duskdb/storage"
@@ -26,9 +27,9 @@ func openStatements(tx storage.Tx) (storage.Collection, error) {
 }
 
 // openParts finds the parts that an earlier process has left.
-func (r *sessionRecords) openParts(s *Service) error {
+func (r *sessionRecords) openParts(ctx context.Context, engine storage.Engine) error {
 	r.parts = map[recordKey][]storage.RecordID{}
-	return s.engine.View(s.background, func(tx storage.Tx) error {
+	return engine.View(ctx, func(tx storage.Tx) error {
 		coll, err := openStatements(tx)
 		if err != nil || coll == nil {
 			return err

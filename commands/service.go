@@ -177,7 +177,7 @@ func (s *Service) buildTable() {
 			if cmd.enabled != nil && !cmd.enabled(s) {
 				continue
 			}
-			cmd.runs = s.metrics.command(cmd.name)
+			cmd.runs, cmd.rule = s.metrics.command(cmd.name), authRules[cmd.name]
 			s.commands = append(s.commands, cmd)
 			s.table[cmd.name] = cmd
 			for _, alias := range cmd.aliases {

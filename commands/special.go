@@ -11,19 +11,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// specialSources are the pipeline sources that are no collections.
-var specialSources = map[string]func(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error){
-	"$changeStream":       openChangeStream,
-	"$collStats":          openCollStats,
-	"$indexStats":         openIndexStats,
-	"$currentOp":          openCurrentOp,
-	"$listLocalSessions":  openSessions,
-	"$listSessions":       openSessions,
-	"$planCacheStats":     openPlanCacheStats,
-	"$listCatalog":        openListCatalog,
-	"$querySettings":      openQuerySettings,
-	"$listSampledQueries": openNothing,
-}
+// specialSource opens a pipeline source that is no collection.
+type specialSource func(h *host, x *agg.Exec, s agg.Special) (agg.Iterator, error)
+
+// specialSources are those sources by the names of their stages.
+var specialSources map[string]specialSource
 
 // openNothing is for sources of which this server has none.
 func openNothing(*host, *agg.Exec, agg.Special) (agg.Iterator, error) { return agg.Docs(), nil }

@@ -234,14 +234,23 @@ func (cs *changeStream) delivered() uint64 {
 	return t.ts + 1
 }
 
-// ended reports whether the stream has delivered its last event; a nil
-// stream has not.
-func (cs *changeStream) ended() bool { return cs != nil && cs.closed }
+// ended reports whether the stream has delivered its last event.
+func (cs *changeStream) ended() bool { return cs.closed }
+
+// wait returns nil for a stream that is closed.
+func (cs *changeStream) wait() <-chan struct{} {
+	if cs.w == nil {
+		return nil
+	}
+	return cs.w.wait()
+}
 
 // changed is closed when there may be something new for a cursor that waits.
 func (c *Call) changed(cur *cursor) <-chan struct{} {
-	if cur.stream != nil && cur.stream.w != nil {
-		return cur.stream.w.wait()
+	if cur.stream != nil {
+		if ch := cur.stream.wait(); ch != nil {
+			return ch
+		}
 	}
 	return c.svc.changes.wait()
 }

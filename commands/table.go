@@ -11,6 +11,7 @@ type command struct {
 	on      resource              // what the privilege is asked on
 	enabled func(s *Service) bool // nil: always in the table
 	runs    *commandCounter       // set when the table is built
+	rule    func(*Call) error     // asks for the privileges instead of action, where they depend on the arguments; set when the table is built
 }
 
 // commandFlags are the rules of the gate.
