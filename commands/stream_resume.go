@@ -44,20 +44,20 @@ func tokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_d
 
 // exactText is the text of a client's token as the server writes it: with the
 // end that it may lack, and without what may stand behind that.
-func exactText(token value.Doc) string {
-	k, err := hex.DecodeString(token.Lookup("_data").Str())
+func exactText(given value.Doc) string {
+	k, err := hex.DecodeString(given.Lookup("_data").Str())
 	if err == nil {
 		k, err = wholeValues(k)
 	}
 	if err != nil { // which decodeToken would have refused
-		return tokenText(token)
+		return tokenText(given)
 	}
 	return strings.ToUpper(hex.EncodeToString(append(k[:len(k):len(k)], keyEnd)))
 }
 
-// wholeText is the text of an event's token, given that of a fragment of it.
-func wholeText(t *tokenData, token value.Doc) string {
-	text := exactText(token)
+// wholeText is the text of an event's given, given that of a fragment of it.
+func wholeText(t *tokenData, given value.Doc) string {
+	text := exactText(given)
 	if t.fragment == 0 {
 		return text
 	}

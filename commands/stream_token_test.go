@@ -54,18 +54,18 @@ func TestPublishedTokens(t *testing.T) {
 				o := &logOp{op: value.MustJSON(tt.op), invalidate: tt.invalidate}
 				want.identify(o, eventKind(o), documentKey(o.op), description(o))
 			}
-			token := want.encode()
-			if got := token.Lookup("_data").Str(); got != tt.token {
+			made := want.encode()
+			if got := made.Lookup("_data").Str(); got != tt.token {
 				t.Errorf("made  %s\ngiven %s", got, tt.token)
 			}
-			got, err := decodeToken(token)
+			got, err := decodeToken(made)
 			if err != nil || got.fragment != 0 || got.ts != want.ts || got.event != want.event || got.fromInvalidate != want.fromInvalidate || got.index != 0 {
 				t.Errorf("read %+v (%v), want %+v", got, err, want)
 			}
 			if !want.event {
 				return
 			}
-			part := fragmentOf(token, 3)
+			part := fragmentOf(made, 3)
 			if got, err := decodeToken(part); err != nil || got.fragment != 4 || wholeText(&got, part) != tt.token {
 				t.Errorf("fragment: read %+v (%v)", got, err)
 			}
@@ -73,7 +73,7 @@ func TestPublishedTokens(t *testing.T) {
 	}
 }
 
-// Type bits; those of createIndexes are of a token that somebody published, with
+// Type bits; those of createIndexes are of a made that somebody published, with
 // indexes that the shell made, whose numbers are doubles. The others follow the
 // same rules.
 func TestTokenTypes(t *testing.T) {
@@ -183,12 +183,12 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, k []byte) {
 		data := strings.ToUpper(hex.EncodeToString(k))
-		token, err := decodeToken(value.NewDoc("_data", value.String(data)))
-		if err != nil || token.event {
+		read, err := decodeToken(value.NewDoc("_data", value.String(data)))
+		if err != nil || read.event {
 			return
 		}
-		if again, err := decodeToken(token.encode()); err != nil || again.ts != token.ts || again.event {
-			t.Errorf("%+v became %+v (%v)", token, again, err)
+		if again, err := decodeToken(read.encode()); err != nil || again.ts != read.ts || again.event {
+			t.Errorf("%+v became %+v (%v)", read, again, err)
 		}
 	})
 }
