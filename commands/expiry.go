@@ -32,7 +32,7 @@ func (h expiryHost) Collections(ctx context.Context) (list []ttl.Collection, err
 
 // Targets implements ttl.Host.
 func (h expiryHost) Targets(ctx context.Context) ([]ttl.Target, error) {
-	return h.svc.queues.Targets(ctx, serviceStore(h))
+	return h.svc.queues.Targets(ctx, serviceStore{h.svc})
 }
 
 // serviceStore runs the transactions of queues that no command asked for.
