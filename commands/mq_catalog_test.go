@@ -97,7 +97,7 @@ func TestMQOrdinaryCommands(t *testing.T) {
 	if len(docs) != 2 || docs[0].Lookup("_mq").String() != want {
 		t.Errorf("find: %v", docs)
 	}
-	if got := e.found(`{"find": "q", "filter": {"_id": 1}}`); len(got) != 1 || !token(got[0]).IsMissing() {
+	if got := e.found(`{"find": "q", "filter": {"_id": 1}}`); len(got) != 1 || !lockTokenOf(got[0]).IsMissing() {
 		t.Errorf("find by _id: %v", got)
 	}
 	if got := e.found(`{"aggregate": "q", "pipeline": [{"$match": {"_mq.sequenceNumber": 2}}, {"$project": {"t": "$_mq.timeToLive"}}], "cursor": {}}`); len(got) != 1 || got[0].Lookup("t").Int64() != 5000 {
@@ -121,7 +121,7 @@ func TestMQOrdinaryCommands(t *testing.T) {
 	if n := e.ok(`{"delete": "q", "deletes": [{"q": {"_id": 1}, "limit": 1}]}`).Lookup("n").Int32(); n != 1 {
 		t.Errorf("deleted %d", n)
 	}
-	e.fails(90410, "", `{"mqComplete": "q"}`, "lockToken", token(m))
+	e.fails(90410, "", `{"mqComplete": "q"}`, "lockToken", lockTokenOf(m))
 }
 
 func TestMQInsertWakes(t *testing.T) {

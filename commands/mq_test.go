@@ -137,7 +137,7 @@ func (e *mqEnv) sweep() {
 
 func mqField(d value.Doc, name string) value.Value { return d.Lookup("_mq").Doc().Lookup(name) }
 
-func token(d value.Doc) value.Value { return mqField(d, "lockToken") }
+func lockTokenOf(d value.Doc) value.Value { return mqField(d, "lockToken") }
 
 const (
 	mqReceive     = `{"mqReceive": "q", "mode": "peekLock"}`
@@ -185,7 +185,7 @@ func TestMQCases(t *testing.T) {
 			m := e.one(mqReceive)
 			e.at(35)
 			e.fails(90410, "The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.",
-				`{"mqComplete": "q"}`, "lockToken", token(m))
+				`{"mqComplete": "q"}`, "lockToken", lockTokenOf(m))
 			e.sweep()
 			if got := mqField(e.one(`{"mqPeek": "q/$deadletterqueue"}`), "deadLetterReason").Str(); got != "TTLExpiredException" {
 				t.Errorf("reason %q", got)
@@ -196,11 +196,11 @@ func TestMQCases(t *testing.T) {
 			e.at(5)
 			m := e.one(mqReceive)
 			e.at(34)
-			if got := e.ok(`{"mqRenewLock": "q"}`, "lockToken", token(m)).Lookup("lockedUntilUtc").DateTime(); got != mqT0+64_000 {
+			if got := e.ok(`{"mqRenewLock": "q"}`, "lockToken", lockTokenOf(m)).Lookup("lockedUntilUtc").DateTime(); got != mqT0+64_000 {
 				t.Errorf("locked until %+d", got-mqT0)
 			}
 			e.at(60)
-			e.ok(`{"mqComplete": "q"}`, "lockToken", token(m))
+			e.ok(`{"mqComplete": "q"}`, "lockToken", lockTokenOf(m))
 		}},
 		{72, `{"maxDeliveryCount": 3}`, func(t *testing.T, e *mqEnv) {
 			e.ok(`{"mqSend": "q", "messages": [{}]}`)
@@ -209,7 +209,7 @@ func TestMQCases(t *testing.T) {
 				if n := mqField(m, "deliveryCount").Int32(); int(n) != i+1 {
 					t.Errorf("deliveryCount %d, want %d", n, i+1)
 				}
-				if got := e.ok(`{"mqAbandon": "q"}`, "lockToken", token(m)).Lookup("outcome").Str(); got != want {
+				if got := e.ok(`{"mqAbandon": "q"}`, "lockToken", lockTokenOf(m)).Lookup("outcome").Str(); got != want {
 					t.Errorf("outcome %s, want %s", got, want)
 				}
 			}
@@ -221,7 +221,7 @@ func TestMQCases(t *testing.T) {
 		{73, `{"defaultMessageTimeToLive": 10, "deadLetteringOnMessageExpiration": true}`, func(t *testing.T, e *mqEnv) {
 			e.ok(`{"mqSend": "q", "messages": [{}]}`)
 			e.at(1)
-			out := e.ok(`{"mqDefer": "q"}`, "lockToken", token(e.one(mqReceive)))
+			out := e.ok(`{"mqDefer": "q"}`, "lockToken", lockTokenOf(e.one(mqReceive)))
 			if out.Lookup("outcome").Str() != "deferred" || out.Lookup("sequenceNumber").Int64() != 1 {
 				t.Errorf("reply %s", out)
 			}
@@ -242,7 +242,7 @@ func TestMQCases(t *testing.T) {
 		}},
 		{75, `{"defaultMessageTimeToLive": 10}`, func(_ *testing.T, e *mqEnv) {
 			e.ok(`{"mqSend": "q", "messages": [{}]}`)
-			e.ok(`{"mqDeadLetter": "q", "reason": "bad", "description": "very"}`, "lockToken", token(e.one(mqReceive)))
+			e.ok(`{"mqDeadLetter": "q", "reason": "bad", "description": "very"}`, "lockToken", lockTokenOf(e.one(mqReceive)))
 			e.at(1e6)
 			e.sweep()
 			e.one(mqReceiveDead)
@@ -316,7 +316,7 @@ func TestMQSendAndStats(t *testing.T) {
 		t.Errorf("sequenceNumbers %s", got)
 	}
 	m := e.one(`{"mqReceive": "q", "mode": "receiveAndDelete"}`)
-	if m.Lookup("_id").Kind() != value.KindObjectID || !token(m).IsMissing() {
+	if m.Lookup("_id").Kind() != value.KindObjectID || !lockTokenOf(m).IsMissing() {
 		t.Errorf("message %s", m)
 	}
 	e.one(mqReceive)
@@ -328,7 +328,7 @@ func TestMQSendAndStats(t *testing.T) {
 	if got := e.ok(`{"mqStats": "q"}`).Lookup("idleDeadlineUtc").DateTime(); got != mqT0+300_000 {
 		t.Errorf("idle deadline %+d", got-mqT0)
 	}
-	if got := e.one(`{"mqPeek": "q", "fromSequenceNumber": 2}`); !token(got).IsMissing() || got.Lookup("_id").Str() != "x" {
+	if got := e.one(`{"mqPeek": "q", "fromSequenceNumber": 2}`); !lockTokenOf(got).IsMissing() || got.Lookup("_id").Str() != "x" {
 		t.Errorf("peeked %s", got)
 	}
 }

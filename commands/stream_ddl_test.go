@@ -7,14 +7,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ddl is a command and the expanded events that it makes.
-type ddl struct {
+// ddlStep is a command and the expanded events that it makes.
+type ddlStep struct {
 	run  string
 	want []string
 }
 
 // follow runs the commands one by one.
-func (s *testStream) follow(steps []ddl) {
+func (s *testStream) follow(steps []ddlStep) {
 	s.h.Helper()
 	for _, step := range steps {
 		if strings.Contains(step.run, "renameCollection") {
@@ -85,7 +85,7 @@ func TestStreamOfCollMod(t *testing.T) {
 		for _, keys := range []string{`{key: {a: 1}, name: "a_1"}`, `{key: {b: 1}, name: "b_1", hidden: true}`, `{key: {c: 1}, name: "c_1", expireAfterSeconds: 100000}`} {
 			h.ok(`{createIndexes: "c", indexes: [` + keys + `]}`)
 		}
-		h.watch(of, `{"showExpandedEvents": true}`, "").follow([]ddl{
+		h.watch(of, `{"showExpandedEvents": true}`, "").follow([]ddlStep{
 			{`{collMod: "c", index: {name: "a_1", hidden: true}}`, modify(`{"index": {"name": "a_1", "hidden": true}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": false}}`)},
 			{`{collMod: "c", index: {name: "a_1", hidden: false}}`, modify(`{"index": {"name": "a_1", "hidden": false}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": true}}`)},
 			{`{collMod: "c", index: {name: "b_1", hidden: false}}`, modify(`{"index": {"name": "b_1", "hidden": false}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": true}}`)},
@@ -104,7 +104,7 @@ func TestStreamOfViews(t *testing.T) {
 	h.ok(`{create: "base"}`)
 	const pipeline, other = `"pipeline": [{"$match": {"a": 2}}, {"$project": {"a": 1}}]`, `"pipeline": [{"$match": {"a": 1}}]`
 	ns := func(coll string) string { return `"ns": {"db": "test", "coll": "` + coll + `"}` }
-	h.watch("", `{"showExpandedEvents": true}`, "").follow([]ddl{
+	h.watch("", `{"showExpandedEvents": true}`, "").follow([]ddlStep{
 		{`{create: "v", viewOn: "base", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("v") + `, "operationDescription": {"viewOn": "base", ` + pipeline + `}, "nsType": "view"}`}},
 		{`{create: "vv", viewOn: "v", ` + pipeline + `}`, []string{`{"operationType": "create", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + pipeline + `}, "nsType": "view"}`}},
 		{`{collMod: "vv", viewOn: "v", ` + other + `}`, []string{`{"operationType": "modify", ` + ns("vv") + `, "operationDescription": {"viewOn": "v", ` + other + `}}`}},
@@ -130,7 +130,7 @@ func TestStreamOfTimeSeries(t *testing.T) {
 		return `{"viewOn": "system.buckets.t", "pipeline": [{"$_internalUnpackBucket": {` + fields + `}}]}`
 	}
 	named, all := h.watch("t", `{"showExpandedEvents": true}`, ""), h.watch("", `{"showExpandedEvents": true}`, "")
-	for _, step := range []ddl{
+	for _, step := range []ddlStep{
 		{`{create: "t", timeseries: {timeField: "time"}}`, []string{`{"operationType": "create", ` + ns + `, "operationDescription": ` + view(`"timeField": "time", "bucketMaxSpanSeconds": 3600`) + `, "nsType": "timeseries"}`}},
 		{`{collMod: "t", timeseries: {granularity: "minutes"}}`, []string{`{"operationType": "modify", ` + ns + `, "operationDescription": ` + view(`"timeField": "time", "bucketMaxSpanSeconds": 86400`) + `}`}},
 		{`{collMod: "t", expireAfterSeconds: 100}`, nil},
@@ -140,7 +140,7 @@ func TestStreamOfTimeSeries(t *testing.T) {
 		{`{create: "t", timeseries: {timeField: "time", metaField: "m", granularity: "hours"}}`, []string{`{"operationType": "create", ` + ns + `, "operationDescription": ` + view(`"timeField": "time", "metaField": "m", "bucketMaxSpanSeconds": 2592000`) + `, "nsType": "timeseries"}`}},
 	} {
 		from := all.last
-		all.follow([]ddl{step})
+		all.follow([]ddlStep{step})
 		if len(step.want) > 0 { // and behind the token before it
 			h.watch("", `{"showExpandedEvents": true, "resumeAfter": `+from.JSON()+`}`, "").expectDDL(step.run, step.want)
 		}
@@ -155,7 +155,7 @@ func TestStreamOfTimeSeries(t *testing.T) {
 // jstests/change_streams/metadata_notifications.js.
 func TestStreamOfTargets(t *testing.T) {
 	renamed := []string{`{"operationType": "rename", "ns": {"db": "test", "coll": "from"}, "to": {"db": "test", "coll": "c"}}`, `{"operationType": "invalidate"}`}
-	for name, steps := range map[string][]ddl{
+	for name, steps := range map[string][]ddlStep{
 		"rename to it":               {{`{renameCollection: "test.from", to: "test.c"}`, renamed}},
 		"rename in its place":        {{`{create: "c"}`, nil}, {`{renameCollection: "test.from", to: "test.c", dropTarget: true}`, renamed}},
 		"drop of its empty database": {{`{dropDatabase: 1}`, nil}, {`{insert: "c", documents: [{_id: 0}]}`, []string{`{"operationType": "insert", "fullDocument": {"_id": 0}, ` + nsC + `, "documentKey": {"_id": 0}}`}}},
