@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/value"
@@ -27,8 +30,8 @@ func TestOutOverChangedTarget(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHarness(t)
 			h.ok(c.before)
-			call := &Call{ctx: context.Background(), svc: h.svc, conn: h.conn, cmd: h.svc.table["aggregate"], DB: "test", Body: relaxed(`{aggregate: "c"}`), now: testStart.UnixMilli()}
-			w, err := (&host{x: newExecution(call), c: call}).Out(nil, agg.OutTarget{DB: "test", Coll: "t"})
+			call := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: h.conn, Cmd: h.svc.Table["aggregate"], DB: "test", Body: relaxed(`{aggregate: "c"}`), Now: testStart.UnixMilli()}
+			w, err := (&pipeline.Environment{X: exec.NewExecution(call), C: call}).Out(nil, agg.OutTarget{DB: "test", Coll: "t"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/storage/bunt"
 )
 
@@ -28,11 +31,11 @@ func (p *prompter) Write(line []byte) (int, error) {
 func newPrompted(t *testing.T, p *prompter) *harness {
 	t.Helper()
 	manual := clock.NewManual(testStart)
-	engine, err := bunt.Open(bunt.Options{Path: t.TempDir(), Clock: manual, Indexer: NewIndexer()})
+	engine, err := bunt.Open(bunt.Options{Path: t.TempDir(), Clock: manual, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newHarnessOver(t, engine, manual, Options{Log: zerolog.New(p)})
+	return newHarnessOver(t, engine, manual, kernel.Options{Log: zerolog.New(p)})
 }
 
 // other is the harness on a connection of its own.
@@ -154,7 +157,7 @@ func TestJudgedAgain(t *testing.T) {
 			command:   `{"update": "c", "updates": [{"q": {"_id": 1}, "u": [{"$set": {"x": ` + tenfold + `}}]}]}`,
 			setup:     `{"insert": "c", "documents": [{"_id": 1, "a": 1}]}`,
 			meanwhile: `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"a": 1}}}]}`,
-			code:      112, left: `[{"_id": 1, "a": 101}]`, prints: mostJudgings,
+			code:      112, left: `[{"_id": 1, "a": 101}]`, prints: write.MostJudgings,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,102 +3,26 @@ package commands
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// The Stable API. A client that declares apiVersion "1" with apiStrict uses
-// only what that version promises; the rest answers with an error, so that
-// the client learns of it before a server of the future drops it.
-
-// apiVersion1 names the commands of API version 1.
-var apiVersion1 = map[string]bool{
-	"abortTransaction":  true,
-	"aggregate":         true,
-	"bulkWrite":         true,
-	"collMod":           true,
-	"commitTransaction": true,
-	"count":             true,
-	"create":            true,
-	"createIndexes":     true,
-	"delete":            true,
-	"drop":              true,
-	"dropDatabase":      true,
-	"dropIndexes":       true,
-	"endSessions":       true,
-	"explain":           true,
-	"find":              true,
-	"findAndModify":     true,
-	"getMore":           true,
-	"hello":             true,
-	"insert":            true,
-	"killCursors":       true,
-	"listCollections":   true,
-	"listDatabases":     true,
-	"listIndexes":       true,
-	"ping":              true,
-	"refreshSessions":   true,
-	"saslContinue":      true,
-	"saslStart":         true,
-	"update":            true,
-	// please keep sorted
-}
-
-// notInAPIVersion1 names the stages that version 1 does not promise.
-var notInAPIVersion1 = map[string]bool{
-	"$currentOp":               true,
-	"$indexStats":              true,
-	"$listCatalog":             true,
-	"$listLocalSessions":       true,
-	"$listSampledQueries":      true,
-	"$listSearchIndexes":       true,
-	"$listSessions":            true,
-	"$planCacheStats":          true,
-	"$querySettings":           true,
-	"$queryStats":              true,
-	"$search":                  true,
-	"$searchMeta":              true,
-	"$shardedDataDistribution": true,
-	"$vectorSearch":            true,
-	// please keep sorted
-}
-
-// unstableFields names the fields of commands that version 1 does not promise.
-var unstableFields = map[string]map[string]bool{
-	"aggregate": {
-		"$_requestReshardingResumeToken": true, "collectionUUID": true, "exchange": true, "explain": true, "fromMongos": true,
-		"isMapReduceCommand": true, "needsMerge": true, "runtimeConstants": true,
-	},
-	"collMod":       {"collectionUUID": true, "dryRun": true},
-	"create":        {"autoIndexId": true, "indexOptionDefaults": true, "storageEngine": true},
-	"createIndexes": {"collectionUUID": true},
-	"delete":        {"collectionUUID": true},
-	"drop":          {"collectionUUID": true},
-	"dropIndexes":   {"collectionUUID": true},
-	"find": {
-		"$_requestResumeToken": true, "$_resumeAfter": true, "allowSpeculativeMajorityRead": true, "awaitData": true, "collectionUUID": true,
-		"max": true, "min": true, "noCursorTimeout": true, "ntoreturn": true, "oplogReplay": true, "options": true,
-		"readOnce": true, "returnKey": true, "runtimeConstants": true, "showRecordId": true, "tailable": true, "term": true,
-	},
-	"insert":          {"collectionUUID": true},
-	"listCollections": {"includePendingDrops": true},
-	"update":          {"collectionUUID": true},
-}
-
 // checkStrict refuses what a command says that version 1 does not promise.
-func (c *Call) checkStrict() error {
-	unstable := unstableFields[c.cmd.name]
+func checkStrict(c *kernel.Call) error {
+	unstable := kernel.UnstableFields[c.Cmd.Name]
 	for name := range c.Body.All() {
 		if unstable[name] {
-			return notStrict(c.cmd.name, name)
+			return notStrict(c.Cmd.Name, name)
 		}
 	}
-	if name := scriptedName(value.Document(c.Body)); name != "" {
+	if name := kernel.ScriptedName(value.Document(c.Body)); name != "" {
 		return mongoerr.Newf(mongoerr.APIStrictError, "%s is not allowed with 'apiStrict: true' in API Version 1", name)
 	}
-	switch c.cmd.name {
+	switch c.Cmd.Name {
 	case "aggregate":
-		return strictStages(c.Body.Lookup("pipeline"))
+		return kernel.StrictStages(c.Body.Lookup("pipeline"))
 	case "collMod":
 		if c.Body.Lookup("index").Doc().Has("prepareUnique") {
 			return notStrict("collMod.index", "prepareUnique")
@@ -111,23 +35,6 @@ func (c *Call) checkStrict() error {
 		return strictIndexes(c.Body.Lookup("indexes"))
 	}
 	return nil
-}
-
-// scriptedName is the first $function or $accumulator within v, neither of
-// which version 1 promises.
-func scriptedName(v value.Value) string {
-	if k := v.Kind(); k != value.KindDocument && k != value.KindArray {
-		return ""
-	}
-	for name, e := range v.Doc().All() {
-		if (name == "$function" || name == "$accumulator") && e.Kind() == value.KindDocument {
-			return name
-		}
-		if inner := scriptedName(e); inner != "" {
-			return inner
-		}
-	}
-	return ""
 }
 
 // strictIndexes refuses the kinds and options of indexes outside of version 1.
@@ -154,104 +61,34 @@ func strictIndexes(list value.Value) error {
 
 func notStrict(where, field string) error {
 	if where == "find" {
-		where = findSpec.command
+		where = exec.FindSpec.Command
 	}
 	return mongoerr.Newf(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", where, field)
 }
 
-// testAPIVersions are the versions of the commands that stand for changes
-// between them. There is no version 2 but for tests: acceptApiVersion2.
-var testAPIVersions = map[string]struct{ in, deprecated string }{
-	"testDeprecation":           {in: "1", deprecated: "1"},
-	"testDeprecationInVersion2": {in: "12", deprecated: "2"},
-	"testRemoval":               {in: "1"},
-	"testVersion2":              {in: "2"},
-	"testVersions1And2":         {in: "12"},
-}
-
-// apiVersions are the versions that have a command, and those in which it is
-// deprecated, as digits.
-func apiVersions(command string) (in, deprecated string) {
-	if apiVersion1[command] {
-		return "1", ""
-	}
-	v := testAPIVersions[command]
-	return v.in, v.deprecated
-}
-
 // checkAPI applies what the client declared about the API it uses.
-func (c *Call) checkAPI() error {
-	g := &c.generic
-	v := g.apiVersion
+func checkAPI(c *kernel.Call) error {
+	g := &c.Generic
+	v := g.ApiVersion
 	switch {
-	case !g.apiGiven && g.apiOptions:
+	case !g.ApiGiven && g.ApiOptions:
 		return mongoerr.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
-	case !g.apiGiven && c.svc.requireAPI.Load():
+	case !g.ApiGiven && c.Svc.RequireAPI.Load():
 		return mongoerr.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
-	case g.apiGiven && v != "1" && !(v == "2" && c.svc.params.bool("acceptApiVersion2")):
+	case g.ApiGiven && v != "1" && !(v == "2" && c.Svc.Params.Bool("acceptApiVersion2")):
 		return mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\"")
-	case !g.apiOptions:
+	case !g.ApiOptions:
 		return nil
 	}
-	in, deprecated := apiVersions(c.cmd.name)
-	if g.apiStrict && !strings.Contains(in, v) {
-		return mongoerr.Newf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version %s. Information on supported commands and migrations in API Version %s can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.cmd.name, v, v)
+	in, deprecated := kernel.ApiVersions(c.Cmd.Name)
+	if g.ApiStrict && !strings.Contains(in, v) {
+		return mongoerr.Newf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version %s. Information on supported commands and migrations in API Version %s can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.Cmd.Name, v, v)
 	}
-	if g.apiDeprecate && strings.Contains(deprecated, v) {
-		return mongoerr.Newf(mongoerr.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version %s.", c.cmd.name, v)
+	if g.ApiDeprecate && strings.Contains(deprecated, v) {
+		return mongoerr.Newf(mongoerr.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version %s.", c.Cmd.Name, v)
 	}
-	if g.apiStrict {
-		return c.checkStrict()
-	}
-	return nil
-}
-
-// unstableOption returns an option of a stage that version 1 does not promise,
-// "" if there is none: of $collStats it has the count alone.
-func unstableOption(stage string, spec value.Value) string {
-	for name := range spec.Doc().All() {
-		if stage == "$collStats" && name != "count" || stage == "$changeStream" && name == "showExpandedEvents" {
-			return name
-		}
-	}
-	return ""
-}
-
-// strictStages refuses the stages outside of API version 1, here and in the
-// pipelines within $lookup and $unionWith. What is malformed passes: the
-// compiler of pipelines says it better.
-func strictStages(pipeline value.Value) error {
-	if pipeline.Kind() != value.KindArray {
-		return nil
-	}
-	for stage := range pipeline.Doc().Values() {
-		if stage.Kind() != value.KindDocument {
-			continue
-		}
-		name, spec := stage.Doc().First()
-		if notInAPIVersion1[name] {
-			return mongoerr.Newf(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)
-		}
-		if field := unstableOption(name, spec); field != "" {
-			return mongoerr.Newf(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true in API Version 1", name, field)
-		}
-		if (name == "$lookup" || name == "$unionWith") && spec.Kind() == value.KindDocument {
-			if err := strictStages(spec.Doc().Lookup("pipeline")); err != nil {
-				return err
-			}
-		}
+	if g.ApiStrict {
+		return checkStrict(c)
 	}
 	return nil
-}
-
-// apiParameters are the parameters of the command, as messages show them.
-func (c *Call) apiParameters() string {
-	if c.generic.apiVersion == "" {
-		return "{}"
-	}
-	b := value.NewBuilder()
-	for _, name := range []string{"apiVersion", "apiStrict", "apiDeprecationErrors"} {
-		b.Append(name, c.Body.Lookup(name))
-	}
-	return b.Doc().String()
 }

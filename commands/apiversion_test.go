@@ -3,6 +3,8 @@ package commands
 import (
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/kernel"
 )
 
 func TestAPIVersion(t *testing.T) {
@@ -54,7 +56,7 @@ func TestAPIVersion(t *testing.T) {
 
 // The commands of mongod that stand for changes from one version to the next.
 func TestAPIVersionChanges(t *testing.T) {
-	h := newHarnessWith(t, Options{Parameters: map[string]string{"enableTestCommands": "1", "acceptApiVersion2": "true"}})
+	h := newHarnessWith(t, kernel.Options{Parameters: map[string]string{"enableTestCommands": "1", "acceptApiVersion2": "true"}})
 	for _, c := range []struct {
 		command string
 		code    int32

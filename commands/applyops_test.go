@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -75,8 +76,8 @@ func TestApplyOpsNested(t *testing.T) {
 		code    int32
 		text    string
 	}{
-		{nested(maxApplyDepth, insert), 0, ""},
-		{nested(maxApplyDepth+1, insert), 9, "Too many nested applyOps"},
+		{nested(users.MaxApplyDepth, insert), 0, ""},
+		{nested(users.MaxApplyDepth+1, insert), 9, "Too many nested applyOps"},
 		{nested(1, `{op: "c", ns: "test.$cmd", o: {dropDatabase: 1}}`), 9585500, "dropDatabase is not allowed inside nested applyOps"},
 		{nested(0, `{op: null, op: "d", ns: "test.c", o: {_id: 1}}`), 14, "Wrong type for 'op'"},
 		{nested(0, `{op: "i", op: "d", ns: "test.c", o: {_id: 1}}`), 40413, "BSON field 'applyOps.applyOps.op' is a duplicate field"},
@@ -95,8 +96,8 @@ func TestNullsAreDuplicatesToo(t *testing.T) {
 	h := newAuthHarness(t)
 	h.mustOn("test", `{"insert": "secret", "documents": [{"_id": 1}]}`)
 	h.mustOn("test", `{"createRole": "makes", "roles": [], "privileges": [{"resource": {"db": "test", "collection": "v"}, "actions": ["find", "createCollection"]}]}`)
-	h.conn.user = h.user("ann", "makes@test")
-	h.svc.options.Security.Auth = true
+	h.conn.User = h.user("ann", "makes@test")
+	h.svc.Options.Security.Auth = true
 	b := value.NewBuilder()
 	b.String("create", "v").Null("viewOn").String("viewOn", "secret")
 	if reply := h.runOn("test", b.Doc()); reply.Lookup("code").Int32() != 40413 {

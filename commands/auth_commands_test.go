@@ -12,7 +12,7 @@ import (
 // error, 0 for none, and the reply.
 func (h *authHarness) codeOf(db, command string) (int32, value.Doc) {
 	h.Helper()
-	h.svc.options.Security.Auth = false
+	h.svc.Options.Security.Auth = false
 	reply := h.runOn(db, value.MustJSON(command))
 	return reply.Lookup("code").Int32(), reply
 }
@@ -168,13 +168,13 @@ func TestMergeAuthzCollections(t *testing.T) {
 func TestWritesToUsersCount(t *testing.T) {
 	h := newAuthHarness(t)
 	u := h.user("ann", "read@test")
-	h.conn.user = u
-	h.svc.options.Security.Auth = true
+	h.conn.User = u
+	h.svc.Options.Security.Auth = true
 	h.ok(`{"find": "x"}`)
-	h.conn.user = nil
+	h.conn.User = nil
 	h.mustOn("admin", `{"update": "system.users", "updates": [{"q": {"user": "ann"}, "u": {"$set": {"roles": []}}}]}`)
-	h.conn.user = u
-	h.svc.options.Security.Auth = true
+	h.conn.User = u
+	h.svc.Options.Security.Auth = true
 	if reply := h.run(`{"find": "x"}`); reply.Lookup("code").Int32() != 13 {
 		t.Errorf("%s", reply)
 	}

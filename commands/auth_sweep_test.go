@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/value"
@@ -128,9 +129,9 @@ func TestSweepIsComplete(t *testing.T) {
 		}
 		noteStages(seen, body.Lookup("pipeline").Doc())
 	}
-	for _, cmd := range h.svc.commands {
-		if !seen[cmd.name] && cmd.flags&preAuth == 0 && cmd.enabled == nil {
-			t.Errorf("the command %s is not in the sweep: what does it touch?", cmd.name)
+	for _, cmd := range h.svc.Commands {
+		if !seen[cmd.Name] && cmd.Flags&kernel.PreAuth == 0 && cmd.Enabled == nil {
+			t.Errorf("the command %s is not in the sweep: what does it touch?", cmd.Name)
 		}
 	}
 	for _, name := range agg.StageNames() {
@@ -150,7 +151,7 @@ func noteStages(seen map[string]bool, pipeline value.Doc) {
 func newSweepHarness(t *testing.T) *authHarness {
 	h := newAuthHarness(t)
 	h.ok(`{create: "moves", onExpire: {deadLetterTo: "dead"}}`)
-	h.svc.options.Security.Auth = true
+	h.svc.Options.Security.Auth = true
 	return h
 }
 
@@ -159,13 +160,13 @@ func (h *authHarness) touch(line touches, u *auth.User) error {
 	h.Helper()
 	body := relaxed(line.command)
 	name, _ := body.First()
-	cmd := h.svc.table[name]
+	cmd := h.svc.Table[name]
 	if cmd == nil {
 		h.Fatalf("no command %s", name)
 	}
-	c := &Call{ctx: context.Background(), svc: h.svc, conn: &Conn{Remote: "10.0.0.1:5000", user: u}, Body: body, DB: line.db, cmd: cmd, user: u}
-	err := c.authorizeCommand()
-	if errors.Is(err, errNotAuthorized) {
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: line.db, Cmd: cmd, User: u}
+	err := c.AuthorizeCommand()
+	if errors.Is(err, kernel.ErrNotAuthorized) {
 		return mongoerr.New(mongoerr.Unauthorized, err.Error())
 	}
 	return err

@@ -9,6 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,7 +21,7 @@ type authHarness struct{ *harness }
 func newAuthHarness(tb testing.TB) *authHarness {
 	h := &authHarness{newHarness(tb)}
 	for _, name := range []string{"scramIterationCount", "scramSHA256IterationCount"} {
-		if err := h.svc.params.set(h.svc.params.lines[name], value.Int32(5000)); err != nil {
+		if err := h.svc.Params.Set(h.svc.Params.Lines[name], value.Int32(5000)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -40,7 +42,7 @@ func (h *authHarness) user(name string, roles ...string) *auth.User {
 
 func (h *authHarness) find(name string) *auth.User {
 	h.Helper()
-	u, err := h.svc.auth.Find(context.Background(), auth.Name{Name: name, DB: "admin"})
+	u, err := h.svc.Auth.Find(context.Background(), auth.Name{Name: name, DB: "admin"})
 	if err != nil || u == nil {
 		h.Fatalf("user %s: %v", name, err)
 	}
@@ -50,7 +52,7 @@ func (h *authHarness) find(name string) *auth.User {
 // mustOn runs a command without access control.
 func (h *authHarness) mustOn(db, command string) value.Doc {
 	h.Helper()
-	h.svc.options.Security.Auth = false
+	h.svc.Options.Security.Auth = false
 	reply := h.runOn(db, value.MustJSON(command))
 	if !reply.Lookup("ok").Truthy() {
 		h.Fatalf("%s\nanswered %s", command, reply)
@@ -61,15 +63,15 @@ func (h *authHarness) mustOn(db, command string) value.Doc {
 // gate asks whether a user may run a command, without running it.
 func (h *authHarness) gate(u *auth.User, db, command string) error {
 	h.Helper()
-	h.svc.options.Security.Auth = true
+	h.svc.Options.Security.Auth = true
 	body := value.MustJSON(command)
 	name, _ := body.First()
-	cmd := h.svc.table[name]
+	cmd := h.svc.Table[name]
 	if cmd == nil {
 		h.Fatalf("no command %s", name)
 	}
-	c := &Call{ctx: context.Background(), svc: h.svc, conn: &Conn{Remote: "10.0.0.1:5000", user: u}, Body: body, DB: db, cmd: cmd}
-	return c.authorize()
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: db, Cmd: cmd}
+	return c.Authorize()
 }
 
 // gated are the users of TestPrivileges, named by their only role.
@@ -261,17 +263,17 @@ var open = map[string]bool{
 // of who may run them.
 func TestEveryCommandIsGuarded(t *testing.T) {
 	h := newHarness(t)
-	for _, cmd := range h.svc.commands {
-		if cmd.action != "" {
-			if _, ok := auth.ActionOf(cmd.action); !ok {
-				t.Errorf("%s asks for %s, which is no action", cmd.name, cmd.action)
+	for _, cmd := range h.svc.Commands {
+		if cmd.Action != "" {
+			if _, ok := auth.ActionOf(cmd.Action); !ok {
+				t.Errorf("%s asks for %s, which is no action", cmd.Name, cmd.Action)
 			}
-			if cmd.on == onNothing {
-				t.Errorf("%s does not say on what it wants to %s", cmd.name, cmd.action)
+			if cmd.On == kernel.OnNothing {
+				t.Errorf("%s does not say on what it wants to %s", cmd.Name, cmd.Action)
 			}
 		}
-		if cmd.action == "" && authRules[cmd.name] == nil && cmd.flags&preAuth == 0 && !open[cmd.name] {
-			t.Errorf("%s may be run by everybody: give it an action or a rule", cmd.name)
+		if cmd.Action == "" && users.AuthRules[cmd.Name] == nil && cmd.Flags&kernel.PreAuth == 0 && !open[cmd.Name] {
+			t.Errorf("%s may be run by everybody: give it an action or a rule", cmd.Name)
 		}
 	}
 }
@@ -306,8 +308,8 @@ func TestListingsShowWhatMayBeUsed(t *testing.T) {
 		h.mustOn(db, fmt.Sprintf(`{"create": %q}`, coll))
 	}
 	h.mustOn("test", `{"createRole": "onA", "roles": [], "privileges": [{"resource": {"db": "test", "collection": "a"}, "actions": ["find"]}]}`)
-	h.conn.user = h.user("ann", "onA@test")
-	h.svc.options.Security.Auth = true
+	h.conn.User = h.user("ann", "onA@test")
+	h.svc.Options.Security.Auth = true
 	got := h.run(`{"listCollections": 1, "nameOnly": true, "authorizedCollections": true}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc()
 	if got.Len() != 1 || got.Index(0).Doc().Lookup("name").Str() != "a" {
 		t.Errorf("collections: %s", got)
@@ -359,8 +361,8 @@ func TestSecretsAreRedacted(t *testing.T) {
 	} {
 		body := relaxed(tt.command)
 		name, _ := body.First()
-		c := &Call{svc: h.svc, cmd: h.svc.table[name], Body: body}
-		if got := c.shown().String(); strings.Contains(got, "hunter2") || !strings.Contains(got, tt.want) {
+		c := &kernel.Call{Svc: h.svc, Cmd: h.svc.Table[name], Body: body}
+		if got := c.Shown().String(); strings.Contains(got, "hunter2") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s is shown as %s", tt.command, got)
 		}
 	}
@@ -370,7 +372,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 // logged and profiled.
 func TestSecretsStayOutOfLogs(t *testing.T) {
 	var log strings.Builder
-	h := newHarnessWith(t, Options{Log: zerolog.New(&log)})
+	h := newHarnessWith(t, kernel.Options{Log: zerolog.New(&log)})
 	h.ok(`{profile: 2, slowms: 0}`)
 	h.admin(`{profile: 2, slowms: 0}`)
 	h.admin(`{setParameter: 1, logLevel: 5}`)
@@ -408,11 +410,11 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 func BenchmarkAuthorizeFind(b *testing.B) {
 	h := newAuthHarness(b)
 	u := h.user("ann", "root@admin")
-	h.svc.options.Security.Auth = true
-	c := &Call{ctx: context.Background(), svc: h.svc, conn: &Conn{Remote: "10.0.0.1:5000", user: u}, Body: value.MustJSON(`{"find": "x"}`), DB: "test", cmd: h.svc.table["find"]}
+	h.svc.Options.Security.Auth = true
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: value.MustJSON(`{"find": "x"}`), DB: "test", Cmd: h.svc.Table["find"]}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := c.authorize(); err != nil {
+		if err := c.Authorize(); err != nil {
 			b.Fatal(err)
 		}
 	}

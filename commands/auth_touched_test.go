@@ -9,6 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -71,12 +73,12 @@ func (t *touchedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 func newTouchedHarness(t *testing.T) (*harness, *touchedEngine) {
 	t.Helper()
 	manual := clock.NewManual(testStart)
-	inner, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: NewIndexer()})
+	inner, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := &touchedEngine{Engine: inner, touched: map[string]bool{}}
-	svc, err := New(Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
+	svc, err := newService(kernel.Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
 	if err != nil {
 		t.Fatal(err)
 	}

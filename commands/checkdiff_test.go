@@ -3,6 +3,7 @@ package commands
 import (
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -18,10 +19,10 @@ func FuzzCheckDiff(f *testing.F) {
 	old := relaxed(`{_id: 1, a: 1, b: 2, d: {y: 1}, e: [{x: 0}, 2, 3]}`)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		diff := value.Doc(raw)
-		if len(raw) > 4096 || value.Validate(diff) != nil || checkDiff(diff) != nil {
+		if len(raw) > 4096 || value.Validate(diff) != nil || oplog.CheckDiff(diff) != nil {
 			return
 		}
-		if err := value.Validate(applyDiff(old, diff)); err != nil {
+		if err := value.Validate(oplog.ApplyDiff(old, diff)); err != nil {
 			t.Errorf("%s makes %v", diff, err)
 		}
 	})
@@ -47,7 +48,7 @@ func TestCheckDiff(t *testing.T) {
 		{`{slist: {a: true, z: 1}}`, false},
 	}
 	for _, tt := range tests {
-		if err := checkDiff(relaxed(tt.diff)); (err == nil) != tt.ok {
+		if err := oplog.CheckDiff(relaxed(tt.diff)); (err == nil) != tt.ok {
 			t.Errorf("%s: %v", tt.diff, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -14,10 +15,10 @@ const (
 
 // introduce takes the metadata of a hello, nil if it has none. Only the first
 // hello of a connection may bring some.
-func (c *Conn) introduce(client value.Doc) error {
-	c.mu.Lock()
-	first := !c.greeted
-	c.mu.Unlock()
+func introduce(c *kernel.Conn, client value.Doc) error {
+	c.Mu.Lock()
+	first := !c.Greeted
+	c.Mu.Unlock()
 	if client != nil {
 		if !first {
 			return mongoerr.New(mongoerr.ClientMetadataCannotBeMutated, "The client metadata document may only be sent in the first hello")
@@ -25,11 +26,11 @@ func (c *Conn) introduce(client value.Doc) error {
 		if err := checkMetadata(client); err != nil {
 			return err
 		}
-		c.setClient(client)
+		c.SetClient(client)
 	}
-	c.mu.Lock()
-	c.greeted = true
-	c.mu.Unlock()
+	c.Mu.Lock()
+	c.Greeted = true
+	c.Mu.Unlock()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -163,11 +164,11 @@ func TestWrongArguments(t *testing.T) {
 // deeply.
 func TestOversizedDocuments(t *testing.T) {
 	h := newHarness(t)
-	text := h.fails(10334, `{insert: "c", documents: [{_id: 1, a: "`+strings.Repeat("x", MaxDocumentBytes)+`"}]}`)
-	if want := fmt.Sprintf("object to insert too large. size in bytes: %d, max size: %d", MaxDocumentBytes+22, MaxDocumentBytes); text != want {
+	text := h.fails(10334, `{insert: "c", documents: [{_id: 1, a: "`+strings.Repeat("x", kernel.MaxDocumentBytes)+`"}]}`)
+	if want := fmt.Sprintf("object to insert too large. size in bytes: %d, max size: %d", kernel.MaxDocumentBytes+22, kernel.MaxDocumentBytes); text != want {
 		t.Errorf("said %s, want %s", text, want)
 	}
-	h.ok(`{insert: "c", documents: [{_id: 1, a: "` + strings.Repeat("x", MaxDocumentBytes-22) + `"}]}`)
+	h.ok(`{insert: "c", documents: [{_id: 1, a: "` + strings.Repeat("x", kernel.MaxDocumentBytes-22) + `"}]}`)
 	h.fails(17419, `{update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}}}]}`)
 	deep := strings.Repeat(`{a: `, 181) + `1` + strings.Repeat(`}`, 181)
 	h.fails(15, `{insert: "c", documents: [`+deep+`]}`)

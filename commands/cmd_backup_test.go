@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
@@ -29,16 +31,16 @@ func TestBackup(t *testing.T) {
 	if r := h.run(fmt.Sprintf(`{"duskBackup": 1, "path": %q}`, dir+"2")); r.Lookup("code").Int32() != 13 {
 		t.Errorf("outside of admin: %s", r)
 	}
-	r, err := bunt.Check(dir, NewIndexer())
+	r, err := bunt.Check(dir, catalog.NewIndexer())
 	if err != nil || !r.Sound() {
 		t.Errorf("check: %+v, %v", r, err)
 	}
-	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: clock.System(), Indexer: NewIndexer()})
+	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: clock.System(), Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	svc, err := New(Options{Engine: engine, Clock: h.clock, TempDir: t.TempDir()})
+	svc, err := newService(kernel.Options{Engine: engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -206,8 +207,8 @@ func TestBulkWriteValidation(t *testing.T) {
 // A document sequence is the usual way for drivers to send operations.
 func TestBulkWriteSequences(t *testing.T) {
 	h := newHarness(t)
-	list := func(docs ...string) Sequence {
-		s := Sequence{Len: len(docs)}
+	list := func(docs ...string) kernel.Sequence {
+		s := kernel.Sequence{Len: len(docs)}
 		for _, d := range docs {
 			s.Docs = append(s.Docs, relaxed(d)...)
 		}
@@ -215,7 +216,7 @@ func TestBulkWriteSequences(t *testing.T) {
 	}
 	ops, info := list(`{insert: 0, document: {_id: 1}}`, `{update: 0, filter: {_id: 1}, updateMods: {$set: {a: 1}}}`), list(`{ns: "test.c"}`)
 	ops.ID, info.ID = "ops", "nsInfo"
-	out, _ := h.svc.Handle(t.Context(), h.conn, &Request{Body: relaxed(`{bulkWrite: 1, $db: "admin"}`), Sequences: []Sequence{ops, info}}, nil)
+	out, _ := handleCommand(h.svc, t.Context(), h.conn, &kernel.Request{Body: relaxed(`{bulkWrite: 1, $db: "admin"}`), Sequences: []kernel.Sequence{ops, info}}, nil)
 	if reply := value.Doc(out); reply.Lookup("nModified").Int32() != 1 {
 		t.Errorf("answered %s", reply)
 	}

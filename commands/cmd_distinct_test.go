@@ -1,6 +1,8 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+)
 
 // The values come in ascending order, whatever the order of the documents, as
 // mongod's come out of a set: the tests of Beanie count on it.

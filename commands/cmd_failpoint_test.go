@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
 // newTestCommands is a harness with enableTestCommands.
 func newTestCommands(t *testing.T) *harness {
-	return newHarnessWith(t, Options{Parameters: map[string]string{"enableTestCommands": "1"}})
+	return newHarnessWith(t, kernel.Options{Parameters: map[string]string{"enableTestCommands": "1"}})
 }
 
 func (h *harness) setFail(mode, data string) value.Doc {
@@ -36,7 +37,7 @@ func TestFailPointNeedsTestCommands(t *testing.T) {
 func TestFailPointsNeedNoLogin(t *testing.T) {
 	h := newTestCommands(t)
 	h.admin(`{createUser: "ann", pwd: "p", roles: ["root"], mechanisms: ["SCRAM-SHA-1"]}`)
-	h.svc.options.Security.Auth = true
+	h.svc.Options.Security.Auth = true
 	for _, step := range []struct {
 		command string
 		code    int32
@@ -140,7 +141,7 @@ func TestFailPointCloseConnection(t *testing.T) {
 	h.setFail(`{times: 1}`, `{failCommands: ["ping"], closeConnection: true}`)
 	ping := value.MustJSON(`{"ping": 1, "$db": "test"}`)
 	for _, want := range []bool{true, false} {
-		if _, r := h.svc.Handle(context.Background(), h.conn, &Request{Body: ping}, nil); r.Drop != want {
+		if _, r := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: ping}, nil); r.Drop != want {
 			t.Errorf("drop %v, want %v", r.Drop, want)
 		}
 	}
@@ -180,7 +181,7 @@ func TestFailPointBlocks(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan value.Doc)
 	go func() {
-		out, _ := h.svc.Handle(ctx, h.svc.NewConn("a:1", "b:1"), &Request{Body: value.MustJSON(`{"ping": 1, "$db": "test"}`)}, nil)
+		out, _ := handleCommand(h.svc, ctx, h.svc.NewConn("a:1", "b:1"), &kernel.Request{Body: value.MustJSON(`{"ping": 1, "$db": "test"}`)}, nil)
 		done <- value.Doc(out)
 	}()
 	reply := h.admin(`{waitForFailPoint: "failCommand", timesEntered: 1, maxTimeMS: 60000}`)
@@ -197,9 +198,9 @@ func TestFailPointBlocks(t *testing.T) {
 		t.Errorf("a blocked command whose client left answered %s", reply)
 	}
 	h.setFail(`{times: 1}`, `{failCommands: ["ping"], blockConnection: true, blockTimeMS: 1}`)
-	began := h.svc.real.Now()
+	began := h.svc.Real.Now()
 	h.ok(`{ping: 1}`)
-	if took := h.svc.real.Now().Sub(began); took < time.Millisecond {
+	if took := h.svc.Real.Now().Sub(began); took < time.Millisecond {
 		t.Errorf("blocked for %v", took)
 	}
 }
@@ -300,14 +301,14 @@ func TestFailRetryableWrite(t *testing.T) {
 			h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {other: 1}}}]}`)
 			h.ok(retryArgs(`{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$inc": {"n": 1}}}]}`, 1)) // writes nothing
 			command := value.MustJSON(retryArgs(`{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}, "$db": "test"}`, 2))
-			out, r := h.svc.Handle(context.Background(), h.conn, &Request{Body: command}, nil)
+			out, r := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: command}, nil)
 			if code := value.Doc(out).Lookup("code").Int32(); code != tt.code || r.Drop != tt.drop {
 				t.Errorf("answered %s, drop %v", value.Doc(out), r.Drop)
 			}
 			if n := docs(h.ok(`{find: "c"}`))[0].Lookup("n").Int32(); (n == 1) != tt.kept {
 				t.Errorf("n is %d", n)
 			}
-			h.svc.Handle(context.Background(), h.conn, &Request{Body: command}, nil) // the retry
+			handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: command}, nil) // the retry
 			if n := docs(h.ok(`{find: "c"}`))[0].Lookup("n").Int32(); n != 1 {
 				t.Errorf("after the retry n is %d", n)
 			}

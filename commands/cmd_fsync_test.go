@@ -1,6 +1,8 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+)
 
 // currentOp says that the server is locked, as fsync.js of MongoDB's tests
 // expects.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -134,7 +135,7 @@ func TestFileMD5(t *testing.T) {
 func TestLogCommands(t *testing.T) {
 	var out bytes.Buffer
 	rotated := 0
-	h := newHarnessWith(t, Options{Log: zerolog.New(&out), RotateLog: func() error { rotated++; return nil }})
+	h := newHarnessWith(t, kernel.Options{Log: zerolog.New(&out), RotateLog: func() error { rotated++; return nil }})
 	for command, code := range map[string]int32{
 		`{logRotate: 1}`: 0, `{logRotate: "server"}`: 0, `{logRotate: "audit"}`: 4, `{logRotate: {}}`: 14, `{dropConnections: 1, hostAndPort: ["a:0"]}`: 9, `{dropConnections: 1, hostAndPort: ["[::1]:27017", null]}`: 0, `{logRotate: "x"}`: 4,
 		`{logApplicationMessage: "hello from the application"}`: 0, `{logApplicationMessage: 1}`: 14,

@@ -9,6 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -49,7 +51,7 @@ func TestProfileLevels(t *testing.T) {
 // TestInitialProfiling: --profile, --slowms and --slowOpSampleRate hold for
 // every database until a client says otherwise.
 func TestInitialProfiling(t *testing.T) {
-	h := newHarnessWith(t, Options{Profiling: &Profiling{Level: 2, SlowMS: 5, SampleRate: 0.5}})
+	h := newHarnessWith(t, kernel.Options{Profiling: &observe.Profiling{Level: 2, SlowMS: 5, SampleRate: 0.5}})
 	h.ok(`{insert: "c", documents: [{_id: 1}]}`)
 	if op := h.profiled().Lookup("op").Str(); op != "insert" {
 		t.Errorf("the profile ends with %s", op)
@@ -66,8 +68,8 @@ func TestInitialProfiling(t *testing.T) {
 	if was := h.runOn("local", relaxed(`{profile: -1}`)).Lookup("was").Int32(); was != 0 {
 		t.Errorf("the level of local is %d", was)
 	}
-	for _, bad := range []Profiling{{Level: 3, SampleRate: 1}, {Level: -1, SampleRate: 1}, {SampleRate: 1.5}, {SampleRate: math.NaN()}} {
-		if err := bad.check(); err == nil {
+	for _, bad := range []observe.Profiling{{Level: 3, SampleRate: 1}, {Level: -1, SampleRate: 1}, {SampleRate: 1.5}, {SampleRate: math.NaN()}} {
+		if err := bad.Check(); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}
@@ -166,7 +168,7 @@ func TestProfileIsCapped(t *testing.T) {
 
 func TestSlowQueryLog(t *testing.T) {
 	var out bytes.Buffer
-	h := newHarnessWith(t, Options{Log: zerolog.New(&out)})
+	h := newHarnessWith(t, kernel.Options{Log: zerolog.New(&out)})
 	h.ok(`{find: "c", filter: {a: 1}}`)
 	if out.Len() != 0 {
 		t.Fatalf("logged %s", out.String())

@@ -3,12 +3,14 @@ package commands
 import (
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/exec"
 )
 
 // Which queries have the same shape: by the manual's page on query shapes, and
 // functional-tests of documentdb on mongod.
 func TestQueryShapes(t *testing.T) {
-	shape := func(text string) string { return queryShapeHash("test", relaxed(text)) }
+	shape := func(text string) string { return exec.QueryShapeHash("test", relaxed(text)) }
 	for _, tt := range []struct {
 		a, b string
 		same bool
@@ -88,8 +90,8 @@ func TestQuerySettings(t *testing.T) {
 	h.ok(`{explain: {find: "c", filter: {a: 3}}}`)
 	h.ok(`{find: "c", filter: {a: "x"}}`)
 	h.ok(`{find: "c", filter: {_id: 1}}`)
-	h.svc.settings.queries.list = nil
-	if err := h.svc.loadSettings(); err != nil { // as after a restart
+	h.svc.Settings.Queries.List = nil
+	if err := h.svc.LoadSettings(); err != nil { // as after a restart
 		t.Fatal(err)
 	}
 	h.fails(411, `{find: "c", filter: {a: 3}}`)

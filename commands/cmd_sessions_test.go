@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -126,7 +127,7 @@ func TestChildSessions(t *testing.T) {
 	if ids := h.local(`{}`); len(ids) != 3 {
 		t.Error(ids)
 	}
-	again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir()})
+	again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +147,11 @@ func TestSessionsOfUsers(t *testing.T) {
 	as := func(name string, roles ...string) *harness {
 		u := h.user(name, roles...)
 		one := &harness{TB: t, svc: h.svc, clock: h.clock, conn: h.svc.NewConn("10.0.0.1:1", "127.0.0.1:27017")}
-		one.conn.user = u
+		one.conn.User = u
 		return one
 	}
 	ann, bob, root := as("ann", "readWriteAnyDatabase@admin"), as("bob", "readWriteAnyDatabase@admin"), as("root", "root@admin")
-	h.svc.options.Security.Auth = true
+	h.svc.Options.Security.Auth = true
 	digest := sha256.Sum256([]byte("ann@admin"))
 	uid := value.Binary(0, digest[:]).JSON()
 	annBusy, bobBusy := ann.busy(firstID), bob.busy(secondID)
@@ -182,15 +183,15 @@ func TestSessionsOfUsers(t *testing.T) {
 	if cursor, txn := annBusy(); cursor || txn {
 		t.Error("what runs for ann goes on")
 	}
-	h.svc.options.Security.Auth = false // who may impersonate others
+	h.svc.Options.Security.Auth = false // who may impersonate others
 	h.ok(`{killAllSessionsByPattern: [{roles: [{role: "root", db: "admin"}]}]}`)
-	h.svc.options.Security.Auth = true
+	h.svc.Options.Security.Auth = true
 	if cursor, txn := bobBusy(); !cursor || !txn {
 		t.Error("what runs for bob has ended")
 	}
-	h.svc.options.Security.Auth = false
+	h.svc.Options.Security.Auth = false
 	h.ok(`{killAllSessionsByPattern: [{roles: [{role: "readWriteAnyDatabase", db: "admin"}]}]}`)
-	h.svc.options.Security.Auth = true
+	h.svc.Options.Security.Auth = true
 	if cursor, txn := bobBusy(); cursor || txn {
 		t.Error("what runs for bob goes on")
 	}

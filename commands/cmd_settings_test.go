@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/replset"
+	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -45,15 +49,15 @@ func TestDefaultRWConcern(t *testing.T) {
 		t.Errorf("unsetting answered %s", reply)
 	}
 	// It is kept where mongod keeps it, and found again.
-	var again settings
-	if err := h.svc.engine.View(t.Context(), again.load); err != nil {
+	var again kernel.Settings
+	if err := h.svc.Engine.View(t.Context(), again.Load); err != nil {
 		t.Fatal(err)
 	}
-	if again.write.Lookup("w").Str() != "majority" {
-		t.Errorf("kept %s", again.concern)
+	if again.Write.Lookup("w").Str() != "majority" {
+		t.Errorf("kept %s", again.Concern)
 	}
-	c := &Call{svc: h.svc, cmd: h.svc.table["insert"], DB: "test", Body: relaxed(`{insert: "c"}`)}
-	if err := h.svc.applySettings(c); err != nil || !c.generic.majority {
+	c := &kernel.Call{Svc: h.svc, Cmd: h.svc.Table["insert"], DB: "test", Body: relaxed(`{insert: "c"}`)}
+	if err := h.svc.ApplySettings(c); err != nil || !c.Generic.Majority {
 		t.Errorf("a write is not durable: %v", err)
 	}
 }
@@ -99,9 +103,9 @@ func TestClusterParameters(t *testing.T) {
 	if images := list.Index(0).Doc().Lookup("preAndPostImages").Doc(); images.Lookup("expireAfterSeconds").Int32() != 100 {
 		t.Errorf("parameters %s", list)
 	}
-	c := &Call{svc: h.svc, cmd: h.svc.table["find"], DB: "test", Body: relaxed(`{find: "c"}`)}
-	if err := h.svc.applySettings(c); err != nil || c.generic.maxTime.Milliseconds() != 5000 {
-		t.Errorf("a read may take %v: %v", c.generic.maxTime, err)
+	c := &kernel.Call{Svc: h.svc, Cmd: h.svc.Table["find"], DB: "test", Body: relaxed(`{find: "c"}`)}
+	if err := h.svc.ApplySettings(c); err != nil || c.Generic.MaxTime.Milliseconds() != 5000 {
+		t.Errorf("a read may take %v: %v", c.Generic.MaxTime, err)
 	}
 }
 
@@ -368,9 +372,9 @@ func (t unreadableTx) Collection(ns storage.Namespace) (storage.Collection, erro
 // TestUnreadableSettings: a server that cannot read what administrators have
 // decided does not start as if they had decided nothing.
 func TestUnreadableSettings(t *testing.T) {
-	for _, ns := range []storage.Namespace{concernHome, clusterHome, versionHome, electionHome, oplogReaderHome} {
+	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, kernel.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
 		h := newHarness(t)
-		_, err := New(Options{Engine: unreadable{h.svc.engine, ns}, Clock: h.clock, TempDir: t.TempDir()})
+		_, err := newService(kernel.Options{Engine: unreadable{h.svc.Engine, ns}, Clock: h.clock, TempDir: t.TempDir()})
 		if !errors.Is(err, errUnreadable) {
 			t.Errorf("%s: %v", ns, err)
 		}
@@ -393,7 +397,7 @@ func TestAuthFailedDelay(t *testing.T) {
 			t.Errorf("%s answered %s", command, reply)
 		}
 	}
-	if delay := h.svc.authOptions().FailedDelay(); delay != 5*time.Second {
+	if delay := users.AuthOptions(h.svc).FailedDelay(); delay != 5*time.Second {
 		t.Errorf("failed logins wait for %v", delay)
 	}
 }

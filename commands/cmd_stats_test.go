@@ -3,6 +3,7 @@ package commands
 import (
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -31,7 +32,7 @@ func TestActiveClients(t *testing.T) {
 	h := newHarness(t)
 	body := relaxed(`{hello: 1}`)
 	for _, name := range []string{"hello", "find", "insert"} {
-		h.svc.ops.add(&operation{name: name, body: body})
+		h.svc.Ops.Add(&kernel.Operation{Name: name, Body: body})
 	}
 	r := h.ok(`{serverStatus: 1}`).Lookup("globalLock").Doc().Lookup("activeClients").Doc()
 	// find, and serverStatus itself; insert.

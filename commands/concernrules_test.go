@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -20,25 +21,25 @@ const (
 )
 
 // ours are commands that mongod does not have, or of which it was not looked up.
-func ours(c *command) bool {
-	return strings.HasPrefix(c.name, "mq") || c.name == "customAction" || c.name == "reIndex" || c.name == "_mergeAuthzCollections" || c.name == "prepareTransaction" ||
-		c.name == "coordinateCommitTransaction" || c.name == "removeQuerySettings" || c.name == "setQuerySettings"
+func ours(c *kernel.Command) bool {
+	return strings.HasPrefix(c.Name, "mq") || c.Name == "customAction" || c.Name == "reIndex" || c.Name == "_mergeAuthzCollections" || c.Name == "prepareTransaction" ||
+		c.Name == "coordinateCommitTransaction" || c.Name == "removeQuerySettings" || c.Name == "setQuerySettings"
 }
 
 // Every command either takes a write concern or refuses it, whatever it says;
 // null is as none.
 func TestConcernsOfAllCommands(t *testing.T) {
 	h := newHarness(t)
-	for name, cmd := range h.svc.table {
-		if cmd.name != name || ours(cmd) || cmd.enabled != nil || cmd.flags&preAuth != 0 && cmd.name != "hello" {
+	for name, cmd := range h.svc.Table {
+		if cmd.Name != name || ours(cmd) || cmd.Enabled != nil || cmd.Flags&kernel.PreAuth != 0 && cmd.Name != "hello" {
 			continue
 		}
 		takes := strings.Contains(takeWriteConcern, " "+name+" ")
-		if got := cmd.flags&writes != 0; got != takes {
+		if got := cmd.Flags&kernel.Writes != 0; got != takes {
 			t.Errorf("%s: a write concern is taken: %v, want %v", name, got, takes)
 		}
 		takes = strings.Contains(takeReadConcern, " "+name+" ")
-		if got := cmd.flags&reads != 0; got != takes {
+		if got := cmd.Flags&kernel.Reads != 0; got != takes {
 			t.Errorf("%s: a read concern is taken: %v, want %v", name, got, takes)
 		}
 	}
@@ -170,8 +171,8 @@ func TestNullAndUnknownFields(t *testing.T) {
 			t.Errorf("%s: %s", command, reply)
 		}
 	}
-	for name, cmd := range h.svc.table {
-		if cmd.name != name || cmd.flags&secret != 0 || cmd.flags&preAuth != 0 && cmd.flags&bare == 0 || strings.Contains(cmd.help, "refused") || name == "shutdown" {
+	for name, cmd := range h.svc.Table {
+		if cmd.Name != name || cmd.Flags&kernel.Secret != 0 || cmd.Flags&kernel.PreAuth != 0 && cmd.Flags&kernel.Bare == 0 || strings.Contains(cmd.Help, "refused") || name == "shutdown" {
 			continue
 		}
 		reply := h.admin(`{` + name + `: 1, noFieldOfAnyCommand: 1}`)

@@ -14,8 +14,8 @@ import (
 func (h *authHarness) as(name, db, command string) value.Doc {
 	h.Helper()
 	conn := h.svc.NewConn("10.0.0.1:5000", "127.0.0.1:27017")
-	conn.user = h.find(name)
-	h.svc.options.Security.Auth = true
+	conn.User = h.find(name)
+	h.svc.Options.Security.Auth = true
 	admin := h.conn
 	h.conn = conn
 	defer func() { h.conn = admin }()
@@ -66,7 +66,7 @@ func TestKillCursorsOfOthers(t *testing.T) {
 	} {
 		id := h.cursorOf("root", "vault", tt.open)
 		reply := h.as(tt.name, tt.db, fmt.Sprintf(`{killCursors: %q, cursors: [{$numberLong: "%d"}]}`, tt.coll, id))
-		_, _, alive := h.svc.cursors.owner(id)
+		_, _, alive := h.svc.Cursors.Owner(id)
 		if alive == tt.killed || reply.Lookup("ok").Truthy() != tt.killed || !tt.killed && reply.Lookup("code").Int32() != 13 {
 			t.Errorf("%s of %s as %s on %s.%s answered %s, alive %t", "killCursors", tt.open, tt.name, tt.db, tt.coll, reply, alive)
 		}
@@ -74,7 +74,7 @@ func TestKillCursorsOfOthers(t *testing.T) {
 	own := h.cursorOf("ann", "test", `{find: "open", batchSize: 1}`)
 	others := h.cursorOf("root", "vault", `{find: "hidden", batchSize: 1}`)
 	reply := h.as("ann", "test", fmt.Sprintf(`{killCursors: "open", cursors: [{$numberLong: "%d"}, {$numberLong: "%d"}]}`, own, others))
-	if _, _, alive := h.svc.cursors.owner(own); !alive || reply.Lookup("code").Int32() != 13 {
+	if _, _, alive := h.svc.Cursors.Owner(own); !alive || reply.Lookup("code").Int32() != 13 {
 		t.Errorf("a list with one of another's answered %s, own alive %t", reply, alive)
 	}
 	reply = h.as("ann", "test", fmt.Sprintf(`{killCursors: "x", cursors: [{$numberLong: "%d"}, {$numberLong: "7"}]}`, own))
@@ -136,11 +136,11 @@ func TestKillCursorsWakes(t *testing.T) {
 			answer := make(chan value.Doc, 1)
 			other := *h
 			other.harness = &harness{TB: h.TB, svc: h.svc, clock: h.clock, conn: h.svc.NewConn("10.0.0.1:5001", "")}
-			other.conn.user = h.find("ann")
+			other.conn.User = h.find("ann")
 			go func() {
 				answer <- other.runOn("test", relaxed(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: %q, maxTimeMS: 3600000}`, id, coll)))
 			}()
-			for _, _, pinned, _, _ := h.svc.cursors.count(); pinned == 0; _, _, pinned, _, _ = h.svc.cursors.count() {
+			for _, _, pinned, _, _ := h.svc.Cursors.Count(); pinned == 0; _, _, pinned, _, _ = h.svc.Cursors.Count() {
 				runtime.Gosched()
 			}
 			reply := h.as("ann", "test", fmt.Sprintf(`{killCursors: %q, cursors: [{$numberLong: "%d"}]}`, coll, id))
@@ -152,7 +152,7 @@ func TestKillCursorsWakes(t *testing.T) {
 				if code := reply.Lookup("code").Int32(); code != 237 {
 					t.Errorf("getMore answered %s", reply)
 				}
-			case <-h.svc.real.NewTimer(10 * time.Second).C():
+			case <-h.svc.Real.NewTimer(10 * time.Second).C():
 				t.Fatal("getMore goes on")
 			}
 			if reply := other.runOn("test", relaxed(`{find: "open"}`)); !reply.Lookup("ok").Truthy() {

@@ -2,174 +2,174 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 
+	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// Handle runs one request for a connection and appends the reply document to
+// handleCommand runs one request for a connection and appends the reply document to
 // dst. A reply is produced whatever happens: errors, and panics, become
 // error replies.
-func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []byte) ([]byte, Response) {
-	c := s.begin(ctx, conn, req, dst)
-	b := c.reply
-	err := s.run(c, req)
+func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, req *kernel.Request, dst []byte) ([]byte, kernel.Response) {
+	c := s.Begin(ctx, conn, req, dst)
+	b := c.Reply
+	err := run(s, c, req)
 	if err != nil {
 		b.Reset(dst)
-		s.appendError(c, b, err)
-	} else if !c.noOK {
+		appendError(s, c, b, err)
+	} else if !c.NoOK {
 		b.Double("ok", 1)
 	}
-	s.appendTrailer(c, b)
-	s.observe(c, b.Doc(), err)
-	if err == nil && c.unacknowledged() { // what became of it is for the profiler alone
+	appendTrailer(s, c, b)
+	diagnostics.Observe(s, c, b.Doc(), err)
+	if err == nil && c.Unacknowledged() { // what became of it is for the profiler alone
 		b.Reset(dst)
-		c.appendUnacknowledged()
-		s.appendTrailer(c, b)
+		c.AppendUnacknowledged()
+		appendTrailer(s, c, b)
 		b.Doc()
 	}
-	out, response := b.Bytes(), c.response
-	c.closeScripts()
-	c.end()
+	out, response := b.Bytes(), c.Response
+	c.CloseScripts()
+	c.End()
 	return out, response
 }
 
 // run takes a command through the gate and runs it.
-func (s *Service) run(c *Call, req *Request) (err error) {
+func run(s *kernel.Service, c *kernel.Call, req *kernel.Request) (err error) {
 	name, _ := c.Body.First()
-	c.cmd = s.table[name]
-	if c.cmd == nil {
-		s.metrics.asserts.user.Add(1)
+	c.Cmd = s.Table[name]
+	if c.Cmd == nil {
+		s.Metrics.Asserts.User.Add(1)
 		return unknownCommand(c, name)
 	}
-	c.cmd.runs.total.Add(1)
-	c.began = s.real.Now()
+	c.Cmd.Runs.Total.Add(1)
+	c.Began = s.Real.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			err = s.recovered(c, p)
+			err = recovered(s, c, p)
 		}
 		if err != nil {
-			c.cmd.runs.failed.Add(1)
-			s.metrics.asserts.user.Add(1)
+			c.Cmd.Runs.Failed.Add(1)
+			s.Metrics.Asserts.User.Add(1)
 		}
 	}()
-	db, err := c.generic.read(c.Body)
+	db, err := c.Generic.Read(c.Body)
 	if err != nil {
 		return err
 	}
 	if db != "" {
-		c.setDatabase(db)
+		c.SetDatabase(db)
 	}
-	if err := s.gate(c); err != nil {
+	if err := gate(s, c); err != nil {
 		return err
 	}
-	c.exhaust = req.Exhaust
-	if fail, ok := s.failPoints.command.enter(c); ok {
-		return s.failing(c, fail)
+	c.Exhaust = req.Exhaust
+	if fail, ok := kernel.EnterFailPoint(s.FailPoints.Command, c); ok {
+		return failing(s, c, fail)
 	}
-	defer c.noteAuthWrite()
-	return s.execute(c)
+	defer users.NoteAuthWrite(c)
+	return execute(s, c)
 }
 
 // execute runs a command that has passed the gate.
-func (s *Service) execute(c *Call) error {
-	c.now = s.clock.NowMillis()
-	if c.cmd.name != "getMore" { // whose cursor knows the limit
-		stop, err := c.limitTime(c.generic.maxTime)
+func execute(s *kernel.Service, c *kernel.Call) error {
+	c.Now = s.Clock.NowMillis()
+	if c.Cmd.Name != "getMore" { // whose cursor knows the limit
+		stop, err := c.LimitTime(c.Generic.MaxTime)
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
-	c.op = &c.work.op
-	c.op.begin(c)
-	s.ops.add(c.op)
-	defer s.ops.remove(c.op)
-	if e := s.Verbose(LogCommand, 2); e != nil {
-		e.Str("db", c.DB).RawJSON("commandArgs", []byte(c.op.body.JSON())).Msg("About to run the command")
+	c.Op = &c.Work.Op
+	c.Op.Begin(c)
+	s.Ops.Add(c.Op)
+	defer s.Ops.Remove(c.Op)
+	if e := s.Verbose(observe.LogCommand, 2); e != nil {
+		e.Str("db", c.DB).RawJSON("commandArgs", []byte(c.Op.Body.JSON())).Msg("About to run the command")
 	}
-	if c.cmd.flags&reads != 0 {
-		s.metrics.readConcerns.count(c)
+	if c.Cmd.Flags&kernel.Reads != 0 {
+		kernel.CountReadConcern(&s.Metrics.ReadConcerns, c)
 	}
-	err := s.inSession(c)
-	c.awaitDisk(err)
-	c.took = s.real.Now().Sub(c.began)
-	s.metrics.latency.of(c.cmd).observe(c.took)
-	if c.cmd.on == onCollection || c.cmd.name == "getMore" {
-		c.usage().note(c.cmd.name, c.took)
+	err := inSession(s, c)
+	c.AwaitDisk(err)
+	c.Took = s.Real.Now().Sub(c.Began)
+	kernel.LatencyClass(&s.Metrics.Latency, c.Cmd).Observe(c.Took)
+	if c.Cmd.On == kernel.OnCollection || c.Cmd.Name == "getMore" {
+		c.Usage().Note(c.Cmd.Name, c.Took)
 	}
-	if err != nil && c.ctx.Err() != nil && isContextError(err) {
-		err = mongoerr.From(context.Cause(c.ctx))
+	if err != nil && c.Ctx.Err() != nil && kernel.IsContextError(err) {
+		err = mongoerr.From(context.Cause(c.Ctx))
 	}
 	if err == nil {
-		c.appendUnmetConcern()
+		appendUnmetConcern(c)
 	}
 	return err
 }
 
-func isContextError(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // gate applies the rules that hold before a command may begin.
-func (s *Service) gate(c *Call) error {
-	cmd := c.cmd
+func gate(s *kernel.Service, c *kernel.Call) error {
+	cmd := c.Cmd
 	switch {
-	case c.legacy && cmd.flags&handshake == 0:
-		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", cmd.name)
-	case len(c.sequences) > 0 && !takesSequences[cmd.name]:
-		return mongoerr.Newf(40472, "The %s command does not support document sequences.", cmd.name)
+	case c.Legacy && cmd.Flags&kernel.Handshake == 0:
+		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", cmd.Name)
+	case len(c.Sequences) > 0 && !takesSequences[cmd.Name]:
+		return mongoerr.Newf(40472, "The %s command does not support document sequences.", cmd.Name)
 	case c.DB == "":
 		return mongoerr.New(40571, "OP_MSG requests require a $db argument")
 	}
-	if err := c.checkDatabase(); err != nil {
+	if err := c.CheckDatabase(); err != nil {
 		return err
 	}
-	if cmd.flags&adminOnly != 0 && c.DB != "admin" {
-		if c.generic.autocommit != nil && cmd.flags&inTxn == 0 {
-			return c.checkTransactionRules()
+	if cmd.Flags&kernel.AdminOnly != 0 && c.DB != "admin" {
+		if c.Generic.Autocommit != nil && cmd.Flags&kernel.InTxn == 0 {
+			return c.CheckTransactionRules()
 		}
-		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.name)
+		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.Name)
 	}
-	if err := c.checkAPI(); err != nil {
+	if err := checkAPI(c); err != nil {
 		return err
 	}
-	if err := c.authorize(); err != nil {
-		s.Verbose(LogAccess, 1).Str("command", cmd.name).Str("db", c.DB).Str("user", c.userName()).Err(err).Msg("Checking authorization failed")
+	if err := c.Authorize(); err != nil {
+		s.Verbose(observe.LogAccess, 1).Str("command", cmd.Name).Str("db", c.DB).Str("user", c.UserName()).Err(err).Msg("Checking authorization failed")
 		return err
 	}
-	if err := c.checkLeader(); err != nil {
+	if err := replication.CheckLeader(c); err != nil {
 		return err
 	}
-	if err := c.gossip(); err != nil {
+	if err := c.Gossip(); err != nil {
 		return err
 	}
-	if err := c.checkConcernSupport(); err != nil {
+	if err := c.CheckConcernSupport(); err != nil {
 		return err
 	}
-	if cmd.flags&bare != 0 {
-		if err := c.checkBare(); err != nil {
+	if cmd.Flags&kernel.Bare != 0 {
+		if err := c.CheckBare(); err != nil {
 			return err
 		}
 	}
-	if err := s.applySettings(c); err != nil {
+	if err := s.ApplySettings(c); err != nil {
 		return err
 	}
-	if err := c.checkWriteConcern(); err != nil {
+	if err := c.CheckWriteConcern(); err != nil {
 		return err
 	}
-	return s.openSession(c)
+	return openSession(s, c)
 }
 
 // takesSequences are the commands whose documents may come as sections of the
 // message of their own.
 var takesSequences = map[string]bool{"insert": true, "update": true, "delete": true, "bulkWrite": true}
 
-func unknownCommand(c *Call, name string) error {
-	if c.legacy {
+func unknownCommand(c *kernel.Call, name string) error {
+	if c.Legacy {
 		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", name)
 	}
 	return mongoerr.Newf(mongoerr.CommandNotFound, "no such command: '%s'", name)
@@ -177,17 +177,17 @@ func unknownCommand(c *Call, name string) error {
 
 // recovered turns a panic into an error reply. The connection and the
 // process go on.
-func (s *Service) recovered(c *Call, p any) error {
-	s.log.Error().Str("command", c.cmd.name).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("command panicked")
-	s.metrics.asserts.regular.Add(1)
-	return mongoerr.Newf(mongoerr.InternalError, "internal error in command '%s': %v", c.cmd.name, p)
+func recovered(s *kernel.Service, c *kernel.Call, p any) error {
+	s.Log.Error().Str("command", c.Cmd.Name).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("command panicked")
+	s.Metrics.Asserts.Regular.Add(1)
+	return mongoerr.Newf(mongoerr.InternalError, "internal error in command '%s': %v", c.Cmd.Name, p)
 }
 
 // appendError writes the error reply, with the labels that drivers act on.
-func (s *Service) appendError(c *Call, b *value.Builder, err error) {
+func appendError(s *kernel.Service, c *kernel.Call, b *value.Builder, err error) {
 	e := mongoerr.From(err)
-	concern, code := c.unmetBehindError(e)
-	if labels := c.errorLabels(e, code); len(labels) > 0 && !c.fixedLabels {
+	concern, code := c.UnmetBehindError(e)
+	if labels := c.ErrorLabels(e, code); len(labels) > 0 && !c.FixedLabels {
 		labelled := *e
 		labelled.Labels = append(append([]string(nil), e.Labels...), labels...)
 		e = &labelled
@@ -196,8 +196,10 @@ func (s *Service) appendError(c *Call, b *value.Builder, err error) {
 	if concern != nil {
 		b.Document("writeConcernError", concern)
 	}
-	c.tellTopology(e.Code, code)
+	tellTopology(c, e.Code, code)
 }
 
 // appendTrailer writes what follows every reply.
-func (s *Service) appendTrailer(_ *Call, b *value.Builder) { s.appendClusterTime(b) }
+func appendTrailer(s *kernel.Service, _ *kernel.Call, b *value.Builder) {
+	replication.AppendClusterTime(s, b)
+}

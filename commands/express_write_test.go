@@ -6,6 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,8 +15,8 @@ import (
 // changesOf returns what the change log says of a collection.
 func (h *harness) changesOf(coll string) (list []value.Doc) {
 	h.Helper()
-	err := h.svc.engine.View(h.Context(), func(tx storage.Tx) error {
-		log, err := tx.Collection(oplogNS)
+	err := h.svc.Engine.View(h.Context(), func(tx storage.Tx) error {
+		log, err := tx.Collection(oplog.Namespace)
 		if err != nil {
 			return err
 		}
@@ -76,7 +78,7 @@ func (s *expressStatement) run(h *harness, coll string, slow bool) value.Doc {
 		b.Document("u", s.update)
 	}
 	if slow {
-		b.String("hint", idIndex)
+		b.String("hint", catalog.IdIndex)
 	}
 	b.End().End()
 	return h.runOn("test", b.Doc())

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -158,7 +159,7 @@ func TestLeftOversOfOut(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"create": "tmp.agg_out.7"}`)
 	h.ok(`{"create": "kept"}`)
-	if err := h.svc.dropLeftOvers(); err != nil {
+	if err := pipeline.DropLeftOvers(h.svc); err != nil {
 		t.Fatal(err)
 	}
 	list := docs(h.ok(`{"listCollections": 1, "nameOnly": true}`))

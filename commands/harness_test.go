@@ -10,6 +10,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -19,23 +21,23 @@ import (
 // clock stands at 2026-01-01T00:00:00Z.
 type harness struct {
 	testing.TB
-	svc   *Service
+	svc   *kernel.Service
 	clock *clock.Manual
-	conn  *Conn
+	conn  *kernel.Conn
 }
 
 var testStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newHarness(tb testing.TB) *harness {
 	tb.Helper()
-	return newHarnessWith(tb, Options{Log: zerolog.Nop()})
+	return newHarnessWith(tb, kernel.Options{Log: zerolog.Nop()})
 }
 
 // newHarnessWith is a harness with options of its own.
-func newHarnessWith(tb testing.TB, o Options) *harness {
+func newHarnessWith(tb testing.TB, o kernel.Options) *harness {
 	tb.Helper()
 	manual := clock.NewManual(testStart)
-	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: NewIndexer()})
+	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -43,10 +45,10 @@ func newHarnessWith(tb testing.TB, o Options) *harness {
 }
 
 // newHarnessOver is a harness over an engine of its own.
-func newHarnessOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, o Options) *harness {
+func newHarnessOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, o kernel.Options) *harness {
 	tb.Helper()
 	o.Engine, o.Clock, o.TempDir, o.TestClock = engine, manual, tb.TempDir(), true
-	svc, err := New(o)
+	svc, err := newService(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func (h *harness) runOn(db string, body value.Doc) value.Doc {
 	b := value.NewBuilder()
 	it := body.Iter()
 	b.Raw(it.Rest()).String("$db", db)
-	out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: b.Doc()}, nil)
+	out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: b.Doc()}, nil)
 	reply := value.Doc(out)
 	if err := value.Validate(reply); err != nil {
 		h.Fatalf("%s: invalid reply: %v", body, err)

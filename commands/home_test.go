@@ -25,7 +25,7 @@ func (h *harness) databaseNames() string {
 func TestFirstDatabases(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{find: "c", lsid: {id: {"$uuid": "00000000-0000-4000-8000-000000000001"}}}`)
-	if err := h.svc.keepSessions(context.Background()); err != nil {
+	if err := h.svc.KeepSessions(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.databaseNames(); got != "admin config local" {
@@ -36,7 +36,7 @@ func TestFirstDatabases(t *testing.T) {
 		t.Error(got)
 	}
 	// A second server over the same data finds it there.
-	if err := h.svc.keepVersion(); err != nil {
+	if err := h.svc.KeepVersion(); err != nil {
 		t.Error(err)
 	}
 }
@@ -47,7 +47,7 @@ func TestSessionsWrittenDown(t *testing.T) {
 	h := newHarness(t)
 	keep := func(want int) value.Doc {
 		t.Helper()
-		if err := h.svc.keepSessions(context.Background()); err != nil {
+		if err := h.svc.KeepSessions(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		docs := h.runOn("config", relaxed(`{find: "system.sessions"}`)).Lookup("cursor").Doc().Lookup("firstBatch").Doc()

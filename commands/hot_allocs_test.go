@@ -4,7 +4,9 @@
 
 package commands
 
-import "testing"
+import (
+	"testing"
+)
 
 // The memory that hot commands take is part of their cost. Who lowers it
 // lowers the ceiling; who has to raise it should know why.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -42,7 +43,7 @@ type hotLoop struct {
 	h          *harness
 	cmd        value.Builder
 	buf, reply []byte
-	request    Request
+	request    kernel.Request
 	i          int
 }
 
@@ -56,7 +57,7 @@ func (l *hotLoop) run(build func(b *value.Builder, i int)) value.Doc {
 	l.i++
 	l.cmd.String("$db", "test").StartDocument("lsid").Append("id", value.Binary(4, lsidBytes)).End()
 	l.request.Body = l.cmd.Doc()
-	out, _ := l.h.svc.Handle(context.Background(), l.h.conn, &l.request, l.reply)
+	out, _ := handleCommand(l.h.svc, context.Background(), l.h.conn, &l.request, l.reply)
 	return out
 }
 

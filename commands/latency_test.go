@@ -4,16 +4,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/value"
 )
 
 func TestLatencies(t *testing.T) {
-	var l latencies
+	var l observe.Latencies
 	for _, d := range []time.Duration{0, time.Microsecond, 3 * time.Microsecond, time.Millisecond, time.Hour, -1} {
-		l.observe(d)
+		l.Observe(d)
 	}
-	s := l.snapshot()
-	for i, want := range map[int]int64{0: 2, 1: 1, 2: 1, 10: 1, latencyBuckets: 1} {
+	s := l.Snapshot()
+	for i, want := range map[int]int64{0: 2, 1: 1, 2: 1, 10: 1, observe.LatencyBuckets: 1} {
 		if s.Counts[i] != want {
 			t.Errorf("bucket %d has %d, want %d", i, s.Counts[i], want)
 		}
@@ -30,15 +32,15 @@ func TestLatencyHistogram(t *testing.T) {
 		134217728, 268435456, 536870912, 1073741824, 2147483648, 4294967296, 8589934592, 17179869184, 34359738368, 68719476736,
 		137438953472, 274877906944, 549755813888, 1099511627776}
 	for i, bound := range bounds {
-		var l latencies
-		l.observe(time.Duration(bound) * time.Microsecond)
+		var l observe.Latencies
+		l.Observe(time.Duration(bound) * time.Microsecond)
 		last := bound + 1
 		if i+1 < len(bounds) {
 			last = bounds[i+1] - 1
 		}
-		l.observe(time.Duration(last) * time.Microsecond)
+		l.Observe(time.Duration(last) * time.Microsecond)
 		b := value.NewBuilder()
-		l.appendHistogram(b)
+		l.AppendHistogram(b)
 		list := b.Doc().Lookup("histogram").Doc()
 		only := list.Index(0).Doc()
 		if list.Len() != 1 || only.Lookup("micros").Int64() != bound || only.Lookup("count").Int64() != 2 {
@@ -52,8 +54,8 @@ func TestSnapshot(t *testing.T) {
 	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
 	h.ok(`{"find": "c"}`)
 	h.fails(59, `{"nonsense": 1}`)
-	m := h.svc.Snapshot()
-	if m.Opcounters[0] != (Counter{"insert", 2}) || m.Data.Documents < 2 || m.Data.IndexBytes == 0 || m.Errors != 1 {
+	m := diagnostics.Snapshot(h.svc)
+	if m.Opcounters[0] != (diagnostics.Counter{Name: "insert", Value: 2}) || m.Data.Documents < 2 || m.Data.IndexBytes == 0 || m.Errors != 1 {
 		t.Errorf("%+v", m)
 	}
 	var reads, writes int64
@@ -63,7 +65,7 @@ func TestSnapshot(t *testing.T) {
 	if reads != 1 || writes != 1 {
 		t.Errorf("%d reads, %d writes", reads, writes)
 	}
-	if err := h.svc.Ready(); err != nil {
+	if err := diagnostics.Ready(h.svc); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
 // What a component says follows what it was told, and what it inherits.
 func TestLogVerbosityChangesTheLog(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarnessWith(t, Options{Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
+	h := newHarnessWith(t, kernel.Options{Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
 	logged := func(set, command string) string {
 		t.Helper()
 		if set != "" {
@@ -108,7 +109,7 @@ func TestLogVerbosityErrors(t *testing.T) {
 // At the start, levels come as text.
 func TestLogVerbosityAtStart(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarnessWith(t, Options{Log: zerolog.New(&log), Parameters: map[string]string{"logComponentVerbosity": "{command: 1, storage: {journal: {verbosity: 3}}}"}})
+	h := newHarnessWith(t, kernel.Options{Log: zerolog.New(&log), Parameters: map[string]string{"logComponentVerbosity": "{command: 1, storage: {journal: {verbosity: 3}}}"}})
 	h.ok(`{count: "c"}`)
 	if !strings.Contains(log.String(), "Slow query") {
 		t.Errorf("logged %s", log.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
@@ -19,12 +20,12 @@ type fakeHeap struct {
 	log         bytes.Buffer
 }
 
-func (h *fakeHeap) guard(limit int64, c clock.Clock) *memoryGuard {
+func (h *fakeHeap) guard(limit int64, c clock.Clock) *kernel.MemoryGuard {
 	log := zerolog.New(&h.log)
-	g := newMemoryGuard(limit, c, &log)
-	g.inUse = func() int64 { return h.live + h.dead }
-	g.gc = func() { h.dead = 0; h.collections++ }
-	g.refresh()
+	g := kernel.NewMemoryGuard(limit, c, &log)
+	g.InUse = func() int64 { return h.live + h.dead }
+	g.Gc = func() { h.dead = 0; h.collections++ }
+	g.Refresh()
 	return g
 }
 
@@ -32,24 +33,24 @@ func TestMemoryGuard(t *testing.T) {
 	c := clock.NewManual(testStart)
 	h := &fakeHeap{live: 100 << 20, dead: 800 << 20}
 	g := h.guard(1000<<20, c)
-	if err := g.admit(50 << 20); err != nil || h.collections != 1 {
+	if err := g.Admit(50 << 20); err != nil || h.collections != 1 {
 		t.Errorf("garbage in the way: %v, %d collections", err, h.collections)
 	}
 	h.live = 990 << 20
-	g.refresh()
-	err := g.admit(20 << 20)
+	g.Refresh()
+	err := g.Admit(20 << 20)
 	if mongoerr.CodeOf(err) != mongoerr.ExceededMemoryLimit || h.collections != 1 {
 		t.Errorf("beyond the limit: %v, %d collections", err, h.collections)
 	}
-	if err := g.admit(1 << 20); err != nil {
+	if err := g.Admit(1 << 20); err != nil {
 		t.Errorf("what fits: %v", err)
 	}
 	h.live, h.dead = 300<<20, 700<<20 // the client deleted
-	if err := g.admit(20 << 20); mongoerr.CodeOf(err) != mongoerr.ExceededMemoryLimit || h.collections != 1 {
+	if err := g.Admit(20 << 20); mongoerr.CodeOf(err) != mongoerr.ExceededMemoryLimit || h.collections != 1 {
 		t.Errorf("collected again at once: %v", err)
 	}
 	c.Advance(time.Second)
-	if err := g.admit(20 << 20); err != nil || h.collections != 2 {
+	if err := g.Admit(20 << 20); err != nil || h.collections != 2 {
 		t.Errorf("after deletes: %v, %d collections", err, h.collections)
 	}
 }
@@ -59,9 +60,9 @@ func TestMemoryGuardAddsUp(t *testing.T) {
 	h := &fakeHeap{live: 1 << 20}
 	g := h.guard(64<<20, clock.NewManual(testStart))
 	looks := 0
-	g.inUse = func() int64 { looks++; return h.live }
+	g.InUse = func() int64 { looks++; return h.live }
 	for range 50 {
-		if err := g.admit(1 << 20); err != nil {
+		if err := g.Admit(1 << 20); err != nil {
 			t.Fatal(err)
 		}
 		h.live += 1 << 20
@@ -71,7 +72,7 @@ func TestMemoryGuardAddsUp(t *testing.T) {
 	}
 	for range 20 {
 		h.live += 1 << 20
-		_ = g.admit(1 << 20)
+		_ = g.Admit(1 << 20)
 	}
 	if looks == 0 {
 		t.Error("never asked")
@@ -79,7 +80,7 @@ func TestMemoryGuardAddsUp(t *testing.T) {
 }
 
 func TestMemoryGuardOff(t *testing.T) {
-	if err := newMemoryGuard(0, clock.System(), nil).admit(1 << 40); err != nil {
+	if err := kernel.NewMemoryGuard(0, clock.System(), nil).Admit(1 << 40); err != nil {
 		t.Error(err)
 	}
 }
@@ -90,7 +91,7 @@ func TestMemoryLimit(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1, "s": "` + strings.Repeat("x", 1000) + `"}, {"_id": 2}]}`)
 	heap := &fakeHeap{live: 100 << 20}
-	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.svc.Memory = heap.guard(50<<20, clock.System())
 	h.fails(146, `{"insert": "c", "documents": [{"_id": 3}]}`)
 	h.fails(146, `{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$set": {"a": 1}}}]}`)
 	h.fails(146, `{"update": "c", "updates": [{"q": {"_id": 9}, "u": {"$set": {"a": 1}}, "upsert": true}]}`)
@@ -109,7 +110,7 @@ func TestMemoryLimitOfIndexes(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1, "a": 1}, {"_id": 2, "a": 2}]}`)
 	heap := &fakeHeap{live: 100 << 20}
-	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.svc.Memory = heap.guard(50<<20, clock.System())
 	h.fails(146, `{"createIndexes": "c", "indexes": [{"name": "a", "key": {"a": 1}}]}`)
 	if n := len(docs(h.ok(`{"listIndexes": "c"}`))); n != 1 {
 		t.Errorf("%d indexes", n)
@@ -126,7 +127,7 @@ func TestMemoryLimitOfQueues(t *testing.T) {
 	h.ok(`{"create": "q", "messageQueue": {}}`)
 	h.ok(`{"mqSend": "q", "messages": [{"body": 1}]}`)
 	heap := &fakeHeap{live: 100 << 20}
-	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.svc.Memory = heap.guard(50<<20, clock.System())
 	h.fails(146, `{"mqSend": "q", "messages": [{"body": 2}]}`)
 	m := h.ok(`{"mqReceive": "q"}`).Lookup("messages").Doc()
 	_, first := m.First()
@@ -140,7 +141,7 @@ func TestMemoryLimitOfQueues(t *testing.T) {
 func TestCursorCap(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
-	h.svc.cursors.limit = 3
+	h.svc.Cursors.Limit = 3
 	for range 3 {
 		h.ok(`{"find": "c", "batchSize": 1}`)
 	}
@@ -156,10 +157,10 @@ func TestMemoryLimitIsLogged(t *testing.T) {
 	g := h.guard(100<<20, c)
 	for range 2 {
 		for range 100 {
-			if err := g.admit(20 << 20); !strings.Contains(err.Error(), "--memoryLimit") {
+			if err := g.Admit(20 << 20); !strings.Contains(err.Error(), "--memoryLimit") {
 				t.Fatal(err)
 			}
-			if err := g.admit(1 << 10); err != nil { // what is small may fit in between
+			if err := g.Admit(1 << 10); err != nil { // what is small may fit in between
 				t.Fatal(err)
 			}
 		}
@@ -168,12 +169,12 @@ func TestMemoryLimitIsLogged(t *testing.T) {
 		}
 		h.log.Reset()
 		h.live = 10 << 20
-		g.refresh()
-		if err := g.admit(1 << 10); err != nil || strings.Count(h.log.String(), "room") != 1 {
+		g.Refresh()
+		if err := g.Admit(1 << 10); err != nil || strings.Count(h.log.String(), "room") != 1 {
 			t.Errorf("%v, %s", err, h.log.String())
 		}
 		h.live = 95 << 20
-		g.refresh()
+		g.Refresh()
 		h.log.Reset()
 	}
 }
@@ -186,7 +187,7 @@ func TestDeadLettersAtTheLimit(t *testing.T) {
 	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`)
 	h.ok(`{"insert": "c", "documents": [{"_id": 1, "at": {"$date": "2026-01-01T00:00:00Z"}}, {"_id": 2}]}`)
 	heap := &fakeHeap{live: 100 << 20}
-	h.svc.memory = heap.guard(50<<20, clock.System())
+	h.svc.Memory = heap.guard(50<<20, clock.System())
 	h.fails(146, `{"insert": "dead", "documents": [{"_id": 3}]}`)
 	h.admin(`{"runExpirationPass": 1}`)
 	if left, moved := h.count("c"), h.count("dead"); left != 1 || moved != 1 {
@@ -198,7 +199,7 @@ func TestDeadLettersAtTheLimit(t *testing.T) {
 // them as an example.
 func TestKeptDeadLettersAreCounted(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarnessWith(t, Options{Log: zerolog.New(&log)})
+	h := newHarnessWith(t, kernel.Options{Log: zerolog.New(&log)})
 	h.ok(`{"create": "dead", "validator": {"never": true}}`)
 	h.ok(`{"create": "c", "onExpire": {"deadLetterTo": "dead"}}`)
 	h.ok(`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`)

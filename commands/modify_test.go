@@ -4,6 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/crud"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -11,12 +15,12 @@ import (
 // renewing is a source of records that has the collection dropped, and
 // perhaps made anew, between finding a record and handing it over.
 type renewing struct {
-	recordSource
+	exec.RecordSource
 	renew func()
 }
 
 func (r *renewing) Next() (storage.Record, bool, error) {
-	rec, ok, err := r.recordSource.Next()
+	rec, ok, err := r.RecordSource.Next()
 	if r.renew != nil {
 		r.renew()
 		r.renew = nil
@@ -31,17 +35,17 @@ func TestModifyDropped(t *testing.T) {
 		for _, multi := range []bool{false, true} {
 			h := newHarness(t)
 			h.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}`)
-			c := &Call{ctx: context.Background(), svc: h.svc, conn: h.conn, cmd: h.svc.table["update"], DB: "test", Body: relaxed(`{update: "c"}`), now: testStart.UnixMilli()}
+			c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: h.conn, Cmd: h.svc.Table["update"], DB: "test", Body: relaxed(`{update: "c"}`), Now: testStart.UnixMilli()}
 			ns := storage.Namespace{DB: "test", Coll: "c"}
-			info, err := c.lookup(ns)
+			info, err := exec.Lookup(c, ns)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &modification{ns: ns, filter: relaxed(`{a: 1}`), update: relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), multi: multi, collection: info.UUID}
-			if err := c.compileModification(m, info); err != nil {
+			m := &write.Modification{Ns: ns, Filter: relaxed(`{a: 1}`), Update: relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), Multi: multi, Collection: info.UUID}
+			if err := crud.CompileModification(c, m, info); err != nil {
 				t.Fatal(err)
 			}
-			found, err := c.openRecords(m.exec, info, &m.query)
+			found, err := exec.OpenRecords(c, m.Exec, info, &m.Query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,9 +55,13 @@ func TestModifyDropped(t *testing.T) {
 					h.ok(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}`)
 				}
 			}}
-			modify := c.modifyFirst
+			modify := func(m *write.Modification, src exec.RecordSource) (write.Updated, error) {
+				return write.ModifyFirst(c, m, src)
+			}
 			if multi {
-				modify = c.modifyMany
+				modify = func(m *write.Modification, src exec.RecordSource) (write.Updated, error) {
+					return write.ModifyMany(c, m, src)
+				}
 			}
 			if _, err := modify(m, src); !mongoerr.Is(err, mongoerr.QueryPlanKilled) {
 				t.Errorf("%s, multi %v: %v", name, multi, err)

@@ -9,6 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -23,19 +25,19 @@ const mqT0 int64 = 1767225600000
 // mqEnv is a service with a client that sends it commands.
 type mqEnv struct {
 	t     *testing.T
-	svc   *Service
-	conn  *Conn
+	svc   *kernel.Service
+	conn  *kernel.Conn
 	clock *clock.Manual
 }
 
 func newMQEnv(t *testing.T) *mqEnv {
 	t.Helper()
-	engine, err := bunt.Open(bunt.Options{Path: bunt.Memory, Indexer: NewIndexer()})
+	engine, err := bunt.Open(bunt.Options{Path: bunt.Memory, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clock.NewManual(time.UnixMilli(mqT0).UTC())
-	svc, err := New(Options{Engine: engine, Clock: c, Log: zerolog.Nop(), TestClock: true, TempDir: t.TempDir()})
+	svc, err := newService(kernel.Options{Engine: engine, Clock: c, Log: zerolog.Nop(), TestClock: true, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func (e *mqEnv) run(command string, more ...any) value.Doc {
 		b.Append(more[i].(string), more[i+1].(value.Value))
 	}
 	b.String("$db", "db")
-	out, _ := e.svc.Handle(e.t.Context(), e.conn, &Request{Body: b.Doc()}, nil)
+	out, _ := handleCommand(e.svc, e.t.Context(), e.conn, &kernel.Request{Body: b.Doc()}, nil)
 	reply := value.Doc(out)
 	if err := value.Validate(reply); err != nil {
 		e.t.Fatalf("%s: %v", command, err)
@@ -98,7 +100,7 @@ func (e *mqEnv) create(options string) {
 	e.t.Helper()
 	config, err := queue.ParseConfig("create", value.Document(value.MustJSON(options)))
 	if err == nil {
-		err = e.svc.engine.Update(e.t.Context(), func(tx storage.Tx) error {
+		err = e.svc.Engine.Update(e.t.Context(), func(tx storage.Tx) error {
 			return queue.Create(tx, storage.Namespace{DB: "db", Coll: "q"}, value.EmptyDoc, config, queue.IDIndex(), e.clock.NowMillis())
 		})
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
@@ -18,11 +20,11 @@ import (
 // diskHarness is a server over data on disk, with or without a change log.
 func diskHarness(b *testing.B, oplog int64) *harness {
 	b.Helper()
-	engine, err := bunt.Open(bunt.Options{Path: b.TempDir(), Clock: clock.System(), Indexer: NewIndexer()})
+	engine, err := bunt.Open(bunt.Options{Path: b.TempDir(), Clock: clock.System(), Indexer: catalog.NewIndexer()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	svc, err := New(Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
+	svc, err := newService(kernel.Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func BenchmarkLogInsert(b *testing.B) {
 		for i := range b.N {
 			d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
 			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"))
-			h.svc.Handle(context.Background(), h.conn, &Request{Body: cmd}, buf)
+			handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
 		}
 	})
 }
@@ -60,7 +62,7 @@ func BenchmarkLogUpdate(b *testing.B) {
 			u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
 				"u", value.Document(value.NewDoc("$inc", value.Document(value.NewDoc("n", value.Int32(1))))))
 			cmd := value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
-			h.svc.Handle(context.Background(), h.conn, &Request{Body: cmd}, buf)
+			handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
 		}
 	})
 }
@@ -72,8 +74,8 @@ func BenchmarkTransaction(b *testing.B) {
 		return fmt.Sprintf(`{"insert": "c", "documents": [{"_id": {"$numberLong": "%d"}, "text": "the quick brown fox"}]`, id)
 	}
 	var ids, sessions atomic.Int64
-	run := func(h *harness, conn *Conn, command string) {
-		h.svc.Handle(context.Background(), conn, &Request{Body: value.MustJSON(command)}, nil)
+	run := func(h *harness, conn *kernel.Conn, command string) {
+		handleCommand(h.svc, context.Background(), conn, &kernel.Request{Body: value.MustJSON(command)}, nil)
 	}
 	b.Run("two inserts in a transaction", func(b *testing.B) {
 		h := diskHarness(b, 0)
@@ -122,7 +124,7 @@ func BenchmarkRetryableInsert(b *testing.B) {
 				number = value.Int64(n)
 			}
 			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"), "lsid", value.Document(lsid), "txnNumber", number)
-			if out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
+			if out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
 				b.Fatal(value.Doc(out))
 			}
 		}

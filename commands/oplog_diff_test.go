@@ -5,13 +5,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/value"
 )
 
 func diffOf(old, new value.Doc, touched []string) value.Doc {
 	b := value.NewBuilder()
-	x := differ{touched: touched}
-	x.diffDocs(b, old, new)
+	x := oplog.Differ{Touched: touched}
+	x.DiffDocs(b, old, new)
 	return b.Doc()
 }
 
@@ -79,7 +80,7 @@ func TestDiffApplies(t *testing.T) {
 		if err := value.Validate(diff); err != nil {
 			t.Fatal(err)
 		}
-		if got := applyDiff(old, diff); string(got) != string(new) {
+		if got := oplog.ApplyDiff(old, diff); string(got) != string(new) {
 			t.Fatalf("%s + %s = %s, want %s", old, diff, got, new)
 		}
 	})

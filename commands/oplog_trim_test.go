@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,23 +14,23 @@ import (
 // asked for, and brings it back within its bound.
 func TestLogWakesItsTrimmer(t *testing.T) {
 	h := newHarness(t)
-	l := h.svc.oplog
-	l.limit.Store(64 << 10)
+	l := h.svc.Oplog
+	l.Limit.Store(64 << 10)
 	for i := range 200 {
 		h.ok(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d, "text": "%01000d"}]}`, i, i))
 	}
 	select {
-	case <-l.full:
+	case <-l.Full:
 	default:
 		t.Fatal("nobody was told that the log is full")
 	}
-	if err := l.trim(context.Background()); err != nil {
+	if err := l.Trim(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	err := h.svc.engine.View(context.Background(), func(tx storage.Tx) error {
-		coll, err := tx.Collection(oplogNS)
-		if err == nil && coll.Size() > l.limit.Load() {
-			t.Errorf("the log has %d bytes, bound %d", coll.Size(), l.limit.Load())
+	err := h.svc.Engine.View(context.Background(), func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplog.Namespace)
+		if err == nil && coll.Size() > l.Limit.Load() {
+			t.Errorf("the log has %d bytes, bound %d", coll.Size(), l.Limit.Load())
 		}
 		if err == nil && coll.Count() == 0 {
 			t.Error("the log is empty")
@@ -50,21 +51,21 @@ func TestLogGrowsOnceItIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
-			l := h.svc.oplog
-			if got := l.bound(); got != unreadOplogBytes {
+			l := h.svc.Oplog
+			if got := l.Bound(); got != oplog.UnreadOplogBytes {
 				t.Errorf("bound %d at first", got)
 			}
 			h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`)
 			read(h)
-			if got := l.bound(); got != defaultOplogBytes {
+			if got := l.Bound(); got != oplog.DefaultOplogBytes {
 				t.Errorf("bound %d after it was read", got)
 			}
 			h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`)
-			again := newChangeLog(h.svc.logConfig())
-			if err := again.open(context.Background()); err != nil {
+			again := oplog.New(h.svc.OplogConfig())
+			if err := again.Open(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			if got := again.bound(); got != defaultOplogBytes {
+			if got := again.Bound(); got != oplog.DefaultOplogBytes {
 				t.Errorf("bound %d after a restart", got)
 			}
 		})

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/duskdb/duskdb/commands/oplog"
 )
 
 // TestWays: the tree of an update's paths says of a place what a look at each
@@ -33,7 +35,7 @@ func TestWays(t *testing.T) {
 				itself = itself || len(parts) == len(here)
 			}
 		}
-		if b, i := newWays(paths).at(strings.Join(here, ".")); b != below || i != itself {
+		if b, i := oplog.NewWays(paths).At(strings.Join(here, ".")); b != below || i != itself {
 			t.Fatalf("%v at %v: below %v, itself %v; want %v, %v", paths, here, b, i, below, itself)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -15,26 +16,26 @@ import (
 // at the rate; what finds the queue full is rejected and costs no token.
 func TestRateLimiterTokens(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	l := newRateLimiter(10, 2, now)
-	l.setDepth(2)
+	l := kernel.NewRateLimiter(10, 2, now)
+	l.SetDepth(2)
 	for i, want := range []struct {
 		wait time.Duration
 		ok   bool
 	}{{0, true}, {0, true}, {100 * time.Millisecond, true}, {200 * time.Millisecond, true}, {0, false}, {0, false}} {
-		if wait, ok := l.take(now); wait != want.wait || ok != want.ok {
+		if wait, ok := l.Take(now); wait != want.wait || ok != want.ok {
 			t.Errorf("admission %d: %v, %v; want %v, %v", i, wait, ok, want.wait, want.ok)
 		}
 	}
 	now = now.Add(100 * time.Millisecond)
-	l.leave(100*time.Millisecond, nil)
-	if wait, ok := l.take(now); wait != 200*time.Millisecond || !ok {
+	l.Leave(100*time.Millisecond, nil)
+	if wait, ok := l.Take(now); wait != 200*time.Millisecond || !ok {
 		t.Errorf("after one has left the queue: %v, %v", wait, ok)
 	}
-	stats, queued, tokens := l.snapshot(now)
-	if queued != 2 || tokens != 0 || stats.attempted != 7 || stats.admitted != 3 || stats.rejected != 2 || stats.added != 3 || stats.removed != 1 {
+	stats, queued, tokens := l.Snapshot(now)
+	if queued != 2 || tokens != 0 || stats.Attempted != 7 || stats.Admitted != 3 || stats.Rejected != 2 || stats.Added != 3 || stats.Removed != 1 {
 		t.Errorf("%+v, %d queued, %v tokens", stats, queued, tokens)
 	}
-	if got, want := stats.waited, 0.2*100_000; math.Abs(got-want) > 1 { // two waits of 0 and one of 100 ms
+	if got, want := stats.Waited, 0.2*100_000; math.Abs(got-want) > 1 { // two waits of 0 and one of 100 ms
 		t.Errorf("the average wait is %v µs, want %v", got, want)
 	}
 }
@@ -42,17 +43,17 @@ func TestRateLimiterTokens(t *testing.T) {
 // TestRateLimiterInterrupted: who leaves the queue early returns the token.
 func TestRateLimiterInterrupted(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	l := newRateLimiter(1, 1, now)
-	l.setDepth(5)
+	l := kernel.NewRateLimiter(1, 1, now)
+	l.SetDepth(5)
 	for range 3 {
-		l.take(now)
+		l.Take(now)
 	}
-	l.leave(time.Second, mongoerr.New(mongoerr.ClientDisconnect, "client disconnected"))
-	l.leave(2*time.Second, errors.New("shut down"))
-	if wait, ok := l.take(now); wait != time.Second || !ok {
+	l.Leave(time.Second, mongoerr.New(mongoerr.ClientDisconnect, "client disconnected"))
+	l.Leave(2*time.Second, errors.New("shut down"))
+	if wait, ok := l.Take(now); wait != time.Second || !ok {
 		t.Errorf("the next waits %v, %v", wait, ok)
 	}
-	if s, queued, _ := l.snapshot(now); s.interrupted != 2 || s.hungUp != 1 || s.admitted != 1 || queued != 1 {
+	if s, queued, _ := l.Snapshot(now); s.Interrupted != 2 || s.HungUp != 1 || s.Admitted != 1 || queued != 1 {
 		t.Errorf("%+v, %d queued", s, queued)
 	}
 }
@@ -61,16 +62,16 @@ func TestRateLimiterInterrupted(t *testing.T) {
 // come at the rate (jstests: rate 10000, 0.5 to 2 seconds of it).
 func TestRateLimiterChanges(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	l := newRateLimiter(math.MaxInt32, math.Inf(1), now)
-	tokens := func() float64 { _, _, n := l.snapshot(now); return n }
+	l := kernel.NewRateLimiter(math.MaxInt32, math.Inf(1), now)
+	tokens := func() float64 { _, _, n := l.Snapshot(now); return n }
 	if tokens() != math.MaxInt64 {
 		t.Errorf("%v tokens at first", tokens())
 	}
-	l.setRate(10_000, 5_000, now)
+	l.SetRate(10_000, 5_000, now)
 	if tokens() != 5_000 {
 		t.Errorf("%v tokens of a burst of 5000", tokens())
 	}
-	l.setRate(10_000, 20_000, now)
+	l.SetRate(10_000, 20_000, now)
 	if tokens() != 5_000 {
 		t.Errorf("%v tokens: the others come with time", tokens())
 	}
@@ -104,8 +105,8 @@ func (h *harness) must(command string) value.Doc {
 func TestEstablishmentParameters(t *testing.T) {
 	h := newHarness(t)
 	for name, want := range map[string]value.Value{
-		establishmentEnabled: value.Bool(false), establishmentRate: value.Int32(math.MaxInt32), establishmentBurst: value.Double(math.MaxFloat64),
-		establishmentDepth: value.Int32(0), establishmentBypass: value.Document(relaxed(`{ranges: []}`)),
+		kernel.EstablishmentEnabled: value.Bool(false), kernel.EstablishmentRate: value.Int32(math.MaxInt32), kernel.EstablishmentBurst: value.Double(math.MaxFloat64),
+		kernel.EstablishmentDepth: value.Int32(0), kernel.EstablishmentBypass: value.Document(relaxed(`{ranges: []}`)),
 	} {
 		if got := h.parameter(name); got.String() != want.String() {
 			t.Errorf("%s is %s at first, want %s", name, got, want)
@@ -113,7 +114,7 @@ func TestEstablishmentParameters(t *testing.T) {
 	}
 	h.must(`{setParameter: 1, ingressConnectionEstablishmentRatePerSec: 10, ingressConnectionEstablishmentBurstCapacitySecs: 10, ingressConnectionEstablishmentMaxQueueDepth: 10}`)
 	h.must(`{setParameter: 1, ingressConnectionEstablishmentRateLimiterBypass: {ranges: ["127.0.0.1", "10.1.0.0/16", "::1", "/tmp/d.sock"]}}`)
-	if got, want := h.parameter(establishmentBypass), relaxed(`{ranges: ["127.0.0.1/32", "10.1.0.0/16", "::1/128", "/tmp/d.sock"]}`); got.String() != value.Document(want).String() {
+	if got, want := h.parameter(kernel.EstablishmentBypass), relaxed(`{ranges: ["127.0.0.1/32", "10.1.0.0/16", "::1/128", "/tmp/d.sock"]}`); got.String() != value.Document(want).String() {
 		t.Errorf("ranges: %s, want %s", got, want)
 	}
 	for _, bad := range []string{
@@ -147,7 +148,7 @@ func TestBypassedConnections(t *testing.T) {
 		{"@", "/tmp/e.sock", false},
 		{"10.2.2.3:4", "10.1.0.1:27017", false},
 	} {
-		err := h.svc.AdmitConnection(context.Background(), &Conn{Remote: tc.remote, Local: tc.local})
+		err := h.svc.AdmitConnection(context.Background(), &kernel.Conn{Remote: tc.remote, Local: tc.local})
 		if (err == nil) != tc.admitted {
 			t.Errorf("%s: %v", tc.remote, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -77,7 +78,7 @@ func TestReconfig(t *testing.T) {
 		}
 	}
 
-	again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
+	again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestReconfigHost(t *testing.T) {
 	if r := h.admin(`{replSetReconfig: {_id: "rs", version: 3, members: [{_id: 0, host: "localhost:27017"}]}}`); !r.Lookup("ok").Truthy() || me(h) != "localhost:27017" || me(other) != "localhost:27017" {
 		t.Error(r, me(h), me(other))
 	}
-	h.svc.options.AdvertiseHost = "db.example:27017"
+	h.svc.Options.AdvertiseHost = "db.example:27017"
 	h.refuses([]refusal{
 		{"admin", `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "localhost:27017"}]}}`, 74, "No host described in new configuration with {version: 4, term: 1} for replica set rs maps to this node"},
 		{"admin", `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "db.example"}]}}`, 0, ""},
@@ -250,21 +251,21 @@ func TestTerms(t *testing.T) {
 		}
 	}
 	for start := int64(4); start <= 5; start++ {
-		again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
+		again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := again.leader.term.Load(); got != start {
+		if got := again.Leader.Term.Load(); got != start {
 			t.Errorf("a restart begins term %d, want %d", got, start)
 		}
 		again.Close()
 	}
-	standalone, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir()})
+	standalone, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer standalone.Close()
-	if got := standalone.leader.term.Load(); got != 5 {
+	if got := standalone.Leader.Term.Load(); got != 5 {
 		t.Errorf("a standalone goes on in term %d", got)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 )
 
 // refusal is a command on a database and how it fails; code 0: it does not.
@@ -62,7 +65,7 @@ func TestReplicaSetRefusals(t *testing.T) {
 
 func TestResizeOplog(t *testing.T) {
 	h := newHarness(t)
-	l := h.svc.oplog
+	l := h.svc.Oplog
 	h.refuses([]refusal{
 		{"admin", `{replSetResizeOplog: 1, size: 10}`, 2, "BSON field 'size' value must be >= 990, actual value '10'"},
 		{"admin", `{replSetResizeOplog: 1, size: "x"}`, 14, ""},
@@ -70,26 +73,26 @@ func TestResizeOplog(t *testing.T) {
 		{"admin", `{replSetResizeOplog: 1, hours: 1}`, 40415, ""},
 		{"test", `{replSetResizeOplog: 1, size: 1000}`, 13, ""},
 	})
-	if got := l.bound(); got != unreadOplogBytes {
+	if got := l.Bound(); got != oplog.UnreadOplogBytes {
 		t.Errorf("%d bytes without a size", got)
 	}
 	h.refuses([]refusal{{"admin", `{replSetResizeOplog: 1, size: {$numberDouble: "1000"}, minRetentionHours: 0.5}`, 0, ""}})
-	if got := l.bound(); got != 1000<<20 || l.keep.Load() != 30*60*1000 {
-		t.Errorf("%d bytes, %d ms", got, l.keep.Load())
+	if got := l.Bound(); got != 1000<<20 || l.Keep.Load() != 30*60*1000 {
+		t.Errorf("%d bytes, %d ms", got, l.Keep.Load())
 	}
 	size := docs(h.runOn("local", relaxed(`{listCollections: 1, filter: {name: "oplog.rs"}}`)))[0].Lookup("options").Doc().Lookup("size")
 	if size.SafeInt64() != 1000<<20 {
 		t.Errorf("the collection says %s", size)
 	}
-	again, err := New(Options{Engine: h.svc.engine, Clock: h.clock, TempDir: t.TempDir()})
+	again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if got := again.oplog.bound(); got != 1000<<20 || again.oplog.keep.Load() != 0 {
-		t.Errorf("after a restart %d bytes, %d ms", got, again.oplog.keep.Load())
+	if got := again.Oplog.Bound(); got != 1000<<20 || again.Oplog.Keep.Load() != 0 {
+		t.Errorf("after a restart %d bytes, %d ms", got, again.Oplog.Keep.Load())
 	}
-	off := newHarnessWith(t, Options{OplogBytes: -1})
+	off := newHarnessWith(t, kernel.Options{OplogBytes: -1})
 	off.refuses([]refusal{{"admin", `{replSetResizeOplog: 1, size: 1000}`, 26, "oplog does not exist"}})
 }
 

@@ -3,13 +3,17 @@ package commands
 import (
 	"fmt"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/commands/session"
 )
 
 // asMember makes the harness's server the member of a replica set.
 func (h *harness) asMember() *harness {
 	h.Helper()
-	h.svc.options.ReplSet = "rs"
-	if err := h.svc.joinSet(); err != nil {
+	h.svc.Options.ReplSet = "rs"
+	if err := replication.JoinSet(h.svc); err != nil {
 		h.Fatal(err)
 	}
 	return h
@@ -43,8 +47,8 @@ func TestReplicaSetFace(t *testing.T) {
 
 func TestOperationTimeGrows(t *testing.T) {
 	h := newHarness(t).asMember()
-	before := stampOf(h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`).Lookup("operationTime"))
-	after := stampOf(h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`).Lookup("operationTime"))
+	before := clustertime.Of(h.ok(`{"insert": "c", "documents": [{"_id": 1}]}`).Lookup("operationTime"))
+	after := clustertime.Of(h.ok(`{"insert": "c", "documents": [{"_id": 2}]}`).Lookup("operationTime"))
 	if after <= before {
 		t.Errorf("operationTime %d after %d", after, before)
 	}
@@ -75,13 +79,13 @@ func TestSnapshotTurn(t *testing.T) {
 	h.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
 	cursor := h.ok(`{"find": "c", "batchSize": 1, "readConcern": {"level": "snapshot"}}`).Lookup("cursor").Doc()
 	at := cursor.Lookup("atClusterTime").JSON()
-	held := h.svc.snapshots.list[0]
-	held.turn <- struct{}{}
+	held := h.svc.Snapshots.List[0]
+	held.Turn <- struct{}{}
 	h.fails(50, `{"find": "c", "maxTimeMS": 1, "readConcern": {"level": "snapshot", "atClusterTime": `+at+`}}`)
-	<-held.turn
-	h.svc.snapshots.mu.Lock()
-	h.svc.snapshots.expire(held.made.Add(2 * snapshotKeep))
-	h.svc.snapshots.mu.Unlock()
+	<-held.Turn
+	h.svc.Snapshots.Mu.Lock()
+	h.svc.Snapshots.Expire(held.Made.Add(2 * session.SnapshotKeep))
+	h.svc.Snapshots.Mu.Unlock()
 	h.fails(239, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, cursor.Lookup("id").Int64()))
 }
 

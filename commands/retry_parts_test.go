@@ -8,6 +8,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -17,11 +21,11 @@ import (
 func openOn(t *testing.T, dir string) (h *harness, stop func()) {
 	t.Helper()
 	manual := clock.NewManual(testStart)
-	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: NewIndexer()})
+	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+	svc, err := newService(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +44,7 @@ func upserts(n int) string {
 // kept are the documents of one of the server's own collections.
 func (h *harness) kept(ns storage.Namespace) (list []value.Doc) {
 	h.Helper()
-	err := h.svc.engine.View(h.Context(), func(tx storage.Tx) error {
+	err := h.svc.Engine.View(h.Context(), func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if err != nil {
 			return nil
@@ -67,8 +71,8 @@ func TestManyStatements(t *testing.T) {
 	if got := first.Lookup("upserted").Doc().Len(); got != n {
 		t.Fatalf("%d upserted", got)
 	}
-	records := h.kept(transactionsNS)
-	if len(records) != 1 || records[0].Lookup("statements").Doc().Len() > mostRecent {
+	records := h.kept(oplog.Transactions)
+	if len(records) != 1 || records[0].Lookup("statements").Doc().Len() > session.MostRecent {
 		t.Errorf("config.transactions has %s", records)
 	}
 	for round := range 3 {
@@ -98,11 +102,11 @@ func TestManyStatements(t *testing.T) {
 			h, stop = openOn(t, dir)
 		}
 	}
-	if len(h.kept(statementsNS)) == 0 {
+	if len(h.kept(oplog.Statements)) == 0 {
 		t.Error("nothing was moved out of the session's record")
 	}
 	h.ok(retryArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`, 2))
-	if left := h.kept(statementsNS); len(left) != 0 {
+	if left := h.kept(oplog.Statements); len(left) != 0 {
 		t.Errorf("%d parts of the number before are left", len(left))
 	}
 	h.fails(225, retryArgs(upserts(1), 1))
@@ -116,7 +120,7 @@ func TestPartsEndWithATransaction(t *testing.T) {
 	h.ok(retryArgs(upserts(100), 1))
 	h.ok(inTxnArgs(`{"insert": "c", "documents": [{"_id": 2}]}`, 2, true))
 	h.endTxn("commitTransaction", 2)
-	if left := h.kept(statementsNS); len(left) != 0 {
+	if left := h.kept(oplog.Statements); len(left) != 0 {
 		t.Errorf("%d parts are left", len(left))
 	}
 	h.ok(retryArgs(upserts(100), 3))
@@ -134,18 +138,18 @@ func TestOldSessionRecord(t *testing.T) {
 	h.ok(retryArgs(upserts(n), 1))
 	b := value.NewBuilder()
 	for i := range n {
-		s := retriedStatement{first: int32(i), last: int32(i), kind: 'i', id: value.String(fmt.Sprintf("id%d", i))}
+		s := session.RetriedStatement{First: int32(i), Last: int32(i), Kind: 'i', Id: value.String(fmt.Sprintf("id%d", i))}
 		if i == 0 {
-			b.Document("_id", h.kept(transactionsNS)[0].Lookup("_id").Doc()).Int64("txnNum", 1).StartArray("statements")
+			b.Document("_id", h.kept(oplog.Transactions)[0].Lookup("_id").Doc()).Int64("txnNum", 1).StartArray("statements")
 		}
-		s.append(b)
+		s.Append(b)
 	}
 	old := b.End().Doc()
-	err := h.svc.engine.Update(t.Context(), func(tx storage.Tx) error {
-		if err := tx.Drop(statementsNS); err != nil {
+	err := h.svc.Engine.Update(t.Context(), func(tx storage.Tx) error {
+		if err := tx.Drop(oplog.Statements); err != nil {
 			return err
 		}
-		coll, err := tx.Collection(transactionsNS)
+		coll, err := tx.Collection(oplog.Transactions)
 		if err != nil {
 			return err
 		}
@@ -153,7 +157,7 @@ func TestOldSessionRecord(t *testing.T) {
 		if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { id = r.ID; return false }); err != nil {
 			return err
 		}
-		return coll.Update(id, old, h.svc.clock.NowMillis())
+		return coll.Update(id, old, h.svc.Clock.NowMillis())
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +191,7 @@ func TestInsertsOfABulkWrite(t *testing.T) {
 	if reply := h.admin(bulk); reply.Lookup("nInserted").Int32() != 50 {
 		t.Fatalf("answered %s", reply)
 	}
-	if n := h.kept(transactionsNS)[0].Lookup("statements").Doc().Len(); n != 1 {
+	if n := h.kept(oplog.Transactions)[0].Lookup("statements").Doc().Len(); n != 1 {
 		t.Errorf("%d outcomes are kept", n)
 	}
 	if again := h.admin(bulk); again.Lookup("nInserted").Int32() != 50 || again.Lookup("retriedStmtIds").Doc().Len() != 50 {

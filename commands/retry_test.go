@@ -6,6 +6,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
@@ -112,11 +114,11 @@ func TestRetryAfterRestart(t *testing.T) {
 	dir := t.TempDir()
 	open := func() (*harness, func()) {
 		manual := clock.NewManual(testStart)
-		engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: NewIndexer()})
+		engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: catalog.NewIndexer()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+		svc, err := newService(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,8 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+)
 
 // With returnKey there is no record to show the id of.
 func TestReturnKeyWithoutRecordID(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -16,7 +17,7 @@ func TestDocumentSequences(t *testing.T) {
 		b := value.NewBuilder()
 		it := relaxed(body).Iter()
 		b.Raw(it.Rest()).String("$db", "test")
-		out, _ := h.svc.Handle(context.Background(), h.conn, &Request{Body: b.Doc(), Sequences: []Sequence{{ID: name, Docs: relaxed(doc), Len: 1}}}, nil)
+		out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: b.Doc(), Sequences: []kernel.Sequence{{ID: name, Docs: relaxed(doc), Len: 1}}}, nil)
 		return value.Doc(out)
 	}
 	for _, c := range []struct {

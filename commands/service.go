@@ -5,196 +5,85 @@ import (
 	"math"
 	"os"
 	"sort"
-	"sync/atomic"
-	"time"
 
-	"github.com/rs/zerolog"
-
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/query/script"
+	"github.com/duskdb/duskdb/commands/broadcast"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/commands/replset"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/users"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/queue"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/timeseries"
-	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
-// The version that the server reports: MongoDB's, whose behaviour it follows.
-const (
-	ServerVersion  = "8.0.16"
-	MaxWireVersion = 25
-)
-
-// Limits that hello announces.
-const (
-	MaxDocumentBytes = 16 * 1024 * 1024
-	MaxMessageBytes  = 48_000_000
-	MaxWriteBatch    = 100_000
-)
-
-// Options says what a Service works with.
-type Options struct {
-	Engine     storage.Engine
-	Clock      clock.Clock
-	Log        zerolog.Logger
-	TempDir    string            // for sorts and groups that spill
-	DBPath     string            // as given, for getCmdLineOpts
-	Parameters map[string]string // --setParameter
-	Argv       []string          // the command line, for getCmdLineOpts
-	Parsed     value.Doc         // the parsed configuration, for getCmdLineOpts
-	TestClock  bool              // Clock is a *clock.Manual that commands may move
-	Shutdown   func()            // asked for by the shutdown command
-	DuskDB     string            // version of DuskDB itself
-	Lines      *LogLines         // the recent log, for getLog
-	RotateLog  func() error      // begins a new log file; nil: the log goes to no file
-	Profiling  *Profiling        // of every database at first; nil: none but slow operations in the log
-	Warnings   []string          // startup warnings, for getLog
-	Security   Security          // who may use the server
-	Memory     int64             // bytes that the data may grow to; 0: no limit
-	MaxConns   int               // most connections, for serverStatus; 0: no limit
-	// Compressors are the names of those that clients may choose; nil: all.
-	Compressors []string
-
-	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
-	OplogMinRetentionMillis int64 // how long its entries are kept at least
-	NoScripting             bool  // there is no JavaScript
-
-	// ReplSet is the name of the replica set whose only member this server
-	// says it is; "": it is a standalone.
-	ReplSet string
-	// AdvertiseHost is the member's "host:port"; "": the address that the
-	// client connected to.
-	AdvertiseHost string
-	// AskSelf asks who answers at a "host:port" for the id that its command
-	// _isSelf gives; nil: nobody can be asked.
-	AskSelf func(ctx context.Context, address string) (value.OID, error)
-}
-
-// Service runs commands. It is safe for concurrent use.
-type Service struct {
-	engine   storage.Engine
-	clock    clock.Clock
-	log      zerolog.Logger
-	options  Options
-	start    time.Time
-	table    map[string]*command
-	commands []*command // sorted by name, without aliases
-
-	real          clock.Clock // for what must not follow a test clock: cursors, sessions
-	params        *parameters
-	verbosity     *verbosity
-	auth          *auth.Manager
-	cursors       *cursorRegistry
-	sessions      *sessionRegistry
-	ops           *operationRegistry
-	metrics       metrics
-	stamps        timestamps
-	oplog         *changeLog
-	records       sessionRecords
-	snapshots     snapshots
-	streamOptions streamOptions
-	memory        *memoryGuard
-	began         time.Time    // real time of the start
-	outs          atomic.Int64 // names for the collections $out writes into
-	usage         usage
-	indexUse      indexUse
-	fsync         *fsyncLock
-	leader        leadership
-	failPoints    failPoints
-	buckets       *timeseries.Catalog
-	background    context.Context // ends when the server stops
-	processID     value.OID       // which hello shows to everybody
-	instance      value.OID       // by which the server knows itself
-	monitor       *ttl.Monitor
-	// monitorDone waits for a running pass to end; nil before Start.
-	monitorDone func()
-	changes     *broadcast // signalled after every committed write
-	queues      *queue.Broker
-	lastConn    atomic.Int64
-	profiler    *profiler
-	compaction  autoCompaction
-	settings    settings
-	requireAPI  atomic.Bool // requireApiVersion: every command asks
-	scripts     *script.Engine
-	// establishment limits how fast connections begin.
-	establishment *rateLimiter
-}
-
-// New makes a Service over an open engine.
-func New(o Options) (*Service, error) {
+// newService makes a Service over an open engine.
+func newService(o kernel.Options) (*kernel.Service, error) {
 	if o.TempDir == "" {
 		o.TempDir = os.TempDir()
 	}
-	s := &Service{
-		engine: o.Engine, clock: o.Clock, log: talkative(o.Log), verbosity: newVerbosity(), options: o, start: o.Clock.Now(),
-		cursors: newCursorRegistry(), sessions: newSessionRegistry(), ops: newOperationRegistry(),
-		real: clock.System(), changes: newBroadcast(), leader: leadership{changed: newBroadcast()}, fsync: newFsyncLock(), failPoints: newFailPoints(), profiler: newProfiler(o.Profiling), buckets: timeseries.NewCatalog(), background: context.Background(), processID: value.NewOID(o.Clock.NowMillis()), instance: value.NewOID(o.Clock.NowMillis()),
+	s := &kernel.Service{
+		Engine: o.Engine, Clock: o.Clock, Log: observe.Talkative(o.Log), Verbosity: observe.NewVerbosity(), Options: o, StartedAt: o.Clock.Now(),
+		Cursors: kernel.NewCursors(), Sessions: session.NewRegistry(), Ops: kernel.NewOperations(),
+		Real: clock.System(), Changes: broadcast.New(), Leader: replset.Leadership{Changed: broadcast.New()}, Fsync: kernel.NewFsyncLock(), FailPoints: observe.NewFailPoints(), Profiler: observe.NewProfiler(o.Profiling), Buckets: timeseries.NewCatalog(), Background: context.Background(), ProcessID: value.NewOID(o.Clock.NowMillis()), Instance: value.NewOID(o.Clock.NowMillis()),
 	}
-	s.memory, s.began = newMemoryGuard(o.Memory, s.real, &s.log), s.real.Now()
-	if err := o.Profiling.check(); err != nil {
+	s.Memory, s.Began = kernel.NewMemoryGuard(o.Memory, s.Real, &s.Log), s.Real.Now()
+	if err := o.Profiling.Check(); err != nil {
 		return nil, err
 	}
-	s.establishment = newRateLimiter(math.MaxInt32, math.Inf(1), s.began)
-	s.scripts = s.newScripts()
-	s.params = newParameters(s)
-	if err := s.params.load(o.Parameters); err != nil {
+	s.Establishment = kernel.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
+	s.Scripts = s.NewScripts()
+	s.Params = kernel.NewParameters(s)
+	if err := s.Params.Load(o.Parameters); err != nil {
 		return nil, err
 	}
-	s.monitor = s.newMonitor()
-	s.queues = queue.NewBroker(s.clock, s.real, s.monitor.Metrics())
-	s.buildTable()
-	if err := s.openAuth(); err != nil {
+	s.Monitor = write.NewMonitor(s)
+	s.Queues = queue.NewBroker(s.Clock, s.Real, s.Monitor.Metrics())
+	buildTable(s)
+	if err := users.OpenAuth(s); err != nil {
 		return nil, err
 	}
-	if err := s.loadTerm(); err != nil {
+	if err := replication.LoadTerm(s); err != nil {
 		return nil, err
 	}
-	if err := s.openLog(); err != nil {
+	if err := s.OpenLog(); err != nil {
 		return nil, err
 	}
-	if err := s.joinSet(); err != nil {
+	if err := replication.JoinSet(s); err != nil {
 		return nil, err
 	}
-	if err := s.keepVersion(); err != nil {
+	if err := s.KeepVersion(); err != nil {
 		return nil, err
 	}
-	if err := s.dropLeftOvers(); err != nil {
+	if err := pipeline.DropLeftOvers(s); err != nil {
 		return nil, err
 	}
-	if err := s.loadSettings(); err != nil {
+	if err := s.LoadSettings(); err != nil {
 		return nil, err
 	}
-	return s, s.reopenPolicies()
+	return s, write.ReopenPolicies(s)
 }
 
 // buildTable collects the families of commands into one sorted table.
-func (s *Service) buildTable() {
-	s.table = map[string]*command{}
+func buildTable(s *kernel.Service) {
+	s.Table = map[string]*kernel.Command{}
 	for _, family := range commandFamilies() {
 		for i := range family {
 			cmd := &family[i]
-			if cmd.enabled != nil && !cmd.enabled(s) {
+			if cmd.Enabled != nil && !cmd.Enabled(s) {
 				continue
 			}
-			cmd.runs, cmd.rule = s.metrics.command(cmd.name), authRules[cmd.name]
-			s.commands = append(s.commands, cmd)
-			s.table[cmd.name] = cmd
-			for _, alias := range cmd.aliases {
-				s.table[alias] = cmd
+			cmd.Runs, cmd.Rule = s.Metrics.Command(cmd.Name), users.AuthRules[cmd.Name]
+			s.Commands = append(s.Commands, cmd)
+			s.Table[cmd.Name] = cmd
+			for _, alias := range cmd.Aliases {
+				s.Table[alias] = cmd
 			}
 		}
 	}
-	sort.Slice(s.commands, func(i, j int) bool { return s.commands[i].name < s.commands[j].name })
-}
-
-// Close ends all cursors and sessions. The engine belongs to the caller.
-func (s *Service) Close() {
-	if s.monitorDone != nil {
-		s.monitorDone() // the context of Start has ended
-	}
-	s.queues.Close()
-	s.cursors.closeAll()
-	s.sessions.closeAll(context.Background())
-	s.snapshots.close()
+	sort.Slice(s.Commands, func(i, j int) bool { return s.Commands[i].Name < s.Commands[j].Name })
 }

@@ -1,49 +1,50 @@
 package commands
 
 import (
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
 // openSession attaches the command to its logical session, after checking
 // that what it says of session and transaction makes sense.
-func (s *Service) openSession(c *Call) error {
-	g := &c.generic
-	if err := g.checkSession(); err != nil {
+func openSession(s *kernel.Service, c *kernel.Call) error {
+	g := &c.Generic
+	if err := checkSession(g); err != nil {
 		return err
 	}
-	if g.lsid == nil {
+	if g.Lsid == nil {
 		return nil
 	}
-	key, err := c.lsid(g.lsid, "OperationSessionInfo.lsid")
+	key, err := c.LSID(g.Lsid, "OperationSessionInfo.lsid")
 	if err != nil {
 		return err
 	}
-	if err := c.checkTransactionRules(); err != nil {
+	if err := c.CheckTransactionRules(); err != nil {
 		return err
 	}
-	if c.cmd.flags&noSession != 0 {
+	if c.Cmd.Flags&kernel.NoSession != 0 {
 		return nil
 	}
-	c.session = s.sessions.use(key, c.began)
+	c.Session = s.Sessions.Use(key, c.Began)
 	return nil
 }
 
 // checkSession refuses combinations of the session's arguments that have no
 // meaning.
-func (g *generic) checkSession() error {
+func checkSession(g *kernel.Generic) error {
 	invalid := func(text string) error { return mongoerr.New(mongoerr.InvalidOptions, text) }
 	switch {
-	case g.lsid == nil && g.txnNumber != nil:
+	case g.Lsid == nil && g.TxnNumber != nil:
 		return invalid("Transaction number requires a session ID to also be specified")
-	case g.txnNumber != nil && *g.txnNumber < 0:
+	case g.TxnNumber != nil && *g.TxnNumber < 0:
 		return invalid("Transaction number cannot be negative")
-	case g.txnNumber == nil && g.autocommit != nil:
+	case g.TxnNumber == nil && g.Autocommit != nil:
 		return invalid("'autocommit' field requires a transaction number to also be specified")
-	case g.autocommit != nil && *g.autocommit:
+	case g.Autocommit != nil && *g.Autocommit:
 		return invalid("Specifying autocommit=true is not allowed.")
-	case g.autocommit == nil && g.startTxn != nil:
+	case g.Autocommit == nil && g.StartTxn != nil:
 		return invalid("'startTransaction' field requires 'autocommit' field to also be specified")
-	case g.startTxn != nil && !*g.startTxn:
+	case g.StartTxn != nil && !*g.StartTxn:
 		return invalid("Specifying startTransaction=false is not allowed.")
 	}
 	return nil
@@ -52,16 +53,16 @@ func (g *generic) checkSession() error {
 // inSession runs the command. One that carries a txnNumber, be it a
 // statement of a transaction or a retryable write, takes its turn in the
 // session.
-func (s *Service) inSession(c *Call) error {
-	if c.session == nil || c.generic.txnNumber == nil {
-		return c.outsideTransaction()
+func inSession(s *kernel.Service, c *kernel.Call) error {
+	if c.Session == nil || c.Generic.TxnNumber == nil {
+		return c.OutsideTransaction()
 	}
-	if err := c.session.checkOut(c.ctx); err != nil {
+	if err := c.Session.CheckOut(c.Ctx); err != nil {
 		return err
 	}
-	defer c.session.checkIn()
-	if c.generic.autocommit == nil {
-		return c.inRetryableWrite()
+	defer c.Session.CheckIn()
+	if c.Generic.Autocommit == nil {
+		return c.InRetryableWrite()
 	}
-	return c.inTransaction()
+	return c.InTransaction()
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -84,7 +87,7 @@ func TestPolicyEndsWhenAsked(t *testing.T) {
 		h.clock.Advance(5 * time.Second)
 		// While the backlog is removed, the clock moves on.
 		moved := 0
-		h.svc.engine = &slowEngine{h.svc.engine, func() { moved++; h.clock.Advance(4 * time.Second) }}
+		h.svc.Engine = &slowEngine{h.svc.Engine, func() { moved++; h.clock.Advance(4 * time.Second) }}
 		h.ok(command)
 		if moved < 2 {
 			t.Errorf("removed in %d batches", moved)
@@ -106,18 +109,18 @@ func TestPolicyGoesOnAfterKill(t *testing.T) {
 	h.ok(`{"insert": "c", "documents": [` + strings.Join(docs, ",") + `]}`)
 	h.clock.Advance(10 * time.Second)
 	ctx, kill := context.WithCancel(context.Background())
-	plain := h.svc.engine
+	plain := h.svc.Engine
 	updates := 0
-	h.svc.engine = &slowEngine{plain, func() {
+	h.svc.Engine = &slowEngine{plain, func() {
 		if updates++; updates == 2 {
 			kill()
 		}
 	}}
-	reply, _ := h.svc.Handle(ctx, h.conn, &Request{Body: relaxed(`{collMod: "c", documentTtl: "off", $db: "test"}`)}, nil)
+	reply, _ := handleCommand(h.svc, ctx, h.conn, &kernel.Request{Body: relaxed(`{collMod: "c", documentTtl: "off", $db: "test"}`)}, nil)
 	if value.Doc(reply).Lookup("ok").Truthy() {
 		t.Fatal(value.Doc(reply))
 	}
-	h.svc.engine = plain
+	h.svc.Engine = plain
 	h.ok(`{"insert": "c", "documents": [{"_id": "last"}]}`)
 	h.finds(`{"find": "c"}`, `[{"_id":"last"}]`)
 	h.clock.Advance(10 * time.Second)
@@ -162,12 +165,12 @@ func TestPolicyGoesOnAfterFailure(t *testing.T) {
 
 	ns := storage.Namespace{DB: "test", Coll: "c"}
 	h.ok(`{"insert": "c", "documents": [{"_id": "last"}]}`)
-	err := h.svc.engine.Update(h.svc.background, func(tx storage.Tx) error {
+	err := h.svc.Engine.Update(h.svc.Background, func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if err != nil {
 			return err
 		}
-		return tx.SetOptions(ns, policyEnding(coll.Info(), metaOf(coll.Info()).docTTL, h.clock.NowMillis()))
+		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), catalog.Of(coll.Info()).DocTTL, h.clock.NowMillis()))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +179,7 @@ func TestPolicyGoesOnAfterFailure(t *testing.T) {
 	if o := list[0].Lookup("options").Doc().Lookup("documentTtl").Doc(); o.Has("until") {
 		t.Error(o)
 	}
-	if err := h.svc.reopenPolicies(); err != nil {
+	if err := write.ReopenPolicies(h.svc); err != nil {
 		t.Fatal(err)
 	}
 	h.clock.Advance(10 * time.Second)

@@ -1,16 +1,23 @@
 package commands
 
+import (
+	"github.com/duskdb/duskdb/commands/changestream"
+	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/commands/settings"
+)
+
 func init() {
-	specialSources = map[string]specialSource{
-		"$changeStream":       openChangeStream,
-		"$collStats":          openCollStats,
-		"$indexStats":         openIndexStats,
-		"$currentOp":          openCurrentOp,
-		"$listLocalSessions":  openSessions,
-		"$listSessions":       openSessions,
-		"$planCacheStats":     openPlanCacheStats,
-		"$listCatalog":        openListCatalog,
-		"$querySettings":      openQuerySettings,
-		"$listSampledQueries": openNothing,
+	pipeline.Sources = map[string]pipeline.Source{
+		"$changeStream":       changestream.OpenChangeStream,
+		"$collStats":          pipeline.OpenCollStats,
+		"$indexStats":         pipeline.OpenIndexStats,
+		"$currentOp":          diagnostics.OpenCurrentOp,
+		"$listLocalSessions":  pipeline.OpenSessions,
+		"$listSessions":       pipeline.OpenSessions,
+		"$planCacheStats":     pipeline.OpenPlanCacheStats,
+		"$listCatalog":        pipeline.OpenListCatalog,
+		"$querySettings":      settings.OpenQuerySettings,
+		"$listSampledQueries": pipeline.OpenNothing,
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -12,7 +14,7 @@ import (
 func (h *harness) helloAfter(counter int64) value.Doc {
 	h.Helper()
 	return h.admin(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "%d"}}, "maxAwaitTimeMS": 60000}`,
-		h.svc.processID.Hex(), counter))
+		h.svc.ProcessID.Hex(), counter))
 }
 
 func TestStepDown(t *testing.T) {
@@ -54,7 +56,7 @@ func TestStepDown(t *testing.T) {
 		{"admin", `{replSetSyncFrom: "other:1"}`, 74, `Could not find member "other:1" in replica set`},
 		{"admin", `{runExpirationPass: 1}`, 10107, "not primary"},
 	})
-	if !(expiryHost{h.svc}).Locked() {
+	if !(write.ExpiryHost{Svc: h.svc}).Locked() {
 		t.Error("a secondary runs expiration passes")
 	}
 	if r := h.admin(`{"replSetGetStatus": 1}`); r.Lookup("myState").Int32() != 2 {
@@ -82,7 +84,7 @@ func TestStepDownEnds(t *testing.T) {
 	}
 	h.admin(`{"replSetStepDown": 60, "force": true}`)
 	advance(59 * time.Second)
-	if !h.svc.leader.aside.Load() {
+	if !h.svc.Leader.Aside.Load() {
 		t.Error("primary too early")
 	}
 	advance(time.Second)
@@ -94,7 +96,7 @@ func TestStepDownEnds(t *testing.T) {
 		t.Error(r)
 	}
 	advance(50 * time.Second)
-	if !h.svc.leader.aside.Load() {
+	if !h.svc.Leader.Aside.Load() {
 		t.Error("primary although frozen")
 	}
 	advance(50 * time.Second)
@@ -111,7 +113,7 @@ func TestStepDownInterrupts(t *testing.T) {
 	waiter := &harness{TB: t, svc: h.svc, clock: h.clock, conn: h.svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")}
 	go func() { reply <- waiter.run(`{"mqReceive": "q", "maxWaitTimeMS": 60000}`) }()
 	for waits := false; !waits; {
-		h.svc.ops.each(func(op *operation) { waits = waits || op.name == "mqReceive" })
+		h.svc.Ops.Each(func(op *kernel.Operation) { waits = waits || op.Name == "mqReceive" })
 	}
 	h.admin(`{"replSetStepDown": 60, "force": true}`)
 	if r := <-reply; r.Lookup("code").Int32() != 11602 {
@@ -123,14 +125,14 @@ func TestStepDownInterrupts(t *testing.T) {
 // once, and then waits for the next.
 func TestStepDownStreams(t *testing.T) {
 	h := newHarness(t).asMember()
-	next := relaxed(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "0"}}, "maxAwaitTimeMS": 60000, "$db": "admin"}`, h.svc.processID.Hex()))
+	next := relaxed(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "0"}}, "maxAwaitTimeMS": 60000, "$db": "admin"}`, h.svc.ProcessID.Hex()))
 	for counter := int64(1); counter <= 3; counter++ {
 		if counter%2 == 1 {
 			h.admin(`{"replSetStepDown": 60, "force": true}`)
 		} else {
 			h.admin(`{"replSetFreeze": 0}`)
 		}
-		out, response := h.svc.Handle(t.Context(), h.conn, &Request{Body: next, Exhaust: true}, nil)
+		out, response := handleCommand(h.svc, t.Context(), h.conn, &kernel.Request{Body: next, Exhaust: true}, nil)
 		reply := value.Doc(out)
 		if reply.Lookup("secondary").Bool() != (counter%2 == 1) || reply.Lookup("topologyVersion").Doc().Lookup("counter").Int64() != counter {
 			t.Fatalf("hello says %s", reply)

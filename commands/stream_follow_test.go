@@ -8,6 +8,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
@@ -73,11 +75,11 @@ func TestFollower(t *testing.T) {
 	f := &follower{docs: map[string]string{}}
 	for life := range 4 {
 		manual := clock.NewManual(testStart)
-		engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: NewIndexer()})
+		engine, err := bunt.Open(bunt.Options{Path: dir, Clock: manual, Indexer: catalog.NewIndexer()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		svc, err := New(Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+		svc, err := newService(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

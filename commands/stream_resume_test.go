@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/changestream"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -69,7 +70,7 @@ func TestStreamGoesOn(t *testing.T) {
 	h.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
 	token := s.events()[0].Lookup("_id").Doc()
 	second := `{"operationType": "insert", "fullDocument": {"_id": 2}, ` + nsC + `, "documentKey": {"_id": 2}}`
-	small := h.watch("c", `{"resumeAfter": {"_data": "`+strings.ToLower(tokenText(token))+`"}}`, "")
+	small := h.watch("c", `{"resumeAfter": {"_data": "`+strings.ToLower(changestream.TokenText(token))+`"}}`, "")
 	again := h.watch("c", `{"resumeAfter": `+token.JSON()+`}`, "")
 	if again.last.JSON() != token.JSON() {
 		t.Errorf("before its first event the token is %s, want %s", again.last, token)
@@ -84,7 +85,7 @@ func TestStreamGoesOnBehindInexactTokens(t *testing.T) {
 	h := newHarness(t)
 	s := h.watch("c", `{}`, "")
 	h.ok(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
-	data := tokenText(s.events()[0].Lookup("_id").Doc())
+	data := changestream.TokenText(s.events()[0].Lookup("_id").Doc())
 	second := `{"operationType": "insert", "fullDocument": {"_id": 2}, ` + nsC + `, "documentKey": {"_id": 2}}`
 	for _, option := range []string{"resumeAfter", "startAfter"} {
 		for _, inexact := range []string{data[:len(data)-2], data + "FF", data + "00", strings.ToLower(data[:len(data)-2])} {

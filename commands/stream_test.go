@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/changestream"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -174,11 +175,11 @@ func TestStreamResume(t *testing.T) {
 	if got := len(h.watch("c", `{"startAtOperationTime": `+at+`}`, "").events()); got != 20 {
 		t.Errorf("%d events from a time", got)
 	}
-	h.svc.oplog.limit.Store(500)
-	if err := h.svc.oplog.trim(t.Context()); err != nil {
+	h.svc.Oplog.Limit.Store(500)
+	if err := h.svc.Oplog.Trim(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text := h.fails(286, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": `+begin.JSON()+`}}], "cursor": {}}`); text != "PlanExecutor error during aggregation :: caused by :: "+historyLost {
+	if text := h.fails(286, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": `+begin.JSON()+`}}], "cursor": {}}`); text != "PlanExecutor error during aggregation :: caused by :: "+changestream.HistoryLost {
 		t.Error(text)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/changestream"
+	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -46,27 +48,27 @@ var publishedTokens = []struct {
 func TestPublishedTokens(t *testing.T) {
 	for _, tt := range publishedTokens {
 		t.Run(tt.name, func(t *testing.T) {
-			want := tokenData{ts: tt.ts, event: tt.op != "", fromInvalidate: tt.invalidate}
+			want := token.TokenData{Ts: tt.ts, Event: tt.op != "", FromInvalidate: tt.invalidate}
 			if b, _ := hex.DecodeString(tt.uuid); len(b) == 16 {
-				want.uuid = (*[16]byte)(b)
+				want.Uuid = (*[16]byte)(b)
 			}
-			if want.event {
-				o := &logOp{op: value.MustJSON(tt.op), invalidate: tt.invalidate}
-				want.identify(o, eventKind(o), documentKey(o.op), description(o))
+			if want.Event {
+				o := &token.LogOp{Op: value.MustJSON(tt.op), Invalidate: tt.invalidate}
+				want.Identify(o, token.EventKind(o), changestream.DocumentKey(o.Op), changestream.Description(o))
 			}
-			made := want.encode()
+			made := want.Encode()
 			if got := made.Lookup("_data").Str(); got != tt.token {
 				t.Errorf("made  %s\ngiven %s", got, tt.token)
 			}
-			got, err := decodeToken(made)
-			if err != nil || got.fragment != 0 || got.ts != want.ts || got.event != want.event || got.fromInvalidate != want.fromInvalidate || got.index != 0 {
+			got, err := token.DecodeToken(made)
+			if err != nil || got.Fragment != 0 || got.Ts != want.Ts || got.Event != want.Event || got.FromInvalidate != want.FromInvalidate || got.Index != 0 {
 				t.Errorf("read %+v (%v), want %+v", got, err, want)
 			}
-			if !want.event {
+			if !want.Event {
 				return
 			}
 			part := fragmentOf(made, 3)
-			if got, err := decodeToken(part); err != nil || got.fragment != 4 || wholeText(&got, part) != tt.token {
+			if got, err := token.DecodeToken(part); err != nil || got.Fragment != 4 || changestream.WholeText(&got, part) != tt.token {
 				t.Errorf("fragment: read %+v (%v)", got, err)
 			}
 		})
@@ -84,7 +86,7 @@ func TestTokenTypes(t *testing.T) {
 		`{"operationType": "insert", "documentKey": {"_id": 1.0}}`:                  "goAA",
 		`{"operationType": "insert", "documentKey": {"_id": {"$numberLong": "1"}}}`: "ggAB",
 	} {
-		token := (&tokenData{event: true, id: value.MustJSON(id)}).encode()
+		token := (&token.TokenData{Event: true, Id: value.MustJSON(id)}).Encode()
 		_, types := token.Lookup("_typeBits").Binary()
 		if got := base64.StdEncoding.EncodeToString(types); got != want || token.Has("_typeBits") != (want != "") {
 			t.Errorf("%s: %q, want %q", id, got, want)
@@ -103,8 +105,8 @@ func TestTokenIdentifiers(t *testing.T) {
 		`{"$regularExpression": {"pattern": "a", "options": "i"}}`, `{"$code": "f()"}`, `{"$symbol": "s"}`,
 	} {
 		for fragment := range 3 {
-			want := tokenData{ts: 1, event: true, fragment: fragment, id: value.MustJSON(`{"operationType": "insert", "documentKey": {"_id": ` + id + `}}`)}
-			if got, err := decodeToken(want.encode()); err != nil || got.fragment != fragment {
+			want := token.TokenData{Ts: 1, Event: true, Fragment: fragment, Id: value.MustJSON(`{"operationType": "insert", "documentKey": {"_id": ` + id + `}}`)}
+			if got, err := token.DecodeToken(want.Encode()); err != nil || got.Fragment != fragment {
 				t.Errorf("%s, fragment %d: %+v, %v", id, fragment, got, err)
 			}
 		}
@@ -138,8 +140,8 @@ func TestTokensOfOlderServers(t *testing.T) {
 		{"825BB7A25E0000000129295A1004A34408FB07864F8F960BF14453DFB98546645F696400645BB7A25EE10ED33145BCF7A70004", 0x5BB7A25E<<32 | 1, true, false},
 		{"8263DF8648000000022B0229296E04", 0x63DF8648<<32 | 2, false, false},
 	} {
-		got, err := decodeToken(value.NewDoc("_data", value.String(tt.token)))
-		if err != nil || got.ts != tt.ts || got.event != tt.event || got.fromInvalidate != tt.inv {
+		got, err := token.DecodeToken(value.NewDoc("_data", value.String(tt.token)))
+		if err != nil || got.Ts != tt.ts || got.Event != tt.event || got.FromInvalidate != tt.inv {
 			t.Errorf("%s: %+v, %v", tt.token, got, err)
 		}
 	}
@@ -183,11 +185,11 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, k []byte) {
 		data := strings.ToUpper(hex.EncodeToString(k))
-		read, err := decodeToken(value.NewDoc("_data", value.String(data)))
-		if err != nil || read.event {
+		read, err := token.DecodeToken(value.NewDoc("_data", value.String(data)))
+		if err != nil || read.Event {
 			return
 		}
-		if again, err := decodeToken(read.encode()); err != nil || again.ts != read.ts || again.event {
+		if again, err := token.DecodeToken(read.Encode()); err != nil || again.Ts != read.Ts || again.Event {
 			t.Errorf("%+v became %+v (%v)", read, again, err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -85,8 +86,8 @@ func TestStreamsAreWokenInGroups(t *testing.T) {
 	const deletes = `, {"$match": {"operationType": "delete"}}`
 	all := []*testStream{h.watch("c", `{}`, ""), h.watch("c", `{}`, ""), h.watch("c", `{}`, "")}
 	only := []*testStream{h.watch("c", `{}`, deletes), h.watch("c", `{"showExpandedEvents": true}`, deletes)}
-	groups := h.svc.oplog.groups[storage.Namespace{DB: "test", Coll: "c"}]
-	if len(groups) != 2 || groups[0].streams != 3 || groups[1].streams != 2 {
+	groups := h.svc.Oplog.Groups[storage.Namespace{DB: "test", Coll: "c"}]
+	if len(groups) != 2 || groups[0].Streams != 3 || groups[1].Streams != 2 {
 		t.Fatalf("groups %+v", groups)
 	}
 	before := only[0].last
@@ -102,7 +103,7 @@ func TestStreamsAreWokenInGroups(t *testing.T) {
 		{`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a"}]}`, 4, 2},
 	} {
 		h.ok(step.run)
-		if a, d := groups[0].count(), groups[1].count(); a != step.everything || d != step.deletes {
+		if a, d := groups[0].Count(), groups[1].Count(); a != step.everything || d != step.deletes {
 			t.Errorf("%s: woken %d and %d times, want %d and %d", step.run, a, d, step.everything, step.deletes)
 		}
 	}
@@ -120,13 +121,13 @@ func TestStreamsAreWokenInGroups(t *testing.T) {
 	if events := only[0].events(); len(events) != 0 || value.Equal(value.Document(before), value.Document(only[0].last)) {
 		t.Errorf("%v; the token stays at %s", events, before)
 	}
-	if made := len(groups[0].made); made != 6 {
+	if made := len(groups[0].Made); made != 6 {
 		t.Errorf("three streams made %d events, want 6", made)
 	}
 	for _, s := range append(all, only...) {
 		h.ok(fmt.Sprintf(`{killCursors: "c", cursors: [{"$numberLong": "%d"}]}`, s.id))
 	}
-	if n := len(h.svc.oplog.groups); n != 0 {
+	if n := len(h.svc.Oplog.Groups); n != 0 {
 		t.Errorf("%d groups are left", n)
 	}
 }
@@ -154,8 +155,8 @@ func TestStreamJoinsGroupFromEarlier(t *testing.T) {
 	if a, b := len(first.events()), len(late.events()); a != 40 || b != 40 {
 		t.Errorf("%d and %d events, want 40", a, b)
 	}
-	w := h.svc.oplog.groups[storage.Namespace{DB: "test", Coll: "c"}][0]
-	if w.bytes > maxSharedBytes {
-		t.Errorf("%d bytes are kept", w.bytes)
+	w := h.svc.Oplog.Groups[storage.Namespace{DB: "test", Coll: "c"}][0]
+	if w.Bytes > oplog.MaxSharedBytes {
+		t.Errorf("%d bytes are kept", w.Bytes)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,18 +14,18 @@ import (
 func TestSummaryOfManyScans(t *testing.T) {
 	part := &plan.Plan{Type: plan.IndexScan, Index: &plan.Index{Key: value.MustJSON(`{"a": 1}`)}}
 	few := &plan.Plan{Type: plan.Union, Parts: []*plan.Plan{part, {Type: plan.Union, Parts: []*plan.Plan{part, {Type: plan.CollScan}}}}}
-	if got, want := summarize(few), "IXSCAN { a: 1 }, IXSCAN { a: 1 }, COLLSCAN"; got != want {
+	if got, want := exec.Summarize(few), "IXSCAN { a: 1 }, IXSCAN { a: 1 }, COLLSCAN"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	many := &plan.Plan{Type: plan.Union}
 	for range 100_000 {
 		many.Parts = append(many.Parts, part)
 	}
-	got := summarize(many)
-	if len(got) > mostSummarized+100 || !strings.HasPrefix(got, "IXSCAN { a: 1 }, IXSCAN { a: 1 }, ") || !strings.HasSuffix(got, ", ...") {
+	got := exec.Summarize(many)
+	if len(got) > exec.MostSummarized+100 || !strings.HasPrefix(got, "IXSCAN { a: 1 }, IXSCAN { a: 1 }, ") || !strings.HasSuffix(got, ", ...") {
 		t.Errorf("%d bytes, …%s", len(got), got[max(0, len(got)-40):])
 	}
-	if n := testing.AllocsPerRun(1, func() { summarize(many) }); n > 20_000 {
+	if n := testing.AllocsPerRun(1, func() { exec.Summarize(many) }); n > 20_000 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,6 +1,10 @@
 package commands
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+)
 
 // Names lists the commands of a server with all options on, sorted, without
 // aliases. The support list of the README is made from it.
@@ -8,7 +12,7 @@ func Names() []string {
 	var names []string
 	for _, family := range commandFamilies() {
 		for i := range family {
-			names = append(names, family[i].name)
+			names = append(names, family[i].Name)
 		}
 	}
 	slices.Sort(names)
@@ -18,8 +22,8 @@ func Names() []string {
 // ParameterNames lists the server parameters, sorted.
 func ParameterNames() []string {
 	var names []string
-	for _, p := range parameterTable() {
-		names = append(names, p.name)
+	for _, p := range kernel.ParameterTable() {
+		names = append(names, p.Name)
 	}
 	slices.Sort(names)
 	return names

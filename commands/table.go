@@ -1,73 +1,44 @@
 package commands
 
-// command is one line of the command table.
-type command struct {
-	name    string
-	aliases []string
-	run     func(*Call) error
-	help    string
-	flags   commandFlags
-	action  string                // privilege that the command needs on its resource; "" for none
-	on      resource              // what the privilege is asked on
-	enabled func(s *Service) bool // nil: always in the table
-	runs    *commandCounter       // set when the table is built
-	rule    func(*Call) error     // asks for the privileges instead of action, where they depend on the arguments; set when the table is built
-}
-
-// commandFlags are the rules of the gate.
-type commandFlags uint16
-
-const (
-	adminOnly commandFlags = 1 << iota // only against the admin database
-	preAuth                            // may run before authentication
-	handshake                          // may come as OP_QUERY
-	inTxn                              // may run inside a transaction
-	writes                             // takes writeConcern: it changes what members share
-	reads                              // takes a readConcern above local
-	noSession                          // runs without touching the session
-	secret                             // has arguments that must not be shown
-	waits                              // waits for what others do, so that it is never slow
-	bare                               // has no argument but its name: any other field is refused
-)
-
-// resource is what a privilege is asked on.
-type resource uint8
-
-const (
-	onNothing    resource = iota
-	onCollection          // the collection named by the first field
-	onDatabase            // the database of the command
-	onCluster
+import (
+	"github.com/duskdb/duskdb/commands/crud"
+	"github.com/duskdb/duskdb/commands/ddl"
+	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/mq"
+	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/commands/settings"
+	"github.com/duskdb/duskdb/commands/users"
 )
 
 // commandFamilies lists the parts of the table, each next to its code.
-func commandFamilies() [][]command {
-	return [][]command{
+func commandFamilies() [][]kernel.Command {
+	return [][]kernel.Command{
 		handshakeCommands(),
-		authCommands(),
-		crudCommands(),
-		bulkCommands(),
-		cappedCommands(),
-		upkeepCommands(),
-		hashCommands(),
-		settingCommands(),
-		planCacheCommands(),
-		querySettingsCommands(),
-		mapReduceCommands(),
+		users.AuthCommands(),
+		crud.CrudCommands(),
+		crud.BulkCommands(),
+		ddl.CappedCommands(),
+		diagnostics.UpkeepCommands(),
+		diagnostics.HashCommands(),
+		settings.SettingCommands(),
+		settings.PlanCacheCommands(),
+		settings.QuerySettingsCommands(),
+		crud.MapReduceCommands(),
 		refusedCommands(),
-		clientCommands(),
+		diagnostics.ClientCommands(),
 		oplogCommands(),
-		diagnosticCommands(),
-		parameterCommands(),
-		sessionCommands(),
-		transactionCommands(),
-		replicaSetCommands(),
-		catalogCommands(),
-		statsCommands(),
-		expiryCommands(),
-		customCommands(),
-		queueCommands(),
-		maintenanceCommands(),
-		testCommands(),
+		diagnostics.DiagnosticCommands(),
+		settings.ParameterCommands(),
+		crud.SessionCommands(),
+		kernel.TransactionCommands(),
+		replication.ReplicaSetCommands(),
+		ddl.CatalogCommands(),
+		diagnostics.StatsCommands(),
+		diagnostics.ExpiryCommands(),
+		ddl.CustomCommands(),
+		mq.QueueCommands(),
+		diagnostics.MaintenanceCommands(),
+		diagnostics.TestCommands(),
 	}
 }

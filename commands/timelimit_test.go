@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/duskdb/duskdb/commands/kernel"
 )
 
 // The time a command had is all the time its cursor has, and a getMore cannot
@@ -18,12 +20,12 @@ func TestCursorHasTheTimeOfItsCommand(t *testing.T) {
 		id := h.ok(open).Lookup("cursor").Doc().Lookup("id").Int64()
 		more := fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", batchSize: 1}`, id)
 		h.ok(more)
-		cur := h.svc.cursors.cursors[id]
-		if cur.timeLeft <= 0 || cur.timeLeft >= time.Minute {
-			t.Errorf("%s: %v are left", open, cur.timeLeft)
+		cur := h.svc.Cursors.Cursors[id]
+		if cur.TimeLeft <= 0 || cur.TimeLeft >= time.Minute {
+			t.Errorf("%s: %v are left", open, cur.TimeLeft)
 		}
 		h.fails(2, fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", maxTimeMS: 60000}`, id))
-		cur.timeLeft = noTime
+		cur.TimeLeft = kernel.NoTime
 		h.fails(50, more)
 		h.fails(43, more)
 	}
@@ -34,7 +36,7 @@ func TestCursorWithoutLimit(t *testing.T) {
 	h.ok(`{insert: "c", documents: [{}, {}, {}, {}]}`)
 	id := h.ok(`{find: "c", batchSize: 1}`).Lookup("cursor").Doc().Lookup("id").Int64()
 	h.ok(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", batchSize: 1}`, id))
-	if left := h.svc.cursors.cursors[id].timeLeft; left != 0 {
+	if left := h.svc.Cursors.Cursors[id].TimeLeft; left != 0 {
 		t.Errorf("%v are left", left)
 	}
 }
@@ -62,7 +64,7 @@ func TestTimeLimitFailPoints(t *testing.T) {
 
 	h.admin(`{configureFailPoint: "maxTimeNeverTimeOut", mode: "alwaysOn"}`)
 	id := h.ok(`{find: "c", batchSize: 1, maxTimeMS: 60000}`).Lookup("cursor").Doc().Lookup("id").Int64()
-	h.svc.cursors.cursors[id].timeLeft = noTime
+	h.svc.Cursors.Cursors[id].TimeLeft = kernel.NoTime
 	h.ok(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, id))
 	h.admin(`{configureFailPoint: "maxTimeNeverTimeOut", mode: "off"}`)
 }

@@ -1,6 +1,8 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestNotPrimaryErrorsHaveTopology: in a set, errors that say that the member
 // is not the primary carry its topologyVersion, also those of a fail point and

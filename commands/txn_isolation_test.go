@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/crash_tests/history"
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,8 +18,8 @@ import (
 // history judges what they saw.
 type isolationClient struct {
 	*testing.T
-	svc     *Service
-	conn    *Conn
+	svc     *kernel.Service
+	conn    *kernel.Conn
 	session byte
 	number  int
 }
@@ -30,7 +31,7 @@ func (c *isolationClient) run(command string) value.Doc {
 	if strings.Contains(command, "Transaction\": 1") && !strings.Contains(command, "startTransaction") {
 		db = "admin"
 	}
-	out, _ := c.svc.Handle(context.Background(), c.conn, &Request{Body: b.Raw(it.Rest()).String("$db", db).Doc()}, nil)
+	out, _ := handleCommand(c.svc, context.Background(), c.conn, &kernel.Request{Body: b.Raw(it.Rest()).String("$db", db).Doc()}, nil)
 	return value.Doc(out)
 }
 

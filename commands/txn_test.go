@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -173,7 +174,7 @@ func TestTransactionReaper(t *testing.T) {
 	h.ok(`{"create": "c"}`)
 	h.admin(`{"setParameter": 1, "transactionLifetimeLimitSeconds": 1}`)
 	h.ok(inTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 1, true))
-	h.svc.reapTransactions(h.svc.real.Now().Add(2e9))
+	h.svc.ReapTransactions(h.svc.Real.Now().Add(2e9))
 	if r := h.endTxn("commitTransaction", 1); r.Lookup("code").Int32() != 251 {
 		t.Errorf("commit of a transaction that was open for too long: %s", r)
 	}
@@ -192,7 +193,7 @@ func TestTransactionCursor(t *testing.T) {
 		t.Errorf("%d documents in the next batch: %s", n, r)
 	}
 	reply = h.ok(inTxnArgs(`{"find": "c", "batchSize": 1}`, 1, false))
-	if h.endTxn("abortTransaction", 1); len(h.svc.cursors.cursors) != 0 {
+	if h.endTxn("abortTransaction", 1); len(h.svc.Cursors.Cursors) != 0 {
 		t.Error("cursors outlive the transaction")
 	}
 	_ = reply
@@ -207,7 +208,7 @@ func TestPlainWriteWaitsForTransaction(t *testing.T) {
 	go func() {
 		b := value.NewBuilder()
 		it := value.MustJSON(update).Iter()
-		out, _ := h.svc.Handle(context.Background(), h.svc.NewConn("", ""), &Request{Body: b.Raw(it.Rest()).String("$db", "test").Doc()}, nil)
+		out, _ := handleCommand(h.svc, context.Background(), h.svc.NewConn("", ""), &kernel.Request{Body: b.Raw(it.Rest()).String("$db", "test").Doc()}, nil)
 		done <- out
 	}()
 	h.endTxn("commitTransaction", 1)

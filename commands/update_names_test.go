@@ -1,6 +1,8 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+)
 
 // A stage that does not exist fails the update command as a whole, before
 // its first statement; a stage that updates may not use, the statement.

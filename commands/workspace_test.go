@@ -5,13 +5,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // handle runs a command on a connection as a server does.
-func handle(ctx context.Context, s *Service, conn *Conn, command string) value.Doc {
-	out, _ := s.Handle(ctx, conn, &Request{Body: relaxed(command)}, nil)
+func handle(ctx context.Context, s *kernel.Service, conn *kernel.Conn, command string) value.Doc {
+	out, _ := handleCommand(s, ctx, conn, &kernel.Request{Body: relaxed(command)}, nil)
 	return value.Doc(out)
 }
 
@@ -29,11 +30,11 @@ func TestKilledCommandLeavesConnectionUsable(t *testing.T) {
 	go func() {
 		b := value.NewBuilder()
 		b.Int64("getMore", cursor).String("collection", "capped").Int32("maxTimeMS", 600_000).String("$db", "test")
-		out, _ := h.svc.Handle(ctx, h.conn, &Request{Body: b.Doc()}, nil)
+		out, _ := handleCommand(h.svc, ctx, h.conn, &kernel.Request{Body: b.Doc()}, nil)
 		done <- value.Doc(out)
 	}()
 	for killed := 0; killed == 0; {
-		killed = h.svc.ops.kill(errKilled, func(op *operation) bool { return op.name == "getMore" })
+		killed = h.svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Name == "getMore" })
 	}
 	if reply := <-done; reply.Lookup("code").Int32() != int32(mongoerr.Interrupted) {
 		t.Errorf("the killed command answered %s", reply)

@@ -10,6 +10,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -21,7 +24,7 @@ func newFailingHarness(tb testing.TB) (h *harness, fail *atomic.Bool) {
 	tb.Helper()
 	fail = new(atomic.Bool)
 	manual := clock.NewManual(testStart)
-	engine, err := bunt.Open(bunt.Options{Path: tb.TempDir(), Clock: manual, Indexer: NewIndexer(), Fault: func(step, _ string) error {
+	engine, err := bunt.Open(bunt.Options{Path: tb.TempDir(), Clock: manual, Indexer: catalog.NewIndexer(), Fault: func(step, _ string) error {
 		if step == "sync" && fail.CompareAndSwap(true, false) {
 			return syscall.EIO
 		}
@@ -30,7 +33,7 @@ func newFailingHarness(tb testing.TB) (h *harness, fail *atomic.Bool) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return newHarnessOver(tb, engine, manual, Options{Log: zerolog.Nop()}), fail
+	return newHarnessOver(tb, engine, manual, kernel.Options{Log: zerolog.Nop()}), fail
 }
 
 // A write that is made, but that the disk does not acknowledge, stays; so the
@@ -127,7 +130,7 @@ func TestUnsyncedCommit(t *testing.T) {
 // the write concern, too.
 func TestUnsyncedInTime(t *testing.T) {
 	h, _ := newFailingHarness(t)
-	h.svc.engine = slowToSync{h.svc.engine}
+	h.svc.Engine = slowToSync{h.svc.Engine}
 	reply := h.run(`{insert: "c", documents: [{_id: 1}], writeConcern: {j: true}, maxTimeMS: 5}`)
 	if !reply.Lookup("ok").Truthy() || reply.Lookup("n").Int32() != 1 || reply.Lookup("writeConcernError").Doc().Lookup("code").Int32() != 50 {
 		t.Errorf("answered %s", reply)
@@ -145,15 +148,15 @@ func (slowToSync) Sync(ctx context.Context) error {
 // An insert of which a later part cannot be committed says what it has inserted,
 // and which documents it has not.
 func TestInsertFailsInPart(t *testing.T) {
-	const n = 3*insertChunk + 5
+	const n = 3*write.InsertChunk + 5
 	var docs []value.Value
 	for id := range int32(n) {
 		docs = append(docs, value.Document(value.NewDoc("_id", value.Int32(id))))
 	}
-	for ordered, failures := range map[bool]int{true: 1, false: n - insertChunk} {
+	for ordered, failures := range map[bool]int{true: 1, false: n - write.InsertChunk} {
 		writes, armed := 0, false
 		manual := clock.NewManual(testStart)
-		engine, err := bunt.Open(bunt.Options{Path: t.TempDir(), Clock: manual, Indexer: NewIndexer(), Fault: func(step, _ string) error {
+		engine, err := bunt.Open(bunt.Options{Path: t.TempDir(), Clock: manual, Indexer: catalog.NewIndexer(), Fault: func(step, _ string) error {
 			if !armed || step != "write" {
 				return nil
 			}
@@ -165,16 +168,16 @@ func TestInsertFailsInPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := newHarnessOver(t, engine, manual, Options{Log: zerolog.Nop()})
+		h := newHarnessOver(t, engine, manual, kernel.Options{Log: zerolog.Nop()})
 		h.ok(`{create: "c"}`)
 		armed = true
 		reply := h.runOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(docs...), "ordered", value.Bool(ordered)))
 		errs := reply.Lookup("writeErrors").Doc()
 		first := errs.Index(0).Doc()
-		if !reply.Lookup("ok").Truthy() || reply.Lookup("n").Int32() != insertChunk || errs.Len() != failures || first.Lookup("index").Int32() != insertChunk || first.Lookup("code").Int32() != 14031 {
+		if !reply.Lookup("ok").Truthy() || reply.Lookup("n").Int32() != write.InsertChunk || errs.Len() != failures || first.Lookup("index").Int32() != write.InsertChunk || first.Lookup("code").Int32() != 14031 {
 			t.Errorf("ordered %v: answered %.300s", ordered, reply)
 		}
-		if got := h.ok(`{count: "c"}`).Lookup("n").Int32(); got != insertChunk {
+		if got := h.ok(`{count: "c"}`).Lookup("n").Int32(); got != write.InsertChunk {
 			t.Errorf("ordered %v: %d documents", ordered, got)
 		}
 		armed = false

@@ -1,0 +1,356 @@
+package args
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Arguments are declared as structs:
+//
+//	type countArgs struct {
+//		Coll  string    `arg:"count"`
+//		Query value.Doc `arg:"query"`
+//		Limit *int64    `arg:"limit"`
+//		Hint  value.Value `arg:"hint,any"`
+//	}
+//
+//	var countSpec = newArgs[countArgs]("count")
+//
+// The tag is the field's name, optionally followed by ",required",
+// ",nonneg" (a number that must not be negative), ",own" for what mongod reads
+// by code of its own, with other messages, or ",any" for what takes any type and
+// looks at it later: there null does not count as absent.
+// The Go type decides which BSON types are accepted, as mongod's IDL does.
+// The tags are read once, at start-up.
+
+// Spec decodes the arguments of one command into T.
+type Spec[T any] struct {
+	Command string
+	fields  []argField
+	Index   map[string]int
+	loose   bool // unknown fields are allowed, as for hello
+	spare   sync.Pool
+}
+
+// Borrow returns arguments to decode into. Who is sure that nobody holds them
+// any more gives them back, as commands do that must cost little.
+func (s *Spec[T]) Borrow() *T {
+	if a, ok := s.spare.Get().(*T); ok {
+		return a
+	}
+	return new(T)
+}
+
+func (s *Spec[T]) GiveBack(a *T) {
+	var zero T
+	*a = zero
+	s.spare.Put(a)
+}
+
+// Lenient makes the command take fields it does not know.
+func (s *Spec[T]) Lenient() *Spec[T] {
+	s.loose = true
+	return s
+}
+
+type argField struct {
+	name     string
+	required bool
+	nonneg   bool
+	any      bool // of any type, null too
+	set      func(p unsafe.Pointer, v value.Value) bool
+	types    string // what the error message says was expected
+	refusal  string // what it says if mongod reads the field by code of its own, which takes no null
+	offset   uintptr
+}
+
+// refusals are the messages of fields that are read by code of their own,
+// where name and type may be in it.
+var refusals = map[string]string{
+	"object": "Expected field %sto be of type object", // without a space, as in mongod
+	"bool":   "Field '%s' should be a boolean value, but found: %s",
+	"array":  "'%s' option must be specified as an array",
+}
+
+// leavesOut reports whether null counts as absent, as in mongod's IDL parser: in
+// all fields but those that are read by code of their own, and required ones
+// that take any type, as the name of a collection that a command begins with.
+func (f *argField) leavesOut() bool {
+	return f.refusal == "" && !f.any && (!f.required || f.types != "")
+}
+
+// wrong is the error for a value of a type that the field does not take.
+func (f *argField) wrong(prefix string, v value.Value) error {
+	if f.refusal == "" {
+		return WrongType(prefix, f.name, v, f.types)
+	}
+	said := []any{f.name, v.Kind()}
+	return mongoerr.Newf(mongoerr.TypeMismatch, f.refusal, said[:strings.Count(f.refusal, "%s")]...)
+}
+
+// Generic are accepted by every command and read by the dispatcher.
+var Generic = map[string]bool{
+	"$db": true, "lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true,
+	"readConcern": true, "writeConcern": true, "$clusterTime": true, "$readPreference": true,
+	"maxTimeMS": true, "comment": true, "apiVersion": true, "apiStrict": true,
+	"apiDeprecationErrors": true, "$audit": true, "$client": true, "$configServerState": true,
+	"$configTime": true, "$topologyTime": true, "allowImplicitCollectionCreation": true,
+	"shardVersion": true, "databaseVersion": true, "clientOperationKey": true, "help": true,
+	"$queryOptions": true, "$oplogQueryData": true, "$replData": true, "stmtId": true, "stmtIds": true,
+	"coordinator": true, "mayBypassWriteBlocking": true, "expectPrefix": true, "operationSessionInfo": true,
+	"maxTimeMSOpOnly": true, "requestResponse": true, "serialization_context": true, "rawData": true,
+	"originalQueryShapeHash": true, "querySettings": true, "usesDefaultMaxTimeMS": true,
+}
+
+func New[T any](command string) *Spec[T] {
+	t := reflect.TypeFor[T]()
+	s := &Spec[T]{Command: command, Index: map[string]int{}}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("arg")
+		if !ok {
+			continue
+		}
+		parts := strings.Split(tag, ",")
+		a, own := argField{name: parts[0], offset: f.Offset}, false
+		for _, option := range parts[1:] {
+			switch option {
+			case "required":
+				a.required = true
+			case "nonneg":
+				a.nonneg = true
+			case "own":
+				own = true
+			case "any":
+				a.any = true
+			}
+		}
+		a.set, a.types = argSetter(f.Type)
+		if own {
+			a.refusal = refusals[a.types]
+		}
+		if a.set == nil {
+			panic("commands: argument type of " + command + "." + a.name)
+		}
+		s.Index[a.name] = len(s.fields)
+		s.fields = append(s.fields, a)
+	}
+	return s
+}
+
+// Decode reads the command document into dst and refuses what the
+// declaration does not name.
+func (s *Spec[T]) Decode(body value.Doc, dst *T) error {
+	return s.DecodeAs(s.Command, body, dst, true)
+}
+
+// DecodeNested reads an embedded document, where generic arguments have no
+// place; prefix is how messages name it ("update.updates").
+func (s *Spec[T]) DecodeNested(prefix string, d value.Doc, dst *T) error {
+	return s.DecodeAs(prefix, d, dst, false)
+}
+
+func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) error {
+	base := unsafe.Pointer(dst)
+	// A null that counts as absent is a field all the same: what is asked of
+	// the client's privileges must not depend on which of two is read.
+	var seen, named uint64
+	for it := body.Iter(); it.Next(); {
+		i, ok := s.Index[it.Key()]
+		if !ok {
+			if s.loose || generic && Generic[it.Key()] {
+				continue
+			}
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
+		}
+		if named&(1<<i) != 0 {
+			return mongoerr.Newf(40413, "BSON field '%s.%s' is a duplicate field", prefix, it.Key())
+		}
+		named |= 1 << i
+		f, v := &s.fields[i], it.Value()
+		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && f.leavesOut() {
+			continue
+		}
+		seen |= 1 << i
+		if !f.set(unsafe.Add(base, f.offset), v) {
+			return f.wrong(prefix, v)
+		}
+		if f.nonneg && v.SafeInt64() < 0 {
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.SafeInt64())
+		}
+	}
+	for i := range s.fields {
+		if s.fields[i].required && seen&(1<<i) == 0 {
+			return mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", prefix, s.fields[i].name)
+		}
+	}
+	return nil
+}
+
+func WrongType(prefix, name string, v value.Value, types string) error {
+	if strings.Contains(types, ",") {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", prefix, name, v.Kind(), types)
+	}
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", prefix, name, v.Kind(), types)
+}
+
+// Array is an argument that must be an array.
+type Array value.Doc
+
+// LooseBool is a bool argument that also takes numbers (IDL safeBool).
+type LooseBool bool
+
+// StrictBool is a bool argument that takes nothing else; as a pointer it
+// tells whether it was given.
+type StrictBool bool
+
+// AnyBool is an argument of any type that counts as a bool, as mongod's
+// BSONElement::trueValue has it.
+type AnyBool bool
+
+// IntOnly is an argument that must be an int, no other number.
+type IntOnly int32
+
+// LongOnly is an argument that must be a long, no other number.
+type LongOnly int64
+
+// Flag is a strictBool that need not be given.
+type Flag uint8
+
+const (
+	flagAbsent Flag = iota
+	flagOff
+	flagOn
+)
+
+// Or is the flag, or what holds if it is not given.
+func (f Flag) Or(otherwise bool) bool {
+	if f == flagAbsent {
+		return otherwise
+	}
+	return f == flagOn
+}
+
+const (
+	NumberTypes = "long, int, decimal, double"
+	BoolTypes   = "bool, long, int, decimal, double"
+)
+
+// argSetters maps the Go type of an argument to how it is read, and to the
+// types that the error message names.
+var argSetters = map[reflect.Type]struct {
+	set   func(unsafe.Pointer, value.Value) bool
+	types string
+}{
+	reflect.TypeFor[value.Value](): {func(p unsafe.Pointer, v value.Value) bool { *(*value.Value)(p) = v; return true }, ""},
+	reflect.TypeFor[value.Doc](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*value.Doc)(p) = v.Doc()
+		return v.Kind() == value.KindDocument
+	}, "object"},
+	reflect.TypeFor[Array](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*Array)(p) = Array(v.Doc())
+		return v.Kind() == value.KindArray
+	}, "array"},
+	reflect.TypeFor[string](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*string)(p) = strings.Clone(v.Str())
+		return v.Kind() == value.KindString
+	}, "string"},
+	reflect.TypeFor[*string](): {func(p unsafe.Pointer, v value.Value) bool {
+		text := strings.Clone(v.Str())
+		*(**string)(p) = &text
+		return v.Kind() == value.KindString
+	}, "string"},
+	reflect.TypeFor[bool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*bool)(p) = v.Bool()
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[StrictBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*StrictBool)(p) = StrictBool(v.Bool())
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[*StrictBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		b := StrictBool(v.Bool())
+		*(**StrictBool)(p) = &b
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[Flag](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*Flag)(p) = flagOff
+		if v.Bool() {
+			*(*Flag)(p) = flagOn
+		}
+		return v.Kind() == value.KindBool
+	}, "bool"},
+	reflect.TypeFor[LooseBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*bool)(p) = v.Truthy()
+		return v.IsNumber() || v.Kind() == value.KindBool
+	}, BoolTypes},
+	reflect.TypeFor[*bool](): {func(p unsafe.Pointer, v value.Value) bool {
+		b := v.Truthy()
+		*(**bool)(p) = &b
+		return v.IsNumber() || v.Kind() == value.KindBool
+	}, BoolTypes},
+	reflect.TypeFor[int64](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*int64)(p) = v.SafeInt64()
+		return v.IsNumber()
+	}, NumberTypes},
+	reflect.TypeFor[UUIDArg](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*UUIDArg)(p) = UUIDArg(v)
+		return IsUUID(v)
+	}, "UUID"},
+	reflect.TypeFor[AnyBool](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*bool)(p) = v.Truthy()
+		return true
+	}, ""},
+	reflect.TypeFor[*IntOnly](): {func(p unsafe.Pointer, v value.Value) bool {
+		n := IntOnly(v.Int32())
+		*(**IntOnly)(p) = &n
+		return v.Kind() == value.KindInt32
+	}, "int"},
+	reflect.TypeFor[LongOnly](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*int64)(p) = v.Int64()
+		return v.Kind() == value.KindInt64
+	}, "long"},
+	reflect.TypeFor[*int64](): {func(p unsafe.Pointer, v value.Value) bool {
+		n := v.SafeInt64()
+		*(**int64)(p) = &n
+		return v.IsNumber()
+	}, NumberTypes},
+	reflect.TypeFor[float64](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*float64)(p) = v.AsDouble()
+		return v.IsNumber()
+	}, NumberTypes},
+}
+
+func argSetter(t reflect.Type) (func(unsafe.Pointer, value.Value) bool, string) {
+	s := argSetters[t]
+	return s.set, s.types
+}
+
+// ArrayDocs reads an array of documents, as "users" of killAllSessions. As in
+// mongod's IDL parser, nulls are passed over.
+func ArrayDocs(command, name string, a Array) ([]value.Doc, error) {
+	var out []value.Doc
+	i := 0
+	for v := range value.Doc(a).Values() {
+		if k := v.Kind(); k == value.KindNull || k == value.KindUndefined {
+			i++
+			continue
+		}
+		if v.Kind() != value.KindDocument {
+			return nil, WrongType(command, fmt.Sprintf("%s.%d", name, i), v, "object")
+		}
+		out = append(out, v.Doc())
+		i++
+	}
+	return out, nil
+}
+
+func TypeError(field string, v value.Value, want string) error {
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type '%s'", field, v.Kind(), want)
+}

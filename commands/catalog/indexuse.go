@@ -1,0 +1,38 @@
+package catalog
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// IndexUse counts how often queries chose each index, for $indexStats.
+type IndexUse struct{ counters sync.Map } // UUID of the collection, index name -> *indexCounter
+
+type indexCounter struct {
+	Ops   atomic.Int64
+	Since int64 // milliseconds
+}
+
+// Of returns the counter of an index, which begins at now if it is new.
+func (u *IndexUse) Of(info *storage.Info, name string, now int64) *indexCounter {
+	key := string(info.UUID[:]) + name
+	if v, ok := u.counters.Load(key); ok {
+		return v.(*indexCounter)
+	}
+	v, _ := u.counters.LoadOrStore(key, &indexCounter{Since: now})
+	return v.(*indexCounter)
+}
+
+// Forget drops the counter of an index that is gone.
+func (u *IndexUse) Forget(info *storage.Info, name string) {
+	u.counters.Delete(string(info.UUID[:]) + name)
+}
+
+// ForgetAll drops the counters of the indexes of a collection that is gone.
+func (u *IndexUse) ForgetAll(info *storage.Info) {
+	for i := range info.Indexes {
+		u.Forget(info, info.Indexes[i].Name)
+	}
+}

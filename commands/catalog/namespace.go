@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// The limits of MongoDB 8.0 on names.
+const (
+	MaxDatabaseName  = 63
+	MaxNamespaceName = 255
+)
+
+// CheckDatabase refuses names that MongoDB refuses.
+func CheckDatabase(db string) error {
+	if db == "" || len(db) > MaxDatabaseName || strings.ContainsAny(db, "/\\. \"$\x00") {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid database name: '%s'", db)
+	}
+	return nil
+}
+
+// ValidCollection reports whether a collection may be called that, however long.
+func ValidCollection(coll string) bool {
+	return coll != "" && coll[0] != '.' && strings.IndexByte(coll, 0) < 0 && (!strings.Contains(coll, "$") || strings.HasPrefix(coll, "$cmd") || strings.HasPrefix(coll, "system."))
+}
+
+// CheckNamespace refuses collection names that no command may address.
+func CheckNamespace(ns storage.Namespace) error {
+	switch {
+	case !ValidCollection(ns.Coll):
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
+	case len(ns.DB)+1+len(ns.Coll) > MaxNamespaceName:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s Max: %d", ns, MaxNamespaceName)
+	}
+	return nil
+}
+
+// ErrIsView refuses to do to a view what needs a collection.
+func ErrIsView(ns storage.Namespace) error {
+	return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+}
+
+// ParseNamespace splits "db.coll".
+func ParseNamespace(full string) (storage.Namespace, error) {
+	db, coll, _ := strings.Cut(full, ".")
+	ns := storage.Namespace{DB: db, Coll: coll}
+	if err := CheckDatabase(db); err != nil {
+		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", full)
+	}
+	return ns, CheckNamespace(ns)
+}
+
+// systemCollections are the collections below "system." that clients may
+// create or write to.
+var systemCollections = map[string]bool{
+	"system.js": true, "system.users": true, "system.roles": true, "system.profile": true, "system.views": true,
+	"system.version": true, "system.buckets": true,
+}
+
+// CheckUserNamespace refuses to create collections whose names are reserved.
+func CheckUserNamespace(ns storage.Namespace) error {
+	if err := CheckNamespace(ns); err != nil {
+		return err
+	}
+	if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] && !strings.HasPrefix(ns.Coll, BucketsPrefix) {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", ns)
+	}
+	return nil
+}
+
+// CheckDatabaseCase refuses a new database whose name differs from that of
+// another only in case: not every file system could tell them apart.
+func CheckDatabaseCase(tx storage.Tx, db string) error {
+	if len(tx.Collections(db)) > 0 {
+		return nil
+	}
+	for _, info := range tx.Collections("") {
+		if other := info.Namespace.DB; other != db && strings.EqualFold(other, db) {
+			return mongoerr.Newf(mongoerr.DatabaseDifferCase, "db already exists with different case already have: [%s] trying to create [%s]", other, db)
+		}
+	}
+	return nil
+}
+
+// IsPrivileges tells the collections of users and roles.
+func IsPrivileges(ns storage.Namespace) bool {
+	return ns.DB == "admin" && (ns.Coll == "system.users" || ns.Coll == "system.roles")
+}
+
+func IsSystem(coll string) bool { return len(coll) > 7 && coll[:7] == "system." }

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Options is a document of options being changed; the order of the fields
+// is kept.
+type Options struct {
+	names   []string
+	values  map[string]value.Value
+	Changed bool
+}
+
+func NewOptions(d value.Doc) *Options {
+	o := &Options{values: map[string]value.Value{}}
+	for name, v := range d.All() {
+		o.names = append(o.names, name)
+		o.values[name] = v
+	}
+	return o
+}
+
+// Set puts or, given Missing, removes an option.
+func (o *Options) Set(name string, v value.Value) {
+	if _, known := o.values[name]; !known {
+		o.names = append(o.names, name)
+	}
+	o.values[name], o.Changed = v, true
+}
+
+func (o *Options) SetDefault(name string, v value.Value) {
+	if _, known := o.values[name]; !known {
+		o.Set(name, v)
+	}
+}
+
+func (o *Options) Doc() value.Doc {
+	var b value.Builder
+	b.Reset(nil)
+	for _, name := range o.names {
+		b.Append(name, o.values[name])
+	}
+	return b.Doc()
+}
+
+// PolicyEnding is the options of a collection whose policy ends at an instant.
+func PolicyEnding(info *storage.Info, p *ttl.DocumentPolicy, until int64) value.Doc {
+	o := NewOptions(info.Options)
+	o.Set("documentTtl", value.Document(p.Doc()))
+	if until != 0 {
+		o.Set("documentTtl", value.Document(p.EndingDoc(until)))
+	}
+	return o.Doc()
+}
+
+// LastingOptions is the options of a collection as they are shown: whether its
+// policy is about to make way is for the server alone.
+func LastingOptions(info *storage.Info) value.Doc {
+	if p := Of(info).DocTTL; p != nil && p.Until != 0 {
+		return PolicyEnding(info, p, 0)
+	}
+	return info.Options
+}

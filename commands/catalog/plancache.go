@@ -1,0 +1,125 @@
+package catalog
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/value"
+)
+
+// PlanCache remembers which index was chosen for the queries of a shape, so
+// that most of them need no choice. It belongs to a collection as its indexes
+// are: when these change, an empty one takes its place.
+//
+// A choice must have proved itself before it is used. The first query of a
+// shape leaves it inactive; a second that chooses and expects no more work
+// activates it. When a query turns out to be much more work, it chooses anew,
+// and the choice starts from the beginning.
+type PlanCache struct {
+	Mu      sync.RWMutex
+	Entries map[uint64]*CachedPlan
+}
+
+// mostCachedPlans bounds a planCache.
+const mostCachedPlans = 1000
+
+// CachedPlan is what is known of one shape.
+type CachedPlan struct {
+	choice  plan.Choice
+	active  bool
+	works   int64
+	Created int64
+	Key     string
+	Shape   uint64    // without what only the server knows
+	Filter  bool      // chosen among the indexes of an index filter
+	Query   value.Doc // {query, sort, projection, collation}; nil if it was too large
+	Stages  value.Doc // of the plan; nil as well
+}
+
+// Active returns the choice for a shape and its planCacheKey, if it has proved
+// itself.
+func (pc *PlanCache) Active(key uint64) (c plan.Choice, name string, ok bool) {
+	pc.Mu.RLock()
+	defer pc.Mu.RUnlock()
+	if e := pc.Entries[key]; e != nil && e.active {
+		return e.choice, e.Key, true
+	}
+	return c, "", false
+}
+
+// Chosen notes a plan that was chosen among several. failed tells that an
+// active choice was not good enough.
+func (pc *PlanCache) Chosen(key uint64, choice plan.Choice, failed bool, entry func() *CachedPlan) {
+	pc.Mu.Lock()
+	defer pc.Mu.Unlock()
+	e := pc.Entries[key]
+	switch {
+	case e == nil || failed || e.choice.Index != choice.Index && !e.active:
+		if pc.Entries == nil {
+			pc.Entries = map[uint64]*CachedPlan{}
+		}
+		pc.makeRoom()
+		e = entry()
+		e.choice, e.works = choice, choice.Works
+		pc.Entries[key] = e
+	case e.active:
+	case choice.Works <= e.works:
+		e.choice, e.works, e.active = choice, choice.Works, true
+	default: // let it grow into what most queries need
+		e.works *= 2
+	}
+}
+
+// makeRoom removes any one entry if there are too many.
+func (pc *PlanCache) makeRoom() {
+	if len(pc.Entries) < mostCachedPlans {
+		return
+	}
+	for key := range pc.Entries {
+		delete(pc.Entries, key)
+		return
+	}
+}
+
+// Clear forgets all that was chosen, or for one shape.
+func (pc *PlanCache) Clear(shape *uint64) {
+	if pc == nil {
+		return
+	}
+	pc.Mu.Lock()
+	defer pc.Mu.Unlock()
+	for key, e := range pc.Entries {
+		if shape == nil || e.Shape == *shape {
+			delete(pc.Entries, key)
+		}
+	}
+}
+
+// IsCached tells of a plan that is explained whether it is the active choice.
+func (pc *PlanCache) IsCached(key uint64, p *plan.Plan) bool {
+	if pc == nil || key == 0 || p.Index == nil {
+		return false
+	}
+	c, _, ok := pc.Active(key)
+	return ok && p.Uses(c)
+}
+
+func (e *CachedPlan) Append(b *value.Builder) {
+	b.String("version", "1").String("queryHash", ShapeHash(e.Shape)).String("planCacheShapeHash", ShapeHash(e.Shape)).
+		String("planCacheKey", e.Key).Bool("isActive", e.active).Int64("works", e.works).Date("timeOfCreation", e.Created)
+	if e.Query != nil {
+		b.Document("createdFromQuery", e.Query).Document("cachedPlan", e.Stages)
+	}
+	b.Bool("indexFilterSet", e.Filter)
+	b.Int64("estimatedSizeBytes", e.size())
+}
+
+// size is about how much memory the entry takes.
+func (e *CachedPlan) size() int64 {
+	return int64(int(unsafe.Sizeof(*e)) + len(e.choice.Index) + len(e.choice.Path) + len(e.Key) + len(e.Query) + len(e.Stages))
+}
+
+// ShapeHash is a shape as explain shows it.
+func ShapeHash(shape uint64) string { return fmt.Sprintf("%08X", uint32(shape)^uint32(shape>>32)) }

@@ -1,0 +1,113 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Document TTL is listed as a TTL index on _ts, whichever way it was switched
+// on. There is no such index: what expires is in the order of two internal
+// ones. Every command that lists, counts, names or drops indexes knows it all
+// the same.
+
+// ExposesTS reports whether documents are returned with _ts.
+func ExposesTS(p *ttl.DocumentPolicy) bool { return p != nil && p.ExposeTS }
+
+// listTSIndex lists the index on _ts behind the real ones, under a name that
+// none of them has.
+func (m *Meta) listTSIndex() {
+	name := ttl.TSIndexName
+	if slices.ContainsFunc(m.Indexes, func(s *index.Spec) bool { return s.Name == name }) {
+		name = ttl.OtherTSIndexName
+	}
+	m.TsIndex, _ = index.Load(m.DocTTL.NamedTSIndex(name))
+	m.Listed = append(slices.Clip(m.Listed), m.TsIndex)
+}
+
+// Known are the indexes that a new one may conflict with.
+func (m *Meta) Known() []*index.Spec {
+	if m.TsIndex == nil || m.hasKey(m.TsIndex.Key) {
+		return m.Indexes
+	}
+	return append(slices.Clip(m.Indexes), m.TsIndex)
+}
+
+// hasKey reports whether there is a real index with a key pattern.
+func (m *Meta) hasKey(key value.Doc) bool {
+	return slices.ContainsFunc(m.Indexes, func(s *index.Spec) bool { return value.CompareDocs(s.Key, key, nil) == 0 })
+}
+
+// IsTSIndex reports whether a name or a key pattern means the index on _ts and
+// no real one.
+func (m *Meta) IsTSIndex(v value.Value) bool {
+	switch {
+	case m.TsIndex == nil:
+		return false
+	case v.Kind() == value.KindDocument:
+		return ttl.IsTSKey(v.Doc()) && !m.hasKey(v.Doc())
+	}
+	return v.Kind() == value.KindString && v.Str() == m.TsIndex.Name
+}
+
+// DropsTSIndex tells whether the index argument of dropIndexes includes the
+// index on _ts, and what is left of it for the real ones: Missing for nothing.
+func (m *Meta) DropsTSIndex(v value.Value) (drops bool, rest value.Value) {
+	switch {
+	case m.TsIndex == nil:
+		return false, v
+	case IsAll(v):
+		return true, v
+	case m.IsTSIndex(v):
+		return true, value.Value{}
+	case v.Kind() != value.KindArray:
+		return false, v
+	}
+	var others []value.Value
+	for e := range v.Doc().Values() {
+		if e.Kind() == value.KindString && m.IsTSIndex(e) {
+			drops = true
+			continue
+		}
+		others = append(others, e)
+	}
+	return drops, value.NewArray(others...)
+}
+
+// MayNameTSIndex reports whether an index argument can mean the index on _ts.
+func MayNameTSIndex(v value.Value) bool {
+	if v.Kind() == value.KindArray {
+		return slices.ContainsFunc(Elements(v.Doc()), MayNameTSIndex)
+	}
+	return IsAll(v) || v.Str() == ttl.TSIndexName || v.Str() == ttl.OtherTSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
+}
+
+// UseTSIndex answers a hint at the index on _ts: every document is in it, so the
+// records are read as they lie.
+func (m *Meta) UseTSIndex(h *plan.Hint) {
+	if m.TsIndex == nil || h.Natural != 0 {
+		return
+	}
+	if h.Name != "" && h.Name == m.TsIndex.Name || h.Key != nil && m.IsTSIndex(value.Document(h.Key)) {
+		*h = plan.Hint{Natural: 1}
+	}
+}
+
+// IndexStats are the figures of a listed index.
+func (m *Meta) IndexStats(coll storage.Collection, spec *index.Spec) (s storage.IndexStats, err error) {
+	if spec != m.TsIndex || spec == nil {
+		return coll.IndexStats(spec.Name)
+	}
+	for _, i := range ttl.DocumentIndexes() {
+		one, err := coll.IndexStats(i.Name)
+		if err != nil {
+			return s, err
+		}
+		s.Entries, s.Bytes = s.Entries+one.Entries, s.Bytes+one.Bytes
+	}
+	return s, nil
+}

@@ -1,0 +1,210 @@
+package changestream
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/changestream/token"
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Bounds of what one look at the log reads.
+const (
+	streamEntries = 512
+	streamOps     = 1000
+)
+
+// Next returns the next event, nil if there is none at the moment.
+func (cs *ChangeStream) Next() (value.Doc, error) {
+	for {
+		if len(cs.queue) == 0 {
+			if cs.closed {
+				return nil, nil
+			}
+			more, err := cs.fill()
+			if err != nil {
+				return nil, err
+			}
+			if len(cs.queue) == 0 {
+				if !more {
+					cs.idle = true
+					return nil, nil
+				}
+				continue
+			}
+		}
+		o := cs.queue[0]
+		cs.queue = cs.queue[1:]
+		e, err := cs.event(&o)
+		if err != nil || e != nil {
+			cs.idle = false
+			return e, err
+		}
+	}
+}
+
+// fill reads entries of the log that concern the stream. more tells that
+// there are others behind.
+func (cs *ChangeStream) fill() (more bool, err error) {
+	c := cs.x.Running()
+	if err := c.Interrupted(); err != nil {
+		return false, err
+	}
+	err = c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplog.Namespace)
+		if err != nil {
+			return err
+		}
+		return cs.read(coll, &more)
+	})
+	return more, err
+}
+
+func (cs *ChangeStream) read(coll storage.Collection, more *bool) error {
+	tail := coll.LastID()
+	if tail == cs.pos {
+		return nil
+	}
+	if cs.w.Relevant.Load() <= int64(cs.pos) && cs.partial == nil { // nothing until the tail concerns the stream
+		r, _ := coll.Get(tail)
+		cs.pos, cs.seen = tail, max(cs.seen, clustertime.Of(r.Doc.Lookup("ts")))
+		return nil
+	}
+	var oldest storage.RecordID
+	read := 0
+	err := coll.Scan(storage.Range{After: cs.pos}, func(r storage.Record) bool {
+		if oldest == 0 {
+			oldest = r.ID
+		}
+		if oldest > cs.pos+1 && cs.pos > 0 && read == 0 { // what came next has been trimmed
+			return false
+		}
+		cs.entry(r.Doc)
+		cs.pos, cs.seen = r.ID, clustertime.Of(r.Doc.Lookup("ts"))
+		read++
+		return read < streamEntries && len(cs.queue) < streamOps
+	})
+	if err != nil {
+		return err
+	}
+	if read == 0 {
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, HistoryLost)
+	}
+	*more = cs.pos < tail
+	return nil
+}
+
+// entry takes from one log entry what concerns the stream.
+func (cs *ChangeStream) entry(d value.Doc) {
+	base := token.LogOp{Ts: clustertime.Of(d.Lookup("ts")), Wall: d.Lookup("wall").DateTime()}
+	base.ImageTS = base.Ts
+	o := d.Lookup("o").Doc()
+	list := o.Lookup("applyOps")
+	if list.IsMissing() {
+		base.Op = d
+		cs.offer(base)
+		return
+	}
+	base.Lsid, base.Txn = d.Lookup("lsid").Doc(), d.Lookup("txnNumber")
+	ops := cs.partial
+	i := len(ops)
+	at := 0
+	for v := range list.Doc().Values() {
+		one := base
+		one.Op, one.Index, one.Image = v.Doc(), i, at
+		ops = append(ops, one)
+		i, at = i+1, at+1
+	}
+	if o.Lookup("partialTxn").Truthy() {
+		cs.partial = ops
+		return
+	}
+	cs.partial = nil
+	for _, one := range ops { // all have the time of the commit
+		one.Ts, one.Wall = base.Ts, base.Wall
+		cs.offer(one)
+	}
+}
+
+// offer queues an operation if the stream is to show it.
+func (cs *ChangeStream) offer(o token.LogOp) {
+	if o.Ts < cs.from || !cs.concerns(o.Op) {
+		return
+	}
+	cs.queue = append(cs.queue, o)
+	if cs.invalidates(o.Op) {
+		o.Invalidate = true
+		cs.queue = append(cs.queue, o)
+	}
+}
+
+// concerns reports whether an operation is within the stream's namespace.
+func (cs *ChangeStream) concerns(op value.Doc) bool {
+	switch op.Lookup("op").Str() {
+	case "n":
+		return false
+	case "c":
+		return cs.concernsCommand(op)
+	}
+	return cs.covers(op.Lookup("ns").Str()) && cs.Wants(op)
+}
+
+// covers reports whether a collection "db.coll" is one the stream watches.
+func (cs *ChangeStream) covers(full string) bool {
+	if cs.ns.Coll != "" {
+		n := len(cs.ns.DB)
+		return len(full) == n+1+len(cs.ns.Coll) && full[:n] == cs.ns.DB && full[n] == '.' && full[n+1:] == cs.ns.Coll
+	}
+	ns, err := catalog.ParseNamespace(full)
+	if err != nil || catalog.IsSystem(ns.Coll) && !cs.system {
+		return false
+	}
+	if cs.ns.DB != "" {
+		return ns.DB == cs.ns.DB
+	}
+	return ns.DB != "admin" && ns.DB != "config" && ns.DB != "local"
+}
+
+// concernsCommand judges the entries about collections and databases.
+func (cs *ChangeStream) concernsCommand(op value.Doc) bool {
+	name, v := op.Lookup("o").Doc().First()
+	db := commandDB(op)
+	if cs.ns.Coll != "" && op.Lookup("ui").IsMissing() { // a view
+		return false
+	}
+	switch name {
+	case "drop":
+		return cs.covers(db + "." + v.Str())
+	case "renameCollection":
+		return cs.covers(v.Str()) || cs.covers(op.Lookup("o").Doc().Lookup("to").Str())
+	case "dropDatabase":
+		return cs.ns.Coll == "" && (cs.ns.DB == "" || cs.ns.DB == db)
+	case "collMod":
+		changed := !op.Lookup("ui").IsMissing() || !op.Has("o2") || aboutSeries(op) // else only the buckets of a time series
+		return changed && cs.expanded && cs.covers(db+"."+v.Str())
+	case "create", "createIndexes", "commitIndexBuild", "dropIndexes":
+		return cs.expanded && cs.covers(db+"."+v.Str())
+	}
+	return false
+}
+
+// commandDB is the database of a command entry, whose namespace is
+// "db.$cmd".
+func commandDB(op value.Doc) string {
+	full := op.Lookup("ns").Str()
+	return full[:max(len(full)-len(".$cmd"), 0)]
+}
+
+// invalidates reports whether the stream ends with an operation.
+func (cs *ChangeStream) invalidates(op value.Doc) bool {
+	if op.Lookup("op").Str() != "c" || cs.ns.DB == "" {
+		return false
+	}
+	name, _ := op.Lookup("o").Doc().First()
+	if cs.ns.Coll == "" {
+		return name == "dropDatabase"
+	}
+	return name == "drop" || name == "renameCollection"
+}

@@ -1,0 +1,175 @@
+package changestream
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/changestream/token"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/value"
+)
+
+// HistoryLost says that the log no longer reaches back to where a stream is
+// to go on.
+const HistoryLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
+
+// A stream that goes on behind an event makes sure that it is the same
+// stream: the event must be in the log, and come out of the pipeline, before
+// any other does. Events before it are passed over where they are made; it is
+// looked for at the pipeline's end, so that one that the pipeline leaves out
+// has not been found.
+
+// resumption is the event that a stream goes on behind.
+type resumption struct {
+	at         string // its token, as a whole
+	fragment   int    // the last fragment of it that the client has, 0: it was not split
+	invalidate bool
+	found      bool
+}
+
+func newResumption(t *token.TokenData, token value.Doc) *resumption {
+	return &resumption{at: WholeText(t, token), fragment: t.Fragment, invalidate: t.FromInvalidate}
+}
+
+// Check refuses to go on behind a fragment with a pipeline that makes none.
+func (r *resumption) Check(p *agg.Pipeline) error {
+	if r == nil || r.fragment == 0 || p.SplitsEvents() {
+		return nil
+	}
+	return mongoerr.New(mongoerr.ChangeStreamFatalError, "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
+}
+
+// TokenText is what tokens are compared by.
+func TokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
+
+// exactText is the text of a client's token as the server writes it: with the
+// end that it may lack, and without what may stand behind that.
+func exactText(given value.Doc) string {
+	k, err := hex.DecodeString(given.Lookup("_data").Str())
+	if err == nil {
+		k, err = token.WholeValues(k)
+	}
+	if err != nil { // which decodeToken would have refused
+		return TokenText(given)
+	}
+	return strings.ToUpper(hex.EncodeToString(append(k[:len(k):len(k)], token.KeyEnd)))
+}
+
+// WholeText is the text of an event's given, given that of a fragment of it.
+func WholeText(t *token.TokenData, given value.Doc) string {
+	text := exactText(given)
+	if t.Fragment == 0 {
+		return text
+	}
+	end := strings.ToUpper(hex.EncodeToString(append(token.AppendKeyInt(nil, int64(t.Fragment-1)), token.KeyEnd)))
+	return strings.TrimSuffix(text, end) + text[len(text)-2:]
+}
+
+// passes reports whether an event is passed over. An invalidation is found
+// before the pipeline sees it.
+func (r *resumption) passes(token value.Doc) bool {
+	if r == nil {
+		return false
+	}
+	now := token.Lookup("_data").Str()
+	if now == r.at && r.invalidate {
+		r.found = true
+		return true
+	}
+	return now < r.at
+}
+
+// StreamEnd is the last iterator of a change stream's pipeline: it passes over
+// what the client has seen, and makes sure that the pipeline has left the
+// resume tokens alone.
+type StreamEnd struct {
+	agg.Iterator
+	Cs *ChangeStream
+}
+
+// Next returns the next event, nil if there is none at the moment.
+func (e *StreamEnd) Next() (value.Doc, error) {
+	for {
+		d, err := e.Iterator.Next()
+		if d == nil || err != nil {
+			return nil, err
+		}
+		id := d.Lookup("_id")
+		seen, err := e.Cs.seenBefore(d)
+		if err == nil && !seen {
+			err = e.Cs.deliver(id)
+		}
+		if err != nil {
+			what := exec.AggregationFailed
+			if c := e.Cs.x.Running(); c.Cmd != nil && c.Cmd.Name == "getMore" {
+				what = exec.GetMoreFailed
+			}
+			return nil, mongoerr.From(err).WithPrefix(what)
+		}
+		if !seen {
+			return d, nil
+		}
+	}
+}
+
+// seenBefore reports whether an event, or a fragment of it, is the one the
+// stream goes on behind.
+func (cs *ChangeStream) seenBefore(d value.Doc) (bool, error) {
+	r := cs.Resume
+	switch {
+	case r == nil:
+		return false, nil
+	case TokenText(cs.made) != r.at:
+		if !r.found {
+			return false, mongoerr.Newf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. {_data: %s}", cs.made.Lookup("_data"))
+		}
+		cs.Resume = nil
+		return false, nil
+	}
+	r.found = true
+	if r.fragment == 0 {
+		return true, nil
+	}
+	return r.seenFragment(d)
+}
+
+// seenFragment reports whether the client has a fragment of the event.
+func (r *resumption) seenFragment(d value.Doc) (bool, error) {
+	split := d.Lookup("splitEvent").Doc()
+	t, err := token.DecodeToken(d.Lookup("_id").Doc())
+	switch {
+	case err != nil || t.Fragment == 0:
+		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split")
+	case r.fragment > int(split.Lookup("of").SafeInt64()):
+		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event, but the resumed stream produced a different split. Ensure that the pipeline used to resume is the same as the original")
+	}
+	return t.Fragment <= r.fragment, nil
+}
+
+// deliver notes the token of an event, or a fragment of one, that the client
+// gets.
+func (cs *ChangeStream) deliver(id value.Value) error {
+	token, want := cs.made, cs.made.Lookup("_data")
+	if id.Kind() == value.KindDocument && cs.split {
+		token = id.Doc().Clone()
+		want = token.Lookup("_data")
+	}
+	if id.Kind() != value.KindDocument || !value.Equal(id.Doc().Lookup("_data"), want) {
+		return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: { _id: %s }", want, id)
+	}
+	cs.previous, cs.token = cs.token, token
+	return nil
+}
+
+// fragmentToken is the token of the n-th fragment of the event that entered
+// the pipeline last, of which the first is 1. That of all is asked for once.
+func (cs *ChangeStream) fragmentToken(n int) value.Doc {
+	if cs.split = true; n == 0 {
+		svc(cs.x).Metrics.ChangeStreams.Split.Add(1)
+	}
+	t := cs.named
+	t.Fragment = n
+	return t.Encode()
+}

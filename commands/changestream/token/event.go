@@ -1,0 +1,72 @@
+package token
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+// EventKind is the operationType of an operation.
+func EventKind(o *LogOp) string {
+	if o.Invalidate {
+		return "invalidate"
+	}
+	if kind := DocumentEvent(o.Op); kind != "" {
+		return kind
+	}
+	name, _ := o.Op.Lookup("o").Doc().First()
+	switch name {
+	case "renameCollection":
+		return "rename"
+	case "collMod":
+		return "modify"
+	case "commitIndexBuild":
+		return "createIndexes"
+	}
+	return name
+}
+
+// DocumentEvent is the operationType of an operation on a document, else "".
+func DocumentEvent(op value.Doc) string {
+	switch op.Lookup("op").Str() {
+	case "i":
+		return "insert"
+	case "d":
+		return "delete"
+	case "u":
+		if first, _ := op.Lookup("o").Doc().First(); first == "$v" {
+			return "update"
+		}
+		return "replace"
+	}
+	return ""
+}
+
+// Identify sets what names the event in its token: the document's key, or
+// the command with its description.
+func (t *TokenData) Identify(o *LogOp, kind string, key, description value.Doc) {
+	if o.Invalidate { // named after what it follows
+		before := *o
+		before.Invalidate = false
+		kind = EventKind(&before)
+	}
+	b := value.NewBuilder()
+	b.String("operationType", kind)
+	if key != nil {
+		b.Document("documentKey", key)
+	} else if description != nil {
+		b.Document("operationDescription", description)
+	}
+	t.Id = b.Doc()
+}
+
+// LogOp is one operation of the log on its way to become an event.
+type LogOp struct {
+	Op         value.Doc
+	Ts         uint64 // cluster time of the event
+	Wall       int64
+	Index      int    // within the transaction
+	ImageTS    uint64 // of the entry it stands in, and its place there
+	Image      int
+	Lsid       value.Doc // of a transaction
+	Txn        value.Value
+	Invalidate bool // the invalidation that follows op
+}

@@ -1,0 +1,55 @@
+package clustertime
+
+import (
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Clock hands out BSON timestamps that never repeat nor go back: the
+// cluster time. Entries of the change log take theirs while they are the
+// only writer, so the log is in the order of its timestamps.
+type Clock struct {
+	last atomic.Uint64
+}
+
+// Next is a fresh timestamp at or after an instant in milliseconds.
+func (t *Clock) Next(now int64) uint64 {
+	for {
+		last := t.last.Load()
+		ts := max(last+1, uint64(max(now, 0)/1000)<<32|1)
+		if t.last.CompareAndSwap(last, ts) {
+			return ts
+		}
+	}
+}
+
+// Current is the newest timestamp.
+func (t *Clock) Current() uint64 { return t.last.Load() }
+
+// Advance makes sure that no later timestamp is below ts.
+func (t *Clock) Advance(ts uint64) {
+	for last := t.last.Load(); last < ts && !t.last.CompareAndSwap(last, ts); last = t.last.Load() {
+	}
+}
+
+func Value(ts uint64) value.Value { return value.Timestamp(uint32(ts>>32), uint32(ts)) }
+
+func Of(v value.Value) uint64 {
+	t, i := v.Timestamp()
+	return uint64(t)<<32 | uint64(i)
+}
+
+// CheckDrift refuses a cluster time that is too far ahead of the clock; now is
+// in milliseconds.
+func CheckDrift(ts uint64, now int64) error {
+	if limit := uint64(now/1000+maxClockDrift) << 32; ts > limit {
+		return mongoerr.Newf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", ts>>32, now/1000)
+	}
+	return nil
+}
+
+// maxClockDrift is how many seconds a client's cluster time may be ahead of
+// the clock.
+const maxClockDrift = 365 * 24 * 3600

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// What the rooms define and users of this package need.
+type (
+	Options      = kernel.Options
+	Security     = kernel.Security
+	Conn         = kernel.Conn
+	Request      = kernel.Request
+	Response     = kernel.Response
+	Sequence     = kernel.Sequence
+	Metrics      = diagnostics.Metrics
+	Counter      = diagnostics.Counter
+	ClassLatency = diagnostics.ClassLatency
+	LogLines     = observe.LogLines
+	LogComponent = observe.LogComponent
+	Profiling    = observe.Profiling
+)
+
+// ServerVersion is the version that the server reports: MongoDB's, whose
+// behaviour it follows.
+const ServerVersion = kernel.ServerVersion
+
+// LogNetwork is the log component of connections.
+const LogNetwork = observe.LogNetwork
+
+// Service runs commands. It is safe for concurrent use.
+type Service struct{ *kernel.Service }
+
+// New makes a Service over an open engine, whose Indexer is that of
+// [NewIndexer].
+func New(o Options) (*Service, error) {
+	s, err := newService(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{s}, nil
+}
+
+// Handle runs one command and appends the reply to dst.
+func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []byte) ([]byte, Response) {
+	return handleCommand(s.Service, ctx, conn, req, dst)
+}
+
+// Ready returns why the server cannot serve now, nil if it can.
+func (s *Service) Ready() error { return diagnostics.Ready(s.Service) }
+
+// Snapshot returns the counters and gauges of the server.
+func (s *Service) Snapshot() Metrics { return diagnostics.Snapshot(s.Service) }
+
+// Panics returns how many commands have panicked.
+func (s *Service) Panics() int64 { return diagnostics.Panics(s.Service) }
+
+// SetFailPoint sets the fail point "failCommand", as configureFailPoint does. It
+// returns how often it had been entered.
+func (s *Service) SetFailPoint(mode value.Value, data value.Doc) (entered int64, err error) {
+	return diagnostics.SetFailPoint(s.Service, mode, data)
+}
+
+// NewIndexer makes the Indexer to open an engine with.
+func NewIndexer() storage.Indexer { return catalog.NewIndexer() }
+
+// OrphanIndexes are the indexes of a collection that a repair makes of documents
+// which have lost theirs.
+func OrphanIndexes() []storage.IndexSpec { return catalog.OrphanIndexes() }

@@ -1,0 +1,171 @@
+package create
+
+import (
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The limits of capped collections.
+const (
+	MostCappedBytes = 1 << 50   // 1 PB
+	mostCappedDocs  = 1<<31 - 1 // stands for any number, too
+)
+
+// check refuses what the options of create cannot say together, in mongod's
+// order.
+func (a *CreateArgs) check() error {
+	if err := CheckCappedLimits("size", a.Size, 1, "max", a.Max); err != nil {
+		return err
+	}
+	if err := a.checkCapped(); err != nil {
+		return err
+	}
+	switch {
+	case bool(a.Temp):
+		return mongoerr.New(mongoerr.InvalidOptions, "the 'temp' field is an invalid option")
+	case a.Pipeline != nil && a.ViewOn == nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
+	case a.IDIndex == nil:
+		return nil
+	case a.ViewOn != nil:
+		return mongoerr.Newf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'viewOn': %s", a.IDIndex)
+	case !a.ClusteredIndex.IsMissing():
+		return mongoerr.Newf(mongoerr.InvalidOptions, "The 'clusteredIndex' option is not supported with 'idIndex': %s", a.IDIndex)
+	case a.AutoIndexID != nil && *a.AutoIndexID:
+		return mongoerr.Newf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'autoIndexId': %s", a.IDIndex)
+	}
+	return nil
+}
+
+// checkCapped checks the limits of a capped collection against what else the
+// collection is to be.
+func (a *CreateArgs) checkCapped() error {
+	clustered := !a.ClusteredIndex.IsMissing()
+	switch {
+	case clustered && a.Size != nil:
+		return mongoerr.New(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' with 'expireAfterSeconds'?")
+	case clustered && a.Max != nil:
+		return mongoerr.New(6049204, "'max' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' with 'expireAfterSeconds'?")
+	case bool(a.Capped) && a.Size == nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
+	case !bool(a.Capped) && (a.Size != nil || a.Max != nil):
+		return mongoerr.New(mongoerr.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+	}
+	return nil
+}
+
+// CheckCappedLimits checks the numbers of a create or a collMod, which have
+// other names in each.
+func CheckCappedLimits(size string, bytes *int64, least int64, limit string, docs *int64) error {
+	switch {
+	case bytes != nil && *bytes < least:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", size, least, *bytes)
+	case bytes != nil && *bytes > MostCappedBytes:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", size, MostCappedBytes, *bytes)
+	case docs != nil && *docs > mostCappedDocs:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be < %d, actual value '%d'", limit, mostCappedDocs+1, *docs)
+	}
+	return nil
+}
+
+// CappedDocs is the number of documents that is kept: a limit that is not
+// positive is none.
+func CappedDocs(n int64) value.Value {
+	if n <= 0 {
+		n = mostCappedDocs
+	}
+	return value.Int(n)
+}
+
+func (a *CreateArgs) appendCapped(b *value.Builder) {
+	if !a.Capped {
+		return
+	}
+	b.Bool("capped", true)
+	b.Append("size", value.Int(*a.Size))
+	if a.Max != nil {
+		b.Append("max", CappedDocs(*a.Max))
+	}
+}
+
+// planIDIndex makes the index on _id, as it is asked for.
+func (a *CreateArgs) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
+	if a.AutoIndexID != nil && !*a.AutoIndexID && ns.DB != "local" {
+		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
+	}
+	col, err := a.collation()
+	if err != nil {
+		return storage.IndexSpec{}, err
+	}
+	inherited := value.Doc(nil)
+	if col != nil {
+		inherited = col.Doc()
+	}
+	if a.IDIndex == nil {
+		return index.IDSpec(inherited).Stored(), nil
+	}
+	if err := checkIDIndexName(a.IDIndex); err != nil {
+		return storage.IndexSpec{}, err
+	}
+	if v, ok := a.IDIndex.Get("collation"); ok {
+		wanted, err := collation.Parse(v.Doc())
+		if err != nil {
+			return storage.IndexSpec{}, err
+		}
+		if (wanted == nil) != (col == nil) || wanted != nil && wanted.Doc().String() != inherited.String() {
+			return storage.IndexSpec{}, mongoerr.New(mongoerr.BadValue, "'idIndex' must have the same collation as the collection.")
+		}
+	}
+	own := catalog.NewOptions(a.IDIndex)
+	if key := a.IDIndex.Lookup("key").Doc(); key.Len() == 1 && key.Has("_id") {
+		own.Set("name", value.String(catalog.IdIndex))
+	}
+	spec, err := index.Parse(own.Doc(), index.ParseOptions{Collation: inherited})
+	if err != nil {
+		return storage.IndexSpec{}, err
+	}
+	if !spec.IsID() {
+		return storage.IndexSpec{}, mongoerr.Newf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", spec.Key)
+	}
+	return spec.Stored(), nil
+}
+
+// checkIDIndexName makes sure that the index on _id is given a name, though it
+// keeps its own.
+func checkIDIndexName(spec value.Doc) error {
+	v, given := spec.Get("name")
+	switch {
+	case !given:
+		return mongoerr.New(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
+	case v.Kind() != value.KindString:
+		return mongoerr.Newf(mongoerr.TypeMismatch, "The field 'name' must be a string, but got %s", v.Kind())
+	case v.Str() == "":
+		return mongoerr.New(mongoerr.CannotCreateIndex, "index name cannot be empty")
+	}
+	return nil
+}
+
+// checkIndexDefaults checks {storageEngine: {engine: {…}}}, of which nothing
+// means anything here.
+func checkIndexDefaults(d value.Doc) error {
+	for name, v := range d.All() {
+		switch {
+		case name != "storageEngine":
+			return mongoerr.Newf(40415, "BSON field 'create.indexOptionDefaults.%s' is an unknown field.", name)
+		case v.Kind() != value.KindDocument:
+			return args.WrongType("create.indexOptionDefaults", name, v, "object")
+		case v.Doc().IsEmpty():
+			return mongoerr.New(mongoerr.InvalidOptions, "Empty object not allowed for 'indexOptionDefaults.storageEngine'")
+		}
+		if err := kernel.CheckStorageEngine(v.Doc()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package create
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type CreateArgs struct {
+	Create          value.Value    `arg:"create,required"`
+	Capped          args.LooseBool `arg:"capped"`
+	Size            *int64         `arg:"size"`
+	Max             *int64         `arg:"max"`
+	AutoIndexID     *bool          `arg:"autoIndexId"`
+	IDIndex         value.Doc      `arg:"idIndex"`
+	TimeSeries      value.Value    `arg:"timeseries"`
+	ExpireAfter     value.Value    `arg:"expireAfterSeconds"`
+	ClusteredIndex  value.Value    `arg:"clusteredIndex"`
+	PreAndPost      value.Doc      `arg:"changeStreamPreAndPostImages"`
+	Validator       value.Doc      `arg:"validator"`
+	Level           string         `arg:"validationLevel"`
+	Action          string         `arg:"validationAction"`
+	ViewOn          *string        `arg:"viewOn"`
+	Pipeline        args.Array     `arg:"pipeline"`
+	Collation       value.Doc      `arg:"collation"`
+	StorageEngine   value.Doc      `arg:"storageEngine"`
+	IndexDefaults   value.Doc      `arg:"indexOptionDefaults"`
+	EncryptedFields value.Doc      `arg:"encryptedFields"`
+	RecordIDsRepl   *bool          `arg:"recordIdsReplicated"`
+	Flags           *int64         `arg:"flags"`
+	Temp            args.LooseBool `arg:"temp"`
+	DocumentTTL     value.Value    `arg:"documentTtl"`
+	IndexingPolicy  value.Value    `arg:"indexingPolicy"`
+	MessageQueue    value.Value    `arg:"messageQueue"`
+	OnExpire        value.Value    `arg:"onExpire"`
+}
+
+var createSpec = args.New[CreateArgs]("create")
+
+func RunCreate(c *kernel.Call) error { return Create(c, nil) }
+
+// Create runs a create; id is the UUID that the collection is to have, nil
+// for a new one.
+func Create(c *kernel.Call, id *[16]byte) error {
+	var a CreateArgs
+	if err := createSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.NamespaceOf(a.Create)
+	if err != nil {
+		return err
+	}
+	if err := c.CheckOptionFields("create", &a.Pipeline); err != nil {
+		return err
+	}
+	if v, given := c.Body.Get("clusteredIndex"); given && v.Kind() == value.KindNull {
+		return args.WrongType("create", "clusteredIndex", v, "bool, object")
+	}
+	if err := kernel.CheckStorageEngine(a.StorageEngine); err != nil {
+		return err
+	}
+	if err := catalog.CheckUserNamespace(ns); err != nil {
+		return err
+	}
+	if catalog.IsBuckets(ns.Coll) && a.TimeSeries.IsMissing() {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "Cannot create the buckets of a time-series collection without the 'timeseries' option: %s", ns)
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	plan, err := planCreate(c, ns, &a)
+	if err != nil {
+		return err
+	}
+	if plan, err = planExpiry(c, ns, &a, plan); err != nil {
+		return err
+	}
+	if id != nil {
+		plan.identify(&a, id)
+	}
+	err = c.Update(func(tx storage.Tx) error { return createAll(c, tx, ns, plan) })
+	if err != nil {
+		return kernel.Translate(ns, err)
+	}
+	if a.AutoIndexID != nil && *a.AutoIndexID {
+		c.Reply.String("note", "The autoIndexId option is deprecated and will be removed in a future release")
+	}
+	return nil
+}
+
+// creation is what a create makes: the collection itself and, for time
+// series and queues, those behind it.
+type creation struct {
+	Parts []creationPart
+}
+
+type creationPart struct {
+	Ns      storage.Namespace
+	Options value.Doc
+	Indexes []storage.IndexSpec
+	id      *[16]byte // nil: a new one
+}
+
+// identify gives the UUID to the part that has documents: not to a view, and
+// not to a time series, but to its buckets.
+func (p *creation) identify(a *CreateArgs, id *[16]byte) {
+	switch {
+	case a.ViewOn != nil:
+	case !a.TimeSeries.IsMissing():
+		p.Parts[len(p.Parts)-1].id = id
+	default:
+		p.Parts[0].id = id
+	}
+}
+
+func (p *creationPart) create(tx storage.Tx) (err error) {
+	if p.id != nil {
+		_, err = tx.CreateAs(p.Ns, *p.id, p.Options, p.Indexes)
+		return err
+	}
+	_, err = tx.Create(p.Ns, p.Options, p.Indexes)
+	return err
+}
+
+// createAll makes the collections. Creating one that exists with the same
+// options succeeds, as in mongod, but for transactions.
+func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *creation) error {
+	existing, err := tx.Collection(ns)
+	if err == nil {
+		switch {
+		case c.Transaction() != nil:
+			return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", ns)
+		case sameOptions(existing.Info(), plan.Parts[0]):
+			return nil
+		}
+		return mongoerr.Newf(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, ListedOptions(c, existing.Info()))
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	for _, p := range plan.Parts {
+		if err := p.create(tx); err != nil {
+			return kernel.Translate(p.Ns, err)
+		}
+	}
+	return beginQueue(c, tx, plan)
+}
+
+func sameOptions(info *storage.Info, p creationPart) bool {
+	return value.CompareDocs(exec.SortedFields(info.Options), exec.SortedFields(p.Options), nil) == 0
+}
+
+// planCreate checks the options and turns them into what is stored.
+func planCreate(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+	switch {
+	case a.ViewOn != nil:
+		return PlanView(c, ns, a)
+	case a.EncryptedFields != nil:
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "encryptedFields is not supported")
+	}
+	if p, err := planSpecial(c, ns, a); p != nil || err != nil {
+		return p, err
+	}
+	options, err := planOptions(c, a)
+	if err != nil {
+		return nil, err
+	}
+	id, err := a.planIDIndex(ns)
+	if err != nil {
+		return nil, err
+	}
+	part := creationPart{Ns: ns, Options: options, Indexes: []storage.IndexSpec{id}}
+	if ns.Coll == "system.profile" { // its entries have no _id
+		part.Indexes = nil
+	}
+	if a.AutoIndexID != nil && !*a.AutoIndexID { // in local, where it is allowed
+		o := catalog.NewOptions(options)
+		o.Set("autoIndexId", value.Bool(false))
+		part.Options, part.Indexes = o.Doc(), nil
+	}
+	return &creation{Parts: []creationPart{part}}, nil
+}
+
+// planOptions writes the options of a collection as they are stored and
+// listed.
+func planOptions(c *kernel.Call, a *CreateArgs) (value.Doc, error) {
+	var b value.Builder
+	b.Reset(nil)
+	a.appendCapped(&b)
+	if !a.StorageEngine.IsEmpty() {
+		b.Document("storageEngine", a.StorageEngine)
+	}
+	if a.IndexDefaults != nil {
+		if err := checkIndexDefaults(a.IndexDefaults); err != nil {
+			return nil, err
+		}
+		if !a.IndexDefaults.IsEmpty() {
+			b.Document("indexOptionDefaults", a.IndexDefaults)
+		}
+	}
+	col, err := a.collation()
+	if err != nil {
+		return nil, err
+	}
+	if err := appendValidation(c, &b, a, col); err != nil {
+		return nil, err
+	}
+	if a.PreAndPost != nil {
+		if err := CheckPreImages(a.PreAndPost); err != nil {
+			return nil, err
+		}
+		if a.PreAndPost.Lookup("enabled").Truthy() {
+			b.Document("changeStreamPreAndPostImages", a.PreAndPost)
+		}
+	}
+	if col != nil {
+		b.Document("collation", col.Doc())
+	}
+	return b.Doc(), nil
+}
+
+func CheckPreImages(d value.Doc) error {
+	given := false
+	for name, v := range d.All() {
+		if name != "enabled" {
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'changeStreamPreAndPostImages.%s' is an unknown field.", name)
+		}
+		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
+			continue
+		}
+		given = true
+		if v.Kind() != value.KindBool {
+			return args.WrongType("changeStreamPreAndPostImages", "enabled", v, "bool")
+		}
+	}
+	if !given {
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'changeStreamPreAndPostImages.enabled' is missing but a required field")
+	}
+	return nil
+}
+
+func CheckValidationMode(level, action string) error {
+	if !kernel.ValidationLevels[level] {
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationLevel' is not a valid value.", level)
+	}
+	if !kernel.ValidationActions[action] {
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationAction' is not a valid value.", action)
+	}
+	return nil
+}
+
+func appendValidation(c *kernel.Call, b *value.Builder, a *CreateArgs, col *collation.Collation) error {
+	if err := CheckValidationMode(a.Level, a.Action); err != nil {
+		return err
+	}
+	if a.Validator != nil {
+		if err := CheckValidator(c, c.Body.Lookup("create").Str(), a.Validator, col); err != nil {
+			return err
+		}
+		b.Document("validator", a.Validator)
+	}
+	if a.Level != "" {
+		b.String("validationLevel", a.Level)
+	} else if a.Validator != nil {
+		b.String("validationLevel", "strict")
+	}
+	if a.Action != "" {
+		b.String("validationAction", a.Action)
+	} else if a.Validator != nil {
+		b.String("validationAction", "error")
+	}
+	return nil
+}
+
+// CheckValidator compiles a validator to see that it is one.
+func CheckValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Collation) error {
+	if catalog.IsSystem(coll) {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators not allowed on system collection %s.%s", c.DB, coll)
+	}
+	if c.DB == "admin" || c.DB == "local" || c.DB == "config" {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators are not allowed on collections in the %s database", c.DB)
+	}
+	o := match.Options{}
+	if col != nil {
+		o.Collation = col
+	}
+	m, err := match.Compile(d, o)
+	if err != nil {
+		return err
+	}
+	if m.Scripted() != "" {
+		return mongoerr.Newf(4660800, "%s cannot be used inside a validator.", m.Scripted())
+	}
+	return nil
+}
+
+// collation is the default collation, nil for the simple one.
+func (a *CreateArgs) collation() (*collation.Collation, error) {
+	if a.Collation != nil && a.Collation.IsEmpty() {
+		return nil, mongoerr.New(40414, "BSON field 'create.collation.locale' is missing but a required field")
+	}
+	return collation.Parse(a.Collation)
+}
+
+// PlanView checks a view. Its pipeline must compile; what it reads need not
+// exist.
+func PlanView(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+	if a.PreAndPost.Lookup("enabled").Truthy() || !a.TimeSeries.IsMissing() || !a.ExpireAfter.IsMissing() || !a.ClusteredIndex.IsMissing() && !a.ClusteredIndex.Truthy() {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot create view "+ns.String()+" with collection options")
+	}
+	if !a.ClusteredIndex.IsMissing() {
+		return nil, mongoerr.New(6026500, "The 'clusteredIndex' option is not supported with views")
+	}
+	if *a.ViewOn == "" {
+		return nil, mongoerr.New(mongoerr.BadValue, "'viewOn' cannot be empty")
+	}
+	if !catalog.ValidCollection(*a.ViewOn) {
+		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid name for 'viewOn' collection: %s", *a.ViewOn)
+	}
+	if strings.HasPrefix(ns.Coll, "system.") {
+		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "View name cannot start with 'system.': %s", ns)
+	}
+	col, err := a.collation()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkViewGraph(c, ns, *a.ViewOn, value.Doc(a.Pipeline), col); err != nil {
+		return nil, err
+	}
+	var b value.Builder
+	b.Reset(nil)
+	b.String("viewOn", *a.ViewOn)
+	pipeline := value.Doc(a.Pipeline)
+	if pipeline == nil {
+		pipeline = value.NewArray().Doc()
+	}
+	b.Array("pipeline", pipeline)
+	if col != nil {
+		b.Document("collation", col.Doc())
+	}
+	return &creation{Parts: []creationPart{{Ns: ns, Options: b.Doc()}}}, nil
+}
+
+// inViewContext tells of which view an error in a pipeline is. What is not
+// even a list of stages is found earlier, and told without.
+func inViewContext(ns storage.Namespace, err error) error {
+	e := mongoerr.From(err)
+	if e.Code == 40323 || e.Code == 40324 {
+		return e
+	}
+	return e.WithPrefix("Invalid pipeline for view " + ns.String())
+}
+
+// ListedOptions are the options as listCollections shows them.
+func ListedOptions(c *kernel.Call, info *storage.Info) value.Doc { return catalog.LastingOptions(info) }

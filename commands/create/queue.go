@@ -1,0 +1,44 @@
+package create
+
+import (
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+)
+
+// planQueue plans a message queue and its dead-letter queue.
+func planQueue(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+	if err := queue.CheckOptions(c.Body); err != nil {
+		return nil, err
+	}
+	if err := ttl.CheckNamespace(ns, queue.Option); err != nil {
+		return nil, err
+	}
+	config, err := queue.ParseConfig("create", a.MessageQueue)
+	if err != nil {
+		return nil, err
+	}
+	options, err := planOptions(c, a)
+	if err != nil {
+		return nil, err
+	}
+	id, err := a.planIDIndex(ns)
+	if err != nil {
+		return nil, err
+	}
+	dead := storage.Namespace{DB: ns.DB, Coll: queue.DeadLetterName(ns.Coll)}
+	return &creation{Parts: []creationPart{
+		{Ns: ns, Options: queue.WithOption(options, config.Doc()), Indexes: append([]storage.IndexSpec{id}, queue.Indexes(false)...)},
+		{Ns: dead, Options: queue.DeadLetterOptions(ns.Coll), Indexes: append([]storage.IndexSpec{queue.IDIndex()}, queue.Indexes(true)...)},
+	}}, nil
+}
+
+// beginQueue completes the creation of a queue: its idle clock runs from now.
+// Other collections need nothing.
+func beginQueue(c *kernel.Call, tx storage.Tx, plan *creation) error {
+	if main := plan.Parts[0]; queue.IsQueue(main.Options) {
+		return queue.Begin(tx, main.Ns, c.Now)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package create
+
+import (
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// planSpecial plans the collections that expire or are stored in a way of
+// their own; nil for an ordinary collection.
+func planSpecial(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+	switch {
+	case !a.MessageQueue.IsMissing():
+		return planQueue(c, ns, a)
+	case !a.TimeSeries.IsMissing():
+		return planTimeSeries(c, ns, a)
+	case !a.ClusteredIndex.IsMissing():
+		return planClustered(c, ns, a)
+	case !a.ExpireAfter.IsMissing():
+		return nil, errExpireAfterOption()
+	}
+	return nil, nil
+}
+
+func errExpireAfterOption() error {
+	return mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+}
+
+// planClustered plans a collection ordered by _id (semantics.md §5).
+func planClustered(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+	v := a.ClusteredIndex
+	if v.Kind() != value.KindDocument {
+		if !v.IsNumber() && v.Kind() != value.KindBool {
+			return nil, args.WrongType("create", "clusteredIndex", v, "bool, object")
+		}
+		if !a.ExpireAfter.IsMissing() && !v.Truthy() {
+			return nil, errExpireAfterOption()
+		}
+		if v.Truthy() {
+			return nil, mongoerr.New(5979703, "the 'clusteredIndex' option in legacy format is only supported on internal collections")
+		}
+		return nil, nil
+	}
+	spec, err := catalog.ParseClustered(v.Doc())
+	if err != nil {
+		return nil, err
+	}
+	options, err := planOptions(c, a)
+	if err != nil {
+		return nil, err
+	}
+	var b value.Builder
+	b.Reset(nil)
+	b.Document("clusteredIndex", spec)
+	if !a.ExpireAfter.IsMissing() {
+		seconds, err := ttl.ParseCollectionSeconds(a.ExpireAfter, c.Now)
+		if err != nil {
+			return nil, err
+		}
+		b.Int64("expireAfterSeconds", seconds)
+	}
+	it := options.Iter()
+	b.Raw(it.Rest())
+	id := value.NewDoc("v", value.Int32(2), "key", spec.Lookup("key"), "name", spec.Lookup("name"), "unique", value.Bool(true), "clustered", value.Bool(true))
+	col, err := a.collation()
+	if err != nil {
+		return nil, err
+	}
+	if col != nil { // it orders the _ids, and tells which are the same
+		o := catalog.NewOptions(id)
+		o.Set("collation", value.Document(col.Doc()))
+		id = o.Doc()
+	}
+	return &creation{Parts: []creationPart{{Ns: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: catalog.IdIndex, Spec: id}}}}}, nil
+}
+
+// CheckIndexAllowed refuses indexes that the kind of collection cannot have.
+func CheckIndexAllowed(c *kernel.Call, info *storage.Info, spec value.Doc) error {
+	if err := queue.CheckIndex(info, spec); err != nil {
+		return err
+	}
+	if catalog.IsSystem(info.Namespace.Coll) && !catalog.IsBuckets(info.Namespace.Coll) && spec.Lookup("hidden").Truthy() {
+		return mongoerr.New(mongoerr.BadValue, "Can't hide index on system collection")
+	}
+	if catalog.Of(info).Clustered != nil && spec.Lookup("clustered").Truthy() {
+		return mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "cannot create a second clustered index")
+	}
+	if err := ttl.LoadIndexingMode(info.Options).CheckCreateIndex(); err != nil {
+		return err
+	}
+	return ttl.CheckTTLIndex(info.Namespace, info.Options, spec)
+}

@@ -1,0 +1,131 @@
+package create
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// viewGraph is what a view that is to be made stands on. Views that read each
+// other have one collation and make no circle; what is no view may be anything,
+// and need not exist.
+type viewGraph struct {
+	c    *kernel.Call
+	root storage.Namespace
+	col  *collation.Collation
+	path []storage.Namespace // from the root to where the walk is
+}
+
+// checkViewGraph compiles the pipeline of a view, and checks it against the
+// views that it reads and those that read it.
+func checkViewGraph(c *kernel.Call, ns storage.Namespace, on string, pipeline value.Doc, col *collation.Collation) error {
+	reads, err := viewReads(ns, on, pipeline)
+	if err != nil {
+		return inViewContext(ns, err)
+	}
+	g := &viewGraph{c: c, root: ns, col: col, path: []storage.Namespace{ns}}
+	if err := g.walk(reads); err != nil {
+		return err
+	}
+	return g.checkReaders()
+}
+
+// viewReads lists what a view reads: the collection it is of, and those of its
+// stages.
+func viewReads(ns storage.Namespace, on string, pipeline value.Doc) ([]storage.Namespace, error) {
+	reads := []storage.Namespace{{DB: ns.DB, Coll: on}}
+	if pipeline == nil {
+		return reads, nil
+	}
+	p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Text: catalog.AnyText})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.Namespaces() {
+		db, coll, _ := strings.Cut(name, ".")
+		reads = append(reads, storage.Namespace{DB: db, Coll: coll})
+	}
+	return reads, nil
+}
+
+func (g *viewGraph) walk(reads []storage.Namespace) error {
+	for _, ns := range reads {
+		if ns == g.root {
+			return g.cycle()
+		}
+		if len(g.path) > exec.MaxViewDepth {
+			return mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", exec.MaxViewDepth)
+		}
+		info, err := exec.Lookup(g.c, ns)
+		if err != nil {
+			return err
+		}
+		m := catalog.Of(info)
+		if m.Kind != catalog.View || slices.Contains(g.path, ns) {
+			continue
+		}
+		if err := g.agrees(ns, m); err != nil {
+			return err
+		}
+		next, err := viewReads(ns, m.ViewOn, m.Pipeline)
+		if err != nil {
+			return err
+		}
+		g.path = append(g.path, ns)
+		if err := g.walk(next); err != nil {
+			return err
+		}
+		g.path = g.path[:len(g.path)-1]
+	}
+	return nil
+}
+
+func (g *viewGraph) cycle() error {
+	var names strings.Builder
+	for _, ns := range g.path {
+		names.WriteString(ns.String() + " => ")
+	}
+	return mongoerr.Newf(mongoerr.GraphContainsCycle, "View cycle detected: %s%s", &names, g.root)
+}
+
+// agrees compares the collation with that of another view.
+func (g *viewGraph) agrees(ns storage.Namespace, m *catalog.Meta) error {
+	var col value.Collator
+	if g.col != nil {
+		col = g.col
+	}
+	if exec.SameCollation(col, m.Collator()) {
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", g.root, ns)
+}
+
+// checkReaders compares with the views that read the new one.
+func (g *viewGraph) checkReaders() error {
+	var infos []*storage.Info
+	if err := g.c.View(func(tx storage.Tx) error { infos = tx.Collections(g.root.DB); return nil }); err != nil {
+		return err
+	}
+	for _, info := range infos {
+		m := catalog.Of(info)
+		if m.Kind != catalog.View || info.Namespace == g.root {
+			continue
+		}
+		reads, err := viewReads(info.Namespace, m.ViewOn, m.Pipeline)
+		if err != nil || !slices.Contains(reads, g.root) {
+			continue // what does not compile any more reads nothing
+		}
+		if err := g.agrees(info.Namespace, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package crud
+
+import (
+	"github.com/duskdb/duskdb/commands/changestream"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/explain"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/value"
+)
+
+func runAggregate(c *kernel.Call) error {
+	c.Body = c.Body.Clone() // the cursor keeps parts of it
+	var a exec.AggregateArgs
+	if err := exec.AggregateSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	c.Svc.Metrics.Opcounters.Command.Add(1)
+	size, err := a.Check()
+	if err != nil {
+		return err
+	}
+	explained := a.Explain.Bool()
+	if err := c.CheckStageConcern(value.Doc(a.Pipeline), explained); err != nil {
+		return err
+	}
+	if explained {
+		return explain.ExplainAggregate(c, &a, "queryPlanner")
+	}
+	if err := exec.HeedQuerySettings(c, c.Body, false); err != nil {
+		return err
+	}
+	r, err := pipeline.OpenAggregate(c, &a)
+	if err != nil {
+		return err
+	}
+	req := exec.CursorRequest{Ns: r.Ns, It: r.It, Exec: r.Exec, BatchSize: size, SetOp: r.Exec.Resume}
+	if r.Pipeline.IsChangeStream() {
+		cs := c.Stream.(*changestream.ChangeStream)
+		if err := cs.Resume.Check(r.Pipeline); err != nil {
+			r.It.Close()
+			return err
+		}
+		req.Tailable, req.AwaitData, req.It = true, true, &changestream.StreamEnd{Iterator: r.It, Cs: cs}
+	}
+	if r.Pipeline.Writes() {
+		req.BatchSize = 0
+		if err := pipeline.Drain(r.It); err != nil {
+			return err
+		}
+		req.It, req.SingleBatch = exec.EmptyDocs{}, true
+	}
+	return exec.FirstBatch(c, req)
+}

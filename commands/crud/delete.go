@@ -1,0 +1,89 @@
+package crud
+
+import (
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/value"
+)
+
+type deleteArgs struct {
+	Delete  value.Value    `arg:"delete,required"`
+	Deletes args.Array     `arg:"deletes"`
+	Ordered args.Flag      `arg:"ordered"`
+	Let     value.Doc      `arg:"let"`
+	Bypass  args.LooseBool `arg:"bypassDocumentValidation"`
+	EncInfo value.Value    `arg:"encryptionInformation"`
+	UUID    args.UUIDArg   `arg:"collectionUUID"`
+}
+
+var deleteSpec = args.New[deleteArgs]("delete")
+
+func runDelete(c *kernel.Call) error {
+	a := deleteSpec.Borrow()
+	defer deleteSpec.GiveBack(a)
+	if err := deleteSpec.Decode(c.Body, a); err != nil {
+		return err
+	}
+	ns, err := c.WriteNamespace(a.Delete)
+	if err != nil {
+		return err
+	}
+	statements, err := c.Batch("deletes", a.Deletes)
+	if err != nil {
+		return err
+	}
+	c.Svc.Metrics.Opcounters.Remove.Add(int64(statements.N))
+	w := newBatch(c, ns, a.Ordered.Or(true), false)
+	w.Uuid = a.UUID
+	defer w.Release()
+	if err := checkStatements(statements, readDelete); err != nil {
+		return err
+	}
+	s := write.DeleteStatementSpec.Borrow()
+	defer write.DeleteStatementSpec.GiveBack(s)
+	for i := range statements.N {
+		d, _ := statements.Next()
+		if err := s.Read(d); err != nil {
+			return err
+		}
+		out, err := deleteStatement(c, w, i, s, a.Let)
+		w.N += out.Matched
+		if err != nil {
+			if err := w.Fail(i, err); err != nil {
+				return err
+			}
+			if w.Stopped {
+				break
+			}
+		}
+	}
+	c.Svc.Metrics.Document.Deleted.Add(w.N)
+	c.Reply.Int32("n", int32(w.N))
+	c.LeavesNothing()
+	w.Finish()
+	return nil
+}
+
+func readDelete(d value.Doc) (*write.DeleteStatementArgs, error) {
+	s := &write.DeleteStatementArgs{}
+	return s, s.Read(d)
+}
+
+// deleteStatement runs the i-th statement of a command.
+func deleteStatement(c *kernel.Call, w *write.BatchWrite, i int, s *write.DeleteStatementArgs, let value.Doc) (write.Updated, error) {
+	if done := c.Statement(i); done != nil {
+		return write.OutcomeOf(done), nil
+	}
+	if err := c.CheckSingle(s.Multi(), "limit=0"); err != nil {
+		return write.Updated{}, err
+	}
+	if err := c.ExpectUUID(w.Ns, w.Uuid); err != nil {
+		return write.Updated{}, err
+	}
+	if out, handled, err := write.FastDelete(c, w, s, let); handled {
+		return out, err
+	}
+	m := s.Modification(w.Ns, let)
+	return modify(c, &m)
+}

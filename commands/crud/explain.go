@@ -1,0 +1,113 @@
+package crud
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/explain"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/value"
+)
+
+func init() {
+	explain.Explainable = map[string]func(*kernel.Call, value.Doc, string) error{
+		"find": explain.ExplainFind, "count": explain.ExplainCount, "distinct": explain.ExplainDistinct, "update": explainUpdate,
+		"delete": explainDelete, "findAndModify": explainFindAndModify, "findandmodify": explainFindAndModify,
+		"aggregate": explain.ExplainAggregateCommand, "mapReduce": explainMapReduce, "mapreduce": explainMapReduce,
+	}
+}
+
+func explainUpdate(c *kernel.Call, body value.Doc, verbosity string) error {
+	var a updateArgs
+	if err := updateSpec.Decode(body, &a); err != nil {
+		return err
+	}
+	statement, err := explain.OnlyStatement("update", "updates", a.Updates)
+	if err != nil {
+		return err
+	}
+	var s exec.UpdateStatementArgs
+	if err := updateStatementSpec.DecodeNested("update.updates", statement, &s); err != nil {
+		return err
+	}
+	ns, err := c.NamespaceOf(a.Update)
+	if err != nil {
+		return err
+	}
+	if err := c.ExpectUUID(ns, a.UUID); err != nil {
+		return err
+	}
+	m := modification(&s, ns, a.Let)
+	return explainWrite(c, &m, "UPDATE", body, verbosity)
+}
+
+func explainDelete(c *kernel.Call, body value.Doc, verbosity string) error {
+	var a deleteArgs
+	if err := deleteSpec.Decode(body, &a); err != nil {
+		return err
+	}
+	statement, err := explain.OnlyStatement("delete", "deletes", a.Deletes)
+	if err != nil {
+		return err
+	}
+	s, err := readDelete(statement)
+	if err != nil {
+		return err
+	}
+	ns, err := c.NamespaceOf(a.Delete)
+	if err != nil {
+		return err
+	}
+	if err := c.ExpectUUID(ns, a.UUID); err != nil {
+		return err
+	}
+	m := s.Modification(ns, a.Let)
+	return explainWrite(c, &m, "DELETE", body, verbosity)
+}
+
+func explainFindAndModify(c *kernel.Call, body value.Doc, verbosity string) error {
+	var a findAndModifyArgs
+	if err := findAndModifySpec.Decode(body, &a); err != nil {
+		return err
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	_, name := body.First()
+	ns, err := c.NamespaceOf(name)
+	if err != nil {
+		return err
+	}
+	m := write.Modification{
+		Ns: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
+		Upsert: bool(a.Upsert), ArrayFilters: a.ArrayFilters, Fields: a.Fields, FindAndModify: true,
+	}
+	if a.Remove {
+		return explainWrite(c, &m, "DELETE", body, verbosity)
+	}
+	m.Update = a.Update
+	return explainWrite(c, &m, "UPDATE", body, verbosity)
+}
+
+// explainWrite explains how a write finds its documents; nothing is written.
+func explainWrite(c *kernel.Call, m *write.Modification, stage string, body value.Doc, verbosity string) error {
+	info, err := exec.Lookup(c, m.Ns)
+	if err != nil {
+		return err
+	}
+	if catalog.Of(info).Kind == catalog.View {
+		return catalog.ErrIsView(m.Ns)
+	}
+	e, err := explain.ExplainQuery(c, m.Ns, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
+	if err != nil {
+		return err
+	}
+	if err := CompileModification(c, m, info); err != nil {
+		return err
+	}
+	m.Query.Matcher = e.Query.Matcher // a look-up by _id is not compiled
+	e.Change, e.Exec, e.Query = m, m.Exec, &m.Query
+	e.Exec.Explained = true
+	e.Shape.Write = stage
+	return e.Append(body)
+}

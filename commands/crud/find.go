@@ -1,0 +1,119 @@
+package crud
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
+
+func runFind(c *kernel.Call) error {
+	a := exec.FindSpec.Borrow()
+	if err := exec.FindSpec.Decode(c.Body, a); err != nil {
+		return err
+	}
+	c.Svc.Metrics.Opcounters.Query.Add(1)
+	ns, err := exec.FindNamespace(c, a.Find)
+	if err != nil {
+		return err
+	}
+	if handled, err := exec.FastFind(c, ns, a); handled || err != nil {
+		exec.FindSpec.GiveBack(a)
+		return kernel.Translate(ns, err)
+	}
+	if !a.SingleBatch {
+		// A cursor keeps parts of the command, whose message is overwritten.
+		c.Body = c.Body.Clone()
+		*a = exec.FindArgs{}
+		if err := exec.FindSpec.Decode(c.Body, a); err != nil {
+			return err
+		}
+	}
+	if err := exec.HeedQuerySettings(c, c.Body, false); err != nil {
+		return err
+	}
+	f, err := openFind(c, ns, a)
+	if err != nil {
+		return kernel.Translate(ns, err)
+	}
+	size := int64(-1)
+	if a.BatchSize != nil {
+		size = *a.BatchSize
+	}
+	return exec.FirstBatch(c, exec.CursorRequest{
+		Ns: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, Ns: ns, What: f.What}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),
+		NoTimeout: bool(a.NoTimeout), Tailable: f.Follows, AwaitData: bool(a.AwaitData),
+	})
+}
+
+// openFind compiles a find and opens its iterator.
+func openFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Finder, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkFindInTransaction(c, a); err != nil {
+		return nil, err
+	}
+	if err := c.ExpectUUID(ns, a.UUID); err != nil {
+		return nil, err
+	}
+	info, err := exec.Lookup(c, ns)
+	if err != nil {
+		return nil, err
+	}
+	m := catalog.Of(info)
+	if m.ReadThrough() {
+		return pipeline.FindOnView(c, ns, a)
+	}
+	if err := write.NoteRead(c, info); err != nil {
+		return nil, err
+	}
+	f := &exec.Finder{Exec: exec.NewExecution(c), What: exec.FindFailed}
+	q := &f.Query
+	q.Filter, q.Sort, q.Projection, q.Hint, q.Min, q.Max = a.Filter, a.Sort, a.Projection, a.Hint, a.Min, a.Max
+	q.Asked = a.Asked()
+	if q.Collator, err = exec.OperationCollation(a.Collation, m); err != nil {
+		return nil, err
+	}
+	f.Exec.Env.Collation = q.Collator
+	if q.Scope, err = f.Exec.LetScope(a.Let); err != nil {
+		return nil, err
+	}
+	if err := exec.CompileFilter(c, q, m); err != nil {
+		return nil, err
+	}
+	p, err := f.Projection(a)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.NeedMeta(a, p); err != nil {
+		return nil, err
+	}
+	q.Fields = a.Fields(p)
+	if bool(a.Tailable) {
+		if err := q.CheckTailable(); err != nil {
+			return nil, err
+		}
+	}
+	if bool(a.Tailable) && !m.Capped && info != nil {
+		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
+	}
+	return f, f.Open(c, info, a, p)
+}
+
+// checkFindInTransaction refuses what a transaction cannot do.
+func checkFindInTransaction(c *kernel.Call, a *exec.FindArgs) error {
+	switch {
+	case c.Transaction() == nil:
+		return nil
+	case bool(a.Tailable):
+		return mongoerr.New(mongoerr.InvalidOptions, "It is illegal to open a tailable cursor in a transaction")
+	case bool(a.ReadOnce):
+		return oplog.NotInTransaction("The 'readOnce' option is not supported within a transaction.")
+	}
+	return nil
+}

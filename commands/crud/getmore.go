@@ -1,0 +1,219 @@
+package crud
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/changestream"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type getMoreArgs struct {
+	GetMore    args.LongOnly `arg:"getMore,required"`
+	Collection string        `arg:"collection,required"`
+	BatchSize  *int64        `arg:"batchSize,nonneg"`
+	Term       args.LongOnly `arg:"term"`
+	LastKnown  value.Value   `arg:"lastKnownCommittedOpTime"`
+}
+
+var getMoreSpec = args.New[getMoreArgs]("getMore")
+
+// defaultAwait is how long a getMore on an awaitData cursor waits without
+// maxTimeMS.
+const defaultAwait = time.Second
+
+func runGetMore(c *kernel.Call) error {
+	var a getMoreArgs
+	if err := getMoreSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	c.Svc.Metrics.Opcounters.Getmore.Add(1)
+	ns := storage.Namespace{DB: c.DB, Coll: a.Collection}
+	cur, err := c.Svc.Cursors.Take(int64(a.GetMore), c.Kill)
+	if err != nil {
+		return err
+	}
+	if err := checkCursor(c, cur, ns); err != nil {
+		c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
+		return err
+	}
+	return continueCursor(c, cur, &a)
+}
+
+// checkCursor makes sure that the cursor belongs to who asks for it.
+func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error {
+	switch {
+	case cur.Ns != ns:
+		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.Ns)
+	case cur.User != c.UserName():
+		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.Id)
+	case !c.StillMayRead(cur):
+		return mongoerr.Newf(mongoerr.Unauthorized, "not authorized for getMore with cursor id %d", cur.Id)
+	case cur.Session == nil && c.Session != nil:
+		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", cur.Id, c.Session)
+	case cur.Session != nil && c.Session == nil:
+		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", cur.Id, cur.Session)
+	case cur.Session != nil && cur.Session != c.Session:
+		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", cur.Id, cur.Session, c.Session)
+	}
+	if !cur.AwaitData && c.Body.Lookup("maxTimeMS").IsNumber() {
+		return mongoerr.New(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
+	}
+	return checkCursorTransaction(c, cur)
+}
+
+func checkCursorTransaction(c *kernel.Call, cur *kernel.Cursor) error {
+	inTxn := c.Transaction() != nil
+	switch {
+	case cur.TxnNumber == nil && inTxn:
+		return mongoerr.Newf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", cur.Id, *c.Generic.TxnNumber)
+	case cur.TxnNumber != nil && !inTxn:
+		return mongoerr.Newf(50740, "Cannot run getMore on cursor %d, which was created in transaction %d, without a txnNumber", cur.Id, *cur.TxnNumber)
+	}
+	return nil
+}
+
+func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
+	c.ChangeStream = cur.Stream != nil
+	if cur.Held != nil {
+		done, err := c.UseSnapshot(cur.Held)
+		if err != nil {
+			return failCursor(c, cur, err)
+		}
+		defer done()
+	}
+	c.Counts.Origin = cur.Created
+	if cur.SetOp != nil {
+		cur.SetOp(c)
+	}
+	if err := c.FailGetMore(cur); err != nil {
+		return failCursor(c, cur, err)
+	}
+	size := int64(1<<63 - 1)
+	if a.BatchSize != nil && *a.BatchSize > 0 {
+		size = *a.BatchSize
+	}
+	c.Reply.StartDocument("cursor")
+	c.Reply.StartArray("nextBatch")
+	done, err := nextBatch(c, cur, size)
+	if err != nil {
+		return failCursor(c, cur, err)
+	}
+	c.Reply.End()
+	if cur.Extra != nil {
+		cur.Extra(c.Reply)
+	}
+	c.AppendCursorFields(cur)
+	id := cur.Id
+	if done && (!cur.Tailable || cur.StreamEnded()) {
+		id = 0
+		c.Svc.Cursors.Kill(cur.Id)
+	}
+	c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
+	c.Reply.Int64("id", id).String("ns", cur.Ns.String())
+	c.Reply.End()
+	if c.Exhaust && id != 0 {
+		c.Response.Next = c.Body
+	}
+	return nil
+}
+
+// failCursor ends a cursor that cannot go on.
+func failCursor(c *kernel.Call, cur *kernel.Cursor, err error) error {
+	c.Svc.Cursors.Kill(cur.Id)
+	c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
+	return err
+}
+
+// nextBatch reads a batch, in what is left of the time that the command which
+// opened the cursor had; for an awaitData cursor without anything new it
+// waits for writes, for as long as maxTimeMS says.
+func nextBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err error) {
+	if !cur.AwaitData {
+		stop, err := c.LimitTime(cur.TimeLeft)
+		if err != nil {
+			return false, err
+		}
+		defer stop()
+		done, err = exec.AppendBatch(c, cur, size)
+		cur.TimeLeft = c.TimeLeft(cur.TimeLeft)
+		return done, err
+	}
+	wait := defaultAwait
+	if c.Generic.MaxTime > 0 {
+		wait = c.Generic.MaxTime
+	}
+	timer := c.Svc.Real.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		changed := changestream.Changed(c, cur)
+		before := c.Reply.Len()
+		done, err = exec.AppendBatch(c, cur, size)
+		if err != nil || c.Reply.Len() > before {
+			return done, err
+		}
+		began := c.Svc.Real.Now()
+		select {
+		case <-changed:
+		case <-timer.C():
+			c.Counts.Waited += c.Svc.Real.Now().Sub(began)
+			return done, nil
+		case <-c.Ctx.Done():
+			return done, c.Interrupted()
+		}
+		c.Counts.Waited += c.Svc.Real.Now().Sub(began)
+	}
+}
+
+type KillCursorsArgs struct {
+	KillCursors value.Value `arg:"killCursors,required"`
+	Cursors     args.Array  `arg:"cursors,required"`
+}
+
+// Ids are the numbers of the cursors. What is null is skipped.
+func (a *KillCursorsArgs) Ids() (ids []value.Value, err error) {
+	i := 0
+	for v := range value.Doc(a.Cursors).Values() {
+		switch v.Kind() {
+		case value.KindInt64:
+			ids = append(ids, v)
+		case value.KindNull, value.KindUndefined:
+		default:
+			return nil, args.WrongType("killCursors", "cursors."+strconv.Itoa(i), v, "long")
+		}
+		i++
+	}
+	return ids, nil
+}
+
+var KillCursorsSpec = args.New[KillCursorsArgs]("killCursors")
+
+func runKillCursors(c *kernel.Call) error {
+	var a KillCursorsArgs
+	if err := KillCursorsSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if _, err := c.NamespaceOf(a.KillCursors); err != nil {
+		return err
+	}
+	ids, err := a.Ids()
+	if err != nil {
+		return err
+	}
+	var killed, missing []value.Value
+	for _, v := range ids {
+		if c.Svc.Cursors.Interrupt(v.Int64()) {
+			killed = append(killed, v)
+		} else {
+			missing = append(missing, v)
+		}
+	}
+	c.Reply.Append("cursorsKilled", value.NewArray(killed...)).Append("cursorsNotFound", value.NewArray(missing...))
+	c.Reply.Append("cursorsAlive", value.NewArray()).Append("cursorsUnknown", value.NewArray())
+	return nil
+}

@@ -1,0 +1,318 @@
+package crud
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func SessionCommands() []kernel.Command {
+	forTests := func(s *kernel.Service) bool { return s.Params.Bool("enableTestCommands") }
+	return []kernel.Command{
+		{Name: "startSession", Run: runStartSession, Help: "start a logical session"},
+		{Name: "endSessions", Run: runEndSessions, Flags: kernel.NoSession | kernel.PreAuth, Help: "end logical sessions"},
+		{Name: "refreshSessions", Run: runRefreshSessions, Flags: kernel.NoSession, Help: "keep logical sessions alive"},
+		{Name: "killSessions", Run: runKillSessions, Flags: kernel.NoSession, Help: "end what runs in sessions"},
+		{Name: "killAllSessions", Run: runKillAllSessions, Flags: kernel.NoSession, Action: "killAnySession", On: kernel.OnCluster, Help: "end what runs in the sessions of some or all users"},
+		{Name: "killAllSessionsByPattern", Run: runKillAllSessionsByPattern, Flags: kernel.NoSession, Action: "killAnySession", On: kernel.OnCluster, Help: "end what runs in the sessions that match a pattern"},
+		{Name: "refreshLogicalSessionCacheNow", Run: runRefreshSessionCache, Enabled: forTests, Help: "write the sessions down at once"},
+		{Name: "reapLogicalSessionCacheNow", Run: runReapSessionCache, Enabled: forTests, Help: "forget at once what ended sessions have left"},
+	}
+}
+
+func runStartSession(c *kernel.Call) error {
+	key := session.Key{Id: catalog.NewUUID(), User: c.UserName()}
+	c.Svc.Sessions.Use(key, c.Svc.Real.Now())
+	c.Reply.StartDocument("id")
+	c.Reply.Append("id", value.Binary(4, key.Id[:]))
+	c.Reply.End()
+	c.Reply.Int32("timeoutMinutes", int32(session.Timeout/time.Minute))
+	return nil
+}
+
+// looseSessionCommands take fields that they do not know.
+var looseSessionCommands = map[string]bool{"killSessions": true, "killAllSessions": true}
+
+// sessionList are the arguments of a command about sessions: an array of
+// documents, which is all there may be.
+func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
+	for field, v := range c.Body.All() {
+		switch {
+		case field == c.Cmd.Name && (v.Kind() == value.KindNull || v.Kind() == value.KindUndefined):
+			return nil, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", name, field)
+		case field == c.Cmd.Name && v.Kind() != value.KindArray:
+			return nil, args.WrongType(name, field, v, "array")
+		case field == c.Cmd.Name:
+			if list, err = args.ArrayDocs(name, field, args.Array(v.Doc())); err != nil {
+				return nil, err
+			}
+		case !args.Generic[field] && !looseSessionCommands[c.Cmd.Name]:
+			return nil, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, field)
+		}
+	}
+	return list, nil
+}
+
+// sessionKeys reads the ids that most of them take.
+func sessionKeys(c *kernel.Call, name string) ([]session.Key, error) {
+	list, err := sessionList(c, name)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]session.Key, len(list))
+	for i, d := range list {
+		if keys[i], err = c.LSID(d, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), "killAnySession"); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// among matches the sessions with one of the keys.
+func among(keys []session.Key) func(*session.Session) bool {
+	records := map[session.RecordKey]bool{}
+	for _, k := range keys {
+		records[k.Record()] = true
+	}
+	return func(s *session.Session) bool { return records[s.Record] }
+}
+
+func runEndSessions(c *kernel.Call) error {
+	keys, err := sessionKeys(c, "EndSessionsCmdFromClient")
+	if err != nil {
+		return err
+	}
+	endSessions(c, among(keys))
+	return nil
+}
+
+func runRefreshSessions(c *kernel.Call) error {
+	keys, err := sessionKeys(c, "RefreshSessionsCmdFromClient")
+	if err != nil {
+		return err
+	}
+	for i := range keys {
+		c.Svc.Sessions.Use(keys[i], c.Svc.Real.Now())
+	}
+	return nil
+}
+
+func runKillSessions(c *kernel.Call) error {
+	keys, err := sessionKeys(c, "KillSessionsCmd")
+	if err != nil {
+		return err
+	}
+	if len(keys) > 0 {
+		return killSessions(c, among(keys))
+	}
+	user := c.UserName()
+	return killSessions(c, func(s *session.Session) bool { return s.Key.User == user })
+}
+
+type sessionUserArgs struct {
+	User string `arg:"user,required"`
+	DB   string `arg:"db,required"`
+}
+
+type sessionRoleArgs struct {
+	Role string `arg:"role,required"`
+	DB   string `arg:"db,required"`
+}
+
+type sessionPatternArgs struct {
+	LSID  value.Doc   `arg:"lsid"`
+	UID   value.Value `arg:"uid"`
+	Users args.Array  `arg:"users"`
+	Roles args.Array  `arg:"roles"`
+}
+
+var (
+	sessionUserSpec    = args.New[sessionUserArgs]("KillAllSessionsUser")
+	sessionRoleSpec    = args.New[sessionRoleArgs]("KillAllSessionsRole")
+	sessionPatternSpec = args.New[sessionPatternArgs]("KillAllSessionsByPattern")
+)
+
+func runKillAllSessions(c *kernel.Call) error {
+	list, err := sessionList(c, "KillAllSessionsCmd")
+	if err != nil {
+		return err
+	}
+	users, err := sessionUsers("KillAllSessionsCmd.killAllSessions", list)
+	if err != nil {
+		return err
+	}
+	return killSessions(c, func(s *session.Session) bool { return len(users) == 0 || users[s.Record.Uid] })
+}
+
+// sessionUsers reads the digests of users.
+func sessionUsers(prefix string, list []value.Doc) (map[[sha256.Size]byte]bool, error) {
+	users := map[[sha256.Size]byte]bool{}
+	for i, d := range list {
+		var a sessionUserArgs
+		if err := sessionUserSpec.DecodeNested(fmt.Sprintf("%s.%d", prefix, i), d, &a); err != nil {
+			return nil, err
+		}
+		users[kernel.UserKey(d).Digest()] = true
+	}
+	return users, nil
+}
+
+func runKillAllSessionsByPattern(c *kernel.Call) error {
+	const name = "KillAllSessionsByPatternCmd"
+	list, err := sessionList(c, name)
+	if err != nil {
+		return err
+	}
+	var patterns []func(*session.Session) bool
+	for i, d := range list {
+		match, err := sessionPattern(c, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), d)
+		if err != nil {
+			return err
+		}
+		patterns = append(patterns, match)
+	}
+	return killSessions(c, func(s *session.Session) bool {
+		for _, match := range patterns {
+			if match(s) {
+				return true
+			}
+		}
+		return len(patterns) == 0
+	})
+}
+
+// sessionPattern reads a pattern, whose fields must all fit: the session, the
+// digest of its user, its user among some, one of some roles that the user has.
+func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (func(*session.Session) bool, error) {
+	var a sessionPatternArgs
+	if err := sessionPatternSpec.DecodeNested(prefix, d, &a); err != nil {
+		return nil, err
+	}
+	if (a.Users != nil || a.Roles != nil) && !c.May(auth.Cluster(), "impersonate") {
+		return nil, mongoerr.New(mongoerr.Unauthorized, "Not authorized to impersonate in killAllSessionsByPattern")
+	}
+	var all []func(*session.Session) bool
+	if a.LSID != nil {
+		key, err := c.LSID(a.LSID, prefix+".lsid", "killAnySession")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(s *session.Session) bool {
+			return s.Key.Id == key.Id && (!a.LSID.Has("uid") || s.Record.Uid == key.Digest())
+		})
+	}
+	if !a.UID.IsMissing() {
+		digest, err := session.ReadDigest(a.UID, prefix+".uid")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(s *session.Session) bool { return s.Record.Uid == digest })
+	}
+	owners, err := sessionOwners(c, prefix, &a)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *session.Session) bool {
+		for _, fits := range append(all, owners...) {
+			if !fits(s) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// sessionOwners reads the fields of a pattern that are about users.
+func sessionOwners(c *kernel.Call, prefix string, a *sessionPatternArgs) (all []func(*session.Session) bool, err error) {
+	if a.Users != nil {
+		list, err := args.ArrayDocs(prefix, "users", a.Users)
+		if err != nil {
+			return nil, err
+		}
+		users, err := sessionUsers(prefix+".users", list)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(s *session.Session) bool { return users[s.Record.Uid] })
+	}
+	if a.Roles == nil {
+		return all, nil
+	}
+	list, err := args.ArrayDocs(prefix, "roles", a.Roles)
+	if err != nil {
+		return nil, err
+	}
+	roles := make([]auth.Name, len(list))
+	for i, d := range list {
+		var r sessionRoleArgs
+		if err := sessionRoleSpec.DecodeNested(fmt.Sprintf("%s.roles.%d", prefix, i), d, &r); err != nil {
+			return nil, err
+		}
+		roles[i] = auth.Name{Name: r.Role, DB: r.DB}
+	}
+	return append(all, func(s *session.Session) bool { return hasRole(c, s.Key, roles) }), nil
+}
+
+// hasRole tells whether the user of a session has one of the roles.
+func hasRole(c *kernel.Call, key session.Key, roles []auth.Name) bool {
+	name, err := auth.ParseID(key.User)
+	if err != nil {
+		return false
+	}
+	user, err := c.Svc.Auth.Find(c.Ctx, name)
+	for _, r := range roles {
+		if err == nil && user.HasRole(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// endSessions forgets sessions with their transactions and cursors.
+func endSessions(c *kernel.Call, match func(*session.Session) bool) {
+	ended := map[*session.Session]bool{}
+	for _, s := range c.Svc.Sessions.End(match) {
+		ended[s] = true
+	}
+	if len(ended) > 0 {
+		c.Svc.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return ended[cur.Session] })
+	}
+}
+
+// killSessions ends what runs in sessions: commands, transactions and cursors.
+// The sessions themselves go on.
+func killSessions(c *kernel.Call, match func(*session.Session) bool) error {
+	killed := map[*session.Session]bool{}
+	for _, s := range c.Svc.Sessions.List() {
+		killed[s] = match(s)
+	}
+	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Session != nil && op.Id != c.Op.Id && killed[op.Session] })
+	for s, is := range killed {
+		if t := s.Txn.Load(); t != nil && is {
+			if err := s.CheckOut(c.Ctx); err != nil {
+				return err
+			}
+			c.Svc.AbortIfOpen(s, t)
+			s.CheckIn()
+		}
+	}
+	c.Svc.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.Session != nil && killed[cur.Session] })
+	return nil
+}
+
+// runRefreshSessionCache writes the sessions down, as happens from time to time.
+func runRefreshSessionCache(c *kernel.Call) error { return c.Svc.KeepSessions(c.Ctx) }
+
+// runReapSessionCache removes the records of sessions that have ended.
+func runReapSessionCache(c *kernel.Call) error {
+	c.Svc.LogHousekeeping()
+	return nil
+}

@@ -1,0 +1,380 @@
+package ddl
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/create"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// CatalogCommands make, change and list databases, collections and indexes.
+func CatalogCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "create", Run: create.RunCreate, Flags: kernel.Writes | kernel.InTxn, Action: "createCollection", On: kernel.OnCollection, Help: "create a collection or view"},
+		{Name: "drop", Run: runDrop, Flags: kernel.Writes, Action: "dropCollection", On: kernel.OnCollection, Help: "drop a collection"},
+		{Name: "dropDatabase", Run: runDropDatabase, Flags: kernel.Writes, Action: "dropDatabase", On: kernel.OnDatabase, Help: "drop a database"},
+		{Name: "renameCollection", Run: runRename, Flags: kernel.AdminOnly | kernel.Writes, Action: "renameCollection", On: kernel.OnCluster, Help: "rename a collection"},
+		{Name: "collMod", Run: runCollMod, Flags: kernel.Writes, Action: "collMod", On: kernel.OnCollection, Help: "change the options of a collection"},
+		{Name: "listCollections", Run: runListCollections, Action: "listCollections", On: kernel.OnDatabase, Help: "list the collections of a database"},
+		{Name: "listDatabases", Run: runListDatabases, Flags: kernel.AdminOnly, Action: "listDatabases", On: kernel.OnCluster, Help: "list the databases"},
+		{Name: "createIndexes", Run: runCreateIndexes, Flags: kernel.Writes | kernel.InTxn, Action: "createIndex", On: kernel.OnCollection, Help: "create indexes"},
+		{Name: "listIndexes", Run: runListIndexes, Action: "listIndexes", On: kernel.OnCollection, Help: "list the indexes of a collection"},
+		{Name: "dropIndexes", Aliases: []string{"deleteIndexes"}, Run: runDropIndexes, Flags: kernel.Writes, Action: "dropIndex", On: kernel.OnCollection, Help: "drop indexes"},
+	}
+}
+
+type dropArgs struct {
+	Drop value.Value  `arg:"drop,required"`
+	UUID args.UUIDArg `arg:"collectionUUID"`
+}
+
+var dropSpec = args.New[dropArgs]("drop")
+
+// runDrop drops a collection or view, with what stands behind it. Dropping
+// what does not exist succeeds.
+func runDrop(c *kernel.Call) error {
+	var a dropArgs
+	if err := dropSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.NamespaceOf(a.Drop)
+	if err != nil {
+		return err
+	}
+	switch {
+	case ns == oplog.Namespace:
+		return refuseDropOplog(c)
+	case catalog.IsSystem(ns.Coll) && ns.Coll != "system.profile" && ns.Coll != "system.js" && ns.Coll != "system.views" && !catalog.IsBuckets(ns.Coll):
+		return mongoerr.Newf(mongoerr.IllegalOperation, "can't drop system collection %s", ns)
+	}
+	var was dropped
+	err = c.Update(func(tx storage.Tx) (err error) {
+		if err := catalog.CheckUUID(tx, ns, a.UUID); err != nil {
+			return err
+		}
+		was, err = dropNamed(c, tx, ns)
+		return err
+	})
+	if err != nil {
+		return kernel.Translate(ns, err)
+	}
+	if was.indexes >= 0 && was.existed {
+		c.Reply.Int32("nIndexesWas", int32(was.indexes))
+	}
+	if was.existed {
+		c.Reply.String("ns", ns.String())
+	}
+	return nil
+}
+
+// dropped is what a drop has found.
+type dropped struct {
+	existed bool
+	indexes int // of the collection; less than 0 for a view, which can have none
+}
+
+func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped, err error) {
+	if ns.Coll == "system.views" {
+		return dropViews(tx, ns.DB)
+	}
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		return was, nil
+	}
+	if err != nil {
+		return was, err
+	}
+	was = dropped{existed: true, indexes: catalog.Of(coll.Info()).Catalogued()}
+	if catalog.Of(coll.Info()).Kind == catalog.View {
+		was.indexes = -1
+	}
+	return was, dropWith(c, tx, coll.Info())
+}
+
+// dropViews drops all views of a database: what dropping the collection that
+// keeps their definitions comes to.
+func dropViews(tx storage.Tx, db string) (was dropped, err error) {
+	for _, info := range tx.Collections(db) {
+		if catalog.Of(info).Kind != catalog.View {
+			continue
+		}
+		was = dropped{existed: true, indexes: 1}
+		if err := tx.Drop(info.Namespace); err != nil {
+			return was, err
+		}
+	}
+	return was, nil
+}
+
+// refuseDropOplog tells why the change log stays.
+func refuseDropOplog(c *kernel.Call) error {
+	if c.Svc.InReplicaSet() {
+		return mongoerr.New(5255000, "can't drop live oplog while replicating")
+	}
+	return mongoerr.New(5255001, "can't drop oplog on storage engines that support replSetResizeOplog command")
+}
+
+// dropWith drops a collection and those that exist only for it.
+func dropWith(c *kernel.Call, tx storage.Tx, info *storage.Info) error {
+	c.Svc.IndexUse.ForgetAll(info)
+	if catalog.Of(info).IsQueue {
+		return write.DropQueue(c, tx, info)
+	}
+	for _, ns := range companions(info) {
+		if err := tx.Drop(ns); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	if err := forgetOffer(tx, info); err != nil {
+		return err
+	}
+	return tx.Drop(info.Namespace)
+}
+
+// companions are the collections that belong to another one: the buckets of
+// a time series.
+func companions(info *storage.Info) []storage.Namespace {
+	ns := info.Namespace
+	if catalog.Of(info).Kind == catalog.TimeSeries {
+		return []storage.Namespace{{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}}
+	}
+	return nil
+}
+
+type dropDatabaseArgs struct {
+	DropDatabase int64 `arg:"dropDatabase,required"`
+}
+
+var dropDatabaseSpec = args.New[dropDatabaseArgs]("dropDatabase")
+
+func runDropDatabase(c *kernel.Call) error {
+	var a dropDatabaseArgs
+	if err := dropDatabaseSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if a.DropDatabase != 1 {
+		return mongoerr.Newf(5255100, "Have to pass 1 as 'drop' parameter")
+	}
+	if c.DB == "local" && c.Svc.InReplicaSet() {
+		return mongoerr.New(mongoerr.IllegalOperation, "Cannot drop 'local' database while replication is active")
+	}
+	if c.DB == "admin" || c.DB == "local" {
+		return mongoerr.Newf(mongoerr.IllegalOperation, "Dropping the '%s' database is prohibited.", c.DB)
+	}
+	existed := false
+	err := c.Update(func(tx storage.Tx) error {
+		existed = false
+		for _, info := range tx.Collections(c.DB) {
+			if oplog.Unlogged(info.Namespace) && c.DB == "config" { // what the server keeps of itself
+				continue
+			}
+			existed = true
+			write.NoteQueueDrop(c, info)
+			c.Svc.IndexUse.ForgetAll(info)
+			if err := tx.Drop(info.Namespace); err != nil {
+				return err
+			}
+		}
+		if existed {
+			c.Recorder().DropDatabase(c.DB)
+		}
+		return nil
+	})
+	if err != nil {
+		return kernel.Translate(storage.Namespace{DB: c.DB}, err)
+	}
+	if existed {
+		c.Reply.String("dropped", c.DB)
+	}
+	return nil
+}
+
+type listCollectionsArgs struct {
+	List     value.Value     `arg:"listCollections"`
+	Filter   value.Doc       `arg:"filter"`
+	Cursor   value.Doc       `arg:"cursor"`
+	NameOnly args.StrictBool `arg:"nameOnly"`
+	Authed   args.StrictBool `arg:"authorizedCollections"`
+	IncPend  args.LooseBool  `arg:"includePendingDrops"`
+}
+
+var listCollectionsSpec = args.New[listCollectionsArgs]("listCollections")
+
+// ListCollectionsCursor is what the cursors of listCollections seem to read.
+const ListCollectionsCursor = "$cmd.listCollections"
+
+func runListCollections(c *kernel.Call) error {
+	var a listCollectionsArgs
+	if err := listCollectionsSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	m, err := match.Compile(a.Filter, match.Options{})
+	if err != nil {
+		return err
+	}
+	var docs []value.Doc
+	err = c.View(func(tx storage.Tx) error {
+		docs = nil
+		views := false
+		for _, info := range tx.Collections(c.DB) {
+			if pipeline.HiddenCollection(info.Namespace) || !c.ListsCollection(info.Namespace) {
+				continue
+			}
+			k := catalog.Of(info).Kind
+			views = views || k == catalog.View || k == catalog.TimeSeries
+			docs = append(docs, listedCollection(c, info, bool(a.NameOnly)))
+		}
+		if views {
+			docs = append(docs, listedSystemViews(c, tx, bool(a.NameOnly)))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	env := expr.NewEnv(c.Now)
+	env.Bare = true
+	kept := docs[:0]
+	for _, d := range docs {
+		ok, err := m.Match(env, d)
+		if err != nil {
+			return err
+		}
+		if ok {
+			kept = append(kept, d)
+		}
+	}
+	size, err := pipeline.CursorBatch(a.Cursor)
+	if err != nil {
+		return err
+	}
+	ns := storage.Namespace{DB: c.DB, Coll: ListCollectionsCursor}
+	return exec.FirstBatch(c, exec.CursorRequest{Ns: ns, It: agg.Docs(kept...), BatchSize: size, IdFirst: true, SingleBatch: int64(len(kept)) <= size})
+}
+
+func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.Doc {
+	m := catalog.Of(info)
+	kindName := "collection"
+	switch m.Kind {
+	case catalog.View:
+		kindName = "view"
+	case catalog.TimeSeries:
+		kindName = "timeseries"
+	}
+	var b value.Builder
+	b.Reset(nil)
+	b.String("name", info.Namespace.Coll).String("type", kindName)
+	if nameOnly {
+		return b.Doc()
+	}
+	b.Document("options", create.ListedOptions(c, info))
+	b.StartDocument("info").Bool("readOnly", m.Kind == catalog.View)
+	if m.Kind != catalog.View && m.Kind != catalog.TimeSeries {
+		b.Append("uuid", value.Binary(4, info.UUID[:]))
+	}
+	b.End()
+	for _, spec := range m.Listed {
+		if spec.IsID() && m.Kind != catalog.View && m.Kind != catalog.TimeSeries && m.Clustered == nil {
+			b.Document("idIndex", spec.Doc())
+		}
+	}
+	return b.Doc()
+}
+
+// listedSystemViews stands for the collection in which mongod keeps the
+// definitions of views.
+func listedSystemViews(c *kernel.Call, _ storage.Tx, nameOnly bool) value.Doc {
+	var b value.Builder
+	b.Reset(nil)
+	b.String("name", "system.views").String("type", "collection")
+	if !nameOnly {
+		b.StartDocument("options").End()
+		b.StartDocument("info").Bool("readOnly", false).End()
+	}
+	return b.Doc()
+}
+
+type listDatabasesArgs struct {
+	List     value.Value      `arg:"listDatabases"`
+	Filter   value.Doc        `arg:"filter"`
+	NameOnly args.LooseBool   `arg:"nameOnly"`
+	Authed   *args.StrictBool `arg:"authorizedDatabases"`
+}
+
+var listDatabasesSpec = args.New[listDatabasesArgs]("listDatabases")
+
+func runListDatabases(c *kernel.Call) error {
+	var a listDatabasesArgs
+	if err := listDatabasesSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	m, err := match.Compile(a.Filter, match.Options{})
+	if err != nil {
+		return err
+	}
+	sizes, err := databaseSizes(c)
+	if err != nil {
+		return err
+	}
+	env, total := expr.NewEnv(c.Now), int64(0)
+	env.Bare = true
+	c.Reply.StartArray("databases")
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		d := value.NewDoc("name", value.String(name))
+		if !a.NameOnly { // else a filter sees nothing but the name
+			d = value.NewDoc("name", value.String(name), "sizeOnDisk", value.Int64(sizes[name]), "empty", value.Bool(false))
+		}
+		ok, err := m.Match(env, d)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		total += sizes[name]
+		c.Reply.Document("", d)
+	}
+	c.Reply.End()
+	if !a.NameOnly {
+		c.Reply.Int64("totalSize", total).Int64("totalSizeMb", total>>20)
+	}
+	return nil
+}
+
+// databaseSizes is the bytes of data and indexes of each database that the
+// user is shown.
+func databaseSizes(c *kernel.Call) (map[string]int64, error) {
+	sizes, listed := map[string]int64{}, map[string]bool{}
+	return sizes, c.View(func(tx storage.Tx) error {
+		for _, info := range tx.Collections("") {
+			db := info.Namespace.DB
+			if _, known := listed[db]; !known {
+				listed[db] = c.ListsDatabase(db) && databaseListed(tx, db)
+			}
+			if !listed[db] {
+				continue
+			}
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil {
+				continue
+			}
+			sizes[db] += coll.Size() + observe.IndexBytes(coll)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,185 @@
+package ddl
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The bounds of provisioned throughput.
+const (
+	defaultThroughput   = 400
+	leastThroughput     = 400
+	unshardedThroughput = 10000 // more needs a shard key
+	autoscaleShare      = 10    // an autoscaled collection has at least a tenth
+)
+
+// offersName is the collection of a database in which the offers are kept:
+// one record for the database, one for each collection that was given an
+// offer, found by the UUID of the collection, which renaming does not change.
+const offersName = "$cosmos"
+
+// offerOfDatabase is the _id of the database's own offer.
+var offerOfDatabase = value.String("database")
+
+func offerOfCollection(uuid [16]byte) value.Value { return value.Binary(4, uuid[:]) }
+
+// offer is what customAction records of a database or collection.
+type offer struct {
+	Throughput int64  // 0: not given
+	Max        int64  // of autoscale, 0: not given
+	ShardKey   string // "": none
+}
+
+func (o offer) none() bool { return o.Throughput == 0 && o.Max == 0 }
+
+// over is the offer o where it says anything, old otherwise.
+func (o offer) over(old offer) offer {
+	if !o.none() {
+		old.Throughput, old.Max = o.Throughput, o.Max
+	}
+	return old
+}
+
+// readOffer reads offerThroughput and autoScaleSettings.
+func (x *customCall) readOffer() (o offer, err error) {
+	a := &x.args
+	if a.Throughput != nil && a.AutoScale != nil {
+		return o, mongoerr.New(mongoerr.BadValue, "only one of offerThroughput and autoScaleSettings may be given")
+	}
+	if a.Throughput != nil {
+		o.Throughput = *a.Throughput
+		if o.Throughput < leastThroughput {
+			return o, mongoerr.Newf(mongoerr.BadValue, "offerThroughput must be at least %d, not %d", leastThroughput, o.Throughput)
+		}
+	}
+	for name, v := range a.AutoScale.All() {
+		if name != "maxThroughput" {
+			return o, mongoerr.Newf(40415, "BSON field 'customAction.autoScaleSettings.%s' is an unknown field.", name)
+		}
+		n, whole := v.AsInt64()
+		if !v.IsNumber() {
+			return o, args.WrongType("customAction.autoScaleSettings", name, v, args.NumberTypes)
+		}
+		if o.Max = n; !whole || n < leastThroughput*autoscaleShare/4 {
+			return o, mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput must be at least %d, not %s", leastThroughput*autoscaleShare/4, v)
+		}
+	}
+	if a.AutoScale != nil && o.Max == 0 {
+		return o, mongoerr.New(40414, "BSON field 'customAction.autoScaleSettings.maxThroughput' is missing but a required field")
+	}
+	return o, nil
+}
+
+// check refuses more throughput than one partition has, without a key to
+// part by.
+func (o offer) check() error {
+	switch {
+	case o.ShardKey != "":
+	case o.Throughput > unshardedThroughput:
+		return mongoerr.Newf(mongoerr.BadValue, "offerThroughput above %d needs a shardKey", unshardedThroughput)
+	case o.Max > unshardedThroughput:
+		return mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput above %d needs a shardKey", unshardedThroughput)
+	}
+	return nil
+}
+
+// append writes the offer into a reply.
+func (o offer) append(b *value.Builder) {
+	switch {
+	case o.Max != 0:
+		b.Append("provisionedThroughput", value.Int(o.Max/autoscaleShare))
+		b.StartDocument("autoScaleSettings").Append("maxThroughput", value.Int(o.Max)).End()
+	case o.Throughput != 0:
+		b.Append("provisionedThroughput", value.Int(o.Throughput))
+	}
+}
+
+// readOffer reads a record; an empty offer if there is none.
+func readOffer(tx storage.Tx, db string, id value.Value) (o offer, err error) {
+	coll, err := tx.Collection(storage.Namespace{DB: db, Coll: offersName})
+	if errors.Is(err, storage.ErrNotFound) {
+		return o, nil
+	}
+	if err != nil {
+		return o, err
+	}
+	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, id))
+	if err != nil || !ok {
+		return o, err
+	}
+	return offer{
+		Throughput: r.Doc.Lookup("offerThroughput").Int64(), Max: r.Doc.Lookup("maxThroughput").Int64(),
+		ShardKey: r.Doc.Lookup("shardKey").Str(),
+	}, nil
+}
+
+// sharesThroughput reports whether collections of a database share its own
+// throughput unless they are given one.
+func sharesThroughput(tx storage.Tx, db string) (bool, error) {
+	o, err := readOffer(tx, db, offerOfDatabase)
+	return !o.none(), err
+}
+
+// store writes the record.
+func (o offer) store(tx storage.Tx, db string, id value.Value, now int64) error {
+	ns := storage.Namespace{DB: db, Coll: offersName}
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		coll, err = tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()})
+	}
+	if err != nil {
+		return err
+	}
+	d := value.NewDoc("_id", id, "offerThroughput", value.Int64(o.Throughput), "maxThroughput", value.Int64(o.Max), "shardKey", value.String(o.ShardKey))
+	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, id))
+	if err != nil {
+		return err
+	}
+	if ok {
+		return coll.Update(r.ID, d, now)
+	}
+	_, err = coll.Insert(d, now)
+	return err
+}
+
+// forgetOffer drops the record of a collection that is dropped.
+func forgetOffer(tx storage.Tx, info *storage.Info) error {
+	coll, err := tx.Collection(storage.Namespace{DB: info.Namespace.DB, Coll: offersName})
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, offerOfCollection(info.UUID)))
+	if err != nil || !ok {
+		return err
+	}
+	if coll.Count() == 1 {
+		return tx.Drop(coll.Info().Namespace)
+	}
+	return coll.Delete(r.ID)
+}
+
+// databaseListed reports whether a database is there for clients: it has a
+// collection they can see, or was made by customAction.
+func databaseListed(tx storage.Tx, db string) bool {
+	for _, info := range tx.Collections(db) {
+		if !pipeline.HiddenCollection(info.Namespace) {
+			return true
+		}
+	}
+	coll, err := tx.Collection(storage.Namespace{DB: db, Coll: offersName})
+	if err != nil {
+		return false
+	}
+	_, ok, _ := coll.Find(catalog.IdIndex, value.AppendKey(nil, offerOfDatabase))
+	return ok
+}

@@ -1,0 +1,119 @@
+package ddl
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/create"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
+	"github.com/duskdb/duskdb/value"
+)
+
+// modifyBucketIndex hides or shows an index of a time series, which users know
+// by other names and keys than the buckets have.
+func (m *collMod) modifyBucketIndex(x *collModIndexArgs) error {
+	coll, err := m.tx.Collection(exec.BucketsOf(m.info.Namespace))
+	if err != nil {
+		return err
+	}
+	buckets := catalog.Of(coll.Info())
+	unknown := func(what string) error {
+		return mongoerr.Newf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", what, m.info.Namespace)
+	}
+	var name string
+	if x.Name != nil {
+		name = *x.Name
+	} else if name, err = m.meta.UserIndex(buckets, x.KeyPattern); mongoerr.Is(err, mongoerr.IndexNotFound) {
+		return unknown(x.KeyPattern.String())
+	} else if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(buckets.Listed, func(s *index.Spec) bool { return s.Name == name })
+	if i < 0 {
+		return unknown(name)
+	}
+	old := buckets.Listed[i]
+	spec, err := m.setHidden(old, x)
+	if err != nil {
+		return err
+	}
+	if spec, err = m.setUnique(spec, x); err != nil {
+		return err
+	}
+	m.indexNow, m.indexWas = oplog.IndexChange(name, old.Doc(), spec.Doc())
+	return m.tx.SetIndex(coll.Info().Namespace, spec.Stored())
+}
+
+// modifyTimeSeries applies the timeseries option of collMod.
+func (m *collMod) modifyTimeSeries() error {
+	v := m.args.TimeSeries
+	if v.IsMissing() {
+		return nil
+	}
+	it := m.c.Body.Iter()
+	it.Next()
+	for it.Next() {
+		switch name := it.Key(); {
+		case name == "timeseries", args.Generic[name]:
+		default:
+			return mongoerr.New(mongoerr.InvalidOptions, "Cannot combine timeseries option with other collMod options")
+		}
+	}
+	series, err := m.meta.Series.CollMod(v)
+	if err != nil {
+		return err
+	}
+	return m.setSeries(series, m.meta.ExpireAfter)
+}
+
+// setSeries writes the options of both collections of a time series.
+func (m *collMod) setSeries(series *timeseries.Options, expire *int64) error {
+	keep := func(info *storage.Info, fresh value.Doc) value.Doc {
+		o := catalog.NewOptions(fresh)
+		for _, name := range []string{"collation", "onExpire"} {
+			if v := info.Options.Lookup(name); !v.IsMissing() {
+				o.Set(name, v)
+			}
+		}
+		return o.Doc()
+	}
+	if err := m.tx.SetOptions(m.info.Namespace, keep(m.info, create.SeriesOptions(series, expire))); err != nil {
+		return err
+	}
+	buckets, err := m.tx.Collection(exec.BucketsOf(m.info.Namespace))
+	if err != nil {
+		return err
+	}
+	return m.tx.SetOptions(buckets.Info().Namespace, keep(buckets.Info(), series.BucketOptions(expire)))
+}
+
+// checkTimeSeriesOptions refuses what collMod cannot change of a time
+// series.
+func (m *collMod) checkTimeSeriesOptions() error {
+	a := m.args
+	if m.meta.Kind == catalog.Buckets {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "collMod on a time-series collection's underlying buckets collection is not supported: %s", m.info.Namespace)
+	}
+	if m.meta.Kind != catalog.TimeSeries {
+		return nil
+	}
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"validator", a.Validator != nil}, {"validationLevel", a.Level != ""}, {"validationAction", a.Action != ""},
+		{"changeStreamPreAndPostImages", a.PreAndPost != nil}, {"documentTtl", !a.DocumentTTL.IsMissing()},
+		{"messageQueue", !a.MessageQueue.IsMissing()}, {"indexingPolicy", !a.IndexingPolicy.IsMissing()},
+	} {
+		if o.given {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a time-series collection: %s", o.name)
+		}
+	}
+	return nil
+}

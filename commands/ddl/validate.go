@@ -1,0 +1,208 @@
+package ddl
+
+import (
+	"fmt"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// RunValidate reads every record: whether it is sound BSON, whether every
+// index has exactly its keys, and whether it passes the validator.
+func RunValidate(c *kernel.Call) error {
+	var a pipeline.ValidateArgs
+	if err := pipeline.ValidateSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if err := a.Check(c); err != nil {
+		return err
+	}
+	ns, err := c.LiteralNamespace(a.Validate)
+	if err != nil {
+		return err
+	}
+	info, err := exec.Lookup(c, ns)
+	if err != nil {
+		return err
+	}
+	if info == nil {
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", ns)
+	}
+	m := catalog.Of(info)
+	if m.Kind == catalog.View {
+		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Cannot validate a view: %s", ns)
+	}
+	if m.Kind == catalog.TimeSeries {
+		if info, err = exec.Lookup(c, storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}); err != nil {
+			return err
+		}
+	}
+	v := &validation{c: c, info: info, meta: catalog.Of(info), keys: map[string]int64{}}
+	if err := v.run(); err != nil {
+		return kernel.Translate(ns, err)
+	}
+	v.append(ns, a.RepairMode())
+	return nil
+}
+
+// validation is one run of the validate command.
+type validation struct {
+	c        *kernel.Call
+	info     *storage.Info
+	meta     *catalog.Meta
+	records  int64
+	invalid  int64
+	failing  int64 // documents that the validator would refuse
+	keys     map[string]int64
+	problems []string
+}
+
+func (v *validation) problem(format string, args ...any) {
+	if len(v.problems) < pipeline.MaxProblems {
+		v.problems = append(v.problems, fmt.Sprintf(format, args...))
+	}
+}
+
+func (v *validation) run() error {
+	x := exec.NewExecution(v.c)
+	src := exec.NewScanIterator(x, v.info, []exec.Scan{{}})
+	// What is checked is what is stored, also where it has expired.
+	src.Stored, src.Queue, src.Expand = true, false, false
+	env := exec.NewEnv(v.c)
+	for {
+		r, ok, err := src.Next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		v.records++
+		if err := value.Validate(r.Doc); err != nil {
+			v.invalid++
+			v.problem("record %d: %v", r.ID, err)
+			continue
+		}
+		if v.meta.Validator != nil {
+			if ok, err := v.meta.Validator.Match(env, v.shown(r.Doc)); err == nil && !ok {
+				v.failing++
+			}
+		}
+		if err := v.record(r); err != nil {
+			return err
+		}
+	}
+	return v.counts()
+}
+
+// shown is a record as its validator knows it.
+func (v *validation) shown(d value.Doc) value.Doc {
+	if v.meta.Kind == catalog.Buckets {
+		return exec.ShownBucket(d)
+	}
+	return d
+}
+
+// record checks that each index has the keys of the record.
+func (v *validation) record(r storage.Record) error {
+	return v.c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(v.info.Namespace)
+		if err != nil {
+			return err
+		}
+		if now, ok := coll.Get(r.ID); !ok || now.TS != r.TS || string(now.Doc) != string(r.Doc) {
+			return nil // changed meanwhile
+		}
+		for i := range v.info.Indexes {
+			line := &v.info.Indexes[i]
+			keys, _, err := line.Index.Keys(nil, r)
+			if err != nil {
+				v.problem("record %d: index %s: %v", r.ID, line.Name, err)
+				continue
+			}
+			v.keys[line.Name] += int64(len(keys))
+			for _, key := range keys {
+				found, err := v.has(coll, line.Name, key, r.ID)
+				if err != nil {
+					return err
+				}
+				if !found {
+					v.problem("record %d: missing from index %s", r.ID, line.Name)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// has reports whether an index has a key of a record.
+func (v *validation) has(coll storage.Collection, name string, key []byte, id storage.RecordID) (found bool, err error) {
+	kr := storage.KeyRange{Lo: key, Hi: append(append([]byte(nil), key...), 0)}
+	err = coll.ScanIndex(name, kr, func(_ []byte, other storage.RecordID) bool {
+		found = other == id
+		return !found
+	})
+	return found, err
+}
+
+// counts compares the number of keys seen with what the indexes hold. It can
+// only be told when nobody wrote meanwhile.
+func (v *validation) counts() error {
+	return v.c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(v.info.Namespace)
+		if err != nil || coll.Count() != v.records {
+			return err
+		}
+		for i := range v.info.Indexes {
+			name := v.info.Indexes[i].Name
+			st, err := coll.IndexStats(name)
+			if err != nil {
+				return err
+			}
+			if st.Entries > v.keys[name] {
+				v.problem("index %s has %d entries too many", name, st.Entries-v.keys[name])
+			}
+		}
+		return nil
+	})
+}
+
+func (v *validation) append(ns storage.Namespace, repairMode string) {
+	b := v.c.Reply
+	b.String("ns", ns.String()).Append("uuid", value.Binary(4, v.info.UUID[:])).Append("nInvalidDocuments", value.Int(v.invalid)).
+		Append("nNonCompliantDocuments", value.Int(v.failing)).Append("nrecords", value.Int(v.records)).
+		Append("nIndexes", value.Int(int64(len(v.meta.Listed))))
+	b.StartDocument("keysPerIndex")
+	for _, s := range v.meta.Listed {
+		keys := v.keys[s.Name]
+		if s == v.meta.TsIndex { // each document has a _ts
+			keys = v.records
+		}
+		b.Append(s.Name, value.Int(keys))
+	}
+	b.End()
+	b.StartDocument("indexDetails")
+	for _, s := range v.meta.Listed {
+		b.StartDocument(s.Name).Bool("valid", len(v.problems) == 0).Document("spec", s.Doc()).End()
+	}
+	b.End()
+	b.Bool("valid", len(v.problems) == 0).Bool("repaired", false).String("repairMode", repairMode)
+	b.StartArray("warnings")
+	if v.failing > 0 {
+		b.String("", "Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500.")
+	}
+	b.End()
+	b.StartArray("errors")
+	for _, p := range v.problems {
+		b.String("", p)
+	}
+	b.End()
+	b.StartArray("extraIndexEntries").End()
+	b.StartArray("missingIndexEntries").End()
+	b.StartArray("corruptRecords").End()
+}

@@ -1,0 +1,58 @@
+package diagnostics
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// MaintenanceCommands look after the data as a whole.
+func MaintenanceCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "duskBackup", Run: runBackup, Flags: kernel.AdminOnly, Action: "fsync", On: kernel.OnCluster, Help: "write a consistent copy of all data to a new directory of the server's machine"},
+	}
+}
+
+type backupArgs struct {
+	Backup value.Value `arg:"duskBackup,required"`
+	Path   string      `arg:"path,required"`
+}
+
+var backupSpec = args.New[backupArgs]("duskBackup")
+
+// runBackup writes the latest state to a directory while reads and writes go
+// on. The path is one of the server's machine, must be absolute, and must not
+// exist.
+func runBackup(c *kernel.Call) error {
+	var a backupArgs
+	if err := backupSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(a.Path) {
+		return mongoerr.Newf(mongoerr.BadValue, "duskBackup needs an absolute path, not '%s'", a.Path)
+	}
+	engine, ok := c.Svc.Engine.(storage.Backuper)
+	if !ok {
+		return mongoerr.New(mongoerr.CommandNotSupported, "this storage engine leaves backups to its database")
+	}
+	began := c.Svc.Real.Now()
+	info, err := engine.Backup(c.Ctx, filepath.Clean(a.Path))
+	switch {
+	case errors.Is(err, storage.ErrPathExists):
+		return mongoerr.Newf(mongoerr.FileAlreadyOpen, "%v", err).WithCause(err)
+	case err != nil && c.Ctx.Err() != nil:
+		return c.Interrupted()
+	case kernel.DiskFull(err):
+		return kernel.FailedWrite(err)
+	case err != nil:
+		return mongoerr.Newf(mongoerr.FileOpenFailed, "backup: %v", err).WithCause(err)
+	}
+	c.Reply.String("path", filepath.Clean(a.Path)).Int64("collections", info.Collections).Int64("records", info.Records).
+		Int64("bytes", info.Bytes).Int64("millis", c.Svc.Real.Now().Sub(began).Milliseconds())
+	return nil
+}

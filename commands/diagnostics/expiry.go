@@ -1,0 +1,137 @@
+package diagnostics
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ExpiryCommands move the server's clock and look at what expires
+// (semantics.md §11).
+func ExpiryCommands() []kernel.Command {
+	withClock := func(s *kernel.Service) bool { return s.Options.TestClock }
+	return []kernel.Command{
+		{Name: "testClock", Run: runTestClock, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: withClock, Help: "read or move the server's clock"},
+		{Name: "runExpirationPass", Run: runExpirationPass, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: withClock, Help: "remove at once what has expired"},
+		{Name: "expirationStats", Run: runExpirationStats, Action: "collStats", On: kernel.OnDatabase, Help: "what expires, and when"},
+	}
+}
+
+type testClockArgs struct {
+	TestClock      value.Value    `arg:"testClock"`
+	Set            value.Value    `arg:"set"`
+	AdvanceMillis  *int64         `arg:"advanceMillis"`
+	AdvanceSeconds *int64         `arg:"advanceSeconds"`
+	Freeze         *bool          `arg:"freeze"`
+	Reset          args.LooseBool `arg:"reset"`
+	RunDuePasses   *bool          `arg:"runDuePasses"`
+}
+
+var testClockSpec = args.New[testClockArgs]("testClock")
+
+func runTestClock(c *kernel.Call) error {
+	var a testClockArgs
+	if err := testClockSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	m, ok := c.Svc.Clock.(*clock.Manual)
+	if !ok {
+		return mongoerr.New(mongoerr.IllegalOperation, "the clock of this server cannot be moved")
+	}
+	move, err := a.move(m)
+	if err != nil {
+		return err
+	}
+	ran := false
+	if move != nil {
+		runDue := a.RunDuePasses == nil || *a.RunDuePasses
+		if ran, err = c.Svc.Monitor.Jump(move, runDue); err != nil {
+			if errors.Is(err, clock.ErrOutOfRange) {
+				return mongoerr.New(mongoerr.BadValue, "the instant is out of range: "+err.Error()).WithCause(err)
+			}
+			return mongoerr.New(mongoerr.BadValue, "the clock cannot move backwards").WithCause(err)
+		}
+	}
+	if a.Freeze != nil && *a.Freeze {
+		m.Freeze()
+	} else if a.Freeze != nil {
+		m.Resume()
+	}
+	c.Reply.Date("now", m.NowMillis()).Bool("frozen", m.Frozen()).Int64("offsetMillis", m.OffsetMillis()).Bool("passRan", ran)
+	return nil
+}
+
+// move is what the arguments ask for; nil if the clock stays.
+func (a *testClockArgs) move(m *clock.Manual) (func() error, error) {
+	var moves []func() error
+	if !a.Set.IsMissing() {
+		if a.Set.Kind() != value.KindDateTime {
+			return nil, args.WrongType("testClock", "set", a.Set, "date")
+		}
+		to := time.UnixMilli(a.Set.DateTime())
+		moves = append(moves, func() error { return m.Set(to) })
+	}
+	if a.AdvanceMillis != nil {
+		moves = append(moves, func() error { return m.AdvanceMillis(*a.AdvanceMillis) })
+	}
+	if a.AdvanceSeconds != nil {
+		if n := *a.AdvanceSeconds; n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "advanceSeconds is out of range: %d", n)
+		}
+		moves = append(moves, func() error { return m.AdvanceMillis(*a.AdvanceSeconds * 1000) })
+	}
+	if a.Reset {
+		moves = append(moves, func() error { m.Reset(); return nil })
+	}
+	switch len(moves) {
+	case 0:
+		return nil, nil
+	case 1:
+		return moves[0], nil
+	}
+	return nil, mongoerr.New(mongoerr.InvalidOptions, "only one of set, advanceMillis, advanceSeconds and reset may be given")
+}
+
+type passArgs struct {
+	Run     value.Value `arg:"runExpirationPass"`
+	Targets args.Array  `arg:"targets"`
+}
+
+var passSpec = args.New[passArgs]("runExpirationPass")
+
+func runExpirationPass(c *kernel.Call) error {
+	var a passArgs
+	if err := passSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if !c.Svc.Params.Bool("ttlMonitorEnabled") {
+		return mongoerr.New(mongoerr.InvalidOptions, "the TTL monitor is disabled (ttlMonitorEnabled)")
+	}
+	wanted := ttl.All
+	if a.Targets != nil {
+		var names []string
+		for v := range value.Doc(a.Targets).Values() {
+			if v.Kind() != value.KindString {
+				return args.WrongType("runExpirationPass", "targets", v, "string")
+			}
+			names = append(names, v.Str())
+		}
+		var err error
+		if wanted, err = ttl.ParseTargets(names); err != nil {
+			return err
+		}
+	}
+	r, err := c.Svc.Monitor.RunPass(c.Ctx, wanted)
+	if err != nil {
+		return err
+	}
+	r.Append(c.Reply)
+	return nil
+}

@@ -1,0 +1,133 @@
+package diagnostics
+
+import (
+	"time"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Metrics is what the service counts, for monitoring systems.
+type Metrics struct {
+	Version     string // DuskDB's own
+	Uptime      time.Duration
+	Opcounters  []Counter
+	Documents   []Counter
+	Connections struct{ Current, Available, Created, Rejected int64 }
+	Network     struct{ BytesIn, BytesOut, Requests int64 }
+	Cursors     struct{ Open, Pinned, Opened, TimedOut int64 }
+	Errors      int64 // commands that failed
+	Panics      int64
+	Sessions    int64
+	Running     int64 // commands under way
+	Expiry      []Counter
+	Latencies   []ClassLatency
+	Storage     storage.EngineStats
+	Data        struct{ Collections, Documents, DataBytes, Indexes, IndexBytes int64 }
+	MemoryLimit int64
+	MemoryUsed  int64 // as the memory limit counts it; 0 without one
+}
+
+// Counter is a named count.
+type Counter struct {
+	Name  string
+	Value int64
+}
+
+// ClassLatency is the histogram of one class of commands.
+type ClassLatency struct {
+	Class string
+	observe.Latency
+}
+
+// Snapshot reads all counters.
+func Snapshot(s *kernel.Service) Metrics {
+	m := Metrics{
+		Version: s.Options.DuskDB, Uptime: s.Real.Now().Sub(s.Began), Storage: s.Engine.Stats(),
+		Errors: s.Metrics.Asserts.User.Load(), Panics: s.Metrics.Asserts.Regular.Load(),
+		Sessions: int64(len(s.Sessions.List())), Running: int64(s.Ops.Count()),
+		MemoryLimit: s.Memory.Limit, MemoryUsed: s.Memory.Used.Load(),
+	}
+	fill(&s.Metrics, &m)
+	m.Connections.Available = max(maxConns(s)-m.Connections.Current, 0)
+	m.Cursors.Open, _, m.Cursors.Pinned, m.Cursors.Opened, m.Cursors.TimedOut = s.Cursors.Count()
+	fillExpiry(s, &m)
+	fillData(s, &m)
+	return m
+}
+
+// maxConns is how many connections there may be.
+func maxConns(s *kernel.Service) int64 {
+	if s.Options.MaxConns > 0 {
+		return int64(s.Options.MaxConns)
+	}
+	return defaultMaxConns
+}
+
+func fill(x *observe.Metrics, m *Metrics) {
+	o, d, c, n := &x.Opcounters, &x.Document, &x.Connections, &x.Network
+	m.Opcounters = []Counter{
+		{"insert", o.Insert.Load()}, {"query", o.Query.Load()}, {"update", o.Update.Load()},
+		{"delete", o.Remove.Load()}, {"getmore", o.Getmore.Load()}, {"command", o.Command.Load()},
+	}
+	m.Documents = []Counter{
+		{"inserted", d.Inserted.Load()}, {"updated", d.Updated.Load()},
+		{"deleted", d.Deleted.Load()}, {"returned", d.Returned.Load()},
+	}
+	m.Connections.Current, m.Connections.Created, m.Connections.Rejected = c.Current.Load(), c.Total.Load(), c.Rejected.Load()
+	m.Network.BytesIn, m.Network.BytesOut, m.Network.Requests = n.BytesIn.Load(), n.BytesOut.Load(), n.Requests.Load()
+	m.Latencies = []ClassLatency{
+		{"reads", x.Latency.Reads.Snapshot()}, {"writes", x.Latency.Writes.Snapshot()}, {"commands", x.Latency.Commands.Snapshot()},
+	}
+}
+
+func fillExpiry(s *kernel.Service, m *Metrics) {
+	e := s.Monitor.Metrics()
+	m.Expiry = []Counter{
+		{"ttl_deleted_documents", e.DeletedDocuments.Load()},
+		{"ttl_deleted_keys", e.DeletedKeys.Load()},
+		{"ttl_passes", e.Passes.Load()},
+		{"ttl_sub_passes", e.SubPasses.Load()},
+		{"ttl_invalid_index_skips", e.InvalidTTLIndexSkips.Load()},
+		{"document_ttl_purged", e.Purged.Load()},
+		{"document_ttl_deferred_passes", e.DeferredPasses.Load()},
+		{"on_expire_moved", e.Moved.Load()},
+		{"on_expire_kept", e.Kept.Load()},
+		{"messages_dropped", e.ExpiredDropped.Load()},
+		{"messages_dead_lettered", e.ExpiredDeadLettered.Load()},
+		{"message_locks_lapsed", e.LocksLapsed.Load()},
+		{"message_max_deliveries", e.MaxDeliveryDeadLettered.Load()},
+		{"queues_auto_deleted", e.QueuesAutoDeleted.Load()},
+	}
+}
+
+// fillData adds up the sizes of all collections.
+func fillData(s *kernel.Service, m *Metrics) {
+	_ = s.Engine.View(s.Background, func(tx storage.Tx) error {
+		for _, info := range tx.Collections("") {
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil {
+				continue
+			}
+			m.Data.Collections++
+			m.Data.Documents += coll.Count()
+			m.Data.DataBytes += coll.Size()
+			for i := range info.Indexes {
+				if st, err := coll.IndexStats(info.Indexes[i].Name); err == nil {
+					m.Data.Indexes++
+					m.Data.IndexBytes += st.Bytes
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Ready reports why the server cannot do its work, nil if it can.
+func Ready(s *kernel.Service) error {
+	return s.Engine.View(s.Background, func(storage.Tx) error { return s.Background.Err() })
+}
+
+// Panics is the number of commands that met an error of the server itself.
+func Panics(s *kernel.Service) int64 { return s.Metrics.Asserts.Regular.Load() }

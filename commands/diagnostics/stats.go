@@ -1,0 +1,82 @@
+package diagnostics
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/commands/ddl"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/pipeline"
+)
+
+// StatsCommands measure collections and databases.
+func StatsCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "collStats", Aliases: []string{"collstats"}, Run: runCollStats, Action: "collStats", On: kernel.OnCollection, Help: "sizes of a collection"},
+		{Name: "dbStats", Aliases: []string{"dbstats"}, Run: runDBStats, Action: "dbStats", On: kernel.OnDatabase, Help: "sizes of a database"},
+		{Name: "dataSize", Aliases: []string{"datasize"}, Run: pipeline.RunDataSize, Action: "find", On: kernel.OnCollection, Help: "size of a range of documents"},
+		{Name: "validate", Run: ddl.RunValidate, Action: "validate", On: kernel.OnCollection, Help: "check a collection and its indexes"},
+	}
+}
+
+func runCollStats(c *kernel.Call) error {
+	var a pipeline.StatsArgs
+	if err := pipeline.StatsSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	ns, err := c.Namespace()
+	if err != nil {
+		return err
+	}
+	scale, err := kernel.ScaleOf("collStats", a.Scale)
+	if err != nil {
+		return err
+	}
+	return pipeline.AppendCollStats(c, c.Reply, ns, scale)
+}
+
+func runDBStats(c *kernel.Call) error {
+	var a pipeline.DbStatsArgs
+	if err := pipeline.DbStatsSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	scale, err := kernel.ScaleOf("dbStats", a.Scale)
+	if err != nil {
+		return err
+	}
+	t, err := pipeline.DatabaseTotals(c)
+	if err != nil {
+		return err
+	}
+	b := c.Reply
+	d := func(key string, n int64) { b.Double(key, float64(n/scale)) }
+	b.String("db", c.DB).Int64("collections", t.Collections).Int64("views", t.Views).Int64("objects", t.Objects)
+	avg := 0.0
+	if t.Objects > 0 {
+		avg = float64(t.Bytes) / float64(t.Objects)
+	}
+	b.Double("avgObjSize", avg)
+	d("dataSize", t.Bytes)
+	free := func(key string) { // of what is in memory, nothing is reserved
+		if a.Free {
+			d(key, 0)
+		}
+	}
+	d("storageSize", t.Bytes)
+	free("freeStorageSize")
+	b.Int64("indexes", t.Indexes)
+	d("indexSize", t.InIndexes)
+	free("indexFreeStorageSize")
+	d("totalSize", t.Bytes+t.InIndexes)
+	free("totalFreeStorageSize")
+	b.Int64("scaleFactor", scale)
+	used, total := diskUsage(c.Svc.Options.DBPath)
+	d("fsUsedSize", used)
+	d("fsTotalSize", total)
+	return nil
+}
+
+// diskUsage is the use of the file system under a path, in bytes.
+func diskUsage(path string) (used, total int64) {
+	u, t := fileSystem(path)
+	return int64(min(u, math.MaxInt64)), int64(min(t, math.MaxInt64))
+}

@@ -1,0 +1,374 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// AccessPath is how a query reaches its records: the planner's choice, made
+// runnable.
+type AccessPath struct {
+	Plan     *plan.Plan
+	Spec     *index.Spec // of the index that is used, nil if none or several
+	Sorted   bool        // the records come in the query's order
+	Filtered bool        // by an index filter
+	query    *Query
+	key      string // in the plan cache, of a plan from there
+	// backwards tells that they come in the opposite order, and of each
+	// distinct value the last.
+	Backwards bool
+}
+
+func (a *AccessPath) ByID() bool { return a.Plan.Type == plan.ByID }
+
+func (a *AccessPath) Shapes() (hash, key string) {
+	return catalog.ShapeHash(a.query.Shape()), a.cacheKey()
+}
+
+func (a *AccessPath) Summary() string { return Summarize(a.Plan) }
+
+// cacheKey names the query's shape and the indexes that are of use for it.
+func (a *AccessPath) cacheKey() string {
+	if a.key != "" {
+		return a.key
+	}
+	return PlanCacheKey(a.query, a.Plan)
+}
+
+// ChooseAccessPath plans a query over a collection.
+func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *Query) (*AccessPath, error) {
+	pq := plan.Query{
+		NS: info.Namespace.String(), Filter: q.Matcher, Sort: q.Sort, Limit: q.Limit, Min: q.Min, Max: q.Max,
+		Collation: CollationDoc(q.Collator), Needs: q.needs(info), Implied: match.Implied(q.Matcher, x.Env),
+		Interrupt: c.Interrupted,
+		Asked:     q.Asked,
+	}
+	if err := setHint(&pq.Hint, q.Hint); err != nil {
+		return nil, err
+	}
+	catalog.Of(info).UseTSIndex(&pq.Hint)
+	if n, natural := isNatural(q.Sort); natural {
+		pq.Sort = nil
+		if pq.Hint.IsZero() {
+			pq.Hint.Natural = n
+		}
+	}
+	a := &AccessPath{query: q}
+	err := c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err != nil {
+			return err
+		}
+		if a.Plan = lookupID(&pq, catalog.Of(info)); a.Plan != nil {
+			return nil
+		}
+		return a.choose(c, coll, info, q, &pq, !x.Explained)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.Counts.Access == nil {
+		c.Counts.Access = a
+	}
+	a.complete(info, q)
+	if !x.Explained && !q.counted {
+		a.NoteUse(c, info, a.Plan)
+	}
+	return a, nil
+}
+
+// choose plans the query: with the index that is known to be good for its
+// shape, or by a choice among all of them. An explained query always chooses,
+// and leaves no trace.
+func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *storage.Info, q *Query, pq *plan.Query, remember bool) (err error) {
+	m := catalog.Of(info)
+	key := uint64(0)
+	allowed := allowedIndexes(c, info.Namespace)
+	if remember && allowed == nil {
+		key = q.CacheKey(m)
+	}
+	failed := false
+	if key != 0 {
+		if choice, name, known := m.Plans.Active(key); known {
+			a.Plan = plan.Again(pq, planCollection(coll, info, choice.Index), choice)
+			if a.Plan != nil {
+				a.key = name
+				return nil
+			}
+			failed = true
+		}
+	}
+	pc := planCollection(coll, info, "")
+	if allowed != nil {
+		if a.Plan = bySettings(*pq, pc, allowed); a.Plan != nil {
+			return nil
+		}
+	}
+	if f := findIndexFilter(&c.Svc.Settings.Filters, info.Namespace, q); f != nil && allowed == nil {
+		f.Apply(pq, pc)
+		a.Filtered = true
+	}
+	if a.Plan, err = plan.Make(pq, pc); err != nil {
+		return err
+	}
+	a.distinct(pq, pc, q, m)
+	if key != 0 {
+		rememberPlan(c, m, key, q, pq, a, failed)
+	}
+	return nil
+}
+
+// AccessPathWith makes the access of a plan that was not chosen.
+func AccessPathWith(c *kernel.Call, info *storage.Info, q *Query, p *plan.Plan) *AccessPath {
+	a := &AccessPath{Plan: p, query: q}
+	a.complete(info, q)
+	return a
+}
+
+// complete derives what follows from the plan.
+func (a *AccessPath) complete(info *storage.Info, q *Query) {
+	_, natural := isNatural(q.Sort)
+	a.Sorted = a.Plan.Sorted || natural
+	if a.Plan.Index == nil {
+		return
+	}
+	if line := info.Index(a.Plan.Index.Name); line != nil {
+		a.Spec = index.Of(line)
+	}
+}
+
+// NoteUse counts the use of indexes for $indexStats.
+func (a *AccessPath) NoteUse(c *kernel.Call, info *storage.Info, p *plan.Plan) {
+	if p.Index != nil {
+		c.Svc.IndexUse.Of(info, p.Index.Name, c.Now).Ops.Add(1)
+	}
+	for _, part := range p.Parts {
+		a.NoteUse(c, info, part)
+	}
+}
+
+// lookupID is the plan of a query for one _id, which needs no choice; nil
+// for any other.
+func lookupID(q *plan.Query, m *catalog.Meta) *plan.Plan {
+	for _, spec := range m.Indexes {
+		if spec.IsID() {
+			return plan.LookupID(q, spec.Plan())
+		}
+	}
+	return nil
+}
+
+func setHint(h *plan.Hint, v value.Value) error {
+	switch v.Kind() {
+	case value.KindString:
+		h.Name, h.Nameless = v.Str(), v.Str() == ""
+	case value.KindDocument:
+		if n, ok := isNatural(v.Doc()); ok {
+			h.Natural = n
+		} else if !v.Doc().IsEmpty() {
+			h.Key = v.Doc()
+		}
+	}
+	return nil
+}
+
+// planCollection describes a collection to the planner, with the index of that
+// name only unless it is "".
+func planCollection(coll storage.Collection, info *storage.Info, only string) *plan.Collection {
+	m := catalog.Of(info)
+	pc := &plan.Collection{Count: coll.Count(), Clustered: m.Clustered != nil}
+	room := make([]plan.Index, len(m.Indexes))
+	pc.Indexes = make([]*plan.Index, 0, len(m.Indexes))
+	for i, spec := range m.Indexes {
+		if only != "" && spec.Name != only {
+			continue
+		}
+		stats, err := coll.IndexStats(spec.Name)
+		if err != nil {
+			continue
+		}
+		if x := &room[i]; spec.PlanInto(x) {
+			x.Multikey, x.Entries = plan.Multikey(stats.Multikey), stats.Entries
+			pc.Indexes = append(pc.Indexes, x)
+		}
+	}
+	pc.Estimate = func(x *plan.Index, r plan.Range, limit int64) (n int64) {
+		_ = coll.ScanIndex(x.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
+			n++
+			return n < limit
+		})
+		return n
+	}
+	return pc
+}
+
+// records opens the plan's records, not yet matched.
+func (a *AccessPath) records(x *Execution, info *storage.Info, q *Query) RecordSource {
+	clustered := catalog.Of(info).Clustered != nil
+	switch p := a.Plan; p.Type {
+	case plan.Nothing:
+		return noRecords{}
+	case plan.Merge:
+		return newMerged(x, info, q, p)
+	case plan.Union:
+		var scans []Scan
+		for _, part := range p.Parts {
+			scans = appendScans(scans, part, clustered)
+		}
+		return NewScanIterator(x, info, scans).Once().useBranches(p)
+	default:
+		r := NewScanIterator(x, info, appendScans(nil, p, clustered)).useKeys(p, q)
+		if p.Dedup && p.Skip == 0 {
+			r.Once()
+		}
+		return r
+	}
+}
+
+// appendScans turns a simple plan into scans. The natural order of a
+// clustered collection is that of its index on _id.
+func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
+	switch p.Type {
+	case plan.Nothing:
+	case plan.CollScan:
+		if clustered {
+			all := []storage.KeyRange{{Reverse: p.Reverse}}
+			return append(scans, Scan{Index: catalog.IdIndex, Ranges: all})
+		}
+		scans = append(scans, Scan{records: storage.Range{Reverse: p.Reverse}})
+	case plan.Union:
+		for _, part := range p.Parts {
+			scans = appendScans(scans, part, clustered)
+		}
+	default:
+		s := Scan{Index: p.Index.Name}
+		for i, r := range p.Ranges {
+			if i > 0 && p.Text != nil { // each word is a scan of its own
+				scans = append(scans, s)
+				s = Scan{Index: p.Index.Name}
+			}
+			s.Ranges = append(s.Ranges, storage.KeyRange{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse})
+		}
+		s.walks = walkable(s.Ranges)
+		scans = append(scans, s)
+	}
+	return scans
+}
+
+// Matching opens the plan's records that match the query.
+func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *Query) RecordSource {
+	src := a.records(x, info, q)
+	if r, ok := src.(*ScanIterator); ok && q.Limit > 0 && q.near == nil && (a.Sorted || q.Sort.IsEmpty()) {
+		r.Chunk = int(min(int64(r.Chunk), q.Limit))
+	}
+	if a.Plan.Covered { // its keys have been judged
+		return src
+	}
+	return &Matching{Src: src, Q: q, Env: x.Env}
+}
+
+// Open opens the plan's matching records; those of a $near by distance.
+func (a *AccessPath) Open(x *Execution, info *storage.Info, q *Query) (RecordSource, error) {
+	src := a.Matching(x, info, q)
+	if q.near == nil {
+		return src, nil
+	}
+	if err := requireGeoIndex(info.Namespace, catalog.Of(info).Indexes, q, q.near, q.near.FieldPath().String()); err != nil {
+		return nil, err
+	}
+	limit := q.Limit
+	if !q.Sort.IsEmpty() || q.NearAll {
+		limit = 0
+	}
+	if rings, ok := x.openRings(info, q, q.near, limit); ok {
+		src.Close()
+		return rings, nil
+	}
+	return x.sortByDistance(src, q.near, -1, limit)
+}
+
+// Documents opens the documents that match the query.
+func (a *AccessPath) Documents(x *Execution, info *storage.Info, q *Query) (agg.Iterator, error) {
+	src, err := a.Open(x, info, q)
+	if err != nil {
+		return nil, err
+	}
+	docs := q.Documents(x, src)
+	docs.Spec = a.Spec
+	return docs, nil
+}
+
+// OpenRecords plans a query and opens its records, sorted if it has a sort.
+func OpenRecords(c *kernel.Call, x *Execution, info *storage.Info, q *Query) (RecordSource, error) {
+	a, err := ChooseAccessPath(c, x, info, q)
+	if err != nil {
+		return nil, err
+	}
+	src, err := a.Open(x, info, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Sort == nil || q.Sort.IsEmpty() || a.Sorted {
+		return src, nil
+	}
+	return x.sortRecords(src, q)
+}
+
+// noRecords is an empty source.
+type noRecords struct{}
+
+func (noRecords) Next() (storage.Record, bool, error) { return storage.Record{}, false, nil }
+
+func (noRecords) Close() {}
+
+// sortRecords sorts records by their documents. The sorter knows only
+// documents, so each carries its record id along.
+func (x *Execution) sortRecords(src RecordSource, q *Query) (RecordSource, error) {
+	it, err := x.sort(&wrapped{src: src}, wrappedPattern(q.Sort), q.Limit, q.Collator, nil)
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return &unwrapped{it: it}, nil
+}
+
+// wrapped yields {i: record id, t: time of writing, d: document}.
+type wrapped struct{ src RecordSource }
+
+func (w *wrapped) Next() (value.Doc, error) {
+	r, ok, err := w.src.Next()
+	if !ok || err != nil {
+		return nil, err
+	}
+	return value.NewDoc("i", value.Int64(int64(r.ID)), "t", value.Int64(r.TS), "d", value.Document(r.Doc)), nil
+}
+
+func (w *wrapped) Close() { w.src.Close() }
+
+// wrappedPattern moves a sort pattern below the field d.
+func wrappedPattern(sort value.Doc) value.Doc {
+	var b value.Builder
+	b.Reset(nil)
+	for name, v := range sort.All() {
+		b.Append("d."+name, v)
+	}
+	return b.Doc()
+}
+
+type unwrapped struct{ it agg.Iterator }
+
+func (u *unwrapped) Next() (storage.Record, bool, error) {
+	d, err := u.it.Next()
+	if d == nil || err != nil {
+		return storage.Record{}, false, err
+	}
+	return storage.Record{ID: storage.RecordID(d.Lookup("i").Int64()), TS: d.Lookup("t").Int64(), Doc: d.Lookup("d").Doc()}, true, nil
+}
+
+func (u *unwrapped) Close() { u.it.Close() }

@@ -1,0 +1,501 @@
+package exec
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/query/project"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type AggregateArgs struct {
+	Aggregate    value.Value      `arg:"aggregate,required"`
+	Pipeline     args.Array       `arg:"pipeline,required,own"`
+	Explain      value.Value      `arg:"explain,any"`
+	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`
+	Cursor       value.Value      `arg:"cursor,any"`
+	Bypass       args.LooseBool   `arg:"bypassDocumentValidation"`
+	Collation    value.Doc        `arg:"collation"`
+	Hint         value.Value      `arg:"hint,any"`
+	Let          value.Doc        `arg:"let"`
+	BatchSize    value.Value      `arg:"batchSize"`
+	FromMongos   args.LooseBool   `arg:"fromMongos"`
+	NeedsMerge   args.LooseBool   `arg:"needsMerge"`
+	EncInfo      value.Value      `arg:"encryptionInformation"`
+	UUID         args.UUIDArg     `arg:"collectionUUID"`
+}
+
+var AggregateSpec = args.New[AggregateArgs]("aggregate")
+
+// Check looks at explain and cursor, of which one must be there, and returns the
+// size of the first batch.
+func (a *AggregateArgs) Check() (int64, error) {
+	if k := a.Explain.Kind(); k != value.KindBool && k != value.Missing {
+		return 0, mongoerr.New(mongoerr.TypeMismatch, "explain must be a boolean")
+	}
+	if a.Cursor.IsMissing() && a.Explain.Bool() {
+		return -1, nil
+	}
+	if a.Cursor.IsMissing() {
+		return 0, mongoerr.New(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
+	}
+	if a.Cursor.Kind() != value.KindDocument {
+		return 0, mongoerr.New(mongoerr.TypeMismatch, "cursor field must be missing or an object")
+	}
+	size := int64(-1)
+	for name, v := range a.Cursor.Doc().All() {
+		if name != "batchSize" {
+			return 0, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'cursor.%s' is an unknown field.", name)
+		}
+		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
+			continue
+		}
+		if !v.IsNumber() {
+			return 0, args.WrongType("cursor", "batchSize", v, args.NumberTypes)
+		}
+		if size = v.SafeInt64(); size < 0 {
+			return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
+		}
+	}
+	return size, nil
+}
+
+// ExpectUUID checks the collection that the pipeline begins with, which must
+// be one then.
+func (a *AggregateArgs) ExpectUUID(c *kernel.Call, ns storage.Namespace) error {
+	switch {
+	case !a.UUID.Given():
+		return nil
+	case StartsStream(value.Doc(a.Pipeline)):
+		return mongoerr.New(4928900, "collectionUUID is not supported for a change stream")
+	case ns.Coll == "":
+		return mongoerr.New(4928901, "collectionUUID is not supported for a collectionless aggregation")
+	}
+	return c.ExpectUUID(ns, a.UUID)
+}
+
+// StartsStream tells whether a pipeline is that of a change stream.
+func StartsStream(pipeline value.Doc) bool {
+	name, _ := pipeline.Index(0).Doc().First()
+	return name == "$changeStream"
+}
+
+type CountArgs struct {
+	Count     value.Value `arg:"count,required"`
+	Query     value.Doc   `arg:"query"`
+	Limit     value.Value `arg:"limit,any"`
+	Skip      int64       `arg:"skip,nonneg"`
+	Hint      value.Value `arg:"hint,any"`
+	Collation value.Doc   `arg:"collation"`
+	Fields    value.Value `arg:"fields"`
+	EncInfo   value.Value `arg:"encryptionInformation"`
+}
+
+var CountSpec = args.New[CountArgs]("count")
+
+// AtMost is the most that is counted, 0 without a limit: its sign says nothing.
+func (a *CountArgs) AtMost() (int64, error) {
+	if a.Limit.IsMissing() {
+		return 0, nil
+	}
+	if !a.Limit.IsNumber() {
+		return 0, mongoerr.New(mongoerr.BadValue, "limit value is not a valid number")
+	}
+	n, ok := a.Limit.AsInt64()
+	switch {
+	case a.Limit.IsNaN():
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: limit: %s", a.Limit)
+	case !ok && math.Abs(a.Limit.AsDouble()) >= 1<<63:
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: limit: %s", a.Limit)
+	case !ok:
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: limit: %s", a.Limit)
+	case n == math.MinInt64:
+		return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
+	}
+	return max(n, -n), nil
+}
+
+// CountWhole answers from the collection's counter where every record
+// counts, but for those that have expired, which the expiry indexes know.
+func CountWhole(c *kernel.Call, info *storage.Info, q *Query) (n int64, ok bool, err error) {
+	if !q.Matcher.MatchesAll() || !q.Hint.IsMissing() {
+		return 0, false, nil
+	}
+	err = c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err != nil {
+			return err
+		}
+		n, err = c.Visible(coll).Count()
+		return err
+	})
+	return n, true, err
+}
+
+// Countable tells whether the entries of an index can be counted instead of
+// documents: those in the plan's ranges are the matching ones.
+func Countable(a *AccessPath, info *storage.Info) bool {
+	p := a.Plan
+	return p.Exact && !p.Dedup && (p.Type == plan.IndexScan || p.Type == plan.ByID) && !catalog.Of(info).IsQueue
+}
+
+// CountEntries counts the entries in the ranges of a plan, no further than
+// most (0: all). ok is false if some of the documents may have expired.
+func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan, most int64) (n int64, ok bool, err error) {
+	err = c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(info.Namespace)
+		if err != nil {
+			return err
+		}
+		if ok = c.Visible(coll).AllVisible(); !ok {
+			return nil
+		}
+		stop := error(nil)
+		for _, r := range p.Ranges {
+			err := coll.ScanIndex(p.Index.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
+				n++
+				if n&1023 == 0 {
+					stop = c.Interrupted()
+				}
+				return stop == nil && n != most
+			})
+			if err != nil || stop != nil || n == most && most > 0 {
+				return cmp.Or(err, stop)
+			}
+		}
+		return nil
+	})
+	x.Stats.KeysExamined += n
+	c.Counts.Keys += n
+	return n, ok, err
+}
+
+func ClampCount(n, skip, limit int64) int64 {
+	n = max(n-skip, 0)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	return n
+}
+
+type DistinctArgs struct {
+	Distinct  value.Value `arg:"distinct,required"`
+	Key       string      `arg:"key,required"`
+	Query     value.Doc   `arg:"query"`
+	Collation value.Doc   `arg:"collation"`
+	Hint      value.Value `arg:"hint,any"`
+}
+
+var DistinctSpec = args.New[DistinctArgs]("distinct")
+
+func (a *DistinctArgs) Check() error {
+	if strings.IndexByte(a.Key, 0) >= 0 {
+		return mongoerr.New(31032, "Key field cannot contain an embedded null byte")
+	}
+	return CheckHint(a.Hint)
+}
+
+// DistinctSet collects the distinct values behind a path; of equal ones, the
+// first that was seen.
+type DistinctSet struct {
+	Path     value.Path
+	Collator value.Collator
+	Seen     map[string]struct{}
+	values   []value.Value
+	Bytes    int
+	scratch  []byte
+}
+
+func (s *DistinctSet) Add(d value.Doc) {
+	s.Path.Walk(d, func(v value.Value) bool {
+		if v.Kind() == value.KindArray {
+			for e := range v.Doc().Values() {
+				s.addValue(e)
+			}
+			return false
+		}
+		s.addValue(v)
+		return false
+	})
+}
+
+// Sorted are the values in ascending order.
+func (s *DistinctSet) Sorted() []value.Value {
+	slices.SortFunc(s.values, func(a, b value.Value) int { return value.CompareWith(a, b, s.Collator) })
+	return s.values
+}
+
+func (s *DistinctSet) addValue(v value.Value) {
+	if v.IsMissing() {
+		return
+	}
+	s.scratch = value.AppendKeyWith(s.scratch[:0], v, s.Collator)
+	if _, known := s.Seen[string(s.scratch)]; known {
+		return
+	}
+	s.Seen[string(s.scratch)] = struct{}{}
+	s.values = append(s.values, v)
+	s.Bytes += len(v.Bytes()) + 16
+}
+
+type FindArgs struct {
+	Find         value.Value      `arg:"find,required"`
+	Filter       value.Doc        `arg:"filter,own"`
+	Projection   value.Doc        `arg:"projection,own"`
+	Sort         value.Doc        `arg:"sort,own"`
+	Hint         value.Value      `arg:"hint,any"`
+	Collation    value.Doc        `arg:"collation,own"`
+	Skip         int64            `arg:"skip,nonneg"`
+	Limit        int64            `arg:"limit,nonneg"`
+	BatchSize    *int64           `arg:"batchSize,nonneg"`
+	SingleBatch  args.StrictBool  `arg:"singleBatch,own"`
+	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`
+	Min          value.Doc        `arg:"min,own"`
+	Max          value.Doc        `arg:"max,own"`
+	ReturnKey    args.StrictBool  `arg:"returnKey,own"`
+	ShowRecordID args.StrictBool  `arg:"showRecordId,own"`
+	Tailable     args.StrictBool  `arg:"tailable,own"`
+	AwaitData    args.StrictBool  `arg:"awaitData,own"`
+	NoTimeout    args.StrictBool  `arg:"noCursorTimeout,own"`
+	AllowPartial args.StrictBool  `arg:"allowPartialResults,own"`
+	OplogReplay  args.LooseBool   `arg:"oplogReplay"`
+	Let          value.Doc        `arg:"let"`
+	NTok         *int64           `arg:"ntoreturn"`
+	Options      value.Doc        `arg:"options"`
+	RequestToken args.StrictBool  `arg:"$_requestResumeToken,own"`
+	ResumeAfter  value.Doc        `arg:"$_resumeAfter,own"`
+	ReadOnce     args.StrictBool  `arg:"readOnce,own"`
+	EncInfo      value.Value      `arg:"encryptionInformation"`
+	UUID         args.UUIDArg     `arg:"collectionUUID"`
+}
+
+var FindSpec = args.New[FindArgs]("FindCommandRequest") // as mongod calls it
+
+// FindNamespace reads a collection name, or a UUID that stands for one.
+func FindNamespace(c *kernel.Call, v value.Value) (storage.Namespace, error) {
+	subtype, id := v.Binary()
+	if v.Kind() != value.KindBinary || subtype != 4 {
+		return c.NamespaceOf(v)
+	}
+	ns := storage.Namespace{}
+	err := c.View(func(tx storage.Tx) error {
+		for _, info := range tx.Collections(c.DB) {
+			if string(info.UUID[:]) == string(id) {
+				ns = info.Namespace
+				return nil
+			}
+		}
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to resolve %s", v)
+	})
+	return ns, err
+}
+
+// FindCollection is findNamespace with the description of the collection, nil
+// if there is none.
+func FindCollection(c *kernel.Call, v value.Value) (ns storage.Namespace, info *storage.Info, err error) {
+	if ns, err = FindNamespace(c, v); err == nil {
+		info, err = Lookup(c, ns)
+	}
+	return ns, info, err
+}
+
+// Finder is an opened find.
+type Finder struct {
+	Exec  *Execution
+	Query Query
+	It    agg.Iterator
+	plan  *AccessPath
+	What  string // what mongod says in front of an error of it
+	sort  bool   // a sort stage was needed
+
+	Follows bool // the cursor stays open at the end, for what comes
+}
+
+// Asked is what messages show of the command beside its query.
+func (a *FindArgs) Asked() plan.Asked {
+	said := plan.Asked{Limit: a.Limit, Skip: a.Skip, Projection: a.Projection}
+	if a.BatchSize != nil {
+		said.BatchSize = *a.BatchSize
+	}
+	return said
+}
+
+// Fields are the paths that the result of a find is made of, nil for whole
+// documents.
+func (a *FindArgs) Fields(p *project.Projection) []string {
+	if p == nil && !bool(a.ReturnKey) || bool(a.Tailable) {
+		return nil
+	}
+	whole := false
+	fields := []string{}
+	add := func(path string) { fields = append(fields, path) }
+	if !bool(a.ReturnKey) {
+		p.Deps(add, func() { whole = true })
+	}
+	for name, v := range a.Sort.All() {
+		if v.IsNumber() && name != "$natural" {
+			add(name)
+		}
+	}
+	if whole {
+		return nil
+	}
+	return fields
+}
+
+// Check refuses combinations of options.
+func (a *FindArgs) Check() error {
+	switch {
+	case !a.Min.IsEmpty() && !a.Max.IsEmpty() && !sameNames(a.Min, a.Max):
+		return mongoerr.New(51176, "min and max must have the same field names")
+	case bool(a.AwaitData) && !bool(a.Tailable):
+		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
+	case bool(a.Tailable) && a.Sort != nil && !a.Sort.IsEmpty() && !naturalSort(a.Sort):
+		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
+	case bool(a.Tailable) && bool(a.SingleBatch):
+		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
+	case a.NTok != nil:
+		return mongoerr.New(40415, "BSON field 'FindCommandRequest.ntoreturn' is an unknown field.")
+	}
+	return CheckHint(a.Hint)
+}
+
+// sameNames tells whether two documents have the same fields in the same
+// order.
+func sameNames(a, b value.Doc) bool {
+	x, y := a.Iter(), b.Iter()
+	for x.Next() {
+		if !y.Next() || x.Key() != y.Key() {
+			return false
+		}
+	}
+	return !y.Next()
+}
+
+func naturalSort(sort value.Doc) bool {
+	n, ok := isNatural(sort)
+	return ok && n == 1
+}
+
+func (f *Finder) Projection(a *FindArgs) (*project.Projection, error) {
+	if a.Projection == nil || a.Projection.IsEmpty() {
+		return nil, nil
+	}
+	return project.Compile(a.Projection, project.Options{Scope: f.Query.Scope, Matcher: f.Query.Matcher, Collation: f.Query.Collator})
+}
+
+// Open builds the chain of iterators: records, filter, sort, skip, limit,
+// projection.
+func (f *Finder) Open(c *kernel.Call, info *storage.Info, a *FindArgs, p *project.Projection) error {
+	if info == nil {
+		f.It = EmptyDocs{}
+		return nil
+	}
+	q := &f.Query
+	if a.Limit > 0 {
+		q.Limit = a.Skip + a.Limit
+	}
+	plan, err := ChooseAccessPath(c, f.Exec, info, q)
+	if err != nil {
+		return err
+	}
+	f.plan = plan
+	var it agg.Iterator
+	if bool(a.Tailable) {
+		it, f.Follows, err = f.tail(c, info)
+	} else {
+		it, err = plan.Documents(f.Exec, info, q)
+	}
+	if err != nil {
+		return err
+	}
+	f.It, err = f.decorate(it, a, p)
+	return err
+}
+
+func (f *Finder) decorate(it agg.Iterator, a *FindArgs, p *project.Projection) (agg.Iterator, error) {
+	q := &f.Query
+	if q.Sort != nil && !q.Sort.IsEmpty() && !f.plan.Sorted {
+		f.sort = true
+		sorted, err := f.Exec.sort(it, q.Sort, q.Limit, q.Collator, a.AllowDiskUse)
+		if err != nil {
+			it.Close()
+			return nil, err
+		}
+		it = sorted
+	}
+	if a.Skip > 0 {
+		it = &skipIterator{src: it, left: a.Skip}
+	}
+	if a.Limit > 0 {
+		// A sort that has a limit of its own learns of its end from the call
+		// after the last document, as mongod's does up to 8.2: until then the
+		// cursor stays open.
+		it = &limitIterator{src: it, left: a.Limit, late: f.sort}
+	}
+	switch {
+	case bool(a.ReturnKey):
+		it = &returnKey{src: it, exec: f.Exec}
+	case p != nil:
+		it = &projecting{src: it, p: p, exec: f.Exec}
+	}
+	if bool(a.ShowRecordID) && !bool(a.ReturnKey) { // the keys of an index have none
+		it = &withRecordID{src: it, exec: f.Exec}
+	}
+	return it, nil
+}
+
+// sort runs agg's $sort over an iterator.
+func (x *Execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *args.StrictBool) (agg.Iterator, error) {
+	x.Running().Counts.Sorted = true
+	p, err := compileSort(pattern, limit, collator, everyMetadata)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(x.AggExec(disk), src)
+}
+
+// AggExec makes the pipeline side of an execution.
+func (x *Execution) AggExec(disk *args.StrictBool) *agg.Exec {
+	svc := x.Running().Svc
+	p := svc.Params
+	return &agg.Exec{
+		Env: x.Env, AllowDiskUse: disk == nil && p.Bool("allowDiskUseByDefault") || disk != nil && bool(*disk),
+		MemoryLimit: p.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
+		Limits: agg.Limits{
+			Group:      p.Int("internalDocumentSourceGroupMaxMemoryBytes"),
+			BucketAuto: p.Int("internalDocumentSourceBucketAutoMaxMemoryBytes"),
+			Window:     p.Int("internalDocumentSourceSetWindowFieldsMaxMemoryBytes"),
+			Facet:      p.Int("internalQueryFacetBufferSizeBytes"),
+			FacetDoc:   p.Int("internalQueryFacetMaxOutputDocSizeBytes"),
+			LookupDoc:  p.Int("internalLookupStageIntermediateDocumentMaxSizeBytes"),
+			Push:       p.Int("internalQueryMaxPushBytes"),
+			AddToSet:   p.Int("internalQueryMaxAddToSetBytes"),
+			TopN:       p.Int("internalQueryTopNAccumulatorBytes"),
+		},
+		TempDir: svc.Options.TempDir, Interrupt: x.Env.Interrupt, Context: x,
+	}
+}
+
+type UpdateStatementArgs struct {
+	Q            value.Doc      `arg:"q,required"`
+	U            value.Value    `arg:"u,required"`
+	C            value.Doc      `arg:"c"`
+	Multi        bool           `arg:"multi"`
+	Upsert       bool           `arg:"upsert"`
+	Collation    value.Doc      `arg:"collation"`
+	ArrayFilters args.Array     `arg:"arrayFilters"`
+	Hint         value.Value    `arg:"hint,any"`
+	Sort         value.Doc      `arg:"sort"`
+	SampleID     value.Value    `arg:"sampleId"`
+	Supplied     args.LooseBool `arg:"upsertSupplied"`
+}

@@ -1,0 +1,130 @@
+package exec
+
+import (
+	"encoding/binary"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// defaultBatch is the first batch of find and aggregate without batchSize.
+const defaultBatch = 101
+
+// maxBatchBytes bounds the documents of one reply; a single document may
+// pass it.
+const maxBatchBytes = 16 * 1024 * 1024
+
+// CursorRequest is what makes a cursor of an iterator.
+type CursorRequest struct {
+	Ns          storage.Namespace
+	It          agg.Iterator
+	Exec        *Execution
+	BatchSize   int64 // -1: default
+	SingleBatch bool
+	IdFirst     bool // the id and the namespace stand in front of the batch, as of mongod's IDL replies
+	NoTimeout   bool
+	Tailable    bool
+	AwaitData   bool
+	extra       func(b *value.Builder) // further fields of the cursor document
+	SetOp       func(*kernel.Call)
+}
+
+// FirstBatch runs an iterator for its first batch and writes the reply's
+// cursor document. What is left becomes a cursor.
+func FirstBatch(c *kernel.Call, r CursorRequest) error {
+	size := r.BatchSize
+	if size < 0 {
+		size = defaultBatch
+	}
+	c.Reply.StartDocument("cursor")
+	idAt := 0
+	if r.IdFirst {
+		idAt = len(c.Reply.Int64("id", 0).Bytes()) - 8
+		c.Reply.String("ns", r.Ns.String())
+	}
+	c.Reply.StartArray("firstBatch")
+	cur := &kernel.Cursor{
+		Ns: r.Ns, It: r.It, Session: c.Session, User: c.UserName(), NoTimeout: r.NoTimeout,
+		Tailable: r.Tailable, AwaitData: r.AwaitData, SetOp: r.SetOp, Extra: r.extra,
+	}
+	cur.Held, cur.Stream = c.Held, c.Stream
+	if cur.SetOp == nil && r.Exec != nil {
+		cur.SetOp = r.Exec.Resume
+	}
+	if c.Transaction() != nil {
+		cur.TxnNumber = c.Generic.TxnNumber
+		c.Transaction().Cursors = true
+	}
+	done, err := AppendBatch(c, cur, size)
+	if err != nil {
+		r.It.Close()
+		return err
+	}
+	c.Reply.End()
+	if r.extra != nil {
+		r.extra(c.Reply)
+	}
+	c.AppendCursorFields(cur)
+	var id int64
+	if (!done || r.Tailable && !cur.StreamEnded()) && !r.SingleBatch {
+		cur.Created = c.Body.Clone()
+		cur.Grants, cur.Asked = c.Grants(), c.User
+		cur.Opened, cur.Plan, cur.Access = c.Svc.Real.Now(), c.Counts.Plan, c.Counts.Access
+		if !r.AwaitData {
+			cur.TimeLeft = c.TimeLeft(c.Generic.MaxTime)
+		}
+		if err := c.Svc.Cursors.Add(cur); err != nil {
+			r.It.Close()
+			return err
+		}
+		id = cur.Id
+		c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
+	} else {
+		r.It.Close()
+	}
+	if r.IdFirst {
+		binary.LittleEndian.PutUint64(c.Reply.Bytes()[idAt:], uint64(id))
+	} else {
+		c.Reply.Int64("id", id).String("ns", r.Ns.String())
+	}
+	c.Reply.End()
+	return nil
+}
+
+// AppendBatch writes up to size documents (0: none, and the iterator is not
+// touched). done tells that the iterator is at its end.
+func AppendBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err error) {
+	start := c.Reply.Len()
+	returned := int64(0)
+	defer func() {
+		c.Svc.Metrics.Document.Returned.Add(returned)
+		c.Counts.Returned += returned
+		cur.Returned += returned
+		cur.Batches++
+	}()
+	for returned < size {
+		d := cur.Peeked
+		cur.Peeked = nil
+		if d == nil {
+			if d, err = cur.It.Next(); err != nil {
+				return false, err
+			}
+		}
+		if d == nil {
+			return true, nil
+		}
+		if len(d) > kernel.MaxDocumentBytes+16*1024 {
+			return false, mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", len(d), len(d), kernel.MaxDocumentBytes+16*1024)
+		}
+		if returned > 0 && c.Reply.Len()-start+len(d) > maxBatchBytes {
+			cur.Peeked = d
+			return false, nil
+		}
+		c.Reply.Document("", d)
+		returned++
+	}
+	return cur.Peeked == nil && atEnd(cur.It), nil
+}

@@ -1,0 +1,49 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// CheckCombination refuses what a filter, a sort and a hint cannot say
+// together, in mongod's order: $near and $text bring an index of their own,
+// and the natural order is that of no index.
+func (q *Query) CheckCombination() error {
+	_, sorted := isNatural(q.Sort)
+	natural, hinted := value.Value{}, q.Hint.Kind() == value.KindString
+	if q.Hint.Kind() == value.KindDocument {
+		hinted = !q.Hint.Doc().IsEmpty()
+		natural = q.Hint.Doc().Lookup("$natural")
+	}
+	text := (sorted || hinted) && HasText(q.Matcher.Root())
+	reason := ""
+	switch {
+	case q.near != nil && sorted:
+		reason = "geoNear expression not allowed with $natural sort order"
+	case q.near != nil && !natural.IsMissing():
+		reason = "geoNear expression not allowed with $natural hint"
+	case text && sorted:
+		reason = "text expression not allowed with $natural sort order"
+	case text:
+		reason = "text and hint not allowed in same query"
+	case sorted && hinted && natural.IsMissing():
+		reason = "index hint not allowed with $natural sort order"
+	case sorted && hinted && natural.AsDouble() != q.Sort.Lookup("$natural").AsDouble():
+		reason = "$natural hint must be in the same direction as $natural sort order"
+	default:
+		return nil
+	}
+	return mongoerr.New(mongoerr.BadValue, reason)
+}
+
+// CheckTailable refuses tailable cursors of filters that bring their own
+// order.
+func (q *Query) CheckTailable() error {
+	switch {
+	case HasText(q.Matcher.Root()):
+		return mongoerr.New(mongoerr.BadValue, "text and tailable cursor not allowed in same query")
+	case q.near != nil:
+		return mongoerr.New(mongoerr.BadValue, "Tailable cursors and geo $near cannot be used together")
+	}
+	return nil
+}

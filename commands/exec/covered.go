@@ -1,0 +1,170 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// keyDocs makes documents of index entries, with the fields whose values the
+// keys tell. They stand for the records where nothing else of these is
+// wanted, and are what a filter is judged by before a record is fetched.
+type keyDocs struct {
+	desc   []bool
+	read   []bool // the keys tell this field
+	tree   []keyNode
+	values []value.Value
+	reader value.KeyReader
+	doc    value.Builder
+	arena  []byte
+}
+
+// keyNode is a field of the documents: one of the index, or one with fields
+// below it.
+type keyNode struct {
+	name  string
+	field int // of the index, -1: none
+	below []keyNode
+}
+
+// keyArena is how much room is made at once for documents.
+const keyArena = 16 << 10
+
+func newKeyDocs(p *plan.Plan) *keyDocs {
+	x := p.Index
+	k := &keyDocs{read: x.Readable(), desc: make([]bool, len(x.Fields)), values: make([]value.Value, len(x.Fields))}
+	for i := range x.Fields {
+		k.desc[i] = x.Fields[i].Desc
+		if k.read[i] || i == p.Skip-1 { // of arrays, the elements are wanted
+			k.tree = addKeyNode(k.tree, value.ParsePath(x.Fields[i].Path).Parts(), i)
+		}
+	}
+	return k
+}
+
+// addKeyNode enters a field into the tree. What lies below another field of
+// the index is told by that.
+func addKeyNode(list []keyNode, path []string, field int) []keyNode {
+	at := -1
+	for i := range list {
+		if list[i].name == path[0] {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = len(list)
+		list = append(list, keyNode{name: path[0], field: -1})
+	}
+	n := &list[at]
+	if len(path) == 1 {
+		n.field = field
+	} else {
+		n.below = addKeyNode(n.below, path[1:], field)
+	}
+	return list
+}
+
+// of makes the document of an entry; ok is false if only the record tells.
+func (k *keyDocs) of(entry []byte) (d value.Doc, ok bool) {
+	k.reader.Reset(entry, k.desc)
+	for i := range k.values {
+		if k.values[i], ok = k.reader.Next(k.desc[i]); !ok {
+			return nil, false
+		}
+	}
+	k.doc.Reset(k.doc.Bytes()[:0])
+	k.append(k.tree)
+	return k.keep(k.doc.Doc()), true
+}
+
+func (k *keyDocs) append(tree []keyNode) {
+	for i := range tree {
+		n := &tree[i]
+		switch {
+		case n.field >= 0:
+			k.doc.Append(n.name, k.values[n.field])
+		case k.any(n.below):
+			k.doc.StartDocument(n.name)
+			k.append(n.below)
+			k.doc.End()
+		}
+	}
+}
+
+// any reports whether a field of the tree is there.
+func (k *keyDocs) any(tree []keyNode) bool {
+	for i := range tree {
+		n := &tree[i]
+		if n.field >= 0 && !k.values[n.field].IsMissing() || n.field < 0 && k.any(n.below) {
+			return true
+		}
+	}
+	return false
+}
+
+// keep copies a document to where it stays as it is.
+func (k *keyDocs) keep(d value.Doc) value.Doc {
+	if cap(k.arena)-len(k.arena) < len(d) {
+		k.arena = make([]byte, 0, max(keyArena, len(d)))
+	}
+	start := len(k.arena)
+	k.arena = append(k.arena, d...)
+	return k.arena[start:len(k.arena):len(k.arena)]
+}
+
+// useKeys lets the scan of an index work without the records as far as the
+// plan allows it.
+func (r *ScanIterator) useKeys(p *plan.Plan, q *Query) *ScanIterator {
+	if p.Covered || p.Filtered || p.Skip > 0 {
+		r.keyDocs, r.covered, r.skip = newKeyDocs(p), p.Covered, p.Skip
+	}
+	if p.Filtered {
+		r.filter = q
+	}
+	return r
+}
+
+// useBranches lets each of the joined scans do without the records, if all of
+// them can.
+func (r *ScanIterator) useBranches(p *plan.Plan) *ScanIterator {
+	if p.Covered {
+		r.covered = true
+		for _, part := range p.Parts {
+			r.branches = append(r.branches, newKeyDocs(part))
+		}
+	}
+	return r
+}
+
+// entry adds what an index entry leads to: its own values if they are enough,
+// or its record. It reports whether it was needed to fetch that.
+func (r *ScanIterator) entry(coll storage.Collection, key []byte, id storage.RecordID) (err error) {
+	rec, known := storage.Record{ID: id}, false
+	if r.keyDocs != nil {
+		rec.Doc, known = r.keyDocs.of(key)
+	}
+	if known && r.filter != nil {
+		if hit, err := r.filter.Matcher.Match(r.x.Env, rec.Doc); err != nil || !hit {
+			return err
+		}
+	}
+	fetch := !known || !r.covered || r.mayHaveExpired(r.x.Running().Now)
+	if fetch {
+		found := false
+		if rec, found = coll.Get(id); !found || r.mayHaveExpired(r.x.Running().Now) && !r.meta.Sees(&rec, r.x.Running().Now) {
+			return nil
+		}
+	}
+	if !known && r.covered && r.filter != nil { // nobody judges it later
+		if hit, err := r.filter.Matcher.Match(r.x.Env, rec.Doc); err != nil || !hit {
+			return err
+		}
+	}
+	r.Buf = append(r.Buf, rec)
+	r.Keys.add(key)
+	r.Scans[r.At.scan].Counts.Passed++
+	if r.covered {
+		r.fetched = append(r.fetched, fetch)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// A scan for distinct values looks at the first entry of each value and
+// seeks the next value behind it. What it costs depends on how many values
+// there are, not on how many documents.
+
+// distinct turns the access into such a scan, if one of the plans can.
+func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *Query, m *catalog.Meta) {
+	if q.Distinct == "" || m.Hides() || !m.KeysSuffice() {
+		return
+	}
+	chosen := a.Plan
+	if q.Last { // is first where the sort is turned round
+		turned := *pq
+		turned.Sort = opposite(pq.Sort)
+		var err error
+		if chosen, err = plan.Make(&turned, pc); err != nil {
+			return
+		}
+		pq = &turned
+	}
+	if p := plan.Distinct(pq, pc, chosen, q.Distinct, !q.Grouped); p != nil {
+		a.Plan, a.Backwards = p, q.Last
+	}
+}
+
+// opposite is a sort in the other direction; nil if it is not one by fields
+// alone.
+func opposite(sort value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range sort.All() {
+		if !isDirection(v) {
+			return nil
+		}
+		b.Int32(name, int32(-v.SafeInt64()))
+	}
+	return b.Doc()
+}
+
+// readDistinct takes the values of one chunk from a range of keys.
+func (r *ScanIterator) readDistinct(coll storage.Collection, s *Scan, kr storage.KeyRange) error {
+	for range r.Chunk {
+		found := false
+		err := coll.ScanIndex(s.Index, kr, func(key []byte, id storage.RecordID) bool {
+			found = true
+			r.At.Key, r.At.after = append(r.At.Key[:0], key...), id
+			r.failed = r.value(coll, key, id)
+			return false
+		})
+		if err != nil || r.failed != nil || !found {
+			if !found {
+				r.At.within, r.At.started = r.At.within+1, false
+			}
+			return firstError(err, r.failed)
+		}
+		s.Counts.Keys++
+		s.Counts.Seeks++
+		r.x.Stats.KeysExamined++
+		r.x.Running().Counts.Keys++
+		r.At.started = true
+		kr.AfterKey, kr.AfterID = r.At.Key, r.At.after
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value takes the value of an entry and moves on behind all entries that
+// have it. Where an entry does not tell what the value is, its record does;
+// under a key that stands for different things, each entry is looked at.
+func (r *ScanIterator) value(coll storage.Collection, key []byte, id storage.RecordID) error {
+	d, known := r.keyDocs.of(key)
+	rec, kind := storage.Record{ID: id, Doc: d}, value.Missing
+	if known {
+		kind = r.keyDocs.values[r.skip-1].Kind()
+	}
+	fetch := !known || !r.covered || kind == value.KindUndefined || kind == value.KindArray
+	if fetch {
+		var ok bool
+		if rec, ok = coll.Get(id); !ok {
+			return nil
+		}
+	}
+	r.Buf = append(r.Buf, rec)
+	r.Keys.add(key)
+	r.fetched = append(r.fetched, fetch)
+	r.Scans[r.At.scan].Counts.Passed++
+	if known && kind != value.Missing && kind != value.KindUndefined {
+		n := 0
+		for _, desc := range r.keyDocs.desc[:r.skip] {
+			n += value.KeyLen(key[n:], desc)
+		}
+		r.behind(key[:n])
+	}
+	return nil
+}
+
+// behind goes to where the keys with a prefix end, in the direction of the
+// scan.
+func (r *ScanIterator) behind(prefix []byte) {
+	r.At.Key, r.At.after = append(r.At.Key[:0], prefix...), 0
+	if !r.Scans[r.At.scan].Ranges[r.At.within].Reverse {
+		r.At.Key = append(r.At.Key, 0xff)
+	}
+}

@@ -1,0 +1,465 @@
+package exec
+
+import (
+	"errors"
+	"math"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/query/script"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// NoCollection is the plan of a query where there is no collection.
+var NoCollection = &plan.Stage{Name: "EOF", Detail: value.NewDoc("type", value.String("nonExistentNamespace"))}
+
+// Execution is what the iterators of one query share. It outlives the
+// command that made it: each getMore puts its own Call in.
+type Execution struct {
+	call  *kernel.Call
+	Env   *expr.Env
+	Stats execStats
+	// sources are what was opened and may have read ahead.
+	Sources   []rewinder
+	Plans     []*AccessPath // of the collections a pipeline opened, for explain
+	Explained bool          // run to be explained, which is no use of an index
+	// parent is the execution that is handed the calls, for those of
+	// sub-pipelines.
+	parent *Execution
+	key    []byte // of the index entry that led to the current record
+	// packed tells that the buckets of a time series are read as they are
+	// stored, by who unpacks them.
+	Packed bool
+}
+
+// execStats are the counters of explain's executionStats.
+type execStats struct {
+	KeysExamined int64
+	DocsExamined int64
+}
+
+// NewEnv makes the environment of the command's expressions: what $$NOW and
+// $$CLUSTER_TIME are stays for as long as the command's cursor is open.
+func NewEnv(c *kernel.Call) *expr.Env {
+	env := expr.NewEnv(c.Now)
+	if c.Svc.InReplicaSet() {
+		if c.Stamp == 0 {
+			c.Stamp = c.Svc.Stamps.Current()
+		}
+		env.ClusterTime = clustertime.Value(c.Stamp)
+	}
+	return env
+}
+
+func NewExecution(c *kernel.Call) *Execution {
+	x := &Execution{call: c, Env: NewEnv(c)}
+	x.Env.Interrupt = func() error { return x.Running().Interrupted() }
+	x.Env.Scripts = x
+	return x
+}
+
+// Sub makes the execution of a part: it follows the calls of x.
+func (x *Execution) Sub(env *expr.Env) *Execution { return &Execution{parent: x, Env: env} }
+
+// Running is the command at work.
+func (x *Execution) Running() *kernel.Call {
+	for x.parent != nil {
+		x = x.parent
+	}
+	return x.call
+}
+
+// rewinder is a source that reads ahead of what it returns.
+type rewinder interface{ rewind() }
+
+// Resume hands the execution to the command that continues it. What was read
+// ahead is read again: the collection may have changed.
+func (x *Execution) Resume(c *kernel.Call) {
+	x.call = c
+	for _, r := range x.Sources {
+		r.rewind()
+	}
+}
+
+// Scan says which entries of which index, or which records, to visit.
+type Scan struct {
+	Index   string // "": the records in natural order
+	Ranges  []storage.KeyRange
+	walks   bool // from one range to the next
+	records storage.Range
+	Counts  ScanCounts
+}
+
+// ScanCounts is what was done for one scan.
+type ScanCounts struct {
+	Keys    int64 // entries visited
+	Passed  int64 // entries that led to something
+	Seeks   int64 // ranges begun
+	Last    int64 // 1 if it ended on an entry behind all ranges
+	Tested  int64 // entries checked for having come up before
+	Dropped int64 // of those, the ones that had
+}
+
+// ScanIterator iterates over the records that scans lead to, in chunks: each
+// chunk is read under the storage's short locks, then judged without any.
+// Between chunks it holds only a position, so a cursor may sleep there.
+type ScanIterator struct {
+	x        *Execution
+	ns       storage.Namespace
+	uuid     [16]byte
+	Scans    []Scan
+	At       Position
+	Buf      []storage.Record
+	Upcoming int
+	From     Position // where buf was read from
+	Chunk    int
+	turns    int                           // of loops that read a chunk
+	Seen     map[storage.RecordID]struct{} // nil: a record cannot come twice
+	meta     *catalog.Meta                 // of the collection when the chunk was read
+	Stored   bool                          // everything is returned, as it is stored: for validate
+	due      int64                         // before it, all records of the chunk are visible
+	Done     bool
+
+	Queue  bool // documents are messages
+	Expand bool // documents are buckets, shown uncompressed
+
+	Keys entryKeys // of buf, if it was read from an index
+
+	keyDocs  *keyDocs   // to read the values of keys, nil if records are read
+	branches []*keyDocs // the same for each scan, if it differs
+	covered  bool       // and to return them in place of records
+	fetched  []bool     // of buf, if covered: which are records all the same
+	filter   *Query     // what the values of a key are to match
+	failed   error      // of the filter
+	skip     int        // in how many fields entries agree of which one is enough; 0: all are wanted
+}
+
+// Position is how far an iteration has come.
+type Position struct {
+	scan    int
+	within  int // range of the scan
+	started bool
+	after   storage.RecordID
+	Key     []byte // behind which entry of the index
+}
+
+// set copies p, reusing the room for the key.
+func (p *Position) set(q *Position) {
+	key := append(p.Key[:0], q.Key...)
+	*p = *q
+	p.Key = key
+}
+
+// entryKeys are the keys of some index entries, one behind the other.
+type entryKeys struct {
+	bytes []byte
+	ends  []int
+}
+
+func (k *entryKeys) add(key []byte) {
+	k.bytes = append(k.bytes, key...)
+	k.ends = append(k.ends, len(k.bytes))
+}
+
+func (k *entryKeys) at(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = k.ends[i-1]
+	}
+	return k.bytes[start:k.ends[i]]
+}
+
+func (k *entryKeys) Reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
+
+const (
+	FirstChunk = 32
+	mostChunk  = 1024
+)
+
+// NewScanIterator starts an iteration over a collection.
+func NewScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterator {
+	r := &ScanIterator{x: x, ns: info.Namespace, uuid: info.UUID, Scans: scans, Chunk: FirstChunk}
+	m := catalog.Of(info)
+	r.meta = m
+	r.Queue = m.IsQueue
+	r.Expand = m.Kind == catalog.Buckets && !x.Packed
+	if x.parent == nil {
+		x.Sources = append(x.Sources, r)
+	}
+	return r
+}
+
+// Once makes sure that no record is returned twice, as a multikey index or a
+// union of scans might.
+func (r *ScanIterator) Once() *ScanIterator {
+	r.Seen = map[storage.RecordID]struct{}{}
+	return r
+}
+
+// Next returns the next record; ok is false at the end.
+func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
+	for {
+		call := r.x.Running()
+		now := call.Now
+		for r.Upcoming < len(r.Buf) {
+			rec := &r.Buf[r.Upcoming]
+			r.Upcoming++
+			if r.mayHaveExpired(now) {
+				if r.covered && !r.fetched[r.Upcoming-1] { // it was read before something expired
+					r.unread()
+					r.rewind()
+					break
+				}
+				if !r.meta.Sees(rec, now) {
+					continue
+				}
+			}
+			if !r.covered || r.fetched[r.Upcoming-1] {
+				r.x.Stats.DocsExamined++
+				call.Counts.Docs++
+			}
+			r.x.Env.Meta = expr.Meta{} // of the document before
+			if len(r.Keys.ends) > 0 {
+				r.x.key = r.currentKey()
+			}
+			return r.shown(*rec), true, nil
+		}
+		if r.Done {
+			return rec, false, nil
+		}
+		if err := r.fill(); err != nil {
+			return rec, false, err
+		}
+	}
+}
+
+// mayHaveExpired reports whether records of the chunk must be asked whether
+// they are still visible: at least one in the collection is not.
+func (r *ScanIterator) mayHaveExpired(now int64) bool { return now >= r.due }
+
+// look finds out what may be hidden in the collection as it is now: its policy
+// may have changed since the iteration began.
+func (r *ScanIterator) look(coll storage.Collection) {
+	r.due = math.MaxInt64
+	if r.Stored {
+		return
+	}
+	if r.meta = catalog.Of(coll.Info()); r.meta.Hides() {
+		r.due = r.meta.Rules.NextDue(coll)
+	}
+}
+
+// shown is a record as users see it.
+func (r *ScanIterator) shown(rec storage.Record) storage.Record {
+	if !r.Stored && !r.covered {
+		rec.Doc = r.meta.Shown(rec.Doc, rec.TS)
+	}
+	if r.Queue {
+		rec.Doc = queue.Present(rec.Doc, r.x.Running().Now)
+	}
+	if r.Expand {
+		rec.Doc = ShownBucket(rec.Doc)
+	}
+	return rec
+}
+
+// currentKey is the index key of the record returned last; it is valid until
+// the next record is asked for.
+func (r *ScanIterator) currentKey() []byte { return r.Keys.at(r.Upcoming - 1) }
+
+// rewind gives back what was read ahead, so that a cursor sees the writes of
+// the time between two batches.
+func (r *ScanIterator) rewind() {
+	if r.Upcoming >= len(r.Buf) {
+		return
+	}
+	for i := range r.Buf[r.Upcoming:] {
+		delete(r.Seen, r.Buf[r.Upcoming+i].ID)
+	}
+	scan := &r.Scans[r.From.scan]
+	indexed := scan.Index != ""
+	if indexed {
+		scan.Counts.Keys -= int64(len(r.Buf) - r.Upcoming)
+		scan.Counts.Passed -= int64(len(r.Buf) - r.Upcoming)
+		r.x.Stats.KeysExamined -= int64(len(r.Buf) - r.Upcoming)
+	}
+	r.At.set(&r.From)
+	if r.Upcoming > 0 {
+		r.At.started, r.At.after = true, r.Buf[r.Upcoming-1].ID
+		if indexed {
+			r.At.Key = append(r.At.Key[:0], r.Keys.at(r.Upcoming-1)...)
+		}
+	}
+	r.Buf, r.Upcoming, r.Done = r.Buf[:0], 0, false
+	r.Keys.Reset()
+	r.fetched = r.fetched[:0]
+}
+
+// unread makes the record returned last the next one again.
+func (r *ScanIterator) unread() { r.Upcoming-- }
+
+// fill reads the next chunk.
+func (r *ScanIterator) fill() error {
+	if err := r.x.Running().Interrupted(); err != nil {
+		return err
+	}
+	r.Buf, r.Upcoming = r.Buf[:0], 0
+	err := r.x.Running().View(func(tx storage.Tx) error {
+		coll, err := StillThere(tx, r.ns, r.uuid)
+		if err != nil {
+			return err
+		}
+		r.look(coll)
+		for len(r.Buf) == 0 && r.At.scan < len(r.Scans) {
+			r.Keys.Reset()
+			r.fetched = r.fetched[:0]
+			r.From.set(&r.At)
+			if err := r.read(coll); err != nil {
+				return err
+			}
+			if err := r.tick(); err != nil { // there may be very many scans that find nothing
+				return err
+			}
+		}
+		return nil
+	})
+	r.Chunk = min(r.Chunk*4, mostChunk)
+	r.Done = r.At.scan >= len(r.Scans)
+	return err
+}
+
+// tick asks now and then whether to go on; a chunk is begun after asking.
+func (r *ScanIterator) tick() error {
+	if r.turns++; r.turns&127 != 0 {
+		return nil
+	}
+	return r.x.Running().Interrupted()
+}
+
+// StillThere opens the collection that something was begun on, which may be
+// gone meanwhile, or another one have got its name.
+func StillThere(tx storage.Tx, ns storage.Namespace, id [16]byte) (storage.Collection, error) {
+	coll, err := tx.Collection(ns)
+	if err == nil && coll.Info().UUID == id {
+		return coll, nil
+	}
+	return nil, mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// read takes one chunk from the current range and moves on to the next range
+// when it is used up.
+func (r *ScanIterator) read(coll storage.Collection) error {
+	s := &r.Scans[r.At.scan]
+	if s.Index == "" {
+		return r.readRecords(coll, s)
+	}
+	if r.At.within >= len(s.Ranges) {
+		r.nextScan()
+		return nil
+	}
+	if r.branches != nil {
+		r.keyDocs = r.branches[r.At.scan]
+	}
+	if s.walks && r.skip == 0 {
+		return r.readRanges(coll, s)
+	}
+	kr := s.Ranges[r.At.within]
+	if r.At.started {
+		kr.AfterKey, kr.AfterID = r.At.Key, r.At.after
+	} else if r.skip == 0 {
+		s.Counts.Seeks++
+	}
+	if r.skip > 0 {
+		return r.readDistinct(coll, s, kr)
+	}
+	visited := 0
+	err := coll.ScanIndex(s.Index, kr, func(key []byte, id storage.RecordID) bool {
+		visited++
+		r.At.Key, r.At.after = append(r.At.Key[:0], key...), id
+		if r.isNew(id, s) {
+			r.failed = r.entry(coll, key, id)
+		}
+		return visited < r.Chunk && r.failed == nil
+	})
+	r.At.started = true
+	if visited < r.Chunk {
+		r.At.within, r.At.started = r.At.within+1, false
+	}
+	return r.examined(s, visited, err)
+}
+
+// examined counts the entries that a scan has come to.
+func (r *ScanIterator) examined(s *Scan, visited int, err error) error {
+	if r.failed != nil {
+		return r.failed
+	}
+	s.Counts.Keys += int64(visited)
+	r.x.Stats.KeysExamined += int64(visited)
+	r.x.Running().Counts.Keys += int64(visited)
+	if errors.Is(err, storage.ErrNoIndex) {
+		return mongoerr.Newf(mongoerr.QueryPlanKilled, "query plan killed :: caused by :: index '%s' dropped", s.Index)
+	}
+	return err
+}
+
+func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
+	rg := s.records
+	if r.At.started {
+		rg.After = r.At.after
+	}
+	now := r.x.Running().Now
+	visited, taken, ended := 0, 0, true
+	err := coll.Scan(rg, func(rec storage.Record) bool {
+		visited++
+		r.At.after = rec.ID
+		if r.mayHaveExpired(now) && !r.meta.Sees(&rec, now) {
+			ended = visited < mostChunk // what is hidden is passed over in long strides
+			return ended
+		}
+		taken++
+		if r.isNew(rec.ID, s) {
+			r.Buf = append(r.Buf, rec)
+		}
+		ended = taken < r.Chunk && visited < mostChunk
+		return ended
+	})
+	r.At.started = true
+	if ended {
+		r.nextScan()
+	}
+	return err
+}
+
+func (r *ScanIterator) nextScan() { r.At.scan, r.At.within, r.At.started = r.At.scan+1, 0, false }
+
+func (r *ScanIterator) isNew(id storage.RecordID, s *Scan) bool {
+	if r.Seen == nil {
+		return true
+	}
+	s.Counts.Tested++
+	if _, dup := r.Seen[id]; dup {
+		s.Counts.Dropped++
+		return false
+	}
+	r.Seen[id] = struct{}{}
+	return true
+}
+
+// Close ends the iteration.
+func (r *ScanIterator) Close() { r.Done, r.Buf, r.Upcoming = true, r.Buf[:0], 0 }
+
+// EmptyDocs is an iterator without documents.
+type EmptyDocs struct{}
+
+func (EmptyDocs) Next() (value.Doc, error) { return nil, nil }
+
+func (EmptyDocs) Close() {}
+
+// Script is the scope of the command at work.
+func (x *Execution) Script(where bool) *script.Operation { return x.Running().Script(where) }

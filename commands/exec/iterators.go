@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/project"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Documents turns matching records into documents, keeping the metadata of
+// the current one at hand.
+type Documents struct {
+	src  RecordSource
+	exec *Execution
+	meta []expr.MetaKind // to be set for each document
+	Spec *index.Spec     // the index that is used, nil if none
+	q    *Query
+}
+
+// Documents are those of a query's records.
+func (q *Query) Documents(x *Execution, src RecordSource) *Documents {
+	return &Documents{src: src, exec: x, meta: q.Meta, q: q}
+}
+
+func (d *Documents) Next() (value.Doc, error) {
+	r, ok, err := d.src.Next()
+	if err != nil || !ok {
+		return nil, err
+	}
+	for _, kind := range d.meta {
+		d.setMeta(kind, &r)
+	}
+	return r.Doc, nil
+}
+
+func (d *Documents) setMeta(kind expr.MetaKind, r *storage.Record) {
+	switch kind {
+	case expr.MetaRecordID:
+		d.exec.Env.Meta.Set(kind, value.Int64(int64(r.ID)))
+	case expr.MetaIndexKey:
+		if d.Spec == nil || d.Spec.Kind == index.Text { // words are no key
+			return
+		}
+		if key := d.Spec.EntryValue(d.exec.key); key != nil {
+			d.exec.Env.Meta.Set(kind, value.Document(key))
+		} else if key := d.Spec.KeyValue(r.Doc, d.exec.key); key != nil {
+			d.exec.Env.Meta.Set(kind, value.Document(key))
+		}
+	case expr.MetaSortKey:
+		d.exec.Env.Meta.Set(kind, sortKey(d.q.Sort, r.Doc, d.q.Collator))
+	}
+}
+
+func (d *Documents) Close() { d.src.Close() }
+
+// skipIterator drops the first documents.
+type skipIterator struct {
+	src  agg.Iterator
+	left int64
+}
+
+func (s *skipIterator) Next() (value.Doc, error) {
+	for ; s.left > 0; s.left-- {
+		d, err := s.src.Next()
+		if d == nil || err != nil {
+			return nil, err
+		}
+	}
+	return s.src.Next()
+}
+
+func (s *skipIterator) Close() { s.src.Close() }
+
+// limitIterator ends after some documents.
+type limitIterator struct {
+	src  agg.Iterator
+	left int64
+	late bool // the end shows only when the document after the last is asked for
+}
+
+func (l *limitIterator) Next() (value.Doc, error) {
+	if l.left == 0 {
+		return nil, nil
+	}
+	d, err := l.src.Next()
+	if d != nil {
+		l.left--
+	}
+	return d, err
+}
+
+// AtEnd tells that no further document will come, without asking for it: it
+// lets the cursor be closed with the batch that reaches the limit.
+func (l *limitIterator) AtEnd() bool { return l.left == 0 && !l.late }
+
+func (l *limitIterator) Close() { l.src.Close() }
+
+// atEnd asks an iterator that can tell.
+func atEnd(it agg.Iterator) bool {
+	e, ok := it.(interface{ AtEnd() bool })
+	return ok && e.AtEnd()
+}
+
+// projecting applies a find projection.
+type projecting struct {
+	src  agg.Iterator
+	p    *project.Projection
+	exec *Execution
+}
+
+func (p *projecting) Next() (value.Doc, error) {
+	d, err := p.src.Next()
+	if d == nil || err != nil {
+		return nil, err
+	}
+	return p.p.Apply(p.exec.Env, nil, d)
+}
+
+func (p *projecting) AtEnd() bool { return atEnd(p.src) }
+
+func (p *projecting) Close() { p.src.Close() }
+
+// returnKey replaces each document by its index key (option returnKey).
+type returnKey struct {
+	src  agg.Iterator
+	exec *Execution
+}
+
+func (r *returnKey) Next() (value.Doc, error) {
+	d, err := r.src.Next()
+	if d == nil || err != nil {
+		return nil, err
+	}
+	if key := r.exec.Env.Meta.Get(expr.MetaIndexKey); !key.IsMissing() {
+		return key.Doc(), nil
+	}
+	return value.EmptyDoc, nil
+}
+
+func (r *returnKey) AtEnd() bool { return atEnd(r.src) }
+
+func (r *returnKey) Close() { r.src.Close() }
+
+// withRecordID adds $recordId (option showRecordId).
+type withRecordID struct {
+	src  agg.Iterator
+	exec *Execution
+}
+
+func (w *withRecordID) Next() (value.Doc, error) {
+	d, err := w.src.Next()
+	if d == nil || err != nil {
+		return nil, err
+	}
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+24))
+	it := d.Iter()
+	b.Raw(it.Rest())
+	b.Int64("$recordId", w.exec.Env.Meta.Get(expr.MetaRecordID).Int64())
+	return b.Doc(), nil
+}
+
+func (w *withRecordID) AtEnd() bool { return atEnd(w.src) }
+
+func (w *withRecordID) Close() { w.src.Close() }
+
+// What mongod says in front of errors that a running query meets.
+const (
+	AggregationFailed = "PlanExecutor error during aggregation"
+	FindFailed        = "Executor error during find command"
+	GetMoreFailed     = "Executor error during getMore"
+)
+
+// largestResult is how large a document may be on its way to a client.
+const largestResult = kernel.MaxDocumentBytes + 16*1024
+
+// InContext is the last iterator of a query: it says of an error during
+// which command it came up, and refuses documents that no message can hold.
+type InContext struct {
+	Src  agg.Iterator
+	Exec *Execution
+	Ns   storage.Namespace
+	What string
+}
+
+func (i *InContext) Next() (value.Doc, error) {
+	d, err := i.Src.Next()
+	if err == nil && len(d) > largestResult {
+		err = tooLarge(d)
+		if c := i.Exec.Running(); c.ChangeStream {
+			c.Svc.Metrics.ChangeStreams.Failed.Add(1)
+		}
+	}
+	if err == nil {
+		return d, nil
+	}
+	what := i.What
+	if c := i.Exec.Running(); c.Cmd != nil && c.Cmd.Name == "getMore" {
+		what = GetMoreFailed
+	}
+	return nil, mongoerr.From(kernel.Translate(i.Ns, err)).WithPrefix(what)
+}
+
+func (i *InContext) AtEnd() bool { return atEnd(i.Src) }
+
+func (i *InContext) Close() { i.Src.Close() }
+
+func tooLarge(d value.Doc) error {
+	name, first := d.First()
+	return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s: %s",
+		len(d), len(d), largestResult, name, first)
+}

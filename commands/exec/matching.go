@@ -1,0 +1,53 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// RecordSource yields the records that match a query.
+type RecordSource interface {
+	Next() (storage.Record, bool, error)
+	Close()
+}
+
+// Matching passes on the records that match.
+type Matching struct {
+	Src RecordSource
+	Q   *Query
+	Env *expr.Env
+}
+
+func (f *Matching) Next() (storage.Record, bool, error) {
+	for {
+		r, ok, err := f.Src.Next()
+		if err != nil || !ok {
+			return r, false, err
+		}
+		hit, err := f.Q.Matcher.Match(f.Env, r.Doc)
+		if err != nil {
+			return r, false, err
+		}
+		if hit {
+			return r, true, nil
+		}
+	}
+}
+
+func (f *Matching) Close() { f.Src.Close() }
+
+// SameCollation compares two collators by what they do.
+func SameCollation(a, b value.Collator) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a == b || CollationDoc(a).String() == CollationDoc(b).String()
+}
+
+func CollationDoc(c value.Collator) value.Doc {
+	if d, ok := c.(interface{ Doc() value.Doc }); ok {
+		return d.Doc()
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package exec
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
+	"github.com/duskdb/duskdb/value"
+)
+
+// BucketsOf is the collection that holds the buckets of a time series.
+func BucketsOf(ns storage.Namespace) storage.Namespace {
+	return storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}
+}
+
+// BucketQuery is a filter on measurements, turned into one on buckets.
+type BucketQuery struct {
+	Info     *storage.Info // of the buckets
+	Meta     *catalog.Meta
+	Pushdown *timeseries.Pushdown
+	Query    Query // on buckets
+	Matcher  *match.Matcher
+}
+
+// QueryBuckets prepares to read the measurements that q asks for.
+func QueryBuckets(c *kernel.Call, info *storage.Info, q *Query) (*BucketQuery, error) {
+	b := &BucketQuery{Meta: catalog.Of(info), Matcher: q.Matcher}
+	var err error
+	if b.Info, err = Lookup(c, BucketsOf(info.Namespace)); err != nil {
+		return nil, err
+	}
+	if b.Info == nil {
+		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "the buckets of %s are gone", info.Namespace)
+	}
+	filter := q.Filter
+	if filter == nil {
+		filter = value.EmptyDoc
+	}
+	b.Pushdown = b.Meta.Series.NewPushdown(filter, timeseries.PushdownOptions{
+		Collation: b.Meta.Collator(), OtherCollation: !SameCollation(b.Meta.Collator(), q.Collator),
+	})
+	b.Query = Query{Filter: b.Pushdown.Filter, Collator: q.Collator, Scope: q.Scope}
+	if b.Query.Hint, err = BucketHint(b.Meta, q.Hint); err != nil {
+		return nil, err
+	}
+	return b, CompileFilter(c, &b.Query, catalog.Of(b.Info))
+}
+
+// BucketHint turns a hint on measurements into one on buckets.
+func BucketHint(m *catalog.Meta, hint value.Value) (value.Value, error) {
+	if hint.Kind() != value.KindDocument || hint.Doc().IsEmpty() {
+		return hint, nil
+	}
+	if _, natural := isNatural(hint.Doc()); natural {
+		return hint, nil
+	}
+	key, err := m.Series.BucketKey(hint.Doc())
+	return value.Document(key), err
+}
+
+// OpenMeasurements reads the measurements of a time series that match.
+func OpenMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *Query) (*Measurements, error) {
+	b, err := QueryBuckets(c, info, q)
+	if err != nil {
+		return nil, err
+	}
+	x.Packed = true
+	a, err := ChooseAccessPath(c, x, b.Info, &b.Query)
+	if err != nil {
+		return nil, err
+	}
+	return b.Open(x, a, q), nil
+}
+
+// ShownBucket is a bucket as readers of system.buckets see it.
+func ShownBucket(d value.Doc) value.Doc {
+	if plain, err := timeseries.Expand(d); err == nil {
+		return plain
+	}
+	return d // damaged: it is shown as it is
+}
+
+// Measurements unpacks the buckets of a time series. A pipeline may ask for
+// the buckets instead: it is an agg.Packs.
+type Measurements struct {
+	x        *Execution
+	B        *BucketQuery
+	src      RecordSource
+	unpacker *timeseries.Unpacker
+	open     bool
+	whole    bool // all measurements of the bucket that is open match
+	Counts   bucketCounts
+	ownOrder bool // strings compare as in the control values
+}
+
+// bucketCounts is what was done with buckets, for explain.
+type bucketCounts struct{ Read, Unpacked, Returned int64 }
+
+// Open opens the measurements of the buckets that an access leads to.
+func (b *BucketQuery) Open(x *Execution, a *AccessPath, q *Query) *Measurements {
+	m := &Measurements{x: x, B: b, src: a.Matching(x, b.Info, &b.Query), unpacker: timeseries.NewUnpacker(b.Meta.Series)}
+	m.ownOrder = SameCollation(b.Meta.Collator(), q.Collator)
+	m.unpacker.Only(TopFields(q.Fields))
+	return m
+}
+
+// TopFields are the top-level fields of paths; nil stays nil.
+func TopFields(paths []string) []string {
+	if paths == nil {
+		return nil
+	}
+	fields := make([]string, len(paths))
+	for i, path := range paths {
+		fields[i], _, _ = strings.Cut(path, ".")
+	}
+	return fields
+}
+
+// Next returns the next measurement.
+func (m *Measurements) Next() (value.Doc, error) {
+	for {
+		if d, err := m.within(); d != nil || err != nil {
+			return d, err
+		}
+		s, err := m.bucket()
+		if s == nil || err != nil {
+			return nil, err
+		}
+		if err := m.unpack(s); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// within returns the next measurement of the bucket that is open.
+func (m *Measurements) within() (value.Doc, error) {
+	for m.open {
+		d, ok := m.unpacker.Next()
+		if !ok {
+			m.open = false
+			break
+		}
+		if !m.whole {
+			hit, err := m.B.Matcher.Match(m.x.Env, d)
+			if err != nil {
+				return nil, err
+			}
+			if !hit {
+				continue
+			}
+		}
+		m.Counts.Returned++
+		return d, nil
+	}
+	return nil, nil
+}
+
+// bucket finds the next bucket that may hold a matching measurement.
+func (m *Measurements) bucket() (*timeseries.Summary, error) {
+	for {
+		r, ok, err := m.src.Next()
+		if err != nil || !ok {
+			return nil, err
+		}
+		s := timeseries.Summarize(m.B.Meta.Series, r.Doc)
+		if m.B.Pushdown.MayMatchSummary(s) {
+			m.Counts.Read++
+			return s, nil
+		}
+	}
+}
+
+func (m *Measurements) unpack(s *timeseries.Summary) error {
+	m.Counts.Unpacked++
+	m.whole = m.B.Matcher == nil || m.B.Pushdown.Whole(s)
+	m.open = true
+	return m.unpacker.Reset(s.Bucket())
+}
+
+// Close implements agg.Iterator.
+func (m *Measurements) Close() { m.src.Close() }
+
+// PackFields implements agg.Packs.
+func (m *Measurements) PackFields() (shared, time string) {
+	return m.B.Meta.Series.MetaField, m.B.Meta.Series.TimeField
+}
+
+// NextPack implements agg.Packs.
+func (m *Measurements) NextPack() (agg.Pack, error) {
+	s, err := m.bucket()
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return &bucketPack{m: m, Summary: s}, nil
+}
+
+// bucketPack is a bucket as an agg.Pack.
+type bucketPack struct {
+	*timeseries.Summary
+	m *Measurements
+}
+
+// Whole implements agg.Pack.
+func (p *bucketPack) Whole() bool { return p.m.B.Matcher == nil || p.m.B.Pushdown.Whole(p.Summary) }
+
+// Shared implements agg.Pack.
+func (p *bucketPack) Shared() value.Value { return p.Meta() }
+
+// Extreme implements agg.Pack. The control values were compared with the
+// collation of the collection.
+func (p *bucketPack) Extreme(path value.Path, greatest bool) (v value.Value, ok bool) {
+	v, ok = p.Summary.Extreme(path, greatest)
+	return v, ok && (p.m.ownOrder || v.Kind() != value.KindString)
+}
+
+// Docs implements agg.Pack.
+func (p *bucketPack) Docs() agg.Iterator { return &packDocs{p: p} }
+
+// packDocs unpacks one bucket.
+type packDocs struct {
+	p      *bucketPack
+	opened bool
+}
+
+func (d *packDocs) Next() (value.Doc, error) {
+	if !d.opened {
+		d.opened = true
+		if err := d.p.m.unpack(d.p.Summary); err != nil {
+			return nil, err
+		}
+	}
+	return d.p.m.within()
+}
+
+func (d *packDocs) Close() {}

@@ -1,0 +1,127 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/geo"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// byRings yields the nearest records without looking at the others: it
+// searches a small disc around the point, then the ring around that, and so
+// on, until there are as many as are wanted. Each ring is a query of its own
+// with another greatest distance, and is sorted as it is found.
+type byRings struct {
+	x        *Execution
+	info     *storage.Info
+	q        Query
+	near     match.Near // as asked for
+	want     int64
+	given    int64
+	outer    float64 // what has been searched; -1: nothing
+	next     float64 // where the next ring ends
+	farthest float64 // everything lies within
+	last     float64 // a ring that would end beyond takes all the rest
+	ring     *byDistance
+}
+
+// openRings searches by rings; ok is false if the index cannot tell rings
+// apart, or if the query is only to be explained.
+func (x *Execution) openRings(info *storage.Info, q *Query, near *match.Near, limit int64) (*byRings, bool) {
+	first, last, farthest := ringSizes(info, near)
+	if limit <= 0 || x.Explained || first == 0 {
+		return nil, false
+	}
+	r := &byRings{x: x, info: info, q: *q, near: *near, want: limit, outer: -1, last: last, farthest: min(farthest, near.Max)}
+	r.q.Limit, r.q.counted = 0, true
+	r.next = near.Min + first
+	return r, true
+}
+
+// ringSizes is where the first ring ends and the last begins, and the distance
+// within which everything lies. The first is 0 if an index of the field could
+// find no disc.
+func ringSizes(info *storage.Info, near *match.Near) (first, last, farthest float64) {
+	for _, s := range catalog.Of(info).Indexes {
+		for _, f := range s.Fields {
+			switch {
+			case f.Path != near.FieldPath().String() || f.Kind != index.Geo2D && f.Kind != index.Sphere:
+			case near.Sphere != (f.Kind == index.Sphere):
+				return 0, 0, 0
+			case near.Sphere:
+				radius := 1.0
+				if !near.Radians {
+					radius = geo.EarthRadius
+				}
+				first, last, farthest = 100/geo.EarthRadius*radius, math.Pi/2*radius, math.Pi*(1+1e-9)*radius
+			default:
+				side := s.Planar.Max - s.Planar.Min
+				first, last, farthest = side/(1<<15), 2*side, math.Inf(1)
+			}
+		}
+	}
+	return first, last, farthest
+}
+
+func (r *byRings) Next() (storage.Record, bool, error) {
+	for r.given < r.want {
+		if r.ring != nil {
+			record, ok, err := r.ring.Next()
+			if ok || err != nil {
+				r.given++
+				return record, ok, err
+			}
+			r.grow()
+		}
+		if r.outer >= r.farthest {
+			break
+		}
+		if err := r.search(); err != nil {
+			return storage.Record{}, false, err
+		}
+	}
+	return storage.Record{}, false, nil
+}
+
+// search finds what lies in the next ring.
+func (r *byRings) search() error {
+	near := r.near
+	near.Max = min(r.next, r.near.Max)
+	q := r.q
+	q.near, q.Matcher = &near, r.q.Matcher.WithNear(&near)
+	plan, err := ChooseAccessPath(r.x.Running(), r.x, r.info, &q)
+	if err != nil {
+		return err
+	}
+	r.ring, err = r.x.sortByDistance(plan.Matching(r.x, r.info, &q), &near, r.outer, r.want-r.given)
+	r.outer = near.Max
+	return err
+}
+
+// ringsGrow bounds how much farther than the last one a ring may end.
+const (
+	ringsGrowLeast = 1.5
+	ringsGrowMost  = 4
+)
+
+// grow chooses the next ring: as wide as should be enough, if the records lie
+// as densely there as those that were found.
+func (r *byRings) grow() {
+	factor := float64(ringsGrowMost)
+	if r.given > 0 {
+		factor = math.Sqrt(1.5 * float64(r.want) / float64(r.given))
+	}
+	r.next = r.outer * min(max(factor, ringsGrowLeast), ringsGrowMost)
+	if r.next > r.last {
+		r.next = r.farthest
+	}
+}
+
+func (r *byRings) Close() {
+	if r.ring != nil {
+		r.ring.Close()
+	}
+}

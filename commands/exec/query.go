@@ -1,0 +1,255 @@
+package exec
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Query is a compiled filter with all that decides how records are
+// found: the common part of find, count, distinct, update, delete and the
+// head of an aggregation.
+type Query struct {
+	Filter     value.Doc
+	Matcher    *match.Matcher
+	near       *match.Near // of the filter, nil if there is none
+	Sort       value.Doc
+	Hint       value.Value
+	Min, Max   value.Doc
+	Limit      int64          // at most so many are needed; 0: no limit
+	NearAll    bool           // of a $near all are wanted, whatever the limit
+	counted    bool           // a part of a query whose use of an index is known
+	Fields     []string       // that the result is made of; nil: whole documents
+	Distinct   string         // the path whose distinct values will do, "": all documents
+	Last       bool           // of each value, the last document in the order of the sort is wanted
+	Grouped    bool           // they are to be grouped: arrays are values
+	Collator   value.Collator // of the operation
+	Scope      *expr.Scope
+	Meta       []expr.MetaKind // wanted of each document, beside what matching leaves
+	Projection value.Doc       // for the shape of the query
+	Asked      plan.Asked
+	Upsert     bool // the filter also tells what to insert
+}
+
+// needs are the paths that the planner must know to be in an index to do
+// without records; nil if records are needed in any case, as where it depends
+// on them who may see a document and how.
+func (q *Query) needs(info *storage.Info) []string {
+	m := catalog.Of(info)
+	switch {
+	case q.near != nil, !m.KeysSuffice():
+		return nil
+	case m.Hides() && q.Distinct != "": // of a value, the first entry may have expired
+		return nil
+	}
+	return q.Fields
+}
+
+// Lookup returns the description of a collection, nil if there is none.
+func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error) {
+	err = c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err == nil {
+			info = coll.Info()
+		}
+		return nil
+	})
+	return info, err
+}
+
+// OperationCollation reads a command's collation; without one, the
+// collection's default applies.
+func OperationCollation(spec value.Doc, m *catalog.Meta) (value.Collator, error) {
+	if spec.IsEmpty() {
+		return m.Collator(), nil
+	}
+	c, err := collation.Parse(spec)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// LetScope compiles a command's let: a scope for its expressions and the
+// values of its variables.
+func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
+	if let == nil {
+		return nil, nil
+	}
+	scope, vars, err := expr.ScopeWithLet(let)
+	if err != nil {
+		return nil, err
+	}
+	return scope, vars.Once(x.Env)
+}
+
+// CompileFilter compiles the filter of a query against a collection.
+func CompileFilter(c *kernel.Call, q *Query, meta *catalog.Meta) error {
+	m, err := match.Compile(q.Filter, match.Options{
+		Collation: q.Collator, Scope: q.Scope, AllowNear: true, Text: meta.TextMatcher(), NoExpr: q.Upsert, Script: c.Svc.Scripts,
+	})
+	if q.Upsert && mongoerr.Is(err, mongoerr.QueryFeatureNotAllowed) {
+		return mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+	}
+	if err != nil {
+		return err
+	}
+	q.Matcher = m
+	q.near = findNear(m.Root())
+	if meta.Text == nil && HasText(m.Root()) {
+		return mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
+	}
+	if err := q.CheckSort(); err != nil {
+		return err
+	}
+	return q.CheckCombination()
+}
+
+// findNear returns the $near of a filter; it can only stand at the top.
+func findNear(n match.Node) *match.Near {
+	if near, ok := n.(*match.Near); ok {
+		return near
+	}
+	if and, ok := n.(*match.And); ok {
+		for _, child := range and.Nodes {
+			if near := findNear(child); near != nil {
+				return near
+			}
+		}
+	}
+	return nil
+}
+
+func HasText(n match.Node) bool {
+	if _, ok := n.(*match.Text); ok {
+		return true
+	}
+	for _, child := range n.Children() {
+		if HasText(child) {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckHint refuses hints of impossible types.
+func CheckHint(v value.Value) error {
+	switch v.Kind() {
+	case value.KindDocument:
+		if wrongNatural(v.Doc()) {
+			return mongoerr.New(mongoerr.BadValue, "$natural hint cannot be set to a value other than -1 or 1.")
+		}
+		return nil
+	case value.Missing, value.KindString:
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.FailedToParse, "Hint must be a string or an object")
+}
+
+// isDirection tells whether a value is 1 or -1.
+func isDirection(v value.Value) bool {
+	n, ok := v.AsInt64()
+	return ok && (n == 1 || n == -1)
+}
+
+// wrongNatural tells whether a hint or a sort has a $natural in it and is
+// anything but {$natural: ±1}.
+func wrongNatural(d value.Doc) bool {
+	n := d.Lookup("$natural")
+	return !n.IsMissing() && (d.Len() > 1 || !isDirection(n))
+}
+
+// isNatural reads {$natural: ±1}.
+func isNatural(d value.Doc) (direction int, ok bool) {
+	name, v := d.First()
+	if name != "$natural" {
+		return 0, false
+	}
+	if v.AsDouble() < 0 {
+		return -1, true
+	}
+	return 1, true
+}
+
+// PointID returns the _id a filter asks for by plain equality and nothing
+// else.
+func PointID(filter value.Doc) (value.Value, bool) {
+	it := filter.Iter()
+	if !it.Next() || it.Key() != "_id" {
+		return value.Value{}, false
+	}
+	v := it.Value()
+	switch v.Kind() {
+	case value.KindRegex, value.KindArray, value.KindUndefined, value.KindNull:
+		return value.Value{}, false
+	case value.KindDocument:
+		name, arg := v.Doc().First()
+		if name == "$eq" && v.Doc().Len() == 1 {
+			v = arg
+			switch v.Kind() {
+			case value.KindRegex, value.KindArray, value.KindUndefined, value.KindNull:
+				return value.Value{}, false
+			}
+		} else if strings.HasPrefix(name, "$") {
+			return value.Value{}, false
+		}
+	}
+	return v, !it.Next()
+}
+
+// TextIndex is the text index of a collection, or of the one under a view, for
+// $text in pipelines.
+func TextIndex(c *kernel.Call, db, coll string) match.TextMatcher {
+	info, err := underViews(c, storage.Namespace{DB: db, Coll: coll})
+	if err != nil {
+		return catalog.PlainText
+	}
+	return catalog.Of(info).TextMatcher()
+}
+
+// CheckViewCollation refuses to read a view by another collation than its
+// own, which its pipeline was made for.
+func CheckViewCollation(ns storage.Namespace, info *storage.Info, collator value.Collator) error {
+	if m := catalog.Of(info); m.Kind == catalog.View && !SameCollation(m.Collator(), collator) {
+		return mongoerr.Newf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation%s", ns)
+	}
+	return nil
+}
+
+func ListedBucketIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error) {
+	buckets, err := Lookup(c, BucketsOf(info.Namespace))
+	if err != nil {
+		return nil, err
+	}
+	var docs []value.Doc
+	for _, spec := range catalog.Of(buckets).Indexes {
+		if d, ok := catalog.Of(info).Series.UserIndex(spec.Doc()); ok {
+			docs = append(docs, d)
+		}
+	}
+	return docs, nil
+}
+
+// MaxViewDepth is how many views may stand on each other.
+const MaxViewDepth = 20
+
+// underViews is the collection that stands under a view, or under the views it
+// is a view of.
+func underViews(c *kernel.Call, ns storage.Namespace) (*storage.Info, error) {
+	for range MaxViewDepth {
+		info, err := Lookup(c, ns)
+		if err != nil || catalog.Of(info).Kind != catalog.View {
+			return info, err
+		}
+		ns.Coll = strings.Clone(catalog.Of(info).ViewOn)
+	}
+	return nil, nil // refused where the view is opened
+}

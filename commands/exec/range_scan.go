@@ -1,0 +1,104 @@
+package exec
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// A scan of several ranges walks from one to the next as mongod's does: the
+// entry behind the end of a range is looked at, too. It may lie in the next
+// range already, which saves the seek, or tell which ranges are empty.
+
+// walkable tells whether ranges lie one behind the other, in the direction in
+// which they are scanned.
+func walkable(rs []storage.KeyRange) bool {
+	for i := 1; i < len(rs); i++ {
+		a, b := &rs[i-1], &rs[i]
+		if a.Reverse {
+			a, b = b, a
+		}
+		if len(a.Hi) == 0 || bytes.Compare(a.Hi, b.Lo) > 0 {
+			return false
+		}
+	}
+	return len(rs) > 1
+}
+
+// passed tells whether a key is behind a range, ahead whether it is in front
+// of it.
+func passed(r *storage.KeyRange, key []byte) bool {
+	if r.Reverse {
+		return bytes.Compare(key, r.Lo) < 0
+	}
+	return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
+}
+
+func ahead(r *storage.KeyRange, key []byte) bool {
+	if r.Reverse {
+		return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
+	}
+	return bytes.Compare(key, r.Lo) < 0
+}
+
+// locate returns the first range from the given one on that a key is not
+// behind of, and whether it is inside.
+func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
+	at = from
+	if passed(&s.Ranges[at], key) {
+		rest := s.Ranges[from+1:]
+		at = from + 1 + sort.Search(len(rest), func(i int) bool { return !passed(&rest[i], key) })
+	}
+	return at, at < len(s.Ranges) && !ahead(&s.Ranges[at], key)
+}
+
+// readRanges takes one chunk from the current range and those behind it.
+func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) {
+	visited, taken := 0, 0
+	for err == nil && r.failed == nil && taken < r.Chunk && r.At.within < len(s.Ranges) {
+		if err = r.tick(); err != nil {
+			break
+		}
+		ended := true // no entry was left
+		err = coll.ScanIndex(s.Index, r.onwards(s), func(key []byte, id storage.RecordID) bool {
+			visited++
+			at, inside := s.locate(r.At.within, key)
+			if r.At.within = at; !inside {
+				r.At.started, ended = false, false
+				if at == len(s.Ranges) {
+					s.Counts.Last = 1
+				}
+				return false
+			}
+			taken++
+			r.At.started, r.At.Key, r.At.after = true, append(r.At.Key[:0], key...), id
+			if r.isNew(id, s) {
+				r.failed = r.entry(coll, key, id)
+			}
+			ended = taken < r.Chunk && r.failed == nil
+			return ended
+		})
+		if ended {
+			r.At.within, r.At.started = len(s.Ranges), false
+		}
+	}
+	return r.examined(s, visited, err)
+}
+
+// onwards is what lies before a walk: from where it is to the end of the
+// index.
+func (r *ScanIterator) onwards(s *Scan) storage.KeyRange {
+	kr := s.Ranges[r.At.within]
+	if kr.Reverse {
+		kr.Lo = nil
+	} else {
+		kr.Hi = nil
+	}
+	if r.At.started {
+		kr.AfterKey, kr.AfterID = r.At.Key, r.At.after
+	} else {
+		s.Counts.Seeks++
+	}
+	return kr
+}

@@ -1,0 +1,194 @@
+package explain
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ExplainAggregateCommand explains {aggregate: …}.
+func ExplainAggregateCommand(c *kernel.Call, body value.Doc, verbosity string) error {
+	var a exec.AggregateArgs
+	if err := exec.AggregateSpec.Decode(body, &a); err != nil {
+		return err
+	}
+	c.Body = body
+	return ExplainAggregate(c, &a, verbosity)
+}
+
+// ExplainAggregate writes {stages: [{$cursor: …}, …]}.
+func ExplainAggregate(c *kernel.Call, a *exec.AggregateArgs, verbosity string) error {
+	r, err := pipeline.CompileAggregate(c, a)
+	if err != nil {
+		return err
+	}
+	return ExplainCompiled(c, r, a.Hint, verbosity)
+}
+
+// ExplainCompiled explains a pipeline.
+func ExplainCompiled(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosity string) error {
+	if r.Pipeline.Writes() && verbosity != "queryPlanner" {
+		return mongoerr.New(51029, "explain of a pipeline with $out or $merge is only supported with verbosity queryPlanner")
+	}
+	r.Agg.NowMillis = c.Svc.Real.NowMillis
+	c.Reply.String("explainVersion", "1")
+	if r.Pipeline.IsSource() {
+		return appendStages(c, r, nil, r.Pipeline, verbosity)
+	}
+	p, under, err := r.Pipeline.Resolved(r.Agg)
+	if err != nil {
+		return err
+	}
+	r.Pipeline, r.Ns = p, storage.Namespace{DB: under.DB, Coll: under.Coll}
+	info, err := exec.Lookup(c, r.Ns)
+	if err != nil {
+		return err
+	}
+	l := r.Pipeline.Leading()
+	if r.Pipeline.IsSource() || l.Near != nil {
+		return appendStages(c, r, nil, r.Pipeline, verbosity)
+	}
+	if catalog.Of(info).Kind == catalog.TimeSeries {
+		return explainSeries(c, r, info, &l, hint, verbosity)
+	}
+	e := &explained{c: c, ns: r.Ns, info: info, Exec: r.Exec, verbosity: verbosity}
+	e.Query = &exec.Query{Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit, Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Grouped: true, Hint: hint, Collator: r.Exec.Env.Collation}
+	if e.Query.Matcher == nil {
+		if e.Query.Matcher, err = match.Compile(l.Filter, match.Options{Collation: e.Query.Collator}); err != nil {
+			return err
+		}
+	}
+	if err := e.Query.CheckCombination(); err != nil {
+		return err
+	}
+	e.Shape = plan.Shape{
+		Filter: e.Query.Matcher.Parsed(), Namespace: r.Ns.String(), Sort: l.Sort,
+		SortMemory: c.Svc.Params.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
+	}
+	if r.Pipeline.IsFind(l) { // all of it is left to the source
+		e.Shape.Limit, e.Exec.Explained = l.Limit, true
+		return e.appendPlan(c.Body)
+	}
+	e.take = l.Limit
+	rest := r.Pipeline.Rest(l, true)
+	if info != nil {
+		if e.access, err = exec.ChooseAccessPath(c, e.Exec, info, e.Query); err != nil {
+			return err
+		}
+		switch {
+		case e.access.Backwards:
+			rest = r.Pipeline.RestBackwards(l)
+		case !e.access.Sorted:
+			e.Shape.Sort, rest = nil, r.Pipeline.Rest(l, false)
+			if l.Sort != nil { // all of it is to be sorted
+				e.take = 0
+			}
+		}
+	}
+	return appendStages(c, r, e, rest, verbosity)
+}
+
+// appendStages writes the cursor stage, if the pipeline reads a collection,
+// and then those that are left to the pipeline, after running them if
+// statistics are asked for.
+func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *explained, rest *agg.Pipeline, verbosity string) error {
+	v := agg.QueryPlanner
+	var returned, took int64
+	if verbosity != "queryPlanner" {
+		v = agg.ExecutionStats
+		start := c.Svc.Real.NowMillis()
+		var err error
+		if returned, err = runExplained(c, r, e, rest); err != nil {
+			return mongoerr.From(kernel.Translate(r.Ns, err)).WithPrefix(exec.AggregationFailed)
+		}
+		took = c.Svc.Real.NowMillis() - start
+	}
+	b, behind := c.Reply, rest.Explain(v, r.Agg)
+	if e != nil && len(behind) == 0 { // it is but a find
+		if err := e.appendSource(b, returned, took); err != nil {
+			return err
+		}
+		return appendExplainServer(c, b, c.Body)
+	}
+	b.StartArray("stages")
+	if e != nil {
+		if err := e.appendCursorStage(b, returned, took); err != nil {
+			return err
+		}
+	}
+	for _, d := range behind {
+		b.Document("", d)
+	}
+	b.End()
+	return appendExplainServer(c, b, c.Body)
+}
+
+// runExplained runs a pipeline for its statistics, and counts what its source
+// returns.
+func runExplained(c *kernel.Call, r *pipeline.Aggregation, e *explained, rest *agg.Pipeline) (returned int64, err error) {
+	if e == nil {
+		it, err := r.Pipeline.Open(r.Agg)
+		if err != nil {
+			return 0, err
+		}
+		return 0, pipeline.Drain(it)
+	}
+	src := &countedDocs{src: exec.EmptyDocs{}}
+	if e.info != nil {
+		if src.src, err = e.access.Documents(e.Exec, e.info, e.Query); err != nil {
+			return 0, err
+		}
+	}
+	it, err := rest.Run(r.Agg, src)
+	if err != nil {
+		return 0, err
+	}
+	err = pipeline.Drain(it)
+	return src.n, err
+}
+
+// countedDocs counts what it passes on.
+type countedDocs struct {
+	src agg.Iterator
+	n   int64
+}
+
+func (i *countedDocs) Next() (value.Doc, error) {
+	d, err := i.src.Next()
+	if d != nil {
+		i.n++
+	}
+	return d, err
+}
+
+func (i *countedDocs) Close() { i.src.Close() }
+
+func (e *explained) appendCursorStage(b *value.Builder, returned, took int64) error {
+	b.StartDocument("").StartDocument("$cursor")
+	defer func() { b.End(); b.End() }()
+	return e.appendSource(b, returned, took)
+}
+
+// appendSource writes what is known of the source of a pipeline.
+func (e *explained) appendSource(b *value.Builder, returned, took int64) error {
+	stage := exec.NoCollection
+	if e.info != nil {
+		stage = e.access.Plan.Explain(&e.Shape)
+	}
+	e.appendPlanner(b, e.access, stage)
+	if e.verbosity == "queryPlanner" {
+		return nil
+	}
+	o := &outcome{matched: returned, millis: took}
+	if e.info != nil {
+		o.take(e.Exec, e.access.Plan)
+	}
+	return e.appendOutcome(o, e.access, stage)
+}

@@ -1,0 +1,142 @@
+package commands
+
+import (
+	"slices"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/users"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func handshakeCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "hello", Run: runHello, Flags: kernel.PreAuth | kernel.Handshake | kernel.Waits, Help: "describe the server and keep the handshake"},
+		{Name: "isMaster", Aliases: []string{"ismaster"}, Run: runHello, Flags: kernel.PreAuth | kernel.Handshake | kernel.Waits, Help: "hello, as older clients say it"},
+		{Name: "ping", Run: runPing, Flags: kernel.PreAuth | kernel.NoSession | kernel.Bare, Help: "answer, to show that the server lives"},
+	}
+}
+
+var helloSpec = args.New[users.HelloArgs]("hello").Lenient()
+
+// runHello answers hello and isMaster. With topologyVersion and
+// maxAwaitTimeMS it is awaitable: the reply comes when the topology changes,
+// as when the member steps down, or when the time is over.
+func runHello(c *kernel.Call) error {
+	var a users.HelloArgs
+	if err := helloSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if err := introduce(c.Conn, a.Client); err != nil {
+		return err
+	}
+	if err := awaitTopology(c, &a); err != nil {
+		return err
+	}
+	// What is said may be newer than its version, which the next reply mends,
+	// but never older.
+	version := c.Svc.Leader.Changed.Count()
+	b, primary := c.Reply, !c.Svc.Leader.Aside.Load()
+	if c.Exhaust && a.TopologyVersion != nil {
+		c.Response.Next = nextHello(c, version)
+	}
+	b.Bool("helloOk", true)
+	if c.Cmd.Name == "hello" {
+		b.Bool("isWritablePrimary", primary)
+	} else {
+		b.Bool("ismaster", primary)
+	}
+	replication.AppendTopologyVersion(c, version)
+	replication.AppendMember(c, primary)
+	b.Int32("maxBsonObjectSize", kernel.MaxDocumentBytes).Int32("maxMessageSizeBytes", kernel.MaxMessageBytes).
+		Int32("maxWriteBatchSize", kernel.MaxWriteBatch).Date("localTime", c.Now).
+		Int32("logicalSessionTimeoutMinutes", int32(session.Timeout/time.Minute)).
+		Int32("connectionId", int32(c.Conn.ID)).Int32("minWireVersion", 0).
+		Int32("maxWireVersion", kernel.MaxWireVersion).Bool("readOnly", false)
+	negotiate(c, a.Compression)
+	return users.HelloAuth(c, &a)
+}
+
+// awaitTopology waits as an awaitable hello asks for.
+func awaitTopology(c *kernel.Call, a *users.HelloArgs) error {
+	if (a.TopologyVersion == nil) != (a.MaxAwaitTimeMS == nil) {
+		if a.MaxAwaitTimeMS == nil {
+			return mongoerr.New(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+		}
+		return mongoerr.New(31368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
+	}
+	if a.TopologyVersion == nil {
+		return nil
+	}
+	same := a.TopologyVersion.Lookup("processId").ObjectID() == c.Svc.ProcessID
+	counter, version := a.TopologyVersion.Lookup("counter").Int64(), c.Svc.Leader.Changed.Count()
+	if same && counter > version {
+		return mongoerr.New(31382, "Received a topology version with counter greater than the server topology version counter")
+	}
+	if same && counter == version {
+		timer := c.Svc.Real.NewTimer(time.Duration(*a.MaxAwaitTimeMS) * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+		case <-c.Svc.Leader.Changed.After(version):
+		case <-c.Ctx.Done():
+			return c.Interrupted()
+		}
+		c.Now = c.Svc.Clock.NowMillis()
+	}
+	return nil
+}
+
+// nextHello is the hello that an exhaust reply answers next: the same, from
+// the version on that the client is told now.
+func nextHello(c *kernel.Call, version int64) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range c.Body.All() {
+		if name == "topologyVersion" {
+			v = value.Document(replication.TopologyVersion(c, version))
+		}
+		b.Append(name, v)
+	}
+	return b.Doc()
+}
+
+// tellTopology adds the topologyVersion to a reply that says, by the code of
+// its error or of its write concern's, that the member is not the primary. A
+// driver that knows this topology already goes on without another hello.
+func tellTopology(c *kernel.Call, codes ...mongoerr.Code) {
+	notPrimary := func(code mongoerr.Code) bool { return code.In(mongoerr.CategoryNotPrimaryError) }
+	if c.Svc.InReplicaSet() && slices.ContainsFunc(codes, notPrimary) {
+		replication.AppendTopologyVersion(c, c.Svc.Leader.Changed.Count())
+	}
+}
+
+// supportedCompressors are what the wire package speaks.
+var supportedCompressors = map[string]bool{"snappy": true, "zlib": true, "zstd": true}
+
+// negotiate answers the compressors both sides know, in the client's order.
+func negotiate(c *kernel.Call, offered args.Array) {
+	var known []string
+	for v := range value.Doc(offered).Values() {
+		if supportedCompressors[v.Str()] && (c.Svc.Options.Compressors == nil || slices.Contains(c.Svc.Options.Compressors, v.Str())) {
+			known = append(known, v.Str())
+		}
+	}
+	if known == nil {
+		return
+	}
+	c.Conn.Compression = known
+	c.Reply.StartArray("compression")
+	for _, name := range known {
+		c.Reply.String("", name)
+	}
+	c.Reply.End()
+}
+
+func runPing(c *kernel.Call) error {
+	c.LeavesNothing()
+	return nil
+}

@@ -1,0 +1,50 @@
+package kernel
+
+import (
+	"strconv"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// CheckBare refuses any field of a command that has no arguments but its name.
+func (c *Call) CheckBare() error {
+	it := c.Body.Iter()
+	for it.Next(); it.Next(); {
+		if !args.Generic[it.Key()] {
+			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", c.Cmd.Name, it.Key())
+		}
+	}
+	return nil
+}
+
+// List returns the documents of an argument from its sequence, or from the
+// array that the command has.
+func (c *Call) List(name string, inBody args.Array) (l args.DocList, err error) {
+	for i := range c.Sequences {
+		if s := &c.Sequences[i]; s.ID == name {
+			return args.DocList{Sequence: s.Docs, N: s.Len}, nil
+		}
+	}
+	if inBody == nil {
+		return l, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", c.Cmd.Name, name)
+	}
+	l.Array = value.Doc(inBody).Iter()
+	for it := l.Array; it.Next(); l.N++ {
+		if it.Kind() != value.KindDocument {
+			return l, args.WrongType(c.Cmd.Name, name+"."+strconv.Itoa(l.N), it.Value(), "object")
+		}
+	}
+	return l, nil
+}
+
+// Batch is list for the statements of a write, of which there is a least and
+// a greatest number.
+func (c *Call) Batch(name string, inBody args.Array) (args.DocList, error) {
+	l, err := c.List(name, inBody)
+	if err == nil && (l.N < 1 || l.N > MaxWriteBatch) {
+		err = mongoerr.Newf(mongoerr.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", MaxWriteBatch, l.N)
+	}
+	return l, err
+}

@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ErrNotAuthorized is turned into the message that names the command.
+var ErrNotAuthorized = errors.New("not authorized")
+
+// Authorize decides whether the client may run the command. Without access
+// control everybody may run everything.
+func (c *Call) Authorize() error {
+	if !c.Svc.Options.Security.Auth {
+		return nil
+	}
+	u, err := c.Svc.Auth.Current(c.Ctx, c.Conn.User)
+	if err != nil {
+		return err
+	}
+	c.Conn.User, c.User = u, u
+	if c.Cmd.Flags&PreAuth != 0 {
+		return nil
+	}
+	if u == nil {
+		if c.User, err = c.visitor(); err != nil {
+			return err
+		}
+		if c.User == nil {
+			return mongoerr.Newf(mongoerr.Unauthorized, "Command %s requires authentication", c.Cmd.Name)
+		}
+	}
+	if err := c.AuthorizeCommand(); err != nil {
+		if errors.Is(err, ErrNotAuthorized) || mongoerr.Is(err, mongoerr.Unauthorized) {
+			return mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, c.Shown())
+		}
+		return err
+	}
+	return nil
+}
+
+// visitor is who comes from this machine before there is any user: he may
+// make the first one, and set up the replica set.
+func (c *Call) visitor() (*auth.User, error) {
+	if !auth.IsLocal(c.Conn.Remote) || !c.Svc.Params.Bool("enableLocalhostAuthBypass") {
+		return nil, nil
+	}
+	any, err := c.Svc.Auth.HasUsers(c.Ctx)
+	if any || err != nil {
+		return nil, err
+	}
+	return visitor, nil
+}
+
+var visitor = auth.Visitor(
+	auth.Grant(auth.Database("admin"), "createUser grantRole"),
+	auth.Grant(auth.Database("$external"), "createUser"),
+	auth.Grant(auth.Cluster(), "replSetConfigure replSetGetStatus"),
+)
+
+// May tells whether the client may do something.
+func (c *Call) May(on auth.Pattern, action string) bool {
+	if !c.Svc.Options.Security.Auth {
+		return true
+	}
+	g := session.Grant{On: on, Action: auth.MustAction(action)}
+	if !c.User.May(g.On, g.Action) {
+		return false
+	}
+	if c.granted != nil {
+		*c.granted = append(*c.granted, g)
+	}
+	return true
+}
+
+// Grants lists what the command was allowed, so that its cursor can be asked
+// for the same later. It asks again, since few commands leave a cursor.
+func (c *Call) Grants() (list []session.Grant) {
+	if !c.Svc.Options.Security.Auth || c.Cmd.Flags&PreAuth != 0 {
+		return nil
+	}
+	again := *c
+	again.granted = &list
+	_ = again.AuthorizeCommand() // the user is the one that was asked before
+	return list
+}
+
+// StillMayRead reports whether the client may still do what the command did
+// that made the cursor.
+func (c *Call) StillMayRead(cur *Cursor) bool {
+	if c.User == cur.Asked || !c.Svc.Options.Security.Auth {
+		return true
+	}
+	for _, g := range cur.Grants {
+		if !c.User.May(g.On, g.Action) {
+			return false
+		}
+	}
+	cur.Asked = c.User
+	return true
+}
+
+// Need is the error of not being allowed to do one of the actions.
+func (c *Call) Need(on auth.Pattern, actions ...string) error {
+	for _, action := range actions {
+		if !c.May(on, action) {
+			return ErrNotAuthorized
+		}
+	}
+	return nil
+}
+
+// AuthorizeCommand asks for the privileges of the command: those of the
+// command table, unless it has rules of its own.
+func (c *Call) AuthorizeCommand() error {
+	if c.Cmd.Rule != nil {
+		return c.Cmd.Rule(c)
+	}
+	if c.Cmd.Action == "" {
+		return nil
+	}
+	return c.Need(c.resource(), c.Cmd.Action)
+}
+
+// resource is what the command works on, according to the command table.
+func (c *Call) resource() auth.Pattern {
+	switch c.Cmd.On {
+	case OnCollection:
+		return Pattern(c.Target())
+	case OnDatabase:
+		return auth.Database(c.DB)
+	}
+	return auth.Cluster()
+}
+
+// Target is the collection that the first field names. What is not a name is
+// the command's to refuse.
+func (c *Call) Target() storage.Namespace {
+	_, v := c.Body.First()
+	name := ""
+	if v.Kind() == value.KindString {
+		name = strings.Clone(v.Str())
+	}
+	if strings.HasPrefix(c.Cmd.Name, "mq") {
+		if ref, err := queue.ParseRef(c.DB, name, ""); err == nil {
+			return ref.Namespace
+		}
+	}
+	return storage.Namespace{DB: c.DB, Coll: name}
+}
+
+func Pattern(ns storage.Namespace) auth.Pattern { return auth.Namespace(ns.DB, ns.Coll) }
+
+// SplitNamespace reads "db.coll" without judging it.
+func SplitNamespace(full string) storage.Namespace {
+	db, coll, _ := strings.Cut(full, ".")
+	return storage.Namespace{DB: strings.Clone(db), Coll: strings.Clone(coll)}
+}
+
+func DatabaseOr(db, otherwise string) string {
+	if db == "" {
+		return otherwise
+	}
+	return db
+}
+
+// Statements yields the documents of an array argument, wherever in the
+// message they stand.
+func (c *Call) Statements(name string) iter.Seq[value.Doc] {
+	return func(yield func(value.Doc) bool) {
+		for key, v := range c.Body.All() {
+			if key != name {
+				continue
+			}
+			for e := range v.Doc().Values() {
+				if e.Kind() == value.KindDocument && !yield(e.Doc()) {
+					return
+				}
+			}
+		}
+		for _, s := range c.Sequences {
+			if s.ID != name {
+				continue
+			}
+			list := args.DocList{Sequence: s.Docs}
+			for _, d := range list.All() {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Owner is the namespace of a cursor and the user it belongs to.
+func (r *Cursors) Owner(id int64) (ns storage.Namespace, user string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.Cursors[id]
+	if c == nil {
+		return storage.Namespace{}, "", false
+	}
+	return c.Ns, c.User, true
+}
+
+// ListsCollection tells whether a listing shows a collection.
+func (c *Call) ListsCollection(ns storage.Namespace) bool {
+	return !c.AuthorizedOnly || c.User.MayAnything(Pattern(ns))
+}
+
+// ListsDatabase tells whether a listing shows a database.
+func (c *Call) ListsDatabase(db string) bool { return !c.AuthorizedOnly || c.User.MayIn(db) }
+
+// Security says who may use a Service.
+type Security struct {
+	// Auth demands that clients log in.
+	Auth bool
+	// RootUser and RootPassword name the first user, made with the role root
+	// if there is no user yet.
+	RootUser, RootPassword string
+	// Exposed tells that others than this machine can connect.
+	Exposed bool
+	// RotateCertificates reads the TLS certificates again; nil without TLS.
+	RotateCertificates func() error
+}
+
+// UserName is the authenticated user as "db.name", or "".
+func (c *Call) UserName() string {
+	if c.Conn == nil || c.Conn.User == nil {
+		return ""
+	}
+	return c.Conn.User.Name.ID()
+}

@@ -1,0 +1,163 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Call is one running command.
+type Call struct {
+	Work      *workspace // that the Call is part of; nil outside of a connection
+	Ctx       context.Context
+	Kill      context.CancelCauseFunc
+	transact  callTransaction        // see logged
+	writing   func(storage.Tx) error // what the running engine transaction does
+	Svc       *Service
+	Conn      *Conn
+	Cmd       *Command
+	DB        string
+	Body      value.Doc
+	Sequences []Sequence
+	Legacy    bool
+	Now       int64  // the instant of the command, milliseconds
+	Stamp     uint64 // $$CLUSTER_TIME of all its statements, 0: nothing has asked for it
+	Generic   Generic
+	Session   *session.Session
+	Op        *Operation // nil until it runs
+	Reply     *value.Builder
+	Exhaust   bool
+	Response  Response
+	// took and counts are for the profiler.
+	Began  time.Time // real time
+	Took   time.Duration
+	Counts observe.Counts
+	// fixedLabels tells that an error carries exactly the labels it is to.
+	FixedLabels bool
+	// attempted tells that the command went as far as to write, whether it
+	// did or not; unmet that the reply has a writeConcernError.
+	Attempted, Unmet bool
+	// unsynced is why what was written is not known to be on disk, although
+	// the write concern asks for that.
+	Unsynced error
+	// injected is the writeConcernError that a fail point gives an error.
+	Injected value.Doc
+	// noOK is set by commands that write "ok" themselves.
+	NoOK bool
+	// snapshot is the state that a read with read concern snapshot sees.
+	snapshot storage.Tx
+	Held     *session.HeldSnapshot
+	// changeStream is set by commands that open or read a change stream.
+	ChangeStream bool
+	Stream       liveStream // the change stream that the command has opened
+	// log is where the changes of the running engine transaction are noted,
+	// outside multi-document transactions.
+	log   *oplog.Recorder
+	Retry retryable
+	// sends is what the running engine transaction does to queues.
+	Sends session.QueueChanges
+
+	User           *auth.User       // who runs the command, nil without access control
+	granted        *[]session.Grant // where what the client may do is noted, nil: nowhere
+	AuthorizedOnly bool             // a listing shows only what the user may use
+	AuthChanged    bool             // users or roles were written to
+	forgotten      bool             // nothing looks at the Call when it is over
+
+	Settings *QuerySetting // what holds for the shape of the query; nil: nothing
+	Scripts  scripts       // in which the JavaScript of the command runs
+}
+
+// View runs fn on the state the command may see: that of its transaction,
+// else the latest.
+func (c *Call) View(fn func(storage.Tx) error) error {
+	if t := c.Transaction(); t != nil {
+		return fn(t.View)
+	}
+	if c.snapshot != nil {
+		return fn(c.snapshot)
+	}
+	return c.Svc.Engine.View(c.Ctx, fn)
+}
+
+// Update runs fn as a writer: inside the command's transaction, else as an
+// engine transaction of its own. A write that meets a record locked by an
+// open transaction waits for that transaction to end.
+func (c *Call) Update(fn func(storage.Tx) error) error {
+	if t := c.Transaction(); t != nil {
+		return fn(t.View)
+	}
+	c.Attempted = true
+	for {
+		if err := c.waitUnlocked(); err != nil {
+			return err
+		}
+		ended := c.Svc.Sessions.TxnEnded.Count()
+		c.writing = fn
+		err := c.Svc.share(c.Ctx, c.logged())
+		c.writing = nil
+		c.Recorded(err)
+		if err == nil {
+			c.Sends.Committed()
+			c.Svc.Changes.Signal()
+			return nil
+		}
+		if !errors.Is(err, storage.ErrConflict) {
+			return FailedWrite(err)
+		}
+		select {
+		case <-c.Svc.Sessions.TxnEnded.After(ended):
+		case <-c.Ctx.Done():
+			return mongoerr.From(context.Cause(c.Ctx))
+		}
+	}
+}
+
+// logged is what an engine transaction of the command runs: the writes, whose
+// changes are logged. It is made once for all commands that use the Call.
+func (c *Call) logged() func(storage.Tx) error {
+	if c.transact.of != c {
+		c.transact = callTransaction{of: c, run: func(tx storage.Tx) error {
+			c.Sends.Begin()
+			return c.Record(tx, c.writing)
+		}}
+	}
+	return c.transact.run
+}
+
+// callTransaction is a function that belongs to a Call, but not to a copy.
+type callTransaction struct {
+	of  *Call
+	run func(storage.Tx) error
+}
+
+// share runs an update that may be run again, and together with those of
+// other commands, if the engine can do that.
+func (s *Service) share(ctx context.Context, fn func(storage.Tx) error) error {
+	if sharer, ok := s.Engine.(storage.Sharer); ok {
+		return sharer.UpdateShared(ctx, fn)
+	}
+	return s.Engine.Update(ctx, fn)
+}
+
+// Interrupted tells whether the command was killed or ran out of time.
+func (c *Call) Interrupted() error {
+	if c.Ctx.Err() == nil {
+		return nil
+	}
+	return mongoerr.From(context.Cause(c.Ctx))
+}
+
+// CallStore runs the transactions of a queue as those of a command.
+type CallStore struct{ C *Call }
+
+func (s CallStore) View(_ context.Context, fn func(storage.Tx) error) error { return s.C.View(fn) }
+
+func (s CallStore) Update(_ context.Context, fn func(storage.Tx) error) error { return s.C.Update(fn) }

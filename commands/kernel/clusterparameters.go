@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// clusterParameter is a parameter that setClusterParameter reaches.
+type clusterParameter struct {
+	Initial value.Doc
+	Check   func(d value.Doc) error
+	Apply   func(s *Service, d value.Doc)
+}
+
+// ClusterParameters lists those that mean something to a single server.
+var ClusterParameters = map[string]clusterParameter{
+	"changeStreamOptions": {
+		Initial: value.NewDoc("preAndPostImages", value.Document(value.NewDoc("expireAfterSeconds", value.String("off")))),
+		Check:   checkStreamOptions,
+		Apply: func(s *Service, d value.Doc) {
+			after := d.Lookup("preAndPostImages").Doc().Lookup("expireAfterSeconds")
+			s.streamOptions.expireAfter.Store(after.SafeInt64()) // 0 for "off"
+		},
+	},
+	"changeStreams": { // of servers without a server; here the log has a size
+		Initial: value.NewDoc("expireAfterSeconds", value.Int64(3600)),
+		Check:   checkStreamExpiry,
+	},
+	"pauseMigrationsDuringMultiUpdates": { // there are no migrations
+		Initial: value.NewDoc("enabled", value.Bool(false)),
+		Check:   checkPauseMigrations,
+	},
+	"defaultMaxTimeMS": {
+		Initial: value.NewDoc("readOperations", value.Int64(0)),
+		Check:   checkDefaultMaxTime,
+		Apply: func(s *Service, d value.Doc) {
+			s.Settings.readMS.Store(d.Lookup("readOperations").SafeInt64())
+		},
+	},
+}
+
+func checkStreamExpiry(d value.Doc) error {
+	switch v := d.Lookup("expireAfterSeconds"); {
+	case v.IsMissing() || v.Kind() == value.KindNull:
+	case !v.IsNumber():
+		return args.WrongType("changeStreams", "expireAfterSeconds", v, args.NumberTypes)
+	case v.SafeInt64() < 1:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'expireAfterSeconds' value must be > 0, actual value '%d'", v.SafeInt64())
+	}
+	return nil
+}
+
+func checkPauseMigrations(d value.Doc) error {
+	if v := d.Lookup("enabled"); !v.IsMissing() && v.Kind() != value.KindNull && v.Kind() != value.KindBool {
+		return args.WrongType("pauseMigrationsDuringMultiUpdates", "enabled", v, "bool")
+	}
+	return nil
+}
+
+func checkStreamOptions(d value.Doc) error {
+	images := d.Lookup("preAndPostImages")
+	if images.Kind() != value.KindDocument {
+		return mongoerr.Newf(mongoerr.BadValue, "changeStreamOptions.preAndPostImages must be an object, found %s", images.Kind())
+	}
+	switch v := images.Doc().Lookup("expireAfterSeconds"); {
+	case v.Kind() == value.KindString && v.Str() == "off", v.IsMissing():
+	case v.Kind() == value.KindString:
+		return mongoerr.New(mongoerr.BadValue, "Non-numeric value of 'expireAfterSeconds' should be 'off'")
+	case !v.IsNumber():
+		return args.WrongType("changeStreamOptions.preAndPostImages", "expireAfterSeconds", v, "string, long, int, decimal, double")
+	case v.SafeInt64() <= 0:
+		return mongoerr.New(mongoerr.BadValue, "Numeric value of 'expireAfterSeconds' should be positive")
+	}
+	return nil
+}
+
+func checkDefaultMaxTime(d value.Doc) error {
+	v := d.Lookup("readOperations")
+	switch {
+	case v.IsMissing():
+		return mongoerr.New(40414, "BSON field 'defaultMaxTimeMS.readOperations' is missing but a required field")
+	case !v.IsNumber():
+		return args.WrongType("defaultMaxTimeMS", "readOperations", v, args.NumberTypes)
+	case v.SafeInt64() < 0:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'readOperations' value must be >= 0, actual value '%d'", v.SafeInt64())
+	}
+	return nil
+}
+
+// streamOptions are the cluster parameter changeStreamOptions.
+type streamOptions struct {
+	expireAfter atomic.Int64 // seconds that pre-images are kept; 0: as long as the log
+}

@@ -1,0 +1,61 @@
+package kernel
+
+import (
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// NextTimestamp is a unique timestamp at or after an instant in
+// milliseconds.
+func (s *Service) NextTimestamp(now int64) value.Value { return clustertime.Value(s.Stamps.Next(now)) }
+
+// afterClusterTime honours readConcern.afterClusterTime. What is committed
+// is visible at once here, so there is nothing to wait for; but a time that
+// this server never gave out is none to read after.
+func (c *Call) afterClusterTime() error {
+	v := c.Generic.readConcern.Lookup("afterClusterTime")
+	if v.IsMissing() {
+		return nil
+	}
+	ts := clustertime.Of(v)
+	if ts == 0 {
+		return mongoerr.New(mongoerr.InvalidOptions, "afterClusterTime cannot be a null timestamp")
+	}
+	// A client that talked to another server may be ahead of our clock: the
+	// cluster time follows it, as it does in a cluster, but not far.
+	if err := clustertime.CheckDrift(ts, c.Now); err != nil {
+		return err
+	}
+	c.Svc.Stamps.Advance(ts)
+	return nil
+}
+
+// Gossip takes over the cluster time that a client has heard elsewhere, as the
+// members of a cluster do, unless it is too far ahead. With access control only
+// those may move the time who have the right to: nothing is signed here.
+func (c *Call) Gossip() error {
+	if c.Generic.clusterTime == nil || !c.Svc.InReplicaSet() {
+		return nil
+	}
+	v, given := c.Generic.clusterTime.Get("clusterTime")
+	switch {
+	case !given:
+		return mongoerr.New(mongoerr.NoSuchKey, "Missing expected field \"clusterTime\"")
+	case v.Kind() != value.KindTimestamp:
+		return mongoerr.Newf(mongoerr.TypeMismatch, "\"clusterTime\" had the wrong type. Expected timestamp, found %s", v.Kind())
+	}
+	ts := clustertime.Of(v)
+	if ts <= c.Svc.Stamps.Current() {
+		return nil
+	}
+	if err := clustertime.CheckDrift(ts, c.Svc.Clock.NowMillis()); err != nil {
+		return err
+	}
+	if c.Svc.Options.Security.Auth && !c.May(auth.Cluster(), "advanceClusterTime") {
+		return nil
+	}
+	c.Svc.Stamps.Advance(ts)
+	return nil
+}

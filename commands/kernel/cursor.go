@@ -1,0 +1,250 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// liveStream is a change stream as its cursor sees it.
+type liveStream interface {
+	// appendToken writes postBatchResumeToken. ahead: a document was read that the
+	// client has not got yet.
+	AppendToken(b *value.Builder, ahead bool)
+	// ended reports whether the last event has been delivered.
+	Ended() bool
+	// wait returns a channel that is closed when there may be something new, or
+	// nil if the stream is closed.
+	Wait() <-chan struct{}
+}
+
+// Cursor is a result that a client reads in batches. Between batches it
+// holds no lock and no transaction: its iterator remembers a position.
+type Cursor struct {
+	Id        int64
+	Ns        storage.Namespace
+	It        agg.Iterator
+	Peeked    value.Doc // read, but did not fit into the last batch
+	Session   *session.Session
+	User      string
+	Grants    []session.Grant // what the command that made it was asked for
+	Asked     *auth.User      // who had them when they were last looked at
+	TxnNumber *int64
+	Stream    liveStream            // that it reads, nil: none
+	Held      *session.HeldSnapshot // the state it reads, nil: the latest
+	NoTimeout bool
+	Tailable  bool
+	AwaitData bool
+	TimeLeft  time.Duration           // of the command that made it, for further batches; 0: as much as they take
+	lastUsed  time.Time               // real time, guarded by the registry
+	inUse     bool                    // guarded by the registry
+	killed    bool                    // guarded by the registry
+	interrupt context.CancelCauseFunc // ends the getMore that uses it, guarded by the registry
+	Opened    time.Time               // real time
+	Returned  int64                   // documents
+	Batches   int64                   // with them
+	Plan      string                  // of the command that made it, see planSummary
+	Access    observe.Planned
+	Created   value.Doc              // the command that made it, for currentOp and comments
+	Extra     func(b *value.Builder) // further fields of the cursor document
+	SetOp     func(*Call)            // hands the running command to the iterator
+}
+
+// StreamEnded reports whether the cursor reads a change stream that is over.
+func (c *Cursor) StreamEnded() bool { return c.Stream != nil && c.Stream.Ended() }
+
+// Cursors holds the open cursors.
+type Cursors struct {
+	mu       sync.Mutex
+	Cursors  map[int64]*Cursor
+	total    int64 // opened since start
+	timedOut int64
+	Limit    int // of open cursors
+}
+
+// maxOpenCursors bounds what forgetful clients can make the server hold.
+const maxOpenCursors = 100_000
+
+func NewCursors() *Cursors {
+	return &Cursors{Cursors: map[int64]*Cursor{}, Limit: maxOpenCursors}
+}
+
+// Add registers a cursor, in use, under a random id.
+func (r *Cursors) Add(c *Cursor) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.Cursors) >= r.Limit {
+		return mongoerr.Newf(mongoerr.ExceededMemoryLimit, "too many open cursors: %d", len(r.Cursors))
+	}
+	for c.Id == 0 || r.Cursors[c.Id] != nil {
+		c.Id = rand.Int64() //nolint:gosec // ids are guarded by the session's owner, not by secrecy
+	}
+	c.inUse = true
+	r.total++
+	r.Cursors[c.Id] = c
+	return nil
+}
+
+// Take checks a cursor out for a getMore, which interrupt can end.
+func (r *Cursors) Take(id int64, interrupt context.CancelCauseFunc) (*Cursor, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.Cursors[id]
+	if c == nil {
+		return nil, cursorNotFound(id)
+	}
+	if c.inUse {
+		return nil, mongoerr.Newf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
+	}
+	c.inUse, c.interrupt = true, interrupt
+	return c, nil
+}
+
+func cursorNotFound(id int64) error {
+	return mongoerr.Newf(mongoerr.CursorNotFound, "cursor id %d not found", id)
+}
+
+// Release puts a cursor back; it is closed if it was killed meanwhile.
+func (r *Cursors) Release(c *Cursor, now time.Time) {
+	r.mu.Lock()
+	c.inUse, c.interrupt, c.lastUsed = false, nil, now
+	killed := c.killed
+	r.mu.Unlock()
+	if killed {
+		c.It.Close()
+	}
+}
+
+// Kill removes a cursor; one that is in use is closed when it is released.
+func (r *Cursors) Kill(id int64) bool {
+	r.mu.Lock()
+	c := r.Cursors[id]
+	if c == nil {
+		r.mu.Unlock()
+		return false
+	}
+	delete(r.Cursors, id)
+	c.killed = true
+	idle := !c.inUse
+	r.mu.Unlock()
+	if idle {
+		c.It.Close()
+	}
+	return true
+}
+
+// Interrupt kills a cursor and ends the getMore that uses it. It does so while
+// the cursor is held: a moment later the connection may run something else.
+func (r *Cursors) Interrupt(id int64) bool {
+	r.mu.Lock()
+	if c := r.Cursors[id]; c != nil && c.interrupt != nil {
+		c.interrupt(errCursorKilled)
+	}
+	r.mu.Unlock()
+	return r.Kill(id)
+}
+
+// errCursorKilled is what a getMore answers whose cursor is killed meanwhile.
+var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interrupted")
+
+// KillWhere removes all cursors that match.
+func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
+	r.mu.Lock()
+	var ids []int64
+	for id, c := range r.Cursors {
+		if match(c) {
+			ids = append(ids, id)
+		}
+	}
+	r.mu.Unlock()
+	for _, id := range ids {
+		if r.Kill(id) {
+			n++
+		}
+	}
+	return n
+}
+
+// expire closes cursors that lay unused too long.
+func (r *Cursors) expire(now time.Time, timeout time.Duration) {
+	n := r.KillWhere(func(c *Cursor) bool {
+		return !c.inUse && !c.NoTimeout && now.Sub(c.lastUsed) >= timeout
+	})
+	r.mu.Lock()
+	r.timedOut += int64(n)
+	r.mu.Unlock()
+}
+
+func (r *Cursors) closeAll() {
+	r.KillWhere(func(*Cursor) bool { return true })
+}
+
+// Count is the number of open cursors, of those without time-out, of those
+// in use, and of all ever opened and timed out.
+func (r *Cursors) Count() (open, noTimeout, pinned, total, timedOut int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.Cursors {
+		if c.NoTimeout {
+			noTimeout++
+		}
+		if c.inUse {
+			pinned++
+		}
+	}
+	return int64(len(r.Cursors)), noTimeout, pinned, r.total, r.timedOut
+}
+
+// AppendLSID writes the id of a session, with the digest of its user.
+func AppendLSID(b *value.Builder, s *session.Session) {
+	b.StartDocument("lsid").Append("id", value.Binary(4, s.Key.Id[:])).Append("uid", value.Binary(0, s.Record.Uid[:])).End()
+}
+
+// Idle describes the cursors, of those that are wanted, which no command reads.
+func (r *Cursors) Idle(wanted func(*Cursor) bool) (docs []value.Doc) {
+	host, _ := os.Hostname()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.Cursors {
+		if !c.inUse && wanted(c) {
+			docs = append(docs, c.describe(host))
+		}
+	}
+	slices.SortFunc(docs, func(a, b value.Doc) int { // the oldest first
+		return cmp.Compare(createdDate(a), createdDate(b))
+	})
+	return docs
+}
+
+func createdDate(d value.Doc) int64 { return d.Lookup("cursor").Doc().Lookup("createdDate").DateTime() }
+
+// describe is the document of a cursor that is not in use. The caller holds the
+// registry.
+func (c *Cursor) describe(host string) value.Doc {
+	b := value.NewBuilder()
+	b.String("type", "idleCursor").String("host", host).String("ns", c.Ns.String())
+	if c.Session != nil {
+		AppendLSID(b, c.Session)
+	}
+	if p := observe.PlanSummary(c.Plan, c.Access); p != "" {
+		b.String("planSummary", p)
+	}
+	b.StartDocument("cursor").Int64("cursorId", c.Id).
+		Int64("nDocsReturned", c.Returned).Int64("nBatchesReturned", c.Batches).
+		Bool("tailable", c.Tailable).Bool("awaitData", c.AwaitData).
+		Document("originatingCommand", Truncated(c.Created)).Bool("noCursorTimeout", c.NoTimeout).
+		Date("lastAccessDate", c.lastUsed.UnixMilli()).Date("createdDate", c.Opened.UnixMilli()).End()
+	return b.Doc()
+}

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Translate turns a storage error into MongoDB's. ns is the collection the
+// command works on.
+func Translate(ns storage.Namespace, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *mongoerr.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, storage.ErrConflict):
+		return mongoerr.New(mongoerr.WriteConflict, "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction.").WithCause(err)
+	case errors.Is(err, storage.ErrNotFound):
+		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns).WithCause(err)
+	case errors.Is(err, storage.ErrExists):
+		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", ns).WithCause(err)
+	case errors.Is(err, storage.ErrUUIDExists):
+		return mongoerr.Newf(40655, "Invalid name %s for the UUID of another collection", ns).WithCause(err)
+	case errors.Is(err, storage.ErrNoIndex):
+		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
+	case DiskFull(err):
+		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "No space left on the device of the data: %v", err).WithCause(err)
+	case errors.Is(err, storage.ErrClosed):
+		return mongoerr.New(mongoerr.InterruptedAtShutdown, "interrupted at shutdown").WithCause(err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return mongoerr.From(err)
+	}
+	return mongoerr.Newf(mongoerr.InternalError, "storage: %v", err).WithCause(err)
+}
+
+// DiskFull tells whether a write failed for lack of space.
+func DiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// FailedWrite makes errors of the disk, which no command knows of, errors for
+// the client.
+func FailedWrite(err error) error {
+	if DiskFull(err) {
+		return Translate(storage.Namespace{}, err)
+	}
+	return err
+}
+
+// Retry tells errors after which the engine transaction as a whole has to be
+// tried again or given up.
+func Retry(err error) bool {
+	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrClosed)
+}
+
+func IsContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

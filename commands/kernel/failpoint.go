@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// EnterFailPoint reports whether the fail point takes effect on a command, and how.
+func EnterFailPoint(f *observe.FailPoint, c *Call) (observe.FailData, bool) {
+	return f.EnterIf(func(d *observe.FailData) bool { return concerns(d, c) })
+}
+
+// concerns tells whether a command is among those that are to fail.
+func concerns(d *observe.FailData, c *Call) bool {
+	if c.Cmd.Name == "configureFailPoint" || c.Cmd.Name == "waitForFailPoint" {
+		return false
+	}
+	if !d.All && !d.Commands[c.Cmd.Name] && !slices.ContainsFunc(c.Cmd.Aliases, func(name string) bool { return d.Commands[name] }) {
+		return false
+	}
+	return concernsClient(d, c) && (d.Namespace == "" || d.Namespace == requestNamespace(c.Cmd.Name, c.Body, c.DB))
+}
+
+// concernsClient tells whether the command is of a client that is meant.
+func concernsClient(d *observe.FailData, c *Call) bool {
+	if d.AppName != "" && d.AppName != appName(c) {
+		return false
+	}
+	return d.ThreadName == "" || d.ThreadName == "conn"+strconv.FormatInt(c.Conn.ID, 10)
+}
+
+// FailGetMore is the error of a getMore that has its cursor, where tests ask
+// for one.
+func (c *Call) FailGetMore(cur *Cursor) error {
+	d, ok := c.Svc.FailPoints.GetMore.EnterIf(func(d *observe.FailData) bool {
+		return concernsClient(d, c) && (d.Namespace == "" || d.Namespace == cur.Ns.String())
+	})
+	if !ok {
+		return nil
+	}
+	if d.Code == mongoerr.OK {
+		d.Code = mongoerr.InternalError
+	}
+	return mongoerr.New(d.Code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// failWrite is asked before the statements of a retryable write are
+// committed: a test may want the connection closed instead of an answer, be
+// the write in effect or not. The transaction of the engine may be run more
+// than once; that counts once.
+func (c *Call) failWrite() error {
+	if !c.Retry.On || !c.log.HasStatements() {
+		return nil
+	}
+	if c.Retry.fails == nil {
+		d, ok := c.Svc.FailPoints.Write.EnterIf(func(*observe.FailData) bool { return true })
+		if !ok {
+			return nil
+		}
+		c.Retry.fails = &d
+	}
+	d := c.Retry.fails
+	c.Response.Drop = !d.Stays
+	if d.Before == mongoerr.OK {
+		return nil
+	}
+	return mongoerr.Newf(d.Before, "Failing write for %s:%d due to failpoint. The write must not be reflected.", c.Session, *c.Generic.TxnNumber)
+}
+
+// appName is the name of the application behind a command. A hello that
+// opens a connection brings it along.
+func appName(c *Call) string {
+	if c.Cmd.Name == "hello" || c.Cmd.Name == "isMaster" {
+		if client := c.Body.Lookup("client"); client.Kind() == value.KindDocument {
+			if app := client.Doc().Lookup("application"); app.Kind() == value.KindDocument {
+				return app.Doc().Lookup("name").Str()
+			}
+		}
+	}
+	_, name := c.Conn.ClientInfo()
+	return name
+}
+
+// Block holds a command up. That counts towards its maxTimeMS.
+func (s *Service) Block(c *Call, d time.Duration) error {
+	limited := c.Generic.MaxTime > 0 && c.Cmd.Name != "getMore"
+	over := limited && c.Generic.MaxTime <= d
+	if over {
+		d = c.Generic.MaxTime
+	}
+	timer := s.Real.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-c.Ctx.Done():
+		return c.Interrupted()
+	}
+	if over {
+		return errMaxTime
+	}
+	if limited {
+		c.Generic.MaxTime -= d
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Generic are the arguments every command takes.
+type Generic struct {
+	Lsid         value.Doc
+	TxnNumber    *int64
+	Autocommit   *bool
+	StartTxn     *bool
+	readConcern  value.Doc
+	WriteConcern value.Doc
+	MaxTime      time.Duration
+	comment      value.Value
+	clusterTime  value.Doc
+	ReadPref     value.Doc
+	Durable      bool   // writeConcern asks for the journal
+	Majority     bool   // w: "majority"
+	Unacked      bool   // w: 0
+	members      int64  // w, where more members are wanted than there are
+	Mode         string // w, where it names a mode other than "majority"
+	Named        bool   // w names a mode, which may be the empty one
+	tags         bool   // w names tags
+	Level        string
+	ApiVersion   string
+	ApiGiven     bool // apiVersion was given, whatever it says
+	ApiStrict    bool
+	ApiDeprecate bool // apiDeprecationErrors
+	ApiOptions   bool // one of the two was given, whatever it says
+}
+
+// Read picks the generic arguments out of a command and returns the
+// database it is for, which aliases the message.
+func (g *Generic) Read(body value.Doc) (db string, err error) {
+	it := body.Iter()
+	it.Next() // the command itself
+	for it.Next() {
+		if err = g.field(it.Key(), it.Value(), &db); err != nil {
+			return db, err
+		}
+	}
+	return db, nil
+}
+
+func (g *Generic) field(key string, v value.Value, db *string) error {
+	if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && key != "$db" && key != "comment" {
+		return nil // as if it had not been given
+	}
+	switch key {
+	case "$db":
+		if v.Kind() != value.KindString {
+			return args.TypeError("$db", v, "string")
+		}
+		*db = v.Str()
+	case "lsid":
+		if v.Kind() != value.KindDocument {
+			return args.TypeError("OperationSessionInfo.lsid", v, "object")
+		}
+		g.Lsid = v.Doc()
+	case "txnNumber":
+		if v.Kind() != value.KindInt64 {
+			return args.TypeError("OperationSessionInfo.txnNumber", v, "long")
+		}
+		n := v.Int64()
+		g.TxnNumber = &n
+	case "autocommit":
+		if v.Kind() != value.KindBool {
+			return args.TypeError("OperationSessionInfo.autocommit", v, "bool")
+		}
+		b := v.Bool()
+		g.Autocommit = &b
+	case "startTransaction":
+		if v.Kind() != value.KindBool {
+			return args.TypeError("OperationSessionInfo.startTransaction", v, "bool")
+		}
+		b := v.Bool()
+		g.StartTxn = &b
+	case "readConcern":
+		return g.ReadReadConcern(v)
+	case "writeConcern":
+		return g.ReadWriteConcern(v)
+	case "maxTimeMS":
+		return g.readMaxTime(v)
+	case "comment":
+		g.comment = v
+	case "$clusterTime":
+		if v.Kind() != value.KindDocument {
+			return args.TypeError("$clusterTime", v, "object")
+		}
+		g.clusterTime = v.Doc()
+	case "$readPreference":
+		return g.readReadPreference(v)
+	case "apiVersion":
+		if v.Kind() != value.KindString {
+			return args.TypeError("APIParametersFromClient.apiVersion", v, "string")
+		}
+		g.ApiVersion, g.ApiGiven = strings.Clone(v.Str()), true
+	case "apiStrict", "apiDeprecationErrors":
+		return g.readAPIOption(key, v)
+	}
+	return nil
+}
+
+func (g *Generic) readAPIOption(key string, v value.Value) error {
+	if v.Kind() != value.KindBool {
+		return args.TypeError("APIParametersFromClient."+key, v, "bool")
+	}
+	g.ApiOptions = true
+	if key == "apiStrict" {
+		g.ApiStrict = v.Bool()
+	} else {
+		g.ApiDeprecate = v.Bool()
+	}
+	return nil
+}
+
+func (g *Generic) readMaxTime(v value.Value) error {
+	if !v.IsNumber() {
+		return args.WrongType("", "maxTimeMS", v, args.NumberTypes)
+	}
+	n, err := exactInt64("maxTimeMS", v)
+	if err != nil {
+		return err
+	}
+	if n < 0 || n > math.MaxInt32 {
+		return mongoerr.Newf(mongoerr.BadValue, "%d value for maxTimeMS is out of range [0, 2147483647]", n)
+	}
+	g.MaxTime = time.Duration(n) * time.Millisecond
+	return nil
+}
+
+// exactInt64 is a number that is a whole one and fits a long; name is that of
+// the field, for the message.
+func exactInt64(name string, v value.Value) (int64, error) {
+	n, ok := v.AsInt64()
+	switch {
+	case ok:
+		return n, nil
+	case v.IsNaN():
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: %s: %s", name, v)
+	case v.AsDouble() == math.Trunc(v.AsDouble()):
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: %s: %s", name, v)
+	}
+	return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: %s: %s", name, v)
+}
+
+var readPreferenceModes = map[string]bool{
+	"primary": true, "primaryPreferred": true, "secondary": true, "secondaryPreferred": true, "nearest": true,
+}
+
+func (g *Generic) readReadPreference(v value.Value) error {
+	if v.Kind() != value.KindDocument {
+		return args.TypeError("$readPreference", v, "object")
+	}
+	g.ReadPref = v.Doc()
+	if mode := g.ReadPref.Lookup("mode"); mode.Kind() == value.KindString && !readPreferenceModes[mode.Str()] {
+		return mongoerr.Newf(mongoerr.FailedToParse, "Enumeration value '%s' for field '$readPreference.mode' is not a valid value.", mode.Str())
+	}
+	return nil
+}

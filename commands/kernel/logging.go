@@ -1,0 +1,44 @@
+package kernel
+
+import (
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Verbose begins a line of the log that is written if the component says so
+// much; otherwise the event is nil, and nothing that is done with it costs
+// anything.
+func (s *Service) Verbose(c observe.LogComponent, level int32) *zerolog.Event {
+	if s.Verbosity.Most.Load() < level || s.Verbosity.Of[c].Load() < level {
+		return nil
+	}
+	return s.Log.Debug().Str("c", observe.Talking[c].Short).Int32("verbosity", level)
+}
+
+// logParameters are the two parameters that say how much is logged. They are
+// two views of the same levels.
+func logParameters() []Parameter {
+	level := checkInt("logLevel", 0, 5)
+	return []Parameter{
+		{
+			Name: "logLevel", initial: value.Int32(0), Startup: true, Runtime: true, check: level,
+			onChange: func(s *Service, v value.Value) { s.Verbosity.Set(map[string]int32{"": v.Int32()}) },
+			read: func(s *Service) value.Value {
+				level, _ := s.Verbosity.Document().Get("verbosity")
+				return level
+			},
+		},
+		{
+			Name: "logComponentVerbosity", initial: value.Document(value.EmptyDoc), Startup: true, Runtime: true, check: observe.CheckVerbosity,
+			onChange: func(s *Service, v value.Value) {
+				levels := map[string]int32{}
+				if observe.ParseVerbosity(v.Doc(), "", levels) == nil { // checked before
+					s.Verbosity.Set(levels)
+				}
+			},
+			read: func(s *Service) value.Value { return value.Document(s.Verbosity.Document()) },
+		},
+	}
+}

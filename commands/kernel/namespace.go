@@ -1,0 +1,143 @@
+package kernel
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Namespace reads the collection a command names with its first field.
+func (c *Call) Namespace() (storage.Namespace, error) {
+	_, v := c.Body.First()
+	return c.NamespaceOf(v)
+}
+
+func (c *Call) NamespaceOf(v value.Value) (storage.Namespace, error) {
+	if v.Kind() != value.KindString {
+		return storage.Namespace{}, mongoerr.Newf(mongoerr.InvalidNamespace, "collection name has invalid type %s", v.Kind())
+	}
+	if ns, known := c.knownNamespace(v.Str()); known {
+		return ns, nil
+	}
+	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
+	if err := catalog.CheckNamespace(ns); err != nil {
+		return ns, err
+	}
+	c.knows(ns)
+	return ns, nil
+}
+
+// LiteralNamespace is namespaceOf for commands that look a name up as it is:
+// one that no collection can have is not found.
+func (c *Call) LiteralNamespace(v value.Value) (storage.Namespace, error) {
+	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
+	if strings.Contains(ns.Coll, "$") && catalog.ValidCollection(strings.ReplaceAll(ns.Coll, "$", "x")) || len(ns.String()) > catalog.MaxNamespaceName {
+		return ns, nil
+	}
+	return c.NamespaceOf(v)
+}
+
+// WriteNamespace is namespaceOf for the commands that write documents.
+func (c *Call) WriteNamespace(v value.Value) (storage.Namespace, error) {
+	ns, err := c.NamespaceOf(v)
+	if err != nil {
+		return ns, err
+	}
+	return ns, c.CheckWriteNamespace(ns)
+}
+
+// CheckWriteNamespace refuses writes to collections that the server alone
+// writes to, and in transactions those to most of its own.
+func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
+	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplog.Namespace {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+	}
+	if c.Generic.Autocommit != nil && catalog.IsSystem(ns.Coll) && !catalog.IsBuckets(ns.Coll) && !catalog.IsPrivileges(ns) {
+		return mongoerr.Newf(50791, "Cannot write to system collection %s within a transaction.", ns)
+	}
+	return nil
+}
+
+// ExpectUUID refuses to go on if the collection has not the UUID that the
+// client expects, or does not exist.
+func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUIDArg) error {
+	if !u.Given() {
+		return nil
+	}
+	return c.View(func(tx storage.Tx) error { return catalog.CheckUUID(tx, ns, u) })
+}
+
+// names are those that the commands of a connection used last. Most use the
+// same ones again and again, and a name that is known need neither be copied
+// out of the message nor checked again.
+type names struct {
+	db    string                   // has passed checkDatabase
+	ns    storage.Namespace        // has passed checkNamespace
+	usage *observe.CollectionUsage // of ns; nil if it has not been asked for
+}
+
+// lastNames are the names that are known, none outside of a connection.
+func (c *Call) lastNames() *names {
+	if c.Work == nil {
+		return &names{}
+	}
+	return &c.Work.names
+}
+
+// SetDatabase makes the database that the message names the command's.
+func (c *Call) SetDatabase(inMessage string) {
+	if n := c.lastNames(); n.db == inMessage {
+		c.DB = n.db
+		return
+	}
+	c.DB = strings.Clone(inMessage)
+}
+
+// CheckDatabase refuses names that MongoDB refuses.
+func (c *Call) CheckDatabase() error {
+	n := c.lastNames()
+	if c.DB == n.db && c.DB != "" {
+		return nil
+	}
+	if err := catalog.CheckDatabase(c.DB); err != nil {
+		if c.DB == "$external" {
+			return nil
+		}
+		return err
+	}
+	n.db = c.DB
+	return nil
+}
+
+// knownNamespace returns the namespace of a collection in the command's
+// database if it is the one that was used last.
+func (c *Call) knownNamespace(coll string) (storage.Namespace, bool) {
+	n := c.lastNames()
+	return n.ns, n.ns.Coll == coll && n.ns.DB == c.DB && coll != ""
+}
+
+// knows remembers a namespace that has been checked.
+func (c *Call) knows(ns storage.Namespace) {
+	if n := c.lastNames(); n.ns != ns {
+		n.ns, n.usage = ns, nil
+	}
+}
+
+// Usage returns the counters of the collection that the command is about.
+func (c *Call) Usage() *observe.CollectionUsage {
+	n := c.lastNames()
+	_, v := c.Body.First()
+	if c.Cmd.Name == "getMore" || v.Kind() != value.KindString || n.ns.Coll != v.Str() || n.ns.DB != c.DB {
+		return c.Svc.Usage.Of(OperationNamespace(c.Op))
+	}
+	if n.usage == nil {
+		n.usage = c.Svc.Usage.Of(n.ns.String())
+	}
+	return n.usage
+}

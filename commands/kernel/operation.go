@@ -1,0 +1,183 @@
+package kernel
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Operation is a running command as currentOp shows it and killOp ends it.
+type Operation struct {
+	Id      int32
+	Conn    *Conn
+	Started int64 // server clock, milliseconds
+	Name    string
+	ns      string
+	Body    value.Doc // valid while the operation runs
+	cancel  context.CancelCauseFunc
+	Session *session.Session
+	User    string
+	Killed  atomic.Bool
+	Plan    atomic.Pointer[string]
+
+	before, after *Operation // in its shard
+}
+
+// Begin describes a command that is about to run.
+func (op *Operation) Begin(c *Call) {
+	op.Conn, op.Started, op.Name, op.Body, op.cancel = c.Conn, c.Now, c.Cmd.Name, c.Shown(), c.Kill
+	op.Session, op.User = c.Session, c.UserName()
+	op.Killed.Store(false)
+	op.Plan.Store(nil)
+}
+
+// forget lets go of the command that has run.
+func (op *Operation) forget() { op.Body, op.cancel, op.Session = nil, nil, nil }
+
+// Operations holds the running operations in shards, so that
+// connections do not queue for one lock.
+type Operations struct {
+	Next   atomic.Int32
+	shards [16]operationShard
+}
+
+// operationShard is a list, so that to begin and to end an operation costs
+// little; who looks for one has time.
+type operationShard struct {
+	mu    sync.Mutex
+	first *Operation
+	_     [48]byte // keep shards on cache lines of their own
+}
+
+func NewOperations() *Operations { return &Operations{} }
+
+func (r *Operations) shard(id int32) *operationShard {
+	return &r.shards[uint32(id)%uint32(len(r.shards))]
+}
+
+func (r *Operations) Add(op *Operation) {
+	op.Id = r.Next.Add(1)
+	s := r.shard(op.Id)
+	s.mu.Lock()
+	op.before, op.after = nil, s.first
+	if s.first != nil {
+		s.first.before = op
+	}
+	s.first = op
+	s.mu.Unlock()
+}
+
+func (r *Operations) Remove(op *Operation) {
+	s := r.shard(op.Id)
+	s.mu.Lock()
+	if op.before != nil {
+		op.before.after = op.after
+	} else {
+		s.first = op.after
+	}
+	if op.after != nil {
+		op.after.before = op.before
+	}
+	op.before, op.after = nil, nil
+	s.mu.Unlock()
+}
+
+// Each calls fn with the running operations, which stay as long as it looks
+// at them.
+func (r *Operations) Each(fn func(*Operation)) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		for op := s.first; op != nil; op = op.after {
+			fn(op)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// Kill ends the operations that match and returns how many there were. An
+// operation is killed while it is held in its shard: a moment later its
+// connection may run another one with the same context.
+func (r *Operations) Kill(cause error, match func(*Operation) bool) (n int) {
+	r.Each(func(op *Operation) {
+		if match(op) {
+			op.Killed.Store(true)
+			if op.cancel != nil {
+				op.cancel(cause)
+			}
+			n++
+		}
+	})
+	return n
+}
+
+// ErrKilled is what a command answers that an administrator has ended.
+var ErrKilled = mongoerr.New(mongoerr.Interrupted, "operation was interrupted")
+
+func (r *Operations) killConn(id int64) {
+	r.Kill(mongoerr.New(mongoerr.ClientDisconnect, "client disconnected"), func(op *Operation) bool { return op.Conn != nil && op.Conn.ID == id })
+}
+
+// List copies what currentOp shows, ordered by id.
+func (r *Operations) List(copyBody bool) []*Operation {
+	var out []*Operation
+	r.Each(func(op *Operation) {
+		shown := &Operation{
+			Id: op.Id, Conn: op.Conn, Started: op.Started, Name: strings.Clone(op.Name),
+			ns: op.ns, Session: op.Session, User: op.User,
+		}
+		shown.Killed.Store(op.Killed.Load())
+		if copyBody {
+			shown.Body = op.Body.Clone()
+		}
+		if p := op.Plan.Load(); p != nil {
+			shown.Plan.Store(p)
+		}
+		out = append(out, shown)
+	})
+	sort.Slice(out, func(i, j int) bool { return out[i].Id < out[j].Id })
+	return out
+}
+
+// Count is the number of running operations.
+func (r *Operations) Count() (n int) {
+	r.Each(func(*Operation) { n++ })
+	return n
+}
+
+// CountClients is the number of operations that clients run, without those
+// that ask for a pass themselves.
+func (r *Operations) CountClients() (n int) {
+	r.Each(func(op *Operation) {
+		if op.Name != "runExpirationPass" && op.Name != "testClock" && op.Name != "hello" {
+			n++
+		}
+	})
+	return n
+}
+
+func OperationNamespace(op *Operation) string {
+	return requestNamespace(op.Name, op.Body, op.Body.Lookup("$db").Str())
+}
+
+// requestNamespace is the namespace that a command is about, as mongod names
+// it.
+func requestNamespace(name string, body value.Doc, db string) string {
+	_, v := body.First()
+	if name == "getMore" {
+		v = body.Lookup("collection")
+	}
+	switch {
+	case v.Kind() == value.KindString:
+		return db + "." + v.Str()
+	case name == "aggregate":
+		return db + ".$cmd.aggregate"
+	}
+	return db + ".$cmd"
+}

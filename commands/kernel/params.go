@@ -1,0 +1,173 @@
+package kernel
+
+import (
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Parameter is one line of the parameter table: what setParameter and
+// getParameter can reach.
+type Parameter struct {
+	Name     string
+	initial  value.Value
+	Startup  bool // may be given on the command line
+	Runtime  bool // may be set while running
+	check    func(v value.Value) (value.Value, error)
+	onChange func(s *Service, v value.Value)
+	read     func(s *Service) value.Value // nil: the value that was set
+}
+
+// Parameters holds the current values; reads take no lock.
+type Parameters struct {
+	svc    *Service
+	mu     sync.Mutex // writers
+	Lines  map[string]*Parameter
+	values map[string]*atomic.Pointer[value.Value]
+}
+
+func NewParameters(s *Service) *Parameters {
+	p := &Parameters{svc: s, Lines: map[string]*Parameter{}, values: map[string]*atomic.Pointer[value.Value]{}}
+	for _, line := range ParameterTable() {
+		line := line
+		p.Lines[line.Name] = &line
+		cell := &atomic.Pointer[value.Value]{}
+		cell.Store(&line.initial)
+		p.values[line.Name] = cell
+	}
+	return p
+}
+
+// Load applies start-up values, given as text.
+func (p *Parameters) Load(given map[string]string) error {
+	names := make([]string, 0, len(given))
+	for name := range given {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		line := p.Lines[name]
+		if line == nil {
+			return mongoerr.Newf(mongoerr.BadValue, "Unknown --setParameter '%s'", name)
+		}
+		if !line.Startup {
+			return mongoerr.Newf(mongoerr.BadValue, "Cannot use --setParameter to set '%s' at startup", name)
+		}
+		v := parseParameter(line.initial.Kind(), given[name])
+		if line.initial.Kind() == value.KindBool && v.Kind() == value.KindString {
+			return mongoerr.Newf(mongoerr.BadValue, "Bad value for parameter \"%s\": \"%s\" is no bool", name, given[name])
+		}
+		if err := p.Set(line, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseParameter reads text as the type of the parameter.
+func parseParameter(kind value.Kind, text string) value.Value {
+	switch kind {
+	case value.KindBool:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return value.Bool(b)
+		}
+	case value.KindInt32, value.KindInt64, value.KindDouble:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.Int(n)
+		}
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return value.Double(f)
+		}
+	case value.KindDocument:
+		if d, err := value.ParseJSON(bareName.ReplaceAllString(text, `$1"$2":`)); err == nil {
+			return value.Document(d)
+		}
+	}
+	return value.String(text)
+}
+
+// bareName is a key without quotes, as people write them on the command line.
+var bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z]\w*)\s*:`)
+
+// Set checks and stores a value. The caller holds no lock.
+func (p *Parameters) Set(line *Parameter, v value.Value) error {
+	checked, err := line.check(v)
+	if err != nil {
+		return err
+	}
+	checked = checked.Clone()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.values[line.Name].Store(&checked)
+	if line.onChange != nil {
+		line.onChange(p.svc, checked)
+	}
+	return nil
+}
+
+// Value returns the current value of a parameter of the table.
+func (p *Parameters) Value(name string) value.Value {
+	if read := p.Lines[name].read; read != nil {
+		return read(p.svc)
+	}
+	return *p.values[name].Load()
+}
+
+func (p *Parameters) Int(name string) int64 { return p.Value(name).SafeInt64() }
+
+func (p *Parameters) Bool(name string) bool { return p.Value(name).Truthy() }
+
+// Checks of parameter values.
+
+// checkBool takes a value of any type for a bool, as mongod does.
+func checkBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
+
+// checkNoDiagnosticData lets the collection of diagnostic data be switched
+// off, as people do on small machines: it is off, since there is none.
+func checkNoDiagnosticData(v value.Value) (value.Value, error) {
+	v, err := checkBool(v)
+	if err == nil && v.Bool() {
+		err = mongoerr.New(mongoerr.BadValue, "Invalid value for parameter diagnosticDataCollectionEnabled: no diagnostic data is collected")
+	}
+	return v, err
+}
+
+// checkInt accepts numbers of at least least, truncated to int.
+func checkInt(name string, least, most int64) func(value.Value) (value.Value, error) {
+	return func(v value.Value) (value.Value, error) {
+		if !v.IsNumber() {
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %s is not a number", name, v)
+		}
+		n := v.SafeInt64()
+		switch {
+		case v.IsNaN() || n < least:
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, least)
+		case n > most:
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not less than or equal to %d", name, n, most)
+		}
+		return value.Int(n), nil
+	}
+}
+
+func checkString(name string, allowed ...string) func(value.Value) (value.Value, error) {
+	return func(v value.Value) (value.Value, error) {
+		if v.Kind() != value.KindString {
+			return v, mongoerr.Newf(mongoerr.TypeMismatch, "Expected type string for parameter '%s', got %s", name, v.Kind())
+		}
+		for _, a := range allowed {
+			if a == v.Str() {
+				return v, nil
+			}
+		}
+		if len(allowed) > 0 {
+			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: '%s' is not one of %s", name, v.Str(), strings.Join(allowed, ", "))
+		}
+		return v, nil
+	}
+}

@@ -1,0 +1,108 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// querySettings are what administrators have set for shapes of queries: which
+// indexes they may use, or that they are refused. They are kept as mongod keeps
+// them, in one document among the cluster parameters.
+type querySettings struct {
+	Any  atomic.Bool // cheap to ask, for those who have none
+	Mu   sync.Mutex
+	List []*QuerySetting
+}
+
+// QuerySetting is what holds for one shape.
+type QuerySetting struct {
+	Hash           string
+	Settings       value.Doc
+	Representative value.Doc // the query it was set with; nil if only the hash was known
+}
+
+// QuerySettingsID is the _id of the document that keeps them.
+const QuerySettingsID = "querySettings"
+
+func (s *querySettings) load(d value.Doc) {
+	s.List = nil
+	for v := range d.Lookup("settingsArray").Doc().Values() {
+		e := v.Doc()
+		s.List = append(s.List, &QuerySetting{
+			Hash: strings.Clone(e.Lookup("queryShapeHash").Str()), Settings: e.Lookup("settings").Doc().Clone(), Representative: e.Lookup("representativeQuery").Doc().Clone(),
+		})
+	}
+	s.Any.Store(len(s.List) > 0)
+}
+
+func (s *querySettings) Find(hash string) *QuerySetting {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	for _, q := range s.List {
+		if q.Hash == hash {
+			return q
+		}
+	}
+	return nil
+}
+
+func (s *querySettings) All() []*QuerySetting {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return slices.Clone(s.List)
+}
+
+// AppendTo writes what commands and the stage show of it.
+func (q *QuerySetting) AppendTo(b *value.Builder) {
+	b.String("queryShapeHash", q.Hash).Document("settings", q.Settings)
+	if !q.Representative.IsEmpty() {
+		b.Document("representativeQuery", q.Representative)
+	}
+}
+
+// IndexFilters are the index filters of all collections. They last until the
+// server stops, as in mongod.
+type IndexFilters struct {
+	Any atomic.Bool // cheap to ask, for those who have none
+	Mu  sync.Mutex
+	Of  map[storage.Namespace][]*IndexFilter
+}
+
+// IndexFilter limits the indexes that queries of one shape may use.
+type IndexFilter struct {
+	Shape   uint64
+	Query   value.Doc
+	Sort    value.Doc
+	Project value.Doc
+	Collate value.Doc
+	Indexes value.Doc // array of names and key patterns
+}
+
+// Apply takes the indexes away that the filter does not name. A hint has no
+// say any more.
+func (f *IndexFilter) Apply(pq *plan.Query, pc *plan.Collection) {
+	pq.Hint = plan.Hint{}
+	pc.Indexes = slices.DeleteFunc(pc.Indexes, func(x *plan.Index) bool { return !f.allows(x) })
+}
+
+func (f *IndexFilter) allows(x *plan.Index) bool {
+	for v := range f.Indexes.Values() {
+		if v.Kind() == value.KindString && v.Str() == x.Name || v.Kind() == value.KindDocument && value.CompareDocs(v.Doc(), x.Key, nil) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func OrEmpty(d value.Doc) value.Doc {
+	if d == nil {
+		return value.EmptyDoc
+	}
+	return d
+}

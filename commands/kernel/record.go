@@ -1,0 +1,69 @@
+package kernel
+
+import (
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// OpenLog opens what the server keeps beside the data: the change log, and
+// the records of sessions.
+func (s *Service) OpenLog() error {
+	s.Oplog = oplog.New(s.OplogConfig())
+	s.Sessions.OnEnd = s.sessionEnded
+	if err := s.Oplog.Open(s.Background); err != nil {
+		return err
+	}
+	return s.records.Open(s.Background, s.Engine)
+}
+
+func (s *Service) OplogConfig() oplog.Config {
+	return oplog.Config{
+		Engine: s.Engine, Clock: s.Clock, Log: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
+		Bytes: s.Options.OplogBytes, Retention: s.Options.OplogMinRetentionMillis,
+		Locked: s.Fsync.Held, TxnBytes: func() int64 { return s.Params.Int("transactionSizeLimitBytes") },
+	}
+}
+
+// Record runs fn in a transaction whose changes are logged at its end.
+func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
+	if c.log != nil { // of an attempt that counts for nothing
+		c.log.Release()
+	}
+	r := c.Svc.Oplog.NewRecorder(tx, c.Now)
+	c.log = r
+	if c.Retry.On {
+		r.Stmt, r.Keep = c.Retry.stmt, c.Retry.Image
+	}
+	if err := fn(r.Logged()); err != nil {
+		return err
+	}
+	if err := c.failWrite(); err != nil {
+		return err
+	}
+	if err := r.Flush(); err != nil {
+		return err
+	}
+	return c.saveStatements(tx, r.Last)
+}
+
+// Recorded ends what record began: after a commit, or after a failure.
+func (c *Call) Recorded(err error) {
+	r := c.log
+	c.log, c.Retry.fails = nil, nil
+	if r == nil {
+		return
+	}
+	if err == nil {
+		r.Committed()
+		c.statementsSaved()
+	}
+	r.Release()
+}
+
+// Recorder is where the changes of the running transaction are noted.
+func (c *Call) Recorder() *oplog.Recorder {
+	if t := c.Transaction(); t != nil {
+		return t.Log
+	}
+	return c.log
+}

@@ -1,0 +1,95 @@
+package kernel
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+// secretFields are the arguments that must not be shown, in the commands
+// flagged as secret.
+var secretFields = map[string]bool{"pwd": true, "payload": true, "key": true, "nonce": true}
+
+// Shown is the command as currentOp, logs and messages may show it: without
+// passwords and what is like them.
+func (c *Call) Shown() value.Doc {
+	if c.Cmd == nil {
+		return c.Body
+	}
+	return c.Svc.redactCommand(c.Cmd, c.Body)
+}
+
+func (s *Service) redactCommand(cmd *Command, d value.Doc) value.Doc {
+	switch {
+	case cmd.Flags&Secret != 0 || d.Has("speculativeAuthenticate"):
+		return redact(d)
+	case cmd.Name == "explain":
+		return replaceFirst(d, func(v value.Value) value.Value {
+			if v.Kind() != value.KindDocument {
+				return v
+			}
+			return value.Document(s.redactInner(v.Doc()))
+		})
+	case cmd.Name == "applyOps":
+		return replaceFirst(d, s.redactEntries)
+	}
+	return d
+}
+
+// redactInner redacts a command within another one. One that is not known may
+// be a secret one that is misspelt.
+func (s *Service) redactInner(d value.Doc) value.Doc {
+	name, _ := d.First()
+	if cmd := s.Table[name]; cmd != nil {
+		return s.redactCommand(cmd, d)
+	}
+	return redact(d)
+}
+
+// redactEntries redacts the commands among the entries of applyOps.
+func (s *Service) redactEntries(list value.Value) value.Value {
+	if list.Kind() != value.KindArray {
+		return list
+	}
+	var out []value.Value
+	for e := range list.Doc().Values() {
+		if e.Kind() == value.KindDocument && e.Doc().Lookup("op").Str() == "c" {
+			b := value.NewBuilder()
+			for name, v := range e.Doc().All() {
+				if name == "o" && v.Kind() == value.KindDocument {
+					v = value.Document(s.redactInner(v.Doc()))
+				}
+				b.Append(name, v)
+			}
+			e = value.Document(b.Doc())
+		}
+		out = append(out, e)
+	}
+	return value.NewArray(out...)
+}
+
+// replaceFirst replaces the first field.
+func replaceFirst(d value.Doc, with func(value.Value) value.Value) value.Doc {
+	b := value.NewBuilder()
+	first := true
+	for name, v := range d.All() {
+		if first {
+			v, first = with(v), false
+		}
+		b.Append(name, v)
+	}
+	return b.Doc()
+}
+
+func redact(d value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range d.All() {
+		switch {
+		case secretFields[name]:
+			b.String(name, "xxx")
+		case name == "speculativeAuthenticate" && v.Kind() == value.KindDocument:
+			b.Document(name, redact(v.Doc()))
+		default:
+			b.Append(name, v)
+		}
+	}
+	return b.Doc()
+}

@@ -1,0 +1,39 @@
+package kernel
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+// Request is one command message, already split into its sections. All
+// documents have been validated, and stay valid until Handle returns.
+type Request struct {
+	Body      value.Doc
+	Sequences []Sequence
+	// Legacy marks an OP_QUERY; only handshakes come that way.
+	Legacy bool
+	// DB is the database an OP_QUERY was addressed to; OP_MSG says $db.
+	DB string
+	// Exhaust tells that the client accepts more than one reply.
+	Exhaust bool
+	// Bytes is the size of the message, for the metrics.
+	Bytes int
+}
+
+// Sequence is a kind-1 section: documents that belong to the array argument
+// of that name.
+type Sequence struct {
+	ID   string
+	Docs []byte // one document after the other
+	Len  int
+}
+
+// Response tells the server what to do beside sending the reply.
+type Response struct {
+	// Next is the request to run again for an exhaust reply; nil if the
+	// reply was the last.
+	Next value.Doc
+	// Close asks to close the connection after the reply.
+	Close bool
+	// Drop asks to close the connection instead of sending the reply.
+	Drop bool
+}

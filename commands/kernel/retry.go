@@ -1,0 +1,401 @@
+package kernel
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// saveParts writes outcomes as parts of the running command's session.
+func (c *Call) saveParts(tx storage.Tx, statements []session.RetriedStatement) (ids []storage.RecordID, err error) {
+	coll, err := catalog.Ensure(tx, oplog.Statements, false)
+	if err != nil {
+		return nil, err
+	}
+	for len(statements) > 0 {
+		b := value.NewBuilder()
+		b.Document("session", c.Session.RecordID).Int64("txnNum", *c.Generic.TxnNumber).StartArray("statements")
+		n := 0
+		for n < len(statements) && b.Len() < session.MostPartBytes {
+			statements[n].Append(b)
+			n++
+		}
+		statements = statements[n:]
+		id, err := coll.Insert(b.End().Doc(), c.Now)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// readParts adds the outcomes in the parts of the session to its history.
+func (c *Call) readParts(tx storage.Tx) error {
+	ss := c.Session
+	ids := c.Svc.records.PartsOf(ss.Record)
+	if len(ids) == 0 {
+		return nil
+	}
+	coll, err := session.OpenStatements(tx)
+	if err != nil || coll == nil {
+		return err
+	}
+	for _, id := range ids {
+		rec, ok := coll.Get(id)
+		if !ok || rec.Doc.Lookup("txnNum").Int64() != ss.Number {
+			continue
+		}
+		ss.History.Parts = true
+		for v := range rec.Doc.Lookup("statements").Doc().Values() {
+			ss.History.Add(session.ReadStatement(v.Doc()))
+		}
+	}
+	return nil
+}
+
+// retryable is what a command knows of being a retryable write.
+type retryable struct {
+	On      bool
+	stmt    int32 // the statement at work
+	Image   oplog.ImageKind
+	ids     []int32 // stmtIds of the command, nil: numbered from base
+	base    int32
+	Inserts bool              // the statements at work are plain inserts, whose _ids no reply tells
+	retried []int32           // statements answered from the history
+	fails   *observe.FailData // what a fail point does to the running engine transaction
+}
+
+// InRetryableWrite runs a command that carries a txnNumber outside a
+// transaction.
+func (c *Call) InRetryableWrite() error {
+	if err := c.restoreSession(); err != nil {
+		return err
+	}
+	if err := c.checkNumber(); err != nil {
+		return err
+	}
+	ss, n := c.Session, *c.Generic.TxnNumber
+	if n > ss.Number {
+		c.Svc.endTransaction(ss, session.TxnAborted)
+		ss.Number, ss.State, ss.History = n, session.TxnRetryable, ss.History.Forget()
+	} else if ss.State != session.TxnRetryable {
+		return mongoerr.New(mongoerr.IncompleteTransactionHistory, "Cannot retry a retryable write that has been converted into a transaction")
+	}
+	if err := c.readStatementIDs(); err != nil {
+		return err
+	}
+	c.Retry.On, c.Retry.stmt = true, oplog.NoStatement
+	err := c.OutsideTransaction()
+	if len(c.Retry.retried) > 0 {
+		c.Svc.Metrics.Transactions.RetriedCommands.Add(1)
+		c.Svc.Metrics.Transactions.RetriedStatements.Add(int64(len(c.Retry.retried)))
+	}
+	return err
+}
+
+// readStatementIDs reads stmtId, the number of the first statement, or
+// stmtIds, those of all.
+func (c *Call) readStatementIDs() error {
+	id, ids := c.Body.Lookup("stmtId"), c.Body.Lookup("stmtIds")
+	switch {
+	case !id.IsMissing() && !ids.IsMissing():
+		return mongoerr.New(mongoerr.InvalidOptions, "May not specify both stmtId and stmtIds in "+c.Cmd.Name+" command")
+	case !id.IsMissing() && id.Kind() != value.KindInt32:
+		return args.TypeError(c.Cmd.Name+".stmtId", id, "int")
+	case !ids.IsMissing() && ids.Kind() != value.KindArray:
+		return args.TypeError(c.Cmd.Name+".stmtIds", ids, "array")
+	}
+	c.Retry.base, c.Retry.ids = id.Int32(), nil
+	for v := range ids.Doc().Values() {
+		c.Retry.ids = append(c.Retry.ids, int32(v.SafeInt64()))
+	}
+	return nil
+}
+
+// Statement makes the i-th statement of the command the one at work. It
+// returns its outcome if it has been run before.
+func (c *Call) Statement(i int) *session.RetriedStatement {
+	if !c.Retry.On {
+		return nil
+	}
+	id := c.StatementID(i)
+	c.Retry.stmt = id
+	done := c.Session.History.Find(id)
+	if done != nil {
+		c.Retry.retried = append(c.Retry.retried, id)
+	}
+	return done
+}
+
+func (c *Call) StatementID(i int) int32 {
+	if c.Retry.ids == nil {
+		return c.Retry.base + int32(i)
+	}
+	if i < len(c.Retry.ids) {
+		return c.Retry.ids[i]
+	}
+	return 0
+}
+
+// CheckSingle refuses statements that may change many documents.
+func (c *Call) CheckSingle(multi bool, option string) error {
+	if !c.Retry.On || !multi {
+		return nil
+	}
+	return mongoerr.New(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with "+option)
+}
+
+// AppendRetried writes retriedStmtIds behind the reply of a batch.
+func (c *Call) AppendRetried() {
+	if len(c.Retry.retried) == 0 {
+		return
+	}
+	if c.Cmd.Name == "findAndModify" {
+		c.Reply.Int32("retriedStmtId", c.Retry.retried[0])
+		return
+	}
+	c.Reply.StartArray("retriedStmtIds")
+	for _, id := range c.Retry.retried {
+		c.Reply.Int32("", id)
+	}
+	c.Reply.End()
+}
+
+// saveStatements remembers what the statements of the running engine
+// transaction have done, as part of it. ts is the timestamp of its entry.
+func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
+	if !c.Retry.On {
+		return nil
+	}
+	h := c.Session.History
+	p := &h.Pending
+	p.Any, p.Joined, p.Fresh, p.Parts, p.Moved = false, 0, p.Fresh[:0], nil, false
+	if c.collectStatements(); !p.Any {
+		return nil
+	}
+	if !h.Parts { // those of an earlier number
+		if err := c.Svc.records.DropParts(tx, c.Session.Record); err != nil {
+			return err
+		}
+	}
+	held := h.Recent
+	if n := len(held) + len(p.Fresh); n > session.MostRecent {
+		p.Moved = true
+		all := append(append(make([]session.RetriedStatement, 0, n), held...), p.Fresh...)
+		if p.Joined > 0 {
+			all[len(held)-1].Last += p.Joined
+		}
+		if p.Parts, err = c.saveParts(tx, all[:n-1]); err != nil {
+			return err
+		}
+	}
+	b := c.sessionRecord(ts)
+	b.StartArray("statements")
+	c.appendRecent(b)
+	b.End()
+	p.Record, err = c.Svc.records.Save(tx, c.Session.Record, b.Doc(), c.Now)
+	c.log.Out = b.Bytes()
+	return err
+}
+
+// appendRecent writes the outcomes that the session's record holds.
+func (c *Call) appendRecent(b *value.Builder) {
+	p, held := &c.Session.History.Pending, c.Session.History.Recent
+	if p.Moved && len(p.Fresh) > 0 {
+		p.Fresh[len(p.Fresh)-1].Append(b)
+		return
+	}
+	if p.Moved {
+		held = held[len(held)-1:]
+	}
+	for i := range held {
+		s := held[i]
+		if i == len(held)-1 {
+			s.Last += p.Joined
+		}
+		s.Append(b)
+	}
+	for i := range p.Fresh {
+		p.Fresh[i].Append(b)
+	}
+}
+
+// sessionRecord begins the session's record in config.transactions, where
+// the recorder has made its entries.
+func (c *Call) sessionRecord(ts uint64) *value.Builder {
+	b := &c.Recorder().B
+	b.Reset(c.Recorder().Out[:0])
+	b.Document("_id", c.Session.RecordID).Int64("txnNum", *c.Generic.TxnNumber)
+	b.StartDocument("lastWriteOpTime").Append("ts", clustertime.Value(ts)).Int64("t", c.Svc.Leader.Term.Load()).End()
+	return b.Date("lastWriteDate", c.Now)
+}
+
+// collectStatements derives the outcome of each statement from what was
+// recorded of it.
+func (c *Call) collectStatements() {
+	r := c.log
+	any := false
+	var s session.RetriedStatement
+	for i := range r.Marks {
+		m := &r.Marks[i]
+		if m.Command || m.Stmt == oplog.NoStatement {
+			continue
+		}
+		if any && s.First != m.Stmt {
+			c.pend(s)
+		}
+		any = true
+		op := r.Op(i)
+		s = session.RetriedStatement{First: m.Stmt, Last: m.Stmt, Kind: op.Lookup("op").Str()[0]}
+		if s.Kind == 'i' && c.Cmd.Name != "insert" && !c.Retry.Inserts {
+			s.Id = op.Lookup("o").Doc().Lookup("_id").Clone()
+		}
+	}
+	if !any {
+		return
+	}
+	if c.Retry.Image != oplog.NoImage {
+		s.Image = r.Image.Clone()
+	}
+	c.pend(s)
+}
+
+// pend adds the outcome of a statement to what is pending, to the one before
+// if that says the same.
+func (c *Call) pend(s session.RetriedStatement) {
+	p := &c.Session.History.Pending
+	p.Any = true
+	if n := len(p.Fresh); n > 0 {
+		if l := &p.Fresh[n-1]; l.Joins(&s) {
+			l.Last = s.Last
+			return
+		}
+	} else if newest := c.Session.History.Newest(); newest != nil {
+		l := *newest
+		l.Last += p.Joined
+		if l.Joins(&s) {
+			p.Joined++
+			return
+		}
+	}
+	p.Fresh = append(p.Fresh, s)
+}
+
+// statementsSaved is called once the engine transaction is committed.
+func (c *Call) statementsSaved() {
+	if !c.Retry.On {
+		return
+	}
+	h := c.Session.History
+	p := &h.Pending
+	if !p.Any {
+		return
+	}
+	if !h.Parts {
+		c.Svc.records.ForgetParts(c.Session.Record)
+	}
+	if p.Joined > 0 {
+		h.Newest().Last += p.Joined
+		h.Done[len(h.Done)-1].Last += p.Joined
+	}
+	for _, s := range p.Fresh {
+		h.Add(s)
+		h.Recent = append(h.Recent, s)
+	}
+	if p.Moved {
+		h.Recent = append(h.Recent[:0], h.Recent[len(h.Recent)-1])
+		c.Svc.records.AddParts(c.Session.Record, p.Parts)
+	}
+	h.Parts = true
+	c.Svc.records.Set(c.Session.Record, p.Record)
+	clear(p.Fresh)
+	p.Any, p.Fresh, p.Parts = false, p.Fresh[:0], nil
+}
+
+// saveCommitted remembers that a transaction has been committed, as part of
+// the commit.
+func (c *Call) saveCommitted(tx storage.Tx, t *session.Transaction) error {
+	if err := c.Svc.records.DropParts(tx, c.Session.Record); err != nil {
+		return err
+	}
+	b := c.sessionRecord(t.Log.Last)
+	id, err := c.Svc.records.Save(tx, c.Session.Record, b.String("state", "committed").Doc(), c.Now)
+	if err == nil {
+		c.Svc.records.Set(c.Session.Record, id)
+	}
+	return err
+}
+
+// restoreSession reads what an earlier process, or an earlier life of the
+// session, has left of it. The caller has the session's turn.
+func (c *Call) restoreSession() error {
+	ss := c.Session
+	if ss.Restored {
+		return nil
+	}
+	var rec storage.Record
+	if id := c.Svc.records.Get(ss.Record); id != 0 {
+		err := c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
+			coll, err := tx.Collection(oplog.Transactions)
+			if errors.Is(err, storage.ErrNotFound) {
+				return nil
+			}
+			rec, _ = coll.Get(id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	ss.Restored = true
+	if rec.Doc == nil {
+		return nil
+	}
+	ss.Number = rec.Doc.Lookup("txnNum").Int64()
+	if rec.Doc.Lookup("state").Str() == "committed" {
+		ss.State = session.TxnCommitted
+		return nil
+	}
+	ss.State, ss.History = session.TxnRetryable, &session.RetryHistory{}
+	if err := c.Svc.Engine.View(c.Ctx, c.readParts); err != nil {
+		return err
+	}
+	for v := range rec.Doc.Lookup("statements").Doc().Values() {
+		s := session.ReadStatement(v.Doc())
+		ss.History.Add(s)
+		ss.History.Recent = append(ss.History.Recent, s)
+	}
+	ss.History.Parts = true
+	return nil
+}
+
+// AtStatement says within an engine transaction which statement writes next.
+func (c *Call) AtStatement(i int) {
+	if c.Retry.On && c.log != nil {
+		c.log.Stmt = c.StatementID(i)
+	}
+}
+
+// OutsideTransaction runs a command that is no statement of a transaction.
+func (c *Call) OutsideTransaction() error {
+	if c.Generic.readConcern != nil {
+		if err := c.afterClusterTime(); err != nil {
+			return err
+		}
+		done, err := c.readSnapshot()
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	return c.Cmd.Run(c)
+}

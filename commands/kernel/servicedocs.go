@@ -1,0 +1,117 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// What every mongod keeps in its own databases from its first start: the
+// version whose features may be used, and, once it serves, the sessions.
+var (
+	VersionNamespace = storage.Namespace{DB: "admin", Coll: "system.version"}
+	sessionsHome     = storage.Namespace{DB: "config", Coll: "system.sessions"}
+)
+
+// FeatureVersion is the version whose features may be used.
+const FeatureVersion = "8.0"
+
+// versionID is the _id of the document that says so.
+const versionID = "featureCompatibilityVersion"
+
+// KeepVersion writes the version down, if it has not been.
+func (s *Service) KeepVersion() error {
+	known := false
+	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
+		d, err := storedSetting(tx, VersionNamespace, versionID)
+		known = d != nil
+		return err
+	})
+	if known || err != nil {
+		return err
+	}
+	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
+		coll, err := catalog.Ensure(tx, VersionNamespace, true)
+		if err != nil {
+			return err
+		}
+		_, err = coll.Insert(value.NewDoc("_id", value.String(versionID), "version", value.String(FeatureVersion)), s.Clock.NowMillis())
+		return err
+	})
+}
+
+// sessionsEvery is how often the collection of sessions is brought up to date.
+const sessionsEvery = 5 * time.Minute
+
+// KeepSessions writes the sessions down that were used since the last time,
+// and removes those that have ended.
+func (s *Service) KeepSessions(ctx context.Context) error {
+	return s.Engine.Update(ctx, func(tx storage.Tx) error {
+		coll, err := openSessionsHome(tx)
+		if err != nil {
+			return err
+		}
+		live := map[string]value.Doc{}
+		for _, session := range s.Sessions.List() {
+			d := SessionDoc(session.Key, s.Sessions.LastUse(session))
+			live[string(sessionIndexKey(d))] = d
+		}
+		var stored []storage.Record
+		if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { stored = append(stored, r); return true }); err != nil {
+			return err
+		}
+		now := s.Clock.NowMillis()
+		for _, r := range stored {
+			key := string(sessionIndexKey(r.Doc))
+			switch d := live[key]; {
+			case d == nil:
+				err = coll.Delete(r.ID)
+			case string(d) != string(r.Doc):
+				err = coll.Update(r.ID, d, now)
+			}
+			if err != nil {
+				return err
+			}
+			delete(live, key)
+		}
+		for _, d := range live {
+			if _, err := coll.Insert(d, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// openSessionsHome opens the collection of sessions. Its index removes what a
+// server has left there that did not come back.
+func openSessionsHome(tx storage.Tx) (storage.Collection, error) {
+	coll, err := tx.Collection(sessionsHome)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return coll, err
+	}
+	lastUse, err := index.Load(value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc("lastUse", value.Int32(1))),
+		"name", value.String("lsidTTLIndex"), "expireAfterSeconds", value.Int32(int32(session.Timeout/time.Second))))
+	if err != nil {
+		return nil, err
+	}
+	return tx.Create(sessionsHome, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored(), lastUse.Stored()})
+}
+
+func sessionIndexKey(d value.Doc) []byte { return value.AppendKey(nil, d.Lookup("_id")) }
+
+// SessionDoc is a session as config.system.sessions has it. Of the user, the
+// _id holds a digest.
+func SessionDoc(key session.Key, lastUse time.Time) value.Doc {
+	b := value.NewBuilder().Document("_id", key.Record().Doc()).Date("lastUse", lastUse.UnixMilli())
+	if user := key.UserAt(); user != "" {
+		b.String("user", user)
+	}
+	return b.Doc()
+}

@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// UserKey is the key of the sessions of {user, db}.
+func UserKey(d value.Doc) session.Key {
+	return session.Key{User: auth.Name{Name: d.Lookup("user").Str(), DB: d.Lookup("db").Str()}.ID()}
+}
+
+// LSID reads a session's id; prefix is how messages name it. The digest of
+// another user may be given by who may impersonate others, or has one of the
+// privileges.
+func (c *Call) LSID(d value.Doc, prefix string, privileges ...string) (key session.Key, err error) {
+	key.User = c.UserName()
+	var uid, number, child value.Value
+	found := false
+	for name, v := range d.All() {
+		switch name {
+		case "id":
+			found = true
+			if key.Id, err = session.Uuid(v, prefix, "id"); err != nil {
+				return key, err
+			}
+		case "uid":
+			uid = v
+		case "txnNumber":
+			number = v
+		case "txnUUID":
+			child = v
+		default:
+			return key, mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", prefix, name)
+		}
+	}
+	if !found {
+		return key, mongoerr.Newf(40414, "BSON field '%s.id' is missing but a required field", prefix)
+	}
+	if uid.IsMissing() && number.IsMissing() && child.IsMissing() {
+		return key, nil
+	}
+	if key.Child, err = session.ChildOf(number, child, prefix); err == nil && !uid.IsMissing() {
+		err = c.setDigest(&key, uid, prefix, privileges)
+	}
+	return key, err
+}
+
+// setDigest takes over a digest that the client gives.
+func (c *Call) setDigest(key *session.Key, uid value.Value, prefix string, privileges []string) error {
+	digest, err := session.ReadDigest(uid, prefix+".uid")
+	if err != nil || digest == key.Digest() {
+		return err
+	}
+	may := func(action string) bool { return c.May(auth.Cluster(), action) }
+	if !slices.ContainsFunc(append(privileges, "impersonate"), may) {
+		return mongoerr.New(mongoerr.Unauthorized, "Unauthorized to set user digest in LogicalSessionId")
+	}
+	key.User = "\x00" + string(digest[:])
+	return nil
+}

@@ -1,0 +1,45 @@
+package kernel
+
+import (
+	"github.com/duskdb/duskdb/commands/observe"
+)
+
+// Command is one line of the command table.
+type Command struct {
+	Name    string
+	Aliases []string
+	Run     func(*Call) error
+	Help    string
+	Flags   commandFlags
+	Action  string                  // privilege that the command needs on its resource; "" for none
+	On      resource                // what the privilege is asked on
+	Enabled func(s *Service) bool   // nil: always in the table
+	Runs    *observe.CommandCounter // set when the table is built
+	Rule    func(*Call) error       // asks for the privileges instead of action, where they depend on the arguments; set when the table is built
+}
+
+// commandFlags are the rules of the gate.
+type commandFlags uint16
+
+const (
+	AdminOnly commandFlags = 1 << iota // only against the admin database
+	PreAuth                            // may run before authentication
+	Handshake                          // may come as OP_QUERY
+	InTxn                              // may run inside a transaction
+	Writes                             // takes writeConcern: it changes what members share
+	Reads                              // takes a readConcern above local
+	NoSession                          // runs without touching the session
+	Secret                             // has arguments that must not be shown
+	Waits                              // waits for what others do, so that it is never slow
+	Bare                               // has no argument but its name: any other field is refused
+)
+
+// resource is what a privilege is asked on.
+type resource uint8
+
+const (
+	OnNothing    resource = iota
+	OnCollection          // the collection named by the first field
+	OnDatabase            // the database of the command
+	OnCluster
+)

@@ -1,0 +1,94 @@
+package kernel
+
+import (
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// readSnapshot opens the state for a command with read concern snapshot.
+// done gives it back.
+func (c *Call) readSnapshot() (done func(), err error) {
+	at := c.Generic.readConcern.Lookup("atClusterTime")
+	switch {
+	case c.Generic.Level != "snapshot":
+		return func() {}, nil
+	case !session.SnapshotCommands[c.Cmd.Name]:
+		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s does not support read concern snapshot", c.Cmd.Name)
+	case c.Cmd.Name == "getMore": // goes on with the state of its cursor
+		return func() {}, nil
+	}
+	s, err := open(&c.Svc.Snapshots, c.Svc, clustertime.Of(at))
+	if err != nil {
+		return nil, err
+	}
+	return c.UseSnapshot(s)
+}
+
+// UseSnapshot lets the command read from a state.
+func (c *Call) UseSnapshot(s *session.HeldSnapshot) (done func(), err error) {
+	select {
+	case s.Turn <- struct{}{}:
+	case <-c.Ctx.Done():
+		return nil, c.Interrupted()
+	}
+	if s.Old {
+		<-s.Turn
+		return nil, session.SnapshotTooOld(s.Ts)
+	}
+	c.snapshot, c.Held = s.Tx, s
+	return func() {
+		c.snapshot = nil
+		<-s.Turn
+	}, nil
+}
+
+// open finds the state at a time, or takes that of now for 0.
+func open(l *session.Snapshots, svc *Service, ts uint64) (*session.HeldSnapshot, error) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.Expire(svc.Real.Now())
+	if ts == 0 {
+		return take(l, svc)
+	}
+	if ts > svc.Stamps.Current() {
+		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime. Requested clusterTime: %s; current clusterTime: %s", clustertime.Value(ts), clustertime.Value(svc.Stamps.Current()))
+	}
+	for i := len(l.List) - 1; i >= 0; i-- {
+		if l.List[i].Ts == ts {
+			return l.List[i], nil
+		}
+	}
+	if s, err := take(l, svc); err != nil || s.Ts == ts {
+		return s, err
+	}
+	return nil, session.SnapshotTooOld(ts)
+}
+
+// take opens the present state.
+func take(l *session.Snapshots, svc *Service) (*session.HeldSnapshot, error) {
+	before := svc.Stamps.Current()
+	if n := len(l.List); n > 0 && l.List[n-1].Ts == before {
+		return l.List[n-1], nil // nothing has been written since
+	}
+	tx, err := svc.Engine.Begin(svc.Background)
+	if err != nil {
+		return nil, Translate(storage.Namespace{}, err)
+	}
+	// A time of its own: whatever is written later is later.
+	s := &session.HeldSnapshot{Ts: svc.Stamps.Next(svc.Clock.NowMillis()), Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
+	l.List = append(l.List, s)
+	return s, nil
+}
+
+// AppendCursorFields writes what the reply of a cursor of a special kind says
+// besides its batch.
+func (c *Call) AppendCursorFields(cur *Cursor) {
+	if cur.Stream != nil {
+		cur.Stream.AppendToken(c.Reply, cur.Peeked != nil)
+	}
+	if cur.Held != nil {
+		c.Reply.Append("atClusterTime", clustertime.Value(cur.Held.Ts))
+	}
+}

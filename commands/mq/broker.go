@@ -1,0 +1,97 @@
+package mq
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// QueueCommands are the commands on message queues. None of them may run in
+// a transaction: what they hand out cannot be taken back.
+func QueueCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "mqSend", Run: runMQSend, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue"},
+		{Name: "mqReceive", Run: runMQReceive, Flags: kernel.Writes | kernel.Waits, Action: "remove", On: kernel.OnCollection, Help: "receive messages from a queue"},
+		{Name: "mqComplete", Run: runMQComplete, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove a message that has been dealt with"},
+		{Name: "mqAbandon", Run: runMQAbandon, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "give a message back to its queue"},
+		{Name: "mqDefer", Run: runMQDefer, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "set a message aside, to be received by its number"},
+		{Name: "mqDeadLetter", Run: runMQDeadLetter, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "move a message to the dead-letter queue"},
+		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "hold a message for longer"},
+		{Name: "mqPeek", Run: runMQPeek, Flags: kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "browse the messages of a queue"},
+		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
+		{Name: "mqStats", Run: runMQStats, Action: "collStats", On: kernel.OnCollection, Help: "count the messages of a queue"},
+	}
+}
+
+// queueRef reads the name of a queue and the subQueue argument.
+func queueRef(c *kernel.Call, name value.Value, subQueue string) (queue.Ref, error) {
+	if name.Kind() != value.KindString {
+		return queue.Ref{}, mongoerr.Newf(mongoerr.InvalidNamespace, "collection name has invalid type %s", name.Kind())
+	}
+	ref, err := queue.ParseRef(c.DB, name.Clone().Str(), subQueue)
+	if err != nil {
+		return ref, err
+	}
+	return ref, catalog.CheckNamespace(ref.Namespace)
+}
+
+// queueError gives errors of the storage their MongoDB codes. docs are what
+// was sent, if anything.
+func queueError(c *kernel.Call, ref queue.Ref, err error, docs ...value.Doc) error {
+	var dup *storage.DuplicateKeyError
+	if !errors.As(err, &dup) {
+		return kernel.Translate(ref.Namespace, err)
+	}
+	info, lookupErr := exec.Lookup(c, dup.Namespace)
+	if lookupErr != nil || info == nil {
+		return kernel.Translate(ref.Namespace, err)
+	}
+	d := value.EmptyDoc
+	if spec := index.Of(info.Index(dup.Index)); spec != nil {
+		for _, sent := range docs {
+			if spec.KeyValue(sent, dup.Key) != nil {
+				d = sent
+			}
+		}
+	}
+	return write.DuplicateKey(info, dup, d)
+}
+
+// lockToken is an argument that must be a UUID.
+func lockToken(c *kernel.Call, v value.Value) (t [16]byte, err error) {
+	subtype, data := v.Binary()
+	if v.Kind() != value.KindBinary || subtype != 4 || len(data) != len(t) {
+		return t, args.WrongType(c.Cmd.Name, "lockToken", v, "UUID")
+	}
+	copy(t[:], data)
+	return t, nil
+}
+
+// messages writes the messages of a reply.
+func messages(c *kernel.Call, docs []value.Doc) {
+	c.Reply.StartArray("messages")
+	for _, d := range docs {
+		c.Reply.Document("", d)
+	}
+	c.Reply.End()
+}
+
+// checkRange refuses numbers outside the bounds of an argument.
+func checkRange(c *kernel.Call, name string, n, least, most int64) error {
+	switch {
+	case n < least:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", name, least, n)
+	case n > most:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", name, most, n)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package observe
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/broadcast"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// FailPoint is a place in the server where tests can have it fail.
+type FailPoint struct {
+	mu      sync.Mutex
+	on      atomic.Bool // cheap to ask, for those who never set it
+	mode    FailMode
+	count   int64   // left of times or skip
+	chance  float64 // of activationProbability
+	entered int64   // how often it took effect
+	data    FailData
+	changed *broadcast.Broadcast // signalled when entered grows
+}
+
+type FailMode uint8
+
+const (
+	FailOff FailMode = iota
+	FailAlways
+	FailTimes
+	FailSkip
+	FailSometimes
+)
+
+// FailPoints are those that there are.
+type FailPoints struct {
+	Command *FailPoint // failCommand: before every command
+	GetMore *FailPoint // failGetMoreAfterCursorCheckout: once a getMore has its cursor
+	Write   *FailPoint // onPrimaryTransactionalWrite: before a retryable write is committed
+
+	TimesOut      *FailPoint // maxTimeAlwaysTimeOut: where a time limit begins
+	NeverTimesOut *FailPoint // maxTimeNeverTimeOut: the same
+}
+
+func NewFailPoints() FailPoints {
+	return FailPoints{
+		Command: newFailPoint(), GetMore: newFailPoint(), Write: newFailPoint(),
+		TimesOut: newFailPoint(), NeverTimesOut: newFailPoint(),
+	}
+}
+
+// Named finds a fail point, nil if there is none of that name.
+func (f *FailPoints) Named(name string) *FailPoint {
+	switch name {
+	case "failCommand":
+		return f.Command
+	case "failGetMoreAfterCursorCheckout":
+		return f.GetMore
+	case "onPrimaryTransactionalWrite":
+		return f.Write
+	case "maxTimeAlwaysTimeOut":
+		return f.TimesOut
+	case "maxTimeNeverTimeOut":
+		return f.NeverTimesOut
+	}
+	return nil
+}
+
+// FailData is what a failing command is to do, and which commands are meant.
+type FailData struct {
+	Doc        value.Doc
+	Commands   map[string]bool
+	All        bool
+	AppName    string
+	ThreadName string
+	Namespace  string
+	Closes     bool
+	Stays      bool // closeConnection is false, and not only absent
+	Code       mongoerr.Code
+	Before     mongoerr.Code // failBeforeCommitExceptionCode
+	Extra      value.Doc     // errorExtraInfo
+	Labels     []string      // nil: those the server would give
+	Concern    value.Doc     // writeConcernError
+	Block      time.Duration
+}
+
+func newFailPoint() *FailPoint { return &FailPoint{changed: broadcast.New()} }
+
+// Set changes the fail point and returns how often it had taken effect.
+func (f *FailPoint) Set(mode FailMode, count int64, chance float64, data FailData) (entered int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mode, f.count, f.chance, f.data = mode, count, chance, data
+	f.on.Store(mode != FailOff)
+	return f.entered
+}
+
+// EnterIf is enter with a rule of its own.
+func (f *FailPoint) EnterIf(concerned func(*FailData) bool) (FailData, bool) {
+	if !f.on.Load() {
+		return FailData{}, false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !concerned(&f.data) || !f.fires() {
+		return FailData{}, false
+	}
+	f.entered++
+	f.changed.Signal()
+	return f.data, true
+}
+
+// fires counts one look at the fail point. The caller holds the lock.
+func (f *FailPoint) fires() bool {
+	switch f.mode {
+	case FailAlways:
+		return true
+	case FailTimes:
+		if f.count--; f.count <= 0 {
+			f.mode = FailOff
+			f.on.Store(false)
+		}
+		return true
+	case FailSkip:
+		f.count--
+		return f.count < 0
+	case FailSometimes:
+		return rand.Float64() < f.chance //nolint:gosec // no secret
+	}
+	return false
+}
+
+// TimesEntered is how often the fail point took effect, and what tells of
+// the next time.
+func (f *FailPoint) TimesEntered() (n int64, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.entered, f.changed.Wait()
+}

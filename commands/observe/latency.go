@@ -1,0 +1,88 @@
+package observe
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"time"
+)
+
+// LatencyBuckets are the powers of two of a microsecond that a [Latency] is
+// counted by: the last one has what took longer than about 67 s.
+const LatencyBuckets = 27
+
+// The buckets of mongod's histograms: the powers of two of a microsecond, from
+// 2048 to 2 s in halves, up to 2^40. The first of them, which has all below 2,
+// are two here.
+const (
+	firstHalved = 12 // bits of a number that begins the halves
+	lastHalved  = 21
+	mostBits    = 41
+	halves      = lastHalved - firstHalved + 1
+	histogram   = mostBits + 1 + halves
+)
+
+// Latencies is a histogram that is cheap to add to.
+type Latencies struct {
+	Micros atomic.Int64 // sum
+	counts [histogram]atomic.Int64
+}
+
+// Observe adds one command that took d.
+func (l *Latencies) Observe(d time.Duration) {
+	micros := max(d.Microseconds(), 0)
+	l.Micros.Add(micros)
+	l.counts[bucketOf(uint64(micros))].Add(1)
+}
+
+// bucketOf is the bucket of a latency in microseconds.
+func bucketOf(micros uint64) int {
+	n := min(bits.Len64(micros), mostBits)
+	switch {
+	case n < firstHalved:
+		return n
+	case n > lastHalved:
+		return n + halves
+	}
+	return n + n - firstHalved + int(micros>>(n-2)&1)
+}
+
+// leastOf is the least latency of a bucket, and how many bits it has.
+func leastOf(bucket int) (micros int64, n int) {
+	n = bucket
+	switch {
+	case bucket > lastHalved+halves:
+		n = bucket - halves
+	case bucket >= firstHalved:
+		n = firstHalved + (bucket-firstHalved)/2
+		if (bucket-firstHalved)%2 == 1 {
+			return 3 << (n - 2), n
+		}
+	}
+	if n < 2 {
+		return 0, n
+	}
+	return 1 << (n - 1), n
+}
+
+// Latency is a histogram of how long commands took: Counts[i] took less than
+// Bound(i), and not less than the bound before.
+type Latency struct {
+	Seconds float64 // sum
+	Counts  [LatencyBuckets + 1]int64
+}
+
+// Bound is the upper bound of bucket i in seconds; the last has none.
+func (Latency) Bound(i int) float64 { return float64(int64(1)<<i) / 1e6 }
+
+func (l *Latencies) Snapshot() (out Latency) {
+	out.Seconds = float64(l.Micros.Load()) / 1e6
+	for i := range l.counts {
+		_, n := leastOf(i)
+		out.Counts[min(n, LatencyBuckets)] += l.counts[i].Load()
+	}
+	return out
+}
+
+// LatencyClasses are the kinds of commands whose latencies are told apart,
+// as in serverStatus.opLatencies.
+type LatencyClasses struct{ Reads, Writes, Commands, Transactions Latencies }

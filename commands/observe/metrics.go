@@ -1,0 +1,76 @@
+package observe
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Metrics are the counters behind serverStatus.
+type Metrics struct {
+	Opcounters    struct{ Insert, Query, Update, Remove, Getmore, Command atomic.Int64 }
+	Document      struct{ Deleted, Inserted, Returned, Updated atomic.Int64 }
+	Network       struct{ BytesIn, BytesOut, Requests atomic.Int64 }
+	Connections   struct{ Current, active, Total, Rejected atomic.Int64 }
+	Asserts       struct{ User, Regular atomic.Int64 }
+	QueryExecutor struct{ Scanned, ScannedObjects, CollectionScans atomic.Int64 }
+	Transactions  struct{ Started, Committed, Aborted, RetriedCommands, RetriedStatements atomic.Int64 }
+	ChangeStreams struct{ Split, Failed, Expanded atomic.Int64 } // large events, streams with showExpandedEvents
+	commands      sync.Map                                       // name -> *commandCounter
+	Latency       LatencyClasses
+	ReadConcerns  ReadConcerns
+	Elections     atomic.Int64
+}
+
+// CommandCounter counts the runs of one command.
+type CommandCounter struct{ Total, Failed atomic.Int64 }
+
+func (m *Metrics) Command(name string) *CommandCounter {
+	if c, ok := m.commands.Load(name); ok {
+		return c.(*CommandCounter)
+	}
+	c, _ := m.commands.LoadOrStore(name, new(CommandCounter))
+	return c.(*CommandCounter)
+}
+
+// Total is the number of commands that were observed.
+func (l *Latencies) Total() (n int64) {
+	for i := range l.counts {
+		n += l.counts[i].Load()
+	}
+	return n
+}
+
+// AppendHistogram writes how many commands took how long; micros is the least
+// of a bucket.
+func (l *Latencies) AppendHistogram(b *value.Builder) {
+	b.StartArray("histogram")
+	below := l.counts[0].Load() // of the first two buckets, which are one in mongod
+	for i := 1; i < len(l.counts); i++ {
+		n := l.counts[i].Load() + below
+		below = 0
+		if least, _ := leastOf(i); n > 0 {
+			b.StartDocument("").Int64("micros", least).Int64("count", n).End()
+		}
+	}
+	b.End()
+}
+
+// ReadConcerns counts the read concerns of reads, outside and inside
+// transactions.
+type ReadConcerns struct{ Outside, Inside ConcernCounts }
+
+type ConcernCounts struct{ None, Local, Available, Majority, Linearizable, Snapshot, SnapshotAt atomic.Int64 }
+
+// TimedCounter is a usageCounter that tells how the times spread, too.
+type TimedCounter struct {
+	usageCounter
+	Spread Latencies
+}
+
+func (t *TimedCounter) add(d time.Duration) {
+	t.usageCounter.add(d)
+	t.Spread.Observe(d)
+}

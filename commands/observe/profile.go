@@ -1,0 +1,134 @@
+package observe
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Profiler decides which operations are written to a database's
+// system.profile, and which to the log as slow. A database has a level and a
+// filter; what counts as slow holds for the server.
+type Profiler struct {
+	mu        sync.Mutex     // writers
+	initial   ProfileSetting // of databases that are not in the map
+	SlowMS    atomic.Int64
+	sample    atomic.Uint64 // bits of the share of slow operations that count
+	databases atomic.Pointer[map[string]ProfileSetting]
+}
+
+// ProfileSetting is the profiling of one database.
+type ProfileSetting struct {
+	Level  int32 // 0: off, 1: slow operations, 2: all
+	Filter *match.Matcher
+	Spec   value.Doc // of the filter
+}
+
+// defaultSlowMS is what counts as slow unless set, as in mongod.
+const defaultSlowMS = 100
+
+// Profiling is what the server profiles and logs before a client changes it.
+type Profiling struct {
+	Level      int     // of every database: 0 off, 1 slow operations, 2 all
+	SlowMS     int64   // milliseconds from which an operation is slow
+	SampleRate float64 // share of the slow operations that count, 0 to 1
+}
+
+func (p *Profiling) Check() error {
+	switch {
+	case p == nil:
+	case p.Level < 0 || p.Level > 2:
+		return fmt.Errorf("the level of profiling must be 0, 1 or 2, not %d", p.Level)
+	case !(p.SampleRate >= 0 && p.SampleRate <= 1):
+		return fmt.Errorf("the sample rate of slow operations must be between 0 and 1, not %v", p.SampleRate)
+	}
+	return nil
+}
+
+func NewProfiler(first *Profiling) *Profiler {
+	if first == nil {
+		first = &Profiling{SlowMS: defaultSlowMS, SampleRate: 1}
+	}
+	p := &Profiler{initial: ProfileSetting{Level: int32(first.Level)}}
+	p.SlowMS.Store(first.SlowMS)
+	p.SetSample(first.SampleRate)
+	p.databases.Store(&map[string]ProfileSetting{})
+	return p
+}
+
+func (p *Profiler) SetSample(rate float64) { p.sample.Store(math.Float64bits(rate)) }
+
+func (p *Profiler) SampleRate() float64 { return math.Float64frombits(p.sample.Load()) }
+
+// Of returns the profiling of a database. Those of the server itself are not
+// profiled unless a client says so.
+func (p *Profiler) Of(db string) ProfileSetting {
+	if s, ok := (*p.databases.Load())[db]; ok || p.initial.Level == 0 {
+		return s
+	}
+	if db == "local" || db == "config" {
+		return ProfileSetting{}
+	}
+	return p.initial
+}
+
+// Set changes the profiling of a database.
+func (p *Profiler) Set(db string, s ProfileSetting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := maps.Clone(*p.databases.Load())
+	next[db] = s
+	p.databases.Store(&next)
+}
+
+// Sampled draws whether a slow operation counts.
+func (p *Profiler) Sampled() bool {
+	rate := p.SampleRate()
+	return rate >= 1 || rand.Float64() < rate //nolint:gosec // no secret
+}
+
+// Planned is the plan of a query as the profiler and the log show it.
+type Planned interface {
+	// byID reports whether it looks up one _id, which has no shape.
+	ByID() bool
+	// shapes returns the hash of the query's shape and its key in the plan cache.
+	Shapes() (hash, key string)
+	// summary names the plan in a few words, as mongod's planSummary.
+	Summary() string
+}
+
+// Counts is what a command has done, for the profiler and the log.
+type Counts struct {
+	Keys     int64 // index entries seen
+	Docs     int64 // records seen
+	Returned int64
+	Sorted   bool          // a sort stage ran
+	Plan     string        // set where there was no choice to make
+	Access   Planned       // how the query finds its documents; nil: there was no choice
+	Origin   value.Doc     // the command that opened the cursor of a getMore
+	Waited   time.Duration // for what others do, which is not slowness
+}
+
+// ProfileBytes is the size that system.profile is created with.
+const ProfileBytes = 1 << 20
+
+// IsoTime writes an instant as 2026-01-01T00:00:00.000+00:00.
+func IsoTime(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
+}
+
+// PlanSummary is the plan of a query: the text where there was no choice to
+// make, else what was chosen.
+func PlanSummary(text string, a Planned) string {
+	if a == nil {
+		return text
+	}
+	return a.Summary()
+}

@@ -1,0 +1,112 @@
+package observe
+
+import (
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Usage counts how collections are used, for top.
+type Usage struct{ collections sync.Map } // namespace -> *collectionUsage
+
+type CollectionUsage struct {
+	Ns                        string
+	Reads, Writes, Commands   TimedCounter
+	queries, getmores         usageCounter
+	inserts, updates, removes usageCounter
+}
+
+type usageCounter struct{ Count, Micros atomic.Int64 }
+
+func (u *usageCounter) add(d time.Duration) {
+	u.Count.Add(1)
+	u.Micros.Add(d.Microseconds())
+}
+
+// TopParts are the parts of top in its order.
+var TopParts = []string{"total", "readLock", "writeLock", "queries", "getmore", "insert", "update", "remove", "commands"}
+
+func (u *CollectionUsage) Part(name string) (count, micros int64) {
+	of := func(c *usageCounter) (int64, int64) { return c.Count.Load(), c.Micros.Load() }
+	switch name {
+	case "total":
+		rc, rm := of(&u.Reads.usageCounter)
+		wc, wm := of(&u.Writes.usageCounter)
+		return rc + wc, rm + wm
+	case "readLock":
+		return of(&u.Reads.usageCounter)
+	case "writeLock":
+		return of(&u.Writes.usageCounter)
+	case "queries":
+		return of(&u.queries)
+	case "getmore":
+		return of(&u.getmores)
+	case "insert":
+		return of(&u.inserts)
+	case "update":
+		return of(&u.updates)
+	case "remove":
+		return of(&u.removes)
+	}
+	return of(&u.Commands.usageCounter)
+}
+
+// Of returns the counters of a collection.
+func (u *Usage) Of(ns string) *CollectionUsage {
+	if strings.IndexByte(ns, 0) >= 0 { // no collection is called that, and no field of a reply
+		return &CollectionUsage{}
+	}
+	v, ok := u.collections.Load(ns)
+	if !ok {
+		v, _ = u.collections.LoadOrStore(ns, &CollectionUsage{Ns: ns})
+	}
+	return v.(*CollectionUsage)
+}
+
+// Note counts one command on the collection.
+func (c *CollectionUsage) Note(name string, took time.Duration) {
+	switch name {
+	case "find":
+		c.Reads.add(took)
+		c.queries.add(took)
+	case "getMore":
+		c.Reads.add(took)
+		c.getmores.add(took)
+	case "insert":
+		c.Writes.add(took)
+		c.inserts.add(took)
+	case "update":
+		c.Writes.add(took)
+		c.updates.add(took)
+	case "delete":
+		c.Writes.add(took)
+		c.removes.add(took)
+	default:
+		c.Reads.add(took)
+		c.Commands.add(took)
+	}
+}
+
+func (u *Usage) List() (out []*CollectionUsage) {
+	u.collections.Range(func(_, v any) bool {
+		out = append(out, v.(*CollectionUsage))
+		return true
+	})
+	sort.Slice(out, func(i, j int) bool { return out[i].Ns < out[j].Ns })
+	return out
+}
+
+// IndexBytes is how much the indexes of a collection take that are listed.
+func IndexBytes(coll storage.Collection) (n int64) {
+	for _, spec := range catalog.Of(coll.Info()).Listed {
+		if st, err := catalog.Of(coll.Info()).IndexStats(coll, spec); err == nil {
+			n += st.Bytes
+		}
+	}
+	return n
+}

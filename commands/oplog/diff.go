@@ -1,0 +1,306 @@
+package oplog
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Updates are logged as the difference between two versions of a document,
+// in mongod's format $v: 2:
+//
+//	{d: {gone: false}, u: {changed: value}, i: {new: value}, sSub: {…}}
+//
+// d, u and i are fields deleted, updated and inserted; s<name> is the
+// difference of an embedded document, or of an array:
+//
+//	{a: true, l: new length, u<index>: value, s<index>: {…}}
+//
+// A differ makes it in one pass over the bytes of both versions.
+
+// Differ compares two versions of a document.
+type Differ struct {
+	// touched are the paths that the update named. What stands below none
+	// of them, or is itself named, is logged whole, as an update by
+	// operators is. nil: an update that may have touched anything.
+	Touched []string
+	ways    *ways // of touched
+	path    []byte
+}
+
+// DiffDocs appends to b the fields that describe how old became new.
+func (x *Differ) DiffDocs(b *value.Builder, old, new value.Doc) {
+	var inserted, updated, sub fields
+	var gone []string
+	o, n := old.Iter(), new.Iter()
+	moreOld, moreNew := o.Next(), n.Next()
+	for moreOld && moreNew {
+		if !bytes.Equal(o.KeyBytes(), n.KeyBytes()) {
+			gone = append(gone, o.Key())
+			moreOld = o.Next()
+			continue
+		}
+		if !bytes.Equal(o.Element(), n.Element()) {
+			x.changed(&updated, &sub, o.Key(), n.Key(), o.Value(), n.Value())
+		}
+		moreOld, moreNew = o.Next(), n.Next()
+	}
+	for ; moreOld; moreOld = o.Next() {
+		gone = append(gone, o.Key())
+	}
+	came := map[string]bool(nil)
+	for ; moreNew; moreNew = n.Next() {
+		inserted.raw(n.Element())
+		if len(gone) > 0 {
+			if came == nil {
+				came = map[string]bool{}
+			}
+			came[n.Key()] = true
+		}
+	}
+	if came != nil {
+		gone = slices.DeleteFunc(gone, func(name string) bool { return came[name] })
+	}
+	if len(gone) > 0 {
+		b.StartDocument("d")
+		for _, name := range gone {
+			b.Bool(name, false)
+		}
+		b.End()
+	}
+	updated.appendAs(b, "u")
+	inserted.appendAs(b, "i")
+	b.Raw(sub.elements)
+}
+
+// fields are elements of a document; none take no memory.
+type fields struct{ elements []byte }
+
+func (f *fields) raw(element []byte) { f.elements = append(f.elements, element...) }
+
+func (f *fields) append(name string, v value.Value) { f.elements = value.Append(f.elements, name, v) }
+
+func (f *fields) appendAs(b *value.Builder, name string) {
+	if len(f.elements) > 0 {
+		b.StartDocument(name).Raw(f.elements).End()
+	}
+}
+
+// changed logs a field that has another value now: in whole, or as the
+// difference of what it contains.
+func (x *Differ) changed(updated, sub *fields, name, newName string, old, new value.Value) {
+	mark := len(x.path)
+	if mark > 0 {
+		x.path = append(x.path, '.')
+	}
+	x.path = append(x.path, name...)
+	if d := x.nested(old, new); d != nil && (x.Touched != nil || len(d) < len(new.Bytes())) {
+		sub.append("s"+newName, value.Document(d))
+	} else {
+		updated.append(newName, new)
+	}
+	x.path = x.path[:mark]
+}
+
+// nested is the difference of two embedded documents or arrays; nil if the
+// new one is to be logged whole.
+func (x *Differ) nested(old, new value.Value) value.Doc {
+	if old.Kind() != new.Kind() || new.Kind() != value.KindDocument && new.Kind() != value.KindArray {
+		return nil
+	}
+	below, itself := x.where()
+	if !below && !itself {
+		return nil
+	}
+	var b value.Builder
+	b.Reset(nil)
+	switch {
+	case new.Kind() == value.KindDocument && below:
+		x.DiffDocs(&b, old.Doc(), new.Doc())
+	case new.Kind() == value.KindArray && (below || itself):
+		if !x.diffArrays(&b, old.Doc(), new.Doc(), itself && !below) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return b.Doc()
+}
+
+// where tells whether a touched path leads below the present place, and
+// whether one ends at it.
+func (x *Differ) where() (below, itself bool) {
+	if x.Touched == nil {
+		return true, false
+	}
+	if x.ways == nil {
+		x.ways = NewWays(x.Touched)
+	}
+	return x.ways.At(string(x.path))
+}
+
+// ways are the paths of an update as a tree of their parts.
+type ways struct {
+	next map[string]*ways // by name
+	any  []*ways          // positional parts, which fit any
+	ends bool
+}
+
+func NewWays(paths []string) *ways {
+	top := &ways{}
+	for _, p := range paths {
+		w := top
+		for part := range strings.SplitSeq(p, ".") {
+			w = w.step(part)
+		}
+		w.ends = true
+	}
+	return top
+}
+
+// step is the node of one more part, which is made if need be.
+func (w *ways) step(part string) *ways {
+	if strings.HasPrefix(part, "$") {
+		if len(w.any) == 0 {
+			w.any = []*ways{{}}
+		}
+		return w.any[0]
+	}
+	if w.next == nil {
+		w.next = map[string]*ways{}
+	}
+	if w.next[part] == nil {
+		w.next[part] = &ways{}
+	}
+	return w.next[part]
+}
+
+// At tells whether a path leads below the place here, of names and positions,
+// and whether one ends at it.
+func (w *ways) At(here string) (below, itself bool) {
+	part, rest, more := strings.Cut(here, ".")
+	for _, next := range append(w.any[:len(w.any):len(w.any)], w.next[part]) {
+		switch {
+		case next == nil:
+		case more:
+			b, i := next.At(rest)
+			below, itself = below || b, itself || i
+		default:
+			below = below || next.next != nil || next.any != nil
+			itself = itself || next.ends
+		}
+	}
+	return below, itself
+}
+
+// diffArrays compares arrays position by position. With appendOnly it only
+// takes arrays that have grown, as $push does.
+func (x *Differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly bool) bool {
+	b.Bool("a", true)
+	o, n := old.Iter(), new.Iter()
+	length, shorter := 0, 0
+	var updated, sub fields
+	for {
+		moreOld, moreNew := o.Next(), n.Next()
+		if !moreNew {
+			for ; moreOld; moreOld = o.Next() {
+				shorter++
+			}
+			break
+		}
+		name := strconv.Itoa(length)
+		length++
+		if !moreOld {
+			updated.append("u"+name, n.Value())
+			continue
+		}
+		if bytes.Equal(o.Element(), n.Element()) {
+			continue
+		}
+		if appendOnly {
+			return false
+		}
+		x.changedAt(&updated, &sub, name, o.Value(), n.Value())
+	}
+	if shorter > 0 {
+		if appendOnly {
+			return false
+		}
+		b.Int32("l", int32(length))
+	}
+	b.Raw(updated.elements).Raw(sub.elements)
+	return true
+}
+
+// changedAt is changed for a position of an array.
+func (x *Differ) changedAt(updated, sub *fields, position string, old, new value.Value) {
+	var whole fields
+	x.changed(&whole, sub, position, position, old, new)
+	if len(whole.elements) > 0 {
+		updated.append("u"+position, new)
+	}
+}
+
+// ApplyDiff makes the new version of a document of the old one.
+func ApplyDiff(old, diff value.Doc) value.Doc {
+	deleted, updated := diff.Lookup("d").Doc(), diff.Lookup("u").Doc()
+	inserted := diff.Lookup("i").Doc()
+	b := value.NewBuilder()
+	for it := old.Iter(); it.Next(); {
+		name := it.Key()
+		switch {
+		case deleted.Has(name) || inserted.Has(name):
+		case updated.Has(name):
+			b.Append(name, updated.Lookup(name))
+		default:
+			b.Append(name, applySub(diff, name, it.Value()))
+		}
+	}
+	it := inserted.Iter()
+	if inserted != nil {
+		b.Raw(it.Rest())
+	}
+	return b.Doc()
+}
+
+func applySub(diff value.Doc, name string, v value.Value) value.Value {
+	sub := diff.Lookup("s" + name).Doc()
+	switch {
+	case sub == nil:
+		return v
+	case sub.Lookup("a").Truthy():
+		return applyArrayDiff(v.Doc(), sub)
+	}
+	return value.Document(ApplyDiff(v.Doc(), sub))
+}
+
+func applyArrayDiff(old, diff value.Doc) value.Value {
+	var out []value.Value
+	for v := range old.Values() {
+		out = append(out, v)
+	}
+	if l, ok := diff.Get("l"); ok && int(l.SafeInt64()) < len(out) {
+		out = out[:l.SafeInt64()]
+	}
+	for key, v := range diff.All() {
+		if len(key) < 2 || key[0] != 'u' && key[0] != 's' {
+			continue
+		}
+		i, err := strconv.Atoi(key[1:])
+		if err != nil || i < 0 {
+			continue
+		}
+		for i >= len(out) {
+			out = append(out, value.Null())
+		}
+		if key[0] == 'u' {
+			out[i] = v
+		} else {
+			out[i] = applySub(diff, key[1:], out[i])
+		}
+	}
+	return value.NewArray(out...)
+}

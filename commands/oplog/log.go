@@ -1,0 +1,148 @@
+package oplog
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The server's own collections.
+var (
+	Namespace    = storage.Namespace{DB: "local", Coll: "oplog.rs"}
+	PreImages    = storage.Namespace{DB: "config", Coll: "system.preimages"}
+	Transactions = storage.Namespace{DB: "config", Coll: "transactions"}
+	Statements   = storage.Namespace{DB: "config", Coll: "system.statements"}
+)
+
+// Without --oplogSize the change log is bounded by defaultOplogBytes; as long
+// as nobody has read it by unreadOplogBytes, so that a server whose data come
+// and go, and which nobody watches, keeps its file small.
+const (
+	DefaultOplogBytes = 64 << 20
+	UnreadOplogBytes  = 4 << 20
+)
+
+// Log is the log of all committed changes, in local.oplog.rs. Each
+// engine transaction that changes something appends to it what it did, so
+// the log and the data it describes survive a crash together. It is bounded:
+// the oldest entries make way, many at a time.
+type Log struct {
+	Config
+	Off   bool
+	Limit atomic.Int64 // bytes, once it is read
+	read  atomic.Bool
+	noted atomic.Bool  // that it is read is known after a restart
+	Keep  atomic.Int64 // milliseconds that entries are kept at least
+	size  atomic.Int64
+	Full  chan struct{} // wakes the trimmer
+
+	watchers
+}
+
+var recorders = sync.Pool{New: func() any { return new(Recorder) }}
+
+// Config is what the change log works with.
+type Config struct {
+	Engine storage.Engine
+	Clock  clock.Clock
+	Log    *zerolog.Logger
+	Stamps *clustertime.Clock
+	Term   *atomic.Int64 // of the last election
+	// bytes bounds the log; 0: defaultOplogBytes once it is read, negative: there
+	// is no log. retention is how long entries are kept at least, in milliseconds.
+	Bytes, Retention int64
+	Locked           func() bool  // reports whether fsyncLock keeps everybody from writing
+	TxnBytes         func() int64 // most bytes of the operations of one transaction
+}
+
+func New(config Config) *Log {
+	l := &Log{Config: config, Full: make(chan struct{}, 1)}
+	l.Limit.Store(config.Bytes)
+	l.Keep.Store(config.Retention)
+	l.Off = config.Bytes < 0
+	l.read.Store(config.Bytes != 0 || config.Retention > 0)
+	if config.Bytes == 0 {
+		l.Limit.Store(DefaultOplogBytes)
+	}
+	return l
+}
+
+// Bound is how many bytes the log may have now.
+func (l *Log) Bound() int64 {
+	if l.read.Load() {
+		return l.Limit.Load()
+	}
+	return min(l.Limit.Load(), UnreadOplogBytes)
+}
+
+// NewRecorder notes what a transaction does.
+func (l *Log) NewRecorder(tx storage.Tx, now int64) *Recorder {
+	r := recorders.Get().(*Recorder)
+	r.log, r.Tx, r.Now, r.Stmt = l, tx, now, NoStatement
+	return r
+}
+
+// Open makes the log, or goes on behind the last entry that there is.
+func (l *Log) Open(ctx context.Context) error {
+	if l.Off {
+		return nil
+	}
+	var last storage.Record
+	err := l.Engine.View(ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(Namespace)
+		if err != nil {
+			return err
+		}
+		l.size.Store(coll.Size())
+		if size := coll.Info().Options.Lookup("size"); l.Bytes == 0 && size.SafeInt64() > DefaultOplogBytes {
+			l.Limit.Store(size.SafeInt64()) // as it was set before
+			l.read.Store(true)
+		}
+		reader, err := catalog.OnlyDocument(tx, ReaderNamespace)
+		if err != nil {
+			return err
+		}
+		if reader != nil { // who may come back
+			l.read.Store(true)
+			l.noted.Store(true)
+		} else if coll.Size() > UnreadOplogBytes+UnreadOplogBytes/16 { // read before this was noted
+			l.read.Store(true)
+		}
+		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
+	})
+	if last.Doc != nil {
+		l.Stamps.Advance(clustertime.Of(last.Doc.Lookup("ts")))
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return l.Engine.Update(ctx, func(tx storage.Tx) error {
+		coll, err := tx.Create(Namespace, Options(l.Limit.Load()), nil)
+		if err != nil {
+			return err
+		}
+		_, err = coll.Insert(l.Noop(value.NewDoc("msg", value.String("initiating set"))), l.Clock.NowMillis())
+		return err
+	})
+}
+
+// Noop is an entry that says something and does nothing.
+func (l *Log) Noop(o value.Doc) value.Doc {
+	now := l.Clock.NowMillis()
+	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", clustertime.Value(l.Stamps.Next(now)),
+		"t", value.Int64(l.Term.Load()), "v", value.Int64(2), "wall", value.DateTime(now))
+}
+
+// Options are those of the collection that the log is.
+func Options(bytes int64) value.Doc {
+	return value.NewDoc("capped", value.Bool(true), "size", value.Int(bytes), "autoIndexId", value.Bool(false))
+}

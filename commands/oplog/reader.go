@@ -1,0 +1,31 @@
+package oplog
+
+import (
+	"context"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ReaderNamespace has a document once the change log has been read.
+var ReaderNamespace = storage.Namespace{DB: "local", Coll: "$oplog"}
+
+// NoteReader notes that somebody reads the log, which keeps more from now on.
+// That holds after a restart, too: a follower that was away meanwhile is to
+// find its place again. Where that cannot be written down, the next reader
+// tries again.
+func (l *Log) NoteReader(ctx context.Context) {
+	l.read.Store(true)
+	if l.Off || l.noted.Load() || l.Locked() {
+		return
+	}
+	now := l.Clock.NowMillis()
+	note := value.NewDoc("_id", value.String("reader"), "since", value.DateTime(now))
+	err := l.Engine.Update(ctx, func(tx storage.Tx) error { return catalog.KeepOnly(tx, ReaderNamespace, note, now) })
+	if err != nil {
+		l.Log.Warn().Err(err).Msg("That the change log is read could not be written down")
+		return
+	}
+	l.noted.Store(true)
+}

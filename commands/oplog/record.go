@@ -1,0 +1,351 @@
+package oplog
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Recorder notes what one engine transaction does, and at its end appends
+// that to the change log. A multi-document transaction has one recorder for
+// all its statements.
+type Recorder struct {
+	log   *Log
+	Tx    storage.Tx
+	Now   int64
+	InTxn bool // a multi-document transaction: one applyOps entry for all
+	Lsid  value.Doc
+	Txn   int64
+
+	ops     []byte // documents {op, ns, ui, o, …}, one after the other
+	Marks   []loggedOp
+	images  []preImage
+	Out     []byte // the entry being written
+	Last    uint64 // timestamp of the last entry
+	bytes   int64  // appended
+	lastID  storage.RecordID
+	woken   []*Watcher
+	marking uint64 // its number among those that marked entries; 0: none
+	tree    loggedTx
+	coll    loggedCollection // the first that was opened
+	B       value.Builder    // of ops, then of out
+
+	// What the writer says of the change it is about to make.
+	Modifying storage.Namespace // collMod is at work on it
+	Replacing bool              // the document is replaced, not updated
+	Touched   []string          // paths that the update names, nil: any
+	Changed   []byte            // the elements it has changed, if that is known to be all
+	Expired   *ttl.Expired      // why the record is removed
+	Stmt      int32             // statement of a retryable write
+	Keep      ImageKind         // version of the document that findAndModify returns
+	Image     value.Doc
+}
+
+// loggedOp is one operation among the recorded ones.
+type loggedOp struct {
+	end     int // of its document in ops
+	Command bool
+	ns      storage.Namespace
+	Stmt    int32    // of a retryable write
+	drop    [16]byte // uuid of a dropped collection
+}
+
+// preImage is a document before the operation of that number.
+type preImage struct {
+	op   int
+	uuid [16]byte
+	doc  value.Doc
+}
+
+// Bounds of one entry of the log; what is larger becomes several.
+const (
+	maxEntryBytes = 8 << 20
+	maxEntryOps   = 5000
+)
+
+// Logged returns the transaction as commands work with it: every change is
+// noted.
+func (r *Recorder) Logged() storage.Tx {
+	if r.log.Off && !r.InTxn && r.Stmt == NoStatement {
+		return r.Tx
+	}
+	r.tree = loggedTx{Tx: r.Tx, r: r}
+	return &r.tree
+}
+
+// add notes an operation; write adds its fields.
+func (r *Recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write func(b *value.Builder)) {
+	b := &r.B
+	b.Reset(r.ops)
+	name := ns.DB + ".$cmd"
+	if kind != "c" {
+		name = ns.DB + "." + ns.Coll
+	}
+	b.String("op", kind).String("ns", name)
+	if uuid != nil {
+		b.Append("ui", value.Binary(4, uuid[:]))
+	}
+	write(b)
+	b.Doc()
+	r.ops = b.Bytes()
+	r.Marks = append(r.Marks, loggedOp{end: len(r.ops), Command: kind == "c", ns: ns, Stmt: r.Stmt})
+}
+
+func (r *Recorder) insert(info *storage.Info, d value.Doc, ts int64) {
+	if r.Keep == ImageAfter { // an upsert
+		r.Image = catalog.Of(info).Shown(d, ts).Clone()
+	} else if r.Keep == ImageBefore {
+		r.Image = nil
+	}
+	r.add("i", info.Namespace, &info.UUID, func(b *value.Builder) { b.Document("o", d) })
+}
+
+func (r *Recorder) update(info *storage.Info, before storage.Record, new value.Doc, ts int64) {
+	old := before.Doc
+	if string(old) == string(new) {
+		return
+	}
+	if r.Keep == ImageBefore {
+		r.Image = catalog.Of(info).Shown(old, before.TS)
+	} else if r.Keep == ImageAfter {
+		r.Image = append(r.Image[:0:0], catalog.Of(info).Shown(new, ts)...)
+	}
+	r.keepImage(info, before)
+	r.add("u", info.Namespace, &info.UUID, func(b *value.Builder) {
+		switch {
+		case r.Replacing:
+			b.Document("o", new)
+		case r.Changed != nil:
+			b.StartDocument("o").Int32("$v", 2).StartDocument("diff").StartDocument("u").Raw(r.Changed).End().End().End()
+		default:
+			x := Differ{Touched: r.Touched}
+			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
+			x.DiffDocs(b, old, new)
+			b.End().End()
+		}
+		appendKeyDoc(b, "o2", old)
+	})
+}
+
+func (r *Recorder) remove(info *storage.Info, before storage.Record) {
+	old := before.Doc
+	r.keepImage(info, before)
+	if r.Keep != NoImage {
+		r.Image = catalog.Of(info).Shown(old, before.TS)
+	}
+	r.add("d", info.Namespace, &info.UUID, func(b *value.Builder) {
+		appendKeyDoc(b, "o", old)
+		r.appendExpiration(b)
+	})
+}
+
+// appendExpiration tells why the record, or collection, is removed.
+func (r *Recorder) appendExpiration(b *value.Builder) {
+	e := r.Expired
+	if e == nil {
+		return
+	}
+	b.StartDocument("expiration").String("policy", e.Policy.String()).Date("dueAt", e.At).Date("removedAt", e.Removed)
+	if e.Cause != "" {
+		b.String("cause", string(e.Cause))
+	}
+	b.End()
+	r.Expired = nil
+}
+
+func (r *Recorder) keepImage(info *storage.Info, old storage.Record) {
+	if m := catalog.Of(info); m.PreImages {
+		r.images = append(r.images, preImage{op: len(r.Marks), uuid: info.UUID, doc: m.Shown(old.Doc, old.TS)})
+	}
+}
+
+// appendKeyDoc writes {_id: …}.
+func appendKeyDoc(b *value.Builder, name string, d value.Doc) {
+	b.StartDocument(name).Append("_id", d.Lookup("_id")).End()
+}
+
+// HasStatements reports whether statements of a retryable write were noted.
+func (r *Recorder) HasStatements() bool {
+	for i := range r.Marks {
+		if !r.Marks[i].Command && r.Marks[i].Stmt != NoStatement {
+			return true
+		}
+	}
+	return false
+}
+
+// room refuses to let a transaction grow without bound.
+func (r *Recorder) room(more int) error {
+	if !r.InTxn {
+		return nil
+	}
+	if limit := r.log.TxnBytes(); int64(len(r.ops)+more) > limit {
+		return mongoerr.Newf(mongoerr.TransactionTooLarge, "Total size of all transaction operations must be less than server parameter 'transactionSizeLimitBytes' = %d", limit)
+	}
+	return nil
+}
+
+// Flush appends what was noted to the log, as part of the transaction.
+func (r *Recorder) Flush() error {
+	if len(r.Marks) == 0 || r.log.Off {
+		return nil
+	}
+	coll, err := r.Tx.Collection(Namespace)
+	if err != nil {
+		return err
+	}
+	for first := 0; first < len(r.Marks); {
+		end := r.entryEnd(first)
+		if err := r.append(coll, first, end); err != nil {
+			return err
+		}
+		first = end
+	}
+	return nil
+}
+
+// entryEnd is the operation behind those that share an entry with the
+// first.
+func (r *Recorder) entryEnd(first int) int {
+	if !r.InTxn && r.Marks[first].Command {
+		return first + 1
+	}
+	end := first + 1
+	for end < len(r.Marks) && end-first < maxEntryOps && r.Marks[end].end-r.start(first) < maxEntryBytes &&
+		(r.InTxn || !r.Marks[end].Command) {
+		end++
+	}
+	return end
+}
+
+func (r *Recorder) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return r.Marks[i-1].end
+}
+
+func (r *Recorder) Op(i int) value.Doc { return value.Doc(r.ops[r.start(i):r.Marks[i].end]) }
+
+// append writes one entry.
+func (r *Recorder) append(coll storage.Collection, first, end int) error {
+	ts := r.log.Stamps.Next(r.Now)
+	b := &r.B
+	b.Reset(r.Out[:0])
+	if r.InTxn {
+		b.Document("lsid", r.Lsid).Int64("txnNumber", r.Txn)
+	}
+	if end-first == 1 && !r.InTxn {
+		it := r.Op(first).Iter()
+		b.Raw(it.Rest())
+	} else {
+		r.applyOps(b, first, end)
+	}
+	b.Append("ts", clustertime.Value(ts)).Int64("t", r.log.Term.Load()).Int64("v", 2).Date("wall", r.Now)
+	if r.InTxn {
+		b.StartDocument("prevOpTime").Append("ts", clustertime.Value(r.previous(first))).Int64("t", r.previousTerm(first)).End()
+	}
+	d := b.Doc()
+	r.Out = b.Bytes()
+	id, err := coll.Insert(d, r.Now)
+	if err != nil {
+		return err
+	}
+	r.Last, r.lastID = ts, id
+	r.bytes += int64(len(d))
+	r.log.mark(r, id, first, end)
+	return r.saveImages(ts, first, end)
+}
+
+func (r *Recorder) applyOps(b *value.Builder, first, end int) {
+	b.String("op", "c").String("ns", "admin.$cmd")
+	b.StartDocument("o").StartArray("applyOps")
+	for i := first; i < end; i++ {
+		b.Document("", r.Op(i))
+	}
+	b.End()
+	if r.InTxn && end < len(r.Marks) {
+		b.Bool("partialTxn", true)
+	}
+	if r.InTxn && first > 0 && end == len(r.Marks) {
+		b.Int64("count", int64(end))
+	}
+	b.End()
+}
+
+func (r *Recorder) previous(first int) uint64 {
+	if first == 0 {
+		return 0
+	}
+	return r.Last
+}
+
+func (r *Recorder) previousTerm(first int) int64 {
+	if first == 0 {
+		return -1
+	}
+	return r.log.Term.Load()
+}
+
+// saveImages stores the documents as they were before the operations, where
+// the collection asks for it.
+func (r *Recorder) saveImages(ts uint64, first, end int) error {
+	if len(r.images) == 0 {
+		return nil
+	}
+	coll, err := catalog.Ensure(r.Tx, PreImages, true)
+	if err != nil {
+		return err
+	}
+	for _, p := range r.images {
+		if p.op < first || p.op >= end {
+			continue
+		}
+		b := value.NewBuilder()
+		b.Document("_id", PreImageID(p.uuid, ts, int64(p.op-first))).Date("operationTime", r.Now).Document("preImage", p.doc)
+		if _, err := coll.Insert(b.Doc(), r.Now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func PreImageID(uuid [16]byte, ts uint64, op int64) value.Doc {
+	return value.NewDoc("nsUUID", value.Binary(4, uuid[:]), "ts", clustertime.Value(ts), "applyOpsIndex", value.Int64(op))
+}
+
+// Committed is called after the engine transaction has been committed.
+func (r *Recorder) Committed() {
+	for _, w := range r.woken {
+		w.Signal()
+	}
+	r.log.Appended(r.bytes)
+}
+
+// Release gives the recorder back for another transaction.
+func (r *Recorder) Release() {
+	const keep = 256 << 10
+	if cap(r.ops) > keep || cap(r.Out) > keep {
+		return
+	}
+	clear(r.woken)
+	clear(r.images)
+	*r = Recorder{ops: r.ops[:0], Marks: r.Marks[:0], Out: r.Out[:0], images: r.images[:0], woken: r.woken[:0], B: r.B}
+	r.B.Forget()
+	recorders.Put(r)
+}
+
+// NoStatement marks writes that are no statement of a retryable write.
+const NoStatement = -1
+
+// ImageKind says which version of the document findAndModify returns.
+type ImageKind uint8
+
+const (
+	NoImage ImageKind = iota
+	ImageBefore
+	ImageAfter
+)

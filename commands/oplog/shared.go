@@ -1,0 +1,57 @@
+package oplog
+
+import (
+	"sync"
+
+	"github.com/duskdb/duskdb/commands/changestream/token"
+	"github.com/duskdb/duskdb/value"
+)
+
+// sharedEvents are the newest events that one stream of a group has made, for
+// the others, which want them at the same time.
+type sharedEvents struct {
+	mu    sync.Mutex
+	Made  map[EventKey]SharedEvent
+	Bytes int
+}
+
+// EventKey tells apart the events of a group's streams.
+type EventKey struct {
+	Ts         uint64
+	Index      int
+	Invalidate bool
+	Expanded   bool
+	Raw        bool
+}
+
+// SharedEvent is an event without the images of the document, which each
+// stream looks up when it comes to them.
+type SharedEvent struct {
+	Token, Event, Key value.Doc
+	Named             token.TokenData // what the token says
+}
+
+// MaxSharedBytes bounds what a group keeps.
+const MaxSharedBytes = 1 << 20
+
+func (s *sharedEvents) Find(k EventKey) (SharedEvent, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.Made[k]
+	return e, ok
+}
+
+// Keep keeps an event, and forgets all others once there are too many: those
+// who are that far behind are not in step.
+func (s *sharedEvents) Keep(k EventKey, e SharedEvent) {
+	size := len(e.Token) + len(e.Event) + len(e.Key) + len(e.Named.Id)
+	if size > MaxSharedBytes/4 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Made == nil || s.Bytes+size > MaxSharedBytes {
+		s.Made, s.Bytes = map[EventKey]SharedEvent{}, 0
+	}
+	s.Made[k], s.Bytes = e, s.Bytes+size
+}

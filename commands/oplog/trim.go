@@ -1,0 +1,140 @@
+package oplog
+
+import (
+	"context"
+
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// TrimChunk bounds what one engine transaction of the trimmer removes.
+const TrimChunk = 500
+
+// Appended is called after every commit; now and then it wakes the trimmer.
+func (l *Log) Appended(bytes int64) {
+	if limit := l.Bound(); l.size.Add(bytes) <= limit+limit/16 {
+		return
+	}
+	select {
+	case l.Full <- struct{}{}:
+	default:
+	}
+}
+
+// Trimmer keeps the log within its bound.
+func (l *Log) Trimmer(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.Full:
+		}
+		if err := l.Trim(ctx); err != nil && ctx.Err() == nil {
+			l.Log.Warn().Err(err).Msg("The change log could not be trimmed")
+		}
+	}
+}
+
+// Trim removes the oldest entries until the log is within its bound, with
+// the pre-images that belong to them.
+func (l *Log) Trim(ctx context.Context) error {
+	for {
+		done, first := true, uint64(0)
+		err := l.Engine.Update(ctx, func(tx storage.Tx) error {
+			coll, err := tx.Collection(Namespace)
+			if err != nil {
+				return err
+			}
+			done, first, err = l.trimSome(coll)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if done {
+			return l.trimImages(ctx, func(id value.Doc, _ int64) bool { return clustertime.Of(id.Lookup("ts")) < first })
+		}
+	}
+}
+
+// trimSome removes a chunk. first is the timestamp of the oldest entry left.
+func (l *Log) trimSome(coll storage.Collection) (done bool, first uint64, err error) {
+	keep := l.Keep.Load()
+	newest := l.Clock.NowMillis() - keep
+	var old []storage.RecordID
+	size, limit := coll.Size(), l.Bound()
+	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
+		first = clustertime.Of(r.Doc.Lookup("ts"))
+		if done = size <= limit || keep > 0 && r.TS > newest; done {
+			return false
+		}
+		size -= int64(len(r.Doc))
+		old = append(old, r.ID)
+		return len(old) < TrimChunk
+	})
+	if err != nil {
+		return false, 0, err
+	}
+	if len(old) == 0 {
+		return true, first, nil
+	}
+	for _, id := range old {
+		if err := coll.Delete(id); err != nil {
+			return false, 0, err
+		}
+	}
+	l.size.Store(coll.Size())
+	return done, first, nil
+}
+
+// trimImages removes the oldest pre-images while old says so.
+func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) bool) error {
+	for more := true; more; {
+		var ids []storage.RecordID
+		collect := func(tx storage.Tx) error {
+			ids = ids[:0]
+			coll, err := tx.Collection(PreImages)
+			if err != nil {
+				return nil // there never was one
+			}
+			return coll.Scan(storage.Range{}, func(r storage.Record) bool {
+				if !old(r.Doc.Lookup("_id").Doc(), r.TS) {
+					return false
+				}
+				ids = append(ids, r.ID)
+				return len(ids) < TrimChunk
+			})
+		}
+		if err := l.Engine.View(ctx, collect); err != nil || len(ids) == 0 {
+			return err
+		}
+		more = len(ids) == TrimChunk
+		err := l.Engine.Update(ctx, func(tx storage.Tx) error {
+			coll, err := tx.Collection(PreImages)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if err := coll.Delete(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExpireImages removes the pre-images that are older than so many seconds, as
+// changeStreamOptions.preAndPostImages.expireAfterSeconds says; 0 keeps all.
+func (l *Log) ExpireImages(ctx context.Context, seconds int64) error {
+	if seconds <= 0 {
+		return nil
+	}
+	limit := l.Clock.NowMillis() - seconds*1000
+	return l.trimImages(ctx, func(_ value.Doc, at int64) bool { return at <= limit })
+}

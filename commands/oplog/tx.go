@@ -1,0 +1,394 @@
+package oplog
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// loggedTx is an engine transaction that tells the change log what is done
+// in it. Commands, the expiry of documents and the message queues all work
+// in one, so nothing is done that the log does not know.
+type loggedTx struct {
+	storage.Tx
+	r *Recorder
+}
+
+// loggedCollection is a collection of a loggedTx.
+type loggedCollection struct {
+	storage.Collection
+	r *Recorder
+}
+
+// Unlogged tells the collections that the log says nothing of: the server's
+// own.
+func Unlogged(ns storage.Namespace) bool {
+	switch ns.DB {
+	case "local":
+		return true
+	case "config":
+		return ns == Transactions || ns == PreImages || ns == Statements
+	}
+	return ns.Coll == "system.profile" || strings.HasPrefix(ns.Coll, "$")
+}
+
+// Collection opens a collection whose changes are noted.
+func (t *loggedTx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	c, err := t.Tx.Collection(ns)
+	if err != nil || Unlogged(ns) {
+		return c, err
+	}
+	return t.r.collection(c), nil
+}
+
+// collection makes the collection one whose changes are noted. Most
+// transactions open one.
+func (r *Recorder) collection(c storage.Collection) *loggedCollection {
+	if r.coll.r == nil && !r.InTxn {
+		r.coll = loggedCollection{Collection: c, r: r}
+		return &r.coll
+	}
+	return &loggedCollection{Collection: c, r: r}
+}
+
+func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, error) {
+	if err := c.allowed(len(d)); err != nil {
+		return 0, err
+	}
+	id, err := c.Collection.Insert(d, ts)
+	if err == nil {
+		c.r.insert(c.Info(), d, ts)
+	}
+	return id, err
+}
+
+func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) error {
+	if err := c.allowed(len(d)); err != nil {
+		return err
+	}
+	old, _ := c.Get(id)
+	err := c.Collection.Update(id, d, ts)
+	if err == nil {
+		c.r.update(c.Info(), old, d, ts)
+	}
+	return err
+}
+
+func (c *loggedCollection) Delete(id storage.RecordID) error {
+	if err := c.allowed(0); err != nil {
+		return err
+	}
+	old, _ := c.Get(id)
+	err := c.Collection.Delete(id)
+	if err == nil {
+		c.r.remove(c.Info(), old)
+	}
+	return err
+}
+
+func (c *loggedCollection) Truncate() error {
+	info := c.Info()
+	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r); return true }); err != nil {
+		return err
+	}
+	return c.Collection.Truncate()
+}
+
+// allowed refuses what a multi-document transaction may not write to.
+func (c *loggedCollection) allowed(size int) error {
+	if !c.r.InTxn {
+		return nil
+	}
+	info := c.Info()
+	switch m := catalog.Of(info); {
+	case m.Capped:
+		return NotInTransaction("Collection '" + info.Namespace.String() + "' is a capped collection. Writes in transactions are not allowed on capped collections.")
+	case m.Kind == catalog.Buckets:
+		return NotInTransaction("Cannot write to a time-series collection in a multi-document transaction: " + info.Namespace.DB + "." + info.Namespace.Coll[len(catalog.BucketsPrefix):])
+	}
+	return c.r.room(size)
+}
+
+// Create makes a collection: create, with what its options say.
+func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	if err := catalog.CheckDatabaseCase(t.Tx, ns.DB); err != nil {
+		return nil, err
+	}
+	c, err := t.Tx.Create(ns, options, indexes)
+	return t.created(c, err, ns, options)
+}
+
+// CreateAs is Create with a UUID that was chosen.
+func (t *loggedTx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	if err := catalog.CheckDatabaseCase(t.Tx, ns.DB); err != nil {
+		return nil, err
+	}
+	c, err := t.Tx.CreateAs(ns, id, options, indexes)
+	return t.created(c, err, ns, options)
+}
+
+// created logs that a collection was made, unless err says that it was not.
+func (t *loggedTx) created(c storage.Collection, err error, ns storage.Namespace, options value.Doc) (storage.Collection, error) {
+	if err != nil || Unlogged(ns) {
+		return c, err
+	}
+	info := c.Info()
+	t.r.add("c", ns, loggedUUID(info), func(b *value.Builder) {
+		b.StartDocument("o").String("create", ns.Coll)
+		it := options.Iter()
+		b.Raw(it.Rest())
+		for _, spec := range catalog.Of(info).Indexes {
+			// Of the first version, which mongod leaves out, nothing is to be told.
+			if doc := spec.Doc(); spec.IsID() && catalog.Of(info).Clustered == nil && doc.Lookup("v").SafeInt64() > 1 {
+				b.Document("idIndex", doc)
+			}
+		}
+		b.End()
+	})
+	return &loggedCollection{Collection: c, r: t.r}, nil
+}
+
+// loggedUUID is what entries about a collection call it; a view has no such
+// identity, and to the log a time series is a view of its buckets.
+func loggedUUID(info *storage.Info) *[16]byte {
+	if k := catalog.Of(info).Kind; k == catalog.View || k == catalog.TimeSeries {
+		return nil
+	}
+	return &info.UUID
+}
+
+// Because implements ttl.Listener.
+func (t *loggedTx) Because(e *ttl.Expired) { t.r.Expired = e }
+
+// Because implements ttl.Listener.
+func (c *loggedCollection) Because(e *ttl.Expired) { c.r.Expired = e }
+
+// Drop removes a collection.
+func (t *loggedTx) Drop(ns storage.Namespace) error {
+	var info *storage.Info
+	records := int64(0)
+	if c, err := t.Tx.Collection(ns); err == nil {
+		info, records = c.Info(), c.Count()
+	}
+	if err := t.Tx.Drop(ns); err != nil || Unlogged(ns) {
+		return err
+	}
+	t.r.add("c", ns, loggedUUID(info), func(b *value.Builder) {
+		b.StartDocument("o").String("drop", ns.Coll).End()
+		b.StartDocument("o2").Int64("numRecords", records).End()
+		t.r.appendExpiration(b)
+	})
+	t.r.Marks[len(t.r.Marks)-1].drop = info.UUID
+	return nil
+}
+
+// Rename moves a collection. Where the target was dropped for it just
+// before, that is one operation.
+func (t *loggedTx) Rename(from, to storage.Namespace) error {
+	var info *storage.Info
+	if c, err := t.Tx.Collection(from); err == nil {
+		info = c.Info()
+	}
+	if err := catalog.CheckDatabaseCase(t.Tx, to.DB); err != nil {
+		return err
+	}
+	if err := t.Tx.Rename(from, to); err != nil {
+		return err
+	}
+	r := t.r
+	var target [16]byte
+	if n := len(r.Marks); n > 0 && r.Marks[n-1].ns == to && r.Marks[n-1].drop != target {
+		target = r.Marks[n-1].drop
+		r.ops, r.Marks = r.ops[:r.start(n-1)], r.Marks[:n-1]
+	}
+	r.add("c", from, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("renameCollection", from.String()).String("to", to.String()).Bool("stayTemp", false)
+		if target != [16]byte{} {
+			b.Append("dropTarget", value.Binary(4, target[:]))
+		}
+		b.End()
+	})
+	return nil
+}
+
+// DropDatabase notes that a database has gone, behind its collections.
+func (r *Recorder) DropDatabase(db string) {
+	r.add("c", storage.Namespace{DB: db}, nil, func(b *value.Builder) {
+		b.StartDocument("o").Int32("dropDatabase", 1).End()
+	})
+}
+
+// SetOptions replaces a collection's options: collMod, with those that are
+// new, and the old ones. The command collMod tells of itself what it does.
+func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
+	info := t.info(ns)
+	if err := t.Tx.SetOptions(ns, options); err != nil || Unlogged(ns) || t.r.Modifying == ns {
+		return err
+	}
+	b := value.NewBuilder()
+	for name, v := range options.All() {
+		if old, ok := info.Options.Get(name); !ok || !value.Equal(old, v) {
+			b.Append(name, v)
+		}
+	}
+	t.r.CollMod(info, b.Doc(), nil)
+	return nil
+}
+
+// CollMod notes that a collection has been modified: what was asked for, and
+// the options that it and its index had before. A view is a definition only.
+func (r *Recorder) CollMod(before *storage.Info, asked, indexWas value.Doc) {
+	ui := loggedUUID(before)
+	r.add("c", before.Namespace, ui, func(b *value.Builder) {
+		it := asked.Iter()
+		b.StartDocument("o").String("collMod", before.Namespace.Coll).Raw(it.Rest()).End()
+		if catalog.Of(before).Kind == catalog.View {
+			return
+		}
+		b.StartDocument("o2").Document("collectionOptions_old", catalog.LastingOptions(before))
+		if indexWas != nil {
+			b.Document("indexOptions_old", indexWas)
+		}
+		b.End()
+	})
+}
+
+func (t *loggedTx) info(ns storage.Namespace) *storage.Info {
+	if c, err := t.Tx.Collection(ns); err == nil {
+		return c.Info()
+	}
+	return nil
+}
+
+// CreateIndex adds an index.
+func (t *loggedTx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	if err := t.Tx.CreateIndex(ns, spec); err != nil || Unlogged(ns) || index.IsInternal(spec.Name) {
+		return err
+	}
+	coll, err := t.Tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	info := coll.Info()
+	made := index.Of(info.Index(spec.Name))
+	if made == nil {
+		return nil
+	}
+	if !t.r.InTxn && coll.Count() > 0 {
+		t.r.indexBuild(info, made.Doc())
+		return nil
+	}
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		it := made.Doc().Iter()
+		b.StartDocument("o").String("createIndexes", ns.Coll).Raw(it.Rest()).End()
+	})
+	return nil
+}
+
+// indexBuild notes that an index has been built over documents. Those of one
+// command are one build.
+func (r *Recorder) indexBuild(info *storage.Info, spec value.Doc) {
+	specs := []value.Value{value.Document(spec)}
+	fresh := catalog.NewUUID()
+	id := value.Binary(4, fresh[:])
+	if n := len(r.Marks) - 1; n >= 0 && r.Marks[n].Command && r.Marks[n].ns == info.Namespace {
+		if o := r.Op(n).Lookup("o").Doc().Clone(); o.Has("commitIndexBuild") {
+			id, specs = o.Lookup("indexBuildUUID"), append(catalog.Elements(o.Lookup("indexes").Doc()), specs...)
+			r.ops, r.Marks = r.ops[:r.start(n)], r.Marks[:n]
+		}
+	}
+	r.add("c", info.Namespace, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("commitIndexBuild", info.Namespace.Coll).Append("indexBuildUUID", id)
+		b.Append("indexes", value.NewArray(specs...)).End()
+	})
+}
+
+// DropIndex removes an index.
+func (t *loggedTx) DropIndex(ns storage.Namespace, name string) error {
+	info := t.info(ns)
+	if err := t.Tx.DropIndex(ns, name); err != nil || Unlogged(ns) || index.IsInternal(name) {
+		return err
+	}
+	t.r.add("c", ns, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").String("dropIndexes", ns.Coll).String("index", name).End()
+		if s := index.Of(info.Index(name)); s != nil {
+			b.Document("o2", s.Doc())
+		}
+	})
+	return nil
+}
+
+// SetIndex replaces the specification of an index: collMod.
+func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	before := t.info(ns)
+	if err := t.Tx.SetIndex(ns, spec); err != nil || Unlogged(ns) || index.IsInternal(spec.Name) || t.r.Modifying == ns {
+		return err
+	}
+	old, new := index.Of(before.Index(spec.Name)), index.Of(t.info(ns).Index(spec.Name))
+	if old == nil || new == nil {
+		return nil
+	}
+	changed, was := IndexChange(spec.Name, old.Doc(), new.Doc())
+	t.r.CollMod(before, value.NewDoc("index", value.Document(changed)), was)
+	return nil
+}
+
+// modifiable are the options of an index that collMod can change, with what
+// their absence means.
+var modifiable = []struct {
+	name   string
+	absent value.Value
+}{{"expireAfterSeconds", value.Value{}}, {"hidden", value.Bool(false)}, {"prepareUnique", value.Bool(false)}, {"unique", value.Bool(false)}}
+
+// IndexChange tells in what two versions of an index differ.
+func IndexChange(name string, old, new value.Doc) (changed, was value.Doc) {
+	a, b := value.NewBuilder(), value.NewBuilder()
+	a.String("name", name)
+	for _, f := range modifiable {
+		before, after := old.Lookup(f.name), new.Lookup(f.name)
+		if before.IsMissing() {
+			before = f.absent
+		}
+		if after.IsMissing() {
+			after = f.absent
+		}
+		if !value.Equal(before, after) {
+			a.Append(f.name, after)
+			b.Append(f.name, before)
+		}
+	}
+	return a.Doc(), b.Doc()
+}
+
+// RebuildShown builds those indexes anew whose keys depend on whether readers
+// see _ts. The log is not told: to clients they are the same.
+func RebuildShown(tx storage.Tx, ns storage.Namespace) error {
+	if l, ok := tx.(*loggedTx); ok {
+		tx = l.Tx
+	}
+	coll, err := tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	for _, spec := range catalog.Of(coll.Info()).Indexes {
+		if !spec.Mentions(ttl.TSField) {
+			continue
+		}
+		if err := tx.DropIndex(ns, spec.Name); err != nil {
+			return err
+		}
+		if err := tx.CreateIndex(ns, spec.Stored()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func NotInTransaction(text string) error {
+	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, text)
+}

@@ -1,0 +1,193 @@
+package oplog
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/commands/broadcast"
+	"github.com/duskdb/duskdb/commands/changestream/token"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// watchers are the change streams that wait, in groups of those that want
+// the same.
+type watchers struct {
+	streams atomic.Int32
+	mu      sync.Mutex
+	Groups  map[storage.Namespace][]*Watcher
+	marks   uint64 // transactions that marked entries
+}
+
+// Watcher is a group of change streams that wait for entries about the same
+// namespace, with the same conditions. A write tells the group, not each of
+// its streams.
+type Watcher struct {
+	ns       storage.Namespace // no Coll: of a database; empty: all
+	Interest                   // of the writers, under the lock of watchers
+	Streams  int
+	marked   uint64       // number of the transaction that marked it last
+	Relevant atomic.Int64 // the newest entry that concerns it
+	*broadcast.Broadcast
+	sharedEvents
+}
+
+// Interest is what the $match behind $changeStream says of the events that
+// can get through. It is asked before an event is made, and before a stream is
+// woken for it.
+type Interest struct {
+	Events    *match.Matcher // nil: all
+	Collation value.Collator
+	verdicts  map[eventName]bool
+}
+
+// eventName is what an interest judges by.
+type eventName struct {
+	kind, ns string
+}
+
+// maxVerdicts bounds what an interest remembers.
+const maxVerdicts = 1000
+
+// Wants reports whether an operation on a document can be of interest.
+func (i *Interest) Wants(op value.Doc) bool {
+	if i.Events == nil {
+		return true
+	}
+	name := eventName{token.DocumentEvent(op), op.Lookup("ns").Str()}
+	wanted, ok := i.verdicts[name]
+	if !ok {
+		if i.verdicts == nil || len(i.verdicts) >= maxVerdicts {
+			i.verdicts = map[eventName]bool{}
+		}
+		wanted = i.judge(name)
+		name.ns = strings.Clone(name.ns)
+		i.verdicts[name] = wanted
+	}
+	return wanted
+}
+
+// judge asks the filter. What it cannot tell is of interest.
+func (i *Interest) judge(name eventName) bool {
+	db, coll, _ := strings.Cut(name.ns, ".")
+	b := value.NewBuilder()
+	b.String("operationType", name.kind).StartDocument("ns").String("db", db).String("coll", coll).End()
+	env := expr.NewEnv(0)
+	env.Bare = true
+	env.Collation = i.Collation
+	ok, err := i.Events.Match(env, b.Doc())
+	return ok || err != nil
+}
+
+// same reports whether two interests are one.
+func (i *Interest) same(other *Interest) bool {
+	if i.Events == nil || other.Events == nil {
+		return i.Events == other.Events
+	}
+	return i.Collation == other.Collation && string(i.Events.Filter()) == string(other.Events.Filter())
+}
+
+// Join adds a stream to those that are told, from now on.
+func (ws *watchers) Join(ns storage.Namespace, want Interest) *Watcher {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.streams.Add(1)
+	for _, w := range ws.Groups[ns] {
+		if w.same(&want) {
+			w.Streams++
+			return w
+		}
+	}
+	w := &Watcher{ns: ns, Interest: want, Streams: 1, Broadcast: broadcast.New()}
+	if ws.Groups == nil {
+		ws.Groups = map[storage.Namespace][]*Watcher{}
+	}
+	ws.Groups[ns] = append(ws.Groups[ns], w)
+	return w
+}
+
+// Leave takes a stream out.
+func (ws *watchers) Leave(w *Watcher) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.streams.Add(-1)
+	if w.Streams--; w.Streams > 0 {
+		return
+	}
+	rest := slices.DeleteFunc(ws.Groups[w.ns], func(other *Watcher) bool { return other == w })
+	if ws.Groups[w.ns] = rest; len(rest) == 0 {
+		delete(ws.Groups, w.ns)
+	}
+}
+
+// Since says that up to an entry nobody has told what concerns the group: one
+// of its streams came later.
+func (w *Watcher) Since(id storage.RecordID) {
+	for {
+		old := w.Relevant.Load()
+		if old >= int64(id) || w.Relevant.CompareAndSwap(old, int64(id)) {
+			return
+		}
+	}
+}
+
+// mark tells the streams that an entry concerns, before the entry can be
+// seen: a stream that finds itself unmarked may skip what it has not read.
+func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
+	if ws.streams.Load() == 0 {
+		return
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if r.marking == 0 {
+		ws.marks++
+		r.marking = ws.marks
+	}
+	var before storage.Namespace
+	var concerned [3][]*Watcher
+	for i := first; i < end; i++ {
+		m := &r.Marks[i]
+		if m.Command {
+			for ns, groups := range ws.Groups {
+				if m.about(ns, r.Op(i)) {
+					markAll(groups, r, id, nil)
+				}
+			}
+			continue
+		}
+		if m.ns != before {
+			before = m.ns
+			concerned = [...][]*Watcher{ws.Groups[storage.Namespace{}], ws.Groups[storage.Namespace{DB: m.ns.DB}], ws.Groups[m.ns]}
+		}
+		for _, groups := range concerned {
+			markAll(groups, r, id, r.Op(i))
+		}
+	}
+}
+
+// markAll marks those groups that want an operation; nil stands for one that
+// concerns them whatever they want.
+func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) {
+	for _, w := range groups {
+		if w.Relevant.Load() == int64(id) && w.marked == r.marking || op != nil && !w.Wants(op) {
+			continue
+		}
+		w.Relevant.Store(int64(id))
+		if w.marked != r.marking {
+			w.marked = r.marking
+			r.woken = append(r.woken, w)
+		}
+	}
+}
+
+// about reports whether a command may concern those who watch a namespace.
+func (m *loggedOp) about(ns storage.Namespace, op value.Doc) bool {
+	if name, _ := op.Lookup("o").Doc().First(); name == "renameCollection" { // there are two namespaces
+		return true
+	}
+	return (ns.DB == "" || ns.DB == m.ns.DB) && (ns.Coll == "" || m.ns.Coll == "" || ns.Coll == m.ns.Coll)
+}

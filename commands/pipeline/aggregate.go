@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Drain runs a pipeline that ends in $out or $merge.
+func Drain(it agg.Iterator) error {
+	defer it.Close()
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return err
+		}
+	}
+}
+
+// Aggregation is an opened aggregate.
+type Aggregation struct {
+	Ns       storage.Namespace // of the cursor
+	Exec     *exec.Execution
+	Agg      *agg.Exec
+	Pipeline *agg.Pipeline
+	It       agg.Iterator
+}
+
+// aggregateNamespace reads the collection, or 1 for a pipeline over the
+// database.
+func aggregateNamespace(c *kernel.Call, v value.Value) (ns storage.Namespace, err error) {
+	if v.IsNumber() {
+		if v.AsDouble() != 1 {
+			return ns, mongoerr.Newf(mongoerr.FailedToParse, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+		}
+		return storage.Namespace{DB: c.DB}, nil
+	}
+	return c.NamespaceOf(v)
+}
+
+func OpenAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) {
+	r, err := CompileAggregate(c, a)
+	if err != nil {
+		return nil, err
+	}
+	it, err := r.Pipeline.Open(r.Agg)
+	if err != nil {
+		return nil, kernel.Translate(r.Ns, err)
+	}
+	r.It = &exec.InContext{Src: it, Exec: r.Exec, Ns: r.Ns, What: exec.AggregationFailed}
+	return r, nil
+}
+
+// checkOutConcern: what is written back cannot have been read linearizably.
+func checkOutConcern(c *kernel.Call, p *agg.Pipeline) error {
+	if c.Generic.Level != "linearizable" || !p.Writes() {
+		return nil
+	}
+	stage := "$out"
+	if _, ok := p.MergeTarget(); ok {
+		stage = "$merge"
+	}
+	return c.ConcernRefused(stage + " cannot be used with a 'linearizable' read concern level")
+}
+
+func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) {
+	ns, err := aggregateNamespace(c, a.Aggregate)
+	if err != nil {
+		return nil, err
+	}
+	if err := exec.CheckHint(a.Hint); err != nil {
+		return nil, err
+	}
+	r := &Aggregation{Ns: ns, Exec: exec.NewExecution(c)}
+	if ns.Coll == "" {
+		r.Ns.Coll = "$cmd.aggregate"
+	}
+	if err := a.ExpectUUID(c, ns); err != nil {
+		return nil, err
+	}
+	info, err := exec.Lookup(c, ns)
+	if err != nil {
+		return nil, err
+	}
+	meta := catalog.Of(info)
+	if exec.StartsStream(value.Doc(a.Pipeline)) { // which has none of its collection
+		meta = catalog.None
+	}
+	collator, err := exec.OperationCollation(a.Collation, meta)
+	if err != nil {
+		return nil, err
+	}
+	r.Exec.Env.Collation = collator
+	scope, err := r.Exec.LetScope(a.Let)
+	if err != nil {
+		return nil, err
+	}
+	r.Pipeline, err = agg.Compile(value.Doc(a.Pipeline), agg.Options{
+		DB: ns.DB, Coll: ns.Coll, Scope: scope, Collation: collator, InTransaction: c.Transaction() != nil,
+		Text: func(db string, coll string) match.TextMatcher { return exec.TextIndex(c, db, coll) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOutConcern(c, r.Pipeline); err != nil {
+		return nil, err
+	}
+	r.Agg = r.Exec.AggExec(a.AllowDiskUse)
+	r.Agg.Host = &Environment{X: r.Exec, main: r.Agg, hint: a.Hint, bypass: bool(a.Bypass), C: c}
+	r.Agg.BypassDocVal = bool(a.Bypass)
+	return r, checkInvolved(c, ns, r.Pipeline, collator)
+}
+
+// checkInvolved checks what a pipeline may do to the collections and views
+// that it reads and writes, before it runs.
+func checkInvolved(c *kernel.Call, ns storage.Namespace, p *agg.Pipeline, collator value.Collator) error {
+	if err := checkMergeFields(c, p, collator); err != nil {
+		return err
+	}
+	names := p.Namespaces()
+	if ns.Coll != "" {
+		names = append(names, ns.String())
+	}
+	for _, name := range names {
+		db, coll, _ := strings.Cut(name, ".")
+		in := storage.Namespace{DB: db, Coll: coll}
+		info, err := exec.Lookup(c, in)
+		if err != nil {
+			return err
+		}
+		if err := exec.CheckViewCollation(in, info, collator); err != nil {
+			return err
+		}
+	}
+	return nil
+}

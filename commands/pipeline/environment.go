@@ -1,0 +1,102 @@
+package pipeline
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Environment is the world around an aggregation pipeline: it opens collections
+// for $lookup and its kin, and writes for $out and $merge.
+type Environment struct {
+	X      *exec.Execution
+	C      *kernel.Call
+	main   *agg.Exec // of the command's own pipeline, to which the hint belongs
+	hint   value.Value
+	bypass bool
+}
+
+// Resolve implements agg.Host.
+func (h *Environment) Resolve(db, coll string) (agg.Namespace, error) {
+	ns := storage.Namespace{DB: db, Coll: coll}
+	info, err := exec.Lookup(h.X.Running(), ns)
+	if err != nil {
+		return agg.Namespace{}, err
+	}
+	out := agg.Namespace{DB: db, Coll: coll}
+	m := catalog.Of(info)
+	if m.Collation != nil {
+		out.Collator = m.Collation
+	}
+	switch m.Kind {
+	case catalog.View:
+		out.Coll, out.Pipeline = m.ViewOn, m.Pipeline
+		if out.Pipeline == nil {
+			out.Pipeline = value.NewArray().Doc()
+		}
+	}
+	return out, nil
+}
+
+// Open implements agg.Host.
+func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
+	info, err := exec.Lookup(h.X.Running(), storage.Namespace{DB: r.DB, Coll: r.Coll})
+	if err != nil {
+		return agg.Source{}, err
+	}
+	if info == nil && r.Near != nil {
+		return agg.Source{}, mongoerr.Newf(mongoerr.NamespaceNotFound, "$geoNear requires a geo index to run, but %s.%s does not exist", r.DB, r.Coll)
+	}
+	if info == nil {
+		return agg.Source{Iterator: exec.EmptyDocs{}, Sorted: true}, nil
+	}
+	if err := write.NoteRead(h.X.Running(), info); err != nil {
+		return agg.Source{}, err
+	}
+	q := &exec.Query{Filter: r.Filter, Matcher: r.Matcher, Sort: r.Sort, Limit: r.Limit, Fields: r.Fields, Distinct: r.Distinct, Last: r.Last, Grouped: true, Hint: r.Hint, Collator: r.Collation}
+	if x == h.main {
+		q.Hint = h.hint
+	}
+	q.Meta = r.Meta
+	if q.Matcher == nil {
+		if q.Matcher, err = match.Compile(q.Filter, match.Options{Collation: q.Collator}); err != nil {
+			return agg.Source{}, err
+		}
+	}
+	if catalog.Of(info).Text == nil && exec.HasText(q.Matcher.Root()) {
+		return agg.Source{}, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
+	}
+	if err := q.CheckCombination(); err != nil {
+		return agg.Source{}, err
+	}
+	sub := h.X.Sub(x.Env)
+	if r.Near != nil {
+		return exec.OpenNear(h.C, sub, info, q, r.Near)
+	}
+	if catalog.Of(info).Kind == catalog.TimeSeries {
+		it, err := exec.OpenMeasurements(h.C, sub, info, q)
+		return agg.Source{Iterator: it}, err
+	}
+	plan, err := exec.ChooseAccessPath(h.X.Running(), sub, info, q)
+	if err != nil {
+		return agg.Source{}, err
+	}
+	h.X.Plans = append(h.X.Plans, plan)
+	it, err := plan.Documents(sub, info, q)
+	return agg.Source{Iterator: it, Sorted: plan.Sorted, Backwards: plan.Backwards}, err
+}
+
+// Special implements agg.Host.
+func (h *Environment) Special(x *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	open := Sources[s.Stage]
+	if open == nil {
+		return nil, mongoerr.Newf(mongoerr.CommandNotSupported, "%s is not supported", s.Stage)
+	}
+	return open(h, x, s)
+}

@@ -1,0 +1,194 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"math"
+	"os"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Source opens a pipeline source that is no collection.
+type Source func(h *Environment, x *agg.Exec, s agg.Special) (agg.Iterator, error)
+
+// Sources are those sources by the names of their stages.
+var Sources map[string]Source
+
+// OpenNothing is for sources of which this server has none.
+func OpenNothing(*Environment, *agg.Exec, agg.Special) (agg.Iterator, error) { return agg.Docs(), nil }
+
+func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c, ns := h.X.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
+	info, err := exec.Lookup(c, ns)
+	if err != nil {
+		return nil, err
+	}
+	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats") && s.Coll != "system.views"
+	if catalog.Of(info).Kind == catalog.View && needs {
+		return nil, catalog.ErrIsView(ns)
+	}
+	if info == nil && needs {
+		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)
+	}
+	b := value.NewBuilder()
+	hostName, _ := os.Hostname()
+	b.String("ns", ns.String()).String("host", hostName).Date("localTime", c.Now)
+	if v, ok := s.Spec.Get("latencyStats"); ok {
+		b.StartDocument("latencyStats")
+		u, histograms := c.Svc.Usage.Of(ns.String()), v.Doc().Lookup("histograms").Truthy()
+		appendLatency(b, "reads", &u.Reads, histograms)
+		appendLatency(b, "writes", &u.Writes, histograms)
+		appendLatency(b, "commands", &u.Commands, histograms)
+		appendLatency(b, "transactions", new(observe.TimedCounter), histograms) // which are of the server, not of a collection
+		b.End()
+	}
+	if v, ok := s.Spec.Get("storageStats"); ok {
+		given := v.Doc().Lookup("scale")
+		if given.IsNumber() && given.AsDouble() > math.MaxInt32 { // as an int holds it
+			given = value.Int32(math.MaxInt32)
+		}
+		scale, err := kernel.ScaleOf("$collStats.storageStats", given)
+		if err != nil {
+			return nil, err
+		}
+		b.StartDocument("storageStats")
+		if err := AppendCollStats(c, b, ns, scale); err != nil {
+			return nil, err
+		}
+		b.End()
+	}
+	if s.Spec.Has("count") {
+		figures, _, err := SizesOf(c, ns)
+		if err != nil {
+			return nil, err
+		}
+		b.Append("count", value.Int(figures.count))
+	}
+	if s.Spec.Has("queryExecStats") {
+		b.StartDocument("queryExecStats").StartDocument("collectionScans").Int64("total", 0).Int64("nonTailable", 0).End().End()
+	}
+	return agg.Docs(b.Doc()), nil
+}
+
+func appendLatency(b *value.Builder, name string, u *observe.TimedCounter, histograms bool) {
+	b.StartDocument(name)
+	if histograms {
+		u.Spread.AppendHistogram(b)
+	}
+	b.Int64("latency", u.Micros.Load()).Int64("ops", u.Count.Load()).Int64("queryableEncryptionLatencyMicros", 0).End()
+}
+
+func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c, ns := h.X.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
+	info, err := exec.Lookup(c, ns)
+	if err != nil {
+		return nil, err
+	}
+	if catalog.Of(info).Kind == catalog.TimeSeries {
+		if info, err = exec.Lookup(c, storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}); err != nil {
+			return nil, err
+		}
+	}
+	hostName, _ := os.Hostname()
+	var docs []value.Doc
+	for _, spec := range catalog.Of(info).Listed {
+		use := c.Svc.IndexUse.Of(info, spec.Name, c.Now)
+		b := value.NewBuilder()
+		b.String("name", spec.Name).Document("key", spec.Key).String("host", hostName)
+		b.StartDocument("accesses").Int64("ops", use.Ops.Load()).Date("since", use.Since).End()
+		b.Document("spec", spec.Doc())
+		docs = append(docs, b.Doc())
+	}
+	return agg.Docs(docs...), nil
+}
+
+// OpenSessions lists the sessions of the client's user, of all, or of some.
+func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.X.Running()
+	wanted := map[[sha256.Size]byte]bool{}
+	for u := range s.Spec.Lookup("users").Doc().Values() {
+		wanted[kernel.UserKey(u.Doc()).Digest()] = true
+	}
+	if len(wanted) == 0 {
+		wanted[session.Key{User: c.UserName()}.Digest()] = true
+	}
+	all := s.Spec.Lookup("allUsers").Truthy()
+	var docs []value.Doc
+	for _, session := range c.Svc.Sessions.List() {
+		if all || wanted[session.Record.Uid] {
+			docs = append(docs, kernel.SessionDoc(session.Key, c.Svc.Sessions.LastUse(session)))
+		}
+	}
+	return agg.Docs(docs...), nil
+}
+
+// OpenPlanCacheStats lists the plans that are remembered for a collection.
+func OpenPlanCacheStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.X.Running()
+	info, err := exec.Lookup(c, storage.Namespace{DB: s.DB, Coll: s.Coll})
+	if err != nil {
+		return nil, err
+	}
+	if info == nil {
+		return nil, mongoerr.Newf(50933, "$planCacheStats failed on %s.%s: collection does not exist", s.DB, s.Coll)
+	}
+	if catalog.Of(info).Kind == catalog.TimeSeries { // behind the stage that unpacks the buckets
+		return nil, mongoerr.New(40602, "$planCacheStats is only valid as the first stage in a pipeline")
+	}
+	return agg.Docs(exec.PlanCacheStats(c, catalog.Of(info).Plans)...), nil
+}
+
+func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c := h.X.Running()
+	db := s.DB
+	if s.Coll == "" {
+		db = "" // {aggregate: 1} on admin lists everything
+	}
+	var docs []value.Doc
+	err := c.View(func(tx storage.Tx) error {
+		docs = nil
+		for _, info := range tx.Collections(db) {
+			if HiddenCollection(info.Namespace) || s.Coll != "" && info.Namespace.Coll != s.Coll {
+				continue
+			}
+			docs = append(docs, catalogEntry(info))
+		}
+		return nil
+	})
+	return agg.Docs(docs...), err
+}
+
+func catalogEntry(info *storage.Info) value.Doc {
+	m := catalog.Of(info)
+	b := value.NewBuilder()
+	b.String("db", info.Namespace.DB).String("name", info.Namespace.Coll)
+	switch m.Kind {
+	case catalog.View:
+		b.String("type", "view")
+	case catalog.TimeSeries:
+		b.String("type", "timeseries")
+	default:
+		b.String("type", "collection")
+	}
+	b.String("ns", info.Namespace.String())
+	if m.Kind == catalog.View {
+		b.String("viewOn", m.ViewOn).Array("pipeline", m.Pipeline)
+		return b.Doc()
+	}
+	b.StartDocument("md").String("ns", info.Namespace.String()).Document("options", info.Options)
+	b.StartArray("indexes")
+	for _, spec := range m.Listed {
+		b.StartDocument("").Document("spec", spec.Doc()).Bool("ready", true).End()
+	}
+	b.End()
+	b.End()
+	return b.Doc()
+}

@@ -1,0 +1,105 @@
+package replication
+
+import (
+	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/replset"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func TopologyVersion(c *kernel.Call, version int64) value.Doc {
+	return value.NewDoc("processId", value.ObjectID(c.Svc.ProcessID), "counter", value.Int64(version))
+}
+
+func AppendTopologyVersion(c *kernel.Call, version int64) {
+	c.Reply.Document("topologyVersion", TopologyVersion(c, version))
+}
+
+// memberHost is the address under which the client finds the member.
+func memberHost(c *kernel.Call) string {
+	if host := c.Svc.Options.AdvertiseHost; host != "" {
+		return host
+	}
+	if config := c.Svc.Leader.Config.Load(); !config.AsConnected {
+		return config.Member().Host
+	}
+	return c.Conn.Local
+}
+
+// AppendMember writes what hello says of the replica set.
+func AppendMember(c *kernel.Call, primary bool) {
+	if !c.Svc.InReplicaSet() {
+		return
+	}
+	b, host, config := c.Reply, memberHost(c), c.Svc.Leader.Config.Load()
+	b.StartArray("hosts").String("", host).End()
+	b.String("setName", c.Svc.Options.ReplSet).Int32("setVersion", int32(config.Version)).Bool("secondary", !primary)
+	if primary {
+		b.String("primary", host)
+	}
+	b.String("me", host)
+	if primary {
+		b.Append("electionId", value.ObjectID(replset.ElectionID(c.Svc.Leader.Term.Load())))
+	}
+	if tags := config.Member().Tags; !tags.IsEmpty() {
+		b.Document("tags", tags)
+	}
+	b.StartDocument("lastWrite")
+	appendOpTimes(c, [2]string{"opTime", "lastWriteDate"}, [2]string{"majorityOpTime", "majorityWriteDate"})
+	b.End()
+}
+
+// appendOpTimes writes pairs of the last write's time in the log and on the
+// clock.
+func appendOpTimes(c *kernel.Call, pairs ...[2]string) {
+	ts := c.Svc.Stamps.Current()
+	for _, p := range pairs {
+		c.Reply.StartDocument(p[0]).Append("ts", clustertime.Value(ts)).Int64("t", c.Svc.Leader.Term.Load()).End()
+		c.Reply.Date(p[1], int64(ts>>32)*1000)
+	}
+}
+
+// emptySignature stands in $clusterTime: there are no keys to sign with.
+var emptySignature = value.NewDoc("hash", value.Binary(0, make([]byte, 20)), "keyId", value.Int64(0))
+
+// AppendClusterTime writes the cluster time behind every reply of a member.
+func AppendClusterTime(s *kernel.Service, b *value.Builder) {
+	if !s.InReplicaSet() {
+		return
+	}
+	ts := clustertime.Value(s.Stamps.Current())
+	b.StartDocument("$clusterTime").Append("clusterTime", ts).Document("signature", emptySignature).End()
+	b.Append("operationTime", ts)
+}
+
+// ReplicaSetCommands are those of the one-member set.
+func ReplicaSetCommands() []kernel.Command {
+	member := func(name, action string, run func(*kernel.Call) error, help string) kernel.Command {
+		return kernel.Command{Name: name, Run: run, Flags: kernel.AdminOnly, Action: action, On: kernel.OnCluster, Help: help}
+	}
+	return []kernel.Command{
+		{Name: "_isSelf", Run: runIsSelf, Flags: kernel.PreAuth, Help: "tell which server answers"},
+		member("replSetGetStatus", "replSetGetStatus", runReplSetGetStatus, "describe the members of the replica set"),
+		member("replSetGetConfig", "replSetGetConfig", runReplSetGetConfig, "show the configuration of the replica set"),
+		member("replSetInitiate", "replSetConfigure", runReplSetInitiate, "give the replica set its first configuration"),
+		member("replSetReconfig", "replSetConfigure", runReplSetReconfig, "give the replica set a new configuration"),
+		member("replSetStepDown", "replSetStateChange", runReplSetStepDown, "have the primary be a secondary for a time"),
+		member("replSetFreeze", "replSetStateChange", runReplSetFreeze, "keep a member from seeking election"),
+		member("replSetMaintenance", "replSetStateChange", runReplSetMaintenance, "put a secondary aside"),
+		member("replSetSyncFrom", "replSetStateChange", runReplSetSyncFrom, "tell a secondary from whom to copy"),
+		member("replSetResizeOplog", "replSetResizeOplog", runReplSetResizeOplog, "change the bounds of the change log"),
+		member("appendOplogNote", "appendOplogNote", runAppendOplogNote, "write a note into the change log"),
+	}
+}
+
+// needReplicaSet refuses commands about a replica set on a standalone.
+func needReplicaSet(c *kernel.Call) error {
+	if c.Svc.InReplicaSet() {
+		return nil
+	}
+	if c.Cmd.Name == "replSetInitiate" {
+		return mongoerr.New(mongoerr.NoReplicationEnabled, "This node was not started with replication enabled.")
+	}
+	return mongoerr.New(mongoerr.NoReplicationEnabled, "not running with --replSet")
+}

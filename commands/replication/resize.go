@@ -1,0 +1,78 @@
+package replication
+
+import (
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+type resizeOplogArgs struct {
+	Resize    value.Value `arg:"replSetResizeOplog"`
+	Size      value.Value `arg:"size"`
+	Retention value.Value `arg:"minRetentionHours"`
+}
+
+var resizeOplogSpec = args.New[resizeOplogArgs]("replSetResizeOplog")
+
+// minOplogMB is the least size that the log may be given by command.
+const minOplogMB = 990
+
+// runReplSetResizeOplog changes the bounds of the change log: of its size,
+// which is kept with the log, and of its age, which is not.
+func runReplSetResizeOplog(c *kernel.Call) error {
+	var a resizeOplogArgs
+	if err := resizeOplogSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	mb, err := atLeast("size", a.Size, minOplogMB)
+	if err != nil {
+		return err
+	}
+	hours, err := atLeast("minRetentionHours", a.Retention, 0)
+	if err != nil {
+		return err
+	}
+	l := c.Svc.Oplog
+	if l.Off {
+		return mongoerr.New(mongoerr.NamespaceNotFound, "oplog does not exist")
+	}
+	if !a.Retention.IsMissing() {
+		l.Keep.Store(int64(hours * 3600_000))
+	}
+	if !a.Size.IsMissing() {
+		if err := resize(l, c, int64(mb*(1<<20))); err != nil {
+			return err
+		}
+	}
+	l.NoteReader(c.Ctx) // what somebody gives a size to, somebody reads
+	l.Appended(0)
+	return nil
+}
+
+// atLeast reads an optional number.
+func atLeast(name string, v value.Value, least float64) (float64, error) {
+	switch {
+	case v.IsMissing():
+		return 0, nil
+	case !v.IsNumber():
+		return 0, args.WrongType("replSetResizeOplog", name, v, args.NumberTypes)
+	}
+	f := v.AsDouble()
+	if !(f >= least) {
+		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %v, actual value '%v'", name, least, f)
+	}
+	return f, nil
+}
+
+// resize sets the bound of the size, now and for later starts.
+func resize(l *oplog.Log, c *kernel.Call, bytes int64) error {
+	err := l.Engine.Update(c.Ctx, func(tx storage.Tx) error { return tx.SetOptions(oplog.Namespace, oplog.Options(bytes)) })
+	if err != nil {
+		return kernel.Translate(oplog.Namespace, err)
+	}
+	l.Limit.Store(bytes)
+	return nil
+}

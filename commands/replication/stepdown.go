@@ -1,0 +1,119 @@
+package replication
+
+import (
+	"context"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// stepDown ends what only a primary does, for a time.
+func stepDown(s *kernel.Service, period time.Duration, except *kernel.Operation) {
+	l := &s.Leader
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.Aside.Store(true)
+	l.Changed.Signal()
+	cause := mongoerr.New(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
+	s.Ops.Kill(cause, func(op *kernel.Operation) bool {
+		cmd := s.Table[op.Name]
+		return op != except && cmd != nil && cmd.Flags&(kernel.Writes|kernel.Reads) == kernel.Writes
+	})
+	for _, ss := range s.Sessions.List() {
+		if t := ss.Txn.Load(); t != nil {
+			s.KillStatements(ss, cause)
+			s.AbortLater(ss, t)
+		}
+	}
+	stepUpAfter(s, period)
+}
+
+// stepUpAfter has the member elect itself once the time is over. The caller
+// holds the lock.
+func stepUpAfter(s *kernel.Service, period time.Duration) {
+	l := &s.Leader
+	l.Round++
+	round, over := l.Round, s.Clock.NewTimer(period)
+	go func() {
+		defer over.Stop()
+		select {
+		case <-over.C():
+		case <-s.Background.Done():
+			return
+		}
+		if s.Writable(s.Background) != nil {
+			return
+		}
+		l.Mu.Lock()
+		defer l.Mu.Unlock()
+		if l.Round == round {
+			stepUp(s)
+		}
+	}()
+}
+
+// stepUp makes the member primary, in a new term. The caller holds the lock.
+func stepUp(s *kernel.Service) {
+	l := &s.Leader
+	l.Round++
+	l.Term.Add(1)
+	if err := takeOffice(s); err != nil {
+		s.Log.Warn().Err(err).Int64("term", l.Term.Load()).Msg("The election could not be written down")
+	}
+	l.Aside.Store(false)
+	l.Changed.Signal()
+}
+
+// freeze keeps a secondary from electing itself for a time, or for 0 lets it
+// do so at once.
+func freeze(s *kernel.Service, ctx context.Context, period time.Duration) error {
+	l := &s.Leader
+	if err := s.Writable(ctx); err != nil {
+		return err
+	}
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	switch {
+	case !l.Aside.Load():
+		return mongoerr.New(mongoerr.NotSecondary, "Cannot freeze node when primary or running for election, state: Primary")
+	case period == 0:
+		stepUp(s)
+	default:
+		stepUpAfter(s, period)
+	}
+	return nil
+}
+
+// readOnSecondaries are the commands that a secondary answers only to who
+// says so by its read preference. Other commands that write nothing are about
+// the server itself, and always answered.
+var readOnSecondaries = map[string]bool{
+	"aggregate": true, "collStats": true, "count": true, "dataSize": true, "dbStats": true, "distinct": true, "explain": true, "find": true,
+	"listCollections": true, "listDatabases": true, "listIndexes": true,
+}
+
+// CheckLeader refuses what a member cannot do that has stepped down.
+func CheckLeader(c *kernel.Call) error {
+	if !c.Svc.Leader.Aside.Load() {
+		return nil
+	}
+	reads := readOnSecondaries[c.Cmd.Name]
+	switch mode := c.Generic.ReadPref.Lookup("mode"); {
+	case c.Cmd.Flags&kernel.Writes != 0 && !reads, c.Cmd.Name == "runExpirationPass", c.Cmd.Name == "aggregate" && endsInWrite(c.Body), c.Generic.Autocommit != nil:
+		return mongoerr.New(mongoerr.NotWritablePrimary, "not primary")
+	case reads && (mode.IsMissing() || mode.Str() == "primary"):
+		return mongoerr.New(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+	}
+	return nil
+}
+
+// endsInWrite tells whether the last stage of an aggregate writes.
+func endsInWrite(body value.Doc) bool {
+	last := ""
+	for stage := range body.Lookup("pipeline").Doc().Values() {
+		last, _ = stage.Doc().First()
+	}
+	return last == "$out" || last == "$merge"
+}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Key identifies a logical session: the client's UUID, and the user
+// it belongs to.
+type Key struct {
+	Id   [16]byte
+	User string // "db.name"; the digest of a name behind a zero, where only that is known
+	// child tells apart the sessions within a session, that members of a cluster
+	// run transactions in on behalf of a client: txnNumber, if any, and txnUUID.
+	Child string
+}
+
+// Digest is what stands for the user outside of the server.
+func (k Key) Digest() [sha256.Size]byte {
+	if len(k.User) == 1+sha256.Size && k.User[0] == 0 {
+		return [sha256.Size]byte([]byte(k.User[1:]))
+	}
+	return sha256.Sum256([]byte(k.UserAt()))
+}
+
+// UserAt is the user as "name@db"; "": nobody, or not known.
+func (k Key) UserAt() string {
+	if n, err := auth.ParseID(k.User); err == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// UuidText is a UUID as messages show it.
+func UuidText(id [16]byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// Uuid reads a UUID.
+func Uuid(v value.Value, prefix, name string) (id [16]byte, err error) {
+	subtype, data := v.Binary()
+	switch {
+	case v.Kind() == value.KindNull || v.Kind() == value.KindUndefined:
+		return id, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", prefix, name)
+	case v.Kind() == value.KindBinary && subtype == 4 && len(data) != len(id):
+		return id, catalog.ErrNoUUID
+	case v.Kind() != value.KindBinary || subtype != 4:
+		return id, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'UUID'", prefix, name, v.Kind())
+	}
+	copy(id[:], data)
+	return id, nil
+}
+
+// ChildOf reads what tells apart the sessions within a session.
+func ChildOf(number, child value.Value, prefix string) (string, error) {
+	if child.IsMissing() {
+		if !number.IsMissing() {
+			return "", mongoerr.New(mongoerr.InvalidOptions, "Cannot specify txnNumber in lsid without specifying txnUUID")
+		}
+		return "", nil
+	}
+	var b []byte
+	if !number.IsMissing() {
+		if number.Kind() != value.KindInt64 {
+			return "", args.TypeError(prefix+".txnNumber", number, "long")
+		}
+		b = binary.BigEndian.AppendUint64(b, uint64(number.Int64()))
+	}
+	id, err := Uuid(child, prefix, "txnUUID")
+	return string(append(b, id[:]...)), err
+}
+
+func ReadDigest(v value.Value, name string) (digest [sha256.Size]byte, err error) {
+	subtype, data := v.Binary()
+	switch {
+	case v.Kind() != value.KindBinary:
+		return digest, args.TypeError(name, v, "binData")
+	case subtype != 0:
+		return digest, mongoerr.New(mongoerr.UnsupportedFormat, "SHA256Block only accepts BinDataGeneral type")
+	case len(data) != len(digest):
+		return digest, mongoerr.Newf(mongoerr.UnsupportedFormat, "Unsupported SHA256Block hash length: %d", len(data))
+	}
+	copy(digest[:], data)
+	return digest, nil
+}
+
+// RecordKey is a session's key as it is stored.
+type RecordKey struct {
+	id    [16]byte
+	Uid   [sha256.Size]byte
+	child string
+}
+
+func (k Key) Record() RecordKey {
+	return RecordKey{id: k.Id, Uid: k.Digest(), child: k.Child}
+}
+
+func (k RecordKey) Doc() value.Doc {
+	b := value.NewBuilder().Append("id", value.Binary(4, k.id[:])).Append("uid", value.Binary(0, k.Uid[:]))
+	child := []byte(k.child)
+	if len(child) > 16 {
+		b.Int64("txnNumber", int64(binary.BigEndian.Uint64(child)))
+		child = child[8:]
+	}
+	if len(child) > 0 {
+		b.Append("txnUUID", value.Binary(4, child))
+	}
+	return b.Doc()
+}
+
+func readRecordKey(d value.Doc) (k RecordKey) {
+	_, id := d.Lookup("id").Binary()
+	_, uid := d.Lookup("uid").Binary()
+	copy(k.id[:], id)
+	copy(k.Uid[:], uid)
+	k.child, _ = ChildOf(d.Lookup("txnNumber"), d.Lookup("txnUUID"), "")
+	return k
+}

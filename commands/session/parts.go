@@ -1,0 +1,82 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// A part holds outcomes of statements that the session's record has no room
+// for: {session, txnNum, statements}. It is written once, and removed when the
+// session begins another number or its record is removed. One whose number is
+// not that of the record counts for nothing.
+
+// MostPartBytes bounds the statements of a part, but for one that is larger by
+// itself.
+const MostPartBytes = 1 << 20
+
+// OpenStatements opens the collection of the parts; nil if there is none yet.
+func OpenStatements(tx storage.Tx) (storage.Collection, error) {
+	coll, err := tx.Collection(oplog.Statements)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	return coll, err
+}
+
+// openParts finds the parts that an earlier process has left.
+func (r *Records) openParts(ctx context.Context, engine storage.Engine) error {
+	r.parts = map[RecordKey][]storage.RecordID{}
+	return engine.View(ctx, func(tx storage.Tx) error {
+		coll, err := OpenStatements(tx)
+		if err != nil || coll == nil {
+			return err
+		}
+		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
+			k := readRecordKey(rec.Doc.Lookup("session").Doc())
+			r.parts[k] = append(r.parts[k], rec.ID)
+			return true
+		})
+	})
+}
+
+func (r *Records) PartsOf(k RecordKey) []storage.RecordID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.parts[k]
+}
+
+func (r *Records) AddParts(k RecordKey, ids []storage.RecordID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parts[k] = append(r.parts[k], ids...)
+}
+
+// DropParts removes the parts of a session; forgetParts follows once that is
+// committed.
+func (r *Records) DropParts(tx storage.Tx, k RecordKey) error {
+	ids := r.PartsOf(k)
+	if len(ids) == 0 {
+		return nil
+	}
+	coll, err := OpenStatements(tx)
+	if err != nil || coll == nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := coll.Delete(id); err != nil && !errors.Is(err, storage.ErrNoRecord) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Records) ForgetParts(keys ...RecordKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range keys {
+		delete(r.parts, k)
+	}
+}

@@ -1,0 +1,187 @@
+package session
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/broadcast"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Timeout is how long an unused session lives, as hello announces it.
+const Timeout = 30 * time.Minute
+
+// Session is a logical session.
+type Session struct {
+	Key      Key
+	lastUsed time.Time // guarded by the registry
+	Record   RecordKey // of its record in config.transactions
+	RecordID value.Doc // the same as the record's _id
+
+	// turn holds one token: the right to work with the session's number.
+	// Commands that carry a txnNumber take it, so that they run one after
+	// the other; what follows belongs to whoever has it.
+	turn     chan struct{}
+	Number   int64 // highest txnNumber seen, -1 before any
+	State    State
+	Restored bool                        // its record has been read
+	Txn      atomic.Pointer[Transaction] // open transaction; may be looked at by anyone
+	History  *RetryHistory               // what the retryable write of that number has done
+}
+
+func newSession(key Key) *Session {
+	s := &Session{Key: key, Number: -1, turn: make(chan struct{}, 1), Record: key.Record()}
+	s.RecordID = s.Record.Doc()
+	s.turn <- struct{}{}
+	return s
+}
+
+// CheckOut waits for the turn.
+func (s *Session) CheckOut(ctx context.Context) error {
+	select {
+	case <-s.turn:
+		return nil
+	default:
+	}
+	select {
+	case <-s.turn:
+		return nil
+	case <-ctx.Done():
+		return mongoerr.From(context.Cause(ctx))
+	}
+}
+
+// TryCheckOut takes the turn if nobody has it.
+func (s *Session) TryCheckOut() bool {
+	select {
+	case <-s.turn:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Session) CheckIn() { s.turn <- struct{}{} }
+
+// InTransaction reports whether a transaction is open.
+func (s *Session) InTransaction() bool { return s.Txn.Load() != nil }
+
+// Registry holds the live sessions.
+type Registry struct {
+	mu       sync.Mutex
+	sessions map[Key]*Session
+	TxnEnded *broadcast.Broadcast // signalled whenever a transaction ends
+	OnEnd    func(*Session)       // called with the turn when a session is forgotten
+}
+
+func NewRegistry() *Registry {
+	return &Registry{sessions: map[Key]*Session{}, TxnEnded: broadcast.New(), OnEnd: func(*Session) {}}
+}
+
+// Use finds or makes a session and notes its use.
+func (r *Registry) Use(key Key, now time.Time) *Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessions[key]
+	if s == nil {
+		s = newSession(key)
+		r.sessions[key] = s
+	}
+	s.lastUsed = now
+	return s
+}
+
+// End forgets sessions and aborts their transactions.
+func (r *Registry) End(match func(*Session) bool) (ended []*Session) {
+	r.mu.Lock()
+	for key, s := range r.sessions {
+		if match(s) {
+			delete(r.sessions, key)
+			ended = append(ended, s)
+		}
+	}
+	r.mu.Unlock()
+	for _, s := range ended {
+		if s.CheckOut(context.Background()) == nil {
+			r.OnEnd(s)
+			s.CheckIn()
+		}
+	}
+	return ended
+}
+
+// List returns the live sessions.
+func (r *Registry) List() []*Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]*Session, 0, len(r.sessions))
+	for _, s := range r.sessions {
+		out = append(out, s)
+	}
+	return out
+}
+
+func (r *Registry) CloseAll(context.Context) {
+	r.End(func(*Session) bool { return true })
+}
+
+// Expire ends sessions that were not used for a while.
+func (r *Registry) Expire(now time.Time, timeout time.Duration) {
+	r.End(func(s *Session) bool { return now.Sub(s.lastUsed) >= timeout })
+}
+
+// LastUse is when a session was used last.
+func (r *Registry) LastUse(s *Session) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.lastUsed
+}
+
+// Grant is an action that a command was allowed.
+type Grant struct {
+	On     auth.Pattern
+	Action auth.Action
+}
+
+// QueueChanges is what an engine transaction does to queues, beside its
+// writes: it takes effect when the transaction has committed.
+type QueueChanges struct {
+	Sender  *queue.Sender
+	Dropped []*storage.Info
+	Broker  *queue.Broker
+}
+
+// Begin forgets what an attempt did that is made anew.
+func (q *QueueChanges) Begin() {
+	if q.Broker != nil {
+		q.Sender.Reset()
+		q.Dropped = nil
+	}
+}
+
+// Committed wakes the receivers that wait.
+func (q *QueueChanges) Committed() {
+	if q.Broker == nil {
+		return
+	}
+	q.Sender.Committed()
+	for _, info := range q.Dropped {
+		q.Broker.Dropped(info)
+	}
+	q.Dropped = nil
+}
+
+// String is how messages name a session: its id, the digest of its user, and
+// what internal sessions have besides.
+func (s *Session) String() string {
+	id := s.Key.Id
+	return fmt.Sprintf("%x-%x-%x-%x-%x - %s -  - ", id[:4], id[4:6], id[6:8], id[8:10], id[10:], base64.StdEncoding.EncodeToString(s.Record.Uid[:]))
+}

@@ -1,0 +1,41 @@
+package session
+
+import (
+	"time"
+
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// State is where a session's txnNumber stands.
+type State uint8
+
+const (
+	TxnNone       State = iota // no number yet
+	TxnRetryable               // a retryable write
+	TxnInProgress              // a transaction is open
+	TxnCommitted
+	TxnAborted
+)
+
+// String names the state as mongod's messages do.
+func (s State) String() string {
+	return [...]string{"TransactionState::None", "TransactionState::ExecutedRetryableWrite", "TransactionState::InProgress", "TransactionState::Committed", "TransactionState::AbortedWithoutPrepare"}[s]
+}
+
+// Transaction is an open multi-document transaction. It belongs to whoever
+// has the session's turn; what is written once at its beginning may be read
+// by anyone.
+type Transaction struct {
+	Sends   QueueChanges // what it does to queues; told once it has committed (t.sends.committed())
+	Number  int64
+	Now     int64     // instant of the first statement
+	Started time.Time // real time, for the limit on its lifetime
+	Level   string    // read concern
+	Api     string    // the parameters of the stable API that all statements must have
+	Tx      storage.Txn
+	Log     *oplog.Recorder // what the commit will append to the change log
+	View    storage.Tx
+	Cursors bool // it has opened cursors
+	Failed  bool // a statement failed in a way that ends it
+}

@@ -1,0 +1,134 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func unknownClusterParameter(name string) error {
+	return mongoerr.Newf(mongoerr.NoSuchKey, "Unknown server parameter: %s", name)
+}
+
+// runGetClusterParameter reads one parameter, a list of them, or all ("*").
+func runGetClusterParameter(c *kernel.Call) error {
+	_, v := c.Body.First()
+	var names []string
+	all := v.Kind() == value.KindString && v.Str() == "*" // in an array it is a name
+	switch v.Kind() {
+	case value.KindString:
+		names = []string{v.Clone().Str()}
+	case value.KindArray:
+		for e := range v.Doc().Values() {
+			if e.Kind() != value.KindString {
+				return args.WrongType("getClusterParameter", "getClusterParameter", e, "string")
+			}
+			names = append(names, e.Clone().Str())
+		}
+	default:
+		return args.WrongType("getClusterParameter", "getClusterParameter", v, "string, array")
+	}
+	if all {
+		names = nil
+		for name := range kernel.ClusterParameters {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	if len(names) == 0 {
+		return mongoerr.New(mongoerr.BadValue, "Must supply at least one cluster server parameter name to getClusterParameter")
+	}
+	st := c.Svc.Settled()
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	c.Reply.StartArray("clusterParameters")
+	for _, name := range names {
+		p, ok := kernel.ClusterParameters[name]
+		if !ok {
+			return unknownClusterParameter(name)
+		}
+		d := st.Cluster[name]
+		if d == nil {
+			d = clusterDoc(name, value.Timestamp(0, 0), p.Initial)
+		}
+		c.Reply.Document("", d)
+	}
+	c.Reply.End()
+	return nil
+}
+
+func clusterDoc(name string, at value.Value, d value.Doc) value.Doc {
+	b := value.NewBuilder()
+	b.String("_id", name).Append("clusterParameterTime", at)
+	it := d.Iter()
+	b.Raw(it.Rest())
+	return b.Doc()
+}
+
+// completed is a value of a parameter with what it does not say as it is at first.
+func completed(given, initial value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range initial.All() {
+		if own := given.Lookup(name); !own.IsMissing() && own.Kind() != value.KindNull {
+			v = own
+		}
+		switch { // all their numbers are longs
+		case v.IsNumber():
+			v = value.Int64(v.SafeInt64())
+		case v.Kind() == value.KindDocument:
+			v = value.Document(completed(v.Doc(), v.Doc()))
+		}
+		b.Append(name, v)
+	}
+	return b.Doc()
+}
+
+// runSetClusterParameter sets {name: {field: value, …}}.
+func runSetClusterParameter(c *kernel.Call) error {
+	_, v := c.Body.First()
+	switch {
+	case v.Kind() == value.KindNull:
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'setClusterParameter.setClusterParameter' is missing but a required field")
+	case v.Kind() != value.KindDocument:
+		return args.WrongType("setClusterParameter", "setClusterParameter", v, "object")
+	}
+	name, given := v.Doc().First()
+	if v.Doc().Len() > 1 {
+		return mongoerr.New(mongoerr.InvalidOptions, "setClusterParameter only supports setting exactly one parameter")
+	}
+	p, ok := kernel.ClusterParameters[name]
+	if !ok {
+		return unknownClusterParameter(name)
+	}
+	if given.Kind() != value.KindDocument {
+		return mongoerr.New(mongoerr.BadValue, "Cluster parameter value must be an object")
+	}
+	for field := range given.Doc().All() {
+		if strings.HasPrefix(field, "$") {
+			return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "Field names may not start with '$': %s", field)
+		}
+		if !p.Initial.Has(field) {
+			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s.%s' is an unknown field.", name, field)
+		}
+	}
+	if err := p.Check(given.Doc()); err != nil {
+		return err
+	}
+	d := clusterDoc(name, c.Svc.NextTimestamp(c.Now), completed(given.Doc(), p.Initial))
+	if err := write.Keep(c, kernel.ClusterNamespace, d); err != nil {
+		return err
+	}
+	st := c.Svc.Settled()
+	st.Mu.Lock()
+	st.Cluster[d.Lookup("_id").Clone().Str()] = d
+	st.Mu.Unlock()
+	if p.Apply != nil {
+		p.Apply(c.Svc, d)
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package settings
+
+import (
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// SettingCommands read and change what holds for all clients.
+func SettingCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "getDefaultRWConcern", Run: runGetDefaultRWConcern, Flags: kernel.AdminOnly, Action: "getDefaultRWConcern", On: kernel.OnCluster, Help: "default read and write concern"},
+		{Name: "setDefaultRWConcern", Run: runSetDefaultRWConcern, Flags: kernel.AdminOnly | kernel.Writes, Action: "setDefaultRWConcern", On: kernel.OnCluster, Help: "set the default read and write concern"},
+		{Name: "getClusterParameter", Run: runGetClusterParameter, Flags: kernel.AdminOnly, Action: "getClusterParameter", On: kernel.OnCluster, Help: "read cluster parameters"},
+		{Name: "setClusterParameter", Run: runSetClusterParameter, Flags: kernel.AdminOnly, Action: "setClusterParameter", On: kernel.OnCluster, Help: "change a cluster parameter"},
+		{Name: "setUserWriteBlockMode", Run: runSetUserWriteBlockMode, Flags: kernel.AdminOnly, Action: "setUserWriteBlockMode", On: kernel.OnCluster, Help: "stop the writes of users, or allow them again"},
+		{Name: "setFeatureCompatibilityVersion", Run: runSetFCV, Flags: kernel.AdminOnly | kernel.Writes, Action: "setFeatureCompatibilityVersion", On: kernel.OnCluster, Help: "set the version whose features may be used"},
+	}
+}
+
+type getDefaultRWArgs struct {
+	Get      value.Value     `arg:"getDefaultRWConcern"`
+	InMemory args.StrictBool `arg:"inMemory"`
+}
+
+type setDefaultRWArgs struct {
+	Set   value.Value `arg:"setDefaultRWConcern"`
+	Read  value.Doc   `arg:"defaultReadConcern"`
+	Write value.Doc   `arg:"defaultWriteConcern"`
+}
+
+var (
+	getDefaultRWSpec = args.New[getDefaultRWArgs]("getDefaultRWConcern")
+	setDefaultRWSpec = args.New[setDefaultRWArgs]("setDefaultRWConcern")
+)
+
+func runGetDefaultRWConcern(c *kernel.Call) error {
+	var a getDefaultRWArgs
+	if err := getDefaultRWSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if !c.Svc.InReplicaSet() {
+		return errNoDefaults("getDefaultRWConcern")
+	}
+	appendConcerns(c)
+	if a.InMemory {
+		c.Reply.Bool("inMemory", true)
+	}
+	return nil
+}
+
+// appendConcerns writes the defaults, and whether anyone has set them.
+func appendConcerns(c *kernel.Call) {
+	st, b := c.Svc.Settled(), c.Reply
+	st.Mu.Lock()
+	set := st.Concern
+	st.Mu.Unlock()
+	read, write := set.Lookup("defaultReadConcern"), set.Lookup("defaultWriteConcern")
+	readSource, writeSource := "global", "global"
+	if read.IsMissing() {
+		read, readSource = value.Document(value.NewDoc("level", value.String("local"))), "implicit"
+	}
+	if write.IsMissing() { // a set without arbiters: a majority
+		write, writeSource = value.Document(value.NewDoc("w", value.String("majority"), "wtimeout", value.Int32(0))), "implicit"
+	}
+	b.Append("defaultReadConcern", read).Append("defaultWriteConcern", write)
+	b.Append("updateOpTime", set.Lookup("updateOpTime")).Append("updateWallClockTime", set.Lookup("updateWallClockTime"))
+	b.String("defaultWriteConcernSource", writeSource).String("defaultReadConcernSource", readSource)
+	b.Date("localUpdateWallClockTime", c.Now)
+}
+
+func runSetDefaultRWConcern(c *kernel.Call) error {
+	var a setDefaultRWArgs
+	if err := setDefaultRWSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	if !c.Svc.InReplicaSet() {
+		return errNoDefaults("setDefaultRWConcern")
+	}
+	if a.Read == nil && a.Write == nil {
+		return mongoerr.New(mongoerr.BadValue, "At least one of the \"defaultReadConcern\" or \"defaultWriteConcern\" fields must be present")
+	}
+	if err := checkDefaultRead(a.Read); err != nil {
+		return err
+	}
+	if err := checkDefaultWrite(c, a.Write); err != nil {
+		return err
+	}
+	st := c.Svc.Settled()
+	st.Mu.Lock()
+	o := catalog.NewOptions(st.Concern)
+	hadWrite := st.Write != nil
+	st.Mu.Unlock()
+	o.Set("_id", value.String(kernel.ConcernID))
+	setConcern := func(name string, d value.Doc) {
+		switch {
+		case d == nil:
+		case d.IsEmpty():
+			o.Set(name, value.Value{})
+		default:
+			o.Set(name, value.Document(d))
+		}
+	}
+	if a.Write != nil && a.Write.IsEmpty() && hadWrite {
+		return mongoerr.New(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
+	}
+	setConcern("defaultReadConcern", a.Read)
+	setConcern("defaultWriteConcern", completeConcern(a.Write))
+	o.Set("updateOpTime", c.Svc.NextTimestamp(c.Now))
+	o.Set("updateWallClockTime", value.DateTime(c.Now))
+	stored := o.Doc().Clone()
+	if err := write.Keep(c, kernel.ConcernNamespace, stored); err != nil {
+		return err
+	}
+	st.Mu.Lock()
+	st.SetConcern(stored)
+	st.Mu.Unlock()
+	appendConcerns(c)
+	return nil
+}
+
+// checkDefaultRead refuses read concerns that cannot be a default.
+func checkDefaultRead(d value.Doc) error {
+	if d == nil || d.IsEmpty() {
+		return nil
+	}
+	var g kernel.Generic
+	if err := g.ReadReadConcern(value.Document(d)); err != nil {
+		return err
+	}
+	for name := range d.All() {
+		if name != "level" {
+			return mongoerr.Newf(mongoerr.BadValue, "'%s' is not suitable for the default read concern", name)
+		}
+	}
+	if g.Level != "local" && g.Level != "available" && g.Level != "majority" {
+		return mongoerr.Newf(mongoerr.BadValue, "level: '%s' is not suitable for the default read concern", g.Level)
+	}
+	return nil
+}
+
+// errNoDefaults is what mongod says that stands alone.
+func errNoDefaults(command string) error {
+	return mongoerr.Newf(51300, "'%s' is not supported on standalone nodes.", command)
+}
+
+// completeConcern is a default write concern as it is kept: with a w and a wtimeout.
+func completeConcern(d value.Doc) value.Doc {
+	if d == nil || d.IsEmpty() {
+		return d
+	}
+	b := value.NewBuilder()
+	b.Append("w", d.Lookup("w"))
+	b.Append("j", d.Lookup("j"))
+	wtimeout := value.Int32(0)
+	if v := d.Lookup("wtimeout"); v.IsNumber() {
+		wtimeout = value.Int32(int32(v.SafeInt64()))
+	}
+	b.Append("wtimeout", wtimeout)
+	return b.Doc()
+}
+
+func checkDefaultWrite(c *kernel.Call, d value.Doc) error {
+	if d == nil || d.IsEmpty() {
+		return nil
+	}
+	var g kernel.Generic
+	if err := g.ReadWriteConcern(value.Document(d)); err != nil {
+		return err
+	}
+	switch {
+	case !d.Has("w"):
+		return mongoerr.New(mongoerr.BadValue, "'w' must be specified in the default write concern")
+	case g.Named:
+		if known, _ := c.Svc.Leader.Config.Load().Satisfies(g.Mode); !known {
+			return mongoerr.New(mongoerr.UnknownReplWriteConcern, "No write concern mode named '"+g.Mode+"' found in replica set configuration")
+		}
+	}
+	if g.Unacked {
+		return mongoerr.New(mongoerr.BadValue, "Unacknowledged write concern is not suitable for the default write concern")
+	}
+	return nil
+}
+
+type writeBlockArgs struct {
+	Set    value.Value `arg:"setUserWriteBlockMode"`
+	Global bool        `arg:"global,required"`
+}
+
+var writeBlockSpec = args.New[writeBlockArgs]("setUserWriteBlockMode")
+
+// runSetUserWriteBlockMode stops what users write, until it is called again
+// or the server starts anew.
+func runSetUserWriteBlockMode(c *kernel.Call) error {
+	var a writeBlockArgs
+	if err := writeBlockSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	c.Svc.Settled().Blocked.Store(a.Global)
+	return nil
+}
+
+type setFCVArgs struct {
+	Version string         `arg:"setFeatureCompatibilityVersion,required"`
+	Confirm args.LooseBool `arg:"confirm"`
+}
+
+var setFCVSpec = args.New[setFCVArgs]("setFeatureCompatibilityVersion")
+
+// runSetFCV takes the version whose features this server has, and no other.
+func runSetFCV(c *kernel.Call) error {
+	var a setFCVArgs
+	if err := setFCVSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	switch {
+	case a.Version != kernel.FeatureVersion && a.Version != "7.3" && a.Version != "7.0":
+		return mongoerr.Newf(4926900, "Invalid feature compatibility version value '%s'; expected '7.0' or '7.3' or '8.0'. See https://dochub.mongodb.org/core/8.0-feature-compatibility.", a.Version)
+	case !bool(a.Confirm) && a.Version == kernel.FeatureVersion:
+		return mongoerr.New(7369100, "Once you have upgraded to 8.0, you will not be able to downgrade FCV and binary version without support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV upgrade.")
+	case !bool(a.Confirm):
+		return mongoerr.New(7369100, "Once you have downgraded the FCV, if you choose to downgrade the binary version, it will require support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV downgrade.")
+	case a.Version != kernel.FeatureVersion:
+		return mongoerr.Newf(mongoerr.CannotDowngrade, "Cannot downgrade to featureCompatibilityVersion %s: the data is written as by 8.0", a.Version)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package settings
+
+import (
+	"sort"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+func ParameterCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "getParameter", Run: runGetParameter, Flags: kernel.AdminOnly, Action: "getParameter", On: kernel.OnCluster, Help: "read server parameters"},
+		{Name: "setParameter", Run: runSetParameter, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Help: "change server parameters"},
+	}
+}
+
+// parameterOptions is what getParameter may be given in place of a number.
+type parameterOptions struct {
+	Details args.StrictBool `arg:"showDetails"`
+	All     args.StrictBool `arg:"allParameters"`
+	SetAt   *string         `arg:"setAt"`
+}
+
+var parameterOptionsSpec = args.New[parameterOptions]("getParameter")
+
+// allows reports whether a parameter can be set when it is asked for.
+func (a *parameterOptions) allows(p *kernel.Parameter) bool {
+	return a.SetAt == nil || *a.SetAt == "runtime" && p.Runtime || *a.SetAt == "startup" && p.Startup
+}
+
+// runGetParameter reads the named parameters, all of them for "*" or
+// {allParameters: true}.
+func runGetParameter(c *kernel.Call) error {
+	_, first := c.Body.First()
+	all := first.Kind() == value.KindString && first.Str() == "*"
+	var a parameterOptions
+	if first.Kind() == value.KindDocument {
+		if err := parameterOptionsSpec.DecodeNested("getParameter", first.Doc(), &a); err != nil {
+			return err
+		}
+		if a.SetAt != nil && *a.SetAt != "runtime" && *a.SetAt != "startup" {
+			return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'getParameter.setAt' is not a valid value.", *a.SetAt)
+		}
+		all = bool(a.All)
+	}
+	found := 0
+	for _, name := range names(c.Svc.Params) {
+		if !all && !c.Body.Has(name) || !a.allows(c.Svc.Params.Lines[name]) {
+			continue
+		}
+		found++
+		appendParameter(c, name, bool(a.Details))
+	}
+	if found == 0 {
+		return mongoerr.New(mongoerr.InvalidOptions, "no option found to get")
+	}
+	return nil
+}
+
+func appendParameter(c *kernel.Call, name string, details bool) {
+	v := c.Svc.Params.Value(name)
+	if !details {
+		c.Reply.Append(name, v)
+		return
+	}
+	line := c.Svc.Params.Lines[name]
+	c.Reply.StartDocument(name)
+	c.Reply.Append("value", v).Bool("settableAtRuntime", line.Runtime).Bool("settableAtStartup", line.Startup)
+	c.Reply.End()
+}
+
+func names(p *kernel.Parameters) []string {
+	names := make([]string, 0, len(p.Lines))
+	for name := range p.Lines {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// runSetParameter changes parameters; the reply carries the old value of the
+// first.
+func runSetParameter(c *kernel.Call) error {
+	type change struct {
+		line *kernel.Parameter
+		v    value.Value
+	}
+	var changes []change
+	it := c.Body.Iter()
+	it.Next()
+	for it.Next() {
+		if args.Generic[it.Key()] {
+			continue
+		}
+		line := c.Svc.Params.Lines[it.Key()]
+		switch {
+		case line == nil:
+			return mongoerr.Newf(mongoerr.InvalidOptions, "attempted to set unrecognized parameter [%s], use help:true to see options ", it.Key())
+		case !line.Runtime:
+			return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to change [%s] at runtime", it.Key())
+		}
+		changes = append(changes, change{line, it.Value()})
+	}
+	if len(changes) == 0 {
+		return mongoerr.New(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
+	}
+	was := c.Svc.Params.Value(changes[0].line.Name)
+	for _, ch := range changes {
+		if err := c.Svc.Params.Set(ch.line, ch.v); err != nil {
+			return err
+		}
+	}
+	c.Reply.Append("was", was)
+	return nil
+}

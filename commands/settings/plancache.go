@@ -1,0 +1,192 @@
+package settings
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// PlanCacheCommands are about how queries are planned: choices that are
+// remembered, and index filters, which limit them.
+func PlanCacheCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "planCacheClear", Run: runPlanCacheClear, Action: "planCacheWrite", On: kernel.OnCollection, Help: "forget cached plans"},
+		{Name: "planCacheClearFilters", Run: runPlanCacheClearFilters, Action: "planCacheIndexFilter", On: kernel.OnCollection, Help: "remove index filters"},
+		{Name: "planCacheListFilters", Run: runPlanCacheListFilters, Action: "planCacheIndexFilter", On: kernel.OnCollection, Help: "list index filters"},
+		{Name: "planCacheSetFilter", Run: runPlanCacheSetFilter, Action: "planCacheIndexFilter", On: kernel.OnCollection, Help: "limit the indexes for a shape of query"},
+	}
+}
+
+// readShape reads the shape that a command names; nil without a query. These
+// commands are not read by IDL in mongod: any further field is taken, and null
+// is a value like another.
+func readShape(c *kernel.Call) (*kernel.IndexFilter, error) {
+	parts := map[string]value.Doc{}
+	for _, name := range []string{"query", "sort", "projection", "collation"} {
+		v, given := c.Body.Get(name)
+		switch {
+		case !given:
+			continue
+		case name != "query" && !c.Body.Has("query"):
+			return nil, mongoerr.New(mongoerr.BadValue, "sort, projection, or collation provided without query")
+		case v.Kind() != value.KindDocument && v.Kind() != value.KindArray && name == "query":
+			return nil, mongoerr.New(mongoerr.BadValue, "required field query must be an object")
+		case v.Kind() != value.KindDocument && v.Kind() != value.KindArray:
+			return nil, mongoerr.Newf(mongoerr.BadValue, "optional field %s must be an object", name)
+		case name == "collation" && v.Doc().IsEmpty():
+			return nil, mongoerr.New(mongoerr.BadValue, "optional field collation cannot be an empty object")
+		}
+		parts[name] = v.Doc().Clone()
+	}
+	query, ok := parts["query"]
+	if !ok {
+		return nil, nil
+	}
+	f := &kernel.IndexFilter{Query: query, Sort: parts["sort"], Project: parts["projection"], Collate: parts["collation"]}
+	collator, err := exec.OperationCollation(f.Collate, catalog.None)
+	if err != nil {
+		return nil, err
+	}
+	m, err := match.Compile(f.Query, match.Options{AllowNear: true, Text: catalog.PlainText, Collation: collator})
+	if err != nil {
+		return nil, err
+	}
+	f.Shape = exec.QueryShape(m, f.Sort, f.Project, exec.CollationDoc(collator))
+	return f, nil
+}
+
+// runPlanCacheClear forgets the plans of a collection, or those of a shape.
+func runPlanCacheClear(c *kernel.Call) error {
+	ns, f, info, err := planShape(c)
+	if err != nil || info == nil {
+		return err
+	}
+	return forgetPlans(c, ns, f)
+}
+
+// forgetPlans forgets the plans of a shape, without one all of a collection.
+func forgetPlans(c *kernel.Call, ns storage.Namespace, f *kernel.IndexFilter) error {
+	info, err := exec.Lookup(c, ns)
+	if err != nil || info == nil {
+		return err
+	}
+	if f == nil {
+		catalog.Of(info).Plans.Clear(nil)
+	} else {
+		catalog.Of(info).Plans.Clear(&f.Shape)
+	}
+	return nil
+}
+
+// planShape reads what the commands about shapes begin with: the collection,
+// and the shape, nil without a query. Without a collection nothing more is read.
+func planShape(c *kernel.Call) (ns storage.Namespace, f *kernel.IndexFilter, info *storage.Info, err error) {
+	if ns, err = c.Namespace(); err != nil {
+		return ns, nil, nil, err
+	}
+	if info, err = exec.Lookup(c, ns); err != nil || info == nil {
+		return ns, nil, nil, err
+	}
+	if catalog.Of(info).ReadThrough() {
+		return ns, nil, nil, catalog.ErrIsView(ns)
+	}
+	f, err = readShape(c)
+	return ns, f, info, err
+}
+
+func runPlanCacheListFilters(c *kernel.Call) error {
+	ns, err := c.Namespace()
+	if err != nil {
+		return err
+	}
+	if info, err := exec.Lookup(c, ns); err != nil {
+		return err
+	} else if info != nil && catalog.Of(info).ReadThrough() {
+		return catalog.ErrIsView(ns)
+	}
+	fs := &c.Svc.Settings.Filters
+	fs.Mu.Lock()
+	defer fs.Mu.Unlock()
+	c.Reply.StartArray("filters")
+	for _, f := range fs.Of[ns] {
+		b := c.Reply.StartDocument("")
+		b.Document("query", f.Query).Document("sort", kernel.OrEmpty(f.Sort)).Document("projection", kernel.OrEmpty(f.Project))
+		if f.Collate != nil {
+			b.Document("collation", f.Collate)
+		}
+		b.Array("indexes", f.Indexes).End()
+	}
+	c.Reply.End()
+	return nil
+}
+
+func runPlanCacheClearFilters(c *kernel.Call) error {
+	ns, f, info, err := planShape(c)
+	if err != nil || info == nil {
+		return err
+	}
+	fs := &c.Svc.Settings.Filters
+	fs.Mu.Lock()
+	defer fs.Mu.Unlock()
+	if f == nil {
+		delete(fs.Of, ns)
+	} else {
+		fs.Of[ns] = slices.DeleteFunc(fs.Of[ns], func(x *kernel.IndexFilter) bool { return x.Shape == f.Shape })
+	}
+	return forgetPlans(c, ns, f)
+}
+
+func runPlanCacheSetFilter(c *kernel.Call) error {
+	ns, f, info, err := planShape(c)
+	switch {
+	case err != nil:
+		return err
+	case info == nil:
+		return mongoerr.New(mongoerr.BadValue, "no such collection")
+	case f == nil:
+		return mongoerr.New(mongoerr.BadValue, "required field query missing")
+	}
+	indexes := c.Body.Lookup("indexes")
+	if err := checkFilterIndexes(indexes); err != nil {
+		return err
+	}
+	f.Indexes = indexes.Doc().Clone()
+	fs := &c.Svc.Settings.Filters
+	fs.Mu.Lock()
+	defer fs.Mu.Unlock()
+	if fs.Of == nil {
+		fs.Of = map[storage.Namespace][]*kernel.IndexFilter{}
+	}
+	fs.Of[ns] = append(slices.DeleteFunc(fs.Of[ns], func(x *kernel.IndexFilter) bool { return x.Shape == f.Shape }), f)
+	fs.Any.Store(true)
+	return forgetPlans(c, ns, f)
+}
+
+func checkFilterIndexes(v value.Value) error {
+	switch {
+	case v.IsMissing():
+		return mongoerr.New(mongoerr.BadValue, "required field indexes missing")
+	case v.Kind() != value.KindArray:
+		return mongoerr.New(mongoerr.BadValue, "required field indexes must be an array")
+	case v.Doc().IsEmpty():
+		return mongoerr.New(mongoerr.BadValue, "required field indexes must contain at least one index")
+	}
+	for e := range v.Doc().Values() {
+		switch e.Kind() {
+		case value.KindString:
+		case value.KindDocument:
+			if e.Doc().IsEmpty() {
+				return mongoerr.New(mongoerr.BadValue, "index specification cannot be empty")
+			}
+		default:
+			return mongoerr.New(mongoerr.BadValue, "each item in indexes must be an object or string")
+		}
+	}
+	return nil
+}

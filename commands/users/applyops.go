@@ -1,0 +1,160 @@
+package users
+
+import (
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ApplyDemand is what a list of oplog entries asks for beside the privileges
+// of each of them. Higher demands include the lower ones.
+type ApplyDemand uint8
+
+const (
+	applyPlain     ApplyDemand = iota
+	ApplyUseUUID               // an entry names a collection by its UUID
+	ApplyForceUUID             // an entry chooses the UUID of a new collection
+	ApplySuperuser             // only who may do everything
+)
+
+// MaxApplyDepth bounds applyOps within applyOps.
+const MaxApplyDepth = 10
+
+// HasUUID reports whether a field of the document itself is a UUID.
+func HasUUID(d value.Doc) bool {
+	for _, v := range d.All() {
+		if v.Kind() != value.KindBinary {
+			continue
+		}
+		if subtype, _ := v.Binary(); subtype == 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// MayApplyTo asks for what an entry does to the documents of a collection.
+func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.Namespace) error {
+	var actions []string
+	switch e.Op {
+	case "i":
+		actions = []string{"insert"}
+	case "u":
+		actions = []string{"update"}
+		if e.Upserts() {
+			actions = append(actions, "insert")
+		}
+	case "d":
+		actions = []string{"remove"}
+	default:
+		return mongoerr.New(mongoerr.FailedToParse, "Unrecognized opType")
+	}
+	if a.Bypass && e.Op != "d" {
+		actions = append(actions, "bypassDocumentValidation")
+	}
+	return c.Need(kernel.Pattern(ns), actions...)
+}
+
+type ApplyOpsArgs struct {
+	Ops          args.Array      `arg:"applyOps,required,any"`
+	AllowAtomic  args.AnyBool    `arg:"allowAtomic"`
+	AlwaysUpsert args.StrictBool `arg:"alwaysUpsert"`
+	Prepare      value.Value     `arg:"prepare"`
+	PartialTxn   value.Value     `arg:"partialTxn"`
+	Count        args.LongOnly   `arg:"count"`
+	Bypass       args.LooseBool  `arg:"bypassDocumentValidation"`
+	PreCondition value.Value     `arg:"preCondition"`
+	Mode         value.Value     `arg:"oplogApplicationMode"`
+}
+
+type OplogEntryArgs struct {
+	Op     string      `arg:"op"`
+	NS     string      `arg:"ns"`
+	O      value.Doc   `arg:"o"`
+	O2     value.Doc   `arg:"o2"`
+	UUID   value.Value `arg:"ui"`
+	Upsert *bool       `arg:"b"`
+
+	Doc value.Doc // as it was sent
+}
+
+var (
+	ApplyOpsSpec   = args.New[ApplyOpsArgs]("applyOps").Lenient()
+	OplogEntrySpec = args.New[OplogEntryArgs]("applyOps.applyOps").Lenient()
+)
+
+// Check refuses the options that earlier versions had.
+func (a *ApplyOpsArgs) Check() error {
+	switch {
+	case !a.PreCondition.IsMissing():
+		return mongoerr.New(6711600, "applyOps command no longer supports the 'preCondition' option")
+	case bool(a.AlwaysUpsert):
+		return mongoerr.New(6711601, "applyOps command no longer supports the 'alwaysUpsert' option")
+	}
+	return nil
+}
+
+// Nested reads an applyOps that is an entry of another one. What the outer one
+// may store without validation, the inner one may too.
+func (a *ApplyOpsArgs) Nested(o value.Doc) (*ApplyOpsArgs, error) {
+	var inner ApplyOpsArgs
+	if err := ApplyOpsSpec.Decode(o, &inner); err != nil {
+		return nil, err
+	}
+	inner.Bypass = inner.Bypass || a.Bypass
+	return &inner, inner.Check()
+}
+
+// Upserts reports whether an update is to insert what it does not find.
+func (e *OplogEntryArgs) Upserts() bool { return e.Upsert != nil && *e.Upsert }
+
+// Collection resolves an entry that names its collection by UUID.
+func (e *OplogEntryArgs) Collection(tx storage.Tx, ns storage.Namespace) (storage.Namespace, error) {
+	if e.UUID.IsMissing() {
+		return ns, nil
+	}
+	_, id := e.UUID.Binary()
+	for _, info := range tx.Collections("") {
+		if string(info.UUID[:]) == string(id) {
+			return info.Namespace, nil
+		}
+	}
+	return ns, mongoerr.Newf(mongoerr.NamespaceNotFound, "No namespace with UUID %x", id)
+}
+
+// Missing is the outcome of an entry for a collection that does not exist.
+func (e *OplogEntryArgs) Missing(ns storage.Namespace) error {
+	if e.Op == "d" {
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.NamespaceNotFound, "cannot apply insert or update operation on a non-existent namespace %s: %s", ns, e.Doc)
+}
+
+// LoggedCommands are the commands that an oplog holds and that can be
+// applied, and the form in which a client would give them.
+var LoggedCommands = map[string]func(o value.Doc) value.Doc{
+	"create": asLogged, "drop": asLogged, "dropDatabase": asLogged, "renameCollection": asLogged, "collMod": asLogged,
+	"dropIndexes": asLogged, "deleteIndexes": asLogged, "convertToCapped": asLogged, "applyOps": asLogged,
+	"createIndexes":    func(o value.Doc) value.Doc { return indexesOf(o, value.NewArray(value.Document(rest(o)))) },
+	"commitIndexBuild": func(o value.Doc) value.Doc { return indexesOf(o, o.Lookup("indexes")) },
+	"startIndexBuild":  nil,
+	"abortIndexBuild":  nil,
+}
+
+func asLogged(o value.Doc) value.Doc { return o }
+
+// rest is a document without its first field.
+func rest(o value.Doc) value.Doc {
+	it := o.Iter()
+	it.Next()
+	b := value.NewBuilder()
+	b.Raw(it.Rest())
+	return b.Doc()
+}
+
+func indexesOf(o value.Doc, indexes value.Value) value.Doc {
+	_, coll := o.First()
+	return value.NewDoc("createIndexes", coll, "indexes", indexes)
+}

@@ -1,0 +1,128 @@
+package users
+
+import (
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The rules for the commands on collections and views.
+
+// MayCreate lets who may insert create collections, too, but not views.
+func MayCreate(c *kernel.Call) error {
+	ns := c.Target()
+	if Given(c.Body, "capped") {
+		if err := c.Need(kernel.Pattern(ns), "convertToCapped"); err != nil {
+			return err
+		}
+	}
+	if !c.May(kernel.Pattern(ns), "createCollection") && (c.Body.Has("viewOn") || !c.May(kernel.Pattern(ns), "insert")) {
+		return kernel.ErrNotAuthorized
+	}
+	if err := mayMoveExpired(c, ns); err != nil {
+		return err
+	}
+	return mayDefineView(c, ns)
+}
+
+// mayMoveExpired asks for the right to write where onExpire moves the documents
+// of a collection: the server does it later in the name of nobody.
+func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
+	for name, v := range c.Body.Lookup("onExpire").Doc().All() {
+		if name == "deadLetterTo" {
+			if err := mayMove(c, from, storage.Namespace{DB: c.DB, Coll: v.Clone().Str()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mayMove asks for the right to have documents moved. Who may not read them
+// must not have them moved to where he may.
+func mayMove(c *kernel.Call, from, to storage.Namespace) error {
+	if err := c.Need(kernel.Pattern(to), "insert"); err != nil || !c.May(kernel.Pattern(to), "find") {
+		return err
+	}
+	return c.Need(kernel.Pattern(from), "find")
+}
+
+func MayCollMod(c *kernel.Call) error {
+	ns := c.Target()
+	if err := c.Need(kernel.Pattern(ns), "collMod"); err != nil {
+		return err
+	}
+	if err := mayMoveExpired(c, ns); err != nil {
+		return err
+	}
+	// What a view reads is only known from both.
+	if c.Svc.Options.Security.Auth && c.Body.Lookup("viewOn").IsNullish() != c.Body.Lookup("pipeline").IsNullish() {
+		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is enabled")
+	}
+	return mayDefineView(c, ns)
+}
+
+// mayDefineView asks for the right to read all that a view shows. Who may not
+// read the view itself gains nothing by defining it, and may do so, as who
+// restores a dump.
+func mayDefineView(c *kernel.Call, view storage.Namespace) error {
+	on := c.Body.Lookup("viewOn")
+	if on.Kind() != value.KindString || !c.May(kernel.Pattern(view), "find") {
+		return nil
+	}
+	ns := storage.Namespace{DB: c.DB, Coll: on.Clone().Str()}
+	return mayRunPipeline(c, ns, c.Body.Lookup("pipeline").Doc())
+}
+
+func MayRename(c *kernel.Call) error {
+	from, to := kernel.SplitNamespace(c.Body.Lookup("renameCollection").Str()), kernel.SplitNamespace(c.Body.Lookup("to").Str())
+	drop := Given(c.Body, "dropTarget")
+	if from.DB == to.DB && c.May(auth.Database(from.DB), "renameCollectionSameDB") {
+		// Who may not read the source must not move it to where he may.
+		if c.May(kernel.Pattern(from), "find") || !c.May(kernel.Pattern(to), "find") {
+			if !drop {
+				return nil
+			}
+			return c.Need(kernel.Pattern(to), "dropCollection")
+		}
+	}
+	if err := c.Need(kernel.Pattern(from), "find", "dropCollection"); err != nil {
+		return err
+	}
+	if drop {
+		if err := c.Need(kernel.Pattern(to), "dropCollection"); err != nil {
+			return err
+		}
+	}
+	if err := c.Need(kernel.Pattern(to), "insert", "createIndex"); err != nil {
+		return err
+	}
+	return mayCarryExpiry(c, from, to)
+}
+
+// mayCarryExpiry asks for the right to write to the collection of the other
+// database that documents will be moved to when they have expired.
+func mayCarryExpiry(c *kernel.Call, from, to storage.Namespace) error {
+	if from.DB == to.DB {
+		return nil
+	}
+	info, err := exec.Lookup(c, from)
+	if err != nil || info == nil {
+		return err
+	}
+	if dead := info.Options.Lookup("onExpire").Doc().Lookup("deadLetterTo"); dead.Kind() == value.KindString {
+		return mayMove(c, to, storage.Namespace{DB: to.DB, Coll: dead.Clone().Str()})
+	}
+	return nil
+}
+
+func MayCloneAsCapped(c *kernel.Call) error {
+	if err := c.Need(kernel.Pattern(c.Target()), "find"); err != nil {
+		return err
+	}
+	to := auth.Namespace(c.DB, c.Body.Lookup("toCollection").Clone().Str())
+	return c.Need(to, "insert", "createIndex", "convertToCapped")
+}

@@ -1,0 +1,279 @@
+package users
+
+import (
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/crud"
+	"github.com/duskdb/duskdb/commands/ddl"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// AuthRules are the commands whose privileges depend on their arguments.
+// A rule must see at least what the command will do: where an argument is
+// given twice it looks at all of them.
+// Please keep sorted.
+var AuthRules map[string]func(*kernel.Call) error
+
+// Given tells whether any field of that name is true.
+func Given(d value.Doc, name string) bool {
+	for key, v := range d.All() {
+		if key == name && v.Truthy() {
+			return true
+		}
+	}
+	return false
+}
+
+// needBypass asks for the right to store invalid documents, if that is
+// wanted.
+func needBypass(c *kernel.Call, ns storage.Namespace) error {
+	if Given(c.Body, "bypassDocumentValidation") {
+		return c.Need(kernel.Pattern(ns), "bypassDocumentValidation")
+	}
+	return nil
+}
+
+func MayInsert(c *kernel.Call) error {
+	if err := c.Need(kernel.Pattern(c.Target()), "insert"); err != nil {
+		return err
+	}
+	return needBypass(c, c.Target())
+}
+
+func MayDelete(c *kernel.Call) error { return c.Need(kernel.Pattern(c.Target()), "remove") }
+
+func MayUpdate(c *kernel.Call) error {
+	ns := c.Target()
+	if err := c.Need(kernel.Pattern(ns), "update"); err != nil {
+		return err
+	}
+	for d := range c.Statements("updates") {
+		if Given(d, "upsert") {
+			if err := c.Need(kernel.Pattern(ns), "insert"); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return needBypass(c, ns)
+}
+
+func MayFindAndModify(c *kernel.Call) error {
+	ns := c.Target()
+	actions := []string{"find"}
+	if Given(c.Body, "remove") {
+		actions = append(actions, "remove")
+	} else {
+		actions = append(actions, "update")
+	}
+	if Given(c.Body, "upsert") {
+		actions = append(actions, "insert")
+	}
+	if err := c.Need(kernel.Pattern(ns), actions...); err != nil {
+		return err
+	}
+	return needBypass(c, ns)
+}
+
+// MayBulkWrite asks for what each operation does to the namespace it names
+// by its position in nsInfo.
+func MayBulkWrite(c *kernel.Call) error {
+	var namespaces []storage.Namespace
+	for d := range c.Statements("nsInfo") {
+		namespaces = append(namespaces, kernel.SplitNamespace(d.Lookup("ns").Str()))
+	}
+	for d := range c.Statements("ops") {
+		name, at := d.First()
+		i := at.SafeInt64()
+		action := map[string]string{"insert": "insert", "update": "update", "delete": "remove"}[name]
+		if action == "" || i < 0 || i >= int64(len(namespaces)) {
+			continue // the command refuses it
+		}
+		ns := namespaces[i]
+		if err := c.Need(kernel.Pattern(ns), action); err != nil {
+			return err
+		}
+		if name == "update" && Given(d, "upsert") {
+			if err := c.Need(kernel.Pattern(ns), "insert"); err != nil {
+				return err
+			}
+		}
+		if err := needBypass(c, ns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func MayExplain(c *kernel.Call) error {
+	_, v := c.Body.First()
+	inner := v.Doc()
+	if inner == nil || inner.IsEmpty() {
+		return nil // the command refuses it
+	}
+	name, _ := inner.First()
+	cmd := c.Svc.Table[name]
+	if cmd == nil || cmd.Name == "explain" {
+		return nil
+	}
+	sub := *c
+	sub.Body, sub.Cmd, sub.Sequences = inner, cmd, nil
+	return sub.AuthorizeCommand()
+}
+
+func MayDataSize(c *kernel.Call) error {
+	_, v := c.Body.First()
+	return c.Need(kernel.Pattern(kernel.SplitNamespace(v.Str())), "find")
+}
+
+func MayCurrentOp(c *kernel.Call) error {
+	if Given(c.Body, "$ownOps") {
+		return nil
+	}
+	return c.Need(auth.Cluster(), "inprog")
+}
+
+func MayKillOp(c *kernel.Call) error {
+	if c.May(auth.Cluster(), "killop") {
+		return nil
+	}
+	id := c.Body.Lookup("op").SafeInt64()
+	for _, op := range c.Svc.Ops.List(false) {
+		if int64(op.Id) == id && op.User != "" && op.User == c.UserName() {
+			return nil
+		}
+	}
+	return kernel.ErrNotAuthorized
+}
+
+// MayKillCursors lets everyone close his own cursors, and those of others who
+// may kill any cursor on what these read, whatever collection the command names.
+func MayKillCursors(c *kernel.Call) error {
+	var a crud.KillCursorsArgs
+	if err := crud.KillCursorsSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	ids, err := a.Ids()
+	if err != nil {
+		return err
+	}
+	if c.May(auth.Cluster(), "killAnyCursor") {
+		return nil
+	}
+	for _, id := range ids {
+		ns, owner, ok := c.Svc.Cursors.Owner(id.Int64())
+		if !ok || owner == c.UserName() {
+			continue
+		}
+		on := kernel.Pattern(ns)
+		if ns.Coll == ddl.ListCollectionsCursor {
+			on = auth.Database(ns.DB)
+		}
+		if err := c.Need(on, "killAnyCursor"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MayListCollections lets those without the privilege list the names of
+// what they may use, if they ask for no more.
+func MayListCollections(c *kernel.Call) error {
+	if c.May(auth.Database(c.DB), "listCollections") {
+		return nil
+	}
+	if Given(c.Body, "nameOnly") && Given(c.Body, "authorizedCollections") && c.User.MayIn(c.DB) {
+		c.AuthorizedOnly = true
+		return nil
+	}
+	return mongoerr.Newf(mongoerr.Unauthorized, "Not authorized to list collections on db: %s", c.DB)
+}
+
+// MayListDatabases lets those without the privilege list the databases they
+// may use.
+func MayListDatabases(c *kernel.Call) error {
+	all := c.May(auth.Cluster(), "listDatabases")
+	v, asked := c.Body.Get("authorizedDatabases")
+	switch {
+	case asked && v.Truthy():
+		c.AuthorizedOnly = true
+	case all:
+	case asked:
+		return mongoerr.New(mongoerr.Unauthorized, "Insufficient permissions to list all databases")
+	default:
+		c.AuthorizedOnly = true
+	}
+	return nil
+}
+
+func MayMapReduce(c *kernel.Call) error {
+	if err := c.Need(kernel.Pattern(c.Target()), "find"); err != nil {
+		return err
+	}
+	out := c.Body.Lookup("out")
+	if out.Kind() == value.KindString {
+		to := storage.Namespace{DB: c.DB, Coll: out.Clone().Str()}
+		if err := c.Need(kernel.Pattern(to), "insert", "remove"); err != nil {
+			return err
+		}
+		return needBypass(c, to)
+	}
+	if ambiguous(out) {
+		return kernel.ErrNotAuthorized
+	}
+	db := kernel.DatabaseOr(out.Doc().Lookup("db").Clone().Str(), c.DB)
+	for mode, v := range out.Doc().All() {
+		if crud.OutModes[mode] == "" {
+			continue // it names no collection
+		}
+		actions := map[string][]string{"replace": {"insert", "remove"}, "merge": {"insert", "update"}, "reduce": {"insert", "update", "find"}}[crud.OutModes[mode]]
+		if actions == nil {
+			return kernel.ErrNotAuthorized
+		}
+		to := storage.Namespace{DB: db, Coll: v.Clone().Str()}
+		if err := c.Need(kernel.Pattern(to), actions...); err != nil {
+			return err
+		}
+		if err := needBypass(c, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MayForecast asks for the collection, or the database, that is forecast.
+func MayForecast(c *kernel.Call) error {
+	if ns := c.Target(); ns.Coll != "" {
+		return c.Need(kernel.Pattern(ns), "collStats")
+	}
+	return c.Need(auth.Database(c.DB), "collStats")
+}
+
+// MayHashFile asks for the chunks of the file.
+func MayHashFile(c *kernel.Call) error {
+	return c.Need(auth.Namespace(c.DB, c.Body.Lookup("root").Clone().Str()+".chunks"), "find")
+}
+
+// MayReceive asks for what a receiver does: it reads messages and takes them.
+func MayReceive(c *kernel.Call) error { return c.Need(kernel.Pattern(c.Target()), "find", "remove") }
+
+// MayProfile lets who may read the profile ask for the level.
+func MayProfile(c *kernel.Call) error {
+	_, level := c.Body.First()
+	asks := level.IsNumber() && level.AsDouble() == -1 && !c.Body.Has("slowms") && !c.Body.Has("sampleRate") && !c.Body.Has("filter")
+	if asks && c.May(auth.Namespace(c.DB, "system.profile"), "find") {
+		return nil
+	}
+	return c.Need(auth.Database(c.DB), "enableProfiler")
+}
+
+// MayValidateMetadata asks for the database that the argument db names, or all
+// of them, wherever the command is run.
+func MayValidateMetadata(c *kernel.Call) error {
+	if db := c.Body.Lookup("db"); db.Kind() == value.KindString {
+		return c.Need(auth.Database(db.Clone().Str()), "validate")
+	}
+	return c.Need(auth.AnyNormal(), "validate")
+}

@@ -1,0 +1,224 @@
+package users
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The rules for the commands on users and roles. Whoever may change users
+// may still grant no more than what he may grant: the right goes with the
+// database of the role.
+
+func unauthorized(format string, args ...any) error {
+	return mongoerr.Newf(mongoerr.Unauthorized, format, args...)
+}
+
+func mayInDatabase(c *kernel.Call, db, action string) bool { return c.May(auth.Database(db), action) }
+
+// subject is the user or role that the command names.
+func subject(c *kernel.Call) auth.Name {
+	_, v := c.Body.First()
+	return auth.Name{Name: v.Clone().Str(), DB: c.DB}
+}
+
+// eachRole calls fn with the roles that the command lists. Lists that cannot
+// be read are the command's to refuse.
+func eachRole(c *kernel.Call, fn func(auth.Name) error) error {
+	for key, v := range c.Body.All() {
+		if key != "roles" || v.Kind() != value.KindArray {
+			continue
+		}
+		names, err := auth.ParseRoles("roles", v.Doc(), c.DB)
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			if err := fn(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func MayGrantRoles(c *kernel.Call) error {
+	return eachRole(c, func(n auth.Name) error {
+		if !mayInDatabase(c, n.DB, "grantRole") {
+			return unauthorized("Not authorized to grant role: %s", n)
+		}
+		return nil
+	})
+}
+
+func MayRevokeRoles(c *kernel.Call) error {
+	return eachRole(c, func(n auth.Name) error {
+		if !mayInDatabase(c, n.DB, "revokeRole") {
+			return unauthorized("Not authorized to revoke role: %s", n)
+		}
+		return nil
+	})
+}
+
+func MayGrantPrivileges(c *kernel.Call) error { return mayHandPrivileges(c, "grantRole", "grant") }
+
+func MayRevokePrivileges(c *kernel.Call) error { return mayHandPrivileges(c, "revokeRole", "revoke") }
+
+// mayHandPrivileges asks, for each privilege listed, for the right over the
+// database of its resource; for resources of several over admin.
+func mayHandPrivileges(c *kernel.Call, action, verb string) error {
+	for key, v := range c.Body.All() {
+		if key != "privileges" || v.Kind() != value.KindArray {
+			continue
+		}
+		list, err := auth.ParsePrivileges(v.Doc())
+		if err != nil {
+			return err
+		}
+		for _, p := range list {
+			db, single := p.On.SingleDatabase()
+			switch {
+			case single && !mayInDatabase(c, db, action):
+				return unauthorized("Not authorized to %s privileges on the %s database", verb, db)
+			case !single && !mayInDatabase(c, "admin", action):
+				return unauthorized("To %s privileges affecting multiple databases or the cluster, must be authorized to %s roles from the admin database", verb, verb)
+			}
+		}
+	}
+	return nil
+}
+
+func mayRestrict(c *kernel.Call) error {
+	if c.Body.Has("authenticationRestrictions") && !mayInDatabase(c, c.DB, "setAuthenticationRestriction") {
+		return unauthorized("Unauthorized")
+	}
+	return nil
+}
+
+func MayCreateUser(c *kernel.Call) error {
+	if !mayInDatabase(c, c.DB, "createUser") {
+		return unauthorized("Not authorized to create users on db: %s", c.DB)
+	}
+	if err := MayGrantRoles(c); err != nil {
+		return err
+	}
+	return mayRestrict(c)
+}
+
+func MayUpdateUser(c *kernel.Call) error {
+	n := subject(c)
+	own := c.User != nil && c.User.Name == n
+	may := func(action, ownAction string) bool {
+		return mayInDatabase(c, n.DB, action) || own && mayInDatabase(c, n.DB, ownAction)
+	}
+	password := may("changePassword", "changeOwnPassword")
+	switch {
+	case c.Body.Has("pwd") && !password:
+		return unauthorized("Not authorized to change password of user: %s", n)
+	case c.Body.Has("mechanisms") && !password:
+		return unauthorized("Not authorized to change mechanisms of user: %s", n)
+	case c.Body.Has("customData") && !may("changeCustomData", "changeOwnCustomData"):
+		return unauthorized("Not authorized to change customData of user: %s", n)
+	}
+	if c.Body.Has("roles") {
+		if !c.May(auth.AnyNormal(), "revokeRole") {
+			return unauthorized("In order to use updateUser to set roles array, must be authorized to revoke any role in the system")
+		}
+		if err := MayGrantRoles(c); err != nil {
+			return err
+		}
+	}
+	return mayRestrict(c)
+}
+
+func MayDropUser(c *kernel.Call) error {
+	if !mayInDatabase(c, c.DB, "dropUser") {
+		return unauthorized("Not authorized to drop users from the %s database", c.DB)
+	}
+	return nil
+}
+
+func MayCreateRole(c *kernel.Call) error {
+	if !mayInDatabase(c, c.DB, "createRole") {
+		return unauthorized("Not authorized to create roles on db: %s", c.DB)
+	}
+	if err := MayGrantRoles(c); err != nil {
+		return err
+	}
+	if err := MayGrantPrivileges(c); err != nil {
+		return err
+	}
+	return mayRestrict(c)
+}
+
+func MayUpdateRole(c *kernel.Call) error {
+	if !c.May(auth.AnyNormal(), "revokeRole") {
+		return unauthorized("updateRole command required the ability to revoke any role in the system")
+	}
+	if err := MayGrantRoles(c); err != nil {
+		return err
+	}
+	if err := MayGrantPrivileges(c); err != nil {
+		return err
+	}
+	return mayRestrict(c)
+}
+
+func MayDropRole(c *kernel.Call) error {
+	if !mayInDatabase(c, c.DB, "dropRole") {
+		return unauthorized("Not authorized to drop roles from the %s database", c.DB)
+	}
+	return nil
+}
+
+func MayInvalidate(c *kernel.Call) error {
+	if !c.May(auth.Cluster(), "invalidateUserCache") {
+		return unauthorized("Not authorized to invalidate user cache")
+	}
+	return nil
+}
+
+// MayViewUsers lets everyone see himself.
+func MayViewUsers(c *kernel.Call) error {
+	_, v := c.Body.First()
+	who, err := askedFor(c, "user", v)
+	if err != nil {
+		return err
+	}
+	if who.every {
+		if !c.May(auth.Cluster(), "viewUser") {
+			return unauthorized("Not authorized to view users from all databases")
+		}
+		return nil
+	}
+	if who.all && !mayInDatabase(c, c.DB, "viewUser") {
+		return unauthorized("Not authorized to view users from the %s database", c.DB)
+	}
+	for _, n := range who.names {
+		if (c.User == nil || c.User.Name != n) && !mayInDatabase(c, n.DB, "viewUser") {
+			return unauthorized("Not authorized to view users from the %s database", c.DB)
+		}
+	}
+	return nil
+}
+
+// MayViewRoles lets everyone see the roles he has.
+func MayViewRoles(c *kernel.Call) error {
+	_, v := c.Body.First()
+	who, err := askedFor(c, "role", v)
+	if err != nil {
+		return err
+	}
+	if who.all && !mayInDatabase(c, c.DB, "viewRole") {
+		return unauthorized("Not authorized to view roles from the %s database", c.DB)
+	}
+	for _, n := range who.names {
+		if !c.User.HasRole(n) && !mayInDatabase(c, n.DB, "viewRole") {
+			return unauthorized("Not authorized to view roles from the %s database", strings.Clone(n.DB))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package write
+
+import (
+	"bytes"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The storage has one writer. A script may run for as long as its limit lets it,
+// so it never runs in there: what it says of a record is found out apart, on a
+// snapshot, and the writer acts on it if the record is still the same. Within a
+// multi-document transaction a script may run at once, as that takes the writer
+// only to commit.
+
+// MostJudgings is how often a record is judged that others keep changing.
+const MostJudgings = 100
+
+// FindScripts finds out whether a modification is to be judged apart. What it is
+// to do to a single _id is then found like everything else.
+func FindScripts(c *kernel.Call, m *Modification, meta *catalog.Meta) error {
+	if c.Transaction() != nil {
+		return nil
+	}
+	q := &m.Query
+	m.scripted = q.Matcher != nil && q.Matcher.Scripted() != "" || m.Update.Kind() == value.KindArray && agg.RunsScripts(m.Update)
+	if !m.scripted || q.Matcher != nil {
+		return nil
+	}
+	return exec.CompileFilter(c, q, meta)
+}
+
+// lookUp finds a record, or that it is gone.
+type lookUp func(tx storage.Tx) (storage.Collection, storage.Record, bool, error)
+
+// apart has judge see a record without holding up any writer. If it reports that
+// something is to be done, change does it as part of an engine transaction, unless
+// the record has changed meanwhile: then it is judged again. One that is gone is
+// passed over.
+func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalog.Meta, storage.Record) (bool, error), change func(storage.Tx, storage.Collection, storage.Record) error) error {
+	for range MostJudgings {
+		var seen storage.Record
+		var meta *catalog.Meta
+		err := c.View(func(tx storage.Tx) error {
+			coll, r, ok, err := find(tx)
+			if ok {
+				seen, meta = r, catalog.Of(coll.Info())
+			}
+			return err
+		})
+		if err != nil || meta == nil {
+			return err
+		}
+		if hit, err := judge(meta, seen); err != nil || !hit {
+			return err
+		}
+		stale := false
+		err = c.Update(func(tx storage.Tx) error {
+			coll, r, ok, err := find(tx)
+			if err != nil || !ok {
+				stale = false
+				return err
+			}
+			if stale = catalog.Of(coll.Info()) != meta || r.TS != seen.TS || !bytes.Equal(r.Doc, seen.Doc); stale {
+				return nil
+			}
+			return change(tx, coll, r)
+		})
+		if err != nil || !stale {
+			return err
+		}
+	}
+	return kernel.Translate(ns, storage.ErrConflict)
+}
+
+// modifyJudged changes one record that JavaScript judges.
+func modifyJudged(c *kernel.Call, m *Modification, id storage.RecordID) (out Updated, err error) {
+	var v verdict
+	find := func(tx storage.Tx) (coll storage.Collection, r storage.Record, ok bool, err error) {
+		out = Updated{}
+		if coll, err = exec.StillThere(tx, m.Ns, m.Collection); err == nil {
+			r, ok = c.Visible(coll).Get(id)
+		}
+		return coll, r, ok, err
+	}
+	judge := func(meta *catalog.Meta, r storage.Record) (_ bool, err error) {
+		v, err = judge(c, m, meta, r)
+		return v.matched, err
+	}
+	err = apart(c, m.Ns, find, judge, func(tx storage.Tx, coll storage.Collection, _ storage.Record) error {
+		return carryOut(c, m, New(c, tx, coll, m.Bypass), &v, &out)
+	})
+	if err != nil {
+		return Updated{}, err
+	}
+	return out, nil
+}

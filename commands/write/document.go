@@ -1,0 +1,126 @@
+package write
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxStoredDepth is how deeply a stored document may nest.
+const maxStoredDepth = 180
+
+// shallow is a length that no document nested deeper than maxStoredDepth can
+// stay below: each level takes at least seven bytes.
+const shallow = 7 * maxStoredDepth
+
+// PrepareInsert checks a document that a client wants stored and returns it
+// with its _id first, a missing one made up and zero timestamps filled in, as
+// mongod does. Documents that need nothing are returned as they are.
+func PrepareInsert(c *kernel.Call, d value.Doc) (value.Doc, error) { return prepare(c, d, true) }
+
+// PrepareUpsert is prepareInsert for what comes of an update, where zero
+// timestamps stay, or have been filled in.
+func PrepareUpsert(c *kernel.Call, d value.Doc) (value.Doc, error) { return prepare(c, d, false) }
+
+// KeepsEmptyTimestamps tells whether the command asks to store zero timestamps
+// as they are.
+func KeepsEmptyTimestamps(c *kernel.Call) bool {
+	return c.Body.Lookup("bypassEmptyTsReplacement").Truthy()
+}
+
+func prepare(c *kernel.Call, d value.Doc, fill bool) (value.Doc, error) {
+	if len(d) > kernel.MaxDocumentBytes {
+		return nil, mongoerr.Newf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max size: %d", len(d), kernel.MaxDocumentBytes)
+	}
+	if len(d) > shallow && depth(d, 0) > maxStoredDepth {
+		return nil, mongoerr.Newf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting", maxStoredDepth)
+	}
+	position, ids, stamps := 0, 0, false
+	for i, it := 0, d.Iter(); it.Next(); i++ {
+		switch k := it.Kind(); {
+		case k == value.KindTimestamp:
+			t, n := it.Value().Timestamp()
+			stamps = stamps || fill && t == 0 && n == 0
+		case len(it.KeyBytes()) == 3 && it.Key() == "_id":
+		default:
+			continue
+		}
+		if len(it.KeyBytes()) == 3 && it.Key() == "_id" {
+			position = i
+			ids++
+			if err := checkID(it.Value()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	stamps = stamps && !KeepsEmptyTimestamps(c)
+	switch {
+	case ids > 1:
+		return nil, mongoerr.New(mongoerr.BadValue, "can't have multiple _id fields")
+	case ids == 1 && position == 0 && !stamps:
+		return d, nil
+	}
+	return rewriteInsert(c, d, stamps), nil
+}
+
+// rewriteInsert puts _id first and, if asked to, fills in zero timestamps.
+func rewriteInsert(c *kernel.Call, d value.Doc, fill bool) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+32))
+	id := d.Lookup("_id")
+	if id.IsMissing() {
+		id = value.ObjectID(value.NewOID(c.Now))
+	}
+	b.Append("_id", id)
+	for it := d.Iter(); it.Next(); {
+		v := it.Value()
+		if it.Key() == "_id" {
+			continue
+		}
+		if t, n := v.Timestamp(); fill && v.Kind() == value.KindTimestamp && t == 0 && n == 0 {
+			b.Append(it.Key(), c.Svc.NextTimestamp(c.Now))
+			continue
+		}
+		b.Raw(it.Element())
+	}
+	return b.Doc()
+}
+
+func badIDType(name string) error {
+	return mongoerr.Newf(mongoerr.InvalidIdField, "The '_id' value cannot be of type %s", name)
+}
+
+// checkID refuses values that cannot be an _id.
+func checkID(v value.Value) error {
+	switch v.Kind() {
+	case value.KindRegex:
+		return badIDType("regex")
+	case value.KindUndefined:
+		return badIDType("undefined")
+	case value.KindArray:
+		return badIDType("array")
+	case value.KindDocument:
+		for name := range v.Doc().All() {
+			if strings.HasPrefix(name, "$") {
+				return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "_id fields may not contain '$'-prefixed fields: %s is not valid for storage.", name)
+			}
+		}
+	}
+	return nil
+}
+
+// depth is the number of levels of a document.
+func depth(d value.Doc, above int) int {
+	deepest := above + 1
+	if deepest > value.MaxDepth {
+		return deepest
+	}
+	for it := d.Iter(); it.Next(); {
+		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
+			deepest = max(deepest, depth(it.Value().Doc(), above+1))
+		}
+	}
+	return deepest
+}

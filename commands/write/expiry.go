@@ -1,0 +1,281 @@
+package write
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// ExpiryHost is the server as the ttl monitor sees it.
+type ExpiryHost struct{ Svc *kernel.Service }
+
+// Collections implements ttl.Host.
+func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, err error) {
+	err = h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
+		list = nil
+		for _, info := range tx.Collections("") {
+			if rules := catalog.Of(info).Rules; rules != nil {
+				list = append(list, ttl.Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: rules})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Targets implements ttl.Host.
+func (h ExpiryHost) Targets(ctx context.Context) ([]ttl.Target, error) {
+	return h.Svc.Queues.Targets(ctx, serviceStore{h.Svc})
+}
+
+// serviceStore runs the transactions of queues that no command asked for.
+type serviceStore struct{ svc *kernel.Service }
+
+func (s serviceStore) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.svc.Engine.View(ctx, fn)
+}
+
+func (s serviceStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	call := internalCall(s.svc, ctx)
+	err := s.svc.Engine.Update(ctx, func(tx storage.Tx) error { return call.Record(tx, fn) })
+	call.Recorded(err)
+	if err == nil {
+		s.svc.Changes.Signal()
+	}
+	return err
+}
+
+// View implements ttl.Host.
+func (h ExpiryHost) View(ctx context.Context, c *ttl.Collection, fn func(storage.Collection, *ttl.Rules) error) error {
+	return h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
+		coll, err := findByUUID(tx, c)
+		if err != nil {
+			return err
+		}
+		return fn(coll, catalog.Of(coll.Info()).Rules)
+	})
+}
+
+// Update implements ttl.Host.
+func (h ExpiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(storage.Collection, *ttl.Rules, ttl.Remover) error) error {
+	call := internalCall(h.Svc, ctx)
+	err := h.Svc.Engine.Update(ctx, func(tx storage.Tx) error {
+		return call.Record(tx, func(tx storage.Tx) error {
+			coll, err := findByUUID(tx, c)
+			if err != nil {
+				return err
+			}
+			w := New(call, tx, coll, true)
+			return fn(coll, catalog.Of(coll.Info()).Rules, w.expire)
+		})
+	})
+	call.Recorded(err)
+	if err == nil {
+		h.Svc.Changes.Signal()
+	}
+	return err
+}
+
+// findByUUID opens a collection under whatever name it goes by now.
+func findByUUID(tx storage.Tx, c *ttl.Collection) (storage.Collection, error) {
+	if coll, err := tx.Collection(c.Namespace); err == nil && coll.Info().UUID == c.UUID {
+		return coll, nil
+	}
+	for _, info := range tx.Collections(c.Namespace.DB) {
+		if info.UUID == c.UUID {
+			return tx.Collection(info.Namespace)
+		}
+	}
+	return nil, ttl.ErrGone
+}
+
+// Parameters implements ttl.Host.
+func (h ExpiryHost) Parameters() ttl.Parameters {
+	p := h.Svc.Params
+	return ttl.Parameters{
+		Enabled: p.Bool("ttlMonitorEnabled"), SleepSecs: p.Int("ttlMonitorSleepSecs"),
+		BatchDeletes: p.Bool("ttlMonitorBatchDeletes"), SubPassTargetSecs: p.Int("ttlMonitorSubPassTargetSecs"),
+		DeleteTargetMS: p.Int("ttlIndexDeleteTargetTimeMS"), DeleteTargetDocs: p.Int("ttlIndexDeleteTargetDocs"),
+		PurgeThreshold: p.Int("documentTtlPurgeYieldThreshold"),
+	}
+}
+
+// Locked implements ttl.Host.
+func (h ExpiryHost) Locked() bool { return h.Svc.Fsync.Held() || h.Svc.Leader.Aside.Load() }
+
+// ActiveOperations implements ttl.Host.
+func (h ExpiryHost) ActiveOperations() int { return h.Svc.Ops.CountClients() }
+
+// Operations implements ttl.Host.
+func (h ExpiryHost) Operations() int64 { return int64(h.Svc.Ops.Next.Load()) }
+
+// internalCall is the Call of work that the server does for itself.
+func internalCall(s *kernel.Service, ctx context.Context) *kernel.Call {
+	return &kernel.Call{Ctx: ctx, Svc: s, Conn: &kernel.Conn{}, Cmd: &kernel.Command{Name: "internal"}, Now: s.Clock.NowMillis()}
+}
+
+// expire removes one expired record; it is a ttl.Remover. Where the
+// collection has onExpire, the document is moved instead, in the same
+// transaction: it stays if it cannot be.
+func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) {
+	undo := func() error { return nil }
+	if rules := w.Meta.Rules; rules != nil && rules.OnExpire != nil {
+		if undo, err = w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
+			return 0, err
+		}
+		e.Cause = ttl.DeadLettered
+	}
+	w.expired = e
+	defer func() { w.expired = nil }()
+	before := w.entries()
+	if err := w.Remove(r); err != nil {
+		return 0, errors.Join(err, undo())
+	}
+	return int(before - w.entries()), nil
+}
+
+// entries is the number of entries in the indexes that clients see.
+func (w *Writer) entries() (n int64) {
+	for i := range w.coll.Info().Indexes {
+		name := w.coll.Info().Indexes[i].Name
+		if index.IsInternal(name) {
+			continue
+		}
+		if stats, err := w.coll.IndexStats(name); err == nil {
+			n += stats.Entries
+		}
+	}
+	return n
+}
+
+// deadLetter copies an expired document to where dead letters go; a time
+// series gives the measurements of the bucket. Either all copies are made or
+// none: then the error is ErrKept, or one that ends the transaction. undo
+// takes them back.
+func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo func() error, err error) {
+	ns := storage.Namespace{DB: w.ns.DB, Coll: to}
+	target, err := CollectionForInsert(w.c, w.tx, ns)
+	if err != nil || catalog.Of(target.Info()).Kind != catalog.Ordinary || queue.IsQueue(target.Info().Options) {
+		return nil, w.kept(r, to, err)
+	}
+	docs, err := w.documentsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	tw := New(w.c, w.tx, target, false)
+	tw.moves = true
+	for i, d := range docs {
+		docs[i] = e.DeadLetter(d, w.source())
+		if err := tw.checkDeadLetter(docs[i]); err != nil {
+			return nil, w.kept(r, to, err)
+		}
+	}
+	var stored []storage.RecordID
+	undo = func() error {
+		for _, id := range stored {
+			if err := tw.coll.Delete(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, d := range docs {
+		id, err := tw.storeDeadLetter(d)
+		if err == nil {
+			stored = append(stored, id)
+			continue
+		}
+		if kernel.Retry(err) {
+			return nil, err
+		}
+		if err := undo(); err != nil {
+			return nil, err
+		}
+		return nil, w.kept(r, to, err)
+	}
+	return undo, nil
+}
+
+// kept is the error of an expired document that is not removed.
+func (w *Writer) kept(r storage.Record, to string, cause error) error {
+	return &keptError{ns: w.ns, id: r.Doc.Lookup("_id"), to: to, cause: cause}
+}
+
+// checkDeadLetter refuses a dead letter that cannot be stored, before any of
+// its bucket is.
+func (w *Writer) checkDeadLetter(d value.Doc) error {
+	if len(d) > kernel.MaxDocumentBytes {
+		return mongoerr.New(mongoerr.BSONObjectTooLarge, "dead letter too large")
+	}
+	return w.validate(w.Stripped(d), nil)
+}
+
+// storeDeadLetter inserts a dead letter; one with the same _id makes way for
+// a fresh _id, so that nothing is lost.
+func (w *Writer) storeDeadLetter(d value.Doc) (storage.RecordID, error) {
+	id, err := w.Insert(d)
+	if !mongoerr.Is(err, mongoerr.DuplicateKey) {
+		return id, err
+	}
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+32))
+	b.Append("_id", value.ObjectID(value.NewOID(w.c.Now)))
+	for it := d.Iter(); it.Next(); {
+		if it.Key() == "_id" {
+			b.Append("_originalId", it.Value())
+			continue
+		}
+		b.Raw(it.Element())
+	}
+	return w.Insert(b.Doc())
+}
+
+// source is the collection users know: for buckets, the time series.
+func (w *Writer) source() storage.Namespace {
+	if catalog.IsBuckets(w.ns.Coll) {
+		return storage.Namespace{DB: w.ns.DB, Coll: w.ns.Coll[len(catalog.BucketsPrefix):]}
+	}
+	return w.ns
+}
+
+// NewMonitor makes the ttl monitor.
+func NewMonitor(s *kernel.Service) *ttl.Monitor {
+	return ttl.NewMonitor(ExpiryHost{s}, ttl.Options{Clock: s.Clock, Real: clock.System(), Log: s.Log})
+}
+
+// WriteExpiryMetrics writes metrics.ttl and metrics.expiration.
+func WriteExpiryMetrics(s *kernel.Service, b *value.Builder) {
+	m := s.Monitor.Metrics()
+	m.AppendTTL(b)
+	m.AppendExpiration(b, pendingPurge(s))
+}
+
+// pendingPurge counts the expired documents that are still stored.
+func pendingPurge(s *kernel.Service) (total int64) {
+	now := s.Clock.NowMillis()
+	_ = s.Engine.View(s.Background, func(tx storage.Tx) error {
+		for _, info := range tx.Collections("") {
+			m := catalog.Of(info)
+			if m.DocTTL == nil {
+				continue
+			}
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil {
+				continue
+			}
+			n, _ := m.Rules.PendingPurge(coll, now)
+			total += n
+		}
+		return nil
+	})
+	return total
+}

@@ -1,0 +1,230 @@
+package write
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// insertChunk bounds the documents, and insertBytes the bytes, of one engine
+// transaction: what a batch may hold up other writers for.
+const (
+	InsertChunk = 1000
+	InsertBytes = 4 << 20
+)
+
+// BatchWrite collects the outcome of the statements of one write command.
+type BatchWrite struct {
+	C       *kernel.Call
+	Ns      storage.Namespace
+	Ordered bool
+	Bypass  bool
+	Uuid    args.UUIDArg // of the collection that the client expects
+	N       int64
+	Errs    []*mongoerr.WriteError
+	Stopped bool
+
+	// Of an insert.
+	Chunk  []Numbered // the documents of the running engine transaction
+	done   int64      // of them
+	before int        // errors of the chunks before
+	writer Writer
+	insert func(storage.Tx) error // insertNow, made once
+}
+
+var BatchWrites = sync.Pool{New: func() any {
+	w := &BatchWrite{}
+	w.insert = w.insertNow
+	return w
+}}
+
+func (w *BatchWrite) Release() {
+	const keep = 16
+	if cap(w.Chunk) > keep {
+		w.Chunk = nil
+	}
+	clear(w.Chunk[:cap(w.Chunk)])
+	*w = BatchWrite{Chunk: w.Chunk[:0], insert: w.insert}
+	BatchWrites.Put(w)
+}
+
+// Fail notes the error of one statement. Errors that end the whole command
+// are returned.
+func (w *BatchWrite) Fail(i int, err error) error {
+	if Fatal(err) {
+		return err
+	}
+	if t := w.C.Transaction(); t != nil { // it ends, and with it the batch
+		if kernel.Transient(err) {
+			return err
+		}
+		t.Failed = true
+		w.Errs, w.Stopped = append(w.Errs, mongoerr.NewWriteError(i, err)), true
+		return nil
+	}
+	w.Errs = append(w.Errs, mongoerr.NewWriteError(i, err))
+	w.Stopped = w.Ordered
+	return nil
+}
+
+// Fatal tells errors of a statement from errors of the command.
+func Fatal(err error) bool {
+	switch mongoerr.CodeOf(err) {
+	case mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.MaxTimeMSExpired, mongoerr.ClientDisconnect,
+		mongoerr.CommandNotSupportedOnView, mongoerr.InvalidNamespace:
+		return true
+	}
+	return false
+}
+
+// Finish writes the errors.
+func (w *BatchWrite) Finish() {
+	if len(w.Errs) > 0 {
+		mongoerr.AppendWriteErrors(w.C.Reply, w.Errs)
+	}
+	w.C.AppendRetried()
+}
+
+type Numbered struct {
+	I int
+	D value.Doc
+}
+
+// InsertAll inserts the documents in chunks, each in one engine transaction.
+func (w *BatchWrite) InsertAll(docs args.DocList) error {
+	bytes := 0
+	for i := range docs.N {
+		d, _ := docs.Next()
+		if w.C.Statement(i) != nil { // inserted by an earlier attempt
+			w.N++
+			continue
+		}
+		prepared, err := PrepareInsert(w.C, d)
+		if err != nil {
+			if w.Ordered { // what came before is stored first
+				if err := w.InsertChunk(); err != nil || w.Stopped {
+					return err
+				}
+				return w.Fail(i, err)
+			}
+			if err := w.Fail(i, err); err != nil {
+				return err
+			}
+			continue
+		}
+		w.Chunk, bytes = append(w.Chunk, Numbered{i, prepared}), bytes+len(prepared)
+		if len(w.Chunk) < InsertChunk && bytes < InsertBytes {
+			continue
+		}
+		if err := w.InsertChunk(); err != nil || w.Stopped {
+			return err
+		}
+		bytes = 0
+	}
+	return w.InsertChunk()
+}
+
+// InsertChunk inserts the collected documents in one transaction; those that
+// fail leave the others in.
+func (w *BatchWrite) InsertChunk() error {
+	if len(w.Chunk) == 0 {
+		return nil
+	}
+	w.done, w.before = 0, len(w.Errs)
+	if err := w.C.Update(w.insert); err != nil {
+		return w.failChunk(kernel.Translate(w.Ns, err))
+	}
+	w.N += w.done
+	w.Chunk = w.Chunk[:0]
+	return nil
+}
+
+// failChunk notes that a transaction could not be committed. What the chunks
+// before have inserted stays, so it is an error of its statements, not of the
+// command.
+func (w *BatchWrite) failChunk(err error) error {
+	switch mongoerr.CodeOf(err) {
+	case mongoerr.OutOfDiskSpace, mongoerr.InternalError:
+	default:
+		return err
+	}
+	w.Errs, w.Stopped = w.Errs[:w.before], false
+	err = w.failAll(err)
+	w.Chunk = w.Chunk[:0]
+	return err
+}
+
+// failAll notes that nothing of the chunk could be inserted, for one reason.
+func (w *BatchWrite) failAll(reason error) error {
+	for _, e := range w.Chunk {
+		if err := w.Fail(e.I, reason); err != nil || w.Stopped {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertNow is the engine transaction; it may be tried again.
+func (w *BatchWrite) insertNow(tx storage.Tx) error {
+	w.done, w.Errs, w.Stopped = 0, w.Errs[:w.before], false
+	if err := catalog.CheckUUID(tx, w.Ns, w.Uuid); err != nil {
+		return w.failAll(err)
+	}
+	coll, err := CollectionForInsert(w.C, tx, w.Ns)
+	if err != nil {
+		return err
+	}
+	if catalog.Of(coll.Info()).Kind == catalog.TimeSeries {
+		return insertMeasurements(w.C, tx, coll, w, w.Chunk, &w.done)
+	}
+	w.writer.bypass = w.Bypass
+	w.writer.open(w.C, tx, coll)
+	for _, e := range w.Chunk {
+		w.C.AtStatement(e.I)
+		if _, err := w.writer.Insert(e.D); err != nil {
+			if kernel.Retry(err) {
+				return err
+			}
+			if err := w.Fail(e.I, err); err != nil {
+				return err
+			}
+			if w.Stopped {
+				return nil
+			}
+			continue
+		}
+		w.done++
+	}
+	return nil
+}
+
+// CollectionForInsert opens a collection to write into, creating it if
+// needed.
+func CollectionForInsert(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (storage.Collection, error) {
+	coll, err := tx.Collection(ns)
+	if errors.Is(err, storage.ErrNotFound) {
+		if err := catalog.CheckUserNamespace(ns); err != nil {
+			return nil, err
+		}
+		return tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return coll, CheckWritable(c, coll)
+}
+
+// CheckWritable refuses writes to what is not a plain collection.
+func CheckWritable(c *kernel.Call, coll storage.Collection) error {
+	if catalog.Of(coll.Info()).Kind == catalog.View {
+		return catalog.ErrIsView(coll.Info().Namespace)
+	}
+	return nil
+}

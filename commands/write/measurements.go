@@ -1,0 +1,259 @@
+package write
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
+	"github.com/duskdb/duskdb/value"
+)
+
+// bucketStore writes buckets by a writer.
+type bucketStore struct{ w *Writer }
+
+func (s bucketStore) Insert(bucket value.Doc) (storage.RecordID, error) { return s.w.Insert(bucket) }
+
+func (s bucketStore) Replace(r storage.Record, bucket value.Doc) error { return s.w.Replace(r, bucket) }
+
+// insertMeasurements stores a chunk of measurements; those that are none
+// become write errors.
+func insertMeasurements(c *kernel.Call, tx storage.Tx, coll storage.Collection, w *BatchWrite, chunk []Numbered, done *int64) error {
+	if c.Transaction() != nil {
+		return timeseries.TransactionError("insert")
+	}
+	m := catalog.Of(coll.Info())
+	batch := make([]value.Doc, 0, len(chunk))
+	for _, e := range chunk {
+		if err := m.Series.Check(e.D); err != nil {
+			if err := w.Fail(e.I, err); err != nil {
+				return err
+			}
+			if w.Stopped {
+				break
+			}
+			continue
+		}
+		batch = append(batch, e.D)
+	}
+	if err := StoreMeasurements(c, tx, coll.Info(), batch); err != nil {
+		return err
+	}
+	*done = int64(len(batch))
+	return nil
+}
+
+// StoreMeasurements sorts measurements into buckets. The validator of the
+// buckets is for those who write them directly: it knows no compressed ones.
+func StoreMeasurements(c *kernel.Call, tx storage.Tx, info *storage.Info, batch []value.Doc) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	buckets, err := tx.Collection(exec.BucketsOf(info.Namespace))
+	if err != nil {
+		return err
+	}
+	m := catalog.Of(info)
+	return c.Svc.Buckets.Insert(buckets, bucketStore{New(c, tx, buckets, true)}, m.Series, m.Collator(), batch)
+}
+
+// ModifyMeasurements deletes measurements, or updates their meta field.
+func ModifyMeasurements(c *kernel.Call, m *Modification, info *storage.Info) (out Updated, err error) {
+	switch {
+	case c.Transaction() != nil:
+		return out, timeseries.TransactionError("delete")
+	case m.FindAndModify:
+		err = timeseries.CheckFindAndModify(m.Compile == nil, m.Sort != nil && !m.Sort.IsEmpty(), c.Retry.On)
+	}
+	switch {
+	case err != nil:
+		return out, err
+	case m.Compile != nil:
+		return updateMeta(c, m, info)
+	}
+	b, err := exec.QueryBuckets(c, info, &m.Query)
+	if err != nil {
+		return out, err
+	}
+	m.Exec.Packed = true
+	a, err := exec.ChooseAccessPath(c, m.Exec, b.Info, &b.Query)
+	if err != nil {
+		return out, err
+	}
+	src := a.Matching(m.Exec, b.Info, &b.Query)
+	defer src.Close()
+	for m.Multi || out.Matched == 0 {
+		r, ok, err := src.Next()
+		if err != nil || !ok {
+			return out, err
+		}
+		if !b.Pushdown.MayMatch(r.Doc) {
+			continue
+		}
+		n, last, err := deleteMeasurements(c, m, b, r.ID)
+		if err != nil {
+			return out, err
+		}
+		out.Matched, out.Old = out.Matched+n, last
+	}
+	return out, nil
+}
+
+// thinning is what a deletion makes of one bucket.
+type thinning struct {
+	removed int64
+	last    value.Doc // the last measurement removed, unless that was all at once
+	rest    value.Doc // nil: nothing
+}
+
+// deleteMeasurements removes from one bucket what matches. last is the last
+// measurement that was removed, unless that was all of them at once.
+func deleteMeasurements(c *kernel.Call, m *Modification, b *exec.BucketQuery, id storage.RecordID) (removed int64, last value.Doc, err error) {
+	var t thinning
+	find := func(tx storage.Tx) (storage.Collection, storage.Record, bool, error) {
+		removed, last = 0, nil
+		coll, err := exec.StillThere(tx, b.Info.Namespace, b.Info.UUID)
+		if err != nil {
+			return nil, storage.Record{}, false, err
+		}
+		r, ok := coll.Get(id)
+		return coll, r, ok, nil
+	}
+	judge := func(_ *catalog.Meta, r storage.Record) (_ bool, err error) {
+		t, err = thin(b, m, r)
+		return t.removed > 0, err
+	}
+	change := func(tx storage.Tx, coll storage.Collection, r storage.Record) error {
+		removed, last = t.removed, t.last
+		w := New(c, tx, coll, true)
+		if t.rest == nil {
+			return w.Remove(r)
+		}
+		return w.Replace(r, t.rest)
+	}
+	if m.scripted {
+		err = apart(c, b.Info.Namespace, find, judge, change)
+		return removed, last, err
+	}
+	err = c.Update(func(tx storage.Tx) error {
+		coll, r, ok, err := find(tx)
+		if err != nil || !ok {
+			return err
+		}
+		if hit, err := judge(nil, r); err != nil || !hit {
+			return err
+		}
+		return change(tx, coll, r)
+	})
+	return removed, last, err
+}
+
+// thin finds out which measurements of a bucket a deletion removes.
+func thin(b *exec.BucketQuery, m *Modification, r storage.Record) (t thinning, err error) {
+	if b.Pushdown.MetaOnly && m.Multi { // all of it, or nothing
+		hit, err := b.Query.Matcher.Match(m.Exec.Env, r.Doc)
+		if err != nil || !hit {
+			return t, err
+		}
+		n, err := timeseries.Count(b.Meta.Series, r.Doc)
+		t.removed = int64(n)
+		return t, err
+	}
+	t.rest, _, err = timeseries.Filter(b.Meta.Series, r.Doc, b.Meta.Collator(), func(d value.Doc) (bool, error) {
+		if !m.Multi && t.removed > 0 {
+			return false, nil
+		}
+		hit, err := b.Matcher.Match(m.Exec.Env, d)
+		if hit {
+			t.removed++
+			t.last = d
+		}
+		return hit, err
+	})
+	return t, err
+}
+
+// updateMeta changes the meta field of whole buckets, the only update there
+// is on a time series (semantics.md §6.7).
+func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Updated, err error) {
+	meta := catalog.Of(info)
+	filter, change, err := meta.Series.TranslateUpdate(timeseries.UpdateRequest{
+		Filter: m.Filter, Update: m.Update, Multi: m.Multi, Upsert: m.Upsert,
+	})
+	if err != nil {
+		return out, err
+	}
+	buckets, err := exec.Lookup(c, exec.BucketsOf(info.Namespace))
+	if err != nil {
+		return out, err
+	}
+	u, err := update.Compile(value.Document(change), update.Options{Collation: m.Query.Collator, Multi: true})
+	if err != nil {
+		return out, err
+	}
+	q := exec.Query{Filter: filter, Collator: m.Query.Collator, Scope: m.Query.Scope}
+	if q.Hint, err = exec.BucketHint(meta, m.Hint); err != nil {
+		return out, err
+	}
+	if err := exec.CompileFilter(c, &q, catalog.Of(buckets)); err != nil {
+		return out, err
+	}
+	m.Exec.Packed = true
+	src, err := exec.OpenRecords(c, m.Exec, buckets, &q)
+	if err != nil {
+		return out, err
+	}
+	defer src.Close()
+	for {
+		r, ok, err := src.Next()
+		if err != nil || !ok {
+			return out, err
+		}
+		if err := updateBucket(c, m, &q, u, meta.Series, buckets, r.ID, &out); err != nil {
+			return out, err
+		}
+	}
+}
+
+func updateBucket(c *kernel.Call, m *Modification, q *exec.Query, u *update.Update, o *timeseries.Options, buckets *storage.Info, id storage.RecordID, out *Updated) error {
+	var matched, modified int64
+	err := c.Update(func(tx storage.Tx) error {
+		matched, modified = 0, 0
+		coll, err := exec.StillThere(tx, buckets.Namespace, buckets.UUID)
+		if err != nil {
+			return err
+		}
+		r, ok := coll.Get(id)
+		if !ok {
+			return nil
+		}
+		hit, err := q.Matcher.Match(m.Exec.Env, r.Doc)
+		if err != nil || !hit {
+			return err
+		}
+		n, err := timeseries.Count(o, r.Doc)
+		if err != nil {
+			return err
+		}
+		matched = int64(n)
+		d, changed, err := u.Apply(m.Exec.Env, r.Doc, update.ApplyOptions{Position: -1})
+		if err != nil || !changed {
+			return err
+		}
+		modified = int64(n)
+		return New(c, tx, coll, true).Replace(r, d)
+	})
+	out.Matched += matched
+	out.Modified += modified
+	return err
+}
+
+// documentsOf are the documents of a record: the measurements of a bucket,
+// else the one.
+func (w *Writer) documentsOf(r storage.Record) ([]value.Doc, error) {
+	if w.Meta.Kind != catalog.Buckets {
+		return []value.Doc{r.Doc}, nil
+	}
+	return timeseries.Unpack(w.Meta.Series, r.Doc)
+}

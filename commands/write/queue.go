@@ -1,0 +1,73 @@
+package write
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// queueChanges is where the running engine transaction notes what it does to
+// queues: the command's own, or that of its multi-document transaction.
+func queueChanges(c *kernel.Call) *session.QueueChanges {
+	q := &c.Sends
+	if t := c.Transaction(); t != nil {
+		q = &t.Sends
+	}
+	if q.Broker == nil {
+		q.Broker, q.Sender = c.Svc.Queues, c.Svc.Queues.Sender()
+	}
+	return q
+}
+
+// send is an insert into a queue.
+func (w *Writer) send(d value.Doc) (storage.RecordID, error) {
+	id, err := queueChanges(w.c).Sender.Insert(w.tx, w.ns, d, w.c.Now)
+	return id, w.translate(err, d)
+}
+
+// NoteQueueDrop has the receivers told that a queue is gone.
+func NoteQueueDrop(c *kernel.Call, info *storage.Info) {
+	if queue.IsQueue(info.Options) {
+		q := queueChanges(c)
+		q.Dropped = append(q.Dropped, info)
+	}
+}
+
+// DropQueue drops a queue with all that belongs to it.
+func DropQueue(c *kernel.Call, tx storage.Tx, info *storage.Info) error {
+	NoteQueueDrop(c, info)
+	return kernel.Translate(info.Namespace, queue.Drop(tx, info.Namespace))
+}
+
+// RefuseQueue refuses commands that would change messages.
+func RefuseQueue(c *kernel.Call, ns storage.Namespace) error {
+	info, err := exec.Lookup(c, ns)
+	if err != nil || info == nil {
+		return err
+	}
+	return queue.CheckUpdate(info)
+}
+
+// NoteRead notes that a command reads a collection: a change log that is read
+// keeps more, and a queue that is read is not idle. Inside a transaction the
+// latter is not noted.
+func NoteRead(c *kernel.Call, info *storage.Info) error {
+	if info != nil && info.Namespace == oplog.Namespace {
+		c.Svc.Oplog.NoteReader(c.Ctx)
+	}
+	if info == nil || c.Transaction() != nil || !queue.IsQueue(info.Options) {
+		return nil
+	}
+	err := c.Svc.Queues.Touch(c.Ctx, kernel.CallStore{C: c}, info, c.Now)
+	if mongoerr.Is(err, mongoerr.NamespaceNotFound) || errors.Is(err, storage.ErrNotFound) {
+		return nil // it was dropped meanwhile, which the read will notice
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package write
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+)
+
+// settleBatch bounds what one engine transaction removes ahead of a command.
+const settleBatch = 200
+
+// Settle removes for good what has expired: before a document policy changes,
+// so that it never comes back, and before an index is built, so that it is in
+// nobody's way. Where dead letters are refused, it fails with a keptError.
+func (w *Writer) Settle() error {
+	if !w.Meta.Hides() {
+		return nil
+	}
+	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.expire)
+	w.c.Svc.Monitor.Metrics().Settled(removed)
+	return err
+}
+
+// SettleAhead does the most of settle before a command's own transaction: batch
+// by batch, so that other writers get their turn. refused is why a document had
+// to be kept, nil if none was.
+func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
+	if c.Transaction() != nil {
+		return nil, nil
+	}
+	done, settlement := false, ttl.NewSettlement(c.Now)
+	for !done && err == nil {
+		next, removed := settlement, ttl.Removed{}
+		err = c.Update(func(tx storage.Tx) error {
+			next, removed, done = settlement.Clone(), ttl.Removed{}, true
+			coll, err := tx.Collection(ns)
+			if errors.Is(err, storage.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			w := New(c, tx, coll, true)
+			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.expire)
+			return err
+		})
+		settlement = next
+		c.Svc.Monitor.Metrics().Settled(removed)
+	}
+	return RefusedWith(settlement.Refused()), err
+}
+
+// EndPolicy prepares a change of the document policy of a collection in which
+// much has expired. The policy comes to its end at the instant of the command:
+// from now on nothing else expires by it, so that the change takes effect when
+// it was asked for although it takes a while to remove what is left. reopen
+// must be called when the command has ended: if that has failed, the policy
+// goes on as before.
+func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) {
+	reopen = func() {}
+	if c.Transaction() != nil || !muchHasExpired(c, ns) {
+		return reopen, nil
+	}
+	of := &ttl.Collection{Namespace: ns}
+	if err := setPolicyEnd(c, of, c.Now); err != nil {
+		return reopen, err
+	}
+	// Whatever ends the command must not keep the policy from going on.
+	reopen = func() { _ = setPolicyEnd(internalCall(c.Svc, c.Svc.Background), of, 0) }
+	refused, err := SettleAhead(c, ns)
+	if err == nil {
+		err = refused
+	}
+	return reopen, err
+}
+
+// muchHasExpired reports whether it takes more than a batch to remove what has
+// expired.
+func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool) {
+	_ = c.View(func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			return err
+		}
+		left, err := c.Visible(coll).Count()
+		much = err == nil && coll.Count()-left > settleBatch
+		return err
+	})
+	return much
+}
+
+// setPolicyEnd notes when the policy of a collection ends, 0 if it goes on. The
+// log is told of policies, not of this.
+func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
+	return c.Update(func(tx storage.Tx) error {
+		coll, err := tx.Collection(of.Namespace)
+		if until == 0 {
+			coll, err = findByUUID(tx, of) // it may have another name by now
+		}
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ttl.ErrGone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ns, p := coll.Info().Namespace, catalog.Of(coll.Info()).DocTTL
+		of.UUID = coll.Info().UUID
+		if p == nil || p.Until == until {
+			return nil
+		}
+		if log := c.Recorder(); log != nil {
+			log.Modifying = ns
+			defer func() { log.Modifying = storage.Namespace{} }()
+		}
+		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), p, until))
+	})
+}
+
+// ReopenPolicies lets those policies go on whose change was not finished when
+// the server ended.
+func ReopenPolicies(s *kernel.Service) error {
+	ending := func(tx storage.Tx) (list []*storage.Info) {
+		for _, info := range tx.Collections("") {
+			if p := catalog.Of(info).DocTTL; p != nil && p.Until != 0 {
+				list = append(list, info)
+			}
+		}
+		return list
+	}
+	var list []*storage.Info
+	err := s.Engine.View(s.Background, func(tx storage.Tx) error { list = ending(tx); return nil })
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
+		for _, info := range ending(tx) {
+			if err := tx.SetOptions(info.Namespace, catalog.PolicyEnding(info, catalog.Of(info).DocTTL, 0)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

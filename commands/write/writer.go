@@ -1,0 +1,273 @@
+package write
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Writer makes the changes of one engine transaction to one collection. All
+// writes of all commands go through it: it is where documents are checked,
+// capped collections trimmed and changes logged.
+type Writer struct {
+	c      *kernel.Call
+	tx     storage.Tx
+	coll   storage.Collection
+	Meta   *catalog.Meta
+	ns     storage.Namespace
+	bypass bool // bypassDocumentValidation
+	moves  bool // what is inserted is removed elsewhere: it takes no more memory
+	// expired is why the record being removed is removed, nil for a delete.
+	expired *ttl.Expired
+}
+
+// New opens a collection for writing.
+func New(c *kernel.Call, tx storage.Tx, coll storage.Collection, bypass bool) *Writer {
+	w := &Writer{bypass: bypass}
+	w.open(c, tx, coll)
+	return w
+}
+
+// open makes w the writer of a collection.
+func (w *Writer) open(c *kernel.Call, tx storage.Tx, coll storage.Collection) {
+	info := coll.Info()
+	c.AuthChanged = c.AuthChanged || auth.IsAuthData(info.Namespace)
+	w.c, w.tx, w.coll, w.Meta, w.ns = c, tx, coll, catalog.Of(info), info.Namespace
+}
+
+// Insert stores a document that has its _id first (see prepareInsert).
+func (w *Writer) Insert(d value.Doc) (storage.RecordID, error) {
+	if w.Meta.IsQueue {
+		return w.send(d)
+	}
+	d = w.Stripped(d)
+	if err := w.validate(d, nil); err != nil {
+		return 0, err
+	}
+	if !w.moves {
+		if err := w.c.Svc.Memory.Admit(len(d)); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.makeRoom(len(d)); err != nil {
+		return 0, err
+	}
+	for {
+		id, err := w.coll.Insert(d, w.c.Now)
+		if err == nil {
+			return id, nil
+		}
+		again, err := w.purgeExpired(err)
+		if !again {
+			return id, w.translate(err, d)
+		}
+	}
+}
+
+// Replace stores a new version of a record.
+func (w *Writer) Replace(r storage.Record, d value.Doc) error {
+	d = w.Stripped(d)
+	if len(d) > kernel.MaxDocumentBytes {
+		return mongoerr.Newf(17419, "Resulting document after update is larger than %d", kernel.MaxDocumentBytes)
+	}
+	if err := w.validate(d, r.Doc); err != nil {
+		return err
+	}
+	if err := w.c.Svc.Memory.Admit(len(d) - len(r.Doc)); err != nil {
+		return err
+	}
+	for {
+		err := w.coll.Update(r.ID, d, w.c.Now)
+		if err == nil {
+			return nil
+		}
+		again, err := w.purgeExpired(err)
+		if !again {
+			return w.translate(err, d)
+		}
+	}
+}
+
+// touch refreshes the instant of the last write of a document that an update
+// matched without changing it, also while document TTL is off: it counts when
+// the policy is switched on (semantics.md §7.1, §7.3). Within one second
+// there is nothing to refresh.
+func (w *Writer) touch(r storage.Record) error {
+	if ttl.SameSecond(r.TS, w.c.Now) || !w.mayExpire() {
+		return nil
+	}
+	return w.translate(w.coll.Update(r.ID, r.Doc, w.c.Now), r.Doc)
+}
+
+// mayExpire tells whether document TTL can be switched on for the collection.
+func (w *Writer) mayExpire() bool {
+	switch w.ns.DB {
+	case "admin", "config", "local":
+		return false
+	}
+	return w.Meta.Kind == catalog.Ordinary && !w.Meta.IsQueue && !w.Meta.Capped
+}
+
+// Stripped drops a _ts that a client sent back: with document TTL it is the
+// server's (semantics.md §7.7).
+func (w *Writer) Stripped(d value.Doc) value.Doc {
+	if w.Meta.DocTTL == nil {
+		return d
+	}
+	return ttl.StripTS(d)
+}
+
+// Remove deletes a record.
+func (w *Writer) Remove(r storage.Record) error {
+	if log := w.c.Recorder(); log != nil {
+		log.Expired = w.expired
+		defer func() { log.Expired = nil }()
+	}
+	return kernel.Translate(w.ns, w.coll.Delete(r.ID))
+}
+
+// makeRoom deletes the oldest documents of a capped collection.
+func (w *Writer) makeRoom(size int) error {
+	if !w.Meta.Capped {
+		return nil
+	}
+	for w.coll.Count() > 0 && (w.coll.Size()+int64(size) > w.Meta.CappedLen || w.Meta.CappedMax > 0 && w.coll.Count() >= w.Meta.CappedMax) {
+		var oldest storage.Record
+		if err := w.coll.Scan(storage.Range{}, func(r storage.Record) bool { oldest = r; return false }); err != nil {
+			return err
+		}
+		if oldest.ID == 0 {
+			return nil
+		}
+		if err := w.coll.Delete(oldest.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validate applies the collection's validator to a new version of a
+// document; old is nil for an insert.
+func (w *Writer) validate(d, old value.Doc) error {
+	if err := w.validateSchema(d, old); err != nil || w.Meta.DocTTL == nil {
+		return err
+	}
+	return w.Meta.DocTTL.CheckWrite(d)
+}
+
+func (w *Writer) validateSchema(d, old value.Doc) error {
+	m := w.Meta
+	if m.Validator == nil || w.bypass {
+		return nil
+	}
+	env := exec.NewEnv(w.c)
+	ok, err := m.Validator.Match(env, d)
+	if err != nil || ok {
+		return err
+	}
+	if m.ValidationLevel == "moderate" && old != nil {
+		if valid, err := m.Validator.Match(env, old); err == nil && !valid {
+			return nil // it was invalid before
+		}
+	}
+	if m.ValidationAction == "warn" {
+		w.c.Svc.Log.Warn().Str("ns", w.ns.String()).Str("_id", d.Lookup("_id").String()).Msg("Document would fail validation")
+		return nil
+	}
+	info := value.NewDoc("failingDocumentId", d.Lookup("_id"), "details", value.Document(m.Validator.Explain(env, d)))
+	return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").WithExtra("errInfo", value.Document(info))
+}
+
+// translate adds to a duplicate key error what MongoDB says about it.
+func (w *Writer) translate(err error, d value.Doc) error {
+	if err == nil {
+		return nil
+	}
+	var dup *storage.DuplicateKeyError
+	if !errors.As(err, &dup) {
+		return kernel.Translate(w.ns, err)
+	}
+	return DuplicateKey(w.coll.Info(), dup, d)
+}
+
+// DuplicateKey makes error 11000 with keyPattern and keyValue.
+func DuplicateKey(info *storage.Info, dup *storage.DuplicateKeyError, d value.Doc) error {
+	var spec *index.Spec
+	if line := info.Index(dup.Index); line != nil {
+		spec = index.Of(line)
+	}
+	if spec == nil {
+		return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s", info.Namespace, dup.Index)
+	}
+	keyValue := spec.KeyValue(d, dup.Key)
+	text := ""
+	if spec.Collation != nil {
+		text = " collation: " + spec.Collation.Doc().String()
+	}
+	return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s%s dup key: %s", info.Namespace, dup.Index, text, keyValue).
+		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
+}
+
+// Sight looks at the collection being written.
+func (w *Writer) Sight() kernel.Visible {
+	return kernel.Visible{Coll: w.coll, Meta: w.Meta, Now: w.c.Now}
+}
+
+// purgeExpired makes room for a write that met an expired document with the
+// same unique key: for the client that document does not exist. It reports
+// whether the write is to be tried again; if it cannot be, err is why.
+func (w *Writer) purgeExpired(err error) (again bool, _ error) {
+	var dup *storage.DuplicateKeyError
+	if !w.Meta.Hides() || !errors.As(err, &dup) {
+		return false, err
+	}
+	r, ok := w.coll.Get(dup.Existing)
+	if !ok || w.Sight().Sees(&r) {
+		return false, err
+	}
+	at, _ := w.Meta.DocTTL.ExpiresAt(&r)
+	removed := ttl.Removed{Documents: 1}
+	e := &ttl.Expired{Policy: ttl.Document, At: at, Removed: w.c.Now}
+	if _, err := w.expire(r, e); err != nil {
+		return false, RefusedWith(err)
+	}
+	if e.Cause == ttl.DeadLettered {
+		removed.Moved = 1
+	}
+	w.c.Svc.Monitor.Metrics().Settled(removed)
+	return true, nil
+}
+
+// keptError is a [ttl.ErrKept] that knows what refused the document.
+type keptError struct {
+	ns    storage.Namespace
+	id    value.Value
+	to    string
+	cause error // nil: the target can take no documents
+}
+
+func (e *keptError) Error() string { return mongoerr.From(RefusedWith(e)).Message }
+
+func (e *keptError) Is(target error) bool { return target == ttl.ErrKept }
+
+// RefusedWith is what a client is told whose command needs an expired document to
+// be gone that cannot be moved to where dead letters go.
+func RefusedWith(err error) error {
+	var kept *keptError
+	if !errors.As(err, &kept) {
+		return err
+	}
+	cause := kept.cause
+	if cause == nil {
+		cause = mongoerr.New(mongoerr.CommandNotSupportedOnView, "it is no collection of documents")
+	}
+	return mongoerr.From(cause).WithPrefix("Cannot move the expired document with _id " + kept.id.String() + " of " + kept.ns.String() + " to '" + kept.to + "'")
+}
