@@ -55,8 +55,35 @@ var imports = map[string]string{
 	"timeseries": "clock mongoerr query/* storage value",
 	"ttl":        "clock mongoerr storage value",
 
-	// The server, from the commands outwards.
-	"commands/*":     "* !cmd/* !commandtest !compat_tests/* !needs !server/* !servertest !storage/bunt/* !storage/storagetest !transfer !wire",
+	// The commands.
+	// Its rooms, from the ground up: small things that everybody needs, then what
+	// they share, then what runs plans, then the commands by family.
+	"commands/args":               "mongoerr value",
+	"commands/broadcast":          "",
+	"commands/clustertime":        "mongoerr value",
+	"commands/changestream/token": "commands/clustertime mongoerr value",
+	"commands/catalog":            parts + " commands/args",
+	"commands/replset":            "commands/args commands/broadcast mongoerr storage value",
+	"commands/oplog":              parts + " commands/broadcast commands/catalog commands/changestream/token commands/clustertime",
+	"commands/observe":            parts + " commands/broadcast commands/catalog",
+	"commands/session":            parts + " commands/args commands/broadcast commands/catalog commands/clustertime commands/oplog",
+	"commands/kernel":             parts + " " + shared,
+	"commands/exec":               parts + " " + shared + " commands/kernel",
+	"commands/write":              parts + " " + shared + " commands/exec commands/kernel",
+	"commands/create":             parts + " " + shared + " commands/exec commands/kernel",
+	"commands/pipeline":           parts + " " + shared + " commands/create commands/exec commands/kernel commands/write",
+	"commands/explain":            parts + " " + shared + " commands/exec commands/kernel commands/pipeline commands/write",
+	"commands/changestream":       parts + " " + shared + " commands/changestream/token commands/exec commands/kernel commands/pipeline",
+	"commands/crud":               parts + " " + running,
+	"commands/ddl":                parts + " " + running,
+	"commands/mq":                 parts + " " + running,
+	"commands/users":              parts + " " + running + " commands/crud commands/ddl",
+	"commands/replication":        parts + " " + running,
+	"commands/settings":           parts + " " + running,
+	"commands/diagnostics":        parts + " " + running + " commands/ddl commands/mq commands/replication commands/users",
+	"commands":                    parts + " commands/*",
+
+	// The server.
 	"server/*":       "* !cmd/* !commandtest !compat_tests/* !needs !servertest !storage/storagetest !transfer",
 	"commandtest":    "clock commands server value",
 	"servertest":     "clock commands server value",
@@ -71,6 +98,17 @@ var imports = map[string]string{
 
 // language is what every package of the query language may import.
 const language = "clock mongoerr query/collation value"
+
+// parts is what the rooms of the commands may use of the rest of the server: never a
+// socket, nor an engine.
+const parts = "auth clock index mongoerr query/* queue storage timeseries ttl value"
+
+// shared are the rooms that the running command is made of, running those that its
+// family uses besides.
+const (
+	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/observe commands/oplog commands/replset commands/session"
+	running = shared + " commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/kernel commands/pipeline commands/write"
+)
 
 // foreign says which packages may import a library, for the libraries that
 // must not spread.

@@ -1,8 +1,6 @@
-// Package commands is what the server can be asked to do: one line of the
-// command table and one file for each MongoDB command, over the storage
-// contract, the query language and the expiry policies. It knows nothing of
-// sockets: the server package hands it a [Request] and a buffer for the
-// reply.
+// Package commands is what the server can be asked to do: it puts the rooms below it
+// together. It knows nothing of sockets: the server package hands it a [Request] and a
+// buffer for the reply.
 //
 // A command's life:
 //
@@ -11,8 +9,27 @@
 //  2. The gate: handshake, authentication, session, transaction rules.
 //  3. The clock is read once; everything the command does happens at that
 //     instant (semantics.md §2).
-//  4. Its arguments are decoded by one declarative struct (args.go): unknown
-//     fields answer 40415, wrong types 14, missing ones 40414.
+//  4. Its arguments are decoded by one declarative struct (package args).
 //  5. It runs, and appends its reply to the buffer. An error, or a panic,
 //     replaces whatever it had written.
+//
+// The rooms, from the ground up; each may use those above it in this list only:
+//
+//	broadcast, clustertime, args   small things that everybody needs
+//	catalog                        what a collection is
+//	replset                        the state of the replica set
+//	oplog, changestream/token      the change log and the places in it
+//	observe                        counters, profiler, log levels, fail points
+//	session                        sessions, transactions, retryable writes
+//	kernel                         the service, the running command, the rules of all
+//	exec                           plans run over the storage
+//	write                          changes to documents, expiry
+//	create, pipeline, explain      collections made; aggregation; explained queries
+//	changestream                   the change log as events
+//	crud ddl mq users replication settings diagnostics
+//	                               the commands, by family
+//
+// Each family gives its lines of the command table (table.go). What only the whole knows
+// stands here: dispatch, applyOps, hello, the stable API's rules, the sources of
+// pipelines.
 package commands

@@ -5,6 +5,8 @@ import (
 	"go/parser"
 	gotoken "go/token"
 	"go/types"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -16,62 +18,63 @@ const (
 	measured = "measurements are there until their bucket is removed"
 )
 
-// readsStored lists the functions outside of visibility.go that read records
+// readsStored lists the functions outside of the gate that read records
 // from the storage themselves, each with the reason why what has expired under
 // document TTL is none of its business or is seen to elsewhere.
 var readsStored = map[string]string{
 	// Readers and writers whose records pass the gate behind them.
-	"records.readRecords":  "records.Next and entry ask for each record",
-	"records.readRanges":   "records.Next and entry ask for each record",
-	"records.read":         "records.Next and entry ask for each record",
-	"records.readDistinct": "not planned where documents can be hidden",
-	"records.value":        "not planned where documents can be hidden",
-	"records.entry":        "records.Next and entry ask for each record",
-	"Call.countEntries":    "counts only where nothing is hidden",
-	"planCollection":       "an estimate for the planner",
-	"tail.checkPosition":   "capped collections have no document TTL",
-	"writer.makeRoom":      "capped collections have no document TTL",
-	"Call.copyCapped":      "refuses collections with document TTL",
+	"exec.ScanIterator.readRecords":  "Next and entry ask for each record",
+	"exec.ScanIterator.readRanges":   "Next and entry ask for each record",
+	"exec.ScanIterator.read":         "Next and entry ask for each record",
+	"exec.ScanIterator.readDistinct": "not planned where documents can be hidden",
+	"exec.ScanIterator.value":        "not planned where documents can be hidden",
+	"exec.ScanIterator.entry":        "Next and entry ask for each record",
+	"exec.CountEntries":              "counts only where nothing is hidden",
+	"exec.planCollection":            "an estimate for the planner",
+	"exec.tail.checkPosition":        "capped collections have no document TTL",
+	"write.Writer.makeRoom":          "capped collections have no document TTL",
+	"ddl.copyCapped":                 "refuses collections with document TTL",
 	// What is stored is what it is about.
-	"Call.addIndex":             "the message of a build over what has been settled",
-	"validation.record":         "validate checks what is stored",
-	"validation.has":            "validate checks what is stored",
-	"loggedCollection.Update":   "the version before a change",
-	"loggedCollection.Delete":   "the version before a removal",
-	"loggedCollection.Truncate": "the log of what is removed",
-	"Call.deleteMeasurements":   measured,
-	"Call.updateBucket":         measured,
-	"Call.keep":                 own,
-	"Call.readParts":            own,
-	"Call.restoreSession":       own,
-	"Service.keepSessions":      own,
-	"changeLog.open":            own,
-	"changeLog.trimImages":      own,
-	"changeLog.trimSome":        own,
-	"changeStream.position":     own,
-	"changeStream.read":         own,
-	"changeStream.seek":         own,
-	"databaseListed":            own,
-	"forgetOffer":               own,
-	"keepOnly":                  own,
-	"offer.store":               own,
-	"onlyDocument":              own,
-	"preImageOf":                own,
-	"readOffer":                 own,
-	"sessionRecords.open":       own,
-	"sessionRecords.openParts":  own,
-	"sessionRecords.reap":       own,
-	"storedSetting":             own,
+	"ddl.AddIndex":                       "the message of a build over what has been settled",
+	"ddl.validation.record":              "validate checks what is stored",
+	"ddl.validation.has":                 "validate checks what is stored",
+	"oplog.loggedCollection.Update":      "the version before a change",
+	"oplog.loggedCollection.Delete":      "the version before a removal",
+	"oplog.loggedCollection.Truncate":    "the log of what is removed",
+	"write.deleteMeasurements":           measured,
+	"write.updateBucket":                 measured,
+	"write.Keep":                         own,
+	"kernel.Call.readParts":              own,
+	"kernel.Call.restoreSession":         own,
+	"kernel.Service.KeepSessions":        own,
+	"oplog.Log.Open":                     own,
+	"oplog.Log.trimImages":               own,
+	"oplog.Log.trimSome":                 own,
+	"changestream.ChangeStream.position": own,
+	"changestream.ChangeStream.read":     own,
+	"changestream.ChangeStream.seek":     own,
+	"ddl.databaseListed":                 own,
+	"ddl.forgetOffer":                    own,
+	"catalog.KeepOnly":                   own,
+	"ddl.offer.store":                    own,
+	"catalog.OnlyDocument":               own,
+	"changestream.preImageOf":            own,
+	"ddl.readOffer":                      own,
+	"session.Records.Open":               own,
+	"session.Records.openParts":          own,
+	"session.Records.Reap":               own,
+	"kernel.storedSetting":               own,
+	"write.Writer.purgeExpired":          "removes what has expired and holds a key",
 }
 
-// Whoever reads records for a command does so through the gate of visibility.go,
-// so that a new command cannot forget what has expired.
+// Records are read for a command through the gate of kernel.Visible, so that a new
+// command cannot forget what has expired.
 func TestReadsPassTheGate(t *testing.T) {
 	found := map[string]bool{}
 	for _, call := range storageReads(t) {
 		found[call] = true
 		if readsStored[call] == "" {
-			t.Errorf("%s reads records from the storage: go through sight or records (visibility.go)", call)
+			t.Errorf("%s reads records from the storage: go through kernel.Visible or exec.ScanIterator", call)
 		}
 	}
 	for name := range readsStored {
@@ -81,34 +84,22 @@ func TestReadsPassTheGate(t *testing.T) {
 	}
 }
 
-// storageReads lists the functions of the package in which a method of
+// storageReads lists the functions of the commands in which a method of
 // storage.Collection that yields records is called.
 func storageReads(t *testing.T) (list []string) {
 	t.Helper()
-	fset := gotoken.NewFileSet()
-	files := parseDir(t, fset, ".")
-	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	quiet := &types.Config{Importer: storageOnly{t, fset}, Error: func(error) {}, FakeImportC: true}
-	_, _ = quiet.Check("github.com/duskdb/duskdb/commands", fset, files, info)
-	seen := map[string]bool{}
-	for _, f := range files {
-		if strings.HasSuffix(fset.Position(f.Pos()).Filename, "visibility.go") {
-			continue
+	c := &checker{t: t, fset: gotoken.NewFileSet(), done: map[string]*types.Package{}, seen: map[string]bool{}}
+	err := filepath.WalkDir(".", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || d.Name() == "testdata" {
+			return err
 		}
-		for _, d := range f.Decls {
-			name := "a declaration"
-			if fn, ok := d.(*ast.FuncDecl); ok {
-				name = funcName(fn)
-			}
-			ast.Inspect(d, func(n ast.Node) bool {
-				if x, ok := n.(*ast.SelectorExpr); ok && readsRecords(info.Selections[x]) {
-					seen[name] = true
-				}
-				return true
-			})
-		}
+		_, err = c.Import(path.Join(commandsPath, filepath.ToSlash(dir)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name := range seen {
+	for name := range c.seen {
 		list = append(list, name)
 	}
 	sort.Strings(list)
@@ -116,6 +107,27 @@ func storageReads(t *testing.T) (list []string) {
 		t.Fatal("found no call at all: the test does not work")
 	}
 	return list
+}
+
+// notice notes the functions of a package that read records.
+func (c *checker) notice(pkg string, files []*ast.File, info *types.Info) {
+	for _, f := range files {
+		if strings.HasSuffix(c.fset.Position(f.Pos()).Filename, gateFile) {
+			continue
+		}
+		for _, d := range f.Decls {
+			name := "a declaration"
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				name = pkg + "." + funcName(fn)
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if x, ok := n.(*ast.SelectorExpr); ok && readsRecords(info.Selections[x]) {
+					c.seen[name] = true
+				}
+				return true
+			})
+		}
+	}
 }
 
 func readsRecords(s *types.Selection) bool {
@@ -166,22 +178,42 @@ func parseDir(t *testing.T, fset *gotoken.FileSet, dir string) (files []*ast.Fil
 	return files
 }
 
-const storagePath = "github.com/duskdb/duskdb/storage"
+const (
+	storagePath  = "github.com/duskdb/duskdb/storage"
+	commandsPath = "github.com/duskdb/duskdb/commands"
+	gateFile     = "kernel/visible.go"
+)
 
-// storageOnly imports the package storage from its source and nothing else:
-// what a call of it looks like does not depend on other types.
-type storageOnly struct {
+// checker imports the package storage and those of the commands from their sources, and
+// nothing else: what a call of the storage looks like does not depend on other types.
+type checker struct {
 	t    *testing.T
 	fset *gotoken.FileSet
+	done map[string]*types.Package
+	seen map[string]bool // functions that read records
 }
 
-func (s storageOnly) Import(path string) (*types.Package, error) {
-	if path != storagePath {
-		p := types.NewPackage(path, filepath.Base(path))
+func (c *checker) Import(importPath string) (*types.Package, error) {
+	if p := c.done[importPath]; p != nil {
+		return p, nil
+	}
+	room, ours := strings.CutPrefix(importPath, commandsPath)
+	if !ours && importPath != storagePath {
+		p := types.NewPackage(importPath, path.Base(importPath))
 		p.MarkComplete()
 		return p, nil
 	}
-	quiet := &types.Config{Importer: s, Error: func(error) {}}
-	p, _ := quiet.Check(path, s.fset, parseDir(s.t, s.fset, "../storage"), nil)
+	dir := "../storage"
+	if ours {
+		dir = "." + room
+	}
+	files := parseDir(c.t, c.fset, dir)
+	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	quiet := &types.Config{Importer: c, Error: func(error) {}, FakeImportC: true}
+	p, _ := quiet.Check(importPath, c.fset, files, info)
+	c.done[importPath] = p
+	if ours {
+		c.notice(path.Base(importPath), files, info)
+	}
 	return p, nil
 }

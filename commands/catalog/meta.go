@@ -58,7 +58,7 @@ type Meta struct {
 	TsIndex *index.Spec
 
 	Rules  *ttl.Rules          // what expires, nil: nothing
-	DocTTL *ttl.DocumentPolicy // nil: off (see visibility.go)
+	DocTTL *ttl.DocumentPolicy // nil: off (see [Meta.Sees])
 }
 
 // Indexer gives the storage engine the meaning of options and

@@ -1,0 +1,12 @@
+// Package catalog says what a collection is. [Meta] is derived once from the stored
+// options and indexes whenever these change: an ordinary collection, a view, a time
+// series or its buckets, capped or clustered, with a validator, an expiry policy, a
+// queue. It also holds the rules of names (databases, collections, system.buckets.)
+// and what index listings show.
+//
+// [Indexer] is what a storage engine is opened with, so that the engine keeps a Meta
+// with each collection without knowing what it means.
+//
+// Documents that have expired under document TTL are judged by [Meta.Sees] and
+// shown with their _ts by [Meta.Shown] (semantics.md §7).
+package catalog

@@ -1,0 +1,14 @@
+// Package oplog is the change log, local.oplog.rs: what every committed transaction
+// changed, in entries as mongod writes them. Change streams read it, and so may
+// clients.
+//
+// A [Recorder] belongs to one engine transaction. The commands write through the
+// transaction that [Recorder.Logged] returns; each of its changes is noted, and
+// [Recorder.Flush] appends them to the log as part of the same transaction, so that
+// the log and the data survive a crash together. Updates are noted as differences
+// (diff.go) unless the document was replaced.
+//
+// The log is bounded. [Log.Trimmer] removes the oldest entries, with the pre-images
+// that belong to them. Groups of change streams wait in [Log.Join] and are woken only
+// by entries that concern them.
+package oplog
