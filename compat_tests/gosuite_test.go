@@ -21,7 +21,6 @@ func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
 	delayPing(t, uri)
 	args := append([]string{"test", "-count=1", "-json", "-timeout=30m"}, goSelection(only, skip)...)
 	cmd := exec.CommandContext(t.Context(), "go", append(args, string(p))...)
-	cmd.Dir = "suites"
 	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -30,7 +30,8 @@ func run(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", "build", "-o", binary, "../cmd/duskdb")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/duskdb")
+	build.Dir = ".." // the server's module
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
