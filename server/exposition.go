@@ -36,9 +36,9 @@ var families = []family{
 	gauge("connections_available", "Connections that can still be opened.", func(m *commands.Metrics) int64 { return m.Connections.Available }),
 	counter("connections_created", "Connections since the start.", func(m *commands.Metrics) int64 { return m.Connections.Created }),
 	counter("connections_rejected", "Connections that were refused.", func(m *commands.Metrics) int64 { return m.Connections.Rejected }),
-	counter("network_bytes_in", "Bytes of requests.", func(m *commands.Metrics) int64 { return m.Network.BytesIn }),
-	counter("network_bytes_out", "Bytes of replies.", func(m *commands.Metrics) int64 { return m.Network.BytesOut }),
-	counter("network_requests", "Requests.", func(m *commands.Metrics) int64 { return m.Network.Requests }),
+	counter("network_bytes_in", "Bytes received in requests.", func(m *commands.Metrics) int64 { return m.Network.BytesIn }),
+	counter("network_bytes_out", "Bytes sent in replies.", func(m *commands.Metrics) int64 { return m.Network.BytesOut }),
+	counter("network_requests", "Requests received.", func(m *commands.Metrics) int64 { return m.Network.Requests }),
 	gauge("cursors_open", "Open cursors.", func(m *commands.Metrics) int64 { return m.Cursors.Open }),
 	counter("cursors_opened", "Cursors since the start.", func(m *commands.Metrics) int64 { return m.Cursors.Opened }),
 	counter("cursors_timed_out", "Cursors closed because no client used them.", func(m *commands.Metrics) int64 { return m.Cursors.TimedOut }),
@@ -56,11 +56,11 @@ var families = []family{
 	counter("storage_syncs", "Syncs of the log.", func(m *commands.Metrics) int64 { return m.Storage.Syncs }),
 	counter("storage_sync_errors", "Syncs that failed.", func(m *commands.Metrics) int64 { return m.Storage.SyncErrors }),
 	gauge("memory_limit_bytes", "Memory limit of the data; 0: no limit.", func(m *commands.Metrics) int64 { return m.MemoryLimit }),
-	gauge("memory_used_bytes", "What the memory limit counts as used.", func(m *commands.Metrics) int64 { return m.MemoryUsed }),
+	gauge("memory_used_bytes", "Memory used, as the memory limit counts it.", func(m *commands.Metrics) int64 { return m.MemoryUsed }),
 	{"go_goroutines", "gauge", "Goroutines.", func(*commands.Metrics) float64 { return float64(runtime.NumGoroutine()) }},
 	runtimeMetric("go_memory_bytes", "gauge", "Memory taken from the system.", "/memory/classes/total:bytes"),
-	runtimeMetric("go_heap_objects_bytes", "gauge", "Memory of objects, dead ones too.", "/memory/classes/heap/objects:bytes"),
-	runtimeMetric("go_heap_live_bytes", "gauge", "Memory of objects that the last collection found alive.", "/gc/heap/live:bytes"),
+	runtimeMetric("go_heap_objects_bytes", "gauge", "Memory of objects, including unreachable ones.", "/memory/classes/heap/objects:bytes"),
+	runtimeMetric("go_heap_live_bytes", "gauge", "Memory of objects that were reachable at the last garbage collection.", "/gc/heap/live:bytes"),
 	runtimeMetric("go_allocated_bytes_total", "counter", "Memory allocated since the start.", "/gc/heap/allocs:bytes"),
 	runtimeMetric("go_gc_cycles_total", "counter", "Garbage collections.", "/gc/cycles/total:gc-cycles"),
 	{"process_open_fds", "gauge", "Open file descriptors.", func(*commands.Metrics) float64 { return openFiles() }},
@@ -95,10 +95,10 @@ func writeMetrics(w io.Writer, m *commands.Metrics) error {
 		fmt.Fprintf(&b, "%s %s\n", f.name, number(f.value(m)))
 	}
 	labelled(&b, "duskdb_operations_total", "Operations by kind, as serverStatus.opcounters.", m.Opcounters)
-	labelled(&b, "duskdb_documents_total", "Documents that commands touched.", m.Documents)
-	labelled(&b, "duskdb_expiry_total", "What expiry has removed, and how it runs.", m.Expiry)
+	labelled(&b, "duskdb_documents_total", "Documents that commands returned, inserted, updated or deleted.", m.Documents)
+	labelled(&b, "duskdb_expiry_total", "Counters of expiry: documents removed, passes and their delays.", m.Expiry)
 	const latency = "duskdb_command_duration_seconds"
-	head(&b, latency, "histogram", "How long commands took.")
+	head(&b, latency, "histogram", "Duration of commands.")
 	for i := range m.Latencies {
 		histogram(&b, latency, &m.Latencies[i])
 	}

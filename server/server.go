@@ -281,7 +281,7 @@ func (s *Server) listen(ip string, port int) (net.Listener, error) {
 	if strings.HasPrefix(ip, "/") {
 		if c, err := net.Dial("unix", ip); err == nil {
 			_ = c.Close()
-			return nil, fmt.Errorf("cannot listen on %s: another server does", ip)
+			return nil, fmt.Errorf("cannot listen on %s: another server listens there", ip)
 		} else if info, err := os.Lstat(ip); err == nil && info.Mode()&os.ModeSocket != 0 {
 			_ = os.Remove(ip)
 		}

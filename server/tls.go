@@ -95,10 +95,10 @@ func (s *Server) RotateCertificates() error {
 		return errors.New("TLS is not enabled")
 	}
 	if err := s.certificates.reload(); err != nil {
-		s.log.Error().Err(err).Msg("certificates could not be read again; the old ones stay")
+		s.log.Error().Err(err).Msg("cannot reload the certificates; the old ones stay in use")
 		return err
 	}
-	s.log.Info().Msg("certificates were read again")
+	s.log.Info().Msg("certificates reloaded")
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (t *TLS) authorities(cfg *tls.Config) error {
 	}
 	revoked, err := loadRevocations(t.CRLFile, text)
 	if err != nil {
-		return fmt.Errorf("cannot use the revocations of %s: %w", t.CRLFile, err)
+		return fmt.Errorf("cannot use the revocation lists in %s: %w", t.CRLFile, err)
 	}
 	cfg.VerifyConnection = revoked.verify
 	return nil
@@ -113,7 +113,7 @@ func decryptKeys(text []byte, password string) ([]byte, error) {
 	for block := range pemBlocks(text) {
 		switch {
 		case block.Headers["DEK-Info"] != "":
-			return nil, errors.New("the key is encrypted in the old form of PEM; openssl pkcs8 -topk8 makes one that can be read")
+			return nil, errors.New("the key is encrypted in the old PEM format; convert it with openssl pkcs8 -topk8")
 		case block.Type != "ENCRYPTED PRIVATE KEY":
 		case password == "":
 			return nil, errors.New("the key is encrypted: need tlsCertificateKeyFilePassword")
@@ -162,7 +162,7 @@ func loadRevocations(path string, authorities []byte) (revocations, error) {
 			return nil, err
 		}
 		if !signedByOne(crl, signers) {
-			return nil, fmt.Errorf("no authority has signed the list of %s", crl.Issuer)
+			return nil, fmt.Errorf("the revocation list of %s is not signed by any authority in tlsCAFile", crl.Issuer)
 		}
 		lists.add(crl)
 	}
@@ -214,9 +214,9 @@ func (r revocations) verify(state tls.ConnectionState) error {
 	l := r[string(cert.RawIssuer)]
 	switch {
 	case l == nil:
-		return fmt.Errorf("no revocation list of %s", cert.Issuer)
+		return fmt.Errorf("no revocation list from %s", cert.Issuer)
 	case !l.until.IsZero() && clock.System().Now().After(l.until):
-		return fmt.Errorf("the revocation list of %s has run out", cert.Issuer)
+		return fmt.Errorf("the revocation list of %s has expired", cert.Issuer)
 	case l.serials[cert.SerialNumber.String()]:
 		return fmt.Errorf("the certificate of %s is revoked", cert.Subject)
 	}

@@ -177,10 +177,10 @@ type blockSource struct {
 // came before it. Archives of the first versions of mongodump have none.
 func (s *blockSource) end(name string, want value.Value) error {
 	if _, _, err := s.Next(); err != io.EOF {
-		return fmt.Errorf("%s: documents behind the collection's end", name)
+		return fmt.Errorf("%s: documents after the end of the collection", name)
 	}
 	if got := s.crc.Sum64(); want.IsNumber() && uint64(want.SafeInt64()) != got {
-		return fmt.Errorf("%s: the archive is damaged: the documents have CRC %016x, it says %016x", name, got, uint64(want.SafeInt64()))
+		return fmt.Errorf("%s: the archive is damaged: the documents have CRC %016x, the archive says %016x", name, got, uint64(want.SafeInt64()))
 	}
 	return nil
 }

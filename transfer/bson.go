@@ -54,7 +54,7 @@ func readDoc(in io.Reader) (value.Doc, error) {
 func readBody(in io.Reader, head [4]byte) (value.Doc, error) {
 	size := int(int32(binary.LittleEndian.Uint32(head[:])))
 	if size < 5 || size > maxDocument+16<<10 {
-		return nil, fmt.Errorf("a length of %d bytes is impossible", size)
+		return nil, fmt.Errorf("invalid length of %d bytes", size)
 	}
 	doc := make(value.Doc, size)
 	copy(doc, head[:])

@@ -142,7 +142,7 @@ func binaryOf(encoding string) (func(string) (value.Value, error), error) {
 	}
 	decode, known := decoders[encoding]
 	if !known {
-		return nil, fmt.Errorf("binary is in base64, base32 or hex, not %q", encoding)
+		return nil, fmt.Errorf("binary must be base64, base32 or hex, not %q", encoding)
 	}
 	return func(s string) (value.Value, error) {
 		data, err := decode(s)

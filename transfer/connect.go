@@ -156,7 +156,7 @@ func (t *target) options(u *url.URL) error {
 		case "appname", "directconnection", "replicaset", "retrywrites", "retryreads", "serverselectiontimeoutms",
 			"connecttimeoutms", "maxpoolsize", "minpoolsize", "compressors", "readpreference":
 		default:
-			err = fmt.Errorf("option %s is not known here", name)
+			err = fmt.Errorf("option %s is not supported", name)
 		}
 		if err != nil {
 			return fmt.Errorf("the connection string: %w", err)

@@ -12,7 +12,7 @@ import (
 func dateIn(notation func(string) string) func(arg string) (func(string) (value.Value, error), error) {
 	return func(arg string) (func(string) (value.Value, error), error) {
 		if arg == "" {
-			return nil, fmt.Errorf("a date needs its layout, as in date(2006-01-02)")
+			return nil, fmt.Errorf("a date needs a layout, as in date(2006-01-02)")
 		}
 		layout := notation(arg)
 		return func(s string) (value.Value, error) {

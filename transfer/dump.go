@@ -39,7 +39,7 @@ func RestoreDump(to Runner, dir string, o DumpOptions) (Result, error) {
 		return sum, err
 	}
 	if len(files) == 0 {
-		return sum, fmt.Errorf("%s holds no dump: there is no DATABASE/COLLECTION.bson in it", dir)
+		return sum, fmt.Errorf("%s is not a dump: it has no DATABASE/COLLECTION.bson", dir)
 	}
 	for _, file := range files {
 		base := strings.TrimSuffix(filepath.Base(file), ".gz")

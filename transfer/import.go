@@ -130,11 +130,11 @@ func (im *importer) failed(err error) error {
 // add puts a document into the batch, and sends the batch if it is full.
 func (im *importer) add(doc value.Doc, line int) error {
 	if len(doc) > maxDocument { // the server would refuse the whole batch
-		return im.failed(&LineError{Line: line, Err: fmt.Errorf("the document has %d bytes, and may have %d", len(doc), maxDocument)})
+		return im.failed(&LineError{Line: line, Err: fmt.Errorf("the document has %d bytes; the limit is %d", len(doc), maxDocument)})
 	}
 	verb, statement := im.statement(doc)
 	if verb == "" {
-		return im.failed(&LineError{Line: line, Err: errors.New("the document has none of the fields to find it by")})
+		return im.failed(&LineError{Line: line, Err: errors.New("the document has none of the fields that identify it (--upsertFields)")})
 	}
 	if full := len(im.lines) == batchDocs || len(im.seq.Bytes())+len(statement) > batchBytes; full || verb != im.verb {
 		if err := im.flush(); err != nil {
@@ -207,14 +207,14 @@ func (im *importer) flush() error {
 	for v := range reply.Lookup("writeErrors").Doc().Values() {
 		at := int(v.Doc().Lookup("index").Int64())
 		if at < 0 || at >= len(im.lines) {
-			return fmt.Errorf("the server complains of statement %d of %d", at, len(im.lines))
+			return fmt.Errorf("the server reported an error for statement %d of %d", at, len(im.lines))
 		}
 		bad++
 		refused := &LineError{Line: im.lines[at], Err: errors.New(v.Doc().Lookup("errmsg").Str())}
 		if err := im.failed(refused); err != nil {
 			stopped, done, bad = err, at, 0
 		} else if ofTheServer[v.Doc().Lookup("code").Int64()] && stopped == nil {
-			stopped = fmt.Errorf("stopped, as no document would fare better: %w", refused)
+			stopped = fmt.Errorf("stopped, because every further document would fail: %w", refused)
 		}
 	}
 	im.res.Imported += done - bad

@@ -94,7 +94,7 @@ func TestImportTooLarge(t *testing.T) {
 	for _, mode := range []transfer.Mode{transfer.Insert, transfer.Upsert} {
 		res, complaints, err := s.load(t, text, transfer.ImportOptions{Mode: mode, Drop: true})
 		if err != nil || res != (transfer.Result{Imported: 2, Failed: 1}) || len(complaints) != 1 ||
-			complaints[0] != "line 2: the document has 16777238 bytes, and may have 16777216" {
+			complaints[0] != "line 2: the document has 16777238 bytes; the limit is 16777216" {
 			t.Errorf("%s: %+v, %q, %v", mode, res, complaints, err)
 		}
 	}

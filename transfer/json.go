@@ -82,7 +82,7 @@ func (s *jsonSource) begin() error {
 		return nil
 	}
 	if s.only {
-		return fmt.Errorf("line %d: the file is no array, which begins with [", s.line)
+		return fmt.Errorf("line %d: the file is not an array, which begins with [", s.line)
 	}
 	return s.in.UnreadByte()
 }
@@ -164,7 +164,7 @@ func (s *jsonSource) document() (value.Doc, int, error) {
 			s.line++
 			if next, _ := s.in.Peek(1); quoted || len(next) == 1 && next[0] == '{' {
 				s.comma = false
-				return nil, line, &LineError{Line: line, Err: errors.New("the document is not finished: " + missing(quoted))}
+				return nil, line, &LineError{Line: line, Err: errors.New("the document is incomplete: " + missing(quoted))}
 			}
 		case quoted && escaped:
 			escaped = false
@@ -179,7 +179,7 @@ func (s *jsonSource) document() (value.Doc, int, error) {
 			depth--
 		}
 		if len(text) > maxText {
-			return nil, line, fmt.Errorf("line %d: a document of more than %d bytes of text", line, maxText)
+			return nil, line, fmt.Errorf("line %d: the document has more than %d bytes of text", line, maxText)
 		}
 	}
 	doc, err := parse(text)

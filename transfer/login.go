@@ -25,7 +25,7 @@ func (c *Conn) Login(source, user, password, mechanism string) error {
 		sum := md5.Sum([]byte(user + ":mongo:" + password)) //nolint:gosec // the protocol's
 		password = hex.EncodeToString(sum[:])
 	default:
-		return fmt.Errorf("mechanism %s is not supported here", mechanism)
+		return fmt.Errorf("mechanism %s is not supported", mechanism)
 	}
 	newClient := hash.NewClient
 	if mechanism == "SCRAM-SHA-1" {

@@ -28,7 +28,7 @@ func (t *tree) set(path string, v value.Value) error {
 		}
 	}
 	if at >= 0 && (!nested || t.below[at] == nil) {
-		return errors.New("another column has the same field")
+		return errors.New("another column sets the same field")
 	}
 	if at < 0 {
 		at = len(t.names)
@@ -60,7 +60,7 @@ func (t *tree) element(name string) error {
 		return errors.New("a field cannot be an array and a document")
 	}
 	if last := len(t.names) - 1; number && t.all && n != last+1 && (n != last || last < 0) {
-		return errors.New("the elements of an array begin with 0 and come in their order")
+		return errors.New("the elements of an array must be numbered from 0, in order")
 	}
 	return nil
 }

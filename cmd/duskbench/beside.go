@@ -12,15 +12,15 @@ import (
 // besideCommand measures what one workload does to the latencies of another.
 type besideCommand struct {
 	URI         string        `name:"uri" help:"Server: mongodb://host:port, null, or exec:PATH to start a binary." default:"mongodb://127.0.0.1:27017"`
-	Workload    string        `help:"What is measured, see duskbench workloads." default:"findOne"`
-	Connections int           `help:"Connections of what is measured." default:"1"`
-	Load        string        `help:"What runs beside it: a workload, or compact." default:"insertMany"`
-	LoadConns   int           `name:"load-connections" help:"Connections of what runs beside it." default:"1"`
-	Rounds      int           `help:"How often both are measured, in turn." default:"5"`
+	Workload    string        `help:"Workload to measure, see duskbench workloads." default:"findOne"`
+	Connections int           `help:"Connections of the measured workload." default:"1"`
+	Load        string        `help:"What runs at the same time: a workload, or compact." default:"insertMany"`
+	LoadConns   int           `name:"load-connections" help:"Connections of the other workload." default:"1"`
+	Rounds      int           `help:"Number of rounds; each measures both in turn." default:"5"`
 	Duration    time.Duration `help:"Time to measure." default:"2s"`
 	Docs        int           `help:"Documents in the collection." default:"10000"`
-	DocSize     int           `help:"Size of a document in bytes, roughly." default:"1024"`
-	Batch       int           `help:"Documents of one insertMany." default:"1000"`
+	DocSize     int           `help:"Approximate size of a document in bytes." default:"1024"`
+	Batch       int           `help:"Documents per insertMany." default:"1000"`
 	Client      string        `help:"What sends the requests: ${enum}." enum:"driver,wire" default:"wire"`
 	JSON        string        `name:"json" help:"Write the results to this file as JSON." type:"path" placeholder:"FILE"`
 }

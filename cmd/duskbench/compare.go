@@ -10,7 +10,7 @@ import (
 type compareCommand struct {
 	A        string  `name:"a" help:"Server: mongodb://host:port, null, or exec:PATH to start a binary." required:""`
 	B        string  `name:"b" aliases:"against" help:"Server to compare with." default:"null"`
-	Rounds   int     `help:"How often each server is measured." default:"5"`
+	Rounds   int     `help:"Number of rounds; each measures both servers." default:"5"`
 	MinRatio float64 `help:"Fail if a ratio is below this." default:"0"`
 	loadOptions
 }

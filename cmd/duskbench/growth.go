@@ -14,15 +14,15 @@ import (
 
 // growthCommand measures how the cost of operations grows with the data.
 type growthCommand struct {
-	Binary      string        `arg:"" help:"Server binary; it is called with --port and --dbpath." type:"existingfile"`
+	Binary      string        `arg:"" help:"Server binary; it is started with --port and --dbpath." type:"existingfile"`
 	Sizes       []int         `help:"Numbers of documents." default:"10000,100000,1000000"`
-	Indexes     []int         `help:"Numbers of indexes, with that of _id: 1 to 5." default:"1,5"`
-	Collections []int         `help:"Numbers of collections that the documents are spread over." default:"1,1000"`
+	Indexes     []int         `help:"Numbers of indexes, including the one on _id: 1 to 5." default:"1,5"`
+	Collections []int         `help:"Numbers of collections to spread the documents over." default:"1,1000"`
 	Workload    []string      `help:"Workloads, see duskbench workloads." default:"findOne,insertOne,updateOne,deleteOne"`
 	Conns       int           `name:"connections" help:"Connections." default:"16"`
 	Duration    time.Duration `help:"Time to measure." default:"2s"`
 	Rounds      int           `help:"Measurements of each workload; the median counts." default:"3"`
-	DocSize     int           `help:"Size of a document in bytes, roughly." default:"200"`
+	DocSize     int           `help:"Approximate size of a document in bytes." default:"200"`
 	Client      string        `help:"What sends the requests: ${enum}." enum:"driver,wire" default:"wire"`
 	JSON        string        `name:"json" help:"Write the results to this file as JSON." type:"path" placeholder:"FILE"`
 }

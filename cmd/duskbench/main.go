@@ -23,7 +23,7 @@ import (
 type cli struct {
 	Run       runCommand       `cmd:"" help:"Run workloads against one server."`
 	Compare   compareCommand   `cmd:"" help:"Run workloads against two servers in turn and print the ratio."`
-	Beside    besideCommand    `cmd:"" help:"Measure a workload while nothing else happens and while another one runs."`
+	Beside    besideCommand    `cmd:"" help:"Measure a workload alone and while another one runs."`
 	Growth    growthCommand    `cmd:"" help:"Measure how the cost of operations grows with the data."`
 	Start     startCommand     `cmd:"" help:"Measure the time from exec of a server to its first answered ping."`
 	Null      nullCommand      `cmd:"" help:"Serve canned replies until standard input is closed."`

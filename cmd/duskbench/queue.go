@@ -48,7 +48,7 @@ func buildQueue(r *request) {
 	}
 }
 
-var errNoMessage = errors.New("nothing was received")
+var errNoMessage = errors.New("no message was received")
 
 // noteQueue goes on to the next step. Each worker has sent a message before
 // it receives one, so there is one for it.

@@ -14,12 +14,12 @@ type loadOptions struct {
 	Workload    []string      `help:"Workloads, see duskbench workloads." default:"ping,findOne,insertOne"`
 	Connections []int         `help:"Numbers of connections to measure with." default:"1,16,64"`
 	Duration    time.Duration `help:"Time to measure." default:"5s"`
-	Warmup      time.Duration `help:"Time to run before measuring." default:"1s"`
+	Warmup      time.Duration `help:"Time to warm up before measuring." default:"1s"`
 	Docs        int           `help:"Documents in the collection." default:"10000"`
-	DocSize     int           `help:"Size of a document in bytes, roughly." default:"200"`
-	Batch       int           `help:"Documents of one insertMany." default:"100"`
+	DocSize     int           `help:"Approximate size of a document in bytes." default:"200"`
+	Batch       int           `help:"Documents per insertMany." default:"100"`
 	Seed        uint64        `help:"Seed of the random choices." default:"1"`
-	Client      string        `help:"What sends the requests: driver is the official one for Go, wire makes bytes and leaves more of the processor to the server. ${enum}." enum:"driver,wire" default:"driver"`
+	Client      string        `help:"What sends the requests: driver is the official Go driver; wire encodes messages itself and uses less processor time. ${enum}." enum:"driver,wire" default:"driver"`
 	Compressor  string        `help:"Compress requests and replies: ${enum}." enum:"none,snappy,zlib,zstd" default:"none"`
 	JSON        string        `name:"json" help:"Write the results to this file as JSON." type:"path" placeholder:"FILE"`
 

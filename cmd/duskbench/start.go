@@ -9,9 +9,9 @@ import (
 
 // startCommand measures how long a server takes to start.
 type startCommand struct {
-	Binary string   `arg:"" help:"Server binary; it is called with --port and --dbpath." type:"existingfile"`
+	Binary string   `arg:"" help:"Server binary; it is started with --port and --dbpath." type:"existingfile"`
 	Args   []string `arg:"" optional:"" passthrough:"" help:"Further arguments for the server."`
-	Rounds int      `help:"How often it is started." default:"20"`
+	Rounds int      `help:"Number of starts." default:"20"`
 	JSON   string   `name:"json" help:"Write the times to this file as JSON." type:"path" placeholder:"FILE"`
 }
 

@@ -54,7 +54,7 @@ func parseAddress(spec string) (string, error) {
 			return "", err
 		}
 		if u.Scheme != "mongodb" {
-			return "", fmt.Errorf("%s: only mongodb:// is understood", spec)
+			return "", fmt.Errorf("%s: only mongodb:// is supported", spec)
 		}
 		if u.User != nil {
 			return "", fmt.Errorf("%s: authentication is not supported", u.Redacted())
@@ -62,7 +62,7 @@ func parseAddress(spec string) (string, error) {
 		host = u.Host
 	}
 	if host == "" || strings.Contains(host, ",") {
-		return "", fmt.Errorf("%s: exactly one host is needed", spec)
+		return "", fmt.Errorf("%s: it must have exactly one host", spec)
 	}
 	if _, _, err := net.SplitHostPort(host); err != nil {
 		host = net.JoinHostPort(strings.Trim(host, "[]"), "27017")

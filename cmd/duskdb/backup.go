@@ -17,7 +17,7 @@ import (
 type backupCmd struct {
 	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"Connection string: mongodb://user:password@host:port/?options."`
 	Out     string        `required:"" help:"Directory to write to, on the server's machine; it must not exist."`
-	Timeout time.Duration `default:"1h" help:"How long it may take."`
+	Timeout time.Duration `default:"1h" help:"Timeout."`
 }
 
 // Run asks the server for the backup.
@@ -51,7 +51,7 @@ func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error
 // restoreCmd makes a data directory of a backup.
 type restoreCmd struct {
 	From   string `arg:"" type:"existingdir" help:"The backup."`
-	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory to make; it must be empty or missing."`
+	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory to create; it must be empty or missing."`
 }
 
 // Run checks the backup and copies it.
@@ -92,7 +92,7 @@ func printReport(w io.Writer, r *server.Report) {
 	}
 	fmt.Fprintln(w)
 	if r.Unclosed {
-		fmt.Fprintln(w, "the log was not closed in order: the server was killed, or is running, or the end of the log is missing")
+		fmt.Fprintln(w, "the log was not closed properly: the server was killed, or is running, or the end of the log is missing")
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, "problem:", p)

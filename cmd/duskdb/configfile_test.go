@@ -123,7 +123,7 @@ func TestConfigErrors(t *testing.T) {
 		"security: {authorization: yes}":           `security.authorization expects either "enabled" or "disabled"`,
 		"operationProfiling: {mode: some}":         "Bad value for operationProfiling.mode: some",
 		"systemLog: {destination: syslog}":         "syslog is not supported",
-		"sharding: {clusterRole: shardsvr}":        "sharding.clusterRole is not supported: there is no sharding",
+		"sharding: {clusterRole: shardsvr}":        "sharding.clusterRole is not supported: DuskDB has no sharding",
 		"net: {port: 1, port: 2}":                  "Duplicate option: net.port",
 		"setParameter: [1]":                        "Option: setParameter is of type StringMap",
 		"net: {maxIncomingConnectionsOverride: 1}": "is not a list type",
@@ -187,7 +187,7 @@ func TestExtraFlags(t *testing.T) {
 		t.Errorf("%v, %v, %v", params, without, err)
 	}
 	s = parse(t, "--shardsvr")
-	if _, err := s.extra.apply(params); err == nil || !strings.Contains(err.Error(), "there is no sharding") {
+	if _, err := s.extra.apply(params); err == nil || !strings.Contains(err.Error(), "DuskDB has no sharding") {
 		t.Errorf("--shardsvr: %v", err)
 	}
 }

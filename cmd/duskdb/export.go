@@ -17,17 +17,17 @@ type exportCmd struct {
 	Type       string   `enum:"json,csv" default:"json" help:"json or csv."`
 	Query      string   `short:"q" help:"Filter, in extended JSON."`
 	QueryFile  string   `name:"queryFile" type:"existingfile" help:"File with the filter."`
-	Sort       string   `help:"Order, in extended JSON."`
-	Skip       int64    `default:"0" help:"Documents to pass over."`
-	Limit      int64    `default:"0" help:"Most documents; 0: all."`
+	Sort       string   `help:"Sort order, in extended JSON."`
+	Skip       int64    `default:"0" help:"Number of documents to skip."`
+	Limit      int64    `default:"0" help:"Maximum number of documents; 0: all."`
 	Fields     []string `name:"fields" short:"f" help:"Fields to write, comma separated; CSV needs them."`
-	FieldFile  string   `name:"fieldFile" type:"existingfile" help:"File with the fields to write, one in a line."`
-	NoHeader   bool     `name:"noHeaderLine" help:"CSV without the names of the fields."`
-	JSONArray  bool     `name:"jsonArray" help:"Write one array instead of a line for each document."`
-	Format     string   `name:"jsonFormat" enum:"relaxed,canonical" default:"relaxed" help:"Extended JSON: relaxed, or canonical, which keeps all types apart."`
-	Pretty     bool     `help:"Break lines and indent them."`
-	Exists     bool     `name:"assertExists" help:"Fail if there is no such collection."`
-	Quiet      bool     `help:"Do not say how much was written."`
+	FieldFile  string   `name:"fieldFile" type:"existingfile" help:"File with the fields to write, one per line."`
+	NoHeader   bool     `name:"noHeaderLine" help:"Write CSV without the header line."`
+	JSONArray  bool     `name:"jsonArray" help:"Write one array instead of one line per document."`
+	Format     string   `name:"jsonFormat" enum:"relaxed,canonical" default:"relaxed" help:"Extended JSON: relaxed, or canonical, which preserves all types."`
+	Pretty     bool     `help:"Indent the JSON."`
+	Exists     bool     `name:"assertExists" help:"Fail if the collection does not exist."`
+	Quiet      bool     `help:"Do not print the number of documents."`
 }
 
 // Run exports.
@@ -82,7 +82,7 @@ func (e *exportCmd) options() (o transfer.ExportOptions, err error) {
 	query := e.Query
 	if e.QueryFile != "" {
 		if query != "" {
-			return o, errors.New("--query and --queryFile exclude each other")
+			return o, errors.New("--query and --queryFile cannot be used together")
 		}
 		text, err := os.ReadFile(e.QueryFile)
 		if err != nil {

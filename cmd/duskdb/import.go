@@ -20,14 +20,14 @@ type importCmd struct {
 	FileFlag   string `name:"file" help:"The file, as mongoimport names it."`
 	Type       string `name:"type" enum:"auto,json,csv,tsv,bson" default:"auto" help:"auto (by the ending of the file, before .gz), json (an array, or one document after another), csv, tsv or bson."`
 
-	Fields       []string `name:"fields" short:"f" help:"Names of the columns, comma separated, for files without a header line."`
-	FieldFile    string   `name:"fieldFile" type:"existingfile" help:"File with the names of the columns, one in a line."`
-	HeaderLine   bool     `name:"headerline" help:"The first line has the names of the columns: the default without --fields."`
-	Typed        bool     `name:"columnsHaveTypes" help:"Names of columns have types: born.date(2006-01-02)."`
-	Grace        string   `name:"parseGrace" enum:"stop,skipRow,skipField,autoCast" default:"skipRow" help:"What becomes of a field that is not of its column's type: stop the import, leave out the record (which counts as failed) or the field, or take it as a column without a type."`
-	Arrays       bool     `name:"useArrayIndexFields" help:"Columns a.0 and a.1 make an array."`
-	IgnoreBlanks bool     `name:"ignoreBlanks" help:"Leave empty fields of CSV and TSV out."`
-	JSONArray    bool     `name:"jsonArray" help:"The JSON is one array, as mongoimport wants to be told; without the flag it may be one."`
+	Fields       []string `name:"fields" short:"f" help:"Column names, comma separated, for files without a header line."`
+	FieldFile    string   `name:"fieldFile" type:"existingfile" help:"File with the column names, one per line."`
+	HeaderLine   bool     `name:"headerline" help:"The first line has the column names; the default without --fields."`
+	Typed        bool     `name:"columnsHaveTypes" help:"Column names include types: born.date(2006-01-02)."`
+	Grace        string   `name:"parseGrace" enum:"stop,skipRow,skipField,autoCast" default:"skipRow" help:"What to do with a field that does not have its column's type: stop the import, skip the record (which counts as failed), skip the field, or treat it as a column without a type."`
+	Arrays       bool     `name:"useArrayIndexFields" help:"Columns a.0 and a.1 form an array."`
+	IgnoreBlanks bool     `name:"ignoreBlanks" help:"Skip empty fields of CSV and TSV."`
+	JSONArray    bool     `name:"jsonArray" help:"The JSON is one array. Without the flag, an array is detected."`
 
 	Drop         bool     `help:"Drop the collection first."`
 	Mode         string   `enum:"insert,upsert,merge,delete" default:"insert" help:"insert, upsert (replace), merge (set the fields) or delete."`
@@ -70,14 +70,14 @@ func (i *importCmd) Run() error {
 // check finds flags that do not go together.
 func (i *importCmd) check() error {
 	if i.FileFlag != "" && i.File != "" {
-		return errors.New("give the file once")
+		return errors.New("the file is given twice")
 	}
 	i.File = cmp.Or(i.File, i.FileFlag)
 	if i.File == "-" {
 		i.File = ""
 	}
 	if i.Dump != "" && i.Archive != "" || (i.Dump != "" || i.Archive != "") && i.File != "" {
-		return errors.New("give one of a file, --dump and --archive")
+		return errors.New("give exactly one of a file, --dump and --archive")
 	}
 	if i.Dump != "" || i.Archive != "" {
 		if i.Collection != "" || i.Mode != "insert" || len(i.UpsertFields) > 0 {
@@ -111,9 +111,9 @@ func (i *importCmd) checkColumns() (err error) {
 	table := i.Type == "csv" || i.Type == "tsv"
 	switch {
 	case i.HeaderLine && len(i.Fields) > 0:
-		return errors.New("--headerline excludes --fields and --fieldFile")
+		return errors.New("--headerline cannot be used with --fields or --fieldFile")
 	case i.JSONArray && i.Type != "json":
-		return fmt.Errorf("a file of type %s is no array of JSON", i.Type)
+		return fmt.Errorf("--jsonArray needs a JSON file, not %s", i.Type)
 	case !table && (i.HeaderLine || len(i.Fields) > 0 || i.Typed || i.IgnoreBlanks || i.Arrays):
 		return fmt.Errorf("a file of type %s has no columns", i.Type)
 	}

@@ -35,14 +35,14 @@ func main() { os.Exit(run(os.Args[1:])) }
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Run the server (the default)."`
 	Ping    pingCmd    `cmd:"" help:"Ping a server; exits 0 if it answers."`
-	Backup  backupCmd  `cmd:"" help:"Have a running server copy its data to a new directory."`
-	Restore restoreCmd `cmd:"" help:"Make a data directory of a backup."`
-	Check   checkCmd   `cmd:"" help:"Check a data directory that no server uses."`
-	Import  importCmd  `cmd:"" help:"Read JSON, CSV or a dump of mongodump into a server."`
-	Export  exportCmd  `cmd:"" help:"Write documents of a server as JSON or CSV."`
+	Backup  backupCmd  `cmd:"" help:"Copy the data of a running server to a new directory."`
+	Restore restoreCmd `cmd:"" help:"Create a data directory from a backup."`
+	Check   checkCmd   `cmd:"" help:"Check a data directory that is not in use."`
+	Import  importCmd  `cmd:"" help:"Import JSON, CSV or a dump of mongodump into a server."`
+	Export  exportCmd  `cmd:"" help:"Export a collection of a server as JSON or CSV."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
-	Completion completionCmd `cmd:"" help:"Print a script that completes the command line in a shell."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
 
 	Versions versionFlag `name:"version" env:"-" help:"Print the versions, in mongod's form."`

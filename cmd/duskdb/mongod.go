@@ -13,8 +13,8 @@ import (
 // likeMongod are flags that programs give to a mongod which they start, as
 // mongodb-memory-server does with the binary that it is told to use.
 type likeMongod struct {
-	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As mongod's: inMemory and ephemeralForTest keep nothing (--dbpath :memory:), wiredTiger stores data, in DuskDB's own way."`
-	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is but one member: as in mongod, it turns access control on."`
+	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As in mongod: inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:); wiredTiger stores data on disk, in DuskDB's own format."`
+	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
 
 	NoScripting bool `name:"noscripting" help:"Refuse server-side JavaScript: $$where, $$function, $$accumulator and mapReduce."`
 

@@ -37,11 +37,11 @@ type option struct {
 
 // Reasons that several options share.
 const (
-	noWiredTiger = "there is no WiredTiger: all data is in memory and in one log"
-	noMembers    = "there is only one member, which connects to no other"
-	noSharding   = "there is no sharding"
+	noWiredTiger = "WiredTiger is not used: all data is in memory and in one log"
+	noMembers    = "there is only one member"
+	noSharding   = "DuskDB has no sharding"
 	oneFile      = "all data is in one file"
-	noInside     = "it concerns the inside of mongod"
+	noInside     = "an internal setting of mongod"
 )
 
 // mongodOptions are all options of mongod, in the order of its manual.
@@ -49,32 +49,32 @@ var mongodOptions = []option{
 	{key: "systemLog.verbosity", flag: "verbose", kind: integer},
 	{key: "systemLog.quiet", flag: "quiet", kind: boolean},
 	{key: "systemLog.traceAllExceptions", flag: "traceExceptions", kind: boolean, use: ignored, note: noInside},
-	{key: "systemLog.syslogFacility", flag: "syslogFacility", kind: text, use: refused, note: "there is no syslog: log to standard error or to --logpath"},
+	{key: "systemLog.syslogFacility", flag: "syslogFacility", kind: text, use: refused, note: "DuskDB does not log to syslog; log to standard error or to --logpath"},
 	{key: "systemLog.path", flag: "logpath", kind: text},
 	{key: "systemLog.logAppend", flag: "logappend", kind: boolean},
 	{key: "systemLog.logRotate", flag: "logRotate", kind: text},
 	{key: "systemLog.destination", kind: text, note: "file; syslog is refused"},
-	{flag: "syslog", kind: boolean, use: refused, note: "there is no syslog: log to standard error or to --logpath"},
-	{key: "systemLog.timeStampFormat", flag: "timeStampFormat", kind: text, use: ignored, note: "times are in ISO 8601, with the offset of the time zone"},
+	{flag: "syslog", kind: boolean, use: refused, note: "DuskDB does not log to syslog; log to standard error or to --logpath"},
+	{key: "systemLog.timeStampFormat", flag: "timeStampFormat", kind: text, use: ignored, note: "times are always in ISO 8601, with the time zone's offset"},
 	{key: "systemLog.component", kind: mapping, parameter: "logComponentVerbosity"},
 
 	{key: "processManagement.fork", flag: "fork", kind: boolean, note: "needs --logpath; not on Windows"},
 	{key: "processManagement.pidFilePath", flag: "pidfilepath", kind: text},
-	{key: "processManagement.timeZoneInfo", flag: "timeZoneInfo", kind: text, use: ignored, note: "the time zones are part of the program"},
+	{key: "processManagement.timeZoneInfo", flag: "timeZoneInfo", kind: text, use: ignored, note: "the time zones are part of the binary"},
 
 	{key: "net.port", flag: "port", kind: integer},
 	{key: "net.bindIp", flag: "bind_ip", kind: text},
 	{key: "net.bindIpAll", flag: "bind_ip_all", kind: boolean},
 	{key: "net.maxIncomingConnections", flag: "maxConns", kind: integer},
-	{key: "net.maxIncomingConnectionsOverride", kind: list, use: ignored, note: "maxIncomingConnections counts every connection"},
-	{key: "net.listenBacklog", flag: "listenBacklog", kind: integer, use: ignored, note: "it is the system's"},
+	{key: "net.maxIncomingConnectionsOverride", kind: list, use: ignored, note: "maxIncomingConnections applies to every connection"},
+	{key: "net.listenBacklog", flag: "listenBacklog", kind: integer, use: ignored, note: "the system's limit applies"},
 	{key: "net.wireObjectCheck", kind: boolean, use: ignored, note: "requests are always checked"},
 	{flag: "objcheck", kind: boolean, use: ignored, note: "requests are always checked"},
 	{flag: "noobjcheck", kind: boolean, use: ignored, note: "requests are always checked"},
-	{key: "net.ipv6", flag: "ipv6", kind: boolean, use: ignored, note: "--bind_ip may name addresses of IPv6 without it"},
+	{key: "net.ipv6", flag: "ipv6", kind: boolean, use: ignored, note: "--bind_ip accepts IPv6 addresses without it"},
 	{key: "net.unixDomainSocket.enabled", kind: boolean},
-	{flag: "nounixsocket", kind: boolean, use: ignored, note: "there is no socket in the file system unless --unixSocketPrefix or --bind_ip ask for it"},
-	{key: "net.unixDomainSocket.pathPrefix", flag: "unixSocketPrefix", kind: text, note: "no default: without it there is no socket"},
+	{flag: "nounixsocket", kind: boolean, use: ignored, note: "a Unix socket is created only if --unixSocketPrefix or --bind_ip names one"},
+	{key: "net.unixDomainSocket.pathPrefix", flag: "unixSocketPrefix", kind: text, note: "no default; without it no Unix socket is created"},
 	{key: "net.unixDomainSocket.filePermissions", flag: "filePermissions", kind: integer},
 	{key: "net.compression.compressors", flag: "networkMessageCompressors", kind: text},
 	{key: "net.serviceExecutor", kind: text, use: ignored, note: noInside},
@@ -83,20 +83,20 @@ var mongodOptions = []option{
 	{key: "net.tls.mode", flag: "tlsMode", kind: text},
 	{key: "net.tls.certificateKeyFile", flag: "tlsCertificateKeyFile", kind: text},
 	{key: "net.tls.certificateKeyFilePassword", flag: "tlsCertificateKeyFilePassword", kind: text},
-	{key: "net.tls.certificateSelector", flag: "tlsCertificateSelector", kind: text, use: refused, note: "certificates are read from files"},
+	{key: "net.tls.certificateSelector", flag: "tlsCertificateSelector", kind: text, use: refused, note: "certificates can only be read from files"},
 	{key: "net.tls.clusterCertificateSelector", flag: "tlsClusterCertificateSelector", kind: text, use: ignored, note: noMembers},
 	{key: "net.tls.clusterFile", flag: "tlsClusterFile", kind: text, use: ignored, note: noMembers},
 	{key: "net.tls.clusterPassword", flag: "tlsClusterPassword", kind: text, use: ignored, note: noMembers},
 	{key: "net.tls.CAFile", flag: "tlsCAFile", kind: text},
-	{key: "net.tls.clusterCAFile", flag: "tlsClusterCAFile", kind: text, use: refused, note: "give the authorities of clients in tlsCAFile"},
+	{key: "net.tls.clusterCAFile", flag: "tlsClusterCAFile", kind: text, use: refused, note: "put the certificate authorities for clients into tlsCAFile"},
 	{key: "net.tls.CRLFile", flag: "tlsCRLFile", kind: text},
 	{key: "net.tls.allowConnectionsWithoutCertificates", flag: "tlsAllowConnectionsWithoutCertificates", kind: boolean},
-	{key: "net.tls.allowInvalidCertificates", flag: "tlsAllowInvalidCertificates", kind: boolean, note: "a client with an invalid certificate is let in, and cannot log in with it"},
+	{key: "net.tls.allowInvalidCertificates", flag: "tlsAllowInvalidCertificates", kind: boolean, note: "a client with an invalid certificate can connect, but not log in with it"},
 	{key: "net.tls.allowInvalidHostnames", flag: "tlsAllowInvalidHostnames", kind: boolean, use: ignored, note: noMembers},
 	{key: "net.tls.disabledProtocols", flag: "tlsDisabledProtocols", kind: text},
 	{key: "net.tls.tlsCipherConfig", flag: "tlsCipherConfig", kind: text, use: refused, note: "Go chooses the cipher suites"},
-	{key: "net.tls.logVersions", flag: "tlsLogVersions", kind: text, use: ignored, note: "versions are not logged"},
-	{key: "net.tls.FIPSMode", flag: "tlsFIPSMode", kind: boolean, use: refused, note: "there is no FIPS mode"},
+	{key: "net.tls.logVersions", flag: "tlsLogVersions", kind: text, use: ignored, note: "TLS versions are not logged"},
+	{key: "net.tls.FIPSMode", flag: "tlsFIPSMode", kind: boolean, use: refused, note: "DuskDB has no FIPS mode"},
 	{key: "net.tls.clusterAuthX509.attributes", flag: "tlsClusterAuthX509Attributes", kind: text, use: ignored, note: noMembers},
 	{key: "net.tls.clusterAuthX509.extensionValue", flag: "tlsClusterAuthX509ExtensionValue", kind: text, use: ignored, note: noMembers},
 
@@ -105,7 +105,7 @@ var mongodOptions = []option{
 	{key: "security.authorization", kind: text},
 	{flag: "auth", kind: boolean},
 	{flag: "noauth", kind: boolean},
-	{key: "security.transitionToAuth", flag: "transitionToAuth", kind: boolean, use: refused, note: "clients either have to log in or not"},
+	{key: "security.transitionToAuth", flag: "transitionToAuth", kind: boolean, use: refused, note: "either all clients must log in or none"},
 	{key: "security.javascriptEnabled", kind: boolean},
 	{flag: "noscripting", kind: boolean},
 	{key: "security.clusterIpSourceAllowlist", flag: "clusterIpSourceAllowlist", kind: list, use: ignored, note: noMembers},
@@ -123,11 +123,11 @@ var mongodOptions = []option{
 	{key: "storage.journal.enabled", flag: "journal", kind: boolean, use: ignored, note: "the log is always written"},
 	{flag: "nojournal", kind: boolean, use: refused, note: "the log is always written"},
 	{key: "storage.oplogMinRetentionHours", flag: "oplogMinRetentionHours", kind: number},
-	{key: "storage.queryableBackupMode", flag: "queryableBackupMode", kind: boolean, use: refused, note: "there is no read-only mode"},
+	{key: "storage.queryableBackupMode", flag: "queryableBackupMode", kind: boolean, use: refused, note: "DuskDB has no read-only mode"},
 	{key: "storage.groupCollections", flag: "groupCollections", kind: boolean, use: ignored, note: oneFile},
 	{flag: "repair", kind: boolean},
-	{flag: "upgrade", kind: boolean, use: ignored, note: "data of older versions is read as it is"},
-	{key: "storage.wiredTiger.engineConfig.cacheSizeGB", flag: "wiredTigerCacheSizeGB", kind: number, use: ignored, note: "all data is in memory, which --memoryLimit bounds"},
+	{flag: "upgrade", kind: boolean, use: ignored, note: "data of older versions is read directly"},
+	{key: "storage.wiredTiger.engineConfig.cacheSizeGB", flag: "wiredTigerCacheSizeGB", kind: number, use: ignored, note: "all data is in memory; use --memoryLimit"},
 	{key: "storage.wiredTiger.engineConfig.statisticsLogDelaySecs", flag: "wiredTigerStatisticsLogDelaySecs", kind: integer, use: ignored, note: noWiredTiger},
 	{key: "storage.wiredTiger.engineConfig.journalCompressor", flag: "wiredTigerJournalCompressor", kind: text, use: ignored, note: noWiredTiger},
 	{key: "storage.wiredTiger.engineConfig.directoryForIndexes", flag: "wiredTigerDirectoryForIndexes", kind: boolean, use: ignored, note: oneFile},
@@ -155,14 +155,14 @@ var mongodOptions = []option{
 	{flag: "noMoveParanoia", kind: boolean, use: ignored, note: noSharding},
 	{flag: "configsvr", kind: boolean, use: refused, note: noSharding},
 	{flag: "shardsvr", kind: boolean, use: refused, note: noSharding},
-	{flag: "maintenanceMode", kind: text, use: refused, note: "stop the server, and start it without --replSet"},
+	{flag: "maintenanceMode", kind: text, use: refused, note: "stop the server and start it without --replSet"},
 
-	{key: "cloud.monitoring.free.state", flag: "enableFreeMonitoring", kind: text, use: ignored, note: "nothing is sent anywhere"},
-	{key: "cloud.monitoring.free.tags", flag: "freeMonitoringTag", kind: list, use: ignored, note: "nothing is sent anywhere"},
+	{key: "cloud.monitoring.free.state", flag: "enableFreeMonitoring", kind: text, use: ignored, note: "no data is sent to MongoDB"},
+	{key: "cloud.monitoring.free.tags", flag: "freeMonitoringTag", kind: list, use: ignored, note: "no data is sent to MongoDB"},
 
 	{flag: "cpu", kind: boolean, use: ignored, note: "see --metricsPprof"},
-	{flag: "sysinfo", kind: boolean, use: refused, note: "see the command hostInfo"},
-	{flag: "configExpand", kind: text, use: refused, note: "values are taken as they are written"},
+	{flag: "sysinfo", kind: boolean, use: refused, note: "use the command hostInfo"},
+	{flag: "configExpand", kind: text, use: refused, note: "values are used as they are written"},
 	{flag: "shutdown", kind: boolean},
 }
 

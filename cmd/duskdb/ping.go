@@ -20,8 +20,8 @@ import (
 // container image.
 type pingCmd struct {
 	Address string        `arg:"" optional:"" help:"host:port or mongodb:// URI of the server; default: 127.0.0.1, at --port."`
-	Port    int           `default:"27017" help:"Port of the server, if the address names none. A server in the same container takes the same variable."`
-	Timeout time.Duration `default:"2s" help:"How long to wait."`
+	Port    int           `default:"27017" help:"Port of the server, if the address has none. A server in the same container uses the same variable."`
+	Timeout time.Duration `default:"2s" help:"Timeout."`
 	TLS     pingTLS       `embed:""`
 }
 

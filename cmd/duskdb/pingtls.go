@@ -11,8 +11,8 @@ import (
 // pingTLS are the flags of ping for servers that demand TLS. Their names are
 // mongosh's.
 type pingTLS struct {
-	Use          bool   `name:"tls" help:"Speak TLS."`
-	CA           string `name:"tlsCAFile" help:"PEM file with the authorities that sign the server's certificate; default: the system's."`
+	Use          bool   `name:"tls" help:"Use TLS."`
+	CA           string `name:"tlsCAFile" help:"PEM file with the certificate authorities for the server's certificate; default: the system's."`
 	Certificate  string `name:"tlsCertificateKeyFile" help:"PEM file with the client's certificate and key."`
 	AllowInvalid bool   `name:"tlsAllowInvalidCertificates" help:"Do not check the server's certificate."`
 	ServerMode   string `name:"serverTLSMode" env:"DUSKDB_TLS_MODE" hidden:""` // of a server in the same container

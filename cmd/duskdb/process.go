@@ -10,9 +10,9 @@ import (
 
 // process are the flags about the process, as mongod has them.
 type process struct {
-	Fork     bool   `help:"Go on in the background once the server is ready. Needs --logpath."`
+	Fork     bool   `help:"Run in the background once the server is ready. Needs --logpath."`
 	PIDFile  string `name:"pidfilepath" help:"File to write the process id to."`
-	Shutdown bool   `env:"-" help:"Stop the server that uses --dbpath, and wait until it has."`
+	Shutdown bool   `env:"-" help:"Stop the server that uses --dbpath, and wait until it has stopped."`
 }
 
 // forkedVariable says, in the environment of the background process, that it

@@ -13,23 +13,23 @@ import (
 
 // security are the flags about who may connect, and how.
 type security struct {
-	Auth               bool   `help:"Demand that clients log in."`
-	NoAuth             bool   `name:"noauth" help:"Do not demand that clients log in, whatever the environment says."`
+	Auth               bool   `help:"Require clients to log in."`
+	NoAuth             bool   `name:"noauth" help:"Do not require clients to log in; overrides the environment."`
 	TLSMode            string `name:"tlsMode" enum:"disabled,allowTLS,preferTLS,requireTLS" default:"disabled" help:"TLS: disabled, allowTLS, preferTLS or requireTLS."`
-	TLSCertificate     string `name:"tlsCertificateKeyFile" help:"PEM file with the certificate of the server and its key."`
-	TLSCA              string `name:"tlsCAFile" help:"PEM file with the authorities that sign certificates of clients."`
+	TLSCertificate     string `name:"tlsCertificateKeyFile" help:"PEM file with the server's certificate and key."`
+	TLSCA              string `name:"tlsCAFile" help:"PEM file with the certificate authorities for client certificates."`
 	TLSPassword        string `name:"tlsCertificateKeyFilePassword" help:"Password of the key, if it is encrypted (PKCS #8)."`
-	TLSCRL             string `name:"tlsCRLFile" help:"PEM file with lists of revoked certificates of clients, signed by the authorities of tlsCAFile."`
-	TLSAllowWithout    bool   `name:"tlsAllowConnectionsWithoutCertificates" help:"Let clients in that have no certificate."`
-	TLSAllowInvalid    bool   `name:"tlsAllowInvalidCertificates" help:"Let clients in whose certificate is not valid. They cannot log in with it."`
-	TLSDisabledVersion string `name:"tlsDisabledProtocols" help:"Versions of TLS not to speak, comma separated: TLS1_2, TLS1_3."`
+	TLSCRL             string `name:"tlsCRLFile" help:"PEM file with revocation lists for client certificates, signed by the authorities in tlsCAFile."`
+	TLSAllowWithout    bool   `name:"tlsAllowConnectionsWithoutCertificates" help:"Accept clients without a certificate."`
+	TLSAllowInvalid    bool   `name:"tlsAllowInvalidCertificates" help:"Accept clients whose certificate is not valid. They cannot log in with it."`
+	TLSDisabledVersion string `name:"tlsDisabledProtocols" help:"TLS versions to disable, comma separated: TLS1_2, TLS1_3."`
 }
 
 // apply writes the flags into the server's configuration. A root user in the
 // environment turns access control on, as in mongo's official image.
 func (s *security) apply(cfg *server.Config) (err error) {
 	if s.Auth && s.NoAuth {
-		return errors.New("--auth and --noauth exclude each other")
+		return errors.New("--auth and --noauth cannot be used together")
 	}
 	if cfg.RootUser, err = fromEnvironment("ROOT_USERNAME"); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *security) apply(cfg *server.Config) (err error) {
 		return err
 	}
 	if (cfg.RootUser == "") != (cfg.RootPassword == "") {
-		return errors.New("the environment must give both DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD, or neither")
+		return errors.New("set both DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD, or neither")
 	}
 	cfg.Auth = (s.Auth || cfg.RootUser != "") && !s.NoAuth
 	cfg.TLS = server.TLS{

@@ -42,7 +42,7 @@ func (s *serveCmd) findSeeds(log zerolog.Logger) (*seeds, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == seedMarker }) {
-			return nil, fmt.Errorf("an earlier start failed to import the seeds of %s: mend them, empty %s and start again", s.InitDB, s.DBPath)
+			return nil, fmt.Errorf("an earlier start failed to import the files in %s: fix them, empty %s and start again", s.InitDB, s.DBPath)
 		}
 		if len(entries) > 0 {
 			return nil, nil
@@ -71,7 +71,7 @@ func (s *seeds) list(log zerolog.Logger) error {
 		case slices.Contains([]string{".json", ".ndjson", ".jsonl", ".csv", ".tsv", ".bson"}, ext):
 			s.files = append(s.files, e.Name())
 		case ext == ".js" || ext == ".sh":
-			log.Warn().Str("file", e.Name()).Msg("scripts are not run: this image has neither shell nor JavaScript; seed with .json files")
+			log.Warn().Str("file", e.Name()).Msg("scripts are not run: the image has no shell; use .json files")
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (s *seeds) plant(srv *server.Server, cfg *server.Config, log zerolog.Logger
 	defer conn.Close()
 	if cfg.Auth {
 		if cfg.RootUser == "" {
-			return errors.New("seeds need a root user when clients have to log in: give DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD")
+			return errors.New("--initdb needs a root user when clients must log in: set DUSKDB_ROOT_USERNAME and DUSKDB_ROOT_PASSWORD")
 		}
 		if err := conn.Login("admin", cfg.RootUser, cfg.RootPassword, ""); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *seeds) plant(srv *server.Server, cfg *server.Config, log zerolog.Logger
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Join(s.dir, file), err)
 		}
-		log.Info().Str("file", file).Int("documents", n).Msg("seed imported")
+		log.Info().Str("file", file).Int("documents", n).Msg("file imported")
 	}
 	if s.marker != "" {
 		return os.Remove(s.marker)

@@ -22,38 +22,38 @@ import (
 
 // serveCmd runs the server. The names of the flags are mongod's.
 type serveCmd struct {
-	Port         int             `default:"27017" help:"Port to listen on; 0 takes a free one."`
+	Port         int             `default:"27017" help:"Port to listen on; 0: any free port."`
 	BindIP       []string        `name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
 	BindIPAll    bool            `name:"bind_ip_all" help:"Listen on all addresses."`
-	DBPath       string          `name:"dbpath" default:"duskdb-data" help:"Directory of the data, or :memory:."`
+	DBPath       string          `name:"dbpath" default:"duskdb-data" help:"Data directory, or :memory:."`
 	SetParameter []string        `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
 	TestClock    bool            `name:"test-clock" help:"Let clients move the server's clock (testClock)."`
-	WithStdin    bool            `name:"exit-with-stdin" help:"Stop when the standard input ends, as it does when the program that started the server is gone."`
-	MaxConns     int             `name:"maxConns" default:"0" help:"Most open connections; 0: no limit."`
+	WithStdin    bool            `name:"exit-with-stdin" help:"Stop when standard input is closed, which happens when the program that started the server exits."`
+	MaxConns     int             `name:"maxConns" default:"0" help:"Maximum number of open connections; 0: no limit."`
 	ReplSet      string          `name:"replSet" help:"Run as a single-member replica set with this name."`
-	Advertise    string          `name:"advertiseHost" help:"host:port at which clients find the member of the replica set; default: the address they connected to."`
-	OplogSize    int             `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, and 4 until it is read."`
-	OplogHours   float64         `name:"oplogMinRetentionHours" default:"0" help:"Keep entries of the change log for so long even if it is full."`
-	MemoryLimit  string          `name:"memoryLimit" default:"80%" help:"Memory that the data may grow to: bytes, 512MB, a percentage of the machine's or container's, or none. Writes beyond it fail; reads and deletes go on."`
-	MetricsPort  int             `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz and /readyz, in HTTP and without login; 0: off."`
+	Advertise    string          `name:"advertiseHost" help:"host:port that the replica set reports to clients as its member; default: the address they connected to."`
+	OplogSize    int             `name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, or 4 until a client first reads it."`
+	OplogHours   float64         `name:"oplogMinRetentionHours" default:"0" help:"Hours to keep entries of the change log, even if it is full."`
+	MemoryLimit  string          `name:"memoryLimit" default:"80%" help:"Memory limit of the data: bytes, 512MB, a percentage of the machine's or container's memory, or none. Writes beyond it fail; reads and deletes still work."`
+	MetricsPort  int             `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz and /readyz, over HTTP and without login; 0: off."`
 	MetricsBind  string          `name:"metricsBindIp" default:"127.0.0.1" help:"Address to serve metrics on."`
-	MetricsPprof bool            `name:"metricsPprof" help:"Serve profiles of the process, too, under /debug/pprof."`
-	Repair       bool            `help:"If the data is damaged, keep what can be read instead of refusing to start. The damaged file is kept."`
-	InitDB       string          `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files that the first start on an empty data directory imports, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
+	MetricsPprof bool            `name:"metricsPprof" help:"Also serve profiles of the process under /debug/pprof."`
+	Repair       bool            `help:"Salvage the readable part of damaged data instead of refusing to start. The damaged file is kept."`
+	InitDB       string          `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files to import at the first start on an empty data directory, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
 	LogPath      string          `name:"logpath" help:"File to log to; default: standard error."`
 	LogAppend    bool            `name:"logappend" help:"Append to the log file instead of starting a new one."`
-	LogRotate    string          `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename gives the old one a name with the time, reopen leaves that to another program."`
+	LogRotate    string          `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename adds the time to the old file's name; reopen opens the file again after another program has renamed it."`
 	LogFormat    string          `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
 	Quiet        bool            `help:"Log warnings and errors only."`
-	Verbose      int             `name:"verbose" default:"0" help:"Log more; up to 5, as the parameter logLevel. Also -v, -vv, …"`
+	Verbose      int             `name:"verbose" default:"0" help:"Verbosity of the log, 0 to 5, as the parameter logLevel. Also -v, -vv, …"`
 	Profile      int             `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
-	SlowMS       int64           `name:"slowms" default:"100" help:"Milliseconds from which an operation is slow, for the profiler and the log."`
-	SlowSample   float64         `name:"slowOpSampleRate" default:"1" help:"Share of the slow operations that are profiled and logged, 0 to 1."`
+	SlowMS       int64           `name:"slowms" default:"100" help:"Threshold of slow operations in milliseconds, for the profiler and the log."`
+	SlowSample   float64         `name:"slowOpSampleRate" default:"1" help:"Fraction of the slow operations that are profiled and logged, 0 to 1."`
 	Security     security        `embed:""`
 	Process      process         `embed:""`
 	Mongod       likeMongod      `embed:""`
-	Compressors  string          `name:"networkMessageCompressors" default:"snappy,zstd,zlib" help:"How messages may be compressed, comma separated: snappy, zstd, zlib; or disabled."`
-	SocketPrefix string          `name:"unixSocketPrefix" help:"Directory of a socket in the file system, mongodb-PORT.sock; default: there is none."`
+	Compressors  string          `name:"networkMessageCompressors" default:"snappy,zstd,zlib" help:"Compressors for messages, comma separated: snappy, zstd, zlib; or disabled."`
+	SocketPrefix string          `name:"unixSocketPrefix" help:"Directory of a Unix socket, mongodb-PORT.sock; default: no socket."`
 	SocketMode   int             `name:"filePermissions" default:"0700" help:"Permissions of the socket."`
 	Config       kong.ConfigFlag `short:"f" help:"Configuration file, in mongod's YAML form."`
 
@@ -249,7 +249,7 @@ func parseParameters(given []string) (map[string]string, error) {
 	for _, p := range given {
 		name, v, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, errors.New("--setParameter wants name=value, not " + p)
+			return nil, errors.New("--setParameter needs name=value, not " + p)
 		}
 		params[name] = v
 	}

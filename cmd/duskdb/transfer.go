@@ -29,7 +29,7 @@ type remote struct {
 	User     string        `name:"username" short:"u" env:"-" help:"User to log in as."`
 	Password string        `name:"password" short:"p" env:"-" help:"Password of the user."`
 	AuthDB   string        `name:"authenticationDatabase" env:"-" help:"Database of the user; default: that of --db, or admin."`
-	Timeout  time.Duration `default:"10s" help:"How long connecting may take."`
+	Timeout  time.Duration `default:"10s" help:"Timeout of the connection."`
 }
 
 // dial connects, and finds the name of the database.
@@ -49,7 +49,7 @@ func (r *remote) dial(db string) (*transfer.Conn, string, error) {
 func (r *remote) address(db string) (string, error) {
 	if r.URI != "" {
 		if r.Host != "" || r.Port != 0 || r.User != "" || r.Password != "" || r.AuthDB != "" {
-			return "", errors.New("--uri says what --host, --port, --username, --password and --authenticationDatabase would")
+			return "", errors.New("--uri cannot be used with --host, --port, --username, --password or --authenticationDatabase")
 		}
 		return r.URI, nil
 	}
@@ -80,7 +80,7 @@ func open(name string) (io.ReadCloser, int64, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory; --dump restores one of mongodump", name)
+		err = fmt.Errorf("%s is a directory; use --dump for a directory of mongodump", name)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
@@ -155,7 +155,7 @@ func fieldsOf(names []string, file string) ([]string, error) {
 		return names, nil
 	}
 	if len(names) > 0 {
-		return nil, errors.New("--fields and --fieldFile exclude each other")
+		return nil, errors.New("--fields and --fieldFile cannot be used together")
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

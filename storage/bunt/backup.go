@@ -66,7 +66,7 @@ func Restore(from, to string, indexer storage.Indexer) (*Report, error) {
 		return nil, err
 	}
 	if !r.Sound() {
-		return r, errors.New("the backup is not sound")
+		return r, errors.New("the backup is damaged")
 	}
 	entries, err := os.ReadDir(to)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

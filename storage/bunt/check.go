@@ -17,7 +17,7 @@ type Report struct {
 	Commits     uint64
 	Bytes       int64 // of complete commits
 	TornBytes   int64 // of an unfinished commit at the end; harmless
-	Unclosed    bool  // the log was not closed in order: it was in use, or its end is missing
+	Unclosed    bool  // the log was not closed properly: it was in use, or its end is missing
 	Collections []CollectionReport
 	Problems    []string
 

@@ -331,9 +331,9 @@ func (e *Engine) heal() error {
 	}
 	e.healFrom = now.Add(healPause)
 	if err := e.Compact(e.life); err != nil {
-		return fmt.Errorf("the log could not be written anew: %w", err)
+		return fmt.Errorf("cannot rewrite the log: %w", err)
 	}
-	e.opts.Logger("storage: the log was written anew after a failure")
+	e.opts.Logger("storage: the log was rewritten after a failure")
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 // ErrBroken is why an engine takes no writes after a failure that leaves the
 // state of the file unknown. Reads go on. The engine tries to write the log
 // anew, after which it takes writes again; so does a restart.
-var ErrBroken = errors.New("the log failed and takes no writes until it could be written anew")
+var ErrBroken = errors.New("a write to the log failed; writes are refused until the log has been rewritten")
 
 // journal is the log: a BuntDB database with one key, whose value each
 // transaction sets to the group it commits.

@@ -77,14 +77,14 @@ func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	}
 	found, err := recoverFile(path, e.noted.state, &progress{report: e.opts.Progress}, l.apply)
 	if err == nil && found.cut > 0 {
-		e.opts.Logger("storage: cut %d bytes of unfinished commits off %s", found.cut, path)
+		e.opts.Logger("storage: removed %d bytes of incomplete commits from the end of %s", found.cut, path)
 	}
 	return l, found, err
 }
 
 // upgrade writes a log of the first format anew.
 func (e *Engine) upgrade(path string, r *root) error {
-	e.opts.Logger("storage: %s is written anew in the present format", path)
+	e.opts.Logger("storage: converting %s to the current format", path)
 	temp := filepath.Join(filepath.Dir(path), tempName)
 	if _, err := e.writeCopy(context.Background(), temp, r); err != nil {
 		return errors.Join(err, os.Remove(temp))

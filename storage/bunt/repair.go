@@ -59,7 +59,7 @@ func salvage(path string, from int64, noted logState, refused error) (*Repair, e
 	s := &salvager{file: f, next: next, report: Repair{Offset: from, ops: newLostOps()}}
 	err = s.run()
 	if err == nil && s.report.Commits == 0 {
-		err = fmt.Errorf("nothing in it can be saved: %w", refused)
+		err = fmt.Errorf("nothing in it can be salvaged: %w", refused)
 	}
 	s.loseEnd(noted)
 	if err == nil {
@@ -179,7 +179,7 @@ func (s *salvager) groups(off, size int64) (end int64, err error) {
 	for {
 		h, err := sc.group()
 		if sc.old {
-			return end, errors.New("it has a format that only the version that wrote it can repair")
+			return end, errors.New("only the version that wrote it can repair its format")
 		}
 		if err != nil {
 			return end, unlessUnreadable(err)

@@ -128,7 +128,7 @@ func noSpace(err error) bool {
 }
 
 // errReserved refuses a commit that would grow the log.
-var errReserved = fmt.Errorf("%w: what is left is kept for deletes, drops and compactions", syscall.ENOSPC)
+var errReserved = fmt.Errorf("%w: the remaining space is reserved for deletes, drops and compactions", syscall.ENOSPC)
 
 // writeCommit writes the operations of a transaction to the log, within what the
 // reserve leaves.
@@ -140,7 +140,7 @@ func (e *Engine) writeCommit(t *tx, ops []op) error {
 	if !noSpace(err) || !t.frees(ops) || !e.reserve.release() {
 		return err
 	}
-	e.opts.Logger("storage: the disk is full: deletes go on with the space of %s", e.reserve.path())
+	e.opts.Logger("storage: the disk is full: deletes use the space reserved in %s", e.reserve.path())
 	err = e.writeLog(ops)
 	e.wakeJanitor()
 	return err
@@ -243,7 +243,7 @@ func (e *Engine) finishLog() error {
 		err = e.log.finish()
 	}
 	if noSpace(err) {
-		e.opts.Logger("storage: the log was not closed in order: %v", err)
+		e.opts.Logger("storage: the log was not closed properly: %v", err)
 		err = nil
 	}
 	return err
