@@ -210,7 +210,7 @@ var badValues = map[string]func(string) string{
 	},
 	"systemLog.destination": func(v string) string {
 		if v == "syslog" {
-			return "systemLog.destination: DuskDB does not log to syslog; log to standard error or to a file"
+			return "systemLog.destination: syslog is not supported: log to standard error or to a file"
 		}
 		return "Bad value for systemLog.destination: " + v + ".  Supported targets are: (syslog|file)"
 	},
