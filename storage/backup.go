@@ -8,11 +8,11 @@ import (
 // ErrPathExists reports that a backup would overwrite something.
 var ErrPathExists = errors.New("the path exists already")
 
-// Backuper is an Engine that can copy its state while it works. An engine on
-// a database server leaves that to the server.
+// Backuper is an Engine that can copy its state while it works. An engine that
+// stores its data on a database server does not implement it.
 type Backuper interface {
-	// Backup writes the latest committed state to a new directory, from
-	// which an engine can be opened. Reads and writes go on meanwhile.
+	// Backup writes the latest committed state to a new directory, from which an
+	// engine can be opened. Reads and writes continue meanwhile.
 	Backup(ctx context.Context, dir string) (Backup, error)
 }
 

@@ -1,6 +1,6 @@
-// Package storage is the contract between DuskDB's commands and whatever
-// keeps the records: namespaces, records, indexes, transactions. It knows
-// nothing of filters, commands or MongoDB's error codes.
+// Package storage is the contract between DuskDB's commands and a storage
+// engine: namespaces, records, indexes, transactions. It knows nothing of
+// filters, commands or MongoDB's error codes.
 //
 // # Records
 //
@@ -13,49 +13,40 @@
 // # Indexes
 //
 // An index is an opaque specification document with a name. The engine asks
-// the [Indexer] it was opened with to turn the specification into an
-// [Index], which makes the keys of a record; the engine keeps the set of
-// key+RecordID entries in byte order, and checks uniqueness. Index entries
-// are derived data: an engine may rebuild them on open. A collection's "_id"
-// index is an index like any other.
+// the [Indexer] it was opened with to turn the specification into an [Index],
+// which makes the keys of a record; the engine keeps the set of key+RecordID
+// entries in byte order, and checks uniqueness. Index entries are derived
+// data: an engine may rebuild them on open. A collection's "_id" index is an
+// index like any other.
 //
-// An index only narrows: whoever reads must check each record against the
-// filter again, because between an index entry and its record there may be
-// concurrent writes.
+// An index only narrows the search: a reader must check each record against
+// the filter again, because a concurrent write may have changed the record
+// after its index entry was read.
 //
-// A collection keeps the UUID that it was created with when it is renamed.
-// The engine makes one up, unless the creator has chosen it (CreateAs, for a
+// A collection keeps the UUID that it was created with when it is renamed. The
+// engine generates it, unless the caller chooses it (CreateAs, for a
 // collection that is restored); no two collections have the same.
 //
 // # Guarantees
 //
-//   - Update runs one writer at a time. What its function did is applied
-//     whole when it returns nil, not at all when it returns an error. The
+//   - Update runs one writer at a time. The writes of its function are applied completely if it returns nil, and not at all if it returns an error. The
 //     function sees its own writes.
 //   - After Update returns, every later View sees the writes. They survive a
 //     crash of the process at once, and a crash of the machine once a
 //     [Engine.Sync] that began later has returned, or after the journal
 //     interval.
-//   - After a crash the engine holds a prefix of the committed updates, each
-//     whole.
+//   - After a crash the engine holds a prefix of the committed updates, each of them complete.
 //   - View reads the latest committed state, never half an Update. Whether
 //     a long scan sees writes that land while it runs is up to the engine
-//     (one that has snapshots does not), so whoever wants to see them scans
-//     on from the last position in another View. A scan holds nobody up, and
-//     its callback may write to the collection in the same Update: the scan
-//     goes on over the state at its beginning.
+//     (one that has snapshots does not). To see them, a reader continues from the last position in another View. A scan blocks no writer, and its callback may write to the collection in the same Update: the scan continues over the state at its beginning.
 //   - Begin opens a snapshot transaction: it sees the state at its beginning
 //     and its own writes; a write to a record (or a unique key, or a catalog
 //     entry) changed by someone else since fails with [ErrConflict], and so
 //     does a write, also in an Update, to what another open transaction has
 //     written, and an Update that drops, renames or changes a collection which
-//     one has written to. Nobody waits for a transaction; whoever has a conflict may try
-//     again. Ids of records that it inserts are provisional: its commit gives
+//     one has written to. No operation waits for a transaction; after a conflict the caller may try again. Ids of records that it inserts are provisional: its commit gives
 //     them ids in the order of commits.
-//   - An operation that fails (a duplicate key) leaves no trace; the function
-//     may go on with others.
-//   - Documents handed out are immutable and stay valid for ever; documents
-//     handed in are copied.
-//   - A failed write (disk full) leaves memory and disk agreeing, is
-//     reported, and reads go on.
+//   - An operation that fails (a duplicate key) changes nothing; the function may continue with other operations.
+//   - Documents that the engine returns are immutable and stay valid; documents passed to it are copied.
+//   - A failed write (disk full) is reported and leaves memory and disk consistent; reads continue.
 package storage

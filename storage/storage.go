@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// RecordID addresses a record within its collection. Ids start at 1 and
-// grow; 0 is no record.
+// RecordID addresses a record within its collection. Ids start at 1 and grow;
+// 0 stands for no record.
 type RecordID int64
 
 // Record is one stored document.
@@ -28,7 +28,7 @@ func (n Namespace) String() string { return n.DB + "." + n.Coll }
 var (
 	ErrNotFound = errors.New("namespace not found")
 	ErrExists   = errors.New("namespace exists")
-	// ErrUUIDExists is of CreateAs: another collection has the UUID.
+	// ErrUUIDExists is returned by CreateAs if another collection has the UUID.
 	ErrUUIDExists = errors.New("UUID exists")
 	ErrNoIndex    = errors.New("index not found")
 	ErrNoRecord   = errors.New("record not found")
@@ -71,18 +71,18 @@ type Engine interface {
 // Sharer is an engine that can commit the updates of several goroutines
 // together, which costs less than one by one.
 type Sharer interface {
-	// UpdateShared is Update, but fn may be run more than once, and by
-	// another goroutine: it must begin anew each time. What an earlier run
-	// did is undone.
+	// UpdateShared is like Update, but fn may run more than once, and on another
+	// goroutine: it must start over each time. The writes of an earlier run are
+	// undone.
 	UpdateShared(ctx context.Context, fn func(Tx) error) error
 }
 
-// IndexPreparer is an engine that can do most of the work of a CreateIndex
-// beforehand, while others write.
+// IndexPreparer is an engine that can do most of the work of a CreateIndex in
+// advance, while writers continue.
 type IndexPreparer interface {
-	// PrepareIndex reads the records as they are now. A CreateIndex with the
-	// same specification that comes before release is called has only to take
-	// up what has changed since. An error says nothing of how that will end.
+	// PrepareIndex builds the index over the present records. A CreateIndex with
+	// the same specification, before release is called, then only applies the
+	// changes made since. If PrepareIndex fails, CreateIndex may still succeed.
 	PrepareIndex(ctx context.Context, ns Namespace, spec IndexSpec) (release func(), err error)
 }
 
@@ -101,13 +101,14 @@ type EngineStats struct {
 // Txn is a snapshot transaction.
 type Txn interface {
 	Tx
-	// Commit applies the writes; ErrConflict if someone else was first.
+	// Commit applies the writes. It returns ErrConflict if another writer was
+	// first.
 	Commit(ctx context.Context) error
-	// CommitWith is a Commit that runs last behind the writes, as part of
-	// the same Update: what last writes is committed with them, in the order
-	// of commits. Without writes last is not run.
+	// CommitWith is a Commit that calls last after applying the writes, as part
+	// of the same Update: the writes of last are committed with them. last is not
+	// called if the transaction has written nothing.
 	CommitWith(ctx context.Context, last func(Tx) error) error
-	// Abort forgets them. After Commit it does nothing.
+	// Abort discards the writes. After Commit it does nothing.
 	Abort()
 }
 
@@ -120,12 +121,12 @@ type Tx interface {
 	// Collections lists the collections of a database ("" for all),
 	// ordered by namespace.
 	Collections(db string) []*Info
-	// Create makes a collection with its options (an opaque document) and
-	// its first indexes.
+	// Create creates a collection with its options (an opaque document) and its
+	// first indexes.
 	Create(ns Namespace, options value.Doc, indexes []IndexSpec) (Collection, error)
-	// CreateAs is Create with a UUID that the caller has chosen: that which
-	// the collection has elsewhere. It fails with ErrUUIDExists if another
-	// collection has it.
+	// CreateAs is Create with a UUID that the caller chooses, such as the one
+	// that the collection has on another server. It fails with ErrUUIDExists if
+	// another collection has it.
 	CreateAs(ns Namespace, id [16]byte, options value.Doc, indexes []IndexSpec) (Collection, error)
 	// Drop removes a collection.
 	Drop(ns Namespace) error
@@ -134,7 +135,7 @@ type Tx interface {
 	// SetOptions replaces a collection's options.
 	SetOptions(ns Namespace, options value.Doc) error
 	// CreateIndex adds an index over the existing records. It fails with
-	// DuplicateKeyError where they violate it, or with the Index's error.
+	// DuplicateKeyError if they violate it, or with the Index's error.
 	CreateIndex(ns Namespace, spec IndexSpec) error
 	// DropIndex removes an index.
 	DropIndex(ns Namespace, name string) error
@@ -149,14 +150,15 @@ type IndexSpec struct {
 	Spec value.Doc
 }
 
-// Info describes a collection. It is immutable; changes to the catalog make
-// a new one.
+// Info describes a collection. It is immutable; a change to the catalog
+// creates a new one.
 type Info struct {
 	Namespace Namespace
-	UUID      [16]byte // of this collection alone, whatever it is called
+	UUID      [16]byte // unique, and kept when the collection is renamed
 	Options   value.Doc
 	Indexes   []IndexInfo
-	// Meta is what the Indexer's Attach made of options and indexes.
+	// Meta is the value that the Indexer's Attach returned for the options and
+	// indexes.
 	Meta any
 }
 
@@ -176,35 +178,34 @@ type IndexInfo struct {
 	Index Index
 }
 
-// Indexer turns specifications into key makers. It is implemented by
-// whoever knows the meaning of specifications and given to the engine when
-// it is opened.
+// Indexer compiles index specifications. The package that knows their meaning
+// implements it; the engine receives it when it is opened.
 type Indexer interface {
 	// Index compiles a specification.
 	Index(options value.Doc, spec IndexSpec) (Index, error)
-	// Attach makes the Meta of an Info whenever its options or indexes
-	// change. It must not fail: what it cannot read it leaves out.
+	// Attach returns the Meta of an Info whenever its options or indexes change.
+	// It must not fail: it leaves out what it cannot read.
 	Attach(info *Info) any
 }
 
 // Index makes index keys. It is safe for concurrent use.
 type Index interface {
-	// Keys appends the record's keys, each complete, without RecordID. The
-	// slices must not alias each other's capacity. multikey tells where the
-	// record made the index multikey (an array was expanded), also when it
-	// made a single key.
+	// Keys appends the record's keys, each complete, without RecordID. The slices
+	// must not alias each other's capacity. multikey says on which paths the
+	// record makes the index multikey (an array was expanded), also if it has a
+	// single key.
 	Keys(dst [][]byte, r Record) (keys [][]byte, multikey Multikey, err error)
-	// Order is the part of a key that counts for uniqueness and look-ups.
-	// What may follow it tells apart what is equal there, such as 1 and 1.0.
+	// Order is the part of a key that counts for uniqueness and look-ups. The
+	// bytes behind it distinguish values that are equal there, such as 1 and 1.0.
 	Order(key []byte) []byte
 	// Unique reports whether two records may not share the [Index.Order] of
 	// a key.
 	Unique() bool
 }
 
-// Multikey is where arrays were met: a set of bits whose meaning is the
-// Index's own. 0 is nowhere. An index gathers those of all its records and
-// forgets none.
+// Multikey is the set of paths on which an index found arrays, as bits that
+// the Index defines. 0 means none. An index collects the bits of all its
+// records and never clears one.
 type Multikey uint64
 
 // Range bounds a scan of records. Zero bounds are open.
@@ -220,9 +221,9 @@ type Range struct {
 type KeyRange struct {
 	Lo, Hi  []byte
 	Reverse bool
-	// AfterKey and AfterID resume a scan behind an entry seen before, in
-	// the direction of the scan. What AfterKey refers to may change once the
-	// scan has begun, as when its callback notes where the next one begins.
+	// AfterKey and AfterID resume a scan behind an entry seen before, in the
+	// direction of the scan. The engine copies AfterKey when the scan begins, so
+	// the caller may overwrite it during the scan.
 	AfterKey []byte
 	AfterID  RecordID
 }

@@ -14,8 +14,8 @@ import (
 var _ storage.Backuper = (*Engine)(nil)
 
 // Backup writes the state at its beginning to a new directory, as a log like
-// the engine's own. What exists at that path is refused; what was begun is
-// removed if the backup fails.
+// the engine's own. It fails if the path exists, and removes an incomplete
+// backup if it fails later.
 func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error) {
 	pinned := e.root.Load()
 	if pinned == nil {
@@ -34,6 +34,8 @@ func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error)
 	return info, nil
 }
 
+// backup writes the pinned state to a temporary file in the new directory and
+// renames it when it is complete and synced.
 func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info storage.Backup, err error) {
 	temp, path := filepath.Join(dir, tempName), filepath.Join(dir, logName)
 	written, err := e.writeCopy(ctx, temp, pinned)

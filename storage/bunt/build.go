@@ -11,16 +11,16 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// part is the entries of some of the records of a collection.
+// part holds the index entries of some records of a collection.
 type part struct {
 	entries  []entry
 	multikey storage.Multikey
 	room     []byte // for keys: many share one piece of memory
 }
 
-// buildIndex makes an index over existing records: the keys of several
-// stretches of records at once, each sorted, then merged into a tree that is
-// filled in order. The records must not change meanwhile.
+// buildIndex makes an index over existing records: it computes and sorts the
+// keys of several ranges of records in parallel, then merges them and fills
+// the tree in order. The records must not change meanwhile.
 func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker storage.Index, t *records) (*index, error) {
 	n := runtime.GOMAXPROCS(0)
 	if t.Len() < 4096 {
@@ -44,14 +44,14 @@ func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker st
 	return x, x.fill(ns, name, merge(parts))
 }
 
-// bounds are the first id and the one behind the last.
+// bounds returns the first id and the one after the last.
 func (t *records) bounds() (first, end storage.RecordID) {
 	t.Scan(func(id storage.RecordID, _ string) bool { first = id; return false })
 	last, _, _ := t.Max()
 	return first, last + 1
 }
 
-// fill makes the sorted entries of the records whose ids are from first to
+// fill computes the sorted entries of the records with ids from first to
 // end-1.
 func (p *part) fill(ctx context.Context, maker storage.Index, t *records, first, end storage.RecordID) error {
 	var keys [][]byte

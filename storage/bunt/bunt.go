@@ -37,31 +37,31 @@ type Options struct {
 	// JournalInterval is the longest time between a commit and its sync;
 	// DefaultJournalInterval if 0.
 	JournalInterval time.Duration
-	// CompactMinBytes is the size from which the log is compacted by
-	// itself, once more than half of it is garbage. 64 MB if 0, never if
-	// negative.
+	// CompactMinBytes is the least size at which the engine compacts the log in
+	// the background, once more than half of it is garbage. 64 MB if 0; if
+	// negative, the log is never compacted in the background.
 	CompactMinBytes int64
-	// Repair saves what it can of a damaged log, instead of refusing it.
+	// Repair salvages the readable part of a damaged log instead of refusing it.
 	// The damaged file is kept.
 	Repair bool
-	// OrphanIndexes are those of a collection that Repair makes of documents
-	// which all have an _id, but of which the collection is not known.
+	// OrphanIndexes are the indexes of a collection that Repair creates for
+	// documents whose collection is not known, if all of them have an _id.
 	OrphanIndexes []storage.IndexSpec
-	// FileMode is what the files are made with, which hold all data: 0600 if 0,
-	// so that they are the owner's alone. An existing log that more people may
+	// FileMode is the mode of the files, which hold all data: 0600 if 0, so that
+	// only the owner can read them. The mode of an existing log that others can
 	// read is narrowed to it.
 	FileMode os.FileMode
-	// Progress is told how much of a log has been read while it is opened: at
-	// the beginning, after each part of some size, and at the end. It may be nil.
+	// Progress is called while a log is read, with the number of bytes read so
+	// far: at the beginning, at intervals, and at the end. It may be nil.
 	Progress func(read, size int64)
-	// Fault, if not nil, is asked before each step on the disk: "write" of a
-	// commit, "open", "sync", "rename", "state" of the state file and
-	// "reserve". An error is the outcome of the step.
-	// It is for tests.
+	// Fault, if not nil, is called before each operation on the disk: "write" of
+	// a commit, "open", "sync", "rename", "state" of the state file and
+	// "reserve". If it returns an error, the operation fails with it. It is for
+	// tests.
 	Fault func(step, path string) error
-	// spans says in tests how large the disk is.
+	// spans returns the size of the disk in tests.
 	spans func(dir string) (total, free int64, err error)
-	// Logger is told what happens in the background.
+	// Logger receives messages about background work.
 	Logger func(format string, args ...any)
 }
 
@@ -73,7 +73,7 @@ type Engine struct {
 	root     atomic.Pointer[root]
 	writer   chan struct{} // holds one token: the right to write
 	shared   sharedQueue
-	alone    int      // groups of one update in a row; for who has the right to write
+	alone    int      // groups of one update in a row; guarded by writer
 	log      *journal // guarded by writer
 	sync     *syncer
 	scratch  scratch // guarded by writer
@@ -85,13 +85,13 @@ type Engine struct {
 	recoveredCut int64
 	noted        noted
 	reserve      reserve
-	repair       *Repair // what was repaired on open, nil if nothing
+	repair       *Repair // the result of a repair on open, or nil
 
 	maintenance sync.Mutex      // held by a compaction
-	ailing      atomic.Bool     // the log has failed
-	healFrom    time.Time       // when the janitor may try again to heal
-	compactFrom atomic.Int64    // size of the log from which to try again to compact
-	wake        chan struct{}   // tells the janitor of work
+	logFailed   atomic.Bool     // the log has failed
+	rewriteFrom time.Time       // when maintenance may try again to rewrite the log
+	compactFrom atomic.Int64    // size of the log at which to try again to compact
+	wake        chan struct{}   // wakes the maintenance goroutine
 	life        context.Context // ends with Close
 	end         context.CancelFunc
 	closing     sync.Once
@@ -104,7 +104,8 @@ var (
 	_ storage.Sharer = (*Engine)(nil)
 )
 
-// Open opens the engine, after cutting off what a crash left unfinished.
+// Open opens the engine. It removes an incomplete commit that a crash left at
+// the end of the log.
 func Open(opts Options) (*Engine, error) {
 	if opts.Indexer == nil {
 		return nil, errors.New("bunt: no indexer")
@@ -126,11 +127,12 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e.background.Go(e.syncInBackground)
-	e.background.Go(e.janitor)
-	e.wakeJanitor() // there may be much garbage in the log
+	e.background.Go(e.runMaintenance)
+	e.wakeMaintenance() // there may be much garbage in the log
 	return e, nil
 }
 
+// setDefaults replaces the zero values of options by their defaults.
 func (o *Options) setDefaults() {
 	if o.Clock == nil {
 		o.Clock = clock.System()
@@ -152,6 +154,8 @@ func (o *Options) setDefaults() {
 // persistent reports whether there is anything on disk.
 func (e *Engine) persistent() bool { return e.opts.Path != Memory }
 
+// open locks the data directory, reads or repairs the log, and prepares the
+// syncer.
 func (e *Engine) open() error {
 	path := Memory
 	if e.persistent() {
@@ -186,10 +190,11 @@ func (e *Engine) open() error {
 	return nil
 }
 
-// Repaired tells what Options.Repair did, nil if there was nothing to do.
+// Repaired returns the result of Options.Repair, or nil if the log needed no
+// repair.
 func (e *Engine) Repaired() *Repair { return e.repair }
 
-// abandon releases what a failed Open had taken.
+// abandon releases the resources of a failed Open.
 func (e *Engine) abandon() {
 	e.end()
 	if e.sync != nil {
@@ -235,7 +240,7 @@ func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) err
 	return e.commit(t)
 }
 
-// lockWriter waits for the right to write, and for an open engine.
+// lockWriter waits for the write lock, and for an open engine.
 func (e *Engine) lockWriter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -272,7 +277,7 @@ func (e *Engine) commit(t *tx) error {
 	return nil
 }
 
-// writeLog commits a group. The caller has the right to write.
+// writeLog commits a group. The caller holds the write lock.
 func (e *Engine) writeLog(ops []op) error {
 	err := e.sync.failure()
 	if err == nil {
@@ -283,17 +288,18 @@ func (e *Engine) writeLog(ops []op) error {
 		return err
 	}
 	e.sync.committed(e.log.position())
-	e.log.brake.rest()
+	e.log.throttle.rest()
 	if e.log.grown > e.opts.CompactMinBytes/growthParts && e.opts.CompactMinBytes > 0 {
 		e.log.grown = 0
-		e.wakeJanitor()
+		e.wakeMaintenance()
 	}
 	return nil
 }
 
-// growthParts of the least size of a log that is compacted may be written
-// before the janitor looks at it again: at full speed, much is written between
-// two syncs.
+// growthParts is the divisor of Options.CompactMinBytes that gives the number
+// of bytes after which maintenance checks the size of the log again. A check
+// at each sync would be too late: at full speed much is written between two
+// syncs.
 const growthParts = 8
 
 // Sync returns when all updates committed before the call are on disk.
@@ -323,13 +329,15 @@ func (e *Engine) Stats() storage.EngineStats {
 	}
 }
 
-// Close syncs and releases everything. Writers that are waiting get
-// storage.ErrClosed; records that were read stay valid.
+// Close syncs and releases everything. Waiting writers get storage.ErrClosed;
+// records that were read stay valid.
 func (e *Engine) Close() error {
 	e.closing.Do(func() { e.closeErr = e.close() })
 	return e.closeErr
 }
 
+// close stops the background work, writes what has not been synced and
+// releases the files. It runs once.
 func (e *Engine) close() error {
 	e.end()
 	e.background.Wait()

@@ -15,11 +15,13 @@ func (t *tx) Create(ns storage.Namespace, options value.Doc, specs []storage.Ind
 	return t.createWith(ns, uuid.New(), options, specs, t.create)
 }
 
-// CreateAs makes a collection that has its UUID already.
+// CreateAs creates a collection with the given UUID.
 func (t *tx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, specs []storage.IndexSpec) (storage.Collection, error) {
 	return t.createWith(ns, id, options, specs, t.createAs)
 }
 
+// createWith compiles the indexes of a new collection, builds its description
+// and calls create to add it.
 func (t *tx) createWith(ns storage.Namespace, id [16]byte, options value.Doc, specs []storage.IndexSpec, create func(*storage.Info) error) (storage.Collection, error) {
 	info := &storage.Info{Namespace: ns, UUID: id, Options: cloneDoc(options)}
 	for _, s := range specs {
@@ -66,7 +68,8 @@ func (t *tx) create(info *storage.Info) error {
 	return t.add(info, (*tx).create)
 }
 
-// add adds a collection; again is how a transaction's commit does it.
+// add adds a collection. The commit of a snapshot transaction calls again to
+// repeat it.
 func (t *tx) add(info *storage.Info, again func(*tx, *storage.Info) error) error {
 	if err := t.claimName(info.Namespace); err != nil {
 		return err

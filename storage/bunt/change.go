@@ -15,7 +15,7 @@ type change struct {
 	catalog bool                // the catalog entry must be written
 }
 
-// touch notes that a record is not what it was.
+// touch notes that a record has changed.
 func (ch *change) touch(id storage.RecordID) {
 	if ch.dirty == nil {
 		ch.dirty = ch.few[:0]
@@ -23,7 +23,7 @@ func (ch *change) touch(id storage.RecordID) {
 	ch.dirty = append(ch.dirty, id)
 }
 
-// ops appends what the log must be told.
+// ops appends the operations to write to the log.
 func (ch *change) ops(dst []op) []op {
 	if ch.cur == nil {
 		return ch.dropOps(dst)
@@ -33,23 +33,23 @@ func (ch *change) ops(dst []op) []op {
 	return ch.catalogOps(dst, first)
 }
 
-// catalogShare: a catalog entry is written again when its collection has so many
-// times its size in the log behind it.
+// catalogShare says when a catalog entry is written again: when its collection
+// has written this many times the entry's size to the log since.
 const catalogShare = 64
 
-// catalogOps writes the catalog entry when it has changed, and now and then
-// beside the records, which begin at first: a log that is damaged in one place
-// is not to lose a whole collection for it.
+// catalogOps writes the catalog entry if it has changed, and at intervals
+// beside the records, whose operations begin at first, so that damage in one
+// place of the log does not lose a whole collection.
 func (ch *change) catalogOps(dst []op, first int) []op {
 	c := ch.cur
 	for i := range dst[first:] {
-		c.unnamed += int64(len(dst[first+i].value))
+		c.sinceEntry += int64(len(dst[first+i].value))
 	}
-	if !ch.catalog && (len(dst) == first || c.unnamed < catalogShare*c.entrySize) {
+	if !ch.catalog && (len(dst) == first || c.sinceEntry < catalogShare*c.entrySize) {
 		return dst
 	}
 	entry := catalogDoc(c.info)
-	c.unnamed, c.entrySize = 0, int64(len(entry))
+	c.sinceEntry, c.entrySize = 0, int64(len(entry))
 	return append(dst, op{kind: opCatalog, num: c.num, value: entry})
 }
 
@@ -83,8 +83,8 @@ func (ch *change) inBase(id storage.RecordID) bool {
 	return ok
 }
 
-// lastIDOps keeps the newest id when its record is gone, so that an id is
-// never given twice.
+// lastIDOps stores the newest id if its record has been deleted, so that no id
+// is used twice.
 func (ch *change) lastIDOps(dst []op) []op {
 	c := ch.cur
 	if newest, _, _ := c.records.Max(); newest >= c.lastID || c.savedID == c.lastID {

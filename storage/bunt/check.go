@@ -12,16 +12,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Report is what Check found in a data directory.
+// Report is the result of Check.
 type Report struct {
 	Commits     uint64
 	Bytes       int64 // of complete commits
-	TornBytes   int64 // of an unfinished commit at the end; harmless
+	TornBytes   int64 // of an incomplete commit at the end; harmless
 	Unclosed    bool  // the log was not closed properly: it was in use, or its end is missing
 	Collections []CollectionReport
 	Problems    []string
 
-	state logState // what is known to be on disk of the log, once it is checked
+	state logState // the part of the log known to be on disk, once it is checked
 }
 
 // CollectionReport is the part of a Report for one collection.
@@ -36,7 +36,7 @@ type CollectionReport struct {
 // Sound reports whether nothing is wrong.
 func (r *Report) Sound() bool { return len(r.Problems) == 0 }
 
-// maxProblems is how many problems a Report names.
+// maxProblems limits the problems that a Report lists.
 const maxProblems = 100
 
 func (r *Report) problem(format string, args ...any) {
@@ -46,9 +46,9 @@ func (r *Report) problem(format string, args ...any) {
 }
 
 // Check reads a data directory that no server uses, without changing it: the
-// frames and checksums of the log, every document, and whether the indexes
-// can be made of them. Damage is a problem in the Report; the error is for
-// what cannot be read at all.
+// frames and checksums of the log, every document, and whether the indexes can
+// be made of them. Damage is a problem in the Report; Check returns an error
+// only if it cannot read the log at all.
 func Check(dir string, indexer storage.Indexer) (*Report, error) {
 	lock, err := lockForReading(dir)
 	if err != nil {
@@ -106,7 +106,7 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 	return r, nil
 }
 
-// documents looks at every document of a collection.
+// documents validates every document of a collection.
 func (r *Report) documents(c *coll) {
 	c.records.Scan(func(id storage.RecordID, stored string) bool {
 		if err := value.Validate(storedDoc(stored)); err != nil {

@@ -2,12 +2,12 @@ package bunt
 
 import "github.com/duskdb/duskdb/storage"
 
-// Every write claims what it is about to change. An Update only checks that
-// no open snapshot transaction has claimed it; a snapshot transaction
-// claims it, checks that nobody has changed it since the snapshot was taken,
-// and notes to check that once more when it commits.
+// Every write claims the record, key or name that it is about to change. An
+// Update only checks that no open snapshot transaction has claimed it. A
+// snapshot transaction claims it, checks that it has not changed since the
+// snapshot was taken, and checks that once more when it commits.
 
-// claim is the common part: taken tells that a snapshot transaction has
+// claim is the common part. taken reports whether a snapshot transaction
 // claimed k for the first time.
 func (t *tx) claim(k lockKey) (taken bool, err error) {
 	if t.snap != nil {
@@ -16,8 +16,8 @@ func (t *tx) claim(k lockKey) (taken bool, err error) {
 	return false, t.e.locks.check(k, t.replays)
 }
 
-// verify checks a condition on the latest state now and at commit. If it
-// does not hold, the claim that was taken for it is given up.
+// verify checks a condition on the latest state now and at commit. If it does
+// not hold, the claim is released.
 func (t *tx) verify(k lockKey, unchanged func(latest *root) bool) error {
 	latest := t.e.root.Load()
 	if latest == nil {
@@ -55,8 +55,8 @@ func (t *tx) owner() *snapshot {
 	return t.replays
 }
 
-// sameCatalog tells that a collection has the same description and has not
-// been truncated.
+// sameCatalog reports whether a collection has the same description and has
+// not been truncated.
 func sameCatalog(a, b *coll) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -64,7 +64,7 @@ func sameCatalog(a, b *coll) bool {
 	return a.info == b.info && a.num == b.num
 }
 
-// claimName is called before a catalog entry changes. That is for nobody to do
+// claimName is called before a catalog entry changes, which is a conflict
 // while an open transaction has written to the collection.
 func (t *tx) claimName(ns storage.Namespace) error {
 	if t.snap == nil {
@@ -122,9 +122,9 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) err
 	})
 }
 
-// claimKeys is called before keys are added. That a key is free in the
-// transaction's own state is known; in the latest state it may have been
-// taken since.
+// claimKeys is called before keys are added. The keys are free in the
+// transaction's own state, but another writer may have inserted them into the
+// latest state.
 func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
 	if t.snap == nil && t.e.locks.n.Load() == 0 {
 		return nil
@@ -150,8 +150,8 @@ func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
 	return nil
 }
 
-// keyTaken reports whether the latest state has a key that the snapshot had
-// not.
+// keyTaken reports whether the latest state has a key that the snapshot does
+// not have.
 func (t *tx) keyTaken(ns storage.Namespace, base *coll, name string, key []byte) bool {
 	latest := t.e.root.Load()
 	if latest == nil || base == nil {

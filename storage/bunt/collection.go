@@ -75,8 +75,8 @@ func (h *collection) Find(name string, key []byte) (storage.Record, bool, error)
 	return record(id, stored), true, nil
 }
 
-// Scan yields records in the order of their ids. It walks the state at its
-// beginning: what the callback writes does not disturb it.
+// Scan yields records in the order of their ids. It reads the state at its
+// beginning; writes of the callback do not affect it.
 func (h *collection) Scan(r storage.Range, fn func(storage.Record) bool) error {
 	if err := h.tx.usable(false); err != nil {
 		return err
@@ -103,6 +103,8 @@ func (h *collection) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
 	return h.insert(makeStored(doc, ts))
 }
 
+// insert stores a record with the next id, or with a provisional one in a
+// snapshot transaction, and adds its index entries.
 func (h *collection) insert(stored string) (storage.RecordID, error) {
 	c, err := h.tx.own(h.ns)
 	if err != nil {
@@ -126,6 +128,8 @@ func (h *collection) Update(id storage.RecordID, doc value.Doc, ts int64) error 
 	return h.update(id, makeStored(doc, ts))
 }
 
+// update replaces the stored value of a record and changes the index entries
+// that differ.
 func (h *collection) update(id storage.RecordID, stored string) error {
 	c, old, err := h.claim(id)
 	if err != nil {

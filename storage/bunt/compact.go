@@ -12,14 +12,15 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Compaction copies the present state into a second log, while writers go
-// on, then what they wrote meanwhile, and swaps the two. BuntDB's own Shrink
-// is not used: it renames without syncing, stops everybody while it copies
-// the tail, and knows nothing of groups.
+// Compaction copies the present state into a second log while writers
+// continue, then copies their commits, and replaces the old log with the new
+// one. BuntDB's own Shrink is not used: it renames without syncing, blocks all
+// readers and writers while it copies the tail, and does not know groups.
 
-// compactStep is how many records, and about how many bytes, go into one
-// group of the new log. After each, others may run, and after syncBytes the
-// file is synced: what is left for the end would keep the disk busy for long.
+// compactStep is how many records, and about how many bytes, go into one group
+// of the new log. After each group other goroutines may run, and after
+// syncBytes the file is synced: one sync at the end would keep the disk busy
+// for too long.
 const (
 	compactStep  = 1000
 	compactBytes = 128 << 10
@@ -54,13 +55,15 @@ func (e *Engine) Compact(ctx context.Context) error {
 	})
 }
 
+// compact copies the latest state to temp while it collects new commits in
+// tail, then swaps the logs. If it fails, the old log stays in use.
 func (e *Engine) compact(ctx context.Context, temp string) error {
 	var tail [][]op
 	if err := e.lockWriter(ctx); err != nil {
 		return err
 	}
 	pinned := e.root.Load()
-	e.log.tail, e.log.brake = &tail, brake{room: max(e.opts.CompactMinBytes/2, e.sync.fileSize()/4, leastRoom)}
+	e.log.tail, e.log.throttle = &tail, throttle{room: max(e.opts.CompactMinBytes/2, e.sync.fileSize()/4, leastRoom)}
 	e.unlockWriter()
 	next, err := e.copyLog(ctx, temp, pinned, &tail)
 	if err == nil {
@@ -119,9 +122,9 @@ func (c *copier) copyRoot(r *root) error {
 	return err
 }
 
-// copyColl writes a collection in groups. A partial log is never used, so
-// the groups need not be states of the collection. Its catalog entry stands in
-// most of them, so that one that is damaged costs what is in it.
+// copyColl writes a collection in groups. A partial log is never used, so the
+// groups need not be states of the collection. Its catalog entry stands in
+// most of them, so that a damaged group loses only its own records.
 func (c *copier) copyColl(from *coll) error {
 	entry := op{kind: opCatalog, num: from.num, value: catalogDoc(from.info)}
 	ops, unnamed := []op{entry}, 0
@@ -149,9 +152,9 @@ func (c *copier) copyColl(from *coll) error {
 	return err
 }
 
-// write writes one group. In a large log, others who have committed anything
-// meanwhile have the processors to themselves for as long as it took; a small
-// one would grow by more in that time than there is to gain.
+// write writes one group. In a large log, if others have committed meanwhile,
+// it then pauses for as long as the group took. A small log would grow during
+// the pause by more than the compaction saves.
 func (c *copier) write(ops []op, size int) error {
 	real := clock.System()
 	began := real.Now()
@@ -179,14 +182,14 @@ func (c *copier) write(ops []op, size int) error {
 	return nil
 }
 
-// A compaction rests once it has copied so many bytes, after each group and no
-// longer than restMost.
+// A compaction pauses after each group once it has copied restFrom bytes, for
+// at most restMost.
 const (
 	restFrom = 32 << 20
 	restMost = 5 * time.Millisecond
 )
 
-// takeTail takes what was committed since the last time.
+// takeTail returns the commits since its last call.
 func (e *Engine) takeTail(ctx context.Context, tail *[][]op) ([][]op, error) {
 	if err := e.lockWriter(ctx); err != nil {
 		return nil, err
@@ -213,21 +216,21 @@ func (j *journal) replay(groups [][]op) error {
 	return nil
 }
 
-// swapLog brings the new log up to date while writers wait, and puts it in
-// the place of the old one.
+// swapLog brings the new log up to date while writers wait, and replaces the
+// old one with it.
 func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
 	old, written, err := e.replaceLog(next, temp, tail)
 	if err == nil {
 		e.noteState(written)
 	}
 	if old != nil {
-		_ = old.close() // BuntDB syncs the file, which may take its time
+		_ = old.close() // BuntDB syncs the file, which may take long
 	}
 	return err
 }
 
-// replaceLog is swapLog while writers wait; it returns the log that is no
-// longer used, and what is on disk of the new one.
+// replaceLog is swapLog while writers wait; it returns the old log and the
+// part of the new one that is on disk.
 func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *journal, written logState, err error) {
 	<-e.writer
 	defer e.unlockWriter()
@@ -240,8 +243,8 @@ func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *jour
 	if info, err := file.Stat(); err == nil {
 		written = logState{nonce: next.nonce, commits: next.seq, bytes: info.Size()}
 	}
-	// A crash must not bring the old log back once somebody was told that a
-	// write to the new one is on disk.
+	// A crash must not bring the old log back after a write to the new one has
+	// been acknowledged as durable.
 	derr := e.disk.syncPath(e.opts.Path)
 	if derr != nil {
 		derr = fmt.Errorf("%w: sync %s: %w", ErrBroken, e.opts.Path, derr)
@@ -251,7 +254,7 @@ func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *jour
 	next.synced = e.sync.synced.Load
 	e.log = next
 	e.sync.replace(file, derr)
-	e.ailing.Store(derr != nil)
+	e.logFailed.Store(derr != nil)
 	return old, written, derr
 }
 
@@ -268,7 +271,7 @@ func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, 
 	if err != nil {
 		return nil, err
 	}
-	// Sync, say so in the log, and sync that.
+	// Sync, write a group that says so, and sync again.
 	next.synced = func() uint64 { return next.seq }
 	err = e.disk.sync(file)
 	if err == nil {
@@ -281,7 +284,7 @@ func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, 
 	if err == nil {
 		err = e.disk.rename(temp, path)
 	}
-	if err != nil && !isFile(path, file) { // which a rename that failed may have done all the same
+	if err != nil && !isFile(path, file) { // a failed rename may still have renamed it
 		_ = file.Close()
 		return nil, err
 	}
@@ -298,8 +301,8 @@ func isFile(path string, f *os.File) bool {
 	return err == nil && os.SameFile(there, open)
 }
 
-// janitor heals and compacts the log in the background.
-func (e *Engine) janitor() {
+// runMaintenance rewrites a failed log and compacts in the background.
+func (e *Engine) runMaintenance() {
 	for {
 		select {
 		case <-e.life.Done():
@@ -312,24 +315,24 @@ func (e *Engine) janitor() {
 	}
 }
 
-func (e *Engine) wakeJanitor() {
+func (e *Engine) wakeMaintenance() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-// healPause is the least time between attempts to heal.
-const healPause = time.Second
+// rewritePause is the least time between attempts to rewrite a failed log.
+const rewritePause = time.Second
 
-// heal writes the log anew after a failure. What is in memory is the truth:
-// what it has is committed, and what could not be committed is not in it.
-func (e *Engine) heal() error {
+// rewriteLog writes the log anew from memory after a failure. Memory holds
+// exactly the commits that were acknowledged.
+func (e *Engine) rewriteLog() error {
 	now := clock.System().Now()
-	if !e.ailing.Load() || now.Before(e.healFrom) {
+	if !e.logFailed.Load() || now.Before(e.rewriteFrom) {
 		return nil
 	}
-	e.healFrom = now.Add(healPause)
+	e.rewriteFrom = now.Add(rewritePause)
 	if err := e.Compact(e.life); err != nil {
 		return fmt.Errorf("cannot rewrite the log: %w", err)
 	}
@@ -337,16 +340,18 @@ func (e *Engine) heal() error {
 	return nil
 }
 
-// noteFailure has the janitor heal the log, if that is what err asks for.
+// noteFailure wakes maintenance to rewrite the log, if err is ErrBroken.
 func (e *Engine) noteFailure(err error) {
 	if errors.Is(err, ErrBroken) {
-		e.ailing.Store(true)
-		e.wakeJanitor()
+		e.logFailed.Store(true)
+		e.wakeMaintenance()
 	}
 }
 
+// tidy does the maintenance that is due: it rewrites a failed log, restores
+// the reserve, and compacts the log if that is worth it.
 func (e *Engine) tidy() error {
-	if err := e.heal(); err != nil {
+	if err := e.rewriteLog(); err != nil {
 		return err
 	}
 	size := e.sync.fileSize()
@@ -356,13 +361,14 @@ func (e *Engine) tidy() error {
 	}
 	err := e.Compact(e.life)
 	e.compactFrom.Store(0)
-	if err != nil { // not again before there is more to gain
+	if err != nil { // not again before there is more garbage
 		e.compactFrom.Store(size + size/4)
 	}
 	return err
 }
 
-// recordOverhead is about what a record takes in the log beside its document.
+// recordOverhead is the approximate number of bytes of a record in the log
+// beside its document.
 const recordOverhead = 60
 
 // liveBytes estimates the size of a compacted log.

@@ -7,24 +7,23 @@ import (
 	"runtime"
 )
 
-// disk is what the engine asks of the file system beside what BuntDB does.
-// Tests make its steps fail.
+// disk wraps the file system operations that the engine does itself, not
+// through BuntDB. Tests make them fail.
 type disk struct {
 	fault func(step, path string) error
 	mode  os.FileMode                                     // of new files, see fileMode
 	spans func(dir string) (total, free int64, err error) // nil: of the system
 }
 
-// ownFile is the mode of files that hold data: nobody but their owner may read
-// them.
+// ownFile is the mode of files that hold data: only their owner may read them.
 const ownFile os.FileMode = 0o600
 
-// directoryMode is the mode of a directory for files of a mode: who may read
-// them may go into it.
+// directoryMode returns the mode of a directory for files of the given mode: a
+// user who may read the files may also enter the directory.
 func directoryMode(files os.FileMode) os.FileMode { return files | files&0o444>>2 }
 
-// fileMode is what new files are made with. Without a disk, as for what is
-// written on behalf of an operator, they are the owner's.
+// fileMode returns the mode of new files. Without a disk, as for files that an
+// operator's command writes, it is ownFile.
 func (d *disk) fileMode() os.FileMode {
 	if d == nil || d.mode == 0 {
 		return ownFile
@@ -32,8 +31,8 @@ func (d *disk) fileMode() os.FileMode {
 	return d.mode
 }
 
-// create makes a file for BuntDB, which would let everybody read it, unless
-// there is one.
+// create creates the file for BuntDB unless it exists, because BuntDB would
+// make it readable for everybody.
 func (d *disk) create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, d.fileMode())
 	if err != nil {
@@ -42,8 +41,8 @@ func (d *disk) create(path string) error {
 	return f.Close()
 }
 
-// narrow takes away from who may not read new files the right to read an old
-// one. The error says that there was need to, or that it failed.
+// narrow removes permissions from an existing file that new files do not have.
+// It returns an error if it did so, or if it failed.
 func (d *disk) narrow(path string) error {
 	st, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -136,9 +136,9 @@ func TestWriteFails(t *testing.T) {
 	must(t, put(e, 2))
 }
 
-// TestHeals: after a failed sync the janitor writes the log anew, without
+// TestRewritesFailedLog: after a failed sync the engine rewrites the log, without
 // anybody asking, and writes go on.
-func TestHeals(t *testing.T) {
+func TestRewritesFailedLog(t *testing.T) {
 	dir, f := t.TempDir(), &failing{}
 	e := openFailing(t, dir, f)
 	create(t, e, storagetest.UniqueSpec("_id"))
@@ -149,7 +149,7 @@ func TestHeals(t *testing.T) {
 	}
 	for i := 0; put(e, 2) != nil; i++ {
 		if i > 1e7 {
-			t.Fatal("it does not heal")
+			t.Fatal("the log was not rewritten")
 		}
 	}
 	must(t, e.Sync(ctx))
@@ -191,7 +191,7 @@ func TestFaults(t *testing.T) {
 					synced = have
 				}
 			case n < 19:
-				_ = e.Compact(ctx) // heals, too
+				_ = e.Compact(ctx) // also rewrites the log
 			default:
 				f.choose(nil)
 				e.maintenance.Lock() // a copy is no snapshot: no healing while it is made

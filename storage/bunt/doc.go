@@ -1,45 +1,47 @@
-// Package bunt is the embedded storage engine: a log kept by BuntDB, and the
-// present state in memory.
+// Package bunt is the embedded storage engine: an append-only log, written
+// through BuntDB, and the present state in memory.
 //
 // # State
 //
 // The state is an immutable value, root: a tree of collections, each with a
 // tree of records and one tree of entries per index. The trees are
 // copy-on-write. A reader loads the pointer to the root and needs no lock,
-// however long it reads. A writer (one at a time) forks what it touches,
-// reads its own writes in the fork, and publishes a new root when it
-// commits; when it fails, the fork is forgotten. A snapshot transaction is a
-// fork that is not published: it notes what it does, and its commit does
-// that again on the latest state.
+// however long it reads. A writer (one at a time) forks what it touches, reads
+// its own writes in the fork, and publishes a new root when it commits; if it
+// fails, the fork is discarded. A snapshot transaction is a fork that is not
+// published: it records its writes, and its commit repeats them on the latest
+// state.
 //
 // Records are in a radix tree over their ids, index entries in a B+ tree of
 // packed keys. A node is copied once per fork, so updates that share a commit
-// share copies, and what is appended, as most inserts are, is written behind
-// the end that others see and copies nothing.
+// share copies. Records and keys that are appended, as by most inserts, are
+// written beyond the end that other versions see, without a copy.
 //
-// Record values are strings; documents are views of them. Strings do not
-// change, so a document stays valid for ever.
+// Record values are strings; documents are views of them. Strings are
+// immutable, so a document stays valid as long as it is referenced.
 //
 // # Log
 //
-// BuntDB keeps the log of commits. Index entries are not stored; they are
-// made again on open. Each commit is a group: one BuntDB transaction, which
-// sets the log's only key to all that the commit does, and so one write(2).
-// BuntDB's own state in memory is thus the last group and nothing more: what
-// it would keep of the records is in the trees above, once. A group has a
-// sequence number and checksums, since a crash can leave half of it. Before
-// BuntDB opens the file, it is read group by group into the trees, and cut
-// back to the last group that is whole. A group also says up to which one
-// everything had been synced: where one behind a damaged place says that this
-// place had been on disk, the file is damaged, not torn, and is refused.
+// BuntDB writes the log of commits. Index entries are not stored; they are
+// rebuilt on open. Each commit is a group: one BuntDB transaction, which sets
+// the log's only key to all operations of the commit, with one write(2).
+// BuntDB's own state in memory is therefore only the last group; the records
+// are in the trees above, once. A group has a sequence number and checksums,
+// because a crash can leave part of it. On open, the engine reads the file
+// group by group into the trees and truncates it after the last complete
+// group; then BuntDB opens it, and reads it a second time to find its end,
+// while the indexes are built. A group also contains the number of the last
+// group known to be synced. If a group behind a damaged place says that this
+// place had been synced, the file is damaged, not torn by a crash, and is
+// refused.
 //
 // BuntDB's own syncing, shrinking, expiry and indexes are off. The log is
-// synced through a descriptor of its own, one fsync for all who wait; it is
-// compacted by copying the state into a second log.
+// synced through a separate descriptor, with one fsync for all waiting
+// writers. Compaction copies the state into a second log (compact.go).
 //
-// Dropping a collection removes its catalog entry, and with it the records:
-// no more is written for many than for few.
+// Dropping a collection writes only the removal of its catalog entry, however
+// many records it has.
 //
-// Logs of the first format, which had a key per record, are read and written
-// anew when they are opened.
+// Logs of the first format, which had a key per record, are converted when
+// they are opened.
 package bunt

@@ -11,9 +11,9 @@ import (
 // entries is the set of entries of an index: a B+ tree of packed lists.
 //
 // As with records, versions share nodes, a node is changed in place by the
-// version whose stamp it bears and copied by any other, and the last leaf,
-// the tail, stands outside of the tree: keys that grow, as most identifiers
-// do, are appended to it behind the end that other versions see.
+// version whose stamp it bears and copied by any other, and the last leaf, the
+// tail, stands outside of the tree: keys that grow, as most identifiers do,
+// are appended to it beyond the end that other versions see.
 type entries struct {
 	stamp uint64
 	root  *entryNode // nil if all entries are in the tail
@@ -21,42 +21,42 @@ type entries struct {
 	tail  entryTail // behind all entries of the tree
 }
 
-// entryNode is a leaf with its entries, or a branch with its kids and the
-// separators between them: kid i has the entries that are not before
-// separator i-1 and before separator i.
+// entryNode is a leaf with its entries, or a branch with its children and the
+// separators between them: child i has the entries from separator i-1 on and
+// before separator i.
 type entryNode struct {
 	stamp  uint64
-	shared bool // packed belongs to others, though the node does not
+	shared bool // packed is shared with other versions, though the node is not
 	packed
-	kids []*entryNode
+	children []*entryNode
 }
 
 // entryTail is a version's view of a list that others append to as well.
 type entryTail struct {
 	packed
 	stamp uint64
-	used  *atomic.Int64 // slots that somebody has claimed
+	used  *atomic.Int64 // slots that some version has claimed
 }
 
 // Sizes of nodes: small ones make copies cheap, large ones look-ups.
 const (
 	leafSize   = 48
 	branchSize = 32
-	leafFill   = 40 // of what is filled in order
+	leafFill   = 40 // of leaves that are filled in order
 	branchFill = 28
 )
 
 func newEntries() *entries { return &entries{stamp: newStamp()} }
 
-// fork returns another version, to be changed by itself. The tree must not
-// be changed any more.
+// fork returns a new version that may be changed. The old one must not be
+// changed any more.
 func (t *entries) fork() *entries {
 	f := *t
 	f.stamp = newStamp()
 	return &f
 }
 
-// freeze returns the tree as it is now, while t may change.
+// freeze returns an immutable version of the present tree; t may still change.
 func (t *entries) freeze() *entries {
 	f := *t
 	t.stamp = newStamp()
@@ -66,20 +66,20 @@ func (t *entries) freeze() *entries {
 // Len is the number of entries.
 func (t *entries) Len() int { return t.n }
 
-// kidOf is the position of the kid where e belongs.
-func (n *entryNode) kidOf(e entry) int {
+// childOf returns the position of the child where e belongs.
+func (n *entryNode) childOf(e entry) int {
 	e.id++ // behind an equal separator
 	return n.search(e)
 }
 
-// inTail tells that an entry belongs in the tail.
+// inTail reports whether an entry belongs in the tail.
 func (t *entries) inTail(e entry) bool {
 	return t.tail.len() > 0 && !t.tail.behind(e)
 }
 
 func (p *packed) same(i int, e entry) bool { return p.is(i, e.key) && p.slots[i].id == e.id }
 
-// Add adds an entry; false if it is there already.
+// Add adds an entry. It returns false if the entry exists already.
 func (t *entries) Add(e entry) bool {
 	added := true
 	switch {
@@ -98,16 +98,16 @@ func (t *entries) Add(e entry) bool {
 
 // before reports whether all entries of a tree are before e.
 func (n *entryNode) before(e entry) bool {
-	for n.kids != nil {
-		n = n.kids[len(n.kids)-1]
+	for n.children != nil {
+		n = n.children[len(n.children)-1]
 	}
-	return n.search(e) == n.len() // never equal: who asks adds
+	return n.search(e) == n.len() // never equal: the caller adds e
 }
 
 // last is the greatest entry of a tree.
 func (n *entryNode) last() entry {
-	for n.kids != nil {
-		n = n.kids[len(n.kids)-1]
+	for n.children != nil {
+		n = n.children[len(n.children)-1]
 	}
 	return n.at(n.len() - 1)
 }
@@ -119,13 +119,13 @@ func (t *entries) addToTree(e entry) bool {
 	left, right, sep, added := t.insert(t.root, e)
 	t.root = left
 	if right != nil {
-		t.root = &entryNode{stamp: t.stamp, packed: packTight([]entry{sep}), kids: []*entryNode{left, right}}
+		t.root = &entryNode{stamp: t.stamp, packed: packTight([]entry{sep}), children: []*entryNode{left, right}}
 	}
 	return added
 }
 
-// own returns a node that may be changed. The separators of a branch are
-// shared on: whoever changes them makes new ones.
+// own returns a node that may be changed. The separators of a branch stay
+// shared: a function that changes them makes a copy.
 func (t *entries) own(n *entryNode) *entryNode {
 	if n.stamp == t.stamp {
 		if n.shared {
@@ -134,17 +134,17 @@ func (t *entries) own(n *entryNode) *entryNode {
 		return n
 	}
 	c := &entryNode{stamp: t.stamp}
-	if n.kids == nil {
+	if n.children == nil {
 		c.packed = n.clone()
 	} else {
-		c.packed, c.kids = n.packed, slices.Clone(n.kids)
+		c.packed, c.children = n.packed, slices.Clone(n.children)
 	}
 	return c
 }
 
-// behead returns a leaf without its first entry. As that is what goes when
-// records expire, the others stay where they are.
-func (t *entries) behead(n *entryNode) *entryNode {
+// dropFirst returns a leaf without its first entry. Expiry always removes the
+// first entry, so the others are not moved.
+func (t *entries) dropFirst(n *entryNode) *entryNode {
 	if n.stamp != t.stamp {
 		n = &entryNode{stamp: t.stamp, shared: true, packed: n.packed}
 	}
@@ -155,7 +155,7 @@ func (t *entries) behead(n *entryNode) *entryNode {
 // insert adds an entry below a node. If the node has become too large, right
 // is its second half, which begins at sep.
 func (t *entries) insert(n *entryNode, e entry) (own, right *entryNode, sep entry, added bool) {
-	if n.kids == nil {
+	if n.children == nil {
 		i := n.search(e)
 		if n.same(i, e) {
 			return n, nil, sep, false
@@ -167,15 +167,15 @@ func (t *entries) insert(n *entryNode, e entry) (own, right *entryNode, sep entr
 		}
 		return n, right, sep, true
 	}
-	i := n.kidOf(e)
-	kid, half, halfSep, added := t.insert(n.kids[i], e)
+	i := n.childOf(e)
+	child, half, halfSep, added := t.insert(n.children[i], e)
 	if !added {
 		return n, nil, sep, false
 	}
 	n = t.own(n)
-	n.kids[i] = kid
+	n.children[i] = child
 	if half != nil {
-		right, sep = t.addKid(n, i, halfSep, half, len(n.kids)/2)
+		right, sep = t.addChild(n, i, halfSep, half, len(n.children)/2)
 	}
 	return n, right, sep, true
 }
@@ -188,31 +188,31 @@ func (t *entries) splitLeaf(n *entryNode) (right *entryNode, sep entry) {
 	return right, sep
 }
 
-// addKid puts a kid behind the one at i. A branch that is full is split at
-// kid number at.
-func (t *entries) addKid(n *entryNode, i int, sep entry, kid *entryNode, at int) (right *entryNode, up entry) {
+// addChild adds a child after the one at i. A full branch is split at child
+// number at.
+func (t *entries) addChild(n *entryNode, i int, sep entry, child *entryNode, at int) (right *entryNode, up entry) {
 	n.packed = n.clone()
 	n.packed.insert(i, sep)
-	n.kids = slices.Insert(n.kids, i+1, kid)
-	if len(n.kids) <= branchSize {
+	n.children = slices.Insert(n.children, i+1, child)
+	if len(n.children) <= branchSize {
 		return nil, up
 	}
 	up = n.at(at - 1)
 	up.key = strings.Clone(up.key)
-	right = &entryNode{stamp: t.stamp, packed: n.slice(at, n.len()), kids: slices.Clone(n.kids[at:])}
-	n.packed, n.kids = n.slice(0, at-1), slices.Clone(n.kids[:at])
+	right = &entryNode{stamp: t.stamp, packed: n.slice(at, n.len()), children: slices.Clone(n.children[at:])}
+	n.packed, n.children = n.slice(0, at-1), slices.Clone(n.children[:at])
 	return right, up
 }
 
-// Delete removes an entry; false if it is not there.
+// Delete removes an entry. It returns false if there is no such entry.
 func (t *entries) Delete(e entry) bool {
 	var removed bool
 	if t.inTail(e) {
 		removed = t.removeFromTail(e)
 	} else if t.root != nil {
 		t.root, removed = t.remove(t.root, e)
-		for t.root != nil && len(t.root.kids) == 1 {
-			t.root = t.root.kids[0]
+		for t.root != nil && len(t.root.children) == 1 {
+			t.root = t.root.children[0]
 		}
 	}
 	if removed {
@@ -221,9 +221,9 @@ func (t *entries) Delete(e entry) bool {
 	return removed
 }
 
-// remove takes an entry out below a node; left is nil if nothing is left.
+// remove removes an entry below a node; left is nil if the node is then empty.
 func (t *entries) remove(n *entryNode, e entry) (left *entryNode, removed bool) {
-	if n.kids == nil {
+	if n.children == nil {
 		i := n.search(e)
 		if !n.same(i, e) {
 			return n, false
@@ -232,34 +232,34 @@ func (t *entries) remove(n *entryNode, e entry) (left *entryNode, removed bool) 
 		case n.len() == 1:
 			return nil, true
 		case i == 0:
-			return t.behead(n), true
+			return t.dropFirst(n), true
 		}
 		n = t.own(n)
 		n.packed.remove(i)
 		return n, true
 	}
-	i := n.kidOf(e)
-	kid, removed := t.remove(n.kids[i], e)
+	i := n.childOf(e)
+	child, removed := t.remove(n.children[i], e)
 	if !removed {
 		return n, false
 	}
 	n = t.own(n)
-	n.kids[i] = kid
+	n.children[i] = child
 	switch {
-	case kid == nil:
-		n.dropKid(i, max(i-1, 0))
-	case kid.small():
+	case child == nil:
+		n.dropChild(i, max(i-1, 0))
+	case child.small():
 		t.join(n, max(i-1, 0))
 	}
-	if len(n.kids) == 0 {
+	if len(n.children) == 0 {
 		return nil, true
 	}
 	return n, true
 }
 
-// dropKid removes a kid and one of the separators beside it.
-func (n *entryNode) dropKid(kid, sep int) {
-	n.kids = slices.Delete(n.kids, kid, kid+1)
+// dropChild removes a child and one of the separators beside it.
+func (n *entryNode) dropChild(child, sep int) {
+	n.children = slices.Delete(n.children, child, child+1)
 	if n.len() > 0 {
 		n.packed = n.clone()
 		n.packed.remove(sep)
@@ -267,31 +267,30 @@ func (n *entryNode) dropKid(kid, sep int) {
 }
 
 func (n *entryNode) small() bool {
-	if n.kids == nil {
+	if n.children == nil {
 		return n.len() < leafSize/4
 	}
-	return len(n.kids) < branchSize/4
+	return len(n.children) < branchSize/4
 }
 
-// join makes one node of the kids at i and i+1, if there are two and one can
-// hold both.
+// join merges the children at i and i+1 into one node, if both exist and fit.
 func (t *entries) join(n *entryNode, i int) {
-	if i+1 >= len(n.kids) {
+	if i+1 >= len(n.children) {
 		return
 	}
-	a, b := n.kids[i], n.kids[i+1]
-	if a.kids == nil && a.len()+b.len() > leafSize*3/4 || len(a.kids)+len(b.kids) > branchSize*3/4 {
+	a, b := n.children[i], n.children[i+1]
+	if a.children == nil && a.len()+b.len() > leafSize*3/4 || len(a.children)+len(b.children) > branchSize*3/4 {
 		return
 	}
 	joined := &entryNode{stamp: t.stamp}
 	list := a.list(0, a.len())
-	if a.kids != nil {
-		joined.kids = slices.Concat(a.kids, b.kids)
+	if a.children != nil {
+		joined.children = slices.Concat(a.children, b.children)
 		list = append(list, n.at(i))
 	}
 	joined.packed = packTight(append(list, b.list(0, b.len())...))
-	n.kids[i] = joined
-	n.dropKid(i+1, i)
+	n.children[i] = joined
+	n.dropChild(i+1, i)
 }
 
 // addToTail adds an entry that is behind all of the tree.
@@ -316,8 +315,8 @@ func (t *entries) addToTail(e entry) bool {
 	return true
 }
 
-// append adds an entry at the end in place, if there is room behind it that
-// nobody has claimed.
+// append adds an entry at the end in place, if there is free room that no
+// other version has claimed.
 func (x *entryTail) append(e entry) bool {
 	n, more := len(x.slots), len(e.key)-len(x.prefix)
 	if n == cap(x.slots) || more < 0 || e.key[:len(x.prefix)] != x.prefix || len(x.keys)+more > cap(x.keys) ||
@@ -330,7 +329,8 @@ func (x *entryTail) append(e entry) bool {
 	return true
 }
 
-// ownTail makes the tail the version's own, with room for more.
+// ownTail gives the version its own copy of the tail, with room for more
+// entries.
 func (t *entries) ownTail() {
 	x := &t.tail
 	if x.stamp == t.stamp {
@@ -358,8 +358,9 @@ func (t *entries) removeFromTail(e entry) bool {
 	return true
 }
 
-// flush makes most of the tail a leaf of the tree. A few entries stay, so
-// that keys that come a little late find their place among them.
+// flush moves most of the tail into a new leaf of the tree. A few entries
+// stay, so that keys that arrive slightly out of order still belong in the
+// tail.
 func (t *entries) flush() {
 	leaf := &entryNode{stamp: t.stamp, packed: t.tail.slice(0, leafFill)}
 	rest := t.tail.slice(leafFill, t.tail.len())
@@ -367,7 +368,7 @@ func (t *entries) flush() {
 	t.linkRight(leaf)
 }
 
-// linkRight hangs a leaf behind the last one.
+// linkRight adds a leaf after the last one.
 func (t *entries) linkRight(leaf *entryNode) {
 	if t.root == nil {
 		t.root = leaf
@@ -377,26 +378,26 @@ func (t *entries) linkRight(leaf *entryNode) {
 	left, right, up := t.appendLeaf(t.root, leaf, sep)
 	t.root = left
 	if right != nil {
-		t.root = &entryNode{stamp: t.stamp, packed: packTight([]entry{up}), kids: []*entryNode{left, right}}
+		t.root = &entryNode{stamp: t.stamp, packed: packTight([]entry{up}), children: []*entryNode{left, right}}
 	}
 }
 
 func (t *entries) appendLeaf(n, leaf *entryNode, sep entry) (own, right *entryNode, up entry) {
-	if n.kids == nil {
+	if n.children == nil {
 		return n, leaf, sep
 	}
-	last := len(n.kids) - 1
-	kid, half, halfSep := t.appendLeaf(n.kids[last], leaf, sep)
+	last := len(n.children) - 1
+	child, half, halfSep := t.appendLeaf(n.children[last], leaf, sep)
 	n = t.own(n)
-	n.kids[last] = kid
+	n.children[last] = child
 	if half != nil {
-		right, up = t.addKid(n, last, halfSep, half, branchFill)
+		right, up = t.addChild(n, last, halfSep, half, branchFill)
 	}
 	return n, right, up
 }
 
-// seek finds the first entry that is not before e: its place in a list, nil
-// if there is none.
+// seek finds the first entry that is not before e: its list and its position
+// there; nil if there is no such entry.
 func (t *entries) seek(e entry) (p *packed, i int) {
 	if t.tail.len() > 0 && !t.tail.behind(e) {
 		p, i = &t.tail.packed, t.tail.search(e)
@@ -414,14 +415,16 @@ func (t *entries) seek(e entry) (p *packed, i int) {
 	return p, i
 }
 
+// seek descends to the leaf of e, and goes to the next leaf if e is after its
+// last entry.
 func (n *entryNode) seek(e entry) (p *packed, i int) {
 	var next *entryNode // behind n
-	for n.kids != nil {
-		i := n.kidOf(e)
-		if i+1 < len(n.kids) {
-			next = n.kids[i+1]
+	for n.children != nil {
+		i := n.childOf(e)
+		if i+1 < len(n.children) {
+			next = n.children[i+1]
 		}
-		n = n.kids[i]
+		n = n.children[i]
 	}
 	if i := n.search(e); i < n.len() {
 		return &n.packed, i
@@ -429,8 +432,8 @@ func (n *entryNode) seek(e entry) (p *packed, i int) {
 	if next == nil {
 		return nil, 0
 	}
-	for next.kids != nil {
-		next = next.kids[0]
+	for next.children != nil {
+		next = next.children[0]
 	}
 	return &next.packed, 0
 }

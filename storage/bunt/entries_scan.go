@@ -20,16 +20,17 @@ func (t *entries) Ascend(from entry, visit visitor) {
 	}
 }
 
+// up yields the entries of a subtree from one on, in ascending order.
 func (w *entryWalk) up(n *entryNode, from entry) bool {
-	if n.kids == nil {
+	if n.children == nil {
 		return w.listUp(&n.packed, n.search(from))
 	}
-	i := n.kidOf(from)
-	if !w.up(n.kids[i], from) {
+	i := n.childOf(from)
+	if !w.up(n.children[i], from) {
 		return false
 	}
-	for _, kid := range n.kids[i+1:] {
-		if !w.allUp(kid) {
+	for _, child := range n.children[i+1:] {
+		if !w.allUp(child) {
 			return false
 		}
 	}
@@ -37,11 +38,11 @@ func (w *entryWalk) up(n *entryNode, from entry) bool {
 }
 
 func (w *entryWalk) allUp(n *entryNode) bool {
-	if n.kids == nil {
+	if n.children == nil {
 		return w.listUp(&n.packed, 0)
 	}
-	for _, kid := range n.kids {
-		if !w.allUp(kid) {
+	for _, child := range n.children {
+		if !w.allUp(child) {
 			return false
 		}
 	}
@@ -78,15 +79,15 @@ func (t *entries) Reverse(visit visitor) {
 
 // down yields the entries before an end.
 func (w *entryWalk) down(n *entryNode, end entry) bool {
-	if n.kids == nil {
+	if n.children == nil {
 		return w.listDown(&n.packed, n.search(end))
 	}
-	i := n.kidOf(end)
-	if !w.down(n.kids[i], end) {
+	i := n.childOf(end)
+	if !w.down(n.children[i], end) {
 		return false
 	}
 	for i--; i >= 0; i-- {
-		if !w.allDown(n.kids[i]) {
+		if !w.allDown(n.children[i]) {
 			return false
 		}
 	}
@@ -94,11 +95,11 @@ func (w *entryWalk) down(n *entryNode, end entry) bool {
 }
 
 func (w *entryWalk) allDown(n *entryNode) bool {
-	if n.kids == nil {
+	if n.children == nil {
 		return w.listDown(&n.packed, n.len())
 	}
-	for i := len(n.kids) - 1; i >= 0; i-- {
-		if !w.allDown(n.kids[i]) {
+	for i := len(n.children) - 1; i >= 0; i-- {
+		if !w.allDown(n.children[i]) {
 			return false
 		}
 	}
@@ -135,7 +136,7 @@ func (b *entryBuilder) add(e entry) {
 	b.n++
 }
 
-// cut makes a leaf of what there is.
+// cut makes a leaf of the collected entries.
 func (b *entryBuilder) cut() {
 	sep := entry{}
 	if len(b.nodes) > 0 {
@@ -169,7 +170,7 @@ func (b *entryBuilder) raise() {
 	var seps []entry
 	for i := 0; i < len(b.nodes); i += branchFill {
 		end := min(i+branchFill, len(b.nodes))
-		nodes = append(nodes, &entryNode{packed: packTight(b.seps[i+1 : end]), kids: append([]*entryNode(nil), b.nodes[i:end]...)})
+		nodes = append(nodes, &entryNode{packed: packTight(b.seps[i+1 : end]), children: append([]*entryNode(nil), b.nodes[i:end]...)})
 		seps = append(seps, b.seps[i])
 	}
 	b.nodes, b.seps = nodes, seps

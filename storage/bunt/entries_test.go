@@ -58,17 +58,17 @@ func (n *entryNode) check(t *rapid.T, top bool) int {
 			t.Fatal("a wrong head")
 		}
 	}
-	if n.kids == nil {
+	if n.children == nil {
 		if n.len() == 0 || n.len() > leafSize {
 			t.Fatalf("a leaf of %d", n.len())
 		}
 		return 0
 	}
-	if len(n.kids) != n.len()+1 || len(n.kids) > branchSize || top && len(n.kids) < 2 {
-		t.Fatalf("a branch of %d kids and %d separators", len(n.kids), n.len())
+	if len(n.children) != n.len()+1 || len(n.children) > branchSize || top && len(n.children) < 2 {
+		t.Fatalf("a branch of %d kids and %d separators", len(n.children), n.len())
 	}
-	height := n.kids[0].check(t, false)
-	for _, k := range n.kids[1:] {
+	height := n.children[0].check(t, false)
+	for _, k := range n.children[1:] {
 		if k.check(t, false) != height {
 			t.Fatal("leaves at different heights")
 		}
@@ -330,8 +330,8 @@ func (n *entryNode) keyBytes() int {
 		return 0
 	}
 	sum := cap(n.keys)
-	for _, kid := range n.kids {
-		sum += kid.keyBytes()
+	for _, child := range n.children {
+		sum += child.keyBytes()
 	}
 	return sum
 }

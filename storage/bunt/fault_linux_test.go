@@ -205,7 +205,7 @@ func TestSyncFails(t *testing.T) {
 		t.Errorf("%d sync errors", n)
 	}
 	e.maintenance.Unlock()
-	must(t, e.Compact(ctx)) // what the janitor does too
+	must(t, e.Compact(ctx)) // as maintenance does
 	must(t, e.Sync(ctx))
 	must(t, inColl(e, ns, func(c storage.Collection) error { return c.Update(1, bigDoc(1, 9), 7) }))
 	after := storagetest.Dump(e)

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// ForeignError reports a directory with the data of another server.
+// ForeignError reports a directory that contains the data of another server.
 type ForeignError struct {
 	Dir   string
 	Owner string   // whose data they are
 	Found []string // files that say so
 }
 
-// Error names what was found and the ways out.
+// Error names the files found and what the operator can do.
 func (e *ForeignError) Error() string {
 	way := "start with another --dbpath"
 	if e.Owner == mongoDB {
@@ -86,8 +86,8 @@ func (e *FormatError) Error() string {
 // follow.
 const formatPrefix = "duskdb-bunt-"
 
-// checkFormat refuses a log of a newer format. Whatever else may change in one,
-// its name stands in the first bytes.
+// checkFormat refuses a log of a newer format. Every format has its name in
+// the first bytes.
 func checkFormat(f io.ReaderAt, path string) error {
 	begin := make([]byte, tornHeader)
 	n, err := f.ReadAt(begin, 0)

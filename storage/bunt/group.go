@@ -10,9 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A group is what one commit writes to the log: the value of the only key
-// that there is. It begins with a head, of which each number is little
-// endian, and goes on with its operations:
+// A group contains the operations of one commit; it is the value of the log's
+// only key. A head with little-endian numbers is followed by the operations:
 //
 //	kind       one byte, deletedBit is set for a deletion
 //	number     uvarint: of the collection; none in the header
@@ -24,8 +23,8 @@ const groupKey = "g"
 // deletedBit marks the kind of an operation that deletes.
 const deletedBit = 0x80
 
-// head frames a group. BuntDB writes one with a single write(2), of which a
-// crash can leave a part.
+// head frames a group. BuntDB writes a group with a single write(2), which a
+// crash can interrupt.
 type head struct {
 	seq    uint64 // grows by one with every group
 	synced uint64 // the last group that was known to be on disk
@@ -65,8 +64,8 @@ func nonceSum(b []byte, nonce uint64) uint32 {
 	return crc32.Update(crc32.Checksum(n[:], castagnoli), castagnoli, b)
 }
 
-// op is one write to the log: of a record, or of what stands once per
-// collection or log.
+// op is one operation in the log: on a record, or on an entry that exists once
+// per collection or log.
 type op struct {
 	kind  byte
 	del   bool
@@ -75,12 +74,12 @@ type op struct {
 	value string
 }
 
-// Kinds of operations. Collections are numbered; a number is never used
-// again while records of its former owner are in the log.
+// Kinds of operations. Collections are numbered; a number is never reused
+// while records of its former collection are in the log.
 const (
 	opCatalog = 'c' // catalog entry: a document
 	opHeader  = 'h' // format and nonce
-	opLastID  = 'l' // id of the newest record, where the records do not tell
+	opLastID  = 'l' // id of the newest record, if that record has been deleted
 	opRecord  = 'r' // 8 bytes last write, then the document
 )
 
@@ -107,7 +106,7 @@ func (o *op) encode(b []byte) []byte {
 // errShort reports a group that ends within an operation.
 var errShort = errors.New("an operation in the log is cut short")
 
-// decodeOp reads an operation and returns what is behind it. The value is a
+// decodeOp reads an operation and returns the bytes after it. The value is a
 // view of the bytes.
 func decodeOp(b []byte) (o op, rest []byte, err error) {
 	if len(b) == 0 {

@@ -12,31 +12,31 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// ErrBroken is why an engine takes no writes after a failure that leaves the
-// state of the file unknown. Reads go on. The engine tries to write the log
-// anew, after which it takes writes again; so does a restart.
+// ErrBroken is returned for writes after a failure that leaves the state of
+// the file unknown. Reads still work. Writes work again once the engine has
+// rewritten the log, which it tries in the background, or after a restart.
 var ErrBroken = errors.New("a write to the log failed; writes are refused until the log has been rewritten")
 
-// journal is the log: a BuntDB database with one key, whose value each
-// transaction sets to the group it commits.
+// journal is the log: a BuntDB database with one key. Each transaction sets
+// its value to the group that it commits.
 type journal struct {
-	db     *buntdb.DB // nil in memory
-	disk   *disk
-	path   string
-	nonce  uint64
-	seq    uint64        // of the last group
-	shift  uint64        // position - seq: positions go on in a compacted log
-	synced func() uint64 // the position up to which all is on disk
-	tail   *[][]op       // takes what is committed while a compaction runs
-	buf    []byte        // the group being written
-	grown  int64         // bytes of groups since the janitor was woken for them
-	brake  brake         // for writers, while a compaction runs
-	broken error
-	dead   bool // BuntDB panicked and holds its lock
-	idle   bool // the last group is the one that finish wrote
+	db       *buntdb.DB // nil in memory
+	disk     *disk
+	path     string
+	nonce    uint64
+	seq      uint64        // of the last group
+	shift    uint64        // position - seq: positions continue in a compacted log
+	synced   func() uint64 // the position up to which all is on disk
+	tail     *[][]op       // receives the commits made while a compaction runs
+	buf      []byte        // the group being written
+	grown    int64         // bytes of groups since maintenance was last woken for them
+	throttle throttle      // for writers, while a compaction runs
+	broken   error
+	dead     bool // BuntDB panicked and holds its lock
+	idle     bool // the last group is the one that finish wrote
 }
 
-// resumeJournal goes on with a log behind what was found in it, or makes it.
+// resumeJournal continues a log after the groups found in it, or creates it.
 func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
 	j := &journal{disk: d, path: path, nonce: found.nonce, seq: found.seq, idle: found.clean}
 	j.synced = func() uint64 { return 0 }
@@ -59,7 +59,8 @@ func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
 	return j, nil
 }
 
-// newJournal makes a log; what is left of an earlier attempt is overwritten.
+// newJournal creates a log, and overwrites the file of an earlier, failed
+// attempt.
 func newJournal(path string, d *disk) (*journal, error) {
 	if err := removeIfThere(path); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func newJournal(path string, d *disk) (*journal, error) {
 	return resumeJournal(path, d, scanned{})
 }
 
-// openBunt opens BuntDB with everything off that it would do by itself.
+// openBunt opens BuntDB with its background work switched off.
 func openBunt(path string) (*buntdb.DB, error) {
 	db, err := buntdb.Open(path)
 	if err != nil {
@@ -93,8 +94,8 @@ func (j *journal) writeHeader() error {
 	return j.disk.syncPath(j.path, filepath.Dir(j.path))
 }
 
-// commit writes one group, whole or not at all. The operations are the
-// caller's again when it returns.
+// commit writes one group, completely or not at all. The caller may reuse the
+// operations when it returns.
 func (j *journal) commit(ops []op) (err error) {
 	if j.broken != nil {
 		return j.broken
@@ -115,16 +116,18 @@ func (j *journal) commit(ops []op) (err error) {
 	return nil
 }
 
+// write encodes the operations as a group and commits it in one BuntDB
+// transaction, and counts its bytes for the throttle of a running compaction.
 func (j *journal) write(ops []op) (err error) {
 	if err := j.encode(ops); err != nil {
 		return err
 	}
 	j.grown += int64(len(j.buf))
 	if j.tail != nil {
-		j.brake.wrote(int64(len(j.buf)))
+		j.throttle.wrote(int64(len(j.buf)))
 	}
-	// BuntDB panics, holding its lock, if it cannot take a failed write
-	// back. It is not touched any more then.
+	// BuntDB panics, holding its lock, if it cannot undo a failed write. It must
+	// not be used any more then.
 	defer func() {
 		if p := recover(); p != nil {
 			j.dead = true
@@ -165,11 +168,11 @@ func (j *journal) encode(ops []op) error {
 	return nil
 }
 
-// position tells where in the history of commits the log stands.
+// position returns the number of the last commit in the history of all logs.
 func (j *journal) position() uint64 { return j.seq + j.shift }
 
-// finish ends a session with an empty group that says that all before it is
-// synced, so that damage to the file at rest is told from a torn tail.
+// finish writes an empty group which says that everything before it is synced.
+// With it, later damage to the file can be distinguished from a torn tail.
 func (j *journal) finish() error {
 	if j.db == nil || j.idle || j.broken != nil {
 		return nil

@@ -17,10 +17,10 @@ type loader struct {
 	e     *Engine
 	colls map[uint32]*loading
 	last  *loading // of the operation before
-	mend  []op     // what a repair has to tell the log
+	fixes []op     // operations that a repair adds to the log
 }
 
-// loading is a collection while the log is read.
+// loading is the state of a collection while the log is read.
 type loading struct {
 	coll
 	catalog string // its entry in the catalog, none if it was dropped
@@ -28,7 +28,7 @@ type loading struct {
 
 func newLoader(e *Engine) *loader { return &loader{e: e, colls: make(map[uint32]*loading)} }
 
-// apply does what a group did.
+// apply repeats the operations of a group.
 func (l *loader) apply(ops []op) error {
 	for i := range ops {
 		o := &ops[i]
@@ -54,6 +54,7 @@ func (l *loader) coll(num uint32) *loading {
 	return c
 }
 
+// apply repeats one operation on the collection that is being loaded.
 func (c *loading) apply(o *op) error {
 	switch o.kind {
 	case opCatalog:
@@ -92,7 +93,7 @@ func (c *loading) record(o *op) {
 	}
 }
 
-// prepare makes collections of what was read.
+// prepare creates the collections from the operations read.
 func (l *loader) prepare() error {
 	for _, c := range l.colls {
 		newest, _, _ := c.records.Max()
@@ -133,7 +134,7 @@ func (l *loader) finish() (*root, error) {
 		c := &l.colls[num].coll
 		r.nextNum = num + 1
 		if l.e.repair != nil {
-			if err := l.mendColl(r, c); err != nil {
+			if err := l.reconcileColl(r, c); err != nil {
 				return nil, err
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// lockDir takes the data directory for this process. The lock goes with the
-// descriptor, however the process ends.
+// lockDir locks the data directory for this process. The system releases the
+// lock with the descriptor, however the process ends.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -40,9 +40,9 @@ func flock(f *os.File, dir string) error {
 	return fmt.Errorf("lock %s: %w", dir, err)
 }
 
-// lockForReading is lockDir for who writes nothing, and may not be able to: on
-// media that are read only the lock file may be missing, and nobody has it then;
-// there is no lock in that case.
+// lockForReading is lockDir for a caller that only reads. On read-only media
+// the lock file may be missing; then no other process can use the directory,
+// and the result is nil.
 func lockForReading(dir string) (*os.File, error) {
 	f, err := lockDir(dir)
 	if !errors.Is(err, unix.EROFS) && !errors.Is(err, os.ErrPermission) {

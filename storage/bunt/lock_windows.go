@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// lockDir takes the data directory for this process. The lock goes with the
-// handle, however the process ends.
+// lockDir locks the data directory for this process. The system releases the
+// lock with the handle, however the process ends.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -31,8 +31,8 @@ func lockDir(dir string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s: %w", dir, err)
 }
 
-// lockForReading is lockDir for who writes nothing, and may not be able to:
-// nobody has the lock of a directory on media that are read only.
+// lockForReading is lockDir for a caller that only reads. On read-only media
+// no other process can use the directory, and the result is nil.
 func lockForReading(dir string) (*os.File, error) {
 	f, err := lockDir(dir)
 	if errors.Is(err, windows.ERROR_WRITE_PROTECT) || errors.Is(err, os.ErrPermission) {

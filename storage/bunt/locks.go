@@ -18,17 +18,17 @@ type lockKey struct {
 	key   string
 }
 
-// locks is the table of claims of all open snapshot transactions. Claims
-// are never waited for: the second to come has a conflict.
+// locks is the table of claims of all open snapshot transactions. No operation
+// waits for a claim: the second one fails with a conflict.
 type locks struct {
-	n    atomic.Int64 // number of claims and uses: a writer alone need not look
+	n    atomic.Int64 // number of claims and uses; if it is 0, a writer need not take the lock
 	mu   sync.Mutex
 	held map[lockKey]*snapshot
 	used map[storage.Namespace][]*snapshot // that have written to a collection
 }
 
-// use notes that s writes to a collection, which is not to be dropped, renamed
-// or changed by others until s has ended.
+// use notes that s writes to a collection, so that others cannot drop, rename
+// or change it until s has ended.
 func (l *locks) use(ns storage.Namespace, s *snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,7 @@ func (l *locks) use(ns storage.Namespace, s *snapshot) {
 	l.n.Add(1)
 }
 
-// checkUnused fails if somebody other than s has written to a collection.
+// checkUnused fails if a transaction other than s has written to a collection.
 func (l *locks) checkUnused(ns storage.Namespace, s *snapshot) error {
 	if l.n.Load() == 0 {
 		return nil
@@ -78,7 +78,7 @@ func (l *locks) claim(k lockKey, s *snapshot) (taken bool, err error) {
 	return true, nil
 }
 
-// check fails if somebody other than s has k.
+// check fails if a transaction other than s has claimed k.
 func (l *locks) check(k lockKey, s *snapshot) error {
 	if l.n.Load() == 0 {
 		return nil
@@ -91,7 +91,7 @@ func (l *locks) check(k lockKey, s *snapshot) error {
 	return nil
 }
 
-// drop gives up one claim of s.
+// drop releases one claim of s.
 func (l *locks) drop(k lockKey, s *snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *locks) drop(k lockKey, s *snapshot) {
 	l.n.Add(-1)
 }
 
-// release gives up all claims of s.
+// release releases all claims of s.
 func (l *locks) release(s *snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

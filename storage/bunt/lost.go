@@ -8,13 +8,13 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// lostOps are the operations in damaged groups, as far as they can be made out,
-// of which nothing behind them has undone the effect. They are not to be
-// trusted, and tell people what a repair has lost.
+// lostOps are the readable operations in damaged groups whose effect no later
+// group has replaced. They may be wrong; they serve only to report what a
+// repair has lost.
 type lostOps struct {
 	records map[lostRecord]bool // whether it was deleted
 	catalog map[uint32][]op     // by collection
-	groups  int64               // that could be made out
+	groups  int64               // that could be read
 }
 
 type lostRecord struct {
@@ -26,7 +26,7 @@ func newLostOps() *lostOps {
 	return &lostOps{records: map[lostRecord]bool{}, catalog: map[uint32][]op{}}
 }
 
-// supersede forgets what a later group that is whole has written again.
+// supersede removes the operations that a later complete group has replaced.
 func (l *lostOps) supersede(ops []op) {
 	if len(l.records)+len(l.catalog) == 0 {
 		return
@@ -59,7 +59,8 @@ func (l *lostOps) add(o op) {
 // mostLost bounds what is read of one damaged group.
 const mostLost = 16 << 20
 
-// readLost makes out what the damaged groups between two places of the log did.
+// readLost reads the operations of the damaged groups between two offsets of
+// the log.
 func (s *salvager) readLost(from, to int64) error {
 	for from < to {
 		begin, err := s.findCommand(from, to)

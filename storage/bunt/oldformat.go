@@ -11,11 +11,11 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// The first format of the log had a key for each record and catalog entry,
-// and in each transaction a marker under the key "m". BuntDB writes the
-// commands of a transaction in no order, so the marker counts them and has a
-// sum of their checksums, in which the order does not matter. Logs of this
-// format are read, and written anew when they are opened.
+// The first format of the log had a key for each record and catalog entry, and
+// in each transaction a marker under the key "m". BuntDB writes the commands
+// of a transaction in any order, so the marker has their number and the sum of
+// their checksums, which does not depend on the order. Logs of this format are
+// converted when they are opened.
 
 const (
 	oldFormatName = "duskdb-bunt-1\n"
@@ -23,11 +23,11 @@ const (
 	oldMarkerSize = 8 + 4 + 8 + 8 + 4
 )
 
-// oldBegin is how a log begins, up to its first key.
+// oldBegin is the beginning of a log, up to its first key.
 const oldBegin = "*3\r\n$3\r\nset\r\n$1\r\n"
 
-// isOld reports whether a log of the first format begins like this: with the
-// header or its marker.
+// isOld reports whether these are the first bytes of a log of the first
+// format: the header or its marker.
 func isOld(begin []byte) bool {
 	key, ok := strings.CutPrefix(string(begin), oldBegin)
 	return ok && (key == string(rune(opHeader)) || key == oldMarker)

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// openLog reads the log into memory, builds the indexes and gets ready to
-// write. The file is read once for the state; BuntDB, which reads it too to
-// find its end, does that while the indexes are built.
+// openLog reads the log into memory, builds the indexes and prepares for
+// writing. The engine reads the file once for the state. BuntDB reads it a
+// second time to find its end, while the indexes are built.
 func (e *Engine) openLog(path string) error {
 	l, found, err := e.readLog(path)
 	if from, ok := damagedFrom(err); ok && e.opts.Repair {
@@ -47,8 +47,8 @@ func (e *Engine) openLog(path string) error {
 			return err
 		}
 	}
-	if len(l.mend) > 0 {
-		if err := e.writeLog(l.mend); err != nil {
+	if len(l.fixes) > 0 {
+		if err := e.writeLog(l.fixes); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,8 @@ func (e *Engine) openLog(path string) error {
 	return nil
 }
 
-// noteNewLog notes the state of a log that has just been made, and synced.
+// noteNewLog writes the state file of a log that has just been created and
+// synced.
 func (e *Engine) noteNewLog() error {
 	s, err := e.log.state()
 	if err == nil {
@@ -65,7 +66,8 @@ func (e *Engine) noteNewLog() error {
 	return err
 }
 
-// readLog cuts off what a crash left unfinished and reads the rest.
+// readLog removes an incomplete commit at the end of the log and reads the
+// rest.
 func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	l := newLoader(e)
 	if path == Memory {
@@ -82,7 +84,7 @@ func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	return l, found, err
 }
 
-// upgrade writes a log of the first format anew.
+// upgrade converts a log of the first format.
 func (e *Engine) upgrade(path string, r *root) error {
 	e.opts.Logger("storage: converting %s to the current format", path)
 	temp := filepath.Join(filepath.Dir(path), tempName)
@@ -103,7 +105,7 @@ func (e *Engine) upgrade(path string, r *root) error {
 	return err
 }
 
-// writeCopy writes a state to a new log and closes that in order.
+// writeCopy writes a state to a new log and closes it properly.
 func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) (written logState, err error) {
 	next, err := newJournal(temp, e.disk)
 	if err != nil {

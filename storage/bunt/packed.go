@@ -30,10 +30,9 @@ func compareEntries(a, b entry) int {
 	return 0
 }
 
-// packed is a short sorted list of entries. The keys stand one behind the
-// other without the prefix that they share, so it takes little memory, is
-// searched without following pointers, and has none that the garbage
-// collector must follow.
+// packed is a short sorted list of entries. The keys are stored one after the
+// other without their common prefix. So it takes little memory, and neither a
+// search nor the garbage collector follows pointers in it.
 type packed struct {
 	prefix string
 	keys   []byte
@@ -49,7 +48,7 @@ type slot struct {
 
 func (p *packed) len() int { return len(p.slots) }
 
-// rest is the key of an entry behind the prefix.
+// rest returns the key of an entry after the prefix.
 func (p *packed) rest(i int) []byte {
 	end := len(p.keys)
 	if i+1 < len(p.slots) {
@@ -108,7 +107,7 @@ func (p *packed) search(e entry) int {
 	return lo
 }
 
-// behind reports whether the first entry is behind e.
+// behind reports whether the first entry comes after e.
 func (p *packed) behind(e entry) bool {
 	if !strings.HasPrefix(e.key, p.prefix) {
 		return e.key < p.prefix
@@ -149,8 +148,8 @@ func (p *packed) copyWith(slots, keys int) packed {
 	return c
 }
 
-// gone is how many bytes of keys are before the first entry: those of entries
-// that have been removed.
+// gone returns the number of key bytes before the first entry, which belong to
+// removed entries.
 func (p *packed) gone() int {
 	if len(p.slots) == 0 {
 		return len(p.keys)
@@ -176,8 +175,8 @@ func (p *packed) insert(i int, e entry) {
 	p.shift(i+1, len(rest))
 }
 
-// remove takes out the entry at i. Before the first, its key stays: nothing is
-// moved, and nothing written to what others may see.
+// remove removes the entry at i. The key of a first entry stays in place:
+// nothing is moved or written, because other versions may see it.
 func (p *packed) remove(i int) {
 	if i == 0 {
 		p.slots = p.slots[1:]
@@ -241,7 +240,7 @@ func pack(list []entry, prefix string) packed {
 	return p
 }
 
-// commonPrefix is how many bytes two keys share at their beginning.
+// commonPrefix returns the length of the common prefix of two keys.
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -252,7 +251,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// between is the shortest entry behind a and not behind b.
+// between returns the shortest entry after a and not after b.
 func between(a, b entry) entry {
 	if a.key == b.key {
 		return entry{strings.Clone(b.key), b.id}

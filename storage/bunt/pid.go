@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// writePID notes who has the lock, for people who look.
+// writePID writes the process id into the lock file, for error messages and
+// operators.
 func writePID(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
@@ -17,7 +18,7 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// readPID says which process has the lock, as far as its file tells.
+// readPID describes the process that has the lock, if its file says so.
 func readPID(f *os.File) string {
 	b, err := io.ReadAll(io.LimitReader(f, 32))
 	if err != nil {

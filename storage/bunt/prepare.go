@@ -12,9 +12,9 @@ import (
 
 var _ storage.IndexPreparer = (*Engine)(nil)
 
-// preparation is an index over the records as they were at some time, made
-// while others wrote. Whoever creates the index takes up what has changed
-// since: versions of a tree share what is the same, so that is quickly found.
+// preparation is an index over an earlier version of the records, built while
+// writers continued. Creating the index applies the changes made since. They
+// are found quickly, because versions of a tree share unchanged nodes.
 type preparation struct {
 	num     uint32 // of the collection
 	options []byte
@@ -23,17 +23,17 @@ type preparation struct {
 	index   *index
 }
 
-// preparations are those that nobody has released.
+// preparations are the prepared indexes that have not been released.
 type preparations struct {
 	mu   sync.Mutex
 	list []*preparation
 }
 
-// prepareRounds is how often a preparation is brought up to date before
+// prepareRounds limits how often a preparation is brought up to date before
 // writers have to wait for the rest.
 const prepareRounds = 4
 
-// PrepareIndex builds an index over the latest state, and lets nobody wait.
+// PrepareIndex builds an index over the latest state without blocking writers.
 func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec storage.IndexSpec) (release func(), err error) {
 	c, err := e.latest(ns)
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 	return func() { e.prepared.remove(p) }, nil
 }
 
-// latest is a collection in the latest state.
+// latest returns a collection in the latest state.
 func (e *Engine) latest(ns storage.Namespace) (*coll, error) {
 	r := e.root.Load()
 	if r == nil {
@@ -96,9 +96,9 @@ func (l *preparations) find(c *coll, spec storage.IndexSpec) *preparation {
 	return nil
 }
 
-// build makes an index over the records of a collection, of one that was
-// prepared if there is any. Where that fails the index is made anew, which
-// tells why.
+// build returns an index over the records of a collection, based on a prepared
+// one if there is one. If that fails, it builds the index from scratch, which
+// gives the exact error.
 func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index, error) {
 	now := c.frozenRecords()
 	if p := t.e.prepared.find(c, spec); p != nil {
@@ -109,9 +109,8 @@ func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index
 	return buildIndex(t.ctx, c.info.Namespace, spec.Name, maker, now)
 }
 
-// upTo returns the index over a later version of the records. All keys that
-// are gone are removed before others are added, since records may have
-// exchanged theirs.
+// upTo returns the index over a later version of the records. It removes all
+// old keys before it adds new ones, because records may have exchanged keys.
 func (p *preparation) upTo(now *records) (*index, error) {
 	x := *p.index
 	x.entries = x.entries.fork()
@@ -172,7 +171,7 @@ func changedIDs(a, b *records) []storage.RecordID {
 func (t *records) rootAt(height uint) *recordNode {
 	n := t.root
 	for h := t.height; n != nil && h < height; h++ {
-		n = &recordNode{bits: 1, kids: []*recordNode{n}}
+		n = &recordNode{bits: 1, children: []*recordNode{n}}
 	}
 	return n
 }
@@ -202,7 +201,7 @@ func differences(a, b *recordNode, shift uint, base storage.RecordID, fn func(st
 
 func (n *recordNode) kidAt(id storage.RecordID, shift uint) *recordNode {
 	if pos, _, ok := n.slot(id, shift); ok {
-		return n.kids[pos]
+		return n.children[pos]
 	}
 	return nil
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// find returns the first record with exactly this key, but for what does not
-// count for the order.
+// find returns the first record whose key is equal in its Order part.
 func (x *index) find(key []byte) (id storage.RecordID, ok bool) {
 	k := stringView(key)
 	p, i := x.entries.seek(entry{key: k})
@@ -18,7 +17,7 @@ func (x *index) find(key []byte) (id storage.RecordID, ok bool) {
 	return p.slots[i].id, true
 }
 
-// sameOrder reports whether two keys are equal in what counts.
+// sameOrder reports whether the Order parts of two keys are equal.
 func (x *index) sameOrder(a, b string) bool {
 	return a == b || string(x.maker.Order(value.StringView(a))) == string(x.maker.Order(value.StringView(b)))
 }
@@ -53,6 +52,8 @@ func scanEntries(t *entries, r storage.KeyRange, fn visitor) {
 	}
 }
 
+// ascendEntries yields the entries of a range in ascending order, after the
+// position where an earlier scan stopped.
 func ascendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	lo, hi := stringView(r.Lo), stringView(r.Hi)
 	from := entry{key: lo}
@@ -71,6 +72,8 @@ func ascendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	})
 }
 
+// descendEntries yields the entries of a range in descending order, after the
+// position where an earlier scan stopped.
 func descendEntries(t *entries, r storage.KeyRange, fn visitor) {
 	lo, hi := stringView(r.Lo), stringView(r.Hi)
 	visit := func(key []byte, id storage.RecordID) bool {

@@ -8,15 +8,15 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// records maps the ids of a collection to stored values. Ids are numbers
-// that grow, so it is a radix tree: each level of nodes looks at radixBits of
-// the id, no keys are kept and none compared, and a node only has room for
-// what is there.
+// records maps the ids of a collection to stored values. Ids are numbers that
+// grow, so it is a radix tree: each level of nodes uses radixBits of the id.
+// Keys are neither stored nor compared, and a node has room only for the
+// children that exist.
 //
 // Versions of a tree share nodes. A node may be changed in place by the
-// version whose stamp it bears, and is copied by any other. What is appended
-// goes to the tail, a last leaf outside of the tree: beyond the end that
-// other versions see, it is written in place, so an insert copies nothing.
+// version whose stamp it bears, and is copied by any other. Appended records
+// go to the tail, a last leaf outside of the tree. They are written in place,
+// beyond the end that other versions see, so an insert copies nothing.
 type records struct {
 	stamp  uint64 // of the nodes that are this version's own
 	root   *recordNode
@@ -29,17 +29,17 @@ type records struct {
 	tailLen   int
 }
 
-// recordNode is a branch, with kids, or a leaf, with values: one for each
+// recordNode is a branch with children, or a leaf with values: one for each
 // bit that is set, in the order of the bits.
 type recordNode struct {
-	stamp uint64
-	bits  uint32
-	kids  []*recordNode
-	vals  []string
+	stamp    uint64
+	bits     uint32
+	children []*recordNode
+	vals     []string
 }
 
-// recordTail is shared by the versions of a tree. A slot belongs to who was
-// the first to claim it.
+// recordTail is shared by the versions of a tree. A slot belongs to the
+// version that claimed it first.
 type recordTail struct {
 	used atomic.Int64
 	vals []string
@@ -58,15 +58,15 @@ func newStamp() uint64 { return stamps.Add(1) }
 
 func newRecords() *records { return &records{stamp: newStamp()} }
 
-// fork returns another version of the tree, to be changed by itself. The
-// tree must not be changed any more.
+// fork returns a new version of the tree that may be changed. The old one must
+// not be changed any more.
 func (t *records) fork() *records {
 	f := *t
 	f.stamp = newStamp()
 	return &f
 }
 
-// freeze returns the tree as it is now, while t may change.
+// freeze returns an immutable version of the present tree; t may still change.
 func (t *records) freeze() *records {
 	f := *t
 	t.stamp = newStamp()
@@ -76,13 +76,14 @@ func (t *records) freeze() *records {
 // Len is the number of records.
 func (t *records) Len() int { return t.n }
 
-// slot finds the position of an id within a node; ok tells if it is taken.
+// slot finds the position of an id within a node; ok reports whether the slot
+// is in use.
 func (n *recordNode) slot(id storage.RecordID, shift uint) (pos int, bit uint32, ok bool) {
 	bit = 1 << (uint64(id) >> shift & radixMask)
 	return bits.OnesCount32(n.bits & (bit - 1)), bit, n.bits&bit != 0
 }
 
-// beyond tells that an id needs a higher tree.
+// beyond reports whether an id needs a higher tree.
 func (t *records) beyond(id storage.RecordID) bool {
 	shift := (t.height + 1) * radixBits
 	return shift < 64 && uint64(id)>>shift != 0
@@ -105,7 +106,7 @@ func (t *records) Get(id storage.RecordID) (string, bool) {
 		if shift == 0 {
 			return n.vals[pos], true
 		}
-		n = n.kids[pos]
+		n = n.children[pos]
 	}
 }
 
@@ -118,7 +119,7 @@ func (t *records) Max() (id storage.RecordID, stored string, ok bool) {
 	return id, stored, ok
 }
 
-// Set stores a record and returns the value that was there.
+// Set stores a record and returns the old value.
 func (t *records) Set(id storage.RecordID, v string) (old string, replaced bool) {
 	if id > t.high {
 		t.high = id
@@ -165,7 +166,7 @@ func (t *records) moveTail(i int) {
 	t.tail = next
 }
 
-// flush makes the tail a leaf of the tree.
+// flush moves the tail into the tree as a leaf.
 func (t *records) flush() {
 	if t.tailLen == 0 {
 		return
@@ -183,8 +184,8 @@ func (t *records) flush() {
 	}
 }
 
-// adopt hangs a leaf with successive records into the tree, unless there is
-// one in its place.
+// adopt inserts a leaf with successive records into the tree, unless its place
+// is taken.
 func (t *records) adopt(first storage.RecordID, vals []string) bool {
 	t.grow(first)
 	leaf := &recordNode{vals: vals, bits: (1<<len(vals) - 1) << (first & radixMask)}
@@ -202,11 +203,11 @@ func (t *records) adopt(first storage.RecordID, vals []string) bool {
 			if ok {
 				return false
 			}
-			n.kids = slices.Insert(n.kids, pos, leaf)
+			n.children = slices.Insert(n.children, pos, leaf)
 			n.bits |= bit
 			return true
 		}
-		n = t.kid(n, pos, bit, ok)
+		n = t.child(n, pos, bit, ok)
 	}
 }
 
@@ -217,7 +218,7 @@ func (t *records) grow(id storage.RecordID) {
 	}
 	for t.beyond(id) {
 		if t.root.bits != 0 {
-			t.root = &recordNode{stamp: t.stamp, bits: 1, kids: []*recordNode{t.root}}
+			t.root = &recordNode{stamp: t.stamp, bits: 1, children: []*recordNode{t.root}}
 		}
 		t.height++
 	}
@@ -228,7 +229,7 @@ func (t *records) own(n *recordNode) *recordNode {
 	if n.stamp == t.stamp {
 		return n
 	}
-	return &recordNode{stamp: t.stamp, bits: n.bits, kids: slices.Clone(n.kids), vals: slices.Clone(n.vals)}
+	return &recordNode{stamp: t.stamp, bits: n.bits, children: slices.Clone(n.children), vals: slices.Clone(n.vals)}
 }
 
 func (t *records) ownRoot() *recordNode {
@@ -236,17 +237,17 @@ func (t *records) ownRoot() *recordNode {
 	return t.root
 }
 
-// kid returns a kid of an own branch that may be changed, and makes it if
-// it is missing.
-func (t *records) kid(n *recordNode, pos int, bit uint32, ok bool) *recordNode {
+// child returns a child that may be changed, of a branch that may be changed.
+// It creates the child if it is missing.
+func (t *records) child(n *recordNode, pos int, bit uint32, ok bool) *recordNode {
 	if !ok {
 		k := &recordNode{stamp: t.stamp}
-		n.kids = slices.Insert(n.kids, pos, k)
+		n.children = slices.Insert(n.children, pos, k)
 		n.bits |= bit
 		return k
 	}
-	k := t.own(n.kids[pos])
-	n.kids[pos] = k
+	k := t.own(n.children[pos])
+	n.children[pos] = k
 	return k
 }
 
@@ -258,7 +259,7 @@ func (t *records) set(id storage.RecordID, v string) (old string, replaced bool)
 		pos, bit, ok := n.slot(id, shift)
 		switch {
 		case shift > 0:
-			n = t.kid(n, pos, bit, ok)
+			n = t.child(n, pos, bit, ok)
 		case ok:
 			old, n.vals[pos] = n.vals[pos], v
 			return old, true
@@ -282,7 +283,8 @@ func (t *records) Delete(id storage.RecordID) (old string, ok bool) {
 	return old, true
 }
 
-// remove takes a record that is there out of a node; nil if nothing is left.
+// remove removes an existing record from a node; left is nil if the node is
+// then empty.
 func (t *records) remove(n *recordNode, id storage.RecordID, shift uint) (left *recordNode, old string) {
 	n = t.own(n)
 	pos, bit, _ := n.slot(id, shift)
@@ -290,12 +292,12 @@ func (t *records) remove(n *recordNode, id storage.RecordID, shift uint) (left *
 		old = n.vals[pos]
 		n.vals = slices.Delete(n.vals, pos, pos+1)
 	} else {
-		var kid *recordNode
-		if kid, old = t.remove(n.kids[pos], id, shift-radixBits); kid != nil {
-			n.kids[pos] = kid
+		var child *recordNode
+		if child, old = t.remove(n.children[pos], id, shift-radixBits); child != nil {
+			n.children[pos] = child
 			return n, old
 		}
-		n.kids = slices.Delete(n.kids, pos, pos+1)
+		n.children = slices.Delete(n.children, pos, pos+1)
 	}
 	if n.bits &^= bit; n.bits == 0 {
 		return nil, old
@@ -336,7 +338,7 @@ func (n *recordNode) ascend(base storage.RecordID, shift uint, from storage.Reco
 			if !fn(id, n.vals[pos]) {
 				return false
 			}
-		} else if !n.kids[pos].ascend(id, shift-radixBits, from, fn) {
+		} else if !n.children[pos].ascend(id, shift-radixBits, from, fn) {
 			return false
 		}
 	}
@@ -355,6 +357,7 @@ func (t *records) Descend(from storage.RecordID, fn func(storage.RecordID, strin
 	}
 }
 
+// descend walks a node, whose ids begin at base, in descending order.
 func (n *recordNode) descend(base storage.RecordID, shift uint, from storage.RecordID, fn func(storage.RecordID, string) bool) bool {
 	left := n.bits
 	for pos := bits.OnesCount32(left) - 1; left != 0; pos-- {
@@ -368,7 +371,7 @@ func (n *recordNode) descend(base storage.RecordID, shift uint, from storage.Rec
 			if !fn(id, n.vals[pos]) {
 				return false
 			}
-		} else if !n.kids[pos].descend(id, shift-radixBits, from, fn) {
+		} else if !n.children[pos].descend(id, shift-radixBits, from, fn) {
 			return false
 		}
 	}

@@ -48,15 +48,15 @@ func (m *recordModel) check(t *rapid.T) {
 func (n *recordNode) check(t *rapid.T, shift uint) {
 	set := bits.OnesCount32(n.bits)
 	if shift == 0 {
-		if len(n.vals) != set || n.kids != nil {
-			t.Fatalf("a leaf with %d values, %d bits, %d kids", len(n.vals), set, len(n.kids))
+		if len(n.vals) != set || n.children != nil {
+			t.Fatalf("a leaf with %d values, %d bits, %d kids", len(n.vals), set, len(n.children))
 		}
 		return
 	}
-	if len(n.kids) != set || n.vals != nil {
-		t.Fatalf("a branch with %d kids, %d bits, %d values", len(n.kids), set, len(n.vals))
+	if len(n.children) != set || n.vals != nil {
+		t.Fatalf("a branch with %d children, %d bits, %d values", len(n.children), set, len(n.vals))
 	}
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if k.bits == 0 {
 			t.Fatal("an empty node")
 		}

@@ -7,23 +7,23 @@ import (
 	"os"
 )
 
-// scanned is what recovery found in a log.
+// scanned is the result of reading a log.
 type scanned struct {
 	header bool
 	old    bool // of the first format
 	nonce  uint64
 	seq    uint64 // of the last complete group
 	good   int64  // where it ends
-	cut    int64  // bytes cut off behind it
-	clean  bool   // the log was closed in order
+	cut    int64  // bytes removed after it
+	clean  bool   // the log was closed properly
 }
 
 // tornHeader is the size below which a file without a header is one whose
 // creation was interrupted.
 const tornHeader = 512
 
-// At least progressEach of a log is read between two reports, and a twentieth of
-// it.
+// Progress is reported after progressEach bytes, or a twentieth of the log if
+// that is more.
 const (
 	progressEach  = 64 << 20
 	progressParts = 20
@@ -57,10 +57,10 @@ func (p *progress) at(read int64) {
 	p.report(read, p.size)
 }
 
-// recoverFile cuts a log back to its last complete group. What a crash tore
-// off was never synced; damage to what was synced, and a log that is shorter
-// than noted, is an error, and the file is left as it is. apply, if not nil, is
-// given the operations of each group.
+// recoverFile truncates a log after its last complete group: an incomplete
+// group at the end was never synced. Damage to synced groups, or a log that is
+// shorter than the state file says, is an error, and the file is not changed.
+// apply, if not nil, receives the operations of each group.
 func recoverFile(path string, noted logState, p *progress, apply func([]op) error) (scanned, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -106,6 +106,8 @@ func scanLog(f *os.File, path string, p *progress, apply func([]op) error) (scan
 	return found, nil
 }
 
+// scanFile reads a log group by group, checks sequence numbers and checksums,
+// and passes the operations to apply.
 func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, error) {
 	var found scanned
 	s := newScanner(f)
@@ -136,8 +138,8 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 	}
 }
 
-// judge decides whether what follows the last complete group may be cut off:
-// not if a later head says that it had been synced.
+// judge decides whether the bytes after the last complete group may be
+// removed: not if a later head says that they had been synced.
 func (found *scanned) judge(f io.ReadSeeker) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {

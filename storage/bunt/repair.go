@@ -10,15 +10,15 @@ import (
 	"slices"
 )
 
-// DamageError reports a log that is damaged in the middle: something that
-// had been on disk whole is not what was written.
+// DamageError reports a log with damage before its end: bytes that had been
+// synced have changed.
 type DamageError struct {
 	Path   string
 	Offset int64  // where the damage begins
 	Commit uint64 // the first commit that cannot be read; 0 if the header is damaged
 }
 
-// Error names the place and the ways out.
+// Error names the offset and what the operator can do.
 func (e *DamageError) Error() string {
 	what := fmt.Sprintf("commit %d, which had been written to disk whole", e.Commit)
 	if e.Commit == 0 {
@@ -28,8 +28,8 @@ func (e *DamageError) Error() string {
 		e.Path, e.Offset, what)
 }
 
-// damagedFrom is where a log that was refused begins to be damaged; ok is false
-// if it was refused for something that cannot be repaired.
+// damagedFrom returns the offset where the damage of a refused log begins; ok
+// is false if the log was refused for a reason that cannot be repaired.
 func damagedFrom(err error) (offset int64, ok bool) {
 	var damage *DamageError
 	if errors.As(err, &damage) {
@@ -42,9 +42,8 @@ func damagedFrom(err error) (offset int64, ok bool) {
 	return 0, false
 }
 
-// salvage writes what can be read of a log that was refused, for being damaged
-// from a place on, into a new one, keeps the damaged file beside it and puts the
-// new one in its place.
+// salvage writes the readable groups of a log that is damaged at from into a
+// new log, renames the damaged file, and puts the new one in its place.
 func salvage(path string, from int64, noted logState, refused error) (*Repair, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,8 +79,8 @@ func salvage(path string, from int64, noted logState, refused error) (*Repair, e
 	return &s.report, nil
 }
 
-// replaceDamaged puts temp in the place of path, which stays as a file of
-// another name at every moment.
+// replaceDamaged puts temp in the place of path. The damaged file exists under
+// one of its names at every moment.
 func replaceDamaged(path, temp string) (kept string, err error) {
 	for n := 1; ; n++ {
 		kept = fmt.Sprintf("%s.damaged-%d", path, n)
@@ -111,6 +110,8 @@ type salvager struct {
 	report Repair
 }
 
+// run copies the complete groups before and after each damaged place, and
+// counts what lies between them.
 func (s *salvager) run() error {
 	size, err := s.file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -138,16 +139,17 @@ func (s *salvager) run() error {
 	return nil
 }
 
-// loseEnd counts what the log had at its end, by its state file.
+// loseEnd counts the commits that are missing at the end of the log according
+// to its state file.
 func (s *salvager) loseEnd(noted logState) {
 	if s.known && noted.nonce == s.nonce && noted.commits > s.seq {
 		s.report.LostCommits += int64(noted.commits - s.seq)
 	}
 }
 
-// findNonce looks for the header, which is in the first group, also where
-// the rest of that group cannot be read. Without it heads are trusted for the
-// checksums of their groups alone.
+// findNonce looks for the header, which is in the first group, even if the
+// rest of that group cannot be read. Without the nonce, only the checksums of
+// the groups show that heads are genuine.
 func (s *salvager) findNonce() error {
 	begin := make([]byte, tornHeader)
 	n, err := s.file.ReadAt(begin, 0)
@@ -171,8 +173,8 @@ func (s *salvager) scanner(off, size int64) *scanner {
 	return sc
 }
 
-// groups writes complete groups from off on to the new log. It returns where
-// the last of them ends.
+// groups writes the complete groups from off on to the new log. It returns the
+// end of the last one.
 func (s *salvager) groups(off, size int64) (end int64, err error) {
 	sc := s.scanner(off, size)
 	end = off
@@ -195,7 +197,8 @@ func (s *salvager) groups(off, size int64) (end int64, err error) {
 	}
 }
 
-// unlessUnreadable drops the errors that say that bytes are no group.
+// unlessUnreadable returns nil for errors which say that bytes are not a
+// group.
 func unlessUnreadable(err error) error {
 	if errors.Is(err, errDamaged) || err == io.EOF || err == io.ErrUnexpectedEOF {
 		return nil
@@ -203,8 +206,7 @@ func unlessUnreadable(err error) error {
 	return err
 }
 
-// write commits a group, without the header, of which the new log has its
-// own.
+// write commits a group without its header; the new log has its own header.
 func (s *salvager) write(ops []op) error {
 	s.report.ops.supersede(ops)
 	ops = slices.DeleteFunc(ops, func(o op) bool { return o.kind == opHeader })
@@ -214,7 +216,7 @@ func (s *salvager) write(ops []op) error {
 	return s.next.commit(ops)
 }
 
-// resync finds where the next complete group begins, behind damage at off.
+// resync finds the next complete group after damage at off.
 func (s *salvager) resync(off, size int64) (int64, error) {
 	for off++; off < size; off++ {
 		var err error

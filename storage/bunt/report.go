@@ -10,7 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Repair tells what Options.Repair saved of a damaged log, and what not.
+// Repair describes what Options.Repair salvaged of a damaged log, and what is
+// lost.
 type Repair struct {
 	Offset      int64  // where the damage begins
 	Kept        string // where the damaged file is now
@@ -18,31 +19,31 @@ type Repair struct {
 	LostCommits int64  // commits known to be lost; there may be more at the end
 	LostBytes   int64  // bytes of the file that could not be read
 	LostRecords int64  // records dropped because newer ones contradict them
-	Unknown     int64  // lost commits of which nothing can be made out
-	Losses      []Loss // by collection, as far as the damaged bytes tell
+	Unknown     int64  // lost commits of which nothing can be read
+	Losses      []Loss // by collection, as far as the damaged bytes show
 
 	ops    *lostOps
 	losses map[uint32]*Loss
 }
 
-// Loss is what a collection has lost.
+// Loss describes what a collection has lost.
 type Loss struct {
 	Namespace    storage.Namespace // zero if it is not known
 	Missing      int64             // documents that were inserted
-	Outdated     int64             // documents of which a change is lost
-	Back         int64             // deleted documents that are there again
+	Outdated     int64             // documents whose last change is lost
+	Back         int64             // deleted documents that exist again
 	Contradicted int64             // documents dropped because newer ones contradict them
 	Adopted      int64             // documents found without a collection, kept in this one
 	Catalog      []string          // changes of the collection itself
 }
 
-// String says it in one line.
+// String returns a summary in one line.
 func (r *Repair) String() string {
 	return fmt.Sprintf("the log was damaged at byte %d: saved %d commits, lost %d commits (%d bytes) and %d records that contradict later ones; the damaged file is kept as %s",
 		r.Offset, r.Commits, r.LostCommits, r.LostBytes, r.LostRecords, r.Kept)
 }
 
-// Details says what was lost, a line for each collection.
+// Details describes the losses, one line for each collection.
 func (r *Repair) Details() (lines []string) {
 	for i := range r.Losses {
 		lines = append(lines, r.Losses[i].String())
@@ -53,7 +54,7 @@ func (r *Repair) Details() (lines []string) {
 	return lines
 }
 
-// String says it in one line.
+// String returns a summary in one line.
 func (l *Loss) String() string {
 	var parts []string
 	count := func(n int64, what string) {
@@ -78,7 +79,7 @@ func (l *Loss) none() bool {
 	return l.Missing+l.Outdated+l.Back+l.Contradicted+l.Adopted == 0 && len(l.Catalog) == 0
 }
 
-// loss is where to note what a collection has lost.
+// loss returns the entry for the losses of a collection.
 func (r *Repair) loss(num uint32) *Loss {
 	if r.losses == nil {
 		r.losses = map[uint32]*Loss{}
@@ -89,8 +90,7 @@ func (r *Repair) loss(num uint32) *Loss {
 	return r.losses[num]
 }
 
-// account compares the operations that were lost with what is there without
-// them.
+// account compares the lost operations with the salvaged state.
 func (r *Repair) account(l *loader) {
 	r.Unknown = max(0, r.LostCommits-r.ops.groups)
 	for rec, deleted := range r.ops.records {
@@ -148,8 +148,8 @@ func (r *Repair) accountCatalog(c *loading, loss *Loss, ops []op) {
 	}
 }
 
-// lostChanges are what a collection had, by a catalog entry that is lost, and
-// has not by its present one.
+// lostChanges lists what a lost catalog entry contains and the present one
+// does not.
 func lostChanges(had, have *storage.Info, adopted bool) (texts []string) {
 	if had.Namespace != have.Namespace {
 		what := "it was called"
@@ -183,7 +183,7 @@ func lostChanges(had, have *storage.Info, adopted bool) (texts []string) {
 	return texts
 }
 
-// shortened cuts a text that people read.
+// shortened truncates a text for display.
 func shortened(s string) string {
 	const most = 300
 	if len(s) > most {

@@ -14,16 +14,17 @@ import (
 	"github.com/duskdb/duskdb/clock"
 )
 
-// Deletes are written to the log, too, and a compaction is a second log: on a
-// disk that is full neither could free anything. So the engine keeps a file that
-// holds some space. When the disk is full, it is given up for what removes more
-// than it adds, and for compactions; whatever else would grow the log is refused
-// until the file could be made again.
+// Deletes are written to the log too, and a compaction writes a second log: on
+// a full disk neither could free space. So the engine keeps a file that
+// reserves some space. When the disk is full, it deletes this file for commits
+// that remove more than they add, and for compactions. Everything else that
+// would grow the log is refused until the file can be created again.
 
 const reserveName = "duskdb.reserve"
 
-// The reserve is a part of the log and of the file system, within bounds; it
-// grows with the log, in powers of two. A log that is small has none.
+// The size of the reserve is a fraction of the log and of the file system,
+// within bounds; it grows with the log, in powers of two. A small log has no
+// reserve.
 const (
 	reserveOfLog  = 4
 	reserveOfDisk = 32
@@ -31,22 +32,22 @@ const (
 	mostReserve   = 64 << 20
 )
 
-// reservePause is the least time between attempts to make the file again.
+// reservePause is the least time between attempts to create the file again.
 const reservePause = time.Second
 
 type reserve struct {
 	dir  string
-	most int64 // that it may grow to; 0: there is none
+	most int64 // largest size of the file; 0: no reserve
 	disk *disk
-	// spent is set while the file is wanted and not there.
+	// spent is set while the file should exist but does not.
 	spent atomic.Bool
 
 	mu      sync.Mutex
-	held    int64 // bytes of the file, 0: it is not there
+	held    int64 // size of the file; 0: it does not exist
 	tryFrom time.Time
 }
 
-// open finds the file of an earlier process.
+// open looks for the file of an earlier process.
 func (r *reserve) open(dir string, d *disk) {
 	total, _, err := d.space(dir)
 	if err != nil {
@@ -59,7 +60,8 @@ func (r *reserve) open(dir string, d *disk) {
 	}
 }
 
-// wanted is how large the file is to be beside a log of some size.
+// wanted returns the size that the file should have for a log of the given
+// size.
 func (r *reserve) wanted(logSize int64) (n int64) {
 	for n = leastReserve; 2*n <= min(r.most, logSize/reserveOfLog); n *= 2 {
 	}
@@ -71,8 +73,8 @@ func (r *reserve) wanted(logSize int64) (n int64) {
 
 func (r *reserve) path() string { return filepath.Join(r.dir, reserveName) }
 
-// ensure makes the file for a log of some size, or makes it larger, and reports
-// whether it is as it should be.
+// ensure creates or enlarges the file for a log of the given size, and reports
+// whether the file has the wanted size.
 func (r *reserve) ensure(logSize int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +103,8 @@ func (r *reserve) ensure(logSize int64) bool {
 	return !r.spent.Load()
 }
 
-// release gives the space of the file up, and reports whether there was any.
+// release deletes the file to free its space, and reports whether there was
+// one.
 func (r *reserve) release() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +117,7 @@ func (r *reserve) release() bool {
 	return true
 }
 
-// hurry lets the file be made again at once: there is room.
+// hurry allows the file to be created again at once, because there is room.
 func (r *reserve) hurry() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,8 +133,8 @@ func noSpace(err error) bool {
 // errReserved refuses a commit that would grow the log.
 var errReserved = fmt.Errorf("%w: the remaining space is reserved for deletes, drops and compactions", syscall.ENOSPC)
 
-// writeCommit writes the operations of a transaction to the log, within what the
-// reserve leaves.
+// writeCommit writes the operations of a transaction to the log, and refuses
+// them if only the reserve has space for them.
 func (e *Engine) writeCommit(t *tx, ops []op) error {
 	if e.reserve.spent.Load() && !t.frees(ops) && !e.reserve.ensure(e.sync.fileSize()) {
 		return errReserved
@@ -142,20 +145,21 @@ func (e *Engine) writeCommit(t *tx, ops []op) error {
 	}
 	e.opts.Logger("storage: the disk is full: deletes use the space reserved in %s", e.reserve.path())
 	err = e.writeLog(ops)
-	e.wakeJanitor()
+	e.wakeMaintenance()
 	return err
 }
 
-// What a transaction may add for it to count as one that frees space: the change
-// log notes each delete, and of a document that is moved it has two copies.
+// The limits on what a transaction may add while it still counts as one that
+// frees space: the change log records each delete, and has two copies of a
+// document that is moved.
 const (
 	addedShare = 3
 	addedEach  = 2 << 10
 )
 
-// frees reports whether a transaction is there to remove documents or
-// collections. A collection that gains documents in it does not count, so that
-// one that is capped does not grow on the reserve.
+// frees reports whether a transaction mainly removes documents or collections.
+// Deletes in a collection that also gains documents do not count, so that a
+// capped collection cannot grow with the space of the reserve.
 func (t *tx) frees(ops []op) bool {
 	var deletes, removed, added int64
 	for _, ch := range t.changes {
@@ -171,8 +175,8 @@ func (t *tx) frees(ops []op) bool {
 	return added <= addedShare*removed+addedEach*deletes
 }
 
-// removed counts the deletes of a collection that gains nothing, and their
-// bytes.
+// removed counts the deletes and their bytes in a collection that gains no
+// documents.
 func (ch *change) removed() (n, bytes int64) {
 	switch {
 	case ch.base == nil:
@@ -192,8 +196,9 @@ func (ch *change) removed() (n, bytes int64) {
 	return n, bytes
 }
 
-// compactWithReserve compacts, on a full disk with the space of the reserve. It
-// is not begun where that would not do: it would keep deletes from the space.
+// compactWithReserve compacts; on a full disk it uses the space of the
+// reserve. It does not start if that space is not enough, because the space is
+// then better used for deletes.
 func (e *Engine) compactWithReserve(fn func() error) error {
 	if need, free := e.roomToCompact(); free < need {
 		return fmt.Errorf("%w: a compaction needs about %d bytes, and %d are free", syscall.ENOSPC, need, free)
@@ -209,22 +214,23 @@ func (e *Engine) compactWithReserve(fn func() error) error {
 	return err
 }
 
-// roomToCompact is how many bytes a compacted log has, about, and how many there
-// are for it.
+// roomToCompact returns the approximate size of a compacted log and the free
+// space for it.
 func (e *Engine) roomToCompact() (need, free int64) {
 	_, free, err := e.disk.space(e.opts.Path)
 	if err != nil {
-		return 0, 0 // it is tried
+		return 0, 0 // unknown: the caller tries
 	}
 	e.reserve.mu.Lock()
 	defer e.reserve.mu.Unlock()
 	return e.copyBytes(), free + e.reserve.held
 }
 
-// opOverhead is about what an operation takes in the log beside its value.
+// opOverhead is the approximate number of bytes of an operation in the log
+// beside its value.
 const opOverhead = 16
 
-// copyBytes is about the size of a compacted log.
+// copyBytes estimates the size of a compacted log.
 func (e *Engine) copyBytes() (n int64) {
 	if r := e.root.Load(); r != nil {
 		r.colls.Scan(func(ce catalogEntry) bool {
@@ -235,8 +241,8 @@ func (e *Engine) copyBytes() (n int64) {
 	return n
 }
 
-// finishLog closes the log in order. On a full disk that is not possible without
-// the reserve; the log is as good without it.
+// finishLog closes the log properly. On a full disk it uses the reserve; if
+// that fails as well, the log is still valid.
 func (e *Engine) finishLog() error {
 	err := e.log.finish()
 	if noSpace(err) && e.reserve.release() {
@@ -249,8 +255,8 @@ func (e *Engine) finishLog() error {
 	return err
 }
 
-// worthCompacting reports whether a log of some size should be compacted: for
-// what is garbage in it, once it is large, or already when the disk is full.
+// worthCompacting reports whether a log of the given size should be compacted:
+// if it is large and has much garbage, or if the disk is full.
 func (e *Engine) worthCompacting(size int64) bool {
 	least := max(e.opts.CompactMinBytes, e.compactFrom.Load())
 	if e.opts.CompactMinBytes < 0 {

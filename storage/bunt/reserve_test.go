@@ -18,7 +18,7 @@ import (
 // small is a disk with room for so many bytes in one directory.
 type small struct {
 	dir      string
-	capacity atomic.Int64 // the janitor asks for it, too
+	capacity atomic.Int64 // maintenance reads it too
 }
 
 func (s *small) used() (n int64) {

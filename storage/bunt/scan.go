@@ -10,8 +10,8 @@ import (
 	"math"
 )
 
-// errDamaged is what the scanner returns for bytes that no writer wrote. A
-// file that ends too early gives io.ErrUnexpectedEOF.
+// errDamaged is the scanner's error for bytes that the engine cannot have
+// written. At the end of the file the error is io.ErrUnexpectedEOF.
 var errDamaged = errors.New("damaged")
 
 // maxGroup bounds the operations of one group.
@@ -28,7 +28,7 @@ type scanner struct {
 	key   []byte
 	value []byte
 
-	trusting bool // take heads of an unknown nonce
+	trusting bool // accept heads with an unknown nonce
 	ops      []op // of the group read last; their values are valid until the next
 }
 
@@ -106,7 +106,8 @@ func (s *scanner) command() (del bool, err error) {
 	return del, inside(err)
 }
 
-// inside is the error within a command: there, the end is unexpected.
+// inside converts an error within a command, where the end of the file is
+// unexpected.
 func inside(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -177,11 +178,11 @@ func (s *scanner) bulk(buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// groupCommand is how the command begins that sets a group; the length of the
-// group follows.
+// groupCommand is the beginning of the command that sets a group; the length
+// of the group follows.
 var groupCommand = fmt.Appendf(nil, "*3\r\n$3\r\nset\r\n$%d\r\n%s\r\n", len(groupKey), groupKey)
 
-// headIn reads the head of a group from bytes behind groupCommand.
+// headIn reads the head of a group from the bytes after groupCommand.
 func headIn(b []byte, nonce uint64) (h head, ok bool) {
 	end := bytes.IndexByte(b[:min(len(b), 16)], '\n')
 	if end < 0 {
@@ -202,8 +203,8 @@ func findHead(r io.Reader, nonce uint64, fn func(h head) bool) error {
 	})
 }
 
-// findAll calls fn with what follows each occurrence of a pattern, at least
-// 64 bytes of it unless the file ends, until it returns false.
+// findAll calls fn with the bytes after each occurrence of a pattern, at least
+// 64 of them unless the file ends, until fn returns false.
 func findAll(r io.Reader, pattern []byte, fn func(rest []byte) bool) error {
 	const behind = 64
 	keep := len(pattern) + behind

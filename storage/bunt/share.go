@@ -12,8 +12,8 @@ import (
 // mostShared is how many updates may share one commit.
 const mostShared = 64
 
-// sharedUpdate is an update that waits to be run by whoever has the right to
-// write.
+// sharedUpdate is an update in the queue. The goroutine that holds the write
+// lock runs it.
 type sharedUpdate struct {
 	ctx      context.Context
 	fn       func(storage.Tx) error
@@ -22,7 +22,7 @@ type sharedUpdate struct {
 	done     chan struct{}
 }
 
-// sharedQueue holds the updates that wait.
+// sharedQueue holds the waiting updates.
 type sharedQueue struct {
 	mu      sync.Mutex
 	waiting []*sharedUpdate
@@ -34,7 +34,7 @@ func (q *sharedQueue) add(u *sharedUpdate) {
 	q.mu.Unlock()
 }
 
-// take removes the updates that waited longest.
+// take removes the updates that have waited longest, and returns them.
 func (q *sharedQueue) take() []*sharedUpdate {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,8 +44,8 @@ func (q *sharedQueue) take() []*sharedUpdate {
 	return group
 }
 
-// remove takes back an update that nobody has begun; false if it is too
-// late.
+// remove removes an update from the queue. It returns false if the update has
+// already been taken.
 func (q *sharedQueue) remove(u *sharedUpdate) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,10 +58,10 @@ func (q *sharedQueue) remove(u *sharedUpdate) bool {
 	return false
 }
 
-// UpdateShared implements storage.Sharer. Whoever gets the right to write
-// runs all updates that wait, his own among them, on one copy of the state
-// and writes them to the log as one group: under load this halves the work
-// for each.
+// UpdateShared implements storage.Sharer. The goroutine that gets the write
+// lock runs all waiting updates, including its own, on one copy of the state
+// and writes them to the log as one group. Under load this halves the cost of
+// each update.
 func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 	return u.err
 }
 
-// lead runs groups until own is done. The caller has the right to write.
+// lead runs groups until own is done. The caller holds the write lock.
 func (e *Engine) lead(own *sharedUpdate) {
 	defer e.unlockWriter()
 	for {
@@ -94,7 +94,7 @@ func (e *Engine) lead(own *sharedUpdate) {
 		default:
 		}
 		if e.alone < lonely || e.alone%probe == 0 {
-			runtime.Gosched() // whoever is about to write may join
+			runtime.Gosched() // let goroutines that are about to write join
 		}
 		group := e.shared.take()
 		if e.alone++; len(group) > 1 {
@@ -104,15 +104,16 @@ func (e *Engine) lead(own *sharedUpdate) {
 	}
 }
 
-// A writer who has been alone for so many groups is not kept waiting for
-// others, which may cost a switch of threads, but for one group in probe.
+// After this many groups of a single update, the writer no longer yields to
+// let others join, because that may cost a thread switch; it yields only once
+// in probe groups.
 const (
 	lonely = 16
 	probe  = 64
 )
 
-// runGroup runs updates and commits them together. One that fails after it
-// has changed something takes the others with it: these are run again.
+// runGroup runs updates and commits them together. If one fails after it has
+// changed something, the state is discarded and the others run again.
 func (e *Engine) runGroup(group []*sharedUpdate) {
 	defer func() {
 		for _, u := range group {
@@ -147,8 +148,8 @@ func (e *Engine) runGroup(group []*sharedUpdate) {
 	}
 }
 
-// runEach runs updates again that could not be committed together for lack of
-// space: those that free some may be.
+// runEach runs updates one by one after their group could not be committed for
+// lack of space: those that free space may still succeed.
 func (e *Engine) runEach(group []*sharedUpdate) {
 	for i := range group {
 		t := e.newTx(group[i].ctx, &e.scratch)
@@ -159,8 +160,8 @@ func (e *Engine) runEach(group []*sharedUpdate) {
 	}
 }
 
-// groupContext is that of the only update, else that of the engine: nobody's
-// haste may end the work of others.
+// groupContext is the context of a single update, otherwise the engine's: the
+// deadline of one update must not cancel the others.
 func (e *Engine) groupContext(group []*sharedUpdate) context.Context {
 	if len(group) == 1 {
 		return group[0].ctx
@@ -169,7 +170,7 @@ func (e *Engine) groupContext(group []*sharedUpdate) context.Context {
 }
 
 // runAll runs updates one after the other and returns those that succeeded.
-// clean is false if one that failed has left traces.
+// clean is false if a failed update has left changes.
 func runAll(t *tx, group []*sharedUpdate) (ran []*sharedUpdate, clean bool) {
 	clean = true
 	for _, u := range group {
@@ -184,7 +185,8 @@ func runAll(t *tx, group []*sharedUpdate) (ran []*sharedUpdate, clean bool) {
 	return ran, clean
 }
 
-// run keeps a panic for the goroutine whose update it is.
+// run executes the update and stores a panic for the goroutine that submitted
+// it.
 func (u *sharedUpdate) run(t *tx) (err error) {
 	if err := u.ctx.Err(); err != nil {
 		return err

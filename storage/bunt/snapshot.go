@@ -8,12 +8,12 @@ import (
 )
 
 // snapshot is a snapshot transaction. It works like an Update on a private
-// fork of the state at its beginning, and notes what it did; Commit does it
-// again, in an Update, on the latest state.
+// fork of the state at its beginning and records its writes; Commit repeats
+// them, in an Update, on the latest state.
 //
-// Ids of records it inserts are provisional: the commit gives them ids in
-// the order of commits, so that a reader who follows a collection by id
-// never misses a record.
+// Ids of records it inserts are provisional: the commit gives them ids in the
+// order of commits, so that a reader that follows a collection by id never
+// misses a record.
 type snapshot struct {
 	*tx
 	held  []lockKey           // guarded by locks.mu
@@ -45,7 +45,7 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 // Commit applies the writes. Whatever it returns, the transaction is over.
 func (s *snapshot) Commit(ctx context.Context) error { return s.CommitWith(ctx, nil) }
 
-// CommitWith applies the writes and runs last behind them.
+// CommitWith applies the writes and then calls last.
 func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) error {
 	if s.done {
 		return storage.ErrClosed
@@ -69,8 +69,8 @@ func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) 
 	return asConflict(err)
 }
 
-// asConflict turns what went well in the snapshot and fails on the latest
-// state into a conflict.
+// asConflict converts an error on the latest state into a conflict, because
+// the same operation succeeded in the snapshot.
 func asConflict(err error) error {
 	var dup *storage.DuplicateKeyError
 	if errors.As(err, &dup) ||
@@ -81,7 +81,7 @@ func asConflict(err error) error {
 	return err
 }
 
-// Abort forgets the writes.
+// Abort discards the writes.
 func (s *snapshot) Abort() {
 	if s.done {
 		return
@@ -92,7 +92,7 @@ func (s *snapshot) Abort() {
 	s.log, s.changes = nil, nil
 }
 
-// record notes what a snapshot transaction did.
+// record stores an operation of a snapshot transaction, for its commit.
 func (t *tx) record(do func(u *tx) error) {
 	if t.snap != nil {
 		t.snap.log = append(t.snap.log, do)

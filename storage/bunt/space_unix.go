@@ -4,8 +4,7 @@ package bunt
 
 import "golang.org/x/sys/unix"
 
-// fileSystem is the size of the file system that a directory is on, and what
-// is free of it.
+// fileSystem returns the size and the free space of a directory's file system.
 func fileSystem(dir string) (total, free int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

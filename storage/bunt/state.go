@@ -9,8 +9,8 @@ import (
 // degree of the tree of collections. Small nodes make copies cheap.
 const degree = 8
 
-// root is one committed state of everything. It is immutable: readers load
-// the pointer and need no lock, a writer publishes another root.
+// root is one committed state of all collections. It is immutable: readers
+// load the pointer and need no lock, a writer publishes a new root.
 type root struct {
 	colls   *btree.BTreeG[catalogEntry]
 	nextNum uint32 // number of the next collection
@@ -32,11 +32,11 @@ type coll struct {
 	size    int64
 	lastID  storage.RecordID
 	savedID storage.RecordID // lastID as the log has it under prefixLastID
-	// unnamed is how many bytes the log has behind the last catalog entry of
-	// the collection, which has entrySize.
-	unnamed   int64
-	entrySize int64
-	change    *change
+	// sinceEntry is the number of bytes that the log has for the collection after
+	// its last catalog entry, whose size is entrySize.
+	sinceEntry int64
+	entrySize  int64
+	change     *change
 }
 
 // index is the set of entries of one index in one state.
@@ -48,7 +48,7 @@ type index struct {
 	private  bool // entries are a writer's own, not yet published
 }
 
-// entryOverhead is what an entry counts beside its key.
+// entryOverhead is the size that an entry counts beside its key.
 const entryOverhead = 8
 
 func catalogLess(a, b catalogEntry) bool {
@@ -78,8 +78,8 @@ func (r *root) get(ns storage.Namespace) *coll {
 	return e.coll
 }
 
-// find finds a later state of base under its name or the one that a
-// transaction has moved it to.
+// find finds the latest state of base under its name, or under the name that a
+// transaction has given it.
 func (r *root) find(ns storage.Namespace, base *coll) *coll {
 	for _, name := range []storage.Namespace{ns, base.info.Namespace} {
 		if c := r.get(name); c != nil && c.num == base.num {
@@ -110,7 +110,7 @@ func (c *coll) clone(ch *change) *coll {
 	return &d
 }
 
-// seal ends the ownership of a clone that is about to be published.
+// seal makes a clone immutable before it is published.
 func (c *coll) seal() {
 	c.change = nil
 	for _, x := range c.indexes {
@@ -118,14 +118,14 @@ func (c *coll) seal() {
 	}
 }
 
-// own makes the entries private before they change.
+// own gives the index a private copy of its entries before they change.
 func (x *index) own() {
 	if !x.private {
 		x.entries, x.private = x.entries.fork(), true
 	}
 }
 
-// frozen is a tree of the entries that does not change.
+// frozen returns an immutable version of the entries.
 func (x *index) frozen() *entries {
 	if x.private {
 		return x.entries.freeze()
@@ -133,7 +133,7 @@ func (x *index) frozen() *entries {
 	return x.entries
 }
 
-// frozenRecords is a tree of the records that does not change.
+// frozenRecords returns an immutable version of the records.
 func (c *coll) frozenRecords() *records {
 	if c.change != nil {
 		return c.records.freeze()

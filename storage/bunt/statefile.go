@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// The state file notes beside the log how much of it is certainly on disk: of
-// which log, by its nonce, how many commits and bytes. It is written when a log
-// is made, compacted or closed, always behind the sync of the log, so that it
-// never promises more than is there; a crash leaves one that promises less, or
-// that of the log before. A log that is shorter has lost its end, which nothing
-// in the log itself can tell.
+// The state file says how much of the log is known to be on disk: the nonce of
+// the log, the number of commits and of bytes. It is written when a log is
+// created, compacted or closed, always after the log has been synced, so that
+// it never claims more than is on disk; after a crash it claims less, or
+// belongs to the previous log. A log that is shorter than its state file says
+// has lost its end; the log itself cannot show that.
 const stateName = "duskdb.state"
 
-// logState is what the state file says.
+// logState is the content of the state file.
 type logState struct {
 	nonce   uint64
 	commits uint64
@@ -26,14 +26,14 @@ type logState struct {
 
 const stateFormat = "duskdb-state-1\nlog %016x\ncommits %d\nbytes %d\n"
 
-// String is the content of the file, with a checksum at its end.
+// String returns the text of the file, with a checksum at its end.
 func (s logState) String() string {
 	text := fmt.Sprintf(stateFormat, s.nonce, s.commits, s.bytes)
 	return fmt.Sprintf("%ssum %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }
 
-// readState reads the state file of a directory. It is zero, and promises
-// nothing, if there is none, or a crash left it unreadable.
+// readState reads the state file of a directory. The result is zero, and
+// claims nothing, if the file is missing or a crash left it unreadable.
 func readState(dir string) (s logState, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, stateName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,7 +56,7 @@ func (d *disk) writeState(dir string, s logState) error {
 	if err == nil {
 		err = os.WriteFile(temp, []byte(s.String()), d.fileMode())
 	}
-	none := (*disk)(nil) // it fails as a whole
+	none := (*disk)(nil) // a missing file is not an error
 	if err == nil {
 		err = none.syncPath(temp)
 	}
@@ -72,14 +72,14 @@ func (d *disk) writeState(dir string, s logState) error {
 	return nil
 }
 
-// noted is what the state file of an engine says.
+// noted is the engine's view of its state file.
 type noted struct {
 	mu    sync.Mutex
 	state logState
 }
 
-// noteState writes down how much of the log is on disk, which must have been
-// synced. Without it the log is as good, only its end is not guarded.
+// noteState writes the state file for a synced log. If it fails the log is
+// still valid, but a loss of its end cannot be detected.
 func (e *Engine) noteState(s logState) {
 	e.noted.mu.Lock()
 	defer e.noted.mu.Unlock()
@@ -93,7 +93,8 @@ func (e *Engine) noteState(s logState) {
 	e.noted.state = s
 }
 
-// state is what may be noted of a log once all of it is synced.
+// state returns the content of the state file for a log that has been synced
+// completely.
 func (j *journal) state() (logState, error) {
 	st, err := os.Stat(j.path)
 	if err != nil {
@@ -102,14 +103,14 @@ func (j *journal) state() (logState, error) {
 	return logState{nonce: j.nonce, commits: j.seq, bytes: st.Size()}, nil
 }
 
-// ShortLogError reports a log that has lost its end, or all.
+// ShortLogError reports a log that has lost its end, or all of its content.
 type ShortLogError struct {
 	Path           string
-	Bytes, Noted   int64  // that it has, and that it had
+	Bytes, Noted   int64  // present size, and size in the state file
 	Commits, Known uint64 // likewise
 }
 
-// Error names the ways out.
+// Error says what the operator can do.
 func (e *ShortLogError) Error() string {
 	if e.Bytes == 0 {
 		return fmt.Sprintf("%s is missing or empty, and had %d bytes with %d commits: restore it from a backup, or remove %s as well to begin without data",
@@ -119,9 +120,9 @@ func (e *ShortLogError) Error() string {
 		e.Path, e.Bytes, e.Commits, e.Noted, e.Known)
 }
 
-// missing compares what was found in a log with what the state file notes. A
-// log with another nonce is not the one that was noted: that of a compaction
-// which a crash interrupted at its end, or one that somebody put there.
+// missing compares a log with the state file. A log with another nonce is not
+// the one in the state file: it comes from a compaction that a crash
+// interrupted at its end, or an operator put it there.
 func (s logState) missing(path string, found scanned) error {
 	if s.bytes == 0 || found.header && found.nonce != s.nonce || found.seq >= s.commits && found.good >= s.bytes {
 		return nil

@@ -10,29 +10,31 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// syncer syncs the log through a descriptor of its own, so that neither
-// readers nor writers wait for the disk. Calls that come while a sync is
-// running share the next one.
+// syncer syncs the log through a separate descriptor, so that neither readers
+// nor writers wait for the disk. Calls made while a sync is running share the
+// next one.
 type syncer struct {
 	last   atomic.Uint64 // position of the last commit
 	synced atomic.Uint64 // all up to this are on disk
-	dirty  chan struct{} // tells the background of a first commit to sync
+	dirty  chan struct{} // wakes the background syncer for the first commit to sync
 
 	mu      sync.Mutex
 	disk    *disk
 	file    *os.File // nil in memory
 	running *syncRun // the sync under way
-	err     error    // of a failed sync: the state on disk is unknown
+	err     error    // of a failed sync, after which the state on disk is unknown
 	syncs   int64
 	failed  int64
 }
 
-// syncRun is one fsync for all who wait for it.
+// syncRun is one fsync for all callers that wait for it.
 type syncRun struct {
 	done chan struct{}
 	err  error
 }
 
+// newSyncer opens the descriptor for syncing and syncs the log once. In memory
+// there is nothing to sync.
 func newSyncer(j *journal) (*syncer, error) {
 	s := &syncer{dirty: make(chan struct{}, 1), disk: j.disk}
 	if j.path != Memory {
@@ -52,7 +54,7 @@ func newSyncer(j *journal) (*syncer, error) {
 	return s, nil
 }
 
-// committed notes a commit.
+// committed records a commit that is not synced yet.
 func (s *syncer) committed(seq uint64) {
 	s.last.Store(seq)
 	select {
@@ -61,7 +63,7 @@ func (s *syncer) committed(seq uint64) {
 	}
 }
 
-// wait returns when all that was committed before is on disk.
+// wait returns when all earlier commits are on disk.
 func (s *syncer) wait(ctx context.Context) error {
 	target := s.last.Load()
 	for {
@@ -83,8 +85,8 @@ func (s *syncer) wait(ctx context.Context) error {
 	}
 }
 
-// join finds the sync to wait for, none if there is nothing to do. The
-// caller runs it if it is his.
+// join returns the sync to wait for, or nil if everything is synced. If mine
+// is set, the caller must run it.
 func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,11 +95,11 @@ func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
 		return nil, false, s.err
 	case s.synced.Load() >= target:
 		return nil, false, nil
-	case s.file == nil: // in memory, this is as durable as it gets
+	case s.file == nil: // nothing to sync in memory
 		s.synced.Store(target)
 		return nil, false, nil
 	case s.running != nil:
-		return s.running, false, nil // and look again afterwards
+		return s.running, false, nil // the caller checks again afterwards
 	}
 	s.running = &syncRun{done: make(chan struct{})}
 	return s.running, true, nil
@@ -111,8 +113,8 @@ func (s *syncer) run(r *syncRun) {
 	defer s.mu.Unlock()
 	s.syncs++
 	if err != nil {
-		// The system may have thrown the pages away: another sync would
-		// succeed and mean nothing.
+		// The system may have discarded the dirty pages: another sync would succeed
+		// without having written them.
 		s.failed++
 		s.err = fmt.Errorf("%w: sync: %w", ErrBroken, err)
 		r.err = s.err
@@ -123,7 +125,7 @@ func (s *syncer) run(r *syncRun) {
 	close(r.done)
 }
 
-// failure is the error of a failed sync.
+// failure returns the error of a failed sync.
 func (s *syncer) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +152,9 @@ func (s *syncer) fileSize() int64 {
 	return info.Size()
 }
 
-// replace makes s sync another file, on which everything is synced unless
-// there is an error, when no sync is running. An earlier failure is over.
+// replace waits until no sync is running, and makes s sync another file from
+// then on. All of that file is synced, unless err is given. It clears an
+// earlier failure.
 func (s *syncer) replace(f *os.File, err error) {
 	s.lockIdle()
 	defer s.mu.Unlock()
@@ -175,7 +178,7 @@ func (s *syncer) close() {
 	}
 }
 
-// lockIdle locks mu when no sync is running.
+// lockIdle waits until no sync is running, and locks mu.
 func (s *syncer) lockIdle() {
 	for {
 		s.mu.Lock()
@@ -188,7 +191,8 @@ func (s *syncer) lockIdle() {
 	}
 }
 
-// syncInBackground syncs what nobody waits for within the journal interval.
+// syncInBackground syncs commits that no caller waits for, within the journal
+// interval.
 func (e *Engine) syncInBackground() {
 	for {
 		select {
@@ -207,6 +211,6 @@ func (e *Engine) syncInBackground() {
 			e.opts.Logger("storage: %v", err)
 			e.noteFailure(err)
 		}
-		e.wakeJanitor()
+		e.wakeMaintenance()
 	}
 }

@@ -32,7 +32,8 @@ func (e *Engine) newTx(ctx context.Context, s *scratch) *tx {
 	return t
 }
 
-// usable reports why a transaction cannot be used; write asks for writing.
+// usable returns the error if a transaction cannot be used, or, with write,
+// cannot be written to.
 func (t *tx) usable(write bool) error {
 	switch {
 	case t.done:
@@ -93,7 +94,7 @@ func (t *tx) Collections(db string) []*storage.Info {
 	return infos
 }
 
-// ops is what the log must be told of the transaction.
+// ops returns the operations of the transaction for the log.
 func (t *tx) ops() []op {
 	ops := t.scratch.ops[:0]
 	for _, ch := range t.changes {
@@ -103,7 +104,7 @@ func (t *tx) ops() []op {
 	return ops
 }
 
-// seal gives up the ownership of the clones, before they are published.
+// seal makes the clones immutable before they are published.
 func (t *tx) seal() {
 	for _, ch := range t.changes {
 		if ch.cur != nil {

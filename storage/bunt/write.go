@@ -7,21 +7,21 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// keyChange is what a write does to one index.
+// keyChange is the change of a write to one index.
 type keyChange struct {
 	add, remove [][]byte
 	multikey    storage.Multikey
 
-	added, removed [][]byte // memory for both, used again by the next write
+	added, removed [][]byte // buffers for both, reused by the next write
 }
 
-// scratch is memory that one writer after the other uses.
+// scratch is memory that writers reuse one after the other.
 type scratch struct {
 	diffs []keyChange
 	ops   []op
 }
 
-// release forgets what was written; what is large is not kept.
+// release clears the buffers and drops large ones.
 func (s *scratch) release() {
 	clear(s.ops)
 	if cap(s.ops) > 1<<12 {
@@ -63,7 +63,7 @@ func (c *coll) diffKeys(s *scratch, old, new storage.Record) ([]keyChange, error
 	return diffs, nil
 }
 
-// normalize leaves what is only in one of the two lists.
+// normalize removes the keys that are in both lists.
 func (d *keyChange) normalize() {
 	if len(d.add) == 1 && len(d.remove) == 1 { // the usual case
 		if bytes.Equal(d.add[0], d.remove[0]) {
@@ -141,7 +141,7 @@ func (x *index) remove(e entry) {
 	}
 }
 
-// put stores a record, new or not, whose index entries are done.
+// put stores a record after its index entries have been changed.
 func (c *coll) put(id storage.RecordID, stored string) {
 	if old, replaced := c.records.Set(id, stored); replaced {
 		c.size -= int64(len(storedDoc(old)))
@@ -151,7 +151,7 @@ func (c *coll) put(id storage.RecordID, stored string) {
 	c.change.touch(id)
 }
 
-// drop removes a record whose index entries are gone.
+// drop removes a record after its index entries have been removed.
 func (c *coll) drop(id storage.RecordID) {
 	if old, ok := c.records.Delete(id); ok {
 		c.size -= int64(len(storedDoc(old)))

@@ -9,13 +9,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What a repaired log says contradicts itself where commits are lost. Here the
-// loader makes a state of it that can be served, and notes in l.mend what the
-// log must be told of that.
+// A repaired log contradicts itself where commits are lost. The functions in
+// this file resolve the contradictions, and add to l.fixes the operations that
+// make the log agree.
 
-// mendColl makes a collection that can be served of what a damaged log has left
-// of it, unless nothing is.
-func (l *loader) mendColl(r *root, c *coll) error {
+// reconcileColl makes a consistent collection from what a damaged log has left
+// of it, if anything.
+func (l *loader) reconcileColl(r *root, c *coll) error {
 	if c.info == nil {
 		if c.records.Len() == 0 {
 			return nil
@@ -28,8 +28,8 @@ func (l *loader) mendColl(r *root, c *coll) error {
 	return l.dropConflicts(c)
 }
 
-// adopt keeps the records of a collection whose catalog entry is lost as one
-// of its own, under a name like those that mongod gives in this case.
+// adopt keeps the records of a collection whose catalog entry is lost in a
+// collection with a name like those that mongod gives in this case.
 func (l *loader) adopt(r *root, c *coll) error {
 	info := &storage.Info{UUID: uuid.New(), Options: value.EmptyDoc}
 	for n := int(c.num); ; n++ {
@@ -48,14 +48,14 @@ func (l *loader) adopt(r *root, c *coll) error {
 	if c.info, err = l.info(catalog); err != nil {
 		return err
 	}
-	l.mend = append(l.mend, op{kind: opCatalog, num: c.num, value: catalog})
+	l.fixes = append(l.fixes, op{kind: opCatalog, num: c.num, value: catalog})
 	loss := l.e.repair.loss(c.num)
 	loss.Namespace, loss.Adopted = info.Namespace, int64(c.records.Len())
 	return nil
 }
 
-// haveIDs reports whether all documents have an _id. Those of the server's own
-// collections need not.
+// haveIDs reports whether all documents have an _id. Documents in the server's
+// own collections may lack it.
 func (c *coll) haveIDs() bool {
 	have := true
 	c.records.Scan(func(_ storage.RecordID, stored string) bool {
@@ -104,7 +104,7 @@ func (l *loader) dropRecords(c *coll, ids []storage.RecordID) {
 			c.size -= int64(len(storedDoc(old)))
 			l.e.repair.LostRecords++
 			l.e.repair.loss(c.num).Contradicted++
-			l.mend = append(l.mend, op{kind: opRecord, num: c.num, id: id, del: true})
+			l.fixes = append(l.fixes, op{kind: opRecord, num: c.num, id: id, del: true})
 		}
 	}
 }
@@ -120,5 +120,5 @@ func (l *loader) dropNamesake(r *root, c *coll) {
 	loss := l.e.repair.loss(old.num)
 	loss.Namespace = old.info.Namespace
 	loss.Contradicted += int64(old.records.Len())
-	l.mend = append(l.mend, op{kind: opCatalog, num: old.num, del: true})
+	l.fixes = append(l.fixes, op{kind: opCatalog, num: old.num, del: true})
 }

@@ -6,11 +6,11 @@ import (
 )
 
 // Writers owe nothing within the room, and then what their bytes take at the
-// rate of the brake.
+// rate of the throttle.
 func TestBrake(t *testing.T) {
-	b := brake{room: 2 * brakeRate / 1000}
+	b := throttle{room: 2 * throttleRate / 1000}
 	for i, want := range []time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond} {
-		if b.wrote(brakeRate / 1000); b.owed.Round(10*time.Microsecond) != want {
+		if b.wrote(throttleRate / 1000); b.owed.Round(10*time.Microsecond) != want {
 			t.Errorf("after %d ms at that rate, %s are owed, want %s", i+1, b.owed, want)
 		}
 	}
