@@ -112,6 +112,7 @@ const (
 // foreign says which packages may import a library, for the libraries that
 // must not spread.
 var foreign = map[string]string{
+	"github.com/dlclark/regexp2":  "query/expr/pcre",
 	"github.com/tidwall/buntdb":   "storage/bunt",
 	"modernc.org/quickjs":         "query/script/engine",
 	"go.mongodb.org/mongo-driver": "cmd/duskbench compat_tests/* crash_tests/* servertest value wire",

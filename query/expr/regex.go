@@ -2,17 +2,18 @@ package expr
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr/pcre"
 	"github.com/duskdb/duskdb/value"
 )
 
 // maxPattern is the length of the longest pattern that mongod's library takes.
 const maxPattern = 16 << 10
 
-// compiled is a regular expression and what it came from; nil pattern: the
-// regex was null.
-type compiled struct{ *pattern }
+// compiled is a constant regular expression; nil: the regex was null.
+type compiled struct{ *pcre.Pattern }
 
 // prepareRegex compiles a constant regex once.
 func prepareRegex(c *call) (any, error) {
@@ -34,7 +35,7 @@ func prepareRegex(c *call) (any, error) {
 }
 
 // regexFrom compiles the arguments regex and options; nil for a null regex.
-func regexFrom(c *call, regex, options value.Value) (*pattern, error) {
+func regexFrom(c *call, regex, options value.Value) (*pcre.Pattern, error) {
 	op := c.op.name
 	if k := regex.Kind(); !regex.IsNullish() && k != value.KindString && k != value.KindRegex {
 		return nil, mongoerr.Newf(51105, "%s needs 'regex' to be of type string or regex", op)
@@ -67,7 +68,7 @@ func regexFrom(c *call, regex, options value.Value) (*pattern, error) {
 	if len(expr) > maxPattern {
 		return nil, mongoerr.Newf(51111, "Invalid Regex in %s: regular expression is too large", op)
 	}
-	p, err := compilePattern(expr, flags)
+	p, err := pcre.Compile(expr, flags)
 	if err != nil {
 		return nil, mongoerr.Newf(51111, "Invalid Regex in %s: %s", op, err)
 	}
@@ -76,13 +77,13 @@ func regexFrom(c *call, regex, options value.Value) (*pattern, error) {
 
 // regexArgs evaluates the arguments; p is nil if the input or the regex is
 // null.
-func regexArgs(c *call, env *Env) (s string, p *pattern, err error) {
+func regexArgs(c *call, env *Env) (s string, p *pcre.Pattern, err error) {
 	in, err := c.args[0].eval(env)
 	if err != nil {
 		return "", nil, err
 	}
 	if prepared, ok := c.data.(*compiled); ok {
-		p = prepared.pattern
+		p = prepared.Pattern
 	} else {
 		regex, err := c.args[1].eval(env)
 		if err != nil {
@@ -114,7 +115,7 @@ func evalRegexMatch(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.Bool(false), err
 	}
-	ok, err := p.matches(s)
+	ok, err := p.Match(s)
 	if err != nil {
 		return value.Value{}, regexFailed(c, err)
 	}
@@ -126,14 +127,14 @@ func evalRegexFind(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.Null(), err
 	}
-	m, err := p.find(s)
+	m, err := p.Find(s)
 	switch {
 	case err != nil:
 		return value.Value{}, regexFailed(c, err)
 	case m == nil:
 		return value.Null(), nil
 	}
-	return matchDoc(s, m, runeCount(s[:m[0]])), nil
+	return matchDoc(s, m, utf8.RuneCountInString(s[:m[0]])), nil
 }
 
 func evalRegexFindAll(c *call, env *Env) (value.Value, error) {
@@ -141,7 +142,7 @@ func evalRegexFindAll(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.NewArray(), err
 	}
-	all, err := p.findAll(s, env)
+	all, err := p.FindAll(s, env.ask)
 	if stopped := env.ask(); stopped != nil {
 		return value.Value{}, stopped
 	}
@@ -154,7 +155,7 @@ func evalRegexFindAll(c *call, env *Env) (value.Value, error) {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
-		index += runeCount(s[at:m[0]])
+		index += utf8.RuneCountInString(s[at:m[0]])
 		at = m[0]
 		out.Append(matchDoc(s, m, index))
 		if out.Size() > 64<<20 {

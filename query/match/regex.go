@@ -1,13 +1,9 @@
 package match
 
 import (
-	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/dlclark/regexp2"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -24,12 +20,8 @@ type Regex struct {
 	find finder
 }
 
-// finder tells whether a string contains a match.
+// finder reports whether a string contains a match.
 type finder func(s string) (bool, error)
-
-// backtrackLimit bounds one match of a pattern that only a backtracking
-// engine understands; mongod bounds the steps of its engine instead.
-const backtrackLimit = time.Second
 
 // maxPattern is the greatest number of bytes of a pattern.
 const maxPattern = 32764
@@ -170,8 +162,8 @@ func regexNode(n *Regex, err error) (Node, error) {
 	return n, nil
 }
 
-// compileRegex chooses the cheapest engine that gives PCRE's answer: plain
-// string search, Go's linear-time engine, or a backtracking one.
+// compileRegex chooses the cheapest way to PCRE's answer: plain string search,
+// or an engine of package pcre.
 func compileRegex(pattern, options string) (finder, error) {
 	if len(pattern) > maxPattern {
 		return nil, mongoerr.New(51091,
@@ -180,31 +172,17 @@ func compileRegex(pattern, options string) (finder, error) {
 	if find := literalFinder(pattern, options); find != nil {
 		return find, nil
 	}
-	t, err := pcre.Translate(pattern, strings.Contains(options, "m"))
+	p, err := pcre.Compile(pattern, options)
 	if err != nil {
 		return nil, mongoerr.Newf(51091, "Regular expression is invalid: %s", err)
 	}
-	flags := engineFlags(options)
-	if t.Linear && !strings.Contains(options, "x") {
-		text := t.RE2
-		if flags != "" {
-			text = "(?" + flags + ")" + text
+	return func(s string) (bool, error) {
+		ok, err := p.Match(s)
+		if err != nil {
+			return false, mongoerr.Newf(51156, "Error occurred while executing regular expression: %s", err)
 		}
-		if re, err := regexp.Compile(text); err == nil {
-			return func(s string) (bool, error) { return re.MatchString(s), nil }, nil
-		}
-	}
-	return backtracking(t.Backtracking, options)
-}
-
-func engineFlags(options string) string {
-	flags := ""
-	for _, f := range []string{"i", "m", "s"} {
-		if strings.Contains(options, f) {
-			flags += f
-		}
-	}
-	return flags
+		return ok, nil
+	}, nil
 }
 
 // literalFinder serves patterns without any special character, with or
@@ -221,55 +199,6 @@ func literalFinder(pattern, options string) finder {
 		return func(s string) (bool, error) { return strings.HasPrefix(s, rest), nil }
 	}
 	return func(s string) (bool, error) { return strings.Contains(s, rest), nil }
-}
-
-func backtracking(pattern, options string) (finder, error) {
-	flags := regexp2.RegexOptions(regexp2.RE2)
-	for _, c := range options {
-		flags |= map[rune]regexp2.RegexOptions{
-			'i': regexp2.IgnoreCase,
-			'm': regexp2.Multiline,
-			's': regexp2.Singleline,
-			'x': regexp2.IgnorePatternWhitespace,
-		}[c]
-	}
-	re, err := regexp2.Compile(pattern, flags)
-	if err != nil {
-		return nil, mongoerr.Newf(51091, "Regular expression is invalid: %s", pcreReason(err.Error()))
-	}
-	re.MatchTimeout = backtrackLimit
-	return func(s string) (bool, error) {
-		ok, err := re.MatchString(s)
-		if err != nil {
-			return false, mongoerr.New(51156, "Error occurred while executing regular expression: match limit exceeded")
-		}
-		return ok, nil
-	}, nil
-}
-
-// pcreReasons gives PCRE's words for what the engine complains about.
-var pcreReasons = []struct{ engine, pcre string }{
-	{"missing closing )", "missing closing parenthesis"},
-	{"unexpected )", "unmatched closing parenthesis"},
-	{"unterminated [] set", "missing terminating ] for character class"},
-	{"missing argument to repetition", "quantifier does not follow a repeatable item"},
-	{"nested quantifier", "quantifier does not follow a repeatable item"},
-	{"illegal \\ at end", `\ at end of pattern`},
-	{"[x-y] range in reverse order", "range out of order in character class"},
-	{"illegal {x,y} with x > y", "numbers out of order in {} quantifier"},
-	{"invalid group name", "subpattern name expected"},
-	{"reference to undefined group", "reference to non-existent subpattern"},
-	{"unrecognized grouping construct", "unrecognized character after (? or (?-"},
-	{"unrecognized escape sequence", `unrecognized character follows \`},
-}
-
-func pcreReason(message string) string {
-	for _, r := range pcreReasons {
-		if strings.Contains(message, r.engine) {
-			return r.pcre
-		}
-	}
-	return strings.TrimPrefix(message, "error parsing regexp: ")
 }
 
 // parseRegex reads $regex together with its $options, wherever they stand.

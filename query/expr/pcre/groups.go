@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+var errDefine = errors.New("groups that are only defined are not supported")
+
 var errLookbehind = errors.New("lookbehind assertion is not fixed length")
 
 var counted = regexp.MustCompile(`^\{\d+(,\d*)?\}`)
@@ -68,6 +70,8 @@ func (s *scanner) special() bool {
 	case strings.HasPrefix(rest, "(*"):
 		s.verb()
 		return true
+	case strings.HasPrefix(rest, "(?(DEFINE)"):
+		s.err = errDefine
 	case strings.HasPrefix(rest, "(?P="):
 		name, _, ok := strings.Cut(rest[len("(?P="):], ")")
 		if !ok {

@@ -97,7 +97,7 @@ func (r *ruler) escape() (length int, ok bool) {
 			r.i += len(`\E`)
 		}
 		return len([]rune(text)), true
-	case (c == 'p' || c == 'P' || c == 'x') && strings.HasPrefix(r.in[r.i:], "{"):
+	case (c == 'p' || c == 'P' || c == 'x' || c == 'o') && strings.HasPrefix(r.in[r.i:], "{"):
 		_, rest, _ := strings.Cut(r.in[r.i:], "}")
 		r.i = len(r.in) - len(rest)
 	case c == 'x':

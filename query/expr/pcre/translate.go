@@ -1,23 +1,23 @@
-// Package pcre rewrites regular expressions of PCRE, which MongoDB speaks, for
-// the engines of this process: Go's linear-time one and a backtracking one.
-//
-//	t, err := pcre.Translate(`^\Qa.b\E\h+$`, false)
-//	if t.Linear {
-//		re, err = regexp.Compile(t.RE2)
-//	}
 package pcre
 
 import (
 	"bytes"
+	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+)
+
+var (
+	errEscape = errors.New(`escape sequence is not supported`)
+	errOctal  = errors.New(`non-octal character in \o{} (closing brace missing?)`)
 )
 
 // Translation is a PCRE pattern as the two engines understand it.
 type Translation struct {
 	RE2, Backtracking string
 	Linear            bool // RE2 gives PCRE's answer
-	// Resets tells that the pattern has \K: a match begins where the group
+	// Resets: the pattern has \K, and a match begins where the group
 	// [ResetGroup] of Backtracking was, if that took part.
 	Resets bool
 }
@@ -29,8 +29,8 @@ const ResetGroup = "matchStart"
 const MetaCharacters = `\.+*?()|[]{}^$#`
 
 // Translate rewrites what PCRE reads differently: $ and \Z also match before
-// a final newline, \s includes the vertical tab, \h and \R exist, (*VERB)s
-// stand in front and within.
+// a final newline, \s includes the vertical tab, \h, \v, \N and \R exist,
+// (*VERB)s stand in front and within.
 func Translate(pattern string, multiline bool) (Translation, error) {
 	s := scanner{in: pattern, multiline: multiline, linear: true, atom: -1}
 	s.start()
@@ -66,7 +66,9 @@ func (s *scanner) next() {
 	switch {
 	case c == '\\' && s.i+1 < len(s.in):
 		s.escape(s.in[s.i+1])
-		s.begin(at)
+		if s.back.Len() > at { // an empty \Q\E is nothing to repeat
+			s.begin(at)
+		}
 		return
 	case s.inClass:
 		if c == '[' && s.unicode && s.posixClass() {
@@ -130,6 +132,16 @@ func (s *scanner) endOfText() {
 	}
 }
 
+// blanks are the classes of horizontal and vertical white space, and of what is
+// none. The linear engine knows no negated class within another.
+var blanks = map[byte]string{
+	'h': `\t \x{A0}\x{1680}\x{180E}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}`,
+	'H': `\x00-\x08\x0A-\x1F\x21-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{180D}\x{180F}-\x{1FFF}\x{200B}-\x{202E}` +
+		`\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{10FFFF}`,
+	'v': `\n-\r\x{85}\x{2028}\x{2029}`,
+	'V': `\x00-\x09\x0E-\x{84}\x{86}-\x{2027}\x{202A}-\x{10FFFF}`,
+}
+
 const newlines = `\r\n|\n|\x0b|\f|\r|\x{85}|\x{2028}|\x{2029}`
 
 func (s *scanner) escape(c byte) {
@@ -147,10 +159,17 @@ func (s *scanner) escape(c byte) {
 		s.both(`[\s\x0B]`)
 	case c == 'S' && !s.inClass:
 		s.both(`[^\s\x0B]`)
-	case c == 'h' && s.inClass:
-		s.both(` \t`)
-	case c == 'h':
-		s.both(`[ \t]`)
+	case blanks[c] != "" && s.inClass:
+		s.both(blanks[c])
+	case blanks[c] != "":
+		s.both(`[` + blanks[c] + `]`)
+	case c == 'N' && !s.inClass && !strings.HasPrefix(s.in[s.i:], "{"):
+		s.both(`[^\n]`)
+	case c == 'o' && strings.HasPrefix(s.in[s.i:], "{"):
+		s.octal()
+	case c == 'X' || c == 'C':
+		s.err = errEscape
+	case c == 'E': // ends no \Q: PCRE ignores it
 	case c == 'R' && !s.inClass:
 		s.re2.WriteString("(?:" + newlines + ")")
 		s.back.WriteString(`(?>\r\n|\n|\x0b|\f|\r|\u0085|\u2028|\u2029)`)
@@ -163,6 +182,18 @@ func (s *scanner) escape(c byte) {
 	default:
 		s.both(s.in[s.i-2 : s.i])
 	}
+}
+
+// octal writes the character of \o{…}.
+func (s *scanner) octal() {
+	digits, _, ended := strings.Cut(s.in[s.i+len("{"):], "}")
+	r, err := strconv.ParseUint(digits, 8, 21)
+	if !ended || err != nil {
+		s.err = errOctal
+		return
+	}
+	s.i += len(digits) + len("{}")
+	s.both(`\x{` + strconv.FormatUint(r, 16) + `}`)
 }
 
 // quoted copies \Q…\E with every special character escaped.
