@@ -25,6 +25,7 @@ var imports = map[string]string{
 	// Foundations.
 	"clock":    "",
 	"mongoerr": "value",
+	"reserved": "",
 	"value":    "",
 	"wire":     "mongoerr value",
 
@@ -34,14 +35,14 @@ var imports = map[string]string{
 	"query/expr/*":    language + " query/expr/* query/script",
 	"query/geo":       "mongoerr value",
 	"query/match/*":   language + " query/expr/* query/geo query/match/* query/script query/text",
-	"query/plan/*":    language + " query/expr/* query/match/* query/plan/*",
+	"query/plan/*":    language + " query/expr/* query/match/* query/plan/* reserved",
 	"query/project/*": language + " query/expr/* query/match/* query/project/*",
 	"query/script/*":  "clock mongoerr query/script/* value",
 	"query/text":      "mongoerr value",
 	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
 
 	// Index specifications and keys: between the language and storage.
-	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text storage value",
+	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text reserved storage value",
 
 	// Storage: never sees a filter or an error code of MongoDB.
 	"storage":             "clock value",
@@ -49,10 +50,10 @@ var imports = map[string]string{
 	"storage/storagetest": "clock storage value",
 
 	// Expiry and what is built upon it: the contract of storage, no engine.
-	"auth":       "clock mongoerr storage value",
-	"queue":      "clock mongoerr storage ttl value",
-	"timeseries": "clock mongoerr query/* storage value",
-	"ttl":        "clock mongoerr storage value",
+	"auth":       "clock mongoerr reserved storage value",
+	"queue":      "clock mongoerr reserved storage ttl value",
+	"timeseries": "clock mongoerr query/* reserved storage value",
+	"ttl":        "clock mongoerr reserved storage value",
 
 	// The commands.
 	// Its rooms, from the ground up: small things that everybody needs, then what
@@ -86,7 +87,7 @@ var imports = map[string]string{
 	"server/*":       "* !cmd/* !commandtest !compat_tests/* !needs !servertest !storage/storagetest !transfer",
 	"commandtest":    "clock commands server value",
 	"servertest":     "clock commands server value",
-	"transfer":       "value wire",
+	"transfer":       "reserved value wire",
 	"needs":          "",
 	"cmd/*":          "clock mongoerr server/* servertest transfer value wire",
 	"access_tests":   "value wire",
@@ -100,7 +101,7 @@ const language = "clock mongoerr query/collation value"
 
 // parts is what the rooms of the commands may use of the rest of the server: never a
 // socket, nor an engine.
-const parts = "auth clock index mongoerr query/* queue storage timeseries ttl value"
+const parts = "auth clock index mongoerr query/* queue reserved storage timeseries ttl value"
 
 // shared are the rooms that the running command is made of, running those that its
 // family uses besides.

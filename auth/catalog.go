@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,8 +20,6 @@ var (
 
 // IsAuthData tells the collections from which privileges are computed.
 func IsAuthData(ns storage.Namespace) bool { return ns == usersNS || ns == rolesNS }
-
-const idIndex = "_id_"
 
 // schemaVersion is the form of the documents, as mongod numbers it.
 const schemaVersion = 5
@@ -41,7 +40,7 @@ func (c *Catalog) find(ns namespace, n Name) (value.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.String(n.ID())))
+	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.String(n.ID())))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -54,7 +53,7 @@ func (c *Catalog) put(ns namespace, d value.Doc) error {
 	if err != nil {
 		return err
 	}
-	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, d.Lookup("_id")))
+	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, d.Lookup("_id")))
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (c *Catalog) remove(ns namespace, n Name) error {
 	if err != nil {
 		return err
 	}
-	r, ok, err := coll.Find(idIndex, value.AppendKey(nil, value.String(n.ID())))
+	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.String(n.ID())))
 	if err != nil || !ok {
 		return err
 	}

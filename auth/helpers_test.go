@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -45,7 +46,7 @@ func newFixture(tb testing.TB) *fixture {
 	}
 	tb.Cleanup(func() { _ = engine.Close() })
 	f.Manager = New(Options{
-		Engine: engine, Clock: f.clock, IDIndex: storage.IndexSpec{Name: idIndex, Spec: value.NewDoc("name", value.String(idIndex))},
+		Engine: engine, Clock: f.clock, IDIndex: storage.IndexSpec{Name: reserved.IDIndex, Spec: value.NewDoc("name", value.String(reserved.IDIndex))},
 		Mechanisms: func() []string { return f.mechanisms },
 		Iterations: func(string) int { return 4096 },
 	})

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -48,8 +49,6 @@ func Collection(coll string) Pattern { return Pattern{kind: onCollection, coll: 
 // AnyBuckets is the collections behind every time series.
 func AnyBuckets() Pattern { return Pattern{kind: onAnyBuckets} }
 
-const bucketsPrefix = "system.buckets."
-
 // matching lists the patterns under which a privilege on the target can
 // stand, the target's own among them.
 func (p Pattern) matching(dst []Pattern) []Pattern {
@@ -62,7 +61,7 @@ func (p Pattern) matching(dst []Pattern) []Pattern {
 		}
 	case onNamespace:
 		dst = append(dst, Pattern{kind: onCollection, coll: p.coll})
-		if bucket, ok := strings.CutPrefix(p.coll, bucketsPrefix); ok {
+		if bucket, ok := reserved.Series(p.coll); ok {
 			return append(dst, Pattern{kind: onAnyBuckets}, Pattern{kind: onDatabaseBuckets, db: p.db},
 				Pattern{kind: onNamedBuckets, coll: bucket}, Pattern{kind: onBuckets, db: p.db, coll: bucket})
 		}

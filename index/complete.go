@@ -5,6 +5,7 @@ import (
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/query/text"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -92,7 +93,7 @@ func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 		d.set("expireAfterSeconds", value.Int32(int32(v.SafeInt64())))
 	}
 	if isIDKey(d.get("key").Doc()) && d.get("clustered").IsMissing() {
-		d.set("name", value.String(IDName))
+		d.set("name", value.String(reserved.IDIndex))
 	}
 	if err := completeCollation(d, o); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -34,7 +35,7 @@ func IDSpec(collation value.Doc) *Spec {
 	d := &draft{}
 	d.set("v", value.Int32(2))
 	d.set("key", value.Document(value.NewDoc("_id", value.Int32(1))))
-	d.set("name", value.String(IDName))
+	d.set("name", value.String(reserved.IDIndex))
 	if collation != nil && !isSimple(collation) {
 		d.set("collation", value.Document(collation))
 	}

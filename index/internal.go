@@ -48,16 +48,16 @@ func InternalSpec(name, path string, order Order) value.Doc {
 		"name", value.String(name), "internal", value.String(string(order)))
 }
 
-// reserved begins the names of the server's own indexes. A "$" alone would not
+// ownPrefixes begin the names of the server's own indexes. A "$" alone would not
 // do: drivers name the index on {"$**": 1} "$**_1".
-var reserved = []string{"$ttl.", "$bucket.", "$mq."}
+var ownPrefixes = []string{"$ttl.", "$bucket.", "$mq."}
 
 // IsInternal reports whether an index of that name is the server's own.
 func IsInternal(name string) bool {
 	if name == "" || name[0] != '$' {
 		return false
 	}
-	for _, r := range reserved {
+	for _, r := range ownPrefixes {
 		if strings.HasPrefix(name, r) {
 			return true
 		}

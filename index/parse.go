@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -268,7 +269,7 @@ func checkID(spec value.Doc) error {
 	name := spec.Lookup("name").Str()
 	if !isIDKey(key) {
 		switch {
-		case name == IDName:
+		case name == reserved.IDIndex:
 			return mongoerr.Newf(mongoerr.BadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, found %s", key)
 		case name == "*", IsInternal(name):
 			return mongoerr.Newf(mongoerr.BadValue, "The index name '%s' is not valid.", name)

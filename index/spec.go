@@ -46,9 +46,6 @@ type Field struct {
 	path value.Path
 }
 
-// IDName is the name of the index every collection has.
-const IDName = "_id_"
-
 // MaxIndexes is how many indexes a collection may have.
 const MaxIndexes = 64
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -178,7 +179,7 @@ func (e *entity) bury(m *message, reason, description string) error {
 	d := m.encode(stored, true)
 	id, err := dead.Insert(d, e.now)
 	var taken *storage.DuplicateKeyError
-	if errors.As(err, &taken) && taken.Index == idIndex {
+	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
 		// A message of the same _id was dead-lettered before. Neither may be
 		// lost, so the later one gets a new _id.
 		id, err = dead.Insert(withNewID(d, e.now), e.now)

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -49,11 +50,9 @@ func Indexes(dead bool) []storage.IndexSpec {
 
 // IDIndex is the specification of the index on _id of a dead-letter queue.
 func IDIndex() storage.IndexSpec {
-	return storage.IndexSpec{Name: idIndex, Spec: value.NewDoc(
-		"v", value.Int32(2), "key", value.Document(value.NewDoc("_id", value.Int32(1))), "name", value.String(idIndex))}
+	return storage.IndexSpec{Name: reserved.IDIndex, Spec: value.NewDoc(
+		"v", value.Int32(2), "key", value.Document(value.NewDoc("_id", value.Int32(1))), "name", value.String(reserved.IDIndex))}
 }
-
-const idIndex = "_id_"
 
 // until bounds a scan of an index of dates to those at or before an instant.
 func until(now int64) storage.KeyRange {

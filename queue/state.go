@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -37,7 +38,7 @@ func readLedger(tx storage.Tx, db string, uuid [16]byte) (l ledger, err error) {
 	if err != nil {
 		return l, err
 	}
-	r, ok, err := l.coll.Find(idIndex, value.AppendKey(nil, value.Binary(4, uuid[:])))
+	r, ok, err := l.coll.Find(reserved.IDIndex, value.AppendKey(nil, value.Binary(4, uuid[:])))
 	if err != nil || !ok {
 		return l, err
 	}

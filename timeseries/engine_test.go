@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -51,7 +52,7 @@ func TestOnEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	ctx, ns := context.Background(), storage.Namespace{DB: "db", Coll: BucketsPrefix + "c"}
+	ctx, ns := context.Background(), storage.Namespace{DB: "db", Coll: reserved.Buckets("c")}
 	indexes := []storage.IndexSpec{
 		index.IDSpec(nil).Stored(),
 		bucketIndex(t, seconds, seconds.DefaultIndex()),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -200,7 +201,7 @@ func (o *Options) UserIndex(stored value.Doc) (spec value.Doc, ok bool) {
 
 // reverse reads an index that was made on the buckets.
 func (o *Options) reverse(stored value.Doc) (spec value.Doc, ok bool) {
-	if name := stored.Lookup("name").Str(); name == "" || stored.Has("internal") || name == "_id_" {
+	if name := stored.Lookup("name").Str(); name == "" || stored.Has("internal") || name == reserved.IDIndex {
 		return nil, false
 	}
 	key, ok := o.userKey(stored.Lookup("key").Doc())

@@ -8,9 +8,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// BucketsPrefix is how the collection is named that holds the buckets.
-const BucketsPrefix = "system.buckets."
-
 // Options are the timeseries options of a collection. They are immutable.
 type Options struct {
 	TimeField   string

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -153,12 +154,15 @@ func (c *restored) create() error {
 	return existing(c.to.Run(b.String("$db", c.db).Doc()))
 }
 
-const bucketsPrefix = "system.buckets."
-
-func (c *restored) isBuckets() bool { return strings.HasPrefix(c.name, bucketsPrefix) }
+func (c *restored) isBuckets() bool { return reserved.IsBuckets(c.name) }
 
 // target is the collection that clients see.
-func (c *restored) target() string { return strings.TrimPrefix(c.name, bucketsPrefix) }
+func (c *restored) target() string {
+	if series, ok := reserved.Series(c.name); ok {
+		return series
+	}
+	return c.name
+}
 
 // createSeries makes the collection whose buckets a dump has.
 func (c *restored) createSeries() error {
@@ -214,7 +218,7 @@ func (c *restored) createIndexes() error {
 				b.Append(name, field)
 			}
 		}
-		if spec := b.Doc(); spec.Lookup("name").Str() != "_id_" && !spec.Lookup("clustered").Truthy() {
+		if spec := b.Doc(); spec.Lookup("name").Str() != reserved.IDIndex && !spec.Lookup("clustered").Truthy() {
 			list = append(list, value.Document(spec))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -47,7 +48,7 @@ func (o *OnExpire) check(ns storage.Namespace) error {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid collection name specified '%s.%s'", ns.DB, to)
 	case strings.HasPrefix(to, "system."):
 		return mongoerr.Newf(mongoerr.InvalidOptions, "'onExpire.deadLetterTo' cannot be the system collection '%s'", to)
-	case to == ns.Coll || "system.buckets."+to == ns.Coll:
+	case to == ns.Coll || reserved.Buckets(to) == ns.Coll:
 		return mongoerr.New(mongoerr.InvalidOptions, "'onExpire.deadLetterTo' cannot be the collection itself")
 	}
 	return nil

@@ -2,8 +2,8 @@ package ttl
 
 import (
 	"math"
-	"strings"
 
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,13 +17,11 @@ type Rules struct {
 	OnExpire *OnExpire       // nil: what expires is deleted
 }
 
-const bucketsPrefix = "system.buckets."
-
 // NewRules reads the rules from the options and indexes of a collection; nil
 // if nothing expires in it and no TTL index is there to be skipped.
 func NewRules(info *storage.Info) *Rules {
 	o := info.Options
-	buckets := strings.HasPrefix(info.Namespace.Coll, bucketsPrefix)
+	buckets := reserved.IsBuckets(info.Namespace.Coll)
 	if o.Has("viewOn") || o.Has("timeseries") && !buckets {
 		return nil
 	}
@@ -103,7 +101,7 @@ func clusteredIndex(info *storage.Info) string {
 			return info.Indexes[i].Name
 		}
 	}
-	return "_id_"
+	return reserved.IDIndex
 }
 
 func (r *Rules) addDocument(info *storage.Info) {

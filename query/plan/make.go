@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -192,7 +193,7 @@ func LookupID(q *Query, x *Index) *Plan {
 	if !ok {
 		return nil
 	}
-	if len(x.Fields) != 1 || x.Fields[0].Path != "_id" || x.Fields[0].Kind != Plain || x.Name != "_id_" {
+	if len(x.Fields) != 1 || x.Fields[0].Path != "_id" || x.Fields[0].Kind != Plain || x.Name != reserved.IDIndex {
 		return nil
 	}
 	if string(x.CollationDoc) != string(q.Collation) && hasStrings(eq.Value) {
