@@ -1,9 +1,10 @@
 package auth
 
 import (
-	"crypto/rand"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -103,7 +104,7 @@ func (m *Manager) PrepareUser(u *NewUser) (value.Doc, error) {
 			return nil, err
 		}
 	}
-	id := newUUID()
+	id := uuid.New()
 	b := value.NewBuilder()
 	b.String("_id", u.Name.ID()).Append("userId", value.Binary(4, id[:])).String("user", u.Name.Name).String("db", u.Name.DB)
 	b.Document("credentials", credentials)
@@ -115,12 +116,6 @@ func (m *Manager) PrepareUser(u *NewUser) (value.Doc, error) {
 	}
 	appendNames(b, "roles", u.Roles)
 	return b.Doc(), nil
-}
-
-func newUUID() (id [16]byte) {
-	_, _ = rand.Read(id[:]) // never fails
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	return id
 }
 
 // CreateUser stores the document of a new user.

@@ -22,6 +22,9 @@ func TestUserDocument(t *testing.T) {
 	if want := []string{"_id", "userId", "user", "db", "credentials", "customData", "roles"}; !slices.Equal(names, want) {
 		t.Errorf("fields %v", names)
 	}
+	if subtype, id := d.Lookup("userId").Binary(); subtype != 4 || len(id) != 16 || id[6]>>4 != 4 || id[8]>>6 != 2 {
+		t.Errorf("userId %s is no UUID of version 4", d.Lookup("userId"))
+	}
 	if d.Lookup("_id").Str() != "shop.ann" {
 		t.Errorf("_id %s", d.Lookup("_id"))
 	}

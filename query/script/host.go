@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/script/engine"
 	"github.com/duskdb/duskdb/value"
@@ -117,12 +119,12 @@ func compare(b []byte) int {
 
 // random is a new UUID, or an ObjectId of the time that scripts see.
 func (o *Operation) random(what string) []byte {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
 	if what == "uuid" {
-		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-		return hex.AppendEncode(nil, b[:])
+		id := uuid.New()
+		return hex.AppendEncode(nil, id[:])
 	}
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // it never fails
 	binary.BigEndian.PutUint32(b[:], uint32(o.engine.clock.Now().Unix()))
-	return hex.AppendEncode(nil, b[:12])
+	return hex.AppendEncode(nil, b[:])
 }
