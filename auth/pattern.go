@@ -106,7 +106,7 @@ func ParsePattern(d value.Doc) (Pattern, error) {
 	for name, v := range d.All() {
 		i := strings.Index(resourceFields, " "+name+" ")
 		if i < 0 {
-			return p, mongoerr.Newf(40415, "BSON field 'resource.%s' is an unknown field.", name)
+			return p, mongoerr.UnknownField("resource." + name)
 		}
 		i = strings.Count(resourceFields[:i+1], " ") - 1
 		given[i] = true

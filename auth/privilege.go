@@ -39,15 +39,15 @@ func ParsePrivileges(array value.Doc) ([]Privilege, error) {
 func parsePrivilege(d value.Doc) (p Privilege, unknown []string, err error) {
 	for name := range d.All() {
 		if name != "resource" && name != "actions" {
-			return p, nil, mongoerr.Newf(40415, "BSON field 'privilege.%s' is an unknown field.", name)
+			return p, nil, mongoerr.UnknownField("privilege." + name)
 		}
 	}
 	resource, actions := d.Lookup("resource"), d.Lookup("actions")
 	if resource.IsMissing() {
-		return p, nil, mongoerr.New(40414, "BSON field 'privilege.resource' is missing but a required field")
+		return p, nil, mongoerr.MissingField("privilege.resource")
 	}
 	if actions.IsMissing() {
-		return p, nil, mongoerr.New(40414, "BSON field 'privilege.actions' is missing but a required field")
+		return p, nil, mongoerr.MissingField("privilege.actions")
 	}
 	if resource.Kind() != value.KindDocument {
 		return p, nil, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field 'privilege.resource' is the wrong type '%s', expected type 'object'", resource.Kind())

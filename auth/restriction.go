@@ -21,7 +21,7 @@ func CheckRestrictions(array value.Doc) error {
 		}
 		for name, list := range v.Doc().All() {
 			if name != "clientSource" && name != "serverAddress" {
-				return mongoerr.Newf(40415, "BSON field 'address restriction.%s' is an unknown field.", name)
+				return mongoerr.UnknownField("address restriction." + name)
 			}
 			if err := checkRanges(name, list); err != nil {
 				return err

@@ -35,6 +35,17 @@ func Newf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
+// UnknownField is the error of mongod's argument parser (IDL) for a field that
+// the place does not have. path names it with the documents around it.
+func UnknownField(path string) *Error {
+	return New(IDLUnknownField, "BSON field '"+path+"' is an unknown field.")
+}
+
+// MissingField is the error of mongod's argument parser for want of a field.
+func MissingField(path string) *Error {
+	return New(IDLFailedToParse, "BSON field '"+path+"' is missing but a required field")
+}
+
 // Error returns the code's name and the message.
 func (e *Error) Error() string { return e.Code.Name() + ": " + e.Message }
 

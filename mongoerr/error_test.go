@@ -246,3 +246,13 @@ func TestTextIsUTF8(t *testing.T) {
 		t.Errorf("the reply says %q", got)
 	}
 }
+
+// The texts are those of IDLParserContext in MongoDB 8.0.
+func TestParserErrors(t *testing.T) {
+	if err := UnknownField("find.x"); err.Code != 40415 || err.Message != "BSON field 'find.x' is an unknown field." {
+		t.Error(err)
+	}
+	if err := MissingField("find.x"); err.Code != 40414 || err.Message != "BSON field 'find.x' is missing but a required field" {
+		t.Error(err)
+	}
+}

@@ -90,7 +90,7 @@ func (c *Config) parse(command string, v value.Value) error {
 		case unsupported[it.Key()]:
 			return mongoerr.Newf(mongoerr.InvalidOptions, "The message queue property '%s' is not supported", it.Key())
 		case p == nil:
-			return mongoerr.Newf(40415, "BSON field '%s' is an unknown field.", name)
+			return mongoerr.UnknownField(name)
 		case seen[it.Key()]:
 			return mongoerr.Newf(40413, "BSON field '%s' is a duplicate field", name)
 		}

@@ -93,7 +93,7 @@ func readOptions(prefix string, v value.Value, fields bool) (g given, err error)
 		case name == "bucketRoundingSeconds":
 			err = readSeconds(prefix, name, v, &g.rounding)
 		default:
-			err = mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", prefix, name)
+			err = mongoerr.UnknownField(prefix + "." + name)
 		}
 		if err != nil {
 			return g, err

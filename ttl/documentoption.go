@@ -59,7 +59,7 @@ func parseDocument(command string, v value.Value, old *DocumentPolicy) (*Documen
 		}
 	}
 	if !hasDefault {
-		return nil, mongoerr.Newf(codeMissingField, "BSON field '%s.default' is missing but a required field", prefix)
+		return nil, mongoerr.MissingField(prefix + ".default")
 	}
 	return &p, nil
 }
@@ -93,7 +93,7 @@ func wrongType(field string, v value.Value, want string) error {
 }
 
 func unknownField(prefix, name string) error {
-	return mongoerr.Newf(codeUnknownField, "BSON field '%s.%s' is an unknown field.", prefix, name)
+	return mongoerr.UnknownField(prefix + "." + name)
 }
 
 // IndexingMode is indexingPolicy.indexingMode of a collection.

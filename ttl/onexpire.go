@@ -36,7 +36,7 @@ func ParseOnExpire(command string, ns storage.Namespace, v value.Value) (*OnExpi
 		o = &OnExpire{DeadLetterTo: strings.Clone(v.Str())}
 	}
 	if o == nil {
-		return nil, mongoerr.Newf(codeMissingField, "BSON field '%s.deadLetterTo' is missing but a required field", prefix)
+		return nil, mongoerr.MissingField(prefix + ".deadLetterTo")
 	}
 	return o, o.check(ns)
 }

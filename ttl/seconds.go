@@ -7,12 +7,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Codes that mongod's argument parser raises.
-const (
-	codeUnknownField = mongoerr.Code(40415)
-	codeMissingField = mongoerr.Code(40414)
-)
-
 func badTarget(name string) error {
 	return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'runExpirationPass.targets' is not a valid value.", name)
 }

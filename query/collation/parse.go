@@ -21,7 +21,7 @@ func Parse(spec value.Doc) (*Collation, error) {
 	c := &Collation{strength: 3, caseFirst: "off", alternate: "non-ignorable", maxVariable: "punct"}
 	for name := range spec.All() {
 		if fields[name] == nil {
-			return nil, mongoerr.Newf(40415, "BSON field 'collation.%s' is an unknown field.", name)
+			return nil, mongoerr.UnknownField("collation." + name)
 		}
 	}
 	locale, err := readLocale(spec)
@@ -75,7 +75,7 @@ func readLocale(spec value.Doc) (string, error) {
 	v := spec.Lookup("locale")
 	switch {
 	case v.IsMissing(), v.Kind() == value.KindNull:
-		return "", mongoerr.New(40414, "BSON field 'collation.locale' is missing but a required field")
+		return "", mongoerr.MissingField("collation.locale")
 	case v.Kind() != value.KindString:
 		return "", wrongType("locale", v, "type 'string'")
 	case strings.IndexByte(v.Str(), 0) >= 0:

@@ -26,14 +26,14 @@ func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
 		return nil, mongoerr.Newf(code, "specification must be an object; found %s: %s", op.name, v)
 	}
 	f, err := fields(v, func(name string) error {
-		return mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", op.name, name)
+		return mongoerr.UnknownField(op.name + "." + name)
 	}, names...)
 	if err != nil {
 		return nil, err
 	}
 	for i, name := range names {
 		if f[i].IsMissing() {
-			return nil, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", op.name, name)
+			return nil, mongoerr.MissingField(op.name + "." + name)
 		}
 	}
 	n := &percentile{op: op}

@@ -312,7 +312,7 @@ func parseEncrypt(s *schema, k keyword, _ value.Doc) error {
 			}
 		case "algorithm", "keyId":
 		default:
-			return mongoerr.Newf(40415, "BSON field 'encrypt.%s' is an unknown field.", name)
+			return mongoerr.UnknownField("encrypt." + name)
 		}
 	}
 	s.rules = append(s.rules, r)
