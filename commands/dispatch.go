@@ -67,7 +67,7 @@ func run(s *kernel.Service, c *kernel.Call, req *kernel.Request) (err error) {
 	if db != "" {
 		c.SetDatabase(db)
 	}
-	if err := gate(s, c); err != nil {
+	if err := admit(s, c); err != nil {
 		return err
 	}
 	c.Exhaust = req.Exhaust
@@ -114,8 +114,8 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	return err
 }
 
-// gate applies the rules that hold before a command may begin.
-func gate(s *kernel.Service, c *kernel.Call) error {
+// admit applies the rules that hold before a command may begin.
+func admit(s *kernel.Service, c *kernel.Call) error {
 	cmd := c.Cmd
 	switch {
 	case c.Legacy && cmd.Flags&kernel.Handshake == 0:
