@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -11,18 +12,18 @@ import (
 
 // checkStrict refuses what a command says that version 1 does not promise.
 func checkStrict(c *kernel.Call) error {
-	unstable := kernel.UnstableFields[c.Cmd.Name]
+	unstable := gate.UnstableFields[c.Cmd.Name]
 	for name := range c.Body.All() {
 		if unstable[name] {
 			return notStrict(c.Cmd.Name, name)
 		}
 	}
-	if name := kernel.ScriptedName(value.Document(c.Body)); name != "" {
+	if name := gate.ScriptedName(value.Document(c.Body)); name != "" {
 		return mongoerr.Newf(mongoerr.APIStrictError, "%s is not allowed with 'apiStrict: true' in API Version 1", name)
 	}
 	switch c.Cmd.Name {
 	case "aggregate":
-		return kernel.StrictStages(c.Body.Lookup("pipeline"))
+		return gate.StrictStages(c.Body.Lookup("pipeline"))
 	case "collMod":
 		if c.Body.Lookup("index").Doc().Has("prepareUnique") {
 			return notStrict("collMod.index", "prepareUnique")
@@ -80,7 +81,7 @@ func checkAPI(c *kernel.Call) error {
 	case !g.ApiOptions:
 		return nil
 	}
-	in, deprecated := kernel.ApiVersions(c.Cmd.Name)
+	in, deprecated := gate.ApiVersions(c.Cmd.Name)
 	if g.ApiStrict && !strings.Contains(in, v) {
 		return mongoerr.Newf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version %s. Information on supported commands and migrations in API Version %s can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.Cmd.Name, v, v)
 	}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -237,7 +239,7 @@ func applyTarget(c *kernel.Call, tx storage.Tx, a *users.ApplyOpsArgs, e *users.
 		return named, err
 	}
 	if c.Svc.Options.Security.Auth && !c.User.MayEverything() && users.MayApplyTo(c, a, e, named) != nil {
-		return named, mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, c.Shown())
+		return named, mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, access.Shown(c))
 	}
 	return named, nil
 }
@@ -304,7 +306,7 @@ func applyUpdate(c *kernel.Call, w *write.Writer, e *users.OplogEntryArgs, r sto
 	}
 	o := catalog.NewOptions(e.O)
 	o.Set("$v", value.Value{})
-	u, err := update.Compile(value.Document(o.Doc()), update.Options{Timestamp: func() value.Value { return c.Svc.NextTimestamp(c.Now) }})
+	u, err := update.Compile(value.Document(o.Doc()), update.Options{Timestamp: func() value.Value { return transaction.NextTimestamp(c.Svc, c.Now) }})
 	if err != nil {
 		return err
 	}

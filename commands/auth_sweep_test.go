@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -165,8 +166,8 @@ func (h *authHarness) touch(line touches, u *auth.User) error {
 		h.Fatalf("no command %s", name)
 	}
 	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: line.db, Cmd: cmd, User: u}
-	err := c.AuthorizeCommand()
-	if errors.Is(err, kernel.ErrNotAuthorized) {
+	err := access.AuthorizeCommand(c)
+	if errors.Is(err, access.ErrNotAuthorized) {
 		return mongoerr.New(mongoerr.Unauthorized, err.Error())
 	}
 	return err

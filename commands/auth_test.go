@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -71,7 +72,7 @@ func (h *authHarness) gate(u *auth.User, db, command string) error {
 		h.Fatalf("no command %s", name)
 	}
 	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: db, Cmd: cmd}
-	return c.Authorize()
+	return access.Authorize(c)
 }
 
 // gated are the users of TestPrivileges, named by their only role.
@@ -362,7 +363,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 		body := relaxed(tt.command)
 		name, _ := body.First()
 		c := &kernel.Call{Svc: h.svc, Cmd: h.svc.Table[name], Body: body}
-		if got := c.Shown().String(); strings.Contains(got, "hunter2") || !strings.Contains(got, tt.want) {
+		if got := access.Shown(c).String(); strings.Contains(got, "hunter2") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s is shown as %s", tt.command, got)
 		}
 	}
@@ -414,7 +415,7 @@ func BenchmarkAuthorizeFind(b *testing.B) {
 	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: value.MustJSON(`{"find": "x"}`), DB: "test", Cmd: h.svc.Table["find"]}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := c.Authorize(); err != nil {
+		if err := access.Authorize(c); err != nil {
 			b.Fatal(err)
 		}
 	}

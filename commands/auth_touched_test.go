@@ -10,6 +10,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
@@ -83,7 +84,7 @@ func newTouchedHarness(t *testing.T) (*harness, *touchedEngine) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		svc.Close()
+		housekeeping.Close(svc)
 		_ = inner.Close()
 	})
 	h := &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/ddl"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/users"
@@ -56,7 +57,7 @@ func demands(a *users.ApplyOpsArgs, depth int) (demand users.ApplyDemand, err er
 // mayApplyOps asks for all that the entries do, as if the client sent each of
 // them as a command of its own.
 func mayApplyOps(c *kernel.Call) error {
-	if err := c.Need(auth.Cluster(), "applyOps"); err != nil {
+	if err := access.Need(c, auth.Cluster(), "applyOps"); err != nil {
 		return err
 	}
 	var a users.ApplyOpsArgs
@@ -70,13 +71,13 @@ func mayApplyOps(c *kernel.Call) error {
 	switch demand {
 	case users.ApplySuperuser:
 		if !c.User.MayEverything() {
-			return kernel.ErrNotAuthorized
+			return access.ErrNotAuthorized
 		}
 		return nil
 	case users.ApplyForceUUID:
-		err = c.Need(auth.Cluster(), "forceUUID", "useUUID")
+		err = access.Need(c, auth.Cluster(), "forceUUID", "useUUID")
 	case users.ApplyUseUUID:
-		err = c.Need(auth.Cluster(), "useUUID")
+		err = access.Need(c, auth.Cluster(), "useUUID")
 	}
 	if err != nil {
 		return err
@@ -99,10 +100,10 @@ func mayApplyAll(c *kernel.Call, a *users.ApplyOpsArgs) error {
 }
 
 func mayApplyEntry(c *kernel.Call, a *users.ApplyOpsArgs, e *users.OplogEntryArgs) error {
-	ns := kernel.SplitNamespace(e.NS)
+	ns := access.SplitNamespace(e.NS)
 	switch e.Op {
 	case "n":
-		return c.Need(auth.Cluster(), "appendOplogNote")
+		return access.Need(c, auth.Cluster(), "appendOplogNote")
 	case "c":
 		return mayApplyCommand(c, a, ns.DB, e)
 	}
@@ -139,7 +140,7 @@ func mayApplyCommand(c *kernel.Call, a *users.ApplyOpsArgs, db string, e *users.
 	if sub.Cmd = c.Svc.Table[first]; sub.Cmd == nil {
 		return mongoerr.New(mongoerr.FailedToParse, "Unrecognized command in op")
 	}
-	return sub.AuthorizeCommand()
+	return access.AuthorizeCommand(&sub)
 }
 
 func init() {

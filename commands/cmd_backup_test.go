@@ -7,6 +7,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -44,7 +45,7 @@ func TestBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer svc.Close()
+	defer housekeeping.Close(svc)
 	copied := &harness{TB: t, svc: svc, clock: h.clock, conn: svc.NewConn("", "")}
 	if n := copied.ok(`{"count": "c"}`).Lookup("n").Int32(); n != 2 {
 		t.Errorf("%d documents in the copy", n)

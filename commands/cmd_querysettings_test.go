@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/parameters"
 )
 
 // Which queries have the same shape: by the manual's page on query shapes, and
@@ -91,7 +92,7 @@ func TestQuerySettings(t *testing.T) {
 	h.ok(`{find: "c", filter: {a: "x"}}`)
 	h.ok(`{find: "c", filter: {_id: 1}}`)
 	h.svc.Settings.Queries.List = nil
-	if err := h.svc.LoadSettings(); err != nil { // as after a restart
+	if err := parameters.LoadSettings(h.svc); err != nil { // as after a restart
 		t.Fatal(err)
 	}
 	h.fails(411, `{find: "c", filter: {a: 3}}`)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
@@ -131,7 +132,7 @@ func TestChildSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
+	defer housekeeping.Close(again)
 	h2 := &harness{TB: t, svc: again, clock: h.clock, conn: again.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
 	for _, lsid := range []string{retry, `{` + id + `}`, child} {
 		if r := h2.admin(`{commitTransaction: 1, lsid: ` + lsid + `, txnNumber: {$numberLong: "1"}, autocommit: false}`); !r.Lookup("ok").Truthy() {

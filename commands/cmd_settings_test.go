@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/gate"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/commands/parameters"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/storage"
@@ -50,14 +53,14 @@ func TestDefaultRWConcern(t *testing.T) {
 	}
 	// It is kept where mongod keeps it, and found again.
 	var again kernel.Settings
-	if err := h.svc.Engine.View(t.Context(), again.Load); err != nil {
+	if err := h.svc.Engine.View(t.Context(), func(tx storage.Tx) error { return parameters.Load(&again, tx) }); err != nil {
 		t.Fatal(err)
 	}
 	if again.Write.Lookup("w").Str() != "majority" {
 		t.Errorf("kept %s", again.Concern)
 	}
 	c := &kernel.Call{Svc: h.svc, Cmd: h.svc.Table["insert"], DB: "test", Body: relaxed(`{insert: "c"}`)}
-	if err := h.svc.ApplySettings(c); err != nil || !c.Generic.Majority {
+	if err := gate.ApplySettings(h.svc, c); err != nil || !c.Generic.Majority {
 		t.Errorf("a write is not durable: %v", err)
 	}
 }
@@ -104,7 +107,7 @@ func TestClusterParameters(t *testing.T) {
 		t.Errorf("parameters %s", list)
 	}
 	c := &kernel.Call{Svc: h.svc, Cmd: h.svc.Table["find"], DB: "test", Body: relaxed(`{find: "c"}`)}
-	if err := h.svc.ApplySettings(c); err != nil || c.Generic.MaxTime.Milliseconds() != 5000 {
+	if err := gate.ApplySettings(h.svc, c); err != nil || c.Generic.MaxTime.Milliseconds() != 5000 {
 		t.Errorf("a read may take %v: %v", c.Generic.MaxTime, err)
 	}
 }
@@ -372,7 +375,7 @@ func (t unreadableTx) Collection(ns storage.Namespace) (storage.Collection, erro
 // TestUnreadableSettings: a server that cannot read what administrators have
 // decided does not start as if they had decided nothing.
 func TestUnreadableSettings(t *testing.T) {
-	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, kernel.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
+	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, housekeeping.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
 		h := newHarness(t)
 		_, err := newService(kernel.Options{Engine: unreadable{h.svc.Engine, ns}, Clock: h.clock, TempDir: t.TempDir()})
 		if !errors.Is(err, errUnreadable) {

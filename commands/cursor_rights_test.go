@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -66,7 +67,7 @@ func TestKillCursorsOfOthers(t *testing.T) {
 	} {
 		id := h.cursorOf("root", "vault", tt.open)
 		reply := h.as(tt.name, tt.db, fmt.Sprintf(`{killCursors: %q, cursors: [{$numberLong: "%d"}]}`, tt.coll, id))
-		_, _, alive := h.svc.Cursors.Owner(id)
+		_, _, alive := access.Owner(h.svc.Cursors, id)
 		if alive == tt.killed || reply.Lookup("ok").Truthy() != tt.killed || !tt.killed && reply.Lookup("code").Int32() != 13 {
 			t.Errorf("%s of %s as %s on %s.%s answered %s, alive %t", "killCursors", tt.open, tt.name, tt.db, tt.coll, reply, alive)
 		}
@@ -74,7 +75,7 @@ func TestKillCursorsOfOthers(t *testing.T) {
 	own := h.cursorOf("ann", "test", `{find: "open", batchSize: 1}`)
 	others := h.cursorOf("root", "vault", `{find: "hidden", batchSize: 1}`)
 	reply := h.as("ann", "test", fmt.Sprintf(`{killCursors: "open", cursors: [{$numberLong: "%d"}, {$numberLong: "%d"}]}`, own, others))
-	if _, _, alive := h.svc.Cursors.Owner(own); !alive || reply.Lookup("code").Int32() != 13 {
+	if _, _, alive := access.Owner(h.svc.Cursors, own); !alive || reply.Lookup("code").Int32() != 13 {
 		t.Errorf("a list with one of another's answered %s, own alive %t", reply, alive)
 	}
 	reply = h.as("ann", "test", fmt.Sprintf(`{killCursors: "x", cursors: [{$numberLong: "%d"}, {$numberLong: "7"}]}`, own))

@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/duskdb/duskdb/commands/access"
+	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/gate"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -29,9 +34,9 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 	}
 	appendTrailer(s, c, b)
 	diagnostics.Observe(s, c, b.Doc(), err)
-	if err == nil && c.Unacknowledged() { // what became of it is for the profiler alone
+	if err == nil && concern.Unacknowledged(c) { // what became of it is for the profiler alone
 		b.Reset(dst)
-		c.AppendUnacknowledged()
+		concern.AppendUnacknowledged(c)
 		appendTrailer(s, c, b)
 		b.Doc()
 	}
@@ -82,14 +87,14 @@ func run(s *kernel.Service, c *kernel.Call, req *kernel.Request) (err error) {
 func execute(s *kernel.Service, c *kernel.Call) error {
 	c.Now = s.Clock.NowMillis()
 	if c.Cmd.Name != "getMore" { // whose cursor knows the limit
-		stop, err := c.LimitTime(c.Generic.MaxTime)
+		stop, err := housekeeping.LimitTime(c, c.Generic.MaxTime)
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
 	c.Op = &c.Work.Op
-	c.Op.Begin(c)
+	access.BeginOperation(c.Op, c)
 	s.Ops.Add(c.Op)
 	defer s.Ops.Remove(c.Op)
 	if e := s.Verbose(observe.LogCommand, 2); e != nil {
@@ -99,7 +104,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 		kernel.CountReadConcern(&s.Metrics.ReadConcerns, c)
 	}
 	err := inSession(s, c)
-	c.AwaitDisk(err)
+	concern.AwaitDisk(c, err)
 	c.Took = s.Real.Now().Sub(c.Began)
 	kernel.LatencyClass(&s.Metrics.Latency, c.Cmd).Observe(c.Took)
 	if c.Cmd.On == kernel.OnCollection || c.Cmd.Name == "getMore" {
@@ -130,35 +135,35 @@ func admit(s *kernel.Service, c *kernel.Call) error {
 	}
 	if cmd.Flags&kernel.AdminOnly != 0 && c.DB != "admin" {
 		if c.Generic.Autocommit != nil && cmd.Flags&kernel.InTxn == 0 {
-			return c.CheckTransactionRules()
+			return transaction.CheckTransactionRules(c)
 		}
 		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.Name)
 	}
 	if err := checkAPI(c); err != nil {
 		return err
 	}
-	if err := c.Authorize(); err != nil {
-		s.Verbose(observe.LogAccess, 1).Str("command", cmd.Name).Str("db", c.DB).Str("user", c.UserName()).Err(err).Msg("Checking authorization failed")
+	if err := access.Authorize(c); err != nil {
+		s.Verbose(observe.LogAccess, 1).Str("command", cmd.Name).Str("db", c.DB).Str("user", access.UserName(c)).Err(err).Msg("Checking authorization failed")
 		return err
 	}
 	if err := replication.CheckLeader(c); err != nil {
 		return err
 	}
-	if err := c.Gossip(); err != nil {
+	if err := transaction.Gossip(c); err != nil {
 		return err
 	}
-	if err := c.CheckConcernSupport(); err != nil {
+	if err := concern.CheckConcernSupport(c); err != nil {
 		return err
 	}
 	if cmd.Flags&kernel.Bare != 0 {
-		if err := c.CheckBare(); err != nil {
+		if err := gate.CheckBare(c); err != nil {
 			return err
 		}
 	}
-	if err := s.ApplySettings(c); err != nil {
+	if err := gate.ApplySettings(s, c); err != nil {
 		return err
 	}
-	if err := c.CheckWriteConcern(); err != nil {
+	if err := concern.CheckWriteConcern(c); err != nil {
 		return err
 	}
 	return openSession(s, c)
@@ -186,8 +191,8 @@ func recovered(s *kernel.Service, c *kernel.Call, p any) error {
 // appendError writes the error reply, with the labels that drivers act on.
 func appendError(s *kernel.Service, c *kernel.Call, b *value.Builder, err error) {
 	e := mongoerr.From(err)
-	concern, code := c.UnmetBehindError(e)
-	if labels := c.ErrorLabels(e, code); len(labels) > 0 && !c.FixedLabels {
+	concern, code := transaction.UnmetBehindError(c, e)
+	if labels := transaction.ErrorLabels(c, e, code); len(labels) > 0 && !c.FixedLabels {
 		labelled := *e
 		labelled.Labels = append(append([]string(nil), e.Labels...), labels...)
 		e = &labelled

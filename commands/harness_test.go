@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
@@ -53,7 +54,7 @@ func newHarnessOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, 
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		svc.Close()
+		housekeeping.Close(svc)
 		_ = engine.Close()
 	})
 	return &harness{TB: tb, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}

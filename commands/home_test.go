@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -25,7 +26,7 @@ func (h *harness) databaseNames() string {
 func TestFirstDatabases(t *testing.T) {
 	h := newHarness(t)
 	h.ok(`{find: "c", lsid: {id: {"$uuid": "00000000-0000-4000-8000-000000000001"}}}`)
-	if err := h.svc.KeepSessions(context.Background()); err != nil {
+	if err := housekeeping.KeepSessions(h.svc, context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.databaseNames(); got != "admin config local" {
@@ -36,7 +37,7 @@ func TestFirstDatabases(t *testing.T) {
 		t.Error(got)
 	}
 	// A second server over the same data finds it there.
-	if err := h.svc.KeepVersion(); err != nil {
+	if err := housekeeping.KeepVersion(h.svc); err != nil {
 		t.Error(err)
 	}
 }
@@ -47,7 +48,7 @@ func TestSessionsWrittenDown(t *testing.T) {
 	h := newHarness(t)
 	keep := func(want int) value.Doc {
 		t.Helper()
-		if err := h.svc.KeepSessions(context.Background()); err != nil {
+		if err := housekeeping.KeepSessions(h.svc, context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		docs := h.runOn("config", relaxed(`{find: "system.sessions"}`)).Lookup("cursor").Doc().Lookup("firstBatch").Doc()

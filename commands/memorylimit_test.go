@@ -10,6 +10,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
@@ -20,9 +21,9 @@ type fakeHeap struct {
 	log         bytes.Buffer
 }
 
-func (h *fakeHeap) guard(limit int64, c clock.Clock) *kernel.MemoryGuard {
+func (h *fakeHeap) guard(limit int64, c clock.Clock) *limits.MemoryGuard {
 	log := zerolog.New(&h.log)
-	g := kernel.NewMemoryGuard(limit, c, &log)
+	g := limits.NewMemoryGuard(limit, c, &log)
 	g.InUse = func() int64 { return h.live + h.dead }
 	g.Gc = func() { h.dead = 0; h.collections++ }
 	g.Refresh()
@@ -80,7 +81,7 @@ func TestMemoryGuardAddsUp(t *testing.T) {
 }
 
 func TestMemoryGuardOff(t *testing.T) {
-	if err := kernel.NewMemoryGuard(0, clock.System(), nil).Admit(1 << 40); err != nil {
+	if err := limits.NewMemoryGuard(0, clock.System(), nil).Admit(1 << 40); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
@@ -42,7 +43,7 @@ func newMQEnv(t *testing.T) *mqEnv {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		svc.Close()
+		housekeeping.Close(svc)
 		_ = engine.Close()
 	})
 	return &mqEnv{t: t, svc: svc, conn: svc.NewConn("test", "test"), clock: c}

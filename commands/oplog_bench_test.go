@@ -12,6 +12,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -29,8 +30,8 @@ func diskHarness(b *testing.B, oplog int64) *harness {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	svc.Start(ctx)
-	b.Cleanup(func() { cancel(); svc.Close(); _ = engine.Close() })
+	housekeeping.Start(svc, ctx)
+	b.Cleanup(func() { cancel(); housekeeping.Close(svc); _ = engine.Close() })
 	return &harness{TB: b, svc: svc, conn: svc.NewConn("", "")}
 }
 

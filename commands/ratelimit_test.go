@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -16,7 +17,7 @@ import (
 // at the rate; what finds the queue full is rejected and costs no token.
 func TestRateLimiterTokens(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	l := kernel.NewRateLimiter(10, 2, now)
+	l := limits.NewRateLimiter(10, 2, now)
 	l.SetDepth(2)
 	for i, want := range []struct {
 		wait time.Duration
@@ -43,7 +44,7 @@ func TestRateLimiterTokens(t *testing.T) {
 // TestRateLimiterInterrupted: who leaves the queue early returns the token.
 func TestRateLimiterInterrupted(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	l := kernel.NewRateLimiter(1, 1, now)
+	l := limits.NewRateLimiter(1, 1, now)
 	l.SetDepth(5)
 	for range 3 {
 		l.Take(now)
@@ -62,7 +63,7 @@ func TestRateLimiterInterrupted(t *testing.T) {
 // come at the rate (jstests: rate 10000, 0.5 to 2 seconds of it).
 func TestRateLimiterChanges(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	l := kernel.NewRateLimiter(math.MaxInt32, math.Inf(1), now)
+	l := limits.NewRateLimiter(math.MaxInt32, math.Inf(1), now)
 	tokens := func() float64 { _, _, n := l.Snapshot(now); return n }
 	if tokens() != math.MaxInt64 {
 		t.Errorf("%v tokens at first", tokens())
@@ -105,8 +106,8 @@ func (h *harness) must(command string) value.Doc {
 func TestEstablishmentParameters(t *testing.T) {
 	h := newHarness(t)
 	for name, want := range map[string]value.Value{
-		kernel.EstablishmentEnabled: value.Bool(false), kernel.EstablishmentRate: value.Int32(math.MaxInt32), kernel.EstablishmentBurst: value.Double(math.MaxFloat64),
-		kernel.EstablishmentDepth: value.Int32(0), kernel.EstablishmentBypass: value.Document(relaxed(`{ranges: []}`)),
+		limits.EstablishmentEnabled: value.Bool(false), limits.EstablishmentRate: value.Int32(math.MaxInt32), limits.EstablishmentBurst: value.Double(math.MaxFloat64),
+		limits.EstablishmentDepth: value.Int32(0), limits.EstablishmentBypass: value.Document(relaxed(`{ranges: []}`)),
 	} {
 		if got := h.parameter(name); got.String() != want.String() {
 			t.Errorf("%s is %s at first, want %s", name, got, want)
@@ -114,7 +115,7 @@ func TestEstablishmentParameters(t *testing.T) {
 	}
 	h.must(`{setParameter: 1, ingressConnectionEstablishmentRatePerSec: 10, ingressConnectionEstablishmentBurstCapacitySecs: 10, ingressConnectionEstablishmentMaxQueueDepth: 10}`)
 	h.must(`{setParameter: 1, ingressConnectionEstablishmentRateLimiterBypass: {ranges: ["127.0.0.1", "10.1.0.0/16", "::1", "/tmp/d.sock"]}}`)
-	if got, want := h.parameter(kernel.EstablishmentBypass), relaxed(`{ranges: ["127.0.0.1/32", "10.1.0.0/16", "::1/128", "/tmp/d.sock"]}`); got.String() != value.Document(want).String() {
+	if got, want := h.parameter(limits.EstablishmentBypass), relaxed(`{ranges: ["127.0.0.1/32", "10.1.0.0/16", "::1/128", "/tmp/d.sock"]}`); got.String() != value.Document(want).String() {
 		t.Errorf("ranges: %s, want %s", got, want)
 	}
 	for _, bad := range []string{

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
@@ -82,7 +83,7 @@ func TestReconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
+	defer housekeeping.Close(again)
 	h2 := &harness{TB: t, svc: again, clock: h.clock, conn: again.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
 	after := h2.config()
 	if after.Lookup("version").Int32() != 5 || after.Lookup("term").Int32() != 2 || after.Lookup("members").String() != config.Lookup("members").String() || after.Lookup("settings").String() != config.Lookup("settings").String() {
@@ -258,13 +259,13 @@ func TestTerms(t *testing.T) {
 		if got := again.Leader.Term.Load(); got != start {
 			t.Errorf("a restart begins term %d, want %d", got, start)
 		}
-		again.Close()
+		housekeeping.Close(again)
 	}
 	standalone, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer standalone.Close()
+	defer housekeeping.Close(standalone)
 	if got := standalone.Leader.Term.Load(); got != 5 {
 		t.Errorf("a standalone goes on in term %d", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 )
@@ -88,7 +89,7 @@ func TestResizeOplog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
+	defer housekeeping.Close(again)
 	if got := again.Oplog.Bound(); got != 1000<<20 || again.Oplog.Keep.Load() != 0 {
 		t.Errorf("after a restart %d bytes, %d ms", got, again.Oplog.Keep.Load())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/session"
@@ -29,7 +30,7 @@ func openOn(t *testing.T, dir string) (h *harness, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("", "")}, func() { svc.Close(); _ = engine.Close() }
+	return &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("", "")}, func() { housekeeping.Close(svc); _ = engine.Close() }
 }
 
 // upserts is an update of n statements, each of which inserts.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -122,7 +123,7 @@ func TestRetryAfterRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("", "")}, func() { svc.Close(); _ = engine.Close() }
+		return &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("", "")}, func() { housekeeping.Close(svc); _ = engine.Close() }
 	}
 	update := retryArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}, "upsert": true}]}`, 1)
 	h, stop := open()

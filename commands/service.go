@@ -8,12 +8,16 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/broadcast"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/parameters"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/queue"
@@ -29,15 +33,15 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	s := &kernel.Service{
 		Engine: o.Engine, Clock: o.Clock, Log: observe.Talkative(o.Log), Verbosity: observe.NewVerbosity(), Options: o, StartedAt: o.Clock.Now(),
 		Cursors: kernel.NewCursors(), Sessions: session.NewRegistry(), Ops: kernel.NewOperations(),
-		Real: clock.System(), Changes: broadcast.New(), Leader: replset.Leadership{Changed: broadcast.New()}, Fsync: kernel.NewFsyncLock(), FailPoints: observe.NewFailPoints(), Profiler: observe.NewProfiler(o.Profiling), Buckets: timeseries.NewCatalog(), Background: context.Background(), ProcessID: value.NewOID(o.Clock.NowMillis()), Instance: value.NewOID(o.Clock.NowMillis()),
+		Real: clock.System(), Changes: broadcast.New(), Leader: replset.Leadership{Changed: broadcast.New()}, Fsync: limits.NewFsyncLock(), FailPoints: observe.NewFailPoints(), Profiler: observe.NewProfiler(o.Profiling), Buckets: timeseries.NewCatalog(), Background: context.Background(), ProcessID: value.NewOID(o.Clock.NowMillis()), Instance: value.NewOID(o.Clock.NowMillis()),
 	}
-	s.Memory, s.Began = kernel.NewMemoryGuard(o.Memory, s.Real, &s.Log), s.Real.Now()
+	s.Memory, s.Began = limits.NewMemoryGuard(o.Memory, s.Real, &s.Log), s.Real.Now()
 	if err := o.Profiling.Check(); err != nil {
 		return nil, err
 	}
-	s.Establishment = kernel.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
+	s.Establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
 	s.Scripts = s.NewScripts()
-	s.Params = kernel.NewParameters(s)
+	s.Params = parameters.NewParameters(s)
 	if err := s.Params.Load(o.Parameters); err != nil {
 		return nil, err
 	}
@@ -50,19 +54,19 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := replication.LoadTerm(s); err != nil {
 		return nil, err
 	}
-	if err := s.OpenLog(); err != nil {
+	if err := transaction.OpenLog(s); err != nil {
 		return nil, err
 	}
 	if err := replication.JoinSet(s); err != nil {
 		return nil, err
 	}
-	if err := s.KeepVersion(); err != nil {
+	if err := housekeeping.KeepVersion(s); err != nil {
 		return nil, err
 	}
 	if err := pipeline.DropLeftOvers(s); err != nil {
 		return nil, err
 	}
-	if err := s.LoadSettings(); err != nil {
+	if err := parameters.LoadSettings(s); err != nil {
 		return nil, err
 	}
 	return s, write.ReopenPolicies(s)

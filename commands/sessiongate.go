@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
@@ -15,11 +16,11 @@ func openSession(s *kernel.Service, c *kernel.Call) error {
 	if g.Lsid == nil {
 		return nil
 	}
-	key, err := c.LSID(g.Lsid, "OperationSessionInfo.lsid")
+	key, err := transaction.LSID(c, g.Lsid, "OperationSessionInfo.lsid")
 	if err != nil {
 		return err
 	}
-	if err := c.CheckTransactionRules(); err != nil {
+	if err := transaction.CheckTransactionRules(c); err != nil {
 		return err
 	}
 	if c.Cmd.Flags&kernel.NoSession != 0 {
@@ -55,14 +56,14 @@ func checkSession(g *kernel.Generic) error {
 // session.
 func inSession(s *kernel.Service, c *kernel.Call) error {
 	if c.Session == nil || c.Generic.TxnNumber == nil {
-		return c.OutsideTransaction()
+		return transaction.OutsideTransaction(c)
 	}
 	if err := c.Session.CheckOut(c.Ctx); err != nil {
 		return err
 	}
 	defer c.Session.CheckIn()
 	if c.Generic.Autocommit == nil {
-		return c.InRetryableWrite()
+		return transaction.InRetryableWrite(c)
 	}
-	return c.InTransaction()
+	return transaction.InTransaction(c)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -113,7 +114,7 @@ func TestFollower(t *testing.T) {
 			}
 			f.compare(t, h)
 		}
-		svc.Close()
+		housekeeping.Close(svc)
 		_ = engine.Close()
 	}
 }

@@ -3,7 +3,7 @@ package commands
 import (
 	"slices"
 
-	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/parameters"
 )
 
 // Names lists the commands of a server with all options on, sorted, without
@@ -22,7 +22,7 @@ func Names() []string {
 // ParameterNames lists the server parameters, sorted.
 func ParameterNames() []string {
 	var names []string
-	for _, p := range kernel.ParameterTable() {
+	for _, p := range parameters.ParameterTable() {
 		names = append(names, p.Name)
 	}
 	slices.Sort(names)

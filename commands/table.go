@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/mq"
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/commands/settings"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 )
 
@@ -31,7 +32,7 @@ func commandFamilies() [][]kernel.Command {
 		diagnostics.DiagnosticCommands(),
 		settings.ParameterCommands(),
 		crud.SessionCommands(),
-		kernel.TransactionCommands(),
+		transaction.TransactionCommands(),
 		replication.ReplicaSetCommands(),
 		ddl.CatalogCommands(),
 		diagnostics.StatsCommands(),

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -174,7 +175,7 @@ func TestTransactionReaper(t *testing.T) {
 	h.ok(`{"create": "c"}`)
 	h.admin(`{"setParameter": 1, "transactionLifetimeLimitSeconds": 1}`)
 	h.ok(inTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 1, true))
-	h.svc.ReapTransactions(h.svc.Real.Now().Add(2e9))
+	transaction.ReapTransactions(h.svc, h.svc.Real.Now().Add(2e9))
 	if r := h.endTxn("commitTransaction", 1); r.Lookup("code").Int32() != 251 {
 		t.Errorf("commit of a transaction that was open for too long: %s", r)
 	}

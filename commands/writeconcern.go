@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -13,7 +15,7 @@ func appendUnmetConcern(c *kernel.Call) {
 	if c.Transaction() != nil {
 		return
 	}
-	code, text := c.UnmetReason()
+	code, text := concern.UnmetReason(c)
 	if code == mongoerr.OK {
 		return
 	}
@@ -21,7 +23,7 @@ func appendUnmetConcern(c *kernel.Call) {
 	if c.Unsynced != nil && c.Cmd.Name == "commitTransaction" {
 		labels = []string{mongoerr.LabelUnknownCommitResult} // to be sent again
 	}
-	concernFailed(c, c.ConcernError(code, text), labels)
+	concernFailed(c, concern.ConcernError(c, code, text), labels)
 }
 
 // concernFailed adds to a reply that only the write concern failed, with the
@@ -35,7 +37,7 @@ func concernFailed(c *kernel.Call, d value.Doc, labels []string) {
 	tellTopology(c, mongoerr.Code(d.Lookup("code").SafeInt64()))
 	if !c.FixedLabels {
 		labels = append(labels, mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
-			InTransaction: c.Generic.Autocommit != nil, CommitOrAbort: kernel.EndOfTransaction[c.Cmd.Name],
+			InTransaction: c.Generic.Autocommit != nil, CommitOrAbort: transaction.EndOfTransaction[c.Cmd.Name],
 			RetryableWrite: c.Generic.TxnNumber != nil && c.Generic.Autocommit == nil,
 			WriteConcern:   mongoerr.Code(d.Lookup("code").SafeInt64()),
 		})...)

@@ -29,6 +29,7 @@ import (
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -265,7 +266,7 @@ func (s *Server) Start() error {
 		s.listeners = append(s.listeners, l)
 	}
 	s.started.Store(true)
-	s.service.Start(s.ctx)
+	housekeeping.Start(s.service.Service, s.ctx)
 	for _, l := range s.listeners {
 		s.wg.Add(1)
 		go s.accept(l)
@@ -393,7 +394,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.metrics.close()
 	}
 	s.drain(ctx)
-	s.service.Close()
+	housekeeping.Close(s.service.Service)
 	return s.engine.Close()
 }
 

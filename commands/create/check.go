@@ -3,7 +3,7 @@ package create
 import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
@@ -163,7 +163,7 @@ func checkIndexDefaults(d value.Doc) error {
 		case v.Doc().IsEmpty():
 			return mongoerr.New(mongoerr.InvalidOptions, "Empty object not allowed for 'indexOptionDefaults.storageEngine'")
 		}
-		if err := kernel.CheckStorageEngine(v.Doc()); err != nil {
+		if err := gate.CheckStorageEngine(v.Doc()); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
@@ -59,13 +60,13 @@ func Create(c *kernel.Call, id *[16]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := c.CheckOptionFields("create", &a.Pipeline); err != nil {
+	if err := gate.CheckOptionFields(c, "create", &a.Pipeline); err != nil {
 		return err
 	}
 	if v, given := c.Body.Get("clusteredIndex"); given && v.Kind() == value.KindNull {
 		return args.WrongType("create", "clusteredIndex", v, "bool, object")
 	}
-	if err := kernel.CheckStorageEngine(a.StorageEngine); err != nil {
+	if err := gate.CheckStorageEngine(a.StorageEngine); err != nil {
 		return err
 	}
 	if err := catalog.CheckUserNamespace(ns); err != nil {
@@ -249,10 +250,10 @@ func CheckPreImages(d value.Doc) error {
 }
 
 func CheckValidationMode(level, action string) error {
-	if !kernel.ValidationLevels[level] {
+	if !gate.ValidationLevels[level] {
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationLevel' is not a valid value.", level)
 	}
-	if !kernel.ValidationActions[action] {
+	if !gate.ValidationActions[action] {
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationAction' is not a valid value.", action)
 	}
 	return nil

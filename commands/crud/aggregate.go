@@ -2,6 +2,7 @@ package crud
 
 import (
 	"github.com/duskdb/duskdb/commands/changestream"
+	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/explain"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -21,7 +22,7 @@ func runAggregate(c *kernel.Call) error {
 		return err
 	}
 	explained := a.Explain.Bool()
-	if err := c.CheckStageConcern(value.Doc(a.Pipeline), explained); err != nil {
+	if err := concern.CheckStageConcern(c, value.Doc(a.Pipeline), explained); err != nil {
 		return err
 	}
 	if explained {

@@ -5,8 +5,10 @@ import (
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -179,7 +181,7 @@ func (w *bulkWrite) forget() {
 // readOps checks the operations of the request, each by what its first field
 // says it is.
 func (w *bulkWrite) readOps(inBody args.Array) error {
-	docs, err := w.c.Batch("ops", inBody)
+	docs, err := gate.Batch(w.c, "ops", inBody)
 	if err != nil {
 		return err
 	}
@@ -369,7 +371,7 @@ func (w *bulkWrite) batch(ns int64) *write.BatchWrite {
 
 // fatal tells errors that end the command from those of one operation.
 func (w *bulkWrite) fatal(err error) bool {
-	return w.c.Transaction() != nil && kernel.Transient(err) || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
+	return w.c.Transaction() != nil && transaction.Transient(err) || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
 }
 
 // fail writes the result of an operation that failed.

@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -27,7 +28,7 @@ type bulkNamespace struct {
 }
 
 func (w *bulkWrite) readNamespaces(inBody args.Array) error {
-	docs, err := w.c.List("nsInfo", inBody)
+	docs, err := gate.List(w.c, "nsInfo", inBody)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/value"
@@ -29,7 +30,7 @@ func runDelete(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	statements, err := c.Batch("deletes", a.Deletes)
+	statements, err := gate.Batch(c, "deletes", a.Deletes)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/changestream"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -50,9 +53,9 @@ func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error
 	switch {
 	case cur.Ns != ns:
 		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.Ns)
-	case cur.User != c.UserName():
+	case cur.User != access.UserName(c):
 		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.Id)
-	case !c.StillMayRead(cur):
+	case !access.StillMayRead(c, cur):
 		return mongoerr.Newf(mongoerr.Unauthorized, "not authorized for getMore with cursor id %d", cur.Id)
 	case cur.Session == nil && c.Session != nil:
 		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", cur.Id, c.Session)
@@ -81,7 +84,7 @@ func checkCursorTransaction(c *kernel.Call, cur *kernel.Cursor) error {
 func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
 	c.ChangeStream = cur.Stream != nil
 	if cur.Held != nil {
-		done, err := c.UseSnapshot(cur.Held)
+		done, err := transaction.UseSnapshot(c, cur.Held)
 		if err != nil {
 			return failCursor(c, cur, err)
 		}
@@ -108,7 +111,7 @@ func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
 	if cur.Extra != nil {
 		cur.Extra(c.Reply)
 	}
-	c.AppendCursorFields(cur)
+	transaction.AppendCursorFields(c, cur)
 	id := cur.Id
 	if done && (!cur.Tailable || cur.StreamEnded()) {
 		id = 0
@@ -135,13 +138,13 @@ func failCursor(c *kernel.Call, cur *kernel.Cursor, err error) error {
 // waits for writes, for as long as maxTimeMS says.
 func nextBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err error) {
 	if !cur.AwaitData {
-		stop, err := c.LimitTime(cur.TimeLeft)
+		stop, err := housekeeping.LimitTime(c, cur.TimeLeft)
 		if err != nil {
 			return false, err
 		}
 		defer stop()
 		done, err = exec.AppendBatch(c, cur, size)
-		cur.TimeLeft = c.TimeLeft(cur.TimeLeft)
+		cur.TimeLeft = housekeeping.TimeLeft(c, cur.TimeLeft)
 		return done, err
 	}
 	wait := defaultAwait

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/storage"
@@ -30,7 +31,7 @@ func runInsert(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	docs, err := c.Batch("documents", a.Documents)
+	docs, err := gate.Batch(c, "documents", a.Documents)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
@@ -275,7 +276,7 @@ func (m *mapReduce) call(code string, args ...value.Value) value.Value {
 
 // target is the stage that writes the results, Missing for none.
 func (m *mapReduce) target() value.Value {
-	db := kernel.DatabaseOr(m.out.db, m.ns.DB)
+	db := access.DatabaseOr(m.out.db, m.ns.DB)
 	into := value.Document(value.NewDoc("db", value.String(db), "coll", value.String(m.out.coll)))
 	merge := func(whenMatched value.Value) value.Value {
 		d := value.NewDoc("into", into, "on", value.String("_id"), "whenMatched", whenMatched, "whenNotMatched", value.String("insert"))
@@ -301,7 +302,7 @@ func (m *mapReduce) target() value.Value {
 // command.
 func (m *mapReduce) compileError(c *kernel.Call, err error) error {
 	e := mongoerr.From(err)
-	at := kernel.DatabaseOr(m.out.db, c.DB)
+	at := access.DatabaseOr(m.out.db, c.DB)
 	say := func(format string, args ...any) error { return mongoerr.Newf(e.Code, format, args...) }
 	switch e.Code {
 	case mongoerr.InvalidNamespace:

@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -29,7 +32,7 @@ func SessionCommands() []kernel.Command {
 }
 
 func runStartSession(c *kernel.Call) error {
-	key := session.Key{Id: catalog.NewUUID(), User: c.UserName()}
+	key := session.Key{Id: catalog.NewUUID(), User: access.UserName(c)}
 	c.Svc.Sessions.Use(key, c.Svc.Real.Now())
 	c.Reply.StartDocument("id")
 	c.Reply.Append("id", value.Binary(4, key.Id[:]))
@@ -69,7 +72,7 @@ func sessionKeys(c *kernel.Call, name string) ([]session.Key, error) {
 	}
 	keys := make([]session.Key, len(list))
 	for i, d := range list {
-		if keys[i], err = c.LSID(d, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), "killAnySession"); err != nil {
+		if keys[i], err = transaction.LSID(c, d, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), "killAnySession"); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +116,7 @@ func runKillSessions(c *kernel.Call) error {
 	if len(keys) > 0 {
 		return killSessions(c, among(keys))
 	}
-	user := c.UserName()
+	user := access.UserName(c)
 	return killSessions(c, func(s *session.Session) bool { return s.Key.User == user })
 }
 
@@ -160,7 +163,7 @@ func sessionUsers(prefix string, list []value.Doc) (map[[sha256.Size]byte]bool, 
 		if err := sessionUserSpec.DecodeNested(fmt.Sprintf("%s.%d", prefix, i), d, &a); err != nil {
 			return nil, err
 		}
-		users[kernel.UserKey(d).Digest()] = true
+		users[transaction.UserKey(d).Digest()] = true
 	}
 	return users, nil
 }
@@ -196,12 +199,12 @@ func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (func(*session.S
 	if err := sessionPatternSpec.DecodeNested(prefix, d, &a); err != nil {
 		return nil, err
 	}
-	if (a.Users != nil || a.Roles != nil) && !c.May(auth.Cluster(), "impersonate") {
+	if (a.Users != nil || a.Roles != nil) && !access.May(c, auth.Cluster(), "impersonate") {
 		return nil, mongoerr.New(mongoerr.Unauthorized, "Not authorized to impersonate in killAllSessionsByPattern")
 	}
 	var all []func(*session.Session) bool
 	if a.LSID != nil {
-		key, err := c.LSID(a.LSID, prefix+".lsid", "killAnySession")
+		key, err := transaction.LSID(c, a.LSID, prefix+".lsid", "killAnySession")
 		if err != nil {
 			return nil, err
 		}
@@ -300,7 +303,7 @@ func killSessions(c *kernel.Call, match func(*session.Session) bool) error {
 			if err := s.CheckOut(c.Ctx); err != nil {
 				return err
 			}
-			c.Svc.AbortIfOpen(s, t)
+			transaction.AbortIfOpen(c.Svc, s, t)
 			s.CheckIn()
 		}
 	}
@@ -309,10 +312,10 @@ func killSessions(c *kernel.Call, match func(*session.Session) bool) error {
 }
 
 // runRefreshSessionCache writes the sessions down, as happens from time to time.
-func runRefreshSessionCache(c *kernel.Call) error { return c.Svc.KeepSessions(c.Ctx) }
+func runRefreshSessionCache(c *kernel.Call) error { return housekeeping.KeepSessions(c.Svc, c.Ctx) }
 
 // runReapSessionCache removes the records of sessions that have ended.
 func runReapSessionCache(c *kernel.Call) error {
-	c.Svc.LogHousekeeping()
+	housekeeping.LogHousekeeping(c.Svc)
 	return nil
 }

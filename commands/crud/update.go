@@ -4,7 +4,9 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -41,7 +43,7 @@ func runUpdate(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	statements, err := c.Batch("updates", a.Updates)
+	statements, err := gate.Batch(c, "updates", a.Updates)
 	if err != nil {
 		return err
 	}
@@ -243,7 +245,7 @@ func CompileModification(c *kernel.Call, m *write.Modification, info *storage.In
 	}
 	o := update.Options{
 		Collation: q.Collator, Multi: m.Multi, Constants: m.Constants != nil,
-		Timestamp: func() value.Value { return c.Svc.NextTimestamp(c.Now) }, KeepEmpty: write.KeepsEmptyTimestamps(c),
+		Timestamp: func() value.Value { return transaction.NextTimestamp(c.Svc, c.Now) }, KeepEmpty: write.KeepsEmptyTimestamps(c),
 	}
 	o.Pipeline = func(stages value.Doc) (update.Transform, error) { return compilePipelineUpdate(c, m, stages) }
 	if o.ArrayFilters, err = args.ArrayDocs("update.updates", "arrayFilters", m.ArrayFilters); err != nil {

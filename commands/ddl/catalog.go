@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
@@ -232,7 +233,7 @@ func runListCollections(c *kernel.Call) error {
 		docs = nil
 		views := false
 		for _, info := range tx.Collections(c.DB) {
-			if pipeline.HiddenCollection(info.Namespace) || !c.ListsCollection(info.Namespace) {
+			if pipeline.HiddenCollection(info.Namespace) || !access.ListsCollection(c, info.Namespace) {
 				continue
 			}
 			k := catalog.Of(info).Kind
@@ -364,7 +365,7 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 		for _, info := range tx.Collections("") {
 			db := info.Namespace.DB
 			if _, known := listed[db]; !known {
-				listed[db] = c.ListsDatabase(db) && databaseListed(tx, db)
+				listed[db] = access.ListsDatabase(c, db) && databaseListed(tx, db)
 			}
 			if !listed[db] {
 				continue

@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/write"
@@ -63,7 +64,7 @@ func runCollMod(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.CheckOptionFields("collMod", &a.Pipeline); err != nil {
+	if err := gate.CheckOptionFields(c, "collMod", &a.Pipeline); err != nil {
 		return err
 	}
 	if v, given := c.Body.Get("expireAfterSeconds"); given && v.Kind() == value.KindNull {

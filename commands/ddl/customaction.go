@@ -3,6 +3,7 @@ package ddl
 import (
 	"errors"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/changestream/token"
@@ -405,7 +406,7 @@ func MayCustomAction(c *kernel.Call) error {
 		ns.Coll = c.Body.Lookup("collection").Str()
 	}
 	for _, p := range action.privileges {
-		if err := c.Need(kernel.Pattern(ns), p); err != nil {
+		if err := access.Need(c, access.Pattern(ns), p); err != nil {
 			return err
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"os"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
@@ -26,7 +28,7 @@ type opsWanted struct {
 
 // listOps describes what goes on.
 func listOps(c *kernel.Call, w opsWanted) (docs []value.Doc) {
-	user := c.UserName()
+	user := access.UserName(c)
 	for _, op := range c.Svc.Ops.List(true) {
 		if w.all || op.User == user {
 			docs = append(docs, describeOperation(c.Svc, op, c.Now))
@@ -117,7 +119,7 @@ func describeOperation(s *kernel.Service, op *kernel.Operation, now int64) value
 	if op.Session != nil {
 		kernel.AppendLSID(b, op.Session)
 		if t := op.Session.Txn.Load(); t != nil {
-			s.DescribeTransaction(b, t)
+			transaction.DescribeTransaction(s, b, t)
 		}
 	}
 	b.Int32("numYields", 0)
@@ -142,7 +144,7 @@ func idleTransactions(s *kernel.Service, now int64, wanted func(*session.Session
 		b.String("type", "idleSession").Bool("active", false).String("op", "none").String("ns", "")
 		b.String("desc", "inactive transaction").String("currentOpTime", observe.IsoTime(now))
 		kernel.AppendLSID(b, ss)
-		s.DescribeTransaction(b, t)
+		transaction.DescribeTransaction(s, b, t)
 		docs = append(docs, b.Doc())
 	}
 	return docs

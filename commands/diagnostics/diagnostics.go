@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -87,7 +88,7 @@ func runListCommands(c *kernel.Call) error {
 		c.Reply.StartDocument(cmd.Name).String("help", cmd.Help).Bool("requiresAuth", cmd.Flags&kernel.PreAuth == 0).
 			String("secondaryOk", map[bool]string{true: "never", false: "always"}[cmd.Flags&kernel.Writes != 0]).
 			Bool("adminOnly", cmd.Flags&kernel.AdminOnly != 0)
-		in, deprecated := kernel.ApiVersions(cmd.Name)
+		in, deprecated := gate.ApiVersions(cmd.Name)
 		for _, versions := range [][2]string{{"apiVersions", in}, {"deprecatedApiVersions", deprecated}} {
 			c.Reply.StartArray(versions[0])
 			for i := range len(versions[1]) {

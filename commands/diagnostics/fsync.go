@@ -3,18 +3,19 @@ package diagnostics
 import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-func lock(l *kernel.FsyncLock) int64 {
+func lock(l *limits.FsyncLock) int64 {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	l.Count++
 	return l.Count
 }
 
-func unlock(l *kernel.FsyncLock) (left int64, ok bool) {
+func unlock(l *limits.FsyncLock) (left int64, ok bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	if l.Count == 0 {

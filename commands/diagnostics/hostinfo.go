@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/limits"
 )
 
 // What hostInfo tells of the machine. On systems without Linux's files the
@@ -20,7 +21,7 @@ func runHostInfo(c *kernel.Call) error {
 	cpu, nodes := readProcessor(), numaNodes()
 	b := c.Reply
 	b.StartDocument("system").Date("currentTime", c.Now).String("hostname", host).Int32("cpuAddrSize", strconv.IntSize).
-		Int64("memSizeMB", int64(kernel.MemoryBytes()>>20)).Int64("memLimitMB", int64(kernel.MemoryBytes()>>20)).
+		Int64("memSizeMB", int64(limits.MemoryBytes()>>20)).Int64("memLimitMB", int64(limits.MemoryBytes()>>20)).
 		Int32("numCores", int32(runtime.NumCPU())).Int32("numCoresAvailableToProcess", int32(runtime.GOMAXPROCS(0))).
 		Int32("numPhysicalCores", cpu.cores).Int32("numCpuSockets", cpu.sockets).
 		String("cpuArch", machine()).Bool("numaEnabled", nodes > 1).Int32("numNumaNodes", nodes).End()
@@ -28,7 +29,7 @@ func runHostInfo(c *kernel.Call) error {
 	b.StartDocument("os").String("type", systemType()).String("name", name).String("version", version).End()
 	b.StartDocument("extra").String("versionString", firstLine("/proc/version")).String("kernelVersion", firstLine("/proc/sys/kernel/osrelease")).
 		String("cpuString", cpu.model).Int64("pageSize", int64(os.Getpagesize())).
-		Int64("numPages", int64(kernel.MemoryBytes())/int64(os.Getpagesize())).End()
+		Int64("numPages", int64(limits.MemoryBytes())/int64(os.Getpagesize())).End()
 	return nil
 }
 

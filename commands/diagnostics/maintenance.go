@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/ddl"
@@ -261,7 +262,7 @@ func runLogApplicationMessage(c *kernel.Call) error {
 	if message.Kind() != value.KindString {
 		return args.WrongType("logApplicationMessage", "logApplicationMessage", message, "string")
 	}
-	c.Svc.Log.Info().Str("user", c.UserName()).Str("message", message.Str()).Msg("Application message")
+	c.Svc.Log.Info().Str("user", access.UserName(c)).Str("message", message.Str()).Msg("Application message")
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -101,7 +102,7 @@ func profiledCommand(c *kernel.Call) value.Doc {
 	}
 	var only value.Doc
 	n := 0
-	if docs, err := c.List(argument, args.Array(c.Body.Lookup(argument).Doc())); err == nil {
+	if docs, err := gate.List(c, argument, args.Array(c.Body.Lookup(argument).Doc())); err == nil {
 		for _, d := range docs.All() {
 			only = d
 			if n++; n > 1 {

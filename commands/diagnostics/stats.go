@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/duskdb/duskdb/commands/ddl"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
 )
@@ -27,7 +28,7 @@ func runCollStats(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	scale, err := kernel.ScaleOf("collStats", a.Scale)
+	scale, err := gate.ScaleOf("collStats", a.Scale)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func runDBStats(c *kernel.Call) error {
 	if err := pipeline.DbStatsSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	scale, err := kernel.ScaleOf("dbStats", a.Scale)
+	scale, err := gate.ScaleOf("dbStats", a.Scale)
 	if err != nil {
 		return err
 	}

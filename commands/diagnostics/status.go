@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/replication"
@@ -112,7 +113,7 @@ func writeSessions(c *kernel.Call, b *value.Builder) {
 }
 
 func writeMemory(_ *kernel.Call, b *value.Builder) {
-	resident, virtual := kernel.ProcessMemory()
+	resident, virtual := limits.ProcessMemory()
 	b.Int32("bits", 64).Int32("resident", int32(resident>>20)).Int32("virtual", int32(virtual>>20)).Bool("supported", true)
 }
 

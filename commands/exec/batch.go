@@ -3,7 +3,10 @@ package exec
 import (
 	"encoding/binary"
 
+	"github.com/duskdb/duskdb/commands/access"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
@@ -47,7 +50,7 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	}
 	c.Reply.StartArray("firstBatch")
 	cur := &kernel.Cursor{
-		Ns: r.Ns, It: r.It, Session: c.Session, User: c.UserName(), NoTimeout: r.NoTimeout,
+		Ns: r.Ns, It: r.It, Session: c.Session, User: access.UserName(c), NoTimeout: r.NoTimeout,
 		Tailable: r.Tailable, AwaitData: r.AwaitData, SetOp: r.SetOp, Extra: r.extra,
 	}
 	cur.Held, cur.Stream = c.Held, c.Stream
@@ -67,14 +70,14 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	if r.extra != nil {
 		r.extra(c.Reply)
 	}
-	c.AppendCursorFields(cur)
+	transaction.AppendCursorFields(c, cur)
 	var id int64
 	if (!done || r.Tailable && !cur.StreamEnded()) && !r.SingleBatch {
 		cur.Created = c.Body.Clone()
-		cur.Grants, cur.Asked = c.Grants(), c.User
+		cur.Grants, cur.Asked = access.Grants(c), c.User
 		cur.Opened, cur.Plan, cur.Access = c.Svc.Real.Now(), c.Counts.Plan, c.Counts.Access
 		if !r.AwaitData {
-			cur.TimeLeft = c.TimeLeft(c.Generic.MaxTime)
+			cur.TimeLeft = housekeeping.TimeLeft(c, c.Generic.MaxTime)
 		}
 		if err := c.Svc.Cursors.Add(cur); err != nil {
 			r.It.Close()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
@@ -18,7 +19,7 @@ func TellsOf(s *kernel.Service, c *kernel.Call) bool {
 	if summary := PlanSummaryOf(&c.Counts); summary != "" {
 		s.Verbose(observe.LogQuery, 2).Str("ns", kernel.OperationNamespace(c.Op)).Str("planSummary", summary).Msg("Winning plan")
 	}
-	if kernel.EndOfTransaction[c.Cmd.Name] && s.Verbosity.Of[observe.LogTransaction].Load() > 0 {
+	if transaction.EndOfTransaction[c.Cmd.Name] && s.Verbosity.Of[observe.LogTransaction].Load() > 0 {
 		return true
 	}
 	if c.Cmd.Flags&kernel.Writes != 0 && s.Verbosity.Of[observe.LogWrite].Load() > 0 {

@@ -53,7 +53,7 @@ type Call struct {
 	// noOK is set by commands that write "ok" themselves.
 	NoOK bool
 	// snapshot is the state that a read with read concern snapshot sees.
-	snapshot storage.Tx
+	Snapshot storage.Tx
 	Held     *session.HeldSnapshot
 	// changeStream is set by commands that open or read a change stream.
 	ChangeStream bool
@@ -66,7 +66,7 @@ type Call struct {
 	Sends session.QueueChanges
 
 	User           *auth.User       // who runs the command, nil without access control
-	granted        *[]session.Grant // where what the client may do is noted, nil: nowhere
+	Granted        *[]session.Grant // where what the client may do is noted, nil: nowhere
 	AuthorizedOnly bool             // a listing shows only what the user may use
 	AuthChanged    bool             // users or roles were written to
 	forgotten      bool             // nothing looks at the Call when it is over
@@ -81,8 +81,8 @@ func (c *Call) View(fn func(storage.Tx) error) error {
 	if t := c.Transaction(); t != nil {
 		return fn(t.View)
 	}
-	if c.snapshot != nil {
-		return fn(c.snapshot)
+	if c.Snapshot != nil {
+		return fn(c.Snapshot)
 	}
 	return c.Svc.Engine.View(c.Ctx, fn)
 }
@@ -96,7 +96,7 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 	}
 	c.Attempted = true
 	for {
-		if err := c.waitUnlocked(); err != nil {
+		if err := c.WaitUnlocked(); err != nil {
 			return err
 		}
 		ended := c.Svc.Sessions.TxnEnded.Count()
@@ -161,3 +161,65 @@ type CallStore struct{ C *Call }
 func (s CallStore) View(_ context.Context, fn func(storage.Tx) error) error { return s.C.View(fn) }
 
 func (s CallStore) Update(_ context.Context, fn func(storage.Tx) error) error { return s.C.Update(fn) }
+
+// ApiParameters are the parameters of the command, as messages show them.
+func (c *Call) ApiParameters() string {
+	if c.Generic.ApiVersion == "" {
+		return "{}"
+	}
+	b := value.NewBuilder()
+	for _, name := range []string{"apiVersion", "apiStrict", "apiDeprecationErrors"} {
+		b.Append(name, c.Body.Lookup(name))
+	}
+	return b.Doc().String()
+}
+
+// CheckNumber refuses the numbers that the session has left behind.
+func (c *Call) CheckNumber() error {
+	ss, n := c.Session, *c.Generic.TxnNumber
+	if n >= ss.Number {
+		return nil
+	}
+	newer := "transaction"
+	if ss.State == session.TxnRetryable {
+		newer = "retryable write"
+	}
+	if c.Generic.Autocommit == nil {
+		return mongoerr.Newf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer %s with txnNumber %d has already started on this session.", n, ss, newer, ss.Number)
+	}
+	return mongoerr.Newf(mongoerr.TransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer %s with txnNumberAndRetryCounter { txnNumber: %d, txnRetryCounter: 0 } has already started on this session.", n, ss, newer, ss.Number)
+}
+
+// Transaction is the open multi-document transaction of the command, if any.
+func (c *Call) Transaction() *session.Transaction {
+	if c.Session == nil || c.Generic.Autocommit == nil {
+		return nil
+	}
+	return c.Session.Txn.Load()
+}
+
+// EndTransaction leaves the session's open transaction, if any, in a final
+// state, and lets those go on who wait for what it had written. The caller
+// has the session's turn.
+func (s *Service) EndTransaction(ss *session.Session, state session.State) {
+	t := ss.Txn.Load()
+	if t == nil {
+		return
+	}
+	t.Tx.Abort() // after a commit this does nothing
+	t.Log.Release()
+	ss.Txn.Store(nil)
+	ss.State = state
+	s.Metrics.Latency.Transactions.Observe(s.Real.Now().Sub(t.Started))
+	if state == session.TxnAborted {
+		s.Metrics.Transactions.Aborted.Add(1)
+	} else {
+		s.Metrics.Transactions.Committed.Add(1)
+	}
+	if t.Cursors {
+		s.Cursors.KillWhere(func(cur *Cursor) bool {
+			return cur.Session == ss && cur.TxnNumber != nil && *cur.TxnNumber == t.Number
+		})
+	}
+	s.Sessions.TxnEnded.Signal()
+}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -26,8 +25,8 @@ func (g *Generic) ReadReadConcern(v value.Value) error {
 	if v.Kind() != value.KindDocument {
 		return args.TypeError("readConcern", v, "object")
 	}
-	g.readConcern = v.Doc()
-	for key, e := range g.readConcern.All() {
+	g.ReadConcern = v.Doc()
+	for key, e := range g.ReadConcern.All() {
 		if err := g.readConcernField(key, e); err != nil {
 			return err
 		}
@@ -137,7 +136,7 @@ func (g *Generic) readW(v value.Value) error {
 		case n == 0:
 			g.Unacked = true
 		case n > 1:
-			g.members = n
+			g.Members = n
 		}
 		return nil
 	case k == value.KindDocument:
@@ -167,12 +166,6 @@ func (g *Generic) readTags(d value.Doc) error {
 			return mongoerr.Newf(mongoerr.FailedToParse, "tags must be a single level document with only number values; found: %s: %s", name, v)
 		}
 	}
-	g.tags = true
+	g.Tags = true
 	return nil
-}
-
-// mayBypassWriteBlock tells whether the client may write all the same. A
-// server without access control has nobody who may.
-func (c *Call) mayBypassWriteBlock() bool {
-	return c.Svc.Options.Security.Auth && c.May(auth.Cluster(), "bypassWriteBlockingMode")
 }

@@ -67,7 +67,7 @@ func (c *Cursor) StreamEnded() bool { return c.Stream != nil && c.Stream.Ended()
 
 // Cursors holds the open cursors.
 type Cursors struct {
-	mu       sync.Mutex
+	Mu       sync.Mutex
 	Cursors  map[int64]*Cursor
 	total    int64 // opened since start
 	timedOut int64
@@ -83,8 +83,8 @@ func NewCursors() *Cursors {
 
 // Add registers a cursor, in use, under a random id.
 func (r *Cursors) Add(c *Cursor) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	if len(r.Cursors) >= r.Limit {
 		return mongoerr.Newf(mongoerr.ExceededMemoryLimit, "too many open cursors: %d", len(r.Cursors))
 	}
@@ -99,8 +99,8 @@ func (r *Cursors) Add(c *Cursor) error {
 
 // Take checks a cursor out for a getMore, which interrupt can end.
 func (r *Cursors) Take(id int64, interrupt context.CancelCauseFunc) (*Cursor, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	c := r.Cursors[id]
 	if c == nil {
 		return nil, cursorNotFound(id)
@@ -118,10 +118,10 @@ func cursorNotFound(id int64) error {
 
 // Release puts a cursor back; it is closed if it was killed meanwhile.
 func (r *Cursors) Release(c *Cursor, now time.Time) {
-	r.mu.Lock()
+	r.Mu.Lock()
 	c.inUse, c.interrupt, c.lastUsed = false, nil, now
 	killed := c.killed
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	if killed {
 		c.It.Close()
 	}
@@ -129,16 +129,16 @@ func (r *Cursors) Release(c *Cursor, now time.Time) {
 
 // Kill removes a cursor; one that is in use is closed when it is released.
 func (r *Cursors) Kill(id int64) bool {
-	r.mu.Lock()
+	r.Mu.Lock()
 	c := r.Cursors[id]
 	if c == nil {
-		r.mu.Unlock()
+		r.Mu.Unlock()
 		return false
 	}
 	delete(r.Cursors, id)
 	c.killed = true
 	idle := !c.inUse
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	if idle {
 		c.It.Close()
 	}
@@ -148,11 +148,11 @@ func (r *Cursors) Kill(id int64) bool {
 // Interrupt kills a cursor and ends the getMore that uses it. It does so while
 // the cursor is held: a moment later the connection may run something else.
 func (r *Cursors) Interrupt(id int64) bool {
-	r.mu.Lock()
+	r.Mu.Lock()
 	if c := r.Cursors[id]; c != nil && c.interrupt != nil {
 		c.interrupt(errCursorKilled)
 	}
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	return r.Kill(id)
 }
 
@@ -161,14 +161,14 @@ var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interru
 
 // KillWhere removes all cursors that match.
 func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
-	r.mu.Lock()
+	r.Mu.Lock()
 	var ids []int64
 	for id, c := range r.Cursors {
 		if match(c) {
 			ids = append(ids, id)
 		}
 	}
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	for _, id := range ids {
 		if r.Kill(id) {
 			n++
@@ -177,25 +177,25 @@ func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
 	return n
 }
 
-// expire closes cursors that lay unused too long.
-func (r *Cursors) expire(now time.Time, timeout time.Duration) {
+// Expire closes cursors that lay unused too long.
+func (r *Cursors) Expire(now time.Time, timeout time.Duration) {
 	n := r.KillWhere(func(c *Cursor) bool {
 		return !c.inUse && !c.NoTimeout && now.Sub(c.lastUsed) >= timeout
 	})
-	r.mu.Lock()
+	r.Mu.Lock()
 	r.timedOut += int64(n)
-	r.mu.Unlock()
+	r.Mu.Unlock()
 }
 
-func (r *Cursors) closeAll() {
+func (r *Cursors) CloseAll() {
 	r.KillWhere(func(*Cursor) bool { return true })
 }
 
 // Count is the number of open cursors, of those without time-out, of those
 // in use, and of all ever opened and timed out.
 func (r *Cursors) Count() (open, noTimeout, pinned, total, timedOut int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	for _, c := range r.Cursors {
 		if c.NoTimeout {
 			noTimeout++
@@ -215,8 +215,8 @@ func AppendLSID(b *value.Builder, s *session.Session) {
 // Idle describes the cursors, of those that are wanted, which no command reads.
 func (r *Cursors) Idle(wanted func(*Cursor) bool) (docs []value.Doc) {
 	host, _ := os.Hostname()
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	for _, c := range r.Cursors {
 		if !c.inUse && wanted(c) {
 			docs = append(docs, c.describe(host))

@@ -62,3 +62,5 @@ func Retry(err error) bool {
 func IsContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
+
+var ErrMaxTime = mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")

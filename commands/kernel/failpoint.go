@@ -101,7 +101,7 @@ func (s *Service) Block(c *Call, d time.Duration) error {
 		return c.Interrupted()
 	}
 	if over {
-		return errMaxTime
+		return ErrMaxTime
 	}
 	if limited {
 		c.Generic.MaxTime -= d

@@ -16,19 +16,19 @@ type Generic struct {
 	TxnNumber    *int64
 	Autocommit   *bool
 	StartTxn     *bool
-	readConcern  value.Doc
+	ReadConcern  value.Doc
 	WriteConcern value.Doc
 	MaxTime      time.Duration
 	comment      value.Value
-	clusterTime  value.Doc
+	ClusterTime  value.Doc
 	ReadPref     value.Doc
 	Durable      bool   // writeConcern asks for the journal
 	Majority     bool   // w: "majority"
 	Unacked      bool   // w: 0
-	members      int64  // w, where more members are wanted than there are
+	Members      int64  // w, where more members are wanted than there are
 	Mode         string // w, where it names a mode other than "majority"
 	Named        bool   // w names a mode, which may be the empty one
-	tags         bool   // w names tags
+	Tags         bool   // w names tags
 	Level        string
 	ApiVersion   string
 	ApiGiven     bool // apiVersion was given, whatever it says
@@ -95,7 +95,7 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindDocument {
 			return args.TypeError("$clusterTime", v, "object")
 		}
-		g.clusterTime = v.Doc()
+		g.ClusterTime = v.Doc()
 	case "$readPreference":
 		return g.readReadPreference(v)
 	case "apiVersion":

@@ -17,22 +17,22 @@ func (s *Service) Verbose(c observe.LogComponent, level int32) *zerolog.Event {
 	return s.Log.Debug().Str("c", observe.Talking[c].Short).Int32("verbosity", level)
 }
 
-// logParameters are the two parameters that say how much is logged. They are
+// LogParameters are the two parameters that say how much is logged. They are
 // two views of the same levels.
-func logParameters() []Parameter {
-	level := checkInt("logLevel", 0, 5)
+func LogParameters() []Parameter {
+	level := CheckInt("logLevel", 0, 5)
 	return []Parameter{
 		{
-			Name: "logLevel", initial: value.Int32(0), Startup: true, Runtime: true, check: level,
-			onChange: func(s *Service, v value.Value) { s.Verbosity.Set(map[string]int32{"": v.Int32()}) },
+			Name: "logLevel", Initial: value.Int32(0), Startup: true, Runtime: true, Check: level,
+			OnChange: func(s *Service, v value.Value) { s.Verbosity.Set(map[string]int32{"": v.Int32()}) },
 			read: func(s *Service) value.Value {
 				level, _ := s.Verbosity.Document().Get("verbosity")
 				return level
 			},
 		},
 		{
-			Name: "logComponentVerbosity", initial: value.Document(value.EmptyDoc), Startup: true, Runtime: true, check: observe.CheckVerbosity,
-			onChange: func(s *Service, v value.Value) {
+			Name: "logComponentVerbosity", Initial: value.Document(value.EmptyDoc), Startup: true, Runtime: true, Check: observe.CheckVerbosity,
+			OnChange: func(s *Service, v value.Value) {
 				levels := map[string]int32{}
 				if observe.ParseVerbosity(v.Doc(), "", levels) == nil { // checked before
 					s.Verbosity.Set(levels)

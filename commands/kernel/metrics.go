@@ -66,7 +66,7 @@ func CountReadConcern(r *observe.ReadConcerns, c *Call) {
 	case "linearizable":
 		n.Linearizable.Add(1)
 	case "snapshot":
-		if c.Generic.readConcern.Has("atClusterTime") {
+		if c.Generic.ReadConcern.Has("atClusterTime") {
 			n.SnapshotAt.Add(1)
 		} else {
 			n.Snapshot.Add(1)

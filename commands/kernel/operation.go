@@ -20,7 +20,7 @@ type Operation struct {
 	Name    string
 	ns      string
 	Body    value.Doc // valid while the operation runs
-	cancel  context.CancelCauseFunc
+	Cancel  context.CancelCauseFunc
 	Session *session.Session
 	User    string
 	Killed  atomic.Bool
@@ -29,16 +29,8 @@ type Operation struct {
 	before, after *Operation // in its shard
 }
 
-// Begin describes a command that is about to run.
-func (op *Operation) Begin(c *Call) {
-	op.Conn, op.Started, op.Name, op.Body, op.cancel = c.Conn, c.Now, c.Cmd.Name, c.Shown(), c.Kill
-	op.Session, op.User = c.Session, c.UserName()
-	op.Killed.Store(false)
-	op.Plan.Store(nil)
-}
-
 // forget lets go of the command that has run.
-func (op *Operation) forget() { op.Body, op.cancel, op.Session = nil, nil, nil }
+func (op *Operation) forget() { op.Body, op.Cancel, op.Session = nil, nil, nil }
 
 // Operations holds the running operations in shards, so that
 // connections do not queue for one lock.
@@ -108,8 +100,8 @@ func (r *Operations) Kill(cause error, match func(*Operation) bool) (n int) {
 	r.Each(func(op *Operation) {
 		if match(op) {
 			op.Killed.Store(true)
-			if op.cancel != nil {
-				op.cancel(cause)
+			if op.Cancel != nil {
+				op.Cancel(cause)
 			}
 			n++
 		}
@@ -180,4 +172,45 @@ func requestNamespace(name string, body value.Doc, db string) string {
 		return db + ".$cmd.aggregate"
 	}
 	return db + ".$cmd"
+}
+
+// Profiled reports whether the profiler hears of the command at all: mongod's
+// learns the level of a database when a command opens one of its collections,
+// or its statistics.
+func (c *Call) Profiled() bool {
+	switch c.Cmd.Name {
+	case "getMore":
+		return !strings.HasPrefix(c.Body.Lookup("collection").Str(), "$cmd.list")
+	case "killCursors", "explain", "bulkWrite", "renameCollection", "dbStats":
+		return true
+	}
+	return c.Cmd.On == OnCollection
+}
+
+// mostProfiled is the size of a command that is shown whole.
+const mostProfiled = 50 << 10
+
+// Truncated is a command as the profile shows it: a long one as the beginning
+// of its text, and its comment.
+func Truncated(d value.Doc) value.Doc {
+	if len(d) <= mostProfiled {
+		return d
+	}
+	comment, commented := d.Get("comment")
+	rest := value.NewBuilder()
+	for name, v := range d.All() {
+		if name != "comment" {
+			rest.Append(name, v)
+		}
+	}
+	text := rest.Doc().String()
+	if len(text) > mostProfiled {
+		text = strings.ToValidUTF8(text[:mostProfiled-3], "") + "..."
+	}
+	b := value.NewBuilder()
+	b.String("$truncated", text)
+	if commented {
+		b.Append("comment", comment)
+	}
+	return b.Doc()
 }

@@ -16,32 +16,20 @@ import (
 // getParameter can reach.
 type Parameter struct {
 	Name     string
-	initial  value.Value
+	Initial  value.Value
 	Startup  bool // may be given on the command line
 	Runtime  bool // may be set while running
-	check    func(v value.Value) (value.Value, error)
-	onChange func(s *Service, v value.Value)
+	Check    func(v value.Value) (value.Value, error)
+	OnChange func(s *Service, v value.Value)
 	read     func(s *Service) value.Value // nil: the value that was set
 }
 
 // Parameters holds the current values; reads take no lock.
 type Parameters struct {
-	svc    *Service
+	Svc    *Service
 	mu     sync.Mutex // writers
 	Lines  map[string]*Parameter
-	values map[string]*atomic.Pointer[value.Value]
-}
-
-func NewParameters(s *Service) *Parameters {
-	p := &Parameters{svc: s, Lines: map[string]*Parameter{}, values: map[string]*atomic.Pointer[value.Value]{}}
-	for _, line := range ParameterTable() {
-		line := line
-		p.Lines[line.Name] = &line
-		cell := &atomic.Pointer[value.Value]{}
-		cell.Store(&line.initial)
-		p.values[line.Name] = cell
-	}
-	return p
+	Values map[string]*atomic.Pointer[value.Value]
 }
 
 // Load applies start-up values, given as text.
@@ -59,8 +47,8 @@ func (p *Parameters) Load(given map[string]string) error {
 		if !line.Startup {
 			return mongoerr.Newf(mongoerr.BadValue, "Cannot use --setParameter to set '%s' at startup", name)
 		}
-		v := parseParameter(line.initial.Kind(), given[name])
-		if line.initial.Kind() == value.KindBool && v.Kind() == value.KindString {
+		v := parseParameter(line.Initial.Kind(), given[name])
+		if line.Initial.Kind() == value.KindBool && v.Kind() == value.KindString {
 			return mongoerr.Newf(mongoerr.BadValue, "Bad value for parameter \"%s\": \"%s\" is no bool", name, given[name])
 		}
 		if err := p.Set(line, v); err != nil {
@@ -97,16 +85,16 @@ var bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z]\w*)\s*:`)
 
 // Set checks and stores a value. The caller holds no lock.
 func (p *Parameters) Set(line *Parameter, v value.Value) error {
-	checked, err := line.check(v)
+	checked, err := line.Check(v)
 	if err != nil {
 		return err
 	}
 	checked = checked.Clone()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.values[line.Name].Store(&checked)
-	if line.onChange != nil {
-		line.onChange(p.svc, checked)
+	p.Values[line.Name].Store(&checked)
+	if line.OnChange != nil {
+		line.OnChange(p.Svc, checked)
 	}
 	return nil
 }
@@ -114,9 +102,9 @@ func (p *Parameters) Set(line *Parameter, v value.Value) error {
 // Value returns the current value of a parameter of the table.
 func (p *Parameters) Value(name string) value.Value {
 	if read := p.Lines[name].read; read != nil {
-		return read(p.svc)
+		return read(p.Svc)
 	}
-	return *p.values[name].Load()
+	return *p.Values[name].Load()
 }
 
 func (p *Parameters) Int(name string) int64 { return p.Value(name).SafeInt64() }
@@ -125,21 +113,21 @@ func (p *Parameters) Bool(name string) bool { return p.Value(name).Truthy() }
 
 // Checks of parameter values.
 
-// checkBool takes a value of any type for a bool, as mongod does.
-func checkBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
+// CheckBool takes a value of any type for a bool, as mongod does.
+func CheckBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
 
-// checkNoDiagnosticData lets the collection of diagnostic data be switched
+// CheckNoDiagnosticData lets the collection of diagnostic data be switched
 // off, as people do on small machines: it is off, since there is none.
-func checkNoDiagnosticData(v value.Value) (value.Value, error) {
-	v, err := checkBool(v)
+func CheckNoDiagnosticData(v value.Value) (value.Value, error) {
+	v, err := CheckBool(v)
 	if err == nil && v.Bool() {
 		err = mongoerr.New(mongoerr.BadValue, "Invalid value for parameter diagnosticDataCollectionEnabled: no diagnostic data is collected")
 	}
 	return v, err
 }
 
-// checkInt accepts numbers of at least least, truncated to int.
-func checkInt(name string, least, most int64) func(value.Value) (value.Value, error) {
+// CheckInt accepts numbers of at least least, truncated to int.
+func CheckInt(name string, least, most int64) func(value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) {
 		if !v.IsNumber() {
 			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %s is not a number", name, v)
@@ -155,7 +143,7 @@ func checkInt(name string, least, most int64) func(value.Value) (value.Value, er
 	}
 }
 
-func checkString(name string, allowed ...string) func(value.Value) (value.Value, error) {
+func CheckString(name string, allowed ...string) func(value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) {
 		if v.Kind() != value.KindString {
 			return v, mongoerr.Newf(mongoerr.TypeMismatch, "Expected type string for parameter '%s', got %s", name, v.Kind())

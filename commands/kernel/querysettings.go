@@ -30,7 +30,7 @@ type QuerySetting struct {
 // QuerySettingsID is the _id of the document that keeps them.
 const QuerySettingsID = "querySettings"
 
-func (s *querySettings) load(d value.Doc) {
+func (s *querySettings) Load(d value.Doc) {
 	s.List = nil
 	for v := range d.Lookup("settingsArray").Doc().Values() {
 		e := v.Doc()

@@ -5,17 +5,6 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// OpenLog opens what the server keeps beside the data: the change log, and
-// the records of sessions.
-func (s *Service) OpenLog() error {
-	s.Oplog = oplog.New(s.OplogConfig())
-	s.Sessions.OnEnd = s.sessionEnded
-	if err := s.Oplog.Open(s.Background); err != nil {
-		return err
-	}
-	return s.records.Open(s.Background, s.Engine)
-}
-
 func (s *Service) OplogConfig() oplog.Config {
 	return oplog.Config{
 		Engine: s.Engine, Clock: s.Clock, Log: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
@@ -32,7 +21,7 @@ func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
 	r := c.Svc.Oplog.NewRecorder(tx, c.Now)
 	c.log = r
 	if c.Retry.On {
-		r.Stmt, r.Keep = c.Retry.stmt, c.Retry.Image
+		r.Stmt, r.Keep = c.Retry.Stmt, c.Retry.Image
 	}
 	if err := fn(r.Logged()); err != nil {
 		return err

@@ -41,7 +41,7 @@ func (c *Call) saveParts(tx storage.Tx, statements []session.RetriedStatement) (
 // readParts adds the outcomes in the parts of the session to its history.
 func (c *Call) readParts(tx storage.Tx) error {
 	ss := c.Session
-	ids := c.Svc.records.PartsOf(ss.Record)
+	ids := c.Svc.Records.PartsOf(ss.Record)
 	if len(ids) == 0 {
 		return nil
 	}
@@ -65,46 +65,18 @@ func (c *Call) readParts(tx storage.Tx) error {
 // retryable is what a command knows of being a retryable write.
 type retryable struct {
 	On      bool
-	stmt    int32 // the statement at work
+	Stmt    int32 // the statement at work
 	Image   oplog.ImageKind
 	ids     []int32 // stmtIds of the command, nil: numbered from base
 	base    int32
 	Inserts bool              // the statements at work are plain inserts, whose _ids no reply tells
-	retried []int32           // statements answered from the history
+	Retried []int32           // statements answered from the history
 	fails   *observe.FailData // what a fail point does to the running engine transaction
 }
 
-// InRetryableWrite runs a command that carries a txnNumber outside a
-// transaction.
-func (c *Call) InRetryableWrite() error {
-	if err := c.restoreSession(); err != nil {
-		return err
-	}
-	if err := c.checkNumber(); err != nil {
-		return err
-	}
-	ss, n := c.Session, *c.Generic.TxnNumber
-	if n > ss.Number {
-		c.Svc.endTransaction(ss, session.TxnAborted)
-		ss.Number, ss.State, ss.History = n, session.TxnRetryable, ss.History.Forget()
-	} else if ss.State != session.TxnRetryable {
-		return mongoerr.New(mongoerr.IncompleteTransactionHistory, "Cannot retry a retryable write that has been converted into a transaction")
-	}
-	if err := c.readStatementIDs(); err != nil {
-		return err
-	}
-	c.Retry.On, c.Retry.stmt = true, oplog.NoStatement
-	err := c.OutsideTransaction()
-	if len(c.Retry.retried) > 0 {
-		c.Svc.Metrics.Transactions.RetriedCommands.Add(1)
-		c.Svc.Metrics.Transactions.RetriedStatements.Add(int64(len(c.Retry.retried)))
-	}
-	return err
-}
-
-// readStatementIDs reads stmtId, the number of the first statement, or
+// ReadStatementIDs reads stmtId, the number of the first statement, or
 // stmtIds, those of all.
-func (c *Call) readStatementIDs() error {
+func (c *Call) ReadStatementIDs() error {
 	id, ids := c.Body.Lookup("stmtId"), c.Body.Lookup("stmtIds")
 	switch {
 	case !id.IsMissing() && !ids.IsMissing():
@@ -128,10 +100,10 @@ func (c *Call) Statement(i int) *session.RetriedStatement {
 		return nil
 	}
 	id := c.StatementID(i)
-	c.Retry.stmt = id
+	c.Retry.Stmt = id
 	done := c.Session.History.Find(id)
 	if done != nil {
-		c.Retry.retried = append(c.Retry.retried, id)
+		c.Retry.Retried = append(c.Retry.Retried, id)
 	}
 	return done
 }
@@ -156,15 +128,15 @@ func (c *Call) CheckSingle(multi bool, option string) error {
 
 // AppendRetried writes retriedStmtIds behind the reply of a batch.
 func (c *Call) AppendRetried() {
-	if len(c.Retry.retried) == 0 {
+	if len(c.Retry.Retried) == 0 {
 		return
 	}
 	if c.Cmd.Name == "findAndModify" {
-		c.Reply.Int32("retriedStmtId", c.Retry.retried[0])
+		c.Reply.Int32("retriedStmtId", c.Retry.Retried[0])
 		return
 	}
 	c.Reply.StartArray("retriedStmtIds")
-	for _, id := range c.Retry.retried {
+	for _, id := range c.Retry.Retried {
 		c.Reply.Int32("", id)
 	}
 	c.Reply.End()
@@ -183,7 +155,7 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 		return nil
 	}
 	if !h.Parts { // those of an earlier number
-		if err := c.Svc.records.DropParts(tx, c.Session.Record); err != nil {
+		if err := c.Svc.Records.DropParts(tx, c.Session.Record); err != nil {
 			return err
 		}
 	}
@@ -202,7 +174,7 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	b.StartArray("statements")
 	c.appendRecent(b)
 	b.End()
-	p.Record, err = c.Svc.records.Save(tx, c.Session.Record, b.Doc(), c.Now)
+	p.Record, err = c.Svc.Records.Save(tx, c.Session.Record, b.Doc(), c.Now)
 	c.log.Out = b.Bytes()
 	return err
 }
@@ -301,7 +273,7 @@ func (c *Call) statementsSaved() {
 		return
 	}
 	if !h.Parts {
-		c.Svc.records.ForgetParts(c.Session.Record)
+		c.Svc.Records.ForgetParts(c.Session.Record)
 	}
 	if p.Joined > 0 {
 		h.Newest().Last += p.Joined
@@ -313,37 +285,37 @@ func (c *Call) statementsSaved() {
 	}
 	if p.Moved {
 		h.Recent = append(h.Recent[:0], h.Recent[len(h.Recent)-1])
-		c.Svc.records.AddParts(c.Session.Record, p.Parts)
+		c.Svc.Records.AddParts(c.Session.Record, p.Parts)
 	}
 	h.Parts = true
-	c.Svc.records.Set(c.Session.Record, p.Record)
+	c.Svc.Records.Set(c.Session.Record, p.Record)
 	clear(p.Fresh)
 	p.Any, p.Fresh, p.Parts = false, p.Fresh[:0], nil
 }
 
-// saveCommitted remembers that a transaction has been committed, as part of
+// SaveCommitted remembers that a transaction has been committed, as part of
 // the commit.
-func (c *Call) saveCommitted(tx storage.Tx, t *session.Transaction) error {
-	if err := c.Svc.records.DropParts(tx, c.Session.Record); err != nil {
+func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
+	if err := c.Svc.Records.DropParts(tx, c.Session.Record); err != nil {
 		return err
 	}
 	b := c.sessionRecord(t.Log.Last)
-	id, err := c.Svc.records.Save(tx, c.Session.Record, b.String("state", "committed").Doc(), c.Now)
+	id, err := c.Svc.Records.Save(tx, c.Session.Record, b.String("state", "committed").Doc(), c.Now)
 	if err == nil {
-		c.Svc.records.Set(c.Session.Record, id)
+		c.Svc.Records.Set(c.Session.Record, id)
 	}
 	return err
 }
 
-// restoreSession reads what an earlier process, or an earlier life of the
+// RestoreSession reads what an earlier process, or an earlier life of the
 // session, has left of it. The caller has the session's turn.
-func (c *Call) restoreSession() error {
+func (c *Call) RestoreSession() error {
 	ss := c.Session
 	if ss.Restored {
 		return nil
 	}
 	var rec storage.Record
-	if id := c.Svc.records.Get(ss.Record); id != 0 {
+	if id := c.Svc.Records.Get(ss.Record); id != 0 {
 		err := c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
 			coll, err := tx.Collection(oplog.Transactions)
 			if errors.Is(err, storage.ErrNotFound) {
@@ -383,19 +355,4 @@ func (c *Call) AtStatement(i int) {
 	if c.Retry.On && c.log != nil {
 		c.log.Stmt = c.StatementID(i)
 	}
-}
-
-// OutsideTransaction runs a command that is no statement of a transaction.
-func (c *Call) OutsideTransaction() error {
-	if c.Generic.readConcern != nil {
-		if err := c.afterClusterTime(); err != nil {
-			return err
-		}
-		done, err := c.readSnapshot()
-		if err != nil {
-			return err
-		}
-		defer done()
-	}
-	return c.Cmd.Run(c)
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/duskdb/duskdb/commands/broadcast"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -96,15 +98,15 @@ type Service struct {
 	Metrics       observe.Metrics
 	Stamps        clustertime.Clock
 	Oplog         *oplog.Log
-	records       session.Records
+	Records       session.Records
 	Snapshots     session.Snapshots
-	streamOptions streamOptions
-	Memory        *MemoryGuard
+	StreamOptions streamOptions
+	Memory        *limits.MemoryGuard
 	Began         time.Time    // real time of the start
 	Outs          atomic.Int64 // names for the collections $out writes into
 	Usage         observe.Usage
 	IndexUse      catalog.IndexUse
-	Fsync         *FsyncLock
+	Fsync         *limits.FsyncLock
 	Leader        replset.Leadership
 	FailPoints    observe.FailPoints
 	Buckets       *timeseries.Catalog
@@ -113,7 +115,7 @@ type Service struct {
 	Instance      value.OID       // by which the server knows itself
 	Monitor       *ttl.Monitor
 	// monitorDone waits for a running pass to end; nil before Start.
-	monitorDone func()
+	MonitorDone func()
 	Changes     *broadcast.Broadcast // signalled after every committed write
 	Queues      *queue.Broker
 	lastConn    atomic.Int64
@@ -123,18 +125,7 @@ type Service struct {
 	RequireAPI  atomic.Bool // requireApiVersion: every command asks
 	Scripts     *script.Engine
 	// establishment limits how fast connections begin.
-	Establishment *rateLimiter
-}
-
-// Close ends all cursors and sessions. The engine belongs to the caller.
-func (s *Service) Close() {
-	if s.monitorDone != nil {
-		s.monitorDone() // the context of Start has ended
-	}
-	s.Queues.Close()
-	s.Cursors.closeAll()
-	s.Sessions.CloseAll(context.Background())
-	s.Snapshots.Close()
+	Establishment *limits.RateLimiter
 }
 
 // autoCompaction is the compaction that goes on in the background, if any.
@@ -150,3 +141,36 @@ type autoCompaction struct {
 
 // InReplicaSet reports whether the server says that it is a member.
 func (s *Service) InReplicaSet() bool { return s.Options.ReplSet != "" }
+
+// Security says who may use a Service.
+type Security struct {
+	// Auth demands that clients log in.
+	Auth bool
+	// RootUser and RootPassword name the first user, made with the role root
+	// if there is no user yet.
+	RootUser, RootPassword string
+	// Exposed tells that others than this machine can connect.
+	Exposed bool
+	// RotateCertificates reads the TLS certificates again; nil without TLS.
+	RotateCertificates func() error
+}
+
+// WaitUnlocked blocks a write while the lock is held.
+func (c *Call) WaitUnlocked() error { return c.Svc.Writable(c.Ctx) }
+
+// Writable waits until nobody holds the lock.
+func (s *Service) Writable(ctx context.Context) error {
+	l := s.Fsync
+	for l.Held() {
+		released := l.Released.Wait()
+		if !l.Held() {
+			return nil
+		}
+		select {
+		case <-released:
+		case <-ctx.Done():
+			return mongoerr.From(context.Cause(ctx))
+		}
+	}
+	return nil
+}

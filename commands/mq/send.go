@@ -2,6 +2,7 @@ package mq
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/value"
@@ -24,7 +25,7 @@ func runMQSend(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	batch, err := c.Batch("messages", a.Messages)
+	batch, err := gate.Batch(c, "messages", a.Messages)
 	if err != nil {
 		return err
 	}

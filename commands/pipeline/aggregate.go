@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -67,7 +68,7 @@ func checkOutConcern(c *kernel.Call, p *agg.Pipeline) error {
 	if _, ok := p.MergeTarget(); ok {
 		stage = "$merge"
 	}
-	return c.ConcernRefused(stage + " cannot be used with a 'linearizable' read concern level")
+	return concern.ConcernRefused(c, stage+" cannot be used with a 'linearizable' read concern level")
 }
 
 func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) {

@@ -5,11 +5,14 @@ import (
 	"math"
 	"os"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
-	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/gate"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
@@ -55,7 +58,7 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 		if given.IsNumber() && given.AsDouble() > math.MaxInt32 { // as an int holds it
 			given = value.Int32(math.MaxInt32)
 		}
-		scale, err := kernel.ScaleOf("$collStats.storageStats", given)
+		scale, err := gate.ScaleOf("$collStats.storageStats", given)
 		if err != nil {
 			return nil, err
 		}
@@ -115,16 +118,16 @@ func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, err
 	c := h.X.Running()
 	wanted := map[[sha256.Size]byte]bool{}
 	for u := range s.Spec.Lookup("users").Doc().Values() {
-		wanted[kernel.UserKey(u.Doc()).Digest()] = true
+		wanted[transaction.UserKey(u.Doc()).Digest()] = true
 	}
 	if len(wanted) == 0 {
-		wanted[session.Key{User: c.UserName()}.Digest()] = true
+		wanted[session.Key{User: access.UserName(c)}.Digest()] = true
 	}
 	all := s.Spec.Lookup("allUsers").Truthy()
 	var docs []value.Doc
 	for _, session := range c.Svc.Sessions.List() {
 		if all || wanted[session.Record.Uid] {
-			docs = append(docs, kernel.SessionDoc(session.Key, c.Svc.Sessions.LastUse(session)))
+			docs = append(docs, housekeeping.SessionDoc(session.Key, c.Svc.Sessions.LastUse(session)))
 		}
 	}
 	return agg.Docs(docs...), nil

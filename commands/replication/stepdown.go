@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -23,8 +24,8 @@ func stepDown(s *kernel.Service, period time.Duration, except *kernel.Operation)
 	})
 	for _, ss := range s.Sessions.List() {
 		if t := ss.Txn.Load(); t != nil {
-			s.KillStatements(ss, cause)
-			s.AbortLater(ss, t)
+			transaction.KillStatements(s, ss, cause)
+			transaction.AbortLater(s, ss, t)
 		}
 	}
 	stepUpAfter(s, period)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/parameters"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -35,7 +37,7 @@ func runGetClusterParameter(c *kernel.Call) error {
 	}
 	if all {
 		names = nil
-		for name := range kernel.ClusterParameters {
+		for name := range parameters.ClusterParameters {
 			names = append(names, name)
 		}
 		slices.Sort(names)
@@ -48,7 +50,7 @@ func runGetClusterParameter(c *kernel.Call) error {
 	defer st.Mu.Unlock()
 	c.Reply.StartArray("clusterParameters")
 	for _, name := range names {
-		p, ok := kernel.ClusterParameters[name]
+		p, ok := parameters.ClusterParameters[name]
 		if !ok {
 			return unknownClusterParameter(name)
 		}
@@ -101,7 +103,7 @@ func runSetClusterParameter(c *kernel.Call) error {
 	if v.Doc().Len() > 1 {
 		return mongoerr.New(mongoerr.InvalidOptions, "setClusterParameter only supports setting exactly one parameter")
 	}
-	p, ok := kernel.ClusterParameters[name]
+	p, ok := parameters.ClusterParameters[name]
 	if !ok {
 		return unknownClusterParameter(name)
 	}
@@ -119,7 +121,7 @@ func runSetClusterParameter(c *kernel.Call) error {
 	if err := p.Check(given.Doc()); err != nil {
 		return err
 	}
-	d := clusterDoc(name, c.Svc.NextTimestamp(c.Now), completed(given.Doc(), p.Initial))
+	d := clusterDoc(name, transaction.NextTimestamp(c.Svc, c.Now), completed(given.Doc(), p.Initial))
 	if err := write.Keep(c, kernel.ClusterNamespace, d); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package settings
 import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -109,7 +111,7 @@ func runSetDefaultRWConcern(c *kernel.Call) error {
 	}
 	setConcern("defaultReadConcern", a.Read)
 	setConcern("defaultWriteConcern", completeConcern(a.Write))
-	o.Set("updateOpTime", c.Svc.NextTimestamp(c.Now))
+	o.Set("updateOpTime", transaction.NextTimestamp(c.Svc, c.Now))
 	o.Set("updateWallClockTime", value.DateTime(c.Now))
 	stored := o.Doc().Clone()
 	if err := write.Keep(c, kernel.ConcernNamespace, stored); err != nil {
@@ -217,13 +219,13 @@ func runSetFCV(c *kernel.Call) error {
 		return err
 	}
 	switch {
-	case a.Version != kernel.FeatureVersion && a.Version != "7.3" && a.Version != "7.0":
+	case a.Version != housekeeping.FeatureVersion && a.Version != "7.3" && a.Version != "7.0":
 		return mongoerr.Newf(4926900, "Invalid feature compatibility version value '%s'; expected '7.0' or '7.3' or '8.0'. See https://dochub.mongodb.org/core/8.0-feature-compatibility.", a.Version)
-	case !bool(a.Confirm) && a.Version == kernel.FeatureVersion:
+	case !bool(a.Confirm) && a.Version == housekeeping.FeatureVersion:
 		return mongoerr.New(7369100, "Once you have upgraded to 8.0, you will not be able to downgrade FCV and binary version without support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV upgrade.")
 	case !bool(a.Confirm):
 		return mongoerr.New(7369100, "Once you have downgraded the FCV, if you choose to downgrade the binary version, it will require support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV downgrade.")
-	case a.Version != kernel.FeatureVersion:
+	case a.Version != housekeeping.FeatureVersion:
 		return mongoerr.Newf(mongoerr.CannotDowngrade, "Cannot downgrade to featureCompatibilityVersion %s: the data is written as by 8.0", a.Version)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -300,7 +301,7 @@ func putQuerySetting(c *kernel.Call, hash string, q *kernel.QuerySetting) error 
 		b.End()
 	}
 	b.End()
-	b.Append("clusterParameterTime", c.Svc.NextTimestamp(c.Now))
+	b.Append("clusterParameterTime", transaction.NextTimestamp(c.Svc, c.Now))
 	if err := write.Keep(c, kernel.ClusterNamespace, b.Doc()); err != nil {
 		return err
 	}

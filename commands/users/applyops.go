@@ -1,6 +1,7 @@
 package users
 
 import (
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -54,7 +55,7 @@ func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.N
 	if a.Bypass && e.Op != "d" {
 		actions = append(actions, "bypassDocumentValidation")
 	}
-	return c.Need(kernel.Pattern(ns), actions...)
+	return access.Need(c, access.Pattern(ns), actions...)
 }
 
 type ApplyOpsArgs struct {

@@ -2,6 +2,7 @@ package users
 
 import (
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -13,14 +14,14 @@ import (
 
 // MayCreate lets who may insert create collections, too, but not views.
 func MayCreate(c *kernel.Call) error {
-	ns := c.Target()
+	ns := access.Target(c)
 	if Given(c.Body, "capped") {
-		if err := c.Need(kernel.Pattern(ns), "convertToCapped"); err != nil {
+		if err := access.Need(c, access.Pattern(ns), "convertToCapped"); err != nil {
 			return err
 		}
 	}
-	if !c.May(kernel.Pattern(ns), "createCollection") && (c.Body.Has("viewOn") || !c.May(kernel.Pattern(ns), "insert")) {
-		return kernel.ErrNotAuthorized
+	if !access.May(c, access.Pattern(ns), "createCollection") && (c.Body.Has("viewOn") || !access.May(c, access.Pattern(ns), "insert")) {
+		return access.ErrNotAuthorized
 	}
 	if err := mayMoveExpired(c, ns); err != nil {
 		return err
@@ -44,15 +45,15 @@ func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
 // mayMove asks for the right to have documents moved. Who may not read them
 // must not have them moved to where he may.
 func mayMove(c *kernel.Call, from, to storage.Namespace) error {
-	if err := c.Need(kernel.Pattern(to), "insert"); err != nil || !c.May(kernel.Pattern(to), "find") {
+	if err := access.Need(c, access.Pattern(to), "insert"); err != nil || !access.May(c, access.Pattern(to), "find") {
 		return err
 	}
-	return c.Need(kernel.Pattern(from), "find")
+	return access.Need(c, access.Pattern(from), "find")
 }
 
 func MayCollMod(c *kernel.Call) error {
-	ns := c.Target()
-	if err := c.Need(kernel.Pattern(ns), "collMod"); err != nil {
+	ns := access.Target(c)
+	if err := access.Need(c, access.Pattern(ns), "collMod"); err != nil {
 		return err
 	}
 	if err := mayMoveExpired(c, ns); err != nil {
@@ -70,7 +71,7 @@ func MayCollMod(c *kernel.Call) error {
 // restores a dump.
 func mayDefineView(c *kernel.Call, view storage.Namespace) error {
 	on := c.Body.Lookup("viewOn")
-	if on.Kind() != value.KindString || !c.May(kernel.Pattern(view), "find") {
+	if on.Kind() != value.KindString || !access.May(c, access.Pattern(view), "find") {
 		return nil
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: on.Clone().Str()}
@@ -78,26 +79,26 @@ func mayDefineView(c *kernel.Call, view storage.Namespace) error {
 }
 
 func MayRename(c *kernel.Call) error {
-	from, to := kernel.SplitNamespace(c.Body.Lookup("renameCollection").Str()), kernel.SplitNamespace(c.Body.Lookup("to").Str())
+	from, to := access.SplitNamespace(c.Body.Lookup("renameCollection").Str()), access.SplitNamespace(c.Body.Lookup("to").Str())
 	drop := Given(c.Body, "dropTarget")
-	if from.DB == to.DB && c.May(auth.Database(from.DB), "renameCollectionSameDB") {
+	if from.DB == to.DB && access.May(c, auth.Database(from.DB), "renameCollectionSameDB") {
 		// Who may not read the source must not move it to where he may.
-		if c.May(kernel.Pattern(from), "find") || !c.May(kernel.Pattern(to), "find") {
+		if access.May(c, access.Pattern(from), "find") || !access.May(c, access.Pattern(to), "find") {
 			if !drop {
 				return nil
 			}
-			return c.Need(kernel.Pattern(to), "dropCollection")
+			return access.Need(c, access.Pattern(to), "dropCollection")
 		}
 	}
-	if err := c.Need(kernel.Pattern(from), "find", "dropCollection"); err != nil {
+	if err := access.Need(c, access.Pattern(from), "find", "dropCollection"); err != nil {
 		return err
 	}
 	if drop {
-		if err := c.Need(kernel.Pattern(to), "dropCollection"); err != nil {
+		if err := access.Need(c, access.Pattern(to), "dropCollection"); err != nil {
 			return err
 		}
 	}
-	if err := c.Need(kernel.Pattern(to), "insert", "createIndex"); err != nil {
+	if err := access.Need(c, access.Pattern(to), "insert", "createIndex"); err != nil {
 		return err
 	}
 	return mayCarryExpiry(c, from, to)
@@ -120,9 +121,9 @@ func mayCarryExpiry(c *kernel.Call, from, to storage.Namespace) error {
 }
 
 func MayCloneAsCapped(c *kernel.Call) error {
-	if err := c.Need(kernel.Pattern(c.Target()), "find"); err != nil {
+	if err := access.Need(c, access.Pattern(access.Target(c)), "find"); err != nil {
 		return err
 	}
 	to := auth.Namespace(c.DB, c.Body.Lookup("toCollection").Clone().Str())
-	return c.Need(to, "insert", "createIndex", "convertToCapped")
+	return access.Need(c, to, "insert", "createIndex", "convertToCapped")
 }

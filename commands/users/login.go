@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -241,12 +242,12 @@ func speculate(c *kernel.Call, d value.Doc) value.Doc {
 	case "saslStart":
 		var a saslStartArgs
 		if err = saslStartSpec.Decode(d, &a); err == nil {
-			err = startSASL(c, &a, kernel.DatabaseOr(a.DB, "admin"), b)
+			err = startSASL(c, &a, access.DatabaseOr(a.DB, "admin"), b)
 		}
 	case "authenticate":
 		var a authenticateArgs
 		if err = authenticateSpec.Decode(d, &a); err == nil {
-			err = authenticateX509(c, &a, kernel.DatabaseOr(a.DB, auth.External), b)
+			err = authenticateX509(c, &a, access.DatabaseOr(a.DB, auth.External), b)
 		}
 	default:
 		return nil

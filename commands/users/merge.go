@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -81,10 +82,10 @@ func MayMergeAuth(c *kernel.Call) error {
 		if !ok || v.Str() == "" {
 			continue
 		}
-		if c.Need(auth.AnyNormal(), actions...) != nil {
+		if access.Need(c, auth.AnyNormal(), actions...) != nil {
 			return unauthorized("Not authorized to update %s data using _mergeAuthzCollections a command", kind)
 		}
-		if full := strings.Clone(v.Str()); !c.May(kernel.Pattern(kernel.SplitNamespace(full)), "find") {
+		if full := strings.Clone(v.Str()); !access.May(c, access.Pattern(access.SplitNamespace(full)), "find") {
 			return unauthorized("Not authorized to read %s", full)
 		}
 	}

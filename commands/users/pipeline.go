@@ -2,6 +2,7 @@ package users
 
 import (
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -33,12 +34,14 @@ type sourceRule = func(*kernel.Call, storage.Namespace, value.Doc) error
 
 func needOnCollection(action string) sourceRule {
 	return func(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
-		return c.Need(kernel.Pattern(ns), action)
+		return access.Need(c, access.Pattern(ns), action)
 	}
 }
 
 func needOnCluster(action string) sourceRule {
-	return func(c *kernel.Call, _ storage.Namespace, _ value.Doc) error { return c.Need(auth.Cluster(), action) }
+	return func(c *kernel.Call, _ storage.Namespace, _ value.Doc) error {
+		return access.Need(c, auth.Cluster(), action)
+	}
 }
 
 // mayListOps asks for a privilege to see what other users do.
@@ -46,7 +49,7 @@ func mayListOps(c *kernel.Call, _ storage.Namespace, spec value.Doc) error {
 	if !Given(spec, "allUsers") {
 		return nil
 	}
-	return c.Need(auth.Cluster(), "inprog")
+	return access.Need(c, auth.Cluster(), "inprog")
 }
 
 // mayListSessions asks for a privilege to see sessions of other users.
@@ -64,34 +67,34 @@ func mayListSessions(c *kernel.Call, _ storage.Namespace, spec value.Doc) error 
 	if own {
 		return nil
 	}
-	return c.Need(auth.Cluster(), "listSessions")
+	return access.Need(c, auth.Cluster(), "listSessions")
 }
 
 func mayWatch(c *kernel.Call, ns storage.Namespace, spec value.Doc) error {
-	on := kernel.Pattern(ns)
+	on := access.Pattern(ns)
 	switch {
 	case Given(spec, "allChangesForCluster"):
 		on = auth.AnyNormal()
 	case ns.Coll == "":
 		on = auth.Database(ns.DB)
 	}
-	return c.Need(on, "find", "changeStream")
+	return access.Need(c, on, "find", "changeStream")
 }
 
 func mayListCatalog(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
 	if ns.Coll != "" {
-		return c.Need(kernel.Pattern(ns), "listCollections", "listIndexes")
+		return access.Need(c, access.Pattern(ns), "listCollections", "listIndexes")
 	}
 	for _, on := range []auth.Pattern{auth.AnyNormal(), auth.Collection("system.js"), auth.AnyBuckets()} {
-		if err := c.Need(on, "listCollections", "listIndexes"); err != nil {
+		if err := access.Need(c, on, "listCollections", "listIndexes"); err != nil {
 			return err
 		}
 	}
-	return c.Need(auth.Cluster(), "listDatabases")
+	return access.Need(c, auth.Cluster(), "listDatabases")
 }
 
 func MayAggregate(c *kernel.Call) error {
-	ns := c.Target()
+	ns := access.Target(c)
 	if err := mayRunPipeline(c, ns, c.Body.Lookup("pipeline").Doc()); err != nil {
 		return err
 	}
@@ -125,14 +128,14 @@ func maySource(c *kernel.Call, ns storage.Namespace, pipeline value.Doc) error {
 	if rule := sourceRules[name]; rule != nil {
 		return rule(c, ns, spec.Doc())
 	}
-	return c.Need(kernel.Pattern(ns), "find")
+	return access.Need(c, access.Pattern(ns), "find")
 }
 
 func mayRunStage(c *kernel.Call, ns storage.Namespace, name string, spec value.Value) error {
 	switch name {
 	case "$lookup", "$graphLookup", "$unionWith", "$out", "$merge":
 		if ambiguous(spec) || ambiguous(spec.Doc().Lookup("into")) {
-			return kernel.ErrNotAuthorized
+			return access.ErrNotAuthorized
 		}
 	}
 	switch name {
@@ -169,7 +172,7 @@ func mayRunStages(c *kernel.Call, ns storage.Namespace, stages value.Doc) error 
 // come in a field before or behind its name, so first all names are found.
 func mayJoin(c *kernel.Call, ns storage.Namespace, spec value.Value) error {
 	if spec.Kind() == value.KindString {
-		return c.Need(auth.Namespace(ns.DB, spec.Clone().Str()), "find")
+		return access.Need(c, auth.Namespace(ns.DB, spec.Clone().Str()), "find")
 	}
 	var names []storage.Namespace
 	for key, v := range spec.Doc().All() {
@@ -194,7 +197,7 @@ func mayJoin(c *kernel.Call, ns storage.Namespace, spec value.Value) error {
 	}
 	for _, other := range names {
 		if !piped {
-			if err := c.Need(kernel.Pattern(other), "find"); err != nil {
+			if err := access.Need(c, access.Pattern(other), "find"); err != nil {
 				return err
 			}
 		}
@@ -221,7 +224,7 @@ func ambiguous(v value.Value) bool {
 // namedBy reads a collection's name, or {db, coll}.
 func namedBy(db string, v value.Value) storage.Namespace {
 	if v.Kind() == value.KindDocument {
-		return storage.Namespace{DB: kernel.DatabaseOr(v.Doc().Lookup("db").Clone().Str(), db), Coll: v.Doc().Lookup("coll").Clone().Str()}
+		return storage.Namespace{DB: access.DatabaseOr(v.Doc().Lookup("db").Clone().Str(), db), Coll: v.Doc().Lookup("coll").Clone().Str()}
 	}
 	return storage.Namespace{DB: db, Coll: v.Clone().Str()}
 }
@@ -230,13 +233,13 @@ func namedBy(db string, v value.Value) storage.Namespace {
 // where it is named, "" if the specification itself is the name.
 func needTargets(c *kernel.Call, ns storage.Namespace, spec value.Value, field string, actions ...string) error {
 	if spec.Kind() == value.KindString || field == "" {
-		return c.Need(kernel.Pattern(namedBy(ns.DB, spec)), actions...)
+		return access.Need(c, access.Pattern(namedBy(ns.DB, spec)), actions...)
 	}
 	for key, v := range spec.Doc().All() {
 		if key != field {
 			continue
 		}
-		if err := c.Need(kernel.Pattern(namedBy(ns.DB, v)), actions...); err != nil {
+		if err := access.Need(c, access.Pattern(namedBy(ns.DB, v)), actions...); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package users
 
 import (
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/crud"
 	"github.com/duskdb/duskdb/commands/ddl"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -30,28 +31,30 @@ func Given(d value.Doc, name string) bool {
 // wanted.
 func needBypass(c *kernel.Call, ns storage.Namespace) error {
 	if Given(c.Body, "bypassDocumentValidation") {
-		return c.Need(kernel.Pattern(ns), "bypassDocumentValidation")
+		return access.Need(c, access.Pattern(ns), "bypassDocumentValidation")
 	}
 	return nil
 }
 
 func MayInsert(c *kernel.Call) error {
-	if err := c.Need(kernel.Pattern(c.Target()), "insert"); err != nil {
+	if err := access.Need(c, access.Pattern(access.Target(c)), "insert"); err != nil {
 		return err
 	}
-	return needBypass(c, c.Target())
+	return needBypass(c, access.Target(c))
 }
 
-func MayDelete(c *kernel.Call) error { return c.Need(kernel.Pattern(c.Target()), "remove") }
+func MayDelete(c *kernel.Call) error {
+	return access.Need(c, access.Pattern(access.Target(c)), "remove")
+}
 
 func MayUpdate(c *kernel.Call) error {
-	ns := c.Target()
-	if err := c.Need(kernel.Pattern(ns), "update"); err != nil {
+	ns := access.Target(c)
+	if err := access.Need(c, access.Pattern(ns), "update"); err != nil {
 		return err
 	}
-	for d := range c.Statements("updates") {
+	for d := range access.Statements(c, "updates") {
 		if Given(d, "upsert") {
-			if err := c.Need(kernel.Pattern(ns), "insert"); err != nil {
+			if err := access.Need(c, access.Pattern(ns), "insert"); err != nil {
 				return err
 			}
 			break
@@ -61,7 +64,7 @@ func MayUpdate(c *kernel.Call) error {
 }
 
 func MayFindAndModify(c *kernel.Call) error {
-	ns := c.Target()
+	ns := access.Target(c)
 	actions := []string{"find"}
 	if Given(c.Body, "remove") {
 		actions = append(actions, "remove")
@@ -71,7 +74,7 @@ func MayFindAndModify(c *kernel.Call) error {
 	if Given(c.Body, "upsert") {
 		actions = append(actions, "insert")
 	}
-	if err := c.Need(kernel.Pattern(ns), actions...); err != nil {
+	if err := access.Need(c, access.Pattern(ns), actions...); err != nil {
 		return err
 	}
 	return needBypass(c, ns)
@@ -81,10 +84,10 @@ func MayFindAndModify(c *kernel.Call) error {
 // by its position in nsInfo.
 func MayBulkWrite(c *kernel.Call) error {
 	var namespaces []storage.Namespace
-	for d := range c.Statements("nsInfo") {
-		namespaces = append(namespaces, kernel.SplitNamespace(d.Lookup("ns").Str()))
+	for d := range access.Statements(c, "nsInfo") {
+		namespaces = append(namespaces, access.SplitNamespace(d.Lookup("ns").Str()))
 	}
-	for d := range c.Statements("ops") {
+	for d := range access.Statements(c, "ops") {
 		name, at := d.First()
 		i := at.SafeInt64()
 		action := map[string]string{"insert": "insert", "update": "update", "delete": "remove"}[name]
@@ -92,11 +95,11 @@ func MayBulkWrite(c *kernel.Call) error {
 			continue // the command refuses it
 		}
 		ns := namespaces[i]
-		if err := c.Need(kernel.Pattern(ns), action); err != nil {
+		if err := access.Need(c, access.Pattern(ns), action); err != nil {
 			return err
 		}
 		if name == "update" && Given(d, "upsert") {
-			if err := c.Need(kernel.Pattern(ns), "insert"); err != nil {
+			if err := access.Need(c, access.Pattern(ns), "insert"); err != nil {
 				return err
 			}
 		}
@@ -120,32 +123,32 @@ func MayExplain(c *kernel.Call) error {
 	}
 	sub := *c
 	sub.Body, sub.Cmd, sub.Sequences = inner, cmd, nil
-	return sub.AuthorizeCommand()
+	return access.AuthorizeCommand(&sub)
 }
 
 func MayDataSize(c *kernel.Call) error {
 	_, v := c.Body.First()
-	return c.Need(kernel.Pattern(kernel.SplitNamespace(v.Str())), "find")
+	return access.Need(c, access.Pattern(access.SplitNamespace(v.Str())), "find")
 }
 
 func MayCurrentOp(c *kernel.Call) error {
 	if Given(c.Body, "$ownOps") {
 		return nil
 	}
-	return c.Need(auth.Cluster(), "inprog")
+	return access.Need(c, auth.Cluster(), "inprog")
 }
 
 func MayKillOp(c *kernel.Call) error {
-	if c.May(auth.Cluster(), "killop") {
+	if access.May(c, auth.Cluster(), "killop") {
 		return nil
 	}
 	id := c.Body.Lookup("op").SafeInt64()
 	for _, op := range c.Svc.Ops.List(false) {
-		if int64(op.Id) == id && op.User != "" && op.User == c.UserName() {
+		if int64(op.Id) == id && op.User != "" && op.User == access.UserName(c) {
 			return nil
 		}
 	}
-	return kernel.ErrNotAuthorized
+	return access.ErrNotAuthorized
 }
 
 // MayKillCursors lets everyone close his own cursors, and those of others who
@@ -159,19 +162,19 @@ func MayKillCursors(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if c.May(auth.Cluster(), "killAnyCursor") {
+	if access.May(c, auth.Cluster(), "killAnyCursor") {
 		return nil
 	}
 	for _, id := range ids {
-		ns, owner, ok := c.Svc.Cursors.Owner(id.Int64())
-		if !ok || owner == c.UserName() {
+		ns, owner, ok := access.Owner(c.Svc.Cursors, id.Int64())
+		if !ok || owner == access.UserName(c) {
 			continue
 		}
-		on := kernel.Pattern(ns)
+		on := access.Pattern(ns)
 		if ns.Coll == ddl.ListCollectionsCursor {
 			on = auth.Database(ns.DB)
 		}
-		if err := c.Need(on, "killAnyCursor"); err != nil {
+		if err := access.Need(c, on, "killAnyCursor"); err != nil {
 			return err
 		}
 	}
@@ -181,7 +184,7 @@ func MayKillCursors(c *kernel.Call) error {
 // MayListCollections lets those without the privilege list the names of
 // what they may use, if they ask for no more.
 func MayListCollections(c *kernel.Call) error {
-	if c.May(auth.Database(c.DB), "listCollections") {
+	if access.May(c, auth.Database(c.DB), "listCollections") {
 		return nil
 	}
 	if Given(c.Body, "nameOnly") && Given(c.Body, "authorizedCollections") && c.User.MayIn(c.DB) {
@@ -194,7 +197,7 @@ func MayListCollections(c *kernel.Call) error {
 // MayListDatabases lets those without the privilege list the databases they
 // may use.
 func MayListDatabases(c *kernel.Call) error {
-	all := c.May(auth.Cluster(), "listDatabases")
+	all := access.May(c, auth.Cluster(), "listDatabases")
 	v, asked := c.Body.Get("authorizedDatabases")
 	switch {
 	case asked && v.Truthy():
@@ -209,31 +212,31 @@ func MayListDatabases(c *kernel.Call) error {
 }
 
 func MayMapReduce(c *kernel.Call) error {
-	if err := c.Need(kernel.Pattern(c.Target()), "find"); err != nil {
+	if err := access.Need(c, access.Pattern(access.Target(c)), "find"); err != nil {
 		return err
 	}
 	out := c.Body.Lookup("out")
 	if out.Kind() == value.KindString {
 		to := storage.Namespace{DB: c.DB, Coll: out.Clone().Str()}
-		if err := c.Need(kernel.Pattern(to), "insert", "remove"); err != nil {
+		if err := access.Need(c, access.Pattern(to), "insert", "remove"); err != nil {
 			return err
 		}
 		return needBypass(c, to)
 	}
 	if ambiguous(out) {
-		return kernel.ErrNotAuthorized
+		return access.ErrNotAuthorized
 	}
-	db := kernel.DatabaseOr(out.Doc().Lookup("db").Clone().Str(), c.DB)
+	db := access.DatabaseOr(out.Doc().Lookup("db").Clone().Str(), c.DB)
 	for mode, v := range out.Doc().All() {
 		if crud.OutModes[mode] == "" {
 			continue // it names no collection
 		}
 		actions := map[string][]string{"replace": {"insert", "remove"}, "merge": {"insert", "update"}, "reduce": {"insert", "update", "find"}}[crud.OutModes[mode]]
 		if actions == nil {
-			return kernel.ErrNotAuthorized
+			return access.ErrNotAuthorized
 		}
 		to := storage.Namespace{DB: db, Coll: v.Clone().Str()}
-		if err := c.Need(kernel.Pattern(to), actions...); err != nil {
+		if err := access.Need(c, access.Pattern(to), actions...); err != nil {
 			return err
 		}
 		if err := needBypass(c, to); err != nil {
@@ -245,35 +248,37 @@ func MayMapReduce(c *kernel.Call) error {
 
 // MayForecast asks for the collection, or the database, that is forecast.
 func MayForecast(c *kernel.Call) error {
-	if ns := c.Target(); ns.Coll != "" {
-		return c.Need(kernel.Pattern(ns), "collStats")
+	if ns := access.Target(c); ns.Coll != "" {
+		return access.Need(c, access.Pattern(ns), "collStats")
 	}
-	return c.Need(auth.Database(c.DB), "collStats")
+	return access.Need(c, auth.Database(c.DB), "collStats")
 }
 
 // MayHashFile asks for the chunks of the file.
 func MayHashFile(c *kernel.Call) error {
-	return c.Need(auth.Namespace(c.DB, c.Body.Lookup("root").Clone().Str()+".chunks"), "find")
+	return access.Need(c, auth.Namespace(c.DB, c.Body.Lookup("root").Clone().Str()+".chunks"), "find")
 }
 
 // MayReceive asks for what a receiver does: it reads messages and takes them.
-func MayReceive(c *kernel.Call) error { return c.Need(kernel.Pattern(c.Target()), "find", "remove") }
+func MayReceive(c *kernel.Call) error {
+	return access.Need(c, access.Pattern(access.Target(c)), "find", "remove")
+}
 
 // MayProfile lets who may read the profile ask for the level.
 func MayProfile(c *kernel.Call) error {
 	_, level := c.Body.First()
 	asks := level.IsNumber() && level.AsDouble() == -1 && !c.Body.Has("slowms") && !c.Body.Has("sampleRate") && !c.Body.Has("filter")
-	if asks && c.May(auth.Namespace(c.DB, "system.profile"), "find") {
+	if asks && access.May(c, auth.Namespace(c.DB, "system.profile"), "find") {
 		return nil
 	}
-	return c.Need(auth.Database(c.DB), "enableProfiler")
+	return access.Need(c, auth.Database(c.DB), "enableProfiler")
 }
 
 // MayValidateMetadata asks for the database that the argument db names, or all
 // of them, wherever the command is run.
 func MayValidateMetadata(c *kernel.Call) error {
 	if db := c.Body.Lookup("db"); db.Kind() == value.KindString {
-		return c.Need(auth.Database(db.Clone().Str()), "validate")
+		return access.Need(c, auth.Database(db.Clone().Str()), "validate")
 	}
-	return c.Need(auth.AnyNormal(), "validate")
+	return access.Need(c, auth.AnyNormal(), "validate")
 }

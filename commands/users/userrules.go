@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -17,7 +18,9 @@ func unauthorized(format string, args ...any) error {
 	return mongoerr.Newf(mongoerr.Unauthorized, format, args...)
 }
 
-func mayInDatabase(c *kernel.Call, db, action string) bool { return c.May(auth.Database(db), action) }
+func mayInDatabase(c *kernel.Call, db, action string) bool {
+	return access.May(c, auth.Database(db), action)
+}
 
 // subject is the user or role that the command names.
 func subject(c *kernel.Call) auth.Name {
@@ -124,7 +127,7 @@ func MayUpdateUser(c *kernel.Call) error {
 		return unauthorized("Not authorized to change customData of user: %s", n)
 	}
 	if c.Body.Has("roles") {
-		if !c.May(auth.AnyNormal(), "revokeRole") {
+		if !access.May(c, auth.AnyNormal(), "revokeRole") {
 			return unauthorized("In order to use updateUser to set roles array, must be authorized to revoke any role in the system")
 		}
 		if err := MayGrantRoles(c); err != nil {
@@ -155,7 +158,7 @@ func MayCreateRole(c *kernel.Call) error {
 }
 
 func MayUpdateRole(c *kernel.Call) error {
-	if !c.May(auth.AnyNormal(), "revokeRole") {
+	if !access.May(c, auth.AnyNormal(), "revokeRole") {
 		return unauthorized("updateRole command required the ability to revoke any role in the system")
 	}
 	if err := MayGrantRoles(c); err != nil {
@@ -175,7 +178,7 @@ func MayDropRole(c *kernel.Call) error {
 }
 
 func MayInvalidate(c *kernel.Call) error {
-	if !c.May(auth.Cluster(), "invalidateUserCache") {
+	if !access.May(c, auth.Cluster(), "invalidateUserCache") {
 		return unauthorized("Not authorized to invalidate user cache")
 	}
 	return nil
@@ -189,7 +192,7 @@ func MayViewUsers(c *kernel.Call) error {
 		return err
 	}
 	if who.every {
-		if !c.May(auth.Cluster(), "viewUser") {
+		if !access.May(c, auth.Cluster(), "viewUser") {
 			return unauthorized("Not authorized to view users from all databases")
 		}
 		return nil

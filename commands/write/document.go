@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -80,7 +81,7 @@ func rewriteInsert(c *kernel.Call, d value.Doc, fill bool) value.Doc {
 			continue
 		}
 		if t, n := v.Timestamp(); fill && v.Kind() == value.KindTimestamp && t == 0 && n == 0 {
-			b.Append(it.Key(), c.Svc.NextTimestamp(c.Now))
+			b.Append(it.Key(), transaction.NextTimestamp(c.Svc, c.Now))
 			continue
 		}
 		b.Raw(it.Element())

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -62,7 +63,7 @@ func (w *BatchWrite) Fail(i int, err error) error {
 		return err
 	}
 	if t := w.C.Transaction(); t != nil { // it ends, and with it the batch
-		if kernel.Transient(err) {
+		if transaction.Transient(err) {
 			return err
 		}
 		t.Failed = true

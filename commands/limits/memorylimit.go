@@ -1,4 +1,4 @@
-package kernel
+package limits
 
 import (
 	"runtime"

@@ -1,6 +1,7 @@
-package kernel
+package concern
 
 import (
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -10,26 +11,26 @@ import (
 
 // CheckConcernSupport refuses a concern that the command does not take. Within
 // a transaction the rules of transactions hold instead.
-func (c *Call) CheckConcernSupport() error {
+func CheckConcernSupport(c *kernel.Call) error {
 	g := &c.Generic
-	if g.WriteConcern != nil && c.Cmd.Flags&Writes == 0 {
+	if g.WriteConcern != nil && c.Cmd.Flags&kernel.Writes == 0 {
 		return mongoerr.New(mongoerr.InvalidOptions, "Command does not support writeConcern")
 	}
-	if g.readConcern == nil {
+	if g.ReadConcern == nil {
 		return nil
 	}
-	if err := g.checkTimes(); err != nil {
+	if err := checkTimes(g); err != nil {
 		return err
 	}
-	if g.Level != "" && g.Level != "local" && c.Cmd.Flags&Reads == 0 && g.Autocommit == nil {
-		return c.ConcernRefused("read concern not supported")
+	if g.Level != "" && g.Level != "local" && c.Cmd.Flags&kernel.Reads == 0 && g.Autocommit == nil {
+		return ConcernRefused(c, "read concern not supported")
 	}
 	return nil
 }
 
 // checkTimes applies what holds between the times and the level of a read concern.
-func (g *Generic) checkTimes() error {
-	after, at := g.readConcern.Lookup("afterClusterTime"), g.readConcern.Lookup("atClusterTime")
+func checkTimes(g *kernel.Generic) error {
+	after, at := g.ReadConcern.Lookup("afterClusterTime"), g.ReadConcern.Lookup("atClusterTime")
 	switch {
 	case after.IsMissing() && at.IsMissing():
 		return nil
@@ -47,16 +48,16 @@ func (g *Generic) checkTimes() error {
 }
 
 // ConcernRefused is the error for a read concern that a command cannot have.
-func (c *Call) ConcernRefused(reason string) error {
-	return mongoerr.Newf(mongoerr.InvalidOptions, "Command %s does not support %s :: caused by :: %s", c.Cmd.Name, c.Generic.suppliedConcern(), reason)
+func ConcernRefused(c *kernel.Call, reason string) error {
+	return mongoerr.Newf(mongoerr.InvalidOptions, "Command %s does not support %s :: caused by :: %s", c.Cmd.Name, suppliedConcern(&c.Generic), reason)
 }
 
 // suppliedConcern is the read concern of a client as messages show it.
-func (g *Generic) suppliedConcern() value.Value {
+func suppliedConcern(g *kernel.Generic) value.Value {
 	b := value.NewBuilder()
 	b.StartDocument("readConcern")
 	for _, name := range []string{"level", "afterClusterTime", "atClusterTime"} {
-		b.Append(name, g.readConcern.Lookup(name))
+		b.Append(name, g.ReadConcern.Lookup(name))
 	}
 	b.String("provenance", "clientSupplied").End()
 	return value.Document(b.Doc())
@@ -70,7 +71,7 @@ var localStages = map[string]bool{
 
 // CheckStageConcern refuses a pipeline with stages that do not take the read
 // concern of the command, or that has a write concern and is only explained.
-func (c *Call) CheckStageConcern(pipeline value.Doc, explained bool) error {
+func CheckStageConcern(c *kernel.Call, pipeline value.Doc, explained bool) error {
 	if v := c.Body.Lookup("writeConcern"); explained && !v.IsMissing() && v.Kind() != value.KindNull { // a default is none
 		return mongoerr.New(mongoerr.FailedToParse, "Aggregation explain does not support the'writeConcern' option")
 	}
@@ -80,7 +81,7 @@ func (c *Call) CheckStageConcern(pipeline value.Doc, explained bool) error {
 	}
 	for stage := range pipeline.Values() {
 		if name, _ := stage.Doc().First(); localStages[name] {
-			return c.ConcernRefused("Aggregation stage " + name + " requires read concern local but found " + level)
+			return ConcernRefused(c, "Aggregation stage "+name+" requires read concern local but found "+level)
 		}
 	}
 	return nil

@@ -1,21 +1,25 @@
-package kernel
+package transaction
 
 import (
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // NextTimestamp is a unique timestamp at or after an instant in
 // milliseconds.
-func (s *Service) NextTimestamp(now int64) value.Value { return clustertime.Value(s.Stamps.Next(now)) }
+func NextTimestamp(s *kernel.Service, now int64) value.Value {
+	return clustertime.Value(s.Stamps.Next(now))
+}
 
 // afterClusterTime honours readConcern.afterClusterTime. What is committed
 // is visible at once here, so there is nothing to wait for; but a time that
 // this server never gave out is none to read after.
-func (c *Call) afterClusterTime() error {
-	v := c.Generic.readConcern.Lookup("afterClusterTime")
+func afterClusterTime(c *kernel.Call) error {
+	v := c.Generic.ReadConcern.Lookup("afterClusterTime")
 	if v.IsMissing() {
 		return nil
 	}
@@ -35,11 +39,11 @@ func (c *Call) afterClusterTime() error {
 // Gossip takes over the cluster time that a client has heard elsewhere, as the
 // members of a cluster do, unless it is too far ahead. With access control only
 // those may move the time who have the right to: nothing is signed here.
-func (c *Call) Gossip() error {
-	if c.Generic.clusterTime == nil || !c.Svc.InReplicaSet() {
+func Gossip(c *kernel.Call) error {
+	if c.Generic.ClusterTime == nil || !c.Svc.InReplicaSet() {
 		return nil
 	}
-	v, given := c.Generic.clusterTime.Get("clusterTime")
+	v, given := c.Generic.ClusterTime.Get("clusterTime")
 	switch {
 	case !given:
 		return mongoerr.New(mongoerr.NoSuchKey, "Missing expected field \"clusterTime\"")
@@ -53,7 +57,7 @@ func (c *Call) Gossip() error {
 	if err := clustertime.CheckDrift(ts, c.Svc.Clock.NowMillis()); err != nil {
 		return err
 	}
-	if c.Svc.Options.Security.Auth && !c.May(auth.Cluster(), "advanceClusterTime") {
+	if c.Svc.Options.Security.Auth && !access.May(c, auth.Cluster(), "advanceClusterTime") {
 		return nil
 	}
 	c.Svc.Stamps.Advance(ts)

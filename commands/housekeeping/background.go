@@ -1,19 +1,21 @@
-package kernel
+package housekeeping
 
 import (
 	"context"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/commands/transaction"
 )
 
 // Start begins the work that goes on beside commands; it ends with ctx.
-func (s *Service) Start(ctx context.Context) {
+func Start(s *kernel.Service, ctx context.Context) {
 	s.Background = ctx
-	go s.housekeeping(ctx)
-	go s.transactionHousekeeping(ctx)
+	go housekeeping(s, ctx)
+	go transaction.TransactionHousekeeping(s, ctx)
 	go s.Oplog.Trimmer(ctx)
-	s.monitorDone = s.Monitor.Start(ctx)
+	s.MonitorDone = s.Monitor.Start(ctx)
 }
 
 // housekeepingEvery is how often cursors and sessions are looked over.
@@ -21,12 +23,12 @@ const housekeepingEvery = 4 * time.Second
 
 // housekeeping closes what clients left behind, cursors and sessions, and
 // writes down which sessions there are.
-func (s *Service) housekeeping(ctx context.Context) {
+func housekeeping(s *kernel.Service, ctx context.Context) {
 	var kept time.Time
 	for {
 		if now := s.Real.Now(); now.Sub(kept) >= sessionsEvery {
 			kept = now
-			if err := s.KeepSessions(ctx); err != nil && ctx.Err() == nil {
+			if err := KeepSessions(s, ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn().Err(err).Msg("sessions were not written down")
 			}
 		}
@@ -37,24 +39,35 @@ func (s *Service) housekeeping(ctx context.Context) {
 		}
 		now := s.Real.Now()
 		s.Memory.Refresh()
-		s.Cursors.expire(now, time.Duration(s.Params.Int("cursorTimeoutMillis"))*time.Millisecond)
+		s.Cursors.Expire(now, time.Duration(s.Params.Int("cursorTimeoutMillis"))*time.Millisecond)
 		s.Sessions.Expire(now, time.Duration(s.Params.Int("localLogicalSessionTimeoutMinutes"))*time.Minute)
-		s.LogHousekeeping()
+		LogHousekeeping(s)
 	}
 }
 
 // LogHousekeeping drops what is kept beside the data for longer than it is
 // of use.
-func (s *Service) LogHousekeeping() {
+func LogHousekeeping(s *kernel.Service) {
 	live := map[session.RecordKey]bool{}
 	for _, ss := range s.Sessions.List() {
 		live[ss.Record] = true
 	}
 	before := s.Clock.NowMillis() - s.Params.Int("localLogicalSessionTimeoutMinutes")*60_000
-	if err := s.records.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before); err != nil {
+	if err := s.Records.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before); err != nil {
 		s.Log.Warn().Err(err).Msg("Records of ended sessions could not be removed")
 	}
-	if err := s.Oplog.ExpireImages(s.Background, s.streamOptions.expireAfter.Load()); err != nil {
+	if err := s.Oplog.ExpireImages(s.Background, s.StreamOptions.ExpireAfter.Load()); err != nil {
 		s.Log.Warn().Err(err).Msg("Pre-images could not be removed")
 	}
+}
+
+// Close ends all cursors and sessions. The engine belongs to the caller.
+func Close(s *kernel.Service) {
+	if s.MonitorDone != nil {
+		s.MonitorDone() // the context of Start has ended
+	}
+	s.Queues.Close()
+	s.Cursors.CloseAll()
+	s.Sessions.CloseAll(context.Background())
+	s.Snapshots.Close()
 }

@@ -1,34 +1,32 @@
-package kernel
+package housekeeping
 
 import (
 	"context"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
-	"github.com/duskdb/duskdb/mongoerr"
 )
-
-var errMaxTime = mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 
 // LimitTime stops what the command does after d (0: never); stop must be
 // called when that is over. The fail points maxTimeAlwaysTimeOut and
 // maxTimeNeverTimeOut have every limit be over at once, or none at all.
-func (c *Call) LimitTime(d time.Duration) (stop func(), err error) {
+func LimitTime(c *kernel.Call, d time.Duration) (stop func(), err error) {
 	if d == 0 {
 		return func() {}, nil
 	}
 	always := func(*observe.FailData) bool { return true }
 	if _, over := c.Svc.FailPoints.TimesOut.EnterIf(always); over {
-		return nil, errMaxTime
+		return nil, kernel.ErrMaxTime
 	}
 	if _, never := c.Svc.FailPoints.NeverTimesOut.EnterIf(always); never {
 		return func() {}, nil
 	}
 	if d <= NoTime {
-		return nil, errMaxTime
+		return nil, kernel.ErrMaxTime
 	}
 	old := c.Ctx
-	ctx, cancel := context.WithTimeoutCause(old, d, errMaxTime)
+	ctx, cancel := context.WithTimeoutCause(old, d, kernel.ErrMaxTime)
 	c.Ctx = ctx
 	return func() { cancel(); c.Ctx = old }, nil
 }
@@ -37,7 +35,7 @@ func (c *Call) LimitTime(d time.Duration) (stop func(), err error) {
 const NoTime = time.Duration(1)
 
 // TimeLeft is what is left of a limit of d to what the command does.
-func (c *Call) TimeLeft(d time.Duration) time.Duration {
+func TimeLeft(c *kernel.Call, d time.Duration) time.Duration {
 	deadline, limited := c.Ctx.Deadline()
 	if d == 0 || !limited {
 		return d

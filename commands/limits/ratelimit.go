@@ -1,4 +1,4 @@
-package kernel
+package limits
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// rateLimiter admits at a rate: a bucket of tokens, of which each admission
+// RateLimiter admits at a rate: a bucket of tokens, of which each admission
 // takes one, fills with rate tokens a second up to burst. An admission that
 // finds no token waits for its own in a queue of depth places, or is rejected.
-type rateLimiter struct {
+type RateLimiter struct {
 	mu          sync.Mutex
 	rate, burst float64
 	tokens      float64 // negative: so many are owed to those that wait
@@ -28,19 +28,19 @@ type rateLimiter struct {
 // rateStats are the counters of a rateLimiter. All grow, except for the
 // average.
 type rateStats struct {
-	Attempted, Admitted, Rejected, exempted int64
+	Attempted, Admitted, Rejected, Exempted int64
 	Added, Removed, Interrupted, HungUp     int64 // of the queue
 	Waited                                  float64
 }
 
 // NewRateLimiter makes a full bucket.
-func NewRateLimiter(rate, burst float64, now time.Time) *rateLimiter {
-	return &rateLimiter{rate: rate, burst: burst, tokens: burst, at: now}
+func NewRateLimiter(rate, burst float64, now time.Time) *RateLimiter {
+	return &RateLimiter{rate: rate, burst: burst, tokens: burst, at: now}
 }
 
 // SetRate changes how fast the bucket fills and what it holds. What is in it
 // stays, as far as it has room.
-func (l *rateLimiter) SetRate(rate, burst float64, now time.Time) {
+func (l *RateLimiter) SetRate(rate, burst float64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fill(now)
@@ -48,14 +48,14 @@ func (l *rateLimiter) SetRate(rate, burst float64, now time.Time) {
 	l.tokens = min(max(l.tokens, 0), burst)
 }
 
-func (l *rateLimiter) SetDepth(depth int64) {
+func (l *RateLimiter) SetDepth(depth int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.depth = depth
 }
 
 // fill adds the tokens of the time that has passed. The caller holds the lock.
-func (l *rateLimiter) fill(now time.Time) {
+func (l *RateLimiter) fill(now time.Time) {
 	if passed := now.Sub(l.at).Seconds(); passed > 0 {
 		l.tokens, l.at = min(l.tokens+passed*l.rate, l.burst), now
 	}
@@ -64,7 +64,7 @@ func (l *rateLimiter) fill(now time.Time) {
 // Take takes a token, and returns how long to wait until it is there: a wait
 // of more than 0 has a place in the queue, which leave gives up. It reports
 // whether there was a place.
-func (l *rateLimiter) Take(now time.Time) (wait time.Duration, ok bool) {
+func (l *RateLimiter) Take(now time.Time) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Attempted++
@@ -89,7 +89,7 @@ func (l *rateLimiter) Take(now time.Time) (wait time.Duration, ok bool) {
 const averageWeight = 0.2
 
 // admit counts an admission. The caller holds the lock.
-func (l *rateLimiter) admit(waited time.Duration) {
+func (l *RateLimiter) admit(waited time.Duration) {
 	micros := float64(waited.Microseconds())
 	if l.stats.Admitted == 0 {
 		l.stats.Waited = micros
@@ -100,7 +100,7 @@ func (l *rateLimiter) admit(waited time.Duration) {
 
 // Leave gives up a place in the queue: with the token that was waited for, or
 // because of err, which returns the token.
-func (l *rateLimiter) Leave(waited time.Duration, err error) {
+func (l *RateLimiter) Leave(waited time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queued--
@@ -116,17 +116,17 @@ func (l *rateLimiter) Leave(waited time.Duration, err error) {
 	l.tokens = min(l.tokens+1, l.burst)
 }
 
-func (l *rateLimiter) exempt() {
+func (l *RateLimiter) Exempt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stats.exempted++
+	l.stats.Exempted++
 }
 
 // errRateExceeded refuses what finds the queue full.
 var errRateExceeded = errors.New("the queue of the rate limiter is full")
 
-// wait takes a token, and waits until it is there or ctx ends.
-func (l *rateLimiter) wait(ctx context.Context, clk clock.Clock) error {
+// Wait takes a token, and waits until it is there or ctx ends.
+func (l *RateLimiter) Wait(ctx context.Context, clk clock.Clock) error {
 	d, ok := l.Take(clk.Now())
 	if !ok {
 		return errRateExceeded
@@ -147,18 +147,18 @@ func (l *rateLimiter) wait(ctx context.Context, clk clock.Clock) error {
 }
 
 // Snapshot reads the counters, the places taken and the tokens that are there.
-func (l *rateLimiter) Snapshot(now time.Time) (s rateStats, queued int64, tokens float64) {
+func (l *RateLimiter) Snapshot(now time.Time) (s rateStats, queued int64, tokens float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fill(now)
 	return l.stats, l.queued, min(max(l.tokens, 0), math.MaxInt64)
 }
 
-// writeQueue writes the counters as serverStatus shows them of a queue.
-func (l *rateLimiter) writeQueue(b *value.Builder, now time.Time) {
+// WriteQueue writes the counters as serverStatus shows them of a queue.
+func (l *RateLimiter) WriteQueue(b *value.Builder, now time.Time) {
 	s, _, tokens := l.Snapshot(now)
 	b.Int64("addedToQueue", s.Added).Int64("removedFromQueue", s.Removed).Int64("interruptedInQueue", s.Interrupted).
-		Int64("rejectedAdmissions", s.Rejected).Int64("exemptedAdmissions", s.exempted).
+		Int64("rejectedAdmissions", s.Rejected).Int64("exemptedAdmissions", s.Exempted).
 		Int64("successfulAdmissions", s.Admitted).Int64("attemptedAdmissions", s.Attempted)
 	if s.Admitted > 0 {
 		b.Double("averageTimeQueuedMicros", s.Waited)

@@ -1,9 +1,8 @@
-package kernel
+package parameters
 
 import (
-	"sync/atomic"
-
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,7 +11,7 @@ import (
 type clusterParameter struct {
 	Initial value.Doc
 	Check   func(d value.Doc) error
-	Apply   func(s *Service, d value.Doc)
+	Apply   func(s *kernel.Service, d value.Doc)
 }
 
 // ClusterParameters lists those that mean something to a single server.
@@ -20,9 +19,9 @@ var ClusterParameters = map[string]clusterParameter{
 	"changeStreamOptions": {
 		Initial: value.NewDoc("preAndPostImages", value.Document(value.NewDoc("expireAfterSeconds", value.String("off")))),
 		Check:   checkStreamOptions,
-		Apply: func(s *Service, d value.Doc) {
+		Apply: func(s *kernel.Service, d value.Doc) {
 			after := d.Lookup("preAndPostImages").Doc().Lookup("expireAfterSeconds")
-			s.streamOptions.expireAfter.Store(after.SafeInt64()) // 0 for "off"
+			s.StreamOptions.ExpireAfter.Store(after.SafeInt64()) // 0 for "off"
 		},
 	},
 	"changeStreams": { // of servers without a server; here the log has a size
@@ -36,8 +35,8 @@ var ClusterParameters = map[string]clusterParameter{
 	"defaultMaxTimeMS": {
 		Initial: value.NewDoc("readOperations", value.Int64(0)),
 		Check:   checkDefaultMaxTime,
-		Apply: func(s *Service, d value.Doc) {
-			s.Settings.readMS.Store(d.Lookup("readOperations").SafeInt64())
+		Apply: func(s *kernel.Service, d value.Doc) {
+			s.Settings.ReadMS.Store(d.Lookup("readOperations").SafeInt64())
 		},
 	},
 }
@@ -88,9 +87,4 @@ func checkDefaultMaxTime(d value.Doc) error {
 		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'readOperations' value must be >= 0, actual value '%d'", v.SafeInt64())
 	}
 	return nil
-}
-
-// streamOptions are the cluster parameter changeStreamOptions.
-type streamOptions struct {
-	expireAfter atomic.Int64 // seconds that pre-images are kept; 0: as long as the log
 }

@@ -1,4 +1,4 @@
-package kernel
+package housekeeping
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/storage"
@@ -26,10 +27,10 @@ const FeatureVersion = "8.0"
 const versionID = "featureCompatibilityVersion"
 
 // KeepVersion writes the version down, if it has not been.
-func (s *Service) KeepVersion() error {
+func KeepVersion(s *kernel.Service) error {
 	known := false
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
-		d, err := storedSetting(tx, VersionNamespace, versionID)
+		d, err := kernel.StoredSetting(tx, VersionNamespace, versionID)
 		known = d != nil
 		return err
 	})
@@ -51,7 +52,7 @@ const sessionsEvery = 5 * time.Minute
 
 // KeepSessions writes the sessions down that were used since the last time,
 // and removes those that have ended.
-func (s *Service) KeepSessions(ctx context.Context) error {
+func KeepSessions(s *kernel.Service, ctx context.Context) error {
 	return s.Engine.Update(ctx, func(tx storage.Tx) error {
 		coll, err := openSessionsHome(tx)
 		if err != nil {

@@ -1,6 +1,7 @@
-package kernel
+package access
 
 import (
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -10,42 +11,42 @@ var secretFields = map[string]bool{"pwd": true, "payload": true, "key": true, "n
 
 // Shown is the command as currentOp, logs and messages may show it: without
 // passwords and what is like them.
-func (c *Call) Shown() value.Doc {
+func Shown(c *kernel.Call) value.Doc {
 	if c.Cmd == nil {
 		return c.Body
 	}
-	return c.Svc.redactCommand(c.Cmd, c.Body)
+	return redactCommand(c.Svc, c.Cmd, c.Body)
 }
 
-func (s *Service) redactCommand(cmd *Command, d value.Doc) value.Doc {
+func redactCommand(s *kernel.Service, cmd *kernel.Command, d value.Doc) value.Doc {
 	switch {
-	case cmd.Flags&Secret != 0 || d.Has("speculativeAuthenticate"):
+	case cmd.Flags&kernel.Secret != 0 || d.Has("speculativeAuthenticate"):
 		return redact(d)
 	case cmd.Name == "explain":
 		return replaceFirst(d, func(v value.Value) value.Value {
 			if v.Kind() != value.KindDocument {
 				return v
 			}
-			return value.Document(s.redactInner(v.Doc()))
+			return value.Document(redactInner(s, v.Doc()))
 		})
 	case cmd.Name == "applyOps":
-		return replaceFirst(d, s.redactEntries)
+		return replaceFirst(d, func(list value.Value) value.Value { return redactEntries(s, list) })
 	}
 	return d
 }
 
 // redactInner redacts a command within another one. One that is not known may
 // be a secret one that is misspelt.
-func (s *Service) redactInner(d value.Doc) value.Doc {
+func redactInner(s *kernel.Service, d value.Doc) value.Doc {
 	name, _ := d.First()
 	if cmd := s.Table[name]; cmd != nil {
-		return s.redactCommand(cmd, d)
+		return redactCommand(s, cmd, d)
 	}
 	return redact(d)
 }
 
 // redactEntries redacts the commands among the entries of applyOps.
-func (s *Service) redactEntries(list value.Value) value.Value {
+func redactEntries(s *kernel.Service, list value.Value) value.Value {
 	if list.Kind() != value.KindArray {
 		return list
 	}
@@ -55,7 +56,7 @@ func (s *Service) redactEntries(list value.Value) value.Value {
 			b := value.NewBuilder()
 			for name, v := range e.Doc().All() {
 				if name == "o" && v.Kind() == value.KindDocument {
-					v = value.Document(s.redactInner(v.Doc()))
+					v = value.Document(redactInner(s, v.Doc()))
 				}
 				b.Append(name, v)
 			}

@@ -1,12 +1,14 @@
-package kernel
+package transaction
 
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/concern"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // retryableCommands are the commands that may carry a txnNumber outside a
@@ -19,7 +21,7 @@ var EndOfTransaction = map[string]bool{"commitTransaction": true, "abortTransact
 // CheckTransactionRules applies the rules that hold whatever state the
 // session is in: which commands may run in a transaction, where, and with
 // which concerns.
-func (c *Call) CheckTransactionRules() error {
+func CheckTransactionRules(c *kernel.Call) error {
 	g := &c.Generic
 	if g.TxnNumber == nil {
 		return nil
@@ -31,7 +33,7 @@ func (c *Call) CheckTransactionRules() error {
 		}
 		return nil
 	}
-	if err := c.checkAllowedInTransaction(); err != nil {
+	if err := checkAllowedInTransaction(c); err != nil {
 		return err
 	}
 	if g.StartTxn != nil {
@@ -44,14 +46,14 @@ func (c *Call) CheckTransactionRules() error {
 			return oplog.NotInTransaction("Cannot start a transaction with an abort")
 		}
 	}
-	return c.checkTransactionConcerns()
+	return checkTransactionConcerns(c)
 }
 
-func (c *Call) checkAllowedInTransaction() error {
+func checkAllowedInTransaction(c *kernel.Call) error {
 	switch {
 	case c.Cmd.Name == "count":
 		return oplog.NotInTransaction("Cannot run 'count' in a multi-document transaction. Please see http://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case c.Cmd.Flags&InTxn == 0:
+	case c.Cmd.Flags&kernel.InTxn == 0:
 		return oplog.NotInTransaction("Cannot run '" + c.Cmd.Name + "' in a multi-document transaction.")
 	case EndOfTransaction[c.Cmd.Name]:
 		return nil
@@ -83,12 +85,12 @@ func allowedInTransaction(ns storage.Namespace) error {
 
 // checkTransactionConcerns: the read concern is said once, at the beginning,
 // the write concern at the end.
-func (c *Call) checkTransactionConcerns() error {
+func checkTransactionConcerns(c *kernel.Call) error {
 	g := &c.Generic
 	if g.WriteConcern != nil && !g.WriteConcern.IsEmpty() && !EndOfTransaction[c.Cmd.Name] {
 		return mongoerr.New(mongoerr.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
 	}
-	if g.readConcern == nil || g.readConcern.IsEmpty() {
+	if g.ReadConcern == nil || g.ReadConcern.IsEmpty() {
 		return nil
 	}
 	if g.StartTxn == nil {
@@ -102,7 +104,7 @@ func (c *Call) checkTransactionConcerns() error {
 }
 
 // checkCatalogConcern: what changes the catalog reads it as it is now.
-func (c *Call) checkCatalogConcern() error {
+func checkCatalogConcern(c *kernel.Call) error {
 	if c.Cmd.Name != "create" && c.Cmd.Name != "createIndexes" {
 		return nil
 	}
@@ -112,25 +114,9 @@ func (c *Call) checkCatalogConcern() error {
 	return nil
 }
 
-// checkNumber refuses the numbers that the session has left behind.
-func (c *Call) checkNumber() error {
-	ss, n := c.Session, *c.Generic.TxnNumber
-	if n >= ss.Number {
-		return nil
-	}
-	newer := "transaction"
-	if ss.State == session.TxnRetryable {
-		newer = "retryable write"
-	}
-	if c.Generic.Autocommit == nil {
-		return mongoerr.Newf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer %s with txnNumber %d has already started on this session.", n, ss, newer, ss.Number)
-	}
-	return mongoerr.Newf(mongoerr.TransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer %s with txnNumberAndRetryCounter { txnNumber: %d, txnRetryCounter: 0 } has already started on this session.", n, ss, newer, ss.Number)
-}
-
 // ErrorLabels are the labels that tell drivers what they may do about an
 // error.
-func (c *Call) ErrorLabels(e *mongoerr.Error, concern mongoerr.Code) []string {
+func ErrorLabels(c *kernel.Call, e *mongoerr.Error, concern mongoerr.Code) []string {
 	g := &c.Generic
 	if c.Cmd == nil {
 		return nil
@@ -152,4 +138,22 @@ func (c *Call) ErrorLabels(e *mongoerr.Error, concern mongoerr.Code) []string {
 // transaction may be tried again: they fail the command, not the statement.
 func Transient(err error) bool {
 	return len(mongoerr.LabelsFor(mongoerr.CodeOf(err), mongoerr.Operation{InTransaction: true})) > 0
+}
+
+// UnmetBehindError says the same behind an error: of a command that went as far
+// as to write, or of a commit of which nothing is known, as both may repeat
+// what others have done, which is not acknowledged either.
+func UnmetBehindError(c *kernel.Call, e *mongoerr.Error) (value.Doc, mongoerr.Code) {
+	if c.Injected != nil {
+		return c.Injected, mongoerr.Code(c.Injected.Lookup("code").SafeInt64())
+	}
+	lost := e.Code == mongoerr.NoSuchTransaction && c.Cmd != nil && EndOfTransaction[c.Cmd.Name]
+	if c.Cmd == nil || !c.Attempted && !lost || c.Svc.Leader.Aside.Load() {
+		return nil, mongoerr.OK
+	}
+	code, text := concern.UnmetReason(c)
+	if code == mongoerr.OK {
+		return nil, mongoerr.OK
+	}
+	return concern.ConcernError(c, code, text), code
 }

@@ -1,9 +1,11 @@
-package kernel
+package transaction
 
 import (
 	"slices"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -17,8 +19,8 @@ func UserKey(d value.Doc) session.Key {
 // LSID reads a session's id; prefix is how messages name it. The digest of
 // another user may be given by who may impersonate others, or has one of the
 // privileges.
-func (c *Call) LSID(d value.Doc, prefix string, privileges ...string) (key session.Key, err error) {
-	key.User = c.UserName()
+func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key session.Key, err error) {
+	key.User = access.UserName(c)
 	var uid, number, child value.Value
 	found := false
 	for name, v := range d.All() {
@@ -45,18 +47,18 @@ func (c *Call) LSID(d value.Doc, prefix string, privileges ...string) (key sessi
 		return key, nil
 	}
 	if key.Child, err = session.ChildOf(number, child, prefix); err == nil && !uid.IsMissing() {
-		err = c.setDigest(&key, uid, prefix, privileges)
+		err = setDigest(c, &key, uid, prefix, privileges)
 	}
 	return key, err
 }
 
 // setDigest takes over a digest that the client gives.
-func (c *Call) setDigest(key *session.Key, uid value.Value, prefix string, privileges []string) error {
+func setDigest(c *kernel.Call, key *session.Key, uid value.Value, prefix string, privileges []string) error {
 	digest, err := session.ReadDigest(uid, prefix+".uid")
 	if err != nil || digest == key.Digest() {
 		return err
 	}
-	may := func(action string) bool { return c.May(auth.Cluster(), action) }
+	may := func(action string) bool { return access.May(c, auth.Cluster(), action) }
 	if !slices.ContainsFunc(append(privileges, "impersonate"), may) {
 		return mongoerr.New(mongoerr.Unauthorized, "Unauthorized to set user digest in LogicalSessionId")
 	}

@@ -1,37 +1,51 @@
-package kernel
+package parameters
 
 import (
 	"math"
 	"strings"
+	"sync/atomic"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
 )
 
+func NewParameters(s *kernel.Service) *kernel.Parameters {
+	p := &kernel.Parameters{Svc: s, Lines: map[string]*kernel.Parameter{}, Values: map[string]*atomic.Pointer[value.Value]{}}
+	for _, line := range ParameterTable() {
+		line := line
+		p.Lines[line.Name] = &line
+		cell := &atomic.Pointer[value.Value]{}
+		cell.Store(&line.Initial)
+		p.Values[line.Name] = cell
+	}
+	return p
+}
+
 // ParameterTable lists every server parameter. Those of mongod keep its
 // names and defaults; documentTtl* are DuskDB's (semantics.md §4.2).
-func ParameterTable() []Parameter {
-	boolean := func(name string, initial, runtime bool) Parameter {
-		return Parameter{Name: name, initial: value.Bool(initial), Startup: true, Runtime: runtime, check: checkBool}
+func ParameterTable() []kernel.Parameter {
+	boolean := func(name string, initial, runtime bool) kernel.Parameter {
+		return kernel.Parameter{Name: name, Initial: value.Bool(initial), Startup: true, Runtime: runtime, Check: kernel.CheckBool}
 	}
-	integer := func(name string, initial, least, most int64) Parameter {
-		return Parameter{Name: name, initial: value.Int(initial), Startup: true, Runtime: true, check: checkInt(name, least, most)}
+	integer := func(name string, initial, least, most int64) kernel.Parameter {
+		return kernel.Parameter{Name: name, Initial: value.Int(initial), Startup: true, Runtime: true, Check: kernel.CheckInt(name, least, most)}
 	}
 	sleep := integer("ttlMonitorSleepSecs", 60, 1, math.MaxInt32)
-	sleep.onChange = func(s *Service, _ value.Value) {
+	sleep.OnChange = func(s *kernel.Service, _ value.Value) {
 		if s.Monitor != nil {
 			s.Monitor.ParametersChanged()
 		}
 	}
 	heap := integer("internalQueryJavaScriptHeapSizeLimitMB", script.DefaultHeapLimitMB, 1, math.MaxInt32)
-	heap.onChange = func(s *Service, v value.Value) { s.Scripts.HeapLimitMB.Store(v.SafeInt64()) }
+	heap.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.HeapLimitMB.Store(v.SafeInt64()) }
 	most := integer("jsHeapLimitMB", 1100, 1, math.MaxInt32)
-	most.onChange = func(s *Service, v value.Value) { s.Scripts.MostHeapMB.Store(v.SafeInt64()) }
+	most.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.MostHeapMB.Store(v.SafeInt64()) }
 	limit := integer("internalQueryJavaScriptFnTimeoutMillis", script.DefaultTimeout, 1, math.MaxInt32)
-	limit.onChange = func(s *Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }
+	limit.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }
 	requireAPI := boolean("requireApiVersion", false, true)
-	requireAPI.onChange = func(s *Service, v value.Value) { s.RequireAPI.Store(v.Truthy()) }
-	return append(append(logParameters(), establishmentParameters()...), []Parameter{
+	requireAPI.OnChange = func(s *kernel.Service, v value.Value) { s.RequireAPI.Store(v.Truthy()) }
+	return append(append(kernel.LogParameters(), kernel.EstablishmentParameters()...), []kernel.Parameter{
 		boolean("ttlMonitorEnabled", true, true),
 		sleep,
 		boolean("ttlMonitorBatchDeletes", true, true),
@@ -53,7 +67,7 @@ func ParameterTable() []Parameter {
 		integer("internalDocumentSourceSetWindowFieldsMaxMemoryBytes", 100<<20, 1, math.MaxInt64),
 		integer("internalQueryFacetBufferSizeBytes", 100<<20, 1, math.MaxInt64),
 		integer("internalQueryFacetMaxOutputDocSizeBytes", 100<<20, 1, math.MaxInt64),
-		integer("internalLookupStageIntermediateDocumentMaxSizeBytes", 100<<20, MaxDocumentBytes, math.MaxInt64),
+		integer("internalLookupStageIntermediateDocumentMaxSizeBytes", 100<<20, kernel.MaxDocumentBytes, math.MaxInt64),
 		integer("internalQueryMaxPushBytes", 100<<20, 1, math.MaxInt32),
 		integer("internalQueryMaxAddToSetBytes", 100<<20, 1, math.MaxInt32),
 		integer("internalQueryTopNAccumulatorBytes", 100<<20, 1, math.MaxInt32),
@@ -67,7 +81,7 @@ func ParameterTable() []Parameter {
 		limit,
 		boolean("acceptApiVersion2", false, false),
 		boolean("quiet", false, true),
-		{Name: "diagnosticDataCollectionEnabled", initial: value.Bool(false), Startup: true, Runtime: true, check: checkNoDiagnosticData},
+		{Name: "diagnosticDataCollectionEnabled", Initial: value.Bool(false), Startup: true, Runtime: true, Check: kernel.CheckNoDiagnosticData},
 		integer("syncdelay", 60, 0, 1<<20),
 		integer("authFailedDelayMs", 0, 0, 5000),
 		integer("scramIterationCount", 10000, 5000, math.MaxInt32),
@@ -76,19 +90,19 @@ func ParameterTable() []Parameter {
 		integer("logicalSessionRefreshMillis", 300000, 1, math.MaxInt32),
 		boolean("enableLocalhostAuthBypass", true, false),
 		boolean("honorSystemUmask", false, false),
-		{Name: "processUmask", initial: value.String(""), Startup: true, check: checkString("processUmask")},
-		{Name: "authSchemaVersion", initial: value.Int32(5), check: checkInt("authSchemaVersion", 5, 5)},
+		{Name: "processUmask", Initial: value.String(""), Startup: true, Check: kernel.CheckString("processUmask")},
+		{Name: "authSchemaVersion", Initial: value.Int32(5), Check: kernel.CheckInt("authSchemaVersion", 5, 5)},
 		{
-			Name: "testClockStart", initial: value.String(""), Startup: true,
-			check: checkString("testClockStart"),
+			Name: "testClockStart", Initial: value.String(""), Startup: true,
+			Check: kernel.CheckString("testClockStart"),
 		},
 		{
-			Name: "authenticationMechanisms", Startup: true, check: checkMechanisms,
-			initial: value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")),
+			Name: "authenticationMechanisms", Startup: true, Check: checkMechanisms,
+			Initial: value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")),
 		},
 		{
-			Name: "featureCompatibilityVersion", check: checkString("featureCompatibilityVersion"),
-			initial: value.Document(value.NewDoc("version", value.String("8.0"))),
+			Name: "featureCompatibilityVersion", Check: kernel.CheckString("featureCompatibilityVersion"),
+			Initial: value.Document(value.NewDoc("version", value.String("8.0"))),
 		},
 	}...)
 }

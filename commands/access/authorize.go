@@ -1,4 +1,4 @@
-package kernel
+package access
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
@@ -19,7 +20,7 @@ var ErrNotAuthorized = errors.New("not authorized")
 
 // Authorize decides whether the client may run the command. Without access
 // control everybody may run everything.
-func (c *Call) Authorize() error {
+func Authorize(c *kernel.Call) error {
 	if !c.Svc.Options.Security.Auth {
 		return nil
 	}
@@ -28,29 +29,29 @@ func (c *Call) Authorize() error {
 		return err
 	}
 	c.Conn.User, c.User = u, u
-	if c.Cmd.Flags&PreAuth != 0 {
+	if c.Cmd.Flags&kernel.PreAuth != 0 {
 		return nil
 	}
 	if u == nil {
-		if c.User, err = c.visitor(); err != nil {
+		if c.User, err = userOf(c); err != nil {
 			return err
 		}
 		if c.User == nil {
 			return mongoerr.Newf(mongoerr.Unauthorized, "Command %s requires authentication", c.Cmd.Name)
 		}
 	}
-	if err := c.AuthorizeCommand(); err != nil {
+	if err := AuthorizeCommand(c); err != nil {
 		if errors.Is(err, ErrNotAuthorized) || mongoerr.Is(err, mongoerr.Unauthorized) {
-			return mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, c.Shown())
+			return mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, Shown(c))
 		}
 		return err
 	}
 	return nil
 }
 
-// visitor is who comes from this machine before there is any user: he may
+// userOf is who comes from this machine before there is any user: he may
 // make the first one, and set up the replica set.
-func (c *Call) visitor() (*auth.User, error) {
+func userOf(c *kernel.Call) (*auth.User, error) {
 	if !auth.IsLocal(c.Conn.Remote) || !c.Svc.Params.Bool("enableLocalhostAuthBypass") {
 		return nil, nil
 	}
@@ -68,7 +69,7 @@ var visitor = auth.Visitor(
 )
 
 // May tells whether the client may do something.
-func (c *Call) May(on auth.Pattern, action string) bool {
+func May(c *kernel.Call, on auth.Pattern, action string) bool {
 	if !c.Svc.Options.Security.Auth {
 		return true
 	}
@@ -76,27 +77,27 @@ func (c *Call) May(on auth.Pattern, action string) bool {
 	if !c.User.May(g.On, g.Action) {
 		return false
 	}
-	if c.granted != nil {
-		*c.granted = append(*c.granted, g)
+	if c.Granted != nil {
+		*c.Granted = append(*c.Granted, g)
 	}
 	return true
 }
 
 // Grants lists what the command was allowed, so that its cursor can be asked
 // for the same later. It asks again, since few commands leave a cursor.
-func (c *Call) Grants() (list []session.Grant) {
-	if !c.Svc.Options.Security.Auth || c.Cmd.Flags&PreAuth != 0 {
+func Grants(c *kernel.Call) (list []session.Grant) {
+	if !c.Svc.Options.Security.Auth || c.Cmd.Flags&kernel.PreAuth != 0 {
 		return nil
 	}
 	again := *c
-	again.granted = &list
-	_ = again.AuthorizeCommand() // the user is the one that was asked before
+	again.Granted = &list
+	_ = AuthorizeCommand(&again) // the user is the one that was asked before
 	return list
 }
 
 // StillMayRead reports whether the client may still do what the command did
 // that made the cursor.
-func (c *Call) StillMayRead(cur *Cursor) bool {
+func StillMayRead(c *kernel.Call, cur *kernel.Cursor) bool {
 	if c.User == cur.Asked || !c.Svc.Options.Security.Auth {
 		return true
 	}
@@ -110,9 +111,9 @@ func (c *Call) StillMayRead(cur *Cursor) bool {
 }
 
 // Need is the error of not being allowed to do one of the actions.
-func (c *Call) Need(on auth.Pattern, actions ...string) error {
+func Need(c *kernel.Call, on auth.Pattern, actions ...string) error {
 	for _, action := range actions {
-		if !c.May(on, action) {
+		if !May(c, on, action) {
 			return ErrNotAuthorized
 		}
 	}
@@ -121,22 +122,22 @@ func (c *Call) Need(on auth.Pattern, actions ...string) error {
 
 // AuthorizeCommand asks for the privileges of the command: those of the
 // command table, unless it has rules of its own.
-func (c *Call) AuthorizeCommand() error {
+func AuthorizeCommand(c *kernel.Call) error {
 	if c.Cmd.Rule != nil {
 		return c.Cmd.Rule(c)
 	}
 	if c.Cmd.Action == "" {
 		return nil
 	}
-	return c.Need(c.resource(), c.Cmd.Action)
+	return Need(c, resource(c), c.Cmd.Action)
 }
 
 // resource is what the command works on, according to the command table.
-func (c *Call) resource() auth.Pattern {
+func resource(c *kernel.Call) auth.Pattern {
 	switch c.Cmd.On {
-	case OnCollection:
-		return Pattern(c.Target())
-	case OnDatabase:
+	case kernel.OnCollection:
+		return Pattern(Target(c))
+	case kernel.OnDatabase:
 		return auth.Database(c.DB)
 	}
 	return auth.Cluster()
@@ -144,7 +145,7 @@ func (c *Call) resource() auth.Pattern {
 
 // Target is the collection that the first field names. What is not a name is
 // the command's to refuse.
-func (c *Call) Target() storage.Namespace {
+func Target(c *kernel.Call) storage.Namespace {
 	_, v := c.Body.First()
 	name := ""
 	if v.Kind() == value.KindString {
@@ -175,7 +176,7 @@ func DatabaseOr(db, otherwise string) string {
 
 // Statements yields the documents of an array argument, wherever in the
 // message they stand.
-func (c *Call) Statements(name string) iter.Seq[value.Doc] {
+func Statements(c *kernel.Call, name string) iter.Seq[value.Doc] {
 	return func(yield func(value.Doc) bool) {
 		for key, v := range c.Body.All() {
 			if key != name {
@@ -202,9 +203,9 @@ func (c *Call) Statements(name string) iter.Seq[value.Doc] {
 }
 
 // Owner is the namespace of a cursor and the user it belongs to.
-func (r *Cursors) Owner(id int64) (ns storage.Namespace, user string, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func Owner(r *kernel.Cursors, id int64) (ns storage.Namespace, user string, ok bool) {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	c := r.Cursors[id]
 	if c == nil {
 		return storage.Namespace{}, "", false
@@ -213,30 +214,25 @@ func (r *Cursors) Owner(id int64) (ns storage.Namespace, user string, ok bool) {
 }
 
 // ListsCollection tells whether a listing shows a collection.
-func (c *Call) ListsCollection(ns storage.Namespace) bool {
+func ListsCollection(c *kernel.Call, ns storage.Namespace) bool {
 	return !c.AuthorizedOnly || c.User.MayAnything(Pattern(ns))
 }
 
 // ListsDatabase tells whether a listing shows a database.
-func (c *Call) ListsDatabase(db string) bool { return !c.AuthorizedOnly || c.User.MayIn(db) }
-
-// Security says who may use a Service.
-type Security struct {
-	// Auth demands that clients log in.
-	Auth bool
-	// RootUser and RootPassword name the first user, made with the role root
-	// if there is no user yet.
-	RootUser, RootPassword string
-	// Exposed tells that others than this machine can connect.
-	Exposed bool
-	// RotateCertificates reads the TLS certificates again; nil without TLS.
-	RotateCertificates func() error
-}
+func ListsDatabase(c *kernel.Call, db string) bool { return !c.AuthorizedOnly || c.User.MayIn(db) }
 
 // UserName is the authenticated user as "db.name", or "".
-func (c *Call) UserName() string {
+func UserName(c *kernel.Call) string {
 	if c.Conn == nil || c.Conn.User == nil {
 		return ""
 	}
 	return c.Conn.User.Name.ID()
+}
+
+// BeginOperation describes a command that is about to run.
+func BeginOperation(op *kernel.Operation, c *kernel.Call) {
+	op.Conn, op.Started, op.Name, op.Body, op.Cancel = c.Conn, c.Now, c.Cmd.Name, Shown(c), c.Kill
+	op.Session, op.User = c.Session, UserName(c)
+	op.Killed.Store(false)
+	op.Plan.Store(nil)
 }

@@ -1,10 +1,12 @@
-package kernel
+package transaction
 
 import (
 	"context"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -12,49 +14,41 @@ import (
 )
 
 // TransactionCommands end transactions.
-func TransactionCommands() []Command {
-	return []Command{
-		{Name: "commitTransaction", Run: runCommitTransaction, Flags: AdminOnly | InTxn | Writes, Help: "commit the session's transaction"},
-		{Name: "abortTransaction", Run: runAbortTransaction, Flags: AdminOnly | InTxn | Writes, Help: "abort the session's transaction"},
+func TransactionCommands() []kernel.Command {
+	return []kernel.Command{
+		{Name: "commitTransaction", Run: runCommitTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Help: "commit the session's transaction"},
+		{Name: "abortTransaction", Run: runAbortTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Help: "abort the session's transaction"},
 	}
 }
 
 // InTransaction runs a statement of a multi-document transaction. A
 // statement that fails aborts it.
-func (c *Call) InTransaction() error {
-	if err := c.restoreSession(); err != nil {
+func InTransaction(c *kernel.Call) error {
+	if err := c.RestoreSession(); err != nil {
 		return err
 	}
-	if err := c.checkNumber(); err != nil {
+	if err := c.CheckNumber(); err != nil {
 		return err
 	}
-	begin := c.continueTransaction
+	begin := func() error { return continueTransaction(c) }
 	if c.Generic.StartTxn != nil {
-		begin = c.beginTransaction
+		begin = func() error { return beginTransaction(c) }
 	}
 	if err := begin(); err != nil {
 		return err
 	}
-	if err := c.afterClusterTime(); err != nil {
+	if err := afterClusterTime(c); err != nil {
 		return err
 	}
-	err := c.checkCatalogConcern()
+	err := checkCatalogConcern(c)
 	if err == nil {
 		err = c.Cmd.Run(c)
 	}
 	t := c.Session.Txn.Load()
 	if t != nil && (err != nil || t.Failed) && !EndOfTransaction[c.Cmd.Name] {
-		c.Svc.endTransaction(c.Session, session.TxnAborted)
+		c.Svc.EndTransaction(c.Session, session.TxnAborted)
 	}
 	return err
-}
-
-// Transaction is the open multi-document transaction of the command, if any.
-func (c *Call) Transaction() *session.Transaction {
-	if c.Session == nil || c.Generic.Autocommit == nil {
-		return nil
-	}
-	return c.Session.Txn.Load()
 }
 
 type endTransactionArgs struct {
@@ -69,7 +63,7 @@ var (
 	abortSpec  = args.New[endTransactionArgs]("abortTransaction")
 )
 
-func runCommitTransaction(c *Call) error {
+func runCommitTransaction(c *kernel.Call) error {
 	var a endTransactionArgs
 	if err := commitSpec.Decode(c.Body, &a); err != nil {
 		return err
@@ -78,15 +72,15 @@ func runCommitTransaction(c *Call) error {
 		return mongoerr.New(mongoerr.CommandFailed, "commitTransaction must be run within a transaction")
 	}
 	if t := c.Transaction(); t != nil { // else it has been committed before
-		if err := c.commit(t); err != nil {
+		if err := commit(c, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Call) commit(t *session.Transaction) error {
-	if err := c.waitUnlocked(); err != nil {
+func commit(c *kernel.Call, t *session.Transaction) error {
+	if err := c.WaitUnlocked(); err != nil {
 		return err
 	}
 	// Once begun, a commit is not given up half way: what a cancelled one
@@ -96,19 +90,19 @@ func (c *Call) commit(t *session.Transaction) error {
 		if err := t.Log.Flush(); err != nil {
 			return err
 		}
-		return c.saveCommitted(tx, t)
+		return c.SaveCommitted(tx, t)
 	})
 	if err != nil {
-		c.Svc.endTransaction(c.Session, session.TxnAborted)
-		return Translate(storage.Namespace{}, err)
+		c.Svc.EndTransaction(c.Session, session.TxnAborted)
+		return kernel.Translate(storage.Namespace{}, err)
 	}
 	t.Log.Committed()
-	c.Svc.endTransaction(c.Session, session.TxnCommitted)
+	c.Svc.EndTransaction(c.Session, session.TxnCommitted)
 	c.Svc.Changes.Signal()
 	return nil
 }
 
-func runAbortTransaction(c *Call) error {
+func runAbortTransaction(c *kernel.Call) error {
 	var a endTransactionArgs
 	if err := abortSpec.Decode(c.Body, &a); err != nil {
 		return err
@@ -116,12 +110,12 @@ func runAbortTransaction(c *Call) error {
 	if c.Generic.Autocommit == nil {
 		return mongoerr.New(mongoerr.CommandFailed, "abortTransaction must be run within a transaction")
 	}
-	c.Svc.endTransaction(c.Session, session.TxnAborted)
+	c.Svc.EndTransaction(c.Session, session.TxnAborted)
 	return nil
 }
 
 // DescribeTransaction is the part of currentOp about a transaction.
-func (s *Service) DescribeTransaction(b *value.Builder, t *session.Transaction) {
+func DescribeTransaction(s *kernel.Service, b *value.Builder, t *session.Transaction) {
 	open := s.Real.Now().Sub(t.Started)
 	limit := s.Params.Int("transactionLifetimeLimitSeconds")
 	b.StartDocument("transaction")
@@ -134,4 +128,15 @@ func (s *Service) DescribeTransaction(b *value.Builder, t *session.Transaction) 
 	b.String("startWallClockTime", observe.IsoTime(t.Now)).Int64("timeOpenMicros", open.Microseconds()).
 		String("expiryTime", observe.IsoTime(t.Now+limit*1000))
 	b.End()
+}
+
+// OpenLog opens what the server keeps beside the data: the change log, and
+// the records of sessions.
+func OpenLog(s *kernel.Service) error {
+	s.Oplog = oplog.New(s.OplogConfig())
+	s.Sessions.OnEnd = func(ss *session.Session) { sessionEnded(s, ss) }
+	if err := s.Oplog.Open(s.Background); err != nil {
+		return err
+	}
+	return s.Records.Open(s.Background, s.Engine)
 }

@@ -1,8 +1,9 @@
-package kernel
+package concern
 
 import (
 	"context"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -11,7 +12,7 @@ import (
 // CheckWriteConcern refuses the write concerns that need a replica set. A
 // majority waits for the disk, unless the configuration of the set says that it
 // need not.
-func (c *Call) CheckWriteConcern() error {
+func CheckWriteConcern(c *kernel.Call) error {
 	g := &c.Generic
 	config := c.Svc.Leader.Config.Load()
 	g.Durable = g.Durable || g.Majority && (config == nil || config.Journals)
@@ -19,11 +20,11 @@ func (c *Call) CheckWriteConcern() error {
 		return nil
 	}
 	switch {
-	case g.members > 1:
+	case g.Members > 1:
 		return mongoerr.New(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
 	case g.Named:
 		return mongoerr.Newf(mongoerr.BadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", g.Mode)
-	case g.tags:
+	case g.Tags:
 		return mongoerr.New(mongoerr.BadValue, "cannot use non-string 'w' mode when a host is not replicated")
 	}
 	return nil
@@ -33,13 +34,13 @@ func (c *Call) CheckWriteConcern() error {
 // write with w: 0, where there is a reply at all.
 var silentWrites = map[string]bool{"insert": true, "update": true, "delete": true}
 
-func (c *Call) Unacknowledged() bool {
+func Unacknowledged(c *kernel.Call) bool {
 	return c.Generic.Unacked && !c.Generic.Durable && silentWrites[c.Cmd.Name]
 }
 
 // AppendUnacknowledged writes the reply to a write that asks for none, in a
 // message that does: the defaults of the fields that are always there.
-func (c *Call) AppendUnacknowledged() {
+func AppendUnacknowledged(c *kernel.Call) {
 	c.Reply.Int32("n", 0)
 	if c.Cmd.Name == "update" {
 		c.Reply.Int32("nModified", 0)
@@ -50,8 +51,8 @@ func (c *Call) AppendUnacknowledged() {
 // AwaitDisk waits until what the command has written, or found to be written
 // already, is on disk, if the write concern asks for that. The write stays
 // whatever becomes of it, so a failure is one of the write concern.
-func (c *Call) AwaitDisk(failed error) {
-	if !c.Generic.Durable || c.Transaction() != nil || !c.Attempted && (failed != nil || c.Cmd.Flags&Writes == 0) {
+func AwaitDisk(c *kernel.Call, failed error) {
+	if !c.Generic.Durable || c.Transaction() != nil || !c.Attempted && (failed != nil || c.Cmd.Flags&kernel.Writes == 0) {
 		return
 	}
 	c.Unsynced = c.Svc.Engine.Sync(c.Ctx)
@@ -59,42 +60,24 @@ func (c *Call) AwaitDisk(failed error) {
 
 // unsyncedReason is what a client is told about a failed wait for the disk: why
 // the wait was given up, else that the write concern could not be met.
-func (c *Call) unsyncedReason() (mongoerr.Code, string) {
+func unsyncedReason(c *kernel.Call) (mongoerr.Code, string) {
 	err := c.Unsynced
-	if IsContextError(err) {
+	if kernel.IsContextError(err) {
 		err = context.Cause(c.Ctx)
 	}
-	if e := mongoerr.From(Translate(storage.Namespace{}, err)); e.Code != mongoerr.InternalError {
+	if e := mongoerr.From(kernel.Translate(storage.Namespace{}, err)); e.Code != mongoerr.InternalError {
 		return e.Code, e.Message
 	}
 	return mongoerr.WriteConcernTimeout, "what was written is not known to be on disk: " + err.Error()
 }
 
-// UnmetBehindError says the same behind an error: of a command that went as far
-// as to write, or of a commit of which nothing is known, as both may repeat
-// what others have done, which is not acknowledged either.
-func (c *Call) UnmetBehindError(e *mongoerr.Error) (value.Doc, mongoerr.Code) {
-	if c.Injected != nil {
-		return c.Injected, mongoerr.Code(c.Injected.Lookup("code").SafeInt64())
-	}
-	lost := e.Code == mongoerr.NoSuchTransaction && c.Cmd != nil && EndOfTransaction[c.Cmd.Name]
-	if c.Cmd == nil || !c.Attempted && !lost || c.Svc.Leader.Aside.Load() {
-		return nil, mongoerr.OK
-	}
-	code, text := c.UnmetReason()
-	if code == mongoerr.OK {
-		return nil, mongoerr.OK
-	}
-	return c.ConcernError(code, text), code
-}
-
 // UnmetReason is why the write concern cannot be met; OK: it can.
-func (c *Call) UnmetReason() (mongoerr.Code, string) {
+func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 	g := &c.Generic
 	switch {
 	case c.Unsynced != nil:
-		return c.unsyncedReason()
-	case c.Cmd.Flags&Writes == 0:
+		return unsyncedReason(c)
+	case c.Cmd.Flags&kernel.Writes == 0:
 	case g.Named:
 		known, met := c.Svc.Leader.Config.Load().Satisfies(g.Mode)
 		if met {
@@ -104,14 +87,14 @@ func (c *Call) UnmetReason() (mongoerr.Code, string) {
 			return mongoerr.UnsatisfiableWriteConcern, "Not enough nodes match write concern mode \"" + g.Mode + "\""
 		}
 		return mongoerr.UnknownReplWriteConcern, "No write concern mode named '" + g.Mode + "' found in replica set configuration"
-	case g.members > 1 || g.tags:
+	case g.Members > 1 || g.Tags:
 		return mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes"
 	}
 	return mongoerr.OK, ""
 }
 
 // ConcernError is the writeConcernError that says so.
-func (c *Call) ConcernError(code mongoerr.Code, text string) value.Doc {
+func ConcernError(c *kernel.Call, code mongoerr.Code, text string) value.Doc {
 	wanted := value.NewBuilder()
 	wanted.Append("w", c.Generic.WriteConcern.Lookup("w"))
 	wanted.Append("j", c.Generic.WriteConcern.Lookup("j"))

@@ -1,4 +1,4 @@
-package kernel
+package gate
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
@@ -156,16 +156,4 @@ func StrictStages(pipeline value.Value) error {
 		}
 	}
 	return nil
-}
-
-// apiParameters are the parameters of the command, as messages show them.
-func (c *Call) apiParameters() string {
-	if c.Generic.ApiVersion == "" {
-		return "{}"
-	}
-	b := value.NewBuilder()
-	for _, name := range []string{"apiVersion", "apiStrict", "apiDeprecationErrors"} {
-		b.Append(name, c.Body.Lookup(name))
-	}
-	return b.Doc().String()
 }

@@ -1,15 +1,16 @@
-package kernel
+package gate
 
 import (
 	"strconv"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // CheckBare refuses any field of a command that has no arguments but its name.
-func (c *Call) CheckBare() error {
+func CheckBare(c *kernel.Call) error {
 	it := c.Body.Iter()
 	for it.Next(); it.Next(); {
 		if !args.Generic[it.Key()] {
@@ -21,7 +22,7 @@ func (c *Call) CheckBare() error {
 
 // List returns the documents of an argument from its sequence, or from the
 // array that the command has.
-func (c *Call) List(name string, inBody args.Array) (l args.DocList, err error) {
+func List(c *kernel.Call, name string, inBody args.Array) (l args.DocList, err error) {
 	for i := range c.Sequences {
 		if s := &c.Sequences[i]; s.ID == name {
 			return args.DocList{Sequence: s.Docs, N: s.Len}, nil
@@ -41,10 +42,10 @@ func (c *Call) List(name string, inBody args.Array) (l args.DocList, err error) 
 
 // Batch is list for the statements of a write, of which there is a least and
 // a greatest number.
-func (c *Call) Batch(name string, inBody args.Array) (args.DocList, error) {
-	l, err := c.List(name, inBody)
-	if err == nil && (l.N < 1 || l.N > MaxWriteBatch) {
-		err = mongoerr.Newf(mongoerr.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", MaxWriteBatch, l.N)
+func Batch(c *kernel.Call, name string, inBody args.Array) (args.DocList, error) {
+	l, err := List(c, name, inBody)
+	if err == nil && (l.N < 1 || l.N > kernel.MaxWriteBatch) {
+		err = mongoerr.Newf(mongoerr.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", kernel.MaxWriteBatch, l.N)
 	}
 	return l, err
 }

@@ -1,9 +1,10 @@
-package kernel
+package gate
 
 import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,7 +18,7 @@ const (
 
 // CheckOptionFields checks the enumerations, and the pipeline of a view, of
 // which nulls are left out; command is the name that messages say.
-func (c *Call) CheckOptionFields(command string, pipeline *args.Array) error {
+func CheckOptionFields(c *kernel.Call, command string, pipeline *args.Array) error {
 	if err := checkEnumerations(c.Body); err != nil {
 		return err
 	}

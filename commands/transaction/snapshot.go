@@ -1,7 +1,8 @@
-package kernel
+package transaction
 
 import (
 	"github.com/duskdb/duskdb/commands/clustertime"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -9,8 +10,8 @@ import (
 
 // readSnapshot opens the state for a command with read concern snapshot.
 // done gives it back.
-func (c *Call) readSnapshot() (done func(), err error) {
-	at := c.Generic.readConcern.Lookup("atClusterTime")
+func readSnapshot(c *kernel.Call) (done func(), err error) {
+	at := c.Generic.ReadConcern.Lookup("atClusterTime")
 	switch {
 	case c.Generic.Level != "snapshot":
 		return func() {}, nil
@@ -23,11 +24,11 @@ func (c *Call) readSnapshot() (done func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.UseSnapshot(s)
+	return UseSnapshot(c, s)
 }
 
 // UseSnapshot lets the command read from a state.
-func (c *Call) UseSnapshot(s *session.HeldSnapshot) (done func(), err error) {
+func UseSnapshot(c *kernel.Call, s *session.HeldSnapshot) (done func(), err error) {
 	select {
 	case s.Turn <- struct{}{}:
 	case <-c.Ctx.Done():
@@ -37,15 +38,15 @@ func (c *Call) UseSnapshot(s *session.HeldSnapshot) (done func(), err error) {
 		<-s.Turn
 		return nil, session.SnapshotTooOld(s.Ts)
 	}
-	c.snapshot, c.Held = s.Tx, s
+	c.Snapshot, c.Held = s.Tx, s
 	return func() {
-		c.snapshot = nil
+		c.Snapshot = nil
 		<-s.Turn
 	}, nil
 }
 
 // open finds the state at a time, or takes that of now for 0.
-func open(l *session.Snapshots, svc *Service, ts uint64) (*session.HeldSnapshot, error) {
+func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	l.Expire(svc.Real.Now())
@@ -67,14 +68,14 @@ func open(l *session.Snapshots, svc *Service, ts uint64) (*session.HeldSnapshot,
 }
 
 // take opens the present state.
-func take(l *session.Snapshots, svc *Service) (*session.HeldSnapshot, error) {
+func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, error) {
 	before := svc.Stamps.Current()
 	if n := len(l.List); n > 0 && l.List[n-1].Ts == before {
 		return l.List[n-1], nil // nothing has been written since
 	}
 	tx, err := svc.Engine.Begin(svc.Background)
 	if err != nil {
-		return nil, Translate(storage.Namespace{}, err)
+		return nil, kernel.Translate(storage.Namespace{}, err)
 	}
 	// A time of its own: whatever is written later is later.
 	s := &session.HeldSnapshot{Ts: svc.Stamps.Next(svc.Clock.NowMillis()), Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
@@ -84,7 +85,7 @@ func take(l *session.Snapshots, svc *Service) (*session.HeldSnapshot, error) {
 
 // AppendCursorFields writes what the reply of a cursor of a special kind says
 // besides its batch.
-func (c *Call) AppendCursorFields(cur *Cursor) {
+func AppendCursorFields(c *kernel.Call, cur *kernel.Cursor) {
 	if cur.Stream != nil {
 		cur.Stream.AppendToken(c.Reply, cur.Peeked != nil)
 	}

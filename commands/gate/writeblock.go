@@ -1,0 +1,63 @@
+package gate
+
+import (
+	"time"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
+)
+
+// mayBypassWriteBlock tells whether the client may write all the same. A
+// server without access control has nobody who may.
+func mayBypassWriteBlock(c *kernel.Call) bool {
+	return c.Svc.Options.Security.Auth && access.May(c, auth.Cluster(), "bypassWriteBlockingMode")
+}
+
+// ApplySettings has the settings take effect on a command.
+func ApplySettings(s *kernel.Service, c *kernel.Call) error {
+	st := s.Settled()
+	if st.Blocked.Load() && isUserWrite(c) && !mayBypassWriteBlock(c) {
+		return kernel.ErrWritesBlocked
+	}
+	if c.Cmd.Flags&kernel.Writes != 0 && c.Generic.WriteConcern == nil && c.Generic.Autocommit == nil {
+		st.Mu.Lock()
+		write := st.Write
+		st.Mu.Unlock()
+		if write != nil {
+			if err := c.Generic.ReadWriteConcern(value.Document(write)); err != nil {
+				return err
+			}
+		}
+	}
+	if ms := st.ReadMS.Load(); ms > 0 && c.Generic.MaxTime == 0 && kernel.TimedReads[c.Cmd.Name] {
+		c.Generic.MaxTime = time.Duration(ms) * time.Millisecond
+	}
+	return nil
+}
+
+// isUserWrite tells whether a command writes outside the databases that are
+// the server's own.
+func isUserWrite(c *kernel.Call) bool {
+	if c.Cmd.Name == "aggregate" {
+		return kernel.WritesOut(c.Body.Lookup("pipeline").Doc()) && kernel.UserDatabase(c.DB)
+	}
+	if !kernel.UserWrites[c.Cmd.Name] {
+		return false
+	}
+	switch c.Cmd.Name {
+	case "renameCollection":
+		return kernel.UserDatabase(access.SplitNamespace(c.Body.Lookup("renameCollection").Str()).DB)
+	case "bulkWrite":
+		for d := range access.Statements(c, "nsInfo") {
+			if kernel.UserDatabase(access.SplitNamespace(d.Lookup("ns").Str()).DB) {
+				return true
+			}
+		}
+		return false
+	case "applyOps":
+		return true
+	}
+	return kernel.UserDatabase(c.DB)
+}
