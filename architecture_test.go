@@ -67,19 +67,26 @@ var imports = map[string]string{
 	"commands/oplog":              parts + " commands/broadcast commands/catalog commands/changestream/token commands/clustertime",
 	"commands/observe":            parts + " commands/broadcast commands/catalog",
 	"commands/session":            parts + " commands/args commands/broadcast commands/catalog commands/clustertime commands/oplog",
+	"commands/limits":             parts + " commands/args commands/broadcast",
 	"commands/kernel":             parts + " " + shared,
-	"commands/exec":               parts + " " + shared + " commands/kernel",
-	"commands/write":              parts + " " + shared + " commands/exec commands/kernel",
-	"commands/create":             parts + " " + shared + " commands/exec commands/kernel",
-	"commands/pipeline":           parts + " " + shared + " commands/create commands/exec commands/kernel commands/write",
-	"commands/explain":            parts + " " + shared + " commands/exec commands/kernel commands/pipeline commands/write",
-	"commands/changestream":       parts + " " + shared + " commands/changestream/token commands/exec commands/kernel commands/pipeline",
+	"commands/access":             parts + " " + shared + " commands/kernel",
+	"commands/concern":            parts + " " + shared + " commands/kernel",
+	"commands/parameters":         parts + " " + shared + " commands/kernel",
+	"commands/gate":               parts + " " + shared + " commands/access commands/kernel",
+	"commands/transaction":        parts + " " + shared + " commands/access commands/concern commands/kernel",
+	"commands/housekeeping":       parts + " " + shared + " commands/kernel commands/transaction",
+	"commands/exec":               parts + " " + shared + " " + rules,
+	"commands/write":              parts + " " + shared + " " + rules + " commands/exec",
+	"commands/create":             parts + " " + shared + " " + rules + " commands/exec",
+	"commands/pipeline":           parts + " " + shared + " " + rules + " commands/create commands/exec commands/housekeeping commands/write",
+	"commands/explain":            parts + " " + shared + " " + rules + " commands/exec commands/pipeline commands/write",
+	"commands/changestream":       parts + " " + shared + " " + rules + " commands/changestream/token commands/exec commands/pipeline",
 	"commands/crud":               parts + " " + running,
 	"commands/ddl":                parts + " " + running,
 	"commands/mq":                 parts + " " + running,
 	"commands/users":              parts + " " + running + " commands/crud commands/ddl",
 	"commands/replication":        parts + " " + running,
-	"commands/settings":           parts + " " + running,
+	"commands/settings":           parts + " " + running + " commands/parameters",
 	"commands/diagnostics":        parts + " " + running + " commands/ddl commands/mq commands/replication commands/users",
 	"commands":                    parts + " commands/*",
 
@@ -103,11 +110,12 @@ const language = "clock mongoerr query/collation value"
 // socket, nor an engine.
 const parts = "auth clock index mongoerr query/* queue reserved storage timeseries ttl value"
 
-// shared are the rooms that the running command is made of, running those that its
-// family uses besides.
+// shared are the rooms that the running command is made of, rules those that say what
+// holds for all commands, running those that a family uses besides.
 const (
-	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/observe commands/oplog commands/replset commands/session"
-	running = shared + " commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/kernel commands/pipeline commands/write"
+	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/limits commands/observe commands/oplog commands/replset commands/session"
+	rules   = "commands/access commands/concern commands/gate commands/kernel commands/transaction"
+	running = shared + " " + rules + " commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/housekeeping commands/pipeline commands/write"
 )
 
 // foreign says which packages may import a library, for the libraries that

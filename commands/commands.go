@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/diagnostics"
+	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/storage"
@@ -51,6 +52,12 @@ func New(o Options) (*Service, error) {
 func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []byte) ([]byte, Response) {
 	return handleCommand(s.Service, ctx, conn, req, dst)
 }
+
+// Start begins the work that goes on beside commands; it ends with ctx.
+func (s *Service) Start(ctx context.Context) { housekeeping.Start(s.Service, ctx) }
+
+// Close ends all cursors and sessions. The engine belongs to the caller.
+func (s *Service) Close() { housekeeping.Close(s.Service) }
 
 // Ready returns why the server cannot serve now, nil if it can.
 func (s *Service) Ready() error { return diagnostics.Ready(s.Service) }

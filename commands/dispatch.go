@@ -9,7 +9,6 @@ import (
 	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/diagnostics"
 	"github.com/duskdb/duskdb/commands/gate"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/replication"
@@ -87,7 +86,7 @@ func run(s *kernel.Service, c *kernel.Call, req *kernel.Request) (err error) {
 func execute(s *kernel.Service, c *kernel.Call) error {
 	c.Now = s.Clock.NowMillis()
 	if c.Cmd.Name != "getMore" { // whose cursor knows the limit
-		stop, err := housekeeping.LimitTime(c, c.Generic.MaxTime)
+		stop, err := kernel.LimitTime(c, c.Generic.MaxTime)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,10 @@
 //	oplog, changestream/token      the change log and the places in it
 //	observe                        counters, profiler, log levels, fail points
 //	session                        sessions, transactions, retryable writes
-//	kernel                         the service, the running command, the rules of all
+//	limits                         memory, connections, the lock of fsyncLock
+//	kernel                         the service, the running command, connections
+//	access concern gate transaction parameters housekeeping
+//	                               what holds for every command, whatever it does
 //	exec                           plans run over the storage
 //	write                          changes to documents, expiry
 //	create, pipeline, explain      collections made; aggregation; explained queries

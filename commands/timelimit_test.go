@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/kernel"
 )
 
 // The time a command had is all the time its cursor has, and a getMore cannot
@@ -25,7 +25,7 @@ func TestCursorHasTheTimeOfItsCommand(t *testing.T) {
 			t.Errorf("%s: %v are left", open, cur.TimeLeft)
 		}
 		h.fails(2, fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", maxTimeMS: 60000}`, id))
-		cur.TimeLeft = housekeeping.NoTime
+		cur.TimeLeft = kernel.NoTime
 		h.fails(50, more)
 		h.fails(43, more)
 	}
@@ -64,7 +64,7 @@ func TestTimeLimitFailPoints(t *testing.T) {
 
 	h.admin(`{configureFailPoint: "maxTimeNeverTimeOut", mode: "alwaysOn"}`)
 	id := h.ok(`{find: "c", batchSize: 1, maxTimeMS: 60000}`).Lookup("cursor").Doc().Lookup("id").Int64()
-	h.svc.Cursors.Cursors[id].TimeLeft = housekeeping.NoTime
+	h.svc.Cursors.Cursors[id].TimeLeft = kernel.NoTime
 	h.ok(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, id))
 	h.admin(`{configureFailPoint: "maxTimeNeverTimeOut", mode: "off"}`)
 }

@@ -29,7 +29,6 @@ import (
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -266,7 +265,7 @@ func (s *Server) Start() error {
 		s.listeners = append(s.listeners, l)
 	}
 	s.started.Store(true)
-	housekeeping.Start(s.service.Service, s.ctx)
+	s.service.Start(s.ctx)
 	for _, l := range s.listeners {
 		s.wg.Add(1)
 		go s.accept(l)
@@ -394,7 +393,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.metrics.close()
 	}
 	s.drain(ctx)
-	housekeeping.Close(s.service.Service)
+	s.service.Close()
 	return s.engine.Close()
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/changestream"
 	"github.com/duskdb/duskdb/commands/exec"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -138,13 +137,13 @@ func failCursor(c *kernel.Call, cur *kernel.Cursor, err error) error {
 // waits for writes, for as long as maxTimeMS says.
 func nextBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err error) {
 	if !cur.AwaitData {
-		stop, err := housekeeping.LimitTime(c, cur.TimeLeft)
+		stop, err := kernel.LimitTime(c, cur.TimeLeft)
 		if err != nil {
 			return false, err
 		}
 		defer stop()
 		done, err = exec.AppendBatch(c, cur, size)
-		cur.TimeLeft = housekeeping.TimeLeft(c, cur.TimeLeft)
+		cur.TimeLeft = kernel.TimeLeft(c, cur.TimeLeft)
 		return done, err
 	}
 	wait := defaultAwait

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/duskdb/duskdb/commands/access"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -77,7 +76,7 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 		cur.Grants, cur.Asked = access.Grants(c), c.User
 		cur.Opened, cur.Plan, cur.Access = c.Svc.Real.Now(), c.Counts.Plan, c.Counts.Access
 		if !r.AwaitData {
-			cur.TimeLeft = housekeeping.TimeLeft(c, c.Generic.MaxTime)
+			cur.TimeLeft = kernel.TimeLeft(c, c.Generic.MaxTime)
 		}
 		if err := c.Svc.Cursors.Add(cur); err != nil {
 			r.It.Close()

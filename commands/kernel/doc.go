@@ -1,8 +1,8 @@
 // Package kernel is what all commands share: the [Service] with its parts, the
-// running command ([Call]), the connection ([Conn]), the line of the command table
-// ([Command]), and the rules that hold whatever the command is: names, generic
-// arguments, read and write concerns, sessions and transactions, access, limits of
-// time and memory, errors.
+// running command ([Call]), the connection ([Conn]), cursors, the line of the command
+// table ([Command]), names, generic arguments, errors. The rules that hold whatever the
+// command is stand in packages of their own above it: access, concern, gate,
+// transaction.
 //
 // A Call sees the storage in three ways. [Call.View] runs a read on the state that the
 // command may see: that of its transaction, of its snapshot, or the latest.

@@ -1,32 +1,31 @@
-package housekeeping
+package kernel
 
 import (
 	"context"
 	"time"
 
-	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 )
 
 // LimitTime stops what the command does after d (0: never); stop must be
 // called when that is over. The fail points maxTimeAlwaysTimeOut and
 // maxTimeNeverTimeOut have every limit be over at once, or none at all.
-func LimitTime(c *kernel.Call, d time.Duration) (stop func(), err error) {
+func LimitTime(c *Call, d time.Duration) (stop func(), err error) {
 	if d == 0 {
 		return func() {}, nil
 	}
 	always := func(*observe.FailData) bool { return true }
 	if _, over := c.Svc.FailPoints.TimesOut.EnterIf(always); over {
-		return nil, kernel.ErrMaxTime
+		return nil, ErrMaxTime
 	}
 	if _, never := c.Svc.FailPoints.NeverTimesOut.EnterIf(always); never {
 		return func() {}, nil
 	}
 	if d <= NoTime {
-		return nil, kernel.ErrMaxTime
+		return nil, ErrMaxTime
 	}
 	old := c.Ctx
-	ctx, cancel := context.WithTimeoutCause(old, d, kernel.ErrMaxTime)
+	ctx, cancel := context.WithTimeoutCause(old, d, ErrMaxTime)
 	c.Ctx = ctx
 	return func() { cancel(); c.Ctx = old }, nil
 }
@@ -35,7 +34,7 @@ func LimitTime(c *kernel.Call, d time.Duration) (stop func(), err error) {
 const NoTime = time.Duration(1)
 
 // TimeLeft is what is left of a limit of d to what the command does.
-func TimeLeft(c *kernel.Call, d time.Duration) time.Duration {
+func TimeLeft(c *Call, d time.Duration) time.Duration {
 	deadline, limited := c.Ctx.Deadline()
 	if d == 0 || !limited {
 		return d
