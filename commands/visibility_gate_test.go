@@ -45,8 +45,8 @@ var readsStored = map[string]string{
 	"write.updateBucket":                 measured,
 	"write.Keep":                         own,
 	"kernel.Call.readParts":              own,
-	"kernel.Call.restoreSession":         own,
-	"kernel.Service.KeepSessions":        own,
+	"kernel.Call.RestoreSession":         own,
+	"housekeeping.KeepSessions":          own,
 	"oplog.Log.Open":                     own,
 	"oplog.Log.trimImages":               own,
 	"oplog.Log.trimSome":                 own,
@@ -63,7 +63,7 @@ var readsStored = map[string]string{
 	"session.Records.Open":               own,
 	"session.Records.openParts":          own,
 	"session.Records.Reap":               own,
-	"kernel.storedSetting":               own,
+	"kernel.StoredSetting":               own,
 	"write.Writer.purgeExpired":          "removes what has expired and holds a key",
 }
 
