@@ -90,7 +90,7 @@ func allActions() (s Actions) {
 	return s
 }
 
-// Has tells whether the action is in the set.
+// Has reports whether the action is in the set.
 func (s *Actions) Has(a Action) bool { return s[a>>6]&(1<<(a&63)) != 0 }
 
 func (s *Actions) add(a Action) { s[a>>6] |= 1 << (a & 63) }

@@ -114,7 +114,7 @@ func (c *Catalog) each(ns namespace, fn func(value.Doc) error) error {
 	return nil
 }
 
-// HasUsers tells whether any user exists.
+// HasUsers reports whether any user exists.
 func (c *Catalog) HasUsers() (bool, error) {
 	coll, err := c.tx.Collection(usersNS)
 	if errors.Is(err, storage.ErrNotFound) {

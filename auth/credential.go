@@ -46,7 +46,7 @@ func mechanismOf(name string) *mechanism {
 // Password is a password to be stored.
 type Password struct {
 	Text string
-	// Digested tells that Text is the MD5 digest already, as clients send it
+	// Digested reports whether Text is the MD5 digest already, as clients send it
 	// with digestPassword: false.
 	Digested   bool
 	Mechanisms []string // nil: all that are possible

@@ -132,7 +132,7 @@ func (m *Manager) remember(u *User) {
 	}
 }
 
-// HasUsers tells whether any user exists.
+// HasUsers reports whether any user exists.
 func (m *Manager) HasUsers(ctx context.Context) (bool, error) {
 	if m.populated.Load() {
 		return true, nil
@@ -151,7 +151,7 @@ func (m *Manager) HasUsers(ctx context.Context) (bool, error) {
 	return any, err
 }
 
-// Enabled tells whether a mechanism may be used.
+// Enabled reports whether a mechanism may be used.
 func (m *Manager) Enabled(mechanism string) bool {
 	return slices.Contains(m.options.Mechanisms(), mechanism)
 }

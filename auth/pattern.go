@@ -80,7 +80,7 @@ func isSystem(db, coll string) bool {
 	return strings.HasPrefix(coll, "system.") || db == "local" && strings.HasPrefix(coll, "replset.")
 }
 
-// touches tells whether a privilege on the pattern concerns something in the
+// touches reports whether a privilege on the pattern concerns something in the
 // database.
 func (p Pattern) touches(db string) bool {
 	switch p.kind {
@@ -94,7 +94,7 @@ func (p Pattern) touches(db string) bool {
 	return p.db == db
 }
 
-// within tells whether the pattern lies in the database.
+// within reports whether the pattern lies in the database.
 func (p Pattern) within(db string) bool {
 	return (p.kind == onDatabase || p.kind == onNamespace || p.kind == onDatabaseBuckets || p.kind == onBuckets) && p.db == db
 }

@@ -130,7 +130,7 @@ func newPrivilegeSet(list []Privilege) privilegeSet {
 	return s
 }
 
-// may tells whether the action is allowed on the target.
+// may reports whether the action is allowed on the target.
 func (s privilegeSet) may(target Pattern, a Action) bool {
 	var space [8]Pattern
 	for _, p := range target.matching(space[:0]) {
@@ -141,7 +141,7 @@ func (s privilegeSet) may(target Pattern, a Action) bool {
 	return false
 }
 
-// mayAnything tells whether any action is allowed on the target.
+// mayAnything reports whether any action is allowed on the target.
 func (s privilegeSet) mayAnything(target Pattern) bool {
 	var space [8]Pattern
 	for _, p := range target.matching(space[:0]) {
@@ -152,7 +152,7 @@ func (s privilegeSet) mayAnything(target Pattern) bool {
 	return false
 }
 
-// mayIn tells whether any action is allowed on anything in a database.
+// mayIn reports whether any action is allowed on anything in a database.
 func (s privilegeSet) mayIn(db string) bool {
 	for p := range s {
 		if p.touches(db) {

@@ -66,7 +66,7 @@ func parseRange(text string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-// allowed tells whether somebody at peer may log in: each set of
+// allowed reports whether somebody at peer may log in: each set of
 // restrictions, the user's and those of the roles, must have one that fits.
 func allowed(own value.Doc, ofRoles []value.Doc, peer Peer) bool {
 	for _, set := range append([]value.Doc{own}, ofRoles...) {

@@ -143,7 +143,7 @@ func hostAddr(hostPort string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// IsLocal tells whether a connection comes from this machine: over a loopback
+// IsLocal reports whether a connection comes from this machine: over a loopback
 // address or a Unix socket.
 func IsLocal(remote string) bool {
 	addr, ok := hostAddr(remote)

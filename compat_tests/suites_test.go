@@ -145,7 +145,7 @@ func readKnown(t *testing.T, name string) exceptions {
 // listed says which lines are about a test that is run.
 func listed(test string) bool { return test[0] != '!' && test[0] != '@' }
 
-// inContainer says whether the driver takes this machine for a container.
+// inContainer reports whether the driver takes this machine for a container.
 func inContainer() bool {
 	_, err := os.Stat("/.dockerenv")
 	return err == nil || os.Getenv("KUBERNETES_SERVICE_HOST") != ""

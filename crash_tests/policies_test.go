@@ -25,7 +25,7 @@ type aging struct {
 
 func (a *aging) dead() string { return a.name + ".dead" }
 
-// due tells whether a document has expired.
+// due reports whether a document has expired.
 func (a *aging) due(id, now int64) bool { return a.docs[id]+a.seconds*1000 <= now }
 
 // policiesWorker is the only one that moves the clock. It writes to

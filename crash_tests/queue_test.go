@@ -111,7 +111,7 @@ func (w *crowd) note(m map[int64]bool, id int64, acknowledged bool) {
 	m[id] = acknowledged
 }
 
-// failed tells that a client has to stop, and whether the server refused.
+// failed reports whether a client has to stop, and whether the server refused.
 func (w *crowd) failed(err error) bool {
 	if errors.Is(err, errRefused) {
 		w.mu.Lock()

@@ -98,7 +98,7 @@ func DateOf(key []byte) (ms int64, ok bool) {
 	return int64(n ^ 1<<63), true
 }
 
-// TTLOf reads the ttl of a document at a path: ok tells whether it conforms,
+// TTLOf reads the ttl of a document at a path: ok reports whether it conforms,
 // which means it is a whole number in int32 range and -1 (never) or above 0.
 func TTLOf(d value.Doc, path string) (seconds int64, ok bool) {
 	v := d.Lookup(path)

@@ -223,7 +223,7 @@ func within(r plan.Range, key []byte) bool {
 	return bytes.Compare(r.Lo, key) <= 0 && (len(r.Hi) == 0 || bytes.Compare(key, r.Hi) < 0)
 }
 
-// finds tells whether a plan comes upon the i-th document.
+// finds reports whether a plan comes upon the i-th document.
 func (st *store) finds(p *plan.Plan, i int) bool {
 	switch p.Type {
 	case plan.CollScan:

@@ -82,7 +82,7 @@ func (s *Spec) manyKeys(d value.Doc, i int) (where plan.Multikey) {
 	return where
 }
 
-// keepsWithoutSpecial tells whether a document that has nothing for the
+// keepsWithoutSpecial reports whether a document that has nothing for the
 // special field has an entry all the same: only a compound wildcard index
 // keeps it.
 func (s *Spec) keepsWithoutSpecial() bool { return s.Kind == Wildcard && len(s.Fields) > 1 }

@@ -54,7 +54,7 @@ func Missing(t testing.TB, what string) {
 	}
 }
 
-// CI says whether what .ci/run provides must be there.
+// CI reports whether what .ci/run provides must be there.
 func CI() bool { return os.Getenv("CI") != "" && os.Getenv("CI") != "false" }
 
 // Cache is the directory in which tests keep the clients that they install:

@@ -99,7 +99,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// hintable tells whether an index has all documents, so that forcing it may
+// hintable reports whether an index has all documents, so that forcing it may
 // not change an answer.
 func hintable(spec string) bool {
 	for _, word := range []string{"sparse", "partial", "$**", "'2d", "'text'", "hashed"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/ttl"
 )
 
-// Store runs transactions. A storage.Engine is one; the commands have their
+// Store runs transactions. A storage.Engine is a Store; the commands use their
 // own, which waits for conflicting transactions to end.
 type Store interface {
 	View(ctx context.Context, fn func(storage.Tx) error) error
@@ -20,38 +20,38 @@ type Store interface {
 
 // Broker runs the queues of a server. It is safe for concurrent use.
 type Broker struct {
-	clock   clock.Clock // of the server: everything that expires
-	real    clock.Clock // how long a receiver waits
+	clock   clock.Clock // the server's clock, by which messages expire
+	real    clock.Clock // measures how long a receiver waits
 	metrics *ttl.Metrics
 	jumps   func() // ends the registration with a manual clock
-	share   int    // of what is due, that a command deals with
+	share   int    // due messages that a command processes at most
 
 	mu     sync.Mutex
-	queues map[[16]byte]*live
+	queues map[[16]byte]*runtimeState
 	closed bool
 }
 
-// live is what is known of a queue while the server runs.
-type live struct {
-	activity atomic.Int64 // last, in milliseconds; never below the stored one
+// runtimeState is the state of a queue that lives in memory only.
+type runtimeState struct {
+	activity atomic.Int64 // instant of the last activity; never before the stored one
 	config   atomic.Pointer[cachedConfig]
-	front    front
+	head     readyHead
 	main     waiters
 	dead     waiters
 }
 
-// cachedConfig is the Config of one version of a collection's description.
+// cachedConfig is the parsed Config of one version of a collection's
+// description.
 type cachedConfig struct {
 	info *storage.Info
 	Config
 }
 
-// NewBroker makes a Broker. Messages live by the server's clock; how long a
-// receiver is willing to wait is also measured by the real one, which goes
-// on if the other is frozen. m counts what happens to messages without
-// anybody asking for it.
+// NewBroker returns a Broker. Messages expire by the server's clock. A
+// receiver's wait is also limited by the real clock, which runs on if the
+// other is frozen. m counts the removals and moves that no client asked for.
 func NewBroker(server, real clock.Clock, m *ttl.Metrics) *Broker {
-	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*live{}, jumps: func() {}, share: dueShare}
+	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*runtimeState{}, jumps: func() {}, share: dueShare}
 	if m, ok := server.(*clock.Manual); ok {
 		b.jumps = m.OnJump(func(time.Time) { b.reconsider() })
 	}
@@ -64,7 +64,7 @@ func (b *Broker) Close() {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
-	b.each(func(q *live) { q.wakeAll(nil) })
+	b.each(func(q *runtimeState) { q.wakeAll(nil) })
 }
 
 func (b *Broker) isClosed() bool {
@@ -73,22 +73,22 @@ func (b *Broker) isClosed() bool {
 	return b.closed
 }
 
-// queue returns what is known of the queue with a UUID.
-func (b *Broker) queue(uuid [16]byte) *live {
+// queue returns the runtime state of the queue with a UUID.
+func (b *Broker) queue(uuid [16]byte) *runtimeState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	q := b.queues[uuid]
 	if q == nil {
-		q = &live{}
+		q = &runtimeState{}
 		b.queues[uuid] = q
 	}
 	return q
 }
 
 // each calls fn for every queue, without holding the lock.
-func (b *Broker) each(fn func(*live)) {
+func (b *Broker) each(fn func(*runtimeState)) {
 	b.mu.Lock()
-	all := make([]*live, 0, len(b.queues))
+	all := make([]*runtimeState, 0, len(b.queues))
 	for _, q := range b.queues {
 		all = append(all, q)
 	}
@@ -98,7 +98,7 @@ func (b *Broker) each(fn func(*live)) {
 	}
 }
 
-// forget drops what is known of a queue and wakes who waits for it.
+// forget drops the runtime state of a queue and wakes its waiting receivers.
 func (b *Broker) forget(uuid [16]byte) {
 	b.mu.Lock()
 	q := b.queues[uuid]
@@ -110,13 +110,13 @@ func (b *Broker) forget(uuid [16]byte) {
 }
 
 // wakeAll wakes all receivers of the queue and of its dead-letter queue.
-func (q *live) wakeAll(ack *sync.WaitGroup) {
+func (q *runtimeState) wakeAll(ack *sync.WaitGroup) {
 	q.main.wakeAll(ack)
 	q.dead.wakeAll(ack)
 }
 
-// configOf reads the options of a queue, once for each version of them.
-func (q *live) configOf(info *storage.Info) (*Config, error) {
+// configOf parses the options of a queue, once for each version of them.
+func (q *runtimeState) configOf(info *storage.Info) (*Config, error) {
 	if c := q.config.Load(); c != nil && c.info == info {
 		return &c.Config, nil
 	}
@@ -129,8 +129,8 @@ func (q *live) configOf(info *storage.Info) (*Config, error) {
 	return &c.Config, nil
 }
 
-// used notes an activity.
-func (q *live) used(now int64) {
+// used records an activity.
+func (q *runtimeState) used(now int64) {
 	for {
 		last := q.activity.Load()
 		if last >= now || q.activity.CompareAndSwap(last, now) {
@@ -139,12 +139,13 @@ func (q *live) used(now int64) {
 	}
 }
 
-// effects is what a transaction does beside its writes. It is applied once
-// the transaction has committed, because until then it may be tried again.
+// effects are the consequences of a transaction beside its writes: counters
+// and wake-ups. They are applied after the commit, because the transaction may
+// run more than once.
 type effects struct {
 	activity    int64
 	ready, dead int   // messages that can be received now
-	due         int64 // the earliest instant at which more may be received; 0: none
+	due         int64 // the earliest instant at which more messages may be received; 0: none
 	deadDue     int64 // the same for the dead-letter queue
 	lowest      int64 // number among the messages of the queue that became ready; 0: none
 	activated   int   // scheduled messages
@@ -152,7 +153,7 @@ type effects struct {
 	dropped, expired, lapsed, failed int64
 }
 
-// note looks at a message that was written for what will become of it.
+// note updates the effects for a message that was written.
 func (out *effects) note(m *message, dead bool) {
 	if !dead && ifReady(m) > 0 && !m.locked {
 		out.lowest = earlier(out.lowest, m.number)
@@ -166,13 +167,13 @@ func (out *effects) note(m *message, dead bool) {
 	case m.state == scheduled:
 		out.due = earlier(out.due, m.due)
 		out.deadDue = earlier(out.deadDue, m.due)
-	case m.mortal && m.state == active && !dead:
+	case m.hasExpiry && m.state == active && !dead:
 		out.deadDue = earlier(out.deadDue, m.expires)
 	}
 }
 
-// earlier is the earlier of two instants, or the lower of two numbers; 0 is
-// none.
+// earlier returns the earlier of two instants, or the lower of two numbers,
+// where 0 stands for no value.
 func earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -180,7 +181,7 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// add joins the effects of two writes of one transaction.
+// add merges the effects of two writes of one transaction.
 func (out *effects) add(o *effects) {
 	out.activity = max(out.activity, o.activity)
 	out.ready, out.dead = out.ready+o.ready, out.dead+o.dead
@@ -190,8 +191,8 @@ func (out *effects) add(o *effects) {
 	out.lapsed, out.failed = out.lapsed+o.lapsed, out.failed+o.failed
 }
 
-// apply counts, makes known what is ready, and wakes.
-func (b *Broker) apply(q *live, out *effects) {
+// apply updates the counters and the queue's head, and wakes receivers.
+func (b *Broker) apply(q *runtimeState, out *effects) {
 	if out.activity != 0 {
 		q.used(out.activity)
 	}
@@ -202,7 +203,7 @@ func (b *Broker) apply(q *live, out *effects) {
 		b.metrics.MaxDeliveryDeadLettered.Add(out.failed)
 	}
 	if out.lowest != 0 {
-		q.front.release(out.lowest)
+		q.head.release(out.lowest)
 	}
 	q.main.wake(out.ready, out.due)
 	q.dead.wake(out.dead, out.deadDue)

@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Present turns the stored form of a message into what a reader sees who
-// does not hold it: without the lock and the fields that only the indexes
-// read, and with the failed delivery that a lapsed lock means.
+// Present converts the stored form of a message to the form for readers that
+// do not hold its lock: without the lock and the fields that only the indexes
+// read, and, after a lapsed lock, with one more failed delivery.
 func Present(d value.Doc, now int64) value.Doc {
 	m := decode(storage.Record{Doc: d})
 	return m.present(now)
@@ -23,12 +23,12 @@ func (m *message) present(now int64) value.Doc {
 	return m.encode(browsed, dead)
 }
 
-// Peek browses messages in the order of their numbers, whatever their state,
-// from a number on.
+// Peek browses messages in any state, in the order of their numbers from a
+// number on.
 func (b *Broker) Peek(ctx context.Context, s Store, ref Ref, from int64, n int, now int64) (docs []value.Doc, err error) {
 	idle := false
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		e.live.used(now)
+		e.state.used(now)
 		idle = e.config.idle()
 		messages, err := heads(e.coll, byNumber, storage.KeyRange{Lo: numberKey(from)}, n)
 		bytes := 0
@@ -47,8 +47,8 @@ func (b *Broker) Peek(ctx context.Context, s Store, ref Ref, from int64, n int, 
 	return docs, err
 }
 
-// Touch notes that a queue has been read by an ordinary command, which keeps
-// it from being deleted for idleness. It does nothing for other collections.
+// Touch records that an ordinary command has read a queue, so that the queue
+// does not count as idle. It does nothing for other collections.
 func (b *Broker) Touch(ctx context.Context, s Store, info *storage.Info, now int64) error {
 	if info == nil || !IsQueue(info.Options) {
 		return nil
@@ -63,17 +63,18 @@ func (b *Broker) Touch(ctx context.Context, s Store, info *storage.Info, now int
 	return b.update(ctx, s, Ref{Namespace: info.Namespace}, now, func(e *entity) error { return e.used(now) })
 }
 
-// Stats are numbers of messages at an instant.
+// Stats are the counts of messages at an instant.
 type Stats struct {
 	Active, Locked, Deferred, Scheduled int64
 	ExpiredPending                      int64 // expired and still stored
 	DeadLettered                        int64
-	LastActivity                        int64 // 0 if it is not known
+	LastActivity                        int64 // 0 if it is unknown
 	IdleDeadline                        int64 // 0 if the queue is not deleted
 }
 
-// Stats counts the messages of a queue as they stand now, whatever has been
-// written down of it. It costs what is due and not written down.
+// Stats counts the messages of a queue by their state at now, even if the
+// stored state is older. Its cost grows with the number of due messages whose
+// new state has not been stored.
 func (b *Broker) Stats(ctx context.Context, s Store, ref Ref, now int64) (st Stats, err error) {
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
 		st, err = e.stats()
@@ -82,6 +83,8 @@ func (b *Broker) Stats(ctx context.Context, s Store, ref Ref, now int64) (st Sta
 	return st, err
 }
 
+// stats takes the counts from the sizes of the indexes, corrected for messages
+// that are due.
 func (e *entity) stats() (st Stats, err error) {
 	dead, err := e.deadLetters()
 	if err != nil {
@@ -108,8 +111,8 @@ func (e *entity) stats() (st Stats, err error) {
 	return st, err
 }
 
-// advance corrects the numbers by what time has done since it was last
-// written down.
+// advance corrects the counts for messages whose state has changed with time
+// but has not been stored.
 func (e *entity) advance(st *Stats) error {
 	err := walk(e.coll, byLock, until(e.now), func(m *message) bool {
 		st.Locked--
@@ -137,7 +140,7 @@ func (e *entity) advance(st *Stats) error {
 	return err
 }
 
-// countLapsed says where a message with a lapsed lock belongs.
+// countLapsed counts a message with a lapsed lock in its new state.
 func (e *entity) countLapsed(st *Stats, m *message) {
 	switch {
 	case !e.dead && m.expired(m.lockedUntil):
@@ -153,14 +156,14 @@ func (e *entity) countLapsed(st *Stats, m *message) {
 	}
 }
 
-// idleness is the last activity and the instant at which the queue is deleted
-// unless something happens; 0 if it is not.
+// idleness returns the last activity and the instant at which the queue is
+// deleted if it stays idle; 0 if it is never deleted.
 func (e *entity) idleness() (last, ends int64, err error) {
 	l, err := e.numbers()
 	if err != nil {
 		return 0, 0, err
 	}
-	last = max(l.activity, e.live.activity.Load())
+	last = max(l.activity, e.state.activity.Load())
 	if !e.config.idle() || last == 0 {
 		return last, 0, nil
 	}

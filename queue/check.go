@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckUpdate refuses update, replace and findAndModify on a queue: the
-// messages belong to the commands for queues. Other collections pass.
+// CheckUpdate refuses update, replace and findAndModify on a queue, whose
+// messages only the queue commands may change. It accepts other collections.
 func CheckUpdate(info *storage.Info) error {
 	if !IsQueue(info.Options) {
 		return nil
@@ -17,8 +17,8 @@ func CheckUpdate(info *storage.Info) error {
 	return mongoerr.Newf(mongoerr.IllegalOperation, "cannot modify the messages of the message queue %s", info.Namespace)
 }
 
-// CheckInsert refuses documents that cannot be sent to the queue, or any if
-// it is a dead-letter queue. Other collections pass.
+// CheckInsert refuses documents that cannot be sent to the queue, and all
+// documents for a dead-letter queue. It accepts other collections.
 func CheckInsert(info *storage.Info, d value.Doc) error {
 	if !IsQueue(info.Options) {
 		return nil
@@ -34,7 +34,7 @@ func CheckInsert(info *storage.Info, d value.Doc) error {
 }
 
 // CheckIndex refuses index specifications that a queue cannot have. On a
-// dead-letter queue only those are allowed that can never refuse a message.
+// dead-letter queue it allows only indexes that can never refuse a message.
 func CheckIndex(info *storage.Info, spec value.Doc) error {
 	if !IsQueue(info.Options) {
 		return nil

@@ -14,7 +14,7 @@ const Option = "messageQueue"
 // name of the queue it belongs to.
 const deadLetterOf = "deadLetterOf"
 
-// Config is what a queue was created with. Durations are in milliseconds.
+// Config is the configuration of a queue. Durations are in milliseconds.
 type Config struct {
 	DefaultTimeToLive  int64
 	DeadLetterOnExpiry bool
@@ -164,17 +164,17 @@ func (c *Config) Doc() value.Doc {
 	return b.Doc()
 }
 
-// idle tells whether the queue is ever deleted for not being used.
+// idle reports whether the queue is deleted when it is idle.
 func (c *Config) idle() bool { return c.AutoDeleteOnIdle < Unlimited }
 
-// IsQueue tells whether the options of a collection make it a message queue
+// IsQueue reports whether the options of a collection make it a message queue
 // or a dead-letter queue.
 func IsQueue(options value.Doc) bool {
 	return options != nil && options.Lookup(Option).Kind() == value.KindDocument
 }
 
-// DeadLetterOf returns the name of the queue whose dead-letter queue a
-// collection with these options is, "" if it is none.
+// DeadLetterOf returns the name of the queue that a dead-letter queue with
+// these options belongs to, or "" for other collections.
 func DeadLetterOf(options value.Doc) string {
 	if !IsQueue(options) {
 		return ""

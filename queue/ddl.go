@@ -27,7 +27,7 @@ func CheckOptions(options value.Doc) error {
 }
 
 // WithOption returns the options of a collection with the messageQueue option
-// replaced by its complete form.
+// in its complete form.
 func WithOption(options, queue value.Doc) value.Doc {
 	b := value.NewBuilder()
 	for it := options.Iter(); it.Next(); {
@@ -38,7 +38,7 @@ func WithOption(options, queue value.Doc) value.Doc {
 	return b.Document(Option, queue).Doc()
 }
 
-// Create makes a queue and its dead-letter queue. id is the specification of
+// Create creates a queue and its dead-letter queue. id is the specification of
 // the index on _id.
 func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id storage.IndexSpec, now int64) error {
 	if _, err := tx.Create(ns, WithOption(options, c.Doc()), append([]storage.IndexSpec{id}, Indexes(false)...)); err != nil {
@@ -55,7 +55,7 @@ func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id
 	return Begin(tx, ns, now)
 }
 
-// Begin lets the idle clock of a new queue run.
+// Begin starts the idle time of a new queue.
 func Begin(tx storage.Tx, ns storage.Namespace, now int64) error {
 	main, err := tx.Collection(ns)
 	if err != nil {
@@ -75,8 +75,8 @@ func DeadLetterOptions(owner string) value.Doc {
 	return value.NewDoc(Option, value.Document(value.NewDoc(deadLetterOf, value.String(owner))))
 }
 
-// Modify applies the messageQueue option of collMod. What it changes counts
-// for messages that are sent, received and released from now on.
+// Modify applies the messageQueue option of collMod. The changes apply to
+// messages that are sent, received and released from now on.
 func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now int64) error {
 	coll, err := collection(tx, ns)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now 
 		return err
 	}
 	l.activity = max(l.activity, now)
-	e.live.used(now)
+	e.state.used(now)
 	return l.write(tx, e.uuid, now)
 }
 
@@ -150,7 +150,8 @@ func CheckDrop(info *storage.Info) error {
 	return nil
 }
 
-// Dropped tells that a queue is gone; its waiting receivers are told so.
+// Dropped must be called after a queue has been dropped; it wakes the waiting
+// receivers, which then fail.
 func (b *Broker) Dropped(info *storage.Info) { b.forget(info.UUID) }
 
 // Rename moves a queue together with its dead-letter queue, within its

@@ -8,11 +8,10 @@ import (
 	"github.com/duskdb/duskdb/ttl"
 )
 
-// dueShare bounds how many due messages a command deals with beside its own
-// work. What is more is left to the commands that follow and to the monitor,
-// which does it at its own pace: until then, what has expired is passed over,
-// what is scheduled comes later, and a lock that has lapsed goes on to keep its
-// message.
+// dueShare limits the due messages that a command processes beside its own
+// work. The rest is left to later commands and to the monitor. Until then
+// expired messages are skipped, scheduled ones are not received yet, and
+// lapsed locks still hold their messages.
 const dueShare = 100
 
 // Reasons for which the server itself moves a message to the dead-letter
@@ -27,7 +26,7 @@ func descriptionDeliveries(c *Config) string {
 	return fmt.Sprintf("Message could not be consumed after %d delivery attempts.", c.MaxDeliveryCount)
 }
 
-// order is an index with what happens to a message that is due in it.
+// order is an index of due times with the action for a due message.
 type order struct {
 	index string
 	act   func(*entity, storage.Collection, *message) error
@@ -43,9 +42,9 @@ var mainOrders = []order{
 
 var deadOrder = order{byLock, (*entity).lapse}
 
-// settleDue writes down what time has done to the messages of the queue and
-// its dead-letter queue, for at most limit messages. more tells whether there
-// may be others.
+// settleDue stores the new state of due messages of the queue and its
+// dead-letter queue, at most limit of them. more reports whether there may be
+// others.
 func (e *entity) settleDue(limit int) (more bool, err error) {
 	dead, err := e.deadLetters()
 	if err != nil {
@@ -53,7 +52,7 @@ func (e *entity) settleDue(limit int) (more bool, err error) {
 	}
 	past := until(e.now)
 	var n int
-	if e.dead { // whoever receives there waits for these
+	if e.dead { // a receive from the dead-letter queue needs these
 		n, err = e.actOn(dead, deadOrder, past, limit)
 		limit -= n
 	}
@@ -71,7 +70,7 @@ func (e *entity) settleDue(limit int) (more bool, err error) {
 	return limit <= 0, err
 }
 
-// actOn deals with what is due in one order.
+// actOn processes the due messages of one order.
 func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, limit int) (n int, err error) {
 	due, err := heads(coll, o.index, r, limit)
 	for i := range due {
@@ -82,7 +81,7 @@ func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, lim
 	return len(due), err
 }
 
-// isDue tells whether settleDue has anything to do.
+// isDue reports whether settleDue has anything to do.
 func (e *entity) isDue() (bool, error) {
 	dead, err := e.deadLetters()
 	if err != nil {
@@ -97,8 +96,8 @@ func (e *entity) isDue() (bool, error) {
 	return anyIn(dead, byLock, past)
 }
 
-// activateDue makes the scheduled messages that are due ordinary ones, so that
-// they come before what is sent after them.
+// activateDue activates the scheduled messages that are due, so that they get
+// lower numbers than messages sent after them.
 func (e *entity) activateDue() error {
 	due, err := heads(e.main, bySchedule, until(e.now), e.broker.share-e.out.activated)
 	for i := range due {
@@ -109,8 +108,8 @@ func (e *entity) activateDue() error {
 	return err
 }
 
-// activate makes a scheduled message an ordinary one, as if it had been sent
-// at the instant it was scheduled for.
+// activate activates a scheduled message, as if it had been sent at its
+// scheduled instant.
 func (e *entity) activate(coll storage.Collection, m *message) error {
 	l, err := e.numbers()
 	if err != nil {
@@ -129,8 +128,8 @@ func (e *entity) activate(coll storage.Collection, m *message) error {
 	return l.write(e.tx, e.uuid, e.now)
 }
 
-// lapse ends a lock that was not settled in time: a failed delivery. It
-// counts what was true at that instant, not what is true when it is noticed.
+// lapse ends a lock that was not settled in time, which is a failed delivery.
+// It decides by the state at the end of the lock, not at the present instant.
 func (e *entity) lapse(coll storage.Collection, m *message) error {
 	e.out.lapsed++
 	_, err := e.release(coll, m, m.lockedUntil)
@@ -145,9 +144,8 @@ const (
 	outcomeDeferred     = "deferred"
 )
 
-// release ends a lock at an instant without the message being consumed.
-// Expiry goes before the count of deliveries; in the dead-letter queue there
-// is neither.
+// release ends a lock at an instant without consuming the message. Expiry is
+// checked before the delivery count; the dead-letter queue has neither.
 func (e *entity) release(coll storage.Collection, m *message, at int64) (outcome string, err error) {
 	m.unlock()
 	if coll != e.main {
@@ -159,8 +157,8 @@ func (e *entity) release(coll storage.Collection, m *message, at int64) (outcome
 	}
 	if m.fail(e.config) {
 		e.out.failed++
-		e.because(e.main, at, ttl.DeadLettered)
-		return outcomeDeadLettered, e.bury(m, reasonDeliveries, descriptionDeliveries(e.config))
+		e.recordReason(e.main, at, ttl.DeadLettered)
+		return outcomeDeadLettered, e.moveToDeadLetters(m, reasonDeliveries, descriptionDeliveries(e.config))
 	}
 	e.out.ready += ifReady(m)
 	return outcomeActive, e.save(coll, m)
@@ -173,21 +171,21 @@ func ifReady(m *message) int {
 	return 0
 }
 
-// expire removes a message whose time is over.
+// expire removes an expired message.
 func (e *entity) expire(coll storage.Collection, m *message) error {
 	if e.config.DeadLetterOnExpiry {
 		e.out.expired++
-		e.because(e.main, m.expires, ttl.DeadLettered)
-		return e.bury(m, reasonExpired, descriptionExpired)
+		e.recordReason(e.main, m.expires, ttl.DeadLettered)
+		return e.moveToDeadLetters(m, reasonExpired, descriptionExpired)
 	}
 	e.out.dropped++
-	e.because(coll, m.expires, ttl.Dropped)
+	e.recordReason(coll, m.expires, ttl.Dropped)
 	return coll.Delete(m.id)
 }
 
-// because says why the next message is removed, or the queue, that was due
-// at an instant.
-func (e *entity) because(where any, due int64, cause ttl.Cause) {
+// recordReason passes on why the next message, or the queue, is removed, and
+// since when it was due.
+func (e *entity) recordReason(where any, due int64, cause ttl.Cause) {
 	ttl.Because(where, &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause})
 }
 
@@ -195,14 +193,14 @@ func (e *entity) because(where any, due int64, cause ttl.Cause) {
 // effects.
 func (b *Broker) update(ctx context.Context, s Store, ref Ref, now int64, fn func(*entity) error) error {
 	var out effects
-	var q *live
+	var q *runtimeState
 	err := s.Update(ctx, func(tx storage.Tx) error {
 		out, q = effects{}, nil
 		e, err := b.open(tx, ref, now, &out)
 		if err != nil {
 			return err
 		}
-		q = e.live
+		q = e.state
 		return fn(e)
 	})
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 // Unlimited is the longest duration, in milliseconds. It stands for "never".
 const Unlimited int64 = 922337203685477
 
-// unlimitedText is how the longest duration is written: the maximum of the
-// .NET TimeSpan, which is a little more than whole milliseconds.
+// unlimitedText is the text of the longest duration: the maximum of the .NET
+// TimeSpan, which is a little more than whole milliseconds.
 const unlimitedText = "P10675199DT2H48M5.4775807S"
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 // parseDuration reads a number of seconds or an ISO 8601 duration into
-// milliseconds. What is longer than Unlimited becomes Unlimited.
+// milliseconds. Longer durations become Unlimited.
 func parseDuration(name string, v value.Value) (int64, error) {
 	switch {
 	case v.IsNumber():
@@ -47,9 +47,8 @@ func clampDuration(ms float64) int64 {
 	return int64(max(min(ms, float64(Unlimited)), -float64(Unlimited)))
 }
 
-// isoUnits are the designators in the order they must come in, with the
-// length of the unit in milliseconds. As in .NET, a year has 365 days and a
-// month 30.
+// isoUnits are the designators in their required order, with the length of the
+// unit in milliseconds. As in .NET, a year has 365 days and a month 30.
 var isoDateUnits = []isoUnit{{'Y', 365 * millisPerDay}, {'M', 30 * millisPerDay}, {'W', 7 * millisPerDay}, {'D', millisPerDay}}
 var isoTimeUnits = []isoUnit{{'H', millisPerHour}, {'M', millisPerMinute}, {'S', millisPerSecond}}
 

@@ -22,7 +22,7 @@ func DeadLetterName(coll string) string { return coll + deadLetterSuffix }
 // Ref names a queue or the dead-letter queue of one.
 type Ref struct {
 	Namespace storage.Namespace // of the queue, or of the collection of a dead-letter queue
-	Dead      bool              // the dead-letter queue of Namespace is meant
+	Dead      bool              // refers to the dead-letter queue of Namespace
 }
 
 // ParseRef reads the name of a queue, which may end with the path of its
@@ -49,7 +49,7 @@ type entity struct {
 	main   storage.Collection // of the queue
 	coll   storage.Collection // that the command works on
 	uuid   [16]byte           // of the queue
-	live   *live
+	state  *runtimeState
 	config *Config
 	out    *effects
 
@@ -80,8 +80,8 @@ func (b *Broker) open(tx storage.Tx, ref Ref, now int64, out *effects) (*entity,
 		}
 	}
 	e.uuid = e.main.Info().UUID
-	e.live = b.queue(e.uuid)
-	e.config, err = e.live.configOf(e.main.Info())
+	e.state = b.queue(e.uuid)
+	e.config, err = e.state.configOf(e.main.Info())
 	return e, err
 }
 
@@ -105,7 +105,7 @@ func (e *entity) deadLetters() (storage.Collection, error) {
 	return e.deadColl, nil
 }
 
-// numbers opens the record that sequence numbers come from.
+// numbers opens the record with the next sequence number.
 func (e *entity) numbers() (*ledger, error) {
 	if e.ledger != nil {
 		return e.ledger, nil
@@ -142,8 +142,8 @@ func (e *entity) lastNumber() (last int64, err error) {
 	return last, nil
 }
 
-// used notes that the queue is in use. Only a queue that may be deleted for
-// being idle writes it down.
+// used records that the queue is in use. It is stored only for a queue with
+// idle deletion.
 func (e *entity) used(at int64) error {
 	e.out.activity = max(e.out.activity, at)
 	if !e.config.idle() {
@@ -164,8 +164,8 @@ func (e *entity) save(coll storage.Collection, m *message) error {
 	return coll.Update(m.id, m.encode(stored, dead), e.now)
 }
 
-// bury moves a message to the dead-letter queue.
-func (e *entity) bury(m *message, reason, description string) error {
+// moveToDeadLetters moves a message to the dead-letter queue.
+func (e *entity) moveToDeadLetters(m *message, reason, description string) error {
 	dead, err := e.deadLetters()
 	if err != nil {
 		return err
@@ -180,8 +180,8 @@ func (e *entity) bury(m *message, reason, description string) error {
 	id, err := dead.Insert(d, e.now)
 	var taken *storage.DuplicateKeyError
 	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
-		// A message of the same _id was dead-lettered before. Neither may be
-		// lost, so the later one gets a new _id.
+		// A message with the same _id was dead-lettered before. To keep both, the
+		// later one gets a new _id.
 		id, err = dead.Insert(withNewID(d, e.now), e.now)
 	}
 	if err != nil {

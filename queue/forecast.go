@@ -5,17 +5,18 @@ import (
 	"github.com/duskdb/duskdb/ttl"
 )
 
-// What time does to a queue, as forecasts call it.
+// The kinds of due events of a queue, as forecasts name them in the field
+// lane.
 const (
 	laneExpiry   = "expiry"   // a message that is ready expires
-	laneLock     = "lock"     // a lock ends, and with it perhaps the message
+	laneLock     = "lock"     // a lock ends, and perhaps the message is dead-lettered
 	laneSchedule = "schedule" // a scheduled message becomes ready; its time to live begins
 	laneIdle     = "idle"     // the queue is deleted
 )
 
-// Forecast tells what time will do to the messages of a queue and to the queue
-// itself, and counts its messages as they stand now. It is no activity, and
-// reads nothing but indexes beside what is due already.
+// Forecast lists the due events of the messages of a queue and of the queue
+// itself, and counts its messages by their present state. It does not count as
+// activity, and reads only indexes, except for messages that are due already.
 func (b *Broker) Forecast(tx storage.Tx, ns storage.Namespace, h ttl.Horizon) (list []ttl.Forecast, st Stats, err error) {
 	e, err := b.open(tx, Ref{Namespace: ns}, h.Now, &effects{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // Field is the root field of a message that belongs to the server.
 const Field = "_mq"
 
-// state is the state of a message as it is written down. A locked message is
-// active or deferred, too.
+// state is the stored state of a message. A locked message is active or
+// deferred, too.
 type state string
 
 const (
@@ -38,14 +38,14 @@ func newToken(id storage.RecordID) (t token) {
 	return t
 }
 
-// record is the record the token was made for.
+// record returns the id of the record that the token was created for.
 func (t token) record() storage.RecordID {
 	var b [8]byte
 	copy(b[2:], t[10:])
 	return storage.RecordID(binary.BigEndian.Uint64(b[:]))
 }
 
-// message is a record, taken apart.
+// message is a decoded record.
 type message struct {
 	id         storage.RecordID
 	head, tail []byte // elements of the document before and after _mq
@@ -53,8 +53,8 @@ type message struct {
 	number     int64
 	enqueued   int64
 	timeToLive int64
-	mortal     bool  // whether it ever expires
-	expires    int64 // if mortal
+	hasExpiry  bool  // whether the message has an expiry
+	expires    int64 // if hasExpiry
 	due        int64 // instant a scheduled message is due
 	state      state
 	deliveries int32 // failed deliveries + 1; 0 before the first delivery
@@ -66,14 +66,14 @@ type message struct {
 	reason, description, source string
 }
 
-// decode takes a stored message apart.
+// decode decodes a stored message.
 func decode(r storage.Record) (m message) {
 	m.id = r.ID
 	m.read(m.split(r.Doc).Doc())
 	return m
 }
 
-// split notes what stands before and after _mq, and returns _mq.
+// split stores the fields before and after _mq, and returns _mq.
 func (m *message) split(d value.Doc) value.Value {
 	offset := 4
 	for it := d.Iter(); it.Next(); {
@@ -87,6 +87,7 @@ func (m *message) split(d value.Doc) value.Value {
 	return value.Value{}
 }
 
+// read decodes the fields of _mq into the message.
 func (m *message) read(mq value.Doc) {
 	for it := mq.Iter(); it.Next(); {
 		v := it.Value()
@@ -98,7 +99,7 @@ func (m *message) read(mq value.Doc) {
 		case "timeToLive":
 			m.timeToLive = v.Int64()
 		case "expiresAtUtc":
-			m.mortal, m.expires = true, v.DateTime()
+			m.hasExpiry, m.expires = true, v.DateTime()
 		case "scheduledEnqueueTimeUtc":
 			m.due = v.DateTime()
 		case "state":
@@ -120,16 +121,16 @@ func (m *message) read(mq value.Doc) {
 	}
 }
 
-// form says which fields of _mq are written.
+// form selects the fields of _mq that encode writes.
 type form uint8
 
 const (
 	stored    form = iota // all, and those that only the indexes read
-	delivered             // what the holder of the lock sees
-	browsed               // what everybody else sees
+	delivered             // for the holder of the lock
+	browsed               // for all other readers
 )
 
-// encode puts the message together.
+// encode encodes the message.
 func (m *message) encode(f form, dead bool) value.Doc {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(m.head)+len(m.tail)+320))
@@ -139,7 +140,7 @@ func (m *message) encode(f form, dead bool) value.Doc {
 	b.Int64("sequenceNumber", m.number)
 	b.Date("enqueuedTimeUtc", m.enqueued)
 	b.Int64("timeToLive", m.timeToLive)
-	if m.mortal {
+	if m.hasExpiry {
 		b.Date("expiresAtUtc", m.expires)
 	}
 	if m.state == scheduled {
@@ -152,7 +153,7 @@ func (m *message) encode(f form, dead bool) value.Doc {
 		b.Date("lockedUntilUtc", m.lockedUntil)
 	}
 	if m.source != "" {
-		m.appendDeath(&b)
+		m.appendDeadLetterReason(&b)
 	}
 	if f == stored {
 		m.appendOrders(&b, dead)
@@ -161,8 +162,9 @@ func (m *message) encode(f form, dead bool) value.Doc {
 	return b.Doc()
 }
 
-// appendDeath writes why and whence a message came to the dead-letter queue.
-func (m *message) appendDeath(b *value.Builder) {
+// appendDeadLetterReason writes the reason for which a message was
+// dead-lettered, and its source.
+func (m *message) appendDeadLetterReason(b *value.Builder) {
 	if m.reason != "" {
 		b.String("deadLetterReason", m.reason)
 	}
@@ -181,27 +183,29 @@ func (m *message) appendOrders(b *value.Builder, dead bool) {
 		b.Int64("deferred", m.number)
 	default:
 		b.Int64("ready", m.number)
-		if m.mortal && !dead {
+		if m.hasExpiry && !dead {
 			b.Date("expiry", m.expires)
 		}
 	}
 }
 
-// expired tells whether the time to live is over.
-func (m *message) expired(now int64) bool { return m.mortal && m.expires <= now }
+// expired reports whether the message has expired.
+func (m *message) expired(now int64) bool { return m.hasExpiry && m.expires <= now }
 
-// held tells whether somebody holds a lock that has not lapsed.
+// held reports whether a receiver holds a lock that has not lapsed.
 func (m *message) held(now int64) bool { return m.locked && m.lockedUntil > now }
 
-// enqueue sets what counts from the instant the message becomes active.
+// enqueue sets the fields that depend on the instant at which the message
+// becomes active.
 func (m *message) enqueue(number, at int64) {
 	m.number, m.enqueued, m.state, m.due = number, at, active, 0
-	if m.mortal = m.timeToLive < Unlimited; m.mortal {
+	if m.hasExpiry = m.timeToLive < Unlimited; m.hasExpiry {
 		m.expires = after(at, m.timeToLive)
 	}
 }
 
-// after is an instant some time after another, the last one if there is none.
+// after returns the instant ms milliseconds after at, or the last instant if
+// the sum overflows.
 func after(at, ms int64) int64 {
 	if at > math.MaxInt64-ms {
 		return math.MaxInt64
@@ -209,7 +213,7 @@ func after(at, ms int64) int64 {
 	return at + ms
 }
 
-// lock hands the message out.
+// lock locks the message until an instant.
 func (m *message) lock(until int64) {
 	m.locked, m.token, m.lockedUntil = true, newToken(m.id), until
 	m.deliveries = max(m.deliveries, 1)
@@ -217,13 +221,14 @@ func (m *message) lock(until int64) {
 
 func (m *message) unlock() { m.locked, m.token, m.lockedUntil = false, token{}, 0 }
 
-// fail counts a failed delivery and tells whether it was the last one.
+// fail counts a failed delivery and reports whether it was the last one
+// allowed.
 func (m *message) fail(c *Config) (last bool) {
 	m.deliveries = max(m.deliveries, 1) + 1
 	return m.deliveries > c.MaxDeliveryCount
 }
 
-// set replaces fields of the sender. Everything before _mq is kept together.
+// set replaces fields of the sender, which are all placed before _mq.
 func (m *message) set(fields value.Doc) error {
 	if fields.IsEmpty() {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The orders in which messages are looked for. Each is a sparse index on one
-// field of _mq; a message is in the index while it has the field.
+// The internal indexes of a queue. Each is a sparse index on one field of _mq;
+// a message is in the index while it has the field.
 const (
 	byNumber   = "$mq.number"   // all, by sequence number
 	byReady    = "$mq.ready"    // neither locked nor deferred nor scheduled, by number
@@ -54,7 +54,7 @@ func IDIndex() storage.IndexSpec {
 		"v", value.Int32(2), "key", value.Document(value.NewDoc("_id", value.Int32(1))), "name", value.String(reserved.IDIndex))}
 }
 
-// until bounds a scan of an index of dates to those at or before an instant.
+// until returns the range of an index of dates up to and including an instant.
 func until(now int64) storage.KeyRange {
 	return storage.KeyRange{Hi: append(value.AppendKey(nil, value.DateTime(now)), 0)}
 }
@@ -98,7 +98,7 @@ func walk(coll storage.Collection, index string, r storage.KeyRange, fn func(*me
 	})
 }
 
-// anyIn tells whether an index has an entry within a range.
+// anyIn reports whether an index has an entry within a range.
 func anyIn(coll storage.Collection, index string, r storage.KeyRange) (found bool, err error) {
 	err = coll.ScanIndex(index, r, func([]byte, storage.RecordID) bool { found = true; return false })
 	return found, err

@@ -19,16 +19,16 @@ const (
 	maxBytes    = 16 << 20 // of the messages of one reply, but for the first
 )
 
-// Request asks for messages.
+// Request describes a receive.
 type Request struct {
 	Ref    Ref
 	Delete bool          // receiveAndDelete instead of peekLock
-	Max    int           // at most so many, 1 to MaxMessages
-	Wait   time.Duration // how long to wait for the first
+	Max    int           // maximum number of messages, 1 to MaxMessages
+	Wait   time.Duration // how long to wait for the first message
 	// Numbers asks for these deferred messages instead, all or none.
 	Numbers []int64
-	// Gone reports whether who asked is not there any more; nil: that cannot be
-	// told. A receiver that waits asks before it takes anything.
+	// Gone reports whether the client has disconnected; nil: unknown. A waiting
+	// receiver calls it before it takes messages.
 	Gone func() bool
 }
 
@@ -36,8 +36,8 @@ var errGone = mongoerr.New(mongoerr.ClientDisconnect, "the receiver is gone")
 
 var errNotFound = mongoerr.New(mongoerr.MessageNotFound, "The message does not exist or is locked")
 
-// Receive hands out messages in the order of their sequence numbers. now is
-// the instant of the command; a receiver that waits goes on with the clock.
+// Receive delivers messages in the order of their sequence numbers. now is the
+// instant of the command; a waiting receiver then follows the clock.
 func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]value.Doc, error) {
 	if r.Numbers != nil {
 		return b.receiveNumbers(ctx, s, r, now)
@@ -55,13 +55,13 @@ func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]
 	ends := newDeadline(b, r.Wait, now)
 	for {
 		if r.Gone != nil && r.Gone() {
-			w.wake(1, 0) // the next one takes its place
+			w.wake(1, 0) // the next waiting receiver takes its place
 			return nil, errGone
 		}
-		w.look()
+		w.beginPoll()
 		docs, due, err := b.take(ctx, s, r, now)
-		w.looked(x, due)
-		if err != nil && ctx.Err() != nil { // stopped while it looked, not while it waited
+		w.endPoll(x, due)
+		if err != nil && ctx.Err() != nil { // interrupted while it polled, not while it waited
 			err = mongoerr.From(context.Cause(ctx))
 		}
 		if err != nil || len(docs) > 0 || ends.passed() || b.isClosed() {
@@ -77,16 +77,16 @@ func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]
 // waitersOf finds the receivers that wait for the same messages.
 func (b *Broker) waitersOf(ctx context.Context, s Store, ref Ref, now int64) (w *waiters, err error) {
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		if w = &e.live.main; e.dead {
-			w = &e.live.dead
+		if w = &e.state.main; e.dead {
+			w = &e.state.dead
 		}
 		return nil
 	})
 	return w, err
 }
 
-// deadline is the end of a receiver's patience. It has come when either
-// clock says so.
+// deadline is the end of a receiver's wait. It has passed when it has passed
+// on either clock.
 type deadline struct {
 	b            *Broker
 	server, real int64
@@ -122,11 +122,11 @@ func timerAt(c clock.Clock, ms int64) clock.Timer {
 	return c.NewTimer(time.Duration(min(left, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond)
 }
 
-// take hands out what can be received now. If that is nothing, due is when
-// there may be more.
+// take delivers the messages that can be received now. If there are none, due
+// is the next instant at which there may be some.
 func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, due int64, err error) {
 	for share := b.share; ; share = 0 {
-		from, found, due, err := b.glance(ctx, s, r.Ref, now)
+		from, found, due, err := b.poll(ctx, s, r.Ref, now)
 		if err != nil || !found {
 			return nil, due, err
 		}
@@ -136,7 +136,7 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 			if _, err := e.settleDue(share); err != nil {
 				return err
 			}
-			if docs, ended, err = e.hand(r, from, docs); err != nil {
+			if docs, ended, err = e.deliver(r, from, docs); err != nil {
 				return err
 			}
 			if err := e.used(now); err != nil || len(docs) > 0 {
@@ -145,20 +145,21 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 			due, err = e.nextDue()
 			return err
 		})
-		// If others took what was seen, there may be more behind a backlog.
+		// If other receivers took the messages found, there may be more after a
+		// backlog of expired ones.
 		if err != nil || len(docs) > 0 || ended {
 			return docs, due, err
 		}
 	}
 }
 
-// glance looks without writing whether there is anything to write: pollers
-// of an empty queue shall not hold up others. from is the number of the first
-// message that can be received.
-func (b *Broker) glance(ctx context.Context, s Store, ref Ref, now int64) (from int64, found bool, due int64, err error) {
+// poll checks in a read transaction whether there is anything to deliver or to
+// store, so that polling an empty queue does not block writers. from is the
+// number of the first message that can be received.
+func (b *Broker) poll(ctx context.Context, s Store, ref Ref, now int64) (from int64, found bool, due int64, err error) {
 	idle, ended, work := false, false, false
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		e.live.used(now)
+		e.state.used(now)
 		idle = e.config.idle()
 		if from, found, ended, err = e.first(b.share); found || err != nil {
 			return err
@@ -170,7 +171,7 @@ func (b *Broker) glance(ctx context.Context, s Store, ref Ref, now int64) (from 
 		return err
 	})
 	if err == nil && !found && !ended {
-		from, err = b.passExpired(ctx, s, ref, now)
+		from, err = b.skipExpired(ctx, s, ref, now)
 	}
 	if err != nil || found || work || !idle {
 		return from, found || work, due, err
@@ -178,23 +179,23 @@ func (b *Broker) glance(ctx context.Context, s Store, ref Ref, now int64) (from 
 	return from, false, due, b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
 }
 
-// hand hands out the first messages that are ready, from a number on. It passes
-// as many that have expired as a command may settle: ended tells that there
+// deliver delivers the first ready messages from a number on. It skips at most
+// as many expired ones as a command may process; ended reports whether there
 // were no more.
-func (e *entity) hand(r Request, from int64, docs []value.Doc) (_ []value.Doc, ended bool, err error) {
+func (e *entity) deliver(r Request, from int64, docs []value.Doc) (_ []value.Doc, ended bool, err error) {
 	switch low := e.out.lowest; {
 	case e.dead:
-		from = 0 // what comes there has any number
+		from = 0 // dead letters arrive with any number
 	case low != 0:
 		from = min(from, low) // a lock has lapsed
 	}
-	ready, _, ended, err := e.alive(from, r.Max, e.broker.share)
+	ready, _, ended, err := e.receivable(from, r.Max, e.broker.share)
 	if err != nil {
 		return nil, false, err
 	}
 	bytes := 0
 	for i := range ready {
-		d, err := e.handOne(&ready[i], r.Delete)
+		d, err := e.deliverOne(&ready[i], r.Delete)
 		if err != nil {
 			return nil, false, err
 		}
@@ -206,8 +207,8 @@ func (e *entity) hand(r Request, from int64, docs []value.Doc) (_ []value.Doc, e
 	return docs, ended, nil
 }
 
-// handOne locks a message, or removes it.
-func (e *entity) handOne(m *message, remove bool) (value.Doc, error) {
+// deliverOne locks a message, or removes it.
+func (e *entity) deliverOne(m *message, remove bool) (value.Doc, error) {
 	if remove {
 		m.deliveries = max(m.deliveries, 1)
 		return m.encode(browsed, e.dead), e.coll.Delete(m.id)
@@ -216,8 +217,8 @@ func (e *entity) handOne(m *message, remove bool) (value.Doc, error) {
 	return m.encode(delivered, e.dead), e.save(e.coll, m)
 }
 
-// nextDue is the next instant at which a message may become receivable, the
-// last one if there is none.
+// nextDue returns the next instant at which a message may become receivable,
+// or the last instant if there is none.
 func (e *entity) nextDue() (int64, error) {
 	next := int64(math.MaxInt64)
 	look := func(coll storage.Collection, index string, at func(*message) int64) error {
@@ -240,8 +241,8 @@ func (e *entity) nextDue() (int64, error) {
 	return next, look(e.coll, byLock, lapses)
 }
 
-// receiveNumbers hands out deferred messages, all or none. A message that
-// turns out to have expired goes the way of expired messages.
+// receiveNumbers delivers deferred messages, all or none. A message that has
+// expired is processed as such.
 func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, err error) {
 	var refused error
 	err = b.update(ctx, s, r.Ref, now, func(e *entity) (err error) {
@@ -261,7 +262,7 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 			return nil
 		}
 		for i := range messages {
-			d, err := e.handOne(&messages[i], r.Delete)
+			d, err := e.deliverOne(&messages[i], r.Delete)
 			if err != nil {
 				return err
 			}
@@ -275,8 +276,8 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 	return docs, err
 }
 
-// deferred finds deferred messages that nobody holds. ok is false if one of
-// them cannot be had; those that have expired are dealt with.
+// deferred finds deferred messages that are not locked. ok is false if one of
+// them cannot be received; expired ones are processed.
 func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err error) {
 	ok = true
 	for i, n := range numbers {
@@ -297,7 +298,7 @@ func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err err
 	return messages, ok, nil
 }
 
-// settled finds a message after the end of its lock, if that has come.
+// settled finds a message and ends its lock first if the lock has lapsed.
 func (e *entity) settled(number int64) (m message, found bool, err error) {
 	m, found, err = find(e.coll, number)
 	if err != nil || !found || !m.locked || m.held(e.now) {

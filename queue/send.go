@@ -25,8 +25,8 @@ func (b *Broker) Send(ctx context.Context, s Store, ref Ref, docs []value.Doc, n
 	return numbers, err
 }
 
-// Sender sends messages within a transaction that is somebody else's: what
-// ordinary inserts into queues do. It belongs to one transaction.
+// Sender sends messages within a transaction of the caller, for ordinary
+// inserts into queues. It belongs to one transaction.
 type Sender struct {
 	broker *Broker
 	sent   map[[16]byte]*effects
@@ -50,7 +50,7 @@ func (s *Sender) Insert(tx storage.Tx, ns storage.Namespace, d value.Doc, now in
 		all = &effects{}
 		s.sent[e.uuid] = all
 	}
-	out.activated = all.activated // the share is that of the transaction
+	out.activated = all.activated // the share applies to the whole transaction
 	_, id, err := e.send(d)
 	if err != nil {
 		return 0, err
@@ -59,11 +59,11 @@ func (s *Sender) Insert(tx storage.Tx, ns storage.Namespace, d value.Doc, now in
 	return id, nil
 }
 
-// Reset forgets what was sent, because the transaction begins anew.
+// Reset discards the sent messages, because the transaction starts over.
 func (s *Sender) Reset() { s.sent = nil }
 
-// Committed wakes those who wait for the messages. It must be called once
-// the transaction has committed.
+// Committed wakes the receivers that wait for the messages. It must be called
+// after the transaction has committed.
 func (s *Sender) Committed() {
 	for uuid, out := range s.sent {
 		s.broker.apply(s.broker.queue(uuid), out)
@@ -111,7 +111,7 @@ func CheckSend(d value.Doc, c *Config) error {
 	return m.readRequest(d, c)
 }
 
-// readRequest reads what the sender may say about a message.
+// readRequest reads the properties that the sender may set.
 func (m *message) readRequest(d value.Doc, c *Config) error {
 	m.timeToLive, m.due, m.deliveries = c.DefaultTimeToLive, 0, 0
 	seen := false
@@ -130,6 +130,8 @@ func (m *message) readRequest(d value.Doc, c *Config) error {
 	return nil
 }
 
+// readSettings reads _mq as the sender gives it: timeToLive and
+// scheduledEnqueueTimeUtc. Other fields of _mq are refused.
 func (m *message) readSettings(v value.Value, c *Config) error {
 	if v.Kind() != value.KindDocument {
 		return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s' of a message is the wrong type '%s', expected type 'object'", Field, v.Kind())

@@ -8,12 +8,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxDocument is how large a message may become.
+// maxDocument is the largest size of a message.
 const maxDocument = 16 << 20
 
 var errLockLost = mongoerr.New(mongoerr.MessageLockLost, "The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
 
-// settle runs fn on the message that is held with a token.
+// settle runs fn on the message that is locked with a token.
 func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now int64, fn func(*entity, *message) error) error {
 	return b.update(ctx, s, ref, now, func(e *entity) error {
 		r, ok := e.coll.Get(token(t).record())
@@ -31,13 +31,14 @@ func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now i
 	})
 }
 
-// Complete removes a message that has been dealt with.
+// Complete removes a processed message.
 func (b *Broker) Complete(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) error {
 	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error { return e.coll.Delete(m.id) })
 }
 
-// Abandon gives a message back: a failed delivery. Fields of the sender may
-// be changed. The outcome is "active", "expired" or "deadLettered".
+// Abandon releases the lock of a message, which counts as a failed delivery.
+// It may change fields of the sender. The outcome is "active", "expired" or
+// "deadLettered".
 func (b *Broker) Abandon(ctx context.Context, s Store, ref Ref, t [16]byte, set value.Doc, now int64) (outcome string, err error) {
 	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) (err error) {
 		if err := m.set(set); err != nil {
@@ -52,8 +53,9 @@ func (b *Broker) Abandon(ctx context.Context, s Store, ref Ref, t [16]byte, set 
 	return outcome, err
 }
 
-// Defer sets a message aside, to be received by its number only. As a failed
-// delivery it may be the last; the outcome is "deferred" or "deadLettered".
+// Defer defers a message, which can then only be received by its number. It
+// counts as a failed delivery, possibly the last one; the outcome is
+// "deferred" or "deadLettered".
 func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) (number int64, outcome string, err error) {
 	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
 		m.unlock()
@@ -65,8 +67,8 @@ func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now in
 		if m.fail(e.config) {
 			outcome = outcomeDeadLettered
 			e.out.failed++
-			e.because(e.main, now, ttl.DeadLettered)
-			return e.bury(m, reasonDeliveries, descriptionDeliveries(e.config))
+			e.recordReason(e.main, now, ttl.DeadLettered)
+			return e.moveToDeadLetters(m, reasonDeliveries, descriptionDeliveries(e.config))
 		}
 		return e.save(e.coll, m)
 	})
@@ -79,12 +81,12 @@ func (b *Broker) DeadLetter(ctx context.Context, s Store, ref Ref, t [16]byte, r
 		if e.dead {
 			return mongoerr.Newf(mongoerr.IllegalOperation, "a message in the dead-letter queue of %s cannot be dead-lettered again", e.ns)
 		}
-		return e.bury(m, reason, description)
+		return e.moveToDeadLetters(m, reason, description)
 	})
 }
 
-// RenewLock lets a lock last for another lock duration from now, and returns
-// when it ends.
+// RenewLock extends a lock to one lock duration from now, and returns its new
+// end.
 func (b *Broker) RenewLock(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) (until int64, err error) {
 	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
 		until = after(now, e.config.LockDuration)

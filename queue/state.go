@@ -10,15 +10,15 @@ import (
 
 // stateName is the collection of a database with one record for each queue:
 // the next sequence number and the last activity. Records are found by the
-// UUID of the queue's collection, which renaming does not change. A name that
-// begins with "$" is one that no client can use.
+// UUID of the queue's collection, which renaming does not change. Clients
+// cannot use a name that begins with "$".
 const stateName = "$mq"
 
 func stateNamespace(db string) storage.Namespace {
 	return storage.Namespace{DB: db, Coll: stateName}
 }
 
-// ledger is a queue's record there.
+// ledger is a queue's record in that collection.
 type ledger struct {
 	ns       storage.Namespace  // of coll
 	coll     storage.Collection // nil if there is none yet
@@ -27,8 +27,8 @@ type ledger struct {
 	activity int64
 }
 
-// readLedger finds the record of a queue. If it is gone, the numbers go on
-// behind the highest that is in use.
+// readLedger finds the record of a queue. If it is missing, the numbers
+// continue after the highest one in use.
 func readLedger(tx storage.Tx, db string, uuid [16]byte) (l ledger, err error) {
 	l.next, l.ns = 1, stateNamespace(db)
 	l.coll, err = tx.Collection(l.ns)
@@ -65,7 +65,8 @@ func (l *ledger) write(tx storage.Tx, uuid [16]byte, now int64) (err error) {
 	return err
 }
 
-// remove forgets a queue, and the collection with the last of them.
+// remove deletes the record of a queue, and the collection with the last
+// record.
 func (l *ledger) remove(tx storage.Tx) error {
 	if l.id == 0 {
 		return nil

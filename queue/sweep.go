@@ -22,7 +22,7 @@ func (b *Broker) Targets(ctx context.Context, s Store) (list []ttl.Target, err e
 	return list, err
 }
 
-// target is a queue that a pass visits.
+// target is a queue as a target of a pass.
 type target struct {
 	broker *Broker
 	store  Store
@@ -32,10 +32,10 @@ type target struct {
 func (t *target) Policy() ttl.Policy { return ttl.Message }
 func (t *target) String() string     { return t.info.Namespace.String() + " messages" }
 
-// Sweep implements ttl.Target: it writes down what time has done to the
-// messages, and deletes the queue if nobody has used it for too long.
+// Sweep implements ttl.Target: it stores the new state of due messages, and
+// deletes the queue if it has been idle for too long.
 func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
-	work, idle, err := t.look(ctx, v.Now)
+	work, idle, err := t.inspect(ctx, v.Now)
 	for more := work; more && err == nil; {
 		most := v.Batch()
 		if most == 0 {
@@ -52,14 +52,15 @@ func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
 		err = t.deleteIdle(ctx, v)
 	}
 	if mongoerr.Is(err, mongoerr.NamespaceNotFound) || errors.Is(err, storage.ErrConflict) {
-		return nil // dropped or renamed meanwhile, or held by an open transaction
+		return nil // dropped or renamed meanwhile, or written by an open transaction
 	}
 	return err
 }
 
-// look tells, without writing, whether messages are due and whether the queue
-// has been idle for too long. It costs the same however many messages wait.
-func (t *target) look(ctx context.Context, now int64) (work, idle bool, err error) {
+// inspect reports, in a read transaction, whether messages are due and whether
+// the queue has been idle for too long. Its cost does not depend on the number
+// of messages.
+func (t *target) inspect(ctx context.Context, now int64) (work, idle bool, err error) {
 	err = t.broker.view(ctx, t.store, t.ref(), now, func(e *entity) error {
 		if err := t.check(e); err != nil {
 			return err
@@ -76,7 +77,7 @@ func (t *target) look(ctx context.Context, now int64) (work, idle bool, err erro
 
 func (t *target) ref() Ref { return Ref{Namespace: t.info.Namespace} }
 
-// check fails if the name belongs to another queue by now.
+// check fails if the name now belongs to another queue.
 func (t *target) check(e *entity) error {
 	if e.uuid != t.info.UUID {
 		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", t.info.Namespace)
@@ -84,7 +85,7 @@ func (t *target) check(e *entity) error {
 	return nil
 }
 
-// batch deals with at most so many messages in one transaction.
+// batch processes at most most due messages in one transaction.
 func (t *target) batch(ctx context.Context, v *ttl.Visit, most int) (more bool, err error) {
 	var r ttl.Removed
 	err = t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
@@ -101,8 +102,8 @@ func (t *target) batch(ctx context.Context, v *ttl.Visit, most int) (more bool, 
 	return more, err
 }
 
-// tooIdle tells whether nobody has used the queue for as long as it takes to
-// be deleted. unknown tells that its idle clock does not run yet.
+// tooIdle reports whether the queue has been idle for autoDeleteOnIdle.
+// unknown reports whether its idle time has not started yet.
 func (e *entity) tooIdle() (idle, unknown bool, err error) {
 	if !e.config.idle() {
 		return false, false, nil
@@ -129,7 +130,7 @@ func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
 			if err != nil {
 				return err
 			}
-			e.because(e.tx, ends, ttl.Idle)
+			e.recordReason(e.tx, ends, ttl.Idle)
 			return Drop(e.tx, e.ns)
 		}
 		return nil

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// waiters are the receivers that wait for messages of one queue, in the
-// order in which they came. A message that becomes receivable wakes one of
-// them, not all.
+// waiters are the receivers that wait for messages of one queue, in the order
+// of their arrival. A message that becomes receivable wakes one of them, not
+// all.
 //
 // Each of them has a timer for the earliest instant at which a lock may lapse
-// or a scheduled message come due. alarm is never after that instant; whoever
-// makes a message that is due before the alarm wakes all, so that they set
-// their timers anew.
+// or a scheduled message come due. alarm is never after that instant. A writer
+// of a message that is due before the alarm wakes all receivers, so that they
+// reset their timers.
 type waiters struct {
 	mu    sync.Mutex
 	list  []*waiter
@@ -24,10 +24,10 @@ type waiters struct {
 // waiter is one waiting receiver.
 type waiter struct {
 	ch   chan struct{}     // has room for one signal
-	acks []*sync.WaitGroup // who wants to know that it has looked again
+	acks []*sync.WaitGroup // signalled when the receiver has polled again
 }
 
-// join adds a receiver at the end. It must look for messages after joining,
+// join adds a receiver at the end. It must poll for messages after joining,
 // before it waits.
 func (w *waiters) join() *waiter {
 	x := &waiter{ch: make(chan struct{}, 1)}
@@ -37,8 +37,8 @@ func (w *waiters) join() *waiter {
 	return x
 }
 
-// leave removes a receiver. If it was woken and did not get to look, the
-// next one takes its place.
+// leave removes a receiver. If it was woken and has not polled, the next one
+// takes its place.
 func (w *waiters) leave(x *waiter) {
 	w.mu.Lock()
 	w.list = slices.DeleteFunc(w.list, func(o *waiter) bool { return o == x })
@@ -53,16 +53,16 @@ func (w *waiters) leave(x *waiter) {
 	}
 }
 
-// look must be called before a receiver looks for messages.
-func (w *waiters) look() {
+// beginPoll must be called before a receiver polls for messages.
+func (w *waiters) beginPoll() {
 	w.mu.Lock()
 	w.alarm = math.MaxInt64
 	w.mu.Unlock()
 }
 
-// looked tells that the receiver has looked for messages since it was woken,
-// and when the next of them is due.
-func (w *waiters) looked(x *waiter, due int64) {
+// endPoll records that the receiver has polled since it was woken, and when
+// the next message is due.
+func (w *waiters) endPoll(x *waiter, due int64) {
 	w.mu.Lock()
 	w.alarm = due
 	acks := x.acks
@@ -98,7 +98,7 @@ func (w *waiters) wake(n int, due int64) {
 	}
 }
 
-// wakeAll wakes everyone. ack, if not nil, is done when all have looked.
+// wakeAll wakes all receivers. ack, if not nil, is done when all have polled.
 func (w *waiters) wakeAll(ack *sync.WaitGroup) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *waiters) wakeAll(ack *sync.WaitGroup) {
 	}
 }
 
-// signal wakes the receiver; false if it was awake.
+// signal wakes the receiver. It returns false if the receiver was awake.
 func (x *waiter) signal() bool {
 	select {
 	case x.ch <- struct{}{}:
@@ -121,15 +121,15 @@ func (x *waiter) signal() bool {
 	}
 }
 
-// reconsiderLimit bounds how long a jump of the clock waits for a receiver
-// that is itself held up, by an open transaction for instance.
+// reconsiderLimit is how long a jump of the clock waits for a receiver that is
+// blocked, for instance by an open transaction.
 const reconsiderLimit = time.Second
 
-// reconsider lets all waiting receivers look again and returns when they
-// have: after a jump of the clock.
+// reconsider makes all waiting receivers poll again after a jump of the clock,
+// and returns when they have.
 func (b *Broker) reconsider() {
 	var ack sync.WaitGroup
-	b.each(func(q *live) { q.wakeAll(&ack) })
+	b.each(func(q *runtimeState) { q.wakeAll(&ack) })
 	all := make(chan struct{})
 	go func() { ack.Wait(); close(all) }()
 	limit := b.real.NewTimer(reconsiderLimit)

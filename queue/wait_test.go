@@ -46,9 +46,9 @@ type result struct {
 
 func (e *env) waitersFor(name string) (n int) {
 	e.must(e.broker.view(e.ctx, e.engine, ref(name), e.now(), func(x *entity) error {
-		w := &x.live.main
+		w := &x.state.main
 		if x.dead {
-			w = &x.live.dead
+			w = &x.state.dead
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -125,7 +125,7 @@ func (a *authority) connect(srv *server.Server, cfg *tls.Config, cred *options.C
 	return c
 }
 
-// dial tells whether a client can say hello.
+// dial reports whether a client can say hello.
 func (a *authority) dial(srv *server.Server, cfg *tls.Config) error {
 	nc, err := net.Dial("tcp", srv.Addr())
 	if err != nil {

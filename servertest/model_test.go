@@ -114,7 +114,7 @@ func date(ms int64) string {
 	return fmt.Sprintf("d(%s)", strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64))
 }
 
-// expired tells whether document TTL has ended a document.
+// expired reports whether document TTL has ended a document.
 func (m *model) expired(d *modelDoc) bool {
 	if m.document == nil {
 		return false

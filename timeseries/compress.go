@@ -19,7 +19,7 @@ import (
 //	per column:
 //	  length of the name, name
 //	  flags: 1 every row has a value, 2 all values are of one type
-//	  unless flag 1: a bit per row, lowest first, that tells whether it has
+//	  unless flag 1: a bit per row, lowest first, that reports whether it has
 //	  type of all values, or one per value
 //	  the values
 //

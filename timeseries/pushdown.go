@@ -14,7 +14,7 @@ type Pushdown struct {
 	// Filter is a filter on buckets that an index can serve: conditions on
 	// meta, control.min and control.max of the time. It may be empty.
 	Filter value.Doc
-	// MetaOnly tells that the filter asks about the meta field alone: then
+	// MetaOnly reports whether the filter asks about the meta field alone: then
 	// Filter is all there is to it, and all measurements of a bucket match,
 	// or none.
 	MetaOnly bool
@@ -28,7 +28,7 @@ type Pushdown struct {
 type PushdownOptions struct {
 	// Collation is the collection's, nil for simple.
 	Collation value.Collator
-	// OtherCollation tells that the query has another one, so that the
+	// OtherCollation reports whether the query has another one, so that the
 	// control values say nothing about its comparisons of strings.
 	OtherCollation bool
 }

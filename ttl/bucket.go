@@ -7,16 +7,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The id of a bucket holds the seconds of its minimum in 32 bits. For
-// minima outside of 1970 to 2038 these seconds wrap around or cannot be told
-// from others, and a collection that has any such bucket is handled with
-// more care: the true maximum of each bucket is looked at as well.
+// The id of a bucket holds the seconds of its minimum in 32 bits. Minima
+// outside of 1970 to 2038 wrap around or are ambiguous. In a collection that
+// has any such bucket, the true maximum of each bucket is checked as well.
 
 // wrap is the first instant, in seconds, of the extended range.
 const wrap = int64(1) << 31
 
-// extended reports whether the lane has buckets of the extended range.
-func (l *Lane) extended(coll storage.Collection) (bool, error) {
+// extended reports whether the index has buckets of the extended range.
+func (l *ExpiryIndex) extended(coll storage.Collection) (bool, error) {
 	for _, r := range [][2]int64{{math.MinInt64, -1}, {wrap * 1000, math.MaxInt64}} {
 		found := false
 		keys, _ := l.between(r[0], r[1])
@@ -31,7 +30,7 @@ func (l *Lane) extended(coll storage.Collection) (bool, error) {
 // bucketDue returns the keys of buckets that may have expired. With buckets
 // of the extended range, those whose minimum does not lie within it are
 // judged one by one, see bucketExpired.
-func (l *Lane) bucketDue(now int64, extended bool) []storage.KeyRange {
+func (l *ExpiryIndex) bucketDue(now int64, extended bool) []storage.KeyRange {
 	until := minus(now, l.After)
 	if !extended {
 		r, ok := l.between(math.MinInt64, until)
@@ -44,9 +43,9 @@ func (l *Lane) bucketDue(now int64, extended bool) []storage.KeyRange {
 	return append(out, list(late, ok)...)
 }
 
-// quiet reports whether no bucket can be due, given that the first one of
-// the lane, of that minimum, has not expired by its minimum alone.
-func (l *Lane) quiet(minimum, now int64) bool {
+// quiet reports whether no bucket can be due, if the first one of the index,
+// which has that minimum, has not expired by its minimum alone.
+func (l *ExpiryIndex) quiet(minimum, now int64) bool {
 	return minimum >= 0 && minus(now, l.After-l.span) < wrap*1000-l.span
 }
 
@@ -58,7 +57,7 @@ func list(r storage.KeyRange, ok bool) []storage.KeyRange {
 }
 
 // bucketExpired judges one bucket of a collection with an extended range.
-func (l *Lane) bucketExpired(d value.Doc, now int64) bool {
+func (l *ExpiryIndex) bucketExpired(d value.Doc, now int64) bool {
 	maximum := d.Lookup("control").Doc().Lookup("max").Doc().Lookup(l.time)
 	keep := l.After - l.span // expireAfterSeconds
 	if maximum.Kind() != value.KindDateTime || maximum.DateTime() > minus(now, keep) {

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// refused lists the pairs of options that cannot stand together on a
-// collection. Those of timeseries are refused by its own rules.
+// refused lists the pairs of options that a collection cannot have together.
+// The rules of timeseries refuse further ones.
 var refused = [...][2]string{
 	{"documentTtl", "capped"},
 	{"documentTtl", "viewOn"},
@@ -25,7 +25,7 @@ var refused = [...][2]string{
 	{"onExpire", "messageQueue"},
 }
 
-// CheckCombination refuses options of create that do not go together, and
+// CheckCombination refuses options of create that exclude each other, and
 // policies on the server's own namespaces.
 func CheckCombination(ns storage.Namespace, options value.Doc) error {
 	for _, pair := range refused {
@@ -44,7 +44,7 @@ func CheckCombination(ns storage.Namespace, options value.Doc) error {
 	return nil
 }
 
-// given reports whether an option is there and not false.
+// given reports whether an option is present and not false.
 func given(options value.Doc, name string) bool {
 	v, ok := options.Get(name)
 	return ok && !(v.Kind() == value.KindBool && !v.Bool()) && v.Kind() != value.KindNull

@@ -1,13 +1,13 @@
-// Package ttl is about the end of data: the rules by which documents expire,
-// and the monitor that removes what has expired.
+// Package ttl implements expiry: the rules by which documents expire, and the
+// monitor that removes expired documents.
 //
 // # Rules
 //
-// [NewRules] reads from a collection's options and indexes what expires in
-// it. The result is a list of lanes. A [Lane] is an index whose keys are
-// dates and a number of milliseconds that lie between that date and the end
-// of the document; so the entries of a lane come in the order in which they
-// expire, and what is due is one range of keys:
+// [NewRules] reads the expiry rules of a collection from its options and
+// indexes. The result is a list of expiry indexes. An [ExpiryIndex] is an
+// index whose keys are dates, together with the number of milliseconds between
+// that date and the expiry of the document. So its entries are in the order of
+// their expiry, and the due ones are one range of keys:
 //
 //	policy                     index                  date in the key          after
 //	TTL index                  the index itself       value of the field       expireAfterSeconds
@@ -17,17 +17,22 @@
 //	document TTL, inherited    $ttl.inherit           second of last write     the collection's default
 //	document TTL, own          $ttl.own               instant of expiry        0
 //
-// Nothing that a setting can change is ever stored with the documents, so a
-// change of a setting is a change of one number. [Internal] names the
-// indexes that exist for no other purpose.
+// Documents store no value that a setting can change, so a change of a setting
+// changes one number. [Internal] describes the indexes that exist only for
+// expiry.
 //
-// A [DocumentPolicy] differs from all others in that its documents are gone
-// the instant they expire: every read asks [DocumentPolicy.Visible].
+// A [DocumentPolicy] differs from all others in that its documents are
+// invisible from the instant they expire: every read calls
+// [DocumentPolicy.Visible].
 //
 // # Monitor
 //
-// A [Monitor] runs a pass every ttlMonitorSleepSecs. It looks at the head of
-// each lane, which costs the same however many entries wait behind it, and
-// removes what is due in small transactions. It knows the server only
-// through [Host]; message queues take part by implementing [Target].
+// A [Monitor] runs a pass every ttlMonitorSleepSecs. It reads the first entry
+// of each expiry index, which costs the same however many entries follow, and
+// removes the due records in small transactions. A sweep (sweep.go) finds them
+// and calls a [Remover] for each one: the server's own delete, which package
+// commands/write implements (expiry.go there), with the change log and, for
+// onExpire, the move to the dead-letter collection. The monitor knows the
+// server only through [Host]; message queues take part by implementing
+// [Target].
 package ttl

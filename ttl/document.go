@@ -16,13 +16,13 @@ const (
 	TSField = "_ts"
 )
 
-// Mode says what happens to a ttl that does not conform.
+// Mode says how an invalid ttl is handled.
 type Mode string
 
 // The modes.
 const (
 	Reject Mode = "reject" // the write fails
-	Ignore Mode = "ignore" // it is stored and has no meaning
+	Ignore Mode = "ignore" // it is stored and has no effect
 )
 
 // Never is the default of a collection in which only documents with a ttl of
@@ -35,23 +35,24 @@ type DocumentPolicy struct {
 	Default  int64 // seconds, or Never
 	Invalid  Mode
 	ExposeTS bool // documents are returned with _ts
-	// Until is set while the policy makes way for another one: what has not
-	// expired by that instant does not expire any more. 0: the policy stands.
+	// Until is set while the policy is being replaced: documents that have not
+	// expired by that instant no longer expire by it. 0: the policy is in force.
 	Until int64
 }
 
-// Doc is the policy as listCollections shows it and the catalog keeps it, but
-// for Until.
+// Doc returns the policy as listCollections shows it and the catalog stores
+// it, without Until.
 func (p *DocumentPolicy) Doc() value.Doc {
 	return value.NewDoc("default", value.Int(p.Default), "invalid", value.String(string(p.Invalid)), "exposeTs", value.Bool(p.ExposeTS))
 }
 
-// EndingDoc is the policy as the catalog keeps it while it makes way.
+// EndingDoc returns the policy as the catalog stores it while it is being
+// replaced.
 func (p *DocumentPolicy) EndingDoc(until int64) value.Doc {
 	return value.NewDoc("default", value.Int(p.Default), "invalid", value.String(string(p.Invalid)), "exposeTs", value.Bool(p.ExposeTS), "until", value.DateTime(until))
 }
 
-// LoadDocumentPolicy reads what Doc wrote; nil if there is no policy.
+// LoadDocumentPolicy reads the result of Doc; nil if there is no policy.
 func LoadDocumentPolicy(v value.Value) *DocumentPolicy {
 	if v.Kind() != value.KindDocument {
 		return nil
@@ -68,7 +69,7 @@ func LoadDocumentPolicy(v value.Value) *DocumentPolicy {
 }
 
 // ExpiresAt returns the instant at which a record expires; ok is false if it
-// never does. A nil policy is one that is off.
+// never does. A nil policy means that document TTL is off.
 func (p *DocumentPolicy) ExpiresAt(r *storage.Record) (ms int64, ok bool) {
 	if p == nil {
 		return 0, false
@@ -90,14 +91,14 @@ func (p *DocumentPolicy) Visible(r *storage.Record, now int64) bool {
 	return !ok || at > now
 }
 
-// CheckWrite refuses a document whose ttl does not conform, unless such a
-// ttl is ignored.
+// CheckWrite refuses a document with an invalid ttl, unless the policy ignores
+// such values.
 func (p *DocumentPolicy) CheckWrite(d value.Doc) error {
 	if p == nil || p.Invalid != Reject {
 		return nil
 	}
 	v, given := d.Get(ttlField)
-	if !given || v.Kind() == value.KindNull { // which is as good as none
+	if !given || v.Kind() == value.KindNull { // counts as missing
 		return nil
 	}
 	if _, ok := conforming(v); ok {
@@ -106,8 +107,8 @@ func (p *DocumentPolicy) CheckWrite(d value.Doc) error {
 	return mongoerr.Newf(mongoerr.BadValue, "The input ttl '%s' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire.", plain(v))
 }
 
-// StripTS removes a root _ts that a client sent, so that what was read can
-// be written back.
+// StripTS removes a root _ts that a client sent, so that a client can write
+// back a document that it has read.
 func StripTS(d value.Doc) value.Doc {
 	if !d.Has(TSField) {
 		return d
@@ -121,8 +122,8 @@ func StripTS(d value.Doc) value.Doc {
 	return b.Doc()
 }
 
-// WithTS returns a record's document with _ts at its end, as it is shown
-// when exposeTs is on.
+// WithTS returns a record's document with _ts at its end, for collections with
+// exposeTs.
 func WithTS(r *storage.Record) value.Doc {
 	b := value.NewBuilder()
 	for it := r.Doc.Iter(); it.Next(); {
@@ -136,9 +137,9 @@ func WithTS(r *storage.Record) value.Doc {
 // ttlName is the name of the field as it stands in a document.
 var ttlName = []byte(ttlField + "\x00")
 
-// ownTTL returns the ttl of a document if it has a conforming one. Every
-// read of every document asks, and most have none: a search for the bytes of
-// the name is several times faster than a walk over the fields.
+// ownTTL returns the ttl of a document if it has a valid one. It is called for
+// every document read, and most documents have no ttl: a search for the bytes
+// of the name is several times faster than decoding the fields.
 func ownTTL(d value.Doc) (seconds int64, ok bool) {
 	if !mentionsTTL(d) {
 		return 0, false
@@ -146,9 +147,9 @@ func ownTTL(d value.Doc) (seconds int64, ok bool) {
 	return conforming(d.Lookup(ttlField))
 }
 
-// mentionsTTL looks for ttlName. It goes from one l to the next, as there are
-// fewer of them in most texts than of t, and no more than some: of what has many,
-// bytes.Contains knows better.
+// mentionsTTL searches for ttlName. It jumps from one letter l to the next,
+// because most texts have fewer of them than of t. After a limited number of
+// them it uses bytes.Contains, which is faster for such texts.
 func mentionsTTL(d []byte) bool {
 	i := 0 // d[i] may be the l
 	for range 16 {
@@ -163,8 +164,8 @@ func mentionsTTL(d []byte) bool {
 	return bytes.Contains(d[i:], ttlName)
 }
 
-// conforming reads a ttl: an int, or a whole long or double, that is -1 or
-// from 1 to the largest int.
+// conforming reads a valid ttl: an int, or a whole long or double, that is -1
+// or from 1 to the largest int.
 func conforming(v value.Value) (seconds int64, ok bool) {
 	switch v.Kind() {
 	case value.KindInt32, value.KindInt64, value.KindDouble:

@@ -10,8 +10,8 @@ func ParseDocumentPolicy(v value.Value) (*DocumentPolicy, error) {
 	return parseDocument("create", v, nil)
 }
 
-// Modify reads the documentTtl option of collMod: a document with what is to
-// change, or "off". The result is the new policy, nil for off. The receiver
+// Modify reads the documentTtl option of collMod: a document with the fields
+// to change, or "off". The result is the new policy, nil for off. The receiver
 // may be nil: then the policy is switched on.
 func (p *DocumentPolicy) Modify(v value.Value) (*DocumentPolicy, error) {
 	if v.Kind() == value.KindString {
@@ -23,8 +23,8 @@ func (p *DocumentPolicy) Modify(v value.Value) (*DocumentPolicy, error) {
 	return parseDocument("collMod", v, p)
 }
 
-// parseDocument reads the option of a command; old holds what it does not
-// mention.
+// parseDocument reads the option of a command; fields that it does not mention
+// keep their value in old.
 func parseDocument(command string, v value.Value, old *DocumentPolicy) (*DocumentPolicy, error) {
 	prefix := command + ".documentTtl"
 	if v.Kind() != value.KindDocument {
@@ -107,7 +107,7 @@ const (
 )
 
 // ParseIndexingPolicy reads the indexingPolicy option of create and collMod;
-// command is the one it stands in.
+// command is the command's name.
 func ParseIndexingPolicy(command string, v value.Value) (IndexingMode, error) {
 	prefix := command + ".indexingPolicy"
 	if v.Kind() != value.KindDocument {

@@ -7,18 +7,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Forecast tells when the records of a lane will expire. It is read off the
-// keys of the index alone.
+// Forecast describes when the records of an expiry index will expire. It is
+// computed from the keys of the index alone.
 type Forecast struct {
 	Policy  Policy
-	Index   string // of the user, or
-	Lane    string // what is due, where a policy has several orders of its own
-	Pending int64  // records that expire some day, overdue ones included
+	Index   string // name of a user's index; empty for internal ones
+	Lane    string // the kind of event, if the policy has several internal indexes
+	Pending int64  // records that will expire, including overdue ones
 	Overdue int64  // expired and not removed yet
 	Oldest  int64  // when the first overdue one expired
 	Next    int64  // when the next one that is not overdue expires
 	HasNext bool
-	Buckets []int64 // what falls due in each part of the horizon
+	Buckets []int64 // records that become due in each part of the horizon
 }
 
 // Horizon is the time that a forecast looks ahead, in equal parts.
@@ -28,8 +28,8 @@ type Horizon struct {
 	Parts  int   // above 0
 }
 
-// part finds the part of the horizon that an instant lies in, -1 if it lies
-// beyond.
+// part returns the part of the horizon that contains an instant, -1 if the
+// instant lies beyond.
 func (h Horizon) part(at int64) int {
 	since := at - h.Now // at is later than now
 	if since > h.Length || since <= 0 {
@@ -39,14 +39,14 @@ func (h Horizon) part(at int64) int {
 	return min(int(float64(since-1)/width), h.Parts-1)
 }
 
-// Forecast looks ahead for each lane of the rules.
+// Forecast computes a forecast for each expiry index of the rules.
 func (r *Rules) Forecast(coll storage.Collection, h Horizon) ([]Forecast, error) {
 	if r == nil {
 		return nil, nil
 	}
-	out := make([]Forecast, 0, len(r.Lanes))
-	for i := range r.Lanes {
-		f, err := r.Lanes[i].forecast(coll, h)
+	out := make([]Forecast, 0, len(r.Indexes))
+	for i := range r.Indexes {
+		f, err := r.Indexes[i].forecast(coll, h)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +55,12 @@ func (r *Rules) Forecast(coll storage.Collection, h Horizon) ([]Forecast, error)
 	return out, nil
 }
 
-func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
+// forecast scans the index up to the horizon, counts what is overdue and what
+// becomes due in each part, and takes the number of the later entries from the
+// index's statistics where each entry counts once.
+func (l *ExpiryIndex) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 	f := Forecast{Policy: l.Policy, Buckets: make([]int64, h.Parts)}
-	if f.Lane = laneNames[l.Index]; f.Lane == "" && l.Policy != TimeSeries {
+	if f.Lane = forecastNames[l.Index]; f.Lane == "" && l.Policy != TimeSeries {
 		f.Index = l.Index
 	}
 	stats, err := coll.IndexStats(l.Index)
@@ -71,7 +74,7 @@ func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 		}
 	}
 	until := int64(math.MaxInt64)
-	if datesOnly { // the rest need not be visited to be counted
+	if datesOnly { // the rest is counted without a scan
 		until = minus(plus(h.Now, h.Length), l.After)
 	}
 	keys, ok := l.between(l.From, until)
@@ -106,35 +109,35 @@ func (l *Lane) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
 	return f, nil
 }
 
-// laneNames are what forecasts call the indexes of documents with a time to
-// live.
-var laneNames = map[string]string{inheritIndex: "inherit", ownIndex: "own"}
+// forecastNames are the values of the field lane for the internal indexes of
+// document TTL.
+var forecastNames = map[string]string{inheritIndex: "inherit", ownIndex: "own"}
 
-// ForecastDates looks ahead in an index of which each entry is the one date of
-// a record, at which something happens to it.
+// ForecastDates computes the forecast of an index that has one date for each
+// record, at which an event is due.
 func ForecastDates(coll storage.Collection, p Policy, index, lane string, h Horizon) (Forecast, error) {
-	l := Lane{Policy: p, Index: index, From: math.MinInt64}
+	l := ExpiryIndex{Policy: p, Index: index, From: math.MinInt64}
 	f, err := l.forecast(coll, h)
 	f.Index, f.Lane = "", lane
 	return f, err
 }
 
-// ForecastOne looks ahead for one thing that is due at an instant.
+// ForecastOne returns the forecast of a single event at an instant.
 func ForecastOne(p Policy, lane string, at int64, h Horizon) Forecast {
 	f := Forecast{Policy: p, Lane: lane, Buckets: make([]int64, h.Parts)}
 	f.count(at, h)
 	return f
 }
 
-// datesOnly reports whether each entry of the index is the one date of a
+// datesOnly reports whether the index has exactly one entry, a date, for each
 // record.
-func (l *Lane) datesOnly() bool {
+func (l *ExpiryIndex) datesOnly() bool {
 	return l.Policy == Document || l.buckets() || l.Policy == Message
 }
 
-// hasDatesOnly reports whether all entries of the index happen to be dates
-// that count: its first and its last one are.
-func (l *Lane) hasDatesOnly(coll storage.Collection) (only bool, err error) {
+// hasDatesOnly reports whether all present entries of the index are dates that
+// count, which holds if the first and the last one are.
+func (l *ExpiryIndex) hasDatesOnly(coll storage.Collection) (only bool, err error) {
 	only = true
 	for _, reverse := range []bool{false, true} {
 		err = coll.ScanIndex(l.Index, storage.KeyRange{Reverse: reverse}, func(key []byte, _ storage.RecordID) bool {
@@ -149,8 +152,8 @@ func (l *Lane) hasDatesOnly(coll storage.Collection) (only bool, err error) {
 	return only, nil
 }
 
-// next finds the first instant behind now.
-func (l *Lane) next(coll storage.Collection, now int64, f *Forecast) (err error) {
+// next finds the first due instant after now.
+func (l *ExpiryIndex) next(coll storage.Collection, now int64, f *Forecast) (err error) {
 	from := minus(now, l.After)
 	if from < math.MaxInt64 {
 		from++
@@ -208,8 +211,8 @@ func (r *Rules) PendingPurge(coll storage.Collection, now int64) (n int64, err e
 	if r == nil || r.Document == nil {
 		return 0, nil
 	}
-	for i := range r.Lanes {
-		l := &r.Lanes[i]
+	for i := range r.Indexes {
+		l := &r.Indexes[i]
 		keys, ok := l.due(now)
 		if l.Policy != Document || !ok {
 			continue

@@ -7,12 +7,12 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// ErrGone is what a [Host] returns for a collection that does not exist any
-// more. The monitor passes over it in silence.
+// ErrGone is returned by a [Host] for a collection that no longer exists. The
+// monitor skips such collections without logging.
 var ErrGone = errors.New("collection is gone")
 
-// Collection is a collection in which something expires. The UUID tells
-// which, the namespace only what it was called when it was listed.
+// Collection is a collection in which something expires. The UUID identifies
+// it; the namespace is its name when it was listed.
 type Collection struct {
 	Namespace storage.Namespace
 	UUID      [16]byte
@@ -23,26 +23,26 @@ type Collection struct {
 type Host interface {
 	// Collections lists the collections that have Rules.
 	Collections(ctx context.Context) ([]Collection, error)
-	// Targets lists what expires otherwise: message queues.
+	// Targets lists the other targets of a pass: message queues.
 	Targets(ctx context.Context) ([]Target, error)
-	// View gives fn a collection and its rules as they are now, under
-	// whatever name it goes by now; ErrGone if it does not exist.
+	// View calls fn with a collection, under its present name, and its present
+	// rules. It returns ErrGone if the collection does not exist.
 	View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error
-	// Update is View in an engine transaction that fn may remove records in.
-	// The transaction is committed when fn returns nil.
+	// Update is View in a write transaction of the engine, in which fn may remove
+	// records. The transaction is committed if fn returns nil.
 	Update(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules, Remover) error) error
-	// Parameters returns the server parameters as they are now.
+	// Parameters returns the present server parameters.
 	Parameters() Parameters
 	// Locked reports whether writes are blocked by fsyncLock.
 	Locked() bool
-	// ActiveOperations is the number of client operations that are running,
-	// the one that asks for a pass not included.
+	// ActiveOperations is the number of running client operations, not counting
+	// the one that requested the pass.
 	ActiveOperations() int
-	// Operations is the number of client operations that have begun so far.
+	// Operations is the number of client operations begun since the start.
 	Operations() int64
 }
 
-// Parameters are the server parameters that the monitor obeys.
+// Parameters are the server parameters that the monitor uses.
 type Parameters struct {
 	Enabled           bool  // ttlMonitorEnabled
 	SleepSecs         int64 // ttlMonitorSleepSecs
@@ -53,7 +53,7 @@ type Parameters struct {
 	PurgeThreshold    int64 // documentTtlPurgeYieldThreshold
 }
 
-// DefaultParameters are those of a server that was not told otherwise.
+// DefaultParameters returns the default values.
 func DefaultParameters() Parameters {
 	return Parameters{
 		Enabled: true, SleepSecs: 60, BatchDeletes: true, SubPassTargetSecs: 60,
@@ -63,24 +63,25 @@ func DefaultParameters() Parameters {
 
 // Target is something that a pass visits.
 type Target interface {
-	// Policy decides when in the pass it is visited and how it is counted.
+	// Policy determines the target's place in the pass and the counters that it
+	// adds to.
 	Policy() Policy
 	// String names the target in logs.
 	String() string
-	// Sweep removes what has expired at v.Now, in transactions of at most
-	// v.Batch() items each, calling v.Yield between them, until nothing is
+	// Sweep removes the items that have expired at v.Now, in transactions of at
+	// most v.Batch() items each, and calls v.Yield between them, until nothing is
 	// left or the batch is 0.
 	Sweep(ctx context.Context, v *Visit) error
 }
 
-// Visit is one visit of a target: what it may do and what it did.
+// Visit is one visit of a target: its limits and its results.
 type Visit struct {
 	Now     int64 // the instant of the pass
 	Removed Removed
 	More    bool // the target stopped at a limit
-	// Deferred is set by a purge that gave way to client operations.
+	// Deferred is set by a purge that stopped because of client operations.
 	Deferred bool
-	// Refused is why the first of the documents was kept that stay.
+	// Refused is the error for the first document that could not be removed.
 	Refused error
 
 	limits  visitLimits
@@ -95,8 +96,8 @@ type visitLimits struct {
 	canPurge func() bool
 }
 
-// Batch is how many items the next transaction may remove. It is 0 when the
-// limits of the visit are reached; More is set then.
+// Batch returns the number of items that the next transaction may remove. It
+// returns 0 and sets More when the limits of the visit are reached.
 func (v *Visit) Batch() int {
 	v.batches++
 	n := int64(v.limits.batch())
@@ -111,8 +112,8 @@ func (v *Visit) Batch() int {
 	return int(n)
 }
 
-// Yield lets others run between two transactions.
+// Yield lets client operations run between two transactions.
 func (v *Visit) Yield() { v.limits.yield() }
 
-// Count adds what a transaction removed.
+// Count adds the removals of a transaction.
 func (v *Visit) Count(r Removed) { v.Removed.add(r) }

@@ -8,9 +8,9 @@ import (
 // Jump moves a manual clock by calling move. If runDue is set and
 // ttlMonitorSleepSecs of the clock's time have passed since start-up or the
 // end of the last pass, a pass has run when Jump returns; otherwise the jump
-// starts none, and the time it skipped does not count for the running sleep.
-// It is the command testClock; moves of the clock that do not go through
-// Jump run the due pass.
+// starts no pass, and the skipped time does not count for the running sleep.
+// It is the command testClock; moves of the clock that do not go through Jump
+// run the due pass.
 func (m *Monitor) Jump(move func() error, runDue bool) (passRan bool, err error) {
 	m.mu.Lock()
 	m.ran = false
@@ -47,8 +47,8 @@ func (m *Monitor) jumped(ctx context.Context, now time.Time) {
 	m.ParametersChanged()
 }
 
-// passAfterJump runs the pass that has become due. Other than the sleep it
-// counts the time that earlier jumps have skipped.
+// passAfterJump runs the pass that has become due. Unlike the sleep, it counts
+// the time that earlier jumps have skipped.
 func (m *Monitor) passAfterJump(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()

@@ -7,8 +7,7 @@ import (
 )
 
 // Metrics are the counters of expiry since the server started. They are safe
-// for concurrent use; whoever removes something outside of a pass counts it
-// here as well.
+// for concurrent use, and also count removals outside of a pass.
 type Metrics struct {
 	// metrics.ttl of serverStatus: TTL indexes, clustered, time series.
 	DeletedDocuments     atomic.Int64
@@ -19,8 +18,8 @@ type Metrics struct {
 	// metrics.expiration.documentTtl.
 	Purged         atomic.Int64
 	DeferredPasses atomic.Int64
-	// metrics.expiration.onExpire: moved, and kept as they could not be, once
-	// in each pass.
+	// metrics.expiration.onExpire: documents moved, and documents that could not
+	// be moved, which count once in each pass.
 	Moved atomic.Int64
 	Kept  atomic.Int64
 	// metrics.expiration.messageQueue.
@@ -31,8 +30,8 @@ type Metrics struct {
 	QueuesAutoDeleted       atomic.Int64
 }
 
-// count adds what a visit removed. Queues count for themselves, as most of
-// what they remove is not removed by a pass.
+// count adds the removals of a visit. Queues count their removals themselves,
+// because most of them happen outside of a pass.
 func (m *Metrics) count(p Policy, r Removed) {
 	m.Moved.Add(r.Moved)
 	switch p {
@@ -45,7 +44,7 @@ func (m *Metrics) count(p Policy, r Removed) {
 	}
 }
 
-// Settled counts what was removed under a document policy outside of a pass.
+// Settled counts removals under a document policy outside of a pass.
 func (m *Metrics) Settled(r Removed) { m.count(Document, r) }
 
 // AppendTTL writes metrics.ttl of serverStatus.

@@ -11,15 +11,15 @@ import (
 	"github.com/duskdb/duskdb/clock"
 )
 
-// Options says what a Monitor works with.
+// Options configures a Monitor.
 type Options struct {
-	Clock clock.Clock    // decides what has expired and when passes run
-	Real  clock.Clock    // measures how long work takes; System if nil
+	Clock clock.Clock    // the server's clock, for expiry and for the times of passes
+	Real  clock.Clock    // measures durations; System if nil
 	Log   zerolog.Logger // one line for each pass that removed anything
 	Batch int            // records per transaction; 0: as many as take a millisecond
 }
 
-// Monitor removes what has expired. It is safe for concurrent use.
+// Monitor removes expired records. It is safe for concurrent use.
 type Monitor struct {
 	clock   clock.Clock
 	real    clock.Clock
@@ -27,7 +27,7 @@ type Monitor struct {
 	log     zerolog.Logger
 	batch   int
 	metrics Metrics
-	wake    chan struct{} // something that the sleep depends on has changed
+	wake    chan struct{} // a condition of the sleep has changed
 
 	passing sync.Mutex // held during a pass
 
@@ -35,17 +35,17 @@ type Monitor struct {
 	calm    *sync.Cond    // signals that holding is 0 again
 	holding int           // jumps under way that must not start a pass
 	slept   time.Time     // when the sleep began
-	skipped time.Duration // distance of jumps that the sleep does not count
+	skipped time.Duration // time skipped by jumps, which the sleep does not count
 	seen    time.Time     // the clock before the last jump
 	ran     bool          // a pass ran since the last jump began
 	last    Result
-	recent  []time.Duration // that the last passes took, the last one first
+	recent  []time.Duration // durations of the last passes, newest first
 }
 
-// recentPasses is how many durations of passes are kept.
+// recentPasses is the number of durations to keep.
 const recentPasses = 10
 
-// NewMonitor makes a Monitor; its first sleep begins now. Start lets it
+// NewMonitor returns a Monitor whose first sleep begins now. Start starts its
 // work.
 func NewMonitor(h Host, o Options) *Monitor {
 	if o.Real == nil {
@@ -70,16 +70,16 @@ func (m *Monitor) LastPass() Result {
 	return m.last
 }
 
-// RecentPasses are the durations of the last passes, the last one first.
+// RecentPasses returns the durations of the last passes, newest first.
 func (m *Monitor) RecentPasses() []time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.recent)
 }
 
-// Start lets the monitor sleep and run passes until ctx is done; wait
-// returns when a running pass has given up. On a manual clock, each move
-// from now on runs the pass that has become due before it returns.
+// Start runs the monitor's sleeps and passes until ctx is done; wait returns
+// when a running pass has stopped. On a manual clock, each move from now on
+// runs the pass that has become due before it returns.
 func (m *Monitor) Start(ctx context.Context) (wait func()) {
 	unhook := func() {}
 	if manual, ok := m.clock.(*clock.Manual); ok {
@@ -100,7 +100,7 @@ func (m *Monitor) Start(ctx context.Context) (wait func()) {
 	}
 }
 
-// Run is Start and its wait.
+// Run starts the monitor and waits for its end.
 func (m *Monitor) Run(ctx context.Context) { m.Start(ctx)() }
 
 func (m *Monitor) run(ctx context.Context, timer clock.Timer) {
@@ -116,8 +116,8 @@ func (m *Monitor) run(ctx context.Context, timer clock.Timer) {
 	}
 }
 
-// ParametersChanged makes a change of ttlMonitorSleepSecs count in the sleep
-// that is running.
+// ParametersChanged applies a change of ttlMonitorSleepSecs to the running
+// sleep.
 func (m *Monitor) ParametersChanged() {
 	select {
 	case m.wake <- struct{}{}:
@@ -134,9 +134,9 @@ func (m *Monitor) passIfDue(ctx context.Context) {
 	}
 }
 
-// tryPass runs a pass unless that is forbidden at present. After a jump it is
-// called by the sleep, whose timer has fired, or by the jump, whichever comes
-// first. The caller holds passing.
+// tryPass runs a pass unless a jump forbids it. After a jump, the sleep, whose
+// timer has fired, and the jump both call it; the first call runs the pass.
+// The caller holds passing.
 func (m *Monitor) tryPass(ctx context.Context) {
 	if !m.host.Parameters().Enabled || m.host.Locked() {
 		m.sleep()
@@ -150,8 +150,8 @@ func (m *Monitor) tryPass(ctx context.Context) {
 	m.mu.Unlock()
 }
 
-// left is what remains of the running sleep. It waits for jumps that must
-// not start a pass: until these are over, it is not known.
+// left returns the rest of the running sleep. It first waits for the end of
+// jumps that must not start a pass, because they change it.
 func (m *Monitor) left() time.Duration {
 	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
 	m.mu.Lock()
@@ -162,8 +162,7 @@ func (m *Monitor) left() time.Duration {
 	return sleep - (m.elapsed() - m.skipped)
 }
 
-// elapsed is the time on the clock since the sleep began. The caller holds
-// mu.
+// elapsed returns the clock's time since the sleep began. The caller holds mu.
 func (m *Monitor) elapsed() time.Duration {
 	now := m.clock.Now()
 	if now.Before(m.slept) { // the clock was reset
@@ -172,7 +171,7 @@ func (m *Monitor) elapsed() time.Duration {
 	return now.Sub(m.slept)
 }
 
-// sleep begins a sleep.
+// sleep begins a new sleep.
 func (m *Monitor) sleep() {
 	now := m.clock.Now()
 	m.mu.Lock()
@@ -181,7 +180,7 @@ func (m *Monitor) sleep() {
 	m.ParametersChanged()
 }
 
-// ended notes the result of a pass and begins the next sleep.
+// ended stores the result of a pass and begins the next sleep.
 func (m *Monitor) ended(r Result) {
 	m.mu.Lock()
 	m.last = r
@@ -191,7 +190,7 @@ func (m *Monitor) ended(r Result) {
 	m.sleep()
 }
 
-// report logs a pass that removed anything.
+// report logs a pass that removed something.
 func (m *Monitor) report(r *Result) {
 	if !r.removedAny() {
 		return

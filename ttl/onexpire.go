@@ -9,14 +9,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// OnExpire says what becomes of a document instead of being deleted: it is
-// moved to another collection of the same database.
+// OnExpire says that expired documents are moved to another collection of the
+// same database instead of being deleted.
 type OnExpire struct {
 	DeadLetterTo string
 }
 
 // ParseOnExpire reads the onExpire option of create and collMod on a
-// collection; command is the one it stands in. "off" in collMod gives nil.
+// collection; command is the command's name. "off" in collMod gives nil.
 func ParseOnExpire(command string, ns storage.Namespace, v value.Value) (*OnExpire, error) {
 	prefix := command + ".onExpire"
 	if command == "collMod" && v.Kind() == value.KindString && v.Str() == "off" {
@@ -54,7 +54,7 @@ func (o *OnExpire) check(ns storage.Namespace) error {
 	return nil
 }
 
-// Doc is the option as listCollections shows it.
+// Doc returns the option as listCollections shows it.
 func (o *OnExpire) Doc() value.Doc {
 	return value.NewDoc("deadLetterTo", value.String(o.DeadLetterTo))
 }
@@ -68,44 +68,44 @@ func LoadOnExpire(options value.Doc) *OnExpire {
 	return nil
 }
 
-// expiredField is where a moved document tells why.
+// expiredField is the field of a moved document that describes its expiry.
 const expiredField = "_expired"
 
-// Expired tells why a document is removed.
+// Expired describes why a document is removed.
 type Expired struct {
 	Policy  Policy
 	Index   string // the index of the policies Index and PartialBucket
 	At      int64  // when it expired, milliseconds
 	Removed int64  // when it is removed: now
-	Cause   Cause  // what the policy does with it, where that is not plain
+	Cause   Cause  // what the policy does with it; empty for a plain deletion
 }
 
-// Cause says what became of what has expired.
+// Cause says what happens to an expired item.
 type Cause string
 
-// The causes. A document that is just deleted has none.
+// The causes. A deleted document has no cause.
 const (
-	Dropped      Cause = "dropped"      // a message whose time was over
-	DeadLettered Cause = "deadLettered" // moved to where dead letters go
-	Idle         Cause = "idle"         // a queue that nobody used
+	Dropped      Cause = "dropped"      // an expired message that is deleted
+	DeadLettered Cause = "deadLettered" // moved to the dead-letter collection or queue
+	Idle         Cause = "idle"         // an idle queue that is deleted
 )
 
-// Listener is a transaction, or a collection of one, that wants to know why
-// something is removed: it is told just before.
+// Listener is implemented by a transaction, or by its collections, to receive
+// the reason for a removal just before it happens.
 type Listener interface {
 	Because(e *Expired)
 }
 
-// Because tells whoever wants to know why the next record is deleted from a
-// collection, or the next collection dropped in a transaction.
+// Because passes the reason for the next delete from a collection, or for the
+// next drop in a transaction, to where if it is a Listener.
 func Because(where any, e *Expired) {
 	if l, ok := where.(Listener); ok {
 		l.Because(e)
 	}
 }
 
-// DeadLetter returns the document to store in the collection that dead
-// letters go to: the expired document with a field _expired at its end.
+// DeadLetter returns the document to store in the dead-letter collection: the
+// expired document with a field _expired at its end.
 //
 //	_expired: {reason: "TTLExpiredException", policy: "ttl", index: "x_1",
 //	           source: "db.coll", expiredAt: Date, removedAt: Date}

@@ -38,7 +38,7 @@ func (r *Result) removedAny() bool {
 	return false
 }
 
-// Append writes the fields of a reply to runExpirationPass, but for ok.
+// Append writes the fields of the reply to runExpirationPass except ok.
 func (r *Result) Append(b *value.Builder) {
 	messages := r.ByPolicy[Message]
 	b.StartDocument("deleted")
@@ -52,8 +52,8 @@ func (r *Result) Append(b *value.Builder) {
 	b.End().Int64("subPasses", r.SubPasses)
 }
 
-// AppendTook writes how long the pass took, and the work for each policy in
-// which there was any.
+// AppendTook writes the duration of the pass, and that of each policy with any
+// work.
 func (r *Result) AppendTook(b *value.Builder) {
 	b.Double("tookMillis", Millis(r.Took))
 	b.StartDocument("policyMillis")
@@ -65,11 +65,11 @@ func (r *Result) AppendTook(b *value.Builder) {
 	b.End()
 }
 
-// Millis is a duration in milliseconds.
+// Millis converts a duration to milliseconds.
 func Millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// RunPass runs a pass now, whatever the sleep, and waits for it. It is the
-// command runExpirationPass.
+// RunPass runs a pass now, independently of the sleep, and waits for it. It
+// implements the command runExpirationPass.
 func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
 	if !m.host.Parameters().Enabled {
 		return Result{}, mongoerr.New(mongoerr.InvalidOptions, "cannot run an expiration pass while ttlMonitorEnabled is false")
@@ -82,7 +82,7 @@ func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
 	return m.pass(ctx, wanted)
 }
 
-// pass runs sub-passes until one leaves nothing. The caller holds passing.
+// pass runs sub-passes until one leaves nothing due. The caller holds passing.
 func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
 	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}, kept: map[string]*kept{}}
 	p.pacer = newPacer(ctx, m.host, m.real, m.batch)
@@ -113,8 +113,8 @@ type pass struct {
 	result Result
 }
 
-// subPass visits each target in turn until none has more, or until its time
-// is over. more tells that another sub-pass is needed.
+// subPass visits each target in turn until none has more, or until its time is
+// over. more reports whether another sub-pass is needed.
 func (p *pass) subPass(ctx context.Context) (more bool, err error) {
 	began := p.m.real.Now()
 	limit := time.Duration(p.params.SubPassTargetSecs) * time.Second
@@ -145,7 +145,7 @@ func (p *pass) subPass(ctx context.Context) (more bool, err error) {
 	return len(list) > 0, nil
 }
 
-// visit lets a target remove what has expired, within the limits of one
+// visit lets a target remove its expired items, within the limits of one
 // visit.
 func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	name := t.String()
@@ -170,7 +170,8 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	return v.More
 }
 
-// kept are the documents of a target that stayed. Each visit meets them again.
+// kept counts the documents of a target that could not be removed. Each visit
+// finds them again.
 type kept struct {
 	most  int64
 	cause error // of one
@@ -187,8 +188,8 @@ func (p *pass) noteKept(name string, v *Visit) {
 	k.most = max(k.most, v.Removed.Kept)
 }
 
-// reportKept warns of each target with documents that stayed, with one of them
-// as an example.
+// reportKept logs a warning for each target with documents that could not be
+// removed, with one error as an example.
 func (p *pass) reportKept() {
 	for _, name := range slices.Sorted(maps.Keys(p.kept)) {
 		k := p.kept[name]
@@ -198,6 +199,9 @@ func (p *pass) reportKept() {
 	}
 }
 
+// limits returns the limits of a visit: those of mongod's parameters for
+// batched deletes unless they are switched off, and the condition under which
+// a purge may run.
 func (p *pass) limits(began time.Time) visitLimits {
 	real, host, threshold := p.m.real, p.m.host, p.params.PurgeThreshold
 	l := visitLimits{

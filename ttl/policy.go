@@ -2,8 +2,8 @@ package ttl
 
 import "slices"
 
-// Policy is a way in which things expire. The policies are numbered in the
-// order in which a pass visits them.
+// Policy is a kind of expiry. The policies are numbered in the order in which
+// a pass visits them.
 type Policy uint8
 
 // The policies.
@@ -30,7 +30,7 @@ func (p Policy) String() string {
 // Set is a set of policies.
 type Set uint8
 
-// All are all policies.
+// All is the set of all policies.
 const All = Set(1<<policies - 1)
 
 // SetOf makes a set.
@@ -45,7 +45,7 @@ func SetOf(list ...Policy) (s Set) {
 func (s Set) Has(p Policy) bool { return s&(1<<p) != 0 }
 
 // targetSets maps the targets of runExpirationPass to policies. Partial TTL
-// indexes are TTL indexes, whatever they are made on.
+// indexes on time series count as TTL indexes.
 var targetSets = map[string]Set{
 	"ttl":          SetOf(Index, PartialBucket),
 	"clustered":    SetOf(Clustered),

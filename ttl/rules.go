@@ -8,17 +8,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Rules are what expires in one collection. They are immutable: a change of
-// the collection's options or indexes makes new ones.
+// Rules are the expiry rules of one collection. They are immutable: a change
+// of the collection's options or indexes creates new ones.
 type Rules struct {
-	Lanes    []Lane
-	Skipped  int             // TTL indexes of a kind that expires nothing
+	Indexes  []ExpiryIndex
+	Skipped  int             // TTL indexes of a kind that never expires documents
 	Document *DocumentPolicy // nil: off
-	OnExpire *OnExpire       // nil: what expires is deleted
+	OnExpire *OnExpire       // nil: expired documents are deleted
 }
 
 // NewRules reads the rules from the options and indexes of a collection; nil
-// if nothing expires in it and no TTL index is there to be skipped.
+// if nothing in it expires and it has no TTL index to skip.
 func NewRules(info *storage.Info) *Rules {
 	o := info.Options
 	buckets := reserved.IsBuckets(info.Namespace.Coll)
@@ -36,19 +36,19 @@ func NewRules(info *storage.Info) *Rules {
 	}
 	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() && e.SafeInt64() >= 0 {
 		if buckets && series != nil {
-			r.Lanes = append(r.Lanes, bucketLane(TimeSeries, bucketIndex, e.SafeInt64(), series))
+			r.Indexes = append(r.Indexes, bucketLane(TimeSeries, bucketIndex, e.SafeInt64(), series))
 		} else if name := clusteredIndex(info); name != "" {
-			r.Lanes = append(r.Lanes, Lane{Policy: Clustered, Index: name, After: milliseconds(e.SafeInt64())})
+			r.Indexes = append(r.Indexes, ExpiryIndex{Policy: Clustered, Index: name, After: milliseconds(e.SafeInt64())})
 		}
 	}
 	r.addDocument(info)
-	if len(r.Lanes) == 0 && r.Skipped == 0 && r.Document == nil {
+	if len(r.Indexes) == 0 && r.Skipped == 0 && r.Document == nil {
 		return nil
 	}
 	return r
 }
 
-// addIndex adds the lane of a TTL index.
+// addIndex adds the expiry index of a TTL index.
 func (r *Rules) addIndex(i *storage.IndexInfo) {
 	e := i.Spec.Lookup("expireAfterSeconds")
 	if e.IsMissing() || i.Spec.Lookup("clustered").Truthy() {
@@ -60,14 +60,14 @@ func (r *Rules) addIndex(i *storage.IndexInfo) {
 		r.Skipped++
 		return
 	}
-	r.Lanes = append(r.Lanes, Lane{
+	r.Indexes = append(r.Indexes, ExpiryIndex{
 		Policy: Index, Index: i.Name, Desc: direction.AsDouble() < 0,
 		After: milliseconds(e.SafeInt64()), From: math.MinInt64,
 	})
 }
 
-// addPartial adds the lane of a TTL index on the time of a time series. It
-// stands on the minimum of the buckets.
+// addPartial adds the expiry index of a TTL index on the time field of a time
+// series. Its keys are the minima of the buckets.
 func (r *Rules) addPartial(i *storage.IndexInfo, series value.Doc) {
 	e := i.Spec.Lookup("expireAfterSeconds")
 	if !e.IsNumber() {
@@ -80,12 +80,12 @@ func (r *Rules) addPartial(i *storage.IndexInfo, series value.Doc) {
 	}
 	l := bucketLane(PartialBucket, i.Name, e.SafeInt64(), series)
 	l.Desc = direction.AsDouble() < 0
-	r.Lanes = append(r.Lanes, l)
+	r.Indexes = append(r.Indexes, l)
 }
 
-func bucketLane(p Policy, index string, seconds int64, series value.Doc) Lane {
+func bucketLane(p Policy, index string, seconds int64, series value.Doc) ExpiryIndex {
 	span := milliseconds(series.Lookup("bucketMaxSpanSeconds").SafeInt64())
-	return Lane{
+	return ExpiryIndex{
 		Policy: p, Index: index, From: math.MinInt64,
 		After: plus(milliseconds(seconds), span), span: span, time: series.Lookup("timeField").Str(),
 	}
@@ -110,21 +110,22 @@ func (r *Rules) addDocument(info *storage.Info) {
 	}
 	until := r.Document.Until
 	if info.Index(ownIndex) != nil {
-		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: ownIndex, From: math.MinInt64, until: until})
+		r.Indexes = append(r.Indexes, ExpiryIndex{Policy: Document, Index: ownIndex, From: math.MinInt64, until: until})
 	}
 	if r.Document.Default != Never && info.Index(inheritIndex) != nil {
-		r.Lanes = append(r.Lanes, Lane{Policy: Document, Index: inheritIndex, From: math.MinInt64, After: r.Document.Default * 1000, until: until})
+		r.Indexes = append(r.Indexes, ExpiryIndex{Policy: Document, Index: inheritIndex, From: math.MinInt64, After: r.Document.Default * 1000, until: until})
 	}
 }
 
-// lane finds the lane of a policy and an index; nil if it is gone.
-func (r *Rules) lane(p Policy, index string) *Lane {
+// index returns the expiry index of a policy with a name; nil if it no longer
+// exists.
+func (r *Rules) index(p Policy, index string) *ExpiryIndex {
 	if r == nil {
 		return nil
 	}
-	for i := range r.Lanes {
-		if r.Lanes[i].Policy == p && r.Lanes[i].Index == index {
-			return &r.Lanes[i]
+	for i := range r.Indexes {
+		if r.Indexes[i].Policy == p && r.Indexes[i].Index == index {
+			return &r.Indexes[i]
 		}
 	}
 	return nil

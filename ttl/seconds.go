@@ -11,7 +11,7 @@ func badTarget(name string) error {
 	return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'runExpirationPass.targets' is not a valid value.", name)
 }
 
-// Off is what "off" and null switch off in collMod.
+// Off stands for "off" and null in collMod.
 const Off = int64(-1)
 
 // ParseCollectionSeconds reads expireAfterSeconds of create on a clustered or
@@ -33,6 +33,8 @@ func ParseCollModSeconds(v value.Value, now int64) (int64, error) {
 	return parseCollectionSeconds("collMod", v, now)
 }
 
+// parseCollectionSeconds reads expireAfterSeconds with the checks and messages
+// that create and collMod share.
 func parseCollectionSeconds(command string, v value.Value, now int64) (int64, error) {
 	if !v.IsNumber() {
 		types := "[decimal, double, int, long]"

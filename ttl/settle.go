@@ -7,46 +7,47 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Settlement removes what has expired under the document policy of a
-// collection, in as many transactions as it takes: before the policy changes,
-// so that what has expired stays gone, or before something is built of all
-// documents, so that it is in nobody's way.
+// Settlement removes the documents that have expired under the document policy
+// of a collection, in several transactions if necessary. It runs before the
+// policy changes, so that expired documents stay invisible, and before an
+// index is built, so that they cannot violate it.
 type Settlement struct {
 	now  int64
-	lane int
+	next int
 	s    sweep
 }
 
-// NewSettlement settles what has expired at an instant.
+// NewSettlement returns a Settlement of the documents that have expired at an
+// instant.
 func NewSettlement(now int64) *Settlement {
 	return &Settlement{now: now, s: sweep{now: now, all: true}}
 }
 
-// Clone is a copy to go on with, should the transaction that used the
-// original have to be run again.
+// Clone returns a copy, to continue with if the transaction that used the
+// original must run again.
 func (t *Settlement) Clone() *Settlement {
 	c := *t
 	c.s.key = slices.Clone(t.s.key)
 	return &c
 }
 
-// Refused is why some document could not be moved to where dead letters go, and
-// was kept; nil if none was.
+// Refused returns the error for a document that could not be moved to the
+// dead-letter collection and was kept; nil if there was no such document.
 func (t *Settlement) Refused() error { return t.s.refused }
 
-// Batch removes at most most documents, under the rules that the collection has
-// now, within the caller's transaction. done tells that there are no more. A
-// document that an open transaction holds is an error.
+// Batch removes at most most documents, under the rules that the collection
+// has now, within the caller's transaction. done reports whether there are no
+// more. A document that an open transaction has written is an error.
 func (t *Settlement) Batch(r *Rules, coll storage.Collection, most int, remove Remover) (total Removed, done bool, err error) {
 	if r == nil || r.Document == nil {
 		return total, true, nil
 	}
-	for ; t.lane < len(r.Lanes); t.lane++ {
-		if r.Lanes[t.lane].Policy != Document {
+	for ; t.next < len(r.Indexes); t.next++ {
+		if r.Indexes[t.next].Policy != Document {
 			continue
 		}
 		if left := most - int(total.Documents+total.Kept); left > 0 {
-			one, done, err := t.s.batch(coll, &r.Lanes[t.lane], left, remove)
+			one, done, err := t.s.batch(coll, &r.Indexes[t.next], left, remove)
 			one.moving(r)
 			total.add(one)
 			if err != nil {
@@ -64,7 +65,8 @@ func (t *Settlement) Batch(r *Rules, coll storage.Collection, most int, remove R
 }
 
 // Settle removes everything that has expired under the document policy of the
-// rules within the caller's transaction. It fails if something must be kept.
+// rules within the caller's transaction. It fails if a document cannot be
+// removed.
 func (r *Rules) Settle(coll storage.Collection, now int64, remove Remover) (total Removed, err error) {
 	t := NewSettlement(now)
 	for done := false; !done && err == nil; {

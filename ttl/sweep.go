@@ -8,23 +8,24 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Remover removes one expired record within the transaction it was given in:
-// everything that belongs to a delete, and the copy to where dead letters
-// go. It returns the number of index keys removed. [ErrKept] tells that the
-// record must stay, [storage.ErrConflict] that an open transaction holds it;
-// in both cases nothing was changed.
+// Remover removes one expired record within the transaction that it belongs
+// to: it does the complete delete, and the copy to the dead-letter collection.
+// It returns the number of index keys removed. The error is [ErrKept] if the
+// record must stay, and [storage.ErrConflict] if an open transaction has
+// written it; in both cases nothing was changed.
 type Remover func(r storage.Record, e *Expired) (keys int, err error)
 
-// ErrKept is returned (or wrapped) by a [Remover] for a record that cannot
-// be moved to where dead letters go. It stays, and the sweep goes on.
+// ErrKept is returned (or wrapped) by a [Remover] for a record that cannot be
+// moved to the dead-letter collection. The record stays, and the sweep
+// continues.
 var ErrKept = errors.New("expired document kept")
 
-// Removed counts what was removed.
+// Removed counts removals.
 type Removed struct {
 	Documents int64 // documents or buckets
 	Keys      int64 // their index keys
 	Kept      int64 // documents that ErrKept was returned for
-	Moved     int64 // of Documents, those that went where dead letters go
+	Moved     int64 // of Documents, those moved to the dead-letter collection
 
 	MessagesDropped, MessagesDeadLettered, QueuesDropped int64
 }
@@ -43,35 +44,36 @@ func (r Removed) any() bool {
 	return r.Documents+r.MessagesDropped+r.MessagesDeadLettered+r.QueuesDropped > 0
 }
 
-// moving counts what was removed as moved, where the rules say so.
+// moving counts the removed documents as moved if the rules have onExpire.
 func (r *Removed) moving(rules *Rules) {
 	if rules.OnExpire != nil {
 		r.Moved = r.Documents
 	}
 }
 
-// sweep is the removal of what is due in one lane, batch by batch.
+// sweep removes the due records of one expiry index, batch by batch.
 type sweep struct {
 	now int64
-	all bool // a record that a transaction holds is an error
+	all bool // a record that a transaction has written is an error
 
 	refused error // the first ErrKept of a Remover
 
-	// The position behind the last entry that was looked at.
+	// The position after the last entry visited.
 	which int  // range
 	began bool // key and id are set
 	key   []byte
 	id    storage.RecordID
 }
 
-// entry is one key of a lane whose record may have expired.
+// entry is a key of an expiry index whose record may have expired.
 type entry struct {
 	id storage.RecordID
 	at int64 // when it expires
 }
 
-// idle reports whether nothing in the lane is due, by a look at its head.
-func (s *sweep) idle(coll storage.Collection, l *Lane) (bool, error) {
+// idle reports whether nothing in the index is due. It reads only the first
+// entry.
+func (s *sweep) idle(coll storage.Collection, l *ExpiryIndex) (bool, error) {
 	at, ok, err := l.head(coll)
 	if err != nil || !ok {
 		return true, err
@@ -79,9 +81,9 @@ func (s *sweep) idle(coll storage.Collection, l *Lane) (bool, error) {
 	return at > s.now && (!l.buckets() || l.quiet(minus(at, l.After), s.now)), nil
 }
 
-// batch removes at most most records. done tells that there is nothing more
-// to look at.
-func (s *sweep) batch(coll storage.Collection, l *Lane, most int, remove Remover) (r Removed, done bool, err error) {
+// batch removes at most most records. done reports whether there are no more
+// entries.
+func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove Remover) (r Removed, done bool, err error) {
 	ranges, careful, err := l.ranges(coll, s.now)
 	if err != nil {
 		return r, true, err
@@ -105,7 +107,7 @@ func (s *sweep) batch(coll storage.Collection, l *Lane, most int, remove Remover
 			r.Kept++
 			s.refused = cmp.Or(s.refused, err)
 		case errors.Is(err, storage.ErrConflict) && !s.all:
-			// An open transaction holds it; the next pass will find it.
+			// An open transaction has written it; the next pass will find it.
 		case err != nil:
 			return r, true, err
 		default:
@@ -116,9 +118,9 @@ func (s *sweep) batch(coll storage.Collection, l *Lane, most int, remove Remover
 	return r, done, nil
 }
 
-// ranges are the keys to look at. careful tells that each record must be
-// judged by itself.
-func (l *Lane) ranges(coll storage.Collection, now int64) (r []storage.KeyRange, careful bool, err error) {
+// ranges returns the ranges of keys to visit. careful reports whether each
+// record must be checked by itself.
+func (l *ExpiryIndex) ranges(coll storage.Collection, now int64) (r []storage.KeyRange, careful bool, err error) {
 	if !l.buckets() {
 		return list(l.due(now)), false, nil
 	}
@@ -128,8 +130,8 @@ func (l *Lane) ranges(coll storage.Collection, now int64) (r []storage.KeyRange,
 	return l.bucketDue(now, careful), careful, nil
 }
 
-// collect reads the next entries of the lane.
-func (s *sweep) collect(coll storage.Collection, l *Lane, ranges []storage.KeyRange, most int) (entries []entry, done bool, err error) {
+// collect reads the next entries of the index.
+func (s *sweep) collect(coll storage.Collection, l *ExpiryIndex, ranges []storage.KeyRange, most int) (entries []entry, done bool, err error) {
 	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
 		r := ranges[s.which]
 		if s.began {
@@ -153,21 +155,21 @@ func (s *sweep) collect(coll storage.Collection, l *Lane, ranges []storage.KeyRa
 
 // NextDue is the earliest instant at which a document of the collection
 // expires, or has expired and is still stored: before it, all documents are
-// visible. It costs a look at the head of each lane.
+// visible. It reads only the first entry of each expiry index.
 func (r *Rules) NextDue(coll storage.Collection) int64 {
 	next := int64(math.MaxInt64)
 	if r == nil {
 		return next
 	}
-	for i := range r.Lanes {
-		if r.Lanes[i].Policy != Document {
+	for i := range r.Indexes {
+		if r.Indexes[i].Policy != Document {
 			continue
 		}
-		at, ok, err := r.Lanes[i].head(coll)
+		at, ok, err := r.Indexes[i].head(coll)
 		if err != nil {
 			return math.MinInt64
 		}
-		if ok && (r.Lanes[i].until == 0 || at <= r.Lanes[i].until) {
+		if ok && (r.Indexes[i].until == 0 || at <= r.Indexes[i].until) {
 			next = min(next, at)
 		}
 	}

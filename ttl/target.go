@@ -7,20 +7,20 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// laneTarget sweeps one lane of a collection.
-type laneTarget struct {
+// indexTarget sweeps one expiry index of a collection.
+type indexTarget struct {
 	host   Host
 	coll   *Collection
 	policy Policy
 	index  string
 }
 
-func (t *laneTarget) Policy() Policy { return t.policy }
-func (t *laneTarget) String() string { return t.coll.Namespace.String() + " " + t.index }
+func (t *indexTarget) Policy() Policy { return t.policy }
+func (t *indexTarget) String() string { return t.coll.Namespace.String() + " " + t.index }
 
-// Sweep implements Target. The lane is read anew in each transaction, so
-// that a changed policy counts at once.
-func (t *laneTarget) Sweep(ctx context.Context, v *Visit) error {
+// Sweep implements Target. It reads the rules in each transaction, so that a
+// changed policy takes effect at once.
+func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 	s := sweep{now: v.Now}
 	defer func() { v.Refused = s.refused }()
 	if idle, err := t.idle(ctx, &s); idle || err != nil {
@@ -37,7 +37,7 @@ func (t *laneTarget) Sweep(ctx context.Context, v *Visit) error {
 		}
 		var r Removed
 		err := t.host.Update(ctx, t.coll, func(coll storage.Collection, rules *Rules, remove Remover) (err error) {
-			l := rules.lane(t.policy, t.index)
+			l := rules.index(t.policy, t.index)
 			if l == nil {
 				return ErrGone
 			}
@@ -57,9 +57,9 @@ func (t *laneTarget) Sweep(ctx context.Context, v *Visit) error {
 	return nil
 }
 
-func (t *laneTarget) idle(ctx context.Context, s *sweep) (idle bool, err error) {
+func (t *indexTarget) idle(ctx context.Context, s *sweep) (idle bool, err error) {
 	err = t.host.View(ctx, t.coll, func(coll storage.Collection, rules *Rules) (err error) {
-		l := rules.lane(t.policy, t.index)
+		l := rules.index(t.policy, t.index)
 		if l == nil {
 			return ErrGone
 		}
@@ -69,9 +69,9 @@ func (t *laneTarget) idle(ctx context.Context, s *sweep) (idle bool, err error) 
 	return idle, err
 }
 
-// harmless are the errors that a pass does not speak of: the collection or
-// the index was dropped meanwhile, or an open transaction was in the way: the
-// next pass will find what is left.
+// harmless are the errors that a pass does not log: the collection or the
+// index was dropped meanwhile, or an open transaction was in the way, and the
+// next pass will find the rest.
 var harmless = []error{ErrGone, storage.ErrNotFound, storage.ErrNoIndex, storage.ErrConflict}
 
 func silent(err error) error {
@@ -83,8 +83,8 @@ func silent(err error) error {
 	return err
 }
 
-// targets makes a fresh list of what a sub-pass visits, in the order of the
-// policies. skipped counts the TTL indexes that expire nothing.
+// targets lists the targets of a sub-pass, in the order of the policies.
+// skipped counts the TTL indexes that never expire documents.
 func targets(ctx context.Context, h Host, wanted Set) (list []Target, skipped int, err error) {
 	colls, err := h.Collections(ctx)
 	if err != nil {
@@ -99,10 +99,10 @@ func targets(ctx context.Context, h Host, wanted Set) (list []Target, skipped in
 		if wanted.Has(Index) {
 			skipped += c.Rules.Skipped
 		}
-		for k := range c.Rules.Lanes {
-			l := &c.Rules.Lanes[k]
+		for k := range c.Rules.Indexes {
+			l := &c.Rules.Indexes[k]
 			if wanted.Has(l.Policy) {
-				byPolicy[l.Policy] = append(byPolicy[l.Policy], &laneTarget{h, c, l.Policy, l.Index})
+				byPolicy[l.Policy] = append(byPolicy[l.Policy], &indexTarget{h, c, l.Policy, l.Index})
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TSIndexName is how the index on _ts is listed, OtherTSIndexName what it is
-// called beside an index of the user with that name.
+// TSIndexName is the name of the index on _ts in lists, OtherTSIndexName its
+// name if a user's index has that name.
 const (
 	TSIndexName      = "_ts_1"
 	OtherTSIndexName = "_ts_1_documentTtl"
@@ -25,8 +25,7 @@ func IsTSKey(key value.Doc) bool {
 }
 
 // ParseTSIndex recognises the second way to switch document TTL on: a TTL
-// index on _ts. ok is false for every other index, which is none of this
-// package's business.
+// index on _ts. ok is false for every other index.
 func ParseTSIndex(spec value.Doc) (p *DocumentPolicy, ok bool, err error) {
 	v := spec.Lookup("expireAfterSeconds")
 	if v.IsMissing() || !IsTSKey(spec.Lookup("key").Doc()) {
@@ -53,18 +52,19 @@ func ParseTSIndex(spec value.Doc) (p *DocumentPolicy, ok bool, err error) {
 	return &DocumentPolicy{Default: n, Invalid: Ignore}, true, nil
 }
 
-// TSIndex is the entry of listIndexes for a collection with the policy,
-// whichever way it was switched on.
+// TSIndex returns the entry of listIndexes for a collection with the policy,
+// however it was switched on.
 func (p *DocumentPolicy) TSIndex() value.Doc { return p.NamedTSIndex(TSIndexName) }
 
-// NamedTSIndex is TSIndex where an index of the user has that name.
+// NamedTSIndex is TSIndex with another name, for collections with a user's
+// index of that name.
 func (p *DocumentPolicy) NamedTSIndex(name string) value.Doc {
 	return value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc(TSField, value.Int32(1))),
 		"name", value.String(name), "expireAfterSeconds", value.Int32(int32(p.Default)))
 }
 
-// CompareTSIndex judges a request to create a TTL index on _ts where the
-// policy p is on already: nil means there is nothing to do.
+// CompareTSIndex checks a request to create a TTL index on _ts if the policy p
+// is on already: nil means that nothing is to be done.
 func (p *DocumentPolicy) CompareTSIndex(wanted *DocumentPolicy) error {
 	if p.Default == wanted.Default {
 		return nil
@@ -72,7 +72,7 @@ func (p *DocumentPolicy) CompareTSIndex(wanted *DocumentPolicy) error {
 	return mongoerr.Newf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s", wanted.TSIndex(), p.TSIndex())
 }
 
-// ErrStrict refuses TTL on any field but _ts, where documentTtlStrictTsOnly is
+// ErrStrict refuses TTL on any field but _ts if documentTtlStrictTsOnly is
 // set.
 var ErrStrict = mongoerr.New(mongoerr.BadValue, "The 'expireAfterSeconds' option is supported on '_ts' field only.")
 

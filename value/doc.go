@@ -26,7 +26,7 @@ func (d Doc) IsEmpty() bool { return len(d) <= 5 }
 // Clone copies the bytes.
 func (d Doc) Clone() Doc { return append(Doc(nil), d...) }
 
-// Get finds the first element of that name and tells whether there is one.
+// Get finds the first element of that name and reports whether there is one.
 func (d Doc) Get(key string) (Value, bool) {
 	v := d.Lookup(key)
 	return v, v.kind != Missing

@@ -76,7 +76,7 @@ const (
 )
 
 // Walk calls yield with every value the path leads to, until it returns
-// true; the result tells whether it did. It is [Path.Each] with arrays at the
+// true; the result reports whether it did. It is [Path.Each] with arrays at the
 // end of the path yielded whole.
 func (p Path) Walk(d Doc, yield func(Value) bool) bool {
 	w := walker{path: &p, leaf: LeafWhole, yield: func(v Value, _ int) bool { return yield(v) }}
@@ -84,7 +84,7 @@ func (p Path) Walk(d Doc, yield func(Value) bool) bool {
 }
 
 // Each calls yield with every value a query sees behind the path, until it
-// returns true; the result tells whether it did.
+// returns true; the result reports whether it did.
 //
 // At an array on the way it goes into each element that is a document, and,
 // if the next component is a number, into that position; other elements lead

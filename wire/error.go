@@ -28,7 +28,7 @@ const (
 type Error struct {
 	Code    int32
 	Message string
-	// Fatal tells that the connection must be closed, because mongod closes
+	// Fatal reports whether the connection must be closed, because mongod closes
 	// it or because the next message cannot be found. After an error that is
 	// not fatal the frame has been consumed and the peer gets a reply.
 	Fatal bool

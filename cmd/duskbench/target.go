@@ -144,7 +144,7 @@ func (s *session) command(body value.Doc, seqs ...wire.Sequence) (value.Doc, err
 	return m.Body, replyError(m.Body)
 }
 
-// replyError tells whether a reply says that the command failed, as a whole
+// replyError reports whether a reply says that the command failed, as a whole
 // or for one of its writes.
 func replyError(reply value.Doc) error {
 	ok := reply.Lookup("ok")

@@ -30,7 +30,7 @@ func cyrillicLetters(base string) string {
 	return shortI
 }
 
-// hasCyrillic tells whether a string may have Cyrillic letters.
+// hasCyrillic reports whether a string may have Cyrillic letters.
 func hasCyrillic(s string) bool {
 	for i := range len(s) {
 		if s[i]&0xfc == 0xd0 {

@@ -63,7 +63,7 @@ var localeDefaults = map[string]func(*Collation){
 	"th":    func(c *Collation) { c.alternate = "shifted" },
 }
 
-// lookupLocale finds the language tag of a locale. known tells whether
+// lookupLocale finds the language tag of a locale. known reports whether
 // MongoDB knows the locale, ok whether there are tables for it.
 func lookupLocale(locale string) (tag language.Tag, known, ok bool) {
 	base, variant, hasVariant := strings.Cut(locale, "@collation=")

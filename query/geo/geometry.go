@@ -30,9 +30,9 @@ type Geometry struct {
 	// Type is the GeoJSON type, or the name of the legacy shape: "Point",
 	// "Polygon", "$box", "$center", "$polygon", "$centerSphere".
 	Type string
-	// Flat tells that the shape lives on the plane.
+	// Flat reports whether the shape lives on the plane.
 	Flat bool
-	// Big tells that a polygon is meant with the area that its points go
+	// Big reports whether a polygon is meant with the area that its points go
 	// round counter-clockwise, however large.
 	Big bool
 
@@ -168,7 +168,7 @@ func (g *Geometry) containsPolygon(o *s2.Polygon) bool {
 	return false
 }
 
-// capHasAll tells whether all points, and so the edges between them, lie in a
+// capHasAll reports whether all points, and so the edges between them, lie in a
 // cap; this holds up to a hemisphere.
 func capHasAll(c *s2.Cap, points []s2.Point) bool {
 	for _, p := range points {

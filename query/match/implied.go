@@ -97,7 +97,7 @@ func comparison(op Op, field, operand *expr.Expr, env *expr.Env) Node {
 	return m.Root()
 }
 
-// constant tells whether an expression is the same for all documents.
+// constant reports whether an expression is the same for all documents.
 func constant(e *expr.Expr) bool {
 	fixed := !e.Volatile() && len(e.Meta()) == 0
 	e.Deps(func(string) { fixed = false }, func() { fixed = false })

@@ -103,7 +103,7 @@ func (s *schema) required() []string {
 	return nil
 }
 
-// stated tells whether the schema states one type, and which one it may be.
+// stated reports whether the schema states one type, and which one it may be.
 func (s *schema) stated(is func(TypeSet) bool) bool {
 	for _, r := range s.rules {
 		if r, ok := r.(*typeRule); ok {
@@ -124,7 +124,7 @@ func isString(t TypeSet) bool {
 	return !t.Number && len(t.Kinds) == 1 && t.Kinds[0] == value.KindString
 }
 
-// addressable tells whether a path reaches the field of that name and no
+// addressable reports whether a path reaches the field of that name and no
 // other.
 func addressable(name string) bool {
 	return name != "" && name[0] != '$' && !strings.Contains(name, ".")

@@ -25,7 +25,7 @@ func (p *Plan) Choice(q *Query) (c Choice, ok bool) {
 	return Choice{Index: p.Index.Name, Path: strings.Clone(p.wildcardPath()), Sorted: p.Sorted, Works: max(p.Examined, 1)}, true
 }
 
-// Uses tells whether a plan is the one that a choice stands for.
+// Uses reports whether a plan is the one that a choice stands for.
 func (p *Plan) Uses(c Choice) bool {
 	return p.Index.Name == c.Index && p.wildcardPath() == c.Path && p.Sorted == c.Sorted
 }
@@ -34,7 +34,7 @@ func (p *Plan) Uses(c Choice) bool {
 // any other plan.
 func (p *Plan) wildcardPath() string { return p.path }
 
-// stopsEarly tells whether a limit may end the plan before it has looked at
+// stopsEarly reports whether a limit may end the plan before it has looked at
 // all of its entries.
 func (q *Query) stopsEarly(p *Plan) bool {
 	return q.Limit > 0 && (p.Sorted || q.Sort.IsEmpty())

@@ -135,7 +135,7 @@ func (b *bounder) textTerms() fieldBounds {
 	return fieldBounds{set: b.reader.unionAll(sets)}
 }
 
-// plainPositional tells whether a condition on a path with a position may be
+// plainPositional reports whether a condition on a path with a position may be
 // read at all: queries and indexes differ on what such a path leads to where
 // arrays lie in arrays.
 func (b *bounder) plainPositional(t *term, r reading) bool {
@@ -173,7 +173,7 @@ func (b *bounder) hashed(n match.Node) reading {
 	return reading{set: b.reader.unionAll(sets)}
 }
 
-// together tells whether a term may bound the i-th field of a multikey index
+// together reports whether a term may bound the i-th field of a multikey index
 // along with the bounds of the fields before it. Fields below the same array
 // are listed element by element, so conditions on two of them must be about
 // the same element of that array.

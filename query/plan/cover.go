@@ -29,13 +29,13 @@ func (p *Plan) cover(q *Query, c *conditions) {
 	p.Filtered = true
 }
 
-// stands tells whether the entries of one branch of a disjunction can stand
+// stands reports whether the entries of one branch of a disjunction can stand
 // for its records: they are the matching ones, and have all that is needed.
 func (p *Plan) stands(needs []string) bool {
 	return p.Type == IndexScan && p.Exact && readable(p.Index) && p.Index.tellsAll(needs)
 }
 
-// readable tells whether values can be read from the keys of an index.
+// readable reports whether values can be read from the keys of an index.
 func readable(x *Index) bool {
 	return x.Collation == nil && !x.Clustered &&
 		!slices.ContainsFunc(x.Fields, func(f Field) bool { return f.Kind != Plain })

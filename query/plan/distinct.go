@@ -22,7 +22,7 @@ func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bo
 	return nil
 }
 
-// suffices tells whether the plan's keys have all that is wanted of the first
+// suffices reports whether the plan's keys have all that is wanted of the first
 // entry of each value.
 func (p *Plan) suffices(q *Query, path string, elements bool) bool {
 	return q.Needs != nil && !slices.ContainsFunc(q.Needs, func(need string) bool { return !p.Index.tells(need) && !(elements && need == path) })

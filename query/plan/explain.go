@@ -15,7 +15,7 @@ type Shape struct {
 	Skip       int64
 	Limit      int64
 	Projection value.Doc
-	// Inclusion tells that the projection names the fields to be kept, and
+	// Inclusion reports whether the projection names the fields to be kept, and
 	// does nothing else.
 	Inclusion bool
 	// ProjectionKind is "SIMPLE" for a projection of top-level fields,
@@ -130,7 +130,7 @@ func (p *Plan) projectionStage(s *Shape) string {
 	return "PROJECTION_" + s.ProjectionKind
 }
 
-// countable tells whether counting needs no documents.
+// countable reports whether counting needs no documents.
 func (p *Plan) countable(s *Shape) bool {
 	return p.Exact && (p.Type == ByID || p.Type == IndexScan && len(p.Ranges) == 1) ||
 		p.Type == CollScan && p.Exact

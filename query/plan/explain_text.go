@@ -91,7 +91,7 @@ func (p *Plan) textDetail() value.Doc {
 	return b.Doc()
 }
 
-// AsksForScore tells whether a sort or a projection names the score of a
+// AsksForScore reports whether a sort or a projection names the score of a
 // $text.
 func AsksForScore(specs ...value.Doc) bool {
 	for _, d := range specs {

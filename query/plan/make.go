@@ -155,7 +155,7 @@ func (pl *planner) special(hinted *Index) (*Plan, error) {
 	return nil, pl.q.failed(mongoerr.NoQueryExecutionPlans, "failed to use text index to satisfy $text query (if text index is compound, are equality predicates given for all prefix fields?)")
 }
 
-// serves tells whether an index is of the kind that the query needs.
+// serves reports whether an index is of the kind that the query needs.
 func (pl *planner) serves(x *Index) bool {
 	if pl.c.text != nil {
 		return hasKind(x, Text)
@@ -169,7 +169,7 @@ func (pl *planner) serves(x *Index) bool {
 	return false
 }
 
-// prefixed tells whether the fields before the terms of a text index are
+// prefixed reports whether the fields before the terms of a text index are
 // bound to values.
 func (pl *planner) prefixed(p *Plan) bool {
 	for i, f := range p.Index.Fields {

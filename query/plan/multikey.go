@@ -7,7 +7,7 @@ import "strings"
 type Multikey uint64
 
 const (
-	// ManyKeys tells that a record may have several entries though there is
+	// ManyKeys reports whether a record may have several entries though there is
 	// no array: a text has many terms, a region many cells.
 	ManyKeys Multikey = 1 << 62
 	// Elsewhere stands for all places that have no bit of their own.
@@ -57,7 +57,7 @@ func (x *Index) deepest(i, n int) int {
 	return 0
 }
 
-// arrays tells whether there are arrays on the path of the i-th field.
+// arrays reports whether there are arrays on the path of the i-th field.
 func (x *Index) arrays(i int) bool {
 	return x.Multikey != 0 && x.deepest(i, components(x.Fields[i].Path)) > 0
 }

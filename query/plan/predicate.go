@@ -11,7 +11,7 @@ import (
 // document must have at least one key.
 type reading struct {
 	set Intervals
-	// exact tells that a key in the set proves the match, as long as the
+	// exact reports whether a key in the set proves the match, as long as the
 	// document has no array on the path.
 	exact bool
 }
@@ -22,9 +22,9 @@ var unbounded = reading{set: all}
 type reader struct {
 	order
 	multikey bool
-	// strings tells that the index compares strings as the query does.
+	// strings reports whether the index compares strings as the query does.
 	strings bool
-	// nested tells that what is read stands inside a $elemMatch: then a key
+	// nested reports whether what is read stands inside a $elemMatch: then a key
 	// is an element, and says nothing of what is inside that.
 	nested bool
 }

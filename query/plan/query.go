@@ -46,9 +46,9 @@ type Index struct {
 
 	// Hash is what a hashed field holds of a value.
 	Hash func(value.Value) int64
-	// Takes tells whether a wildcard field lists what lies at a path.
+	// Takes reports whether a wildcard field lists what lies at a path.
 	Takes func(path string) bool
-	// TakesAll tells whether it lists all that lies at a path or below.
+	// TakesAll reports whether it lists all that lies at a path or below.
 	TakesAll func(path string) bool
 	// Cover gives the values under which a geo field lists what may lie in
 	// the region that a node of the filter asks for; nil means all.
@@ -99,7 +99,7 @@ type Hint struct {
 	Name    string
 	Key     value.Doc // a key pattern
 	Natural int       // 1 or -1: scan the collection
-	// Nameless tells that an index without a name is asked for: there is none.
+	// Nameless reports whether an index without a name is asked for: there is none.
 	Nameless bool
 }
 
@@ -113,7 +113,7 @@ type Collection struct {
 	// Estimate counts the entries of an index in a range, but no further
 	// than limit.
 	Estimate func(x *Index, r Range, limit int64) int64
-	// Clustered tells that records are stored by _id.
+	// Clustered reports whether records are stored by _id.
 	Clustered bool
 }
 
@@ -148,25 +148,25 @@ type Plan struct {
 	// Bounds are the intervals per field, for explain.
 	Bounds []Intervals
 
-	// Sorted tells that the records come in the order of the query's sort.
+	// Sorted reports whether the records come in the order of the query's sort.
 	Sorted bool
-	// Dedup tells that a record may come up more than once.
+	// Dedup reports whether a record may come up more than once.
 	Dedup bool
-	// Exact tells that the entries in the ranges are those of the matching
+	// Exact reports whether the entries in the ranges are those of the matching
 	// records and no others, so that counting them is counting matches.
 	// Whoever goes on to fetch the records must match them all the same, as
 	// they may have changed since.
 	Exact bool
-	// Covered tells that the index holds all that the query needs: the values
+	// Covered reports whether the index holds all that the query needs: the values
 	// of its keys stand for the records.
 	Covered bool
 	// Skip, if not 0, tells that of the entries that agree in so many fields
 	// the first is enough: a scan for distinct values.
 	Skip int
-	// Filtered tells that the filter can be matched with the values of the
+	// Filtered reports whether the filter can be matched with the values of the
 	// keys, before or instead of the records.
 	Filtered bool
-	// Whole tells that the ranges are the whole index.
+	// Whole reports whether the ranges are the whole index.
 	Whole bool
 
 	// Near is what the documents are to be ordered by, nearest first, if the

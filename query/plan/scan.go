@@ -37,7 +37,7 @@ func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 	return []*Plan{p}
 }
 
-// promising tells whether an index has its first field in a condition or in
+// promising reports whether an index has its first field in a condition or in
 // front of the sort. Without, only its special fields can make it useful.
 func promising(x *Index, q *Query, c *conditions) bool {
 	first := x.Fields[0].Path
@@ -86,7 +86,7 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	return p
 }
 
-// asksForPresence tells whether a sparse index leaves out what the conditions
+// asksForPresence reports whether a sparse index leaves out what the conditions
 // do not want: documents without one of its fields.
 func asksForPresence(x *Index, c *conditions) bool {
 	return x.Sparse && slices.ContainsFunc(x.Fields, func(f Field) bool { return f.Kind == Plain && c.present(f.Path) })
@@ -99,7 +99,7 @@ func leadingPoints(fields []fieldBounds) (n int) {
 	return n
 }
 
-// exact tells whether the ranges hold matching documents only: each
+// exact reports whether the ranges hold matching documents only: each
 // condition is accounted for, by bounds that the ranges use in full.
 func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 	if c.opaque > 0 || len(c.ors) > 0 || c.never {

@@ -120,7 +120,7 @@ func (m *sortMatch) constant(path string) bool {
 	return false
 }
 
-// single tells whether the scan sees one value of the i-th field.
+// single reports whether the scan sees one value of the i-th field.
 func (m *sortMatch) single(i int) bool {
 	return i < m.used && len(m.fields[i].set) == 1 && m.fields[i].set[0].IsPoint()
 }
@@ -149,7 +149,7 @@ func (m *sortMatch) take(i int, key sortKey) bool {
 	return true
 }
 
-// mergeable tells whether the ranges can be merged by what follows their
+// mergeable reports whether the ranges can be merged by what follows their
 // prefixes: each must be the whole of one list of points.
 func (m *sortMatch) mergeable() bool {
 	if len(m.p.Ranges) > maxExplode {

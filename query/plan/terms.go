@@ -28,7 +28,7 @@ type conditions struct {
 	groups int
 	text   *match.Text // what a text index must find
 	near   *match.Near // what the documents must be ordered by
-	// besideText tells that they are an alternative to $text, which must have
+	// besideText reports whether they are an alternative to $text, which must have
 	// an index too, be it read as a whole.
 	besideText bool
 }
@@ -117,14 +117,14 @@ func (c *conditions) addNegated(n match.Node, elem string, group int) {
 	}
 }
 
-// present tells whether there must be something at a path.
+// present reports whether there must be something at a path.
 func (c *conditions) present(path string) bool {
 	return slices.ContainsFunc(c.terms, func(t term) bool {
 		return t.path == path && asksForSomething(t.node) && !positional(path)
 	})
 }
 
-// asksForSomething tells whether a condition says, in a form that bounds can
+// asksForSomething reports whether a condition says, in a form that bounds can
 // say too, that there is a value: one that exists, or elements of an array.
 func asksForSomething(n match.Node) bool {
 	switch n := n.(type) {
@@ -144,7 +144,7 @@ func aboutValue(n match.Node) bool {
 	return false
 }
 
-// textBranch tells whether a branch of a disjunction is a $text condition.
+// textBranch reports whether a branch of a disjunction is a $text condition.
 func (c *conditions) textBranch() bool {
 	return slices.ContainsFunc(c.ors, hasTextBranch)
 }

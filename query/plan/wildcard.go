@@ -110,7 +110,7 @@ func withBelow(path string) Intervals {
 	return append(point(value.String(path)), Interval{Lo: value.String(path + "."), Hi: value.String(path + "/"), LoInc: true})
 }
 
-// scalars tells whether a set holds only what a wildcard index lists: no
+// scalars reports whether a set holds only what a wildcard index lists: no
 // missing values, no whole documents, no arrays.
 func (b *bounder) scalars(s Intervals) bool {
 	unlisted := Intervals{

@@ -15,7 +15,7 @@ import (
 //go:embed stopwords/*.txt
 var stopWordFiles embed.FS
 
-// stopWordsOf returns a function that tells whether a word in lower case is a
+// stopWordsOf returns a function that reports whether a word in lower case is a
 // stop word. The list is read when it is first asked for.
 func stopWordsOf(language string) func(string) bool {
 	set := sync.OnceValue(func() map[string]bool {

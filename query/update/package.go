@@ -27,7 +27,7 @@
 // [elements] node). Where several of them lead to the same element, their
 // subtrees are merged for it.
 //
-// A modifier tells whether it changed anything: a document in which nothing
+// A modifier reports whether it changed anything: a document in which nothing
 // was changed is returned as it was, with modified false.
 //
 // # Rules for stored documents

@@ -171,7 +171,7 @@ func (m *push) appends() bool {
 	return m.position == math.MaxInt64 && m.slice == math.MaxInt64 && m.sort == nil
 }
 
-// arrange inserts, sorts and slices. touched tells whether any of them had
+// arrange inserts, sorts and slices. touched reports whether any of them had
 // anything to do; sorting always has.
 func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched bool) {
 	n := int64(len(vs))

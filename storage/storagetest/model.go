@@ -94,7 +94,7 @@ func (c *modelColl) owner(x indexDef, k []byte) storage.RecordID {
 	return 0
 }
 
-// selfDuplicate tells whether a unique index over the records cannot be.
+// selfDuplicate reports whether a unique index over the records cannot be.
 func (c *modelColl) selfDuplicate(x indexDef) bool {
 	for _, id := range c.ids() {
 		for _, k := range x.keys(c.records[id].doc) {

@@ -196,7 +196,7 @@ func Apply(tx storage.Tx, o Op) error {
 	return err
 }
 
-// SameError tells whether an engine's error is the one that the model gave.
+// SameError reports whether an engine's error is the one that the model gave.
 func SameError(got, want error) bool {
 	var d, e *storage.DuplicateKeyError
 	if errors.As(want, &e) {

@@ -219,7 +219,7 @@ func (sim *simulation) replay(x *simTxn, o Op, final map[provisional]storage.Rec
 	}
 }
 
-// touched tells whether the transaction changed a record before, and notes
+// touched reports whether the transaction changed a record before, and notes
 // that it does.
 func (x *simTxn) touched(o Op) bool {
 	p := provisional{o.NS, o.ID}

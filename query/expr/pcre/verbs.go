@@ -86,7 +86,7 @@ var posixUnicode = map[string]string{
 
 const unicodeSpace = `\p{Z}\t\n\x0b\f\r\x85`
 
-// posixClass writes [:name:], and tells whether there was one.
+// posixClass writes [:name:], and reports whether there was one.
 func (s *scanner) posixClass() bool {
 	rest, ok := strings.CutPrefix(s.in[s.i:], "[:")
 	if !ok {
@@ -133,7 +133,7 @@ var properties = map[string]string{
 	"Xan": `\p{L}\p{N}`, "Xwd": `\p{L}\p{N}_`, "Xsp": unicodeSpace, "Xps": unicodeSpace,
 }
 
-// property writes \p{X…} or \P{X…}, and tells whether it was one.
+// property writes \p{X…} or \P{X…}, and reports whether it was one.
 func (s *scanner) property(c byte) bool {
 	rest, ok := strings.CutPrefix(s.in[s.i:], "{")
 	if !ok {

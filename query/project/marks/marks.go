@@ -10,7 +10,7 @@ type Set struct {
 	many []bool
 }
 
-// Has tells whether i is in the set.
+// Has reports whether i is in the set.
 func (s *Set) Has(i int) bool {
 	if s.many != nil {
 		return s.many[i]

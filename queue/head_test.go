@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// meter is a Store that counts what is done while the right to write is held.
+// meter is a Store that counts what is done while the write lock is held.
 type meter struct {
 	Store
 	writes, reads int
@@ -207,7 +207,7 @@ func TestWaitBehindBacklog(t *testing.T) {
 	expectMQ(t, docs[0], fmt.Sprintf(`{"sequenceNumber": {"$numberLong": "%d"}}`, 6*dueShare+2))
 }
 
-// A lock that lapses below the front gives its message back at once.
+// A lock that lapses below the head releases its message at once.
 func TestLapseBelowFront(t *testing.T) {
 	e := newEnv(t)
 	e.broker.share = 2

@@ -8,26 +8,26 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Lane is an index whose first key part is a date, in the order of which its
-// records expire. It is immutable.
-type Lane struct {
+// ExpiryIndex is an index whose first key part is a date. Its records expire
+// in the order of this date. It is immutable.
+type ExpiryIndex struct {
 	Policy Policy
 	Index  string // name of the index
 	Desc   bool   // the index is descending
-	After  int64  // milliseconds from the date to the end of the record
-	From   int64  // earlier dates are not concerned
-	until  int64  // what expires later does not expire any more; 0: all does
+	After  int64  // milliseconds from the date to the expiry of the record
+	From   int64  // earlier dates do not expire
+	until  int64  // records that would expire later do not expire by this index; 0: no limit
 	span   int64  // of a time series: milliseconds that a bucket spans
 	time   string // of a time series: name of its time field
 }
 
-// buckets reports whether the records of the lane are buckets in the order
-// of their minimum, whose removal has rules of its own (see bucket.go).
-func (l *Lane) buckets() bool { return l.span > 0 }
+// buckets reports whether the records of the index are time-series buckets in
+// the order of their minimum, which expire by special rules (see bucket.go).
+func (l *ExpiryIndex) buckets() bool { return l.span > 0 }
 
-// due returns the keys of what has expired at an instant; ok is false if
-// nothing can have.
-func (l *Lane) due(now int64) (r storage.KeyRange, ok bool) {
+// due returns the range of keys of the records that have expired at an
+// instant; ok is false if no record can have expired.
+func (l *ExpiryIndex) due(now int64) (r storage.KeyRange, ok bool) {
 	if l.until != 0 {
 		now = min(now, l.until)
 	}
@@ -35,7 +35,7 @@ func (l *Lane) due(now int64) (r storage.KeyRange, ok bool) {
 }
 
 // between returns the keys of dates, both ends included, oldest first.
-func (l *Lane) between(from, until int64) (r storage.KeyRange, ok bool) {
+func (l *ExpiryIndex) between(from, until int64) (r storage.KeyRange, ok bool) {
 	if until < from {
 		return r, false
 	}
@@ -60,14 +60,14 @@ func (l *Lane) between(from, until int64) (r storage.KeyRange, ok bool) {
 	return r, true
 }
 
-// instant returns when the record behind a key expires.
-func (l *Lane) instant(key []byte) (ms int64, ok bool) {
+// instant returns the expiry of the record with a key.
+func (l *ExpiryIndex) instant(key []byte) (ms int64, ok bool) {
 	date, ok := l.date(key)
 	return plus(date, l.After), ok
 }
 
-// date reads the date that a key begins with.
-func (l *Lane) date(key []byte) (ms int64, ok bool) {
+// date reads the date at the beginning of a key.
+func (l *ExpiryIndex) date(key []byte) (ms int64, ok bool) {
 	if len(key) < 9 {
 		return 0, false
 	}
@@ -81,13 +81,13 @@ func (l *Lane) date(key []byte) (ms int64, ok bool) {
 // dateKey is the key of a date in an ascending index.
 func dateKey(ms int64) []byte { return value.AppendKey(make([]byte, 0, 9), value.DateTime(ms)) }
 
-// head returns when the first entry of the lane expires.
-func (l *Lane) head(coll storage.Collection) (at int64, ok bool, err error) {
+// head returns the expiry of the first entry of the index.
+func (l *ExpiryIndex) head(coll storage.Collection) (at int64, ok bool, err error) {
 	return l.first(coll, l.From)
 }
 
-// first returns when the first entry with a date of at least from expires.
-func (l *Lane) first(coll storage.Collection, from int64) (at int64, ok bool, err error) {
+// first returns the expiry of the first entry with a date of at least from.
+func (l *ExpiryIndex) first(coll storage.Collection, from int64) (at int64, ok bool, err error) {
 	r, ok := l.between(from, math.MaxInt64)
 	if !ok {
 		return 0, false, nil
@@ -100,8 +100,8 @@ func (l *Lane) first(coll storage.Collection, from int64) (at int64, ok bool, er
 	return at, ok, err
 }
 
-// Internal is an index that exists for expiry alone. The field of its key
-// pattern is Path, its order Order (see package index).
+// Internal describes an index that exists only for expiry. The field of its
+// key pattern is Path, its order Order (see package index).
 type Internal struct{ Name, Path, Order string }
 
 // Names of the internal indexes.
@@ -111,8 +111,8 @@ const (
 	bucketIndex  = "$bucket.min"
 )
 
-// DocumentIndexes are the internal indexes that document TTL needs. They
-// are made when the policy is switched on and dropped when it goes.
+// DocumentIndexes are the internal indexes that document TTL needs. They are
+// created when the policy is switched on and dropped when it is switched off.
 func DocumentIndexes() []Internal {
 	return []Internal{{inheritIndex, ttlField, "ts-inherit"}, {ownIndex, ttlField, "ts-own"}}
 }

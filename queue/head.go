@@ -1,0 +1,146 @@
+package queue
+
+import (
+	"context"
+	"sync"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// # The head of a queue
+//
+// A receive takes the ready messages with the lowest numbers. After a long
+// downtime, many messages at the head of the index byReady may have expired
+// without having been removed. Removing them all would make one receive take
+// arbitrarily long, and skipping them one by one would make every receive pay
+// for the whole backlog. So a command removes at most dueShare of them, and
+// readyHead remembers the number below which no ready message is unexpired;
+// receivers start from there.
+//
+// Two things can make that number too high: a message below it that becomes
+// ready again (an abandoned or lapsed lock, a schedule that is due), and a
+// clock that is set back in a test. The first lowers the number (release), and
+// counts in released, so that a scan which began before it cannot raise the
+// number over it (advance). The second is handled by since: for an earlier
+// instant, the number does not count.
+//
+// The number is only kept in memory. After a restart the first receiver finds
+// it again from the indexes byExpiry and byReady alone (firstUnexpired), in a
+// read transaction, so that writers do not wait.
+
+// readyHead is a number below which no ready message of a queue is unexpired.
+// It saves receivers from reading a long backlog of expired messages again.
+type readyHead struct {
+	mu       sync.Mutex
+	number   int64
+	since    int64 // the instant at which number was found; it does not hold for earlier ones
+	released int64 // how often a message became ready
+}
+
+// at returns the number to start from at an instant, and the value of released
+// to pass to advance.
+func (f *readyHead) at(now int64) (from, released int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now < f.since {
+		return 0, f.released
+	}
+	return f.number, f.released
+}
+
+// advance stores a number found by a scan that began when released had the
+// given value. It ignores the number if a message has become ready since,
+// because that may have a lower number.
+func (f *readyHead) advance(number, now, released int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if released == f.released {
+		f.number, f.since = number, now
+	}
+}
+
+// release records that a message has become ready.
+func (f *readyHead) release(number int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.released++
+	f.number = min(f.number, number)
+}
+
+// first finds the first message that can be received, and skips at most most
+// expired ones after the head. from is the number to start from, and ended
+// reports whether all messages were examined.
+func (e *entity) first(most int) (from int64, found, ended bool, err error) {
+	if !e.dead {
+		from, _ = e.state.head.at(e.now)
+	}
+	ready, from, ended, err := e.receivable(from, 1, most)
+	return from, len(ready) > 0, ended, err
+}
+
+// receivable collects up to n ready, unexpired messages in the order of their
+// numbers, from a number on, and skips at most most expired ones. next is the
+// number after the expired messages before the first one found, and ended
+// reports whether there are no more messages.
+func (e *entity) receivable(from int64, n, most int) (ready []message, next int64, ended bool, err error) {
+	next, ended = from, true
+	r := storage.KeyRange{Lo: numberKey(from)}
+	err = walk(e.coll, byReady, r, func(m *message) bool {
+		if e.dead || !m.expired(e.now) {
+			ready = append(ready, *m)
+		} else if most--; len(ready) == 0 {
+			next = m.number + 1
+		}
+		ended = len(ready) < n && most >= 0
+		return ended
+	})
+	return ready, next, ended, err
+}
+
+// firstUnexpired returns the number of the first ready message that has not
+// expired, or the number after all of them. It reads only the indexes: a ready
+// message that has expired is in both.
+func (e *entity) firstUnexpired(from int64) (int64, error) {
+	expired := map[storage.RecordID]struct{}{}
+	err := e.coll.ScanIndex(byExpiry, until(e.now), func(_ []byte, id storage.RecordID) bool {
+		expired[id] = struct{}{}
+		return true
+	})
+	if err != nil {
+		return from, err
+	}
+	var last storage.RecordID
+	found := false
+	err = e.coll.ScanIndex(byReady, storage.KeyRange{Lo: numberKey(from)}, func(_ []byte, id storage.RecordID) bool {
+		_, dead := expired[id]
+		last, found = id, !dead
+		return dead
+	})
+	if r, ok := e.coll.Get(last); ok && err == nil {
+		m := decode(r)
+		if from = m.number; !found {
+			from++
+		}
+	}
+	return from, err
+}
+
+// skipExpired moves the head of a queue past all expired messages, without
+// blocking writers, and returns the number after them.
+func (b *Broker) skipExpired(ctx context.Context, s Store, ref Ref, now int64) (from int64, err error) {
+	var q *runtimeState
+	err = b.view(ctx, s, ref, now, func(e *entity) error { q = e.state; return nil })
+	if err != nil {
+		return 0, err
+	}
+	// Read before the view begins.
+	from, released := q.head.at(now)
+	err = b.view(ctx, s, ref, now, func(e *entity) error {
+		from, err = e.firstUnexpired(from)
+		return err
+	})
+	if err == nil {
+		q.head.advance(from, now, released)
+	}
+	return from, err
+}
