@@ -7,7 +7,7 @@ import "strings"
 type Multikey uint64
 
 const (
-	// ManyKeys reports whether a record may have several entries though there is
+	// ManyKeys says that a record may have several entries though there is
 	// no array: a text has many terms, a region many cells.
 	ManyKeys Multikey = 1 << 62
 	// Elsewhere stands for all places that have no bit of their own.
