@@ -16,4 +16,6 @@
 // A login is a [Conversation]: SCRAM-SHA-256 or SCRAM-SHA-1. A user that does
 // not exist is led through the same steps as one whose password is wrong, and
 // addresses that fail again and again are slowed down by a [Throttle].
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package auth

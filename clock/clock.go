@@ -10,6 +10,11 @@
 // the old or the new instant and nothing between. After the move, due timers
 // fire in order and then the functions given to [Manual.OnJump] run, so that
 // when [Manual.Advance] returns, expiry has seen the new time.
+//
+// # Stability
+//
+// Programs may build on this package: what it exports keeps its meaning within a
+// major version. New fields, options and methods may come.
 package clock
 
 import "time"

@@ -11,6 +11,8 @@
 // It does what a connection does to the bytes it hands over: they are
 // overwritten after each command, so that whatever a command keeps of its
 // message shows.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package commandtest
 
 import (

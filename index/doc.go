@@ -30,4 +30,6 @@
 // own ([IsInternal]): it appears in no listing and serves no query, but keeps
 // records in the order in which they expire. Its specification has a field
 // "internal" that names one of the [Order] values.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package index

@@ -13,4 +13,6 @@
 // A [Code] knows its name and its categories. Categories, not lists of codes
 // spread over the server, decide what is an interruption, what may be
 // retried and which labels a reply carries (see [LabelsFor]).
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package mongoerr

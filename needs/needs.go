@@ -6,6 +6,8 @@
 // spaces: for want of these, tests are skipped in CI as well.
 //
 //	needs.Program(t, "node", "npm")
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package needs
 
 import (

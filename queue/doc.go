@@ -40,4 +40,6 @@
 // [Broker.Modify], [Drop] and [Rename] change the catalog, the Check functions
 // restrict ordinary commands on a queue, and [Present] converts a record to
 // the form that readers see.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package queue

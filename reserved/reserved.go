@@ -1,5 +1,7 @@
 // Package reserved has the names that MongoDB gives to what it makes itself, and
 // that several parts of DuskDB must agree on.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package reserved
 
 import "strings"

@@ -8,6 +8,11 @@
 // It owns the listeners, one goroutine per connection, the engine, and the
 // order in which all of it comes up and goes down. What commands do is the
 // business of package commands.
+//
+// # Stability
+//
+// Programs may build on this package: what it exports keeps its meaning within a
+// major version. New fields, options and methods may come.
 package server
 
 import (
@@ -328,7 +333,8 @@ func (s *Server) URI() string {
 // Clock is the server's clock; a *clock.Manual with Config.TestClock.
 func (s *Server) Clock() clock.Clock { return s.clock }
 
-// Service runs the commands; for programs that embed the server.
+// Service runs the commands. It is for the rest of DuskDB and not promised: what
+// it returns may change with any version.
 func (s *Server) Service() *commands.Service { return s.service }
 
 // acceptPause is how long the server waits after it could not accept.

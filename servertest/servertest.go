@@ -19,6 +19,11 @@
 //
 // [Server.SetError] makes commands fail, to see what the code under test
 // makes of it, and [Server.Dump] shows what is stored.
+//
+// # Stability
+//
+// Programs may build on this package: what it exports keeps its meaning within a
+// major version. New fields, options and methods may come.
 package servertest
 
 import (

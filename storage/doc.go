@@ -49,4 +49,9 @@
 //   - An operation that fails (a duplicate key) changes nothing; the function may continue with other operations.
 //   - Documents that the engine returns are immutable and stay valid; documents passed to it are copied.
 //   - A failed write (disk full) is reported and leaves memory and disk consistent; reads continue.
+//
+// # Stability
+//
+// The package is a preview for those who write an engine: it may still change
+// between versions, and CHANGELOG.md says so when it does.
 package storage

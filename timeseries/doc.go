@@ -33,4 +33,6 @@
 // [Options.NewPushdown] reads from a filter on measurements what it says about
 // buckets; [Options.BucketIndex] makes of an index on measurements one on buckets;
 // [Options.TranslateUpdate] of an update of the meta field one of buckets.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package timeseries

@@ -10,4 +10,6 @@
 // [Export] writes those of a query. [RestoreDump] and [RestoreArchive] read what
 // mongodump wrote. [Dial] connects to a server by its connection string; a
 // program that embeds a server can give any other Runner.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package transfer

@@ -35,4 +35,6 @@
 // onExpire, the move to the dead-letter collection. The monitor knows the
 // server only through [Host]; message queues take part by implementing
 // [Target].
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package ttl

@@ -17,4 +17,9 @@
 // Documents are checked once, when they enter the process ([Validate]), and
 // trusted from then on. Nobody may write to a Doc that he did not build:
 // stored documents are shared, immutable memory.
+//
+// # Stability
+//
+// The package is a preview for those who write an engine: it may still change
+// between versions, and CHANGELOG.md says so when it does.
 package value

@@ -35,4 +35,6 @@
 //	dst = wire.FinishMsg(dst, start)
 //
 // so that several replies fit in one pooled [Buffer] and leave in one write.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package wire

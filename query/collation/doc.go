@@ -11,4 +11,6 @@
 // the reordering of scripts. What its tables have not, or have otherwise than
 // ICU 57, stands in locale.go and cyrillic.go; a locale for which there is no
 // table at all is refused.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package collation

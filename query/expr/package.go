@@ -25,4 +25,6 @@
 //
 // Errors carry MongoDB's codes and texts. An expression whose operands are
 // numbers, booleans and dates is evaluated without allocating.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package expr

@@ -6,6 +6,8 @@
 // are geodesics. Legacy coordinate pairs and the shapes $box, $center and
 // $polygon live on a plane. A point can pass from one world to the other,
 // other shapes cannot.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package geo
 
 // EarthRadius is the radius in meters with which MongoDB turns angles into

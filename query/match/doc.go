@@ -16,4 +16,6 @@
 //
 // One line of the tables in parse.go leads from an operator's name to its
 // parser; the parser stands beside the node it makes.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package match

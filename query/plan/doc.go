@@ -14,4 +14,6 @@
 // are combined as far as multikey, sparse, partial and collation rules allow
 // it. Then intervals become ranges of key bytes, which are what is counted,
 // compared and scanned.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package plan

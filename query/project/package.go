@@ -23,4 +23,6 @@
 //
 // What only find knows, $slice and the positional operator, is done on the
 // result in a second step (find.go).
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package project

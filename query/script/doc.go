@@ -18,4 +18,6 @@
 //
 // Package engine below has the interpreter and says why scripts cannot harm
 // the server. prelude.js has what a script finds in its scope.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package script

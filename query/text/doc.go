@@ -11,4 +11,6 @@
 // case and diacritics, without stop words, reduced to their stem by the
 // stemmers of the Snowball project, in each of the languages that MongoDB
 // knows. Others are refused.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package text

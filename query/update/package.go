@@ -35,4 +35,6 @@
 // The _id never changes; a field at the top level may not begin with "$"; a
 // document nests at most 180 levels and has at most 16 MiB. [ValidateID] and
 // [FillTimestamps] serve inserts too.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package update

@@ -44,4 +44,6 @@
 //
 // Logs of the first format, which had a key per record, are converted when
 // they are opened.
+//
+// The package is for the rest of DuskDB: it may change with any version.
 package bunt

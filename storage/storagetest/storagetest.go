@@ -9,6 +9,11 @@
 //
 // Beside tests of single guarantees there is a simulation that compares an
 // engine, under random operations, with a naive [Model].
+//
+// # Stability
+//
+// The package is a preview for those who write an engine: it may still change
+// between versions, and CHANGELOG.md says so when it does.
 package storagetest
 
 import (
