@@ -6,37 +6,29 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"github.com/duskdb/duskdb/query/expr/exact"
 	"github.com/duskdb/duskdb/value"
 )
 
-// DoubleDouble is a sum of doubles and integers with its rounding error: the
-// unevaluated sum of two doubles (Knuth's TwoSum). It has at least 106 bits,
-// so sums of longs stay exact where a double would drop digits.
+// DoubleDouble is a sum of doubles and integers with its rounding error. It
+// has at least 106 bits, so sums of longs stay exact where a double would drop
+// digits.
 type DoubleDouble struct {
-	sum     float64
-	addend  float64
+	pair    exact.Pair
 	special float64 // plain sum, right where NaN or an infinity took part
 }
 
 // AddDouble adds x.
 func (d *DoubleDouble) AddDouble(x float64) {
 	d.special += x
-	a := d.sum
-	s := a + x
-	b := s - a
-	err := (a - (s - b)) + (x - b)
-	d.addend += err
-	// Keep the pair normalised, so that sum is the best double.
-	t := s + d.addend
-	d.addend -= t - s
-	d.sum = t
+	d.pair = d.pair.Plus(x)
 }
 
 // AddInt64 adds n without loss: longs that a double cannot hold are added in
 // two halves.
 func (d *DoubleDouble) AddInt64(n int64) {
-	const exact = 1 << 53
-	if n >= -exact && n <= exact {
+	const whole = 1 << 53
+	if n >= -whole && n <= whole {
 		d.AddDouble(float64(n))
 		return
 	}
@@ -48,29 +40,29 @@ func (d *DoubleDouble) AddInt64(n int64) {
 // AddPair adds another sum.
 func (d *DoubleDouble) AddPair(o DoubleDouble) {
 	special := d.special + o.special
-	d.AddDouble(o.sum)
-	d.AddDouble(o.addend)
+	d.AddDouble(o.pair.Hi)
+	d.AddDouble(o.pair.Lo)
 	d.special = special
 }
 
 // Double is the sum rounded to a double.
 func (d *DoubleDouble) Double() float64 {
-	if math.IsNaN(d.sum) || math.IsInf(d.sum, 0) {
+	if math.IsNaN(d.pair.Hi) || math.IsInf(d.pair.Hi, 0) {
 		return d.special
 	}
-	return d.sum
+	return d.pair.Hi
 }
 
 // Int64 is the sum if it is a whole number that fits a long.
 func (d *DoubleDouble) Int64() (int64, bool) {
-	if math.IsNaN(d.sum) || math.Abs(d.sum) > 1<<63 {
+	if math.IsNaN(d.pair.Hi) || math.Abs(d.pair.Hi) > 1<<63 {
 		return 0, false
 	}
-	if math.Abs(d.sum) < 1<<62 {
-		return int64(d.sum) + int64(d.addend), true
+	if math.Abs(d.pair.Hi) < 1<<62 {
+		return int64(d.pair.Hi) + int64(d.pair.Lo), true
 	}
-	x, _ := new(big.Float).SetPrec(256).SetFloat64(d.sum).Int(nil)
-	y, _ := new(big.Float).SetPrec(256).SetFloat64(d.addend).Int(nil)
+	x, _ := new(big.Float).SetPrec(256).SetFloat64(d.pair.Hi).Int(nil)
+	y, _ := new(big.Float).SetPrec(256).SetFloat64(d.pair.Lo).Int(nil)
 	x.Add(x, y)
 	return x.Int64(), x.IsInt64()
 }
@@ -78,13 +70,13 @@ func (d *DoubleDouble) Int64() (int64, bool) {
 // Decimal is the sum rounded to 34 digits.
 func (d *DoubleDouble) Decimal() value.Decimal {
 	switch {
-	case math.IsNaN(d.sum), math.IsInf(d.sum, 0):
+	case math.IsNaN(d.pair.Hi), math.IsInf(d.pair.Hi, 0):
 		return value.DecimalFromDouble(d.special)
-	case d.sum == 0 && d.addend == 0:
+	case d.pair.Hi == 0 && d.pair.Lo == 0:
 		return value.DecimalZero
 	}
-	x := new(big.Float).SetPrec(256).SetFloat64(d.sum)
-	x.Add(x, new(big.Float).SetPrec(256).SetFloat64(d.addend))
+	x := new(big.Float).SetPrec(256).SetFloat64(d.pair.Hi)
+	x.Add(x, new(big.Float).SetPrec(256).SetFloat64(d.pair.Lo))
 	a, _, err := apd.NewFromString(x.Text('g', 50))
 	if err != nil {
 		return value.DecimalFromDouble(d.Double())
@@ -95,9 +87,9 @@ func (d *DoubleDouble) Decimal() value.Decimal {
 
 // parts writes the state into a partial.
 func (d *DoubleDouble) parts() []value.Value {
-	return []value.Value{value.Double(d.sum), value.Double(d.addend), value.Double(d.special)}
+	return []value.Value{value.Double(d.pair.Hi), value.Double(d.pair.Lo), value.Double(d.special)}
 }
 
 func doubleDoubleFrom(a value.Doc) DoubleDouble {
-	return DoubleDouble{sum: a.Index(0).Double(), addend: a.Index(1).Double(), special: a.Index(2).Double()}
+	return DoubleDouble{pair: exact.Pair{Hi: a.Index(0).Double(), Lo: a.Index(1).Double()}, special: a.Index(2).Double()}
 }

@@ -3,9 +3,9 @@ package exact
 import "math"
 
 var (
-	ln2         = pair{0.6931471805599453, 2.3190468138462996e-17}
-	inverseLn10 = pair{0.4342944819032518, 1.098319650216765e-17}
-	inverse     [30]pair // 1/n!
+	ln2         = Pair{0.6931471805599453, 2.3190468138462996e-17}
+	inverseLn10 = Pair{0.4342944819032518, 1.098319650216765e-17}
+	inverse     [30]Pair // 1/n!
 )
 
 func init() {
@@ -19,7 +19,7 @@ func init() {
 const tiny = 1e-9
 
 // expm1 is e^a - 1 for a small a (|a| ≤ ln2/2).
-func expm1(a pair) pair {
+func expm1(a Pair) Pair {
 	const halvings = 6
 	a = a.scale(1.0 / (1 << halvings))
 	s := inverse[10]
@@ -34,8 +34,8 @@ func expm1(a pair) pair {
 }
 
 // expPair is e^a as p·2^k.
-func expPair(a pair) (p pair, k int) {
-	n := math.Round(a.hi / ln2.hi)
+func expPair(a Pair) (p Pair, k int) {
+	n := math.Round(a.Hi / ln2.Hi)
 	r := a.sub(ln2.mul(single(n)))
 	return expm1(r).add(single(1)), int(n)
 }
@@ -50,13 +50,13 @@ func Exp(x float64) float64 {
 }
 
 // logPair is the natural logarithm of a finite positive x, subnormal ones too.
-func logPair(x float64) pair {
+func logPair(x float64) Pair {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
 		m *= 2
 		e--
 	}
-	var y pair
+	var y Pair
 	if math.Abs(m-1) < 1e-4 {
 		s := single(m - 1).div(twoSum(m, 1)) // 2·atanh((m-1)/(m+1))
 		q := s.mul(s)
@@ -98,7 +98,7 @@ func Log10(x float64) float64 {
 		m, e = 2*m, e-1
 	}
 	y := float64(e)
-	return float64(float64(y*log10of2low)+float64(inverseLn10.hi*Log(m))) + float64(y*log10of2high)
+	return float64(float64(y*log10of2low)+float64(inverseLn10.Hi*Log(m))) + float64(y*log10of2high)
 }
 
 // Pow is x^y.
@@ -113,7 +113,7 @@ func Pow(x, y float64) float64 {
 }
 
 // expHalves returns e^x/2 and e^-x/2.
-func expHalves(x float64) (up, down pair) {
+func expHalves(x float64) (up, down Pair) {
 	p, k := expPair(single(x))
 	up = p.scale(math.Ldexp(0.5, k))
 	return up, single(0.25).div(up)

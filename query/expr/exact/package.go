@@ -5,5 +5,6 @@
 //
 // The work is done in pairs of doubles (about 106 bits) and rounded once at
 // the end. Arguments at the edges (infinities, zeros, results out of range)
-// are left to package math, which is right there.
+// are left to package math, which is right there. [Pair] is exported for sums
+// that must not lose digits, those of $sum and $avg.
 package exact

@@ -2,63 +2,70 @@ package exact
 
 import "math"
 
-// pair is the unevaluated sum of two doubles, hi being the sum rounded.
-type pair struct{ hi, lo float64 }
+// Pair is the unevaluated sum of two doubles (a "double-double"), which holds
+// at least 106 bits. Hi is the sum rounded to a double.
+type Pair struct{ Hi, Lo float64 }
 
-func single(x float64) pair { return pair{x, 0} }
+// Plus adds a double (Knuth's TwoSum). What it returns is normalised.
+func (a Pair) Plus(x float64) Pair {
+	s := twoSum(a.Hi, x)
+	return quickSum(s.Hi, a.Lo+s.Lo)
+}
 
-func (a pair) double() float64 { return a.hi + a.lo }
+func single(x float64) Pair { return Pair{x, 0} }
+
+func (a Pair) double() float64 { return a.Hi + a.Lo }
 
 // quickSum adds when |a| ≥ |b|.
-func quickSum(a, b float64) pair {
+func quickSum(a, b float64) Pair {
 	s := a + b
-	return pair{s, b - (s - a)}
+	return Pair{s, b - (s - a)}
 }
 
 // twoSum adds without any error.
-func twoSum(a, b float64) pair {
+func twoSum(a, b float64) Pair {
 	s := a + b
 	t := s - a
-	return pair{s, (a - (s - t)) + (b - t)}
+	return Pair{s, (a - (s - t)) + (b - t)}
 }
 
 // twoProduct multiplies without any error.
-func twoProduct(a, b float64) pair {
+func twoProduct(a, b float64) Pair {
 	p := a * b
-	return pair{p, math.FMA(a, b, -p)}
+	return Pair{p, math.FMA(a, b, -p)}
 }
 
-func (a pair) neg() pair { return pair{-a.hi, -a.lo} }
+func (a Pair) neg() Pair { return Pair{-a.Hi, -a.Lo} }
 
-func (a pair) add(b pair) pair {
-	s, t := twoSum(a.hi, b.hi), twoSum(a.lo, b.lo)
-	s = quickSum(s.hi, s.lo+t.hi)
-	return quickSum(s.hi, s.lo+t.lo)
+func (a Pair) add(b Pair) Pair {
+	s, t := twoSum(a.Hi, b.Hi), twoSum(a.Lo, b.Lo)
+	s = quickSum(s.Hi, s.Lo+t.Hi)
+	return quickSum(s.Hi, s.Lo+t.Lo)
 }
 
-func (a pair) sub(b pair) pair { return a.add(b.neg()) }
+func (a Pair) sub(b Pair) Pair { return a.add(b.neg()) }
 
-func (a pair) mul(b pair) pair {
-	p := twoProduct(a.hi, b.hi)
-	return quickSum(p.hi, p.lo+(a.hi*b.lo+a.lo*b.hi))
+func (a Pair) mul(b Pair) Pair {
+	p := twoProduct(a.Hi, b.Hi)
+	return quickSum(p.Hi, p.Lo+(a.Hi*b.Lo+a.Lo*b.Hi))
 }
 
 // scale multiplies by a power of two.
-func (a pair) scale(f float64) pair { return pair{a.hi * f, a.lo * f} }
+func (a Pair) scale(f float64) Pair { return Pair{a.Hi * f, a.Lo * f} }
 
-func (a pair) div(b pair) pair {
-	q := a.hi / b.hi
+func (a Pair) div(b Pair) Pair {
+	q := a.Hi / b.Hi
 	r := a.sub(b.mul(single(q)))
-	q2 := r.hi / b.hi
+	q2 := r.Hi / b.Hi
 	r = r.sub(b.mul(single(q2)))
-	return quickSum(q, q2).add(single(r.hi / b.hi))
+	return quickSum(q, q2).add(single(r.Hi / b.Hi))
 }
 
-func (a pair) sqrt() pair {
-	if a.hi <= 0 {
-		return pair{}
+func (a Pair) sqrt() Pair {
+	if a.Hi <= 0 {
+		return Pair{}
 	}
-	x := math.Sqrt(a.hi)
+	x := math.Sqrt(a.Hi)
 	r := a.sub(twoProduct(x, x))
-	return quickSum(x, r.hi/(2*x))
+	return quickSum(x, r.Hi/(2*x))
 }

@@ -14,7 +14,7 @@ const farArgument = 1e5
 
 // series sums first·(1 ± x²/(a(a+1)) + …), which is sin for first = x, a = 2
 // and cos for first = 1, a = 1.
-func series(first, x pair, a int, alternate bool) pair {
+func series(first, x Pair, a int, alternate bool) Pair {
 	q := x.mul(x)
 	if alternate {
 		q = q.neg()
@@ -23,7 +23,7 @@ func series(first, x pair, a int, alternate bool) pair {
 	for ; a < 40; a += 2 {
 		term = term.mul(q).div(single(float64(a * (a + 1))))
 		sum = sum.add(term)
-		if math.Abs(term.hi) < 1e-34*math.Abs(sum.hi) {
+		if math.Abs(term.Hi) < 1e-34*math.Abs(sum.Hi) {
 			break
 		}
 	}
@@ -31,7 +31,7 @@ func series(first, x pair, a int, alternate bool) pair {
 }
 
 // sinCos is the sine and the cosine for |x| < farArgument.
-func sinCos(x float64) (sin, cos pair) {
+func sinCos(x float64) (sin, cos Pair) {
 	q := math.Round(x / half1)
 	r := twoProduct(-q, half1).add(single(x)).add(twoProduct(-q, half2)).add(single(-q * half3))
 	s, c := series(r, r, 2, true), series(single(1), r, 1, true)
@@ -114,7 +114,7 @@ func Atan2(y, x float64) float64 {
 }
 
 // complement is sqrt(1 - x²).
-func complement(x float64) pair { return twoSum(1, -x).mul(twoSum(1, x)).sqrt() }
+func complement(x float64) Pair { return twoSum(1, -x).mul(twoSum(1, x)).sqrt() }
 
 // Asin is the arc sine.
 func Asin(x float64) float64 {
@@ -125,7 +125,7 @@ func Asin(x float64) float64 {
 		return math.Asin(x)
 	}
 	w := complement(x)
-	y0 := math.Atan2(x, w.hi)
+	y0 := math.Atan2(x, w.Hi)
 	s, c := sinCos(y0)
 	return c.mul(single(x)).sub(s.mul(w)).add(single(y0)).double()
 }
@@ -136,7 +136,7 @@ func Acos(x float64) float64 {
 		return math.Acos(x)
 	}
 	w := complement(x)
-	y0 := math.Atan2(w.hi, x)
+	y0 := math.Atan2(w.Hi, x)
 	s, c := sinCos(y0)
 	return c.mul(w).sub(s.mul(single(x))).add(single(y0)).double()
 }
