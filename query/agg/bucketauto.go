@@ -14,18 +14,16 @@ import (
 // bucketAutoStage is $bucketAuto: documents in order of a value are dealt
 // out to buckets of about the same size.
 type bucketAutoStage struct {
-	groupBy  *expr.Expr
-	buckets  int64
-	fields   []*accumulation
-	rounder  *rounder // granularity, nil: none
-	collator value.Collator
+	accumulating
+	buckets int64
+	rounder *rounder // granularity, nil: none
 }
 
 func parseBucketAuto(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(40240, "The argument to $bucketAuto must be an object, but found type: %s", v.Kind())
 	}
-	s := &bucketAutoStage{collator: p.Collation}
+	s := &bucketAutoStage{accumulating: accumulating{collator: p.Collation}}
 	output := value.NewDoc("count", value.Document(value.NewDoc("$sum", value.Int32(1))))
 	for k, f := range v.Doc().All() {
 		if k == "output" {
@@ -42,7 +40,7 @@ func parseBucketAuto(p *parser, v value.Value) ([]stage, error) {
 		}
 	}
 	for k, f := range output.All() {
-		a, err := p.accumulation(k, f)
+		a, err := s.addField(p, k, f)
 		if err != nil {
 			return nil, err
 		}
@@ -51,10 +49,9 @@ func parseBucketAuto(p *parser, v value.Value) ([]stage, error) {
 				return nil, mongoerr.New(4544714, "Can't refer to the group key in $bucketAuto")
 			}
 		}
-		s.fields = append(s.fields, a)
 	}
 	switch {
-	case s.groupBy == nil || s.buckets == 0:
+	case s.by == nil || s.buckets == 0:
 		return nil, mongoerr.New(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
 	case s.buckets < 0:
 		return nil, badBuckets(s.buckets)
@@ -72,7 +69,7 @@ func (s *bucketAutoStage) option(p *parser, k string, f value.Value) (err error)
 		if !isExpressionLike(f) || f.Kind() == value.KindString && len(f.Str()) < 2 {
 			return mongoerr.Newf(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f)
 		}
-		s.groupBy, err = p.expr(f)
+		s.by, err = p.expr(f)
 	case "buckets":
 		if !f.IsNumber() {
 			return mongoerr.Newf(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", f.Kind())
@@ -101,26 +98,14 @@ func (s *bucketAutoStage) option(p *parser, k string, f value.Value) (err error)
 func (s *bucketAutoStage) name() string { return "$bucketAuto" }
 
 func (s *bucketAutoStage) spec() value.Value {
-	b := value.NewBuilder().Append("groupBy", s.groupBy.Value()).Int32("buckets", int32(s.buckets))
+	b := value.NewBuilder().Append("groupBy", s.by.Value()).Int32("buckets", int32(s.buckets))
 	if s.rounder != nil {
 		b.String("granularity", s.rounder.name)
 	}
 	b.StartDocument("output")
-	for _, a := range s.fields {
-		b.Append(a.field, a.spec())
-	}
+	s.appendFields(b)
 	return value.Document(b.Doc())
 }
-
-func (s *bucketAutoStage) deps(d *deps) reach {
-	s.groupBy.Deps(d.add, d.all)
-	for _, a := range s.fields {
-		a.deps(d)
-	}
-	return seesNone
-}
-
-func (s *bucketAutoStage) effect() effect { return effect{opaque: true} }
 
 func (s *bucketAutoStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return lazy(src, func() (Iterator, error) {
@@ -162,7 +147,7 @@ type positioned struct {
 
 // groupKey evaluates groupBy and checks it against the granularity.
 func (it *bucketAutoIterator) groupKey(d value.Doc) (value.Value, error) {
-	v, err := it.s.groupBy.Eval(it.x.Env, d)
+	v, err := it.s.by.Eval(it.x.Env, d)
 	if err != nil {
 		return v, err
 	}

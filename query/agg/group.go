@@ -12,22 +12,55 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// groupStage is $group.
-type groupStage struct {
-	id       *expr.Expr
+// accumulating is what $group and $bucketAuto have in common: documents are
+// put together by the value of an expression, and each group becomes a
+// document of accumulated fields.
+type accumulating struct {
+	by       *expr.Expr
 	fields   []*accumulation
 	collator value.Collator
-	slots    bool // mongod's slot-based engine runs it: see findSlots
+}
+
+// addField compiles one accumulated field.
+func (s *accumulating) addField(p *parser, name string, v value.Value) (*accumulation, error) {
+	a, err := p.accumulation(name, v)
+	if err == nil {
+		s.fields = append(s.fields, a)
+	}
+	return a, err
+}
+
+// appendFields writes the accumulated fields as explain shows them.
+func (s *accumulating) appendFields(b *value.Builder) {
+	for _, a := range s.fields {
+		b.Append(a.field, a.spec())
+	}
+}
+
+func (s *accumulating) deps(d *deps) reach {
+	s.by.Deps(d.add, d.all)
+	for _, a := range s.fields {
+		a.deps(d)
+	}
+	return seesNone
+}
+
+func (s *accumulating) effect() effect { return effect{opaque: true} }
+
+// groupStage is $group.
+type groupStage struct {
+	accumulating
+	slots bool // mongod's slot-based engine runs it: see findSlots
 }
 
 func parseGroup(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(15947, "a group's fields must be specified in an object")
 	}
-	s := &groupStage{collator: p.Collation}
+	s := &groupStage{accumulating: accumulating{collator: p.Collation}}
 	for k, f := range v.Doc().All() {
 		if k == "_id" {
-			if s.id != nil {
+			if s.by != nil {
 				return nil, mongoerr.New(15948, "a group's _id may only be specified once")
 			}
 			if err := checkGroupKey(f); err != nil {
@@ -37,16 +70,14 @@ func parseGroup(p *parser, v value.Value) ([]stage, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.id = e
+			s.by = e
 			continue
 		}
-		a, err := p.accumulation(k, f)
-		if err != nil {
+		if _, err := s.addField(p, k, f); err != nil {
 			return nil, err
 		}
-		s.fields = append(s.fields, a)
 	}
-	if s.id == nil {
+	if s.by == nil {
 		return nil, mongoerr.New(15955, "a group specification must include an _id")
 	}
 	return []stage{s}, nil
@@ -74,22 +105,10 @@ func firstName(v value.Value) string {
 func (s *groupStage) name() string { return "$group" }
 
 func (s *groupStage) spec() value.Value {
-	b := value.NewBuilder().Append("_id", s.id.Value())
-	for _, a := range s.fields {
-		b.Append(a.field, a.spec())
-	}
+	b := value.NewBuilder().Append("_id", s.by.Value())
+	s.appendFields(b)
 	return value.Document(b.Doc())
 }
-
-func (s *groupStage) deps(d *deps) reach {
-	s.id.Deps(d.add, d.all)
-	for _, a := range s.fields {
-		a.deps(d)
-	}
-	return seesNone
-}
-
-func (s *groupStage) effect() effect { return effect{opaque: true} }
 
 func (s *groupStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return lazy(src, func() (Iterator, error) {
@@ -129,7 +148,7 @@ func (g *grouping) finish() (Iterator, error) {
 }
 
 func (g *grouping) add(d value.Doc) error {
-	id, err := g.s.id.Eval(g.x.Env, d)
+	id, err := g.s.by.Eval(g.x.Env, d)
 	if err != nil {
 		return err
 	}

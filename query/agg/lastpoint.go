@@ -65,7 +65,7 @@ func (l *lastPoint) over(shared, time string) *lastPoint {
 	if pattern.metaOnly() {
 		return nil
 	}
-	l.time, l.key = time, newPackKey(l.group.id, shared, time)
+	l.time, l.key = time, newPackKey(l.group.by, shared, time)
 	last := pattern[len(pattern)-1]
 	if l.key == nil || l.key.timed || last.path != time || !l.sortsSeries(pattern[:len(pattern)-1], shared) {
 		return nil
@@ -80,7 +80,7 @@ func (l *lastPoint) sortsSeries(parts sortPattern, shared string) bool {
 	if len(parts) == 0 {
 		return true
 	}
-	path, plain := l.group.id.FieldPath()
+	path, plain := l.group.by.FieldPath()
 	return plain && len(parts) == 1 && parts[0].path == path && within(path, shared)
 }
 

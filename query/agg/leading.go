@@ -110,7 +110,7 @@ func (l *Leading) grouped(rest []stage) string {
 	if !ok {
 		return ""
 	}
-	path, ok := g.id.FieldPath()
+	path, ok := g.by.FieldPath()
 	if !ok || l.sortAt < 0 && len(g.fields) > 0 {
 		return ""
 	}

@@ -34,7 +34,7 @@ var onceIsEnough = map[string]bool{"$min": true, "$max": true, "$first": true, "
 
 // overPacks returns nil if packs tell too little for the $group.
 func (s *groupStage) overPacks(shared, time string) *packedGroup {
-	g := &packedGroup{s: s, key: newPackKey(s.id, shared, time)}
+	g := &packedGroup{s: s, key: newPackKey(s.by, shared, time)}
 	if g.key == nil {
 		return nil
 	}
