@@ -1,8 +1,6 @@
 package agg
 
 import (
-	"strings"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -67,28 +65,6 @@ func (s *bucketSpec) option(p *parser, k string, f value.Value) error {
 		return mongoerr.Newf(40197, "Unrecognized option to $bucket: %s.", k)
 	}
 	return nil
-}
-
-// isExpressionLike reports whether v is a path or an operator expression.
-func isExpressionLike(v value.Value) bool {
-	switch v.Kind() {
-	case value.KindString:
-		return strings.HasPrefix(v.Str(), "$")
-	case value.KindDocument:
-		k, _ := v.Doc().First()
-		return strings.HasPrefix(k, "$")
-	}
-	return false
-}
-
-// constant evaluates an expression that must not depend on a document.
-func (p *parser) constant(v value.Value) (c value.Value, ok bool, err error) {
-	e, err := p.expr(v)
-	if err != nil {
-		return value.Value{}, false, err
-	}
-	c, ok = e.Const()
-	return c, ok, nil
 }
 
 func (s *bucketSpec) parseBoundaries(p *parser, f value.Value) error {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,22 +16,11 @@ type Pipeline struct {
 	writes bool
 }
 
-// Compile compiles a pipeline, which is given as the array's document.
-func Compile(pipeline value.Doc, o Options) (*Pipeline, error) {
-	if o.Update { // mongod does not optimize these
-		o.NoOptimize, o.Scope = true, o.Scope.Late()
-	}
-	p := &parser{Options: o}
-	return p.compile(pipeline)
-}
+// newPipeline makes a pipeline of stages that are compiled already.
+func newPipeline(stages []stage, o Options) *Pipeline { return &Pipeline{stages: stages, opts: o} }
 
-// CompileValue is Compile for a value that need not be an array.
-func CompileValue(v value.Value, o Options) (*Pipeline, error) {
-	if v.Kind() != value.KindArray {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
-	}
-	return Compile(v.Doc(), o)
-}
+// compiled are the stages after optimisation.
+func (p *Pipeline) compiled() []stage { return p.stages }
 
 // compile compiles and optimises.
 func (p *parser) compile(pipeline value.Doc) (*Pipeline, error) {
@@ -45,7 +33,7 @@ func (p *parser) compile(pipeline value.Doc) (*Pipeline, error) {
 	}
 	out := &Pipeline{stages: stages, opts: p.Options}
 	if len(stages) > 0 {
-		out.writes = isWriter(stages[len(stages)-1])
+		_, out.writes = stages[len(stages)-1].(writer)
 	}
 	if !p.NoOptimize {
 		if out.stages, err = p.optimize(stages); err != nil {
@@ -66,14 +54,6 @@ func asFoldError(err error) error {
 	return err
 }
 
-func isWriter(s stage) bool {
-	switch s.(type) {
-	case *outStage, *mergeStage:
-		return true
-	}
-	return false
-}
-
 // Writes reports whether the pipeline ends in $out or $merge.
 func (p *Pipeline) Writes() bool { return p.writes }
 
@@ -82,13 +62,8 @@ func (p *Pipeline) Target() (db, coll string, ok bool) {
 	if !p.writes {
 		return "", "", false
 	}
-	switch s := p.stages[len(p.stages)-1].(type) {
-	case *outStage:
-		return s.target.DB, s.target.Coll, true
-	case *mergeStage:
-		return s.target.DB, s.target.Coll, true
-	}
-	return "", "", false
+	db, coll = p.stages[len(p.stages)-1].(writer).writesTo()
+	return db, coll, true
 }
 
 // MergeTarget is what $merge writes to.
@@ -96,11 +71,10 @@ func (p *Pipeline) MergeTarget() (t MergeTarget, ok bool) {
 	if !p.writes {
 		return t, false
 	}
-	s, ok := p.stages[len(p.stages)-1].(*mergeStage)
-	if ok {
-		t = s.target
+	if s, ok := p.stages[len(p.stages)-1].(interface{ mergesInto() MergeTarget }); ok {
+		return s.mergesInto(), true
 	}
-	return t, ok
+	return t, false
 }
 
 // IsSource reports whether the first stage makes documents itself, so that
@@ -143,7 +117,7 @@ func (p *Pipeline) Len() int { return len(p.stages) }
 func (p *Pipeline) Namespaces() []string {
 	var out []string
 	for _, s := range p.stages {
-		if in, ok := s.(interface{ involved() []string }); ok {
+		if in, ok := s.(involves); ok {
 			for _, ns := range in.involved() {
 				if !slices.Contains(out, ns) {
 					out = append(out, ns)
@@ -185,7 +159,7 @@ func (p *Pipeline) checkBehind(view []stage) error {
 	if m, ok := s.(*matchStage); ok && m.text {
 		return textNotFirst()
 	}
-	if def := stageByName(s.name()); def != nil && def.flags&mustBeFirst != 0 {
+	if def := p.opts.language.stage(s.name()); def != nil && def.flags&mustBeFirst != 0 {
 		return notFirst(def)
 	}
 	return nil

@@ -80,6 +80,13 @@ type Stats struct {
 	Examined   int64 // of a $lookup: documents read on the other side
 }
 
+// appendDisk writes what a stage that may use the disk did with it.
+func (st *Stats) appendDisk(b *value.Builder) {
+	b.Bool("usedDisk", st.UsedDisk)
+	b.Int64("spills", st.Spills)
+	b.Int64("spilledDataStorageSize", st.SpillBytes)
+}
+
 // UsedDisk reports whether any stage wrote temporary files.
 func (x *Exec) UsedDisk() bool { return x.usedDisk }
 

@@ -31,19 +31,13 @@ func (p *Pipeline) Explain(v Verbosity, x *Exec) []value.Doc {
 // $sort that follows their times is shown as what it is.
 func (p *Pipeline) ExplainOverPacks(v Verbosity, x *Exec, shared, time string) []value.Doc {
 	docs := p.Explain(v, x)
-	ps, ok := p.packPlan(shared, time).(*packedSort)
-	if !ok {
+	plan := planPacks(p.stages, shared, time)
+	b := value.NewBuilder()
+	if plan == nil || !plan.appendSpec(b) {
 		return docs
 	}
-	base := "min"
-	if ps.desc {
-		base = "max"
-	}
-	bounded := value.NewBuilder().Document("sortKey", ps.s.pattern.doc())
-	bounded.StartDocument("bound").String("base", base).End().Int64("limit", ps.s.limit)
-	b := value.NewBuilder().Document("$_internalBoundedSort", bounded.Doc())
 	for it := docs[0].Iter(); it.Next(); {
-		if it.Key() != ps.s.name() {
+		if it.Key() != p.stages[0].name() {
 			b.Raw(it.Element())
 		}
 	}
@@ -55,16 +49,7 @@ func (p *Pipeline) ExplainOverPacks(v Verbosity, x *Exec, shared, time string) [
 func (st *Stats) append(b *value.Builder, s stage) {
 	b.Int64("nReturned", st.Returned)
 	b.Int64("executionTimeMillisEstimate", st.Millis)
-	switch s.(type) {
-	case *sortStage:
-		b.Bool("usedDisk", st.UsedDisk)
-		b.Int64("spills", st.Spills)
-		b.Int64("spilledDataStorageSize", st.SpillBytes)
-	case *groupStage, *bucketAutoStage, *facetStage, *windowStage:
-		b.Bool("usedDisk", st.UsedDisk)
-		b.Int64("spills", st.Spills)
-		b.Int64("spilledDataStorageSize", st.SpillBytes)
-	case *lookupStage:
-		b.Int64("totalDocsExamined", st.Examined)
+	if m, ok := s.(measurable); ok {
+		m.appendStats(b, st)
 	}
 }

@@ -59,7 +59,7 @@ func (s *facetStage) spec() value.Value {
 	b := value.NewBuilder()
 	for i, name := range s.names {
 		b.StartArray(name)
-		for _, st := range s.facets[i].stages {
+		for _, st := range s.facets[i].compiled() {
 			b.StartDocument("").Append(st.name(), st.spec()).End()
 		}
 		b.End()
@@ -69,7 +69,7 @@ func (s *facetStage) spec() value.Value {
 
 func (s *facetStage) deps(d *deps) reach {
 	for _, f := range s.facets {
-		fd, ok := dependencies(f.stages)
+		fd, ok := dependencies(f.compiled())
 		if !ok || fd.whole {
 			d.all()
 			return seesNone
@@ -82,6 +82,8 @@ func (s *facetStage) deps(d *deps) reach {
 }
 
 func (s *facetStage) effect() effect { return effect{opaque: true} }
+
+func (*facetStage) appendStats(b *value.Builder, st *Stats) { st.appendDisk(b) }
 
 func (s *facetStage) involved() (out []string) {
 	for _, f := range s.facets {

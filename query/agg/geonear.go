@@ -226,6 +226,10 @@ func (s *geoNearStage) effect() effect {
 	return e
 }
 
+func (s *geoNearStage) gives() (kinds []expr.MetaKind, all bool) {
+	return []expr.MetaKind{expr.MetaGeoNearDistance, expr.MetaGeoNearPoint}, false
+}
+
 func (s *geoNearStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return transformed(x, s, src), nil
 }

@@ -141,6 +141,8 @@ func (s *graphLookupStage) effect() effect {
 	return effect{modified: s.as[:1]}
 }
 
+func (*graphLookupStage) oneForEach() bool { return true }
+
 func (s *graphLookupStage) open(x *Exec, src Iterator) (Iterator, error) {
 	inner := x.sub()
 	return nextFunc{src: src, next: func() (value.Doc, error) {
@@ -206,7 +208,7 @@ func (g *graphSearch) step(depth int64) error {
 		return err
 	}
 	g.frontier = nil
-	p := &Pipeline{stages: []stage{m}, opts: g.s.p.Options}
+	p := newPipeline([]stage{m}, g.s.p.Options)
 	docs, err := p.openOn(g.x, g.s.db, g.s.from)
 	if err != nil {
 		return err

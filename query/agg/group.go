@@ -47,6 +47,8 @@ func (s *accumulating) deps(d *deps) reach {
 
 func (s *accumulating) effect() effect { return effect{opaque: true} }
 
+func (*accumulating) appendStats(b *value.Builder, st *Stats) { st.appendDisk(b) }
+
 // groupStage is $group.
 type groupStage struct {
 	accumulating
@@ -137,6 +139,30 @@ type grouping struct {
 	key    []byte
 	size   int64
 	store  spill.Store
+}
+
+// grouping begins a run of the $group.
+func (s *groupStage) grouping(x *Exec) *grouping {
+	return &grouping{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
+}
+
+// addAll adds all documents of an iterator.
+func (g *grouping) addAll(it Iterator) error {
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return err
+		}
+		if err := g.add(d); err != nil {
+			return err
+		}
+	}
+}
+
+// failed gives back what the run holds.
+func (g *grouping) failed(err error) error {
+	g.store.Close()
+	return g.s.slotError(err)
 }
 
 // finish gives the groups once all documents are added.

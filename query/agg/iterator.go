@@ -1,9 +1,6 @@
 package agg
 
-import (
-	"github.com/duskdb/duskdb/query/expr"
-	"github.com/duskdb/duskdb/value"
-)
+import "github.com/duskdb/duskdb/value"
 
 // Iterator gives documents one after the other.
 type Iterator interface {
@@ -17,25 +14,6 @@ type Iterator interface {
 
 // Docs iterates over the given documents.
 func Docs(docs ...value.Doc) Iterator { return &docsIterator{docs: docs} }
-
-// metaDoc is a document with its metadata.
-type metaDoc struct {
-	doc  value.Doc
-	meta expr.Meta
-}
-
-// metaDocs iterates over documents and makes their metadata current.
-func metaDocs(env *expr.Env, docs []metaDoc) Iterator {
-	return nextFunc{next: func() (value.Doc, error) {
-		if len(docs) == 0 {
-			return nil, nil
-		}
-		d := docs[0]
-		docs = docs[1:]
-		env.Meta = d.meta
-		return d.doc, nil
-	}}
-}
 
 type docsIterator struct{ docs []value.Doc }
 

@@ -22,13 +22,13 @@ type lastPoint struct {
 	first  bool // the document that comes first in the order of the $sort
 }
 
-// lastPoint returns nil if the head of the pipeline is not of that form.
-func (p *Pipeline) lastPoint(shared, time string) *lastPoint {
-	if len(p.stages) < 2 {
+// sortedPoint returns nil if the head of the pipeline is not of that form.
+func sortedPoint(stages []stage, shared, time string) *lastPoint {
+	if len(stages) < 2 {
 		return nil
 	}
-	s, ok := p.stages[0].(*sortStage)
-	g, ok2 := p.stages[1].(*groupStage)
+	s, ok := stages[0].(*sortStage)
+	g, ok2 := stages[1].(*groupStage)
 	if !ok || !ok2 || s.limit > 0 || len(g.fields) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *Pipeline) lastPoint(shared, time string) *lastPoint {
 
 // topPoint returns nil if the $group does not ask for one point of each
 // series.
-func (s *groupStage) topPoint(shared, time string) *lastPoint {
+func topPoint(s *groupStage, shared, time string) *lastPoint {
 	if len(s.fields) == 0 || len(s.fields[0].sortBy) == 0 {
 		return nil
 	}
@@ -107,6 +107,9 @@ type pointPack struct {
 	numberedPack
 	series string
 }
+
+func (l *lastPoint) replaces() int                  { return l.stages }
+func (l *lastPoint) appendSpec(*value.Builder) bool { return false }
 
 func (l *lastPoint) open(x *Exec, src Packs) Iterator {
 	return lazy(src, func() (Iterator, error) {

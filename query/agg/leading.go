@@ -161,10 +161,12 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 	return err
 }
 
-func (l *Leading) request(db, coll string, o Options) Request {
+// request asks for the documents of a collection, of which the source may take
+// over l.
+func (p *Pipeline) request(l *Leading, db, coll string) Request {
 	return Request{
 		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
-		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Sample: l.Sample, Meta: l.Meta, Collation: o.Collation,
+		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Sample: l.Sample, Meta: l.Meta, Collation: p.opts.Collation,
 	}
 }
 

@@ -30,33 +30,6 @@ func parseLimit(_ *parser, v value.Value) ([]stage, error) {
 	return []stage{&limitStage{n: n}}, nil
 }
 
-// nonNegative reads a whole number that is not negative.
-func nonNegative(code mongoerr.Code, v value.Value) (int64, error) {
-	if !v.IsNumber() {
-		return 0, mongoerr.Newf(code, "Expected a number in: %s", argument(v))
-	}
-	n, ok := v.AsInt64()
-	if !ok {
-		if v.Kind() == value.KindDouble && v.Double() != v.Double() || v.Kind() == value.KindDecimal && v.Decimal().IsNaN() {
-			return 0, mongoerr.Newf(code, "Expected an integer, but found NaN in: %s", argument(v))
-		}
-		if v.SafeInt64() == 1<<63-1 || v.SafeInt64() == -1<<63 {
-			return 0, mongoerr.Newf(code, "Cannot represent as a 64-bit integer: %s", argument(v))
-		}
-		return 0, mongoerr.Newf(code, "Expected an integer: %s", argument(v))
-	}
-	if n < 0 {
-		return 0, mongoerr.Newf(code, "Expected a non-negative number in: %s", argument(v))
-	}
-	return n, nil
-}
-
-// argument is a stage's argument as mongod prints it in these messages.
-func argument(v value.Value) string { return v.String() }
-
-// withPrefix adds context to the message of a MongoDB error.
-func withPrefix(err error, prefix string) error { return mongoerr.From(err).WithPrefix(prefix) }
-
 func (s *limitStage) name() string      { return "$limit" }
 func (s *limitStage) spec() value.Value { return value.Int64(s.n) }
 

@@ -132,7 +132,7 @@ func (s *lookupStage) compile(p *parser, a lookupArgs) (err error) {
 	}
 	s.p = sub
 	if !a.hasPipe {
-		s.sub = &Pipeline{opts: sub.Options}
+		s.sub = newPipeline(nil, sub.Options)
 		return nil
 	}
 	s.sub, err = sub.compile(a.pipeline)
@@ -176,6 +176,12 @@ func (s *lookupStage) effect() effect {
 		e.modified = append(e.modified, written(s.unwind.index))
 	}
 	return e
+}
+
+func (s *lookupStage) oneForEach() bool { return s.unwind == nil }
+
+func (*lookupStage) appendStats(b *value.Builder, st *Stats) {
+	b.Int64("totalDocsExamined", st.Examined)
 }
 
 func (s *lookupStage) involved() []string {

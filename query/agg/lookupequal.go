@@ -47,7 +47,7 @@ func newSlot(s *lookupStage) (*slot, error) {
 	if err != nil {
 		return nil, err
 	}
-	stages := joinStages(s.p, m, s.sub.stages)
+	stages := joinStages(s.p, m, s.sub.compiled())
 	first, ok := stages[0].(*matchStage)
 	if !ok {
 		return nil, nil
@@ -64,10 +64,10 @@ func newSlot(s *lookupStage) (*slot, error) {
 // documents that it matches are among those with {path: scalar}, which an
 // index may find. It returns nil if there is no such condition.
 func newExprSlot(s *lookupStage) (*slot, error) {
-	if len(s.sub.stages) == 0 {
+	if len(s.sub.compiled()) == 0 {
 		return nil, nil
 	}
-	first, ok := s.sub.stages[0].(*matchStage)
+	first, ok := s.sub.compiled()[0].(*matchStage)
 	if !ok || first.text {
 		return nil, nil
 	}
@@ -171,17 +171,6 @@ func joinStages(p *parser, m *matchStage, stages []stage) []stage {
 		}
 	}
 	return append([]stage{m}, stages...)
-}
-
-// both is the filter that asks for two.
-func both(a, b value.Doc) value.Doc {
-	switch {
-	case a.IsEmpty():
-		return b
-	case b.IsEmpty():
-		return a
-	}
-	return value.NewDoc("$and", value.NewArray(value.Document(a), value.Document(b)))
 }
 
 // equalityFilter asks for the documents whose foreign field equals any of

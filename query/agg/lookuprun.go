@@ -55,7 +55,7 @@ func (it *lookupIterator) prepare() {
 			names[name] = true
 		}
 	}
-	stages := it.s.sub.stages
+	stages := it.s.sub.compiled()
 	n := 0
 	for n < len(stages) && !volatile(stages[n]) && !refersTo(stages[n].spec(), names) {
 		n++
@@ -72,19 +72,6 @@ func volatile(s stage) bool {
 		return true
 	}
 	return mentions(s.spec(), "$rand") || mentions(s.spec(), "$sampleRate")
-}
-
-// mentions reports whether a field of that name stands anywhere in v.
-func mentions(v value.Value, name string) bool {
-	if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
-		return false
-	}
-	for k, e := range v.Doc().All() {
-		if k == name || mentions(e, name) {
-			return true
-		}
-	}
-	return false
 }
 
 func (it *lookupIterator) Next() (value.Doc, error) {
@@ -202,7 +189,7 @@ func (it *lookupIterator) lookupEqual(d value.Doc) (Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return it.run(newLookupSource(it.s.part(joinStages(it.s.p, m, it.s.sub.stages))))
+	return it.run(newLookupSource(it.s.part(joinStages(it.s.p, m, it.s.sub.compiled()))))
 }
 
 // fill runs the fixed stages and keeps their documents, unless these are too
@@ -233,7 +220,7 @@ func (it *lookupIterator) fill() error {
 
 // part is a pipeline of some of the sub-pipeline's stages.
 func (s *lookupStage) part(stages []stage) *Pipeline {
-	return &Pipeline{stages: stages, opts: s.p.Options}
+	return newPipeline(stages, s.p.Options)
 }
 
 // examined counts the documents read on the other side, for explain.

@@ -32,7 +32,7 @@ func (s *lookupSource) behind(it *lookupIterator, src Source) (Iterator, error) 
 	if src.Sorted {
 		rest = s.rest[1]
 	}
-	if len(rest.stages) == 0 {
+	if len(rest.compiled()) == 0 {
 		return it.examined(src.Iterator), nil
 	}
 	return rest.Run(it.inner, it.examined(src.Iterator))
@@ -54,7 +54,7 @@ func (it *lookupIterator) run(s *lookupSource) (Iterator, error) {
 	if err := l.Bind(it.inner.Env); err != nil {
 		return nil, err
 	}
-	src, err := it.inner.Host.Open(it.inner, l.request(it.ns.DB, it.ns.Coll, s.p.opts))
+	src, err := it.inner.Host.Open(it.inner, s.p.request(&l, it.ns.DB, it.ns.Coll))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (it *lookupIterator) resolve() error {
 
 func (it *lookupIterator) runOnView(s *lookupSource) (Iterator, error) {
 	if s.joined == nil {
-		joined, err := it.s.p.optimize(append(append([]stage(nil), it.ns.view.stages...), s.p.stages...))
+		joined, err := it.s.p.optimize(append(append([]stage(nil), it.ns.view.compiled()...), s.p.compiled()...))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (it *lookupIterator) prepareSlot(s *slot) error {
 		return nil
 	}
 	var err error
-	s.prepared, err = h.Prepare(it.inner, s.src.l.request(it.ns.DB, it.ns.Coll, s.src.p.opts), s.eq)
+	s.prepared, err = h.Prepare(it.inner, s.src.p.request(&s.src.l, it.ns.DB, it.ns.Coll), s.eq)
 	return err
 }
 

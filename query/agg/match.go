@@ -45,24 +45,6 @@ func (p *parser) newMatch(filter value.Doc) (*matchStage, error) {
 	return &matchStage{filter: filter, matcher: m, text: text}, nil
 }
 
-// hasText reports whether a filter contains $text at the top or under a
-// logical operator.
-func hasText(filter value.Doc) bool {
-	for k, v := range filter.All() {
-		switch k {
-		case "$text":
-			return true
-		case "$and", "$or", "$nor":
-			for e := range v.Doc().Values() {
-				if e.Kind() == value.KindDocument && hasText(e.Doc()) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 func (s *matchStage) name() string      { return "$match" }
 func (s *matchStage) spec() value.Value { return value.Document(s.filter) }
 
@@ -78,6 +60,13 @@ func (s *matchStage) deps(d *deps) reach {
 }
 
 func (s *matchStage) effect() effect { return effect{} }
+
+func (s *matchStage) gives() (kinds []expr.MetaKind, all bool) {
+	if s.text {
+		kinds = []expr.MetaKind{expr.MetaTextScore}
+	}
+	return kinds, false
+}
 
 type matchIterator struct {
 	x   *Exec
@@ -102,41 +91,3 @@ func (it *matchIterator) Next() (value.Doc, error) {
 }
 
 func (it *matchIterator) Close() { it.src.Close() }
-
-// filterPaths reports the paths that a filter reads; false if they cannot be
-// told ($where, $text, $jsonSchema at the top, …).
-func filterPaths(filter value.Doc, add func(string)) bool {
-	for k, v := range filter.All() {
-		switch {
-		case k == "$comment" || k == "$sampleRate" || k == "$alwaysTrue" || k == "$alwaysFalse":
-		case k == "$and" || k == "$or" || k == "$nor":
-			for e := range v.Doc().Values() {
-				if e.Kind() != value.KindDocument || !filterPaths(e.Doc(), add) {
-					return false
-				}
-			}
-		case k == "$expr":
-			if !expressionPaths(v, add) {
-				return false
-			}
-		case k == "" || k[0] == '$':
-			return false
-		default:
-			add(k)
-		}
-	}
-	return true
-}
-
-// expressionPaths reports the paths an $expr reads. The expression was
-// compiled before with its variables, so here unknown ones do not matter:
-// an expression that does not compile alone is simply not analysed.
-func expressionPaths(v value.Value, add func(string)) bool {
-	e, err := expr.Compile(v, nil)
-	if err != nil || e.Volatile() || len(e.Meta()) > 0 {
-		return false
-	}
-	whole := false
-	e.Deps(add, func() { whole = true })
-	return !whole
-}

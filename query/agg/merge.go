@@ -242,3 +242,7 @@ func (s *mergeStage) onFields() []string {
 }
 
 func (s *mergeStage) involved() []string { return []string{s.target.DB + "." + s.target.Coll} }
+
+func (s *mergeStage) writesTo() (db, coll string) { return s.target.DB, s.target.Coll }
+
+func (s *mergeStage) mergesInto() MergeTarget { return s.target }

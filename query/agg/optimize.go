@@ -9,28 +9,6 @@ import (
 // either leaves them or returns what takes their place. Rules only swap or
 // join stages where the result is the same for every input.
 
-// rewrite is one rule: it returns the stages that replace a and b.
-type rewrite func(p *parser, a, b stage) (out []stage, changed bool, err error)
-
-// rewrites in the order in which they are tried; filled by init since a rule
-// may optimise a sub-pipeline.
-var rewrites []rewrite
-
-func init() {
-	rewrites = []rewrite{
-		joinMatches,
-		joinLimits,
-		joinSkips,
-		joinSortLimit,
-		dropRepeatedSort,
-		absorbUnwind,
-		matchIntoLookup,
-		matchIntoUnion,
-		limitForward,
-		matchForward,
-	}
-}
-
 // maxRewrites keeps a mistake in the rules from looping for ever.
 const maxRewrites = 10000
 
@@ -58,7 +36,7 @@ func (p *parser) optimize(stages []stage) ([]stage, error) {
 }
 
 func (p *parser) rewritePair(a, b stage) ([]stage, bool, error) {
-	for _, rule := range rewrites {
+	for _, rule := range p.language.rules {
 		out, changed, err := rule(p, a, b)
 		if changed || err != nil {
 			return out, changed, err
@@ -146,64 +124,6 @@ func dropRepeatedSort(_ *parser, a, b stage) ([]stage, bool, error) {
 	return []stage{x}, true, nil
 }
 
-// absorbUnwind joins an $unwind of a $lookup's result into the $lookup.
-func absorbUnwind(_ *parser, a, b stage) ([]stage, bool, error) {
-	l, ok := a.(*lookupStage)
-	u, ok2 := b.(*unwindStage)
-	if !ok || !ok2 || l.unwind != nil || u.path != l.as {
-		return nil, false, nil
-	}
-	joined := *l
-	joined.unwind = u
-	return []stage{&joined}, true, nil
-}
-
-// matchIntoLookup moves conditions on the unwound result of a $lookup into
-// its sub-pipeline.
-func matchIntoLookup(p *parser, a, b stage) ([]stage, bool, error) {
-	l, ok := a.(*lookupStage)
-	m, ok2 := b.(*matchStage)
-	if !ok || !ok2 || l.unwind == nil || l.unwind.preserve || l.unwind.index != "" {
-		return nil, false, nil
-	}
-	moved, kept := splitFilter(m.filter, func(c conjunct) (conjunct, bool) { return c.stripped(l.as) })
-	if moved == nil {
-		return nil, false, nil
-	}
-	inner, err := l.p.newMatch(moved)
-	if err != nil {
-		return nil, false, err
-	}
-	stages, err := l.p.optimize(append(slices.Clone(l.sub.stages), inner))
-	if err != nil {
-		return nil, false, err
-	}
-	joined := *l
-	joined.sub = l.part(stages)
-	return p.withRest([]stage{&joined}, kept)
-}
-
-// matchIntoUnion asks both sides of a $unionWith for matching documents only.
-func matchIntoUnion(_ *parser, a, b stage) ([]stage, bool, error) {
-	u, ok := a.(*unionStage)
-	m, ok2 := b.(*matchStage)
-	if !ok || !ok2 || m.text || volatile(m) {
-		return nil, false, nil
-	}
-	inner, err := u.p.newMatch(m.filter)
-	if err != nil {
-		return nil, false, err
-	}
-	stages, err := u.p.optimize(append(slices.Clone(u.sub.stages), inner))
-	if err != nil {
-		return nil, false, err
-	}
-	joined := *u
-	joined.sub = &Pipeline{stages: stages, opts: u.p.Options}
-	joined.moved = m.filter
-	return []stage{m, &joined}, true, nil
-}
-
 // limitForward moves $limit and $skip in front of stages that give one
 // document for each.
 func limitForward(_ *parser, a, b stage) ([]stage, bool, error) {
@@ -212,13 +132,8 @@ func limitForward(_ *parser, a, b stage) ([]stage, bool, error) {
 	default:
 		return nil, false, nil
 	}
-	switch a := a.(type) {
-	case *projectStage, *rootStage, *graphLookupStage:
+	if one, ok := a.(oneForEach); ok && one.oneForEach() {
 		return []stage{b, a}, true, nil
-	case *lookupStage:
-		if a.unwind == nil {
-			return []stage{b, a}, true, nil
-		}
 	}
 	return nil, false, nil
 }

@@ -106,19 +106,6 @@ func checkOutTarget(db, coll string) error {
 // its database.
 const maxNamespace = 255
 
-// validCollection reports whether a collection may have a name.
-func validCollection(coll string) bool {
-	return coll != "" && coll[0] != '.' && strings.IndexByte(coll, 0) < 0
-}
-
-// validTarget reports whether a namespace is one that may be written to.
-func validTarget(db, coll string) bool {
-	return coll != "" && !strings.ContainsAny(coll, "$\x00") && !strings.HasPrefix(coll, ".") &&
-		db != "" && !strings.ContainsAny(db, "/\\. \"$\x00")
-}
-
-func isInternalDB(db string) bool { return db == "admin" || db == "config" || db == "local" }
-
 func (s *outStage) name() string { return "$out" }
 
 func (s *outStage) spec() value.Value {
@@ -130,6 +117,8 @@ func (s *outStage) spec() value.Value {
 }
 
 func (s *outStage) involved() []string { return []string{s.target.DB + "." + s.target.Coll} }
+
+func (s *outStage) writesTo() (db, coll string) { return s.target.DB, s.target.Coll }
 
 func (s *outStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return nextFunc{src: src, next: func() (value.Doc, error) {

@@ -2,7 +2,6 @@ package agg
 
 import (
 	"github.com/duskdb/duskdb/query/agg/accumulate"
-	"github.com/duskdb/duskdb/query/agg/spill"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -32,14 +31,14 @@ type repeater interface {
 // onceIsEnough are the accumulators that a repeated value does not change.
 var onceIsEnough = map[string]bool{"$min": true, "$max": true, "$first": true, "$last": true, "$addToSet": true}
 
-// overPacks returns nil if packs tell too little for the $group.
-func (s *groupStage) overPacks(shared, time string) *packedGroup {
+// groupPacks returns nil if packs tell too little for the $group.
+func groupPacks(s *groupStage, shared, time string) *packedGroup {
 	g := &packedGroup{s: s, key: newPackKey(s.by, shared, time)}
 	if g.key == nil {
 		return nil
 	}
 	for _, a := range s.fields {
-		v, ok := a.overPacks(shared, time)
+		v, ok := fieldOfPacks(a, shared, time)
 		if !ok {
 			return nil
 		}
@@ -48,7 +47,8 @@ func (s *groupStage) overPacks(shared, time string) *packedGroup {
 	return g
 }
 
-func (a *accumulation) overPacks(shared, time string) (v packedValue, ok bool) {
+// fieldOfPacks is what packs tell for one field of a $group.
+func fieldOfPacks(a *accumulation, shared, time string) (v packedValue, ok bool) {
 	if a.op == "$count" {
 		return packedValue{repeat: true}, true
 	}
@@ -75,6 +75,9 @@ func (a *accumulation) overPacks(shared, time string) (v packedValue, ok bool) {
 func floating(v value.Value) bool {
 	return v.Kind() == value.KindDouble || v.Kind() == value.KindDecimal
 }
+
+func (pg *packedGroup) replaces() int                  { return 1 }
+func (pg *packedGroup) appendSpec(*value.Builder) bool { return false }
 
 func (pg *packedGroup) open(x *Exec, src Packs) Iterator {
 	return lazy(src, func() (Iterator, error) {
@@ -162,28 +165,4 @@ func addTimes(acc accumulate.Accumulator, v value.Value, n int64) error {
 		}
 	}
 	return nil
-}
-
-// grouping begins a run of the $group.
-func (s *groupStage) grouping(x *Exec) *grouping {
-	return &grouping{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
-}
-
-// addAll adds all documents of an iterator.
-func (g *grouping) addAll(it Iterator) error {
-	for {
-		d, err := it.Next()
-		if d == nil || err != nil {
-			return err
-		}
-		if err := g.add(d); err != nil {
-			return err
-		}
-	}
-}
-
-// failed gives back what the run holds.
-func (g *grouping) failed(err error) error {
-	g.store.Close()
-	return g.s.slotError(err)
 }

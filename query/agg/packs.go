@@ -42,41 +42,36 @@ type Pack interface {
 	Docs() Iterator
 }
 
-// overPacks opens the stages at the head of the pipeline that packs can
-// answer. It returns how many these are, 0 if none.
-func (p *Pipeline) overPacks(x *Exec, src Iterator) (it Iterator, n int) {
-	packs, ok := src.(Packs)
-	if !ok || len(p.stages) == 0 {
-		return nil, 0
-	}
-	shared, time := packs.PackFields()
-	switch plan := p.packPlan(shared, time).(type) {
-	case *packedGroup:
-		return plan.open(x, packs), 1
-	case *lastPoint:
-		return plan.open(x, packs), plan.stages
-	case *packedSort:
-		return plan.open(x, packs), 1
-	}
-	return nil, 0
+// packPlan is how packs answer the stages at the head of a pipeline.
+type packPlan interface {
+	// open runs these stages over packs.
+	open(x *Exec, src Packs) Iterator
+	// replaces is how many stages they are.
+	replaces() int
+	// appendSpec writes what explain shows in place of the first of them, if
+	// it shows them differently.
+	appendSpec(b *value.Builder) bool
 }
 
-// packPlan is how packs answer the head of the pipeline: a *packedGroup, a
-// *lastPoint, a *packedSort or nil.
-func (p *Pipeline) packPlan(shared, time string) any {
-	switch s := p.first().(type) {
+// planPacks is how packs with these fields answer the head of a pipeline, nil
+// if they cannot.
+func planPacks(stages []stage, shared, time string) packPlan {
+	if len(stages) == 0 {
+		return nil
+	}
+	switch s := stages[0].(type) {
 	case *groupStage:
-		if g := s.overPacks(shared, time); g != nil {
+		if g := groupPacks(s, shared, time); g != nil {
 			return g
 		}
-		if l := s.topPoint(shared, time); l != nil {
+		if l := topPoint(s, shared, time); l != nil {
 			return l
 		}
 	case *sortStage:
-		if l := p.lastPoint(shared, time); l != nil {
+		if l := sortedPoint(stages, shared, time); l != nil {
 			return l
 		}
-		if b := s.overPacks(time); b != nil {
+		if b := sortPacks(s, time); b != nil {
 			return b
 		}
 	}

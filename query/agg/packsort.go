@@ -22,12 +22,26 @@ type packedSort struct {
 // packSize is what a closed pack is reckoned to take.
 const packSize = 256
 
-// overPacks returns nil if the $sort is not by time in the first place.
-func (s *sortStage) overPacks(time string) *packedSort {
+// sortPacks returns nil if the $sort is not by time in the first place.
+func sortPacks(s *sortStage, time string) *packedSort {
 	if first := s.pattern[0]; first.meta || first.path != time || s.pattern.metaOnly() {
 		return nil
 	}
 	return &packedSort{s: s, time: time, desc: s.pattern[0].desc}
+}
+
+func (ps *packedSort) replaces() int { return 1 }
+
+// appendSpec shows the sort as mongod's bounded sorter.
+func (ps *packedSort) appendSpec(b *value.Builder) bool {
+	base := "min"
+	if ps.desc {
+		base = "max"
+	}
+	bounded := value.NewBuilder().Document("sortKey", ps.s.pattern.doc())
+	bounded.StartDocument("bound").String("base", base).End().Int64("limit", ps.s.limit)
+	b.Document("$_internalBoundedSort", bounded.Doc())
+	return true
 }
 
 // numberedPack is a pack with its place in the source, and the first instant,

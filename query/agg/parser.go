@@ -3,22 +3,8 @@ package agg
 import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
-	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
-
-// Options say where a pipeline is to run.
-type Options struct {
-	DB, Coll      string // namespace; Coll "" stands for {aggregate: 1}
-	Scope         *expr.Scope
-	Collation     value.Collator
-	Text          func(db, coll string) match.TextMatcher // the text index for $text; nil: $text is refused
-	InTransaction bool
-	NoOptimize    bool            // keep the stages as they were written
-	Update        bool            // a pipeline of an update command: only stages that change one document
-	View          string          // the view that the pipeline defines, "": none
-	Metadata      []expr.MetaKind // what the documents of the source carry already
-}
 
 // maxSubPipelineDepth is how deep $lookup, $facet, $unionWith may nest.
 const maxSubPipelineDepth = 20
@@ -49,6 +35,16 @@ func (p *parser) sub(stage string) (*parser, error) {
 
 // expr compiles an expression in the pipeline's scope.
 func (p *parser) expr(v value.Value) (*expr.Expr, error) { return expr.Compile(v, p.Scope) }
+
+// constant evaluates an expression that must not depend on a document.
+func (p *parser) constant(v value.Value) (c value.Value, ok bool, err error) {
+	e, err := p.expr(v)
+	if err != nil {
+		return value.Value{}, false, err
+	}
+	c, ok = e.Const()
+	return c, ok, nil
+}
 
 // pipeline compiles a list of stages and checks how they stand together.
 func (p *parser) pipeline(specs value.Doc) ([]stage, error) {
@@ -98,7 +94,7 @@ func (p *parser) definitions(specs value.Doc) ([]*definition, error) {
 			return nil, mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
 		}
 		name, _ := v.Doc().First()
-		def := stageByName(name)
+		def := p.language.stage(name)
 		if def == nil {
 			return nil, mongoerr.Newf(40324, "Unrecognized pipeline stage name: '%s'", name)
 		}
@@ -139,7 +135,7 @@ func (p *parser) checkPlace(defs []*definition) error {
 			return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.name)
 		case p.inFacet && def.flags&notInFacet != 0:
 			return mongoerr.Newf(40600, "%s inside of %s is not allowed to be used within a $facet stage", def.name, p.within)
-		case p.within == "" && p.View != "" && def.flags&writer == writer:
+		case p.within == "" && p.View != "" && def.flags&writes == writes:
 			return mongoerr.Newf(mongoerr.OptionNotSupportedOnView,
 				"The aggregation stage %s in location %d of the pipeline cannot be used in the view definition of %s because it writes to disk", def.name, i, p.View)
 		case p.within == "" && p.View != "" && def.name == "$changeStream":
@@ -231,13 +227,14 @@ func (p *parser) checkMetadata(stages []stage) error {
 	for _, k := range p.Metadata {
 		has[k] = true
 	}
-	switch s := stages[0].(type) {
-	case *matchStage:
-		has[expr.MetaTextScore] = s.text
-	case *geoNearStage:
-		has[expr.MetaGeoNearDistance], has[expr.MetaGeoNearPoint] = true, true
-	case *specialStage:
-		return nil
+	if g, ok := stages[0].(givesMeta); ok {
+		kinds, all := g.gives()
+		if all {
+			return nil
+		}
+		for _, k := range kinds {
+			has[k] = true
+		}
 	}
 	for _, s := range stages {
 		r, ok := s.(readsMeta)

@@ -159,3 +159,5 @@ func (s *projectStage) effect() effect {
 	}
 	return e
 }
+
+func (*projectStage) oneForEach() bool { return true }

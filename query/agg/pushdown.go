@@ -40,17 +40,14 @@ func (p *parser) withRest(stages []stage, kept value.Doc) ([]stage, bool, error)
 // mover returns the function that takes a condition to the other side of
 // stage s, nil if nothing can cross it.
 func mover(s stage) func(conjunct) (conjunct, bool) {
-	switch s := s.(type) {
-	case *sortStage:
-		if s.limit > 0 {
-			return nil
-		}
-		return func(c conjunct) (conjunct, bool) { return c, c.known || c.constant() }
-	case *projectStage, *unwindStage, *lookupStage, *graphLookupStage:
-		e := s.effect()
-		return func(c conjunct) (conjunct, bool) { return c.before(e) }
+	if _, ok := s.(*matchStage); ok { // these are joined
+		return nil
 	}
-	return nil
+	e := s.effect()
+	if e.opaque {
+		return nil
+	}
+	return func(c conjunct) (conjunct, bool) { return c.before(e) }
 }
 
 // conjunct is one condition of a filter with the paths that it reads.

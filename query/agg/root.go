@@ -69,3 +69,5 @@ func (s *rootStage) deps(d *deps) reach {
 }
 
 func (s *rootStage) effect() effect { return effect{opaque: true} }
+
+func (*rootStage) oneForEach() bool { return true }

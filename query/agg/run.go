@@ -41,7 +41,7 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 	if err := l.Bind(x.Env); err != nil {
 		return nil, err
 	}
-	src, err := x.Host.Open(x, l.request(ns.DB, ns.Coll, p.opts))
+	src, err := x.Host.Open(x, p.request(&l, ns.DB, ns.Coll))
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +125,21 @@ func (p *Pipeline) Run(x *Exec, src Iterator) (Iterator, error) {
 	return it, nil
 }
 
+// overPacks opens the stages at the head of the pipeline that packs can
+// answer. It returns how many these are, 0 if none.
+func (p *Pipeline) overPacks(x *Exec, src Iterator) (it Iterator, n int) {
+	packs, ok := src.(Packs)
+	if !ok {
+		return nil, 0
+	}
+	shared, time := packs.PackFields()
+	plan := planPacks(p.stages, shared, time)
+	if plan == nil {
+		return nil, 0
+	}
+	return plan.open(x, packs), plan.replaces()
+}
+
 // Apply runs the pipeline on one document, as an update does: every stage of
 // such a pipeline gives one document for each.
 func (p *Pipeline) Apply(x *Exec, d value.Doc) (value.Doc, error) {
@@ -140,30 +155,3 @@ func (p *Pipeline) Apply(x *Exec, d value.Doc) (value.Doc, error) {
 	}
 	return d, nil
 }
-
-// transformer is a stage that gives exactly one document for each.
-type transformer interface {
-	stage
-	transform(x *Exec, d value.Doc) (value.Doc, error)
-}
-
-// transformed runs a transformer over src.
-func transformed(x *Exec, t transformer, src Iterator) Iterator {
-	return &transformIterator{x: x, t: t, src: src}
-}
-
-type transformIterator struct {
-	x   *Exec
-	t   transformer
-	src Iterator
-}
-
-func (it *transformIterator) Next() (value.Doc, error) {
-	d, err := it.src.Next()
-	if d == nil || err != nil {
-		return nil, err
-	}
-	return it.t.transform(it.x, d)
-}
-
-func (it *transformIterator) Close() { it.src.Close() }

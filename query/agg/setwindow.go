@@ -192,6 +192,8 @@ func (s *windowStage) deps(d *deps) reach {
 
 func (s *windowStage) effect() effect { return effect{opaque: true} }
 
+func (*windowStage) appendStats(b *value.Builder, st *Stats) { st.appendDisk(b) }
+
 // windowPartition is one partition while it is computed.
 type windowPartition struct {
 	x     *Exec

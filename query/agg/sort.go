@@ -59,6 +59,8 @@ func (s *sortStage) effect() effect {
 	return effect{}
 }
 
+func (*sortStage) appendStats(b *value.Builder, st *Stats) { st.appendDisk(b) }
+
 func (s *sortStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return lazy(src, func() (Iterator, error) {
 		r := newSorting(x, s, s.limit)
@@ -315,27 +317,4 @@ func (a *arena) clone(b []byte) []byte {
 	copy(c, b)
 	a.free = a.free[len(b):]
 	return c
-}
-
-// appendMeta writes metadata as a document.
-func appendMeta(dst []byte, m expr.Meta) []byte {
-	if m.IsEmpty() {
-		return append(dst, value.EmptyDoc...)
-	}
-	var b value.Builder
-	b.Reset(dst)
-	for k := expr.MetaTextScore; k <= expr.MetaTimeseriesBucketMaxTime; k++ {
-		b.Append(string(rune('a'+k)), m.Get(k))
-	}
-	b.Doc()
-	return b.Bytes()
-}
-
-func splitMeta(b []byte) (expr.Meta, value.Doc) {
-	n := int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24
-	var m expr.Meta
-	for k, v := range value.Doc(b[:n]).All() {
-		m.Set(expr.MetaKind(k[0]-'a'), v)
-	}
-	return m, value.Doc(b[n:])
 }

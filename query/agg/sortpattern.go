@@ -175,23 +175,3 @@ func appendPart(dst []byte, v value.Value, desc bool, c value.Collator) []byte {
 	}
 	return value.AppendKeyWith(dst, v, c)
 }
-
-// plainPath follows a path that meets no array; missing becomes null.
-func plainPath(d value.Doc, parts []string) (v value.Value, plain bool) {
-	for i, part := range parts {
-		v = d.Lookup(part)
-		switch v.Kind() {
-		case value.KindArray:
-			return v, false
-		case value.Missing:
-			return value.Null(), true
-		case value.KindDocument:
-			d = v.Doc()
-		default:
-			if i < len(parts)-1 {
-				return value.Null(), true
-			}
-		}
-	}
-	return v, true
-}

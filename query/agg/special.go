@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -17,6 +18,8 @@ type specialStage struct {
 func (s *specialStage) name() string      { return s.special.Stage }
 func (s *specialStage) spec() value.Value { return value.Document(s.special.Spec) }
 
+func (s *specialStage) gives() (kinds []expr.MetaKind, all bool) { return nil, true }
+
 // ofIndexes tells whether the documents are about the indexes of a collection,
 // which for a view are those of the collection under it.
 func (s *specialStage) ofIndexes() bool {
@@ -28,7 +31,7 @@ func (s *specialStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return x.Host.Special(x, s.special)
 }
 
-func (p *parser) special(name string, spec value.Doc) []stage {
+func fromHost(p *parser, name string, spec value.Doc) []stage {
 	return []stage{&specialStage{special: Special{Stage: name, DB: p.DB, Coll: p.Coll, Spec: spec}}}
 }
 
@@ -52,7 +55,7 @@ func parseCollStats(p *parser, v value.Value) ([]stage, error) {
 			return nil, unknownField("$collStats", k)
 		}
 	}
-	return p.special("$collStats", withoutNulls(v.Doc())), nil
+	return fromHost(p, "$collStats", withoutNulls(v.Doc())), nil
 }
 
 // withoutNulls leaves out what is null: for mongod's IDL parser it is not
@@ -101,7 +104,7 @@ func parseIndexStats(p *parser, v value.Value) ([]stage, error) {
 	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
 		return nil, mongoerr.New(28803, "The $indexStats stage specification must be an empty object")
 	}
-	return p.special("$indexStats", v.Doc()), nil
+	return fromHost(p, "$indexStats", v.Doc()), nil
 }
 
 // currentOpOptions are the options of $currentOp, all booleans.
@@ -125,14 +128,14 @@ func parseCurrentOp(p *parser, v value.Value) ([]stage, error) {
 			return nil, mongoerr.Newf(mongoerr.FailedToParse, "The '%s' parameter of the $currentOp stage must be a boolean value, but found: %s", k, f.Kind())
 		}
 	}
-	return p.special("$currentOp", v.Doc()), nil
+	return fromHost(p, "$currentOp", v.Doc()), nil
 }
 
 func parseListLocalSessions(p *parser, v value.Value) ([]stage, error) {
 	if err := checkSessionsSpec("$listLocalSessions", v); err != nil {
 		return nil, err
 	}
-	return p.special("$listLocalSessions", v.Doc()), nil
+	return fromHost(p, "$listLocalSessions", v.Doc()), nil
 }
 
 func parseListSessions(p *parser, v value.Value) ([]stage, error) {
@@ -142,7 +145,7 @@ func parseListSessions(p *parser, v value.Value) ([]stage, error) {
 	if p.DB != "config" || p.Coll != "system.sessions" {
 		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$listSessions may only be run against config.system.sessions")
 	}
-	return p.special("$listSessions", v.Doc()), nil
+	return fromHost(p, "$listSessions", v.Doc()), nil
 }
 
 // checkSessionsSpec checks {allUsers: bool} and {users: [{user, db}]}.
@@ -221,7 +224,7 @@ func parsePlanCacheStats(p *parser, v value.Value) ([]stage, error) {
 			return nil, mongoerr.New(4503200, "$planCacheStats stage supports allHosts parameter only for sharded clusters")
 		}
 	}
-	return p.special("$planCacheStats", v.Doc()), nil
+	return fromHost(p, "$planCacheStats", v.Doc()), nil
 }
 
 func parseListCatalog(p *parser, v value.Value) ([]stage, error) {
@@ -231,7 +234,7 @@ func parseListCatalog(p *parser, v value.Value) ([]stage, error) {
 	if p.Coll == "" && p.DB != "admin" {
 		return nil, mongoerr.New(mongoerr.InvalidNamespace, "Collectionless $listCatalog must be run against the 'admin' database with {aggregate: 1}")
 	}
-	return p.special("$listCatalog", v.Doc()), nil
+	return fromHost(p, "$listCatalog", v.Doc()), nil
 }
 
 func parseListSampledQueries(p *parser, v value.Value) ([]stage, error) {
@@ -249,7 +252,7 @@ func parseListSampledQueries(p *parser, v value.Value) ([]stage, error) {
 			return nil, wrongType("$listSampledQueries", k, f, "string")
 		}
 	}
-	return p.special("$listSampledQueries", v.Doc()), nil
+	return fromHost(p, "$listSampledQueries", v.Doc()), nil
 }
 
 func parseQuerySettings(p *parser, v value.Value) ([]stage, error) {
@@ -264,7 +267,7 @@ func parseQuerySettings(p *parser, v value.Value) ([]stage, error) {
 			return nil, wrongType("$querySettings", k, f, "bool")
 		}
 	}
-	return p.special("$querySettings", v.Doc()), nil
+	return fromHost(p, "$querySettings", v.Doc()), nil
 }
 
 // The stages that a server of this kind refuses.

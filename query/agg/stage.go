@@ -61,3 +61,32 @@ func (opaque) effect() effect     { return effect{opaque: true} }
 
 // readsMeta is a stage that reads metadata of documents.
 type readsMeta interface{ metadata() []expr.MetaKind }
+
+// givesMeta is a first stage that may give its documents metadata; all says
+// that what they have is not known.
+type givesMeta interface {
+	gives() (kinds []expr.MetaKind, all bool)
+}
+
+// oneForEach is a stage that may give exactly one document for each, without
+// looking at others, so that $limit and $skip can stand before it as well.
+type oneForEach interface{ oneForEach() bool }
+
+// writer is a stage that writes a collection.
+type writer interface {
+	// writesTo is the namespace that it writes.
+	writesTo() (db, coll string)
+}
+
+// involves is a stage that reads or writes other collections.
+type involves interface {
+	// involved lists these as "db.coll".
+	involved() []string
+}
+
+// measurable is a stage that explain tells more about than how many documents
+// it returned, and in how much time.
+type measurable interface {
+	// appendStats writes what the stage did during a run.
+	appendStats(b *value.Builder, st *Stats)
+}

@@ -1,63 +1,71 @@
 package agg
 
-import (
-	"sort"
-
-	"github.com/duskdb/duskdb/value"
-)
-
-// flags are a stage's rules on where it may stand.
-type flags uint16
-
-const (
-	mustBeFirst       flags = 1 << iota // first stage only
-	mustBeLast                          // last stage only
-	notInFacet                          // not inside $facet
-	notInLookup                         // not inside $lookup
-	notInUnion                          // not inside $unionWith
-	notInTransaction                    // not in a multi-document transaction
-	collectionless                      // only with {aggregate: 1}
-	anyNamespace                        // with a collection or {aggregate: 1}
-	inChangeStream                      // allowed behind $changeStream
-	needsChangeStream                   // only behind $changeStream
-	onlyOnce                            // once in a pipeline
-	refused                             // known, but not for a server of its own
-
-	// initial is a stage that is a source of its own.
-	initial = mustBeFirst | notInFacet
-	// writer is a stage that writes a collection.
-	writer = mustBeLast | notInFacet | notInLookup | notInUnion | notInTransaction
-)
-
-// definition is one line of the table of stages.
-type definition struct {
-	name   string
-	parse  func(p *parser, spec value.Value) ([]stage, error)
-	flags  flags
-	update bool // allowed in the pipeline of an update
+// definitions is the table of stages: please keep sorted.
+var definitions = []definition{
+	{name: "$addFields", parse: parseAddFields, flags: inChangeStream, update: true},
+	{name: "$bucket", parse: parseBucket},
+	{name: "$bucketAuto", parse: parseBucketAuto},
+	{name: "$changeStream", parse: parseChangeStream, flags: initial | notInLookup | notInUnion | notInTransaction | inChangeStream | anyNamespace},
+	{name: "$changeStreamSplitLargeEvent", parse: parseSplitLargeEvent, flags: mustBeLast | notInFacet | notInLookup | notInUnion | notInTransaction | inChangeStream | needsChangeStream | onlyOnce},
+	{name: "$collStats", parse: parseCollStats, flags: initial | notInTransaction},
+	{name: "$count", parse: parseCount},
+	{name: "$currentOp", parse: parseCurrentOp, flags: initial | notInTransaction | collectionless},
+	{name: "$densify", parse: parseDensify},
+	{name: "$documents", parse: parseDocuments, flags: initial | collectionless},
+	{name: "$facet", parse: parseFacet, flags: notInFacet},
+	{name: "$fill", parse: parseFill, update: true},
+	{name: "$geoNear", parse: parseGeoNear, flags: initial},
+	{name: "$graphLookup", parse: parseGraphLookup},
+	{name: "$group", parse: parseGroup},
+	{name: "$indexStats", parse: parseIndexStats, flags: initial | notInTransaction},
+	{name: "$limit", parse: parseLimit},
+	{name: "$listCatalog", parse: parseListCatalog, flags: initial | notInTransaction | anyNamespace},
+	{name: "$listLocalSessions", parse: parseListLocalSessions, flags: initial | notInTransaction | collectionless},
+	{name: "$listSampledQueries", parse: parseListSampledQueries, flags: initial | notInTransaction | collectionless},
+	{name: "$listSearchIndexes", parse: refuseListSearchIndexes, flags: initial | refused},
+	{name: "$listSessions", parse: parseListSessions, flags: initial | notInTransaction},
+	{name: "$lookup", parse: parseLookup},
+	{name: "$match", parse: parseMatch, flags: inChangeStream},
+	{name: "$merge", parse: parseMerge, flags: writes},
+	{name: "$out", parse: parseOut, flags: writes},
+	{name: "$planCacheStats", parse: parsePlanCacheStats, flags: initial | notInTransaction},
+	{name: "$project", parse: parseProject, flags: inChangeStream, update: true},
+	{name: "$querySettings", parse: parseQuerySettings, flags: initial | notInTransaction | collectionless},
+	{name: "$queryStats", parse: refuseQueryStats, flags: initial | collectionless | refused},
+	{name: "$redact", parse: parseRedact, flags: inChangeStream},
+	{name: "$replaceRoot", parse: parseReplaceRoot, flags: inChangeStream, update: true},
+	{name: "$replaceWith", parse: parseReplaceWith, flags: inChangeStream, update: true},
+	{name: "$sample", parse: parseSample},
+	{name: "$search", parse: refuseSearch, flags: initial | refused},
+	{name: "$searchMeta", parse: refuseSearch, flags: initial | refused},
+	{name: "$set", parse: parseSet, flags: inChangeStream, update: true},
+	{name: "$setWindowFields", parse: parseSetWindowFields},
+	{name: "$shardedDataDistribution", parse: refuseShardedDataDistribution, flags: initial | collectionless | refused},
+	{name: "$skip", parse: parseSkip},
+	{name: "$sort", parse: parseSort},
+	{name: "$sortByCount", parse: parseSortByCount},
+	{name: "$unionWith", parse: parseUnionWith, flags: notInTransaction},
+	{name: "$unset", parse: parseUnset, flags: inChangeStream, update: true},
+	{name: "$unwind", parse: parseUnwind},
+	{name: "$vectorSearch", parse: refuseSearch, flags: initial | refused},
 }
 
-// stageTable holds every stage. It is filled by init since stages with
-// sub-pipelines refer to it.
-var stageTable map[string]*definition
-
-func init() {
-	stageTable = map[string]*definition{}
-	for i := range definitions {
-		stageTable[definitions[i].name] = &definitions[i]
-	}
+// rules of the optimiser, in the order in which they are tried.
+var rules = []rewrite{
+	joinMatches,
+	joinLimits,
+	joinSkips,
+	joinSortLimit,
+	dropRepeatedSort,
+	absorbUnwind,
+	matchIntoLookup,
+	matchIntoUnion,
+	limitForward,
+	matchForward,
 }
 
-func stageByName(name string) *definition { return stageTable[name] }
+// mql is the language of aggregation pipelines.
+var mql = newLanguage(definitions, rules)
 
 // StageNames lists the supported stages, sorted.
-func StageNames() []string {
-	var names []string
-	for name, def := range stageTable {
-		if def.flags&refused == 0 {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	return names
-}
+func StageNames() []string { return mql.names() }

@@ -69,7 +69,7 @@ func (s *unionStage) spec() value.Value {
 		b.String("coll", s.coll)
 	}
 	b.StartArray("pipeline")
-	for _, st := range s.sub.stages {
+	for _, st := range s.sub.compiled() {
 		b.StartDocument("").Append(st.name(), st.spec()).End()
 	}
 	return value.Document(b.Doc())

@@ -1,0 +1,48 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// metaDoc is a document with its metadata.
+type metaDoc struct {
+	doc  value.Doc
+	meta expr.Meta
+}
+
+// metaDocs iterates over documents and makes their metadata current.
+func metaDocs(env *expr.Env, docs []metaDoc) Iterator {
+	return nextFunc{next: func() (value.Doc, error) {
+		if len(docs) == 0 {
+			return nil, nil
+		}
+		d := docs[0]
+		docs = docs[1:]
+		env.Meta = d.meta
+		return d.doc, nil
+	}}
+}
+
+// appendMeta writes metadata as a document.
+func appendMeta(dst []byte, m expr.Meta) []byte {
+	if m.IsEmpty() {
+		return append(dst, value.EmptyDoc...)
+	}
+	var b value.Builder
+	b.Reset(dst)
+	for k := expr.MetaTextScore; k <= expr.MetaTimeseriesBucketMaxTime; k++ {
+		b.Append(string(rune('a'+k)), m.Get(k))
+	}
+	b.Doc()
+	return b.Bytes()
+}
+
+func splitMeta(b []byte) (expr.Meta, value.Doc) {
+	n := int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24
+	var m expr.Meta
+	for k, v := range value.Doc(b[:n]).All() {
+		m.Set(expr.MetaKind(k[0]-'a'), v)
+	}
+	return m, value.Doc(b[n:])
+}
