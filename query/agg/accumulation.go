@@ -102,6 +102,12 @@ func (p *parser) accumulation(field string, v value.Value) (*accumulation, error
 	return a, parse(p, a, arg)
 }
 
+// accumulator compiles the argument of one of AccumulatorNames.
+func (p *parser) accumulator(op string, arg value.Value) (*accumulation, error) {
+	a := &accumulation{op: op}
+	return a, accumulators[op](p, a, arg)
+}
+
 // unary makes the parser of an accumulator with one expression.
 func unary(grows bool, build func(value.Collator) accumulate.Accumulator) accumulatorParser {
 	return func(p *parser, a *accumulation, v value.Value) (err error) {

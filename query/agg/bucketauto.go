@@ -110,8 +110,7 @@ func (s *bucketAutoStage) spec() value.Value {
 func (s *bucketAutoStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return lazy(src, func() (Iterator, error) {
 		it := &bucketAutoIterator{x: x, s: s}
-		r := newSorting(x, s, 0)
-		r.memory = x.limit(x.Limits.BucketAuto)
+		r := newSorting(x, s, 0, x.limit(x.Limits.BucketAuto))
 		err := r.fill(src, func(d value.Doc) error { return it.add(r, d) })
 		if err != nil {
 			return nil, err

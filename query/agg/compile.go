@@ -71,7 +71,7 @@ func (p *Pipeline) MergeTarget() (t MergeTarget, ok bool) {
 	if !p.writes {
 		return t, false
 	}
-	if s, ok := p.stages[len(p.stages)-1].(interface{ mergesInto() MergeTarget }); ok {
+	if s, ok := p.stages[len(p.stages)-1].(merger); ok {
 		return s.mergesInto(), true
 	}
 	return t, false

@@ -37,7 +37,7 @@ func (s *documentsStage) open(x *Exec, _ Iterator) (Iterator, error) {
 		return nil, notArray()
 	}
 	elements := v.Doc().Iter()
-	return nextFunc{next: func() (value.Doc, error) {
+	return pull(nil, func() (value.Doc, error) {
 		if !elements.Next() {
 			return nil, nil
 		}
@@ -47,5 +47,5 @@ func (s *documentsStage) open(x *Exec, _ Iterator) (Iterator, error) {
 				"Type of resulting value: '%s'. Input document: %s", e, e.Kind(), v)
 		}
 		return e.Doc(), x.tick()
-	}}, nil
+	}), nil
 }

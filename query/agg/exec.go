@@ -146,6 +146,30 @@ func (x *Exec) sub() *Exec {
 	return &c
 }
 
+// nested reports whether this is the run of a sub-pipeline, whose stages are
+// not measured.
+func (x *Exec) nested() bool { return x.parent != nil }
+
+// enterView counts the views being opened; it reports false if they are more
+// than most. leaveView ends one.
+func (x *Exec) enterView(most int) bool {
+	x.views++
+	return x.views <= most
+}
+
+func (x *Exec) leaveView() { x.views-- }
+
+// interruptible asks for interruptions at the source of a pipeline.
+func (x *Exec) interruptible(src Iterator) Iterator { return &ticking{x: x, src: src} }
+
+// measure counts what a stage of this run returns, if anybody wants to know.
+func (x *Exec) measure(s stage, it Iterator) Iterator {
+	if x.parent != nil || x.NowMillis == nil {
+		return it
+	}
+	return &measured{x: x, st: x.stat(s), src: it}
+}
+
 // ticking asks for interruptions at the source of a pipeline.
 type ticking struct {
 	x   *Exec

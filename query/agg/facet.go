@@ -207,7 +207,7 @@ func (in *facetInput) open(x *Exec) (Iterator, error) {
 	if err != nil {
 		return nil, diskError(err)
 	}
-	return nextFunc{next: func() (doc value.Doc, err error) {
+	return pull(nil, func() (doc value.Doc, err error) {
 		_, payload, ok, err := m.Next()
 		if err != nil {
 			return nil, diskError(err)
@@ -217,5 +217,5 @@ func (in *facetInput) open(x *Exec) (Iterator, error) {
 		}
 		x.Env.Meta, doc = splitMeta(payload)
 		return doc, nil
-	}}, nil
+	}), nil
 }

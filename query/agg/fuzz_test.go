@@ -18,10 +18,10 @@ func FuzzCompile(f *testing.F) {
 		d := array(f, seed)
 		f.Add([]byte(d))
 	}
-	for name := range accumulators {
+	for _, name := range append(AccumulatorNames(), "$_internalJsReduce") {
 		f.Add([]byte(array(f, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2, "output": "$c", "sortBy": {"a": 1}, "p": [0.5], "method": "approximate"}}}}]`)))
 	}
-	for name := range windowFunctions {
+	for _, name := range WindowNames() {
 		f.Add([]byte(array(f, `[{"$setWindowFields": {"sortBy": {"a": 1}, "output": {"x": {"`+name+`": {"input": "$b", "unit": "day", "N": 2, "by": 1, "output": "$c"}, "window": {"range": [-1, 1]}}}}}]`)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -127,10 +127,10 @@ func TestMutatedPipelinesDoNotPanic(t *testing.T) {
 	wrong := array(t, `[null, 0, -1, 1.5, {"$numberDouble": "NaN"}, {"$numberLong": "9223372036854775807"}, {"$numberDecimal": "1E+6000"}, "", "$a", "$$ROOT", "a.b", "unbounded",
 		[], [1, 2], [[]], {}, {"a": 1}, {"$add": [1, "$a"]}, {"$literal": []}, {"$date": 0}, true, {"$undefined": true}, {"$minKey": 1}, {"$regularExpression": {"pattern": "a", "options": ""}}]`)
 	seeds := slices.Clone(fuzzSeeds)
-	for name := range accumulators {
+	for _, name := range append(AccumulatorNames(), "$_internalJsReduce") {
 		seeds = append(seeds, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2}}, "y": {"`+name+`": "$a"}}}]`)
 	}
-	for name := range windowFunctions {
+	for _, name := range WindowNames() {
 		for _, arg := range []string{`"$a"`, `{}`, `{"input": "$a", "N": 2}`, `{"output": "$a", "by": 1, "default": 2}`, `{"input": "$_id", "unit": "hour"}`, `{"output": "$a", "n": 2, "sortBy": {"b": 1}}`} {
 			seeds = append(seeds, `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"x": {"`+name+`": `+arg+`, "window": {"documents": [-1, 1]}}, "y": {"`+name+`": `+arg+`}}}}]`)
 		}

@@ -145,7 +145,7 @@ func (*graphLookupStage) oneForEach() bool { return true }
 
 func (s *graphLookupStage) open(x *Exec, src Iterator) (Iterator, error) {
 	inner := x.sub()
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		d, err := src.Next()
 		if d == nil || err != nil {
 			return nil, err
@@ -159,7 +159,7 @@ func (s *graphLookupStage) open(x *Exec, src Iterator) (Iterator, error) {
 			return nil, err
 		}
 		return setPath(d, s.as, value.NewArray(g.found...)), nil
-	}}, nil
+	}), nil
 }
 
 // graphSearch is the search for one document.

@@ -114,13 +114,25 @@ func (s *groupStage) spec() value.Value {
 
 func (s *groupStage) open(x *Exec, src Iterator) (Iterator, error) {
 	return lazy(src, func() (Iterator, error) {
-		g := s.grouping(x)
+		g := s.begin(x)
 		if err := g.addAll(src); err != nil {
 			return nil, g.failed(err)
 		}
 		src.Close()
 		return g.finish()
 	}), nil
+}
+
+// ofFirst is the $group with $first in place of all its accumulators.
+func (s *groupStage) ofFirst() *groupStage {
+	g := *s
+	g.fields = slices.Clone(s.fields)
+	for i, a := range s.fields {
+		first := *a
+		first.build = func(int64) accumulate.Accumulator { return accumulate.NewFirst() }
+		g.fields[i] = &first
+	}
+	return &g
 }
 
 // group is one group: its key, and a state for each field.
@@ -141,8 +153,8 @@ type grouping struct {
 	store  spill.Store
 }
 
-// grouping begins a run of the $group.
-func (s *groupStage) grouping(x *Exec) *grouping {
+// begin begins a run of the $group.
+func (s *groupStage) begin(x *Exec) *grouping {
 	return &grouping{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
 }
 
@@ -208,6 +220,23 @@ func (g *grouping) groupOf(id value.Value) (*group, error) {
 		return grp, nil
 	}
 	return g.begin(id)
+}
+
+// addEach adds something to each field of the group of a key, which add gives
+// to the accumulator of the i-th.
+func (g *grouping) addEach(id value.Value, add func(i int, acc accumulate.Accumulator) error) error {
+	grp, err := g.groupOf(id)
+	if err != nil {
+		return err
+	}
+	for i, acc := range grp.states {
+		before := acc.Size()
+		if err := add(i, acc); err != nil {
+			return err
+		}
+		g.size += int64(acc.Size() - before)
+	}
+	return g.check()
 }
 
 // check spills the groups if they are too large.

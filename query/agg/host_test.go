@@ -100,7 +100,7 @@ func trimmed(d value.Doc, paths []string) value.Doc {
 func (m *memory) near(x *Exec, docs []value.Doc) (Source, error) {
 	slices.SortFunc(docs, func(a, b value.Doc) int { return value.Compare(a.Lookup("d"), b.Lookup("d")) })
 	src := Docs(docs...)
-	return Source{Iterator: nextFunc{src: src, next: func() (value.Doc, error) {
+	return Source{Iterator: pull(src, func() (value.Doc, error) {
 		d, err := src.Next()
 		x.Env.Meta = expr.Meta{}
 		if d != nil {
@@ -108,7 +108,7 @@ func (m *memory) near(x *Exec, docs []value.Doc) (Source, error) {
 			x.Env.Meta.Set(expr.MetaGeoNearPoint, d.Lookup("loc"))
 		}
 		return d, err
-	}}}, nil
+	})}, nil
 }
 
 func (m *memory) Special(x *Exec, s Special) (Iterator, error) {

@@ -40,6 +40,12 @@ func Drain(it Iterator) (docs []value.Doc, err error) {
 	}
 }
 
+// pull is the Iterator whose documents next gives. Closing it closes src, which
+// may be nil.
+func pull(src Iterator, next func() (value.Doc, error)) Iterator {
+	return nextFunc{next: next, src: src}
+}
+
 // nextFunc is an Iterator made of a function and the source to close.
 type nextFunc struct {
 	next func() (value.Doc, error)

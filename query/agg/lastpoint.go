@@ -116,13 +116,13 @@ func (l *lastPoint) open(x *Exec, src Packs) Iterator {
 		r := &pointing{l: l, x: x, points: map[string]*point{}}
 		if err := r.collect(src); err != nil {
 			if r.plain != nil {
-				r.plain.store.Close()
+				r.plain.sorter.close()
 			}
 			return nil, err
 		}
 		src.Close()
 		if r.plain != nil {
-			sorted, err := r.plain.sorted()
+			sorted, err := r.plain.sorter.sorted()
 			if err != nil {
 				return nil, err
 			}
@@ -141,7 +141,7 @@ func (r *pointing) collect(src Packs) error {
 	limit := r.x.limit(r.x.Limits.Group)
 	err := r.l.order().each(r.x, src, func(p numberedPack) error {
 		if r.plain != nil {
-			return r.plain.openInto(p, r.plain.addRecord)
+			return r.plain.openInto(p, r.plain.sorter.addRecord)
 		}
 		if err := r.keep(p); err != nil {
 			return err
@@ -218,7 +218,7 @@ func (r *pointing) look(p pointPack) error {
 		if err := r.x.tick(); err != nil {
 			return err
 		}
-		if r.key, err = r.l.sort.pattern.appendKey(r.key[:0], r.x.Env, d, r.l.sort.collator); err != nil {
+		if r.key, err = r.l.sort.appendKey(r.key[:0], r.x.Env, d); err != nil {
 			return err
 		}
 		seq, best := p.n*packRows+i, r.points[p.series]
@@ -249,10 +249,9 @@ func (r *pointing) better(key []byte, seq int, best *point) bool {
 // giveUp leaves everything to a sorter, which may use the disk: the points
 // that were found stand for the packs that were looked into.
 func (r *pointing) giveUp() error {
-	r.plain = &packSorting{ps: &packedSort{s: r.l.sort, time: r.l.time}, sorting: newSorting(r.x, r.l.sort, 0)}
-	r.plain.own = true
+	r.plain = newPackSorting(r.x, &packedSort{s: r.l.sort, time: r.l.time}, 0)
 	for _, p := range r.points {
-		if err := r.plain.addRecord(sortRecord{key: p.sort, doc: p.doc, seq: p.seq}); err != nil {
+		if err := r.plain.sorter.addRecord(sortRecord{key: p.sort, doc: p.doc, seq: p.seq}); err != nil {
 			return err
 		}
 	}

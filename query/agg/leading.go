@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
@@ -196,14 +195,7 @@ func (p *Pipeline) IsFind(l Leading) bool {
 // more only in the opposite order: there it is the first that counts.
 func (p *Pipeline) RestBackwards(l Leading) *Pipeline {
 	out := p.Rest(l, true)
-	g := *out.stages[0].(*groupStage)
-	g.fields = slices.Clone(g.fields)
-	for i, a := range g.fields {
-		first := *a
-		first.build = func(int64) accumulate.Accumulator { return accumulate.NewFirst() }
-		g.fields[i] = &first
-	}
-	out.stages = append([]stage{&g}, out.stages[1:]...)
+	out.stages = append([]stage{out.stages[0].(*groupStage).ofFirst()}, out.stages[1:]...)
 	return out
 }
 

@@ -7,12 +7,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// passive is embedded by stages that read and change no field.
-type passive struct{}
-
-func (passive) deps(*deps) reach { return seesAll }
-func (passive) effect() effect   { return effect{opaque: true} }
-
 // limitStage is $limit.
 type limitStage struct {
 	passive
@@ -35,14 +29,14 @@ func (s *limitStage) spec() value.Value { return value.Int64(s.n) }
 
 func (s *limitStage) open(_ *Exec, src Iterator) (Iterator, error) {
 	left := s.n
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		if left == 0 {
 			src.Close()
 			return nil, nil
 		}
 		left--
 		return src.Next()
-	}}, nil
+	}), nil
 }
 
 // skipStage is $skip.
@@ -64,14 +58,14 @@ func (s *skipStage) spec() value.Value { return value.Int64(s.n) }
 
 func (s *skipStage) open(_ *Exec, src Iterator) (Iterator, error) {
 	left := s.n
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		for ; left > 0; left-- {
 			if d, err := src.Next(); d == nil || err != nil {
 				return nil, err
 			}
 		}
 		return src.Next()
-	}}, nil
+	}), nil
 }
 
 // parseCount makes $count a $group and a $project.

@@ -225,17 +225,17 @@ func (s *lookupStage) part(stages []stage) *Pipeline {
 
 // examined counts the documents read on the other side, for explain.
 func (it *lookupIterator) examined(src Iterator) Iterator {
-	if it.x.parent != nil {
+	if it.x.nested() {
 		return src
 	}
 	st := it.x.stat(it.s)
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		d, err := src.Next()
 		if d != nil {
 			st.Examined++
 		}
 		return d, err
-	}}
+	})
 }
 
 func (it *lookupIterator) Close() {

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *mergeStage) open(x *Exec, src Iterator) (Iterator, error) {
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		w, err := x.Host.Merge(x, s.target)
 		if err != nil {
 			return nil, err
@@ -27,7 +27,7 @@ func (s *mergeStage) open(x *Exec, src Iterator) (Iterator, error) {
 			return nil, err
 		}
 		return nil, w.Close()
-	}}, nil
+	}), nil
 }
 
 // merging is one run of a $merge. Each document becomes what mongod makes of

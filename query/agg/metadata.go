@@ -13,7 +13,7 @@ type metaDoc struct {
 
 // metaDocs iterates over documents and makes their metadata current.
 func metaDocs(env *expr.Env, docs []metaDoc) Iterator {
-	return nextFunc{next: func() (value.Doc, error) {
+	return pull(nil, func() (value.Doc, error) {
 		if len(docs) == 0 {
 			return nil, nil
 		}
@@ -21,7 +21,7 @@ func metaDocs(env *expr.Env, docs []metaDoc) Iterator {
 		docs = docs[1:]
 		env.Meta = d.meta
 		return d.doc, nil
-	}}
+	})
 }
 
 // appendMeta writes metadata as a document.

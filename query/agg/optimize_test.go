@@ -302,14 +302,14 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 		x := newExec(newMemory())
 		x.MemoryLimit = limit
 		scores := Docs(docs(t, `[{"_id": 1, "s": 1.5}, {"_id": 2, "s": 3.5}, {"_id": 3, "s": 2.5}]`)...)
-		src := nextFunc{src: scores, next: func() (value.Doc, error) {
+		src := pull(scores, func() (value.Doc, error) {
 			d, err := scores.Next()
 			x.Env.Meta = expr.Meta{}
 			if d != nil {
 				x.Env.Meta.Set(expr.MetaSearchScore, d.Lookup("s"))
 			}
 			return d, err
-		}}
+		})
 		p, err := Compile(array(t, `[{"$sample": {"size": 9}}, {"$sort": {"s": {"$meta": "searchScore"}}}, {"$facet": {"f": [{"$project": {"m": {"$meta": "searchScore"}}}]}}, {"$unwind": "$f"}, {"$replaceWith": "$f"}]`), Options{DB: "test", Coll: "c"})
 		if err != nil {
 			t.Fatal(err)

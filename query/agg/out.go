@@ -121,7 +121,7 @@ func (s *outStage) involved() []string { return []string{s.target.DB + "." + s.t
 func (s *outStage) writesTo() (db, coll string) { return s.target.DB, s.target.Coll }
 
 func (s *outStage) open(x *Exec, src Iterator) (Iterator, error) {
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		w, err := x.Host.Out(x, s.target)
 		if err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func (s *outStage) open(x *Exec, src Iterator) (Iterator, error) {
 				return nil, err
 			}
 		}
-	}}, nil
+	}), nil
 }
 
 // withID gives a document that has no _id one, as its first field.

@@ -81,7 +81,7 @@ func (pg *packedGroup) appendSpec(*value.Builder) bool { return false }
 
 func (pg *packedGroup) open(x *Exec, src Packs) Iterator {
 	return lazy(src, func() (Iterator, error) {
-		g := pg.s.grouping(x)
+		g := pg.s.begin(x)
 		for {
 			if err := x.tick(); err != nil {
 				return nil, g.failed(err)
@@ -94,7 +94,7 @@ func (pg *packedGroup) open(x *Exec, src Packs) Iterator {
 				src.Close()
 				return g.finish()
 			}
-			told, err := pg.add(g, p)
+			told, err := pg.add(x, g, p)
 			if err == nil && !told {
 				err = g.addAll(p.Docs())
 			}
@@ -106,7 +106,7 @@ func (pg *packedGroup) open(x *Exec, src Packs) Iterator {
 }
 
 // add adds a pack without opening it; false if that cannot be.
-func (pg *packedGroup) add(g *grouping, p Pack) (told bool, err error) {
+func (pg *packedGroup) add(x *Exec, g *grouping, p Pack) (told bool, err error) {
 	if !p.Whole() {
 		return false, nil
 	}
@@ -116,31 +116,20 @@ func (pg *packedGroup) add(g *grouping, p Pack) (told bool, err error) {
 	}
 	values := make([]value.Value, len(pg.from))
 	for i, f := range pg.from {
-		if values[i], told, err = f.value(g.x, p); err != nil || !told {
+		if values[i], told, err = f.value(x, p); err != nil || !told {
 			return false, err
 		}
 	}
-	id, told, err := pg.key.value(g.x, p)
+	id, told, err := pg.key.value(x, p)
 	if err != nil || !told {
 		return false, err
 	}
-	grp, err := g.groupOf(id)
-	if err != nil {
-		return false, err
-	}
-	for i, f := range pg.from {
-		before := grp.states[i].Size()
-		if f.repeat {
-			err = addTimes(grp.states[i], values[i], n)
-		} else {
-			err = grp.states[i].Add(values[i])
+	return true, g.addEach(id, func(i int, acc accumulate.Accumulator) error {
+		if pg.from[i].repeat {
+			return addTimes(acc, values[i], n)
 		}
-		if err != nil {
-			return false, err
-		}
-		g.size += int64(grp.states[i].Size() - before)
-	}
-	return true, g.check()
+		return acc.Add(values[i])
+	})
 }
 
 // value is what the pack tells.

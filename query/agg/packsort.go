@@ -57,33 +57,41 @@ const packRows = 1 << 24
 
 func (ps *packedSort) open(x *Exec, src Packs) Iterator {
 	return lazy(src, func() (Iterator, error) {
-		r := &packSorting{ps: ps, sorting: newSorting(x, ps.s, ps.s.limit)}
-		r.own = true
+		r := newPackSorting(x, ps, ps.s.limit)
 		if err := r.collect(src); err != nil {
-			r.store.Close()
+			r.sorter.close()
 			return nil, err
 		}
 		if ps.s.limit == 0 && !r.overflow {
 			return r, nil
 		}
 		if err := r.fillFromPacks(); err != nil {
-			r.store.Close()
+			r.sorter.close()
 			return nil, err
 		}
 		src.Close()
-		return r.sorted()
+		return r.sorter.sorted()
 	})
 }
 
 // packSorting is one run: the sorter that holds what is open, and the packs
 // that are still closed, in order.
 type packSorting struct {
-	*sorting
+	x        *Exec
 	ps       *packedSort
+	sorter   *sorting
 	closed   []numberedPack
 	overflow bool            // more packs than memory: all is left to the sorter
 	heap     recordHeap      // of a sort without a limit
-	rest     *sortedIterator // once the heap had become too large
+	size     int64           // of what is in it
+	rest     *sortedIterator // once it had become too large
+	key      []byte
+}
+
+func newPackSorting(x *Exec, ps *packedSort, limit int64) *packSorting {
+	r := &packSorting{x: x, ps: ps, sorter: newSorting(x, ps.s, limit, x.memoryLimit())}
+	r.sorter.copyDocs()
+	return r
 }
 
 // collect asks for all packs and puts them in order. Packs beyond the memory
@@ -91,10 +99,10 @@ type packSorting struct {
 func (r *packSorting) collect(src Packs) error {
 	err := r.ps.each(r.x, src, func(p numberedPack) error {
 		if r.overflow {
-			return r.openInto(p, r.addRecord)
+			return r.openInto(p, r.sorter.addRecord)
 		}
 		r.closed = append(r.closed, p)
-		r.overflow = int64(len(r.closed))*packSize > r.memory
+		r.overflow = int64(len(r.closed))*packSize > r.x.memoryLimit()
 		return nil
 	})
 	if err != nil {
@@ -159,10 +167,10 @@ func (r *packSorting) mayPrecede(p numberedPack, d value.Doc) bool {
 // of those that are wanted.
 func (r *packSorting) fillFromPacks() error {
 	for _, p := range r.closed {
-		if r.limit > 0 && int64(len(r.records)) >= r.limit && !r.mayPrecede(p, r.records[0].doc) {
+		if worst, full := r.sorter.worst(); full && !r.mayPrecede(p, worst) {
 			break
 		}
-		if err := r.openInto(p, r.addRecord); err != nil {
+		if err := r.openInto(p, r.sorter.addRecord); err != nil {
 			return err
 		}
 	}
@@ -178,7 +186,7 @@ func (r *packSorting) openInto(p numberedPack, add func(sortRecord) error) error
 		if d == nil || err != nil {
 			return err
 		}
-		if r.key, err = r.s.pattern.appendKey(r.key[:0], r.x.Env, d, r.s.collator); err != nil {
+		if r.key, err = r.ps.s.appendKey(r.key[:0], r.x.Env, d); err != nil {
 			return err
 		}
 		if err := r.x.tick(); err != nil {
@@ -198,7 +206,7 @@ func (r *packSorting) Next() (value.Doc, error) {
 		if err := r.openInto(p, r.push); err != nil {
 			return nil, err
 		}
-		if r.size > r.memory {
+		if r.size > r.x.memoryLimit() {
 			if err := r.giveUp(); err != nil {
 				return nil, err
 			}
@@ -228,21 +236,21 @@ func (r *packSorting) giveUp() (err error) {
 	open := r.heap
 	r.heap, r.size = nil, 0
 	for _, rec := range open {
-		if err := r.addRecord(rec); err != nil {
+		if err := r.sorter.addRecord(rec); err != nil {
 			return err
 		}
 	}
 	if err := r.fillFromPacks(); err != nil {
 		return err
 	}
-	r.rest, err = r.sorted()
+	r.rest, err = r.sorter.sorted()
 	return err
 }
 
 // Close gives back what the run holds.
 func (r *packSorting) Close() {
 	r.closed, r.heap = nil, nil
-	_ = r.store.Close()
+	r.sorter.close()
 }
 
 // recordHeap has the record that comes first on top.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -127,52 +126,6 @@ func TestSetPath(t *testing.T) {
 		}
 		if removed := setPath(got, strings.Split(path, "."), value.Value{}); !value.ParsePath(path).Get(removed).IsMissing() {
 			rt.Fatalf("%s is still in %s", path, removed)
-		}
-	})
-}
-
-// Rounding goes strictly up and down, and stays within a decade.
-func TestRoundersBracketNumbers(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		f := rapid.Float64Range(1e-6, 1e12).Draw(rt, "f")
-		v := value.Double(f)
-		if rapid.Bool().Draw(rt, "decimal") {
-			v = value.DecimalValue(value.DecimalFromDouble(f))
-		}
-		for name, r := range rounders {
-			up, down := r.up(v), r.down(v)
-			if value.Compare(up, v) <= 0 || value.Compare(down, v) >= 0 || up.AsDouble() > 10*f || down.AsDouble() < f/10 {
-				rt.Fatalf("%s: %s < %s < %s", name, down, v, up)
-			}
-			if r.series == nil { // $pow makes integers of integers
-				continue
-			}
-			if up.Kind() != v.Kind() || down.Kind() != v.Kind() {
-				rt.Fatalf("%s: types %s, %s", name, up.Kind(), down.Kind())
-			}
-		}
-	})
-}
-
-// Months are added as the calendar does, but never run into the next month.
-func TestAddMonths(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		ms := rapid.Int64Range(-1e14, 1e14).Draw(rt, "ms")
-		n := rapid.Int64Range(-5000, 5000).Draw(rt, "n")
-		got := time.UnixMilli(dateUnits["month"].add(ms, n)).UTC()
-		from := time.UnixMilli(ms).UTC()
-		first := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, int(n), 0)
-		if got.Year() != first.Year() || got.Month() != first.Month() {
-			rt.Fatalf("%s + %d months = %s", from, n, got)
-		}
-		if got.Day() != from.Day() && got.AddDate(0, 0, 1).Month() == got.Month() {
-			rt.Fatalf("%s + %d months = %s, which is not the last day", from, n, got)
-		}
-		if got.Sub(got.Truncate(24*time.Hour)) != from.Sub(from.Truncate(24*time.Hour)) {
-			rt.Fatalf("time of day changed: %s, %s", from, got)
-		}
-		if u := dateUnits["month"]; from.Day() <= 28 && n > 0 && !u.onStep(got.UnixMilli(), ms, n) {
-			rt.Fatalf("%s is not on the step of %d from %s", got, n, from)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func (s *redactStage) deps(d *deps) reach { d.all(); return seesNone }
 func (s *redactStage) effect() effect     { return effect{opaque: true} }
 
 func (s *redactStage) open(x *Exec, src Iterator) (Iterator, error) {
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		for {
 			d, err := src.Next()
 			if d == nil || err != nil {
@@ -49,7 +49,7 @@ func (s *redactStage) open(x *Exec, src Iterator) (Iterator, error) {
 				return out, err
 			}
 		}
-	}}, nil
+	}), nil
 }
 
 // level judges one level; nil if it goes.

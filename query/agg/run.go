@@ -31,10 +31,10 @@ func (p *Pipeline) openOn(x *Exec, db, coll string) (Iterator, error) {
 		return nil, err
 	}
 	if ns.view != nil {
-		if x.views++; x.views > maxViewDepth {
+		if !x.enterView(maxViewDepth) {
 			return nil, viewsTooDeep()
 		}
-		defer func() { x.views-- }()
+		defer x.leaveView()
 		return ns.view.openOn(x, ns.DB, ns.Coll)
 	}
 	l := p.Leading()
@@ -108,9 +108,9 @@ func (p *Pipeline) Run(x *Exec, src Iterator) (Iterator, error) {
 	}
 	it, n := p.overPacks(x, src)
 	if n == 0 {
-		it = &ticking{x: x, src: src}
-	} else if x.parent == nil && x.NowMillis != nil {
-		it = &measured{x: x, st: x.stat(p.stages[n-1]), src: it}
+		it = x.interruptible(src)
+	} else {
+		it = x.measure(p.stages[n-1], it)
 	}
 	for _, s := range p.stages[n:] {
 		next, err := s.open(x, it)
@@ -118,9 +118,7 @@ func (p *Pipeline) Run(x *Exec, src Iterator) (Iterator, error) {
 			it.Close()
 			return nil, err
 		}
-		if it = next; x.parent == nil && x.NowMillis != nil {
-			it = &measured{x: x, st: x.stat(s), src: next}
-		}
+		it = x.measure(s, next)
 	}
 	return it, nil
 }

@@ -27,7 +27,7 @@ func (s *splitStage) spec() value.Value { return value.Document(value.EmptyDoc) 
 
 func (s *splitStage) open(x *Exec, src Iterator) (Iterator, error) {
 	var queue []value.Doc
-	return nextFunc{src: src, next: func() (value.Doc, error) {
+	return pull(src, func() (value.Doc, error) {
 		if len(queue) == 0 {
 			d, err := src.Next()
 			if d == nil || err != nil {
@@ -43,7 +43,7 @@ func (s *splitStage) open(x *Exec, src Iterator) (Iterator, error) {
 		d := queue[0]
 		queue = queue[1:]
 		return d, nil
-	}}, nil
+	}), nil
 }
 
 // splitEvent cuts an event into fragments of at most limit bytes, less those

@@ -59,6 +59,12 @@ type opaque struct{}
 func (opaque) deps(d *deps) reach { d.all(); return seesNone }
 func (opaque) effect() effect     { return effect{opaque: true} }
 
+// passive is embedded by stages that read and change no field.
+type passive struct{}
+
+func (passive) deps(*deps) reach { return seesAll }
+func (passive) effect() effect   { return effect{opaque: true} }
+
 // readsMeta is a stage that reads metadata of documents.
 type readsMeta interface{ metadata() []expr.MetaKind }
 
@@ -77,6 +83,9 @@ type writer interface {
 	// writesTo is the namespace that it writes.
 	writesTo() (db, coll string)
 }
+
+// merger is a stage that merges documents into a collection.
+type merger interface{ mergesInto() MergeTarget }
 
 // involves is a stage that reads or writes other collections.
 type involves interface {

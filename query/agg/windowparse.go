@@ -52,11 +52,11 @@ func init() {
 		"$rank":           {parseRank, false},
 		"$shift":          {parseShift, false},
 	}
-	for name, parse := range accumulators {
-		if _, own := windowFunctions[name]; own || name == "$accumulator" || name == "$_internalJsReduce" || name == "$mergeObjects" {
+	for _, name := range AccumulatorNames() {
+		if _, own := windowFunctions[name]; own || name == "$accumulator" || name == "$mergeObjects" {
 			continue
 		}
-		windowFunctions[name] = windowDef{parseWindowAccumulator(parse), true}
+		windowFunctions[name] = windowDef{parseWindowAccumulator, true}
 	}
 }
 
@@ -148,12 +148,10 @@ func parsePlain(eval windowEval) windowParser {
 }
 
 // parseWindowAccumulator compiles an accumulator of $group.
-func parseWindowAccumulator(parse accumulatorParser) windowParser {
-	return func(p *parser, f *windowFunction, arg value.Value, _ sortPattern) error {
-		f.eval = evalAccumulator
-		f.acc = &accumulation{op: f.op}
-		return parse(p, f.acc, arg)
-	}
+func parseWindowAccumulator(p *parser, f *windowFunction, arg value.Value, _ sortPattern) (err error) {
+	f.eval = evalAccumulator
+	f.acc, err = p.accumulator(f.op, arg)
+	return err
 }
 
 func parseRank(_ *parser, f *windowFunction, arg value.Value, sortBy sortPattern) error {
