@@ -248,7 +248,7 @@ func parsePercentile(p *parser, a *accumulation, v value.Value) (err error) {
 		if ps.IsMissing() {
 			return missingField(a.op, "p")
 		}
-		if fractions, err = p.fractions(ps); err != nil {
+		if fractions, err = p.percentiles(ps); err != nil {
 			return err
 		}
 	}
@@ -279,8 +279,8 @@ func checkMethod(op string, v value.Value) error {
 	return nil
 }
 
-// fractions evaluates the constant list p of $percentile.
-func (p *parser) fractions(v value.Value) ([]float64, error) {
+// percentiles evaluates the constant list p of $percentile.
+func (p *parser) percentiles(v value.Value) ([]float64, error) {
 	e, err := p.expr(v)
 	if err != nil {
 		return nil, err

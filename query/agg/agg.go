@@ -6,13 +6,13 @@ import (
 )
 
 // Compile compiles a pipeline, which is given as the array's document.
-func Compile(pipeline value.Doc, o Options) (*Pipeline, error) {
+func Compile(spec value.Doc, o Options) (*Pipeline, error) {
 	o.language = mql
 	if o.Update { // mongod does not optimize these
 		o.NoOptimize, o.Scope = true, o.Scope.Late()
 	}
 	p := &parser{Options: o}
-	return p.compile(pipeline)
+	return p.compile(spec)
 }
 
 // CompileValue is Compile for a value that need not be an array.

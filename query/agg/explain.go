@@ -20,7 +20,7 @@ func (p *Pipeline) Explain(v Verbosity, x *Exec) []value.Doc {
 	for _, s := range p.stages {
 		b := value.NewBuilder().Append(s.name(), s.spec())
 		if v >= ExecutionStats && x != nil {
-			x.stat(s).append(b, s)
+			appendStats(b, s, x.stat(s))
 		}
 		docs = append(docs, b.Doc())
 	}
@@ -45,8 +45,8 @@ func (p *Pipeline) ExplainOverPacks(v Verbosity, x *Exec, shared, time string) [
 	return docs
 }
 
-// append writes the statistics of a stage.
-func (st *Stats) append(b *value.Builder, s stage) {
+// appendStats writes the statistics of a stage.
+func appendStats(b *value.Builder, s stage, st *Stats) {
 	b.Int64("nReturned", st.Returned)
 	b.Int64("executionTimeMillisEstimate", st.Millis)
 	if m, ok := s.(measurable); ok {

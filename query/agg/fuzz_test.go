@@ -52,8 +52,8 @@ var fuzzSeeds = []string{
 }
 
 // fuzzPipeline runs a pipeline on a few documents.
-func fuzzPipeline(t *testing.T, pipeline value.Doc) {
-	p, err := Compile(pipeline, Options{DB: "test", Coll: "c"})
+func fuzzPipeline(t *testing.T, spec value.Doc) {
+	p, err := Compile(spec, Options{DB: "test", Coll: "c"})
 	if err != nil {
 		return
 	}
@@ -80,7 +80,7 @@ func fuzzPipeline(t *testing.T, pipeline value.Doc) {
 		if d, err := it.Next(); d == nil || err != nil {
 			return
 		} else if err := value.Validate(d); err != nil && !strings.Contains(err.Error(), "depth") {
-			t.Fatalf("%s gives invalid BSON: %v", pipeline, err)
+			t.Fatalf("%s gives invalid BSON: %v", spec, err)
 		}
 	}
 }

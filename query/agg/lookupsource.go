@@ -129,5 +129,5 @@ func (it *lookupIterator) runEqual(s *slot) (Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return it.run(newLookupSource(it.s.part(joinStages(it.s.p, m, it.s.sub.stages))))
+	return it.run(newLookupSource(it.s.part(joinStages(it.s.p, m, it.s.sub.compiled()))))
 }

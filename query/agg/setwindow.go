@@ -99,7 +99,7 @@ func (s *windowStage) parseOutputs(p *parser, d value.Doc) error {
 		if f.Kind() != value.KindDocument {
 			return mongoerr.Newf(mongoerr.FailedToParse, "The field '%s' must be an object", k)
 		}
-		fn, err := p.windowFunction(f.Doc(), s.sortBy)
+		fn, err := p.function(f.Doc(), s.sortBy)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *windowStage) parseOutputs(p *parser, d value.Doc) error {
 // desugar puts the stages that sort the input in front.
 func (s *windowStage) desugar(p *parser) ([]stage, error) {
 	var before, after []stage
-	order := value.NewBuilder()
+	keys := value.NewBuilder()
 	path := ""
 	if s.partitionBy != nil {
 		if c, ok := s.partitionBy.Const(); ok {
@@ -137,15 +137,15 @@ func (s *windowStage) desugar(p *parser) ([]stage, error) {
 				return nil, err
 			}
 		}
-		order.Int32(path, 1)
+		keys.Int32(path, 1)
 	}
 	sortBy := s.sortBy.doc()
 	for it := sortBy.Iter(); it.Next(); {
 		if it.Key() != path {
-			order.Raw(it.Element())
+			keys.Raw(it.Element())
 		}
 	}
-	if d := order.Doc(); !d.IsEmpty() {
+	if d := keys.Doc(); !d.IsEmpty() {
 		sort, err := parseSort(p, value.Document(d))
 		if err != nil {
 			return nil, err

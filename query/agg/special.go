@@ -149,9 +149,9 @@ func parseListSessions(p *parser, v value.Value) ([]stage, error) {
 }
 
 // checkSessionsSpec checks {allUsers: bool} and {users: [{user, db}]}.
-func checkSessionsSpec(stage string, v value.Value) error {
+func checkSessionsSpec(where string, v value.Value) error {
 	if v.Kind() != value.KindDocument {
-		return mongoerr.Newf(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s", stage, v.Kind())
+		return mongoerr.Newf(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s", where, v.Kind())
 	}
 	all, users := false, false
 	for k, f := range v.Doc().All() {
@@ -159,48 +159,48 @@ func checkSessionsSpec(stage string, v value.Value) error {
 		case f.Kind() == value.KindNull && (k == "allUsers" || k == "users"): // as if it were not there
 		case k == "allUsers":
 			if f.Kind() != value.KindBool {
-				return wrongType(stage, k, f, "bool")
+				return wrongType(where, k, f, "bool")
 			}
 			all = f.Bool()
 		case k == "users":
 			if f.Kind() != value.KindArray {
-				return wrongType(stage, k, f, "array")
+				return wrongType(where, k, f, "array")
 			}
 			for u := range f.Doc().Values() {
 				if u.Kind() == value.KindNull {
 					continue
 				}
-				if err := checkSessionUser(stage, u); err != nil {
+				if err := checkSessionUser(where, u); err != nil {
 					return err
 				}
 				users = true
 			}
 		default:
-			return unknownField(stage, k)
+			return unknownField(where, k)
 		}
 	}
 	if all && users {
-		return mongoerr.Newf(mongoerr.UnsupportedFormat, "%s may not specify {allUsers:true} and {users:[...]} at the same time", stage)
+		return mongoerr.Newf(mongoerr.UnsupportedFormat, "%s may not specify {allUsers:true} and {users:[...]} at the same time", where)
 	}
 	return nil
 }
 
-func checkSessionUser(stage string, u value.Value) error {
+func checkSessionUser(where string, u value.Value) error {
 	if u.Kind() != value.KindDocument {
-		return wrongType(stage, "users", u, "object")
+		return wrongType(where, "users", u, "object")
 	}
 	for name := range u.Doc().All() {
 		if name != "user" && name != "db" {
-			return unknownField(stage+".users", name)
+			return unknownField(where+".users", name)
 		}
 	}
 	for _, name := range []string{"user", "db"} {
 		f, ok := u.Doc().Get(name)
 		if !ok {
-			return missingField(stage+".users", name)
+			return missingField(where+".users", name)
 		}
 		if f.Kind() != value.KindString {
-			return wrongType(stage+".users", name, f, "string")
+			return wrongType(where+".users", name, f, "string")
 		}
 	}
 	return nil

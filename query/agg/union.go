@@ -20,7 +20,7 @@ type unionStage struct {
 
 func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
 	s := &unionStage{db: p.DB, source: v}
-	pipeline := value.EmptyDoc
+	stages := value.EmptyDoc
 	switch v.Kind() {
 	case value.KindString:
 		s.coll = strings.Clone(v.Str())
@@ -37,7 +37,7 @@ func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
 				if f.Kind() != value.KindArray {
 					return nil, wrongType("$unionWith", "pipeline", f, "array")
 				}
-				pipeline = f.Doc()
+				stages = f.Doc()
 			default:
 				return nil, unknownField("$unionWith", k)
 			}
@@ -45,7 +45,7 @@ func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
 	default:
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $unionWith stage specification must be an object or string, but found %s", v.Kind())
 	}
-	if s.coll == "" && !startsWithDocuments(pipeline) {
+	if s.coll == "" && !startsWithDocuments(stages) {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "$unionWith stage without explicit collection must have a pipeline with $documents as first stage")
 	}
 	sub, err := p.sub("$unionWith")
@@ -54,7 +54,7 @@ func parseUnionWith(p *parser, v value.Value) ([]stage, error) {
 	}
 	sub.Coll = s.coll
 	s.p = sub
-	s.sub, err = sub.compile(pipeline)
+	s.sub, err = sub.compile(stages)
 	return []stage{s}, err
 }
 

@@ -70,8 +70,8 @@ func WindowNames() []string {
 	return names
 }
 
-// windowFunction compiles {$op: argument, window: {…}}.
-func (p *parser) windowFunction(d value.Doc, sortBy sortPattern) (*windowFunction, error) {
+// function compiles {$op: argument, window: {…}}.
+func (p *parser) function(d value.Doc, sortBy sortPattern) (*windowFunction, error) {
 	op := ""
 	for k := range d.All() {
 		if !strings.HasPrefix(k, "$") {
