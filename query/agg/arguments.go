@@ -2,6 +2,7 @@ package agg
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -109,4 +110,16 @@ func isExpressionLike(v value.Value) bool {
 		return strings.HasPrefix(k, "$")
 	}
 	return false
+}
+
+// withoutNulls leaves out what is null: for mongod's IDL parser it is not
+// there. The fields kept have parsers of their own, which see the null.
+func withoutNulls(d value.Doc, kept ...string) value.Doc {
+	b := value.NewBuilder()
+	for k, v := range d.All() {
+		if v.Kind() != value.KindNull && v.Kind() != value.KindUndefined || slices.Contains(kept, k) {
+			b.Append(k, v)
+		}
+	}
+	return b.Doc()
 }

@@ -1,6 +1,8 @@
 package agg
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -83,4 +85,24 @@ func expressionPaths(v value.Value, add func(string)) bool {
 	whole := false
 	e.Deps(add, func() { whole = true })
 	return !whole
+}
+
+// refersTo reports whether a value mentions one of the variables: "$$name".
+func refersTo(v value.Value, names map[string]bool) bool {
+	switch v.Kind() {
+	case value.KindString:
+		s := v.Str()
+		if !strings.HasPrefix(s, "$$") {
+			return false
+		}
+		name, _, _ := strings.Cut(s[2:], ".")
+		return names[name]
+	case value.KindDocument, value.KindArray:
+		for e := range v.Doc().Values() {
+			if refersTo(e, names) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -191,23 +191,3 @@ func (s *lookupStage) involved() []string {
 	}
 	return out
 }
-
-// refersTo reports whether a value mentions one of the variables: "$$name".
-func refersTo(v value.Value, names map[string]bool) bool {
-	switch v.Kind() {
-	case value.KindString:
-		s := v.Str()
-		if !strings.HasPrefix(s, "$$") {
-			return false
-		}
-		name, _, _ := strings.Cut(s[2:], ".")
-		return names[name]
-	case value.KindDocument, value.KindArray:
-		for e := range v.Doc().Values() {
-			if refersTo(e, names) {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -1,8 +1,6 @@
 package agg
 
 import (
-	"slices"
-
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
@@ -56,18 +54,6 @@ func parseCollStats(p *parser, v value.Value) ([]stage, error) {
 		}
 	}
 	return fromHost(p, "$collStats", withoutNulls(v.Doc())), nil
-}
-
-// withoutNulls leaves out what is null: for mongod's IDL parser it is not
-// there. The fields kept have parsers of their own, which see the null.
-func withoutNulls(d value.Doc, kept ...string) value.Doc {
-	b := value.NewBuilder()
-	for k, v := range d.All() {
-		if v.Kind() != value.KindNull && v.Kind() != value.KindUndefined || slices.Contains(kept, k) {
-			b.Append(k, v)
-		}
-	}
-	return b.Doc()
 }
 
 // collStatsOptions are the fields that the parts of $collStats may have.

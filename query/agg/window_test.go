@@ -10,8 +10,8 @@ const cakes = `[
 	{"_id": 4, "type": "strawberry", "date": {"$date": "2019-05-18T16:09:01Z"}, "state": "CA", "price": 41, "q": 162},
 	{"_id": 5, "type": "strawberry", "date": {"$date": "2019-01-08T06:12:03Z"}, "state": "WA", "price": 43, "q": 134}]`
 
-// window is a test of one output over the cakes of the manual.
-func window(name, spec, want string) stageTest {
+// windowTest is a test of one output over the cakes of the manual.
+func windowTest(name, spec, want string) stageTest {
 	return stageTest{name: name, docs: cakes, pipeline: `[{"$setWindowFields": ` + spec + `}, {"$project": {"r": 1}}]`, want: want}
 }
 
@@ -21,19 +21,19 @@ func windowError(name, spec, err string) stageTest {
 
 func TestWindowBounds(t *testing.T) {
 	runStageTests(t, []stageTest{
-		window("cumulative by partition", `{"partitionBy": "$state", "sortBy": {"date": 1}, "output": {"r": {"$sum": "$q", "window": {"documents": ["unbounded", "current"]}}}}`,
+		windowTest("cumulative by partition", `{"partitionBy": "$state", "sortBy": {"date": 1}, "output": {"r": {"$sum": "$q", "window": {"documents": ["unbounded", "current"]}}}}`,
 			`[{"_id": 4, "r": 162}, {"_id": 0, "r": 282}, {"_id": 2, "r": 427}, {"_id": 5, "r": 134}, {"_id": 3, "r": 238}, {"_id": 1, "r": 378}]`),
-		window("partition by expression", `{"partitionBy": {"$year": "$date"}, "sortBy": {"date": 1}, "output": {"r": {"$avg": "$q", "window": {"documents": [-1, 0]}}}}`,
+		windowTest("partition by expression", `{"partitionBy": {"$year": "$date"}, "sortBy": {"date": 1}, "output": {"r": {"$avg": "$q", "window": {"documents": [-1, 0]}}}}`,
 			`[{"_id": 5, "r": 134.0}, {"_id": 4, "r": 148.0}, {"_id": 3, "r": 104.0}, {"_id": 0, "r": 112.0}, {"_id": 2, "r": 145.0}, {"_id": 1, "r": 142.5}]`),
-		window("range of numbers", `{"partitionBy": "$state", "sortBy": {"price": 1}, "output": {"r": {"$sum": "$q", "window": {"range": [-10, 10]}}}}`,
+		windowTest("range of numbers", `{"partitionBy": "$state", "sortBy": {"price": 1}, "output": {"r": {"$sum": "$q", "window": {"range": [-10, 10]}}}}`,
 			`[{"_id": 2, "r": 265}, {"_id": 0, "r": 265}, {"_id": 4, "r": 162}, {"_id": 3, "r": 244}, {"_id": 1, "r": 244}, {"_id": 5, "r": 134}]`),
-		window("range of time", `{"partitionBy": "$state", "sortBy": {"date": 1}, "output": {"r": {"$push": "$_id", "window": {"range": ["unbounded", 10], "unit": "month"}}}}`,
+		windowTest("range of time", `{"partitionBy": "$state", "sortBy": {"date": 1}, "output": {"r": {"$push": "$_id", "window": {"range": ["unbounded", 10], "unit": "month"}}}}`,
 			`[{"_id": 4, "r": [4]}, {"_id": 0, "r": [4, 0, 2]}, {"_id": 2, "r": [4, 0, 2]}, {"_id": 5, "r": [5]}, {"_id": 3, "r": [5, 3]}, {"_id": 1, "r": [5, 3, 1]}]`),
-		window("whole partition", `{"partitionBy": "$state", "output": {"r": {"$max": "$q"}}}`,
+		windowTest("whole partition", `{"partitionBy": "$state", "output": {"r": {"$max": "$q"}}}`,
 			`[{"_id": 0, "r": 162}, {"_id": 2, "r": 162}, {"_id": 4, "r": 162}, {"_id": 1, "r": 140}, {"_id": 3, "r": 140}, {"_id": 5, "r": 140}]`),
-		window("ahead", `{"sortBy": {"_id": 1}, "output": {"r": {"$push": "$_id", "window": {"documents": [1, 2]}}}}`,
+		windowTest("ahead", `{"sortBy": {"_id": 1}, "output": {"r": {"$push": "$_id", "window": {"documents": [1, 2]}}}}`,
 			`[{"_id": 0, "r": [1, 2]}, {"_id": 1, "r": [2, 3]}, {"_id": 2, "r": [3, 4]}, {"_id": 3, "r": [4, 5]}, {"_id": 4, "r": [5]}, {"_id": 5, "r": []}]`),
-		window("behind", `{"sortBy": {"_id": 1}, "output": {"r": {"$sum": "$_id", "window": {"documents": ["unbounded", -1]}}}}`,
+		windowTest("behind", `{"sortBy": {"_id": 1}, "output": {"r": {"$sum": "$_id", "window": {"documents": ["unbounded", -1]}}}}`,
 			`[{"_id": 0, "r": 0}, {"_id": 1, "r": 0}, {"_id": 2, "r": 1}, {"_id": 3, "r": 3}, {"_id": 4, "r": 6}, {"_id": 5, "r": 10}]`),
 		{name: "nested output", docs: `[{"_id": 1, "a": {"b": 1}}]`, pipeline: `[{"$setWindowFields": {"output": {"a.c": {"$count": {}}}}}]`, want: `[{"_id": 1, "a": {"b": 1, "c": 1}}]`},
 		windowError("array partition", `{"partitionBy": {"$literal": [1]}, "output": {"r": {"$sum": 1}}}`, "14: An expression used to partition cannot evaluate to value of type array"),
