@@ -1,6 +1,8 @@
 package agg
 
-import "testing"
+import (
+	"testing"
+)
 
 // Documents and results of the manual's pages on the stages, and of
 // jstests/aggregation/sources.

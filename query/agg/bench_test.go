@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )
@@ -22,14 +23,14 @@ func benchDocs(n int) []value.Doc {
 
 func benchmarkPipeline(b *testing.B, n int, pipeline string) {
 	in := benchDocs(n)
-	p, err := Compile(array(b, pipeline), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(b, pipeline), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		it, err := p.Run(newExec(nil), Docs(in...))
+		it, err := p.Run(newExec(nil), stage.Docs(in...))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -106,13 +107,13 @@ type hashed struct {
 	byKey map[int64][]value.Doc
 }
 
-func (h *hashed) Open(x *Exec, r Request) (Source, error) {
+func (h *hashed) Open(x *stage.Exec, r stage.Request) (stage.Source, error) {
 	if r.Coll != "d" {
 		return h.memory.Open(x, r)
 	}
 	c := r.Matcher.Root().(*match.Compare)
 	n, _ := c.Value.AsInt64()
-	return Source{Iterator: Docs(h.byKey[n]...)}, nil
+	return stage.Source{Iterator: stage.Docs(h.byKey[n]...)}, nil
 }
 
 func BenchmarkLookup(b *testing.B) {
@@ -121,7 +122,7 @@ func BenchmarkLookup(b *testing.B) {
 	for i := range 10_000 {
 		h.byKey[int64(i)] = []value.Doc{value.NewDoc("_id", value.Int32(int32(i)))}
 	}
-	p, err := Compile(array(b, `[{"$lookup": {"from": "d", "localField": "_id", "foreignField": "_id", "as": "d"}}]`), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(b, `[{"$lookup": {"from": "d", "localField": "_id", "foreignField": "_id", "as": "d"}}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func BenchmarkLookup(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if got, err := Drain(it); err != nil || len(got) != 10_000 {
+		if got, err := stage.Drain(it); err != nil || len(got) != 10_000 {
 			b.Fatal(len(got), err)
 		}
 	}
@@ -145,13 +146,13 @@ func BenchmarkUnwind(b *testing.B) {
 				elements[i] = value.Int32(int32(i))
 			}
 			in := value.NewDoc("_id", value.Int32(1), "a", value.String("before"), "r", value.NewArray(elements...), "z", value.String("behind"))
-			p, err := Compile(array(b, `[{"$unwind": "$r"}]`), Options{DB: "test", Coll: "c"})
+			p, err := Compile(array(b, `[{"$unwind": "$r"}]`), stage.Options{DB: "test", Coll: "c"})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for range b.N {
-				it, err := p.Run(newExec(nil), Docs(in))
+				it, err := p.Run(newExec(nil), stage.Docs(in))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -6,6 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg/flow"
+	"github.com/duskdb/duskdb/query/agg/group"
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/agg/window"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/value"
@@ -65,7 +70,7 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "d", "limit": 1}}]`, "50858: $geoNear no longer supports the 'limit' parameter. Use a $limit stage instead."},
 	} {
 		t.Run(tt.pipeline, func(t *testing.T) {
-			_, err := Compile(array(t, tt.pipeline), Options{DB: tt.db, Coll: tt.coll})
+			_, err := Compile(array(t, tt.pipeline), stage.Options{DB: tt.db, Coll: tt.coll})
 			if tt.err != "" {
 				checkError(t, err, tt.err)
 			} else if err != nil {
@@ -73,14 +78,14 @@ func TestRulesOfPlaces(t *testing.T) {
 			}
 		})
 	}
-	_, err := CompileValue(value.Int32(1), Options{})
+	_, err := CompileValue(value.Int32(1), stage.Options{})
 	checkError(t, err, "14: 'pipeline' option must be specified as an array")
-	_, err = Compile(array(t, "["+strings.Repeat(`{"$skip": 1},`, 1000)+`{"$skip": 1}]`), Options{DB: "test", Coll: "c"})
+	_, err = Compile(array(t, "["+strings.Repeat(`{"$skip": 1},`, 1000)+`{"$skip": 1}]`), stage.Options{DB: "test", Coll: "c"})
 	checkError(t, err, "7749501: Pipeline length must be no longer than 1000 stages")
 	nested := strings.Repeat(`[{"$unionWith": {"coll": "x", "pipeline": `, 21) + "[]" + strings.Repeat("}}]", 21)
-	_, err = Compile(array(t, nested), Options{DB: "test", Coll: "c"})
+	_, err = Compile(array(t, nested), stage.Options{DB: "test", Coll: "c"})
 	checkError(t, err, "232: Maximum number of nested sub-pipelines exceeded. Limit: 20")
-	_, err = Compile(array(t, `[{"$out": "x"}]`), Options{DB: "test", Coll: "c", InTransaction: true})
+	_, err = Compile(array(t, `[{"$out": "x"}]`), stage.Options{DB: "test", Coll: "c", InTransaction: true})
 	checkError(t, err, "263: Stage not supported inside of a multi-document transaction: $out")
 }
 
@@ -88,13 +93,13 @@ func TestNames(t *testing.T) {
 	if n := len(StageNames()); n != len(definitions)-6 {
 		t.Errorf("%d stages", n)
 	}
-	if n := len(AccumulatorNames()); n != 23 {
+	if n := len(group.Accumulators()); n != 23 {
 		t.Errorf("%d accumulators", n)
 	}
-	if n := len(WindowNames()); n != 32 {
-		t.Errorf("%d window operators: %v", n, WindowNames())
+	if n := len(window.Operators()); n != 32 {
+		t.Errorf("%d window operators: %v", n, window.Operators())
 	}
-	if !slices.IsSortedFunc(definitions, func(a, b definition) int { return strings.Compare(a.name, b.name) }) {
+	if !slices.IsSortedFunc(definitions, func(a, b stage.Definition) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the table is not sorted")
 	}
 }
@@ -102,7 +107,7 @@ func TestNames(t *testing.T) {
 func TestDocumentsAndSpecials(t *testing.T) {
 	h := newMemory()
 	h.special["$collStats"] = docs(t, `[{"ns": "test.c", "count": 5}]`)
-	p, err := Compile(array(t, `[{"$documents": [{"a": 1}, {"a": {"$add": [1, 1]}}]}, {"$match": {"a": 2}}]`), Options{DB: "test"})
+	p, err := Compile(array(t, `[{"$documents": [{"a": 1}, {"a": {"$add": [1, 1]}}]}, {"$match": {"a": 2}}]`), stage.Options{DB: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +115,7 @@ func TestDocumentsAndSpecials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Drain(it)
+	got, err := stage.Drain(it)
 	if err != nil || canonical(got) != canonical(docs(t, `[{"a": 2}]`)) {
 		t.Error(canonical(got), err)
 	}
@@ -142,7 +147,7 @@ func TestGeoNearOfVariable(t *testing.T) {
 	if err != nil || canonical(got) != canonical(docs(t, `[{"_id": 1, "n": [5.0]}]`)) || h.opened[1].Near.Point.JSON() != "[3,4]" {
 		t.Error(canonical(got), err, h.opened)
 	}
-	_, err = Compile(array(t, `[{"$geoNear": {"near": "$a", "distanceField": "d"}}]`), Options{DB: "test", Coll: "c"})
+	_, err = Compile(array(t, `[{"$geoNear": {"near": "$a", "distanceField": "d"}}]`), stage.Options{DB: "test", Coll: "c"})
 	checkError(t, err, "5860402: $geoNear requires 'near' to be a constant expression or one of variables")
 }
 
@@ -158,7 +163,7 @@ func (indexed) DefaultLanguage() string { return "english" }
 func TestTextScore(t *testing.T) {
 	h := newMemory()
 	h.colls["test.c"] = docs(t, `[{"_id": 1, "s": "xx"}, {"_id": 2}, {"_id": 3, "s": "xxx"}]`)
-	o := Options{DB: "test", Coll: "c", Text: func(string, string) match.TextMatcher { return indexed{} }}
+	o := stage.Options{DB: "test", Coll: "c", Text: func(string, string) match.TextMatcher { return indexed{} }}
 	got, err := drainWith(t, `[{"$match": {"$text": {"$search": "x"}}}, {"$sort": {"s": {"$meta": "textScore"}}}, {"$project": {"m": {"$meta": "textScore"}}}]`, o, newExec(&streaming{h}))
 	if want := canonical(docs(t, `[{"_id": 3, "m": 3.0}, {"_id": 1, "m": 2.0}]`)); err != nil || canonical(got) != want {
 		t.Error(canonical(got), err)
@@ -169,16 +174,16 @@ func TestTextScore(t *testing.T) {
 // of the document returned last.
 type streaming struct{ *memory }
 
-func (h *streaming) Open(x *Exec, r Request) (Source, error) {
-	src := Docs(h.colls[r.DB+"."+r.Coll]...)
-	it, err := (&matchStage{matcher: r.Matcher}).open(x, src)
-	return Source{Iterator: it}, err
+func (h *streaming) Open(x *stage.Exec, r stage.Request) (stage.Source, error) {
+	src := stage.Docs(h.colls[r.DB+"."+r.Coll]...)
+	it, err := (&flow.Match{Matcher: r.Matcher}).Open(x, src)
+	return stage.Source{Iterator: it}, err
 }
 
 func TestViewCycle(t *testing.T) {
 	h := newMemory()
-	h.views["test.c"] = Namespace{DB: "test", Coll: "v", Pipeline: array(t, `[{"$match": {}}]`)}
-	h.views["test.v"] = Namespace{DB: "test", Coll: "c", Pipeline: array(t, `[{"$limit": 5}]`)}
+	h.views["test.c"] = stage.Namespace{DB: "test", Coll: "v", Pipeline: array(t, `[{"$match": {}}]`)}
+	h.views["test.v"] = stage.Namespace{DB: "test", Coll: "c", Pipeline: array(t, `[{"$limit": 5}]`)}
 	_, err := run(t, h, `[]`)
 	checkError(t, err, "165: View depth too deep or view cycle detected; maximum depth is 20")
 }
@@ -192,11 +197,11 @@ func TestExplainedProjections(t *testing.T) {
 		`{"$unset": ["a", "b.c"]}`:                   `{"$project":{"a":false,"b":{"c":false},"_id":true}}`,
 		`{"$set": {"a.b": "$c"}}`:                    `{"$set":{"a":{"b":"$c"}}}`,
 	} {
-		p, err := Compile(array(t, "["+spec+"]"), Options{DB: "test", Coll: "c"})
+		p, err := Compile(array(t, "["+spec+"]"), stage.Options{DB: "test", Coll: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Explain(QueryPlanner, nil)[0].JSON(); got != want {
+		if got := p.Explain(pipeline.QueryPlanner, nil)[0].JSON(); got != want {
 			t.Errorf("%s: got %s, want %s", spec, got, want)
 		}
 	}
@@ -206,7 +211,7 @@ func TestLookupStatistics(t *testing.T) {
 	h := newMemory()
 	h.colls["test.c"] = docs(t, `[{"_id": 1, "item": "almonds"}]`)
 	withJoins(t)(h)
-	p, err := Compile(array(t, `[{"$lookup": {"from": "warehouses", "localField": "item", "foreignField": "item", "as": "w"}}]`), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(t, `[{"$lookup": {"from": "warehouses", "localField": "item", "foreignField": "item", "as": "w"}}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,10 +220,10 @@ func TestLookupStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Drain(it); err != nil {
+	if _, err = stage.Drain(it); err != nil {
 		t.Fatal(err)
 	}
-	if d := p.Explain(ExecutionStats, x)[0]; d.Lookup("totalDocsExamined").Int64() != 2 {
+	if d := p.Explain(pipeline.ExecutionStats, x)[0]; d.Lookup("totalDocsExamined").Int64() != 2 {
 		t.Error(d)
 	}
 }
@@ -231,15 +236,15 @@ func TestInterrupt(t *testing.T) {
 	stop := errors.New("stop")
 	for _, pipeline := range []string{`[{"$match": {"x": 1}}]`, `[{"$group": {"_id": "$_id"}}]`, `[{"$sort": {"_id": -1}}]`, `[{"$count": "n"}]`,
 		`[{"$setWindowFields": {"output": {"a": {"$sum": 1}}}}]`, `[{"$unionWith": "c"}, {"$match": {"x": 1}}]`} {
-		p, err := Compile(array(t, pipeline), Options{DB: "test", Coll: "c", NoOptimize: true})
+		p, err := Compile(array(t, pipeline), stage.Options{DB: "test", Coll: "c", NoOptimize: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := newExec(h)
 		x.Interrupt = func() error { return stop }
-		it, err := p.Run(x, Docs(h.colls["test.c"]...))
+		it, err := p.Run(x, stage.Docs(h.colls["test.c"]...))
 		if err == nil {
-			_, err = Drain(it)
+			_, err = stage.Drain(it)
 		}
 		if !errors.Is(err, stop) {
 			t.Errorf("%s: %v", pipeline, err)
@@ -250,7 +255,7 @@ func TestInterrupt(t *testing.T) {
 func TestExplain(t *testing.T) {
 	h := newMemory()
 	h.colls["test.c"] = docs(t, `[{"_id": 1, "a": 1}, {"_id": 2, "a": 1}]`)
-	p, err := Compile(array(t, `[{"$group": {"_id": "$a", "n": {"$sum": 1}}}, {"$sort": {"n": -1}}, {"$limit": 5}]`), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(t, `[{"$group": {"_id": "$a", "n": {"$sum": 1}}}, {"$sort": {"n": -1}}, {"$limit": 5}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,17 +266,17 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Drain(it); err != nil {
+	if _, err = stage.Drain(it); err != nil {
 		t.Fatal(err)
 	}
-	stages := p.Explain(ExecutionStats, x)
+	stages := p.Explain(pipeline.ExecutionStats, x)
 	if len(stages) != 2 || stages[0].Lookup("nReturned").Int64() != 1 || stages[0].Lookup("executionTimeMillisEstimate").Int64() == 0 {
 		t.Error(canonical(stages))
 	}
 	if got := stages[1].Lookup("$sort").JSON(); got != `{"sortKey":{"n":-1},"limit":5}` {
 		t.Error(got)
 	}
-	if got := p.Explain(QueryPlanner, nil)[0].JSON(); got != `{"$group":{"_id":"$a","n":{"$sum":{"$const":1}}}}` {
+	if got := p.Explain(pipeline.QueryPlanner, nil)[0].JSON(); got != `{"$group":{"_id":"$a","n":{"$sum":{"$const":1}}}}` {
 		t.Error(got)
 	}
 }

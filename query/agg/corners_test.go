@@ -3,6 +3,9 @@ package agg
 import (
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/stage"
 )
 
 // Corners of the stages that the manual's examples do not reach.
@@ -51,7 +54,7 @@ func TestCorners(t *testing.T) {
 }
 
 func TestSortedTwice(t *testing.T) {
-	p, err := Compile(array(t, `[{"$sort": {"a": 1, "b": 1}}, {"$sort": {"a": 1}}]`), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(t, `[{"$sort": {"a": 1, "b": 1}}, {"$sort": {"a": 1}}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +74,14 @@ func TestPipelineFacts(t *testing.T) {
 		{"c", `[{"$lookup": {"from": "a", "as": "x", "pipeline": [{"$unionWith": "b"}]}}, {"$facet": {"f": [{"$graphLookup": {"from": "g", "startWith": 1, "connectFromField": "a", "connectToField": "b", "as": "c"}}]}}, {"$out": "o"}]`,
 			false, false, "test.b test.a test.g test.o"},
 	} {
-		p, err := Compile(array(t, tt.pipeline), Options{DB: "test", Coll: tt.coll})
+		p, err := Compile(array(t, tt.pipeline), stage.Options{DB: "test", Coll: tt.coll})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(p.Namespaces(), " "); p.IsChangeStream() != tt.stream || p.IsSource() != tt.source || got != tt.namespaces {
 			t.Error(p.IsChangeStream(), p.IsSource(), got)
 		}
-		p.Explain(ExecutionStats, newExec(nil))
+		p.Explain(pipeline.ExecutionStats, newExec(nil))
 		if p.Len() == 0 {
 			t.Error("no stages")
 		}

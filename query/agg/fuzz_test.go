@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg/group"
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/agg/window"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -18,10 +22,10 @@ func FuzzCompile(f *testing.F) {
 		d := array(f, seed)
 		f.Add([]byte(d))
 	}
-	for _, name := range append(AccumulatorNames(), "$_internalJsReduce") {
+	for _, name := range append(group.Accumulators(), "$_internalJsReduce") {
 		f.Add([]byte(array(f, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2, "output": "$c", "sortBy": {"a": 1}, "p": [0.5], "method": "approximate"}}}}]`)))
 	}
-	for _, name := range WindowNames() {
+	for _, name := range window.Operators() {
 		f.Add([]byte(array(f, `[{"$setWindowFields": {"sortBy": {"a": 1}, "output": {"x": {"`+name+`": {"input": "$b", "unit": "day", "N": 2, "by": 1, "output": "$c"}, "window": {"range": [-1, 1]}}}}}]`)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -53,11 +57,11 @@ var fuzzSeeds = []string{
 
 // fuzzPipeline runs a pipeline on a few documents.
 func fuzzPipeline(t *testing.T, spec value.Doc) {
-	p, err := Compile(spec, Options{DB: "test", Coll: "c"})
+	p, err := Compile(spec, stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		return
 	}
-	p.Explain(QueryPlanner, nil)
+	p.Explain(pipeline.QueryPlanner, nil)
 	p.Leading()
 	h := newMemory()
 	h.colls["test.c"] = docs(t, `[{"_id": 1, "a": 1, "b": {"c": 2}}, {"_id": 2, "a": [1, {"b": 2}], "b": null}, {"_id": 3, "a": {"b": [1, [2]]}, "b": "x"}, {"_id": 4, "a": 2.5, "b": {"$date": 5}},
@@ -127,10 +131,10 @@ func TestMutatedPipelinesDoNotPanic(t *testing.T) {
 	wrong := array(t, `[null, 0, -1, 1.5, {"$numberDouble": "NaN"}, {"$numberLong": "9223372036854775807"}, {"$numberDecimal": "1E+6000"}, "", "$a", "$$ROOT", "a.b", "unbounded",
 		[], [1, 2], [[]], {}, {"a": 1}, {"$add": [1, "$a"]}, {"$literal": []}, {"$date": 0}, true, {"$undefined": true}, {"$minKey": 1}, {"$regularExpression": {"pattern": "a", "options": ""}}]`)
 	seeds := slices.Clone(fuzzSeeds)
-	for _, name := range append(AccumulatorNames(), "$_internalJsReduce") {
+	for _, name := range append(group.Accumulators(), "$_internalJsReduce") {
 		seeds = append(seeds, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2}}, "y": {"`+name+`": "$a"}}}]`)
 	}
-	for _, name := range WindowNames() {
+	for _, name := range window.Operators() {
 		for _, arg := range []string{`"$a"`, `{}`, `{"input": "$a", "N": 2}`, `{"output": "$a", "by": 1, "default": 2}`, `{"input": "$_id", "unit": "hour"}`, `{"output": "$a", "n": 2, "sortBy": {"b": 1}}`} {
 			seeds = append(seeds, `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"x": {"`+name+`": `+arg+`, "window": {"documents": [-1, 1]}}, "y": {"`+name+`": `+arg+`}}}}]`)
 		}

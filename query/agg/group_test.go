@@ -1,6 +1,8 @@
 package agg
 
-import "testing"
+import (
+	"testing"
+)
 
 const sales = `[
 	{"_id": 1, "item": "abc", "price": {"$numberDecimal": "10"}, "quantity": 2, "date": {"$date": "2014-03-01T08:00:00Z"}},

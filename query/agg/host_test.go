@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/order"
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -16,31 +18,31 @@ import (
 // memory is a Host that keeps collections in memory.
 type memory struct {
 	colls   map[string][]value.Doc // by "db.coll"
-	views   map[string]Namespace
+	views   map[string]stage.Namespace
 	special map[string][]value.Doc // by stage
-	opened  []Request
+	opened  []stage.Request
 	eager   bool // take every offer: order, limit, fields
 	unique  map[string]bool
 }
 
 func newMemory() *memory {
-	return &memory{colls: map[string][]value.Doc{}, views: map[string]Namespace{}, special: map[string][]value.Doc{}, unique: map[string]bool{}}
+	return &memory{colls: map[string][]value.Doc{}, views: map[string]stage.Namespace{}, special: map[string][]value.Doc{}, unique: map[string]bool{}}
 }
 
-func (m *memory) Resolve(db, coll string) (Namespace, error) {
+func (m *memory) Resolve(db, coll string) (stage.Namespace, error) {
 	if v, ok := m.views[db+"."+coll]; ok {
 		return v, nil
 	}
-	return Namespace{DB: db, Coll: coll}, nil
+	return stage.Namespace{DB: db, Coll: coll}, nil
 }
 
-func (m *memory) Open(x *Exec, r Request) (Source, error) {
+func (m *memory) Open(x *stage.Exec, r stage.Request) (stage.Source, error) {
 	m.opened = append(m.opened, r)
 	var docs []value.Doc
 	for _, d := range m.colls[r.DB+"."+r.Coll] {
 		if r.Matcher != nil {
 			if ok, err := r.Matcher.Match(x.Env, d); err != nil {
-				return Source{}, err
+				return stage.Source{}, err
 			} else if !ok {
 				continue
 			}
@@ -53,19 +55,19 @@ func (m *memory) Open(x *Exec, r Request) (Source, error) {
 	if m.eager {
 		return m.offers(x, r, docs)
 	}
-	return Source{Iterator: Docs(docs...)}, nil
+	return stage.Source{Iterator: stage.Docs(docs...)}, nil
 }
 
 // offers does all that a request allows.
-func (m *memory) offers(x *Exec, r Request, docs []value.Doc) (src Source, err error) {
+func (m *memory) offers(x *stage.Exec, r stage.Request, docs []value.Doc) (src stage.Source, err error) {
 	if r.Sort != nil {
-		pattern, err := parseSortPattern(r.Sort)
+		pattern, err := order.ParsePattern(r.Sort)
 		if err != nil {
 			return src, err
 		}
 		slices.SortStableFunc(docs, func(a, b value.Doc) int {
-			ka, erra := pattern.appendKey(nil, x.Env, a, nil)
-			kb, errb := pattern.appendKey(nil, x.Env, b, nil)
+			ka, erra := pattern.AppendKey(nil, x.Env, a, nil)
+			kb, errb := pattern.AppendKey(nil, x.Env, b, nil)
 			err = errors.Join(err, erra, errb)
 			return bytes.Compare(ka, kb)
 		})
@@ -81,7 +83,7 @@ func (m *memory) offers(x *Exec, r Request, docs []value.Doc) (src Source, err e
 			docs[i] = trimmed(d, r.Fields)
 		}
 	}
-	src.Iterator = Docs(docs...)
+	src.Iterator = stage.Docs(docs...)
 	return src, nil
 }
 
@@ -89,7 +91,7 @@ func (m *memory) offers(x *Exec, r Request, docs []value.Doc) (src Source, err e
 func trimmed(d value.Doc, paths []string) value.Doc {
 	b := value.NewBuilder()
 	for it := d.Iter(); it.Next(); {
-		if slices.ContainsFunc(paths, func(path string) bool { return written(path) == it.Key() }) {
+		if slices.ContainsFunc(paths, func(path string) bool { return stage.TopField(path) == it.Key() }) {
 			b.Raw(it.Element())
 		}
 	}
@@ -97,10 +99,10 @@ func trimmed(d value.Doc, paths []string) value.Doc {
 }
 
 // near takes the field "d" of documents for their distance.
-func (m *memory) near(x *Exec, docs []value.Doc) (Source, error) {
+func (m *memory) near(x *stage.Exec, docs []value.Doc) (stage.Source, error) {
 	slices.SortFunc(docs, func(a, b value.Doc) int { return value.Compare(a.Lookup("d"), b.Lookup("d")) })
-	src := Docs(docs...)
-	return Source{Iterator: pull(src, func() (value.Doc, error) {
+	src := stage.Docs(docs...)
+	return stage.Source{Iterator: stage.Pull(src, func() (value.Doc, error) {
 		d, err := src.Next()
 		x.Env.Meta = expr.Meta{}
 		if d != nil {
@@ -111,12 +113,12 @@ func (m *memory) near(x *Exec, docs []value.Doc) (Source, error) {
 	})}, nil
 }
 
-func (m *memory) Special(x *Exec, s Special) (Iterator, error) {
+func (m *memory) Special(x *stage.Exec, s stage.Special) (stage.Iterator, error) {
 	x.FragmentID = func(n int) value.Doc { return value.NewDoc("n", value.Int32(int32(n))) }
-	return Docs(m.special[s.Stage]...), nil
+	return stage.Docs(m.special[s.Stage]...), nil
 }
 
-func (m *memory) Out(_ *Exec, t OutTarget) (OutWriter, error) {
+func (m *memory) Out(_ *stage.Exec, t stage.OutTarget) (stage.OutWriter, error) {
 	return &memoryOut{m: m, ns: t.DB + "." + t.Coll}, nil
 }
 
@@ -127,10 +129,12 @@ type memoryOut struct {
 }
 
 func (w *memoryOut) Write(d value.Doc) error { w.docs = append(w.docs, d); return nil }
-func (w *memoryOut) Commit() error           { w.m.colls[w.ns] = w.docs; return nil }
-func (w *memoryOut) Abort()                  {}
 
-func (m *memory) Merge(_ *Exec, t MergeTarget) (MergeWriter, error) {
+func (w *memoryOut) Commit() error { w.m.colls[w.ns] = w.docs; return nil }
+
+func (w *memoryOut) Abort() {}
+
+func (m *memory) Merge(_ *stage.Exec, t stage.MergeTarget) (stage.MergeWriter, error) {
 	on := t.On
 	if on == nil {
 		on = []string{"_id"}
@@ -149,6 +153,7 @@ type memoryMerge struct {
 }
 
 func (w *memoryMerge) On() []string { return w.on }
+
 func (w *memoryMerge) Close() error { return nil }
 
 func (w *memoryMerge) Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
@@ -218,14 +223,14 @@ func array(t testing.TB, json string) value.Doc {
 
 const testNow = 1_700_000_000_000
 
-func newExec(h Host) *Exec {
-	return &Exec{Env: expr.NewEnv(testNow), Host: h, AllowDiskUse: true}
+func newExec(h stage.Host) *stage.Exec {
+	return &stage.Exec{Env: expr.NewEnv(testNow), Host: h, AllowDiskUse: true}
 }
 
 // run runs a pipeline on test.c of the host.
-func run(t testing.TB, h Host, pipeline string) ([]value.Doc, error) {
+func run(t testing.TB, h stage.Host, pipeline string) ([]value.Doc, error) {
 	t.Helper()
-	p, err := Compile(array(t, pipeline), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(t, pipeline), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +238,7 @@ func run(t testing.TB, h Host, pipeline string) ([]value.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Drain(it)
+	return stage.Drain(it)
 }
 
 // canonical prints documents so that types show.

@@ -3,6 +3,7 @@ package agg
 import (
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -17,7 +18,7 @@ func withJoins(t *testing.T) func(*memory) {
 		m.colls["test.employees"] = docs(t, `[{"_id": 1, "name": "Dev"}, {"_id": 2, "name": "Eliot", "boss": "Dev"}, {"_id": 3, "name": "Ron", "boss": "Eliot"},
 			{"_id": 4, "name": "Andrew", "boss": "Eliot"}, {"_id": 5, "name": "Asya", "boss": "Ron"}, {"_id": 6, "name": "Dan", "boss": "Andrew"}]`)
 		m.colls["test.loop"] = docs(t, `[{"_id": 1, "to": 2}, {"_id": 2, "to": [1, 3]}, {"_id": 3, "to": 1}]`)
-		m.views["test.few"] = Namespace{DB: "test", Coll: "inventory", Pipeline: array(t, `[{"$match": {"instock": {"$lt": 100}}}]`)}
+		m.views["test.few"] = stage.Namespace{DB: "test", Coll: "inventory", Pipeline: array(t, `[{"$match": {"instock": {"$lt": 100}}}]`)}
 	}
 }
 
@@ -144,7 +145,7 @@ func TestUncorrelatedLookupRunsOnce(t *testing.T) {
 func TestViewUnderPipeline(t *testing.T) {
 	h := newMemory()
 	withJoins(t)(h)
-	p, err := Compile(array(t, `[{"$match": {"sku": "bread"}}]`), Options{DB: "test", Coll: "few"})
+	p, err := Compile(array(t, `[{"$match": {"sku": "bread"}}]`), stage.Options{DB: "test", Coll: "few"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestViewUnderPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Drain(it)
+	got, err := stage.Drain(it)
 	if err != nil || len(got) != 1 || !value.Equal(got[0].Lookup("_id"), value.Int32(2)) {
 		t.Fatal(canonical(got), err)
 	}

@@ -17,7 +17,7 @@ func CheckNames(pipeline value.Doc) error {
 		if v.Doc().Len() != 1 {
 			return mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
 		}
-		if name, _ := v.Doc().First(); mql.stage(name) == nil {
+		if name, _ := v.Doc().First(); mql.Stage(name) == nil {
 			return mongoerr.Newf(40324, "Unrecognized pipeline stage name: '%s'", name)
 		}
 	}

@@ -8,14 +8,16 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // shape prints the stages of a pipeline as one array.
-func shape(p *Pipeline) string {
+func shape(p *pipeline.Pipeline) string {
 	var vs []value.Value
-	for _, d := range p.Explain(QueryPlanner, nil) {
+	for _, d := range p.Explain(pipeline.QueryPlanner, nil) {
 		vs = append(vs, value.Document(d))
 	}
 	return value.NewArray(vs...).JSON()
@@ -46,7 +48,7 @@ func TestRewrites(t *testing.T) {
 		{"nothing past limit", `[{"$limit": 2}, {"$match": {"a": 1}}]`, `[{"$limit":2},{"$match":{"a":1}}]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := Compile(array(t, tt.pipeline), Options{DB: "test", Coll: "c"})
+			p, err := Compile(array(t, tt.pipeline), stage.Options{DB: "test", Coll: "c"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +72,7 @@ func TestLeading(t *testing.T) {
 		{`[{"$addFields": {"x": "$$ROOT"}}, {"$project": {"x": 1}}]`, ``, ``, 0, nil},
 		{`[{"$unwind": "$a"}, {"$count": "n"}]`, ``, ``, 0, []string{"a"}},
 	} {
-		p, err := Compile(array(t, tt.pipeline), Options{DB: "test", Coll: "c"})
+		p, err := Compile(array(t, tt.pipeline), stage.Options{DB: "test", Coll: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +91,7 @@ func TestLeading(t *testing.T) {
 }
 
 func TestSortedSource(t *testing.T) {
-	p, err := Compile(array(t, `[{"$sort": {"a": 1}}, {"$limit": 1}]`), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(t, `[{"$sort": {"a": 1}}, {"$limit": 1}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,9 +215,9 @@ func TestOptimizedPipelinesGiveTheSame(t *testing.T) {
 			pipeline += genStage(rt)
 		}
 		pipeline += "]"
-		plain, errPlain := drainWith(t, pipeline, Options{DB: "test", Coll: "c", NoOptimize: true}, newExec(h))
+		plain, errPlain := drainWith(t, pipeline, stage.Options{DB: "test", Coll: "c", NoOptimize: true}, newExec(h))
 		h.eager = rapid.Bool().Draw(rt, "eager")
-		fast, errFast := drainWith(t, pipeline, Options{DB: "test", Coll: "c"}, newExec(h))
+		fast, errFast := drainWith(t, pipeline, stage.Options{DB: "test", Coll: "c"}, newExec(h))
 		if errPlain != nil || errFast != nil {
 			// A condition that moves forward may spare an expression its error.
 			return
@@ -226,7 +228,7 @@ func TestOptimizedPipelinesGiveTheSame(t *testing.T) {
 	})
 }
 
-func drainWith(t testing.TB, pipeline string, o Options, x *Exec) ([]value.Doc, error) {
+func drainWith(t testing.TB, pipeline string, o stage.Options, x *stage.Exec) ([]value.Doc, error) {
 	p, err := Compile(array(t, pipeline), o)
 	if err != nil {
 		t.Fatalf("%s: %v", pipeline, err)
@@ -235,7 +237,7 @@ func drainWith(t testing.TB, pipeline string, o Options, x *Exec) ([]value.Doc, 
 	if err != nil {
 		return nil, err
 	}
-	return Drain(it)
+	return stage.Drain(it)
 }
 
 func TestSpillingGivesTheSame(t *testing.T) {
@@ -255,7 +257,7 @@ func TestSpillingGivesTheSame(t *testing.T) {
 			h.colls["test.c"] = append(h.colls["test.c"], genDoc(rt, i))
 		}
 		pipeline := rapid.SampledFrom(pipelines).Draw(rt, "pipeline")
-		o := Options{DB: "test", Coll: "c"}
+		o := stage.Options{DB: "test", Coll: "c"}
 		all, err := drainWith(t, pipeline, o, newExec(h))
 		x := newExec(h)
 		x.TempDir = t.TempDir()
@@ -286,11 +288,11 @@ func TestMemoryLimits(t *testing.T) {
 	} {
 		x := newExec(h)
 		x.AllowDiskUse, x.MemoryLimit = false, 1000
-		_, err := drainWith(t, pipeline, Options{DB: "test", Coll: "c"}, x)
+		_, err := drainWith(t, pipeline, stage.Options{DB: "test", Coll: "c"}, x)
 		checkError(t, err, want)
 		x = newExec(h)
 		x.MemoryLimit, x.TempDir = 1000, t.TempDir()
-		got, err := drainWith(t, pipeline, Options{DB: "test", Coll: "c"}, x)
+		got, err := drainWith(t, pipeline, stage.Options{DB: "test", Coll: "c"}, x)
 		if err != nil || len(got) != 200 || !x.UsedDisk() {
 			t.Error(len(got), err, x.UsedDisk())
 		}
@@ -301,8 +303,8 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 	for _, limit := range []int64{0, 1} {
 		x := newExec(newMemory())
 		x.MemoryLimit = limit
-		scores := Docs(docs(t, `[{"_id": 1, "s": 1.5}, {"_id": 2, "s": 3.5}, {"_id": 3, "s": 2.5}]`)...)
-		src := pull(scores, func() (value.Doc, error) {
+		scores := stage.Docs(docs(t, `[{"_id": 1, "s": 1.5}, {"_id": 2, "s": 3.5}, {"_id": 3, "s": 2.5}]`)...)
+		src := stage.Pull(scores, func() (value.Doc, error) {
 			d, err := scores.Next()
 			x.Env.Meta = expr.Meta{}
 			if d != nil {
@@ -310,7 +312,7 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 			}
 			return d, err
 		})
-		p, err := Compile(array(t, `[{"$sample": {"size": 9}}, {"$sort": {"s": {"$meta": "searchScore"}}}, {"$facet": {"f": [{"$project": {"m": {"$meta": "searchScore"}}}]}}, {"$unwind": "$f"}, {"$replaceWith": "$f"}]`), Options{DB: "test", Coll: "c"})
+		p, err := Compile(array(t, `[{"$sample": {"size": 9}}, {"$sort": {"s": {"$meta": "searchScore"}}}, {"$facet": {"f": [{"$project": {"m": {"$meta": "searchScore"}}}]}}, {"$unwind": "$f"}, {"$replaceWith": "$f"}]`), stage.Options{DB: "test", Coll: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +320,7 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Drain(it)
+		got, err := stage.Drain(it)
 		if want := canonical(docs(t, `[{"_id": 2, "m": 3.5}, {"_id": 3, "m": 2.5}, {"_id": 1, "m": 1.5}]`)); err != nil || canonical(got) != want {
 			t.Error(canonical(got), err)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duskdb/duskdb/query/agg/order"
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -72,7 +74,7 @@ func TestSortKeysOfArrays(t *testing.T) {
 		if desc {
 			dir, sign = -1, -1
 		}
-		pattern, err := parseSortPattern(value.MustJSON(fmt.Sprintf(`{"a": %d}`, dir)))
+		pattern, err := order.ParsePattern(value.MustJSON(fmt.Sprintf(`{"a": %d}`, dir)))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -94,8 +96,8 @@ func TestSortKeysOfArrays(t *testing.T) {
 			return out
 		}
 		x, y := genDoc(rt, 1), genDoc(rt, 2)
-		kx, errx := pattern.appendKey(nil, expr.NewEnv(0), x, nil)
-		ky, erry := pattern.appendKey(nil, expr.NewEnv(0), y, nil)
+		kx, errx := pattern.AppendKey(nil, expr.NewEnv(0), x, nil)
+		ky, erry := pattern.AppendKey(nil, expr.NewEnv(0), y, nil)
 		if errx != nil || erry != nil {
 			rt.Fatal(errx, erry)
 		}
@@ -112,7 +114,7 @@ func TestSetPath(t *testing.T) {
 		d := genDoc(rt, 1)
 		path := genPath(rt)
 		v := value.MustJSON(`{"v": ` + genValue(rt, 1) + `}`).Lookup("v")
-		got := setPath(d, strings.Split(path, "."), v)
+		got := stage.SetPath(d, strings.Split(path, "."), v)
 		if err := value.Validate(got); err != nil {
 			rt.Fatal(err)
 		}
@@ -120,11 +122,11 @@ func TestSetPath(t *testing.T) {
 			rt.Fatalf("%s at %s of %s", w.JSON(), path, got)
 		}
 		for k, old := range d.All() {
-			if k != written(path) && got.Lookup(k).JSON() != old.JSON() {
+			if k != stage.TopField(path) && got.Lookup(k).JSON() != old.JSON() {
 				rt.Fatalf("%s changed: %s", k, got)
 			}
 		}
-		if removed := setPath(got, strings.Split(path, "."), value.Value{}); !value.ParsePath(path).Get(removed).IsMissing() {
+		if removed := stage.SetPath(got, strings.Split(path, "."), value.Value{}); !value.ParsePath(path).Get(removed).IsMissing() {
 			rt.Fatalf("%s is still in %s", path, removed)
 		}
 	})

@@ -1,71 +1,83 @@
 package agg
 
+import (
+	"github.com/duskdb/duskdb/query/agg/flow"
+	"github.com/duskdb/duskdb/query/agg/group"
+	"github.com/duskdb/duskdb/query/agg/lookup"
+	"github.com/duskdb/duskdb/query/agg/order"
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/source"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/agg/window"
+	"github.com/duskdb/duskdb/query/agg/write"
+)
+
 // definitions is the table of stages: please keep sorted.
-var definitions = []definition{
-	{name: "$addFields", parse: parseAddFields, flags: inChangeStream, update: true},
-	{name: "$bucket", parse: parseBucket},
-	{name: "$bucketAuto", parse: parseBucketAuto},
-	{name: "$changeStream", parse: parseChangeStream, flags: initial | notInLookup | notInUnion | notInTransaction | inChangeStream | anyNamespace},
-	{name: "$changeStreamSplitLargeEvent", parse: parseSplitLargeEvent, flags: mustBeLast | notInFacet | notInLookup | notInUnion | notInTransaction | inChangeStream | needsChangeStream | onlyOnce},
-	{name: "$collStats", parse: parseCollStats, flags: initial | notInTransaction},
-	{name: "$count", parse: parseCount},
-	{name: "$currentOp", parse: parseCurrentOp, flags: initial | notInTransaction | collectionless},
-	{name: "$densify", parse: parseDensify},
-	{name: "$documents", parse: parseDocuments, flags: initial | collectionless},
-	{name: "$facet", parse: parseFacet, flags: notInFacet},
-	{name: "$fill", parse: parseFill, update: true},
-	{name: "$geoNear", parse: parseGeoNear, flags: initial},
-	{name: "$graphLookup", parse: parseGraphLookup},
-	{name: "$group", parse: parseGroup},
-	{name: "$indexStats", parse: parseIndexStats, flags: initial | notInTransaction},
-	{name: "$limit", parse: parseLimit},
-	{name: "$listCatalog", parse: parseListCatalog, flags: initial | notInTransaction | anyNamespace},
-	{name: "$listLocalSessions", parse: parseListLocalSessions, flags: initial | notInTransaction | collectionless},
-	{name: "$listSampledQueries", parse: parseListSampledQueries, flags: initial | notInTransaction | collectionless},
-	{name: "$listSearchIndexes", parse: refuseListSearchIndexes, flags: initial | refused},
-	{name: "$listSessions", parse: parseListSessions, flags: initial | notInTransaction},
-	{name: "$lookup", parse: parseLookup},
-	{name: "$match", parse: parseMatch, flags: inChangeStream},
-	{name: "$merge", parse: parseMerge, flags: writes},
-	{name: "$out", parse: parseOut, flags: writes},
-	{name: "$planCacheStats", parse: parsePlanCacheStats, flags: initial | notInTransaction},
-	{name: "$project", parse: parseProject, flags: inChangeStream, update: true},
-	{name: "$querySettings", parse: parseQuerySettings, flags: initial | notInTransaction | collectionless},
-	{name: "$queryStats", parse: refuseQueryStats, flags: initial | collectionless | refused},
-	{name: "$redact", parse: parseRedact, flags: inChangeStream},
-	{name: "$replaceRoot", parse: parseReplaceRoot, flags: inChangeStream, update: true},
-	{name: "$replaceWith", parse: parseReplaceWith, flags: inChangeStream, update: true},
-	{name: "$sample", parse: parseSample},
-	{name: "$search", parse: refuseSearch, flags: initial | refused},
-	{name: "$searchMeta", parse: refuseSearch, flags: initial | refused},
-	{name: "$set", parse: parseSet, flags: inChangeStream, update: true},
-	{name: "$setWindowFields", parse: parseSetWindowFields},
-	{name: "$shardedDataDistribution", parse: refuseShardedDataDistribution, flags: initial | collectionless | refused},
-	{name: "$skip", parse: parseSkip},
-	{name: "$sort", parse: parseSort},
-	{name: "$sortByCount", parse: parseSortByCount},
-	{name: "$unionWith", parse: parseUnionWith, flags: notInTransaction},
-	{name: "$unset", parse: parseUnset, flags: inChangeStream, update: true},
-	{name: "$unwind", parse: parseUnwind},
-	{name: "$vectorSearch", parse: refuseSearch, flags: initial | refused},
+var definitions = []stage.Definition{
+	{Name: "$addFields", Parse: flow.ParseAddFields, Flags: stage.InChangeStream, Update: true},
+	{Name: "$bucket", Parse: group.ParseBucket},
+	{Name: "$bucketAuto", Parse: group.ParseBucketAuto},
+	{Name: "$changeStream", Parse: source.ParseChangeStream, Flags: stage.Initial | stage.NotInLookup | stage.NotInUnion | stage.NotInTransaction | stage.InChangeStream | stage.AnyNamespace},
+	{Name: "$changeStreamSplitLargeEvent", Parse: source.ParseSplitLargeEvent, Flags: stage.MustBeLast | stage.NotInFacet | stage.NotInLookup | stage.NotInUnion | stage.NotInTransaction | stage.InChangeStream | stage.NeedsChangeStream | stage.OnlyOnce},
+	{Name: "$collStats", Parse: source.ParseCollStats, Flags: stage.Initial | stage.NotInTransaction},
+	{Name: "$count", Parse: group.ParseCount},
+	{Name: "$currentOp", Parse: source.ParseCurrentOp, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
+	{Name: "$densify", Parse: window.ParseDensify},
+	{Name: "$documents", Parse: source.ParseDocuments, Flags: stage.Initial | stage.Collectionless},
+	{Name: "$facet", Parse: lookup.ParseFacet, Flags: stage.NotInFacet},
+	{Name: "$fill", Parse: window.ParseFill, Update: true},
+	{Name: "$geoNear", Parse: source.ParseGeoNear, Flags: stage.Initial},
+	{Name: "$graphLookup", Parse: lookup.ParseGraphLookup},
+	{Name: "$group", Parse: group.Parse},
+	{Name: "$indexStats", Parse: source.ParseIndexStats, Flags: stage.Initial | stage.NotInTransaction},
+	{Name: "$limit", Parse: flow.ParseLimit},
+	{Name: "$listCatalog", Parse: source.ParseListCatalog, Flags: stage.Initial | stage.NotInTransaction | stage.AnyNamespace},
+	{Name: "$listLocalSessions", Parse: source.ParseListLocalSessions, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
+	{Name: "$listSampledQueries", Parse: source.ParseListSampledQueries, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
+	{Name: "$listSearchIndexes", Parse: source.RefuseListSearchIndexes, Flags: stage.Initial | stage.Refused},
+	{Name: "$listSessions", Parse: source.ParseListSessions, Flags: stage.Initial | stage.NotInTransaction},
+	{Name: "$lookup", Parse: lookup.Parse},
+	{Name: "$match", Parse: flow.ParseMatch, Flags: stage.InChangeStream},
+	{Name: "$merge", Parse: write.ParseMerge, Flags: stage.Writes},
+	{Name: "$out", Parse: write.ParseOut, Flags: stage.Writes},
+	{Name: "$planCacheStats", Parse: source.ParsePlanCacheStats, Flags: stage.Initial | stage.NotInTransaction},
+	{Name: "$project", Parse: flow.ParseProject, Flags: stage.InChangeStream, Update: true},
+	{Name: "$querySettings", Parse: source.ParseQuerySettings, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
+	{Name: "$queryStats", Parse: source.RefuseQueryStats, Flags: stage.Initial | stage.Collectionless | stage.Refused},
+	{Name: "$redact", Parse: flow.ParseRedact, Flags: stage.InChangeStream},
+	{Name: "$replaceRoot", Parse: flow.ParseReplaceRoot, Flags: stage.InChangeStream, Update: true},
+	{Name: "$replaceWith", Parse: flow.ParseReplaceWith, Flags: stage.InChangeStream, Update: true},
+	{Name: "$sample", Parse: flow.ParseSample},
+	{Name: "$search", Parse: source.RefuseSearch, Flags: stage.Initial | stage.Refused},
+	{Name: "$searchMeta", Parse: source.RefuseSearch, Flags: stage.Initial | stage.Refused},
+	{Name: "$set", Parse: flow.ParseSet, Flags: stage.InChangeStream, Update: true},
+	{Name: "$setWindowFields", Parse: window.ParseSetWindowFields},
+	{Name: "$shardedDataDistribution", Parse: source.RefuseShardedDataDistribution, Flags: stage.Initial | stage.Collectionless | stage.Refused},
+	{Name: "$skip", Parse: flow.ParseSkip},
+	{Name: "$sort", Parse: order.Parse},
+	{Name: "$sortByCount", Parse: group.ParseSortByCount},
+	{Name: "$unionWith", Parse: lookup.ParseUnionWith, Flags: stage.NotInTransaction},
+	{Name: "$unset", Parse: flow.ParseUnset, Flags: stage.InChangeStream, Update: true},
+	{Name: "$unwind", Parse: flow.ParseUnwind},
+	{Name: "$vectorSearch", Parse: source.RefuseSearch, Flags: stage.Initial | stage.Refused},
 }
 
 // rules of the optimiser, in the order in which they are tried.
-var rules = []rewrite{
-	joinMatches,
-	joinLimits,
-	joinSkips,
-	joinSortLimit,
-	dropRepeatedSort,
-	absorbUnwind,
-	matchIntoLookup,
-	matchIntoUnion,
-	limitForward,
-	matchForward,
+var rules = []stage.Rule{
+	pipeline.JoinMatches,
+	pipeline.JoinLimits,
+	pipeline.JoinSkips,
+	pipeline.JoinSortLimit,
+	pipeline.DropRepeatedSort,
+	lookup.AbsorbUnwind,
+	lookup.MatchIntoLookup,
+	lookup.MatchIntoUnion,
+	pipeline.LimitForward,
+	pipeline.MatchForward,
 }
 
 // mql is the language of aggregation pipelines.
-var mql = newLanguage(definitions, rules)
+var mql = stage.NewLanguage(definitions, rules)
 
 // StageNames lists the supported stages, sorted.
-func StageNames() []string { return mql.names() }
+func StageNames() []string { return mql.Names() }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -31,12 +32,12 @@ func TestUnwindIsLinear(t *testing.T) {
 			if strings.Contains(spec, "in.r") {
 				in = value.NewDoc("_id", value.Int32(1), "in", value.Document(in))
 			}
-			p, err := Compile(array(t, `[{"$unwind": `+spec+`}]`), Options{DB: "test", Coll: "c"})
+			p, err := Compile(array(t, `[{"$unwind": `+spec+`}]`), stage.Options{DB: "test", Coll: "c"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return allocated(func() {
-				it, err := p.Run(newExec(nil), Docs(in))
+				it, err := p.Run(newExec(nil), stage.Docs(in))
 				if err != nil {
 					t.Fatal(err)
 				}

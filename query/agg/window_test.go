@@ -1,6 +1,8 @@
 package agg
 
-import "testing"
+import (
+	"testing"
+)
 
 const cakes = `[
 	{"_id": 0, "type": "chocolate", "date": {"$date": "2020-05-18T14:10:30Z"}, "state": "CA", "price": 13, "q": 120},

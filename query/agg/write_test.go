@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/value"
@@ -101,7 +102,7 @@ func TestOutGivesIDs(t *testing.T) {
 }
 
 func TestWritesAndTarget(t *testing.T) {
-	p, err := Compile(array(t, `[{"$merge": {"into": {"db": "x", "coll": "y"}}}]`), Options{DB: "test", Coll: "c"})
+	p, err := Compile(array(t, `[{"$merge": {"into": {"db": "x", "coll": "y"}}}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,16 +113,16 @@ func TestWritesAndTarget(t *testing.T) {
 }
 
 func TestUpdatePipeline(t *testing.T) {
-	p, err := Compile(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}, {"$unset": "b"}, {"$replaceWith": {"x": "$$ROOT"}}]`), Options{DB: "test", Coll: "c", Update: true})
+	p, err := Compile(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}, {"$unset": "b"}, {"$replaceWith": {"x": "$$ROOT"}}]`), stage.Options{DB: "test", Coll: "c", Update: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &Exec{Env: expr.NewEnv(testNow)}
+	x := &stage.Exec{Env: expr.NewEnv(testNow)}
 	d, err := p.Apply(x, value.MustJSON(`{"_id": 1, "a": 1, "b": 2}`))
 	if err != nil || d.JSON() != `{"x":{"_id":1,"a":2}}` {
 		t.Error(d.JSON(), err)
 	}
-	u, err := update.Compile(value.Array(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}]`)), update.Options{Pipeline: UpdatePipeline(Options{DB: "test", Coll: "c"})})
+	u, err := update.Compile(value.Array(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}]`)), update.Options{Pipeline: UpdatePipeline(stage.Options{DB: "test", Coll: "c"})})
 	if err != nil || !u.IsPipeline() {
 		t.Fatal(err)
 	}
@@ -129,6 +130,6 @@ func TestUpdatePipeline(t *testing.T) {
 	if err != nil || !modified || d.JSON() != `{"_id":1,"a":2}` {
 		t.Error(d.JSON(), modified, err)
 	}
-	_, err = Compile(array(t, `[{"$group": {"_id": 1}}]`), Options{DB: "test", Coll: "c", Update: true})
+	_, err = Compile(array(t, `[{"$group": {"_id": 1}}]`), stage.Options{DB: "test", Coll: "c", Update: true})
 	checkError(t, err, "72: $group is not allowed to be used within an update")
 }

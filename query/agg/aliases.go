@@ -1,0 +1,87 @@
+package agg
+
+import (
+	"github.com/duskdb/duskdb/query/agg/group"
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/agg/window"
+	"github.com/duskdb/duskdb/value"
+)
+
+// What the users of this package need of the packages below it has its name
+// here as well, so that they need not know these.
+type (
+	// Pipeline is a compiled pipeline.
+	Pipeline = pipeline.Pipeline
+	// Leading is the part at the head of a pipeline that a source may take over.
+	Leading = pipeline.Leading
+	// Verbosity says how much an explain tells.
+	Verbosity = pipeline.Verbosity
+
+	// Options say where a pipeline is to run.
+	Options = stage.Options
+	// Exec is one run of a pipeline.
+	Exec = stage.Exec
+	// Limits bounds what single stages hold in memory.
+	Limits = stage.Limits
+	// Stats is what a stage did during a run.
+	Stats = stage.Stats
+	// Iterator gives documents one after the other.
+	Iterator = stage.Iterator
+
+	// Host is the world outside a pipeline.
+	Host = stage.Host
+	// Preparer is a Host that can open one request again and again.
+	Preparer = stage.Preparer
+	// Prepared is a planned request.
+	Prepared = stage.Prepared
+	// Namespace is what a Host knows of a name.
+	Namespace = stage.Namespace
+	// Request asks a Host for the documents of a collection.
+	Request = stage.Request
+	// Source is an opened collection.
+	Source = stage.Source
+	// Near asks for documents in order of distance.
+	Near = stage.Near
+	// Special names a source that is no collection.
+	Special = stage.Special
+	// Packs is an Iterator over documents that are stored in packs.
+	Packs = stage.Packs
+	// Pack is some documents that are stored together.
+	Pack = stage.Pack
+	// OutTarget is where $out writes.
+	OutTarget = stage.OutTarget
+	// OutWriter writes the collection of an $out stage.
+	OutWriter = stage.OutWriter
+	// MergeTarget is where $merge writes.
+	MergeTarget = stage.MergeTarget
+	// MergeWriter writes the results of a $merge stage.
+	MergeWriter = stage.MergeWriter
+)
+
+// DefaultMemoryLimit is how much a $sort or $group may hold in memory.
+const DefaultMemoryLimit = stage.DefaultMemoryLimit
+
+// The verbosities of explain.
+const (
+	QueryPlanner      = pipeline.QueryPlanner
+	ExecutionStats    = pipeline.ExecutionStats
+	AllPlansExecution = pipeline.AllPlansExecution
+)
+
+// Docs iterates over the given documents.
+func Docs(docs ...value.Doc) Iterator { return stage.Docs(docs...) }
+
+// Drain reads an iterator to its end and closes it.
+func Drain(it Iterator) ([]value.Doc, error) { return stage.Drain(it) }
+
+// RunsScripts reports whether an expression, or a pipeline of them, names an
+// operator that runs JavaScript.
+func RunsScripts(v value.Value) bool { return stage.RunsScripts(v) }
+
+// AccumulatorNames lists the accumulators of $group, sorted, without those that
+// only the server uses.
+func AccumulatorNames() []string { return group.Accumulators() }
+
+// WindowNames lists the supported operators of $setWindowFields, sorted.
+func WindowNames() []string { return window.Operators() }

@@ -1,0 +1,76 @@
+package flow
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// rootStage is $replaceRoot and $replaceWith.
+type rootStage struct{ e *expr.Expr }
+
+func ParseReplaceRoot(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(40229, "expected an object as specification for $replaceRoot stage, got %s", v.Kind())
+	}
+	var arg value.Value
+	for k, f := range v.Doc().All() {
+		if k != "newRoot" {
+			return nil, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '$replaceRoot.%s' is an unknown field.", k)
+		}
+		arg = f
+	}
+	if arg.IsMissing() {
+		return nil, stage.MissingField("$replaceRoot", "newRoot")
+	}
+	return ParseReplaceWith(p, arg)
+}
+
+func ParseReplaceWith(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	e, err := p.Expr(v)
+	if err != nil {
+		return nil, err
+	}
+	return []stage.Stage{&rootStage{e}}, nil
+}
+
+func (s *rootStage) Name() string { return "$replaceRoot" }
+
+func (s *rootStage) Spec() value.Value {
+	return value.Document(value.NewDoc("newRoot", s.e.Value()))
+}
+
+func (s *rootStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
+	return stage.Transformed(x, s, src), nil
+}
+
+func (s *rootStage) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
+	v, err := s.e.Eval(x.Env, d)
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s. "+
+			"Type of resulting value: '%s'. Input document: %s", printed(v), v.Kind(), d)
+	}
+	return v.Doc(), nil
+}
+
+// printed is a value as mongod's Value prints it, where a missing one is
+// MISSING.
+func printed(v value.Value) string {
+	if v.IsMissing() {
+		return "MISSING"
+	}
+	return v.String()
+}
+
+func (s *rootStage) Deps(d *stage.Deps) stage.Reach {
+	s.e.Deps(d.Add, d.All)
+	return stage.SeesNone
+}
+
+func (s *rootStage) Effect() stage.Effect { return stage.Effect{Opaque: true} }
+
+func (*rootStage) OneForEach() bool { return true }

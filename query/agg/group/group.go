@@ -1,0 +1,402 @@
+package group
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/accumulate"
+	"github.com/duskdb/duskdb/query/agg/spill"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// accumulating is what $group and $bucketAuto have in common: documents are
+// put together by the value of an expression, and each group becomes a
+// document of accumulated fields.
+type accumulating struct {
+	By       *expr.Expr
+	Fields   []*Accumulation
+	Collator value.Collator
+}
+
+// addField compiles one accumulated field.
+func (s *accumulating) addField(p *stage.Parser, name string, v value.Value) (*Accumulation, error) {
+	a, err := accumulation(p, name, v)
+	if err == nil {
+		s.Fields = append(s.Fields, a)
+	}
+	return a, err
+}
+
+// appendFields writes the accumulated fields as explain shows them.
+func (s *accumulating) appendFields(b *value.Builder) {
+	for _, a := range s.Fields {
+		b.Append(a.field, a.Spec())
+	}
+}
+
+func (s *accumulating) Deps(d *stage.Deps) stage.Reach {
+	s.By.Deps(d.Add, d.All)
+	for _, a := range s.Fields {
+		a.Deps(d)
+	}
+	return stage.SeesNone
+}
+
+func (s *accumulating) Effect() stage.Effect { return stage.Effect{Opaque: true} }
+
+func (*accumulating) AppendStats(b *value.Builder, st *stage.Stats) { st.AppendDisk(b) }
+
+// Stage is $group.
+type Stage struct {
+	accumulating
+	slots bool // mongod's slot-based engine runs it: see findSlots
+}
+
+func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.New(15947, "a group's fields must be specified in an object")
+	}
+	s := &Stage{accumulating: accumulating{Collator: p.Collation}}
+	for k, f := range v.Doc().All() {
+		if k == "_id" {
+			if s.By != nil {
+				return nil, mongoerr.New(15948, "a group's _id may only be specified once")
+			}
+			if err := checkGroupKey(f); err != nil {
+				return nil, err
+			}
+			e, err := p.Expr(f)
+			if err != nil {
+				return nil, err
+			}
+			s.By = e
+			continue
+		}
+		if _, err := s.addField(p, k, f); err != nil {
+			return nil, err
+		}
+	}
+	if s.By == nil {
+		return nil, mongoerr.New(15955, "a group specification must include an _id")
+	}
+	return []stage.Stage{s}, nil
+}
+
+// checkGroupKey refuses an _id made of fields that looks like the inclusions
+// and exclusions of a $project: a constant number or boolean as a field.
+func checkGroupKey(v value.Value) error {
+	if name := firstName(v); v.Kind() != value.KindDocument || strings.HasPrefix(name, "$") {
+		return nil
+	}
+	for _, f := range v.Doc().All() {
+		if f.IsNumber() || f.Kind() == value.KindBool {
+			return mongoerr.New(17390, "$group does not support inclusion-style expressions")
+		}
+	}
+	return nil
+}
+
+func firstName(v value.Value) string {
+	name, _ := v.Doc().First()
+	return name
+}
+
+func (s *Stage) Name() string { return "$group" }
+
+func (s *Stage) Spec() value.Value {
+	b := value.NewBuilder().Append("_id", s.By.Value())
+	s.appendFields(b)
+	return value.Document(b.Doc())
+}
+
+func (s *Stage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
+	return stage.Lazy(src, func() (stage.Iterator, error) {
+		g := s.Begin(x)
+		if err := g.AddAll(src); err != nil {
+			return nil, g.Failed(err)
+		}
+		src.Close()
+		return g.Finish()
+	}), nil
+}
+
+// OfFirst is the $group with $first in place of all its accumulators.
+func (s *Stage) OfFirst() *Stage {
+	g := *s
+	g.Fields = slices.Clone(s.Fields)
+	for i, a := range s.Fields {
+		first := *a
+		first.build = func(int64) accumulate.Accumulator { return accumulate.NewFirst() }
+		g.Fields[i] = &first
+	}
+	return &g
+}
+
+// group is one group: its key, and a state for each field.
+type group struct {
+	key    string
+	id     value.Value
+	states []accumulate.Accumulator
+}
+
+// Run is one run of a $group.
+type Run struct {
+	x      *stage.Exec
+	s      *Stage
+	groups map[string]*group
+	order  []*group // as they came
+	key    []byte
+	size   int64
+	store  spill.Store
+}
+
+// Begin begins a run of the $group.
+func (s *Stage) Begin(x *stage.Exec) *Run {
+	return &Run{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
+}
+
+// AddAll adds all documents of an iterator.
+func (g *Run) AddAll(it stage.Iterator) error {
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return err
+		}
+		if err := g.add(d); err != nil {
+			return err
+		}
+	}
+}
+
+// Failed gives back what the run holds.
+func (g *Run) Failed(err error) error {
+	g.store.Close()
+	return g.s.slotError(err)
+}
+
+// Finish gives the groups once all documents are added.
+func (g *Run) Finish() (stage.Iterator, error) {
+	if g.store.Runs() > 0 {
+		return g.merge()
+	}
+	return &groupIterator{g: g}, nil
+}
+
+func (g *Run) add(d value.Doc) error {
+	id, err := g.s.By.Eval(g.x.Env, d)
+	if err != nil {
+		return err
+	}
+	grp, err := g.groupOf(id)
+	if err != nil {
+		return err
+	}
+	for i, a := range g.s.Fields {
+		if !a.grows {
+			if err := a.feed(g.x, grp.states[i], d, g.s.Collator); err != nil {
+				return err
+			}
+			continue
+		}
+		before := grp.states[i].Size()
+		if err := a.feed(g.x, grp.states[i], d, g.s.Collator); err != nil {
+			return err
+		}
+		g.size += int64(grp.states[i].Size() - before)
+	}
+	return g.check()
+}
+
+// groupOf finds the group of a key, or begins it.
+func (g *Run) groupOf(id value.Value) (*group, error) {
+	if id.IsMissing() {
+		id = value.Null()
+	}
+	g.key = value.AppendKeyWith(g.key[:0], id, g.s.Collator)
+	if grp := g.groups[string(g.key)]; grp != nil {
+		return grp, nil
+	}
+	return g.begin(id)
+}
+
+// AddEach adds something to each field of the group of a key, which add gives
+// to the accumulator of the i-th.
+func (g *Run) AddEach(id value.Value, add func(i int, acc accumulate.Accumulator) error) error {
+	grp, err := g.groupOf(id)
+	if err != nil {
+		return err
+	}
+	for i, acc := range grp.states {
+		before := acc.Size()
+		if err := add(i, acc); err != nil {
+			return err
+		}
+		g.size += int64(acc.Size() - before)
+	}
+	return g.check()
+}
+
+// check spills the groups if they are too large.
+func (g *Run) check() error {
+	if g.size > g.x.Limit(g.x.Limits.Group) {
+		return g.spill()
+	}
+	return nil
+}
+
+// begin makes a new group for the key in g.key.
+func (g *Run) begin(id value.Value) (*group, error) {
+	grp := &group{key: string(g.key), id: id.Clone()}
+	if err := g.startStates(grp); err != nil {
+		return nil, err
+	}
+	for _, st := range grp.states {
+		g.size += int64(st.Size())
+	}
+	g.size += int64(2*len(grp.key) + len(id.Bytes()) + 160)
+	g.groups[grp.key] = grp
+	g.order = append(g.order, grp)
+	return grp, nil
+}
+
+func (g *Run) startStates(grp *group) error {
+	grp.states = make([]accumulate.Accumulator, len(g.s.Fields))
+	for i, a := range g.s.Fields {
+		st, err := a.Start(g.x, grp.id)
+		if err != nil {
+			return err
+		}
+		grp.states[i] = st
+	}
+	return nil
+}
+
+// spill writes all groups as a run sorted by key and forgets them.
+func (g *Run) spill() error {
+	if !g.x.AllowDiskUse {
+		return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
+	}
+	slices.SortFunc(g.order, func(a, b *group) int { return cmp.Compare(a.key, b.key) })
+	before := g.store.Size()
+	b := value.NewBuilder()
+	var buf []byte
+	err := g.store.Write(len(g.order), func(i int) (key, payload []byte) {
+		grp := g.order[i]
+		b.Reset(buf[:0])
+		b.Append("_id", grp.id).StartArray("states")
+		for _, st := range grp.states {
+			b.Append("", st.Partial())
+		}
+		buf = b.Doc()
+		return []byte(grp.key), buf
+	})
+	for _, grp := range g.order {
+		for _, st := range grp.states {
+			if f, ok := st.(finisher); ok && f.Failed() != nil {
+				return f.Failed()
+			}
+		}
+	}
+	if err != nil {
+		return stage.DiskError(err)
+	}
+	g.x.Spilled(g.s, g.store.Size()-before)
+	clear(g.groups)
+	g.order, g.size = g.order[:0], 0
+	return nil
+}
+
+// merge joins the parts of each group from all runs.
+func (g *Run) merge() (stage.Iterator, error) {
+	if err := g.spill(); err != nil {
+		g.store.Close()
+		return nil, err
+	}
+	m, err := g.store.Merge()
+	if err != nil {
+		g.store.Close()
+		return nil, stage.DiskError(err)
+	}
+	key, payload, more, err := m.Next()
+	if err != nil {
+		g.store.Close()
+		return nil, stage.DiskError(err)
+	}
+	return &mergeIterator{store: &g.store, next: func() (value.Doc, error) {
+		if !more {
+			return nil, nil
+		}
+		grp := &group{key: string(key), id: value.Doc(payload).Lookup("_id")}
+		if err := g.startStates(grp); err != nil {
+			return nil, err
+		}
+		for more && string(key) == grp.key {
+			for i, partial := range stage.Enumerate(value.Doc(payload).Lookup("states").Doc()) {
+				if err := grp.states[i].Merge(partial); err != nil {
+					return nil, err
+				}
+			}
+			if key, payload, more, err = m.Next(); err != nil {
+				return nil, stage.DiskError(err)
+			}
+		}
+		d, err := g.s.result(grp)
+		if err != nil {
+			return nil, err
+		}
+		return d, g.x.Tick()
+	}}, nil
+}
+
+// result is the document of a finished group.
+func (s *Stage) result(grp *group) (value.Doc, error) {
+	var b value.Builder
+	b.Reset(make([]byte, 0, 64))
+	b.Append("_id", grp.id)
+	for i, a := range s.Fields {
+		v, err := resultOf(grp.states[i])
+		if err != nil {
+			return nil, err
+		}
+		b.Append(a.field, v)
+	}
+	return b.Doc(), nil
+}
+
+// mergeIterator reads from a store and closes it.
+type mergeIterator struct {
+	store *spill.Store
+	next  func() (value.Doc, error)
+}
+
+func (it *mergeIterator) Next() (value.Doc, error) { return it.next() }
+
+func (it *mergeIterator) Close() { _ = it.store.Close() }
+
+// groupIterator gives the groups in the order in which they came.
+type groupIterator struct {
+	g *Run
+	i int
+}
+
+func (it *groupIterator) Next() (value.Doc, error) {
+	if it.i >= len(it.g.order) {
+		return nil, nil
+	}
+	grp := it.g.order[it.i]
+	it.g.order[it.i] = nil
+	it.i++
+	it.g.x.Env.Meta = expr.Meta{}
+	d, err := it.g.s.result(grp)
+	if err != nil {
+		return nil, err
+	}
+	return d, it.g.x.Tick()
+}
+
+func (it *groupIterator) Close() { it.g.order, it.g.groups = nil, nil }

@@ -1,0 +1,131 @@
+package lookup
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/pipeline"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// unionStage is $unionWith: the documents of another pipeline behind those
+// of this one.
+type unionStage struct {
+	db, coll string // coll "": the pipeline makes its documents itself
+	sub      *pipeline.Pipeline
+	p        *stage.Parser // of the sub-pipeline, for a $match moved into it
+	source   value.Value
+	moved    value.Doc // filter of that $match, nil: none
+}
+
+func ParseUnionWith(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	s := &unionStage{db: p.DB, source: v}
+	stages := value.EmptyDoc
+	switch v.Kind() {
+	case value.KindString:
+		s.coll = strings.Clone(v.Str())
+	case value.KindDocument:
+		for k, f := range v.Doc().All() {
+			switch k {
+			case "coll":
+				coll, err := stage.StringField("$unionWith", "coll", f)
+				if err != nil {
+					return nil, err
+				}
+				s.coll = coll
+			case "pipeline":
+				if f.Kind() != value.KindArray {
+					return nil, stage.WrongType("$unionWith", "pipeline", f, "array")
+				}
+				stages = f.Doc()
+			default:
+				return nil, stage.UnknownField("$unionWith", k)
+			}
+		}
+	default:
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $unionWith stage specification must be an object or string, but found %s", v.Kind())
+	}
+	if s.coll == "" && !startsWithDocuments(stages) {
+		return nil, mongoerr.New(mongoerr.FailedToParse, "$unionWith stage without explicit collection must have a pipeline with $documents as first stage")
+	}
+	sub, err := p.Sub("$unionWith")
+	if err != nil {
+		return nil, err
+	}
+	sub.Coll = s.coll
+	s.p = sub
+	s.sub, err = pipeline.Compile(sub, stages)
+	return []stage.Stage{s}, err
+}
+
+func (s *unionStage) Name() string { return "$unionWith" }
+
+func (s *unionStage) Spec() value.Value {
+	if s.moved == nil {
+		return s.source
+	}
+	b := value.NewBuilder()
+	if s.coll != "" {
+		b.String("coll", s.coll)
+	}
+	b.StartArray("pipeline")
+	for _, st := range s.sub.Stages() {
+		b.StartDocument("").Append(st.Name(), st.Spec()).End()
+	}
+	return value.Document(b.Doc())
+}
+
+// The other pipeline gives whole documents, but what this stage needs of its
+// own input is decided by the stages behind it.
+func (s *unionStage) Deps(*stage.Deps) stage.Reach { return stage.SeesAll }
+
+func (s *unionStage) Effect() stage.Effect { return stage.Effect{Opaque: true} }
+
+func (s *unionStage) Involved() []string {
+	out := s.sub.Namespaces()
+	if s.coll != "" {
+		out = append(out, s.db+"."+s.coll)
+	}
+	return out
+}
+
+func (s *unionStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
+	return &unionIterator{x: x, s: s, src: src}, nil
+}
+
+type unionIterator struct {
+	x     *stage.Exec
+	s     *unionStage
+	src   stage.Iterator
+	inner *stage.Exec
+	other stage.Iterator
+}
+
+func (it *unionIterator) Next() (value.Doc, error) {
+	if it.other == nil {
+		d, err := it.src.Next()
+		if d != nil || err != nil {
+			return d, err
+		}
+		it.src.Close()
+		it.inner = it.x.Sub()
+		if it.other, err = it.s.sub.OpenOn(it.inner, it.s.db, it.s.coll); err != nil {
+			return nil, err
+		}
+	}
+	d, err := it.other.Next()
+	it.x.Env.Meta = it.inner.Env.Meta
+	if d == nil {
+		it.x.Env.Meta = expr.Meta{}
+	}
+	return d, err
+}
+
+func (it *unionIterator) Close() {
+	it.src.Close()
+	if it.other != nil {
+		it.other.Close()
+	}
+}

@@ -1,0 +1,81 @@
+package order
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Stage is $sort, with a $limit that was joined into it.
+type Stage struct {
+	Pattern  Pattern
+	Limit    int64 // 0: none
+	Collator value.Collator
+}
+
+func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.New(15973, "the $sort key specification must be an object")
+	}
+	pattern, err := ParsePattern(v.Doc())
+	if err != nil {
+		return nil, err
+	}
+	return []stage.Stage{&Stage{Pattern: pattern, Collator: p.Collation}}, nil
+}
+
+func (s *Stage) Name() string { return "$sort" }
+
+func (s *Stage) Spec() value.Value {
+	b := value.NewBuilder().Document("sortKey", s.Pattern.Doc())
+	if s.Limit > 0 {
+		b.Int64("limit", s.Limit)
+	}
+	return value.Document(b.Doc())
+}
+
+func (s *Stage) Metadata() (kinds []expr.MetaKind) {
+	for _, part := range s.Pattern {
+		if part.Meta {
+			kinds = append(kinds, part.Kind)
+		}
+	}
+	return kinds
+}
+
+func (s *Stage) Deps(d *stage.Deps) stage.Reach {
+	s.Pattern.Deps(d)
+	return stage.SeesAll
+}
+
+func (s *Stage) Effect() stage.Effect {
+	if s.Limit > 0 {
+		return stage.Effect{Opaque: true}
+	}
+	return stage.Effect{}
+}
+
+func (*Stage) AppendStats(b *value.Builder, st *stage.Stats) { st.AppendDisk(b) }
+
+func (s *Stage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
+	return stage.Lazy(src, func() (stage.Iterator, error) {
+		r := NewSorter(x, s, s.Limit, x.SortLimit())
+		var key []byte
+		err := r.Fill(src, func(d value.Doc) (err error) {
+			if key, err = s.AppendKey(key[:0], x.Env, d); err != nil {
+				return err
+			}
+			return r.AddKeyed(key, d)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return r.Sorted()
+	}), nil
+}
+
+// AppendKey appends the key that a document is sorted by.
+func (s *Stage) AppendKey(dst []byte, env *expr.Env, d value.Doc) ([]byte, error) {
+	return s.Pattern.AppendKey(dst, env, d, s.Collator)
+}

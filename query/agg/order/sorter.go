@@ -1,0 +1,266 @@
+package order
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/spill"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Record is one document with its key.
+type Record struct {
+	Key  []byte
+	Doc  value.Doc
+	Meta expr.Meta
+	Seq  int
+}
+
+func (r *Record) Size() int64 { return int64(len(r.Key) + len(r.Doc) + 96) }
+
+func Compare(a, b Record) int {
+	if c := bytes.Compare(a.Key, b.Key); c != 0 {
+		return c
+	}
+	return a.Seq - b.Seq
+}
+
+// Sorter sorts documents for one run of a stage.
+type Sorter struct {
+	x       *stage.Exec
+	owner   stage.Stage // for statistics
+	limit   int64
+	memory  int64 // bytes to hold before spilling
+	records []Record
+	size    int64
+	seq     int
+	arena   arena
+	store   spill.Store
+	own     bool // documents are copied, since they keep more memory than their own
+}
+
+// NewSorter begins to sort for a stage: its first limit documents, 0 for all.
+// Above so many bytes of memory it goes to disk.
+func NewSorter(x *stage.Exec, owner stage.Stage, limit, memory int64) *Sorter {
+	return &Sorter{x: x, owner: owner, limit: limit, memory: memory, store: spill.Store{Dir: x.TempDir}}
+}
+
+// CopyDocs makes the sorter copy documents, for those that keep more memory
+// than their own.
+func (r *Sorter) CopyDocs() { r.own = true }
+
+// Close gives back what the sorter holds on disk.
+func (r *Sorter) Close() { _ = r.store.Close() }
+
+// Worst is the document that is last of those to give, once there are as many
+// as are wanted.
+func (r *Sorter) Worst() (d value.Doc, full bool) {
+	if r.limit == 0 || int64(len(r.records)) < r.limit {
+		return nil, false
+	}
+	return r.records[0].Doc, true
+}
+
+// Fill gives all documents of src to add.
+func (r *Sorter) Fill(src stage.Iterator, add func(value.Doc) error) error {
+	for {
+		d, err := src.Next()
+		if err == nil && d != nil {
+			err = add(d)
+		}
+		if err != nil {
+			r.store.Close()
+			return err
+		}
+		if d == nil {
+			src.Close()
+			return nil
+		}
+	}
+}
+
+// Sorted ends the filling.
+func (r *Sorter) Sorted() (*Iterator, error) {
+	if r.store.Runs() > 0 {
+		return r.merge()
+	}
+	slices.SortFunc(r.records, Compare)
+	return &Iterator{x: r.x, r: r, records: r.records}, nil
+}
+
+// AddKeyed takes a document with its key, which is copied.
+func (r *Sorter) AddKeyed(key []byte, d value.Doc) error {
+	r.seq++
+	return r.AddRecord(Record{Key: key, Doc: d, Meta: r.x.Env.Meta, Seq: r.seq})
+}
+
+// AddRecord takes a record; its key is copied.
+func (r *Sorter) AddRecord(rec Record) error {
+	if r.limit > 0 && int64(len(r.records)) >= r.limit {
+		return r.replaceWorst(rec)
+	}
+	rec.Key = r.arena.clone(rec.Key)
+	if r.own {
+		rec.Doc = rec.Doc.Clone()
+	}
+	r.records = append(r.records, rec)
+	r.size += rec.Size()
+	if r.limit > 0 && int64(len(r.records)) == r.limit {
+		r.heapify()
+	}
+	if r.size > r.memory {
+		return r.spill()
+	}
+	return nil
+}
+
+// spill writes what is in memory as a sorted run.
+func (r *Sorter) spill() error {
+	if !r.x.AllowDiskUse {
+		return mongoerr.Newf(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"Sort exceeded memory limit of %d bytes, but did not opt in to external sorting.", r.memory)
+	}
+	slices.SortFunc(r.records, Compare)
+	before := r.store.Size()
+	var buf []byte
+	err := r.store.Write(len(r.records), func(i int) (key, payload []byte) {
+		rec := &r.records[i]
+		buf = append(stage.AppendMeta(buf[:0], rec.Meta), rec.Doc...)
+		return rec.Key, buf
+	})
+	if err != nil {
+		return stage.DiskError(err)
+	}
+	r.x.Spilled(r.owner, r.store.Size()-before)
+	r.records, r.size, r.arena = r.records[:0], 0, arena{}
+	return nil
+}
+
+func (r *Sorter) merge() (*Iterator, error) {
+	if len(r.records) > 0 {
+		if err := r.spill(); err != nil {
+			r.store.Close()
+			return nil, err
+		}
+	}
+	m, err := r.store.Merge()
+	if err != nil {
+		r.store.Close()
+		return nil, stage.DiskError(err)
+	}
+	left := int64(-1)
+	if r.limit > 0 {
+		left = r.limit
+	}
+	return &Iterator{x: r.x, r: r, merger: m, left: left}, nil
+}
+
+// Iterator gives sorted documents, from memory or from disk.
+type Iterator struct {
+	x       *stage.Exec
+	r       *Sorter
+	records []Record
+	merger  *spill.Merger // nil: from memory
+	left    int64         // documents to give from the merger, -1: all
+}
+
+func (it *Iterator) Next() (value.Doc, error) {
+	rec, err := it.Record()
+	it.x.Env.Meta = rec.Meta
+	return rec.Doc, err
+}
+
+// Record returns the next document with its key; the document is nil at the
+// end.
+func (it *Iterator) Record() (rec Record, err error) {
+	if err := it.x.Tick(); err != nil {
+		return rec, err
+	}
+	if it.merger == nil {
+		if len(it.records) == 0 {
+			return rec, nil
+		}
+		rec, it.records[0] = it.records[0], Record{}
+		it.records = it.records[1:]
+		return rec, nil
+	}
+	if it.left == 0 {
+		return rec, nil
+	}
+	it.left--
+	key, payload, ok, err := it.merger.Next()
+	if err != nil {
+		return rec, stage.DiskError(err)
+	}
+	if !ok {
+		return rec, nil
+	}
+	rec.Key = key
+	rec.Meta, rec.Doc = stage.SplitMeta(payload)
+	return rec, nil
+}
+
+func (it *Iterator) Close() {
+	it.records = nil
+	_ = it.r.store.Close()
+}
+
+// The bounded sort keeps the best records in a heap with the worst on top.
+
+func (r *Sorter) heapify() {
+	for i := len(r.records)/2 - 1; i >= 0; i-- {
+		r.siftDown(i)
+	}
+}
+
+func (r *Sorter) replaceWorst(rec Record) error {
+	worst := &r.records[0]
+	if Compare(rec, *worst) >= 0 {
+		return nil
+	}
+	if r.own {
+		rec.Doc = rec.Doc.Clone()
+	}
+	rec.Key = append(worst.Key[:0:0], rec.Key...)
+	r.size += rec.Size() - worst.Size()
+	*worst = rec
+	r.siftDown(0)
+	if r.size > r.memory {
+		return r.spill()
+	}
+	return nil
+}
+
+func (r *Sorter) siftDown(i int) {
+	h := r.records
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && Compare(h[child+1], h[child]) > 0 {
+			child++
+		}
+		if Compare(h[i], h[child]) >= 0 {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}
+
+// arena copies many small slices into few large ones.
+type arena struct{ free []byte }
+
+func (a *arena) clone(b []byte) []byte {
+	if len(b) > len(a.free) {
+		a.free = make([]byte, max(16<<10, len(b)))
+	}
+	c := a.free[:len(b):len(b)]
+	copy(c, b)
+	a.free = a.free[len(b):]
+	return c
+}

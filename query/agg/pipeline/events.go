@@ -1,0 +1,38 @@
+package pipeline
+
+import (
+	"github.com/duskdb/duskdb/query/agg/flow"
+	"github.com/duskdb/duskdb/query/agg/source"
+	"github.com/duskdb/duskdb/query/agg/stage"
+)
+
+// eventFields are the fields of an event that tell, without it being made,
+// whether a filter can match.
+var eventFields = map[string]bool{"operationType": true, "ns": true, "ns.db": true, "ns.coll": true}
+
+// findEvents tells a change stream which events the $match behind it can let
+// through, so that the others need not be made. The $match itself stays.
+func findEvents(p *stage.Parser, out *Pipeline) (err error) {
+	if !out.IsChangeStream() || len(out.stages) < 2 {
+		return nil
+	}
+	m, ok := out.stages[1].(*flow.Match)
+	if !ok {
+		return nil
+	}
+	head, _ := SplitFilter(m.Filter, func(c Condition) (Condition, bool) {
+		known := len(c.paths) > 0
+		for _, path := range c.paths {
+			known = known && eventFields[path]
+		}
+		return c, known
+	})
+	if head == nil {
+		return nil
+	}
+	first, err := flow.NewMatch(p, head)
+	if err == nil {
+		out.stages[0].(*source.Special).Source.Events = first.Matcher
+	}
+	return err
+}

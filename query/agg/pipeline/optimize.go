@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"github.com/duskdb/duskdb/query/agg/flow"
+	"github.com/duskdb/duskdb/query/agg/group"
+	"github.com/duskdb/duskdb/query/agg/order"
+	"github.com/duskdb/duskdb/query/agg/stage"
+)
+
+// The optimiser. Each rule looks at a stage and the one behind it and
+// either leaves them or returns what takes their place. Rules only swap or
+// join stages where the result is the same for every input.
+
+// maxRewrites keeps a mistake in the rules from looping for ever.
+const maxRewrites = 10000
+
+// Optimize rewrites stages until no rule applies.
+func Optimize(p *stage.Parser, stages []stage.Stage) ([]stage.Stage, error) {
+	stages = dropEmptyMatches(slices.Clone(stages))
+	i := 0
+	for n := 0; i+1 < len(stages) && n < maxRewrites; n++ {
+		out, changed, err := rewritePair(p, stages[i], stages[i+1])
+		if err != nil {
+			return nil, err
+		}
+		if !changed {
+			i++
+			continue
+		}
+		stages = slices.Replace(stages, i, i+2, out...)
+		i = max(i-1, 0)
+	}
+	widenSorts(stages)
+	if p.Within == "" {
+		group.FindSlots(stages)
+	}
+	return stages, nil
+}
+
+func rewritePair(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	for _, rule := range p.Language.Rules {
+		out, changed, err := rule(p, a, b)
+		if changed || err != nil {
+			return out, changed, err
+		}
+	}
+	return nil, false, nil
+}
+
+// dropEmptyMatches drops {$match: {}}.
+func dropEmptyMatches(stages []stage.Stage) []stage.Stage {
+	return slices.DeleteFunc(stages, func(s stage.Stage) bool {
+		m, ok := s.(*flow.Match)
+		return ok && m.Filter.IsEmpty()
+	})
+}
+
+// JoinMatches makes two $match one.
+func JoinMatches(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	x, ok := a.(*flow.Match)
+	y, ok2 := b.(*flow.Match)
+	if !ok || !ok2 {
+		return nil, false, nil
+	}
+	m, err := flow.NewMatch(p, flow.Both(x.Filter, y.Filter))
+	return []stage.Stage{m}, true, err
+}
+
+// JoinLimits keeps the smaller of two $limit.
+func JoinLimits(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	x, ok := a.(*flow.Limit)
+	y, ok2 := b.(*flow.Limit)
+	if !ok || !ok2 {
+		return nil, false, nil
+	}
+	return []stage.Stage{&flow.Limit{N: min(x.N, y.N)}}, true, nil
+}
+
+// JoinSkips adds two $skip, and drops one of nothing.
+func JoinSkips(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	x, ok := a.(*flow.Skip)
+	if ok && x.N == 0 {
+		return []stage.Stage{b}, true, nil
+	}
+	y, ok2 := b.(*flow.Skip)
+	if !ok || !ok2 || x.N > math.MaxInt64-y.N {
+		return nil, false, nil
+	}
+	return []stage.Stage{&flow.Skip{N: x.N + y.N}}, true, nil
+}
+
+// JoinSortLimit makes a $sort keep only as many documents as are wanted.
+func JoinSortLimit(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	s, ok := a.(*order.Stage)
+	l, ok2 := b.(*flow.Limit)
+	if !ok || !ok2 {
+		return nil, false, nil
+	}
+	n := l.N
+	if s.Limit > 0 {
+		n = min(n, s.Limit)
+	}
+	return []stage.Stage{&order.Stage{Pattern: s.Pattern, Limit: n, Collator: s.Collator}}, true, nil
+}
+
+// widenSorts tells a $sort in front of $skip and $limit how many documents
+// these need.
+func widenSorts(stages []stage.Stage) {
+	for i := 0; i+2 < len(stages); i++ {
+		s, ok := stages[i].(*order.Stage)
+		k, ok2 := stages[i+1].(*flow.Skip)
+		l, ok3 := stages[i+2].(*flow.Limit)
+		if ok && ok2 && ok3 && s.Limit == 0 && k.N <= math.MaxInt64-l.N {
+			stages[i] = &order.Stage{Pattern: s.Pattern, Limit: k.N + l.N, Collator: s.Collator}
+		}
+	}
+}
+
+// DropRepeatedSort drops a $sort that finds its input sorted.
+func DropRepeatedSort(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	x, ok := a.(*order.Stage)
+	y, ok2 := b.(*order.Stage)
+	if !ok || !ok2 || y.Limit > 0 || !x.Pattern.Extends(y.Pattern) || x.Collator != y.Collator {
+		return nil, false, nil
+	}
+	return []stage.Stage{x}, true, nil
+}
+
+// LimitForward moves $limit and $skip in front of stages that give one
+// document for each.
+func LimitForward(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
+	switch b.(type) {
+	case *flow.Limit, *flow.Skip:
+	default:
+		return nil, false, nil
+	}
+	if one, ok := a.(stage.OneForEach); ok && one.OneForEach() {
+		return []stage.Stage{b, a}, true, nil
+	}
+	return nil, false, nil
+}

@@ -1,0 +1,53 @@
+package source
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Documents is $documents: the documents of a constant array.
+type Documents struct {
+	stage.Opaque
+	e *expr.Expr
+}
+
+func ParseDocuments(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	e, err := p.Expr(v)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := e.Const(); ok && c.Kind() != value.KindArray {
+		return nil, notArray()
+	}
+	return []stage.Stage{&Documents{e: e}}, nil
+}
+
+func notArray() error { return mongoerr.New(5858203, "an array is expected") }
+
+func (s *Documents) Name() string { return "$documents" }
+
+func (s *Documents) Spec() value.Value { return s.e.Value() }
+
+func (s *Documents) Open(x *stage.Exec, _ stage.Iterator) (stage.Iterator, error) {
+	v, err := s.e.Eval(x.Env, value.EmptyDoc)
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() != value.KindArray {
+		return nil, notArray()
+	}
+	elements := v.Doc().Iter()
+	return stage.Pull(nil, func() (value.Doc, error) {
+		if !elements.Next() {
+			return nil, nil
+		}
+		e := elements.Value()
+		if e.Kind() != value.KindDocument {
+			return nil, mongoerr.Newf(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s. "+
+				"Type of resulting value: '%s'. Input document: %s", e, e.Kind(), v)
+		}
+		return e.Doc(), x.Tick()
+	}), nil
+}

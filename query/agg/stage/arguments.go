@@ -1,0 +1,125 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The errors of specifications that mongod declares in its interface
+// definitions; where is the stage's or operator's name.
+
+func UnknownField(where, name string) error {
+	return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", where, name)
+}
+
+func MissingField(where, name string) error {
+	return mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", where, name)
+}
+
+func WrongType(where, name string, v value.Value, want string) error {
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", where, name, v.Kind(), want)
+}
+
+func WrongTypes(where, name string, v value.Value, want string) error {
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", where, name, v.Kind(), want)
+}
+
+// StringField reads a string.
+func StringField(where, name string, v value.Value) (string, error) {
+	if v.Kind() != value.KindString {
+		return "", WrongType(where, name, v, "string")
+	}
+	return string(v.Bytes()), nil
+}
+
+// ObjectField reads an object.
+func ObjectField(where, name string, v value.Value) (value.Doc, error) {
+	if v.Kind() != value.KindDocument {
+		return nil, WrongType(where, name, v, "object")
+	}
+	return v.Doc(), nil
+}
+
+// StringsField reads an array of strings.
+func StringsField(where, name string, v value.Value) ([]string, error) {
+	if v.Kind() != value.KindArray {
+		return nil, WrongType(where, name, v, "array")
+	}
+	var out []string
+	for i, e := range Enumerate(v.Doc()) {
+		s, err := StringField(where, fmt.Sprintf("%s.%d", name, i), e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Enumerate yields the elements of an array with their positions.
+func Enumerate(a value.Doc) func(yield func(int, value.Value) bool) {
+	return func(yield func(int, value.Value) bool) {
+		i := 0
+		for v := range a.Values() {
+			if !yield(i, v) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// NonNegative reads a whole number that is not negative.
+func NonNegative(code mongoerr.Code, v value.Value) (int64, error) {
+	if !v.IsNumber() {
+		return 0, mongoerr.Newf(code, "Expected a number in: %s", argument(v))
+	}
+	n, ok := v.AsInt64()
+	if !ok {
+		if v.Kind() == value.KindDouble && v.Double() != v.Double() || v.Kind() == value.KindDecimal && v.Decimal().IsNaN() {
+			return 0, mongoerr.Newf(code, "Expected an integer, but found NaN in: %s", argument(v))
+		}
+		if v.SafeInt64() == 1<<63-1 || v.SafeInt64() == -1<<63 {
+			return 0, mongoerr.Newf(code, "Cannot represent as a 64-bit integer: %s", argument(v))
+		}
+		return 0, mongoerr.Newf(code, "Expected an integer: %s", argument(v))
+	}
+	if n < 0 {
+		return 0, mongoerr.Newf(code, "Expected a non-negative number in: %s", argument(v))
+	}
+	return n, nil
+}
+
+// argument is a stage's argument as mongod prints it in these messages.
+func argument(v value.Value) string { return v.String() }
+
+// WithPrefix adds context to the message of a MongoDB error.
+func WithPrefix(err error, prefix string) error { return mongoerr.From(err).WithPrefix(prefix) }
+
+// IsExpressionLike reports whether v is a path or an operator expression.
+func IsExpressionLike(v value.Value) bool {
+	switch v.Kind() {
+	case value.KindString:
+		return strings.HasPrefix(v.Str(), "$")
+	case value.KindDocument:
+		k, _ := v.Doc().First()
+		return strings.HasPrefix(k, "$")
+	}
+	return false
+}
+
+// WithoutNulls leaves out what is null: for mongod's IDL parser it is not
+// there. The fields kept have parsers of their own, which see the null.
+func WithoutNulls(d value.Doc, kept ...string) value.Doc {
+	b := value.NewBuilder()
+	for k, v := range d.All() {
+		if v.Kind() != value.KindNull && v.Kind() != value.KindUndefined || slices.Contains(kept, k) {
+			b.Append(k, v)
+		}
+	}
+	return b.Doc()
+}

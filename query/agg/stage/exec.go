@@ -1,0 +1,206 @@
+package stage
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// DefaultMemoryLimit is how much a $sort or $group may hold in memory.
+const DefaultMemoryLimit = 100 << 20
+
+// Exec is one run of a pipeline. It belongs to one goroutine.
+type Exec struct {
+	Env          *expr.Env
+	Host         Host
+	AllowDiskUse bool
+	MemoryLimit  int64        // of a $sort; 0: DefaultMemoryLimit
+	Limits       Limits       // of other stages
+	TempDir      string       // where spilled data goes; "": the system's
+	Interrupt    func() error // killOp and maxTimeMS; nil: never
+	NowMillis    func() int64 // clock for stage times; nil: stages are not measured
+	BypassDocVal bool         // bypassDocumentValidation, for the Host
+	Tailable     bool         // of a change stream, for the Host
+	Context      any          // the Host's own
+
+	// FragmentID is the _id of the n-th fragment, from 1, of the change event
+	// that was read last, or of all of it for 0. The Host sets it when it opens
+	// $changeStream.
+	FragmentID func(n int) value.Doc
+
+	stats    map[Stage]*Stats
+	ticks    int
+	views    int   // views being opened
+	parent   *Exec // of a sub-pipeline, whose stages are not measured
+	usedDisk bool
+}
+
+// Limits bounds what single stages and accumulators hold in memory, in bytes.
+// 0 stands for the limit of a $sort; from FacetDoc on, for
+// DefaultMemoryLimit.
+type Limits struct {
+	Group      int64
+	BucketAuto int64
+	Window     int64 // a partition of $setWindowFields
+	Facet      int64 // input that $facet keeps
+	FacetDoc   int64 // the document that $facet makes
+	LookupDoc  int64 // what a $lookup adds to one document
+
+	Push     int64 // one $push
+	AddToSet int64 // one $addToSet
+	TopN     int64 // one $topN, $minN, $firstN and their relatives
+}
+
+// OfAccumulator is the limit of one accumulator.
+func (l *Limits) OfAccumulator(op string) int {
+	n := l.TopN
+	switch op {
+	case "$push":
+		n = l.Push
+	case "$addToSet":
+		n = l.AddToSet
+	}
+	return int(OrDefault(n))
+}
+
+// OrDefault is a limit, or the default where none is set.
+func OrDefault(limit int64) int64 {
+	if limit > 0 {
+		return limit
+	}
+	return DefaultMemoryLimit
+}
+
+// Stats is what a stage did during a run.
+type Stats struct {
+	Returned   int64
+	Millis     int64
+	UsedDisk   bool
+	Spills     int64
+	SpillBytes int64
+	Examined   int64 // of a $lookup: documents read on the other side
+}
+
+// AppendDisk writes what a stage that may use the disk did with it.
+func (st *Stats) AppendDisk(b *value.Builder) {
+	b.Bool("usedDisk", st.UsedDisk)
+	b.Int64("spills", st.Spills)
+	b.Int64("spilledDataStorageSize", st.SpillBytes)
+}
+
+// UsedDisk reports whether any stage wrote temporary files.
+func (x *Exec) UsedDisk() bool { return x.usedDisk }
+
+func (x *Exec) SortLimit() int64 { return OrDefault(x.MemoryLimit) }
+
+// Limit is a limit, or that of a $sort where none is set.
+func (x *Exec) Limit(limit int64) int64 {
+	if limit > 0 {
+		return limit
+	}
+	return x.SortLimit()
+}
+
+// Tick is called for every document and asks now and then whether to go on.
+func (x *Exec) Tick() error {
+	x.ticks++
+	if x.ticks&63 == 0 && x.Interrupt != nil {
+		return x.Interrupt()
+	}
+	return nil
+}
+
+// StatsOf returns the statistics of a stage of this run.
+func (x *Exec) StatsOf(s Stage) *Stats {
+	if x.stats == nil {
+		x.stats = map[Stage]*Stats{}
+	}
+	st := x.stats[s]
+	if st == nil {
+		st = &Stats{}
+		x.stats[s] = st
+	}
+	return st
+}
+
+// Spilled notes that a stage wrote n bytes to disk.
+func (x *Exec) Spilled(s Stage, n int64) {
+	for up := x; up != nil; up = up.parent {
+		up.usedDisk = true
+	}
+	if x.parent != nil {
+		return
+	}
+	st := x.StatsOf(s)
+	st.UsedDisk = true
+	st.Spills++
+	st.SpillBytes += n
+}
+
+// Sub makes the Exec of a sub-pipeline: same host and limits, its own
+// variables and metadata.
+func (x *Exec) Sub() *Exec {
+	c := *x
+	c.Env = x.Env.Fork()
+	c.stats = nil
+	c.parent = x
+	return &c
+}
+
+// Nested reports whether this is the run of a sub-pipeline, whose stages are
+// not measured.
+func (x *Exec) Nested() bool { return x.parent != nil }
+
+// EnterView counts the views being opened; it reports false if they are more
+// than most. leaveView ends one.
+func (x *Exec) EnterView(most int) bool {
+	x.views++
+	return x.views <= most
+}
+
+func (x *Exec) LeaveView() { x.views-- }
+
+// Interruptible asks for interruptions at the source of a pipeline.
+func (x *Exec) Interruptible(src Iterator) Iterator { return &ticking{x: x, src: src} }
+
+// Measure counts what a stage of this run returns, if anybody wants to know.
+func (x *Exec) Measure(s Stage, it Iterator) Iterator {
+	if x.parent != nil || x.NowMillis == nil {
+		return it
+	}
+	return &measured{x: x, st: x.StatsOf(s), src: it}
+}
+
+// ticking asks for interruptions at the source of a pipeline.
+type ticking struct {
+	x   *Exec
+	src Iterator
+}
+
+func (t *ticking) Next() (value.Doc, error) {
+	if err := t.x.Tick(); err != nil {
+		return nil, err
+	}
+	return t.src.Next()
+}
+
+func (t *ticking) Close() { t.src.Close() }
+
+// measured counts what a stage returns, and the time until then (with that
+// of the stages before it, as mongod reports it).
+type measured struct {
+	x   *Exec
+	st  *Stats
+	src Iterator
+}
+
+func (m *measured) Next() (value.Doc, error) {
+	start := m.x.NowMillis()
+	d, err := m.src.Next()
+	m.st.Millis += m.x.NowMillis() - start
+	if d != nil {
+		m.st.Returned++
+	}
+	return d, err
+}
+
+func (m *measured) Close() { m.src.Close() }

@@ -1,0 +1,100 @@
+package stage
+
+import (
+	"github.com/duskdb/duskdb/value"
+)
+
+// Iterator gives documents one after the other.
+type Iterator interface {
+	// Next returns the next document, nil at the end. After the end or an
+	// error the iterator must not be asked again.
+	Next() (value.Doc, error)
+	// Close releases what the iterator holds. It may be called at any time
+	// and more than once.
+	Close()
+}
+
+// Docs iterates over the given documents.
+func Docs(docs ...value.Doc) Iterator { return &docsIterator{docs: docs} }
+
+type docsIterator struct{ docs []value.Doc }
+
+func (it *docsIterator) Next() (value.Doc, error) {
+	if len(it.docs) == 0 {
+		return nil, nil
+	}
+	d := it.docs[0]
+	it.docs = it.docs[1:]
+	return d, nil
+}
+
+func (it *docsIterator) Close() { it.docs = nil }
+
+// Drain reads it to its end and closes it.
+func Drain(it Iterator) (docs []value.Doc, err error) {
+	defer it.Close()
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return docs, err
+		}
+		docs = append(docs, d)
+	}
+}
+
+// Pull is the Iterator whose documents next gives. Closing it closes src, which
+// may be nil.
+func Pull(src Iterator, next func() (value.Doc, error)) Iterator {
+	return nextFunc{next: next, src: src}
+}
+
+// nextFunc is an Iterator made of a function and the source to close.
+type nextFunc struct {
+	next func() (value.Doc, error)
+	src  Iterator
+}
+
+func (n nextFunc) Next() (value.Doc, error) { return n.next() }
+
+func (n nextFunc) Close() {
+	if n.src != nil {
+		n.src.Close()
+	}
+}
+
+// lazyIterator calls open when the first document is asked for: stages that
+// must read all their input do not do it before.
+type lazyIterator struct {
+	open   func() (Iterator, error)
+	it     Iterator
+	src    Iterator
+	closed bool
+}
+
+func Lazy(src Iterator, open func() (Iterator, error)) Iterator {
+	return &lazyIterator{open: open, src: src}
+}
+
+func (l *lazyIterator) Next() (value.Doc, error) {
+	if l.closed {
+		return nil, nil
+	}
+	if l.it == nil {
+		it, err := l.open()
+		if err != nil {
+			return nil, err
+		}
+		l.it = it
+	}
+	return l.it.Next()
+}
+
+func (l *lazyIterator) Close() {
+	l.closed = true
+	if l.it != nil {
+		l.it.Close()
+	}
+	if l.src != nil {
+		l.src.Close()
+	}
+}

@@ -1,0 +1,22 @@
+package stage
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Options say where a pipeline is to run.
+type Options struct {
+	DB, Coll      string // namespace; Coll "" stands for {aggregate: 1}
+	Scope         *expr.Scope
+	Collation     value.Collator
+	Text          func(db, coll string) match.TextMatcher // the text index for $text; nil: $text is refused
+	InTransaction bool
+	NoOptimize    bool            // keep the stages as they were written
+	Update        bool            // a pipeline of an update command: only stages that change one document
+	View          string          // the view that the pipeline defines, "": none
+	Metadata      []expr.MetaKind // what the documents of the source carry already
+
+	Language *Language // set by Compile
+}

@@ -1,0 +1,251 @@
+package stage
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxSubPipelineDepth is how deep $lookup, $facet, $unionWith may nest.
+const maxSubPipelineDepth = 20
+
+// maxStages is mongod's internalPipelineLengthLimit.
+const maxStages = 1000
+
+// Parser compiles the stages of one pipeline.
+type Parser struct {
+	Options
+	Within  string // the stage whose pipeline this is, "": none
+	inFacet bool   // a $facet is around, at whatever distance
+	depth   int
+	First   bool // the stage being compiled is the first
+}
+
+// Sub makes the parser of a pipeline inside a stage.
+func (p *Parser) Sub(stage string) (*Parser, error) {
+	if p.depth+1 > maxSubPipelineDepth {
+		return nil, mongoerr.Newf(mongoerr.MaxSubPipelineDepthExceeded,
+			"Maximum number of nested sub-pipelines exceeded. Limit: %d", maxSubPipelineDepth)
+	}
+	c := *p
+	c.Within, c.inFacet = stage, p.inFacet || stage == "$facet"
+	c.depth++
+	return &c, nil
+}
+
+// Expr compiles an expression in the pipeline's scope.
+func (p *Parser) Expr(v value.Value) (*expr.Expr, error) { return expr.Compile(v, p.Scope) }
+
+// Constant evaluates an expression that must not depend on a document.
+func (p *Parser) Constant(v value.Value) (c value.Value, ok bool, err error) {
+	e, err := p.Expr(v)
+	if err != nil {
+		return value.Value{}, false, err
+	}
+	c, ok = e.Const()
+	return c, ok, nil
+}
+
+// CompileStages compiles a list of stages and checks how they stand together.
+func (p *Parser) CompileStages(specs value.Doc) ([]Stage, error) {
+	defs, err := p.definitions(specs)
+	if err != nil {
+		return nil, err
+	}
+	var stages []Stage
+	i := 0
+	for v := range specs.Values() {
+		_, arg := v.Doc().First()
+		p.First = i == 0
+		if p.Within != "$facet" || defs[i].Flags&NotInFacet == 0 { // what checkPlace refuses
+			if err := p.checkCollectionless(defs[i]); err != nil {
+				return nil, err
+			}
+		}
+		ss, err := defs[i].Parse(p, arg)
+		if err != nil {
+			return nil, err
+		}
+		stages = append(stages, ss...)
+		i++
+	}
+	if p.Within == "$facet" { // mongod's rules of the place come before those of all pipelines
+		if err := p.checkPlace(defs); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.checkPositions(defs); err != nil {
+		return nil, err
+	}
+	if err := p.checkPlace(defs); err != nil {
+		return nil, err
+	}
+	return stages, p.checkFirst(defs)
+}
+
+// definitions looks up the names of all stages before any is compiled.
+func (p *Parser) definitions(specs value.Doc) ([]*Definition, error) {
+	var defs []*Definition
+	for v := range specs.Values() {
+		if v.Kind() != value.KindDocument {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
+		}
+		if v.Doc().Len() != 1 {
+			return nil, mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
+		}
+		name, _ := v.Doc().First()
+		def := p.Language.Stage(name)
+		if def == nil {
+			return nil, mongoerr.Newf(40324, "Unrecognized pipeline stage name: '%s'", name)
+		}
+		if p.Update && !def.Update {
+			return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", name)
+		}
+		if err := p.checkNested(def); err != nil {
+			return nil, err
+		}
+		defs = append(defs, def)
+	}
+	if len(defs) > maxStages {
+		return nil, mongoerr.Newf(7749501, "Pipeline length must be no longer than %d stages", maxStages)
+	}
+	return defs, nil
+}
+
+// checkNested refuses stages that may not stand where this pipeline stands.
+func (p *Parser) checkNested(def *Definition) error {
+	switch {
+	case p.InTransaction && def.Flags&NotInTransaction != 0:
+		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction,
+			"Stage not supported inside of a multi-document transaction: %s", def.Name)
+	}
+	return nil
+}
+
+// checkPlace refuses stages that do not suit what a pipeline is for. All
+// other mistakes are told first.
+func (p *Parser) checkPlace(defs []*Definition) error {
+	for i, def := range defs {
+		switch {
+		case p.Within == "$facet" && def.Flags&NotInFacet != 0:
+			return mongoerr.Newf(40600, "%s is not allowed to be used within a $facet stage", def.Name)
+		case p.Within == "$lookup" && def.Flags&NotInLookup != 0:
+			return mongoerr.Newf(51047, "%s is not allowed within a $lookup's sub-pipeline", def.Name)
+		case p.Within == "$unionWith" && def.Flags&NotInUnion != 0:
+			return mongoerr.Newf(31441, "%s is not allowed within a $unionWith's sub-pipeline", def.Name)
+		case p.inFacet && def.Flags&NotInFacet != 0:
+			return mongoerr.Newf(40600, "%s inside of %s is not allowed to be used within a $facet stage", def.Name, p.Within)
+		case p.Within == "" && p.View != "" && def.Flags&Writes == Writes:
+			return mongoerr.Newf(mongoerr.OptionNotSupportedOnView,
+				"The aggregation stage %s in location %d of the pipeline cannot be used in the view definition of %s because it writes to disk", def.Name, i, p.View)
+		case p.Within == "" && p.View != "" && def.Name == "$changeStream":
+			return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
+		}
+	}
+	return nil
+}
+
+// checkCollectionless refuses a stage within another that wants no collection,
+// where there is one.
+func (p *Parser) checkCollectionless(def *Definition) error {
+	if p.Within == "$facet" && p.Coll != "" && def.Flags&Collectionless != 0 && def.Name != "$documents" {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' can only be run with {aggregate: 1}", def.Name)
+	}
+	return nil
+}
+
+// checkFirst checks the first stage against the namespace.
+func (p *Parser) checkFirst(defs []*Definition) error {
+	if p.Within == "$facet" || p.Update {
+		return nil
+	}
+	if len(defs) == 0 {
+		if p.Coll == "" {
+			return mongoerr.New(mongoerr.InvalidNamespace,
+				"{aggregate: 1} is not valid for an empty pipeline.")
+		}
+		return nil
+	}
+	def := defs[0]
+	switch {
+	case p.Coll == "" && def.Flags&(Collectionless|AnyNamespace) == 0:
+		return mongoerr.Newf(mongoerr.InvalidNamespace,
+			"{aggregate: 1} is not valid for '%s'; a collection is required.", def.Name)
+	case p.View != "" && def.Flags&Collectionless != 0:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' cannot be used in a view definition", def.Name)
+	case p.Coll != "" && def.Flags&Collectionless != 0:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' can only be run with {aggregate: 1}", def.Name)
+	}
+	return nil
+}
+
+// checkPositions checks the rules on where a stage may stand.
+func (p *Parser) checkPositions(defs []*Definition) error {
+	once := map[string]bool{}
+	changeStream := len(defs) > 0 && defs[0].Name == "$changeStream"
+	for i, def := range defs {
+		switch {
+		case def.Flags&MustBeFirst != 0 && i > 0:
+			return NotFirst(def)
+		case def.Flags&MustBeLast != 0 && i < len(defs)-1 && def.Flags&NeedsChangeStream != 0:
+			return mongoerr.Newf(7182802, "%s must be the last stage in the pipeline", def.Name)
+		case def.Flags&MustBeLast != 0 && i < len(defs)-1:
+			return mongoerr.Newf(40601, "%s can only be the final stage in the pipeline", def.Name)
+		case changeStream && def.Flags&InChangeStream == 0:
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", def.Name)
+		case !changeStream && def.Flags&NeedsChangeStream != 0:
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s can only be used in a $changeStream pipeline", def.Name)
+		case def.Flags&OnlyOnce != 0 && once[def.Name]:
+			return mongoerr.Newf(7183900, "%s can only be used once in the pipeline", def.Name)
+		}
+		once[def.Name] = true
+	}
+	return nil
+}
+
+func NotFirst(def *Definition) error {
+	if def.Name == "$geoNear" { // for which mongod asks once the pipeline is optimized
+		return mongoerr.Newf(40603, "%s was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?", def.Name)
+	}
+	return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.Name)
+}
+
+// neededMetadata are the metadata that a first stage must provide, with their
+// names in the error.
+var neededMetadata = map[expr.MetaKind]string{
+	expr.MetaGeoNearDistance: "$geoNear distance",
+	expr.MetaGeoNearPoint:    "$geoNear point",
+	expr.MetaTextScore:       "text score",
+}
+
+// CheckMetadata refuses stages that read metadata which nothing provides.
+func (p *Parser) CheckMetadata(stages []Stage) error {
+	if p.Within == "$facet" || len(stages) == 0 {
+		return nil
+	}
+	has := map[expr.MetaKind]bool{}
+	for _, k := range p.Metadata {
+		has[k] = true
+	}
+	if g, ok := stages[0].(GivesMeta); ok {
+		kinds, all := g.Gives()
+		if all {
+			return nil
+		}
+		for _, k := range kinds {
+			has[k] = true
+		}
+	}
+	for _, s := range stages {
+		r, ok := s.(ReadsMeta)
+		if !ok {
+			continue
+		}
+		for _, k := range r.Metadata() {
+			if name := neededMetadata[k]; name != "" && !has[k] {
+				return mongoerr.Newf(40218, "query requires %s metadata, but it is not available", name)
+			}
+		}
+	}
+	return nil
+}

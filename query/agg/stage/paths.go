@@ -1,0 +1,121 @@
+package stage
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// CheckFieldPath checks a dotted path as mongod's FieldPath does.
+func CheckFieldPath(path string) error { return expr.CheckFieldPath(path) }
+
+// SetPath returns d with the value at the path replaced by v (removed if v
+// is Missing). What stands in the way and is no document is replaced by one;
+// fields keep their places and new ones come last.
+func SetPath(d value.Doc, parts []string, v value.Value) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
+	appendSet(&b, d, parts, v, false)
+	return b.Doc()
+}
+
+// SetPathEach is setPath that goes into the elements of arrays on the way,
+// as $addFields does.
+func SetPathEach(d value.Doc, parts []string, v value.Value) value.Doc {
+	var b value.Builder
+	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
+	appendSet(&b, d, parts, v, true)
+	return b.Doc()
+}
+
+func appendSet(b *value.Builder, d value.Doc, parts []string, v value.Value, each bool) {
+	found := false
+	for it := d.Iter(); it.Next(); {
+		if found || it.Key() != parts[0] {
+			b.Raw(it.Element())
+			continue
+		}
+		found = true
+		appendSetField(b, parts, it.Value(), v, each)
+	}
+	if !found && !v.IsMissing() {
+		appendSetField(b, parts, value.Value{}, v, each)
+	}
+}
+
+// appendSetField writes the field parts[0], whose value was old.
+func appendSetField(b *value.Builder, parts []string, old, v value.Value, each bool) {
+	if len(parts) == 1 {
+		b.Append(parts[0], v)
+		return
+	}
+	if each && old.Kind() == value.KindArray {
+		b.StartArray(parts[0])
+		for e := range old.Doc().Values() {
+			appendSetElement(b, parts, e, v)
+		}
+		b.End()
+		return
+	}
+	if old.Kind() != value.KindDocument {
+		if v.IsMissing() {
+			b.Append(parts[0], old)
+			return
+		}
+		old = value.Document(value.EmptyDoc)
+	}
+	b.StartDocument(parts[0])
+	appendSet(b, old.Doc(), parts[1:], v, each)
+	b.End()
+}
+
+func appendSetElement(b *value.Builder, parts []string, e, v value.Value) {
+	appendSetField(b, append([]string{""}, parts[1:]...), e, v, true)
+}
+
+// TopField is what changes where a stage sets a path: as scalars and arrays on
+// the way are turned into documents, its whole top-level field.
+func TopField(path string) string {
+	top, _, _ := strings.Cut(path, ".")
+	return top
+}
+
+// Overlaps reports whether one path is the other or lies inside it.
+func Overlaps(a, b string) bool {
+	return a == b || Inside(a, b) || Inside(b, a)
+}
+
+// Inside reports whether path lies below prefix.
+func Inside(path, prefix string) bool {
+	return len(path) > len(prefix) && path[len(prefix)] == '.' && path[:len(prefix)] == prefix
+}
+
+func OverlapsAny(path string, paths []string) bool {
+	for _, p := range paths {
+		if Overlaps(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// PlainPath follows a path that meets no array; missing becomes null.
+func PlainPath(d value.Doc, parts []string) (v value.Value, plain bool) {
+	for i, part := range parts {
+		v = d.Lookup(part)
+		switch v.Kind() {
+		case value.KindArray:
+			return v, false
+		case value.Missing:
+			return value.Null(), true
+		case value.KindDocument:
+			d = v.Doc()
+		default:
+			if i < len(parts)-1 {
+				return value.Null(), true
+			}
+		}
+	}
+	return v, true
+}

@@ -1,0 +1,52 @@
+package stage
+
+import (
+	"encoding/binary"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// Place is a document without the value of one field, to be completed again
+// and again: what setPath does, without reading the document each time. The
+// old value is not kept, be it as large as the array that is unwound.
+type Place struct {
+	before, behind []byte // before ends with the type and the name of the field
+	kind           int    // where in before the type stands
+	lengths        []int  // where in before those of the documents around it stand
+}
+
+// NewPlace makes the place at a path, which is made in the document if need
+// be.
+func NewPlace(d value.Doc, parts []string) Place {
+	var b value.Builder
+	b.Reset(make([]byte, 0, min(len(d), 512)+16))
+	appendSet(&b, d, parts, value.Null(), false) // null takes no bytes
+	d = b.Doc()
+	p := Place{}
+	at := 0
+	for _, name := range parts {
+		p.lengths = append(p.lengths, at)
+		at += 4
+		inner := d[p.lengths[len(p.lengths)-1]:].Iter()
+		for inner.Next() && inner.Key() != name {
+			at += len(inner.Element())
+		}
+		p.kind = at
+		at += 1 + len(name) + 1
+	}
+	p.before, p.behind = d[:at], d[at:]
+	return p
+}
+
+// With returns the document with a value, which is not Missing, in its place.
+func (p *Place) With(v value.Value) value.Doc {
+	out := make([]byte, 0, len(p.before)+16+len(v.Bytes())+len(p.behind))
+	out = value.AppendPayload(append(out, p.before...), v)
+	n := len(out) - len(p.before)
+	out = append(out, p.behind...)
+	out[p.kind] = byte(v.Kind())
+	for _, at := range p.lengths {
+		binary.LittleEndian.PutUint32(out[at:], binary.LittleEndian.Uint32(out[at:])+uint32(n))
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package stage
+
+import (
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Stage is one compiled stage. It is immutable: what changes during a run
+// lives in the iterator that open returns.
+type Stage interface {
+	// name is the name the stage has in explain, with its $.
+	Name() string
+	// open runs the stage over src.
+	Open(x *Exec, src Iterator) (Iterator, error)
+	// spec is the stage's specification as explain shows it.
+	Spec() value.Value
+	// deps notes what the stage reads of its input, and tells whether
+	// other fields of the input are still visible behind it.
+	Deps(d *Deps) Reach
+	// effect tells how the stage changes documents.
+	Effect() Effect
+}
+
+// Reach says what of a stage's input can be seen behind the stage.
+type Reach byte
+
+const (
+	SeesAll  Reach = iota // any field may pass
+	SeesNone              // the output is made only of what the stage reads
+)
+
+// Deps collects what a pipeline reads of its source's documents.
+type Deps struct {
+	Whole bool                // everything
+	Paths map[string]struct{} // else these
+}
+
+func (d *Deps) Add(path string) {
+	if d.Paths == nil {
+		d.Paths = map[string]struct{}{}
+	}
+	d.Paths[path] = struct{}{}
+}
+
+func (d *Deps) All() { d.Whole = true }
+
+// Effect says how a stage changes the documents that pass.
+type Effect struct {
+	Opaque   bool              // it may change anything, or the number or order of documents matters
+	Modified []string          // paths that it sets or removes
+	Renamed  map[string]string // new name → name before, among modified
+	KeepOnly []string          // if not nil, only these paths survive unchanged (inclusion)
+}
+
+// Opaque is embedded by stages that nothing can be moved across and that
+// need whole documents.
+type Opaque struct{}
+
+func (Opaque) Deps(d *Deps) Reach { d.All(); return SeesNone }
+
+func (Opaque) Effect() Effect { return Effect{Opaque: true} }
+
+// Passive is embedded by stages that read and change no field.
+type Passive struct{}
+
+func (Passive) Deps(*Deps) Reach { return SeesAll }
+
+func (Passive) Effect() Effect { return Effect{Opaque: true} }
+
+// ReadsMeta is a stage that reads metadata of documents.
+type ReadsMeta interface{ Metadata() []expr.MetaKind }
+
+// GivesMeta is a first stage that may give its documents metadata; all says
+// that what they have is not known.
+type GivesMeta interface {
+	Gives() (kinds []expr.MetaKind, all bool)
+}
+
+// OneForEach is a stage that may give exactly one document for each, without
+// looking at others, so that $limit and $skip can stand before it as well.
+type OneForEach interface{ OneForEach() bool }
+
+// Writer is a stage that writes a collection.
+type Writer interface {
+	// writesTo is the namespace that it writes.
+	WritesTo() (db, coll string)
+}
+
+// Merger is a stage that merges documents into a collection.
+type Merger interface{ MergesInto() MergeTarget }
+
+// Involves is a stage that reads or writes other collections.
+type Involves interface {
+	// involved lists these as "db.coll".
+	Involved() []string
+}
+
+// Measurable is a stage that explain tells more about than how many documents
+// it returned, and in how much time.
+type Measurable interface {
+	// appendStats writes what the stage did during a run.
+	AppendStats(b *value.Builder, st *Stats)
+}

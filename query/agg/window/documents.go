@@ -1,0 +1,108 @@
+package window
+
+import (
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/spill"
+	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// windowDocs are the documents of a partition. Beyond the memory limit they
+// go to disk, where they are read from again as they are needed; only the
+// values in the operators' windows stay in memory.
+type windowDocs struct {
+	x     *stage.Exec
+	owner stage.Stage
+	docs  []value.Doc // none once they are on disk
+	size  int64       // of docs
+	disk  *spill.List // nil: in memory
+	held  int64       // bytes of what the operators keep
+}
+
+func (w *windowDocs) len() int {
+	if w.disk != nil {
+		return w.disk.Len()
+	}
+	return len(w.docs)
+}
+
+// add appends a document.
+func (w *windowDocs) add(d value.Doc) error {
+	if w.disk != nil {
+		return w.write(d)
+	}
+	w.docs = append(w.docs, d)
+	w.size += int64(len(d)) + 96
+	if w.size <= w.limit() {
+		return nil
+	}
+	if !w.x.AllowDiskUse {
+		return mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", w.size, w.limit())
+	}
+	return w.spill()
+}
+
+// spill moves all documents to disk.
+func (w *windowDocs) spill() error {
+	w.disk = &spill.List{Dir: w.x.TempDir}
+	for _, d := range w.docs {
+		if err := w.write(d); err != nil {
+			return err
+		}
+	}
+	w.docs, w.size = nil, 0
+	return nil
+}
+
+func (w *windowDocs) limit() int64 { return w.x.Limit(w.x.Limits.Window) }
+
+func (w *windowDocs) write(d value.Doc) error {
+	if err := w.disk.Add(d); err != nil {
+		return stage.DiskError(err)
+	}
+	return nil
+}
+
+// complete is called when the partition has been read.
+func (w *windowDocs) complete() {
+	if w.disk != nil {
+		w.x.Spilled(w.owner, w.disk.Size())
+	}
+}
+
+// at is the i-th document.
+func (w *windowDocs) at(i int) (value.Doc, error) {
+	if w.disk == nil {
+		return w.docs[i], nil
+	}
+	d, err := w.disk.Get(i)
+	if err != nil {
+		return nil, stage.DiskError(err)
+	}
+	return d, nil
+}
+
+// hold takes note that n more bytes are held beside the documents. When that
+// is too much the documents go to disk; what is held then has to fit.
+func (w *windowDocs) hold(n int64) error {
+	w.held += n
+	if w.held+w.size <= w.limit() {
+		return nil
+	}
+	if w.disk == nil && w.x.AllowDiskUse {
+		if err := w.spill(); err != nil {
+			return err
+		}
+		w.complete()
+	}
+	if used := w.held + w.size; used > w.limit() {
+		return mongoerr.Newf(5414201, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", used, w.limit())
+	}
+	return nil
+}
+
+func (w *windowDocs) close() {
+	if w.disk != nil {
+		_ = w.disk.Close()
+	}
+}
