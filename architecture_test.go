@@ -30,7 +30,6 @@ var imports = map[string]string{
 	"wire":     "mongoerr value",
 
 	// The language: pure functions over documents, never sees storage.
-	"query/agg/*":     language + " query/agg/* query/expr/* query/match/* query/project/* query/script query/update/*",
 	"query/collation": "mongoerr value",
 	"query/expr/*":    language + " query/expr/* query/script",
 	"query/geo":       "mongoerr value",
@@ -40,6 +39,21 @@ var imports = map[string]string{
 	"query/script/*":  "clock mongoerr query/script/* value",
 	"query/text":      "mongoerr value",
 	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
+
+	// Aggregation, in rooms, from the ground up.
+	"query/agg/accumulate": language + " query/expr/exact",
+	"query/agg/spill":      "",
+	"query/agg/stage":      language + " query/expr query/match",
+	"query/agg/order":      language + " query/agg/spill query/agg/stage query/expr",
+	"query/agg/flow":       language + " query/agg/stage query/expr query/match query/project",
+	"query/agg/source":     language + " query/agg/stage query/expr query/match",
+	"query/agg/group":      language + " query/agg/accumulate query/agg/flow query/agg/order query/agg/spill query/agg/stage query/expr query/script",
+	"query/agg/window":     language + " query/agg/accumulate query/agg/flow query/agg/group query/agg/order query/agg/spill query/agg/stage query/expr",
+	"query/agg/pack":       language + " query/agg/accumulate query/agg/group query/agg/order query/agg/stage query/expr",
+	"query/agg/pipeline":   language + " query/agg/flow query/agg/group query/agg/order query/agg/pack query/agg/source query/agg/stage query/expr query/match",
+	"query/agg/lookup":     language + " query/agg/flow query/agg/pipeline query/agg/spill query/agg/stage query/expr query/match",
+	"query/agg/write":      language + " query/agg/flow query/agg/pipeline query/agg/stage query/expr query/match query/update",
+	"query/agg":            language + " query/agg/* query/expr query/update",
 
 	// Index specifications and keys: between the language and storage.
 	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text reserved storage value",
@@ -327,7 +341,11 @@ func TestForbidden(t *testing.T) {
 		{"server", module + "/cmd/duskdb", false},
 		{"query/agg", module + "/storage", false},
 		{"query/expr", module + "/query/match", false},
-		{"query/agg/accumulate", module + "/query/expr", true},
+		{"query/agg/accumulate", module + "/query/expr/exact", true},
+		{"query/agg/flow", module + "/query/agg/stage", true},
+		{"query/agg/stage", module + "/query/agg/flow", false},
+		{"query/agg/pipeline", module + "/query/agg/lookup", false},
+		{"query/agg/window", module + "/query/agg/pipeline", false},
 		{"query/expr", module + "/query/agg/accumulate", false},
 		{"server/x", module + "/storage/bunt", true},
 		{"commands/x", module + "/server", false},

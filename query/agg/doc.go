@@ -7,12 +7,28 @@
 //
 // # Parts
 //
+// This package holds what its users need: [Compile], the names of the types
+// (aliases.go), and two tables (table.go): definitions, with one line for each
+// stage, and the rules of the optimiser. The work is done in the packages
+// below, from the ground up:
+//
+//   - stage: what a stage is, a run, and the host
+//   - order: $sort, and the sorter that others use
+//   - flow: the stages that documents flow through one by one
+//   - source: the stages that documents come from
+//   - group: $group and its relatives, with the accumulators of package
+//     accumulate
+//   - window: $setWindowFields, $fill, $densify
+//   - pack: answers from packs of documents that need not be opened
+//   - pipeline: stages strung together, optimised and run
+//   - lookup: the stages with pipelines inside
+//   - write: $out and $merge
+//
 // [Compile] checks every stage and reports all mistakes of the user before a
-// document is read; the stages stand in one table (table.go), one line each.
-// Stages that are only a way of writing others ($count, $bucket, $fill, …)
-// are replaced by those. Then the optimiser (optimize.go) moves $match and
-// $limit towards the source, joins neighbours and drops what does nothing; it
-// never changes the result.
+// document is read. Stages that are only a way of writing others ($count,
+// $bucket, $fill, …) are replaced by those. Then the optimiser
+// (pipeline/optimize.go) moves $match and $limit towards the source, joins
+// neighbours and drops what does nothing; it never changes the result.
 //
 // Execution pulls: a stage's [Iterator] asks the one before it for the next
 // document, so a pipeline rests, holding no lock, between two batches of a

@@ -12,6 +12,7 @@ type Limit struct {
 	N int64
 }
 
+// ParseLimit compiles $limit.
 func ParseLimit(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	n, err := stage.NonNegative(5107201, v)
 	if err != nil {
@@ -23,10 +24,13 @@ func ParseLimit(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{&Limit{N: n}}, nil
 }
 
+// Name is the name of the stage.
 func (s *Limit) Name() string { return "$limit" }
 
+// Spec is the stage as explain shows it.
 func (s *Limit) Spec() value.Value { return value.Int64(s.N) }
 
+// Open runs the stage.
 func (s *Limit) Open(_ *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	left := s.N
 	return stage.Pull(src, func() (value.Doc, error) {
@@ -45,6 +49,7 @@ type Skip struct {
 	N int64
 }
 
+// ParseSkip compiles $skip.
 func ParseSkip(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	n, err := stage.NonNegative(5107200, v)
 	if err != nil {
@@ -53,10 +58,13 @@ func ParseSkip(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{&Skip{N: n}}, nil
 }
 
+// Name is the name of the stage.
 func (s *Skip) Name() string { return "$skip" }
 
+// Spec is the stage as explain shows it.
 func (s *Skip) Spec() value.Value { return value.Int64(s.N) }
 
+// Open runs the stage.
 func (s *Skip) Open(_ *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	left := s.N
 	return stage.Pull(src, func() (value.Doc, error) {

@@ -15,6 +15,7 @@ type Match struct {
 	Text    bool // it holds a $text
 }
 
+// ParseMatch compiles $match.
 func ParseMatch(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(15959, "the match filter must be an expression in an object")
@@ -29,10 +30,12 @@ func ParseMatch(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{m}, nil
 }
 
+// TextNotFirst is the error for a $text in a $match that is not the first stage.
 func TextNotFirst() error {
 	return mongoerr.New(17313, "$match with $text is only allowed as the first pipeline stage")
 }
 
+// NewMatch makes a $match of a filter.
 func NewMatch(p *stage.Parser, filter value.Doc) (*Match, error) {
 	o := match.Options{Scope: p.Scope, Collation: p.Collation}
 	text := hasText(filter)
@@ -46,14 +49,18 @@ func NewMatch(p *stage.Parser, filter value.Doc) (*Match, error) {
 	return &Match{Filter: filter, Matcher: m, Text: text}, nil
 }
 
+// Name is the name of the stage.
 func (s *Match) Name() string { return "$match" }
 
+// Spec is the stage as explain shows it.
 func (s *Match) Spec() value.Value { return value.Document(s.Filter) }
 
+// Open runs the stage.
 func (s *Match) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return &matchIterator{x: x, m: s.Matcher, src: src}, nil
 }
 
+// Deps notes what the stage reads.
 func (s *Match) Deps(d *stage.Deps) stage.Reach {
 	if !FilterPaths(s.Filter, d.Add) {
 		d.All()
@@ -61,8 +68,10 @@ func (s *Match) Deps(d *stage.Deps) stage.Reach {
 	return stage.SeesAll
 }
 
+// Effect says what the stage changes.
 func (s *Match) Effect() stage.Effect { return stage.Effect{} }
 
+// Gives lists the metadata that the documents may have.
 func (s *Match) Gives() (kinds []expr.MetaKind, all bool) {
 	if s.Text {
 		kinds = []expr.MetaKind{expr.MetaTextScore}

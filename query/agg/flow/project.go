@@ -18,6 +18,7 @@ type projectStage struct {
 	source value.Doc
 }
 
+// ParseProject compiles $project.
 func ParseProject(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(15969, "$project specification must be an object")
@@ -25,10 +26,12 @@ func ParseProject(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return projection(p, "$project", v.Doc(), project.Aggregate)
 }
 
+// ParseAddFields compiles $addFields.
 func ParseAddFields(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return addFields(p, "$addFields", v)
 }
 
+// ParseSet compiles $set.
 func ParseSet(p *stage.Parser, v value.Value) ([]stage.Stage, error) { return addFields(p, "$set", v) }
 
 func addFields(p *stage.Parser, name string, v value.Value) ([]stage.Stage, error) {

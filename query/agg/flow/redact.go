@@ -21,6 +21,7 @@ const (
 	redactPrune   = "prune"
 )
 
+// ParseRedact compiles $redact.
 func ParseRedact(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	scope := p.Scope.Child()
 	scope.DeclareConst("DESCEND", value.String(redactDescend))

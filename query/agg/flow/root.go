@@ -10,6 +10,7 @@ import (
 // rootStage is $replaceRoot and $replaceWith.
 type rootStage struct{ e *expr.Expr }
 
+// ParseReplaceRoot compiles $replaceRoot.
 func ParseReplaceRoot(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(40229, "expected an object as specification for $replaceRoot stage, got %s", v.Kind())
@@ -27,6 +28,7 @@ func ParseReplaceRoot(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return ParseReplaceWith(p, arg)
 }
 
+// ParseReplaceWith compiles $replaceWith.
 func ParseReplaceWith(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	e, err := p.Expr(v)
 	if err != nil {

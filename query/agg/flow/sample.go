@@ -15,6 +15,7 @@ type Sample struct {
 	Size int64
 }
 
+// ParseSample compiles $sample.
 func ParseSample(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(28745, "the $sample stage specification must be an object")
@@ -38,12 +39,15 @@ func ParseSample(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{s}, nil
 }
 
+// Name is the name of the stage.
 func (s *Sample) Name() string { return "$sample" }
 
+// Spec is the stage as explain shows it.
 func (s *Sample) Spec() value.Value {
 	return value.Document(value.NewDoc("size", value.Int64(s.Size)))
 }
 
+// Open runs the stage.
 func (s *Sample) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return stage.Lazy(src, func() (stage.Iterator, error) {
 		random := x.Env.Rand

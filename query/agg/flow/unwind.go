@@ -17,6 +17,7 @@ type Unwind struct {
 	at       []string
 }
 
+// ParseUnwind compiles $unwind.
 func ParseUnwind(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	s := &Unwind{}
 	path := v
@@ -75,8 +76,10 @@ func (s *Unwind) parseOptions(d value.Doc) (path value.Value, err error) {
 	return path, nil
 }
 
+// Name is the name of the stage.
 func (s *Unwind) Name() string { return "$unwind" }
 
+// Spec is the stage as explain shows it.
 func (s *Unwind) Spec() value.Value {
 	b := value.NewBuilder().String("path", "$"+s.Path)
 	if s.Preserve {
@@ -88,11 +91,13 @@ func (s *Unwind) Spec() value.Value {
 	return value.Document(b.Doc())
 }
 
+// Deps notes what the stage reads.
 func (s *Unwind) Deps(d *stage.Deps) stage.Reach {
 	d.Add(s.Path)
 	return stage.SeesAll
 }
 
+// Effect says what the stage changes.
 func (s *Unwind) Effect() stage.Effect {
 	e := stage.Effect{Modified: []string{s.Path}}
 	if s.Index != "" {
@@ -101,6 +106,7 @@ func (s *Unwind) Effect() stage.Effect {
 	return e
 }
 
+// Open runs the stage.
 func (s *Unwind) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return &unwindIterator{x: x, s: s, src: src, path: value.ParsePath(s.Path)}, nil
 }

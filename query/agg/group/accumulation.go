@@ -104,7 +104,7 @@ func accumulation(p *stage.Parser, field string, v value.Value) (*Accumulation, 
 	return a, parse(p, a, arg)
 }
 
-// ParseAccumulator compiles the argument of one of AccumulatorNames.
+// ParseAccumulator compiles the argument of one of Accumulators.
 func ParseAccumulator(p *stage.Parser, op string, arg value.Value) (*Accumulation, error) {
 	a := &Accumulation{Op: op}
 	return a, accumulators[op](p, a, arg)
@@ -326,6 +326,7 @@ func (a *Accumulation) Spec() value.Value {
 	return value.Document(value.NewDoc(a.Op, arg))
 }
 
+// Deps notes what the stage reads.
 func (a *Accumulation) Deps(d *stage.Deps) {
 	if a.Arg != nil {
 		a.Arg.Deps(d.Add, d.All)

@@ -21,6 +21,7 @@ type bucketAutoStage struct {
 	rounder *rounder // granularity, nil: none
 }
 
+// ParseBucketAuto compiles $bucketAuto.
 func ParseBucketAuto(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(40240, "The argument to $bucketAuto must be an object, but found type: %s", v.Kind())

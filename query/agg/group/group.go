@@ -53,9 +53,10 @@ func (*accumulating) AppendStats(b *value.Builder, st *stage.Stats) { st.AppendD
 // Stage is $group.
 type Stage struct {
 	accumulating
-	slots bool // mongod's slot-based engine runs it: see findSlots
+	slots bool // mongod's slot-based engine runs it: see FindSlots
 }
 
+// Parse compiles $group.
 func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(15947, "a group's fields must be specified in an object")
@@ -105,14 +106,17 @@ func firstName(v value.Value) string {
 	return name
 }
 
+// Name is the name of the stage.
 func (s *Stage) Name() string { return "$group" }
 
+// Spec is the stage as explain shows it.
 func (s *Stage) Spec() value.Value {
 	b := value.NewBuilder().Append("_id", s.By.Value())
 	s.appendFields(b)
 	return value.Document(b.Doc())
 }
 
+// Open runs the stage.
 func (s *Stage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return stage.Lazy(src, func() (stage.Iterator, error) {
 		g := s.Begin(x)

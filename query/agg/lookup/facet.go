@@ -18,6 +18,7 @@ type facetStage struct {
 	source value.Doc
 }
 
+// ParseFacet compiles $facet.
 func ParseFacet(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument || v.Doc().IsEmpty() {
 		return nil, mongoerr.Newf(40169, "the $facet specification must be a non-empty object, but found: $facet: %s", v)

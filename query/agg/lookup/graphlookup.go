@@ -27,6 +27,7 @@ type graphLookupStage struct {
 	source      value.Doc
 }
 
+// ParseGraphLookup compiles $graphLookup.
 func ParseGraphLookup(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", v.Kind())

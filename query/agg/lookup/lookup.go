@@ -34,6 +34,7 @@ type lookupArgs struct {
 	hasLet, hasPipe          bool
 }
 
+// Parse compiles $lookup.
 func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $lookup stage specification must be an object, but found %s", v.Kind())

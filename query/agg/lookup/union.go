@@ -20,6 +20,7 @@ type unionStage struct {
 	moved    value.Doc // filter of that $match, nil: none
 }
 
+// ParseUnionWith compiles $unionWith.
 func ParseUnionWith(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	s := &unionStage{db: p.DB, source: v}
 	stages := value.EmptyDoc

@@ -15,6 +15,7 @@ const maxSortParts = 32
 // Pattern is {a: 1, b: -1, score: {$meta: "textScore"}}.
 type Pattern []Part
 
+// Part is one field of a Pattern.
 type Part struct {
 	Path string
 	P    value.Path
@@ -118,6 +119,7 @@ func (s Pattern) MetaOnly() bool {
 	return false
 }
 
+// Deps notes what the stage reads.
 func (s Pattern) Deps(d *stage.Deps) {
 	for _, part := range s {
 		if !part.Meta {

@@ -14,6 +14,7 @@ type Stage struct {
 	Collator value.Collator
 }
 
+// Parse compiles $sort.
 func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(15973, "the $sort key specification must be an object")
@@ -25,8 +26,10 @@ func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{&Stage{Pattern: pattern, Collator: p.Collation}}, nil
 }
 
+// Name is the name of the stage.
 func (s *Stage) Name() string { return "$sort" }
 
+// Spec is the stage as explain shows it.
 func (s *Stage) Spec() value.Value {
 	b := value.NewBuilder().Document("sortKey", s.Pattern.Doc())
 	if s.Limit > 0 {
@@ -35,6 +38,7 @@ func (s *Stage) Spec() value.Value {
 	return value.Document(b.Doc())
 }
 
+// Metadata lists the metadata that the stage reads.
 func (s *Stage) Metadata() (kinds []expr.MetaKind) {
 	for _, part := range s.Pattern {
 		if part.Meta {
@@ -44,11 +48,13 @@ func (s *Stage) Metadata() (kinds []expr.MetaKind) {
 	return kinds
 }
 
+// Deps notes what the stage reads.
 func (s *Stage) Deps(d *stage.Deps) stage.Reach {
 	s.Pattern.Deps(d)
 	return stage.SeesAll
 }
 
+// Effect says what the stage changes.
 func (s *Stage) Effect() stage.Effect {
 	if s.Limit > 0 {
 		return stage.Effect{Opaque: true}
@@ -56,8 +62,10 @@ func (s *Stage) Effect() stage.Effect {
 	return stage.Effect{}
 }
 
+// AppendStats writes what the stage did during a run.
 func (*Stage) AppendStats(b *value.Builder, st *stage.Stats) { st.AppendDisk(b) }
 
+// Open runs the stage.
 func (s *Stage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return stage.Lazy(src, func() (stage.Iterator, error) {
 		r := NewSorter(x, s, s.Limit, x.SortLimit())

@@ -21,6 +21,7 @@ type Record struct {
 
 func (r *Record) Size() int64 { return int64(len(r.Key) + len(r.Doc) + 96) }
 
+// Compare orders records by their keys, and equal ones as they came.
 func Compare(a, b Record) int {
 	if c := bytes.Compare(a.Key, b.Key); c != 0 {
 		return c
@@ -167,6 +168,7 @@ type Iterator struct {
 	left    int64         // documents to give from the merger, -1: all
 }
 
+// Next returns the next document.
 func (it *Iterator) Next() (value.Doc, error) {
 	rec, err := it.Record()
 	it.x.Env.Meta = rec.Meta
@@ -203,6 +205,7 @@ func (it *Iterator) Record() (rec Record, err error) {
 	return rec, nil
 }
 
+// Close gives back what the run holds.
 func (it *Iterator) Close() {
 	it.records = nil
 	_ = it.r.store.Close()

@@ -11,11 +11,11 @@ import (
 
 // Plan is how packs answer the stages at the head of a pipeline.
 type Plan interface {
-	// open runs these stages over packs.
+	// Open runs these stages over packs.
 	Open(x *stage.Exec, src stage.Packs) stage.Iterator
-	// replaces is how many stages they are.
+	// Replaces is how many stages they are.
 	Replaces() int
-	// appendSpec writes what explain shows in place of the first of them, if
+	// AppendSpec writes what explain shows in place of the first of them, if
 	// it shows them differently.
 	AppendSpec(b *value.Builder) bool
 }

@@ -84,6 +84,7 @@ func (p *Pipeline) MergeTarget() (t stage.MergeTarget, ok bool) {
 // no collection is read.
 func (p *Pipeline) IsSource() bool { return len(p.stages) > 0 && IsSource(p.stages[0]) }
 
+// IsSource reports whether a stage makes documents itself.
 func IsSource(s stage.Stage) bool {
 	switch s.(type) {
 	case *source.Special, *source.Documents:

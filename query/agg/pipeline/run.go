@@ -89,6 +89,7 @@ type Resolution struct {
 	View *Pipeline
 }
 
+// Resolve asks the host what a namespace is, and compiles the pipeline of a view.
 func (p *Pipeline) Resolve(x *stage.Exec, db, coll string) (Resolution, error) {
 	ns, err := x.Host.Resolve(db, coll)
 	if err != nil {

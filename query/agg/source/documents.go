@@ -13,6 +13,7 @@ type Documents struct {
 	e *expr.Expr
 }
 
+// ParseDocuments compiles $documents.
 func ParseDocuments(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	e, err := p.Expr(v)
 	if err != nil {
@@ -26,10 +27,13 @@ func ParseDocuments(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 
 func notArray() error { return mongoerr.New(5858203, "an array is expected") }
 
+// Name is the name of the stage.
 func (s *Documents) Name() string { return "$documents" }
 
+// Spec is the stage as explain shows it.
 func (s *Documents) Spec() value.Value { return s.e.Value() }
 
+// Open runs the stage.
 func (s *Documents) Open(x *stage.Exec, _ stage.Iterator) (stage.Iterator, error) {
 	v, err := s.e.Eval(x.Env, value.EmptyDoc)
 	if err != nil {

@@ -24,6 +24,7 @@ type GeoNear struct {
 	variable   map[string]*expr.Expr // arguments that depend on variables
 }
 
+// ParseGeoNear compiles $geoNear.
 func ParseGeoNear(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() == value.KindArray { // an object to mongod, whose fields are numbers
 		return nil, mongoerr.New(5860400, "$geoNear requires a 'near' argument")
@@ -213,29 +214,36 @@ func geoDistance(k string, f value.Value) (float64, error) {
 	return x, nil
 }
 
+// Name is the name of the stage.
 func (s *GeoNear) Name() string { return "$geoNear" }
 
+// Spec is the stage as explain shows it.
 func (s *GeoNear) Spec() value.Value { return value.Document(s.source) }
 
+// Deps notes what the stage reads.
 func (s *GeoNear) Deps(d *stage.Deps) stage.Reach {
 	// The host measures the distance on the whole document.
 	d.All()
 	return stage.SeesAll
 }
 
+// Effect says what the stage changes.
 func (s *GeoNear) Effect() stage.Effect {
 	e := stage.Effect{Modified: []string{strings.Join(s.distance, ".")}, Opaque: true}
 	return e
 }
 
+// Gives lists the metadata that the documents may have.
 func (s *GeoNear) Gives() (kinds []expr.MetaKind, all bool) {
 	return []expr.MetaKind{expr.MetaGeoNearDistance, expr.MetaGeoNearPoint}, false
 }
 
+// Open runs the stage.
 func (s *GeoNear) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return stage.Transformed(x, s, src), nil
 }
 
+// Transform makes one document of another.
 func (s *GeoNear) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
 	distance := x.Env.Meta.Get(expr.MetaGeoNearDistance)
 	d = stage.SetPath(d, s.distance, value.Double(distance.AsDouble()*s.multiplier))

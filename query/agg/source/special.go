@@ -14,10 +14,13 @@ type Special struct {
 	Source stage.Special
 }
 
+// Name is the name of the stage.
 func (s *Special) Name() string { return s.Source.Stage }
 
+// Spec is the stage as explain shows it.
 func (s *Special) Spec() value.Value { return value.Document(s.Source.Spec) }
 
+// Gives lists the metadata that the documents may have.
 func (s *Special) Gives() (kinds []expr.MetaKind, all bool) { return nil, true }
 
 // OfIndexes tells whether the documents are about the indexes of a collection,
@@ -26,6 +29,7 @@ func (s *Special) OfIndexes() bool {
 	return s.Source.Stage == "$indexStats" || s.Source.Stage == "$planCacheStats"
 }
 
+// Open runs the stage.
 func (s *Special) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	src.Close()
 	return x.Host.Special(x, s.Source)
@@ -35,6 +39,7 @@ func fromHost(p *stage.Parser, name string, spec value.Doc) []stage.Stage {
 	return []stage.Stage{&Special{Source: stage.Special{Stage: name, DB: p.DB, Coll: p.Coll, Spec: spec}}}
 }
 
+// ParseCollStats compiles $collStats.
 func ParseCollStats(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(5447000, "$collStats must take a nested object but found: $collStats: %s", v)
@@ -88,6 +93,7 @@ func checkCollStatsOption(option string, d value.Doc) error {
 	return nil
 }
 
+// ParseIndexStats compiles $indexStats.
 func ParseIndexStats(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
 		return nil, mongoerr.New(28803, "The $indexStats stage specification must be an empty object")
@@ -101,6 +107,7 @@ var currentOpOptions = map[string]bool{
 	"localOps": true, "targetAllNodes": true, "truncateOps": true,
 }
 
+// ParseCurrentOp compiles $currentOp.
 func ParseCurrentOp(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$currentOp options must be specified in an object, but found: %s", v.Kind())
@@ -119,6 +126,7 @@ func ParseCurrentOp(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return fromHost(p, "$currentOp", v.Doc()), nil
 }
 
+// ParseListLocalSessions compiles $listLocalSessions.
 func ParseListLocalSessions(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if err := checkSessionsSpec("$listLocalSessions", v); err != nil {
 		return nil, err
@@ -126,6 +134,7 @@ func ParseListLocalSessions(p *stage.Parser, v value.Value) ([]stage.Stage, erro
 	return fromHost(p, "$listLocalSessions", v.Doc()), nil
 }
 
+// ParseListSessions compiles $listSessions.
 func ParseListSessions(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if err := checkSessionsSpec("$listSessions", v); err != nil {
 		return nil, err
@@ -194,6 +203,7 @@ func checkSessionUser(where string, u value.Value) error {
 	return nil
 }
 
+// ParsePlanCacheStats compiles $planCacheStats.
 func ParsePlanCacheStats(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$planCacheStats value must be an object. Found: %s", v.Kind())
@@ -215,6 +225,7 @@ func ParsePlanCacheStats(p *stage.Parser, v value.Value) ([]stage.Stage, error) 
 	return fromHost(p, "$planCacheStats", v.Doc()), nil
 }
 
+// ParseListCatalog compiles $listCatalog.
 func ParseListCatalog(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
 		return nil, mongoerr.New(6200600, "The $listCatalog stage specification must be an empty object")
@@ -225,6 +236,7 @@ func ParseListCatalog(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return fromHost(p, "$listCatalog", v.Doc()), nil
 }
 
+// ParseListSampledQueries compiles $listSampledQueries.
 func ParseListSampledQueries(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(6876001, "$listSampledQueries expects an object")
@@ -243,6 +255,7 @@ func ParseListSampledQueries(p *stage.Parser, v value.Value) ([]stage.Stage, err
 	return fromHost(p, "$listSampledQueries", v.Doc()), nil
 }
 
+// ParseQuerySettings compiles $querySettings.
 func ParseQuerySettings(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(7746800, "$querySettings stage expects a document as argument")
@@ -260,10 +273,12 @@ func ParseQuerySettings(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 
 // The stages that a server of this kind refuses.
 
+// RefuseSearch refuses $search, $searchMeta and $vectorSearch.
 func RefuseSearch(*stage.Parser, value.Value) ([]stage.Stage, error) {
 	return nil, searchNotEnabled("$search and $vectorSearch aggregation stages requires")
 }
 
+// RefuseListSearchIndexes refuses $listSearchIndexes.
 func RefuseListSearchIndexes(*stage.Parser, value.Value) ([]stage.Stage, error) {
 	return nil, searchNotEnabled("Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires")
 }
@@ -273,10 +288,12 @@ func searchNotEnabled(what string) error {
 		"For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.", what)
 }
 
+// RefuseQueryStats refuses $queryStats.
 func RefuseQueryStats(*stage.Parser, value.Value) ([]stage.Stage, error) {
 	return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$queryStats is not allowed in the current configuration. You may need to enable the corresponding feature flag")
 }
 
+// RefuseShardedDataDistribution refuses $shardedDataDistribution.
 func RefuseShardedDataDistribution(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	switch {
 	case v.Kind() != value.KindDocument || !v.Doc().IsEmpty():

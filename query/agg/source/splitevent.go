@@ -16,6 +16,7 @@ const maxEventBytes = 16<<20 + 8<<10
 // given in fragments, cut between its top-level fields.
 type SplitEvents struct{ stage.Passive }
 
+// ParseSplitLargeEvent compiles $changeStreamSplitLargeEvent.
 func ParseSplitLargeEvent(_ *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument || !v.Doc().IsEmpty() {
 		return nil, mongoerr.New(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
@@ -23,10 +24,13 @@ func ParseSplitLargeEvent(_ *stage.Parser, v value.Value) ([]stage.Stage, error)
 	return []stage.Stage{&SplitEvents{}}, nil
 }
 
+// Name is the name of the stage.
 func (s *SplitEvents) Name() string { return "$changeStreamSplitLargeEvent" }
 
+// Spec is the stage as explain shows it.
 func (s *SplitEvents) Spec() value.Value { return value.Document(value.EmptyDoc) }
 
+// Open runs the stage.
 func (s *SplitEvents) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	var queue []value.Doc
 	return stage.Pull(src, func() (value.Doc, error) {

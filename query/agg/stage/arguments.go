@@ -12,18 +12,22 @@ import (
 // The errors of specifications that mongod declares in its interface
 // definitions; where is the stage's or operator's name.
 
+// UnknownField is the error for a field that is not known.
 func UnknownField(where, name string) error {
 	return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", where, name)
 }
 
+// MissingField is the error for a required field that is not there.
 func MissingField(where, name string) error {
 	return mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", where, name)
 }
 
+// WrongType is the error for a field that is not of the one type it must have.
 func WrongType(where, name string, v value.Value, want string) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", where, name, v.Kind(), want)
 }
 
+// WrongTypes is WrongType where several types are right.
 func WrongTypes(where, name string, v value.Value, want string) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", where, name, v.Kind(), want)
 }

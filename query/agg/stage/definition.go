@@ -9,6 +9,7 @@ import (
 // Flags are a stage's rules on where it may stand.
 type Flags uint16
 
+// The rules.
 const (
 	MustBeFirst       Flags = 1 << iota // first stage only
 	MustBeLast                          // last stage only
@@ -31,7 +32,9 @@ const (
 
 // Definition is one line of the table of stages.
 type Definition struct {
-	Name   string
+	Name string
+	// Parse compiles the specification. It may give several stages, or others
+	// than its own.
 	Parse  func(p *Parser, spec value.Value) ([]Stage, error)
 	Flags  Flags
 	Update bool // allowed in the pipeline of an update

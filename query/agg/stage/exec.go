@@ -90,6 +90,7 @@ func (st *Stats) AppendDisk(b *value.Builder) {
 // UsedDisk reports whether any stage wrote temporary files.
 func (x *Exec) UsedDisk() bool { return x.usedDisk }
 
+// SortLimit is how many bytes a $sort may hold in memory.
 func (x *Exec) SortLimit() int64 { return OrDefault(x.MemoryLimit) }
 
 // Limit is a limit, or that of a $sort where none is set.
@@ -151,12 +152,13 @@ func (x *Exec) Sub() *Exec {
 func (x *Exec) Nested() bool { return x.parent != nil }
 
 // EnterView counts the views being opened; it reports false if they are more
-// than most. leaveView ends one.
+// than most. LeaveView ends one.
 func (x *Exec) EnterView(most int) bool {
 	x.views++
 	return x.views <= most
 }
 
+// LeaveView ends what EnterView began.
 func (x *Exec) LeaveView() { x.views-- }
 
 // Interruptible asks for interruptions at the source of a pipeline.

@@ -71,6 +71,8 @@ type lazyIterator struct {
 	closed bool
 }
 
+// Lazy is an iterator that calls open when its first document is asked for.
+// Closing it closes src.
 func Lazy(src Iterator, open func() (Iterator, error)) Iterator {
 	return &lazyIterator{open: open, src: src}
 }

@@ -38,6 +38,7 @@ func AppendMeta(dst []byte, m expr.Meta) []byte {
 	return b.Bytes()
 }
 
+// SplitMeta reads what AppendMeta wrote in front of a document.
 func SplitMeta(b []byte) (expr.Meta, value.Doc) {
 	n := int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24
 	var m expr.Meta

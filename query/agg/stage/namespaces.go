@@ -15,4 +15,5 @@ func ValidTarget(db, coll string) bool {
 		db != "" && !strings.ContainsAny(db, "/\\. \"$\x00")
 }
 
+// IsInternalDB reports whether a database belongs to the server.
 func IsInternalDB(db string) bool { return db == "admin" || db == "config" || db == "local" }

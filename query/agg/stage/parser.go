@@ -203,6 +203,7 @@ func (p *Parser) checkPositions(defs []*Definition) error {
 	return nil
 }
 
+// NotFirst is the error for a stage that must be the first and is not.
 func NotFirst(def *Definition) error {
 	if def.Name == "$geoNear" { // for which mongod asks once the pipeline is optimized
 		return mongoerr.Newf(40603, "%s was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?", def.Name)

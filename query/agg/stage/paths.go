@@ -20,7 +20,7 @@ func SetPath(d value.Doc, parts []string, v value.Value) value.Doc {
 	return b.Doc()
 }
 
-// SetPathEach is setPath that goes into the elements of arrays on the way,
+// SetPathEach is SetPath that goes into the elements of arrays on the way,
 // as $addFields does.
 func SetPathEach(d value.Doc, parts []string, v value.Value) value.Doc {
 	var b value.Builder
@@ -91,6 +91,7 @@ func Inside(path, prefix string) bool {
 	return len(path) > len(prefix) && path[len(prefix)] == '.' && path[:len(prefix)] == prefix
 }
 
+// OverlapsAny reports whether a path overlaps one of several.
 func OverlapsAny(path string, paths []string) bool {
 	for _, p := range paths {
 		if Overlaps(path, p) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Place is a document without the value of one field, to be completed again
-// and again: what setPath does, without reading the document each time. The
+// and again: what SetPath does, without reading the document each time. The
 // old value is not kept, be it as large as the array that is unwound.
 type Place struct {
 	before, behind []byte // before ends with the type and the name of the field

@@ -6,24 +6,25 @@ import (
 )
 
 // Stage is one compiled stage. It is immutable: what changes during a run
-// lives in the iterator that open returns.
+// lives in the iterator that Open returns.
 type Stage interface {
-	// name is the name the stage has in explain, with its $.
+	// Name is the name the stage has in explain, with its $.
 	Name() string
-	// open runs the stage over src.
+	// Open runs the stage over src.
 	Open(x *Exec, src Iterator) (Iterator, error)
-	// spec is the stage's specification as explain shows it.
+	// Spec is the stage's specification as explain shows it.
 	Spec() value.Value
-	// deps notes what the stage reads of its input, and tells whether
+	// Deps notes what the stage reads of its input, and reports whether
 	// other fields of the input are still visible behind it.
 	Deps(d *Deps) Reach
-	// effect tells how the stage changes documents.
+	// Effect says how the stage changes documents.
 	Effect() Effect
 }
 
 // Reach says what of a stage's input can be seen behind the stage.
 type Reach byte
 
+// What can be seen.
 const (
 	SeesAll  Reach = iota // any field may pass
 	SeesNone              // the output is made only of what the stage reads
@@ -35,6 +36,7 @@ type Deps struct {
 	Paths map[string]struct{} // else these
 }
 
+// Add notes that a path is read.
 func (d *Deps) Add(path string) {
 	if d.Paths == nil {
 		d.Paths = map[string]struct{}{}
@@ -42,6 +44,7 @@ func (d *Deps) Add(path string) {
 	d.Paths[path] = struct{}{}
 }
 
+// All notes that whole documents are read.
 func (d *Deps) All() { d.Whole = true }
 
 // Effect says how a stage changes the documents that pass.
@@ -56,48 +59,61 @@ type Effect struct {
 // need whole documents.
 type Opaque struct{}
 
+// Deps notes what the stage reads.
 func (Opaque) Deps(d *Deps) Reach { d.All(); return SeesNone }
 
+// Effect says what the stage changes.
 func (Opaque) Effect() Effect { return Effect{Opaque: true} }
 
 // Passive is embedded by stages that read and change no field.
 type Passive struct{}
 
+// Deps notes what the stage reads.
 func (Passive) Deps(*Deps) Reach { return SeesAll }
 
+// Effect says what the stage changes.
 func (Passive) Effect() Effect { return Effect{Opaque: true} }
 
 // ReadsMeta is a stage that reads metadata of documents.
-type ReadsMeta interface{ Metadata() []expr.MetaKind }
+type ReadsMeta interface {
+	// Metadata lists the kinds that it reads.
+	Metadata() []expr.MetaKind
+}
 
-// GivesMeta is a first stage that may give its documents metadata; all says
-// that what they have is not known.
+// GivesMeta is a first stage that may give its documents metadata.
 type GivesMeta interface {
+	// Gives lists the kinds that it may give; all says that these are not known.
 	Gives() (kinds []expr.MetaKind, all bool)
 }
 
 // OneForEach is a stage that may give exactly one document for each, without
 // looking at others, so that $limit and $skip can stand before it as well.
-type OneForEach interface{ OneForEach() bool }
+type OneForEach interface {
+	// OneForEach reports whether it does.
+	OneForEach() bool
+}
 
 // Writer is a stage that writes a collection.
 type Writer interface {
-	// writesTo is the namespace that it writes.
+	// WritesTo is the namespace that it writes.
 	WritesTo() (db, coll string)
 }
 
 // Merger is a stage that merges documents into a collection.
-type Merger interface{ MergesInto() MergeTarget }
+type Merger interface {
+	// MergesInto is the collection.
+	MergesInto() MergeTarget
+}
 
 // Involves is a stage that reads or writes other collections.
 type Involves interface {
-	// involved lists these as "db.coll".
+	// Involved lists these as "db.coll".
 	Involved() []string
 }
 
 // Measurable is a stage that explain tells more about than how many documents
 // it returned, and in how much time.
 type Measurable interface {
-	// appendStats writes what the stage did during a run.
+	// AppendStats writes what the stage did during a run.
 	AppendStats(b *value.Builder, st *Stats)
 }

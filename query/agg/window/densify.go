@@ -37,6 +37,7 @@ type densifyStage struct {
 	source     value.Doc
 }
 
+// ParseDensify compiles $densify.
 func ParseDensify(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "The $densify stage specification must be an object, found %s", v.Kind())

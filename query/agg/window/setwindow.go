@@ -29,6 +29,7 @@ type windowOutput struct {
 // the documents are sorted.
 const partitionKey = "__internal_setWindowFields_partition_key"
 
+// ParseSetWindowFields compiles $setWindowFields.
 func ParseSetWindowFields(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $setWindowFields stage specification must be an object, found %s", v.Kind())

@@ -39,6 +39,7 @@ type mergeSpec struct {
 	hasLet        bool
 }
 
+// ParseMerge compiles $merge.
 func ParseMerge(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	s := &mergeStage{target: stage.MergeTarget{DB: p.DB}, whenMatched: "merge", whenNotFound: "insert"}
 	var m mergeSpec

@@ -15,6 +15,7 @@ type outStage struct {
 	source value.Value
 }
 
+// ParseOut compiles $out.
 func ParseOut(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	s := &outStage{target: stage.OutTarget{DB: p.DB}, source: v}
 	switch v.Kind() {
