@@ -214,7 +214,7 @@ func (g *graphSearch) step(depth int64) error {
 		return err
 	}
 	g.frontier = nil
-	p := pipeline.New([]stage.Stage{m}, g.s.p.Options)
+	p := pipeline.New([]stage.Stage{m}, &g.s.p.Options)
 	docs, err := p.OpenOn(g.x, g.s.db, g.s.from)
 	if err != nil {
 		return err

@@ -136,7 +136,7 @@ func (s *lookupStage) compile(p *stage.Parser, a lookupArgs) (err error) {
 	}
 	s.p = sub
 	if !a.hasPipe {
-		s.sub = pipeline.New(nil, sub.Options)
+		s.sub = pipeline.New(nil, &sub.Options)
 		return nil
 	}
 	s.sub, err = pipeline.Compile(sub, a.pipeline)

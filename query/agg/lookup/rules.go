@@ -63,7 +63,7 @@ func MatchIntoUnion(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, err
 		return nil, false, err
 	}
 	joined := *u
-	joined.sub = pipeline.New(stages, u.p.Options)
+	joined.sub = pipeline.New(stages, &u.p.Options)
 	joined.moved = m.Filter
 	return []stage.Stage{m, &joined}, true, nil
 }

@@ -223,7 +223,7 @@ func (it *lookupIterator) fill() error {
 
 // part is a pipeline of some of the sub-pipeline's stages.
 func (s *lookupStage) part(stages []stage.Stage) *pipeline.Pipeline {
-	return pipeline.New(stages, s.p.Options)
+	return pipeline.New(stages, &s.p.Options)
 }
 
 // examined counts the documents read on the other side, for explain.

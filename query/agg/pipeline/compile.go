@@ -15,12 +15,13 @@ import (
 // and by several goroutines.
 type Pipeline struct {
 	stages []stage.Stage
-	opts   stage.Options
+	opts   *stage.Options
 	writes bool
 }
 
-// New makes a pipeline of stages that are compiled already.
-func New(stages []stage.Stage, o stage.Options) *Pipeline { return &Pipeline{stages: stages, opts: o} }
+// New makes a pipeline of stages that are compiled already. The options must
+// not change any more.
+func New(stages []stage.Stage, o *stage.Options) *Pipeline { return &Pipeline{stages: stages, opts: o} }
 
 // Stages are the stages after optimisation.
 func (p *Pipeline) Stages() []stage.Stage { return p.stages }
@@ -34,7 +35,7 @@ func Compile(p *stage.Parser, pipeline value.Doc) (*Pipeline, error) {
 	if err := p.CheckMetadata(stages); err != nil {
 		return nil, err
 	}
-	out := &Pipeline{stages: stages, opts: p.Options}
+	out := &Pipeline{stages: stages, opts: &p.Options}
 	if len(stages) > 0 {
 		_, out.writes = stages[len(stages)-1].(stage.Writer)
 	}
@@ -134,7 +135,7 @@ func (p *Pipeline) Namespaces() []string {
 
 // before returns the pipeline of a view followed by p.
 func (p *Pipeline) before(view value.Doc) (*Pipeline, error) {
-	vp := &stage.Parser{Options: p.opts}
+	vp := &stage.Parser{Options: *p.opts}
 	vp.Scope = nil
 	stages, err := vp.CompileStages(view)
 	if err != nil {

@@ -204,7 +204,7 @@ func (s *mergeStage) compile(p *stage.Parser, m mergeSpec) (err error) {
 	s.target.Scripted = stage.RunsScripts(value.Array(m.pipeline)) || stage.RunsScripts(value.Document(orEmpty(let)))
 	if s.update, err = pipeline.Compile(sub, m.pipeline); mongoerr.Is(err, mongoerr.InvalidOptions) {
 		// Whether all stages may stand in an update is asked by the update.
-		s.update, s.refusal, err = &pipeline.Pipeline{}, err, nil
+		s.update, s.refusal, err = pipeline.New(nil, &sub.Options), err, nil
 	}
 	return err
 }
