@@ -19,6 +19,7 @@ type Record struct {
 	Seq  int
 }
 
+// Size is the memory that a record takes.
 func (r *Record) Size() int64 { return int64(len(r.Key) + len(r.Doc) + 96) }
 
 // Compare orders records by their keys, and equal ones as they came.
