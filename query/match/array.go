@@ -50,6 +50,8 @@ func (n *ElemMatchValue) match(env *expr.Env, d value.Doc, pos *int) (bool, erro
 	return n.walk(n, value.LeafWhole, env, d, pos)
 }
 
+// matchValue tests whether some element of an array satisfies all conditions,
+// and sets its position.
 func (n *ElemMatchValue) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	if v.Kind() != value.KindArray {
 		return false, nil
@@ -102,7 +104,7 @@ func appendBare(b *value.Builder, n Node) {
 		for _, c := range n.Nodes {
 			appendBare(b, c)
 		}
-	case *Constant: // $alwaysFalse and $alwaysTrue are no operators on a value
+	case *Constant: // $alwaysFalse and $alwaysTrue are not operators on a value
 		b.StartArray(map[bool]string{false: "$in", true: "$nin"}[n.Result]).End()
 	default:
 		n.appendTo(b)
@@ -126,6 +128,8 @@ func (n *ElemMatchObject) match(env *expr.Env, d value.Doc, pos *int) (bool, err
 	return n.walk(n, value.LeafWhole, env, d, pos)
 }
 
+// matchValue tests whether the filter matches some element of an array that is
+// a document or an array, and sets its position.
 func (n *ElemMatchObject) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	if v.Kind() != value.KindArray {
 		return false, nil
@@ -157,8 +161,8 @@ func (n *ElemMatchObject) appendOperator(b *value.Builder) {
 	b.End()
 }
 
-// parseElemMatch tells the two forms apart: operators that need a path make
-// it a condition on values, anything else a filter on documents.
+// parseElemMatch distinguishes the two forms: operators that need a path make
+// it a condition on values, everything else a filter on documents.
 func parseElemMatch(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	if e.v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(mongoerr.BadValue, "$elemMatch needs an Object")
@@ -200,6 +204,8 @@ func parseAll(p *parser, path value.Path, context value.Doc, e element) (Node, e
 	return simplify(and), nil
 }
 
+// allItem parses one item of $all: a value, a regular expression or, if
+// elemMatch is set, a $elemMatch.
 func (p *parser) allItem(path value.Path, context value.Doc, v value.Value, elemMatch bool) (Node, error) {
 	name := firstName(v)
 	switch {

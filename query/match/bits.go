@@ -44,12 +44,12 @@ func (n *Bits) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 func (n *Bits) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	if v.Kind() == value.KindBinary {
 		subtype, data := v.Binary()
-		if subtype == 2 { // the length that the old subtype repeats counts as data
+		if subtype == 2 { // the repeated length of the old subtype counts as data
 			data = append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
 		}
 		return n.testBinary(data), nil
 	}
-	word, ok := v.AsInt64() // no fractions, nothing outside 64 bits
+	word, ok := v.AsInt64() // no fractions, and only 64-bit integers
 	if !ok {
 		return false, nil
 	}
@@ -78,7 +78,8 @@ func (n *Bits) testBinary(data []byte) bool {
 	return n.verdict(set, clear)
 }
 
-// verdict decides from whether any of the positions is set, and any clear.
+// verdict returns the result of the test, given whether any of the positions
+// is set and whether any is clear.
 func (n *Bits) verdict(set, clear bool) bool {
 	switch n.Op {
 	case BitsAllSet:
@@ -101,6 +102,7 @@ func (n *Bits) appendOperator(b *value.Builder) {
 	b.End()
 }
 
+// parseBits returns the parser of one of the $bits operators.
 func parseBits(op BitsOp) fieldParser {
 	return func(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 		positions, err := bitPositions(e)
@@ -149,6 +151,8 @@ func bitPositions(e element) (positions []uint32, err error) {
 	return nil, mongoerr.Newf(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %v", e.name, e)
 }
 
+// listedPositions reads a list of bit positions, which must be whole numbers
+// from 0 to 2^31-1.
 func listedPositions(list value.Doc) (positions []uint32, err error) {
 	for it := list.Iter(); it.Next(); {
 		e := element{it.Key(), it.Value()}

@@ -57,6 +57,8 @@ func (n *Compare) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	return n.holds(v), nil
 }
 
+// holds compares one value; values of the same type class are compared, others
+// by holdsAcross.
 func (n *Compare) holds(v value.Value) bool {
 	kind, want := v.Kind(), n.Value.Kind()
 	if kind.Rank() != want.Rank() {
@@ -79,7 +81,7 @@ func (n *Compare) holds(v value.Value) bool {
 	return c >= 0
 }
 
-// holdsAcross compares values whose types are not ordered by each other.
+// holdsAcross compares values of different types.
 func (n *Compare) holdsAcross(kind, want value.Kind) bool {
 	switch want {
 	case value.KindNull:
@@ -111,6 +113,8 @@ func (n *In) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	return n.walk(n, value.LeafTraverse, env, d, pos)
 }
 
+// matchValue looks the value up in the sorted list, then tries the regular
+// expressions.
 func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	if v.IsMissing() {
 		return n.hasNull, nil
@@ -127,8 +131,8 @@ func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	return false, nil
 }
 
-// simplest is the same condition without a list, where there are not several
-// values.
+// simplest returns the condition as an equality or a regular expression if the
+// list has only one value.
 func (n *In) simplest() Node {
 	switch {
 	case len(n.Values)+len(n.Regexes) > 1:
@@ -180,7 +184,7 @@ func parseNe(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	return not(e.name)(p.compare(OpEq, path, e.v))
 }
 
-// not negates what a parser returned, for the operator op ("" for $not).
+// not negates the result of a parser, for the operator op ("" for $not).
 func not(op string) func(Node, error) (Node, error) {
 	return func(n Node, err error) (Node, error) {
 		if err != nil {
@@ -190,6 +194,7 @@ func not(op string) func(Node, error) (Node, error) {
 	}
 }
 
+// parseIn parses $in: values and regular expressions, but no operators.
 func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	if e.v.Kind() != value.KindArray {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "%s needs an array", e.name)
@@ -222,7 +227,7 @@ func (n *In) add(v value.Value) {
 	n.Values = append(n.Values, v)
 }
 
-// sort puts the values in order, each once.
+// sort sorts the values and removes duplicates.
 func (n *In) sort() {
 	slices.SortStableFunc(n.Values, n.order)
 	n.Values = slices.CompactFunc(n.Values, func(a, b value.Value) bool { return n.order(a, b) == 0 })

@@ -9,16 +9,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// DebugString is the tree of the filter in its normal form, a line for each
-// node, as mongod quotes it in the errors of its planner. Programs read it:
-// Parse Server finds there which field lacks its geo index.
+// DebugString returns the tree of the filter in its normal form, one line for
+// each node, as mongod quotes it in the errors of its planner. Programs parse
+// it: Parse Server reads the field that lacks a geo index from it.
 func (m *Matcher) DebugString() string {
 	w := treeWriter{}
 	w.node(normalize(m.root), 0)
 	return w.String()
 }
 
-// treeWriter writes nodes below each other, those below by four spaces more.
+// treeWriter writes one node per line, indented by four spaces for each level.
 type treeWriter struct{ strings.Builder }
 
 func (w *treeWriter) line(depth int, format string, args ...any) {
@@ -29,6 +29,7 @@ func (w *treeWriter) line(depth int, format string, args ...any) {
 	w.WriteByte('\n')
 }
 
+// node writes a logical node and the nodes below it.
 func (w *treeWriter) node(n Node, depth int) {
 	switch n := n.(type) {
 	case *And:
@@ -65,6 +66,7 @@ func (w *treeWriter) tree(depth int, head string, nodes []Node) {
 	}
 }
 
+// leaf writes a leaf in mongod's notation, which differs by operator.
 func (w *treeWriter) leaf(n Leaf, depth int) {
 	path := n.FieldPath().String()
 	switch n := n.(type) {
@@ -114,7 +116,7 @@ func (w *treeWriter) near(n *Near, depth int) {
 	w.line(depth, "GEONEAR  field=%s maxdist=%s isNearSphere=%s", n.Path.String(), farthest, digit(n.nearSphere))
 }
 
-// specificationOf is the node as a filter.
+// specificationOf returns the node as a filter.
 func specificationOf(n Node) value.Doc {
 	b := value.NewBuilder()
 	n.appendTo(b)

@@ -109,6 +109,7 @@ func parseTypeSet(v value.Value) (set TypeSet, err error) {
 	return set, nil
 }
 
+// add adds a type by its alias or its number.
 func (s *TypeSet) add(v value.Value) error {
 	switch {
 	case v.Kind() == value.KindString:
@@ -129,6 +130,7 @@ func (s *TypeSet) add(v value.Value) error {
 	return nil
 }
 
+// addAlias adds a type by its name.
 func (s *TypeSet) addAlias(alias string) error {
 	if alias == "number" {
 		s.Number = true

@@ -5,10 +5,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Explain tells why the filter does not match d, as the details document of
-// MongoDB's DocumentValidationFailure (errInfo.details): which operators
-// failed, on which values, and for what reason. It is meant for documents
-// that do not match.
+// Explain describes why the filter does not match d, as the details document
+// of MongoDB's DocumentValidationFailure (errInfo.details): which operators
+// failed, on which values, and for what reason. The document must not match.
 func (m *Matcher) Explain(env *expr.Env, d value.Doc) value.Doc {
 	b := value.NewBuilder()
 	x := explainer{env, d, b}
@@ -16,14 +15,16 @@ func (m *Matcher) Explain(env *expr.Env, d value.Doc) value.Doc {
 	return b.Doc()
 }
 
-// explainer writes explanations of nodes on one document. What stands under
-// a negation is explained the other way round (inverted): why it matched.
+// explainer writes the explanations of nodes for one document. Below a
+// negation it explains why a node matched (inverted).
 type explainer struct {
 	env *expr.Env
 	d   value.Doc
 	b   *value.Builder
 }
 
+// node explains one node: logical nodes by their children, leaves by the
+// values that they tested.
 func (x *explainer) node(n Node, inverted bool) {
 	switch n := n.(type) {
 	case *And:
@@ -69,7 +70,7 @@ func (x *explainer) clauses(op string, nodes []Node, inverted bool) {
 }
 
 // not explains $ne, $nin and $exists: false by their own names, and $not by
-// why its argument matched.
+// the reason for which its argument matched.
 func (x *explainer) not(n *Not, inverted bool) {
 	leaf, ok := n.Node.(Leaf)
 	if !ok || n.Op == "" {
@@ -97,8 +98,8 @@ func specification(l Leaf) value.Doc {
 	return value.NewDoc(l.FieldPath().String(), v)
 }
 
-// leafOperator is the operator that the client wrote, or the leaf's own where
-// there was none.
+// leafOperator returns the operator that the client wrote, or the leaf's own
+// if the client wrote none.
 func leafOperator(l Leaf) string {
 	if name := l.origin().name; name != "" {
 		return name
@@ -109,10 +110,11 @@ func leafOperator(l Leaf) string {
 	return name
 }
 
-// reasons are the reasons for a leaf that did not match, and for one that
-// did but should not have.
+// reasons are the explanations for a leaf that did not match, and for a
+// negated leaf that matched.
 type reasons struct{ failed, matched string }
 
+// reasonsOf returns mongod's explanations for a leaf.
 func reasonsOf(n Node) reasons {
 	switch n := n.(type) {
 	case *Compare:
@@ -142,6 +144,8 @@ func reasonsOf(n Node) reasons {
 	return reasons{"array did not satisfy the child predicate", "array did satisfy the child predicate"}
 }
 
+// leaf writes the operator, its specification, the reason and the values that
+// were considered.
 func (x *explainer) leaf(op string, l Leaf, spec value.Doc, inverted bool) {
 	x.b.String("operatorName", op).Document("specifiedAs", spec)
 	reason := reasonsOf(l).failed
@@ -184,7 +188,7 @@ func (x *explainer) all(origin *allOrigin, inverted bool) {
 	x.values(values)
 }
 
-// considered lists the values that the leaf looked at.
+// considered lists the values that the leaf has tested.
 func (x *explainer) considered(l Leaf) []value.Value {
 	switch l.(type) {
 	case *Size, *ElemMatchObject, *ElemMatchValue:
@@ -193,7 +197,7 @@ func (x *explainer) considered(l Leaf) []value.Value {
 	return x.behind(l.FieldPath(), value.LeafTraverse)
 }
 
-// behind lists the values behind a path that exist.
+// behind lists the existing values at a path.
 func (x *explainer) behind(path *value.Path, arrays value.Leaf) (values []value.Value) {
 	path.Each(x.d, arrays, func(v value.Value, _ int) bool {
 		if !v.IsMissing() {
@@ -214,6 +218,8 @@ func (x *explainer) values(values []value.Value) {
 	}
 }
 
+// types writes the types of the values: consideredTypes, or consideredType for
+// one value.
 func (x *explainer) types(values []value.Value) {
 	if len(values) == 1 {
 		x.b.String("consideredType", values[0].Kind().String())

@@ -58,6 +58,7 @@ func (n *SampleRate) matchValue(env *expr.Env, _ value.Value, _ *int) (bool, err
 
 func (n *SampleRate) appendTo(b *value.Builder) { b.Double("$sampleRate", n.Rate) }
 
+// parseSampleRate parses $sampleRate, a number from 0 to 1.
 func parseSampleRate(_ *parser, e element, nested bool) (Node, error) {
 	if nested {
 		return nil, mongoerr.New(mongoerr.BadValue, "$sampleRate can only be applied to the top-level document")

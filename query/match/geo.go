@@ -34,8 +34,8 @@ func (n *Geo) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	return n.Shape.Intersects(g), nil
 }
 
-// storedGeometry reads a geometry from a document; what is none, or is larger
-// than a hemisphere, never matches.
+// storedGeometry reads a geometry from a document. Values that are not
+// geometries, or are larger than a hemisphere, never match.
 func storedGeometry(v value.Value) (*geo.Geometry, bool) {
 	if k := v.Kind(); k != value.KindDocument && k != value.KindArray {
 		return nil, false
@@ -54,6 +54,7 @@ func (n *Geo) appendOperator(b *value.Builder) {
 	b.Document("$geoIntersects", n.spec)
 }
 
+// parseGeo returns the parser of $geoWithin (within) or $geoIntersects.
 func parseGeo(within bool) fieldParser {
 	return func(_ *parser, path value.Path, context value.Doc, e element) (Node, error) {
 		bad := func(format string, args ...any) (Node, error) {
@@ -99,8 +100,8 @@ func secondElement(d value.Doc) element {
 }
 
 // Near is $near or $nearSphere: documents in the order of their distance from
-// a point. As a filter it keeps the distance within its limits; the order is
-// the business of whoever runs the query.
+// a point. As a filter it tests the limits of the distance; the executor of
+// the query is responsible for the order.
 type Near struct {
 	leafPath
 	Center geo.XY
@@ -123,8 +124,8 @@ func (n *Near) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	return ok && d >= n.Min && d <= n.Max, nil
 }
 
-// Distance is the distance of a stored value from the center; ok is false if
-// the value is no geometry that has one.
+// Distance returns the distance of a stored value from the center; ok is false
+// if the value is not a geometry with a distance.
 func (n *Near) Distance(v value.Value) (d float64, ok bool) {
 	g, ok := storedGeometry(v)
 	if !ok {
@@ -140,15 +141,15 @@ func (n *Near) Distance(v value.Value) (d float64, ok bool) {
 	return d, ok
 }
 
-// DocumentDistance is the smallest distance of the geometries behind the path
-// that are within the limits; ok is false if there is none.
+// DocumentDistance returns the smallest distance, within the limits, of the
+// geometries at the path; ok is false if no geometry is within the limits.
 func (n *Near) DocumentDistance(doc value.Doc) (best float64, ok bool) {
 	_, best, ok = n.Nearest(doc)
 	return best, ok
 }
 
-// Nearest is the geometry behind the path, as it is stored, with the smallest
-// distance within the limits; ok is false if there is none.
+// Nearest returns the stored geometry at the path with the smallest distance
+// within the limits; ok is false if no geometry is within the limits.
 func (n *Near) Nearest(doc value.Doc) (v value.Value, best float64, ok bool) {
 	n.Path.Each(doc, value.LeafTraverse, func(g value.Value, _ int) bool {
 		d, found := n.Distance(g)
@@ -168,8 +169,8 @@ func (n *Near) appendOperator(b *value.Builder) {
 	}
 }
 
-// isNear reports whether d begins with $near: then its other fields are no
-// operators but modifiers.
+// isNear reports whether d begins with $near: then its other fields are
+// modifiers, not operators.
 func isNear(d value.Doc) bool {
 	name, v := d.First()
 	switch name {
@@ -179,6 +180,8 @@ func isNear(d value.Doc) bool {
 	return false
 }
 
+// near parses $near, $nearSphere and their modifiers, in the form with
+// $geometry and in the legacy form.
 func (p *parser) near(path value.Path, d value.Doc) (Node, error) {
 	if !p.o.AllowNear {
 		return nil, mongoerr.New(5626500, "$geoNear, $near, and $nearSphere are not allowed in this context")
@@ -203,8 +206,8 @@ func (p *parser) near(path value.Path, d value.Doc) (Node, error) {
 	return n, nil
 }
 
-// legacy reads {$near: point, $minDistance: …, $maxDistance: …}. A nil center
-// says that it is not of that form.
+// legacy reads {$near: point, $minDistance: …, $maxDistance: …}. The center is
+// nil if d does not have that form.
 func (n *Near) legacy(d value.Doc) (center *geo.Geometry, err error) {
 	for name, v := range d.All() {
 		switch name {
@@ -248,7 +251,7 @@ func distance(name string, v value.Value, notNumber, negative mongoerr.Code) (fl
 	return d, nil
 }
 
-// finiteDistance is what stands beside $geometry.
+// finiteDistance reads a distance limit beside $geometry.
 func finiteDistance(name string, v value.Value) (float64, error) {
 	d, err := distance(name, v, mongoerr.BadValue, mongoerr.BadValue)
 	if err == nil && math.IsInf(d, 1) {
@@ -301,7 +304,7 @@ func nearGeometry(v value.Value) (*geo.Geometry, error) {
 	return g, nil
 }
 
-// parseLateNear refuses $near behind another operator.
+// parseLateNear refuses $near after another operator.
 func parseLateNear(_ *parser, _ value.Path, context value.Doc, _ element) (Node, error) {
 	return nil, mongoerr.Newf(mongoerr.BadValue, "near must be first in: %v", context)
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Implied lists conditions on single fields that every document satisfies
-// which m accepts, taken from the equalities that its $expr demand: with
-// {$expr: {$eq: ["$a", "$$x"]}} and a variable x that is 5, {a: 5}. They
-// serve to choose an index and say less than the $expr does: {a: null} is
-// also true where a is missing.
+// Implied lists conditions on single fields that every document matching m
+// satisfies. They follow from the comparisons in its $expr: {$expr: {$eq:
+// ["$a", "$$x"]}} with x = 5 implies {a: 5}. They serve to choose an index,
+// and are weaker than the $expr: {a: null} also matches documents without a.
 func Implied(m *Matcher, env *expr.Env) (nodes []Node) {
 	if m != nil {
 		nodes = implied(nil, m.Root(), env)
@@ -31,7 +30,7 @@ func implied(nodes []Node, n Node, env *expr.Env) []Node {
 	return nodes
 }
 
-// demanded adds the comparisons without which e cannot be true.
+// demanded appends the comparisons that must hold for e to be true.
 func demanded(nodes []Node, e *expr.Expr, env *expr.Env) []Node {
 	name, args, ok := e.Call()
 	switch {
@@ -55,14 +54,14 @@ func demanded(nodes []Node, e *expr.Expr, env *expr.Env) []Node {
 	return nodes
 }
 
-// exprOps are the expressions that say something about a field.
+// exprOps are the expressions that imply a condition on a field.
 var exprOps = map[string]Op{"$eq": OpEq, "$lt": OpLt, "$lte": OpLte, "$gt": OpGt, "$gte": OpGte}
 
 // mirrored are the operators with their operands exchanged.
 var mirrored = [...]Op{OpEq: OpEq, OpLt: OpGt, OpLte: OpGte, OpGt: OpLt, OpGte: OpLte}
 
-// comparison is the condition that the field compares so with what operand is
-// for all documents; nil if there is no such.
+// comparison returns the condition on a field if operand has the same value
+// for all documents; otherwise nil.
 func comparison(op Op, field, operand *expr.Expr, env *expr.Env) Node {
 	path, ok := field.FieldPath()
 	if !ok || !constant(operand) {
@@ -76,7 +75,7 @@ func comparison(op Op, field, operand *expr.Expr, env *expr.Env) Node {
 	}
 	v, err := operand.Eval(env, value.EmptyDoc)
 	if err != nil {
-		return nil // whoever matches will meet the error too
+		return nil // the matcher will return the error too
 	}
 	switch v.Kind() {
 	case value.Missing:
@@ -85,7 +84,7 @@ func comparison(op Op, field, operand *expr.Expr, env *expr.Env) Node {
 		}
 		v = value.Null()
 	case value.KindArray, value.KindUndefined, value.KindRegex:
-		return nil // compared otherwise in a filter
+		return nil // a filter compares it differently
 	}
 	if op != OpEq {
 		return &ExprCompare{leafPath: leafPath{Path: value.ParsePath(path)}, Op: op, Value: v, Collation: env.Collation}
@@ -104,9 +103,9 @@ func constant(e *expr.Expr) bool {
 	return fixed
 }
 
-// ExprCompare is a comparison as expressions make it: over all types, with a
-// missing field below null, and of an array as a whole. It never stands in a
-// filter, but is implied by an $expr.
+// ExprCompare is a comparison with the rules of expressions: across all types,
+// with missing below null, and of arrays as a whole. It never occurs in a
+// filter, but an $expr can imply it.
 type ExprCompare struct {
 	leafPath
 	Op        Op

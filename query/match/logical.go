@@ -24,7 +24,7 @@ type Or struct{ Nodes []Node }
 type Nor struct{ Nodes []Node }
 
 // Not matches if its node does not. $ne, $nin and $exists: false are Not of
-// their opposites; Op then tells which it was.
+// their opposites; Op is then their name.
 type Not struct {
 	Node Node
 	Op   string // "$ne", "$nin", "$exists", or "" for $not
@@ -76,15 +76,15 @@ func (n *And) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	return true, nil
 }
 
-// forget drops the position found by a branch that failed in the end.
+// forget clears the position that was found by a branch that failed later.
 func forget(pos *int) {
 	if pos != nil {
 		*pos = -1
 	}
 }
 
-// match tells no position either, for which of the alternatives it would be
-// is not defined; but one alternative is no choice. Equalities of one path
+// match sets no position either, because it is undefined which alternative it
+// would come from, except with a single alternative. Equalities of one path
 // have become a $in.
 func (n *Or) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	if len(n.Nodes) > 1 {
@@ -97,7 +97,7 @@ func (n *Or) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	return anyNodeValue(n.Nodes, env, v, pos)
 }
 
-// Negations never tell a position: no element is the one that matched.
+// Negations never set a position, because no single element matched.
 
 func (n *Nor) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
 	ok, err := anyNode(n.Nodes, env, d, nil)
@@ -123,8 +123,8 @@ func (n *Constant) match(*expr.Env, value.Doc, *int) (bool, error) { return n.Re
 
 func (n *Constant) matchValue(*expr.Env, value.Value, *int) (bool, error) { return n.Result, nil }
 
-// tick asks now and then whether to go on with the i-th of many conditions: of
-// few, whoever reads the documents asks often enough.
+// tick checks for interruption at intervals while many conditions are tested.
+// With few conditions, the reader of the documents checks often enough.
 func tick(env *expr.Env, i int) error {
 	if i&127 != 127 || env == nil || env.Interrupt == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Options says in what surroundings a filter stands.
+// Options is the context in which a filter is compiled.
 type Options struct {
 	// Collation orders strings; nil compares them byte by byte.
 	Collation value.Collator
@@ -38,7 +38,7 @@ type Matcher struct {
 	inOrder Node
 }
 
-// Compile compiles a filter. Every error a client can make surfaces here.
+// Compile compiles a filter. It reports all errors in the filter.
 func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	if len(filter) == 0 {
 		filter = value.EmptyDoc
@@ -57,16 +57,16 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 
 // Match reports whether the filter matches d. An error can only come from an
 // expression, from a regular expression that takes too long, or from an
-// interruption. $text leaves its score in env.Meta.
+// interruption. $text stores its score in env.Meta.
 func (m *Matcher) Match(env *expr.Env, d value.Doc) (bool, error) {
 	return m.root.match(env, d, nil)
 }
 
-// MatchWithPosition is Match that also tells which array element matched:
-// what the positional operator $ stands for. It is the position in the array
-// entered last, -1 if no array was entered. Conditions side by side are asked
-// in their normal order, and the last of them says which element: of $gt and
-// $lt that is $gt, however they were written.
+// MatchWithPosition is Match that also returns the array position that the
+// positional operator $ stands for: the position in the array entered last, or
+// -1 if no array was entered. Sibling conditions are tested in their normal
+// order, and the last of them determines the position: of $gt and $lt that is
+// $gt, in whatever order they were written.
 func (m *Matcher) MatchWithPosition(env *expr.Env, d value.Doc) (ok bool, position int, err error) {
 	m.once.Do(func() { m.inOrder = normalize(m.root) })
 	position = -1
@@ -74,10 +74,10 @@ func (m *Matcher) MatchWithPosition(env *expr.Env, d value.Doc) (ok bool, positi
 	return ok, position, err
 }
 
-// Root is the top of the tree.
+// Root returns the root of the tree.
 func (m *Matcher) Root() Node { return m.root }
 
-// Filter is the filter as it was given.
+// Filter returns the original filter.
 func (m *Matcher) Filter() value.Doc { return m.filter }
 
 // MatchesAll reports whether the filter is empty.
@@ -86,16 +86,16 @@ func (m *Matcher) MatchesAll() bool {
 	return ok && len(and.Nodes) == 0
 }
 
-// Parsed is the filter in the normal form that explain shows as parsedQuery:
-// operators spelled out, siblings in a fixed order.
+// Parsed returns the filter in the normal form that explain shows as
+// parsedQuery: operators spelled out, siblings in a fixed order.
 func (m *Matcher) Parsed() value.Doc {
 	b := value.NewBuilder()
 	normalize(m.root).appendTo(b)
 	return b.Doc()
 }
 
-// Unordered is Parsed without its order and simplifications: each condition with
-// its operator, where it was given.
+// Unordered is Parsed without sorting and simplification: each condition in
+// its original place, with its operator.
 func (m *Matcher) Unordered() value.Doc {
 	b := value.NewBuilder()
 	m.root.appendTo(b)
@@ -103,7 +103,7 @@ func (m *Matcher) Unordered() value.Doc {
 }
 
 // normalize flattens nested Ands and Ors and orders siblings by type, then
-// path. Conditions that others say more simply become these.
+// path. Conditions with a simpler equivalent are replaced by it.
 func normalize(n Node) Node {
 	switch n := n.(type) {
 	case *And:
@@ -165,8 +165,8 @@ func never(n Node) bool {
 	return ok && !c.Result
 }
 
-// negated are the negations of conditions on fields, nil if there are others
-// among them.
+// negated returns the negations of conditions on fields; nil if there are
+// other conditions among them.
 func negated(nodes []Node) (out []Node) {
 	for _, c := range nodes {
 		if _, ok := c.(Leaf); !ok {
@@ -177,8 +177,8 @@ func negated(nodes []Node) (out []Node) {
 	return out
 }
 
-// sortedNodes normalises siblings; splice returns the nodes to take in the
-// place of one, nil for itself.
+// sortedNodes normalises siblings; splice returns the nodes that replace one,
+// nil to keep it.
 func sortedNodes(nodes []Node, splice func(Node) []Node) []Node {
 	var out []Node
 	for _, c := range nodes {
@@ -198,6 +198,8 @@ func sortedNodes(nodes []Node, splice func(Node) []Node) []Node {
 	return out
 }
 
+// comparePaths orders siblings of one type by their path; nodes without a path
+// are equal.
 func comparePaths(a, b Node) int {
 	la, okA := a.(Leaf)
 	lb, okB := b.(Leaf)
@@ -214,13 +216,15 @@ func comparePaths(a, b Node) int {
 	return 0
 }
 
-// Equalities yields the paths that the filter fixes to one value, in order: a
-// document inserted by an upsert gets them. They come from equality, also
-// inside $and, from $in and $all of one value and from $or of one branch.
+// Equalities yields the paths that the filter fixes to one value, with the
+// value, in order. A document inserted by an upsert gets these fields. They
+// come from equality, also inside $and, from $in and $all of one value and
+// from $or of one branch.
 func (m *Matcher) Equalities() iter.Seq2[string, value.Value] {
 	return func(yield func(string, value.Value) bool) { equalities(m.root, yield) }
 }
 
+// equalities yields the equalities of a node, and reports whether to go on.
 func equalities(n Node, yield func(string, value.Value) bool) bool {
 	switch n := n.(type) {
 	case *And:
@@ -245,8 +249,8 @@ func equalities(n Node, yield func(string, value.Value) bool) bool {
 	return true
 }
 
-// WithNear is the matcher with n in the place of its $near or, if it has none,
-// beside all else.
+// WithNear returns the matcher with n in place of its $near or, if it has no
+// $near, in addition to the other conditions.
 func (m *Matcher) WithNear(n *Near) *Matcher {
 	and, ok := m.root.(*And)
 	if !ok {

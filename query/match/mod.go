@@ -21,6 +21,8 @@ func (n *Mod) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	return n.walk(n, value.LeafTraverse, env, d, pos)
 }
 
+// matchValue truncates a number to a long and tests its remainder. NaN,
+// infinities and numbers out of range do not match.
 func (n *Mod) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 	if !v.IsNumber() {
 		return false, nil
@@ -43,6 +45,8 @@ func (n *Mod) appendOperator(b *value.Builder) {
 	b.StartArray("$mod").Int64("", n.Divisor).Int64("", n.Remainder).End()
 }
 
+// parseMod parses $mod: an array with divisor and remainder, which are
+// truncated to longs.
 func parseMod(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	malformed := func(what string) (Node, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, "+what)
@@ -78,7 +82,7 @@ func parseMod(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) 
 	return &Mod{leafPath{Path: path}, d, r}, nil
 }
 
-// coerce truncates a number to a long, or tells why that cannot be.
+// coerce truncates a number to a long, or returns why that is not possible.
 func coerce(v value.Value) (n int64, problem string) {
 	if k := v.Kind(); k == value.KindDouble || k == value.KindDecimal {
 		f := v.AsDouble()

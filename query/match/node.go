@@ -11,11 +11,11 @@ type Node interface {
 	// Children returns the nodes below; nil for a leaf.
 	Children() []Node
 
-	// match judges a whole document. pos, unless nil, receives the position
-	// of the array element that matched.
+	// match tests a whole document. pos, unless nil, receives the position of the
+	// array element that matched.
 	match(env *expr.Env, d value.Doc, pos *int) (bool, error)
-	// matchValue judges one value, as for the elements that $elemMatch asks
-	// about: without looking into arrays.
+	// matchValue tests one value, such as an element for $elemMatch, without
+	// entering arrays.
 	matchValue(env *expr.Env, v value.Value, pos *int) (bool, error)
 	// appendTo writes the node as one or more elements of a filter.
 	appendTo(b *value.Builder)
@@ -23,10 +23,10 @@ type Node interface {
 	rank() int
 }
 
-// Leaf is a node that asks something about the values behind one path.
+// Leaf is a node that tests the values at one path.
 type Leaf interface {
 	Node
-	// FieldPath is the path asked about.
+	// FieldPath returns the path of the values.
 	FieldPath() *value.Path
 
 	// appendOperator writes {$op: argument} without the path.
@@ -66,7 +66,7 @@ const (
 	rankText
 )
 
-// leafPath is the part that all leaves share.
+// leafPath is the common part of all leaves.
 type leafPath struct {
 	// Path is the dotted path to the values.
 	Path value.Path
@@ -78,13 +78,13 @@ func (l *leafPath) origin() element { return l.source }
 
 func (l *leafPath) setOrigin(e element) { l.source = e }
 
-// FieldPath is the path asked about.
+// FieldPath returns the path of the values.
 func (l *leafPath) FieldPath() *value.Path { return &l.Path }
 
 // Children returns nil: a leaf has none.
 func (l *leafPath) Children() []Node { return nil }
 
-// walk runs n on each value behind the path until one matches.
+// walk runs n on each value at the path until one matches.
 func (l *leafPath) walk(n Node, arrays value.Leaf, env *expr.Env, d value.Doc, pos *int) (ok bool, err error) {
 	ok = l.Path.Each(d, arrays, func(v value.Value, at int) bool {
 		var hit bool

@@ -6,13 +6,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A disjunction of equalities on one path is a $in, as for mongod's planner:
-// {$or: [{a: 1}, {a: 2}]} is {a: {$in: [1, 2]}}. One look-up in an ordered list
-// takes the place of one comparison for each branch, and one scan of many
-// ranges that of many scans.
+// A disjunction of equalities on one path is rewritten as a $in, as in
+// mongod's planner: {$or: [{a: 1}, {a: 2}]} is {a: {$in: [1, 2]}}. One binary
+// search then replaces one comparison for each branch, and one scan of many
+// ranges replaces many scans.
 
-// rewritten is a node with the disjunctions in it rewritten. Nodes that do not
-// change are shared.
+// rewritten returns a node with its disjunctions rewritten. Unchanged nodes
+// are shared.
 func rewritten(n Node) Node {
 	switch n := n.(type) {
 	case *And:
@@ -43,6 +43,8 @@ func rewritten(n Node) Node {
 	return n
 }
 
+// rewrittenAll rewrites a list of nodes, and reports whether any of them
+// changed.
 func rewrittenAll(nodes []Node) (out []Node, changed bool) {
 	for i, n := range nodes {
 		r := rewritten(n)
@@ -59,9 +61,9 @@ func rewrittenAll(nodes []Node) (out []Node, changed bool) {
 	return out, true
 }
 
-// orToIn is a disjunction with those of its branches joined that ask for a
-// value, or for a regular expression, at the path of the first that does; nil
-// if there are not two of them. Branches on other paths stay as they are.
+// orToIn joins the branches of a disjunction that are equalities or regular
+// expressions on the same path as the first such branch; nil if there are
+// fewer than two. Branches on other paths are not changed.
 func orToIn(nodes []Node) Node {
 	var in *In
 	var rest []Node
@@ -86,9 +88,9 @@ func orToIn(nodes []Node) Node {
 	return &Or{append([]Node{in}, rest...)}
 }
 
-// joinable is a branch that a $in can stand for, nil if it is none. Equality
-// with a regular expression is not: it asks for a stored one only, a $in for
-// the strings that match as well.
+// joinable returns the branch as a leaf if a $in can replace it, otherwise
+// nil. Equality with a regular expression cannot be replaced: it matches only
+// a stored one, but a $in also matches strings.
 func joinable(n Node) Leaf {
 	if in, ok := n.(*In); ok {
 		n = in.simplest()
@@ -104,7 +106,7 @@ func joinable(n Node) Leaf {
 	return nil
 }
 
-// join adds what a branch asks for.
+// join adds the values of a branch.
 func (n *In) join(branch Leaf) {
 	switch b := branch.(type) {
 	case *Compare:

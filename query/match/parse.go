@@ -17,16 +17,16 @@ type element struct {
 func (e element) String() string { return e.name + ": " + e.v.String() }
 
 // fieldParser parses an operator under a path: {path: {$op: e}}. context is
-// the whole operator document, for the operators that have neighbours
-// ($regex and $options).
+// the whole operator document, for operators that depend on each other ($regex
+// and $options).
 type fieldParser func(p *parser, path value.Path, context value.Doc, e element) (Node, error)
 
-// topParser parses an operator that stands where a path could: {$op: e}. A
-// nil node without an error adds nothing.
+// topParser parses an operator in the place of a path: {$op: e}. A nil node
+// without an error adds nothing.
 type topParser func(p *parser, e element, nested bool) (Node, error)
 
-// fieldOperators and topOperators lead from a name to its parser. They are
-// filled in init because $not, $elemMatch and $and refer back to them.
+// fieldOperators and topOperators map names to parsers. They are filled in
+// init because $not, $elemMatch and $and refer back to them.
 var (
 	fieldOperators map[string]fieldParser
 	topOperators   map[string]topParser
@@ -83,8 +83,8 @@ func init() {
 
 type parser struct{ o Options }
 
-// filter parses a whole filter document. nested is set where the document is
-// not the user's own but one inside of it ($elemMatch).
+// filter parses a whole filter document. nested is set if the document is not
+// the whole filter but part of one ($elemMatch).
 func (p *parser) filter(d value.Doc, nested bool) (Node, error) {
 	and := &And{}
 	for it := d.Iter(); it.Next(); {
@@ -107,8 +107,8 @@ func (p *parser) filter(d value.Doc, nested bool) (Node, error) {
 	return simplify(and), nil
 }
 
-// scriptsLast puts $where behind its siblings: it is asked only about what
-// these have let pass.
+// scriptsLast moves $where after its siblings, so that it runs only on
+// documents that match these.
 func scriptsLast(nodes []Node) {
 	slices.SortStableFunc(nodes, func(a, b Node) int {
 		_, x := a.(*Where)
@@ -161,7 +161,7 @@ func (p *parser) field(e element) (Node, error) {
 	return implicit(e)(p.compare(OpEq, path, e.v))
 }
 
-// implicit marks the leaf of {path: value}.
+// implicit marks a leaf as written in the form {path: value}.
 func implicit(e element) func(Node, error) (Node, error) {
 	return func(n Node, err error) (Node, error) {
 		if err == nil {
@@ -198,7 +198,7 @@ func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
 	return nil
 }
 
-// remember keeps the operator as it was written with the leaf it became.
+// remember stores the original operator in its leaf.
 func remember(n Node, e element) {
 	if negation, ok := n.(*Not); ok && negation.Op != "" {
 		n = negation.Node
@@ -209,8 +209,8 @@ func remember(n Node, e element) {
 }
 
 // isOperatorDoc reports whether v is {$op: …}: a document whose first name
-// starts with $ and which is no DBRef. A DBRef has $ref and $id; where
-// incomplete is set, one of $ref, $id and $db will do.
+// starts with $ and which is not a DBRef. A DBRef has $ref and $id; if
+// incomplete is set, one of $ref, $id and $db is enough.
 func isOperatorDoc(v value.Value, incomplete bool) bool {
 	if v.Kind() != value.KindDocument {
 		return false
@@ -230,6 +230,8 @@ func isDBRef(d value.Doc, incomplete bool) bool {
 	return ref && id
 }
 
+// parseList returns the parser of $and, $or or $nor: a non-empty array of
+// filters.
 func parseList(make func([]Node) Node) topParser {
 	return func(p *parser, e element, nested bool) (Node, error) {
 		if e.v.Kind() != value.KindArray {
@@ -253,6 +255,7 @@ func parseList(make func([]Node) Node) topParser {
 	}
 }
 
+// parseNot parses $not: a document of operators or a regular expression.
 func parseNot(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	switch {
 	case e.v.Kind() == value.KindRegex:
@@ -283,11 +286,10 @@ func parseConstant(result bool) topParser {
 	}
 }
 
-// parseComment accepts anything and adds nothing.
+// parseComment accepts any value and adds no condition.
 func parseComment(*parser, element, bool) (Node, error) { return nil, nil }
 
-// parseDBRef compares the fields of a DBRef that stand as names of their own
-// in a filter on DBRefs.
+// parseDBRef parses $ref, $id and $db as field names in a filter on DBRefs.
 func parseDBRef(p *parser, e element, _ bool) (Node, error) {
 	n := &Compare{leafPath: leafPath{Path: value.ParsePath(e.name)}, Op: OpEq, Value: e.v}
 	if e.name == "$id" {

@@ -15,7 +15,7 @@ type Schema struct {
 	spec   value.Doc
 }
 
-// Children returns nil: a schema is a language of its own.
+// Children returns nil: rules of a schema are not nodes.
 func (n *Schema) Children() []Node { return nil }
 
 func (n *Schema) rank() int { return rankSchema }
@@ -36,12 +36,12 @@ type schema struct {
 	rules              []rule
 }
 
-// rule is one keyword of a schema. Rules about one type hold for values of
-// every other type.
+// rule is one keyword of a schema. A rule about one type is satisfied by
+// values of every other type.
 type rule interface {
 	holds(v value.Value) (bool, error)
-	// explain writes the fields after operatorName that say why the rule does
-	// not hold for v.
+	// explain writes the fields after operatorName that describe why v does not
+	// satisfy the rule.
 	explain(b *value.Builder, v value.Value)
 	// keyword is the rule's name in the schema.
 	keyword() string
@@ -71,7 +71,7 @@ func parseSchemaOperator(p *parser, e element, _ bool) (Node, error) {
 }
 
 // schemaParser reads one keyword and may add a rule to s. whole is the schema
-// it stands in, for keywords that depend on others.
+// around it, for keywords that depend on others.
 type schemaParser func(s *schema, k keyword, whole value.Doc) error
 
 // keyword is the name of a keyword, and its argument.
@@ -163,6 +163,8 @@ var unsupportedKeywords = map[string]bool{
 	"$ref": true, "$schema": true, "default": true, "definitions": true, "format": true, "id": true,
 }
 
+// parseSchema compiles one schema document, keyword by keyword in the order of
+// schemaKeywords.
 func parseSchema(d value.Doc) (*schema, error) {
 	if err := checkKeywords(d); err != nil {
 		return nil, err
@@ -222,7 +224,7 @@ func parseSchemaTitle(s *schema, k keyword, _ value.Doc) error {
 	return nil
 }
 
-// named is the part that all rules share.
+// named is the common part of all rules.
 type named struct{ k keyword }
 
 func (n named) keyword() string { return n.k.name }

@@ -36,7 +36,7 @@ type itemsRule struct {
 	named
 	positional []*schema
 	rest       *schema
-	skip       int // items before those that rest is about
+	skip       int // items before those that rest applies to
 }
 
 func (r *itemsRule) holds(v value.Value) (bool, error) {
@@ -83,6 +83,8 @@ func (r *itemsRule) explain(b *value.Builder, v value.Value) {
 	s.explainRules(b, "details", v.Doc().Index(i))
 }
 
+// parseItems parses items: one schema for all items, or an array of schemas
+// for the first ones.
 func parseItems(s *schema, k keyword, _ value.Doc) error {
 	r := &itemsRule{named: named{k}}
 	switch k.v.Kind() {

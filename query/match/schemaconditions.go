@@ -7,16 +7,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Conditions lists what holds of every document that satisfies the schema, as
-// far as MongoDB reads it as the operators that an index serves: required as
-// $exists, the limits of numbers and the patterns of strings - where the type
-// of the field is stated - as comparisons and $regex, allOf as $and, anyOf as
-// $or. The other keywords, type and enum among them, look at arrays as a whole,
-// which the keys of an index do not tell.
+// Conditions lists conditions that every document which satisfies the schema
+// meets, as far as MongoDB translates keywords to operators that an index can
+// serve: required as $exists, the limits of numbers and the patterns of
+// strings - where the type of the field is stated - as comparisons and $regex,
+// allOf as $and, anyOf as $or. The other keywords, such as type and enum, test
+// arrays as a whole, which the keys of an index do not show.
 func (n *Schema) Conditions() []Node { return n.schema.conditions("") }
 
-// conditions lists what the schema says of the field at path; of the fields
-// of the document itself if path is empty.
+// conditions lists the conditions of the schema on the field at path, or on
+// the fields of the document if path is empty.
 func (s *schema) conditions(path string) (out []Node) {
 	for _, r := range s.rules {
 		switch r := r.(type) {
@@ -52,8 +52,8 @@ func (r *requiredRule) conditions() (out []Node) {
 	return out
 }
 
-// conditions of a field that need not be there has not being there as the
-// alternative.
+// conditions adds, for an optional field, the alternative that it does not
+// exist.
 func (r *propertiesRule) conditions(required []string) (out []Node) {
 	for _, p := range r.properties {
 		if !addressable(p.name) {
@@ -72,6 +72,8 @@ func (r *propertiesRule) conditions(required []string) (out []Node) {
 	return out
 }
 
+// conditions returns the conditions of allOf, and of anyOf as a disjunction;
+// oneOf and branches without conditions give none.
 func (r *listRule) conditions(path string) (out []Node) {
 	if r.k.name == "oneOf" {
 		return nil
@@ -103,7 +105,7 @@ func (s *schema) required() []string {
 	return nil
 }
 
-// stated reports whether the schema states one type, and which one it may be.
+// stated reports whether the schema states a type that satisfies is.
 func (s *schema) stated(is func(TypeSet) bool) bool {
 	for _, r := range s.rules {
 		if r, ok := r.(*typeRule); ok {
@@ -124,7 +126,7 @@ func isString(t TypeSet) bool {
 	return !t.Number && len(t.Kinds) == 1 && t.Kinds[0] == value.KindString
 }
 
-// addressable reports whether a path reaches the field of that name and no
+// addressable reports whether a path can address the field of that name and no
 // other.
 func addressable(name string) bool {
 	return name != "" && name[0] != '$' && !strings.Contains(name, ".")

@@ -43,6 +43,8 @@ func (r *dependenciesRule) holds(v value.Value) (bool, error) {
 	return true, nil
 }
 
+// explain lists the dependencies that fail, with their missing fields or the
+// rules of their schemas.
 func (r *dependenciesRule) explain(b *value.Builder, v value.Value) {
 	b.StartArray("failingDependencies")
 	for _, d := range r.list {
@@ -60,6 +62,8 @@ func (r *dependenciesRule) explain(b *value.Builder, v value.Value) {
 	b.End()
 }
 
+// parseDependencies parses dependencies: for each field a list of names or a
+// schema.
 func parseDependencies(s *schema, k keyword, _ value.Doc) error {
 	d, err := k.object()
 	if err != nil {
@@ -87,6 +91,7 @@ func parseDependencies(s *schema, k keyword, _ value.Doc) error {
 	return nil
 }
 
+// dependencyNames reads a list of field names, which must be distinct strings.
 func dependencyNames(k keyword, name string, list value.Doc) (names []string, err error) {
 	if list.IsEmpty() {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse,

@@ -39,6 +39,8 @@ func (r *listRule) matching(v value.Value) (indexes []int, err error) {
 	return indexes, nil
 }
 
+// explain lists the schemas that were not satisfied or, for oneOf, the ones
+// that were satisfied in excess.
 func (r *listRule) explain(b *value.Builder, v value.Value) {
 	if matching, _ := r.matching(v); r.k.name == "oneOf" && len(matching) > 1 {
 		b.String("reason", "more than one subschema matched").StartArray("matchingSchemaIndexes")
@@ -61,6 +63,7 @@ func (r *listRule) explain(b *value.Builder, v value.Value) {
 	b.End()
 }
 
+// parseSchemaList parses allOf, anyOf and oneOf: a non-empty array of schemas.
 func parseSchemaList(s *schema, k keyword, _ value.Doc) error {
 	list, err := k.array()
 	if err != nil {

@@ -20,6 +20,7 @@ type propertiesRule struct {
 	properties []property
 }
 
+// holds checks the schema of each property that exists.
 func (r *propertiesRule) holds(v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
@@ -36,6 +37,7 @@ func (r *propertiesRule) holds(v value.Value) (bool, error) {
 	return true, nil
 }
 
+// explain lists the properties that do not satisfy their schemas.
 func (r *propertiesRule) explain(b *value.Builder, v value.Value) {
 	b.StartArray("propertiesNotSatisfied")
 	for _, p := range r.properties {
@@ -54,6 +56,7 @@ func (r *propertiesRule) explain(b *value.Builder, v value.Value) {
 	b.End()
 }
 
+// parseProperties parses properties: a schema for each field.
 func parseProperties(s *schema, k keyword, _ value.Doc) error {
 	d, err := k.object()
 	if err != nil {
@@ -106,6 +109,7 @@ func appendNames(b *value.Builder, key string, names []string) {
 	b.End()
 }
 
+// parseRequired parses required: a non-empty list of distinct field names.
 func parseRequired(s *schema, k keyword, _ value.Doc) error {
 	list, err := k.array()
 	if err != nil {
@@ -183,6 +187,8 @@ func (r *patternPropertiesRule) explain(b *value.Builder, v value.Value) {
 	b.End()
 }
 
+// parsePatternProperties parses patternProperties: regular expressions on
+// field names, with schemas.
 func parsePatternProperties(s *schema, k keyword, _ value.Doc) error {
 	d, err := k.object()
 	if err != nil {
@@ -217,7 +223,7 @@ type additionalRule struct {
 	schema   *schema
 }
 
-// failing calls yield with each additional field that may not be there.
+// failing calls yield with each additional field that is not allowed.
 func (r *additionalRule) failing(v value.Value, yield func(name string, field value.Value) bool) error {
 	for name, field := range v.Doc().All() {
 		known, err := r.isKnown(name)
@@ -261,6 +267,8 @@ func (r *additionalRule) holds(v value.Value) (bool, error) {
 	return ok && err == nil, err
 }
 
+// explain lists the additional fields that are not allowed, or the first one
+// that does not satisfy the schema.
 func (r *additionalRule) explain(b *value.Builder, v value.Value) {
 	if r.schema == nil {
 		r.specified(b, "")
@@ -277,6 +285,8 @@ func (r *additionalRule) explain(b *value.Builder, v value.Value) {
 	})
 }
 
+// parseAdditionalProperties parses additionalProperties: a boolean or a
+// schema. It needs properties and patternProperties of the same schema.
 func parseAdditionalProperties(s *schema, k keyword, whole value.Doc) error {
 	r := &additionalRule{named: named{k}}
 	switch k.v.Kind() {

@@ -31,6 +31,8 @@ var jsonTypes = map[string]value.Kind{
 	"object": value.KindDocument, "string": value.KindString,
 }
 
+// parseSchemaType parses type (JSON names) or bsonType (BSON aliases), which
+// exclude each other.
 func parseSchemaType(s *schema, k keyword, whole value.Doc) error {
 	if whole.Has("type") && whole.Has("bsonType") {
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
@@ -60,6 +62,7 @@ func parseSchemaType(s *schema, k keyword, whole value.Doc) error {
 	return nil
 }
 
+// addName adds a type by a name of the keyword.
 func (r *typeRule) addName(keyword string, v value.Value) error {
 	if v.Str() == "integer" {
 		return mongoerr.New(mongoerr.FailedToParse, "$jsonSchema type 'integer' is not currently supported.")
@@ -97,6 +100,8 @@ func (r *limitRule) explain(b *value.Builder, v value.Value) {
 	b.End().String("reason", "comparison failed").Append("consideredValue", v)
 }
 
+// parseLimit parses maximum or minimum, with exclusiveMaximum or
+// exclusiveMinimum beside it.
 func parseLimit(s *schema, k keyword, whole value.Doc) error {
 	if !k.v.IsNumber() {
 		return k.mustBe("a number")
@@ -125,7 +130,7 @@ func parseExclusive(of string) schemaParser {
 	}
 }
 
-// countRule bounds the length of a string, an array or an object.
+// countRule limits the length of a string, an array or an object.
 type countRule struct {
 	named
 	limit int64
@@ -142,7 +147,7 @@ func (r *countRule) holds(v value.Value) (bool, error) {
 	return n <= r.limit, nil
 }
 
-// count is the length of v, -1 if the rule is not about its type.
+// count returns the length of v, -1 if the rule does not apply to its type.
 func (r *countRule) count(v value.Value) int64 {
 	switch what := r.k.name[3:]; {
 	case what == "Length" && v.Kind() == value.KindString:
@@ -210,6 +215,8 @@ func parsePattern(s *schema, k keyword, _ value.Doc) error {
 // multipleRule is multipleOf.
 type multipleRule struct{ named }
 
+// holds reports whether a number is a multiple, computed in decimals unless
+// both numbers are integers.
 func (r *multipleRule) holds(v value.Value) (bool, error) {
 	if !v.IsNumber() {
 		return true, nil
@@ -257,6 +264,7 @@ func (r *enumRule) explain(b *value.Builder, v value.Value) {
 	b.Append("consideredValue", v)
 }
 
+// parseEnum parses enum: a non-empty array of distinct values.
 func parseEnum(s *schema, k keyword, _ value.Doc) error {
 	list, err := k.array()
 	if err != nil {
@@ -276,7 +284,7 @@ func parseEnum(s *schema, k keyword, _ value.Doc) error {
 }
 
 // encryptRule is encrypt: binary data of the subtype for encrypted values,
-// which tells the type of the value inside.
+// which contains the type of the encrypted value.
 type encryptRule struct {
 	named
 	types TypeSet // empty: any
@@ -298,6 +306,8 @@ func (r *encryptRule) explain(b *value.Builder, v value.Value) {
 	b.String("reason", "value was not encrypted")
 }
 
+// parseEncrypt parses encrypt: the type of the encrypted value, and metadata
+// for clients.
 func parseEncrypt(s *schema, k keyword, _ value.Doc) error {
 	d, err := k.object()
 	if err != nil {
@@ -319,8 +329,8 @@ func parseEncrypt(s *schema, k keyword, _ value.Doc) error {
 	return nil
 }
 
-// parseEncryptMetadata checks defaults for the clients that encrypt; they ask
-// nothing of the value.
+// parseEncryptMetadata validates defaults for clients that encrypt; they put
+// no condition on values.
 func parseEncryptMetadata(_ *schema, k keyword, _ value.Doc) error {
 	d, err := k.object()
 	if err == nil && d.IsEmpty() {

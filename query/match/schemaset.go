@@ -6,15 +6,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// unorderedSet is a set of values among which documents equal each other in
-// any order of their fields. Its zero value is empty.
+// unorderedSet is a set of values in which documents are equal regardless of
+// the order of their fields. Its zero value is empty.
 type unorderedSet struct {
 	byHash map[uint64][]value.Value
 }
 
 var unorderedSeed = maphash.MakeSeed()
 
-// add adds a value; false if it is there.
+// add adds a value. It returns false if the set has it already.
 func (s *unorderedSet) add(v value.Value) bool {
 	if s.has(v) {
 		return false
@@ -37,7 +37,8 @@ func (s *unorderedSet) has(v value.Value) bool {
 	return false
 }
 
-// hashUnordered is the same for values that equalUnordered finds equal.
+// hashUnordered returns a hash that is equal for values that equalUnordered
+// finds equal.
 func hashUnordered(v value.Value) (sum uint64) {
 	if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
 		var room [64]byte
@@ -81,7 +82,7 @@ func equalItems(a, b value.Doc) bool {
 	return true
 }
 
-// duplicate finds a value that stands in the list twice.
+// duplicate finds a value that occurs twice in the list.
 func duplicate(list value.Doc) (value.Value, bool) {
 	var seen unorderedSet
 	for v := range list.Values() {

@@ -6,8 +6,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Shape is a hash of what filters have in common that differ in values only:
-// operators and paths, in whatever order conjuncts and alternatives stand.
+// Shape returns a hash that is equal for filters that differ only in values: a
+// hash of operators and paths, independent of the order of conjuncts and
+// alternatives.
 func (m *Matcher) Shape() uint64 {
 	if m == nil {
 		return shapeOf(&And{})
@@ -15,7 +16,7 @@ func (m *Matcher) Shape() uint64 {
 	return shapeOf(m.root)
 }
 
-// shapeHash is FNV-1a, of text by text.
+// shapeHash is an FNV-1a hash of a sequence of texts.
 type shapeHash uint64
 
 const (
@@ -37,6 +38,8 @@ func (h shapeHash) number(n uint64) shapeHash {
 	return (h ^ 0xff) * shapePrime
 }
 
+// shapeOf returns the hash of a node: of its operator and path, or of its
+// children.
 func shapeOf(n Node) uint64 {
 	switch n := n.(type) {
 	case *And:
@@ -66,7 +69,7 @@ func shapeOf(n Node) uint64 {
 	return uint64(h)
 }
 
-// operatorOf names the operator of a node that is none of the logical ones.
+// operatorOf returns the operator of a node that is not a logical one.
 func operatorOf(n Node) string {
 	switch n := n.(type) {
 	case *Compare:
@@ -105,8 +108,8 @@ func operatorOf(n Node) string {
 	return "$always"
 }
 
-// conjuncts adds the shapes up of all that a conjunction demands, and those
-// within it.
+// conjuncts adds up the shapes of the conditions of a conjunction and of the
+// conjunctions nested in it.
 func conjuncts(n *And) (sum uint64) {
 	for _, child := range n.Nodes {
 		if and, ok := child.(*And); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ElementMatcher judges single values rather than documents: the elements
-// that $pull removes and those that an array filter selects.
+// ElementMatcher tests single values rather than documents: the elements that
+// $pull removes and those that an array filter selects.
 type ElementMatcher struct {
 	root Node
 	// name is the first component of all paths, standing for the value
@@ -36,8 +36,8 @@ func (m *ElementMatcher) Match(env *expr.Env, v value.Value) (bool, error) {
 }
 
 // CompileElement compiles the condition of $pull: {$op: …} and regular
-// expressions judge the element itself, a document is a filter on elements
-// that are documents, any other value asks for equality.
+// expressions test the element itself, a document is a filter on elements that
+// are documents, any other value is an equality.
 func CompileElement(condition value.Value, o Options) (*ElementMatcher, error) {
 	condition = condition.Clone()
 	p := &parser{o}

@@ -19,7 +19,7 @@ func Operators() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// census counts the nodes that need an index of their own.
+// census counts the nodes that need a special index.
 type census struct {
 	texts, nears int
 	textInNor    bool
@@ -40,8 +40,8 @@ func (c *census) visit(n Node, inNor bool) {
 	}
 }
 
-// checkSpecial refuses filters that no plan could serve: $text and $near are
-// answered from an index, once and for the whole query.
+// checkSpecial refuses filters that no plan can serve: $text and $near need an
+// index, and may occur only once and for the whole query.
 func checkSpecial(root Node) error {
 	var c census
 	c.visit(root, false)

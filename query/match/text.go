@@ -7,12 +7,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TextMatcher knows the text index that a $text query runs on.
+// TextMatcher gives access to the text index that a $text query uses.
 type TextMatcher interface {
 	// DefaultLanguage is the index's default_language, for queries that name
 	// no language.
 	DefaultLanguage() string
-	// MatchText judges one document and tells its score.
+	// MatchText tests one document and returns its score.
 	MatchText(q *text.Query, d value.Doc) (score float64, ok bool)
 }
 
@@ -28,7 +28,7 @@ func (n *Text) Children() []Node { return nil }
 
 func (n *Text) rank() int { return rankText }
 
-// match leaves the score with the document's metadata.
+// match stores the score in the document's metadata.
 func (n *Text) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
 	score, ok := n.index.MatchText(n.Query, d)
 	if ok {
@@ -41,6 +41,8 @@ func (n *Text) matchValue(*expr.Env, value.Value, *int) (bool, error) { return f
 
 func (n *Text) appendTo(b *value.Builder) { b.Document("$text", n.spec) }
 
+// parseText parses $text with $search, $language, $caseSensitive and
+// $diacriticSensitive.
 func parseText(p *parser, e element, nested bool) (Node, error) {
 	if nested {
 		return nil, mongoerr.New(mongoerr.BadValue, "$text can only be applied to the top-level document")

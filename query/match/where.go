@@ -30,9 +30,11 @@ func (n *Where) matchValue(*expr.Env, value.Value, *int) (bool, error) { return 
 
 func (n *Where) appendTo(b *value.Builder) { b.Append("$where", value.Code(n.code)) }
 
-// errNoScripts is what a mongod answers that has no script engine.
+// errNoScripts is the error of a mongod without a script engine.
 var errNoScripts = mongoerr.New(6108304, "no globalScriptEngine in $where parsing")
 
+// parseWhere compiles the function of $where, which is allowed only at the top
+// of a filter.
 func parseWhere(p *parser, e element, nested bool) (Node, error) {
 	switch {
 	case p.o.Script == nil:
@@ -66,16 +68,17 @@ func parseFieldWhere(*parser, value.Path, value.Doc, element) (Node, error) {
 }
 
 // Scripted returns the name of an operator of the filter that runs JavaScript,
-// "" if there is none.
+// "" if it has no such operator.
 func (m *Matcher) Scripted() string { return scripted(m.root) }
 
+// scripted returns the first operator below a node that runs JavaScript.
 func scripted(n Node) string {
 	switch n := n.(type) {
 	case *Where:
 		return "$where"
 	case *Expr:
 		return n.Expr.Script()
-	case *And, *Or, *Nor: // below all others, neither may stand
+	case *And, *Or, *Nor: // not allowed below any other node
 	default:
 		return ""
 	}

@@ -2,22 +2,23 @@ package plan
 
 import "strings"
 
-// A choice between indexes costs more than the search for a few documents, so
-// it is worth remembering. What is remembered is the index alone: the bounds
-// are always made of the values of the query at hand, so that a plan made
-// again may be slow but never wrong.
+// Choosing between indexes costs more than finding a few documents, so the
+// choice is cached. The cache stores only the index: the bounds are always
+// computed from the values of the present query, so that a plan from the cache
+// may be slow but never wrong.
 
-// Choice is what of a plan holds for other queries of its shape.
+// Choice is the part of a plan that can be reused for other queries of its
+// shape.
 type Choice struct {
 	Index  string
-	Path   string // that a wildcard index is asked about
+	Path   string // the path that a wildcard index is searched for
 	Sorted bool
-	Works  int64 // how many entries the plan was expected to look at
+	Works  int64 // the number of entries that the plan was expected to examine
 }
 
-// Choice returns what is worth remembering of a plan: which index was chosen
-// among several. It is not ok where nothing was counted to choose, and where
-// it depends on the values how soon the plan can stop.
+// Choice returns the choice to cache for a plan: the index chosen among
+// several. ok is false if no entries were counted for the choice, or if the
+// values determine how soon the plan can stop.
 func (p *Plan) Choice(q *Query) (c Choice, ok bool) {
 	if !p.compared || p.Type != IndexScan && p.Type != Merge || q.stopsEarly(p) {
 		return c, false
@@ -25,28 +26,28 @@ func (p *Plan) Choice(q *Query) (c Choice, ok bool) {
 	return Choice{Index: p.Index.Name, Path: strings.Clone(p.wildcardPath()), Sorted: p.Sorted, Works: max(p.Examined, 1)}, true
 }
 
-// Uses reports whether a plan is the one that a choice stands for.
+// Uses reports whether a plan uses the index of a choice.
 func (p *Plan) Uses(c Choice) bool {
 	return p.Index.Name == c.Index && p.wildcardPath() == c.Path && p.Sorted == c.Sorted
 }
 
-// wildcardPath is the path that a plan over a wildcard index is about, "" for
-// any other plan.
+// wildcardPath returns the path that a plan searches a wildcard index for, ""
+// for any other plan.
 func (p *Plan) wildcardPath() string { return p.path }
 
-// stopsEarly reports whether a limit may end the plan before it has looked at
+// stopsEarly reports whether a limit may end the plan before it has examined
 // all of its entries.
 func (q *Query) stopsEarly(p *Plan) bool {
 	return q.Limit > 0 && (p.Sorted || q.Sort.IsEmpty())
 }
 
-// Patience is how many times the work that was expected a plan made again may
-// turn out to be before the choice is put in question, as in mongod.
+// Patience is the factor by which the work of a cached plan may exceed the
+// expected work before the query is planned again, as in mongod.
 const Patience = 10
 
-// Again plans a query with the index that was chosen for its shape; coll needs
-// to have no other. It returns nil if that is no use any more, or much more
-// work than it was.
+// Again plans a query with the index that is cached for its shape; coll need
+// not contain any other. It returns nil if the index can no longer serve the
+// query, or would be much more work than before.
 func Again(q *Query, coll *Collection, c Choice) *Plan {
 	if !q.Hint.IsZero() || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// fieldBounds is what the filter says about one field of an index.
+// fieldBounds are the bounds that the filter gives for one field of an index.
 type fieldBounds struct {
 	set   Intervals
 	exact bool
-	from  *term // the condition it was read from, where only one may be used
-	used  int   // how many terms it accounts for
+	from  *term // the condition that the bounds come from, if only one may be used
+	used  int   // the number of terms that the bounds account for
 }
 
 var anything = fieldBounds{set: all, exact: true}
@@ -30,7 +30,8 @@ func newBounder(x *Index, q *Query, c *conditions) *bounder {
 	return &bounder{x, q, c, reader{order: order{x.Collation}, strings: same}}
 }
 
-// bounds returns those of all fields, as far as they may be used together.
+// bounds returns the bounds of all fields, as far as they may be used
+// together.
 func (b *bounder) bounds() []fieldBounds {
 	out := make([]fieldBounds, len(b.x.Fields))
 	for i := range b.x.Fields {
@@ -82,9 +83,9 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 	return out
 }
 
-// among takes one more condition on a field with arrays. Of several, each of
-// which another element may satisfy, one bounds the keys; those about one
-// element bound them together.
+// among adds a condition on a field with arrays. Conditions that different
+// elements may satisfy cannot be intersected: only one of them bounds the
+// keys. Conditions on the same element are intersected.
 func (b *bounder) among(out fieldBounds, r reading, t *term, inElement bool) fieldBounds {
 	switch {
 	case out.from == nil:
@@ -113,7 +114,7 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 	default:
 		r = b.reader.read(t.node)
 		if _, exists := t.node.(*match.Exists); exists && b.x.Sparse && len(b.x.Fields) == 1 {
-			r.exact = true // what is not there is not in the index
+			r.exact = true // missing values are not in the index
 		}
 	}
 	if positional(f.Path) && !b.plainPositional(t, r) {
@@ -122,7 +123,7 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 	return r, true
 }
 
-// textTerms are the terms that a text index has to be searched for.
+// textTerms returns the bounds for the terms of a text search.
 func (b *bounder) textTerms() fieldBounds {
 	if b.c.text == nil {
 		return anything
@@ -135,9 +136,9 @@ func (b *bounder) textTerms() fieldBounds {
 	return fieldBounds{set: b.reader.unionAll(sets)}
 }
 
-// plainPositional reports whether a condition on a path with a position may be
-// read at all: queries and indexes differ on what such a path leads to where
-// arrays lie in arrays.
+// plainPositional reports whether a condition on a path with a position can
+// give bounds: with nested arrays, queries and indexes resolve such a path
+// differently.
 func (b *bounder) plainPositional(t *term, r reading) bool {
 	switch t.node.(type) {
 	case *match.Compare, *match.In:
@@ -146,7 +147,7 @@ func (b *bounder) plainPositional(t *term, r reading) bool {
 	return false
 }
 
-// hashed reads equality as the hashes of the values.
+// hashed converts an equality to the hashes of its values.
 func (b *bounder) hashed(n match.Node) reading {
 	var values []value.Value
 	switch n := n.(type) {
@@ -174,9 +175,9 @@ func (b *bounder) hashed(n match.Node) reading {
 }
 
 // together reports whether a term may bound the i-th field of a multikey index
-// along with the bounds of the fields before it. Fields below the same array
-// are listed element by element, so conditions on two of them must be about
-// the same element of that array.
+// along with the bounds of the fields before it. An index has one entry for
+// each element of an array, so conditions on two fields below the same array
+// must be about the same element.
 func (b *bounder) together(i int, t *term, before []fieldBounds) bool {
 	for k := range before {
 		if before[k].set.isAll() {
@@ -195,8 +196,8 @@ func (b *bounder) together(i int, t *term, before []fieldBounds) bool {
 	return true
 }
 
-// usable reports whether all matching documents are in the index, so far as
-// it is sparse: then some field's bounds must leave out missing values.
+// usable reports whether all matching documents are in the index. If it is
+// sparse, the bounds of some field must exclude missing values.
 func (b *bounder) usable(fields []fieldBounds) bool {
 	special := false
 	for i := range fields {

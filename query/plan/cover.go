@@ -7,13 +7,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The keys of an index of ordinary fields without a collation tell the values
-// again, of fields without arrays on their path. So such an index can do two
-// things more than lead to records: it can judge conditions before a record
-// is fetched, and make fetching needless where the result is made of what it
-// holds.
+// The values of fields without arrays can be decoded from the keys of an
+// ordinary index without a collation. Such an index can do more than find
+// records: it can check conditions before a record is fetched, and it can
+// cover a query, whose result is then computed from the keys alone.
 
-// cover finds out what the plan's index can do without records.
+// cover sets whether the plan's index can filter and cover the query without
+// records.
 func (p *Plan) cover(q *Query, c *conditions) {
 	if !readable(p.Index) {
 		return
@@ -29,19 +29,19 @@ func (p *Plan) cover(q *Query, c *conditions) {
 	p.Filtered = true
 }
 
-// stands reports whether the entries of one branch of a disjunction can stand
-// for its records: they are the matching ones, and have all that is needed.
+// stands reports whether the entries of one branch of a disjunction cover it:
+// they are exactly the matching ones, and contain all needed fields.
 func (p *Plan) stands(needs []string) bool {
 	return p.Type == IndexScan && p.Exact && readable(p.Index) && p.Index.tellsAll(needs)
 }
 
-// readable reports whether values can be read from the keys of an index.
+// readable reports whether values can be decoded from the keys of an index.
 func readable(x *Index) bool {
 	return x.Collation == nil && !x.Clustered &&
 		!slices.ContainsFunc(x.Fields, func(f Field) bool { return f.Kind != Plain })
 }
 
-// tells reports whether the keys hold what lies at a path.
+// tells reports whether the keys contain the value at a path.
 func (x *Index) tells(path string) bool {
 	for i := range x.Fields {
 		if x.Fields[i].Path == path {
@@ -55,7 +55,8 @@ func (x *Index) tellsAll(paths []string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool { return !x.tells(path) })
 }
 
-// Readable lists the fields whose values the keys of the index tell.
+// Readable lists the fields whose values can be decoded from the keys of the
+// index.
 func (x *Index) Readable() []bool {
 	out := make([]bool, len(x.Fields))
 	for i := range out {
@@ -64,7 +65,7 @@ func (x *Index) Readable() []bool {
 	return out
 }
 
-// judges reports whether all conditions can be judged by the values in the
+// judges reports whether all conditions can be checked with the values in the
 // keys.
 func (x *Index) judges(c *conditions) bool {
 	if c.opaque > 0 || len(c.ors) > 0 || len(c.terms) == 0 {
@@ -78,8 +79,8 @@ func (x *Index) judges(c *conditions) bool {
 	return true
 }
 
-// judgeable are the conditions on scalars. Whether a field is there, mongod
-// asks the record.
+// judgeable reports whether a condition can be checked with keys: conditions
+// on scalars. For $exists, mongod fetches the record.
 func judgeable(n match.Node) bool {
 	switch n := n.(type) {
 	case *match.Compare:

@@ -2,11 +2,11 @@ package plan
 
 import "slices"
 
-// Distinct returns the plan, of those that were considered, that can find the
-// distinct values at a path by skipping from one to the next, made ready for
-// it; nil if there is none. Entries must tell the matching records exactly.
-// With elements, of arrays their elements are the values, and nothing else of
-// the records is wanted. Otherwise the first record of each value may be.
+// Distinct returns a plan, among those considered, that finds the distinct
+// values at a path by skipping from one value to the next; nil if no plan can.
+// Its entries must be exactly those of the matching records. With elements,
+// the elements of arrays are the values, and nothing else of the records is
+// needed. Otherwise the first record of each value may be needed.
 func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bool) *Plan {
 	if q.Collation != nil || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil
@@ -22,8 +22,8 @@ func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bo
 	return nil
 }
 
-// suffices reports whether the plan's keys have all that is wanted of the first
-// entry of each value.
+// suffices reports whether the plan's keys contain everything that is needed
+// of the first entry of each value.
 func (p *Plan) suffices(q *Query, path string, elements bool) bool {
 	return q.Needs != nil && !slices.ContainsFunc(q.Needs, func(need string) bool { return !p.Index.tells(need) && !(elements && need == path) })
 }
@@ -47,8 +47,8 @@ func distinctWhole(q *Query, coll *Collection, path string, elements bool) (best
 	return best
 }
 
-// distinctField finds the field of the plan's index that tells all values at
-// a path; -1 if there is none.
+// distinctField finds the field of the plan's index that contains all values
+// at a path; -1 if there is no such field.
 func (p *Plan) distinctField(path string) int {
 	if p.Type != IndexScan || !readable(p.Index) || positional(path) {
 		return -1
@@ -62,8 +62,8 @@ func (p *Plan) distinctField(path string) int {
 		if p.Index.deepest(i, n-1) > 0 || p.Index.Multikey&Elsewhere != 0 {
 			return -1
 		}
-		// Where the values are arrays, their elements are what is wanted, also
-		// those that bounds leave out.
+		// If the values are arrays, all their elements are needed, also those
+		// outside of the bounds.
 		if p.Index.arrays(i) && !p.Bounds[i].isAll() {
 			return -1
 		}

@@ -7,16 +7,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Shape is what happens to the records of a plan on their way out, for
-// explain.
+// Shape describes the stages that process the records of a plan, for explain.
 type Shape struct {
 	Filter     value.Doc // the parsed filter, nil if there is none
 	Sort       value.Doc
 	Skip       int64
 	Limit      int64
 	Projection value.Doc
-	// Inclusion reports whether the projection names the fields to be kept, and
-	// does nothing else.
+	// Inclusion reports whether the projection only lists the fields to keep.
 	Inclusion bool
 	// ProjectionKind is "SIMPLE" for a projection of top-level fields,
 	// "DEFAULT" for any other.
@@ -82,8 +80,8 @@ func (p *Plan) Explain(s *Shape) *Stage {
 	return top
 }
 
-// alone reports whether nothing happens to a document that is looked up by its
-// _id but a projection. One document is within any limit.
+// alone reports whether a document that is looked up by its _id is at most
+// projected. One document is within any limit.
 func (s *Shape) alone() bool {
 	return s.Skip == 0 && !s.ReturnKey && !s.Count && s.Write == ""
 }
@@ -130,7 +128,7 @@ func (p *Plan) projectionStage(s *Shape) string {
 	return "PROJECTION_" + s.ProjectionKind
 }
 
-// countable reports whether counting needs no documents.
+// countable reports whether a count needs no documents.
 func (p *Plan) countable(s *Shape) bool {
 	return p.Exact && (p.Type == ByID || p.Type == IndexScan && len(p.Ranges) == 1) ||
 		p.Type == CollScan && p.Exact
@@ -167,6 +165,8 @@ func (p *Plan) boundDoc(end bool) value.Doc {
 	return b.Doc()
 }
 
+// boundInclusive reports whether the first or the last key of the bounds is
+// included, for every field.
 func (p *Plan) boundInclusive(end bool) bool {
 	for i, in := range p.Bounds {
 		if len(in) == 0 {
@@ -191,7 +191,7 @@ func (p *Plan) descending(i int) bool {
 	return false
 }
 
-// access is the part of the tree that gets at the documents.
+// access is the part of the tree that fetches the documents.
 func (p *Plan) access(s *Shape) *Stage {
 	switch p.Type {
 	case Nothing:
@@ -218,7 +218,7 @@ func (p *Plan) access(s *Shape) *Stage {
 	return fetch
 }
 
-// nearStage orders what is found by distance.
+// nearStage orders the results by distance.
 func (p *Plan) nearStage(in *Stage) *Stage {
 	name := "GEO_NEAR_2D"
 	if hasKind(p.Index, Sphere) {
@@ -281,8 +281,8 @@ func (p *Plan) scanStage(s *Shape) *Stage {
 	return &Stage{Name: name, Detail: b.Doc(), totals: showKeys}
 }
 
-// exploded are the bounds of each of the scans that are merged: one point of
-// each of the leading fields.
+// exploded returns the bounds of each merged scan: one point of each of the
+// leading fields.
 func (p *Plan) exploded() [][]Intervals {
 	scans := [][]Intervals{nil}
 	points := 0
@@ -302,6 +302,7 @@ func (p *Plan) exploded() [][]Intervals {
 	return scans
 }
 
+// describeIndex writes the fields of an IXSCAN stage that describe its index.
 func (p *Plan) describeIndex(b *value.Builder) {
 	x := p.Index
 	b.Document("keyPattern", p.keyPattern()).String("indexName", x.Name)
@@ -328,8 +329,8 @@ func (p *Plan) describeIndex(b *value.Builder) {
 	b.Int32("indexVersion", x.Version)
 }
 
-// keyPattern is that of the index, with the path that a wildcard index is
-// asked about in the place of all of them.
+// keyPattern returns the key pattern of the index; for a wildcard index with
+// the path that it is searched for in place of the wildcard.
 func (p *Plan) keyPattern() value.Doc {
 	path := p.wildcardPath()
 	if path == "" {
@@ -366,6 +367,7 @@ func (p *Plan) boundNames() (names []string) {
 	return names
 }
 
+// describeBounds writes the indexBounds of a scan, as mongod prints them.
 func (p *Plan) describeBounds(b *value.Builder) {
 	b.StartDocument("indexBounds")
 	if !p.min.IsEmpty() || !p.max.IsEmpty() {
@@ -428,8 +430,8 @@ func (i Interval) text(reverse bool) string {
 	return open + boundText(lo) + ", " + boundText(hi) + shut
 }
 
-// boundText prints one end of an interval. Infinities have a fraction there
-// and nowhere else.
+// boundText prints one end of an interval. Infinities have a fraction only
+// there.
 func boundText(v value.Value) string {
 	if v.Kind() == value.KindDouble {
 		switch s := value.FormatDouble(v.Double()); s {

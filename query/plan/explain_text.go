@@ -2,10 +2,9 @@ package plan
 
 import "github.com/duskdb/duskdb/value"
 
-// A search for words scans the index once for each of them. Phrases and words
-// that must not be there are checked on the documents, by TEXT_MATCH. Where
-// the score is wanted, TEXT_OR adds it up; otherwise the scans are joined as
-// any others and the documents fetched.
+// A text search scans the index once for each word. TEXT_MATCH checks phrases
+// and excluded words on the documents. If the score is needed, TEXT_OR adds it
+// up; otherwise an OR joins the scans and the documents are fetched.
 
 // textStage is the tree of a search.
 func (p *Plan) textStage(s *Shape) *Stage {
@@ -62,7 +61,7 @@ func withoutText(filter value.Doc) value.Doc {
 	return value.NewDoc("$and", value.NewArray(rest...))
 }
 
-// textDetail tells what is searched for.
+// textDetail describes the search.
 func (p *Plan) textDetail() value.Doc {
 	q := p.Text.Query
 	b := value.NewBuilder()
@@ -91,7 +90,7 @@ func (p *Plan) textDetail() value.Doc {
 	return b.Doc()
 }
 
-// AsksForScore reports whether a sort or a projection names the score of a
+// AsksForScore reports whether a sort or a projection uses the score of a
 // $text.
 func AsksForScore(specs ...value.Doc) bool {
 	for _, d := range specs {

@@ -8,17 +8,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// badHint is mongod's answer to a hint that names no index.
+// badHint is mongod's error for a hint that matches no index.
 func (q *Query) badHint() error {
 	return q.failed(mongoerr.BadValue, "hint provided does not correspond to an existing index")
 }
 
-// failed is how the planner's errors reach a client.
+// failed returns a planner's error in the form that clients get.
 func (q *Query) failed(code mongoerr.Code, reason string) error {
 	return mongoerr.Newf(code, "error processing query: %s planner returned error :: caused by :: %s", q, reason)
 }
 
-// NoGeoIndex is mongod's answer to a $near that no index can serve.
+// NoGeoIndex is mongod's error for a $near that no index can serve.
 func (q *Query) NoGeoIndex() error {
 	return q.failed(mongoerr.NoQueryExecutionPlans, "unable to find index for $geoNear query")
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Interval is a stretch of values in index order.
+// Interval is an interval of values in index order.
 type Interval struct {
 	Lo, Hi       value.Value
 	LoInc, HiInc bool
@@ -137,8 +137,8 @@ func (o order) union(a, b Intervals) Intervals {
 	return out
 }
 
-// intersectAll and unionAll take many sets together, in halves: one after the
-// other costs the square of their number where the result grows with each.
+// intersectAll and unionAll combine many sets by halves: one after the other
+// would be quadratic in their number if the result grows with each.
 
 func (o order) intersectAll(sets []Intervals) Intervals { return halves(sets, all, o.intersect) }
 
@@ -250,8 +250,8 @@ var (
 	leastCodeScope = value.Unmarshal([]byte{byte(value.KindCodeScope), 14, 0, 0, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0, 0})
 )
 
-// following is the least value of the next type: what ends a bracket that
-// has no greatest value.
+// following is the least value of the next type, the end of a bracket without
+// a greatest value.
 func following(k value.Kind) value.Value {
 	switch k {
 	case value.KindString, value.KindSymbol:

@@ -10,16 +10,60 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// estimateLimit is how many entries of a candidate are counted at most, and
-// estimateRanges in how many ranges.
+// # How a plan is chosen
+//
+// A look-up by _id is recognised before anything else (LookupID). Any other
+// filter is decomposed into conditions: terms on single paths that every
+// matching document satisfies, and disjunctions. The planner then takes the
+// first of these ways that applies:
+//
+//   - min or max: the range of the hinted index between the two bounds;
+//   - a hint $natural: a collection scan;
+//   - a filter that no document can match: no scan at all;
+//   - $text or $near: only text and geo indexes can serve them (special);
+//   - a sort by $natural: a collection scan;
+//   - a hint: the plans of the hinted index;
+//   - otherwise the plans of all indexes that are not hidden and, for each
+//     disjunction, a union of one plan for each branch. Without any of them, a
+//     collection scan. A collection scan never competes with an index: as in
+//     mongod, an index with bounds is preferred.
+//
+// candidates (scan.go) makes the plans of one index. It derives bounds for
+// each field, and drops a sparse or partial index that may lack matching
+// documents. An index with another collation has no bounds for strings. The
+// bounds may always contain too much: the executor matches each record again.
+// They must never contain too little.
+//
+// choose picks among several plans. Counting entries costs time, so it is done
+// only if it can matter: not for a single plan, not if one plan looks up a
+// unique key (surest), and not if the entries of one plan are exactly the
+// matching records in the order of the sort (precise), which no other plan can
+// undercut. Otherwise estimate counts the entries of each plan in the present
+// state of the index, up to estimateLimit entries in estimateRanges ranges,
+// and extrapolates to the other ranges; once a plan is known to be cheap,
+// counting the next one stops at its cost. mongod runs its candidates for a
+// trial period instead. Counting is cheaper here, because the indexes are in
+// memory and a count reads no records.
+//
+// costs turns counts into costs. Two facts are not in the counts: a plan that
+// must sort costs half as much again, and a plan in the order of the sort may
+// stop at the limit. Equal costs are decided by comparePlans, at the end by
+// the name of the index, so that the choice does not depend on the order in
+// which indexes were created.
+//
+// A choice that was made by counting is cached for the shape of the query
+// (again.go). Explain shows the losing plans as rejectedPlans.
+
+// estimateLimit is the largest number of entries to count for a candidate, and
+// estimateRanges the largest number of ranges to count them in.
 const (
 	estimateLimit  = 2000
 	estimateRanges = 32
 )
 
-// mostSolutions is how many disjunctions, and how many paths of a wildcard
-// index, are considered: each costs as much as there are conditions. mongod
-// stops at so many solutions as well.
+// mostSolutions limits the disjunctions, and the paths of a wildcard index,
+// that are considered: the cost of each grows with the number of conditions.
+// mongod has the same limit of solutions.
 const mostSolutions = 64
 
 // Make plans a query.
@@ -31,7 +75,7 @@ func Make(q *Query, coll *Collection) (*Plan, error) {
 	}
 	pl := newPlanner(q, coll)
 	p, err := pl.plan()
-	if stopped := q.interrupted(); stopped != nil { // then loops may have ended early
+	if stopped := q.interrupted(); stopped != nil { // the loops may have ended early
 		return nil, stopped
 	}
 	if p != nil {
@@ -61,6 +105,8 @@ func root(q *Query) match.Node {
 	return q.Filter.Root()
 }
 
+// plan handles hints, min and max, and the special queries ($text, $near,
+// $natural) first; other queries get the cheapest of all candidate plans.
 func (pl *planner) plan() (*Plan, error) {
 	q := pl.q
 	hinted, err := pl.hinted()
@@ -104,7 +150,7 @@ func (pl *planner) plan() (*Plan, error) {
 	return p, nil
 }
 
-// all makes a plan for each index that is of use and for each disjunction.
+// all returns the plans for each useful index and for each disjunction.
 func (pl *planner) all() (plans []*Plan) {
 	for _, x := range pl.coll.Indexes {
 		if !x.Hidden {
@@ -170,7 +216,7 @@ func (pl *planner) serves(x *Index) bool {
 }
 
 // prefixed reports whether the fields before the terms of a text index are
-// bound to values.
+// bound to single values.
 func (pl *planner) prefixed(p *Plan) bool {
 	for i, f := range p.Index.Fields {
 		if f.Kind == Text {
@@ -183,8 +229,8 @@ func (pl *planner) prefixed(p *Plan) bool {
 	return true
 }
 
-// LookupID recognises a look-up of one _id, which needs no planning; nil if the
-// query is anything else or the index is not the one on _id.
+// LookupID returns the plan for a look-up of one _id, which needs no planning;
+// nil for other queries and other indexes.
 func LookupID(q *Query, x *Index) *Plan {
 	if q.Filter == nil || !q.Hint.IsZero() || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil
@@ -214,15 +260,15 @@ func idEquality(n match.Node) (*match.Compare, bool) {
 	if !ok || eq.Op != match.OpEq || eq.Path.String() != "_id" {
 		return nil, false
 	}
-	switch eq.Value.Kind() { // a stored _id is none of these
+	switch eq.Value.Kind() { // a stored _id never has these types
 	case value.KindArray, value.KindRegex, value.KindNull, value.KindUndefined, value.Missing:
 		return nil, false
 	}
 	return eq, true
 }
 
-// union plans each branch of a disjunction on its own, together with
-// everything else the filter demands; nil if a branch finds no index.
+// union plans each branch of a disjunction separately, together with the other
+// conditions of the filter; nil if there is no index for a branch.
 func (pl *planner) union(or *match.Or) *Plan {
 	out := &Plan{Type: Union, Dedup: true, Exact: true}
 	q := *pl.q
@@ -300,8 +346,8 @@ func (c *conditions) with(branch match.Node) *conditions {
 	return out
 }
 
-// choose picks the plan that looks cheapest. With one candidate, or one that
-// finds one record at most, there is nothing to count.
+// choose returns the plan with the lowest estimated cost. A single candidate,
+// or one that finds at most one record, is chosen without counting.
 func (pl *planner) choose(plans []*Plan) *Plan {
 	if len(plans) == 1 {
 		p := plans[0]
@@ -321,7 +367,7 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 		if p.Type != Union {
 			pl.estimate(p, limit)
 		}
-		if pl.q.Sort.IsEmpty() { // then more than the best so far is too much
+		if pl.q.Sort.IsEmpty() { // more entries than the best plan so far are too many
 			limit = min(limit, p.Examined+1)
 		}
 	}
@@ -342,7 +388,7 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 }
 
 // surest returns a plan that looks up all fields of a unique index, with the
-// others rejected; nil if there is none.
+// other plans as rejected; nil if there is no such plan.
 func surest(plans []*Plan) *Plan {
 	for i, p := range plans {
 		if p.Index != nil && p.Type == IndexScan && p.Index.Unique && p.equalities == len(p.Index.Fields) {
@@ -354,9 +400,9 @@ func surest(plans []*Plan) *Plan {
 	return nil
 }
 
-// precise returns a plan whose entries are those of the matching records and
-// no others, in the order that is wanted: none can do with fewer. nil if there
-// is none.
+// precise returns a plan whose entries are exactly those of the matching
+// records, in the order of the sort: no other plan can examine fewer. nil if
+// there is no such plan.
 func (pl *planner) precise(plans []*Plan) (best *Plan) {
 	at := 0
 	for i, p := range plans {
@@ -373,9 +419,9 @@ func (pl *planner) precise(plans []*Plan) (best *Plan) {
 	return best
 }
 
-// costs estimates how many entries each plan has to look at. A plan in the
-// order of the sort may stop once it has found enough: what share of its
-// entries will match is judged by the most selective of the plans.
+// costs estimates the number of entries that each plan has to examine. A plan
+// in the order of the sort may stop early; the fraction of its entries that
+// match is estimated from the most selective plan.
 func (pl *planner) costs(plans []*Plan) []float64 {
 	fewest := pl.coll.Count
 	for _, p := range plans {
@@ -389,13 +435,13 @@ func (pl *planner) costs(plans []*Plan) []float64 {
 		case pl.q.Limit > 0 && p.Sorted && fewest > 0:
 			costs[i] = min(costs[i], float64(wanted)*float64(p.Examined)/float64(fewest))
 		case !p.Sorted:
-			costs[i] *= 1.5 // what is found has to be sorted
+			costs[i] *= 1.5 // the results have to be sorted
 		}
 	}
 	return costs
 }
 
-// guess is the estimate that costs nothing.
+// guess estimates the entries of a plan without counting.
 func (p *Plan) guess() int64 {
 	switch {
 	case p.Index == nil:

@@ -2,19 +2,20 @@ package plan
 
 import "strings"
 
-// Multikey is where the records of an index have arrays: bit Field.First+n
-// stands for the n-th component of the field's path. 0 is nowhere.
+// Multikey is the set of path components at which the records of an index have
+// arrays: bit Field.First+n stands for the n-th component of the field's path.
+// 0 means none.
 type Multikey uint64
 
 const (
 	// ManyKeys says that a record may have several entries though there is
 	// no array: a text has many terms, a region many cells.
 	ManyKeys Multikey = 1 << 62
-	// Elsewhere stands for all places that have no bit of their own.
+	// Elsewhere stands for all components without a bit.
 	Elsewhere Multikey = 1 << 63
 
 	places = 62
-	// NoPlace is the First of a field whose places have no bits.
+	// NoPlace is the First of a field whose components have no bits.
 	NoPlace = 255
 )
 
@@ -26,7 +27,7 @@ func (f *Field) Place(n int) Multikey {
 	return Elsewhere
 }
 
-// SetPlaces gives the components of all paths their bits.
+// SetPlaces assigns bits to the components of all paths.
 func SetPlaces(fields []Field) {
 	next := 0
 	for i := range fields {
@@ -42,8 +43,8 @@ func SetPlaces(fields []Field) {
 
 func components(path string) int { return strings.Count(path, ".") + 1 }
 
-// deepest tells how far down the first n components of the i-th field's path
-// the last array lies: its component counted from 1, 0 for no array.
+// deepest returns the deepest component with arrays among the first n of the
+// i-th field's path, counted from 1; 0 for no array.
 func (x *Index) deepest(i, n int) int {
 	if x.Multikey == 0 {
 		return 0
@@ -62,7 +63,7 @@ func (x *Index) arrays(i int) bool {
 	return x.Multikey != 0 && x.deepest(i, components(x.Fields[i].Path)) > 0
 }
 
-// arrayPaths lists where on the i-th field's path arrays lie.
+// arrayPaths lists the prefixes of the i-th field's path that lead to arrays.
 func (x *Index) arrayPaths(i int) (paths []string) {
 	f := &x.Fields[i]
 	end := 0
@@ -80,7 +81,7 @@ func (x *Index) arrayPaths(i int) (paths []string) {
 	return paths
 }
 
-// shared counts the components that two paths begin with alike.
+// shared counts the leading components that two paths have in common.
 func shared(a, b string) (n int) {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// reading is what one node says about the keys of a field: where a matching
-// document must have at least one key.
+// reading is the bound that one node gives for the keys of a field: a matching
+// document has at least one key in the set.
 type reading struct {
 	set Intervals
 	// exact reports whether a key in the set proves the match, as long as the
@@ -24,12 +24,12 @@ type reader struct {
 	multikey bool
 	// strings reports whether the index compares strings as the query does.
 	strings bool
-	// nested reports whether what is read stands inside a $elemMatch: then a key
-	// is an element, and says nothing of what is inside that.
+	// nested reports whether the node is inside a $elemMatch: then a key is an
+	// element, and does not show the elements inside it.
 	nested bool
 }
 
-// read reads a node that asks about the field.
+// read returns the bound of a node on the field.
 func (r reader) read(n match.Node) reading {
 	switch n := n.(type) {
 	case *match.Compare:
@@ -75,6 +75,8 @@ func hasStrings(v value.Value) bool {
 	return false
 }
 
+// compareNode returns the bound of a comparison with a value, by the type of
+// the value.
 func (r reader) compareNode(op match.Op, v value.Value) reading {
 	if !r.usable(v) {
 		return unbounded
@@ -94,7 +96,7 @@ func (r reader) compareNode(op match.Op, v value.Value) reading {
 		return reading{point(v), true}
 	case value.KindMinKey, value.KindMaxKey:
 		if r.multikey && op != match.OpEq {
-			return unbounded // an array as a whole lies between the two
+			return unbounded // arrays as a whole sort between the two
 		}
 		return reading{r.extreme(op, v), true}
 	}
@@ -104,8 +106,9 @@ func (r reader) compareNode(op match.Op, v value.Value) reading {
 	return reading{r.ranged(op, v), true}
 }
 
-// array reads equality with a whole array: it is listed under its first
-// element, or undefined if it has none, or itself inside another array.
+// array returns the bound for equality with a whole array: its key is that of
+// its first element, or undefined if it is empty, or itself inside another
+// array.
 func (r reader) array(v value.Value) reading {
 	first := v.Doc().Index(0)
 	if first.IsMissing() {
@@ -143,7 +146,7 @@ func (r reader) ranged(op match.Op, v value.Value) Intervals {
 			}
 			return none
 		}
-		i.Lo = value.Double(math.Inf(-1)) // NaN is below nothing
+		i.Lo = value.Double(math.Inf(-1)) // NaN is not less than any value
 	}
 	switch op {
 	case match.OpLt, match.OpLte:
@@ -179,6 +182,8 @@ func (r reader) expression(n *match.ExprCompare) reading {
 	return reading{set: Intervals{i}}
 }
 
+// in returns the bound of $in: the union of the bounds of its values and
+// regular expressions.
 func (r reader) in(n *match.In) reading {
 	out := reading{none, true}
 	var sets []Intervals
@@ -200,8 +205,8 @@ func (r reader) in(n *match.In) reading {
 	return out
 }
 
-// points turns the values of $in, which are in order, into a set at once if
-// they are all simple.
+// points converts the values of $in, which are in order, to a set in one step
+// if they are all simple.
 func (r reader) points(vs []value.Value) (Intervals, bool) {
 	for i, v := range vs {
 		switch v.Kind() {
@@ -233,7 +238,7 @@ func (r reader) regex(n *match.Regex) reading {
 	return reading{r.union(Intervals{i}, point(itself)), exact && prefix != ""}
 }
 
-// successor is the first string behind all that begin with prefix, "" if
+// successor returns the first string after all strings with the prefix, "" if
 // there is none.
 func successor(prefix string) string {
 	b := []byte(prefix)
@@ -253,7 +258,7 @@ func (r reader) types(t match.TypeSet) reading {
 		out.set = Intervals{bracket(value.KindDouble)}
 	}
 	for _, k := range t.Kinds {
-		if k == value.KindArray { // listed under its elements
+		if k == value.KindArray { // indexed by its elements
 			return unbounded
 		}
 		out.set = r.union(out.set, Intervals{bracket(k)})
@@ -270,7 +275,7 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 		return out
 	}
 	inner := r
-	inner.multikey, inner.nested = false, true // an element is judged as it stands
+	inner.multikey, inner.nested = false, true // the condition applies to the element itself
 	sets := make([]Intervals, len(n.Nodes))
 	for i, c := range n.Nodes {
 		sets[i] = inner.read(c).set
@@ -279,8 +284,8 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 	return out
 }
 
-// not reads a negation as the complement, where that is sound: the negated
-// set must be exact, and without missing values if there may be arrays.
+// not returns the complement for a negation if that is sound: the negated set
+// must be exact, and must not contain missing values if there may be arrays.
 func (r reader) not(n match.Node) reading {
 	if _, ok := n.(*match.Exists); ok {
 		return reading{set: point(value.Null())}

@@ -5,7 +5,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Kind tells how a field of an index holds its values.
+// Kind says how a field of an index stores its values.
 type Kind uint8
 
 // The kinds of fields, as in package index.
@@ -20,10 +20,10 @@ const (
 
 // Field is one field of an index.
 type Field struct {
-	Path string // of a Wildcard: where it begins, "" for the whole document
+	Path string // of a Wildcard: its root, "" for the whole document
 	Desc bool
 	Kind Kind
-	// First is the place of the path's first component in a Multikey.
+	// First is the bit of the path's first component in a Multikey.
 	First uint8
 }
 
@@ -44,24 +44,23 @@ type Index struct {
 	Collation    value.Collator // nil for simple
 	CollationDoc value.Doc      // the collation in full, nil for simple
 
-	// Hash is what a hashed field holds of a value.
+	// Hash returns the value that a hashed field stores.
 	Hash func(value.Value) int64
-	// Takes reports whether a wildcard field lists what lies at a path.
+	// Takes reports whether a wildcard field indexes a path.
 	Takes func(path string) bool
-	// TakesAll reports whether it lists all that lies at a path or below.
+	// TakesAll reports whether it indexes a path and everything below it.
 	TakesAll func(path string) bool
-	// Cover gives the values under which a geo field lists what may lie in
-	// the region that a node of the filter asks for; nil means all.
+	// Cover returns the key values of a geo field that may lie in the region of a
+	// node of the filter; nil means all.
 	Cover func(node match.Node) Intervals
 }
 
-// Query is what is to be planned.
+// Query is the query to plan.
 type Query struct {
 	NS     string
 	Filter *match.Matcher
-	// Implied are conditions that all documents satisfy which match Filter,
-	// beside those that Filter shows: what an $expr comes to with the present
-	// values of its variables.
+	// Implied are further conditions that all documents matching Filter satisfy:
+	// those implied by $expr with the present values of its variables.
 	Implied   []match.Node
 	Sort      value.Doc // nil for none
 	Limit     int64     // 0 for none
@@ -70,16 +69,15 @@ type Query struct {
 	Min, Max  value.Doc // nil for none
 	Collation value.Doc // of the query in full, nil for simple
 	Asked     Asked
-	// Needs are the paths that the result is made of, beside what the filter
-	// reads; nil for the whole document. A plan is covered if its index has
-	// them all.
+	// Needs are the paths that the result needs, beside those of the filter; nil
+	// for the whole document. A plan is covered if its index has them all.
 	Needs []string
-	// Interrupt, unless nil, is asked now and then while the query is planned:
-	// an error ends that.
+	// Interrupt, unless nil, is called at intervals during planning; an error
+	// ends the planning.
 	Interrupt func() error
 }
 
-// interrupted returns why planning must end, nil if it may go on.
+// interrupted returns the error that ends planning, or nil.
 func (q *Query) interrupted() error {
 	if q.Interrupt == nil {
 		return nil
@@ -87,8 +85,8 @@ func (q *Query) interrupted() error {
 	return q.Interrupt()
 }
 
-// Asked is what the client asked for beside the query: it stands in messages
-// only.
+// Asked contains other arguments of the client's command; it is used only in
+// messages.
 type Asked struct {
 	Limit, Skip, BatchSize int64
 	Projection             value.Doc
@@ -99,7 +97,7 @@ type Hint struct {
 	Name    string
 	Key     value.Doc // a key pattern
 	Natural int       // 1 or -1: scan the collection
-	// Nameless reports whether an index without a name is asked for: there is none.
+	// Nameless reports whether the hint is an empty name, which matches no index.
 	Nameless bool
 }
 
@@ -124,7 +122,7 @@ type Range struct {
 	Prefix int
 }
 
-// Type tells what a plan does.
+// Type is the type of a plan.
 type Type uint8
 
 // The types of plans.
@@ -137,8 +135,8 @@ const (
 	Nothing               // no document can match
 )
 
-// Plan is a way to find the documents of a query. Each that it finds must be
-// matched again.
+// Plan is a way to find the documents of a query. The executor must match each
+// document found against the filter again.
 type Plan struct {
 	Type    Type
 	Reverse bool    // scan backwards
@@ -150,18 +148,18 @@ type Plan struct {
 
 	// Sorted reports whether the records come in the order of the query's sort.
 	Sorted bool
-	// Dedup reports whether a record may come up more than once.
+	// Dedup reports whether the scan may find a record more than once.
 	Dedup bool
-	// Exact reports whether the entries in the ranges are those of the matching
-	// records and no others, so that counting them is counting matches.
-	// Whoever goes on to fetch the records must match them all the same, as
-	// they may have changed since.
+	// Exact reports whether the entries in the ranges are exactly those of the
+	// matching records, so that counting entries counts matches. An executor that
+	// fetches the records must match them all the same, because they may have
+	// changed since.
 	Exact bool
-	// Covered reports whether the index holds all that the query needs: the values
-	// of its keys stand for the records.
+	// Covered reports whether the index contains all fields that the query needs,
+	// so that records need not be fetched.
 	Covered bool
-	// Skip, if not 0, tells that of the entries that agree in so many fields
-	// the first is enough: a scan for distinct values.
+	// Skip, if not 0, is for a scan of distinct values: only the first of the
+	// entries that are equal in this number of fields is needed.
 	Skip int
 	// Filtered reports whether the filter can be matched with the values of the
 	// keys, before or instead of the records.
@@ -169,20 +167,20 @@ type Plan struct {
 	// Whole reports whether the ranges are the whole index.
 	Whole bool
 
-	// Near is what the documents are to be ordered by, nearest first, if the
-	// query has no sort of its own. The scan does not order them.
+	// Near gives the point by whose distance the documents must be ordered if the
+	// query has no sort. The scan does not order them.
 	Near *match.Near
 	// Text is the $text condition that an index search for its terms serves.
 	Text *match.Text
 
-	// Rejected are the plans that were considered too.
+	// Rejected are the other plans that were considered.
 	Rejected []*Plan
 
-	// Examined is how many entries the plan is expected to look at.
+	// Examined is the estimated number of entries to examine.
 	Examined int64
 
-	path       string    // that a wildcard index is asked about
-	min, max   value.Doc // what min() and max() gave
+	path       string    // the path that a wildcard index is searched for
+	min, max   value.Doc // the bounds of min() and max()
 	equalities int       // leading fields bound to single values
 	rooted     bool      // a Union that is the whole filter
 	compared   bool      // chosen by counting entries

@@ -7,11 +7,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxRanges is how many ranges the points of several fields may multiply
-// into; fields behind are then left to the matcher.
+// maxRanges limits the product of the points of several fields; the matcher
+// then checks the fields after them.
 const maxRanges = 10_000
 
-// keyer turns intervals into bytes of keys.
+// keyer converts intervals to key bytes.
 type keyer struct {
 	c value.Collator
 }
@@ -23,9 +23,9 @@ type part struct {
 	raw  bool // paths of wildcard keys and terms are never collated
 }
 
-// ranges makes the ranges of the keys whose components lie in the parts.
-// Components behind the first one that is no list of points do not count;
-// used is how many did.
+// ranges returns the ranges of the keys whose components lie in the parts. It
+// ignores the components after the first one that is not a list of points;
+// used is the number of components used.
 func (k keyer) ranges(parts []part) (out []Range, used int) {
 	var first [1][]byte
 	prefixes := first[:]
@@ -64,8 +64,8 @@ func (k keyer) extend(prefixes [][]byte, p part) [][]byte {
 	return out
 }
 
-// close makes the ranges behind each prefix: all of it, or the intervals of
-// one more part.
+// close returns the ranges of each prefix: the whole prefix, or the intervals
+// of one more part.
 func (k keyer) close(prefixes [][]byte, set Intervals, p part) []Range {
 	out := make([]Range, 0, len(prefixes)*max(len(set), 1))
 	for _, prefix := range prefixes {
@@ -84,6 +84,7 @@ func (k keyer) close(prefixes [][]byte, set Intervals, p part) []Range {
 	return out
 }
 
+// interval converts one interval after a prefix to a range of keys.
 func (k keyer) interval(prefix []byte, i Interval, p part) Range {
 	lo, hi := i.Lo, i.Hi
 	loInc, hiInc := i.LoInc, i.HiInc
@@ -113,9 +114,9 @@ func (k keyer) append(dst []byte, v value.Value, p part) []byte {
 	return value.AppendKeyWith(dst, v, c)
 }
 
-// behind is a bound behind all keys that begin with the given bytes. No
-// component of a key begins with the byte ff. Nothing is behind the empty
-// prefix.
+// behind returns a bound after all keys that begin with the given bytes; no
+// component of a key begins with the byte ff. For the empty prefix there is no
+// bound.
 func behind(key []byte) []byte {
 	if len(key) == 0 {
 		return nil
@@ -123,7 +124,7 @@ func behind(key []byte) []byte {
 	return append(bytes.Clone(key), 0xff)
 }
 
-// reverse turns ranges round for a backward scan.
+// reverse reverses the ranges for a backward scan.
 func reverse(rs []Range) []Range {
 	rs = slices.Clone(rs)
 	slices.Reverse(rs)

@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// candidates makes the plans that scan one index for the conditions; none if
-// the index is of no use. A hinted index is used in any case, if need be as
-// a whole, unless it is a wildcard index.
+// candidates returns the plans that scan one index for the conditions; none if
+// the index is not useful. A hinted index is always used, if necessary with a
+// full scan, unless it is a wildcard index.
 func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 	if hasKind(x, Wildcard) {
 		return wildcardPlans(x, q, c)
@@ -37,8 +37,9 @@ func candidates(x *Index, q *Query, c *conditions, hinted bool) []*Plan {
 	return []*Plan{p}
 }
 
-// promising reports whether an index has its first field in a condition or in
-// front of the sort. Without, only its special fields can make it useful.
+// promising reports whether the first field of an index occurs in a condition
+// or is the first of the sort. Otherwise only special fields can make the
+// index useful.
 func promising(x *Index, q *Query, c *conditions) bool {
 	first := x.Fields[0].Path
 	for i := range c.terms {
@@ -68,7 +69,7 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p := &Plan{Type: IndexScan, Index: x, Bounds: make([]Intervals, len(fields)), hinted: hinted}
 	for i := range fields {
 		parts = append(parts, part{set: fields[i].set, desc: x.Fields[i].Desc, raw: x.Fields[i].Kind == Text})
-		if x.Fields[i].Kind == Text { // behind the term stands its score
+		if x.Fields[i].Kind == Text { // the score follows the term in the key
 			parts = append(parts, part{set: all})
 		}
 		p.Bounds[i] = fields[i].set
@@ -86,8 +87,8 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	return p
 }
 
-// asksForPresence reports whether a sparse index leaves out what the conditions
-// do not want: documents without one of its fields.
+// asksForPresence reports whether the conditions exclude the documents that a
+// sparse index lacks: those without one of its fields.
 func asksForPresence(x *Index, c *conditions) bool {
 	return x.Sparse && slices.ContainsFunc(x.Fields, func(f Field) bool { return f.Kind == Plain && c.present(f.Path) })
 }
@@ -130,8 +131,8 @@ func wholeIndex(x *Index, q *Query) *Plan {
 	return p
 }
 
-// implies reports whether the conditions prove a partial index's filter, so
-// that no matching document is left out of the index.
+// implies reports whether the conditions imply a partial index's filter, so
+// that the index contains all matching documents.
 func implies(r reader, c *conditions, filter match.Node) bool {
 	switch f := filter.(type) {
 	case *match.And:
@@ -161,8 +162,8 @@ func implies(r reader, c *conditions, filter match.Node) bool {
 	return false
 }
 
-// impliesByBranches looks for a disjunction of which every branch proves the
-// filter.
+// impliesByBranches reports whether every branch of some disjunction implies
+// the filter.
 func impliesByBranches(r reader, c *conditions, filter match.Node) bool {
 	for _, or := range c.ors {
 		proven := true
@@ -176,12 +177,12 @@ func impliesByBranches(r reader, c *conditions, filter match.Node) bool {
 	return false
 }
 
-// impliesLeaf reports whether one condition proves another on the same path.
+// impliesLeaf reports whether one condition implies another on the same path.
 func impliesLeaf(r reader, have *term, want match.Leaf) bool {
 	if _, negated := have.node.(*match.Not); negated || positional(have.path) {
 		return false
 	}
-	r.multikey = true // judge by values, not by keys
+	r.multikey = true // compare values, not keys
 	known := r.read(have.node)
 	null := r.contains(known.set, value.Null())
 	if have.group > 0 && null { // the element need not be a document

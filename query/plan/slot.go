@@ -7,12 +7,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Slot is the place of a value in a plan that reads the entries of an index
-// which begin with it: a plan that was made once may serve for other values.
+// Slot is the place of an equality's value in a plan that scans the index
+// entries with this value, so that the plan can be reused for other values.
 type Slot struct{ x *Index }
 
-// Slot returns the place of the value of an equality, nil if the plan depends
-// on the value in another way than by the one range it reads.
+// Slot returns the place of an equality's value; nil if the plan depends on
+// the value in another way than by its one range.
 func (p *Plan) Slot(q *Query, eq *match.Compare) *Slot {
 	if p.Type != ByID && p.Type != IndexScan || len(p.Ranges) != 1 {
 		return nil
@@ -28,12 +28,12 @@ func (p *Plan) Slot(q *Query, eq *match.Compare) *Slot {
 	return s
 }
 
-// Range holds the entries for a scalar.
+// Range returns the range of entries for a scalar.
 func (s *Slot) Range(v value.Value) Range {
 	f := &s.x.Fields[0]
 	key := keyer{s.x.Collation}.append(make([]byte, 0, 32), v, part{desc: f.Desc})
 	return Range{Lo: key, Hi: behind(key), Prefix: len(key)}
 }
 
-// Repeats reports whether a record may come up more than once in a range.
+// Repeats reports whether a record may occur more than once in a range.
 func (s *Slot) Repeats() bool { return len(s.x.Fields) > 1 }

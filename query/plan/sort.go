@@ -37,8 +37,8 @@ func naturalSort(sort value.Doc) int {
 	return 0
 }
 
-// sort finds out whether the scan yields the order the query wants, and sets
-// direction and type accordingly.
+// sort determines whether the scan returns the order of the query's sort, and
+// sets direction and type accordingly.
 func (p *Plan) sort(q *Query, fields []fieldBounds, used int) {
 	if q.Sort.IsEmpty() {
 		return
@@ -73,6 +73,8 @@ type sortMatch struct {
 	explode  bool
 }
 
+// run matches the fields of the sort with those of the index, in order, and
+// reports whether the scan returns the order of the sort.
 func (m *sortMatch) run() bool {
 	x := m.p.Index
 	at := 0
@@ -102,7 +104,7 @@ func (m *sortMatch) run() bool {
 	return !m.explode || m.mergeable()
 }
 
-// skipEqual passes over sort fields that have one value only.
+// skipEqual skips sort fields that have a single value.
 func (m *sortMatch) skipEqual(at int) int {
 	for at < len(m.keys) && m.constant(m.keys[at].path) {
 		at++
@@ -136,8 +138,8 @@ func (m *sortMatch) take(i int, key sortKey) bool {
 	if !x.arrays(i) {
 		return true
 	}
-	// A document comes up first under the least of its keys only if none of
-	// them is left out.
+	// A document occurs first under its least key only if the bounds exclude none
+	// of its keys.
 	if !m.fields[i].set.isAll() {
 		return false
 	}

@@ -18,23 +18,23 @@ type Stats struct {
 	Keys     int64 // index entries looked at
 	Docs     int64 // records looked at
 	Seeks    int64
-	Tested   int64 // records checked for having come up before
-	Dropped  int64 // of those, the ones that had
+	Tested   int64 // records checked for duplicates
+	Dropped  int64 // of those, the duplicates
 	Millis   int64
 	Memory   int64 // bytes sorted
 	Spilled  bool
 	Failed   bool
 }
 
-// totals tells which counters a stage shows.
+// totals selects the counters that a stage shows.
 type totals uint8
 
 const (
 	showKeys totals = 1 << iota
 	showDocs
 	showSort
-	showFetch    // whether records were there already, which they never are
-	showRejected // what a search has found and its phrases have not
+	showFetch    // alreadyHasObj, which is always 0
+	showRejected // documents that the phrases of a text search exclude
 )
 
 // AppendPlan writes the stages without counters: queryPlanner.winningPlan.
@@ -70,6 +70,7 @@ func (s *Stage) AppendStats(b *value.Builder) {
 	s.appendInputs(b, (*Stage).AppendStats)
 }
 
+// appendTotals writes the counters that the type of the stage shows.
 func (s *Stage) appendTotals(b *value.Builder) {
 	if s.totals&showKeys != 0 {
 		b.Append("keysExamined", value.Int(s.Stats.Keys)).Append("seeks", value.Int(s.Stats.Seeks))
@@ -89,6 +90,7 @@ func (s *Stage) appendTotals(b *value.Builder) {
 	}
 }
 
+// appendInputs writes the input stages, as inputStage or inputStages.
 func (s *Stage) appendInputs(b *value.Builder, write func(*Stage, *value.Builder)) {
 	switch len(s.Input) {
 	case 0:
@@ -107,8 +109,9 @@ func (s *Stage) appendInputs(b *value.Builder, write func(*Stage, *value.Builder
 	}
 }
 
-// Score is what mongod makes of a trial: the share of the work that led to
-// results, and next to nothing for what the plan does without.
+// Score returns mongod's score of a trial: the fraction of the work that
+// produced results, and a small bonus for each stage that the plan does not
+// need.
 func (s *Stage) Score() float64 {
 	works := float64(max(s.Stats.Works, s.Stats.Returned+1))
 	bonus := min(1/(10*works), 1e-4)

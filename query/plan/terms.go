@@ -12,28 +12,28 @@ import (
 type term struct {
 	node match.Node
 	path string
-	// elem is the path of the $elemMatch that the condition stands in, group
-	// its number; conditions of one group are about one element. Group 0 is
-	// outside of any.
+	// elem is the path of the $elemMatch around the condition, group its number;
+	// conditions of one group are about the same element. Group 0 is outside of
+	// any $elemMatch.
 	elem  string
 	group int
 }
 
-// conditions is a filter taken apart: all terms and all disjunctions hold.
+// conditions is a decomposed filter: a conjunction of terms and disjunctions.
 type conditions struct {
 	terms  []term
 	ors    []*match.Or
 	never  bool // no document can match
-	opaque int  // conditions that are none of the above
+	opaque int  // number of other conditions
 	groups int
-	text   *match.Text // what a text index must find
-	near   *match.Near // what the documents must be ordered by
-	// besideText reports whether they are an alternative to $text, which must have
-	// an index too, be it read as a whole.
+	text   *match.Text // the $text condition
+	near   *match.Near // the $near condition
+	// besideText reports whether the conditions are an alternative to $text,
+	// which must use an index too, even with a full scan.
 	besideText bool
 }
 
-// takeApart lists what the filter demands.
+// takeApart decomposes a filter into conditions.
 func takeApart(root match.Node) *conditions {
 	c := &conditions{}
 	if root != nil {
@@ -42,7 +42,7 @@ func takeApart(root match.Node) *conditions {
 	return c
 }
 
-// add takes a node apart that stands below a $elemMatch at elem.
+// add decomposes a node below a $elemMatch at elem.
 func (c *conditions) add(n match.Node, elem string, group int) {
 	switch n := n.(type) {
 	case *match.And:
@@ -65,7 +65,7 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 		c.addNegated(n.Node, elem, group)
 	case *match.ElemMatchObject:
 		c.groups++
-		c.opaque++ // the keys never tell the whole of it
+		c.opaque++ // the keys can never prove it
 		c.add(n.Node, below(elem, n.Path.String(), group), c.groups)
 	case *match.Constant:
 		c.never = c.never || !n.Result
@@ -73,7 +73,7 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 		c.text = n
 		c.opaque++
 	case *match.Schema:
-		c.opaque++ // it asks for more than its conditions
+		c.opaque++ // it demands more than its conditions
 		if group == 0 {
 			for _, child := range n.Conditions() {
 				c.add(child, elem, group)
@@ -92,6 +92,9 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 	}
 }
 
+// addNegated decomposes the negation of a node: a negated $or is a conjunction
+// of negations, a negated $nor an $or, and a negated leaf a term. A negated
+// $and can only be used if all of it is on one path.
 func (c *conditions) addNegated(n match.Node, elem string, group int) {
 	switch n := n.(type) {
 	case *match.Or:
@@ -117,15 +120,15 @@ func (c *conditions) addNegated(n match.Node, elem string, group int) {
 	}
 }
 
-// present reports whether there must be something at a path.
+// present reports whether a value must exist at a path.
 func (c *conditions) present(path string) bool {
 	return slices.ContainsFunc(c.terms, func(t term) bool {
 		return t.path == path && asksForSomething(t.node) && !positional(path)
 	})
 }
 
-// asksForSomething reports whether a condition says, in a form that bounds can
-// say too, that there is a value: one that exists, or elements of an array.
+// asksForSomething reports whether a condition demands a value in a form that
+// bounds can express: an existing one, or elements of an array.
 func asksForSomething(n match.Node) bool {
 	switch n := n.(type) {
 	case *match.Exists:
@@ -179,8 +182,8 @@ func nodePath(n match.Node) (string, bool) {
 	return "", false
 }
 
-// below is the path that a condition is about, which stands below a $elemMatch
-// at elem unless its group is 0. Either may be the name of a field that is "".
+// below returns the full path of a condition, which is below a $elemMatch at
+// elem unless its group is 0. Both may be the empty field name.
 func below(elem, path string, group int) string {
 	if group == 0 {
 		return path

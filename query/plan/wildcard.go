@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// wildcardPlans makes a plan for each path that the conditions ask about
-// and that the wildcard takes in, and one for the fields in front of it.
+// wildcardPlans returns a plan for each path in the conditions that the
+// wildcard includes, and one for the fields before the wildcard.
 func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 	at := 0
 	for x.Fields[at].Kind != Wildcard {
@@ -36,14 +36,15 @@ func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 	return out
 }
 
-// wildcardRoot is what stands before the wildcard. If it counts elements the
-// index holds fields of that name only, and no elements of arrays.
+// wildcardRoot returns the path before the wildcard. If it has numeric
+// components, the index contains fields of that name only, and no array
+// elements.
 func wildcardRoot(x *Index, at int) string {
 	return strings.TrimSuffix(strings.TrimSuffix(x.Fields[at].Path, "$**"), ".")
 }
 
-// wildcardPlan treats the wildcard, which is the field at, as if it were an
-// index on path.
+// wildcardPlan treats the wildcard, which is the field at, as an index on
+// path.
 func wildcardPlan(x *Index, q *Query, c *conditions, path string, at int) *Plan {
 	as := *x
 	as.Fields = append([]Field(nil), x.Fields...)
@@ -68,8 +69,8 @@ func wildcardPlan(x *Index, q *Query, c *conditions, path string, at int) *Plan 
 	return p
 }
 
-// wildcardPrefix reads a compound wildcard index by the fields in front of the
-// wildcard: every document is listed there.
+// wildcardPrefix scans a compound wildcard index by the fields before the
+// wildcard, which contain every document.
 func wildcardPrefix(x *Index, q *Query, c *conditions, at int) *Plan {
 	b := newBounder(x, q, c)
 	fields := b.bounds()
@@ -86,8 +87,8 @@ func wildcardPrefix(x *Index, q *Query, c *conditions, at int) *Plan {
 	return p
 }
 
-// wildcardScan makes the plan that reads the paths of a wildcard within the
-// bounds of the fields; used is how many parts of the keys bound it.
+// wildcardScan returns the plan that scans the paths of a wildcard within the
+// bounds of the fields; used is the number of key parts that bound it.
 func wildcardScan(b *bounder, fields []fieldBounds, paths Intervals, at int) (p *Plan, used int) {
 	p = &Plan{Type: IndexScan, Index: b.x, Dedup: b.x.Multikey != 0}
 	var parts []part
@@ -104,14 +105,14 @@ func wildcardScan(b *bounder, fields []fieldBounds, paths Intervals, at int) (p 
 	return p, used
 }
 
-// withBelow is a path and all paths below it: what is not listed itself, since
-// it is a document with fields or an array of such, is listed by these.
+// withBelow returns the interval of a path and all paths below it. A document
+// or an array is not indexed under its own path but under those of its fields.
 func withBelow(path string) Intervals {
 	return append(point(value.String(path)), Interval{Lo: value.String(path + "."), Hi: value.String(path + "/"), LoInc: true})
 }
 
-// scalars reports whether a set holds only what a wildcard index lists: no
-// missing values, no whole documents, no arrays.
+// scalars reports whether a set contains only values that a wildcard index
+// stores: no missing values, no whole documents, no arrays.
 func (b *bounder) scalars(s Intervals) bool {
 	unlisted := Intervals{
 		Between(value.Undefined(), value.Null()),
@@ -120,9 +121,10 @@ func (b *bounder) scalars(s Intervals) bool {
 	return len(b.reader.intersect(s, unlisted)) == 0
 }
 
-// listedAsItIs reports whether what is asked about a path, other than by
-// scalars, is listed under the path itself: an empty array as undefined or,
-// inside another array, as it is; and values of types that are no containers.
+// listedAsItIs reports whether the conditions on a path, other than on
+// scalars, concern values that are indexed under the path itself: an empty
+// array as undefined or, inside another array, unchanged; and values of types
+// that are not containers.
 func (c *conditions) listedAsItIs(path string) bool {
 	var only match.Node
 	for i := range c.terms {
@@ -143,9 +145,9 @@ func (c *conditions) listedAsItIs(path string) bool {
 	return false
 }
 
-// demanded reports whether a condition wants something at a path, whatever it
-// is. Above the path there may be arrays: then $ne: null is also true of what
-// has nothing there.
+// demanded reports whether a condition demands any value at a path. If there
+// may be arrays above the path, $ne: null does not: it is also true for
+// documents without a value there.
 func (c *conditions) demanded(path string, arrays bool) bool {
 	for i := range c.terms {
 		if c.terms[i].path != path {
@@ -168,8 +170,8 @@ func (c *conditions) demanded(path string, arrays bool) bool {
 	return false
 }
 
-// hintedUnion answers a disjunction from the one index that is hinted, a scan
-// for each branch; nil if it cannot.
+// hintedUnion plans a disjunction with the hinted index alone, with a scan for
+// each branch; nil if that is not possible.
 func (pl *planner) hintedUnion(x *Index) *Plan {
 	coll := *pl.coll
 	coll.Indexes = []*Index{x}
