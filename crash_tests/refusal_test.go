@@ -70,7 +70,7 @@ func loaded(tb testing.TB, n int32) string {
 // is refused, also by check; with --repair the server goes on with the rest.
 func TestLogLostItsEnd(t *testing.T) {
 	dir := loaded(t, 3000)
-	if text, sound := check(dir); !sound || strings.Contains(text, "not closed in order") {
+	if text, sound := check(dir); !sound || strings.Contains(text, "not closed properly") {
 		t.Errorf("check: %s", text)
 	}
 	path := filepath.Join(dir, "duskdb.bunt")
@@ -81,7 +81,7 @@ func TestLogLostItsEnd(t *testing.T) {
 	if err := os.Truncate(path, info.Size()/6); err != nil {
 		t.Fatal(err)
 	}
-	if text, sound := check(dir); sound || !strings.Contains(text, "has lost its end") || !strings.Contains(text, "not closed in order") {
+	if text, sound := check(dir); sound || !strings.Contains(text, "has lost its end") || !strings.Contains(text, "not closed properly") {
 		t.Errorf("check: %s", text)
 	}
 	if text := refuses(t, dir); !strings.Contains(text, "has lost its end") || !strings.Contains(text, "--repair") {
@@ -97,7 +97,7 @@ func TestLogLostItsEnd(t *testing.T) {
 	}
 	_ = c.Close()
 	p.kill()
-	if text, sound := check(dir); !sound || !strings.Contains(text, "not closed in order") {
+	if text, sound := check(dir); !sound || !strings.Contains(text, "not closed properly") {
 		t.Errorf("check after a kill: %s", text)
 	}
 	if err := os.Truncate(path, 0); err != nil {
