@@ -195,7 +195,7 @@ func applyEntry(c *kernel.Call, a *users.ApplyOpsArgs, e *users.OplogEntryArgs) 
 	case e.Op != "i" && e.Op != "u" && e.Op != "d" && e.Op != "c":
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'OplogEntryBase.op' is not a valid value.", e.Op)
 	case e.O == nil:
-		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'OplogEntryBase.o' is missing but a required field")
+		return mongoerr.MissingField("OplogEntryBase.o")
 	}
 	db, coll, _ := strings.Cut(e.NS, ".")
 	if err := catalog.CheckDatabase(db); err != nil {

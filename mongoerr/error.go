@@ -46,6 +46,12 @@ func MissingField(path string) *Error {
 	return New(IDLFailedToParse, "BSON field '"+path+"' is missing but a required field")
 }
 
+// DuplicateField is the error of mongod's argument parser for a field that is
+// there twice.
+func DuplicateField(path string) *Error {
+	return New(IDLDuplicateField, "BSON field '"+path+"' is a duplicate field")
+}
+
 // Error returns the code's name and the message.
 func (e *Error) Error() string { return e.Code.Name() + ": " + e.Message }
 

@@ -92,7 +92,7 @@ func (c *Config) parse(command string, v value.Value) error {
 		case p == nil:
 			return mongoerr.UnknownField(name)
 		case seen[it.Key()]:
-			return mongoerr.Newf(40413, "BSON field '%s' is a duplicate field", name)
+			return mongoerr.DuplicateField(name)
 		}
 		seen[it.Key()] = true
 		if err := p.set(c, name, it.Value()); err != nil {

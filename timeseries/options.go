@@ -59,7 +59,7 @@ func ParseOptions(v value.Value) (*Options, error) {
 		return nil, err
 	}
 	if g.timeField == "" && v.Doc().Lookup("timeField").Kind() != value.KindString {
-		return nil, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.timeField' is missing but a required field", prefix)
+		return nil, mongoerr.MissingField(prefix + ".timeField")
 	}
 	if err := g.checkFields(); err != nil {
 		return nil, err

@@ -167,10 +167,10 @@ func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) 
 			if s.loose || generic && Generic[it.Key()] {
 				continue
 			}
-			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", prefix, it.Key())
+			return mongoerr.UnknownField(prefix + "." + it.Key())
 		}
 		if named&(1<<i) != 0 {
-			return mongoerr.Newf(40413, "BSON field '%s.%s' is a duplicate field", prefix, it.Key())
+			return mongoerr.DuplicateField(prefix + "." + it.Key())
 		}
 		named |= 1 << i
 		f, v := &s.fields[i], it.Value()
@@ -187,7 +187,7 @@ func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) 
 	}
 	for i := range s.fields {
 		if s.fields[i].required && seen&(1<<i) == 0 {
-			return mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", prefix, s.fields[i].name)
+			return mongoerr.MissingField(prefix + "." + s.fields[i].name)
 		}
 	}
 	return nil

@@ -41,12 +41,12 @@ func ParseClustered(d value.Doc) (value.Doc, error) {
 				return nil, mongoerr.New(5979704, "'clusteredIndex.v' must be 2")
 			}
 		default:
-			return nil, mongoerr.Newf(40415, "BSON field 'clusteredIndex.%s' is an unknown field.", field)
+			return nil, mongoerr.UnknownField("clusteredIndex." + field)
 		}
 	}
 	for _, required := range []string{"key", "unique"} {
 		if v := d.Lookup(required); v.IsMissing() || v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
-			return nil, mongoerr.Newf(40414, "BSON field 'clusteredIndex.%s' is missing but a required field", required)
+			return nil, mongoerr.MissingField("clusteredIndex." + required)
 		}
 	}
 	return value.NewDoc("v", value.Int32(2), "key", d.Lookup("key"), "name", value.String(name), "unique", value.Bool(true)), nil

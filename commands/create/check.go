@@ -157,7 +157,7 @@ func checkIndexDefaults(d value.Doc) error {
 	for name, v := range d.All() {
 		switch {
 		case name != "storageEngine":
-			return mongoerr.Newf(40415, "BSON field 'create.indexOptionDefaults.%s' is an unknown field.", name)
+			return mongoerr.UnknownField("create.indexOptionDefaults." + name)
 		case v.Kind() != value.KindDocument:
 			return args.WrongType("create.indexOptionDefaults", name, v, "object")
 		case v.Doc().IsEmpty():

@@ -233,7 +233,7 @@ func CheckPreImages(d value.Doc) error {
 	given := false
 	for name, v := range d.All() {
 		if name != "enabled" {
-			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'changeStreamPreAndPostImages.%s' is an unknown field.", name)
+			return mongoerr.UnknownField("changeStreamPreAndPostImages." + name)
 		}
 		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
 			continue
@@ -244,7 +244,7 @@ func CheckPreImages(d value.Doc) error {
 		}
 	}
 	if !given {
-		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'changeStreamPreAndPostImages.enabled' is missing but a required field")
+		return mongoerr.MissingField("changeStreamPreAndPostImages.enabled")
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func CheckValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Col
 // collation is the default collation, nil for the simple one.
 func (a *CreateArgs) collation() (*collation.Collation, error) {
 	if a.Collation != nil && a.Collation.IsEmpty() {
-		return nil, mongoerr.New(40414, "BSON field 'create.collation.locale' is missing but a required field")
+		return nil, mongoerr.MissingField("create.collation.locale")
 	}
 	return collation.Parse(a.Collation)
 }

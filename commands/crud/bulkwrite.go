@@ -206,7 +206,7 @@ func (w *bulkWrite) readOps(inBody args.Array) error {
 			}
 			op.kind, op.ns = bulkDelete, int(a.Delete)
 		default:
-			err = mongoerr.Newf(40415, "BSON field 'bulkWrite.ops.%s' is an unknown field.", name)
+			err = mongoerr.UnknownField("bulkWrite.ops." + name)
 		}
 		if err != nil {
 			return err

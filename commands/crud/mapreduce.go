@@ -214,7 +214,7 @@ func (o *mapReduceOut) read(v value.Value) error {
 				return mongoerr.New(15895, "The nonAtomic:false option is no longer allowed in the mapReduce command. Please omit or specify nonAtomic:true")
 			}
 		default:
-			return mongoerr.Newf(40415, "BSON field 'mapReduce.out.%s' is an unknown field.", name)
+			return mongoerr.UnknownField("mapReduce.out." + name)
 		}
 	}
 	switch {

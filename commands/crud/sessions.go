@@ -50,7 +50,7 @@ func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
 	for field, v := range c.Body.All() {
 		switch {
 		case field == c.Cmd.Name && (v.Kind() == value.KindNull || v.Kind() == value.KindUndefined):
-			return nil, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", name, field)
+			return nil, mongoerr.MissingField(name + "." + field)
 		case field == c.Cmd.Name && v.Kind() != value.KindArray:
 			return nil, args.WrongType(name, field, v, "array")
 		case field == c.Cmd.Name:
@@ -58,7 +58,7 @@ func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
 				return nil, err
 			}
 		case !args.Generic[field] && !looseSessionCommands[c.Cmd.Name]:
-			return nil, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, field)
+			return nil, mongoerr.UnknownField(name + "." + field)
 		}
 	}
 	return list, nil
@@ -294,12 +294,13 @@ func endSessions(c *kernel.Call, match func(*session.Session) bool) {
 // The sessions themselves go on.
 func killSessions(c *kernel.Call, match func(*session.Session) bool) error {
 	killed := map[*session.Session]bool{}
-	for _, s := range c.Svc.Sessions.List() {
+	sessions := c.Svc.Sessions.List()
+	for _, s := range sessions {
 		killed[s] = match(s)
 	}
 	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Session != nil && op.Id != c.Op.Id && killed[op.Session] })
-	for s, is := range killed {
-		if t := s.Txn.Load(); t != nil && is {
+	for _, s := range sessions {
+		if t := s.Txn.Load(); t != nil && killed[s] {
 			if err := s.CheckOut(c.Ctx); err != nil {
 				return err
 			}

@@ -109,13 +109,13 @@ func (x *customCall) check(a *customAction) (err error) {
 		{"autoScaleSettings", !a.offer && x.args.AutoScale != nil}, {"startAtOperationTime", !a.startAt && !x.args.StartAt.IsMissing()},
 	} {
 		if f.foreign {
-			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'customAction.%s' is an unknown field.", f.name)
+			return mongoerr.UnknownField("customAction." + f.name)
 		}
 	}
 	x.ns.DB = x.c.DB
 	if a.collection {
 		if x.args.Collection == nil {
-			return mongoerr.New(40414, "BSON field 'customAction.collection' is missing but a required field")
+			return mongoerr.MissingField("customAction.collection")
 		}
 		x.ns.Coll = *x.args.Collection
 		if err := catalog.CheckUserNamespace(x.ns); err != nil {

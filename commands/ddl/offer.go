@@ -61,7 +61,7 @@ func (x *customCall) readOffer() (o offer, err error) {
 	}
 	for name, v := range a.AutoScale.All() {
 		if name != "maxThroughput" {
-			return o, mongoerr.Newf(40415, "BSON field 'customAction.autoScaleSettings.%s' is an unknown field.", name)
+			return o, mongoerr.UnknownField("customAction.autoScaleSettings." + name)
 		}
 		n, whole := v.AsInt64()
 		if !v.IsNumber() {
@@ -72,7 +72,7 @@ func (x *customCall) readOffer() (o offer, err error) {
 		}
 	}
 	if a.AutoScale != nil && o.Max == 0 {
-		return o, mongoerr.New(40414, "BSON field 'customAction.autoScaleSettings.maxThroughput' is missing but a required field")
+		return o, mongoerr.MissingField("customAction.autoScaleSettings.maxThroughput")
 	}
 	return o, nil
 }

@@ -106,7 +106,7 @@ func runListCommands(c *kernel.Call) error {
 func runGetLog(c *kernel.Call) error {
 	_, which := c.Body.First()
 	if which.Kind() == value.KindNull {
-		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'getLog.getLog' is missing but a required field")
+		return mongoerr.MissingField("getLog.getLog")
 	}
 	if which.Kind() != value.KindString {
 		return mongoerr.New(mongoerr.TypeMismatch, "Argument to getLog must be of type String; found "+which.String()+" of type "+which.Kind().String())

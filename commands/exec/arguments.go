@@ -54,7 +54,7 @@ func (a *AggregateArgs) Check() (int64, error) {
 	size := int64(-1)
 	for name, v := range a.Cursor.Doc().All() {
 		if name != "batchSize" {
-			return 0, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'cursor.%s' is an unknown field.", name)
+			return 0, mongoerr.UnknownField("cursor." + name)
 		}
 		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
 			continue
@@ -364,7 +364,7 @@ func (a *FindArgs) Check() error {
 	case bool(a.Tailable) && bool(a.SingleBatch):
 		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
 	case a.NTok != nil:
-		return mongoerr.New(40415, "BSON field 'FindCommandRequest.ntoreturn' is an unknown field.")
+		return mongoerr.UnknownField("FindCommandRequest.ntoreturn")
 	}
 	return CheckHint(a.Hint)
 }

@@ -14,7 +14,7 @@ func CheckBare(c *kernel.Call) error {
 	it := c.Body.Iter()
 	for it.Next(); it.Next(); {
 		if !args.Generic[it.Key()] {
-			return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", c.Cmd.Name, it.Key())
+			return mongoerr.UnknownField(c.Cmd.Name + "." + it.Key())
 		}
 	}
 	return nil
@@ -29,7 +29,7 @@ func List(c *kernel.Call, name string, inBody args.Array) (l args.DocList, err e
 		}
 	}
 	if inBody == nil {
-		return l, mongoerr.Newf(40414, "BSON field '%s.%s' is missing but a required field", c.Cmd.Name, name)
+		return l, mongoerr.MissingField(c.Cmd.Name + "." + name)
 	}
 	l.Array = value.Doc(inBody).Iter()
 	for it := l.Array; it.Next(); l.N++ {

@@ -59,7 +59,7 @@ func (g *Generic) readConcernField(key string, e value.Value) error {
 		}
 	case "afterOpTime":
 	default:
-		return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'readConcern.%s' is an unknown field.", key)
+		return mongoerr.UnknownField("readConcern." + key)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (g *Generic) writeConcernField(key string, e value.Value) error {
 		return checkProvenance("writeConcern", e)
 	case "wElectionId", "wOpTime", "getLastError":
 	default:
-		return mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'writeConcern.%s' is an unknown field.", key)
+		return mongoerr.UnknownField("writeConcern." + key)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func checkDefaultMaxTime(d value.Doc) error {
 	v := d.Lookup("readOperations")
 	switch {
 	case v.IsMissing():
-		return mongoerr.New(40414, "BSON field 'defaultMaxTimeMS.readOperations' is missing but a required field")
+		return mongoerr.MissingField("defaultMaxTimeMS.readOperations")
 	case !v.IsNumber():
 		return args.WrongType("defaultMaxTimeMS", "readOperations", v, args.NumberTypes)
 	case v.SafeInt64() < 0:

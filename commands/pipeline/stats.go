@@ -22,7 +22,7 @@ func CursorBatch(d value.Doc) (int64, error) {
 	size := int64(1<<31 - 1)
 	for name, v := range d.All() {
 		if name != "batchSize" {
-			return 0, mongoerr.Newf(mongoerr.IDLUnknownField, "BSON field 'cursor.%s' is an unknown field.", name)
+			return 0, mongoerr.UnknownField("cursor." + name)
 		}
 		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
 			continue
@@ -196,7 +196,7 @@ func RunDataSize(c *kernel.Call) error {
 		name = a.Lower
 	}
 	if name == nil {
-		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'dataSize.dataSize' is missing but a required field")
+		return mongoerr.MissingField("dataSize.dataSize")
 	}
 	ns, err := catalog.ParseNamespace(*name)
 	if err != nil {

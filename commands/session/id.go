@@ -48,7 +48,7 @@ func Uuid(v value.Value, prefix, name string) (id [16]byte, err error) {
 	subtype, data := v.Binary()
 	switch {
 	case v.Kind() == value.KindNull || v.Kind() == value.KindUndefined:
-		return id, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", prefix, name)
+		return id, mongoerr.MissingField(prefix + "." + name)
 	case v.Kind() == value.KindBinary && subtype == 4 && len(data) != len(id):
 		return id, catalog.ErrNoUUID
 	case v.Kind() != value.KindBinary || subtype != 4:

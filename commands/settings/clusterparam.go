@@ -95,7 +95,7 @@ func runSetClusterParameter(c *kernel.Call) error {
 	_, v := c.Body.First()
 	switch {
 	case v.Kind() == value.KindNull:
-		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'setClusterParameter.setClusterParameter' is missing but a required field")
+		return mongoerr.MissingField("setClusterParameter.setClusterParameter")
 	case v.Kind() != value.KindDocument:
 		return args.WrongType("setClusterParameter", "setClusterParameter", v, "object")
 	}

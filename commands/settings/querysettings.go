@@ -137,7 +137,7 @@ func representedShape(query value.Doc, setting bool) (*kernel.QuerySetting, erro
 	db := query.Lookup("$db")
 	switch {
 	case db.IsMissing() || db.Kind() == value.KindNull:
-		return nil, mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.$db' is missing but a required field", name)
+		return nil, mongoerr.MissingField(name + ".$db")
 	case db.Kind() != value.KindString:
 		return nil, args.TypeError(name+".$db", db, "string")
 	}

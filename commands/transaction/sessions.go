@@ -37,11 +37,11 @@ func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key
 		case "txnUUID":
 			child = v
 		default:
-			return key, mongoerr.Newf(40415, "BSON field '%s.%s' is an unknown field.", prefix, name)
+			return key, mongoerr.UnknownField(prefix + "." + name)
 		}
 	}
 	if !found {
-		return key, mongoerr.Newf(40414, "BSON field '%s.id' is missing but a required field", prefix)
+		return key, mongoerr.MissingField(prefix + ".id")
 	}
 	if uid.IsMissing() && number.IsMissing() && child.IsMissing() {
 		return key, nil

@@ -2,6 +2,7 @@ package source
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -49,13 +50,17 @@ func ParseGeoNear(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{s}, err
 }
 
+// geoNearVariable are the arguments that may depend on variables, in the order
+// in which they are evaluated.
+var geoNearVariable = []string{"near", "maxDistance", "minDistance"}
+
 // notConstant are the codes for arguments that depend on a document.
 var notConstant = map[string]mongoerr.Code{"near": 5860402, "minDistance": 7555701, "maxDistance": 7555702}
 
 // argument reads an option. The point and the distances may be expressions
 // of variables, which are evaluated when the stage is opened.
 func (s *GeoNear) argument(p *stage.Parser, k string, f value.Value) error {
-	if k != "near" && k != "minDistance" && k != "maxDistance" {
+	if !slices.Contains(geoNearVariable, k) {
 		return s.option(k, f)
 	}
 	e, err := p.Expr(f)
@@ -84,7 +89,11 @@ func (s *GeoNear) Bind(env *expr.Env) (*stage.Near, error) {
 	}
 	near := *s.Near
 	bound := GeoNear{Near: &near}
-	for k, e := range s.variable {
+	for _, k := range geoNearVariable {
+		e := s.variable[k]
+		if e == nil {
+			continue
+		}
 		v, err := e.Eval(env, value.EmptyDoc)
 		if err != nil {
 			return nil, err
@@ -176,7 +185,7 @@ func geoPoint(v value.Value) (value.Value, error) {
 	case value.KindDocument:
 		if c, ok := v.Doc().Get("coordinates"); ok {
 			if t := v.Doc().Lookup("type"); !t.IsMissing() && t.Str() != "Point" {
-				return v, mongoerr.New(2, "$geoNear requires a 'near' option that is a GeoJSON Point or a legacy pair")
+				return v, mongoerr.New(mongoerr.BadValue, "$geoNear requires a 'near' option that is a GeoJSON Point or a legacy pair")
 			}
 			coords = c
 		}

@@ -35,7 +35,7 @@ func (s *outStage) parseObject(d value.Doc) (err error) {
 	seen := map[string]bool{}
 	for k, f := range d.All() {
 		if seen[k] {
-			return mongoerr.Newf(40413, "BSON field '$out.%s' is a duplicate field", k)
+			return mongoerr.DuplicateField("$out." + k)
 		}
 		seen[k] = true
 		if f.Kind() == value.KindNull && (k == "db" || k == "coll" || k == "timeseries") { // as if it were not there
