@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,8 +127,8 @@ func textWeights(weights map[string]int64, v value.Value) (map[string]int64, err
 	if len(weights) == 0 {
 		return nil, cannotCreate("text index option 'weights' must specify fields or the wildcard")
 	}
-	for path, w := range weights {
-		if err := checkWeight(path, w); err != nil {
+	for _, path := range slices.Sorted(maps.Keys(weights)) {
+		if err := checkWeight(path, weights[path]); err != nil {
 			return nil, err
 		}
 	}

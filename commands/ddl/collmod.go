@@ -191,8 +191,11 @@ func (m *collMod) run() error {
 	if m.meta.Kind == catalog.View {
 		return m.modifyView()
 	}
-	if a.ViewOn != nil || a.Pipeline != nil {
-		return mongoerr.Newf(mongoerr.InvalidOptions, "option only supported on a view: %s", map[bool]string{true: "viewOn", false: "pipeline"}[a.ViewOn != nil])
+	switch {
+	case a.Pipeline != nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: pipeline")
+	case a.ViewOn != nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn")
 	}
 	if err := m.checkTimeSeriesOptions(); err != nil {
 		return err
@@ -226,14 +229,19 @@ func (m *collMod) run() error {
 // modifyView changes what a view shows.
 func (m *collMod) modifyView() error {
 	a := m.args
-	for name, given := range map[string]bool{
-		"index": a.Index != nil, "validator": a.Validator != nil, "validationLevel": a.Level != "",
-		"validationAction": a.Action != "", "expireAfterSeconds": !a.ExpireAfter.IsMissing(), "cappedSize": a.CappedSize != nil,
-		"cappedMax": a.CappedMax != nil, "timeseries": !a.TimeSeries.IsMissing(), "documentTtl": !a.DocumentTTL.IsMissing(),
-		"changeStreamPreAndPostImages": a.PreAndPost != nil, "messageQueue": !a.MessageQueue.IsMissing(), "onExpire": !a.OnExpire.IsMissing(),
+	// In the order of mongod, then the options of DuskDB.
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"cappedSize", a.CappedSize != nil}, {"cappedMax", a.CappedMax != nil}, {"index", a.Index != nil},
+		{"validator", a.Validator != nil}, {"validationLevel", a.Level != ""}, {"validationAction", a.Action != ""},
+		{"changeStreamPreAndPostImages", a.PreAndPost != nil}, {"expireAfterSeconds", !a.ExpireAfter.IsMissing()},
+		{"timeseries", !a.TimeSeries.IsMissing()}, {"documentTtl", !a.DocumentTTL.IsMissing()},
+		{"messageQueue", !a.MessageQueue.IsMissing()}, {"onExpire", !a.OnExpire.IsMissing()},
 	} {
-		if given {
-			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a view: %s", name)
+		if o.given {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a view: %s", o.name)
 		}
 	}
 	if a.ViewOn == nil && a.Pipeline == nil {

@@ -3,6 +3,8 @@ package housekeeping
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -81,8 +83,8 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 			}
 			delete(live, key)
 		}
-		for _, d := range live {
-			if _, err := coll.Insert(d, now); err != nil {
+		for _, key := range slices.Sorted(maps.Keys(live)) {
+			if _, err := coll.Insert(live[key], now); err != nil {
 				return err
 			}
 		}

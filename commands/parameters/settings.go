@@ -2,6 +2,8 @@ package parameters
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
@@ -22,7 +24,7 @@ func Load(s *kernel.Settings, tx storage.Tx) error {
 		return err
 	}
 	s.Queries.Load(d)
-	for name := range ClusterParameters {
+	for _, name := range slices.Sorted(maps.Keys(ClusterParameters)) {
 		if d, err = kernel.StoredSetting(tx, kernel.ClusterNamespace, name); err != nil {
 			return err
 		}

@@ -95,7 +95,8 @@ func (c *loading) record(o *op) {
 
 // prepare creates the collections from the operations read.
 func (l *loader) prepare() error {
-	for _, c := range l.colls {
+	for _, num := range slices.Sorted(maps.Keys(l.colls)) {
+		c := l.colls[num]
 		newest, _, _ := c.records.Max()
 		c.lastID = max(c.savedID, newest)
 		if c.catalog == "" {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
@@ -54,16 +56,8 @@ var changeStreamModes = map[string][]string{
 }
 
 func checkChangeStream(p *stage.Parser, d value.Doc) error {
-	for name, modes := range changeStreamModes {
-		v := d.Lookup(name)
-		if v.IsMissing() {
-			continue
-		}
-		known := false
-		for _, m := range modes {
-			known = known || m == v.Str()
-		}
-		if !known {
+	for name, v := range d.All() {
+		if modes := changeStreamModes[name]; modes != nil && !slices.Contains(modes, v.Str()) {
 			return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field '$changeStream.%s' is not a valid value.", v.Str(), name)
 		}
 	}

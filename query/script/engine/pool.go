@@ -85,12 +85,15 @@ func (s *Scope) prepare(codes [][]byte) error {
 		}
 		v.Free()
 	}
-	for name, f := range map[string]*quickjs.Value{"fn": &s.fn, "set": &s.set, "call": &s.call} {
-		v, err := s.run(func() (quickjs.Value, error) { return s.vm.EvalValue("$entry."+name, quickjs.EvalGlobal) })
+	for _, f := range []struct {
+		name string
+		to   *quickjs.Value
+	}{{"fn", &s.fn}, {"set", &s.set}, {"call", &s.call}} {
+		v, err := s.run(func() (quickjs.Value, error) { return s.vm.EvalValue("$entry."+f.name, quickjs.EvalGlobal) })
 		if err != nil {
 			return failure(err)
 		}
-		*f = v
+		*f.to = v
 	}
 	return s.Run("delete globalThis.$entry")
 }
