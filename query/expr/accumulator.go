@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The accumulators of $group as expressions: a single argument that is an
-// array gives its elements, otherwise each argument is one value.
+// The accumulators of $group as expressions. If the single argument is an
+// array, its elements are the values, otherwise each argument is one value.
 
 // eachValue calls add with every value; it stops at the first error.
 func eachValue(c *call, env *Env, add func(v value.Value)) error {
@@ -31,11 +31,11 @@ func eachValue(c *call, env *Env, add func(v value.Value)) error {
 }
 
 // numberSum adds numbers of all types. Integers and doubles share a sum with
-// the precision of two doubles, so that no integer loses a digit. The steps
-// are those of MongoDB, as the last digit depends on them.
+// the precision of two doubles, so that no integer loses a digit. The order of
+// operations is MongoDB's, because the last digit depends on it.
 type numberSum struct {
-	sum, rest float64 // rest is what sum lacks
-	special   float64 // the plain sum: right where infinities are involved
+	sum, rest float64 // rest is the rounding error of sum
+	special   float64 // the plain sum, which is right if infinities are involved
 	decimal   value.Value
 	widest    value.Kind
 	count     int64
@@ -45,6 +45,8 @@ func newNumberSum() numberSum {
 	return numberSum{widest: value.KindInt32, decimal: value.DecimalValue(value.DecimalZero)}
 }
 
+// add adds one number: decimals to their own sum, other numbers to the
+// double-double sum.
 func (s *numberSum) add(v value.Value) {
 	switch v.Kind() {
 	case value.KindInt32:
@@ -88,7 +90,7 @@ func (s *numberSum) double() float64 {
 	return s.sum
 }
 
-// int64 is the sum if it is whole and fits.
+// int64 returns the sum if it is whole and fits.
 func (s *numberSum) int64() (int64, bool) {
 	high, low := s.sum, s.rest
 	if high != math.Trunc(high) || low != math.Trunc(low) || math.Abs(high) > 1<<63 || math.Abs(low) >= 1<<62 {
@@ -104,6 +106,8 @@ func (s *numberSum) int64() (int64, bool) {
 	return n, (n >= int64(high)) == (int64(low) >= 0)
 }
 
+// total returns the sum in the widest type that was added; integers that
+// overflow become a double.
 func (s *numberSum) total() value.Value {
 	switch s.widest {
 	case value.KindDecimal:
@@ -167,7 +171,8 @@ func evalStdDevPop(c *call, env *Env) (value.Value, error) { return deviation(c,
 
 func evalStdDevSamp(c *call, env *Env) (value.Value, error) { return deviation(c, env, 1) }
 
-// deviation is Welford's method; less is what is taken off the count.
+// deviation computes the standard deviation by Welford's method; less is
+// subtracted from the count.
 func deviation(c *call, env *Env, less int64) (value.Value, error) {
 	n, mean, m2 := int64(0), 0.0, 0.0
 	err := eachValue(c, env, func(v value.Value) {

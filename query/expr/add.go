@@ -27,15 +27,17 @@ func evalAdd(c *call, env *Env) (value.Value, error) {
 	return t.result(), nil
 }
 
-// total is a running $add. Integers are summed as longs and narrowed at the
-// end; a long that overflows continues as a double. From the first date on
-// everything is whole milliseconds.
+// total is the running total of $add. Integers are summed as longs and
+// narrowed at the end; on overflow the sum continues as a double. From the
+// first date on all values are rounded to whole milliseconds.
 type total struct {
 	sum    value.Value
 	widest value.Kind // of the integers
 	date   bool
 }
 
+// add adds one argument of $add: a number or the first date; a second date is
+// an error.
 func (t *total) add(v value.Value) error {
 	switch {
 	case t.date && v.IsNumber():
@@ -101,6 +103,8 @@ func roundToLong(n value.Value) (int64, bool) {
 	return n.Int64(), true
 }
 
+// evalSubtract evaluates $subtract: numbers, two dates (milliseconds), or a
+// date and a number.
 func evalSubtract(c *call, env *Env) (value.Value, error) {
 	a, b, err := two(c, env)
 	if err != nil {
@@ -149,8 +153,8 @@ func subtract(a, b value.Value) value.Value {
 	return value.Int64(d)
 }
 
-// evalMultiply multiplies the integers exactly and all as doubles beside it,
-// which is the result if the integers overflow.
+// evalMultiply multiplies integers exactly. It also multiplies all numbers as
+// doubles, which gives the result if the integers overflow.
 func evalMultiply(c *call, env *Env) (value.Value, error) {
 	product, double, widest := value.Int64(1), 1.0, value.KindInt32
 	for _, n := range c.args {

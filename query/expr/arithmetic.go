@@ -39,6 +39,8 @@ func decimalOp(op func(d, x, y *apd.Decimal) (apd.Condition, error), a, b value.
 	return value.DecimalValue(value.DecimalFromApd(&d))
 }
 
+// evalDivide evaluates $divide; the result is a double, or a decimal if an
+// argument is one.
 func evalDivide(c *call, env *Env) (value.Value, error) {
 	a, b, err := two(c, env)
 	if err != nil {
@@ -73,6 +75,8 @@ func evalMod(c *call, env *Env) (value.Value, error) {
 	return mod(a, b)
 }
 
+// mod returns the remainder of a division truncated toward zero, in the wider
+// type of the two numbers.
 func mod(a, b value.Value) (value.Value, error) {
 	switch {
 	case isDecimal(a, b) && b.AsDecimal().IsZero():
@@ -98,7 +102,7 @@ func modDouble(a, b value.Value) value.Value {
 	return value.Double(math.Mod(a.AsDouble(), b.AsDouble()))
 }
 
-// modContext has the digits of any quotient of two decimals.
+// modContext has enough digits for any quotient of two decimals.
 var modContext = workContext(12500)
 
 // decimalMod is the remainder of the division truncated to a whole number.

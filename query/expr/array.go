@@ -38,6 +38,8 @@ func evalLast(c *call, env *Env) (value.Value, error) {
 	return elemAt(c, a, value.Int32(-1))
 }
 
+// elemAt returns the element at an index, which counts from the end if it is
+// negative; Missing if it is out of bounds.
 func elemAt(c *call, a, index value.Value) (value.Value, error) {
 	if a.IsNullish() || index.IsNullish() {
 		return value.Null(), nil
@@ -66,6 +68,7 @@ func elemAt(c *call, a, index value.Value) (value.Value, error) {
 	return a.Doc().Index(n), nil
 }
 
+// evalConcatArrays evaluates $concatArrays: null if an argument is null.
 func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 	var out value.ArrayBuilder
 	for _, n := range c.args {
@@ -86,6 +89,7 @@ func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 	return out.Value(), nil
 }
 
+// evalIn evaluates $in, by binary search if the array is a constant.
 func evalIn(c *call, env *Env) (value.Value, error) {
 	if list, ok := c.data.(*constantList); ok && list.orders(env) {
 		v, err := c.args[0].eval(env)
@@ -112,6 +116,7 @@ func evalIn(c *call, env *Env) (value.Value, error) {
 	return value.Bool(false), nil
 }
 
+// evalIndexOfArray evaluates $indexOfArray within the optional bounds.
 func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
 	a, null, err := ofKind(c.args[0], env, value.KindArray, 40090, "$indexOfArray requires an array as a first argument, found: %s")
 	if null || err != nil {
@@ -174,6 +179,8 @@ func evalIsArray(c *call, env *Env) (value.Value, error) {
 // maxRangeBytes is the memory that $range may take.
 const maxRangeBytes = 100 * 1024 * 1024
 
+// evalRange evaluates $range; its arguments must be whole 32-bit numbers and
+// the step not zero.
 func evalRange(c *call, env *Env) (value.Value, error) {
 	start, err := rangeBound(c, env, 0, 34443, "starting value", "a starting value", ": ")
 	if err != nil {
@@ -245,6 +252,7 @@ func evalSize(c *call, env *Env) (value.Value, error) {
 	return value.Int32(int32(v.Doc().Len())), nil
 }
 
+// evalSlice evaluates $slice with [array, n] or [array, position, n].
 func evalSlice(c *call, env *Env) (value.Value, error) {
 	a, n, err := two(c, env)
 	switch {

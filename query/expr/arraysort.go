@@ -13,6 +13,7 @@ type zip struct {
 	longest          bool
 }
 
+// parseZip compiles $zip: inputs, useLongestLength and defaults.
 func parseZip(p *parser, _ *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(34460, "$zip only supports an object as an argument, found %s", v.Kind())
@@ -65,6 +66,8 @@ func (p *parser) list(v value.Value, code mongoerr.Code, name string) (out []nod
 	return out, nil
 }
 
+// eval builds one array for each position, up to the shortest input, or the
+// longest with defaults.
 func (z *zip) eval(env *Env) (value.Value, error) {
 	columns, null, err := z.columns(env)
 	if null || err != nil {
@@ -106,6 +109,7 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 	return out.Value(), nil
 }
 
+// columns evaluates the inputs; null reports whether one of them is null.
 func (z *zip) columns(env *Env) (columns [][]value.Value, null bool, err error) {
 	for _, n := range z.inputs {
 		v, err := n.eval(env)
@@ -150,6 +154,8 @@ type sortKey struct {
 	dir  int
 }
 
+// parseSortArray compiles $sortArray: input and sortBy, which is a direction
+// or a sort pattern.
 func parseSortArray(p *parser, _ *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(2942500, "$sortArray requires an object as an argument, found: %s", v.Kind())
@@ -194,6 +200,7 @@ func sortByError(by value.Value, err error) error {
 	return mongoerr.New(2942507, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 }
 
+// sortKeys reads the sort pattern of $sortArray.
 func sortKeys(spec value.Doc) (keys []sortKey, err error) {
 	if spec.IsEmpty() {
 		return nil, mongoerr.New(mongoerr.BadValue, "The sort pattern is empty when it should be a set of fields.")
@@ -221,6 +228,7 @@ func direction(v value.Value) (int, error) {
 	return 0, mongoerr.New(mongoerr.BadValue, "The sort element value must be either 1 or -1")
 }
 
+// eval sorts the elements of the input, by whole values or by keys.
 func (s *sortArray) eval(env *Env) (value.Value, error) {
 	v, null, err := ofKind(s.input, env, value.KindArray, 2942504, "The input argument to $sortArray must be an array, but was of type: %s")
 	if null || err != nil {
@@ -247,8 +255,8 @@ func (s *sortArray) eval(env *Env) (value.Value, error) {
 	return l.array(l.len())
 }
 
-// of is the value that an element is ordered by: what the path leads to,
-// arrays being passed by position only; null if there is none.
+// of returns the value that an element is ordered by: the value at the path,
+// where arrays are entered by position only; null if there is no such value.
 func (k sortKey) of(elem value.Value) value.Value {
 	if elem.Kind() != value.KindDocument {
 		return value.Null()
@@ -291,6 +299,8 @@ func evalMinN(c *call, env *Env) (value.Value, error) { return extremes(c, env, 
 
 func evalMaxN(c *call, env *Env) (value.Value, error) { return extremes(c, env, -1) }
 
+// extremes evaluates $minN and $maxN: the first n elements in one direction,
+// without null and missing values.
 func extremes(c *call, env *Env, dir int) (value.Value, error) {
 	n, a, err := nOf(c, env)
 	if err != nil {
@@ -309,7 +319,7 @@ func extremes(c *call, env *Env, dir int) (value.Value, error) {
 	return l.array(n)
 }
 
-// nOf evaluates the arguments of $firstN and its kin.
+// nOf evaluates the arguments of $firstN and similar operators.
 func nOf(c *call, env *Env) (n int, a value.Value, err error) {
 	v, err := c.args[0].eval(env)
 	if err != nil {

@@ -27,9 +27,8 @@ func evalOr(c *call, env *Env) (value.Value, error) {
 	return value.Bool(false), nil
 }
 
-// endsIn makes the optimization of $and (by false) and $or (by true): if the
-// last argument alone decides, it stands for the whole, whatever the others
-// are.
+// endsIn returns the optimization of $and (for false) and $or (for true): if
+// the last argument alone decides the result, it replaces the expression.
 func endsIn(decisive bool) func(c *call) node {
 	return func(c *call) node {
 		if len(c.args) == 0 {
@@ -60,8 +59,8 @@ func order(c *call, env *Env) (int, error) {
 	return compareValues(env, a, b), nil
 }
 
-// compareValues is the order of expressions: as the BSON order, but a missing
-// value sorts before undefined.
+// compareValues compares in the order of expressions: the BSON order, but a
+// missing value sorts before undefined.
 func compareValues(env *Env, a, b value.Value) int {
 	if a.IsMissing() || b.IsMissing() {
 		switch {

@@ -39,7 +39,7 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 	return p.choose(&call{op: op, args: args})
 }
 
-// choose takes the branch of a condition that is known already.
+// choose returns the branch of a condition whose value is constant.
 func (p *parser) choose(c *call) (node, error) {
 	switch when, ok := c.args[0].(constant); {
 	case !ok || p.late():
@@ -80,11 +80,12 @@ func evalIfNull(c *call, env *Env) (v value.Value, err error) {
 // switchCase is the compiled $switch.
 type switchCase struct {
 	cases, thens []node
-	otherwise    node // nil: none
+	otherwise    node // nil: no default
 	given        int  // number of branches as written
-	decided      bool // a case is always true: what follows is not needed
+	decided      bool // a case is always true: later ones are not needed
 }
 
+// parseSwitch compiles $switch; constant cases are decided at compile time.
 func parseSwitch(p *parser, op *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(40060, "$switch requires an object as an argument, found: %s", v.Kind())
@@ -128,6 +129,7 @@ func parseSwitch(p *parser, op *operator, v value.Value) (node, error) {
 	return s.otherwise, nil
 }
 
+// branch compiles one branch, and drops it if its case is constant and false.
 func (s *switchCase) branch(p *parser, b value.Value) error {
 	if b.Kind() != value.KindDocument {
 		return mongoerr.Newf(40062, "$switch expected each branch to be an object, found: %s", b.Kind())
@@ -173,6 +175,8 @@ func (s *switchCase) branch(p *parser, b value.Value) error {
 	return nil
 }
 
+// eval returns the value of the first branch whose case is true, or of the
+// default.
 func (s *switchCase) eval(env *Env) (value.Value, error) {
 	for i, n := range s.cases {
 		v, err := n.eval(env)

@@ -6,18 +6,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// constantList is an array that is known at compile time, in order: whether a
-// value is in it takes a few comparisons instead of one for each element.
+// constantList is a sorted array that is known at compile time, so that a
+// look-up needs a binary search instead of a scan.
 type constantList struct {
 	values  []value.Value
-	strings bool // there are values that a collation may order otherwise
+	strings bool // there are values that a collation may order differently
 }
 
-// fewConstants is up to how many elements one is found as fast by looking at
-// each.
+// fewConstants is the number of elements up to which a scan is as fast as a
+// binary search.
 const fewConstants = 8
 
-// prepareIn puts the constant list of a $in in order.
+// prepareIn sorts the constant list of a $in.
 func prepareIn(c *call) (any, error) {
 	list, ok := c.args[1].(constant)
 	if !ok || list.v.Kind() != value.KindArray {

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// target is what a value is converted to, and how binary data is written.
+// target is the target type of a conversion, with the format of binary data.
 type target struct {
 	kind    value.Kind
 	subtype value.Value
@@ -17,6 +17,7 @@ type target struct {
 var paramsConvert = []param{{"input", mongoerr.FailedToParse}, {"to", mongoerr.FailedToParse}, {"format", 0},
 	{"onError", 0}, {"onNull", 0}}
 
+// evalConvert evaluates $convert with its onNull and onError.
 func evalConvert(c *call, env *Env) (value.Value, error) {
 	to, in, err := value.Value{}, value.Value{}, error(nil)
 	if to, err = c.args[1].eval(env); err != nil {
@@ -56,7 +57,7 @@ func parseTarget(to value.Value) (t target, null bool, err error) {
 		return t, true, nil
 	}
 	if to.Kind() == value.KindDocument {
-		if sub := to.Doc().Lookup("subtype"); !sub.IsMissing() { // other fields are of no interest
+		if sub := to.Doc().Lookup("subtype"); !sub.IsMissing() { // other fields are ignored
 			t.subtype = sub
 		}
 		if to = to.Doc().Lookup("type"); to.IsMissing() {
@@ -67,6 +68,7 @@ func parseTarget(to value.Value) (t target, null bool, err error) {
 	return t, false, err
 }
 
+// targetKind reads a type by its name or its number.
 func targetKind(to value.Value) (value.Kind, error) {
 	switch {
 	case to.Kind() == value.KindString:
@@ -106,7 +108,8 @@ func (t *target) setFormat(v value.Value) error {
 	return mongoerr.Newf(4341125, "Invalid 'format' argument for $convert: %s", v.Str())
 }
 
-// convertTo makes $toInt and the like, which are $convert to a fixed type.
+// convertTo returns the evaluation of $toInt and similar operators, which are
+// $convert to a fixed type.
 func convertTo(t target) func(c *call, env *Env) (value.Value, error) {
 	if t.subtype.IsMissing() {
 		t.subtype = value.Int32(0)
@@ -148,8 +151,9 @@ func convert(v value.Value, t target) (value.Value, error) {
 
 type row = map[value.Kind]conversion
 
-// conversions is the table: from, to. Everything converts to bool. Numbers to
-// binary data and back came only after 8.0, with the argument byteOrder.
+// conversions is the table of conversions, by source and target type. All
+// types convert to bool. MongoDB has conversions between numbers and binary
+// data only after 8.0, with the argument byteOrder.
 var conversions = map[value.Kind]row{
 	value.KindDouble: {
 		value.KindDouble: same, value.KindString: doubleToString, value.KindDateTime: numberToDate, value.KindInt32: toInt,

@@ -13,7 +13,7 @@ import (
 
 const (
 	uuidSubtype = 4
-	oldSubtype  = 2 // that of the first drivers
+	oldSubtype  = 2 // the subtype of the first drivers
 )
 
 // subtypeOf checks the subtype of the target: 0 to 8 are BSON's, from 128 on
@@ -39,6 +39,8 @@ func (t target) needFormat(from value.Kind) error {
 	return nil
 }
 
+// stringToBinary decodes a string in the given format. The format uuid is
+// required for subtype 4, and allowed only for it.
 func stringToBinary(v value.Value, t target) (value.Value, error) {
 	if err := t.needFormat(value.KindString); err != nil {
 		return value.Value{}, err
@@ -105,12 +107,14 @@ func formatUUID(b []byte) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
+// binaryToString encodes binary data in the given format; auto means UUID for
+// subtype 4 and base64 otherwise.
 func binaryToString(v value.Value, t target) (value.Value, error) {
 	if err := t.needFormat(value.KindBinary); err != nil {
 		return value.Value{}, err
 	}
 	sub, data := v.Binary()
-	if sub == oldSubtype { // its data begin with their length
+	if sub == oldSubtype { // its data begins with its length
 		data = append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
 	}
 	isUUID := sub == uuidSubtype && len(data) == 16
@@ -145,7 +149,7 @@ func binaryToString(v value.Value, t target) (value.Value, error) {
 	return failed("Failed to convert '%s' to string in $convert with no onError value: %s", v, why)
 }
 
-// textLength is how long n bytes are as text.
+// textLength returns the length of n bytes as text.
 func textLength(format string, isUUID bool, n int) int {
 	switch {
 	case format == "utf8" || format == "uuid" || format == "auto" && isUUID:

@@ -33,7 +33,7 @@ func numberToDate(v value.Value, _ target) (value.Value, error) {
 	return value.DateTime(n), err
 }
 
-// whole cuts a number to a whole one that must lie between low and high.
+// whole truncates a number to a whole one that must lie between low and high.
 func whole(v value.Value, low, high int64) (int64, error) {
 	const overflow = "Conversion would overflow target type in $convert with no onError value: %s"
 	shown := ""
@@ -79,7 +79,7 @@ func doubleToString(v value.Value, _ target) (value.Value, error) {
 	return value.String(shortest(v.Double())), nil
 }
 
-// shortest writes the fewest digits that give the same double again.
+// shortest writes the fewest digits that parse to the same double.
 func shortest(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -124,6 +124,8 @@ func stringToLong(v value.Value, _ target) (value.Value, error) {
 	return value.Int64(n), nil
 }
 
+// parseWhole parses a decimal integer of the given bits, with mongod's
+// messages for each kind of mistake.
 func parseWhole(s string, bits int) (n int64, none value.Value, err error) {
 	digits := s
 	if s != "" && (s[0] == '+' || s[0] == '-') {
@@ -136,7 +138,7 @@ func parseWhole(s string, bits int) (n int64, none value.Value, err error) {
 		_, err = hexNumber(s)
 	case digits == "":
 		_, err = notNumber(s, "No digits")
-	case len(number) > 19: // is noticed before anything behind the digits
+	case len(number) > 19: // is checked before anything after the digits
 		_, err = notNumber(s, "Overflow")
 	case strings.Trim(digits, "0123456789") != "":
 		_, err = notNumber(s, "Did not consume whole string.")
@@ -148,6 +150,8 @@ func parseWhole(s string, bits int) (n int64, none value.Value, err error) {
 	return n, none, err
 }
 
+// stringToDouble parses a string as mongod does, which accepts what strtod
+// accepts but no surrounding spaces.
 func stringToDouble(v value.Value, _ target) (value.Value, error) {
 	s := v.Str()
 	switch {
@@ -171,7 +175,7 @@ func stringToDouble(v value.Value, _ target) (value.Value, error) {
 }
 
 // parseDouble reads a double as strtod does: also hexadecimal, "inf" and
-// "nan". What is below the normal numbers is out of range, as it is not exact.
+// "nan". Subnormal numbers are out of range, because they are not exact.
 func parseDouble(s string) (float64, error) {
 	unsigned := strings.TrimLeft(s[:1], "+-") + s[1:]
 	switch {
@@ -209,6 +213,8 @@ func beginsWithDouble(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
+// stringToDecimal parses a string as a decimal128; too many digits are
+// truncated.
 func stringToDecimal(v value.Value, _ target) (value.Value, error) {
 	s := v.Str()
 	if isHexNumber(s) {

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// toDate converts what MongoDB takes for a date: dates, timestamps and
-// ObjectIds.
+// toDate converts the types that MongoDB accepts as dates: dates, timestamps
+// and ObjectIds.
 func toDate(v value.Value) (ms int64, ok bool) {
 	switch v.Kind() {
 	case value.KindDateTime:
@@ -28,7 +28,7 @@ func formatISO(ms int64) (string, error) {
 	return datetime.Zone{}.Format(datetime.ISOFormat, ms)
 }
 
-// timestampText is how a timestamp turns into a string: without the year.
+// timestampText converts a timestamp to a string, without the year.
 func timestampText(v value.Value) string {
 	t, i := v.Timestamp()
 	return fmt.Sprintf("%s:%d", time.Unix(int64(t), 0).UTC().Format("Jan _2 15:04:05"), i)
@@ -49,7 +49,8 @@ func prepareZone(i int) func(c *call) (any, error) {
 	}
 }
 
-// zoneContext adds what $dateDiff and $dateTrunc say about a bad zone.
+// zoneContext adds the context of $dateDiff and $dateTrunc to the error for an
+// invalid zone.
 func zoneContext(c *call, err error) error {
 	if c.op.name == "$dateDiff" || c.op.name == "$dateTrunc" {
 		return mongoerr.From(err).WithPrefix(c.op.name + " parameter 'timezone' value parsing failed")
@@ -57,7 +58,7 @@ func zoneContext(c *call, err error) error {
 	return err
 }
 
-// zone is the time zone given as the i-th argument; UTC if there is none.
+// zone is the time zone given as the i-th argument; UTC if it is not given.
 func (c *call) zone(env *Env, i int) (z datetime.Zone, null bool, err error) {
 	if c.args[i] == nil {
 		return z, false, nil
@@ -129,6 +130,7 @@ var (
 	evalYear         = intPart(func(c datetime.Civil) int { return int(c.Year) })
 )
 
+// parseDatePart compiles a date part operator in each of its forms.
 func parseDatePart(p *parser, op *operator, v value.Value) (node, error) {
 	args := make([]node, 2)
 	var err error
@@ -149,7 +151,8 @@ func parseDatePart(p *parser, op *operator, v value.Value) (node, error) {
 	return p.finish(&call{op: op, args: args})
 }
 
-// isOptions tells an object of named arguments from an expression.
+// isOptions reports whether an object has named arguments, and is not an
+// expression.
 func isOptions(v value.Value) bool {
 	if v.Kind() != value.KindDocument {
 		return false
@@ -158,6 +161,7 @@ func isOptions(v value.Value) bool {
 	return first == "" || first[0] != '$'
 }
 
+// datePartOptions compiles {date, timezone}.
 func (p *parser) datePartOptions(op *operator, v value.Value, args []node) error {
 	f, err := fields(v, func(name string) error {
 		return mongoerr.Newf(40535, `unrecognized option to %s: "%s"`, op.name, name)

@@ -19,7 +19,7 @@ func unitOf(c *call, v value.Value) (datetime.Unit, error) {
 	return u, nil
 }
 
-// weekStart evaluates startOfWeek, which counts for weeks only.
+// weekStart evaluates startOfWeek, which applies to weeks only.
 func (c *call) weekStart(env *Env, i int, u datetime.Unit) (day datetime.Weekday, null bool, err error) {
 	if u != datetime.Week || !c.given(i) {
 		return datetime.Sunday, false, nil
@@ -46,6 +46,7 @@ func evalDateAdd(c *call, env *Env) (value.Value, error) { return moveDate(c, en
 
 func evalDateSubtract(c *call, env *Env) (value.Value, error) { return moveDate(c, env, -1) }
 
+// moveDate evaluates $dateAdd (sign 1) and $dateSubtract (sign -1).
 func moveDate(c *call, env *Env, sign int64) (value.Value, error) {
 	start, err := c.args[0].eval(env)
 	if err != nil || start.IsNullish() {
@@ -87,6 +88,8 @@ func moveDate(c *call, env *Env, sign int64) (value.Value, error) {
 
 var paramsDateDiff = []param{{"startDate", 5166303}, {"endDate", 5166304}, {"unit", 5166305}, {"timezone", 0}, {"startOfWeek", 0}}
 
+// evalDateDiff evaluates $dateDiff: the number of boundaries of a unit between
+// two dates.
 func evalDateDiff(c *call, env *Env) (value.Value, error) {
 	var vals [4]value.Value
 	if null, err := c.evalAll(env, vals[:]); null || err != nil {
@@ -116,8 +119,8 @@ func evalDateDiff(c *call, env *Env) (value.Value, error) {
 	return value.Int64(n), err
 }
 
-// evalAll evaluates the first arguments, of those that are given; null is
-// whether one of them is, which comes before what else may be wrong.
+// evalAll evaluates the leading arguments that are given. null reports whether
+// one of them is null, which takes precedence over other errors.
 func (c *call) evalAll(env *Env, vals []value.Value) (null bool, err error) {
 	for i := range vals {
 		if !c.given(i) {
@@ -138,9 +141,9 @@ func (c *call) needDate(v value.Value, name string, code mongoerr.Code) (int64, 
 	return ms, nil
 }
 
-// nullStart is null for a 'startOfWeek' that is null as it stands: mongod's
-// optimizer does not ask whether the unit is a week. With other arguments that
-// are all constant there is nothing to optimize.
+// nullStart returns null if 'startOfWeek' is a constant null: mongod's
+// optimizer does not check whether the unit is a week. If all other arguments
+// are constant, there is nothing to optimize.
 func nullStart(c *call) node {
 	if start, ok := c.args[4].(constant); ok && start.v.IsNullish() && !allConstant(c.args) {
 		return constant{value.Null()}
@@ -150,6 +153,8 @@ func nullStart(c *call) node {
 
 var paramsDateTrunc = []param{{"date", 5439009}, {"unit", 5439010}, {"binSize", 0}, {"timezone", 0}, {"startOfWeek", 0}}
 
+// evalDateTrunc evaluates $dateTrunc: the start of the bin that contains a
+// date.
 func evalDateTrunc(c *call, env *Env) (value.Value, error) {
 	var vals [4]value.Value
 	if null, err := c.evalAll(env, vals[:]); null || err != nil {

@@ -10,6 +10,7 @@ import (
 
 var paramsDateToParts = []param{{"date", 40522}, {"timezone", 0}, {"iso8601", 0}}
 
+// evalDateToParts evaluates $dateToParts, with ISO week parts on request.
 func evalDateToParts(c *call, env *Env) (value.Value, error) {
 	date, err := c.args[0].eval(env)
 	if err != nil {
@@ -79,6 +80,8 @@ type partReader struct {
 	err  error
 }
 
+// read evaluates one part; it must be whole and, if bounded, within 16 bits.
+// otherwise is its default.
 func (r *partReader) read(i int, otherwise int64, bounded bool) int64 {
 	if r.null || r.err != nil || !r.c.given(i) {
 		return otherwise
@@ -99,6 +102,7 @@ func (r *partReader) read(i int, otherwise int64, bounded bool) int64 {
 	return n
 }
 
+// evalDateFromParts evaluates $dateFromParts from calendar or ISO week parts.
 func evalDateFromParts(c *call, env *Env) (value.Value, error) {
 	r := &partReader{c: c, env: env}
 	hour, minute := r.read(3, 0, true), r.read(4, 0, true)
@@ -132,6 +136,8 @@ func evalDateFromParts(c *call, env *Env) (value.Value, error) {
 
 var paramsDateToString = []param{{"date", 18628}, {"format", 0}, {"timezone", 0}, {"onNull", 0}}
 
+// evalDateToString evaluates $dateToString with its optional format, time zone
+// and onNull.
 func evalDateToString(c *call, env *Env) (value.Value, error) {
 	date, err := c.args[0].eval(env)
 	if err != nil {
@@ -187,6 +193,8 @@ func (c *call) orNull(env *Env, i int) (value.Value, error) {
 
 var paramsDateFromString = []param{{"dateString", 40542}, {"timezone", 0}, {"format", 0}, {"onNull", 0}, {"onError", 0}}
 
+// evalDateFromString evaluates $dateFromString; onError replaces errors of the
+// parsing.
 func evalDateFromString(c *call, env *Env) (value.Value, error) {
 	s, err := c.args[0].eval(env)
 	if err != nil {
@@ -222,7 +230,8 @@ func evalDateFromString(c *call, env *Env) (value.Value, error) {
 	return value.DateTime(ms), nil
 }
 
-// onError is the value for a failed conversion, if one was given.
+// onError returns the value for a failed conversion, if the argument was
+// given.
 func (c *call) onError(env *Env, i int, err error) (value.Value, error) {
 	if c.given(i) && mongoerr.Is(err, mongoerr.ConversionFailure) {
 		return c.args[i].eval(env)

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// work computes with more digits than a decimal128 has, so that the one
-// rounding at the end is the only one that shows.
+// work computes with more digits than a decimal128 has, so that only the final
+// rounding affects the result.
 var work = workContext(60)
 
 func workContext(digits uint32) *apd.Context {
@@ -48,7 +48,7 @@ func decimalLn(d, x *apd.Decimal) error {
 	return err
 }
 
-// decimalLog10 gives a whole number without zeros behind the point.
+// decimalLog10 returns whole numbers without trailing zeros.
 func decimalLog10(d, x *apd.Decimal) error {
 	if _, err := work.Log10(d, x); err != nil {
 		return err
@@ -83,7 +83,7 @@ func decimalPow(x, y value.Decimal) value.Decimal {
 	}
 	exp := y.Apd()
 	if size := int64(math.Abs(float64(exp.NumDigits()) + float64(exp.Exponent))); size > 12 {
-		// So large an exponent can only give 0, 1 or infinity.
+		// With such a large exponent the result is 0, 1 or infinity.
 		if y.Negative() {
 			return powInfinite(x, value.DecimalNegInf)
 		}
@@ -133,6 +133,7 @@ func machin(digits uint32) *apd.Decimal {
 	return apd.NewWithBigInt(sum, -int32(digits)-10)
 }
 
+// arctanInverse computes atan(1/n), scaled, by its power series.
 func arctanInverse(n int64, scale *apd.BigInt) *apd.BigInt {
 	power := new(apd.BigInt).Quo(scale, apd.NewBigInt(n))
 	sum := new(apd.BigInt).Set(power)

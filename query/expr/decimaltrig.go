@@ -16,12 +16,12 @@ const (
 	tinyExp    = -45 // below 10^-45 f(x) = x holds for all 34 digits
 )
 
-// trig is a calculator that remembers the first error.
+// trig does arithmetic and keeps the first error.
 type trig struct{ apd.ErrDecimal }
 
 func newTrig(digits uint32) *trig { return &trig{apd.MakeErrDecimal(workContext(digits))} }
 
-// magnitudeOf is the power of ten of x's first digit.
+// magnitudeOf returns the power of ten of x's first digit.
 func magnitudeOf(x *apd.Decimal) int64 { return x.NumDigits() + int64(x.Exponent) - 1 }
 
 func isTiny(x *apd.Decimal) bool { return x.IsZero() || magnitudeOf(x) < tinyExp }
@@ -64,6 +64,7 @@ func (t *trig) series(d, first, x *apd.Decimal, a int64, alternate bool) {
 	d.Set(sum)
 }
 
+// sinCos computes the sine or the cosine after reducing x to a quadrant.
 func (t *trig) sinCos(d, x *apd.Decimal, cos bool) {
 	var r apd.Decimal
 	q := t.quadrant(&r, x)
@@ -222,8 +223,8 @@ func decimalAcos(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
-// decimalAtan2 is the angle of the point (x, y), with the signs of zero as
-// IEEE 754 has them.
+// decimalAtan2 computes the angle of the point (x, y), with the signs of zero
+// of IEEE 754.
 func decimalAtan2(d, y, x *apd.Decimal) error {
 	t := newTrig(trigDigits)
 	p := pi(trigDigits)
@@ -255,8 +256,8 @@ func decimalAtan2(d, y, x *apd.Decimal) error {
 	return t.Err()
 }
 
-// expPair returns e^x and e^-x; far is the sign of an x whose powers are out
-// of all range.
+// expPair returns e^x and e^-x; far is the sign of x if its powers are out of
+// range, else 0.
 func (t *trig) expPair(x *apd.Decimal) (a, b apd.Decimal, far int) {
 	limit := apd.New(20000, 0)
 	var size apd.Decimal
@@ -297,6 +298,7 @@ func decimalCosh(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
+// decimalTanh computes (e^x - e^-x) / (e^x + e^-x), or ±1 for large x.
 func decimalTanh(d, x *apd.Decimal) error {
 	if x.Form == apd.Finite && isTiny(x) {
 		d.Set(x)
@@ -315,6 +317,7 @@ func decimalTanh(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
+// decimalAsinh computes ln(|x| + sqrt(x² + 1)) with the sign of x.
 func decimalAsinh(d, x *apd.Decimal) error {
 	if x.Form == apd.Infinite || isTiny(x) {
 		d.Set(x)
@@ -332,6 +335,7 @@ func decimalAsinh(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
+// decimalAcosh computes ln(x + sqrt((x-1)(x+1))).
 func decimalAcosh(d, x *apd.Decimal) error {
 	if x.Form == apd.Infinite {
 		d.Set(x)
@@ -348,6 +352,7 @@ func decimalAcosh(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
+// decimalAtanh computes ln((1+x)/(1-x)) / 2; it is infinite at ±1.
 func decimalAtanh(d, x *apd.Decimal) error {
 	if isTiny(x) {
 		d.Set(x)
@@ -369,8 +374,8 @@ func decimalAtanh(d, x *apd.Decimal) error {
 	return t.Err()
 }
 
-// viaDecimal makes a function of doubles from the one of decimals: slow, but
-// right to the last bit for any argument.
+// viaDecimal converts a function of decimals to one of doubles: slow, but
+// exact to the last bit for any argument.
 func viaDecimal(f func(d, x *apd.Decimal) error, otherwise func(float64) float64) func(float64) float64 {
 	return func(x float64) float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x == 0 {

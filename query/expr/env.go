@@ -9,11 +9,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Env is what an evaluation depends on besides the document. It belongs to
-// one goroutine.
+// Env holds everything that an evaluation depends on besides the document. It
+// belongs to one goroutine.
 type Env struct {
 	Now         int64          // $$NOW, milliseconds since the epoch
-	Bare        bool           // there is no $$NOW, nor $$CLUSTER_TIME
+	Bare        bool           // without $$NOW and $$CLUSTER_TIME
 	ClusterTime value.Value    // $$CLUSTER_TIME; Missing: not available
 	UserRoles   value.Value    // $$USER_ROLES
 	SearchMeta  value.Value    // $$SEARCH_META
@@ -21,20 +21,21 @@ type Env struct {
 	Meta        Meta           // metadata of the current document
 	Collation   value.Collator // nil: simple binary comparison
 	Rand        func() float64 // [0, 1)
-	Interrupt   func() error   // nil, or asked now and then in long loops
-	Scripts     Scripts        // nil: there is no JavaScript
+	Interrupt   func() error   // nil, or called at intervals in long loops
+	Scripts     Scripts        // nil: no JavaScript
 
 	root  value.Doc
 	ticks int
 }
 
-// Scripts has the scopes in which the JavaScript of an operation runs: one
-// for $where, which finds the stored functions, and one for expressions.
+// Scripts provides the scopes in which the JavaScript of an operation runs:
+// one for $where, with the stored functions, and one for expressions.
 type Scripts interface {
 	Script(where bool) *script.Operation
 }
 
-// Script is the scope of the operation's JavaScript; nil refuses all calls.
+// Script returns the scope of the operation's JavaScript; nil refuses all
+// calls.
 func (e *Env) Script(where bool) *script.Operation {
 	if e.Scripts == nil {
 		return nil
@@ -42,12 +43,12 @@ func (e *Env) Script(where bool) *script.Operation {
 	return e.Scripts.Script(where)
 }
 
-// NewEnv makes an environment for an operation that started at now
+// NewEnv returns an environment for an operation that started at now
 // (milliseconds since the epoch).
 func NewEnv(now int64) *Env { return &Env{Now: now, Rand: rand.Float64} }
 
-// Fork makes an environment with the same settings and a copy of the
-// variables: what a sub-pipeline runs in.
+// Fork returns an environment for a sub-pipeline, with the same settings and a
+// copy of the variables.
 func (e *Env) Fork() *Env {
 	c := *e
 	c.Vars = slices.Clone(e.Vars)
@@ -80,7 +81,7 @@ func (e *Env) tick() error {
 	return nil
 }
 
-// ask asks whether to go on.
+// ask calls Interrupt.
 func (e *Env) ask() error {
 	if e.Interrupt == nil {
 		return nil
@@ -91,11 +92,11 @@ func (e *Env) ask() error {
 // Tick is called by other packages once per turn of a loop over user data.
 func (e *Env) Tick() error { return e.tick() }
 
-// maxValueBytes bounds a value that an expression builds: repeated doubling
-// must not take the process down before the result is found too large.
+// maxValueBytes limits the size of a value that an expression builds, so that
+// repeated doubling cannot exhaust memory before the final size is checked.
 const maxValueBytes = 64 << 20
 
-// checkSize fails for a value that has grown beyond all measure.
+// checkSize fails for a value that is larger than maxValueBytes.
 func checkSize(n int) error {
 	if n > maxValueBytes {
 		return mongoerr.Newf(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
@@ -128,8 +129,8 @@ const (
 	MetaTimeseriesBucketMaxTime
 )
 
-// Meta is the metadata of one document. It is small and passed by copy; Set
-// never changes a copy made before.
+// Meta is the metadata of one document. It is small and passed by value; Set
+// never changes an earlier copy.
 type Meta struct{ fields []metaField }
 
 type metaField struct {
@@ -137,7 +138,7 @@ type metaField struct {
 	value value.Value
 }
 
-// Get returns one piece of metadata, Missing if there is none.
+// Get returns one piece of metadata, or Missing.
 func (m Meta) Get(k MetaKind) value.Value {
 	for i := range m.fields {
 		if m.fields[i].kind == k {

@@ -14,9 +14,9 @@ type Expr struct{ root node }
 // node is one node of a compiled expression.
 type node interface {
 	eval(env *Env) (value.Value, error)
-	// deps reports what the node reads.
+	// deps reports the fields, variables and metadata that the node reads.
 	deps(d *depSink)
-	// serial is the node as BSON, for explain.
+	// serial returns the node as BSON, for explain.
 	serial() value.Value
 }
 
@@ -37,18 +37,18 @@ func Compile(v value.Value, s *Scope) (*Expr, error) {
 	return &Expr{n}, nil
 }
 
-// CompileObject compiles a document as $project's computed fields and $group's
-// _id are compiled: an expression if its first name begins with $, else an
-// object of expressions.
+// CompileObject compiles a document with the rules for $project's computed
+// fields and $group's _id: an expression if its first name begins with $, else
+// an object of expressions.
 func CompileObject(d value.Doc, s *Scope) (*Expr, error) {
 	return Compile(value.Document(d), s)
 }
 
-// Constant makes the expression that is always v.
+// Constant returns the expression whose value is always v.
 func Constant(v value.Value) *Expr { return &Expr{constant{v}} }
 
-// FoldError is an error that came from evaluating a constant sub-expression
-// at compile time, where mongod says "Failed to optimize pipeline".
+// FoldError is an error of a constant sub-expression that was evaluated at
+// compile time; mongod reports it as "Failed to optimize pipeline".
 type FoldError struct{ Err *mongoerr.Error }
 
 // Error returns the message of the error that occurred.
@@ -58,7 +58,7 @@ func (e *FoldError) Error() string { return e.Err.Error() }
 func (e *FoldError) Unwrap() error { return e.Err }
 
 // Eval evaluates e on a document. The result may alias the document. Missing
-// means that there is no value.
+// means no value.
 func (e *Expr) Eval(env *Env, root value.Doc) (value.Value, error) {
 	env.root = root
 	return e.root.eval(env)
@@ -113,7 +113,7 @@ func (e *Expr) Call() (name string, args []*Expr, ok bool) {
 	return c.op.name, args, true
 }
 
-// Value is e in the form that explain shows.
+// Value returns e in the form that explain shows.
 func (e *Expr) Value() value.Value { return e.root.serial() }
 
 // Deps reports every field path that e reads, and calls whole if it reads the
@@ -138,8 +138,7 @@ func (e *Expr) Volatile() (found bool) {
 	return found
 }
 
-// Script returns the name of the first operator that runs JavaScript, "" if
-// there is none.
+// Script returns the name of the first operator that runs JavaScript, or "".
 func (e *Expr) Script() (name string) {
 	e.root.deps(&depSink{script: func(n string) {
 		if name == "" {
@@ -155,7 +154,8 @@ func (e *Expr) usesDocument() (used bool) {
 	return used
 }
 
-// depSink collects what an expression reads; nil functions are not asked.
+// depSink receives the fields, variables and metadata that an expression
+// reads. Its functions may be nil.
 type depSink struct {
 	add      func(path string)
 	whole    func()
@@ -165,7 +165,7 @@ type depSink struct {
 	script   func(name string)
 }
 
-// hiding is d without the slots that an expression binds itself.
+// hiding returns d without the slots that an expression binds itself.
 func (d *depSink) hiding(slots ...int) *depSink {
 	if d.slot == nil {
 		return d

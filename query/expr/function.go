@@ -9,10 +9,11 @@ import (
 type function struct {
 	body string
 	args node
-	// self has the one argument be this and obj, as for $where.
+	// self passes the single argument as this and obj, as for $where.
 	self bool
 }
 
+// parseFunction compiles $function: body, args and lang.
 func parseFunction(p *parser, _ *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(31260, "$function requires an object as an argument, found: %s", v.Kind())
@@ -51,6 +52,8 @@ func parseFunction(p *parser, _ *operator, v value.Value) (node, error) {
 	return f, nil
 }
 
+// eval evaluates the arguments and calls the function in the operation's
+// scope.
 func (f *function) eval(env *Env) (value.Value, error) {
 	args, err := f.args.eval(env)
 	if err != nil {
@@ -79,7 +82,8 @@ func (f *function) deps(d *depSink) {
 	dependsOnScript(d, "$function")
 }
 
-// dependsOnScript: a script may see the results of the calls before.
+// dependsOnScript marks the expression as volatile, because a script may keep
+// state between calls.
 func dependsOnScript(d *depSink, name string) {
 	if d.volatile != nil {
 		d.volatile()
@@ -98,12 +102,13 @@ func (f *function) serial() value.Value {
 }
 
 // emit is $_internalJsEmit: the map function of mapReduce. Its value is the
-// array of what the function emits, as documents {k, v}.
+// array of the emitted pairs, as documents {k, v}.
 type emit struct {
 	code string
 	this node
 }
 
+// parseEmit compiles $_internalJsEmit: eval and this.
 func parseEmit(p *parser, _ *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(31221, "$_internalJsEmit requires an object as an argument, found: %s", v.Kind())

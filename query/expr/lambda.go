@@ -8,8 +8,8 @@ import (
 )
 
 // The operators that bind variables: $filter, $let, $map, $reduce. Their nodes
-// put back what a slot held before, so that an expression may be evaluated
-// while an outer one that shares the slot is under way.
+// restore the old value of a slot, so that an expression may be evaluated
+// while an outer one uses the same slot.
 
 // inner compiles v in a child scope that declares the names.
 func (p *parser) inner(v value.Value, names ...string) (node, []int, error) {
@@ -24,8 +24,8 @@ func (p *parser) inner(v value.Value, names ...string) (node, []int, error) {
 	return n, slots, err
 }
 
-// fields sorts the arguments of an operator into the order of names; what is
-// not among them is given to unknown.
+// fields sorts the arguments of an operator into the order of names, and calls
+// unknown for other arguments.
 func fields(v value.Value, unknown func(name string) error, names ...string) ([]value.Value, error) {
 	out := make([]value.Value, len(names))
 	for name, e := range v.Doc().All() {
@@ -42,7 +42,7 @@ func asName(v value.Value) (string, error) {
 	if v.IsMissing() {
 		return "this", nil
 	}
-	name := v.Str() // what is no string is taken as the empty name
+	name := v.Str() // a value that is not a string counts as the empty name
 	return name, CheckVariableName(name)
 }
 
@@ -51,11 +51,12 @@ type loop struct {
 	op    *operator
 	input node
 	body  node
-	limit node // of $filter; nil: none
+	limit node // of $filter; nil: no limit
 	slot  int
 	as    string
 }
 
+// parseMap compiles $map: input, as and in.
 func parseMap(p *parser, op *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(16878, "$map only supports an object as its argument")
@@ -74,6 +75,7 @@ func parseMap(p *parser, op *operator, v value.Value) (node, error) {
 	return p.loop(op, f[0], f[1], f[2], value.Value{})
 }
 
+// parseFilter compiles $filter: input, as, cond and limit.
 func parseFilter(p *parser, op *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(28646, "$filter only supports an object as its argument")
@@ -92,6 +94,8 @@ func parseFilter(p *parser, op *operator, v value.Value) (node, error) {
 	return p.loop(op, f[0], f[1], f[2], f[3])
 }
 
+// loop compiles the common part of $map and $filter, whose body sees the
+// variable as.
 func (p *parser) loop(op *operator, input, as, body, limit value.Value) (node, error) {
 	l := &loop{op: op}
 	var err error
@@ -114,6 +118,8 @@ func (p *parser) loop(op *operator, input, as, body, limit value.Value) (node, e
 	return l, nil
 }
 
+// eval evaluates the input and the limit, and then the body for each element.
+// It restores the slot afterwards.
 func (l *loop) eval(env *Env) (value.Value, error) {
 	in, err := l.input.eval(env)
 	switch {
@@ -137,8 +143,8 @@ func (l *loop) eval(env *Env) (value.Value, error) {
 	return l.collect(env, in, limit)
 }
 
-// collect evaluates the body on each element: the array is made of what comes
-// of it, or of the elements for which it is true.
+// collect evaluates the body for each element. For $map the array consists of
+// the results, for $filter of the elements for which the result is true.
 func (l *loop) collect(env *Env, in value.Value, limit int) (value.Value, error) {
 	var out value.ArrayBuilder
 	mapping := l.op.name == "$map"
@@ -164,6 +170,8 @@ func (l *loop) collect(env *Env, in value.Value, limit int) (value.Value, error)
 	return out.Value(), nil
 }
 
+// limitOf evaluates the limit of $filter, which must be a positive int or
+// null.
 func (l *loop) limitOf(env *Env) (int, error) {
 	if l.limit == nil {
 		return 1<<31 - 1, nil
@@ -213,6 +221,8 @@ type let struct {
 	body  node
 }
 
+// parseLet compiles $let: the definitions in the outer scope, the body in an
+// inner one.
 func parseLet(p *parser, _ *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(16874, "$let only supports an object as its argument")
@@ -227,7 +237,7 @@ func parseLet(p *parser, _ *operator, v value.Value) (node, error) {
 		return nil, mongoerr.New(16876, "Missing 'vars' parameter to $let")
 	case f[1].IsMissing():
 		return nil, mongoerr.New(16877, "Missing 'in' parameter to $let")
-	case f[0].Kind() != value.KindDocument && f[0].Kind() != value.KindArray: // of an array, the positions are no names
+	case f[0].Kind() != value.KindDocument && f[0].Kind() != value.KindArray: // the positions of an array are not names
 		return nil, mongoerr.New(10065, "invalid parameter: expected an object (vars)")
 	}
 	l := &let{}
@@ -250,6 +260,7 @@ func parseLet(p *parser, _ *operator, v value.Value) (node, error) {
 	return l, nil
 }
 
+// eval binds the variables, evaluates the body and restores the slots.
 func (l *let) eval(env *Env) (value.Value, error) {
 	var few [4]value.Value
 	vals := few[:0]
@@ -294,6 +305,7 @@ type reduce struct {
 	this, acc            int
 }
 
+// parseReduce compiles $reduce, whose body sees $$value and $$this.
 func parseReduce(p *parser, _ *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(40075, "$reduce requires an object as an argument, found: %s", v.Kind())
@@ -326,6 +338,7 @@ func parseReduce(p *parser, _ *operator, v value.Value) (node, error) {
 	return r, nil
 }
 
+// eval folds the elements of the input from the initial value on.
 func (r *reduce) eval(env *Env) (value.Value, error) {
 	in, err := r.input.eval(env)
 	switch {

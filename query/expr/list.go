@@ -6,19 +6,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// list is the elements of one or more arrays, to be put in order. Those of
-// large arrays are kept as positions in the arrays, which take a fifth of the
-// memory of values; what is done with them can be interrupted.
+// list holds the elements of one or more arrays, for sorting. The elements of
+// large arrays are stored as positions in the arrays, which need a fifth of
+// the memory of values. Operations on a list can be interrupted.
 type list struct {
 	env    *Env
 	values []value.Value // of small arrays
 	arrays []value.Doc   // large ones
-	refs   []uint64      // which of arrays, and where in it an element begins
+	refs   []uint64      // index into arrays, and offset of the element
 	size   int           // of arrays
-	listed int           // how many elements they have
+	listed int           // number of elements in arrays
 }
 
-// manyBytes is the size from which on arrays are large.
+// manyBytes is the least size of a large array.
 const manyBytes = 256 << 10
 
 // listOf lists the elements of arrays.
@@ -52,7 +52,7 @@ func listOf(env *Env, arrays ...value.Value) (*list, error) {
 
 func (l *list) len() int { return len(l.values) + len(l.refs) }
 
-// at is the i-th element.
+// at returns the i-th element.
 func (l *list) at(i int) value.Value {
 	if l.arrays == nil {
 		return l.values[i]
@@ -62,7 +62,7 @@ func (l *list) at(i int) value.Value {
 
 func (l *list) read(ref uint64) value.Value { return l.arrays[ref>>32].ValueAt(int(uint32(ref))) }
 
-// sort puts the elements in the order of cmp; equal ones stay as they were.
+// sort sorts the elements by cmp; the sort is stable.
 func (l *list) sort(cmp func(a, b value.Value) int) (err error) {
 	if l.arrays == nil {
 		slices.SortStableFunc(l.values, cmp)
@@ -72,14 +72,13 @@ func (l *list) sort(cmp func(a, b value.Value) int) (err error) {
 	return err
 }
 
-// distinct keeps the first of elements that are equal, which stand side by
-// side.
+// distinct removes all but the first of adjacent equal elements.
 func (l *list) distinct() {
 	l.values = slices.CompactFunc(l.values, func(a, b value.Value) bool { return l.env.compare(a, b) == 0 })
 	l.refs = slices.CompactFunc(l.refs, func(a, b uint64) bool { return l.env.compare(l.read(a), l.read(b)) == 0 })
 }
 
-// keep removes the elements that want does not want.
+// keep removes the elements for which want is false.
 func (l *list) keep(want func(v value.Value) bool) error {
 	l.values = slices.DeleteFunc(l.values, func(v value.Value) bool { return !want(v) })
 	kept := l.refs[:0]
@@ -95,7 +94,7 @@ func (l *list) keep(want func(v value.Value) bool) error {
 	return nil
 }
 
-// has looks a value up; the list is in order.
+// has looks a value up; the list must be sorted.
 func (l *list) has(v value.Value) bool {
 	lo, hi := 0, l.len()
 	for lo < hi {
@@ -112,13 +111,13 @@ func (l *list) has(v value.Value) bool {
 	return false
 }
 
-// reverse turns the order round.
+// reverse reverses the order.
 func (l *list) reverse() {
 	slices.Reverse(l.values)
 	slices.Reverse(l.refs)
 }
 
-// array is the array of the first n elements.
+// array returns the array of the first n elements.
 func (l *list) array(n int) (value.Value, error) {
 	if l.arrays == nil {
 		return value.NewArray(l.values[:min(n, len(l.values))]...), nil
@@ -135,11 +134,12 @@ func (l *list) array(n int) (value.Value, error) {
 	return out.Value(), nil
 }
 
-// sortRun is how many elements are sorted by insertion, before runs are merged.
+// sortRun is the length of the runs that are sorted by insertion before
+// merging.
 const sortRun = 16
 
-// mergeSort is a stable sort that asks now and then whether to go on. It
-// returns the sorted slice, which may be another one.
+// mergeSort is a stable sort that can be interrupted. It returns the sorted
+// slice, which may be another one.
 func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) ([]T, error) {
 	for from := 0; from < len(s); from += sortRun {
 		if err := env.tick(); err != nil {
@@ -169,7 +169,7 @@ func merge[T any](env *Env, out, a, b []T, cmp func(a, b T) int) error {
 		copy(out[copy(out, a):], b)
 		return env.tick()
 	}
-	if len(a) > 0 && cmp(b[len(b)-1], a[0]) < 0 { // the other way round
+	if len(a) > 0 && cmp(b[len(b)-1], a[0]) < 0 { // in reverse
 		copy(out[copy(out, b):], a)
 		return env.tick()
 	}

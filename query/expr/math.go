@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// number evaluates the only argument of an arithmetic operator; null tells
-// that the result is null.
+// number evaluates the only argument of an arithmetic operator; null reports
+// whether the result is null.
 func number(c *call, env *Env) (v value.Value, null bool, err error) {
 	v, err = c.args[0].eval(env)
 	switch {
@@ -25,8 +25,8 @@ func number(c *call, env *Env) (v value.Value, null bool, err error) {
 	return v, false, err
 }
 
-// unaryMath makes the evaluation of an operator whose result is a double, or
-// a decimal for a decimal.
+// unaryMath returns the evaluation of an operator whose result is a double, or
+// a decimal for a decimal argument.
 func unaryMath(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
 	return func(c *call, env *Env) (value.Value, error) {
 		v, null, err := number(c, env)
@@ -40,7 +40,7 @@ func unaryMath(double func(float64) float64, decimal func(d, x *apd.Decimal) err
 	}
 }
 
-// decimalFunc applies a function computed with spare digits and rounds.
+// decimalFunc applies a function with extra digits and rounds the result.
 func decimalFunc(x value.Decimal, f func(d, x *apd.Decimal) error) value.Value {
 	var d apd.Decimal
 	switch {
@@ -52,6 +52,8 @@ func decimalFunc(x value.Decimal, f func(d, x *apd.Decimal) error) value.Value {
 	return value.DecimalValue(value.DecimalFromApd(&d))
 }
 
+// evalAbs evaluates $abs; the smallest long is an error, the smallest int
+// becomes a long.
 func evalAbs(c *call, env *Env) (value.Value, error) {
 	v, null, err := number(c, env)
 	if null || err != nil {
@@ -105,6 +107,7 @@ func evalRound(c *call, env *Env) (value.Value, error) {
 
 func evalTrunc(c *call, env *Env) (value.Value, error) { return roundOrTrunc(c, env, apd.RoundDown) }
 
+// roundOrTrunc evaluates $round and $trunc with the optional number of places.
 func roundOrTrunc(c *call, env *Env, mode apd.Rounder) (value.Value, error) {
 	v, err := c.args[0].eval(env)
 	switch {
@@ -131,6 +134,7 @@ func roundOrTrunc(c *call, env *Env, mode apd.Rounder) (value.Value, error) {
 	return roundNumber(c, v, places, mode)
 }
 
+// roundPlaces reads the number of places, a whole number from -20 to 100.
 func roundPlaces(c *call, p value.Value) (int, error) {
 	if !p.IsNumber() {
 		return 0, cannotConvert(p, "long")
@@ -148,7 +152,7 @@ func roundPlaces(c *call, p value.Value) (int, error) {
 	return int(n), nil
 }
 
-// roundNumber goes through decimals, as doubles have no decimal places.
+// roundNumber computes with decimals, because doubles have no decimal places.
 func roundNumber(c *call, v value.Value, places int, mode apd.Rounder) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindDecimal:
@@ -216,6 +220,7 @@ func logarithm(c *call, env *Env, code mongoerr.Code, double func(float64) float
 
 func isPositive(d value.Decimal) bool { return !d.IsNaN() && !d.IsZero() && !d.Negative() }
 
+// evalLog evaluates $log for a base, in decimals if an argument is one.
 func evalLog(c *call, env *Env) (value.Value, error) {
 	a, b, err := two(c, env)
 	switch {
@@ -265,6 +270,8 @@ func negate(d value.Decimal) value.Decimal {
 	return d
 }
 
+// evalPow evaluates $pow; the result is an integer if both arguments are
+// integers and it fits.
 func evalPow(c *call, env *Env) (value.Value, error) {
 	a, b, err := two(c, env)
 	switch {
@@ -293,7 +300,7 @@ func evalPow(c *call, env *Env) (value.Value, error) {
 	return powInt(a, b), nil
 }
 
-// powInt stays with integers as long as the result fits a long.
+// powInt returns an integer if the result fits a long.
 func powInt(a, b value.Value) value.Value {
 	base, exp := a.Int64(), b.Int64()
 	result := func(n int64) value.Value {
@@ -331,9 +338,9 @@ func asInt32(v value.Value) (int32, bool) {
 	return int32(n), ok && n == int64(int32(n))
 }
 
-// toLongCut converts a number to a long as MongoDB coerces it: doubles are cut
-// and must fit; decimals are rounded half to even, and what does not fit is
-// the smallest long.
+// toLongCut converts a number to a long by MongoDB's coercion: doubles are
+// truncated and must fit; decimals are rounded half to even, and give the
+// smallest long if they do not fit.
 func toLongCut(v value.Value) (int64, error) {
 	switch v.Kind() {
 	case value.KindDouble:
@@ -363,8 +370,7 @@ func formatG(f float64) string {
 	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
-// cannotConvert is the error of an implicit conversion of a value that has a
-// type of which there is none.
+// cannotConvert returns the error for a type without an implicit conversion.
 func cannotConvert(v value.Value, to string) error {
 	code := map[string]mongoerr.Code{"int": 16003, "long": 16004, "double": 16005, "Date": 16006, "String": 16007}[to]
 	return mongoerr.Newf(code, "can't convert from BSON type %s to %s", v.Kind(), to)

@@ -15,6 +15,8 @@ func evalIsNumber(c *call, env *Env) (value.Value, error) {
 	return value.Bool(v.IsNumber()), err
 }
 
+// evalBinarySize evaluates $binarySize: the number of bytes of a string or of
+// binary data.
 func evalBinarySize(c *call, env *Env) (value.Value, error) {
 	v, err := c.args[0].eval(env)
 	switch {
@@ -27,7 +29,7 @@ func evalBinarySize(c *call, env *Env) (value.Value, error) {
 	}
 	n := len(v.Bytes())
 	if sub, _ := v.Binary(); v.Kind() == value.KindBinary && sub == 2 {
-		n += 4 // the old subtype counts the length it repeats
+		n += 4 // the old subtype includes its repeated length
 	}
 	return value.Int32(int32(n)), nil
 }
@@ -78,7 +80,7 @@ func timestampPart(c *call, env *Env, code mongoerr.Code, part func(t, i uint32)
 	return value.Int64(int64(part(v.Timestamp()))), nil
 }
 
-// metaNames are the names that $meta knows.
+// metaNames are the names that $meta accepts.
 var metaNames = map[string]MetaKind{
 	"geoNearDistance":         MetaGeoNearDistance,
 	"geoNearPoint":            MetaGeoNearPoint,
@@ -97,7 +99,7 @@ var metaNames = map[string]MetaKind{
 	"vectorSearchScore":       MetaVectorSearchScore,
 }
 
-// ParseMeta finds the metadata that {$meta: name} asks for.
+// ParseMeta returns the kind of metadata that {$meta: name} names.
 func ParseMeta(v value.Value) (MetaKind, error) {
 	if v.Kind() != value.KindString {
 		return 0, mongoerr.New(17307, "$meta only supports string arguments")

@@ -20,7 +20,7 @@ func (c constant) serial() value.Value {
 	return value.Document(value.NewDoc("$const", c.v))
 }
 
-// source tells where a field path starts.
+// source says where a field path starts.
 type source byte
 
 const (
@@ -54,6 +54,7 @@ func (f *fieldPath) eval(env *Env) (value.Value, error) {
 	return walkValue(v, f.parts), err
 }
 
+// system returns the value of a system variable.
 func (f *fieldPath) system(env *Env) (value.Value, error) {
 	v := env.UserRoles
 	switch f.source {
@@ -74,6 +75,7 @@ func (f *fieldPath) system(env *Env) (value.Value, error) {
 	return v, nil
 }
 
+// deps reports the path, the variable or the whole document.
 func (f *fieldPath) deps(d *depSink) {
 	switch {
 	case f.source == sourceSlot:
@@ -139,6 +141,7 @@ type object struct {
 	values []node
 }
 
+// eval builds the document; fields with missing values are left out.
 func (o *object) eval(env *Env) (value.Value, error) {
 	var b value.Builder
 	b.Reset(make([]byte, 0, 64))
@@ -203,12 +206,12 @@ func depsAll(ns []node, d *depSink) {
 	}
 }
 
-// call applies an operator of the table to its arguments. Arguments given by
-// name stand in the order of op.params, nil where they were left out.
+// call applies an operator of the table to its arguments. Named arguments are
+// in the order of op.params, nil if they were not given.
 type call struct {
 	op   *operator
 	args []node
-	data any // what the operator prepared at compile time
+	data any // prepared by the operator at compile time
 }
 
 func (c *call) eval(env *Env) (value.Value, error) { return c.op.eval(c, env) }
@@ -233,7 +236,7 @@ func (c *call) serial() value.Value {
 	return value.Document(value.NewDoc(c.op.name, value.Document(b.Doc())))
 }
 
-// arg evaluates the i-th argument; one that was left out is Missing.
+// arg evaluates the i-th argument; an argument that was not given is Missing.
 func (c *call) arg(env *Env, i int) (value.Value, error) {
 	if c.args[i] == nil {
 		return value.Value{}, nil
@@ -241,5 +244,5 @@ func (c *call) arg(env *Env, i int) (value.Value, error) {
 	return c.args[i].eval(env)
 }
 
-// given reports whether an argument by name was given.
+// given reports whether a named argument was given.
 func (c *call) given(i int) bool { return c.args[i] != nil }

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// fieldList builds a document by setting fields: a name that comes again
-// keeps its place and takes the new value.
+// fieldList builds a document by setting fields: a repeated name keeps its
+// place and gets the new value.
 type fieldList struct {
 	names  []string
 	values []value.Value
@@ -69,6 +69,8 @@ func evalObjectToArray(c *call, env *Env) (value.Value, error) {
 	return out.Value(), nil
 }
 
+// evalArrayToObject evaluates $arrayToObject for pairs of either form; all
+// must have the form of the first.
 func evalArrayToObject(c *call, env *Env) (value.Value, error) {
 	v, null, err := ofKind(c.args[0], env, value.KindArray, 40386, "$arrayToObject requires an array input, found: %s")
 	if null || err != nil {
@@ -217,8 +219,7 @@ func parseSetField(p *parser, op *operator, v value.Value) (node, error) {
 	return p.finish(&call{op: op, args: args})
 }
 
-// isPlain reports whether an operand is a constant as it stands, without
-// being evaluated.
+// isPlain reports whether an operand is a literal constant.
 func isPlain(v value.Value) bool {
 	name, _ := v.Doc().First()
 	switch v.Kind() {
@@ -230,8 +231,8 @@ func isPlain(v value.Value) bool {
 	return true
 }
 
-// setFieldLacks is the error of an incomplete $setField: of value and input,
-// the value is missed first.
+// setFieldLacks returns the error of an incomplete $setField. If both value
+// and input are missing, it names value.
 func setFieldLacks(op *operator, d value.Doc, err error) error {
 	if value := op.params[len(op.params)-1]; mongoerr.CodeOf(err) == 4161109 && value.name == "value" && !d.Has(value.name) {
 		return op.missingParam(value)

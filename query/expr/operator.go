@@ -12,17 +12,17 @@ import (
 type operator struct {
 	name     string
 	category string
-	min, max int     // arguments by position; max -1: any number
+	min, max int     // number of positional arguments; max -1: any number
 	params   []param // arguments by name instead
 	style    *style  // of the errors of params
 	eval     func(c *call, env *Env) (value.Value, error)
 	prepare  func(c *call) (any, error)                                 // run once, when the arguments are compiled
-	simplify func(c *call) node                                         // nil, or makes the node that stands for the call; nil: none
-	parse    func(p *parser, op *operator, v value.Value) (node, error) // in place of the rules of this table
+	simplify func(c *call) node                                         // nil, or returns the node that replaces the call, or nil
+	parse    func(p *parser, op *operator, v value.Value) (node, error) // replaces the parsing by this table
 	volatile bool                                                       // must not be folded
 }
 
-// byName is filled by init, as the table's functions lead back to it.
+// byName is filled by init, because the table's functions refer to it.
 var byName map[string]*operator
 
 func init() {
@@ -82,8 +82,8 @@ const (
 	catVariable    = "variable"
 )
 
-// ofKind evaluates an operand that must be of kind k: null tells that it is
-// null or missing, and format makes the error from the name of any other kind.
+// ofKind evaluates an operand that must be of kind k. null reports whether it
+// is null or missing; format is the error message for any other kind.
 func ofKind(n node, env *Env, k value.Kind, code mongoerr.Code, format string) (v value.Value, null bool, err error) {
 	v, err = n.eval(env)
 	switch {

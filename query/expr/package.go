@@ -1,25 +1,23 @@
-// Package expr compiles and evaluates MongoDB's aggregation expressions:
-// what stands in $project, $group, $expr, a pipeline update and many more
-// places.
+// Package expr compiles and evaluates MongoDB's aggregation expressions, as
+// used in $project, $group, $expr, pipeline updates and many more places.
 //
-// [Compile] turns a BSON value into an [Expr]: a tree of immutable nodes that
-// any number of goroutines may share. All mistakes of the user that can be
-// seen without a document come out of Compile; sub-expressions that depend on
-// nothing are evaluated there, once ([FoldError] tells such an error from a
-// syntax error).
+// [Compile] compiles a BSON value to an [Expr]: a tree of immutable nodes that
+// any number of goroutines may share. It reports all errors that do not depend
+// on a document, and evaluates constant sub-expressions once (an error there
+// is a [FoldError], to distinguish it from a syntax error).
 //
 //	scope := expr.NewScope()
 //	e, err := expr.Compile(v, scope)      // {$add: ["$a", 1]}
 //	result, err := e.Eval(expr.NewEnv(now), doc)
 //
-// An [Env] holds what changes while an Expr does not: the clock, variables,
+// An [Env] holds the mutable inputs of an evaluation: the clock, variables,
 // metadata of the current document, the collation. It belongs to one
 // goroutine.
 //
 // A [Scope] knows at compile time which variables exist and gives each a slot
 // in Env.Vars, so that no name is looked up during evaluation.
 //
-// The operators stand in one table (table.go), one line each: name, category,
+// The operators are in one table (table.go), one line each: name, category,
 // arity and the function that evaluates it. [Names] lists them. Calendars and
 // time zones are in package datetime, logarithms and sines in package exact.
 //

@@ -7,16 +7,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// param is an argument given by name; missing is the error code if it must be
-// given, else 0.
+// param is a named argument; missing is the error code if it is required, else
+// 0.
 type param struct {
 	name    string
 	missing mongoerr.Code
 }
 
-// style is how an operator complains about its arguments by name. In the
-// texts OP stands for the operator, ARG for the name, TYPE for the type that
-// was found. Each operator of MongoDB has codes of its own, but there are
+// style defines the error messages of an operator for its named arguments. In
+// the texts OP stands for the operator, ARG for the name, TYPE for the type
+// that was found. Each operator of MongoDB has its own codes, but there are
 // only few wordings.
 type style struct {
 	object, unknown                 mongoerr.Code

@@ -15,13 +15,14 @@ type parser struct {
 	scope  *Scope
 	depth  int
 	failed error // the first error of a constant sub-expression
-	folded int   // how often these asked whether to go on
+	folded int   // number of ticks during their evaluation
 }
 
-// late reports whether constant sub-expressions wait for the evaluation.
+// late reports whether constant sub-expressions are evaluated with the
+// documents.
 func (p *parser) late() bool { return p.scope.isLate() }
 
-// operand compiles anything that may stand as an argument.
+// operand compiles any value that may be an argument.
 func (p *parser) operand(v value.Value) (node, error) {
 	switch v.Kind() {
 	case value.KindString:
@@ -40,6 +41,8 @@ func (p *parser) operand(v value.Value) (node, error) {
 	return constant{v}, nil
 }
 
+// document compiles a document: an operator if its first name begins with $,
+// otherwise an object.
 func (p *parser) document(d value.Doc) (node, error) {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -95,9 +98,9 @@ func (p *parser) finish(c *call) (node, error) {
 	return p.fold(c), nil
 }
 
-// fold evaluates a node that depends on nothing but constants. It stays as it
-// is if its value would depend on the collation, which is not known yet, or
-// if it fails: mongod reports mistakes of the whole expression first.
+// fold evaluates a constant node. It returns the node unchanged if its value
+// would depend on the collation, which is not known yet, or if it fails:
+// mongod reports errors of the whole expression first.
 func (p *parser) fold(n node) node {
 	if p.late() {
 		return n
@@ -121,9 +124,8 @@ func (p *parser) fold(n node) node {
 	return constant{v}
 }
 
-// mostFolded is how many times the constants of an expression may ask whether
-// to go on. What takes longer is left to be evaluated when the command runs,
-// where it can be interrupted.
+// mostFolded limits the ticks for the constants of an expression. Longer
+// evaluations are left to the run time, when they can be interrupted.
 const mostFolded = 1000
 
 var errTooLong = errors.New("this takes too long to be folded")
@@ -135,8 +137,8 @@ func (p *parser) fail(err error) {
 	}
 }
 
-// tentative compiles an operand that the expression may turn out not to need:
-// the error of its constant sub-expressions is returned for itself.
+// tentative compiles an operand that the expression may not need. It returns
+// the error of its constant sub-expressions separately.
 func (p *parser) tentative(v value.Value) (n node, failed, err error) {
 	before := p.failed
 	p.failed = nil
@@ -145,7 +147,7 @@ func (p *parser) tentative(v value.Value) (n node, failed, err error) {
 	return n, failed, err
 }
 
-// collationProbe is a collation that notices when it is asked.
+// collationProbe is a collation that records whether it was used.
 type collationProbe struct{ used bool }
 
 func (p *collationProbe) Compare(a, b string) int {
@@ -256,6 +258,7 @@ func (p *parser) object(d value.Doc) (node, error) {
 	return o, nil
 }
 
+// array compiles a literal array, which is a constant if all its elements are.
 func (p *parser) array(d value.Doc) (node, error) {
 	a := &array{}
 	p.depth++
@@ -300,6 +303,7 @@ func (p *parser) path(s string) (node, error) {
 	return p.variable(name, parts)
 }
 
+// variable compiles $$name.path: a system variable, a constant or a slot.
 func (p *parser) variable(name string, parts []string) (node, error) {
 	f := &fieldPath{name: name, parts: parts}
 	if v, ok := p.scope.find(name); ok {
@@ -361,6 +365,6 @@ func checkFieldName(name string) error {
 	return nil
 }
 
-// CheckFieldPath checks a path without its leading $, as places that take a
-// path and not an expression do ($unwind, $lookup's as …).
+// CheckFieldPath checks a path without its leading $, for arguments that are a
+// path and not an expression ($unwind, $lookup's as …).
 func CheckFieldPath(path string) error { return checkFieldPath(path) }

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// percentile is a compiled $percentile or $median over an array. With all the
-// numbers at hand both methods of the accumulators give the exact discrete
+// percentile is a compiled $percentile or $median over an array. Because all
+// numbers are known, both methods of the accumulators give the exact discrete
 // percentile.
 type percentile struct {
 	op    *operator
@@ -17,6 +17,8 @@ type percentile struct {
 	p     node // nil for $median
 }
 
+// parsePercentile compiles $percentile and $median: input, method and, for
+// $percentile, p.
 func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
 	names, code := []string{"input", "p", "method"}, mongoerr.Code(7429703)
 	if op.name == "$median" {
@@ -68,8 +70,8 @@ func CheckPercentileMethod(op string, v value.Value) error {
 	return nil
 }
 
-// checkP refuses fractions that depend on the document, and checks those that
-// are known already.
+// checkP refuses fractions that depend on the document, and checks constant
+// ones.
 func (n *percentile) checkP() error {
 	if (&Expr{n.p}).usesDocument() {
 		return mongoerr.Newf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", n.p.serial())
@@ -100,6 +102,8 @@ func CheckPercentiles(v value.Value) ([]float64, error) {
 	return ps, nil
 }
 
+// eval sorts the numbers of the input and returns one percentile for each
+// fraction, null without numbers.
 func (n *percentile) eval(env *Env) (value.Value, error) {
 	ps := []float64{0.5}
 	if n.p != nil {
@@ -144,8 +148,8 @@ func sortedNumbers(in value.Value) (numbers []float64) {
 	return numbers
 }
 
-// discrete is the smallest number that at least the fraction p does not
-// exceed.
+// discrete returns the smallest number that is not exceeded by at least the
+// fraction p of the numbers.
 func discrete(sorted []float64, p float64) value.Value {
 	n := len(sorted)
 	if n == 0 {

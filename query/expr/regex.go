@@ -9,7 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxPattern is the length of the longest pattern that mongod's library takes.
+// maxPattern is the length of the longest pattern that mongod's library
+// accepts.
 const maxPattern = 16 << 10
 
 // compiled is a constant regular expression; nil: the regex was null.
@@ -137,6 +138,8 @@ func evalRegexFind(c *call, env *Env) (value.Value, error) {
 	return matchDoc(s, m, utf8.RuneCountInString(s[:m[0]])), nil
 }
 
+// evalRegexFindAll evaluates $regexFindAll, and counts code points from match
+// to match.
 func evalRegexFindAll(c *call, env *Env) (value.Value, error) {
 	s, p, err := regexArgs(c, env)
 	if p == nil || err != nil {

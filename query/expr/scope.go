@@ -5,9 +5,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Scope is the compile-time environment of variables: which names exist and
-// where their values will stand. A child sees its parent's names and may
-// shadow them. A nil *Scope has no user variables.
+// Scope is the compile-time environment of variables: their names and the
+// slots of their values. A child sees its parent's names and may shadow them.
+// A nil *Scope has no user variables.
 type Scope struct {
 	parent *Scope
 	names  []variable
@@ -21,15 +21,16 @@ type variable struct {
 	fixed value.Value // of a constant; then slot is -1
 }
 
-// NewScope makes a scope without variables (but for the system's own).
+// NewScope returns a scope without user variables.
 func NewScope() *Scope { return &Scope{} }
 
-// Child makes a scope inside s. Its slots follow those of s.
+// Child returns a scope inside s. Its slots follow those of s.
 func (s *Scope) Child() *Scope { return &Scope{parent: s, next: s.size()} }
 
-// Late makes a child of s in which constant sub-expressions are evaluated with
-// the documents and not before. mongod parses the pipeline of an update but
-// never optimizes it: an error in it shows only when a document is updated.
+// Late returns a child of s in which constant sub-expressions are evaluated
+// with the documents and not at compile time. mongod parses the pipeline of an
+// update but never optimizes it, so an error in it occurs only when a document
+// is updated.
 func (s *Scope) Late() *Scope {
 	c := s.Child()
 	c.late = true
@@ -106,12 +107,13 @@ type Let struct {
 	names []string
 }
 
-// internalConstants are what one server of a cluster tells another by "let".
+// internalConstants are the names that servers of a cluster pass to each other
+// in "let".
 var internalConstants = map[string]bool{"NOW": true, "CLUSTER_TIME": true, "IS_MR": true, "JS_SCOPE": true}
 
-// ScopeWithLet makes the scope of a command's "let". A definition may use
-// those before it but no field, as there is no document yet: evaluate it once
-// with [Let.Once] on none.
+// ScopeWithLet returns the scope of a command's "let". A definition may use
+// earlier ones but no fields, because there is no document: evaluate the
+// definitions once with [Let.Once].
 func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
 	s, l := NewScope(), &Let{}
 	for name, v := range let.All() {
@@ -134,7 +136,7 @@ func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
 	return s, l, nil
 }
 
-// WithLet makes a child of s with the variables of a stage's "let" ($lookup,
+// WithLet returns a child of s with the variables of a stage's "let" ($lookup,
 // $merge): all definitions are compiled in s itself and may use fields. Bind
 // them for each document.
 func (s *Scope) WithLet(let value.Doc) (*Scope, *Let, error) {
@@ -184,8 +186,8 @@ func (l *Let) Once(env *Env) error {
 	return l.Bind(env, env, value.EmptyDoc)
 }
 
-// Missing returns a variable that is bound to nothing in env, among those that
-// asked is true of.
+// Missing returns a variable without a value in env, among those for which
+// asked is true.
 func (l *Let) Missing(env *Env, asked func(name string) bool) (name string, ok bool) {
 	for i, slot := range l.slots {
 		if env.Get(slot).IsMissing() && asked(l.names[i]) {

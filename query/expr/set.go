@@ -19,8 +19,8 @@ func sorted(env *Env, arrays ...value.Value) (*list, error) {
 	return l, nil
 }
 
-// allArrays evaluates all arguments, which must be arrays; null tells that one
-// is null or missing.
+// allArrays evaluates all arguments, which must be arrays; null reports
+// whether one is null or missing.
 func allArrays(c *call, env *Env, code mongoerr.Code) (arrays []value.Value, null bool, err error) {
 	for _, n := range c.args {
 		v, err := n.eval(env)
@@ -49,6 +49,8 @@ func evalSetUnion(c *call, env *Env) (value.Value, error) {
 	return all.array(all.len())
 }
 
+// evalSetIntersection evaluates $setIntersection on sorted lists without
+// duplicates.
 func evalSetIntersection(c *call, env *Env) (value.Value, error) {
 	arrays, null, err := allArrays(c, env, 17047)
 	if null || err != nil {
@@ -107,7 +109,7 @@ func difference(env *Env, a, b value.Value) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	again := make([]bool, len(order)) // equal to an element before it
+	again := make([]bool, len(order)) // equal to an earlier element
 	for i := 1; i < len(order); i++ {
 		again[order[i]] = env.compare(all.at(int(order[i-1])), all.at(int(order[i]))) == 0
 	}
@@ -122,6 +124,8 @@ func difference(env *Env, a, b value.Value) (value.Value, error) {
 	return all.array(all.len())
 }
 
+// evalSetEquals evaluates $setEquals: all arrays have the same distinct
+// elements.
 func evalSetEquals(c *call, env *Env) (value.Value, error) {
 	var first *list
 	equal := true
@@ -161,9 +165,9 @@ func checkSetEquals(c *call) (any, error) {
 	return nil, nil
 }
 
-// constantsLast makes the optimization of operators whose arguments may stand
-// in any order: constants come last, so that a field that is null decides
-// before one of them is found to be of a wrong type.
+// constantsLast returns the optimization of commutative operators: constants
+// are moved to the end, so that a null field determines the result before a
+// constant of a wrong type causes an error.
 func constantsLast(c *call) node {
 	var fields, constants []node
 	for _, n := range c.args {
@@ -179,6 +183,8 @@ func constantsLast(c *call) node {
 	return nil
 }
 
+// evalSetIsSubset evaluates $setIsSubset by look-ups in the second array,
+// sorted at compile time if it is constant.
 func evalSetIsSubset(c *call, env *Env) (value.Value, error) {
 	a, b, err := two(c, env)
 	switch {
@@ -212,7 +218,7 @@ func evalAnyElementTrue(c *call, env *Env) (value.Value, error) {
 	return quantifier(c, env, 17041, true)
 }
 
-// quantifier looks for an element whose truth is want.
+// quantifier reports whether some element has the truth value want.
 func quantifier(c *call, env *Env, code mongoerr.Code, want bool) (value.Value, error) {
 	v, err := c.args[0].eval(env)
 	if err != nil {

@@ -23,7 +23,8 @@ func evalConcat(c *call, env *Env) (value.Value, error) {
 	return value.String(out.String()), nil
 }
 
-// maxStringBytes is the length that no string of an expression may reach.
+// maxStringBytes is the length that every string of an expression must be
+// below.
 const maxStringBytes = 16 << 20
 
 // checkString fails for a string of n bytes that is too long.
@@ -34,8 +35,8 @@ func checkString(n int) error {
 	return nil
 }
 
-// text converts a value to a string as the string operators do without being
-// asked: null and missing are empty.
+// text implements the implicit conversion of string operators: null and
+// missing become the empty string.
 func text(v value.Value) (string, error) {
 	switch v.Kind() {
 	case value.KindString, value.KindSymbol, value.KindCode:
@@ -115,6 +116,8 @@ func evalStrLenCP(c *call, env *Env) (value.Value, error) {
 
 func isContinuation(b byte) bool { return b&0xc0 == 0x80 }
 
+// evalSubstrBytes evaluates $substrBytes; the range must not begin or end
+// within a code point.
 func evalSubstrBytes(c *call, env *Env) (value.Value, error) {
 	s, err := textArg(c, env, 0)
 	if err != nil {
@@ -160,6 +163,7 @@ func evalSubstrBytes(c *call, env *Env) (value.Value, error) {
 	return value.String(s[start:min(total, start+n)]), nil
 }
 
+// evalSubstrCP evaluates $substrCP by code points.
 func evalSubstrCP(c *call, env *Env) (value.Value, error) {
 	s, err := textArg(c, env, 0)
 	if err != nil {
@@ -182,7 +186,7 @@ func evalSubstrCP(c *call, env *Env) (value.Value, error) {
 	return value.String(s[:byteOffset(s, n)]), nil
 }
 
-// byteOffset is where the n-th code point starts, or the end.
+// byteOffset returns the offset of the n-th code point, or the length of s.
 func byteOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -220,7 +224,7 @@ func evalIndexOfBytes(c *call, env *Env) (value.Value, error) {
 	return value.Int32(int32(find(s, token, start, min(end, len(s))))), nil
 }
 
-// find searches token in s[start:end].
+// find returns the offset of token in s[start:end].
 func find(s, token string, start, end int) int {
 	if start > len(s) || end < start {
 		return -1
@@ -232,6 +236,8 @@ func find(s, token string, start, end int) int {
 	return start + i
 }
 
+// evalIndexOfCP evaluates $indexOfCP within the optional bounds, in code
+// points.
 func evalIndexOfCP(c *call, env *Env) (value.Value, error) {
 	s, token, null, err := searchStrings(c, env, 40093)
 	if null || err != nil {
@@ -244,7 +250,7 @@ func evalIndexOfCP(c *call, env *Env) (value.Value, error) {
 	if token == "" && s == "" {
 		return value.Int32(0), nil
 	}
-	// The end bounds where an occurrence begins, not where it ends.
+	// The end limits the beginning of an occurrence, not its end.
 	from := byteOffset(s, start)
 	i := find(s, token, from, len(s))
 	if start > end || i < 0 || from == len(s) && start > 0 {
@@ -256,6 +262,8 @@ func evalIndexOfCP(c *call, env *Env) (value.Value, error) {
 	return value.Int32(-1), nil
 }
 
+// searchStrings evaluates the string and the token of an $indexOf operator;
+// null reports whether the string is null.
 func searchStrings(c *call, env *Env, code mongoerr.Code) (s, token string, null bool, err error) {
 	a, err := c.args[0].eval(env)
 	switch {
@@ -273,6 +281,7 @@ func searchStrings(c *call, env *Env, code mongoerr.Code) (s, token string, null
 	return a.Str(), b.Str(), false, err
 }
 
+// evalSplit evaluates $split; the separator must not be empty.
 func evalSplit(c *call, env *Env) (value.Value, error) {
 	s, sep, err := two(c, env)
 	switch {
@@ -304,6 +313,7 @@ func evalReplaceOne(c *call, env *Env) (value.Value, error) { return replace(c, 
 
 func evalReplaceAll(c *call, env *Env) (value.Value, error) { return replace(c, env, -1) }
 
+// replace evaluates $replaceOne (n = 1) and $replaceAll (n < 0).
 func replace(c *call, env *Env, n int) (value.Value, error) {
 	var args [3]value.Value
 	null := false
@@ -334,6 +344,8 @@ func replace(c *call, env *Env, n int) (value.Value, error) {
 // whitespace is what $trim removes by default.
 const whitespace = "\x00\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
+// evalTrim evaluates $trim, $ltrim and $rtrim, with the given characters or
+// white space.
 func evalTrim(c *call, env *Env) (value.Value, error) {
 	in, err := c.args[0].eval(env)
 	switch {

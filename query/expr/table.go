@@ -3,8 +3,8 @@ package expr
 import "github.com/duskdb/duskdb/value"
 
 // operators is the table of all expressions. An operator without min and max
-// takes its arguments by name (params) or has rules of its own (parse).
-// Please keep it sorted.
+// has named arguments (params) or its own parser (parse). Please keep it
+// sorted.
 var operators = []operator{
 	{name: "$_internalJsEmit", category: catCustom, parse: parseEmit},
 	{name: "$abs", category: catArithmetic, min: 1, max: 1, eval: evalAbs},

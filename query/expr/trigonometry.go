@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// bounded makes a trigonometric operator that is defined on an interval only.
-// open leaves out the ends.
+// bounded returns a trigonometric operator that is defined on an interval
+// only; open excludes the ends.
 func bounded(low, high float64, open bool, bounds string, double func(float64) float64,
 	decimal func(d, x *apd.Decimal) error) func(*call, *Env) (value.Value, error) {
 	return func(c *call, env *Env) (value.Value, error) {
@@ -52,8 +52,8 @@ func onUnit(double func(float64) float64, decimal func(d, x *apd.Decimal) error)
 	return bounded(-1, 1, false, "[-1,1]", double, decimal)
 }
 
-// anywhere takes the way through decimals for arguments too far from zero to
-// be reduced otherwise.
+// anywhere uses decimals for arguments that are too far from zero to be
+// reduced in doubles.
 func anywhere(double func(float64) float64, decimal func(d, x *apd.Decimal) error) func(float64) float64 {
 	far := viaDecimal(decimal, double)
 	return func(x float64) float64 {
@@ -105,12 +105,13 @@ func scaleAngle(c *call, env *Env, decimal value.Decimal, double float64) (value
 	return value.Double(v.AsDouble() * double), nil
 }
 
-// multiply multiplies two numbers of which one is a decimal.
+// multiply multiplies two numbers, one of which is a decimal.
 func multiply(a, b value.Value) value.Value {
 	p, _ := value.Mul(a, b)
 	return p
 }
 
+// evalAtan2 evaluates $atan2, in decimals if an argument is one.
 func evalAtan2(c *call, env *Env) (value.Value, error) {
 	y, err := c.args[0].eval(env)
 	switch {

@@ -92,9 +92,9 @@ func (c Civil) seconds() int64 {
 	return c.dayNumber()*secPerDay + int64(c.Hour)*3600 + int64(c.Minute)*60 + int64(c.Second)
 }
 
-// FromParts makes an instant of civil parts, which may be out of their ranges:
-// month 14 is February of the next year. ok is false if the instant is out of
-// the range of a date.
+// FromParts converts civil parts, which may be out of their ranges, to an
+// instant: month 14 is February of the next year. ok is false if the instant
+// is out of the range of a date.
 func (z Zone) FromParts(year, month, day, hour, minute, second, millis int64) (ms int64, ok bool) {
 	total := float64(second)*1000 + float64(millis)
 	if math.Abs(total) > 1<<62 {
@@ -106,7 +106,7 @@ func (z Zone) FromParts(year, month, day, hour, minute, second, millis int64) (m
 	return z.toUTC(civil, unknown)*1000 + millis, true
 }
 
-// FromISOParts makes an instant of the parts of an ISO week date.
+// FromISOParts converts the parts of an ISO week date to an instant.
 func (z Zone) FromISOParts(year, week, day, hour, minute, second, millis int64) (ms int64, ok bool) {
 	_, month, dom := fromDayNumber(isoDayNumber(year, week, day))
 	y, _, _ := fromDayNumber(isoDayNumber(year, week, day))

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// ISOFormat is what a date looks like where no format is given; in zones other
-// than UTC the Z is left out.
+// ISOFormat is the default format of a date; in zones other than UTC the Z is
+// left out.
 const ISOFormat = "%Y-%m-%dT%H:%M:%S.%LZ"
 
 const (
@@ -58,6 +58,7 @@ func (z Zone) Format(format string, ms int64) (string, error) {
 	return string(out), nil
 }
 
+// specifier appends the text for one format specifier.
 func (c Civil) specifier(out []byte, s byte) ([]byte, error) {
 	switch s {
 	case 'Y':
@@ -82,6 +83,7 @@ func (c Civil) specifier(out []byte, s byte) ([]byte, error) {
 	return c.twoDigits(out, s), nil
 }
 
+// twoDigits appends the specifiers with at least two digits.
 func (c Civil) twoDigits(out []byte, s byte) []byte {
 	switch s {
 	case 'm':

@@ -2,7 +2,7 @@
 // time zones, formatting, parsing, and adding, counting and truncating units.
 //
 // Instants are milliseconds since the Unix epoch (int64), as in BSON. A [Zone]
-// maps an instant to the civil time ([Civil]) of a place and back; hours that a
-// place skips or has twice in spring and autumn are resolved as MongoDB's
-// library resolves them.
+// converts between an instant and the civil time ([Civil]) of a place. Hours
+// that are skipped or repeated when daylight saving time begins or ends are
+// resolved as in MongoDB's library.
 package datetime

@@ -10,7 +10,8 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// parts is what has been read of a date so far; unset parts are -1.
+// parts are the parts of a date that have been parsed so far; unset parts are
+// -1.
 type parts struct {
 	in                       string
 	year                     int64
@@ -40,7 +41,7 @@ func newParts(in string) *parts {
 	return &parts{in: in, month: -1, day: -1, hour: -1, minute: -1, second: -1, isoWeek: -1, isoDay: -1, dayOfYear: -1}
 }
 
-// parseError is a mistake at a place of a date string.
+// parseError returns the error for a position in a date string.
 func parseError(in string, at int, what string) error {
 	c := ""
 	if at < len(in) {
@@ -56,11 +57,11 @@ const (
 	suffix    = `(?:st|nd|rd|th)?`
 )
 
-// dateForm is one way to write a date (or a date and time): the first that
-// fits is taken.
+// dateForm is one notation of a date (or a date and time); the first one that
+// matches is used.
 type dateForm struct {
 	re    *regexp.Regexp
-	order string // what the groups are: y m d M (month by name) w u j h i s e
+	order string // meaning of the groups: y m d M (month by name) w u j h i s e
 }
 
 func form(re, order string) dateForm {
@@ -96,8 +97,8 @@ var (
 	relative   = regexp.MustCompile(`^(?i:now|today|midnight|noon|tomorrow|yesterday)\b`)
 )
 
-// abbreviations are the zone names that may stand in a date string; the value
-// is hours from UTC.
+// abbreviations are the zone names that a date string may contain, with their
+// hours from UTC.
 var abbreviations = map[string]float64{
 	"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 1, "WEST": 1, "CET": 1, "MET": 1, "CEST": 2, "MEST": 2, "EET": 2, "SAST": 2,
 	"EEST": 3, "MSK": 3, "PKT": 5, "IST": 5.5, "JST": 9, "KST": 9, "ACST": 9.5, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
@@ -105,8 +106,8 @@ var abbreviations = map[string]float64{
 	"PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10,
 }
 
-// Parse reads a date string in any of the usual forms; the zone is that of a
-// string without one.
+// Parse parses a date string in any of the usual notations; z is the zone of a
+// string without a zone.
 func Parse(s string, z Zone) (int64, error) {
 	p := newParts(s)
 	if s == "" {
@@ -123,10 +124,10 @@ func Parse(s string, z Zone) (int64, error) {
 	return p.instant(z)
 }
 
-// spaces may stand around a date.
+// spaces may surround a date.
 const spaces = " \t\n\v\f\r"
 
-// token reads the next piece of a date string and returns its length.
+// token parses the next token of a date string and returns its length.
 func (p *parts) token(s string, at int) (int, error) {
 	if r, n := utf8.DecodeRuneInString(s); strings.ContainsRune(" \t,\n\x00\u00a0", r) {
 		return n, nil
@@ -158,12 +159,13 @@ func (p *parts) token(s string, at int) (int, error) {
 	return p.takeZone(s, at)
 }
 
-// startsWithTime reports whether the digits of a year begin with what is read
-// as hour and minute before it, as more than four of them are no year then.
+// startsWithTime reports whether the digits of a year could begin with an hour
+// and a minute; then more than four digits are not a year.
 func startsWithTime(year string) bool {
 	return len(year) > 4 && year[0] >= '0' && year[:2] <= "24" && year[2] <= '5'
 }
 
+// takeDate stores the groups of a matched date notation.
 func (p *parts) takeDate(f dateForm, m []string, at int) error {
 	for i, what := range f.order {
 		text := m[i+1]
@@ -215,6 +217,7 @@ func monthNumber(word string) int64 {
 	return -1
 }
 
+// takeTime stores a time of day; half is am, pm or empty.
 func (p *parts) takeTime(h, m, s, frac, half string, at int) error {
 	p.hour, p.minute, p.second = number(h), number(m), number(s)
 	if frac != "" {
@@ -232,6 +235,8 @@ func (p *parts) takeTime(h, m, s, frac, half string, at int) error {
 	return p.checkDate(at)
 }
 
+// takeZone parses a zone: an abbreviation, an offset or an Olson name. It
+// returns the length of the text.
 func (p *parts) takeZone(s string, at int) (int, error) {
 	if p.zone != noZone {
 		return 0, parseError(p.in, at, "Double timezone specification")
@@ -259,7 +264,7 @@ func (p *parts) takeZone(s string, at int) (int, error) {
 	return len(word), nil
 }
 
-// instant turns what was read into an instant of the zone.
+// instant converts the parsed parts to an instant of the zone.
 func (p *parts) instant(z Zone) (int64, error) {
 	if p.epoch {
 		return p.epochSeconds * 1000, nil
@@ -305,7 +310,7 @@ func (p *parts) fromISO() error {
 	return nil
 }
 
-// zoneOr is the zone that the string names, else z. Both at once are refused.
+// zoneOr returns the zone in the string, otherwise z. Giving both is an error.
 func (p *parts) zoneOr(z Zone) (Zone, error) {
 	if p.zone == noZone {
 		return z, nil

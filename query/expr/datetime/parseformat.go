@@ -2,7 +2,7 @@ package datetime
 
 import "strings"
 
-// ParseFormat reads a date string by a format that was checked.
+// ParseFormat parses a date string by a checked format.
 func ParseFormat(s, format string, z Zone) (int64, error) {
 	p := newParts(s)
 	at := 0
@@ -33,7 +33,7 @@ func ParseFormat(s, format string, z Zone) (int64, error) {
 	return p.instant(z)
 }
 
-// fillTime sets the parts of a time that is there but for some to zero.
+// fillTime sets the missing parts of an incomplete time to zero.
 func (p *parts) fillTime() {
 	if p.hour < 0 && p.minute < 0 && p.second < 0 {
 		return
@@ -63,7 +63,7 @@ var numerics = map[byte]numeric{
 	'Y': {4, 4, 0, 9999, "A four digit year could not be found", func(p *parts, n int64) { p.year, p.hasYear = n, true }},
 }
 
-// specifier reads what a specifier stands for and returns its length.
+// specifier parses the text for a specifier and returns its length.
 func (p *parts) specifier(s string, at int, spec byte) (int, error) {
 	rest := s[at:]
 	switch spec {
@@ -74,7 +74,7 @@ func (p *parts) specifier(s string, at int, spec byte) (int, error) {
 			return 0, parseError(s, at, "The timezone could not be found in the database")
 		}
 		saved := p.hour
-		p.hour = max(p.hour, 0) // an offset is expected here, time or not
+		p.hour = max(p.hour, 0) // an offset is allowed here even without a time
 		n, err := p.takeZone(rest, at)
 		p.hour = saved
 		return n, err
@@ -113,6 +113,7 @@ func (p *parts) monthByName(rest string, at int) (int, error) {
 	return 0, parseError(p.in, at, "A textual month could not be found")
 }
 
+// minutesOffset parses a signed offset in minutes.
 func (p *parts) minutesOffset(rest string, at int) (int, error) {
 	n := 0
 	sign := int64(1)

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// Unit is a unit of time that calendars count in.
+// Unit is a calendar unit.
 type Unit byte
 
 // The units, from small to large.
@@ -38,10 +38,10 @@ func ParseUnit(name string) (Unit, error) {
 	return 0, mongoerr.Newf(mongoerr.FailedToParse, "unknown time unit value: %s", name)
 }
 
-// Weekday is a day of the week as ISO numbers it: Monday is 1.
+// Weekday is a day of the week in ISO numbering: Monday is 1.
 type Weekday int
 
-// Sunday begins the week where nothing else is said.
+// Sunday is the default first day of the week.
 const Sunday Weekday = 7
 
 // ParseWeekday reads a day's name or its first three letters, in any case.
@@ -93,7 +93,8 @@ func (u Unit) TypicalMillis() int64 {
 	return []int64{Day: 1, Week: 7, Month: 30, Quarter: 90, Year: 365}[u] * msPerDay
 }
 
-// maxAmount bounds what may be added, so that nothing overflows on the way.
+// maxAmount limits the amount that may be added, so that no intermediate
+// result overflows.
 func (u Unit) maxAmount() int64 {
 	const days = math.MaxUint64/msPerDay + 1
 	const years = days/365 + 1
@@ -116,9 +117,9 @@ func (u Unit) maxAmount() int64 {
 	return days * 24 * 60 * 60
 }
 
-// Add moves an instant by an amount of units. Days and what is longer keep
-// the time of day in the zone; a day that the month does not have becomes its
-// last one.
+// Add moves an instant by an amount of units. Days and longer units keep the
+// time of day in the zone; a day that the month does not have becomes its last
+// day.
 func Add(ms int64, u Unit, amount int64, z Zone) (int64, error) {
 	if limit := u.maxAmount(); u != Millisecond && (amount <= -limit || amount >= limit) {
 		return 0, mongoerr.Newf(5976500, "invalid dateAdd 'amount' parameter value: %d %s", amount, u)
@@ -185,8 +186,8 @@ func diffWeeks(a, b int64, startOfWeek Weekday) int64 {
 	return (b - a + day(a) - day(b)) / 7
 }
 
-// diffClock counts on the civil clock and corrects by the zone's change of
-// offset, in whole units.
+// diffClock counts in civil time and corrects for the zone's change of offset,
+// in whole units.
 func diffClock(a, b Civil, u Unit) int64 {
 	shift := a.offset - b.offset
 	hours := int64(b.Hour-a.Hour) + (b.dayNumber()-a.dayNumber())*24
@@ -237,6 +238,8 @@ func Trunc(ms int64, u Unit, binSize int64, z Zone, startOfWeek Weekday) (int64,
 	return Add(ref, u, distance-floorMod(distance, binSize), z)
 }
 
+// truncFixed rounds down to a multiple of a fixed length from a reference, and
+// checks for overflow.
 func truncFixed(ms, ref, unit, binSize int64) (int64, error) {
 	size := binSize * unit
 	if size/unit != binSize {

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // zones are known even where the system has none
+	_ "time/tzdata" // the zone database, for systems without one
 
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// Zone is a time zone: UTC (the zero Zone), a fixed offset or a place of the
+// Zone is a time zone: UTC (the zero Zone), a fixed offset or a place in the
 // Olson database.
 type Zone struct {
 	place  *time.Location // nil: a fixed offset
@@ -38,7 +38,8 @@ func ParseZone(name string) (Zone, error) {
 	return Zone{}, mongoerr.Newf(40485, `unrecognized time zone identifier: "%s"`, name)
 }
 
-// plausible keeps paths and Go's own names away from the loader.
+// plausible rejects file paths and Go's special names, which the loader would
+// accept.
 func plausible(name string) bool {
 	if name == "" || name == "Local" || len(name) > 64 {
 		return false
@@ -46,6 +47,7 @@ func plausible(name string) bool {
 	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/") == "" && name[0] >= 'A'
 }
 
+// parseOffset parses ±hh, ±hhmm or ±hh:mm.
 func parseOffset(s string) (seconds int64, ok bool) {
 	if s == "" || s[0] != '+' && s[0] != '-' {
 		return 0, false
@@ -86,7 +88,8 @@ func (z Zone) Offset(ms int64) int64 {
 	return int64(offset)
 }
 
-// info is what a place's clock shows at an instant (seconds).
+// info returns the zone's offset at an instant (seconds), since when it holds,
+// and whether it is summer time.
 func (z Zone) info(sec int64) (offset, since int64, summer bool) {
 	t := time.Unix(sec, 0).In(z.place)
 	_, off := t.Zone()
@@ -98,7 +101,7 @@ func (z Zone) info(sec int64) (offset, since int64, summer bool) {
 	return int64(off), since, t.IsDST()
 }
 
-// season tells what is known of the daylight saving time of a civil time.
+// season says whether a civil time is known to be in daylight saving time.
 type season int8
 
 const (
@@ -108,8 +111,8 @@ const (
 )
 
 // toUTC finds the instant of a civil time given in seconds as if it were UTC.
-// A time that the clock skips is moved on by what it skips; of a time that it
-// shows twice one is chosen, with s as a hint where the civil time came from.
+// A skipped time is moved forward by the length of the gap. Of a repeated time
+// one is chosen; s says whether the civil time came from summer time.
 func (z Zone) toUTC(civil int64, s season) int64 {
 	if z.place == nil {
 		return civil - z.offset

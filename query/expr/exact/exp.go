@@ -15,7 +15,8 @@ func init() {
 	}
 }
 
-// tiny is where sin, sinh and the other odd functions round to x itself.
+// tiny is the limit below which sin, sinh and the other odd functions round to
+// x itself.
 const tiny = 1e-9
 
 // expm1 is e^a - 1 for a small a (|a| ≤ ln2/2).
@@ -86,8 +87,8 @@ func Log(x float64) float64 {
 	return logPair(x).double()
 }
 
-// Log10 is the decimal logarithm in the steps of the C library: the exponent
-// and the mantissa apart, so that powers of ten give whole numbers.
+// Log10 is the decimal logarithm, computed in the steps of the C library:
+// exponent and mantissa separately, so that powers of ten give whole numbers.
 func Log10(x float64) float64 {
 	if !isPositive(x) || x == 1 {
 		return math.Log10(x)
@@ -168,11 +169,11 @@ func Tanh(x float64) float64 {
 	return s.div(up.add(down)).double()
 }
 
-// The inverse hyperbolic functions take the way of the C library, on which
-// the last digit depends: the argument of the logarithm is rounded, and
-// math.Log1p takes the same steps as that of the library.
+// The inverse hyperbolic functions are computed in the steps of the C library,
+// because the last digit depends on them: the argument of the logarithm is
+// rounded, and math.Log1p has the same steps as the library's function.
 
-// large is where x² + 1 is x².
+// large is the limit above which x² + 1 rounds to x².
 const large = 1 << 28
 
 // Asinh is the inverse hyperbolic sine.

@@ -4,7 +4,7 @@
 // every fourth argument, which is enough to make results differ.
 //
 // The work is done in pairs of doubles (about 106 bits) and rounded once at
-// the end. Arguments at the edges (infinities, zeros, results out of range)
-// are left to package math, which is right there. [Pair] is exported for sums
+// the end. Special arguments (infinities, zeros, results out of range) are
+// passed to package math, which is exact for them. [Pair] is exported for sums
 // that must not lose digits, those of $sum and $avg.
 package exact

@@ -6,7 +6,7 @@ import "math"
 // at least 106 bits. Hi is the sum rounded to a double.
 type Pair struct{ Hi, Lo float64 }
 
-// Plus adds a double (Knuth's TwoSum). What it returns is normalised.
+// Plus adds a double (Knuth's TwoSum). The result is normalised.
 func (a Pair) Plus(x float64) Pair {
 	s := twoSum(a.Hi, x)
 	return quickSum(s.Hi, a.Lo+s.Lo)

@@ -9,7 +9,7 @@ const (
 	half3 = -1.4973849048591833e-33
 )
 
-// farArgument is where the reduction below would lose digits.
+// farArgument is the limit above which the reduction below loses digits.
 const farArgument = 1e5
 
 // series sums first·(1 ± x²/(a(a+1)) + …), which is sin for first = x, a = 2

@@ -1,15 +1,16 @@
-// Package pcre compiles and runs regular expressions of PCRE2, which MongoDB
-// speaks, by two engines of this process: Go's, whose time is linear to the
-// text, and a backtracking one (regexp2).
+// Package pcre compiles and runs MongoDB's regular expressions, which are
+// those of PCRE2, with two engines: Go's, whose time is linear in the text,
+// and a backtracking one (regexp2).
 //
 //	p, err := pcre.Compile(`^\Qa.b\E\h+$`, "i")
 //	ok, err := p.Match("A.B \n")
 //
-// [Translate] rewrites what the engines read differently from PCRE2 and says
-// whether the linear one gives PCRE2's answer. The backtracking one takes over
-// where a pattern looks around or refers back, where it has options x, atomic
-// groups or conditions, where a $ meets a final newline and the place of the
-// match counts, and where empty matches have to be found one after the other.
+// [Translate] rewrites the syntax that the engines interpret differently from
+// PCRE2, and says whether the linear engine gives the same result as PCRE2.
+// The backtracking engine is used for patterns with lookaround, back
+// references, option x, atomic groups or conditions; if a $ matches before a
+// final newline and the position of the match matters; and to find consecutive
+// empty matches.
 //
 // # Known differences from PCRE2
 //

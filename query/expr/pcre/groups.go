@@ -25,15 +25,15 @@ func quantifier(rest string) int {
 	return 0
 }
 
-// begin notes that an atom begins at a place of the output, unless what was
-// written stands within a class.
+// begin records that an atom begins at an offset of the output, unless it is
+// within a class.
 func (s *scanner) begin(at int) {
 	if !s.inClass {
 		s.atom = at
 	}
 }
 
-// close makes the group that ends here what a quantifier would repeat.
+// close makes the group that ends here the atom that a quantifier repeats.
 func (s *scanner) close() {
 	s.atom = -1
 	if n := len(s.open); n > 0 {
@@ -41,8 +41,8 @@ func (s *scanner) close() {
 	}
 }
 
-// quantify copies a quantifier. A possessive one gives nothing back: it is a
-// group of its own that is not entered again.
+// quantify copies a quantifier. A possessive quantifier is written as an
+// atomic group.
 func (s *scanner) quantify() {
 	n := quantifier(s.in[s.i:])
 	text := s.in[s.i : s.i+n]
@@ -62,8 +62,8 @@ func (s *scanner) quantify() {
 	s.linear = false
 }
 
-// special reads what begins with ( and is no group that is merely copied. It
-// reports whether there was such a thing; a lookbehind is only looked at.
+// special translates a ( that needs more than copying, and reports whether it
+// did. It checks lookbehinds without translating them.
 func (s *scanner) special() bool {
 	rest := s.in[s.i:]
 	switch {
@@ -98,8 +98,8 @@ func (s *scanner) refer(group string) {
 	s.linear = false
 }
 
-// reference reads what follows \g or \k: {name}, {-1}, <name>, 'name', or a
-// number. It reports whether it was a reference.
+// reference translates the text after \g or \k: {name}, {-1}, <name>, 'name',
+// or a number. It reports whether it was a reference.
 func (s *scanner) reference(c byte) bool {
 	rest := s.in[s.i:]
 	name := ""

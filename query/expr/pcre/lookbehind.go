@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ruler measures pieces of a pattern in characters.
+// ruler measures parts of a pattern in characters.
 type ruler struct {
 	in string
 	i  int
@@ -42,7 +42,7 @@ func (r *ruler) branch() (length int, ok bool) {
 	return length, true
 }
 
-// times reads a quantifier: only {n} keeps what it repeats at one length.
+// times parses a quantifier: only {n} has a fixed length.
 func (r *ruler) times() (int, bool) {
 	if r.i == len(r.in) {
 		return 1, true
@@ -60,6 +60,7 @@ func (r *ruler) times() (int, bool) {
 	return times, err == nil && (!ranged || low == high)
 }
 
+// atom measures one atom: a character, a class, an escape or a group.
 func (r *ruler) atom() (length int, ok bool) {
 	switch c := r.in[r.i]; {
 	case c == '\\':
@@ -78,6 +79,7 @@ func (r *ruler) atom() (length int, ok bool) {
 	return 1, true
 }
 
+// escape measures an escape; ok is false for escapes without a fixed length.
 func (r *ruler) escape() (length int, ok bool) {
 	r.i++
 	if r.i == len(r.in) {
@@ -108,7 +110,7 @@ func (r *ruler) escape() (length int, ok bool) {
 	return 1, true
 }
 
-// class passes over [...].
+// class skips [...].
 func (r *ruler) class() {
 	for first := true; ; first = false {
 		r.i++
@@ -131,8 +133,7 @@ func (r *ruler) class() {
 	}
 }
 
-// group measures a group. One that only looks around, sets options or is a
-// comment has no length.
+// group measures a group. Lookaround, options and comments have length 0.
 func (r *ruler) group() (length int, ok bool) {
 	rest := r.in[r.i:]
 	empty := false

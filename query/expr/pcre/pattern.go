@@ -20,7 +20,7 @@ var ErrLimit = errors.New("match limit exceeded")
 // Pattern is a compiled regular expression. It may be used by several
 // goroutines.
 type Pattern struct {
-	linear   *regexp.Regexp // nil: gives another answer than PCRE
+	linear   *regexp.Regexp // nil if it would differ from PCRE2
 	captures int
 	dollar   bool // $ may match before a final newline
 	empty    bool // an empty match is possible
@@ -58,7 +58,7 @@ func Compile(pattern, options string) (*Pattern, error) {
 	return p, nil
 }
 
-// compileLinear compiles for Go's engine if that understands the pattern.
+// compileLinear compiles the pattern for Go's engine if that supports it.
 func (p *Pattern) compileLinear(expr string) {
 	flags := ""
 	for _, f := range []string{"i", "m", "s"} {
@@ -104,8 +104,8 @@ func (p *Pattern) compileBack() (err error) {
 	return err
 }
 
-// backtracking returns the backtracking engine, nil if there is only the
-// other.
+// backtracking returns the pattern for the backtracking engine, nil if that
+// does not support it.
 func (p *Pattern) backtracking() *regexp2.Regexp {
 	_ = p.compileBack() // of a pattern without a linear engine this was Compile's error
 	return p.back
@@ -145,7 +145,7 @@ func (p *Pattern) Match(s string) (bool, error) {
 		return p.linear.MatchString(s), nil
 	}
 	ok, err := p.back.MatchString(s)
-	if err != nil { // the engine knows no other error
+	if err != nil { // the engine has no other error
 		return false, ErrLimit
 	}
 	return ok, nil
@@ -165,8 +165,8 @@ func (p *Pattern) Find(s string) ([]int, error) {
 }
 
 // FindAll returns all matches that do not overlap. After an empty match the
-// search goes on one character further; at the end of a text that is not
-// empty none is found. Between matches it calls goOn, whose error ends the
+// search continues one character further; there is no empty match at the end
+// of a non-empty text. Between matches it calls goOn, whose error ends the
 // search.
 func (p *Pattern) FindAll(s string, goOn func() error) ([][]int, error) {
 	if p.linear != nil && !p.beforeNewline(s) && !p.empty {
@@ -176,7 +176,7 @@ func (p *Pattern) FindAll(s string, goOn func() error) ([][]int, error) {
 }
 
 // beforeNewline reports whether a $ may match before a final newline of the
-// text, which the linear engine would count to the match.
+// text, which the linear engine would include in the match.
 func (p *Pattern) beforeNewline(s string) bool { return p.dollar && strings.HasSuffix(s, "\n") }
 
 // search runs the backtracking engine, which counts in characters.
@@ -216,7 +216,7 @@ func (p *Pattern) search(s string, limit int, goOn func() error) (all [][]int, e
 	return all, nil
 }
 
-// offsets turns the characters of a match into bytes.
+// offsets converts the positions of a match from characters to bytes.
 func (p *Pattern) offsets(m *regexp2.Match, offsets []int) []int {
 	out := make([]int, 0, 2*p.captures+2)
 	for _, g := range m.Groups() {
@@ -235,7 +235,7 @@ func (p *Pattern) offsets(m *regexp2.Match, offsets []int) []int {
 	return out
 }
 
-// reasons gives PCRE's words for what the engine complains about.
+// reasons maps the engine's errors to PCRE2's messages.
 var reasons = []struct{ engine, pcre string }{
 	{"missing closing )", "missing closing parenthesis"},
 	{"unexpected )", "unmatched closing parenthesis"},

@@ -13,7 +13,7 @@ var (
 	errOctal  = errors.New(`non-octal character in \o{} (closing brace missing?)`)
 )
 
-// Translation is a PCRE pattern as the two engines understand it.
+// Translation is a PCRE pattern in the syntax of the two engines.
 type Translation struct {
 	RE2, Backtracking string
 	Linear            bool // RE2 gives PCRE's answer
@@ -25,12 +25,12 @@ type Translation struct {
 // ResetGroup is the name of the empty group that stands for \K.
 const ResetGroup = "matchStart"
 
-// MetaCharacters are those that do not stand for themselves.
+// MetaCharacters are the characters with a special meaning.
 const MetaCharacters = `\.+*?()|[]{}^$#`
 
-// Translate rewrites what PCRE reads differently: $ and \Z also match before
-// a final newline, \s includes the vertical tab, \h, \v, \N and \R exist,
-// (*VERB)s stand in front and within.
+// Translate rewrites the syntax that differs in PCRE: $ and \Z also match
+// before a final newline, \s includes the vertical tab, \h, \v, \N and \R
+// exist, and (*VERB)s.
 func Translate(pattern string, multiline bool) (Translation, error) {
 	s := scanner{in: pattern, multiline: multiline, linear: true, atom: -1}
 	s.start()
@@ -46,13 +46,13 @@ type scanner struct {
 	depth     int // of the groups
 	inClass   bool
 	multiline bool
-	unicode   bool // (*UCP): \w, \d and their like know all letters
+	unicode   bool // (*UCP): \w, \d and others include all Unicode letters
 	err       error
 	linear    bool
 	resets    bool
 	re2, back bytes.Buffer
-	atom      int   // where what a quantifier would repeat begins in back, -1 if there is nothing
-	open      []int // where the groups that are open begin in back
+	atom      int   // offset in back of the atom that a quantifier would repeat, -1 if there is none
+	open      []int // offsets in back of the open groups
 }
 
 func (s *scanner) both(text string) {
@@ -60,13 +60,14 @@ func (s *scanner) both(text string) {
 	s.back.WriteString(text)
 }
 
+// next translates the next token of the pattern for both engines.
 func (s *scanner) next() {
 	c := s.in[s.i]
 	at := s.back.Len()
 	switch {
 	case c == '\\' && s.i+1 < len(s.in):
 		s.escape(s.in[s.i+1])
-		if s.back.Len() > at { // an empty \Q\E is nothing to repeat
+		if s.back.Len() > at { // an empty \Q\E cannot be repeated
 			s.begin(at)
 		}
 		return
@@ -107,8 +108,8 @@ func (s *scanner) next() {
 	s.i++
 }
 
-// openClass copies [ with what may stand right behind it: a ] there is
-// itself, and [:alpha:] is no end.
+// openClass copies [ and the characters directly after it, where a ] is a
+// literal and [:alpha:] does not end the class.
 func (s *scanner) openClass() {
 	end := s.i + 1
 	if end < len(s.in) && s.in[end] == '^' {
@@ -125,15 +126,16 @@ func (s *scanner) openClass() {
 func (s *scanner) endOfText() {
 	s.back.WriteString(`(?=\n?\z)`)
 	s.re2.WriteString(`(?:\n?\z)`)
-	// Consuming the newline is the same as looking at it only where nothing
-	// follows.
+	// Consuming the newline is equivalent to a lookahead only at the end of the
+	// pattern.
 	if s.i < len(s.in) && s.in[s.i] != '|' && s.in[s.i] != ')' {
 		s.linear = false
 	}
 }
 
-// blanks are the classes of horizontal and vertical white space, and of what is
-// none. The linear engine knows no negated class within another.
+// blanks are the classes of horizontal and vertical white space, and their
+// complements. The linear engine does not support a negated class within
+// another.
 var blanks = map[byte]string{
 	'h': `\t \x{A0}\x{1680}\x{180E}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}`,
 	'H': `\x00-\x08\x0A-\x1F\x21-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{180D}\x{180F}-\x{1FFF}\x{200B}-\x{202E}` +
@@ -144,6 +146,7 @@ var blanks = map[byte]string{
 
 const newlines = `\r\n|\n|\x0b|\f|\r|\x{85}|\x{2028}|\x{2029}`
 
+// escape translates an escape sequence.
 func (s *scanner) escape(c byte) {
 	s.i += 2
 	if s.unicode && s.unicodeEscape(c) {
@@ -169,7 +172,7 @@ func (s *scanner) escape(c byte) {
 		s.octal()
 	case c == 'X' || c == 'C':
 		s.err = errEscape
-	case c == 'E': // ends no \Q: PCRE ignores it
+	case c == 'E': // without \Q, PCRE ignores it
 	case c == 'R' && !s.inClass:
 		s.re2.WriteString("(?:" + newlines + ")")
 		s.back.WriteString(`(?>\r\n|\n|\x0b|\f|\r|\u0085|\u2028|\u2029)`)

@@ -7,15 +7,16 @@ import (
 
 var errVerb = errors.New("(*VERB) not recognized or malformed")
 
-// settings are the verbs at the start of a pattern that change nothing here:
-// strings are always UTF-8, and what the others switch off does not exist.
+// settings are the verbs at the start of a pattern that have no effect:
+// strings are always UTF-8, and the features that the others switch off do not
+// exist.
 var settings = map[string]bool{
 	"UTF": true, "UTF8": true, "UCP": true, "LF": true, "BSR_UNICODE": true,
 	"NO_AUTO_POSSESS": true, "NO_DOTSTAR_ANCHOR": true, "NO_JIT": true, "NO_START_OPT": true,
 }
 
-// stops are the verbs that limit backtracking. In front of all else there is
-// nothing yet to which it could go back.
+// stops are the verbs that limit backtracking. At the start of a pattern they
+// have no effect.
 var stops = map[string]bool{"COMMIT": true, "PRUNE": true, "SKIP": true, "THEN": true}
 
 // start reads the verbs in front of a pattern.
@@ -34,8 +35,8 @@ func (s *scanner) start() {
 	}
 }
 
-// verbName returns the name of the verb at the current position and where it
-// ends; "" if there is none.
+// verbName returns the name of the verb at the current position and its end;
+// "" if there is no verb.
 func (s *scanner) verbName() (string, int) {
 	rest, ok := strings.CutPrefix(s.in[s.i:], "(*")
 	if !ok {
@@ -48,9 +49,8 @@ func (s *scanner) verbName() (string, int) {
 	return name, s.i + len("(*") + len(name) + len(")")
 }
 
-// verb reads a verb within a pattern: one that fails at once, and one that
-// ends its alternative with success. Those that limit backtracking cannot be
-// expressed here and are refused.
+// verb translates a verb within a pattern: (*FAIL) and (*ACCEPT). The verbs
+// that limit backtracking cannot be translated and are refused.
 func (s *scanner) verb() {
 	name, end := s.verbName()
 	switch {
@@ -66,8 +66,8 @@ func (s *scanner) verb() {
 	}
 }
 
-// skipAlternative drops what (*ACCEPT) makes unreachable: all up to the next
-// alternative outside of groups.
+// skipAlternative skips the unreachable rest of an alternative after
+// (*ACCEPT).
 func (s *scanner) skipAlternative() {
 	rest := scanner{in: s.in, i: s.i, unicode: s.unicode}
 	for rest.i < len(rest.in) && rest.err == nil && (rest.in[rest.i] != '|' || rest.depth > 0 || rest.inClass) {
@@ -102,8 +102,8 @@ func (s *scanner) posixClass() bool {
 	return true
 }
 
-// unicodeEscape writes an escape that means more under (*UCP), and tells
-// whether it is one.
+// unicodeEscape writes an escape whose meaning is wider under (*UCP), and
+// reports whether it was one.
 func (s *scanner) unicodeEscape(c byte) bool {
 	const word = `\p{L}\p{N}_`
 	class := map[byte]string{'w': word, 'W': word, 'd': `\p{Nd}`, 'D': `\p{Nd}`, 's': unicodeSpace, 'S': unicodeSpace}[c]
