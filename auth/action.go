@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Action is something a privilege allows, such as find.
+// Action is an action that a privilege can allow, such as find.
 type Action uint8
 
 // Actions is a set of actions.
 type Actions [3]uint64
 
 // actionNames lists MongoDB's actions; an Action is an index into it. Actions
-// of features that this server lacks are here because roles may name them.
-// Please keep sorted.
+// of features that this server does not have are included because roles may
+// name them. Please keep sorted.
 var actionNames = strings.Fields(`
 	addShard advanceClusterTime allCollectionStats analyze analyzeShardKey anyAction appendOplogNote applicationMessage
 	applyOps auditConfigure auditLogRotate authCheck authSchemaUpgrade authenticate
@@ -102,7 +102,7 @@ func (s *Actions) addAll(t Actions) {
 	}
 }
 
-// removeAll takes away the actions of t.
+// removeAll removes the actions of t.
 func (s *Actions) removeAll(t Actions) {
 	for i := range s {
 		s[i] &^= t[i]

@@ -11,7 +11,7 @@ type builtinRole struct {
 }
 
 // grant is a privilege with its actions by name. A database of "" stands for
-// the role's own where the kind wants one.
+// the role's own if the kind needs one.
 type grant struct {
 	kind     patternKind
 	db, coll string
@@ -160,8 +160,8 @@ var builtinRoles = []builtinRole{
 	{name: "__system", adminOnly: true, grants: []grant{{onAnything, "", "", "anyAction"}}},
 }
 
-// builtin makes the built-in role of that name; nil if there is none in the
-// database.
+// builtin returns the built-in role of that name; nil if the database has no
+// such role.
 func builtin(n Name) *Role {
 	for i := range builtinRoles {
 		line := &builtinRoles[i]
@@ -172,7 +172,7 @@ func builtin(n Name) *Role {
 	return nil
 }
 
-// builtinsOf makes all built-in roles of a database.
+// builtinsOf returns all built-in roles of a database.
 func builtinsOf(db string) (roles []*Role) {
 	for i := range builtinRoles {
 		if line := &builtinRoles[i]; db == "admin" || !line.adminOnly {

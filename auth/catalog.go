@@ -18,13 +18,13 @@ var (
 	versionNS = namespace{DB: "admin", Coll: "system.version"}
 )
 
-// IsAuthData tells the collections from which privileges are computed.
+// IsAuthData reports whether a collection determines privileges.
 func IsAuthData(ns storage.Namespace) bool { return ns == usersNS || ns == rolesNS }
 
-// schemaVersion is the form of the documents, as mongod numbers it.
+// schemaVersion is mongod's version number of the document format.
 const schemaVersion = 5
 
-// Catalog is the users and roles within one transaction.
+// Catalog gives access to users and roles within one transaction.
 type Catalog struct {
 	tx  storage.Tx
 	id  storage.IndexSpec
@@ -64,8 +64,8 @@ func (c *Catalog) put(ns namespace, d value.Doc) error {
 	return err
 }
 
-// open opens a collection for writing. With the first user or role goes the
-// note of which form the documents have.
+// open opens a collection for writing. The first user or role also stores the
+// version of the document format.
 func (c *Catalog) open(ns namespace) (storage.Collection, error) {
 	coll, err := c.tx.Collection(ns)
 	if !errors.Is(err, storage.ErrNotFound) {
@@ -167,15 +167,15 @@ func (c *Catalog) Roles(db string, withBuiltin bool) (roles []*Role, err error) 
 	return roles, err
 }
 
-// inherited is what a set of roles amounts to.
+// inherited is the combined content of a set of roles.
 type inherited struct {
-	roles        []*Role // direct ones and those behind them
+	roles        []*Role // direct and inherited roles
 	privileges   []Privilege
 	restrictions []value.Doc // of the roles that have some
 }
 
-// resolve follows roles to all they inherit. Roles that do not exist are
-// passed over.
+// resolve collects roles and everything that they inherit. It skips roles that
+// do not exist.
 func (c *Catalog) resolve(names []Name) (in inherited, err error) {
 	seen := map[Name]bool{}
 	queue := append([]Name(nil), names...)

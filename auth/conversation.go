@@ -12,10 +12,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ErrFailed is all that a client learns about a login that failed.
+// ErrFailed is the only error that a client gets for a failed login.
 var ErrFailed = mongoerr.New(mongoerr.AuthenticationFailed, "Authentication failed.")
 
-// Conversation is a SCRAM login under way. It belongs to one connection.
+// Conversation is a SCRAM login in progress. It belongs to one connection.
 type Conversation struct {
 	m         *Manager
 	peer      Peer
@@ -23,18 +23,18 @@ type Conversation struct {
 	line      *mechanism
 	skipEmpty bool
 	scram     *scram.ServerConversation
-	user      *User // who it will be if the proof is right; nil for nobody
+	user      *User // the user, if the proof is right; nil for an unknown user
 	steps     int
 	verified  bool
 }
 
-// Peer is where a client is, and where it connected to.
+// Peer holds the addresses of a connection: the client's and the server's.
 type Peer struct {
 	Remote string // "host:port"
 	Local  string
 }
 
-// maxPayload bounds what a client may send in one step.
+// maxPayload is the largest message of a client in one step.
 const maxPayload = 4096
 
 // Begin starts a login with a mechanism, for users of a database.
@@ -53,8 +53,8 @@ func (v *Conversation) DB() string { return v.db }
 // Mechanism is the name of the mechanism.
 func (v *Conversation) Mechanism() string { return v.line.name }
 
-// Step takes the client's next message and returns the answer. done tells
-// that the login is complete: User is logged in. Any error ends the
+// Step takes the client's next message and returns the answer. done reports
+// whether the login is complete: User is logged in. Any error ends the
 // conversation.
 func (v *Conversation) Step(ctx context.Context, payload []byte) (reply []byte, done bool, err error) {
 	if len(payload) > maxPayload {
@@ -96,14 +96,14 @@ func (v *Conversation) first(ctx context.Context, payload string) ([]byte, bool,
 	return []byte(reply), false, nil
 }
 
-// forSelf reports whether the client asks to act for the user it logs in as:
-// an identity to act for beside it can only be the same.
+// forSelf reports whether the authorization identity, if given, is the user
+// that logs in.
 func (v *Conversation) forSelf() bool {
 	identity := v.scram.AuthzID()
 	return identity == "" || identity == v.scram.Username()
 }
 
-// proof checks what only who knows the password can send.
+// proof checks the client's proof that it knows the password.
 func (v *Conversation) proof(ctx context.Context, payload string) ([]byte, bool, error) {
 	reply, err := v.scram.Step(payload)
 	if err != nil || !v.scram.Valid() || v.user == nil {
@@ -114,15 +114,15 @@ func (v *Conversation) proof(ctx context.Context, payload string) ([]byte, bool,
 	return []byte(reply), v.skipEmpty, nil
 }
 
-// fail ends the conversation and notes the failure, which is answered the later
-// the more often this user was guessed from this address.
+// fail ends the conversation and counts the failure. The reply is delayed,
+// longer after more failures for this user from this address.
 func (v *Conversation) fail(ctx context.Context) error {
 	v.steps = 3
 	v.verified = false
 	return v.m.throttle.failed(ctx, v.peer.Remote, v.Name())
 }
 
-// User is who is logged in after the last step.
+// User returns the user that is logged in after the last step.
 func (v *Conversation) User() *User {
 	if !v.verified {
 		return nil
@@ -139,8 +139,8 @@ func (v *Conversation) Name() Name {
 }
 
 // lookup reads the credentials of a user. For a user that does not exist or
-// may not log in from here it makes some up, always the same ones, and
-// returns no user.
+// may not log in from this address it returns fake credentials, always the
+// same ones, and no user.
 func (m *Manager) lookup(ctx context.Context, n Name, line *mechanism, peer Peer) (c scram.StoredCredentials, u *User, err error) {
 	err = m.View(ctx, func(cat *Catalog) error {
 		d, err := cat.User(n)
@@ -149,7 +149,7 @@ func (m *Manager) lookup(ctx context.Context, n Name, line *mechanism, peer Peer
 		}
 		var ok bool
 		if c, ok = storedCredential(d.Lookup("credentials").Doc(), line.name); !ok {
-			return ErrFailed // lets a client that only tried go on to another mechanism
+			return ErrFailed // the client may continue with another mechanism
 		}
 		user, in, err := cat.userOf(d)
 		if err == nil && allowed(d.Lookup("authenticationRestrictions").Doc(), in.restrictions, peer) {
@@ -177,7 +177,7 @@ func (m *Manager) fakeCredentials(n Name, line *mechanism) scram.StoredCredentia
 	}
 }
 
-// LoginX509 logs a user of $external in whose name is the subject of the
+// LoginX509 logs in the user of $external whose name is the subject of the
 // client's certificate.
 func (m *Manager) LoginX509(ctx context.Context, peer Peer, subject string) (u *User, err error) {
 	if !m.Enabled(X509) {
@@ -200,8 +200,8 @@ func (m *Manager) LoginX509(ctx context.Context, peer Peer, subject string) (u *
 	return u, err
 }
 
-// SupportedMechanisms are the SCRAM mechanisms a user can log in with. A
-// user that does not exist seems to have all of them.
+// SupportedMechanisms are the SCRAM mechanisms a user can log in with. For a
+// user that does not exist it returns all of them.
 func (m *Manager) SupportedMechanisms(ctx context.Context, n Name) (names []string, err error) {
 	err = m.View(ctx, func(cat *Catalog) error {
 		d, err := cat.User(n)

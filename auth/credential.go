@@ -25,7 +25,7 @@ const (
 type mechanism struct {
 	name      string
 	hash      scram.HashGeneratorFcn
-	saltBytes int // what fits into one block of the hash beside the counter
+	saltBytes int // fills one block of the hash together with the counter
 }
 
 // mechanisms are in the order of preference in which hello names them.
@@ -43,7 +43,7 @@ func mechanismOf(name string) *mechanism {
 	return nil
 }
 
-// Password is a password to be stored.
+// Password is a password to store.
 type Password struct {
 	Text string
 	// Digested reports whether Text is the MD5 digest already, as clients send it
@@ -52,15 +52,14 @@ type Password struct {
 	Mechanisms []string // nil: all that are possible
 }
 
-// PasswordDigest is the MD5 digest that stands for a password in
-// SCRAM-SHA-1.
+// PasswordDigest is the MD5 digest that SCRAM-SHA-1 uses as the password.
 func PasswordDigest(user, password string) string {
 	sum := md5.Sum([]byte(user + ":mongo:" + password)) //nolint:gosec // see the import
 	return hex.EncodeToString(sum[:])
 }
 
-// credentials makes the credentials document of a password. It takes long on
-// purpose, so it must not run within a transaction.
+// credentials makes the credentials document of a password. The computation is
+// slow by design, so it must not run within a transaction.
 func (m *Manager) credentials(user string, p Password) (value.Doc, error) {
 	names, err := m.chosenMechanisms(p)
 	if err != nil {
@@ -138,7 +137,7 @@ func (m *Manager) checkMechanisms(names []string) error {
 	return nil
 }
 
-// secretFor is what the mechanism hashes.
+// secretFor returns the text that the mechanism hashes.
 func secretFor(mechanism, user string, p Password) (string, error) {
 	if mechanism == SHA1 {
 		if p.Digested {

@@ -1,21 +1,20 @@
-// Package auth knows who may do what: users, their passwords and roles, and
-// the privileges that roles grant.
+// Package auth implements access control: users, their passwords and roles,
+// and the privileges that roles grant.
 //
 // Users and roles are documents in admin.system.users and admin.system.roles,
 // in the form mongod gives them, so dumps move between the two. A [Catalog]
-// reads and changes them within one storage transaction. The [Manager] turns
-// a user's document into a [User]: the union of the privileges of all roles
-// it has, directly or through other roles, compiled for quick answers to one
-// question:
+// reads and changes them within one storage transaction. The [Manager]
+// compiles a user's document to a [User]: the union of the privileges of all
+// its direct and inherited roles, for fast checks of the form:
 //
 //	user.May(auth.Namespace("shop", "orders"), auth.MustAction("find"))
 //
-// Users are cached until something changes any user or role; each change
-// makes all cached users stale at once.
+// Compiled users are cached; a change of any user or role makes all cached
+// users stale.
 //
-// A login is a [Conversation]: SCRAM-SHA-256 or SCRAM-SHA-1. A user that does
-// not exist is led through the same steps as one whose password is wrong, and
-// addresses that fail again and again are slowed down by a [Throttle].
+// A login is a [Conversation]: SCRAM-SHA-256 or SCRAM-SHA-1. The steps for a
+// user that does not exist are the same as for a wrong password, and a
+// [Throttle] delays the replies to repeated failures.
 //
 // The package is for the rest of DuskDB: it may change with any version.
 package auth

@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Shown says what usersInfo and rolesInfo tell.
+// Shown selects the content of the replies to usersInfo and rolesInfo.
 type Shown struct {
 	Credentials  bool
 	Privileges   bool
@@ -12,7 +12,7 @@ type Shown struct {
 	CustomData   bool
 }
 
-// DescribeUser makes the answer of usersInfo for a user's document.
+// DescribeUser returns the entry of usersInfo for a user's document.
 func (c *Catalog) DescribeUser(d value.Doc, show Shown) (value.Doc, error) {
 	b := value.NewBuilder()
 	for it := d.Iter(); it.Next(); {
@@ -75,7 +75,7 @@ func appendSets(b *value.Builder, field string, sets []value.Doc) {
 	b.End()
 }
 
-// DescribeRole makes the answer of rolesInfo for a role.
+// DescribeRole returns the entry of rolesInfo for a role.
 func (c *Catalog) DescribeRole(r *Role, show Shown) (value.Doc, error) {
 	in, err := c.resolve(r.Roles)
 	if err != nil {
@@ -104,8 +104,8 @@ func (c *Catalog) DescribeRole(r *Role, show Shown) (value.Doc, error) {
 	return b.Doc(), nil
 }
 
-// DescribeFragment makes the answer of rolesInfo with showPrivileges:
-// "asUserFragment": what a user with these roles would have.
+// DescribeFragment returns the reply to rolesInfo with showPrivileges:
+// "asUserFragment": the privileges of a user with these roles.
 func (c *Catalog) DescribeFragment(names []Name) (value.Doc, error) {
 	in, err := c.resolve(names)
 	if err != nil {

@@ -12,21 +12,19 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Options says what a Manager works with. All fields but FailedDelay are
-// required.
+// Options configures a Manager. All fields but FailedDelay are required.
 type Options struct {
 	Engine     storage.Engine
 	IDIndex    storage.IndexSpec          // of the collections it makes
 	Clock      clock.Clock                // the real one
 	Mechanisms func() []string            // that are enabled
 	Iterations func(mechanism string) int // for new credentials
-	// FailedDelay is how long at least a client waits to hear that a login
-	// has failed; nil: no time.
+	// FailedDelay is the least delay of the reply to a failed login; nil: no
+	// delay.
 	FailedDelay func() time.Duration
 }
 
-// Manager reads users and keeps them compiled. It is safe for concurrent
-// use.
+// Manager reads users and caches them compiled. It is safe for concurrent use.
 type Manager struct {
 	options    Options
 	throttle   *Throttle
@@ -34,7 +32,7 @@ type Manager struct {
 	generation atomic.Uint64 // grows whenever any user or role changes
 	mu         sync.RWMutex
 	users      map[Name]*User
-	populated  atomic.Bool // a user has been seen to exist
+	populated  atomic.Bool // a user is known to exist
 	pending    atomic.Bool // users or roles were written in a transaction
 }
 
@@ -46,7 +44,7 @@ func New(o Options) *Manager {
 	return m
 }
 
-// In gives the users and roles within a transaction.
+// In returns the Catalog of a transaction.
 func (m *Manager) In(tx storage.Tx, now int64) *Catalog {
 	return &Catalog{tx: tx, id: m.options.IDIndex, now: now}
 }
@@ -66,12 +64,12 @@ func (m *Manager) Invalidate() {
 	clear(m.users)
 }
 
-// ChangedInTransaction notes that a transaction that is still open has written
-// to users or roles.
+// ChangedInTransaction records that an open transaction has written to users
+// or roles.
 func (m *Manager) ChangedInTransaction() { m.pending.Store(true) }
 
-// TransactionCommitted makes users stale if a transaction may have changed
-// them. Which one it was is not remembered: such transactions are rare.
+// TransactionCommitted makes users stale if any transaction may have changed
+// them. It does not track which one, because such transactions are rare.
 func (m *Manager) TransactionCommitted() {
 	if m.pending.Load() {
 		m.Invalidate()
@@ -108,7 +106,7 @@ func (m *Manager) Current(ctx context.Context, u *User) (*User, error) {
 	return sameUser(u, now), nil
 }
 
-// sameUser is now, unless that is another user of the same name.
+// sameUser returns now, unless that is another user of the same name.
 func sameUser(old, now *User) *User {
 	if old.ID != now.ID {
 		return nil
@@ -116,8 +114,8 @@ func sameUser(old, now *User) *User {
 	return now
 }
 
-// keep gives a user that was just read the present generation less one, so
-// that the first Current looks again: it may have changed since.
+// keep gives a user that was just read an old generation, so that the first
+// Current reads it again: it may have changed since.
 func (m *Manager) keep(u *User) *User {
 	u.generation = m.generation.Load() - 1
 	return u

@@ -5,9 +5,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// MergeUsers takes over users from elsewhere, in the place of those with the
-// same name: the way users are restored from a dump. With a database only
-// its users are taken over. With drop, users that are not among docs go.
+// MergeUsers restores users from a dump and replaces those with the same name.
+// With a database it restores only its users. With drop it removes users that
+// are not among docs.
 func (c *Catalog) MergeUsers(docs []value.Doc, db string, drop bool) error {
 	return c.merge(usersNS, "user", docs, db, drop)
 }
@@ -17,6 +17,8 @@ func (c *Catalog) MergeRoles(docs []value.Doc, db string, drop bool) error {
 	return c.merge(rolesNS, "role", docs, db, drop)
 }
 
+// merge stores the documents of a database over those with the same name, and
+// with drop removes the others.
 func (c *Catalog) merge(ns namespace, key string, docs []value.Doc, db string, drop bool) error {
 	kept := map[Name]bool{}
 	for _, d := range docs {

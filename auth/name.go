@@ -10,8 +10,8 @@ import (
 // Name names a user or a role within the database it was created in.
 type Name struct{ Name, DB string }
 
-// External is the database of users whose credentials are kept elsewhere, as
-// in X.509 certificates.
+// External is the database of users with external credentials, such as X.509
+// certificates.
 const External = "$external"
 
 // String returns "name@db", as messages write it.

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Pattern is the resource of a privilege, or what is asked for.
+// Pattern is the resource of a privilege, or the target of a check.
 type Pattern struct {
 	kind     patternKind
 	db, coll string
@@ -16,8 +16,8 @@ type Pattern struct {
 
 type patternKind uint8
 
-// What a pattern stands for. Normal collections are those whose name does
-// not begin with "system.".
+// The kinds of patterns. Normal collections are those whose name does not
+// begin with "system.".
 const (
 	onCluster         patternKind = iota // {cluster: true}
 	onAnything                           // {anyResource: true}
@@ -43,14 +43,14 @@ func Database(db string) Pattern { return Pattern{kind: onDatabase, db: db} }
 // Namespace is one collection.
 func Namespace(db, coll string) Pattern { return Pattern{kind: onNamespace, db: db, coll: coll} }
 
-// Collection is the collections of a name in every database.
+// Collection stands for the collections of a name in every database.
 func Collection(coll string) Pattern { return Pattern{kind: onCollection, coll: coll} }
 
 // AnyBuckets is the collections behind every time series.
 func AnyBuckets() Pattern { return Pattern{kind: onAnyBuckets} }
 
-// matching lists the patterns under which a privilege on the target can
-// stand, the target's own among them.
+// matching lists the patterns whose privileges apply to the target, including
+// its own.
 func (p Pattern) matching(dst []Pattern) []Pattern {
 	dst = append(dst, Pattern{kind: onAnything}, p)
 	ordinary := p.db != "local" && p.db != "config"
@@ -75,13 +75,13 @@ func (p Pattern) matching(dst []Pattern) []Pattern {
 	return dst
 }
 
-// isSystem tells the collections that privileges on a database leave out.
+// isSystem reports whether privileges on a database exclude a collection.
 func isSystem(db, coll string) bool {
 	return strings.HasPrefix(coll, "system.") || db == "local" && strings.HasPrefix(coll, "replset.")
 }
 
-// touches reports whether a privilege on the pattern concerns something in the
-// database.
+// touches reports whether a privilege on the pattern applies to anything in
+// the database.
 func (p Pattern) touches(db string) bool {
 	switch p.kind {
 	case onAnything, onCollection, onAnyBuckets, onNamedBuckets:
@@ -169,7 +169,7 @@ func (p Pattern) doc() value.Doc {
 	return value.NewDoc("db", value.String(p.db), "collection", value.String(p.coll))
 }
 
-// SingleDatabase tells the database of a pattern that concerns only one.
+// SingleDatabase returns the database of a pattern that applies to only one.
 func (p Pattern) SingleDatabase() (db string, ok bool) {
 	return p.db, p.kind == onDatabase || p.kind == onNamespace
 }

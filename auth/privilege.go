@@ -36,6 +36,8 @@ func ParsePrivileges(array value.Doc) ([]Privilege, error) {
 	return out, nil
 }
 
+// parsePrivilege reads {resource, actions}; unknown lists actions that do not
+// exist.
 func parsePrivilege(d value.Doc) (p Privilege, unknown []string, err error) {
 	for name := range d.All() {
 		if name != "resource" && name != "actions" {
@@ -117,7 +119,7 @@ func AppendPrivileges(b *value.Builder, field string, list []Privilege) {
 	b.End()
 }
 
-// privilegeSet answers what a list of privileges allows.
+// privilegeSet is a list of privileges, by pattern.
 type privilegeSet map[Pattern]Actions
 
 func newPrivilegeSet(list []Privilege) privilegeSet {

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckRestrictions refuses authenticationRestrictions that are none: an
+// CheckRestrictions refuses invalid authenticationRestrictions; valid is an
 // array of {clientSource: [...], serverAddress: [...]}, each a list of
 // addresses or CIDR ranges.
 func CheckRestrictions(array value.Doc) error {
@@ -66,8 +66,8 @@ func parseRange(text string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-// allowed reports whether somebody at peer may log in: each set of
-// restrictions, the user's and those of the roles, must have one that fits.
+// allowed reports whether a client at peer may log in: each set of
+// restrictions, the user's and those of the roles, must have one that matches.
 func allowed(own value.Doc, ofRoles []value.Doc, peer Peer) bool {
 	for _, set := range append([]value.Doc{own}, ofRoles...) {
 		if set == nil || set.IsEmpty() {
@@ -84,6 +84,8 @@ func allowed(own value.Doc, ofRoles []value.Doc, peer Peer) bool {
 	return true
 }
 
+// fitsAddress reports whether an address is in one of the ranges of a
+// restriction's field, or the field is missing.
 func fitsAddress(d value.Doc, field, hostPort string) bool {
 	v, given := d.Get(field)
 	if !given {

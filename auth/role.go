@@ -8,7 +8,7 @@ import (
 // Role is a built-in or custom role.
 type Role struct {
 	Name         Name
-	Roles        []Name      // whose privileges it inherits
+	Roles        []Name      // roles that it inherits
 	Privileges   []Privilege // its own
 	Restrictions value.Doc   // authenticationRestrictions, an array; nil for none
 	Builtin      bool
@@ -41,7 +41,7 @@ func roleOf(d value.Doc) *Role {
 	return r
 }
 
-// CreateRole stores a new role after checking that it may be as it is.
+// CreateRole validates and stores a new role.
 func (c *Catalog) CreateRole(r *Role) error {
 	switch {
 	case r.Name.Name == "":
@@ -65,7 +65,7 @@ func (c *Catalog) CreateRole(r *Role) error {
 	return c.put(rolesNS, r.doc())
 }
 
-// checkRole refuses what a role must not be granted.
+// checkRole refuses privileges and roles that a role must not be granted.
 func (c *Catalog) checkRole(r *Role, roles []Name, privileges []Privilege) error {
 	if err := c.checkInheritance(r.Name, roles); err != nil {
 		return err
@@ -129,7 +129,8 @@ func roleNotFound(n Name) error {
 	return mongoerr.Newf(mongoerr.RoleNotFound, "Could not find role: %s", n)
 }
 
-// RoleChange says what UpdateRole replaces; nil leaves as it is.
+// RoleChange holds the parts that UpdateRole replaces; nil leaves a part
+// unchanged.
 type RoleChange struct {
 	Roles        []Name
 	Privileges   []Privilege
@@ -221,6 +222,8 @@ func (c *Catalog) DropRoles(db string) (int64, error) {
 	return c.dropRoles(func(m Name) bool { return m.DB == db && builtin(m) == nil })
 }
 
+// dropRoles removes the matching roles, and removes them from all users and
+// roles that have them.
 func (c *Catalog) dropRoles(match func(Name) bool) (n int64, err error) {
 	if err := c.removeGrants(usersNS, match); err != nil {
 		return 0, err

@@ -18,8 +18,8 @@ var attributeNames = map[string]string{
 	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
-// Subject is the name under which the owner of a certificate logs in: the
-// subject in the form of RFC 2253, "CN=client,OU=dev,O=Dusk".
+// Subject returns the user name of a certificate: the subject in the form of
+// RFC 2253, "CN=client,OU=dev,O=Dusk".
 func Subject(cert *x509.Certificate) string {
 	var rdns pkix.RDNSequence
 	if rest, err := asn1.Unmarshal(cert.RawSubject, &rdns); err != nil || len(rest) > 0 {
@@ -36,6 +36,7 @@ func Subject(cert *x509.Certificate) string {
 	return strings.Join(parts, ",")
 }
 
+// attribute returns one attribute of a subject as "NAME=value".
 func attribute(a pkix.AttributeTypeAndValue) string {
 	name := attributeNames[a.Type.String()]
 	text, ok := a.Value.(string)

@@ -12,10 +12,10 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// Guessing is slowed down per address and user: after freeFailures failures
-// the answer to each further one is held back, twice as long every time. The
-// right password is answered at once whatever others did, so that nobody can
-// keep anybody out by guessing.
+// Guessing of passwords is slowed down per address and user: after
+// freeFailures failures the reply to each further one is delayed, twice as
+// long every time. The reply to the right password is never delayed, so that
+// guessing cannot lock out a user.
 const (
 	freeFailures = 5
 	firstPenalty = 100 * time.Millisecond
@@ -27,15 +27,14 @@ const (
 // Throttle counts failed logins by address and user.
 type Throttle struct {
 	clock clock.Clock
-	// least is for how long the answer to every failure is held back, nil: not
-	// at all.
+	// least is the least delay of the reply to any failure; nil: no delay.
 	least func() time.Duration
 	mu    sync.Mutex
 	by    map[guess]*failures
 }
 
-// guess is what failures are counted by: an address and a user, by a digest
-// as names can be long.
+// guess is the key by which failures are counted: an address and a user, as a
+// digest because names can be long.
 type guess struct {
 	from string
 	user [sha256.Size]byte
@@ -46,8 +45,8 @@ type failures struct {
 	last  time.Time // when it last failed
 }
 
-// NewThrottle makes a Throttle that waits by a clock, which should be the
-// real one: a test clock moved by clients must not shorten waits.
+// NewThrottle returns a Throttle that waits by a clock, which should be the
+// real one: clients must not shorten waits by moving a test clock.
 func NewThrottle(c clock.Clock) *Throttle {
 	return &Throttle{clock: c, by: map[guess]*failures{}}
 }
@@ -56,7 +55,7 @@ func guessOf(remote string, n Name) guess {
 	return guess{addressOf(remote), sha256.Sum256([]byte(n.DB + "\x00" + n.Name))}
 }
 
-// failed counts a failure, and holds the answer to it back.
+// failed counts a failure and delays the reply to it.
 func (t *Throttle) failed(ctx context.Context, remote string, n Name) error {
 	d := t.count(guessOf(remote, n))
 	if t.least != nil {
@@ -75,7 +74,7 @@ func (t *Throttle) failed(ctx context.Context, remote string, n Name) error {
 	}
 }
 
-// count counts a failure and returns for how long the answer is held back.
+// count counts a failure and returns the delay of its reply.
 func (t *Throttle) count(g guess) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,15 +97,14 @@ func (t *Throttle) count(g guess) time.Duration {
 	return mostPenalty
 }
 
-// succeeded forgets the failures of who knows the password.
+// succeeded clears the failures for a user from an address.
 func (t *Throttle) succeeded(remote string, n Name) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.by, guessOf(remote, n))
 }
 
-// makeRoom forgets old failures, and those that come first if there are too
-// many.
+// makeRoom removes old failures, and others if there are still too many.
 func (t *Throttle) makeRoom(now time.Time) {
 	if len(t.by) < mostGuessed {
 		return
@@ -118,8 +116,9 @@ func (t *Throttle) makeRoom(now time.Time) {
 	}
 }
 
-// addressOf is what is counted together: an IPv4 address, or an IPv6 network
-// of 64 bits, which one customer usually has to himself.
+// addressOf returns the address by which failures are counted: an IPv4
+// address, or an IPv6 network of 64 bits, which usually belongs to one
+// customer.
 func addressOf(remote string) string {
 	addr, ok := hostAddr(remote)
 	if !ok {

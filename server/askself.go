@@ -10,9 +10,10 @@ import (
 	"github.com/duskdb/duskdb/wire"
 )
 
-// askSelf asks who answers at an address, which may be this server: with the
-// command _isSelf, as the members of mongod's replica sets do. It asks for no
-// certificate, since it gives nothing away but the question.
+// askSelf returns the identity of the server at an address, which may be this
+// server. It sends the command _isSelf, as the members of mongod's replica
+// sets do. It does not check the server's certificate, because it sends no
+// secrets.
 func (s *Server) askSelf(ctx context.Context, address string) (value.OID, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 type conn struct {
 	srv    *Server
 	nc     net.Conn      // the socket
-	stream io.ReadWriter // what is spoken on it: the socket, or TLS over it
+	stream io.ReadWriter // the socket, or TLS over it
 	client *commands.Conn
 	reader *wire.Reader
 	out    *wire.Buffer
@@ -26,7 +26,7 @@ type conn struct {
 
 	sequences []commands.Sequence // of the message at hand
 
-	// What follows is for the watcher: when the running command began.
+	// The fields below are for the watcher: when the running command began.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	busy   atomic.Int64 // unix nanoseconds, 0 when idle
@@ -81,7 +81,7 @@ func (c *conn) run() {
 		m, err := c.reader.ReadMessage()
 		if err != nil && !c.reject(m, err) {
 			if len(c.out.B) > 0 {
-				_ = c.flush() // of what was asked before
+				_ = c.flush() // replies to earlier requests
 			}
 			return
 		}
@@ -95,8 +95,8 @@ func (c *conn) run() {
 	}
 }
 
-// admit waits until the connection may begin. Meanwhile the watcher sees to
-// it that the client is still there.
+// admit waits until the connection may begin. Meanwhile the watcher checks
+// that the client is still connected.
 func (c *conn) admit() error {
 	c.busy.Store(c.srv.now())
 	err := c.srv.service.AdmitConnection(c.ctx, c.client)
@@ -105,7 +105,8 @@ func (c *conn) admit() error {
 	return err
 }
 
-// flushAt bounds the replies that wait for more requests of a pipeline.
+// flushAt limits the replies that are buffered while further requests are
+// waiting.
 const flushAt = 64 << 10
 
 func (c *conn) flush() error {
@@ -120,8 +121,8 @@ func (c *conn) flush() error {
 	return err
 }
 
-// send writes a reply; a large one in parts, so that the watcher sees whether
-// the client takes it in.
+// send writes a reply. It writes a large one in parts, so that the watcher
+// sees whether the client reads it.
 func (c *conn) send(b []byte) (err error) {
 	if len(b) <= sendPart {
 		_, err = c.stream.Write(b)
@@ -138,14 +139,14 @@ func (c *conn) send(b []byte) (err error) {
 	return err
 }
 
-// sendPart is how much of a reply is written at once.
+// sendPart is the size of one part of a large reply.
 const sendPart = 1 << 20
 
-// keepOut is how much reply buffer an idle connection may hold.
+// keepOut is the largest reply buffer that an idle connection keeps.
 const keepOut = 256 << 10
 
-// reject answers a message that could not be read. It reports whether the
-// connection can go on.
+// reject replies to a message that could not be read. It reports whether the
+// connection can be used further.
 func (c *conn) reject(m wire.Message, err error) bool {
 	if errors.Is(err, wire.ErrHTTP) {
 		_, _ = io.WriteString(c.stream, wire.HTTPReply)
@@ -171,7 +172,7 @@ func (c *conn) reject(m wire.Message, err error) bool {
 }
 
 // serve runs one request and appends the reply to the output. It reports
-// whether the connection goes on.
+// whether the connection stays open.
 func (c *conn) serve(m wire.Message) bool {
 	c.busy.Store(c.srv.now())
 	defer c.busy.Store(0)
@@ -184,8 +185,10 @@ func (c *conn) serve(m wire.Message) bool {
 	return false // an OP_REPLY from a client
 }
 
+// serveMsg runs an OP_MSG and appends the reply, or several of an exhaust
+// cursor. It reports whether the connection stays open.
 func (c *conn) serveMsg(m *wire.Msg) bool {
-	if err := m.Validate(); err != nil { // once; from then on its documents are trusted
+	if err := m.Validate(); err != nil { // once; later code trusts its documents
 		c.replyError(m, err)
 		return true
 	}
@@ -253,6 +256,8 @@ func (c *conn) finish(out []byte, start int, z wire.Compressor) {
 	scratch.Put()
 }
 
+// serveQuery runs an OP_QUERY, which only hello and isMaster may use, and
+// appends an OP_REPLY.
 func (c *conn) serveQuery(m *wire.Query) bool {
 	db, isCommand := m.Database()
 	body, _ := m.Command()
@@ -277,7 +282,7 @@ func (c *conn) serveQuery(m *wire.Query) bool {
 	return !res.Close
 }
 
-// replyError answers a message that reached no command.
+// replyError replies to a message that was not passed to a command.
 func (c *conn) replyError(m wire.Message, err error) {
 	var broken *wire.Error
 	if errors.As(err, &broken) {

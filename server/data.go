@@ -10,12 +10,13 @@ import (
 // Report is what Check found in a data directory.
 type Report = bunt.Report
 
-// compactFrom is the size in bytes from which the log is compacted by itself.
-// A small log that is mostly garbage is compacted in no time.
+// compactFrom is the least size in bytes at which the log is compacted in the
+// background. Compacting a small log that is mostly garbage is quick.
 const compactFrom = 8 << 20
 
 // open opens the engine. It syncs and compacts by the system's clock: a test
-// clock that stands still must not keep the data from reaching the disk. It returns what the operator should be warned of.
+// clock that stands still must not keep the data from reaching the disk. It
+// returns warnings for the operator.
 func (s *Server) open(path string) (warnings []string, err error) {
 	engine, err := bunt.Open(bunt.Options{
 		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, FileMode: s.config.FileMode, Fault: s.config.fault,
@@ -33,8 +34,8 @@ func (s *Server) open(path string) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// Repaired says, in lines for people, what Config.Repair saved and what it lost;
-// nil if there was nothing to repair.
+// Repaired describes, in lines of text, what Config.Repair salvaged and what
+// is lost; nil if the data needed no repair.
 func (s *Server) Repaired() []string { return s.repaired }
 
 // Check reads a data directory, or a backup, that no server uses, without

@@ -12,10 +12,11 @@ import (
 	"github.com/duskdb/duskdb/commands"
 )
 
-// The text format of Prometheus is written by hand: it is a few lines, where
-// its library would be a fifth of the binary and of the start.
+// The text format of Prometheus is written by hand: it needs a few lines, and
+// the Prometheus library would add a fifth to the size of the binary and to
+// the start-up time.
 
-// family is one metric: its kind and what it is read from.
+// family is one metric: its kind and the function that reads its value.
 type family struct {
 	name, kind, help string
 	value            func(m *commands.Metrics) float64
@@ -75,7 +76,7 @@ func runtimeMetric(name, kind, help, source string) family {
 	}}
 }
 
-// openFiles counts the open descriptors, 0 where that cannot be told.
+// openFiles counts the open descriptors; 0 if the system cannot report them.
 func openFiles() float64 {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -112,7 +113,7 @@ func head(b *strings.Builder, name, kind, help string) {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// labelled writes counters of one family, told apart by a label.
+// labelled writes the counters of one family, which differ by a label.
 func labelled(b *strings.Builder, name, help string, counters []commands.Counter) {
 	head(b, name, "counter", help)
 	for _, c := range counters {
@@ -120,7 +121,7 @@ func labelled(b *strings.Builder, name, help string, counters []commands.Counter
 	}
 }
 
-// histogram turns counts of buckets into counts up to their bounds.
+// histogram converts counts per bucket to cumulative counts.
 func histogram(b *strings.Builder, name string, l *commands.ClassLatency) {
 	total := int64(0)
 	for i, n := range l.Counts {

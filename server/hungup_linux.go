@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hungUp looks whether the peer closed its side, without reading anything.
-// It sees that also behind data that has not been read, such as the farewell
-// of TLS.
+// hungUp reports whether the peer has closed its side, without reading. It
+// also works if unread data precedes the end, such as the close message of
+// TLS.
 func hungUp(nc net.Conn) bool {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {

@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// hungUp cannot be told on this system; the next write will.
+// hungUp is not supported on this system; the next write will fail instead.
 func hungUp(net.Conn) bool { return false }

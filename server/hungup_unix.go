@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// hungUp looks whether the peer closed its side, without reading anything.
+// hungUp reports whether the peer has closed its side, without reading.
 func hungUp(nc net.Conn) bool {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {

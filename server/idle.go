@@ -5,24 +5,24 @@ import (
 	"runtime/metrics"
 )
 
-// idleRelease gives memory back to the system once a server that was busy has
-// nothing to do. The collector alone would keep what a large request needed
-// until it runs again, which an idle process does every two minutes, and return
-// it slowly then.
+// idleRelease returns memory to the system when a busy server has become idle.
+// The garbage collector alone would keep the memory of a large request until
+// its next cycle, which an idle process runs every two minutes, and then
+// return it slowly.
 type idleRelease struct {
-	read func() (allocated, live uint64) // bytes since the start, and of the heap
+	read func() (allocated, live uint64) // bytes allocated since the start, and bytes in use
 	free func()
 
 	last     uint64 // allocated, a second ago
-	released uint64 // allocated, when memory was given back
+	released uint64 // value of allocated when memory was last returned
 	quiet    int    // seconds
 }
 
 const (
 	quietBytes    = 4 << 20  // allocated in a quiet second, at most
-	quietSeconds  = 3        // before memory is given back
+	quietSeconds  = 3        // before memory is returned
 	worthRelease  = 64 << 20 // allocated since the last time, at least,
-	worthFraction = 2        // and so much of what is alive, which has to be looked at
+	worthFraction = 2        // and this fraction of the live heap, because a collection scans it
 )
 
 func newIdleRelease() *idleRelease {

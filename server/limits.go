@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Bounds of what large messages may hold at a time: an eighth of the memory
-// limit, but enough for two of the largest and their decompressed forms.
+// Limits of the memory of large messages: an eighth of the memory limit, but
+// enough for two of the largest and their decompressed forms.
 const (
 	leastInFlight   = 256 << 20
 	mostInFlight    = 2 << 30
 	defaultInFlight = 1 << 30
 )
 
-// inFlight is the memory for large messages of all connections.
+// inFlight is the memory budget for large messages of all connections.
 type inFlight struct {
 	ctx  context.Context
 	free *semaphore.Weighted
-	// replies is what large replies may hold that clients do not take in.
+	// replies is the limit for large replies that clients do not read.
 	replies int64
 }
 
@@ -40,23 +40,24 @@ func (f *inFlight) Take(n int) error { return f.free.Acquire(f.ctx, int64(n)) }
 // Give returns n bytes.
 func (f *inFlight) Give(n int) { f.free.Release(int64(n)) }
 
-// keepAlive finds out that the machine of a client is gone, within about
-// three minutes.
+// keepAlive detects within about three minutes that a client's machine is
+// gone.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 120 * time.Second, Interval: 10 * time.Second, Count: 6}
 
-// patience is how long clients may keep a connection busy with nothing.
-type patience struct {
-	first   time.Duration // to begin their first message
+// timeLimits are the time limits for clients that send or read too slowly.
+type timeLimits struct {
+	first   time.Duration // to begin the first message
 	message time.Duration // to send the rest of a message
-	rate    int64         // bytes a second that a longer message must keep up
-	reply   time.Duration // to take in a reply
-	pressed time.Duration // to take in the next part of one, when memory is short
+	rate    int64         // minimum rate of a longer message, in bytes per second
+	reply   time.Duration // to read a reply
+	pressed time.Duration // to read the next part of a reply, when memory is short
 }
 
-var defaultPatience = patience{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second, pressed: 5 * time.Second}
+var defaultTimeLimits = timeLimits{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second, pressed: 5 * time.Second}
 
-// progress is how far a connection has come. The connection updates the
-// counters; the watcher owns the other fields, and checks whether the counters move.
+// progress counts the bytes read and written on a connection. The connection
+// updates the counters; the watcher owns the other fields, and checks whether
+// the counters move.
 type progress struct {
 	received atomic.Int64 // bytes
 	boundary atomic.Int64 // bytes up to the last whole message
@@ -86,7 +87,7 @@ func (c counting) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stalled is how long a reply has made no progress.
+// stalled returns how long a reply has made no progress.
 func (p *progress) stalled(now time.Time) time.Duration {
 	if sent := p.sent.Load(); sent != p.seenSent || p.sentAt.IsZero() || p.held.Load() == 0 {
 		p.seenSent, p.sentAt = sent, now
@@ -94,9 +95,9 @@ func (p *progress) stalled(now time.Time) time.Duration {
 	return now.Sub(p.sentAt)
 }
 
-// overdue tells why the patience with a connection is at its end, "" if it
-// is not. While a command is running the server is the one to wait for.
-func (p *progress) overdue(now time.Time, limit *patience, running bool) string {
+// overdue returns the reason for closing a connection that has exceeded a time
+// limit, or "". While a command is running the client is not at fault.
+func (p *progress) overdue(now time.Time, limit *timeLimits, running bool) string {
 	received, boundary, sending := p.received.Load(), p.boundary.Load(), p.sending.Load()
 	waiting := received > boundary && !running // for the rest of a message
 	stuck := sending%2 == 1                    // in a reply

@@ -9,7 +9,7 @@ import (
 // TestOverdue follows one connection over seconds. A step is what came, and
 // what the watcher has to say of it.
 func TestOverdue(t *testing.T) {
-	limit := patience{first: 60 * time.Second, message: 60 * time.Second, rate: 100, reply: 120 * time.Second}
+	limit := timeLimits{first: 60 * time.Second, message: 60 * time.Second, rate: 100, reply: 120 * time.Second}
 	type step struct {
 		at                 int // seconds
 		received, boundary int64

@@ -12,16 +12,42 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// defaultMemory is the part of the machine's memory that the server uses if
-// it is not told.
+// # Memory accounting
+//
+// All data is in memory, so one limit (Config.MemoryLimit) bounds the process.
+// By default it is a part of the machine's memory, or of its control group's.
+// Four mechanisms keep the process below it:
+//
+//   - limits.MemoryGuard (package commands/limits) refuses writes that would
+//     exceed the limit (146, ExceededMemoryLimit). It does not sum up what each
+//     record needs: it reads the size of the heap from the runtime and adds an
+//     estimate of the writes made since. Only near the limit does it read the
+//     heap again, because that costs more than a small write. Reads and deletes
+//     are never refused.
+//   - inFlight (limits.go) is the budget of large messages, an eighth of the
+//     limit: a connection waits for its share before it allocates a buffer.
+//     checkReplies (watch.go) closes connections that keep large replies unread
+//     while these exceed a quarter of that budget.
+//   - Sorts, groups and windows have their own limits, as in mongod, and spill
+//     to disk.
+//   - gcTuner passes the limit to the Go runtime, which then collects garbage
+//     more often near it, and idleRelease (idle.go) returns freed memory to the
+//     system when the server is idle.
+//
+// The limit is thus exact to within the garbage that a collection would free.
+// The guard forces a collection before it refuses a write, but not more often
+// than every half second, so that a server at its limit still does other work.
+
+// defaultMemory is the default memory limit, as a percentage of the machine's
+// memory.
 const defaultMemory = "80%"
 
 // noMemoryLimit is Config.MemoryLimit without a limit.
 const noMemoryLimit = "none"
 
 // parseMemory reads a limit: bytes, with a unit (KB, MB, GB, …, of 1024) or
-// without, a percentage of total, or "none" (0). Where total is not known (0)
-// a percentage is no limit.
+// without, a percentage of total, or "none" (0). If total is not known (0), a
+// percentage means no limit.
 func parseMemory(text string, total int64) (int64, error) {
 	if text == "" {
 		text = defaultMemory
@@ -46,12 +72,13 @@ func parseMemory(text string, total int64) (int64, error) {
 	return int64(n * math.Pow(2, float64(shift))), nil
 }
 
-// machineMemory is the memory that the process may use: the machine's, or less
-// where its control group, or one that this is in, says so; 0 if that cannot be
-// told.
+// machineMemory returns the memory that the process may use: the machine's, or
+// less if its control group, or a parent of it, has a limit; 0 if it is
+// unknown.
 func machineMemory() int64 { return leastMemory(memlimit.FromSystem, memlimit.FromCgroup) }
 
-// leastMemory is the least of what the sources say that say anything.
+// leastMemory returns the smallest limit that any of the sources reports; 0 if
+// none does.
 func leastMemory(sources ...memlimit.Provider) (least int64) {
 	for _, ask := range sources {
 		n, err := ask()
@@ -62,24 +89,25 @@ func leastMemory(sources ...memlimit.Provider) (least int64) {
 	return least
 }
 
-// gcTuner sets the garbage collector of the process for a server: it is asked
-// to stay below the memory limit, and a small heap may grow to several times
-// its size before it is collected. With 16 clients this gives a third more
-// inserts than Go's default, for memory that a machine has to spare; a large
-// heap is collected as by default. What the environment sets is left alone.
+// gcTuner configures the garbage collector of the process for a server. It
+// sets the memory limit of the Go runtime, and lets a small heap grow to
+// several times its size before a collection. With 16 clients this gives a
+// third more inserts than Go's default, and uses memory that a machine can
+// spare; a large heap is collected as by default. It does not override
+// settings from the environment.
 type gcTuner struct {
 	fixed   bool // GOGC is given
 	percent int
 	idle    *idleRelease
 }
 
-// gcSpare is how much garbage the tuner lets lie, within the bounds of
-// percentages of what is alive.
+// gcSpare is the amount of garbage that the tuner allows, within bounds of
+// percentages of the live heap.
 const (
 	gcSpare    = 256 << 20
 	leastGC    = 100
 	mostGC     = 400
-	gcDistance = 20 // percentages that are no nearer than that are worth a change
+	gcDistance = 20 // least difference of percentages that is worth a change
 )
 
 func newGCTuner(memoryLimit int64) *gcTuner {
@@ -91,7 +119,7 @@ func newGCTuner(memoryLimit int64) *gcTuner {
 	return g
 }
 
-// tune is called now and then.
+// tune adjusts the percentage to the live heap. It is called at intervals.
 func (g *gcTuner) tune() {
 	if g.fixed {
 		return
@@ -105,7 +133,7 @@ func (g *gcTuner) tune() {
 	}
 }
 
-// gcPercent is how much a heap may grow of which so much is alive.
+// gcPercent returns the percentage by which a heap with live bytes may grow.
 func gcPercent(live int64) int {
 	return int(min(max(gcSpare*100/max(live, 1), leastGC), mostGC))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// metricsServer answers monitoring systems in HTTP:
+// metricsServer serves monitoring systems over HTTP:
 //
 //	/healthz      200 while the process lives
 //	/readyz       200 while commands can be run, else 503
@@ -28,6 +28,7 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
+// serveMetrics listens on the metrics port and serves in the background.
 func (s *Server) serveMetrics() (*metricsServer, error) {
 	ip := s.config.MetricsBindIP
 	if ip == "" || ip == "localhost" {
@@ -55,7 +56,8 @@ func (m *metricsServer) close() {
 	<-m.done
 }
 
-// MetricsAddr is where metrics are served, "host:port"; "" if they are not.
+// MetricsAddr returns the address of the metrics, "host:port"; "" if they are
+// not served.
 func (s *Server) MetricsAddr() string {
 	if s.metrics == nil {
 		return ""
@@ -63,6 +65,7 @@ func (s *Server) MetricsAddr() string {
 	return s.metrics.listener.Addr().String()
 }
 
+// metricsHandler returns the routes of the metrics server.
 func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -84,7 +87,7 @@ func (s *Server) metricsHandler() http.Handler {
 
 var errStarting = errors.New("starting")
 
-// ready reports why the server cannot serve clients, nil if it can.
+// ready returns an error if the server cannot serve clients.
 func (s *Server) ready() error {
 	switch {
 	case s.draining.Load():

@@ -10,15 +10,15 @@ import (
 	"github.com/duskdb/duskdb/commands"
 )
 
-// logStart says who begins, and within which limits.
+// logStart logs the version, the process and the limits of the server.
 func (s *Server) logStart(memory int64) {
 	host, _ := os.Hostname() // "" if it has no name
 	s.log.Info().Str("version", s.config.Version).Str("mongodb", MongoDBVersion).Int("pid", os.Getpid()).Str("host", host).
 		Str("dbpath", cmp.Or(s.config.DBPath, Memory)).Int64("memoryLimitMB", memory>>20).Int("maxConns", s.config.MaxConns).Msg("DuskDB starting")
 }
 
-// openService opens the data, and makes what runs commands on them. Monitoring
-// systems are answered before: a large log takes its time.
+// openService opens the data and creates the Service that runs commands. The
+// metrics are served before that, because reading a large log takes long.
 func (s *Server) openService(memory int64) (err error) {
 	cfg := &s.config
 	s.logStart(memory)
@@ -50,16 +50,16 @@ func (s *Server) openService(memory int64) (err error) {
 	}
 	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Msg("Data opened")
 	if s.gc != nil && s.engine.Stats().FileBytes >= noteworthy {
-		go debug.FreeOSMemory() // of the garbage that reading has left
+		go debug.FreeOSMemory() // release the garbage of reading the log
 	}
 	return nil
 }
 
-// noteworthy is the size from which the reading of a log is told of: it takes
-// as long as people notice.
+// noteworthy is the least size of a log whose reading is logged, because it
+// takes noticeably long.
 const noteworthy = 16 << 20
 
-// reading logs how much of the log has been read.
+// reading logs the progress of reading the log.
 func (s *Server) reading(read, size int64) {
 	if size < noteworthy {
 		return

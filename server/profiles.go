@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// handleProfiles serves the profiles of the process. Its command line, which
-// net/http/pprof serves too, may have a password in it and is left out.
+// handleProfiles serves the profiles of the process, but not its command line,
+// which may contain a password.
 func handleProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -18,8 +18,8 @@ func handleProfiles(mux *http.ServeMux) {
 	mux.Handle("/debug/pprof/mutex", mutexSampling.during(pprof.Handler("mutex")))
 }
 
-// sampling is something that the runtime notes only while it is switched on,
-// because noting it takes time.
+// sampling is a profile that the runtime records only while it is switched on,
+// because recording takes time.
 type sampling struct {
 	set func(on bool)
 
@@ -27,8 +27,8 @@ type sampling struct {
 	users int
 }
 
-// One wait in blockEvery nanoseconds of waiting is noted, and one contended
-// unlock of mutexEvery.
+// The sampling rates: one wait per blockEvery nanoseconds of waiting, and one
+// of mutexEvery contended unlocks.
 const (
 	blockEvery = 10_000
 	mutexEvery = 10
@@ -46,8 +46,8 @@ func rate(on bool, r int) int {
 	return 0
 }
 
-// during switches sampling on while h answers: with ?seconds=n, a profile is
-// what happens in so many seconds.
+// during switches sampling on while h runs: with ?seconds=n, the profile
+// covers these seconds.
 func (s *sampling) during(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.use(1)

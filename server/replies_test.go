@@ -40,7 +40,7 @@ func TestLargeReplies(t *testing.T) {
 	now := time.Now()
 	later := func() {
 		now = now.Add(10 * time.Second)
-		s.lookAtReplies(now)
+		s.checkReplies(now)
 	}
 	later()
 	later()

@@ -141,9 +141,9 @@ func TestSlowClients(t *testing.T) {
 			stuck(func(c *conn) bool { return c.progress.received.Load() == 6 }) == 1
 	})
 	now := time.Now()
-	s.look(now)
-	s.look(now.Add(30 * time.Second))
-	s.look(now.Add(61 * time.Second))
+	s.checkConnections(now)
+	s.checkConnections(now.Add(30 * time.Second))
+	s.checkConnections(now.Add(61 * time.Second))
 	if !closed(silent) || !closed(slow) {
 		t.Error("silent or slow clients are kept")
 	}
@@ -152,7 +152,7 @@ func TestSlowClients(t *testing.T) {
 	at := now.Add(61 * time.Second)
 	waitFor(t, func() bool {
 		at = at.Add(130 * time.Second)
-		s.look(at)
+		s.checkConnections(at)
 		return s.Service().Snapshot().Connections.Current == 1
 	})
 	good.ok(t, pingCommand)

@@ -1,18 +1,17 @@
-// Package server puts DuskDB on a socket, or into another Go program:
+// Package server runs DuskDB, on a socket or within another Go program:
 //
 //	srv, err := server.New(server.Config{DBPath: ":memory:"})
 //	err = srv.Start()
 //	client, err := mongo.Connect(options.Client().ApplyURI(srv.URI()))
 //	defer srv.Close(context.Background())
 //
-// It owns the listeners, one goroutine per connection, the engine, and the
-// order in which all of it comes up and goes down. What commands do is the
-// business of package commands.
+// It owns the listeners, one goroutine per connection and the engine, and
+// starts and stops them in order. Package commands implements the commands.
 //
 // # Stability
 //
-// Programs may build on this package: what it exports keeps its meaning within a
-// major version. New fields, options and methods may come.
+// Programs may build on this package: what it exports keeps its meaning within
+// a major version. New fields, options and methods may come.
 package server
 
 import (
@@ -38,22 +37,22 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// LogLines keeps the recent lines of the log for getLog; give it to the logger
+// LogLines keeps the recent lines of the log for getLog; pass it to the logger
 // as a writer.
 type LogLines = commands.LogLines
 
-// MongoDBVersion is the version of MongoDB that the server behaves like.
+// MongoDBVersion is the version of MongoDB whose behaviour the server
+// implements.
 const MongoDBVersion = commands.ServerVersion
 
 // Memory is the DBPath of a server that keeps nothing on disk.
 const Memory = ":memory:"
 
-// Profiling is which operations are profiled and logged before a client says
-// otherwise.
+// Profiling holds the initial settings of the profiler and the slow query log.
 type Profiling = commands.Profiling
 
-// Config says how a server runs. The zero value is a server on a free port
-// of the loopback interface with its data in memory.
+// Config configures a server. The zero value is a server on a free port of the
+// loopback interface with its data in memory.
 type Config struct {
 	BindIP     []string // addresses to listen on; nil: 127.0.0.1
 	Port       int      // 0: a free port, negative: none; see Server.Dial
@@ -66,79 +65,79 @@ type Config struct {
 	// TestClock.
 	Clock    clock.Clock
 	MaxConns int // 0: no limit beyond the system's
-	// Compressors are the names of those that clients may choose: snappy, zstd,
-	// zlib; nil: all of them.
+	// Compressors are the message compressors that clients may choose: snappy,
+	// zstd, zlib; nil: all of them.
 	Compressors []string
 	// SocketMode are the permissions of a socket in the file system; 0: 0700.
 	SocketMode os.FileMode
-	// ReplSet makes the server show the face of a replica set of that name,
-	// whose only member it is; "": a standalone.
+	// ReplSet makes the server the only member of a replica set of that name; "":
+	// a standalone server.
 	ReplSet string
-	// AdvertiseHost is the "host:port" that clients are told to find the
-	// member at; "": the address that they connected to.
+	// AdvertiseHost is the "host:port" that the replica set reports to clients as
+	// its member; "": the address that they connected to.
 	AdvertiseHost string
-	// OplogSizeMB bounds the change log; 0: 64 MB, negative: none is kept,
-	// and there are no change streams.
+	// OplogSizeMB is the size limit of the change log; 0: 64 MB, negative: no
+	// change log and no change streams.
 	OplogSizeMB int
-	// OplogMinRetentionHours is how long entries of the log are kept even if
-	// it is full; 0: no longer than it has room.
+	// OplogMinRetentionHours is how long entries of the change log are kept even
+	// if it is full; 0: only the size counts.
 	OplogMinRetentionHours float64
 	// NoScripting refuses server-side JavaScript.
 	NoScripting bool
-	// MemoryLimit bounds the memory that the data may grow to: bytes, with a
-	// unit or without, a percentage of the machine's, or "none"; "": 80%.
+	// MemoryLimit is the memory limit of the data: bytes, with a unit or without,
+	// a percentage of the machine's memory, or "none"; "": 80%.
 	MemoryLimit string
-	// TuneGC sets the garbage collector of the process for the server. A
-	// program that embeds a server may have its own ideas.
+	// TuneGC configures the garbage collector of the process for the server.
+	// Leave it unset in a program that configures the collector itself.
 	TuneGC bool
-	// MetricsPort is where /metrics, /healthz and /readyz are served in HTTP;
-	// 0: nowhere, negative: on a free port.
+	// MetricsPort is the port for /metrics, /healthz and /readyz, over HTTP; 0:
+	// off, negative: a free port.
 	MetricsPort int
-	// MetricsBindIP is the address that they are served on, without login; "":
-	// 127.0.0.1.
+	// MetricsBindIP is their address; there is no login. "": 127.0.0.1.
 	MetricsBindIP string
-	// MetricsPprof serves the profiles of the process there, too, under
+	// MetricsPprof also serves the profiles of the process there, under
 	// /debug/pprof.
 	MetricsPprof bool
-	// Repair saves what it can of data that was damaged on disk, instead of
-	// refusing it. The damaged file is kept.
+	// Repair salvages the readable part of data that was damaged on disk, instead
+	// of refusing it. The damaged file is kept.
 	Repair  bool
 	Log     zerolog.Logger
-	Lines   *LogLines // what getLog shows; nil: nothing
+	Lines   *LogLines // lines for getLog; nil: none
 	Argv    []string  // the command line, for getCmdLineOpts
 	Parsed  value.Doc
 	Version string // DuskDB's own
-	// RotateLog begins a new log file; nil: the log goes to none.
+	// RotateLog starts a new log file; nil: the log is not a file.
 	RotateLog func() error
-	// Profiling is what the profiler begins with; nil: off, with operations of
-	// 100 ms in the log.
+	// Profiling holds the initial settings of the profiler; nil: off, and
+	// operations of 100 ms or more are logged as slow.
 	Profiling *Profiling
-	// Auth demands that clients log in. Before there is any user, clients on
-	// this machine may make the first one.
+	// Auth requires clients to log in. While no user exists, clients on this
+	// machine may create the first one.
 	Auth bool
-	// RootUser and RootPassword name the first user, made if there is none.
+	// RootUser and RootPassword define the first user, which is created if no
+	// user exists.
 	RootUser, RootPassword string
 	TLS                    TLS
-	// FileMode is what the files of the data are made with, less what the
-	// process's umask takes away; 0: 0600.
+	// FileMode is the mode of the data files, restricted by the process's umask;
+	// 0: 0600.
 	FileMode os.FileMode
 	// OnShutdown is called when a client asks the server to shut down.
 	OnShutdown func()
-	// fault makes steps on the disk fail in tests.
+	// fault makes operations on the disk fail in tests.
 	fault func(step, path string) error
 }
 
 // Server is a running DuskDB.
 type Server struct {
-	config    Config
-	clock     clock.Clock
-	engine    storage.Engine
-	service   *commands.Service
-	listeners []net.Listener
-	metrics   *metricsServer // nil if off
-	inFlight  *inFlight
-	patience  patience
-	gc        *gcTuner // nil unless asked for
+	config     Config
+	clock      clock.Clock
+	engine     storage.Engine
+	service    *commands.Service
+	listeners  []net.Listener
+	metrics    *metricsServer // nil if off
+	inFlight   *inFlight
+	timeLimits timeLimits
+	gc         *gcTuner // nil unless asked for
 
 	certificates *certificates // nil without TLS
 
@@ -156,7 +155,7 @@ type Server struct {
 
 // New opens the data and prepares a server; it does not listen for clients yet.
 func New(cfg Config) (*Server, error) {
-	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, patience: defaultPatience}
+	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, timeLimits: defaultTimeLimits}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if err := s.config.readTestClock(); err != nil {
 		return nil, err
@@ -187,7 +186,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// security is what the commands have to know of who may connect.
+// security returns the access settings for the commands.
 func (s *Server) security() commands.Security {
 	sec := commands.Security{Auth: s.config.Auth, RootUser: s.config.RootUser, RootPassword: s.config.RootPassword}
 	for _, ip := range s.config.BindIP {
@@ -199,8 +198,8 @@ func (s *Server) security() commands.Security {
 	return sec
 }
 
-// readTestClock lets the parameter enableTestClock and the field TestClock
-// mean the same.
+// readTestClock makes the parameter enableTestClock equivalent to the field
+// TestClock.
 func (c *Config) readTestClock() error {
 	const name = "enableTestClock"
 	if text, given := c.Parameters[name]; given {
@@ -225,8 +224,8 @@ func (c *Config) readTestClock() error {
 	return nil
 }
 
-// openClock picks the clock: a Manual one, frozen at testClockStart if that
-// is given, when clients may move it.
+// openClock chooses the clock: a Manual one if clients may move it, frozen at
+// testClockStart if that is given.
 func (s *Server) openClock() error {
 	s.clock = s.config.Clock
 	if s.clock != nil {
@@ -280,8 +279,8 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// listen opens an address, or a socket in the file system. A socket that nobody
-// listens on is left over from a server that was killed.
+// listen opens an address, or a socket in the file system. A socket without a
+// listener is left over from a server that was killed.
 func (s *Server) listen(ip string, port int) (net.Listener, error) {
 	if strings.HasPrefix(ip, "/") {
 		if c, err := net.Dial("unix", ip); err == nil {
@@ -333,13 +332,14 @@ func (s *Server) URI() string {
 // Clock is the server's clock; a *clock.Manual with Config.TestClock.
 func (s *Server) Clock() clock.Clock { return s.clock }
 
-// Service runs the commands. It is for the rest of DuskDB and not promised: what
-// it returns may change with any version.
+// Service runs the commands. It is internal to DuskDB: its result may change
+// with any version.
 func (s *Server) Service() *commands.Service { return s.service }
 
-// acceptPause is how long the server waits after it could not accept.
+// acceptPause is the pause after a failed accept.
 const acceptPause = 50 * time.Millisecond
 
+// accept accepts connections until the listener is closed.
 func (s *Server) accept(l net.Listener) {
 	defer s.wg.Done()
 	for {
@@ -349,7 +349,7 @@ func (s *Server) accept(l net.Listener) {
 				return
 			}
 			s.log.Error().Err(err).Msg("accept failed")
-			select { // most likely there are no descriptors left
+			select { // most likely the process has no descriptors left
 			case <-clock.System().After(acceptPause):
 			case <-s.ctx.Done():
 			}
@@ -383,11 +383,11 @@ func (s *Server) serve(nc net.Conn) {
 	}()
 }
 
-// drainTime is how long running commands may take to end on Close.
+// drainTime is the time that Close gives running commands to end.
 const drainTime = 3 * time.Second
 
-// Close stops listening, lets running commands end for a moment, then cuts
-// the connections and closes the data. It may be called more than once.
+// Close stops listening, waits a short time for running commands, then closes
+// the connections and the data. It may be called more than once.
 func (s *Server) Close(ctx context.Context) error {
 	if s.draining.Swap(true) {
 		return nil
@@ -403,6 +403,8 @@ func (s *Server) Close(ctx context.Context) error {
 	return s.engine.Close()
 }
 
+// drain waits for running commands to end, at most for drainTime or until ctx
+// is done.
 func (s *Server) drain(ctx context.Context) {
 	s.each(func(c *conn) { c.stopReading() })
 	done := make(chan struct{})

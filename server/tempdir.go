@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 )
 
-// tempName is the directory within the data directory where sorts, groups and
-// windows put what does not fit into memory.
+// tempName is the directory within the data directory to which sorts, groups
+// and windows spill.
 const tempName = "_tmp"
 
 // inMemory reports whether the server keeps no data on disk.
 func (c *Config) inMemory() bool { return c.DBPath == "" || c.DBPath == Memory }
 
-// directoryMode is the mode of a data directory that is made.
+// directoryMode is the mode of a new data directory.
 func (c *Config) directoryMode() os.FileMode {
 	if c.FileMode == 0 {
 		return 0o700
@@ -32,8 +32,9 @@ func (s *Server) makeDataDir() error {
 	return nil
 }
 
-// tempDir makes the place for what spills, empty. It is called once the data
-// directory is locked: what is in there is of no other server that still runs.
+// tempDir creates or empties the directory for spilled data. It is called
+// after the data directory has been locked, so no other running server uses
+// it.
 func (s *Server) tempDir() (string, error) {
 	if s.config.inMemory() {
 		return os.TempDir(), nil

@@ -16,9 +16,9 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// The modes of TLS, as mongod names them. A single server makes no
-// connections of its own, so allowTLS and preferTLS are the same here: both
-// kinds of clients are let in.
+// The modes of TLS, as mongod names them. A single server opens no connections
+// itself, so allowTLS and preferTLS are the same here: both kinds of clients
+// are accepted.
 const (
 	TLSDisabled = "disabled"
 	TLSAllow    = "allowTLS"
@@ -26,31 +26,32 @@ const (
 	TLSRequire  = "requireTLS"
 )
 
-// TLS says how connections are encrypted. The zero value is: not at all.
+// TLS configures the encryption of connections. The zero value means no
+// encryption.
 type TLS struct {
 	Mode               string // "": disabled
 	CertificateKeyFile string // PEM with the server's certificate and its key
-	// CertificateKeyFilePassword decrypts the key; "": it is not encrypted.
+	// CertificateKeyFilePassword decrypts the key; "": the key is not encrypted.
 	CertificateKeyFilePassword string
-	CAFile                     string // PEM with who may sign clients' certificates; "": clients need none
+	CAFile                     string // PEM with the authorities for clients' certificates; "": clients need no certificate
 	// CRLFile is a PEM file with the certificates that the authorities of
 	// CAFile have revoked; "": none.
 	CRLFile string
-	// AllowConnectionsWithoutCertificates lets clients in that have no
-	// certificate although there is a CAFile.
+	// AllowConnectionsWithoutCertificates accepts clients without a certificate
+	// although there is a CAFile.
 	AllowConnectionsWithoutCertificates bool
-	// AllowInvalidCertificates lets clients in whose certificate is not valid.
+	// AllowInvalidCertificates accepts clients whose certificate is not valid.
 	// They cannot log in with it.
 	AllowInvalidCertificates bool
-	// DisabledProtocols are versions not to speak, as TLS1_2. Those before
-	// 1.2 are never spoken.
+	// DisabledProtocols are the TLS versions to disable, such as TLS1_2. Versions
+	// before 1.2 are never used.
 	DisabledProtocols []string
 }
 
 func (t *TLS) enabled() bool { return t.Mode != "" && t.Mode != TLSDisabled }
 
-// certificates is the present TLS configuration; connections take it when
-// they begin, so it can be exchanged while the server runs.
+// certificates is the current TLS configuration. A connection takes it when it
+// begins, so it can be replaced while the server runs.
 type certificates struct {
 	options TLS
 	current atomic.Pointer[tls.Config]
@@ -68,8 +69,8 @@ func openTLS(o TLS) (*certificates, error) {
 	return c, c.reload()
 }
 
-// checkUnused refuses settings of TLS without TLS: whoever gives a certificate
-// does not expect to be served in plain text.
+// checkUnused refuses TLS settings if TLS is off: an operator who gives a
+// certificate does not expect plain text.
 func (o *TLS) checkUnused() error {
 	if o.CertificateKeyFile+o.CertificateKeyFilePassword+o.CAFile+o.CRLFile != "" || o.AllowConnectionsWithoutCertificates || len(o.DisabledProtocols) > 0 {
 		return errors.New("need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters")
@@ -77,8 +78,8 @@ func (o *TLS) checkUnused() error {
 	return nil
 }
 
-// reload reads the files again. If they are not good the old certificates
-// stay.
+// reload reads the files again. If they are invalid the old certificates stay
+// in use.
 func (c *certificates) reload() error {
 	cfg, err := c.options.load()
 	if err != nil {
@@ -88,8 +89,8 @@ func (c *certificates) reload() error {
 	return nil
 }
 
-// RotateCertificates reads the TLS certificates again. Connections that are
-// open keep what they have.
+// RotateCertificates reads the TLS certificates again. Open connections are
+// not affected.
 func (s *Server) RotateCertificates() error {
 	if s.certificates == nil {
 		return errors.New("TLS is not enabled")
@@ -102,10 +103,10 @@ func (s *Server) RotateCertificates() error {
 	return nil
 }
 
-// handshakeTime is how long a client may take to agree on TLS.
+// handshakeTime is the time limit of the TLS handshake.
 const handshakeTime = 30 * time.Second
 
-// secure decides how the connection is spoken on: in TLS or in the clear.
+// secure decides whether the connection uses TLS.
 func (c *conn) secure() error {
 	certs := c.srv.certificates
 	if _, within := c.nc.(pipe); within || certs == nil {
@@ -139,18 +140,18 @@ func (c *conn) secure() error {
 	return nil
 }
 
-// greeted reports whether what the client sends first can be a message. As
-// mongod sees it, the first message answers none (or -1); what does is the
-// handshake of TLS. Its first bytes may well pass for the length of a message,
-// so without this a client that speaks TLS would wait for as long as it likes
-// for a server that waits for the rest.
+// greeted reports whether the first bytes of the client can be a message. As
+// in mongod, a first message with a responseTo other than 0 or -1 is taken for
+// a TLS handshake. The first bytes of a handshake can look like the length of
+// a message. Without this check such a client and the server would wait for
+// each other.
 func (c *conn) greeted() bool {
 	if _, secured := c.stream.(*tls.Conn); secured {
 		return true
 	}
 	first, err := c.reader.Next()
 	if err != nil || first.ResponseTo == 0 || first.ResponseTo == -1 {
-		return true // the read meets the same error
+		return true // the read returns the same error
 	}
 	c.srv.log.Info().Str("remote", c.client.Remote).Err(errNoTLS).Msg("connection not secured")
 	return false
@@ -158,9 +159,9 @@ func (c *conn) greeted() bool {
 
 var errNoTLS = mongoerr.New(mongoerr.SSLHandshakeFailed, "SSL handshake received but server is started without SSL support")
 
-// valid reports whether a certificate that the handshake did not check, as the
-// server lets invalid ones in, is valid all the same. With revocations none is
-// taken for valid: their check is part of the handshake.
+// valid reports whether a certificate is valid, if the handshake did not check
+// it because invalid ones are accepted. With a CRLFile it returns false,
+// because revocations are checked only in the handshake.
 func (c *certificates) valid(given []*x509.Certificate) bool {
 	roots := c.current.Load().ClientCAs
 	if !c.options.AllowInvalidCertificates || c.options.CRLFile != "" || roots == nil || len(given) == 0 {
@@ -183,9 +184,9 @@ func peek(nc net.Conn) ([]byte, error) {
 	return head, err
 }
 
-// isTLS tells a TLS handshake from a message. Both may begin with the same
-// byte, but a message with all three would be longer than 64 kB, which no
-// first message is.
+// isTLS reports whether the first bytes are a TLS handshake and not a message.
+// Both may begin with the same byte, but a message with all three bytes would
+// be longer than 64 kB, which no first message is.
 func isTLS(head []byte) bool {
 	const handshake, version, most = 0x16, 3, 4
 	return head[0] == handshake && head[1] == version && head[2] > 0 && head[2] <= most
@@ -197,7 +198,7 @@ type prefixed struct {
 	head []byte
 }
 
-// Read returns what was read already, then what comes.
+// Read returns the bytes that were read already, then reads on.
 func (p *prefixed) Read(b []byte) (int, error) {
 	if len(p.head) > 0 {
 		n := copy(b, p.head)

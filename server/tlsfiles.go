@@ -37,7 +37,7 @@ func (t *TLS) load() (*tls.Config, error) {
 	return cfg, t.authorities(cfg)
 }
 
-// authorities has clients' certificates checked.
+// authorities configures the check of clients' certificates.
 func (t *TLS) authorities(cfg *tls.Config) error {
 	text, err := os.ReadFile(t.CAFile)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *TLS) authorities(cfg *tls.Config) error {
 	return nil
 }
 
-// disable takes versions away.
+// disable excludes TLS versions.
 func (t *TLS) disable(cfg *tls.Config) error {
 	for _, name := range t.DisabledProtocols {
 		switch name {
@@ -138,7 +138,7 @@ func decryptKeys(text []byte, password string) ([]byte, error) {
 type revocations map[string]*revocationList
 
 type revocationList struct {
-	until   time.Time // the next list is due; zero: not said
+	until   time.Time // the list is valid until then; zero: not given
 	serials map[string]bool
 }
 
@@ -203,9 +203,8 @@ func (r revocations) add(crl *x509.RevocationList) {
 	r[string(crl.RawIssuer)] = l
 }
 
-// verify refuses a client whose certificate is revoked, or of which that
-// cannot be told, as mongod does: its authority must have a list, and one
-// that has not run out.
+// verify refuses a client whose certificate is revoked or, as mongod does,
+// whose authority has no valid revocation list.
 func (r revocations) verify(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return nil

@@ -8,16 +8,16 @@ import (
 	"github.com/duskdb/duskdb/clock"
 )
 
-// now is real time for the watcher, which must not follow a test clock.
+// now returns the real time for the watcher, which must not follow a test
+// clock.
 func (s *Server) now() int64 { return clock.System().Now().UnixNano() }
 
-// watchEvery is how often long-running commands are checked for clients that
-// have gone away.
+// watchEvery is the interval at which connections are checked.
 const watchEvery = time.Second
 
-// watch cancels the commands of clients that hung up, and closes the
-// connections of those who keep them busy with nothing. The goroutine of a
-// connection cannot see that itself while it runs a command, reads or writes.
+// watch cancels the commands of clients that have disconnected, and closes
+// connections that exceed a time limit. The goroutine of a connection cannot
+// do that itself while it runs a command, reads or writes.
 func (s *Server) watch() {
 	defer s.wg.Done()
 	real := clock.System()
@@ -27,7 +27,7 @@ func (s *Server) watch() {
 			return
 		case <-real.After(watchEvery):
 		}
-		s.look(real.Now())
+		s.checkConnections(real.Now())
 		if s.gc != nil {
 			s.gc.tune()
 			s.gc.idle.step()
@@ -35,36 +35,36 @@ func (s *Server) watch() {
 	}
 }
 
-// look does it once.
-func (s *Server) look(now time.Time) {
+// checkConnections checks all connections once.
+func (s *Server) checkConnections(now time.Time) {
 	limit := now.UnixNano() - int64(watchEvery)
 	s.each(func(c *conn) {
 		since := c.busy.Load()
 		if since != 0 && since < limit && hungUp(c.nc) {
 			c.cancel(errClientGone)
 		}
-		if why := c.progress.overdue(now, &s.patience, since != 0); why != "" {
+		if why := c.progress.overdue(now, &s.timeLimits, since != 0); why != "" {
 			s.cut(c, why)
 		}
 	})
-	s.lookAtReplies(now)
+	s.checkReplies(now)
 }
 
-// lookAtReplies cuts off clients that do not take in large replies, those
-// first which have waited for the longest, as long as the replies of all
-// connections hold more memory than they should.
-func (s *Server) lookAtReplies(now time.Time) {
+// checkReplies closes connections whose clients do not read large replies, the
+// longest waiting first, until the replies of all connections are within their
+// memory limit.
+func (s *Server) checkReplies(now time.Time) {
 	type waiting struct {
 		c     *conn
 		since time.Duration
 	}
 	held, stalled := int64(0), []waiting(nil)
 	s.each(func(c *conn) {
-		if c.progress.cut.Load() { // what it holds is about to go
+		if c.progress.cut.Load() { // its memory is about to be freed
 			return
 		}
 		held += c.progress.held.Load()
-		if d := c.progress.stalled(now); d >= s.patience.pressed {
+		if d := c.progress.stalled(now); d >= s.timeLimits.pressed {
 			stalled = append(stalled, waiting{c, d})
 		}
 	})
