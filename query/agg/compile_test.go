@@ -59,6 +59,8 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"test", "c", `[{"$changeStream": {}}, {"$match": {}}]`, ""},
 		{"test", "c", `[{"$changeStream": {}}, {"$group": {"_id": 1}}]`, "20: $group is not permitted in a $changeStream pipeline"},
 		{"test", "c", `[{"$changeStreamSplitLargeEvent": {}}]`, "20: $changeStreamSplitLargeEvent can only be used in a $changeStream pipeline"},
+		{"test", "c", `[{"$changeStream": {"fullDocumentBeforeChange": "y", "fullDocument": "x"}}]`, "2: Enumeration value 'y' for field '$changeStream.fullDocumentBeforeChange' is not a valid value."},
+		{"test", "c", `[{"$changeStream": {"fullDocument": "x", "fullDocumentBeforeChange": "y"}}]`, "2: Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
 		{"test", "c", `[{"$changeStream": {"fullDocument": "x"}}]`, "2: Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
 		{"test", "c", `[{"$changeStream": {"foo": 1}}]`, "40415: BSON field '$changeStream.foo' is an unknown field."},
 		{"test", "c", `[{"$project": {"a": {"$divide": [1, 0]}}}]`, "2: Failed to optimize pipeline :: caused by :: can't $divide by zero"},
