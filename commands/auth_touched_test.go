@@ -79,7 +79,7 @@ func newTouchedHarness(t *testing.T) (*harness, *touchedEngine) {
 		t.Fatal(err)
 	}
 	engine := &touchedEngine{Engine: inner, touched: map[string]bool{}}
-	svc, err := newService(kernel.Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
+	svc, err := newRunning(kernel.Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
 	if err != nil {
 		t.Fatal(err)
 	}

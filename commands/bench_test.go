@@ -17,7 +17,7 @@ func benchmarkCommand(b *testing.B, setup func(h *harness), command func(i int) 
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: command(i)}, buf)
+		out, _ := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: command(i)}, buf)
 		if !value.Doc(out).Lookup("ok").Truthy() {
 			b.Fatal(value.Doc(out))
 		}

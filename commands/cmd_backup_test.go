@@ -41,7 +41,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	svc, err := newService(kernel.Options{Engine: engine, Clock: h.clock, TempDir: t.TempDir()})
+	svc, err := newRunning(kernel.Options{Engine: engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -216,7 +216,7 @@ func TestBulkWriteSequences(t *testing.T) {
 	}
 	ops, info := list(`{insert: 0, document: {_id: 1}}`, `{update: 0, filter: {_id: 1}, updateMods: {$set: {a: 1}}}`), list(`{ns: "test.c"}`)
 	ops.ID, info.ID = "ops", "nsInfo"
-	out, _ := handleCommand(h.svc, t.Context(), h.conn, &kernel.Request{Body: relaxed(`{bulkWrite: 1, $db: "admin"}`), Sequences: []kernel.Sequence{ops, info}}, nil)
+	out, _ := answer(h.svc, t.Context(), h.conn, &kernel.Request{Body: relaxed(`{bulkWrite: 1, $db: "admin"}`), Sequences: []kernel.Sequence{ops, info}}, nil)
 	if reply := value.Doc(out); reply.Lookup("nModified").Int32() != 1 {
 		t.Errorf("answered %s", reply)
 	}

@@ -141,7 +141,7 @@ func TestFailPointCloseConnection(t *testing.T) {
 	h.setFail(`{times: 1}`, `{failCommands: ["ping"], closeConnection: true}`)
 	ping := value.MustJSON(`{"ping": 1, "$db": "test"}`)
 	for _, want := range []bool{true, false} {
-		if _, r := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: ping}, nil); r.Drop != want {
+		if _, r := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: ping}, nil); r.Drop != want {
 			t.Errorf("drop %v, want %v", r.Drop, want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestFailPointBlocks(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan value.Doc)
 	go func() {
-		out, _ := handleCommand(h.svc, ctx, h.svc.NewConn("a:1", "b:1"), &kernel.Request{Body: value.MustJSON(`{"ping": 1, "$db": "test"}`)}, nil)
+		out, _ := answer(h.svc, ctx, h.svc.NewConn("a:1", "b:1"), &kernel.Request{Body: value.MustJSON(`{"ping": 1, "$db": "test"}`)}, nil)
 		done <- value.Doc(out)
 	}()
 	reply := h.admin(`{waitForFailPoint: "failCommand", timesEntered: 1, maxTimeMS: 60000}`)
@@ -301,14 +301,14 @@ func TestFailRetryableWrite(t *testing.T) {
 			h.ok(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {other: 1}}}]}`)
 			h.ok(retryArgs(`{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$inc": {"n": 1}}}]}`, 1)) // writes nothing
 			command := value.MustJSON(retryArgs(`{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}, "$db": "test"}`, 2))
-			out, r := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: command}, nil)
+			out, r := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: command}, nil)
 			if code := value.Doc(out).Lookup("code").Int32(); code != tt.code || r.Drop != tt.drop {
 				t.Errorf("answered %s, drop %v", value.Doc(out), r.Drop)
 			}
 			if n := docs(h.ok(`{find: "c"}`))[0].Lookup("n").Int32(); (n == 1) != tt.kept {
 				t.Errorf("n is %d", n)
 			}
-			handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: command}, nil) // the retry
+			answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: command}, nil) // the retry
 			if n := docs(h.ok(`{find: "c"}`))[0].Lookup("n").Int32(); n != 1 {
 				t.Errorf("after the retry n is %d", n)
 			}

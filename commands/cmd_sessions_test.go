@@ -128,7 +128,7 @@ func TestChildSessions(t *testing.T) {
 	if ids := h.local(`{}`); len(ids) != 3 {
 		t.Error(ids)
 	}
-	again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
+	again, err := newRunning(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -377,7 +377,7 @@ func (t unreadableTx) Collection(ns storage.Namespace) (storage.Collection, erro
 func TestUnreadableSettings(t *testing.T) {
 	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, housekeeping.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
 		h := newHarness(t)
-		_, err := newService(kernel.Options{Engine: unreadable{h.svc.Engine, ns}, Clock: h.clock, TempDir: t.TempDir()})
+		_, err := newRunning(kernel.Options{Engine: unreadable{h.svc.Engine, ns}, Clock: h.clock, TempDir: t.TempDir()})
 		if !errors.Is(err, errUnreadable) {
 			t.Errorf("%s: %v", ns, err)
 		}

@@ -49,7 +49,7 @@ func newHarnessWith(tb testing.TB, o kernel.Options) *harness {
 func newHarnessOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, o kernel.Options) *harness {
 	tb.Helper()
 	o.Engine, o.Clock, o.TempDir, o.TestClock = engine, manual, tb.TempDir(), true
-	svc, err := newService(o)
+	svc, err := newRunning(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func (h *harness) runOn(db string, body value.Doc) value.Doc {
 	b := value.NewBuilder()
 	it := body.Iter()
 	b.Raw(it.Rest()).String("$db", db)
-	out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: b.Doc()}, nil)
+	out, _ := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: b.Doc()}, nil)
 	reply := value.Doc(out)
 	if err := value.Validate(reply); err != nil {
 		h.Fatalf("%s: invalid reply: %v", body, err)
@@ -128,4 +128,18 @@ func docs(reply value.Doc) (list []value.Doc) {
 		list = append(list, v.Doc())
 	}
 	return list
+}
+
+// newRunning makes a Service as [New] does.
+func newRunning(o kernel.Options) (*kernel.Service, error) {
+	s, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return s.Service, nil
+}
+
+// answer runs one command as [Service.Handle] does.
+func answer(s *kernel.Service, ctx context.Context, conn *kernel.Conn, req *kernel.Request, dst []byte) ([]byte, kernel.Response) {
+	return (&Service{Service: s}).Handle(ctx, conn, req, dst)
 }

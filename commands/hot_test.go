@@ -57,7 +57,7 @@ func (l *hotLoop) run(build func(b *value.Builder, i int)) value.Doc {
 	l.i++
 	l.cmd.String("$db", "test").StartDocument("lsid").Append("id", value.Binary(4, lsidBytes)).End()
 	l.request.Body = l.cmd.Doc()
-	out, _ := handleCommand(l.h.svc, context.Background(), l.h.conn, &l.request, l.reply)
+	out, _ := answer(l.h.svc, context.Background(), l.h.conn, &l.request, l.reply)
 	return out
 }
 

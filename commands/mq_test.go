@@ -38,7 +38,7 @@ func newMQEnv(t *testing.T) *mqEnv {
 		t.Fatal(err)
 	}
 	c := clock.NewManual(time.UnixMilli(mqT0).UTC())
-	svc, err := newService(kernel.Options{Engine: engine, Clock: c, Log: zerolog.Nop(), TestClock: true, TempDir: t.TempDir()})
+	svc, err := newRunning(kernel.Options{Engine: engine, Clock: c, Log: zerolog.Nop(), TestClock: true, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (e *mqEnv) run(command string, more ...any) value.Doc {
 		b.Append(more[i].(string), more[i+1].(value.Value))
 	}
 	b.String("$db", "db")
-	out, _ := handleCommand(e.svc, e.t.Context(), e.conn, &kernel.Request{Body: b.Doc()}, nil)
+	out, _ := answer(e.svc, e.t.Context(), e.conn, &kernel.Request{Body: b.Doc()}, nil)
 	reply := value.Doc(out)
 	if err := value.Validate(reply); err != nil {
 		e.t.Fatalf("%s: %v", command, err)

@@ -25,7 +25,7 @@ func diskHarness(b *testing.B, oplog int64) *harness {
 	if err != nil {
 		b.Fatal(err)
 	}
-	svc, err := newService(kernel.Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
+	svc, err := newRunning(kernel.Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func BenchmarkLogInsert(b *testing.B) {
 		for i := range b.N {
 			d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
 			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"))
-			handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
+			answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func BenchmarkLogUpdate(b *testing.B) {
 			u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
 				"u", value.Document(value.NewDoc("$inc", value.Document(value.NewDoc("n", value.Int32(1))))))
 			cmd := value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
-			handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
+			answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func BenchmarkTransaction(b *testing.B) {
 	}
 	var ids, sessions atomic.Int64
 	run := func(h *harness, conn *kernel.Conn, command string) {
-		handleCommand(h.svc, context.Background(), conn, &kernel.Request{Body: value.MustJSON(command)}, nil)
+		answer(h.svc, context.Background(), conn, &kernel.Request{Body: value.MustJSON(command)}, nil)
 	}
 	b.Run("two inserts in a transaction", func(b *testing.B) {
 		h := diskHarness(b, 0)
@@ -125,7 +125,7 @@ func BenchmarkRetryableInsert(b *testing.B) {
 				number = value.Int64(n)
 			}
 			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"), "lsid", value.Document(lsid), "txnNumber", number)
-			if out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
+			if out, _ := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
 				b.Fatal(value.Doc(out))
 			}
 		}

@@ -79,7 +79,7 @@ func TestReconfig(t *testing.T) {
 		}
 	}
 
-	again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
+	again, err := newRunning(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestTerms(t *testing.T) {
 		}
 	}
 	for start := int64(4); start <= 5; start++ {
-		again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
+		again, err := newRunning(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir(), ReplSet: "rs"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestTerms(t *testing.T) {
 		}
 		housekeeping.Close(again)
 	}
-	standalone, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
+	standalone, err := newRunning(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

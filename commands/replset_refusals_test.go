@@ -85,7 +85,7 @@ func TestResizeOplog(t *testing.T) {
 	if size.SafeInt64() != 1000<<20 {
 		t.Errorf("the collection says %s", size)
 	}
-	again, err := newService(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
+	again, err := newRunning(kernel.Options{Engine: h.svc.Engine, Clock: h.clock, TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func openOn(t *testing.T, dir string) (h *harness, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc, err := newService(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+	svc, err := newRunning(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

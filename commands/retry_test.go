@@ -119,7 +119,7 @@ func TestRetryAfterRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		svc, err := newService(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
+		svc, err := newRunning(kernel.Options{Engine: engine, Clock: manual, Log: zerolog.Nop(), TempDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func TestDocumentSequences(t *testing.T) {
 		b := value.NewBuilder()
 		it := relaxed(body).Iter()
 		b.Raw(it.Rest()).String("$db", "test")
-		out, _ := handleCommand(h.svc, context.Background(), h.conn, &kernel.Request{Body: b.Doc(), Sequences: []kernel.Sequence{{ID: name, Docs: relaxed(doc), Len: 1}}}, nil)
+		out, _ := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: b.Doc(), Sequences: []kernel.Sequence{{ID: name, Docs: relaxed(doc), Len: 1}}}, nil)
 		return value.Doc(out)
 	}
 	for _, c := range []struct {

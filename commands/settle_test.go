@@ -116,7 +116,7 @@ func TestPolicyGoesOnAfterKill(t *testing.T) {
 			kill()
 		}
 	}}
-	reply, _ := handleCommand(h.svc, ctx, h.conn, &kernel.Request{Body: relaxed(`{collMod: "c", documentTtl: "off", $db: "test"}`)}, nil)
+	reply, _ := answer(h.svc, ctx, h.conn, &kernel.Request{Body: relaxed(`{collMod: "c", documentTtl: "off", $db: "test"}`)}, nil)
 	if value.Doc(reply).Lookup("ok").Truthy() {
 		t.Fatal(value.Doc(reply))
 	}

@@ -132,7 +132,7 @@ func TestStepDownStreams(t *testing.T) {
 		} else {
 			h.admin(`{"replSetFreeze": 0}`)
 		}
-		out, response := handleCommand(h.svc, t.Context(), h.conn, &kernel.Request{Body: next, Exhaust: true}, nil)
+		out, response := answer(h.svc, t.Context(), h.conn, &kernel.Request{Body: next, Exhaust: true}, nil)
 		reply := value.Doc(out)
 		if reply.Lookup("secondary").Bool() != (counter%2 == 1) || reply.Lookup("topologyVersion").Doc().Lookup("counter").Int64() != counter {
 			t.Fatalf("hello says %s", reply)

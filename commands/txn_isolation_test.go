@@ -31,7 +31,7 @@ func (c *isolationClient) run(command string) value.Doc {
 	if strings.Contains(command, "Transaction\": 1") && !strings.Contains(command, "startTransaction") {
 		db = "admin"
 	}
-	out, _ := handleCommand(c.svc, context.Background(), c.conn, &kernel.Request{Body: b.Raw(it.Rest()).String("$db", db).Doc()}, nil)
+	out, _ := answer(c.svc, context.Background(), c.conn, &kernel.Request{Body: b.Raw(it.Rest()).String("$db", db).Doc()}, nil)
 	return value.Doc(out)
 }
 

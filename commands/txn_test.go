@@ -209,7 +209,7 @@ func TestPlainWriteWaitsForTransaction(t *testing.T) {
 	go func() {
 		b := value.NewBuilder()
 		it := value.MustJSON(update).Iter()
-		out, _ := handleCommand(h.svc, context.Background(), h.svc.NewConn("", ""), &kernel.Request{Body: b.Raw(it.Rest()).String("$db", "test").Doc()}, nil)
+		out, _ := answer(h.svc, context.Background(), h.svc.NewConn("", ""), &kernel.Request{Body: b.Raw(it.Rest()).String("$db", "test").Doc()}, nil)
 		done <- out
 	}()
 	h.endTxn("commitTransaction", 1)

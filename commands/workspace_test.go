@@ -12,7 +12,7 @@ import (
 
 // handle runs a command on a connection as a server does.
 func handle(ctx context.Context, s *kernel.Service, conn *kernel.Conn, command string) value.Doc {
-	out, _ := handleCommand(s, ctx, conn, &kernel.Request{Body: relaxed(command)}, nil)
+	out, _ := answer(s, ctx, conn, &kernel.Request{Body: relaxed(command)}, nil)
 	return value.Doc(out)
 }
 
@@ -30,7 +30,7 @@ func TestKilledCommandLeavesConnectionUsable(t *testing.T) {
 	go func() {
 		b := value.NewBuilder()
 		b.Int64("getMore", cursor).String("collection", "capped").Int32("maxTimeMS", 600_000).String("$db", "test")
-		out, _ := handleCommand(h.svc, ctx, h.conn, &kernel.Request{Body: b.Doc()}, nil)
+		out, _ := answer(h.svc, ctx, h.conn, &kernel.Request{Body: b.Doc()}, nil)
 		done <- value.Doc(out)
 	}()
 	for killed := 0; killed == 0; {
