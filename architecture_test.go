@@ -102,7 +102,8 @@ var imports = map[string]string{
 	"commands/replication":        parts + " " + running,
 	"commands/settings":           parts + " " + running + " commands/parameters",
 	"commands/diagnostics":        parts + " " + running + " commands/ddl commands/mq commands/replication commands/users",
-	"commands":                    parts + " commands/*",
+	"commands":                    parts + " commands/* !commands/internal/*",
+	"commands/internal/harness":   "*",
 
 	// The server.
 	"server/*":       "* !cmd/* !commandtest !compat_tests/* !needs !servertest !storage/storagetest !transfer",

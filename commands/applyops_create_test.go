@@ -1,49 +1,51 @@
-package commands
+package commands_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
 // An entry that creates a collection may choose its UUID, as those that
 // mongorestore --preserveUUID sends.
 func TestApplyOpsChoosesUUID(t *testing.T) {
 	const id, second = `{$uuid: "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f0"}`, `{$uuid: "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1"}`
-	h := newHarness(t).asMember()
+	h := harness.New(t).AsMember()
 	create := func(ui, o string) string {
 		return `{applyOps: [{op: "c", ns: "test.$cmd", ui: ` + ui + `, o: ` + o + `}]}`
 	}
 	apply := func(command string) {
 		t.Helper()
-		if reply := h.admin(command); !reply.Lookup("ok").Truthy() || reply.Lookup("applied").Int32() != 1 {
+		if reply := h.Admin(command); !reply.Lookup("ok").Truthy() || reply.Lookup("applied").Int32() != 1 {
 			t.Fatalf("%s answered %s", command, reply)
 		}
 	}
 	has := func(coll, want string) {
 		t.Helper()
-		if got, want := jsonOf(h.uuidOf(coll)), jsonOf(relaxed(`{v: `+want+`}`).Lookup("v")); got != want {
+		if got, want := harness.JsonOf(h.UuidOf(coll)), harness.JsonOf(harness.Relaxed(`{v: `+want+`}`).Lookup("v")); got != want {
 			t.Errorf("%s has the UUID %s, want %s", coll, got, want)
 		}
 	}
-	s := h.watch("c", `{"showExpandedEvents": true}`, "")
+	s := h.Watch("c", `{"showExpandedEvents": true}`, "")
 	apply(create(id, `{create: "c", validator: {a: {$exists: true}}, idIndex: {v: 2, key: {_id: 1}, name: "_id_"}}`))
 	has("c", id)
-	h.fails(121, `{insert: "c", documents: [{b: 1}]}`)
-	h.ok(`{insert: "c", documents: [{_id: 1, a: 1}], collectionUUID: ` + id + `}`)
-	if e := s.events()[0]; jsonOf(e.Lookup("collectionUUID")) != jsonOf(h.uuidOf("c")) {
+	h.Fails(121, `{insert: "c", documents: [{b: 1}]}`)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}], collectionUUID: ` + id + `}`)
+	if e := s.Events()[0]; harness.JsonOf(e.Lookup("collectionUUID")) != harness.JsonOf(h.UuidOf("c")) {
 		t.Errorf("the event of the creation is %s", e)
 	}
 
 	apply(create(id, `{create: "c"}`)) // it is there
 	apply(create(id, `{create: "renamed"}`))
 	has("renamed", id)
-	h.holds("renamed", `{_id: 1, a: 1}`)
+	h.Holds("renamed", `{_id: 1, a: 1}`)
 
 	apply(create(second, `{create: "ts", timeseries: {timeField: "t"}}`))
 	has("system.buckets.ts", second)
-	h.ok(`{insert: "ts", documents: [{t: {$date: "2024-01-01T00:00:00Z"}}]}`)
+	h.OK(`{insert: "ts", documents: [{t: {$date: "2024-01-01T00:00:00Z"}}]}`)
 
-	h.ok(`{create: "other"}`)
+	h.OK(`{create: "other"}`)
 	for _, tt := range []struct {
 		command string
 		code    int32
@@ -56,7 +58,7 @@ func TestApplyOpsChoosesUUID(t *testing.T) {
 		{create(`1`, `{create: "x"}`), 207, ""},
 		{strings.Replace(create(id, `{create: "x"}`), "test.$cmd", "other.$cmd", 1), 40655, "Invalid name other.x for UUID"},
 	} {
-		if reply := h.admin(tt.command); reply.Lookup("code").Int32() != tt.code || !strings.Contains(reply.Lookup("errmsg").Str(), tt.says) {
+		if reply := h.Admin(tt.command); reply.Lookup("code").Int32() != tt.code || !strings.Contains(reply.Lookup("errmsg").Str(), tt.says) {
 			t.Errorf("%s answered %s", tt.command, reply)
 		}
 	}

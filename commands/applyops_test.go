@@ -1,10 +1,11 @@
-package commands
+package commands_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,9 +13,9 @@ import (
 // Entries are held to the validator of their collection, unless the command
 // says that they are not to be.
 func TestApplyOpsValidates(t *testing.T) {
-	h := newHarness(t)
-	h.ok(`{create: "c", validator: {a: {$type: "int"}}}`)
-	h.ok(`{insert: "c", documents: [{_id: 1, a: {"$numberInt": "1"}}]}`)
+	h := harness.New(t)
+	h.OK(`{create: "c", validator: {a: {$type: "int"}}}`)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: {"$numberInt": "1"}}]}`)
 	for _, entry := range []string{
 		`{op: "i", ns: "test.c", o: {_id: 2, a: "x"}}`,
 		`{op: "i", ns: "test.c", o: {_id: 1, a: "x"}}`,
@@ -22,48 +23,48 @@ func TestApplyOpsValidates(t *testing.T) {
 		`{op: "u", ns: "test.c", o2: {_id: 1}, o: {_id: 1, a: "x"}}`,
 		`{op: "c", ns: "admin.$cmd", o: {applyOps: [{op: "i", ns: "test.c", o: {_id: 2, a: "x"}}]}}`,
 	} {
-		reply := h.admin(`{applyOps: [` + entry + `]}`)
+		reply := h.Admin(`{applyOps: [` + entry + `]}`)
 		if reply.Lookup("code").Int32() != 121 || reply.Lookup("applied").Int32() != 1 || reply.Lookup("results").Doc().Index(0).Truthy() {
 			t.Errorf("%s answered %s", entry, reply)
 		}
 	}
-	h.holds("c", `{_id: 1, a: 1}`)
+	h.Holds("c", `{_id: 1, a: 1}`)
 	for _, command := range []string{
 		`{applyOps: [{op: "i", ns: "test.c", o: {_id: 2, a: "x"}}], bypassDocumentValidation: true}`,
 		`{applyOps: [{op: "c", ns: "admin.$cmd", o: {applyOps: [{op: "i", ns: "test.c", o: {_id: 3, a: "x"}}]}}], bypassDocumentValidation: true}`,
 	} {
-		if reply := h.admin(command); !reply.Lookup("ok").Truthy() {
+		if reply := h.Admin(command); !reply.Lookup("ok").Truthy() {
 			t.Errorf("%s answered %s", command, reply)
 		}
 	}
-	h.holds("c", `{_id: 1, a: 1} {_id: 2, a: "x"} {_id: 3, a: "x"}`)
+	h.Holds("c", `{_id: 1, a: 1} {_id: 2, a: "x"} {_id: 3, a: "x"}`)
 }
 
 // For an entry as for any write an expired document is not there.
 func TestApplyOpsDoesNotRevive(t *testing.T) {
-	h := newHarness(t)
-	h.ok(`{create: "c", documentTtl: {default: 10}}`)
-	h.ok(`{insert: "c", documents: [{_id: 1, a: 1, old: 1}, {_id: 2, a: 1, old: 1}, {_id: 3, a: 1, old: 1}, {_id: 4, a: 1, old: 1}]}`)
-	if err := h.clock.Advance(11 * time.Second); err != nil {
+	h := harness.New(t)
+	h.OK(`{create: "c", documentTtl: {default: 10}}`)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1, old: 1}, {_id: 2, a: 1, old: 1}, {_id: 3, a: 1, old: 1}, {_id: 4, a: 1, old: 1}]}`)
+	if err := h.Clock.Advance(11 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	update := `{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {i: {a: 2}}}}`
-	if reply := h.admin(`{applyOps: [` + update + `]}`); reply.Lookup("code").Int32() != 8 {
+	if reply := h.Admin(`{applyOps: [` + update + `]}`); reply.Lookup("code").Int32() != 8 {
 		t.Errorf("an update without upsert answered %s", reply)
 	}
 	update = strings.Replace(update, `op: "u"`, `op: "u", b: true`, 1)
-	reply := h.admin(`{applyOps: [` + update + `, {op: "i", ns: "test.c", o: {_id: 2, a: 2}},
+	reply := h.Admin(`{applyOps: [` + update + `, {op: "i", ns: "test.c", o: {_id: 2, a: 2}},
 		{op: "u", b: true, ns: "test.c", o2: {_id: 3}, o: {$set: {b: 1}}}, {op: "d", ns: "test.c", o: {_id: 4}}]}`)
 	if !reply.Lookup("ok").Truthy() {
 		t.Fatalf("answered %s", reply)
 	}
-	h.holds("c", `{_id: 1, a: 2} {_id: 2, a: 2} {_id: 3, b: 1}`)
+	h.Holds("c", `{_id: 1, a: 2} {_id: 2, a: 2} {_id: 3, b: 1}`)
 }
 
 // TestApplyOpsNested bounds what may stand in an applyOps within another.
 func TestApplyOpsNested(t *testing.T) {
-	h := newHarness(t)
-	h.ok(`{create: "c"}`)
+	h := harness.New(t)
+	h.OK(`{create: "c"}`)
 	nested := func(depth int, inner string) string {
 		for range depth {
 			inner = `{op: "c", ns: "admin.$cmd", o: {applyOps: [` + inner + `]}}`
@@ -82,26 +83,26 @@ func TestApplyOpsNested(t *testing.T) {
 		{nested(0, `{op: null, op: "d", ns: "test.c", o: {_id: 1}}`), 14, "Wrong type for 'op'"},
 		{nested(0, `{op: "i", op: "d", ns: "test.c", o: {_id: 1}}`), 40413, "BSON field 'applyOps.applyOps.op' is a duplicate field"},
 	} {
-		reply := h.admin(tt.command)
+		reply := h.Admin(tt.command)
 		if reply.Lookup("code").Int32() != tt.code && !(tt.code == 0 && reply.Lookup("ok").Truthy()) || !strings.Contains(reply.Lookup("errmsg").Str(), tt.text) {
 			t.Errorf("%s answered %s", tt.command, reply)
 		}
 	}
-	h.holds("c", `{_id: 1}`)
+	h.Holds("c", `{_id: 1}`)
 }
 
 // A field that is given twice is refused, although null counts as absent: else
 // what is asked of the client's privileges and what runs could differ.
 func TestNullsAreDuplicatesToo(t *testing.T) {
-	h := newAuthHarness(t)
-	h.mustOn("test", `{"insert": "secret", "documents": [{"_id": 1}]}`)
-	h.mustOn("test", `{"createRole": "makes", "roles": [], "privileges": [{"resource": {"db": "test", "collection": "v"}, "actions": ["find", "createCollection"]}]}`)
-	h.conn.User = h.user("ann", "makes@test")
-	h.svc.Options.Security.Auth = true
+	h := harness.NewAuth(t)
+	h.MustOn("test", `{"insert": "secret", "documents": [{"_id": 1}]}`)
+	h.MustOn("test", `{"createRole": "makes", "roles": [], "privileges": [{"resource": {"db": "test", "collection": "v"}, "actions": ["find", "createCollection"]}]}`)
+	h.Conn.User = h.User("ann", "makes@test")
+	h.Svc.Options.Security.Auth = true
 	b := value.NewBuilder()
 	b.String("create", "v").Null("viewOn").String("viewOn", "secret")
-	if reply := h.runOn("test", b.Doc()); reply.Lookup("code").Int32() != 40413 {
+	if reply := h.RunOn("test", b.Doc()); reply.Lookup("code").Int32() != 40413 {
 		t.Errorf("answered %s", reply)
 	}
-	h.fails(13, `{create: "v", viewOn: "secret"}`)
+	h.Fails(13, `{create: "v", viewOn: "secret"}`)
 }

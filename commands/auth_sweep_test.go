@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/access"
+	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -103,14 +104,14 @@ func TestWhatCommandsTouch(t *testing.T) {
 	actions = slices.Compact(actions)
 	for _, line := range sweep {
 		rights := rightsOf(t, line.rights)
-		if err := h.touch(line, auth.Visitor(grants(rights, -1)...)); err != nil {
+		if err := touch(h, line, auth.Visitor(grants(rights, -1)...)); err != nil {
 			t.Errorf("%s on %s with %q: %v", line.command, line.db, line.rights, err)
 		}
 		for i, r := range rights {
 			if r.optional {
 				continue
 			}
-			if err := h.touch(line, everythingBut(actions, alternatives(line.rights), rights, i)); !mongoerr.Is(err, mongoerr.Unauthorized) {
+			if err := touch(h, line, everythingBut(actions, alternatives(line.rights), rights, i)); !mongoerr.Is(err, mongoerr.Unauthorized) {
 				t.Errorf("%s on %s without the right to %s: %v", line.command, line.db, strings.Split(line.rights, ", ")[i], err)
 			}
 		}
@@ -122,7 +123,7 @@ func TestSweepIsComplete(t *testing.T) {
 	h := newSweepHarness(t)
 	seen := map[string]bool{}
 	for _, line := range sweep {
-		body := relaxed(line.command)
+		body := harness.Relaxed(line.command)
 		name, _ := body.First()
 		seen[name] = true
 		if inner := body.Lookup("explain").Doc(); inner != nil {
@@ -130,7 +131,7 @@ func TestSweepIsComplete(t *testing.T) {
 		}
 		noteStages(seen, body.Lookup("pipeline").Doc())
 	}
-	for _, cmd := range h.svc.Commands {
+	for _, cmd := range h.Svc.Commands {
 		if !seen[cmd.Name] && cmd.Flags&kernel.PreAuth == 0 && cmd.Enabled == nil {
 			t.Errorf("the command %s is not in the sweep: what does it touch?", cmd.Name)
 		}
@@ -149,23 +150,23 @@ func noteStages(seen map[string]bool, pipeline value.Doc) {
 	}
 }
 
-func newSweepHarness(t *testing.T) *authHarness {
-	h := newAuthHarness(t)
-	h.ok(`{create: "moves", onExpire: {deadLetterTo: "dead"}}`)
-	h.svc.Options.Security.Auth = true
+func newSweepHarness(t *testing.T) *harness.AuthHarness {
+	h := harness.NewAuth(t)
+	h.OK(`{create: "moves", onExpire: {deadLetterTo: "dead"}}`)
+	h.Svc.Options.Security.Auth = true
 	return h
 }
 
 // touch asks whether a user may run the command of a line.
-func (h *authHarness) touch(line touches, u *auth.User) error {
+func touch(h *harness.AuthHarness, line touches, u *auth.User) error {
 	h.Helper()
-	body := relaxed(line.command)
+	body := harness.Relaxed(line.command)
 	name, _ := body.First()
-	cmd := h.svc.Table[name]
+	cmd := h.Svc.Table[name]
 	if cmd == nil {
 		h.Fatalf("no command %s", name)
 	}
-	c := &kernel.Call{Ctx: context.Background(), Svc: h.svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: line.db, Cmd: cmd, User: u}
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: line.db, Cmd: cmd, User: u}
 	err := access.AuthorizeCommand(c)
 	if errors.Is(err, access.ErrNotAuthorized) {
 		return mongoerr.New(mongoerr.Unauthorized, err.Error())

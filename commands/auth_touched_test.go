@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
@@ -71,15 +72,15 @@ func (t *touchedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 
 // newTouchedHarness has collections, a queue, a view and a time series in two
 // databases.
-func newTouchedHarness(t *testing.T) (*harness, *touchedEngine) {
+func newTouchedHarness(t *testing.T) (*harness.Harness, *touchedEngine) {
 	t.Helper()
-	manual := clock.NewManual(testStart)
+	manual := clock.NewManual(harness.TestStart)
 	inner, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := &touchedEngine{Engine: inner, touched: map[string]bool{}}
-	svc, err := newRunning(kernel.Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
+	svc, err := harness.NewService(kernel.Options{Log: zerolog.Nop(), Engine: engine, Clock: manual, TempDir: t.TempDir(), TestClock: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,17 +88,17 @@ func newTouchedHarness(t *testing.T) (*harness, *touchedEngine) {
 		housekeeping.Close(svc)
 		_ = inner.Close()
 	})
-	h := &harness{TB: t, svc: svc, clock: manual, conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+	h := &harness.Harness{TB: t, Svc: svc, Clock: manual, Conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
 	for _, db := range []string{"test", "other"} {
 		for _, command := range []string{
 			`{insert: "x", documents: [{_id: 1, a: 1}]}`, `{insert: "y", documents: [{_id: 1, a: 1}]}`, `{insert: "z", documents: [{_id: 1, a: 1}]}`,
 			`{insert: "fs.chunks", documents: [{_id: 1, files_id: 1, n: 0}]}`, `{create: "moves", onExpire: {deadLetterTo: "dead"}}`,
 		} {
-			h.runOn(db, relaxed(command))
+			h.RunOn(db, harness.Relaxed(command))
 		}
 	}
-	h.ok(`{create: "q", messageQueue: {}}`)
-	h.ok(`{create: "v", viewOn: "x"}`)
+	h.OK(`{create: "q", messageQueue: {}}`)
+	h.OK(`{create: "v", viewOn: "x"}`)
 	return h, engine
 }
 
@@ -127,13 +128,13 @@ var touchedUnseen = map[string]string{
 // to.
 func TestNothingElseIsTouched(t *testing.T) {
 	for _, line := range sweep {
-		name, _ := relaxed(line.command).First()
+		name, _ := harness.Relaxed(line.command).First()
 		if name == "shutdown" || name == "duskBackup" || name == "fsync" || touchedUnseen[name] != "" {
 			continue
 		}
 		h, engine := newTouchedHarness(t)
 		clear(engine.touched)
-		h.runOn(line.db, relaxed(line.command))
+		h.RunOn(line.db, harness.Relaxed(line.command))
 		for ns := range engine.touched {
 			if !line.allowed(ns) {
 				t.Errorf("%s on %s touches %s, and asks for %q", line.command, line.db, ns, line.rights)

@@ -1,15 +1,16 @@
-package commands
+package commands_test
 
 import (
 	"context"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
-func benchmarkCommand(b *testing.B, setup func(h *harness), command func(i int) value.Doc) {
-	h := newHarness(b)
+func benchmarkCommand(b *testing.B, setup func(h *harness.Harness), command func(i int) value.Doc) {
+	h := harness.New(b)
 	if setup != nil {
 		setup(h)
 	}
@@ -17,19 +18,10 @@ func benchmarkCommand(b *testing.B, setup func(h *harness), command func(i int) 
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		out, _ := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: command(i)}, buf)
+		out, _ := harness.Answer(h.Svc, context.Background(), h.Conn, &kernel.Request{Body: command(i)}, buf)
 		if !value.Doc(out).Lookup("ok").Truthy() {
 			b.Fatal(value.Doc(out))
 		}
-	}
-}
-
-const benchDocs = 1000
-
-func fill(h *harness) {
-	for i := range benchDocs {
-		d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
-		h.runOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d))))
 	}
 }
 
@@ -39,8 +31,8 @@ func BenchmarkPing(b *testing.B) {
 }
 
 func BenchmarkFindOneByID(b *testing.B) {
-	benchmarkCommand(b, fill, func(i int) value.Doc {
-		return value.NewDoc("find", value.String("c"), "filter", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
+	benchmarkCommand(b, harness.Fill, func(i int) value.Doc {
+		return value.NewDoc("find", value.String("c"), "filter", value.Document(value.NewDoc("_id", value.Int32(int32(i%harness.BenchDocs)))),
 			"limit", value.Int32(1), "singleBatch", value.Bool(true), "$db", value.String("test"))
 	})
 }
@@ -53,8 +45,8 @@ func BenchmarkInsertOne(b *testing.B) {
 }
 
 func BenchmarkUpdateOneInc(b *testing.B) {
-	benchmarkCommand(b, fill, func(i int) value.Doc {
-		u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
+	benchmarkCommand(b, harness.Fill, func(i int) value.Doc {
+		u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%harness.BenchDocs)))),
 			"u", value.Document(value.NewDoc("$inc", value.Document(value.NewDoc("n", value.Int32(1))))))
 		return value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
 	})

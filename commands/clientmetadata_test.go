@@ -1,9 +1,11 @@
-package commands
+package commands_test
 
 import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
 // Rules and messages of mongod's client_metadata.cpp: 1024 bytes on a mongod,
@@ -27,42 +29,42 @@ func TestClientMetadata(t *testing.T) {
 		{`{` + rest + `, platform: "` + strings.Repeat("p", 600) + `"}`, 0, ""},
 		{`{` + rest + `, platform: "` + strings.Repeat("p", 1024) + `"}`, 185, "The client metadata document must be less then or equal to 1024 bytes"},
 	} {
-		h := newHarness(t)
+		h := harness.New(t)
 		if tt.code == 0 {
-			h.ok(`{hello: 1, client: ` + tt.client + `}`)
-			h.ok(`{hello: 1}`)
-			h.fails(186, `{hello: 1, client: `+tt.client+`}`)
+			h.OK(`{hello: 1, client: ` + tt.client + `}`)
+			h.OK(`{hello: 1}`)
+			h.Fails(186, `{hello: 1, client: `+tt.client+`}`)
 			continue
 		}
-		if text := h.fails(tt.code, `{hello: 1, client: `+tt.client+`}`); tt.text != "" && text != tt.text {
+		if text := h.Fails(tt.code, `{hello: 1, client: `+tt.client+`}`); tt.text != "" && text != tt.text {
 			t.Errorf("%s\nsaid %s\nwant %s", tt.client, text, tt.text)
 		}
 	}
-	h := newHarness(t)
-	h.ok(`{hello: 1}`)
-	h.fails(186, `{hello: 1, client: {`+rest+`}}`)
+	h := harness.New(t)
+	h.OK(`{hello: 1}`)
+	h.Fails(186, `{hello: 1, client: {`+rest+`}}`)
 }
 
 // The cluster time of a client is checked, and the server's follows it.
 func TestGossip(t *testing.T) {
-	h := newHarness(t).asMember()
+	h := harness.New(t).AsMember()
 	for text, code := range map[string]int32{
 		`5`: 14, `{}`: 4, `{clusterTime: {}}`: 14, `{clusterTime: {$timestamp: {t: 4000000000, i: 1}}}`: 205,
 		`{clusterTime: {$timestamp: {t: 1, i: 1}}}`: 0, `null`: 0,
 	} {
-		if reply := h.run(`{ping: 1, $clusterTime: ` + text + `}`); reply.Lookup("code").Int32() != code {
+		if reply := h.Run(`{ping: 1, $clusterTime: ` + text + `}`); reply.Lookup("code").Int32() != code {
 			t.Errorf("$clusterTime %s: %s", text, reply)
 		}
 	}
-	ahead := uint32(h.clock.NowMillis()/1000 + 3600)
-	reply := h.run(`{ping: 1, $clusterTime: {clusterTime: {$timestamp: {t: ` + strconv.FormatUint(uint64(ahead), 10) + `, i: 7}}}}`)
+	ahead := uint32(h.Clock.NowMillis()/1000 + 3600)
+	reply := h.Run(`{ping: 1, $clusterTime: {clusterTime: {$timestamp: {t: ` + strconv.FormatUint(uint64(ahead), 10) + `, i: 7}}}}`)
 	if seconds, i := reply.Lookup("$clusterTime").Doc().Lookup("clusterTime").Timestamp(); seconds != ahead || i != 7 {
 		t.Errorf("the time was not taken over: %s", reply)
 	}
-	h.ok(`{insert: "c", documents: [{}]}`)
-	if seconds, i := h.run(`{ping: 1}`).Lookup("$clusterTime").Doc().Lookup("clusterTime").Timestamp(); seconds != ahead || i <= 7 {
+	h.OK(`{insert: "c", documents: [{}]}`)
+	if seconds, i := h.Run(`{ping: 1}`).Lookup("$clusterTime").Doc().Lookup("clusterTime").Timestamp(); seconds != ahead || i <= 7 {
 		t.Errorf("a write after it has the time %d, %d", seconds, i)
 	}
-	h = newHarness(t)
-	h.ok(`{ping: 1, $clusterTime: {}}`) // a server that stands alone has no cluster time
+	h = harness.New(t)
+	h.OK(`{ping: 1, $clusterTime: {}}`) // a server that stands alone has no cluster time
 }

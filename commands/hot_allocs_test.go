@@ -2,10 +2,12 @@
 
 // The race detector allocates, so what commands take is not counted beside it.
 
-package commands
+package commands_test
 
 import (
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
 // The memory that hot commands take is part of their cost. Who lowers it
@@ -13,7 +15,7 @@ import (
 func TestHotCommandsAllocate(t *testing.T) {
 	const runs = 2000
 	for _, hot := range hotCommands {
-		h := newHarness(t)
+		h := harness.New(t)
 		fillTo(h, 2*runs)
 		l := newHotLoop(h)
 		for range 10 {

@@ -1,9 +1,10 @@
-package commands
+package commands_test
 
 import (
 	"context"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,7 +18,7 @@ var hotCommands = []struct {
 }{
 	{"ping", 0, func(b *value.Builder, _ int) { b.Int32("ping", 1) }},
 	{"findOne", 3, func(b *value.Builder, i int) {
-		b.String("find", "c").StartDocument("filter").Int32("_id", int32(i%benchDocs)).End().Int32("limit", 1).Bool("singleBatch", true)
+		b.String("find", "c").StartDocument("filter").Int32("_id", int32(i%harness.BenchDocs)).End().Int32("limit", 1).Bool("singleBatch", true)
 	}},
 	{"insertOne", 36, func(b *value.Builder, i int) {
 		b.String("insert", "c").Bool("ordered", true).StartArray("documents").StartDocument("").Int32("_id", int32(hotDocs+i)).Int32("n", 0).
@@ -25,7 +26,7 @@ var hotCommands = []struct {
 	}},
 	{"updateOne", 40, func(b *value.Builder, i int) {
 		b.String("update", "c").Bool("ordered", true).StartArray("updates").StartDocument("").
-			StartDocument("q").Int32("_id", int32(i%benchDocs)).End().
+			StartDocument("q").Int32("_id", int32(i%harness.BenchDocs)).End().
 			StartDocument("u").StartDocument("$inc").Int32("n", 1).End().End().End().End()
 	}},
 	{"deleteOne", 48, func(b *value.Builder, i int) {
@@ -40,14 +41,14 @@ const hotDocs = 1 << 24
 // hotLoop sends one kind of command after another as a connection does, which
 // reuses its memory.
 type hotLoop struct {
-	h          *harness
+	h          *harness.Harness
 	cmd        value.Builder
 	buf, reply []byte
 	request    kernel.Request
 	i          int
 }
 
-func newHotLoop(h *harness) *hotLoop {
+func newHotLoop(h *harness.Harness) *hotLoop {
 	return &hotLoop{h: h, buf: make([]byte, 0, 4096), reply: make([]byte, 0, 4096)}
 }
 
@@ -57,15 +58,15 @@ func (l *hotLoop) run(build func(b *value.Builder, i int)) value.Doc {
 	l.i++
 	l.cmd.String("$db", "test").StartDocument("lsid").Append("id", value.Binary(4, lsidBytes)).End()
 	l.request.Body = l.cmd.Doc()
-	out, _ := answer(l.h.svc, context.Background(), l.h.conn, &l.request, l.reply)
+	out, _ := harness.Answer(l.h.Svc, context.Background(), l.h.Conn, &l.request, l.reply)
 	return out
 }
 
 func BenchmarkHot(b *testing.B) {
 	for _, hot := range hotCommands {
 		b.Run(hot.name, func(b *testing.B) {
-			h := newHarness(b)
-			docs := benchDocs
+			h := harness.New(b)
+			docs := harness.BenchDocs
 			if hot.name == "deleteOne" {
 				docs = max(docs, b.N)
 			}
@@ -84,7 +85,7 @@ func BenchmarkHot(b *testing.B) {
 
 var lsidBytes = []byte("0123456789abcdef")
 
-func fillTo(h *harness, n int) {
+func fillTo(h *harness.Harness, n int) {
 	for i := 0; i < n; {
 		b := value.NewBuilder()
 		b.String("insert", "c").StartArray("documents")
@@ -93,6 +94,6 @@ func fillTo(h *harness, n int) {
 			i++
 		}
 		b.End()
-		h.runOn("test", b.Doc())
+		h.RunOn("test", b.Doc())
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"context"
@@ -13,57 +13,58 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
 
 // diskHarness is a server over data on disk, with or without a change log.
-func diskHarness(b *testing.B, oplog int64) *harness {
+func diskHarness(b *testing.B, oplog int64) *harness.Harness {
 	b.Helper()
 	engine, err := bunt.Open(bunt.Options{Path: b.TempDir(), Clock: clock.System(), Indexer: catalog.NewIndexer()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	svc, err := newRunning(kernel.Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
+	svc, err := harness.NewService(kernel.Options{Engine: engine, Clock: clock.System(), Log: zerolog.Nop(), TempDir: b.TempDir(), OplogBytes: oplog})
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	housekeeping.Start(svc, ctx)
 	b.Cleanup(func() { cancel(); housekeeping.Close(svc); _ = engine.Close() })
-	return &harness{TB: b, svc: svc, conn: svc.NewConn("", "")}
+	return &harness.Harness{TB: b, Svc: svc, Conn: svc.NewConn("", "")}
 }
 
-func bothLogs(b *testing.B, run func(b *testing.B, h *harness)) {
+func bothLogs(b *testing.B, run func(b *testing.B, h *harness.Harness)) {
 	for name, bytes := range map[string]int64{"log": 0, "no log": -1} {
 		b.Run(name, func(b *testing.B) { run(b, diskHarness(b, bytes)) })
 	}
 }
 
 func BenchmarkLogInsert(b *testing.B) {
-	bothLogs(b, func(b *testing.B, h *harness) {
+	bothLogs(b, func(b *testing.B, h *harness.Harness) {
 		buf := make([]byte, 0, 4096)
 		b.ReportAllocs()
 		for i := range b.N {
 			d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
 			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"))
-			answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
+			harness.Answer(h.Svc, context.Background(), h.Conn, &kernel.Request{Body: cmd}, buf)
 		}
 	})
 }
 
 func BenchmarkLogUpdate(b *testing.B) {
-	bothLogs(b, func(b *testing.B, h *harness) {
-		fill(h)
+	bothLogs(b, func(b *testing.B, h *harness.Harness) {
+		harness.Fill(h)
 		buf := make([]byte, 0, 4096)
 		b.ReportAllocs()
 		b.ResetTimer()
 		for i := range b.N {
-			u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%benchDocs)))),
+			u := value.NewDoc("q", value.Document(value.NewDoc("_id", value.Int32(int32(i%harness.BenchDocs)))),
 				"u", value.Document(value.NewDoc("$inc", value.Document(value.NewDoc("n", value.Int32(1))))))
 			cmd := value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
-			answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf)
+			harness.Answer(h.Svc, context.Background(), h.Conn, &kernel.Request{Body: cmd}, buf)
 		}
 	})
 }
@@ -75,15 +76,15 @@ func BenchmarkTransaction(b *testing.B) {
 		return fmt.Sprintf(`{"insert": "c", "documents": [{"_id": {"$numberLong": "%d"}, "text": "the quick brown fox"}]`, id)
 	}
 	var ids, sessions atomic.Int64
-	run := func(h *harness, conn *kernel.Conn, command string) {
-		answer(h.svc, context.Background(), conn, &kernel.Request{Body: value.MustJSON(command)}, nil)
+	run := func(h *harness.Harness, conn *kernel.Conn, command string) {
+		harness.Answer(h.Svc, context.Background(), conn, &kernel.Request{Body: value.MustJSON(command)}, nil)
 	}
 	b.Run("two inserts in a transaction", func(b *testing.B) {
 		h := diskHarness(b, 0)
-		run(h, h.conn, `{"create": "c", "$db": "test"}`)
+		run(h, h.Conn, `{"create": "c", "$db": "test"}`)
 		b.SetParallelism(8)
 		b.RunParallel(func(p *testing.PB) {
-			conn, session, n := h.svc.NewConn("", ""), sessions.Add(1), 0
+			conn, session, n := h.Svc.NewConn("", ""), sessions.Add(1), 0
 			for p.Next() {
 				n++
 				args := fmt.Sprintf(`, "lsid": {"id": {"$uuid": "%08x-0000-4000-8000-000000000000"}}, "txnNumber": {"$numberLong": "%d"}, "autocommit": false`, session, n)
@@ -97,7 +98,7 @@ func BenchmarkTransaction(b *testing.B) {
 		h := diskHarness(b, 0)
 		b.SetParallelism(8)
 		b.RunParallel(func(p *testing.PB) {
-			conn := h.svc.NewConn("", "")
+			conn := h.Svc.NewConn("", "")
 			for p.Next() {
 				for range 4 {
 					run(h, conn, insert(ids.Add(1))+`, "$db": "test"}`)
@@ -125,7 +126,7 @@ func BenchmarkRetryableInsert(b *testing.B) {
 				number = value.Int64(n)
 			}
 			cmd := value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d)), "$db", value.String("test"), "lsid", value.Document(lsid), "txnNumber", number)
-			if out, _ := answer(h.svc, context.Background(), h.conn, &kernel.Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
+			if out, _ := harness.Answer(h.Svc, context.Background(), h.Conn, &kernel.Request{Body: cmd}, buf); !value.Doc(out).Lookup("ok").Truthy() {
 				b.Fatal(value.Doc(out))
 			}
 		}

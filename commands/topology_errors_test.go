@@ -1,7 +1,9 @@
-package commands
+package commands_test
 
 import (
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
 // TestNotPrimaryErrorsHaveTopology: in a set, errors that say that the member
@@ -25,19 +27,19 @@ func TestNotPrimaryErrorsHaveTopology(t *testing.T) {
 		{`{failCommands: ["insert"], writeConcernError: {code: 91, errmsg: "shutting down"}}`, false},
 	} {
 		for _, member := range []bool{true, false} {
-			h := newTestCommands(t)
+			h := harness.NewTestCommands(t)
 			if member {
-				h = h.asMember()
+				h = h.AsMember()
 			}
-			h.setFail(`{times: 1}`, tc.data)
-			r := h.run(`{insert: "c", documents: [{_id: 1}]}`)
+			h.SetFail(`{times: 1}`, tc.data)
+			r := h.Run(`{insert: "c", documents: [{_id: 1}]}`)
 			if r.Has("topologyVersion") != (tc.has && member) {
 				t.Errorf("member %v, %s: %s", member, tc.data, r)
 			}
 			if !member || !tc.has {
 				continue
 			}
-			if got, want := r.Lookup("topologyVersion"), h.admin(`{hello: 1}`).Lookup("topologyVersion"); got.String() != want.String() {
+			if got, want := r.Lookup("topologyVersion"), h.Admin(`{hello: 1}`).Lookup("topologyVersion"); got.String() != want.String() {
 				t.Errorf("%s: topologyVersion %s, want %s", tc.data, got, want)
 			}
 		}

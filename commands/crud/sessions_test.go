@@ -1,0 +1,217 @@
+package crud_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
+)
+
+const (
+	firstID  = `{id: {$uuid: "00000000-0000-4000-8000-000000000001"}}`
+	secondID = `{id: {$uuid: "00000000-0000-4000-8000-000000000002"}}`
+	// nobodyUID is the digest of no user: SHA-256 of nothing.
+	nobodyUID = `{$binary: {base64: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", subType: "00"}}`
+	otherUID  = `{$binary: {base64: "AAAAQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", subType: "00"}}`
+)
+
+// busy opens a cursor and a transaction in a session and reports whether they
+// are still there.
+func busy(h *harness.Harness, id string) func() (cursor, txn bool) {
+	h.Helper()
+	h.OK(`{insert: "c", documents: [{}, {}, {}]}`)
+	cursor := h.OK(`{find: "c", batchSize: 1, lsid: ` + id + `}`).Lookup("cursor").Doc().Lookup("id").Int64()
+	h.OK(`{find: "c", lsid: ` + id + `, txnNumber: {$numberLong: "1"}, autocommit: false, startTransaction: true}`)
+	return func() (bool, bool) {
+		more := h.Run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", batchSize: 1, lsid: %s}`, cursor, id))
+		again := h.Run(`{find: "c", lsid: ` + id + `, txnNumber: {$numberLong: "1"}, autocommit: false}`)
+		return more.Lookup("ok").Truthy(), again.Lookup("ok").Truthy()
+	}
+}
+
+// local lists the ids of sessions.
+func local(h *harness.Harness, spec string) (ids []string) {
+	h.Helper()
+	for _, d := range harness.Docs(h.OK(`{aggregate: 1, pipeline: [{$listLocalSessions: ` + spec + `}], cursor: {}}`)) {
+		ids = append(ids, d.Lookup("_id").String())
+	}
+	return ids
+}
+
+// Killing ends what runs in a session, which goes on; ending forgets it.
+func TestKillSessions(t *testing.T) {
+	for command, gone := range map[string]bool{
+		`{killSessions: [` + firstID + `]}`:                                                true,
+		`{killSessions: []}`:                                                               true,
+		`{killSessions: [` + secondID + `]}`:                                               false,
+		`{killAllSessions: []}`:                                                            true,
+		`{killAllSessions: [{user: "a", db: "test"}]}`:                                     false,
+		`{killAllSessionsByPattern: []}`:                                                   true,
+		`{killAllSessionsByPattern: [{}]}`:                                                 true,
+		`{killAllSessionsByPattern: [{lsid: ` + firstID + `}]}`:                            true,
+		`{killAllSessionsByPattern: [{lsid: ` + secondID + `}]}`:                           false,
+		`{killAllSessionsByPattern: [{lsid: ` + secondID + `}, {uid: ` + nobodyUID + `}]}`: true,
+		`{killAllSessionsByPattern: [{uid: ` + otherUID + `}]}`:                            false,
+		`{killAllSessionsByPattern: [{uid: ` + nobodyUID + `, lsid: ` + secondID + `}]}`:   false,
+		`{killAllSessionsByPattern: [{users: [{user: "a", db: "test"}]}]}`:                 false,
+		`{killAllSessionsByPattern: [{roles: [{role: "root", db: "admin"}]}]}`:             false,
+		`{refreshSessions: [` + firstID + `]}`:                                             false,
+		`{endSessions: [` + secondID + `]}`:                                                false,
+		`{endSessions: [` + firstID + `]}`:                                                 true,
+	} {
+		h := harness.New(t)
+		busy := busy(h, firstID)
+		h.OK(command)
+		if n := len(local(h, `{allUsers: true}`)); (n > 0) == strings.HasPrefix(command, `{endSessions: [`+firstID) {
+			t.Errorf("%s left %d sessions", command, n)
+		}
+		if cursor, txn := busy(); cursor == gone || txn == gone {
+			t.Errorf("%s left the cursor: %v, the transaction: %v", command, cursor, txn)
+		}
+	}
+}
+
+func TestSessionCommandRefusals(t *testing.T) {
+	h := harness.New(t)
+	list := []harness.Refusal{
+		{Db: "test", Command: `{killAllSessions: 1}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions' is the wrong type 'int', expected type 'array'"},
+		{Db: "test", Command: `{killAllSessions: [1]}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0' is the wrong type 'int', expected type 'object'"},
+		{Db: "test", Command: `{killAllSessions: [{user: "a"}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0.db' is missing but a required field"},
+		{Db: "test", Command: `{killAllSessions: [], extra: 1}`, Code: 0, Text: ""}, // "strict: false" in kill_sessions.idl
+		{Db: "test", Command: `{killAllSessionsByPattern: [{extra: 1}]}`, Code: 40415, Text: ""},
+		{Db: "test", Command: `{killAllSessionsByPattern: [{uid: 1}]}`, Code: 14, Text: ""},
+		{Db: "test", Command: `{killAllSessionsByPattern: [{uid: {$binary: {base64: "AA==", subType: "00"}}}]}`, Code: 12, Text: "Unsupported SHA256Block hash length: 1"},
+		{Db: "test", Command: `{killAllSessionsByPattern: [{users: [{}]}]}`, Code: 40414, Text: ""},
+		{Db: "test", Command: `{killAllSessionsByPattern: [{roles: [{role: 1}]}]}`, Code: 14, Text: ""},
+		{Db: "test", Command: `{find: "c", lsid: {}}`, Code: 40414, Text: "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field"},
+		{Db: "test", Command: `{find: "c", lsid: {id: 1}}`, Code: 14, Text: ""},
+		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, extra: 1}}`, Code: 40415, Text: "BSON field 'OperationSessionInfo.lsid.extra' is an unknown field."},
+		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, txnNumber: {$numberLong: "1"}}}`, Code: 72, Text: "Cannot specify txnNumber in lsid without specifying txnUUID"},
+		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + nobodyUID + `}}`, Code: 0, Text: ""},
+	}
+	for command, name := range map[string]string{"killSessions": "KillSessionsCmd", "endSessions": "EndSessionsCmdFromClient", "refreshSessions": "RefreshSessionsCmdFromClient"} {
+		list = append(list,
+			harness.Refusal{Db: "test", Command: `{` + command + `: 1}`, Code: 14, Text: "BSON field '" + name + "." + command + "' is the wrong type 'int', expected type 'array'"},
+			harness.Refusal{Db: "test", Command: `{` + command + `: [` + firstID + `, {}]}`, Code: 40414, Text: "BSON field '" + name + "." + command + ".1.id' is missing but a required field"},
+			harness.Refusal{Db: "test", Command: `{` + command + `: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, x: 1}]}`, Code: 40415, Text: ""},
+		)
+	}
+	h.Refuses(list)
+}
+
+// Sessions within a session, which members of a cluster use, are sessions of
+// their own: each has its transactions.
+func TestChildSessions(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{create: "c"}`)
+	const id = `id: {$uuid: "00000000-0000-4000-8000-000000000001"}`
+	const child = `{` + id + `, txnUUID: {$uuid: "00000000-0000-4000-8000-000000000009"}}`
+	const retry = `{` + id + `, txnNumber: {$numberLong: "5"}, txnUUID: {$uuid: "00000000-0000-4000-8000-000000000009"}}`
+	for i, lsid := range []string{`{` + id + `}`, child, retry} {
+		h.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: %d}], lsid: %s, txnNumber: {$numberLong: "1"}, autocommit: false, startTransaction: true}`, i, lsid))
+	}
+	for _, lsid := range []string{retry, `{` + id + `}`, child} {
+		if r := h.Admin(`{commitTransaction: 1, lsid: ` + lsid + `, txnNumber: {$numberLong: "1"}, autocommit: false}`); !r.Lookup("ok").Truthy() {
+			t.Error(r)
+		}
+	}
+	if n := h.OK(`{count: "c"}`).Lookup("n").Int32(); n != 3 {
+		t.Errorf("%d documents", n)
+	}
+	if n := len(harness.Docs(h.RunOn("config", harness.Relaxed(`{find: "transactions", filter: {state: "committed"}}`)))); n != 3 {
+		t.Errorf("%d records", n)
+	}
+	if ids := local(h, `{}`); len(ids) != 3 {
+		t.Error(ids)
+	}
+	again, err := harness.NewService(kernel.Options{Engine: h.Svc.Engine, Clock: h.Clock, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer housekeeping.Close(again)
+	h2 := &harness.Harness{TB: t, Svc: again, Clock: h.Clock, Conn: again.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+	for _, lsid := range []string{retry, `{` + id + `}`, child} {
+		if r := h2.Admin(`{commitTransaction: 1, lsid: ` + lsid + `, txnNumber: {$numberLong: "1"}, autocommit: false}`); !r.Lookup("ok").Truthy() {
+			t.Errorf("after a restart %s", r)
+		}
+	}
+}
+
+// Who may see and kill whose sessions. The digest of a user is that of
+// "name@db".
+func TestSessionsOfUsers(t *testing.T) {
+	h := harness.NewAuth(t)
+	as := func(name string, roles ...string) *harness.Harness {
+		u := h.User(name, roles...)
+		one := &harness.Harness{TB: t, Svc: h.Svc, Clock: h.Clock, Conn: h.Svc.NewConn("10.0.0.1:1", "127.0.0.1:27017")}
+		one.Conn.User = u
+		return one
+	}
+	ann, bob, root := as("ann", "readWriteAnyDatabase@admin"), as("bob", "readWriteAnyDatabase@admin"), as("root", "root@admin")
+	h.Svc.Options.Security.Auth = true
+	digest := sha256.Sum256([]byte("ann@admin"))
+	uid := value.Binary(0, digest[:]).JSON()
+	annBusy, bobBusy := busy(ann, firstID), busy(bob, secondID)
+	if got := local(ann, `{}`); len(got) != 1 || !strings.Contains(got[0], value.Binary(0, digest[:]).String()) {
+		t.Errorf("ann sees %v", got)
+	}
+	bob.Refuses([]harness.Refusal{
+		{Db: "test", Command: `{aggregate: 1, pipeline: [{$listLocalSessions: {allUsers: true}}], cursor: {}}`, Code: 13, Text: ""},
+		{Db: "test", Command: `{aggregate: 1, pipeline: [{$listLocalSessions: {users: [{user: "ann", db: "admin"}]}}], cursor: {}}`, Code: 13, Text: ""},
+		{Db: "admin", Command: `{killAllSessions: []}`, Code: 13, Text: ""},
+		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}}`, Code: 13, Text: "Unauthorized to set user digest in LogicalSessionId"},
+		{Db: "test", Command: `{killSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}]}`, Code: 13, Text: "Unauthorized to set user digest in LogicalSessionId"},
+		{Db: "test", Command: `{killSessions: [` + firstID + `]}`, Code: 0, Text: ""}, // it has none of that id
+	})
+	if got := local(root, `{users: [{user: "ann", db: "admin"}]}`); len(got) != 1 {
+		t.Errorf("root sees %v of ann", got)
+	}
+	if got := local(root, `{allUsers: true}`); len(got) != 2 {
+		t.Errorf("root sees %v", got)
+	}
+	root.Refuses([]harness.Refusal{
+		{Db: "test", Command: `{killAllSessionsByPattern: [{users: [{user: "ann", db: "admin"}]}]}`, Code: 13, Text: "Not authorized to impersonate in killAllSessionsByPattern"},
+		{Db: "test", Command: `{killAllSessionsByPattern: [{uid: ` + uid + `, lsid: ` + secondID + `}]}`, Code: 0, Text: ""},
+	})
+	if cursor, txn := annBusy(); !cursor || !txn {
+		t.Error("what runs for ann has ended")
+	}
+	root.OK(`{killSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}]}`)
+	if cursor, txn := annBusy(); cursor || txn {
+		t.Error("what runs for ann goes on")
+	}
+	h.Svc.Options.Security.Auth = false // who may impersonate others
+	h.OK(`{killAllSessionsByPattern: [{roles: [{role: "root", db: "admin"}]}]}`)
+	h.Svc.Options.Security.Auth = true
+	if cursor, txn := bobBusy(); !cursor || !txn {
+		t.Error("what runs for bob has ended")
+	}
+	h.Svc.Options.Security.Auth = false
+	h.OK(`{killAllSessionsByPattern: [{roles: [{role: "readWriteAnyDatabase", db: "admin"}]}]}`)
+	h.Svc.Options.Security.Auth = true
+	if cursor, txn := bobBusy(); cursor || txn {
+		t.Error("what runs for bob goes on")
+	}
+}
+
+// What only servers for tests have.
+func TestSessionCacheCommands(t *testing.T) {
+	h := harness.NewTestCommands(t)
+	h.OK(`{startSession: 1}`)
+	h.OK(`{refreshLogicalSessionCacheNow: 1}`)
+	if n := len(harness.Docs(h.RunOn("config", harness.Relaxed(`{aggregate: "system.sessions", pipeline: [{$listSessions: {}}], cursor: {}}`)))); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+	h.OK(`{insert: "c", documents: [{}], lsid: ` + firstID + `, txnNumber: {$numberLong: "1"}}`)
+	h.OK(`{endSessions: [` + firstID + `]}`)
+	h.OK(`{reapLogicalSessionCacheNow: 1}`)
+	harness.New(t).Refuses([]harness.Refusal{
+		{Db: "admin", Command: `{refreshLogicalSessionCacheNow: 1}`, Code: 59, Text: "no such command: 'refreshLogicalSessionCacheNow'"},
+		{Db: "admin", Command: `{reapLogicalSessionCacheNow: 1}`, Code: 59, Text: ""},
+	})
+}

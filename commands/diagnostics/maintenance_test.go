@@ -1,0 +1,161 @@
+package diagnostics_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
+)
+
+func TestConvertToCapped(t *testing.T) {
+	h := harness.New(t)
+	for i := range 40 {
+		h.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: %d, pad: "%s"}]}`, i, strings.Repeat("x", 100)))
+	}
+	h.OK(`{createIndexes: "c", indexes: [{key: {pad: 1}, name: "pad_1"}]}`)
+	h.OK(`{convertToCapped: "c", size: 1024}`)
+	options := harness.Docs(h.OK(`{listCollections: 1, filter: {name: "c"}}`))[0].Lookup("options")
+	if options.Doc().String() != harness.Relaxed(`{capped: true, size: 1024}`).String() {
+		t.Errorf("options %s", options)
+	}
+	kept := harness.Docs(h.OK(`{find: "c"}`))
+	if len(kept) == 0 || len(kept) > 10 || kept[len(kept)-1].Lookup("_id").Int32() != 39 {
+		t.Errorf("kept %d documents, the last of them %v", len(kept), kept[len(kept)-1].Lookup("_id"))
+	}
+	if list := harness.Docs(h.OK(`{listIndexes: "c"}`)); len(list) != 1 {
+		t.Errorf("indexes %v", list)
+	}
+	h.OK(`{insert: "c", documents: [{_id: 40}]}`)
+}
+
+func TestCloneCollectionAsCapped(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
+	h.OK(`{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
+	h.Holds("c", `{_id: 1} {_id: 2}`)
+	h.Holds("d", `{_id: 1} {_id: 2}`)
+	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.Fails(48, `{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
+	h.Fails(26, `{cloneCollectionAsCapped: "none", toCollection: "e", size: 4096}`)
+	h.Fails(166, `{cloneCollectionAsCapped: "v", toCollection: "e", size: 4096}`)
+	h.Fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: -1}`)
+	h.Fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: 0}`)
+	h.Fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e"}`)
+	h.Fails(26, `{convertToCapped: "none", size: 4096}`)
+	h.Fails(72, `{convertToCapped: "c", size: 0}`)
+	h.Fails(72, `{convertToCapped: "c"}`)
+	h.Fails(73, `{convertToCapped: "", size: 1}`)
+}
+
+func TestCompact(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	if reply := h.OK(`{compact: "c"}`); !reply.Has("bytesFreed") {
+		t.Errorf("answered %s", reply)
+	}
+	if reply := h.OK(`{compact: "c", dryRun: true}`); !reply.Has("estimatedBytesFreed") {
+		t.Errorf("answered %s", reply)
+	}
+	h.Fails(26, `{compact: "none"}`)
+	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.Fails(166, `{compact: "v"}`)
+	h.Fails(2, `{compact: "c", freeSpaceTargetMB: 0}`)
+	for command, code := range map[string]int32{
+		`{autoCompact: true, runOnce: true}`: 0, `{autoCompact: false}`: 0, `{autoCompact: false, runOnce: true}`: 0, `{autoCompact: true, freeSpaceTargetMB: {$numberLong: "8796093022208"}}`: 2,
+		`{autoCompact: 1}`: 14, `{autoCompact: true, freeSpaceTargetMB: 0}`: 2,
+	} {
+		if reply := h.Admin(command); reply.Lookup("code").Int32() != code && reply.Lookup("code").Int32() != 314 {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+}
+
+func TestReIndex(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}]}`)
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1", unique: true}]}`)
+	reply := h.OK(`{reIndex: "c"}`)
+	if reply.Lookup("nIndexesWas").Int32() != 2 || reply.Lookup("nIndexes").Int32() != 2 || reply.Lookup("indexes").Doc().Len() != 2 {
+		t.Errorf("answered %s", reply)
+	}
+	h.Fails(11000, `{insert: "c", documents: [{_id: 1}]}`)
+	h.Fails(11000, `{insert: "c", documents: [{_id: 3, a: 1}]}`)
+	if n := len(harness.Docs(h.OK(`{find: "c", filter: {a: 2}, hint: "a_1"}`))); n != 1 {
+		t.Errorf("found %d", n)
+	}
+	h.Fails(26, `{reIndex: "none"}`)
+}
+
+func TestDBHash(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "b", documents: [{_id: 2}, {_id: 1}]}`)
+	h.OK(`{create: "a", capped: true, size: 4096}`)
+	reply := h.OK(`{dbHash: 1}`)
+	sum := md5.New()
+	sum.Write(harness.Relaxed(`{_id: 1}`))
+	sum.Write(harness.Relaxed(`{_id: 2}`))
+	b, a := hex.EncodeToString(sum.Sum(nil)), "d41d8cd98f00b204e9800998ecf8427e"
+	if got := reply.Lookup("collections").Doc().String(); got != value.NewDoc("a", value.String(a), "b", value.String(b)).String() {
+		t.Errorf("collections %s", got)
+	}
+	both := md5.Sum([]byte(a + b))
+	if got := reply.Lookup("md5").Str(); got != hex.EncodeToString(both[:]) {
+		t.Errorf("md5 %s", got)
+	}
+	if reply.Lookup("capped").Doc().Index(0).Str() != "a" || reply.Lookup("uuids").Doc().Len() != 2 {
+		t.Errorf("answered %s", reply)
+	}
+	if one := h.OK(`{dbHash: 1, collections: ["b"]}`).Lookup("collections").Doc(); one.Len() != 1 {
+		t.Errorf("collections %s", one)
+	}
+	h.Fails(2, `{dbHash: 1, collections: [1]}`)
+}
+
+func TestFileMD5(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "fs.chunks", documents: [{files_id: 1, n: 1, data: {$binary: {base64: "bG8=", subType: "00"}}}, {files_id: 1, n: 0, data: {$binary: {base64: "aGVs", subType: "00"}}},
+		{files_id: 2, n: 1, data: {$binary: {base64: "aGVs", subType: "00"}}}]}`)
+	if reply := h.OK(`{filemd5: 1, root: "fs"}`); reply.Lookup("md5").Str() != "5d41402abc4b2a76b9719d911017c592" || reply.Lookup("numChunks").Int32() != 2 {
+		t.Errorf("answered %s", reply) // md5 of "hello"
+	}
+	if reply := h.OK(`{filemd5: 9, root: "fs"}`); reply.Lookup("md5").Str() != "d41d8cd98f00b204e9800998ecf8427e" {
+		t.Errorf("answered %s", reply)
+	}
+	h.Fails(10042, `{filemd5: 2, root: "fs"}`)
+	h.Fails(40414, `{filemd5: 1}`)
+}
+
+func TestLogCommands(t *testing.T) {
+	var out bytes.Buffer
+	rotated := 0
+	h := harness.NewWith(t, kernel.Options{Log: zerolog.New(&out), RotateLog: func() error { rotated++; return nil }})
+	for command, code := range map[string]int32{
+		`{logRotate: 1}`: 0, `{logRotate: "server"}`: 0, `{logRotate: "audit"}`: 4, `{logRotate: {}}`: 14, `{dropConnections: 1, hostAndPort: ["a:0"]}`: 9, `{dropConnections: 1, hostAndPort: ["[::1]:27017", null]}`: 0, `{logRotate: "x"}`: 4,
+		`{logApplicationMessage: "hello from the application"}`: 0, `{logApplicationMessage: 1}`: 14,
+		`{dropConnections: 1, hostAndPort: ["a:1"]}`: 0, `{dropConnections: 1}`: 40414, `{dropConnections: 1, hostAndPort: [":1"]}`: 9,
+	} {
+		if reply := h.Admin(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+	if rotated != 2 || !strings.Contains(out.String(), "hello from the application") {
+		t.Errorf("rotated %d times, logged %s", rotated, out.String())
+	}
+}
+
+func TestSetIndexCommitQuorum(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	h.Fails(27, `{setIndexCommitQuorum: "c", indexNames: ["a_1"], commitQuorum: 1}`)
+	h.Fails(27, `{setIndexCommitQuorum: "c", indexNames: [], commitQuorum: 1}`)
+	h.Fails(26, `{setIndexCommitQuorum: "none", indexNames: ["a_1"], commitQuorum: 1}`)
+	h.Fails(40414, `{setIndexCommitQuorum: "c"}`)
+}

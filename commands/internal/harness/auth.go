@@ -1,0 +1,133 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/access"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
+)
+
+// As runs a command as a user with access control on.
+func (h *AuthHarness) As(name, db, command string) value.Doc {
+	h.Helper()
+	conn := h.Svc.NewConn("10.0.0.1:5000", "127.0.0.1:27017")
+	conn.User = h.Find(name)
+	h.Svc.Options.Security.Auth = true
+	admin := h.Conn
+	h.Conn = conn
+	defer func() { h.Conn = admin }()
+	return h.RunOn(db, Relaxed(command))
+}
+
+// CursorOf opens a cursor as a user and returns its id.
+func (h *AuthHarness) CursorOf(name, db, command string) int64 {
+	h.Helper()
+	reply := h.As(name, db, command)
+	id := reply.Lookup("cursor").Doc().Lookup("id").Int64()
+	if id == 0 {
+		h.Fatalf("%s answered %s", command, reply)
+	}
+	return id
+}
+
+// ShownOps lists what $currentOp shows a user, without the command itself: type
+// and what it belongs to.
+func (h *AuthHarness) ShownOps(name, command string) string {
+	h.Helper()
+	reply := h.As(name, "admin", command)
+	if !reply.Lookup("ok").Truthy() {
+		h.Fatalf("%s answered %s", command, reply)
+	}
+	var list []string
+	for v := range reply.Lookup("inprog").Doc().Values() {
+		if d := v.Doc(); d.Lookup("type").Str() != "op" {
+			list = append(list, d.Lookup("type").Str())
+		}
+	}
+	for _, d := range Docs(reply) {
+		if d.Lookup("type").Str() != "op" {
+			list = append(list, strings.TrimSpace(d.Lookup("type").Str()+" "+d.Lookup("ns").Str()))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// run runs a command without access control and returns the code of its
+// error, 0 for none, and the reply.
+func (h *AuthHarness) CodeOf(db, command string) (int32, value.Doc) {
+	h.Helper()
+	h.Svc.Options.Security.Auth = false
+	reply := h.RunOn(db, value.MustJSON(command))
+	return reply.Lookup("code").Int32(), reply
+}
+
+// AuthHarness has access control, and makes users without their logging in.
+type AuthHarness struct{ *Harness }
+
+func NewAuth(tb testing.TB) *AuthHarness {
+	h := &AuthHarness{New(tb)}
+	for _, name := range []string{"scramIterationCount", "scramSHA256IterationCount"} {
+		if err := h.Svc.Params.Set(h.Svc.Params.Lines[name], value.Int32(5000)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return h
+}
+
+// User makes a user with roles, "role@db" each.
+func (h *AuthHarness) User(name string, roles ...string) *auth.User {
+	h.Helper()
+	var list []string
+	for _, r := range roles {
+		role, db, _ := strings.Cut(r, "@")
+		list = append(list, fmt.Sprintf(`{"role": %q, "db": %q}`, role, db))
+	}
+	h.MustOn("admin", fmt.Sprintf(`{"createUser": %q, "pwd": "p", "roles": [%s], "mechanisms": ["SCRAM-SHA-1"]}`, name, strings.Join(list, ",")))
+	return h.Find(name)
+}
+
+func (h *AuthHarness) Find(name string) *auth.User {
+	h.Helper()
+	u, err := h.Svc.Auth.Find(context.Background(), auth.Name{Name: name, DB: "admin"})
+	if err != nil || u == nil {
+		h.Fatalf("user %s: %v", name, err)
+	}
+	return u
+}
+
+// MustOn runs a command without access control.
+func (h *AuthHarness) MustOn(db, command string) value.Doc {
+	h.Helper()
+	h.Svc.Options.Security.Auth = false
+	reply := h.RunOn(db, value.MustJSON(command))
+	if !reply.Lookup("ok").Truthy() {
+		h.Fatalf("%s\nanswered %s", command, reply)
+	}
+	return reply
+}
+
+// Gate asks whether a user may run a command, without running it.
+func (h *AuthHarness) Gate(u *auth.User, db, command string) error {
+	h.Helper()
+	h.Svc.Options.Security.Auth = true
+	body := value.MustJSON(command)
+	name, _ := body.First()
+	cmd := h.Svc.Table[name]
+	if cmd == nil {
+		h.Fatalf("no command %s", name)
+	}
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: body, DB: db, Cmd: cmd}
+	return access.Authorize(c)
+}
+
+// Open are the commands that anyone who is logged in may run: they have no
+// action in the table and no rule.
+var Open = map[string]bool{
+	"getMore": true, "startSession": true, "refreshSessions": true, "killSessions": true, "features": true,
+	"commitTransaction": true, "abortTransaction": true, "endSessions": true, "whatsmysni": true, "availableQueryOptions": true,
+}

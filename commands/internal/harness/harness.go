@@ -1,0 +1,146 @@
+package harness
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Harness runs commands against a Service over an engine in memory, whose
+// clock stands at 2026-01-01T00:00:00Z.
+type Harness struct {
+	testing.TB
+	Svc   *kernel.Service
+	Clock *clock.Manual
+	Conn  *kernel.Conn
+}
+
+var TestStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func New(tb testing.TB) *Harness {
+	tb.Helper()
+	return NewWith(tb, kernel.Options{Log: zerolog.Nop()})
+}
+
+// NewWith is a harness with options of its own.
+func NewWith(tb testing.TB, o kernel.Options) *Harness {
+	tb.Helper()
+	manual := clock.NewManual(TestStart)
+	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return NewOver(tb, engine, manual, o)
+}
+
+// NewOver is a harness over an engine of its own.
+func NewOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, o kernel.Options) *Harness {
+	tb.Helper()
+	o.Engine, o.Clock, o.TempDir, o.TestClock = engine, manual, tb.TempDir(), true
+	svc, err := NewService(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		housekeeping.Close(svc)
+		_ = engine.Close()
+	})
+	return &Harness{TB: tb, Svc: svc, Clock: manual, Conn: svc.NewConn("127.0.0.1:1", "127.0.0.1:27017")}
+}
+
+// Run runs a command given as relaxed JSON on the database "test".
+func (h *Harness) Run(command string) value.Doc {
+	h.Helper()
+	return h.RunOn("test", Relaxed(command))
+}
+
+func (h *Harness) Admin(command string) value.Doc {
+	h.Helper()
+	return h.RunOn("admin", Relaxed(command))
+}
+
+// bareKey finds a string, or a key without quotes.
+var bareKey = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{,]\s*[A-Za-z_$][\w$]*\s*:`)
+
+// Relaxed reads extended JSON whose keys need no quotes, as the shell.
+func Relaxed(s string) value.Doc {
+	return value.MustJSON(bareKey.ReplaceAllStringFunc(s, func(m string) string {
+		if m[0] == '"' {
+			return m
+		}
+		return m[:1] + `"` + strings.Trim(m[1:len(m)-1], " \t\n") + `":`
+	}))
+}
+
+func (h *Harness) RunOn(db string, body value.Doc) value.Doc {
+	h.Helper()
+	b := value.NewBuilder()
+	it := body.Iter()
+	b.Raw(it.Rest()).String("$db", db)
+	out, _ := Answer(h.Svc, context.Background(), h.Conn, &kernel.Request{Body: b.Doc()}, nil)
+	reply := value.Doc(out)
+	if err := value.Validate(reply); err != nil {
+		h.Fatalf("%s: invalid reply: %v", body, err)
+	}
+	return reply
+}
+
+// OK runs a command that must succeed.
+func (h *Harness) OK(command string) value.Doc {
+	h.Helper()
+	reply := h.Run(command)
+	if !reply.Lookup("ok").Truthy() || reply.Has("writeErrors") {
+		h.Fatalf("%s\nanswered %s", command, reply)
+	}
+	return reply
+}
+
+// Fails runs a command that must fail with a code: of the command, or of its
+// first write error.
+func (h *Harness) Fails(code int32, command string) string {
+	h.Helper()
+	reply := h.Run(command)
+	got, text := reply.Lookup("code"), reply.Lookup("errmsg").Str()
+	if first := reply.Lookup("writeErrors").Doc().Index(0); !first.IsMissing() {
+		got, text = first.Doc().Lookup("code"), first.Doc().Lookup("errmsg").Str()
+	}
+	if got.Int32() != code {
+		h.Errorf("%s\nanswered %s, want code %d", command, reply, code)
+	}
+	return text
+}
+
+// Docs returns the first batch of a cursor reply.
+func Docs(reply value.Doc) (list []value.Doc) {
+	for v := range reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Values() {
+		list = append(list, v.Doc())
+	}
+	return list
+}
+
+// NewService makes a Service as [New] does.
+func NewService(o kernel.Options) (*kernel.Service, error) {
+	s, err := commands.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return s.Service, nil
+}
+
+// Answer runs one command as [Service.Handle] does.
+func Answer(s *kernel.Service, ctx context.Context, conn *kernel.Conn, req *kernel.Request, dst []byte) ([]byte, kernel.Response) {
+	return (&commands.Service{Service: s}).Handle(ctx, conn, req, dst)
+}

@@ -1,0 +1,158 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/replication"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Finds compares the documents that a command returns.
+func (h *Harness) Finds(command, want string) {
+	h.Helper()
+	if got := value.NewArray(docValues(Docs(h.OK(command)))...).String(); got != value.MustJSON(`{"d":`+want+`}`).Lookup("d").String() {
+		h.Errorf("%s\nfound %s, want %s", command, got, want)
+	}
+}
+
+func docValues(list []value.Doc) (values []value.Value) {
+	for _, d := range list {
+		values = append(values, value.Document(d))
+	}
+	return values
+}
+
+// Lsid is the session of a test.
+const Lsid = `"lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}}`
+
+// inTxn adds the arguments of a statement of transaction n.
+func InTxnArgs(command string, n int, first bool) string {
+	start := ""
+	if first {
+		start = `, "startTransaction": true`
+	}
+	return strings.TrimSuffix(command, "}") + fmt.Sprintf(`, %s, "txnNumber": {"$numberLong": "%d"}, "autocommit": false%s}`, Lsid, n, start)
+}
+
+// RetryArgs adds the arguments of a retryable write.
+func RetryArgs(command string, n int) string {
+	return strings.TrimSuffix(command, "}") + fmt.Sprintf(`, %s, "txnNumber": {"$numberLong": "%d"}}`, Lsid, n)
+}
+
+func (h *Harness) EndTxn(name string, n int) value.Doc {
+	return h.Admin(InTxnArgs(`{"`+name+`": 1}`, n, false))
+}
+
+func (h *Harness) Count(coll string) int { return len(Docs(h.OK(`{"find": "` + coll + `"}`))) }
+
+// names lists the indexes in the order of listIndexes.
+func (h *Harness) IndexNames(coll string) (names string) {
+	h.Helper()
+	for _, d := range Docs(h.OK(`{listIndexes: "` + coll + `"}`)) {
+		names += d.Lookup("name").Str() + " "
+	}
+	return names
+}
+
+// hello asks what the member is once its topology is newer than counter.
+func (h *Harness) HelloAfter(counter int64) value.Doc {
+	h.Helper()
+	return h.Admin(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "%d"}}, "maxAwaitTimeMS": 60000}`,
+		h.Svc.ProcessID.Hex(), counter))
+}
+
+// Listed returns what listCollections shows.
+func (h *Harness) Listed() []value.Doc {
+	h.Helper()
+	return Docs(h.OK(`{"listCollections": 1}`))
+}
+
+// AsMember makes the harness's server the member of a replica set.
+func (h *Harness) AsMember() *Harness {
+	h.Helper()
+	h.Svc.Options.ReplSet = "rs"
+	if err := replication.JoinSet(h.Svc); err != nil {
+		h.Fatal(err)
+	}
+	return h
+}
+
+// Refusal is a command on a database and how it fails; code 0: it does not.
+type Refusal struct {
+	Db, Command string
+	Code        int32
+	Text        string // "": any; ending in "*": the beginning
+}
+
+func (h *Harness) Refuses(list []Refusal) {
+	h.Helper()
+	for _, r := range list {
+		reply := h.RunOn(r.Db, Relaxed(r.Command))
+		code, text := reply.Lookup("code"), reply.Lookup("errmsg").Str()
+		if first := reply.Lookup("writeErrors").Doc().Index(0); !first.IsMissing() {
+			code, text = first.Doc().Lookup("code"), first.Doc().Lookup("errmsg").Str()
+		}
+		if code.IsMissing() != (r.Code == 0) || r.Code != 0 && code.Int32() != r.Code {
+			h.Errorf("%s %s answered %s, want code %d", r.Db, r.Command, reply, r.Code)
+			continue
+		}
+		begin, open := strings.CutSuffix(r.Text, "*")
+		if r.Text != "" && text != r.Text && !(open && strings.HasPrefix(text, begin)) {
+			h.Errorf("%s %s: %q, want %q", r.Db, r.Command, text, r.Text)
+		}
+	}
+}
+
+// UuidOf is the UUID of a collection as listCollections shows it.
+func (h *Harness) UuidOf(name string) value.Value {
+	h.Helper()
+	first := h.OK(fmt.Sprintf(`{listCollections: 1, filter: {name: %q}}`, name)).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc()
+	return first.Lookup("info").Doc().Lookup("uuid")
+}
+
+func JsonOf(v value.Value) string {
+	s := value.NewDoc("v", v).CanonicalJSON()
+	return s[len(`{"v":`) : len(s)-1]
+}
+
+// NewTestCommands is a harness with enableTestCommands.
+func NewTestCommands(t *testing.T) *Harness {
+	return NewWith(t, kernel.Options{Parameters: map[string]string{"enableTestCommands": "1"}})
+}
+
+func (h *Harness) SetFail(mode, data string) value.Doc {
+	h.Helper()
+	reply := h.Admin(fmt.Sprintf(`{configureFailPoint: "failCommand", mode: %s, data: %s}`, mode, data))
+	if !reply.Lookup("ok").Truthy() {
+		h.Fatalf("configureFailPoint answered %s", reply)
+	}
+	return reply
+}
+
+// Holds compares the documents of a collection, ordered by _id.
+func (h *Harness) Holds(coll, want string) {
+	h.Helper()
+	var got []string
+	for _, d := range Docs(h.OK(`{find: "` + coll + `", sort: {_id: 1}}`)) {
+		got = append(got, d.String())
+	}
+	var wanted []string
+	for v := range Relaxed("{a: [" + strings.ReplaceAll(want, "} {_id", "}, {_id") + "]}").Lookup("a").Doc().Values() {
+		wanted = append(wanted, v.Doc().String())
+	}
+	if strings.Join(got, " ") != strings.Join(wanted, " ") {
+		h.Errorf("%s holds %v, want %v", coll, got, wanted)
+	}
+}
+
+const BenchDocs = 1000
+
+func Fill(h *Harness) {
+	for i := range BenchDocs {
+		d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))
+		h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d))))
+	}
+}

@@ -1,0 +1,101 @@
+package harness
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// TestStream is an open change stream.
+type TestStream struct {
+	H    *Harness
+	Id   int64
+	Db   string // "": test
+	Coll string
+	Last value.Doc // token
+}
+
+// Watch opens a stream on a collection ("": the database).
+func (h *Harness) Watch(coll, options, stages string) *TestStream {
+	h.Helper()
+	on := `"` + coll + `"`
+	s := &TestStream{H: h, Coll: coll}
+	if coll == "" {
+		on, s.Coll = "1", "$cmd.aggregate"
+	}
+	reply := h.OK(fmt.Sprintf(`{"aggregate": %s, "pipeline": [{"$changeStream": %s}%s], "cursor": {"batchSize": 0}}`, on, options, stages))
+	cur := reply.Lookup("cursor").Doc()
+	s.Id, s.Last = cur.Lookup("id").Int64(), cur.Lookup("postBatchResumeToken").Doc().Clone()
+	return s
+}
+
+// Events reads what there is.
+func (s *TestStream) Events() (list []value.Doc) {
+	s.H.Helper()
+	reply := s.H.RunOn(cmp.Or(s.Db, "test"), value.MustJSON(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 1}`, s.Id, s.Coll)))
+	if !reply.Lookup("ok").Truthy() {
+		s.H.Fatal(reply)
+	}
+	cur := reply.Lookup("cursor").Doc()
+	for v := range cur.Lookup("nextBatch").Doc().Values() {
+		list = append(list, v.Doc().Clone())
+	}
+	if id := cur.Lookup("id").Int64(); id == 0 {
+		s.Id = 0
+	}
+	s.Last = cur.Lookup("postBatchResumeToken").Doc().Clone()
+	return list
+}
+
+// Brief leaves out of an event what differs from run to run.
+func Brief(d value.Doc) string {
+	b := value.NewBuilder()
+	for it := d.Iter(); it.Next(); {
+		switch it.Key() {
+		case "_id", "clusterTime", "wallTime", "collectionUUID", "lsid":
+		default:
+			b.Raw(it.Element())
+		}
+	}
+	return b.Doc().JSON()
+}
+
+func (s *TestStream) Expect(want ...string) {
+	s.H.Helper()
+	got := s.Events()
+	if len(got) != len(want) {
+		s.H.Fatalf("events %v, want %v", got, want)
+	}
+	for i, d := range got {
+		if w := value.MustJSON(want[i]).JSON(); Brief(d) != w {
+			s.H.Errorf("event %d is %s, want %s", i, Brief(d), w)
+		}
+	}
+}
+
+// Pass moves the clock and has what is due removed.
+func (h *Harness) Pass(seconds int64) {
+	h.Helper()
+	h.Advance(seconds)
+	if r := h.Admin(`{"runExpirationPass": 1}`); !r.Lookup("ok").Truthy() {
+		h.Fatal(r)
+	}
+}
+
+// Advance moves the clock.
+func (h *Harness) Advance(seconds int64) {
+	h.Helper()
+	if err := h.Clock.Advance(time.Duration(seconds) * time.Second); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// Next reads one event.
+func (s *TestStream) Next() value.Doc {
+	s.H.Helper()
+	r := s.H.OK(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "batchSize": 1, "maxTimeMS": 1}`, s.Id, s.Coll))
+	s.Last = r.Lookup("cursor").Doc().Lookup("postBatchResumeToken").Doc().Clone()
+	return r.Lookup("cursor").Doc().Lookup("nextBatch").Doc().Index(0).Doc().Clone()
+}

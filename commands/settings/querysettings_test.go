@@ -1,0 +1,141 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/parameters"
+)
+
+// Which queries have the same shape: by the manual's page on query shapes, and
+// functional-tests of documentdb on mongod.
+func TestQueryShapes(t *testing.T) {
+	shape := func(text string) string { return exec.QueryShapeHash("test", harness.Relaxed(text)) }
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{find: "c", filter: {a: 1}}`, `{find: "c", filter: {a: 2.5}}`, true},
+		{`{find: "c", filter: {a: 1}}`, `{find: "c", filter: {a: {$eq: 1}}}`, true},
+		{`{find: "c", filter: {a: 1}}`, `{find: "c", filter: {a: "x"}}`, false},
+		{`{find: "c", filter: {a: 1}}`, `{find: "d", filter: {a: 1}}`, false},
+		{`{find: "c", filter: {a: 1, b: 2}}`, `{find: "c", filter: {$and: [{a: 3}, {b: 4}]}}`, true},
+		{`{find: "c", filter: {a: 1, b: 2}}`, `{find: "c", filter: {b: 2, a: 1}}`, false},
+		{`{find: "c", filter: {a: {$in: [1]}}}`, `{find: "c", filter: {a: {$in: [3, 4]}}}`, true},
+		{`{find: "c", filter: {a: {$in: [1, 2]}}}`, `{find: "c", filter: {a: {$in: [3, 4, 5]}}}`, true},
+		{`{find: "c", filter: {a: {$in: [1, 2]}}}`, `{find: "c", filter: {a: {$nin: [1, 2]}}}`, false},
+		{`{find: "c", filter: {a: {$exists: true}}}`, `{find: "c", filter: {a: {$exists: false}}}`, false},
+		{`{find: "c", filter: {a: {$type: "int"}}}`, `{find: "c", filter: {a: {$type: ["int"]}}}`, true},
+		{`{find: "c", filter: {a: {$type: "int"}}}`, `{find: "c", filter: {a: {$type: "string"}}}`, false},
+		{`{find: "c", filter: {$expr: {$gt: ["$a", 1]}}}`, `{find: "c", filter: {$expr: {$gt: ["$a", 9]}}}`, true},
+		{`{find: "c", filter: {$expr: {$gt: ["$a", "$b"]}}}`, `{find: "c", filter: {$expr: {$lt: ["$a", "$b"]}}}`, false},
+		{`{find: "c", filter: {a: {$elemMatch: {$gt: 1}}}}`, `{find: "c", filter: {a: {$elemMatch: {$gt: 2}}}}`, true},
+		{`{find: "c", filter: {a: {$elemMatch: {$gt: 1}}}}`, `{find: "c", filter: {a: {$elemMatch: {$lt: 1}}}}`, false},
+		{`{find: "c", filter: {a: 1}, sort: {}}`, `{find: "c", filter: {a: 1}}`, true},
+		{`{find: "c", filter: {a: 1}, sort: {a: 1}}`, `{find: "c", filter: {a: 1}, sort: {a: -1}}`, false},
+		{`{find: "c", filter: {a: 1}, sort: {a: 1}}`, `{sort: {a: 1.0}, filter: {a: 1}}`, false},
+		{`{find: "c", filter: {a: 1}, limit: 1}`, `{find: "c", limit: 7, filter: {a: 1}}`, true},
+		{`{find: "c", filter: {a: 1}, projection: {a: 1}}`, `{find: "c", filter: {a: 1}, projection: {a: true}}`, true},
+		{`{find: "c", filter: {a: 1}, projection: {a: 1}}`, `{find: "c", filter: {a: 1}, projection: {a: 0}}`, false},
+		{`{find: "c", collation: {locale: "en"}}`, `{find: "c", collation: {locale: "en", strength: 3}}`, true},
+		{`{find: "c", collation: {locale: "en"}}`, `{find: "c", collation: {locale: "en", strength: 2}}`, false},
+		{`{find: "c"}`, `{find: "c", filter: {}}`, true},
+		{`{find: "c", filter: {a: 1}}`, `{distinct: "c", key: "a", query: {a: 1}}`, false},
+		{`{distinct: "c", key: "a"}`, `{distinct: "c", key: "b"}`, false},
+		{`{aggregate: "c", pipeline: [{$match: {a: 1}}, {$limit: 1}]}`, `{aggregate: "c", pipeline: [{$match: {a: 9}}, {$limit: 2}]}`, true},
+		{`{aggregate: "c", pipeline: [{$match: {a: 1}}]}`, `{aggregate: "c", pipeline: [{$match: {a: 1}}, {$limit: 2}]}`, false},
+		{`{aggregate: "c", pipeline: [{$lookup: {from: "x", as: "y", pipeline: [{$match: {a: 1}}]}}]}`,
+			`{aggregate: "c", pipeline: [{$lookup: {from: "x", as: "y", pipeline: [{$match: {a: 5}}]}}]}`, true},
+		{`{aggregate: "c", pipeline: [{$lookup: {from: "x", as: "y", pipeline: []}}]}`, `{aggregate: "c", pipeline: [{$lookup: {from: "z", as: "y", pipeline: []}}]}`, false},
+		{`{aggregate: "c", pipeline: [{$group: {_id: "$a", n: {$sum: 1}}}]}`, `{aggregate: "c", pipeline: [{$group: {_id: "$b", n: {$sum: 1}}}]}`, false},
+	} {
+		if got := shape(tt.a) == shape(tt.b); got != tt.same {
+			t.Errorf("%s\n%s\nsame shape: %v", tt.a, tt.b, got)
+		}
+	}
+	if hash := shape(`{find: "c"}`); len(hash) != 64 || hash != strings.ToUpper(hash) {
+		t.Errorf("hash %q", hash)
+	}
+}
+
+// Settings are kept, shown, changed field by field, obeyed and removed.
+func TestQuerySettings(t *testing.T) {
+	h := harness.New(t).AsMember()
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1, b: 1}, {_id: 2, a: 1, b: 2}]}`)
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}, {key: {a: 1, b: 1}, name: "a_1_b_1"}]}`)
+	const query = `{find: "c", filter: {a: 1}, $db: "test"}`
+	index := func() string {
+		plan := h.OK(`{explain: {find: "c", filter: {a: 5}}, verbosity: "queryPlanner"}`).Lookup("queryPlanner").Doc().Lookup("winningPlan").Doc()
+		return plan.Lookup("inputStage").Doc().Lookup("indexName").Str()
+	}
+	before := index()
+	other := map[string]string{"a_1": "a_1_b_1", "a_1_b_1": "a_1"}[before]
+	set := h.Admin(`{setQuerySettings: ` + query + `, settings: {indexHints: {ns: {db: "test", coll: "c"}, allowedIndexes: ["` + other + `"]}, comment: "mine"}}`)
+	hash := set.Lookup("queryShapeHash").Str()
+	if got := index(); got != other || other == "" {
+		t.Errorf("planned with %q, allowed is %q", got, other)
+	}
+	explained := h.OK(`{explain: {find: "c", filter: {a: 7}}, verbosity: "queryPlanner"}`)
+	if explained.Lookup("queryShapeHash").Str() != hash || !explained.Lookup("queryPlanner").Doc().Has("querySettings") {
+		t.Errorf("explain tells %s", explained)
+	}
+	h.Admin(`{setQuerySettings: "` + hash + `", settings: {reject: true, queryFramework: "classic"}}`)
+	list := h.Admin(`{aggregate: 1, pipeline: [{$querySettings: {showDebugQueryShape: true}}], cursor: {}}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc()
+	one := list.Index(0).Doc()
+	if list.Len() != 1 || one.Lookup("settings").Doc().Lookup("comment").Str() != "mine" || !one.Lookup("settings").Doc().Has("indexHints") ||
+		one.Lookup("representativeQuery").Doc().Lookup("find").Str() != "c" || one.Lookup("debugQueryShape").Doc().Lookup("command").Str() != "find" {
+		t.Errorf("listed %s", list)
+	}
+	h.Fails(411, `{find: "c", filter: {a: 3}}`)
+	h.OK(`{explain: {find: "c", filter: {a: 3}}}`)
+	h.OK(`{find: "c", filter: {a: "x"}}`)
+	h.OK(`{find: "c", filter: {_id: 1}}`)
+	h.Svc.Settings.Queries.List = nil
+	if err := parameters.LoadSettings(h.Svc); err != nil { // as after a restart
+		t.Fatal(err)
+	}
+	h.Fails(411, `{find: "c", filter: {a: 3}}`)
+	h.Admin(`{setQuerySettings: ` + query + `, settings: {reject: false}}`)
+	h.OK(`{find: "c", filter: {a: 3}}`)
+	h.Admin(`{removeQuerySettings: ` + query + `}`)
+	h.Admin(`{removeQuerySettings: ` + query + `}`)
+	if got := index(); got != before {
+		t.Errorf("planned with %q after the removal, before with %q", got, before)
+	}
+	h.Admin(`{setQuerySettings: {distinct: "c", key: "b", query: {a: 1}, $db: "test"}, settings: {reject: true}}`)
+	h.Fails(411, `{distinct: "c", key: "b", query: {a: 2}}`)
+	h.Admin(`{setQuerySettings: {aggregate: "c", pipeline: [{$match: {a: 1}}], $db: "test"}, settings: {reject: true}}`)
+	h.Fails(411, `{aggregate: "c", pipeline: [{$match: {a: 2}}], cursor: {}}`)
+}
+
+func TestQuerySettingsRefusals(t *testing.T) {
+	h := harness.New(t).AsMember()
+	const good = `settings: {queryFramework: "sbe"}`
+	const query = `setQuerySettings: {find: "c", filter: {a: 1}, $db: "test"}`
+	h.Refuses([]harness.Refusal{
+		{Db: "admin", Command: `{setQuerySettings: null, ` + good + `}`, Code: 14, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: 1, ` + good + `}`, Code: 14, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: "", ` + good + `}`, Code: 16, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: "nothex", ` + good + `}`, Code: 2, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: {}, ` + good + `}`, Code: 7746402, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: {count: "c", $db: "test"}, ` + good + `}`, Code: 7746402, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: {find: "c"}, ` + good + `}`, Code: 40414, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: {find: "c", $db: ""}, ` + good + `}`, Code: 73, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: {find: "c", $db: "local"}, ` + good + `}`, Code: 8584900, Text: ""},
+		{Db: "admin", Command: `{setQuerySettings: {find: "c", filter: {_id: 1}, $db: "test"}, ` + good + `}`, Code: 7746606, Text: ""},
+		{Db: "admin", Command: `{` + query + `}`, Code: 40414, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {}}`, Code: 8727502, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {reject: false}}`, Code: 7746604, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {reject: null}}`, Code: 14, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {queryFramework: "x"}}`, Code: 2, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {indexHints: {allowedIndexes: ["a"]}}}`, Code: 40414, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {indexHints: {ns: {coll: "c"}, allowedIndexes: ["a"]}}}`, Code: 8727500, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {indexHints: {ns: {db: "test"}, allowedIndexes: ["a"]}}}`, Code: 8727501, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {indexHints: {ns: {db: "test", coll: "c"}, allowedIndexes: [1]}}}`, Code: 9, Text: ""},
+		{Db: "admin", Command: `{` + query + `, settings: {indexHints: {ns: {db: "test", coll: "c"}, allowedIndexes: []}}}`, Code: 7746604, Text: ""},
+		{Db: "test", Command: `{` + query + `, ` + good + `}`, Code: 13, Text: ""},
+	})
+	harness.New(t).Refuses([]harness.Refusal{{Db: "admin", Command: `{` + query + `, ` + good + `}`, Code: 20, Text: ""}})
+}

@@ -1,0 +1,76 @@
+package write_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/crud"
+	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// renewing is a source of records that has the collection dropped, and
+// perhaps made anew, between finding a record and handing it over.
+type renewing struct {
+	exec.RecordSource
+	renew func()
+}
+
+func (r *renewing) Next() (storage.Record, bool, error) {
+	rec, ok, err := r.RecordSource.Next()
+	if r.renew != nil {
+		r.renew()
+		r.renew = nil
+	}
+	return rec, ok, err
+}
+
+// What has been found in a collection that is dropped meanwhile is not
+// changed in another one of its name.
+func TestModifyDropped(t *testing.T) {
+	for name, again := range map[string]bool{"dropped": false, "made anew": true} {
+		for _, multi := range []bool{false, true} {
+			h := harness.New(t)
+			h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}`)
+			c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: h.Conn, Cmd: h.Svc.Table["update"], DB: "test", Body: harness.Relaxed(`{update: "c"}`), Now: harness.TestStart.UnixMilli()}
+			ns := storage.Namespace{DB: "test", Coll: "c"}
+			info, err := exec.Lookup(c, ns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := &write.Modification{Ns: ns, Filter: harness.Relaxed(`{a: 1}`), Update: harness.Relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), Multi: multi, Collection: info.UUID}
+			if err := crud.CompileModification(c, m, info); err != nil {
+				t.Fatal(err)
+			}
+			found, err := exec.OpenRecords(c, m.Exec, info, &m.Query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			src := &renewing{found, func() {
+				h.OK(`{drop: "c"}`)
+				if again {
+					h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}`)
+				}
+			}}
+			modify := func(m *write.Modification, src exec.RecordSource) (write.Updated, error) {
+				return write.ModifyFirst(c, m, src)
+			}
+			if multi {
+				modify = func(m *write.Modification, src exec.RecordSource) (write.Updated, error) {
+					return write.ModifyMany(c, m, src)
+				}
+			}
+			if _, err := modify(m, src); !mongoerr.Is(err, mongoerr.QueryPlanKilled) {
+				t.Errorf("%s, multi %v: %v", name, multi, err)
+			}
+			src.Close()
+			if n := h.OK(`{count: "c", query: {b: 1}}`).Lookup("n").Int32(); n != 0 {
+				t.Errorf("%s, multi %v: %d documents of another collection changed", name, multi, n)
+			}
+		}
+	}
+}
