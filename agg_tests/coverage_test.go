@@ -19,7 +19,7 @@ var cannotFail = strings.Fields(`$changeStreamSplitLargeEvent $listCatalog $quer
 // Every stage, accumulator and window operator has at least three cases in
 // the tests of the pipeline, one of them a failure unless it cannot fail.
 func TestEveryStageIsTested(t *testing.T) {
-	lines := testLines(t, "*_test.go", "../query/agg/*_test.go", "../query/agg/*/*_test.go", "../commands/stream_*_test.go")
+	lines := testLines(t, "*_test.go", "../query/agg/*_test.go", "../query/agg/*/*_test.go", "../commands/changestream/*_test.go")
 	for what, names := range map[string][]string{"stage": agg.StageNames(), "accumulator": agg.AccumulatorNames(), "window operator": agg.WindowNames()} {
 		for _, name := range names {
 			cases, failures := count(lines, name)

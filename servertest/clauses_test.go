@@ -278,7 +278,8 @@ func TestReadmeNamesTests(t *testing.T) {
 		}
 		if defined[dir] == "" {
 			files, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
-			for _, f := range files {
+			rooms, _ := filepath.Glob(filepath.Join(dir, "*", "*_test.go"))
+			for _, f := range append(files, rooms...) {
 				source, err := os.ReadFile(f)
 				if err != nil {
 					t.Fatal(err)
