@@ -58,6 +58,14 @@ type Engine interface {
 	Update(ctx context.Context, fn func(Tx) error) error
 	// Begin opens a snapshot transaction, which must be ended.
 	Begin(ctx context.Context) (Txn, error)
+	// Stamp is a number that changes with every committed change of a
+	// collection, be it to a record, an index, the options or the name. It is 0
+	// while there is no collection of that name. What was read in a View that
+	// began after Stamp is not older than the stamp, so a reader who keeps it
+	// has to read again only when the stamp has changed. Stamps are not
+	// stored: they count while the engine is open. Stamp costs much less than a
+	// View.
+	Stamp(ns Namespace) (uint64, error)
 	// Sync returns when all updates committed before the call are on disk.
 	Sync(ctx context.Context) error
 	// Stats describes the engine for serverStatus.

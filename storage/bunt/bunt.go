@@ -77,6 +77,7 @@ type Engine struct {
 	log      *journal // guarded by writer
 	sync     *syncer
 	scratch  scratch // guarded by writer
+	stamps   uint64  // the last stamp that a commit has given; guarded by writer
 	locks    locks
 	prepared preparations
 
@@ -272,9 +273,24 @@ func (e *Engine) commit(t *tx) error {
 	if len(t.changes) == 0 {
 		return nil
 	}
-	t.seal()
+	e.stamps++
+	t.seal(e.stamps)
 	e.root.Store(t.root)
 	return nil
+}
+
+// Stamp changes with every committed change of a collection. 1 is the stamp of
+// those that have not changed since the engine was opened.
+func (e *Engine) Stamp(ns storage.Namespace) (uint64, error) {
+	r := e.root.Load()
+	if r == nil {
+		return 0, storage.ErrClosed
+	}
+	c := r.get(ns)
+	if c == nil {
+		return 0, nil
+	}
+	return c.stamp + 1, nil
 }
 
 // writeLog commits a group. The caller holds the write lock.

@@ -36,6 +36,7 @@ type coll struct {
 	// its last catalog entry, whose size is entrySize.
 	sinceEntry int64
 	entrySize  int64
+	stamp      uint64 // of the commit that made this state; 0: as it was loaded
 	change     *change
 }
 

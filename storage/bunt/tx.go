@@ -104,10 +104,12 @@ func (t *tx) ops() []op {
 	return ops
 }
 
-// seal makes the clones immutable before they are published.
-func (t *tx) seal() {
+// seal gives the clones their stamp and makes them immutable before they are
+// published.
+func (t *tx) seal(stamp uint64) {
 	for _, ch := range t.changes {
 		if ch.cur != nil {
+			ch.cur.stamp = stamp
 			ch.cur.seal()
 		}
 	}

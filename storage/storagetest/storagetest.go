@@ -64,6 +64,7 @@ func Run(t *testing.T, open Opener) {
 		{"SyncAndCompact", testSyncAndCompact},
 		{"Close", testClose},
 		{"Stats", testStats},
+		{"Stamps", testStamps},
 		{"Snapshot", testSnapshot},
 		{"SnapshotConflicts", testSnapshotConflicts},
 		{"SnapshotKeys", testSnapshotKeys},
