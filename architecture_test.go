@@ -61,11 +61,12 @@ var imports = map[string]string{
 	// Storage: never sees a filter or an error code of MongoDB.
 	"storage":             "clock value",
 	"storage/bunt":        "clock storage value",
+	"storage/serverdocs":  "reserved storage value",
 	"storage/storagetest": "clock storage value",
 
 	// Expiry and what is built upon it: the contract of storage, no engine.
-	"auth":       "clock mongoerr reserved storage value",
-	"queue":      "clock mongoerr reserved storage ttl value",
+	"auth":       "clock mongoerr reserved storage storage/serverdocs value",
+	"queue":      "clock mongoerr reserved storage storage/serverdocs ttl value",
 	"timeseries": "clock mongoerr query/* reserved storage value",
 	"ttl":        "clock mongoerr reserved storage value",
 
@@ -123,7 +124,7 @@ const language = "clock mongoerr query/collation value"
 
 // parts is what the rooms of the commands may use of the rest of the server: never a
 // socket, nor an engine.
-const parts = "auth clock index mongoerr query/* queue reserved storage timeseries ttl value"
+const parts = "auth clock index mongoerr query/* queue reserved storage storage/serverdocs timeseries ttl value"
 
 // shared are the rooms that the running command is made of, rules those that say what
 // holds for all commands, running those that a family uses besides.

@@ -1,0 +1,56 @@
+package serverdocs
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Cache keeps what is made of the documents of a collection, and makes it again
+// once they have changed, whoever has changed them. It is safe for concurrent
+// use.
+type Cache[T any] struct {
+	ns     storage.Namespace
+	derive func(docs []value.Doc) *T
+	held   atomic.Pointer[derived[T]]
+}
+
+// derived is what was made of the documents.
+type derived[T any] struct {
+	stamp uint64 // of the collection, from before it was read
+	of    *T
+}
+
+// NewCache makes a cache. derive gets the documents in the order in which they
+// were made, and what it returns is not changed any more.
+func NewCache[T any](ns storage.Namespace, derive func(docs []value.Doc) *T) *Cache[T] {
+	return &Cache[T]{ns: ns, derive: derive}
+}
+
+// Get returns what the present documents amount to. An error is that of a read,
+// which the next Get tries again.
+func (c *Cache[T]) Get(ctx context.Context, engine storage.Engine) (*T, error) {
+	stamp, err := engine.Stamp(c.ns)
+	if err != nil {
+		return nil, err
+	}
+	if held := c.held.Load(); held != nil && held.stamp == stamp {
+		return held.of, nil
+	}
+	var docs []value.Doc
+	err = engine.View(ctx, func(tx storage.Tx) (err error) {
+		docs, err = All(tx, c.ns)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The documents may be newer than the stamp, but never older. If they are
+	// newer, or if another goroutine has stored newer ones meanwhile, the next Get
+	// finds another stamp and reads again.
+	of := c.derive(docs)
+	c.held.Store(&derived[T]{stamp: stamp, of: of})
+	return of, nil
+}
