@@ -33,7 +33,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	s := &kernel.Service{
 		Engine: o.Engine, Clock: o.Clock, Log: observe.Talkative(o.Log), Verbosity: observe.NewVerbosity(), Options: o, StartedAt: o.Clock.Now(),
 		Cursors: kernel.NewCursors(), Sessions: session.NewRegistry(), Ops: kernel.NewOperations(),
-		Real: clock.System(), Changes: broadcast.New(), Leader: replset.Leadership{Changed: broadcast.New()}, Fsync: limits.NewFsyncLock(), FailPoints: observe.NewFailPoints(), Profiler: observe.NewProfiler(o.Profiling), Buckets: timeseries.NewCatalog(), Background: context.Background(), ProcessID: value.NewOID(o.Clock.NowMillis()), Instance: value.NewOID(o.Clock.NowMillis()),
+		Real: clock.System(), Changes: broadcast.New(), Leader: replset.Leadership{Changed: broadcast.New()}, Fsync: limits.NewFsyncLock(), FailPoints: observe.NewFailPoints(), Profiler: observe.NewProfiler(o.Profiling), Buckets: timeseries.NewCatalog(), Settings: kernel.NewSettings(), Background: context.Background(), ProcessID: value.NewOID(o.Clock.NowMillis()), Instance: value.NewOID(o.Clock.NowMillis()),
 	}
 	s.Memory, s.Began = limits.NewMemoryGuard(o.Memory, s.Real, &s.Log), s.Real.Now()
 	if err := o.Profiling.Check(); err != nil {
@@ -66,7 +66,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := pipeline.DropLeftOvers(s); err != nil {
 		return nil, err
 	}
-	if err := parameters.LoadSettings(s); err != nil {
+	if err := parameters.CheckSettings(s); err != nil {
 		return nil, err
 	}
 	return s, write.ReopenPolicies(s)

@@ -365,14 +365,18 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 		for _, info := range tx.Collections("") {
 			db := info.Namespace.DB
 			if _, known := listed[db]; !known {
-				listed[db] = access.ListsDatabase(c, db) && databaseListed(tx, db)
+				there, err := databaseListed(tx, db)
+				if err != nil {
+					return err
+				}
+				listed[db] = there && access.ListsDatabase(c, db)
 			}
 			if !listed[db] {
 				continue
 			}
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
-				continue
+				return err
 			}
 			sizes[db] += coll.Size() + observe.IndexBytes(coll)
 		}

@@ -137,8 +137,10 @@ func (x *customCall) existing(tx storage.Tx) (storage.Collection, error) {
 
 // databaseExists fails unless the database is there, or is not, as wanted.
 func (x *customCall) databaseExists(tx storage.Tx, wanted bool) error {
-	exists := databaseListed(tx, x.ns.DB)
+	exists, err := databaseListed(tx, x.ns.DB)
 	switch {
+	case err != nil:
+		return err
 	case exists && !wanted:
 		return mongoerr.Newf(mongoerr.NamespaceExists, "database %s already exists", x.ns.DB)
 	case !exists && wanted:

@@ -1,14 +1,11 @@
 package ddl
 
 import (
-	"errors"
-
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/pipeline"
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -101,23 +98,14 @@ func (o offer) append(b *value.Builder) {
 	}
 }
 
+func offersOf(db string) storage.Namespace { return storage.Namespace{DB: db, Coll: offersName} }
+
 // readOffer reads a record; an empty offer if there is none.
-func readOffer(tx storage.Tx, db string, id value.Value) (o offer, err error) {
-	coll, err := tx.Collection(storage.Namespace{DB: db, Coll: offersName})
-	if errors.Is(err, storage.ErrNotFound) {
-		return o, nil
-	}
-	if err != nil {
-		return o, err
-	}
-	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, id))
-	if err != nil || !ok {
-		return o, err
-	}
+func readOffer(tx storage.Tx, db string, id value.Value) (offer, error) {
+	d, err := serverdocs.Get(tx, offersOf(db), id)
 	return offer{
-		Throughput: r.Doc.Lookup("offerThroughput").Int64(), Max: r.Doc.Lookup("maxThroughput").Int64(),
-		ShardKey: r.Doc.Lookup("shardKey").Str(),
-	}, nil
+		Throughput: d.Lookup("offerThroughput").Int64(), Max: d.Lookup("maxThroughput").Int64(), ShardKey: d.Lookup("shardKey").Str(),
+	}, err
 }
 
 // sharesThroughput reports whether collections of a database share its own
@@ -129,57 +117,27 @@ func sharesThroughput(tx storage.Tx, db string) (bool, error) {
 
 // store writes the record.
 func (o offer) store(tx storage.Tx, db string, id value.Value, now int64) error {
-	ns := storage.Namespace{DB: db, Coll: offersName}
-	coll, err := tx.Collection(ns)
-	if errors.Is(err, storage.ErrNotFound) {
-		coll, err = tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()})
-	}
-	if err != nil {
-		return err
-	}
 	d := value.NewDoc("_id", id, "offerThroughput", value.Int64(o.Throughput), "maxThroughput", value.Int64(o.Max), "shardKey", value.String(o.ShardKey))
-	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, id))
-	if err != nil {
-		return err
-	}
-	if ok {
-		return coll.Update(r.ID, d, now)
-	}
-	_, err = coll.Insert(d, now)
-	return err
+	return serverdocs.Put(tx, offersOf(db), d, now)
 }
 
 // forgetOffer drops the record of a collection that is dropped.
 func forgetOffer(tx storage.Tx, info *storage.Info) error {
-	coll, err := tx.Collection(storage.Namespace{DB: info.Namespace.DB, Coll: offersName})
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
+	e, err := serverdocs.Find(tx, offersOf(info.Namespace.DB), offerOfCollection(info.UUID))
 	if err != nil {
 		return err
 	}
-	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, offerOfCollection(info.UUID)))
-	if err != nil || !ok {
-		return err
-	}
-	if coll.Count() == 1 {
-		return tx.Drop(coll.Info().Namespace)
-	}
-	return coll.Delete(r.ID)
+	return e.DeleteAndDrop()
 }
 
 // databaseListed reports whether a database is there for clients: it has a
 // collection they can see, or was made by customAction.
-func databaseListed(tx storage.Tx, db string) bool {
+func databaseListed(tx storage.Tx, db string) (bool, error) {
 	for _, info := range tx.Collections(db) {
 		if !pipeline.HiddenCollection(info.Namespace) {
-			return true
+			return true, nil
 		}
 	}
-	coll, err := tx.Collection(storage.Namespace{DB: db, Coll: offersName})
-	if err != nil {
-		return false
-	}
-	_, ok, _ := coll.Find(catalog.IdIndex, value.AppendKey(nil, offerOfDatabase))
-	return ok
+	d, err := serverdocs.Get(tx, offersOf(db), offerOfDatabase)
+	return d != nil, err
 }

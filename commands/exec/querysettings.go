@@ -14,11 +14,11 @@ import (
 // HeedQuerySettings finds what was set for the shape of a query before it runs,
 // and refuses it if that is the setting. An explained query is only told.
 func HeedQuerySettings(c *kernel.Call, query value.Doc, explained bool) error {
-	s := &c.Svc.Settled().Queries
-	if !s.Any.Load() {
-		return nil
+	cluster, err := c.Svc.ClusterSettings()
+	if err != nil || len(cluster.Queries) == 0 {
+		return err
 	}
-	c.Settings = s.Find(QueryShapeHash(c.DB, query))
+	c.Settings = cluster.Queries.Find(QueryShapeHash(c.DB, query))
 	if c.Settings != nil && !explained && c.Settings.Settings.Lookup("reject").Truthy() {
 		return mongoerr.New(mongoerr.QueryRejectedBySettings, "Query rejected by admin query settings")
 	}

@@ -17,22 +17,28 @@ func mayBypassWriteBlock(c *kernel.Call) bool {
 
 // ApplySettings has the settings take effect on a command.
 func ApplySettings(s *kernel.Service, c *kernel.Call) error {
-	st := s.Settled()
-	if st.Blocked.Load() && isUserWrite(c) && !mayBypassWriteBlock(c) {
+	if s.Settings.Blocked.Load() && isUserWrite(c) && !mayBypassWriteBlock(c) {
 		return kernel.ErrWritesBlocked
 	}
 	if c.Cmd.Flags&kernel.Writes != 0 && c.Generic.WriteConcern == nil && c.Generic.Autocommit == nil {
-		st.Mu.Lock()
-		write := st.Write
-		st.Mu.Unlock()
-		if write != nil {
-			if err := c.Generic.ReadWriteConcern(value.Document(write)); err != nil {
+		concerns, err := s.DefaultConcerns()
+		if err != nil {
+			return err
+		}
+		if concerns.Write != nil {
+			if err := c.Generic.ReadWriteConcern(value.Document(concerns.Write)); err != nil {
 				return err
 			}
 		}
 	}
-	if ms := st.ReadMS.Load(); ms > 0 && c.Generic.MaxTime == 0 && kernel.TimedReads[c.Cmd.Name] {
-		c.Generic.MaxTime = time.Duration(ms) * time.Millisecond
+	if c.Generic.MaxTime == 0 && kernel.TimedReads[c.Cmd.Name] {
+		cluster, err := s.ClusterSettings()
+		if err != nil {
+			return err
+		}
+		if ms := cluster.ReadMillis; ms > 0 {
+			c.Generic.MaxTime = time.Duration(ms) * time.Millisecond
+		}
 	}
 	return nil
 }

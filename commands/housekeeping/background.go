@@ -56,7 +56,11 @@ func LogHousekeeping(s *kernel.Service) {
 	if err := s.Records.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before); err != nil {
 		s.Log.Warn().Err(err).Msg("Records of ended sessions could not be removed")
 	}
-	if err := s.Oplog.ExpireImages(s.Background, s.StreamOptions.ExpireAfter.Load()); err != nil {
+	cluster, err := s.ClusterSettings()
+	if err == nil {
+		err = s.Oplog.ExpireImages(s.Background, cluster.ImageSeconds)
+	}
+	if err != nil {
 		s.Log.Warn().Err(err).Msg("Pre-images could not be removed")
 	}
 }

@@ -2,16 +2,15 @@ package housekeeping
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -32,20 +31,16 @@ const versionID = "featureCompatibilityVersion"
 func KeepVersion(s *kernel.Service) error {
 	known := false
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
-		d, err := kernel.StoredSetting(tx, VersionNamespace, versionID)
+		d, err := serverdocs.Get(tx, VersionNamespace, value.String(versionID))
 		known = d != nil
 		return err
 	})
 	if known || err != nil {
 		return err
 	}
+	d := value.NewDoc("_id", value.String(versionID), "version", value.String(FeatureVersion))
 	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
-		coll, err := catalog.Ensure(tx, VersionNamespace, true)
-		if err != nil {
-			return err
-		}
-		_, err = coll.Insert(value.NewDoc("_id", value.String(versionID), "version", value.String(FeatureVersion)), s.Clock.NowMillis())
-		return err
+		return serverdocs.Put(tx, VersionNamespace, d, s.Clock.NowMillis())
 	})
 }
 
@@ -95,16 +90,12 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 // openSessionsHome opens the collection of sessions. Its index removes what a
 // server has left there that did not come back.
 func openSessionsHome(tx storage.Tx) (storage.Collection, error) {
-	coll, err := tx.Collection(sessionsHome)
-	if !errors.Is(err, storage.ErrNotFound) {
-		return coll, err
-	}
 	lastUse, err := index.Load(value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc("lastUse", value.Int32(1))),
 		"name", value.String("lsidTTLIndex"), "expireAfterSeconds", value.Int32(int32(session.Timeout/time.Second))))
 	if err != nil {
 		return nil, err
 	}
-	return tx.Create(sessionsHome, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored(), lastUse.Stored()})
+	return serverdocs.Open(tx, sessionsHome, lastUse.Stored())
 }
 
 func sessionIndexKey(d value.Doc) []byte { return value.AppendKey(nil, d.Lookup("_id")) }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -11,14 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// querySettings are what administrators have set for shapes of queries: which
+// QuerySettings are what administrators have set for shapes of queries: which
 // indexes they may use, or that they are refused. They are kept as mongod keeps
 // them, in one document among the cluster parameters.
-type querySettings struct {
-	Any  atomic.Bool // cheap to ask, for those who have none
-	Mu   sync.Mutex
-	List []*QuerySetting
-}
+type QuerySettings []*QuerySetting
 
 // QuerySetting is what holds for one shape.
 type QuerySetting struct {
@@ -27,35 +22,25 @@ type QuerySetting struct {
 	Representative value.Doc // the query it was set with; nil if only the hash was known
 }
 
-// QuerySettingsID is the _id of the document that keeps them.
-const QuerySettingsID = "querySettings"
-
-func (s *querySettings) Load(d value.Doc) {
-	s.List = nil
+// ReadQuerySettings reads the document; nil: nothing was set.
+func ReadQuerySettings(d value.Doc) (s QuerySettings) {
 	for v := range d.Lookup("settingsArray").Doc().Values() {
 		e := v.Doc()
-		s.List = append(s.List, &QuerySetting{
-			Hash: strings.Clone(e.Lookup("queryShapeHash").Str()), Settings: e.Lookup("settings").Doc().Clone(), Representative: e.Lookup("representativeQuery").Doc().Clone(),
+		s = append(s, &QuerySetting{
+			Hash: e.Lookup("queryShapeHash").Str(), Settings: e.Lookup("settings").Doc(), Representative: e.Lookup("representativeQuery").Doc(),
 		})
 	}
-	s.Any.Store(len(s.List) > 0)
+	return s
 }
 
-func (s *querySettings) Find(hash string) *QuerySetting {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	for _, q := range s.List {
+// Find looks for the setting of a shape; nil: there is none.
+func (s QuerySettings) Find(hash string) *QuerySetting {
+	for _, q := range s {
 		if q.Hash == hash {
 			return q
 		}
 	}
 	return nil
-}
-
-func (s *querySettings) All() []*QuerySetting {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	return slices.Clone(s.List)
 }
 
 // AppendTo writes what commands and the stage show of it.

@@ -16,7 +16,7 @@ import (
 
 // saveParts writes outcomes as parts of the running command's session.
 func (c *Call) saveParts(tx storage.Tx, statements []session.RetriedStatement) (ids []storage.RecordID, err error) {
-	coll, err := catalog.Ensure(tx, oplog.Statements, false)
+	coll, err := catalog.EnsurePlain(tx, oplog.Statements)
 	if err != nil {
 		return nil, err
 	}

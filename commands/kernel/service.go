@@ -88,32 +88,31 @@ type Service struct {
 	Table     map[string]*Command
 	Commands  []*Command // sorted by name, without aliases
 
-	Real          clock.Clock // for what must not follow a test clock: cursors, sessions
-	Params        *Parameters
-	Verbosity     *observe.Verbosity
-	Auth          *auth.Manager
-	Cursors       *Cursors
-	Sessions      *session.Registry
-	Ops           *Operations
-	Metrics       observe.Metrics
-	Stamps        clustertime.Clock
-	Oplog         *oplog.Log
-	Records       session.Records
-	Snapshots     session.Snapshots
-	StreamOptions streamOptions
-	Memory        *limits.MemoryGuard
-	Began         time.Time    // real time of the start
-	Outs          atomic.Int64 // names for the collections $out writes into
-	Usage         observe.Usage
-	IndexUse      catalog.IndexUse
-	Fsync         *limits.FsyncLock
-	Leader        replset.Leadership
-	FailPoints    observe.FailPoints
-	Buckets       *timeseries.Catalog
-	Background    context.Context // ends when the server stops
-	ProcessID     value.OID       // which hello shows to everybody
-	Instance      value.OID       // by which the server knows itself
-	Monitor       *ttl.Monitor
+	Real       clock.Clock // for what must not follow a test clock: cursors, sessions
+	Params     *Parameters
+	Verbosity  *observe.Verbosity
+	Auth       *auth.Manager
+	Cursors    *Cursors
+	Sessions   *session.Registry
+	Ops        *Operations
+	Metrics    observe.Metrics
+	Stamps     clustertime.Clock
+	Oplog      *oplog.Log
+	Records    session.Records
+	Snapshots  session.Snapshots
+	Memory     *limits.MemoryGuard
+	Began      time.Time    // real time of the start
+	Outs       atomic.Int64 // names for the collections $out writes into
+	Usage      observe.Usage
+	IndexUse   catalog.IndexUse
+	Fsync      *limits.FsyncLock
+	Leader     replset.Leadership
+	FailPoints observe.FailPoints
+	Buckets    *timeseries.Catalog
+	Background context.Context // ends when the server stops
+	ProcessID  value.OID       // which hello shows to everybody
+	Instance   value.OID       // by which the server knows itself
+	Monitor    *ttl.Monitor
 	// monitorDone waits for a running pass to end; nil before Start.
 	MonitorDone func()
 	Changes     *broadcast.Broadcast // signalled after every committed write
@@ -121,7 +120,7 @@ type Service struct {
 	lastConn    atomic.Int64
 	Profiler    *observe.Profiler
 	Compaction  autoCompaction
-	Settings    Settings
+	Settings    *Settings
 	RequireAPI  atomic.Bool // requireApiVersion: every command asks
 	Scripts     *script.Engine
 	// establishment limits how fast connections begin.

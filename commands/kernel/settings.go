@@ -1,30 +1,25 @@
 package kernel
 
 import (
-	"errors"
-	"sync"
+	"fmt"
 	"sync/atomic"
 
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
 // Settings are what administrators decide for all clients: defaults for
 // their commands, cluster parameters, a stop of all writes, index filters.
 // Those that mongod keeps in the database config are kept there, under its
-// names, and read at the start.
+// names. Like mongod, the server notices when those documents are changed.
 type Settings struct {
-	Blocked atomic.Bool  // setUserWriteBlockMode
-	ReadMS  atomic.Int64 // defaultMaxTimeMS.readOperations
-
-	Mu      sync.Mutex
-	Concern value.Doc            // of setDefaultRWConcern, as stored; nil: none
-	Write   value.Doc            // its defaultWriteConcern
-	Cluster map[string]value.Doc // cluster parameters that were set
+	Blocked atomic.Bool // setUserWriteBlockMode
 	Filters IndexFilters
-	Queries querySettings
+
+	concerns *serverdocs.Cache[DefaultConcerns]
+	cluster  *serverdocs.Cache[ClusterSettings]
 }
 
 // Where settings are kept.
@@ -33,31 +28,107 @@ var (
 	ClusterNamespace = storage.Namespace{DB: "config", Coll: "clusterParameters"}
 )
 
-// ConcernID is the _id of the default concerns, as in mongod.
-const ConcernID = "ReadWriteConcernDefaults"
+// The _ids of the documents that the server itself heeds, as in mongod.
+const (
+	ConcernID        = "ReadWriteConcernDefaults"
+	QuerySettingsID  = "querySettings"
+	DefaultMaxTime   = "defaultMaxTimeMS"
+	StreamOptions    = "changeStreamOptions"
+	maxTimeReads     = "readOperations"
+	streamImages     = "preAndPostImages"
+	imagesExpireTime = "expireAfterSeconds"
+)
 
-// StoredSetting reads a document by its _id; nil: there is none.
-func StoredSetting(tx storage.Tx, ns storage.Namespace, id string) (value.Doc, error) {
-	coll, err := tx.Collection(ns)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
+// DefaultConcerns are what setDefaultRWConcern has set.
+type DefaultConcerns struct {
+	Doc   value.Doc // as stored; nil: nothing was set
+	Write value.Doc // its defaultWriteConcern; nil: none
+}
+
+// ClusterSettings are the cluster parameters, and what follows from them.
+type ClusterSettings struct {
+	Parameters   map[string]value.Doc // by their names, those that were set
+	ReadMillis   int64                // bounds the time of a read that has no limit of its own; 0: nothing does
+	ImageSeconds int64                // that pre-images are kept; 0: as long as the log
+	Queries      QuerySettings
+}
+
+// NewSettings makes the settings of a server.
+func NewSettings() *Settings {
+	return &Settings{
+		concerns: serverdocs.NewCache(ConcernNamespace, readConcerns),
+		cluster:  serverdocs.NewCache(ClusterNamespace, readClusterSettings),
 	}
+}
+
+func readConcerns(docs []value.Doc) *DefaultConcerns {
+	for _, d := range docs {
+		if d.Lookup("_id").Str() == ConcernID {
+			return &DefaultConcerns{Doc: d, Write: d.Lookup("defaultWriteConcern").Doc()}
+		}
+	}
+	return &DefaultConcerns{}
+}
+
+func readClusterSettings(docs []value.Doc) *ClusterSettings {
+	s := &ClusterSettings{Parameters: map[string]value.Doc{}}
+	for _, d := range docs {
+		switch id := d.Lookup("_id").Str(); id {
+		case QuerySettingsID:
+			s.Queries = ReadQuerySettings(d)
+		default:
+			s.Parameters[id] = d
+		}
+	}
+	s.ReadMillis = s.Parameters[DefaultMaxTime].Lookup(maxTimeReads).SafeInt64()
+	s.ImageSeconds = s.Parameters[StreamOptions].Lookup(streamImages).Doc().Lookup(imagesExpireTime).SafeInt64() // 0 for "off"
+	return s
+}
+
+// DefaultConcerns returns the present defaults of read and write concerns. An
+// error is that of a read.
+func (s *Service) DefaultConcerns() (*DefaultConcerns, error) {
+	d, err := s.Settings.concerns.Get(s.Background, s.Engine)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read %s: %w", ConcernNamespace, err)
 	}
-	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, value.String(id)))
-	if err != nil || !ok {
-		return nil, err
-	}
-	return r.Doc, nil
+	return d, nil
 }
 
-func (s *Settings) SetConcern(d value.Doc) {
-	s.Concern, s.Write = d, d.Lookup("defaultWriteConcern").Doc()
+// ClusterSettings returns the present cluster parameters. An error is that of a
+// read.
+func (s *Service) ClusterSettings() (*ClusterSettings, error) {
+	d, err := s.Settings.cluster.Get(s.Background, s.Engine)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", ClusterNamespace, err)
+	}
+	return d, nil
 }
 
-// Settled returns the settings.
-func (s *Service) Settled() *Settings { return &s.Settings }
+// PutSetting stores a setting, in the place of the one with the same _id.
+func (c *Call) PutSetting(ns storage.Namespace, d value.Doc) error {
+	return c.ChangeSetting(ns, d.Lookup("_id"), func(value.Doc) value.Doc { return d })
+}
+
+// ChangeSetting stores what change makes of a setting, nil if there is none yet.
+// It may be called more than once.
+func (c *Call) ChangeSetting(ns storage.Namespace, id value.Value, change func(old value.Doc) value.Doc) error {
+	err := c.Update(func(tx storage.Tx) error {
+		e, err := serverdocs.Find(tx, ns, id)
+		if err != nil {
+			return err
+		}
+		d := change(e.Doc)
+		if len(d) > MaxDocumentBytes {
+			return mongoerr.Newf(17419, "Resulting document after update is larger than %d", MaxDocumentBytes)
+		}
+		if err := c.Svc.Memory.Admit(len(d) - len(e.Doc)); err != nil {
+			return err
+		}
+		return e.Put(d, c.Now)
+	})
+	return Translate(ns, err)
+}
 
 // TimedReads are the commands that defaultMaxTimeMS.readOperations limits.
 var TimedReads = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "dbHash": true}
@@ -82,8 +153,3 @@ func WritesOut(pipeline value.Doc) bool {
 }
 
 func UserDatabase(db string) bool { return db != "admin" && db != "config" && db != "local" }
-
-// streamOptions are the cluster parameter changeStreamOptions.
-type streamOptions struct {
-	ExpireAfter atomic.Int64 // seconds that pre-images are kept; 0: as long as the log
-}

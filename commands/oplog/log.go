@@ -9,9 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -107,7 +107,7 @@ func (l *Log) Open(ctx context.Context) error {
 			l.Limit.Store(size.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
-		reader, err := catalog.OnlyDocument(tx, ReaderNamespace)
+		reader, err := serverdocs.Only(tx, ReaderNamespace)
 		if err != nil {
 			return err
 		}

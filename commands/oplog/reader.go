@@ -3,8 +3,8 @@ package oplog
 import (
 	"context"
 
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -22,7 +22,7 @@ func (l *Log) NoteReader(ctx context.Context) {
 	}
 	now := l.Clock.NowMillis()
 	note := value.NewDoc("_id", value.String("reader"), "since", value.DateTime(now))
-	err := l.Engine.Update(ctx, func(tx storage.Tx) error { return catalog.KeepOnly(tx, ReaderNamespace, note, now) })
+	err := l.Engine.Update(ctx, func(tx storage.Tx) error { return serverdocs.PutOnly(tx, ReaderNamespace, note, now) })
 	if err != nil {
 		l.Log.Warn().Err(err).Msg("That the change log is read could not be written down")
 		return

@@ -5,6 +5,7 @@ import (
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
@@ -296,7 +297,7 @@ func (r *Recorder) saveImages(ts uint64, first, end int) error {
 	if len(r.images) == 0 {
 		return nil
 	}
-	coll, err := catalog.Ensure(r.Tx, PreImages, true)
+	coll, err := serverdocs.Open(r.Tx, PreImages)
 	if err != nil {
 		return err
 	}

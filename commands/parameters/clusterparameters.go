@@ -11,18 +11,13 @@ import (
 type clusterParameter struct {
 	Initial value.Doc
 	Check   func(d value.Doc) error
-	Apply   func(s *kernel.Service, d value.Doc)
 }
 
 // ClusterParameters lists those that mean something to a single server.
 var ClusterParameters = map[string]clusterParameter{
-	"changeStreamOptions": {
+	kernel.StreamOptions: {
 		Initial: value.NewDoc("preAndPostImages", value.Document(value.NewDoc("expireAfterSeconds", value.String("off")))),
 		Check:   checkStreamOptions,
-		Apply: func(s *kernel.Service, d value.Doc) {
-			after := d.Lookup("preAndPostImages").Doc().Lookup("expireAfterSeconds")
-			s.StreamOptions.ExpireAfter.Store(after.SafeInt64()) // 0 for "off"
-		},
 	},
 	"changeStreams": { // of servers without a server; here the log has a size
 		Initial: value.NewDoc("expireAfterSeconds", value.Int64(3600)),
@@ -32,12 +27,9 @@ var ClusterParameters = map[string]clusterParameter{
 		Initial: value.NewDoc("enabled", value.Bool(false)),
 		Check:   checkPauseMigrations,
 	},
-	"defaultMaxTimeMS": {
+	kernel.DefaultMaxTime: {
 		Initial: value.NewDoc("readOperations", value.Int64(0)),
 		Check:   checkDefaultMaxTime,
-		Apply: func(s *kernel.Service, d value.Doc) {
-			s.Settings.ReadMS.Store(d.Lookup("readOperations").SafeInt64())
-		},
 	},
 }
 

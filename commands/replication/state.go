@@ -3,12 +3,12 @@ package replication
 import (
 	"cmp"
 
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -16,7 +16,7 @@ import (
 func LoadTerm(s *kernel.Service) error {
 	s.Leader.Term.Store(replset.FirstTerm)
 	return s.Engine.View(s.Background, func(tx storage.Tx) error {
-		d, err := catalog.OnlyDocument(tx, replset.ElectionNamespace)
+		d, err := serverdocs.Only(tx, replset.ElectionNamespace)
 		if d != nil {
 			s.Leader.Term.Store(d.Lookup("term").SafeInt64())
 			s.Leader.Before = true
@@ -32,7 +32,7 @@ func JoinSet(s *kernel.Service) error {
 	}
 	var stored value.Doc
 	err := s.Engine.View(s.Background, func(tx storage.Tx) (err error) {
-		stored, err = catalog.OnlyDocument(tx, replset.ConfigNamespace)
+		stored, err = serverdocs.Only(tx, replset.ConfigNamespace)
 		return err
 	})
 	if err != nil {
@@ -100,11 +100,11 @@ func keepConfig(s *kernel.Service, config *replset.Config, entry value.Doc) erro
 	b.StartDocument(replset.OwnPart).Bool("asConnected", config.AsConnected).Bool("initiated", config.Initiated).End()
 	now := s.Clock.NowMillis()
 	err := s.Engine.Update(s.Background, func(tx storage.Tx) error {
-		if err := catalog.KeepOnly(tx, replset.ConfigNamespace, b.Doc(), now); err != nil {
+		if err := serverdocs.PutOnly(tx, replset.ConfigNamespace, b.Doc(), now); err != nil {
 			return err
 		}
 		vote := value.NewDoc("_id", value.String("lastVote"), "term", value.Int64(s.Leader.Term.Load()), "candidateIndex", value.Int64(0))
-		if err := catalog.KeepOnly(tx, replset.ElectionNamespace, vote, now); err != nil || s.Oplog.Off {
+		if err := serverdocs.PutOnly(tx, replset.ElectionNamespace, vote, now); err != nil || s.Oplog.Off {
 			return err
 		}
 		coll, err := tx.Collection(oplog.Namespace)

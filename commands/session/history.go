@@ -183,7 +183,7 @@ func (r *Records) Set(k RecordKey, id storage.RecordID) {
 // Save writes a session's record. The caller's transaction may still fail:
 // the id counts once it has been committed.
 func (r *Records) Save(tx storage.Tx, k RecordKey, d value.Doc, now int64) (storage.RecordID, error) {
-	coll, err := catalog.Ensure(tx, oplog.Transactions, false)
+	coll, err := catalog.EnsurePlain(tx, oplog.Transactions)
 	if err != nil {
 		return 0, err
 	}

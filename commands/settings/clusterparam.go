@@ -8,7 +8,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/parameters"
 	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -45,16 +44,17 @@ func runGetClusterParameter(c *kernel.Call) error {
 	if len(names) == 0 {
 		return mongoerr.New(mongoerr.BadValue, "Must supply at least one cluster server parameter name to getClusterParameter")
 	}
-	st := c.Svc.Settled()
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	cluster, err := c.Svc.ClusterSettings()
+	if err != nil {
+		return err
+	}
 	c.Reply.StartArray("clusterParameters")
 	for _, name := range names {
 		p, ok := parameters.ClusterParameters[name]
 		if !ok {
 			return unknownClusterParameter(name)
 		}
-		d := st.Cluster[name]
+		d := cluster.Parameters[name]
 		if d == nil {
 			d = clusterDoc(name, value.Timestamp(0, 0), p.Initial)
 		}
@@ -122,15 +122,5 @@ func runSetClusterParameter(c *kernel.Call) error {
 		return err
 	}
 	d := clusterDoc(name, transaction.NextTimestamp(c.Svc, c.Now), completed(given.Doc(), p.Initial))
-	if err := write.Keep(c, kernel.ClusterNamespace, d); err != nil {
-		return err
-	}
-	st := c.Svc.Settled()
-	st.Mu.Lock()
-	st.Cluster[d.Lookup("_id").Clone().Str()] = d
-	st.Mu.Unlock()
-	if p.Apply != nil {
-		p.Apply(c.Svc, d)
-	}
-	return nil
+	return c.PutSetting(kernel.ClusterNamespace, d)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -47,7 +46,9 @@ func runGetDefaultRWConcern(c *kernel.Call) error {
 	if !c.Svc.InReplicaSet() {
 		return errNoDefaults("getDefaultRWConcern")
 	}
-	appendConcerns(c)
+	if err := appendConcerns(c); err != nil {
+		return err
+	}
 	if a.InMemory {
 		c.Reply.Bool("inMemory", true)
 	}
@@ -55,11 +56,12 @@ func runGetDefaultRWConcern(c *kernel.Call) error {
 }
 
 // appendConcerns writes the defaults, and whether anyone has set them.
-func appendConcerns(c *kernel.Call) {
-	st, b := c.Svc.Settled(), c.Reply
-	st.Mu.Lock()
-	set := st.Concern
-	st.Mu.Unlock()
+func appendConcerns(c *kernel.Call) error {
+	concerns, err := c.Svc.DefaultConcerns()
+	if err != nil {
+		return err
+	}
+	set, b := concerns.Doc, c.Reply
 	read, write := set.Lookup("defaultReadConcern"), set.Lookup("defaultWriteConcern")
 	readSource, writeSource := "global", "global"
 	if read.IsMissing() {
@@ -72,6 +74,7 @@ func appendConcerns(c *kernel.Call) {
 	b.Append("updateOpTime", set.Lookup("updateOpTime")).Append("updateWallClockTime", set.Lookup("updateWallClockTime"))
 	b.String("defaultWriteConcernSource", writeSource).String("defaultReadConcernSource", readSource)
 	b.Date("localUpdateWallClockTime", c.Now)
+	return nil
 }
 
 func runSetDefaultRWConcern(c *kernel.Call) error {
@@ -91,11 +94,11 @@ func runSetDefaultRWConcern(c *kernel.Call) error {
 	if err := checkDefaultWrite(c, a.Write); err != nil {
 		return err
 	}
-	st := c.Svc.Settled()
-	st.Mu.Lock()
-	o := catalog.NewOptions(st.Concern)
-	hadWrite := st.Write != nil
-	st.Mu.Unlock()
+	before, err := c.Svc.DefaultConcerns()
+	if err != nil {
+		return err
+	}
+	o := catalog.NewOptions(before.Doc)
 	o.Set("_id", value.String(kernel.ConcernID))
 	setConcern := func(name string, d value.Doc) {
 		switch {
@@ -106,22 +109,17 @@ func runSetDefaultRWConcern(c *kernel.Call) error {
 			o.Set(name, value.Document(d))
 		}
 	}
-	if a.Write != nil && a.Write.IsEmpty() && hadWrite {
+	if a.Write != nil && a.Write.IsEmpty() && before.Write != nil {
 		return mongoerr.New(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
 	setConcern("defaultReadConcern", a.Read)
 	setConcern("defaultWriteConcern", completeConcern(a.Write))
 	o.Set("updateOpTime", transaction.NextTimestamp(c.Svc, c.Now))
 	o.Set("updateWallClockTime", value.DateTime(c.Now))
-	stored := o.Doc().Clone()
-	if err := write.Keep(c, kernel.ConcernNamespace, stored); err != nil {
+	if err := c.PutSetting(kernel.ConcernNamespace, o.Doc()); err != nil {
 		return err
 	}
-	st.Mu.Lock()
-	st.SetConcern(stored)
-	st.Mu.Unlock()
-	appendConcerns(c)
-	return nil
+	return appendConcerns(c)
 }
 
 // checkDefaultRead refuses read concerns that cannot be a default.
@@ -201,7 +199,7 @@ func runSetUserWriteBlockMode(c *kernel.Call) error {
 	if err := writeBlockSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	c.Svc.Settled().Blocked.Store(a.Global)
+	c.Svc.Settings.Blocked.Store(a.Global)
 	return nil
 }
 

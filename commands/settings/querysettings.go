@@ -10,7 +10,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/value"
@@ -70,7 +69,11 @@ func runSetQuerySettings(c *kernel.Call) error {
 	if err := checkSettings(a.Settings); err != nil {
 		return err
 	}
-	known := c.Svc.Settled().Queries.Find(q.Hash)
+	cluster, err := c.Svc.ClusterSettings()
+	if err != nil {
+		return err
+	}
+	known := cluster.Queries.Find(q.Hash)
 	o := catalog.NewOptions(nil)
 	if known != nil { // what is not given stays
 		o = catalog.NewOptions(known.Settings)
@@ -108,8 +111,9 @@ func runRemoveQuerySettings(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if c.Svc.Settled().Queries.Find(q.Hash) == nil {
-		return nil
+	cluster, err := c.Svc.ClusterSettings()
+	if err != nil || cluster.Queries.Find(q.Hash) == nil {
+		return err
 	}
 	return putQuerySetting(c, q.Hash, nil)
 }
@@ -268,8 +272,12 @@ func decides(settings value.Doc) bool {
 
 // OpenQuerySettings lists the settings: the stage $querySettings.
 func OpenQuerySettings(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	cluster, err := h.X.Running().Svc.ClusterSettings()
+	if err != nil {
+		return nil, err
+	}
 	var docs []value.Doc
-	for _, q := range h.X.Running().Svc.Settled().Queries.All() {
+	for _, q := range cluster.Queries {
 		b := value.NewBuilder()
 		q.AppendTo(b)
 		if db := q.Representative.Lookup("$db"); s.Spec.Lookup("showDebugQueryShape").Truthy() && !db.IsMissing() {
@@ -280,32 +288,24 @@ func OpenQuerySettings(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg
 	return agg.Docs(docs...), nil
 }
 
-// put keeps the settings of a shape in the place of those it had, if any; nil
-// settings: none are left.
+// putQuerySetting keeps the settings of a shape in the place of those it had, if
+// any; nil settings: none are left.
 func putQuerySetting(c *kernel.Call, hash string, q *kernel.QuerySetting) error {
-	s := &c.Svc.Settled().Queries
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	list := slices.Clone(s.List)
-	if i := slices.IndexFunc(list, func(x *kernel.QuerySetting) bool { return x.Hash == hash }); i >= 0 {
-		list = slices.Delete(list, i, i+1)
-	}
-	if q != nil {
-		list = append(list, q)
-	}
-	b := value.NewBuilder()
-	b.String("_id", kernel.QuerySettingsID).StartArray("settingsArray")
-	for _, x := range list {
-		b.StartDocument("")
-		x.AppendTo(b)
+	at := transaction.NextTimestamp(c.Svc, c.Now)
+	return c.ChangeSetting(kernel.ClusterNamespace, value.String(kernel.QuerySettingsID), func(old value.Doc) value.Doc {
+		list := slices.DeleteFunc(kernel.ReadQuerySettings(old), func(x *kernel.QuerySetting) bool { return x.Hash == hash })
+		if q != nil {
+			list = append(list, q)
+		}
+		b := value.NewBuilder()
+		b.String("_id", kernel.QuerySettingsID).StartArray("settingsArray")
+		for _, x := range list {
+			b.StartDocument("")
+			x.AppendTo(b)
+			b.End()
+		}
 		b.End()
-	}
-	b.End()
-	b.Append("clusterParameterTime", transaction.NextTimestamp(c.Svc, c.Now))
-	if err := write.Keep(c, kernel.ClusterNamespace, b.Doc()); err != nil {
-		return err
-	}
-	s.List = list
-	s.Any.Store(len(list) > 0)
-	return nil
+		b.Append("clusterParameterTime", at)
+		return b.Doc()
+	})
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/internal/harness"
-	"github.com/duskdb/duskdb/commands/parameters"
+	"github.com/duskdb/duskdb/commands/kernel"
 )
 
 // Which queries have the same shape: by the manual's page on query shapes, and
@@ -92,10 +92,7 @@ func TestQuerySettings(t *testing.T) {
 	h.OK(`{explain: {find: "c", filter: {a: 3}}}`)
 	h.OK(`{find: "c", filter: {a: "x"}}`)
 	h.OK(`{find: "c", filter: {_id: 1}}`)
-	h.Svc.Settings.Queries.List = nil
-	if err := parameters.LoadSettings(h.Svc); err != nil { // as after a restart
-		t.Fatal(err)
-	}
+	h.Svc.Settings = kernel.NewSettings() // as after a restart
 	h.Fails(411, `{find: "c", filter: {a: 3}}`)
 	h.Admin(`{setQuerySettings: ` + query + `, settings: {reject: false}}`)
 	h.OK(`{find: "c", filter: {a: 3}}`)

@@ -11,7 +11,6 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/commands/parameters"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/storage"
@@ -53,12 +52,13 @@ func TestDefaultRWConcern(t *testing.T) {
 		t.Errorf("unsetting answered %s", reply)
 	}
 	// It is kept where mongod keeps it, and found again.
-	var again kernel.Settings
-	if err := h.Svc.Engine.View(t.Context(), func(tx storage.Tx) error { return parameters.Load(&again, tx) }); err != nil {
+	h.Svc.Settings = kernel.NewSettings() // as after a restart
+	again, err := h.Svc.DefaultConcerns()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if again.Write.Lookup("w").Str() != "majority" {
-		t.Errorf("kept %s", again.Concern)
+		t.Errorf("kept %s", again.Doc)
 	}
 	c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table["insert"], DB: "test", Body: harness.Relaxed(`{insert: "c"}`)}
 	if err := gate.ApplySettings(h.Svc, c); err != nil || !c.Generic.Majority {

@@ -8,7 +8,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/session"
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/queue"
@@ -327,30 +326,6 @@ func OutcomeOf(s *session.RetriedStatement) Updated {
 		out.Matched = 1
 	}
 	return out
-}
-
-// Keep stores a setting, in the place of the one with the same _id.
-func Keep(c *kernel.Call, ns storage.Namespace, d value.Doc) error {
-	err := c.Update(func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if errors.Is(err, storage.ErrNotFound) {
-			coll, err = tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{index.IDSpec(nil).Stored()})
-		}
-		if err != nil {
-			return err
-		}
-		r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, d.Lookup("_id")))
-		if err != nil {
-			return err
-		}
-		w := New(c, tx, coll, true)
-		if ok {
-			return w.Replace(r, d)
-		}
-		_, err = w.Insert(d)
-		return err
-	})
-	return kernel.Translate(ns, err)
 }
 
 // CheckRename refuses a $rename of _ts where it is the server's: the value would
