@@ -8,7 +8,7 @@ import (
 	"github.com/golang/geo/s2"
 )
 
-// Cover says how finely a 2dsphere index divides the sphere.
+// Cover is the resolution of a 2dsphere index.
 type Cover struct {
 	Coarsest, Finest int // levels, 0 to 30
 	MaxCells         int
@@ -23,9 +23,8 @@ var (
 // Range is a range of cell numbers, both ends included.
 type Range struct{ Lo, Hi uint64 }
 
-// IndexCells returns the numbers of the S2 cells under which a stored
-// geometry stands in a 2dsphere index; ok is false if it has no place on the
-// sphere.
+// IndexCells returns the numbers of the S2 cells under which a 2dsphere index
+// stores a geometry; ok is false if it is not on the sphere.
 func (g *Geometry) IndexCells(c Cover) (cells []uint64, ok bool) {
 	s, ok := g.sphere()
 	if !ok || s.Big || s.cap != nil {
@@ -65,6 +64,7 @@ func RingRanges(center XY, inner, outer float64, c Cover) []Range {
 	return ranges(cells, c)
 }
 
+// covering returns the S2 cells that cover the geometry, at the levels of c.
 func (g *Geometry) covering(c Cover) s2.CellUnion {
 	coverer := s2.RegionCoverer{MinLevel: c.Coarsest, MaxLevel: c.Finest, LevelMod: 1, MaxCells: c.MaxCells}
 	var union s2.CellUnion

@@ -1,15 +1,15 @@
-// Package geo holds geometries: parsing GeoJSON and legacy coordinates,
-// containment, intersection, distance, and the cells that geospatial indexes
-// are made of.
+// Package geo implements geometries: parsing of GeoJSON and legacy
+// coordinates, containment, intersection, distance, and the cells of
+// geospatial indexes.
 //
-// There are two worlds. GeoJSON lives on the sphere, computed with S2; edges
-// are geodesics. Legacy coordinate pairs and the shapes $box, $center and
-// $polygon live on a plane. A point can pass from one world to the other,
-// other shapes cannot.
+// There are two kinds of geometries. GeoJSON geometries are on the sphere and
+// computed with S2; their edges are geodesics. Legacy coordinate pairs and the
+// shapes $box, $center and $polygon are on a plane. Only points can be
+// converted between the two.
 //
 // The package is for the rest of DuskDB: it may change with any version.
 package geo
 
-// EarthRadius is the radius in meters with which MongoDB turns angles into
+// EarthRadius is the radius in meters with which MongoDB converts angles to
 // distances.
 const EarthRadius = 6378100.0

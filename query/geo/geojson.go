@@ -19,7 +19,8 @@ func bad(format string, args ...any) error {
 // hemisphere.
 const strictWinding = "urn:x-mongodb:crs:strictwinding:EPSG:4326"
 
-// geoJSONTypes leads from a GeoJSON type to what reads its coordinates.
+// geoJSONTypes maps GeoJSON types to the functions that read their
+// coordinates.
 var geoJSONTypes = map[string]func(g *Geometry, coordinates value.Value) error{
 	"Point":           readPoint,
 	"LineString":      readLine,
@@ -46,6 +47,8 @@ func ParseGeoJSON(d value.Doc) (*Geometry, error) {
 	return g, g.readCollection(d.Lookup("geometries"))
 }
 
+// readCRS checks the coordinate reference system; only polygons may have the
+// strict winding one.
 func (g *Geometry) readCRS(d value.Doc) error {
 	crs := d.Lookup("crs")
 	if crs.IsMissing() {
@@ -78,6 +81,7 @@ func (g *Geometry) readCRS(d value.Doc) error {
 	return nil
 }
 
+// readCollection reads the geometries of a GeometryCollection.
 func (g *Geometry) readCollection(v value.Value) error {
 	if v.Kind() != value.KindArray {
 		return bad("GeometryCollection geometries must be an array, instead got type %s", v.Kind())
@@ -103,6 +107,8 @@ func (g *Geometry) readCollection(v value.Value) error {
 	return nil
 }
 
+// readEach returns the reader of a Multi… type: it reads each element with
+// read.
 func readEach(name string, read func(*Geometry, value.Value) error) func(*Geometry, value.Value) error {
 	return func(g *Geometry, v value.Value) error {
 		if v.Kind() != value.KindArray {
@@ -120,7 +126,7 @@ func readEach(name string, read func(*Geometry, value.Value) error) func(*Geomet
 	}
 }
 
-// pair reads two numbers, and ignores what follows them.
+// pair reads two numbers, and ignores further values.
 func pair(v value.Value) (p XY, err error) {
 	if v.Kind() != value.KindArray && v.Kind() != value.KindDocument {
 		return p, bad("Point must be an array or object, instead got type %s", v.Kind())
@@ -142,7 +148,7 @@ func pair(v value.Value) (p XY, err error) {
 	return p, nil
 }
 
-// onlyPair reads two numbers, and wants nothing behind them, as is the rule in
+// onlyPair reads two numbers and refuses further values, which is the rule in
 // queries.
 func onlyPair(v value.Value) (XY, error) {
 	p, err := pair(v)
@@ -200,6 +206,7 @@ func positions(v value.Value) (points []s2.Point, closed bool, err error) {
 	return points, n > 0 && first == last, nil
 }
 
+// readLine reads a LineString with at least two different positions.
 func readLine(g *Geometry, v value.Value) error {
 	points, _, err := positions(v)
 	if err != nil {
@@ -216,6 +223,7 @@ func readLine(g *Geometry, v value.Value) error {
 	return nil
 }
 
+// readPolygon reads and validates the loops of a polygon.
 func readPolygon(g *Geometry, v value.Value) error {
 	if err := g.checkRings(v); err != nil {
 		return err
@@ -242,7 +250,7 @@ func readPolygon(g *Geometry, v value.Value) error {
 	return nil
 }
 
-// checkRings looks whether a polygon can have the number of loops it has.
+// checkRings checks the number of loops of a polygon.
 func (g *Geometry) checkRings(v value.Value) error {
 	switch {
 	case v.Kind() == value.KindArray && g.Big && v.Doc().Len() > 1:
@@ -255,6 +263,8 @@ func (g *Geometry) checkRings(v value.Value) error {
 	return bad("Polygon coordinates must be an array, instead got type %s", v.Kind())
 }
 
+// readLoop reads one closed loop; unless big is set, it is oriented to enclose
+// at most a hemisphere.
 func readLoop(v value.Value, big bool) (*s2.Loop, error) {
 	points, closed, err := positions(v)
 	if err != nil {
@@ -307,7 +317,7 @@ func degrees(p s2.Point) string {
 	return fmt.Sprintf("[%.7f, %.7f]", ll.Lat.Degrees(), ll.Lng.Degrees())
 }
 
-// checkHoles wants every loop after the first inside of the first.
+// checkHoles checks that every loop after the first is inside of the first.
 func checkHoles(loops []*s2.Loop, v value.Value) error {
 	for i, hole := range loops[1:] {
 		if !loops[0].ContainsNested(hole) && !loops[0].Contains(hole) {

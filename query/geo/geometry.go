@@ -30,20 +30,20 @@ type Geometry struct {
 	// Type is the GeoJSON type, or the name of the legacy shape: "Point",
 	// "Polygon", "$box", "$center", "$polygon", "$centerSphere".
 	Type string
-	// Flat reports whether the shape lives on the plane.
+	// Flat reports whether the shape is on the plane.
 	Flat bool
-	// Big reports whether a polygon is meant with the area that its points go
-	// round counter-clockwise, however large.
+	// Big reports whether a polygon is the area to the left of its edges, however
+	// large.
 	Big bool
 
-	// What a geometry on the sphere is made of.
+	// The parts of a geometry on the sphere.
 	points   []s2.Point
 	lines    []*s2.Polyline
 	polygons []*s2.Polygon
 	cap      *s2.Cap
 
-	// What a geometry on the plane is made of.
-	coords []XY // the points that it came from, or the corners of a polygon
+	// The parts of a geometry on the plane.
+	coords []XY // the points of the source, or the corners of a polygon
 	box    *box
 	circle *circle
 }
@@ -78,7 +78,7 @@ func (g *Geometry) sphere() (*Geometry, bool) {
 	return &Geometry{Type: g.Type, coords: g.coords, points: []s2.Point{g.coords[0].point()}}, true
 }
 
-// HasArea reports whether something can lie within the geometry.
+// HasArea reports whether the geometry can contain others.
 func (g *Geometry) HasArea() bool {
 	if g.Flat {
 		return g.Type != "Point"
@@ -86,7 +86,7 @@ func (g *Geometry) HasArea() bool {
 	return len(g.polygons) > 0 || g.cap != nil
 }
 
-// OnSphere reports whether the geometry is, or can be brought, on the sphere.
+// OnSphere reports whether the geometry is on the sphere or can be converted.
 func (g *Geometry) OnSphere() bool {
 	_, ok := g.sphere()
 	return ok
@@ -134,7 +134,8 @@ func (g *Geometry) containsPoint(p s2.Point) bool {
 	return false
 }
 
-// polygonHasPoint counts the boundary to the polygon.
+// polygonHasPoint reports whether a point is in the polygon or on its
+// boundary.
 func polygonHasPoint(poly *s2.Polygon, p s2.Point) bool {
 	return poly.ContainsPoint(p) || poly.IntersectsCell(s2.CellFromPoint(p))
 }
@@ -151,6 +152,7 @@ func (g *Geometry) containsLine(l *s2.Polyline) bool {
 	return false
 }
 
+// containsPolygon reports whether a polygon is inside the geometry.
 func (g *Geometry) containsPolygon(o *s2.Polygon) bool {
 	if g.cap != nil {
 		for _, l := range o.Loops() {
@@ -201,7 +203,7 @@ func crossesPolygon(l *s2.Polyline, poly *s2.Polygon) bool {
 	return false
 }
 
-// containsFlat counts the boundary to the shape.
+// containsFlat reports whether a point is in the shape or on its boundary.
 func (g *Geometry) containsFlat(p XY) bool {
 	switch {
 	case g.box != nil:
@@ -274,8 +276,8 @@ func polygonAngle(poly *s2.Polygon, p s2.Point) s1.Angle {
 	return best
 }
 
-// Angle is the distance on the sphere, in radians, from a point to the
-// nearest part of the geometry; ok is false if it has no place there.
+// Angle is the distance on the sphere, in radians, from a point to the nearest
+// part of the geometry; ok is false if the geometry is not on the sphere.
 func (g *Geometry) Angle(from XY) (radians float64, ok bool) {
 	s, ok := g.sphere()
 	if !ok || s.cap != nil {

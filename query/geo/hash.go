@@ -75,8 +75,8 @@ func (g *Geometry) Bounds() (lo, hi XY, ok bool) {
 	return lo, hi, true
 }
 
-// maxRanges bounds how finely Ranges cuts: more ranges mean fewer keys seen
-// for nothing, but more searches.
+// maxRanges limits the number of ranges: more ranges mean fewer unnecessary
+// keys, but more searches.
 const maxRanges = 32
 
 // Ranges returns the ranges of hashes whose cells meet the rectangle.

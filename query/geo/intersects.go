@@ -29,6 +29,7 @@ func (g *Geometry) Intersects(o *Geometry) bool {
 	return false
 }
 
+// meetsPoint reports whether a point is in or on the geometry.
 func (g *Geometry) meetsPoint(p s2.Point) bool {
 	if g.containsPoint(p) {
 		return true
@@ -56,6 +57,7 @@ func lineHasPoint(l *s2.Polyline, p s2.Point, cell s2.Cell) bool {
 	return p.Distance(q).Radians()*EarthRadius < 0.01
 }
 
+// meetsLine reports whether a line has a point in common with the geometry.
 func (g *Geometry) meetsLine(l *s2.Polyline) bool {
 	for _, p := range g.points {
 		if lineHasPoint(l, p, s2.CellFromPoint(p)) {
@@ -88,8 +90,9 @@ func polygonMeetsLine(poly *s2.Polygon, l *s2.Polyline) bool {
 	return crossesPolygon(l, poly)
 }
 
-// meetsPolygon does not count polygons that only touch: their insides have no
-// point in common, and S2Polygon::Intersects, which mongod asks, says no.
+// meetsPolygon is false for polygons that only touch: their interiors have no
+// common point, and S2Polygon::Intersects, which mongod uses, is false for
+// them.
 func (g *Geometry) meetsPolygon(o *s2.Polygon) bool {
 	for _, p := range g.points {
 		if polygonHasPoint(o, p) {

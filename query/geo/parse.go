@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ParseStored parses what stands in a document: GeoJSON or a legacy
-// coordinate pair.
+// ParseStored parses a value of a document: GeoJSON or a legacy coordinate
+// pair.
 func ParseStored(v value.Value) (*Geometry, error) {
 	if d := v.Doc(); v.Kind() == value.KindDocument && (isGeoJSON(d) || !leadsWithNumber(d)) {
 		g, err := ParseGeoJSON(d)
@@ -69,7 +69,7 @@ func ParsePointWithDistance(v value.Value) (center *Geometry, distance float64, 
 	return flatPoint(p), third.AsDouble(), err == nil && third.IsNumber()
 }
 
-// shapes leads from a shape operator to its parser.
+// shapes maps shape operators to their parsers.
 var shapes = map[string]func(v value.Value) (*Geometry, error){
 	"$box":          parseBox,
 	"$center":       parseCenter,

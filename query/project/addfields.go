@@ -14,9 +14,11 @@ type adder struct {
 	spec    value.Doc
 	root    *node
 	claimed map[string]bool   // paths that are computed
-	within  map[string]string // paths and what leads to them, to the first that is or lies within it
+	within  map[string]string // paths and their prefixes, with the first computed path that is or is below them
 }
 
+// compileAddFields compiles a specification of $addFields: it checks its shape
+// first, and then compiles the expressions.
 func compileAddFields(spec value.Doc, o Options) (*Projection, error) {
 	c := &adder{options: o, spec: spec, root: &node{}}
 	for name, v := range spec.All() {
@@ -64,13 +66,13 @@ func (c *adder) check(path string, v value.Value) error {
 	return nil
 }
 
-// claim notes a path that is computed; no other may be it, lead to it or lie
-// within it.
+// claim records a computed path; no other computed path may be equal to it, a
+// prefix of it or below it.
 func (c *adder) claim(path string) error {
 	conflict := func(other string) error {
 		return mongoerr.Newf(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s", path, other, c.spec)
 	}
-	if other, ok := c.within[path]; ok { // path itself, or what lies within it
+	if other, ok := c.within[path]; ok { // path itself, or a path below it
 		return conflict(other)
 	}
 	if c.within == nil {
@@ -90,6 +92,7 @@ func (c *adder) claim(path string) error {
 	return nil
 }
 
+// add compiles the value at a path: an expression, or one more level.
 func (c *adder) add(path string, v value.Value) error {
 	if first, _ := v.Doc().First(); v.Kind() == value.KindDocument && first != "" && !strings.HasPrefix(first, "$") {
 		for name, inner := range v.Doc().All() {

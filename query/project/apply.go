@@ -7,16 +7,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// applier carries one application to one document.
+// applier is the state of applying a projection to one document.
 type applier struct {
 	env  *expr.Env
-	doc  value.Doc // what expressions see
+	doc  value.Doc // the document for expressions
 	kind kind
 	dst  []byte
 	base int // of dst, where the result begins
 }
 
-// document writes the elements of d as n wants them.
+// document writes the elements of d, projected by n.
 func (a *applier) document(n *node, d value.Doc) error {
 	if a.kind == inclusion {
 		return a.includeFrom(n, d)
@@ -65,7 +65,7 @@ func (a *applier) includeFrom(n *node, d value.Doc) error {
 	return a.computeRest(n, &done)
 }
 
-// change writes what becomes of a field that is there.
+// change writes the projection of an existing field.
 func (a *applier) change(f *field, it *value.Iter) error {
 	switch {
 	case f.isComputed():
@@ -76,7 +76,7 @@ func (a *applier) change(f *field, it *value.Iter) error {
 	case f.later:
 		a.dst = append(a.dst, it.Element()...)
 	}
-	return nil // else excluded
+	return nil // otherwise excluded
 }
 
 // computeRest appends the computed fields that were not written yet.
@@ -103,7 +103,7 @@ func (a *applier) computeRest(n *node, done *marks.Set) error {
 	return nil
 }
 
-// compute writes a computed field; nothing if it has no value.
+// compute writes a computed field; it writes nothing if the value is missing.
 func (a *applier) compute(f *field) error {
 	if f.elem != nil {
 		return a.elemMatch(f)
@@ -133,8 +133,7 @@ func (a *applier) elemMatch(f *field) error {
 	return nil
 }
 
-// value writes an element whose value is treated as n wants; false if it is
-// dropped.
+// value writes an element, projected by n; kept is false if it is dropped.
 func (a *applier) value(n *node, key string, v value.Value, raw []byte) (kept bool, err error) {
 	switch v.Kind() {
 	case value.KindDocument:
@@ -157,8 +156,8 @@ func (a *applier) value(n *node, key string, v value.Value, raw []byte) (kept bo
 	return true, nil
 }
 
-// maxGrowth bounds a result: a computed field may be written for each of many
-// array elements.
+// maxGrowth limits the size of a result, because a computed field may be
+// written for each of many array elements.
 const maxGrowth = 64 << 20
 
 func (a *applier) checkGrowth() error {
@@ -168,7 +167,7 @@ func (a *applier) checkGrowth() error {
 	return nil
 }
 
-// array treats every element as n wants; those dropped leave no gap.
+// array projects every element by n; dropped elements leave no gap.
 func (a *applier) array(n *node, arr value.Doc) error {
 	start := a.open()
 	i := 0
@@ -193,7 +192,7 @@ func (a *applier) array(n *node, arr value.Doc) error {
 	return nil
 }
 
-// fresh writes a document of nothing but the computed fields of n.
+// fresh writes a document that has only the computed fields of n.
 func (a *applier) fresh(n *node, key string) error {
 	a.head(value.KindDocument, key)
 	start := a.open()

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// step is what find does on the result of the tree: $slice, or the
+// step is a second step of find on the result of the tree: $slice, or the
 // positional operator.
 type step struct {
 	path        []string
@@ -34,7 +34,8 @@ func (p *parser) position(at place, name string) error {
 	if err := expr.CheckFieldPath(strings.TrimSuffix(name, ".$")); err != nil {
 		return err
 	}
-	// Special features of the query, such as $text and $expr, do not go together with a position.
+	// Special features of the query, such as $text and $expr, cannot be used with
+	// a position.
 	_, err := match.Compile(p.options.Matcher.Filter(), match.Options{NoExpr: true, NoSchema: true})
 	if err != nil {
 		return err
@@ -90,6 +91,7 @@ func (p *parser) parseSlice(at place, name string, v value.Value) error {
 	return nil
 }
 
+// parsePair reads [skip, limit] of $slice.
 func (s *step) parsePair(pair value.Doc) error {
 	if pair.Len() != 2 {
 		return mongoerr.New(31272, "$slice array argument should be of form [skip, limit]")
@@ -132,7 +134,7 @@ func (p *Projection) finish(env *expr.Env, before, d value.Doc) (value.Doc, erro
 	return d, nil
 }
 
-// sliceDocument copies d with the arrays behind path cut.
+// sliceDocument copies d with the arrays at path sliced.
 func (a *applier) sliceDocument(s *step, path []string, d value.Doc) value.Doc {
 	start := a.open()
 	for it := d.Iter(); it.Next(); {
@@ -146,6 +148,7 @@ func (a *applier) sliceDocument(s *step, path []string, d value.Doc) value.Doc {
 	return value.Doc(a.dst[start:])
 }
 
+// sliceField writes a field with the arrays below it sliced.
 func (a *applier) sliceField(s *step, rest []string, it *value.Iter) {
 	v := it.Value()
 	switch {
@@ -185,7 +188,7 @@ func (a *applier) sliceArray(s *step, arr value.Doc) {
 	a.close(start)
 }
 
-// bounds are the first position to keep and the first behind it.
+// bounds returns the first position to keep and the first one after the slice.
 func (s *step) bounds(n int64) (from, to int64) {
 	switch {
 	case !s.hasSkip && s.limit < 0:
@@ -200,8 +203,8 @@ func (s *step) bounds(n int64) (from, to int64) {
 	return from, min(n, from+s.limit)
 }
 
-// atPosition copies d with the first array on the path cut down to the
-// element that the query matched.
+// atPosition copies d with the first array on the path reduced to the element
+// that the query matched.
 func (a *applier) atPosition(path []string, d value.Doc, position int) (value.Doc, error) {
 	start := a.open()
 	for it := d.Iter(); it.Next(); {

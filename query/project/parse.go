@@ -25,12 +25,13 @@ type parser struct {
 	meta       bool
 }
 
-// place is where in the specification an element stands.
+// place is the position of an element in the specification.
 type place struct {
 	node   *node
 	prefix string // path to node with a dot at its end, "" at the top
 }
 
+// parse reads the whole specification and decides its kind.
 func (p *parser) parse(spec value.Doc) error {
 	top := place{node: p.root}
 	for name, v := range spec.All() {
@@ -51,8 +52,8 @@ func (p *parser) parse(spec value.Doc) error {
 	return nil
 }
 
-// defaultKind decides where no field but the _id was included or excluded.
-// The rules are what is left of older servers.
+// defaultKind decides the kind if no field but the _id was included or
+// excluded. The rules come from older servers.
 func (p *parser) defaultKind() kind {
 	switch {
 	case p.slice:
@@ -73,6 +74,7 @@ func (p *parser) defaultKind() kind {
 	return exclusion
 }
 
+// element handles one element of the specification by the type of its value.
 func (p *parser) element(at place, name string, v value.Value) error {
 	positional := strings.HasSuffix(name, ".$")
 	if positional && p.options.Mode != Find {
@@ -122,8 +124,8 @@ func (at place) add(path string, f field) error {
 	return at.node.add(path, f)
 }
 
-// checkDepth bounds the tree: each level of a nested specification may name a
-// long path of its own.
+// checkDepth limits the depth of the tree, because each level of a nested
+// specification may name a long path.
 func checkDepth(path string) error {
 	if strings.Count(path, ".") >= value.MaxDepth {
 		return mongoerr.New(mongoerr.Overflow, "FieldPath is too long")
@@ -213,7 +215,8 @@ func (p *parser) subObject(at place, name string, d value.Doc) error {
 	return nil
 }
 
-// expression handles {name: {$op: …}}; false if there is no such operator.
+// expression handles {name: {$op: …}}. It returns false if there is no such
+// operator.
 func (p *parser) expression(at place, name, op string, d value.Doc) (bool, error) {
 	switch {
 	case op == "$elemMatch" && p.options.Mode == Find:
@@ -226,8 +229,8 @@ func (p *parser) expression(at place, name, op string, d value.Doc) (bool, error
 	return p.generic(at, name, op, d)
 }
 
-// sliceOrExpression reads $slice as find's, else as the expression of that
-// name. If it is neither, both mistakes are told.
+// sliceOrExpression reads $slice as find's operator, otherwise as the
+// expression of that name. If it is neither, the error contains both messages.
 func (p *parser) sliceOrExpression(at place, name string, d value.Doc) error {
 	findErr := p.parseSlice(at, name, d.Lookup("$slice"))
 	if findErr == nil {
@@ -242,6 +245,7 @@ func (p *parser) sliceOrExpression(at place, name string, d value.Doc) error {
 		" because :: %s: %s :: The given syntax did not match the expression $slice syntax.", d, e.Code.Name(), e.Message))
 }
 
+// generic handles an expression under a name that may be a path.
 func (p *parser) generic(at place, name, op string, d value.Doc) (bool, error) {
 	if !expr.Has(op) {
 		return false, nil

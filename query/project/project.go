@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Mode says by whose rules a specification is read.
+// Mode selects the rules for a specification.
 type Mode byte
 
 // The modes.
@@ -17,11 +17,11 @@ const (
 	AddFields             // $addFields and $set: every value is an expression
 )
 
-// Options are what a projection may depend on when it is compiled.
+// Options is the context in which a projection is compiled.
 type Options struct {
 	Mode      Mode
 	Scope     *expr.Scope    // variables of expressions
-	Matcher   *match.Matcher // the query, for "a.$"; nil: there is none
+	Matcher   *match.Matcher // the query, for "a.$"; nil: no query
 	Collation value.Collator // for $elemMatch
 }
 
@@ -29,13 +29,13 @@ type Options struct {
 type Projection struct {
 	kind    kind
 	root    *node
-	after   []step // what find does on the result
+	after   []step // second steps of find
 	matcher *match.Matcher
 	meta    []expr.MetaKind
 	special bool // has $elemMatch, $slice or "a.$"
 }
 
-// kind is what a projection does with fields that it does not name.
+// kind says how a projection treats fields that it does not name.
 type kind byte
 
 const (
@@ -45,9 +45,8 @@ const (
 	addition
 )
 
-// Compile compiles a projection. All mistakes of the user come out here, but
-// for errors of expressions and of the positional operator that depend on the
-// document.
+// Compile compiles a projection. It reports all errors except those of
+// expressions and of the positional operator that depend on the document.
 func Compile(spec value.Doc, o Options) (*Projection, error) {
 	if o.Mode == AddFields {
 		return compileAddFields(spec, o)
@@ -72,7 +71,7 @@ func (p *Projection) seal() {
 // IsInclusion reports whether fields that are not named are dropped.
 func (p *Projection) IsInclusion() bool { return p.kind == inclusion }
 
-// IsIdentity reports whether the projection leaves every document as it is.
+// IsIdentity reports whether the projection never changes a document.
 func (p *Projection) IsIdentity() bool {
 	return p.kind != inclusion && len(p.root.fields) == 0 && len(p.after) == 0
 }
@@ -81,7 +80,7 @@ func (p *Projection) IsIdentity() bool {
 func (p *Projection) IsSimple() bool { return !p.root.computed && !p.special }
 
 // NeedsPosition reports whether the positional operator is used, so that the
-// query is asked again for each document.
+// query must be matched again for each document.
 func (p *Projection) NeedsPosition() bool {
 	for _, s := range p.after {
 		if s.positional {

@@ -12,7 +12,7 @@ import (
 // node is one level of the tree.
 type node struct {
 	fields   []field
-	index    map[string]int // name to field, where there are many
+	index    map[string]int // name to index, if there are many fields
 	computed bool           // something below is computed
 	plain    int            // fields that are found in documents, not computed
 }
@@ -24,13 +24,13 @@ type field struct {
 	child *node
 	expr  *expr.Expr
 	elem  *match.Matcher // $elemMatch of find
-	later bool           // stays even in an exclusion: a step cuts it down ($slice)
+	later bool           // kept even in an exclusion, for a later step ($slice)
 }
 
 func (f *field) isComputed() bool { return f.expr != nil || f.elem != nil }
 
-// manyFields is the number from which on a map finds a field faster than a
-// look at each.
+// manyFields is the number of fields from which on a map is faster than a
+// scan.
 const manyFields = 12
 
 func (n *node) find(name string) int {
@@ -48,8 +48,8 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-// add puts a leaf or a level at the end of a path, making the levels that
-// lead there.
+// add adds a leaf or a level at the end of a path, and creates the levels on
+// the way.
 func (n *node) add(path string, f field) error {
 	parts := strings.Split(path, ".")
 	for i, part := range parts {
@@ -73,7 +73,7 @@ func (n *node) add(path string, f field) error {
 	return nil
 }
 
-// append adds a field that is not there.
+// append adds a new field.
 func (n *node) append(f field) {
 	n.fields = append(n.fields, f)
 	switch {
@@ -84,7 +84,7 @@ func (n *node) append(f field) {
 	}
 }
 
-// number makes the map of the fields.
+// number builds the map of the fields.
 func (n *node) number() {
 	n.index = make(map[string]int, len(n.fields))
 	for i := range n.fields {
@@ -92,7 +92,7 @@ func (n *node) number() {
 	}
 }
 
-// level finds the level at the end of a path, nil if there is none.
+// level finds the level at the end of a path; nil if it does not exist.
 func (n *node) level(path string) *node {
 	for part := range strings.SplitSeq(path, ".") {
 		at := n.find(part)
@@ -155,14 +155,16 @@ func (n *node) expressions(visit func(e *expr.Expr)) {
 	})
 }
 
-// Serialize is the projection in the form that explain shows for stages: the
-// _id and other plain fields first, then levels and computed fields.
+// Serialize returns the projection in the form that explain shows for stages:
+// the _id and other plain fields first, then levels and computed fields.
 func (p *Projection) Serialize() value.Doc {
 	b := value.NewBuilder()
 	p.root.serialize(b, p.kind == inclusion)
 	return b.Doc()
 }
 
+// serialize writes a level: plain fields first, then levels and computed
+// fields.
 func (n *node) serialize(b *value.Builder, included bool) {
 	isPlain := func(f *field) bool { return f.child == nil && !f.isComputed() }
 	if i := n.find("_id"); i >= 0 && isPlain(&n.fields[i]) {

@@ -1,6 +1,6 @@
-// Package text is full-text search: it cuts strings into terms, weighs the
-// terms of a document for a text index, parses $text queries and judges
-// documents by them.
+// Package text implements full-text search: it splits strings into terms,
+// computes the scores of a document's terms for a text index, parses $text
+// queries and matches documents against them.
 //
 //	ix, err := text.NewIndex(weights, "english", "language")
 //	terms, err := ix.Terms(doc)           // the index keys: term and score

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Index says which strings of a document a text index holds, and how they
-// weigh.
+// Index defines which strings of a document a text index contains, and their
+// weights.
 type Index struct {
 	weights  map[string]float64 // by dotted path
 	wildcard bool               // all strings are indexed
@@ -24,7 +24,7 @@ type Term struct {
 	Score float64
 }
 
-// NewIndex makes an Index of the options of a text index: the weights by
+// NewIndex returns an Index for the options of a text index: the weights by
 // path, with "$**" for all fields, the default language, and the name of the
 // field that overrides it.
 func NewIndex(weights value.Doc, defaultLanguage, languageOverride string) (*Index, error) {
@@ -43,7 +43,8 @@ func NewIndex(weights value.Doc, defaultLanguage, languageOverride string) (*Ind
 	return ix, nil
 }
 
-// DefaultLanguage is the language of documents and queries that name none.
+// DefaultLanguage is the language of documents and queries that do not name
+// one.
 func (ix *Index) DefaultLanguage() string { return ix.language.Name }
 
 // field is one indexed string of a document.
@@ -60,6 +61,8 @@ func (ix *Index) fields(d value.Doc) ([]field, error) {
 	return out, err
 }
 
+// walk collects the indexed strings of a document, below prefix, with their
+// weights and languages.
 func (ix *Index) walk(d value.Doc, prefix string, language *Language, array bool, out *[]field) error {
 	if !array {
 		if v := d.Lookup(ix.override); !v.IsMissing() {
@@ -79,10 +82,10 @@ func (ix *Index) walk(d value.Doc, prefix string, language *Language, array bool
 			path = join(prefix, name)
 		}
 		if !array && !hasPath(name) || ix.wildcard && name == ix.override {
-			continue // the name of the language is no text
+			continue // the language override is not indexed
 		}
 		if array && !ix.wildcard && v.Kind() == value.KindArray {
-			continue // no path leads into an array in an array
+			continue // paths do not enter nested arrays
 		}
 		if err := ix.visit(v, path, language, out); err != nil {
 			return err
@@ -105,8 +108,8 @@ func (ix *Index) visit(v value.Value, path string, language *Language, out *[]fi
 	return nil
 }
 
-// hasPath reports whether a field can be named by a path: not if a dot in its
-// name would make it look like another, nor if it begins with a dollar.
+// hasPath reports whether a path can name a field: its name must not contain a
+// dot or begin with a dollar.
 func hasPath(name string) bool {
 	return !strings.HasPrefix(name, "$") && !strings.Contains(name, ".")
 }
@@ -118,8 +121,8 @@ func join(prefix, name string) string {
 	return prefix + "." + name
 }
 
-// weight is 0 for a path that is not indexed. In a wildcard index a path
-// without a weight of its own weighs 1, whatever the weight of "$**" is.
+// weight returns 0 for a path that is not indexed. In a wildcard index a path
+// without its own weight has weight 1, whatever the weight of "$**" is.
 func (ix *Index) weight(path string) float64 {
 	if w, ok := ix.weights[path]; ok {
 		return w
@@ -130,7 +133,7 @@ func (ix *Index) weight(path string) float64 {
 	return 0
 }
 
-// leadsOn reports whether an indexed path is or begins with path.
+// leadsOn reports whether an indexed path is path or below it.
 func (ix *Index) leadsOn(path string) bool {
 	if ix.wildcard {
 		return true
@@ -144,7 +147,7 @@ func (ix *Index) leadsOn(path string) bool {
 }
 
 // Terms returns the keys of a document in a text index, in order: each term
-// with its score. An error comes from a language override that is none.
+// with its score. It fails for an unknown language override.
 func (ix *Index) Terms(d value.Doc) ([]Term, error) {
 	fields, err := ix.fields(d)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// Language knows the stop words and the stems of one language.
+// Language has the stop words and the stemmer of one language.
 type Language struct {
 	Name string
 	// Code is the language's ISO 639-1 code, "" for none.
@@ -74,8 +74,8 @@ func LookupLanguage(name string) (*Language, error) {
 	return nil, mongoerr.Newf(mongoerr.BadValue, `unsupported language: "%s" for text index version 3`, name)
 }
 
-// stem reduces a word to its stem. Stemmers know lower case only: of other
-// words they cut what happens to be in lower case.
+// stem reduces a word to its stem. Stemmers expect lower case: of other words
+// they change only the lower-case parts.
 func (l *Language) stem(env *snowballstem.Env, word string) string {
 	if l.stemmer == nil {
 		return word

@@ -17,8 +17,9 @@ type Query struct {
 	// Bounds are the terms to look up in the index, in order: those of the
 	// search without case and diacritics.
 	Bounds []string
-	// Terms are the terms of which a document must have one, NegatedTerms
-	// those of which it may have none, in the case the query asks for.
+	// Terms are the terms of which a document must have at least one,
+	// NegatedTerms those that it must not have, in the case sensitivity of the
+	// query.
 	Terms, NegatedTerms []string
 	// Phrases must all occur, NegatedPhrases may not.
 	Phrases, NegatedPhrases []string
@@ -79,7 +80,7 @@ func wrongType(name, expected string, v value.Value) error {
 }
 
 // syntax is the state of a parser of the search string: a dash after white
-// space negates what follows up to the next white space, quotes make phrases.
+// space negates the text up to the next white space, quotes form phrases.
 type syntax struct {
 	q                  *Query
 	positive, negative strings.Builder
@@ -87,6 +88,7 @@ type syntax struct {
 	phraseAt           int // start of the open phrase, -1 if there is none
 }
 
+// parse splits the search string into words, phrases and negations.
 func (q *Query) parse(language *Language) {
 	s := syntax{q: q, phraseAt: -1}
 	afterSpace := true
@@ -132,8 +134,8 @@ func (s *syntax) startOfWord(afterSpace bool) {
 	}
 }
 
-// word adds a word. Words of negated phrases are no terms: only the whole
-// phrase is unwanted.
+// word adds a word. Words of negated phrases are not terms: only the whole
+// phrase is excluded.
 func (s *syntax) word(w string) {
 	switch {
 	case s.negated && s.phraseAt >= 0:
@@ -144,6 +146,7 @@ func (s *syntax) word(w string) {
 	}
 }
 
+// quote opens or closes a phrase.
 func (s *syntax) quote(at int, afterSpace bool) {
 	if s.phraseAt < 0 {
 		if s.negated && afterSpace {
@@ -161,7 +164,7 @@ func (s *syntax) quote(at int, afterSpace bool) {
 	s.phraseAt = -1
 }
 
-// finish cuts the collected words into terms as the index does.
+// finish splits the collected words into terms as the index does.
 func (s *syntax) finish(language *Language) {
 	s.q.Bounds = terms(language, s.positive.String(), Options{})
 	o := s.q.options()
@@ -181,9 +184,9 @@ func terms(language *Language, sentence string, o Options) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// MatchText judges a document: it must have one of the terms, none of the
-// negated ones, all phrases and no negated phrase. The score is the sum of
-// the index scores of the terms that were searched for.
+// MatchText matches a document: it must have one of the terms, none of the
+// negated ones, all phrases and no negated phrase. The score is the sum of the
+// index scores of the search terms.
 func (ix *Index) MatchText(q *Query, d value.Doc) (score float64, ok bool) {
 	fields, err := ix.fields(d)
 	if err != nil || !q.hasTerms(fields) || !q.hasPhrases(fields) {
@@ -199,6 +202,8 @@ func (ix *Index) MatchText(q *Query, d value.Doc) (score float64, ok bool) {
 	return score, true
 }
 
+// hasTerms reports whether the fields have one of the terms and none of the
+// negated ones.
 func (q *Query) hasTerms(fields []field) bool {
 	o := q.options()
 	o.KeepStopWords = true

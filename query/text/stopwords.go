@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// The words that are not worth an entry, by language. They are the lists of
-// the Snowball project as MongoDB ships them, mistakes included, because they
-// decide what a search finds: the Hungarian õ stands for ő, the Turkish þ and
-// ý for ş and ı, the Russian words have lost their ч, п and щ, and the Romanian
-// ones their diacritics.
+// The stop words by language. They are the lists of the Snowball project in
+// MongoDB's version, with its mistakes, because they affect the results of
+// searches: the Hungarian õ stands for ő, the Turkish þ and ý for ş and ı, the
+// Russian words have lost their ч, п and щ, and the Romanian ones their
+// diacritics.
 //
 //go:embed stopwords/*.txt
 var stopWordFiles embed.FS
 
-// stopWordsOf returns a function that reports whether a word in lower case is a
-// stop word. The list is read when it is first asked for.
+// stopWordsOf returns a function that reports whether a word in lower case is
+// a stop word. The list is read at its first use.
 func stopWordsOf(language string) func(string) bool {
 	set := sync.OnceValue(func() map[string]bool {
 		list, err := stopWordFiles.ReadFile("stopwords/" + language + ".txt")

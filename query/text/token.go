@@ -16,9 +16,8 @@ type Options struct {
 	KeepStopWords                     bool
 }
 
-// Tokens yields the terms of a string: its words, stemmed. Stop words are
-// known by their letters with diacritics, and so are stems, therefore the
-// diacritics go last.
+// Tokens yields the terms of a string: its words, stemmed. Stop words and
+// stems depend on diacritics, therefore the diacritics are removed last.
 func (l *Language) Tokens(s string, o Options) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		env := snowballstem.NewEnv("")
@@ -41,14 +40,14 @@ func (l *Language) Tokens(s string, o Options) iter.Seq[string] {
 	}
 }
 
-// words cuts at delimiters.
+// words splits a string at delimiters.
 func (l *Language) words(s string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(s, l.isDelimiter)
 }
 
-// isDelimiter tells what separates words: white space, dashes, quotation
-// marks, punctuation, and the characters reserved for the syntax of patterns.
-// The apostrophe is part of an English word.
+// isDelimiter reports whether a character separates words: white space,
+// dashes, quotation marks, punctuation, and the characters reserved for the
+// syntax of patterns. The apostrophe is part of an English word.
 func (l *Language) isDelimiter(r rune) bool {
 	if r == '\'' && l.Name == "english" {
 		return false
@@ -59,7 +58,7 @@ func (l *Language) isDelimiter(r rune) bool {
 	return isUnicodeDelimiter(r)
 }
 
-// asciiDelimiters spares the common characters the search in tables.
+// asciiDelimiters is a fast path for common characters.
 var asciiDelimiters = func() (t [0x80]bool) {
 	for r := range rune(0x80) {
 		t[r] = isUnicodeDelimiter(r)
@@ -95,7 +94,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// fold prepares a string for finding phrases in it.
+// fold normalises a string for the search of phrases.
 func (o Options) fold(l *Language, s string) string {
 	if !o.CaseSensitive {
 		s = l.lower(s)

@@ -13,15 +13,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// applier carries one application of a tree to one document.
+// applier is the state of applying a tree to one document.
 type applier struct {
 	u        *Update
 	env      *expr.Env
 	doc      value.Doc // before the update
 	dst      []byte    // the new document as far as it is written
 	path     []string  // from the top to the current element
-	key      string    // name of the current element, as it is to be written
-	position string    // for the positional operator, "" if there is none
+	key      string    // name of the current element, as it is written
+	position string    // for the positional operator, "" if there was no match
 	insert   bool
 	changed  bool
 	dollars  bool          // a top-level field that begins with $ was written
@@ -83,8 +83,8 @@ func (u *Update) modify(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, 
 }
 
 // object writes the elements of d, changed as n says, and those that n adds.
-// Of several errors that of the first child counts, wherever it stands in the
-// document.
+// If several children fail, the error is that of the first child, not of the
+// first field in the document.
 func (a *applier) object(n *object, d value.Doc) error {
 	kids, err := a.kids(n)
 	if err != nil {
@@ -135,9 +135,8 @@ func (n *object) lookup(kids []child, name string) int {
 	return -1
 }
 
-// kids are the children of n for this document: the positional child takes
-// its place among the others, or is merged with the one that names the same
-// position.
+// kids returns the children of n for this document: the positional child is
+// inserted at its position, or merged with the child of the same position.
 func (a *applier) kids(n *object) ([]child, error) {
 	if n.positional == nil {
 		return n.children, nil
@@ -149,7 +148,7 @@ func (a *applier) kids(n *object) ([]child, error) {
 	return mergeChildren(n.children, matched, slices.Clip(a.path), func(name string) string { return name })
 }
 
-// existing applies n to an element that is there, and writes it.
+// existing applies n to an existing element, and writes it.
 func (a *applier) existing(n node, e element) (err error) {
 	a.path = append(a.path, e.key)
 	switch n := n.(type) {
@@ -204,7 +203,7 @@ func (a *applier) modifyLeaf(l *leaf, e element) error {
 	return nil
 }
 
-// immutable is the error of a modifier that has written another _id or a part
+// immutable returns the error of a modifier that has changed the _id or a part
 // of it.
 func (a *applier) immutable(written []byte) error {
 	d := make(value.Doc, 4, len(written)+5)
@@ -216,16 +215,16 @@ func (a *applier) immutable(written []byte) error {
 	return mongoerr.Newf(mongoerr.ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'", strings.Join(a.path, "."))
 }
 
-// noteDollar remembers that a top-level field with a $ was written. Documents
-// made by an upsert are checked as a whole.
+// noteDollar records that a top-level field that begins with $ was written.
+// Documents of an upsert are checked as a whole.
 func (a *applier) noteDollar() {
 	if len(a.path) == 1 && strings.HasPrefix(a.path[0], "$") && !a.insert {
 		a.dollars = true
 	}
 }
 
-// addField adds a field to an object or array that is there and whose length
-// stands at parent in dst.
+// addField adds a field to an existing object or array, whose length is at
+// parent in dst.
 func (a *applier) addField(k child, parent int) error {
 	added, err := a.create(k.node, k.name)
 	if err != nil || !added {
@@ -245,8 +244,8 @@ func (a *applier) addField(k child, parent int) error {
 	return nil
 }
 
-// create adds what n makes of a path that is not there; false if n does not
-// make anything.
+// create adds the elements that n creates for a missing path; added reports
+// whether it created any.
 func (a *applier) create(n node, name string) (added bool, err error) {
 	a.path = append(a.path, name)
 	switch n := n.(type) {
@@ -280,9 +279,8 @@ func (a *applier) create(n node, name string) (added bool, err error) {
 	return added, err
 }
 
-// blocked handles a subtree that lies behind an element which cannot have
-// such children: a scalar, or an array asked for a name. rest is the way from
-// the element.
+// blocked handles a subtree below an element that cannot have such children: a
+// scalar, or an array with a field name. rest is the path from the element.
 func (a *applier) blocked(n node, e element, rest []string) error {
 	switch n := n.(type) {
 	case *object:

@@ -11,7 +11,7 @@ type arithmetic struct {
 	name    string
 	operand value.Value
 	apply   func(a, b value.Value) (value.Value, bool)
-	initial value.Value // of a field that was not there
+	initial value.Value // for a missing field
 }
 
 func compileInc(_ *compiler, path string, v value.Value) (modifier, error) {
@@ -33,6 +33,8 @@ func notNumeric(verb, path string, v value.Value) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "Cannot %s with non-numeric argument: {%s}", verb, elementString(path, v))
 }
 
+// update computes the new number, and reports an unchanged element if the
+// bytes are equal.
 func (m *arithmetic) update(a *applier, e element) (outcome, error) {
 	if !e.value.IsNumber() {
 		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. {%s} has the field '%s'"+
@@ -68,7 +70,7 @@ func debugNumber(v value.Value) string {
 type extremum struct {
 	creator
 	constant
-	sign int // +1 for $max: what must be greater wins
+	sign int // +1 for $max, -1 for $min
 }
 
 func compileMax(_ *compiler, _ string, v value.Value) (modifier, error) {
@@ -106,6 +108,8 @@ var bitOps = map[string]func(a, b int64) int64{
 	"xor": func(a, b int64) int64 { return a ^ b },
 }
 
+// compileBit compiles $bit: a document of operations and, or, xor with whole
+// numbers.
 func compileBit(_ *compiler, _ string, v value.Value) (modifier, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "The $bit modifier is not compatible with a %s. You must pass in an"+
@@ -161,7 +165,7 @@ func (m *bitwise) eval(v value.Value) int64 {
 	return n
 }
 
-// kind is long if anything that takes part is.
+// kind is long if any operand is a long.
 func (m *bitwise) kind(v value.Value) value.Kind {
 	k := v.Kind()
 	for _, op := range m.ops {

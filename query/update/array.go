@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxPadding is how many nulls an update may put between the end of an array
-// and the position it writes to.
+// maxPadding limits the nulls that an update adds between the end of an array
+// and the position that it writes.
 const maxPadding = 1500000
 
 // withinArray writes an array whose elements fn writes.
@@ -35,7 +35,7 @@ func (a *applier) indexed(n *object, e element) error {
 		i, ok := arrayIndex(k.name)
 		if !ok {
 			if err = a.blocked(k.node, e, []string{k.name}); err != nil {
-				break // but the children before it may have an error of their own
+				break // but earlier children may fail, too
 			}
 			continue
 		}
@@ -79,8 +79,9 @@ func (a *applier) positions(kids []child, arr value.Doc) error {
 	return nil
 }
 
-// oneByOne is positions for children that do not ascend or that meet at one
-// element ("1" and "01"): each sees what the one before it did.
+// oneByOne is positions for children that are not in ascending order or
+// address the same element ("1" and "01"): each is applied to the result of
+// the previous one.
 func (a *applier) oneByOne(kids []child, arr value.Doc) error {
 	outer := a.dst
 	for i := range kids {
@@ -96,8 +97,8 @@ func (a *applier) oneByOne(kids []child, arr value.Doc) error {
 	return nil
 }
 
-// extend writes a position at or behind the end of an array of n elements,
-// with nulls between. It returns the new number of elements.
+// extend writes a position at or after the end of an array of n elements, with
+// nulls in between. It returns the new number of elements.
 func (a *applier) extend(k child, n int) (int, error) {
 	i, _ := arrayIndex(k.name)
 	if !a.willCreate(k.node) {

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// operators are the update operators and what compiles their argument.
-// Please keep sorted.
+// operators are the update operators, with the functions that compile their
+// arguments. Please keep sorted.
 var operators = map[string]func(c *compiler, path string, v value.Value) (modifier, error){
 	"$addToSet":    compileAddToSet,
 	"$bit":         compileBit,
@@ -36,9 +36,11 @@ type compiler struct {
 	u       *Update
 	root    *object
 	filters map[string]*arrayFilter
-	order   []*arrayFilter // the filters as they were given
+	order   []*arrayFilter // the filters in their original order
 }
 
+// compileOperators compiles a document of operators, and checks that all array
+// filters are used.
 func compileOperators(spec value.Doc, o Options) (*Update, error) {
 	u := &Update{opts: o, root: &object{}, paths: []string{}}
 	c := &compiler{u: u, root: u.root}
@@ -58,6 +60,7 @@ func compileOperators(spec value.Doc, o Options) (*Update, error) {
 	return u, nil
 }
 
+// operator adds all paths of one operator.
 func (c *compiler) operator(name string, v value.Value) error {
 	compile := operators[name]
 	if compile == nil {
@@ -76,8 +79,9 @@ func (c *compiler) operator(name string, v value.Value) error {
 	return nil
 }
 
-// field adds one path of one operator to the tree. $rename takes two places:
-// its source is held against other operators, its target does the work.
+// field adds one path of one operator to the tree. $rename adds two leaves:
+// the source, so that conflicts with other operators are detected, and the
+// target, which does the work.
 func (c *compiler) field(name, path string, arg value.Value) error {
 	var moved *movedAway
 	if name == "$rename" {

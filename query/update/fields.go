@@ -7,11 +7,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Fields is an update of the plainest and commonest kind: $set and $inc of a
-// few fields at the top level, with values that contain no others. It exists
-// because such an update can be read and applied without memory, in a
-// fraction of the time that compiling it takes. It does what the [Update]
-// compiled from the same document does, or says that it cannot tell.
+// Fields is the fast path for the most common updates: $set and $inc of a few
+// top-level fields with scalar values. Such an update can be parsed and
+// applied without allocating, in a fraction of the time that compiling it
+// takes. Fields gives the same result as the compiled [Update], or reports
+// Unclear.
 type Fields struct {
 	fields [maxFields]plainField
 	n      int
@@ -20,23 +20,23 @@ type Fields struct {
 	Changed []byte
 }
 
-// maxFields is how many fields an update may name to be plain.
+// maxFields is the largest number of fields of a plain update.
 const maxFields = 8
 
 type plainField struct {
 	name  string
 	value value.Value
 	inc   bool
-	seen  bool // in the document at hand
+	seen  bool // in the current document
 }
 
-// Outcome is what Fields made of a document.
+// Outcome is the result of applying Fields to a document.
 type Outcome uint8
 
 // The outcomes of [Fields.Apply].
 const (
 	Unclear   Outcome = iota // compile the update and apply that
-	Unchanged                // the document is as the update wants it
+	Unchanged                // the update does not change the document
 	Modified
 )
 
@@ -72,7 +72,8 @@ func (f *Fields) add(x plainField) bool {
 	return true
 }
 
-// oldBinary is the subtype that may be written in more than one way.
+// oldBinary reports whether a value is binary data of the old subtype, which
+// has two encodings.
 func oldBinary(v value.Value) bool {
 	subtype, _ := v.Binary()
 	return subtype == 2
@@ -87,8 +88,8 @@ func (f *Fields) find(name string) int {
 	return -1
 }
 
-// Apply appends the new version of d to dst, if there is one. A field that is
-// not there, or an $inc of what is no number, is for the compiled update.
+// Apply appends the new version of d to dst, if d changes. It leaves missing
+// fields, and an $inc of a value that is not a number, to the compiled update.
 func (f *Fields) Apply(dst []byte, d value.Doc) (value.Doc, Outcome) {
 	f.Changed = f.Changed[:0]
 	for i := range f.fields[:f.n] {
@@ -133,7 +134,7 @@ func (f *Fields) Apply(dst []byte, d value.Doc) (value.Doc, Outcome) {
 }
 
 // apply returns the new value of a field, Missing if it has it already. ok is
-// false where the operator fails.
+// false if the operator fails.
 func (x *plainField) apply(old value.Value) (result value.Value, ok bool) {
 	if !x.inc {
 		if value.Identical(old, x.value) {

@@ -7,7 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// arrayFilter is one element of arrayFilters: what $[id] selects.
+// arrayFilter is one element of arrayFilters, which selects the elements for
+// $[id].
 type arrayFilter struct {
 	id      string
 	matcher *match.ElementMatcher
@@ -18,6 +19,7 @@ func (f *arrayFilter) match(env *expr.Env, v value.Value) (bool, error) {
 	return f.matcher.Match(env, v)
 }
 
+// parseFilters compiles arrayFilters, whose identifiers must be distinct.
 func (c *compiler) parseFilters(specs []value.Doc) error {
 	if len(specs) == 0 {
 		return nil
@@ -38,7 +40,7 @@ func (c *compiler) parseFilters(specs []value.Doc) error {
 	return nil
 }
 
-// checkFilter checks a component that may be $[] or $[id], at place i of its
+// checkFilter checks a component that may be $[] or $[id], the i-th of its
 // path.
 func (c *compiler) checkFilter(dotted, part string, i int) error {
 	if !isArrayFilter(part) {

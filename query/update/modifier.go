@@ -5,43 +5,42 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// modifier is what an operator does at the end of its path. The methods
+// modifier is the action of an operator at the end of its path. The methods
 // write the current element through the applier ([applier.put],
 // [applier.open]); modifiers themselves are immutable.
 type modifier interface {
-	// update changes an element that is there.
+	// update changes an existing element.
 	update(a *applier, e element) (outcome, error)
-	// create writes the element anew. It is asked only where absent says
-	// creates.
+	// create writes a new element. It is called only if absent returns creates.
 	create(a *applier) error
-	// absent tells what the modifier does where its path leads nowhere.
+	// absent says what the modifier does if its path does not exist.
 	absent(a *applier) (presence, error)
 }
 
-// outcome tells what update did.
+// outcome is the result of update.
 type outcome byte
 
 const (
 	unchanged outcome = iota // nothing, and wrote nothing
 	replaced                 // wrote the element
-	removed                  // wrote nothing, the element shall go
+	removed                  // wrote nothing, the element is removed
 )
 
-// presence tells what a modifier makes of a path that is not there.
+// presence says how a modifier handles a missing path.
 type presence byte
 
 const (
-	creates      presence = iota // makes it
+	creates      presence = iota // creates it
 	ignores                      // does nothing
-	mustBeViable                 // does nothing, but minds a path that could not be made
+	mustBeViable                 // does nothing, but fails if the path could not be created
 )
 
-// creator is embedded by modifiers that make their path.
+// creator is embedded by modifiers that create their path.
 type creator struct{}
 
 func (creator) absent(*applier) (presence, error) { return creates, nil }
 
-// culler is embedded by modifiers that take things away from arrays.
+// culler is embedded by modifiers that remove elements from arrays.
 type culler struct{}
 
 func (culler) absent(*applier) (presence, error) { return mustBeViable, nil }
@@ -70,8 +69,7 @@ func (a *applier) putConstant(c *constant) error {
 	return a.checkDepth(c.depth)
 }
 
-// checkDepth checks that below the current element there is room for depth
-// more levels.
+// checkDepth checks that the current element may contain depth more levels.
 func (a *applier) checkDepth(depth int) error {
 	if a.insert || len(a.path)+depth <= maxStoredDepth {
 		return nil
@@ -79,8 +77,8 @@ func (a *applier) checkDepth(depth int) error {
 	return errTooDeep
 }
 
-// maxStoredDepth is how deep a stored document may nest (BSON itself allows
-// 200; the difference is reserved for what wraps it).
+// maxStoredDepth is the largest nesting depth of a stored document (BSON
+// allows 200; the difference is reserved for documents that wrap it).
 const maxStoredDepth = 180
 
 var errTooDeep = mongoerr.Newf(mongoerr.Overflow, "Document exceeds maximum nesting depth of %d", maxStoredDepth)
@@ -106,8 +104,8 @@ func (a *applier) idString(none string) string {
 	return none
 }
 
-// noElement is how mongod prints the _id of a document that has none, where
-// it does not look first.
+// noElement is mongod's text for a missing _id in messages that do not check
+// for it.
 const noElement = "INVALID-MUTABLE-ELEMENT"
 
 // name is the last component of the path to the current element.

@@ -1,13 +1,13 @@
-// Package update compiles and applies what a client may give as an update:
-// a document of operators, a replacement, or a pipeline.
+// Package update compiles and applies updates: documents of operators,
+// replacements and pipelines.
 //
 //	u, err := update.Compile(spec, update.Options{})
 //	newDoc, modified, err := u.Apply(env, oldDoc, update.ApplyOptions{Position: -1})
 //
 // # Operators
 //
-// [Compile] merges all operators into one tree whose nodes are path
-// components and whose leaves are modifiers:
+// [Compile] merges all operators into one tree whose nodes are path components
+// and whose leaves are modifiers:
 //
 //	{$set: {"a.b": 1}, $inc: {"a.c": 2, d: 1}}
 //
@@ -17,18 +17,18 @@
 //
 // Two operators on the same path, or on a path and a part of it, collide when
 // the tree is built. [Update.Apply] walks document and tree together, once,
-// and writes the new document as it goes: what the tree does not name is
-// copied as raw bytes, in runs. The children of a node are kept in MongoDB's
-// order (by name, numbers by value), which is the order in which new fields
-// appear.
+// and writes the new document on the way: fields that the tree does not name
+// are copied as raw bytes, in runs. The children of a node are kept in
+// MongoDB's order (by name, numbers by value), which is the order in which new
+// fields appear.
 //
 // An array component of the tree is a number, the positional "$" (a number
 // that is known once the query has matched), or "$[]" and "$[id]" (an
-// [elements] node). Where several of them lead to the same element, their
-// subtrees are merged for it.
+// [elements] node). If several of them select the same element, their subtrees
+// are merged for it.
 //
-// A modifier reports whether it changed anything: a document in which nothing
-// was changed is returned as it was, with modified false.
+// A modifier reports whether it changed anything: an unchanged document is
+// returned as it was, with modified false.
 //
 // # Rules for stored documents
 //

@@ -91,7 +91,7 @@ func isNumeric(part string) bool {
 	return true
 }
 
-// isPrefix reports whether a is b or leads to it.
+// isPrefix reports whether a is b or a prefix of it.
 func isPrefix(a, b []string) bool {
 	if len(a) > len(b) {
 		return false

@@ -26,6 +26,7 @@ func compilePop(_ *compiler, path string, v value.Value) (modifier, error) {
 	return &pop{front: n < 0}, nil
 }
 
+// update removes the first or the last element.
 func (m *pop) update(a *applier, e element) (outcome, error) {
 	if e.kind() != value.KindArray {
 		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'",
@@ -44,8 +45,8 @@ func (m *pop) update(a *applier, e element) (outcome, error) {
 	return replaced, nil
 }
 
-// keep writes the array e with only those elements that keep wants. It
-// returns how many went.
+// keep writes the array e with only those elements for which want is true. It
+// returns the number of removed elements.
 func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error)) (gone int, err error) {
 	start := a.open(value.KindArray, e.key)
 	i, kept := 0, 0
@@ -73,7 +74,7 @@ func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error))
 // pull is $pull and $pullAll.
 type pull struct {
 	culler
-	set       valueSet              // elements equal to one of these go
+	set       valueSet              // elements equal to one of these are removed
 	condition *match.ElementMatcher // or those that match this
 }
 
@@ -95,6 +96,7 @@ func compilePullAll(c *compiler, _ string, v value.Value) (modifier, error) {
 	return &pull{set: newValueSet(slices.Collect(v.Doc().Values()), c.u.opts.Collation)}, nil
 }
 
+// update removes the matching elements.
 func (m *pull) update(a *applier, e element) (outcome, error) {
 	if e.kind() != value.KindArray {
 		return 0, mongoerr.New(mongoerr.BadValue, "Cannot apply $pull to a non-array value")

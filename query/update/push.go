@@ -20,7 +20,7 @@ type push struct {
 	sort     []sortField
 }
 
-// sortField is one part of $sort; no path stands for the whole element.
+// sortField is one part of $sort; an empty path stands for the whole element.
 type sortField struct {
 	path []string
 	sign int
@@ -38,6 +38,7 @@ var pushClauses = []struct {
 	{"$position", (*push).parsePosition},
 }
 
+// compilePush compiles $push: a value, or $each with its clauses.
 func compilePush(_ *compiler, _ string, v value.Value) (modifier, error) {
 	m := &push{position: math.MaxInt64, slice: math.MaxInt64}
 	if v.Kind() != value.KindDocument || !v.Doc().Has("$each") {
@@ -94,6 +95,7 @@ func (m *push) parsePosition(name string, v value.Value) (err error) {
 
 var errSortOrder = mongoerr.New(mongoerr.BadValue, "The $sort element value must be either 1 or -1")
 
+// parseSort reads $sort: 1 or -1, or a pattern of fields.
 func (m *push) parseSort(_ string, v value.Value) error {
 	if v.IsNumber() {
 		sign, ok := sortSign(v)
@@ -139,6 +141,7 @@ func sortSign(v value.Value) (int, bool) {
 	return 0, false
 }
 
+// update appends in place if possible, and otherwise builds the new array.
 func (m *push) update(a *applier, e element) (outcome, error) {
 	if e.kind() != value.KindArray {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document {%s}",
@@ -166,13 +169,13 @@ func (m *push) update(a *applier, e element) (outcome, error) {
 	return replaced, a.checkDepth(m.depth)
 }
 
-// appends reports whether the values simply go to the end.
+// appends reports whether the values are only appended.
 func (m *push) appends() bool {
 	return m.position == math.MaxInt64 && m.slice == math.MaxInt64 && m.sort == nil
 }
 
-// arrange inserts, sorts and slices. touched reports whether any of them had
-// anything to do; sorting always has.
+// arrange inserts, sorts and slices. touched reports whether any of them
+// changed the array; sorting always counts as a change.
 func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched bool) {
 	n := int64(len(vs))
 	at := m.position
@@ -207,7 +210,7 @@ func (m *push) compare(x, y value.Value, c value.Collator) int {
 	return 0
 }
 
-// key is what an element is sorted by: the field, null if there is none.
+// key returns the value by which an element is sorted: the field, or null.
 func (f *sortField) key(v value.Value) value.Value {
 	if f.path == nil {
 		return v
@@ -249,6 +252,7 @@ type addToSet struct {
 	depth int
 }
 
+// compileAddToSet compiles $addToSet: a value, or $each.
 func compileAddToSet(c *compiler, _ string, v value.Value) (modifier, error) {
 	values := []value.Value{v}
 	if name, each := v.Doc().First(); v.Kind() == value.KindDocument && name == "$each" {
@@ -268,6 +272,7 @@ func compileAddToSet(c *compiler, _ string, v value.Value) (modifier, error) {
 	return m, nil
 }
 
+// update appends the values that the array does not contain.
 func (m *addToSet) update(a *applier, e element) (outcome, error) {
 	if e.kind() != value.KindArray {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
@@ -308,8 +313,8 @@ func (m *addToSet) create(a *applier) error {
 	return a.checkDepth(m.depth)
 }
 
-// parseInteger reads a number that must be a whole one, as mongod reads
-// integers of operators.
+// parseInteger reads a whole number by mongod's rules for the arguments of
+// operators.
 func parseInteger(name string, v value.Value) (int64, error) {
 	fail := func(text string) (int64, error) {
 		return 0, mongoerr.Newf(mongoerr.FailedToParse, "%s: %s", text, elementString(name, v))

@@ -19,8 +19,8 @@ func compileReplacement(d value.Doc, o Options) (*Update, error) {
 	return u, nil
 }
 
-// Replacement is the update that puts a document, whatever its names are, in
-// place of another.
+// Replacement returns the update that replaces a document by d, whatever field
+// names d has.
 func Replacement(d value.Doc) *Update {
 	return &Update{replacement: d, hasID: d.Has("_id"), invalid: checkStored(d), unsafeTop: checkDollars(d)}
 }
@@ -39,6 +39,7 @@ var updateStages = map[string]bool{
 // Stages lists the stages that a pipeline update may have, sorted.
 func Stages() []string { return slices.Sorted(maps.Keys(updateStages)) }
 
+// compilePipeline compiles a pipeline update after checking its stages.
 func compilePipeline(stages value.Doc, o Options) (*Update, error) {
 	if len(o.ArrayFilters) > 0 {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
@@ -95,8 +96,8 @@ func (u *Update) replace(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc,
 	return out, true, checkSize(out)
 }
 
-// checkReplaced checks what is to be stored. Documents made by an upsert are
-// checked later, as a whole.
+// checkReplaced checks the new document. Documents of an upsert are checked
+// later, as a whole.
 func (u *Update) checkReplaced(next value.Doc, insert bool) error {
 	switch {
 	case insert:
@@ -109,7 +110,7 @@ func (u *Update) checkReplaced(next value.Doc, insert bool) error {
 	return u.unsafeTop
 }
 
-// joinID is next with the _id first: its own, else that of d.
+// joinID returns next with the _id first: its own, otherwise that of d.
 func joinID(d, next value.Doc, hasID bool, buf []byte) (value.Doc, error) {
 	from := d
 	if hasID {
@@ -138,8 +139,8 @@ func joinID(d, next value.Doc, hasID bool, buf []byte) (value.Doc, error) {
 }
 
 // FillTimestamps replaces empty timestamps, Timestamp(0, 0), at the top level
-// of a document by what next gives, as inserts and replacements do. The _id
-// is left alone. Without any, d is returned as it is.
+// of a document by the results of next, as inserts and replacements do. The
+// _id is not changed. Without empty timestamps, d itself is returned.
 func FillTimestamps(d value.Doc, next func() value.Value) value.Doc {
 	if !hasEmptyTimestamp(d) {
 		return d

@@ -63,6 +63,7 @@ func compileCurrentDate(_ *compiler, _ string, v value.Value) (modifier, error) 
 		" or a $type expression ({$type: 'timestamp/date'}).", v.Kind())
 }
 
+// compileDateType compiles {$type: "date" or "timestamp"}.
 func compileDateType(d value.Doc) (modifier, error) {
 	m, found := &currentDate{}, false
 	for name, v := range d.All() {
@@ -97,18 +98,19 @@ func (m *currentDate) create(a *applier) error {
 	return a.checkDepth(0)
 }
 
-// rename is $rename, as it stands at the target of the move. What it writes
-// was found before the walk began (see findRenamed), since no other operator
-// may touch the source.
+// rename is the target of a $rename. The value that it writes is found before
+// the walk begins (see findRenamed), which is possible because no other
+// operator may touch the source.
 type rename struct {
 	from  []string
 	order int // place among the renames of the update
 	text  string
 }
 
-// movedAway is $rename, as it stands at the source.
+// movedAway is the source of a $rename.
 type movedAway struct{ to *rename }
 
+// compileRename compiles the target of a $rename.
 func compileRename(c *compiler, path string, v value.Value) (modifier, error) {
 	target := v.Str()
 	if strings.IndexByte(target, 0) >= 0 {

@@ -37,11 +37,11 @@ func (*leaf) isNode()     {}
 func (*object) isNode()   {}
 func (*elements) isNode() {}
 
-// manyChildren is the number from which on a map finds a child faster than a
-// look at each.
+// manyChildren is the number of children from which on a map is faster than a
+// scan.
 const manyChildren = 12
 
-// find returns the place of the child with that name, -1 if there is none.
+// findChild returns the index of the child with that name, or -1.
 func findChild(kids []child, name string) int {
 	for i := range kids {
 		if kids[i].name == name {
@@ -51,7 +51,7 @@ func findChild(kids []child, name string) int {
 	return -1
 }
 
-// insert puts a child into its place.
+// insertChild inserts a child at its place in the order.
 func insertChild(kids []child, c child) []child {
 	if n := len(kids); n == 0 || comparePart(kids[n-1].name, c.name) < 0 {
 		return append(kids, c)
@@ -60,7 +60,7 @@ func insertChild(kids []child, c child) []child {
 	return slices.Insert(kids, at, c)
 }
 
-// get returns the child for a path component.
+// getChild returns the child for a path component.
 func getChild(n node, part string) node {
 	switch n := n.(type) {
 	case *object:
@@ -96,7 +96,7 @@ func (c *compiler) setChild(n node, part string, to node) {
 	}
 }
 
-// name notes a child that was added, once there are many.
+// name adds a child to the map, once there are many.
 func (n *object) name(part string, to node) {
 	switch {
 	case n.named != nil:
@@ -112,7 +112,7 @@ func (n *object) name(part string, to node) {
 // identifier is the id of $[id].
 func identifier(part string) string { return part[2 : len(part)-1] }
 
-// add puts a leaf at the end of a path, making the nodes that lead there.
+// add adds a leaf at the end of a path, and creates the nodes on the way.
 func (c *compiler) add(dotted string, parts []string, l *leaf) error {
 	var current node = c.root
 	for i, part := range parts {
@@ -211,6 +211,8 @@ func mergeObjects(x, y *object, at []string) (node, error) {
 	return merged, err
 }
 
+// mergeChildren merges two sorted lists of children; children with the same
+// name are merged.
 func mergeChildren(x, y []child, at []string, show func(string) string) ([]child, error) {
 	kids := slices.Clone(x)
 	for _, k := range y {

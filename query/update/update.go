@@ -25,13 +25,13 @@ type Options struct {
 	Constants    bool               // the statement has constants ("c"): only pipelines may
 	Pipeline     PipelineFunc       // nil: pipelines are refused
 	Timestamp    func() value.Value // gives unique timestamps; nil: the time of the Env
-	KeepEmpty    bool               // a replacement stores Timestamp(0, 0) as it is
+	KeepEmpty    bool               // a replacement may store Timestamp(0, 0)
 }
 
 // ApplyOptions are what one application depends on besides the document.
 type ApplyOptions struct {
 	Position int    // array position that the query matched, -1 if none
-	Insert   bool   // the document is being made by an upsert
+	Insert   bool   // the document is created by an upsert
 	Buf      []byte // if not nil, the new document is appended to Buf[:0]
 }
 
@@ -46,7 +46,7 @@ type Update struct {
 
 	replacement value.Doc
 	hasID       bool  // the replacement names _id
-	invalid     error // what is wrong with the replacement, told on application
+	invalid     error // the error of an invalid replacement, returned by Apply
 	unsafeTop   error // as above, but not for upserts
 
 	transform Transform
@@ -97,8 +97,8 @@ func (u *Update) TouchedPaths() []string { return u.paths }
 
 // Touches reports whether the update may change what is found at a path:
 // whether one of the touched paths is the path, a part of it, or within it.
-// The components "$", "$[]", "$[id]" and numbers stand for any array element
-// and so never tell paths apart.
+// The components "$", "$[]", "$[id]" and numbers match any array element, so
+// paths that differ only in them count as equal.
 func (u *Update) Touches(path string) bool {
 	if u.paths == nil {
 		return true
@@ -123,8 +123,8 @@ func related(a, b string) bool {
 	return true
 }
 
-// nextNamed cuts the first component that is a name off a path; "" if there
-// is none.
+// nextNamed splits off the first component of a path that is a name; "" if
+// there is none.
 func nextNamed(path string) (name, rest string) {
 	for path != "" {
 		name, path, _ = strings.Cut(path, ".")
@@ -149,7 +149,7 @@ func (u *Update) Apply(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, b
 	return out, true, checkSize(out)
 }
 
-// timestamp gives a unique timestamp, for $currentDate and for empty ones in
+// timestamp returns a unique timestamp, for $currentDate and for empty ones in
 // replacements.
 func (u *Update) timestamp(env *expr.Env) value.Value {
 	if u.opts.Timestamp != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ForUpsert makes the document that an upsert inserts where nothing matched:
-// the equalities of the query (of a replacement only the _id), then the
-// update on top of it, then an _id by newID if there is none. The _id comes
-// first.
+// ForUpsert returns the document that an upsert inserts if no document
+// matched: it applies the update to the equalities of the query (for a
+// replacement only to the _id) and adds an _id from newID if it is missing.
+// The _id comes first.
 func (u *Update) ForUpsert(env *expr.Env, m *match.Matcher, newID func() value.OID) (value.Doc, error) {
 	base, err := u.fromQuery(env, m)
 	if err != nil {
@@ -36,7 +36,7 @@ func (u *Update) ForUpsert(env *expr.Env, m *match.Matcher, newID func() value.O
 	return d, nil
 }
 
-// CheckUpsertQuery refuses $expr, from which no document can be made.
+// CheckUpsertQuery refuses $expr, from which no document can be built.
 func CheckUpsertQuery(m *match.Matcher) error {
 	if hasExpr(m.Root()) {
 		return mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
@@ -76,6 +76,8 @@ func (u *Update) fromQuery(env *expr.Env, m *match.Matcher) (value.Doc, error) {
 	return d, err
 }
 
+// equalities lists the equalities of the query, and refuses paths that
+// conflict with each other.
 func (u *Update) equalities(m *match.Matcher) ([]equality, error) {
 	var all []equality
 	for path, v := range m.Equalities() {
@@ -116,8 +118,8 @@ func (e equality) collides(earlier equality) error {
 	return nil
 }
 
-// setPath adds an equality to a tree. Unlike paths of an update those of a
-// query know neither $ nor $[].
+// setPath adds an equality to a tree. In paths of a query, $ and $[] have no
+// special meaning.
 func (c *compiler) setPath(e equality) {
 	current := c.root
 	for i, part := range e.parts {
@@ -136,7 +138,7 @@ func (c *compiler) setPath(e equality) {
 	}
 }
 
-// withIDFirst moves the _id to the front, or makes one.
+// withIDFirst moves the _id to the front, or creates one.
 func withIDFirst(d value.Doc, newID func() value.OID) value.Doc {
 	if first, _ := d.First(); first == "_id" {
 		return d

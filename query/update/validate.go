@@ -8,11 +8,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// MaxDocumentSize is the size that a stored document may have.
+// MaxDocumentSize is the largest size of a stored document.
 const MaxDocumentSize = 16 << 20
 
-// maxInternalSize is the size that a document may have while it is being
-// made.
+// maxInternalSize is the largest size of a document while it is built.
 const maxInternalSize = MaxDocumentSize + 16<<10
 
 func checkSize(d value.Doc) error {
@@ -25,7 +24,8 @@ func checkSize(d value.Doc) error {
 	return nil
 }
 
-// tooLarge stops a document that grows beyond all bounds before it is done.
+// tooLarge returns an error for a document that has grown too large before it
+// is complete.
 func tooLarge(size int) error {
 	if size <= maxInternalSize {
 		return nil
@@ -34,8 +34,8 @@ func tooLarge(size int) error {
 		size, size, maxInternalSize)
 }
 
-// ValidateID checks the _id of a document that is to be stored: no array, no
-// regular expression, no undefined, and in a document no field that begins
+// ValidateID checks the _id of a document to store: it must not be an array, a
+// regular expression or undefined, nor a document with a field that begins
 // with "$".
 func ValidateID(id value.Value) error {
 	switch id.Kind() {
@@ -50,8 +50,8 @@ func ValidateID(id value.Value) error {
 	return nil
 }
 
-// findDollar finds a name that begins with "$", but for the fields of a
-// DBRef in their places.
+// findDollar finds a name that begins with "$", except the fields of a DBRef
+// in their order.
 func findDollar(d value.Doc) string {
 	previous := ""
 	for it := d.Iter(); it.Next(); {
@@ -82,8 +82,8 @@ func inReference(previous, name string) bool {
 	return false
 }
 
-// checkStored checks a whole document that is to be stored, but for dollars
-// at its top level.
+// checkStored checks a whole document to store, except for names with "$" at
+// its top level.
 func checkStored(d value.Doc) error {
 	for it := d.Iter(); it.Next(); {
 		v := it.Value()
@@ -99,7 +99,7 @@ func checkStored(d value.Doc) error {
 	return nil
 }
 
-// checkStoredID is ValidateID with the message that updates give.
+// checkStoredID is ValidateID with the messages of updates.
 func checkStoredID(id value.Value) error {
 	if id.Kind() == value.KindDocument {
 		return checkDollarsIn(id.Doc(), "_id.")
@@ -107,10 +107,11 @@ func checkStoredID(id value.Value) error {
 	return ValidateID(id)
 }
 
-// checkDollars checks that no field at the top level begins with "$", but for
-// those of a DBRef in their places.
+// checkDollars checks that no field at the top level begins with "$", except
+// those of a DBRef in their order.
 func checkDollars(d value.Doc) error { return checkDollarsIn(d, "") }
 
+// checkDollarsIn is checkDollars for a document at a path.
 func checkDollarsIn(d value.Doc, prefix string) error {
 	var before, previous value.Iter // the elements before
 	for it := d.Iter(); it.Next(); before, previous = previous, it {
@@ -128,7 +129,7 @@ func checkDollarsIn(d value.Doc, prefix string) error {
 	return nil
 }
 
-// checkReference judges one field with a $ by its neighbours.
+// checkReference checks one field that begins with $ by its neighbours.
 func checkReference(before, previous, it, next value.Iter, prefix string) error {
 	current := it
 	fail := func(format string, args ...any) error { return mongoerr.Newf(mongoerr.InvalidDBRef, format, args...) }

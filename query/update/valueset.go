@@ -6,14 +6,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// valueSet finds values among many.
+// valueSet is a set of values for look-ups.
 type valueSet struct {
-	values   []value.Value // distinct, as they were given
+	values   []value.Value // distinct, in their original order
 	order    []int32       // of values, ascending
 	collator value.Collator
 }
 
-// newValueSet makes a set; of equal values the first counts.
+// newValueSet returns a set; of equal values it keeps the first.
 func newValueSet(values []value.Value, c value.Collator) valueSet {
 	s := valueSet{collator: c}
 	if len(values) == 1 {
@@ -44,7 +44,7 @@ func newValueSet(values []value.Value, c value.Collator) valueSet {
 	return s
 }
 
-// find returns the place of a value in values, -1 if it is not there.
+// find returns the index of a value in values, or -1.
 func (s *valueSet) find(v value.Value) int {
 	i, found := slices.BinarySearchFunc(s.order, v, func(at int32, v value.Value) int {
 		return value.CompareWith(s.values[at], v, s.collator)
