@@ -23,18 +23,18 @@ const module = "github.com/duskdb/duskdb"
 // Please keep each group sorted.
 var imports = map[string]string{
 	// Foundations.
-	"clock":    "",
-	"mongoerr": "value",
-	"reserved": "",
-	"value":    "",
-	"wire":     "mongoerr value",
+	"clock":             "",
+	"mongoerr":          "value",
+	"internal/reserved": "",
+	"value":             "",
+	"wire":              "mongoerr value",
 
 	// The language: pure functions over documents, never sees storage.
 	"query/collation": "mongoerr value",
 	"query/expr/*":    language + " query/expr/* query/script",
 	"query/geo":       "mongoerr value",
 	"query/match/*":   language + " query/expr/* query/geo query/match/* query/script query/text",
-	"query/plan/*":    language + " query/expr/* query/match/* query/plan/* reserved",
+	"query/plan/*":    language + " query/expr/* query/match/* query/plan/* internal/reserved",
 	"query/project/*": language + " query/expr/* query/match/* query/project/*",
 	"query/script/*":  "clock mongoerr query/script/* value",
 	"query/text":      "mongoerr value",
@@ -56,19 +56,19 @@ var imports = map[string]string{
 	"query/agg":            language + " query/agg/* query/expr query/update",
 
 	// Index specifications and keys: between the language and storage.
-	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text reserved storage value",
+	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text internal/reserved storage value",
 
 	// Storage: never sees a filter or an error code of MongoDB.
 	"storage":             "clock value",
 	"storage/bunt":        "clock storage value",
-	"storage/serverdocs":  "reserved storage value",
+	"storage/serverdocs":  "internal/reserved storage value",
 	"storage/storagetest": "clock storage value",
 
 	// Expiry and what is built upon it: the contract of storage, no engine.
-	"auth":       "clock mongoerr reserved storage storage/serverdocs value",
-	"queue":      "clock mongoerr reserved storage storage/serverdocs ttl value",
-	"timeseries": "clock mongoerr query/* reserved storage value",
-	"ttl":        "clock mongoerr reserved storage value",
+	"auth":       "clock mongoerr internal/reserved storage storage/serverdocs value",
+	"queue":      "clock mongoerr internal/reserved storage storage/serverdocs ttl value",
+	"timeseries": "clock mongoerr query/* internal/reserved storage value",
+	"ttl":        "clock mongoerr internal/reserved storage value",
 
 	// The commands.
 	// Its rooms, from the ground up: small things that everybody needs, then what
@@ -107,16 +107,16 @@ var imports = map[string]string{
 	"commands/internal/harness":   "*",
 
 	// The server.
-	"server/*":       "* !cmd/* !commandtest !compat_tests/* !needs !servertest !storage/storagetest !transfer",
-	"commandtest":    "clock commands server value",
-	"servertest":     "clock commands server value",
-	"transfer":       "reserved value wire",
-	"needs":          "",
-	"cmd/*":          "clock mongoerr server/* servertest transfer value wire",
-	"access_tests":   "value wire",
-	"compat_tests/*": "*",
-	"crash_tests":    "value wire",
-	"crash_tests/*":  "*",
+	"server/*":             "* !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
+	"internal/commandtest": "clock commands server value",
+	"servertest":           "clock commands server value",
+	"internal/transfer":    "internal/reserved value wire",
+	"internal/needs":       "",
+	"cmd/*":                "clock mongoerr server/* servertest internal/transfer value wire",
+	"access_tests":         "value wire",
+	"compat_tests/*":       "*",
+	"crash_tests":          "value wire",
+	"crash_tests/*":        "*",
 }
 
 // language is what every package of the query language may import.
@@ -124,7 +124,7 @@ const language = "clock mongoerr query/collation value"
 
 // parts is what the rooms of the commands may use of the rest of the server: never a
 // socket, nor an engine.
-const parts = "auth clock index mongoerr query/* queue reserved storage storage/serverdocs timeseries ttl value"
+const parts = "auth clock index mongoerr query/* queue internal/reserved storage storage/serverdocs timeseries ttl value"
 
 // shared are the rooms that the running command is made of, rules those that say what
 // holds for all commands, running those that a family uses besides.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/commandtest"
+	"github.com/duskdb/duskdb/internal/commandtest"
 	"github.com/duskdb/duskdb/value"
 )
 

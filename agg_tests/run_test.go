@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/value"
 )
 

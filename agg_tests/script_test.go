@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/commandtest"
+	"github.com/duskdb/duskdb/internal/commandtest"
 	"github.com/duskdb/duskdb/value"
 )
 

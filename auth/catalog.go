@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/duskdb/duskdb/reserved"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

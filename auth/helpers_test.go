@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/reserved"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // The drivers of other languages: everyday work and an expiry each.

@@ -19,7 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // containerUser is who the image runs as.

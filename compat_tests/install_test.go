@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // installed is one set of clients, installed at most once per run.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // TestJavaPage runs the Java of the page for those who come from

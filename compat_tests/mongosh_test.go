@@ -3,7 +3,7 @@ package compat
 import (
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // TestInstallShell puts the shell into the cache, also for the tests of the

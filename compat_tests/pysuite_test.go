@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // pyMongo is the test suite of PyMongo, as it stands in its source

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // clientLimit is how long one client program may take; a first build of the

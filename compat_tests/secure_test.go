@@ -18,7 +18,7 @@ import (
 	bsonv1 "go.mongodb.org/mongo-driver/bson"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // certificate makes a certificate for this machine: a file for the server,

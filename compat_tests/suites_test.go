@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // suite is a set of tests that a driver brings with it, run as they stand in

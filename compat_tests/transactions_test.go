@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // Transactions and change streams from other languages: with a server that

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/server"
 )
 

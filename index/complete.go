@@ -1,11 +1,11 @@
 package index
 
 import (
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/query/text"
-	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 

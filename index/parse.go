@@ -4,9 +4,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
-	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 

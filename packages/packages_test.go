@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // limit is how long the tests of one package may take.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // examplePages are the pages that show a test of something that expires, in

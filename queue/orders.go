@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"github.com/duskdb/duskdb/reserved"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/value"
 )
 

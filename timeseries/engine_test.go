@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/index"
-	"github.com/duskdb/duskdb/reserved"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"

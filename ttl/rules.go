@@ -3,7 +3,7 @@ package ttl
 import (
 	"math"
 
-	"github.com/duskdb/duskdb/reserved"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/server"
-	"github.com/duskdb/duskdb/transfer"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duskdb/duskdb/needs"
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // model is the commands of the command line.

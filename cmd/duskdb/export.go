@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/duskdb/duskdb/transfer"
+	"github.com/duskdb/duskdb/internal/transfer"
 )
 
 // exportCmd writes documents of a collection to a file.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/duskdb/duskdb/transfer"
+	"github.com/duskdb/duskdb/internal/transfer"
 )
 
 // importCmd reads documents from a file into a collection.

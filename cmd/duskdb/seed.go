@@ -11,8 +11,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/server"
-	"github.com/duskdb/duskdb/transfer"
 )
 
 // seeds are the files that the first start on an empty data directory imports,

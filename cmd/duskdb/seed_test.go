@@ -9,8 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/server"
-	"github.com/duskdb/duskdb/transfer"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/duskdb/duskdb/transfer"
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/match"
-	"github.com/duskdb/duskdb/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/transfer"
+	"github.com/duskdb/duskdb/internal/transfer"
 )
 
 // read takes everything from a source: documents as "line: JSON", errors as

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/servertest"
-	"github.com/duskdb/duskdb/transfer"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/transfer"
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/transfer"
+	"github.com/duskdb/duskdb/internal/transfer"
 )
 
 func zipped(t *testing.T, text string) string {
