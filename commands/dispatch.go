@@ -24,7 +24,7 @@ import (
 func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, req *kernel.Request, dst []byte) ([]byte, kernel.Response) {
 	c := s.Begin(ctx, conn, req, dst)
 	b := c.Reply
-	err := run(s, c, req)
+	err := run(s, c)
 	if err != nil {
 		b.Reset(dst)
 		appendError(s, c, b, err)
@@ -46,7 +46,7 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 }
 
 // run takes a command through the gate and runs it.
-func run(s *kernel.Service, c *kernel.Call, req *kernel.Request) (err error) {
+func run(s *kernel.Service, c *kernel.Call) (err error) {
 	name, _ := c.Body.First()
 	c.Cmd = s.Table[name]
 	if c.Cmd == nil {
@@ -74,7 +74,6 @@ func run(s *kernel.Service, c *kernel.Call, req *kernel.Request) (err error) {
 	if err := admit(s, c); err != nil {
 		return err
 	}
-	c.Exhaust = req.Exhaust
 	if fail, ok := kernel.EnterFailPoint(s.FailPoints.Command, c); ok {
 		return failing(s, c, fail)
 	}

@@ -14,65 +14,91 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Call is one running command.
+// Call is one running command. Its parts are embedded, so that c.DB is the database of
+// the request; each is described with its type.
 type Call struct {
-	Work      *workspace // that the Call is part of; nil outside of a connection
-	Ctx       context.Context
-	Kill      context.CancelCauseFunc
-	transact  callTransaction        // see logged
-	writing   func(storage.Tx) error // what the running engine transaction does
-	Svc       *Service
-	Conn      *Conn
-	Cmd       *Command
-	DB        string
-	Body      value.Doc
-	Sequences []Sequence
-	Legacy    bool
-	Now       int64  // the instant of the command, milliseconds
-	Stamp     uint64 // $$CLUSTER_TIME of all its statements, 0: nothing has asked for it
-	Generic   Generic
-	Session   *session.Session
-	Op        *Operation // nil until it runs
-	Reply     *value.Builder
-	Exhaust   bool
-	Response  Response
-	// took and counts are for the profiler.
-	Began  time.Time // real time
-	Took   time.Duration
-	Counts observe.Counts
-	// fixedLabels tells that an error carries exactly the labels it is to.
-	FixedLabels bool
-	// attempted tells that the command went as far as to write, whether it
-	// did or not; unmet that the reply has a writeConcernError.
-	Attempted, Unmet bool
-	// unsynced is why what was written is not known to be on disk, although
-	// the write concern asks for that.
-	Unsynced error
-	// injected is the writeConcernError that a fail point gives an error.
-	Injected value.Doc
-	// noOK is set by commands that write "ok" themselves.
-	NoOK bool
-	// snapshot is the state that a read with read concern snapshot sees.
-	Snapshot storage.Tx
-	Held     *session.HeldSnapshot
-	// changeStream is set by commands that open or read a change stream.
-	ChangeStream bool
-	Stream       liveStream // the change stream that the command has opened
-	// log is where the changes of the running engine transaction are noted,
-	// outside multi-document transactions.
-	log   *oplog.Recorder
-	Retry retryable
-	// sends is what the running engine transaction does to queues.
-	Sends session.QueueChanges
+	Svc  *Service
+	Conn *Conn
+	Cmd  *Command
+	Ctx  context.Context         // ends when the command is killed or its client is gone
+	Kill context.CancelCauseFunc // ends Ctx
+	Now  int64                   // the instant of everything the command does, milliseconds
 
-	User           *auth.User       // who runs the command, nil without access control
-	Granted        *[]session.Grant // where what the client may do is noted, nil: nowhere
+	Request
+	Generic Generic
+	Authorization
+	Outcome
+	Progress
+	SessionState
+	QueryState
+	transactions
+
+	Work      *workspace // that the Call is part of; nil for work of the server itself
+	forgotten bool       // nothing looks at the Call when it is over
+}
+
+// Authorization is on whose behalf a command runs.
+type Authorization struct {
+	User           *auth.User       // nil without access control
+	Granted        *[]session.Grant // where the privileges asked for are noted; nil: nowhere
 	AuthorizedOnly bool             // a listing shows only what the user may use
 	AuthChanged    bool             // users or roles were written to
-	forgotten      bool             // nothing looks at the Call when it is over
+}
 
-	Settings *QuerySetting // what holds for the shape of the query; nil: nothing
-	Scripts  scripts       // in which the JavaScript of the command runs
+// Outcome is what the client gets, and what decides about it.
+type Outcome struct {
+	Reply    *value.Builder
+	Response Response
+	NoOK     bool // the command writes "ok" itself
+
+	// FixedLabels reports whether an error carries its labels already, and gets no
+	// others.
+	FixedLabels bool
+	// Attempted reports whether the command went as far as to write, successfully or
+	// not.
+	Attempted bool
+	// Unmet reports whether the reply has a writeConcernError.
+	Unmet bool
+	// Unsynced is the reason why the writes are not known to be on disk although the
+	// write concern asks for that.
+	Unsynced error
+	// Injected is the writeConcernError that a fail point adds.
+	Injected value.Doc
+}
+
+// Progress is what currentOp, the profiler and the metrics know of a command.
+type Progress struct {
+	Op     *Operation    // nil until the command runs
+	Began  time.Time     // real time
+	Took   time.Duration // set when the command is over
+	Counts observe.Counts
+}
+
+// SessionState is what a command has from its session: the state that it reads and
+// what retries need.
+type SessionState struct {
+	Session  *session.Session // nil: none
+	Retry    retryable
+	Snapshot storage.Tx            // the state that a read with read concern "snapshot" sees; nil: the latest
+	Held     *session.HeldSnapshot // that Snapshot belongs to
+	Stamp    uint64                // $$CLUSTER_TIME in all its statements; 0: not used yet
+}
+
+// QueryState is what the queries of a command share.
+type QueryState struct {
+	Settings     *QuerySetting // the query settings of its shape; nil: none
+	Scripts      scripts       // the scopes of its JavaScript
+	ChangeStream bool          // the command opens or reads a change stream
+	Stream       liveStream    // the change stream that the command has opened
+}
+
+// transactions runs the engine transactions of a command, one after the other.
+type transactions struct {
+	transact callTransaction        // see logged
+	writing  func(storage.Tx) error // what the running one does
+	log      *oplog.Recorder        // notes its changes, outside multi-document transactions
+	// Sends is what the running one does to queues.
+	Sends session.QueueChanges
 }
 
 // View runs fn on the state the command may see: that of its transaction,

@@ -39,7 +39,7 @@ func (s *Service) Begin(ctx context.Context, conn *Conn, req *Request, dst []byt
 	} else {
 		c = &Call{Work: &workspace{}}
 	}
-	c.Svc, c.Conn, c.Body, c.Sequences, c.Legacy, c.DB = s, conn, req.Body, req.Sequences, req.Legacy, req.DB
+	c.Svc, c.Conn, c.Request = s, conn, *req
 	c.Reply = &c.Work.reply
 	c.Reply.Reset(dst)
 	c.Ctx, c.Kill = c.Work.context(ctx)
@@ -50,7 +50,7 @@ func (s *Service) Begin(ctx context.Context, conn *Conn, req *Request, dst []byt
 func (c *Call) End() {
 	w, conn := c.Work, c.Conn
 	if w.call == c && c.forgotten {
-		*c = Call{Work: w, transact: c.transact}
+		*c = Call{Work: w, transactions: transactions{transact: c.transact}}
 	} else {
 		w.call = nil
 	}

@@ -31,7 +31,7 @@ func TestOutOverChangedTarget(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := harness.New(t)
 			h.OK(c.before)
-			call := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: h.Conn, Cmd: h.Svc.Table["aggregate"], DB: "test", Body: harness.Relaxed(`{aggregate: "c"}`), Now: harness.TestStart.UnixMilli()}
+			call := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: h.Conn, Cmd: h.Svc.Table["aggregate"], Now: harness.TestStart.UnixMilli(), Request: kernel.Request{DB: "test", Body: harness.Relaxed(`{aggregate: "c"}`)}}
 			w, err := (&pipeline.Environment{X: exec.NewExecution(call), C: call}).Out(nil, agg.OutTarget{DB: "test", Coll: "t"})
 			if err != nil {
 				t.Fatal(err)

@@ -60,7 +60,7 @@ func TestDefaultRWConcern(t *testing.T) {
 	if again.Write.Lookup("w").Str() != "majority" {
 		t.Errorf("kept %s", again.Doc)
 	}
-	c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table["insert"], DB: "test", Body: harness.Relaxed(`{insert: "c"}`)}
+	c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table["insert"], Request: kernel.Request{DB: "test", Body: harness.Relaxed(`{insert: "c"}`)}}
 	if err := gate.ApplySettings(h.Svc, c); err != nil || !c.Generic.Majority {
 		t.Errorf("a write is not durable: %v", err)
 	}
@@ -107,7 +107,7 @@ func TestClusterParameters(t *testing.T) {
 	if images := list.Index(0).Doc().Lookup("preAndPostImages").Doc(); images.Lookup("expireAfterSeconds").Int32() != 100 {
 		t.Errorf("parameters %s", list)
 	}
-	c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table["find"], DB: "test", Body: harness.Relaxed(`{find: "c"}`)}
+	c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table["find"], Request: kernel.Request{DB: "test", Body: harness.Relaxed(`{find: "c"}`)}}
 	if err := gate.ApplySettings(h.Svc, c); err != nil || c.Generic.MaxTime.Milliseconds() != 5000 {
 		t.Errorf("a read may take %v: %v", c.Generic.MaxTime, err)
 	}

@@ -297,7 +297,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 	} {
 		body := harness.Relaxed(tt.command)
 		name, _ := body.First()
-		c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table[name], Body: body}
+		c := &kernel.Call{Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{Body: body}}
 		if got := access.Shown(c).String(); strings.Contains(got, "hunter2") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s is shown as %s", tt.command, got)
 		}
@@ -347,7 +347,7 @@ func BenchmarkAuthorizeFind(b *testing.B) {
 	h := harness.NewAuth(b)
 	u := h.User("ann", "root@admin")
 	h.Svc.Options.Security.Auth = true
-	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Body: value.MustJSON(`{"find": "x"}`), DB: "test", Cmd: h.Svc.Table["find"]}
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Cmd: h.Svc.Table["find"], Request: kernel.Request{Body: value.MustJSON(`{"find": "x"}`), DB: "test"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := access.Authorize(c); err != nil {

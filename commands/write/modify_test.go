@@ -36,7 +36,7 @@ func TestModifyDropped(t *testing.T) {
 		for _, multi := range []bool{false, true} {
 			h := harness.New(t)
 			h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}`)
-			c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: h.Conn, Cmd: h.Svc.Table["update"], DB: "test", Body: harness.Relaxed(`{update: "c"}`), Now: harness.TestStart.UnixMilli()}
+			c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: h.Conn, Cmd: h.Svc.Table["update"], Now: harness.TestStart.UnixMilli(), Request: kernel.Request{DB: "test", Body: harness.Relaxed(`{update: "c"}`)}}
 			ns := storage.Namespace{DB: "test", Coll: "c"}
 			info, err := exec.Lookup(c, ns)
 			if err != nil {
