@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// draft is a specification on its way to be complete: its fields in order.
+// draft is a specification while it is completed: its fields in order.
 type draft struct {
 	names  []string
 	values []value.Value
@@ -31,7 +31,7 @@ func (d *draft) get(name string) value.Value {
 	return value.Value{}
 }
 
-// set replaces a field where it stands, or appends it.
+// set replaces a field in its place, or appends it.
 func (d *draft) set(name string, v value.Value) {
 	if i := d.find(name); i >= 0 {
 		d.values[i] = v
@@ -48,7 +48,7 @@ func (d *draft) remove(name string) {
 	}
 }
 
-// draftOf reads a document; of fields that occur twice the last one counts.
+// draftOf reads a document; of repeated fields the last one counts.
 func draftOf(spec value.Doc) *draft {
 	d := &draft{}
 	for name, v := range spec.All() {
@@ -71,11 +71,11 @@ func (d *draft) doc() value.Doc {
 	return b.Doc()
 }
 
-// boolOptions are stored as bools whatever number they were given as.
+// boolOptions are stored as bools even if they were given as numbers.
 var boolOptions = []string{"background", "unique", "sparse", "prepareUnique", "clustered"}
 
-// complete turns a checked specification into the form that the catalog
-// keeps: types made uniform, defaults and inherited options written out.
+// complete converts a checked specification to the form that the catalog
+// stores: with uniform types, defaults and inherited options.
 func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 	d := draftOf(spec)
 	d.remove("ns")
@@ -132,7 +132,7 @@ func completeCollation(d *draft, o ParseOptions) error {
 	return nil
 }
 
-// sphereVersion is the version of the 2dsphere indexes that are made here.
+// sphereVersion is the version of new 2dsphere indexes.
 const sphereVersion = 3
 
 func completeSphere(d *draft) error {
@@ -148,7 +148,7 @@ func completeSphere(d *draft) error {
 	return checkLevels(d)
 }
 
-// checkLevels checks how finely a 2dsphere index divides the sphere.
+// checkLevels checks the resolution of a 2dsphere index.
 func checkLevels(d *draft) error {
 	c := levels(d.get("coarsestIndexedLevel"), d.get("finestIndexedLevel"))
 	switch {
@@ -215,8 +215,8 @@ func (s *Spec) locate() {
 	plan.SetPlaces(s.places)
 }
 
-// keepValues decides whether keys get tails, so that values can be read from
-// them.
+// keepValues decides whether keys have tails, so that values can be decoded
+// from them.
 func (s *Spec) keepValues() {
 	if s.Kind != Plain || s.collator != nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// relation is how a new index compares with one that exists.
+// relation is the result of comparing a new index with an existing one.
 type relation uint8
 
 const (
@@ -16,9 +16,8 @@ const (
 	identical
 )
 
-// signature names the options that tell apart two indexes on the same key
-// pattern, beside the filter of a partial and the projection of a wildcard
-// index.
+// signature names the options that distinguish two indexes with the same key
+// pattern, besides the partial filter and the wildcard projection.
 var signature = []string{"collation", "unique", "sparse"}
 
 // otherOptions are compared when the signatures agree.
@@ -27,6 +26,8 @@ var otherOptions = []string{
 	"bits", "min", "max", "finestIndexedLevel", "coarsestIndexedLevel", "bucketSize", "storageEngine", "hidden",
 }
 
+// relate compares the key patterns, signatures and other options of two
+// indexes.
 func relate(a, b *Spec) relation {
 	if value.CompareDocs(a.Key, b.Key, nil) != 0 {
 		return different
@@ -47,7 +48,8 @@ func relate(a, b *Spec) relation {
 	return identical
 }
 
-// samePartial compares what two partial indexes filter by, in whatever words.
+// samePartial reports whether two partial filters are equivalent after
+// normalisation.
 func samePartial(a, b *Spec) bool {
 	if a.Partial == nil || b.Partial == nil {
 		return a.Partial == b.Partial
@@ -55,8 +57,8 @@ func samePartial(a, b *Spec) bool {
 	return value.CompareDocs(a.Partial.Parsed(), b.Partial.Parsed(), nil) == 0
 }
 
-// sameOption compares two values of an option. An absent flag is a false
-// one; documents compare without regard to numeric types.
+// sameOption compares two values of an option. An absent flag counts as false;
+// documents are compared regardless of numeric types.
 func sameOption(a, b value.Value) bool {
 	if a.IsMissing() != b.IsMissing() {
 		return !a.Truthy() && !b.Truthy()
@@ -65,9 +67,9 @@ func sameOption(a, b value.Value) bool {
 }
 
 // Conflict compares a new index with those of its collection. It returns
-// IndexAlreadyExists if there is nothing to be done, IndexOptionsConflict or
-// IndexKeySpecsConflict if the new one cannot be made, CannotCreateIndex at
-// a limit, and nil if it can be made.
+// IndexAlreadyExists if nothing is to be done, IndexOptionsConflict or
+// IndexKeySpecsConflict if the new one cannot be created, CannotCreateIndex at
+// a limit, and nil if it can be created.
 func Conflict(existing []*Spec, s *Spec, ns string) error {
 	if s.Clustered {
 		return mongoerr.New(mongoerr.IndexAlreadyExists, "The clustered index is implicitly built")
@@ -139,8 +141,7 @@ func (s *Spec) WithHidden(hidden bool) (*Spec, error) {
 	return s.with("hidden", value.Bool(true))
 }
 
-// WithPrepareUnique returns the specification made ready, or no longer
-// ready, to become unique.
+// WithPrepareUnique returns the specification with the given prepareUnique.
 func (s *Spec) WithPrepareUnique(prepare bool) (*Spec, error) {
 	if !prepare {
 		return s.with("prepareUnique", value.Value{})

@@ -12,13 +12,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Geo indexes list documents under the numbers of the cells that their
-// shapes meet. The numbers are unsigned; as values they are shifted into the
-// range of a long, which keeps their order.
+// Geo indexes have an entry for each cell that a document's shapes meet, with
+// the number of the cell as key. The numbers are unsigned; as values they are
+// shifted into the range of a long, which keeps their order.
 
 func cellValue(n uint64) value.Value { return value.Int64(int64(n ^ 1<<63)) }
 
-// levels is how finely a 2dsphere index divides the sphere.
+// levels is the resolution of a 2dsphere index.
 func levels(coarsest, finest value.Value) geo.Cover {
 	c := geo.IndexCover
 	if coarsest.IsNumber() {
@@ -38,8 +38,8 @@ func (s *Spec) grid() geo.Grid {
 	return geo.Grid{Min: s.Planar.Min, Max: s.Planar.Max, Bits: uint(s.Planar.Bits)}
 }
 
-// CheckCenter fails if the search for what is near p cannot begin in a 2d
-// index: p has to lie in its grid.
+// CheckCenter fails if p is outside of the grid of a 2d index, so that a $near
+// search cannot start there.
 func (s *Spec) CheckCenter(p geo.XY) error {
 	if _, err := s.grid().Hash(p); err != nil {
 		return mongoerr.Newf(16433, "%s :: caused by :: [ %s, %s ]", err, value.Double(p.X), value.Double(p.Y))
@@ -48,8 +48,8 @@ func (s *Spec) CheckCenter(p geo.XY) error {
 }
 
 // sphereCells are the cells of the geometries of one field of a 2dsphere
-// index; what is no geometry is refused. A field that is missing, or whose only
-// value is null or empty, has none.
+// index; other values are refused. A field that is missing, or whose only
+// value is null or empty, has no cells.
 func (s *Spec) sphereCells(d value.Doc, f *Field) (out cells, many bool, err error) {
 	shapes := distinct(f.path, d)
 	if len(shapes) == 1 && (shapes[0].IsNullish() || shapes[0].Doc() != nil && shapes[0].Doc().IsEmpty()) {
@@ -76,7 +76,7 @@ func (s *Spec) sphereCells(d value.Doc, f *Field) (out cells, many bool, err err
 	return out, len(out) > 1, nil
 }
 
-// distinct are the values that the path leads to, each once.
+// distinct returns the distinct values at a path.
 func distinct(p value.Path, d value.Doc) (out []value.Value) {
 	p.Walk(d, func(v value.Value) bool {
 		same := func(have value.Value) bool { return value.Equal(have, v) }
@@ -129,8 +129,8 @@ func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err err
 // anywhere is the set of all cells.
 var anywhere = plan.Intervals{plan.Between(value.Int64(math.MinInt64), value.Int64(math.MaxInt64))}
 
-// cover gives the cells that can hold what a geo condition asks for; nil if
-// the index cannot tell.
+// cover returns the cells that may contain matches of a geo condition; nil if
+// the index cannot serve it.
 func (s *Spec) cover(n match.Node) plan.Intervals {
 	switch n := n.(type) {
 	case *match.Geo:
@@ -160,6 +160,8 @@ func (s *Spec) queryLevels() geo.Cover {
 	return c
 }
 
+// coverNear returns the cells within the limits of a $near, nil if it needs
+// another kind of index.
 func (s *Spec) coverNear(n *match.Near) plan.Intervals {
 	switch {
 	case s.Kind == Sphere && !n.Sphere, s.Kind == Geo2D && n.Sphere && !n.Radians:

@@ -6,9 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// hashedRows makes the entry of a hashed index. Arrays are refused anywhere
-// on the way of any hashed field; ordinary fields of a compound hashed index
-// may not meet one either.
+// hashedRows makes the entry of a hashed index. Arrays are refused on the path
+// of every field, also of the ordinary fields of a compound hashed index.
 func (s *Spec) hashedRows(d value.Doc, yield func(row)) (multikey plan.Multikey, err error) {
 	out := make(row, len(s.Fields))
 	missing := 0
@@ -33,8 +32,8 @@ func (s *Spec) hashedRows(d value.Doc, yield func(row)) (multikey plan.Multikey,
 	return 0, nil
 }
 
-// Hash is what a hashed index holds of a value: the value's hash, or with a
-// collation that of its comparison key.
+// Hash returns the key value of a hashed index: the value's hash or, with a
+// collation, the hash of its comparison key.
 func (s *Spec) Hash(v value.Value) int64 {
 	if s.collator != nil {
 		v = collated(v, s.collator)

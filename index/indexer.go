@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Indexer gives a storage engine its indexes. Whoever opens the engine
-// embeds it and adds Attach.
+// Indexer compiles indexes for a storage engine. The package that opens the
+// engine embeds it and adds Attach.
 type Indexer struct{}
 
 // Index compiles the specification of an index for a storage engine.
@@ -25,12 +25,12 @@ func Of(i *storage.IndexInfo) *Spec {
 	return s
 }
 
-// Stored is the specification in the form a storage engine keeps.
+// Stored returns the specification in the form that a storage engine stores.
 func (s *Spec) Stored() storage.IndexSpec { return storage.IndexSpec{Name: s.Name, Spec: s.doc} }
 
 // IDSpec is the specification of the index on _id of a collection with the
-// given default collation (in full; nil for simple). A collation that does
-// not compile, which no collection has, is left out.
+// given default collation (in full; nil for simple). A collation that does not
+// compile, which no collection has, is ignored.
 func IDSpec(collation value.Doc) *Spec {
 	d := &draft{}
 	d.set("v", value.Int32(2))

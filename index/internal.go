@@ -9,27 +9,26 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Order is what an internal index keeps records in order of. Its only key
-// part is a date (see [DateKey]); records that the order does not concern
-// are not in it.
+// Order is the order of the records in an internal index. Its only key part is
+// a date (see [DateKey]); records without such a date are not in the index.
 //
 //	{v: 2, key: {ttl: 1}, name: "$ttl.own", internal: "ts-own"}
 type Order string
 
 // The orders. The field of the key pattern is the path they read.
 const (
-	// Inherited holds the records without a conforming ttl of their own, by
-	// the whole second of their last write.
+	// Inherited contains the records without a valid ttl, by the whole second of
+	// their last write.
 	Inherited Order = "ts-inherit"
-	// Own holds the records with a conforming ttl above 0, by the instant at
-	// which they expire.
+	// Own contains the records with a valid ttl above 0, by the instant at which
+	// they expire.
 	Own Order = "ts-own"
-	// BucketMin and BucketMax hold the buckets of a time series by the date
-	// at control.min.<time> or control.max.<time>.
+	// BucketMin and BucketMax contain the buckets of a time series by the date at
+	// control.min.<time> or control.max.<time>.
 	BucketMin Order = "bucket-min"
 	BucketMax Order = "bucket-max"
-	// DatePath holds records by the date at the path; of an array its
-	// earliest date counts.
+	// DatePath contains the records by the date at the path, or by the earliest
+	// date of an array.
 	DatePath Order = "date-path"
 )
 
@@ -98,8 +97,8 @@ func DateOf(key []byte) (ms int64, ok bool) {
 	return int64(n ^ 1<<63), true
 }
 
-// TTLOf reads the ttl of a document at a path: ok reports whether it conforms,
-// which means it is a whole number in int32 range and -1 (never) or above 0.
+// TTLOf reads the ttl of a document at a path: ok reports whether it is valid,
+// which means a whole number in int32 range that is -1 (never) or above 0.
 func TTLOf(d value.Doc, path string) (seconds int64, ok bool) {
 	v := d.Lookup(path)
 	switch v.Kind() {
@@ -136,6 +135,7 @@ func wholeSecond(ms int64) int64 {
 	return ms - down
 }
 
+// dateInstant returns the earliest date at the path of an internal index.
 func dateInstant(s *Spec, r storage.Record) (earliest int64, ok bool) {
 	take := func(v value.Value) {
 		if v.Kind() == value.KindDateTime && (!ok || v.DateTime() < earliest) {
@@ -154,9 +154,9 @@ func dateInstant(s *Spec, r storage.Record) (earliest int64, ok bool) {
 	return earliest, ok
 }
 
-// ExpiredRange bounds the keys of a TTL index whose dates are at or before
-// an instant, for a scan with Lo <= key < Hi. ok is false if the index
-// expires nothing or its keys are no dates.
+// ExpiredRange returns the range of keys of a TTL index with dates at or
+// before an instant, for a scan with Lo <= key < Hi. ok is false if the index
+// is not a TTL index or its keys are not dates.
 func (s *Spec) ExpiredRange(now int64) (lo, hi []byte, ok bool) {
 	if s.ExpireAfter == nil || s.Kind != Plain || len(s.Fields) != 1 {
 		return nil, nil, false

@@ -14,7 +14,8 @@ import (
 // collection: mongod stores records under it.
 const maxClusterKey = 8 << 20
 
-// checkClusterKey counts as mongod does: binary data takes a byte more there.
+// checkClusterKey checks the size as mongod computes it: binary data takes one
+// byte more.
 func checkClusterKey(id value.Value, size int) error {
 	if id.Kind() == value.KindBinary {
 		size++
@@ -87,7 +88,7 @@ func (s *Spec) uniqueKeys(keys [][]byte, start int) [][]byte {
 type simpleState uint8
 
 const (
-	simpleNot  simpleState = iota // an array or a special field: the long way
+	simpleNot  simpleState = iota // an array or a special field: not handled here
 	simpleDone                    // exactly one key
 	simpleNone                    // no key: sparse
 )
@@ -138,8 +139,8 @@ func (s *Spec) withTail(key []byte, d value.Doc) []byte {
 	return tail.Bytes(start)
 }
 
-// parentIn reports whether a field that is missing lacks in a document that
-// is there: then its key does not tell that from a document that is not.
+// parentIn reports whether the parent document of a missing field exists. The
+// key alone does not distinguish this case from a missing parent.
 func parentIn(d value.Doc, p value.Path) bool {
 	parts := p.Parts()
 	for _, part := range parts[:len(parts)-1] {
@@ -152,8 +153,8 @@ func parentIn(d value.Doc, p value.Path) bool {
 	return len(parts) > 1
 }
 
-// entry makes the key of a row with its tail. Of fields with arrays the tail
-// is of no use, and what a null stands for is not known any more.
+// entry makes the key of a row with its tail. For fields with arrays the tail
+// is not needed, because their values cannot be decoded.
 func (s *Spec) entry(row row, d value.Doc) []byte {
 	key := s.encode(nil, row)
 	if s.descending == nil {
@@ -178,8 +179,8 @@ func (s *Spec) entry(row row, d value.Doc) []byte {
 	return tail.Bytes(start)
 }
 
-// scalarAt follows a path through documents; plain is false where an array
-// is met.
+// scalarAt follows a path through documents; plain is false if it meets an
+// array.
 func scalarAt(d value.Doc, p value.Path) (v value.Value, plain bool) {
 	parts := p.Parts()
 	for i, part := range parts {
@@ -261,8 +262,8 @@ func (s *Spec) KeyValue(d value.Doc, key []byte) (found value.Doc) {
 	return found
 }
 
-// EntryValue reads a key with its tail, in the form of [Spec.KeyValues]; nil
-// where it takes the document to know it.
+// EntryValue decodes a key with its tail, in the form of [Spec.KeyValues]; nil
+// if the document is needed to know the values.
 func (s *Spec) EntryValue(key []byte) value.Doc {
 	if s.descending == nil {
 		return nil
@@ -294,6 +295,7 @@ func (s *Spec) eachRow(d value.Doc, yield func(row)) {
 	_, _ = s.rows(d, yield)
 }
 
+// rowDoc converts a row to a document with the fields of the key pattern.
 func (s *Spec) rowDoc(row row) value.Doc {
 	b := value.NewBuilder()
 	n := 0

@@ -2,16 +2,16 @@ package index
 
 import "github.com/duskdb/duskdb/value"
 
-// listedTypes are the options that listIndexes shows as one type of number,
-// however they were given and are kept (list_indexes.idl).
+// listedTypes are the options that listIndexes shows with a fixed numeric
+// type, whatever type is stored (list_indexes.idl).
 var listedTypes = map[string]value.Kind{
 	"min": value.KindDouble, "max": value.KindDouble, "bucketSize": value.KindDouble,
 	"bits": value.KindInt32, "coarsestIndexedLevel": value.KindInt32, "finestIndexedLevel": value.KindInt32,
 	"2dsphereIndexVersion": value.KindInt32, "textIndexVersion": value.KindInt32,
 }
 
-// Listed is a specification as listIndexes shows it. Others, $indexStats among
-// them, show it as it was given.
+// Listed returns a specification as listIndexes shows it. Other commands, such
+// as $indexStats, show the original types.
 func Listed(spec value.Doc) value.Doc {
 	differs := false
 	for name, v := range spec.All() {

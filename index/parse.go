@@ -10,10 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ParseOptions is what the collection contributes to an index.
+// ParseOptions are the properties of the collection that affect an index.
 type ParseOptions struct {
-	// Collation is the collection's default collation in full, nil for
-	// simple. An index without a collation of its own inherits it.
+	// Collation is the collection's default collation in full, nil for simple. An
+	// index without a collation inherits it.
 	Collation value.Doc
 }
 
@@ -77,9 +77,9 @@ var optionChecks = map[string]optionCheck{
 	"wildcardProjection":      checkProjectionOption,
 }
 
-// KnownOptions leaves out of a specification what is no option of an index, as
-// createIndexes does when it is told to ignore it: tools restore indexes with
-// options that servers of old kept.
+// KnownOptions removes the unknown fields of a specification, for
+// ignoreUnknownIndexOptions: tools restore indexes with options of old
+// servers.
 func KnownOptions(spec value.Doc) value.Doc {
 	b := value.NewBuilder()
 	for name, v := range spec.All() {
@@ -100,6 +100,8 @@ var clusteredOptions = map[string]optionCheck{
 	"v":                  checkVersion,
 }
 
+// checkSpec checks the fields of a specification one by one, and then their
+// combination.
 func checkSpec(spec value.Doc) error {
 	options, kind := optionChecks, "an index"
 	if spec.Has("clustered") {
@@ -188,6 +190,7 @@ func checkHidden(_ value.Doc, name string, v value.Value) error {
 	return nil
 }
 
+// checkKeyOption checks the key pattern and its version.
 func checkKeyOption(spec value.Doc, name string, v value.Value) error {
 	if v.Kind() != value.KindDocument {
 		return wrongType(name, "an object", v)
@@ -262,8 +265,8 @@ func checkWeights(_ value.Doc, name string, v value.Value) error {
 // have.
 var idOptions = map[string]bool{"collation": true, "name": true, "v": true, "key": true, "ns": true, "_id": true}
 
-// checkID applies the rules for the index on _id, and keeps its name from
-// all others.
+// checkID applies the rules for the index on _id, and refuses its name for
+// other indexes.
 func checkID(spec value.Doc) error {
 	key := spec.Lookup("key").Doc()
 	name := spec.Lookup("name").Str()
@@ -289,7 +292,7 @@ func checkID(spec value.Doc) error {
 	return nil
 }
 
-// checkIDCollation keeps the collation of the index on _id that of its
+// checkIDCollation checks that the index on _id has the collation of its
 // collection.
 func checkIDCollation(full value.Doc, o ParseOptions) error {
 	if !isIDKey(full.Lookup("key").Doc()) {
@@ -326,6 +329,7 @@ func checkTTL(spec value.Doc) error {
 	return nil
 }
 
+// checkExpireAfter checks the range of expireAfterSeconds.
 func checkExpireAfter(v value.Value) *mongoerr.Error {
 	const option = "TTL index 'expireAfterSeconds' option "
 	if !v.IsNumber() {
@@ -346,8 +350,8 @@ func checkExpireAfter(v value.Value) *mongoerr.Error {
 	return nil
 }
 
-// checkCombination applies the rules that look at the completed
-// specification as a whole.
+// checkCombination applies the rules for the completed specification as a
+// whole.
 func checkCombination(full value.Doc) error {
 	name := full.Lookup("name").Str()
 	switch {
@@ -400,6 +404,7 @@ func checkPlugins(full value.Doc, plugin string) error {
 	return nil
 }
 
+// checkHashed applies the rules for hashed indexes.
 func checkHashed(full value.Doc) error {
 	key := full.Lookup("key").Doc()
 	n := 0
@@ -417,6 +422,8 @@ func checkHashed(full value.Doc) error {
 	return nil
 }
 
+// checkStorageEngine checks the form of the option storageEngine, which has no
+// effect.
 func checkStorageEngine(full value.Doc) error {
 	v, ok := full.Get("storageEngine")
 	if !ok {

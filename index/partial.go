@@ -16,9 +16,8 @@ func compilePartial(filter value.Doc, c value.Collator) (*match.Matcher, error) 
 	return match.Compile(filter, match.Options{Collation: c, NoExpr: true, NoSchema: true})
 }
 
-// envs keeps environments for partial filters: keys are made by many
-// goroutines, and a filter that may stand in an index asks nothing of its
-// environment.
+// envs pools environments for partial filters: many goroutines make keys, and
+// a filter that is allowed in an index does not depend on its environment.
 var envs = sync.Pool{New: func() any { return expr.NewEnv(0) }}
 
 // covered reports whether the document belongs to the index.
@@ -31,16 +30,18 @@ func (s *Spec) covered(d value.Doc) (bool, error) {
 	return s.Partial.Match(env, d)
 }
 
-// partialOperators may stand in a partialFilterExpression.
+// partialOperators are allowed in a partialFilterExpression.
 var partialOperators = map[string]bool{
 	"$eq": true, "$lt": true, "$lte": true, "$gt": true, "$gte": true, "$in": true,
 	"$exists": true, "$type": true, "$geoWithin": true, "$geoIntersects": true, "$within": true,
 }
 
-// checkPartial refuses what a partial index cannot filter by. The filter has
-// compiled before.
+// checkPartial refuses operators that are not allowed in a partial filter. The
+// filter has compiled before.
 func checkPartial(filter value.Doc) error { return checkPartialLevel(filter, 0) }
 
+// checkPartialLevel checks one level of a partial filter: $and, $or and
+// conditions on fields.
 func checkPartialLevel(filter value.Doc, level int) error {
 	if level+1 > maxPartialDepth {
 		return cannotCreate("partialFilterExpression depth may not exceed %d", maxPartialDepth)
@@ -65,6 +66,7 @@ func checkPartialLevel(filter value.Doc, level int) error {
 	return nil
 }
 
+// checkPartialField checks the condition on one field of a partial filter.
 func checkPartialField(path string, v value.Value) error {
 	if v.Kind() == value.KindRegex {
 		return unsupportedPartial(path + " regex " + v.String())

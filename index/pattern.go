@@ -7,10 +7,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxPatternBytes is the longest key pattern that mongod takes.
+// maxPatternBytes is the size of the longest key pattern that mongod accepts.
 const maxPatternBytes = 2048
 
-// maxFields is how many fields an index has at most.
+// maxFields is the largest number of fields of an index.
 const maxFields = 32
 
 // wildcardSuffix ends the path of a wildcard field.
@@ -20,8 +20,8 @@ func isWildcardPath(path string) bool {
 	return path == wildcardSuffix || strings.HasSuffix(path, "."+wildcardSuffix)
 }
 
-// patternPlugin is the plugin a key pattern asks for: its first string
-// value, or "wildcard" if it has a wildcard field; "" for none.
+// patternPlugin returns the plugin of a key pattern: its first string value,
+// or "wildcard" if it has a wildcard field, or "".
 func patternPlugin(key value.Doc) string {
 	for name, v := range key.All() {
 		if v.Kind() == value.KindString {
@@ -61,6 +61,8 @@ func checkPattern(key value.Doc) error {
 	return nil
 }
 
+// checkPlugin checks that the plugin exists and that its fields may be
+// combined.
 func checkPlugin(key value.Doc, plugin string) error {
 	switch plugin {
 	case "":
@@ -79,6 +81,8 @@ func checkPlugin(key value.Doc, plugin string) error {
 	return nil
 }
 
+// checkPatternValue checks the value of one field of a key pattern: a
+// direction or a plugin.
 func checkPatternValue(v value.Value, plugin string) error {
 	switch {
 	case v.IsNaN():
@@ -100,6 +104,7 @@ func checkPatternValue(v value.Value, plugin string) error {
 	return nil
 }
 
+// checkPatternPath checks the path of one field of a key pattern.
 func checkPatternPath(path string, v value.Value, plugin string) error {
 	if path == "" {
 		return cannotCreate("Index keys cannot be an empty field.")

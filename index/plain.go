@@ -8,9 +8,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Keys of ordinary fields. All fields are looked up side by side; where some
-// of them meet an array, it must be the same array, and the rest of the work
-// is done once for each of its elements.
+// Keys of ordinary fields. All fields are resolved in parallel. If some of
+// them meet an array, it must be the same array, and resolution continues for
+// each of its elements.
 
 // plainRows makes the entries of the fields without regard to their kind.
 func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey plan.Multikey, err error) {
@@ -24,7 +24,7 @@ func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey plan.Multikey, 
 	return x.multikey, err
 }
 
-// expansion is one document's way into the index.
+// expansion computes the entries of one document.
 type expansion struct {
 	sparse   bool
 	multikey plan.Multikey
@@ -32,7 +32,7 @@ type expansion struct {
 	yield    func(row)
 }
 
-// fieldState is how far a field has been followed.
+// fieldState is the state of resolving one field.
 type fieldState struct {
 	rest  string // what is left of the path
 	done  bool   // v is the final value
@@ -40,8 +40,8 @@ type fieldState struct {
 	fixed positional
 }
 
-// positional is what a numeric component leads to in the array being
-// expanded: the same for each of its elements.
+// positional is the value of a numeric component in the array being expanded,
+// which is the same for each of its elements.
 type positional struct {
 	found bool
 	array bool // the position holds an array itself
@@ -50,10 +50,10 @@ type positional struct {
 	in    value.Doc // the array, for the message about an ambiguous name
 }
 
-// visit follows all fields into d. missing counts the fields that have led
-// nowhere so far.
+// visit follows all fields into d. missing counts the fields without a value
+// so far.
 func (x *expansion) visit(d value.Doc, fields []fieldState, missing int) error {
-	var array value.Value // the one that is to be expanded
+	var array value.Value // the array to expand
 	var arrayName string
 	nested := false
 	for i := range fields {
@@ -94,8 +94,7 @@ func (x *expansion) visit(d value.Doc, fields []fieldState, missing int) error {
 	return x.expand(array, fields, missing, nested)
 }
 
-// note remembers that the i-th field met an array where rest is left of its
-// path.
+// note records that the i-th field met an array, with the rest of its path.
 func (x *expansion) note(i int, rest string) {
 	f := &x.fields[i]
 	n := strings.Count(f.Path, ".")
@@ -105,9 +104,9 @@ func (x *expansion) note(i int, rest string) {
 	x.multikey |= f.Place(n)
 }
 
-// expand goes on in each element of an array. nested tells that the array
-// was reached through a position of another one: then a field that ends here
-// is indexed whole.
+// expand continues in each element of an array. nested reports whether the
+// array was reached through a position of another one: then a field that ends
+// here is indexed as a whole.
 func (x *expansion) expand(array value.Value, fields []fieldState, missing int, nested bool) error {
 	waiting := make([]bool, len(fields))
 	for i := range fields {
@@ -130,6 +129,7 @@ func (x *expansion) expand(array value.Value, fields []fieldState, missing int, 
 	return nil
 }
 
+// element continues all waiting fields in one element of an array.
 func (x *expansion) element(v, array value.Value, fields []fieldState, waiting []bool, missing int, nested bool) error {
 	next := append([]fieldState(nil), fields...)
 	for i := range next {
@@ -162,7 +162,7 @@ func (x *expansion) emit(fields []fieldState, missing int) {
 }
 
 // next follows the field from d to its value or to the first array on the
-// way. inPosition tells that the value lies inside an array at a numeric
+// path. inPosition reports whether the value is inside an array at a numeric
 // position.
 func (f *fieldState) next(d value.Doc) (v value.Value, inPosition bool, err error) {
 	fixed := f.fixed
@@ -198,7 +198,7 @@ func position(elements value.Doc, path string) positional {
 }
 
 // valueOrArray follows a path through documents to its end or to the first
-// array, and returns what is left of the path behind it.
+// array, and returns the rest of the path.
 func valueOrArray(d value.Doc, path string) (v value.Value, rest string) {
 	for {
 		head, tail, more := strings.Cut(path, ".")

@@ -27,6 +27,7 @@ func planarOptions(full value.Doc) PlanarOptions {
 	return o
 }
 
+// checkPlanar checks the options of a 2d index.
 func checkPlanar(full value.Doc) error {
 	geo, other := 0, 0
 	for _, v := range full.Lookup("key").Doc().All() {

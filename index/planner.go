@@ -4,9 +4,9 @@ import (
 	"github.com/duskdb/duskdb/query/plan"
 )
 
-// Plan describes the index to the planner; nil for an internal index, which
-// serves no query. Entries and Multikey are the caller's to fill in: the
-// description is his own.
+// Plan describes the index for the planner; nil for an internal index, which
+// serves no query. The caller sets Entries and Multikey; the description is a
+// copy.
 func (s *Spec) Plan() *plan.Index {
 	var x plan.Index
 	if !s.PlanInto(&x) {
@@ -15,8 +15,8 @@ func (s *Spec) Plan() *plan.Index {
 	return &x
 }
 
-// PlanInto is [Spec.Plan] with room from the caller; false for an internal
-// index.
+// PlanInto is [Spec.Plan] into memory of the caller; it returns false for an
+// internal index.
 func (s *Spec) PlanInto(x *plan.Index) bool {
 	if s.described == nil {
 		return false
@@ -25,6 +25,7 @@ func (s *Spec) PlanInto(x *plan.Index) bool {
 	return true
 }
 
+// describe builds the description for the planner, once.
 func (s *Spec) describe() *plan.Index {
 	x := &plan.Index{
 		Name:      s.Name,
@@ -51,8 +52,8 @@ func (s *Spec) describe() *plan.Index {
 	return x
 }
 
-// takesAllBelow tells of which paths the wildcard that begins at root lists all
-// that lies there: nothing below them is left out.
+// takesAllBelow returns a function that reports whether the wildcard at root
+// indexes a path and everything below it.
 func (s *Spec) takesAllBelow(root string) func(path string) bool {
 	takes := s.takesBelow(root)
 	return func(path string) bool {
@@ -68,7 +69,8 @@ func (s *Spec) takesAllBelow(root string) func(path string) bool {
 	}
 }
 
-// takesBelow tells which paths the wildcard that begins at root lists.
+// takesBelow returns a function that reports whether the wildcard at root
+// indexes a path.
 func (s *Spec) takesBelow(root string) func(path string) bool {
 	return func(path string) bool { return covers(root, path) && s.projection.takes(path) }
 }

@@ -60,7 +60,7 @@ func (s *Spec) productRows(d value.Doc, yield func(row)) (multikey plan.Multikey
 	return multikey, nil
 }
 
-// manyKeys is what it means for the index that a special field has several
+// manyKeys returns the multikey bits for a special field with several
 // alternatives.
 func (s *Spec) manyKeys(d value.Doc, i int) (where plan.Multikey) {
 	f := &s.places[i]
@@ -82,12 +82,12 @@ func (s *Spec) manyKeys(d value.Doc, i int) (where plan.Multikey) {
 	return where
 }
 
-// keepsWithoutSpecial reports whether a document that has nothing for the
-// special field has an entry all the same: only a compound wildcard index
-// keeps it.
+// keepsWithoutSpecial reports whether a document without a value for the
+// special field has an entry: only in a compound wildcard index.
 func (s *Spec) keepsWithoutSpecial() bool { return s.Kind == Wildcard && len(s.Fields) > 1 }
 
-// absent is what stands for a special field that a document lacks.
+// absent returns the alternatives for a special field that is missing in a
+// document.
 func (s *Spec) absent(f *Field) cells {
 	if f.Kind == Wildcard {
 		return cells{{value.MinKey(), value.MinKey()}}
@@ -135,7 +135,7 @@ type wildcardWalk struct {
 	many       bool
 }
 
-// descend looks for the place where the wildcard begins.
+// descend finds the value at the root of the wildcard.
 func (w *wildcardWalk) descend(path string, d value.Doc, parts []string) {
 	v := d.Lookup(parts[0])
 	path = joinPath(path, parts[0])

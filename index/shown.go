@@ -7,22 +7,22 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Showing returns the specification with keys that are made of what show makes
-// of a record, where documents have fields for readers that are not stored.
+// Showing returns the specification with keys computed from show(record), for
+// collections whose readers see fields that are not stored.
 func (s *Spec) Showing(show func(*storage.Record) value.Doc) *Spec {
 	c := *s
 	c.show = show
 	return &c
 }
 
-// shown is a record's document as readers see it. The record is a copy, so that
-// those of indexes that show nothing stay off the heap.
+// shown returns a record's document as readers see it. The parameter is a
+// copy, so that the records of other indexes are not allocated on the heap.
 //
 //go:noinline
 func (s *Spec) shown(r storage.Record) value.Doc { return s.show(&r) }
 
-// Mentions reports whether the keys of the index, or whether a document is in
-// it at all, may depend on a field of the root.
+// Mentions reports whether the keys of the index, or its partial filter, may
+// depend on a top-level field.
 func (s *Spec) Mentions(field string) bool {
 	if s.Internal != "" {
 		return false
@@ -36,7 +36,7 @@ func (s *Spec) Mentions(field string) bool {
 	return names(s.PartialFilter, field)
 }
 
-// names reports whether a filter speaks of a field of the root.
+// names reports whether a filter uses a top-level field.
 func names(filter value.Doc, field string) bool {
 	for name, v := range filter.All() {
 		if name == field || strings.HasPrefix(name, field+".") {

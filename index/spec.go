@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Kind tells how a field of a key pattern is indexed.
+// Kind says how a field of a key pattern is indexed.
 type Kind uint8
 
 // The kinds of fields.
@@ -40,13 +40,13 @@ func kindByPlugin(name string) (Kind, bool) {
 
 // Field is one field of a key pattern.
 type Field struct {
-	Path string // of a Wildcard: where it begins, "" for the whole document
+	Path string // of a Wildcard: its root, "" for the whole document
 	Desc bool
 	Kind Kind
 	path value.Path
 }
 
-// MaxIndexes is how many indexes a collection may have.
+// MaxIndexes is the largest number of indexes of a collection.
 const MaxIndexes = 64
 
 // Spec is a compiled index specification. It is immutable and safe for
@@ -63,7 +63,7 @@ type Spec struct {
 	Sparse        bool
 	Hidden        bool
 	Clustered     bool
-	ExpireAfter   *int64 // seconds, nil if the index expires nothing
+	ExpireAfter   *int64 // seconds, nil if it is not a TTL index
 
 	PartialFilter      value.Doc // as given, nil if the index is not partial
 	Partial            *match.Matcher
@@ -78,7 +78,7 @@ type Spec struct {
 	projection *projection
 	text       *text.Index // of a text index
 	described  *plan.Index
-	places     []plan.Field // the fields as the planner knows them
+	places     []plan.Field // the fields in the planner's form
 	descending []bool       // of each field, if keys have tails
 	show       func(*storage.Record) value.Doc
 }
@@ -118,7 +118,7 @@ func isIDKey(key value.Doc) bool {
 	return (n == 1 || n == -1) && !it.Next()
 }
 
-// DefaultName makes the name that drivers give an index: "a_1_b_-1".
+// DefaultName returns the name that drivers give an index: "a_1_b_-1".
 func DefaultName(key value.Doc) string {
 	var name []byte
 	for it := key.Iter(); it.Next(); {

@@ -106,6 +106,8 @@ func textPattern(key value.Doc) (listed value.Doc, weights map[string]int64, err
 	return b.Doc(), weights, nil
 }
 
+// textWeights adds the weights of the option weights to those of the key
+// pattern.
 func textWeights(weights map[string]int64, v value.Value) (map[string]int64, error) {
 	switch v.Kind() {
 	case value.Missing:
@@ -135,6 +137,7 @@ func textWeights(weights map[string]int64, v value.Value) (map[string]int64, err
 	return weights, nil
 }
 
+// checkWeight checks the path and the range of one weight.
 func checkWeight(path string, w int64) error {
 	if w <= 0 || w >= maxTextWeight {
 		return cannotCreate("text index weight must be in the exclusive interval (0,%d) but found: %d", maxTextWeight, w)
@@ -179,7 +182,8 @@ func textOptions(full value.Doc) TextOptions {
 	return o
 }
 
-// TextIndex judges $text queries by this index; nil if it is no text index.
+// TextIndex returns the matcher for $text queries; nil if this is not a text
+// index.
 func (s *Spec) TextIndex() *text.Index { return s.text }
 
 // textCells are the terms of a document with their scores.

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// covers reports whether path is prefix or lies below it; the empty prefix
-// covers everything.
+// covers reports whether path is prefix or below it; the empty prefix covers
+// everything.
 func covers(prefix, path string) bool {
 	if prefix == "" || prefix == path {
 		return true
@@ -18,7 +18,7 @@ func covers(prefix, path string) bool {
 	return len(path) > len(prefix) && path[len(prefix)] == '.' && path[:len(prefix)] == prefix
 }
 
-// wildcardParts splits a key pattern into where its wildcard begins and the
+// wildcardParts splits a key pattern into the root of its wildcard and the
 // other paths.
 func wildcardParts(key value.Doc) (root string, others []string, err error) {
 	found := false
@@ -52,8 +52,8 @@ func checkWildcardPattern(key value.Doc) error {
 	return nil
 }
 
-// checkWildcardOptions applies the rules that look at the pattern and the
-// option wildcardProjection together.
+// checkWildcardProjection applies the rules for the pattern together with the
+// option wildcardProjection.
 func checkWildcardProjection(key value.Doc, v value.Value) error {
 	switch {
 	case patternPlugin(key) != Wildcard.String():
@@ -130,15 +130,15 @@ func checkOverlap(paths []string) error {
 	return nil
 }
 
-// projection tells which paths a wildcard index takes in.
+// projection defines the paths that a wildcard index includes.
 type projection struct {
-	include bool // paths are what is indexed, else what is not
+	include bool // paths are included, otherwise excluded
 	paths   []string
 	id      bool // _id is indexed
 }
 
-// parseProjection compiles a wildcardProjection; an empty one takes in
-// everything but _id. Nested documents are written out as dotted paths.
+// parseProjection compiles a wildcardProjection; an empty one includes
+// everything but _id. Nested documents are converted to dotted paths.
 func parseProjection(spec value.Doc) (*projection, error) {
 	p := &projection{}
 	var included, excluded []string
@@ -185,7 +185,8 @@ func parseProjection(spec value.Doc) (*projection, error) {
 	return p, nil
 }
 
-// collision is the error for a path that lies in, or above, one seen before.
+// collision returns the error for a path that is below or above an earlier
+// one.
 func collision(seen []string, path string) error {
 	for _, s := range seen {
 		switch {
@@ -203,8 +204,8 @@ func firstKey(d value.Doc) string {
 	return k
 }
 
-// same reports whether two wildcard indexes take in the same paths; nil is
-// that of another kind of index.
+// same reports whether two wildcard indexes include the same paths; nil stands
+// for another kind of index.
 func (p *projection) same(q *projection) bool {
 	if p == nil || q == nil {
 		return p == q

@@ -18,8 +18,8 @@ const (
 	versionCompressed = 2
 )
 
-// Bucket is a bucket in the making: columns that measurements are appended
-// to. It belongs to one goroutine.
+// Bucket is a bucket under construction: columns to which measurements are
+// appended. It belongs to one goroutine.
 type Bucket struct {
 	o       *Options
 	c       value.Collator
@@ -40,7 +40,7 @@ type column struct {
 	min, max extreme
 }
 
-// NewBucket makes an empty bucket for measurements from an instant on. The
+// NewBucket returns an empty bucket for measurements from an instant on. The
 // minimum is in seconds. c is the collection's collation, nil for simple.
 func NewBucket(o *Options, minimum int64, meta value.Value, c value.Collator) *Bucket {
 	return &Bucket{o: o, c: c, id: bucketID(minimum), minimum: minimum * 1000, meta: meta, size: 128 + len(meta.Bytes())}
@@ -53,7 +53,7 @@ func bucketID(seconds int64) value.OID {
 	return id
 }
 
-// OpenBucket takes a stored bucket up again.
+// OpenBucket reopens a stored bucket.
 func OpenBucket(o *Options, d value.Doc, c value.Collator) (*Bucket, error) {
 	h := readHeader(o, d)
 	data, err := columnData(d)
@@ -72,7 +72,7 @@ func OpenBucket(o *Options, d value.Doc, c value.Collator) (*Bucket, error) {
 		col.min.v, col.max.v = h.min.Lookup(name), h.max.Lookup(name)
 		b.size += extremesSize(col)
 	}
-	if b.count = h.count; b.count <= 0 { // a bucket that was not made here
+	if b.count = h.count; b.count <= 0 { // a bucket that another server wrote
 		b.count = rows(data, o.TimeField)
 	}
 	return b, nil
@@ -104,8 +104,8 @@ func (b *Bucket) column(name string, guess int) (c *column, i int) {
 // Count is the number of measurements.
 func (b *Bucket) Count() int { return b.count }
 
-// Fits reports whether a measurement has room in the bucket, and the types that
-// it has had so far; its time and meta value are not looked at.
+// Fits reports whether a measurement has room in the bucket and the types of
+// its fields agree. It does not check its time and meta value.
 func (b *Bucket) Fits(d value.Doc) bool {
 	if b.closed || b.count >= MaxCount || !b.takes(d) {
 		return false
@@ -157,7 +157,7 @@ func appendElement(dst []byte, i int, v value.Value) []byte {
 	return value.AppendPayload(dst, v)
 }
 
-// Doc is the bucket as it is stored, not compressed.
+// Doc returns the bucket as it is stored, uncompressed.
 func (b *Bucket) Doc() value.Doc {
 	var w value.Builder
 	w.Reset(make([]byte, 0, b.size+b.size/16+256))
@@ -184,14 +184,14 @@ func (b *Bucket) Doc() value.Doc {
 	return w.End().Doc()
 }
 
-// Close makes the bucket take no more measurements.
+// Close closes the bucket for further measurements.
 func (b *Bucket) Close() { b.closed = true }
 
-// header is what control says.
+// header is the content of control.
 type header struct {
 	version  int32
 	closed   bool
-	count    int   // -1: not told
+	count    int   // -1: unknown
 	minimum  int64 // milliseconds
 	min, max value.Doc
 }
@@ -227,8 +227,8 @@ func rows(data value.Doc, timeField string) int {
 	return v.Doc().Len()
 }
 
-// Count returns the number of measurements in a stored bucket, without
-// unpacking it if it tells.
+// Count returns the number of measurements in a stored bucket, from its
+// control values if they contain it.
 func Count(o *Options, d value.Doc) (int, error) {
 	if h := readHeader(o, d); h.count >= 0 {
 		return h.count, nil
@@ -240,7 +240,7 @@ func Count(o *Options, d value.Doc) (int, error) {
 	return rows(data, o.TimeField), nil
 }
 
-// Pack makes a bucket of measurements that belong together.
+// Pack returns a bucket with the given measurements.
 func Pack(o *Options, minimum int64, meta value.Value, docs []value.Doc, c value.Collator) value.Doc {
 	b := NewBucket(o, minimum, meta, c)
 	for _, d := range docs {

@@ -14,7 +14,7 @@ func (o *Options) BucketOptions(expireAfter *int64) value.Doc {
 	return b.Document("timeseries", o.Doc()).Doc()
 }
 
-// schema is what the validator asks of a bucket.
+// schema returns the validator of buckets.
 func (o *Options) schema() value.Doc {
 	b := value.NewBuilder()
 	b.String("bsonType", "object")

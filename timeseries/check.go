@@ -2,12 +2,12 @@ package timeseries
 
 import "github.com/duskdb/duskdb/value"
 
-// check judges a bucket by its control values.
+// check tests a bucket by its control values.
 type check interface {
 	may(h *header) bool
 }
 
-// all holds if each of its checks does.
+// all is satisfied if each of its checks is.
 type all []check
 
 func (c all) may(h *header) bool {
@@ -19,7 +19,7 @@ func (c all) may(h *header) bool {
 	return true
 }
 
-// anyOf holds if one of its checks does.
+// anyOf is satisfied if one of its checks is.
 type anyOf []check
 
 func (c anyOf) may(h *header) bool {
@@ -31,7 +31,7 @@ func (c anyOf) may(h *header) bool {
 	return false
 }
 
-// comparison asks whether a value behind the path may compare as wanted.
+// comparison tests whether a value at the path may satisfy a comparison.
 type comparison struct {
 	path value.Path
 	op   compareOp
@@ -48,8 +48,8 @@ func (c *comparison) may(h *header) bool {
 	if least.IsMissing() && greatest.IsMissing() {
 		return false // no measurement has the field
 	}
-	// Only if both ends are of one type, everything between is; of documents
-	// and arrays control keeps parts, not ends.
+	// Only if both ends have the same type, all values do; for documents and
+	// arrays control has the extremes of their parts, not of the values.
 	rank := least.Kind().Rank()
 	if rank != greatest.Kind().Rank() || rank == value.KindDocument.Rank() || rank == value.KindArray.Rank() {
 		return true
@@ -70,8 +70,9 @@ func (c *comparison) may(h *header) bool {
 	return value.CompareWith(least, c.v, c.c) <= 0 && value.CompareWith(greatest, c.v, c.c) >= 0
 }
 
-// follow walks a path through the documents of control. ok is false where
-// control does not tell: at an array, or at something else on the way.
+// follow walks a path through the documents of control. ok is false if control
+// does not contain the value: at an array, or if a component is not a
+// document.
 func follow(d value.Doc, path value.Path) (v value.Value, ok bool) {
 	parts := path.Parts()
 	for i, name := range parts {

@@ -12,8 +12,8 @@ import (
 )
 
 // A compressed bucket has control.version 2, and its data is binary of the
-// user-defined subtype: one byte that tells the format, then a zstd frame.
-// In format 1 the frame holds
+// user-defined subtype: one byte for the format, then a zstd frame. In format
+// 1 the frame contains
 //
 //	number of rows, number of columns
 //	per column:
@@ -23,11 +23,12 @@ import (
 //	  type of all values, or one per value
 //	  the values
 //
-// with numbers as unsigned varints. Values of one type are written as fits
-// the type: dates, timestamps, ints and longs as differences (dates and longs:
-// of differences) in zigzag varints, doubles byte by byte (first the lowest
-// bytes of all values), ObjectIds as they are. Other values, and those of
-// mixed types, are written as their length and their bytes in BSON.
+// with numbers as unsigned varints. Values of one type have an encoding that
+// depends on the type: dates, timestamps, ints and longs are differences
+// (dates and longs: differences of differences) in zigzag varints, doubles are
+// split by bytes (first the lowest bytes of all values), ObjectIds are
+// unchanged. Other values, and those of mixed types, are written as their
+// length and their bytes in BSON.
 
 const (
 	dataSubtype = 0x80
@@ -39,7 +40,7 @@ const (
 	flagUniform = 2
 )
 
-// maxData bounds what a frame may grow to.
+// maxData is the largest size of a decompressed frame.
 const maxData = 64 << 20
 
 var encoder = sync.OnceValue(func() *zstd.Encoder {
@@ -118,8 +119,8 @@ var errData = errors.New("damaged column data")
 // columnData returns the columns of a bucket as a document of documents.
 func columnData(bucket value.Doc) (value.Doc, error) { return someColumns(bucket, nil) }
 
-// someColumns is columnData that need give no other columns than those in
-// only, nil for all.
+// someColumns is columnData for the columns in only, nil for all; it may
+// return others, too.
 func someColumns(bucket value.Doc, only map[string]bool) (value.Doc, error) {
 	v := bucket.Lookup("data")
 	switch v.Kind() {
@@ -143,11 +144,11 @@ func someColumns(bucket value.Doc, only map[string]bool) (value.Doc, error) {
 	return value.EmptyDoc, nil
 }
 
-// maxRows bounds the rows of a bucket that is read.
+// maxRows is the largest number of rows of a stored bucket.
 const maxRows = 1 << 20
 
-// encodeColumns writes the columns of a plain bucket; nil if they are of no
-// bucket that was made here.
+// encodeColumns writes the columns of a plain bucket; nil if another server
+// wrote the bucket.
 func encodeColumns(data value.Doc) []byte {
 	n, columns := 0, 0
 	for _, v := range data.All() {
@@ -180,7 +181,7 @@ func encodeColumn(dst []byte, n int, name string, elements value.Doc) []byte {
 	next := 0
 	for c := newCursor(name, elements); c.row >= 0; c.step() {
 		if c.row < next {
-			continue // not in order: no reader would see it
+			continue // not in order: readers do not see it
 		}
 		next = c.row + 1
 		present[c.row/8] |= 1 << (c.row % 8)

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// reader reads what encodeColumns wrote. After an error it stays failed and
-// returns zeros.
+// reader decodes the output of encodeColumns. After an error all further reads
+// return zero values.
 type reader struct {
 	b      []byte
 	failed bool
@@ -60,8 +60,8 @@ func (r *reader) size(most int) int {
 	return int(v)
 }
 
-// decodeColumns turns the bytes of a frame into the data of a plain bucket,
-// without the columns that are not in only, unless that is nil.
+// decodeColumns converts the bytes of a frame to the data of a plain bucket.
+// If only is not nil, it includes only the columns in it.
 func decodeColumns(b []byte, only map[string]bool) (value.Doc, error) {
 	r := &reader{b: b}
 	n, columns := r.size(maxRows), r.size(maxRows)
@@ -77,14 +77,14 @@ func decodeColumns(b []byte, only map[string]bool) (value.Doc, error) {
 	if len(d) > maxData {
 		return nil, errData
 	}
-	// What stands in values is checked here, so that nothing behind has to.
+	// The values are validated here, so that later code need not.
 	if err := value.Validate(d); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// column reads one column of n rows and writes it, if it is wanted.
+// column decodes one column of n rows and writes it if it is in only.
 func (r *reader) column(w *value.Builder, n int, only map[string]bool) {
 	name := r.bytes(r.size(len(r.b)))
 	wanted := only == nil || only[string(name)]
@@ -125,10 +125,10 @@ func (r *reader) column(w *value.Builder, n int, only map[string]bool) {
 	w.End()
 }
 
-// skip reads over the values of a column.
+// skip skips the values of a column.
 func (r *reader) skip(flags byte, kinds []byte, count int, next func([]byte) []byte) {
 	if flags&flagUniform != 0 && value.Kind(kinds[0]) == value.KindDouble {
-		return // they are read already, all at once
+		return // they have been read already, all at once
 	}
 	var element []byte
 	for i := 0; i < count && !r.failed; i++ {

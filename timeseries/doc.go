@@ -1,6 +1,6 @@
-// Package timeseries stores measurements in buckets: what a time-series
-// collection is, how measurements get into buckets and out again, and how
-// questions about measurements become questions about buckets.
+// Package timeseries stores measurements in buckets: it defines time-series
+// collections, packs measurements into buckets and unpacks them, and
+// translates filters, indexes and updates on measurements to those on buckets.
 //
 // # Buckets
 //
@@ -17,22 +17,22 @@
 //	 meta:    …,                     // absent if the measurements have none
 //	 data:    {<field>: {"0": v, "1": v, …}}}
 //
-// Of embedded documents and arrays, control holds the least and greatest
-// value of each part. A bucket that is full is compressed: control.version
-// is 2 and data is binary (see [Compress]); [Expand] undoes it.
+// Of embedded documents and arrays, control holds the least and greatest value
+// of each part. A bucket that is full is compressed: control.version is 2 and
+// data is binary (see [Compress]); [Expand] undoes it.
 //
 // # Ways in and out
 //
-// A [Catalog] remembers which buckets are open; [Catalog.Insert] sorts a
-// batch of measurements into buckets and writes each bucket once.
-// [Unpacker] yields the measurements of a bucket as documents. [Filter]
-// removes measurements from a bucket.
+// A [Catalog] keeps track of open buckets; [Catalog.Insert] distributes a
+// batch of measurements to buckets and writes each bucket once. [Unpacker]
+// yields the measurements of a bucket as documents. [Filter] removes
+// measurements from a bucket.
 //
 // # Questions
 //
-// [Options.NewPushdown] reads from a filter on measurements what it says about
-// buckets; [Options.BucketIndex] makes of an index on measurements one on buckets;
-// [Options.TranslateUpdate] of an update of the meta field one of buckets.
+// [Options.NewPushdown] derives a filter on buckets from one on measurements;
+// [Options.BucketIndex] translates an index on measurements to one on buckets,
+// and [Options.TranslateUpdate] an update of the meta field to one of buckets.
 //
 // The package is for the rest of DuskDB: it may change with any version.
 package timeseries

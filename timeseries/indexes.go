@@ -8,21 +8,21 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Names of the fields of buckets that indexes stand on.
+// Names of the indexed fields of buckets.
 const (
 	minPrefix = "control.min."
 	maxPrefix = "control.max."
-	// dataPrefix begins the path of a geospatial index, whose keys are made of
-	// the measurements (see [WithPoints]).
+	// dataPrefix begins the path of a geospatial index, whose keys are computed
+	// from the measurements (see [WithPoints]).
 	dataPrefix = "data."
 	metaName   = "meta"
 )
 
-// originalSpec is the field of a stored index specification that keeps it as
-// the user gave it.
+// originalSpec is the field of a stored index specification with the user's
+// original.
 const originalSpec = "originalSpec"
 
-// metaPath turns a path below the meta field into the path in the bucket.
+// metaPath converts a path below the meta field to the path in the bucket.
 func (o *Options) metaPath(path string) (string, bool) {
 	if o.MetaField == "" || !strings.HasPrefix(path, o.MetaField) {
 		return "", false
@@ -31,7 +31,7 @@ func (o *Options) metaPath(path string) (string, bool) {
 	return metaName + rest, rest == "" || rest[0] == '.'
 }
 
-// BucketKey turns a key pattern on measurements into one on buckets; also
+// BucketKey translates a key pattern on measurements to one on buckets; also
 // for hints and dropIndexes.
 func (o *Options) BucketKey(key value.Doc) (value.Doc, error) {
 	b := value.NewBuilder()
@@ -67,8 +67,8 @@ func (o *Options) badKey(key value.Doc, path string, v value.Value) error {
 	return mongoerr.Newf(mongoerr.CannotCreateIndex, "BadValue: Invalid index spec for time-series collection: %s. Indexes on measurement fields must be ascending or descending (numbers only): %s", key, element)
 }
 
-// BucketIndex turns a completed index specification on measurements into the
-// one that is stored for the buckets.
+// BucketIndex translates a completed index specification on measurements to
+// the one that is stored for the buckets.
 func (o *Options) BucketIndex(spec value.Doc) (value.Doc, error) {
 	key := spec.Lookup("key").Doc()
 	for _, v := range key.All() {
@@ -136,8 +136,8 @@ func (o *Options) expiryKey(key value.Doc, partialOnMeta bool) (value.Doc, error
 	return value.NewDoc(minPrefix+path, v), nil
 }
 
-// bucketPartial turns a partial filter into one on buckets. metaOnly tells
-// that it asks about nothing but the meta field.
+// bucketPartial translates a partial filter to one on buckets. metaOnly
+// reports whether it uses only the meta field.
 func (o *Options) bucketPartial(spec value.Doc) (filter value.Doc, metaOnly bool, err error) {
 	v, ok := spec.Get("partialFilterExpression")
 	if !ok {
@@ -159,8 +159,8 @@ func (o *Options) bucketPartial(spec value.Doc) (filter value.Doc, metaOnly bool
 	return filter, false, nil
 }
 
-// onlyDates reports whether a predicate compares with dates and does nothing
-// else.
+// onlyDates reports whether a predicate consists only of comparisons with
+// dates.
 func onlyDates(v value.Value) bool {
 	if v.Kind() == value.KindDateTime {
 		return true
@@ -176,8 +176,8 @@ func onlyDates(v value.Value) bool {
 	return !v.Doc().IsEmpty()
 }
 
-// UserIndex turns a stored index specification back into the one that
-// listIndexes shows; ok is false for an index that users do not see.
+// UserIndex converts a stored index specification to the one that listIndexes
+// shows; ok is false for an internal index.
 func (o *Options) UserIndex(stored value.Doc) (spec value.Doc, ok bool) {
 	original := stored.Lookup(originalSpec).Doc()
 	if original == nil {
@@ -199,7 +199,7 @@ func (o *Options) UserIndex(stored value.Doc) (spec value.Doc, ok bool) {
 	return b.Doc(), true
 }
 
-// reverse reads an index that was made on the buckets.
+// reverse translates an index that was created on the buckets.
 func (o *Options) reverse(stored value.Doc) (spec value.Doc, ok bool) {
 	if name := stored.Lookup("name").Str(); name == "" || stored.Has("internal") || name == reserved.IDIndex {
 		return nil, false
@@ -240,8 +240,8 @@ func (o *Options) userKey(key value.Doc) (value.Doc, bool) {
 	return b.Doc(), true
 }
 
-// DefaultIndex is the index, in the user's terms, that is made together with
-// a collection that has a meta field; nil if it has none.
+// DefaultIndex returns the index on measurements that is created with a
+// collection that has a meta field; nil without a meta field.
 func (o *Options) DefaultIndex() value.Doc {
 	if o.MetaField == "" {
 		return nil

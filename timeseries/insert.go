@@ -13,8 +13,7 @@ type Store interface {
 	Replace(r storage.Record, bucket value.Doc) error
 }
 
-// Buckets is what an insert reads of the collection of buckets; a
-// storage.Collection has it.
+// Buckets is the part of a storage.Collection that an insert reads.
 type Buckets interface {
 	Info() *storage.Info
 	Get(id storage.RecordID) (storage.Record, bool)
@@ -78,7 +77,7 @@ type inserter struct {
 	c     value.Collator
 	group *metaGroup
 
-	known  []candidate // what the catalog proposes and was not taken up yet
+	known  []candidate // proposed by the catalog and not opened yet
 	work   []*working  // buckets of this batch, last used first
 	asked  bool        // the catalog
 	reopen reopener
@@ -106,7 +105,7 @@ func (in *inserter) run() error {
 	return in.write()
 }
 
-// place finds or opens the bucket for a measurement.
+// place finds or creates the bucket for a measurement.
 func (in *inserter) place(d value.Doc) (*working, error) {
 	t := in.o.time(d)
 	if w := in.fromWork(t, d); w != nil {
@@ -148,7 +147,7 @@ func (in *inserter) fromWork(t int64, d value.Doc) *working {
 	return nil
 }
 
-// takeUp opens the buckets that the catalog knows for an instant.
+// takeUp opens the buckets that the catalog proposes for an instant.
 func (in *inserter) takeUp(t int64) error {
 	if !in.asked {
 		in.known, in.asked = in.cat.candidates(in.group.key), true
@@ -169,7 +168,8 @@ func (in *inserter) takeUp(t int64) error {
 	return nil
 }
 
-// open takes up a stored bucket, unless it is another's or closed.
+// open reopens a stored bucket, unless it belongs to another series or is
+// closed.
 func (in *inserter) open(r storage.Record) error {
 	if !sameMeta(r.Doc.Lookup("meta"), in.group.meta) || readHeader(in.o, r.Doc).closed {
 		return nil
@@ -193,7 +193,7 @@ func sameMeta(a, b value.Value) bool {
 	return a.Kind() == b.Kind() && string(appendMetaKey(nil, a)) == string(appendMetaKey(nil, b))
 }
 
-// write stores the buckets and tells the catalog which are open.
+// write stores the buckets and updates the catalog.
 func (in *inserter) write() error {
 	for _, w := range slices.Backward(in.work) { // the oldest first
 		if w.changed {
@@ -228,8 +228,7 @@ func (in *inserter) save(w *working) (err error) {
 	return err
 }
 
-// archive compresses a bucket that is not written to any more. It may be
-// taken up again.
+// archive compresses a bucket that is no longer in use. It may be reopened.
 func (in *inserter) archive(k candidate) error {
 	r, ok := in.coll.Get(k.record)
 	if !ok || !sameMeta(r.Doc.Lookup("meta"), in.group.meta) {

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Check refuses a document that is no measurement.
+// Check refuses a document that is not a measurement.
 func (o *Options) Check(d value.Doc) error {
 	if d.Lookup(o.TimeField).Kind() != value.KindDateTime {
 		return mongoerr.Newf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", o.TimeField)
@@ -15,7 +15,7 @@ func (o *Options) Check(d value.Doc) error {
 	return nil
 }
 
-// TransactionError is what a write command gets within a multi-document
+// TransactionError returns the error for a write within a multi-document
 // transaction.
 func TransactionError(command string) error {
 	const text = "Cannot %s a time-series collection in a multi-document transaction"
@@ -26,11 +26,10 @@ func TransactionError(command string) error {
 	return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction, text, how)
 }
 
-// time is the instant of a measurement, in milliseconds.
+// time returns the instant of a measurement, in milliseconds.
 func (o *Options) time(d value.Doc) int64 { return d.Lookup(o.TimeField).DateTime() }
 
-// meta is the meta value of a measurement in its normal form; Missing if it
-// has none.
+// meta returns the normalised meta value of a measurement, or Missing.
 func (o *Options) meta(d value.Doc) value.Value {
 	if o.MetaField == "" {
 		return value.Value{}
@@ -38,8 +37,8 @@ func (o *Options) meta(d value.Doc) value.Value {
 	return normalize(d.Lookup(o.MetaField))
 }
 
-// normalize orders the fields of documents by name, so that meta values that
-// differ in nothing else share their buckets.
+// normalize sorts the fields of documents by name, so that meta values that
+// differ only in the order of fields share their buckets.
 func normalize(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.KindDocument:

@@ -2,8 +2,8 @@ package timeseries
 
 import "github.com/duskdb/duskdb/value"
 
-// extreme keeps the least or the greatest value of a field. Of documents and
-// arrays it keeps the extremes of their parts.
+// extreme tracks the least or the greatest value of a field; for documents and
+// arrays, the extremes of their parts.
 type extreme struct {
 	v        value.Value
 	greatest bool

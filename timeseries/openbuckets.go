@@ -7,10 +7,10 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Catalog remembers, over all collections, which buckets measurements may
-// still be added to. It only proposes: what it says of a bucket is checked
-// against the stored record, so it need not hear of rollbacks, deletes or
-// drops, and may forget. It is safe for concurrent use.
+// Catalog keeps track, for all collections, of the buckets that may still be
+// open. It only proposes buckets: each is checked against the stored record.
+// So it need not be informed of rollbacks, deletes or drops, and may drop
+// entries. It is safe for concurrent use.
 type Catalog struct {
 	mu      sync.Mutex
 	series  map[string]*list.Element // of *series
@@ -53,8 +53,7 @@ func (c *Catalog) candidates(key string) []candidate {
 	return append([]candidate(nil), e.Value.(*series).open...)
 }
 
-// remember replaces the buckets of a series and returns those that are one
-// too many.
+// remember replaces the buckets of a series and returns those above the limit.
 func (c *Catalog) remember(key string, open []candidate) (archived []candidate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +77,7 @@ func (c *Catalog) remember(key string, open []candidate) (archived []candidate) 
 type Stats struct {
 	Series  int   // meta values with open buckets
 	Open    int   // open buckets
-	Reopens int64 // buckets taken up again from storage
+	Reopens int64 // buckets reopened from storage
 }
 
 // Stats returns figures about the catalog.

@@ -17,7 +17,7 @@ type Options struct {
 	Rounding    int64  // seconds that the minimum of a bucket is rounded to
 }
 
-// granularities in their order, with what they stand for.
+// granularities in their order, with their spans.
 var granularities = []struct {
 	name              string
 	maxSpan, rounding int64
@@ -30,7 +30,7 @@ var granularities = []struct {
 // maxSeconds bounds span and rounding: 365 days.
 const maxSeconds = 365 * 86400
 
-// granularity finds a granularity by its name, -1 if there is none such.
+// granularity returns the index of a granularity, or -1.
 func granularity(name string) int {
 	for i := range granularities {
 		if granularities[i].name == name {
@@ -45,7 +45,7 @@ func (o *Options) setGranularity(i int) {
 	o.Granularity, o.MaxSpan, o.Rounding = g.name, g.maxSpan, g.rounding
 }
 
-// given is what stands in a timeseries option.
+// given is the content of a timeseries option.
 type given struct {
 	timeField, metaField, granularity string
 	span, rounding                    int64 // 0: not given
@@ -71,13 +71,14 @@ func ParseOptions(v value.Value) (*Options, error) {
 // optionFields are those that create and collMod have in common.
 var optionFields = map[string]bool{"granularity": true, "bucketMaxSpanSeconds": true, "bucketRoundingSeconds": true}
 
-// readOptions checks names and types. Fields may only stand in create.
+// readOptions checks names and types. The field names are allowed only in
+// create.
 func readOptions(prefix string, v value.Value, fields bool) (g given, err error) {
 	if v.Kind() != value.KindDocument {
 		return g, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", prefix, v.Kind())
 	}
 	for name, v := range v.Doc().All() {
-		null := v.Kind() == value.KindNull || v.Kind() == value.KindUndefined // as if it were not there
+		null := v.Kind() == value.KindNull || v.Kind() == value.KindUndefined // counts as missing
 		switch {
 		case null && (optionFields[name] || fields && (name == "timeField" || name == "metaField")):
 		case name == "timeField" && fields:
@@ -170,7 +171,8 @@ func (g *given) applySpan(o *Options) error {
 	return nil
 }
 
-// Doc is the option as listCollections shows it and the catalog keeps it.
+// Doc returns the option as listCollections shows it and the catalog stores
+// it.
 func (o *Options) Doc() value.Doc {
 	b := value.NewBuilder().String("timeField", o.TimeField)
 	if o.MetaField != "" {
@@ -186,7 +188,7 @@ func (o *Options) Doc() value.Doc {
 	return b.Doc()
 }
 
-// LoadOptions reads what Doc wrote; nil if there are none.
+// LoadOptions reads the result of Doc; nil if there are no options.
 func LoadOptions(v value.Value) *Options {
 	if v.Kind() != value.KindDocument {
 		return nil
@@ -202,7 +204,7 @@ func LoadOptions(v value.Value) *Options {
 }
 
 // CollMod reads the timeseries option of collMod and returns the changed
-// options; the same ones if nothing is to change.
+// options; the same ones if nothing changes.
 func (o *Options) CollMod(v value.Value) (*Options, error) {
 	g, err := readOptions("collMod.timeseries", v, false)
 	if err != nil {
@@ -233,13 +235,14 @@ func (o *Options) CollMod(v value.Value) (*Options, error) {
 	return &n, nil
 }
 
-// excluded are the options of create that do not go with timeseries.
+// excluded are the options of create that cannot be combined with timeseries.
 var excluded = []string{
 	"capped", "autoIndexId", "idIndex", "validator", "validationLevel", "validationAction",
 	"viewOn", "pipeline", "clusteredIndex", "documentTtl", "messageQueue",
 }
 
-// CheckCreate refuses options of create that do not go with timeseries.
+// CheckCreate refuses options of create that cannot be combined with
+// timeseries.
 func CheckCreate(options value.Doc) error {
 	for _, name := range excluded {
 		v, ok := options.Get(name)
@@ -251,8 +254,8 @@ func CheckCreate(options value.Doc) error {
 	return nil
 }
 
-// Minimum is the minimum, in seconds, of a bucket that is opened for an
-// instant in milliseconds.
+// Minimum returns the minimum, in seconds, of a new bucket for an instant in
+// milliseconds.
 func (o *Options) Minimum(ms int64) int64 {
 	s := floorDiv(ms, 1000)
 	return floorDiv(s, o.Rounding) * o.Rounding

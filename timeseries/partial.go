@@ -6,9 +6,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// partialFilter turns the filter of a partial index on measurements into one on
-// buckets that matches every bucket which may hold a matching measurement; nil
-// if there is something in it that the control values say nothing about.
+// partialFilter translates the filter of a partial index on measurements to
+// one on buckets that matches every bucket which may contain a matching
+// measurement; nil if the control values cannot decide a part of it.
 func (o *Options) partialFilter(filter value.Doc) value.Doc {
 	conditions := []value.Doc{}
 	for name, v := range filter.All() {
@@ -85,9 +85,9 @@ func (o *Options) partialField(name string, v value.Value) (conditions []value.D
 	return conditions
 }
 
-// scalar reports whether a comparison with a value can be told from the control
-// values: null equals what is missing, and documents, arrays and expressions
-// are kept there in parts or not at all.
+// scalar reports whether the control values can decide a comparison with a
+// value. They cannot for null, which equals missing fields, nor for documents,
+// arrays and expressions.
 func scalar(v value.Value) bool {
 	switch v.Kind() {
 	case value.KindNull, value.KindUndefined, value.KindDocument, value.KindArray, value.KindRegex:
@@ -100,10 +100,10 @@ func exists(path string) value.Doc {
 	return value.NewDoc(minPrefix+path, value.Document(value.NewDoc("$exists", value.Bool(true))))
 }
 
-// controlBounds says what a comparison means for the least and the greatest
-// value of a bucket: one of the greatest value's type, or of a type above it,
-// must not be below. A path into documents may lead through arrays, of which
-// the control values know parts only: of it, only whether its root is there counts.
+// controlBounds returns the conditions of a comparison on the least and the
+// greatest value of a bucket, by type. A path into documents may lead through
+// arrays, for which control has only parts: then only the existence of its
+// root is required.
 func controlBounds(path string, op compareOp, v value.Value) (conditions []value.Doc) {
 	if root, _, within := strings.Cut(path, "."); within {
 		return []value.Doc{exists(root)}
@@ -137,8 +137,8 @@ var typeOrder = []struct {
 	{"timestamp", value.KindTimestamp}, {"regex", value.KindRegex}, {"maxKey", value.KindMaxKey},
 }
 
-// otherTypes are the types above or below that of a value, and array, whose
-// elements are compared one by one.
+// otherTypes returns the types above or below that of a value, and array,
+// whose elements are compared one by one.
 func otherTypes(v value.Value, above bool) value.Value {
 	list := []value.Value{value.String("array")}
 	rank := value.KeyRank(v.Kind())

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// HasPoints reports whether an index of buckets has keys of what is measured,
-// and not of the control values: a geospatial one.
+// HasPoints reports whether the keys of an index on buckets are computed from
+// the measurements and not from the control values: a geospatial index.
 func HasPoints(key value.Doc) bool {
 	for path := range key.All() {
 		if strings.HasPrefix(path, dataPrefix) {
@@ -18,9 +18,9 @@ func HasPoints(key value.Doc) bool {
 	return false
 }
 
-// WithPoints is a bucket as a geospatial index sees it: its data are an array of
-// what was measured, with the columns that the key names. A bucket that cannot be
-// read has none.
+// WithPoints returns a function that converts a bucket to the form for a
+// geospatial index: its data is an array of the measurements with the columns
+// in the key. An unreadable bucket has no data.
 func WithPoints(key value.Doc) func(*storage.Record) value.Doc {
 	columns := map[string]bool{}
 	for path := range key.All() {

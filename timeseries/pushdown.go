@@ -7,33 +7,32 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Pushdown is what a filter on measurements says about buckets. It never
-// says no to a bucket that holds a matching measurement; each measurement
-// must be asked again, unless MetaOnly. It is immutable.
+// Pushdown is a filter on measurements, translated to buckets. It never
+// excludes a bucket with a matching measurement; each measurement must be
+// matched again, unless MetaOnly. It is immutable.
 type Pushdown struct {
 	// Filter is a filter on buckets that an index can serve: conditions on
 	// meta, control.min and control.max of the time. It may be empty.
 	Filter value.Doc
-	// MetaOnly reports whether the filter asks about the meta field alone: then
-	// Filter is all there is to it, and all measurements of a bucket match,
-	// or none.
+	// MetaOnly reports whether the filter uses the meta field alone: then Filter
+	// is equivalent to it, and either all measurements of a bucket match or none.
 	MetaOnly bool
 
 	o     *Options
 	check check
-	times *timeBounds // the filter asks about meta and these instants alone; nil: about more
+	times *timeBounds // the filter uses only meta and these instants; nil: it uses other fields
 }
 
-// PushdownOptions tell in what order strings are compared.
+// PushdownOptions define the order of strings.
 type PushdownOptions struct {
 	// Collation is the collection's, nil for simple.
 	Collation value.Collator
-	// OtherCollation reports whether the query has another one, so that the
-	// control values say nothing about its comparisons of strings.
+	// OtherCollation reports whether the query has another collation, so that the
+	// control values cannot decide comparisons of strings.
 	OtherCollation bool
 }
 
-// NewPushdown reads a filter, which must be a valid one.
+// NewPushdown translates a valid filter.
 func (o *Options) NewPushdown(filter value.Doc, p PushdownOptions) *Pushdown {
 	return o.newPushdown(filter, p, o.MaxSpan*1000)
 }
@@ -48,8 +47,8 @@ func (o *Options) newPushdown(filter value.Doc, opt PushdownOptions, span int64)
 	return p
 }
 
-// MayMatch reports whether a bucket may hold a measurement that the filter
-// matches, as far as control tells. Filter is not asked again.
+// MayMatch reports whether a bucket may contain a matching measurement, by its
+// control values. It does not check Filter.
 func (p *Pushdown) MayMatch(bucket value.Doc) bool {
 	if p.check == nil {
 		return true
@@ -58,11 +57,11 @@ func (p *Pushdown) MayMatch(bucket value.Doc) bool {
 	return p.check.may(&h)
 }
 
-// MayMatchSummary is MayMatch for a bucket whose summary is at hand.
+// MayMatchSummary is MayMatch for a bucket's summary.
 func (p *Pushdown) MayMatchSummary(s *Summary) bool { return p.check == nil || p.check.may(&s.h) }
 
-// Whole reports whether control shows that the filter matches every
-// measurement of a bucket that Filter matches.
+// Whole reports whether the control values show that the filter matches every
+// measurement of a bucket that matches Filter.
 func (p *Pushdown) Whole(s *Summary) bool {
 	if p.MetaOnly {
 		return true
@@ -70,7 +69,8 @@ func (p *Pushdown) Whole(s *Summary) bool {
 	return p.times != nil && s.timed && s.h.minimum >= p.times.after && s.last <= p.times.until
 }
 
-// WholeFilter is Whole as a filter on buckets, empty if there is none.
+// WholeFilter returns Whole as a filter on buckets; empty if that is not
+// possible.
 func (p *Pushdown) WholeFilter() value.Doc {
 	b := value.NewBuilder()
 	if p.times == nil {
@@ -85,16 +85,16 @@ func (p *Pushdown) WholeFilter() value.Doc {
 	return b.Doc()
 }
 
-// part is what one part of a filter says.
+// part is the translation of one part of a filter.
 type part struct {
-	conditions []value.Doc // on buckets, all of which must hold; none: nothing is known
+	conditions []value.Doc // conditions on buckets, all of which must hold; empty: unknown
 	exact      bool        // nothing but conditions on meta
-	check      check       // nil: nothing is known
+	check      check       // nil: unknown
 	timed      bool        // nothing but conditions on meta, and that the time lies within times
 	times      timeBounds
 }
 
-// nothing is the part that asks for nothing.
+// nothing returns the part without conditions.
 func nothing() part { return part{exact: true, timed: true, times: anyTime} }
 
 // and adds another part, whose conditions must hold as well; its check is
@@ -153,7 +153,7 @@ func (b *pushdownBuilder) element(name string, v value.Value) part {
 	return b.field(name, v)
 }
 
-// ofMeta is the part that is one condition on meta.
+// ofMeta returns the part with one condition on meta.
 func ofMeta(condition value.Doc) part {
 	p := nothing()
 	p.conditions = []value.Doc{condition}
@@ -169,7 +169,7 @@ func (b *pushdownBuilder) and(v value.Value) part {
 	return p.checked(checks)
 }
 
-// or knows only what all of its branches know something of.
+// or translates a disjunction if all of its branches can be translated.
 func (b *pushdownBuilder) or(v value.Value) part {
 	p := part{exact: true}
 	var branches value.ArrayBuilder
@@ -191,15 +191,15 @@ func (b *pushdownBuilder) or(v value.Value) part {
 	if known {
 		p.conditions = []value.Doc{value.NewDoc("$or", branches.Value())}
 	}
-	// A branch that is met by what Filter says, about meta, cannot be judged
-	// by control.
+	// A branch whose conditions are all in Filter cannot be checked by control
+	// values.
 	if checked {
 		p.check = checks
 	}
 	return p
 }
 
-// nor can be turned around only if it is about meta alone.
+// nor can be negated only if it uses meta alone.
 func (b *pushdownBuilder) nor(v value.Value) part {
 	var branches value.ArrayBuilder
 	for branch := range v.Doc().Values() {
@@ -236,7 +236,7 @@ func conjunction(conditions []value.Doc) value.Doc {
 	return b.End().Doc()
 }
 
-// compareOps are the operators that say something about control.
+// compareOps are the operators that can be checked by control values.
 var compareOps = map[string]compareOp{
 	"$eq": opEq, "$gt": opGt, "$gte": opGte, "$lt": opLt, "$lte": opLte,
 }
@@ -289,9 +289,9 @@ func firstKey(d value.Doc) string {
 	return name
 }
 
-// comparable reports whether control tells something about comparisons with
-// a value: not for documents and arrays, whose parts are kept there, nor for
-// null, which missing fields equal.
+// comparable reports whether control values can decide comparisons with a
+// value: not for documents and arrays, whose parts they contain, nor for null,
+// which equals missing fields.
 func (b *pushdownBuilder) comparable(v value.Value) bool {
 	switch v.Kind() {
 	case value.KindInt32, value.KindInt64, value.KindDouble, value.KindDecimal:
@@ -344,8 +344,8 @@ func (t *timeBounds) narrow(op compareOp, ms int64) {
 	}
 }
 
-// conditions says what the bounds mean for the minimum and the maximum of a
-// bucket, which are less than span apart.
+// conditions returns the conditions of the bounds on the minimum and the
+// maximum of a bucket, which are less than span apart.
 func (t *timeBounds) conditions(field string, span int64) (out []value.Doc) {
 	lo, hi := value.NewBuilder(), value.NewBuilder() // of control.min and control.max
 	if t.after > math.MinInt64 {

@@ -5,18 +5,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// reopener finds buckets that the catalog does not know, as after a restart.
-// It needs an index on meta value and time, as every collection with a meta
-// field has unless it was dropped; without one, a new bucket is opened.
+// reopener finds stored buckets that the catalog does not know, for instance
+// after a restart. It needs an index on meta value and time, which every
+// collection with a meta field has unless it was dropped; without the index, a
+// new bucket is created.
 type reopener struct {
 	ready bool
 	index string // "": none
 }
 
-// mostTried is how many buckets are looked at to find one with room.
+// mostTried limits the buckets that are tried.
 const mostTried = 8
 
-// reopenFor takes up a stored bucket that a measurement fits in.
+// reopenFor reopens a stored bucket with room for a measurement.
 func (in *inserter) reopenFor(t int64, d value.Doc) error {
 	if !in.reopen.ready {
 		in.reopen = reopener{true, reopenIndex(in.coll.Info(), in.o)}
@@ -26,7 +27,7 @@ func (in *inserter) reopenFor(t int64, d value.Doc) error {
 	}
 	meta := in.group.meta
 	if meta.IsMissing() {
-		meta = value.Null() // which is how an index has it
+		meta = value.Null() // as in the index
 	}
 	prefix := value.AppendKey(nil, meta)
 	keys := storage.KeyRange{

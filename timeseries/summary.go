@@ -2,13 +2,14 @@ package timeseries
 
 import "github.com/duskdb/duskdb/value"
 
-// Summary is what a bucket tells of its measurements without being unpacked.
+// Summary is the information about a bucket's measurements that needs no
+// unpacking.
 type Summary struct {
 	h     header
 	o     *Options
 	doc   value.Doc
 	last  int64 // the greatest time
-	timed bool  // control tells the times
+	timed bool  // control has the times
 }
 
 // Summarize reads the control values of a bucket.
