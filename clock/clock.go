@@ -1,25 +1,24 @@
 // Package clock is the only source of time in DuskDB.
 //
-// Data that expires is tested by moving time, not by waiting for it. So no
-// other package calls time.Now or makes timers; each is given a [Clock]:
-// [System] in production, [Manual] in tests and behind the testClock
-// command.
+// Tests of expiry move the clock instead of waiting. Therefore no other
+// package calls time.Now or creates timers; each uses a [Clock]: [System] in
+// production, [Manual] in tests and behind the testClock command.
 //
-// A Manual stands still or runs along with the system clock at a distance,
-// and moves when told to. A move is atomic: whoever asks for the time sees
-// the old or the new instant and nothing between. After the move, due timers
-// fire in order and then the functions given to [Manual.OnJump] run, so that
-// when [Manual.Advance] returns, expiry has seen the new time.
+// A Manual stands still, or runs with the system clock at an offset, and can
+// be moved. A move is atomic: a reader sees the old or the new instant and
+// nothing in between. After the move, due timers fire in order and then the
+// functions given to [Manual.OnJump] run, so that when [Manual.Advance]
+// returns, expiry has seen the new time.
 //
 // # Stability
 //
-// Programs may build on this package: what it exports keeps its meaning within a
-// major version. New fields, options and methods may come.
+// Programs may build on this package: what it exports keeps its meaning within
+// a major version. New fields, options and methods may come.
 package clock
 
 import "time"
 
-// Clock tells the time and wakes sleepers.
+// Clock returns the time and creates timers.
 type Clock interface {
 	// Now returns the present instant.
 	Now() time.Time
@@ -37,11 +36,11 @@ type Clock interface {
 type Timer interface {
 	// C returns the channel on which the time is delivered.
 	C() <-chan time.Time
-	// Stop prevents the timer from firing; false if it fired or was stopped
-	// already.
+	// Stop prevents the timer from firing. It returns false if the timer has
+	// fired or was stopped already.
 	Stop() bool
-	// Reset makes the timer fire once d has passed from now; false if it had
-	// fired or been stopped.
+	// Reset makes the timer fire once d has passed from now. It returns false if
+	// the timer had fired or been stopped.
 	Reset(d time.Duration) bool
 }
 

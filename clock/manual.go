@@ -82,7 +82,7 @@ func (m *Manual) now() time.Time {
 func (m *Manual) OffsetMillis() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.frozen { // exact, whatever passes between two readings
+	if !m.frozen { // exact: reads the system clock only once
 		return m.at.UnixMilli() - m.since.UnixMilli()
 	}
 	return m.at.UnixMilli() - m.source.Now().UnixMilli()
@@ -138,7 +138,7 @@ func checkRange(now, t time.Time) (time.Time, error) {
 }
 
 // Reset returns the clock to system time, running. It is the only move that
-// may go backwards; timers keep the time they still had to wait.
+// may go backwards; timers keep their remaining time.
 func (m *Manual) Reset() {
 	m.jumping.Lock()
 	defer m.jumping.Unlock()
@@ -147,7 +147,7 @@ func (m *Manual) Reset() {
 	m.since = m.source.Now().Round(0)
 	m.at, m.frozen = m.since, false
 	if back := before.Sub(m.at); back > 0 {
-		for _, t := range m.timers { // all alike, so the heap stays one
+		for _, t := range m.timers { // all by the same amount, so the heap stays valid
 			t.when = t.when.Add(-back)
 		}
 	}
@@ -175,8 +175,8 @@ func (m *Manual) Resume() {
 }
 
 // OnJump registers a function that runs after each move, in order of
-// registration, before the call that moves the clock returns. It may use
-// the clock but not move it. After cancel, it is not started any more.
+// registration, before the call that moves the clock returns. It may use the
+// clock but not move it. After cancel it is no longer called.
 func (m *Manual) OnJump(f func(now time.Time)) (cancel func()) {
 	h := &hook{f}
 	m.mu.Lock()
@@ -189,7 +189,7 @@ func (m *Manual) OnJump(f func(now time.Time)) (cancel func()) {
 	}
 }
 
-// jump moves the clock to what target says, unless it returns an error.
+// jump moves the clock to the result of target, unless that returns an error.
 func (m *Manual) jump(target func(now time.Time) (time.Time, error)) error {
 	m.jumping.Lock()
 	defer m.jumping.Unlock()
@@ -204,7 +204,7 @@ func (m *Manual) jump(target func(now time.Time) (time.Time, error)) error {
 	return nil
 }
 
-// settle fires what is due after a move, releases mu and runs the hooks.
+// settle fires the due timers after a move, releases mu and runs the hooks.
 func (m *Manual) settle() {
 	m.fireDue()
 	now := m.now()

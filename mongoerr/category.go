@@ -12,18 +12,18 @@ const (
 	CategoryNetworkTimeoutError
 	// CategoryInterruption: the operation was ended from outside.
 	CategoryInterruption
-	// CategoryNotPrimaryError: the node could not take the operation as it
-	// was not primary at some point.
+	// CategoryNotPrimaryError: the node refused or lost the operation because it
+	// was not primary.
 	CategoryNotPrimaryError
 	// CategoryStaleShardVersionError: routing by an old shard version.
 	CategoryStaleShardVersionError
-	// CategoryNeedRetargettingError: must be routed anew.
+	// CategoryNeedRetargettingError: must be routed again.
 	CategoryNeedRetargettingError
 	// CategoryWriteConcernError: written, but the write concern failed.
 	CategoryWriteConcernError
 	// CategoryShutdownError: the server is going down.
 	CategoryShutdownError
-	// CategoryCancellationError: internal work was told to stop.
+	// CategoryCancellationError: internal work was cancelled.
 	CategoryCancellationError
 	// CategoryConnectionFatalMessageParseError: the connection cannot be
 	// used after such a message.
@@ -36,7 +36,7 @@ const (
 	CategoryVoteAbortError
 	// CategoryTwoPhaseDecisionAckError: the decision was known already.
 	CategoryTwoPhaseDecisionAckError
-	// CategoryNonResumableChangeStreamError: the stream must start anew.
+	// CategoryNonResumableChangeStreamError: the stream must be opened again.
 	CategoryNonResumableChangeStreamError
 	// CategoryRetriableError: the same operation may succeed if repeated.
 	CategoryRetriableError

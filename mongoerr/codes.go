@@ -1,9 +1,9 @@
 package mongoerr
 
 // The codes of MongoDB 8.0 that have a name, and the two of DuskDB's own
-// message queues. A code without a constant here, such as the many that
-// MongoDB gives to one single check, is written as a number and named
-// "Location<code>" in replies.
+// message queues. A code without a constant, such as the many that MongoDB
+// uses for a single check, is written as a number and named "Location<code>"
+// in replies.
 const (
 	OK                                                          Code = 0
 	InternalError                                               Code = 1

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Error is an error with a MongoDB code: what a client gets to see.
+// Error is an error with a MongoDB code, as a client receives it.
 type Error struct {
 	Code    Code
 	Message string   // errmsg of the reply
@@ -25,7 +25,7 @@ type Field struct {
 	Value value.Value
 }
 
-// New makes an error of a code and its message.
+// New returns an error with a code and a message.
 func New(code Code, msg string) *Error { return &Error{Code: code, Message: msg} }
 
 // Newf makes an error with a formatted message. A %w verb makes its operand
@@ -35,19 +35,19 @@ func Newf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
-// UnknownField is the error of mongod's argument parser (IDL) for a field that
-// the place does not have. path names it with the documents around it.
+// UnknownField is the error of mongod's argument parser (IDL) for an unknown
+// field. path is its full path.
 func UnknownField(path string) *Error {
 	return New(IDLUnknownField, "BSON field '"+path+"' is an unknown field.")
 }
 
-// MissingField is the error of mongod's argument parser for want of a field.
+// MissingField is the error of mongod's argument parser for a missing field.
 func MissingField(path string) *Error {
 	return New(IDLFailedToParse, "BSON field '"+path+"' is missing but a required field")
 }
 
-// DuplicateField is the error of mongod's argument parser for a field that is
-// there twice.
+// DuplicateField is the error of mongod's argument parser for a repeated
+// field.
 func DuplicateField(path string) *Error {
 	return New(IDLDuplicateField, "BSON field '"+path+"' is a duplicate field")
 }
@@ -55,8 +55,8 @@ func DuplicateField(path string) *Error {
 // Error returns the code's name and the message.
 func (e *Error) Error() string { return e.Code.Name() + ": " + e.Message }
 
-// Unwrap returns the cause, nil if there is none. The cause is for logs; it
-// is not sent to the client.
+// Unwrap returns the cause, or nil. The cause is for logs; it is not sent to
+// the client.
 func (e *Error) Unwrap() error { return e.cause }
 
 // WithLabel returns a copy of the error that carries one more label.
@@ -123,9 +123,9 @@ func CodeOf(err error) Code {
 // Is reports whether err carries the code.
 func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }
 
-// Text is the message as it may be sent: bytes that are not UTF-8 are replaced,
-// as no driver could read the reply otherwise. A message may quote a part of
-// what a client sent.
+// Text returns the message with invalid UTF-8 replaced, because drivers cannot
+// decode a reply with other bytes. A message may quote data that a client
+// sent.
 func (e *Error) Text() string { return strings.ToValidUTF8(e.Message, "\uFFFD") }
 
 // AppendReply writes the fields of a failed command's reply: ok: 0, errmsg,

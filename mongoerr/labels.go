@@ -1,7 +1,6 @@
 package mongoerr
 
-// Labels tell a driver what it may do about an error without knowing its
-// code.
+// Labels tell a driver how it may handle an error without knowing its code.
 const (
 	// LabelTransientTransaction: the whole transaction may be repeated.
 	LabelTransientTransaction = "TransientTransactionError"
@@ -18,7 +17,7 @@ const (
 	LabelNonResumableChangeStream = "NonResumableChangeStreamError"
 )
 
-// Operation says what failed, as far as labels depend on it.
+// Operation describes the failed operation, as far as labels depend on it.
 type Operation struct {
 	InTransaction  bool // runs in a multi-document transaction
 	CommitOrAbort  bool // is commitTransaction or abortTransaction
@@ -51,10 +50,10 @@ func (op Operation) retryable(code Code) bool {
 		(code.In(CategoryRetriableError) || op.WriteConcern.In(CategoryRetriableError))
 }
 
-// transient: conflicts and lost snapshots always allow a new attempt of the
-// whole transaction. A statement before the commit may also fail in passing;
-// after such a failure of the commit itself it is not known whether the
-// transaction holds, so only the commit may be repeated.
+// transient: after conflicts and lost snapshots the whole transaction may be
+// repeated. The same holds for other transient failures of a statement before
+// the commit. After such a failure of the commit itself it is unknown whether
+// the transaction was committed, so only the commit may be repeated.
 func transient(code Code, op Operation) bool {
 	switch code {
 	case InternalTransactionNotSupported:
@@ -69,8 +68,8 @@ func transient(code Code, op Operation) bool {
 		!op.CommitOrAbort && code.In(CategoryRetriableError)
 }
 
-// resumable: errors of transport and routing, after which a stream goes on
-// at its last token.
+// resumable: errors of transport and routing, after which a stream can be
+// resumed with its last token.
 func resumable(code Code) bool {
 	return code == RetryChangeStream || code == FailedToSatisfyReadPreference ||
 		code.In(CategoryRetriableError|CategoryNetworkError|CategoryNeedRetargettingError)

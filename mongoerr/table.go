@@ -1,6 +1,6 @@
 package mongoerr
 
-// info is what the server knows about one code.
+// info describes one code.
 type info struct {
 	code       Code
 	name       string

@@ -16,15 +16,15 @@ type WriteError struct {
 	ErrInfo    value.Doc // of a failed validation: the rules not satisfied
 }
 
-// Names of the fields by which an [Error] carries what a [WriteError] keeps
-// in fields of its own.
+// Names of the extra fields of an [Error] that become fields of a
+// [WriteError].
 const (
 	FieldKeyPattern = "keyPattern"
 	FieldKeyValue   = "keyValue"
 	FieldErrInfo    = "errInfo"
 )
 
-// NewWriteError makes the write error of statement index out of any error.
+// NewWriteError returns the write error of statement index for any error.
 // Extra fields keyPattern, keyValue and errInfo of an [Error] become the
 // fields of the same names.
 func NewWriteError(index int, err error) *WriteError {

@@ -10,8 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// inProcess is the address that clients name; their dialer does not look at
-// it.
+// inProcess is the address in the options of clients; their dialer ignores it.
 const inProcess = "mongodb://in-process/?directConnection=true"
 
 // dialer connects a client to a server without a port.
@@ -22,19 +21,18 @@ func (d dialer) DialContext(context.Context, string, string) (net.Conn, error) {
 	return d.Dial(), nil
 }
 
-// ClientOptions are the options of a client that reaches the server within
-// the process. More can be set on them, but neither another URI nor another
-// dialer.
+// ClientOptions are the options of a client that reaches the server within the
+// process. Other options may be set on them, except the URI and the dialer.
 //
-// The client asks for the server's state instead of waiting for news of it:
+// The client polls the server's state instead of streaming it: with streaming,
 // the driver's Disconnect may miss its own monitor that has just begun to
 // wait, and then takes ten seconds.
 func (s *Server) ClientOptions() *options.ClientOptions {
 	return options.Client().ApplyURI(inProcess).SetDialer(dialer{s}).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 }
 
-// leave is how long a client may take to say good-bye, which it cannot to a
-// server that has stopped.
+// leave is the time limit of a client's disconnect, which fails if the server
+// has stopped.
 const leave = time.Second
 
 // Client connects a client to the server within the process. It is

@@ -11,10 +11,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Dump returns the documents of a collection, named "db.coll", as clients
-// see them: one line of extended JSON each. For the name of a database it
-// returns all of its collections, and for "" all databases but the server's
-// own, each collection under a line with its name.
+// Dump returns the documents of a collection, named "db.coll", as clients see
+// them: one line of extended JSON each. For the name of a database it returns
+// all its collections, and for "" all databases except the server's own; each
+// collection is preceded by a line with its name.
 func (s *Server) Dump(name string) string {
 	s.t.Helper()
 	conn := s.Service().NewConn("servertest", s.Addr())
@@ -82,7 +82,7 @@ func (d *dumper) collection(db, coll string) {
 	}
 }
 
-// all runs a command that answers with a cursor, to the cursor's end.
+// all runs a command that returns a cursor, and reads the cursor to its end.
 func (d *dumper) all(db, coll string, cmd value.Doc) (docs []value.Doc) {
 	d.srv.t.Helper()
 	batch := "firstBatch"

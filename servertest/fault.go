@@ -6,34 +6,32 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Fault says which commands are to fail, and how. What it can do is what
-// MongoDB's fail point failCommand does.
+// Fault defines which commands fail, and how. It has the features of MongoDB's
+// fail point failCommand.
 type Fault struct {
-	// Commands are the names of those that fail: "insert", "find", …
+	// Commands are the names of the commands that fail: "insert", "find", …
 	Commands []string
-	// Code is the error's code. A retryable write is tried again by drivers
-	// after one such as 91 (ShutdownInProgress), not after 8000.
+	// Code is the error's code. Drivers retry a retryable write after a code such
+	// as 91 (ShutdownInProgress), but not after 8000.
 	Code int32
-	// Labels are the error's labels; nil: those that the code brings.
+	// Labels are the error's labels; nil: those of the code.
 	Labels []string
-	// WriteConcern makes the error one of the write concern: the write takes
-	// place.
+	// WriteConcern returns the error as a write concern error: the write is
+	// applied.
 	WriteConcern bool
-	// CloseConnection cuts the connection instead of answering.
+	// CloseConnection closes the connection instead of replying.
 	CloseConnection bool
-	// Block holds the command back for so long, in real time. Without a
-	// Code it succeeds then.
+	// Block delays the command, in real time. Without a Code it then succeeds.
 	Block time.Duration
-	// Times is how often; 0: until ClearError.
+	// Times is the number of failures; 0: until ClearError.
 	Times int
-	// Namespace, "db.coll", spares the others.
+	// Namespace, "db.coll", limits the fault to one collection.
 	Namespace string
-	// AppName spares the clients that call themselves otherwise.
+	// AppName limits the fault to clients with this application name.
 	AppName string
 }
 
-// SetError makes commands fail from now on, as those of a server in trouble
-// do. It replaces what was set before.
+// SetError makes commands fail from now on. It replaces an earlier fault.
 func (s *Server) SetError(f Fault) {
 	s.t.Helper()
 	if len(f.Commands) == 0 {
@@ -48,8 +46,8 @@ func (s *Server) SetError(f Fault) {
 	}
 }
 
-// ClearError lets commands succeed again, and returns how many have failed
-// since the server was started.
+// ClearError ends the fault, and returns the number of commands that have
+// failed since the server was started.
 func (s *Server) ClearError() int {
 	s.t.Helper()
 	n, err := s.Service().SetFailPoint(value.String("off"), nil)
@@ -59,7 +57,7 @@ func (s *Server) ClearError() int {
 	return int(n)
 }
 
-// data is the fault as failCommand takes it.
+// data returns the fault in the form of failCommand.
 func (f *Fault) data() value.Doc {
 	b := value.NewBuilder()
 	b.StartArray("failCommands")

@@ -3,27 +3,27 @@
 //	srv := servertest.Run(t)
 //	client := srv.Client(t)
 //
-// The server keeps its data in memory, starts in about a millisecond and is
-// gone when the test ends; as many as there are tests run side by side. The
-// client reaches it within the process. Code that connects by itself finds it
-// at srv.URI(), on a port of its own.
+// The server keeps its data in memory, starts in about a millisecond and stops
+// when the test ends; each of many parallel tests can have its own. The client
+// connects within the process. Other code connects to srv.URI(), on a free
+// port.
 //
 // The clock stands still, at the present, until the test moves it:
 //
 //	srv.Clock.Advance(61 * time.Second)
 //
-// returns when the expiration pass that has become due has run, so that a
-// test of data that expires waits for nothing and is never flaky. Only the
-// server's clock moves: time.Now in the code under test does not. [At] starts
-// the clock at another instant.
+// returns when the expiration pass that has become due has run, so that a test
+// of expiry need not wait and is not flaky. Only the server's clock moves;
+// time.Now in the code under test does not. [At] starts the clock at another
+// instant.
 //
-// [Server.SetError] makes commands fail, to see what the code under test
-// makes of it, and [Server.Dump] shows what is stored.
+// [Server.SetError] makes commands fail, to test how code handles errors, and
+// [Server.Dump] returns the stored documents.
 //
 // # Stability
 //
-// Programs may build on this package: what it exports keeps its meaning within a
-// major version. New fields, options and methods may come.
+// Programs may build on this package: what it exports keeps its meaning within
+// a major version. New fields, options and methods may come.
 package servertest
 
 import (
@@ -44,8 +44,9 @@ var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // [server.Server].
 type Server struct {
 	*server.Server
-	// Clock is the server's clock, which stands still. Advance and Set
-	// return when the expiration pass that has become due, if any, has run.
+	// Clock is the server's clock, which stands still until it is moved. Advance
+	// and Set return when the expiration pass that has become due, if any, has
+	// run.
 	Clock *clock.Manual
 
 	t testing.TB
@@ -54,13 +55,13 @@ type Server struct {
 // Option changes how [Run] starts a server.
 type Option func(*server.Config)
 
-// At sets the instant at which the clock stands.
+// At sets the instant of the clock.
 func At(t time.Time) Option {
 	return func(c *server.Config) { c.Clock = clock.NewManual(t) }
 }
 
-// Dir keeps the data in a directory, so that another server may go on with
-// it after Close.
+// Dir stores the data in a directory, so that another server can open it after
+// Close.
 func Dir(path string) Option {
 	return func(c *server.Config) { c.DBPath = path }
 }
@@ -70,20 +71,20 @@ func Parameter(name, value string) Option {
 	return func(c *server.Config) { c.Parameters[name] = value }
 }
 
-// Oplog bounds the change log to so many megabytes; a negative number keeps
-// none.
+// Oplog limits the change log to the given number of megabytes; a negative
+// number switches it off.
 func Oplog(mb int) Option {
 	return func(c *server.Config) { c.OplogSizeMB = mb }
 }
 
-// NoPort keeps the server within the process: it listens nowhere, and only
-// [Server.Client] and [Server.ClientOptions] lead to it.
+// NoPort starts the server without a port: only [Server.Client] and
+// [Server.ClientOptions] can connect.
 func NoPort() Option {
 	return func(c *server.Config) { c.Port = -1 }
 }
 
-// ReplicaSet shows clients a replica set of this name with one member, as
-// those need that want transactions or change streams.
+// ReplicaSet makes the server a replica set of this name with one member, for
+// clients that require one for transactions or change streams.
 func ReplicaSet(name string) Option {
 	return func(c *server.Config) { c.ReplSet = name }
 }
@@ -113,7 +114,7 @@ func Run(t testing.TB, opts ...Option) *Server {
 	return s
 }
 
-// Stop closes the server before the test ends, as a restart does.
+// Stop closes the server before the test ends, for instance to restart it.
 func (s *Server) Stop() {
 	if err := s.Close(context.Background()); err != nil {
 		s.t.Errorf("servertest: %v", err)

@@ -52,7 +52,7 @@ func Marshal(dst []byte, v Value) []byte {
 	return AppendPayload(append(dst, byte(v.kind)), v)
 }
 
-// Unmarshal reads what Marshal wrote.
+// Unmarshal reads the result of Marshal.
 func Unmarshal(b []byte) Value {
 	if len(b) == 0 {
 		return Value{}
@@ -81,7 +81,7 @@ type level struct {
 	next  int
 }
 
-// NewBuilder starts a document in memory of its own.
+// NewBuilder starts a document in new memory.
 func NewBuilder() *Builder {
 	b := &Builder{buf: make([]byte, 0, 256), levels: make([]level, 0, 4)}
 	b.Reset(b.buf)
@@ -94,8 +94,8 @@ func (b *Builder) Reset(dst []byte) {
 	b.buf = OpenDoc(dst)
 }
 
-// Forget lets go of the memory the document was written to. The builder can
-// be Reset.
+// Forget drops the reference to the document's memory. Call Reset to use the
+// builder again.
 func (b *Builder) Forget() { b.buf, b.levels = nil, b.levels[:0] }
 
 // Append writes key: v; nothing if v is Missing.
@@ -172,7 +172,7 @@ func (b *Builder) Doc() Doc {
 	return nil
 }
 
-// Bytes returns the whole buffer, with what stood before the document.
+// Bytes returns the whole buffer, including the bytes before the document.
 func (b *Builder) Bytes() []byte { return b.buf }
 
 // Len is the number of bytes of the document written so far.
@@ -192,11 +192,11 @@ func (b *Builder) open(k Kind, key string) *Builder {
 
 func (b *Builder) close(start int) { b.buf = CloseDoc(b.buf, start) }
 
-// OpenDoc appends the room for a document's length to dst. What is appended
-// then are its elements, until CloseDoc.
+// OpenDoc appends the space for a document's length to dst. Append its
+// elements after it, and call CloseDoc.
 func OpenDoc(dst []byte) []byte { return append(dst, 0, 0, 0, 0) }
 
-// CloseDoc ends the document that OpenDoc began where dst[start] is.
+// CloseDoc ends the document that OpenDoc began at dst[start].
 func CloseDoc(dst []byte, start int) []byte {
 	dst = append(dst, 0)
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start))

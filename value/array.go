@@ -9,8 +9,8 @@ type ArrayBuilder struct {
 	n   int
 }
 
-// Append adds an element; a Missing value becomes null, as an array has no
-// holes.
+// Append adds an element; a Missing value becomes null, because an array has
+// no holes.
 func (a *ArrayBuilder) Append(v Value) {
 	if v.kind == Missing {
 		v = Null()
@@ -22,7 +22,7 @@ func (a *ArrayBuilder) Append(v Value) {
 	a.n++
 }
 
-// Grow makes room for an array of about so many bytes.
+// Grow makes room for an array of about n bytes.
 func (a *ArrayBuilder) Grow(size int) {
 	if a.buf == nil {
 		a.buf = make([]byte, 4, size+64)

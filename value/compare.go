@@ -8,8 +8,8 @@ import (
 	"math/big"
 )
 
-// Collator orders strings otherwise than by their bytes. A nil Collator
-// stands for MongoDB's simple binary comparison.
+// Collator orders strings by a language. A nil Collator stands for MongoDB's
+// simple binary comparison.
 type Collator interface {
 	// Compare returns <0, 0 or >0.
 	Compare(a, b string) int
@@ -146,6 +146,7 @@ type magnitude struct {
 	exp int
 }
 
+// exactMagnitude converts a finite number exactly.
 func exactMagnitude(v Value) magnitude {
 	switch v.kind {
 	case KindInt32, KindInt64:
@@ -168,8 +169,8 @@ func exactMagnitude(v Value) magnitude {
 	return magnitude{m, exp}
 }
 
-// compare first looks at the number of digits, so that far exponents never
-// build giant integers.
+// compare first compares the number of digits, so that very different
+// exponents do not create huge integers.
 func (a magnitude) compare(b magnitude) int {
 	sa, sb := a.m.Sign(), b.m.Sign()
 	if sa != sb || sa == 0 {
@@ -188,7 +189,7 @@ func (a magnitude) compare(b magnitude) int {
 	return x.Cmp(y)
 }
 
-// adjusted is the exponent of the first digit.
+// adjusted returns the exponent of the first digit.
 func (a magnitude) adjusted() int {
 	return len(new(big.Int).Abs(a.m).String()) - 1 + a.exp
 }

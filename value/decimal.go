@@ -24,7 +24,7 @@ const (
 	decimalLargeMask = 0x60 << 56
 )
 
-// DecimalContext rounds to what decimal128 can hold: 34 digits, half to
+// DecimalContext rounds to the precision of decimal128: 34 digits, half to
 // even. It must not be changed.
 var DecimalContext = &apd.Context{
 	Precision:   decimalDigits,
@@ -69,7 +69,7 @@ func (d Decimal) IsZero() bool {
 }
 
 // coefficient splits a finite d. Coefficients that are not canonical (34
-// digits exceeded) count as zero, as the standard wants.
+// digits exceeded) count as zero, as the standard requires.
 func (d Decimal) coefficient() (hi, lo uint64, exp int) {
 	if d.Hi&decimalLargeMask == decimalLargeMask {
 		return 0, 0, int(d.Hi>>47&0x3fff) - decimalBias
@@ -174,8 +174,8 @@ func DecimalFromInt64(v int64) Decimal {
 	return encodeDecimal(v < 0, 0, u, 0)
 }
 
-// DecimalFromDouble converts as MongoDB does where a double meets a decimal
-// in arithmetic: rounded to 15 significant digits.
+// DecimalFromDouble converts by MongoDB's rule for arithmetic on a double and
+// a decimal: rounded to 15 significant digits.
 func DecimalFromDouble(f float64) Decimal {
 	if math.IsNaN(f) {
 		return DecimalNaN
@@ -197,8 +197,8 @@ func DecimalFromDouble(f float64) Decimal {
 	return encodeDecimal(f < 0, 0, digits, e-14)
 }
 
-// DecimalFromDouble34 converts a double to all the digits a decimal holds:
-// what rounding to decimal places starts from.
+// DecimalFromDouble34 converts a double with all 34 digits of a decimal, for
+// rounding to decimal places.
 func DecimalFromDouble34(f float64) Decimal {
 	switch {
 	case math.IsNaN(f):
@@ -211,11 +211,11 @@ func DecimalFromDouble34(f float64) Decimal {
 	return DecimalFromApd(exactDecimal(f))
 }
 
-// ExactDecimal converts a finite double without any loss, with as many digits
-// as that takes.
+// ExactDecimal converts a finite double exactly, with as many digits as
+// needed.
 func ExactDecimal(f float64) *apd.Decimal { return exactDecimal(f) }
 
-// exactDecimal converts a finite double without any loss.
+// exactDecimal converts a finite double exactly.
 func exactDecimal(f float64) *apd.Decimal {
 	d := new(apd.Decimal)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -267,8 +267,8 @@ func (d Decimal) Float64() float64 {
 	return f
 }
 
-// Round rounds d to a number of decimal places (negative: before the point).
-// A d that has no more places is returned as it is.
+// Round rounds d to a number of decimal places (negative: before the point). A
+// d without further places is returned unchanged.
 func (d Decimal) Round(places int, mode apd.Rounder) Decimal {
 	if _, _, exp := d.coefficient(); !d.IsFinite() || exp >= -places {
 		return d
@@ -277,7 +277,7 @@ func (d Decimal) Round(places int, mode apd.Rounder) Decimal {
 }
 
 // Quantize gives d exactly that number of decimal places, rounding or adding
-// zeros; NaN if that takes more than 34 digits. An infinity gives NaN, too.
+// zeros; NaN if that needs more than 34 digits. An infinity gives NaN, too.
 func (d Decimal) Quantize(places int, mode apd.Rounder) Decimal {
 	if !d.IsFinite() || places < -decimalMaxExp || places > decimalBias {
 		return DecimalNaN
@@ -286,8 +286,8 @@ func (d Decimal) Quantize(places int, mode apd.Rounder) Decimal {
 	c.Rounding, c.MinExponent = mode, -decimalBias
 	out, x := new(apd.Decimal), d.Apd()
 	if x.Coeff.Sign() != 0 && x.NumDigits()+int64(x.Exponent) < int64(-places) {
-		// Less than a tenth of the last place, of which the library would make
-		// zero in any mode.
+		// Less than a tenth of the last place: the library would round it to zero in
+		// every mode.
 		up := mode == apd.RoundCeiling && !x.Negative || mode == apd.RoundFloor && x.Negative || mode == apd.RoundUp
 		if out.Negative, out.Exponent = x.Negative, int32(-places); up {
 			out.Coeff.SetUint64(1)
@@ -335,8 +335,8 @@ func parseFastDecimal(s string) (Decimal, bool) {
 	return DecimalFromInt64(u), true
 }
 
-// parseExtremeDecimal reads numbers whose exponent is beyond what apd
-// parses: they are zero or infinite.
+// parseExtremeDecimal reads numbers whose exponent is out of apd's range: they
+// are zero or infinite.
 func parseExtremeDecimal(s string) (Decimal, bool) {
 	mantissa, exponent, found := strings.Cut(strings.ToLower(s), "e")
 	if !found {

@@ -37,7 +37,7 @@ func (d Decimal) Div(y Decimal) Decimal {
 	return DecimalFromApd(q)
 }
 
-// shorten takes trailing zeros off x as long as its exponent is below ideal.
+// shorten removes trailing zeros from x while its exponent is below ideal.
 func shorten(x *apd.Decimal, ideal int32) {
 	if x.Coeff.Sign() == 0 {
 		x.Exponent = ideal
@@ -99,8 +99,8 @@ func (d Decimal) WithAllDigits() Decimal {
 	return DecimalFromApd(a)
 }
 
-// RoundTo gives d that number of decimal places, as $round and $trunc do:
-// what cannot have so many within 34 digits keeps its value.
+// RoundTo rounds d to a number of decimal places, as $round and $trunc do. If
+// that needs more than 34 digits, it keeps the value.
 func (d Decimal) RoundTo(places int, mode apd.Rounder) Decimal {
 	if !d.IsFinite() {
 		return d
@@ -111,16 +111,16 @@ func (d Decimal) RoundTo(places int, mode apd.Rounder) Decimal {
 	return d.Quantize(places, mode)
 }
 
-// ParseDecimalDown reads a number as [ParseDecimal] does, but cuts what does
-// not fit into 34 digits; underflow reports whether
-// the number is so small that it lost digits or became zero.
+// ParseDecimalDown reads a number as [ParseDecimal] does, but truncates digits
+// after the 34th; underflow reports whether the number is so small that it
+// lost digits or became zero.
 func ParseDecimalDown(s string) (d Decimal, underflow, ok bool) {
 	d, ok = ParseDecimal(s)
 	if !ok || !d.IsFinite() {
 		return d, false, ok
 	}
 	x, _, err := apd.NewFromString(s)
-	if err != nil || x.Form != apd.Finite { // beyond what apd reads
+	if err != nil || x.Form != apd.Finite { // out of apd's range
 		return d, strings.Trim(strings.SplitN(strings.ToLower(s), "e", 2)[0], "+-0.") != "" && d.IsZero(), true
 	}
 	if x.Coeff.Sign() == 0 {

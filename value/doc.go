@@ -6,7 +6,7 @@ import (
 )
 
 // Doc is a BSON document as its bytes: int32 length, elements, a zero byte.
-// The methods trust the bytes; run [Validate] on anything from outside.
+// The methods trust the bytes; call [Validate] on untrusted input.
 type Doc []byte
 
 // EmptyDoc is {}.

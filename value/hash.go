@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// HashedKey is the 64-bit hash that hashed indexes hold, the same as
-// MongoDB's: the first half of an MD5 over the value with all numbers cut to
-// whole ones. A missing value hashes as null.
+// HashedKey is the 64-bit hash that hashed indexes store, the same as
+// MongoDB's: the first half of an MD5 over the value with all numbers
+// truncated to whole ones. A missing value hashes as null.
 func HashedKey(v Value) int64 {
 	if v.kind == Missing {
 		v = Null()
@@ -55,8 +55,8 @@ func hashedType(k Kind) int32 {
 	return int32(kinds[k].rank)
 }
 
-// hashedNumber cuts a number to a whole one within the range of a long; NaN
-// becomes 0.
+// hashedNumber truncates a number to a whole one within the range of a long;
+// NaN becomes 0.
 func hashedNumber(v Value) int64 {
 	if v.IsNaN() {
 		return 0

@@ -34,8 +34,8 @@ func (d Doc) JSON() string {
 	return string(b)
 }
 
-// CanonicalJSON returns d as canonical extended JSON, which keeps all types
-// apart.
+// CanonicalJSON returns d as canonical extended JSON, which preserves all
+// types.
 func (d Doc) CanonicalJSON() string {
 	b, err := bson.MarshalExtJSON(bson.Raw(d), true, false)
 	if err != nil {

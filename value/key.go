@@ -113,6 +113,8 @@ const (
 	classPosInf
 )
 
+// numberClass returns the class of a number in the order of keys: NaN,
+// infinities, negative, zero, positive.
 func numberClass(v Value) byte {
 	switch v.kind {
 	case KindInt32, KindInt64:
@@ -153,7 +155,7 @@ func signClass(negative, zero bool) byte {
 
 // appendNumberKey writes the class and, for finite numbers, the magnitude as
 // the double next toward zero, then 00 if that is exact, else 01 and the
-// number's decimal digits to tell apart what shares the same double. All of
+// number's decimal digits, to distinguish numbers with the same double. All of
 // it is inverted for negative numbers.
 func appendNumberKey(dst []byte, v Value) []byte {
 	class := numberClass(v)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// rankKinds finds the type that is usual for the first byte of a key.
+// rankKinds maps the first byte of a key to its usual type.
 var rankKinds = func() (kinds [256]Kind) {
 	for _, k := range []Kind{
 		KindMinKey, KindUndefined, KindNull, KindDouble, KindString, KindDocument, KindArray, KindBinary, KindObjectID,
@@ -17,17 +17,17 @@ var rankKinds = func() (kinds [256]Kind) {
 	return kinds
 }()
 
-// KeyReader reads the values of a key one after the other: what [AppendKey]
-// and [AppendKeyDesc] wrote without a collation, and the tail behind it.
+// KeyReader decodes the values of a key, as written by [AppendKey] and
+// [AppendKeyDesc] without a collation, together with its tail.
 type KeyReader struct {
 	key  []byte
 	tail []byte
 	mask byte // ff while a descending value is read
 	room []byte
-	bad  bool // the key does not tell, or is none
+	bad  bool // the values cannot be decoded, or the key is invalid
 }
 
-// Reset begins a key. widths tells which of its values descend.
+// Reset begins a key. widths says which of its values descend.
 func (r *KeyReader) Reset(entry []byte, descending []bool) {
 	n := 0
 	for _, desc := range descending {
@@ -36,7 +36,7 @@ func (r *KeyReader) Reset(entry []byte, descending []bool) {
 	*r = KeyReader{key: entry[:n], tail: entry[n:], room: r.room[:0]}
 }
 
-// Next reads a value; ok is false if only the record can tell it, or the key
+// Next reads a value; ok is false if only the record has the value, or the key
 // is at its end. The value is valid until the next Reset.
 func (r *KeyReader) Next(desc bool) (v Value, ok bool) {
 	r.mask = 0
@@ -145,6 +145,7 @@ func (r *KeyReader) code() byte {
 	return c
 }
 
+// value decodes one value by its first byte.
 func (r *KeyReader) value() Value {
 	kind := rankKinds[r.byte()]
 	switch kind {
@@ -277,7 +278,8 @@ func signed(class byte, bits uint64) float64 {
 	return f
 }
 
-// narrowest is the number of a key with an exact double.
+// narrowest returns the number in the narrowest type, for a key with an exact
+// double.
 func narrowest(f float64, code byte) Value {
 	switch {
 	case code == tailMinus0:
@@ -304,7 +306,7 @@ func (r *KeyReader) long(digits []byte, negative bool) Value {
 	return Int64(n)
 }
 
-// skip passes over the key of a value.
+// skip skips the key of a value.
 func (r *KeyReader) skip() {
 	switch kind := rankKinds[r.byte()]; kind {
 	case KindDocument, KindArray:
@@ -344,6 +346,7 @@ func (r *KeyReader) skipDocument() {
 	}
 }
 
+// skipNumber skips the class, the double and the digits of a number.
 func (r *KeyReader) skipNumber() {
 	class := r.byte()
 	if class != classNegative && class != classPositive {

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// A key forgets what does not count for the order: whether a number was an
-// int or a double, the digits of a decimal, whether a string was a symbol.
-// Its tail keeps that, so that key and tail together give the values back.
-// The tail has one byte per scalar, in the order of the key, without the
-// zeros at its end; most tails are empty. No tail contains the byte ff at its
+// A key does not contain what is irrelevant for the order: whether a number is
+// an int or a double, the digits of a decimal, whether a string is a symbol.
+// Its tail does, so that the values can be decoded from key and tail together.
+// The tail has one byte per scalar, in the order of the key, without the zeros
+// at its end; most tails are empty. No tail contains the byte ff at its
 // beginning, so that key and tail lie before all other keys that follow.
 //
-// What a scalar's byte tells:
+// The meaning of a scalar's byte:
 const (
 	tailUsual   byte = iota // the narrowest type: int, long, double; string
 	tailInt64               // a long that fits an int
@@ -21,27 +21,27 @@ const (
 	tailDecimal             // the 16 bytes of the decimal follow
 	tailNaN                 // the 8 bytes of an unusual NaN follow
 	tailSymbol
-	tailMissing // the null of the key stands for no field
-	tailRecord  // only the record tells
+	tailMissing // the null in the key stands for a missing field
+	tailRecord  // only the record has the value
 )
 
-// usualNaN are the bits of the NaN that computations make.
+// usualNaN are the bits of the NaN that computations return.
 const usualNaN = 0x7ff8000000000000
 
-// maxTail is how long a tail may grow before it says no more than that the
-// record must be asked.
+// maxTail is the largest size of a tail; a longer one is replaced by
+// tailRecord.
 const maxTail = 96
 
 // KeyTail collects the tail of a key whose values are added one by one.
 type KeyTail struct {
 	codes []byte
-	used  int // up to and with the last code that is not usual
+	used  int // up to and including the last code that is not usual
 }
 
 // Reset begins a tail that is appended to dst.
 func (t *KeyTail) Reset(dst []byte) { t.codes, t.used = dst, len(dst) }
 
-// Add notes what the key of v forgets.
+// Add records the part of v that its key does not contain.
 func (t *KeyTail) Add(v Value) {
 	switch v.kind {
 	case KindDocument, KindArray:
@@ -62,8 +62,8 @@ func (t *KeyTail) Add(v Value) {
 	}
 }
 
-// AddMissing notes that the field of the next null is missing, and whether
-// only the record knows how.
+// AddMissing records that the field of the next null is missing, and whether
+// only the record shows how.
 func (t *KeyTail) AddMissing(unclear bool) {
 	if unclear {
 		t.code(tailRecord)
@@ -72,7 +72,7 @@ func (t *KeyTail) AddMissing(unclear bool) {
 	t.code(tailMissing)
 }
 
-// KeyTells reports whether the key of v needs no tail.
+// KeyTells reports whether v can be decoded from its key without a tail.
 func KeyTells(v Value) bool {
 	switch v.kind {
 	case KindDecimal:
@@ -95,8 +95,7 @@ func (t *KeyTail) code(c byte) {
 	}
 }
 
-// Bytes is the tail behind what it was appended to, which was start bytes
-// long.
+// Bytes returns the tail, after the start bytes that it was appended to.
 func (t *KeyTail) Bytes(start int) []byte {
 	if t.used-start > maxTail {
 		return append(t.codes[:start], tailRecord)
@@ -104,6 +103,7 @@ func (t *KeyTail) Bytes(start int) []byte {
 	return t.codes[:t.used]
 }
 
+// tailOf returns the tail byte of a scalar.
 func tailOf(v Value) byte {
 	switch v.kind {
 	case KindInt64:

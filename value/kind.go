@@ -30,9 +30,9 @@ const (
 	KindMaxKey    Kind = 0x7F
 )
 
-// kindInfo holds what the rest of the package needs to know of a type: the
-// $type alias, its rank in the cross-type order (canonicalizeBSONType in the
-// server's sources) and the payload width (-1: variable).
+// kindInfo has the properties of a type: the $type alias, its rank in the
+// cross-type order (canonicalizeBSONType in the server's sources) and the
+// payload width (-1: variable).
 type kindInfo struct {
 	alias string
 	rank  int8

@@ -1,7 +1,7 @@
 package value
 
-// Lookup finds the first element of that name; Missing if there is none. It
-// reads names and lengths only, and builds the one value that is asked for.
+// Lookup returns the first element of that name, or Missing. It reads only
+// names and lengths, and builds only this value.
 func (d Doc) Lookup(key string) Value {
 	if len(d) < 5 {
 		return Value{}

@@ -10,7 +10,7 @@ import (
 // Number conversions. MongoDB's numbers form one family: an operator that
 // asks for a number takes any of the four types.
 
-// AsDouble converts any number to the nearest double; 0 if v is none.
+// AsDouble converts any number to the nearest double; 0 if v is not a number.
 func (v Value) AsDouble() float64 {
 	switch v.kind {
 	case KindInt32, KindInt64:
@@ -49,6 +49,8 @@ func (v Value) SafeInt64() int64 { return v.wholeInt64(nearest) }
 // TowardZeroInt64 is SafeInt64 but that decimals are truncated as well.
 func (v Value) TowardZeroInt64() int64 { return v.wholeInt64(roundDown) }
 
+// wholeInt64 converts a number to a long, clamped; doubles are truncated,
+// decimals rounded by the context.
 func (v Value) wholeInt64(round *apd.Context) int64 {
 	f := 0.0
 	switch v.kind {
@@ -146,8 +148,8 @@ func Int(n int64) Value {
 }
 
 // Add adds two numbers in the wider of their types (int < long < double <
-// decimal); an int that overflows becomes a long. ok is false where a long
-// would overflow: the caller knows whether that is an error ($inc) or a
+// decimal); an int that overflows becomes a long. ok is false if a long would
+// overflow: the caller decides whether that is an error ($inc) or gives a
 // double ($add).
 func Add(a, b Value) (sum Value, ok bool) {
 	switch wider(a.kind, b.kind) {
@@ -182,6 +184,7 @@ func Mul(a, b Value) (product Value, ok bool) {
 	return Int(a.Int64() * b.Int64()), true
 }
 
+// mulInt64 multiplies, and reports whether the product fits.
 func mulInt64(a, b int64) (int64, bool) {
 	ua, ub := uint64(a), uint64(b)
 	if a < 0 {

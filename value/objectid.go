@@ -34,12 +34,12 @@ func NewOID(nowMillis int64) (id OID) {
 // Hex returns the 24 hexadecimal digits.
 func (id OID) Hex() string { return hex.EncodeToString(id[:]) }
 
-// Seconds are the first four bytes of the id as they stand: those of the
-// instant, which the ids of buckets wrap around.
+// Seconds returns the first four bytes of the id, unsigned. The ids of buckets
+// wrap around.
 func (id OID) Seconds() uint32 { return binary.BigEndian.Uint32(id[:]) }
 
 // Millis is the instant of the id in milliseconds since the epoch. MongoDB
-// reads its seconds as a signed number: from 80000000 on they lie before 1970.
+// reads its seconds as a signed number: from 80000000 on they are before 1970.
 func (id OID) Millis() int64 { return int64(int32(id.Seconds())) * 1000 }
 
 // ParseOID reads 24 hexadecimal digits.

@@ -2,12 +2,12 @@ package value
 
 import "strings"
 
-// Path is a dotted path, split once. Arrays on the way are traversed as
-// MongoDB's query language does: see [Path.Each].
+// Path is a dotted path, split once. Arrays on the path are traversed by the
+// rules of MongoDB's query language: see [Path.Each].
 type Path struct {
 	dotted string
 	parts  []string
-	index  []int // part as array position, -1 if it is none
+	index  []int // part as array position, -1 if it is not one
 }
 
 // ParsePath splits a dotted path. Empty components are kept.
@@ -48,8 +48,8 @@ func (p Path) ArrayIndex(i int) int { return p.index[i] }
 // Len is the number of components.
 func (p Path) Len() int { return len(p.parts) }
 
-// Get follows the path through embedded documents only; an array on the way
-// (but not at the end) leads nowhere.
+// Get follows the path through embedded documents only; it returns Missing at
+// an array before the end.
 func (p Path) Get(d Doc) Value {
 	for i, part := range p.parts {
 		v := d.Lookup(part)
@@ -64,8 +64,7 @@ func (p Path) Get(d Doc) Value {
 	return Value{}
 }
 
-// Leaf says what [Path.Each] does with an array that stands at the end of the
-// path.
+// Leaf says how [Path.Each] treats an array at the end of the path.
 type Leaf int
 
 // The three treatments of an array at the end of a path.
@@ -75,34 +74,33 @@ const (
 	LeafElements             // yield each element only
 )
 
-// Walk calls yield with every value the path leads to, until it returns
-// true; the result reports whether it did. It is [Path.Each] with arrays at the
-// end of the path yielded whole.
+// Walk calls yield with every value at the path, until it returns true; the
+// result reports whether it did. It is [Path.Each] with arrays at the end of
+// the path yielded whole.
 func (p Path) Walk(d Doc, yield func(Value) bool) bool {
 	w := walker{path: &p, leaf: LeafWhole, yield: func(v Value, _ int) bool { return yield(v) }}
 	return w.doc(d, 0, -1)
 }
 
-// Each calls yield with every value a query sees behind the path, until it
+// Each calls yield with every value that a query finds at the path, until it
 // returns true; the result reports whether it did.
 //
-// At an array on the way it goes into each element that is a document, and,
-// if the next component is a number, into that position; other elements lead
-// nowhere. A document without the field yields Missing once, as does a scalar
-// on the way; an array without documents yields nothing. What is done with an
-// array at the end is chosen by leaf, but an element addressed by its
-// position ("a.0" into {a: [[1, 2]]}) is always yielded whole.
+// At an array before the end it enters each element that is a document and, if
+// the next component is a number, that position; it ignores other elements. A
+// document without the field yields Missing once, as does a scalar before the
+// end; an array without documents yields nothing. leaf selects the treatment
+// of an array at the end, but an element addressed by its position ("a.0" in
+// {a: [[1, 2]]}) is always yielded as a whole.
 //
 // The position given to yield is that of the element of the outermost array
-// which was entered without the path naming a position, -1 if there is none:
-// what the positional operator $ stands for.
+// that was entered without a position in the path, or -1: the position for the
+// operator $.
 func (p *Path) Each(d Doc, leaf Leaf, yield func(v Value, position int) bool) bool {
 	w := walker{path: p, leaf: leaf, yield: yield}
 	return w.doc(d, 0, -1)
 }
 
-// EachFrom is Each for a value that stands where the first i components of
-// the path have led.
+// EachFrom is Each for a value at the first i components of the path.
 func (p *Path) EachFrom(v Value, i int, leaf Leaf, yield func(v Value, position int) bool) bool {
 	w := walker{path: p, leaf: leaf, yield: yield}
 	switch {
@@ -142,7 +140,7 @@ func (w *walker) doc(d Doc, i, position int) bool {
 	}
 }
 
-// end yields what stands at the end of the path.
+// end yields the value at the end of the path.
 func (w *walker) end(v Value, position int) bool {
 	if v.kind != KindArray || w.leaf == LeafWhole {
 		return w.yield(v, position)
@@ -186,7 +184,7 @@ func (w *walker) array(a Doc, i, position int) bool {
 	return false
 }
 
-// outermost keeps the position of an array entered further out.
+// outermost returns the position in an outer array, if there is one.
 func outermost(position, n int) int {
 	if position >= 0 {
 		return position

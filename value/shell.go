@@ -15,6 +15,7 @@ func (d Doc) String() string { return string(appendShellDoc(nil, d, '{', '}')) }
 // is "missing".
 func (v Value) String() string { return string(appendShell(nil, v)) }
 
+// appendShellDoc prints a document or an array between open and shut.
 func appendShellDoc(dst []byte, d Doc, open, shut byte) []byte {
 	dst = append(dst, open)
 	n := 0
@@ -35,6 +36,7 @@ func appendShellDoc(dst []byte, d Doc, open, shut byte) []byte {
 	return append(dst, shut)
 }
 
+// appendShell prints a value in mongod's notation.
 func appendShell(dst []byte, v Value) []byte {
 	switch v.kind {
 	case Missing:
@@ -68,6 +70,7 @@ func appendShell(dst []byte, v Value) []byte {
 	return appendRareShell(dst, v)
 }
 
+// appendRareShell prints values of the rarer types.
 func appendRareShell(dst []byte, v Value) []byte {
 	switch v.kind {
 	case KindNull:

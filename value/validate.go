@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// MaxDepth is how deeply documents and arrays may nest (MongoDB's
+// MaxDepth is the largest nesting depth of documents and arrays (MongoDB's
 // maxBSONDepth).
 const MaxDepth = 200
 
 // ErrDepth is returned for documents nested deeper than MaxDepth.
 var ErrDepth = errors.New("BSONObj exceeded maximum nested object depth: 200")
 
-// InvalidError tells what is wrong with bytes that are not BSON.
+// InvalidError describes the first error in invalid BSON.
 type InvalidError struct {
 	Reason string
 	Offset int
@@ -38,6 +38,7 @@ func (v *validator) fail(rest []byte, reason string) error {
 	return &InvalidError{Reason: reason, Offset: len(v.whole) - len(rest)}
 }
 
+// document validates one document and the documents in it.
 func (v *validator) document(b []byte, depth int) error {
 	if depth > MaxDepth {
 		return ErrDepth

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Value is one BSON value. Values are small and passed by copy. Where a
-// Value was read from a Doc it aliases the Doc's bytes and is valid as long
-// as they are. The zero Value is Missing.
+// Value is one BSON value. Values are small and passed by copy. A Value that
+// was read from a Doc aliases the Doc's bytes and is valid as long as they
+// are. The zero Value is Missing.
 type Value struct {
 	kind Kind
 	sub  byte   // binary subtype
@@ -97,8 +97,8 @@ func DecimalValue(d Decimal) Value {
 	return Value{kind: KindDecimal, b: b}
 }
 
-// Accessors. Each is meaningful only for its own type; asking another type
-// gives the zero of the result, never a panic.
+// Accessors. Each is meaningful only for its own type; for another type it
+// returns the zero value, and never panics.
 
 // Kind is the value's type.
 func (v Value) Kind() Kind { return v.kind }
@@ -259,7 +259,7 @@ func cstringLen(b []byte) int {
 // anyone holds a view, which is what makes this sound.
 func bytesString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// stringBytes views s as bytes that nobody may write to.
+// stringBytes views s as bytes, which must not be written.
 func stringBytes(s string) []byte {
 	if s == "" {
 		return []byte{}

@@ -6,15 +6,16 @@ import (
 )
 
 const (
-	// keepCapacity is what a connection may hold on to while it is idle.
+	// keepCapacity is the largest buffer that an idle connection keeps.
 	keepCapacity = 64 << 10
-	// firstChunk is how much a message may claim before it has sent a byte.
+	// firstChunk is the memory allocated for a message before its bytes arrive.
 	firstChunk = 64 << 10
-	// growth limits what a liar wins: he gets growth times what he sends.
+	// growth limits the memory for a message to growth times the bytes received,
+	// so that a wrong length cannot allocate much.
 	growth = 4
 )
 
-// large lends buffers above keepCapacity to whoever is busy.
+// large is the shared pool of buffers above keepCapacity.
 var large sync.Pool // of *[]byte
 
 // scratch is a buffer that is reused from message to message.
@@ -33,11 +34,11 @@ func (s *scratch) release() {
 	}
 }
 
-// forget leaves the buffer to whoever still holds slices of it.
+// forget drops the buffer, because slices of it are still in use.
 func (s *scratch) forget() { s.b, s.first = s.first, nil }
 
-// reserve makes room for n bytes, borrowing where it can; what was in the
-// buffer is lost.
+// reserve makes room for n bytes, from the pool if possible; the content of
+// the buffer is lost.
 func (s *scratch) reserve(n int) {
 	if n <= cap(s.b) {
 		return
@@ -48,7 +49,7 @@ func (s *scratch) reserve(n int) {
 	s.b = make([]byte, 0, max(n, 512))
 }
 
-// borrow takes a pooled buffer of at least n bytes if there is one at hand.
+// borrow takes a buffer of at least n bytes from the pool, if it has one.
 func (s *scratch) borrow(n int) bool {
 	p, _ := large.Get().(*[]byte)
 	if p == nil {
@@ -63,9 +64,9 @@ func (s *scratch) borrow(n int) bool {
 	return true
 }
 
-// readFull reads n bytes from in. Memory is taken as bytes arrive, not as
-// they are announced; begun is shown the first of them before more than that
-// is taken.
+// readFull reads n bytes from in. It allocates memory as bytes arrive, not by
+// the announced length, and calls begun with the first bytes before it
+// allocates more.
 func (s *scratch) readFull(in io.Reader, n int, begun func(head []byte) error) ([]byte, error) {
 	s.reserve(min(n, max(firstChunk, cap(s.b))))
 	b := s.b[:min(n, max(firstChunk, cap(s.b)))]
@@ -92,7 +93,7 @@ func (s *scratch) readFull(in io.Reader, n int, begun func(head []byte) error) (
 	return b, nil
 }
 
-// unexpected turns an end of input inside a message into what it is.
+// unexpected converts an end of input inside a message to io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -105,14 +106,15 @@ type Buffer struct{ B []byte }
 
 var buffers = sync.Pool{New: func() any { return &Buffer{B: make([]byte, 0, 4<<10)} }}
 
-// maxPooledBuffer keeps one huge reply from staying in memory for ever.
+// maxPooledBuffer is the largest buffer to return to the pool, so that a huge
+// reply does not stay in memory.
 const maxPooledBuffer = 1 << 20
 
 // GetBuffer takes an empty Buffer from the pool.
 func GetBuffer() *Buffer { return buffers.Get().(*Buffer) }
 
-// Put empties the buffer and returns it to the pool. Nobody may hold slices
-// of it.
+// Put empties the buffer and returns it to the pool. Slices of it must no
+// longer be used.
 func (b *Buffer) Put() {
 	if cap(b.B) > maxPooledBuffer {
 		return

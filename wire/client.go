@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Client is the other side of a connection: it sends OP_MSG requests and
-// reads their replies, one at a time and nothing more. It is what a health
-// check or a load generator needs, not a driver. Not safe for concurrent use.
+// Client is a minimal client: it sends OP_MSG requests and reads their
+// replies, one at a time. It serves health checks and load generators, and is
+// not a driver. Not safe for concurrent use.
 type Client struct {
 	conn   io.ReadWriter
 	in     *Reader
@@ -63,8 +63,9 @@ func (c *Client) Send(flags Flags, body value.Doc, seqs ...Sequence) (int32, err
 	return c.lastID, nil
 }
 
-// Receive reads one reply to the last request. After a reply that announces
-// more to come, call it again: each of those replies answers the one before.
+// Receive reads one reply to the last request. After a reply with the flag
+// moreToCome, call it again: each of those replies responds to the previous
+// one.
 func (c *Client) Receive() (*Msg, error) {
 	m, err := c.in.ReadMessage()
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	Snappy Compressor = 1
 	Zlib   Compressor = 2
 	Zstd   Compressor = 3
-	// Uncompressed is no OP_COMPRESSED at all.
+	// Uncompressed means without OP_COMPRESSED.
 	Uncompressed Compressor = 255
 )
 
@@ -63,8 +63,8 @@ func CompressorByName(name string) (Compressor, bool) {
 const compressedHeader = HeaderSize + 9
 
 // AppendCompressed appends the finished message msg to dst as an
-// OP_COMPRESSED. It appends msg unchanged where compression is not to be had:
-// for [Uncompressed], or when the result would be too long for a message.
+// OP_COMPRESSED. It appends msg unchanged for [Uncompressed], or if the result
+// would be too long for a message.
 func AppendCompressed(dst, msg []byte, c Compressor) []byte {
 	if int(c) >= len(codecs) {
 		return append(dst, msg...)
@@ -84,8 +84,8 @@ func AppendCompressed(dst, msg []byte, c Compressor) []byte {
 	return finish(dst, start)
 }
 
-// decompress unwraps the OP_COMPRESSED b into r.plain, as a message with a
-// header of its own.
+// decompress unwraps the OP_COMPRESSED b into r.plain, as a message with its
+// own header.
 func (r *Reader) decompress(b []byte) ([]byte, Compressor, error) {
 	if len(b) < compressedHeader {
 		return nil, 0, fatal(CodeBadValue, "Invalid compressed message header")
@@ -136,6 +136,7 @@ func compressSnappy(dst, src []byte) []byte {
 	return dst[:n+len(snappy.Encode(dst[n:need:need], src))]
 }
 
+// decompressSnappy checks the announced size before it decompresses.
 func decompressSnappy(dst, src []byte) error {
 	n, err := snappy.DecodedLen(src)
 	if err != nil {
@@ -192,6 +193,8 @@ func compressZlib(dst, src []byte) []byte {
 	return dst
 }
 
+// decompressZlib decompresses with a pooled inflater, and verifies the
+// checksum.
 func decompressZlib(dst, src []byte) error {
 	z := inflaters.Get().(*inflater)
 	defer inflaters.Put(z)
@@ -224,7 +227,7 @@ func (z *inflater) reset() (err error) {
 	return z.r.(zlib.Resetter).Reset(&z.in, nil)
 }
 
-// zstdWindow bounds the memory of an encoder; messages are rarely longer.
+// zstdWindow limits the memory of an encoder; messages are rarely longer.
 const zstdWindow = 1 << 20
 
 // The zstd codecs serve all connections at once and are made on first use.

@@ -1,5 +1,6 @@
-// Package wire speaks MongoDB's wire protocol: bytes to messages and back.
-// It knows frames, sections, checksums and compression; it knows no command.
+// Package wire implements MongoDB's wire protocol: it converts bytes to
+// messages and back. It handles frames, sections, checksums and compression,
+// but no commands.
 //
 // A message is a 16-byte header ([Header]) and a payload that depends on the
 // opcode:
@@ -14,16 +15,16 @@
 //
 // # Reading
 //
-// A [Reader] reads one message at a time into a buffer that it reuses. What
-// it returns aliases that buffer and is valid until the next read, or for as
-// long as anyone holds it after [Reader.Detach]. Nothing is allocated for a
-// small message.
+// A [Reader] reads one message at a time into a buffer that it reuses. What it
+// returns aliases that buffer and is valid until the next read, or for as long
+// as anyone holds it after [Reader.Detach]. Nothing is allocated for a small
+// message.
 //
 // Nothing a peer announces is believed: a length is checked before memory is
 // taken, the buffer of a huge message grows as its bytes arrive, and
 // decompression never writes beyond the announced size. Documents are checked
-// for length and terminator only: run [Msg.Validate] or [Query.Validate] before
-// looking inside one.
+// for length and terminator only: run [Msg.Validate] or [Query.Validate]
+// before looking inside one.
 //
 // # Writing
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// backupCmd has a running server write a copy of its data.
+// backupCmd makes a running server write a copy of its data.
 type backupCmd struct {
 	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"Connection string: mongodb://user:password@host:port/?options."`
 	Out     string        `required:"" help:"Directory to write to, on the server's machine; it must not exist."`
@@ -48,7 +48,7 @@ func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error
 	return conn.Run(command)
 }
 
-// restoreCmd makes a data directory of a backup.
+// restoreCmd creates a data directory from a backup.
 type restoreCmd struct {
 	From   string `arg:"" type:"existingdir" help:"The backup."`
 	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory to create; it must be empty or missing."`
@@ -63,7 +63,7 @@ func (r *restoreCmd) Run() error {
 	return err
 }
 
-// checkCmd looks at the data of a server that is not running.
+// checkCmd checks the data of a server that is not running.
 type checkCmd struct {
 	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory, or a backup."`
 }
@@ -81,7 +81,7 @@ func (c *checkCmd) Run() error {
 	return nil
 }
 
-// printReport writes what was found, for people.
+// printReport prints the results of a check.
 func printReport(w io.Writer, r *server.Report) {
 	for _, c := range r.Collections {
 		fmt.Fprintf(w, "%s: %d documents, %d bytes, %d indexes, %d entries\n", c.Namespace, c.Records, c.Bytes, c.Indexes, c.Entries)

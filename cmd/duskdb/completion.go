@@ -50,7 +50,7 @@ func verbsOf(root *kong.Node) []verb {
 	return out
 }
 
-// implied is the command if none is named.
+// implied returns the default command.
 func implied(verbs []verb) string {
 	for _, v := range verbs {
 		if v.implied {
@@ -68,7 +68,7 @@ func names(verbs []verb) string {
 	return strings.Join(out, " ")
 }
 
-// enum is what a flag or argument may be, separated by spaces.
+// enum returns the values of a flag or argument, separated by spaces.
 func enum(v *kong.Value) string { return strings.Join(strings.Split(v.Enum, ","), " ") }
 
 func (v *verb) flagNames() string {
@@ -79,6 +79,7 @@ func (v *verb) flagNames() string {
 	return strings.Join(out, " ")
 }
 
+// bashCompletion writes the completion script for bash.
 func bashCompletion(w io.Writer, verbs []verb) error {
 	var choices, flags, args strings.Builder
 	for _, v := range verbs {
@@ -122,6 +123,7 @@ complete -o default -F _duskdb duskdb
 	return err
 }
 
+// zshCompletion writes the completion script for zsh.
 func zshCompletion(w io.Writer, verbs []verb) error {
 	var list, cases strings.Builder
 	for _, v := range verbs {
@@ -163,7 +165,7 @@ if [[ $funcstack[1] == _duskdb ]]; then _duskdb "$@"; else compdef _duskdb duskd
 	return err
 }
 
-// zshFlag describes a flag as _arguments wants it.
+// zshFlag describes a flag in the form of _arguments.
 func zshFlag(f *kong.Flag) string {
 	help := strings.NewReplacer("[", "(", "]", ")", ":", `\:`).Replace(f.Help)
 	switch {
@@ -175,6 +177,7 @@ func zshFlag(f *kong.Flag) string {
 	return fmt.Sprintf("--%s=[%s]:%s:_files", f.Name, help, f.Name)
 }
 
+// fishCompletion writes the completion script for fish.
 func fishCompletion(w io.Writer, verbs []verb) error {
 	var b strings.Builder
 	b.WriteString("# Completion of duskdb for fish: duskdb completion fish | source\n")
@@ -206,6 +209,6 @@ func fishCompletion(w io.Writer, verbs []verb) error {
 	return err
 }
 
-// quoted is a word that the shells take as it is: fish knows \' within quotes
-// and the others end and begin them again, so that ' is avoided.
+// quoted quotes a word for all three shells. Their rules for ' within quotes
+// differ, so it is replaced.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "’") + "'" }

@@ -60,7 +60,7 @@ func readConfig(r io.Reader) (*configFile, error) {
 }
 
 // section reads a mapping, whose keys are options or sections themselves. An
-// empty section says nothing.
+// empty section has no effect.
 func (c *configFile) section(prefix string, n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -132,7 +132,7 @@ func isSection(key string) bool {
 	return false
 }
 
-// scalar is the text of a value, which has to be of the option's kind.
+// scalar returns the text of a value, which must have the option's kind.
 func scalar(key string, k kind, n *yaml.Node) (string, error) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -189,8 +189,8 @@ func (c *configFile) translate(o *option, text string) error {
 	return fmt.Errorf("%s", badValues[o.key](text))
 }
 
-// keyForms say what the values of keys without a flag of their own are on the
-// command line. The value "" is any; the flag "" says nothing.
+// keyForms map the values of keys without a flag to flags. The value "" stands
+// for any value; the flag "" has no effect.
 var keyForms = map[string][]struct{ value, flag, as string }{
 	"security.authorization":       {{"enabled", "auth", "true"}, {"disabled", "noauth", "true"}},
 	"security.javascriptEnabled":   {{"false", "noscripting", "true"}, {"true", "", ""}},
@@ -258,8 +258,8 @@ func asJSON(n *yaml.Node) (string, error) {
 	return string(text), err
 }
 
-// finish applies the rules between keys: clusterAuthMode turns access control on
-// unless the file says something about it.
+// finish applies the rules between keys: clusterAuthMode turns access control
+// on unless the file sets it.
 func (c *configFile) finish() {
 	slices.Sort(c.ignored)
 	if c.flags["auth"] == nil && c.flags["noauth"] == nil && slices.Contains(c.ignored, "security.clusterAuthMode") {
@@ -270,8 +270,8 @@ func (c *configFile) finish() {
 // Validate accepts the file: its keys were checked while it was read.
 func (c *configFile) Validate(*kong.Application) error { return nil }
 
-// Resolve returns what the file has for a flag; nil: nothing. An environment
-// variable comes before the file.
+// Resolve returns the file's value for a flag, or nil. An environment variable
+// overrides the file.
 func (c *configFile) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	v, ok := c.flags[flag.Name]
 	if !ok || slices.ContainsFunc(flag.Envs, inEnvironment) || flag.Name == "noauth" && given(ctx, "auth") {
@@ -284,7 +284,7 @@ func (c *configFile) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (
 }
 
 // apply adds the parameters of the file to those of the command line, which
-// come first.
+// override them.
 func (c *configFile) apply(params map[string]string) {
 	if c == nil {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// extraFlags are the flags of mongod that have no field in serveCmd: those that
-// set a parameter, have no effect or are refused. Their struct is made of the
-// table of options.
+// extraFlags are the flags of mongod that have no field in serveCmd: those
+// that set a parameter, have no effect or are refused. Their struct is built
+// from the table of options.
 type extraFlags struct {
 	options []*option
 	fields  reflect.Value // a struct with a pointer for each option

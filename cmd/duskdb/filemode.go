@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// ownerOnly is the umask with which files are their owner's alone.
+// ownerOnly is the umask that gives permissions only to the owner.
 const ownerOnly = 0o077
 
-// protectFiles keeps what the server writes from other users of the machine, as
-// mongod does whatever the umask is that it was started with: unless the
-// parameter honorSystemUmask says that this one counts, or processUmask gives
-// another for the group and others. It returns the mode of the data's files.
+// protectFiles sets the umask so that other users of the machine cannot read
+// the server's files, as mongod does: the system's umask applies only with the
+// parameter honorSystemUmask, and processUmask sets another one for the group
+// and others. It returns the mode of the data files.
 func protectFiles(params map[string]string) (os.FileMode, error) {
 	honor := false
 	if text, given := params["honorSystemUmask"]; given {

@@ -2,11 +2,11 @@
 
 package main
 
-// setUmask does nothing: there is none.
+// setUmask does nothing: this system has no umask.
 func setUmask(int) {}
 
-// systemUmask is 0: there is none.
+// systemUmask is 0: this system has no umask.
 func systemUmask() int { return 0 }
 
-// checkKeyMode takes every key: its mode says nothing here.
+// checkKeyMode accepts every key: modes have no meaning on this system.
 func checkKeyMode(string) error { return nil }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// setUmask has the process make its files without the bits for the group and
-// others that are in mask. What the owner may do stays up to the system.
+// setUmask sets the umask for the group and others. The system's umask still
+// applies to the owner.
 func setUmask(mask int) {
 	system := syscall.Umask(mask)
 	syscall.Umask(mask | system&^ownerOnly)
@@ -17,13 +17,13 @@ func setUmask(mask int) {
 
 // systemUmask is the umask that the process was started with.
 func systemUmask() int {
-	system := syscall.Umask(ownerOnly) // there is no way to read it alone
+	system := syscall.Umask(ownerOnly) // the umask cannot be read without setting it
 	syscall.Umask(system)
 	return system
 }
 
-// checkKeyMode refuses a key that others than its owner can read. If it is
-// root's, which gives keys to services that way, its group may read it.
+// checkKeyMode refuses a key that others than its owner can read. If root owns
+// it, its group may read it.
 func checkKeyMode(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -39,7 +39,7 @@ type importCmd struct {
 	Quiet   bool   `help:"Show no progress."`
 }
 
-// Run imports and prints a summary. It fails if any document did.
+// Run imports and prints a summary. It fails if any document failed.
 func (i *importCmd) Run() error {
 	if err := i.check(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (i *importCmd) Run() error {
 	return err
 }
 
-// check finds flags that do not go together.
+// check refuses flags that exclude each other.
 func (i *importCmd) check() error {
 	if i.FileFlag != "" && i.File != "" {
 		return errors.New("the file is given twice")
@@ -103,7 +103,7 @@ func (i *importCmd) check() error {
 	return nil
 }
 
-// checkColumns finds flags of columns that do not fit the file.
+// checkColumns refuses flags for columns that do not fit the type of the file.
 func (i *importCmd) checkColumns() (err error) {
 	if i.Fields, err = fieldsOf(i.Fields, i.FieldFile); err != nil {
 		return err
@@ -152,6 +152,7 @@ func (i *importCmd) file(conn *transfer.Conn, db string) (transfer.Result, error
 	})
 }
 
+// source returns the reader for the type of the file.
 func (i *importCmd) source(file io.Reader) (transfer.Source, error) {
 	if i.Type == "bson" {
 		r, err := transfer.Decompress(file)

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/clock"
 )
 
-// logFile is a log in a file that can be exchanged for a new one. It is safe
-// for concurrent use.
+// logFile is a log in a file that can be rotated. It is safe for concurrent
+// use.
 type logFile struct {
 	path   string
 	rename bool // the old file gets another name; else it is opened again
@@ -39,8 +39,8 @@ func openLogFile(path string, appending, rename bool) (*logFile, error) {
 // ownLog is the mode of a log that its owner alone may read.
 const ownLog = 0o600
 
-// allow gives the log, which is opened before the parameters are read, the mode
-// that they ask for: that of an old file stays.
+// allow sets the mode of a new log file, which was opened before the
+// parameters were read. The mode of an existing file is not changed.
 func (l *logFile) allow(mode os.FileMode) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,9 +58,9 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return l.file.Write(b)
 }
 
-// rotate begins a new file. The old one gets the time into its name, as
-// mongod names it; or the path is opened again, from which another program,
-// such as logrotate, has moved the old file away.
+// rotate starts a new file. The time is added to the name of the old one, as
+// in mongod; or the path is opened again after another program, such as
+// logrotate, has renamed the old file.
 func (l *logFile) rotate() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,16 +75,16 @@ func (l *logFile) rotate() error {
 	}
 	f, err := os.OpenFile(l.path, appendToLog, l.mode)
 	if err != nil {
-		return err // the log goes on in the file that is open
+		return err // the open file stays in use
 	}
 	_ = l.file.Close()
 	l.file = f
 	return nil
 }
 
-// logger opens the log: readable on a terminal, JSON lines otherwise. What is
-// logged also goes to lines, as JSON. The file is nil where the log goes to
-// standard error.
+// logger opens the log: readable on a terminal, JSON lines otherwise. All
+// lines also go to lines, as JSON. The file is nil if the log goes to standard
+// error.
 func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
 	var out io.Writer = os.Stderr
 	var file *logFile

@@ -69,6 +69,7 @@ func parserFor(c *cli, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, more...)...)
 }
 
+// run parses the command line, runs the command and returns the exit code.
 func run(args []string) int {
 	var c cli
 	parser, err := parserFor(&c)
@@ -93,7 +94,7 @@ func run(args []string) int {
 	return 1
 }
 
-// usageError is a command line that is wrong: exit code 2.
+// usageError is the error of a wrong command line: exit code 2.
 type usageError struct{ error }
 
 // withVariables are the commands whose flags environment variables set: the

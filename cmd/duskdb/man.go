@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manCmd prints the manual page, made of the definitions of the flags.
+// manCmd prints the manual page, generated from the definitions of the flags.
 type manCmd struct{}
 
 // Run prints the page.
@@ -77,6 +77,7 @@ func arguments(v verb) string {
 	return b.String()
 }
 
+// manualFlag writes the entry of one flag.
 func manualFlag(b *strings.Builder, f *kong.Flag) {
 	b.WriteString(".TP\n")
 	if f.Short != 0 {

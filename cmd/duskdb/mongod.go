@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/server"
 )
 
-// likeMongod are flags that programs give to a mongod which they start, as
-// mongodb-memory-server does with the binary that it is told to use.
+// likeMongod are flags that other programs pass to a mongod that they start,
+// such as mongodb-memory-server with a system binary.
 type likeMongod struct {
 	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As in mongod: inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:); wiredTiger stores data on disk, in DuskDB's own format."`
 	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
@@ -21,8 +21,8 @@ type likeMongod struct {
 	Word string `arg:"" optional:"" hidden:""` // "mongod", in front of the flags, as commands of containers have it
 }
 
-// readyLines are what such programs wait for in the standard output; the last
-// of them comes from a mongod that has become primary.
+// readyLines are the lines that such programs wait for in the standard output;
+// mongod logs the last of them when it has become primary.
 func readyLines(member bool) string {
 	lines := "Waiting for connections\n"
 	if member {
@@ -42,7 +42,7 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// apply has the other flags say what these mean.
+// apply translates these flags to the other ones.
 func (l *likeMongod) apply(s *serveCmd) error {
 	if l.StorageEngine != "wiredTiger" {
 		s.DBPath = server.Memory

@@ -12,11 +12,11 @@ const (
 	mapping kind = "map"
 )
 
-// use says what DuskDB does with an option of mongod.
+// use says how DuskDB treats an option of mongod.
 type use int
 
 const (
-	served  use = iota // it does what it does in mongod
+	served  use = iota // it works as in mongod
 	ignored            // it is accepted, and has no effect
 	refused            // the server does not start with it
 )
@@ -32,7 +32,7 @@ type option struct {
 	// parameter is the server parameter that the option sets; "": none. A flag
 	// that is not in the table of flags needs it, or has no effect.
 	parameter string
-	note      string // why it is ignored or refused, or how it differs
+	note      string // reason for ignoring or refusing it, or how it differs
 }
 
 // Reasons that several options share.

@@ -16,8 +16,7 @@ import (
 	"github.com/duskdb/duskdb/wire"
 )
 
-// pingCmd asks a server whether it answers: the health check of the
-// container image.
+// pingCmd pings a server: the health check of the container image.
 type pingCmd struct {
 	Address string        `arg:"" optional:"" help:"host:port or mongodb:// URI of the server; default: 127.0.0.1, at --port."`
 	Port    int           `default:"27017" help:"Port of the server, if the address has none. A server in the same container uses the same variable."`
@@ -55,10 +54,10 @@ func (p *pingCmd) Run() error {
 	return nil
 }
 
-// asTheServer has a health check without an address, in the container of the
-// server, speak TLS if the server's own variable demands it. The certificate is
-// not checked then: it is issued for the name that clients use, not for the
-// loopback address.
+// asTheServer makes a health check without an address, in the server's
+// container, use TLS if the server's own variable requires it. It does not
+// check the certificate then, which is issued for the name that clients use
+// and not for the loopback address.
 func (p *pingCmd) asTheServer() {
 	if p.Address == "" && !p.TLS.Use && p.TLS.ServerMode == "requireTLS" {
 		p.TLS.Use, p.TLS.AllowInvalid = true, true

@@ -18,7 +18,7 @@ type pingTLS struct {
 	ServerMode   string `name:"serverTLSMode" env:"DUSKDB_TLS_MODE" hidden:""` // of a server in the same container
 }
 
-// secure speaks TLS over a connection if that is wanted.
+// secure starts TLS on a connection if it is requested.
 func (p *pingTLS) secure(nc net.Conn, addr string) (net.Conn, error) {
 	if !p.Use {
 		return nc, nil

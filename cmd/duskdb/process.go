@@ -15,11 +15,10 @@ type process struct {
 	Shutdown bool   `env:"-" help:"Stop the server that uses --dbpath, and wait until it has stopped."`
 }
 
-// forkedVariable says, in the environment of the background process, that it
-// is one.
+// forkedVariable marks the environment of the background process.
 const forkedVariable = "DUSKDB_FORKED"
 
-// check finds flags that do not go together.
+// check refuses flags that exclude each other.
 func (p *process) check(s *serveCmd) error {
 	if p.Fork && s.LogPath == "" {
 		return errors.New("--fork has to be used with --logpath or --syslog")

@@ -21,8 +21,8 @@ import (
 	"github.com/duskdb/duskdb/clock"
 )
 
-// readyDescriptor is where a background process says that it is ready: the
-// first of its extra files.
+// readyDescriptor is the descriptor on which a background process reports that
+// it is ready: the first of its extra files.
 const readyDescriptor = 3
 
 // daemonize starts this program again, in a session of its own, and waits until
@@ -59,8 +59,7 @@ func (p *process) daemonize() error {
 	return fmt.Errorf("ERROR: child process failed: %w", cmd.Wait())
 }
 
-// tellReady says to the process that started this one in the background that
-// the server is ready.
+// tellReady reports to the parent process that the server is ready.
 func tellReady() {
 	if os.Getenv(forkedVariable) == "" {
 		return
@@ -70,7 +69,7 @@ func tellReady() {
 	_ = f.Close()
 }
 
-// lockOwner is the process that holds the lock of a data directory.
+// lockOwner returns the process that holds the lock of a data directory.
 func lockOwner(dir string) (int, error) {
 	none := fmt.Errorf("There doesn't seem to be a server running with dbpath: %s", dir)
 	f, err := os.Open(filepath.Join(dir, "duskdb.lock"))

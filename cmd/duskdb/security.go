@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// security are the flags about who may connect, and how.
+// security are the flags for access control and TLS.
 type security struct {
 	Auth               bool   `help:"Require clients to log in."`
 	NoAuth             bool   `name:"noauth" help:"Do not require clients to log in; overrides the environment."`
@@ -75,7 +75,7 @@ func fromEnvironment(name string) (string, error) {
 	return "", nil
 }
 
-// hidden stands for a secret, as in mongod's getCmdLineOpts.
+// hidden replaces a secret, as in mongod's getCmdLineOpts.
 const hidden = "<password>"
 
 // hideSecrets returns the command line without the passwords in it.
@@ -94,14 +94,14 @@ func hideSecrets(argv []string) []string {
 	return out
 }
 
-// isSecretFlag reports whether a flag takes a password, of those without effect
-// too, as tlsClusterPassword.
+// isSecretFlag reports whether a flag takes a password, including flags
+// without effect such as tlsClusterPassword.
 func isSecretFlag(flag string) bool {
 	return strings.HasPrefix(flag, "-") && strings.HasSuffix(strings.ToLower(flag), "password")
 }
 
-// appendParsed writes what getCmdLineOpts shows. The root user is not among
-// it.
+// appendParsed writes what getCmdLineOpts shows. It does not include the root
+// user.
 func (s *security) appendParsed(b *value.Builder) {
 	if s.Auth {
 		b.StartDocument("security").String("authorization", "enabled").End()

@@ -24,11 +24,11 @@ type seeds struct {
 	marker   string // exists while seeds are imported; "" without a directory
 }
 
-// seedMarker is a file in the data directory: it says that a start did not get
-// to the end of its seeds.
+// seedMarker is a file in the data directory that exists while files are
+// imported: if a start finds it, an earlier import was not completed.
 const seedMarker = "seeding"
 
-// findSeeds looks, before the data is opened, whether there is anything to
+// findSeeds checks, before the data is opened, whether there are files to
 // import. The official image's MONGO_INITDB_DATABASE names the database.
 func (s *serveCmd) findSeeds(log zerolog.Logger) (*seeds, error) {
 	if s.InitDB == "" {

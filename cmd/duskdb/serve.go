@@ -256,7 +256,7 @@ func parseParameters(given []string) (map[string]string, error) {
 	return params, nil
 }
 
-// parsed is the configuration as getCmdLineOpts shows it.
+// parsed returns the configuration in the form of getCmdLineOpts.
 func (s *serveCmd) parsed(params map[string]string) value.Doc {
 	b := value.NewBuilder()
 	b.StartDocument("net").Int32("port", int32(s.Port)).String("bindIp", strings.Join(s.addresses(), ",")).End()

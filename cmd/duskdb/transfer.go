@@ -99,7 +99,7 @@ func newProgress(size int64, quiet bool) *progress {
 	return &progress{progressbar.DefaultBytes(size)}
 }
 
-// newCounter counts documents, of which nobody knows how many will come.
+// newCounter counts documents whose total number is unknown.
 func newCounter(quiet bool) *progress {
 	if quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return &progress{}
@@ -107,7 +107,7 @@ func newCounter(quiet bool) *progress {
 	return &progress{progressbar.Default(-1)}
 }
 
-// count says how many documents there have been.
+// count sets the number of documents.
 func (p *progress) count(documents int) {
 	if p.bar != nil {
 		_ = p.bar.Set(documents)
@@ -122,7 +122,7 @@ func (p *progress) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// complain prints what is wrong with a document, above the bar.
+// complain prints the error of a document, above the bar.
 func (p *progress) complain(file string, err error) {
 	if p.bar != nil {
 		_ = p.bar.Clear()

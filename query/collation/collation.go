@@ -24,13 +24,13 @@ type Collation struct {
 	caseLevel, backwards           bool
 	numericOrdering, normalization bool
 
-	script  *script           // the ones that come first, nil: as in the root order
+	script  *script           // the scripts that come first; nil: the root order
 	letters string            // Cyrillic letters with a mark that are letters of their own
-	respell *strings.Replacer // nil: the tables know all letters
+	respell *strings.Replacer // nil: the tables have all letters
 	pool    *sync.Pool        // of *worker: collators must not be shared
 }
 
-// worker is what one comparison needs.
+// worker is the state of one comparison.
 type worker struct {
 	weights *collate.Collator
 	buf     collate.Buffer
@@ -38,7 +38,7 @@ type worker struct {
 	plain   []byte // the string without its variable characters
 }
 
-// open gets the tables of the locale.
+// open loads the tables of the locale.
 func (c *Collation) open(spec value.Doc) error {
 	tag, _, ok := lookupLocale(c.locale)
 	if !ok {
@@ -76,8 +76,8 @@ func (c *Collation) Doc() value.Doc {
 		Doc()
 }
 
-// Equal reports whether two collations order strings alike; nil is the
-// simple one.
+// Equal reports whether two collations order strings in the same way; nil is
+// the simple collation.
 func (c *Collation) Equal(other *Collation) bool {
 	if c == nil || other == nil {
 		return c == other
@@ -121,8 +121,8 @@ func (c *Collation) AppendKey(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendKey writes the levels that the strength asks for, one after the
-// other, each ended by 00 or 00 00, which no weight contains.
+// appendKey writes the levels of the strength one after the other, each ended
+// by 00 or 00 00, which no weight contains.
 func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
 	text := s
 	if c.alternate == "shifted" {
@@ -167,6 +167,7 @@ func (c *Collation) appendPrimary(dst, weights []byte) []byte {
 // levels are the parts of a key as golang.org/x/text/collate writes it.
 type levels struct{ primary, secondary, tertiary []byte }
 
+// splitLevels splits a key of x/text at the separators of its levels.
 func splitLevels(key []byte) (l levels) {
 	i := 0
 	for key[i] != 0 || key[i+1] != 0 {
@@ -196,8 +197,8 @@ func (c *Collation) appendSecondary(dst, weights []byte) []byte {
 }
 
 // appendCase writes the case level: upper or not, for each base character.
-// It is the same level that caseLevel asks for and that caseFirst puts in
-// front of the other differences of the third level.
+// caseLevel adds this level, and caseFirst puts it before the other
+// differences of the third level.
 func (c *Collation) appendCase(dst []byte, s string) []byte {
 	lower, upper := byte(1), byte(2)
 	if c.caseFirst == "upper" {
@@ -215,8 +216,8 @@ func (c *Collation) appendCase(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendQuaternary writes what alternate: shifted has left out of the levels
-// above: the variable characters among placeholders for all others.
+// appendQuaternary writes the fourth level for alternate: shifted: the
+// variable characters, with placeholders for all others.
 func (c *Collation) appendQuaternary(dst []byte, w *worker, s string) []byte {
 	for _, r := range s {
 		switch {
@@ -230,7 +231,7 @@ func (c *Collation) appendQuaternary(dst []byte, w *worker, s string) []byte {
 	return dst
 }
 
-// isVariable tells which characters alternate: shifted ignores.
+// isVariable reports whether alternate: shifted ignores a character.
 func (c *Collation) isVariable(r rune) bool {
 	if unicode.IsSpace(r) {
 		return true
@@ -238,7 +239,7 @@ func (c *Collation) isVariable(r rune) bool {
 	return c.maxVariable == "punct" && unicode.IsPunct(r)
 }
 
-// withoutVariables drops the variable characters and the accents on them.
+// withoutVariables removes the variable characters and their accents.
 func (c *Collation) withoutVariables(dst []byte, s string) []byte {
 	dropped := false
 	for _, r := range s {

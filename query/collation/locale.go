@@ -37,20 +37,19 @@ var locales = map[string]map[string]string{
 	"vi": {"traditional": ""}, "wae": nil, "cy": nil, "yi": {"search": ""}, "yo": nil, "zu": nil,
 }
 
-// untabled are the locales that have an order of their own in ICU but none in
-// the tables used here.
+// untabled are the locales with their own order in ICU but no table in x/text.
 var untabled = map[string]bool{
 	"bo": true, "dsb": true, "gl": true, "hsb": true, "lkt": true, "smn": true, "ug": true, "yi": true,
 }
 
-// sameAs are the locales whose rules are those of another one. The tables
-// have them without any rules, or under another name.
+// sameAs maps locales to others with the same rules. The tables lack their
+// rules, or have them under another name.
 var sameAs = map[string]string{
 	"bs": "hr", "bs_Cyrl": "sr", "de_AT": "de", "fa_AF": "ps", "nb": "nn", "sr_Latn": "hr",
 }
 
-// respelled is what the tables of a locale have forgotten: in Latvian, y is an
-// i with a difference of the second level.
+// respelled corrects the tables of a locale: in Latvian, y is an i with a
+// difference of the second level.
 var respelled = map[string]*strings.Replacer{
 	"lv": strings.NewReplacer("y", "i\u0334", "Y", "I\u0334"),
 }
@@ -92,8 +91,8 @@ func lookupLocale(locale string) (tag language.Tag, known, ok bool) {
 	return tag, true, err == nil && !untabled[base]
 }
 
-// suggestion is the locale that ICU would have used for an unknown one: its
-// language alone.
+// suggestion returns the locale that ICU uses for an unknown one: its language
+// alone.
 func suggestion(locale string) string {
 	canonical := strings.ReplaceAll(locale, "-", "_")
 	if i := strings.IndexByte(canonical, '@'); i >= 0 {

@@ -33,7 +33,7 @@ func Parse(spec value.Doc) (*Collation, error) {
 		set(c)
 	}
 	for name, v := range spec.All() {
-		if v.Kind() == value.KindNull { // as if it were not there
+		if v.Kind() == value.KindNull { // counts as missing
 			continue
 		}
 		if err := fields[name](c, name, v); err != nil {
@@ -52,7 +52,7 @@ func Parse(spec value.Doc) (*Collation, error) {
 	return c, nil
 }
 
-// fields leads from the name of an option to what reads it.
+// fields maps the names of options to the functions that read them.
 var fields = map[string]func(c *Collation, name string, v value.Value) error{
 	"locale":          func(*Collation, string, value.Value) error { return nil },
 	"caseLevel":       readBool(func(c *Collation) *bool { return &c.caseLevel }),
@@ -115,6 +115,7 @@ func readEnum(field func(*Collation) *string, allowed ...string) func(*Collation
 	}
 }
 
+// readStrength reads a strength from 1 to 5.
 func readStrength(c *Collation, name string, v value.Value) error {
 	if !v.IsNumber() {
 		return wrongType(name, v, "types '[long, int, decimal, double]'")
@@ -143,7 +144,7 @@ func readVersion(_ *Collation, name string, v value.Value) error {
 	return nil
 }
 
-// validate refuses combinations without a meaning, and unknown locales.
+// validate refuses invalid combinations and unknown locales.
 func (c *Collation) validate(spec value.Doc) error {
 	if _, known, _ := lookupLocale(c.locale); !known {
 		message := "Field 'locale' is invalid in: " + spec.String()

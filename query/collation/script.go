@@ -22,8 +22,7 @@ var ownScript = map[string]string{
 	"te": "Telugu", "th": "Thai", "uk": "Cyrillic", "ur": "Arabic", "zh": "Han", "zh_Hant": "Han",
 }
 
-// script is where the letters of the preferred scripts stand among the primary
-// weights.
+// script has the ranges of the preferred scripts among the primary weights.
 type script struct {
 	letters int // the first weight of any letter
 	own     []weights
@@ -48,6 +47,7 @@ func scriptOf(base string, tag language.Tag) *script {
 	return s
 }
 
+// measure finds the lowest and the highest primary weight of each script.
 func measure(names []string, keys *collate.Collator) *script {
 	var buf collate.Buffer
 	weight := func(r rune) int {
@@ -96,7 +96,7 @@ func each(table *unicode.RangeTable, visit func(rune)) {
 	}
 }
 
-// firstWeight takes one weight off the front of a primary level.
+// firstWeight splits the first weight off a primary level.
 func firstWeight(b []byte) (weight int, rest []byte) {
 	switch {
 	case len(b) < 2:

@@ -15,19 +15,20 @@ import (
 var prelude string
 
 const (
-	// DefaultHeapLimitMB is how large a scope may grow.
+	// DefaultHeapLimitMB is the default memory limit of a scope.
 	DefaultHeapLimitMB = 100
-	// mostHeapMB is what no setting lets a scope exceed.
+	// mostHeapMB is the upper bound of that limit.
 	mostHeapMB = 1024
-	// DefaultTimeout is how many milliseconds one call of a function may take.
+	// DefaultTimeout is the default time limit of one function call, in
+	// milliseconds.
 	DefaultTimeout = 60_000
-	// totalBytes is what all scopes of a server may take.
+	// totalBytes is the memory limit of all scopes together.
 	totalBytes = 1 << 30
-	// mostFunctions is how many functions are remembered.
+	// mostFunctions is the size of the cache of functions.
 	mostFunctions = 512
 )
 
-// Engine is the JavaScript of one server. It is safe for concurrent use.
+// Engine runs the JavaScript of one server. It is safe for concurrent use.
 type Engine struct {
 	clock   clock.Clock // what Date shows
 	real    clock.Clock // for limits of time and sleep
@@ -47,7 +48,7 @@ type Engine struct {
 	functions map[string]*Function
 }
 
-// Config is what an engine is made with.
+// Config configures an engine.
 type Config struct {
 	Clock   clock.Clock       // what scripts take for the time
 	Real    clock.Clock       // by which limits count
@@ -55,7 +56,7 @@ type Config struct {
 	Log     func(text string) // where print writes; nil: nowhere
 }
 
-// New makes an engine. It takes no memory before the first script.
+// New returns an engine. It allocates almost nothing before the first script.
 func New(c Config) *Engine {
 	e := &Engine{clock: c.Clock, real: c.Real, version: c.Version, log: c.Log, functions: map[string]*Function{}}
 	e.budget.Limit = totalBytes
@@ -66,14 +67,14 @@ func New(c Config) *Engine {
 	return e
 }
 
-// Disable has the engine refuse everything, as --noscripting does.
+// Disable makes the engine refuse all scripts, for --noscripting.
 func (e *Engine) Disable() { e.disabled.Store(true) }
 
 // Enabled reports whether there is an engine that runs scripts; nil has none.
 func (e *Engine) Enabled() bool { return e != nil && !e.disabled.Load() }
 
-// Name is what buildInfo calls the engine: that of a mongod, whose behaviour
-// it follows.
+// Name is the name of the engine in buildInfo: mongod's, because the behaviour
+// is the same.
 func (e *Engine) Name() string {
 	if !e.Enabled() {
 		return "none"
@@ -81,11 +82,11 @@ func (e *Engine) Name() string {
 	return "mozjs"
 }
 
-// ErrDisabled is what $function and the like answer without an engine.
+// ErrDisabled is the error of $function and similar operators without an
+// engine.
 var ErrDisabled = mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
 
-// Compile checks the source of a function. Sources that are used again are not
-// parsed again.
+// Compile checks the source of a function. Parsed functions are cached.
 func (e *Engine) Compile(source string) (*Function, error) {
 	if !e.Enabled() {
 		return nil, ErrDisabled
@@ -115,7 +116,7 @@ func (e *Engine) remember(source string, f *Function) {
 	e.functions[source] = f
 }
 
-// heapLimit is how many bytes a scope may take.
+// heapLimit returns the memory limit of a scope in bytes.
 func (e *Engine) heapLimit() int64 {
 	return min(e.HeapLimitMB.Load(), e.MostHeapMB.Load(), mostHeapMB) << 20
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/query/script/engine"
 )
 
-// failure says in MongoDB's words why a script has failed.
+// failure converts a failure of a script to MongoDB's error.
 func (o *Operation) failure(err error) error {
 	var t *engine.Thrown
 	switch {

@@ -16,10 +16,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// errTimeout is what a function fails with that takes too long.
+// errTimeout is the error of a function that exceeds its time limit.
 var errTimeout = mongoerr.New(mongoerr.JSInterpreterFailure, "Interrupted by the host")
 
-// Poll is asked by the engine whether to go on.
+// Poll is called by the engine at intervals; an error ends the script.
 func (o *Operation) Poll() error {
 	if o.setup.Interrupt != nil {
 		if err := o.setup.Interrupt(); err != nil {
@@ -32,10 +32,10 @@ func (o *Operation) Poll() error {
 	return nil
 }
 
-// Now is the time that scripts see.
+// Now returns the time for scripts.
 func (o *Operation) Now() int64 { return o.engine.clock.Now().UnixNano() }
 
-// Ask answers what the prelude cannot do by itself.
+// Ask implements the functions of the prelude that need Go.
 func (o *Operation) Ask(q engine.Question, b []byte) (answer []byte, result int, err error) {
 	switch q {
 	case engine.Print:
@@ -65,7 +65,7 @@ func (o *Operation) Ask(q engine.Question, b []byte) (answer []byte, result int,
 	return nil, 0, nil
 }
 
-// mostPrinted is how much of a text print writes.
+// mostPrinted is the largest number of bytes that print writes.
 const mostPrinted = 4096
 
 // sleep waits for some milliseconds, or until the operation ends.
@@ -117,7 +117,7 @@ func compare(b []byte) int {
 	return value.Compare(d.Lookup("0"), d.Lookup("1"))
 }
 
-// random is a new UUID, or an ObjectId of the time that scripts see.
+// random returns a new UUID, or an ObjectId.
 func (o *Operation) random(what string) []byte {
 	if what == "uuid" {
 		id := uuid.New()

@@ -16,11 +16,11 @@ type Stored struct {
 	Value value.Value
 }
 
-// Setup says in what surroundings the functions of an operation run.
+// Setup is the context in which the functions of an operation run.
 type Setup struct {
 	// Interrupt returns an error when the operation has to end; nil: never.
 	Interrupt func() error
-	// Done is closed then, for those that sleep.
+	// Done is closed then, to wake sleeping scripts.
 	Done func() <-chan struct{}
 	// Stored reads the stored functions; nil: there are none.
 	Stored func() ([]Stored, error)
@@ -39,15 +39,15 @@ type Operation struct {
 	started time.Time // of the function at work
 }
 
-// host is what the scope knows of its operation: nothing while no function
-// runs, so that an operation that nobody closes can be collected.
+// host connects the scope to its operation. It is empty while no function
+// runs, so that an operation that was not closed can be garbage collected.
 type host struct{ *Operation }
 
-// Operation makes the scope of an operation; it takes no memory before the
-// first function.
+// Operation returns a new operation; its scope is created by the first
+// function.
 func (e *Engine) Operation(s Setup) *Operation { return &Operation{engine: e, setup: s} }
 
-// Close gives back what the scope takes. The next function begins a new scope.
+// Close frees the scope. The next function creates a new one.
 func (o *Operation) Close() {
 	if o == nil || o.scope == nil {
 		return
@@ -120,6 +120,8 @@ func (o *Operation) wrapped(head, source, tail string, self value.Doc, args ...v
 	return o.call(&Function{head + f.text + tail}, self, args)
 }
 
+// call runs a function in the scope within the limits of time and memory, and
+// converts its result.
 func (o *Operation) call(f *Function, self value.Doc, args []value.Value) (value.Value, error) {
 	defer o.rest()
 	h, err := o.handle(f)
@@ -162,7 +164,7 @@ func (o *Operation) handle(f *Function) (int, error) {
 	return h, nil
 }
 
-// open begins the scope, or a function in the scope that there is.
+// open creates the scope if necessary, and prepares it for a function.
 func (o *Operation) open() error {
 	o.started = o.engine.real.Now()
 	if o.scope != nil {
@@ -175,7 +177,7 @@ func (o *Operation) open() error {
 		return o.failure(err)
 	}
 	o.scope, o.host, o.handles = s, h, map[string]int{}
-	// An operation that nobody ends, ends with its scope.
+	// An operation that was not closed is freed with its scope.
 	o.cleanup = runtime.AddCleanup(o, o.engine.pool.Close, s)
 	if err := s.SetLimit(o.engine.heapLimit()); err != nil {
 		return o.failure(err)
@@ -183,14 +185,14 @@ func (o *Operation) open() error {
 	return o.populate()
 }
 
-// rest is what follows a function.
+// rest cleans up after a function.
 func (o *Operation) rest() {
 	if o.host != nil {
 		o.host.Operation = nil
 	}
 }
 
-// populate sets the variables that scripts find besides the prelude's.
+// populate sets the global variables besides the prelude's.
 func (o *Operation) populate() error {
 	var stored []Stored
 	if o.setup.Stored != nil {
@@ -200,7 +202,8 @@ func (o *Operation) populate() error {
 		}
 	}
 	for _, s := range stored {
-		// What cannot be loaded is passed over, as it may not be wanted.
+		// It skips stored functions that cannot be loaded, because scripts may not
+		// need them.
 		if err := o.scope.Set(value.NewDoc(s.Name, s.Value)); errors.Is(err, engine.ErrBroken) || errors.Is(err, engine.ErrMemory) {
 			return o.failure(err)
 		}

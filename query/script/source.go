@@ -19,9 +19,9 @@ var (
 // parser reports the error of a source that is not well-formed.
 type parser interface{ Parses(text string) error }
 
-// normalize makes a function of what clients write: a function, an expression,
-// or the body of a function, whose last expression is what it returns unless
-// it has a return of its own.
+// normalize converts a client's source to a function. The source is a
+// function, an expression, or the body of a function, which returns its last
+// expression unless it has a return statement.
 func normalize(p parser, source string) (string, error) {
 	s := strings.TrimRight(trimComments(strings.TrimSpace(source)), "; \t\r\n")
 	if arrowHead.MatchString(s) || functionHead.MatchString(s) && (parses(p, s) || p.Parses(s) != nil) {
@@ -42,11 +42,11 @@ func normalize(p parser, source string) (string, error) {
 
 func parses(p parser, function string) bool { return p.Parses("("+function+")") == nil }
 
-// mostStatements is how many ends of statements are tried.
+// mostStatements limits the statement ends that are tried.
 const mostStatements = 64
 
-// lastReturned puts a return before the last statement of s, if that is an
-// expression, and is whole otherwise.
+// lastReturned adds a return before the last statement of s if that is an
+// expression; otherwise it returns whole.
 func lastReturned(p parser, s, whole string) string {
 	end := len(s)
 	for range mostStatements {
