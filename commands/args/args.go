@@ -108,6 +108,12 @@ var Generic = map[string]bool{
 	"originalQueryShapeHash": true, "querySettings": true, "usesDefaultMaxTimeMS": true,
 }
 
+// maxFields is how many arguments a command can have: while it is decoded, each
+// has a bit in a word.
+const maxFields = 64
+
+// New reads the declaration T of a command's arguments. A declaration that is
+// wrong panics, which is at start-up.
 func New[T any](command string) *Spec[T] {
 	t := reflect.TypeFor[T]()
 	s := &Spec[T]{Command: command, Index: map[string]int{}}
@@ -140,6 +146,9 @@ func New[T any](command string) *Spec[T] {
 		}
 		s.Index[a.name] = len(s.fields)
 		s.fields = append(s.fields, a)
+	}
+	if len(s.fields) > maxFields {
+		panic("commands: " + command + " has more than 64 arguments")
 	}
 	return s
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -141,6 +140,10 @@ func runBulkWrite(c *kernel.Call) error {
 	if err := bulkWriteSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
+	size, err := args.BatchSize("bulkWrite.cursor", a.Cursor, args.WholeBatch)
+	if err != nil {
+		return err
+	}
 	w := &bulkWrite{c: c, let: a.Let, ordered: a.Ordered.Or(true), bypass: bool(a.Bypass), errorsOnly: bool(a.ErrorsOnly)}
 	if err := w.readOps(a.Ops); err != nil {
 		return err
@@ -149,10 +152,6 @@ func runBulkWrite(c *kernel.Call) error {
 		return err
 	}
 	if err := w.checkOps(); err != nil {
-		return err
-	}
-	size, err := pipeline.CursorBatch(a.Cursor)
-	if err != nil {
 		return err
 	}
 	if err := w.run(); err != nil {

@@ -137,6 +137,7 @@ func TestBulkWriteErrors(t *testing.T) {
 		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test"}]}`, 73, "Invalid namespace specified for bulkWrite: 'test'"},
 		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], ordered: 1}`, 14, "BSON field 'bulkWrite.ordered' is the wrong type 'int', expected type 'bool'"},
 		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], cursor: {batchSize: -1}}`, 2, "BSON field 'batchSize' value must be >= 0, actual value '-1'"},
+		{`{bulkWrite: 1, ops: [{insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], cursor: {size: 1}}`, 40415, "BSON field 'bulkWrite.cursor.size' is an unknown field."},
 	}
 	for _, tt := range tests {
 		h := harness.New(t)

@@ -224,6 +224,10 @@ func runListCollections(c *kernel.Call) error {
 	if err := listCollectionsSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
+	size, err := args.BatchSize("listCollections.cursor", a.Cursor, args.WholeBatch)
+	if err != nil {
+		return err
+	}
 	m, err := match.Compile(a.Filter, match.Options{})
 	if err != nil {
 		return err
@@ -259,10 +263,6 @@ func runListCollections(c *kernel.Call) error {
 		if ok {
 			kept = append(kept, d)
 		}
-	}
-	size, err := pipeline.CursorBatch(a.Cursor)
-	if err != nil {
-		return err
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: ListCollectionsCursor}
 	return exec.FirstBatch(c, exec.CursorRequest{Ns: ns, It: agg.Docs(kept...), BatchSize: size, IdFirst: true, SingleBatch: int64(len(kept)) <= size})

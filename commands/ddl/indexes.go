@@ -9,7 +9,6 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/index"
@@ -309,6 +308,10 @@ func runListIndexes(c *kernel.Call) error {
 	if err := listIndexesSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
+	size, err := args.BatchSize("listIndexes.cursor", a.Cursor, args.WholeBatch)
+	if err != nil {
+		return err
+	}
 	ns, info, err := exec.FindCollection(c, a.List)
 	if err != nil {
 		return err
@@ -333,10 +336,6 @@ func runListIndexes(c *kernel.Call) error {
 		for i, d := range docs {
 			docs[i] = value.NewDoc("spec", value.Document(d))
 		}
-	}
-	size, err := pipeline.CursorBatch(a.Cursor)
-	if err != nil {
-		return err
 	}
 	return exec.FirstBatch(c, exec.CursorRequest{Ns: ns, It: agg.Docs(docs...), BatchSize: size, IdFirst: true})
 }

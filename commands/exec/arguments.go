@@ -51,22 +51,7 @@ func (a *AggregateArgs) Check() (int64, error) {
 	if a.Cursor.Kind() != value.KindDocument {
 		return 0, mongoerr.New(mongoerr.TypeMismatch, "cursor field must be missing or an object")
 	}
-	size := int64(-1)
-	for name, v := range a.Cursor.Doc().All() {
-		if name != "batchSize" {
-			return 0, mongoerr.UnknownField("cursor." + name)
-		}
-		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
-			continue
-		}
-		if !v.IsNumber() {
-			return 0, args.WrongType("cursor", "batchSize", v, args.NumberTypes)
-		}
-		if size = v.SafeInt64(); size < 0 {
-			return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
-		}
-	}
-	return size, nil
+	return args.BatchSize("cursor", a.Cursor.Doc(), -1)
 }
 
 // ExpectUUID checks the collection that the pipeline begins with, which must

@@ -17,26 +17,6 @@ import (
 // shows.
 func HiddenCollection(ns storage.Namespace) bool { return strings.HasPrefix(ns.Coll, "$") }
 
-// CursorBatch reads {batchSize: n} of the listing commands.
-func CursorBatch(d value.Doc) (int64, error) {
-	size := int64(1<<31 - 1)
-	for name, v := range d.All() {
-		if name != "batchSize" {
-			return 0, mongoerr.UnknownField("cursor." + name)
-		}
-		if v.Kind() == value.KindNull || v.Kind() == value.KindUndefined {
-			continue
-		}
-		if !v.IsNumber() {
-			return 0, args.WrongType("cursor", "batchSize", v, args.NumberTypes)
-		}
-		if size = v.SafeInt64(); size < 0 {
-			return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'batchSize' value must be >= 0, actual value '%d'", size)
-		}
-	}
-	return size, nil
-}
-
 // sizes are the figures of one collection.
 type sizes struct {
 	count, bytes int64
