@@ -105,7 +105,11 @@ func appendBare(b *value.Builder, n Node) {
 			appendBare(b, c)
 		}
 	case *Constant: // $alwaysFalse and $alwaysTrue are not operators on a value
-		b.StartArray(map[bool]string{false: "$in", true: "$nin"}[n.Result]).End()
+		if n.Result {
+			b.StartArray("$nin").End()
+		} else {
+			b.StartArray("$in").End()
+		}
 	default:
 		n.appendTo(b)
 	}

@@ -45,7 +45,11 @@ func (w *treeWriter) node(n Node, depth int) {
 	case *ElemMatchValue:
 		w.tree(depth, n.Path.String()+" $elemMatch (value)", n.Nodes)
 	case *Constant:
-		w.line(depth, "$always%s: 1", map[bool]string{false: "False", true: "True"}[n.Result])
+		if n.Result {
+			w.line(depth, "$alwaysTrue: 1")
+		} else {
+			w.line(depth, "$alwaysFalse: 1")
+		}
 	case *Expr:
 		w.line(depth, "$expr %v", n.Expr.Value())
 	case *Text:

@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"bytes"
+	"encoding/binary"
 	"strings"
 
 	"github.com/duskdb/duskdb/query/agg/flow"
@@ -45,7 +47,7 @@ func only(d value.Doc, path value.Path) (v value.Value, ok bool) {
 // newSlot compiles the equality of a $lookup in front of its pipeline; nil if
 // the filter has no such place.
 func newSlot(s *lookupStage) (*slot, error) {
-	mark := value.ObjectID(value.OID{'s', 'l', 'o', 't'})
+	mark := unusedID(s.sub.Stages())
 	m, err := flow.NewMatch(s.p, equals(s.foreign, mark))
 	if err != nil {
 		return nil, err
@@ -60,6 +62,21 @@ func newSlot(s *lookupStage) (*slot, error) {
 		return nil, nil
 	}
 	return &slot{src: newLookupSource(s.part(stages)), eq: eq}, nil
+}
+
+// unusedID is a value that the filter at the head of the stages does not ask
+// for, so that a condition with it can be found again when both are compiled
+// into one filter.
+func unusedID(stages []stage.Stage) value.Value {
+	var id value.OID
+	if len(stages) > 0 {
+		if first, ok := stages[0].(*flow.Match); ok {
+			for n := uint32(1); bytes.Contains(first.Filter, id[:]); n++ {
+				binary.BigEndian.PutUint32(id[8:], n)
+			}
+		}
+	}
+	return value.ObjectID(id)
 }
 
 // newExprSlot looks for {$expr: {$eq: ["$path", <variables>]}} in the $match

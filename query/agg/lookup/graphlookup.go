@@ -96,21 +96,33 @@ func (s *graphLookupStage) option(p *stage.Parser, k string, f value.Value) (err
 		}
 		return nil
 	}
-	target := map[string]*string{
-		"as": nil, "connectFromField": &s.connectFrom, "connectToField": &s.connectTo, "depthField": &s.depthField, "from": &s.from,
-	}
-	t, ok := target[k]
+	to := s.name(k)
 	switch {
-	case !ok && f.Kind() != value.KindString:
+	case to == nil:
 		return mongoerr.Newf(40104, "Unknown argument to $graphLookup: %s", k)
 	case f.Kind() != value.KindString:
 		return mongoerr.Newf(40103, "expected string as argument for %s, found: %s", k, f.Kind())
-	case !ok:
-		return mongoerr.Newf(40104, "Unknown argument to $graphLookup: %s", k)
 	}
-	*t = strings.Clone(f.Str())
+	*to = strings.Clone(f.Str())
 	if k == "depthField" {
 		return stage.CheckFieldPath(s.depthField)
+	}
+	return nil
+}
+
+// name is where the argument of that name is kept, nil if there is none such.
+func (s *graphLookupStage) name(argument string) *string {
+	switch argument {
+	case "as":
+		return new(string) // which is kept in parts
+	case "connectFromField":
+		return &s.connectFrom
+	case "connectToField":
+		return &s.connectTo
+	case "depthField":
+		return &s.depthField
+	case "from":
+		return &s.from
 	}
 	return nil
 }

@@ -92,11 +92,19 @@ func (a *lookupArgs) read(k string, f value.Value) error {
 			return mongoerr.Newf(mongoerr.FailedToParse, "$lookup argument '%s' must be a string, found %s: %s: %s", k, k, f, f.Kind())
 		}
 	}
-	target := map[string]*string{"from": &a.from, "as": &a.as, "localField": &a.local, "foreignField": &a.foreign}[k]
-	if target == nil {
+	name := strings.Clone(f.Str())
+	switch k {
+	case "from":
+		a.from = name
+	case "as":
+		a.as = name
+	case "localField":
+		a.local = name
+	case "foreignField":
+		a.foreign = name
+	default:
 		return mongoerr.Newf(mongoerr.FailedToParse, "unknown argument to $lookup: %s", k)
 	}
-	*target = strings.Clone(f.Str())
 	return nil
 }
 
