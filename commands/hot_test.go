@@ -29,6 +29,11 @@ var hotCommands = []struct {
 			StartDocument("q").Int32("_id", int32(i%harness.BenchDocs)).End().
 			StartDocument("u").StartDocument("$inc").Int32("n", 1).End().End().End().End()
 	}},
+	{"addField", 40, func(b *value.Builder, i int) { // each document has it once
+		b.String("update", "c").Bool("ordered", true).StartArray("updates").StartDocument("").
+			StartDocument("q").Int32("_id", int32(i)).End().
+			StartDocument("u").StartDocument("$set").Int32("added", 1).End().End().End().End()
+	}},
 	{"deleteOne", 48, func(b *value.Builder, i int) {
 		b.String("delete", "c").Bool("ordered", true).StartArray("deletes").StartDocument("").
 			StartDocument("q").Int32("_id", int32(i)).End().Int32("limit", 1).End().End()
@@ -67,7 +72,7 @@ func BenchmarkHot(b *testing.B) {
 		b.Run(hot.name, func(b *testing.B) {
 			h := harness.New(b)
 			docs := harness.BenchDocs
-			if hot.name == "deleteOne" {
+			if hot.name == "deleteOne" || hot.name == "addField" {
 				docs = max(docs, b.N)
 			}
 			fillTo(h, docs)

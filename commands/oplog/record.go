@@ -38,7 +38,8 @@ type Recorder struct {
 	Modifying storage.Namespace // collMod is at work on it
 	Replacing bool              // the document is replaced, not updated
 	Touched   []string          // paths that the update names, nil: any
-	Changed   []byte            // the elements it has changed, if that is known to be all
+	Changed   []byte            // the elements it has changed, if these and Added are known to be all
+	Added     []byte            // the elements it has appended
 	Expired   *ttl.Expired      // why the record is removed
 	Stmt      int32             // statement of a retryable write
 	Keep      ImageKind         // version of the document that findAndModify returns
@@ -119,8 +120,11 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 		switch {
 		case r.Replacing:
 			b.Document("o", new)
-		case r.Changed != nil:
-			b.StartDocument("o").Int32("$v", 2).StartDocument("diff").StartDocument("u").Raw(r.Changed).End().End().End()
+		case len(r.Changed) > 0 || len(r.Added) > 0:
+			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
+			(&fields{r.Changed}).appendAs(b, "u")
+			(&fields{r.Added}).appendAs(b, "i")
+			b.End().End()
 		default:
 			x := Differ{Touched: r.Touched}
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")

@@ -2,14 +2,19 @@ package write_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"pgregory.net/rapid"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -139,5 +144,44 @@ func TestExpressWritesElsewhere(t *testing.T) {
 	reply := h.RunOn("local", harness.Relaxed(`{find: "oplog.rs", filter: {_id: 1}}`))
 	if !reply.Lookup("ok").Truthy() || len(harness.Docs(reply)) != 0 {
 		t.Errorf("of a collection without an index on _id: %s", reply)
+	}
+}
+
+// transactions counts the engine transactions that write, each of which takes
+// the right to write.
+type transactions struct {
+	storage.Engine
+	n int
+}
+
+func (e *transactions) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	e.n++
+	return e.Engine.Update(ctx, fn)
+}
+
+// A write by _id takes the right to write once, whether it changes a field,
+// adds one, or both.
+func TestExpressWritesTakeTheWriterOnce(t *testing.T) {
+	manual := clock.NewManual(harness.TestStart)
+	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := &transactions{Engine: engine}
+	h := harness.NewOver(t, counted, manual, kernel.Options{Log: zerolog.Nop()})
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}]}`)
+	for _, command := range []string{
+		`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 2}}}]}`,
+		`{update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}}}]}`,
+		`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 3, d: 1}, $inc: {c: 1}}}]}`,
+		`{delete: "c", deletes: [{q: {_id: 1}, limit: 1}]}`,
+	} {
+		before := counted.n
+		if reply := h.OK(command); reply.Lookup("n").Int32() != 1 {
+			t.Errorf("%s: answered %s", command, reply)
+		}
+		if n := counted.n - before; n != 1 {
+			t.Errorf("%s: %d transactions, want 1", command, n)
+		}
 	}
 }

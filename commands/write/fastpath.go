@@ -69,9 +69,9 @@ func (x *expressWrite) release() {
 	if cap(x.buf) > keep {
 		x.buf = nil
 	}
-	changed := x.fields.Changed[:0]
+	changed, added := x.fields.Changed[:0], x.fields.Added[:0]
 	*x = expressWrite{key: x.key[:0], buf: x.buf[:0], change: x.change}
-	x.fields.Changed = changed
+	x.fields.Changed, x.fields.Added = changed, added
 	expressWrites.Put(x)
 }
 
@@ -126,8 +126,8 @@ func (x *expressWrite) replace(r storage.Record) error {
 	x.buf = d
 	x.out.Matched, x.out.Modified = 1, 1
 	if log := x.c.Recorder(); log != nil && x.writer.Meta.DocTTL == nil { // which takes fields out
-		log.Changed = x.fields.Changed
-		defer func() { log.Changed = nil }()
+		log.Changed, log.Added = x.fields.Changed, x.fields.Added
+		defer func() { log.Changed, log.Added = nil, nil }()
 	}
 	return x.writer.Replace(r, d)
 }

@@ -16,8 +16,9 @@ type Fields struct {
 	fields [maxFields]plainField
 	n      int
 	// Changed are the elements that the last Apply has changed, as they are
-	// now, in the order of the document.
-	Changed []byte
+	// now, in the order of the document; Added are those behind its end that
+	// were not there.
+	Changed, Added []byte
 }
 
 // maxFields is the largest number of fields of a plain update.
@@ -50,7 +51,7 @@ func (f *Fields) Parse(u value.Doc) bool {
 			return false
 		}
 		for field := it.Value().Doc().Iter(); field.Next(); {
-			if !f.add(plainField{name: field.Key(), value: field.Value(), inc: inc}) {
+			if !f.name(plainField{name: field.Key(), value: field.Value(), inc: inc}) {
 				return false
 			}
 		}
@@ -58,7 +59,7 @@ func (f *Fields) Parse(u value.Doc) bool {
 	return f.n > 0
 }
 
-func (f *Fields) add(x plainField) bool {
+func (f *Fields) name(x plainField) bool {
 	switch k := x.value.Kind(); {
 	case f.n == maxFields, k == value.KindBinary && oldBinary(x.value), x.name == "", x.name == "_id", x.name[0] == '$', strings.IndexByte(x.name, '.') >= 0,
 		x.inc && !x.value.IsNumber(), k == value.KindDocument, k == value.KindArray, k == value.KindCodeScope:
@@ -88,10 +89,10 @@ func (f *Fields) find(name string) int {
 	return -1
 }
 
-// Apply appends the new version of d to dst, if d changes. It leaves missing
-// fields, and an $inc of a value that is not a number, to the compiled update.
+// Apply appends the new version of d to dst, if d changes. It leaves an $inc of a
+// value that is not a number to the compiled update.
 func (f *Fields) Apply(dst []byte, d value.Doc) (value.Doc, Outcome) {
-	f.Changed = f.Changed[:0]
+	f.Changed, f.Added = f.Changed[:0], f.Added[:0]
 	for i := range f.fields[:f.n] {
 		f.fields[i].seen = false
 	}
@@ -119,18 +120,32 @@ func (f *Fields) Apply(dst []byte, d value.Doc) (value.Doc, Outcome) {
 		dst = value.Append(dst, x.name, result)
 		f.Changed = append(f.Changed, dst[at:]...)
 	}
-	switch {
-	case left > 0:
-		return nil, Unclear
-	case copied == 0:
+	if copied == 0 && left == 0 {
 		return d, Unchanged
 	}
-	dst = append(dst, all[copied:]...)
+	dst = append(dst, all[copied:len(all)-1]...)
+	f.add(left)
+	dst = append(append(dst, f.Added...), 0)
 	if len(dst)-start > MaxDocumentSize {
 		return nil, Unclear
 	}
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start))
 	return value.Doc(dst[start:len(dst):len(dst)]), Modified
+}
+
+// add writes the n fields that the document does not have, in the order in
+// which they are appended to it.
+func (f *Fields) add(n int) {
+	for ; n > 0; n-- {
+		var next *plainField
+		for i := range f.fields[:f.n] {
+			if x := &f.fields[i]; !x.seen && (next == nil || comparePart(x.name, next.name) < 0) {
+				next = x
+			}
+		}
+		next.seen = true
+		f.Added = value.Append(f.Added, next.name, next.value)
+	}
 }
 
 // apply returns the new value of a field, Missing if it has it already. ok is
