@@ -31,7 +31,7 @@ type Catalog struct {
 	now int64
 }
 
-// find reads the document of a user or role; nil if there is none.
+// find reads the document of a user or role, or nil.
 func (c *Catalog) find(ns namespace, n Name) (value.Doc, error) {
 	coll, err := c.tx.Collection(ns)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -123,7 +123,7 @@ func (c *Catalog) HasUsers() (bool, error) {
 	return err == nil && coll.Count() > 0, err
 }
 
-// User reads the document of a user; nil if there is none.
+// User reads the document of a user, or nil.
 func (c *Catalog) User(n Name) (value.Doc, error) { return c.find(usersNS, n) }
 
 // Users lists the documents of the users of a database, of all for "",
@@ -139,7 +139,7 @@ func (c *Catalog) Users(db string) (docs []value.Doc, err error) {
 	return docs, err
 }
 
-// Role finds a built-in or custom role; nil if there is none.
+// Role finds a built-in or custom role, or nil.
 func (c *Catalog) Role(n Name) (*Role, error) {
 	if r := builtin(n); r != nil {
 		return r, nil

@@ -164,7 +164,7 @@ func (m *Manager) enabled() (names []string) {
 	return names
 }
 
-// Find reads a user; nil if there is none.
+// Find reads a user, or nil.
 func (m *Manager) Find(ctx context.Context, n Name) (u *User, err error) {
 	err = m.View(ctx, func(cat *Catalog) error {
 		d, err := cat.User(n)

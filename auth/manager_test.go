@@ -7,7 +7,7 @@ import (
 )
 
 // TestChangesAreSeenByAll changes a role while others ask what it allows:
-// whoever asks after a change must see it.
+// a reader after a change must see it.
 func TestChangesAreSeenByAll(t *testing.T) {
 	f := newFixture(t)
 	ann := at("ann", "shop")

@@ -10,10 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// User is who is logged in, with all that the user may do. It is immutable.
+// User is a logged-in user with the user's privileges. It is immutable.
 type User struct {
 	Name       Name
-	ID         [16]byte // userId, which tells a user from a later one of the same name
+	ID         [16]byte // userId, which distinguishes a user from a later one with the same name
 	Roles      []Name   // granted directly
 	Inherited  []Name   // all roles, the direct ones among them
 	Privileges []Privilege
@@ -22,30 +22,31 @@ type User struct {
 	generation uint64
 }
 
-// May tells whether the user may do something. Nobody (nil) may do nothing.
+// May reports whether the user may do an action on a target. A nil user may do
+// nothing.
 func (u *User) May(on Pattern, a Action) bool { return u != nil && u.set.may(on, a) }
 
-// MayEverything reports whether the user may do everything to everything, as
-// the role __system.
+// MayEverything reports whether the user may do every action on every
+// resource, as with the role __system.
 func (u *User) MayEverything() bool {
 	return u != nil && u.set[Pattern{kind: onAnything}] == allActions()
 }
 
-// MayAnything tells whether the user may do anything at all to a resource.
+// MayAnything reports whether the user may do any action on a resource.
 func (u *User) MayAnything(on Pattern) bool { return u != nil && u.set.mayAnything(on) }
 
-// MayIn tells whether the user may do anything in a database.
+// MayIn reports whether the user may do any action in a database.
 func (u *User) MayIn(db string) bool { return u != nil && u.set.mayIn(db) }
 
-// HasRole tells whether the user has a role, directly or not.
+// HasRole reports whether the user has a role, directly or by inheritance.
 func (u *User) HasRole(n Name) bool { return u != nil && contains(u.Inherited, n) }
 
-// Visitor is someone without a name, for the localhost exception.
+// Visitor returns a user without a name, for the localhost exception.
 func Visitor(privileges ...Privilege) *User {
 	return &User{Privileges: privileges, set: newPrivilegeSet(privileges)}
 }
 
-// Grant makes a privilege of actions by name.
+// Grant returns a privilege for actions given by name.
 func Grant(on Pattern, actions ...string) Privilege {
 	return Privilege{On: on, Actions: actionsOf(actions...)}
 }
@@ -69,7 +70,7 @@ func (c *Catalog) userOf(d value.Doc) (*User, inherited, error) {
 	return u, in, nil
 }
 
-// NewUser says what a user to be created is.
+// NewUser describes a user to create.
 type NewUser struct {
 	Name         Name
 	Password     *Password // nil for users of $external
@@ -79,8 +80,8 @@ type NewUser struct {
 	Mechanisms   []string
 }
 
-// PrepareUser checks a new user and makes its document: the part of
-// Catalog.CreateUser that takes time.
+// PrepareUser validates a new user and builds its document: the slow part of
+// creating a user.
 func (m *Manager) PrepareUser(u *NewUser) (value.Doc, error) {
 	switch external := u.Name.DB == External; {
 	case u.Name.Name == "":
@@ -147,7 +148,8 @@ func (c *Catalog) checkRoles(names []Name) error {
 	return nil
 }
 
-// UserChange says what UpdateUser replaces; nil leaves as it is.
+// UserChange holds the parts that UpdateUser replaces; nil leaves a part
+// unchanged.
 type UserChange struct {
 	Credentials  value.Doc
 	Mechanisms   []string // without new credentials: which to keep
@@ -156,7 +158,8 @@ type UserChange struct {
 	Restrictions value.Doc
 }
 
-// PrepareChange checks a change and makes the credentials of a new password.
+// PrepareChange validates a change and computes the credentials of a new
+// password.
 func (m *Manager) PrepareChange(n Name, p *Password, change *UserChange) (err error) {
 	switch {
 	case p == nil && change.Mechanisms == nil && change.CustomData == nil && change.Roles == nil && change.Restrictions == nil:
@@ -194,7 +197,7 @@ func (c *Catalog) UpdateUser(n Name, change *UserChange) error {
 	return c.put(usersNS, change.apply(d, credentials))
 }
 
-// apply makes the changed document.
+// apply returns the changed document.
 func (change *UserChange) apply(d, credentials value.Doc) value.Doc {
 	b := value.NewBuilder()
 	for it := d.Iter(); it.Next(); {

@@ -98,8 +98,8 @@ func (b *mailbox) fail(i int, at int64, state string) {
 	}
 }
 
-// settle is what time has done until an instant; gone tells that the queue
-// was deleted, as nobody used it.
+// settle applies the effects of time until an instant; gone reports whether
+// the queue was deleted, as nobody used it.
 func (b *mailbox) settle(now int64) (gone bool) {
 	var due []*letter
 	for i := range b.main {

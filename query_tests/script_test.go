@@ -105,7 +105,7 @@ func (s *server) answers(st *statement, how string, reply value.Doc, got value.D
 	}
 }
 
-// only returns the one document of a cursor reply, nil if there is none.
+// only returns the one document of a cursor reply, or nil.
 func only(reply value.Doc) value.Doc {
 	if docs := batch(reply); len(docs) == 1 {
 		return docs[0]

@@ -176,7 +176,7 @@ func TestScheduledByShare(t *testing.T) {
 	e.none("q")
 }
 
-// Whoever receives dead letters is not kept waiting by a backlog of the queue.
+// A backlog of the queue does not delay receivers of dead letters.
 func TestDeadLettersBesideBacklog(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"lockDuration": 20}`)

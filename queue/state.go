@@ -21,7 +21,7 @@ func stateNamespace(db string) storage.Namespace {
 // ledger is a queue's record in that collection.
 type ledger struct {
 	ns       storage.Namespace  // of coll
-	coll     storage.Collection // nil if there is none yet
+	coll     storage.Collection // nil if it does not exist yet
 	id       storage.RecordID   // 0 if it is not stored yet
 	next     int64
 	activity int64

@@ -125,7 +125,7 @@ func TestWaitEndsByRealTime(t *testing.T) {
 	}
 }
 
-// When Advance returns, whoever waited has looked again.
+// When Advance returns, all waiting receivers have polled again.
 func TestJumpWakesWaiters(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"lockDuration": 10}`)

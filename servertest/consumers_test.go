@@ -24,8 +24,9 @@ type mqStep struct {
 	most    int     // of a receive
 }
 
-// mqModel is a queue that is used by one client at a time: whoever receives
-// gets the first messages that nobody holds, whoever settles one must hold it.
+// mqModel is a queue that is used by one client at a time: a receive gets the
+// first messages that are not locked, and only the holder of a lock can settle
+// its message.
 var mqModel = porcupine.Model{
 	Init: func() any { return mqState{} },
 	Step: func(state, _, output any) (bool, any) {

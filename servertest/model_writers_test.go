@@ -13,7 +13,7 @@ import (
 // The writers and builders of TestModel that meet documents in other ways than
 // the commands of the same names.
 
-// visible is the document with an _id that commands see; nil if there is none.
+// visible is the document with an _id that commands see, or nil.
 func (m *model) visible(id int) *modelDoc {
 	if d := m.docs[id]; d != nil && !m.expired(d) {
 		return d

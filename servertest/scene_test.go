@@ -177,7 +177,7 @@ func (s *scene) sees(want, coll string) {
 	}
 }
 
-// first is the first document of a find by command, nil if there is none.
+// first is the first document of a find by command, or nil.
 func (s *scene) first(text string, args ...any) bson.Raw {
 	s.Helper()
 	docs := s.batch(text, args...)
@@ -199,7 +199,7 @@ func (s *scene) messages(text string, args ...any) []bson.Raw {
 	return elements(s.ok(text, args...).Lookup("messages"))
 }
 
-// index is the entry of listIndexes, nil if there is none.
+// index is the entry of listIndexes, or nil.
 func (s *scene) index(coll, name string) bson.Raw {
 	s.Helper()
 	list := s.batch(`{listIndexes: %q}`, coll)
@@ -228,7 +228,7 @@ func elements(v bson.RawValue) (docs []bson.Raw) {
 	return docs
 }
 
-// number reads any kind of number; -1 if it is none.
+// number reads any kind of number; -1 for other types.
 func number(v bson.RawValue) int64 {
 	if n, ok := v.AsInt64OK(); ok {
 		return n

@@ -124,7 +124,7 @@ type Txn interface {
 // hands out belong to one goroutine and to the lifetime of the function they
 // were given to (or of the Txn).
 type Tx interface {
-	// Collection opens a collection; ErrNotFound if there is none.
+	// Collection opens a collection; ErrNotFound if it does not exist.
 	Collection(ns Namespace) (Collection, error)
 	// Collections lists the collections of a database ("" for all),
 	// ordered by namespace.
@@ -170,7 +170,7 @@ type Info struct {
 	Meta any
 }
 
-// Index finds an index by name; nil if there is none.
+// Index finds an index by name, or nil.
 func (i *Info) Index(name string) *IndexInfo {
 	for k := range i.Indexes {
 		if i.Indexes[k].Name == name {

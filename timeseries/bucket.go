@@ -196,6 +196,7 @@ type header struct {
 	min, max value.Doc
 }
 
+// readHeader reads the control values of a bucket.
 func readHeader(o *Options, d value.Doc) header {
 	h := header{count: -1}
 	for name, v := range d.Lookup("control").Doc().All() {

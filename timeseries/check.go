@@ -39,6 +39,8 @@ type comparison struct {
 	c    value.Collator // of the collection and of the query
 }
 
+// may reports whether a value between the extremes in control may satisfy the
+// comparison.
 func (c *comparison) may(h *header) bool {
 	least, ok := follow(h.min, c.path)
 	greatest, ok2 := follow(h.max, c.path)

@@ -174,6 +174,8 @@ func encodeColumns(data value.Doc) []byte {
 	return dst
 }
 
+// encodeColumn writes the name, the flags, the types and the values of one
+// column of n rows.
 func encodeColumn(dst []byte, n int, name string, elements value.Doc) []byte {
 	values := make([]value.Value, 0, n)
 	present := make([]byte, (n+7)/8)
@@ -210,6 +212,7 @@ func encodeColumn(dst []byte, n int, name string, elements value.Doc) []byte {
 	return encodeAny(dst, values)
 }
 
+// encodeUniform writes values of one type in the encoding of the type.
 func encodeUniform(dst []byte, values []value.Value) []byte {
 	switch values[0].Kind() {
 	case value.KindDateTime, value.KindInt64, value.KindTimestamp:

@@ -219,6 +219,7 @@ func (o *Options) reverse(stored value.Doc) (spec value.Doc, ok bool) {
 	return b.Doc(), true
 }
 
+// userKey translates a key pattern on buckets to one on measurements.
 func (o *Options) userKey(key value.Doc) (value.Doc, bool) {
 	b := value.NewBuilder()
 	for it := key.Iter(); it.Next(); {

@@ -41,6 +41,7 @@ type metaGroup struct {
 	docs []value.Doc
 }
 
+// group sorts the measurements of a batch by meta value.
 func group(o *Options, uuid []byte, batch []value.Doc) []*metaGroup {
 	byKey := map[string]*metaGroup{}
 	var groups []*metaGroup

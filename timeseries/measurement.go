@@ -62,6 +62,8 @@ type metaField struct {
 	v    value.Value
 }
 
+// sortedFields returns the fields of a document sorted by name, with
+// normalised values.
 func sortedFields(d value.Doc) []metaField {
 	var fields []metaField
 	for name, v := range d.All() {

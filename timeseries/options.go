@@ -11,7 +11,7 @@ import (
 // Options are the timeseries options of a collection. They are immutable.
 type Options struct {
 	TimeField   string
-	MetaField   string // "" if there is none
+	MetaField   string // "" if not set
 	Granularity string // "" if span and rounding are custom
 	MaxSpan     int64  // seconds that a bucket spans at most
 	Rounding    int64  // seconds that the minimum of a bucket is rounded to
@@ -129,6 +129,7 @@ func invalid(format string, args ...any) error {
 	return mongoerr.Newf(mongoerr.InvalidOptions, format, args...)
 }
 
+// checkFields checks the names of the time and meta fields.
 func (g *given) checkFields() error {
 	for _, f := range [][2]string{{"timeField", g.timeField}, {"metaField", g.metaField}} {
 		if strings.IndexByte(f[1], 0) >= 0 {

@@ -21,6 +21,7 @@ func (o *Options) partialFilter(filter value.Doc) value.Doc {
 	return conjunction(conditions)
 }
 
+// partialCondition translates one condition of a partial filter.
 func (o *Options) partialCondition(name string, v value.Value) []value.Doc {
 	switch name {
 	case "$and", "$or":

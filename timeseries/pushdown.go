@@ -133,6 +133,8 @@ func (b *pushdownBuilder) document(filter value.Doc) part {
 	return p.checked(checks)
 }
 
+// element translates one element of a filter: $and, $or, $nor or a predicate
+// on a field.
 func (b *pushdownBuilder) element(name string, v value.Value) part {
 	switch name {
 	case "$and":

@@ -25,8 +25,8 @@ func Summarize(o *Options, bucket value.Doc) *Summary {
 // Bucket is the bucket itself.
 func (s *Summary) Bucket() value.Doc { return s.doc }
 
-// Times are an instant that no measurement lies before, and the time of the
-// last one; ok is false if the bucket does not tell.
+// Times returns an instant that is not after any measurement, and the time of
+// the last one; ok is false if control does not have them.
 func (s *Summary) Times() (from, last int64, ok bool) { return s.h.minimum, s.last, s.timed }
 
 // Meta is the value that all measurements share, Missing if they have none.
@@ -46,9 +46,9 @@ func (s *Summary) Count() (int64, error) {
 	return int64(n), err
 }
 
-// Extreme is the least or greatest value at a path, as $min and $max see it
+// Extreme returns the least or greatest value at a path, for $min and $max
 // with the collation of the collection: Missing if all values are nullish. ok
-// is false where control does not tell:
+// is false if control does not determine it:
 //
 //   - of the time, whose minimum is rounded, it tells only the greatest;
 //   - of documents and arrays it holds the extremes of their parts;

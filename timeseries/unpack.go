@@ -17,8 +17,7 @@ type Unpacker struct {
 	last    int // size of the last document
 }
 
-// cursor walks along a column. After a step it stands on an element, or at
-// the end.
+// cursor is a position in a column: an element, or the end.
 type cursor struct {
 	name string
 	it   value.Iter
@@ -50,11 +49,11 @@ func (c *cursor) appendTo(dst []byte) []byte {
 	return append(dst, element[len(c.it.KeyBytes())+2:]...)
 }
 
-// NewUnpacker makes an Unpacker for the buckets of a collection.
+// NewUnpacker returns an Unpacker for the buckets of a collection.
 func NewUnpacker(o *Options) *Unpacker { return &Unpacker{o: o, last: 256} }
 
-// Only makes the Unpacker yield no other fields than these top-level ones;
-// nil stands for all of them. The time is always there.
+// Only makes the Unpacker yield no other fields than these top-level ones; nil
+// stands for all of them. The time is always included.
 func (u *Unpacker) Only(fields []string) {
 	if u.only = nil; fields == nil {
 		return
@@ -89,7 +88,7 @@ func (u *Unpacker) Reset(bucket value.Doc) error {
 	return nil
 }
 
-// arenaSize is how much memory documents are cut from.
+// arenaSize is the size of the memory blocks for documents.
 const arenaSize = 32 << 10
 
 // Next returns the next measurement; ok is false at the end of the bucket.

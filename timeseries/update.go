@@ -15,9 +15,9 @@ type UpdateRequest struct {
 	Upsert bool
 }
 
-// TranslateUpdate turns an update of the meta field, the only one there is,
-// into an update of buckets. Of a bucket that it matches, all measurements
-// count as matched.
+// TranslateUpdate translates an update of the meta field, the only update that
+// is possible, to one of buckets. All measurements of a matched bucket count
+// as matched.
 func (o *Options) TranslateUpdate(r UpdateRequest) (filter, update value.Doc, err error) {
 	switch {
 	case !r.Multi:
@@ -42,6 +42,7 @@ func (o *Options) TranslateUpdate(r UpdateRequest) (filter, update value.Doc, er
 	return p.Filter, update, err
 }
 
+// checkMetaFilter refuses filters that use other fields than the meta field.
 func (o *Options) checkMetaFilter(filter value.Doc) error {
 	for name, v := range filter.All() {
 		switch name {
@@ -90,8 +91,8 @@ func (o *Options) notMeta() error {
 	return invalid("Cannot perform an update on a time-series collection which updates a field that is not the metaField '%s'", o.MetaField)
 }
 
-// CheckFindAndModify refuses what findAndModify cannot do on a time series, as
-// mongod: to take the first in an order, and to be sent again.
+// CheckFindAndModify refuses a findAndModify on a time series with a sort or
+// with retries, as mongod does.
 func CheckFindAndModify(remove, sorted, retryable bool) error {
 	switch {
 	case retryable && remove:

@@ -28,7 +28,7 @@ type Query struct {
 	Skip       int32
 	Return     int32
 	Doc        value.Doc // not validated but for its length
-	Fields     value.Doc // the projection, nil if there is none
+	Fields     value.Doc // the projection, or nil
 
 	// Compressor is how the message came; a reply goes back the same way.
 	Compressor Compressor

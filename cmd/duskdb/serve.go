@@ -160,7 +160,7 @@ func (s *serveCmd) Run() error {
 	}
 	defer remove()
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before anybody is told that the server runs
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before the server reports that it is ready
 	defer signal.Stop(signals)
 	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
 	tellReady()

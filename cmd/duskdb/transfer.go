@@ -137,7 +137,7 @@ func (p *progress) end() {
 	}
 }
 
-// parseFlag reads a document on the command line; nil if there is none.
+// parseFlag reads a document on the command line, or nil.
 func parseFlag(name, text string) (value.Doc, error) {
 	if text == "" {
 		return nil, nil

@@ -31,7 +31,7 @@ const (
 	terminator   = 0xffffffff
 )
 
-// archive is one that is being restored.
+// archive is the state of restoring an archive.
 type archive struct {
 	in    *bufio.Reader
 	to    Runner
@@ -43,7 +43,7 @@ type archive struct {
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// RestoreArchive restores what mongodump --archive wrote, also with --gzip.
+// RestoreArchive restores an archive of mongodump --archive, also with --gzip.
 func RestoreArchive(to Runner, r io.Reader, o DumpOptions) (Result, error) {
 	a := &archive{in: bufio.NewReaderSize(r, 1<<16), to: to, o: o, colls: map[string]*restored{}, crcs: map[string]hash.Hash64{}}
 	if head, _ := a.in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -88,7 +88,7 @@ func (a *archive) next() (value.Doc, error) {
 	return readBody(a.in, head)
 }
 
-// prelude reads what stands before the blocks and makes the collections.
+// prelude reads the part before the blocks and creates the collections.
 func (a *archive) prelude() error {
 	var magic [4]byte
 	if _, err := io.ReadFull(a.in, magic[:]); err != nil || binary.LittleEndian.Uint32(magic[:]) != archiveMagic {
@@ -154,7 +154,7 @@ func (a *archive) block() (bool, error) {
 		return true, source.end(name, head.Lookup("CRC"))
 	}
 	c := a.colls[name]
-	if c == nil { // not wanted
+	if c == nil { // not selected
 		return true, source.drain()
 	}
 	res, err := c.load(source)
@@ -205,7 +205,7 @@ func (s *blockSource) Next() (value.Doc, int, error) {
 	return doc, s.n, nil
 }
 
-// drain reads over what is left of the block.
+// drain skips the rest of the block.
 func (s *blockSource) drain() error {
 	for {
 		_, _, err := s.Next()
@@ -219,8 +219,8 @@ func (s *blockSource) drain() error {
 	}
 }
 
-// unexpectedEnd names the end of a file where more had to come. It must not
-// pass for the end of a source.
+// unexpectedEnd converts an early end of the file to another error than
+// io.EOF, which would mean the end of a source.
 func unexpectedEnd(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("the archive ends too early")

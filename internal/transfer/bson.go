@@ -35,10 +35,11 @@ func (s *bsonSource) Next() (value.Doc, int, error) {
 	return doc, s.n, err
 }
 
-// errInvalid is a document whose length is right and whose elements are not.
+// errInvalid is the error for a document with a valid length and invalid
+// elements.
 var errInvalid = errors.New("invalid BSON")
 
-// readDoc reads one document; io.EOF if there is none.
+// readDoc reads one document; io.EOF at the end.
 func readDoc(in io.Reader) (value.Doc, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

@@ -65,7 +65,7 @@ func parseColumns(names []string, typed bool) ([]column, error) {
 	return out, nil
 }
 
-// checkName refuses names that no field can have.
+// checkName refuses invalid field names.
 func checkName(name string) error {
 	if name == "" || strings.HasPrefix(name, "$") || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
 		return fmt.Errorf("a column cannot be named %q", name)

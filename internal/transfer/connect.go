@@ -40,14 +40,13 @@ type Conn struct {
 	client *wire.Client
 }
 
-// NewConn speaks over a connection that is open.
+// NewConn uses an open connection.
 func NewConn(c io.ReadWriteCloser) *Conn { return &Conn{conn: c, client: wire.NewClient(c)} }
 
 // Close closes the connection.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// SetDeadline says until when commands may take, if the connection is one of a
-// network.
+// SetDeadline sets the deadline for commands, if the connection supports one.
 func (c *Conn) SetDeadline(t time.Time) error {
 	if nc, ok := c.conn.(net.Conn); ok {
 		return nc.SetDeadline(t)
@@ -71,7 +70,7 @@ func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, er
 	return reply, nil
 }
 
-// target is a connection string, taken apart.
+// target is a parsed connection string.
 type target struct {
 	addr, database string
 	login          login
@@ -129,8 +128,8 @@ func parseURI(uri string) (*target, error) {
 	return t, t.options(u)
 }
 
-// options applies the options that matter to one plain connection. Those that
-// only speak to drivers, of pools and topologies, are accepted.
+// options applies the options that matter to one plain connection. Options
+// that concern only drivers, such as those of pools, are accepted.
 func (t *target) options(u *url.URL) error {
 	secure := tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
 	for name, values := range u.Query() {

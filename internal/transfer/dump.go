@@ -176,7 +176,7 @@ func (c *restored) createSeries() error {
 	return existing(c.to.Run(b.String("$db", c.db).Doc()))
 }
 
-// existing forgives that a collection is there.
+// existing ignores the error that a collection exists.
 func existing(_ value.Doc, err error) error {
 	const namespaceExists = 48
 	var failed *CommandError

@@ -79,6 +79,7 @@ func (o *ExportOptions) each(from Runner, fn func(value.Doc) error) (n int, err 
 	return n, err
 }
 
+// find returns the find command of the export.
 func (o *ExportOptions) find() value.Doc {
 	b := value.NewBuilder().String("find", o.Collection)
 	if o.Query != nil {
@@ -130,6 +131,7 @@ func (f *jsonFormat) begin() error {
 	return nil
 }
 
+// write writes one document as a line, or as an element of the array.
 func (f *jsonFormat) write(d value.Doc) error {
 	text := d.JSON()
 	if f.canonical {
@@ -173,7 +175,7 @@ func (f *csvFormat) begin() error {
 	return f.out.Write(f.fields)
 }
 
-// write writes the fields, of which arrays and documents are in JSON.
+// write writes the fields; arrays and documents are written as JSON.
 func (f *csvFormat) write(d value.Doc) error {
 	record := make([]string, len(f.fields))
 	for i, name := range f.fields {
@@ -188,7 +190,7 @@ func (f *csvFormat) end() error {
 }
 
 // cell is a value as text. Strings are themselves and numbers as in relaxed
-// JSON; a date or an id is what stands between the quotes of its extended JSON.
+// JSON; a date or an id is the quoted part of its extended JSON.
 func cell(v value.Value) string {
 	switch v.Kind() {
 	case value.Missing, value.KindNull, value.KindUndefined:

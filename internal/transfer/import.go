@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/wire"
 )
 
-// Mode says what importing a document does.
+// Mode says what the import does with a document.
 type Mode string
 
 // The modes of mongoimport. All but Insert find the stored document by the
@@ -31,15 +31,15 @@ type ImportOptions struct {
 	UpsertFields []string
 	StopOnError  bool
 
-	OnError  func(error) // told about each document that failed; nil: nobody
+	OnError  func(error) // called for each document that failed; may be nil
 	Progress func(documents int)
 }
 
 // Result counts what an import did.
 type Result struct{ Imported, Failed int }
 
-// ErrStopped is the end of an import that stops at an error. What was wrong
-// was told to OnError.
+// ErrStopped is returned by an import that stops at an error, which OnError
+// has received.
 var ErrStopped = errors.New("stopped at the first error")
 
 // A batch is sent when it has as many documents or bytes.
@@ -59,9 +59,9 @@ type importer struct {
 	source Source
 }
 
-// Import sends the documents of a source to a collection. An error is about the
-// import as a whole; what was wrong with single documents is told to OnError
-// and counted.
+// Import sends the documents of a source to a collection. It returns errors of
+// the import as a whole; errors of single documents are passed to OnError and
+// counted.
 func Import(to Runner, source Source, o ImportOptions) (Result, error) {
 	if o.Mode == "" {
 		o.Mode = Insert
@@ -147,7 +147,7 @@ func (im *importer) add(doc value.Doc, line int) error {
 	return nil
 }
 
-// statement is what has to be done about a document.
+// statement returns the write statement for a document.
 func (im *importer) statement(doc value.Doc) (verb string, statement value.Doc) {
 	if im.Mode == Insert {
 		return "insert", doc
@@ -191,7 +191,7 @@ var ofTheServer = map[int64]bool{
 	14031: true, // OutOfDiskSpace
 }
 
-// flush sends the batch and tells of the documents that the server refused.
+// flush sends the batch and reports the documents that the server refused.
 func (im *importer) flush() error {
 	if len(im.lines) == 0 {
 		return nil

@@ -17,9 +17,9 @@ import (
 type jsonSource struct {
 	in    *bufio.Reader
 	line  int  // of the next byte
-	begun bool // what kind of file it is, is known
+	begun bool // the kind of file is known
 	array bool
-	only  bool // nothing but an array will do
+	only  bool // only an array is accepted
 	comma bool // in an array, after a document
 	ended bool
 }
@@ -68,7 +68,7 @@ func (s *jsonSource) Next() (value.Doc, int, error) {
 	return s.document()
 }
 
-// begin looks whether the file is an array, and skips a byte order mark.
+// begin detects an array, and skips a byte order mark.
 func (s *jsonSource) begin() error {
 	if mark, _ := s.in.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = s.in.Discard(3)
@@ -102,7 +102,7 @@ func (s *jsonSource) skip() (byte, error) {
 	}
 }
 
-// end judges the end of the file: an array must have been closed.
+// end checks the end of the file: an array must have been closed.
 func (s *jsonSource) end(err error) error {
 	if err == io.EOF && s.array {
 		s.array, s.ended = false, true
@@ -189,8 +189,8 @@ func (s *jsonSource) document() (value.Doc, int, error) {
 	return doc, line, nil
 }
 
-// parse reads the text of a document. What is no JSON at all is better
-// explained by those who know nothing of its extensions.
+// parse reads the text of a document. For text that is not JSON, the error of
+// the plain JSON parser is clearer than that of the extended one.
 func parse(text []byte) (value.Doc, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("the document is not in UTF-8")

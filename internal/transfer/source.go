@@ -14,15 +14,15 @@ type Source interface {
 	Next() (value.Doc, int, error)
 }
 
-// LineError says what is wrong with one document of a file.
+// LineError is the error of one document of a file.
 type LineError struct {
 	Line int // counted from 1; of a BSON file: the number of the document
 	Unit string
 	Err  error
-	Stop bool // nothing is wanted of the documents behind it
+	Stop bool // the import must stop
 }
 
-// Error names the line and what is wrong with it.
+// Error names the line and the error.
 func (e *LineError) Error() string {
 	unit := e.Unit
 	if unit == "" {
@@ -31,11 +31,11 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s %d: %v", unit, e.Line, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error without the line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// maxDocument is the largest document that a server takes. The text of one may
-// be longer, but not without end.
+// maxDocument is the largest document that a server accepts. Its text may be
+// longer, up to a limit.
 const (
 	maxDocument = 16 << 20
 	maxText     = 8 * maxDocument

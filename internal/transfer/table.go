@@ -12,14 +12,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Table says how to read CSV or TSV.
+// Table configures the reading of CSV or TSV.
 type Table struct {
 	Tabs         bool     // TSV: fields end at tabs, and nothing is quoted
 	Fields       []string // names of the columns; nil: the first line has them
 	Typed        bool     // the names have types: "born.date(2006-01-02)"
 	IgnoreBlanks bool     // empty fields are left out
 	Arrays       bool     // the columns "a.0" and "a.1" make an array a
-	Grace        Grace    // what becomes of a field that is not of its column's type
+	Grace        Grace    // handling of a field that does not have its column's type
 }
 
 // Grace is mongoimport's --parseGrace.
@@ -27,7 +27,7 @@ type Grace string
 
 // The graces. Without one the record is an error like any other.
 const (
-	AutoCast  Grace = "autoCast"  // take it as a column without a type would
+	AutoCast  Grace = "autoCast"  // treat it as in a column without a type
 	SkipField Grace = "skipField" // leave it out
 	SkipRow   Grace = "skipRow"   // leave the record out
 	Stop      Grace = "stop"      // end the import

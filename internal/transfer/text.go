@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// foreignFormats are files that are mistaken for text, by their first bytes.
+// foreignFormats are the first bytes of files that may be mistaken for text.
 var foreignFormats = []struct{ magic, name string }{
 	{"PK\x03\x04", "a ZIP archive: unpack it first"},
 	{"\x28\xb5\x2f\xfd", "compressed with Zstandard: decompress it first"},
@@ -21,7 +21,7 @@ var foreignFormats = []struct{ magic, name string }{
 	{"PAR1", "a Parquet file"},
 }
 
-// sniffed is how many bytes of a file are looked at. No text has a null byte
+// sniffed is the number of bytes that are examined. Text has no null byte
 // among them.
 const sniffed = 4096
 
@@ -39,8 +39,8 @@ func Decompress(r io.Reader) (io.Reader, error) {
 }
 
 // Text returns the content of a file of JSON, CSV or TSV, which gzip may have
-// compressed. A file that is evidently something else is refused: bytes of it
-// that happen to look like a document must not be imported.
+// compressed. Other files are refused, because bytes in them may look like a
+// document.
 func Text(r io.Reader) (io.Reader, error) {
 	plain, err := Decompress(r)
 	if err != nil {

@@ -48,8 +48,8 @@ func (t *tree) set(path string, v value.Value) error {
 	return below.set(rest, v)
 }
 
-// element judges the name of a field where there may be an array: its
-// elements come in their order.
+// element checks the name of a field that may be an array element: the
+// elements must be in order.
 func (t *tree) element(name string) error {
 	n, err := strconv.Atoi(name)
 	number := t.arrays && err == nil
@@ -65,6 +65,7 @@ func (t *tree) element(name string) error {
 	return nil
 }
 
+// doc builds the document or array of the tree.
 func (t *tree) doc() value.Doc {
 	b := value.NewBuilder()
 	for i, name := range t.names {

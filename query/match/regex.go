@@ -52,10 +52,10 @@ func (n *Regex) appendOperator(b *value.Builder) {
 	}
 }
 
-// Prefix returns the string that every match begins with, and whether having
-// the prefix is already all the pattern asks for. It is "" for patterns not
-// anchored at the start and for those that ignore case: what the planner can
-// turn into a range of an index.
+// Prefix returns the string that every match begins with, and whether every
+// string with this prefix matches. It is "" for patterns not anchored at the
+// start and for those that ignore case: what the planner can turn into a range
+// of an index.
 func (n *Regex) Prefix() (prefix string, exact bool) {
 	rest, extended, ok := n.anchored()
 	if !ok {
@@ -104,9 +104,9 @@ func (n *Regex) anchored() (rest string, extended, ok bool) {
 	return rest, extended, ok
 }
 
-// literal reads what stands for itself at the start of a pattern: a
-// character, one behind a backslash, or \Q…\E. A size of 0 says that something
-// else comes first.
+// literal reads what stands for itself at the start of a pattern: a character,
+// one behind a backslash, or \Q…\E. The size is 0 if the pattern does not
+// begin with a literal.
 func literal(pattern string, extended bool) (text string, size int) {
 	if quoted, ok := strings.CutPrefix(pattern, `\Q`); ok {
 		text, _, ended := strings.Cut(quoted, `\E`)
@@ -138,6 +138,7 @@ func lastRune(s string) int {
 	return len(s) - width
 }
 
+// newRegex checks the pattern and the options and compiles them.
 func newRegex(path value.Path, pattern, options string) (*Regex, error) {
 	if strings.IndexByte(pattern, 0) >= 0 {
 		return nil, mongoerr.New(mongoerr.BadValue, "Regular expression cannot contain an embedded null byte")
@@ -162,7 +163,7 @@ func regexNode(n *Regex, err error) (Node, error) {
 	return n, nil
 }
 
-// compileRegex chooses the cheapest way to PCRE's answer: plain string search,
+// compileRegex chooses the fastest way to PCRE's result: plain string search,
 // or an engine of package pcre.
 func compileRegex(pattern, options string) (finder, error) {
 	if len(pattern) > maxPattern {

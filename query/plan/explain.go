@@ -9,7 +9,7 @@ import (
 
 // Shape describes the stages that process the records of a plan, for explain.
 type Shape struct {
-	Filter     value.Doc // the parsed filter, nil if there is none
+	Filter     value.Doc // the parsed filter, or nil
 	Sort       value.Doc
 	Skip       int64
 	Limit      int64

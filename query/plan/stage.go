@@ -124,7 +124,7 @@ func (s *Stage) Score() float64 {
 	return score
 }
 
-// Find returns the first stage of that name, nil if there is none.
+// Find returns the first stage of that name, or nil.
 func (s *Stage) Find(name string) *Stage {
 	if s.Name == name {
 		return s

@@ -18,7 +18,7 @@ type object struct {
 	children   []child         // ascending by comparePart
 	index      map[string]int  // name to child, where there are many
 	named      map[string]node // the same while the tree is made
-	positional node            // the child "$", nil if there is none
+	positional node            // the child "$", or nil
 }
 
 // elements is an inner node over the elements of an array. Its children are

@@ -166,7 +166,7 @@ func TestUndoFails(t *testing.T) {
 }
 
 // TestSyncFails: after a failed fsync nobody knows what is on disk, so there
-// are no more writes, and nobody is told that they are safe, until the log has
+// are no more writes, and none is acknowledged as durable, until the log has
 // been written anew.
 func TestSyncFails(t *testing.T) {
 	dir := t.TempDir()

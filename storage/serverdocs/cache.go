@@ -8,9 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Cache keeps what is made of the documents of a collection, and makes it again
-// once they have changed, whoever has changed them. It is safe for concurrent
-// use.
+// Cache holds a value derived from the documents of a collection, and derives
+// it again after any change of the documents. It is safe for concurrent use.
 type Cache[T any] struct {
 	ns     storage.Namespace
 	derive func(docs []value.Doc) *T
@@ -29,8 +28,8 @@ func NewCache[T any](ns storage.Namespace, derive func(docs []value.Doc) *T) *Ca
 	return &Cache[T]{ns: ns, derive: derive}
 }
 
-// Get returns what the present documents amount to. An error is that of a read,
-// which the next Get tries again.
+// Get returns the value for the present documents. After an error of a read
+// the next Get tries again.
 func (c *Cache[T]) Get(ctx context.Context, engine storage.Engine) (*T, error) {
 	stamp, err := engine.Stamp(c.ns)
 	if err != nil {

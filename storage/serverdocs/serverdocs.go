@@ -29,7 +29,7 @@ func Open(tx storage.Tx, ns storage.Namespace, further ...storage.IndexSpec) (st
 	return tx.Create(ns, value.EmptyDoc, append([]storage.IndexSpec{idIndex}, further...))
 }
 
-// existing opens a collection; nil if there is none.
+// existing opens a collection, or nil.
 func existing(tx storage.Tx, ns storage.Namespace) (storage.Collection, error) {
 	coll, err := tx.Collection(ns)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -40,12 +40,12 @@ func existing(tx storage.Tx, ns storage.Namespace) (storage.Collection, error) {
 
 // Entry is a document with its place, within a transaction.
 type Entry struct {
-	// Doc is the document as it was found; nil if there is none.
+	// Doc is the document as it was found, or nil.
 	Doc value.Doc
 
 	tx   storage.Tx
 	ns   storage.Namespace
-	coll storage.Collection // nil if there is none yet
+	coll storage.Collection // nil if it does not exist yet
 	id   storage.RecordID   // 0 while there is no document
 }
 
@@ -107,7 +107,7 @@ func (e *Entry) DeleteAndDrop() error {
 	return err
 }
 
-// Get reads the document with an _id; nil if there is none.
+// Get reads the document with an _id, or nil.
 func Get(tx storage.Tx, ns storage.Namespace, id value.Value) (value.Doc, error) {
 	e, err := Find(tx, ns, id)
 	return e.Doc, err

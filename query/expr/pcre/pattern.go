@@ -152,7 +152,7 @@ func (p *Pattern) Match(s string) (bool, error) {
 }
 
 // Find returns the first match as pairs of byte offsets (the whole, then each
-// group; -1 for a group that took no part), nil if there is none.
+// group; -1 for a group that took no part), or nil.
 func (p *Pattern) Find(s string) ([]int, error) {
 	if p.linear != nil && !p.beforeNewline(s) {
 		return p.linear.FindStringSubmatchIndex(s), nil

@@ -2,17 +2,17 @@ package engine
 
 import "sync/atomic"
 
-// Budget is how many bytes all scopes that share it may take together.
+// Budget is the memory limit of all scopes that share it.
 type Budget struct {
 	Limit int64
 	used  atomic.Int64
 }
 
-// Used is how many bytes the scopes may take at present.
+// Used returns the bytes reserved by scopes at present.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// leastBytes is what a scope gets even if the budget is used up: less would not
-// run the simplest script.
+// leastBytes is the memory that a scope gets even if the budget is used up:
+// less would not run the simplest script.
 const leastBytes = 4 << 20
 
 // take reserves up to want bytes, as many as are left.

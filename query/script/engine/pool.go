@@ -13,7 +13,7 @@ import (
 //go:embed codec.js
 var codec string
 
-// Pool makes scopes that all begin alike.
+// Pool creates scopes with the same initial state.
 type Pool struct {
 	prelude string
 	budget  *Budget
@@ -53,7 +53,7 @@ func (p *Pool) compile() {
 // that grows with it: the deeper, the later a hostile script is stopped.
 const mostCalls = 1000
 
-// Open returns a scope as new.
+// Open returns a new scope.
 func (p *Pool) Open(host Host) (*Scope, error) {
 	if p.once.Do(p.compile); p.err != nil {
 		return nil, p.err

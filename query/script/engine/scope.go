@@ -10,8 +10,8 @@ import (
 	"modernc.org/quickjs"
 )
 
-// Question is what a script asks its host. The numbers are those of the
-// prelude.
+// Question is the number of a function of the host. The numbers are those of
+// the prelude.
 type Question int
 
 // The questions.
@@ -28,7 +28,7 @@ const (
 	now                         // the answer are milliseconds since 1970
 )
 
-// Host is what a scope is given.
+// Host has the functions that a scope may call.
 type Host interface {
 	// Poll returns an error when the script has to stop. It is called while the
 	// script runs, from another goroutine, but never beside Ask.
@@ -53,11 +53,11 @@ type Thrown struct {
 // Error returns the exception as a string.
 func (t *Thrown) Error() string { return t.Text }
 
-// ErrMemory is what a scope fails with that has no more memory.
+// ErrMemory is the error of a scope that has exceeded its memory.
 var ErrMemory = errors.New("out of memory")
 
-// ErrBroken is what a scope fails with whose engine broke down. It runs
-// nothing any more.
+// ErrBroken is the error of a scope whose engine has failed. It cannot be used
+// any more.
 var ErrBroken = errors.New("the JavaScript engine broke down")
 
 // Scope is one engine with one set of global variables. It is for one

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 )
 
-// pollEvery is how long a script runs before its host is asked again.
+// pollEvery is the interval of the calls of Poll.
 const pollEvery = 5 * time.Millisecond
 
 // idlePolls is after how many polls without a script the watcher ends.
@@ -47,7 +47,7 @@ func (w *watch) end() error {
 	return w.stopped
 }
 
-// stop has the script stop.
+// stop interrupts the script.
 func (w *watch) stop(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
