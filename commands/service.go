@@ -1,28 +1,18 @@
 package commands
 
 import (
-	"context"
-	"math"
 	"os"
 	"sort"
 
-	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/commands/broadcast"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/limits"
-	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/parameters"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/replication"
-	"github.com/duskdb/duskdb/commands/replset"
-	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/queue"
-	"github.com/duskdb/duskdb/timeseries"
-	"github.com/duskdb/duskdb/value"
 )
 
 // newService makes a Service over an open engine.
@@ -30,17 +20,10 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if o.TempDir == "" {
 		o.TempDir = os.TempDir()
 	}
-	s := &kernel.Service{
-		Engine: o.Engine, Clock: o.Clock, Log: observe.Talkative(o.Log), Verbosity: observe.NewVerbosity(), Options: o, StartedAt: o.Clock.Now(),
-		Cursors: kernel.NewCursors(), Sessions: session.NewRegistry(), Ops: kernel.NewOperations(),
-		Real: clock.System(), Changes: broadcast.New(), Leader: replset.Leadership{Changed: broadcast.New()}, Fsync: limits.NewFsyncLock(), FailPoints: observe.NewFailPoints(), Profiler: observe.NewProfiler(o.Profiling), Buckets: timeseries.NewCatalog(), Settings: kernel.NewSettings(), Background: context.Background(), ProcessID: value.NewOID(o.Clock.NowMillis()), Instance: value.NewOID(o.Clock.NowMillis()),
-	}
-	s.Memory, s.Began = limits.NewMemoryGuard(o.Memory, s.Real, &s.Log), s.Real.Now()
+	s := kernel.NewService(o)
 	if err := o.Profiling.Check(); err != nil {
 		return nil, err
 	}
-	s.Establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
-	s.Scripts = s.NewScripts()
 	s.Params = parameters.NewParameters(s)
 	if err := s.Params.Load(o.Parameters); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ type Cursors struct {
 // maxOpenCursors bounds what forgetful clients can make the server hold.
 const maxOpenCursors = 100_000
 
-func NewCursors() *Cursors {
+func newCursors() *Cursors {
 	return &Cursors{Cursors: map[int64]*Cursor{}, Limit: maxOpenCursors}
 }
 

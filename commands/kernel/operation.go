@@ -47,7 +47,7 @@ type operationShard struct {
 	_     [48]byte // keep shards on cache lines of their own
 }
 
-func NewOperations() *Operations { return &Operations{} }
+func newOperations() *Operations { return &Operations{} }
 
 func (r *Operations) shard(id int32) *operationShard {
 	return &r.shards[uint32(id)%uint32(len(r.shards))]

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// NewScripts makes the engine for JavaScript.
-func (s *Service) NewScripts() *script.Engine {
+// newScripts makes the engine for JavaScript.
+func newScripts(s *Service) *script.Engine {
 	e := script.New(script.Config{
 		Clock: s.Clock, Real: s.Real, Version: ServerVersion,
 		Log: func(text string) { s.Log.Info().Str("text", text).Msg("JavaScript prints") },

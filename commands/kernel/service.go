@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/session"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -27,149 +27,143 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The version that the server reports: MongoDB's, whose behaviour it follows.
-const (
-	ServerVersion  = "8.0.16"
-	MaxWireVersion = 25
-)
-
-// Limits that hello announces.
-const (
-	MaxDocumentBytes = 16 * 1024 * 1024
-	MaxMessageBytes  = 48_000_000
-	MaxWriteBatch    = 100_000
-)
-
-// Options says what a Service works with.
-type Options struct {
-	Engine     storage.Engine
-	Clock      clock.Clock
-	Log        zerolog.Logger
-	TempDir    string             // for sorts and groups that spill
-	DBPath     string             // as given, for getCmdLineOpts
-	Parameters map[string]string  // --setParameter
-	Argv       []string           // the command line, for getCmdLineOpts
-	Parsed     value.Doc          // the parsed configuration, for getCmdLineOpts
-	TestClock  bool               // Clock is a *clock.Manual that commands may move
-	Shutdown   func()             // asked for by the shutdown command
-	DuskDB     string             // version of DuskDB itself
-	Lines      *observe.LogLines  // the recent log, for getLog
-	RotateLog  func() error       // begins a new log file; nil: the log goes to no file
-	Profiling  *observe.Profiling // of every database at first; nil: none but slow operations in the log
-	Warnings   []string           // startup warnings, for getLog
-	Security   Security           // who may use the server
-	Memory     int64              // bytes that the data may grow to; 0: no limit
-	MaxConns   int                // most connections, for serverStatus; 0: no limit
-	// Compressors are the names of those that clients may choose; nil: all.
-	Compressors []string
-
-	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
-	OplogMinRetentionMillis int64 // how long its entries are kept at least
-	NoScripting             bool  // there is no JavaScript
-
-	// ReplSet is the name of the replica set whose only member this server
-	// says it is; "": it is a standalone.
-	ReplSet string
-	// AdvertiseHost is the member's "host:port"; "": the address that the
-	// client connected to.
-	AdvertiseHost string
-	// AskSelf asks who answers at a "host:port" for the id that its command
-	// _isSelf gives; nil: nobody can be asked.
-	AskSelf func(ctx context.Context, address string) (value.OID, error)
+// Service runs commands. It is safe for concurrent use. Its parts are embedded, so that
+// s.Engine is the engine of its storage; each is described with its type.
+type Service struct {
+	CommandTable
+	Configuration
+	Storage
+	ReplicaSet
+	Clients
+	Access
+	Expiry
+	Observation
+	Scripts *script.Engine // runs JavaScript
 }
 
-// Service runs commands. It is safe for concurrent use.
-type Service struct {
-	Engine    storage.Engine
-	Clock     clock.Clock
-	Log       zerolog.Logger
-	Options   Options
-	StartedAt time.Time
-	Table     map[string]*Command
-	Commands  []*Command // sorted by name, without aliases
+// NewService makes a Service with the parts that need nothing but the options. The
+// others (parameters, command table, users, expiry, the change log) are opened by the
+// packages above that know them, before the first command.
+func NewService(o Options) *Service {
+	s := &Service{
+		Configuration: Configuration{Options: o, Settings: NewSettings()},
+		Storage:       newStorage(o),
+		ReplicaSet:    newReplicaSet(o),
+		Clients:       newClients(),
+		Observation:   newObservation(o),
+	}
+	s.Memory = limits.NewMemoryGuard(o.Memory, s.Real, &s.Log)
+	s.Establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
+	s.Scripts = newScripts(s)
+	return s
+}
 
-	Real       clock.Clock // for what must not follow a test clock: cursors, sessions
-	Params     *Parameters
-	Verbosity  *observe.Verbosity
-	Auth       *auth.Manager
-	Cursors    *Cursors
-	Sessions   *session.Registry
-	Ops        *Operations
-	Metrics    observe.Metrics
-	Stamps     clustertime.Clock
-	Oplog      *oplog.Log
-	Records    session.Records
-	Snapshots  session.Snapshots
-	Memory     *limits.MemoryGuard
-	Began      time.Time    // real time of the start
-	Outs       atomic.Int64 // names for the collections $out writes into
-	Usage      observe.Usage
-	IndexUse   catalog.IndexUse
-	Fsync      *limits.FsyncLock
-	Leader     replset.Leadership
-	FailPoints observe.FailPoints
-	Buckets    *timeseries.Catalog
+// CommandTable is what the server can be asked to do.
+type CommandTable struct {
+	Table    map[string]*Command // by name and by alias
+	Commands []*Command          // sorted by name, without aliases
+}
+
+// Configuration is how the server was started and what administrators have changed
+// since.
+type Configuration struct {
+	Options  Options
+	Params   *Parameters
+	Settings *Settings
+}
+
+// Storage is the engine with what limits writes to it, and the clocks.
+type Storage struct {
+	Engine     storage.Engine
+	Clock      clock.Clock     // the server's time, which decides what has expired
+	Real       clock.Clock     // for what must not follow a test clock: cursors, sessions, latencies
+	StartedAt  time.Time       // by Clock
+	Began      time.Time       // the same instant by Real
 	Background context.Context // ends when the server stops
-	ProcessID  value.OID       // which hello shows to everybody
-	Instance   value.OID       // by which the server knows itself
-	Monitor    *ttl.Monitor
-	// monitorDone waits for a running pass to end; nil before Start.
-	MonitorDone func()
-	Changes     *broadcast.Broadcast // signalled after every committed write
-	Queues      *queue.Broker
-	lastConn    atomic.Int64
-	Profiler    *observe.Profiler
-	Compaction  autoCompaction
-	Settings    *Settings
-	RequireAPI  atomic.Bool // requireApiVersion: every command asks
-	Scripts     *script.Engine
-	// establishment limits how fast connections begin.
-	Establishment *limits.RateLimiter
+	Memory     *limits.MemoryGuard
+	Fsync      *limits.FsyncLock
+	Buckets    *timeseries.Catalog  // the open buckets of time series
+	Changes    *broadcast.Broadcast // signalled after every committed write
+	Outs       atomic.Int64         // numbers the temporary collections of $out
+	Compaction autoCompaction
 }
 
 // autoCompaction is the compaction that goes on in the background, if any.
 type autoCompaction struct {
 	Mu     sync.Mutex
-	Cancel context.CancelFunc
+	Cancel context.CancelFunc // nil: none is running
 }
 
-// With --replSet the server shows the face of a replica set of one member,
-// which needs no set-up to be its primary: drivers then use sessions,
-// retryable writes and causal consistency on their own. Transactions and
-// change streams do not need it.
+func newStorage(o Options) Storage {
+	realTime := clock.System()
+	return Storage{
+		Engine: o.Engine, Clock: o.Clock, Real: realTime, StartedAt: o.Clock.Now(), Began: realTime.Now(),
+		Background: context.Background(), Fsync: limits.NewFsyncLock(), Buckets: timeseries.NewCatalog(), Changes: broadcast.New(),
+	}
+}
 
-// InReplicaSet reports whether the server says that it is a member.
+// ReplicaSet is the server as the one member of a replica set, and the change log,
+// which is kept without a set as well.
+type ReplicaSet struct {
+	Leader    replset.Leadership
+	Stamps    clustertime.Clock
+	Oplog     *oplog.Log
+	ProcessID value.OID // in hello's topologyVersion
+	Instance  value.OID // by which the server recognizes its own address
+}
+
+func newReplicaSet(o Options) ReplicaSet {
+	now := o.Clock.NowMillis()
+	return ReplicaSet{Leader: replset.Leadership{Changed: broadcast.New()}, ProcessID: value.NewOID(now), Instance: value.NewOID(now)}
+}
+
+// InReplicaSet reports whether the server runs with --replSet: drivers then use
+// sessions, retryable writes and causal consistency of themselves. Transactions and
+// change streams need no replica set.
 func (s *Service) InReplicaSet() bool { return s.Options.ReplSet != "" }
 
-// Security says who may use a Service.
-type Security struct {
-	// Auth demands that clients log in.
-	Auth bool
-	// RootUser and RootPassword name the first user, made with the role root
-	// if there is no user yet.
-	RootUser, RootPassword string
-	// Exposed tells that others than this machine can connect.
-	Exposed bool
-	// RotateCertificates reads the TLS certificates again; nil without TLS.
-	RotateCertificates func() error
+// Clients is what is kept for clients between their commands, and what they run.
+type Clients struct {
+	Cursors   *Cursors
+	Sessions  *session.Registry
+	Records   session.Records   // of retryable writes, in config.transactions
+	Snapshots session.Snapshots // for reads with read concern "snapshot"
+	Ops       *Operations
+	lastConn  atomic.Int64 // id of the newest connection
 }
 
-// WaitUnlocked blocks a write while the lock is held.
-func (c *Call) WaitUnlocked() error { return c.Svc.Writable(c.Ctx) }
+func newClients() Clients {
+	return Clients{Cursors: newCursors(), Sessions: session.NewRegistry(), Ops: newOperations()}
+}
 
-// Writable waits until nobody holds the lock.
-func (s *Service) Writable(ctx context.Context) error {
-	l := s.Fsync
-	for l.Held() {
-		released := l.Released.Wait()
-		if !l.Held() {
-			return nil
-		}
-		select {
-		case <-released:
-		case <-ctx.Done():
-			return mongoerr.From(context.Cause(ctx))
-		}
+// Access decides who gets in and what they may ask for.
+type Access struct {
+	Auth          *auth.Manager
+	RequireAPI    atomic.Bool         // the parameter requireApiVersion
+	Establishment *limits.RateLimiter // limits how fast connections begin
+}
+
+// Expiry removes what has expired, and settles the messages of queues.
+type Expiry struct {
+	Monitor     *ttl.Monitor
+	MonitorDone func() // waits for a running pass to end; nil before the start
+	Queues      *queue.Broker
+}
+
+// Observation is what the server tells about itself, and the fail points.
+type Observation struct {
+	Log        zerolog.Logger
+	Verbosity  *observe.Verbosity
+	Metrics    observe.Metrics
+	Usage      observe.Usage    // by collection, for top
+	IndexUse   catalog.IndexUse // for $indexStats
+	Profiler   *observe.Profiler
+	FailPoints observe.FailPoints
+}
+
+func newObservation(o Options) Observation {
+	return Observation{
+		Log: observe.Talkative(o.Log), Verbosity: observe.NewVerbosity(),
+		Profiler: observe.NewProfiler(o.Profiling), FailPoints: observe.NewFailPoints(),
 	}
-	return nil
 }

@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The version that the server reports: MongoDB's, whose behaviour it follows.
+const (
+	ServerVersion  = "8.0.16"
+	MaxWireVersion = 25
+)
+
+// Limits that hello announces.
+const (
+	MaxDocumentBytes = 16 * 1024 * 1024
+	MaxMessageBytes  = 48_000_000
+	MaxWriteBatch    = 100_000
+)
+
+// Options says what a Service works with.
+type Options struct {
+	Engine     storage.Engine
+	Clock      clock.Clock
+	Log        zerolog.Logger
+	TempDir    string             // for sorts and groups that spill
+	DBPath     string             // as given, for getCmdLineOpts
+	Parameters map[string]string  // --setParameter
+	Argv       []string           // the command line, for getCmdLineOpts
+	Parsed     value.Doc          // the parsed configuration, for getCmdLineOpts
+	TestClock  bool               // Clock is a *clock.Manual that commands may move
+	Shutdown   func()             // asked for by the shutdown command
+	DuskDB     string             // version of DuskDB itself
+	Lines      *observe.LogLines  // the recent log, for getLog
+	RotateLog  func() error       // begins a new log file; nil: the log goes to no file
+	Profiling  *observe.Profiling // of every database at first; nil: none but slow operations in the log
+	Warnings   []string           // startup warnings, for getLog
+	Security   Security           // who may use the server
+	Memory     int64              // bytes that the data may grow to; 0: no limit
+	MaxConns   int                // most connections, for serverStatus; 0: no limit
+	// Compressors are the names of those that clients may choose; nil: all.
+	Compressors []string
+
+	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
+	OplogMinRetentionMillis int64 // how long its entries are kept at least
+	NoScripting             bool  // there is no JavaScript
+
+	// ReplSet is the name of the replica set whose only member this server
+	// says it is; "": it is a standalone.
+	ReplSet string
+	// AdvertiseHost is the member's "host:port"; "": the address that the
+	// client connected to.
+	AdvertiseHost string
+	// AskSelf asks who answers at a "host:port" for the id that its command
+	// _isSelf gives; nil: nobody can be asked.
+	AskSelf func(ctx context.Context, address string) (value.OID, error)
+}
+
+// Security says who may use a Service.
+type Security struct {
+	// Auth demands that clients log in.
+	Auth bool
+	// RootUser and RootPassword name the first user, made with the role root
+	// if there is no user yet.
+	RootUser, RootPassword string
+	// Exposed tells that others than this machine can connect.
+	Exposed bool
+	// RotateCertificates reads the TLS certificates again; nil without TLS.
+	RotateCertificates func() error
+}
