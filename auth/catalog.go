@@ -1,11 +1,10 @@
 package auth
 
 import (
-	"errors"
 	"slices"
 
-	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -18,92 +17,49 @@ var (
 	versionNS = namespace{DB: "admin", Coll: "system.version"}
 )
 
-// IsAuthData reports whether a collection determines privileges.
-func IsAuthData(ns storage.Namespace) bool { return ns == usersNS || ns == rolesNS }
-
 // schemaVersion is mongod's version number of the document format.
 const schemaVersion = 5
 
 // Catalog gives access to users and roles within one transaction.
 type Catalog struct {
 	tx  storage.Tx
-	id  storage.IndexSpec
 	now int64
 }
 
 // find reads the document of a user or role, or nil.
 func (c *Catalog) find(ns namespace, n Name) (value.Doc, error) {
-	coll, err := c.tx.Collection(ns)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.String(n.ID())))
-	if err != nil || !ok {
-		return nil, err
-	}
-	return r.Doc, nil
+	return serverdocs.Get(c.tx, ns, value.String(n.ID()))
 }
 
-// put stores a document, in the place of one with the same _id.
+// put stores a document, in the place of one with the same _id. With the first
+// user or role goes the note of which form the documents have.
 func (c *Catalog) put(ns namespace, d value.Doc) error {
-	coll, err := c.open(ns)
+	e, err := serverdocs.Find(c.tx, ns, d.Lookup("_id"))
 	if err != nil {
 		return err
 	}
-	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, d.Lookup("_id")))
-	if err != nil {
-		return err
-	}
-	if ok {
-		return coll.Update(r.ID, d, c.now)
-	}
-	_, err = coll.Insert(d, c.now)
-	return err
-}
-
-// open opens a collection for writing. The first user or role also stores the
-// version of the document format.
-func (c *Catalog) open(ns namespace) (storage.Collection, error) {
-	coll, err := c.tx.Collection(ns)
-	if !errors.Is(err, storage.ErrNotFound) {
-		return coll, err
-	}
-	if ns != versionNS {
+	if e.IsFirst() {
 		note := value.NewDoc("_id", value.String("authSchema"), "currentVersion", value.Int32(schemaVersion))
-		if err := c.put(versionNS, note); err != nil {
-			return nil, err
+		if err := serverdocs.Put(c.tx, versionNS, note, c.now); err != nil {
+			return err
 		}
 	}
-	return c.tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{c.id})
+	return e.Put(d, c.now)
 }
 
 func (c *Catalog) remove(ns namespace, n Name) error {
-	coll, err := c.tx.Collection(ns)
+	e, err := serverdocs.Find(c.tx, ns, value.String(n.ID()))
 	if err != nil {
 		return err
 	}
-	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.String(n.ID())))
-	if err != nil || !ok {
-		return err
-	}
-	return coll.Delete(r.ID)
+	return e.Delete()
 }
 
 // each calls fn with the documents of a collection as they were at the
 // beginning.
 func (c *Catalog) each(ns namespace, fn func(value.Doc) error) error {
-	coll, err := c.tx.Collection(ns)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
+	docs, err := serverdocs.All(c.tx, ns)
 	if err != nil {
-		return err
-	}
-	var docs []value.Doc
-	if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { docs = append(docs, r.Doc); return true }); err != nil {
 		return err
 	}
 	for _, d := range docs {
@@ -115,13 +71,7 @@ func (c *Catalog) each(ns namespace, fn func(value.Doc) error) error {
 }
 
 // HasUsers reports whether any user exists.
-func (c *Catalog) HasUsers() (bool, error) {
-	coll, err := c.tx.Collection(usersNS)
-	if errors.Is(err, storage.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && coll.Count() > 0, err
-}
+func (c *Catalog) HasUsers() (bool, error) { return serverdocs.Any(c.tx, usersNS) }
 
 // User reads the document of a user, or nil.
 func (c *Catalog) User(n Name) (value.Doc, error) { return c.find(usersNS, n) }

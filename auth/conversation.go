@@ -153,7 +153,7 @@ func (m *Manager) lookup(ctx context.Context, n Name, line *mechanism, peer Peer
 		}
 		user, in, err := cat.userOf(d)
 		if err == nil && allowed(d.Lookup("authenticationRestrictions").Doc(), in.restrictions, peer) {
-			u = m.keep(user)
+			u = user
 		}
 		return err
 	})
@@ -190,7 +190,7 @@ func (m *Manager) LoginX509(ctx context.Context, peer Peer, subject string) (u *
 		}
 		user, in, err := cat.userOf(d)
 		if err == nil && allowed(d.Lookup("authenticationRestrictions").Doc(), in.restrictions, peer) {
-			u = m.keep(user)
+			u = user
 		}
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -46,7 +45,7 @@ func newFixture(tb testing.TB) *fixture {
 	}
 	tb.Cleanup(func() { _ = engine.Close() })
 	f.Manager = New(Options{
-		Engine: engine, Clock: f.clock, IDIndex: storage.IndexSpec{Name: reserved.IDIndex, Spec: value.NewDoc("name", value.String(reserved.IDIndex))},
+		Engine: engine, Clock: f.clock,
 		Mechanisms: func() []string { return f.mechanisms },
 		Iterations: func(string) int { return 4096 },
 	})
@@ -55,9 +54,15 @@ func newFixture(tb testing.TB) *fixture {
 
 // change runs a change of users or roles.
 func (f *fixture) change(fn func(*Catalog) error) error {
-	err := f.options.Engine.Update(context.Background(), func(tx storage.Tx) error { return fn(f.In(tx, 1)) })
-	f.Invalidate()
-	return err
+	return f.options.Engine.Update(context.Background(), func(tx storage.Tx) error { return fn(f.In(tx, 1)) })
+}
+
+// update changes what is stored beside the Manager.
+func (f *fixture) update(fn func(storage.Tx) error) {
+	f.Helper()
+	if err := f.options.Engine.Update(context.Background(), fn); err != nil {
+		f.Fatal(err)
+	}
 }
 
 func (f *fixture) must(fn func(*Catalog) error) {

@@ -15,7 +15,6 @@ import (
 // Options configures a Manager. All fields but FailedDelay are required.
 type Options struct {
 	Engine     storage.Engine
-	IDIndex    storage.IndexSpec          // of the collections it makes
 	Clock      clock.Clock                // the real one
 	Mechanisms func() []string            // that are enabled
 	Iterations func(mechanism string) int // for new credentials
@@ -26,14 +25,14 @@ type Options struct {
 
 // Manager reads users and caches them compiled. It is safe for concurrent use.
 type Manager struct {
-	options    Options
-	throttle   *Throttle
-	secret     [32]byte      // of fake credentials
-	generation atomic.Uint64 // grows whenever any user or role changes
-	mu         sync.RWMutex
-	users      map[Name]*User
-	populated  atomic.Bool // a user is known to exist
-	pending    atomic.Bool // users or roles were written in a transaction
+	options   Options
+	throttle  *Throttle
+	secret    [32]byte      // of fake credentials
+	forgotten atomic.Uint64 // how often Invalidate was called
+	mu        sync.RWMutex
+	users     map[Name]*User
+	of        version       // of users
+	populated atomic.Uint64 // the stamp at which a user was seen to exist
 }
 
 // New makes a Manager.
@@ -46,7 +45,7 @@ func New(o Options) *Manager {
 
 // In returns the Catalog of a transaction.
 func (m *Manager) In(tx storage.Tx, now int64) *Catalog {
-	return &Catalog{tx: tx, id: m.options.IDIndex, now: now}
+	return &Catalog{tx: tx, now: now}
 }
 
 // View runs fn over the committed users and roles.
@@ -54,43 +53,43 @@ func (m *Manager) View(ctx context.Context, fn func(*Catalog) error) error {
 	return m.options.Engine.View(ctx, func(tx storage.Tx) error { return fn(m.In(tx, 0)) })
 }
 
-// Invalidate makes all compiled users stale. It must be called after every
-// change to users or roles.
-func (m *Manager) Invalidate() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.generation.Add(1)
-	m.populated.Store(false)
-	clear(m.users)
+// version tells a state of the users and roles from others: what was compiled of
+// one version counts until there is another. It is never zero.
+type version struct {
+	users, roles uint64 // stamps of the collections
+	forgotten    uint64
 }
 
-// ChangedInTransaction records that an open transaction has written to users
-// or roles.
-func (m *Manager) ChangedInTransaction() { m.pending.Store(true) }
-
-// TransactionCommitted makes users stale if any transaction may have changed
-// them. It does not track which one, because such transactions are rare.
-func (m *Manager) TransactionCommitted() {
-	if m.pending.Load() {
-		m.Invalidate()
+// version returns the present version. Whoever reads users takes it before.
+func (m *Manager) version() (v version, err error) {
+	v.forgotten = m.forgotten.Load() + 1
+	if v.users, err = m.options.Engine.Stamp(usersNS); err == nil {
+		v.roles, err = m.options.Engine.Stamp(rolesNS)
 	}
+	return v, err
 }
+
+// Invalidate has all users read again, whether they have changed or not.
+func (m *Manager) Invalidate() { m.forgotten.Add(1) }
 
 // Current returns the user as it is now: the same one if nothing changed,
 // nil if it does not exist any more.
 func (m *Manager) Current(ctx context.Context, u *User) (*User, error) {
-	if u == nil || u.generation == m.generation.Load() {
-		return u, nil
+	if u == nil {
+		return nil, nil
+	}
+	v, err := m.version()
+	if err != nil || u.version == v {
+		return u, err
 	}
 	m.mu.RLock()
 	known := m.users[u.Name]
 	m.mu.RUnlock()
-	if known != nil {
+	if known != nil && known.version == v {
 		return sameUser(u, known), nil
 	}
-	generation := m.generation.Load() // before the user is read
 	var now *User
-	err := m.View(ctx, func(cat *Catalog) error {
+	err = m.View(ctx, func(cat *Catalog) error {
 		d, err := cat.User(u.Name)
 		if d == nil || err != nil {
 			return err
@@ -101,7 +100,7 @@ func (m *Manager) Current(ctx context.Context, u *User) (*User, error) {
 	if err != nil || now == nil {
 		return nil, err
 	}
-	now.generation = generation
+	now.version = v
 	m.remember(now)
 	return sameUser(u, now), nil
 }
@@ -114,37 +113,30 @@ func sameUser(old, now *User) *User {
 	return now
 }
 
-// keep gives a user that was just read an old generation, so that the first
-// Current reads it again: it may have changed since.
-func (m *Manager) keep(u *User) *User {
-	u.generation = m.generation.Load() - 1
-	return u
-}
-
-// remember caches a user, unless something changed meanwhile.
+// remember caches a user. Those of another version are dropped: they would be
+// read again anyway.
 func (m *Manager) remember(u *User) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if u.generation == m.generation.Load() {
-		m.users[u.Name] = u
+	if m.of != u.version {
+		m.of = u.version
+		clear(m.users)
 	}
+	m.users[u.Name] = u
 }
 
 // HasUsers reports whether any user exists.
-func (m *Manager) HasUsers(ctx context.Context) (bool, error) {
-	if m.populated.Load() {
-		return true, nil
+func (m *Manager) HasUsers(ctx context.Context) (any bool, err error) {
+	stamp, err := m.options.Engine.Stamp(usersNS)
+	if err != nil || stamp == 0 || stamp == m.populated.Load() {
+		return err == nil && stamp != 0, err
 	}
-	generation := m.generation.Load()
-	var any bool
-	err := m.View(ctx, func(cat *Catalog) (err error) {
+	err = m.View(ctx, func(cat *Catalog) (err error) {
 		any, err = cat.HasUsers()
 		return err
 	})
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if any && generation == m.generation.Load() {
-		m.populated.Store(true)
+	if any && err == nil {
+		m.populated.Store(stamp)
 	}
 	return any, err
 }
@@ -173,7 +165,7 @@ func (m *Manager) Find(ctx context.Context, n Name) (u *User, err error) {
 		}
 		user, _, err := cat.userOf(d)
 		if err == nil {
-			u = m.keep(user)
+			u = user
 		}
 		return err
 	})

@@ -4,6 +4,9 @@ import (
 	"context"
 	"sync"
 	"testing"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // TestChangesAreSeenByAll changes a role while others ask what it allows:
@@ -52,19 +55,59 @@ func TestChangesAreSeenByAll(t *testing.T) {
 	readers.Wait()
 }
 
-func TestTransactionsCount(t *testing.T) {
+// Changes count from their commit on, whoever makes them; what is committed
+// elsewhere makes nobody stale.
+func TestChangesCountWhenCommitted(t *testing.T) {
 	f := newFixture(t)
-	u := f.user(at("ann", "shop"), "p", at("read", "shop"))
 	ctx := context.Background()
-	first, _ := f.Current(ctx, u)
-	f.TransactionCommitted()
-	if again, _ := f.Current(ctx, first); again != first {
-		t.Error("a transaction without changes made users stale")
+	ann := at("ann", "shop")
+	first, err := f.Current(ctx, f.user(ann, "p", at("read", "shop")))
+	if err != nil {
+		t.Fatal(err)
 	}
-	f.ChangedInTransaction()
-	f.TransactionCommitted()
-	if again, _ := f.Current(ctx, first); again == first {
-		t.Error("a transaction with changes did not make users stale")
+	commit := func(fn func(storage.Tx) error) *User {
+		t.Helper()
+		txn, err := f.options.Engine.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer txn.Abort()
+		if err := fn(txn); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := f.Current(ctx, first); now != first || err != nil {
+			t.Errorf("an open transaction makes users stale: %v", err)
+		}
+		if err := txn.Commit(ctx); err != nil {
+			t.Fatal(err)
+		}
+		now, err := f.Current(ctx, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	f.update(func(tx storage.Tx) error { _, err := tx.Create(namespace{DB: "shop", Coll: "c"}, nil, nil); return err })
+	other := commit(func(tx storage.Tx) error {
+		c, err := tx.Collection(namespace{DB: "shop", Coll: "c"})
+		if err == nil {
+			_, err = c.Insert(value.NewDoc("_id", value.Int32(1)), 1)
+		}
+		return err
+	})
+	if other != first {
+		t.Error("a transaction that changed no user made users stale")
+	}
+	now := commit(func(tx storage.Tx) error { return f.In(tx, 1).GrantRoles(ann, []Name{at("readWrite", "shop")}) })
+	if now == first || !now.May(Namespace("shop", "orders"), MustAction("insert")) {
+		t.Error("the change of a transaction is not seen")
+	}
+	f.update(func(tx storage.Tx) error { return tx.Drop(usersNS) })
+	if now, err := f.Current(ctx, first); now != nil || err != nil {
+		t.Errorf("after the collection was dropped: %v, %v", now, err)
+	}
+	if any, err := f.HasUsers(ctx); any || err != nil {
+		t.Errorf("after the collection was dropped there are users: %v", err)
 	}
 }
 

@@ -18,8 +18,8 @@ type User struct {
 	Inherited  []Name   // all roles, the direct ones among them
 	Privileges []Privilege
 
-	set        privilegeSet
-	generation uint64
+	set     privilegeSet
+	version version // of the users and roles it was made of; zero: unknown
 }
 
 // May reports whether the user may do an action on a target. A nil user may do

@@ -13,7 +13,6 @@ import (
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -77,7 +76,6 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 	if fail, ok := kernel.EnterFailPoint(s.FailPoints.Command, c); ok {
 		return failing(s, c, fail)
 	}
-	defer users.NoteAuthWrite(c)
 	return execute(s, c)
 }
 

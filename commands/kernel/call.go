@@ -42,7 +42,6 @@ type Authorization struct {
 	User           *auth.User       // nil without access control
 	Granted        *[]session.Grant // where the privileges asked for are noted; nil: nowhere
 	AuthorizedOnly bool             // a listing shows only what the user may use
-	AuthChanged    bool             // users or roles were written to
 }
 
 // Outcome is what the client gets, and what decides about it.

@@ -7,7 +7,6 @@ import (
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -20,7 +19,7 @@ const warnOpen = "Access control is not enabled for the database. Read and write
 // AuthOptions are what the manager of users works with.
 func AuthOptions(s *kernel.Service) auth.Options {
 	return auth.Options{
-		Engine: s.Engine, IDIndex: index.IDSpec(nil).Stored(), Clock: s.Real,
+		Engine: s.Engine, Clock: s.Real,
 		Mechanisms: func() (names []string) {
 			for v := range s.Params.Value("authenticationMechanisms").Doc().Values() {
 				names = append(names, v.Str())
@@ -93,7 +92,6 @@ func createRoot(s *kernel.Service, name, password string) error {
 	if err == nil {
 		err = s.Engine.Sync(ctx)
 	}
-	s.Auth.Invalidate()
 	return err
 }
 
@@ -105,23 +103,6 @@ func warningLine(s *kernel.Service, text string) string {
 	b.StartArray("tags").String("", "startupWarnings").End()
 	return b.Doc().JSON()
 }
-
-// NoteAuthWrite makes changes of users and roles count at once that were made
-// by writing to their collections.
-func NoteAuthWrite(c *kernel.Call) {
-	if c.AuthChanged && c.Transaction() != nil {
-		c.Svc.Auth.ChangedInTransaction()
-	}
-	if c.Cmd.Name == "commitTransaction" {
-		c.Svc.Auth.TransactionCommitted()
-	}
-	if c.AuthChanged || c.DB == "admin" && catalogWrites[c.Cmd.Name] {
-		c.Svc.Auth.Invalidate()
-	}
-}
-
-// catalogWrites are the commands that make or remove whole collections.
-var catalogWrites = map[string]bool{"drop": true, "dropDatabase": true, "renameCollection": true, "convertToCapped": true, "applyOps": true}
 
 // runRotateCertificates reads the TLS certificates again.
 func runRotateCertificates(c *kernel.Call) error {

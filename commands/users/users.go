@@ -59,7 +59,7 @@ func stringList(command, name string, a args.Array) ([]string, error) {
 	return out, nil
 }
 
-// changeAuth runs a change of users or roles and makes it count at once.
+// changeAuth runs a change of users or roles, which counts from its commit on.
 func changeAuth(c *kernel.Call, fn func(cat *auth.Catalog) error) error {
 	return changeAuthIn(c, func(_ storage.Tx, cat *auth.Catalog) error { return fn(cat) })
 }
@@ -69,7 +69,6 @@ func changeAuthIn(c *kernel.Call, fn func(tx storage.Tx, cat *auth.Catalog) erro
 		return mongoerr.Newf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command %s in a multi-document transaction", c.Cmd.Name)
 	}
 	err := c.Update(func(tx storage.Tx) error { return fn(tx, c.Svc.Auth.In(tx, c.Now)) })
-	c.Svc.Auth.Invalidate()
 	return kernel.Translate(storage.Namespace{DB: "admin", Coll: "system.users"}, err)
 }
 

@@ -3,7 +3,6 @@ package write
 import (
 	"errors"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -39,7 +38,6 @@ func New(c *kernel.Call, tx storage.Tx, coll storage.Collection, bypass bool) *W
 // open makes w the writer of a collection.
 func (w *Writer) open(c *kernel.Call, tx storage.Tx, coll storage.Collection) {
 	info := coll.Info()
-	c.AuthChanged = c.AuthChanged || auth.IsAuthData(info.Namespace)
 	w.c, w.tx, w.coll, w.Meta, w.ns = c, tx, coll, catalog.Of(info), info.Namespace
 }
 

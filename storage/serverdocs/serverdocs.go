@@ -67,6 +67,9 @@ func Find(tx storage.Tx, ns storage.Namespace, id value.Value) (Entry, error) {
 // Exists reports whether the document is stored.
 func (e *Entry) Exists() bool { return e.id != 0 }
 
+// IsFirst reports whether there is no collection, so that Put will make it.
+func (e *Entry) IsFirst() bool { return e.coll == nil }
+
 // Put stores the document, which has the _id of the entry. now is the instant
 // of writing.
 func (e *Entry) Put(d value.Doc, now int64) (err error) {
