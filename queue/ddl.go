@@ -67,7 +67,7 @@ func Begin(tx storage.Tx, ns storage.Namespace, now int64) error {
 		return err
 	}
 	l.activity = now
-	return l.write(tx, uuid, now)
+	return l.write(uuid, now)
 }
 
 // DeadLetterOptions are the options of the dead-letter queue of a queue.
@@ -111,7 +111,7 @@ func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now 
 	}
 	l.activity = max(l.activity, now)
 	e.state.used(now)
-	return l.write(tx, e.uuid, now)
+	return l.write(e.uuid, now)
 }
 
 // Drop removes a queue with its dead-letter queue. A dead-letter queue cannot
@@ -129,7 +129,7 @@ func Drop(tx storage.Tx, ns storage.Namespace) error {
 	if err != nil {
 		return err
 	}
-	if err := l.remove(tx); err != nil {
+	if err := l.remove(); err != nil {
 		return err
 	}
 	if err := tx.Drop(ns); err != nil {

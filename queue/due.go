@@ -125,7 +125,7 @@ func (e *entity) activate(coll storage.Collection, m *message) error {
 	e.out.activity = max(e.out.activity, at)
 	e.out.ready++
 	e.out.activated++
-	return l.write(e.tx, e.uuid, e.now)
+	return l.write(e.uuid, e.now)
 }
 
 // lapse ends a lock that was not settled in time, which is a failed delivery.

@@ -114,7 +114,7 @@ func (e *entity) numbers() (*ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.id == 0 {
+	if !l.entry.Exists() {
 		if l.next, err = e.lastNumber(); err != nil {
 			return nil, err
 		}
@@ -150,11 +150,11 @@ func (e *entity) used(at int64) error {
 		return nil
 	}
 	l, err := e.numbers()
-	if err != nil || l.id != 0 && l.activity >= at {
+	if err != nil || l.entry.Exists() && l.activity >= at {
 		return err
 	}
 	l.activity = at
-	return l.write(e.tx, e.uuid, e.now)
+	return l.write(e.uuid, e.now)
 }
 
 // save writes a changed message.

@@ -102,7 +102,7 @@ func (e *entity) send(d value.Doc) (number int64, id storage.RecordID, err error
 	e.out.activity = max(e.out.activity, e.now)
 	e.out.ready += ifReady(&m)
 	e.out.note(&m, false)
-	return m.number, id, l.write(e.tx, e.uuid, e.now)
+	return m.number, id, l.write(e.uuid, e.now)
 }
 
 // CheckSend checks a document that is to be sent to a queue.
