@@ -141,6 +141,7 @@ func (m *Msg) parseBody(b []byte) (int, error) {
 	return n, nil
 }
 
+// parseSequence parses a document sequence section and returns its length.
 func (m *Msg) parseSequence(b []byte) (int, error) {
 	if len(m.Sequences) == maxSequences {
 		return 0, fatal(CodeTooManyDocumentSequences, "Too many document sequences in OP_MSG")

@@ -9,7 +9,7 @@ import (
 )
 
 // The workloads that read the whole data set with one aggregation. An
-// operation counts for as many documents as there are.
+// operation counts as one per document of the data set.
 
 // groupAll matches about half of the documents, and groups them.
 var groupAll = []value.Doc{

@@ -25,7 +25,7 @@ type besideCommand struct {
 	JSON        string        `name:"json" help:"Write the results to this file as JSON." type:"path" placeholder:"FILE"`
 }
 
-// besideResult is what the rounds gave.
+// besideResult is the result of all rounds.
 type besideResult struct {
 	Idle   []result `json:"idle"`
 	Busy   []result `json:"busy"`
@@ -33,7 +33,7 @@ type besideResult struct {
 	Repeat int64    `json:"loadOps"`        // requests of the load
 }
 
-// compactLoad is the name of the load that is no workload.
+// compactLoad is the name of the load that is not a workload.
 const compactLoad = "compact"
 
 // Validate is called by the command line parser.
@@ -75,6 +75,8 @@ func (c *besideCommand) Run(out io.Writer) (err error) {
 	return writeJSON(c.JSON, r)
 }
 
+// measure runs the workload alone and beside the load, in turn, for all
+// rounds.
 func (c *besideCommand) measure(t *target) (r besideResult, err error) {
 	w, err := findWorkload(c.Workload)
 	if err != nil {
@@ -83,7 +85,7 @@ func (c *besideCommand) measure(t *target) (r besideResult, err error) {
 	o := loadOptions{
 		Duration: c.Duration, Warmup: c.Duration / 10, Docs: c.Docs, DocSize: c.DocSize, Batch: c.Batch, Seed: 1, Client: c.Client, Compressor: "none",
 	}
-	w.loads = w.loads || c.Load == compactLoad // which takes as long as there are data
+	w.loads = w.loads || c.Load == compactLoad // which takes longer with more data
 	if err := prepare(t, w, o); err != nil {
 		return r, err
 	}
@@ -111,8 +113,8 @@ func (c *besideCommand) measure(t *target) (r besideResult, err error) {
 	return r, nil
 }
 
-// startLoad lets the other workload run until stop, which tells how many of
-// its requests were answered.
+// startLoad runs the other workload until stop, which returns the number of
+// its answered requests.
 func (c *besideCommand) startLoad(t *target, o loadOptions) (stop func() (int64, error), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := workload{build: buildCompact}

@@ -15,7 +15,7 @@ type compareCommand struct {
 	loadOptions
 }
 
-// comparison is what the rounds of one workload gave.
+// comparison is the result of the rounds of one workload.
 type comparison struct {
 	Workload    string   `json:"workload"`
 	Connections int      `json:"connections"`
@@ -76,7 +76,7 @@ func (c *compareCommand) compareOne(a, b *target, w workload, connections int) (
 	for round := range c.Rounds {
 		for i := range sides {
 			side := sides[(i+round)%2]
-			// What only reads or updates finds its documents where they were.
+			// Workloads that only read or update reuse the documents.
 			if round == 0 || !w.loads || w.grows {
 				if err := prepare(side.t, w, c.loadOptions); err != nil {
 					return x, err

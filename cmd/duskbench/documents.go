@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/wire"
 )
 
-// tags is how many values the field tag has.
+// tags is the number of values of the field tag.
 const tags = 20
 
 var tagNames = func() (names [tags]string) {
@@ -31,7 +31,7 @@ type documents struct {
 	buf     []byte
 }
 
-// overhead is about what a document takes besides its padding.
+// overhead is the approximate size of a document besides its padding.
 const overhead = 64
 
 // newDocuments returns a source whose ids differ from those of any other

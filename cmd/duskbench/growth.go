@@ -27,7 +27,7 @@ type growthCommand struct {
 	JSON        string        `name:"json" help:"Write the results to this file as JSON." type:"path" placeholder:"FILE"`
 }
 
-// growthResult is what one amount of data gave.
+// growthResult is the result for one amount of data.
 type growthResult struct {
 	Docs        int                `json:"docs"`
 	Indexes     int                `json:"indexes"`
@@ -176,7 +176,7 @@ func fillAll(addr string, indexes int, o loadOptions) (err error) {
 	return err
 }
 
-// fillLimit is how long loading the data may take.
+// fillLimit is the time limit for loading the data.
 const fillLimit = 15 * time.Minute
 
 // directorySize adds up the files of a directory.

@@ -1,15 +1,15 @@
-// Command duskbench measures a MongoDB-compatible server from outside, with the
-// official driver or, as --client wire, with bytes made here:
+// Command duskbench measures a MongoDB-compatible server from outside, with
+// the official driver or, as --client wire, with its own encoder:
 //
 //	duskbench run --uri mongodb://127.0.0.1:27017 --workload ping,findOne
 //	duskbench compare --a mongodb://127.0.0.1:27017 --b null --rounds 5
 //	duskbench start ./duskdb
 //
 // "null" is a server that understands requests and answers each with a canned
-// reply. It does what any server in Go must do and nothing else, so the ratio
-// to it tells how much of the possible speed is left, on any machine. The
-// driver takes more of the processor than a server does, as it does for those
-// who use it; wire shows the server alone.
+// reply. It does only what every server in Go must do, so the ratio to it
+// compares a server with the possible speed, on any machine. The driver takes
+// more processor time than a server; with wire, the server's share is easier
+// to see.
 package main
 
 import (

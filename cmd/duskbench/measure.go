@@ -23,10 +23,10 @@ const (
 	stopping
 )
 
-// grace is how long a server may take for what is not measured.
+// grace is the time limit for unmeasured requests.
 const grace = 2 * time.Minute
 
-// limit is when a measurement has failed.
+// limit is the time limit of a measurement.
 func (o loadOptions) limit() time.Duration { return o.Warmup + o.Duration + grace }
 
 // worker sends requests over one connection, each after the reply to the one
@@ -58,9 +58,9 @@ type driverSender struct{}
 func (driverSender) send(w *workload, r *request) error { return w.call(context.Background(), r) }
 func (driverSender) close() error                       { return nil }
 
-// validated is how many replies of a worker are looked at byte by byte; the
-// others are trusted, so that the load generator leaves the processor to the
-// server.
+// validated is the number of replies of a worker that are validated
+// completely; the others are trusted, so that the load generator uses less
+// processor time.
 const validated = 50
 
 // measure runs one workload on one target with a number of connections.
@@ -110,6 +110,8 @@ func startWorkers(t *target, w workload, connections int, o loadOptions) (worker
 	return workers, stop, nil
 }
 
+// newWorker returns the i-th worker with its connection or the shared driver
+// client.
 func newWorker(t *target, client *mongo.Client, w workload, i int, o loadOptions) (*worker, error) {
 	wk := &worker{
 		workload: w,
@@ -133,9 +135,9 @@ func newWorker(t *target, client *mongo.Client, w workload, i int, o loadOptions
 	return wk, nil
 }
 
-// drive lets the workers run through the phases and returns how long they
-// were measured. A request that fails ends it: a benchmark with errors in it
-// says nothing.
+// drive lets the workers run through the phases and returns how long they were
+// measured. A failed request ends the measurement, because a benchmark with
+// errors is meaningless.
 func drive(workers []*worker, warmup, duration time.Duration) (time.Duration, error) {
 	var (
 		phase atomic.Int32
@@ -179,8 +181,8 @@ func firstError(errs []error) error {
 	return nil
 }
 
-// loop sends requests until the phase says stop. What was not both begun and
-// answered while measuring does not count.
+// loop sends requests until the phase says stop. Only requests that were sent
+// and answered during the measurement count.
 func (w *worker) loop(phase *atomic.Int32) error {
 	last := time.Now()
 	for {
@@ -207,6 +209,8 @@ func (w *worker) loop(phase *atomic.Int32) error {
 
 func (s *wireSender) close() error { return s.conn.Close() }
 
+// send encodes and sends one request, and validates the first replies
+// completely.
 func (s *wireSender) send(w *workload, r *request) error {
 	w.build(r)
 	m, err := s.RoundTrip(r.body(), r.seqs...)

@@ -65,6 +65,7 @@ func (s *nullServer) close() error {
 	return err
 }
 
+// accept serves each connection in a goroutine until the listener is closed.
 func (s *nullServer) accept() {
 	for {
 		conn, err := s.listener.Accept()
@@ -199,7 +200,7 @@ func (n *nullReplies) appendBody(m *wire.Msg) []byte {
 	return append(n.out, cannedOK...)
 }
 
-// commandName is the first key of a document that may be anything.
+// commandName returns the first key of an unvalidated document.
 func commandName(d value.Doc) []byte {
 	if len(d) < 6 {
 		return nil

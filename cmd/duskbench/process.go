@@ -67,6 +67,7 @@ func startOn(dir, binary string, args []string) (*process, error) {
 	return p, nil
 }
 
+// awaitPing pings until the server answers, exits, or the deadline has passed.
 func (p *process) awaitPing(deadline time.Time) error {
 	for {
 		err := ping(p.addr)
@@ -112,7 +113,7 @@ func (p *process) end() error {
 	return err
 }
 
-// residentBytes is the memory that a process has, 0 where that cannot be told.
+// residentBytes returns the resident memory of a process, 0 if it is unknown.
 func residentBytes(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -139,7 +140,7 @@ func ping(addr string) error {
 	return err
 }
 
-// freePort asks the system for a port that nobody uses.
+// freePort returns an unused port.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const queueName = "queue"
 
-// queueState is where a worker stands in its round.
+// queueState is the step of a worker in its round.
 type queueState struct {
 	step  queueStep
 	token value.Value // of the message that was received

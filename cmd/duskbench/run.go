@@ -86,6 +86,7 @@ func (c *runCommand) Run(out io.Writer) (err error) {
 	return writeJSON(c.JSON, results)
 }
 
+// measureAll measures every workload with every number of connections.
 func (c *runCommand) measureAll(t *target, out io.Writer) (results []result, err error) {
 	table := newTable(out, runColumns)
 	err = c.each(func(w workload, n int) error {

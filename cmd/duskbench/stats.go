@@ -7,7 +7,7 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The histograms tell latencies from a microsecond to a minute, to three
+// The histograms cover latencies from a microsecond to a minute, with three
 // digits.
 const (
 	shortest = time.Microsecond
@@ -24,7 +24,7 @@ func record(h *hdr.Histogram, d time.Duration) {
 	_ = h.RecordValue(int64(min(max(d, shortest), longest)))
 }
 
-// result is what one measurement gives. Latencies are in microseconds.
+// result is the result of one measurement. Latencies are in microseconds.
 type result struct {
 	Target      string  `json:"target"`
 	Workload    string  `json:"workload"`

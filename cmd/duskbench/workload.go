@@ -234,7 +234,8 @@ var (
 	errNothing = errors.New("nothing was written")
 )
 
-// wantDocument: a find that finds nothing is fast, and wrong.
+// wantDocument fails for an empty result: a find without a document would be
+// fast and wrong.
 func wantDocument(reply value.Doc) error {
 	if reply.Lookup("cursor").Doc().Lookup("firstBatch").Doc().IsEmpty() {
 		return errEmpty

@@ -85,6 +85,7 @@ func (m ycsbMix) pick(r *request) int32 {
 	return int32(r.opts.Docs) - 1 - (rank-r.own.left)%int32(r.opts.Docs)
 }
 
+// buildYCSB returns the function that builds the next request of a mix.
 func buildYCSB(m ycsbMix) func(*request) {
 	return func(r *request) {
 		op, id := m.next(r)
@@ -104,6 +105,8 @@ func buildYCSB(m ycsbMix) func(*request) {
 	}
 }
 
+// callYCSB returns the function that sends the next request of a mix with the
+// driver.
 func callYCSB(m ycsbMix) func(context.Context, *request) error {
 	return func(ctx context.Context, r *request) error {
 		op, id := m.next(r)

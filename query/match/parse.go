@@ -32,6 +32,7 @@ var (
 	topOperators   map[string]topParser
 )
 
+// init fills the tables of operators.
 func init() {
 	fieldOperators = map[string]fieldParser{
 		"$all":           parseAll,

@@ -118,6 +118,7 @@ var schemaKeywords []struct {
 	parse schemaParser
 }
 
+// init fills the table of schema keywords.
 func init() {
 	add := func(name string, parse schemaParser) {
 		schemaKeywords = append(schemaKeywords, struct {
