@@ -36,7 +36,7 @@ func applyCreate(c *kernel.Call, db string, e *users.OplogEntryArgs) error {
 	case err != nil:
 		return err
 	case has == nil:
-		return create.Create(inner(c, db, e.O), &id)
+		return create.WithUUID(inner(c, db, e.O), &id)
 	case *has == ns:
 		return nil
 	case has.DB != db:
@@ -60,7 +60,7 @@ func chosenUUID(v value.Value) (id [16]byte, err error) {
 	return id, nil
 }
 
-// withUUID is the name of the collection that has a UUID, nil if there is none.
+// withUUID is the name of the collection that has a UUID, nil if there is no such collection.
 func withUUID(c *kernel.Call, id [16]byte) (ns *storage.Namespace, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		for _, info := range tx.Collections("") {
@@ -110,7 +110,7 @@ func runApplyOps(c *kernel.Call) error {
 	return nil
 }
 
-// applyAll applies a list of entries and tells which of them succeeded. An
+// applyAll applies a list of entries and returns which of them succeeded. An
 // update that finds nothing does not keep the entries behind it from being
 // applied; any other error does. No-ops are passed over.
 func applyAll(c *kernel.Call, a *users.ApplyOpsArgs) (results []value.Value, err error) {
@@ -355,7 +355,7 @@ func sub(c *kernel.Call, db string, body value.Doc) (value.Doc, error) {
 }
 
 // inner is the Call of another command that is a part of this one; it has no
-// command if there is none of the name.
+// command if the table has none of that name.
 func inner(c *kernel.Call, db string, body value.Doc) *kernel.Call {
 	name, _ := body.First()
 	inner := *c

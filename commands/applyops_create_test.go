@@ -23,7 +23,7 @@ func TestApplyOpsChoosesUUID(t *testing.T) {
 	}
 	has := func(coll, want string) {
 		t.Helper()
-		if got, want := harness.JsonOf(h.UuidOf(coll)), harness.JsonOf(harness.Relaxed(`{v: `+want+`}`).Lookup("v")); got != want {
+		if got, want := harness.JSONOf(h.UUIDOf(coll)), harness.JSONOf(harness.Relaxed(`{v: `+want+`}`).Lookup("v")); got != want {
 			t.Errorf("%s has the UUID %s, want %s", coll, got, want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestApplyOpsChoosesUUID(t *testing.T) {
 	has("c", id)
 	h.Fails(121, `{insert: "c", documents: [{b: 1}]}`)
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}], collectionUUID: ` + id + `}`)
-	if e := s.Events()[0]; harness.JsonOf(e.Lookup("collectionUUID")) != harness.JsonOf(h.UuidOf("c")) {
+	if e := s.Events()[0]; harness.JSONOf(e.Lookup("collectionUUID")) != harness.JSONOf(h.UUIDOf("c")) {
 		t.Errorf("the event of the creation is %s", e)
 	}
 

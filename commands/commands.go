@@ -12,20 +12,32 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What the rooms define and users of this package need.
+// Types of the rooms that users of this package need.
 type (
-	Options      = kernel.Options
-	Security     = kernel.Security
-	Conn         = kernel.Conn
-	Request      = kernel.Request
-	Response     = kernel.Response
-	Sequence     = kernel.Sequence
-	Metrics      = diagnostics.Metrics
-	Counter      = diagnostics.Counter
+	// Options are what a Service is made with.
+	Options = kernel.Options
+	// Security are the options of access control.
+	Security = kernel.Security
+	// Conn is the state of one client connection.
+	Conn = kernel.Conn
+	// Request is one command as it came in.
+	Request = kernel.Request
+	// Response says what to do with the reply and the connection.
+	Response = kernel.Response
+	// Sequence is a list of documents sent beside the command's body.
+	Sequence = kernel.Sequence
+	// Metrics are the counters and gauges of the server.
+	Metrics = diagnostics.Metrics
+	// Counter is a count with a name.
+	Counter = diagnostics.Counter
+	// ClassLatency is the latency histogram of one class of commands.
 	ClassLatency = diagnostics.ClassLatency
-	LogLines     = observe.LogLines
+	// LogLines are the latest log lines, which getLog shows.
+	LogLines = observe.LogLines
+	// LogComponent is one of MongoDB's log components.
 	LogComponent = observe.LogComponent
-	Profiling    = observe.Profiling
+	// Profiling are the options of the profiler.
+	Profiling = observe.Profiling
 )
 
 // ServerVersion is the version that the server reports: MongoDB's, whose

@@ -12,7 +12,7 @@ func failing(s *kernel.Service, c *kernel.Call, d observe.FailData) error {
 		if err := s.Block(c, d.Block); err != nil {
 			return err
 		}
-		c.Began = s.Real.Now() // the wait is none of the command's
+		c.Began = s.Real.Now() // the wait does not count as the command's time
 	}
 	switch {
 	case d.Closes:

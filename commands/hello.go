@@ -92,7 +92,7 @@ func awaitTopology(c *kernel.Call, a *users.HelloArgs) error {
 }
 
 // nextHello is the hello that an exhaust reply answers next: the same, from
-// the version on that the client is told now.
+// the version on that the client gets now.
 func nextHello(c *kernel.Call, version int64) value.Doc {
 	b := value.NewBuilder()
 	for name, v := range c.Body.All() {

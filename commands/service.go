@@ -31,7 +31,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	s.Monitor = write.NewMonitor(s)
 	s.Queues = queue.NewBroker(s.Clock, s.Real, s.Monitor.Metrics())
 	buildTable(s)
-	if err := users.OpenAuth(s); err != nil {
+	if err := users.Open(s); err != nil {
 		return nil, err
 	}
 	if err := replication.LoadTerm(s); err != nil {

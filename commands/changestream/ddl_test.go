@@ -215,20 +215,20 @@ func TestStreamIsRefused(t *testing.T) {
 	h.OK(`{create: "t", timeseries: {timeField: "time"}}`)
 	const on = `pipeline: [{$changeStream: {}}], cursor: {}}`
 	h.Refuses([]harness.Refusal{
-		{Db: "admin", Command: `{aggregate: 1, ` + on, Code: 73, Text: "$changeStream may not be opened on the internal admin database"},
-		{Db: "config", Command: `{aggregate: 1, ` + on, Code: 73, Text: "$changeStream may not be opened on the internal config database"},
-		{Db: "local", Command: `{aggregate: 1, ` + on, Code: 73, Text: "$changeStream may not be opened on the internal local database"},
-		{Db: "admin", Command: `{aggregate: "c", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal admin database"},
-		{Db: "config", Command: `{aggregate: "c", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal config database"},
-		{Db: "local", Command: `{aggregate: "c", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal local database"},
-		{Db: "test", Command: `{aggregate: "system.users", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal test.system.users collection"},
-		{Db: "test", Command: `{aggregate: "system.profile", ` + on, Code: 73, Text: ""},
-		{Db: "test", Command: `{aggregate: "systemindexes", ` + on, Code: 0, Text: ""}, {Db: "test", Command: `{aggregate: "system_users", ` + on, Code: 0, Text: ""},
-		{Db: "test", Command: `{aggregate: "v", ` + on, Code: 166, Text: "Namespace test.v is a view, not a collection"},
-		{Db: "test", Command: `{aggregate: "t", ` + on, Code: 166, Text: "Namespace test.t is a timeseries collection"},
-		{Db: "test", Command: `{create: "w", viewOn: "c", pipeline: [{$changeStream: {}}]}`, Code: 167, Text: ""},
-		{Db: "test", Command: `{aggregate: "c", pipeline: [{$lookup: {from: "c", as: "x", pipeline: [{$changeStream: {}}]}}], cursor: {}}`, Code: 51047, Text: ""},
-		{Db: "nowhere", Command: `{aggregate: "c", ` + on, Code: 0, Text: ""},
+		{DB: "admin", Command: `{aggregate: 1, ` + on, Code: 73, Text: "$changeStream may not be opened on the internal admin database"},
+		{DB: "config", Command: `{aggregate: 1, ` + on, Code: 73, Text: "$changeStream may not be opened on the internal config database"},
+		{DB: "local", Command: `{aggregate: 1, ` + on, Code: 73, Text: "$changeStream may not be opened on the internal local database"},
+		{DB: "admin", Command: `{aggregate: "c", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal admin database"},
+		{DB: "config", Command: `{aggregate: "c", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal config database"},
+		{DB: "local", Command: `{aggregate: "c", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal local database"},
+		{DB: "test", Command: `{aggregate: "system.users", ` + on, Code: 73, Text: "$changeStream may not be opened on the internal test.system.users collection"},
+		{DB: "test", Command: `{aggregate: "system.profile", ` + on, Code: 73, Text: ""},
+		{DB: "test", Command: `{aggregate: "systemindexes", ` + on, Code: 0, Text: ""}, {DB: "test", Command: `{aggregate: "system_users", ` + on, Code: 0, Text: ""},
+		{DB: "test", Command: `{aggregate: "v", ` + on, Code: 166, Text: "Namespace test.v is a view, not a collection"},
+		{DB: "test", Command: `{aggregate: "t", ` + on, Code: 166, Text: "Namespace test.t is a timeseries collection"},
+		{DB: "test", Command: `{create: "w", viewOn: "c", pipeline: [{$changeStream: {}}]}`, Code: 167, Text: ""},
+		{DB: "test", Command: `{aggregate: "c", pipeline: [{$lookup: {from: "c", as: "x", pipeline: [{$changeStream: {}}]}}], cursor: {}}`, Code: 51047, Text: ""},
+		{DB: "nowhere", Command: `{aggregate: "c", ` + on, Code: 0, Text: ""},
 	})
 	for v := range h.Admin(`{listDatabases: 1, nameOnly: true}`).Lookup("databases").Doc().Values() {
 		if v.Doc().Lookup("name").Str() == "nowhere" {

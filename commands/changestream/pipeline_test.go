@@ -36,22 +36,22 @@ func TestStreamPipelines(t *testing.T) {
 	}
 	const split = `{$changeStreamSplitLargeEvent: {}}`
 	h.Refuses([]harness.Refusal{
-		{Db: "test", Command: `{aggregate: "c", pipeline: [` + split + `], cursor: {}}`, Code: 20, Text: ""},
-		{Db: "test", Command: on(`{}`, split, split), Code: 7182802, Text: "$changeStreamSplitLargeEvent must be the last stage in the pipeline"},
-		{Db: "test", Command: on(`{}`, split, `{$project: {fullDocument: 0}}`), Code: 7182802, Text: ""},
-		{Db: "test", Command: on(`{}`, `{$changeStreamSplitLargeEvent: {a: 1}}`), Code: 7182800, Text: "$changeStreamSplitLargeEvent spec should be an empty object"},
-		{Db: "test", Command: `{aggregate: "c", pipeline: [{$match: {}}, {$changeStream: {}}], cursor: {}}`, Code: 40602, Text: "$changeStream is only valid as the first stage in a pipeline"},
-		{Db: "test", Command: on(`1`), Code: 6188500, Text: "$changeStream must take a nested object but found: $changeStream: 1"},
-		{Db: "test", Command: on(`{resumeAfter: {_data: "82"}, startAtOperationTime: {$timestamp: {t: 1, i: 1}}}`), Code: 40674, Text: "Only one type of resume option is allowed, but multiple were found."},
-		{Db: "test", Command: on(`{resumeAfter: {_data: "82"}, startAfter: {_data: "82"}}`), Code: 50865, Text: "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage"},
-		{Db: "test", Command: on(`{fullDocument: "unrecognized"}`), Code: 2, Text: ""},
-		{Db: "test", Command: on(`{fullDocumentBeforeChange: "default"}`), Code: 2, Text: ""},
-		{Db: "test", Command: on(`{showExpandedEvents: 1}`), Code: 14, Text: ""},
-		{Db: "test", Command: on(`{startAtOperationTime: 1}`), Code: 14, Text: ""},
-		{Db: "test", Command: on(`{allChangesForCluster: true}`), Code: 72, Text: "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found test.c"},
-		{Db: "admin", Command: `{aggregate: "c", pipeline: [{$changeStream: {allChangesForCluster: true}}], cursor: {}}`, Code: 72, Text: ""},
-		{Db: "admin", Command: `{aggregate: 1, pipeline: [{$changeStream: {allChangesForCluster: true}}], cursor: {}}`, Code: 0, Text: ""},
-		{Db: "admin", Command: `{aggregate: 1, pipeline: [{$changeStream: {}}], cursor: {}}`, Code: 73, Text: ""},
+		{DB: "test", Command: `{aggregate: "c", pipeline: [` + split + `], cursor: {}}`, Code: 20, Text: ""},
+		{DB: "test", Command: on(`{}`, split, split), Code: 7182802, Text: "$changeStreamSplitLargeEvent must be the last stage in the pipeline"},
+		{DB: "test", Command: on(`{}`, split, `{$project: {fullDocument: 0}}`), Code: 7182802, Text: ""},
+		{DB: "test", Command: on(`{}`, `{$changeStreamSplitLargeEvent: {a: 1}}`), Code: 7182800, Text: "$changeStreamSplitLargeEvent spec should be an empty object"},
+		{DB: "test", Command: `{aggregate: "c", pipeline: [{$match: {}}, {$changeStream: {}}], cursor: {}}`, Code: 40602, Text: "$changeStream is only valid as the first stage in a pipeline"},
+		{DB: "test", Command: on(`1`), Code: 6188500, Text: "$changeStream must take a nested object but found: $changeStream: 1"},
+		{DB: "test", Command: on(`{resumeAfter: {_data: "82"}, startAtOperationTime: {$timestamp: {t: 1, i: 1}}}`), Code: 40674, Text: "Only one type of resume option is allowed, but multiple were found."},
+		{DB: "test", Command: on(`{resumeAfter: {_data: "82"}, startAfter: {_data: "82"}}`), Code: 50865, Text: "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage"},
+		{DB: "test", Command: on(`{fullDocument: "unrecognized"}`), Code: 2, Text: ""},
+		{DB: "test", Command: on(`{fullDocumentBeforeChange: "default"}`), Code: 2, Text: ""},
+		{DB: "test", Command: on(`{showExpandedEvents: 1}`), Code: 14, Text: ""},
+		{DB: "test", Command: on(`{startAtOperationTime: 1}`), Code: 14, Text: ""},
+		{DB: "test", Command: on(`{allChangesForCluster: true}`), Code: 72, Text: "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found test.c"},
+		{DB: "admin", Command: `{aggregate: "c", pipeline: [{$changeStream: {allChangesForCluster: true}}], cursor: {}}`, Code: 72, Text: ""},
+		{DB: "admin", Command: `{aggregate: 1, pipeline: [{$changeStream: {allChangesForCluster: true}}], cursor: {}}`, Code: 0, Text: ""},
+		{DB: "admin", Command: `{aggregate: 1, pipeline: [{$changeStream: {}}], cursor: {}}`, Code: 73, Text: ""},
 	})
 	for _, level := range []string{"local", "available", "snapshot", "linearizable"} {
 		h.Fails(72, `{aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}, readConcern: {level: "`+level+`"}}`)

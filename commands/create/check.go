@@ -11,15 +11,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The limits of capped collections.
+// MaxCappedBytes is the greatest size of a capped collection: 1 PB. maxCappedDocs is
+// the greatest number of documents, and stands for "no limit", too.
 const (
-	MostCappedBytes = 1 << 50   // 1 PB
-	mostCappedDocs  = 1<<31 - 1 // stands for any number, too
+	MaxCappedBytes = 1 << 50
+	maxCappedDocs  = 1<<31 - 1
 )
 
-// check refuses what the options of create cannot say together, in mongod's
+// check refuses combinations of options that exclude each other, in mongod's
 // order.
-func (a *CreateArgs) check() error {
+func (a *Args) check() error {
 	if err := CheckCappedLimits("size", a.Size, 1, "max", a.Max); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (a *CreateArgs) check() error {
 
 // checkCapped checks the limits of a capped collection against what else the
 // collection is to be.
-func (a *CreateArgs) checkCapped() error {
+func (a *Args) checkCapped() error {
 	clustered := !a.ClusteredIndex.IsMissing()
 	switch {
 	case clustered && a.Size != nil:
@@ -60,30 +61,31 @@ func (a *CreateArgs) checkCapped() error {
 	return nil
 }
 
-// CheckCappedLimits checks the numbers of a create or a collMod, which have
-// other names in each.
+// CheckCappedLimits checks the limits of a capped collection. The fields have
+// other names in create than in collMod, which give theirs; least is the smallest
+// size in bytes.
 func CheckCappedLimits(size string, bytes *int64, least int64, limit string, docs *int64) error {
 	switch {
 	case bytes != nil && *bytes < least:
 		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", size, least, *bytes)
-	case bytes != nil && *bytes > MostCappedBytes:
-		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", size, MostCappedBytes, *bytes)
-	case docs != nil && *docs > mostCappedDocs:
-		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be < %d, actual value '%d'", limit, mostCappedDocs+1, *docs)
+	case bytes != nil && *bytes > MaxCappedBytes:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", size, MaxCappedBytes, *bytes)
+	case docs != nil && *docs > maxCappedDocs:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be < %d, actual value '%d'", limit, maxCappedDocs+1, *docs)
 	}
 	return nil
 }
 
-// CappedDocs is the number of documents that is kept: a limit that is not
-// positive is none.
+// CappedDocs returns the greatest number of documents as it is stored. Zero and
+// negative numbers mean no limit.
 func CappedDocs(n int64) value.Value {
 	if n <= 0 {
-		n = mostCappedDocs
+		n = maxCappedDocs
 	}
 	return value.Int(n)
 }
 
-func (a *CreateArgs) appendCapped(b *value.Builder) {
+func (a *Args) appendCapped(b *value.Builder) {
 	if !a.Capped {
 		return
 	}
@@ -95,7 +97,7 @@ func (a *CreateArgs) appendCapped(b *value.Builder) {
 }
 
 // planIDIndex makes the index on _id, as it is asked for.
-func (a *CreateArgs) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
+func (a *Args) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
 	if a.AutoIndexID != nil && !*a.AutoIndexID && ns.DB != "local" {
 		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-type CreateArgs struct {
+// Args are the arguments of the create command. collMod plans views with it, too.
+type Args struct {
 	Create          value.Value    `arg:"create,required"`
 	Capped          args.LooseBool `arg:"capped"`
 	Size            *int64         `arg:"size"`
@@ -45,14 +46,16 @@ type CreateArgs struct {
 	OnExpire        value.Value    `arg:"onExpire"`
 }
 
-var createSpec = args.New[CreateArgs]("create")
+var createSpec = args.New[Args]("create")
 
-func RunCreate(c *kernel.Call) error { return Create(c, nil) }
+// Run runs the create command.
+func Run(c *kernel.Call) error { return WithUUID(c, nil) }
 
-// Create runs a create; id is the UUID that the collection is to have, nil
-// for a new one.
-func Create(c *kernel.Call, id *[16]byte) error {
-	var a CreateArgs
+// WithUUID runs a create command whose collection is to have the given UUID; if id
+// is nil, a new one is made. A collection that exists already with the same
+// options is no error; with others, the error is NamespaceExists.
+func WithUUID(c *kernel.Call, id *[16]byte) error {
+	var a Args
 	if err := createSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
@@ -98,13 +101,15 @@ func Create(c *kernel.Call, id *[16]byte) error {
 	return nil
 }
 
-// creation is what a create makes: the collection itself and, for time
-// series and queues, those behind it.
-type creation struct {
-	Parts []creationPart
+// Plan is what a create makes: the collection itself and, for time series and
+// queues, the collections behind it.
+type Plan struct {
+	Parts []Part
 }
 
-type creationPart struct {
+// Part is one collection of a Plan: its name, its options as they are stored, and
+// its indexes.
+type Part struct {
 	Ns      storage.Namespace
 	Options value.Doc
 	Indexes []storage.IndexSpec
@@ -113,7 +118,7 @@ type creationPart struct {
 
 // identify gives the UUID to the part that has documents: not to a view, and
 // not to a time series, but to its buckets.
-func (p *creation) identify(a *CreateArgs, id *[16]byte) {
+func (p *Plan) identify(a *Args, id *[16]byte) {
 	switch {
 	case a.ViewOn != nil:
 	case !a.TimeSeries.IsMissing():
@@ -123,7 +128,7 @@ func (p *creation) identify(a *CreateArgs, id *[16]byte) {
 	}
 }
 
-func (p *creationPart) create(tx storage.Tx) (err error) {
+func (p *Part) create(tx storage.Tx) (err error) {
 	if p.id != nil {
 		_, err = tx.CreateAs(p.Ns, *p.id, p.Options, p.Indexes)
 		return err
@@ -134,7 +139,7 @@ func (p *creationPart) create(tx storage.Tx) (err error) {
 
 // createAll makes the collections. Creating one that exists with the same
 // options succeeds, as in mongod, but for transactions.
-func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *creation) error {
+func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *Plan) error {
 	existing, err := tx.Collection(ns)
 	if err == nil {
 		switch {
@@ -156,12 +161,12 @@ func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *creati
 	return beginQueue(c, tx, plan)
 }
 
-func sameOptions(info *storage.Info, p creationPart) bool {
+func sameOptions(info *storage.Info, p Part) bool {
 	return value.CompareDocs(exec.SortedFields(info.Options), exec.SortedFields(p.Options), nil) == 0
 }
 
 // planCreate checks the options and turns them into what is stored.
-func planCreate(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+func planCreate(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	switch {
 	case a.ViewOn != nil:
 		return PlanView(c, ns, a)
@@ -179,7 +184,7 @@ func planCreate(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation,
 	if err != nil {
 		return nil, err
 	}
-	part := creationPart{Ns: ns, Options: options, Indexes: []storage.IndexSpec{id}}
+	part := Part{Ns: ns, Options: options, Indexes: []storage.IndexSpec{id}}
 	if ns.Coll == "system.profile" { // its entries have no _id
 		part.Indexes = nil
 	}
@@ -188,12 +193,12 @@ func planCreate(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation,
 		o.Set("autoIndexId", value.Bool(false))
 		part.Options, part.Indexes = o.Doc(), nil
 	}
-	return &creation{Parts: []creationPart{part}}, nil
+	return &Plan{Parts: []Part{part}}, nil
 }
 
 // planOptions writes the options of a collection as they are stored and
 // listed.
-func planOptions(c *kernel.Call, a *CreateArgs) (value.Doc, error) {
+func planOptions(c *kernel.Call, a *Args) (value.Doc, error) {
 	var b value.Builder
 	b.Reset(nil)
 	a.appendCapped(&b)
@@ -229,6 +234,8 @@ func planOptions(c *kernel.Call, a *CreateArgs) (value.Doc, error) {
 	return b.Doc(), nil
 }
 
+// CheckPreImages checks the value of changeStreamPreAndPostImages: {enabled:
+// <bool>}.
 func CheckPreImages(d value.Doc) error {
 	given := false
 	for name, v := range d.All() {
@@ -249,6 +256,8 @@ func CheckPreImages(d value.Doc) error {
 	return nil
 }
 
+// CheckValidationMode checks the values of validationLevel and validationAction,
+// which may be empty.
 func CheckValidationMode(level, action string) error {
 	if !gate.ValidationLevels[level] {
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationLevel' is not a valid value.", level)
@@ -259,7 +268,7 @@ func CheckValidationMode(level, action string) error {
 	return nil
 }
 
-func appendValidation(c *kernel.Call, b *value.Builder, a *CreateArgs, col *collation.Collation) error {
+func appendValidation(c *kernel.Call, b *value.Builder, a *Args, col *collation.Collation) error {
 	if err := CheckValidationMode(a.Level, a.Action); err != nil {
 		return err
 	}
@@ -282,7 +291,8 @@ func appendValidation(c *kernel.Call, b *value.Builder, a *CreateArgs, col *coll
 	return nil
 }
 
-// CheckValidator compiles a validator to see that it is one.
+// CheckValidator compiles a validator to find its errors, and refuses it for
+// collections of the system and of the databases admin, local and config.
 func CheckValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Collation) error {
 	if catalog.IsSystem(coll) {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators not allowed on system collection %s.%s", c.DB, coll)
@@ -304,17 +314,18 @@ func CheckValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Col
 	return nil
 }
 
-// collation is the default collation, nil for the simple one.
-func (a *CreateArgs) collation() (*collation.Collation, error) {
+// collation returns the default collation of the collection, nil for the simple
+// one.
+func (a *Args) collation() (*collation.Collation, error) {
 	if a.Collation != nil && a.Collation.IsEmpty() {
 		return nil, mongoerr.MissingField("create.collation.locale")
 	}
 	return collation.Parse(a.Collation)
 }
 
-// PlanView checks a view. Its pipeline must compile; what it reads need not
-// exist.
-func PlanView(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+// PlanView checks the definition of a view and plans it. Its pipeline must
+// compile; the collection that it reads need not exist.
+func PlanView(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	if a.PreAndPost.Lookup("enabled").Truthy() || !a.TimeSeries.IsMissing() || !a.ExpireAfter.IsMissing() || !a.ClusteredIndex.IsMissing() && !a.ClusteredIndex.Truthy() {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot create view "+ns.String()+" with collection options")
 	}
@@ -348,11 +359,11 @@ func PlanView(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, e
 	if col != nil {
 		b.Document("collation", col.Doc())
 	}
-	return &creation{Parts: []creationPart{{Ns: ns, Options: b.Doc()}}}, nil
+	return &Plan{Parts: []Part{{Ns: ns, Options: b.Doc()}}}, nil
 }
 
-// inViewContext tells of which view an error in a pipeline is. What is not
-// even a list of stages is found earlier, and told without.
+// inViewContext names the view in an error of its pipeline. Two errors are passed
+// on unchanged, as in mongod: those of a pipeline that is not a list of stages.
 func inViewContext(ns storage.Namespace, err error) error {
 	e := mongoerr.From(err)
 	if e.Code == 40323 || e.Code == 40324 {
@@ -361,5 +372,5 @@ func inViewContext(ns storage.Namespace, err error) error {
 	return e.WithPrefix("Invalid pipeline for view " + ns.String())
 }
 
-// ListedOptions are the options as listCollections shows them.
+// ListedOptions returns the options of a collection as listCollections shows them.
 func ListedOptions(c *kernel.Call, info *storage.Info) value.Doc { return catalog.LastingOptions(info) }

@@ -13,7 +13,7 @@ import (
 
 // planExpiry adds the expiry options of create to a planned collection:
 // documentTtl, indexingPolicy and onExpire (semantics.md §7.6).
-func planExpiry(c *kernel.Call, ns storage.Namespace, a *CreateArgs, p *creation) (*creation, error) {
+func planExpiry(c *kernel.Call, ns storage.Namespace, a *Args, p *Plan) (*Plan, error) {
 	if err := ttl.CheckCombination(ns, c.Body); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func planExpiry(c *kernel.Call, ns storage.Namespace, a *CreateArgs, p *creation
 			return nil, err
 		}
 		o.Set("documentTtl", value.Document(policy.Doc()))
-		main.Indexes = append(main.Indexes, DocumentIndexes()...)
+		main.Indexes = append(main.Indexes, DocumentTTLIndexes()...)
 	}
 	if !a.OnExpire.IsMissing() {
 		on, err := ttl.ParseOnExpire("create", ns, a.OnExpire)
@@ -62,16 +62,17 @@ func planExpiry(c *kernel.Call, ns storage.Namespace, a *CreateArgs, p *creation
 	return p, nil
 }
 
-// DocumentIndexes are the internal indexes of document TTL.
-func DocumentIndexes() (specs []storage.IndexSpec) {
+// DocumentTTLIndexes returns the internal indexes of document TTL.
+func DocumentTTLIndexes() (specs []storage.IndexSpec) {
 	for _, i := range ttl.DocumentIndexes() {
 		specs = append(specs, storage.IndexSpec{Name: i.Name, Spec: index.InternalSpec(i.Name, i.Path, index.Order(i.Order))})
 	}
 	return specs
 }
 
-// CheckDeadLetterTarget refuses a target that can take no documents: nothing
-// would ever expire.
+// CheckDeadLetterTarget refuses a target of onExpire that cannot take documents,
+// since nothing would ever expire: views, time series and queues. A target that
+// does not exist is made when it is needed.
 func CheckDeadLetterTarget(c *kernel.Call, ns storage.Namespace, on *ttl.OnExpire) error {
 	if on == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // planQueue plans a message queue and its dead-letter queue.
-func planQueue(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+func planQueue(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	if err := queue.CheckOptions(c.Body); err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func planQueue(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, 
 		return nil, err
 	}
 	dead := storage.Namespace{DB: ns.DB, Coll: queue.DeadLetterName(ns.Coll)}
-	return &creation{Parts: []creationPart{
+	return &Plan{Parts: []Part{
 		{Ns: ns, Options: queue.WithOption(options, config.Doc()), Indexes: append([]storage.IndexSpec{id}, queue.Indexes(false)...)},
 		{Ns: dead, Options: queue.DeadLetterOptions(ns.Coll), Indexes: append([]storage.IndexSpec{queue.IDIndex()}, queue.Indexes(true)...)},
 	}}, nil
@@ -36,7 +36,7 @@ func planQueue(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, 
 
 // beginQueue completes the creation of a queue: its idle clock runs from now.
 // Other collections need nothing.
-func beginQueue(c *kernel.Call, tx storage.Tx, plan *creation) error {
+func beginQueue(c *kernel.Call, tx storage.Tx, plan *Plan) error {
 	if main := plan.Parts[0]; queue.IsQueue(main.Options) {
 		return queue.Begin(tx, main.Ns, c.Now)
 	}

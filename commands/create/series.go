@@ -15,7 +15,7 @@ import (
 
 // planTimeSeries plans a time series and the collection of its buckets
 // (semantics.md §6.1).
-func planTimeSeries(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+func planTimeSeries(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	if err := timeseries.CheckCreate(c.Body); err != nil {
 		return nil, err
 	}
@@ -38,11 +38,13 @@ func planTimeSeries(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creat
 	if err != nil {
 		return nil, err
 	}
-	return SeriesCreation(ns, series, expire, col)
+	return PlanSeries(ns, series, expire, col)
 }
 
-// SeriesCreation lists the two collections of a time series.
-func SeriesCreation(ns storage.Namespace, series *timeseries.Options, expire *int64, col *collation.Collation) (*creation, error) {
+// PlanSeries plans the two collections of a time series: the series itself and the
+// collection of its buckets. expire is expireAfterSeconds, nil if measurements do
+// not expire.
+func PlanSeries(ns storage.Namespace, series *timeseries.Options, expire *int64, col *collation.Collation) (*Plan, error) {
 	main := catalog.NewOptions(SeriesOptions(series, expire))
 	behind := catalog.NewOptions(series.BucketOptions(expire))
 	if col != nil {
@@ -60,13 +62,13 @@ func SeriesCreation(ns storage.Namespace, series *timeseries.Options, expire *in
 		}
 		indexes = append(indexes, spec.Stored())
 	}
-	return &creation{Parts: []creationPart{
+	return &Plan{Parts: []Part{
 		{Ns: ns, Options: main.Doc()},
 		{Ns: exec.BucketsOf(ns), Options: behind.Doc(), Indexes: indexes},
 	}}, nil
 }
 
-// SeriesOptions are the options of a time series as they are listed.
+// SeriesOptions returns the options of a time series as they are listed.
 func SeriesOptions(series *timeseries.Options, expire *int64) value.Doc {
 	var b value.Builder
 	b.Reset(nil)
@@ -94,6 +96,8 @@ func bucketIndexSpec(series *timeseries.Options, d value.Doc, col *collation.Col
 	return index.Load(stored)
 }
 
+// ParseBucketIndexes turns the specifications of indexes on measurements into
+// those on buckets, and returns the namespace of the buckets.
 func ParseBucketIndexes(c *kernel.Call, info *storage.Info, given []value.Doc) (storage.Namespace, []*index.Spec, error) {
 	m, ns := catalog.Of(info), exec.BucketsOf(info.Namespace)
 	specs := make([]*index.Spec, 0, len(given))
@@ -107,7 +111,9 @@ func ParseBucketIndexes(c *kernel.Call, info *storage.Info, given []value.Doc) (
 	return ns, specs, nil
 }
 
-// BucketIndex turns the index argument of dropIndexes into one on buckets.
+// BucketIndex turns the index argument of dropIndexes, given as a key of
+// measurements, into the name of the index on buckets. It returns the collection
+// of the buckets, too.
 func BucketIndex(c *kernel.Call, tx storage.Tx, info *storage.Info, find value.Value) (*storage.Info, value.Value, error) {
 	coll, err := tx.Collection(exec.BucketsOf(info.Namespace))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // planSpecial plans the collections that expire or are stored in a way of
 // their own; nil for an ordinary collection.
-func planSpecial(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+func planSpecial(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	switch {
 	case !a.MessageQueue.IsMissing():
 		return planQueue(c, ns, a)
@@ -32,7 +32,7 @@ func errExpireAfterOption() error {
 }
 
 // planClustered plans a collection ordered by _id (semantics.md §5).
-func planClustered(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creation, error) {
+func planClustered(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	v := a.ClusteredIndex
 	if v.Kind() != value.KindDocument {
 		if !v.IsNumber() && v.Kind() != value.KindBool {
@@ -71,15 +71,15 @@ func planClustered(c *kernel.Call, ns storage.Namespace, a *CreateArgs) (*creati
 	if err != nil {
 		return nil, err
 	}
-	if col != nil { // it orders the _ids, and tells which are the same
+	if col != nil { // it decides the order and equality of _ids
 		o := catalog.NewOptions(id)
 		o.Set("collation", value.Document(col.Doc()))
 		id = o.Doc()
 	}
-	return &creation{Parts: []creationPart{{Ns: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: catalog.IdIndex, Spec: id}}}}}, nil
+	return &Plan{Parts: []Part{{Ns: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: catalog.IdIndex, Spec: id}}}}}, nil
 }
 
-// CheckIndexAllowed refuses indexes that the kind of collection cannot have.
+// CheckIndexAllowed refuses an index that this kind of collection cannot have.
 func CheckIndexAllowed(c *kernel.Call, info *storage.Info, spec value.Doc) error {
 	if err := queue.CheckIndex(info, spec); err != nil {
 		return err

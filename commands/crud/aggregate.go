@@ -26,7 +26,7 @@ func runAggregate(c *kernel.Call) error {
 		return err
 	}
 	if explained {
-		return explain.ExplainAggregate(c, &a, "queryPlanner")
+		return explain.AggregateArgs(c, &a, "queryPlanner")
 	}
 	if err := exec.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// BulkCommands are the commands that write to several collections at once.
+// BulkCommands returns bulkWrite, which writes to several collections at once.
 func BulkCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "bulkWrite", Run: runBulkWrite, Flags: kernel.AdminOnly | kernel.Writes | kernel.InTxn, Help: "insert, update and delete in several collections"},
@@ -368,7 +368,7 @@ func (w *bulkWrite) batch(ns int64) *write.BatchWrite {
 	return newBatch(w.c, w.namespaces[ns].Namespace, w.ordered, w.bypass)
 }
 
-// fatal tells errors that end the command from those of one operation.
+// fatal reports whether an error ends the command, and not only its operation.
 func (w *bulkWrite) fatal(err error) bool {
 	return w.c.Transaction() != nil && transaction.Transient(err) || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
 }

@@ -62,7 +62,7 @@ func (w *bulkWrite) checkOps() error {
 	return nil
 }
 
-// writable tells whether operations may write to a namespace.
+// writable reports whether operations may write to a namespace.
 func (w *bulkWrite) writable(i int) error {
 	ns := &w.namespaces[i]
 	if err := w.c.CheckWriteNamespace(ns.Namespace); err != nil || ns.uuid.IsMissing() {

@@ -5,8 +5,8 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// CrudCommands are the commands that read and write documents.
-func CrudCommands() []kernel.Command {
+// Commands returns the commands that read and write documents.
+func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "insert", Run: runInsert, Flags: kernel.Writes | kernel.InTxn, Action: "insert", On: kernel.OnCollection, Help: "insert documents"},
 		{Name: "update", Run: runUpdate, Flags: kernel.Writes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "update documents"},
@@ -17,7 +17,7 @@ func CrudCommands() []kernel.Command {
 		{Name: "killCursors", Run: runKillCursors, Flags: kernel.InTxn, Help: "close cursors"},
 		{Name: "count", Run: runCount, Flags: kernel.Reads, Action: "find", On: kernel.OnCollection, Help: "count documents"},
 		{Name: "distinct", Run: runDistinct, Flags: kernel.Reads | kernel.InTxn, Action: "find", On: kernel.OnCollection, Help: "list the distinct values of a field"},
-		{Name: "explain", Run: explain.RunExplain, Flags: kernel.Reads, Help: "show how a query would run"},
+		{Name: "explain", Run: explain.Run, Flags: kernel.Reads, Help: "show how a query would run"},
 		{Name: "aggregate", Run: runAggregate, Flags: kernel.Reads | kernel.Writes | kernel.InTxn, Action: "find", On: kernel.OnCollection, Help: "run an aggregation pipeline"},
 	}
 }

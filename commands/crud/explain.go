@@ -11,9 +11,9 @@ import (
 
 func init() {
 	explain.Explainable = map[string]func(*kernel.Call, value.Doc, string) error{
-		"find": explain.ExplainFind, "count": explain.ExplainCount, "distinct": explain.ExplainDistinct, "update": explainUpdate,
+		"find": explain.Find, "count": explain.Count, "distinct": explain.Distinct, "update": explainUpdate,
 		"delete": explainDelete, "findAndModify": explainFindAndModify, "findandmodify": explainFindAndModify,
-		"aggregate": explain.ExplainAggregateCommand, "mapReduce": explainMapReduce, "mapreduce": explainMapReduce,
+		"aggregate": explain.Aggregate, "mapReduce": explainMapReduce, "mapreduce": explainMapReduce,
 	}
 }
 
@@ -22,7 +22,7 @@ func explainUpdate(c *kernel.Call, body value.Doc, verbosity string) error {
 	if err := updateSpec.Decode(body, &a); err != nil {
 		return err
 	}
-	statement, err := explain.OnlyStatement("update", "updates", a.Updates)
+	statement, err := explain.SoleStatement("update", "updates", a.Updates)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func explainDelete(c *kernel.Call, body value.Doc, verbosity string) error {
 	if err := deleteSpec.Decode(body, &a); err != nil {
 		return err
 	}
-	statement, err := explain.OnlyStatement("delete", "deletes", a.Deletes)
+	statement, err := explain.SoleStatement("delete", "deletes", a.Deletes)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func explainWrite(c *kernel.Call, m *write.Modification, stage string, body valu
 	if catalog.Of(info).Kind == catalog.View {
 		return catalog.ErrIsView(m.Ns)
 	}
-	e, err := explain.ExplainQuery(c, m.Ns, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
+	e, err := explain.New(c, m.Ns, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
 	if err != nil {
 		return err
 	}

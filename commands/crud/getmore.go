@@ -47,7 +47,7 @@ func runGetMore(c *kernel.Call) error {
 	return continueCursor(c, cur, &a)
 }
 
-// checkCursor makes sure that the cursor belongs to who asks for it.
+// checkCursor refuses a cursor of another user, session or transaction.
 func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error {
 	switch {
 	case cur.Ns != ns:
@@ -172,12 +172,13 @@ func nextBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err e
 	}
 }
 
+// KillCursorsArgs are the arguments of killCursors.
 type KillCursorsArgs struct {
 	KillCursors value.Value `arg:"killCursors,required"`
 	Cursors     args.Array  `arg:"cursors,required"`
 }
 
-// Ids are the numbers of the cursors. What is null is skipped.
+// Ids returns the ids of the cursors. Null elements are skipped.
 func (a *KillCursorsArgs) Ids() (ids []value.Value, err error) {
 	i := 0
 	for v := range value.Doc(a.Cursors).Values() {
@@ -193,6 +194,8 @@ func (a *KillCursorsArgs) Ids() (ids []value.Value, err error) {
 	return ids, nil
 }
 
+// KillCursorsSpec decodes KillCursorsArgs. The rule for its privileges uses it,
+// too.
 var KillCursorsSpec = args.New[KillCursorsArgs]("killCursors")
 
 func runKillCursors(c *kernel.Call) error {

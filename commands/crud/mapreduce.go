@@ -14,6 +14,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// MapReduceCommands returns mapReduce.
 func MapReduceCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "mapReduce", Aliases: []string{"mapreduce"}, Run: runMapReduce, Flags: kernel.Reads | kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "map and reduce documents with JavaScript; deprecated"},
@@ -180,7 +181,7 @@ func functionText(name string, v value.Value) (string, error) {
 	return "", mongoerr.Newf(mongoerr.BadValue, "'%s' must be of string or code type", name)
 }
 
-// OutModes are the fields of out that name a collection.
+// OutModes maps the fields of out that name a collection to their modes.
 var OutModes = map[string]string{"replace": "replace", "normal": "replace", "merge": "merge", "reduce": "reduce"}
 
 func (o *mapReduceOut) read(v value.Value) error {
@@ -326,5 +327,5 @@ func explainMapReduce(c *kernel.Call, body value.Doc, verbosity string) error {
 		return err
 	}
 	c.Body = body
-	return explain.ExplainCompiled(c, r, value.Value{}, verbosity)
+	return explain.Pipeline(c, r, value.Value{}, verbosity)
 }

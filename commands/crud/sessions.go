@@ -17,6 +17,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// SessionCommands returns the commands that start, refresh, end and kill sessions.
 func SessionCommands() []kernel.Command {
 	forTests := func(s *kernel.Service) bool { return s.Params.Bool("enableTestCommands") }
 	return []kernel.Command{
@@ -264,7 +265,7 @@ func sessionOwners(c *kernel.Call, prefix string, a *sessionPatternArgs) (all []
 	return append(all, func(s *session.Session) bool { return hasRole(c, s.Key, roles) }), nil
 }
 
-// hasRole tells whether the user of a session has one of the roles.
+// hasRole reports whether the user of a session has one of the roles.
 func hasRole(c *kernel.Call, key session.Key, roles []auth.Name) bool {
 	name, err := auth.ParseID(key.User)
 	if err != nil {

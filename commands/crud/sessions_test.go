@@ -79,26 +79,26 @@ func TestKillSessions(t *testing.T) {
 func TestSessionCommandRefusals(t *testing.T) {
 	h := harness.New(t)
 	list := []harness.Refusal{
-		{Db: "test", Command: `{killAllSessions: 1}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions' is the wrong type 'int', expected type 'array'"},
-		{Db: "test", Command: `{killAllSessions: [1]}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0' is the wrong type 'int', expected type 'object'"},
-		{Db: "test", Command: `{killAllSessions: [{user: "a"}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0.db' is missing but a required field"},
-		{Db: "test", Command: `{killAllSessions: [], extra: 1}`, Code: 0, Text: ""}, // "strict: false" in kill_sessions.idl
-		{Db: "test", Command: `{killAllSessionsByPattern: [{extra: 1}]}`, Code: 40415, Text: ""},
-		{Db: "test", Command: `{killAllSessionsByPattern: [{uid: 1}]}`, Code: 14, Text: ""},
-		{Db: "test", Command: `{killAllSessionsByPattern: [{uid: {$binary: {base64: "AA==", subType: "00"}}}]}`, Code: 12, Text: "Unsupported SHA256Block hash length: 1"},
-		{Db: "test", Command: `{killAllSessionsByPattern: [{users: [{}]}]}`, Code: 40414, Text: ""},
-		{Db: "test", Command: `{killAllSessionsByPattern: [{roles: [{role: 1}]}]}`, Code: 14, Text: ""},
-		{Db: "test", Command: `{find: "c", lsid: {}}`, Code: 40414, Text: "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field"},
-		{Db: "test", Command: `{find: "c", lsid: {id: 1}}`, Code: 14, Text: ""},
-		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, extra: 1}}`, Code: 40415, Text: "BSON field 'OperationSessionInfo.lsid.extra' is an unknown field."},
-		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, txnNumber: {$numberLong: "1"}}}`, Code: 72, Text: "Cannot specify txnNumber in lsid without specifying txnUUID"},
-		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + nobodyUID + `}}`, Code: 0, Text: ""},
+		{DB: "test", Command: `{killAllSessions: 1}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions' is the wrong type 'int', expected type 'array'"},
+		{DB: "test", Command: `{killAllSessions: [1]}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0' is the wrong type 'int', expected type 'object'"},
+		{DB: "test", Command: `{killAllSessions: [{user: "a"}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0.db' is missing but a required field"},
+		{DB: "test", Command: `{killAllSessions: [], extra: 1}`, Code: 0, Text: ""}, // "strict: false" in kill_sessions.idl
+		{DB: "test", Command: `{killAllSessionsByPattern: [{extra: 1}]}`, Code: 40415, Text: ""},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: 1}]}`, Code: 14, Text: ""},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: {$binary: {base64: "AA==", subType: "00"}}}]}`, Code: 12, Text: "Unsupported SHA256Block hash length: 1"},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{users: [{}]}]}`, Code: 40414, Text: ""},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{roles: [{role: 1}]}]}`, Code: 14, Text: ""},
+		{DB: "test", Command: `{find: "c", lsid: {}}`, Code: 40414, Text: "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field"},
+		{DB: "test", Command: `{find: "c", lsid: {id: 1}}`, Code: 14, Text: ""},
+		{DB: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, extra: 1}}`, Code: 40415, Text: "BSON field 'OperationSessionInfo.lsid.extra' is an unknown field."},
+		{DB: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, txnNumber: {$numberLong: "1"}}}`, Code: 72, Text: "Cannot specify txnNumber in lsid without specifying txnUUID"},
+		{DB: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + nobodyUID + `}}`, Code: 0, Text: ""},
 	}
 	for command, name := range map[string]string{"killSessions": "KillSessionsCmd", "endSessions": "EndSessionsCmdFromClient", "refreshSessions": "RefreshSessionsCmdFromClient"} {
 		list = append(list,
-			harness.Refusal{Db: "test", Command: `{` + command + `: 1}`, Code: 14, Text: "BSON field '" + name + "." + command + "' is the wrong type 'int', expected type 'array'"},
-			harness.Refusal{Db: "test", Command: `{` + command + `: [` + firstID + `, {}]}`, Code: 40414, Text: "BSON field '" + name + "." + command + ".1.id' is missing but a required field"},
-			harness.Refusal{Db: "test", Command: `{` + command + `: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, x: 1}]}`, Code: 40415, Text: ""},
+			harness.Refusal{DB: "test", Command: `{` + command + `: 1}`, Code: 14, Text: "BSON field '" + name + "." + command + "' is the wrong type 'int', expected type 'array'"},
+			harness.Refusal{DB: "test", Command: `{` + command + `: [` + firstID + `, {}]}`, Code: 40414, Text: "BSON field '" + name + "." + command + ".1.id' is missing but a required field"},
+			harness.Refusal{DB: "test", Command: `{` + command + `: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, x: 1}]}`, Code: 40415, Text: ""},
 		)
 	}
 	h.Refuses(list)
@@ -161,12 +161,12 @@ func TestSessionsOfUsers(t *testing.T) {
 		t.Errorf("ann sees %v", got)
 	}
 	bob.Refuses([]harness.Refusal{
-		{Db: "test", Command: `{aggregate: 1, pipeline: [{$listLocalSessions: {allUsers: true}}], cursor: {}}`, Code: 13, Text: ""},
-		{Db: "test", Command: `{aggregate: 1, pipeline: [{$listLocalSessions: {users: [{user: "ann", db: "admin"}]}}], cursor: {}}`, Code: 13, Text: ""},
-		{Db: "admin", Command: `{killAllSessions: []}`, Code: 13, Text: ""},
-		{Db: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}}`, Code: 13, Text: "Unauthorized to set user digest in LogicalSessionId"},
-		{Db: "test", Command: `{killSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}]}`, Code: 13, Text: "Unauthorized to set user digest in LogicalSessionId"},
-		{Db: "test", Command: `{killSessions: [` + firstID + `]}`, Code: 0, Text: ""}, // it has none of that id
+		{DB: "test", Command: `{aggregate: 1, pipeline: [{$listLocalSessions: {allUsers: true}}], cursor: {}}`, Code: 13, Text: ""},
+		{DB: "test", Command: `{aggregate: 1, pipeline: [{$listLocalSessions: {users: [{user: "ann", db: "admin"}]}}], cursor: {}}`, Code: 13, Text: ""},
+		{DB: "admin", Command: `{killAllSessions: []}`, Code: 13, Text: ""},
+		{DB: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}}`, Code: 13, Text: "Unauthorized to set user digest in LogicalSessionId"},
+		{DB: "test", Command: `{killSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + uid + `}]}`, Code: 13, Text: "Unauthorized to set user digest in LogicalSessionId"},
+		{DB: "test", Command: `{killSessions: [` + firstID + `]}`, Code: 0, Text: ""}, // it has none of that id
 	})
 	if got := local(root, `{users: [{user: "ann", db: "admin"}]}`); len(got) != 1 {
 		t.Errorf("root sees %v of ann", got)
@@ -175,8 +175,8 @@ func TestSessionsOfUsers(t *testing.T) {
 		t.Errorf("root sees %v", got)
 	}
 	root.Refuses([]harness.Refusal{
-		{Db: "test", Command: `{killAllSessionsByPattern: [{users: [{user: "ann", db: "admin"}]}]}`, Code: 13, Text: "Not authorized to impersonate in killAllSessionsByPattern"},
-		{Db: "test", Command: `{killAllSessionsByPattern: [{uid: ` + uid + `, lsid: ` + secondID + `}]}`, Code: 0, Text: ""},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{users: [{user: "ann", db: "admin"}]}]}`, Code: 13, Text: "Not authorized to impersonate in killAllSessionsByPattern"},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: ` + uid + `, lsid: ` + secondID + `}]}`, Code: 0, Text: ""},
 	})
 	if cursor, txn := annBusy(); !cursor || !txn {
 		t.Error("what runs for ann has ended")
@@ -211,7 +211,7 @@ func TestSessionCacheCommands(t *testing.T) {
 	h.OK(`{endSessions: [` + firstID + `]}`)
 	h.OK(`{reapLogicalSessionCacheNow: 1}`)
 	harness.New(t).Refuses([]harness.Refusal{
-		{Db: "admin", Command: `{refreshLogicalSessionCacheNow: 1}`, Code: 59, Text: "no such command: 'refreshLogicalSessionCacheNow'"},
-		{Db: "admin", Command: `{reapLogicalSessionCacheNow: 1}`, Code: 59, Text: ""},
+		{DB: "admin", Command: `{refreshLogicalSessionCacheNow: 1}`, Code: 59, Text: "no such command: 'refreshLogicalSessionCacheNow'"},
+		{DB: "admin", Command: `{reapLogicalSessionCacheNow: 1}`, Code: 59, Text: ""},
 	})
 }

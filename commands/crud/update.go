@@ -210,8 +210,12 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 	}
 }
 
+// maxUpsertAttempts bounds how often an upsert is tried that meets a document
+// inserted meanwhile.
 const maxUpsertAttempts = 3
 
+// CompileModification compiles the filter, the update and the projection of a
+// write. info is nil if the collection does not exist.
 func CompileModification(c *kernel.Call, m *write.Modification, info *storage.Info) (err error) {
 	if err := exec.CheckHint(m.Hint); err != nil {
 		return err

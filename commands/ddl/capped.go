@@ -24,7 +24,7 @@ func CappedCommands() []kernel.Command {
 }
 
 // These two are not read by IDL in mongod: they take any further field, and a
-// size that is no number is none.
+// size that is not a number counts as missing.
 
 func runCloneAsCapped(c *kernel.Call) error {
 	from, err := cappedName(c, "cloneCollectionAsCapped")
@@ -123,7 +123,7 @@ func cappedSize(c *kernel.Call) (int64, error) {
 	switch {
 	case n <= 0:
 		return 0, mongoerr.New(mongoerr.InvalidOptions, "Capped collection size must be greater than zero")
-	case n > create.MostCappedBytes:
+	case n > create.MaxCappedBytes:
 		return 0, mongoerr.New(mongoerr.BadValue, "size cannot exceed 1 PB")
 	}
 	return n, nil

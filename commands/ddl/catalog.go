@@ -26,7 +26,7 @@ import (
 // CatalogCommands make, change and list databases, collections and indexes.
 func CatalogCommands() []kernel.Command {
 	return []kernel.Command{
-		{Name: "create", Run: create.RunCreate, Flags: kernel.Writes | kernel.InTxn, Action: "createCollection", On: kernel.OnCollection, Help: "create a collection or view"},
+		{Name: "create", Run: create.Run, Flags: kernel.Writes | kernel.InTxn, Action: "createCollection", On: kernel.OnCollection, Help: "create a collection or view"},
 		{Name: "drop", Run: runDrop, Flags: kernel.Writes, Action: "dropCollection", On: kernel.OnCollection, Help: "drop a collection"},
 		{Name: "dropDatabase", Run: runDropDatabase, Flags: kernel.Writes, Action: "dropDatabase", On: kernel.OnDatabase, Help: "drop a database"},
 		{Name: "renameCollection", Run: runRename, Flags: kernel.AdminOnly | kernel.Writes, Action: "renameCollection", On: kernel.OnCluster, Help: "rename a collection"},
@@ -122,7 +122,7 @@ func dropViews(tx storage.Tx, db string) (was dropped, err error) {
 	return was, nil
 }
 
-// refuseDropOplog tells why the change log stays.
+// refuseDropOplog returns the error for dropping the change log.
 func refuseDropOplog(c *kernel.Call) error {
 	if c.Svc.InReplicaSet() {
 		return mongoerr.New(5255000, "can't drop live oplog while replicating")

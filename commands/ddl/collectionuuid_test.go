@@ -34,7 +34,7 @@ func TestCollectionUUID(t *testing.T) {
 		h.OK(`{insert: "coll_2", documents: [{_id: 1}]}`)
 		h.OK(`{createIndexes: "coll", indexes: [{key: {y: 1}, name: "y_1"}]}`)
 		h.OK(`{create: "view", viewOn: "coll", pipeline: []}`)
-		id := harness.JsonOf(h.UuidOf("coll"))
+		id := harness.JSONOf(h.UUIDOf("coll"))
 		on := func(coll, id string) string { return strings.NewReplacer("$c", coll, "$u", id).Replace(command) }
 		const unknown = `{$uuid: "00000000-0000-4000-8000-000000000001"}`
 		for _, c := range []struct{ db, coll, uuid, actual string }{
@@ -50,7 +50,7 @@ func TestCollectionUUID(t *testing.T) {
 			}
 			if reply.Lookup("code").Int32() != 361 || reply.Lookup("errmsg").Str() != "Collection UUID does not match that specified" ||
 				reply.Lookup("db").Str() != c.db || reply.Lookup("expectedCollection").Str() != c.coll ||
-				reply.Lookup("collectionUUID").Kind() != value.KindBinary || harness.JsonOf(reply.Lookup("actualCollection")) != c.actual {
+				reply.Lookup("collectionUUID").Kind() != value.KindBinary || harness.JSONOf(reply.Lookup("actualCollection")) != c.actual {
 				t.Errorf("%s in %s answered %s", on(c.coll, c.uuid), c.db, reply)
 			}
 		}
@@ -78,13 +78,13 @@ func TestCollectionUUIDRefusals(t *testing.T) {
 	h.OK(`{create: "coll"}`)
 	const u = `{$uuid: "00000000-0000-4000-8000-000000000001"}`
 	h.Refuses([]harness.Refusal{
-		{Db: "test", Command: `{aggregate: "coll", pipeline: [{$changeStream: {}}], cursor: {}, collectionUUID: ` + u + `}`, Code: 4928900, Text: "collectionUUID is not supported for a change stream"},
-		{Db: "test", Command: `{aggregate: 1, pipeline: [{$documents: []}], cursor: {}, collectionUUID: ` + u + `}`, Code: 4928901, Text: "collectionUUID is not supported for a collectionless aggregation"},
-		{Db: "test", Command: `{find: "coll", collectionUUID: 1}`, Code: 14, Text: ""},
-		{Db: "test", Command: `{find: "coll", collectionUUID: {$binary: {base64: "AA==", subType: "04"}}}`, Code: 207, Text: ""},
-		{Db: "test", Command: `{count: "coll", collectionUUID: ` + u + `}`, Code: 40415, Text: "BSON field 'count.collectionUUID' is an unknown field."},
-		{Db: "test", Command: `{findAndModify: "coll", remove: true, collectionUUID: ` + u + `}`, Code: 40415, Text: "BSON field 'findAndModify.collectionUUID' is an unknown field."},
-		{Db: "test", Command: `{insert: "coll", documents: [{}], collectionUUID: ` + u + `, apiVersion: "1", apiStrict: true}`, Code: 323, Text: "BSON field 'insert.collectionUUID' is not allowed with apiStrict:true."},
-		{Db: "test", Command: `{collMod: "coll", collectionUUID: ` + u + `, apiVersion: "1", apiStrict: true}`, Code: 323, Text: "BSON field 'collMod.collectionUUID' is not allowed with apiStrict:true."},
+		{DB: "test", Command: `{aggregate: "coll", pipeline: [{$changeStream: {}}], cursor: {}, collectionUUID: ` + u + `}`, Code: 4928900, Text: "collectionUUID is not supported for a change stream"},
+		{DB: "test", Command: `{aggregate: 1, pipeline: [{$documents: []}], cursor: {}, collectionUUID: ` + u + `}`, Code: 4928901, Text: "collectionUUID is not supported for a collectionless aggregation"},
+		{DB: "test", Command: `{find: "coll", collectionUUID: 1}`, Code: 14, Text: ""},
+		{DB: "test", Command: `{find: "coll", collectionUUID: {$binary: {base64: "AA==", subType: "04"}}}`, Code: 207, Text: ""},
+		{DB: "test", Command: `{count: "coll", collectionUUID: ` + u + `}`, Code: 40415, Text: "BSON field 'count.collectionUUID' is an unknown field."},
+		{DB: "test", Command: `{findAndModify: "coll", remove: true, collectionUUID: ` + u + `}`, Code: 40415, Text: "BSON field 'findAndModify.collectionUUID' is an unknown field."},
+		{DB: "test", Command: `{insert: "coll", documents: [{}], collectionUUID: ` + u + `, apiVersion: "1", apiStrict: true}`, Code: 323, Text: "BSON field 'insert.collectionUUID' is not allowed with apiStrict:true."},
+		{DB: "test", Command: `{collMod: "coll", collectionUUID: ` + u + `, apiVersion: "1", apiStrict: true}`, Code: 323, Text: "BSON field 'collMod.collectionUUID' is not allowed with apiStrict:true."},
 	})
 }

@@ -122,7 +122,7 @@ type collMod struct {
 	indexNow, indexWas value.Doc // what it changes of an index, and what it was
 }
 
-// runLogged runs the command and tells the change log what was asked for,
+// runLogged runs the command and writes what was asked for into the change log,
 // whether it has changed something or not.
 func (m *collMod) runLogged() error {
 	log := m.c.Recorder()
@@ -242,7 +242,7 @@ func (m *collMod) modifyView() error {
 	if pipeline == nil {
 		pipeline = args.Array(m.meta.Pipeline)
 	}
-	plan, err := create.PlanView(m.c, m.info.Namespace, &create.CreateArgs{ViewOn: on, Pipeline: pipeline, Collation: m.info.Options.Lookup("collation").Doc()})
+	plan, err := create.PlanView(m.c, m.info.Namespace, &create.Args{ViewOn: on, Pipeline: pipeline, Collation: m.info.Options.Lookup("collation").Doc()})
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (m *collMod) modifyView() error {
 }
 
 // checkMixedSchema: buckets here may always hold measurements of any types, as
-// those of a mongod that is told so, which dumps of such collections ask for.
+// those of mongod with the same setting, which dumps of such collections ask for.
 func (m *collMod) checkMixedSchema() error {
 	switch mixed := m.args.MixedSchema; {
 	case mixed == nil:

@@ -17,9 +17,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CustomCommands are the extension commands of Azure Cosmos DB for MongoDB
+// CustomActionCommands are the extension commands of Azure Cosmos DB for MongoDB
 // (semantics.md §8.2). Throughput and shard keys are recorded, not enforced.
-func CustomCommands() []kernel.Command {
+func CustomActionCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "customAction", Run: runCustomAction, Flags: kernel.Writes, On: kernel.OnDatabase, Help: "extension commands of Cosmos DB: CreateCollection and others"},
 	}

@@ -34,7 +34,7 @@ func setDocumentPolicy(c *kernel.Call, tx storage.Tx, coll storage.Collection, p
 			return err
 		}
 	}
-	for _, spec := range create.DocumentIndexes() {
+	for _, spec := range create.DocumentTTLIndexes() {
 		var err error
 		switch has := info.Index(spec.Name) != nil; {
 		case policy != nil && !has:

@@ -91,7 +91,7 @@ func runCreateIndexes(c *kernel.Call) error {
 
 // prepareIndexes has the engine read the records for the indexes that seem to
 // be missing, while others write. What cannot be prepared, for whatever
-// reason, is created without, and that tells the reason.
+// reason, is not created; the error gives the reason.
 func prepareIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (release func()) {
 	var releases []func()
 	release = func() {
@@ -211,7 +211,7 @@ func createTSIndexes(c *kernel.Call, tx storage.Tx, coll *storage.Collection, gi
 	return rest, added, nil
 }
 
-// parseIndexes reads the specifications, and tells which collection carries
+// parseIndexes reads the specifications, and returns the collection that carries
 // the indexes: the buckets, for a time series.
 func parseIndexes(c *kernel.Call, info *storage.Info, given []value.Doc) (storage.Namespace, []*index.Spec, error) {
 	m := catalog.Of(info)
@@ -252,8 +252,8 @@ func indexInTransaction(c *kernel.Call, coll storage.Collection) error {
 	return nil
 }
 
-// isCommitted tells whether a collection is there for everybody, and not only
-// in the transaction that made it.
+// isCommitted reports whether a collection exists for everybody, and not only in
+// the command's transaction.
 func isCommitted(c *kernel.Call, info *storage.Info) (committed bool, err error) {
 	err = c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)

@@ -100,7 +100,7 @@ func (o offer) append(b *value.Builder) {
 
 func offersOf(db string) storage.Namespace { return storage.Namespace{DB: db, Coll: offersName} }
 
-// readOffer reads a record; an empty offer if there is none.
+// readOffer reads a record; an empty offer if there is no record.
 func readOffer(tx storage.Tx, db string, id value.Value) (offer, error) {
 	d, err := serverdocs.Get(tx, offersOf(db), id)
 	return offer{

@@ -43,6 +43,8 @@ func listOps(c *kernel.Call, w opsWanted) (docs []value.Doc) {
 	return docs
 }
 
+// OpenCurrentOp opens $currentOp: the operations that are running, and idle
+// connections and sessions if they are asked for.
 func OpenCurrentOp(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	sessions, given := s.Spec.Get("idleSessions")
 	docs := listOps(h.X.Running(), opsWanted{

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// DiagnosticCommands describe the server and what it does.
-func DiagnosticCommands() []kernel.Command {
+// Commands describe the server and what it does.
+func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "buildInfo", Aliases: []string{"buildinfo"}, Run: runBuildInfo, Flags: kernel.PreAuth | kernel.Bare, Help: "version and build of the server"},
 		{Name: "hostInfo", Run: runHostInfo, Flags: kernel.Bare, Action: "hostInfo", On: kernel.OnCluster, Help: "the machine"},

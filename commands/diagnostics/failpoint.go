@@ -35,7 +35,7 @@ func failPoint(s *kernel.Service, name string) (*observe.FailPoint, error) {
 	return nil, mongoerr.Newf(mongoerr.FailPointSetFailed, "%s not found", name)
 }
 
-// runConfigureFailPoint sets a fail point; the reply tells how often it had
+// runConfigureFailPoint sets a fail point; the reply says how often it had
 // taken effect so far.
 func runConfigureFailPoint(c *kernel.Call) error {
 	_, name := c.Body.First()

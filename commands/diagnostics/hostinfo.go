@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/commands/limits"
 )
 
-// What hostInfo tells of the machine. On systems without Linux's files the
+// The machine as hostInfo describes it. On systems without Linux's files the
 // fields that come from them are empty or 1.
 
 func runHostInfo(c *kernel.Call) error {

@@ -294,7 +294,7 @@ func runDropConnections(c *kernel.Call) error {
 	return nil
 }
 
-// checkHostAndPort refuses what names no host, or a port that is none.
+// checkHostAndPort refuses an address without a host or with an invalid port.
 func checkHostAndPort(s string) error {
 	host, port, given := s, "", false
 	if rest, ok := strings.CutPrefix(s, "["); ok { // an IPv6 address

@@ -126,7 +126,7 @@ func profiledCommand(c *kernel.Call) value.Doc {
 	return b.Doc()
 }
 
-// appendWriteCounts writes what a command changed, as its reply tells.
+// appendWriteCounts writes the numbers of documents that a command changed, taken from its reply.
 func appendWriteCounts(c *kernel.Call, b *value.Builder, reply value.Doc) {
 	n := reply.Lookup("n").SafeInt64()
 	switch c.Cmd.Name {

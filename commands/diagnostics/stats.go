@@ -20,8 +20,8 @@ func StatsCommands() []kernel.Command {
 }
 
 func runCollStats(c *kernel.Call) error {
-	var a pipeline.StatsArgs
-	if err := pipeline.StatsSpec.Decode(c.Body, &a); err != nil {
+	var a pipeline.CollStatsArgs
+	if err := pipeline.CollStatsSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
 	ns, err := c.Namespace()
@@ -36,8 +36,8 @@ func runCollStats(c *kernel.Call) error {
 }
 
 func runDBStats(c *kernel.Call) error {
-	var a pipeline.DbStatsArgs
-	if err := pipeline.DbStatsSpec.Decode(c.Body, &a); err != nil {
+	var a pipeline.DBStatsArgs
+	if err := pipeline.DBStatsSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
 	scale, err := gate.ScaleOf("dbStats", a.Scale)

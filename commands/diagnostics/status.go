@@ -30,7 +30,7 @@ func runServerStatus(c *kernel.Call) error {
 			continue
 		}
 		if !s.InReplicaSet() && (section.name == "repl" || section.name == "electionMetrics") ||
-			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only for who asks
+			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only if it is asked for
 			continue
 		}
 		b.StartDocument(section.name)
@@ -67,7 +67,7 @@ var statusSections = []struct {
 	{"metrics", writeMetrics},
 }
 
-// writeRepl tells of the set what hello does.
+// writeRepl writes what hello says of the replica set.
 func writeRepl(c *kernel.Call, b *value.Builder) {
 	replication.AppendTopologyVersion(c, c.Svc.Leader.Changed.Count())
 	primary := !c.Svc.Leader.Aside.Load()
@@ -245,7 +245,7 @@ func writeCatalogStats(c *kernel.Call, b *value.Builder) {
 		Int32("views", n.views).Int32("internalCollections", n.internal).Int32("internalViews", 0)
 }
 
-// writeElectionMetrics tells of the one member, which is elected when it starts
+// writeElectionMetrics is about the one member, which is elected when it starts
 // and when it comes back from a step-down.
 func writeElectionMetrics(c *kernel.Call, b *value.Builder) {
 	for _, name := range []string{"stepUpCmd", "priorityTakeover", "catchUpTakeover", "electionTimeout", "freezeTimeout"} {
@@ -264,7 +264,7 @@ func writeElectionMetrics(c *kernel.Call, b *value.Builder) {
 	b.Double("averageCatchUpOps", 0)
 }
 
-// writeLocks tells how often the one lock of the engine was taken: in shared
+// writeLocks counts how often the one lock of the engine was taken: in shared
 // form by what reads, alone by what commits.
 func writeLocks(c *kernel.Call, b *value.Builder) {
 	b.StartDocument("Global").StartDocument("acquireCount").
@@ -286,14 +286,14 @@ func writeOpLatencies(c *kernel.Call, b *value.Builder) {
 	}
 }
 
-// writeOpcountersRepl counts what came from other members: there is none.
+// writeOpcountersRepl counts operations from other members, of which there are none.
 func writeOpcountersRepl(_ *kernel.Call, b *value.Builder) {
 	for _, name := range []string{"insert", "query", "update", "delete", "getmore", "command"} {
 		b.Int64(name, 0)
 	}
 }
 
-// writeMirroredReads counts reads sent to other members: there is none.
+// writeMirroredReads counts reads sent to other members, of which there are none.
 func writeMirroredReads(_ *kernel.Call, b *value.Builder) {
 	b.Int64("seen", 0).Int64("sent", 0).Int64("succeeded", 0)
 }

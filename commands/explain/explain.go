@@ -26,10 +26,13 @@ var explainSpec = args.New[explainArgs]("explain")
 
 var verbosities = map[string]bool{"queryPlanner": true, "executionStats": true, "allPlansExecution": true}
 
-// Explainable are the commands that explain takes, and how each is explained.
+// Explainable holds, by the names of commands, how each is explained. Package crud
+// fills it, since writes are explained there.
 var Explainable map[string]func(c *kernel.Call, body value.Doc, verbosity string) error
 
-func RunExplain(c *kernel.Call) error {
+// Run runs the explain command. The verbosity is allPlansExecution if none is
+// given, as in mongod.
+func Run(c *kernel.Call) error {
 	var a explainArgs
 	if err := explainSpec.Decode(c.Body, &a); err != nil {
 		return err
@@ -54,8 +57,9 @@ func RunExplain(c *kernel.Call) error {
 	return explain(c, a.Explain, a.Verbosity)
 }
 
-// explained is a query being explained: what it reads and what becomes of it.
-type explained struct {
+// Explanation is a query that is being explained: what it reads, and what is done
+// with that.
+type Explanation struct {
 	c         *kernel.Call
 	ns        storage.Namespace
 	info      *storage.Info
@@ -68,7 +72,9 @@ type explained struct {
 	take      int64               // how many records a pipeline takes, 0: all
 }
 
-func ExplainFind(c *kernel.Call, body value.Doc, verbosity string) error {
+// Find explains a find. One on a view or a time series is explained as the
+// pipeline that it becomes.
+func Find(c *kernel.Call, body value.Doc, verbosity string) error {
 	var a exec.FindArgs
 	if err := exec.FindSpec.Decode(body, &a); err != nil {
 		return err
@@ -90,7 +96,7 @@ func ExplainFind(c *kernel.Call, body value.Doc, verbosity string) error {
 		}
 		return explainAs(c, by, body, verbosity)
 	}
-	e, err := ExplainQuery(c, ns, info, a.Filter, a.Sort, a.Hint, a.Collation, a.Let, verbosity)
+	e, err := New(c, ns, info, a.Filter, a.Sort, a.Hint, a.Collation, a.Let, verbosity)
 	if err != nil {
 		return err
 	}
@@ -114,8 +120,9 @@ func ExplainFind(c *kernel.Call, body value.Doc, verbosity string) error {
 	return e.Append(body)
 }
 
-// showProjection tells of what kind the projection of a find is.
-func (e *explained) showProjection(a *exec.FindArgs, p *project.Projection) {
+// showProjection notes the kind of stage that the projection of a find is shown
+// as: DEFAULT or SIMPLE.
+func (e *Explanation) showProjection(a *exec.FindArgs, p *project.Projection) {
 	e.Shape.Projection, e.Shape.ProjectionKind = a.Projection, "DEFAULT"
 	dotted := false
 	for name := range a.Projection.All() {
@@ -127,12 +134,13 @@ func (e *explained) showProjection(a *exec.FindArgs, p *project.Projection) {
 	e.Query.Fields = a.Fields(p)
 }
 
-// ExplainQuery compiles the part that all explained commands share.
-func ExplainQuery(c *kernel.Call, ns storage.Namespace, info *storage.Info, filter, sort value.Doc, hint value.Value, collationSpec, let value.Doc, verbosity string) (*explained, error) {
+// New compiles the part of a query that all explained commands share: filter,
+// hint, collation, variables.
+func New(c *kernel.Call, ns storage.Namespace, info *storage.Info, filter, sort value.Doc, hint value.Value, collationSpec, let value.Doc, verbosity string) (*Explanation, error) {
 	if err := exec.CheckHint(hint); err != nil {
 		return nil, err
 	}
-	e := &explained{c: c, ns: ns, info: info, Exec: exec.NewExecution(c), verbosity: verbosity}
+	e := &Explanation{c: c, ns: ns, info: info, Exec: exec.NewExecution(c), verbosity: verbosity}
 	q := &exec.Query{Filter: filter, Sort: sort, Hint: hint}
 	e.Query, e.Exec.Explained = q, true
 	var err error
@@ -153,7 +161,8 @@ func ExplainQuery(c *kernel.Call, ns storage.Namespace, info *storage.Info, filt
 	return e, nil
 }
 
-func ExplainCount(c *kernel.Call, body value.Doc, verbosity string) error {
+// Count explains a count.
+func Count(c *kernel.Call, body value.Doc, verbosity string) error {
 	var a exec.CountArgs
 	if err := exec.CountSpec.Decode(body, &a); err != nil {
 		return err
@@ -169,7 +178,7 @@ func ExplainCount(c *kernel.Call, body value.Doc, verbosity string) error {
 	if catalog.Of(info).ReadThrough() {
 		return explainAs(c, pipeline.CountAsAggregate(&a, ns, limit), body, verbosity)
 	}
-	e, err := ExplainQuery(c, ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
+	e, err := New(c, ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
 	if err != nil {
 		return err
 	}
@@ -178,7 +187,8 @@ func ExplainCount(c *kernel.Call, body value.Doc, verbosity string) error {
 	return e.Append(body)
 }
 
-func ExplainDistinct(c *kernel.Call, body value.Doc, verbosity string) error {
+// Distinct explains a distinct.
+func Distinct(c *kernel.Call, body value.Doc, verbosity string) error {
 	var a exec.DistinctArgs
 	if err := exec.DistinctSpec.Decode(body, &a); err != nil {
 		return err
@@ -193,7 +203,7 @@ func ExplainDistinct(c *kernel.Call, body value.Doc, verbosity string) error {
 	if catalog.Of(info).ReadThrough() {
 		return explainAs(c, pipeline.DistinctAsAggregate(&a, ns), body, verbosity)
 	}
-	e, err := ExplainQuery(c, ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
+	e, err := New(c, ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
 	if err != nil {
 		return err
 	}
@@ -201,8 +211,9 @@ func ExplainDistinct(c *kernel.Call, body value.Doc, verbosity string) error {
 	return e.Append(body)
 }
 
-// OnlyStatement is the one statement of a write that is explained.
-func OnlyStatement(command, name string, statements args.Array) (value.Doc, error) {
+// SoleStatement returns the one statement of an explained write. Batches of
+// several are refused with InvalidLength.
+func SoleStatement(command, name string, statements args.Array) (value.Doc, error) {
 	list, err := args.ArrayDocs(command, name, statements)
 	if err != nil {
 		return nil, err
@@ -213,13 +224,15 @@ func OnlyStatement(command, name string, statements args.Array) (value.Doc, erro
 	return list[0], nil
 }
 
-// Append plans, runs if asked to, and writes the reply.
-func (e *explained) Append(body value.Doc) error {
+// Append plans the query, runs it if the verbosity asks for that, and writes the
+// reply. body is the explained command.
+func (e *Explanation) Append(body value.Doc) error {
 	e.c.Reply.String("explainVersion", "1")
 	return e.appendPlan(body)
 }
 
-func (e *explained) appendPlan(body value.Doc) error {
+// appendPlan writes queryPlanner and executionStats.
+func (e *Explanation) appendPlan(body value.Doc) error {
 	c, b := e.c, e.c.Reply
 	if e.info == nil {
 		e.appendPlanner(b, nil, exec.NoCollection)
@@ -247,7 +260,7 @@ func (e *explained) appendPlan(body value.Doc) error {
 
 // appendPlanner writes queryPlanner: what was chosen, and among what. Without a
 // collection there is no access.
-func (e *explained) appendPlanner(b *value.Builder, a *exec.AccessPath, stage *plan.Stage) {
+func (e *Explanation) appendPlanner(b *value.Builder, a *exec.AccessPath, stage *plan.Stage) {
 	hash := catalog.ShapeHash(e.Query.Shape())
 	planKey, rejected := hash, []*plan.Plan(nil)
 	if a != nil {
@@ -287,6 +300,7 @@ func appendExplainTail(c *kernel.Call, body value.Doc) error {
 	return appendExplainServer(c, c.Reply, body)
 }
 
+// appendExplainServer writes the explained command, the server and its parameters.
 func appendExplainServer(c *kernel.Call, b *value.Builder, body value.Doc) error {
 	command := value.NewBuilder()
 	it := body.Iter()
@@ -310,5 +324,5 @@ func appendExplainServer(c *kernel.Call, b *value.Builder, body value.Doc) error
 // explainAs explains a command as the aggregate that it becomes.
 func explainAs(c *kernel.Call, a *exec.AggregateArgs, body value.Doc, verbosity string) error {
 	c.Body = body
-	return ExplainAggregate(c, a, verbosity)
+	return AggregateArgs(c, a, verbosity)
 }

@@ -13,27 +13,30 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ExplainAggregateCommand explains {aggregate: …}.
-func ExplainAggregateCommand(c *kernel.Call, body value.Doc, verbosity string) error {
+// Aggregate explains an aggregate.
+func Aggregate(c *kernel.Call, body value.Doc, verbosity string) error {
 	var a exec.AggregateArgs
 	if err := exec.AggregateSpec.Decode(body, &a); err != nil {
 		return err
 	}
 	c.Body = body
-	return ExplainAggregate(c, &a, verbosity)
+	return AggregateArgs(c, &a, verbosity)
 }
 
-// ExplainAggregate writes {stages: [{$cursor: …}, …]}.
-func ExplainAggregate(c *kernel.Call, a *exec.AggregateArgs, verbosity string) error {
+// AggregateArgs explains an aggregate whose arguments have been decoded. The reply
+// has {stages: [{$cursor: …}, …]}, or is that of a find if the pipeline is no more
+// than one.
+func AggregateArgs(c *kernel.Call, a *exec.AggregateArgs, verbosity string) error {
 	r, err := pipeline.CompileAggregate(c, a)
 	if err != nil {
 		return err
 	}
-	return ExplainCompiled(c, r, a.Hint, verbosity)
+	return Pipeline(c, r, a.Hint, verbosity)
 }
 
-// ExplainCompiled explains a pipeline.
-func ExplainCompiled(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosity string) error {
+// Pipeline explains a compiled pipeline. Those with $out and $merge can be
+// explained with verbosity queryPlanner only, as they would write.
+func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosity string) error {
 	if r.Pipeline.Writes() && verbosity != "queryPlanner" {
 		return mongoerr.New(51029, "explain of a pipeline with $out or $merge is only supported with verbosity queryPlanner")
 	}
@@ -58,7 +61,7 @@ func ExplainCompiled(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, 
 	if catalog.Of(info).Kind == catalog.TimeSeries {
 		return explainSeries(c, r, info, &l, hint, verbosity)
 	}
-	e := &explained{c: c, ns: r.Ns, info: info, Exec: r.Exec, verbosity: verbosity}
+	e := &Explanation{c: c, ns: r.Ns, info: info, Exec: r.Exec, verbosity: verbosity}
 	e.Query = &exec.Query{Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit, Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Grouped: true, Hint: hint, Collator: r.Exec.Env.Collation}
 	if e.Query.Matcher == nil {
 		if e.Query.Matcher, err = match.Compile(l.Filter, match.Options{Collation: e.Query.Collator}); err != nil {
@@ -98,7 +101,7 @@ func ExplainCompiled(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, 
 // appendStages writes the cursor stage, if the pipeline reads a collection,
 // and then those that are left to the pipeline, after running them if
 // statistics are asked for.
-func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *explained, rest *agg.Pipeline, verbosity string) error {
+func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest *agg.Pipeline, verbosity string) error {
 	v := agg.QueryPlanner
 	var returned, took int64
 	if verbosity != "queryPlanner" {
@@ -132,7 +135,7 @@ func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *explained, rest *a
 
 // runExplained runs a pipeline for its statistics, and counts what its source
 // returns.
-func runExplained(c *kernel.Call, r *pipeline.Aggregation, e *explained, rest *agg.Pipeline) (returned int64, err error) {
+func runExplained(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest *agg.Pipeline) (returned int64, err error) {
 	if e == nil {
 		it, err := r.Pipeline.Open(r.Agg)
 		if err != nil {
@@ -170,14 +173,14 @@ func (i *countedDocs) Next() (value.Doc, error) {
 
 func (i *countedDocs) Close() { i.src.Close() }
 
-func (e *explained) appendCursorStage(b *value.Builder, returned, took int64) error {
+func (e *Explanation) appendCursorStage(b *value.Builder, returned, took int64) error {
 	b.StartDocument("").StartDocument("$cursor")
 	defer func() { b.End(); b.End() }()
 	return e.appendSource(b, returned, took)
 }
 
 // appendSource writes what is known of the source of a pipeline.
-func (e *explained) appendSource(b *value.Builder, returned, took int64) error {
+func (e *Explanation) appendSource(b *value.Builder, returned, took int64) error {
 	stage := exec.NoCollection
 	if e.info != nil {
 		stage = e.access.Plan.Explain(&e.Shape)

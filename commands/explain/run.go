@@ -29,7 +29,7 @@ type outcome struct {
 }
 
 // outcome runs a plan.
-func (e *explained) outcome(a *exec.AccessPath, x *exec.Execution, most int64) (o outcome, err error) {
+func (e *Explanation) outcome(a *exec.AccessPath, x *exec.Execution, most int64) (o outcome, err error) {
 	if o, counted, err := e.countOnly(a, x); counted || err != nil {
 		return o, err
 	}
@@ -62,7 +62,7 @@ func (e *explained) outcome(a *exec.AccessPath, x *exec.Execution, most int64) (
 
 // needed is how many matching records the query asks for: all, if they have
 // to be sorted first.
-func (e *explained) needed(a *exec.AccessPath) int64 {
+func (e *Explanation) needed(a *exec.AccessPath) int64 {
 	switch {
 	case !e.Shape.Sort.IsEmpty() && !a.Sorted:
 		return 0
@@ -75,7 +75,7 @@ func (e *explained) needed(a *exec.AccessPath) int64 {
 }
 
 // consider counts one matching record.
-func (e *explained) consider(o *outcome, r storage.Record) error {
+func (e *Explanation) consider(o *outcome, r storage.Record) error {
 	o.matched++
 	o.bytes += int64(len(r.Doc))
 	if e.Change == nil || e.Change.Compile == nil {
@@ -93,7 +93,7 @@ func (e *explained) consider(o *outcome, r storage.Record) error {
 }
 
 // countOnly runs a count that needs no records.
-func (e *explained) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcome, ok bool, err error) {
+func (e *Explanation) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcome, ok bool, err error) {
 	if !e.Shape.Count || catalog.Of(e.info).Hides() {
 		return o, false, nil
 	}
@@ -135,8 +135,8 @@ func (o *outcome) take(x *exec.Execution, p *plan.Plan) {
 }
 
 // fill writes the counters into the stages, from the leaves upwards, and
-// tells how many results s gives.
-func (o *outcome) fill(s *plan.Stage, e *explained) (returned int64) {
+// returns how many results s gives.
+func (o *outcome) fill(s *plan.Stage, e *Explanation) (returned int64) {
 	st := &s.Stats
 	for _, in := range s.Input {
 		returned += o.fill(in, e)
@@ -205,7 +205,7 @@ func (o *outcome) leaf(s *plan.Stage) (returned int64) {
 }
 
 // written is what a write stage would do.
-func (e *explained) written(o *outcome) value.Doc {
+func (e *Explanation) written(o *outcome) value.Doc {
 	if e.Shape.Write == "DELETE" {
 		return value.NewDoc("nWouldDelete", value.Int(o.matched))
 	}
@@ -217,7 +217,7 @@ func (e *explained) written(o *outcome) value.Doc {
 }
 
 // execute runs the plan and writes executionStats.
-func (e *explained) execute(a *exec.AccessPath, stage *plan.Stage) error {
+func (e *Explanation) execute(a *exec.AccessPath, stage *plan.Stage) error {
 	o, err := e.outcome(a, e.Exec, 0)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (e *explained) execute(a *exec.AccessPath, stage *plan.Stage) error {
 }
 
 // appendOutcome writes executionStats.
-func (e *explained) appendOutcome(o *outcome, a *exec.AccessPath, stage *plan.Stage) error {
+func (e *Explanation) appendOutcome(o *outcome, a *exec.AccessPath, stage *plan.Stage) error {
 	returned := o.fill(stage, e)
 	b := e.c.Reply
 	b.StartDocument("executionStats").Bool("executionSuccess", true).Append("nReturned", value.Int(returned)).
@@ -246,7 +246,7 @@ func (e *explained) appendOutcome(o *outcome, a *exec.AccessPath, stage *plan.St
 
 // appendTrials runs every plan that was considered for a while, as mongod
 // does to choose between them. One plan alone needs no trial.
-func (e *explained) appendTrials(a *exec.AccessPath, b *value.Builder) error {
+func (e *Explanation) appendTrials(a *exec.AccessPath, b *value.Builder) error {
 	b.StartArray("allPlansExecution")
 	plans := append([]*plan.Plan{a.Plan}, a.Plan.Rejected...)
 	for _, p := range plans {
@@ -275,7 +275,7 @@ func (e *explained) appendTrials(a *exec.AccessPath, b *value.Builder) error {
 }
 
 // appendNothing writes executionStats of a collection that does not exist.
-func (e *explained) appendNothing(b *value.Builder) {
+func (e *Explanation) appendNothing(b *value.Builder) {
 	b.StartDocument("executionStats").Bool("executionSuccess", true).Int32("nReturned", 0).Int32("executionTimeMillis", 0).
 		Int32("totalKeysExamined", 0).Int32("totalDocsExamined", 0)
 	b.StartDocument("executionStages").Bool("isCached", false)

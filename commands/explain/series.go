@@ -26,7 +26,7 @@ func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, 
 	if err != nil {
 		return err
 	}
-	e := &explained{c: c, ns: b.Info.Namespace, info: b.Info, Exec: r.Exec, Query: &b.Query, verbosity: verbosity}
+	e := &Explanation{c: c, ns: b.Info.Namespace, info: b.Info, Exec: r.Exec, Query: &b.Query, verbosity: verbosity}
 	e.Shape = plan.Shape{Filter: b.Query.Matcher.Parsed(), Namespace: e.ns.String()}
 	e.Exec.Packed, e.Exec.Explained = true, true
 	if e.access, err = exec.ChooseAccessPath(c, e.Exec, b.Info, &b.Query); err != nil {

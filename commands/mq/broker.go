@@ -15,9 +15,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// QueueCommands are the commands on message queues. None of them may run in
+// Commands are the commands on message queues. None of them may run in
 // a transaction: what they hand out cannot be taken back.
-func QueueCommands() []kernel.Command {
+func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "mqSend", Run: runMQSend, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue"},
 		{Name: "mqReceive", Run: runMQReceive, Flags: kernel.Writes | kernel.Waits, Action: "remove", On: kernel.OnCollection, Help: "receive messages from a queue"},

@@ -14,7 +14,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Drain runs a pipeline that ends in $out or $merge.
+// Drain runs a pipeline to its end and discards its documents: those that end in
+// $out or $merge return none.
 func Drain(it agg.Iterator) error {
 	defer it.Close()
 	for {
@@ -25,13 +26,13 @@ func Drain(it agg.Iterator) error {
 	}
 }
 
-// Aggregation is an opened aggregate.
+// Aggregation is a compiled aggregate and, once it is open, its results.
 type Aggregation struct {
 	Ns       storage.Namespace // of the cursor
-	Exec     *exec.Execution
-	Agg      *agg.Exec
+	Exec     *exec.Execution   // counts what is examined
+	Agg      *agg.Exec         // the run of the pipeline
 	Pipeline *agg.Pipeline
-	It       agg.Iterator
+	It       agg.Iterator // the results; nil unless open
 }
 
 // aggregateNamespace reads the collection, or 1 for a pipeline over the
@@ -46,6 +47,7 @@ func aggregateNamespace(c *kernel.Call, v value.Value) (ns storage.Namespace, er
 	return c.NamespaceOf(v)
 }
 
+// OpenAggregate compiles an aggregate and opens its results.
 func OpenAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) {
 	r, err := CompileAggregate(c, a)
 	if err != nil {
@@ -59,7 +61,7 @@ func OpenAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) 
 	return r, nil
 }
 
-// checkOutConcern: what is written back cannot have been read linearizably.
+// checkOutConcern refuses $out and $merge with read concern linearizable.
 func checkOutConcern(c *kernel.Call, p *agg.Pipeline) error {
 	if c.Generic.Level != "linearizable" || !p.Writes() {
 		return nil
@@ -71,6 +73,7 @@ func checkOutConcern(c *kernel.Call, p *agg.Pipeline) error {
 	return concern.ConcernRefused(c, stage+" cannot be used with a 'linearizable' read concern level")
 }
 
+// CompileAggregate compiles an aggregate without opening it, as explain needs it.
 func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) {
 	ns, err := aggregateNamespace(c, a.Aggregate)
 	if err != nil {
@@ -91,7 +94,7 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 		return nil, err
 	}
 	meta := catalog.Of(info)
-	if exec.StartsStream(value.Doc(a.Pipeline)) { // which has none of its collection
+	if exec.StartsStream(value.Doc(a.Pipeline)) { // a stream has no collation of its collection
 		meta = catalog.None
 	}
 	collator, err := exec.OperationCollation(a.Collation, meta)

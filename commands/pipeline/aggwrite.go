@@ -330,7 +330,7 @@ func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.
 	return kernel.Translate(w.ns, storage.ErrConflict)
 }
 
-// look is the document that d is to be merged with, nil if there is none.
+// look is the document that d is to be merged with, nil if no document matches.
 func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
 	c := w.h.X.Running()
 	err = c.View(func(tx storage.Tx) error {
@@ -349,7 +349,7 @@ func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
 	return old, err
 }
 
-// writer opens the collection; nil if there is none and it is not to be made.
+// writer opens the collection; nil if it does not exist and is not to be made.
 func (w *mergeWriter) writer(tx storage.Tx, create bool) (*write.Writer, error) {
 	c := w.h.X.Running()
 	if _, err := tx.Collection(w.ns); errors.Is(err, storage.ErrNotFound) && !create {

@@ -12,12 +12,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Environment is the world around an aggregation pipeline: it opens collections
-// for $lookup and its kin, and writes for $out and $merge.
+// Environment is the host of an aggregation pipeline (agg.Host): it opens the
+// collections of $lookup and other stages, and writes for $out and $merge.
 type Environment struct {
-	X      *exec.Execution
-	C      *kernel.Call
-	main   *agg.Exec // of the command's own pipeline, to which the hint belongs
+	X      *exec.Execution // of the command
+	C      *kernel.Call    // the command that runs the pipeline
+	main   *agg.Exec       // of the command's own pipeline, to which the hint belongs
 	hint   value.Value
 	bypass bool
 }

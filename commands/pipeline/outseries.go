@@ -40,7 +40,7 @@ func (h *Environment) outTimeSeries(ns storage.Namespace, old *storage.Info, t a
 	}
 	c := h.X.Running()
 	o := &outSeries{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(c.Svc.Outs.Add(1), 10)}, series: series}
-	plan, err := create.SeriesCreation(o.temp, series, expire, catalog.Of(old).Collation)
+	plan, err := create.PlanSeries(o.temp, series, expire, catalog.Of(old).Collation)
 	if err != nil {
 		return nil, err
 	}

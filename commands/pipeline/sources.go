@@ -19,15 +19,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Source opens a pipeline source that is no collection.
+// Source opens a pipeline source that is not a collection.
 type Source func(h *Environment, x *agg.Exec, s agg.Special) (agg.Iterator, error)
 
-// Sources are those sources by the names of their stages.
+// Sources holds those sources by the names of their stages. Package commands fills
+// it.
 var Sources map[string]Source
 
-// OpenNothing is for sources of which this server has none.
+// OpenNothing opens a source that is always empty on this server.
 func OpenNothing(*Environment, *agg.Exec, agg.Special) (agg.Iterator, error) { return agg.Docs(), nil }
 
+// OpenCollStats opens $collStats: one document about a collection.
 func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c, ns := h.X.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
 	info, err := exec.Lookup(c, ns)
@@ -69,7 +71,7 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 		b.End()
 	}
 	if s.Spec.Has("count") {
-		figures, _, err := SizesOf(c, ns)
+		figures, _, err := sizesOf(c, ns)
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +91,7 @@ func appendLatency(b *value.Builder, name string, u *observe.TimedCounter, histo
 	b.Int64("latency", u.Micros.Load()).Int64("ops", u.Count.Load()).Int64("queryableEncryptionLatencyMicros", 0).End()
 }
 
+// OpenIndexStats opens $indexStats: how often each index of a collection was used.
 func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c, ns := h.X.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
 	info, err := exec.Lookup(c, ns)
@@ -113,7 +116,8 @@ func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, e
 	return agg.Docs(docs...), nil
 }
 
-// OpenSessions lists the sessions of the client's user, of all, or of some.
+// OpenSessions opens $listSessions and $listLocalSessions: the sessions of the
+// client's user, of the given users, or of all.
 func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.X.Running()
 	wanted := map[[sha256.Size]byte]bool{}
@@ -133,7 +137,8 @@ func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, err
 	return agg.Docs(docs...), nil
 }
 
-// OpenPlanCacheStats lists the plans that are remembered for a collection.
+// OpenPlanCacheStats opens $planCacheStats: the plans that are cached for a
+// collection.
 func OpenPlanCacheStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.X.Running()
 	info, err := exec.Lookup(c, storage.Namespace{DB: s.DB, Coll: s.Coll})
@@ -149,6 +154,8 @@ func OpenPlanCacheStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterato
 	return agg.Docs(exec.PlanCacheStats(c, catalog.Of(info).Plans)...), nil
 }
 
+// OpenListCatalog opens $listCatalog: the catalog entry of a collection or, for
+// {aggregate: 1}, of all.
 func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.X.Running()
 	db := s.DB

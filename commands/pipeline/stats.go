@@ -5,16 +5,14 @@ import (
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
-// HiddenCollection tells the server's own collections, which no listing
-// shows.
+// HiddenCollection reports whether a collection is the server's own and appears in
+// no listing.
 func HiddenCollection(ns storage.Namespace) bool { return strings.HasPrefix(ns.Coll, "$") }
 
 // sizes are the figures of one collection.
@@ -26,7 +24,9 @@ type sizes struct {
 	meta         *catalog.Meta
 }
 
-func SizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info, err error) {
+// sizesOf measures a collection; that of a time series is its buckets. info is nil
+// if the collection does not exist.
+func sizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info, err error) {
 	s.indexes, s.meta = map[string]int64{}, catalog.None
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
@@ -55,18 +55,21 @@ func SizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info,
 	return s, info, err
 }
 
-type StatsArgs struct {
+// CollStatsArgs are the arguments of collStats.
+type CollStatsArgs struct {
 	CollStats value.Value `arg:"collStats"`
 	Lower     value.Value `arg:"collstats"`
 	Scale     value.Value `arg:"scale"`
 	Verbose   value.Value `arg:"verbose"`
 }
 
-var StatsSpec = args.New[StatsArgs]("collStats")
+// CollStatsSpec decodes CollStatsArgs.
+var CollStatsSpec = args.New[CollStatsArgs]("collStats")
 
-// AppendCollStats writes the figures, as collStats and $collStats give them.
+// AppendCollStats writes the figures of collStats and of $collStats, sizes divided
+// by scale.
 func AppendCollStats(c *kernel.Call, b *value.Builder, ns storage.Namespace, scale int64) error {
-	s, info, err := SizesOf(c, ns)
+	s, _, err := sizesOf(c, ns)
 	if err != nil {
 		return err
 	}
@@ -103,7 +106,6 @@ func AppendCollStats(c *kernel.Call, b *value.Builder, ns storage.Namespace, sca
 	}
 	b.End()
 	b.Append("scaleFactor", value.Int(scale))
-	_ = info
 	return nil
 }
 
@@ -114,14 +116,16 @@ func average(total, n int64) int64 {
 	return total / n
 }
 
-type DbStatsArgs struct {
+// DBStatsArgs are the arguments of dbStats.
+type DBStatsArgs struct {
 	DBStats value.Value    `arg:"dbStats"`
 	Lower   value.Value    `arg:"dbstats"`
 	Scale   value.Value    `arg:"scale"`
 	Free    args.LooseBool `arg:"freeStorage"`
 }
 
-var DbStatsSpec = args.New[DbStatsArgs]("dbStats")
+// DBStatsSpec decodes DBStatsArgs.
+var DBStatsSpec = args.New[DBStatsArgs]("dbStats")
 
 // databaseTotals is what dbStats adds up: bytes of documents, and bytes in
 // indexes.
@@ -129,6 +133,8 @@ type databaseTotals struct {
 	Collections, Views, Objects, Bytes, Indexes, InIndexes int64
 }
 
+// DatabaseTotals adds up the collections of the command's database. Time series
+// count as views, their buckets as collections.
 func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		for _, info := range tx.Collections(c.DB) {
@@ -154,138 +160,3 @@ func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 	}
 	return t, err
 }
-
-type dataSizeArgs struct {
-	DataSize   *string        `arg:"dataSize"`
-	Lower      *string        `arg:"datasize"`
-	KeyPattern value.Doc      `arg:"keyPattern"`
-	Min        value.Doc      `arg:"min"`
-	Max        value.Doc      `arg:"max"`
-	Estimate   args.LooseBool `arg:"estimate"`
-}
-
-var dataSizeSpec = args.New[dataSizeArgs]("dataSize")
-
-func RunDataSize(c *kernel.Call) error {
-	var a dataSizeArgs
-	if err := dataSizeSpec.Decode(c.Body, &a); err != nil {
-		return err
-	}
-	name := a.DataSize
-	if name == nil {
-		name = a.Lower
-	}
-	if name == nil {
-		return mongoerr.MissingField("dataSize.dataSize")
-	}
-	ns, err := catalog.ParseNamespace(*name)
-	if err != nil {
-		return err
-	}
-	if (a.Min == nil) != (a.Max == nil) {
-		return mongoerr.New(mongoerr.BadValue, "only one of min or max specified")
-	}
-	start := c.Svc.Real.NowMillis()
-	size, count, err := dataSize(c, ns, &a)
-	if err != nil {
-		return kernel.Translate(ns, err)
-	}
-	c.Reply.Int64("size", size).Int64("numObjects", count).Int64("millis", c.Svc.Real.NowMillis()-start).Bool("estimate", bool(a.Estimate))
-	return nil
-}
-
-func dataSize(c *kernel.Call, ns storage.Namespace, a *dataSizeArgs) (size, count int64, err error) {
-	s, info, err := SizesOf(c, ns)
-	if err != nil || info == nil {
-		return 0, 0, err
-	}
-	if catalog.Of(info).ReadThrough() {
-		return 0, 0, catalog.ErrIsView(ns)
-	}
-	if a.Min == nil {
-		return s.bytes, s.count, nil
-	}
-	key := a.KeyPattern
-	if key == nil {
-		key = patternOf(a.Min)
-	}
-	q := exec.Query{Min: a.Min, Max: a.Max, Hint: value.Document(key)}
-	if err := exec.CompileFilter(c, &q, catalog.Of(info)); err != nil {
-		return 0, 0, err
-	}
-	src, err := exec.OpenRecords(c, exec.NewExecution(c), info, &q)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer src.Close()
-	for {
-		r, ok, err := src.Next()
-		if err != nil || !ok {
-			return size, count, err
-		}
-		size, count = size+int64(len(r.Doc)), count+1
-	}
-}
-
-// patternOf makes {a: 1} of {a: value}.
-func patternOf(d value.Doc) value.Doc {
-	var b value.Builder
-	b.Reset(nil)
-	for name := range d.All() {
-		b.Int32(name, 1)
-	}
-	return b.Doc()
-}
-
-type ValidateArgs struct {
-	Validate   value.Value  `arg:"validate,required"`
-	Full       args.AnyBool `arg:"full"`
-	Background args.AnyBool `arg:"background"`
-	FastCount  args.AnyBool `arg:"enforceFastCount"`
-	Repair     args.AnyBool `arg:"repair"`
-	Metadata   args.AnyBool `arg:"metadata"`
-	Conforms   args.AnyBool `arg:"checkBSONConformance"`
-	Multikey   args.AnyBool `arg:"fixMultikey"`
-}
-
-// Fields that mean nothing are no error to validate, and drivers send some.
-var ValidateSpec = args.New[ValidateArgs]("validate").Lenient()
-
-// Check refuses combinations of options. Whatever they are, all there is to
-// check is checked.
-func (a *ValidateArgs) Check(c *kernel.Call) error {
-	const begins = "Running the validate command with "
-	for _, x := range []struct {
-		bad bool
-		why string
-	}{
-		{bool(a.Background && a.Full), "both { background: true } and { full: true } is not supported."},
-		{bool(a.Background && a.FastCount), "both { background: true } and { enforceFastCount: true } is not supported."},
-		{bool(a.Background && a.Repair), "both { background: true } and { repair: true } is not supported."},
-		{bool(a.Metadata && (a.Background || a.Full || a.FastCount || a.Repair || a.Conforms)), "{ metadata: true } is not supported with any other options"},
-		{bool(a.Repair) && c.Svc.InReplicaSet(), "{ repair: true } can only be performed in standalone mode."},
-	} {
-		if x.bad {
-			return mongoerr.New(mongoerr.InvalidOptions, begins+x.why)
-		}
-	}
-	if bool(a.Background) && !c.Svc.InReplicaSet() {
-		return mongoerr.New(mongoerr.CommandNotSupported, begins+"{ background: true } is not supported in standalone mode.")
-	}
-	return nil
-}
-
-// RepairMode is what validate would mend; there is never anything to mend, as
-// indexes are made of the documents at every start.
-func (a *ValidateArgs) RepairMode() string {
-	switch {
-	case bool(a.Repair):
-		return "FixErrors"
-	case bool(a.Multikey):
-		return "AdjustMultikey"
-	}
-	return "None"
-}
-
-// MaxProblems is how many problems validate names.
-const MaxProblems = 20

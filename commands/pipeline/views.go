@@ -21,7 +21,7 @@ func behindFilter(filter value.Doc, stages ...value.Value) args.Array {
 
 func stageOf(name string, v value.Value) value.Value { return value.Document(value.NewDoc(name, v)) }
 
-// FindAsAggregate says what a find says of ns.
+// FindAsAggregate returns the aggregate that is equivalent to a find on ns.
 func FindAsAggregate(a *exec.FindArgs, ns storage.Namespace) (*exec.AggregateArgs, error) {
 	if err := checkOnView(a); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func checkOnView(a *exec.FindArgs) error {
 	return nil
 }
 
-// FindOnView answers a find on a view by the pipeline that says the same.
+// FindOnView runs a find on a view as the equivalent pipeline.
 func FindOnView(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Finder, error) {
 	by, err := FindAsAggregate(a, ns)
 	if err != nil {
@@ -86,7 +86,8 @@ func FindOnView(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.F
 	return &exec.Finder{Exec: r.Exec, It: it, What: exec.AggregationFailed}, err
 }
 
-// CountAsAggregate says what a count says of ns, in a document {count: n}.
+// CountAsAggregate returns the aggregate that is equivalent to a count on ns. Its
+// result is one document {count: n}, or none if n is 0.
 func CountAsAggregate(a *exec.CountArgs, ns storage.Namespace, limit int64) *exec.AggregateArgs {
 	var stages []value.Value
 	if a.Skip > 0 {
@@ -101,6 +102,7 @@ func CountAsAggregate(a *exec.CountArgs, ns storage.Namespace, limit int64) *exe
 	}
 }
 
+// CountView counts the documents of a view that a count asks for.
 func CountView(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit int64) (int64, error) {
 	r, err := OpenAggregate(c, CountAsAggregate(a, ns, limit))
 	if err != nil {
@@ -114,15 +116,17 @@ func CountView(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit in
 	return d.Lookup("count").SafeInt64(), nil
 }
 
-// documents says which documents of ns a distinct looks at.
+// documents returns the aggregate that yields the documents of ns that a distinct
+// looks at.
 func documents(a *exec.DistinctArgs, ns storage.Namespace, stages ...value.Value) *exec.AggregateArgs {
 	return &exec.AggregateArgs{
 		Aggregate: value.String(ns.Coll), Pipeline: behindFilter(a.Query, stages...), Collation: a.Collation, Hint: a.Hint,
 	}
 }
 
-// DistinctAsAggregate says what a distinct says of ns. Arrays are taken apart on the way
-// to the values but for those within arrays, into which no path leads.
+// DistinctAsAggregate returns the aggregate that is equivalent to a distinct on
+// ns. Arrays on the path are unwound, but not those directly within arrays, since
+// paths do not lead into them.
 func DistinctAsAggregate(a *exec.DistinctArgs, ns storage.Namespace) *exec.AggregateArgs {
 	var stages, objects []value.Value
 	for i := 0; i <= len(a.Key); i++ {

@@ -173,7 +173,7 @@ func runReplSetMaintenance(c *kernel.Call) error {
 	return mongoerr.New(mongoerr.NotSecondary, "primaries can't modify maintenance mode")
 }
 
-// runReplSetSyncFrom is told from whom to copy, which a primary does not.
+// runReplSetSyncFrom runs replSetSyncFrom, which a primary refuses: it copies from nobody.
 func runReplSetSyncFrom(c *kernel.Call) error {
 	a, err := readReplSetArgs(c)
 	if err != nil {

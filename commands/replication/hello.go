@@ -8,15 +8,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// TopologyVersion returns the value of topologyVersion: the id of this process and
+// the counter.
 func TopologyVersion(c *kernel.Call, version int64) value.Doc {
 	return value.NewDoc("processId", value.ObjectID(c.Svc.ProcessID), "counter", value.Int64(version))
 }
 
+// AppendTopologyVersion writes topologyVersion into the reply.
 func AppendTopologyVersion(c *kernel.Call, version int64) {
 	c.Reply.Document("topologyVersion", TopologyVersion(c, version))
 }
 
-// memberHost is the address under which the client finds the member.
+// memberHost returns the address at which the client reaches the member.
 func memberHost(c *kernel.Call) string {
 	if host := c.Svc.Options.AdvertiseHost; host != "" {
 		return host
@@ -27,7 +30,7 @@ func memberHost(c *kernel.Call) string {
 	return c.Conn.Local
 }
 
-// AppendMember writes what hello says of the replica set.
+// AppendMember writes the part of hello's reply that is about the replica set.
 func AppendMember(c *kernel.Call, primary bool) {
 	if !c.Svc.InReplicaSet() {
 		return
@@ -63,7 +66,8 @@ func appendOpTimes(c *kernel.Call, pairs ...[2]string) {
 // emptySignature stands in $clusterTime: there are no keys to sign with.
 var emptySignature = value.NewDoc("hash", value.Binary(0, make([]byte, 20)), "keyId", value.Int64(0))
 
-// AppendClusterTime writes the cluster time behind every reply of a member.
+// AppendClusterTime writes $clusterTime and operationTime, which end every reply
+// of a member.
 func AppendClusterTime(s *kernel.Service, b *value.Builder) {
 	if !s.InReplicaSet() {
 		return
@@ -73,8 +77,8 @@ func AppendClusterTime(s *kernel.Service, b *value.Builder) {
 	b.Append("operationTime", ts)
 }
 
-// ReplicaSetCommands are those of the one-member set.
-func ReplicaSetCommands() []kernel.Command {
+// Commands returns the commands of the one-member replica set.
+func Commands() []kernel.Command {
 	member := func(name, action string, run func(*kernel.Call) error, help string) kernel.Command {
 		return kernel.Command{Name: name, Run: run, Flags: kernel.AdminOnly, Action: action, On: kernel.OnCluster, Help: help}
 	}

@@ -161,7 +161,7 @@ func initialConfig(c *kernel.Call, given value.Doc, old *replset.Config) (*repls
 	return config, nil
 }
 
-// install makes a configuration that of the set, and tells clients. The caller
+// install puts a configuration into force, and informs waiting clients. The caller
 // holds the lock.
 func install(c *kernel.Call, config *replset.Config, note value.Doc) error {
 	config.Initiated = true

@@ -106,8 +106,8 @@ func TestReconfigHost(t *testing.T) {
 	}
 	h.Svc.Options.AdvertiseHost = "db.example:27017"
 	h.Refuses([]harness.Refusal{
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "localhost:27017"}]}}`, Code: 74, Text: "No host described in new configuration with {version: 4, term: 1} for replica set rs maps to this node"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "db.example"}]}}`, Code: 0, Text: ""},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "localhost:27017"}]}}`, Code: 74, Text: "No host described in new configuration with {version: 4, term: 1} for replica set rs maps to this node"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 4, members: [{_id: 0, host: "db.example"}]}}`, Code: 0, Text: ""},
 	})
 	if me(h) != "db.example:27017" {
 		t.Error(me(h))
@@ -123,52 +123,52 @@ func TestReconfigRefusals(t *testing.T) {
 	const two = `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27017"}, {_id: 1, host: "%s"%s}]}}`
 	h := harness.New(t).AsMember()
 	list := []harness.Refusal{
-		{Db: "admin", Command: `{replSetReconfig: 1}`, Code: 125, Text: "no configuration specified"},
-		{Db: "test", Command: `{replSetReconfig: {}}`, Code: 13, Text: ""},
-		{Db: "admin", Command: `{replSetReconfig: {}}`, Code: 93, Text: "BSON field 'ReplSetConfig._id' is missing but a required field"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2}}`, Code: 93, Text: "BSON field 'ReplSetConfig.members' is missing but a required field"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [], extra: 1}}`, Code: 93, Text: "BSON field 'ReplSetConfig.extra' is an unknown field."},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 0, ` + plainMember + `}}`, Code: 93, Text: "BSON field 'version' value must be > 0, actual value '0'"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 1.5, ` + plainMember + `}}`, Code: 93, Text: "Expected an integer: version: 1.5"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: []}}`, Code: 103, Text: "Replica set configuration contains 0 members, but must have at least 1 and no more than  50"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 1, ` + plainMember + `}}`, Code: 103, Text: "New replica set configuration version and term must be greater than old, but {version: 1, term: 1} is not greater than {version: 1, term: 1} for replica set rs"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 1, term: 9, ` + plainMember + `}}`, Code: 103, Text: ""},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "other", version: 2, ` + plainMember + `}}`, Code: 93, Text: "Attempting to reconfigure a replica set with name other, but command line reports rs; rejecting"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, protocolVersion: 0, ` + plainMember + `}}`, Code: 93, Text: "BSON field 'protocolVersion' value must be >= 1, actual value '0'"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, configsvr: true, ` + plainMember + `}}`, Code: 93, Text: ""},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {heartbeatIntervalMillis: 0}}}`, Code: 93, Text: "BSON field 'heartbeatIntervalMillis' value must be > 0, actual value '0'"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {catchUpTimeoutMillis: -2}}}`, Code: 93, Text: "BSON field 'catchUpTimeoutMillis' value must be >= -1, actual value '-2'"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {getLastErrorModes: {m: {dc: 1}}}}}`, Code: 93, Text: "No replica set tag key dc in config"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {getLastErrorDefaults: {w: 2}}}}`, Code: 93, Text: "Failed to reconfig: Replica set config contains customized getLastErrorDefaults, *"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {replicaSetId: {$oid: "635019a078be67426d7cf4d2"}}}}`, Code: 103, Text: "New and old configurations differ in replica set ID; old was *"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0}]}}`, Code: 93, Text: "member: { _id: 0 } :: caused by :: BSON field 'MemberConfig.host' is missing but a required field"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 1, host: "127.0.0.1:27017"}]}}`, Code: 103, Text: "New and old configurations both have members with host of 127.0.0.1:27017 but in the new configuration the _id field is 1 and in the old configuration it is 0 for replica set rs"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "203.0.113.1:27017"}]}}`, Code: 74, Text: "No host described in new configuration with {version: 2, term: 1} for replica set rs maps to this node"},
-		{Db: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27018"}]}}`, Code: 74, Text: ""},
-		{Db: "admin", Command: member(`, votes: 2`), Code: 93, Text: `member: { _id: 0, host: "127.0.0.1:27017", votes: 2 } :: caused by :: BSON field 'votes' value must be <= 1, actual value '2'`},
-		{Db: "admin", Command: member(`, votes: 0`), Code: 93, Text: `member: { _id: 0, host: "127.0.0.1:27017", votes: 0 } :: caused by :: priority must be 0 when non-voting (votes:0)`},
-		{Db: "admin", Command: member(`, hidden: true`), Code: 93, Text: ""},
-		{Db: "admin", Command: member(`, priority: 1001`), Code: 93, Text: ""},
-		{Db: "admin", Command: member(`, secondaryDelaySecs: 5`), Code: 93, Text: ""},
-		{Db: "admin", Command: member(`, buildIndexes: false`), Code: 93, Text: ""},
-		{Db: "admin", Command: member(`, tags: {a: 1}`), Code: 93, Text: `member: { _id: 0, host: "127.0.0.1:27017", tags: { a: 1 } } :: caused by :: tags.a field has non-string value of type int`},
-		{Db: "admin", Command: member(`, color: 1`), Code: 93, Text: ""},
-		{Db: "admin", Command: member(`, priority: 0`), Code: 103, Text: "Replica set configuration must contain at least one non-arbiter member with priority > 0"},
-		{Db: "admin", Command: member(`, arbiterOnly: true`), Code: 103, Text: ""},
-		{Db: "admin", Command: member(`, horizons: {a: "b:1"}`), Code: 93, Text: ""},
-		{Db: "admin", Command: fmt.Sprintf(two, "127.0.0.1:27018", ""), Code: 74, Text: "Quorum check failed because not enough voting nodes responded; required 2 but only the following 1 voting nodes responded: 127.0.0.1:27017; the following nodes did not respond affirmatively: 127.0.0.1:27018 failed with *"},
-		{Db: "admin", Command: fmt.Sprintf(two, "127.0.0.1:27017", ""), Code: 103, Text: "Found two member configurations with same host field, members.0.host == members.1.host == 127.0.0.1:27017"},
-		{Db: "admin", Command: fmt.Sprintf(two, "203.0.113.1:27017", ""), Code: 103, Text: "Either all host names in a replica set configuration must be localhost references, or none must be; found 1 out of 2"},
-		{Db: "admin", Command: strings.Replace(fmt.Sprintf(two, "127.0.0.1:27018", ""), "_id: 1", "_id: 0", 1), Code: 103, Text: "Found two member configurations with same _id field, members.0._id == members.1._id == 0"},
-		{Db: "admin", Command: fmt.Sprintf(two, "127.0.0.1:27018", `, priority: 5`), Code: 74, Text: ""},
+		{DB: "admin", Command: `{replSetReconfig: 1}`, Code: 125, Text: "no configuration specified"},
+		{DB: "test", Command: `{replSetReconfig: {}}`, Code: 13, Text: ""},
+		{DB: "admin", Command: `{replSetReconfig: {}}`, Code: 93, Text: "BSON field 'ReplSetConfig._id' is missing but a required field"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2}}`, Code: 93, Text: "BSON field 'ReplSetConfig.members' is missing but a required field"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [], extra: 1}}`, Code: 93, Text: "BSON field 'ReplSetConfig.extra' is an unknown field."},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 0, ` + plainMember + `}}`, Code: 93, Text: "BSON field 'version' value must be > 0, actual value '0'"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 1.5, ` + plainMember + `}}`, Code: 93, Text: "Expected an integer: version: 1.5"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: []}}`, Code: 103, Text: "Replica set configuration contains 0 members, but must have at least 1 and no more than  50"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 1, ` + plainMember + `}}`, Code: 103, Text: "New replica set configuration version and term must be greater than old, but {version: 1, term: 1} is not greater than {version: 1, term: 1} for replica set rs"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 1, term: 9, ` + plainMember + `}}`, Code: 103, Text: ""},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "other", version: 2, ` + plainMember + `}}`, Code: 93, Text: "Attempting to reconfigure a replica set with name other, but command line reports rs; rejecting"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, protocolVersion: 0, ` + plainMember + `}}`, Code: 93, Text: "BSON field 'protocolVersion' value must be >= 1, actual value '0'"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, configsvr: true, ` + plainMember + `}}`, Code: 93, Text: ""},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {heartbeatIntervalMillis: 0}}}`, Code: 93, Text: "BSON field 'heartbeatIntervalMillis' value must be > 0, actual value '0'"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {catchUpTimeoutMillis: -2}}}`, Code: 93, Text: "BSON field 'catchUpTimeoutMillis' value must be >= -1, actual value '-2'"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {getLastErrorModes: {m: {dc: 1}}}}}`, Code: 93, Text: "No replica set tag key dc in config"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {getLastErrorDefaults: {w: 2}}}}`, Code: 93, Text: "Failed to reconfig: Replica set config contains customized getLastErrorDefaults, *"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `, settings: {replicaSetId: {$oid: "635019a078be67426d7cf4d2"}}}}`, Code: 103, Text: "New and old configurations differ in replica set ID; old was *"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0}]}}`, Code: 93, Text: "member: { _id: 0 } :: caused by :: BSON field 'MemberConfig.host' is missing but a required field"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 1, host: "127.0.0.1:27017"}]}}`, Code: 103, Text: "New and old configurations both have members with host of 127.0.0.1:27017 but in the new configuration the _id field is 1 and in the old configuration it is 0 for replica set rs"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "203.0.113.1:27017"}]}}`, Code: 74, Text: "No host described in new configuration with {version: 2, term: 1} for replica set rs maps to this node"},
+		{DB: "admin", Command: `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27018"}]}}`, Code: 74, Text: ""},
+		{DB: "admin", Command: member(`, votes: 2`), Code: 93, Text: `member: { _id: 0, host: "127.0.0.1:27017", votes: 2 } :: caused by :: BSON field 'votes' value must be <= 1, actual value '2'`},
+		{DB: "admin", Command: member(`, votes: 0`), Code: 93, Text: `member: { _id: 0, host: "127.0.0.1:27017", votes: 0 } :: caused by :: priority must be 0 when non-voting (votes:0)`},
+		{DB: "admin", Command: member(`, hidden: true`), Code: 93, Text: ""},
+		{DB: "admin", Command: member(`, priority: 1001`), Code: 93, Text: ""},
+		{DB: "admin", Command: member(`, secondaryDelaySecs: 5`), Code: 93, Text: ""},
+		{DB: "admin", Command: member(`, buildIndexes: false`), Code: 93, Text: ""},
+		{DB: "admin", Command: member(`, tags: {a: 1}`), Code: 93, Text: `member: { _id: 0, host: "127.0.0.1:27017", tags: { a: 1 } } :: caused by :: tags.a field has non-string value of type int`},
+		{DB: "admin", Command: member(`, color: 1`), Code: 93, Text: ""},
+		{DB: "admin", Command: member(`, priority: 0`), Code: 103, Text: "Replica set configuration must contain at least one non-arbiter member with priority > 0"},
+		{DB: "admin", Command: member(`, arbiterOnly: true`), Code: 103, Text: ""},
+		{DB: "admin", Command: member(`, horizons: {a: "b:1"}`), Code: 93, Text: ""},
+		{DB: "admin", Command: fmt.Sprintf(two, "127.0.0.1:27018", ""), Code: 74, Text: "Quorum check failed because not enough voting nodes responded; required 2 but only the following 1 voting nodes responded: 127.0.0.1:27017; the following nodes did not respond affirmatively: 127.0.0.1:27018 failed with *"},
+		{DB: "admin", Command: fmt.Sprintf(two, "127.0.0.1:27017", ""), Code: 103, Text: "Found two member configurations with same host field, members.0.host == members.1.host == 127.0.0.1:27017"},
+		{DB: "admin", Command: fmt.Sprintf(two, "203.0.113.1:27017", ""), Code: 103, Text: "Either all host names in a replica set configuration must be localhost references, or none must be; found 1 out of 2"},
+		{DB: "admin", Command: strings.Replace(fmt.Sprintf(two, "127.0.0.1:27018", ""), "_id: 1", "_id: 0", 1), Code: 103, Text: "Found two member configurations with same _id field, members.0._id == members.1._id == 0"},
+		{DB: "admin", Command: fmt.Sprintf(two, "127.0.0.1:27018", `, priority: 5`), Code: 74, Text: ""},
 	}
 	h.Refuses(list)
 	if v := currentConfig(h).Lookup("version").Int32(); v != 1 {
 		t.Errorf("a refused configuration left version %d", v)
 	}
 	h.Admin(`{replSetStepDown: 60, force: true}`)
-	h.Refuses([]harness.Refusal{{Db: "admin", Command: member(""), Code: 10107, Text: "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;"}})
-	harness.New(t).Refuses([]harness.Refusal{{Db: "admin", Command: member(""), Code: 76, Text: "not running with --replSet"}})
+	h.Refuses([]harness.Refusal{{DB: "admin", Command: member(""), Code: 10107, Text: "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;"}})
+	harness.New(t).Refuses([]harness.Refusal{{DB: "admin", Command: member(""), Code: 76, Text: "not running with --replSet"}})
 }
 
 // A forced configuration leaps ahead, and has no term until the next election.
@@ -196,15 +196,15 @@ func TestInitiate(t *testing.T) {
 	const first = `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017", tags: {a: "b"}}]}}`
 	const unequal = `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017"}]}}`
 	h.Refuses([]harness.Refusal{
-		{Db: "admin", Command: `{replSetInitiate: {_id: "other", ` + plainMember + `}}`, Code: 93, Text: "Rejecting initiate with a set name that differs from command line set name, initiate set name: other, command line set name: rs"},
-		{Db: "admin", Command: `{replSetInitiate: {_id: "rs", version: 2, ` + plainMember + `}}`, Code: 93, Text: "Configuration used to initiate a replica set must  have version 1, but found 2"},
-		{Db: "admin", Command: `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "203.0.113.1:27017"}]}}`, Code: 93, Text: "No host described in new configuration with {version: 1, term: 1} for replica set rs maps to this node"},
-		{Db: "admin", Command: `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017"}, {_id: 1, host: "localhost:27018"}]}}`, Code: 74, Text: "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: localhost:27018 failed with *"},
-		{Db: "admin", Command: `{replSetInitiate: {_id: "rs", ` + plainMember + `, settings: {replicaSetId: {$oid: "635019a078be67426d7cf4d2"}}}}`, Code: 93, Text: ""},
-		{Db: "admin", Command: first, Code: 0, Text: ""},
-		{Db: "admin", Command: first, Code: 0, Text: ""},
-		{Db: "admin", Command: `{replSetInitiate: {}}`, Code: 0, Text: ""},
-		{Db: "admin", Command: unequal, Code: 23, Text: "already initialized"},
+		{DB: "admin", Command: `{replSetInitiate: {_id: "other", ` + plainMember + `}}`, Code: 93, Text: "Rejecting initiate with a set name that differs from command line set name, initiate set name: other, command line set name: rs"},
+		{DB: "admin", Command: `{replSetInitiate: {_id: "rs", version: 2, ` + plainMember + `}}`, Code: 93, Text: "Configuration used to initiate a replica set must  have version 1, but found 2"},
+		{DB: "admin", Command: `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "203.0.113.1:27017"}]}}`, Code: 93, Text: "No host described in new configuration with {version: 1, term: 1} for replica set rs maps to this node"},
+		{DB: "admin", Command: `{replSetInitiate: {_id: "rs", members: [{_id: 0, host: "localhost:27017"}, {_id: 1, host: "localhost:27018"}]}}`, Code: 74, Text: "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: localhost:27018 failed with *"},
+		{DB: "admin", Command: `{replSetInitiate: {_id: "rs", ` + plainMember + `, settings: {replicaSetId: {$oid: "635019a078be67426d7cf4d2"}}}}`, Code: 93, Text: ""},
+		{DB: "admin", Command: first, Code: 0, Text: ""},
+		{DB: "admin", Command: first, Code: 0, Text: ""},
+		{DB: "admin", Command: `{replSetInitiate: {}}`, Code: 0, Text: ""},
+		{DB: "admin", Command: unequal, Code: 23, Text: "already initialized"},
 	})
 	if config := currentConfig(h); config.Lookup("version").Int32() != 1 || config.Lookup("members").Doc().Index(0).Doc().Lookup("host").Str() != "localhost:27017" {
 		t.Errorf("config %s", config)

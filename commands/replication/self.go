@@ -58,7 +58,7 @@ func isSelf(c *kernel.Call, address string) bool {
 	return err == nil && id == c.Svc.Instance
 }
 
-// runIsSelf tells who answers, so that a server finds out whether an address
+// runIsSelf identifies the process that answers, so that a server finds out whether an address
 // is its own.
 func runIsSelf(c *kernel.Call) error {
 	c.Reply.Append("id", value.ObjectID(c.Svc.Instance))

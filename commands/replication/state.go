@@ -25,7 +25,7 @@ func LoadTerm(s *kernel.Service) error {
 	})
 }
 
-// JoinSet makes the server the member of its set, as whose primary it begins.
+// JoinSet makes the server the member of its set. It starts as the primary.
 func JoinSet(s *kernel.Service) error {
 	if !s.InReplicaSet() {
 		return nil

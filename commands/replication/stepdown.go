@@ -95,7 +95,7 @@ var readOnSecondaries = map[string]bool{
 	"listCollections": true, "listDatabases": true, "listIndexes": true,
 }
 
-// CheckLeader refuses what a member cannot do that has stepped down.
+// CheckLeader refuses commands that a member cannot run after it has stepped down.
 func CheckLeader(c *kernel.Call) error {
 	if !c.Svc.Leader.Aside.Load() {
 		return nil
@@ -110,7 +110,7 @@ func CheckLeader(c *kernel.Call) error {
 	return nil
 }
 
-// endsInWrite tells whether the last stage of an aggregate writes.
+// endsInWrite reports whether the last stage of an aggregate writes.
 func endsInWrite(body value.Doc) bool {
 	last := ""
 	for stage := range body.Lookup("pipeline").Doc().Values() {

@@ -45,10 +45,10 @@ func TestStepDown(t *testing.T) {
 		}
 	}
 	h.Refuses([]harness.Refusal{
-		{Db: "admin", Command: `{replSetStepDown: 60, force: true}`, Code: 10107, Text: "not primary so can't step down"},
-		{Db: "admin", Command: `{replSetMaintenance: true}`, Code: 96, Text: ""},
-		{Db: "admin", Command: `{replSetSyncFrom: "other:1"}`, Code: 74, Text: `Could not find member "other:1" in replica set`},
-		{Db: "admin", Command: `{runExpirationPass: 1}`, Code: 10107, Text: "not primary"},
+		{DB: "admin", Command: `{replSetStepDown: 60, force: true}`, Code: 10107, Text: "not primary so can't step down"},
+		{DB: "admin", Command: `{replSetMaintenance: true}`, Code: 96, Text: ""},
+		{DB: "admin", Command: `{replSetSyncFrom: "other:1"}`, Code: 74, Text: `Could not find member "other:1" in replica set`},
+		{DB: "admin", Command: `{runExpirationPass: 1}`, Code: 10107, Text: "not primary"},
 	})
 	if !(write.ExpiryHost{Svc: h.Svc}).Locked() {
 		t.Error("a secondary runs expiration passes")

@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// ParameterCommands returns getParameter and setParameter.
 func ParameterCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "getParameter", Run: runGetParameter, Flags: kernel.AdminOnly, Action: "getParameter", On: kernel.OnCluster, Help: "read server parameters"},

@@ -18,7 +18,7 @@ import (
 )
 
 func TestDefaultRWConcern(t *testing.T) {
-	harness.New(t).Refuses([]harness.Refusal{{Db: "admin", Command: `{getDefaultRWConcern: 1}`, Code: 51300, Text: "'getDefaultRWConcern' is not supported on standalone nodes."}})
+	harness.New(t).Refuses([]harness.Refusal{{DB: "admin", Command: `{getDefaultRWConcern: 1}`, Code: 51300, Text: "'getDefaultRWConcern' is not supported on standalone nodes."}})
 	h := harness.New(t).AsMember()
 	d := h.Admin(`{getDefaultRWConcern: 1}`)
 	if d.Lookup("defaultWriteConcernSource").Str() != "implicit" || d.Lookup("defaultWriteConcern").Doc().Lookup("w").Str() != "majority" || d.Lookup("defaultReadConcern").Doc().Lookup("level").Str() != "local" {
@@ -401,7 +401,7 @@ func TestAuthFailedDelay(t *testing.T) {
 			t.Errorf("%s answered %s", command, reply)
 		}
 	}
-	if delay := users.AuthOptions(h.Svc).FailedDelay(); delay != 5*time.Second {
+	if delay := users.Options(h.Svc).FailedDelay(); delay != 5*time.Second {
 		t.Errorf("failed logins wait for %v", delay)
 	}
 }

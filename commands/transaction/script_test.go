@@ -314,7 +314,7 @@ func TestTransactionScripts(t *testing.T) {
 				}
 				want := int32(0)
 				fmt.Sscan(code, &want)
-				h.Refuses([]harness.Refusal{{Db: db, Command: inScript(who, command), Code: want, Text: ""}})
+				h.Refuses([]harness.Refusal{{DB: db, Command: inScript(who, command), Code: want, Text: ""}})
 			}
 		})
 	}

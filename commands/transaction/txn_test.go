@@ -214,12 +214,12 @@ func TestSessionsInMessages(t *testing.T) {
 		return fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"%s}`, id, args)
 	}
 	h.Refuses([]harness.Refusal{
-		{Db: "test", Command: more(plain, within), Code: 50736, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was not created in a session, in session %s", plain, mine)},
-		{Db: "test", Command: more(owned, ""), Code: 50737, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was created in session %s, without an lsid", owned, mine)},
-		{Db: "test", Command: more(owned, strings.Replace(within, "001", "002", 1)), Code: 50738, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was created in session %s, in session %s", owned, mine, other)},
-		{Db: "test", Command: more(txn, within), Code: 50740, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was created in transaction 5, without a txnNumber", txn)},
-		{Db: "test", Command: more(owned, within+`, txnNumber: {$numberLong: "5"}, autocommit: false`), Code: 50739, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was not created in a transaction, in transaction 5", owned)},
-		{Db: "test", Command: `{insert: "c", documents: [{}]` + within + `, txnNumber: {$numberLong: "4"}}`, Code: 225, Text: "Retryable write with txnNumber 4 is prohibited on session " + mine + " because a newer transaction with txnNumber 5 has already started on this session."},
-		{Db: "test", Command: `{find: "c"` + within + `, txnNumber: {$numberLong: "4"}, autocommit: false, startTransaction: true}`, Code: 225, Text: "Cannot start transaction with { txnNumber: 4 } on session " + mine + " because a newer transaction with txnNumberAndRetryCounter { txnNumber: 5, txnRetryCounter: 0 } has already started on this session."},
+		{DB: "test", Command: more(plain, within), Code: 50736, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was not created in a session, in session %s", plain, mine)},
+		{DB: "test", Command: more(owned, ""), Code: 50737, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was created in session %s, without an lsid", owned, mine)},
+		{DB: "test", Command: more(owned, strings.Replace(within, "001", "002", 1)), Code: 50738, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was created in session %s, in session %s", owned, mine, other)},
+		{DB: "test", Command: more(txn, within), Code: 50740, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was created in transaction 5, without a txnNumber", txn)},
+		{DB: "test", Command: more(owned, within+`, txnNumber: {$numberLong: "5"}, autocommit: false`), Code: 50739, Text: fmt.Sprintf("Cannot run getMore on cursor %d, which was not created in a transaction, in transaction 5", owned)},
+		{DB: "test", Command: `{insert: "c", documents: [{}]` + within + `, txnNumber: {$numberLong: "4"}}`, Code: 225, Text: "Retryable write with txnNumber 4 is prohibited on session " + mine + " because a newer transaction with txnNumber 5 has already started on this session."},
+		{DB: "test", Command: `{find: "c"` + within + `, txnNumber: {$numberLong: "4"}, autocommit: false, startTransaction: true}`, Code: 225, Text: "Cannot start transaction with { txnNumber: 4 } on session " + mine + " because a newer transaction with txnNumberAndRetryCounter { txnNumber: 5, txnRetryCounter: 0 } has already started on this session."},
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ApplyDemand is what a list of oplog entries asks for beside the privileges
-// of each of them. Higher demands include the lower ones.
+// ApplyDemand is the privilege that a list of oplog entries needs beside those of
+// its entries. Greater demands include the lesser ones.
 type ApplyDemand uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 // MaxApplyDepth bounds applyOps within applyOps.
 const MaxApplyDepth = 10
 
-// HasUUID reports whether a field of the document itself is a UUID.
+// HasUUID reports whether a field of the document, at its top level, is a UUID.
 func HasUUID(d value.Doc) bool {
 	for _, v := range d.All() {
 		if v.Kind() != value.KindBinary {
@@ -36,7 +36,8 @@ func HasUUID(d value.Doc) bool {
 	return false
 }
 
-// MayApplyTo asks for what an entry does to the documents of a collection.
+// MayApplyTo asks for the actions that an entry performs on the documents of a
+// collection.
 func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.Namespace) error {
 	var actions []string
 	switch e.Op {
@@ -58,6 +59,7 @@ func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.N
 	return access.Need(c, access.Pattern(ns), actions...)
 }
 
+// ApplyOpsArgs are the arguments of applyOps.
 type ApplyOpsArgs struct {
 	Ops          args.Array      `arg:"applyOps,required,any"`
 	AllowAtomic  args.AnyBool    `arg:"allowAtomic"`
@@ -70,6 +72,7 @@ type ApplyOpsArgs struct {
 	Mode         value.Value     `arg:"oplogApplicationMode"`
 }
 
+// OplogEntryArgs are the fields of an oplog entry that applyOps reads.
 type OplogEntryArgs struct {
 	Op     string      `arg:"op"`
 	NS     string      `arg:"ns"`
@@ -81,6 +84,8 @@ type OplogEntryArgs struct {
 	Doc value.Doc // as it was sent
 }
 
+// ApplyOpsSpec and OplogEntrySpec decode the arguments of applyOps and the entries
+// in it. Unknown fields are ignored, as by mongod.
 var (
 	ApplyOpsSpec   = args.New[ApplyOpsArgs]("applyOps").Lenient()
 	OplogEntrySpec = args.New[OplogEntryArgs]("applyOps.applyOps").Lenient()
@@ -97,8 +102,8 @@ func (a *ApplyOpsArgs) Check() error {
 	return nil
 }
 
-// Nested reads an applyOps that is an entry of another one. What the outer one
-// may store without validation, the inner one may too.
+// Nested decodes an applyOps that is an entry of another one. It inherits
+// bypassDocumentValidation from the outer one.
 func (a *ApplyOpsArgs) Nested(o value.Doc) (*ApplyOpsArgs, error) {
 	var inner ApplyOpsArgs
 	if err := ApplyOpsSpec.Decode(o, &inner); err != nil {
@@ -108,10 +113,11 @@ func (a *ApplyOpsArgs) Nested(o value.Doc) (*ApplyOpsArgs, error) {
 	return &inner, inner.Check()
 }
 
-// Upserts reports whether an update is to insert what it does not find.
+// Upserts reports whether an update inserts a document if it finds none.
 func (e *OplogEntryArgs) Upserts() bool { return e.Upsert != nil && *e.Upsert }
 
-// Collection resolves an entry that names its collection by UUID.
+// Collection returns the collection of an entry, which may name it by UUID. The
+// error is NamespaceNotFound if there is no collection with the UUID.
 func (e *OplogEntryArgs) Collection(tx storage.Tx, ns storage.Namespace) (storage.Namespace, error) {
 	if e.UUID.IsMissing() {
 		return ns, nil
@@ -125,7 +131,8 @@ func (e *OplogEntryArgs) Collection(tx storage.Tx, ns storage.Namespace) (storag
 	return ns, mongoerr.Newf(mongoerr.NamespaceNotFound, "No namespace with UUID %x", id)
 }
 
-// Missing is the outcome of an entry for a collection that does not exist.
+// Missing returns the outcome of an entry for a collection that does not exist:
+// deletes succeed, others fail with NamespaceNotFound.
 func (e *OplogEntryArgs) Missing(ns storage.Namespace) error {
 	if e.Op == "d" {
 		return nil

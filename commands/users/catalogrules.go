@@ -12,7 +12,7 @@ import (
 
 // The rules for the commands on collections and views.
 
-// MayCreate lets who may insert create collections, too, but not views.
+// MayCreate lets users with insert create collections, too, but not views.
 func MayCreate(c *kernel.Call) error {
 	ns := access.Target(c)
 	if Given(c.Body, "capped") {
@@ -42,8 +42,8 @@ func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
 	return nil
 }
 
-// mayMove asks for the right to have documents moved. Who may not read them
-// must not have them moved to where he may.
+// mayMove asks for the right to have documents moved. Users who cannot read the
+// source must not move its documents to a collection that they can read.
 func mayMove(c *kernel.Call, from, to storage.Namespace) error {
 	if err := access.Need(c, access.Pattern(to), "insert"); err != nil || !access.May(c, access.Pattern(to), "find") {
 		return err
@@ -51,6 +51,8 @@ func mayMove(c *kernel.Call, from, to storage.Namespace) error {
 	return access.Need(c, access.Pattern(from), "find")
 }
 
+// MayCollMod asks for collMod, and for the rights that moving expired documents
+// and defining views need.
 func MayCollMod(c *kernel.Call) error {
 	ns := access.Target(c)
 	if err := access.Need(c, access.Pattern(ns), "collMod"); err != nil {
@@ -66,9 +68,9 @@ func MayCollMod(c *kernel.Call) error {
 	return mayDefineView(c, ns)
 }
 
-// mayDefineView asks for the right to read all that a view shows. Who may not
-// read the view itself gains nothing by defining it, and may do so, as who
-// restores a dump.
+// mayDefineView asks for the right to read all that a view shows. Users who cannot
+// read the view itself gain nothing by defining it, and need no more: restoring a
+// dump depends on that.
 func mayDefineView(c *kernel.Call, view storage.Namespace) error {
 	on := c.Body.Lookup("viewOn")
 	if on.Kind() != value.KindString || !access.May(c, access.Pattern(view), "find") {
@@ -78,6 +80,8 @@ func mayDefineView(c *kernel.Call, view storage.Namespace) error {
 	return mayRunPipeline(c, ns, c.Body.Lookup("pipeline").Doc())
 }
 
+// MayRename asks for renameCollectionSameDB within a database, else for the rights
+// to read and drop the source and to write to the target.
 func MayRename(c *kernel.Call) error {
 	from, to := access.SplitNamespace(c.Body.Lookup("renameCollection").Str()), access.SplitNamespace(c.Body.Lookup("to").Str())
 	drop := Given(c.Body, "dropTarget")
@@ -120,6 +124,8 @@ func mayCarryExpiry(c *kernel.Call, from, to storage.Namespace) error {
 	return nil
 }
 
+// MayCloneAsCapped asks for find on the source, and for insert, createIndex and
+// convertToCapped on the target.
 func MayCloneAsCapped(c *kernel.Call) error {
 	if err := access.Need(c, access.Pattern(access.Target(c)), "find"); err != nil {
 		return err

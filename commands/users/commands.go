@@ -4,8 +4,8 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// AuthCommands are the commands to log in, and those on users and roles.
-func AuthCommands() []kernel.Command {
+// Commands are the commands to log in, and those on users and roles.
+func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "saslStart", Run: runSASLStart, Flags: kernel.PreAuth | kernel.Secret | kernel.NoSession, Help: "begin to log in"},
 		{Name: "saslContinue", Run: runSASLContinue, Flags: kernel.PreAuth | kernel.Secret | kernel.NoSession, Help: "continue to log in"},

@@ -258,6 +258,7 @@ func speculate(c *kernel.Call, d value.Doc) value.Doc {
 	return b.Doc()
 }
 
+// HelloArgs are the arguments of hello and isMaster.
 type HelloArgs struct {
 	Hello           value.Value    `arg:"hello"`
 	IsMaster        value.Value    `arg:"isMaster"`

@@ -93,6 +93,7 @@ func mayListCatalog(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
 	return access.Need(c, auth.Cluster(), "listDatabases")
 }
 
+// MayAggregate asks for everything that a pipeline reads and writes.
 func MayAggregate(c *kernel.Call) error {
 	ns := access.Target(c)
 	if err := mayRunPipeline(c, ns, c.Body.Lookup("pipeline").Doc()); err != nil {
@@ -104,9 +105,9 @@ func MayAggregate(c *kernel.Call) error {
 	return nil
 }
 
-// mayRunPipeline asks for all that a pipeline over a collection reads and
-// writes, in the pipelines within it too. A view is a collection here:
-// whoever may read it need not have the right to read what it shows.
+// mayRunPipeline asks for all that a pipeline over a collection reads and writes,
+// including its inner pipelines. A view counts as a collection here: reading it
+// does not need the right to read what it shows.
 func mayRunPipeline(c *kernel.Call, ns storage.Namespace, pipeline value.Doc) error {
 	if err := maySource(c, ns, pipeline); err != nil {
 		return err
@@ -205,7 +206,7 @@ func mayJoin(c *kernel.Call, ns storage.Namespace, spec value.Value) error {
 	return nil
 }
 
-// ambiguous tells documents that give a field twice: what is asked for here
+// ambiguous reports whether a document gives a field twice: what is asked for here
 // and what runs later might not be the same.
 func ambiguous(v value.Value) bool {
 	if v.Kind() != value.KindDocument {

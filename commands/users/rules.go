@@ -17,7 +17,7 @@ import (
 // Please keep sorted.
 var AuthRules map[string]func(*kernel.Call) error
 
-// Given tells whether any field of that name is true.
+// Given reports whether any field of that name is true.
 func Given(d value.Doc, name string) bool {
 	for key, v := range d.All() {
 		if key == name && v.Truthy() {
@@ -36,6 +36,7 @@ func needBypass(c *kernel.Call, ns storage.Namespace) error {
 	return nil
 }
 
+// MayInsert asks for the right to insert.
 func MayInsert(c *kernel.Call) error {
 	if err := access.Need(c, access.Pattern(access.Target(c)), "insert"); err != nil {
 		return err
@@ -43,10 +44,13 @@ func MayInsert(c *kernel.Call) error {
 	return needBypass(c, access.Target(c))
 }
 
+// MayDelete asks for the right to remove.
 func MayDelete(c *kernel.Call) error {
 	return access.Need(c, access.Pattern(access.Target(c)), "remove")
 }
 
+// MayUpdate asks for the right to update, and to insert if a statement is an
+// upsert.
 func MayUpdate(c *kernel.Call) error {
 	ns := access.Target(c)
 	if err := access.Need(c, access.Pattern(ns), "update"); err != nil {
@@ -63,6 +67,7 @@ func MayUpdate(c *kernel.Call) error {
 	return needBypass(c, ns)
 }
 
+// MayFindAndModify asks for find, and for what is to be done to the document.
 func MayFindAndModify(c *kernel.Call) error {
 	ns := access.Target(c)
 	actions := []string{"find"}
@@ -110,6 +115,7 @@ func MayBulkWrite(c *kernel.Call) error {
 	return nil
 }
 
+// MayExplain asks for what the explained command asks for.
 func MayExplain(c *kernel.Call) error {
 	_, v := c.Body.First()
 	inner := v.Doc()
@@ -126,11 +132,14 @@ func MayExplain(c *kernel.Call) error {
 	return access.AuthorizeCommand(&sub)
 }
 
+// MayDataSize asks for find on the collection, which the command names with its
+// database.
 func MayDataSize(c *kernel.Call) error {
 	_, v := c.Body.First()
 	return access.Need(c, access.Pattern(access.SplitNamespace(v.Str())), "find")
 }
 
+// MayCurrentOp asks for inprog, except for the client's own operations.
 func MayCurrentOp(c *kernel.Call) error {
 	if Given(c.Body, "$ownOps") {
 		return nil
@@ -138,6 +147,7 @@ func MayCurrentOp(c *kernel.Call) error {
 	return access.Need(c, auth.Cluster(), "inprog")
 }
 
+// MayKillOp asks for killop, except for the client's own operations.
 func MayKillOp(c *kernel.Call) error {
 	if access.May(c, auth.Cluster(), "killop") {
 		return nil
@@ -151,8 +161,9 @@ func MayKillOp(c *kernel.Call) error {
 	return access.ErrNotAuthorized
 }
 
-// MayKillCursors lets everyone close his own cursors, and those of others who
-// may kill any cursor on what these read, whatever collection the command names.
+// MayKillCursors lets users close their own cursors. Cursors of others need
+// killAnyCursor on the namespace that they read, whatever collection the command
+// names.
 func MayKillCursors(c *kernel.Call) error {
 	var a crud.KillCursorsArgs
 	if err := crud.KillCursorsSpec.Decode(c.Body, &a); err != nil {
@@ -181,8 +192,8 @@ func MayKillCursors(c *kernel.Call) error {
 	return nil
 }
 
-// MayListCollections lets those without the privilege list the names of
-// what they may use, if they ask for no more.
+// MayListCollections lets users without listCollections list the names of the
+// collections that they may use, if they ask for no more than that.
 func MayListCollections(c *kernel.Call) error {
 	if access.May(c, auth.Database(c.DB), "listCollections") {
 		return nil
@@ -194,8 +205,8 @@ func MayListCollections(c *kernel.Call) error {
 	return mongoerr.Newf(mongoerr.Unauthorized, "Not authorized to list collections on db: %s", c.DB)
 }
 
-// MayListDatabases lets those without the privilege list the databases they
-// may use.
+// MayListDatabases shows users without listDatabases the databases that they may
+// use, unless they ask for all.
 func MayListDatabases(c *kernel.Call) error {
 	all := access.May(c, auth.Cluster(), "listDatabases")
 	v, asked := c.Body.Get("authorizedDatabases")
@@ -211,6 +222,8 @@ func MayListDatabases(c *kernel.Call) error {
 	return nil
 }
 
+// MayMapReduce asks for find on the source, and for what the mode of out does to
+// the target.
 func MayMapReduce(c *kernel.Call) error {
 	if err := access.Need(c, access.Pattern(access.Target(c)), "find"); err != nil {
 		return err
@@ -264,7 +277,7 @@ func MayReceive(c *kernel.Call) error {
 	return access.Need(c, access.Pattern(access.Target(c)), "find", "remove")
 }
 
-// MayProfile lets who may read the profile ask for the level.
+// MayProfile lets users who may read the profile ask for the level.
 func MayProfile(c *kernel.Call) error {
 	_, level := c.Body.First()
 	asks := level.IsNumber() && level.AsDouble() == -1 && !c.Body.Has("slowms") && !c.Body.Has("sampleRate") && !c.Body.Has("filter")

@@ -12,12 +12,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// warnOpen is what getLog says of a server that everyone may use, in
-// mongod's words.
+// warnOpen is the startup warning of a server without access control that listens
+// on more than localhost, in mongod's words.
 const warnOpen = "Access control is not enabled for the database. Read and write access to data and configuration is unrestricted"
 
-// AuthOptions are what the manager of users works with.
-func AuthOptions(s *kernel.Service) auth.Options {
+// Options returns the options of the manager of users: the engine, the clock, and
+// the server parameters that it reads.
+func Options(s *kernel.Service) auth.Options {
 	return auth.Options{
 		Engine: s.Engine, Clock: s.Real,
 		Mechanisms: func() (names []string) {
@@ -36,9 +37,10 @@ func AuthOptions(s *kernel.Service) auth.Options {
 	}
 }
 
-// OpenAuth makes the manager of users, and the first user.
-func OpenAuth(s *kernel.Service) error {
-	s.Auth = auth.New(AuthOptions(s))
+// Open sets up the manager of users in the service, and creates the first user if
+// the options name one.
+func Open(s *kernel.Service) error {
+	s.Auth = auth.New(Options(s))
 	o := s.Options.Security
 	if o.RootUser != "" {
 		if err := createRoot(s, o.RootUser, o.RootPassword); err != nil {

@@ -14,7 +14,7 @@ type connectionStatusArgs struct {
 
 var connectionStatusSpec = args.New[connectionStatusArgs]("connectionStatus")
 
-// runConnectionStatus tells a client who it is logged in as, and what it may
+// runConnectionStatus writes which users a client is logged in as, and what they may
 // do.
 func runConnectionStatus(c *kernel.Call) error {
 	var a connectionStatusArgs

@@ -48,6 +48,7 @@ func eachRole(c *kernel.Call, fn func(auth.Name) error) error {
 	return nil
 }
 
+// MayGrantRoles asks for grantRole on the database of each role in the command.
 func MayGrantRoles(c *kernel.Call) error {
 	return eachRole(c, func(n auth.Name) error {
 		if !mayInDatabase(c, n.DB, "grantRole") {
@@ -57,6 +58,7 @@ func MayGrantRoles(c *kernel.Call) error {
 	})
 }
 
+// MayRevokeRoles asks for revokeRole on the database of each role in the command.
 func MayRevokeRoles(c *kernel.Call) error {
 	return eachRole(c, func(n auth.Name) error {
 		if !mayInDatabase(c, n.DB, "revokeRole") {
@@ -66,8 +68,12 @@ func MayRevokeRoles(c *kernel.Call) error {
 	})
 }
 
+// MayGrantPrivileges asks for grantRole on the database of each privilege in the
+// command.
 func MayGrantPrivileges(c *kernel.Call) error { return mayHandPrivileges(c, "grantRole", "grant") }
 
+// MayRevokePrivileges asks for revokeRole on the database of each privilege in the
+// command.
 func MayRevokePrivileges(c *kernel.Call) error { return mayHandPrivileges(c, "revokeRole", "revoke") }
 
 // mayHandPrivileges asks, for each privilege listed, for the right over the
@@ -94,6 +100,8 @@ func mayHandPrivileges(c *kernel.Call, action, verb string) error {
 	return nil
 }
 
+// mayRestrict asks for setAuthenticationRestriction if the command sets
+// restrictions.
 func mayRestrict(c *kernel.Call) error {
 	if c.Body.Has("authenticationRestrictions") && !mayInDatabase(c, c.DB, "setAuthenticationRestriction") {
 		return unauthorized("Unauthorized")
@@ -101,6 +109,7 @@ func mayRestrict(c *kernel.Call) error {
 	return nil
 }
 
+// MayCreateUser asks for createUser, and for the right to grant the user's roles.
 func MayCreateUser(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "createUser") {
 		return unauthorized("Not authorized to create users on db: %s", c.DB)
@@ -111,6 +120,8 @@ func MayCreateUser(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
+// MayUpdateUser asks for the right to change each property that the command
+// changes. Users may have the right to change their own password and customData.
 func MayUpdateUser(c *kernel.Call) error {
 	n := subject(c)
 	own := c.User != nil && c.User.Name == n
@@ -137,6 +148,8 @@ func MayUpdateUser(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
+// MayDropUser asks for dropUser on the database. dropAllUsersFromDatabase needs
+// the same.
 func MayDropUser(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "dropUser") {
 		return unauthorized("Not authorized to drop users from the %s database", c.DB)
@@ -144,6 +157,8 @@ func MayDropUser(c *kernel.Call) error {
 	return nil
 }
 
+// MayCreateRole asks for createRole, and for the right to grant the role's roles
+// and privileges.
 func MayCreateRole(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "createRole") {
 		return unauthorized("Not authorized to create roles on db: %s", c.DB)
@@ -157,6 +172,8 @@ func MayCreateRole(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
+// MayUpdateRole asks for the right to revoke any role, and to grant the new roles
+// and privileges.
 func MayUpdateRole(c *kernel.Call) error {
 	if !access.May(c, auth.AnyNormal(), "revokeRole") {
 		return unauthorized("updateRole command required the ability to revoke any role in the system")
@@ -170,6 +187,7 @@ func MayUpdateRole(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
+// MayDropRole asks for dropRole on the database.
 func MayDropRole(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "dropRole") {
 		return unauthorized("Not authorized to drop roles from the %s database", c.DB)
@@ -177,6 +195,7 @@ func MayDropRole(c *kernel.Call) error {
 	return nil
 }
 
+// MayInvalidate asks for invalidateUserCache.
 func MayInvalidate(c *kernel.Call) error {
 	if !access.May(c, auth.Cluster(), "invalidateUserCache") {
 		return unauthorized("Not authorized to invalidate user cache")
@@ -184,7 +203,8 @@ func MayInvalidate(c *kernel.Call) error {
 	return nil
 }
 
-// MayViewUsers lets everyone see himself.
+// MayViewUsers asks for viewUser on the database of each user; users may always
+// view themselves.
 func MayViewUsers(c *kernel.Call) error {
 	_, v := c.Body.First()
 	who, err := askedFor(c, "user", v)
@@ -208,7 +228,8 @@ func MayViewUsers(c *kernel.Call) error {
 	return nil
 }
 
-// MayViewRoles lets everyone see the roles he has.
+// MayViewRoles asks for viewRole on the database of each role; users may always
+// view the roles they have.
 func MayViewRoles(c *kernel.Call) error {
 	_, v := c.Body.First()
 	who, err := askedFor(c, "role", v)

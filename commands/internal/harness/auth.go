@@ -57,8 +57,8 @@ func (h *AuthHarness) ShownOps(name, command string) string {
 	return strings.Join(list, ", ")
 }
 
-// run runs a command without access control and returns the code of its
-// error, 0 for none, and the reply.
+// CodeOf runs a command without access control and returns the code of its error,
+// 0 if it succeeded, and the reply.
 func (h *AuthHarness) CodeOf(db, command string) (int32, value.Doc) {
 	h.Helper()
 	h.Svc.Options.Security.Auth = false
@@ -66,9 +66,10 @@ func (h *AuthHarness) CodeOf(db, command string) (int32, value.Doc) {
 	return reply.Lookup("code").Int32(), reply
 }
 
-// AuthHarness has access control, and makes users without their logging in.
+// AuthHarness is a harness with access control. Its users need not log in.
 type AuthHarness struct{ *Harness }
 
+// NewAuth returns a harness for tests of access control, with cheap passwords.
 func NewAuth(tb testing.TB) *AuthHarness {
 	h := &AuthHarness{New(tb)}
 	for _, name := range []string{"scramIterationCount", "scramSHA256IterationCount"} {
@@ -79,7 +80,7 @@ func NewAuth(tb testing.TB) *AuthHarness {
 	return h
 }
 
-// User makes a user with roles, "role@db" each.
+// User creates a user with the given roles, each written as role@db.
 func (h *AuthHarness) User(name string, roles ...string) *auth.User {
 	h.Helper()
 	var list []string
@@ -91,6 +92,7 @@ func (h *AuthHarness) User(name string, roles ...string) *auth.User {
 	return h.Find(name)
 }
 
+// Find returns a user of the database admin.
 func (h *AuthHarness) Find(name string) *auth.User {
 	h.Helper()
 	u, err := h.Svc.Auth.Find(context.Background(), auth.Name{Name: name, DB: "admin"})
@@ -100,7 +102,7 @@ func (h *AuthHarness) Find(name string) *auth.User {
 	return u
 }
 
-// MustOn runs a command without access control.
+// MustOn runs a command, which must succeed, without access control.
 func (h *AuthHarness) MustOn(db, command string) value.Doc {
 	h.Helper()
 	h.Svc.Options.Security.Auth = false
@@ -111,7 +113,7 @@ func (h *AuthHarness) MustOn(db, command string) value.Doc {
 	return reply
 }
 
-// Gate asks whether a user may run a command, without running it.
+// Gate returns the error of authorising a command for a user, without running it.
 func (h *AuthHarness) Gate(u *auth.User, db, command string) error {
 	h.Helper()
 	h.Svc.Options.Security.Auth = true
@@ -125,8 +127,8 @@ func (h *AuthHarness) Gate(u *auth.User, db, command string) error {
 	return access.Authorize(c)
 }
 
-// Open are the commands that anyone who is logged in may run: they have no
-// action in the table and no rule.
+// Open lists the commands that every logged-in user may run: they have neither an
+// action in the table nor a rule.
 var Open = map[string]bool{
 	"getMore": true, "startSession": true, "refreshSessions": true, "killSessions": true, "features": true,
 	"commitTransaction": true, "abortTransaction": true, "endSessions": true, "whatsmysni": true, "availableQueryOptions": true,

@@ -28,14 +28,16 @@ type Harness struct {
 	Conn  *kernel.Conn
 }
 
+// TestStart is the time of the clock of a new harness.
 var TestStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// New returns a harness with the default options.
 func New(tb testing.TB) *Harness {
 	tb.Helper()
 	return NewWith(tb, kernel.Options{Log: zerolog.Nop()})
 }
 
-// NewWith is a harness with options of its own.
+// NewWith returns a harness with the given options.
 func NewWith(tb testing.TB, o kernel.Options) *Harness {
 	tb.Helper()
 	manual := clock.NewManual(TestStart)
@@ -46,7 +48,7 @@ func NewWith(tb testing.TB, o kernel.Options) *Harness {
 	return NewOver(tb, engine, manual, o)
 }
 
-// NewOver is a harness over an engine of its own.
+// NewOver returns a harness over the given engine, whose clock is manual.
 func NewOver(tb testing.TB, engine storage.Engine, manual *clock.Manual, o kernel.Options) *Harness {
 	tb.Helper()
 	o.Engine, o.Clock, o.TempDir, o.TestClock = engine, manual, tb.TempDir(), true
@@ -67,6 +69,7 @@ func (h *Harness) Run(command string) value.Doc {
 	return h.RunOn("test", Relaxed(command))
 }
 
+// Admin runs a command given as relaxed JSON on the database "admin".
 func (h *Harness) Admin(command string) value.Doc {
 	h.Helper()
 	return h.RunOn("admin", Relaxed(command))
@@ -75,7 +78,7 @@ func (h *Harness) Admin(command string) value.Doc {
 // bareKey finds a string, or a key without quotes.
 var bareKey = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{,]\s*[A-Za-z_$][\w$]*\s*:`)
 
-// Relaxed reads extended JSON whose keys need no quotes, as the shell.
+// Relaxed parses extended JSON whose keys need no quotes, as in the shell.
 func Relaxed(s string) value.Doc {
 	return value.MustJSON(bareKey.ReplaceAllStringFunc(s, func(m string) string {
 		if m[0] == '"' {
@@ -85,6 +88,7 @@ func Relaxed(s string) value.Doc {
 	}))
 }
 
+// RunOn runs a command on a database and checks that the reply is valid BSON.
 func (h *Harness) RunOn(db string, body value.Doc) value.Doc {
 	h.Helper()
 	b := value.NewBuilder()
@@ -98,7 +102,7 @@ func (h *Harness) RunOn(db string, body value.Doc) value.Doc {
 	return reply
 }
 
-// OK runs a command that must succeed.
+// OK runs a command, which must succeed, and returns the reply.
 func (h *Harness) OK(command string) value.Doc {
 	h.Helper()
 	reply := h.Run(command)
@@ -108,8 +112,8 @@ func (h *Harness) OK(command string) value.Doc {
 	return reply
 }
 
-// Fails runs a command that must fail with a code: of the command, or of its
-// first write error.
+// Fails runs a command, which must fail with the code, and returns the message.
+// For writes, the first write error counts.
 func (h *Harness) Fails(code int32, command string) string {
 	h.Helper()
 	reply := h.Run(command)
@@ -131,7 +135,7 @@ func Docs(reply value.Doc) (list []value.Doc) {
 	return list
 }
 
-// NewService makes a Service as [New] does.
+// NewService returns the service that [commands.New] makes.
 func NewService(o kernel.Options) (*kernel.Service, error) {
 	s, err := commands.New(o)
 	if err != nil {
@@ -140,7 +144,7 @@ func NewService(o kernel.Options) (*kernel.Service, error) {
 	return s.Service, nil
 }
 
-// Answer runs one command as [Service.Handle] does.
+// Answer runs one command as [commands.Service.Handle] does.
 func Answer(s *kernel.Service, ctx context.Context, conn *kernel.Conn, req *kernel.Request, dst []byte) ([]byte, kernel.Response) {
 	return (&commands.Service{Service: s}).Handle(ctx, conn, req, dst)
 }

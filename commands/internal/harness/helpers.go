@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Finds compares the documents that a command returns.
+// Finds compares the first batch of a command with a JSON array of documents.
 func (h *Harness) Finds(command, want string) {
 	h.Helper()
 	if got := value.NewArray(docValues(Docs(h.OK(command)))...).String(); got != value.MustJSON(`{"d":`+want+`}`).Lookup("d").String() {
@@ -25,10 +25,10 @@ func docValues(list []value.Doc) (values []value.Value) {
 	return values
 }
 
-// Lsid is the session of a test.
+// Lsid is the session id of tests, as a field of a command.
 const Lsid = `"lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}}`
 
-// inTxn adds the arguments of a statement of transaction n.
+// InTxnArgs adds to a command the arguments of a statement of transaction n.
 func InTxnArgs(command string, n int, first bool) string {
 	start := ""
 	if first {
@@ -37,18 +37,21 @@ func InTxnArgs(command string, n int, first bool) string {
 	return strings.TrimSuffix(command, "}") + fmt.Sprintf(`, %s, "txnNumber": {"$numberLong": "%d"}, "autocommit": false%s}`, Lsid, n, start)
 }
 
-// RetryArgs adds the arguments of a retryable write.
+// RetryArgs adds to a command the arguments of a retryable write with txnNumber n.
 func RetryArgs(command string, n int) string {
 	return strings.TrimSuffix(command, "}") + fmt.Sprintf(`, %s, "txnNumber": {"$numberLong": "%d"}}`, Lsid, n)
 }
 
+// EndTxn runs commitTransaction or abortTransaction for transaction n.
 func (h *Harness) EndTxn(name string, n int) value.Doc {
 	return h.Admin(InTxnArgs(`{"`+name+`": 1}`, n, false))
 }
 
+// Count returns the number of documents that a find on coll shows.
 func (h *Harness) Count(coll string) int { return len(Docs(h.OK(`{"find": "` + coll + `"}`))) }
 
-// names lists the indexes in the order of listIndexes.
+// IndexNames returns the names of the indexes in the order of listIndexes, each
+// followed by a space.
 func (h *Harness) IndexNames(coll string) (names string) {
 	h.Helper()
 	for _, d := range Docs(h.OK(`{listIndexes: "` + coll + `"}`)) {
@@ -57,20 +60,21 @@ func (h *Harness) IndexNames(coll string) (names string) {
 	return names
 }
 
-// hello asks what the member is once its topology is newer than counter.
+// HelloAfter runs an awaitable hello, which returns once the topology version is
+// greater than counter.
 func (h *Harness) HelloAfter(counter int64) value.Doc {
 	h.Helper()
 	return h.Admin(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "%d"}}, "maxAwaitTimeMS": 60000}`,
 		h.Svc.ProcessID.Hex(), counter))
 }
 
-// Listed returns what listCollections shows.
+// Listed returns the documents of listCollections.
 func (h *Harness) Listed() []value.Doc {
 	h.Helper()
 	return Docs(h.OK(`{"listCollections": 1}`))
 }
 
-// AsMember makes the harness's server the member of a replica set.
+// AsMember makes the server of the harness the member of a replica set.
 func (h *Harness) AsMember() *Harness {
 	h.Helper()
 	h.Svc.Options.ReplSet = "rs"
@@ -80,49 +84,53 @@ func (h *Harness) AsMember() *Harness {
 	return h
 }
 
-// Refusal is a command on a database and how it fails; code 0: it does not.
+// Refusal is a command on a database and the error that it must fail with. Code 0
+// means that it succeeds.
 type Refusal struct {
-	Db, Command string
+	DB, Command string
 	Code        int32
 	Text        string // "": any; ending in "*": the beginning
 }
 
+// Refuses runs each command and compares its error.
 func (h *Harness) Refuses(list []Refusal) {
 	h.Helper()
 	for _, r := range list {
-		reply := h.RunOn(r.Db, Relaxed(r.Command))
+		reply := h.RunOn(r.DB, Relaxed(r.Command))
 		code, text := reply.Lookup("code"), reply.Lookup("errmsg").Str()
 		if first := reply.Lookup("writeErrors").Doc().Index(0); !first.IsMissing() {
 			code, text = first.Doc().Lookup("code"), first.Doc().Lookup("errmsg").Str()
 		}
 		if code.IsMissing() != (r.Code == 0) || r.Code != 0 && code.Int32() != r.Code {
-			h.Errorf("%s %s answered %s, want code %d", r.Db, r.Command, reply, r.Code)
+			h.Errorf("%s %s answered %s, want code %d", r.DB, r.Command, reply, r.Code)
 			continue
 		}
 		begin, open := strings.CutSuffix(r.Text, "*")
 		if r.Text != "" && text != r.Text && !(open && strings.HasPrefix(text, begin)) {
-			h.Errorf("%s %s: %q, want %q", r.Db, r.Command, text, r.Text)
+			h.Errorf("%s %s: %q, want %q", r.DB, r.Command, text, r.Text)
 		}
 	}
 }
 
-// UuidOf is the UUID of a collection as listCollections shows it.
-func (h *Harness) UuidOf(name string) value.Value {
+// UUIDOf returns the UUID of a collection as listCollections shows it.
+func (h *Harness) UUIDOf(name string) value.Value {
 	h.Helper()
 	first := h.OK(fmt.Sprintf(`{listCollections: 1, filter: {name: %q}}`, name)).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc()
 	return first.Lookup("info").Doc().Lookup("uuid")
 }
 
-func JsonOf(v value.Value) string {
+// JSONOf returns a value in canonical extended JSON.
+func JSONOf(v value.Value) string {
 	s := value.NewDoc("v", v).CanonicalJSON()
 	return s[len(`{"v":`) : len(s)-1]
 }
 
-// NewTestCommands is a harness with enableTestCommands.
+// NewTestCommands returns a harness with enableTestCommands.
 func NewTestCommands(t *testing.T) *Harness {
 	return NewWith(t, kernel.Options{Parameters: map[string]string{"enableTestCommands": "1"}})
 }
 
+// SetFail sets the fail point failCommand.
 func (h *Harness) SetFail(mode, data string) value.Doc {
 	h.Helper()
 	reply := h.Admin(fmt.Sprintf(`{configureFailPoint: "failCommand", mode: %s, data: %s}`, mode, data))
@@ -132,7 +140,8 @@ func (h *Harness) SetFail(mode, data string) value.Doc {
 	return reply
 }
 
-// Holds compares the documents of a collection, ordered by _id.
+// Holds compares the documents of a collection, ordered by _id, with a list of
+// documents in relaxed JSON.
 func (h *Harness) Holds(coll, want string) {
 	h.Helper()
 	var got []string
@@ -148,8 +157,10 @@ func (h *Harness) Holds(coll, want string) {
 	}
 }
 
+// BenchDocs is the number of documents that Fill inserts.
 const BenchDocs = 1000
 
+// Fill inserts BenchDocs documents {_id, n, text} into test.c.
 func Fill(h *Harness) {
 	for i := range BenchDocs {
 		d := value.NewDoc("_id", value.Int32(int32(i)), "n", value.Int32(0), "text", value.String("the quick brown fox jumps over the lazy dog"))

@@ -17,7 +17,8 @@ type TestStream struct {
 	Last value.Doc // token
 }
 
-// Watch opens a stream on a collection ("": the database).
+// Watch opens a change stream on a collection, or on the database if coll is
+// empty. stages follow $changeStream and begin with a comma.
 func (h *Harness) Watch(coll, options, stages string) *TestStream {
 	h.Helper()
 	on := `"` + coll + `"`
@@ -31,7 +32,7 @@ func (h *Harness) Watch(coll, options, stages string) *TestStream {
 	return s
 }
 
-// Events reads what there is.
+// Events returns the events of one getMore, which does not wait.
 func (s *TestStream) Events() (list []value.Doc) {
 	s.H.Helper()
 	reply := s.H.RunOn(cmp.Or(s.Db, "test"), value.MustJSON(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 1}`, s.Id, s.Coll)))
@@ -49,7 +50,7 @@ func (s *TestStream) Events() (list []value.Doc) {
 	return list
 }
 
-// Brief leaves out of an event what differs from run to run.
+// Brief returns an event as JSON without the fields that differ from run to run.
 func Brief(d value.Doc) string {
 	b := value.NewBuilder()
 	for it := d.Iter(); it.Next(); {
@@ -62,6 +63,7 @@ func Brief(d value.Doc) string {
 	return b.Doc().JSON()
 }
 
+// Expect compares the next events, as Brief shows them.
 func (s *TestStream) Expect(want ...string) {
 	s.H.Helper()
 	got := s.Events()
@@ -75,7 +77,7 @@ func (s *TestStream) Expect(want ...string) {
 	}
 }
 
-// Pass moves the clock and has what is due removed.
+// Pass moves the clock and runs an expiry pass.
 func (h *Harness) Pass(seconds int64) {
 	h.Helper()
 	h.Advance(seconds)
@@ -84,7 +86,7 @@ func (h *Harness) Pass(seconds int64) {
 	}
 }
 
-// Advance moves the clock.
+// Advance moves the clock by a number of seconds.
 func (h *Harness) Advance(seconds int64) {
 	h.Helper()
 	if err := h.Clock.Advance(time.Duration(seconds) * time.Second); err != nil {
@@ -92,7 +94,7 @@ func (h *Harness) Advance(seconds int64) {
 	}
 }
 
-// Next reads one event.
+// Next returns one event.
 func (s *TestStream) Next() value.Doc {
 	s.H.Helper()
 	r := s.H.OK(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "batchSize": 1, "maxTimeMS": 1}`, s.Id, s.Coll))
