@@ -3,6 +3,7 @@ package crud
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
@@ -262,22 +263,29 @@ func sessionOwners(c *kernel.Call, prefix string, a *sessionPatternArgs) (all []
 		}
 		roles[i] = auth.Name{Name: r.Role, DB: r.DB}
 	}
-	return append(all, func(s *session.Session) bool { return hasRole(c, s.Key, roles) }), nil
+	having, err := sessionsWithRole(c, roles)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, func(s *session.Session) bool { return having[s.Key.User] }), nil
 }
 
-// hasRole reports whether the user of a session has one of the roles.
-func hasRole(c *kernel.Call, key session.Key, roles []auth.Name) bool {
-	name, err := auth.ParseID(key.User)
-	if err != nil {
-		return false
-	}
-	user, err := c.Svc.Auth.Find(c.Ctx, name)
-	for _, r := range roles {
-		if err == nil && user.HasRole(r) {
-			return true
+// sessionsWithRole returns the users of the present sessions, as their keys name
+// them, that have one of the roles.
+func sessionsWithRole(c *kernel.Call, roles []auth.Name) (map[string]bool, error) {
+	having := map[string]bool{}
+	for _, s := range c.Svc.Sessions.List() {
+		name, err := auth.ParseID(s.Key.User)
+		if _, known := having[s.Key.User]; known || err != nil { // not the name of a user
+			continue
 		}
+		user, err := c.Svc.Auth.Find(c.Ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		having[s.Key.User] = slices.ContainsFunc(roles, user.HasRole)
 	}
-	return false
+	return having, nil
 }
 
 // endSessions forgets sessions with their transactions and cursors.

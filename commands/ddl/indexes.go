@@ -115,6 +115,8 @@ func prepareIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (re
 // missingIndexes are the indexes to be made, as far as can be told from the
 // latest state, and the collection that will carry them.
 func missingIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (target storage.Namespace, missing []*index.Spec) {
+	// An error only means that less is prepared: createIndexes meets it again, and
+	// reports it.
 	_ = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if err != nil {

@@ -104,24 +104,29 @@ func fillExpiry(s *kernel.Service, m *Metrics) {
 
 // fillData adds up the sizes of all collections.
 func fillData(s *kernel.Service, m *Metrics) {
-	_ = s.Engine.View(s.Background, func(tx storage.Tx) error {
+	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
 		for _, info := range tx.Collections("") {
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
-				continue
+				return err
 			}
 			m.Data.Collections++
 			m.Data.Documents += coll.Count()
 			m.Data.DataBytes += coll.Size()
 			for i := range info.Indexes {
-				if st, err := coll.IndexStats(info.Indexes[i].Name); err == nil {
-					m.Data.Indexes++
-					m.Data.IndexBytes += st.Bytes
+				st, err := coll.IndexStats(info.Indexes[i].Name)
+				if err != nil {
+					return err
 				}
+				m.Data.Indexes++
+				m.Data.IndexBytes += st.Bytes
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		s.Log.Warn().Err(err).Msg("The sizes of the collections could not be read")
+	}
 }
 
 // Ready reports why the server cannot do its work, nil if it can.

@@ -34,7 +34,9 @@ func runServerStatus(c *kernel.Call) error {
 			continue
 		}
 		b.StartDocument(section.name)
-		section.write(c, b)
+		if err := section.write(c, b); err != nil {
+			return err
+		}
 		b.End()
 	}
 	return nil
@@ -43,28 +45,36 @@ func runServerStatus(c *kernel.Call) error {
 // statusSections are the sections of serverStatus in their order.
 var statusSections = []struct {
 	name  string
-	write func(c *kernel.Call, b *value.Builder)
+	write func(c *kernel.Call, b *value.Builder) error
 }{
-	{"asserts", writeAsserts},
+	{"asserts", counted(writeAsserts)},
 	{"catalogStats", writeCatalogStats},
-	{"connections", writeConnections},
-	{"electionMetrics", writeElectionMetrics},
-	{"extra_info", func(_ *kernel.Call, b *value.Builder) { b.String("note", "fields vary by platform") }},
-	{"globalLock", writeGlobalLock},
-	{"locks", writeLocks},
-	{"logicalSessionRecordCache", writeSessions},
-	{"mem", writeMemory},
-	{"mirroredReads", writeMirroredReads},
-	{"network", writeNetwork},
-	{"opLatencies", writeOpLatencies},
-	{"opcounters", writeOpcounters},
-	{"opcountersRepl", writeOpcountersRepl},
-	{"queues", kernel.WriteQueues},
-	{"readConcernCounters", writeReadConcerns},
-	{"repl", writeRepl},
-	{"storageEngine", writeStorageEngine},
-	{"transactions", writeTransactions},
+	{"connections", counted(writeConnections)},
+	{"electionMetrics", counted(writeElectionMetrics)},
+	{"extra_info", counted(func(_ *kernel.Call, b *value.Builder) { b.String("note", "fields vary by platform") })},
+	{"globalLock", counted(writeGlobalLock)},
+	{"locks", counted(writeLocks)},
+	{"logicalSessionRecordCache", counted(writeSessions)},
+	{"mem", counted(writeMemory)},
+	{"mirroredReads", counted(writeMirroredReads)},
+	{"network", counted(writeNetwork)},
+	{"opLatencies", counted(writeOpLatencies)},
+	{"opcounters", counted(writeOpcounters)},
+	{"opcountersRepl", counted(writeOpcountersRepl)},
+	{"queues", counted(kernel.WriteQueues)},
+	{"readConcernCounters", counted(writeReadConcerns)},
+	{"repl", counted(writeRepl)},
+	{"storageEngine", counted(writeStorageEngine)},
+	{"transactions", counted(writeTransactions)},
 	{"metrics", writeMetrics},
+}
+
+// counted is a section of what the server counts in memory, which cannot fail.
+func counted(write func(c *kernel.Call, b *value.Builder)) func(*kernel.Call, *value.Builder) error {
+	return func(c *kernel.Call, b *value.Builder) error {
+		write(c, b)
+		return nil
+	}
 }
 
 // writeRepl writes what hello says of the replica set.
@@ -149,7 +159,7 @@ func writeTransactions(c *kernel.Call, b *value.Builder) {
 		Int64("retriedCommandsCount", m.RetriedCommands.Load()).Int64("retriedStatementsCount", m.RetriedStatements.Load())
 }
 
-func writeMetrics(c *kernel.Call, b *value.Builder) {
+func writeMetrics(c *kernel.Call, b *value.Builder) error {
 	s := c.Svc
 	kernel.AppendCommandMetrics(&s.Metrics, s, b)
 	cs := &s.Metrics.ChangeStreams
@@ -166,7 +176,7 @@ func writeMetrics(c *kernel.Call, b *value.Builder) {
 	b.StartDocument("queryExecutor").Int64("scanned", q.Scanned.Load()).Int64("scannedObjects", q.ScannedObjects.Load())
 	b.StartDocument("collectionScans").Int64("total", q.CollectionScans.Load()).End()
 	b.End()
-	write.WriteExpiryMetrics(s, b)
+	return write.WriteExpiryMetrics(s, b)
 }
 
 // runTop lists the collections with their counters, in mongod's form.
@@ -217,9 +227,9 @@ func redacted(name string, body value.Doc) value.Doc {
 
 // writeCatalogStats counts the collections by kind: those of clients, and those
 // that the server has for itself.
-func writeCatalogStats(c *kernel.Call, b *value.Builder) {
+func writeCatalogStats(c *kernel.Call, b *value.Builder) error {
 	var n struct{ collections, capped, clustered, series, views, internal int32 }
-	_ = c.View(func(tx storage.Tx) error {
+	err := c.View(func(tx storage.Tx) error {
 		for _, info := range tx.Collections("") {
 			m := catalog.Of(info)
 			switch {
@@ -243,6 +253,7 @@ func writeCatalogStats(c *kernel.Call, b *value.Builder) {
 	})
 	b.Int32("collections", n.collections).Int32("capped", n.capped).Int32("clustered", n.clustered).Int32("timeseries", n.series).
 		Int32("views", n.views).Int32("internalCollections", n.internal).Int32("internalViews", 0)
+	return err
 }
 
 // writeElectionMetrics is about the one member, which is elected when it starts

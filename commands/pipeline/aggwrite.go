@@ -174,7 +174,16 @@ func (o *outWriter) Abort() {
 		return
 	}
 	o.done = true
-	_ = o.h.X.Running().Svc.Engine.Update(o.h.X.Running().Svc.Background, func(tx storage.Tx) error { return tx.Drop(o.temp) })
+	svc := o.h.X.Running().Svc
+	noteLeftOver(svc, o.temp, svc.Engine.Update(svc.Background, func(tx storage.Tx) error { return tx.Drop(o.temp) }))
+}
+
+// noteLeftOver logs that the collection of an $out that failed could not be
+// dropped. The next start drops it.
+func noteLeftOver(s *kernel.Service, temp storage.Namespace, err error) {
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		s.Log.Warn().Err(err).Stringer("ns", temp).Msg("The collection of an $out that failed could not be dropped; the next start drops it")
+	}
 }
 
 // Merge implements agg.Host.

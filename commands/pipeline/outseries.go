@@ -113,7 +113,8 @@ func (o *outSeries) Abort() {
 	}
 	o.done = true
 	svc := o.h.X.Running().Svc
-	_ = svc.Engine.Update(svc.Background, func(tx storage.Tx) error {
+	err := svc.Engine.Update(svc.Background, func(tx storage.Tx) error {
 		return errors.Join(tx.Drop(o.temp), tx.Drop(exec.BucketsOf(o.temp)))
 	})
+	noteLeftOver(svc, o.temp, err)
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
@@ -30,8 +31,11 @@ func sizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info,
 	s.indexes, s.meta = map[string]int64{}, catalog.None
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
-		if err != nil {
+		if errors.Is(err, storage.ErrNotFound) {
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		info = coll.Info()
 		s.meta = catalog.Of(info)
@@ -143,9 +147,12 @@ func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 				t.Views++
 				continue
 			}
-			coll, err := tx.Collection(info.Namespace)
-			if err != nil || HiddenCollection(info.Namespace) {
+			if HiddenCollection(info.Namespace) {
 				continue
+			}
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil {
+				return err
 			}
 			t.Collections++
 			t.Objects += coll.Count()

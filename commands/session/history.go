@@ -203,8 +203,11 @@ func (r *Records) Reap(ctx context.Context, engine storage.Engine, live func(Rec
 	err := engine.View(ctx, func(tx storage.Tx) error {
 		old = old[:0]
 		coll, err := tx.Collection(oplog.Transactions)
-		if err != nil {
+		if errors.Is(err, storage.ErrNotFound) {
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
 			if k := readRecordKey(rec.Doc.Lookup("_id").Doc()); rec.TS < before && !live(k) {

@@ -5,14 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rs/zerolog"
-
-	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
 )
@@ -89,32 +84,10 @@ func TestQuerySettingsFollowTheirDocument(t *testing.T) {
 	h.OK(`{find: "c", filter: {a: 2}}`)
 }
 
-// breakable is an engine of which one namespace can be made unreadable.
-type breakable struct {
-	storage.Engine
-	broken storage.Namespace
-}
-
-func (e *breakable) View(ctx context.Context, fn func(storage.Tx) error) error {
-	return unreadable{e.Engine, e.broken}.View(ctx, fn)
-}
-
-func newBreakable(t *testing.T, o kernel.Options) (*harness.Harness, *breakable) {
-	t.Helper()
-	manual := clock.NewManual(harness.TestStart)
-	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &breakable{Engine: engine}
-	o.Log = zerolog.Nop()
-	return harness.NewOver(t, e, manual, o), e
-}
-
 // A command that depends on a setting which cannot be read fails, and says why.
 // The next one tries again.
 func TestUnreadableSettingFailsTheCommand(t *testing.T) {
-	h, e := newBreakable(t, kernel.Options{})
+	h, e := harness.NewBreakable(t, kernel.Options{})
 	h.OK(`{insert: "c", documents: [{_id: 1}]}`)
 	tests := []struct {
 		ns      storage.Namespace
@@ -126,7 +99,7 @@ func TestUnreadableSettingFailsTheCommand(t *testing.T) {
 	}
 	for _, tt := range tests {
 		store(h, tt.ns, harness.Relaxed(tt.change))
-		e.broken = tt.ns
+		e.Broken = tt.ns
 		for range 2 {
 			reply := h.Run(tt.command)
 			if reply.Lookup("ok").Truthy() || !strings.Contains(reply.Lookup("errmsg").Str(), tt.ns.String()) {
@@ -134,7 +107,7 @@ func TestUnreadableSettingFailsTheCommand(t *testing.T) {
 			}
 		}
 		h.OK(`{ping: 1}`)
-		e.broken = storage.Namespace{}
+		e.Broken = storage.Namespace{}
 		h.OK(tt.command)
 	}
 	cluster, err := h.Svc.ClusterSettings()

@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -349,37 +348,13 @@ func TestApplyOps(t *testing.T) {
 	}
 }
 
-// unreadable is an engine of which one namespace cannot be read.
-type unreadable struct {
-	storage.Engine
-	ns storage.Namespace
-}
-
-type unreadableTx struct {
-	storage.Tx
-	ns storage.Namespace
-}
-
-var errUnreadable = errors.New("unreadable")
-
-func (e unreadable) View(ctx context.Context, fn func(storage.Tx) error) error {
-	return e.Engine.View(ctx, func(tx storage.Tx) error { return fn(unreadableTx{tx, e.ns}) })
-}
-
-func (t unreadableTx) Collection(ns storage.Namespace) (storage.Collection, error) {
-	if ns == t.ns {
-		return nil, errUnreadable
-	}
-	return t.Tx.Collection(ns)
-}
-
 // TestUnreadableSettings: a server that cannot read what administrators have
 // decided does not start as if they had decided nothing.
 func TestUnreadableSettings(t *testing.T) {
 	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, housekeeping.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
 		h := harness.New(t)
-		_, err := harness.NewService(kernel.Options{Engine: unreadable{h.Svc.Engine, ns}, Clock: h.Clock, TempDir: t.TempDir()})
-		if !errors.Is(err, errUnreadable) {
+		_, err := harness.NewService(kernel.Options{Engine: &harness.Breakable{Engine: h.Svc.Engine, Broken: ns}, Clock: h.Clock, TempDir: t.TempDir()})
+		if !errors.Is(err, harness.ErrBroken) {
 			t.Errorf("%s: %v", ns, err)
 		}
 	}

@@ -253,16 +253,21 @@ func NewMonitor(s *kernel.Service) *ttl.Monitor {
 }
 
 // WriteExpiryMetrics writes metrics.ttl and metrics.expiration.
-func WriteExpiryMetrics(s *kernel.Service, b *value.Builder) {
+func WriteExpiryMetrics(s *kernel.Service, b *value.Builder) error {
+	pending, err := pendingPurge(s)
+	if err != nil {
+		return err
+	}
 	m := s.Monitor.Metrics()
 	m.AppendTTL(b)
-	m.AppendExpiration(b, pendingPurge(s))
+	m.AppendExpiration(b, pending)
+	return nil
 }
 
 // pendingPurge counts the expired documents that are still stored.
-func pendingPurge(s *kernel.Service) (total int64) {
+func pendingPurge(s *kernel.Service) (total int64, err error) {
 	now := s.Clock.NowMillis()
-	_ = s.Engine.View(s.Background, func(tx storage.Tx) error {
+	err = s.Engine.View(s.Background, func(tx storage.Tx) error {
 		for _, info := range tx.Collections("") {
 			m := catalog.Of(info)
 			if m.DocTTL == nil {
@@ -270,12 +275,15 @@ func pendingPurge(s *kernel.Service) (total int64) {
 			}
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
-				continue
+				return err
 			}
-			n, _ := m.Rules.PendingPurge(coll, now)
+			n, err := m.Rules.PendingPurge(coll, now)
+			if err != nil {
+				return err
+			}
 			total += n
 		}
 		return nil
 	})
-	return total
+	return total, err
 }

@@ -61,15 +61,22 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 // goes on as before.
 func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) {
 	reopen = func() {}
-	if c.Transaction() != nil || !muchHasExpired(c, ns) {
+	if c.Transaction() != nil {
 		return reopen, nil
+	}
+	if much, err := muchHasExpired(c, ns); !much || err != nil {
+		return reopen, err
 	}
 	of := &ttl.Collection{Namespace: ns}
 	if err := setPolicyEnd(c, of, c.Now); err != nil {
 		return reopen, err
 	}
 	// Whatever ends the command must not keep the policy from going on.
-	reopen = func() { _ = setPolicyEnd(internalCall(c.Svc, c.Svc.Background), of, 0) }
+	reopen = func() {
+		if err := setPolicyEnd(internalCall(c.Svc, c.Svc.Background), of, 0); err != nil {
+			c.Svc.Log.Warn().Err(err).Stringer("ns", ns).Msg("The policy of a collection goes on only after a restart")
+		}
+	}
 	refused, err := SettleAhead(c, ns)
 	if err == nil {
 		err = refused
@@ -79,9 +86,12 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 
 // muchHasExpired reports whether it takes more than a batch to remove what has
 // expired.
-func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool) {
-	_ = c.View(func(tx storage.Tx) error {
+func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error) {
+	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -89,7 +99,7 @@ func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool) {
 		much = err == nil && coll.Count()-left > settleBatch
 		return err
 	})
-	return much
+	return much, err
 }
 
 // setPolicyEnd notes when the policy of a collection ends, 0 if it goes on. The
