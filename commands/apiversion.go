@@ -70,25 +70,25 @@ func notStrict(where, field string) error {
 // checkAPI applies what the client declared about the API it uses.
 func checkAPI(c *kernel.Call) error {
 	g := &c.Generic
-	v := g.ApiVersion
+	v := g.APIVersion
 	switch {
-	case !g.ApiGiven && g.ApiOptions:
+	case !g.APIGiven && g.APIOptions:
 		return mongoerr.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
-	case !g.ApiGiven && c.Svc.RequireAPI.Load():
+	case !g.APIGiven && c.Svc.RequireAPI.Load():
 		return mongoerr.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
-	case g.ApiGiven && v != "1" && !(v == "2" && c.Svc.Params.Bool("acceptApiVersion2")):
+	case g.APIGiven && v != "1" && !(v == "2" && c.Svc.Params.Bool("acceptApiVersion2")):
 		return mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\"")
-	case !g.ApiOptions:
+	case !g.APIOptions:
 		return nil
 	}
 	in, deprecated := gate.ApiVersions(c.Cmd.Name)
-	if g.ApiStrict && !strings.Contains(in, v) {
+	if g.APIStrict && !strings.Contains(in, v) {
 		return mongoerr.Newf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version %s. Information on supported commands and migrations in API Version %s can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.Cmd.Name, v, v)
 	}
-	if g.ApiDeprecate && strings.Contains(deprecated, v) {
+	if g.APIDeprecationErrors && strings.Contains(deprecated, v) {
 		return mongoerr.Newf(mongoerr.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version %s.", c.Cmd.Name, v)
 	}
-	if g.ApiStrict {
+	if g.APIStrict {
 		return checkStrict(c)
 	}
 	return nil

@@ -24,7 +24,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := o.Profiling.Check(); err != nil {
 		return nil, err
 	}
-	s.Params = parameters.NewParameters(s)
+	s.Params = parameters.New(s)
 	if err := s.Params.Load(o.Parameters); err != nil {
 		return nil, err
 	}

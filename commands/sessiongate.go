@@ -13,10 +13,10 @@ func openSession(s *kernel.Service, c *kernel.Call) error {
 	if err := checkSession(g); err != nil {
 		return err
 	}
-	if g.Lsid == nil {
+	if g.LSID == nil {
 		return nil
 	}
-	key, err := transaction.LSID(c, g.Lsid, "OperationSessionInfo.lsid")
+	key, err := transaction.LSID(c, g.LSID, "OperationSessionInfo.lsid")
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func openSession(s *kernel.Service, c *kernel.Call) error {
 func checkSession(g *kernel.Generic) error {
 	invalid := func(text string) error { return mongoerr.New(mongoerr.InvalidOptions, text) }
 	switch {
-	case g.Lsid == nil && g.TxnNumber != nil:
+	case g.LSID == nil && g.TxnNumber != nil:
 		return invalid("Transaction number requires a session ID to also be specified")
 	case g.TxnNumber != nil && *g.TxnNumber < 0:
 		return invalid("Transaction number cannot be negative")

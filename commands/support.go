@@ -22,7 +22,7 @@ func Names() []string {
 // ParameterNames lists the server parameters, sorted.
 func ParameterNames() []string {
 	var names []string
-	for _, p := range parameters.ParameterTable() {
+	for _, p := range parameters.Table() {
 		names = append(names, p.Name)
 	}
 	slices.Sort(names)

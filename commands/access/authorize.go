@@ -68,7 +68,7 @@ var visitor = auth.Visitor(
 	auth.Grant(auth.Cluster(), "replSetConfigure replSetGetStatus"),
 )
 
-// May tells whether the client may do something.
+// May reports whether the client has a privilege.
 func May(c *kernel.Call, on auth.Pattern, action string) bool {
 	if !c.Svc.Options.Security.Auth {
 		return true
@@ -159,6 +159,7 @@ func Target(c *kernel.Call) storage.Namespace {
 	return storage.Namespace{DB: c.DB, Coll: name}
 }
 
+// Pattern is the resource of a collection.
 func Pattern(ns storage.Namespace) auth.Pattern { return auth.Namespace(ns.DB, ns.Coll) }
 
 // SplitNamespace reads "db.coll" without judging it.
@@ -167,6 +168,7 @@ func SplitNamespace(full string) storage.Namespace {
 	return storage.Namespace{DB: strings.Clone(db), Coll: strings.Clone(coll)}
 }
 
+// DatabaseOr returns db, or otherwise if db is empty.
 func DatabaseOr(db, otherwise string) string {
 	if db == "" {
 		return otherwise
@@ -206,19 +208,19 @@ func Statements(c *kernel.Call, name string) iter.Seq[value.Doc] {
 func Owner(r *kernel.Cursors, id int64) (ns storage.Namespace, user string, ok bool) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	c := r.Cursors[id]
+	c := r.Open[id]
 	if c == nil {
 		return storage.Namespace{}, "", false
 	}
 	return c.Ns, c.User, true
 }
 
-// ListsCollection tells whether a listing shows a collection.
+// ListsCollection reports whether a listing shows a collection.
 func ListsCollection(c *kernel.Call, ns storage.Namespace) bool {
 	return !c.AuthorizedOnly || c.User.MayAnything(Pattern(ns))
 }
 
-// ListsDatabase tells whether a listing shows a database.
+// ListsDatabase reports whether a listing shows a database.
 func ListsDatabase(c *kernel.Call, db string) bool { return !c.AuthorizedOnly || c.User.MayIn(db) }
 
 // UserName is the authenticated user as "db.name", or "".

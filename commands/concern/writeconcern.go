@@ -34,6 +34,8 @@ func CheckWriteConcern(c *kernel.Call) error {
 // write with w: 0, where there is a reply at all.
 var silentWrites = map[string]bool{"insert": true, "update": true, "delete": true}
 
+// Unacknowledged reports whether the reply hides the outcome of a write, as the client
+// asked for by w: 0.
 func Unacknowledged(c *kernel.Call) bool {
 	return c.Generic.Unacked && !c.Generic.Durable && silentWrites[c.Cmd.Name]
 }
@@ -58,7 +60,7 @@ func AwaitDisk(c *kernel.Call, failed error) {
 	c.Unsynced = c.Svc.Engine.Sync(c.Ctx)
 }
 
-// unsyncedReason is what a client is told about a failed wait for the disk: why
+// unsyncedReason is the message for the client after a failed wait for the disk: why
 // the wait was given up, else that the write concern could not be met.
 func unsyncedReason(c *kernel.Call) (mongoerr.Code, string) {
 	err := c.Unsynced

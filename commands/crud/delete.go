@@ -36,7 +36,7 @@ func runDelete(c *kernel.Call) error {
 	}
 	c.Svc.Metrics.Opcounters.Remove.Add(int64(statements.N))
 	w := newBatch(c, ns, a.Ordered.Or(true), false)
-	w.Uuid = a.UUID
+	w.UUID = a.UUID
 	defer w.Release()
 	if err := checkStatements(statements, readDelete); err != nil {
 		return err
@@ -79,7 +79,7 @@ func deleteStatement(c *kernel.Call, w *write.BatchWrite, i int, s *write.Delete
 	if err := c.CheckSingle(s.Multi(), "limit=0"); err != nil {
 		return write.Updated{}, err
 	}
-	if err := c.ExpectUUID(w.Ns, w.Uuid); err != nil {
+	if err := c.ExpectUUID(w.Ns, w.UUID); err != nil {
 		return write.Updated{}, err
 	}
 	if out, handled, err := write.FastDelete(c, w, s, let); handled {

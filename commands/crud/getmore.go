@@ -53,15 +53,15 @@ func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error
 	case cur.Ns != ns:
 		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.Ns)
 	case cur.User != access.UserName(c):
-		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.Id)
+		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.ID)
 	case !access.StillMayRead(c, cur):
-		return mongoerr.Newf(mongoerr.Unauthorized, "not authorized for getMore with cursor id %d", cur.Id)
+		return mongoerr.Newf(mongoerr.Unauthorized, "not authorized for getMore with cursor id %d", cur.ID)
 	case cur.Session == nil && c.Session != nil:
-		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", cur.Id, c.Session)
+		return mongoerr.Newf(50736, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", cur.ID, c.Session)
 	case cur.Session != nil && c.Session == nil:
-		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", cur.Id, cur.Session)
+		return mongoerr.Newf(50737, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", cur.ID, cur.Session)
 	case cur.Session != nil && cur.Session != c.Session:
-		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", cur.Id, cur.Session, c.Session)
+		return mongoerr.Newf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", cur.ID, cur.Session, c.Session)
 	}
 	if !cur.AwaitData && c.Body.Lookup("maxTimeMS").IsNumber() {
 		return mongoerr.New(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
@@ -73,9 +73,9 @@ func checkCursorTransaction(c *kernel.Call, cur *kernel.Cursor) error {
 	inTxn := c.Transaction() != nil
 	switch {
 	case cur.TxnNumber == nil && inTxn:
-		return mongoerr.Newf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", cur.Id, *c.Generic.TxnNumber)
+		return mongoerr.Newf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", cur.ID, *c.Generic.TxnNumber)
 	case cur.TxnNumber != nil && !inTxn:
-		return mongoerr.Newf(50740, "Cannot run getMore on cursor %d, which was created in transaction %d, without a txnNumber", cur.Id, *cur.TxnNumber)
+		return mongoerr.Newf(50740, "Cannot run getMore on cursor %d, which was created in transaction %d, without a txnNumber", cur.ID, *cur.TxnNumber)
 	}
 	return nil
 }
@@ -111,10 +111,10 @@ func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
 		cur.Extra(c.Reply)
 	}
 	transaction.AppendCursorFields(c, cur)
-	id := cur.Id
+	id := cur.ID
 	if done && (!cur.Tailable || cur.StreamEnded()) {
 		id = 0
-		c.Svc.Cursors.Kill(cur.Id)
+		c.Svc.Cursors.Kill(cur.ID)
 	}
 	c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
 	c.Reply.Int64("id", id).String("ns", cur.Ns.String())
@@ -127,7 +127,7 @@ func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
 
 // failCursor ends a cursor that cannot go on.
 func failCursor(c *kernel.Call, cur *kernel.Cursor, err error) error {
-	c.Svc.Cursors.Kill(cur.Id)
+	c.Svc.Cursors.Kill(cur.ID)
 	c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
 	return err
 }

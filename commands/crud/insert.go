@@ -37,7 +37,7 @@ func runInsert(c *kernel.Call) error {
 	}
 	c.Svc.Metrics.Opcounters.Insert.Add(int64(docs.N))
 	w := newBatch(c, ns, a.Ordered.Or(true), bool(a.Bypass))
-	w.Uuid = a.UUID
+	w.UUID = a.UUID
 	defer w.Release()
 	if err := w.InsertAll(docs); err != nil {
 		return err

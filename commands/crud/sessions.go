@@ -307,7 +307,7 @@ func killSessions(c *kernel.Call, match func(*session.Session) bool) error {
 	for _, s := range sessions {
 		killed[s] = match(s)
 	}
-	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Session != nil && op.Id != c.Op.Id && killed[op.Session] })
+	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Session != nil && op.ID != c.Op.ID && killed[op.Session] })
 	for _, s := range sessions {
 		if t := s.Txn.Load(); t != nil && killed[s] {
 			if err := s.CheckOut(c.Ctx); err != nil {

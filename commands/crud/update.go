@@ -52,7 +52,7 @@ func runUpdate(c *kernel.Call) error {
 	}
 	c.Svc.Metrics.Opcounters.Update.Add(int64(statements.N))
 	w := newBatch(c, ns, a.Ordered.Or(true), bool(a.Bypass))
-	w.Uuid = a.UUID
+	w.UUID = a.UUID
 	defer w.Release()
 	var modified int64
 	var upserted []upsertedID
@@ -151,7 +151,7 @@ func updateStatement(c *kernel.Call, w *write.BatchWrite, i int, s *exec.UpdateS
 	if err := c.CheckSingle(s.Multi, "multi=true"); err != nil {
 		return write.Updated{}, err
 	}
-	if err := c.ExpectUUID(w.Ns, w.Uuid); err != nil {
+	if err := c.ExpectUUID(w.Ns, w.UUID); err != nil {
 		return write.Updated{}, err
 	}
 	if out, handled, err := write.FastUpdate(c, w, s, let); handled {

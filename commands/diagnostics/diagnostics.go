@@ -206,7 +206,7 @@ func runKillOp(c *kernel.Call) error {
 	if id != int64(int32(id)) {
 		return mongoerr.Newf(26823, "invalid op : %s. Op ID cannot be represented with 32 bits", a.Op)
 	}
-	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return int64(op.Id) == id })
+	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return int64(op.ID) == id })
 	c.Reply.String("info", "attempting to kill op")
 	return nil
 }

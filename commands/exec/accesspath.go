@@ -20,18 +20,21 @@ type AccessPath struct {
 	Filtered bool        // by an index filter
 	query    *Query
 	key      string // in the plan cache, of a plan from there
-	// backwards tells that they come in the opposite order, and of each
+	// Backwards reports whether the records come in the opposite order, and of each
 	// distinct value the last.
 	Backwards bool
 }
 
+// ByID reports whether the plan is the look-up of one _id.
 func (a *AccessPath) ByID() bool { return a.Plan.Type == plan.ByID }
 
+// Shapes returns queryHash and planCacheKey, as explain and the profiler show them.
 func (a *AccessPath) Shapes() (hash, key string) {
 	return catalog.ShapeHash(a.query.Shape()), a.cacheKey()
 }
 
-func (a *AccessPath) Summary() string { return Summarize(a.Plan) }
+// Summary names the plan in a few words, as mongod's planSummary.
+func (a *AccessPath) Summary() string { return summarize(a.Plan) }
 
 // cacheKey names the query's shape and the indexes that are of use for it.
 func (a *AccessPath) cacheKey() string {

@@ -17,6 +17,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// AggregateArgs are the arguments of aggregate.
 type AggregateArgs struct {
 	Aggregate    value.Value      `arg:"aggregate,required"`
 	Pipeline     args.Array       `arg:"pipeline,required,own"`
@@ -34,6 +35,7 @@ type AggregateArgs struct {
 	UUID         args.UUIDArg     `arg:"collectionUUID"`
 }
 
+// AggregateSpec decodes the arguments of aggregate.
 var AggregateSpec = args.New[AggregateArgs]("aggregate")
 
 // Check looks at explain and cursor, of which one must be there, and returns the
@@ -68,12 +70,13 @@ func (a *AggregateArgs) ExpectUUID(c *kernel.Call, ns storage.Namespace) error {
 	return c.ExpectUUID(ns, a.UUID)
 }
 
-// StartsStream tells whether a pipeline is that of a change stream.
+// StartsStream reports whether a pipeline opens a change stream.
 func StartsStream(pipeline value.Doc) bool {
 	name, _ := pipeline.Index(0).Doc().First()
 	return name == "$changeStream"
 }
 
+// CountArgs are the arguments of count.
 type CountArgs struct {
 	Count     value.Value `arg:"count,required"`
 	Query     value.Doc   `arg:"query"`
@@ -85,6 +88,7 @@ type CountArgs struct {
 	EncInfo   value.Value `arg:"encryptionInformation"`
 }
 
+// CountSpec decodes the arguments of count.
 var CountSpec = args.New[CountArgs]("count")
 
 // AtMost is the most that is counted, 0 without a limit: its sign says nothing.
@@ -126,7 +130,7 @@ func CountWhole(c *kernel.Call, info *storage.Info, q *Query) (n int64, ok bool,
 	return n, true, err
 }
 
-// Countable tells whether the entries of an index can be counted instead of
+// Countable reports whether the entries of an index can be counted instead of
 // documents: those in the plan's ranges are the matching ones.
 func Countable(a *AccessPath, info *storage.Info) bool {
 	p := a.Plan
@@ -172,6 +176,7 @@ func ClampCount(n, skip, limit int64) int64 {
 	return n
 }
 
+// DistinctArgs are the arguments of distinct.
 type DistinctArgs struct {
 	Distinct  value.Value `arg:"distinct,required"`
 	Key       string      `arg:"key,required"`
@@ -180,8 +185,10 @@ type DistinctArgs struct {
 	Hint      value.Value `arg:"hint,any"`
 }
 
+// DistinctSpec decodes the arguments of distinct.
 var DistinctSpec = args.New[DistinctArgs]("distinct")
 
+// Check refuses keys and hints that no plan can be made for.
 func (a *DistinctArgs) Check() error {
 	if strings.IndexByte(a.Key, 0) >= 0 {
 		return mongoerr.New(31032, "Key field cannot contain an embedded null byte")
@@ -200,6 +207,7 @@ type DistinctSet struct {
 	scratch  []byte
 }
 
+// Add adds the values of a document: of an array, its elements.
 func (s *DistinctSet) Add(d value.Doc) {
 	s.Path.Walk(d, func(v value.Value) bool {
 		if v.Kind() == value.KindArray {
@@ -232,6 +240,7 @@ func (s *DistinctSet) addValue(v value.Value) {
 	s.Bytes += len(v.Bytes()) + 16
 }
 
+// FindArgs are the arguments of find.
 type FindArgs struct {
 	Find         value.Value      `arg:"find,required"`
 	Filter       value.Doc        `arg:"filter,own"`
@@ -263,6 +272,8 @@ type FindArgs struct {
 	UUID         args.UUIDArg     `arg:"collectionUUID"`
 }
 
+// FindSpec decodes the arguments of find, under the name that mongod gives them in
+// errors.
 var FindSpec = args.New[FindArgs]("FindCommandRequest") // as mongod calls it
 
 // FindNamespace reads a collection name, or a UUID that stands for one.
@@ -284,8 +295,8 @@ func FindNamespace(c *kernel.Call, v value.Value) (storage.Namespace, error) {
 	return ns, err
 }
 
-// FindCollection is findNamespace with the description of the collection, nil
-// if there is none.
+// FindCollection is [FindNamespace] with the description of the collection, nil if it
+// does not exist.
 func FindCollection(c *kernel.Call, v value.Value) (ns storage.Namespace, info *storage.Info, err error) {
 	if ns, err = FindNamespace(c, v); err == nil {
 		info, err = Lookup(c, ns)
@@ -354,7 +365,7 @@ func (a *FindArgs) Check() error {
 	return CheckHint(a.Hint)
 }
 
-// sameNames tells whether two documents have the same fields in the same
+// sameNames reports whether two documents have the same fields in the same
 // order.
 func sameNames(a, b value.Doc) bool {
 	x, y := a.Iter(), b.Iter()
@@ -371,6 +382,7 @@ func naturalSort(sort value.Doc) bool {
 	return ok && n == 1
 }
 
+// Projection compiles the projection of a find.
 func (f *Finder) Projection(a *FindArgs) (*project.Projection, error) {
 	if a.Projection == nil || a.Projection.IsEmpty() {
 		return nil, nil
@@ -471,6 +483,7 @@ func (x *Execution) AggExec(disk *args.StrictBool) *agg.Exec {
 	}
 }
 
+// UpdateStatementArgs are the fields of a statement of update.
 type UpdateStatementArgs struct {
 	Q            value.Doc      `arg:"q,required"`
 	U            value.Value    `arg:"u,required"`

@@ -82,7 +82,7 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 			r.It.Close()
 			return err
 		}
-		id = cur.Id
+		id = cur.ID
 		c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
 	} else {
 		r.It.Close()
@@ -97,7 +97,7 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 }
 
 // AppendBatch writes up to size documents (0: none, and the iterator is not
-// touched). done tells that the iterator is at its end.
+// touched). done reports whether the iterator is at its end.
 func AppendBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err error) {
 	start := c.Reply.Len()
 	returned := int64(0)

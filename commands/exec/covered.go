@@ -64,7 +64,7 @@ func addKeyNode(list []keyNode, path []string, field int) []keyNode {
 	return list
 }
 
-// of makes the document of an entry; ok is false if only the record tells.
+// of makes the document of an entry; ok is false if the record must be read.
 func (k *keyDocs) of(entry []byte) (d value.Doc, ok bool) {
 	k.reader.Reset(entry, k.desc)
 	for i := range k.values {

@@ -19,22 +19,21 @@ import (
 // NoCollection is the plan of a query where there is no collection.
 var NoCollection = &plan.Stage{Name: "EOF", Detail: value.NewDoc("type", value.String("nonExistentNamespace"))}
 
-// Execution is what the iterators of one query share. It outlives the
-// command that made it: each getMore puts its own Call in.
+// Execution is what the iterators of one query share. It outlives the command that made
+// it: each getMore replaces the Call.
 type Execution struct {
 	call  *kernel.Call
 	Env   *expr.Env
 	Stats execStats
-	// sources are what was opened and may have read ahead.
+	// Sources are the open iterators that may have read ahead.
 	Sources   []rewinder
 	Plans     []*AccessPath // of the collections a pipeline opened, for explain
 	Explained bool          // run to be explained, which is no use of an index
-	// parent is the execution that is handed the calls, for those of
-	// sub-pipelines.
+	// parent has the Call, for the executions of sub-pipelines; nil otherwise.
 	parent *Execution
 	key    []byte // of the index entry that led to the current record
-	// packed tells that the buckets of a time series are read as they are
-	// stored, by who unpacks them.
+	// Packed reports whether the buckets of a time series are read as they are stored,
+	// since the iterator above unpacks them.
 	Packed bool
 }
 
@@ -57,6 +56,7 @@ func NewEnv(c *kernel.Call) *expr.Env {
 	return env
 }
 
+// NewExecution makes the execution of a query of the command.
 func NewExecution(c *kernel.Call) *Execution {
 	x := &Execution{call: c, Env: NewEnv(c)}
 	x.Env.Interrupt = func() error { return x.Running().Interrupted() }
@@ -177,9 +177,11 @@ func (k *entryKeys) at(i int) []byte {
 
 func (k *entryKeys) Reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 
+// How many records a scan reads within one view of the storage: few at first, as many
+// finds want a few, and more from chunk to chunk.
 const (
-	FirstChunk = 32
-	mostChunk  = 1024
+	FirstChunk = 32   // of the first chunk
+	mostChunk  = 1024 // at most
 )
 
 // NewScanIterator starts an iteration over a collection.

@@ -54,7 +54,7 @@ type pointRead struct {
 	ns      storage.Namespace
 	key     []byte
 	handled bool           // the collection is one for expressFind
-	rec     storage.Record // zero if there is none
+	rec     storage.Record // zero if nothing was found
 	find    func(storage.Tx) error
 }
 

@@ -93,7 +93,7 @@ func (l *limitIterator) Next() (value.Doc, error) {
 	return d, err
 }
 
-// AtEnd tells that no further document will come, without asking for it: it
+// AtEnd reports whether no further document will come, without asking for one: it
 // lets the cursor be closed with the batch that reaches the limit.
 func (l *limitIterator) AtEnd() bool { return l.left == 0 && !l.late }
 
@@ -168,18 +168,18 @@ func (w *withRecordID) AtEnd() bool { return atEnd(w.src) }
 
 func (w *withRecordID) Close() { w.src.Close() }
 
-// What mongod says in front of errors that a running query meets.
+// What mongod writes in front of errors that a running query meets.
 const (
-	AggregationFailed = "PlanExecutor error during aggregation"
-	FindFailed        = "Executor error during find command"
-	GetMoreFailed     = "Executor error during getMore"
+	AggregationFailed = "PlanExecutor error during aggregation" // in aggregate
+	FindFailed        = "Executor error during find command"    // in find
+	GetMoreFailed     = "Executor error during getMore"         // in getMore
 )
 
 // largestResult is how large a document may be on its way to a client.
 const largestResult = kernel.MaxDocumentBytes + 16*1024
 
-// InContext is the last iterator of a query: it says of an error during
-// which command it came up, and refuses documents that no message can hold.
+// InContext is the last iterator of a query. It prefixes errors with the command during
+// which they came up, and refuses documents that no message can hold.
 type InContext struct {
 	Src  agg.Iterator
 	Exec *Execution

@@ -8,8 +8,8 @@ import (
 
 // RecordSource yields the records that match a query.
 type RecordSource interface {
-	Next() (storage.Record, bool, error)
-	Close()
+	Next() (storage.Record, bool, error) // the next record; false at the end
+	Close()                              // releases what the source holds
 }
 
 // Matching passes on the records that match.
@@ -45,6 +45,7 @@ func SameCollation(a, b value.Collator) bool {
 	return a == b || CollationDoc(a).String() == CollationDoc(b).String()
 }
 
+// CollationDoc returns the specification of a collation; nil for simple comparison.
 func CollationDoc(c value.Collator) value.Doc {
 	if d, ok := c.(interface{ Doc() value.Doc }); ok {
 		return d.Doc()

@@ -53,7 +53,7 @@ func rememberPlan(c *kernel.Call, m *catalog.Meta, key uint64, q *Query, pq *pla
 	})
 }
 
-// findIndexFilter returns the filter for a query, nil if there is none.
+// findIndexFilter returns the index filter for a query, nil if its shape has none.
 func findIndexFilter(f *kernel.IndexFilters, ns storage.Namespace, q *Query) *kernel.IndexFilter {
 	if !f.Any.Load() {
 		return nil

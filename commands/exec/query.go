@@ -20,7 +20,7 @@ import (
 type Query struct {
 	Filter     value.Doc
 	Matcher    *match.Matcher
-	near       *match.Near // of the filter, nil if there is none
+	near       *match.Near // of the filter, nil if it has none
 	Sort       value.Doc
 	Hint       value.Value
 	Min, Max   value.Doc
@@ -53,7 +53,7 @@ func (q *Query) needs(info *storage.Info) []string {
 	return q.Fields
 }
 
-// Lookup returns the description of a collection, nil if there is none.
+// Lookup returns the description of a collection, nil if it does not exist.
 func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
@@ -128,6 +128,7 @@ func findNear(n match.Node) *match.Near {
 	return nil
 }
 
+// HasText reports whether a filter has a $text.
 func HasText(n match.Node) bool {
 	if _, ok := n.(*match.Text); ok {
 		return true
@@ -154,13 +155,13 @@ func CheckHint(v value.Value) error {
 	return mongoerr.Newf(mongoerr.FailedToParse, "Hint must be a string or an object")
 }
 
-// isDirection tells whether a value is 1 or -1.
+// isDirection reports whether a value is 1 or -1.
 func isDirection(v value.Value) bool {
 	n, ok := v.AsInt64()
 	return ok && (n == 1 || n == -1)
 }
 
-// wrongNatural tells whether a hint or a sort has a $natural in it and is
+// wrongNatural reports whether a hint or a sort has a $natural in it and is
 // anything but {$natural: ±1}.
 func wrongNatural(d value.Doc) bool {
 	n := d.Lookup("$natural")
@@ -224,6 +225,8 @@ func CheckViewCollation(ns storage.Namespace, info *storage.Info, collator value
 	return nil
 }
 
+// ListedBucketIndexes returns the indexes of a time series as its users have specified
+// them.
 func ListedBucketIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error) {
 	buckets, err := Lookup(c, BucketsOf(info.Namespace))
 	if err != nil {

@@ -19,6 +19,7 @@ func (q *Query) Shape() uint64 {
 	return QueryShape(q.Matcher, q.Sort, q.Projection, CollationDoc(q.Collator))
 }
 
+// QueryShape hashes the shape of a query; see [Query.Shape].
 func QueryShape(m *match.Matcher, sort, projection, collation value.Doc) uint64 {
 	h := m.Shape()
 	for _, d := range []value.Doc{sort, projection, collation} {

@@ -141,6 +141,8 @@ func shapeOfConditions(d value.Doc) value.Doc {
 	return b.Doc()
 }
 
+// IsOperators reports whether a document is an expression of operators and not a value:
+// whether its first field begins with '$'.
 func IsOperators(d value.Doc) bool {
 	name, _ := d.First()
 	return strings.HasPrefix(name, "$")

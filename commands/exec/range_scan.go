@@ -11,7 +11,7 @@ import (
 // entry behind the end of a range is looked at, too. It may lie in the next
 // range already, which saves the seek, or tell which ranges are empty.
 
-// walkable tells whether ranges lie one behind the other, in the direction in
+// walkable reports whether ranges lie one behind the other, in the direction in
 // which they are scanned.
 func walkable(rs []storage.KeyRange) bool {
 	for i := 1; i < len(rs); i++ {
@@ -26,7 +26,7 @@ func walkable(rs []storage.KeyRange) bool {
 	return len(rs) > 1
 }
 
-// passed tells whether a key is behind a range, ahead whether it is in front
+// passed reports whether a key is behind a range, ahead whether it is in front
 // of it.
 func passed(r *storage.KeyRange, key []byte) bool {
 	if r.Reverse {

@@ -46,11 +46,13 @@ func AppendShape(o *observe.Counts, b *value.Builder) {
 // PlanSummaryOf names the plan in a few words, as mongod's planSummary.
 func PlanSummaryOf(o *observe.Counts) string { return observe.PlanSummary(o.Plan, o.Access) }
 
-// MostSummarized bounds a summary, in bytes: a disjunction may have as many
+// mostSummarized bounds a summary, in bytes: a disjunction may have as many
 // scans as there is room for branches in a message.
-const MostSummarized = 10 << 10
+const mostSummarized = 10 << 10
 
-func Summarize(p *plan.Plan) string {
+// summarize names a plan in a few words, as mongod's planSummary; a long one is cut off
+// at mostSummarized.
+func summarize(p *plan.Plan) string {
 	if p.Type != plan.Union {
 		return summarizeOne(p)
 	}
@@ -71,7 +73,7 @@ func summarizeParts(b *strings.Builder, p *plan.Plan) bool {
 			}
 			continue
 		}
-		if b.Len() > MostSummarized {
+		if b.Len() > mostSummarized {
 			return false
 		}
 		if b.Len() > 0 {

@@ -121,7 +121,7 @@ func ApiVersions(command string) (in, deprecated string) {
 }
 
 // unstableOption returns an option of a stage that version 1 does not promise,
-// "" if there is none: of $collStats it has the count alone.
+// "" if it has none: of $collStats it has the count alone.
 func unstableOption(stage string, spec value.Value) string {
 	for name := range spec.Doc().All() {
 		if stage == "$collStats" && name != "count" || stage == "$changeStream" && name == "showExpandedEvents" {

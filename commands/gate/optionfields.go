@@ -117,6 +117,7 @@ var engineKeys = func() map[string]bool {
 	return keys
 }()
 
+// What validationLevel and validationAction may be; "" is the default.
 var (
 	ValidationLevels  = map[string]bool{"": true, "off": true, "strict": true, "moderate": true}
 	ValidationActions = map[string]bool{"": true, "error": true, "warn": true}

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mayBypassWriteBlock tells whether the client may write all the same. A
+// mayBypassWriteBlock reports whether the client may write all the same. A
 // server without access control has nobody who may.
 func mayBypassWriteBlock(c *kernel.Call) bool {
 	return c.Svc.Options.Security.Auth && access.May(c, auth.Cluster(), "bypassWriteBlockingMode")
@@ -26,7 +26,7 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 			return err
 		}
 		if concerns.Write != nil {
-			if err := c.Generic.ReadWriteConcern(value.Document(concerns.Write)); err != nil {
+			if err := c.Generic.ParseWriteConcern(value.Document(concerns.Write)); err != nil {
 				return err
 			}
 		}
@@ -43,7 +43,7 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 	return nil
 }
 
-// isUserWrite tells whether a command writes outside the databases that are
+// isUserWrite reports whether a command writes outside the databases that are
 // the server's own.
 func isUserWrite(c *kernel.Call) bool {
 	if c.Cmd.Name == "aggregate" {

@@ -13,7 +13,7 @@ import (
 func Start(s *kernel.Service, ctx context.Context) {
 	s.Background = ctx
 	go housekeeping(s, ctx)
-	go transaction.TransactionHousekeeping(s, ctx)
+	go transaction.Housekeeping(s, ctx)
 	go s.Oplog.Trimmer(ctx)
 	s.MonitorDone = s.Monitor.Start(ctx)
 }

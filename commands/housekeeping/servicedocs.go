@@ -14,11 +14,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What every mongod keeps in its own databases from its first start: the
-// version whose features may be used, and, once it serves, the sessions.
+// What every mongod keeps in its own databases from its first start.
 var (
+	// VersionNamespace has the version whose features may be used.
 	VersionNamespace = storage.Namespace{DB: "admin", Coll: "system.version"}
-	sessionsHome     = storage.Namespace{DB: "config", Coll: "system.sessions"}
+	// sessionsHome has the sessions, once the server serves.
+	sessionsHome = storage.Namespace{DB: "config", Coll: "system.sessions"}
 )
 
 // FeatureVersion is the version whose features may be used.

@@ -172,7 +172,8 @@ func (s *Service) share(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.Engine.Update(ctx, fn)
 }
 
-// Interrupted tells whether the command was killed or ran out of time.
+// Interrupted returns why the command must stop, if it was killed or ran out of time;
+// nil otherwise.
 func (c *Call) Interrupted() error {
 	if c.Ctx.Err() == nil {
 		return nil
@@ -181,15 +182,19 @@ func (c *Call) Interrupted() error {
 }
 
 // CallStore runs the transactions of a queue as those of a command.
-type CallStore struct{ C *Call }
+type CallStore struct{ Call *Call }
 
-func (s CallStore) View(_ context.Context, fn func(storage.Tx) error) error { return s.C.View(fn) }
+// View implements queue.Store.
+func (s CallStore) View(_ context.Context, fn func(storage.Tx) error) error { return s.Call.View(fn) }
 
-func (s CallStore) Update(_ context.Context, fn func(storage.Tx) error) error { return s.C.Update(fn) }
+// Update implements queue.Store.
+func (s CallStore) Update(_ context.Context, fn func(storage.Tx) error) error {
+	return s.Call.Update(fn)
+}
 
-// ApiParameters are the parameters of the command, as messages show them.
-func (c *Call) ApiParameters() string {
-	if c.Generic.ApiVersion == "" {
+// APIParameters are the parameters of the command, as messages show them.
+func (c *Call) APIParameters() string {
+	if c.Generic.APIVersion == "" {
 		return "{}"
 	}
 	b := value.NewBuilder()
@@ -199,7 +204,7 @@ func (c *Call) ApiParameters() string {
 	return b.Doc().String()
 }
 
-// CheckNumber refuses the numbers that the session has left behind.
+// CheckNumber refuses a txnNumber that is older than the session's.
 func (c *Call) CheckNumber() error {
 	ss, n := c.Session, *c.Generic.TxnNumber
 	if n >= ss.Number {
@@ -224,7 +229,7 @@ func (c *Call) Transaction() *session.Transaction {
 }
 
 // EndTransaction leaves the session's open transaction, if any, in a final
-// state, and lets those go on who wait for what it had written. The caller
+// state, and wakes the commands that wait for what it had written. The caller
 // has the session's turn.
 func (s *Service) EndTransaction(ss *session.Session, state session.State) {
 	t := ss.Txn.Load()

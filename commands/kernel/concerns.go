@@ -21,7 +21,8 @@ var concernSources = map[string]bool{
 	"clientSupplied": true, "implicitDefault": true, "customDefault": true, "getLastErrorDefaults": true, "internalWriteDefault": true,
 }
 
-func (g *Generic) ReadReadConcern(v value.Value) error {
+// ParseReadConcern reads the document readConcern and refuses what mongod refuses in it.
+func (g *Generic) ParseReadConcern(v value.Value) error {
 	if v.Kind() != value.KindDocument {
 		return args.TypeError("readConcern", v, "object")
 	}
@@ -76,7 +77,9 @@ func checkProvenance(concern string, v value.Value) error {
 	return nil
 }
 
-func (g *Generic) ReadWriteConcern(v value.Value) error {
+// ParseWriteConcern reads the document writeConcern and refuses what mongod refuses in
+// it. Concerns that one member cannot satisfy are no errors here.
+func (g *Generic) ParseWriteConcern(v value.Value) error {
 	if v.Kind() != value.KindDocument {
 		return args.TypeError("writeConcern", v, "object")
 	}
@@ -118,7 +121,7 @@ func (g *Generic) writeConcernField(key string, e value.Value) error {
 }
 
 // readW reads the number of members that must acknowledge a write. There is
-// one member: what cannot be had is noted for checkWriteConcern.
+// one member: what cannot be had is noted for package concern.
 func (g *Generic) readW(v value.Value) error {
 	switch k := v.Kind(); {
 	case k == value.KindString:

@@ -3,7 +3,6 @@ package kernel
 import (
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -14,23 +13,22 @@ import (
 // written by the connection's own goroutine; others read them through the
 // methods.
 type Conn struct {
-	ID      int64
-	Remote  string // "host:port" of the client
-	Local   string // "host:port" the client connected to
-	Started time.Time
+	ID     int64  // counted from 1
+	Remote string // "host:port" of the client
+	Local  string // "host:port" the client connected to
 	// ServerName is what the client called the server in its TLS handshake.
 	ServerName string
 
-	// HungUp reports whether the client has closed its side; nil: that cannot be
-	// told. It is set before the first command.
+	// HungUp reports whether the client has closed its side. It is set before the first
+	// command, and nil where the transport cannot know.
 	HungUp func() bool
 
-	Mu          sync.Mutex
-	client      value.Doc // metadata from the first hello
+	Mu          sync.Mutex // guards the fields up to Compression
+	client      value.Doc  // metadata from the first hello
 	appName     string
 	Greeted     bool     // a hello has come
 	id          [16]byte // for connectionStatus; zero until it is asked for
-	Compression []string
+	Compression []string // what hello negotiated, in the client's order
 
 	work workspace // for one command after the other
 
@@ -41,10 +39,10 @@ type Conn struct {
 
 // NewConn registers a connection.
 func (s *Service) NewConn(remote, local string) *Conn {
-	return &Conn{ID: s.lastConn.Add(1), Remote: remote, Local: local, Started: s.Clock.Now()}
+	return &Conn{ID: s.lastConn.Add(1), Remote: remote, Local: local}
 }
 
-// CloseConn forgets a connection: its unfinished single-connection state.
+// CloseConn ends the commands of a connection and releases what it holds.
 func (s *Service) CloseConn(c *Conn) {
 	s.Ops.killConn(c.ID)
 	if c.work.busy.CompareAndSwap(false, true) { // and stays so
@@ -52,12 +50,8 @@ func (s *Service) CloseConn(c *Conn) {
 	}
 }
 
-// SetSubject names the owner of the certificate that the client proved to
-// have.
+// SetSubject notes the subject of the client's verified TLS certificate.
 func (c *Conn) SetSubject(subject string) { c.Subject = subject }
-
-// Compressors returns what hello negotiated, in the client's order.
-func (c *Conn) Compressors() []string { return c.Compression }
 
 // SetClient remembers the metadata of the handshake.
 func (c *Conn) SetClient(doc value.Doc) {
@@ -67,13 +61,16 @@ func (c *Conn) SetClient(doc value.Doc) {
 	c.appName = strings.Clone(c.client.Lookup("application").Doc().Lookup("name").Str())
 }
 
+// ClientInfo returns the metadata of the handshake and the name of the application in
+// it.
 func (c *Conn) ClientInfo() (doc value.Doc, appName string) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	return c.client, c.appName
 }
 
-// UUID names a connection, as connectionStatus tells it.
+// UUID returns the id of the connection that connectionStatus shows. It is made when it
+// is first asked for.
 func (c *Conn) UUID() value.Value {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()

@@ -20,12 +20,12 @@ import (
 
 // liveStream is a change stream as its cursor sees it.
 type liveStream interface {
-	// appendToken writes postBatchResumeToken. ahead: a document was read that the
-	// client has not got yet.
+	// AppendToken writes postBatchResumeToken; ahead reports whether a document was
+	// read that the client has not got yet.
 	AppendToken(b *value.Builder, ahead bool)
-	// ended reports whether the last event has been delivered.
+	// Ended reports whether the last event has been delivered.
 	Ended() bool
-	// wait returns a channel that is closed when there may be something new, or
+	// Wait returns a channel that is closed when there may be something new, or
 	// nil if the stream is closed.
 	Wait() <-chan struct{}
 }
@@ -33,7 +33,7 @@ type liveStream interface {
 // Cursor is a result that a client reads in batches. Between batches it
 // holds no lock and no transaction: its iterator remembers a position.
 type Cursor struct {
-	Id        int64
+	ID        int64
 	Ns        storage.Namespace
 	It        agg.Iterator
 	Peeked    value.Doc // read, but did not fit into the last batch
@@ -65,10 +65,10 @@ type Cursor struct {
 // StreamEnded reports whether the cursor reads a change stream that is over.
 func (c *Cursor) StreamEnded() bool { return c.Stream != nil && c.Stream.Ended() }
 
-// Cursors holds the open cursors.
+// Cursors is the registry of the open cursors.
 type Cursors struct {
 	Mu       sync.Mutex
-	Cursors  map[int64]*Cursor
+	Open     map[int64]*Cursor
 	total    int64 // opened since start
 	timedOut int64
 	Limit    int // of open cursors
@@ -77,23 +77,24 @@ type Cursors struct {
 // maxOpenCursors bounds what forgetful clients can make the server hold.
 const maxOpenCursors = 100_000
 
+// newCursors makes an empty registry.
 func newCursors() *Cursors {
-	return &Cursors{Cursors: map[int64]*Cursor{}, Limit: maxOpenCursors}
+	return &Cursors{Open: map[int64]*Cursor{}, Limit: maxOpenCursors}
 }
 
 // Add registers a cursor, in use, under a random id.
 func (r *Cursors) Add(c *Cursor) error {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	if len(r.Cursors) >= r.Limit {
-		return mongoerr.Newf(mongoerr.ExceededMemoryLimit, "too many open cursors: %d", len(r.Cursors))
+	if len(r.Open) >= r.Limit {
+		return mongoerr.Newf(mongoerr.ExceededMemoryLimit, "too many open cursors: %d", len(r.Open))
 	}
-	for c.Id == 0 || r.Cursors[c.Id] != nil {
-		c.Id = rand.Int64() //nolint:gosec // ids are guarded by the session's owner, not by secrecy
+	for c.ID == 0 || r.Open[c.ID] != nil {
+		c.ID = rand.Int64() //nolint:gosec // ids are guarded by the session's owner, not by secrecy
 	}
 	c.inUse = true
 	r.total++
-	r.Cursors[c.Id] = c
+	r.Open[c.ID] = c
 	return nil
 }
 
@@ -101,7 +102,7 @@ func (r *Cursors) Add(c *Cursor) error {
 func (r *Cursors) Take(id int64, interrupt context.CancelCauseFunc) (*Cursor, error) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	c := r.Cursors[id]
+	c := r.Open[id]
 	if c == nil {
 		return nil, cursorNotFound(id)
 	}
@@ -130,12 +131,12 @@ func (r *Cursors) Release(c *Cursor, now time.Time) {
 // Kill removes a cursor; one that is in use is closed when it is released.
 func (r *Cursors) Kill(id int64) bool {
 	r.Mu.Lock()
-	c := r.Cursors[id]
+	c := r.Open[id]
 	if c == nil {
 		r.Mu.Unlock()
 		return false
 	}
-	delete(r.Cursors, id)
+	delete(r.Open, id)
 	c.killed = true
 	idle := !c.inUse
 	r.Mu.Unlock()
@@ -149,7 +150,7 @@ func (r *Cursors) Kill(id int64) bool {
 // the cursor is held: a moment later the connection may run something else.
 func (r *Cursors) Interrupt(id int64) bool {
 	r.Mu.Lock()
-	if c := r.Cursors[id]; c != nil && c.interrupt != nil {
+	if c := r.Open[id]; c != nil && c.interrupt != nil {
 		c.interrupt(errCursorKilled)
 	}
 	r.Mu.Unlock()
@@ -163,7 +164,7 @@ var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interru
 func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
 	r.Mu.Lock()
 	var ids []int64
-	for id, c := range r.Cursors {
+	for id, c := range r.Open {
 		if match(c) {
 			ids = append(ids, id)
 		}
@@ -187,6 +188,7 @@ func (r *Cursors) Expire(now time.Time, timeout time.Duration) {
 	r.Mu.Unlock()
 }
 
+// CloseAll closes all cursors; those in use are closed when they are released.
 func (r *Cursors) CloseAll() {
 	r.KillWhere(func(*Cursor) bool { return true })
 }
@@ -196,7 +198,7 @@ func (r *Cursors) CloseAll() {
 func (r *Cursors) Count() (open, noTimeout, pinned, total, timedOut int64) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	for _, c := range r.Cursors {
+	for _, c := range r.Open {
 		if c.NoTimeout {
 			noTimeout++
 		}
@@ -204,7 +206,7 @@ func (r *Cursors) Count() (open, noTimeout, pinned, total, timedOut int64) {
 			pinned++
 		}
 	}
-	return int64(len(r.Cursors)), noTimeout, pinned, r.total, r.timedOut
+	return int64(len(r.Open)), noTimeout, pinned, r.total, r.timedOut
 }
 
 // AppendLSID writes the id of a session, with the digest of its user.
@@ -217,7 +219,7 @@ func (r *Cursors) Idle(wanted func(*Cursor) bool) (docs []value.Doc) {
 	host, _ := os.Hostname()
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	for _, c := range r.Cursors {
+	for _, c := range r.Open {
 		if !c.inUse && wanted(c) {
 			docs = append(docs, c.describe(host))
 		}
@@ -241,7 +243,7 @@ func (c *Cursor) describe(host string) value.Doc {
 	if p := observe.PlanSummary(c.Plan, c.Access); p != "" {
 		b.String("planSummary", p)
 	}
-	b.StartDocument("cursor").Int64("cursorId", c.Id).
+	b.StartDocument("cursor").Int64("cursorId", c.ID).
 		Int64("nDocsReturned", c.Returned).Int64("nBatchesReturned", c.Batches).
 		Bool("tailable", c.Tailable).Bool("awaitData", c.AwaitData).
 		Document("originatingCommand", Truncated(c.Created)).Bool("noCursorTimeout", c.NoTimeout).

@@ -39,13 +39,13 @@ func Translate(ns storage.Namespace, err error) error {
 	return mongoerr.Newf(mongoerr.InternalError, "storage: %v", err).WithCause(err)
 }
 
-// DiskFull tells whether a write failed for lack of space.
+// DiskFull reports whether a write failed for lack of space.
 func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// FailedWrite makes errors of the disk, which no command knows of, errors for
-// the client.
+// FailedWrite translates the errors of a full disk, which concern no collection, and
+// returns all others as they are.
 func FailedWrite(err error) error {
 	if DiskFull(err) {
 		return Translate(storage.Namespace{}, err)
@@ -53,14 +53,16 @@ func FailedWrite(err error) error {
 	return err
 }
 
-// Retry tells errors after which the engine transaction as a whole has to be
-// tried again or given up.
+// Retry reports whether after err the engine transaction as a whole must be tried again
+// or given up.
 func Retry(err error) bool {
 	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrClosed)
 }
 
+// IsContextError reports whether err says no more than that a context has ended.
 func IsContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-var ErrMaxTime = mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+// errMaxTime is the error of a command whose maxTimeMS is over.
+var errMaxTime = mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")

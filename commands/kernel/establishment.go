@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// EstablishmentParameters are the parameters that limit how fast connections begin.
 func EstablishmentParameters() []Parameter {
 	changed := func(s *Service, _ value.Value) {
 		rate := float64(s.Params.Int(limits.EstablishmentRate))
@@ -60,6 +61,7 @@ func (s *Service) WriteEstablishment(b *value.Builder) {
 		Int64("interruptedDueToClientDisconnect", stats.HungUp).End()
 }
 
+// WriteQueues writes the section queues of serverStatus.
 func WriteQueues(c *Call, b *value.Builder) {
 	b.StartDocument("ingressSessionEstablishment")
 	c.Svc.Establishment.WriteQueue(b, c.Svc.Real.Now())

@@ -15,7 +15,7 @@ func EnterFailPoint(f *observe.FailPoint, c *Call) (observe.FailData, bool) {
 	return f.EnterIf(func(d *observe.FailData) bool { return concerns(d, c) })
 }
 
-// concerns tells whether a command is among those that are to fail.
+// concerns reports whether a command is among those that are to fail.
 func concerns(d *observe.FailData, c *Call) bool {
 	if c.Cmd.Name == "configureFailPoint" || c.Cmd.Name == "waitForFailPoint" {
 		return false
@@ -26,7 +26,8 @@ func concerns(d *observe.FailData, c *Call) bool {
 	return concernsClient(d, c) && (d.Namespace == "" || d.Namespace == requestNamespace(c.Cmd.Name, c.Body, c.DB))
 }
 
-// concernsClient tells whether the command is of a client that is meant.
+// concernsClient reports whether the command comes from a client that the fail point
+// selects.
 func concernsClient(d *observe.FailData, c *Call) bool {
 	if d.AppName != "" && d.AppName != appName(c) {
 		return false
@@ -34,8 +35,8 @@ func concernsClient(d *observe.FailData, c *Call) bool {
 	return d.ThreadName == "" || d.ThreadName == "conn"+strconv.FormatInt(c.Conn.ID, 10)
 }
 
-// FailGetMore is the error of a getMore that has its cursor, where tests ask
-// for one.
+// FailGetMore returns the error that failGetMoreAfterCursorCheckout gives a getMore;
+// nil if the fail point is off or does not concern it.
 func (c *Call) FailGetMore(cur *Cursor) error {
 	d, ok := c.Svc.FailPoints.GetMore.EnterIf(func(d *observe.FailData) bool {
 		return concernsClient(d, c) && (d.Namespace == "" || d.Namespace == cur.Ns.String())
@@ -49,9 +50,9 @@ func (c *Call) FailGetMore(cur *Cursor) error {
 	return mongoerr.New(d.Code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// failWrite is asked before the statements of a retryable write are
-// committed: a test may want the connection closed instead of an answer, be
-// the write in effect or not. The transaction of the engine may be run more
+// failWrite returns the error that a fail point gives a retryable write before its
+// statements are committed. The fail point may close the connection in place of a
+// reply, whether the write takes effect or not. The transaction of the engine may be run more
 // than once; that counts once.
 func (c *Call) failWrite() error {
 	if !c.Retry.On || !c.log.HasStatements() {
@@ -86,7 +87,7 @@ func appName(c *Call) string {
 	return name
 }
 
-// Block holds a command up. That counts towards its maxTimeMS.
+// Block delays a command by d, which counts towards its maxTimeMS.
 func (s *Service) Block(c *Call, d time.Duration) error {
 	limited := c.Generic.MaxTime > 0 && c.Cmd.Name != "getMore"
 	over := limited && c.Generic.MaxTime <= d
@@ -101,7 +102,7 @@ func (s *Service) Block(c *Call, d time.Duration) error {
 		return c.Interrupted()
 	}
 	if over {
-		return ErrMaxTime
+		return errMaxTime
 	}
 	if limited {
 		c.Generic.MaxTime -= d

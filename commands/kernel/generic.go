@@ -12,29 +12,29 @@ import (
 
 // Generic are the arguments every command takes.
 type Generic struct {
-	Lsid         value.Doc
-	TxnNumber    *int64
-	Autocommit   *bool
-	StartTxn     *bool
-	ReadConcern  value.Doc
-	WriteConcern value.Doc
-	MaxTime      time.Duration
-	comment      value.Value
-	ClusterTime  value.Doc
-	ReadPref     value.Doc
-	Durable      bool   // writeConcern asks for the journal
-	Majority     bool   // w: "majority"
-	Unacked      bool   // w: 0
-	Members      int64  // w, where more members are wanted than there are
-	Mode         string // w, where it names a mode other than "majority"
-	Named        bool   // w names a mode, which may be the empty one
-	Tags         bool   // w names tags
-	Level        string
-	ApiVersion   string
-	ApiGiven     bool // apiVersion was given, whatever it says
-	ApiStrict    bool
-	ApiDeprecate bool // apiDeprecationErrors
-	ApiOptions   bool // one of the two was given, whatever it says
+	LSID                 value.Doc     // id of the session; nil: none
+	TxnNumber            *int64        // of a transaction or a retryable write; nil: neither
+	Autocommit           *bool         // given in transactions alone, always false
+	StartTxn             *bool         // startTransaction
+	ReadConcern          value.Doc     // as given
+	WriteConcern         value.Doc     // as given
+	MaxTime              time.Duration // maxTimeMS; 0: no limit
+	comment              value.Value
+	ClusterTime          value.Doc // $clusterTime
+	ReadPref             value.Doc // $readPreference
+	Durable              bool      // writeConcern asks for the journal
+	Majority             bool      // w: "majority"
+	Unacked              bool      // w: 0
+	Members              int64     // w, where more members are wanted than there are
+	Mode                 string    // w, where it names a mode other than "majority"
+	Named                bool      // w names a mode, which may be the empty one
+	Tags                 bool      // w names tags
+	Level                string    // of the read concern; "": none was given
+	APIVersion           string
+	APIGiven             bool // apiVersion was given, whatever it says
+	APIStrict            bool
+	APIDeprecationErrors bool // apiDeprecationErrors
+	APIOptions           bool // one of the two was given, whatever it says
 }
 
 // Read picks the generic arguments out of a command and returns the
@@ -64,7 +64,7 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindDocument {
 			return args.TypeError("OperationSessionInfo.lsid", v, "object")
 		}
-		g.Lsid = v.Doc()
+		g.LSID = v.Doc()
 	case "txnNumber":
 		if v.Kind() != value.KindInt64 {
 			return args.TypeError("OperationSessionInfo.txnNumber", v, "long")
@@ -84,9 +84,9 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		b := v.Bool()
 		g.StartTxn = &b
 	case "readConcern":
-		return g.ReadReadConcern(v)
+		return g.ParseReadConcern(v)
 	case "writeConcern":
-		return g.ReadWriteConcern(v)
+		return g.ParseWriteConcern(v)
 	case "maxTimeMS":
 		return g.readMaxTime(v)
 	case "comment":
@@ -102,7 +102,7 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindString {
 			return args.TypeError("APIParametersFromClient.apiVersion", v, "string")
 		}
-		g.ApiVersion, g.ApiGiven = strings.Clone(v.Str()), true
+		g.APIVersion, g.APIGiven = strings.Clone(v.Str()), true
 	case "apiStrict", "apiDeprecationErrors":
 		return g.readAPIOption(key, v)
 	}
@@ -113,11 +113,11 @@ func (g *Generic) readAPIOption(key string, v value.Value) error {
 	if v.Kind() != value.KindBool {
 		return args.TypeError("APIParametersFromClient."+key, v, "bool")
 	}
-	g.ApiOptions = true
+	g.APIOptions = true
 	if key == "apiStrict" {
-		g.ApiStrict = v.Bool()
+		g.APIStrict = v.Bool()
 	} else {
-		g.ApiDeprecate = v.Bool()
+		g.APIDeprecationErrors = v.Bool()
 	}
 	return nil
 }

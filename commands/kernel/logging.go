@@ -7,9 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Verbose begins a line of the log that is written if the component says so
-// much; otherwise the event is nil, and nothing that is done with it costs
-// anything.
+// Verbose begins a line of the log if the verbosity of the component is at least level.
+// Otherwise the event is nil, and using it costs nothing.
 func (s *Service) Verbose(c observe.LogComponent, level int32) *zerolog.Event {
 	if s.Verbosity.Most.Load() < level || s.Verbosity.Of[c].Load() < level {
 		return nil

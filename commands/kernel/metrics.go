@@ -5,6 +5,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// LatencyClass returns the histogram of opLatencies to which a command belongs: reads,
+// writes or commands.
 func LatencyClass(l *observe.LatencyClasses, cmd *Command) *observe.Latencies {
 	switch cmd.Name {
 	case "find", "getMore", "aggregate", "count", "distinct":
@@ -35,7 +37,7 @@ func (s *Service) CountNetwork(in, out int) {
 	s.Metrics.Network.Requests.Add(1)
 }
 
-// appendCounters writes serverStatus.metrics.commands.
+// AppendCommandMetrics writes serverStatus.metrics.commands.
 func AppendCommandMetrics(m *observe.Metrics, s *Service, b *value.Builder) {
 	b.StartDocument("commands")
 	for _, cmd := range s.Commands {

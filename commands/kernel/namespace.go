@@ -18,6 +18,8 @@ func (c *Call) Namespace() (storage.Namespace, error) {
 	return c.NamespaceOf(v)
 }
 
+// NamespaceOf reads the name of a collection in the database of the command and refuses
+// invalid names.
 func (c *Call) NamespaceOf(v value.Value) (storage.Namespace, error) {
 	if v.Kind() != value.KindString {
 		return storage.Namespace{}, mongoerr.Newf(mongoerr.InvalidNamespace, "collection name has invalid type %s", v.Kind())
@@ -33,7 +35,7 @@ func (c *Call) NamespaceOf(v value.Value) (storage.Namespace, error) {
 	return ns, nil
 }
 
-// LiteralNamespace is namespaceOf for commands that look a name up as it is:
+// LiteralNamespace is [Call.NamespaceOf] for commands that look a name up as it is:
 // one that no collection can have is not found.
 func (c *Call) LiteralNamespace(v value.Value) (storage.Namespace, error) {
 	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
@@ -43,7 +45,7 @@ func (c *Call) LiteralNamespace(v value.Value) (storage.Namespace, error) {
 	return c.NamespaceOf(v)
 }
 
-// WriteNamespace is namespaceOf for the commands that write documents.
+// WriteNamespace is [Call.NamespaceOf] for the commands that write documents.
 func (c *Call) WriteNamespace(v value.Value) (storage.Namespace, error) {
 	ns, err := c.NamespaceOf(v)
 	if err != nil {
@@ -77,8 +79,8 @@ func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUIDArg) error {
 // same ones again and again, and a name that is known need neither be copied
 // out of the message nor checked again.
 type names struct {
-	db    string                   // has passed checkDatabase
-	ns    storage.Namespace        // has passed checkNamespace
+	db    string                   // has passed CheckDatabase
+	ns    storage.Namespace        // has passed catalog.CheckNamespace
 	usage *observe.CollectionUsage // of ns; nil if it has not been asked for
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Operation is a running command as currentOp shows it and killOp ends it.
 type Operation struct {
-	Id      int32
+	ID      int32
 	Conn    *Conn
 	Started int64 // server clock, milliseconds
 	Name    string
@@ -39,23 +39,25 @@ type Operations struct {
 	shards [16]operationShard
 }
 
-// operationShard is a list, so that to begin and to end an operation costs
-// little; who looks for one has time.
+// operationShard is a list, so that beginning and ending an operation costs
+// little; searches are rare.
 type operationShard struct {
 	mu    sync.Mutex
 	first *Operation
 	_     [48]byte // keep shards on cache lines of their own
 }
 
+// newOperations makes an empty registry.
 func newOperations() *Operations { return &Operations{} }
 
 func (r *Operations) shard(id int32) *operationShard {
 	return &r.shards[uint32(id)%uint32(len(r.shards))]
 }
 
+// Add gives an operation its id and registers it.
 func (r *Operations) Add(op *Operation) {
-	op.Id = r.Next.Add(1)
-	s := r.shard(op.Id)
+	op.ID = r.Next.Add(1)
+	s := r.shard(op.ID)
 	s.mu.Lock()
 	op.before, op.after = nil, s.first
 	if s.first != nil {
@@ -65,8 +67,9 @@ func (r *Operations) Add(op *Operation) {
 	s.mu.Unlock()
 }
 
+// Remove forgets an operation that is over.
 func (r *Operations) Remove(op *Operation) {
-	s := r.shard(op.Id)
+	s := r.shard(op.ID)
 	s.mu.Lock()
 	if op.before != nil {
 		op.before.after = op.after
@@ -109,7 +112,7 @@ func (r *Operations) Kill(cause error, match func(*Operation) bool) (n int) {
 	return n
 }
 
-// ErrKilled is what a command answers that an administrator has ended.
+// ErrKilled is the error of a command that killOp has ended.
 var ErrKilled = mongoerr.New(mongoerr.Interrupted, "operation was interrupted")
 
 func (r *Operations) killConn(id int64) {
@@ -121,7 +124,7 @@ func (r *Operations) List(copyBody bool) []*Operation {
 	var out []*Operation
 	r.Each(func(op *Operation) {
 		shown := &Operation{
-			Id: op.Id, Conn: op.Conn, Started: op.Started, Name: strings.Clone(op.Name),
+			ID: op.ID, Conn: op.Conn, Started: op.Started, Name: strings.Clone(op.Name),
 			ns: op.ns, Session: op.Session, User: op.User,
 		}
 		shown.Killed.Store(op.Killed.Load())
@@ -133,7 +136,7 @@ func (r *Operations) List(copyBody bool) []*Operation {
 		}
 		out = append(out, shown)
 	})
-	sort.Slice(out, func(i, j int) bool { return out[i].Id < out[j].Id })
+	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
 	return out
 }
 
@@ -154,6 +157,8 @@ func (r *Operations) CountClients() (n int) {
 	return n
 }
 
+// OperationNamespace returns the namespace that an operation works on, as currentOp
+// shows it.
 func OperationNamespace(op *Operation) string {
 	return requestNamespace(op.Name, op.Body, op.Body.Lookup("$db").Str())
 }
@@ -174,7 +179,7 @@ func requestNamespace(name string, body value.Doc, db string) string {
 	return db + ".$cmd"
 }
 
-// Profiled reports whether the profiler hears of the command at all: mongod's
+// Profiled reports whether the profiler considers the command at all: mongod's
 // learns the level of a database when a command opens one of its collections,
 // or its statistics.
 func (c *Call) Profiled() bool {

@@ -107,8 +107,10 @@ func (p *Parameters) Value(name string) value.Value {
 	return *p.Values[name].Load()
 }
 
+// Int returns the value of a parameter that is a number.
 func (p *Parameters) Int(name string) int64 { return p.Value(name).SafeInt64() }
 
+// Bool returns the value of a parameter that is a boolean.
 func (p *Parameters) Bool(name string) bool { return p.Value(name).Truthy() }
 
 // Checks of parameter values.
@@ -117,7 +119,7 @@ func (p *Parameters) Bool(name string) bool { return p.Value(name).Truthy() }
 func CheckBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
 
 // CheckNoDiagnosticData lets the collection of diagnostic data be switched
-// off, as people do on small machines: it is off, since there is none.
+// off, as people do on small machines. It is never on here.
 func CheckNoDiagnosticData(v value.Value) (value.Value, error) {
 	v, err := CheckBool(v)
 	if err == nil && v.Bool() {
@@ -126,7 +128,8 @@ func CheckNoDiagnosticData(v value.Value) (value.Value, error) {
 	return v, err
 }
 
-// CheckInt accepts numbers of at least least, truncated to int.
+// CheckInt returns the check of a parameter that is a number between least and most; it
+// is truncated to an integer.
 func CheckInt(name string, least, most int64) func(value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) {
 		if !v.IsNumber() {
@@ -143,6 +146,8 @@ func CheckInt(name string, least, most int64) func(value.Value) (value.Value, er
 	}
 }
 
+// CheckString returns the check of a parameter that is a string, and one of the allowed
+// if any are given.
 func CheckString(name string, allowed ...string) func(value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) {
 		if v.Kind() != value.KindString {

@@ -33,7 +33,7 @@ func ReadQuerySettings(d value.Doc) (s QuerySettings) {
 	return s
 }
 
-// Find looks for the setting of a shape; nil: there is none.
+// Find returns the setting of a shape, nil if it has none.
 func (s QuerySettings) Find(hash string) *QuerySetting {
 	for _, q := range s {
 		if q.Hash == hash {
@@ -69,8 +69,7 @@ type IndexFilter struct {
 	Indexes value.Doc // array of names and key patterns
 }
 
-// Apply takes the indexes away that the filter does not name. A hint has no
-// say any more.
+// Apply removes the indexes that the filter does not name. It overrides a hint.
 func (f *IndexFilter) Apply(pq *plan.Query, pc *plan.Collection) {
 	pq.Hint = plan.Hint{}
 	pc.Indexes = slices.DeleteFunc(pc.Indexes, func(x *plan.Index) bool { return !f.allows(x) })
@@ -85,6 +84,7 @@ func (f *IndexFilter) allows(x *plan.Index) bool {
 	return false
 }
 
+// OrEmpty returns d, or the empty document in place of nil.
 func OrEmpty(d value.Doc) value.Doc {
 	if d == nil {
 		return value.EmptyDoc

@@ -5,6 +5,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
+// OplogConfig returns what the change log needs of the server.
 func (s *Service) OplogConfig() oplog.Config {
 	return oplog.Config{
 		Engine: s.Engine, Clock: s.Clock, Log: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
@@ -35,7 +36,7 @@ func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
 	return c.saveStatements(tx, r.Last)
 }
 
-// Recorded ends what record began: after a commit, or after a failure.
+// Recorded ends what Record began: after a commit, or after a failure.
 func (c *Call) Recorded(err error) {
 	r := c.log
 	c.log, c.Retry.fails = nil, nil
@@ -49,7 +50,8 @@ func (c *Call) Recorded(err error) {
 	r.Release()
 }
 
-// Recorder is where the changes of the running transaction are noted.
+// Recorder returns where the changes of the running transaction are noted, be it of the
+// engine or a multi-document one; nil if none runs.
 func (c *Call) Recorder() *oplog.Recorder {
 	if t := c.Transaction(); t != nil {
 		return t.Log

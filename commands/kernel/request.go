@@ -11,9 +11,10 @@ type Request struct {
 	Sequences []Sequence
 	// Legacy marks an OP_QUERY; only handshakes come that way.
 	Legacy bool
-	// DB is the database an OP_QUERY was addressed to; OP_MSG says $db.
+	// DB is the database of the command: that of an OP_QUERY's namespace, or $db, which
+	// is read with the generic arguments.
 	DB string
-	// Exhaust tells that the client accepts more than one reply.
+	// Exhaust reports whether the client accepts more than one reply.
 	Exhaust bool
 	// Bytes is the size of the message, for the metrics.
 	Bytes int
@@ -27,7 +28,7 @@ type Sequence struct {
 	Len  int
 }
 
-// Response tells the server what to do beside sending the reply.
+// Response says what the server does besides sending the reply.
 type Response struct {
 	// Next is the request to run again for an exhaust reply; nil if the
 	// reply was the last.

@@ -108,6 +108,7 @@ func (c *Call) Statement(i int) *session.RetriedStatement {
 	return done
 }
 
+// StatementID returns the stmtId of the i-th statement of the command.
 func (c *Call) StatementID(i int) int32 {
 	if c.Retry.ids == nil {
 		return c.Retry.base + int32(i)
@@ -350,7 +351,7 @@ func (c *Call) RestoreSession() error {
 	return nil
 }
 
-// AtStatement says within an engine transaction which statement writes next.
+// AtStatement notes within an engine transaction which statement writes next.
 func (c *Call) AtStatement(i int) {
 	if c.Retry.On && c.log != nil {
 		c.log.Stmt = c.StatementID(i)

@@ -21,8 +21,8 @@ func newScripts(s *Service) *script.Engine {
 	return e
 }
 
-// scripts are the scopes of a command's JavaScript. They end with it: a
-// getMore begins anew.
+// scripts are the scopes of a command's JavaScript. They end with the command: a getMore
+// begins anew.
 type scripts struct {
 	where, expressions *script.Operation
 	Globals            value.Doc // of mapReduce

@@ -150,7 +150,7 @@ type Expiry struct {
 	Queues      *queue.Broker
 }
 
-// Observation is what the server tells about itself, and the fail points.
+// Observation is what the server reports about itself, and the fail points.
 type Observation struct {
 	Log        zerolog.Logger
 	Verbosity  *observe.Verbosity

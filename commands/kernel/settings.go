@@ -110,7 +110,7 @@ func (c *Call) PutSetting(ns storage.Namespace, d value.Doc) error {
 	return c.ChangeSetting(ns, d.Lookup("_id"), func(value.Doc) value.Doc { return d })
 }
 
-// ChangeSetting stores what change makes of a setting, nil if there is none yet.
+// ChangeSetting stores what change makes of a setting, nil if it was not set yet.
 // It may be called more than once.
 func (c *Call) ChangeSetting(ns storage.Namespace, id value.Value, change func(old value.Doc) value.Doc) error {
 	err := c.Update(func(tx storage.Tx) error {
@@ -133,6 +133,7 @@ func (c *Call) ChangeSetting(ns storage.Namespace, id value.Value, change func(o
 // TimedReads are the commands that defaultMaxTimeMS.readOperations limits.
 var TimedReads = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "dbHash": true}
 
+// ErrWritesBlocked is the error of user writes while setUserWriteBlockMode stops them.
 var ErrWritesBlocked = mongoerr.New(mongoerr.UserWritesBlocked, "User writes blocked")
 
 // UserWrites are the commands that setUserWriteBlockMode stops.
@@ -142,7 +143,7 @@ var UserWrites = map[string]bool{
 	"convertToCapped": true, "cloneCollectionAsCapped": true, "applyOps": true, "mqSend": true,
 }
 
-// WritesOut tells whether a pipeline ends in $out or $merge.
+// WritesOut reports whether a pipeline ends in $out or $merge.
 func WritesOut(pipeline value.Doc) bool {
 	for stage := range pipeline.Values() {
 		if name, _ := stage.Doc().First(); name == "$out" || name == "$merge" {
@@ -152,4 +153,6 @@ func WritesOut(pipeline value.Doc) bool {
 	return false
 }
 
+// UserDatabase reports whether a database belongs to users: all do but admin, config and
+// local.
 func UserDatabase(db string) bool { return db != "admin" && db != "config" && db != "local" }

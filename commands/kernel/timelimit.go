@@ -16,22 +16,22 @@ func LimitTime(c *Call, d time.Duration) (stop func(), err error) {
 	}
 	always := func(*observe.FailData) bool { return true }
 	if _, over := c.Svc.FailPoints.TimesOut.EnterIf(always); over {
-		return nil, ErrMaxTime
+		return nil, errMaxTime
 	}
 	if _, never := c.Svc.FailPoints.NeverTimesOut.EnterIf(always); never {
 		return func() {}, nil
 	}
-	if d <= NoTime {
-		return nil, ErrMaxTime
+	if d <= noTime {
+		return nil, errMaxTime
 	}
 	old := c.Ctx
-	ctx, cancel := context.WithTimeoutCause(old, d, ErrMaxTime)
+	ctx, cancel := context.WithTimeoutCause(old, d, errMaxTime)
 	c.Ctx = ctx
 	return func() { cancel(); c.Ctx = old }, nil
 }
 
-// NoTime is what is left of a limit that is over, as 0 stands for no limit.
-const NoTime = time.Duration(1)
+// noTime is what is left of a limit that is over, as 0 stands for no limit.
+const noTime = time.Duration(1)
 
 // TimeLeft is what is left of a limit of d to what the command does.
 func TimeLeft(c *Call, d time.Duration) time.Duration {
@@ -39,5 +39,5 @@ func TimeLeft(c *Call, d time.Duration) time.Duration {
 	if d == 0 || !limited {
 		return d
 	}
-	return max(NoTime, deadline.Sub(c.Svc.Real.Now()))
+	return max(noTime, deadline.Sub(c.Svc.Real.Now()))
 }

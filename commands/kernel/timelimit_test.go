@@ -21,7 +21,7 @@ func TestCursorHasTheTimeOfItsCommand(t *testing.T) {
 		id := h.OK(open).Lookup("cursor").Doc().Lookup("id").Int64()
 		more := fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", batchSize: 1}`, id)
 		h.OK(more)
-		cur := h.Svc.Cursors.Cursors[id]
+		cur := h.Svc.Cursors.Open[id]
 		if cur.TimeLeft <= 0 || cur.TimeLeft >= time.Minute {
 			t.Errorf("%s: %v are left", open, cur.TimeLeft)
 		}
@@ -37,7 +37,7 @@ func TestCursorWithoutLimit(t *testing.T) {
 	h.OK(`{insert: "c", documents: [{}, {}, {}, {}]}`)
 	id := h.OK(`{find: "c", batchSize: 1}`).Lookup("cursor").Doc().Lookup("id").Int64()
 	h.OK(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", batchSize: 1}`, id))
-	if left := h.Svc.Cursors.Cursors[id].TimeLeft; left != 0 {
+	if left := h.Svc.Cursors.Open[id].TimeLeft; left != 0 {
 		t.Errorf("%v are left", left)
 	}
 }
@@ -65,7 +65,7 @@ func TestTimeLimitFailPoints(t *testing.T) {
 
 	h.Admin(`{configureFailPoint: "maxTimeNeverTimeOut", mode: "alwaysOn"}`)
 	id := h.OK(`{find: "c", batchSize: 1, maxTimeMS: 60000}`).Lookup("cursor").Doc().Lookup("id").Int64()
-	h.Svc.Cursors.Cursors[id].TimeLeft = kernel.NoTime
+	h.Svc.Cursors.Open[id].TimeLeft = kernel.NoTime
 	h.OK(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, id))
 	h.Admin(`{configureFailPoint: "maxTimeNeverTimeOut", mode: "off"}`)
 }

@@ -9,8 +9,8 @@ import (
 // A document that has expired under document TTL stays stored until a pass
 // removes it, but from that instant no command may meet it (semantics.md §7.4).
 // What a command may see of a collection is decided in this file and nowhere
-// else: readers by sight and records, writers by sight and writer, and whoever
-// builds something of all documents by settled. A test refuses every other call
+// else: readers by Visible and exec.ScanIterator, writers by Visible and write.Writer,
+// and what is built of all documents by write.Settled. A test refuses every other call
 // of the storage that reads records.
 
 // Visible is a collection as a command sees it at its instant.

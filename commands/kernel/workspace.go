@@ -13,9 +13,9 @@ import (
 // reply, the context that ends it when it is killed.
 //
 // A Call is used again only if the command says that nothing of it is kept
-// (see [Call.leavesNothing]); cursors and transactions do keep their Calls.
+// (see [Call.LeavesNothing]); cursors and transactions do keep their Calls.
 type workspace struct {
-	busy  atomic.Bool // taken; whoever embeds the server may run two commands at a time
+	busy  atomic.Bool // taken; a program that embeds the server may run two commands at a time
 	call  *Call       // for the next command, nil if the last one was kept
 	reply value.Builder
 	names names
@@ -46,7 +46,7 @@ func (s *Service) Begin(ctx context.Context, conn *Conn, req *Request, dst []byt
 	return c
 }
 
-// End gives the workspace back.
+// End gives the workspace back when the reply has been written.
 func (c *Call) End() {
 	w, conn := c.Work, c.Conn
 	if w.call == c && c.forgotten {
@@ -62,8 +62,8 @@ func (c *Call) End() {
 	w.busy.Store(false)
 }
 
-// LeavesNothing tells that when the command is over nothing will look at its
-// Call any more, so that the next one can have it.
+// LeavesNothing declares that nothing will use the Call when the command is over, so
+// that the next command of the connection can have it.
 func (c *Call) LeavesNothing() { c.forgotten = c.Generic.Autocommit == nil && c.Held == nil }
 
 // context returns the context that ends with outer or with the call of kill:

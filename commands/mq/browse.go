@@ -46,7 +46,7 @@ func runMQPeek(c *kernel.Call) error {
 	if err := checkRange(c, "maxMessages", most, 1, queue.MaxMessages); err != nil {
 		return err
 	}
-	docs, err := c.Svc.Queues.Peek(c.Ctx, kernel.CallStore{C: c}, ref, from, int(most), c.Now)
+	docs, err := c.Svc.Queues.Peek(c.Ctx, kernel.CallStore{Call: c}, ref, from, int(most), c.Now)
 	if err != nil {
 		return queueError(c, ref, err)
 	}
@@ -66,7 +66,7 @@ func runMQStats(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	st, err := c.Svc.Queues.Stats(c.Ctx, kernel.CallStore{C: c}, ref, c.Now)
+	st, err := c.Svc.Queues.Stats(c.Ctx, kernel.CallStore{Call: c}, ref, c.Now)
 	if err != nil {
 		return queueError(c, ref, err)
 	}

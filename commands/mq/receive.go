@@ -31,7 +31,7 @@ func runMQReceive(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	docs, err := c.Svc.Queues.Receive(c.Ctx, kernel.CallStore{C: c}, r, c.Now)
+	docs, err := c.Svc.Queues.Receive(c.Ctx, kernel.CallStore{Call: c}, r, c.Now)
 	if err != nil {
 		return queueError(c, r.Ref, err)
 	}

@@ -39,7 +39,7 @@ func runMQSend(c *kernel.Call) error {
 		}
 		docs = append(docs, d)
 	}
-	numbers, err := c.Svc.Queues.Send(c.Ctx, kernel.CallStore{C: c}, ref, docs, c.Now)
+	numbers, err := c.Svc.Queues.Send(c.Ctx, kernel.CallStore{Call: c}, ref, docs, c.Now)
 	if err != nil {
 		return queueError(c, ref, err, docs...)
 	}

@@ -76,7 +76,7 @@ func runMQComplete(c *kernel.Call) error {
 		return err
 	}
 	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		return c.Svc.Queues.Complete(c.Ctx, kernel.CallStore{C: c}, ref, t, c.Now)
+		return c.Svc.Queues.Complete(c.Ctx, kernel.CallStore{Call: c}, ref, t, c.Now)
 	})
 }
 
@@ -86,7 +86,7 @@ func runMQAbandon(c *kernel.Call) error {
 		return err
 	}
 	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		outcome, err := c.Svc.Queues.Abandon(c.Ctx, kernel.CallStore{C: c}, ref, t, a.Set, c.Now)
+		outcome, err := c.Svc.Queues.Abandon(c.Ctx, kernel.CallStore{Call: c}, ref, t, a.Set, c.Now)
 		c.Reply.String("outcome", outcome)
 		return err
 	})
@@ -98,7 +98,7 @@ func runMQDefer(c *kernel.Call) error {
 		return err
 	}
 	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		number, outcome, err := c.Svc.Queues.Defer(c.Ctx, kernel.CallStore{C: c}, ref, t, c.Now)
+		number, outcome, err := c.Svc.Queues.Defer(c.Ctx, kernel.CallStore{Call: c}, ref, t, c.Now)
 		c.Reply.Int64("sequenceNumber", number).String("outcome", outcome)
 		return err
 	})
@@ -110,7 +110,7 @@ func runMQDeadLetter(c *kernel.Call) error {
 		return err
 	}
 	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		return c.Svc.Queues.DeadLetter(c.Ctx, kernel.CallStore{C: c}, ref, t, a.Reason, a.Description, c.Now)
+		return c.Svc.Queues.DeadLetter(c.Ctx, kernel.CallStore{Call: c}, ref, t, a.Reason, a.Description, c.Now)
 	})
 }
 
@@ -120,7 +120,7 @@ func runMQRenewLock(c *kernel.Call) error {
 		return err
 	}
 	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		until, err := c.Svc.Queues.RenewLock(c.Ctx, kernel.CallStore{C: c}, ref, t, c.Now)
+		until, err := c.Svc.Queues.RenewLock(c.Ctx, kernel.CallStore{Call: c}, ref, t, c.Now)
 		c.Reply.Date("lockedUntilUtc", until)
 		return err
 	})
@@ -135,7 +135,7 @@ func runMQCancelScheduled(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Svc.Queues.CancelScheduled(c.Ctx, kernel.CallStore{C: c}, ref, a.Number, c.Now); err != nil {
+	if err := c.Svc.Queues.CancelScheduled(c.Ctx, kernel.CallStore{Call: c}, ref, a.Number, c.Now); err != nil {
 		return queueError(c, ref, err)
 	}
 	return nil

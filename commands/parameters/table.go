@@ -10,9 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func NewParameters(s *kernel.Service) *kernel.Parameters {
+// New makes the parameters of a server, with their initial values.
+func New(s *kernel.Service) *kernel.Parameters {
 	p := &kernel.Parameters{Svc: s, Lines: map[string]*kernel.Parameter{}, Values: map[string]*atomic.Pointer[value.Value]{}}
-	for _, line := range ParameterTable() {
+	for _, line := range Table() {
 		line := line
 		p.Lines[line.Name] = &line
 		cell := &atomic.Pointer[value.Value]{}
@@ -22,9 +23,9 @@ func NewParameters(s *kernel.Service) *kernel.Parameters {
 	return p
 }
 
-// ParameterTable lists every server parameter. Those of mongod keep its
+// Table lists every server parameter. Those of mongod keep its
 // names and defaults; documentTtl* are DuskDB's (semantics.md §4.2).
-func ParameterTable() []kernel.Parameter {
+func Table() []kernel.Parameter {
 	boolean := func(name string, initial, runtime bool) kernel.Parameter {
 		return kernel.Parameter{Name: name, Initial: value.Bool(initial), Startup: true, Runtime: runtime, Check: kernel.CheckBool}
 	}

@@ -128,7 +128,7 @@ func checkDefaultRead(d value.Doc) error {
 		return nil
 	}
 	var g kernel.Generic
-	if err := g.ReadReadConcern(value.Document(d)); err != nil {
+	if err := g.ParseReadConcern(value.Document(d)); err != nil {
 		return err
 	}
 	for name := range d.All() {
@@ -168,7 +168,7 @@ func checkDefaultWrite(c *kernel.Call, d value.Doc) error {
 		return nil
 	}
 	var g kernel.Generic
-	if err := g.ReadWriteConcern(value.Document(d)); err != nil {
+	if err := g.ParseWriteConcern(value.Document(d)); err != nil {
 		return err
 	}
 	switch {

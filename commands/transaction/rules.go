@@ -134,7 +134,7 @@ func ErrorLabels(c *kernel.Call, e *mongoerr.Error, concern mongoerr.Code) []str
 	return labels
 }
 
-// Transient tells the errors of a statement after which the whole
+// Transient reports whether err is an error of a statement after which the whole
 // transaction may be tried again: they fail the command, not the statement.
 func Transient(err error) bool {
 	return len(mongoerr.LabelsFor(mongoerr.CodeOf(err), mongoerr.Operation{InTransaction: true})) > 0

@@ -22,7 +22,7 @@ func beginTransaction(c *kernel.Call) error {
 	if err != nil {
 		return kernel.Translate(storage.Namespace{}, err)
 	}
-	t := &session.Transaction{Number: n, Now: c.Now, Started: c.Svc.Real.Now(), Level: c.Generic.Level, Api: c.ApiParameters(), Tx: tx}
+	t := &session.Transaction{Number: n, Now: c.Now, Started: c.Svc.Real.Now(), Level: c.Generic.Level, Api: c.APIParameters(), Tx: tx}
 	t.Log = c.Svc.Oplog.NewRecorder(tx, c.Now)
 	t.Log.InTxn, t.Log.Lsid, t.Log.Txn = true, ss.RecordID, n
 	t.View = t.Log.Logged()
@@ -43,7 +43,7 @@ func continueTransaction(c *kernel.Call) error {
 	case ss.State == session.TxnInProgress:
 		t := ss.Txn.Load()
 		c.Now = t.Now
-		if api := c.ApiParameters(); api != t.Api {
+		if api := c.APIParameters(); api != t.Api {
 			return mongoerr.Newf(mongoerr.APIMismatchError, "API parameter mismatch: %s used params %s, the transaction's first command used %s", c.Cmd.Name, api, t.Api)
 		}
 		return nil
@@ -55,10 +55,10 @@ func continueTransaction(c *kernel.Call) error {
 	return mongoerr.Newf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d, txnRetryCounter: 0 } has been aborted.", n)
 }
 
-// ReapTransactions aborts the transactions that have been open for longer
+// reap aborts the transactions that have been open for longer
 // than transactionLifetimeLimitSeconds, so that none can hold up others for
 // ever. A statement that is running in one is ended first.
-func ReapTransactions(s *kernel.Service, now time.Time) {
+func reap(s *kernel.Service, now time.Time) {
 	limit := time.Duration(s.Params.Int("transactionLifetimeLimitSeconds")) * time.Second
 	for _, ss := range s.Sessions.List() {
 		t := ss.Txn.Load()
@@ -85,6 +85,8 @@ func AbortLater(s *kernel.Service, ss *session.Session, t *session.Transaction) 
 	ss.CheckIn()
 }
 
+// AbortIfOpen aborts a transaction if it is still the session's open one. The caller has
+// the session's turn.
 func AbortIfOpen(s *kernel.Service, ss *session.Session, t *session.Transaction) {
 	if ss.Txn.Load() == t {
 		s.EndTransaction(ss, session.TxnAborted)
@@ -99,8 +101,9 @@ func KillStatements(s *kernel.Service, ss *session.Session, cause error) {
 // sessionEnded is called with the turn when a session is forgotten.
 func sessionEnded(s *kernel.Service, ss *session.Session) { s.EndTransaction(ss, session.TxnAborted) }
 
-// lifetimeCheckEvery is how often transactions are looked over.
-func TransactionHousekeeping(s *kernel.Service, ctx context.Context) {
+// Housekeeping aborts transactions that have outlived
+// transactionLifetimeLimitSeconds, until ctx ends.
+func Housekeeping(s *kernel.Service, ctx context.Context) {
 	for {
 		limit := time.Duration(s.Params.Int("transactionLifetimeLimitSeconds")) * time.Second
 		select {
@@ -108,6 +111,6 @@ func TransactionHousekeeping(s *kernel.Service, ctx context.Context) {
 			return
 		case <-s.Real.After(min(max(limit/2, 100*time.Millisecond), time.Second)):
 		}
-		ReapTransactions(s, s.Real.Now())
+		reap(s, s.Real.Now())
 	}
 }

@@ -153,7 +153,7 @@ func TestTransactionReaper(t *testing.T) {
 	h.OK(`{"create": "c"}`)
 	h.Admin(`{"setParameter": 1, "transactionLifetimeLimitSeconds": 1}`)
 	h.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 1, true))
-	transaction.ReapTransactions(h.Svc, h.Svc.Real.Now().Add(2e9))
+	transaction.Reap(h.Svc, h.Svc.Real.Now().Add(2e9))
 	if r := h.EndTxn("commitTransaction", 1); r.Lookup("code").Int32() != 251 {
 		t.Errorf("commit of a transaction that was open for too long: %s", r)
 	}
@@ -172,7 +172,7 @@ func TestTransactionCursor(t *testing.T) {
 		t.Errorf("%d documents in the next batch: %s", n, r)
 	}
 	reply = h.OK(harness.InTxnArgs(`{"find": "c", "batchSize": 1}`, 1, false))
-	if h.EndTxn("abortTransaction", 1); len(h.Svc.Cursors.Cursors) != 0 {
+	if h.EndTxn("abortTransaction", 1); len(h.Svc.Cursors.Open) != 0 {
 		t.Error("cursors outlive the transaction")
 	}
 	_ = reply

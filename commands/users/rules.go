@@ -154,7 +154,7 @@ func MayKillOp(c *kernel.Call) error {
 	}
 	id := c.Body.Lookup("op").SafeInt64()
 	for _, op := range c.Svc.Ops.List(false) {
-		if int64(op.Id) == id && op.User != "" && op.User == access.UserName(c) {
+		if int64(op.ID) == id && op.User != "" && op.User == access.UserName(c) {
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// DeleteStatementArgs are the fields of a statement of delete.
 type DeleteStatementArgs struct {
 	Q         value.Doc   `arg:"q,required"`
 	Limit     value.Value `arg:"limit,required"`
@@ -19,6 +20,7 @@ type DeleteStatementArgs struct {
 	SampleID  value.Value `arg:"sampleId"`
 }
 
+// DeleteStatementSpec decodes a statement of delete.
 var DeleteStatementSpec = args.New[DeleteStatementArgs]("delete.deletes")
 
 // Read reads a statement in the place of the one before.
@@ -36,6 +38,7 @@ func (s *DeleteStatementArgs) Read(d value.Doc) error {
 	return nil
 }
 
+// Multi reports whether the statement deletes all documents that match, as limit 0 says.
 func (s *DeleteStatementArgs) Multi() bool { return s.Limit.SafeInt64() == 0 }
 
 // Modification is what the statement asks for.

@@ -25,7 +25,7 @@ func PrepareInsert(c *kernel.Call, d value.Doc) (value.Doc, error) { return prep
 // timestamps stay, or have been filled in.
 func PrepareUpsert(c *kernel.Call, d value.Doc) (value.Doc, error) { return prepare(c, d, false) }
 
-// KeepsEmptyTimestamps tells whether the command asks to store zero timestamps
+// KeepsEmptyTimestamps reports whether the command asks to store zero timestamps
 // as they are.
 func KeepsEmptyTimestamps(c *kernel.Call) bool {
 	return c.Body.Lookup("bypassEmptyTsReplacement").Truthy()

@@ -14,8 +14,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// insertChunk bounds the documents, and insertBytes the bytes, of one engine
-// transaction: what a batch may hold up other writers for.
+// InsertChunk bounds the documents, and InsertBytes the bytes, of one engine
+// transaction of a batch, since other writers wait for it.
 const (
 	InsertChunk = 1000
 	InsertBytes = 4 << 20
@@ -27,7 +27,7 @@ type BatchWrite struct {
 	Ns      storage.Namespace
 	Ordered bool
 	Bypass  bool
-	Uuid    args.UUIDArg // of the collection that the client expects
+	UUID    args.UUIDArg // of the collection that the client expects
 	N       int64
 	Errs    []*mongoerr.WriteError
 	Stopped bool
@@ -40,12 +40,14 @@ type BatchWrite struct {
 	insert func(storage.Tx) error // insertNow, made once
 }
 
+// BatchWrites keeps used BatchWrites for the next commands; see [BatchWrite.Release].
 var BatchWrites = sync.Pool{New: func() any {
 	w := &BatchWrite{}
 	w.insert = w.insertNow
 	return w
 }}
 
+// Release gives w to the next command. Nothing may use it afterwards.
 func (w *BatchWrite) Release() {
 	const keep = 16
 	if cap(w.Chunk) > keep {
@@ -75,7 +77,7 @@ func (w *BatchWrite) Fail(i int, err error) error {
 	return nil
 }
 
-// Fatal tells errors of a statement from errors of the command.
+// Fatal reports whether an error ends the whole command and not only its statement.
 func Fatal(err error) bool {
 	switch mongoerr.CodeOf(err) {
 	case mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.MaxTimeMSExpired, mongoerr.ClientDisconnect,
@@ -93,6 +95,7 @@ func (w *BatchWrite) Finish() {
 	w.C.AppendRetried()
 }
 
+// Numbered is a document with its place in the batch, which write errors name.
 type Numbered struct {
 	I int
 	D value.Doc
@@ -175,7 +178,7 @@ func (w *BatchWrite) failAll(reason error) error {
 // insertNow is the engine transaction; it may be tried again.
 func (w *BatchWrite) insertNow(tx storage.Tx) error {
 	w.done, w.Errs, w.Stopped = 0, w.Errs[:w.before], false
-	if err := catalog.CheckUUID(tx, w.Ns, w.Uuid); err != nil {
+	if err := catalog.CheckUUID(tx, w.Ns, w.UUID); err != nil {
 		return w.failAll(err)
 	}
 	coll, err := CollectionForInsert(w.C, tx, w.Ns)

@@ -48,9 +48,9 @@ func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, 
 	}
 	defer src.Close()
 	if m.Multi {
-		return ModifyMany(c, m, src)
+		return modifyMany(c, m, src)
 	}
-	return ModifyFirst(c, m, src)
+	return modifyFirst(c, m, src)
 }
 
 // CanUseID reports whether the index on _id can answer an equality.
@@ -83,9 +83,9 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 	return out, err
 }
 
-// ModifyFirst changes the first record that matches. A record that stopped
+// modifyFirst changes the first record that matches. A record that stopped
 // matching between being found and being changed is passed over.
-func ModifyFirst(c *kernel.Call, m *Modification, src exec.RecordSource) (out Updated, err error) {
+func modifyFirst(c *kernel.Call, m *Modification, src exec.RecordSource) (out Updated, err error) {
 	for {
 		found, ok, err := src.Next()
 		if err != nil || !ok {
@@ -112,10 +112,10 @@ func ModifyFirst(c *kernel.Call, m *Modification, src exec.RecordSource) (out Up
 	}
 }
 
-// ModifyMany changes all records that match, a chunk at a time. An update may
+// modifyMany changes all records that match, a chunk at a time. An update may
 // move a record to a place in the index where the scan has yet to come: each
 // is changed once.
-func ModifyMany(c *kernel.Call, m *Modification, src exec.RecordSource) (total Updated, err error) {
+func modifyMany(c *kernel.Call, m *Modification, src exec.RecordSource) (total Updated, err error) {
 	ids := make([]storage.RecordID, 0, modifyChunk)
 	changed := map[storage.RecordID]struct{}{}
 	for done := false; !done; {

@@ -65,7 +65,7 @@ func NoteRead(c *kernel.Call, info *storage.Info) error {
 	if info == nil || c.Transaction() != nil || !queue.IsQueue(info.Options) {
 		return nil
 	}
-	err := c.Svc.Queues.Touch(c.Ctx, kernel.CallStore{C: c}, info, c.Now)
+	err := c.Svc.Queues.Touch(c.Ctx, kernel.CallStore{Call: c}, info, c.Now)
 	if mongoerr.Is(err, mongoerr.NamespaceNotFound) || errors.Is(err, storage.ErrNotFound) {
 		return nil // it was dropped meanwhile, which the read will notice
 	}

@@ -103,7 +103,7 @@ func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error)
 }
 
 // setPolicyEnd notes when the policy of a collection ends, 0 if it goes on. The
-// log is told of policies, not of this.
+// log notes policies, not this.
 func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 	return c.Update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(of.Namespace)

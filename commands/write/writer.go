@@ -105,7 +105,7 @@ func (w *Writer) touch(r storage.Record) error {
 	return w.translate(w.coll.Update(r.ID, r.Doc, w.c.Now), r.Doc)
 }
 
-// mayExpire tells whether document TTL can be switched on for the collection.
+// mayExpire reports whether document TTL can be switched on for the collection.
 func (w *Writer) mayExpire() bool {
 	switch w.ns.DB {
 	case "admin", "config", "local":
@@ -256,7 +256,7 @@ func (e *keptError) Error() string { return mongoerr.From(RefusedWith(e)).Messag
 
 func (e *keptError) Is(target error) bool { return target == ttl.ErrKept }
 
-// RefusedWith is what a client is told whose command needs an expired document to
+// RefusedWith is the error for the client whose command needs an expired document to
 // be gone that cannot be moved to where dead letters go.
 func RefusedWith(err error) error {
 	var kept *keptError

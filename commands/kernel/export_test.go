@@ -1,0 +1,4 @@
+package kernel
+
+// What tests of the package need besides.
+const NoTime = noTime

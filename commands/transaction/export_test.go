@@ -1,0 +1,4 @@
+package transaction
+
+// Reap aborts transactions that have lasted too long, as Housekeeping does.
+var Reap = reap

@@ -1,0 +1,7 @@
+package write
+
+// What tests of the package need besides.
+var (
+	ModifyFirst = modifyFirst
+	ModifyMany  = modifyMany
+)
