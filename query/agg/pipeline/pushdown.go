@@ -61,9 +61,6 @@ type Condition struct {
 	plain bool // no $expr: paths stand as keys and can be renamed
 }
 
-// constant reports whether the condition reads nothing.
-func (c Condition) constant() bool { return c.known && len(c.paths) == 0 }
-
 // conjuncts takes a filter apart.
 func conjuncts(filter value.Doc) (out []Condition) {
 	for k, v := range filter.All() {
