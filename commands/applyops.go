@@ -51,7 +51,7 @@ func applyCreate(c *kernel.Call, db string, e *users.OplogEntryArgs) error {
 func chosenUUID(v value.Value) (id [16]byte, err error) {
 	_, b := v.Binary()
 	if !args.IsUUID(v) || len(b) != len(id) {
-		return id, catalog.ErrNoUUID
+		return id, catalog.ErrInvalidUUID
 	}
 	copy(id[:], b)
 	if id[6]>>4 != 4 || id[8]>>6 != 2 {

@@ -40,7 +40,7 @@ func runHello(c *kernel.Call) error {
 	// What is said may be newer than its version, which the next reply mends,
 	// but never older.
 	version := c.Svc.Leader.Changed.Count()
-	b, primary := c.Reply, !c.Svc.Leader.Aside.Load()
+	b, primary := c.Reply, !c.Svc.Leader.SteppedDown.Load()
 	if c.Exhaust && a.TopologyVersion != nil {
 		c.Response.Next = nextHello(c, version)
 	}

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	pipeline.Sources = map[string]pipeline.Source{
-		"$changeStream":       changestream.OpenChangeStream,
+		"$changeStream":       changestream.Open,
 		"$collStats":          pipeline.OpenCollStats,
 		"$indexStats":         pipeline.OpenIndexStats,
 		"$currentOp":          diagnostics.OpenCurrentOp,

@@ -20,26 +20,27 @@ import (
 //		Hint  value.Value `arg:"hint,any"`
 //	}
 //
-//	var countSpec = newArgs[countArgs]("count")
+//	var countSpec = args.New[countArgs]("count")
 //
 // The tag is the field's name, optionally followed by ",required",
-// ",nonneg" (a number that must not be negative), ",own" for what mongod reads
-// by code of its own, with other messages, or ",any" for what takes any type and
-// looks at it later: there null does not count as absent.
+// ",nonneg" (a number that must not be negative), ",own" for a field that mongod
+// reads by code of its own, with other messages, or ",any" for a field of any type
+// that the command checks later: there null does not count as absent.
 // The Go type decides which BSON types are accepted, as mongod's IDL does.
 // The tags are read once, at start-up.
 
 // Spec decodes the arguments of one command into T.
 type Spec[T any] struct {
-	Command string
+	Command string         // its name, with which messages begin
+	Index   map[string]int // position of each declared field, by its name in BSON
 	fields  []argField
-	Index   map[string]int
 	loose   bool // unknown fields are allowed, as for hello
 	spare   sync.Pool
 }
 
-// Borrow returns arguments to decode into. Who is sure that nobody holds them
-// any more gives them back, as commands do that must cost little.
+// Borrow returns zeroed arguments to decode into. A caller that must cost little
+// returns them with GiveBack once nothing refers to them any more; others leave
+// them to the garbage collector.
 func (s *Spec[T]) Borrow() *T {
 	if a, ok := s.spare.Get().(*T); ok {
 		return a
@@ -47,13 +48,15 @@ func (s *Spec[T]) Borrow() *T {
 	return new(T)
 }
 
+// GiveBack returns borrowed arguments. The caller must not use them again.
 func (s *Spec[T]) GiveBack(a *T) {
 	var zero T
 	*a = zero
 	s.spare.Put(a)
 }
 
-// Lenient makes the command take fields it does not know.
+// Lenient makes the decoder ignore unknown fields, as mongod does for commands like
+// hello, and returns s.
 func (s *Spec[T]) Lenient() *Spec[T] {
 	s.loose = true
 	return s
@@ -94,7 +97,8 @@ func (f *argField) wrong(prefix string, v value.Value) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, f.refusal, said[:strings.Count(f.refusal, "%s")]...)
 }
 
-// Generic are accepted by every command and read by the dispatcher.
+// Generic holds the names of the generic arguments, which every command accepts and
+// the dispatcher reads.
 var Generic = map[string]bool{
 	"$db": true, "lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true,
 	"readConcern": true, "writeConcern": true, "$clusterTime": true, "$readPreference": true,
@@ -114,6 +118,8 @@ const maxFields = 64
 
 // New reads the declaration T of a command's arguments. A declaration that is
 // wrong panics, which is at start-up.
+// New makes the decoder of a command from the tags of T. It panics when a field has a
+// type that no argument can have, which is a mistake in the program.
 func New[T any](command string) *Spec[T] {
 	t := reflect.TypeFor[T]()
 	s := &Spec[T]{Command: command, Index: map[string]int{}}
@@ -153,18 +159,20 @@ func New[T any](command string) *Spec[T] {
 	return s
 }
 
-// Decode reads the command document into dst and refuses what the
-// declaration does not name.
+// Decode reads the command document into dst. It refuses unknown fields (40415),
+// repeated ones (40413), wrong types (14) and missing required fields (40414).
 func (s *Spec[T]) Decode(body value.Doc, dst *T) error {
 	return s.DecodeAs(s.Command, body, dst, true)
 }
 
-// DecodeNested reads an embedded document, where generic arguments have no
-// place; prefix is how messages name it ("update.updates").
+// DecodeNested reads an embedded document, which has no generic arguments; prefix is
+// how messages name it ("update.updates").
 func (s *Spec[T]) DecodeNested(prefix string, d value.Doc, dst *T) error {
 	return s.DecodeAs(prefix, d, dst, false)
 }
 
+// DecodeAs is Decode for a document that messages name prefix; generic reports
+// whether generic arguments are accepted.
 func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) error {
 	base := unsafe.Pointer(dst)
 	// A null that counts as absent is a field all the same: what is asked of
@@ -202,6 +210,9 @@ func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) 
 	return nil
 }
 
+// WrongType is the error (TypeMismatch, 14) for the field prefix.name, whose value v
+// has none of the types that are accepted. types is one type or a list like
+// [NumberTypes], as the message shows it.
 func WrongType(prefix, name string, v value.Value, types string) error {
 	if strings.Contains(types, ",") {
 		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", prefix, name, v.Kind(), types)
@@ -215,12 +226,12 @@ type Array value.Doc
 // LooseBool is a bool argument that also takes numbers (IDL safeBool).
 type LooseBool bool
 
-// StrictBool is a bool argument that takes nothing else; as a pointer it
-// tells whether it was given.
+// StrictBool is a bool argument that takes nothing else. A *StrictBool is nil when
+// the argument was not given.
 type StrictBool bool
 
-// AnyBool is an argument of any type that counts as a bool, as mongod's
-// BSONElement::trueValue has it.
+// AnyBool is an argument of any type that counts as a bool, by the rules of
+// BSONElement::trueValue in mongod.
 type AnyBool bool
 
 // IntOnly is an argument that must be an int, no other number.
@@ -229,7 +240,7 @@ type IntOnly int32
 // LongOnly is an argument that must be a long, no other number.
 type LongOnly int64
 
-// Flag is a strictBool that need not be given.
+// Flag is a [StrictBool] that need not be given; its zero value is absent.
 type Flag uint8
 
 const (
@@ -238,7 +249,7 @@ const (
 	flagOn
 )
 
-// Or is the flag, or what holds if it is not given.
+// Or returns the flag, or otherwise if it was not given.
 func (f Flag) Or(otherwise bool) bool {
 	if f == flagAbsent {
 		return otherwise
@@ -246,6 +257,7 @@ func (f Flag) Or(otherwise bool) bool {
 	return f == flagOn
 }
 
+// The types that messages list for numbers, and for bools that also take numbers.
 const (
 	NumberTypes = "long, int, decimal, double"
 	BoolTypes   = "bool, long, int, decimal, double"
@@ -308,8 +320,8 @@ var argSetters = map[reflect.Type]struct {
 		*(*int64)(p) = v.SafeInt64()
 		return v.IsNumber()
 	}, NumberTypes},
-	reflect.TypeFor[UUIDArg](): {func(p unsafe.Pointer, v value.Value) bool {
-		*(*UUIDArg)(p) = UUIDArg(v)
+	reflect.TypeFor[UUID](): {func(p unsafe.Pointer, v value.Value) bool {
+		*(*UUID)(p) = UUID(v)
 		return IsUUID(v)
 	}, "UUID"},
 	reflect.TypeFor[AnyBool](): {func(p unsafe.Pointer, v value.Value) bool {
@@ -341,8 +353,8 @@ func argSetter(t reflect.Type) (func(unsafe.Pointer, value.Value) bool, string) 
 	return s.set, s.types
 }
 
-// ArrayDocs reads an array of documents, as "users" of killAllSessions. As in
-// mongod's IDL parser, nulls are passed over.
+// ArrayDocs returns the documents of an array argument, as "users" of
+// killAllSessions. As in mongod's IDL parser, nulls are skipped.
 func ArrayDocs(command, name string, a Array) ([]value.Doc, error) {
 	var out []value.Doc
 	i := 0
@@ -360,6 +372,8 @@ func ArrayDocs(command, name string, a Array) ([]value.Doc, error) {
 	return out, nil
 }
 
+// TypeError is the error (TypeMismatch, 14) for the field of that full name, whose
+// value v is not of the type want.
 func TypeError(field string, v value.Value, want string) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type '%s'", field, v.Kind(), want)
 }

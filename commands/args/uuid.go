@@ -1,15 +1,15 @@
 package args
 
-import (
-	"github.com/duskdb/duskdb/value"
-)
+import "github.com/duskdb/duskdb/value"
 
-// UUIDArg is an argument that must be a UUID: collectionUUID, by which a client
-// says which collection it takes the one of that name for.
-type UUIDArg value.Value
+// UUID is an argument that must be a UUID, like collectionUUID, with which a client
+// makes sure that a name still means the collection it knows.
+type UUID value.Value
 
-func (u UUIDArg) Given() bool { return !value.Value(u).IsMissing() }
+// Given reports whether the client sent the argument.
+func (u UUID) Given() bool { return !value.Value(u).IsMissing() }
 
+// IsUUID reports whether v is binary of subtype 4, of any length.
 func IsUUID(v value.Value) bool {
 	subtype, _ := v.Binary()
 	return v.Kind() == value.KindBinary && subtype == 4

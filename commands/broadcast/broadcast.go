@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Broadcast wakes everyone who waits for something to happen.
+// Broadcast wakes all goroutines that wait for an event. It is safe for concurrent
+// use.
 type Broadcast struct {
 	mu      sync.Mutex
 	ch      chan struct{}
@@ -13,6 +14,7 @@ type Broadcast struct {
 	signals atomic.Int64
 }
 
+// New returns a Broadcast without signals.
 func New() *Broadcast { return &Broadcast{ch: make(chan struct{})} }
 
 // Wait returns a channel that is closed at the next signal. It must be taken
@@ -24,7 +26,8 @@ func (b *Broadcast) Wait() <-chan struct{} {
 	return b.ch
 }
 
-// Count is how often there was a signal: for who wants to wait later, maybe.
+// Count returns the number of signals so far. A goroutine that may want to wait later
+// passes it to After, which costs nothing until then.
 func (b *Broadcast) Count() int64 { return b.signals.Load() }
 
 // After returns a channel that is closed once there were more than n signals.
@@ -45,7 +48,7 @@ var past = func() chan struct{} {
 	return ch
 }()
 
-// Signal wakes all waiters; it costs little when there is none.
+// Signal wakes all waiters. Without waiters it costs little.
 func (b *Broadcast) Signal() {
 	b.mu.Lock()
 	b.signals.Add(1)

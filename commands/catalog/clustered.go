@@ -11,7 +11,7 @@ var clusteredFields = map[string]bool{"key": true, "unique": true, "name": true,
 
 // ParseClustered checks {key, unique, name, v} and completes it.
 func ParseClustered(d value.Doc) (value.Doc, error) {
-	name := IdIndex
+	name := IDIndex
 	for field, v := range d.All() {
 		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && clusteredFields[field] {
 			continue

@@ -7,6 +7,6 @@
 // [Indexer] is what a storage engine is opened with, so that the engine keeps a Meta
 // with each collection without knowing what it means.
 //
-// Documents that have expired under document TTL are judged by [Meta.Sees] and
+// Documents that have expired under document TTL are hidden by [Meta.Visible] and
 // shown with their _ts by [Meta.Shown] (semantics.md §7).
 package catalog

@@ -6,9 +6,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Catalogued is how many of its indexes a collection counts, as commands
-// report it: not that by which it is clustered.
-func (m *Meta) Catalogued() int {
+// IndexCount returns how many indexes commands report of the collection, in which the
+// clustered index does not count.
+func (m *Meta) IndexCount() int {
 	n := len(m.Listed)
 	if m.Clustered != nil && m.Kind != Buckets {
 		n--
@@ -16,8 +16,10 @@ func (m *Meta) Catalogued() int {
 	return n
 }
 
-func IsAll(v value.Value) bool { return v.Str() == "*" }
+// IsWildcard reports whether the index argument of dropIndexes is "*", all indexes.
+func IsWildcard(v value.Value) bool { return v.Str() == "*" }
 
+// IndexToDrop checks that the index of that name exists and may be dropped.
 func (m *Meta) IndexToDrop(name string) (string, error) {
 	for _, s := range m.Indexes {
 		if s.Name != name {
@@ -34,7 +36,8 @@ func (m *Meta) IndexToDrop(name string) (string, error) {
 	return "", mongoerr.Newf(mongoerr.IndexNotFound, "index not found with name [%s]", name)
 }
 
-// IndexByKey finds the one index with a key pattern.
+// IndexByKey returns the one index with a key pattern. Several are an error
+// (AmbiguousIndexKeyPattern).
 func (m *Meta) IndexByKey(key value.Doc) (*index.Spec, error) {
 	var found []*index.Spec
 	for _, s := range m.Listed {
@@ -51,6 +54,7 @@ func (m *Meta) IndexByKey(key value.Doc) (*index.Spec, error) {
 	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", len(found), key, found[0].Doc(), found[1].Doc())
 }
 
+// Elements returns the elements of an array.
 func Elements(array value.Doc) (list []value.Value) {
 	for v := range array.Values() {
 		list = append(list, v)

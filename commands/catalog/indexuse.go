@@ -8,21 +8,22 @@ import (
 )
 
 // IndexUse counts how often queries chose each index, for $indexStats.
-type IndexUse struct{ counters sync.Map } // UUID of the collection, index name -> *indexCounter
+type IndexUse struct{ counters sync.Map } // UUID of the collection, index name -> *IndexCounter
 
-type indexCounter struct {
-	Ops   atomic.Int64
-	Since int64 // milliseconds
+// IndexCounter counts the queries that chose one index.
+type IndexCounter struct {
+	Ops   atomic.Int64 // number of queries
+	Since int64        // when counting began, in milliseconds since the epoch
 }
 
 // Of returns the counter of an index, which begins at now if it is new.
-func (u *IndexUse) Of(info *storage.Info, name string, now int64) *indexCounter {
+func (u *IndexUse) Of(info *storage.Info, name string, now int64) *IndexCounter {
 	key := string(info.UUID[:]) + name
 	if v, ok := u.counters.Load(key); ok {
-		return v.(*indexCounter)
+		return v.(*IndexCounter)
 	}
-	v, _ := u.counters.LoadOrStore(key, &indexCounter{Since: now})
-	return v.(*indexCounter)
+	v, _ := u.counters.LoadOrStore(key, &IndexCounter{Since: now})
+	return v.(*IndexCounter)
 }
 
 // Forget drops the counter of an index that is gone.

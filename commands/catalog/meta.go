@@ -13,11 +13,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// kind is what sort of collection a namespace is.
-type kind uint8
+// Kind is the sort of collection that a namespace names.
+type Kind uint8
 
 const (
-	Ordinary kind = iota
+	Ordinary Kind = iota
 	View
 	TimeSeries
 	Buckets
@@ -26,7 +26,7 @@ const (
 // Meta is what the commands know of a collection, derived once
 // from its options and indexes whenever these change. It is immutable.
 type Meta struct {
-	Kind      kind
+	Kind      Kind
 	Capped    bool
 	CappedMax int64 // documents, 0: no limit
 	CappedLen int64 // bytes
@@ -53,12 +53,12 @@ type Meta struct {
 	PreImages bool
 	IsQueue   bool // a message queue or its dead-letter queue
 
-	// tsIndex stands for the indexes of document TTL in listings; it is nil where
+	// TSIndex stands for the indexes of document TTL in listings; it is nil where
 	// that is off, and never a real index.
-	TsIndex *index.Spec
+	TSIndex *index.Spec
 
 	Rules  *ttl.Rules          // what expires, nil: nothing
-	DocTTL *ttl.DocumentPolicy // nil: off (see [Meta.Sees])
+	DocTTL *ttl.DocumentPolicy // nil: off (see [Meta.Visible])
 }
 
 // Indexer gives the storage engine the meaning of options and
@@ -88,7 +88,7 @@ func (Indexer) Attach(info *storage.Info) any {
 		m.ExpireAfter = &n
 	}
 	m.IsQueue = o.Has("messageQueue")
-	m.hasID = info.Index(IdIndex) != nil
+	m.hasID = info.Index(IDIndex) != nil
 	m.readValidator(o)
 	for i := range info.Indexes {
 		spec := index.Of(&info.Indexes[i])
@@ -148,6 +148,8 @@ func (m *Meta) readKind(ns storage.Namespace, o value.Doc) {
 // time series.
 const BucketsPrefix = "system.buckets."
 
+// IsBuckets reports whether a collection's name is that of the buckets of a time
+// series.
 func IsBuckets(coll string) bool {
 	return len(coll) > len(BucketsPrefix) && coll[:len(BucketsPrefix)] == BucketsPrefix
 }
@@ -185,6 +187,7 @@ var PlainText, _ = text.NewIndex(value.EmptyDoc, "", "")
 // AnyText compiles the $text of pipelines that are not run.
 func AnyText(string, string) match.TextMatcher { return PlainText }
 
+// TextMatcher returns what compiles $text on this collection.
 func (m *Meta) TextMatcher() match.TextMatcher {
 	if m.Text != nil {
 		return m.Text
@@ -192,9 +195,10 @@ func (m *Meta) TextMatcher() match.TextMatcher {
 	return PlainText
 }
 
-// IdIndex is the name of the index on _id.
-const IdIndex = "_id_"
+// IDIndex is the name of the index on _id.
+const IDIndex = "_id_"
 
+// None is the Meta of a collection that does not exist.
 var None = &Meta{}
 
 // Of returns what is known of a collection; info may be nil.
@@ -214,21 +218,23 @@ func (m *Meta) FastPath() bool {
 	return m.hasID && m.Kind == Ordinary && m.Collation == nil && !m.IsQueue && (m.DocTTL == nil || !m.DocTTL.ExposeTS)
 }
 
-// KeysSuffice tells whether every entry of an index stands for a document that
+// KeysSuffice reports whether every entry of an index stands for a document that
 // is shown as it is stored, unless it has expired.
 func (m *Meta) KeysSuffice() bool {
 	return !m.IsQueue && m.Kind == Ordinary && (m.DocTTL == nil || !m.DocTTL.ExposeTS)
 }
 
-// ReadThrough tells whether a collection is read through a pipeline: a find, a
+// ReadThrough reports whether a collection is read through a pipeline: a find, a
 // count or a distinct on it becomes an aggregate, to run and to explain.
 func (m *Meta) ReadThrough() bool { return m.Kind == View || m.Kind == TimeSeries }
 
-// Hides reports whether documents of the collection can be stored and unseen.
-func (m *Meta) Hides() bool { return m.DocTTL != nil }
+// MayHide reports whether documents of the collection can be stored and yet not
+// visible.
+func (m *Meta) MayHide() bool { return m.DocTTL != nil }
 
-// Sees reports whether a record is there for a command at an instant.
-func (m *Meta) Sees(r *storage.Record, now int64) bool { return m.DocTTL.Visible(r, now) }
+// Visible reports whether a command at an instant, in milliseconds since the epoch,
+// sees a record: whether it has not expired by document TTL (semantics.md §7).
+func (m *Meta) Visible(r *storage.Record, now int64) bool { return m.DocTTL.Visible(r, now) }
 
 // Shown is a stored document as finds return it: with _ts if the policy exposes
 // it. ts is the instant of its last write.

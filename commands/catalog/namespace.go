@@ -37,8 +37,9 @@ func CheckNamespace(ns storage.Namespace) error {
 	return nil
 }
 
-// ErrIsView refuses to do to a view what needs a collection.
-func ErrIsView(ns storage.Namespace) error {
+// NotOnView is the error (CommandNotSupportedOnView, 166) for a command that needs a
+// collection and found a view.
+func NotOnView(ns storage.Namespace) error {
 	return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 }
 
@@ -84,9 +85,11 @@ func CheckDatabaseCase(tx storage.Tx, db string) error {
 	return nil
 }
 
-// IsPrivileges tells the collections of users and roles.
-func IsPrivileges(ns storage.Namespace) bool {
+// IsPrivilegeCollection reports whether ns holds the users or the roles.
+func IsPrivilegeCollection(ns storage.Namespace) bool {
 	return ns.DB == "admin" && (ns.Coll == "system.users" || ns.Coll == "system.roles")
 }
 
+// IsSystem reports whether a collection's name begins with "system.", which MongoDB
+// reserves.
 func IsSystem(coll string) bool { return len(coll) > 7 && coll[:7] == "system." }

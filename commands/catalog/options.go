@@ -11,9 +11,10 @@ import (
 type Options struct {
 	names   []string
 	values  map[string]value.Value
-	Changed bool
+	Changed bool // Set has been called
 }
 
+// NewOptions returns the options in d, to be changed.
 func NewOptions(d value.Doc) *Options {
 	o := &Options{values: map[string]value.Value{}}
 	for name, v := range d.All() {
@@ -31,12 +32,14 @@ func (o *Options) Set(name string, v value.Value) {
 	o.values[name], o.Changed = v, true
 }
 
+// SetDefault puts an option that is not there yet.
 func (o *Options) SetDefault(name string, v value.Value) {
 	if _, known := o.values[name]; !known {
 		o.Set(name, v)
 	}
 }
 
+// Doc returns the options as a document, without those that were removed.
 func (o *Options) Doc() value.Doc {
 	var b value.Builder
 	b.Reset(nil)
@@ -46,7 +49,8 @@ func (o *Options) Doc() value.Doc {
 	return b.Doc()
 }
 
-// PolicyEnding is the options of a collection whose policy ends at an instant.
+// PolicyEnding returns the options of a collection whose document TTL ends at an
+// instant, in milliseconds since the epoch; 0 for one that does not end.
 func PolicyEnding(info *storage.Info, p *ttl.DocumentPolicy, until int64) value.Doc {
 	o := NewOptions(info.Options)
 	o.Set("documentTtl", value.Document(p.Doc()))
@@ -56,8 +60,8 @@ func PolicyEnding(info *storage.Info, p *ttl.DocumentPolicy, until int64) value.
 	return o.Doc()
 }
 
-// LastingOptions is the options of a collection as they are shown: whether its
-// policy is about to make way is for the server alone.
+// LastingOptions returns the options of a collection as clients see them: without the
+// internal note that its document TTL is about to end.
 func LastingOptions(info *storage.Info) value.Doc {
 	if p := Of(info).DocTTL; p != nil && p.Until != 0 {
 		return PolicyEnding(info, p, 0)

@@ -22,8 +22,8 @@ type PlanCache struct {
 	Entries map[uint64]*CachedPlan
 }
 
-// mostCachedPlans bounds a planCache.
-const mostCachedPlans = 1000
+// mostCachedPlans bounds a [PlanCache].
+const maxCachedPlans = 1000
 
 // CachedPlan is what is known of one shape.
 type CachedPlan struct {
@@ -49,8 +49,8 @@ func (pc *PlanCache) Active(key uint64) (c plan.Choice, name string, ok bool) {
 	return c, "", false
 }
 
-// Chosen notes a plan that was chosen among several. failed tells that an
-// active choice was not good enough.
+// Chosen notes a plan that was chosen among several. failed reports whether it replaces
+// an active choice that was not good enough.
 func (pc *PlanCache) Chosen(key uint64, choice plan.Choice, failed bool, entry func() *CachedPlan) {
 	pc.Mu.Lock()
 	defer pc.Mu.Unlock()
@@ -74,7 +74,7 @@ func (pc *PlanCache) Chosen(key uint64, choice plan.Choice, failed bool, entry f
 
 // makeRoom removes any one entry if there are too many.
 func (pc *PlanCache) makeRoom() {
-	if len(pc.Entries) < mostCachedPlans {
+	if len(pc.Entries) < maxCachedPlans {
 		return
 	}
 	for key := range pc.Entries {
@@ -97,7 +97,7 @@ func (pc *PlanCache) Clear(shape *uint64) {
 	}
 }
 
-// IsCached tells of a plan that is explained whether it is the active choice.
+// IsCached reports whether a plan that is explained is the active choice.
 func (pc *PlanCache) IsCached(key uint64, p *plan.Plan) bool {
 	if pc == nil || key == 0 || p.Index == nil {
 		return false
@@ -106,6 +106,7 @@ func (pc *PlanCache) IsCached(key uint64, p *plan.Plan) bool {
 	return ok && p.Uses(c)
 }
 
+// Append writes the entry as $planCacheStats shows it.
 func (e *CachedPlan) Append(b *value.Builder) {
 	b.String("version", "1").String("queryHash", ShapeHash(e.Shape)).String("planCacheShapeHash", ShapeHash(e.Shape)).
 		String("planCacheKey", e.Key).Bool("isActive", e.active).Int64("works", e.works).Date("timeOfCreation", e.Created)
@@ -121,5 +122,5 @@ func (e *CachedPlan) size() int64 {
 	return int64(int(unsafe.Sizeof(*e)) + len(e.choice.Index) + len(e.choice.Path) + len(e.Key) + len(e.Query) + len(e.Stages))
 }
 
-// ShapeHash is a shape as explain shows it.
+// ShapeHash returns a shape as explain shows it, eight hexadecimal digits.
 func ShapeHash(shape uint64) string { return fmt.Sprintf("%08X", uint32(shape)^uint32(shape>>32)) }

@@ -25,16 +25,16 @@ func (m *Meta) listTSIndex() {
 	if slices.ContainsFunc(m.Indexes, func(s *index.Spec) bool { return s.Name == name }) {
 		name = ttl.OtherTSIndexName
 	}
-	m.TsIndex, _ = index.Load(m.DocTTL.NamedTSIndex(name))
-	m.Listed = append(slices.Clip(m.Listed), m.TsIndex)
+	m.TSIndex, _ = index.Load(m.DocTTL.NamedTSIndex(name))
+	m.Listed = append(slices.Clip(m.Listed), m.TSIndex)
 }
 
-// Known are the indexes that a new one may conflict with.
-func (m *Meta) Known() []*index.Spec {
-	if m.TsIndex == nil || m.hasKey(m.TsIndex.Key) {
+// ConflictCandidates returns the indexes that a new one may conflict with.
+func (m *Meta) ConflictCandidates() []*index.Spec {
+	if m.TSIndex == nil || m.hasKey(m.TSIndex.Key) {
 		return m.Indexes
 	}
-	return append(slices.Clip(m.Indexes), m.TsIndex)
+	return append(slices.Clip(m.Indexes), m.TSIndex)
 }
 
 // hasKey reports whether there is a real index with a key pattern.
@@ -46,21 +46,21 @@ func (m *Meta) hasKey(key value.Doc) bool {
 // no real one.
 func (m *Meta) IsTSIndex(v value.Value) bool {
 	switch {
-	case m.TsIndex == nil:
+	case m.TSIndex == nil:
 		return false
 	case v.Kind() == value.KindDocument:
 		return ttl.IsTSKey(v.Doc()) && !m.hasKey(v.Doc())
 	}
-	return v.Kind() == value.KindString && v.Str() == m.TsIndex.Name
+	return v.Kind() == value.KindString && v.Str() == m.TSIndex.Name
 }
 
-// DropsTSIndex tells whether the index argument of dropIndexes includes the
-// index on _ts, and what is left of it for the real ones: Missing for nothing.
+// DropsTSIndex reports whether the index argument of dropIndexes includes the index on
+// _ts, and returns what remains of it for the real ones, Missing for nothing.
 func (m *Meta) DropsTSIndex(v value.Value) (drops bool, rest value.Value) {
 	switch {
-	case m.TsIndex == nil:
+	case m.TSIndex == nil:
 		return false, v
-	case IsAll(v):
+	case IsWildcard(v):
 		return true, v
 	case m.IsTSIndex(v):
 		return true, value.Value{}
@@ -83,23 +83,24 @@ func MayNameTSIndex(v value.Value) bool {
 	if v.Kind() == value.KindArray {
 		return slices.ContainsFunc(Elements(v.Doc()), MayNameTSIndex)
 	}
-	return IsAll(v) || v.Str() == ttl.TSIndexName || v.Str() == ttl.OtherTSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
+	return IsWildcard(v) || v.Str() == ttl.TSIndexName || v.Str() == ttl.OtherTSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
 }
 
-// UseTSIndex answers a hint at the index on _ts: every document is in it, so the
-// records are read as they lie.
-func (m *Meta) UseTSIndex(h *plan.Hint) {
-	if m.TsIndex == nil || h.Natural != 0 {
+// ResolveTSHint replaces a hint at the index on _ts by a collection scan in natural
+// order: the index would have every document.
+func (m *Meta) ResolveTSHint(h *plan.Hint) {
+	if m.TSIndex == nil || h.Natural != 0 {
 		return
 	}
-	if h.Name != "" && h.Name == m.TsIndex.Name || h.Key != nil && m.IsTSIndex(value.Document(h.Key)) {
+	if h.Name != "" && h.Name == m.TSIndex.Name || h.Key != nil && m.IsTSIndex(value.Document(h.Key)) {
 		*h = plan.Hint{Natural: 1}
 	}
 }
 
-// IndexStats are the figures of a listed index.
+// IndexStats returns the entries and bytes of a listed index; those of the index on _ts
+// are the sums of the two internal ones.
 func (m *Meta) IndexStats(coll storage.Collection, spec *index.Spec) (s storage.IndexStats, err error) {
-	if spec != m.TsIndex || spec == nil {
+	if spec != m.TSIndex || spec == nil {
 		return coll.IndexStats(spec.Name)
 	}
 	for _, i := range ttl.DocumentIndexes() {

@@ -10,17 +10,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ErrNoUUID is for what looks like a UUID but is none.
-var ErrNoUUID = mongoerr.New(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
+// ErrInvalidUUID (207) refuses binary of the subtype of UUIDs that has not 16 bytes.
+var ErrInvalidUUID = mongoerr.New(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 
-// CheckUUID is expectUUID within a transaction of the engine.
-func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUIDArg) error {
+// CheckUUID fails with CollectionUUIDMismatch (361) unless the collection at ns has the
+// UUID that the client gave, if it gave one.
+func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUID) error {
 	_, want := value.Value(u).Binary()
 	if !u.Given() {
 		return nil
 	}
 	if len(want) != 16 {
-		return ErrNoUUID
+		return ErrInvalidUUID
 	}
 	if coll, err := tx.Collection(ns); err == nil {
 		if id := coll.Info().UUID; bytes.Equal(id[:], want) {
@@ -40,7 +41,7 @@ func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUIDArg) error {
 		WithExtra("actualCollection", actual)
 }
 
-// NewUUID makes a random UUID.
+// NewUUID returns a random UUID (version 4).
 func NewUUID() (id [16]byte) {
 	_, _ = rand.Read(id[:]) // never fails
 	id[6] = id[6]&0x0f | 0x40

@@ -11,7 +11,7 @@ import (
 
 // appendCommand writes what happened to a collection or database. The
 // description is of expanded events.
-func (cs *ChangeStream) appendCommand(b *value.Builder, o *token.LogOp, kind string, description value.Doc) {
+func (cs *Stream) appendCommand(b *value.Builder, o *token.LogOp, kind string, description value.Doc) {
 	_, first := o.Op.Lookup("o").Doc().First()
 	db := commandDB(o.Op)
 	switch kind {
@@ -40,7 +40,7 @@ func appendNamespace(b *value.Builder, name, full string) {
 	b.StartDocument(name).String("db", db).String("coll", coll).End()
 }
 
-// namespaceType tells what has been created.
+// namespaceType returns the nsType of what has been created.
 func namespaceType(description value.Doc) string {
 	switch on := description.Lookup("viewOn"); {
 	case on.IsMissing():
@@ -51,9 +51,9 @@ func namespaceType(description value.Doc) string {
 	return "view"
 }
 
-// Description is the operationDescription of a command, which also is part
+// describe returns the operationDescription of a command, which also is part
 // of its token; nil if it has none.
-func Description(o *token.LogOp) value.Doc {
+func describe(o *token.LogOp) value.Doc {
 	cmd := o.Op.Lookup("o").Doc()
 	rest := cmd.Iter()
 	rest.Next()

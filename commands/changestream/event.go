@@ -15,7 +15,7 @@ import (
 
 // event returns the document of an operation; nil for one that is before the
 // place the stream resumes at.
-func (cs *ChangeStream) event(o *token.LogOp) (value.Doc, error) {
+func (cs *Stream) event(o *token.LogOp) (value.Doc, error) {
 	e := cs.shared(o)
 	if cs.Resume.passes(e.Token) {
 		return nil, nil
@@ -29,24 +29,24 @@ func (cs *ChangeStream) event(o *token.LogOp) (value.Doc, error) {
 }
 
 // make makes an event, for all streams that want the same.
-func (cs *ChangeStream) make(o *token.LogOp) (e oplog.SharedEvent) {
+func (cs *Stream) make(o *token.LogOp) (e oplog.SharedEvent) {
 	kind := token.EventKind(o)
-	t := token.TokenData{Ts: o.Ts, Event: true, Index: o.Index, FromInvalidate: o.Invalidate}
+	t := token.Token{TS: o.TS, Event: true, Index: o.Index, FromInvalidate: o.Invalidate}
 	uuid, ok := uuidOf(o.Op)
 	if ok {
-		t.Uuid = &uuid
+		t.UUID = &uuid
 	}
-	e.Key = DocumentKey(o.Op)
-	described := Description(o)
+	e.Key = documentKey(o.Op)
+	described := describe(o)
 	t.Identify(o, kind, e.Key, described)
 	e.Token, e.Named = t.Encode(), t
 	b := value.NewBuilder()
-	b.Document("_id", e.Token).String("operationType", kind).Append("clusterTime", clustertime.Value(o.Ts))
+	b.Document("_id", e.Token).String("operationType", kind).Append("clusterTime", clustertime.Value(o.TS))
 	if cs.expanded && ok && !o.Invalidate {
 		b.Append("collectionUUID", value.Binary(4, uuid[:]))
 	}
-	if o.Lsid != nil && !o.Invalidate {
-		b.Document("lsid", o.Lsid).Append("txnNumber", o.Txn)
+	if o.LSID != nil && !o.Invalidate {
+		b.Document("lsid", o.LSID).Append("txnNumber", o.Txn)
 	}
 	b.Date("wallTime", o.Wall)
 	switch {
@@ -65,9 +65,9 @@ func uuidOf(op value.Doc) (id [16]byte, ok bool) {
 	return id, copy(id[:], data) == len(id)
 }
 
-// DocumentKey is the key of the document that an operation is about, nil for
+// documentKey returns the key of the document that an operation is about, nil for
 // a command.
-func DocumentKey(op value.Doc) value.Doc {
+func documentKey(op value.Doc) value.Doc {
 	switch op.Lookup("op").Str() {
 	case "i":
 		return value.NewDoc("_id", op.Lookup("o").Doc().Lookup("_id"))
@@ -80,7 +80,7 @@ func DocumentKey(op value.Doc) value.Doc {
 }
 
 // appendChange writes what changed in a document.
-func (cs *ChangeStream) appendChange(b *value.Builder, o *token.LogOp, kind string, key value.Doc) {
+func (cs *Stream) appendChange(b *value.Builder, o *token.LogOp, kind string, key value.Doc) {
 	full := o.Op.Lookup("o")
 	if kind == "insert" || kind == "replace" {
 		b.Document("fullDocument", cs.shown(o, full.Doc()))
@@ -98,7 +98,7 @@ func (cs *ChangeStream) appendChange(b *value.Builder, o *token.LogOp, kind stri
 }
 
 // shown is a version of a document that an operation has made, as finds show it.
-func (cs *ChangeStream) shown(o *token.LogOp, d value.Doc) value.Doc {
+func (cs *Stream) shown(o *token.LogOp, d value.Doc) value.Doc {
 	db, coll, _ := strings.Cut(o.Op.Lookup("ns").Str(), ".")
 	info, err := exec.Lookup(cs.x.Running(), storage.Namespace{DB: db, Coll: coll})
 	if uuid, ok := uuidOf(o.Op); err != nil || info == nil || ok && info.UUID != uuid {
@@ -108,14 +108,14 @@ func (cs *ChangeStream) shown(o *token.LogOp, d value.Doc) value.Doc {
 }
 
 // appendExpiration tells why something has been removed by the server.
-func (cs *ChangeStream) appendExpiration(b *value.Builder, o *token.LogOp) {
+func (cs *Stream) appendExpiration(b *value.Builder, o *token.LogOp) {
 	if cs.expanded {
 		b.Append("expiration", o.Op.Lookup("expiration"))
 	}
 }
 
 // appendUpdate writes updateDescription.
-func (cs *ChangeStream) appendUpdate(b *value.Builder, diff value.Doc) {
+func (cs *Stream) appendUpdate(b *value.Builder, diff value.Doc) {
 	u := updateDescription{updated: value.NewBuilder(), removed: value.NewBuilder(), truncated: value.NewBuilder(), paths: value.NewBuilder()}
 	u.walk(diff, nil, false)
 	b.StartDocument("updateDescription").Document("updatedFields", u.updated.Doc())
@@ -207,8 +207,8 @@ func isDigits(s string) bool {
 }
 
 // shared returns an event as the first stream of the group made it.
-func (cs *ChangeStream) shared(o *token.LogOp) oplog.SharedEvent {
-	k := oplog.EventKey{Ts: o.Ts, Index: o.Index, Invalidate: o.Invalidate, Expanded: cs.expanded, Raw: cs.raw}
+func (cs *Stream) shared(o *token.LogOp) oplog.SharedEvent {
+	k := oplog.EventKey{TS: o.TS, Index: o.Index, Invalidate: o.Invalidate, Expanded: cs.expanded, Raw: cs.raw}
 	e, ok := cs.w.Find(k)
 	if !ok {
 		e = cs.make(o)

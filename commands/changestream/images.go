@@ -14,7 +14,7 @@ import (
 
 // withImages adds to the event of a document its versions before and after,
 // as fullDocument and fullDocumentBeforeChange ask for them.
-func (cs *ChangeStream) withImages(e oplog.SharedEvent, o *token.LogOp) (value.Doc, error) {
+func (cs *Stream) withImages(e oplog.SharedEvent, o *token.LogOp) (value.Doc, error) {
 	kind := token.DocumentEvent(o.Op)
 	wantsAfter := kind == "update" && cs.full != "" && cs.full != "default"
 	wantsBefore := kind != "insert" && cs.before != "" && cs.before != "off"
@@ -74,7 +74,7 @@ func preImageOf(tx storage.Tx, o *token.LogOp, uuid [16]byte) (value.Doc, error)
 		return nil, nil
 	}
 	id := oplog.PreImageID(uuid, o.ImageTS, int64(o.Image))
-	r, ok, err := coll.Find(catalog.IdIndex, value.AppendKey(nil, value.Document(id)))
+	r, ok, err := coll.Find(catalog.IDIndex, value.AppendKey(nil, value.Document(id)))
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func preImageOf(tx storage.Tx, o *token.LogOp, uuid [16]byte) (value.Doc, error)
 }
 
 // lookUp reads the document as it is now.
-func (cs *ChangeStream) lookUp(tx storage.Tx, full string, key value.Doc, uuid [16]byte) (value.Doc, error) {
+func (cs *Stream) lookUp(tx storage.Tx, full string, key value.Doc, uuid [16]byte) (value.Doc, error) {
 	db, name, _ := strings.Cut(full, ".")
 	coll, err := tx.Collection(storage.Namespace{DB: db, Coll: name})
 	if errors.Is(err, storage.ErrNotFound) {

@@ -14,9 +14,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ChangeStream reads the change log as events. Between commands it holds
-// nothing but its position.
-type ChangeStream struct {
+// Stream reads the change log as events. Between commands it holds nothing but its
+// position.
+type Stream struct {
 	x  *exec.Execution
 	ns storage.Namespace // no Coll: a database; empty: the cluster
 	w  *oplog.Watcher
@@ -33,9 +33,9 @@ type ChangeStream struct {
 	from     uint64           // events before this time are not for the stream
 	partial  []token.LogOp    // operations of a transaction whose last entry is still to come
 	queue    []token.LogOp    // operations that are still to be delivered
-	Resume   *resumption      // where it goes on; nil: it is past that
+	Resume   *Resumption      // where it goes on; nil: it is past that
 	made     value.Doc        // token of the last event that entered the pipeline
-	named    token.TokenData  // what that token says
+	named    token.Token      // what that token says
 	split    bool             // the event is given in fragments
 	token    value.Doc        // of the last event delivered
 	previous value.Doc        // of the one before
@@ -43,14 +43,14 @@ type ChangeStream struct {
 	closed   bool             // the last event was an invalidation
 }
 
-// OpenChangeStream opens the source of a pipeline that begins with
+// Open opens the source of a pipeline that begins with
 // $changeStream.
-func OpenChangeStream(h *pipeline.Environment, x *agg.Exec, s agg.Special) (agg.Iterator, error) {
+func Open(h *pipeline.Environment, x *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.X.Running()
 	if c.Svc.Oplog.Off {
 		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 	}
-	cs := &ChangeStream{x: h.X, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}}
+	cs := &Stream{x: h.X, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}}
 	cs.Interest = oplog.Interest{Events: s.Events, Collation: h.X.Env.Collation}
 	if err := cs.readOptions(c, s.Spec); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func OpenChangeStream(h *pipeline.Environment, x *agg.Exec, s agg.Special) (agg.
 	return cs, nil
 }
 
-func (cs *ChangeStream) readOptions(c *kernel.Call, spec value.Doc) error {
+func (cs *Stream) readOptions(c *kernel.Call, spec value.Doc) error {
 	if spec.Lookup("allChangesForCluster").Truthy() {
 		cs.ns = storage.Namespace{}
 	}
@@ -84,7 +84,7 @@ func (cs *ChangeStream) readOptions(c *kernel.Call, spec value.Doc) error {
 	return mongoerr.Newf(mongoerr.InvalidOptions, "Aggregate command cannot run with a readConcern other than 'majority', or with a provenance other than 'clientSupplied', for $changeStream. Found: { level: \"%s\" }", c.Generic.Level)
 }
 
-func (cs *ChangeStream) checkNamespace(c *kernel.Call) error {
+func (cs *Stream) checkNamespace(c *kernel.Call) error {
 	switch db := cs.ns.DB; {
 	case db == "local" || db == "config" || db == "admin": // a stream of the cluster has none
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", db)
@@ -97,7 +97,7 @@ func (cs *ChangeStream) checkNamespace(c *kernel.Call) error {
 	}
 	switch {
 	case catalog.Of(info).Kind == catalog.View:
-		return catalog.ErrIsView(cs.ns)
+		return catalog.NotOnView(cs.ns)
 	case catalog.Of(info).Kind == catalog.TimeSeries:
 		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a timeseries collection", cs.ns)
 	case catalog.IsSystem(cs.ns.Coll):
@@ -107,7 +107,7 @@ func (cs *ChangeStream) checkNamespace(c *kernel.Call) error {
 }
 
 // position finds where in the log the stream begins.
-func (cs *ChangeStream) position(c *kernel.Call, spec value.Doc) error {
+func (cs *Stream) position(c *kernel.Call, spec value.Doc) error {
 	if err := cs.readResume(spec); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (cs *ChangeStream) position(c *kernel.Call, spec value.Doc) error {
 			return err
 		}
 		tail, _ := coll.Get(coll.LastID())
-		cs.w.Since(tail.ID)
+		cs.w.SkipTo(tail.ID)
 		if cs.from == 0 {
 			cs.pos, cs.seen = tail.ID, clustertime.Of(tail.Doc.Lookup("ts"))
 			cs.from = cs.seen + 1
@@ -129,7 +129,7 @@ func (cs *ChangeStream) position(c *kernel.Call, spec value.Doc) error {
 }
 
 // readResume reads the option that says where to begin.
-func (cs *ChangeStream) readResume(spec value.Doc) error {
+func (cs *Stream) readResume(spec value.Doc) error {
 	if at, ok := spec.Get("startAtOperationTime"); ok {
 		cs.from = max(clustertime.Of(at), 1)
 		return nil
@@ -139,14 +139,14 @@ func (cs *ChangeStream) readResume(spec value.Doc) error {
 		if !ok {
 			continue
 		}
-		t, err := token.DecodeToken(v.Doc())
+		t, err := token.Decode(v.Doc())
 		if err != nil {
 			return err
 		}
 		if t.FromInvalidate && name == "resumeAfter" {
 			return mongoerr.New(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.")
 		}
-		cs.from = max(t.Ts, 1)
+		cs.from = max(t.TS, 1)
 		if t.Event {
 			cs.Resume, cs.token = newResumption(&t, v.Doc()), v.Doc().Clone()
 		}
@@ -156,7 +156,7 @@ func (cs *ChangeStream) readResume(spec value.Doc) error {
 
 // seek finds the first entry at or after the time the stream begins at.
 // Record ids grow with timestamps, so the place is found by halving.
-func (cs *ChangeStream) seek(coll storage.Collection) error {
+func (cs *Stream) seek(coll storage.Collection) error {
 	entry := func(after storage.RecordID) (r storage.Record, err error) {
 		err = coll.Scan(storage.Range{After: after}, func(rec storage.Record) bool { r = rec; return false })
 		return r, err
@@ -167,7 +167,7 @@ func (cs *ChangeStream) seek(coll storage.Collection) error {
 	}
 	oldest := clustertime.Of(first.Doc.Lookup("ts"))
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, HistoryLost).WithPrefix(exec.AggregationFailed)
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(exec.AggregationFailed)
 	}
 	lo, hi := first.ID-1, coll.LastID() // the entry behind lo may be it; those from hi on are not before
 	for lo < hi {
@@ -190,7 +190,7 @@ func (cs *ChangeStream) seek(coll storage.Collection) error {
 }
 
 // Close ends the stream.
-func (cs *ChangeStream) Close() {
+func (cs *Stream) Close() {
 	if cs.w != nil {
 		svc(cs.x).Oplog.Leave(cs.w)
 		cs.w = nil
@@ -202,12 +202,12 @@ func svc(x *exec.Execution) *kernel.Service { return x.Running().Svc }
 
 // AppendToken writes postBatchResumeToken: where to resume behind the batch
 // that the client gets.
-func (cs *ChangeStream) AppendToken(b *value.Builder, peeked bool) {
+func (cs *Stream) AppendToken(b *value.Builder, peeked bool) {
 	switch {
 	case peeked && cs.previous != nil:
 		b.Document("postBatchResumeToken", cs.previous)
 	case cs.token == nil || cs.idle && !cs.closed && cs.mark() > cs.delivered():
-		t := token.TokenData{Ts: max(cs.mark(), cs.from)}
+		t := token.Token{TS: max(cs.mark(), cs.from)}
 		b.Document("postBatchResumeToken", t.Encode())
 	default:
 		b.Document("postBatchResumeToken", cs.progress())
@@ -217,33 +217,33 @@ func (cs *ChangeStream) AppendToken(b *value.Builder, peeked bool) {
 // progress is the later of two tokens: that of the last event delivered, and
 // the time of the last one that the pipeline left out, whose own token no
 // stream with this pipeline could be resumed behind.
-func (cs *ChangeStream) progress() value.Doc {
+func (cs *Stream) progress() value.Doc {
 	if cs.made == nil {
 		return cs.token
 	}
-	left, _ := token.DecodeToken(cs.made)
-	mark := token.TokenData{Ts: left.Ts}
-	if t := mark.Encode(); TokenText(t) > TokenText(cs.token) {
+	left, _ := token.Decode(cs.made)
+	mark := token.Token{TS: left.TS}
+	if t := mark.Encode(); tokenText(t) > tokenText(cs.token) {
 		return t
 	}
 	return cs.token
 }
 
 // mark is the time before which the stream has seen everything.
-func (cs *ChangeStream) mark() uint64 { return cs.seen + 1 }
+func (cs *Stream) mark() uint64 { return cs.seen + 1 }
 
 // delivered is the time up to which the last event's own token is good
 // enough.
-func (cs *ChangeStream) delivered() uint64 {
-	t, _ := token.DecodeToken(cs.token)
-	return t.Ts + 1
+func (cs *Stream) delivered() uint64 {
+	t, _ := token.Decode(cs.token)
+	return t.TS + 1
 }
 
 // Ended reports whether the stream has delivered its last event.
-func (cs *ChangeStream) Ended() bool { return cs.closed }
+func (cs *Stream) Ended() bool { return cs.closed }
 
 // Wait returns nil for a stream that is closed.
-func (cs *ChangeStream) Wait() <-chan struct{} {
+func (cs *Stream) Wait() <-chan struct{} {
 	if cs.w == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // Next returns the next event, nil if there is none at the moment.
-func (cs *ChangeStream) Next() (value.Doc, error) {
+func (cs *Stream) Next() (value.Doc, error) {
 	for {
 		if len(cs.queue) == 0 {
 			if cs.closed {
@@ -47,7 +47,7 @@ func (cs *ChangeStream) Next() (value.Doc, error) {
 
 // fill reads entries of the log that concern the stream. more tells that
 // there are others behind.
-func (cs *ChangeStream) fill() (more bool, err error) {
+func (cs *Stream) fill() (more bool, err error) {
 	c := cs.x.Running()
 	if err := c.Interrupted(); err != nil {
 		return false, err
@@ -62,12 +62,12 @@ func (cs *ChangeStream) fill() (more bool, err error) {
 	return more, err
 }
 
-func (cs *ChangeStream) read(coll storage.Collection, more *bool) error {
+func (cs *Stream) read(coll storage.Collection, more *bool) error {
 	tail := coll.LastID()
 	if tail == cs.pos {
 		return nil
 	}
-	if cs.w.Relevant.Load() <= int64(cs.pos) && cs.partial == nil { // nothing until the tail concerns the stream
+	if cs.w.Newest.Load() <= int64(cs.pos) && cs.partial == nil { // nothing until the tail concerns the stream
 		r, _ := coll.Get(tail)
 		cs.pos, cs.seen = tail, max(cs.seen, clustertime.Of(r.Doc.Lookup("ts")))
 		return nil
@@ -90,16 +90,16 @@ func (cs *ChangeStream) read(coll storage.Collection, more *bool) error {
 		return err
 	}
 	if read == 0 {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, HistoryLost)
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost)
 	}
 	*more = cs.pos < tail
 	return nil
 }
 
 // entry takes from one log entry what concerns the stream.
-func (cs *ChangeStream) entry(d value.Doc) {
-	base := token.LogOp{Ts: clustertime.Of(d.Lookup("ts")), Wall: d.Lookup("wall").DateTime()}
-	base.ImageTS = base.Ts
+func (cs *Stream) entry(d value.Doc) {
+	base := token.LogOp{TS: clustertime.Of(d.Lookup("ts")), Wall: d.Lookup("wall").DateTime()}
+	base.ImageTS = base.TS
 	o := d.Lookup("o").Doc()
 	list := o.Lookup("applyOps")
 	if list.IsMissing() {
@@ -107,7 +107,7 @@ func (cs *ChangeStream) entry(d value.Doc) {
 		cs.offer(base)
 		return
 	}
-	base.Lsid, base.Txn = d.Lookup("lsid").Doc(), d.Lookup("txnNumber")
+	base.LSID, base.Txn = d.Lookup("lsid").Doc(), d.Lookup("txnNumber")
 	ops := cs.partial
 	i := len(ops)
 	at := 0
@@ -123,14 +123,14 @@ func (cs *ChangeStream) entry(d value.Doc) {
 	}
 	cs.partial = nil
 	for _, one := range ops { // all have the time of the commit
-		one.Ts, one.Wall = base.Ts, base.Wall
+		one.TS, one.Wall = base.TS, base.Wall
 		cs.offer(one)
 	}
 }
 
 // offer queues an operation if the stream is to show it.
-func (cs *ChangeStream) offer(o token.LogOp) {
-	if o.Ts < cs.from || !cs.concerns(o.Op) {
+func (cs *Stream) offer(o token.LogOp) {
+	if o.TS < cs.from || !cs.concerns(o.Op) {
 		return
 	}
 	cs.queue = append(cs.queue, o)
@@ -141,7 +141,7 @@ func (cs *ChangeStream) offer(o token.LogOp) {
 }
 
 // concerns reports whether an operation is within the stream's namespace.
-func (cs *ChangeStream) concerns(op value.Doc) bool {
+func (cs *Stream) concerns(op value.Doc) bool {
 	switch op.Lookup("op").Str() {
 	case "n":
 		return false
@@ -152,7 +152,7 @@ func (cs *ChangeStream) concerns(op value.Doc) bool {
 }
 
 // covers reports whether a collection "db.coll" is one the stream watches.
-func (cs *ChangeStream) covers(full string) bool {
+func (cs *Stream) covers(full string) bool {
 	if cs.ns.Coll != "" {
 		n := len(cs.ns.DB)
 		return len(full) == n+1+len(cs.ns.Coll) && full[:n] == cs.ns.DB && full[n] == '.' && full[n+1:] == cs.ns.Coll
@@ -168,7 +168,7 @@ func (cs *ChangeStream) covers(full string) bool {
 }
 
 // concernsCommand judges the entries about collections and databases.
-func (cs *ChangeStream) concernsCommand(op value.Doc) bool {
+func (cs *Stream) concernsCommand(op value.Doc) bool {
 	name, v := op.Lookup("o").Doc().First()
 	db := commandDB(op)
 	if cs.ns.Coll != "" && op.Lookup("ui").IsMissing() { // a view
@@ -198,7 +198,7 @@ func commandDB(op value.Doc) string {
 }
 
 // invalidates reports whether the stream ends with an operation.
-func (cs *ChangeStream) invalidates(op value.Doc) bool {
+func (cs *Stream) invalidates(op value.Doc) bool {
 	if op.Lookup("op").Str() != "c" || cs.ns.DB == "" {
 		return false
 	}

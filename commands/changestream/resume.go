@@ -11,9 +11,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// HistoryLost says that the log no longer reaches back to where a stream is
+// historyLost says that the log no longer reaches back to where a stream is
 // to go on.
-const HistoryLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
+const historyLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
 
 // A stream that goes on behind an event makes sure that it is the same
 // stream: the event must be in the log, and come out of the pipeline, before
@@ -22,27 +22,27 @@ const HistoryLost = "Resume of change stream was not possible, as the resume poi
 // has not been found.
 
 // resumption is the event that a stream goes on behind.
-type resumption struct {
+type Resumption struct {
 	at         string // its token, as a whole
 	fragment   int    // the last fragment of it that the client has, 0: it was not split
 	invalidate bool
 	found      bool
 }
 
-func newResumption(t *token.TokenData, token value.Doc) *resumption {
-	return &resumption{at: WholeText(t, token), fragment: t.Fragment, invalidate: t.FromInvalidate}
+func newResumption(t *token.Token, token value.Doc) *Resumption {
+	return &Resumption{at: wholeText(t, token), fragment: t.Fragment, invalidate: t.FromInvalidate}
 }
 
 // Check refuses to go on behind a fragment with a pipeline that makes none.
-func (r *resumption) Check(p *agg.Pipeline) error {
+func (r *Resumption) Check(p *agg.Pipeline) error {
 	if r == nil || r.fragment == 0 || p.SplitsEvents() {
 		return nil
 	}
 	return mongoerr.New(mongoerr.ChangeStreamFatalError, "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
 }
 
-// TokenText is what tokens are compared by.
-func TokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
+// tokenText is what tokens are compared by.
+func tokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
 
 // exactText is the text of a client's token as the server writes it: with the
 // end that it may lack, and without what may stand behind that.
@@ -52,13 +52,14 @@ func exactText(given value.Doc) string {
 		k, err = token.WholeValues(k)
 	}
 	if err != nil { // which decodeToken would have refused
-		return TokenText(given)
+		return tokenText(given)
 	}
 	return strings.ToUpper(hex.EncodeToString(append(k[:len(k):len(k)], token.KeyEnd)))
 }
 
-// WholeText is the text of an event's given, given that of a fragment of it.
-func WholeText(t *token.TokenData, given value.Doc) string {
+// wholeText returns the text of an event's token, given the token of the event or of a
+// fragment of it.
+func wholeText(t *token.Token, given value.Doc) string {
 	text := exactText(given)
 	if t.Fragment == 0 {
 		return text
@@ -69,7 +70,7 @@ func WholeText(t *token.TokenData, given value.Doc) string {
 
 // passes reports whether an event is passed over. An invalidation is found
 // before the pipeline sees it.
-func (r *resumption) passes(token value.Doc) bool {
+func (r *Resumption) passes(token value.Doc) bool {
 	if r == nil {
 		return false
 	}
@@ -81,29 +82,29 @@ func (r *resumption) passes(token value.Doc) bool {
 	return now < r.at
 }
 
-// StreamEnd is the last iterator of a change stream's pipeline: it passes over
+// End is the last iterator of a change stream's pipeline: it passes over
 // what the client has seen, and makes sure that the pipeline has left the
 // resume tokens alone.
-type StreamEnd struct {
+type End struct {
 	agg.Iterator
-	Cs *ChangeStream
+	Stream *Stream
 }
 
 // Next returns the next event, nil if there is none at the moment.
-func (e *StreamEnd) Next() (value.Doc, error) {
+func (e *End) Next() (value.Doc, error) {
 	for {
 		d, err := e.Iterator.Next()
 		if d == nil || err != nil {
 			return nil, err
 		}
 		id := d.Lookup("_id")
-		seen, err := e.Cs.seenBefore(d)
+		seen, err := e.Stream.seenBefore(d)
 		if err == nil && !seen {
-			err = e.Cs.deliver(id)
+			err = e.Stream.deliver(id)
 		}
 		if err != nil {
 			what := exec.AggregationFailed
-			if c := e.Cs.x.Running(); c.Cmd != nil && c.Cmd.Name == "getMore" {
+			if c := e.Stream.x.Running(); c.Cmd != nil && c.Cmd.Name == "getMore" {
 				what = exec.GetMoreFailed
 			}
 			return nil, mongoerr.From(err).WithPrefix(what)
@@ -116,12 +117,12 @@ func (e *StreamEnd) Next() (value.Doc, error) {
 
 // seenBefore reports whether an event, or a fragment of it, is the one the
 // stream goes on behind.
-func (cs *ChangeStream) seenBefore(d value.Doc) (bool, error) {
+func (cs *Stream) seenBefore(d value.Doc) (bool, error) {
 	r := cs.Resume
 	switch {
 	case r == nil:
 		return false, nil
-	case TokenText(cs.made) != r.at:
+	case tokenText(cs.made) != r.at:
 		if !r.found {
 			return false, mongoerr.Newf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. {_data: %s}", cs.made.Lookup("_data"))
 		}
@@ -136,9 +137,9 @@ func (cs *ChangeStream) seenBefore(d value.Doc) (bool, error) {
 }
 
 // seenFragment reports whether the client has a fragment of the event.
-func (r *resumption) seenFragment(d value.Doc) (bool, error) {
+func (r *Resumption) seenFragment(d value.Doc) (bool, error) {
 	split := d.Lookup("splitEvent").Doc()
-	t, err := token.DecodeToken(d.Lookup("_id").Doc())
+	t, err := token.Decode(d.Lookup("_id").Doc())
 	switch {
 	case err != nil || t.Fragment == 0:
 		return false, mongoerr.New(mongoerr.ChangeStreamFatalError, "Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split")
@@ -150,7 +151,7 @@ func (r *resumption) seenFragment(d value.Doc) (bool, error) {
 
 // deliver notes the token of an event, or a fragment of one, that the client
 // gets.
-func (cs *ChangeStream) deliver(id value.Value) error {
+func (cs *Stream) deliver(id value.Value) error {
 	token, want := cs.made, cs.made.Lookup("_data")
 	if id.Kind() == value.KindDocument && cs.split {
 		token = id.Doc().Clone()
@@ -165,7 +166,7 @@ func (cs *ChangeStream) deliver(id value.Value) error {
 
 // fragmentToken is the token of the n-th fragment of the event that entered
 // the pipeline last, of which the first is 1. That of all is asked for once.
-func (cs *ChangeStream) fragmentToken(n int) value.Doc {
+func (cs *Stream) fragmentToken(n int) value.Doc {
 	if cs.split = true; n == 0 {
 		svc(cs.x).Metrics.ChangeStreams.Split.Add(1)
 	}

@@ -49,27 +49,27 @@ var publishedTokens = []struct {
 func TestPublishedTokens(t *testing.T) {
 	for _, tt := range publishedTokens {
 		t.Run(tt.name, func(t *testing.T) {
-			want := token.TokenData{Ts: tt.ts, Event: tt.op != "", FromInvalidate: tt.invalidate}
+			want := token.Token{TS: tt.ts, Event: tt.op != "", FromInvalidate: tt.invalidate}
 			if b, _ := hex.DecodeString(tt.uuid); len(b) == 16 {
-				want.Uuid = (*[16]byte)(b)
+				want.UUID = (*[16]byte)(b)
 			}
 			if want.Event {
 				o := &token.LogOp{Op: value.MustJSON(tt.op), Invalidate: tt.invalidate}
-				want.Identify(o, token.EventKind(o), changestream.DocumentKey(o.Op), changestream.Description(o))
+				want.Identify(o, token.EventKind(o), changestream.DocumentKey(o.Op), changestream.Describe(o))
 			}
 			made := want.Encode()
 			if got := made.Lookup("_data").Str(); got != tt.token {
 				t.Errorf("made  %s\ngiven %s", got, tt.token)
 			}
-			got, err := token.DecodeToken(made)
-			if err != nil || got.Fragment != 0 || got.Ts != want.Ts || got.Event != want.Event || got.FromInvalidate != want.FromInvalidate || got.Index != 0 {
+			got, err := token.Decode(made)
+			if err != nil || got.Fragment != 0 || got.TS != want.TS || got.Event != want.Event || got.FromInvalidate != want.FromInvalidate || got.Index != 0 {
 				t.Errorf("read %+v (%v), want %+v", got, err, want)
 			}
 			if !want.Event {
 				return
 			}
 			part := fragmentOf(made, 3)
-			if got, err := token.DecodeToken(part); err != nil || got.Fragment != 4 || changestream.WholeText(&got, part) != tt.token {
+			if got, err := token.Decode(part); err != nil || got.Fragment != 4 || changestream.WholeText(&got, part) != tt.token {
 				t.Errorf("fragment: read %+v (%v)", got, err)
 			}
 		})
@@ -87,7 +87,7 @@ func TestTokenTypes(t *testing.T) {
 		`{"operationType": "insert", "documentKey": {"_id": 1.0}}`:                  "goAA",
 		`{"operationType": "insert", "documentKey": {"_id": {"$numberLong": "1"}}}`: "ggAB",
 	} {
-		token := (&token.TokenData{Event: true, Id: value.MustJSON(id)}).Encode()
+		token := (&token.Token{Event: true, ID: value.MustJSON(id)}).Encode()
 		_, types := token.Lookup("_typeBits").Binary()
 		if got := base64.StdEncoding.EncodeToString(types); got != want || token.Has("_typeBits") != (want != "") {
 			t.Errorf("%s: %q, want %q", id, got, want)
@@ -106,8 +106,8 @@ func TestTokenIdentifiers(t *testing.T) {
 		`{"$regularExpression": {"pattern": "a", "options": "i"}}`, `{"$code": "f()"}`, `{"$symbol": "s"}`,
 	} {
 		for fragment := range 3 {
-			want := token.TokenData{Ts: 1, Event: true, Fragment: fragment, Id: value.MustJSON(`{"operationType": "insert", "documentKey": {"_id": ` + id + `}}`)}
-			if got, err := token.DecodeToken(want.Encode()); err != nil || got.Fragment != fragment {
+			want := token.Token{TS: 1, Event: true, Fragment: fragment, ID: value.MustJSON(`{"operationType": "insert", "documentKey": {"_id": ` + id + `}}`)}
+			if got, err := token.Decode(want.Encode()); err != nil || got.Fragment != fragment {
 				t.Errorf("%s, fragment %d: %+v, %v", id, fragment, got, err)
 			}
 		}
@@ -141,8 +141,8 @@ func TestTokensOfOlderServers(t *testing.T) {
 		{"825BB7A25E0000000129295A1004A34408FB07864F8F960BF14453DFB98546645F696400645BB7A25EE10ED33145BCF7A70004", 0x5BB7A25E<<32 | 1, true, false},
 		{"8263DF8648000000022B0229296E04", 0x63DF8648<<32 | 2, false, false},
 	} {
-		got, err := token.DecodeToken(value.NewDoc("_data", value.String(tt.token)))
-		if err != nil || got.Ts != tt.ts || got.Event != tt.event || got.FromInvalidate != tt.inv {
+		got, err := token.Decode(value.NewDoc("_data", value.String(tt.token)))
+		if err != nil || got.TS != tt.ts || got.Event != tt.event || got.FromInvalidate != tt.inv {
 			t.Errorf("%s: %+v, %v", tt.token, got, err)
 		}
 	}
@@ -186,11 +186,11 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, k []byte) {
 		data := strings.ToUpper(hex.EncodeToString(k))
-		read, err := token.DecodeToken(value.NewDoc("_data", value.String(data)))
+		read, err := token.Decode(value.NewDoc("_data", value.String(data)))
 		if err != nil || read.Event {
 			return
 		}
-		if again, err := token.DecodeToken(read.Encode()); err != nil || again.Ts != read.Ts || again.Event {
+		if again, err := token.Decode(read.Encode()); err != nil || again.TS != read.TS || again.Event {
 			t.Errorf("%+v became %+v (%v)", read, again, err)
 		}
 	})

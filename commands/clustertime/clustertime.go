@@ -14,7 +14,9 @@ type Clock struct {
 	last atomic.Uint64
 }
 
-// Next is a fresh timestamp at or after an instant in milliseconds.
+// Next returns a timestamp that is greater than all before, with the seconds of now,
+// in milliseconds since the epoch, or later ones. The seconds are in the upper 32
+// bits, the increment in the lower.
 func (t *Clock) Next(now int64) uint64 {
 	for {
 		last := t.last.Load()
@@ -25,24 +27,26 @@ func (t *Clock) Next(now int64) uint64 {
 	}
 }
 
-// Current is the newest timestamp.
+// Current returns the newest timestamp, 0 before the first.
 func (t *Clock) Current() uint64 { return t.last.Load() }
 
-// Advance makes sure that no later timestamp is below ts.
+// Advance makes sure that all later timestamps are greater than ts.
 func (t *Clock) Advance(ts uint64) {
 	for last := t.last.Load(); last < ts && !t.last.CompareAndSwap(last, ts); last = t.last.Load() {
 	}
 }
 
+// Value returns a timestamp as BSON.
 func Value(ts uint64) value.Value { return value.Timestamp(uint32(ts>>32), uint32(ts)) }
 
+// Of returns the timestamp that a BSON timestamp holds.
 func Of(v value.Value) uint64 {
 	t, i := v.Timestamp()
 	return uint64(t)<<32 | uint64(i)
 }
 
-// CheckDrift refuses a cluster time that is too far ahead of the clock; now is
-// in milliseconds.
+// CheckDrift refuses a client's cluster time that is further ahead of the clock than
+// mongod's maxAcceptableLogicalClockDriftSecs, which is a year; now is in milliseconds.
 func CheckDrift(ts uint64, now int64) error {
 	if limit := uint64(now/1000+maxClockDrift) << 32; ts > limit {
 		return mongoerr.Newf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", ts>>32, now/1000)

@@ -126,7 +126,7 @@ func (a *Args) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
 	}
 	own := catalog.NewOptions(a.IDIndex)
 	if key := a.IDIndex.Lookup("key").Doc(); key.Len() == 1 && key.Has("_id") {
-		own.Set("name", value.String(catalog.IdIndex))
+		own.Set("name", value.String(catalog.IDIndex))
 	}
 	spec, err := index.Parse(own.Doc(), index.ParseOptions{Collation: inherited})
 	if err != nil {

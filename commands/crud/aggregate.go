@@ -37,12 +37,12 @@ func runAggregate(c *kernel.Call) error {
 	}
 	req := exec.CursorRequest{Ns: r.Ns, It: r.It, Exec: r.Exec, BatchSize: size, SetOp: r.Exec.Resume}
 	if r.Pipeline.IsChangeStream() {
-		cs := c.Stream.(*changestream.ChangeStream)
+		cs := c.Stream.(*changestream.Stream)
 		if err := cs.Resume.Check(r.Pipeline); err != nil {
 			r.It.Close()
 			return err
 		}
-		req.Tailable, req.AwaitData, req.It = true, true, &changestream.StreamEnd{Iterator: r.It, Cs: cs}
+		req.Tailable, req.AwaitData, req.It = true, true, &changestream.End{Iterator: r.It, Stream: cs}
 	}
 	if r.Pipeline.Writes() {
 		req.BatchSize = 0

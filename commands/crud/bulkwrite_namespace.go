@@ -72,5 +72,5 @@ func (w *bulkWrite) writable(i int) error {
 	if err != nil || info != nil && args.IsUUID(ns.uuid) && value.Equal(ns.uuid, value.Binary(4, info.UUID[:])) {
 		return err
 	}
-	return w.c.ExpectUUID(ns.Namespace, args.UUIDArg(ns.uuid))
+	return w.c.ExpectUUID(ns.Namespace, args.UUID(ns.uuid))
 }

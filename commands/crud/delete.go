@@ -15,7 +15,7 @@ type deleteArgs struct {
 	Let     value.Doc      `arg:"let"`
 	Bypass  args.LooseBool `arg:"bypassDocumentValidation"`
 	EncInfo value.Value    `arg:"encryptionInformation"`
-	UUID    args.UUIDArg   `arg:"collectionUUID"`
+	UUID    args.UUID      `arg:"collectionUUID"`
 }
 
 var deleteSpec = args.New[deleteArgs]("delete")

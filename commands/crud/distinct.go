@@ -50,7 +50,7 @@ func runDistinct(c *kernel.Call) error {
 	}
 	c.Reply.Append("values", value.NewArray(set.Sorted()...))
 	if c.Held != nil {
-		c.Reply.Append("atClusterTime", clustertime.Value(c.Held.Ts))
+		c.Reply.Append("atClusterTime", clustertime.Value(c.Held.TS))
 	}
 	if catalog.Of(info).ReadThrough() { // rewritten as an aggregation, whose answer mongod gives with an int
 		c.NoOK = true

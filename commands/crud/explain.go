@@ -96,7 +96,7 @@ func explainWrite(c *kernel.Call, m *write.Modification, stage string, body valu
 		return err
 	}
 	if catalog.Of(info).Kind == catalog.View {
-		return catalog.ErrIsView(m.Ns)
+		return catalog.NotOnView(m.Ns)
 	}
 	e, err := explain.New(c, m.Ns, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
 	if err != nil {

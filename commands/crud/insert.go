@@ -16,7 +16,7 @@ type insertArgs struct {
 	Bypass    args.LooseBool  `arg:"bypassDocumentValidation"`
 	EmptyTS   args.StrictBool `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	EncInfo   value.Value     `arg:"encryptionInformation"`
-	UUID      args.UUIDArg    `arg:"collectionUUID"`
+	UUID      args.UUID       `arg:"collectionUUID"`
 }
 
 var insertSpec = args.New[insertArgs]("insert")

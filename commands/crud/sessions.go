@@ -34,10 +34,10 @@ func SessionCommands() []kernel.Command {
 }
 
 func runStartSession(c *kernel.Call) error {
-	key := session.Key{Id: catalog.NewUUID(), User: access.UserName(c)}
+	key := session.Key{ID: catalog.NewUUID(), User: access.UserName(c)}
 	c.Svc.Sessions.Use(key, c.Svc.Real.Now())
 	c.Reply.StartDocument("id")
-	c.Reply.Append("id", value.Binary(4, key.Id[:]))
+	c.Reply.Append("id", value.Binary(4, key.ID[:]))
 	c.Reply.End()
 	c.Reply.Int32("timeoutMinutes", int32(session.Timeout/time.Minute))
 	return nil
@@ -154,7 +154,7 @@ func runKillAllSessions(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	return killSessions(c, func(s *session.Session) bool { return len(users) == 0 || users[s.Record.Uid] })
+	return killSessions(c, func(s *session.Session) bool { return len(users) == 0 || users[s.Record.UID] })
 }
 
 // sessionUsers reads the digests of users.
@@ -211,7 +211,7 @@ func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (func(*session.S
 			return nil, err
 		}
 		all = append(all, func(s *session.Session) bool {
-			return s.Key.Id == key.Id && (!a.LSID.Has("uid") || s.Record.Uid == key.Digest())
+			return s.Key.ID == key.ID && (!a.LSID.Has("uid") || s.Record.UID == key.Digest())
 		})
 	}
 	if !a.UID.IsMissing() {
@@ -219,7 +219,7 @@ func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (func(*session.S
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, func(s *session.Session) bool { return s.Record.Uid == digest })
+		all = append(all, func(s *session.Session) bool { return s.Record.UID == digest })
 	}
 	owners, err := sessionOwners(c, prefix, &a)
 	if err != nil {
@@ -246,7 +246,7 @@ func sessionOwners(c *kernel.Call, prefix string, a *sessionPatternArgs) (all []
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, func(s *session.Session) bool { return users[s.Record.Uid] })
+		all = append(all, func(s *session.Session) bool { return users[s.Record.UID] })
 	}
 	if a.Roles == nil {
 		return all, nil

@@ -25,7 +25,7 @@ type updateArgs struct {
 	Let     value.Doc       `arg:"let"`
 	EmptyTS args.StrictBool `arg:"bypassEmptyTsReplacement,own"` // see keepsEmptyTimestamps
 	EncInfo value.Value     `arg:"encryptionInformation"`
-	UUID    args.UUIDArg    `arg:"collectionUUID"`
+	UUID    args.UUID       `arg:"collectionUUID"`
 }
 
 var (
@@ -177,7 +177,7 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 		return write.Updated{}, err
 	}
 	if catalog.Of(info).Kind == catalog.View {
-		return write.Updated{}, catalog.ErrIsView(m.Ns)
+		return write.Updated{}, catalog.NotOnView(m.Ns)
 	}
 	if err := CompileModification(c, m, info); err != nil {
 		return write.Updated{}, err

@@ -40,8 +40,8 @@ func CatalogCommands() []kernel.Command {
 }
 
 type dropArgs struct {
-	Drop value.Value  `arg:"drop,required"`
-	UUID args.UUIDArg `arg:"collectionUUID"`
+	Drop value.Value `arg:"drop,required"`
+	UUID args.UUID   `arg:"collectionUUID"`
 }
 
 var dropSpec = args.New[dropArgs]("drop")
@@ -100,7 +100,7 @@ func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped
 	if err != nil {
 		return was, err
 	}
-	was = dropped{existed: true, indexes: catalog.Of(coll.Info()).Catalogued()}
+	was = dropped{existed: true, indexes: catalog.Of(coll.Info()).IndexCount()}
 	if catalog.Of(coll.Info()).Kind == catalog.View {
 		was.indexes = -1
 	}

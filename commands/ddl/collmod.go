@@ -35,7 +35,7 @@ type collModArgs struct {
 	IndexingPolicy value.Value    `arg:"indexingPolicy"`
 	MessageQueue   value.Value    `arg:"messageQueue"`
 	OnExpire       value.Value    `arg:"onExpire"`
-	UUID           args.UUIDArg   `arg:"collectionUUID"`
+	UUID           args.UUID      `arg:"collectionUUID"`
 }
 
 var (

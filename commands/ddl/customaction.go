@@ -300,9 +300,9 @@ func getChangeStreamTokens(x *customCall) error {
 		if _, err := x.existing(tx); err != nil {
 			return err
 		}
-		t := token.TokenData{Ts: x.c.Svc.Stamps.Current() + 1}
+		t := token.Token{TS: x.c.Svc.Stamps.Current() + 1}
 		if !at.IsMissing() {
-			t.Ts = max(clustertime.Of(at), 1)
+			t.TS = max(clustertime.Of(at), 1)
 		}
 		x.c.Reply.Append("resumeAfterTokens", value.NewArray(value.Document(t.Encode())))
 		return nil

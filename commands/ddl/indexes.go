@@ -25,7 +25,7 @@ type createIndexesArgs struct {
 	Quorum  value.Value    `arg:"commitQuorum"`
 	Ignore  args.LooseBool `arg:"ignoreUnknownIndexOptions"`
 	Version value.Value    `arg:"v"`
-	UUID    args.UUIDArg   `arg:"collectionUUID"`
+	UUID    args.UUID      `arg:"collectionUUID"`
 }
 
 var createIndexesSpec = args.New[createIndexesArgs]("createIndexes")
@@ -133,7 +133,7 @@ func missingIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (ta
 			return err
 		}
 		for _, spec := range specs {
-			if index.Conflict(catalog.Of(coll.Info()).Known(), spec, target.String()) == nil {
+			if index.Conflict(catalog.Of(coll.Info()).ConflictCandidates(), spec, target.String()) == nil {
 				missing = append(missing, spec)
 			}
 		}
@@ -158,14 +158,14 @@ func createIndexes(c *kernel.Call, tx storage.Tx, ns storage.Namespace, given []
 	if err != nil {
 		return 0, 0, false, err
 	}
-	known := catalog.Of(coll.Info()).Known()
+	known := catalog.Of(coll.Info()).ConflictCandidates()
 	if target != ns {
 		if coll, err = tx.Collection(target); err != nil {
 			return 0, 0, false, err
 		}
-		known = catalog.Of(coll.Info()).Known()
+		known = catalog.Of(coll.Info()).ConflictCandidates()
 	}
-	before = catalog.Of(coll.Info()).Catalogued() - added
+	before = catalog.Of(coll.Info()).IndexCount() - added
 	after = before + added
 	old := known
 	for _, spec := range specs {
@@ -292,7 +292,7 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	r, _ := coll.Get(dup.Existing)
 	keyValue := spec.KeyValue(r.Doc, dup.Key)
 	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: %s: Collection %s ( %s ) :: caused by :: E11000 duplicate key error collection: %s index: %s dup key: %s",
-		session.UuidText(catalog.NewUUID()), ns, session.UuidText(coll.Info().UUID), ns, spec.Name, keyValue).
+		session.FormatUUID(catalog.NewUUID()), ns, session.FormatUUID(coll.Info().UUID), ns, spec.Name, keyValue).
 		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
 }
 
@@ -322,7 +322,7 @@ func runListIndexes(c *kernel.Call) error {
 		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
 	}
 	if catalog.Of(info).Kind == catalog.View {
-		return catalog.ErrIsView(ns)
+		return catalog.NotOnView(ns)
 	}
 	if a.Builds && a.Details {
 		return mongoerr.New(mongoerr.InvalidOptions, "The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true")
@@ -354,10 +354,10 @@ func listedIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error) {
 }
 
 type dropIndexesArgs struct {
-	Drop    value.Value  `arg:"dropIndexes"`
-	OldDrop value.Value  `arg:"deleteIndexes"`
-	Index   value.Value  `arg:"index,required"`
-	UUID    args.UUIDArg `arg:"collectionUUID"`
+	Drop    value.Value `arg:"dropIndexes"`
+	OldDrop value.Value `arg:"deleteIndexes"`
+	Index   value.Value `arg:"index,required"`
+	UUID    args.UUID   `arg:"collectionUUID"`
 }
 
 var dropIndexesSpec = args.New[dropIndexesArgs]("dropIndexes")
@@ -419,7 +419,7 @@ func dropIndexes(c *kernel.Call, tx storage.Tx, ns storage.Namespace, find value
 			return 0, false, err
 		}
 	}
-	was = catalog.Of(info).Catalogued()
+	was = catalog.Of(info).IndexCount()
 	if drops, rest := catalog.Of(info).DropsTSIndex(find); drops {
 		if err := setDocumentPolicy(c, tx, coll, nil); err != nil {
 			return 0, false, err
@@ -456,7 +456,7 @@ func indexesToDrop(m *catalog.Meta, v value.Value) (names []string, all bool, er
 		name, err := m.IndexToDrop(v.Str())
 		return []string{name}, false, err
 	case value.KindArray:
-		if list := v.Doc(); list.Len() == 1 && catalog.IsAll(list.Index(0)) {
+		if list := v.Doc(); list.Len() == 1 && catalog.IsWildcard(list.Index(0)) {
 			return indexesToDrop(m, list.Index(0))
 		}
 		for e := range v.Doc().Values() {

@@ -19,7 +19,7 @@ type renameArgs struct {
 	To         string          `arg:"to,required"`
 	DropTarget value.Value     `arg:"dropTarget"`
 	StayTemp   args.StrictBool `arg:"stayTemp"`
-	UUID       args.UUIDArg    `arg:"collectionUUID"`
+	UUID       args.UUID       `arg:"collectionUUID"`
 }
 
 var renameSpec = args.New[renameArgs]("renameCollection")
@@ -27,9 +27,9 @@ var renameSpec = args.New[renameArgs]("renameCollection")
 // renaming is what a renameCollection is asked to do.
 type renaming struct {
 	from, to   storage.Namespace
-	uuid       args.UUIDArg
+	uuid       args.UUID
 	dropTarget bool
-	targetUUID args.UUIDArg // that the target must have; implies dropTarget
+	targetUUID args.UUID // that the target must have; implies dropTarget
 }
 
 func runRename(c *kernel.Call) error {
@@ -65,9 +65,9 @@ func (r *renaming) readDropTarget(v value.Value) error {
 		r.dropTarget = v.Bool()
 	case value.KindBinary:
 		if _, data := v.Binary(); !args.IsUUID(v) || len(data) != 16 {
-			return catalog.ErrNoUUID
+			return catalog.ErrInvalidUUID
 		}
-		r.dropTarget, r.targetUUID = true, args.UUIDArg(v)
+		r.dropTarget, r.targetUUID = true, args.UUID(v)
 	default:
 		return args.WrongType("renameCollection", "dropTarget", v, "bool, UUID")
 	}

@@ -180,7 +180,7 @@ func (v *validation) append(ns storage.Namespace, repairMode string) {
 	b.StartDocument("keysPerIndex")
 	for _, s := range v.meta.Listed {
 		keys := v.keys[s.Name]
-		if s == v.meta.TsIndex { // each document has a _ts
+		if s == v.meta.TSIndex { // each document has a _ts
 			keys = v.records
 		}
 		b.Append(s.Name, value.Int(keys))

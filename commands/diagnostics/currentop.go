@@ -108,7 +108,7 @@ func describeOperation(s *kernel.Service, op *kernel.Operation, now int64) value
 		b.StartArray("effectiveUsers").StartDocument("").String("user", n.Name).String("db", n.DB).End().End()
 	}
 	running := max(now-op.Started, 0)
-	b.Bool("active", true).String("currentOpTime", observe.IsoTime(now)).Int32("opid", op.ID).
+	b.Bool("active", true).String("currentOpTime", observe.ISOTime(now)).Int32("opid", op.ID).
 		Int64("secs_running", running/1000).Int64("microsecs_running", running*1000).
 		String("op", opKind(op.Name)).String("ns", kernel.OperationNamespace(op)).
 		Document("command", redacted(op.Name, op.Body)).Bool("killPending", op.Killed.Load())
@@ -144,7 +144,7 @@ func idleTransactions(s *kernel.Service, now int64, wanted func(*session.Session
 		}
 		b := value.NewBuilder()
 		b.String("type", "idleSession").Bool("active", false).String("op", "none").String("ns", "")
-		b.String("desc", "inactive transaction").String("currentOpTime", observe.IsoTime(now))
+		b.String("desc", "inactive transaction").String("currentOpTime", observe.ISOTime(now))
 		kernel.AppendLSID(b, ss)
 		transaction.DescribeTransaction(s, b, t)
 		docs = append(docs, b.Doc())

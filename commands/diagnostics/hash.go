@@ -107,8 +107,8 @@ func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage
 func hashCollection(c *kernel.Call, info *storage.Info) (string, error) {
 	sum := md5.New() //nolint:gosec // see above
 	s := exec.Scan{}
-	if info.Index(catalog.IdIndex) != nil {
-		s = exec.Scan{Index: catalog.IdIndex, Ranges: []storage.KeyRange{{}}}
+	if info.Index(catalog.IDIndex) != nil {
+		s = exec.Scan{Index: catalog.IDIndex, Ranges: []storage.KeyRange{{}}}
 	}
 	src := exec.NewScanIterator(exec.NewExecution(c), info, []exec.Scan{s})
 	defer src.Close()

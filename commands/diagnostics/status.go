@@ -80,7 +80,7 @@ func counted(write func(c *kernel.Call, b *value.Builder)) func(*kernel.Call, *v
 // writeRepl writes what hello says of the replica set.
 func writeRepl(c *kernel.Call, b *value.Builder) {
 	replication.AppendTopologyVersion(c, c.Svc.Leader.Changed.Count())
-	primary := !c.Svc.Leader.Aside.Load()
+	primary := !c.Svc.Leader.SteppedDown.Load()
 	replication.AppendMember(c, primary)
 	b.Bool("isWritablePrimary", primary).Int32("rbid", 1)
 }
@@ -184,7 +184,7 @@ func runTop(c *kernel.Call) error {
 	b := c.Reply
 	b.StartDocument("totals").String("note", "all times in microseconds")
 	for _, u := range c.Svc.Usage.List() {
-		b.StartDocument(u.Ns)
+		b.StartDocument(u.Namespace)
 		for _, part := range observe.TopParts {
 			count, micros := u.Part(part)
 			b.StartDocument(part).Int64("time", micros).Int64("count", count).End()

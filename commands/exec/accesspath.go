@@ -55,7 +55,7 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *Query
 	if err := setHint(&pq.Hint, q.Hint); err != nil {
 		return nil, err
 	}
-	catalog.Of(info).UseTSIndex(&pq.Hint)
+	catalog.Of(info).ResolveTSHint(&pq.Hint)
 	if n, natural := isNatural(q.Sort); natural {
 		pq.Sort = nil
 		if pq.Hint.IsZero() {
@@ -244,7 +244,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 	case plan.CollScan:
 		if clustered {
 			all := []storage.KeyRange{{Reverse: p.Reverse}}
-			return append(scans, Scan{Index: catalog.IdIndex, Ranges: all})
+			return append(scans, Scan{Index: catalog.IDIndex, Ranges: all})
 		}
 		scans = append(scans, Scan{records: storage.Range{Reverse: p.Reverse}})
 	case plan.Union:

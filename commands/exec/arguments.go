@@ -32,7 +32,7 @@ type AggregateArgs struct {
 	FromMongos   args.LooseBool   `arg:"fromMongos"`
 	NeedsMerge   args.LooseBool   `arg:"needsMerge"`
 	EncInfo      value.Value      `arg:"encryptionInformation"`
-	UUID         args.UUIDArg     `arg:"collectionUUID"`
+	UUID         args.UUID        `arg:"collectionUUID"`
 }
 
 // AggregateSpec decodes the arguments of aggregate.
@@ -269,7 +269,7 @@ type FindArgs struct {
 	ResumeAfter  value.Doc        `arg:"$_resumeAfter,own"`
 	ReadOnce     args.StrictBool  `arg:"readOnce,own"`
 	EncInfo      value.Value      `arg:"encryptionInformation"`
-	UUID         args.UUIDArg     `arg:"collectionUUID"`
+	UUID         args.UUID        `arg:"collectionUUID"`
 }
 
 // FindSpec decodes the arguments of find, under the name that mongod gives them in

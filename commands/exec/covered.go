@@ -151,7 +151,7 @@ func (r *ScanIterator) entry(coll storage.Collection, key []byte, id storage.Rec
 	fetch := !known || !r.covered || r.mayHaveExpired(r.x.Running().Now)
 	if fetch {
 		found := false
-		if rec, found = coll.Get(id); !found || r.mayHaveExpired(r.x.Running().Now) && !r.meta.Sees(&rec, r.x.Running().Now) {
+		if rec, found = coll.Get(id); !found || r.mayHaveExpired(r.x.Running().Now) && !r.meta.Visible(&rec, r.x.Running().Now) {
 			return nil
 		}
 	}

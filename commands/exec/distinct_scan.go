@@ -13,7 +13,7 @@ import (
 
 // distinct turns the access into such a scan, if one of the plans can.
 func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *Query, m *catalog.Meta) {
-	if q.Distinct == "" || m.Hides() || !m.KeysSuffice() {
+	if q.Distinct == "" || m.MayHide() || !m.KeysSuffice() {
 		return
 	}
 	chosen := a.Plan

@@ -218,7 +218,7 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 					r.rewind()
 					break
 				}
-				if !r.meta.Sees(rec, now) {
+				if !r.meta.Visible(rec, now) {
 					continue
 				}
 			}
@@ -252,7 +252,7 @@ func (r *ScanIterator) look(coll storage.Collection) {
 	if r.Stored {
 		return
 	}
-	if r.meta = catalog.Of(coll.Info()); r.meta.Hides() {
+	if r.meta = catalog.Of(coll.Info()); r.meta.MayHide() {
 		r.due = r.meta.Rules.NextDue(coll)
 	}
 }
@@ -420,7 +420,7 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 	err := coll.Scan(rg, func(rec storage.Record) bool {
 		visited++
 		r.At.after = rec.ID
-		if r.mayHaveExpired(now) && !r.meta.Sees(&rec, now) {
+		if r.mayHaveExpired(now) && !r.meta.Visible(&rec, now) {
 			ended = visited < mostChunk // what is hidden is passed over in long strides
 			return ended
 		}

@@ -81,7 +81,7 @@ func (r *pointRead) look(tx storage.Tx) error {
 	}
 	r.handled = true
 	CountByID(&r.c.Counts)
-	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(catalog.IdIndex, r.key)
+	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(catalog.IDIndex, r.key)
 	if found {
 		r.rec = rec
 	}

@@ -47,7 +47,7 @@ func (q *Query) needs(info *storage.Info) []string {
 	switch {
 	case q.near != nil, !m.KeysSuffice():
 		return nil
-	case m.Hides() && q.Distinct != "": // of a value, the first entry may have expired
+	case m.MayHide() && q.Distinct != "": // of a value, the first entry may have expired
 		return nil
 	}
 	return q.Fields

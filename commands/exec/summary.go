@@ -13,19 +13,19 @@ import (
 // TellsOf reports whether the end of a command is to be logged even if it was
 // not slow, and logs what else there is to say of it.
 func TellsOf(s *kernel.Service, c *kernel.Call) bool {
-	if s.Verbosity.Most.Load() == 0 {
+	if s.Verbosity.Highest.Load() == 0 {
 		return false
 	}
 	if summary := PlanSummaryOf(&c.Counts); summary != "" {
 		s.Verbose(observe.LogQuery, 2).Str("ns", kernel.OperationNamespace(c.Op)).Str("planSummary", summary).Msg("Winning plan")
 	}
-	if transaction.EndOfTransaction[c.Cmd.Name] && s.Verbosity.Of[observe.LogTransaction].Load() > 0 {
+	if transaction.EndOfTransaction[c.Cmd.Name] && s.Verbosity.Levels[observe.LogTransaction].Load() > 0 {
 		return true
 	}
-	if c.Cmd.Flags&kernel.Writes != 0 && s.Verbosity.Of[observe.LogWrite].Load() > 0 {
+	if c.Cmd.Flags&kernel.Writes != 0 && s.Verbosity.Levels[observe.LogWrite].Load() > 0 {
 		return true
 	}
-	return s.Verbosity.Of[observe.LogCommand].Load() > 0
+	return s.Verbosity.Levels[observe.LogCommand].Load() > 0
 }
 
 // CountByID counts a look-up by _id, for which nothing is planned.

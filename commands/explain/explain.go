@@ -245,7 +245,7 @@ func (e *Explanation) appendPlan(body value.Doc) error {
 	if err != nil {
 		return kernel.Translate(e.ns, err)
 	}
-	if e.Shape.Count && catalog.Of(e.info).Hides() {
+	if e.Shape.Count && catalog.Of(e.info).MayHide() {
 		a.Plan.Exact = false // what has expired must not be counted
 	}
 	stage := a.Plan.Explain(&e.Shape)

@@ -94,7 +94,7 @@ func (e *Explanation) consider(o *outcome, r storage.Record) error {
 
 // countOnly runs a count that needs no records.
 func (e *Explanation) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcome, ok bool, err error) {
-	if !e.Shape.Count || catalog.Of(e.info).Hides() {
+	if !e.Shape.Count || catalog.Of(e.info).MayHide() {
 		return o, false, nil
 	}
 	if n, whole, err := exec.CountWhole(e.c, e.info, e.Query); whole || err != nil {

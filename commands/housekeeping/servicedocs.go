@@ -105,7 +105,7 @@ func sessionIndexKey(d value.Doc) []byte { return value.AppendKey(nil, d.Lookup(
 // _id holds a digest.
 func SessionDoc(key session.Key, lastUse time.Time) value.Doc {
 	b := value.NewBuilder().Document("_id", key.Record().Doc()).Date("lastUse", lastUse.UnixMilli())
-	if user := key.UserAt(); user != "" {
+	if user := key.UserName(); user != "" {
 		b.String("user", user)
 	}
 	return b.Doc()

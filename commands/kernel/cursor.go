@@ -56,7 +56,7 @@ type Cursor struct {
 	Returned  int64                   // documents
 	Batches   int64                   // with them
 	Plan      string                  // of the command that made it, see planSummary
-	Access    observe.Planned
+	Access    observe.PlanInfo
 	Created   value.Doc              // the command that made it, for currentOp and comments
 	Extra     func(b *value.Builder) // further fields of the cursor document
 	SetOp     func(*Call)            // hands the running command to the iterator
@@ -211,7 +211,7 @@ func (r *Cursors) Count() (open, noTimeout, pinned, total, timedOut int64) {
 
 // AppendLSID writes the id of a session, with the digest of its user.
 func AppendLSID(b *value.Builder, s *session.Session) {
-	b.StartDocument("lsid").Append("id", value.Binary(4, s.Key.Id[:])).Append("uid", value.Binary(0, s.Record.Uid[:])).End()
+	b.StartDocument("lsid").Append("id", value.Binary(4, s.Key.ID[:])).Append("uid", value.Binary(0, s.Record.UID[:])).End()
 }
 
 // Idle describes the cursors, of those that are wanted, which no command reads.

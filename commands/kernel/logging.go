@@ -10,10 +10,10 @@ import (
 // Verbose begins a line of the log if the verbosity of the component is at least level.
 // Otherwise the event is nil, and using it costs nothing.
 func (s *Service) Verbose(c observe.LogComponent, level int32) *zerolog.Event {
-	if s.Verbosity.Most.Load() < level || s.Verbosity.Of[c].Load() < level {
+	if s.Verbosity.Highest.Load() < level || s.Verbosity.Levels[c].Load() < level {
 		return nil
 	}
-	return s.Log.Debug().Str("c", observe.Talking[c].Short).Int32("verbosity", level)
+	return s.Log.Debug().Str("c", observe.ComponentNames[c].Short).Int32("verbosity", level)
 }
 
 // LogParameters are the two parameters that say how much is logged. They are

@@ -60,7 +60,7 @@ func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplog.Namespace {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
 	}
-	if c.Generic.Autocommit != nil && catalog.IsSystem(ns.Coll) && !catalog.IsBuckets(ns.Coll) && !catalog.IsPrivileges(ns) {
+	if c.Generic.Autocommit != nil && catalog.IsSystem(ns.Coll) && !catalog.IsBuckets(ns.Coll) && !catalog.IsPrivilegeCollection(ns) {
 		return mongoerr.Newf(50791, "Cannot write to system collection %s within a transaction.", ns)
 	}
 	return nil
@@ -68,7 +68,7 @@ func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 
 // ExpectUUID refuses to go on if the collection has not the UUID that the
 // client expects, or does not exist.
-func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUIDArg) error {
+func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 	if !u.Given() {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 // OplogConfig returns what the change log needs of the server.
 func (s *Service) OplogConfig() oplog.Config {
 	return oplog.Config{
-		Engine: s.Engine, Clock: s.Clock, Log: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
+		Engine: s.Engine, Clock: s.Clock, Logger: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
 		Bytes: s.Options.OplogBytes, Retention: s.Options.OplogMinRetentionMillis,
 		Locked: s.Fsync.Held, TxnBytes: func() int64 { return s.Params.Int("transactionSizeLimitBytes") },
 	}

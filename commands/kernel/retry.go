@@ -24,7 +24,7 @@ func (c *Call) saveParts(tx storage.Tx, statements []session.RetriedStatement) (
 		b := value.NewBuilder()
 		b.Document("session", c.Session.RecordID).Int64("txnNum", *c.Generic.TxnNumber).StartArray("statements")
 		n := 0
-		for n < len(statements) && b.Len() < session.MostPartBytes {
+		for n < len(statements) && b.Len() < session.MaxPartBytes {
 			statements[n].Append(b)
 			n++
 		}
@@ -161,7 +161,7 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 		}
 	}
 	held := h.Recent
-	if n := len(held) + len(p.Fresh); n > session.MostRecent {
+	if n := len(held) + len(p.Fresh); n > session.MaxRecent {
 		p.Moved = true
 		all := append(append(make([]session.RetriedStatement, 0, n), held...), p.Fresh...)
 		if p.Joined > 0 {
@@ -230,7 +230,7 @@ func (c *Call) collectStatements() {
 		op := r.Op(i)
 		s = session.RetriedStatement{First: m.Stmt, Last: m.Stmt, Kind: op.Lookup("op").Str()[0]}
 		if s.Kind == 'i' && c.Cmd.Name != "insert" && !c.Retry.Inserts {
-			s.Id = op.Lookup("o").Doc().Lookup("_id").Clone()
+			s.ID = op.Lookup("o").Doc().Lookup("_id").Clone()
 		}
 	}
 	if !any {

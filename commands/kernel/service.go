@@ -163,7 +163,7 @@ type Observation struct {
 
 func newObservation(o Options) Observation {
 	return Observation{
-		Log: observe.Talkative(o.Log), Verbosity: observe.NewVerbosity(),
+		Log: observe.WithAllLevels(o.Log), Verbosity: observe.NewVerbosity(),
 		Profiler: observe.NewProfiler(o.Profiling), FailPoints: observe.NewFailPoints(),
 	}
 }

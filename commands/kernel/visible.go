@@ -26,7 +26,7 @@ func (c *Call) Visible(coll storage.Collection) Visible {
 }
 
 // Sees reports whether a record is there for the command.
-func (s Visible) Sees(r *storage.Record) bool { return s.Meta.Sees(r, s.Now) }
+func (s Visible) Sees(r *storage.Record) bool { return s.Meta.Visible(r, s.Now) }
 
 // Get reads a record by its id.
 func (s Visible) Get(id storage.RecordID) (storage.Record, bool) {
@@ -49,7 +49,7 @@ func (s Visible) Find(name string, key []byte) (storage.Record, bool, error) {
 
 // ByID reads the record with an _id, as the collection compares strings.
 func (s Visible) ByID(id value.Value) (storage.Record, bool, error) {
-	return s.Find(catalog.IdIndex, value.AppendKeyWith(nil, id, s.Meta.Collator()))
+	return s.Find(catalog.IDIndex, value.AppendKeyWith(nil, id, s.Meta.Collator()))
 }
 
 // Scan yields records in natural order until fn returns false.

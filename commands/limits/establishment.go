@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The parameters of the limit to how fast connections begin, which keeps a
-// storm of clients that connect anew from drowning those that are served.
+// The names of the server parameters that limit how fast connections begin, which
+// keeps a storm of reconnecting clients from starving those that are served.
 const (
 	EstablishmentEnabled = "ingressConnectionEstablishmentRateLimiterEnabled"
 	EstablishmentRate    = "ingressConnectionEstablishmentRatePerSec"
@@ -19,7 +19,8 @@ const (
 	EstablishmentBypass  = "ingressConnectionEstablishmentRateLimiterBypass"
 )
 
-// CheckPositive accepts numbers above 0, as doubles.
+// CheckPositive returns the check of a server parameter that must be a number above
+// 0; it is kept as a double.
 func CheckPositive(name string) func(value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) {
 		if !v.IsNumber() {
@@ -39,8 +40,8 @@ type rangesArgs struct {
 
 var rangesSpec = args.New[rangesArgs]("ConnectionListParameters")
 
-// CheckRanges accepts {ranges: [address, CIDR range or path of a socket]}, and
-// writes addresses as the ranges that they are.
+// CheckRanges checks {ranges: [address, CIDR range or path of a socket]} and returns
+// it with each address as the range of that address.
 func CheckRanges(v value.Value) (value.Value, error) {
 	if v.Kind() != value.KindDocument {
 		return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %s is not a document", EstablishmentBypass, v)
@@ -62,7 +63,8 @@ func CheckRanges(v value.Value) (value.Value, error) {
 	return value.Document(value.NewDoc("ranges", value.NewArray(ranges...))), nil
 }
 
-// ParseRange reads a CIDR range, or an address as the range of itself.
+// ParseRange reads a CIDR range, or an address as the range of that address alone. It
+// reports false for other texts, such as paths of sockets.
 func ParseRange(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p, true

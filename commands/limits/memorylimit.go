@@ -14,24 +14,24 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// MemoryGuard keeps the data, which lives in memory, from taking more of it
-// than the server may have. Writes that would pass the limit fail; reads and
-// deletes go on.
+// MemoryGuard keeps the data, which lives in memory, below the memory limit. Writes
+// that would pass the limit fail with ExceededMemoryLimit (146); reads and deletes
+// go on.
 //
-// Asking the runtime costs more than a small write, so what was in use when
-// it was last asked is added up with what was written since, and only a sum
-// near the limit asks again.
+// Asking the runtime costs more than a small write. So the guard adds what has been
+// written since to what the runtime said last, and asks again only when the sum comes
+// near the limit.
 type MemoryGuard struct {
-	Limit int64 // 0: none
+	Limit int64 // in bytes, 0: unlimited
 	clock clock.Clock
 	Used  atomic.Int64 // estimate: measured, and written since
 	full  atomic.Bool  // a write was refused, and there is not much room again
 	log   *zerolog.Logger
 
-	mu     sync.Mutex
-	lastGC time.Time
-	InUse  func() int64 // bytes of live and dead objects
-	Gc     func()
+	mu      sync.Mutex
+	lastGC  time.Time
+	inUse   func() int64 // bytes of live and dead objects
+	collect func()
 }
 
 // recordCost is about what a record takes beside its document: the entries of
@@ -45,10 +45,12 @@ const entryCost = 100
 // server at its limit must not spend its time looking for garbage.
 const gcPause = 500 * time.Millisecond
 
+// NewMemoryGuard returns a guard of a limit in bytes, 0 for none. It measures by the
+// real clock, which no test of expiry moves.
 func NewMemoryGuard(limit int64, real clock.Clock, log *zerolog.Logger) *MemoryGuard {
-	g := &MemoryGuard{Limit: limit, clock: real, log: log, InUse: heapInUse, Gc: runtime.GC}
+	g := &MemoryGuard{Limit: limit, clock: real, log: log, inUse: heapInUse, collect: runtime.GC}
 	if limit > 0 {
-		g.Used.Store(g.InUse())
+		g.Used.Store(g.inUse())
 	}
 	return g
 }
@@ -61,7 +63,8 @@ func heapInUse() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// Admit asks for room for a record of n bytes.
+// Admit reserves room for a record that is n bytes larger than before, or fails with
+// ExceededMemoryLimit.
 func (g *MemoryGuard) Admit(n int) error {
 	if n <= 0 {
 		return nil
@@ -69,7 +72,8 @@ func (g *MemoryGuard) Admit(n int) error {
 	return g.reserve(int64(n) + recordCost)
 }
 
-// AdmitEntries asks for room for an index with n entries.
+// AdmitEntries reserves room for an index of n entries, or fails with
+// ExceededMemoryLimit.
 func (g *MemoryGuard) AdmitEntries(n int64) error { return g.reserve(n * entryCost) }
 
 func (g *MemoryGuard) reserve(cost int64) error {
@@ -109,24 +113,24 @@ func (g *MemoryGuard) note(full bool) {
 func (g *MemoryGuard) measure() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	used := g.InUse()
+	used := g.inUse()
 	if now := g.clock.Now(); used > g.Limit-g.Limit/8 && now.Sub(g.lastGC) >= gcPause {
-		g.Gc()
-		used = g.InUse()
+		g.collect()
+		used = g.inUse()
 		g.lastGC = g.clock.Now()
 	}
 	g.Used.Store(used)
 	return used
 }
 
-// Refresh corrects the estimate now and then.
+// Refresh replaces the estimate by a measurement; the server calls it now and then.
 func (g *MemoryGuard) Refresh() {
 	if g.Limit > 0 {
-		g.Used.Store(g.InUse())
+		g.Used.Store(g.inUse())
 	}
 }
 
-// MemoryBytes is the memory of the machine, 0 if that cannot be told.
+// MemoryBytes returns the memory of the machine in bytes, 0 if it is unknown.
 func MemoryBytes() uint64 {
 	n, err := memlimit.FromSystem()
 	if err != nil {
@@ -135,8 +139,8 @@ func MemoryBytes() uint64 {
 	return n
 }
 
-// ProcessMemory is what the process took from the system, and what of it is
-// in use, in bytes.
+// ProcessMemory returns how much memory the process has taken from the system, in
+// bytes: what it still holds, and all of its address space.
 func ProcessMemory() (resident, virtual uint64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -12,9 +12,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// RateLimiter admits at a rate: a bucket of tokens, of which each admission
-// takes one, fills with rate tokens a second up to burst. An admission that
-// finds no token waits for its own in a queue of depth places, or is rejected.
+// RateLimiter is a token bucket: it fills with rate tokens a second up to burst, and
+// each admission takes one. An admission that finds the bucket empty waits in a queue
+// of limited depth for the next token, or is rejected when the queue is full.
 type RateLimiter struct {
 	mu          sync.Mutex
 	rate, burst float64
@@ -22,24 +22,23 @@ type RateLimiter struct {
 	at          time.Time
 	depth       int64
 	queued      int64
-	stats       rateStats
+	stats       RateStats
 }
 
-// rateStats are the counters of a rateLimiter. All grow, except for the
-// average.
-type rateStats struct {
-	Attempted, Admitted, Rejected, Exempted int64
-	Added, Removed, Interrupted, HungUp     int64 // of the queue
-	Waited                                  float64
+// RateStats are the counters of a [RateLimiter]. All but Waited only grow.
+type RateStats struct {
+	Attempted, Admitted, Rejected, Exempted int64   // admissions
+	Added, Removed, Interrupted, HungUp     int64   // places of the queue: taken, given up, given up without a token, by a client that disconnected
+	Waited                                  float64 // moving average of the time in the queue, microseconds
 }
 
-// NewRateLimiter makes a full bucket.
+// NewRateLimiter returns a limiter with a full bucket and no queue.
 func NewRateLimiter(rate, burst float64, now time.Time) *RateLimiter {
 	return &RateLimiter{rate: rate, burst: burst, tokens: burst, at: now}
 }
 
-// SetRate changes how fast the bucket fills and what it holds. What is in it
-// stays, as far as it has room.
+// SetRate changes how fast the bucket fills, in tokens a second, and how many it
+// holds. Tokens that still have room stay.
 func (l *RateLimiter) SetRate(rate, burst float64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,6 +47,7 @@ func (l *RateLimiter) SetRate(rate, burst float64, now time.Time) {
 	l.tokens = min(max(l.tokens, 0), burst)
 }
 
+// SetDepth changes how many admissions may wait.
 func (l *RateLimiter) SetDepth(depth int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,10 +61,10 @@ func (l *RateLimiter) fill(now time.Time) {
 	}
 }
 
-// Take takes a token, and returns how long to wait until it is there: a wait
-// of more than 0 has a place in the queue, which leave gives up. It reports
-// whether there was a place.
-func (l *RateLimiter) Take(now time.Time) (wait time.Duration, ok bool) {
+// take takes a token and returns how long to wait until it is there. A wait above 0
+// occupies a place in the queue, which leave gives up. ok is false when the queue was
+// full.
+func (l *RateLimiter) take(now time.Time) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Attempted++
@@ -98,9 +98,9 @@ func (l *RateLimiter) admit(waited time.Duration) {
 	l.stats.Waited += averageWeight * (micros - l.stats.Waited)
 }
 
-// Leave gives up a place in the queue: with the token that was waited for, or
-// because of err, which returns the token.
-func (l *RateLimiter) Leave(waited time.Duration, err error) {
+// leave gives up a place in the queue: with its token after having waited, or, when
+// err is not nil, without it.
+func (l *RateLimiter) leave(waited time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queued--
@@ -116,6 +116,7 @@ func (l *RateLimiter) Leave(waited time.Duration, err error) {
 	l.tokens = min(l.tokens+1, l.burst)
 }
 
+// Exempt counts an admission that the limit does not apply to.
 func (l *RateLimiter) Exempt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,9 +126,10 @@ func (l *RateLimiter) Exempt() {
 // errRateExceeded refuses what finds the queue full.
 var errRateExceeded = errors.New("the queue of the rate limiter is full")
 
-// Wait takes a token, and waits until it is there or ctx ends.
+// Wait takes a token and waits until it is there. It fails when the queue is full, or
+// with the cause of ctx when that ends.
 func (l *RateLimiter) Wait(ctx context.Context, clk clock.Clock) error {
-	d, ok := l.Take(clk.Now())
+	d, ok := l.take(clk.Now())
 	if !ok {
 		return errRateExceeded
 	}
@@ -142,19 +144,19 @@ func (l *RateLimiter) Wait(ctx context.Context, clk clock.Clock) error {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	l.Leave(d, err)
+	l.leave(d, err)
 	return err
 }
 
-// Snapshot reads the counters, the places taken and the tokens that are there.
-func (l *RateLimiter) Snapshot(now time.Time) (s rateStats, queued int64, tokens float64) {
+// Snapshot returns the counters, the number of places taken and of tokens available.
+func (l *RateLimiter) Snapshot(now time.Time) (s RateStats, queued int64, tokens float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fill(now)
 	return l.stats, l.queued, min(max(l.tokens, 0), math.MaxInt64)
 }
 
-// WriteQueue writes the counters as serverStatus shows them of a queue.
+// WriteQueue appends the counters as serverStatus shows those of a queue.
 func (l *RateLimiter) WriteQueue(b *value.Builder, now time.Time) {
 	s, _, tokens := l.Snapshot(now)
 	b.Int64("addedToQueue", s.Added).Int64("removedFromQueue", s.Removed).Int64("interruptedInQueue", s.Interrupted).

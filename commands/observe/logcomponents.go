@@ -40,7 +40,7 @@ var logComponents = strings.Fields(`
 
 // Talking are the components that the server asks about: name, and what
 // stands in the log's field "c".
-var Talking = [...]struct{ name, Short string }{
+var ComponentNames = [...]struct{ name, Short string }{
 	LogAccess: {"accessControl", "ACCESS"}, LogCommand: {"command", "COMMAND"}, LogNetwork: {"network", "NETWORK"},
 	LogQuery: {"query", "QUERY"}, LogTransaction: {"transaction", "TXN"}, LogWrite: {"write", "WRITE"},
 }
@@ -48,10 +48,10 @@ var Talking = [...]struct{ name, Short string }{
 // Verbosity is how much each component says. Level 0 is what is always
 // logged, 1 to 5 is more.
 type Verbosity struct {
-	mu     sync.Mutex
-	levels map[string]int32           // as set; "" is the default, and the missing inherit
-	Of     [len(Talking)]atomic.Int32 // what that comes to
-	Most   atomic.Int32               // of all that talk: 0 is the common case
+	mu      sync.Mutex
+	levels  map[string]int32                  // as set; "" is the default, and the missing inherit
+	Levels  [len(ComponentNames)]atomic.Int32 // what that comes to
+	Highest atomic.Int32                      // of all that talk: 0 is the common case
 }
 
 func NewVerbosity() *Verbosity { return &Verbosity{levels: map[string]int32{}} }
@@ -68,12 +68,12 @@ func (v *Verbosity) Set(levels map[string]int32) {
 		}
 	}
 	most := int32(0)
-	for i := LogAccess; int(i) < len(Talking); i++ {
-		level := v.inherited(Talking[i].name)
-		v.Of[i].Store(level)
+	for i := LogAccess; int(i) < len(ComponentNames); i++ {
+		level := v.inherited(ComponentNames[i].name)
+		v.Levels[i].Store(level)
 		most = max(most, level)
 	}
-	v.Most.Store(most)
+	v.Highest.Store(most)
 }
 
 // inherited is the level of a component, or of the nearest one around it
@@ -181,7 +181,7 @@ func CheckVerbosity(v value.Value) (value.Value, error) {
 // Talkative is the log without the level below which it drops lines, unless
 // it was made to say less than usual: how much is said is for the components
 // to decide.
-func Talkative(l zerolog.Logger) zerolog.Logger {
+func WithAllLevels(l zerolog.Logger) zerolog.Logger {
 	if l.GetLevel() <= zerolog.InfoLevel {
 		return l.Level(zerolog.TraceLevel)
 	}

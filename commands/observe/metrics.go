@@ -66,11 +66,11 @@ type ConcernCounts struct{ None, Local, Available, Majority, Linearizable, Snaps
 
 // TimedCounter is a usageCounter that tells how the times spread, too.
 type TimedCounter struct {
-	usageCounter
-	Spread Latencies
+	UsageCounter
+	Histogram Latencies
 }
 
 func (t *TimedCounter) add(d time.Duration) {
-	t.usageCounter.add(d)
-	t.Spread.Observe(d)
+	t.UsageCounter.add(d)
+	t.Histogram.Observe(d)
 }

@@ -95,7 +95,7 @@ func (p *Profiler) Sampled() bool {
 }
 
 // Planned is the plan of a query as the profiler and the log show it.
-type Planned interface {
+type PlanInfo interface {
 	// byID reports whether it looks up one _id, which has no shape.
 	ByID() bool
 	// shapes returns the hash of the query's shape and its key in the plan cache.
@@ -111,7 +111,7 @@ type Counts struct {
 	Returned int64
 	Sorted   bool          // a sort stage ran
 	Plan     string        // set where there was no choice to make
-	Access   Planned       // how the query finds its documents; nil: there was no choice
+	Access   PlanInfo      // how the query finds its documents; nil: there was no choice
 	Origin   value.Doc     // the command that opened the cursor of a getMore
 	Waited   time.Duration // for what others do, which is not slowness
 }
@@ -120,13 +120,13 @@ type Counts struct {
 const ProfileBytes = 1 << 20
 
 // IsoTime writes an instant as 2026-01-01T00:00:00.000+00:00.
-func IsoTime(ms int64) string {
+func ISOTime(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
 }
 
 // PlanSummary is the plan of a query: the text where there was no choice to
 // make, else what was chosen.
-func PlanSummary(text string, a Planned) string {
+func PlanSummary(text string, a PlanInfo) string {
 	if a == nil {
 		return text
 	}

@@ -15,15 +15,15 @@ import (
 type Usage struct{ collections sync.Map } // namespace -> *collectionUsage
 
 type CollectionUsage struct {
-	Ns                        string
+	Namespace                 string
 	Reads, Writes, Commands   TimedCounter
-	queries, getmores         usageCounter
-	inserts, updates, removes usageCounter
+	queries, getmores         UsageCounter
+	inserts, updates, removes UsageCounter
 }
 
-type usageCounter struct{ Count, Micros atomic.Int64 }
+type UsageCounter struct{ Count, Micros atomic.Int64 }
 
-func (u *usageCounter) add(d time.Duration) {
+func (u *UsageCounter) add(d time.Duration) {
 	u.Count.Add(1)
 	u.Micros.Add(d.Microseconds())
 }
@@ -32,16 +32,16 @@ func (u *usageCounter) add(d time.Duration) {
 var TopParts = []string{"total", "readLock", "writeLock", "queries", "getmore", "insert", "update", "remove", "commands"}
 
 func (u *CollectionUsage) Part(name string) (count, micros int64) {
-	of := func(c *usageCounter) (int64, int64) { return c.Count.Load(), c.Micros.Load() }
+	of := func(c *UsageCounter) (int64, int64) { return c.Count.Load(), c.Micros.Load() }
 	switch name {
 	case "total":
-		rc, rm := of(&u.Reads.usageCounter)
-		wc, wm := of(&u.Writes.usageCounter)
+		rc, rm := of(&u.Reads.UsageCounter)
+		wc, wm := of(&u.Writes.UsageCounter)
 		return rc + wc, rm + wm
 	case "readLock":
-		return of(&u.Reads.usageCounter)
+		return of(&u.Reads.UsageCounter)
 	case "writeLock":
-		return of(&u.Writes.usageCounter)
+		return of(&u.Writes.UsageCounter)
 	case "queries":
 		return of(&u.queries)
 	case "getmore":
@@ -53,7 +53,7 @@ func (u *CollectionUsage) Part(name string) (count, micros int64) {
 	case "remove":
 		return of(&u.removes)
 	}
-	return of(&u.Commands.usageCounter)
+	return of(&u.Commands.UsageCounter)
 }
 
 // Of returns the counters of a collection.
@@ -63,7 +63,7 @@ func (u *Usage) Of(ns string) *CollectionUsage {
 	}
 	v, ok := u.collections.Load(ns)
 	if !ok {
-		v, _ = u.collections.LoadOrStore(ns, &CollectionUsage{Ns: ns})
+		v, _ = u.collections.LoadOrStore(ns, &CollectionUsage{Namespace: ns})
 	}
 	return v.(*CollectionUsage)
 }
@@ -97,7 +97,7 @@ func (u *Usage) List() (out []*CollectionUsage) {
 		out = append(out, v.(*CollectionUsage))
 		return true
 	})
-	sort.Slice(out, func(i, j int) bool { return out[i].Ns < out[j].Ns })
+	sort.Slice(out, func(i, j int) bool { return out[i].Namespace < out[j].Namespace })
 	return out
 }
 

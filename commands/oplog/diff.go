@@ -22,17 +22,17 @@ import (
 // A differ makes it in one pass over the bytes of both versions.
 
 // Differ compares two versions of a document.
-type Differ struct {
+type differ struct {
 	// touched are the paths that the update named. What stands below none
 	// of them, or is itself named, is logged whole, as an update by
 	// operators is. nil: an update that may have touched anything.
-	Touched []string
-	ways    *ways // of touched
+	touched []string
+	paths   *pathTree // of touched
 	path    []byte
 }
 
 // DiffDocs appends to b the fields that describe how old became new.
-func (x *Differ) DiffDocs(b *value.Builder, old, new value.Doc) {
+func (x *differ) diff(b *value.Builder, old, new value.Doc) {
 	var inserted, updated, sub fields
 	var gone []string
 	o, n := old.Iter(), new.Iter()
@@ -91,13 +91,13 @@ func (f *fields) appendAs(b *value.Builder, name string) {
 
 // changed logs a field that has another value now: in whole, or as the
 // difference of what it contains.
-func (x *Differ) changed(updated, sub *fields, name, newName string, old, new value.Value) {
+func (x *differ) changed(updated, sub *fields, name, newName string, old, new value.Value) {
 	mark := len(x.path)
 	if mark > 0 {
 		x.path = append(x.path, '.')
 	}
 	x.path = append(x.path, name...)
-	if d := x.nested(old, new); d != nil && (x.Touched != nil || len(d) < len(new.Bytes())) {
+	if d := x.nested(old, new); d != nil && (x.touched != nil || len(d) < len(new.Bytes())) {
 		sub.append("s"+newName, value.Document(d))
 	} else {
 		updated.append(newName, new)
@@ -107,7 +107,7 @@ func (x *Differ) changed(updated, sub *fields, name, newName string, old, new va
 
 // nested is the difference of two embedded documents or arrays; nil if the
 // new one is to be logged whole.
-func (x *Differ) nested(old, new value.Value) value.Doc {
+func (x *differ) nested(old, new value.Value) value.Doc {
 	if old.Kind() != new.Kind() || new.Kind() != value.KindDocument && new.Kind() != value.KindArray {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (x *Differ) nested(old, new value.Value) value.Doc {
 	b.Reset(nil)
 	switch {
 	case new.Kind() == value.KindDocument && below:
-		x.DiffDocs(&b, old.Doc(), new.Doc())
+		x.diff(&b, old.Doc(), new.Doc())
 	case new.Kind() == value.KindArray && (below || itself):
 		if !x.diffArrays(&b, old.Doc(), new.Doc(), itself && !below) {
 			return nil
@@ -132,25 +132,25 @@ func (x *Differ) nested(old, new value.Value) value.Doc {
 
 // where tells whether a touched path leads below the present place, and
 // whether one ends at it.
-func (x *Differ) where() (below, itself bool) {
-	if x.Touched == nil {
+func (x *differ) where() (below, itself bool) {
+	if x.touched == nil {
 		return true, false
 	}
-	if x.ways == nil {
-		x.ways = NewWays(x.Touched)
+	if x.paths == nil {
+		x.paths = newPathTree(x.touched)
 	}
-	return x.ways.At(string(x.path))
+	return x.paths.at(string(x.path))
 }
 
 // ways are the paths of an update as a tree of their parts.
-type ways struct {
-	next map[string]*ways // by name
-	any  []*ways          // positional parts, which fit any
+type pathTree struct {
+	next map[string]*pathTree // by name
+	any  []*pathTree          // positional parts, which fit any
 	ends bool
 }
 
-func NewWays(paths []string) *ways {
-	top := &ways{}
+func newPathTree(paths []string) *pathTree {
+	top := &pathTree{}
 	for _, p := range paths {
 		w := top
 		for part := range strings.SplitSeq(p, ".") {
@@ -162,31 +162,31 @@ func NewWays(paths []string) *ways {
 }
 
 // step is the node of one more part, which is made if need be.
-func (w *ways) step(part string) *ways {
+func (w *pathTree) step(part string) *pathTree {
 	if strings.HasPrefix(part, "$") {
 		if len(w.any) == 0 {
-			w.any = []*ways{{}}
+			w.any = []*pathTree{{}}
 		}
 		return w.any[0]
 	}
 	if w.next == nil {
-		w.next = map[string]*ways{}
+		w.next = map[string]*pathTree{}
 	}
 	if w.next[part] == nil {
-		w.next[part] = &ways{}
+		w.next[part] = &pathTree{}
 	}
 	return w.next[part]
 }
 
 // At tells whether a path leads below the place here, of names and positions,
 // and whether one ends at it.
-func (w *ways) At(here string) (below, itself bool) {
+func (w *pathTree) at(here string) (below, itself bool) {
 	part, rest, more := strings.Cut(here, ".")
 	for _, next := range append(w.any[:len(w.any):len(w.any)], w.next[part]) {
 		switch {
 		case next == nil:
 		case more:
-			b, i := next.At(rest)
+			b, i := next.at(rest)
 			below, itself = below || b, itself || i
 		default:
 			below = below || next.next != nil || next.any != nil
@@ -198,7 +198,7 @@ func (w *ways) At(here string) (below, itself bool) {
 
 // diffArrays compares arrays position by position. With appendOnly it only
 // takes arrays that have grown, as $push does.
-func (x *Differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly bool) bool {
+func (x *differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly bool) bool {
 	b.Bool("a", true)
 	o, n := old.Iter(), new.Iter()
 	length, shorter := 0, 0
@@ -236,7 +236,7 @@ func (x *Differ) diffArrays(b *value.Builder, old, new value.Doc, appendOnly boo
 }
 
 // changedAt is changed for a position of an array.
-func (x *Differ) changedAt(updated, sub *fields, position string, old, new value.Value) {
+func (x *differ) changedAt(updated, sub *fields, position string, old, new value.Value) {
 	var whole fields
 	x.changed(&whole, sub, position, position, old, new)
 	if len(whole.elements) > 0 {

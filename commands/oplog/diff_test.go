@@ -9,13 +9,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func diffOf(old, new value.Doc, touched []string) value.Doc {
-	b := value.NewBuilder()
-	x := oplog.Differ{Touched: touched}
-	x.DiffDocs(b, old, new)
-	return b.Doc()
-}
-
 func TestDiff(t *testing.T) {
 	for name, test := range map[string]struct {
 		old, new string
@@ -34,7 +27,7 @@ func TestDiff(t *testing.T) {
 		"position":        {`{"a": [{"b": 1}, {"b": 2}]}`, `{"a": [{"b": 1}, {"b": 3}]}`, []string{"a.$.b"}, `{"sa": {"a": true, "s1": {"u": {"b": 3}}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := diffOf(value.MustJSON(test.old), value.MustJSON(test.new), test.touched)
+			got := oplog.Diff(value.MustJSON(test.old), value.MustJSON(test.new), test.touched)
 			if want := value.MustJSON(test.want); got.JSON() != want.JSON() {
 				t.Errorf("%s, want %s", got.JSON(), want.JSON())
 			}
@@ -76,7 +69,7 @@ func genDoc(t *rapid.T, depth int) value.Doc {
 func TestDiffApplies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, new := genDoc(t, 3), genDoc(t, 3)
-		diff := diffOf(old, new, nil)
+		diff := oplog.Diff(old, new, nil)
 		if err := value.Validate(diff); err != nil {
 			t.Fatal(err)
 		}

@@ -27,8 +27,8 @@ var (
 // as nobody has read it by unreadOplogBytes, so that a server whose data come
 // and go, and which nobody watches, keeps its file small.
 const (
-	DefaultOplogBytes = 64 << 20
-	UnreadOplogBytes  = 4 << 20
+	DefaultBytes = 64 << 20
+	UnreadBytes  = 4 << 20
 )
 
 // Log is the log of all committed changes, in local.oplog.rs. Each
@@ -43,7 +43,7 @@ type Log struct {
 	noted atomic.Bool  // that it is read is known after a restart
 	Keep  atomic.Int64 // milliseconds that entries are kept at least
 	size  atomic.Int64
-	Full  chan struct{} // wakes the trimmer
+	full  chan struct{} // wakes the trimmer
 
 	watchers
 }
@@ -54,7 +54,7 @@ var recorders = sync.Pool{New: func() any { return new(Recorder) }}
 type Config struct {
 	Engine storage.Engine
 	Clock  clock.Clock
-	Log    *zerolog.Logger
+	Logger *zerolog.Logger
 	Stamps *clustertime.Clock
 	Term   *atomic.Int64 // of the last election
 	// bytes bounds the log; 0: defaultOplogBytes once it is read, negative: there
@@ -65,13 +65,13 @@ type Config struct {
 }
 
 func New(config Config) *Log {
-	l := &Log{Config: config, Full: make(chan struct{}, 1)}
+	l := &Log{Config: config, full: make(chan struct{}, 1)}
 	l.Limit.Store(config.Bytes)
 	l.Keep.Store(config.Retention)
 	l.Off = config.Bytes < 0
 	l.read.Store(config.Bytes != 0 || config.Retention > 0)
 	if config.Bytes == 0 {
-		l.Limit.Store(DefaultOplogBytes)
+		l.Limit.Store(DefaultBytes)
 	}
 	return l
 }
@@ -81,7 +81,7 @@ func (l *Log) Bound() int64 {
 	if l.read.Load() {
 		return l.Limit.Load()
 	}
-	return min(l.Limit.Load(), UnreadOplogBytes)
+	return min(l.Limit.Load(), UnreadBytes)
 }
 
 // NewRecorder notes what a transaction does.
@@ -103,7 +103,7 @@ func (l *Log) Open(ctx context.Context) error {
 			return err
 		}
 		l.size.Store(coll.Size())
-		if size := coll.Info().Options.Lookup("size"); l.Bytes == 0 && size.SafeInt64() > DefaultOplogBytes {
+		if size := coll.Info().Options.Lookup("size"); l.Bytes == 0 && size.SafeInt64() > DefaultBytes {
 			l.Limit.Store(size.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
@@ -114,7 +114,7 @@ func (l *Log) Open(ctx context.Context) error {
 		if reader != nil { // who may come back
 			l.read.Store(true)
 			l.noted.Store(true)
-		} else if coll.Size() > UnreadOplogBytes+UnreadOplogBytes/16 { // read before this was noted
+		} else if coll.Size() > UnreadBytes+UnreadBytes/16 { // read before this was noted
 			l.read.Store(true)
 		}
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })

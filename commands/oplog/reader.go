@@ -24,7 +24,7 @@ func (l *Log) NoteReader(ctx context.Context) {
 	note := value.NewDoc("_id", value.String("reader"), "since", value.DateTime(now))
 	err := l.Engine.Update(ctx, func(tx storage.Tx) error { return serverdocs.PutOnly(tx, ReaderNamespace, note, now) })
 	if err != nil {
-		l.Log.Warn().Err(err).Msg("That the change log is read could not be written down")
+		l.Logger.Warn().Err(err).Msg("That the change log is read could not be written down")
 		return
 	}
 	l.noted.Store(true)

@@ -18,11 +18,11 @@ type Recorder struct {
 	Tx    storage.Tx
 	Now   int64
 	InTxn bool // a multi-document transaction: one applyOps entry for all
-	Lsid  value.Doc
+	LSID  value.Doc
 	Txn   int64
 
 	ops     []byte // documents {op, ns, ui, o, …}, one after the other
-	Marks   []loggedOp
+	Marks   []LoggedOp
 	images  []preImage
 	Out     []byte // the entry being written
 	Last    uint64 // timestamp of the last entry
@@ -47,7 +47,7 @@ type Recorder struct {
 }
 
 // loggedOp is one operation among the recorded ones.
-type loggedOp struct {
+type LoggedOp struct {
 	end     int // of its document in ops
 	Command bool
 	ns      storage.Namespace
@@ -93,7 +93,7 @@ func (r *Recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write 
 	write(b)
 	b.Doc()
 	r.ops = b.Bytes()
-	r.Marks = append(r.Marks, loggedOp{end: len(r.ops), Command: kind == "c", ns: ns, Stmt: r.Stmt})
+	r.Marks = append(r.Marks, LoggedOp{end: len(r.ops), Command: kind == "c", ns: ns, Stmt: r.Stmt})
 }
 
 func (r *Recorder) insert(info *storage.Info, d value.Doc, ts int64) {
@@ -126,9 +126,9 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 			(&fields{r.Added}).appendAs(b, "i")
 			b.End().End()
 		default:
-			x := Differ{Touched: r.Touched}
+			x := differ{touched: r.Touched}
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
-			x.DiffDocs(b, old, new)
+			x.diff(b, old, new)
 			b.End().End()
 		}
 		appendKeyDoc(b, "o2", old)
@@ -241,7 +241,7 @@ func (r *Recorder) append(coll storage.Collection, first, end int) error {
 	b := &r.B
 	b.Reset(r.Out[:0])
 	if r.InTxn {
-		b.Document("lsid", r.Lsid).Int64("txnNumber", r.Txn)
+		b.Document("lsid", r.LSID).Int64("txnNumber", r.Txn)
 	}
 	if end-first == 1 && !r.InTxn {
 		it := r.Op(first).Iter()

@@ -17,7 +17,7 @@ type sharedEvents struct {
 
 // EventKey tells apart the events of a group's streams.
 type EventKey struct {
-	Ts         uint64
+	TS         uint64
 	Index      int
 	Invalidate bool
 	Expanded   bool
@@ -28,7 +28,7 @@ type EventKey struct {
 // stream looks up when it comes to them.
 type SharedEvent struct {
 	Token, Event, Key value.Doc
-	Named             token.TokenData // what the token says
+	Named             token.Token // what the token says
 }
 
 // MaxSharedBytes bounds what a group keeps.
@@ -44,7 +44,7 @@ func (s *sharedEvents) Find(k EventKey) (SharedEvent, bool) {
 // Keep keeps an event, and forgets all others once there are too many: those
 // who are that far behind are not in step.
 func (s *sharedEvents) Keep(k EventKey, e SharedEvent) {
-	size := len(e.Token) + len(e.Event) + len(e.Key) + len(e.Named.Id)
+	size := len(e.Token) + len(e.Event) + len(e.Key) + len(e.Named.ID)
 	if size > MaxSharedBytes/4 {
 		return
 	}

@@ -17,7 +17,7 @@ func (l *Log) Appended(bytes int64) {
 		return
 	}
 	select {
-	case l.Full <- struct{}{}:
+	case l.full <- struct{}{}:
 	default:
 	}
 }
@@ -28,10 +28,10 @@ func (l *Log) Trimmer(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.Full:
+		case <-l.full:
 		}
 		if err := l.Trim(ctx); err != nil && ctx.Err() == nil {
-			l.Log.Warn().Err(err).Msg("The change log could not be trimmed")
+			l.Logger.Warn().Err(err).Msg("The change log could not be trimmed")
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestLogWakesItsTrimmer(t *testing.T) {
 		h.OK(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d, "text": "%01000d"}]}`, i, i))
 	}
 	select {
-	case <-l.Full:
+	case <-l.Full():
 	default:
 		t.Fatal("nobody was told that the log is full")
 	}
@@ -55,12 +55,12 @@ func TestLogGrowsOnceItIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := harness.New(t)
 			l := h.Svc.Oplog
-			if got := l.Bound(); got != oplog.UnreadOplogBytes {
+			if got := l.Bound(); got != oplog.UnreadBytes {
 				t.Errorf("bound %d at first", got)
 			}
 			h.OK(`{"insert": "c", "documents": [{"_id": 1}]}`)
 			read(h)
-			if got := l.Bound(); got != oplog.DefaultOplogBytes {
+			if got := l.Bound(); got != oplog.DefaultBytes {
 				t.Errorf("bound %d after it was read", got)
 			}
 			h.OK(`{"insert": "c", "documents": [{"_id": 2}]}`)
@@ -68,7 +68,7 @@ func TestLogGrowsOnceItIsRead(t *testing.T) {
 			if err := again.Open(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			if got := again.Bound(); got != oplog.DefaultOplogBytes {
+			if got := again.Bound(); got != oplog.DefaultBytes {
 				t.Errorf("bound %d after a restart", got)
 			}
 		})

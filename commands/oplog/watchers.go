@@ -31,7 +31,7 @@ type Watcher struct {
 	Interest                   // of the writers, under the lock of watchers
 	Streams  int
 	marked   uint64       // number of the transaction that marked it last
-	Relevant atomic.Int64 // the newest entry that concerns it
+	Newest   atomic.Int64 // the newest entry that concerns it
 	*broadcast.Broadcast
 	sharedEvents
 }
@@ -126,10 +126,10 @@ func (ws *watchers) Leave(w *Watcher) {
 
 // Since says that up to an entry nobody has told what concerns the group: one
 // of its streams came later.
-func (w *Watcher) Since(id storage.RecordID) {
+func (w *Watcher) SkipTo(id storage.RecordID) {
 	for {
-		old := w.Relevant.Load()
-		if old >= int64(id) || w.Relevant.CompareAndSwap(old, int64(id)) {
+		old := w.Newest.Load()
+		if old >= int64(id) || w.Newest.CompareAndSwap(old, int64(id)) {
 			return
 		}
 	}
@@ -173,10 +173,10 @@ func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
 // concerns them whatever they want.
 func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) {
 	for _, w := range groups {
-		if w.Relevant.Load() == int64(id) && w.marked == r.marking || op != nil && !w.Wants(op) {
+		if w.Newest.Load() == int64(id) && w.marked == r.marking || op != nil && !w.Wants(op) {
 			continue
 		}
-		w.Relevant.Store(int64(id))
+		w.Newest.Store(int64(id))
 		if w.marked != r.marking {
 			w.marked = r.marking
 			r.woken = append(r.woken, w)
@@ -185,7 +185,7 @@ func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) 
 }
 
 // about reports whether a command may concern those who watch a namespace.
-func (m *loggedOp) about(ns storage.Namespace, op value.Doc) bool {
+func (m *LoggedOp) about(ns storage.Namespace, op value.Doc) bool {
 	if name, _ := op.Lookup("o").Doc().First(); name == "renameCollection" { // there are two namespaces
 		return true
 	}

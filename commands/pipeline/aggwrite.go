@@ -34,7 +34,7 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	case m.Kind == catalog.View && t.TimeSeries != nil:
 		return nil, mongoerr.New(7268703, "Cannot create a time-series collection from a non time-series view.")
 	case m.Kind == catalog.View:
-		return nil, catalog.ErrIsView(ns)
+		return nil, catalog.NotOnView(ns)
 	case m.Kind == catalog.TimeSeries || t.TimeSeries != nil:
 		return h.outTimeSeries(ns, old, t)
 	case m.Capped:
@@ -199,7 +199,7 @@ func (h *Environment) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, er
 	m := catalog.Of(info)
 	switch m.Kind {
 	case catalog.View:
-		return nil, catalog.ErrIsView(ns)
+		return nil, catalog.NotOnView(ns)
 	case catalog.TimeSeries:
 		return nil, mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "$merge to time-series collections is not supported: %s", ns)
 	}

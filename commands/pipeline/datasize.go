@@ -57,7 +57,7 @@ func dataSize(c *kernel.Call, ns storage.Namespace, a *dataSizeArgs) (size, coun
 		return 0, 0, err
 	}
 	if catalog.Of(info).ReadThrough() {
-		return 0, 0, catalog.ErrIsView(ns)
+		return 0, 0, catalog.NotOnView(ns)
 	}
 	if a.Min == nil {
 		return s.bytes, s.count, nil

@@ -38,7 +38,7 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 	}
 	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats") && s.Coll != "system.views"
 	if catalog.Of(info).Kind == catalog.View && needs {
-		return nil, catalog.ErrIsView(ns)
+		return nil, catalog.NotOnView(ns)
 	}
 	if info == nil && needs {
 		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)
@@ -86,7 +86,7 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 func appendLatency(b *value.Builder, name string, u *observe.TimedCounter, histograms bool) {
 	b.StartDocument(name)
 	if histograms {
-		u.Spread.AppendHistogram(b)
+		u.Histogram.AppendHistogram(b)
 	}
 	b.Int64("latency", u.Micros.Load()).Int64("ops", u.Count.Load()).Int64("queryableEncryptionLatencyMicros", 0).End()
 }
@@ -130,7 +130,7 @@ func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, err
 	all := s.Spec.Lookup("allUsers").Truthy()
 	var docs []value.Doc
 	for _, session := range c.Svc.Sessions.List() {
-		if all || wanted[session.Record.Uid] {
+		if all || wanted[session.Record.UID] {
 			docs = append(docs, housekeeping.SessionDoc(session.Key, c.Svc.Sessions.LastUse(session)))
 		}
 	}

@@ -78,7 +78,7 @@ func AppendCollStats(c *kernel.Call, b *value.Builder, ns storage.Namespace, sca
 		return err
 	}
 	if s.meta.Kind == catalog.View {
-		return catalog.ErrIsView(ns)
+		return catalog.NotOnView(ns)
 	}
 	b.String("ns", ns.String())
 	n := func(key string, v int64) { b.Append(key, value.Int(v/scale)) }

@@ -46,7 +46,7 @@ func runReplSetGetStatus(c *kernel.Call) error {
 	}
 	b, s := c.Reply, c.Svc
 	state, name := int32(1), "PRIMARY"
-	if s.Leader.Aside.Load() {
+	if s.Leader.SteppedDown.Load() {
 		state, name = 2, "SECONDARY"
 	}
 	b.String("set", s.Options.ReplSet).Date("date", c.Now).Int32("myState", state).Int64("term", s.Leader.Term.Load()).
@@ -57,7 +57,7 @@ func runReplSetGetStatus(c *kernel.Call) error {
 	b.End()
 	up := int32(s.Clock.Now().Sub(s.StartedAt) / time.Second)
 	b.StartArray("members").StartDocument("")
-	replset.AppendSmall(b, "_id", s.Leader.Config.Load().Member().Id)
+	replset.AppendInt(b, "_id", s.Leader.Config.Load().Member().ID)
 	b.String("name", memberHost(c)).Double("health", 1).Int32("state", state).String("stateStr", name).Int32("uptime", up)
 	appendOpTimes(c, [2]string{"optime", "optimeDate"})
 	b.String("syncSourceHost", "").Int32("syncSourceId", -1).String("infoMessage", "")
@@ -65,8 +65,8 @@ func runReplSetGetStatus(c *kernel.Call) error {
 		b.Append("electionTime", clustertime.Value(s.Leader.Elected.Load())).Date("electionDate", s.Leader.ElectedAt.Load())
 	}
 	config := s.Leader.Config.Load()
-	replset.AppendSmall(b, "configVersion", config.Version)
-	replset.AppendSmall(b, "configTerm", config.Term)
+	replset.AppendInt(b, "configVersion", config.Version)
+	replset.AppendInt(b, "configTerm", config.Term)
 	b.Bool("self", true).String("lastHeartbeatMessage", "")
 	b.End().End()
 	return nil
@@ -99,10 +99,10 @@ func runReplSetStepDown(c *kernel.Call) error {
 	switch {
 	case err != nil:
 		return err
-	case c.Svc.Leader.Aside.Load():
+	case c.Svc.Leader.SteppedDown.Load():
 		return mongoerr.New(mongoerr.NotWritablePrimary, "not primary so can't step down")
 	case !bool(a.Force):
-		return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %sPlease use the replSetStepDown command with the argument {force: true} to force node to step down.", observe.IsoTime(c.Now))
+		return mongoerr.Newf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %sPlease use the replSetStepDown command with the argument {force: true} to force node to step down.", observe.ISOTime(c.Now))
 	}
 	stepDown(c.Svc, period, c.Op)
 	return nil
@@ -167,7 +167,7 @@ func runReplSetMaintenance(c *kernel.Call) error {
 	if _, err := readReplSetArgs(c); err != nil {
 		return err
 	}
-	if c.Svc.Leader.Aside.Load() {
+	if c.Svc.Leader.SteppedDown.Load() {
 		return mongoerr.New(mongoerr.OperationFailed, "the only member of a set cannot be in maintenance mode")
 	}
 	return mongoerr.New(mongoerr.NotSecondary, "primaries can't modify maintenance mode")
@@ -182,7 +182,7 @@ func runReplSetSyncFrom(c *kernel.Call) error {
 	if a.SyncFrom.Str() == "" {
 		return mongoerr.New(mongoerr.FailedToParse, "Empty host component parsing HostAndPort from \"\"")
 	}
-	if c.Svc.Leader.Aside.Load() {
+	if c.Svc.Leader.SteppedDown.Load() {
 		return mongoerr.Newf(mongoerr.NodeNotFound, "Could not find member \"%s\" in replica set", a.SyncFrom.Str())
 	}
 	c.Reply.String("syncFromRequested", a.SyncFrom.Str())

@@ -22,11 +22,11 @@ func runReplSetReconfig(c *kernel.Call) error {
 	l, force := &c.Svc.Leader, bool(a.Force)
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	if !force && l.Aside.Load() {
+	if !force && l.SteppedDown.Load() {
 		return mongoerr.New(mongoerr.NotWritablePrimary, "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;")
 	}
 	old := shownConfig(c)
-	config, err := replset.ParseConfig(a.Reconfig.Doc(), old.Settings.Id)
+	config, err := replset.ParseConfig(a.Reconfig.Doc(), old.Settings.ID)
 	switch {
 	case err != nil:
 		return invalidConfig(err)
@@ -60,7 +60,7 @@ func checkReconfig(c *kernel.Call, config, old *replset.Config, force bool) erro
 		return err
 	}
 	if m := &config.Members[self]; !force && m.Priority == 0 {
-		return mongoerr.Newf(mongoerr.NodeNotElectable, "This node, %s, with _id %d is not electable under the new configuration with %s for replica set %s", m.Host, m.Id, config.At(), config.Name)
+		return mongoerr.Newf(mongoerr.NodeNotElectable, "This node, %s, with _id %d is not electable under the new configuration with %s for replica set %s", m.Host, m.ID, config.VersionAndTerm(), config.Name)
 	}
 	if len(config.Members) == 1 {
 		return nil
@@ -130,14 +130,14 @@ func runReplSetInitiate(c *kernel.Call) error {
 
 // initialConfig reads and checks the configuration of replSetInitiate.
 func initialConfig(c *kernel.Call, given value.Doc, old *replset.Config) (*replset.Config, error) {
-	config, err := replset.ParseConfig(given, old.Settings.Id)
+	config, err := replset.ParseConfig(given, old.Settings.ID)
 	if err != nil {
 		return nil, invalidConfig(err)
 	}
 	if config.Name != old.Name {
 		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Rejecting initiate with a set name that differs from command line set name, initiate set name: %s, command line set name: %s", config.Name, old.Name)
 	}
-	if config.Settings.Id != old.Settings.Id {
+	if config.Settings.ID != old.Settings.ID {
 		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "replica set configuration cannot contain 'replicaSetId' field when called from replSetInitiate: %s", given)
 	}
 	config.Term = replset.FirstTerm
@@ -152,7 +152,7 @@ func initialConfig(c *kernel.Call, given value.Doc, old *replset.Config) (*repls
 		return nil, invalidConfig(err)
 	}
 	if m := &config.Members[self]; m.Priority == 0 {
-		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "This node, %s, with _id %d is not electable under the new configuration with %s for replica set %s", m.Host, m.Id, config.At(), config.Name)
+		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "This node, %s, with _id %d is not electable under the new configuration with %s for replica set %s", m.Host, m.ID, config.VersionAndTerm(), config.Name)
 	}
 	if len(config.Members) > 1 {
 		return nil, mongoerr.Newf(mongoerr.NodeNotFound, "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s", others(config, self))

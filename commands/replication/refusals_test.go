@@ -49,7 +49,7 @@ func TestResizeOplog(t *testing.T) {
 		{DB: "admin", Command: `{replSetResizeOplog: 1, hours: 1}`, Code: 40415, Text: ""},
 		{DB: "test", Command: `{replSetResizeOplog: 1, size: 1000}`, Code: 13, Text: ""},
 	})
-	if got := l.Bound(); got != oplog.UnreadOplogBytes {
+	if got := l.Bound(); got != oplog.UnreadBytes {
 		t.Errorf("%d bytes without a size", got)
 	}
 	h.Refuses([]harness.Refusal{{DB: "admin", Command: `{replSetResizeOplog: 1, size: {$numberDouble: "1000"}, minRetentionHours: 0.5}`, Code: 0, Text: ""}})

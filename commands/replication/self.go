@@ -20,13 +20,13 @@ func findSelf(c *kernel.Call, config *replset.Config) (self int, err error) {
 		switch {
 		case !isSelf(c, m.Host):
 		case self >= 0:
-			return 0, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "The hosts %s and %s all map to this node in new configuration with %s for replica set %s", config.Members[self].Host, m.Host, config.At(), config.Name)
+			return 0, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "The hosts %s and %s all map to this node in new configuration with %s for replica set %s", config.Members[self].Host, m.Host, config.VersionAndTerm(), config.Name)
 		default:
 			self = i
 		}
 	}
 	if self < 0 {
-		return 0, mongoerr.Newf(mongoerr.NodeNotFound, "No host described in new configuration with %s for replica set %s maps to this node", config.At(), config.Name)
+		return 0, mongoerr.Newf(mongoerr.NodeNotFound, "No host described in new configuration with %s for replica set %s maps to this node", config.VersionAndTerm(), config.Name)
 	}
 	return self, nil
 }

@@ -19,7 +19,7 @@ func LoadTerm(s *kernel.Service) error {
 		d, err := serverdocs.Only(tx, replset.ElectionNamespace)
 		if d != nil {
 			s.Leader.Term.Store(d.Lookup("term").SafeInt64())
-			s.Leader.Before = true
+			s.Leader.HadElection = true
 		}
 		return err
 	})
@@ -46,10 +46,10 @@ func JoinSet(s *kernel.Service) error {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	l.Config.Store(config)
-	if l.Before {
+	if l.HadElection {
 		l.Term.Add(1)
 	}
-	l.Before = true
+	l.HadElection = true
 	return takeOffice(s)
 }
 
@@ -62,13 +62,13 @@ func storedConfig(s *kernel.Service, d value.Doc) (*replset.Config, error) {
 	}
 	b, own := value.NewBuilder(), value.Doc(nil)
 	for it := d.Iter(); it.Next(); {
-		if it.Key() == replset.OwnPart {
+		if it.Key() == replset.OwnField {
 			own = it.Value().Doc()
 			continue
 		}
 		b.Raw(it.Element())
 	}
-	config, err := replset.ParseConfig(b.Doc(), fresh.Settings.Id)
+	config, err := replset.ParseConfig(b.Doc(), fresh.Settings.ID)
 	if err == nil {
 		err = config.Validate()
 	}
@@ -97,7 +97,7 @@ func takeOffice(s *kernel.Service) error {
 func keepConfig(s *kernel.Service, config *replset.Config, entry value.Doc) error {
 	b := value.NewBuilder()
 	config.Append(b, cmp.Or(config.Member().Host, s.Options.AdvertiseHost, "localhost:"+replset.DefaultPort))
-	b.StartDocument(replset.OwnPart).Bool("asConnected", config.AsConnected).Bool("initiated", config.Initiated).End()
+	b.StartDocument(replset.OwnField).Bool("asConnected", config.AsConnected).Bool("initiated", config.Initiated).End()
 	now := s.Clock.NowMillis()
 	err := s.Engine.Update(s.Background, func(tx storage.Tx) error {
 		if err := serverdocs.PutOnly(tx, replset.ConfigNamespace, b.Doc(), now); err != nil {

@@ -15,7 +15,7 @@ func stepDown(s *kernel.Service, period time.Duration, except *kernel.Operation)
 	l := &s.Leader
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	l.Aside.Store(true)
+	l.SteppedDown.Store(true)
 	l.Changed.Signal()
 	cause := mongoerr.New(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
 	s.Ops.Kill(cause, func(op *kernel.Operation) bool {
@@ -35,8 +35,8 @@ func stepDown(s *kernel.Service, period time.Duration, except *kernel.Operation)
 // holds the lock.
 func stepUpAfter(s *kernel.Service, period time.Duration) {
 	l := &s.Leader
-	l.Round++
-	round, over := l.Round, s.Clock.NewTimer(period)
+	l.StepDowns++
+	round, over := l.StepDowns, s.Clock.NewTimer(period)
 	go func() {
 		defer over.Stop()
 		select {
@@ -49,7 +49,7 @@ func stepUpAfter(s *kernel.Service, period time.Duration) {
 		}
 		l.Mu.Lock()
 		defer l.Mu.Unlock()
-		if l.Round == round {
+		if l.StepDowns == round {
 			stepUp(s)
 		}
 	}()
@@ -58,12 +58,12 @@ func stepUpAfter(s *kernel.Service, period time.Duration) {
 // stepUp makes the member primary, in a new term. The caller holds the lock.
 func stepUp(s *kernel.Service) {
 	l := &s.Leader
-	l.Round++
+	l.StepDowns++
 	l.Term.Add(1)
 	if err := takeOffice(s); err != nil {
 		s.Log.Warn().Err(err).Int64("term", l.Term.Load()).Msg("The election could not be written down")
 	}
-	l.Aside.Store(false)
+	l.SteppedDown.Store(false)
 	l.Changed.Signal()
 }
 
@@ -77,7 +77,7 @@ func freeze(s *kernel.Service, ctx context.Context, period time.Duration) error 
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	switch {
-	case !l.Aside.Load():
+	case !l.SteppedDown.Load():
 		return mongoerr.New(mongoerr.NotSecondary, "Cannot freeze node when primary or running for election, state: Primary")
 	case period == 0:
 		stepUp(s)
@@ -97,7 +97,7 @@ var readOnSecondaries = map[string]bool{
 
 // CheckLeader refuses commands that a member cannot run after it has stepped down.
 func CheckLeader(c *kernel.Call) error {
-	if !c.Svc.Leader.Aside.Load() {
+	if !c.Svc.Leader.SteppedDown.Load() {
 		return nil
 	}
 	reads := readOnSecondaries[c.Cmd.Name]

@@ -78,7 +78,7 @@ func TestStepDownEnds(t *testing.T) {
 	}
 	h.Admin(`{"replSetStepDown": 60, "force": true}`)
 	advance(59 * time.Second)
-	if !h.Svc.Leader.Aside.Load() {
+	if !h.Svc.Leader.SteppedDown.Load() {
 		t.Error("primary too early")
 	}
 	advance(time.Second)
@@ -90,7 +90,7 @@ func TestStepDownEnds(t *testing.T) {
 		t.Error(r)
 	}
 	advance(50 * time.Second)
-	if !h.Svc.Leader.Aside.Load() {
+	if !h.Svc.Leader.SteppedDown.Load() {
 		t.Error("primary although frozen")
 	}
 	advance(50 * time.Second)

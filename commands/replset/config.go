@@ -13,21 +13,21 @@ import (
 type Config struct {
 	Name     string
 	Version  int64
-	Term     int64 // noTerm after a forced change, until the next election
+	Term     int64 // NoTerm after a forced change, until the next election
 	Members  []Member
 	Journals bool // w: "majority" waits for the disk
-	Settings setSettings
-	// asConnected tells that the member is known by the address its clients
+	Settings Settings
+	// AsConnected is set while the member is known by the address its clients
 	// connect to, as long as nobody has given it another.
 	AsConnected bool
-	// initiated tells that somebody has given the configuration; else it is the
+	// Initiated reports whether somebody has given the configuration; else it is the
 	// one that the server began with.
 	Initiated bool
 }
 
 // Member is a member of the set; a valid configuration has one.
 type Member struct {
-	Id        int64
+	ID        int64
 	Host      string
 	arbiter   bool
 	indexes   bool // it builds indexes
@@ -38,14 +38,14 @@ type Member struct {
 	Votes     int64
 }
 
-// setSettings are the settings of the set. Those about what members do with
+// Settings are the settings of the set. Those about what members do with
 // each other have nothing to act on here.
-type setSettings struct {
+type Settings struct {
 	chaining                                 bool
 	heartbeatMillis, heartbeatSecs, election int64
 	catchUp, catchUpTakeover                 int64
 	modes                                    value.Doc // write concerns by name
-	Id                                       value.OID
+	ID                                       value.OID
 }
 
 // NoTerm is the term of a configuration that was forced.
@@ -60,7 +60,7 @@ func NewConfig(name string, term int64, id value.OID) *Config {
 	return &Config{
 		Name: name, Version: 1, Term: term, Journals: true, AsConnected: true,
 		Members:  []Member{{indexes: true, Priority: 1, Votes: 1, Tags: value.EmptyDoc}},
-		Settings: setSettings{chaining: true, heartbeatMillis: 2000, heartbeatSecs: 10, election: 10000, catchUp: -1, catchUpTakeover: 30000, modes: value.EmptyDoc, Id: id},
+		Settings: Settings{chaining: true, heartbeatMillis: 2000, heartbeatSecs: 10, election: 10000, catchUp: -1, catchUpTakeover: 30000, modes: value.EmptyDoc, ID: id},
 	}
 }
 
@@ -71,9 +71,9 @@ func (s *Config) Member() *Member { return &s.Members[0] }
 // finds a member that is known by where its clients connect to.
 func (s *Config) Append(b *value.Builder, host string) {
 	b.String("_id", s.Name)
-	AppendSmall(b, "version", s.Version)
+	AppendInt(b, "version", s.Version)
 	if s.Term != NoTerm {
-		AppendSmall(b, "term", s.Term)
+		AppendInt(b, "term", s.Term)
 	}
 	b.StartArray("members")
 	for i := range s.Members {
@@ -89,24 +89,24 @@ func (s *Config) Append(b *value.Builder, host string) {
 	b.Int64("protocolVersion", 1).Bool("writeConcernMajorityJournalDefault", s.Journals)
 	t := &s.Settings
 	b.StartDocument("settings").Bool("chainingAllowed", t.chaining)
-	AppendSmall(b, "heartbeatIntervalMillis", t.heartbeatMillis)
-	AppendSmall(b, "heartbeatTimeoutSecs", t.heartbeatSecs)
-	AppendSmall(b, "electionTimeoutMillis", t.election)
-	AppendSmall(b, "catchUpTimeoutMillis", t.catchUp)
-	AppendSmall(b, "catchUpTakeoverDelayMillis", t.catchUpTakeover)
+	AppendInt(b, "heartbeatIntervalMillis", t.heartbeatMillis)
+	AppendInt(b, "heartbeatTimeoutSecs", t.heartbeatSecs)
+	AppendInt(b, "electionTimeoutMillis", t.election)
+	AppendInt(b, "catchUpTimeoutMillis", t.catchUp)
+	AppendInt(b, "catchUpTakeoverDelayMillis", t.catchUpTakeover)
 	b.Document("getLastErrorModes", t.modes)
 	b.StartDocument("getLastErrorDefaults").Int32("w", 1).Int32("wtimeout", 0).End()
-	b.Append("replicaSetId", value.ObjectID(t.Id)).End()
+	b.Append("replicaSetId", value.ObjectID(t.ID)).End()
 }
 
 func (m *Member) append(b *value.Builder, host string) {
-	AppendSmall(b, "_id", m.Id)
+	AppendInt(b, "_id", m.ID)
 	b.String("host", host).Bool("arbiterOnly", m.arbiter).Bool("buildIndexes", m.indexes).Bool("hidden", m.hidden).Double("priority", m.Priority)
 	b.Document("tags", m.Tags).Int64("secondaryDelaySecs", m.delaySecs).Int32("votes", int32(m.Votes))
 }
 
-// AppendSmall writes a number as an int32 if it is one.
-func AppendSmall(b *value.Builder, name string, n int64) {
+// AppendInt writes a number as an int32 if it is one.
+func AppendInt(b *value.Builder, name string, n int64) {
 	if n == int64(int32(n)) {
 		b.Int32(name, int32(n))
 		return
@@ -114,8 +114,10 @@ func AppendSmall(b *value.Builder, name string, n int64) {
 	b.Int64(name, n)
 }
 
-// At is how messages name a configuration.
-func (s *Config) At() string { return fmt.Sprintf("{version: %d, term: %d}", s.Version, s.Term) }
+// VersionAndTerm returns the configuration as messages name it.
+func (s *Config) VersionAndTerm() string {
+	return fmt.Sprintf("{version: %d, term: %d}", s.Version, s.Term)
+}
 
 // after reports whether the configuration may follow another.
 func (s *Config) after(old *Config) bool {
@@ -144,8 +146,8 @@ func (s *Config) Validate() error {
 		for j := range s.Members {
 			switch other := &s.Members[j]; {
 			case i == j:
-			case m.Id == other.Id:
-				return bad("Found two member configurations with same _id field, members.%d._id == members.%d._id == %d", i, j, m.Id)
+			case m.ID == other.ID:
+				return bad("Found two member configurations with same _id field, members.%d._id == members.%d._id == %d", i, j, m.ID)
 			case m.Host == other.Host:
 				return bad("Found two member configurations with same host field, members.%d.host == members.%d.host == %s", i, j, m.Host)
 			}
@@ -178,25 +180,25 @@ func (s *Config) Follows(old *Config, force bool) error {
 	}
 	switch {
 	case !s.after(old):
-		return differ("New replica set configuration version and term must be greater than old, but %s is not greater than %s for replica set %s", s.At(), old.At(), s.Name)
-	case s.Settings.Id != old.Settings.Id:
-		return differ("New and old configurations differ in replica set ID; old was %s, and new is %s", old.Settings.Id.Hex(), s.Settings.Id.Hex())
+		return differ("New replica set configuration version and term must be greater than old, but %s is not greater than %s for replica set %s", s.VersionAndTerm(), old.VersionAndTerm(), s.Name)
+	case s.Settings.ID != old.Settings.ID:
+		return differ("New and old configurations differ in replica set ID; old was %s, and new is %s", old.Settings.ID.Hex(), s.Settings.ID.Hex())
 	}
 	was := old.Member()
 	changed := 1 // voters that are no more, or new
 	for _, m := range s.Members {
 		switch {
-		case m.Id != was.Id && m.Host == was.Host:
-			return differ("New and old configurations both have members with host of %s but in the new configuration the _id field is %d and in the old configuration it is %d for replica set %s", m.Host, m.Id, was.Id, s.Name)
-		case m.Id == was.Id && m.indexes != was.indexes:
+		case m.ID != was.ID && m.Host == was.Host:
+			return differ("New and old configurations both have members with host of %s but in the new configuration the _id field is %d and in the old configuration it is %d for replica set %s", m.Host, m.ID, was.ID, s.Name)
+		case m.ID == was.ID && m.indexes != was.indexes:
 			return differ("New and old configurations differ in the setting of the buildIndexes field for member %s; to make this change, remove then re-add the member", was.Host)
-		case m.Id == was.Id && m.arbiter != was.arbiter:
+		case m.ID == was.ID && m.arbiter != was.arbiter:
 			return differ("New and old configurations differ in the setting of the arbiterOnly field for member %s; to make this change, remove then re-add the member", was.Host)
 		}
 		switch voter := m.Votes > 0; {
-		case m.Id == was.Id && voter:
+		case m.ID == was.ID && voter:
 			changed--
-		case m.Id != was.Id && voter:
+		case m.ID != was.ID && voter:
 			changed++
 		}
 	}
@@ -206,8 +208,8 @@ func (s *Config) Follows(old *Config, force bool) error {
 	return nil
 }
 
-// Satisfies tells whether one member meets a named write concern: each of its
-// tags must be had once.
+// Satisfies reports whether a write concern of that name is configured, and whether one
+// member meets it: whether it wants each tag at most once.
 func (s *Config) Satisfies(mode string) (known, met bool) {
 	pattern, known := s.Settings.modes.Get(mode)
 	if !known {

@@ -23,8 +23,8 @@ var (
 // FirstTerm is the term of the first election.
 const FirstTerm = 1
 
-// OwnPart is the field of a stored configuration that is not mongod's.
-const OwnPart = "duskdb"
+// OwnField is the field of a stored configuration that is not mongod's.
+const OwnField = "duskdb"
 
 // ElectionID is the id of the election that began a term. Those of later terms
 // are greater, by which clients tell an old primary from the present one.
@@ -34,7 +34,7 @@ func ElectionID(term int64) (id value.OID) {
 	return id
 }
 
-// The one member of the set is its primary, unless it is told to step down:
+// The one member of the set is its primary, unless a client has it step down:
 // then it is a secondary, which reads and does not write, until its time is
 // over and it elects itself again, in a new term. That lets people see what
 // their clients do meanwhile.
@@ -42,15 +42,16 @@ func ElectionID(term int64) (id value.OID) {
 // The time is that of the server's clock: a test that moves it ends a period
 // of minutes at once.
 
-// Leadership tells whether the member is primary, and of what.
+// Leadership is the state of the member: whether it is primary, and since which
+// election.
 type Leadership struct {
-	Aside     atomic.Bool            // it has stepped down
-	Term      atomic.Int64           // of the last election
-	Elected   atomic.Uint64          // timestamp of the entry that it made
-	ElectedAt atomic.Int64           // milliseconds
-	Config    atomic.Pointer[Config] // nil without a set
-	Changed   *broadcast.Broadcast   // signalled when something of that changes: the topology's version
-	Mu        sync.Mutex             // held while something changes
-	Before    bool                   // there has been an election
-	Round     int                    // of waiting for the end; a later one makes it void
+	SteppedDown atomic.Bool            // it has stepped down
+	Term        atomic.Int64           // of the last election
+	Elected     atomic.Uint64          // timestamp of the entry that it made
+	ElectedAt   atomic.Int64           // milliseconds
+	Config      atomic.Pointer[Config] // nil without a set
+	Changed     *broadcast.Broadcast   // signalled when something of that changes: the topology's version
+	Mu          sync.Mutex             // held while something changes
+	HadElection bool                   // there has been an election
+	StepDowns   int                    // of waiting for the end; a later one makes it void
 }

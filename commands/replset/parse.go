@@ -121,7 +121,7 @@ func (s *Config) readSettings(d value.Doc) error {
 	}
 	switch k := a.ID.Kind(); {
 	case k == value.KindObjectID:
-		t.Id = a.ID.ObjectID()
+		t.ID = a.ID.ObjectID()
 	case k != value.Missing:
 		return args.WrongType("ReplSetConfig.settings", "replicaSetId", a.ID, "objectId")
 	}
@@ -135,7 +135,7 @@ func (m *Member) read(d value.Doc) error {
 		return err
 	}
 	*m = Member{arbiter: bool(a.Arbiter), hidden: bool(a.Hidden), indexes: a.Indexes == nil || *a.Indexes, Priority: 1, Votes: 1, Tags: value.EmptyDoc}
-	err := exactInts([]exactInt{{"_id", a.ID, &m.Id, 0, math.MaxInt32}})
+	err := exactInts([]exactInt{{"_id", a.ID, &m.ID, 0, math.MaxInt32}})
 	if err == nil {
 		m.Host, err = withPort(a.Host)
 	}

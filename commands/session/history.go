@@ -25,10 +25,10 @@ import (
 // transaction of its own. So that this costs n, and not the square of it, the
 // record holds the latest outcomes only; what no longer has room there is
 // moved, many at a time, to parts in config.system.statements, which are not
-// written again (retry_parts.go).
+// written again (parts.go).
 
-// MostRecent is how many outcomes the session's record holds.
-const MostRecent = 16
+// MaxRecent is how many outcomes the session's record holds.
+const MaxRecent = 16
 
 // RetryHistory is what the retryable write of the session's number has done.
 type RetryHistory struct {
@@ -37,12 +37,12 @@ type RetryHistory struct {
 	Recent []RetriedStatement         // what the session's record holds, as it was done
 	Parts  bool                       // there may be parts of this number
 
-	Pending pendingStatements
+	Pending PendingStatements
 }
 
-// pendingStatements is what the running engine transaction adds to the
+// PendingStatements is what the running engine transaction adds to the
 // history. Its slices are used again.
-type pendingStatements struct {
+type PendingStatements struct {
 	Any    bool
 	Joined int32              // how many statements are joined to the newest outcome
 	Fresh  []RetriedStatement // further ones
@@ -56,7 +56,7 @@ type pendingStatements struct {
 type RetriedStatement struct {
 	First, Last int32
 	Kind        byte        // 'i', 'u' or 'd'
-	Id          value.Value // _id of an inserted document, for an upsert
+	ID          value.Value // _id of an inserted document, for an upsert
 	Image       value.Doc   // what findAndModify returned, nil: no document
 }
 
@@ -118,11 +118,11 @@ func (h *RetryHistory) Newest() *RetriedStatement {
 
 // Joins reports whether a statement is the next of l and says the same.
 func (l *RetriedStatement) Joins(s *RetriedStatement) bool {
-	return l.Kind == s.Kind && l.Last+1 == s.First && l.Id.IsMissing() && s.Id.IsMissing() && l.Image == nil && s.Image == nil
+	return l.Kind == s.Kind && l.Last+1 == s.First && l.ID.IsMissing() && s.ID.IsMissing() && l.Image == nil && s.Image == nil
 }
 
 func (s *RetriedStatement) Append(b *value.Builder) {
-	b.StartDocument("").Int32("first", s.First).Int32("last", s.Last).String("op", string(s.Kind)).Append("id", s.Id)
+	b.StartDocument("").Int32("first", s.First).Int32("last", s.Last).String("op", string(s.Kind)).Append("id", s.ID)
 	if s.Image != nil {
 		b.Document("image", s.Image)
 	}
@@ -130,7 +130,7 @@ func (s *RetriedStatement) Append(b *value.Builder) {
 }
 
 func ReadStatement(d value.Doc) RetriedStatement {
-	s := RetriedStatement{First: d.Lookup("first").Int32(), Last: d.Lookup("last").Int32(), Id: d.Lookup("id"), Image: d.Lookup("image").Doc()}
+	s := RetriedStatement{First: d.Lookup("first").Int32(), Last: d.Lookup("last").Int32(), ID: d.Lookup("id"), Image: d.Lookup("image").Doc()}
 	if op := d.Lookup("op").Str(); op != "" {
 		s.Kind = op[0]
 	}

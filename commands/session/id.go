@@ -15,9 +15,9 @@ import (
 // Key identifies a logical session: the client's UUID, and the user
 // it belongs to.
 type Key struct {
-	Id   [16]byte
+	ID   [16]byte
 	User string // "db.name"; the digest of a name behind a zero, where only that is known
-	// child tells apart the sessions within a session, that members of a cluster
+	// Child tells apart the sessions within a session, that members of a cluster
 	// run transactions in on behalf of a client: txnNumber, if any, and txnUUID.
 	Child string
 }
@@ -27,30 +27,30 @@ func (k Key) Digest() [sha256.Size]byte {
 	if len(k.User) == 1+sha256.Size && k.User[0] == 0 {
 		return [sha256.Size]byte([]byte(k.User[1:]))
 	}
-	return sha256.Sum256([]byte(k.UserAt()))
+	return sha256.Sum256([]byte(k.UserName()))
 }
 
-// UserAt is the user as "name@db"; "": nobody, or not known.
-func (k Key) UserAt() string {
+// UserName returns the user as "name@db"; "": nobody, or not known.
+func (k Key) UserName() string {
 	if n, err := auth.ParseID(k.User); err == nil {
 		return n.String()
 	}
 	return ""
 }
 
-// UuidText is a UUID as messages show it.
-func UuidText(id [16]byte) string {
+// FormatUUID returns a UUID as messages show it.
+func FormatUUID(id [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// Uuid reads a UUID.
-func Uuid(v value.Value, prefix, name string) (id [16]byte, err error) {
+// ReadUUID reads the UUID in the field prefix.name.
+func ReadUUID(v value.Value, prefix, name string) (id [16]byte, err error) {
 	subtype, data := v.Binary()
 	switch {
 	case v.Kind() == value.KindNull || v.Kind() == value.KindUndefined:
 		return id, mongoerr.MissingField(prefix + "." + name)
 	case v.Kind() == value.KindBinary && subtype == 4 && len(data) != len(id):
-		return id, catalog.ErrNoUUID
+		return id, catalog.ErrInvalidUUID
 	case v.Kind() != value.KindBinary || subtype != 4:
 		return id, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'UUID'", prefix, name, v.Kind())
 	}
@@ -58,8 +58,9 @@ func Uuid(v value.Value, prefix, name string) (id [16]byte, err error) {
 	return id, nil
 }
 
-// ChildOf reads what tells apart the sessions within a session.
-func ChildOf(number, child value.Value, prefix string) (string, error) {
+// ReadChild reads txnNumber and txnUUID of an lsid, which tell apart the sessions within
+// a session.
+func ReadChild(number, child value.Value, prefix string) (string, error) {
 	if child.IsMissing() {
 		if !number.IsMissing() {
 			return "", mongoerr.New(mongoerr.InvalidOptions, "Cannot specify txnNumber in lsid without specifying txnUUID")
@@ -73,10 +74,11 @@ func ChildOf(number, child value.Value, prefix string) (string, error) {
 		}
 		b = binary.BigEndian.AppendUint64(b, uint64(number.Int64()))
 	}
-	id, err := Uuid(child, prefix, "txnUUID")
+	id, err := ReadUUID(child, prefix, "txnUUID")
 	return string(append(b, id[:]...)), err
 }
 
+// ReadDigest reads a SHA-256 digest of a user name in the field of that name.
 func ReadDigest(v value.Value, name string) (digest [sha256.Size]byte, err error) {
 	subtype, data := v.Binary()
 	switch {
@@ -94,16 +96,18 @@ func ReadDigest(v value.Value, name string) (digest [sha256.Size]byte, err error
 // RecordKey is a session's key as it is stored.
 type RecordKey struct {
 	id    [16]byte
-	Uid   [sha256.Size]byte
+	UID   [sha256.Size]byte
 	child string
 }
 
+// Record returns the key of the session's record.
 func (k Key) Record() RecordKey {
-	return RecordKey{id: k.Id, Uid: k.Digest(), child: k.Child}
+	return RecordKey{id: k.ID, UID: k.Digest(), child: k.Child}
 }
 
+// Doc returns the key as the _id of the record in config.transactions.
 func (k RecordKey) Doc() value.Doc {
-	b := value.NewBuilder().Append("id", value.Binary(4, k.id[:])).Append("uid", value.Binary(0, k.Uid[:]))
+	b := value.NewBuilder().Append("id", value.Binary(4, k.id[:])).Append("uid", value.Binary(0, k.UID[:]))
 	child := []byte(k.child)
 	if len(child) > 16 {
 		b.Int64("txnNumber", int64(binary.BigEndian.Uint64(child)))
@@ -119,7 +123,7 @@ func readRecordKey(d value.Doc) (k RecordKey) {
 	_, id := d.Lookup("id").Binary()
 	_, uid := d.Lookup("uid").Binary()
 	copy(k.id[:], id)
-	copy(k.Uid[:], uid)
-	k.child, _ = ChildOf(d.Lookup("txnNumber"), d.Lookup("txnUUID"), "")
+	copy(k.UID[:], uid)
+	k.child, _ = ReadChild(d.Lookup("txnNumber"), d.Lookup("txnUUID"), "")
 	return k
 }

@@ -13,9 +13,9 @@ import (
 // session begins another number or its record is removed. One whose number is
 // not that of the record counts for nothing.
 
-// MostPartBytes bounds the statements of a part, but for one that is larger by
+// MaxPartBytes bounds the statements of a part, but for one that is larger by
 // itself.
-const MostPartBytes = 1 << 20
+const MaxPartBytes = 1 << 20
 
 // OpenStatements opens the collection of the parts; nil if there is none yet.
 func OpenStatements(tx storage.Tx) (storage.Collection, error) {
@@ -54,7 +54,7 @@ func (r *Records) AddParts(k RecordKey, ids []storage.RecordID) {
 	r.parts[k] = append(r.parts[k], ids...)
 }
 
-// DropParts removes the parts of a session; forgetParts follows once that is
+// DropParts removes the parts of a session; ForgetParts follows once that is
 // committed.
 func (r *Records) DropParts(tx storage.Tx, k RecordKey) error {
 	ids := r.PartsOf(k)

@@ -182,6 +182,6 @@ func (q *QueueChanges) Committed() {
 // String is how messages name a session: its id, the digest of its user, and
 // what internal sessions have besides.
 func (s *Session) String() string {
-	id := s.Key.Id
-	return fmt.Sprintf("%x-%x-%x-%x-%x - %s -  - ", id[:4], id[4:6], id[6:8], id[8:10], id[10:], base64.StdEncoding.EncodeToString(s.Record.Uid[:]))
+	id := s.Key.ID
+	return fmt.Sprintf("%x-%x-%x-%x-%x - %s -  - ", id[:4], id[4:6], id[6:8], id[8:10], id[10:], base64.StdEncoding.EncodeToString(s.Record.UID[:]))
 }

@@ -26,7 +26,7 @@ type Snapshots struct {
 }
 
 type HeldSnapshot struct {
-	Ts   uint64
+	TS   uint64
 	Made time.Time
 	Tx   storage.Txn
 	Turn chan struct{} // holds one: one reader at a time

@@ -27,15 +27,15 @@ func (s State) String() string {
 // has the session's turn; what is written once at its beginning may be read
 // by anyone.
 type Transaction struct {
-	Sends   QueueChanges // what it does to queues; told once it has committed (t.sends.committed())
-	Number  int64
-	Now     int64     // instant of the first statement
-	Started time.Time // real time, for the limit on its lifetime
-	Level   string    // read concern
-	Api     string    // the parameters of the stable API that all statements must have
-	Tx      storage.Txn
-	Log     *oplog.Recorder // what the commit will append to the change log
-	View    storage.Tx
-	Cursors bool // it has opened cursors
-	Failed  bool // a statement failed in a way that ends it
+	Sends         QueueChanges // what it does to queues; told once it has committed (t.sends.committed())
+	Number        int64
+	Now           int64     // instant of the first statement
+	Started       time.Time // real time, for the limit on its lifetime
+	Level         string    // read concern
+	APIParameters string    // the parameters of the stable API that all statements must have
+	Tx            storage.Txn
+	Log           *oplog.Recorder // what the commit will append to the change log
+	View          storage.Tx
+	Cursors       bool // it has opened cursors
+	Failed        bool // a statement failed in a way that ends it
 }

@@ -94,7 +94,7 @@ func planShape(c *kernel.Call) (ns storage.Namespace, f *kernel.IndexFilter, inf
 		return ns, nil, nil, err
 	}
 	if catalog.Of(info).ReadThrough() {
-		return ns, nil, nil, catalog.ErrIsView(ns)
+		return ns, nil, nil, catalog.NotOnView(ns)
 	}
 	f, err = readShape(c)
 	return ns, f, info, err
@@ -108,7 +108,7 @@ func runPlanCacheListFilters(c *kernel.Call) error {
 	if info, err := exec.Lookup(c, ns); err != nil {
 		return err
 	} else if info != nil && catalog.Of(info).ReadThrough() {
-		return catalog.ErrIsView(ns)
+		return catalog.NotOnView(ns)
 	}
 	fs := &c.Svc.Settings.Filters
 	fs.Mu.Lock()

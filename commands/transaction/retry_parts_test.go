@@ -74,7 +74,7 @@ func TestManyStatements(t *testing.T) {
 		t.Fatalf("%d upserted", got)
 	}
 	records := kept(h, oplog.Transactions)
-	if len(records) != 1 || records[0].Lookup("statements").Doc().Len() > session.MostRecent {
+	if len(records) != 1 || records[0].Lookup("statements").Doc().Len() > session.MaxRecent {
 		t.Errorf("config.transactions has %s", records)
 	}
 	for round := range 3 {
@@ -140,7 +140,7 @@ func TestOldSessionRecord(t *testing.T) {
 	h.OK(harness.RetryArgs(upserts(n), 1))
 	b := value.NewBuilder()
 	for i := range n {
-		s := session.RetriedStatement{First: int32(i), Last: int32(i), Kind: 'i', Id: value.String(fmt.Sprintf("id%d", i))}
+		s := session.RetriedStatement{First: int32(i), Last: int32(i), Kind: 'i', ID: value.String(fmt.Sprintf("id%d", i))}
 		if i == 0 {
 			b.Document("_id", kept(h, oplog.Transactions)[0].Lookup("_id").Doc()).Int64("txnNum", 1).StartArray("statements")
 		}

@@ -148,7 +148,7 @@ func UnmetBehindError(c *kernel.Call, e *mongoerr.Error) (value.Doc, mongoerr.Co
 		return c.Injected, mongoerr.Code(c.Injected.Lookup("code").SafeInt64())
 	}
 	lost := e.Code == mongoerr.NoSuchTransaction && c.Cmd != nil && EndOfTransaction[c.Cmd.Name]
-	if c.Cmd == nil || !c.Attempted && !lost || c.Svc.Leader.Aside.Load() {
+	if c.Cmd == nil || !c.Attempted && !lost || c.Svc.Leader.SteppedDown.Load() {
 		return nil, mongoerr.OK
 	}
 	code, text := concern.UnmetReason(c)

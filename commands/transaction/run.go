@@ -125,8 +125,8 @@ func DescribeTransaction(s *kernel.Service, b *value.Builder, t *session.Transac
 		b.String("level", t.Level)
 	}
 	b.End().End()
-	b.String("startWallClockTime", observe.IsoTime(t.Now)).Int64("timeOpenMicros", open.Microseconds()).
-		String("expiryTime", observe.IsoTime(t.Now+limit*1000))
+	b.String("startWallClockTime", observe.ISOTime(t.Now)).Int64("timeOpenMicros", open.Microseconds()).
+		String("expiryTime", observe.ISOTime(t.Now+limit*1000))
 	b.End()
 }
 

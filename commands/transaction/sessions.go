@@ -27,7 +27,7 @@ func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key
 		switch name {
 		case "id":
 			found = true
-			if key.Id, err = session.Uuid(v, prefix, "id"); err != nil {
+			if key.ID, err = session.ReadUUID(v, prefix, "id"); err != nil {
 				return key, err
 			}
 		case "uid":
@@ -46,7 +46,7 @@ func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key
 	if uid.IsMissing() && number.IsMissing() && child.IsMissing() {
 		return key, nil
 	}
-	if key.Child, err = session.ChildOf(number, child, prefix); err == nil && !uid.IsMissing() {
+	if key.Child, err = session.ReadChild(number, child, prefix); err == nil && !uid.IsMissing() {
 		err = setDigest(c, &key, uid, prefix, privileges)
 	}
 	return key, err

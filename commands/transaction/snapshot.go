@@ -36,7 +36,7 @@ func UseSnapshot(c *kernel.Call, s *session.HeldSnapshot) (done func(), err erro
 	}
 	if s.Old {
 		<-s.Turn
-		return nil, session.SnapshotTooOld(s.Ts)
+		return nil, session.SnapshotTooOld(s.TS)
 	}
 	c.Snapshot, c.Held = s.Tx, s
 	return func() {
@@ -57,11 +57,11 @@ func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSn
 		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime. Requested clusterTime: %s; current clusterTime: %s", clustertime.Value(ts), clustertime.Value(svc.Stamps.Current()))
 	}
 	for i := len(l.List) - 1; i >= 0; i-- {
-		if l.List[i].Ts == ts {
+		if l.List[i].TS == ts {
 			return l.List[i], nil
 		}
 	}
-	if s, err := take(l, svc); err != nil || s.Ts == ts {
+	if s, err := take(l, svc); err != nil || s.TS == ts {
 		return s, err
 	}
 	return nil, session.SnapshotTooOld(ts)
@@ -70,7 +70,7 @@ func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSn
 // take opens the present state.
 func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, error) {
 	before := svc.Stamps.Current()
-	if n := len(l.List); n > 0 && l.List[n-1].Ts == before {
+	if n := len(l.List); n > 0 && l.List[n-1].TS == before {
 		return l.List[n-1], nil // nothing has been written since
 	}
 	tx, err := svc.Engine.Begin(svc.Background)
@@ -78,7 +78,7 @@ func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, err
 		return nil, kernel.Translate(storage.Namespace{}, err)
 	}
 	// A time of its own: whatever is written later is later.
-	s := &session.HeldSnapshot{Ts: svc.Stamps.Next(svc.Clock.NowMillis()), Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
+	s := &session.HeldSnapshot{TS: svc.Stamps.Next(svc.Clock.NowMillis()), Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
 	l.List = append(l.List, s)
 	return s, nil
 }
@@ -90,6 +90,6 @@ func AppendCursorFields(c *kernel.Call, cur *kernel.Cursor) {
 		cur.Stream.AppendToken(c.Reply, cur.Peeked != nil)
 	}
 	if cur.Held != nil {
-		c.Reply.Append("atClusterTime", clustertime.Value(cur.Held.Ts))
+		c.Reply.Append("atClusterTime", clustertime.Value(cur.Held.TS))
 	}
 }

@@ -22,9 +22,9 @@ func beginTransaction(c *kernel.Call) error {
 	if err != nil {
 		return kernel.Translate(storage.Namespace{}, err)
 	}
-	t := &session.Transaction{Number: n, Now: c.Now, Started: c.Svc.Real.Now(), Level: c.Generic.Level, Api: c.APIParameters(), Tx: tx}
+	t := &session.Transaction{Number: n, Now: c.Now, Started: c.Svc.Real.Now(), Level: c.Generic.Level, APIParameters: c.APIParameters(), Tx: tx}
 	t.Log = c.Svc.Oplog.NewRecorder(tx, c.Now)
-	t.Log.InTxn, t.Log.Lsid, t.Log.Txn = true, ss.RecordID, n
+	t.Log.InTxn, t.Log.LSID, t.Log.Txn = true, ss.RecordID, n
 	t.View = t.Log.Logged()
 	ss.Number, ss.State, ss.History = n, session.TxnInProgress, nil
 	ss.Txn.Store(t)
@@ -43,8 +43,8 @@ func continueTransaction(c *kernel.Call) error {
 	case ss.State == session.TxnInProgress:
 		t := ss.Txn.Load()
 		c.Now = t.Now
-		if api := c.APIParameters(); api != t.Api {
-			return mongoerr.Newf(mongoerr.APIMismatchError, "API parameter mismatch: %s used params %s, the transaction's first command used %s", c.Cmd.Name, api, t.Api)
+		if api := c.APIParameters(); api != t.APIParameters {
+			return mongoerr.Newf(mongoerr.APIMismatchError, "API parameter mismatch: %s used params %s, the transaction's first command used %s", c.Cmd.Name, api, t.APIParameters)
 		}
 		return nil
 	case ss.State == session.TxnCommitted && c.Cmd.Name == "commitTransaction":

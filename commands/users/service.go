@@ -100,7 +100,7 @@ func createRoot(s *kernel.Service, name, password string) error {
 // warningLine writes a warning as getLog shows it: a line of mongod's log.
 func warningLine(s *kernel.Service, text string) string {
 	b := value.NewBuilder()
-	b.StartDocument("t").String("$date", observe.IsoTime(s.Clock.NowMillis())).End()
+	b.StartDocument("t").String("$date", observe.ISOTime(s.Clock.NowMillis())).End()
 	b.String("s", "W").String("c", "CONTROL").Int32("id", 22120).String("ctx", "initandlisten").String("msg", text)
 	b.StartArray("tags").String("", "startupWarnings").End()
 	return b.Doc().JSON()

@@ -110,7 +110,7 @@ func (h ExpiryHost) Parameters() ttl.Parameters {
 }
 
 // Locked implements ttl.Host.
-func (h ExpiryHost) Locked() bool { return h.Svc.Fsync.Held() || h.Svc.Leader.Aside.Load() }
+func (h ExpiryHost) Locked() bool { return h.Svc.Fsync.Held() || h.Svc.Leader.SteppedDown.Load() }
 
 // ActiveOperations implements ttl.Host.
 func (h ExpiryHost) ActiveOperations() int { return h.Svc.Ops.CountClients() }

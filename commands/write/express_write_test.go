@@ -84,7 +84,7 @@ func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value
 		b.Document("u", s.update)
 	}
 	if slow {
-		b.String("hint", catalog.IdIndex)
+		b.String("hint", catalog.IDIndex)
 	}
 	b.End().End()
 	return h.RunOn("test", b.Doc())

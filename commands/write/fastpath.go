@@ -101,7 +101,7 @@ func (x *expressWrite) run(tx storage.Tx) error {
 	}
 	exec.CountByID(&x.c.Counts)
 	var ok bool
-	x.old, ok, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(catalog.IdIndex, x.key)
+	x.old, ok, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(catalog.IDIndex, x.key)
 	if err != nil || !ok {
 		return err
 	}

@@ -27,7 +27,7 @@ type BatchWrite struct {
 	Ns      storage.Namespace
 	Ordered bool
 	Bypass  bool
-	UUID    args.UUIDArg // of the collection that the client expects
+	UUID    args.UUID // of the collection that the client expects
 	N       int64
 	Errs    []*mongoerr.WriteError
 	Stopped bool
@@ -228,7 +228,7 @@ func CollectionForInsert(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (s
 // CheckWritable refuses writes to what is not a plain collection.
 func CheckWritable(c *kernel.Call, coll storage.Collection) error {
 	if catalog.Of(coll.Info()).Kind == catalog.View {
-		return catalog.ErrIsView(coll.Info().Namespace)
+		return catalog.NotOnView(coll.Info().Namespace)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, 
 
 // CanUseID reports whether the index on _id can answer an equality.
 func (m *Modification) CanUseID(info *storage.Info) bool {
-	return info != nil && m.Hint.IsMissing() && info.Index(catalog.IdIndex) != nil && exec.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
+	return info != nil && m.Hint.IsMissing() && info.Index(catalog.IDIndex) != nil && exec.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
 }
 
 // modifyByID finds the one record by its _id inside the transaction that
@@ -72,7 +72,7 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 			return err
 		}
 		exec.CountByID(&c.Counts)
-		r, ok, err := c.Visible(coll).Find(catalog.IdIndex, key)
+		r, ok, err := c.Visible(coll).Find(catalog.IDIndex, key)
 		if err != nil || !ok {
 			return err
 		}
@@ -319,7 +319,7 @@ func OutcomeOf(s *session.RetriedStatement) Updated {
 	out := Updated{Old: s.Image, New: s.Image}
 	switch s.Kind {
 	case 'i':
-		out.Upserted = s.Id
+		out.Upserted = s.ID
 	case 'u':
 		out.Matched, out.Modified = 1, 1
 	default:

@@ -16,7 +16,7 @@ const settleBatch = 200
 // so that it never comes back, and before an index is built, so that it is in
 // nobody's way. Where dead letters are refused, it fails with a keptError.
 func (w *Writer) Settle() error {
-	if !w.Meta.Hides() {
+	if !w.Meta.MayHide() {
 		return nil
 	}
 	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.expire)

@@ -224,7 +224,7 @@ func (w *Writer) Sight() kernel.Visible {
 // whether the write is to be tried again; if it cannot be, err is why.
 func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	var dup *storage.DuplicateKeyError
-	if !w.Meta.Hides() || !errors.As(err, &dup) {
+	if !w.Meta.MayHide() || !errors.As(err, &dup) {
 		return false, err
 	}
 	r, ok := w.coll.Get(dup.Existing)

@@ -42,7 +42,7 @@ func DocumentEvent(op value.Doc) string {
 
 // Identify sets what names the event in its token: the document's key, or
 // the command with its description.
-func (t *TokenData) Identify(o *LogOp, kind string, key, description value.Doc) {
+func (t *Token) Identify(o *LogOp, kind string, key, description value.Doc) {
 	if o.Invalidate { // named after what it follows
 		before := *o
 		before.Invalidate = false
@@ -55,18 +55,18 @@ func (t *TokenData) Identify(o *LogOp, kind string, key, description value.Doc) 
 	} else if description != nil {
 		b.Document("operationDescription", description)
 	}
-	t.Id = b.Doc()
+	t.ID = b.Doc()
 }
 
 // LogOp is one operation of the log on its way to become an event.
 type LogOp struct {
 	Op         value.Doc
-	Ts         uint64 // cluster time of the event
+	TS         uint64 // cluster time of the event
 	Wall       int64
 	Index      int    // within the transaction
 	ImageTS    uint64 // of the entry it stands in, and its place there
 	Image      int
-	Lsid       value.Doc // of a transaction
+	LSID       value.Doc // of a transaction
 	Txn        value.Value
 	Invalidate bool // the invalidation that follows op
 }

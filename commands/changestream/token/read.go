@@ -8,10 +8,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// DecodeToken reads the fields of a token that position a stream. What
+// Decode reads the fields of a token that position a stream. What
 // identifies the event is passed over: the event is encoded again and
 // compared. Tokens of older servers are understood, and then not found.
-func DecodeToken(d value.Doc) (t TokenData, err error) {
+func Decode(d value.Doc) (t Token, err error) {
 	data := d.Lookup("_data")
 	if data.Kind() != value.KindString {
 		return t, mongoerr.Newf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", d)
@@ -34,7 +34,7 @@ func DecodeToken(d value.Doc) (t TokenData, err error) {
 	}
 	r := &keyReader{k: k}
 	if k[0] == keyTimestamp { // else mongod too takes the time for 0
-		t.Ts = binary.BigEndian.Uint64(k[1:])
+		t.TS = binary.BigEndian.Uint64(k[1:])
 	}
 	r.skipValue(maxKeyDepth)
 	return t, t.readFields(r)
@@ -64,7 +64,7 @@ func isGeneric(v value.Value) bool {
 
 // readFields reads what follows the time. Version 0 had neither a type nor
 // fromInvalidate.
-func (t *TokenData) readFields(r *keyReader) error {
+func (t *Token) readFields(r *keyReader) error {
 	version := r.int(50796, "Resume Token does not contain version", 50854, "Invalid resume token: wrong type for version")
 	if r.err == nil && version > tokenVersion {
 		return mongoerr.New(50795, "Invalid Resume Token: only supports version 0, 1 and 2")

@@ -18,14 +18,14 @@ import (
 // tokens compare, as text, in the order of their events. A high-water mark
 // names a time only: everything before it has been seen.
 
-// TokenData is what a token says.
-type TokenData struct {
-	Ts             uint64
+// Token is what a resume token says.
+type Token struct {
+	TS             uint64
 	Event          bool // else a high-water mark
 	Index          int
 	FromInvalidate bool
-	Uuid           *[16]byte
-	Id             value.Doc // {operationType, documentKey or operationDescription}
+	UUID           *[16]byte
+	ID             value.Doc // {operationType, documentKey or operationDescription}
 	Fragment       int       // of a split event, the first is 1; 0: the whole
 }
 
@@ -54,9 +54,9 @@ const (
 )
 
 // Encode makes the token.
-func (t *TokenData) Encode() value.Doc {
+func (t *Token) Encode() value.Doc {
 	k := append(make([]byte, 0, 96), keyTimestamp)
-	k = binary.BigEndian.AppendUint64(k, t.Ts)
+	k = binary.BigEndian.AppendUint64(k, t.TS)
 	k = AppendKeyInt(k, tokenVersion)
 	if t.Event {
 		k = AppendKeyInt(k, tokenEventBit)
@@ -65,21 +65,21 @@ func (t *TokenData) Encode() value.Doc {
 	}
 	k = AppendKeyInt(k, int64(t.Index))
 	k = appendKeyBool(k, t.FromInvalidate)
-	if t.Uuid != nil {
+	if t.UUID != nil {
 		k = append(k, keyBinary, 16, 4)
-		k = append(k, t.Uuid[:]...)
+		k = append(k, t.UUID[:]...)
 	} else {
 		k = append(k, keyNull)
 	}
 	if t.Event {
-		k = appendKeyValue(k, value.Document(t.Id))
+		k = appendKeyValue(k, value.Document(t.ID))
 		if t.Fragment > 0 {
 			k = AppendKeyInt(k, int64(t.Fragment-1))
 		}
 	}
 	k = append(k, KeyEnd)
 	data := value.String(strings.ToUpper(hex.EncodeToString(k)))
-	if types := typesOf(t.Id, t.Fragment > 0); types != nil {
+	if types := typesOf(t.ID, t.Fragment > 0); types != nil {
 		return value.NewDoc("_data", data, "_typeBits", value.Binary(0, types))
 	}
 	return value.NewDoc("_data", data)

@@ -1,0 +1,12 @@
+package changestream
+
+// What tests look at from outside.
+var (
+	Describe    = describe
+	DocumentKey = documentKey
+	TokenText   = tokenText
+	WholeText   = wholeText
+)
+
+// HistoryLost is the message of a stream that cannot be resumed.
+const HistoryLost = historyLost
