@@ -9,9 +9,13 @@
 //     lead to. It works in three modes: it reads records; or, where an index holds all
 //     that is needed, it makes documents of the entries (covered.go); or it reads one
 //     entry of each distinct value (distinct_scan.go).
-//   - merged, for scans whose results are merged in the order of a sort.
+//   - [Merged], for scans whose results are merged in the order of a sort.
 //   - the rings of a $near query (nearrings.go), each a scan.
-//   - measurements, which unpacks the buckets of a time series.
+//   - [Measurements], which unpacks the buckets of a time series.
+//
+// A find goes this way: [FindSpec] decodes its arguments, [ChooseAccessPath] plans it, and
+// [Finder.Open] chains the iterators: records, filter, sort, skip, limit, projection.
+// [InContext] stands last and prefixes errors as mongod does.
 //
 // A scan reads in chunks. A chunk is read within one view of the storage and judged
 // outside of it; between chunks the iterator holds a position and nothing else, so that
