@@ -33,7 +33,7 @@ const (
 	FailSometimes
 )
 
-// FailPoints are those that there are.
+// FailPoints are the fail points of a server, by what they are for.
 type FailPoints struct {
 	Command *FailPoint // failCommand: before every command
 	GetMore *FailPoint // failGetMoreAfterCursorCheckout: once a getMore has its cursor
@@ -50,7 +50,7 @@ func NewFailPoints() FailPoints {
 	}
 }
 
-// Named finds a fail point, nil if there is none of that name.
+// Named finds a fail point, nil for an unknown name.
 func (f *FailPoints) Named(name string) *FailPoint {
 	switch name {
 	case "failCommand":
@@ -96,7 +96,8 @@ func (f *FailPoint) Set(mode FailMode, count int64, chance float64, data FailDat
 	return f.entered
 }
 
-// EnterIf is enter with a rule of its own.
+// EnterIf reports whether the fail point takes effect, if concerned accepts its data,
+// which it returns.
 func (f *FailPoint) EnterIf(concerned func(*FailData) bool) (FailData, bool) {
 	if !f.on.Load() {
 		return FailData{}, false

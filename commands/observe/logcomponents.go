@@ -38,7 +38,7 @@ var logComponents = strings.Fields(`
 	storage.wt.wtTiered storage.wt.wtTimestamp storage.wt.wtTransaction storage.wt.wtVerify storage.wt.wtWriteLog
 	write ftdc tracking transaction tenantMigration test resourceConsumption`)
 
-// Talking are the components that the server asks about: name, and what
+// ComponentNames are the components that the server asks about: name, and what
 // stands in the log's field "c".
 var ComponentNames = [...]struct{ name, Short string }{
 	LogAccess: {"accessControl", "ACCESS"}, LogCommand: {"command", "COMMAND"}, LogNetwork: {"network", "NETWORK"},
@@ -178,7 +178,7 @@ func CheckVerbosity(v value.Value) (value.Value, error) {
 	return v, ParseVerbosity(v.Doc(), "", map[string]int32{})
 }
 
-// Talkative is the log without the level below which it drops lines, unless
+// WithAllLevels is the log without the level below which it drops lines, unless
 // it was made to say less than usual: how much is said is for the components
 // to decide.
 func WithAllLevels(l zerolog.Logger) zerolog.Logger {

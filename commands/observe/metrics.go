@@ -18,7 +18,7 @@ type Metrics struct {
 	QueryExecutor struct{ Scanned, ScannedObjects, CollectionScans atomic.Int64 }
 	Transactions  struct{ Started, Committed, Aborted, RetriedCommands, RetriedStatements atomic.Int64 }
 	ChangeStreams struct{ Split, Failed, Expanded atomic.Int64 } // large events, streams with showExpandedEvents
-	commands      sync.Map                                       // name -> *commandCounter
+	commands      sync.Map                                       // name -> *CommandCounter
 	Latency       LatencyClasses
 	ReadConcerns  ReadConcerns
 	Elections     atomic.Int64
@@ -64,7 +64,7 @@ type ReadConcerns struct{ Outside, Inside ConcernCounts }
 
 type ConcernCounts struct{ None, Local, Available, Majority, Linearizable, Snapshot, SnapshotAt atomic.Int64 }
 
-// TimedCounter is a usageCounter that tells how the times spread, too.
+// TimedCounter is a UsageCounter with a histogram of the times.
 type TimedCounter struct {
 	UsageCounter
 	Histogram Latencies

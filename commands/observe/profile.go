@@ -94,13 +94,13 @@ func (p *Profiler) Sampled() bool {
 	return rate >= 1 || rand.Float64() < rate //nolint:gosec // no secret
 }
 
-// Planned is the plan of a query as the profiler and the log show it.
+// PlanInfo is the plan of a query as the profiler and the log show it.
 type PlanInfo interface {
-	// byID reports whether it looks up one _id, which has no shape.
+	// ByID reports whether it looks up one _id, which has no shape.
 	ByID() bool
-	// shapes returns the hash of the query's shape and its key in the plan cache.
+	// Shapes returns the hash of the query's shape and its key in the plan cache.
 	Shapes() (hash, key string)
-	// summary names the plan in a few words, as mongod's planSummary.
+	// Summary names the plan in a few words, as mongod's planSummary.
 	Summary() string
 }
 
@@ -119,7 +119,7 @@ type Counts struct {
 // ProfileBytes is the size that system.profile is created with.
 const ProfileBytes = 1 << 20
 
-// IsoTime writes an instant as 2026-01-01T00:00:00.000+00:00.
+// ISOTime writes an instant as 2026-01-01T00:00:00.000+00:00.
 func ISOTime(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Usage counts how collections are used, for top.
-type Usage struct{ collections sync.Map } // namespace -> *collectionUsage
+type Usage struct{ collections sync.Map } // namespace -> *CollectionUsage
 
 type CollectionUsage struct {
 	Namespace                 string

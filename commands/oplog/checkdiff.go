@@ -9,7 +9,7 @@ import (
 )
 
 // CheckDiff makes sure that a difference a client sent has the form of one
-// that was logged (see differ), before applyDiff trusts it.
+// that was logged (see differ), before ApplyDiff trusts it.
 func CheckDiff(diff value.Doc) error {
 	if marked, ok := diff.Get("a"); ok && marked.Truthy() {
 		return checkArrayDiff(diff)

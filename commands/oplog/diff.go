@@ -21,7 +21,7 @@ import (
 //
 // A differ makes it in one pass over the bytes of both versions.
 
-// Differ compares two versions of a document.
+// differ compares two versions of a document.
 type differ struct {
 	// touched are the paths that the update named. What stands below none
 	// of them, or is itself named, is logged whole, as an update by
@@ -31,7 +31,7 @@ type differ struct {
 	path    []byte
 }
 
-// DiffDocs appends to b the fields that describe how old became new.
+// diff appends to b the fields that describe how old became new.
 func (x *differ) diff(b *value.Builder, old, new value.Doc) {
 	var inserted, updated, sub fields
 	var gone []string
@@ -130,7 +130,7 @@ func (x *differ) nested(old, new value.Value) value.Doc {
 	return b.Doc()
 }
 
-// where tells whether a touched path leads below the present place, and
+// where reports whether a touched path leads below the present place, and
 // whether one ends at it.
 func (x *differ) where() (below, itself bool) {
 	if x.touched == nil {
@@ -142,7 +142,7 @@ func (x *differ) where() (below, itself bool) {
 	return x.paths.at(string(x.path))
 }
 
-// ways are the paths of an update as a tree of their parts.
+// pathTree is the paths of an update as a tree of their parts.
 type pathTree struct {
 	next map[string]*pathTree // by name
 	any  []*pathTree          // positional parts, which fit any
@@ -178,7 +178,7 @@ func (w *pathTree) step(part string) *pathTree {
 	return w.next[part]
 }
 
-// At tells whether a path leads below the place here, of names and positions,
+// at reports whether a path leads below the place here, of names and positions,
 // and whether one ends at it.
 func (w *pathTree) at(here string) (below, itself bool) {
 	part, rest, more := strings.Cut(here, ".")

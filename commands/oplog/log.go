@@ -23,8 +23,8 @@ var (
 	Statements   = storage.Namespace{DB: "config", Coll: "system.statements"}
 )
 
-// Without --oplogSize the change log is bounded by defaultOplogBytes; as long
-// as nobody has read it by unreadOplogBytes, so that a server whose data come
+// Without --oplogSize the change log is bounded by DefaultBytes; as long
+// as nobody has read it by UnreadBytes, so that a server whose data come
 // and go, and which nobody watches, keeps its file small.
 const (
 	DefaultBytes = 64 << 20
@@ -57,8 +57,8 @@ type Config struct {
 	Logger *zerolog.Logger
 	Stamps *clustertime.Clock
 	Term   *atomic.Int64 // of the last election
-	// bytes bounds the log; 0: defaultOplogBytes once it is read, negative: there
-	// is no log. retention is how long entries are kept at least, in milliseconds.
+	// Bytes bounds the log; 0: DefaultBytes once it is read, negative: there
+	// is no log. Retention is how long entries are kept at least, in milliseconds.
 	Bytes, Retention int64
 	Locked           func() bool  // reports whether fsyncLock keeps everybody from writing
 	TxnBytes         func() int64 // most bytes of the operations of one transaction

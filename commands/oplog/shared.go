@@ -31,7 +31,7 @@ type SharedEvent struct {
 	Named             token.Token // what the token says
 }
 
-// MaxSharedBytes bounds what a group keeps.
+// maxSharedBytes bounds what a group keeps.
 const MaxSharedBytes = 1 << 20
 
 func (s *sharedEvents) Find(k EventKey) (SharedEvent, bool) {

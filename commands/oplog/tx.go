@@ -25,7 +25,7 @@ type loggedCollection struct {
 	r *Recorder
 }
 
-// Unlogged tells the collections that the log says nothing of: the server's
+// Unlogged reports whether the log leaves out a collection: the server's
 // own.
 func Unlogged(ns storage.Namespace) bool {
 	switch ns.DB {
@@ -345,7 +345,7 @@ var modifiable = []struct {
 	absent value.Value
 }{{"expireAfterSeconds", value.Value{}}, {"hidden", value.Bool(false)}, {"prepareUnique", value.Bool(false)}, {"unique", value.Bool(false)}}
 
-// IndexChange tells in what two versions of an index differ.
+// IndexChange returns in what two versions of an index differ.
 func IndexChange(name string, old, new value.Doc) (changed, was value.Doc) {
 	a, b := value.NewBuilder(), value.NewBuilder()
 	a.String("name", name)

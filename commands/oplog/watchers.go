@@ -124,7 +124,7 @@ func (ws *watchers) Leave(w *Watcher) {
 	}
 }
 
-// Since says that up to an entry nobody has told what concerns the group: one
+// SkipTo notes that up to an entry nobody has told what concerns the group: one
 // of its streams came later.
 func (w *Watcher) SkipTo(id storage.RecordID) {
 	for {
