@@ -8,9 +8,9 @@
 // JavaScript judges, it never does so within the writer (apart.go).
 //
 // An update goes this way: [FastUpdate] takes it if its filter is an _id alone. Otherwise
-// [ModifyMatching] opens the records that match (exec.OpenRecords), and modifyFirst or
-// modifyMany passes their ids to modifyRecords, whose engine transaction reads each
-// record again, judges it and changes it through a Writer. A delete goes the same way.
+// [ModifyMatching] opens the records that match (exec.OpenRecords); modifyFirst changes
+// the first of them, modifyMany all, in chunks. Either way an engine transaction reads
+// the record again, judges it and changes it through a Writer. A delete goes the same way.
 //
 // expiry.go is the other side of package ttl: the removal of what is due, with its
 // dead letters, and settle.go ends a policy over documents that it has already hidden.
