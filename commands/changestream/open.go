@@ -29,6 +29,8 @@ type Stream struct {
 	matchUUID    bool
 
 	pos      storage.RecordID // the last log entry that was read
+	joined   storage.RecordID // the last entry when the stream joined the watchers
+	settled  storage.RecordID // see skips
 	seen     uint64           // its timestamp
 	from     uint64           // events before this time are not for the stream
 	partial  []token.LogOp    // operations of a transaction whose last entry is still to come
@@ -119,6 +121,7 @@ func (cs *Stream) position(c *kernel.Call, spec value.Doc) error {
 		}
 		tail, _ := coll.Get(coll.LastID())
 		cs.w.SkipTo(tail.ID)
+		cs.joined = tail.ID
 		if cs.from == 0 {
 			cs.pos, cs.seen = tail.ID, clustertime.Of(tail.Doc.Lookup("ts"))
 			cs.from = cs.seen + 1
@@ -242,9 +245,10 @@ func (cs *Stream) delivered() uint64 {
 // Ended reports whether the stream has delivered its last event.
 func (cs *Stream) Ended() bool { return cs.closed }
 
-// Wait returns nil for a stream that is closed.
+// Wait returns nil for a stream that is closed, and for one that a write under way may
+// not have seen: it is to wait for any change.
 func (cs *Stream) Wait() <-chan struct{} {
-	if cs.w == nil {
+	if cs.w == nil || cs.settled == 0 {
 		return nil
 	}
 	return cs.w.Wait()

@@ -67,7 +67,7 @@ func (cs *Stream) read(coll storage.Collection, more *bool) error {
 	if tail == cs.pos {
 		return nil
 	}
-	if cs.w.Newest.Load() <= int64(cs.pos) && cs.partial == nil { // nothing until the tail concerns the stream
+	if cs.skips(tail) { // nothing until the tail concerns the stream
 		r, _ := coll.Get(tail)
 		cs.pos, cs.seen = tail, max(cs.seen, clustertime.Of(r.Doc.Lookup("ts")))
 		return nil
@@ -94,6 +94,17 @@ func (cs *Stream) read(coll storage.Collection, more *bool) error {
 	}
 	*more = cs.pos < tail
 	return nil
+}
+
+// skips reports whether no entry between the stream's position and the tail concerns it,
+// as far as writers have noted. A write that was under way when the stream joined the
+// watchers has noted nothing. It is the first to be committed after that, so whatever
+// is in the log when it is seen to have grown is read.
+func (cs *Stream) skips(tail storage.RecordID) bool {
+	if cs.settled == 0 && tail > cs.joined {
+		cs.settled = tail
+	}
+	return cs.w.Newest.Load() <= int64(cs.pos) && cs.partial == nil && cs.settled != 0 && cs.pos >= cs.settled
 }
 
 // entry takes from one log entry what concerns the stream.
