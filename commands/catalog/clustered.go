@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -11,7 +12,7 @@ var clusteredFields = map[string]bool{"key": true, "unique": true, "name": true,
 
 // ParseClustered checks {key, unique, name, v} and completes it.
 func ParseClustered(d value.Doc) (value.Doc, error) {
-	name := IDIndex
+	name := reserved.IDIndex
 	for field, v := range d.All() {
 		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && clusteredFields[field] {
 			continue

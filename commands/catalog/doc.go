@@ -1,7 +1,7 @@
 // Package catalog says what a collection is. [Meta] is derived once from the stored
 // options and indexes whenever these change: an ordinary collection, a view, a time
 // series or its buckets, capped or clustered, with a validator, an expiry policy, a
-// queue. It also holds the rules of names (databases, collections, system.buckets.)
+// queue. It also holds the rules of names (databases, collections)
 // and what index listings show.
 //
 // [Indexer] is what a storage engine is opened with, so that the engine keeps a Meta

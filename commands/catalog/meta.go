@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/text"
@@ -88,7 +89,7 @@ func (Indexer) Attach(info *storage.Info) any {
 		m.ExpireAfter = &n
 	}
 	m.IsQueue = o.Has("messageQueue")
-	m.hasID = info.Index(IDIndex) != nil
+	m.hasID = info.Index(reserved.IDIndex) != nil
 	m.readValidator(o)
 	for i := range info.Indexes {
 		spec := index.Of(&info.Indexes[i])
@@ -137,21 +138,11 @@ func (m *Meta) readKind(ns storage.Namespace, o value.Doc) {
 	case o.Has("viewOn"):
 		m.Kind = View
 		m.ViewOn, m.Pipeline = o.Lookup("viewOn").Str(), o.Lookup("pipeline").Doc()
-	case o.Has("timeseries") && IsBuckets(ns.Coll):
+	case o.Has("timeseries") && reserved.IsBuckets(ns.Coll):
 		m.Kind, m.Series = Buckets, timeseries.LoadOptions(o.Lookup("timeseries"))
 	case o.Has("timeseries"):
 		m.Kind, m.Series = TimeSeries, timeseries.LoadOptions(o.Lookup("timeseries"))
 	}
-}
-
-// BucketsPrefix is how the collection is named that holds the buckets of a
-// time series.
-const BucketsPrefix = "system.buckets."
-
-// IsBuckets reports whether a collection's name is that of the buckets of a time
-// series.
-func IsBuckets(coll string) bool {
-	return len(coll) > len(BucketsPrefix) && coll[:len(BucketsPrefix)] == BucketsPrefix
 }
 
 // readValidator compiles the validator. It was compiled before it was
@@ -194,9 +185,6 @@ func (m *Meta) TextMatcher() match.TextMatcher {
 	}
 	return PlainText
 }
-
-// IDIndex is the name of the index on _id.
-const IDIndex = "_id_"
 
 // None is the Meta of a collection that does not exist.
 var None = &Meta{}

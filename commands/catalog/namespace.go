@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -65,7 +66,7 @@ func CheckUserNamespace(ns storage.Namespace) error {
 	if err := CheckNamespace(ns); err != nil {
 		return err
 	}
-	if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] && !strings.HasPrefix(ns.Coll, BucketsPrefix) {
+	if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] && !strings.HasPrefix(ns.Coll, reserved.Buckets("")) {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", ns)
 	}
 	return nil

@@ -3,8 +3,8 @@ package changestream
 import (
 	"strings"
 
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/changestream/token"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/value"
 )
@@ -45,7 +45,7 @@ func namespaceType(description value.Doc) string {
 	switch on := description.Lookup("viewOn"); {
 	case on.IsMissing():
 		return "collection"
-	case catalog.IsBuckets(on.Str()):
+	case reserved.IsBuckets(on.Str()):
 		return "timeseries"
 	}
 	return "view"
@@ -97,7 +97,7 @@ func seriesView(op value.Doc) value.Doc {
 	if was := timeseries.LoadOptions(op.Lookup("o2").Doc().Lookup("collectionOptions_old").Doc().Lookup("timeseries")); was != nil {
 		o, _ = was.CollMod(cmd.Lookup("timeseries")) // it was valid when it was done
 	}
-	b := value.NewBuilder().String("viewOn", catalog.BucketsPrefix+name.Str())
+	b := value.NewBuilder().String("viewOn", reserved.Buckets(name.Str()))
 	if o != nil {
 		b.StartArray("pipeline").StartDocument("").StartDocument("$_internalUnpackBucket").String("timeField", o.TimeField)
 		if o.MetaField != "" {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -74,7 +74,7 @@ func preImageOf(tx storage.Tx, o *token.LogOp, uuid [16]byte) (value.Doc, error)
 		return nil, nil
 	}
 	id := oplog.PreImageID(uuid, o.ImageTS, int64(o.Image))
-	r, ok, err := coll.Find(catalog.IDIndex, value.AppendKey(nil, value.Document(id)))
+	r, ok, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.Document(id)))
 	if !ok || err != nil {
 		return nil, err
 	}

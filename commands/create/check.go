@@ -5,6 +5,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/storage"
@@ -126,7 +127,7 @@ func (a *Args) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
 	}
 	own := catalog.NewOptions(a.IDIndex)
 	if key := a.IDIndex.Lookup("key").Doc(); key.Len() == 1 && key.Has("_id") {
-		own.Set("name", value.String(catalog.IDIndex))
+		own.Set("name", value.String(reserved.IDIndex))
 	}
 	spec, err := index.Parse(own.Doc(), index.ParseOptions{Collation: inherited})
 	if err != nil {

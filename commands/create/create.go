@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
@@ -75,7 +76,7 @@ func WithUUID(c *kernel.Call, id *[16]byte) error {
 	if err := catalog.CheckUserNamespace(ns); err != nil {
 		return err
 	}
-	if catalog.IsBuckets(ns.Coll) && a.TimeSeries.IsMissing() {
+	if reserved.IsBuckets(ns.Coll) && a.TimeSeries.IsMissing() {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "Cannot create the buckets of a time-series collection without the 'timeseries' option: %s", ns)
 	}
 	if err := a.check(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -76,7 +77,7 @@ func planClustered(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error)
 		o.Set("collation", value.Document(col.Doc()))
 		id = o.Doc()
 	}
-	return &Plan{Parts: []Part{{Ns: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: catalog.IDIndex, Spec: id}}}}}, nil
+	return &Plan{Parts: []Part{{Ns: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: reserved.IDIndex, Spec: id}}}}}, nil
 }
 
 // CheckIndexAllowed refuses an index that this kind of collection cannot have.
@@ -84,7 +85,7 @@ func CheckIndexAllowed(c *kernel.Call, info *storage.Info, spec value.Doc) error
 	if err := queue.CheckIndex(info, spec); err != nil {
 		return err
 	}
-	if catalog.IsSystem(info.Namespace.Coll) && !catalog.IsBuckets(info.Namespace.Coll) && spec.Lookup("hidden").Truthy() {
+	if catalog.IsSystem(info.Namespace.Coll) && !reserved.IsBuckets(info.Namespace.Coll) && spec.Lookup("hidden").Truthy() {
 		return mongoerr.New(mongoerr.BadValue, "Can't hide index on system collection")
 	}
 	if catalog.Of(info).Clustered != nil && spec.Lookup("clustered").Truthy() {

@@ -10,6 +10,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -102,7 +103,7 @@ func cappedName(c *kernel.Call, field string) (storage.Namespace, error) {
 		return ns, mongoerr.Newf(mongoerr.TypeMismatch, "%q had the wrong type. Expected string, found %s", field, v.Kind())
 	case ns.Coll == "" || ns.Coll[0] == '.' || strings.IndexByte(ns.Coll, 0) >= 0:
 		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
-	case catalog.IsBuckets(ns.Coll):
+	case reserved.IsBuckets(ns.Coll):
 		return ns, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not supported on the buckets of a time-series collection: %s", c.Cmd.Name, ns)
 	case field == "cloneCollectionAsCapped" && strings.Contains(ns.Coll, "$"):
 		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid source namespace: %s", ns)

@@ -15,6 +15,7 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
@@ -60,7 +61,7 @@ func runDrop(c *kernel.Call) error {
 	switch {
 	case ns == oplog.Namespace:
 		return refuseDropOplog(c)
-	case catalog.IsSystem(ns.Coll) && ns.Coll != "system.profile" && ns.Coll != "system.js" && ns.Coll != "system.views" && !catalog.IsBuckets(ns.Coll):
+	case catalog.IsSystem(ns.Coll) && ns.Coll != "system.profile" && ns.Coll != "system.js" && ns.Coll != "system.views" && !reserved.IsBuckets(ns.Coll):
 		return mongoerr.Newf(mongoerr.IllegalOperation, "can't drop system collection %s", ns)
 	}
 	var was dropped
@@ -152,7 +153,7 @@ func dropWith(c *kernel.Call, tx storage.Tx, info *storage.Info) error {
 func companions(info *storage.Info) []storage.Namespace {
 	ns := info.Namespace
 	if catalog.Of(info).Kind == catalog.TimeSeries {
-		return []storage.Namespace{{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}}
+		return []storage.Namespace{{DB: ns.DB, Coll: reserved.Buckets(ns.Coll)}}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -38,7 +39,7 @@ func RunValidate(c *kernel.Call) error {
 		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Cannot validate a view: %s", ns)
 	}
 	if m.Kind == catalog.TimeSeries {
-		if info, err = exec.Lookup(c, storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}); err != nil {
+		if info, err = exec.Lookup(c, storage.Namespace{DB: ns.DB, Coll: reserved.Buckets(ns.Coll)}); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/mq"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -64,8 +65,8 @@ func appendForecasts(c *kernel.Call, ns storage.Namespace, h ttl.Horizon) error 
 	err := c.View(func(tx storage.Tx) error {
 		for _, info := range tx.Collections(ns.DB) {
 			name := info.Namespace.Coll
-			if catalog.IsBuckets(name) {
-				name = name[len(catalog.BucketsPrefix):]
+			if series, ok := reserved.Series(name); ok {
+				name = series
 			}
 			if ns.Coll != "" && name != ns.Coll {
 				continue

@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -94,7 +95,7 @@ func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage
 			name, kind := info.Namespace.Coll, catalog.Of(info).Kind
 			switch {
 			case len(wanted) > 0 && !wanted[name], pipeline.HiddenCollection(info.Namespace), kind == catalog.View, kind == catalog.TimeSeries,
-				strings.HasPrefix(name, "system.") && !catalog.IsBuckets(name) && name != "system.js" && name != "system.users" && name != "system.roles":
+				strings.HasPrefix(name, "system.") && !reserved.IsBuckets(name) && name != "system.js" && name != "system.users" && name != "system.roles":
 				continue
 			}
 			infos = append(infos, info)
@@ -107,8 +108,8 @@ func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage
 func hashCollection(c *kernel.Call, info *storage.Info) (string, error) {
 	sum := md5.New() //nolint:gosec // see above
 	s := exec.Scan{}
-	if info.Index(catalog.IDIndex) != nil {
-		s = exec.Scan{Index: catalog.IDIndex, Ranges: []storage.KeyRange{{}}}
+	if info.Index(reserved.IDIndex) != nil {
+		s = exec.Scan{Index: reserved.IDIndex, Ranges: []storage.KeyRange{{}}}
 	}
 	src := exec.NewScanIterator(exec.NewExecution(c), info, []exec.Scan{s})
 	defer src.Close()

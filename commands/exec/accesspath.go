@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
@@ -244,7 +245,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 	case plan.CollScan:
 		if clustered {
 			all := []storage.KeyRange{{Reverse: p.Reverse}}
-			return append(scans, Scan{Index: catalog.IDIndex, Ranges: all})
+			return append(scans, Scan{Index: reserved.IDIndex, Ranges: all})
 		}
 		scans = append(scans, Scan{records: storage.Range{Reverse: p.Reverse}})
 	case plan.Union:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -81,7 +82,7 @@ func (r *pointRead) look(tx storage.Tx) error {
 	}
 	r.handled = true
 	CountByID(&r.c.Counts)
-	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(catalog.IDIndex, r.key)
+	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(reserved.IDIndex, r.key)
 	if found {
 		r.rec = rec
 	}

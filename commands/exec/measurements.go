@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
@@ -15,7 +16,7 @@ import (
 
 // BucketsOf is the collection that holds the buckets of a time series.
 func BucketsOf(ns storage.Namespace) storage.Namespace {
-	return storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}
+	return storage.Namespace{DB: ns.DB, Coll: reserved.Buckets(ns.Coll)}
 }
 
 // BucketQuery is a filter on measurements, turned into one on buckets.

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -60,7 +61,7 @@ func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplog.Namespace {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
 	}
-	if c.Generic.Autocommit != nil && catalog.IsSystem(ns.Coll) && !catalog.IsBuckets(ns.Coll) && !catalog.IsPrivilegeCollection(ns) {
+	if c.Generic.Autocommit != nil && catalog.IsSystem(ns.Coll) && !reserved.IsBuckets(ns.Coll) && !catalog.IsPrivilegeCollection(ns) {
 		return mongoerr.Newf(50791, "Cannot write to system collection %s within a transaction.", ns)
 	}
 	return nil

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -49,7 +50,7 @@ func (s Visible) Find(name string, key []byte) (storage.Record, bool, error) {
 
 // ByID reads the record with an _id, as the collection compares strings.
 func (s Visible) ByID(id value.Value) (storage.Record, bool, error) {
-	return s.Find(catalog.IDIndex, value.AppendKeyWith(nil, id, s.Meta.Collator()))
+	return s.Find(reserved.IDIndex, value.AppendKeyWith(nil, id, s.Meta.Collator()))
 }
 
 // Scan yields records in natural order until fn returns false.

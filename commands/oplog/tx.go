@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
@@ -109,7 +110,8 @@ func (c *loggedCollection) allowed(size int) error {
 	case m.Capped:
 		return NotInTransaction("Collection '" + info.Namespace.String() + "' is a capped collection. Writes in transactions are not allowed on capped collections.")
 	case m.Kind == catalog.Buckets:
-		return NotInTransaction("Cannot write to a time-series collection in a multi-document transaction: " + info.Namespace.DB + "." + info.Namespace.Coll[len(catalog.BucketsPrefix):])
+		series, _ := reserved.Series(info.Namespace.Coll)
+		return NotInTransaction("Cannot write to a time-series collection in a multi-document transaction: " + info.Namespace.DB + "." + series)
 	}
 	return c.r.room(size)
 }

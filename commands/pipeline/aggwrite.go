@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
@@ -52,7 +53,7 @@ const outPrefix = "tmp.agg_out."
 func DropLeftOvers(s *kernel.Service) error {
 	left := func(tx storage.Tx) (list []storage.Namespace) {
 		for _, info := range tx.Collections("") {
-			if strings.HasPrefix(strings.TrimPrefix(info.Namespace.Coll, catalog.BucketsPrefix), outPrefix) {
+			if series, _ := reserved.Series(info.Namespace.Coll); strings.HasPrefix(series, outPrefix) {
 				list = append(list, info.Namespace)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/transaction"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
@@ -99,7 +100,7 @@ func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, e
 		return nil, err
 	}
 	if catalog.Of(info).Kind == catalog.TimeSeries {
-		if info, err = exec.Lookup(c, storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}); err != nil {
+		if info, err = exec.Lookup(c, storage.Namespace{DB: ns.DB, Coll: reserved.Buckets(ns.Coll)}); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -40,7 +41,7 @@ func sizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info,
 		info = coll.Info()
 		s.meta = catalog.Of(info)
 		if s.meta.Kind == catalog.TimeSeries {
-			if coll, err = tx.Collection(storage.Namespace{DB: ns.DB, Coll: catalog.BucketsPrefix + ns.Coll}); err != nil {
+			if coll, err = tx.Collection(storage.Namespace{DB: ns.DB, Coll: reserved.Buckets(ns.Coll)}); err != nil {
 				return err
 			}
 		}
@@ -84,7 +85,7 @@ func AppendCollStats(c *kernel.Call, b *value.Builder, ns storage.Namespace, sca
 	n := func(key string, v int64) { b.Append(key, value.Int(v/scale)) }
 	n("size", s.bytes)
 	if s.meta.Kind == catalog.TimeSeries {
-		b.StartDocument("timeseries").String("bucketsNs", ns.DB+"."+catalog.BucketsPrefix+ns.Coll).Append("bucketCount", value.Int(s.count)).
+		b.StartDocument("timeseries").String("bucketsNs", ns.DB+"."+reserved.Buckets(ns.Coll)).Append("bucketCount", value.Int(s.count)).
 			Append("avgBucketSize", value.Int(average(s.bytes, s.count))).End()
 	} else {
 		b.Append("count", value.Int(s.count))

@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -241,8 +242,8 @@ func (w *Writer) storeDeadLetter(d value.Doc) (storage.RecordID, error) {
 
 // source is the collection users know: for buckets, the time series.
 func (w *Writer) source() storage.Namespace {
-	if catalog.IsBuckets(w.ns.Coll) {
-		return storage.Namespace{DB: w.ns.DB, Coll: w.ns.Coll[len(catalog.BucketsPrefix):]}
+	if series, ok := reserved.Series(w.ns.Coll); ok {
+		return storage.Namespace{DB: w.ns.DB, Coll: series}
 	}
 	return w.ns
 }

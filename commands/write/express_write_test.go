@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -84,7 +85,7 @@ func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value
 		b.Document("u", s.update)
 	}
 	if slow {
-		b.String("hint", catalog.IDIndex)
+		b.String("hint", reserved.IDIndex)
 	}
 	b.End().End()
 	return h.RunOn("test", b.Doc())

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -101,7 +102,7 @@ func (x *expressWrite) run(tx storage.Tx) error {
 	}
 	exec.CountByID(&x.c.Counts)
 	var ok bool
-	x.old, ok, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(catalog.IDIndex, x.key)
+	x.old, ok, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(reserved.IDIndex, x.key)
 	if err != nil || !ok {
 		return err
 	}

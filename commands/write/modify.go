@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/queue"
@@ -55,7 +56,7 @@ func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, 
 
 // CanUseID reports whether the index on _id can answer an equality.
 func (m *Modification) CanUseID(info *storage.Info) bool {
-	return info != nil && m.Hint.IsMissing() && info.Index(catalog.IDIndex) != nil && exec.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
+	return info != nil && m.Hint.IsMissing() && info.Index(reserved.IDIndex) != nil && exec.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
 }
 
 // modifyByID finds the one record by its _id inside the transaction that
@@ -72,7 +73,7 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 			return err
 		}
 		exec.CountByID(&c.Counts)
-		r, ok, err := c.Visible(coll).Find(catalog.IDIndex, key)
+		r, ok, err := c.Visible(coll).Find(reserved.IDIndex, key)
 		if err != nil || !ok {
 			return err
 		}
