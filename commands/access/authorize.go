@@ -212,7 +212,7 @@ func Owner(r *kernel.Cursors, id int64) (ns storage.Namespace, user string, ok b
 	if c == nil {
 		return storage.Namespace{}, "", false
 	}
-	return c.Ns, c.User, true
+	return c.NS, c.User, true
 }
 
 // ListsCollection reports whether a listing shows a collection.

@@ -147,7 +147,7 @@ func TestStreamOfTimeSeries(t *testing.T) {
 		}
 	}
 	named.Expect()
-	if named.Id == 0 {
+	if named.ID == 0 {
 		t.Error("the stream of its name has ended")
 	}
 }
@@ -198,7 +198,7 @@ func TestStreamOfManyInvalidations(t *testing.T) {
 			h.OK(tt.end)
 			inserted := `{"operationType": "insert", "fullDocument": {"_id": 1}, ` + nsC + `, "documentKey": {"_id": 1}}`
 			s.Expect(append([]string{created, inserted}, tt.want...)...)
-			if s.Id != 0 {
+			if s.ID != 0 {
 				t.Error("the cursor is still open")
 			}
 			s = h.Watch(tt.coll, `{"showExpandedEvents": true, "startAfter": `+s.Last.JSON()+`}`, "")

@@ -106,7 +106,7 @@ func TestStreamCounters(t *testing.T) {
 	doc := value.NewDoc("_id", value.Int32(1), "a", value.String(strings.Repeat("x", 9<<20)))
 	h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(doc))))
 	h.OK(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}}}]}`)
-	h.Fails(10334, fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, whole.Id))
+	h.Fails(10334, fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, whole.ID))
 	for range 2 {
 		split.Next()
 	}

@@ -48,12 +48,12 @@ type Stream struct {
 // Open opens the source of a pipeline that begins with
 // $changeStream.
 func Open(h *pipeline.Environment, x *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c := h.X.Running()
+	c := h.Exec.Running()
 	if c.Svc.Oplog.Off {
 		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 	}
-	cs := &Stream{x: h.X, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}}
-	cs.Interest = oplog.Interest{Events: s.Events, Collation: h.X.Env.Collation}
+	cs := &Stream{x: h.Exec, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}}
+	cs.Interest = oplog.Interest{Events: s.Events, Collation: h.Exec.Env.Collation}
 	if err := cs.readOptions(c, s.Spec); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestStreamCollation(t *testing.T) {
 	h.OK(`{create: "C", collation: {locale: "en_US"}}`)
 	watch := func(collation string) *harness.TestStream {
 		r := h.OK(`{aggregate: "c", pipeline: [{$changeStream: {}}, {$match: {"fullDocument.text": "abc"}}, {$project: {docId: "$documentKey._id"}}], cursor: {}` + collation + `}`)
-		return &harness.TestStream{H: h, Coll: "c", Id: r.Lookup("cursor").Doc().Lookup("id").Int64()}
+		return &harness.TestStream{H: h, Coll: "c", ID: r.Lookup("cursor").Doc().Lookup("id").Int64()}
 	}
 	plain, same, other := watch(``), watch(`, collation: `+insensitive), watch(`, collation: {locale: "en_US"}`)
 	h.OK(`{insert: "c", documents: [{_id: 0, text: "aBc"}, {_id: 1, text: "abc"}]}`)
@@ -100,7 +100,7 @@ func TestStreamOfMissingImages(t *testing.T) {
 		before: "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: ",
 		after:  "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: ",
 	} {
-		r := h.Run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, s.Id))
+		r := h.Run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, s.ID))
 		if r.Lookup("code").Int32() != 47 || !strings.Contains(r.Lookup("errmsg").Str(), text) || r.Has("errorLabels") {
 			t.Error(r)
 		}
@@ -120,7 +120,7 @@ func TestStreamOfTransactionImages(t *testing.T) {
 	const brief = `, {"$project": {"fullDocument": 1, "fullDocumentBeforeChange": 1, "ns": 1, "txnNumber": 1}}`
 	coll, db := h.Watch("c", `{`+options+`}`, brief), h.Watch("", `{`+options+`}`, brief)
 	r := h.Admin(`{aggregate: 1, pipeline: [{$changeStream: {allChangesForCluster: true, ` + options + `}}` + brief + `], cursor: {}}`)
-	cluster := &harness.TestStream{H: h, Db: "admin", Coll: "$cmd.aggregate", Id: r.Lookup("cursor").Doc().Lookup("id").Int64()}
+	cluster := &harness.TestStream{H: h, DB: "admin", Coll: "$cmd.aggregate", ID: r.Lookup("cursor").Doc().Lookup("id").Int64()}
 	for i, command := range []string{
 		`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"a": 1}}}]}`,
 		`{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"a": "long"}}]}`,

@@ -56,7 +56,7 @@ func TestStreamDoesNotFindItsToken(t *testing.T) {
 	}
 	for _, option := range []string{"resumeAfter", "startAfter"} {
 		again := h.Watch("c", `{"`+option+`": `+insert.JSON()+`}`, `, {"$match": {"fullDocument._id": {"$gt": 1}}}, {"$project": {"fullDocument": 1, "_id": 0}}`)
-		r := h.Run(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, again.Id))
+		r := h.Run(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, again.ID))
 		if text := r.Lookup("errmsg").Str(); r.Lookup("code").Int32() != 280 || !strings.HasPrefix(text, `Executor error during getMore :: caused by :: cannot resume stream; the resume token was not found. {_data: "82`) {
 			t.Error(r)
 		}

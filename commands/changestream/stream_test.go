@@ -66,7 +66,7 @@ func TestStreamInvalidation(t *testing.T) {
 			}
 			h.RunOn(db, value.MustJSON(test.run))
 			s.Expect(test.want, `{"operationType": "invalidate"}`)
-			if s.Id != 0 {
+			if s.ID != 0 {
 				t.Error("the cursor is open behind an invalidation")
 			}
 			token := s.Last.JSON()
@@ -135,7 +135,7 @@ func TestStreamImages(t *testing.T) {
 	h.OK(`{"insert": "plain", "documents": [{"_id": 1}]}`)
 	missing := h.Watch("plain", `{"fullDocumentBeforeChange": "required"}`, "")
 	h.OK(`{"delete": "plain", "deletes": [{"q": {"_id": 1}, "limit": 1}]}`)
-	h.Fails(47, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "plain"}`, missing.Id))
+	h.Fails(47, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "plain"}`, missing.ID))
 }
 
 func TestStreamExpandedEvents(t *testing.T) {
@@ -180,5 +180,5 @@ func TestStreamRefuses(t *testing.T) {
 	h.Fails(40647, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": {}}}], "cursor": {}}`)
 	s := h.Watch("c", `{}`, `, {"$project": {"_id": 0}}`)
 	h.OK(`{"insert": "c", "documents": [{"_id": 1}]}`)
-	h.Fails(280, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, s.Id))
+	h.Fails(280, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, s.ID))
 }

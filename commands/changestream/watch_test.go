@@ -67,14 +67,14 @@ func watchCluster(h *harness.Harness, stages string) *harness.TestStream {
 	if !reply.Lookup("ok").Truthy() {
 		h.Fatal(reply)
 	}
-	return &harness.TestStream{H: h, Db: "admin", Coll: "$cmd.aggregate", Id: reply.Lookup("cursor").Doc().Lookup("id").Int64()}
+	return &harness.TestStream{H: h, DB: "admin", Coll: "$cmd.aggregate", ID: reply.Lookup("cursor").Doc().Lookup("id").Int64()}
 }
 
 // The names of events can be compared with a collation.
 func TestStreamInterestWithCollation(t *testing.T) {
 	h := harness.New(t)
 	reply := h.OK(`{aggregate: "c", pipeline: [{$changeStream: {}}, {$match: {operationType: "DELETE"}}], cursor: {batchSize: 0}, collation: {locale: "en", strength: 2}}`)
-	s := &harness.TestStream{H: h, Coll: "c", Id: reply.Lookup("cursor").Doc().Lookup("id").Int64()}
+	s := &harness.TestStream{H: h, Coll: "c", ID: reply.Lookup("cursor").Doc().Lookup("id").Int64()}
 	mixedOperations(h)
 	s.Expect(`{"operationType": "delete", "ns": {"db": "test", "coll": "c"}, "documentKey": {"_id": 1}}`)
 }
@@ -126,7 +126,7 @@ func TestStreamsAreWokenInGroups(t *testing.T) {
 		t.Errorf("three streams made %d events, want 6", made)
 	}
 	for _, s := range append(all, only...) {
-		h.OK(fmt.Sprintf(`{killCursors: "c", cursors: [{"$numberLong": "%d"}]}`, s.Id))
+		h.OK(fmt.Sprintf(`{killCursors: "c", cursors: [{"$numberLong": "%d"}]}`, s.ID))
 	}
 	if n := len(h.Svc.Oplog.Groups); n != 0 {
 		t.Errorf("%d groups are left", n)

@@ -111,7 +111,7 @@ type Plan struct {
 // Part is one collection of a Plan: its name, its options as they are stored, and
 // its indexes.
 type Part struct {
-	Ns      storage.Namespace
+	NS      storage.Namespace
 	Options value.Doc
 	Indexes []storage.IndexSpec
 	id      *[16]byte // nil: a new one
@@ -131,10 +131,10 @@ func (p *Plan) identify(a *Args, id *[16]byte) {
 
 func (p *Part) create(tx storage.Tx) (err error) {
 	if p.id != nil {
-		_, err = tx.CreateAs(p.Ns, *p.id, p.Options, p.Indexes)
+		_, err = tx.CreateAs(p.NS, *p.id, p.Options, p.Indexes)
 		return err
 	}
-	_, err = tx.Create(p.Ns, p.Options, p.Indexes)
+	_, err = tx.Create(p.NS, p.Options, p.Indexes)
 	return err
 }
 
@@ -156,7 +156,7 @@ func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *Plan) 
 	}
 	for _, p := range plan.Parts {
 		if err := p.create(tx); err != nil {
-			return kernel.Translate(p.Ns, err)
+			return kernel.Translate(p.NS, err)
 		}
 	}
 	return beginQueue(c, tx, plan)
@@ -185,7 +185,7 @@ func planCreate(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := Part{Ns: ns, Options: options, Indexes: []storage.IndexSpec{id}}
+	part := Part{NS: ns, Options: options, Indexes: []storage.IndexSpec{id}}
 	if ns.Coll == "system.profile" { // its entries have no _id
 		part.Indexes = nil
 	}
@@ -360,7 +360,7 @@ func PlanView(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	if col != nil {
 		b.Document("collation", col.Doc())
 	}
-	return &Plan{Parts: []Part{{Ns: ns, Options: b.Doc()}}}, nil
+	return &Plan{Parts: []Part{{NS: ns, Options: b.Doc()}}}, nil
 }
 
 // inViewContext names the view in an error of its pipeline. Two errors are passed

@@ -29,8 +29,8 @@ func planQueue(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	}
 	dead := storage.Namespace{DB: ns.DB, Coll: queue.DeadLetterName(ns.Coll)}
 	return &Plan{Parts: []Part{
-		{Ns: ns, Options: queue.WithOption(options, config.Doc()), Indexes: append([]storage.IndexSpec{id}, queue.Indexes(false)...)},
-		{Ns: dead, Options: queue.DeadLetterOptions(ns.Coll), Indexes: append([]storage.IndexSpec{queue.IDIndex()}, queue.Indexes(true)...)},
+		{NS: ns, Options: queue.WithOption(options, config.Doc()), Indexes: append([]storage.IndexSpec{id}, queue.Indexes(false)...)},
+		{NS: dead, Options: queue.DeadLetterOptions(ns.Coll), Indexes: append([]storage.IndexSpec{queue.IDIndex()}, queue.Indexes(true)...)},
 	}}, nil
 }
 
@@ -38,7 +38,7 @@ func planQueue(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 // Other collections need nothing.
 func beginQueue(c *kernel.Call, tx storage.Tx, plan *Plan) error {
 	if main := plan.Parts[0]; queue.IsQueue(main.Options) {
-		return queue.Begin(tx, main.Ns, c.Now)
+		return queue.Begin(tx, main.NS, c.Now)
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func PlanSeries(ns storage.Namespace, series *timeseries.Options, expire *int64,
 		indexes = append(indexes, spec.Stored())
 	}
 	return &Plan{Parts: []Part{
-		{Ns: ns, Options: main.Doc()},
-		{Ns: exec.BucketsOf(ns), Options: behind.Doc(), Indexes: indexes},
+		{NS: ns, Options: main.Doc()},
+		{NS: exec.BucketsOf(ns), Options: behind.Doc(), Indexes: indexes},
 	}}, nil
 }
 

@@ -77,7 +77,7 @@ func planClustered(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error)
 		o.Set("collation", value.Document(col.Doc()))
 		id = o.Doc()
 	}
-	return &Plan{Parts: []Part{{Ns: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: reserved.IDIndex, Spec: id}}}}}, nil
+	return &Plan{Parts: []Part{{NS: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: reserved.IDIndex, Spec: id}}}}}, nil
 }
 
 // CheckIndexAllowed refuses an index that this kind of collection cannot have.

@@ -35,7 +35,7 @@ func runAggregate(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	req := exec.CursorRequest{Ns: r.Ns, It: r.It, Exec: r.Exec, BatchSize: size, SetOp: r.Exec.Resume}
+	req := exec.CursorRequest{NS: r.NS, It: r.It, Exec: r.Exec, BatchSize: size, SetOp: r.Exec.Resume}
 	if r.Pipeline.IsChangeStream() {
 		cs := c.Stream.(*changestream.Stream)
 		if err := cs.Resume.Check(r.Pipeline); err != nil {

@@ -162,7 +162,7 @@ func runBulkWrite(c *kernel.Call) error {
 		w.forget()
 	}
 	ns := storage.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
-	if err := exec.FirstBatch(c, exec.CursorRequest{Ns: ns, It: agg.Docs(w.results...), BatchSize: size}); err != nil {
+	if err := exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(w.results...), BatchSize: size}); err != nil {
 		return err
 	}
 	c.Reply.Int32("nErrors", int32(w.errors)).Int32("nInserted", int32(w.inserted)).Int32("nMatched", int32(w.matched)).

@@ -79,12 +79,12 @@ func deleteStatement(c *kernel.Call, w *write.BatchWrite, i int, s *write.Delete
 	if err := c.CheckSingle(s.Multi(), "limit=0"); err != nil {
 		return write.Updated{}, err
 	}
-	if err := c.ExpectUUID(w.Ns, w.UUID); err != nil {
+	if err := c.ExpectUUID(w.NS, w.UUID); err != nil {
 		return write.Updated{}, err
 	}
 	if out, handled, err := write.FastDelete(c, w, s, let); handled {
 		return out, err
 	}
-	m := s.Modification(w.Ns, let)
+	m := s.Modification(w.NS, let)
 	return modify(c, &m)
 }

@@ -79,7 +79,7 @@ func explainFindAndModify(c *kernel.Call, body value.Doc, verbosity string) erro
 		return err
 	}
 	m := write.Modification{
-		Ns: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
+		NS: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
 		Upsert: bool(a.Upsert), ArrayFilters: a.ArrayFilters, Fields: a.Fields, FindAndModify: true,
 	}
 	if a.Remove {
@@ -91,14 +91,14 @@ func explainFindAndModify(c *kernel.Call, body value.Doc, verbosity string) erro
 
 // explainWrite explains how a write finds its documents; nothing is written.
 func explainWrite(c *kernel.Call, m *write.Modification, stage string, body value.Doc, verbosity string) error {
-	info, err := exec.Lookup(c, m.Ns)
+	info, err := exec.Lookup(c, m.NS)
 	if err != nil {
 		return err
 	}
 	if catalog.Of(info).Kind == catalog.View {
-		return catalog.NotOnView(m.Ns)
+		return catalog.NotOnView(m.NS)
 	}
-	e, err := explain.New(c, m.Ns, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
+	e, err := explain.New(c, m.NS, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func runFind(c *kernel.Call) error {
 		size = *a.BatchSize
 	}
 	return exec.FirstBatch(c, exec.CursorRequest{
-		Ns: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, Ns: ns, What: f.What}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),
+		NS: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, NS: ns, What: f.What}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),
 		NoTimeout: bool(a.NoTimeout), Tailable: f.Follows, AwaitData: bool(a.AwaitData),
 	})
 }

@@ -52,7 +52,7 @@ func runFindAndModify(c *kernel.Call) error {
 	}
 	c.Svc.Metrics.Opcounters.Command.Add(1)
 	m := write.Modification{
-		Ns: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
+		NS: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
 		Upsert: bool(a.Upsert), ArrayFilters: a.ArrayFilters, Bypass: bool(a.Bypass), WantNew: bool(a.New), Fields: a.Fields,
 		FindAndModify: true,
 	}

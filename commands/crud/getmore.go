@@ -50,8 +50,8 @@ func runGetMore(c *kernel.Call) error {
 // checkCursor refuses a cursor of another user, session or transaction.
 func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error {
 	switch {
-	case cur.Ns != ns:
-		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.Ns)
+	case cur.NS != ns:
+		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.NS)
 	case cur.User != access.UserName(c):
 		return mongoerr.Newf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", cur.ID)
 	case !access.StillMayRead(c, cur):
@@ -117,7 +117,7 @@ func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
 		c.Svc.Cursors.Kill(cur.ID)
 	}
 	c.Svc.Cursors.Release(cur, c.Svc.Real.Now())
-	c.Reply.Int64("id", id).String("ns", cur.Ns.String())
+	c.Reply.Int64("id", id).String("ns", cur.NS.String())
 	c.Reply.End()
 	if c.Exhaust && id != 0 {
 		c.Response.Next = c.Body

@@ -52,6 +52,6 @@ func runInsert(c *kernel.Call) error {
 // newBatch begins a write command; it is over with release.
 func newBatch(c *kernel.Call, ns storage.Namespace, ordered, bypass bool) *write.BatchWrite {
 	w := write.BatchWrites.Get().(*write.BatchWrite)
-	w.C, w.Ns, w.Ordered, w.Bypass = c, ns, ordered, bypass
+	w.C, w.NS, w.Ordered, w.Bypass = c, ns, ordered, bypass
 	return w
 }

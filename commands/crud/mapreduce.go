@@ -70,10 +70,10 @@ func runMapReduce(c *kernel.Call) error {
 	}
 	it, err := r.Pipeline.Open(r.Agg)
 	if err != nil {
-		return kernel.Translate(r.Ns, err)
+		return kernel.Translate(r.NS, err)
 	}
 	if err := m.write(c, it); err != nil {
-		return mongoerr.From(kernel.Translate(r.Ns, err)).WithPrefix(mapReduceFailed)
+		return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(mapReduceFailed)
 	}
 	if m.out.mode == "inline" {
 		return nil

@@ -151,13 +151,13 @@ func updateStatement(c *kernel.Call, w *write.BatchWrite, i int, s *exec.UpdateS
 	if err := c.CheckSingle(s.Multi, "multi=true"); err != nil {
 		return write.Updated{}, err
 	}
-	if err := c.ExpectUUID(w.Ns, w.UUID); err != nil {
+	if err := c.ExpectUUID(w.NS, w.UUID); err != nil {
 		return write.Updated{}, err
 	}
 	if out, handled, err := write.FastUpdate(c, w, s, let); handled {
 		return out, err
 	}
-	m := modification(s, w.Ns, let)
+	m := modification(s, w.NS, let)
 	m.Bypass = w.Bypass
 	return modify(c, &m)
 }
@@ -165,19 +165,19 @@ func updateStatement(c *kernel.Call, w *write.BatchWrite, i int, s *exec.UpdateS
 // modification is what the statement asks for.
 func modification(s *exec.UpdateStatementArgs, ns storage.Namespace, let value.Doc) write.Modification {
 	return write.Modification{
-		Ns: ns, Filter: s.Q, Update: s.U, Constants: s.C, Let: let, Multi: s.Multi, Upsert: s.Upsert,
+		NS: ns, Filter: s.Q, Update: s.U, Constants: s.C, Let: let, Multi: s.Multi, Upsert: s.Upsert,
 		Collation: s.Collation, ArrayFilters: s.ArrayFilters, Hint: s.Hint, Sort: s.Sort,
 	}
 }
 
 // modify runs an update or, without update, a removal.
 func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
-	info, err := exec.Lookup(c, m.Ns)
+	info, err := exec.Lookup(c, m.NS)
 	if err != nil {
 		return write.Updated{}, err
 	}
 	if catalog.Of(info).Kind == catalog.View {
-		return write.Updated{}, catalog.NotOnView(m.Ns)
+		return write.Updated{}, catalog.NotOnView(m.NS)
 	}
 	if err := CompileModification(c, m, info); err != nil {
 		return write.Updated{}, err
@@ -192,7 +192,7 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 		var out write.Updated
 		if info != nil {
 			if out, err = write.ModifyMatching(c, m, info); err != nil {
-				return out, kernel.Translate(m.Ns, err)
+				return out, kernel.Translate(m.NS, err)
 			}
 		}
 		if out.Matched > 0 || !m.Upsert {
@@ -202,11 +202,11 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 		// Someone else may have inserted the document meanwhile: then it is
 		// there to be updated.
 		if mongoerr.Is(err, mongoerr.DuplicateKey) && attempt < maxUpsertAttempts && c.Transaction() == nil && m.RetryUpsert(err) {
-			if info, err = exec.Lookup(c, m.Ns); err == nil {
+			if info, err = exec.Lookup(c, m.NS); err == nil {
 				continue
 			}
 		}
-		return out, kernel.Translate(m.Ns, err)
+		return out, kernel.Translate(m.NS, err)
 	}
 }
 
@@ -278,7 +278,7 @@ func compilePipelineUpdate(c *kernel.Call, m *write.Modification, stages value.D
 		}
 		scope = child
 	}
-	p, err := agg.Compile(stages, agg.Options{DB: m.Ns.DB, Coll: m.Ns.Coll, Scope: scope, Collation: m.Query.Collator, Update: true})
+	p, err := agg.Compile(stages, agg.Options{DB: m.NS.DB, Coll: m.NS.Coll, Scope: scope, Collation: m.Query.Collator, Update: true})
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func upsert(c *kernel.Call, m *write.Modification) (out write.Updated, err error
 		return out, err
 	}
 	err = c.Update(func(tx storage.Tx) error {
-		coll, err := write.CollectionForInsert(c, tx, m.Ns)
+		coll, err := write.CollectionForInsert(c, tx, m.NS)
 		if err != nil {
 			return err
 		}

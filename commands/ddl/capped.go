@@ -88,7 +88,7 @@ func runConvertToCapped(c *kernel.Call) error {
 	if err != nil {
 		return kernel.Translate(ns, err)
 	}
-	c.Svc.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.Ns == ns && !cur.AwaitData })
+	c.Svc.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.NS == ns && !cur.AwaitData })
 	return nil
 }
 

@@ -266,7 +266,7 @@ func runListCollections(c *kernel.Call) error {
 		}
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: ListCollectionsCursor}
-	return exec.FirstBatch(c, exec.CursorRequest{Ns: ns, It: agg.Docs(kept...), BatchSize: size, IdFirst: true, SingleBatch: int64(len(kept)) <= size})
+	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(kept...), BatchSize: size, IDFirst: true, SingleBatch: int64(len(kept)) <= size})
 }
 
 func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.Doc {

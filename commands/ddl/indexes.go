@@ -339,7 +339,7 @@ func runListIndexes(c *kernel.Call) error {
 			docs[i] = value.NewDoc("spec", value.Document(d))
 		}
 	}
-	return exec.FirstBatch(c, exec.CursorRequest{Ns: ns, It: agg.Docs(docs...), BatchSize: size, IdFirst: true})
+	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(docs...), BatchSize: size, IDFirst: true})
 }
 
 func listedIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error) {

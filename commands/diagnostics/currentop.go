@@ -47,7 +47,7 @@ func listOps(c *kernel.Call, w opsWanted) (docs []value.Doc) {
 // connections and sessions if they are asked for.
 func OpenCurrentOp(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	sessions, given := s.Spec.Get("idleSessions")
-	docs := listOps(h.X.Running(), opsWanted{
+	docs := listOps(h.Exec.Running(), opsWanted{
 		all: s.Spec.Lookup("allUsers").Truthy(), cursors: s.Spec.Lookup("idleCursors").Truthy(), sessions: !given || sessions.Truthy(),
 	})
 	return agg.Docs(docs...), nil

@@ -21,12 +21,12 @@ const maxBatchBytes = 16 * 1024 * 1024
 
 // CursorRequest is what makes a cursor of an iterator.
 type CursorRequest struct {
-	Ns          storage.Namespace
+	NS          storage.Namespace
 	It          agg.Iterator
 	Exec        *Execution
 	BatchSize   int64 // -1: default
 	SingleBatch bool
-	IdFirst     bool // the id and the namespace stand in front of the batch, as of mongod's IDL replies
+	IDFirst     bool // the id and the namespace stand in front of the batch, as of mongod's IDL replies
 	NoTimeout   bool
 	Tailable    bool
 	AwaitData   bool
@@ -43,13 +43,13 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	}
 	c.Reply.StartDocument("cursor")
 	idAt := 0
-	if r.IdFirst {
+	if r.IDFirst {
 		idAt = len(c.Reply.Int64("id", 0).Bytes()) - 8
-		c.Reply.String("ns", r.Ns.String())
+		c.Reply.String("ns", r.NS.String())
 	}
 	c.Reply.StartArray("firstBatch")
 	cur := &kernel.Cursor{
-		Ns: r.Ns, It: r.It, Session: c.Session, User: access.UserName(c), NoTimeout: r.NoTimeout,
+		NS: r.NS, It: r.It, Session: c.Session, User: access.UserName(c), NoTimeout: r.NoTimeout,
 		Tailable: r.Tailable, AwaitData: r.AwaitData, SetOp: r.SetOp, Extra: r.extra,
 	}
 	cur.Held, cur.Stream = c.Held, c.Stream
@@ -87,10 +87,10 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	} else {
 		r.It.Close()
 	}
-	if r.IdFirst {
+	if r.IDFirst {
 		binary.LittleEndian.PutUint64(c.Reply.Bytes()[idAt:], uint64(id))
 	} else {
-		c.Reply.Int64("id", id).String("ns", r.Ns.String())
+		c.Reply.Int64("id", id).String("ns", r.NS.String())
 	}
 	c.Reply.End()
 	return nil

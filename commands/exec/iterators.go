@@ -183,7 +183,7 @@ const largestResult = kernel.MaxDocumentBytes + 16*1024
 type InContext struct {
 	Src  agg.Iterator
 	Exec *Execution
-	Ns   storage.Namespace
+	NS   storage.Namespace
 	What string
 }
 
@@ -202,7 +202,7 @@ func (i *InContext) Next() (value.Doc, error) {
 	if c := i.Exec.Running(); c.Cmd != nil && c.Cmd.Name == "getMore" {
 		what = GetMoreFailed
 	}
-	return nil, mongoerr.From(kernel.Translate(i.Ns, err)).WithPrefix(what)
+	return nil, mongoerr.From(kernel.Translate(i.NS, err)).WithPrefix(what)
 }
 
 func (i *InContext) AtEnd() bool { return atEnd(i.Src) }

@@ -49,8 +49,8 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 	if err != nil {
 		return err
 	}
-	r.Pipeline, r.Ns = p, storage.Namespace{DB: under.DB, Coll: under.Coll}
-	info, err := exec.Lookup(c, r.Ns)
+	r.Pipeline, r.NS = p, storage.Namespace{DB: under.DB, Coll: under.Coll}
+	info, err := exec.Lookup(c, r.NS)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 	if catalog.Of(info).Kind == catalog.TimeSeries {
 		return explainSeries(c, r, info, &l, hint, verbosity)
 	}
-	e := &Explanation{c: c, ns: r.Ns, info: info, Exec: r.Exec, verbosity: verbosity}
+	e := &Explanation{c: c, ns: r.NS, info: info, Exec: r.Exec, verbosity: verbosity}
 	e.Query = &exec.Query{Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit, Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Grouped: true, Hint: hint, Collator: r.Exec.Env.Collation}
 	if e.Query.Matcher == nil {
 		if e.Query.Matcher, err = match.Compile(l.Filter, match.Options{Collation: e.Query.Collator}); err != nil {
@@ -72,7 +72,7 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 		return err
 	}
 	e.Shape = plan.Shape{
-		Filter: e.Query.Matcher.Parsed(), Namespace: r.Ns.String(), Sort: l.Sort,
+		Filter: e.Query.Matcher.Parsed(), Namespace: r.NS.String(), Sort: l.Sort,
 		SortMemory: c.Svc.Params.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
 	}
 	if r.Pipeline.IsFind(l) { // all of it is left to the source
@@ -109,7 +109,7 @@ func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest 
 		start := c.Svc.Real.NowMillis()
 		var err error
 		if returned, err = runExplained(c, r, e, rest); err != nil {
-			return mongoerr.From(kernel.Translate(r.Ns, err)).WithPrefix(exec.AggregationFailed)
+			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed)
 		}
 		took = c.Svc.Real.NowMillis() - start
 	}

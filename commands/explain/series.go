@@ -30,7 +30,7 @@ func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, 
 	e.Shape = plan.Shape{Filter: b.Query.Matcher.Parsed(), Namespace: e.ns.String()}
 	e.Exec.Packed, e.Exec.Explained = true, true
 	if e.access, err = exec.ChooseAccessPath(c, e.Exec, b.Info, &b.Query); err != nil {
-		return kernel.Translate(r.Ns, err)
+		return kernel.Translate(r.NS, err)
 	}
 	rest := r.Pipeline.Rest(*l, false)
 	m := b.Open(e.Exec, e.access, q)
@@ -45,7 +45,7 @@ func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, 
 			err = pipeline.Drain(it)
 		}
 		if err != nil {
-			return mongoerr.From(kernel.Translate(r.Ns, err)).WithPrefix(exec.AggregationFailed)
+			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed)
 		}
 		took = c.Svc.Real.NowMillis() - start
 	}

@@ -34,7 +34,7 @@ type liveStream interface {
 // holds no lock and no transaction: its iterator remembers a position.
 type Cursor struct {
 	ID        int64
-	Ns        storage.Namespace
+	NS        storage.Namespace
 	It        agg.Iterator
 	Peeked    value.Doc // read, but did not fit into the last batch
 	Session   *session.Session
@@ -236,7 +236,7 @@ func createdDate(d value.Doc) int64 { return d.Lookup("cursor").Doc().Lookup("cr
 // registry.
 func (c *Cursor) describe(host string) value.Doc {
 	b := value.NewBuilder()
-	b.String("type", "idleCursor").String("host", host).String("ns", c.Ns.String())
+	b.String("type", "idleCursor").String("host", host).String("ns", c.NS.String())
 	if c.Session != nil {
 		AppendLSID(b, c.Session)
 	}

@@ -39,7 +39,7 @@ func concernsClient(d *observe.FailData, c *Call) bool {
 // nil if the fail point is off or does not concern it.
 func (c *Call) FailGetMore(cur *Cursor) error {
 	d, ok := c.Svc.FailPoints.GetMore.EnterIf(func(d *observe.FailData) bool {
-		return concernsClient(d, c) && (d.Namespace == "" || d.Namespace == cur.Ns.String())
+		return concernsClient(d, c) && (d.Namespace == "" || d.Namespace == cur.NS.String())
 	})
 	if !ok {
 		return nil

@@ -28,7 +28,7 @@ func Drain(it agg.Iterator) error {
 
 // Aggregation is a compiled aggregate and, once it is open, its results.
 type Aggregation struct {
-	Ns       storage.Namespace // of the cursor
+	NS       storage.Namespace // of the cursor
 	Exec     *exec.Execution   // counts what is examined
 	Agg      *agg.Exec         // the run of the pipeline
 	Pipeline *agg.Pipeline
@@ -55,9 +55,9 @@ func OpenAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) 
 	}
 	it, err := r.Pipeline.Open(r.Agg)
 	if err != nil {
-		return nil, kernel.Translate(r.Ns, err)
+		return nil, kernel.Translate(r.NS, err)
 	}
-	r.It = &exec.InContext{Src: it, Exec: r.Exec, Ns: r.Ns, What: exec.AggregationFailed}
+	r.It = &exec.InContext{Src: it, Exec: r.Exec, NS: r.NS, What: exec.AggregationFailed}
 	return r, nil
 }
 
@@ -82,9 +82,9 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	if err := exec.CheckHint(a.Hint); err != nil {
 		return nil, err
 	}
-	r := &Aggregation{Ns: ns, Exec: exec.NewExecution(c)}
+	r := &Aggregation{NS: ns, Exec: exec.NewExecution(c)}
 	if ns.Coll == "" {
-		r.Ns.Coll = "$cmd.aggregate"
+		r.NS.Coll = "$cmd.aggregate"
 	}
 	if err := a.ExpectUUID(c, ns); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 		return nil, err
 	}
 	r.Agg = r.Exec.AggExec(a.AllowDiskUse)
-	r.Agg.Host = &Environment{X: r.Exec, main: r.Agg, hint: a.Hint, bypass: bool(a.Bypass), C: c}
+	r.Agg.Host = &Environment{Exec: r.Exec, main: r.Agg, hint: a.Hint, bypass: bool(a.Bypass), Call: c}
 	r.Agg.BypassDocVal = bool(a.Bypass)
 	return r, checkInvolved(c, ns, r.Pipeline, collator)
 }

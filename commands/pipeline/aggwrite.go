@@ -26,7 +26,7 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	if err := catalog.CheckUserNamespace(ns); err != nil {
 		return nil, err
 	}
-	old, err := exec.Lookup(h.X.Running(), ns)
+	old, err := exec.Lookup(h.Exec.Running(), ns)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	case m.Capped:
 		return nil, mongoerr.Newf(17152, "namespace '%s' is capped so it can't be used for $out", ns)
 	}
-	o := &outWriter{h: h, ns: ns, old: old, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(int64(h.X.Running().Svc.Outs.Add(1)), 10)}}
+	o := &outWriter{h: h, ns: ns, old: old, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(int64(h.Exec.Running().Svc.Outs.Add(1)), 10)}}
 	return o, o.create(old)
 }
 
@@ -93,14 +93,14 @@ func (o *outWriter) create(old *storage.Info) error {
 			indexes = append(indexes, line.IndexSpec)
 		}
 	}
-	return o.h.X.Running().Update(func(tx storage.Tx) error {
+	return o.h.Exec.Running().Update(func(tx storage.Tx) error {
 		_, err := tx.Create(o.temp, options, indexes)
 		return err
 	})
 }
 
 func (o *outWriter) Write(d value.Doc) error {
-	prepared, err := write.PrepareInsert(o.h.X.Running(), d)
+	prepared, err := write.PrepareInsert(o.h.Exec.Running(), d)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (o *outWriter) Write(d value.Doc) error {
 }
 
 func (o *outWriter) flush() error {
-	c := o.h.X.Running()
+	c := o.h.Exec.Running()
 	err := c.Update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(o.temp)
 		if err != nil {
@@ -134,7 +134,7 @@ func (o *outWriter) Commit() error {
 	if err := o.flush(); err != nil {
 		return err
 	}
-	err := o.h.X.Running().Update(func(tx storage.Tx) error {
+	err := o.h.Exec.Running().Update(func(tx storage.Tx) error {
 		if err := checkUnchanged(tx, o.ns, o.old); err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (o *outWriter) Abort() {
 		return
 	}
 	o.done = true
-	svc := o.h.X.Running().Svc
+	svc := o.h.Exec.Running().Svc
 	noteLeftOver(svc, o.temp, svc.Engine.Update(svc.Background, func(tx storage.Tx) error { return tx.Drop(o.temp) }))
 }
 
@@ -193,7 +193,7 @@ func (h *Environment) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, er
 	if err := catalog.CheckUserNamespace(ns); err != nil {
 		return nil, err
 	}
-	info, err := exec.Lookup(h.X.Running(), ns)
+	info, err := exec.Lookup(h.Exec.Running(), ns)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (w *mergeWriter) Apply(docs []value.Doc, change func(i int, old value.Doc) 
 }
 
 func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
-	c := w.h.X.Running()
+	c := w.h.Exec.Running()
 	err := c.Update(func(tx storage.Tx) error {
 		wr, err := w.writer(tx, false)
 		if err != nil {
@@ -342,7 +342,7 @@ func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.
 
 // look is the document that d is to be merged with, nil if no document matches.
 func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
-	c := w.h.X.Running()
+	c := w.h.Exec.Running()
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(w.ns)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -361,7 +361,7 @@ func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
 
 // writer opens the collection; nil if it does not exist and is not to be made.
 func (w *mergeWriter) writer(tx storage.Tx, create bool) (*write.Writer, error) {
-	c := w.h.X.Running()
+	c := w.h.Exec.Running()
 	if _, err := tx.Collection(w.ns); errors.Is(err, storage.ErrNotFound) && !create {
 		return nil, nil
 	}
@@ -383,7 +383,7 @@ func (w *mergeWriter) insertFirst(tx storage.Tx, change func() (value.Doc, error
 	if err != nil {
 		return nil, err
 	}
-	if next, err = write.PrepareInsert(w.h.X.Running(), next); err == nil {
+	if next, err = write.PrepareInsert(w.h.Exec.Running(), next); err == nil {
 		_, err = wr.Insert(next)
 	}
 	return wr, err

@@ -32,7 +32,7 @@ func TestOutOverChangedTarget(t *testing.T) {
 			h := harness.New(t)
 			h.OK(c.before)
 			call := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: h.Conn, Cmd: h.Svc.Table["aggregate"], Now: harness.TestStart.UnixMilli(), Request: kernel.Request{DB: "test", Body: harness.Relaxed(`{aggregate: "c"}`)}}
-			w, err := (&pipeline.Environment{X: exec.NewExecution(call), C: call}).Out(nil, agg.OutTarget{DB: "test", Coll: "t"})
+			w, err := (&pipeline.Environment{Exec: exec.NewExecution(call), Call: call}).Out(nil, agg.OutTarget{DB: "test", Coll: "t"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 // Environment is the host of an aggregation pipeline (agg.Host): it opens the
 // collections of $lookup and other stages, and writes for $out and $merge.
 type Environment struct {
-	X      *exec.Execution // of the command
-	C      *kernel.Call    // the command that runs the pipeline
+	Exec   *exec.Execution // of the command
+	Call   *kernel.Call    // the command that runs the pipeline
 	main   *agg.Exec       // of the command's own pipeline, to which the hint belongs
 	hint   value.Value
 	bypass bool
@@ -25,7 +25,7 @@ type Environment struct {
 // Resolve implements agg.Host.
 func (h *Environment) Resolve(db, coll string) (agg.Namespace, error) {
 	ns := storage.Namespace{DB: db, Coll: coll}
-	info, err := exec.Lookup(h.X.Running(), ns)
+	info, err := exec.Lookup(h.Exec.Running(), ns)
 	if err != nil {
 		return agg.Namespace{}, err
 	}
@@ -46,7 +46,7 @@ func (h *Environment) Resolve(db, coll string) (agg.Namespace, error) {
 
 // Open implements agg.Host.
 func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
-	info, err := exec.Lookup(h.X.Running(), storage.Namespace{DB: r.DB, Coll: r.Coll})
+	info, err := exec.Lookup(h.Exec.Running(), storage.Namespace{DB: r.DB, Coll: r.Coll})
 	if err != nil {
 		return agg.Source{}, err
 	}
@@ -56,7 +56,7 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if info == nil {
 		return agg.Source{Iterator: exec.EmptyDocs{}, Sorted: true}, nil
 	}
-	if err := write.NoteRead(h.X.Running(), info); err != nil {
+	if err := write.NoteRead(h.Exec.Running(), info); err != nil {
 		return agg.Source{}, err
 	}
 	q := &exec.Query{Filter: r.Filter, Matcher: r.Matcher, Sort: r.Sort, Limit: r.Limit, Fields: r.Fields, Distinct: r.Distinct, Last: r.Last, Grouped: true, Hint: r.Hint, Collator: r.Collation}
@@ -75,19 +75,19 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if err := q.CheckCombination(); err != nil {
 		return agg.Source{}, err
 	}
-	sub := h.X.Sub(x.Env)
+	sub := h.Exec.Sub(x.Env)
 	if r.Near != nil {
-		return exec.OpenNear(h.C, sub, info, q, r.Near)
+		return exec.OpenNear(h.Call, sub, info, q, r.Near)
 	}
 	if catalog.Of(info).Kind == catalog.TimeSeries {
-		it, err := exec.OpenMeasurements(h.C, sub, info, q)
+		it, err := exec.OpenMeasurements(h.Call, sub, info, q)
 		return agg.Source{Iterator: it}, err
 	}
-	plan, err := exec.ChooseAccessPath(h.X.Running(), sub, info, q)
+	plan, err := exec.ChooseAccessPath(h.Exec.Running(), sub, info, q)
 	if err != nil {
 		return agg.Source{}, err
 	}
-	h.X.Plans = append(h.X.Plans, plan)
+	h.Exec.Plans = append(h.Exec.Plans, plan)
 	it, err := plan.Documents(sub, info, q)
 	return agg.Source{Iterator: it, Sorted: plan.Sorted, Backwards: plan.Backwards}, err
 }

@@ -38,7 +38,7 @@ func (h *Environment) outTimeSeries(ns storage.Namespace, old *storage.Info, t a
 	if old != nil {
 		expire = catalog.Of(old).ExpireAfter
 	}
-	c := h.X.Running()
+	c := h.Exec.Running()
 	o := &outSeries{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(c.Svc.Outs.Add(1), 10)}, series: series}
 	plan, err := create.PlanSeries(o.temp, series, expire, catalog.Of(old).Collation)
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *Environment) outTimeSeries(ns storage.Namespace, old *storage.Info, t a
 	}
 	return o, c.Update(func(tx storage.Tx) error {
 		for _, p := range plan.Parts {
-			if _, err := tx.Create(p.Ns, p.Options, p.Indexes); err != nil {
+			if _, err := tx.Create(p.NS, p.Options, p.Indexes); err != nil {
 				return err
 			}
 		}
@@ -76,7 +76,7 @@ func (o *outSeries) Write(d value.Doc) error {
 }
 
 func (o *outSeries) flush() error {
-	c := o.h.X.Running()
+	c := o.h.Exec.Running()
 	err := c.Update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(o.temp)
 		if err != nil {
@@ -92,7 +92,7 @@ func (o *outSeries) Commit() error {
 	if err := o.flush(); err != nil {
 		return err
 	}
-	err := o.h.X.Running().Update(func(tx storage.Tx) error {
+	err := o.h.Exec.Running().Update(func(tx storage.Tx) error {
 		for _, pair := range [][2]storage.Namespace{{o.temp, o.ns}, {exec.BucketsOf(o.temp), exec.BucketsOf(o.ns)}} {
 			if err := tx.Drop(pair[1]); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
@@ -112,7 +112,7 @@ func (o *outSeries) Abort() {
 		return
 	}
 	o.done = true
-	svc := o.h.X.Running().Svc
+	svc := o.h.Exec.Running().Svc
 	err := svc.Engine.Update(svc.Background, func(tx storage.Tx) error {
 		return errors.Join(tx.Drop(o.temp), tx.Drop(exec.BucketsOf(o.temp)))
 	})

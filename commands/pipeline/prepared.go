@@ -23,7 +23,7 @@ type preparedLookup struct {
 
 // Prepare implements agg.Preparer.
 func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (agg.Prepared, error) {
-	c := h.X.Running()
+	c := h.Exec.Running()
 	info, err := exec.Lookup(c, storage.Namespace{DB: r.DB, Coll: r.Coll})
 	if err != nil || info == nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	}
 	q := &exec.Query{Filter: r.Filter, Matcher: r.Matcher, Limit: r.Limit, Fields: r.Fields, Hint: r.Hint, Collator: r.Collation}
 	q.Meta = r.Meta
-	sub := h.X.Sub(x.Env)
+	sub := h.Exec.Sub(x.Env)
 	a, err := exec.ChooseAccessPath(c, sub, info, q)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	if slot == nil {
 		return nil, nil
 	}
-	h.X.Plans = append(h.X.Plans, a)
+	h.Exec.Plans = append(h.Exec.Plans, a)
 	p := &preparedLookup{x: sub, a: a, info: info, slot: slot, eq: eq}
 	p.src = exec.NewScanIterator(sub, info, []exec.Scan{{Index: a.Plan.Index.Name}})
 	if slot.Repeats() {

@@ -32,7 +32,7 @@ func OpenNothing(*Environment, *agg.Exec, agg.Special) (agg.Iterator, error) { r
 
 // OpenCollStats opens $collStats: one document about a collection.
 func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c, ns := h.X.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
+	c, ns := h.Exec.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
 	info, err := exec.Lookup(c, ns)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func appendLatency(b *value.Builder, name string, u *observe.TimedCounter, histo
 
 // OpenIndexStats opens $indexStats: how often each index of a collection was used.
 func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c, ns := h.X.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
+	c, ns := h.Exec.Running(), storage.Namespace{DB: s.DB, Coll: s.Coll}
 	info, err := exec.Lookup(c, ns)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, e
 // OpenSessions opens $listSessions and $listLocalSessions: the sessions of the
 // client's user, of the given users, or of all.
 func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c := h.X.Running()
+	c := h.Exec.Running()
 	wanted := map[[sha256.Size]byte]bool{}
 	for u := range s.Spec.Lookup("users").Doc().Values() {
 		wanted[transaction.UserKey(u.Doc()).Digest()] = true
@@ -141,7 +141,7 @@ func OpenSessions(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, err
 // OpenPlanCacheStats opens $planCacheStats: the plans that are cached for a
 // collection.
 func OpenPlanCacheStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c := h.X.Running()
+	c := h.Exec.Running()
 	info, err := exec.Lookup(c, storage.Namespace{DB: s.DB, Coll: s.Coll})
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func OpenPlanCacheStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterato
 // OpenListCatalog opens $listCatalog: the catalog entry of a collection or, for
 // {aggregate: 1}, of all.
 func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	c := h.X.Running()
+	c := h.Exec.Running()
 	db := s.DB
 	if s.Coll == "" {
 		db = "" // {aggregate: 1} on admin lists everything

@@ -272,7 +272,7 @@ func decides(settings value.Doc) bool {
 
 // OpenQuerySettings lists the settings: the stage $querySettings.
 func OpenQuerySettings(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	cluster, err := h.X.Running().Svc.ClusterSettings()
+	cluster, err := h.Exec.Running().Svc.ClusterSettings()
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func modifyJudged(c *kernel.Call, m *Modification, id storage.RecordID) (out Upd
 	var v verdict
 	find := func(tx storage.Tx) (coll storage.Collection, r storage.Record, ok bool, err error) {
 		out = Updated{}
-		if coll, err = exec.StillThere(tx, m.Ns, m.Collection); err == nil {
+		if coll, err = exec.StillThere(tx, m.NS, m.Collection); err == nil {
 			r, ok = c.Visible(coll).Get(id)
 		}
 		return coll, r, ok, err
@@ -91,7 +91,7 @@ func modifyJudged(c *kernel.Call, m *Modification, id storage.RecordID) (out Upd
 		v, err = judge(c, m, meta, r)
 		return v.matched, err
 	}
-	err = apart(c, m.Ns, find, judge, func(tx storage.Tx, coll storage.Collection, _ storage.Record) error {
+	err = apart(c, m.NS, find, judge, func(tx storage.Tx, coll storage.Collection, _ storage.Record) error {
 		return carryOut(c, m, New(c, tx, coll, m.Bypass), &v, &out)
 	})
 	if err != nil {

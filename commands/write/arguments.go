@@ -43,7 +43,7 @@ func (s *DeleteStatementArgs) Multi() bool { return s.Limit.SafeInt64() == 0 }
 
 // Modification is what the statement asks for.
 func (s *DeleteStatementArgs) Modification(ns storage.Namespace, let value.Doc) Modification {
-	return Modification{Ns: ns, Filter: s.Q, Let: let, Multi: s.Multi(), Collation: s.Collation, Hint: s.Hint}
+	return Modification{NS: ns, Filter: s.Q, Let: let, Multi: s.Multi(), Collation: s.Collation, Hint: s.Hint}
 }
 
 // CompileFields compiles the fields option before anything is changed.
@@ -61,7 +61,7 @@ func (m *Modification) CompileFields(scope *expr.Scope) (err error) {
 
 // Modification is one update statement, whatever command it came with.
 type Modification struct {
-	Ns           storage.Namespace
+	NS           storage.Namespace
 	Filter       value.Doc
 	Update       value.Value // Missing: remove
 	Constants    value.Doc   // "c" of a pipeline update

@@ -77,7 +77,7 @@ func (x *expressWrite) release() {
 }
 
 func (x *expressWrite) modify(w *BatchWrite, id value.Value) (Updated, bool, error) {
-	x.c, x.ns, x.writer.bypass = w.C, w.Ns, w.Bypass
+	x.c, x.ns, x.writer.bypass = w.C, w.NS, w.Bypass
 	x.key = value.AppendKey(x.key[:0], id)
 	if err := x.c.Update(x.change); err != nil {
 		return Updated{}, true, kernel.Translate(x.ns, err)

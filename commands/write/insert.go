@@ -24,7 +24,7 @@ const (
 // BatchWrite collects the outcome of the statements of one write command.
 type BatchWrite struct {
 	C       *kernel.Call
-	Ns      storage.Namespace
+	NS      storage.Namespace
 	Ordered bool
 	Bypass  bool
 	UUID    args.UUID // of the collection that the client expects
@@ -143,7 +143,7 @@ func (w *BatchWrite) InsertChunk() error {
 	}
 	w.done, w.before = 0, len(w.Errs)
 	if err := w.C.Update(w.insert); err != nil {
-		return w.failChunk(kernel.Translate(w.Ns, err))
+		return w.failChunk(kernel.Translate(w.NS, err))
 	}
 	w.N += w.done
 	w.Chunk = w.Chunk[:0]
@@ -178,10 +178,10 @@ func (w *BatchWrite) failAll(reason error) error {
 // insertNow is the engine transaction; it may be tried again.
 func (w *BatchWrite) insertNow(tx storage.Tx) error {
 	w.done, w.Errs, w.Stopped = 0, w.Errs[:w.before], false
-	if err := catalog.CheckUUID(tx, w.Ns, w.UUID); err != nil {
+	if err := catalog.CheckUUID(tx, w.NS, w.UUID); err != nil {
 		return w.failAll(err)
 	}
-	coll, err := CollectionForInsert(w.C, tx, w.Ns)
+	coll, err := CollectionForInsert(w.C, tx, w.NS)
 	if err != nil {
 		return err
 	}

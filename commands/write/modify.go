@@ -65,7 +65,7 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 	key := value.AppendKeyWith(nil, id, m.Query.Collator)
 	err = c.Update(func(tx storage.Tx) error {
 		out = Updated{}
-		coll, err := tx.Collection(m.Ns)
+		coll, err := tx.Collection(m.NS)
 		if err != nil {
 			if errors.Is(err, storage.ErrNotFound) {
 				return nil
@@ -192,7 +192,7 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 // withRecord calls fn with a record if it still exists, in the collection it
 // was found in: another one may have got the name since.
 func withRecord(c *kernel.Call, tx storage.Tx, m *Modification, id storage.RecordID, fn func(*Writer, storage.Record) error) error {
-	coll, err := exec.StillThere(tx, m.Ns, m.Collection)
+	coll, err := exec.StillThere(tx, m.NS, m.Collection)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestModifyDropped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &write.Modification{Ns: ns, Filter: harness.Relaxed(`{a: 1}`), Update: harness.Relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), Multi: multi, Collection: info.UUID}
+			m := &write.Modification{NS: ns, Filter: harness.Relaxed(`{a: 1}`), Update: harness.Relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), Multi: multi, Collection: info.UUID}
 			if err := crud.CompileModification(c, m, info); err != nil {
 				t.Fatal(err)
 			}

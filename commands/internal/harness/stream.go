@@ -11,8 +11,8 @@ import (
 // TestStream is an open change stream.
 type TestStream struct {
 	H    *Harness
-	Id   int64
-	Db   string // "": test
+	ID   int64
+	DB   string // "": test
 	Coll string
 	Last value.Doc // token
 }
@@ -28,14 +28,14 @@ func (h *Harness) Watch(coll, options, stages string) *TestStream {
 	}
 	reply := h.OK(fmt.Sprintf(`{"aggregate": %s, "pipeline": [{"$changeStream": %s}%s], "cursor": {"batchSize": 0}}`, on, options, stages))
 	cur := reply.Lookup("cursor").Doc()
-	s.Id, s.Last = cur.Lookup("id").Int64(), cur.Lookup("postBatchResumeToken").Doc().Clone()
+	s.ID, s.Last = cur.Lookup("id").Int64(), cur.Lookup("postBatchResumeToken").Doc().Clone()
 	return s
 }
 
 // Events returns the events of one getMore, which does not wait.
 func (s *TestStream) Events() (list []value.Doc) {
 	s.H.Helper()
-	reply := s.H.RunOn(cmp.Or(s.Db, "test"), value.MustJSON(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 1}`, s.Id, s.Coll)))
+	reply := s.H.RunOn(cmp.Or(s.DB, "test"), value.MustJSON(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 1}`, s.ID, s.Coll)))
 	if !reply.Lookup("ok").Truthy() {
 		s.H.Fatal(reply)
 	}
@@ -44,7 +44,7 @@ func (s *TestStream) Events() (list []value.Doc) {
 		list = append(list, v.Doc().Clone())
 	}
 	if id := cur.Lookup("id").Int64(); id == 0 {
-		s.Id = 0
+		s.ID = 0
 	}
 	s.Last = cur.Lookup("postBatchResumeToken").Doc().Clone()
 	return list
@@ -97,7 +97,7 @@ func (h *Harness) Advance(seconds int64) {
 // Next returns one event.
 func (s *TestStream) Next() value.Doc {
 	s.H.Helper()
-	r := s.H.OK(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "batchSize": 1, "maxTimeMS": 1}`, s.Id, s.Coll))
+	r := s.H.OK(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "batchSize": 1, "maxTimeMS": 1}`, s.ID, s.Coll))
 	s.Last = r.Lookup("cursor").Doc().Lookup("postBatchResumeToken").Doc().Clone()
 	return r.Lookup("cursor").Doc().Lookup("nextBatch").Doc().Index(0).Doc().Clone()
 }
