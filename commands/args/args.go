@@ -90,7 +90,10 @@ func (f *argField) leavesOut() bool {
 
 // wrong is the error for a value of a type that the field does not take.
 func (f *argField) wrong(prefix string, v value.Value) error {
-	if f.refusal == "" {
+	switch {
+	case f.types == uuidType:
+		return WrongUUID(prefix+"."+f.name, v)
+	case f.refusal == "":
 		return WrongType(prefix, f.name, v, f.types)
 	}
 	said := []any{f.name, v.Kind()}
@@ -116,10 +119,9 @@ var Generic = map[string]bool{
 // has a bit in a word.
 const maxFields = 64
 
-// New reads the declaration T of a command's arguments. A declaration that is
-// wrong panics, which is at start-up.
 // New makes the decoder of a command from the tags of T. It panics when a field has a
-// type that no argument can have, which is a mistake in the program.
+// type that no argument can have, or when there are too many of them: mistakes in the
+// program, found at start-up.
 func New[T any](command string) *Spec[T] {
 	t := reflect.TypeFor[T]()
 	s := &Spec[T]{Command: command, Index: map[string]int{}}
@@ -323,7 +325,7 @@ var argSetters = map[reflect.Type]struct {
 	reflect.TypeFor[UUID](): {func(p unsafe.Pointer, v value.Value) bool {
 		*(*UUID)(p) = UUID(v)
 		return IsUUID(v)
-	}, "UUID"},
+	}, uuidType},
 	reflect.TypeFor[AnyBool](): {func(p unsafe.Pointer, v value.Value) bool {
 		*(*bool)(p) = v.Truthy()
 		return true

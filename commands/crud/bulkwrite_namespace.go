@@ -14,7 +14,7 @@ import (
 
 type nsInfoArgs struct {
 	NS         string         `arg:"ns,required"`
-	UUID       value.Value    `arg:"collectionUUID"`
+	UUID       args.UUID      `arg:"collectionUUID"`
 	EncInfo    value.Value    `arg:"encryptionInformation"`
 	TimeSeries args.LooseBool `arg:"isTimeseriesNamespace"`
 }
@@ -44,10 +44,11 @@ func (w *bulkWrite) readNamespaces(inBody args.Array) error {
 		if a.TimeSeries {
 			return mongoerr.New(7934201, "'isTimeseriesNamespace' parameter can only be set when the request is sent on 'system.buckets' namespace to each shard")
 		}
-		if subtype, id := a.UUID.Binary(); !a.UUID.IsMissing() && (subtype != 4 || len(id) != 16) {
-			return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field 'bulkWrite.nsInfo.collectionUUID' is the wrong type '%s', expected type 'UUID'", a.UUID.Kind())
+		uuid := value.Value(a.UUID)
+		if _, id := uuid.Binary(); a.UUID.Given() && len(id) != 16 {
+			return catalog.ErrInvalidUUID
 		}
-		w.namespaces = append(w.namespaces, bulkNamespace{ns, a.UUID})
+		w.namespaces = append(w.namespaces, bulkNamespace{ns, uuid})
 	}
 	return nil
 }

@@ -208,3 +208,19 @@ func TestBulkWriteSequences(t *testing.T) {
 	}
 	h.Holds("c", `{_id: 1, a: 1}`)
 }
+
+// What is no UUID is refused as mongod's IDL parser refuses binary data of another
+// subtype, and UUID::parse that of another length.
+func TestBulkWriteUUID(t *testing.T) {
+	h := harness.New(t)
+	bulk := func(uuid string) string {
+		return `{bulkWrite: 1, ops: [{insert: 0, document: {_id: 1}}], nsInfo: [{ns: "test.c", collectionUUID: ` + uuid + `}]}`
+	}
+	h.Refuses([]harness.Refusal{
+		{DB: "admin", Command: bulk(`"a"`), Code: 14, Text: "BSON field 'bulkWrite.nsInfo.collectionUUID' is the wrong type 'string', expected type 'binData'"},
+		{DB: "admin", Command: bulk(`{$binary: {base64: "AAAA", subType: "00"}}`), Code: 14, Text: "BSON field 'bulkWrite.nsInfo.collectionUUID' is the wrong binData type 'general', expected type 'UUID'"},
+		{DB: "admin", Command: bulk(`{$binary: {base64: "AAAA", subType: "04"}}`), Code: 207, Text: "uuid must be a 16-byte binary field with UUID (4) subtype"},
+		{DB: "admin", Command: bulk(`null`)},
+	})
+	h.Holds("c", `{_id: 1}`)
+}

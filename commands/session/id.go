@@ -52,7 +52,7 @@ func ReadUUID(v value.Value, prefix, name string) (id [16]byte, err error) {
 	case v.Kind() == value.KindBinary && subtype == 4 && len(data) != len(id):
 		return id, catalog.ErrInvalidUUID
 	case v.Kind() != value.KindBinary || subtype != 4:
-		return id, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'UUID'", prefix, name, v.Kind())
+		return id, args.WrongUUID(prefix+"."+name, v)
 	}
 	copy(id[:], data)
 	return id, nil
