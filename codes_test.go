@@ -43,8 +43,8 @@ func codeNames(p typed) map[string]string {
 	return names
 }
 
-// codeLiterals are the numbers in a package that stand for codes of errors. What
-// is added to a code is none.
+// codeLiterals returns the number literals in a package that stand for error codes.
+// A number that is added to a code does not.
 func codeLiterals(p typed) (list []*ast.BasicLit) {
 	for _, f := range p.files {
 		ast.Inspect(f, func(n ast.Node) bool {

@@ -12,7 +12,7 @@ import (
 )
 
 // measurement draws a measurement: some fields are missing, null, or of mixed
-// types. Its time is none of those that are taken; taken may be nil.
+// types. Its time differs from those in taken, which may be nil.
 func measurement(t *rapid.T, start int64, i int, taken map[int64]bool) value.Doc {
 	b := value.NewBuilder().Int32("_id", int32(i))
 	at := start + int64(rapid.IntRange(0, 4*3600).Draw(t, "second"))*1000 + int64(rapid.IntRange(0, 2).Draw(t, "ms"))

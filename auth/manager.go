@@ -53,14 +53,14 @@ func (m *Manager) View(ctx context.Context, fn func(*Catalog) error) error {
 	return m.options.Engine.View(ctx, func(tx storage.Tx) error { return fn(m.In(tx, 0)) })
 }
 
-// version tells a state of the users and roles from others: what was compiled of
-// one version counts until there is another. It is never zero.
+// version identifies a state of the users and roles. What was compiled at one
+// version is valid until the version changes. It is never zero.
 type version struct {
 	users, roles uint64 // stamps of the collections
 	forgotten    uint64
 }
 
-// version returns the present version. Whoever reads users takes it before.
+// version returns the current version. A caller that reads users calls it first.
 func (m *Manager) version() (v version, err error) {
 	v.forgotten = m.forgotten.Load() + 1
 	if v.users, err = m.options.Engine.Stamp(usersNS); err == nil {

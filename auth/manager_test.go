@@ -55,8 +55,8 @@ func TestChangesAreSeenByAll(t *testing.T) {
 	readers.Wait()
 }
 
-// Changes count from their commit on, whoever makes them; what is committed
-// elsewhere makes nobody stale.
+// A change of users counts as soon as it is committed, whichever client makes it.
+// Commits to other collections invalidate nothing.
 func TestChangesCountWhenCommitted(t *testing.T) {
 	f := newFixture(t)
 	ctx := context.Background()

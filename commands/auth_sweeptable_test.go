@@ -8,14 +8,14 @@ import (
 // touches is what a command touches: a client needs each of these rights, and
 // no other. A right is "action on", where on is cluster, any (normal
 // collections of all databases), a database, "db.collection" or
-// "*.collection"; "" for commands that everybody may run who is logged in.
+// "*.collection"; "" for commands that every authenticated user may run.
 type touches struct {
 	db, command, rights string
 }
 
-// sweep has at least a line for each command and each stage of the server, so
-// that whoever adds one thinks of all that it touches. It follows the manual's
-// privilege actions and mongod's requirements of each command.
+// sweep has at least one line for each command and each stage of the server: a new
+// one needs a line with everything that it touches. It follows the manual's privilege
+// actions and mongod's requirements of each command.
 var sweep = slices.Concat(sweepReads, sweepWrites, sweepCatalog, sweepCluster, sweepUsers, sweepOpen, sweepStages)
 
 var sweepReads = []touches{

@@ -45,11 +45,11 @@ type Meta struct {
 	ValidationAction string // "error" or "warn"
 
 	Collation *collation.Collation // nil: simple
-	Indexes   []*index.Spec        // all but those that serve expiry alone
-	Listed    []*index.Spec        // those of them that users see
+	Indexes   []*index.Spec        // all except the internal ones of expiry
+	Listed    []*index.Spec        // the ones that clients see
 	hasID     bool                 // there is an index on _id
-	Text      *text.Index          // of the text index, nil if there is none
-	Plans     *PlanCache           // the one part that changes
+	Text      *text.Index          // the text index; nil without one
+	Plans     *PlanCache           // the only part that changes
 
 	PreImages bool
 	IsQueue   bool // a message queue or its dead-letter queue

@@ -43,7 +43,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// Timestamps grow, whoever asks for them and whatever the clock does.
+// Timestamps always grow, even if the clock goes back.
 func TestNextGrows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

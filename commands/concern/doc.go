@@ -1,4 +1,4 @@
-// Package concern checks read and write concerns and carries the latter out: it waits
-// for the disk after a command that asked for it, and says in the reply what could not
-// be had.
+// Package concern checks read and write concerns, and carries out write concerns: after
+// a command that asks for it, it waits for the disk, and reports in the reply what it
+// could not guarantee.
 package concern

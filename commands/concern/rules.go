@@ -6,11 +6,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Which commands take a read or a write concern. What a command does not take
-// is refused rather than ignored, as a client that gives it relies on it.
+// The rules on which commands accept a read or a write concern. A concern that a
+// command does not accept is refused, not ignored: the client relies on it.
 
-// CheckConcernSupport refuses a concern that the command does not take. Within
-// a transaction the rules of transactions hold instead.
+// CheckConcernSupport refuses a concern that the command does not accept. In a
+// transaction the rules of transactions apply instead.
 func CheckConcernSupport(c *kernel.Call) error {
 	g := &c.Generic
 	if g.WriteConcern != nil && c.Cmd.Flags&kernel.Writes == 0 {
@@ -28,7 +28,7 @@ func CheckConcernSupport(c *kernel.Call) error {
 	return nil
 }
 
-// checkTimes applies what holds between the times and the level of a read concern.
+// checkTimes checks that the times in a read concern fit its level.
 func checkTimes(g *kernel.Generic) error {
 	after, at := g.ReadConcern.Lookup("afterClusterTime"), g.ReadConcern.Lookup("atClusterTime")
 	switch {
@@ -63,16 +63,17 @@ func suppliedConcern(g *kernel.Generic) value.Value {
 	return value.Document(b.Doc())
 }
 
-// localStages read the state of this server as it is now, whatever the read
-// concern says: so they take none but local.
+// localStages are the stages that accept no read concern but local: they read the
+// present state of this server.
 var localStages = map[string]bool{
 	"$currentOp": true, "$listCatalog": true, "$listLocalSessions": true, "$listSearchIndexes": true, "$planCacheStats": true, "$querySettings": true, "$queryStats": true,
 }
 
-// CheckStageConcern refuses a pipeline with stages that do not take the read
-// concern of the command, or that has a write concern and is only explained.
+// CheckStageConcern refuses a pipeline with a stage that does not accept the read
+// concern of the command. It also refuses an explain with a write concern; a default
+// write concern does not count.
 func CheckStageConcern(c *kernel.Call, pipeline value.Doc, explained bool) error {
-	if v := c.Body.Lookup("writeConcern"); explained && !v.IsMissing() && v.Kind() != value.KindNull { // a default is none
+	if v := c.Body.Lookup("writeConcern"); explained && !v.IsMissing() && v.Kind() != value.KindNull {
 		return mongoerr.New(mongoerr.FailedToParse, "Aggregation explain does not support the'writeConcern' option")
 	}
 	level := c.Generic.Level

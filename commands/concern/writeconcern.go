@@ -9,9 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckWriteConcern refuses the write concerns that need a replica set. A
-// majority waits for the disk, unless the configuration of the set says that it
-// need not.
+// CheckWriteConcern refuses the write concerns that need a replica set. "majority"
+// waits for the disk, unless the configuration of the set turns that off.
 func CheckWriteConcern(c *kernel.Call) error {
 	g := &c.Generic
 	config := c.Svc.Leader.Config.Load()
@@ -30,8 +29,8 @@ func CheckWriteConcern(c *kernel.Call) error {
 	return nil
 }
 
-// silentWrites are the commands whose reply keeps to itself what became of a
-// write with w: 0, where there is a reply at all.
+// silentWrites are the commands whose reply, if there is one, does not report the
+// outcome of a write with w: 0.
 var silentWrites = map[string]bool{"insert": true, "update": true, "delete": true}
 
 // Unacknowledged reports whether the reply hides the outcome of a write, as the client
@@ -40,8 +39,8 @@ func Unacknowledged(c *kernel.Call) bool {
 	return c.Generic.Unacked && !c.Generic.Durable && silentWrites[c.Cmd.Name]
 }
 
-// AppendUnacknowledged writes the reply to a write that asks for none, in a
-// message that does: the defaults of the fields that are always there.
+// AppendUnacknowledged writes the reply to a write with w: 0 whose message demands a
+// reply: every field that is always there, with its default.
 func AppendUnacknowledged(c *kernel.Call) {
 	c.Reply.Int32("n", 0)
 	if c.Cmd.Name == "update" {
@@ -50,9 +49,9 @@ func AppendUnacknowledged(c *kernel.Call) {
 	c.Reply.Double("ok", 1)
 }
 
-// AwaitDisk waits until what the command has written, or found to be written
-// already, is on disk, if the write concern asks for that. The write stays
-// whatever becomes of it, so a failure is one of the write concern.
+// AwaitDisk waits until the writes that the command made or relied on are on disk, if
+// the write concern asks for that. The writes stay even if the wait fails, so a failure
+// is reported as an error of the write concern.
 func AwaitDisk(c *kernel.Call, failed error) {
 	if !c.Generic.Durable || c.Transaction() != nil || !c.Attempted && (failed != nil || c.Cmd.Flags&kernel.Writes == 0) {
 		return
@@ -60,8 +59,8 @@ func AwaitDisk(c *kernel.Call, failed error) {
 	c.Unsynced = c.Svc.Engine.Sync(c.Ctx)
 }
 
-// unsyncedReason is the message for the client after a failed wait for the disk: why
-// the wait was given up, else that the write concern could not be met.
+// unsyncedReason returns the error for the client after a failed wait for the disk:
+// why the wait was interrupted, else that the write concern could not be satisfied.
 func unsyncedReason(c *kernel.Call) (mongoerr.Code, string) {
 	err := c.Unsynced
 	if kernel.IsContextError(err) {
@@ -73,7 +72,7 @@ func unsyncedReason(c *kernel.Call) (mongoerr.Code, string) {
 	return mongoerr.WriteConcernTimeout, "what was written is not known to be on disk: " + err.Error()
 }
 
-// UnmetReason is why the write concern cannot be met; OK: it can.
+// UnmetReason returns why the write concern cannot be satisfied; OK if it can.
 func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 	g := &c.Generic
 	switch {
@@ -95,7 +94,7 @@ func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 	return mongoerr.OK, ""
 }
 
-// ConcernError is the writeConcernError that says so.
+// ConcernError returns the writeConcernError with this code and message.
 func ConcernError(c *kernel.Call, code mongoerr.Code, text string) value.Doc {
 	wanted := value.NewBuilder()
 	wanted.Append("w", c.Generic.WriteConcern.Lookup("w"))

@@ -86,8 +86,8 @@ func runDBHash(c *kernel.Call) error {
 	return nil
 }
 
-// hashedCollections are the collections that dbHash covers: none that are
-// each server's own.
+// hashedCollections returns the collections that dbHash covers. It leaves out those
+// that members of a replica set do not share.
 func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage.Info, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		infos = nil

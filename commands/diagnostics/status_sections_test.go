@@ -31,7 +31,7 @@ func TestStatusSections(t *testing.T) {
 		}
 	}
 	if s.Has("mirroredReads") || !h.Admin(`{serverStatus: 1, mirroredReads: 1}`).Has("mirroredReads") {
-		t.Error("mirroredReads are for who asks for them")
+		t.Error("serverStatus shows mirroredReads exactly if the command asks for them")
 	}
 	stats := h.OK(`{aggregate: "capped", pipeline: [{$collStats: {latencyStats: {histograms: true}}}], cursor: {}}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc()
 	if at(stats, "latencyStats.transactions.ops").IsMissing() || at(stats, "latencyStats.reads.histogram").Doc().IsEmpty() {

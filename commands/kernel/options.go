@@ -57,19 +57,19 @@ type Options struct {
 	// AdvertiseHost is the member's "host:port"; "": the address that the
 	// client connected to.
 	AdvertiseHost string
-	// AskSelf asks who answers at a "host:port" for the id that its command
-	// _isSelf gives; nil: nobody can be asked.
+	// AskSelf asks the server at a "host:port" for the id in its reply to _isSelf.
+	// If it is nil, no server can be asked.
 	AskSelf func(ctx context.Context, address string) (value.OID, error)
 }
 
-// Security says who may use a Service.
+// Security is the part of the options that says who may use a Service.
 type Security struct {
-	// Auth demands that clients log in.
+	// Auth requires clients to authenticate.
 	Auth bool
-	// RootUser and RootPassword name the first user, made with the role root
-	// if there is no user yet.
+	// RootUser and RootPassword are the name and password of the first user. It gets
+	// the role root, and is created only if there are no users yet.
 	RootUser, RootPassword string
-	// Exposed tells that others than this machine can connect.
+	// Exposed reports whether clients on other machines can connect.
 	Exposed bool
 	// RotateCertificates reads the TLS certificates again; nil without TLS.
 	RotateCertificates func() error

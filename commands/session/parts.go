@@ -17,7 +17,8 @@ import (
 // itself.
 const MaxPartBytes = 1 << 20
 
-// OpenStatements opens the collection of the parts; nil if there is none yet.
+// OpenStatements opens the collection of the parts. It returns nil if the collection
+// does not exist yet.
 func OpenStatements(tx storage.Tx) (storage.Collection, error) {
 	coll, err := tx.Collection(oplog.Statements)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -26,9 +26,9 @@ type Session struct {
 	Record   RecordKey // of its record in config.transactions
 	RecordID value.Doc // the same as the record's _id
 
-	// turn holds one token: the right to work with the session's number.
+	// turn holds one token: the right to use the fields below.
 	// Commands that carry a txnNumber take it, so that they run one after
-	// the other; what follows belongs to whoever has it.
+	// the other. Only the goroutine that has the token may use these fields.
 	turn     chan struct{}
 	Number   int64 // highest txnNumber seen, -1 before any
 	State    State

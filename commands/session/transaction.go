@@ -23,9 +23,9 @@ func (s State) String() string {
 	return [...]string{"TransactionState::None", "TransactionState::ExecutedRetryableWrite", "TransactionState::InProgress", "TransactionState::Committed", "TransactionState::AbortedWithoutPrepare"}[s]
 }
 
-// Transaction is an open multi-document transaction. It belongs to whoever
-// has the session's turn; what is written once at its beginning may be read
-// by anyone.
+// Transaction is an open multi-document transaction. Only the goroutine that has the
+// session's turn may use it. Fields that are set once, when it begins, may be read by
+// any goroutine.
 type Transaction struct {
 	Sends         QueueChanges // what it does to queues; told once it has committed (t.sends.committed())
 	Number        int64

@@ -15,9 +15,8 @@ func NextTimestamp(s *kernel.Service, now int64) value.Value {
 	return clustertime.Value(s.Stamps.Next(now))
 }
 
-// afterClusterTime honours readConcern.afterClusterTime. What is committed
-// is visible at once here, so there is nothing to wait for; but a time that
-// this server never gave out is none to read after.
+// afterClusterTime honours readConcern.afterClusterTime. A commit is visible at once,
+// so there is nothing to wait for. A time that this server has not reached is refused.
 func afterClusterTime(c *kernel.Call) error {
 	v := c.Generic.ReadConcern.Lookup("afterClusterTime")
 	if v.IsMissing() {

@@ -10,9 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What is written to the collections of users and roles counts for the next
-// command, whoever writes it: here the storage itself, as another server with
-// the same storage would.
+// The next command sees every change to the collections of users and roles, even
+// one that no command made: the test writes to the storage directly.
 func TestUsersFollowTheirDocuments(t *testing.T) {
 	h := harness.NewAuth(t)
 	ann := h.User("ann", "readWrite@shop")

@@ -10,9 +10,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The rules for the commands on users and roles. Whoever may change users
-// may still grant no more than what he may grant: the right goes with the
-// database of the role.
+// The authorization rules of the commands on users and roles. The right to change
+// users does not include the right to grant roles: to grant or revoke a role, a user
+// needs that privilege on the database of the role.
 
 func unauthorized(format string, args ...any) error {
 	return mongoerr.Newf(mongoerr.Unauthorized, format, args...)

@@ -15,8 +15,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Where dead letters are refused, what has expired stays hidden and stored, and
-// who needs it gone is told why it is not.
+// If the dead-letter collection refuses a document, the expired document stays hidden
+// and stored, and commands that need it removed fail with the reason.
 func TestRefusedDeadLettersStayHidden(t *testing.T) {
 	policies := map[string]string{
 		"create":  `{"create": "c", "documentTtl": {"default": 5}, "onExpire": {"deadLetterTo": "dead"}}`,

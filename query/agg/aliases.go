@@ -8,17 +8,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What the users of this package need of the packages below it has its name
-// here as well, so that they need not know these.
+// Aliases of the names that users of this package need from the packages below it, so
+// that they import only this one.
 type (
 	// Pipeline is a compiled pipeline.
 	Pipeline = pipeline.Pipeline
-	// Leading is the part at the head of a pipeline that a source may take over.
+	// Leading is the first part of a pipeline, which a source may take over.
 	Leading = pipeline.Leading
-	// Verbosity says how much an explain tells.
+	// Verbosity is the verbosity of an explain.
 	Verbosity = pipeline.Verbosity
 
-	// Options say where a pipeline is to run.
+	// Options says where and how a pipeline is to run.
 	Options = stage.Options
 	// Exec is one run of a pipeline.
 	Exec = stage.Exec
@@ -43,11 +43,11 @@ type (
 	Source = stage.Source
 	// Near asks for documents in order of distance.
 	Near = stage.Near
-	// Special names a source that is no collection.
+	// Special names a source that is not a collection.
 	Special = stage.Special
 	// Packs is an Iterator over documents that are stored in packs.
 	Packs = stage.Packs
-	// Pack is some documents that are stored together.
+	// Pack is a group of documents that are stored together.
 	Pack = stage.Pack
 	// OutTarget is where $out writes.
 	OutTarget = stage.OutTarget

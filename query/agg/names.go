@@ -6,9 +6,8 @@ import (
 )
 
 // CheckNames refuses a pipeline with a stage that does not exist, without
-// compiling it. MongoDB looks that far before it runs the first statement of
-// an update command, so that such a pipeline fails the command, not the
-// statement.
+// compiling it. MongoDB checks the names before it runs the first statement of an
+// update command, so that such a pipeline fails the command, not the statement.
 func CheckNames(pipeline value.Doc) error {
 	for v := range pipeline.Values() {
 		if v.Kind() != value.KindDocument {

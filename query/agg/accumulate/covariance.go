@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// pairSum is a sum of numbers of which those that are not finite are counted
-// apart: one NaN or two infinities of different signs make it NaN.
+// pairSum is a sum of numbers. It counts NaN and infinities separately: one NaN, or two
+// infinities of different signs, make the sum NaN.
 type pairSum struct {
 	t                 total
 	plus, minus, nans bool
@@ -49,7 +49,7 @@ func (s *pairSum) special(f float64, d value.Decimal) value.Value {
 	return value.Double(f)
 }
 
-// mean is the mean of n numbers, null if there is none.
+// mean returns the mean of n numbers, null if n is 0.
 func (s *pairSum) mean(n int64) value.Value {
 	sum := s.sum()
 	switch {
@@ -64,8 +64,8 @@ func (s *pairSum) mean(n int64) value.Value {
 }
 
 // Covariance is $covariancePop and $covarianceSamp: the co-moment of pairs by
-// Welford's method, in decimals where a number is one. Pairs that are not
-// finite go into the sum as such and do not count.
+// Welford's method, computed in decimals if a number is a decimal. A pair with NaN or an
+// infinity makes the result NaN or infinite; it does not count as a pair.
 type Covariance struct {
 	sample       bool
 	n            int64
@@ -135,7 +135,7 @@ func finite(v value.Value) bool {
 	return !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// notFinite is what a pair of which a number is not finite counts as.
+// notFinite returns what a pair with NaN or an infinity adds to the sum.
 func notFinite(x, y value.Value) value.Value {
 	s := pairSum{t: newTotal()}
 	for _, v := range []value.Value{x, y} {

@@ -1,13 +1,13 @@
 // Package accumulate holds the accumulators of $group and their relatives:
-// small machines that take one value after the other and give a result.
+// each takes one value after the other and returns a result.
 //
 // An [Accumulator] knows nothing of documents, expressions or groups; query/agg
-// evaluates the argument of {$sum: "$x"} and feeds the values in. What it
-// holds it copies, so the documents the values were read from may go.
+// evaluates the argument of {$sum: "$x"} and adds the values. An accumulator copies the
+// values that it keeps, so the memory of the documents can be reused.
 //
-// An accumulator that had to leave memory is written as its Partial and
-// later fed into a fresh one by Merge; Merge of partials in order of
-// their documents gives what Add of all the values would have given.
+// When memory is short, an accumulator is written to disk as its Partial and later
+// added to a new one by Merge. Merging the partials in the order of their documents
+// gives the same result as adding all the values.
 //
 // Sums are exact beyond what a double holds: [Sum] keeps the rounding error
 // of every addition (as MongoDB does), so that the order of documents
@@ -20,7 +20,7 @@ import "github.com/duskdb/duskdb/value"
 type Accumulator interface {
 	// Add takes the value of one document; it may be Missing.
 	Add(v value.Value) error
-	// Result gives the value for what was added so far.
+	// Result returns the result for the values added so far.
 	Result() value.Value
 	// Size is the memory held, in bytes.
 	Size() int
@@ -30,7 +30,7 @@ type Accumulator interface {
 	Merge(partial value.Value) error
 }
 
-// overhead is what an empty accumulator is reckoned to take.
+// overhead is the assumed size of an empty accumulator, in bytes.
 const overhead = 64
 
 // valueSize is the memory a held value takes.

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// DoubleDouble is a sum of doubles and integers with its rounding error. It
-// has at least 106 bits, so sums of longs stay exact where a double would drop
+// DoubleDouble is a sum of doubles and integers, kept together with its rounding error.
+// It has at least 106 bits, so that sums of longs are exact where a double would lose
 // digits.
 type DoubleDouble struct {
 	pair    exact.Pair

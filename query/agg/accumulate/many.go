@@ -142,8 +142,8 @@ func (r *Ranked) AddKeyed(key []byte, v value.Value) error {
 	return checkSize(r.name, r.size, r.limit)
 }
 
-// evict makes room for key; false if key is not good enough. On a tie what
-// came first stays.
+// evict makes room for key. It returns false if key is not among the n best; of equal
+// keys the earlier one stays.
 func (r *Ranked) evict(key []byte) bool {
 	at := len(r.items) - 1
 	if r.bottom {
@@ -166,7 +166,7 @@ func (r *Ranked) Remove(key []byte) {
 	}
 }
 
-// Result is the value of a single, else the array.
+// Result returns the value itself if single is set, else an array.
 func (r *Ranked) Result() value.Value {
 	if r.single {
 		if len(r.items) == 0 {

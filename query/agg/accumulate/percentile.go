@@ -17,7 +17,7 @@ const compression = 1000
 
 // Percentile is $percentile and $median with method "approximate": a
 // t-digest, that is a sorted list of weighted means, fine at both ends and
-// coarse in the middle. As long as it holds single numbers it is exact.
+// coarse in the middle. It is exact until it begins to merge numbers into means.
 type Percentile struct {
 	ps     []float64
 	median bool
@@ -119,7 +119,7 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-// merged joins neighbours as long as the scale function allows.
+// merged joins neighbouring centroids as long as the scale function allows it.
 func merged(all []centroid, total float64) []centroid {
 	normaliser := compression / (4*math.Log(total/compression) + 24)
 	out := all[:1]

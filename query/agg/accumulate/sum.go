@@ -15,7 +15,7 @@ type total struct {
 
 func newTotal() total { return total{decimal: value.DecimalZero, kind: value.KindInt32} }
 
-// add adds a number; false if v is none.
+// add adds a number. It returns false if v is not a number.
 func (t *total) add(v value.Value) bool {
 	switch k := v.Kind(); k {
 	case value.KindInt32, value.KindInt64:
@@ -119,7 +119,7 @@ type Count struct{ n int64 }
 // NewCount makes a $count.
 func NewCount() *Count { return &Count{} }
 
-// Add counts, whatever the value.
+// Add counts one more value of any type.
 func (c *Count) Add(value.Value) error { c.n++; return nil }
 
 // AddTimes counts n documents.
@@ -137,7 +137,7 @@ func (c *Count) Partial() value.Value { return value.Int64(c.n) }
 // Merge adds another count.
 func (c *Count) Merge(p value.Value) error { c.n += p.Int64(); return nil }
 
-// Avg is $avg: the mean of the numbers, null if there was none.
+// Avg is $avg: the mean of the numbers, null without numbers.
 type Avg struct {
 	t total
 	n int64
@@ -217,9 +217,9 @@ func (s *StdDev) Result() value.Value {
 	return value.Double(math.Sqrt(s.m2 / float64(divisor)))
 }
 
-// WindowResult is the deviation of a window that loses documents, which
-// MongoDB computes otherwise: a number that is not finite makes it null, and
-// that of a single number is an int.
+// WindowResult returns the deviation of a window that loses documents. MongoDB computes
+// it in another way: NaN or an infinity makes it null, and for a single number it is an
+// int.
 func (s *StdDev) WindowResult() value.Value {
 	r := s.Result()
 	switch {

@@ -5,8 +5,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// MemoryLimit is how many bytes one accumulator of the kind that grows with
-// its input may hold (internalQueryMaxPushBytes and its like).
+// MemoryLimit is how many bytes an accumulator may hold whose size grows with its input
+// (internalQueryMaxPushBytes and similar parameters).
 const MemoryLimit = 100 << 20
 
 // First is $first: the value of the first document.
@@ -35,7 +35,7 @@ func (f *First) Size() int { return overhead + valueSize(f.v) }
 // Partial is the state for Merge.
 func (f *First) Partial() value.Value { return boxed(f.seen, f.v) }
 
-// Merge takes over the other's first value if there is none here.
+// Merge takes over the other's first value if this one has seen no document.
 func (f *First) Merge(p value.Value) error {
 	if v, ok := unboxed(p); ok {
 		return f.Add(v)
@@ -87,7 +87,7 @@ func unboxed(p value.Value) (value.Value, bool) {
 	return p.Doc().Lookup("v"), true
 }
 
-// Extreme is $min and $max: nullish values are ignored.
+// Extreme is $min and $max. Null and missing values are ignored.
 type Extreme struct {
 	sign     int
 	collator value.Collator
@@ -100,7 +100,7 @@ func NewMin(c value.Collator) *Extreme { return &Extreme{sign: 1, collator: c} }
 // NewMax makes a $max.
 func NewMax(c value.Collator) *Extreme { return &Extreme{sign: -1, collator: c} }
 
-// Add keeps v if it lies beyond what was seen.
+// Add keeps v if it is less ($min) or greater ($max) than all values before.
 func (e *Extreme) Add(v value.Value) error {
 	if v.IsNullish() {
 		return nil
@@ -199,7 +199,7 @@ func NewAddToSet(c value.Collator, limit int) *AddToSet {
 // SetLimit changes how many bytes it may grow to.
 func (s *AddToSet) SetLimit(n int) { s.limit = n }
 
-// Add takes v if no equal value is there.
+// Add adds v unless the set has an equal value.
 func (s *AddToSet) Add(v value.Value) error {
 	if v.IsMissing() {
 		return nil

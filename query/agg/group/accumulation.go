@@ -17,13 +17,13 @@ import (
 type Accumulation struct {
 	field  string
 	Op     string
-	Arg    *expr.Expr    // evaluated for each document, nil: none
-	n      *expr.Expr    // evaluated for each group, nil: none
+	Arg    *expr.Expr    // evaluated for each document; nil if the accumulator takes no argument
+	n      *expr.Expr    // evaluated for each group; nil if the accumulator takes no n
 	SortBy order.Pattern // of $top and its relatives
 	grows  bool          // its size must be watched
 	build  func(n int64) accumulate.Accumulator
 	args   value.Value // for explain
-	script *scripted   // $accumulator and its relative
+	script *scripted   // $accumulator and $_internalJsReduce
 }
 
 // accumulatorParser compiles the argument of an accumulator.
@@ -63,8 +63,8 @@ func init() {
 	}
 }
 
-// Accumulators lists the accumulators of $group, sorted, without those that
-// only the server uses.
+// Accumulators returns the names of the accumulators of $group, sorted, without the
+// server's internal ones.
 func Accumulators() []string {
 	var names []string
 	for name := range accumulators {

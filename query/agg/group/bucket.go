@@ -15,7 +15,7 @@ type bucketSpec struct {
 	output     value.Doc // nil: count
 }
 
-// ParseBucket makes $bucket a $group by a $switch, and a $sort.
+// ParseBucket compiles $bucket into a $group by a $switch, and a $sort.
 func ParseBucket(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(40201, "Argument to $bucket stage must be an object, but found type: %s.", v.Kind())
@@ -136,7 +136,7 @@ func (s *bucketSpec) group() value.Doc {
 	return b.Doc()
 }
 
-// literal keeps a value from being read as an expression.
+// literal returns the expression {$literal: v}.
 func literal(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.KindString, value.KindDocument, value.KindArray:

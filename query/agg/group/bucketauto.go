@@ -13,8 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// bucketAutoStage is $bucketAuto: documents in order of a value are dealt
-// out to buckets of about the same size.
+// bucketAutoStage is $bucketAuto: it sorts documents by a value and distributes them to
+// buckets of about the same size.
 type bucketAutoStage struct {
 	accumulating
 	buckets int64
@@ -214,8 +214,8 @@ func (it *bucketAutoIterator) Next() (value.Doc, error) {
 	return it.bucket(lower, upper, docs)
 }
 
-// bounds takes in the documents that equal or, with a granularity, round to
-// the upper bound, and finds both bounds.
+// bounds finds the bounds of a bucket. It also adds the next documents whose value equals
+// the upper bound or, with a granularity, is rounded to it.
 func (it *bucketAutoIterator) bounds(lower value.Value, docs []positioned) (lo, hi value.Value, _ []positioned, err error) {
 	greatest := func() value.Value { return docs[len(docs)-1].v }
 	compare := func(a, b value.Value) int { return value.CompareWith(a, b, it.s.Collator) }
@@ -247,8 +247,8 @@ func (it *bucketAutoIterator) bounds(lower value.Value, docs []positioned) (lo, 
 	return lo, boundary, docs, nil
 }
 
-// bucket makes the result; accumulators see the documents in the order of
-// the input.
+// bucket returns the result for a bucket. The accumulators see its documents in the
+// order of the input.
 func (it *bucketAutoIterator) bucket(lower, upper value.Value, docs []positioned) (value.Doc, error) {
 	slices.SortFunc(docs, func(a, b positioned) int { return int(int64(a.position - b.position)) })
 	b := value.NewBuilder()

@@ -86,8 +86,8 @@ func (r *rounder) round(v value.Value, up bool) value.Value {
 	return value.Double(r.roundDouble(f, up))
 }
 
-// powerOfTwo is what $pow makes of the integer 2 and an integer: an integer if
-// one can hold it.
+// powerOfTwo returns what $pow returns for the integer 2 and an integer: an int or long
+// if the result fits, else a double.
 func powerOfTwo(f float64, up bool) value.Value {
 	exponent := math.Ceil(math.Log2(f)) - 1
 	if up {
@@ -142,7 +142,7 @@ func (r *rounder) roundDouble(f float64, up bool) float64 {
 
 func (r *rounder) roundDecimal(v value.Value, up bool) value.Value {
 	x := v.Decimal().Apd()
-	// The decade below the number's own, so that both neighbours are met.
+	// Begin one decade below the number's own, so that the loop meets both neighbours.
 	exp := int32(x.NumDigits()) + x.Exponent - 4
 	var best *apd.Decimal
 	for e := exp; e <= exp+4; e++ {

@@ -13,9 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// accumulating is what $group and $bucketAuto have in common: documents are
-// put together by the value of an expression, and each group becomes a
-// document of accumulated fields.
+// accumulating is the part that $group and $bucketAuto share: they group documents by
+// the value of an expression, and each group becomes a document of accumulated fields.
 type accumulating struct {
 	By       *expr.Expr
 	Fields   []*Accumulation
@@ -128,7 +127,7 @@ func (s *Stage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) 
 	}), nil
 }
 
-// OfFirst is the $group with $first in place of all its accumulators.
+// OfFirst returns a copy of the $group that has $first in place of all accumulators.
 func (s *Stage) OfFirst() *Stage {
 	g := *s
 	g.Fields = slices.Clone(s.Fields)
@@ -176,7 +175,7 @@ func (g *Run) AddAll(it stage.Iterator) error {
 	}
 }
 
-// Failed gives back what the run holds.
+// Failed releases what the run holds, after an error.
 func (g *Run) Failed(err error) error {
 	g.store.Close()
 	return g.s.slotError(err)
@@ -227,8 +226,8 @@ func (g *Run) groupOf(id value.Value) (*group, error) {
 	return g.begin(id)
 }
 
-// AddEach adds something to each field of the group of a key, which add gives
-// to the accumulator of the i-th.
+// AddEach calls add for each field of the group of a key, with the number of the field
+// and its accumulator.
 func (g *Run) AddEach(id value.Value, add func(i int, acc accumulate.Accumulator) error) error {
 	grp, err := g.groupOf(id)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ParseCount makes $count a $group and a $project.
+// ParseCount compiles $count into a $group and a $project.
 func ParseCount(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindString {
 		return nil, mongoerr.New(40156, "the count field must be a non-empty string")
@@ -40,7 +40,7 @@ func ParseCount(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return append(group, project...), err
 }
 
-// ParseSortByCount makes $sortByCount a $group and a $sort.
+// ParseSortByCount compiles $sortByCount into a $group and a $sort.
 func ParseSortByCount(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	switch {
 	case v.Kind() == value.KindDocument:

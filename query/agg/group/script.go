@@ -17,7 +17,8 @@ type scripted struct {
 	reduce                            bool // $_internalJsReduce, whose function is accumulate
 }
 
-// batchBytes is how much a state gathers before a function is called on it.
+// batchBytes is how many bytes of values a state collects before it calls a function on
+// them.
 const batchBytes = 1 << 20
 
 // largestCall is how large the values of one call of reduce may be.
@@ -168,11 +169,11 @@ func (s *scripted) start(x *stage.Exec, id value.Value) (accumulate.Accumulator,
 // finisher is an accumulator whose result may fail.
 type finisher interface {
 	Finish() (value.Value, error)
-	// Failed is why Partial could not tell the state.
+	// Failed returns the error that kept Partial from returning the state.
 	Failed() error
 }
 
-// resultOf is the result of a state; null stands for none.
+// resultOf returns the result of a state, null if it has no result.
 func resultOf(acc accumulate.Accumulator) (v value.Value, err error) {
 	if f, ok := acc.(finisher); ok {
 		v, err = f.Finish()
@@ -205,7 +206,7 @@ func (st *scriptState) Add(v value.Value) error {
 	return st.flush()
 }
 
-// flush has the functions see what was gathered.
+// flush calls the functions on the values collected so far.
 func (st *scriptState) flush() error {
 	if st.err != nil || st.calls.Len() == 0 {
 		return st.err
@@ -242,8 +243,8 @@ func (st *scriptState) Merge(partial value.Value) (err error) {
 	return st.err
 }
 
-// reduceState is the state of a group of mapReduce: the values that are yet
-// to be reduced.
+// reduceState is the state of a group of mapReduce: the values that have not been
+// reduced yet.
 type reduceState struct {
 	s      *scripted
 	op     *script.Operation

@@ -7,12 +7,12 @@ import (
 	"github.com/duskdb/duskdb/query/agg/stage"
 )
 
-// mongod 8.0 runs a $group that stands first, or behind nothing but what the
-// query itself does, in its slot-based engine. The errors of that engine have
-// codes of their own, and some have messages of their own.
+// mongod 8.0 runs a $group in its slot-based engine if it is the first stage, or if the
+// query itself does all stages before it. The errors of that engine have other codes,
+// and some have other messages.
 
-// slotErrors maps the codes of the other engine. BadValue is not one of a
-// single error, so its message counts too.
+// slotErrors maps the codes of the classic engine to those of the slot-based engine.
+// Several errors have the code BadValue, so there the message is compared, too.
 var slotErrors = map[mongoerr.Code]slotError{
 	mongoerr.BadValue: {code: 4848401, of: "can't $divide by zero"},
 	16610:             {code: 4848403},
@@ -23,13 +23,13 @@ var slotErrors = map[mongoerr.Code]slotError{
 	40400:             {code: 5911200, accumulator: "$mergeObjects", message: "$mergeObjects only supports objects"},
 }
 
-// badCount is the error of $firstN and the like about their n.
+// badCount is the message of $firstN and similar accumulators for a wrong n.
 const badCount = "parameter 'n' must be coercible to a positive 64-bit integer"
 
 type slotError struct {
 	code        mongoerr.Code
-	of          string // the message of the other engine, "": any
-	accumulator string // that makes the error, "": any expression
+	of          string // message of the classic engine; "": any
+	accumulator string // that fails; "": any expression
 	message     string // "": the same
 }
 
@@ -46,8 +46,8 @@ func FindSlots(stages []stage.Stage) {
 	}
 }
 
-// slotError is an error of the stage with the code of the engine that would
-// run it.
+// slotError returns an error of the stage with the code of the engine that would run it
+// in mongod.
 func (s *Stage) slotError(err error) error {
 	e := mongoerr.From(err)
 	to, ok := slotErrors[e.Code]

@@ -1,13 +1,12 @@
 // Package lookup holds the stages with pipelines inside: $lookup, $graphLookup,
 // $unionWith and $facet.
 //
-// $lookup is the one with an effort for speed. equal.go compiles the equality
-// of localField and foreignField (or one found in $expr) once, with a slot for
-// the value, so that the host can plan the request once and open it for each
-// document. run.go keeps the result of those stages of the sub-pipeline that
-// use no variable. source.go opens the other collection, or the view.
-// rules.go has the rules of the optimiser that join an $unwind or a $match into
-// these stages.
+// $lookup is optimised for speed. equal.go compiles the equality of localField and
+// foreignField (or one found in $expr) once, with a slot for the value, so that the
+// host can plan the request once and open it for each document. run.go caches the
+// result of the first stages of the sub-pipeline that use no variable. source.go opens
+// the foreign collection or view. rules.go has the rules of the optimiser that join an
+// $unwind or a $match into these stages.
 //
 // The package stands above package pipeline; only agg knows it.
 package lookup

@@ -13,20 +13,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// slot is a place in a compiled filter that takes one value after the other:
-// the equality of a $lookup, compiled once. It belongs to one run.
+// slot is the equality of a $lookup, compiled once. It holds the place in the filter
+// where each run sets the value to compare with. It belongs to one run.
 type slot struct {
 	src *lookupSource
 	eq  *match.Compare
-	// prepared is what the host made of the request; nil until it was asked,
-	// and if it can do nothing with it.
+	// prepared is the host's plan for the request. It is nil before the host was
+	// asked, and if the host does not prepare requests.
 	prepared stage.Prepared
 	asked    bool
-	operand  *expr.Expr // of variables, that the value comes from; nil: from localField
+	operand  *expr.Expr // gives the value, from variables alone; nil: the value of localField
 }
 
-// fits reports whether an equality with v is of the kind that a slot takes:
-// one scalar, which a filter compares as it stands.
+// fits reports whether a slot can hold v: a scalar that a filter compares as it is.
 func fits(v value.Value) bool {
 	switch v.Kind() {
 	case value.KindInt32, value.KindInt64, value.KindDouble, value.KindDecimal:
@@ -37,15 +36,15 @@ func fits(v value.Value) bool {
 	return false
 }
 
-// only returns the value of a path if it is a single scalar that no array
-// lies around.
+// only returns the value of a path if it is a single scalar and the path meets no
+// array.
 func only(d value.Doc, path value.Path) (v value.Value, ok bool) {
 	v, plain := stage.PlainPath(d, path.Parts())
 	return v, plain && fits(v)
 }
 
-// newSlot compiles the equality of a $lookup in front of its pipeline; nil if
-// the filter has no such place.
+// newSlot compiles the equality of a $lookup in front of its pipeline. It returns nil
+// if the filter has no place for a value.
 func newSlot(s *lookupStage) (*slot, error) {
 	mark := unusedID(s.sub.Stages())
 	m, err := flow.NewMatch(s.p, equals(s.foreign, mark))
@@ -64,9 +63,9 @@ func newSlot(s *lookupStage) (*slot, error) {
 	return &slot{src: newLookupSource(s.part(stages)), eq: eq}, nil
 }
 
-// unusedID is a value that the filter at the head of the stages does not ask
-// for, so that a condition with it can be found again when both are compiled
-// into one filter.
+// unusedID returns a value that does not occur in the filter at the head of the
+// stages. A condition with this value can be found again after both are compiled into
+// one filter.
 func unusedID(stages []stage.Stage) value.Value {
 	var id value.OID
 	if len(stages) > 0 {
@@ -80,9 +79,9 @@ func unusedID(stages []stage.Stage) value.Value {
 }
 
 // newExprSlot looks for {$expr: {$eq: ["$path", <variables>]}} in the $match
-// at the head of a sub-pipeline. Where the variables come to a scalar, the
-// documents that it matches are among those with {path: scalar}, which an
-// index may find. It returns nil if there is no such condition.
+// at the head of a sub-pipeline. If the variables evaluate to a scalar, all documents
+// that match the condition also match {path: scalar}, for which an index can be used.
+// It returns nil if there is no such condition.
 func newExprSlot(s *lookupStage) (*slot, error) {
 	if len(s.sub.Stages()) == 0 {
 		return nil, nil
@@ -104,8 +103,8 @@ func newExprSlot(s *lookupStage) (*slot, error) {
 	return sl, err
 }
 
-// demandedEquality finds an equality of a field and something that depends
-// on variables alone, without which no document matches.
+// demandedEquality finds an equality that every matching document must satisfy,
+// between a field and an expression of variables alone.
 func demandedEquality(n match.Node) (path string, operand *expr.Expr) {
 	switch n := n.(type) {
 	case *match.And:
@@ -214,7 +213,7 @@ func equalityFilter(local value.Path, foreign string, d value.Doc) value.Doc {
 		in := value.Document(value.NewDoc("$in", value.NewArray(values...)))
 		return value.NewDoc(foreign, in)
 	}
-	// $in would take regular expressions for patterns.
+	// Not $in: it would match regular expressions instead of comparing them.
 	branches := make([]value.Value, len(values))
 	for i, v := range values {
 		branches[i] = value.Document(equals(foreign, v))
@@ -252,8 +251,8 @@ func eachValue(d value.Doc, parts []string, yield func(value.Value)) {
 	}
 }
 
-// eachElement goes on inside an array: to the position a number names, and
-// into the documents among its elements.
+// eachElement follows the rest of the path inside an array: to the element at the
+// position that a number names, and into each element that is a document.
 func eachElement(array value.Doc, parts []string, yield func(value.Value)) {
 	if i := value.ParsePath(strings.Join(parts, ".")).ArrayIndex(0); i >= 0 {
 		v := array.Index(i)

@@ -110,7 +110,7 @@ func (s *facetStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, er
 	}), nil
 }
 
-// run runs all facets over the input and makes the one document.
+// run runs all facets over the input and returns the result document.
 func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 	b := value.NewBuilder()
 	for i, f := range s.facets {
@@ -134,7 +134,8 @@ func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 	return b.Doc(), nil
 }
 
-// appendFacet writes what a facet gives; limit bounds the whole document.
+// appendFacet writes the results of a facet. limit bounds the size of the whole
+// document.
 func appendFacet(b *value.Builder, it stage.Iterator, limit int64) error {
 	for {
 		d, err := it.Next()
@@ -148,8 +149,8 @@ func appendFacet(b *value.Builder, it stage.Iterator, limit int64) error {
 	}
 }
 
-// facetInput keeps the input of a $facet, to be read once for each facet: in
-// memory, and what does not fit on disk.
+// facetInput keeps the input of a $facet, which each facet reads once. It keeps in
+// memory what fits, and the rest on disk.
 type facetInput struct {
 	x     *stage.Exec
 	s     *facetStage

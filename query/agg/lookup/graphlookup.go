@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// graphLookupStage is $graphLookup: a search in breadth over a collection
-// whose documents point at each other.
+// graphLookupStage is $graphLookup: a breadth-first search over a collection whose
+// documents refer to each other.
 type graphLookupStage struct {
 	db, from    string
 	as          []string
@@ -64,8 +64,8 @@ func ParseGraphLookup(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{s}, nil
 }
 
-// checkGraphFrom checks the name of the collection, which mongod does before
-// all else.
+// checkGraphFrom checks the name of the collection. mongod checks it before anything
+// else.
 func checkGraphFrom(db string, d value.Doc) error {
 	from, ok := d.Get("from")
 	switch {
@@ -110,11 +110,12 @@ func (s *graphLookupStage) option(p *stage.Parser, k string, f value.Value) (err
 	return nil
 }
 
-// name is where the argument of that name is kept, nil if there is none such.
+// name returns where the argument of that name is kept, nil if $graphLookup has no such
+// argument.
 func (s *graphLookupStage) name(argument string) *string {
 	switch argument {
 	case "as":
-		return new(string) // which is kept in parts
+		return new(string) // the caller keeps it in parts
 	case "connectFromField":
 		return &s.connectFrom
 	case "connectToField":
@@ -208,7 +209,7 @@ func (g *graphSearch) search(start value.Value) error {
 	return nil
 }
 
-// ask puts a value on the frontier unless it was there before.
+// ask puts a value on the frontier unless it was searched for before.
 func (g *graphSearch) ask(v value.Value) {
 	g.key = value.AppendKeyWith(g.key[:0], v, g.s.p.Collation)
 	if _, done := g.asked[string(g.key)]; done {
@@ -219,7 +220,7 @@ func (g *graphSearch) ask(v value.Value) {
 	g.size += int64(len(g.key)+len(v.Bytes())) + 64
 }
 
-// step finds the documents that the frontier points at.
+// step finds the documents that the frontier refers to.
 func (g *graphSearch) step(depth int64) error {
 	m, err := flow.NewMatch(g.s.p, g.filter())
 	if err != nil {

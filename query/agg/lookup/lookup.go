@@ -20,7 +20,7 @@ type lookupStage struct {
 	local    string // "": no equality
 	foreign  string
 	let      *expr.Let
-	sub      *pipeline.Pipeline // the user's pipeline; without stages if there is none
+	sub      *pipeline.Pipeline // the user's pipeline, without stages if not given
 	hasPipe  bool
 	p        *stage.Parser // of the sub-pipeline, for stages made later
 	unwind   *flow.Unwind  // joined into this stage
@@ -175,7 +175,7 @@ func (s *lookupStage) Deps(d *stage.Deps) stage.Reach {
 	for _, e := range s.let.Exprs() {
 		e.Deps(d.Add, d.All)
 	}
-	// Where the result stands inside a field, the rest of it is kept.
+	// If the result goes into an embedded document, the other fields there are kept.
 	if len(s.asParts) > 1 {
 		d.Add(s.asParts[0])
 	}

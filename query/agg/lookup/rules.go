@@ -47,7 +47,7 @@ func MatchIntoLookup(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, er
 	return pipeline.WithRest(p, []stage.Stage{&joined}, kept)
 }
 
-// MatchIntoUnion asks both sides of a $unionWith for matching documents only.
+// MatchIntoUnion moves a $match into both sides of a $unionWith.
 func MatchIntoUnion(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	u, ok := a.(*unionStage)
 	m, ok2 := b.(*flow.Match)

@@ -30,10 +30,10 @@ type lookupIterator struct {
 	local value.Path
 	ns    *pipeline.Resolution
 	whole *lookupSource // the sub-pipeline
-	slot  *slot         // the equality, nil if there is none
+	slot  *slot         // the equality; nil without localField
 
-	// The stages at the head of the sub-pipeline that use no variable give
-	// the same documents for every input: they run once.
+	// The first stages of the sub-pipeline, up to one that uses a variable, return
+	// the same documents for every input. They run once.
 	fixed  []stage.Stage
 	rest   []stage.Stage
 	cache  []value.Doc
@@ -41,8 +41,8 @@ type lookupIterator struct {
 	behind *pipeline.Pipeline // the rest
 
 	// With a joined $unwind.
-	doc   value.Doc   // whose results are being given
-	place stage.Place // in it, for them
+	doc   value.Doc   // the input document whose results are being returned
+	place stage.Place // in doc, where the results go
 	found stage.Iterator
 	n     int64
 }
@@ -152,7 +152,7 @@ func (it *lookupIterator) nextUnwound() (value.Doc, error) {
 	}
 }
 
-// lookup finds the documents that belong to d.
+// lookup finds the foreign documents that match d.
 func (it *lookupIterator) lookup(d value.Doc) (stage.Iterator, error) {
 	if err := it.s.let.Bind(it.x.Env, it.inner.Env, d); err != nil {
 		return nil, err
@@ -195,8 +195,7 @@ func (it *lookupIterator) lookupEqual(d value.Doc) (stage.Iterator, error) {
 	return it.run(newLookupSource(it.s.part(joinStages(it.s.p, m, it.s.sub.Stages()))))
 }
 
-// fill runs the fixed stages and keeps their documents, unless these are too
-// many.
+// fill runs the fixed stages and keeps their documents, unless there are too many.
 func (it *lookupIterator) fill() error {
 	found, err := it.run(newLookupSource(it.s.part(it.fixed)))
 	if err != nil {

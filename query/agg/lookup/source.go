@@ -6,25 +6,25 @@ import (
 	"github.com/duskdb/duskdb/query/agg/stage"
 )
 
-// lookupSource is a pipeline on the other collection of a $lookup, with all
-// that can be found out about it before it is run for each document.
+// lookupSource is a pipeline on the foreign collection of a $lookup, with everything
+// that can be computed once and used for each document.
 type lookupSource struct {
 	p      *pipeline.Pipeline
 	l      pipeline.Leading
-	rest   [2]*pipeline.Pipeline // behind a source that is not sorted, and one that is
+	rest   [2]*pipeline.Pipeline // the stages behind the source: [0] if it is not sorted, [1] if it is
 	joined *pipeline.Pipeline    // behind the stages of a view
 	ready  bool
 }
 
 func newLookupSource(p *pipeline.Pipeline) *lookupSource { return &lookupSource{p: p} }
 
-// make finds out what the source may take over.
+// make computes what the source may take over.
 func (s *lookupSource) make() {
 	if s.ready {
 		return
 	}
 	s.l, s.ready = s.p.Leading(), true
-	if s.l.Last { // only of the main collection
+	if s.l.Last { // only for the main collection
 		s.l.Distinct, s.l.Last = "", false
 	}
 	for i := range s.rest {
@@ -67,7 +67,7 @@ func (it *lookupIterator) run(s *lookupSource) (stage.Iterator, error) {
 	return s.behind(it, src)
 }
 
-// resolve finds out what the other namespace is.
+// resolve finds out whether the foreign namespace is a collection or a view.
 func (it *lookupIterator) resolve() error {
 	if it.ns != nil {
 		return nil
@@ -90,7 +90,7 @@ func (it *lookupIterator) runOnView(s *lookupSource) (stage.Iterator, error) {
 	return s.joined.OpenOn(it.inner, it.ns.DB, it.ns.Coll)
 }
 
-// runSlot runs the pipeline of a slot for the value that stands in it.
+// runSlot runs the pipeline of a slot with the slot's current value.
 func (it *lookupIterator) runSlot(s *slot) (stage.Iterator, error) {
 	if !s.asked {
 		s.asked = true
@@ -129,7 +129,7 @@ func (it *lookupIterator) prepareSlot(s *slot) error {
 	return err
 }
 
-// runEqual compiles the equality with the value of a slot for good.
+// runEqual compiles the equality with the slot's current value as a constant.
 func (it *lookupIterator) runEqual(s *slot) (stage.Iterator, error) {
 	m, err := flow.NewMatch(it.s.p, equals(it.s.foreign, s.eq.Value))
 	if err != nil {

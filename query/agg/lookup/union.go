@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// unionStage is $unionWith: the documents of another pipeline behind those
-// of this one.
+// unionStage is $unionWith: it appends the documents of another pipeline to those of
+// this one.
 type unionStage struct {
 	db, coll string // coll "": the pipeline makes its documents itself
 	sub      *pipeline.Pipeline
@@ -78,8 +78,8 @@ func (s *unionStage) Spec() value.Value {
 	return value.Document(b.Doc())
 }
 
-// The other pipeline gives whole documents, but what this stage needs of its
-// own input is decided by the stages behind it.
+// Deps implements stage.Stage. The stages behind this one decide which fields of the
+// input are needed.
 func (s *unionStage) Deps(*stage.Deps) stage.Reach { return stage.SeesAll }
 
 func (s *unionStage) Effect() stage.Effect { return stage.Effect{Opaque: true} }

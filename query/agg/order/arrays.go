@@ -9,9 +9,9 @@ import (
 )
 
 // Sorting by arrays. A document sorts by the least of the keys that an index
-// on the pattern would hold for it: each array on the paths contributes its
-// elements, and paths that go through the same array move through it
-// together. Two different arrays would make a product, which is refused.
+// on the pattern would have for it. Each array on a path contributes its elements; paths
+// through the same array use the same element at a time. Two different arrays would
+// need every combination of their elements, which is refused.
 
 // arrayKeys enumerates the keys of one document.
 type arrayKeys struct {
@@ -21,7 +21,8 @@ type arrayKeys struct {
 	best    []byte
 }
 
-// keyCursor is how far one part of the pattern has been followed.
+// keyCursor is the position in a document up to which one path of the pattern has been
+// followed.
 type keyCursor struct {
 	v    value.Value // where the path stands
 	rest []string    // components still to follow
@@ -44,10 +45,10 @@ func (s Pattern) appendArrayKey(dst []byte, env *expr.Env, d value.Doc, c value.
 	return append(dst, k.best...), nil
 }
 
-// expand follows all cursors to the next array and there tries each element.
+// expand follows all cursors to the next array and tries each of its elements.
 func (k *arrayKeys) expand(cursors []keyCursor) error {
 	var array value.Value
-	at := -1 // the first cursor that stands before an array
+	at := -1 // the first cursor that is at an array
 	for i := range cursors {
 		k.follow(&cursors[i])
 		if cursors[i].done {
@@ -66,7 +67,7 @@ func (k *arrayKeys) expand(cursors []keyCursor) error {
 	return k.elements(cursors, array)
 }
 
-// elements tries each element of the array that open cursors stand at.
+// elements tries each element of the array that the open cursors are at.
 func (k *arrayKeys) elements(cursors []keyCursor, array value.Value) error {
 	next := make([]keyCursor, len(cursors))
 	try := func(e value.Value, position int) error {
@@ -95,8 +96,8 @@ func (k *arrayKeys) elements(cursors []keyCursor, array value.Value) error {
 	return nil
 }
 
-// enter moves a cursor from an array to one of its elements. A number in the
-// path means that position of the array, whichever element it is.
+// enter moves a cursor from an array to one of its elements. If the path has a number
+// there, the cursor moves to the element at that position instead.
 func enter(c keyCursor, e value.Value, position int) (keyCursor, error) {
 	if len(c.rest) == 0 {
 		return keyCursor{v: e, done: true}, nil
@@ -145,7 +146,7 @@ func sameArray(a, b value.Value) bool {
 	return len(x) == len(y) && len(x) > 0 && &x[0] == &y[0]
 }
 
-// offer keeps the key of finished cursors if it is the least.
+// offer keeps the key of the finished cursors if it is the least so far.
 func (k *arrayKeys) offer(cursors []keyCursor) {
 	var key []byte
 	for i, c := range cursors {

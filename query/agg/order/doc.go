@@ -3,10 +3,10 @@
 //
 // A [Pattern] ({a: 1, b: -1}) turns each document into a key whose bytes
 // compare as the documents do (pattern.go), so that sorting compares bytes
-// only. Where a path meets an array the key is the least of those that an
-// index would hold (arrays.go). A [Sorter] takes documents with their keys,
-// keeps no more than a $limit behind it asks for, and moves sorted runs to
-// temporary files when the memory limit is reached.
+// only. If a path meets an array, the key is the least of those that an index would have
+// (arrays.go). A [Sorter] takes documents with their keys, keeps no more of them than a
+// following $limit needs, and writes sorted runs to temporary files when it reaches the
+// memory limit.
 //
 // It stands above package stage and uses package spill.
 package order

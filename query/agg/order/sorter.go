@@ -22,7 +22,7 @@ type Record struct {
 // Size is the memory that a record takes.
 func (r *Record) Size() int64 { return int64(len(r.Key) + len(r.Doc) + 96) }
 
-// Compare orders records by their keys, and equal ones as they came.
+// Compare orders records by their keys, and records with equal keys by their arrival.
 func Compare(a, b Record) int {
 	if c := bytes.Compare(a.Key, b.Key); c != 0 {
 		return c
@@ -41,24 +41,24 @@ type Sorter struct {
 	seq     int
 	arena   arena
 	store   spill.Store
-	own     bool // documents are copied, since they keep more memory than their own
+	own     bool // documents are copied: each is a part of a larger buffer
 }
 
-// NewSorter begins to sort for a stage: its first limit documents, 0 for all.
-// Above so many bytes of memory it goes to disk.
+// NewSorter returns a sorter for a stage. It returns the first limit documents, or all if
+// limit is 0. When it holds more bytes than memory, it writes them to disk.
 func NewSorter(x *stage.Exec, owner stage.Stage, limit, memory int64) *Sorter {
 	return &Sorter{x: x, owner: owner, limit: limit, memory: memory, store: spill.Store{Dir: x.TempDir}}
 }
 
-// CopyDocs makes the sorter copy documents, for those that keep more memory
-// than their own.
+// CopyDocs makes the sorter copy documents. It is for documents that are parts of larger
+// buffers, which could not be freed otherwise.
 func (r *Sorter) CopyDocs() { r.own = true }
 
-// Close gives back what the sorter holds on disk.
+// Close removes the sorter's temporary files.
 func (r *Sorter) Close() { _ = r.store.Close() }
 
-// Worst is the document that is last of those to give, once there are as many
-// as are wanted.
+// Worst returns the last of the documents to return; full reports whether the sorter has
+// as many as its limit.
 func (r *Sorter) Worst() (d value.Doc, full bool) {
 	if r.limit == 0 || int64(len(r.records)) < r.limit {
 		return nil, false
@@ -66,7 +66,7 @@ func (r *Sorter) Worst() (d value.Doc, full bool) {
 	return r.records[0].Doc, true
 }
 
-// Fill gives all documents of src to add.
+// Fill calls add with each document of src.
 func (r *Sorter) Fill(src stage.Iterator, add func(value.Doc) error) error {
 	for {
 		d, err := src.Next()
@@ -84,7 +84,7 @@ func (r *Sorter) Fill(src stage.Iterator, add func(value.Doc) error) error {
 	}
 }
 
-// Sorted ends the filling.
+// Sorted returns the sorted documents. No more can be added.
 func (r *Sorter) Sorted() (*Iterator, error) {
 	if r.store.Runs() > 0 {
 		return r.merge()
@@ -93,13 +93,13 @@ func (r *Sorter) Sorted() (*Iterator, error) {
 	return &Iterator{x: r.x, r: r, records: r.records}, nil
 }
 
-// AddKeyed takes a document with its key, which is copied.
+// AddKeyed adds a document with its key. It copies the key.
 func (r *Sorter) AddKeyed(key []byte, d value.Doc) error {
 	r.seq++
 	return r.AddRecord(Record{Key: key, Doc: d, Meta: r.x.Env.Meta, Seq: r.seq})
 }
 
-// AddRecord takes a record; its key is copied.
+// AddRecord adds a record. It copies the key.
 func (r *Sorter) AddRecord(rec Record) error {
 	if r.limit > 0 && int64(len(r.records)) >= r.limit {
 		return r.replaceWorst(rec)
@@ -119,7 +119,7 @@ func (r *Sorter) AddRecord(rec Record) error {
 	return nil
 }
 
-// spill writes what is in memory as a sorted run.
+// spill writes the records in memory to disk, as a sorted run.
 func (r *Sorter) spill() error {
 	if !r.x.AllowDiskUse {
 		return mongoerr.Newf(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
@@ -166,7 +166,7 @@ type Iterator struct {
 	r       *Sorter
 	records []Record
 	merger  *spill.Merger // nil: from memory
-	left    int64         // documents to give from the merger, -1: all
+	left    int64         // documents still to return from the merger, -1: all
 }
 
 // Next returns the next document.
@@ -206,7 +206,7 @@ func (it *Iterator) Record() (rec Record, err error) {
 	return rec, nil
 }
 
-// Close gives back what the run holds.
+// Close releases the memory and files of the sort.
 func (it *Iterator) Close() {
 	it.records = nil
 	_ = it.r.store.Close()

@@ -7,17 +7,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// packedGroup is a $group over packs. A pack whose documents all belong to
-// one group, and that tells what the accumulators make of them, is not opened.
+// packedGroup is a $group over packs. A pack is not unpacked if all its documents belong
+// to one group and its summary has what the accumulators need.
 type packedGroup struct {
 	s    *group.Stage
 	key  *packKey
 	from []packedValue // by field of the $group
 }
 
-// packedValue gives an accumulator what a pack tells: the value of an
-// expression that is the same for all documents, once or for each of them, or
-// an extreme.
+// packedValue computes the input of an accumulator from the summary of a pack: the value
+// of an expression that is the same for all documents, added once or once for each
+// document, or the least or greatest value.
 type packedValue struct {
 	same   *packKey
 	repeat bool // for each document; same may be nil
@@ -33,7 +33,7 @@ type repeater interface {
 // onceIsEnough are the accumulators that a repeated value does not change.
 var onceIsEnough = map[string]bool{"$min": true, "$max": true, "$first": true, "$last": true, "$addToSet": true}
 
-// groupPacks returns nil if packs tell too little for the $group.
+// groupPacks returns nil if the summaries of packs are not enough for the $group.
 func groupPacks(s *group.Stage, shared, time string) *packedGroup {
 	g := &packedGroup{s: s, key: newPackKey(s.By, shared, time)}
 	if g.key == nil {
@@ -49,7 +49,7 @@ func groupPacks(s *group.Stage, shared, time string) *packedGroup {
 	return g
 }
 
-// fieldOfPacks is what packs tell for one field of a $group.
+// fieldOfPacks returns how one field of a $group is computed from summaries.
 func fieldOfPacks(a *group.Accumulation, shared, time string) (v packedValue, ok bool) {
 	if a.Op == "$count" {
 		return packedValue{repeat: true}, true
@@ -67,7 +67,7 @@ func fieldOfPacks(a *group.Accumulation, shared, time string) (v packedValue, ok
 		return v, false
 	}
 	if path == time && a.Op == "$min" {
-		return v, false // packs know it roughly
+		return v, false // packs know it only roughly
 	}
 	p := value.ParsePath(path)
 	return packedValue{path: &p, most: a.Op == "$max"}, true
@@ -108,7 +108,7 @@ func (pg *packedGroup) Open(x *stage.Exec, src stage.Packs) stage.Iterator {
 	})
 }
 
-// add adds a pack without opening it; false if that cannot be.
+// add adds a pack from its summary. It returns false if the pack must be unpacked.
 func (pg *packedGroup) add(x *stage.Exec, g *group.Run, p stage.Pack) (told bool, err error) {
 	if !p.Whole() {
 		return false, nil
@@ -135,7 +135,7 @@ func (pg *packedGroup) add(x *stage.Exec, g *group.Run, p stage.Pack) (told bool
 	})
 }
 
-// value is what the pack tells.
+// value returns the value from the summary of a pack.
 func (f *packedValue) value(x *stage.Exec, p stage.Pack) (v value.Value, ok bool, err error) {
 	switch {
 	case f.same != nil:

@@ -8,16 +8,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// packKey is an expression whose value on all documents of a pack can be told
-// from what they share and from their first and last time.
+// packKey is an expression whose value for all documents of a pack can be computed from
+// the value that they share and from their first and last time.
 type packKey struct {
 	e            *expr.Expr
 	shared, time string
 	timed        bool // it reads the time
 }
 
-// newPackKey returns nil if the expression is not of that kind: it may read
-// nothing but the shared field and, in functions that never fall, the time.
+// newPackKey returns nil if the expression is of another kind. It may read only the
+// shared field and, in functions that never decrease, the time.
 func newPackKey(e *expr.Expr, shared, time string) *packKey {
 	k := &packKey{e: e, shared: shared, time: time}
 	ok := !e.Volatile() && len(e.Meta()) == 0
@@ -36,8 +36,8 @@ func newPackKey(e *expr.Expr, shared, time string) *packKey {
 	return k
 }
 
-// value is the key of all documents of a pack; ok is false if they may have
-// several.
+// value returns the key of all documents of a pack. ok is false if they may have
+// different keys.
 func (k *packKey) value(x *stage.Exec, p stage.Pack) (v value.Value, ok bool, err error) {
 	if !k.timed {
 		v, err = k.e.Eval(x.Env, k.sample(p, nil))
@@ -54,7 +54,7 @@ func (k *packKey) value(x *stage.Exec, p stage.Pack) (v value.Value, ok bool, er
 	return v, err == nil && value.Equal(v, w), err
 }
 
-// sample is a document with what the documents of a pack share.
+// sample returns a document with the fields that the documents of a pack share.
 func (k *packKey) sample(p stage.Pack, time *int64) value.Doc {
 	b := value.NewBuilder()
 	if v := p.Shared(); !v.IsMissing() {
@@ -66,13 +66,13 @@ func (k *packKey) sample(p stage.Pack, time *int64) value.Doc {
 	return b.Doc()
 }
 
-// rising reports whether an expression, as explain shows it, only ever grows
-// with the time in all its parts: then it is constant between two instants
-// that it has the same value at.
+// rising reports whether no part of an expression, as explain shows it, ever decreases
+// as the time grows. Then, if it has the same value at two instants, it has this value
+// at all instants between them.
 func rising(v value.Value, time string) bool {
 	switch v.Kind() {
 	case value.KindString:
-		return true // the time itself, or what has nothing to do with it
+		return true // the time itself, or a value that does not depend on it
 	case value.KindArray:
 		return risingParts(v.Doc(), time)
 	case value.KindDocument:
@@ -100,8 +100,8 @@ func risingParts(d value.Doc, time string) bool {
 	return true
 }
 
-// truncates reports whether a $dateTrunc is one of the time itself. In zones
-// whose clocks are put back a day may come twice.
+// truncates reports whether a $dateTrunc is applied to the time itself. Its time zone
+// must have a fixed offset: when clocks are put back, the same hour comes twice.
 func truncates(arg value.Value, time string) bool {
 	if arg.Kind() != value.KindDocument {
 		return false
@@ -132,7 +132,7 @@ func fixedZone(v value.Value) bool {
 	return v.Kind() == value.KindString && (s == "UTC" || s == "GMT" || s == "Z" || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-"))
 }
 
-// speaksOf reports whether any string of an expression may name the time.
+// speaksOf reports whether a string in an expression may name the time field.
 func speaksOf(v value.Value, time string) bool {
 	switch v.Kind() {
 	case value.KindString:

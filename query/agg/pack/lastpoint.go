@@ -11,12 +11,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// lastPoint is a $sort by time with a $group behind it that takes the $first
-// or $last document of each series, or a $group that takes the $top or $bottom
-// one by time: the last point, or the first. Of each series only those packs
-// are opened that may hold it.
+// lastPoint returns the last point of each series, or the first. It replaces a $sort by
+// time and a $group with $first or $last, or a $group with $top or $bottom by time. It
+// unpacks only the packs of a series that may have this point.
 type lastPoint struct {
-	stages int // how many it stands for
+	stages int // how many stages it replaces
 	sort   *order.Stage
 	group  *group.Stage
 	key    *packKey
@@ -25,7 +24,7 @@ type lastPoint struct {
 	first  bool // the document that comes first in the order of the $sort
 }
 
-// sortedPoint returns nil if the head of the pipeline is not of that form.
+// sortedPoint returns nil if the pipeline does not begin with such a $sort and $group.
 func sortedPoint(stages []stage.Stage, shared, time string) *lastPoint {
 	if len(stages) < 2 {
 		return nil
@@ -45,8 +44,7 @@ func sortedPoint(stages []stage.Stage, shared, time string) *lastPoint {
 	return l.over(shared, time)
 }
 
-// topPoint returns nil if the $group does not ask for one point of each
-// series.
+// topPoint returns nil if the $group is not for one point of each series.
 func topPoint(s *group.Stage, shared, time string) *lastPoint {
 	if len(s.Fields) == 0 || len(s.Fields[0].SortBy) == 0 {
 		return nil
@@ -61,8 +59,8 @@ func topPoint(s *group.Stage, shared, time string) *lastPoint {
 	return l.over(shared, time)
 }
 
-// over completes the plan; nil if its order is not that of the time within
-// each series.
+// over completes the plan. It returns nil if the documents of a series are not ordered
+// by time.
 func (l *lastPoint) over(shared, time string) *lastPoint {
 	pattern := l.sort.Pattern
 	if pattern.MetaOnly() {
@@ -77,8 +75,8 @@ func (l *lastPoint) over(shared, time string) *lastPoint {
 	return l
 }
 
-// sortsSeries reports whether the parts of a sort in front of the time are
-// the same throughout a group.
+// sortsSeries reports whether the fields of a sort before the time have the same value
+// for all documents of a group.
 func (l *lastPoint) sortsSeries(parts order.Pattern, shared string) bool {
 	if len(parts) == 0 {
 		return true
@@ -139,8 +137,8 @@ func (l *lastPoint) Open(x *stage.Exec, src stage.Packs) stage.Iterator {
 // order is that of the packs by the time that decides.
 func (l *lastPoint) order() *packedSort { return &packedSort{time: l.time, desc: l.most} }
 
-// collect reads all packs, and finds the points of those it has gathered
-// whenever these fill the memory.
+// collect reads all packs. Whenever the packs that it keeps fill the memory, it finds
+// their points.
 func (r *pointing) collect(src stage.Packs) error {
 	limit := r.x.Limit(r.x.Limits.Group)
 	err := r.l.order().each(r.x, src, func(p numberedPack) error {
@@ -167,8 +165,8 @@ func (r *pointing) collect(src stage.Packs) error {
 	return r.find()
 }
 
-// keep gathers a pack under the key of its series. A key that cannot be
-// computed is an error only if a document has it.
+// keep stores a pack under the key of its series. A key that cannot be computed is an
+// error only if a document of the pack passes the filter.
 func (r *pointing) keep(p numberedPack) error {
 	id, _, err := r.l.key.value(r.x, p)
 	if err != nil {
@@ -185,7 +183,7 @@ func (r *pointing) keep(p numberedPack) error {
 	return nil
 }
 
-// find finds the points of the packs that were gathered.
+// find finds the points of the packs that were kept.
 func (r *pointing) find() error {
 	order := r.l.order()
 	slices.SortFunc(r.closed, func(a, b pointPack) int { return order.compare(a.numberedPack, b.numberedPack) })
@@ -240,8 +238,8 @@ func (r *pointing) look(p pointPack) error {
 	}
 }
 
-// better reports whether a document takes the place of the best one. Of
-// several with the same key $last takes the last, all others the first.
+// better reports whether a document replaces the best one so far. Of several with the
+// same key, $last takes the last one; $first, $top and $bottom take the first.
 func (r *pointing) better(key []byte, seq int, best *point) bool {
 	c := bytes.Compare(key, best.sort)
 	if c == 0 {
@@ -250,8 +248,8 @@ func (r *pointing) better(key []byte, seq int, best *point) bool {
 	return (c < 0) == r.l.first
 }
 
-// giveUp leaves everything to a sorter, which may use the disk: the points
-// that were found stand for the packs that were looked into.
+// giveUp continues with a sorter, which may use the disk. It gives the sorter the points
+// found so far in place of the packs that they were found in.
 func (r *pointing) giveUp() error {
 	r.plain = newPackSorting(r.x, &packedSort{s: r.l.sort, time: r.l.time}, 0)
 	for _, p := range r.points {
@@ -263,7 +261,7 @@ func (r *pointing) giveUp() error {
 	return nil
 }
 
-// sorted are the points in the order of the $sort.
+// sorted returns the points in the order of the $sort.
 func (r *pointing) sorted() []value.Doc {
 	points := make([]*point, 0, len(r.points))
 	for _, p := range r.points {

@@ -9,19 +9,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Plan is how packs answer the stages at the head of a pipeline.
+// Plan runs the first stages of a pipeline on packs.
 type Plan interface {
 	// Open runs these stages over packs.
 	Open(x *stage.Exec, src stage.Packs) stage.Iterator
-	// Replaces is how many stages they are.
+	// Replaces returns the number of these stages.
 	Replaces() int
-	// AppendSpec writes what explain shows in place of the first of them, if
-	// it shows them differently.
+	// AppendSpec writes what explain shows in place of the first of these stages. It
+	// returns false if explain shows them as they are.
 	AppendSpec(b *value.Builder) bool
 }
 
-// NewPlan is how packs with these fields answer the head of a pipeline, nil
-// if they cannot.
+// NewPlan returns the plan for packs with these fields, nil if stages cannot be run on
+// packs.
 func NewPlan(stages []stage.Stage, shared, time string) Plan {
 	if len(stages) == 0 {
 		return nil

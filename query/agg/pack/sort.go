@@ -12,19 +12,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// packedSort is a $sort by time over packs: these are opened in the order of
-// their times, and a document is given as soon as no pack that is still
-// closed can hold one before it. With a limit most packs are never opened.
+// packedSort is a $sort by time over packs. It unpacks them in the order of their times,
+// and returns a document as soon as none of the other packs can have one before it. With
+// a limit most packs are never unpacked.
 type packedSort struct {
 	s    *order.Stage
 	time string
 	desc bool
 }
 
-// packSize is what a closed pack is reckoned to take.
+// packSize is the assumed memory of a pack that is not unpacked.
 const packSize = 256
 
-// sortPacks returns nil if the $sort is not by time in the first place.
+// sortPacks returns nil if the first field of the $sort is not the time.
 func sortPacks(s *order.Stage, time string) *packedSort {
 	if first := s.Pattern[0]; first.Meta || first.Path != time || s.Pattern.MetaOnly() {
 		return nil
@@ -46,15 +46,15 @@ func (ps *packedSort) AppendSpec(b *value.Builder) bool {
 	return true
 }
 
-// numberedPack is a pack with its place in the source, and the first instant,
-// in the order of the sort, that a document of it may have.
+// numberedPack is a pack with its position in the source, and with the bound of its
+// times that comes first in the order of the sort.
 type numberedPack struct {
 	stage.Pack
 	n     int
 	bound int64
 }
 
-// packRows bounds the documents of a pack that are told apart by their order.
+// packRows is the greatest number of documents of a pack whose order is kept.
 const packRows = 1 << 24
 
 func (ps *packedSort) Open(x *stage.Exec, src stage.Packs) stage.Iterator {
@@ -76,17 +76,17 @@ func (ps *packedSort) Open(x *stage.Exec, src stage.Packs) stage.Iterator {
 	})
 }
 
-// packSorting is one run: the sorter that holds what is open, and the packs
-// that are still closed, in order.
+// packSorting is one run: a sorter with the unpacked documents, and the packs that are
+// not unpacked yet, in order.
 type packSorting struct {
 	x        *stage.Exec
 	ps       *packedSort
 	sorter   *order.Sorter
 	closed   []numberedPack
-	overflow bool            // more packs than memory: all is left to the sorter
+	overflow bool            // the packs do not fit into memory: the sorter does everything
 	heap     recordHeap      // of a sort without a limit
-	size     int64           // of what is in it
-	rest     *order.Iterator // once it had become too large
+	size     int64           // of the records in heap, in bytes
+	rest     *order.Iterator // set when the heap has become too large
 	key      []byte
 }
 
@@ -96,8 +96,8 @@ func newPackSorting(x *stage.Exec, ps *packedSort, limit int64) *packSorting {
 	return r
 }
 
-// collect asks for all packs and puts them in order. Packs beyond the memory
-// limit are opened at once.
+// collect reads all packs and sorts them. It unpacks those beyond the memory limit at
+// once.
 func (r *packSorting) collect(src stage.Packs) error {
 	err := r.ps.each(r.x, src, func(p numberedPack) error {
 		if r.overflow {
@@ -114,7 +114,7 @@ func (r *packSorting) collect(src stage.Packs) error {
 	return nil
 }
 
-// each numbers all packs of a source and hands them to f.
+// each calls f with each pack of a source and its number.
 func (ps *packedSort) each(x *stage.Exec, src stage.Packs, f func(numberedPack) error) error {
 	for n := 0; ; n++ {
 		if err := x.Tick(); err != nil {
@@ -130,7 +130,8 @@ func (ps *packedSort) each(x *stage.Exec, src stage.Packs, f func(numberedPack) 
 	}
 }
 
-// compare orders packs by their bounds, and equal ones as they came.
+// compare orders packs by their bounds, and packs with equal bounds by their position in
+// the source.
 func (ps *packedSort) compare(a, b numberedPack) int {
 	c := cmp.Compare(a.bound, b.bound)
 	if ps.desc {
@@ -165,8 +166,8 @@ func (r *packSorting) mayPrecede(p numberedPack, d value.Doc) bool {
 	return p.bound <= t.DateTime()
 }
 
-// fillFromPacks gives the sorter the documents of the packs that may hold one
-// of those that are wanted.
+// fillFromPacks adds to the sorter the documents of those packs that may have one of the
+// first limit documents.
 func (r *packSorting) fillFromPacks() error {
 	for _, p := range r.closed {
 		if worst, full := r.sorter.Worst(); full && !r.mayPrecede(p, worst) {
@@ -180,7 +181,7 @@ func (r *packSorting) fillFromPacks() error {
 	return nil
 }
 
-// openInto gives the documents of a pack, as records, to add.
+// openInto unpacks a pack and calls add with each document as a record.
 func (r *packSorting) openInto(p numberedPack, add func(order.Record) error) error {
 	it := p.Docs()
 	for i := 0; ; i++ {
@@ -200,7 +201,7 @@ func (r *packSorting) openInto(p numberedPack, add func(order.Record) error) err
 	}
 }
 
-// Next gives the documents of a sort without a limit.
+// Next returns the next document of a sort without a limit.
 func (r *packSorting) Next() (value.Doc, error) {
 	for r.rest == nil && len(r.closed) > 0 && (len(r.heap) == 0 || r.mayPrecede(r.closed[0], r.heap[0].Doc)) {
 		p := r.closed[0]
@@ -233,7 +234,7 @@ func (r *packSorting) push(rec order.Record) error {
 	return nil
 }
 
-// giveUp leaves the rest to the sorter, which may use the disk.
+// giveUp continues with a sorter, which may use the disk.
 func (r *packSorting) giveUp() (err error) {
 	open := r.heap
 	r.heap, r.size = nil, 0
@@ -249,13 +250,13 @@ func (r *packSorting) giveUp() (err error) {
 	return err
 }
 
-// Close gives back what the run holds.
+// Close releases what the run holds.
 func (r *packSorting) Close() {
 	r.closed, r.heap = nil, nil
 	r.sorter.Close()
 }
 
-// recordHeap has the record that comes first on top.
+// recordHeap is a heap with the record that comes first on top.
 type recordHeap []order.Record
 
 func (h recordHeap) Len() int { return len(h) }

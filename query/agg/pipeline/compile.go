@@ -19,8 +19,8 @@ type Pipeline struct {
 	writes bool
 }
 
-// New makes a pipeline of stages that are compiled already. The options must
-// not change any more.
+// New makes a pipeline of compiled stages. The caller must not change the options
+// afterwards.
 func New(stages []stage.Stage, o *stage.Options) *Pipeline { return &Pipeline{stages: stages, opts: o} }
 
 // Stages are the stages after optimisation.
@@ -48,8 +48,8 @@ func Compile(p *stage.Parser, pipeline value.Doc) (*Pipeline, error) {
 	return out, err
 }
 
-// asFoldError gives the errors of constant sub-expressions the prefix that
-// mongod gives them, which finds them in its optimiser.
+// asFoldError adds mongod's prefix to errors of constant expressions, which mongod
+// evaluates in its optimiser.
 func asFoldError(err error) error {
 	var fold *expr.FoldError
 	if errors.As(err, &fold) {
@@ -81,8 +81,8 @@ func (p *Pipeline) MergeTarget() (t stage.MergeTarget, ok bool) {
 	return t, false
 }
 
-// IsSource reports whether the first stage makes documents itself, so that
-// no collection is read.
+// IsSource reports whether the first stage makes the documents itself, so that the
+// pipeline reads no collection.
 func (p *Pipeline) IsSource() bool { return len(p.stages) > 0 && IsSource(p.stages[0]) }
 
 // IsSource reports whether a stage makes documents itself.
@@ -154,8 +154,8 @@ func (p *Pipeline) before(view value.Doc) (*Pipeline, error) {
 	return &Pipeline{stages: joined, opts: p.opts, writes: p.writes}, nil
 }
 
-// checkBehind refuses to put p behind the stages of a view if it begins with
-// one that must be the first.
+// checkBehind returns an error if p cannot follow the stages of a view because its first
+// stage must be the first of a pipeline.
 func (p *Pipeline) checkBehind(view []stage.Stage) error {
 	if len(view) == 0 || len(p.stages) == 0 {
 		return nil

@@ -1,18 +1,16 @@
-// Package pipeline strings stages together: it compiles a list of
-// specifications to a [Pipeline], makes it better, and runs it.
+// Package pipeline compiles a list of stages to a [Pipeline], optimises it, and runs it.
 //
 // The optimiser (optimize.go) tries the rules of the [stage.Language] on each
-// pair of neighbours until none applies. The rules that need no other
-// pipeline are here: neighbours are joined, $match and $limit move towards the
-// source (pushdown.go takes filters apart, to move those conditions that can
-// go). A rule never changes the result.
+// pair of neighbours until none applies. The rules that need no sub-pipeline are here:
+// they join neighbours, and move $match and $limit towards the source (pushdown.go
+// splits filters, to move the conditions that can be moved). A rule never changes the
+// result.
 //
-// To run a pipeline, its [Leading] part is found: filter, order, limit and
-// fields that the source may take over (leading.go). The host is asked for the
-// source, and what it did not take over runs behind it (run.go). A view is
-// resolved here too: its pipeline is put in front.
+// A run begins with the [Leading] part of the pipeline: the filter, order, limit and
+// fields that the source may take over (leading.go). The host opens the source, and the
+// stages that the source did not take over run on its documents (run.go). For a view, its
+// pipeline comes first.
 //
-// The package stands above the stages that can be at the head of a pipeline
-// (flow, order, source, group, pack). Those that hold pipelines of their own
-// stand above it.
+// The package imports the stages that can be part of Leading (flow, order, source,
+// group, pack). The stages with sub-pipelines import this package.
 package pipeline

@@ -6,12 +6,12 @@ import (
 	"github.com/duskdb/duskdb/query/agg/stage"
 )
 
-// eventFields are the fields of an event that tell, without it being made,
-// whether a filter can match.
+// eventFields are the fields of an event that are known before the event is made.
 var eventFields = map[string]bool{"operationType": true, "ns": true, "ns.db": true, "ns.coll": true}
 
-// findEvents tells a change stream which events the $match behind it can let
-// through, so that the others need not be made. The $match itself stays.
+// findEvents gives a change stream the conditions of the following $match on
+// eventFields, so that it need not make the events that cannot match. The $match itself
+// stays.
 func findEvents(p *stage.Parser, out *Pipeline) (err error) {
 	if !out.IsChangeStream() || len(out.stages) < 2 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Verbosity says how much an explain tells.
+// Verbosity is the verbosity of an explain.
 type Verbosity byte
 
 // The verbosities of explain.
@@ -31,8 +31,8 @@ func (p *Pipeline) Explain(v Verbosity, x *stage.Exec) []value.Doc {
 	return docs
 }
 
-// ExplainOverPacks is Explain for a pipeline over packs with these fields: a
-// $sort that follows their times is shown as what it is.
+// ExplainOverPacks is Explain for a pipeline over packs with these fields. It shows a
+// $sort by time as mongod's bounded sorter.
 func (p *Pipeline) ExplainOverPacks(v Verbosity, x *stage.Exec, shared, time string) []value.Doc {
 	docs := p.Explain(v, x)
 	plan := pack.NewPlan(p.stages, shared, time)

@@ -14,8 +14,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Leading is the part at the head of a pipeline that the source may take
-// over.
+// Leading is the first part of a pipeline, which the source may take over.
 type Leading struct {
 	Filter  value.Doc      // nil: everything
 	Matcher *match.Matcher // nil: everything
@@ -26,13 +25,13 @@ type Leading struct {
 	Sample  int64     // 0: none
 	Fields  []string  // fields that are needed of the documents, sorted; nil: all
 
-	// Distinct is the path by which the documents are grouped, if the first of
-	// each group is enough; "" if it is not.
+	// Distinct is the path that the documents are grouped by, if the pipeline needs
+	// only the first document of each group; else it is "".
 	Distinct string
-	Last     bool            // it is the last instead
-	Meta     []expr.MetaKind // metadata of the source that the stages ask for
+	Last     bool            // with Distinct: it needs the last document of each group instead
+	Meta     []expr.MetaKind // metadata of the source that the stages read
 
-	matches int // stages that Filter stands for
+	matches int // number of $match stages that Filter replaces
 	geo     *source.GeoNear
 	sortAt  int // position of the $sort, -1: none
 }
@@ -64,8 +63,8 @@ func (p *Pipeline) Leading() Leading {
 	return l
 }
 
-// readsOwnMeta lists the metadata of the source that the stages ask for: record
-// ids and keys of the index.
+// readsOwnMeta returns the metadata of the source that the stages read: record ids and
+// index keys.
 func (p *Pipeline) readsOwnMeta() (kinds []expr.MetaKind) {
 	for _, s := range p.stages {
 		r, ok := s.(stage.ReadsMeta)
@@ -98,9 +97,9 @@ func (p *Pipeline) leadingOrder(l *Leading, rest []stage.Stage) {
 	}
 }
 
-// grouped finds a $group that needs but the first document of each group: it
-// only tells which groups there are, or takes the first of them, or the last,
-// in the order of a sort that begins with what it groups by.
+// grouped finds a $group that needs only one document of each group: it has no
+// accumulators, or only $first or only $last, in the order of a sort that begins with
+// the field that it groups by.
 func (l *Leading) grouped(rest []stage.Stage) string {
 	if l.sortAt >= 0 {
 		if rest = rest[1:]; l.Limit > 0 {
@@ -143,8 +142,8 @@ func (p *Pipeline) fields() []string {
 	return fields
 }
 
-// Dependencies collects what stages read; ok is false if whole documents
-// come out at the end.
+// Dependencies collects the fields that stages read. ok is false if whole documents are
+// the result.
 func Dependencies(stages []stage.Stage) (d stage.Deps, ok bool) {
 	for _, s := range stages {
 		if s.Deps(&d) == stage.SeesNone {
@@ -157,7 +156,7 @@ func Dependencies(stages []stage.Stage) (d stage.Deps, ok bool) {
 	return d, false
 }
 
-// Bind completes the part with what depends on the variables of a run.
+// Bind sets the fields that depend on the variables of a run.
 func (l *Leading) Bind(env *expr.Env) (err error) {
 	if l.geo != nil {
 		l.Near, err = l.geo.Bind(env)
@@ -165,7 +164,7 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 	return err
 }
 
-// Request asks for the documents of a collection, of which the source may take
+// Request returns the request for the documents of a collection. The source may take
 // over l.
 func (p *Pipeline) Request(l *Leading, db, coll string) stage.Request {
 	return stage.Request{
@@ -174,7 +173,7 @@ func (p *Pipeline) Request(l *Leading, db, coll string) stage.Request {
 	}
 }
 
-// behind is the pipeline to run over a source that was asked for l.
+// behind returns the pipeline to run on the documents of a source that was opened with l.
 func (p *Pipeline) behind(l Leading, src stage.Source) *Pipeline {
 	if src.Backwards {
 		return p.RestBackwards(l)
@@ -182,8 +181,8 @@ func (p *Pipeline) behind(l Leading, src stage.Source) *Pipeline {
 	return p.Rest(l, src.Sorted)
 }
 
-// IsFind reports whether the filter, the order and the limit of l are all
-// there is: the pipeline is a find.
+// IsFind reports whether the pipeline does nothing but the filter, sort, skip and limit
+// of l, as a find does.
 func (p *Pipeline) IsFind(l Leading) bool {
 	if l.geo != nil {
 		return false
@@ -196,16 +195,16 @@ func (p *Pipeline) IsFind(l Leading) bool {
 	return len(rest) == 1 && (l.sortAt >= 0 || limited)
 }
 
-// RestBackwards is Rest for a source that gives the last of each group, and
-// more only in the opposite order: there it is the first that counts.
+// RestBackwards is Rest for a source in the opposite order of the sort, which returns
+// the last documents first: $last becomes $first.
 func (p *Pipeline) RestBackwards(l Leading) *Pipeline {
 	out := p.Rest(l, true)
 	out.stages = append([]stage.Stage{out.stages[0].(*group.Stage).OfFirst()}, out.stages[1:]...)
 	return out
 }
 
-// Rest is the pipeline to run over a source that took over the filter of l
-// and, if sorted, its order.
+// Rest returns the pipeline to run on the documents of a source that took over the
+// filter of l and, if sorted is set, its order.
 func (p *Pipeline) Rest(l Leading, sorted bool) *Pipeline {
 	rest := p.stages[l.matches:]
 	if sorted && l.sortAt >= 0 {

@@ -10,11 +10,11 @@ import (
 	"github.com/duskdb/duskdb/query/agg/stage"
 )
 
-// The optimiser. Each rule looks at a stage and the one behind it and
-// either leaves them or returns what takes their place. Rules only swap or
-// join stages where the result is the same for every input.
+// The optimiser. Each rule looks at a stage and the next one, and either leaves them or
+// returns the stages that replace them. A rule swaps or joins stages only if the result
+// is the same for every input.
 
-// maxRewrites keeps a mistake in the rules from looping for ever.
+// maxRewrites ends the optimiser if the rules have a mistake that makes it loop.
 const maxRewrites = 10000
 
 // Optimize rewrites stages until no rule applies.
@@ -58,7 +58,7 @@ func dropEmptyMatches(stages []stage.Stage) []stage.Stage {
 	})
 }
 
-// JoinMatches makes two $match one.
+// JoinMatches joins two $match stages.
 func JoinMatches(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	x, ok := a.(*flow.Match)
 	y, ok2 := b.(*flow.Match)
@@ -69,7 +69,7 @@ func JoinMatches(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error)
 	return []stage.Stage{m}, true, err
 }
 
-// JoinLimits keeps the smaller of two $limit.
+// JoinLimits replaces two $limit stages by the smaller one.
 func JoinLimits(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	x, ok := a.(*flow.Limit)
 	y, ok2 := b.(*flow.Limit)
@@ -79,7 +79,7 @@ func JoinLimits(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) 
 	return []stage.Stage{&flow.Limit{N: min(x.N, y.N)}}, true, nil
 }
 
-// JoinSkips adds two $skip, and drops one of nothing.
+// JoinSkips adds two $skip stages up, and drops {$skip: 0}.
 func JoinSkips(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	x, ok := a.(*flow.Skip)
 	if ok && x.N == 0 {
@@ -92,7 +92,7 @@ func JoinSkips(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	return []stage.Stage{&flow.Skip{N: x.N + y.N}}, true, nil
 }
 
-// JoinSortLimit makes a $sort keep only as many documents as are wanted.
+// JoinSortLimit joins a $limit into a $sort, which then keeps only that many documents.
 func JoinSortLimit(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	s, ok := a.(*order.Stage)
 	l, ok2 := b.(*flow.Limit)
@@ -106,8 +106,8 @@ func JoinSortLimit(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, erro
 	return []stage.Stage{&order.Stage{Pattern: s.Pattern, Limit: n, Collator: s.Collator}}, true, nil
 }
 
-// widenSorts tells a $sort in front of $skip and $limit how many documents
-// these need.
+// widenSorts sets the limit of a $sort that is followed by $skip and $limit: the sum of
+// both.
 func widenSorts(stages []stage.Stage) {
 	for i := 0; i+2 < len(stages); i++ {
 		s, ok := stages[i].(*order.Stage)
@@ -119,7 +119,7 @@ func widenSorts(stages []stage.Stage) {
 	}
 }
 
-// DropRepeatedSort drops a $sort that finds its input sorted.
+// DropRepeatedSort drops a $sort whose input is sorted already.
 func DropRepeatedSort(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	x, ok := a.(*order.Stage)
 	y, ok2 := b.(*order.Stage)
@@ -129,8 +129,8 @@ func DropRepeatedSort(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, e
 	return []stage.Stage{x}, true, nil
 }
 
-// LimitForward moves $limit and $skip in front of stages that give one
-// document for each.
+// LimitForward moves $limit and $skip in front of stages that return one document for
+// each input document.
 func LimitForward(_ *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	switch b.(type) {
 	case *flow.Limit, *flow.Skip:

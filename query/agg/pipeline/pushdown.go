@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// MatchForward moves a $match, or those of its conditions that can go, in
-// front of the stage before it.
+// MatchForward moves a $match, or those of its conditions that can be moved, in front
+// of the stage before it.
 func MatchForward(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {
 	m, ok := b.(*flow.Match)
 	if !ok || m.Text {
@@ -30,7 +30,7 @@ func MatchForward(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error
 	return WithRest(p, []stage.Stage{first, a}, kept)
 }
 
-// WithRest appends a $match of what a rule left behind.
+// WithRest appends a $match with the conditions that a rule did not move.
 func WithRest(p *stage.Parser, stages []stage.Stage, kept value.Doc) ([]stage.Stage, bool, error) {
 	if kept == nil {
 		return stages, true, nil
@@ -39,10 +39,10 @@ func WithRest(p *stage.Parser, stages []stage.Stage, kept value.Doc) ([]stage.St
 	return append(stages, m), true, err
 }
 
-// mover returns the function that takes a condition to the other side of
-// stage s, nil if nothing can cross it.
+// mover returns the function that moves a condition in front of stage s, nil if no
+// condition can be moved.
 func mover(s stage.Stage) func(Condition) (Condition, bool) {
-	if _, ok := s.(*flow.Match); ok { // these are joined
+	if _, ok := s.(*flow.Match); ok { // JoinMatches joins these
 		return nil
 	}
 	e := s.Effect()
@@ -61,7 +61,7 @@ type Condition struct {
 	plain bool // no $expr: paths stand as keys and can be renamed
 }
 
-// conjuncts takes a filter apart.
+// conjuncts splits a filter into its conditions.
 func conjuncts(filter value.Doc) (out []Condition) {
 	for k, v := range filter.All() {
 		if k == "$and" {
@@ -78,8 +78,8 @@ func conjuncts(filter value.Doc) (out []Condition) {
 	return out
 }
 
-// SplitFilter divides a filter into the conditions that move takes over, as
-// it returns them, and the rest; nil stands for none.
+// SplitFilter splits a filter into the conditions that move accepts, as it returns
+// them, and the rest. A part without conditions is nil.
 func SplitFilter(filter value.Doc, move func(Condition) (Condition, bool)) (moved, kept value.Doc) {
 	var gone, stay []Condition
 	for _, c := range conjuncts(filter) {
@@ -92,7 +92,7 @@ func SplitFilter(filter value.Doc, move func(Condition) (Condition, bool)) (move
 	return filterOf(gone), filterOf(stay)
 }
 
-// filterOf puts conditions together.
+// filterOf joins conditions into a filter.
 func filterOf(cs []Condition) value.Doc {
 	switch len(cs) {
 	case 0:
@@ -107,8 +107,8 @@ func filterOf(cs []Condition) value.Doc {
 	return value.NewDoc("$and", value.NewArray(all...))
 }
 
-// before takes a condition in front of a stage with effect e: no path may be
-// changed by it, except that whole top-level fields may be renamed.
+// before moves a condition in front of a stage with effect e. The stage may rename
+// top-level fields, but must not change any other path of the condition.
 func (c Condition) before(e stage.Effect) (Condition, bool) {
 	if e.Opaque || !c.known {
 		return c, false
@@ -144,7 +144,7 @@ func (c Condition) before(e stage.Effect) (Condition, bool) {
 	}), true
 }
 
-// kept reports whether all of path survives an inclusion.
+// kept reports whether an inclusion keeps all of path.
 func kept(path string, keep []string) bool {
 	for _, k := range keep {
 		if path == k || stage.Inside(path, k) {
@@ -154,7 +154,8 @@ func kept(path string, keep []string) bool {
 	return false
 }
 
-// Stripped takes the prefix off all paths; false if one lies elsewhere.
+// Stripped removes the prefix from all paths. It returns false if a path does not have
+// it.
 func (c Condition) Stripped(prefix string) (Condition, bool) {
 	if !c.plain || len(c.paths) == 0 {
 		return c, false

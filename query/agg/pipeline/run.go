@@ -8,11 +8,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxViewDepth is how many views may stand over each other.
+// maxViewDepth is how deep views may be nested.
 const maxViewDepth = 20
 
-// Open runs the pipeline on the collection or view it was compiled for,
-// which it opens through x.Host.
+// Open runs the pipeline on the collection or view that it was compiled for. x.Host
+// opens it.
 func (p *Pipeline) Open(x *stage.Exec) (stage.Iterator, error) {
 	return p.OpenOn(x, p.opts.DB, p.opts.Coll)
 }
@@ -51,8 +51,8 @@ func (p *Pipeline) OpenOn(x *stage.Exec, db, coll string) (stage.Iterator, error
 	return p.behind(l, src).Run(x, src)
 }
 
-// Resolved is the pipeline over the collection that stands under all the views
-// that p reads through, and the name of that collection.
+// Resolved resolves all views: it returns the pipeline on the underlying collection, and
+// the name of that collection.
 func (p *Pipeline) Resolved(x *stage.Exec) (*Pipeline, stage.Namespace, error) {
 	out, db, coll := p, p.opts.DB, p.opts.Coll
 	for range maxViewDepth {
@@ -65,7 +65,8 @@ func (p *Pipeline) Resolved(x *stage.Exec) (*Pipeline, stage.Namespace, error) {
 	return nil, stage.Namespace{}, viewsTooDeep()
 }
 
-// of makes p, if it tells of a collection's indexes, tell of those of ns.
+// of returns p for the collection ns: a first stage about indexes, like $indexStats,
+// returns those of ns.
 func (p *Pipeline) of(ns stage.Namespace) *Pipeline {
 	s, ok := p.first().(*source.Special)
 	if !ok || !s.OfIndexes() || s.Source.Coll == ns.Coll {
@@ -82,14 +83,13 @@ func viewsTooDeep() error {
 	return mongoerr.Newf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
 }
 
-// Resolution is a namespace with, if it is a view, the pipeline over the
-// view's collection.
+// Resolution is a namespace and, if it is a view, the pipeline on the view's collection.
 type Resolution struct {
 	stage.Namespace
 	View *Pipeline
 }
 
-// Resolve asks the host what a namespace is, and compiles the pipeline of a view.
+// Resolve asks the host for a namespace. If it is a view, Resolve compiles its pipeline.
 func (p *Pipeline) Resolve(x *stage.Exec, db, coll string) (Resolution, error) {
 	ns, err := x.Host.Resolve(db, coll)
 	if err != nil {
@@ -127,8 +127,8 @@ func (p *Pipeline) Run(x *stage.Exec, src stage.Iterator) (stage.Iterator, error
 	return it, nil
 }
 
-// overPacks opens the stages at the head of the pipeline that packs can
-// answer. It returns how many these are, 0 if none.
+// overPacks opens the first stages of the pipeline if they can be run on packs. It
+// returns the number of these stages.
 func (p *Pipeline) overPacks(x *stage.Exec, src stage.Iterator) (it stage.Iterator, n int) {
 	packs, ok := src.(stage.Packs)
 	if !ok {
@@ -142,8 +142,8 @@ func (p *Pipeline) overPacks(x *stage.Exec, src stage.Iterator) (it stage.Iterat
 	return plan.Open(x, packs), plan.Replaces()
 }
 
-// Apply runs the pipeline on one document, as an update does: every stage of
-// such a pipeline gives one document for each.
+// Apply runs the pipeline of an update on one document. Every stage of such a pipeline
+// returns one document for each.
 func (p *Pipeline) Apply(x *stage.Exec, d value.Doc) (value.Doc, error) {
 	for _, s := range p.stages {
 		t, ok := s.(stage.Transformer)

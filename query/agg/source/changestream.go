@@ -25,7 +25,7 @@ var changeStreamOptions = map[string]value.Kind{
 	"startAtOperationTime":               value.KindTimestamp,
 }
 
-// ParseChangeStream checks the options; the host opens the stream.
+// ParseChangeStream checks the options of $changeStream. The host opens the stream.
 func ParseChangeStream(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(6188500, "$changeStream must take a nested object but found: $changeStream: %s", v)

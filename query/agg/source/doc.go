@@ -1,9 +1,8 @@
-// Package source holds the stages that documents come from: $documents,
-// $geoNear, and all whose documents the host makes up: $changeStream,
-// $collStats, $indexStats, $currentOp, the lists of sessions, and so on. Their
-// specifications are checked here; what they give is asked of
-// [stage.Host]. The stages that a server of this kind refuses are here as well,
-// and $changeStreamSplitLargeEvent, the other end of a change stream.
+// Package source holds the stages that documents come from: $documents, $geoNear, and
+// those whose documents the host makes: $changeStream, $collStats, $indexStats,
+// $currentOp, $listSessions, and so on. The package checks their specifications; the
+// [stage.Host] makes their documents. It also has the stages that a standalone server
+// refuses, and $changeStreamSplitLargeEvent, the last stage of a change stream.
 //
-// The package stands above package stage.
+// Of the packages of agg it imports only package stage.
 package source

@@ -13,7 +13,7 @@ import (
 )
 
 // GeoNear is $geoNear. The host gives the documents in order of
-// distance, with the distance as metadata; the stage writes it into them.
+// distance, with the distance as metadata; the stage writes the distance into them.
 type GeoNear struct {
 	Near       *stage.Near
 	Query      value.Doc
@@ -27,7 +27,7 @@ type GeoNear struct {
 
 // ParseGeoNear compiles $geoNear.
 func ParseGeoNear(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
-	if v.Kind() == value.KindArray { // an object to mongod, whose fields are numbers
+	if v.Kind() == value.KindArray { // for mongod an array is an object whose field names are numbers
 		return nil, mongoerr.New(5860400, "$geoNear requires a 'near' argument")
 	}
 	if v.Kind() != value.KindDocument {
@@ -57,8 +57,8 @@ var geoNearVariable = []string{"near", "maxDistance", "minDistance"}
 // notConstant are the codes for arguments that depend on a document.
 var notConstant = map[string]mongoerr.Code{"near": 5860402, "minDistance": 7555701, "maxDistance": 7555702}
 
-// argument reads an option. The point and the distances may be expressions
-// of variables, which are evaluated when the stage is opened.
+// argument reads an option. The point and the distances may be expressions of
+// variables; Bind evaluates them.
 func (s *GeoNear) argument(p *stage.Parser, k string, f value.Value) error {
 	if !slices.Contains(geoNearVariable, k) {
 		return s.option(k, f)
@@ -166,8 +166,8 @@ func (s *GeoNear) option(k string, f value.Value) (err error) {
 // maxPathDepth is how many components a path may have.
 const maxPathDepth = 200
 
-// checkOutputPath checks a path that is written: one document more stands
-// around what it names.
+// checkOutputPath checks a path that is written. The limit on its depth is one less,
+// since the document itself counts.
 func checkOutputPath(path string) error {
 	if err := stage.CheckFieldPath(path); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Special is a stage whose documents the host makes up: statistics,
-// operations, sessions, change events.
+// Special is a stage whose documents the host makes: statistics, operations, sessions,
+// change events.
 type Special struct {
 	stage.Opaque
 	Source stage.Special
@@ -23,8 +23,8 @@ func (s *Special) Spec() value.Value { return value.Document(s.Source.Spec) }
 // Gives lists the metadata that the documents may have.
 func (s *Special) Gives() (kinds []expr.MetaKind, all bool) { return nil, true }
 
-// OfIndexes tells whether the documents are about the indexes of a collection,
-// which for a view are those of the collection under it.
+// OfIndexes reports whether the documents describe the indexes of a collection. For a
+// view they describe those of its underlying collection.
 func (s *Special) OfIndexes() bool {
 	return s.Source.Stage == "$indexStats" || s.Source.Stage == "$planCacheStats"
 }
@@ -79,7 +79,7 @@ func checkCollStatsOption(option string, d value.Doc) error {
 	for k, f := range d.All() {
 		want, ok := collStatsOptions[option][k]
 		switch {
-		case f.Kind() == value.KindNull && option == "storageStats", !ok && option == "storageStats": // not there, or not looked at
+		case f.Kind() == value.KindNull && option == "storageStats", !ok && option == "storageStats": // null counts as absent; the value of storageStats is ignored
 		case !ok:
 			return stage.UnknownField("$collStats."+option, k)
 		case want == "bool" && f.Kind() != value.KindBool:
@@ -271,7 +271,7 @@ func ParseQuerySettings(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return fromHost(p, "$querySettings", v.Doc()), nil
 }
 
-// The stages that a server of this kind refuses.
+// The stages that a standalone server refuses.
 
 // RefuseSearch refuses $search, $searchMeta and $vectorSearch.
 func RefuseSearch(*stage.Parser, value.Value) ([]stage.Stage, error) {

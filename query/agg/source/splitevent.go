@@ -12,8 +12,8 @@ import (
 // maxEventBytes is how large a change event may be before it must be split.
 const maxEventBytes = 16<<20 + 8<<10
 
-// SplitEvents is $changeStreamSplitLargeEvent: an event that is too large is
-// given in fragments, cut between its top-level fields.
+// SplitEvents is $changeStreamSplitLargeEvent: it splits an event that is too large into
+// fragments, between its top-level fields.
 type SplitEvents struct{ stage.Passive }
 
 // ParseSplitLargeEvent compiles $changeStreamSplitLargeEvent.
@@ -52,10 +52,10 @@ func (s *SplitEvents) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, e
 	}), nil
 }
 
-// splitEvent cuts an event into fragments of at most limit bytes, less those
-// of its _id, the resume token, for which a reply has room besides. Small
-// fields come first, so that the same event is always cut alike. id makes the
-// _id of the n-th fragment, that of the whole event for 0.
+// splitEvent splits an event into fragments of at most limit bytes. The _id, which is
+// the resume token, does not count: a reply has room for it in addition. Small fields
+// come first, so that the same event is always split in the same way. id returns the _id
+// of the n-th fragment, or that of the whole event for 0.
 func splitEvent(d value.Doc, limit int, id func(n int) value.Doc) ([]value.Doc, error) {
 	fields := splitFields(d)
 	if len(fields) == 0 {
@@ -91,7 +91,7 @@ type field struct {
 	element []byte
 }
 
-// splitFields are the fields of an event but its _id, by size and name.
+// splitFields returns the fields of an event without _id, sorted by size and name.
 func splitFields(d value.Doc) (fields []field) {
 	for it := d.Iter(); it.Next(); {
 		if it.Key() != "_id" {
@@ -104,14 +104,14 @@ func splitFields(d value.Doc) (fields []field) {
 	return fields
 }
 
-// fragmentHead begins a fragment with what all have.
+// fragmentHead begins a fragment with the fields that all fragments have.
 func fragmentHead(id value.Doc, n, of int) *value.Builder {
 	b := value.NewBuilder().Document("_id", id)
 	return b.StartDocument("splitEvent").Int32("fragment", int32(n)).Int32("of", int32(of)).End()
 }
 
-// fragmentOverhead is how many bytes of a fragment are none of its fields:
-// its head, and the token once more, by which shards merge their streams.
+// fragmentOverhead returns how many bytes of a fragment are not fields of the event: its
+// head, and the token a second time, by which shards merge their streams.
 func fragmentOverhead(id value.Doc) int {
 	const sortKey = 1 + len("$sortKey") + 1 + 5 + 1 + len("0") + 1
 	return len(fragmentHead(id, 1, 0).Doc()) + sortKey + len(id)

@@ -12,7 +12,7 @@ type List struct {
 	ends   []int64 // of the records
 	window []byte  // part of the file that was read last
 	at     int64   // where it begins
-	buf    []byte  // what waits to be written
+	buf    []byte  // records that are not written yet
 }
 
 // Len is the number of records.
@@ -67,7 +67,7 @@ func (l *List) Get(i int) ([]byte, error) {
 	return record, nil
 }
 
-// read makes the window hold at least the bytes between two places.
+// read fills the window with at least the bytes between two positions.
 func (l *List) read(from, to int64) error {
 	n := min(max(to-from, bufferSize), l.Size()-from)
 	if int64(cap(l.window)) < n {
@@ -78,5 +78,5 @@ func (l *List) read(from, to int64) error {
 	return err
 }
 
-// Close gives the space on disk back. It may be called more than once.
+// Close removes the file. It may be called more than once.
 func (l *List) Close() error { return l.store.Close() }

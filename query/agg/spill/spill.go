@@ -1,16 +1,16 @@
-// Package spill keeps what does not fit into memory in a temporary file and
-// merges it back in order.
+// Package spill writes records that do not fit into memory to a temporary file, and
+// merges them in order.
 //
 // A [Store] is written run by run: each [Store.Write] takes records that are
-// already sorted by key. [Store.Merge] then gives the records of all runs in
-// one order; of equal keys those of earlier runs come first, so a sort whose
-// runs are stable stays stable.
+// already sorted by key. [Store.Merge] then returns the records of all runs in one
+// order. Of records with equal keys those of earlier runs come first, so that a stable
+// sort stays stable.
 //
 //	run      record…
 //	record   uvarint key length, key, uvarint payload length, payload
 //
-// All runs of a store share one file, which loses its name as soon as it is
-// opened: a crash leaves nothing behind.
+// All runs of a store share one file. The file is unlinked as soon as it is open, so
+// that a crash leaves nothing behind.
 package spill
 
 import (
@@ -77,13 +77,13 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	// Where an open file cannot be removed, Close does it.
+	// On systems that cannot remove an open file, Close removes it.
 	_ = os.Remove(f.Name())
 	s.file = f
 	return nil
 }
 
-// Close gives the space on disk back. It may be called more than once.
+// Close removes the file. It may be called more than once.
 func (s *Store) Close() error {
 	if s.file == nil {
 		return nil

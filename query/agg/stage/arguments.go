@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The errors of specifications that mongod declares in its interface
-// definitions; where is the stage's or operator's name.
+// The errors of mongod's IDL parser for the specification of a stage or operator. The
+// argument where is its name.
 
 // UnknownField is the error for a field that is not known.
 func UnknownField(where, name string) error {
@@ -27,7 +27,7 @@ func WrongType(where, name string, v value.Value, want string) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", where, name, v.Kind(), want)
 }
 
-// WrongTypes is WrongType where several types are right.
+// WrongTypes is WrongType for a field that may have several types.
 func WrongTypes(where, name string, v value.Value, want string) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", where, name, v.Kind(), want)
 }
@@ -116,8 +116,8 @@ func IsExpressionLike(v value.Value) bool {
 	return false
 }
 
-// WithoutNulls leaves out what is null: for mongod's IDL parser it is not
-// there. The fields kept have parsers of their own, which see the null.
+// WithoutNulls removes fields that are null, since mongod's IDL parser ignores them. The
+// fields in kept stay: they have parsers of their own, which do not ignore null.
 func WithoutNulls(d value.Doc, kept ...string) value.Doc {
 	b := value.NewBuilder()
 	for k, v := range d.All() {

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Flags are a stage's rules on where it may stand.
+// Flags are the rules on where a stage may be used.
 type Flags uint16
 
 // The rules.
@@ -22,31 +22,31 @@ const (
 	InChangeStream                      // allowed behind $changeStream
 	NeedsChangeStream                   // only behind $changeStream
 	OnlyOnce                            // once in a pipeline
-	Refused                             // known, but not for a server of its own
+	Refused                             // known, but not on a standalone server
 
-	// Initial is a stage that is a source of its own.
+	// Initial marks a stage that makes its documents itself.
 	Initial = MustBeFirst | NotInFacet
-	// Writes is a stage that writes a collection.
+	// Writes marks a stage that writes to a collection.
 	Writes = MustBeLast | NotInFacet | NotInLookup | NotInUnion | NotInTransaction
 )
 
 // Definition is one line of the table of stages.
 type Definition struct {
 	Name string
-	// Parse compiles the specification. It may give several stages, or others
-	// than its own.
+	// Parse compiles the specification. It may return several stages, also of other
+	// kinds.
 	Parse  func(p *Parser, spec value.Value) ([]Stage, error)
 	Flags  Flags
 	Update bool // allowed in the pipeline of an update
 }
 
-// Rule is a rule of the optimiser: it looks at a stage and the one behind it
-// and returns those that take their place.
+// Rule is a rule of the optimiser: it looks at a stage and the next one, and returns the
+// stages that replace them.
 type Rule func(p *Parser, a, b Stage) (out []Stage, changed bool, err error)
 
-// Language is what a pipeline is written in: the stages that there are, and
-// the rules by which they are rewritten, in the order in which they are tried.
-// A pipeline carries it along, since stages compile pipelines of their own.
+// Language is the set of all stages, and the rules of the optimiser in the order in which
+// they are tried. It is part of the options of a pipeline, since stages compile
+// pipelines of their own.
 type Language struct {
 	stages map[string]*Definition
 	Rules  []Rule
@@ -61,7 +61,7 @@ func NewLanguage(definitions []Definition, rules []Rule) *Language {
 	return l
 }
 
-// Stage finds a stage by its name, nil if there is no such one.
+// Stage returns the stage of that name, nil if it does not exist.
 func (l *Language) Stage(name string) *Definition { return l.stages[name] }
 
 // Names lists the supported stages, sorted.

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// DiskError is what a client sees of a failing temporary file. Like mongod's
-// sorter it tells a full disk from everything else.
+// DiskError returns the error for the client when a temporary file fails. Like mongod's
+// sorter, it has one code for a full disk and one for all other failures.
 func DiskError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "no space left on the device of the temporary files: %v", err).WithCause(err)

@@ -1,38 +1,35 @@
-// Package stage says what a stage of an aggregation pipeline is, and what it
-// may know of the world. It has no stage of its own; the rooms beside it
-// (flow, order, group, …) implement [Stage], and package pipeline strings
-// stages together.
+// Package stage defines the interface of a stage of an aggregation pipeline, and the
+// interface of its host. It implements no stage itself: the packages beside it (flow,
+// order, group, …) implement [Stage], and package pipeline combines stages.
 //
 // # Compiling
 //
 // A [Definition] is one line of the table of stages: a name, the function that
-// compiles the specification, and rules on where the stage may stand. The
-// table and the rules of the optimiser make up a [Language], which is part of
-// the [Options] of every pipeline, since $lookup and its relatives compile
-// pipelines within the pipeline. The [Parser] compiles a list of
-// specifications, checks how the stages stand together, and carries what
-// their arguments are read with: namespace, variables, collation.
+// compiles the specification, and rules on where the stage may be used. The
+// table and the rules of the optimiser make up a [Language], which is part of the
+// [Options] of every pipeline, since stages like $lookup compile sub-pipelines. The
+// [Parser] compiles a list of specifications, checks the order of the stages, and holds
+// what their arguments depend on: namespace, variables, collation.
 //
-// A stage answers for itself. What it reads and changes it says by
-// [Stage.Deps] and [Stage.Effect]; what only some stages can do they say by an
-// interface more: [Writer], [Merger], [OneForEach], [ReadsMeta], [GivesMeta],
-// [Measurable], [Involves]. So the optimiser needs to know few stages by type.
+// Each stage declares what it reads and changes, by [Stage.Deps] and [Stage.Effect].
+// Abilities that only some stages have are separate interfaces: [Writer], [Merger],
+// [OneForEach], [ReadsMeta], [GivesMeta], [Measurable], [Involves]. So the optimiser
+// needs to know the types of few stages.
 //
 // # Running
 //
-// An [Exec] is one run, for one goroutine: the variables, the limits, the
-// statistics. A compiled stage is immutable; [Stage.Open] makes an [Iterator]
-// that pulls documents out of that of the stage before it.
+// An [Exec] is one run, in one goroutine: the variables, the limits, the statistics. A
+// compiled stage is immutable; [Stage.Open] returns an [Iterator] that reads from the
+// iterator of the stage before it.
 //
-// Everything outside the pipeline - other collections, statistics, writing -
-// is asked of a [Host]. Documents that a host stores together it may offer as
-// [Packs].
+// A [Host] does everything outside the pipeline: it opens collections, returns
+// statistics, and writes. Documents that it stores together it may return as [Packs].
 //
-// # Beside these
+// # Shared code
 //
-// Here too is what stages of all rooms are made of: setting and replacing a
-// field ([SetPath], [Place]), metadata beside documents ([MetaDoc]), and the
-// errors for arguments, which are mongod's to the letter.
+// The package also has what stages share: functions that set a field ([SetPath],
+// [Place]), documents with metadata ([MetaDoc]), and the errors for arguments, with
+// mongod's messages.
 //
-// The package knows expressions and filters. It must not know any stage.
+// The package may import expressions and filters, but no stage.
 package stage

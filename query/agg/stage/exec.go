@@ -20,11 +20,11 @@ type Exec struct {
 	NowMillis    func() int64 // clock for stage times; nil: stages are not measured
 	BypassDocVal bool         // bypassDocumentValidation, for the Host
 	Tailable     bool         // of a change stream, for the Host
-	Context      any          // the Host's own
+	Context      any          // for the Host's own use
 
-	// FragmentID is the _id of the n-th fragment, from 1, of the change event
-	// that was read last, or of all of it for 0. The Host sets it when it opens
-	// $changeStream.
+	// FragmentID returns the _id of the n-th fragment of the change event that was
+	// read last. Fragments are numbered from 1; for 0 it is the _id of the whole event.
+	// The Host sets FragmentID when it opens $changeStream.
 	FragmentID func(n int) value.Doc
 
 	stats    map[Stage]*Stats
@@ -34,9 +34,8 @@ type Exec struct {
 	usedDisk bool
 }
 
-// Limits bounds what single stages and accumulators hold in memory, in bytes.
-// 0 stands for the limit of a $sort; from FacetDoc on, for
-// DefaultMemoryLimit.
+// Limits bounds what single stages and accumulators hold in memory, in bytes. 0 means
+// the limit of a $sort or, from FacetDoc on, DefaultMemoryLimit.
 type Limits struct {
 	Group      int64
 	BucketAuto int64
@@ -50,7 +49,7 @@ type Limits struct {
 	TopN     int64 // one $topN, $minN, $firstN and their relatives
 }
 
-// OfAccumulator is the limit of one accumulator.
+// OfAccumulator returns the limit of an accumulator.
 func (l *Limits) OfAccumulator(op string) int {
 	n := l.TopN
 	switch op {
@@ -62,7 +61,7 @@ func (l *Limits) OfAccumulator(op string) int {
 	return int(OrDefault(n))
 }
 
-// OrDefault is a limit, or the default where none is set.
+// OrDefault returns limit, or DefaultMemoryLimit if it is 0.
 func OrDefault(limit int64) int64 {
 	if limit > 0 {
 		return limit
@@ -80,7 +79,7 @@ type Stats struct {
 	Examined   int64 // of a $lookup: documents read on the other side
 }
 
-// AppendDisk writes what a stage that may use the disk did with it.
+// AppendDisk writes the statistics on the disk use of a stage.
 func (st *Stats) AppendDisk(b *value.Builder) {
 	b.Bool("usedDisk", st.UsedDisk)
 	b.Int64("spills", st.Spills)
@@ -90,10 +89,10 @@ func (st *Stats) AppendDisk(b *value.Builder) {
 // UsedDisk reports whether any stage wrote temporary files.
 func (x *Exec) UsedDisk() bool { return x.usedDisk }
 
-// SortLimit is how many bytes a $sort may hold in memory.
+// SortLimit returns how many bytes a $sort may hold in memory.
 func (x *Exec) SortLimit() int64 { return OrDefault(x.MemoryLimit) }
 
-// Limit is a limit, or that of a $sort where none is set.
+// Limit returns limit, or the limit of a $sort if it is 0.
 func (x *Exec) Limit(limit int64) int64 {
 	if limit > 0 {
 		return limit
@@ -101,7 +100,7 @@ func (x *Exec) Limit(limit int64) int64 {
 	return x.SortLimit()
 }
 
-// Tick is called for every document and asks now and then whether to go on.
+// Tick is called for every document. Now and then it checks for an interruption.
 func (x *Exec) Tick() error {
 	x.ticks++
 	if x.ticks&63 == 0 && x.Interrupt != nil {
@@ -151,8 +150,8 @@ func (x *Exec) Sub() *Exec {
 // not measured.
 func (x *Exec) Nested() bool { return x.parent != nil }
 
-// EnterView counts the views being opened; it reports false if they are more
-// than most. LeaveView ends one.
+// EnterView counts the views being opened. It returns false if there are more than most.
+// LeaveView ends one.
 func (x *Exec) EnterView(most int) bool {
 	x.views++
 	return x.views <= most
@@ -161,10 +160,11 @@ func (x *Exec) EnterView(most int) bool {
 // LeaveView ends what EnterView began.
 func (x *Exec) LeaveView() { x.views-- }
 
-// Interruptible asks for interruptions at the source of a pipeline.
+// Interruptible returns src with a check for interruptions at each document.
 func (x *Exec) Interruptible(src Iterator) Iterator { return &ticking{x: x, src: src} }
 
-// Measure counts what a stage of this run returns, if anybody wants to know.
+// Measure counts the documents that a stage of this run returns, if the run has
+// statistics.
 func (x *Exec) Measure(s Stage, it Iterator) Iterator {
 	if x.parent != nil || x.NowMillis == nil {
 		return it
@@ -172,7 +172,7 @@ func (x *Exec) Measure(s Stage, it Iterator) Iterator {
 	return &measured{x: x, st: x.StatsOf(s), src: it}
 }
 
-// ticking asks for interruptions at the source of a pipeline.
+// ticking checks for interruptions at the source of a pipeline.
 type ticking struct {
 	x   *Exec
 	src Iterator
@@ -187,8 +187,8 @@ func (t *ticking) Next() (value.Doc, error) {
 
 func (t *ticking) Close() { t.src.Close() }
 
-// measured counts what a stage returns, and the time until then (with that
-// of the stages before it, as mongod reports it).
+// measured counts the documents that a stage returns, and the time that this takes. As
+// in mongod, the time includes that of the stages before it.
 type measured struct {
 	x   *Exec
 	st  *Stats

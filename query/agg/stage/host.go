@@ -9,44 +9,43 @@ import (
 // Host is the world outside a pipeline. Its methods are called by the
 // goroutine that runs the pipeline. They return MongoDB errors.
 type Host interface {
-	// Resolve tells what a namespace is. A collection that does not exist is
-	// an empty one, not an error.
+	// Resolve returns what a name refers to: a collection or a view. A collection
+	// that does not exist is not an error.
 	Resolve(db, coll string) (Namespace, error)
-	// Open reads a collection (never a view). The source must give exactly
-	// the documents that match r.Matcher; all else in r are offers it may
-	// make use of.
+	// Open reads a collection (never a view). The source must return exactly the
+	// documents that match r.Matcher. It may ignore the rest of r.
 	Open(x *Exec, r Request) (Source, error)
-	// Special opens a source that is no collection: $collStats, $indexStats,
+	// Special opens a source that is not a collection: $collStats, $indexStats,
 	// $currentOp, $listSessions, $listLocalSessions, $planCacheStats,
 	// $listCatalog, $querySettings, $listSampledQueries, $changeStream.
 	Special(x *Exec, s Special) (Iterator, error)
-	// Out opens the target of an $out stage: a new collection that takes the
-	// place of the old one when committed.
+	// Out opens the target of an $out stage: a new collection, which replaces the old
+	// one when it is committed.
 	Out(x *Exec, t OutTarget) (OutWriter, error)
 	// Merge opens the target of a $merge stage. It fails with 51183 if the
 	// on-fields are not covered by a unique index.
 	Merge(x *Exec, t MergeTarget) (MergeWriter, error)
 }
 
-// Preparer is a Host that can open one request again and again with other
-// values in one place of it.
+// Preparer is a Host that can plan a request once and open it many times, with a
+// different value in its filter each time.
 type Preparer interface {
-	// Prepare plans a request whose matcher holds eq. Before each opening the
-	// caller puts a scalar into eq.Value. It returns nil if the host would
-	// do no better than by Open.
+	// Prepare plans a request whose matcher contains eq. Before each Open the caller
+	// sets eq.Value to a scalar. Prepare returns nil if it would be no faster than
+	// Host.Open.
 	Prepare(x *Exec, r Request, eq *match.Compare) (Prepared, error)
 }
 
 // Prepared is a planned request.
 type Prepared interface {
-	// Open reads the documents for the present value. It ends what was
+	// Open reads the documents for the present value. It closes the source that was
 	// opened before.
 	Open() (Source, error)
 }
 
-// Namespace is what a Host knows of a name.
+// Namespace is the collection or view that a name refers to.
 type Namespace struct {
-	DB, Coll string         // of the collection itself, which a view is over
+	DB, Coll string         // of the collection; for a view, of its underlying collection
 	Pipeline value.Doc      // of the view, an array; nil for a collection
 	Collator value.Collator // default collation
 }
@@ -56,15 +55,15 @@ type Request struct {
 	DB, Coll  string
 	Filter    value.Doc       // nil: everything
 	Matcher   *match.Matcher  // Filter compiled; nil: everything
-	Sort      value.Doc       // wished order; Source.Sorted tells if it is kept
+	Sort      value.Doc       // desired order; Source.Sorted reports whether the source has it
 	Limit     int64           // no more documents are needed, 0: no limit; with Sort only if the host sorts
 	Fields    []string        // the only fields that are needed, nil: all
 	Hint      value.Value     // index hint of the command
-	Distinct  string          // of documents with equal values at this path the first is enough; "": all are wanted
-	Last      bool            // with Distinct, it is the last in the order of Sort instead
+	Distinct  string          // of documents with equal values at this path the source may return only the first; "": all are needed
+	Last      bool            // with Distinct: the last in the order of Sort instead
 	Near      *Near           // documents by distance; the host sets the metadata
-	Sample    int64           // so many random documents will do, 0: no sample
-	Meta      []expr.MetaKind // metadata of the documents that is wanted
+	Sample    int64           // so many random documents are enough; 0: no sample
+	Meta      []expr.MetaKind // metadata that the documents must have
 	Collation value.Collator
 }
 
@@ -72,8 +71,8 @@ type Request struct {
 type Source struct {
 	Iterator
 	Sorted bool // in the order of Request.Sort
-	// Backwards tells that they come in the opposite of that order, one of
-	// each group: what Request.Last asks for.
+	// Backwards reports whether the documents come in the opposite order, one of each
+	// group. Request.Last asks for this.
 	Backwards bool
 }
 
@@ -85,17 +84,17 @@ type Near struct {
 	Spherical   bool
 	MinDistance float64
 	MaxDistance float64 // +Inf: no limit
-	Key         string  // indexed field, "" if the index is to be found
+	Key         string  // indexed field; "" if the host must find the index
 }
 
-// Special names a source that is no collection.
+// Special names a source that is not a collection.
 type Special struct {
 	Stage    string    // such as "$collStats"
 	DB, Coll string    // of the aggregate command; Coll is "" for {aggregate: 1}
 	Spec     value.Doc // checked specification
 
-	// Events is what a $match behind $changeStream says of an event's
-	// operationType and ns; nil: nothing.
+	// Events has the conditions of a $match behind $changeStream on operationType and
+	// ns; nil without any.
 	Events *match.Matcher
 }
 
@@ -111,7 +110,7 @@ type OutWriter interface {
 	Write(d value.Doc) error
 	// Commit puts the new collection in place of the old one.
 	Commit() error
-	// Abort throws away what was written; after Commit it does nothing.
+	// Abort discards the new collection. After Commit it does nothing.
 	Abort()
 }
 
@@ -119,19 +118,19 @@ type OutWriter interface {
 type MergeTarget struct {
 	DB, Coll string
 	On       []string // identifying fields; nil: _id
-	Insert   bool     // documents are inserted without looking for their like
-	Scripted bool     // what becomes of a document is for JavaScript to say
+	Insert   bool     // documents are inserted without a search for a match
+	Scripted bool     // JavaScript makes the new document
 }
 
 // MergeWriter writes the results of a $merge stage.
 type MergeWriter interface {
 	// On are the identifying fields.
 	On() []string
-	// Apply finds for each document the one whose identifying fields equal
-	// its own and replaces it by what change returns for the i-th. change
-	// gets nil if there is none, and then returns the document to insert; if
-	// it returns nil nothing is written. It may be called more than once.
-	// An error does not keep the other documents from being written.
+	// Apply searches for each of docs the stored document with equal identifying
+	// fields. It calls change with the number i of the document and the stored
+	// document, nil if it found none, and stores the document that change returns. If
+	// change returns nil, nothing is written. change may be called more than once for
+	// a document. After an error the other documents are written nevertheless.
 	Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error
 	// Close ends the writing.
 	Close() error

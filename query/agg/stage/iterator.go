@@ -6,8 +6,8 @@ import (
 
 // Iterator gives documents one after the other.
 type Iterator interface {
-	// Next returns the next document, nil at the end. After the end or an
-	// error the iterator must not be asked again.
+	// Next returns the next document, nil at the end. After the end or an error it
+	// must not be called again.
 	Next() (value.Doc, error)
 	// Close releases what the iterator holds. It may be called at any time
 	// and more than once.
@@ -42,8 +42,8 @@ func Drain(it Iterator) (docs []value.Doc, err error) {
 	}
 }
 
-// Pull is the Iterator whose documents next gives. Closing it closes src, which
-// may be nil.
+// Pull returns an Iterator that calls next for each document. Closing it closes src,
+// which may be nil.
 func Pull(src Iterator, next func() (value.Doc, error)) Iterator {
 	return nextFunc{next: next, src: src}
 }
@@ -62,8 +62,8 @@ func (n nextFunc) Close() {
 	}
 }
 
-// lazyIterator calls open when the first document is asked for: stages that
-// must read all their input do not do it before.
+// lazyIterator calls open when its first document is asked for. Stages that must read
+// all their input use it, so that Open does not read.
 type lazyIterator struct {
 	open   func() (Iterator, error)
 	it     Iterator
@@ -71,7 +71,7 @@ type lazyIterator struct {
 	closed bool
 }
 
-// Lazy is an iterator that calls open when its first document is asked for.
+// Lazy returns an iterator that calls open when its first document is asked for.
 // Closing it closes src.
 func Lazy(src Iterator, open func() (Iterator, error)) Iterator {
 	return &lazyIterator{open: open, src: src}

@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// ValidCollection reports whether a collection may have a name.
+// ValidCollection reports whether coll is a valid name for a collection.
 func ValidCollection(coll string) bool {
 	return coll != "" && coll[0] != '.' && strings.IndexByte(coll, 0) < 0
 }
 
-// ValidTarget reports whether a namespace is one that may be written to.
+// ValidTarget reports whether a pipeline may write to a namespace.
 func ValidTarget(db, coll string) bool {
 	return coll != "" && !strings.ContainsAny(coll, "$\x00") && !strings.HasPrefix(coll, ".") &&
 		db != "" && !strings.ContainsAny(db, "/\\. \"$\x00")

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Options say where a pipeline is to run.
+// Options says where and how a pipeline is to run.
 type Options struct {
 	DB, Coll      string // namespace; Coll "" stands for {aggregate: 1}
 	Scope         *expr.Scope
@@ -16,7 +16,7 @@ type Options struct {
 	NoOptimize    bool            // keep the stages as they were written
 	Update        bool            // a pipeline of an update command: only stages that change one document
 	View          string          // the view that the pipeline defines, "": none
-	Metadata      []expr.MetaKind // what the documents of the source carry already
+	Metadata      []expr.MetaKind // metadata that the documents of the source have
 
 	Language *Language // set by Compile
 }

@@ -4,38 +4,38 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Packs is an Iterator over documents that are stored in packs: the
-// measurements of a time series, in buckets. What a pack tells of its
-// documents answers some stages without opening it: $group by the shared
-// field and the time, $sort by time, and the last point of each series.
+// Packs is an Iterator over documents that are stored in packs: the measurements of a
+// time series, in buckets. Some stages can be computed from the summary of a pack without
+// unpacking it: $group by the shared field and the time, $sort by time, and the last
+// point of each series.
 //
-// The packs are given one by one by NextPack; who has asked for one must not
-// ask for documents any more.
+// NextPack returns the packs one by one. After the first call of NextPack, Next must not
+// be called any more.
 type Packs interface {
 	Iterator
-	// PackFields are the top-level fields with the value that all documents
-	// of a pack share ("" if there is none), and with their time.
+	// PackFields returns two top-level fields: the one whose value all documents of a
+	// pack share ("" without such a field), and the one with their time.
 	PackFields() (shared, time string)
 	// NextPack returns the next pack, nil at the end.
 	NextPack() (Pack, error)
 }
 
-// Pack is some documents that are stored together. It may be kept.
+// Pack is a group of documents that are stored together. The caller may keep it.
 type Pack interface {
-	// Whole reports that all its documents pass the filter of the source.
+	// Whole reports whether all its documents pass the filter of the source.
 	Whole() bool
 	// Count is the number of documents.
 	Count() (int64, error)
-	// Shared is the value that the documents share, Missing if none.
+	// Shared is the value that the documents share, or Missing.
 	Shared() value.Value
-	// Times are an instant that no document lies before, and that of the
-	// last one, in milliseconds; ok is false if they are not known.
+	// Times returns a lower bound of the times of the documents, and the time of the
+	// last one, in milliseconds. ok is false if they are not known.
 	Times() (from, last int64, ok bool)
-	// Extreme is the value that $min or, if greatest is set, $max gives over
-	// all documents, Missing if they have none; ok is false if the pack does
-	// not tell.
+	// Extreme returns the least or, if greatest is set, the greatest value of a path
+	// over all documents, Missing if they have no value. ok is false if the pack does
+	// not know it.
 	Extreme(path value.Path, greatest bool) (v value.Value, ok bool)
-	// Docs gives the documents that pass the filter. It ends what another
-	// pack of the source gives.
+	// Docs returns the documents that pass the filter. It closes the iterator of the
+	// pack that was opened before.
 	Docs() Iterator
 }

@@ -15,8 +15,8 @@ const maxStages = 1000
 // Parser compiles the stages of one pipeline.
 type Parser struct {
 	Options
-	Within  string // the stage whose pipeline this is, "": none
-	inFacet bool   // a $facet is around, at whatever distance
+	Within  string // the stage whose sub-pipeline this is; "" at the top
+	inFacet bool   // the pipeline is inside a $facet, at any depth
 	depth   int
 	First   bool // the stage being compiled is the first
 }
@@ -46,7 +46,7 @@ func (p *Parser) Constant(v value.Value) (c value.Value, ok bool, err error) {
 	return c, ok, nil
 }
 
-// CompileStages compiles a list of stages and checks how they stand together.
+// CompileStages compiles a list of stages and checks their order.
 func (p *Parser) CompileStages(specs value.Doc) ([]Stage, error) {
 	defs, err := p.definitions(specs)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Parser) CompileStages(specs value.Doc) ([]Stage, error) {
 	for v := range specs.Values() {
 		_, arg := v.Doc().First()
 		p.First = i == 0
-		if p.Within != "$facet" || defs[i].Flags&NotInFacet == 0 { // what checkPlace refuses
+		if p.Within != "$facet" || defs[i].Flags&NotInFacet == 0 { // checkPlace refuses these
 			if err := p.checkCollectionless(defs[i]); err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func (p *Parser) CompileStages(specs value.Doc) ([]Stage, error) {
 		stages = append(stages, ss...)
 		i++
 	}
-	if p.Within == "$facet" { // mongod's rules of the place come before those of all pipelines
+	if p.Within == "$facet" { // mongod checks the rules for a $facet before the general ones
 		if err := p.checkPlace(defs); err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (p *Parser) definitions(specs value.Doc) ([]*Definition, error) {
 	return defs, nil
 }
 
-// checkNested refuses stages that may not stand where this pipeline stands.
+// checkNested refuses stages that may not be used in this kind of sub-pipeline.
 func (p *Parser) checkNested(def *Definition) error {
 	switch {
 	case p.InTransaction && def.Flags&NotInTransaction != 0:
@@ -122,8 +122,8 @@ func (p *Parser) checkNested(def *Definition) error {
 	return nil
 }
 
-// checkPlace refuses stages that do not suit what a pipeline is for. All
-// other mistakes are told first.
+// checkPlace refuses stages that may not be used for the purpose of this pipeline. All
+// other errors take precedence.
 func (p *Parser) checkPlace(defs []*Definition) error {
 	for i, def := range defs {
 		switch {
@@ -145,8 +145,8 @@ func (p *Parser) checkPlace(defs []*Definition) error {
 	return nil
 }
 
-// checkCollectionless refuses a stage within another that wants no collection,
-// where there is one.
+// checkCollectionless refuses a nested stage that needs {aggregate: 1} in a pipeline on a
+// collection.
 func (p *Parser) checkCollectionless(def *Definition) error {
 	if p.Within == "$facet" && p.Coll != "" && def.Flags&Collectionless != 0 && def.Name != "$documents" {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "'%s' can only be run with {aggregate: 1}", def.Name)
@@ -205,21 +205,21 @@ func (p *Parser) checkPositions(defs []*Definition) error {
 
 // NotFirst is the error for a stage that must be the first and is not.
 func NotFirst(def *Definition) error {
-	if def.Name == "$geoNear" { // for which mongod asks once the pipeline is optimized
+	if def.Name == "$geoNear" { // mongod checks it after it has optimised the pipeline
 		return mongoerr.Newf(40603, "%s was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?", def.Name)
 	}
 	return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.Name)
 }
 
-// neededMetadata are the metadata that a first stage must provide, with their
-// names in the error.
+// neededMetadata maps the metadata that a first stage must provide to the names in the
+// error message.
 var neededMetadata = map[expr.MetaKind]string{
 	expr.MetaGeoNearDistance: "$geoNear distance",
 	expr.MetaGeoNearPoint:    "$geoNear point",
 	expr.MetaTextScore:       "text score",
 }
 
-// CheckMetadata refuses stages that read metadata which nothing provides.
+// CheckMetadata refuses stages that read metadata which no stage before them provides.
 func (p *Parser) CheckMetadata(stages []Stage) error {
 	if p.Within == "$facet" || len(stages) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 func CheckFieldPath(path string) error { return expr.CheckFieldPath(path) }
 
 // SetPath returns d with the value at the path replaced by v (removed if v
-// is Missing). What stands in the way and is no document is replaced by one;
-// fields keep their places and new ones come last.
+// is Missing). A value on the path that is not a document is replaced by a document.
+// Fields keep their places, and new ones come last.
 func SetPath(d value.Doc, parts []string, v value.Value) value.Doc {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
@@ -20,7 +20,7 @@ func SetPath(d value.Doc, parts []string, v value.Value) value.Doc {
 	return b.Doc()
 }
 
-// SetPathEach is SetPath that goes into the elements of arrays on the way,
+// SetPathEach is like SetPath, but sets the path in each element of arrays on the path,
 // as $addFields does.
 func SetPathEach(d value.Doc, parts []string, v value.Value) value.Doc {
 	var b value.Builder
@@ -74,8 +74,8 @@ func appendSetElement(b *value.Builder, parts []string, e, v value.Value) {
 	appendSetField(b, append([]string{""}, parts[1:]...), e, v, true)
 }
 
-// TopField is what changes where a stage sets a path: as scalars and arrays on
-// the way are turned into documents, its whole top-level field.
+// TopField returns the path that changes when a stage sets path: its whole top-level
+// field, since scalars and arrays on the path become documents.
 func TopField(path string) string {
 	top, _, _ := strings.Cut(path, ".")
 	return top

@@ -6,17 +6,17 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Place is a document without the value of one field, to be completed again
-// and again: what SetPath does, without reading the document each time. The
-// old value is not kept, be it as large as the array that is unwound.
+// Place is a document without the value of one field. It sets the field many times, as
+// SetPath does, but without reading the document each time. It does not keep the old
+// value, which may be a large array that is unwound.
 type Place struct {
 	before, behind []byte // before ends with the type and the name of the field
-	kind           int    // where in before the type stands
-	lengths        []int  // where in before those of the documents around it stand
+	kind           int    // position of the type in before
+	lengths        []int  // positions in before of the lengths of the documents around the field
 }
 
-// NewPlace makes the place at a path, which is made in the document if need
-// be.
+// NewPlace returns the place at a path. It adds the path to the document if it is
+// missing.
 func NewPlace(d value.Doc, parts []string) Place {
 	var b value.Builder
 	b.Reset(make([]byte, 0, min(len(d), 512)+16))
@@ -38,7 +38,7 @@ func NewPlace(d value.Doc, parts []string) Place {
 	return p
 }
 
-// With returns the document with a value, which is not Missing, in its place.
+// With returns the document with v as the value of the field. v must not be Missing.
 func (p *Place) With(v value.Value) value.Doc {
 	out := make([]byte, 0, len(p.before)+16+len(v.Bytes())+len(p.behind))
 	out = value.AppendPayload(append(out, p.before...), v)

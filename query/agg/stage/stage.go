@@ -14,17 +14,17 @@ type Stage interface {
 	Open(x *Exec, src Iterator) (Iterator, error)
 	// Spec is the stage's specification as explain shows it.
 	Spec() value.Value
-	// Deps notes what the stage reads of its input, and reports whether
-	// other fields of the input are still visible behind it.
+	// Deps adds to d the paths that the stage reads, and returns whether other fields of
+	// its input are visible to the next stages.
 	Deps(d *Deps) Reach
 	// Effect says how the stage changes documents.
 	Effect() Effect
 }
 
-// Reach says what of a stage's input can be seen behind the stage.
+// Reach says which fields of a stage's input the next stages can see.
 type Reach byte
 
-// What can be seen.
+// The values of Reach.
 const (
 	SeesAll  Reach = iota // any field may pass
 	SeesNone              // the output is made only of what the stage reads
@@ -49,14 +49,14 @@ func (d *Deps) All() { d.Whole = true }
 
 // Effect says how a stage changes the documents that pass.
 type Effect struct {
-	Opaque   bool              // it may change anything, or the number or order of documents matters
+	Opaque   bool              // no stage can be moved across it
 	Modified []string          // paths that it sets or removes
 	Renamed  map[string]string // new name → name before, among modified
 	KeepOnly []string          // if not nil, only these paths survive unchanged (inclusion)
 }
 
-// Opaque is embedded by stages that nothing can be moved across and that
-// need whole documents.
+// Opaque is embedded by stages that need whole documents and across which no stage can
+// be moved.
 type Opaque struct{}
 
 // Deps notes what the stage reads.
@@ -82,14 +82,15 @@ type ReadsMeta interface {
 
 // GivesMeta is a first stage that may give its documents metadata.
 type GivesMeta interface {
-	// Gives lists the kinds that it may give; all says that these are not known.
+	// Gives returns the kinds of metadata that it may provide. all reports that it may
+	// provide any.
 	Gives() (kinds []expr.MetaKind, all bool)
 }
 
-// OneForEach is a stage that may give exactly one document for each, without
-// looking at others, so that $limit and $skip can stand before it as well.
+// OneForEach is a stage that may return exactly one document for each input document,
+// independently of others, so that $limit and $skip can be moved in front of it.
 type OneForEach interface {
-	// OneForEach reports whether it does.
+	// OneForEach reports whether the stage does so.
 	OneForEach() bool
 }
 
@@ -111,8 +112,8 @@ type Involves interface {
 	Involved() []string
 }
 
-// Measurable is a stage that explain tells more about than how many documents
-// it returned, and in how much time.
+// Measurable is a stage with more execution statistics than the number of documents and
+// the time.
 type Measurable interface {
 	// AppendStats writes what the stage did during a run.
 	AppendStats(b *value.Builder, st *Stats)

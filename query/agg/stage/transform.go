@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Transformer is a stage that gives exactly one document for each.
+// Transformer is a stage that returns exactly one document for each input document.
 type Transformer interface {
 	Stage
 	Transform(x *Exec, d value.Doc) (value.Doc, error)
