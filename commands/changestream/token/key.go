@@ -3,6 +3,7 @@ package token
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 
 	"github.com/duskdb/duskdb/mongoerr"
 )
@@ -66,11 +67,14 @@ func (r *keyReader) bool() bool {
 
 // skipUUID passes over a UUID, or the null in its place.
 func (r *keyReader) skipUUID() {
-	size := 1
-	if r.k[0] == keyBinary {
-		size = min(3+16, len(r.k)) // type, length, subtype
+	switch {
+	case r.k[0] == keyNull:
+		r.k = r.k[1:]
+	case len(r.k) >= 3+16 && r.k[0] == keyBinary && r.k[1] == 16 && r.k[2] == 4:
+		r.k = r.k[3+16:]
+	default:
+		r.err = mongoerr.New(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 	}
-	r.k = r.k[size:]
 }
 
 // maxKeyDepth is how deep values may be nested, one more than in a document.
@@ -178,17 +182,39 @@ func (r *keyReader) skipBinary() {
 
 // skipNumber passes over a number that is neither zero nor NaN. Those below 1
 // and very large ones have eight bytes, others an integer part of as many as
-// the type tells, and if its lowest bit says so, a fraction up to eight.
+// the type tells, and if its lowest bit says so, a fraction up to eight. A decimal
+// that is no double may have eight more.
 func (r *keyReader) skipNumber(kind byte) {
 	size := max(int(kind)-keyZero, keyZero-int(kind)) - 1
-	switch {
-	case kind < keyNumeric || size > 9:
+	if kind < keyNumeric || size > 9 {
 		r.unknown(kind)
-	case size == 0 || size == 9 || size > len(r.k):
-		r.skip(8)
-	case (r.k[size-1]&1 != 0) == (kind > keyZero):
-		r.skip(8)
-	default:
-		r.skip(size)
+		return
 	}
+	if whole := size > 0 && size < 9; whole && size <= len(r.k) && (r.k[size-1]&1 != 0) != (kind > keyZero) {
+		r.skip(size)
+		return
+	}
+	if len(r.k) < 8 {
+		r.broken()
+		return
+	}
+	n := binary.BigEndian.Uint64(r.k)
+	if kind < keyZero {
+		n = ^n
+	}
+	if r.skip(8); goesOn(n, size) {
+		r.skip(8)
+	}
+}
+
+// goesOn reports whether eight bytes of a number are not all of it. size is that of
+// the integer part, 0 of a number below 1, 9 of one from 2^63.
+func goesOn(n uint64, size int) bool {
+	switch {
+	case size == 0 && n>>62 == 0, size == 8:
+		return true
+	case size == 9 && n>>63 != 0:
+		return n != math.MaxUint64
+	}
+	return n&1 != 0
 }

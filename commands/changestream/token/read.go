@@ -89,6 +89,8 @@ func (t *Token) readFields(r *keyReader) error {
 	}
 	r.skipUUID()
 	switch {
+	case r.err != nil:
+		return r.err
 	case !t.Event && !r.ended():
 		return mongoerr.New(6189504, "Invalid high water mark token")
 	case t.Event && r.ended():

@@ -125,19 +125,34 @@ func appendKeyDouble(k []byte, f float64) []byte {
 	case f == math.Trunc(f) && math.Abs(f) < 1<<63:
 		return AppendKeyInt(k, int64(f))
 	case f <= -1<<63:
-		k = append(k, keyNumeric+1)
-		return binary.BigEndian.AppendUint64(k, ^math.Float64bits(-f))
+		return binary.BigEndian.AppendUint64(append(k, keyNumeric+1), ^largeDouble(-f))
 	case f >= 1<<63:
-		k = append(k, keyZero+10)
-		return binary.BigEndian.AppendUint64(k, math.Float64bits(f))
+		return binary.BigEndian.AppendUint64(append(k, keyZero+10), largeDouble(f))
 	case f <= -1 || f >= 1:
 		return appendKeyFraction(k, f)
 	case f < 0:
-		k = append(k, keyZero-1)
-		return binary.BigEndian.AppendUint64(k, ^math.Float64bits(-f))
+		return binary.BigEndian.AppendUint64(append(k, keyZero-1), ^smallDouble(-f))
 	}
-	k = append(k, keyZero+1)
-	return binary.BigEndian.AppendUint64(k, math.Float64bits(f))
+	return binary.BigEndian.AppendUint64(append(k, keyZero+1), smallDouble(f))
+}
+
+// largeDouble is a number from 2^63 as a key has it. Its lowest bit is free for
+// decimals that are a little more; its highest one is theirs that no double comes to,
+// and that of infinity.
+func largeDouble(f float64) uint64 {
+	if math.IsInf(f, 1) {
+		return math.MaxUint64
+	}
+	return math.Float64bits(f) << 1 &^ (1 << 63)
+}
+
+// smallDouble is a number below 1 as a key has it. Of most, two bits are free for
+// decimals that are a little more, of the smallest one. The highest two bits tell which.
+func smallDouble(f float64) uint64 {
+	if f >= 0x1p-255 {
+		return math.Float64bits(f) << 2
+	}
+	return math.Float64bits(f*0x1p256)<<1 + 1<<62
 }
 
 // appendKeyFraction writes a number beyond 1 with a fraction, which is below
