@@ -90,12 +90,13 @@ var imports = map[string]string{
 	"commands/gate":               parts + " " + shared + " commands/access commands/kernel",
 	"commands/transaction":        parts + " " + shared + " commands/access commands/concern commands/kernel",
 	"commands/housekeeping":       parts + " " + shared + " commands/kernel commands/transaction",
-	"commands/exec":               parts + " " + shared + " " + rules,
-	"commands/write":              parts + " " + shared + " " + rules + " commands/exec",
-	"commands/create":             parts + " " + shared + " " + rules + " commands/exec",
-	"commands/pipeline":           parts + " " + shared + " " + rules + " commands/create commands/exec commands/housekeeping commands/write",
-	"commands/explain":            parts + " " + shared + " " + rules + " commands/exec commands/pipeline commands/write",
-	"commands/changestream":       parts + " " + shared + " " + rules + " commands/changestream/token commands/exec commands/pipeline",
+	"commands/canonical":          parts + " commands/catalog commands/kernel",
+	"commands/exec":               parts + " " + shared + " " + rules + " commands/canonical",
+	"commands/write":              parts + " " + shared + " " + rules + " commands/canonical commands/exec",
+	"commands/create":             parts + " " + shared + " " + rules + " commands/canonical commands/exec",
+	"commands/pipeline":           parts + " " + shared + " " + rules + " commands/canonical commands/create commands/exec commands/housekeeping commands/write",
+	"commands/explain":            parts + " " + shared + " " + rules + " commands/canonical commands/exec commands/pipeline commands/write",
+	"commands/changestream":       parts + " " + shared + " " + rules + " commands/canonical commands/changestream/token commands/exec commands/pipeline",
 	"commands/crud":               parts + " " + running,
 	"commands/ddl":                parts + " " + running,
 	"commands/mq":                 parts + " " + running,
@@ -131,7 +132,7 @@ const parts = "auth clock index mongoerr query/* queue internal/reserved storage
 const (
 	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/limits commands/observe commands/oplog commands/replset commands/session"
 	rules   = "commands/access commands/concern commands/gate commands/kernel commands/transaction"
-	running = shared + " " + rules + " commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/housekeeping commands/pipeline commands/write"
+	running = shared + " " + rules + " commands/canonical commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/housekeeping commands/pipeline commands/write"
 )
 
 // foreign says which packages may import a library, for the libraries that

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/reserved"
@@ -163,7 +163,7 @@ func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *Plan) 
 }
 
 func sameOptions(info *storage.Info, p Part) bool {
-	return value.CompareDocs(exec.SortedFields(info.Options), exec.SortedFields(p.Options), nil) == 0
+	return value.CompareDocs(canonical.SortedFields(info.Options), canonical.SortedFields(p.Options), nil) == 0
 }
 
 // planCreate checks the options and turns them into what is stored.

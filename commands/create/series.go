@@ -1,8 +1,8 @@
 package create
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -64,7 +64,7 @@ func PlanSeries(ns storage.Namespace, series *timeseries.Options, expire *int64,
 	}
 	return &Plan{Parts: []Part{
 		{NS: ns, Options: main.Doc()},
-		{NS: exec.BucketsOf(ns), Options: behind.Doc(), Indexes: indexes},
+		{NS: canonical.BucketsOf(ns), Options: behind.Doc(), Indexes: indexes},
 	}}, nil
 }
 
@@ -99,7 +99,7 @@ func bucketIndexSpec(series *timeseries.Options, d value.Doc, col *collation.Col
 // ParseBucketIndexes turns the specifications of indexes on measurements into
 // those on buckets, and returns the namespace of the buckets.
 func ParseBucketIndexes(c *kernel.Call, info *storage.Info, given []value.Doc) (storage.Namespace, []*index.Spec, error) {
-	m, ns := catalog.Of(info), exec.BucketsOf(info.Namespace)
+	m, ns := catalog.Of(info), canonical.BucketsOf(info.Namespace)
 	specs := make([]*index.Spec, 0, len(given))
 	for _, d := range given {
 		s, err := bucketIndexSpec(m.Series, d, m.Collation)
@@ -115,7 +115,7 @@ func ParseBucketIndexes(c *kernel.Call, info *storage.Info, given []value.Doc) (
 // measurements, into the name of the index on buckets. It returns the collection
 // of the buckets, too.
 func BucketIndex(c *kernel.Call, tx storage.Tx, info *storage.Info, find value.Value) (*storage.Info, value.Value, error) {
-	coll, err := tx.Collection(exec.BucketsOf(info.Namespace))
+	coll, err := tx.Collection(canonical.BucketsOf(info.Namespace))
 	if err != nil {
 		return nil, find, err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -102,7 +103,7 @@ func (g *viewGraph) agrees(ns storage.Namespace, m *catalog.Meta) error {
 	if g.col != nil {
 		col = g.col
 	}
-	if exec.SameCollation(col, m.Collator()) {
+	if canonical.SameCollation(col, m.Collator()) {
 		return nil
 	}
 	return mongoerr.Newf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", g.root, ns)

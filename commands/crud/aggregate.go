@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/changestream"
 	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/exec"
@@ -28,7 +29,7 @@ func runAggregate(c *kernel.Call) error {
 	if explained {
 		return explain.AggregateArgs(c, &a, "queryPlanner")
 	}
-	if err := exec.HeedQuerySettings(c, c.Body, false); err != nil {
+	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err
 	}
 	r, err := pipeline.OpenAggregate(c, &a)

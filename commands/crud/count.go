@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -18,7 +19,7 @@ func runCount(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := exec.CheckHint(a.Hint); err != nil {
+	if err := canonical.CheckHint(a.Hint); err != nil {
 		return err
 	}
 	c.Svc.Metrics.Opcounters.Command.Add(1)
@@ -52,12 +53,12 @@ func count(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs) (int64, erro
 	}
 	x := exec.NewExecution(c)
 	x.Env.Bare = true // as of mongod, which gives them to aggregate, find and updates
-	q := exec.Query{Filter: a.Query, Hint: a.Hint, Fields: []string{}}
-	if q.Collator, err = exec.OperationCollation(a.Collation, m); err != nil {
+	q := canonical.Query{Filter: a.Query, Hint: a.Hint, Fields: []string{}}
+	if q.Collator, err = canonical.OperationCollation(a.Collation, m); err != nil {
 		return 0, err
 	}
 	x.Env.Collation = q.Collator
-	if err := exec.CompileFilter(c, &q, m); err != nil {
+	if err := canonical.CompileFilter(c, &q, m); err != nil {
 		return 0, err
 	}
 	if info == nil {
@@ -86,7 +87,7 @@ func count(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs) (int64, erro
 
 // countMatches counts by reading the documents, until there are most of them
 // unless that is 0.
-func countMatches(c *kernel.Call, x *exec.Execution, info *storage.Info, how *exec.AccessPath, q *exec.Query, most int64) (n int64, err error) {
+func countMatches(c *kernel.Call, x *exec.Execution, info *storage.Info, how *exec.AccessPath, q *canonical.Query, most int64) (n int64, err error) {
 	src, err := how.Open(x, info, q)
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/exec"
@@ -25,7 +26,7 @@ func runDistinct(c *kernel.Call) error {
 		return err
 	}
 	c.Svc.Metrics.Opcounters.Command.Add(1)
-	if err := exec.HeedQuerySettings(c, c.Body, false); err != nil {
+	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err
 	}
 	info, err := exec.Lookup(c, ns)
@@ -37,7 +38,7 @@ func runDistinct(c *kernel.Call) error {
 	}
 	x := exec.NewExecution(c)
 	x.Env.Bare = true // as of mongod, which gives them to aggregate, find and updates
-	collator, err := exec.OperationCollation(a.Collation, catalog.Of(info))
+	collator, err := canonical.OperationCollation(a.Collation, catalog.Of(info))
 	if err != nil {
 		return err
 	}
@@ -63,9 +64,9 @@ func fillDistinct(c *kernel.Call, x *exec.Execution, ns storage.Namespace, info 
 	if catalog.Of(info).ReadThrough() {
 		return pipeline.DistinctView(c, ns, a, set)
 	}
-	q := exec.Query{Filter: a.Query, Hint: a.Hint, Collator: collator, Fields: []string{a.Key}, Distinct: a.Key}
+	q := canonical.Query{Filter: a.Query, Hint: a.Hint, Collator: collator, Fields: []string{a.Key}, Distinct: a.Key}
 	x.Env.Collation = collator
-	if err := exec.CompileFilter(c, &q, catalog.Of(info)); err != nil || info == nil {
+	if err := canonical.CompileFilter(c, &q, catalog.Of(info)); err != nil || info == nil {
 		return err
 	}
 	src, err := exec.OpenRecords(c, x, info, &q)

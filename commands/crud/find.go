@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -33,7 +34,7 @@ func runFind(c *kernel.Call) error {
 			return err
 		}
 	}
-	if err := exec.HeedQuerySettings(c, c.Body, false); err != nil {
+	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err
 	}
 	f, err := openFind(c, ns, a)
@@ -76,21 +77,21 @@ func openFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Fin
 	q := &f.Query
 	q.Filter, q.Sort, q.Projection, q.Hint, q.Min, q.Max = a.Filter, a.Sort, a.Projection, a.Hint, a.Min, a.Max
 	q.Asked = a.Asked()
-	if q.Collator, err = exec.OperationCollation(a.Collation, m); err != nil {
+	if q.Collator, err = canonical.OperationCollation(a.Collation, m); err != nil {
 		return nil, err
 	}
 	f.Exec.Env.Collation = q.Collator
 	if q.Scope, err = f.Exec.LetScope(a.Let); err != nil {
 		return nil, err
 	}
-	if err := exec.CompileFilter(c, q, m); err != nil {
+	if err := canonical.CompileFilter(c, q, m); err != nil {
 		return nil, err
 	}
 	p, err := f.Projection(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.NeedMeta(a, p); err != nil {
+	if err := q.NeedMeta(p, bool(a.ShowRecordID), bool(a.ReturnKey)); err != nil {
 		return nil, err
 	}
 	q.Fields = a.Fields(p)

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
@@ -217,7 +218,7 @@ const maxUpsertAttempts = 3
 // CompileModification compiles the filter, the update and the projection of a
 // write. info is nil if the collection does not exist.
 func CompileModification(c *kernel.Call, m *write.Modification, info *storage.Info) (err error) {
-	if err := exec.CheckHint(m.Hint); err != nil {
+	if err := canonical.CheckHint(m.Hint); err != nil {
 		return err
 	}
 	m.Exec = exec.NewExecution(c)
@@ -227,15 +228,15 @@ func CompileModification(c *kernel.Call, m *write.Modification, info *storage.In
 		q.Limit = 1
 	}
 	q.NearAll = true // the nearest may be gone when it is to be written
-	if q.Collator, err = exec.OperationCollation(m.Collation, catalog.Of(info)); err != nil {
+	if q.Collator, err = canonical.OperationCollation(m.Collation, catalog.Of(info)); err != nil {
 		return err
 	}
 	m.Exec.Env.Collation = q.Collator
 	if q.Scope, err = m.Exec.LetScope(m.Let); err != nil {
 		return err
 	}
-	if _, point := exec.PointID(q.Filter); !point || m.Upsert || m.Fields != nil || catalog.Of(info).Kind == catalog.TimeSeries || !m.CanUseID(info) {
-		if err := exec.CompileFilter(c, q, catalog.Of(info)); err != nil {
+	if _, point := canonical.PointID(q.Filter); !point || m.Upsert || m.Fields != nil || catalog.Of(info).Kind == catalog.TimeSeries || !m.CanUseID(info) {
+		if err := canonical.CompileFilter(c, q, catalog.Of(info)); err != nil {
 			return err
 		}
 	} else if err := q.CheckSort(); err != nil {

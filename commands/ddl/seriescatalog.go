@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -18,7 +18,7 @@ import (
 // modifyBucketIndex hides or shows an index of a time series, which users know
 // by other names and keys than the buckets have.
 func (m *collMod) modifyBucketIndex(x *collModIndexArgs) error {
-	coll, err := m.tx.Collection(exec.BucketsOf(m.info.Namespace))
+	coll, err := m.tx.Collection(canonical.BucketsOf(m.info.Namespace))
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (m *collMod) setSeries(series *timeseries.Options, expire *int64) error {
 	if err := m.tx.SetOptions(m.info.Namespace, keep(m.info, create.SeriesOptions(series, expire))); err != nil {
 		return err
 	}
-	buckets, err := m.tx.Collection(exec.BucketsOf(m.info.Namespace))
+	buckets, err := m.tx.Collection(canonical.BucketsOf(m.info.Namespace))
 	if err != nil {
 		return err
 	}

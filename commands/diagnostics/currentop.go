@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/pipeline"
@@ -115,7 +115,7 @@ func describeOperation(s *kernel.Service, op *kernel.Operation, now int64) value
 	if p := op.Plan.Load(); p != nil {
 		b.String("planSummary", *p)
 	}
-	if hash := exec.QueryShapeHash(op.Body.Lookup("$db").Str(), op.Body); hash != "" {
+	if hash := canonical.QueryShapeHash(op.Body.Lookup("$db").Str(), op.Body); hash != "" {
 		b.String("queryShapeHash", hash)
 	}
 	if op.Session != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -162,8 +163,8 @@ func hashChunks(c *kernel.Call, ns storage.Namespace, file value.Value) (n int32
 	if err != nil || info == nil {
 		return 0, hexSum(h), err
 	}
-	q := &exec.Query{Filter: value.NewDoc("files_id", value.Document(value.NewDoc("$eq", file))), Sort: value.NewDoc("files_id", value.Int32(1), "n", value.Int32(1))}
-	if err := exec.CompileFilter(c, q, catalog.Of(info)); err != nil {
+	q := &canonical.Query{Filter: value.NewDoc("files_id", value.Document(value.NewDoc("$eq", file))), Sort: value.NewDoc("files_id", value.Int32(1), "n", value.Int32(1))}
+	if err := canonical.CompileFilter(c, q, catalog.Of(info)); err != nil {
 		return 0, "", err
 	}
 	src, err := exec.OpenRecords(c, exec.NewExecution(c), info, q)

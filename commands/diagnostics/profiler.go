@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -75,7 +76,7 @@ func profileEntry(c *kernel.Call, reply value.Doc, err error, took time.Duration
 	}
 	exec.AppendShape(&c.Counts, b)
 	if c.Counts.Access != nil && !c.Counts.Access.ByID() {
-		if hash := exec.QueryShapeHash(c.DB, c.Op.Body); hash != "" {
+		if hash := canonical.QueryShapeHash(c.DB, c.Op.Body); hash != "" {
 			b.String("queryShapeHash", hash)
 		}
 	}

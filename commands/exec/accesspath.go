@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
@@ -19,7 +20,7 @@ type AccessPath struct {
 	Spec     *index.Spec // of the index that is used, nil if none or several
 	Sorted   bool        // the records come in the query's order
 	Filtered bool        // by an index filter
-	query    *Query
+	query    *canonical.Query
 	key      string // in the plan cache, of a plan from there
 	// Backwards reports whether the records come in the opposite order, and of each
 	// distinct value the last.
@@ -42,22 +43,20 @@ func (a *AccessPath) cacheKey() string {
 	if a.key != "" {
 		return a.key
 	}
-	return PlanCacheKey(a.query, a.Plan)
+	return canonical.PlanCacheKey(a.query, a.Plan)
 }
 
 // ChooseAccessPath plans a query over a collection.
-func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *Query) (*AccessPath, error) {
+func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query) (*AccessPath, error) {
 	pq := plan.Query{
 		NS: info.Namespace.String(), Filter: q.Matcher, Sort: q.Sort, Limit: q.Limit, Min: q.Min, Max: q.Max,
-		Collation: CollationDoc(q.Collator), Needs: q.needs(info), Implied: match.Implied(q.Matcher, x.Env),
+		Collation: canonical.CollationDoc(q.Collator), Needs: q.Needs(info), Implied: match.Implied(q.Matcher, x.Env),
 		Interrupt: c.Interrupted,
 		Asked:     q.Asked,
 	}
-	if err := setHint(&pq.Hint, q.Hint); err != nil {
-		return nil, err
-	}
+	canonical.SetHint(&pq.Hint, q.Hint)
 	catalog.Of(info).ResolveTSHint(&pq.Hint)
-	if n, natural := isNatural(q.Sort); natural {
+	if n, natural := canonical.Natural(q.Sort); natural {
 		pq.Sort = nil
 		if pq.Hint.IsZero() {
 			pq.Hint.Natural = n
@@ -69,7 +68,7 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *Query
 		if err != nil {
 			return err
 		}
-		if a.Plan = lookupID(&pq, catalog.Of(info)); a.Plan != nil {
+		if a.Plan = canonical.LookupID(&pq, catalog.Of(info)); a.Plan != nil {
 			return nil
 		}
 		return a.choose(c, coll, info, q, &pq, !x.Explained)
@@ -81,7 +80,7 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *Query
 		c.Counts.Access = a
 	}
 	a.complete(info, q)
-	if !x.Explained && !q.counted {
+	if !x.Explained && !q.Counted {
 		a.NoteUse(c, info, a.Plan)
 	}
 	return a, nil
@@ -90,17 +89,17 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *Query
 // choose plans the query: with the index that is known to be good for its
 // shape, or by a choice among all of them. An explained query always chooses,
 // and leaves no trace.
-func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *storage.Info, q *Query, pq *plan.Query, remember bool) (err error) {
+func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *storage.Info, q *canonical.Query, pq *plan.Query, remember bool) (err error) {
 	m := catalog.Of(info)
 	key := uint64(0)
-	allowed := allowedIndexes(c, info.Namespace)
+	allowed := canonical.AllowedIndexes(c, info.Namespace)
 	if remember && allowed == nil {
 		key = q.CacheKey(m)
 	}
 	failed := false
 	if key != 0 {
 		if choice, name, known := m.Plans.Active(key); known {
-			a.Plan = plan.Again(pq, planCollection(coll, info, choice.Index), choice)
+			a.Plan = plan.Again(pq, canonical.PlanCollection(coll, info, choice.Index), choice)
 			if a.Plan != nil {
 				a.key = name
 				return nil
@@ -108,13 +107,13 @@ func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *stora
 			failed = true
 		}
 	}
-	pc := planCollection(coll, info, "")
+	pc := canonical.PlanCollection(coll, info, "")
 	if allowed != nil {
-		if a.Plan = bySettings(*pq, pc, allowed); a.Plan != nil {
+		if a.Plan = canonical.BySettings(*pq, pc, allowed); a.Plan != nil {
 			return nil
 		}
 	}
-	if f := findIndexFilter(&c.Svc.Settings.Filters, info.Namespace, q); f != nil && allowed == nil {
+	if f := canonical.FindIndexFilter(&c.Svc.Settings.Filters, info.Namespace, q); f != nil && allowed == nil {
 		f.Apply(pq, pc)
 		a.Filtered = true
 	}
@@ -123,21 +122,21 @@ func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *stora
 	}
 	a.distinct(pq, pc, q, m)
 	if key != 0 {
-		rememberPlan(c, m, key, q, pq, a, failed)
+		canonical.RememberPlan(c, m, key, q, pq, a.Plan, a.Filtered, failed)
 	}
 	return nil
 }
 
 // AccessPathWith makes the access of a plan that was not chosen.
-func AccessPathWith(c *kernel.Call, info *storage.Info, q *Query, p *plan.Plan) *AccessPath {
+func AccessPathWith(c *kernel.Call, info *storage.Info, q *canonical.Query, p *plan.Plan) *AccessPath {
 	a := &AccessPath{Plan: p, query: q}
 	a.complete(info, q)
 	return a
 }
 
 // complete derives what follows from the plan.
-func (a *AccessPath) complete(info *storage.Info, q *Query) {
-	_, natural := isNatural(q.Sort)
+func (a *AccessPath) complete(info *storage.Info, q *canonical.Query) {
+	_, natural := canonical.Natural(q.Sort)
 	a.Sorted = a.Plan.Sorted || natural
 	if a.Plan.Index == nil {
 		return
@@ -157,65 +156,8 @@ func (a *AccessPath) NoteUse(c *kernel.Call, info *storage.Info, p *plan.Plan) {
 	}
 }
 
-// lookupID is the plan of a query for one _id, which needs no choice; nil
-// for any other.
-func lookupID(q *plan.Query, m *catalog.Meta) *plan.Plan {
-	for _, spec := range m.Indexes {
-		if spec.IsID() {
-			return plan.LookupID(q, spec.Plan())
-		}
-	}
-	return nil
-}
-
-func setHint(h *plan.Hint, v value.Value) error {
-	switch v.Kind() {
-	case value.KindString:
-		h.Name, h.Nameless = v.Str(), v.Str() == ""
-	case value.KindDocument:
-		if n, ok := isNatural(v.Doc()); ok {
-			h.Natural = n
-		} else if !v.Doc().IsEmpty() {
-			h.Key = v.Doc()
-		}
-	}
-	return nil
-}
-
-// planCollection describes a collection to the planner, with the index of that
-// name only unless it is "".
-func planCollection(coll storage.Collection, info *storage.Info, only string) *plan.Collection {
-	m := catalog.Of(info)
-	pc := &plan.Collection{Count: coll.Count(), Clustered: m.Clustered != nil}
-	room := make([]plan.Index, len(m.Indexes))
-	pc.Indexes = make([]*plan.Index, 0, len(m.Indexes))
-	for i, spec := range m.Indexes {
-		if only != "" && spec.Name != only {
-			continue
-		}
-		stats, err := coll.IndexStats(spec.Name)
-		if err != nil {
-			continue
-		}
-		if x := &room[i]; spec.PlanInto(x) {
-			x.Multikey, x.Entries = plan.Multikey(stats.Multikey), stats.Entries
-			pc.Indexes = append(pc.Indexes, x)
-		}
-	}
-	pc.Estimate = func(x *plan.Index, r plan.Range, limit int64) (n int64) {
-		// An estimate decides which plan is taken, not what it finds: the plan reads
-		// the index again, and reports the error.
-		_ = coll.ScanIndex(x.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
-			n++
-			return n < limit
-		})
-		return n
-	}
-	return pc
-}
-
 // records opens the plan's records, not yet matched.
-func (a *AccessPath) records(x *Execution, info *storage.Info, q *Query) RecordSource {
+func (a *AccessPath) records(x *Execution, info *storage.Info, q *canonical.Query) RecordSource {
 	clustered := catalog.Of(info).Clustered != nil
 	switch p := a.Plan; p.Type {
 	case plan.Nothing:
@@ -268,9 +210,9 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 }
 
 // Matching opens the plan's records that match the query.
-func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *Query) RecordSource {
+func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Query) RecordSource {
 	src := a.records(x, info, q)
-	if r, ok := src.(*ScanIterator); ok && q.Limit > 0 && q.near == nil && (a.Sorted || q.Sort.IsEmpty()) {
+	if r, ok := src.(*ScanIterator); ok && q.Limit > 0 && q.Near == nil && (a.Sorted || q.Sort.IsEmpty()) {
 		r.Chunk = int(min(int64(r.Chunk), q.Limit))
 	}
 	if a.Plan.Covered { // its keys have been judged
@@ -280,38 +222,38 @@ func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *Query) Record
 }
 
 // Open opens the plan's matching records; those of a $near by distance.
-func (a *AccessPath) Open(x *Execution, info *storage.Info, q *Query) (RecordSource, error) {
+func (a *AccessPath) Open(x *Execution, info *storage.Info, q *canonical.Query) (RecordSource, error) {
 	src := a.Matching(x, info, q)
-	if q.near == nil {
+	if q.Near == nil {
 		return src, nil
 	}
-	if err := requireGeoIndex(info.Namespace, catalog.Of(info).Indexes, q, q.near, q.near.FieldPath().String()); err != nil {
+	if err := requireGeoIndex(info.Namespace, catalog.Of(info).Indexes, q, q.Near, q.Near.FieldPath().String()); err != nil {
 		return nil, err
 	}
 	limit := q.Limit
 	if !q.Sort.IsEmpty() || q.NearAll {
 		limit = 0
 	}
-	if rings, ok := x.openRings(info, q, q.near, limit); ok {
+	if rings, ok := x.openRings(info, q, q.Near, limit); ok {
 		src.Close()
 		return rings, nil
 	}
-	return x.sortByDistance(src, q.near, -1, limit)
+	return x.sortByDistance(src, q.Near, -1, limit)
 }
 
 // Documents opens the documents that match the query.
-func (a *AccessPath) Documents(x *Execution, info *storage.Info, q *Query) (agg.Iterator, error) {
+func (a *AccessPath) Documents(x *Execution, info *storage.Info, q *canonical.Query) (agg.Iterator, error) {
 	src, err := a.Open(x, info, q)
 	if err != nil {
 		return nil, err
 	}
-	docs := q.Documents(x, src)
+	docs := NewDocuments(x, q, src)
 	docs.Spec = a.Spec
 	return docs, nil
 }
 
 // OpenRecords plans a query and opens its records, sorted if it has a sort.
-func OpenRecords(c *kernel.Call, x *Execution, info *storage.Info, q *Query) (RecordSource, error) {
+func OpenRecords(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query) (RecordSource, error) {
 	a, err := ChooseAccessPath(c, x, info, q)
 	if err != nil {
 		return nil, err
@@ -335,7 +277,7 @@ func (noRecords) Close() {}
 
 // sortRecords sorts records by their documents. The sorter knows only
 // documents, so each carries its record id along.
-func (x *Execution) sortRecords(src RecordSource, q *Query) (RecordSource, error) {
+func (x *Execution) sortRecords(src RecordSource, q *canonical.Query) (RecordSource, error) {
 	it, err := x.sort(&wrapped{src: src}, wrappedPattern(q.Sort), q.Limit, q.Collator, nil)
 	if err != nil {
 		src.Close()

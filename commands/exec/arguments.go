@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -115,7 +116,7 @@ func (a *CountArgs) AtMost() (int64, error) {
 
 // CountWhole answers from the collection's counter where every record
 // counts, but for those that have expired, which the expiry indexes know.
-func CountWhole(c *kernel.Call, info *storage.Info, q *Query) (n int64, ok bool, err error) {
+func CountWhole(c *kernel.Call, info *storage.Info, q *canonical.Query) (n int64, ok bool, err error) {
 	if !q.Matcher.MatchesAll() || !q.Hint.IsMissing() {
 		return 0, false, nil
 	}
@@ -193,7 +194,7 @@ func (a *DistinctArgs) Check() error {
 	if strings.IndexByte(a.Key, 0) >= 0 {
 		return mongoerr.New(31032, "Key field cannot contain an embedded null byte")
 	}
-	return CheckHint(a.Hint)
+	return canonical.CheckHint(a.Hint)
 }
 
 // DistinctSet collects the distinct values behind a path; of equal ones, the
@@ -307,7 +308,7 @@ func FindCollection(c *kernel.Call, v value.Value) (ns storage.Namespace, info *
 // Finder is an opened find.
 type Finder struct {
 	Exec  *Execution
-	Query Query
+	Query canonical.Query
 	It    agg.Iterator
 	plan  *AccessPath
 	What  string // what mongod says in front of an error of it
@@ -362,7 +363,7 @@ func (a *FindArgs) Check() error {
 	case a.NTok != nil:
 		return mongoerr.UnknownField("FindCommandRequest.ntoreturn")
 	}
-	return CheckHint(a.Hint)
+	return canonical.CheckHint(a.Hint)
 }
 
 // sameNames reports whether two documents have the same fields in the same
@@ -378,7 +379,7 @@ func sameNames(a, b value.Doc) bool {
 }
 
 func naturalSort(sort value.Doc) bool {
-	n, ok := isNatural(sort)
+	n, ok := canonical.Natural(sort)
 	return ok && n == 1
 }
 
@@ -449,38 +450,6 @@ func (f *Finder) decorate(it agg.Iterator, a *FindArgs, p *project.Projection) (
 		it = &withRecordID{src: it, exec: f.Exec}
 	}
 	return it, nil
-}
-
-// sort runs agg's $sort over an iterator.
-func (x *Execution) sort(src agg.Iterator, pattern value.Doc, limit int64, collator value.Collator, disk *args.StrictBool) (agg.Iterator, error) {
-	x.Running().Counts.Sorted = true
-	p, err := compileSort(pattern, limit, collator, everyMetadata)
-	if err != nil {
-		return nil, err
-	}
-	return p.Run(x.AggExec(disk), src)
-}
-
-// AggExec makes the pipeline side of an execution.
-func (x *Execution) AggExec(disk *args.StrictBool) *agg.Exec {
-	svc := x.Running().Svc
-	p := svc.Params
-	return &agg.Exec{
-		Env: x.Env, AllowDiskUse: disk == nil && p.Bool("allowDiskUseByDefault") || disk != nil && bool(*disk),
-		MemoryLimit: p.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
-		Limits: agg.Limits{
-			Group:      p.Int("internalDocumentSourceGroupMaxMemoryBytes"),
-			BucketAuto: p.Int("internalDocumentSourceBucketAutoMaxMemoryBytes"),
-			Window:     p.Int("internalDocumentSourceSetWindowFieldsMaxMemoryBytes"),
-			Facet:      p.Int("internalQueryFacetBufferSizeBytes"),
-			FacetDoc:   p.Int("internalQueryFacetMaxOutputDocSizeBytes"),
-			LookupDoc:  p.Int("internalLookupStageIntermediateDocumentMaxSizeBytes"),
-			Push:       p.Int("internalQueryMaxPushBytes"),
-			AddToSet:   p.Int("internalQueryMaxAddToSetBytes"),
-			TopN:       p.Int("internalQueryTopNAccumulatorBytes"),
-		},
-		TempDir: svc.Options.TempDir, Interrupt: x.Env.Interrupt, Context: x,
-	}
 }
 
 // UpdateStatementArgs are the fields of a statement of update.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -114,7 +115,7 @@ func (k *keyDocs) keep(d value.Doc) value.Doc {
 
 // useKeys lets the scan of an index work without the records as far as the
 // plan allows it.
-func (r *ScanIterator) useKeys(p *plan.Plan, q *Query) *ScanIterator {
+func (r *ScanIterator) useKeys(p *plan.Plan, q *canonical.Query) *ScanIterator {
 	if p.Covered || p.Filtered || p.Skip > 0 {
 		r.keyDocs, r.covered, r.skip = newKeyDocs(p), p.Covered, p.Skip
 	}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
@@ -12,7 +13,7 @@ import (
 // there are, not on how many documents.
 
 // distinct turns the access into such a scan, if one of the plans can.
-func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *Query, m *catalog.Meta) {
+func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *canonical.Query, m *catalog.Meta) {
 	if q.Distinct == "" || m.MayHide() || !m.KeysSuffice() {
 		return
 	}
@@ -36,7 +37,7 @@ func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *Query, m *
 func opposite(sort value.Doc) value.Doc {
 	b := value.NewBuilder()
 	for name, v := range sort.All() {
-		if !isDirection(v) {
+		if !canonical.IsDirection(v) {
 			return nil
 		}
 		b.Int32(name, int32(-v.SafeInt64()))

@@ -2,8 +2,7 @@
 // (with package query/plan), scans records or index entries, and turns them into
 // documents in the order that was asked for.
 //
-// A [Query] is a compiled filter with all that decides how documents are found. An
-// [AccessPath] is what was chosen for it. Its iterators are:
+// An [AccessPath] is what was chosen for a [canonical.Query]. Its iterators are:
 //
 //   - [ScanIterator], over the records that scans of an index or of the collection
 //     lead to. It works in three modes: it reads records; or, where an index holds all

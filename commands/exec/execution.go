@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -62,6 +63,19 @@ func NewExecution(c *kernel.Call) *Execution {
 	x.Env.Interrupt = func() error { return x.Running().Interrupted() }
 	x.Env.Scripts = x
 	return x
+}
+
+// LetScope compiles a command's let: a scope for its expressions and the
+// values of its variables.
+func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
+	if let == nil {
+		return nil, nil
+	}
+	scope, vars, err := expr.ScopeWithLet(let)
+	if err != nil {
+		return nil, err
+	}
+	return scope, vars.Once(x.Env)
 }
 
 // Sub makes the execution of a part: it follows the calls of x.
@@ -131,13 +145,13 @@ type ScanIterator struct {
 
 	Keys entryKeys // of buf, if it was read from an index
 
-	keyDocs  *keyDocs   // to read the values of keys, nil if records are read
-	branches []*keyDocs // the same for each scan, if it differs
-	covered  bool       // and to return them in place of records
-	fetched  []bool     // of buf, if covered: which are records all the same
-	filter   *Query     // what the values of a key are to match
-	failed   error      // of the filter
-	skip     int        // in how many fields entries agree of which one is enough; 0: all are wanted
+	keyDocs  *keyDocs         // to read the values of keys, nil if records are read
+	branches []*keyDocs       // the same for each scan, if it differs
+	covered  bool             // and to return them in place of records
+	fetched  []bool           // of buf, if covered: which are records all the same
+	filter   *canonical.Query // what the values of a key are to match
+	failed   error            // of the filter
+	skip     int              // in how many fields entries agree of which one is enough; 0: all are wanted
 }
 
 // Position is how far an iteration has come.

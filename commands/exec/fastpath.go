@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/reserved"
@@ -16,7 +17,7 @@ import (
 // the commonest of all queries. handled is false if the query is anything
 // else.
 func FastFind(c *kernel.Call, ns storage.Namespace, a *FindArgs) (handled bool, err error) {
-	id, ok := PointID(a.Filter)
+	id, ok := canonical.PointID(a.Filter)
 	if !ok || !a.plain() || c.Held != nil || a.projects() && hasPosition(a.Projection) {
 		return false, nil
 	}

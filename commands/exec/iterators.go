@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -18,11 +19,11 @@ type Documents struct {
 	exec *Execution
 	meta []expr.MetaKind // to be set for each document
 	Spec *index.Spec     // the index that is used, nil if none
-	q    *Query
+	q    *canonical.Query
 }
 
-// Documents are those of a query's records.
-func (q *Query) Documents(x *Execution, src RecordSource) *Documents {
+// NewDocuments turns the records of a query into its documents.
+func NewDocuments(x *Execution, q *canonical.Query, src RecordSource) *Documents {
 	return &Documents{src: src, exec: x, meta: q.Meta, q: q}
 }
 

@@ -1,9 +1,9 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/value"
 )
 
 // RecordSource yields the records that match a query.
@@ -15,7 +15,7 @@ type RecordSource interface {
 // Matching passes on the records that match.
 type Matching struct {
 	Src RecordSource
-	Q   *Query
+	Q   *canonical.Query
 	Env *expr.Env
 }
 
@@ -36,19 +36,3 @@ func (f *Matching) Next() (storage.Record, bool, error) {
 }
 
 func (f *Matching) Close() { f.Src.Close() }
-
-// SameCollation compares two collators by what they do.
-func SameCollation(a, b value.Collator) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return a == b || CollationDoc(a).String() == CollationDoc(b).String()
-}
-
-// CollationDoc returns the specification of a collation; nil for simple comparison.
-func CollationDoc(c value.Collator) value.Doc {
-	if d, ok := c.(interface{ Doc() value.Doc }); ok {
-		return d.Doc()
-	}
-	return nil
-}

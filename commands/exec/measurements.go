@@ -3,9 +3,9 @@ package exec
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
@@ -14,25 +14,20 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// BucketsOf is the collection that holds the buckets of a time series.
-func BucketsOf(ns storage.Namespace) storage.Namespace {
-	return storage.Namespace{DB: ns.DB, Coll: reserved.Buckets(ns.Coll)}
-}
-
 // BucketQuery is a filter on measurements, turned into one on buckets.
 type BucketQuery struct {
 	Info     *storage.Info // of the buckets
 	Meta     *catalog.Meta
 	Pushdown *timeseries.Pushdown
-	Query    Query // on buckets
+	Query    canonical.Query // on buckets
 	Matcher  *match.Matcher
 }
 
 // QueryBuckets prepares to read the measurements that q asks for.
-func QueryBuckets(c *kernel.Call, info *storage.Info, q *Query) (*BucketQuery, error) {
+func QueryBuckets(c *kernel.Call, info *storage.Info, q *canonical.Query) (*BucketQuery, error) {
 	b := &BucketQuery{Meta: catalog.Of(info), Matcher: q.Matcher}
 	var err error
-	if b.Info, err = Lookup(c, BucketsOf(info.Namespace)); err != nil {
+	if b.Info, err = Lookup(c, canonical.BucketsOf(info.Namespace)); err != nil {
 		return nil, err
 	}
 	if b.Info == nil {
@@ -43,29 +38,17 @@ func QueryBuckets(c *kernel.Call, info *storage.Info, q *Query) (*BucketQuery, e
 		filter = value.EmptyDoc
 	}
 	b.Pushdown = b.Meta.Series.NewPushdown(filter, timeseries.PushdownOptions{
-		Collation: b.Meta.Collator(), OtherCollation: !SameCollation(b.Meta.Collator(), q.Collator),
+		Collation: b.Meta.Collator(), OtherCollation: !canonical.SameCollation(b.Meta.Collator(), q.Collator),
 	})
-	b.Query = Query{Filter: b.Pushdown.Filter, Collator: q.Collator, Scope: q.Scope}
-	if b.Query.Hint, err = BucketHint(b.Meta, q.Hint); err != nil {
+	b.Query = canonical.Query{Filter: b.Pushdown.Filter, Collator: q.Collator, Scope: q.Scope}
+	if b.Query.Hint, err = canonical.BucketHint(b.Meta, q.Hint); err != nil {
 		return nil, err
 	}
-	return b, CompileFilter(c, &b.Query, catalog.Of(b.Info))
-}
-
-// BucketHint turns a hint on measurements into one on buckets.
-func BucketHint(m *catalog.Meta, hint value.Value) (value.Value, error) {
-	if hint.Kind() != value.KindDocument || hint.Doc().IsEmpty() {
-		return hint, nil
-	}
-	if _, natural := isNatural(hint.Doc()); natural {
-		return hint, nil
-	}
-	key, err := m.Series.BucketKey(hint.Doc())
-	return value.Document(key), err
+	return b, canonical.CompileFilter(c, &b.Query, catalog.Of(b.Info))
 }
 
 // OpenMeasurements reads the measurements of a time series that match.
-func OpenMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *Query) (*Measurements, error) {
+func OpenMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query) (*Measurements, error) {
 	b, err := QueryBuckets(c, info, q)
 	if err != nil {
 		return nil, err
@@ -103,9 +86,9 @@ type Measurements struct {
 type bucketCounts struct{ Read, Unpacked, Returned int64 }
 
 // Open opens the measurements of the buckets that an access leads to.
-func (b *BucketQuery) Open(x *Execution, a *AccessPath, q *Query) *Measurements {
+func (b *BucketQuery) Open(x *Execution, a *AccessPath, q *canonical.Query) *Measurements {
 	m := &Measurements{x: x, B: b, src: a.Matching(x, b.Info, &b.Query), unpacker: timeseries.NewUnpacker(b.Meta.Series)}
-	m.ownOrder = SameCollation(b.Meta.Collator(), q.Collator)
+	m.ownOrder = canonical.SameCollation(b.Meta.Collator(), q.Collator)
 	m.unpacker.Only(TopFields(q.Fields))
 	return m
 }

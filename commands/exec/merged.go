@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -29,7 +30,7 @@ type mergeStream struct {
 	key     []byte
 }
 
-func newMerged(x *Execution, info *storage.Info, q *Query, p *plan.Plan) *Merged {
+func newMerged(x *Execution, info *storage.Info, q *canonical.Query, p *plan.Plan) *Merged {
 	m := &Merged{x: x}
 	if p.Dedup {
 		m.seen = map[storage.RecordID]struct{}{}

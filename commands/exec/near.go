@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
@@ -83,7 +84,7 @@ func (b *byDistance) Close() { b.found = nil }
 
 // requireGeoIndex fails as mongod does when no index can serve a $near: one
 // from a GeoJSON point, in metres, needs a 2dsphere index.
-func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *Query, near *match.Near, path string) error {
+func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *canonical.Query, near *match.Near, path string) error {
 	metres := near.Sphere && !near.Radians
 	var outside error
 	for _, s := range indexes {
@@ -108,7 +109,7 @@ func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *Query, near
 
 // OpenNear answers $geoNear: it is the $near that says the same, with the
 // distance and the point left in the metadata.
-func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *Query, n *agg.Near) (agg.Source, error) {
+func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query, n *agg.Near) (agg.Source, error) {
 	series := catalog.Of(info).Kind == catalog.TimeSeries
 	indexed, err := geoIndexes(c, info)
 	if err != nil {
@@ -120,7 +121,7 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *Query, n *agg
 			return agg.Source{}, err
 		}
 	}
-	if _, natural := isNatural(q.Hint.Doc()); natural {
+	if _, natural := canonical.Natural(q.Hint.Doc()); natural {
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "geoNear expression not allowed with $natural hint")
 	}
 	op := "$near"
@@ -135,7 +136,7 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *Query, n *agg
 	if err != nil {
 		return agg.Source{}, err
 	}
-	near := findNear(m.Root())
+	near := canonical.FindNear(m.Root())
 	if near == nil {
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "$geoNear requires a point")
 	}
@@ -149,7 +150,7 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *Query, n *agg
 	limit := q.Limit
 	if limit > 0 || !math.IsInf(near.Max, 1) {
 		// The index knows where to look.
-		q.near, q.Matcher = near, q.Matcher.WithNear(near)
+		q.Near, q.Matcher = near, q.Matcher.WithNear(near)
 		q.Filter = value.NewDoc("$and", value.NewArray(value.Document(q.Matcher.Filter()), value.Document(value.NewDoc(key, value.Document(cond)))))
 	}
 	q.Limit = 0 // the nearest are known when all have been read
@@ -158,13 +159,13 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *Query, n *agg
 		return agg.Source{}, err
 	}
 	if rings, ok := x.openRings(info, q, near, limit); ok {
-		return agg.Source{Iterator: q.Documents(x, rings), Sorted: true}, nil
+		return agg.Source{Iterator: NewDocuments(x, q, rings), Sorted: true}, nil
 	}
 	sorted, err := x.sortByDistance(plan.Matching(x, info, q), near, -1, limit)
 	if err != nil {
 		return agg.Source{}, err
 	}
-	return agg.Source{Iterator: q.Documents(x, sorted), Sorted: true}, nil
+	return agg.Source{Iterator: NewDocuments(x, q, sorted), Sorted: true}, nil
 }
 
 // onlyGeoField is the field of the collection's only geospatial index: of the

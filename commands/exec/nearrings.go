@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/query/geo"
@@ -17,7 +18,7 @@ import (
 type byRings struct {
 	x        *Execution
 	info     *storage.Info
-	q        Query
+	q        canonical.Query
 	near     match.Near // as asked for
 	want     int64
 	given    int64
@@ -30,13 +31,13 @@ type byRings struct {
 
 // openRings searches by rings; ok is false if the index cannot tell rings
 // apart, or if the query is only to be explained.
-func (x *Execution) openRings(info *storage.Info, q *Query, near *match.Near, limit int64) (*byRings, bool) {
+func (x *Execution) openRings(info *storage.Info, q *canonical.Query, near *match.Near, limit int64) (*byRings, bool) {
 	first, last, farthest := ringSizes(info, near)
 	if limit <= 0 || x.Explained || first == 0 {
 		return nil, false
 	}
 	r := &byRings{x: x, info: info, q: *q, near: *near, want: limit, outer: -1, last: last, farthest: min(farthest, near.Max)}
-	r.q.Limit, r.q.counted = 0, true
+	r.q.Limit, r.q.Counted = 0, true
 	r.next = near.Min + first
 	return r, true
 }
@@ -91,7 +92,7 @@ func (r *byRings) search() error {
 	near := r.near
 	near.Max = min(r.next, r.near.Max)
 	q := r.q
-	q.near, q.Matcher = &near, r.q.Matcher.WithNear(&near)
+	q.Near, q.Matcher = &near, r.q.Matcher.WithNear(&near)
 	plan, err := ChooseAccessPath(r.x.Running(), r.x, r.info, &q)
 	if err != nil {
 		return err

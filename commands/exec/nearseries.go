@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
@@ -30,7 +31,7 @@ func geoIndexes(c *kernel.Call, info *storage.Info) ([]*index.Spec, error) {
 
 // nearMeasurements answers $geoNear over a time series: the measurements that
 // match, by distance.
-func nearMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *Query, near *match.Near) (agg.Source, error) {
+func nearMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query, near *match.Near) (agg.Source, error) {
 	limit := q.Limit
 	q.Limit = 0 // the nearest are known when all have been read
 	q.Fields = nil
@@ -42,7 +43,7 @@ func nearMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *Query
 	if err != nil {
 		return agg.Source{}, err
 	}
-	return agg.Source{Iterator: q.Documents(x, sorted), Sorted: true}, nil
+	return agg.Source{Iterator: NewDocuments(x, q, sorted), Sorted: true}, nil
 }
 
 // measuredRecords are measurements where records are expected; they have no ids.

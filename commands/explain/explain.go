@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -44,7 +45,7 @@ func Run(c *kernel.Call) error {
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", a.Verbosity)
 	}
 	name, _ := a.Explain.First()
-	if err := exec.HeedQuerySettings(c, a.Explain, true); err != nil {
+	if err := canonical.HeedQuerySettings(c, a.Explain, true); err != nil {
 		return err
 	}
 	explain := Explainable[name]
@@ -64,7 +65,7 @@ type Explanation struct {
 	ns        storage.Namespace
 	info      *storage.Info
 	Exec      *exec.Execution
-	Query     *exec.Query
+	Query     *canonical.Query
 	Shape     plan.Shape
 	verbosity string
 	access    *exec.AccessPath    // how an aggregation reads its collection
@@ -137,21 +138,21 @@ func (e *Explanation) showProjection(a *exec.FindArgs, p *project.Projection) {
 // New compiles the part of a query that all explained commands share: filter,
 // hint, collation, variables.
 func New(c *kernel.Call, ns storage.Namespace, info *storage.Info, filter, sort value.Doc, hint value.Value, collationSpec, let value.Doc, verbosity string) (*Explanation, error) {
-	if err := exec.CheckHint(hint); err != nil {
+	if err := canonical.CheckHint(hint); err != nil {
 		return nil, err
 	}
 	e := &Explanation{c: c, ns: ns, info: info, Exec: exec.NewExecution(c), verbosity: verbosity}
-	q := &exec.Query{Filter: filter, Sort: sort, Hint: hint}
+	q := &canonical.Query{Filter: filter, Sort: sort, Hint: hint}
 	e.Query, e.Exec.Explained = q, true
 	var err error
-	if q.Collator, err = exec.OperationCollation(collationSpec, catalog.Of(info)); err != nil {
+	if q.Collator, err = canonical.OperationCollation(collationSpec, catalog.Of(info)); err != nil {
 		return nil, err
 	}
 	e.Exec.Env.Collation = q.Collator
 	if q.Scope, err = e.Exec.LetScope(let); err != nil {
 		return nil, err
 	}
-	if err := exec.CompileFilter(c, q, catalog.Of(info)); err != nil {
+	if err := canonical.CompileFilter(c, q, catalog.Of(info)); err != nil {
 		return nil, err
 	}
 	e.Shape = plan.Shape{
@@ -264,13 +265,13 @@ func (e *Explanation) appendPlanner(b *value.Builder, a *exec.AccessPath, stage 
 	hash := catalog.ShapeHash(e.Query.Shape())
 	planKey, rejected := hash, []*plan.Plan(nil)
 	if a != nil {
-		planKey, rejected = exec.PlanCacheKey(e.Query, a.Plan), a.Plan.Rejected
+		planKey, rejected = canonical.PlanCacheKey(e.Query, a.Plan), a.Plan.Rejected
 	}
 	b.StartDocument("queryPlanner")
 	b.String("namespace", e.ns.String())
 	b.Document("parsedQuery", e.Shape.Filter)
 	b.Bool("indexFilterSet", a != nil && a.Filtered)
-	if d := exec.CollationDoc(e.Query.Collator); d != nil {
+	if d := canonical.CollationDoc(e.Query.Collator); d != nil {
 		b.Document("collation", d)
 	}
 	b.String("queryHash", hash).String("planCacheShapeHash", hash).
@@ -308,7 +309,7 @@ func appendExplainServer(c *kernel.Call, b *value.Builder, body value.Doc) error
 	if !body.Has("$db") {
 		command.String("$db", c.DB)
 	}
-	if hash := exec.QueryShapeHash(c.DB, body); hash != "" {
+	if hash := canonical.QueryShapeHash(c.DB, body); hash != "" {
 		b.String("queryShapeHash", hash)
 	}
 	b.Document("command", command.Doc())

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -62,7 +63,7 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 		return explainSeries(c, r, info, &l, hint, verbosity)
 	}
 	e := &Explanation{c: c, ns: r.NS, info: info, Exec: r.Exec, verbosity: verbosity}
-	e.Query = &exec.Query{Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit, Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Grouped: true, Hint: hint, Collator: r.Exec.Env.Collation}
+	e.Query = &canonical.Query{Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit, Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Grouped: true, Hint: hint, Collator: r.Exec.Env.Collation}
 	if e.Query.Matcher == nil {
 		if e.Query.Matcher, err = match.Compile(l.Filter, match.Options{Collation: e.Query.Collator}); err != nil {
 			return err

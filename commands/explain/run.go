@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/query/plan"
@@ -148,7 +149,7 @@ func (o *outcome) fill(s *plan.Stage, e *Explanation) (returned int64) {
 	case "GEO_NEAR_2D", "GEO_NEAR_2DSPHERE":
 		st.Docs, returned = o.docs, o.matched
 	case "FETCH", "TEXT_OR":
-		if st.Docs, returned = o.docs, o.matched; e.Query.Matcher != nil && exec.HasText(e.Query.Matcher.Root()) && !s.Detail.Has("filter") {
+		if st.Docs, returned = o.docs, o.matched; e.Query.Matcher != nil && canonical.HasText(e.Query.Matcher.Root()) && !s.Detail.Has("filter") {
 			returned = o.docs // what phrases reject comes behind
 		}
 	case "TEXT_MATCH":

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
@@ -16,7 +17,7 @@ import (
 // found ($cursor), what is unpacked of them ($_internalUnpackBucket), and the
 // stages behind that.
 func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, l *agg.Leading, hint value.Value, verbosity string) (err error) {
-	q := &exec.Query{Filter: l.Filter, Matcher: l.Matcher, Fields: l.Fields, Hint: hint, Collator: r.Exec.Env.Collation}
+	q := &canonical.Query{Filter: l.Filter, Matcher: l.Matcher, Fields: l.Fields, Hint: hint, Collator: r.Exec.Env.Collation}
 	if q.Matcher == nil {
 		if q.Matcher, err = match.Compile(q.Filter, match.Options{Collation: q.Collator}); err != nil {
 			return err
@@ -64,7 +65,7 @@ func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, 
 }
 
 // appendUnpackStage writes what is unpacked, and which measurements pass.
-func appendUnpackStage(m *exec.Measurements, b *value.Builder, q *exec.Query, v agg.Verbosity) {
+func appendUnpackStage(m *exec.Measurements, b *value.Builder, q *canonical.Query, v agg.Verbosity) {
 	o := m.B.Meta.Series
 	b.StartDocument("").StartDocument("$_internalUnpackBucket")
 	if q.Fields == nil {

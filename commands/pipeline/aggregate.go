@@ -3,6 +3,7 @@ package pipeline
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/exec"
@@ -79,7 +80,7 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := exec.CheckHint(a.Hint); err != nil {
+	if err := canonical.CheckHint(a.Hint); err != nil {
 		return nil, err
 	}
 	r := &Aggregation{NS: ns, Exec: exec.NewExecution(c)}
@@ -97,7 +98,7 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	if exec.StartsStream(value.Doc(a.Pipeline)) { // a stream has no collation of its collection
 		meta = catalog.None
 	}
-	collator, err := exec.OperationCollation(a.Collation, meta)
+	collator, err := canonical.OperationCollation(a.Collation, meta)
 	if err != nil {
 		return nil, err
 	}

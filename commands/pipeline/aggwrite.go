@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -245,7 +246,7 @@ func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) 
 		if s.Collation != nil {
 			own = s.Collation
 		}
-		if !s.IsUnique || s.Partial != nil || s.Kind != index.Plain || len(s.Fields) != len(on) || !exec.SameCollation(own, collator) {
+		if !s.IsUnique || s.Partial != nil || s.Kind != index.Plain || len(s.Fields) != len(on) || !canonical.SameCollation(own, collator) {
 			continue
 		}
 		if !slices.ContainsFunc(on, func(path string) bool { return !s.Key.Has(path) }) {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -66,8 +67,8 @@ func dataSize(c *kernel.Call, ns storage.Namespace, a *dataSizeArgs) (size, coun
 	if key == nil {
 		key = patternOf(a.Min)
 	}
-	q := exec.Query{Min: a.Min, Max: a.Max, Hint: value.Document(key)}
-	if err := exec.CompileFilter(c, &q, catalog.Of(info)); err != nil {
+	q := canonical.Query{Min: a.Min, Max: a.Max, Hint: value.Document(key)}
+	if err := canonical.CompileFilter(c, &q, catalog.Of(info)); err != nil {
 		return 0, 0, err
 	}
 	src, err := exec.OpenRecords(c, exec.NewExecution(c), info, &q)

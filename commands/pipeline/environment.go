@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -59,7 +60,7 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if err := write.NoteRead(h.Exec.Running(), info); err != nil {
 		return agg.Source{}, err
 	}
-	q := &exec.Query{Filter: r.Filter, Matcher: r.Matcher, Sort: r.Sort, Limit: r.Limit, Fields: r.Fields, Distinct: r.Distinct, Last: r.Last, Grouped: true, Hint: r.Hint, Collator: r.Collation}
+	q := &canonical.Query{Filter: r.Filter, Matcher: r.Matcher, Sort: r.Sort, Limit: r.Limit, Fields: r.Fields, Distinct: r.Distinct, Last: r.Last, Grouped: true, Hint: r.Hint, Collator: r.Collation}
 	if x == h.main {
 		q.Hint = h.hint
 	}
@@ -69,7 +70,7 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 			return agg.Source{}, err
 		}
 	}
-	if catalog.Of(info).Text == nil && exec.HasText(q.Matcher.Root()) {
+	if catalog.Of(info).Text == nil && canonical.HasText(q.Matcher.Root()) {
 		return agg.Source{}, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 	}
 	if err := q.CheckCombination(); err != nil {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
@@ -93,7 +93,7 @@ func (o *outSeries) Commit() error {
 		return err
 	}
 	err := o.h.Exec.Running().Update(func(tx storage.Tx) error {
-		for _, pair := range [][2]storage.Namespace{{o.temp, o.ns}, {exec.BucketsOf(o.temp), exec.BucketsOf(o.ns)}} {
+		for _, pair := range [][2]storage.Namespace{{o.temp, o.ns}, {canonical.BucketsOf(o.temp), canonical.BucketsOf(o.ns)}} {
 			if err := tx.Drop(pair[1]); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
 			}
@@ -114,7 +114,7 @@ func (o *outSeries) Abort() {
 	o.done = true
 	svc := o.h.Exec.Running().Svc
 	err := svc.Engine.Update(svc.Background, func(tx storage.Tx) error {
-		return errors.Join(tx.Drop(o.temp), tx.Drop(exec.BucketsOf(o.temp)))
+		return errors.Join(tx.Drop(o.temp), tx.Drop(canonical.BucketsOf(o.temp)))
 	})
 	noteLeftOver(svc, o.temp, err)
 }

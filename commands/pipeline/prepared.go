@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/query/agg"
@@ -28,17 +29,17 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	if err != nil || info == nil {
 		return nil, err
 	}
-	if m := catalog.Of(info); m.Kind != catalog.Ordinary || m.IsQueue || r.Matcher == nil || exec.HasText(r.Matcher.Root()) {
+	if m := catalog.Of(info); m.Kind != catalog.Ordinary || m.IsQueue || r.Matcher == nil || canonical.HasText(r.Matcher.Root()) {
 		return nil, nil
 	}
-	q := &exec.Query{Filter: r.Filter, Matcher: r.Matcher, Limit: r.Limit, Fields: r.Fields, Hint: r.Hint, Collator: r.Collation}
+	q := &canonical.Query{Filter: r.Filter, Matcher: r.Matcher, Limit: r.Limit, Fields: r.Fields, Hint: r.Hint, Collator: r.Collation}
 	q.Meta = r.Meta
 	sub := h.Exec.Sub(x.Env)
 	a, err := exec.ChooseAccessPath(c, sub, info, q)
 	if err != nil {
 		return nil, err
 	}
-	pq := plan.Query{Collation: exec.CollationDoc(q.Collator)}
+	pq := plan.Query{Collation: canonical.CollationDoc(q.Collator)}
 	slot := a.Plan.Slot(&pq, eq)
 	if slot == nil {
 		return nil, nil
@@ -49,7 +50,7 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	if slot.Repeats() {
 		p.src.Once()
 	}
-	p.docs = q.Documents(sub, &exec.Matching{Src: p.src, Q: q, Env: sub.Env})
+	p.docs = exec.NewDocuments(sub, q, &exec.Matching{Src: p.src, Q: q, Env: sub.Env})
 	p.docs.Spec = a.Spec
 	return p, nil
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"slices"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -49,7 +50,7 @@ func readShape(c *kernel.Call) (*kernel.IndexFilter, error) {
 		return nil, nil
 	}
 	f := &kernel.IndexFilter{Query: query, Sort: parts["sort"], Project: parts["projection"], Collate: parts["collation"]}
-	collator, err := exec.OperationCollation(f.Collate, catalog.None)
+	collator, err := canonical.OperationCollation(f.Collate, catalog.None)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func readShape(c *kernel.Call) (*kernel.IndexFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Shape = exec.QueryShape(m, f.Sort, f.Project, exec.CollationDoc(collator))
+	f.Shape = canonical.QueryShape(m, f.Sort, f.Project, canonical.CollationDoc(collator))
 	return f, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -125,7 +126,7 @@ func namedShape(c *kernel.Call, v value.Value) (*kernel.QuerySetting, error) {
 	}
 	switch v.Kind() {
 	case value.KindString:
-		return &kernel.QuerySetting{Hash: strings.Clone(strings.ToUpper(v.Str()))}, exec.CheckHash(v.Str())
+		return &kernel.QuerySetting{Hash: strings.Clone(strings.ToUpper(v.Str()))}, canonical.CheckHash(v.Str())
 	case value.KindDocument:
 		return representedShape(v.Doc(), c.Cmd.Name == "setQuerySettings")
 	}
@@ -135,7 +136,7 @@ func namedShape(c *kernel.Call, v value.Value) (*kernel.QuerySetting, error) {
 // representedShape is the shape of a query; setting: it is to be set something.
 func representedShape(query value.Doc, setting bool) (*kernel.QuerySetting, error) {
 	name, first := query.First()
-	if _, shaped := exec.ShapedCommands[name]; !shaped {
+	if _, shaped := canonical.ShapedCommands[name]; !shaped {
 		return nil, mongoerr.Newf(7746402, "QueryShape can not be computed for command: %s", query)
 	}
 	db := query.Lookup("$db")
@@ -157,7 +158,7 @@ func representedShape(query value.Doc, setting bool) (*kernel.QuerySetting, erro
 	if err := checkRepresentative(name, query); err != nil {
 		return nil, err
 	}
-	return &kernel.QuerySetting{Hash: exec.QueryShapeHash(db.Str(), query), Representative: query.Clone()}, nil
+	return &kernel.QuerySetting{Hash: canonical.QueryShapeHash(db.Str(), query), Representative: query.Clone()}, nil
 }
 
 // checkRepresentative makes sure that the fields of a query have the types that
@@ -176,7 +177,7 @@ func checkRepresentative(name string, query value.Doc) error {
 func isIDHack(query value.Doc) bool {
 	filter := query.Lookup("filter").Doc()
 	name, v := filter.First()
-	return filter.Len() == 1 && name == "_id" && (v.Kind() != value.KindDocument || !exec.IsOperators(v.Doc())) && !query.Has("hint") && !query.Has("skip")
+	return filter.Len() == 1 && name == "_id" && (v.Kind() != value.KindDocument || !canonical.IsOperators(v.Doc())) && !query.Has("hint") && !query.Has("skip")
 }
 
 func checkSettings(d value.Doc) error {
@@ -281,7 +282,7 @@ func OpenQuerySettings(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg
 		b := value.NewBuilder()
 		q.AppendTo(b)
 		if db := q.Representative.Lookup("$db"); s.Spec.Lookup("showDebugQueryShape").Truthy() && !db.IsMissing() {
-			b.Document("debugQueryShape", exec.CommandShape(db.Str(), q.Representative))
+			b.Document("debugQueryShape", canonical.CommandShape(db.Str(), q.Representative))
 		}
 		docs = append(docs, b.Doc())
 	}

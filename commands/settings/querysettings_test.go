@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 )
@@ -12,7 +12,7 @@ import (
 // Which queries have the same shape: by the manual's page on query shapes, and
 // functional-tests of documentdb on mongod.
 func TestQueryShapes(t *testing.T) {
-	shape := func(text string) string { return exec.QueryShapeHash("test", harness.Relaxed(text)) }
+	shape := func(text string) string { return canonical.QueryShapeHash("test", harness.Relaxed(text)) }
 	for _, tt := range []struct {
 		a, b string
 		same bool

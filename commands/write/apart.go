@@ -3,6 +3,7 @@ package write
 import (
 	"bytes"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -31,7 +32,7 @@ func FindScripts(c *kernel.Call, m *Modification, meta *catalog.Meta) error {
 	if !m.scripted || q.Matcher != nil {
 		return nil
 	}
-	return exec.CompileFilter(c, q, meta)
+	return canonical.CompileFilter(c, q, meta)
 }
 
 // lookUp finds a record, or that it is gone.

@@ -2,6 +2,7 @@ package write
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -83,7 +84,7 @@ type Modification struct {
 	passed        bool     // over what was found, as the script did not say yes again
 	Collection    [16]byte // UUID of that in which the records were found
 	Exec          *exec.Execution
-	Query         exec.Query
+	Query         canonical.Query
 	Compile       *update.Update
 }
 

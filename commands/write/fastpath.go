@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -41,7 +42,7 @@ var expressWrites = sync.Pool{New: func() any {
 // FastUpdate runs an update statement if it is plain: $set and $inc of
 // fields of the document with one _id.
 func FastUpdate(c *kernel.Call, w *BatchWrite, s *exec.UpdateStatementArgs, let value.Doc) (out Updated, handled bool, err error) {
-	id, ok := exec.PointID(s.Q)
+	id, ok := canonical.PointID(s.Q)
 	if !ok || !s.Plain() || let != nil {
 		return out, false, nil
 	}
@@ -55,7 +56,7 @@ func FastUpdate(c *kernel.Call, w *BatchWrite, s *exec.UpdateStatementArgs, let 
 
 // FastDelete runs a delete statement if it is plain.
 func FastDelete(c *kernel.Call, w *BatchWrite, s *DeleteStatementArgs, let value.Doc) (out Updated, handled bool, err error) {
-	id, ok := exec.PointID(s.Q)
+	id, ok := canonical.PointID(s.Q)
 	if !ok || s.Collation != nil || !s.Hint.IsMissing() || let != nil {
 		return out, false, nil
 	}

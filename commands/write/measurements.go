@@ -1,6 +1,7 @@
 package write
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -50,7 +51,7 @@ func StoreMeasurements(c *kernel.Call, tx storage.Tx, info *storage.Info, batch 
 	if len(batch) == 0 {
 		return nil
 	}
-	buckets, err := tx.Collection(exec.BucketsOf(info.Namespace))
+	buckets, err := tx.Collection(canonical.BucketsOf(info.Namespace))
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Update
 	if err != nil {
 		return out, err
 	}
-	buckets, err := exec.Lookup(c, exec.BucketsOf(info.Namespace))
+	buckets, err := exec.Lookup(c, canonical.BucketsOf(info.Namespace))
 	if err != nil {
 		return out, err
 	}
@@ -192,11 +193,11 @@ func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Update
 	if err != nil {
 		return out, err
 	}
-	q := exec.Query{Filter: filter, Collator: m.Query.Collator, Scope: m.Query.Scope}
-	if q.Hint, err = exec.BucketHint(meta, m.Hint); err != nil {
+	q := canonical.Query{Filter: filter, Collator: m.Query.Collator, Scope: m.Query.Scope}
+	if q.Hint, err = canonical.BucketHint(meta, m.Hint); err != nil {
 		return out, err
 	}
-	if err := exec.CompileFilter(c, &q, catalog.Of(buckets)); err != nil {
+	if err := canonical.CompileFilter(c, &q, catalog.Of(buckets)); err != nil {
 		return out, err
 	}
 	m.Exec.Packed = true
@@ -216,7 +217,7 @@ func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Update
 	}
 }
 
-func updateBucket(c *kernel.Call, m *Modification, q *exec.Query, u *update.Update, o *timeseries.Options, buckets *storage.Info, id storage.RecordID, out *Updated) error {
+func updateBucket(c *kernel.Call, m *Modification, q *canonical.Query, u *update.Update, o *timeseries.Options, buckets *storage.Info, id storage.RecordID, out *Updated) error {
 	var matched, modified int64
 	err := c.Update(func(tx storage.Tx) error {
 		matched, modified = 0, 0

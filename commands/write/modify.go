@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -25,7 +26,7 @@ const modifyChunk = 200
 // up any writer, then read and judged again by the transaction that changes
 // them.
 func ModifyMatching(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
-	if id, ok := exec.PointID(m.Query.Filter); ok && !m.scripted && m.CanUseID(info) {
+	if id, ok := canonical.PointID(m.Query.Filter); ok && !m.scripted && m.CanUseID(info) {
 		m.byID = true
 		return modifyByID(c, m, id)
 	}
@@ -56,7 +57,7 @@ func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, 
 
 // CanUseID reports whether the index on _id can answer an equality.
 func (m *Modification) CanUseID(info *storage.Info) bool {
-	return info != nil && m.Hint.IsMissing() && info.Index(reserved.IDIndex) != nil && exec.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
+	return info != nil && m.Hint.IsMissing() && info.Index(reserved.IDIndex) != nil && canonical.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
 }
 
 // modifyByID finds the one record by its _id inside the transaction that

@@ -1,4 +1,4 @@
-package exec
+package canonical
 
 import (
 	"strings"
@@ -20,13 +20,13 @@ import (
 type Query struct {
 	Filter     value.Doc
 	Matcher    *match.Matcher
-	near       *match.Near // of the filter, nil if it has none
+	Near       *match.Near // of the filter, nil if it has none
 	Sort       value.Doc
 	Hint       value.Value
 	Min, Max   value.Doc
 	Limit      int64          // at most so many are needed; 0: no limit
 	NearAll    bool           // of a $near all are wanted, whatever the limit
-	counted    bool           // a part of a query whose use of an index is known
+	Counted    bool           // a part of a query whose use of an index is known
 	Fields     []string       // that the result is made of; nil: whole documents
 	Distinct   string         // the path whose distinct values will do, "": all documents
 	Last       bool           // of each value, the last document in the order of the sort is wanted
@@ -39,30 +39,18 @@ type Query struct {
 	Upsert     bool // the filter also tells what to insert
 }
 
-// needs are the paths that the planner must know to be in an index to do
+// Needs are the paths that the planner must know to be in an index to do
 // without records; nil if records are needed in any case, as where it depends
 // on them who may see a document and how.
-func (q *Query) needs(info *storage.Info) []string {
+func (q *Query) Needs(info *storage.Info) []string {
 	m := catalog.Of(info)
 	switch {
-	case q.near != nil, !m.KeysSuffice():
+	case q.Near != nil, !m.KeysSuffice():
 		return nil
 	case m.MayHide() && q.Distinct != "": // of a value, the first entry may have expired
 		return nil
 	}
 	return q.Fields
-}
-
-// Lookup returns the description of a collection, nil if it does not exist.
-func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error) {
-	err = c.View(func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if err == nil {
-			info = coll.Info()
-		}
-		return nil
-	})
-	return info, err
 }
 
 // OperationCollation reads a command's collation; without one, the
@@ -78,19 +66,6 @@ func OperationCollation(spec value.Doc, m *catalog.Meta) (value.Collator, error)
 	return c, nil
 }
 
-// LetScope compiles a command's let: a scope for its expressions and the
-// values of its variables.
-func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
-	if let == nil {
-		return nil, nil
-	}
-	scope, vars, err := expr.ScopeWithLet(let)
-	if err != nil {
-		return nil, err
-	}
-	return scope, vars.Once(x.Env)
-}
-
 // CompileFilter compiles the filter of a query against a collection.
 func CompileFilter(c *kernel.Call, q *Query, meta *catalog.Meta) error {
 	m, err := match.Compile(q.Filter, match.Options{
@@ -103,7 +78,7 @@ func CompileFilter(c *kernel.Call, q *Query, meta *catalog.Meta) error {
 		return err
 	}
 	q.Matcher = m
-	q.near = findNear(m.Root())
+	q.Near = FindNear(m.Root())
 	if meta.Text == nil && HasText(m.Root()) {
 		return mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 	}
@@ -113,14 +88,14 @@ func CompileFilter(c *kernel.Call, q *Query, meta *catalog.Meta) error {
 	return q.CheckCombination()
 }
 
-// findNear returns the $near of a filter; it can only stand at the top.
-func findNear(n match.Node) *match.Near {
+// FindNear returns the $near of a filter; it can only stand at the top.
+func FindNear(n match.Node) *match.Near {
 	if near, ok := n.(*match.Near); ok {
 		return near
 	}
 	if and, ok := n.(*match.And); ok {
 		for _, child := range and.Nodes {
-			if near := findNear(child); near != nil {
+			if near := FindNear(child); near != nil {
 				return near
 			}
 		}
@@ -155,8 +130,8 @@ func CheckHint(v value.Value) error {
 	return mongoerr.Newf(mongoerr.FailedToParse, "Hint must be a string or an object")
 }
 
-// isDirection reports whether a value is 1 or -1.
-func isDirection(v value.Value) bool {
+// IsDirection reports whether a value is 1 or -1.
+func IsDirection(v value.Value) bool {
 	n, ok := v.AsInt64()
 	return ok && (n == 1 || n == -1)
 }
@@ -165,11 +140,11 @@ func isDirection(v value.Value) bool {
 // anything but {$natural: ±1}.
 func wrongNatural(d value.Doc) bool {
 	n := d.Lookup("$natural")
-	return !n.IsMissing() && (d.Len() > 1 || !isDirection(n))
+	return !n.IsMissing() && (d.Len() > 1 || !IsDirection(n))
 }
 
-// isNatural reads {$natural: ±1}.
-func isNatural(d value.Doc) (direction int, ok bool) {
+// Natural reads {$natural: ±1}.
+func Natural(d value.Doc) (direction int, ok bool) {
 	name, v := d.First()
 	if name != "$natural" {
 		return 0, false
@@ -204,55 +179,4 @@ func PointID(filter value.Doc) (value.Value, bool) {
 		}
 	}
 	return v, !it.Next()
-}
-
-// TextIndex is the text index of a collection, or of the one under a view, for
-// $text in pipelines.
-func TextIndex(c *kernel.Call, db, coll string) match.TextMatcher {
-	info, err := underViews(c, storage.Namespace{DB: db, Coll: coll})
-	if err != nil {
-		return catalog.PlainText
-	}
-	return catalog.Of(info).TextMatcher()
-}
-
-// CheckViewCollation refuses to read a view by another collation than its
-// own, which its pipeline was made for.
-func CheckViewCollation(ns storage.Namespace, info *storage.Info, collator value.Collator) error {
-	if m := catalog.Of(info); m.Kind == catalog.View && !SameCollation(m.Collator(), collator) {
-		return mongoerr.Newf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation%s", ns)
-	}
-	return nil
-}
-
-// ListedBucketIndexes returns the indexes of a time series as its users have specified
-// them.
-func ListedBucketIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error) {
-	buckets, err := Lookup(c, BucketsOf(info.Namespace))
-	if err != nil {
-		return nil, err
-	}
-	var docs []value.Doc
-	for _, spec := range catalog.Of(buckets).Indexes {
-		if d, ok := catalog.Of(info).Series.UserIndex(spec.Doc()); ok {
-			docs = append(docs, d)
-		}
-	}
-	return docs, nil
-}
-
-// MaxViewDepth is how many views may stand on each other.
-const MaxViewDepth = 20
-
-// underViews is the collection that stands under a view, or under the views it
-// is a view of.
-func underViews(c *kernel.Call, ns storage.Namespace) (*storage.Info, error) {
-	for range MaxViewDepth {
-		info, err := Lookup(c, ns)
-		if err != nil || catalog.Of(info).Kind != catalog.View {
-			return info, err
-		}
-		ns.Coll = strings.Clone(catalog.Of(info).ViewOn)
-	}
-	return nil, nil // refused where the view is opened
 }

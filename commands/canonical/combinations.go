@@ -1,4 +1,4 @@
-package exec
+package canonical
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
@@ -9,7 +9,7 @@ import (
 // together, in mongod's order: $near and $text bring an index of their own,
 // and the natural order is that of no index.
 func (q *Query) CheckCombination() error {
-	_, sorted := isNatural(q.Sort)
+	_, sorted := Natural(q.Sort)
 	natural, hinted := value.Value{}, q.Hint.Kind() == value.KindString
 	if q.Hint.Kind() == value.KindDocument {
 		hinted = !q.Hint.Doc().IsEmpty()
@@ -18,9 +18,9 @@ func (q *Query) CheckCombination() error {
 	text := (sorted || hinted) && HasText(q.Matcher.Root())
 	reason := ""
 	switch {
-	case q.near != nil && sorted:
+	case q.Near != nil && sorted:
 		reason = "geoNear expression not allowed with $natural sort order"
-	case q.near != nil && !natural.IsMissing():
+	case q.Near != nil && !natural.IsMissing():
 		reason = "geoNear expression not allowed with $natural hint"
 	case text && sorted:
 		reason = "text expression not allowed with $natural sort order"
@@ -42,7 +42,7 @@ func (q *Query) CheckTailable() error {
 	switch {
 	case HasText(q.Matcher.Root()):
 		return mongoerr.New(mongoerr.BadValue, "text and tailable cursor not allowed in same query")
-	case q.near != nil:
+	case q.Near != nil:
 		return mongoerr.New(mongoerr.BadValue, "Tailable cursors and geo $near cannot be used together")
 	}
 	return nil

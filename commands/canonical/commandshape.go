@@ -1,4 +1,4 @@
-package exec
+package canonical
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package exec
+package canonical
 
 import (
 	"slices"
@@ -25,9 +25,9 @@ func HeedQuerySettings(c *kernel.Call, query value.Doc, explained bool) error {
 	return nil
 }
 
-// allowedIndexes are the names, key patterns and $natural that the settings of
+// AllowedIndexes are the names, key patterns and $natural that the settings of
 // the query allow on a collection; nil: they say nothing of it.
-func allowedIndexes(c *kernel.Call, ns storage.Namespace) value.Doc {
+func AllowedIndexes(c *kernel.Call, ns storage.Namespace) value.Doc {
 	if c.Settings == nil {
 		return nil
 	}
@@ -53,9 +53,9 @@ func indexHints(settings value.Doc) []value.Doc {
 	return list
 }
 
-// bySettings plans with the indexes that the settings allow. Without a plan that
+// BySettings plans with the indexes that the settings allow. Without a plan that
 // uses one of them the query is planned as if there were no settings: nil.
-func bySettings(pq plan.Query, pc *plan.Collection, allowed value.Doc) *plan.Plan {
+func BySettings(pq plan.Query, pc *plan.Collection, allowed value.Doc) *plan.Plan {
 	only := *pc
 	only.Indexes = slices.DeleteFunc(slices.Clone(pc.Indexes), func(x *plan.Index) bool { return !allowsIndex(allowed, x) })
 	pq.Hint = plan.Hint{}

@@ -1,13 +1,10 @@
-package exec
+package canonical
 
 import (
 	"hash/fnv"
-	"net"
 	"slices"
-	"strconv"
 
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
@@ -47,16 +44,6 @@ func PlanCacheKey(q *Query, p *plan.Plan) string {
 		_, _ = h.Write(append([]byte(name), 0))
 	}
 	return catalog.ShapeHash(q.Shape() ^ h.Sum64())
-}
-
-// LocalPort is the port the client connected to.
-func LocalPort(c *kernel.Call) int32 {
-	_, port, err := net.SplitHostPort(c.Conn.Local)
-	if err != nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(port)
-	return int32(n)
 }
 
 // SortedFields orders the fields of a document by name, for comparison.

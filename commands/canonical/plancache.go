@@ -1,0 +1,70 @@
+package canonical
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// mostCachedQuery is up to how many bytes of a query are kept for show.
+const mostCachedQuery = 16 << 10
+
+// CacheKey is the shape of a query in the cache, 0 if it has no place there.
+func (q *Query) CacheKey(m *catalog.Meta) uint64 {
+	if len(m.Indexes) < 3 || m.Plans == nil || q.Matcher == nil || q.Near != nil || q.Distinct != "" ||
+		!q.Hint.IsMissing() || q.Min != nil || q.Max != nil {
+		return 0
+	}
+	key := q.Shape()
+	if q.Fields != nil {
+		key++ // an index may cover it
+	}
+	return key
+}
+
+// described is the query as $planCacheStats shows it.
+func (q *Query) described() value.Doc {
+	b := value.NewBuilder()
+	b.Document("query", kernel.OrEmpty(q.Filter)).Document("sort", kernel.OrEmpty(q.Sort)).Document("projection", kernel.OrEmpty(q.Projection))
+	if d := CollationDoc(q.Collator); d != nil {
+		b.Document("collation", d)
+	}
+	return b.Doc()
+}
+
+// RememberPlan notes how a query was planned.
+func RememberPlan(c *kernel.Call, m *catalog.Meta, key uint64, q *Query, pq *plan.Query, p *plan.Plan, filtered, failed bool) {
+	choice, ok := p.Choice(pq)
+	if !ok {
+		return
+	}
+	m.Plans.Chosen(key, choice, failed, func() *catalog.CachedPlan {
+		e := &catalog.CachedPlan{Created: c.Now, Key: PlanCacheKey(q, p), Shape: q.Shape(), Filter: filtered}
+		if len(q.Filter)+len(q.Sort)+len(q.Projection) <= mostCachedQuery {
+			e.Query, e.Stages = q.described(), p.Described(q.Matcher, q.Sort)
+		}
+		return e
+	})
+}
+
+// FindIndexFilter returns the index filter for a query, nil if its shape has none.
+func FindIndexFilter(f *kernel.IndexFilters, ns storage.Namespace, q *Query) *kernel.IndexFilter {
+	if !f.Any.Load() {
+		return nil
+	}
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	list := f.Of[ns]
+	if len(list) == 0 {
+		return nil
+	}
+	shape := q.Shape()
+	for _, x := range list {
+		if x.Shape == shape {
+			return x
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package canonical
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/query/plan"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// LookupID is the plan of a query for one _id, which needs no choice; nil
+// for any other.
+func LookupID(q *plan.Query, m *catalog.Meta) *plan.Plan {
+	for _, spec := range m.Indexes {
+		if spec.IsID() {
+			return plan.LookupID(q, spec.Plan())
+		}
+	}
+	return nil
+}
+
+// SetHint reads the hint of a query, which [CheckHint] has passed.
+func SetHint(h *plan.Hint, v value.Value) {
+	switch v.Kind() {
+	case value.KindString:
+		h.Name, h.Nameless = v.Str(), v.Str() == ""
+	case value.KindDocument:
+		if n, ok := Natural(v.Doc()); ok {
+			h.Natural = n
+		} else if !v.Doc().IsEmpty() {
+			h.Key = v.Doc()
+		}
+	}
+}
+
+// PlanCollection describes a collection to the planner, with the index of that
+// name only unless it is "".
+func PlanCollection(coll storage.Collection, info *storage.Info, only string) *plan.Collection {
+	m := catalog.Of(info)
+	pc := &plan.Collection{Count: coll.Count(), Clustered: m.Clustered != nil}
+	room := make([]plan.Index, len(m.Indexes))
+	pc.Indexes = make([]*plan.Index, 0, len(m.Indexes))
+	for i, spec := range m.Indexes {
+		if only != "" && spec.Name != only {
+			continue
+		}
+		stats, err := coll.IndexStats(spec.Name)
+		if err != nil {
+			continue
+		}
+		if x := &room[i]; spec.PlanInto(x) {
+			x.Multikey, x.Entries = plan.Multikey(stats.Multikey), stats.Entries
+			pc.Indexes = append(pc.Indexes, x)
+		}
+	}
+	pc.Estimate = func(x *plan.Index, r plan.Range, limit int64) (n int64) {
+		// An estimate decides which plan is taken, not what it finds: the plan reads
+		// the index again, and reports the error.
+		_ = coll.ScanIndex(x.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
+			n++
+			return n < limit
+		})
+		return n
+	}
+	return pc
+}
