@@ -1,0 +1,122 @@
+package crud_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
+)
+
+// open runs a command that opens a cursor on test.c and returns the getMore for it.
+func open(h *harness.Harness, command string) string {
+	h.Helper()
+	id := h.OK(command).Lookup("cursor").Doc().Lookup("id").Int64()
+	if id == 0 {
+		h.Fatalf("%s opened no cursor", command)
+	}
+	return fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, id)
+}
+
+// A cursor belongs to the session and the transaction that opened it: the codes are
+// those of mongod's validateLSID and validateTxnNumber.
+func TestCursorBelongsToSession(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t).AsMember()
+	h.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}]}`)
+	in := func(command, session string) string {
+		return strings.TrimSuffix(command, "}") + `, lsid: {id: {$uuid: "00000000-0000-4000-8000-00000000000` + session + `"}}}`
+	}
+	const find = `{find: "c", batchSize: 1}`
+	outside, inside := open(h, find), open(h, in(find, "1"))
+	h.Fails(50736, in(outside, "1"))
+	h.Fails(50737, inside)
+	h.Fails(50738, in(inside, "2"))
+	inTxn := open(h, harness.InTxnArgs(find, 1, true))
+	h.Fails(50740, strings.TrimSuffix(inTxn, "}")+`, `+harness.Lsid+`}`)
+	h.OK(harness.InTxnArgs(inTxn, 1, false)) // in its own it goes on
+	h.EndTxn("abortTransaction", 1)
+	mine := open(h, strings.TrimSuffix(find, "}")+`, `+harness.Lsid+`}`)
+	h.OK(harness.InTxnArgs(`{find: "c"}`, 2, true))
+	h.Fails(50739, harness.InTxnArgs(mine, 2, false))
+	h.OK(in(inside, "1")) // none of the refusals ended the cursor
+	h.OK(outside)
+	h.Fails(43, outside)
+}
+
+// A cursor that fails while it is read is gone.
+func TestFailedCursorEnds(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 2}, {_id: 2, a: 1}, {_id: 3, a: 0}]}`)
+	more := open(h, `{aggregate: "c", pipeline: [{$project: {a: {$divide: [1, "$a"]}}}], cursor: {batchSize: 1}}`)
+	h.Fails(2, strings.TrimSuffix(more, "}")+`, maxTimeMS: 5}`) // only awaitData cursors wait
+	if text := h.Fails(2, more); !strings.Contains(text, "can't $divide by zero") {
+		t.Errorf("said %s", text)
+	}
+	h.Fails(43, more)
+}
+
+// An awaitData cursor returns an empty batch once maxTimeMS has passed and stays open;
+// with documents it does not wait.
+func TestAwaitData(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{create: "c", capped: true, size: 4096}`)
+	h.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	more := strings.TrimSuffix(open(h, `{find: "c", tailable: true, awaitData: true}`), "}")
+	for _, want := range []int{0, 1} {
+		if want == 1 {
+			h.OK(`{insert: "c", documents: [{_id: 2}]}`)
+		}
+		cursor := h.OK(more + `, maxTimeMS: 1}`).Lookup("cursor").Doc()
+		if n := cursor.Lookup("nextBatch").Doc().Len(); n != want || cursor.Lookup("id").Int64() == 0 {
+			t.Errorf("answered %s, want %d documents and an open cursor", cursor, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := value.NewBuilder()
+	it := harness.Relaxed(more + `}`).Iter()
+	b.Raw(it.Rest()).String("$db", "test")
+	out, _ := harness.Answer(h.Svc, ctx, h.Conn, &kernel.Request{Body: b.Doc()}, nil)
+	if code := value.Doc(out).Lookup("code").Int32(); code != 11601 {
+		t.Errorf("a getMore whose client is gone answered %s", value.Doc(out))
+	}
+	h.Fails(43, more+`}`)
+}
+
+// With exhaustAllowed the getMore that answers a getMore is the same again, until the
+// cursor ends (OP_MSG, "exhaustAllowed").
+func TestExhaust(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}]}`)
+	more := strings.TrimSuffix(open(h, `{find: "c", batchSize: 1}`), "}") + `, batchSize: 1, $db: "test"}`
+	request := &kernel.Request{Body: harness.Relaxed(more), Exhaust: true}
+	for _, last := range []bool{false, false, true} {
+		out, response := harness.Answer(h.Svc, t.Context(), h.Conn, request, nil)
+		if id := value.Doc(out).Lookup("cursor").Doc().Lookup("id").Int64(); (id == 0) != last || (response.Next == nil) != last {
+			t.Fatalf("answered %s, then %s", value.Doc(out), response.Next)
+		}
+		if !last && response.Next.String() != request.Body.String() {
+			t.Errorf("goes on with %s", response.Next)
+		}
+		request.Body = response.Next
+	}
+}
+
+// killCursors takes the ids of any cursor; those that are not there are listed.
+func TestKillCursorsArguments(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.Fails(73, `{killCursors: "", cursors: [{$numberLong: "1"}]}`)
+	h.Fails(14, `{killCursors: "c", cursors: ["x"]}`)
+	reply := h.OK(`{killCursors: "c", cursors: [{$numberLong: "1"}]}`)
+	if got := reply.Lookup("cursorsNotFound").String(); got != "[ 1 ]" {
+		t.Errorf("not found %s", got)
+	}
+}
