@@ -280,7 +280,8 @@ func (m *mapReduce) target() value.Value {
 	db := access.DatabaseOr(m.out.db, m.ns.DB)
 	into := value.Document(value.NewDoc("db", value.String(db), "coll", value.String(m.out.coll)))
 	merge := func(whenMatched value.Value) value.Value {
-		d := value.NewDoc("into", into, "on", value.String("_id"), "whenMatched", whenMatched, "whenNotMatched", value.String("insert"))
+		// without "on" it is by _id, whatever the collation of the command
+		d := value.NewDoc("into", into, "whenMatched", whenMatched, "whenNotMatched", value.String("insert"))
 		return value.Document(value.NewDoc("$merge", value.Document(d)))
 	}
 	switch m.out.mode {
