@@ -173,11 +173,18 @@ func TestWrongArguments(t *testing.T) {
 // deeply.
 func TestOversizedDocuments(t *testing.T) {
 	h := harness.New(t)
-	text := h.Fails(10334, `{insert: "c", documents: [{_id: 1, a: "`+strings.Repeat("x", kernel.MaxDocumentBytes)+`"}]}`)
-	if want := fmt.Sprintf("object to insert too large. size in bytes: %d, max size: %d", kernel.MaxDocumentBytes+22, kernel.MaxDocumentBytes); text != want {
-		t.Errorf("said %s, want %s", text, want)
+	insert := func(text int) value.Doc { // not as JSON, of which reading so much takes seconds
+		d := value.NewDoc("_id", value.Int32(1), "a", value.String(strings.Repeat("x", text)))
+		return h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d))))
 	}
-	h.OK(`{insert: "c", documents: [{_id: 1, a: "` + strings.Repeat("x", kernel.MaxDocumentBytes-22) + `"}]}`)
+	first := insert(kernel.MaxDocumentBytes).Lookup("writeErrors").Doc().Index(0).Doc()
+	want := fmt.Sprintf("object to insert too large. size in bytes: %d, max size: %d", kernel.MaxDocumentBytes+22, kernel.MaxDocumentBytes)
+	if first.Lookup("code").Int32() != 10334 || first.Lookup("errmsg").Str() != want {
+		t.Errorf("answered %s, want %s", first, want)
+	}
+	if reply := insert(kernel.MaxDocumentBytes - 22); reply.Lookup("n").Int32() != 1 {
+		t.Fatalf("answered %s", reply)
+	}
 	h.Fails(17419, `{update: "c", updates: [{q: {_id: 1}, u: {$set: {b: 1}}}]}`)
 	deep := strings.Repeat(`{a: `, 181) + `1` + strings.Repeat(`}`, 181)
 	h.Fails(15, `{insert: "c", documents: [`+deep+`]}`)
