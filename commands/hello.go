@@ -63,19 +63,23 @@ func runHello(c *kernel.Call) error {
 
 // awaitTopology waits as an awaitable hello asks for.
 func awaitTopology(c *kernel.Call, a *users.HelloArgs) error {
-	if (a.TopologyVersion == nil) != (a.MaxAwaitTimeMS == nil) {
-		if a.MaxAwaitTimeMS == nil {
-			return mongoerr.New(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
-		}
-		return mongoerr.New(31368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
-	}
-	if a.TopologyVersion == nil {
+	switch {
+	case a.TopologyVersion == nil && a.MaxAwaitTimeMS == nil && c.Exhaust:
+		return mongoerr.New(51756, "An isMaster or hello request with exhaust must specify 'maxAwaitTimeMS'")
+	case a.TopologyVersion == nil && a.MaxAwaitTimeMS == nil:
 		return nil
+	case a.MaxAwaitTimeMS == nil:
+		return mongoerr.New(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+	case a.TopologyVersion == nil:
+		return mongoerr.New(31368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
 	}
 	same := a.TopologyVersion.Lookup("processId").ObjectID() == c.Svc.ProcessID
 	counter, version := a.TopologyVersion.Lookup("counter").Int64(), c.Svc.Leader.Changed.Count()
-	if same && counter > version {
-		return mongoerr.New(31382, "Received a topology version with counter greater than the server topology version counter")
+	switch {
+	case counter < 0:
+		return mongoerr.New(31372, "topologyVersion must have a non-negative counter")
+	case same && counter > version:
+		return mongoerr.Newf(31382, "Received a topology version with counter: %d which is greater than the server topology version counter: %d", counter, version)
 	}
 	if same && counter == version {
 		timer := c.Svc.Real.NewTimer(time.Duration(*a.MaxAwaitTimeMS) * time.Millisecond)
