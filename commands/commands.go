@@ -68,7 +68,8 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 // Start begins the work that goes on beside commands; it ends with ctx.
 func (s *Service) Start(ctx context.Context) { housekeeping.Start(s.Service, ctx) }
 
-// Close ends all cursors and sessions. The engine belongs to the caller.
+// Close ends all cursors and sessions. The context of [Service.Start] must have ended:
+// Close waits for the work that goes on with it. The engine belongs to the caller.
 func (s *Service) Close() { housekeeping.Close(s.Service) }
 
 // Ready returns why the server cannot serve now, nil if it can.

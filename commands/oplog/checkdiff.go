@@ -17,9 +17,12 @@ func CheckDiff(diff value.Doc) error {
 	for name, v := range diff.All() {
 		var err error
 		switch {
+		case name == "d", name == "u", name == "i":
+			if v.Kind() != value.KindDocument {
+				err = mongoerr.Newf(4770507, "Expected %s section to be type object", name)
+			}
 		case v.Kind() != value.KindDocument:
 			err = badDiff(name)
-		case name == "d", name == "u", name == "i":
 		case strings.HasPrefix(name, "s") && len(name) > 1:
 			err = CheckDiff(v.Doc())
 		default:
