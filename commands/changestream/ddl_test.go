@@ -91,6 +91,7 @@ func TestStreamOfCollMod(t *testing.T) {
 			{`{collMod: "c", index: {name: "a_1", hidden: false}}`, modify(`{"index": {"name": "a_1", "hidden": false}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": true}}`)},
 			{`{collMod: "c", index: {name: "b_1", hidden: false}}`, modify(`{"index": {"name": "b_1", "hidden": false}}`, `{"collectionOptions": {}, "indexOptions": {"hidden": true}}`)},
 			{`{collMod: "c", index: {name: "c_1", expireAfterSeconds: 200000}}`, modify(`{"index": {"name": "c_1", "expireAfterSeconds": {"$numberLong": "200000"}}}`, `{"collectionOptions": {}, "indexOptions": {"expireAfterSeconds": {"$numberLong": "100000"}}}`)},
+			{`{collMod: "c", index: {name: "c_1", expireAfterSeconds: 200000}}`, modify(`{"index": {"name": "c_1", "expireAfterSeconds": {"$numberLong": "200000"}}}`, `{"collectionOptions": {}, "indexOptions": {"expireAfterSeconds": {"$numberLong": "200000"}}}`)},
 			{`{collMod: "c", validator: ` + schema + `}`, modify(`{"validator": `+schema+`}`, `{"collectionOptions": {}}`)},
 			{`{collMod: "c", validationLevel: "off"}`, modify(`{"validationLevel": "off"}`, `{"collectionOptions": {"validator": `+schema+`, "validationLevel": "strict", "validationAction": "error"}}`)},
 			{`{collMod: "c", validationAction: "warn"}`, modify(`{"validationAction": "warn"}`, `{"collectionOptions": {"validator": `+schema+`, "validationLevel": "off", "validationAction": "error"}}`)},

@@ -2,10 +2,10 @@ package ddl
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -53,13 +53,12 @@ func (m *collMod) modifyIndex() error {
 	if err != nil {
 		return err
 	}
-	if x.PrepareUnique != nil && *x.PrepareUnique != spec.PrepareUnique && (x.Hidden != nil || x.Unique != nil || !x.ExpireAfter.IsMissing()) {
+	if x.prepares(spec) && (x.Hidden != nil || x.Unique != nil || !x.ExpireAfter.IsMissing()) {
 		return mongoerr.New(mongoerr.InvalidOptions, "prepareUnique cannot be combined with any other modification.")
 	}
 	if !x.ExpireAfter.IsMissing() && ttl.IsTSKey(spec.Key) && m.c.Svc.Params.Bool("documentTtlTsIndex") {
 		return m.convertTSIndex(spec, x.ExpireAfter.SafeInt64())
 	}
-	old := spec
 	if spec, err = m.setExpire(spec, &x); err != nil {
 		return err
 	}
@@ -69,8 +68,22 @@ func (m *collMod) modifyIndex() error {
 	if spec, err = m.setUnique(spec, &x); err != nil || m.args.DryRun {
 		return err
 	}
-	m.indexNow, m.indexWas = oplog.IndexChange(spec.Name, old.Doc(), spec.Doc())
+	m.noteIndex(spec.Name)
 	return m.tx.SetIndex(m.info.Namespace, spec.Stored())
+}
+
+// noteIndex keeps for the change log what the reply says of an index: the new
+// values, and the old ones.
+func (m *collMod) noteIndex(name string) {
+	now, was := value.NewBuilder().String("name", name), value.NewBuilder()
+	for _, f := range m.reply {
+		if option, ok := strings.CutSuffix(f.Key, "_new"); ok {
+			now.Append(option, f.Value)
+		} else if option, ok := strings.CutSuffix(f.Key, "_old"); ok {
+			was.Append(option, f.Value)
+		}
+	}
+	m.indexNow, m.indexWas = now.Doc(), was.Doc()
 }
 
 func (x *collModIndexArgs) check(meta *catalog.Meta) error {
@@ -101,7 +114,7 @@ var singleField = value.NewDoc("x", value.Int32(1))
 func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
 	if x.Name != nil {
 		for _, s := range m.meta.Indexes {
-			if s.Name == *x.Name {
+			if s.Name == *x.Name && !s.Clustered {
 				return s, nil
 			}
 		}
@@ -157,7 +170,7 @@ func (m *collMod) checkClusteredHidden(x *collModIndexArgs) error {
 	}
 	for _, s := range m.meta.Listed {
 		if s.Clustered && (x.Name != nil && *x.Name == s.Name || x.KeyPattern != nil && value.CompareDocs(s.Key, x.KeyPattern, nil) == 0) {
-			return mongoerr.New(6011800, "The 'hidden' option is not supported for a clustered index")
+			return mongoerr.New(6011800, "The 'hidden' option is not supported for a clusteredIndex")
 		}
 	}
 	return nil
@@ -166,6 +179,9 @@ func (m *collMod) checkClusteredHidden(x *collModIndexArgs) error {
 func (m *collMod) setHidden(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
 	if x.Hidden == nil {
 		return spec, nil
+	}
+	if catalog.IsSystem(m.info.Namespace.Coll) {
+		return nil, mongoerr.New(mongoerr.BadValue, "Can't hide index on system collection")
 	}
 	if spec.IsID() {
 		return nil, mongoerr.New(mongoerr.BadValue, "can't hide _id index")
@@ -178,12 +194,16 @@ func (m *collMod) setHidden(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	return spec.WithHidden(*x.Hidden)
 }
 
+// prepares reports whether prepareUnique changes something. An index that is unique
+// has nothing to prepare.
+func (x *collModIndexArgs) prepares(spec *index.Spec) bool {
+	return x.PrepareUnique != nil && *x.PrepareUnique != spec.PrepareUnique && !spec.IsUnique
+}
+
 func (m *collMod) setUnique(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
-	if x.PrepareUnique != nil {
-		if spec.PrepareUnique != *x.PrepareUnique {
-			m.add("prepareUnique_old", value.Bool(spec.PrepareUnique))
-			m.add("prepareUnique_new", value.Bool(*x.PrepareUnique))
-		}
+	if x.prepares(spec) {
+		m.add("prepareUnique_old", value.Bool(spec.PrepareUnique))
+		m.add("prepareUnique_new", value.Bool(*x.PrepareUnique))
 		return spec.WithPrepareUnique(*x.PrepareUnique)
 	}
 	if x.Unique == nil || spec.IsUnique {

@@ -39,7 +39,10 @@ func (m *collMod) modifyOptions() error {
 		if err := create.CheckPreImages(a.PreAndPost); err != nil {
 			return err
 		}
-		o.Set("changeStreamPreAndPostImages", value.Document(a.PreAndPost))
+		o.Set("changeStreamPreAndPostImages", value.Value{})
+		if a.PreAndPost.Lookup("enabled").Truthy() {
+			o.Set("changeStreamPreAndPostImages", value.Document(a.PreAndPost))
+		}
 	}
 	if err := m.setCapped(o); err != nil {
 		return err

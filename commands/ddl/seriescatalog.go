@@ -7,7 +7,6 @@ import (
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
-	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -38,15 +37,14 @@ func (m *collMod) modifyBucketIndex(x *collModIndexArgs) error {
 	if i < 0 {
 		return unknown(name)
 	}
-	old := buckets.Listed[i]
-	spec, err := m.setHidden(old, x)
+	spec, err := m.setHidden(buckets.Listed[i], x)
 	if err != nil {
 		return err
 	}
 	if spec, err = m.setUnique(spec, x); err != nil {
 		return err
 	}
-	m.indexNow, m.indexWas = oplog.IndexChange(name, old.Doc(), spec.Doc())
+	m.noteIndex(name)
 	return m.tx.SetIndex(coll.Info().Namespace, spec.Stored())
 }
 

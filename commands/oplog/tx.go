@@ -335,7 +335,7 @@ func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error 
 	if old == nil || new == nil {
 		return nil
 	}
-	changed, was := IndexChange(spec.Name, old.Doc(), new.Doc())
+	changed, was := indexChange(spec.Name, old.Doc(), new.Doc())
 	t.r.CollMod(before, value.NewDoc("index", value.Document(changed)), was)
 	return nil
 }
@@ -347,8 +347,8 @@ var modifiable = []struct {
 	absent value.Value
 }{{"expireAfterSeconds", value.Value{}}, {"hidden", value.Bool(false)}, {"prepareUnique", value.Bool(false)}, {"unique", value.Bool(false)}}
 
-// IndexChange returns in what two versions of an index differ.
-func IndexChange(name string, old, new value.Doc) (changed, was value.Doc) {
+// indexChange returns in what two versions of an index differ.
+func indexChange(name string, old, new value.Doc) (changed, was value.Doc) {
 	a, b := value.NewBuilder(), value.NewBuilder()
 	a.String("name", name)
 	for _, f := range modifiable {
