@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -14,46 +13,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
-
-func TestConvertToCapped(t *testing.T) {
-	h := harness.New(t)
-	for i := range 40 {
-		h.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: %d, pad: "%s"}]}`, i, strings.Repeat("x", 100)))
-	}
-	h.OK(`{createIndexes: "c", indexes: [{key: {pad: 1}, name: "pad_1"}]}`)
-	h.OK(`{convertToCapped: "c", size: 1024}`)
-	options := harness.Docs(h.OK(`{listCollections: 1, filter: {name: "c"}}`))[0].Lookup("options")
-	if options.Doc().String() != harness.Relaxed(`{capped: true, size: 1024}`).String() {
-		t.Errorf("options %s", options)
-	}
-	kept := harness.Docs(h.OK(`{find: "c"}`))
-	if len(kept) == 0 || len(kept) > 10 || kept[len(kept)-1].Lookup("_id").Int32() != 39 {
-		t.Errorf("kept %d documents, the last of them %v", len(kept), kept[len(kept)-1].Lookup("_id"))
-	}
-	if list := harness.Docs(h.OK(`{listIndexes: "c"}`)); len(list) != 1 {
-		t.Errorf("indexes %v", list)
-	}
-	h.OK(`{insert: "c", documents: [{_id: 40}]}`)
-}
-
-func TestCloneCollectionAsCapped(t *testing.T) {
-	h := harness.New(t)
-	h.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}]}`)
-	h.OK(`{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
-	h.Holds("c", `{_id: 1} {_id: 2}`)
-	h.Holds("d", `{_id: 1} {_id: 2}`)
-	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
-	h.Fails(48, `{cloneCollectionAsCapped: "c", toCollection: "d", size: 4096}`)
-	h.Fails(26, `{cloneCollectionAsCapped: "none", toCollection: "e", size: 4096}`)
-	h.Fails(166, `{cloneCollectionAsCapped: "v", toCollection: "e", size: 4096}`)
-	h.Fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: -1}`)
-	h.Fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e", size: 0}`)
-	h.Fails(72, `{cloneCollectionAsCapped: "c", toCollection: "e"}`)
-	h.Fails(26, `{convertToCapped: "none", size: 4096}`)
-	h.Fails(72, `{convertToCapped: "c", size: 0}`)
-	h.Fails(72, `{convertToCapped: "c"}`)
-	h.Fails(73, `{convertToCapped: "", size: 1}`)
-}
 
 func TestCompact(t *testing.T) {
 	h := harness.New(t)

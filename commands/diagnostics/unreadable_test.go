@@ -22,6 +22,9 @@ func TestUnreadableCollectionsAreReported(t *testing.T) {
 		db, command string
 	}{
 		{c, "test", `{collStats: "c"}`},
+		{c, "test", `{find: "c"}`},
+		{c, "test", `{aggregate: "c", pipeline: [], cursor: {}}`},
+		{c, "test", `{listIndexes: "c"}`},
 		{c, "test", `{dbStats: 1}`},
 		{c, "admin", `{serverStatus: 1}`},
 		{c, "admin", `{listDatabases: 1}`},

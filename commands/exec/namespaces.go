@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/canonical"
@@ -16,10 +17,13 @@ import (
 func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
-		if err == nil {
+		switch {
+		case err == nil:
 			info = coll.Info()
+		case errors.Is(err, storage.ErrNotFound):
+			return nil
 		}
-		return nil
+		return err
 	})
 	return info, err
 }
