@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
 )
 
 func TestAPIVersion(t *testing.T) {
@@ -94,4 +96,41 @@ func TestRequireAPIVersion(t *testing.T) {
 	h.OK(`{find: "c", filter: {_id: 1}, apiVersion: "1"}`)
 	h.Admin(`{setParameter: 1, requireApiVersion: false, apiVersion: "1"}`)
 	h.OK(`{ping: 1}`)
+}
+
+// JavaScript is in no version of the API, wherever it stands in a command.
+func TestScriptsUnderStrictAPI(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	const script = `{body: "function() { return 1 }", args: [], lang: "js"}`
+	for _, command := range []string{
+		`{aggregate: "c", pipeline: [{$project: {a: {$function: ` + script + `}}}], cursor: {}`,
+		`{aggregate: "c", pipeline: [{$group: {_id: null, a: {$accumulator: {init: "f"}}}}], cursor: {}`,
+		`{find: "c", filter: {$expr: {$eq: [1, {$function: ` + script + `}]}}`,
+	} {
+		h.Fails(323, command+`, apiVersion: "1", apiStrict: true}`)
+	}
+	for _, tt := range []struct{ d, want string }{
+		{`{a: [1, {b: {$function: {}}}]}`, "$function"},
+		{`{a: {$accumulator: {}, b: {$function: {}}}}`, "$accumulator"},
+		{`{a: {$function: 1}, b: "$function"}`, ""},
+	} {
+		if got := gate.ScriptedName(value.Document(harness.Relaxed(tt.d))); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.d, got, tt.want)
+		}
+	}
+	for _, tt := range []struct{ pipeline, says string }{
+		{`[{$collStats: {count: {}}}]`, ""},
+		{`[{$collStats: {latencyStats: {}}}]`, "BSON field '$collStats.latencyStats' is not allowed with apiStrict:true in API Version 1"},
+		{`[{$changeStream: {fullDocument: "default"}}]`, ""},
+		{`[{$changeStream: {showExpandedEvents: true}}]`, "BSON field '$changeStream.showExpandedEvents' is not allowed with apiStrict:true in API Version 1"},
+		{`[{$lookup: {from: "d", as: "e", pipeline: [{$match: {}}, {$listSessions: {}}]}}]`, "stage $listSessions is not allowed with 'apiStrict: true' in API Version 1"},
+		{`[{$lookup: 1}, 7, {$planCacheStats: {}}]`, "stage $planCacheStats is not allowed with 'apiStrict: true' in API Version 1"},
+		{`{}`, ""},
+	} {
+		err := gate.StrictStages(harness.Relaxed(`{p: ` + tt.pipeline + `}`).Lookup("p"))
+		if said := strings.TrimPrefix(errorText(err), "APIStrictError: "); said != tt.says {
+			t.Errorf("%s: %q, want %q", tt.pipeline, said, tt.says)
+		}
+	}
 }

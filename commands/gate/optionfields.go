@@ -84,9 +84,11 @@ func CheckStorageEngine(d value.Doc) error {
 func checkEngineConfig(v value.Value) error {
 	switch {
 	case v.Kind() != value.KindString:
-		return mongoerr.Newf(mongoerr.TypeMismatch, "'configString' must be a string, but got %s", v.Kind())
+		return mongoerr.New(mongoerr.TypeMismatch, "'configString' must be a string.")
 	case strings.IndexByte(v.Str(), 0) >= 0:
-		return mongoerr.New(mongoerr.FailedToParse, "'configString' must not contain null bytes")
+		return mongoerr.New(mongoerr.FailedToParse, "malformed 'configString' value.")
+	case strings.Contains(v.Str(), "type=lsm"):
+		return mongoerr.New(6627201, "Configuration 'type=lsm' is not supported.")
 	}
 	depth, rest := 0, v.Str()
 	for start, i := 0, 0; i <= len(rest); i++ {

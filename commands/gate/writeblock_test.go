@@ -1,0 +1,93 @@
+package gate_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/gate"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// While user writes are blocked the databases of the server itself can be written to,
+// and who has the privilege bypassWriteBlockingMode writes anywhere.
+func TestBlockedWrites(t *testing.T) {
+	t.Parallel()
+	h := harness.NewAuth(t)
+	h.User("ann", "readWriteAnyDatabase@admin", "dbAdminAnyDatabase@admin")
+	h.User("root", "root@admin")
+	h.MustOn("test", `{"insert": "c", "documents": [{"_id": 1}]}`)
+	h.MustOn("admin", `{"setUserWriteBlockMode": 1, "global": true}`)
+	for _, tt := range []struct {
+		db, command string
+		code        int32
+	}{
+		{"test", `{insert: "c", documents: [{_id: 2}]}`, 371},
+		{"test", `{aggregate: "c", pipeline: [{$match: {}}, {$out: "d"}], cursor: {}}`, 371},
+		{"test", `{aggregate: "c", pipeline: [{$merge: {into: "d"}}], cursor: {}}`, 371},
+		{"test", `{aggregate: "c", pipeline: [{$match: {}}], cursor: {}}`, 0},
+		{"test", `{find: "c"}`, 0},
+		{"admin", `{insert: "c", documents: [{_id: 2}]}`, 0},
+		{"admin", `{renameCollection: "test.c", to: "test.d"}`, 371},
+		{"admin", `{renameCollection: "admin.c", to: "admin.d"}`, 0},
+		{"admin", `{bulkWrite: 1, ops: [{insert: 0, document: {_id: 3}}], nsInfo: [{ns: "admin.d"}]}`, 0},
+		{"admin", `{bulkWrite: 1, ops: [{insert: 0, document: {_id: 4}}], nsInfo: [{ns: "admin.d"}, {ns: "test.c"}]}`, 371},
+	} {
+		if reply := h.As("ann", tt.db, tt.command); reply.Lookup("code").Int32() != tt.code || reply.Has("writeErrors") {
+			t.Errorf("%s on %s answered %s", tt.command, tt.db, reply)
+		}
+	}
+	h.Svc.Options.Security.Auth = false
+	for command, code := range map[string]int32{`{applyOps: [{op: "i", ns: "admin.d", o: {_id: 9}}]}`: 371, `{ping: 1}`: 0} {
+		if reply := h.Admin(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("without access control %s answered %s", command, reply)
+		}
+	}
+	if reply := h.As("root", "test", `{insert: "c", documents: [{_id: 5}]}`); reply.Lookup("n").Int32() != 1 {
+		t.Errorf("with the privilege: %s", reply)
+	}
+	h.Svc.Options.Security.Auth = false
+	h.Holds("c", `{_id: 1} {_id: 5}`)
+}
+
+// What administrators have set holds for commands that do not say otherwise.
+func TestDefaultsOfCommands(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t).AsMember()
+	h.Admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {w: "majority", wtimeout: 5}}`)
+	h.Admin(`{setClusterParameter: {defaultMaxTimeMS: {readOperations: 5000}}}`)
+	for _, tt := range []struct {
+		command  string
+		majority bool
+		millis   int64
+	}{
+		{`{insert: "c", documents: [{}]}`, true, 0},
+		{`{insert: "c", documents: [{}], writeConcern: {w: 1}}`, false, 0},
+		{`{find: "c"}`, false, 5000},
+		{`{count: "c"}`, false, 5000},
+		{`{find: "c", maxTimeMS: 70}`, false, 70},
+		{`{aggregate: "c", pipeline: []}`, true, 5000},
+		{`{ping: 1}`, false, 0},
+	} {
+		body := harness.Relaxed(tt.command)
+		name, _ := body.First()
+		c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{DB: "test", Body: body}}
+		if _, err := c.Generic.Read(body); err != nil {
+			t.Fatal(err)
+		}
+		if err := gate.ApplySettings(h.Svc, c); err != nil || c.Generic.Majority != tt.majority || c.Generic.MaxTime.Milliseconds() != tt.millis {
+			t.Errorf("%s: majority %t, %v, %v", tt.command, c.Generic.Majority, c.Generic.MaxTime, err)
+		}
+	}
+	e := &harness.Breakable{Engine: h.Svc.Engine}
+	h.Svc.Engine = e
+	for name, broken := range map[string]int{"insert": 0, "find": 1} {
+		e.Broken = []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace}[broken]
+		h.Svc.Settings = kernel.NewSettings()
+		c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{DB: "test"}}
+		if err := gate.ApplySettings(h.Svc, c); err == nil {
+			t.Errorf("%s runs without the settings", name)
+		}
+	}
+}
