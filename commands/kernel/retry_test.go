@@ -1,4 +1,4 @@
-package transaction_test
+package kernel_test
 
 import (
 	"fmt"
