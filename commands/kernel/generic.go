@@ -162,7 +162,7 @@ func (g *Generic) readReadPreference(v value.Value) error {
 	}
 	g.ReadPref = v.Doc()
 	if mode := g.ReadPref.Lookup("mode"); mode.Kind() == value.KindString && !readPreferenceModes[mode.Str()] {
-		return mongoerr.Newf(mongoerr.FailedToParse, "Enumeration value '%s' for field '$readPreference.mode' is not a valid value.", mode.Str())
+		return mongoerr.Newf(mongoerr.BadValue, "Could not parse $readPreference mode '%s'. Only the modes 'primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported. :: caused by :: Enumeration value '%s' for field 'mode' is not a valid value.", mode.Str(), mode.Str())
 	}
 	return nil
 }
