@@ -71,13 +71,14 @@ func TestIndexBytes(t *testing.T) {
 	h.OK(`{create: "c"}`)
 	sizes := func() (all int64, byName map[string]int64) {
 		byName = map[string]int64{}
+		listed := harness.Docs(h.OK(`{listIndexes: "c"}`))
 		err := h.Svc.Engine.View(h.Context(), func(tx storage.Tx) error {
 			coll, err := tx.Collection(storage.Namespace{DB: "test", Coll: "c"})
 			if err != nil {
 				return err
 			}
 			all = observe.IndexBytes(coll)
-			for _, d := range harness.Docs(h.OK(`{listIndexes: "c"}`)) {
+			for _, d := range listed {
 				st, err := coll.IndexStats(d.Lookup("name").Str())
 				if err != nil {
 					return err
