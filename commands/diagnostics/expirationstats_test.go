@@ -1,0 +1,52 @@
+package diagnostics_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/value"
+)
+
+// A forecast has the collections in which something expires, with what is due and when;
+// a time series goes by its own name (docs/operations.md, "Monitoring").
+func TestExpirationForecast(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{create: "plain"}`)
+	h.OK(`{create: "series", timeseries: {timeField: "t"}, expireAfterSeconds: 3600}`)
+	h.OK(`{create: "jobs", messageQueue: {defaultMessageTimeToLive: 60}}`)
+	h.OK(`{createIndexes: "c", indexes: [{key: {at: 1}, name: "at_1", expireAfterSeconds: 10}]}`)
+	h.OK(`{insert: "c", documents: [{at: {$date: "2026-01-01T00:00:00Z"}}, {at: {$date: "2026-01-01T00:00:45Z"}}, {at: {$date: "2025-12-31T00:00:00Z"}}, {at: "never"}]}`)
+	h.OK(`{mqSend: "jobs", messages: [{body: {a: 1}}]}`)
+
+	var names []string
+	for v := range h.OK(`{expirationStats: 1}`).Lookup("collections").Doc().Values() {
+		names = append(names, v.Doc().Lookup("ns").Str())
+	}
+	if got := strings.Join(names, " "); got != "test.c test.jobs test.series" {
+		t.Errorf("collections %s", got)
+	}
+	policy := h.OK(`{expirationStats: "c", horizonSeconds: 100, buckets: 2}`).Lookup("collections").Doc().Index(0).Doc().Lookup("policies").Doc().Index(0).Doc()
+	var counts []int64
+	for v := range policy.Lookup("histogram").Doc().Values() {
+		counts = append(counts, v.Doc().Lookup("count").SafeInt64())
+	}
+	if policy.Lookup("pending").SafeInt64() != 3 || policy.Lookup("overdue").SafeInt64() != 1 || len(counts) != 2 || counts[0] != 1 || counts[1] != 1 {
+		t.Errorf("forecast %s, want 3 pending, of which 1 overdue, one in each half", policy)
+	}
+	queue := h.OK(`{expirationStats: "jobs"}`).Lookup("collections").Doc().Index(0).Doc()
+	if queue.Lookup("messages").Kind() != value.KindDocument || queue.Lookup("policies").Doc().Len() != 3 {
+		t.Errorf("of the queue: %s", queue)
+	}
+	if h.OK(`{expirationStats: "series"}`).Lookup("collections").Doc().Len() != 1 {
+		t.Error("nothing is forecast of the time series")
+	}
+	if r := h.OK(`{expirationStats: "plain"}`); !r.Lookup("collections").Doc().IsEmpty() {
+		t.Errorf("of a collection without expiry: %s", r)
+	}
+	h.Pass(0)
+	if last := h.OK(`{expirationStats: "c"}`).Lookup("lastPass").Doc(); last.Lookup("at").DateTime() != h.Clock.NowMillis() {
+		t.Errorf("the last pass is %s", last)
+	}
+}
