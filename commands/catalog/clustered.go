@@ -23,14 +23,14 @@ func ParseClustered(d value.Doc) (value.Doc, error) {
 				return nil, args.WrongType("clusteredIndex", "key", v, "object")
 			}
 			if k, n := v.Doc().First(); v.Doc().Len() != 1 || k != "_id" || n.AsDouble() != 1 {
-				return nil, mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for {_id: 1}")
+				return nil, mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 			}
 		case "unique":
 			if v.Kind() != value.KindBool && !v.IsNumber() {
 				return nil, args.WrongType("clusteredIndex", "unique", v, args.BoolTypes)
 			}
 			if !v.Truthy() {
-				return nil, mongoerr.New(5979700, "'clusteredIndex.unique' must be 'true'")
+				return nil, mongoerr.New(5979700, "The clusteredIndex option requires unique: true to be specified")
 			}
 		case "name":
 			if v.Kind() != value.KindString {
@@ -39,7 +39,7 @@ func ParseClustered(d value.Doc) (value.Doc, error) {
 			name = v.Str()
 		case "v":
 			if v.SafeInt64() != 2 {
-				return nil, mongoerr.New(5979704, "'clusteredIndex.v' must be 2")
+				return nil, mongoerr.Newf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", d, v.SafeInt64())
 			}
 		default:
 			return nil, mongoerr.UnknownField("clusteredIndex." + field)

@@ -4,6 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/gate"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -38,11 +39,25 @@ func (a *Args) check() error {
 	case a.ViewOn != nil:
 		return mongoerr.Newf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'viewOn': %s", a.IDIndex)
 	case !a.ClusteredIndex.IsMissing():
-		return mongoerr.Newf(mongoerr.InvalidOptions, "The 'clusteredIndex' option is not supported with 'idIndex': %s", a.IDIndex)
+		return mongoerr.New(mongoerr.InvalidOptions, "The 'clusteredIndex' option is not supported with the 'idIndex' option")
 	case a.AutoIndexID != nil && *a.AutoIndexID:
 		return mongoerr.Newf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'autoIndexId': %s", a.IDIndex)
 	}
 	return nil
+}
+
+// refuseEncrypted says why there can be no encrypted collection: what mongod says
+// first, and otherwise that this server has none.
+func (a *Args) refuseEncrypted(c *kernel.Call) error {
+	switch {
+	case bool(a.Capped):
+		return mongoerr.New(6367301, "Encrypted fields cannot be used with capped collections")
+	case a.ViewOn != nil || !a.TimeSeries.IsMissing():
+		return mongoerr.New(6346401, "Encrypted fields cannot be used with views or timeseries collections")
+	case !c.Svc.InReplicaSet():
+		return mongoerr.New(6346402, "Encrypted collections are not supported on standalone")
+	}
+	return mongoerr.New(mongoerr.InvalidOptions, "encryptedFields is not supported")
 }
 
 // checkCapped checks the limits of a capped collection against what else the
@@ -54,6 +69,8 @@ func (a *Args) checkCapped() error {
 		return mongoerr.New(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' with 'expireAfterSeconds'?")
 	case clustered && a.Max != nil:
 		return mongoerr.New(6049204, "'max' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' with 'expireAfterSeconds'?")
+	case clustered && bool(a.Capped):
+		return mongoerr.New(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
 	case bool(a.Capped) && a.Size == nil:
 		return mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
 	case !bool(a.Capped) && (a.Size != nil || a.Max != nil):

@@ -168,11 +168,11 @@ func sameOptions(info *storage.Info, p Part) bool {
 
 // planCreate checks the options and turns them into what is stored.
 func planCreate(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
-	switch {
-	case a.ViewOn != nil:
+	if a.EncryptedFields != nil {
+		return nil, a.refuseEncrypted(c)
+	}
+	if a.ViewOn != nil {
 		return PlanView(c, ns, a)
-	case a.EncryptedFields != nil:
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "encryptedFields is not supported")
 	}
 	if p, err := planSpecial(c, ns, a); p != nil || err != nil {
 		return p, err

@@ -43,9 +43,12 @@ func planClustered(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error)
 			return nil, errExpireAfterOption()
 		}
 		if v.Truthy() {
-			return nil, mongoerr.New(5979703, "the 'clusteredIndex' option in legacy format is only supported on internal collections")
+			return nil, mongoerr.New(5979703, "The 'clusteredIndex' legacy format {clusteredIndex: <bool>} is only supported for specific internal collections and vice versa")
 		}
 		return nil, nil
+	}
+	if a.AutoIndexID != nil && !*a.AutoIndexID {
+		return nil, mongoerr.New(6026501, "The 'clusteredIndex' option does not support {autoIndexId: false}")
 	}
 	spec, err := catalog.ParseClustered(v.Doc())
 	if err != nil {
