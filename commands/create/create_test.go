@@ -172,16 +172,32 @@ func TestIndexesOfSeries(t *testing.T) {
 	}
 }
 
-// Some indexes do not go with the kind of collection.
+// Some indexes do not go with the kind of collection. Those with the option clustered
+// are the index of a clustered collection, or refused (jstests,
+// clustered_collection_create_index_clustered_common).
 func TestIndexesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
-	h.OK(`{create: "clustered", clusteredIndex: {key: {_id: 1}, unique: true}}`)
+	h.OK(`{create: "clustered", clusteredIndex: {key: {_id: 1}, unique: true, name: "mine"}}`)
+	h.OK(`{create: "plain"}`)
 	h.OK(`{insert: "system.js", documents: [{_id: "f"}]}`)
+	index := func(coll, key string, code int32, text string) harness.Refusal {
+		return harness.Refusal{DB: "test", Command: `{createIndexes: "` + coll + `", indexes: [{key: ` + key + `, name: "x", unique: true, clustered: true}]}`, Code: code, Text: text}
+	}
+	const other = "Cannot create index with option 'clustered' that does not match an existing clustered index"
 	h.Refuses([]harness.Refusal{
-		{DB: "test", Command: `{createIndexes: "clustered", indexes: [{key: {_id: 1}, name: "x", unique: true, clustered: true}]}`, Code: 197},
+		index("clustered", `{_id: 1}`, 0, ""),
+		index("clustered", `{a: 1}`, 6243700, other),
+		index("plain", `{_id: 1}`, 6243700, other),
+		index("plain", `{a: 1}`, 6243700, other),
+		index("missing", `{_id: 1}`, 6100900, "Cannot implicitly create a new collection with createIndex 'clustered' option"),
 		{DB: "test", Command: `{createIndexes: "system.js", indexes: [{key: {a: 1}, name: "a_1", hidden: true}]}`, Code: 2, Text: "Can't hide index on system collection"},
 	})
+	for coll, want := range map[string]string{"clustered": "mine ", "plain": "_id_ "} {
+		if got := h.IndexNames(coll); got != want {
+			t.Errorf("indexes of %s: %s, want %s", coll, got, want)
+		}
+	}
 }
 
 // A view whose readers have another collation cannot be made.

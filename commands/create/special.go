@@ -83,6 +83,13 @@ func planClustered(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error)
 	return &Plan{Parts: []Part{{NS: ns, Options: b.Doc(), Indexes: []storage.IndexSpec{{Name: reserved.IDIndex, Spec: id}}}}}, nil
 }
 
+// isClusterKey reports whether a key pattern is {_id: 1}, the only one that a
+// collection can be clustered by.
+func isClusterKey(key value.Doc) bool {
+	name, v := key.First()
+	return key.Len() == 1 && name == "_id" && v.IsNumber() && v.AsDouble() == 1
+}
+
 // CheckIndexAllowed refuses an index that this kind of collection cannot have.
 func CheckIndexAllowed(c *kernel.Call, info *storage.Info, spec value.Doc) error {
 	if err := queue.CheckIndex(info, spec); err != nil {
@@ -91,8 +98,8 @@ func CheckIndexAllowed(c *kernel.Call, info *storage.Info, spec value.Doc) error
 	if catalog.IsSystem(info.Namespace.Coll) && !reserved.IsBuckets(info.Namespace.Coll) && spec.Lookup("hidden").Truthy() {
 		return mongoerr.New(mongoerr.BadValue, "Can't hide index on system collection")
 	}
-	if catalog.Of(info).Clustered != nil && spec.Lookup("clustered").Truthy() {
-		return mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "cannot create a second clustered index")
+	if spec.Lookup("clustered").Truthy() && (catalog.Of(info).Clustered == nil || !isClusterKey(spec.Lookup("key").Doc())) {
+		return mongoerr.New(6243700, "Cannot create index with option 'clustered' that does not match an existing clustered index")
 	}
 	if err := ttl.LoadIndexingMode(info.Options).CheckCreateIndex(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -146,6 +147,9 @@ func missingIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (ta
 func createIndexes(c *kernel.Call, tx storage.Tx, ns storage.Namespace, given []value.Doc) (before, after int, created bool, err error) {
 	_, err = tx.Collection(ns)
 	created = errors.Is(err, storage.ErrNotFound)
+	if created && slices.ContainsFunc(given, func(d value.Doc) bool { return d.Has("clustered") }) {
+		return 0, 0, false, mongoerr.New(6100900, "Cannot implicitly create a new collection with createIndex 'clustered' option")
+	}
 	coll, err := write.CollectionForInsert(c, tx, ns)
 	if err != nil {
 		return 0, 0, false, err
