@@ -90,7 +90,7 @@ func (v *validation) run() error {
 			continue
 		}
 		if v.meta.Validator != nil {
-			if ok, err := v.meta.Validator.Match(env, v.shown(r.Doc)); err == nil && !ok {
+			if ok, err := v.meta.Validator.Match(env, v.shown(r.Doc)); err != nil || !ok {
 				v.failing++
 			}
 		}

@@ -168,8 +168,8 @@ func (w *Writer) validateSchema(d, old value.Doc) error {
 	}
 	env := exec.NewEnv(w.c)
 	ok, err := m.Validator.Match(env, d)
-	if err != nil || ok {
-		return err
+	if ok || err != nil && Fatal(err) {
+		return err // a validator that cannot be evaluated has not accepted the document
 	}
 	if m.ValidationLevel == "moderate" && old != nil {
 		if valid, err := m.Validator.Match(env, old); err == nil && !valid {

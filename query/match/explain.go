@@ -1,6 +1,7 @@
 package match
 
 import (
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -248,16 +249,19 @@ func (x *explainer) schema(n *Schema, inverted bool) {
 }
 
 func (x *explainer) expr(n *Expr, inverted bool) {
+	x.b.String("operatorName", "$expr").Document("specifiedAs", value.NewDoc("$expr", n.spec))
+	v, err := n.Expr.Eval(x.env, x.d)
+	if err != nil {
+		e := mongoerr.From(err)
+		x.b.String("reason", "failed to evaluate aggregation expression").StartDocument("details").
+			Int32("code", int32(e.Code)).String("codeName", e.Code.Name()).String("errmsg", e.Message).End()
+		return
+	}
 	reason := "expression did not match"
 	if inverted {
 		reason = "expression did match"
 	}
-	x.b.String("operatorName", "$expr").
-		Document("specifiedAs", value.NewDoc("$expr", n.spec)).
-		String("reason", reason)
-	if v, err := n.Expr.Eval(x.env, x.d); err == nil {
-		x.b.Append("expressionResult", v)
-	}
+	x.b.String("reason", reason).Append("expressionResult", v)
 }
 
 func (x *explainer) other(n Node, inverted bool) {

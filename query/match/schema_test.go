@@ -114,6 +114,8 @@ func TestExplain(t *testing.T) {
 			`{ operatorName: "$exists", specifiedAs: { a: { $exists: false } }, reason: "path does exist", consideredValue: 2 }`},
 		{`{$expr: {$eq: ["$a", 1]}}`, `{a: 2}`,
 			`{ operatorName: "$expr", specifiedAs: { $expr: { $eq: [ "$a", 1 ] } }, reason: "expression did not match", expressionResult: false }`},
+		{`{$expr: {$divide: [1, "$a"]}}`, `{a: 0}`,
+			`{ operatorName: "$expr", specifiedAs: { $expr: { $divide: [ 1, "$a" ] } }, reason: "failed to evaluate aggregation expression", details: { code: 2, codeName: "BadValue", errmsg: "can't $divide by zero" } }`},
 	}
 	for _, c := range cases {
 		m := compile(t, c.filter)
