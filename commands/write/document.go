@@ -33,7 +33,7 @@ func KeepsEmptyTimestamps(c *kernel.Call) bool {
 
 func prepare(c *kernel.Call, d value.Doc, fill bool) (value.Doc, error) {
 	if len(d) > kernel.MaxDocumentBytes {
-		return nil, mongoerr.Newf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max size: %d", len(d), kernel.MaxDocumentBytes)
+		return nil, tooLarge(len(d))
 	}
 	if len(d) > shallow && depth(d, 0) > maxStoredDepth {
 		return nil, mongoerr.Newf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting", maxStoredDepth)
@@ -59,11 +59,20 @@ func prepare(c *kernel.Call, d value.Doc, fill bool) (value.Doc, error) {
 	stamps = stamps && !KeepsEmptyTimestamps(c)
 	switch {
 	case ids > 1:
-		return nil, mongoerr.New(mongoerr.BadValue, "can't have multiple _id fields")
+		return nil, mongoerr.New(mongoerr.BadValue, "can't have multiple _id fields in one document")
 	case ids == 1 && position == 0 && !stamps:
 		return d, nil
 	}
 	return rewriteInsert(c, d, stamps), nil
+}
+
+// tooLarge is the error of a document of n bytes. What exceeds even the slack that mongod
+// leaves for commands is no BSON document to it; only a pipeline can make one.
+func tooLarge(n int) error {
+	if most := kernel.MaxDocumentBytes + 16<<10; n > most {
+		return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, most)
+	}
+	return mongoerr.Newf(mongoerr.BadValue, "object to insert too large. size in bytes: %d, max size: %d", n, kernel.MaxDocumentBytes)
 }
 
 // rewriteInsert puts _id first and, if asked to, fills in zero timestamps.
@@ -112,15 +121,18 @@ func checkID(v value.Value) error {
 	return nil
 }
 
-// depth is the number of levels of a document.
+// depth is the number of levels of a document. Empty documents and arrays make no level.
 func depth(d value.Doc, above int) int {
 	deepest := above + 1
 	if deepest > value.MaxDepth {
 		return deepest
 	}
 	for it := d.Iter(); it.Next(); {
-		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
-			deepest = max(deepest, depth(it.Value().Doc(), above+1))
+		if k := it.Kind(); k != value.KindDocument && k != value.KindArray {
+			continue
+		}
+		if inner := it.Value().Doc(); !inner.IsEmpty() {
+			deepest = max(deepest, depth(inner, above+1))
 		}
 	}
 	return deepest
