@@ -18,7 +18,7 @@ import (
 // else.
 func FastFind(c *kernel.Call, ns storage.Namespace, a *FindArgs) (handled bool, err error) {
 	id, ok := canonical.PointID(a.Filter)
-	if !ok || !a.plain() || c.Held != nil || a.projects() && hasPosition(a.Projection) {
+	if !ok || !a.plain() || c.Held != nil || a.projects() && (hasPosition(a.Projection) || hasMeta(a.Projection)) {
 		return false, nil
 	}
 	r := pointReads.Get().(*pointRead)
@@ -104,6 +104,16 @@ func (a *FindArgs) plain() bool {
 func hasPosition(d value.Doc) bool {
 	for name := range d.All() {
 		if len(name) > 1 && name[len(name)-1] == '$' {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMeta looks for $meta, which needs what is known of a record besides its document.
+func hasMeta(d value.Doc) bool {
+	for it := d.Iter(); it.Next(); {
+		if k := it.Kind(); string(it.KeyBytes()) == "$meta" || (k == value.KindDocument || k == value.KindArray) && hasMeta(it.Value().Doc()) {
 			return true
 		}
 	}
