@@ -16,7 +16,7 @@ import (
 // AccessPath is how a query reaches its records: the planner's choice, made
 // runnable.
 type AccessPath struct {
-	Plan     *plan.Plan
+	Plan     *plan.Plan  // what the planner chose, or was given to AccessPathWith
 	Spec     *index.Spec // of the index that is used, nil if none or several
 	Sorted   bool        // the records come in the query's order
 	Filtered bool        // by an index filter

@@ -20,20 +20,20 @@ import (
 
 // AggregateArgs are the arguments of aggregate.
 type AggregateArgs struct {
-	Aggregate    value.Value      `arg:"aggregate,required"`
-	Pipeline     args.Array       `arg:"pipeline,required,own"`
-	Explain      value.Value      `arg:"explain,any"`
-	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`
-	Cursor       value.Value      `arg:"cursor,any"`
-	Bypass       args.LooseBool   `arg:"bypassDocumentValidation"`
-	Collation    value.Doc        `arg:"collation"`
-	Hint         value.Value      `arg:"hint,any"`
-	Let          value.Doc        `arg:"let"`
-	BatchSize    value.Value      `arg:"batchSize"`
-	FromMongos   args.LooseBool   `arg:"fromMongos"`
-	NeedsMerge   args.LooseBool   `arg:"needsMerge"`
-	EncInfo      value.Value      `arg:"encryptionInformation"`
-	UUID         args.UUID        `arg:"collectionUUID"`
+	Aggregate    value.Value      `arg:"aggregate,required"`       // name of the collection, or 1 for none
+	Pipeline     args.Array       `arg:"pipeline,required,own"`    // the stages, in order
+	Explain      value.Value      `arg:"explain,any"`              // a boolean: describe the plan instead of running it
+	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`         // whether stages may write temporary files; nil: as the parameter says
+	Cursor       value.Value      `arg:"cursor,any"`               // a document with batchSize
+	Bypass       args.LooseBool   `arg:"bypassDocumentValidation"` // $out and $merge skip the validator of the target
+	Collation    value.Doc        `arg:"collation"`                // of all comparisons; nil: that of the collection
+	Hint         value.Value      `arg:"hint,any"`                 // an index by name or key, or $natural
+	Let          value.Doc        `arg:"let"`                      // variables for expressions
+	BatchSize    value.Value      `arg:"batchSize"`                // accepted and without effect: cursor.batchSize counts
+	FromMongos   args.LooseBool   `arg:"fromMongos"`               // accepted from routers, without effect
+	NeedsMerge   args.LooseBool   `arg:"needsMerge"`               // accepted from routers, without effect
+	EncInfo      value.Value      `arg:"encryptionInformation"`    // accepted and without effect
+	UUID         args.UUID        `arg:"collectionUUID"`           // of the collection that the client expects
 }
 
 // AggregateSpec decodes the arguments of aggregate.
@@ -79,14 +79,14 @@ func StartsStream(pipeline value.Doc) bool {
 
 // CountArgs are the arguments of count.
 type CountArgs struct {
-	Count     value.Value `arg:"count,required"`
-	Query     value.Doc   `arg:"query"`
-	Limit     value.Value `arg:"limit,any"`
-	Skip      int64       `arg:"skip,nonneg"`
-	Hint      value.Value `arg:"hint,any"`
-	Collation value.Doc   `arg:"collation"`
-	Fields    value.Value `arg:"fields"`
-	EncInfo   value.Value `arg:"encryptionInformation"`
+	Count     value.Value `arg:"count,required"`        // name or UUID of the collection
+	Query     value.Doc   `arg:"query"`                 // the filter; nil: all documents
+	Limit     value.Value `arg:"limit,any"`             // the most to count, see AtMost
+	Skip      int64       `arg:"skip,nonneg"`           // documents to pass over first
+	Hint      value.Value `arg:"hint,any"`              // an index by name or key, or $natural
+	Collation value.Doc   `arg:"collation"`             // of the filter; nil: that of the collection
+	Fields    value.Value `arg:"fields"`                // accepted and without effect, as in mongod
+	EncInfo   value.Value `arg:"encryptionInformation"` // accepted and without effect
 }
 
 // CountSpec decodes the arguments of count.
@@ -169,6 +169,7 @@ func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan
 	return n, ok, err
 }
 
+// ClampCount is what a skip and a limit leave of a count; a limit of 0 is none.
 func ClampCount(n, skip, limit int64) int64 {
 	n = max(n-skip, 0)
 	if limit > 0 {
@@ -179,11 +180,11 @@ func ClampCount(n, skip, limit int64) int64 {
 
 // DistinctArgs are the arguments of distinct.
 type DistinctArgs struct {
-	Distinct  value.Value `arg:"distinct,required"`
-	Key       string      `arg:"key,required"`
-	Query     value.Doc   `arg:"query"`
-	Collation value.Doc   `arg:"collation"`
-	Hint      value.Value `arg:"hint,any"`
+	Distinct  value.Value `arg:"distinct,required"` // name or UUID of the collection
+	Key       string      `arg:"key,required"`      // path of the field
+	Query     value.Doc   `arg:"query"`             // the filter; nil: all documents
+	Collation value.Doc   `arg:"collation"`         // of the filter and of what is distinct; nil: that of the collection
+	Hint      value.Value `arg:"hint,any"`          // an index by name or key, or $natural
 }
 
 // DistinctSpec decodes the arguments of distinct.
@@ -200,11 +201,11 @@ func (a *DistinctArgs) Check() error {
 // DistinctSet collects the distinct values behind a path; of equal ones, the
 // first that was seen.
 type DistinctSet struct {
-	Path     value.Path
-	Collator value.Collator
-	Seen     map[string]struct{}
+	Path     value.Path          // of the field
+	Collator value.Collator      // of what is equal, nil: by bytes
+	Seen     map[string]struct{} // keys of the values so far; the maker gives an empty map
 	values   []value.Value
-	Bytes    int
+	Bytes    int // about the size of the values, for the limit of the reply
 	scratch  []byte
 }
 
@@ -243,34 +244,34 @@ func (s *DistinctSet) addValue(v value.Value) {
 
 // FindArgs are the arguments of find.
 type FindArgs struct {
-	Find         value.Value      `arg:"find,required"`
-	Filter       value.Doc        `arg:"filter,own"`
-	Projection   value.Doc        `arg:"projection,own"`
-	Sort         value.Doc        `arg:"sort,own"`
-	Hint         value.Value      `arg:"hint,any"`
-	Collation    value.Doc        `arg:"collation,own"`
-	Skip         int64            `arg:"skip,nonneg"`
-	Limit        int64            `arg:"limit,nonneg"`
-	BatchSize    *int64           `arg:"batchSize,nonneg"`
-	SingleBatch  args.StrictBool  `arg:"singleBatch,own"`
-	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`
-	Min          value.Doc        `arg:"min,own"`
-	Max          value.Doc        `arg:"max,own"`
-	ReturnKey    args.StrictBool  `arg:"returnKey,own"`
-	ShowRecordID args.StrictBool  `arg:"showRecordId,own"`
-	Tailable     args.StrictBool  `arg:"tailable,own"`
-	AwaitData    args.StrictBool  `arg:"awaitData,own"`
-	NoTimeout    args.StrictBool  `arg:"noCursorTimeout,own"`
-	AllowPartial args.StrictBool  `arg:"allowPartialResults,own"`
-	OplogReplay  args.LooseBool   `arg:"oplogReplay"`
-	Let          value.Doc        `arg:"let"`
-	NTok         *int64           `arg:"ntoreturn"`
-	Options      value.Doc        `arg:"options"`
-	RequestToken args.StrictBool  `arg:"$_requestResumeToken,own"`
-	ResumeAfter  value.Doc        `arg:"$_resumeAfter,own"`
-	ReadOnce     args.StrictBool  `arg:"readOnce,own"`
-	EncInfo      value.Value      `arg:"encryptionInformation"`
-	UUID         args.UUID        `arg:"collectionUUID"`
+	Find         value.Value      `arg:"find,required"`            // name or UUID of the collection
+	Filter       value.Doc        `arg:"filter,own"`               // nil: all documents
+	Projection   value.Doc        `arg:"projection,own"`           // nil or empty: whole documents
+	Sort         value.Doc        `arg:"sort,own"`                 // nil or empty: the order of the plan
+	Hint         value.Value      `arg:"hint,any"`                 // an index by name or key, or $natural
+	Collation    value.Doc        `arg:"collation,own"`            // nil: that of the collection
+	Skip         int64            `arg:"skip,nonneg"`              // documents to pass over first
+	Limit        int64            `arg:"limit,nonneg"`             // most documents in all; 0: no limit
+	BatchSize    *int64           `arg:"batchSize,nonneg"`         // documents in the first batch; nil: the default
+	SingleBatch  args.StrictBool  `arg:"singleBatch,own"`          // no cursor stays open
+	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`         // whether a sort may write temporary files; nil: as the parameter says
+	Min          value.Doc        `arg:"min,own"`                  // inclusive lower bound of the hinted index
+	Max          value.Doc        `arg:"max,own"`                  // exclusive upper bound of the hinted index
+	ReturnKey    args.StrictBool  `arg:"returnKey,own"`            // keys of the index in place of documents
+	ShowRecordID args.StrictBool  `arg:"showRecordId,own"`         // documents get $recordId
+	Tailable     args.StrictBool  `arg:"tailable,own"`             // the cursor follows a capped collection
+	AwaitData    args.StrictBool  `arg:"awaitData,own"`            // and getMore waits at its end
+	NoTimeout    args.StrictBool  `arg:"noCursorTimeout,own"`      // the cursor is not closed for having been idle
+	AllowPartial args.StrictBool  `arg:"allowPartialResults,own"`  // accepted: there are no shards
+	OplogReplay  args.LooseBool   `arg:"oplogReplay"`              // accepted and without effect, as in mongod
+	Let          value.Doc        `arg:"let"`                      // variables for expressions
+	NTok         *int64           `arg:"ntoreturn"`                // an old name that mongod refuses
+	Options      value.Doc        `arg:"options"`                  // accepted and without effect
+	RequestToken args.StrictBool  `arg:"$_requestResumeToken,own"` // asks for a token to resume after; no token is made yet
+	ResumeAfter  value.Doc        `arg:"$_resumeAfter,own"`        // such a token; not used yet
+	ReadOnce     args.StrictBool  `arg:"readOnce,own"`             // refused in transactions, else without effect
+	EncInfo      value.Value      `arg:"encryptionInformation"`    // accepted and without effect
+	UUID         args.UUID        `arg:"collectionUUID"`           // of the collection that the client expects
 }
 
 // FindSpec decodes the arguments of find, under the name that mongod gives them in
@@ -307,9 +308,9 @@ func FindCollection(c *kernel.Call, v value.Value) (ns storage.Namespace, info *
 
 // Finder is an opened find.
 type Finder struct {
-	Exec  *Execution
-	Query canonical.Query
-	It    agg.Iterator
+	Exec  *Execution      // shared by the iterators
+	Query canonical.Query // as it is planned
+	It    agg.Iterator    // the chain of iterators, made by Open
 	plan  *AccessPath
 	What  string // what mongod says in front of an error of it
 	sort  bool   // a sort stage was needed
@@ -454,15 +455,15 @@ func (f *Finder) decorate(it agg.Iterator, a *FindArgs, p *project.Projection) (
 
 // UpdateStatementArgs are the fields of a statement of update.
 type UpdateStatementArgs struct {
-	Q            value.Doc      `arg:"q,required"`
-	U            value.Value    `arg:"u,required"`
-	C            value.Doc      `arg:"c"`
-	Multi        bool           `arg:"multi"`
-	Upsert       bool           `arg:"upsert"`
-	Collation    value.Doc      `arg:"collation"`
-	ArrayFilters args.Array     `arg:"arrayFilters"`
-	Hint         value.Value    `arg:"hint,any"`
-	Sort         value.Doc      `arg:"sort"`
-	SampleID     value.Value    `arg:"sampleId"`
-	Supplied     args.LooseBool `arg:"upsertSupplied"`
+	Q            value.Doc      `arg:"q,required"`     // the filter
+	U            value.Value    `arg:"u,required"`     // operators, a replacement, or the array of a pipeline
+	C            value.Doc      `arg:"c"`              // constants for a pipeline
+	Multi        bool           `arg:"multi"`          // all documents that match, not only the first
+	Upsert       bool           `arg:"upsert"`         // insert one if none matches
+	Collation    value.Doc      `arg:"collation"`      // nil: that of the collection
+	ArrayFilters args.Array     `arg:"arrayFilters"`   // conditions for the identifiers of $[identifier]
+	Hint         value.Value    `arg:"hint,any"`       // an index by name or key
+	Sort         value.Doc      `arg:"sort"`           // which of several documents is the first
+	SampleID     value.Value    `arg:"sampleId"`       // accepted and without effect
+	Supplied     args.LooseBool `arg:"upsertSupplied"` // accepted from routers, without effect
 }

@@ -21,17 +21,17 @@ const maxBatchBytes = 16 * 1024 * 1024
 
 // CursorRequest is what makes a cursor of an iterator.
 type CursorRequest struct {
-	NS          storage.Namespace
-	It          agg.Iterator
-	Exec        *Execution
-	BatchSize   int64 // -1: default
-	SingleBatch bool
-	IDFirst     bool // the id and the namespace stand in front of the batch, as of mongod's IDL replies
-	NoTimeout   bool
-	Tailable    bool
-	AwaitData   bool
+	NS          storage.Namespace      // named in the reply and looked for by getMore
+	It          agg.Iterator           // what the cursor returns; FirstBatch closes it, or the cursor does
+	Exec        *Execution             // handed to each getMore, nil if the iterator needs no command
+	BatchSize   int64                  // documents in the first batch; -1: the default
+	SingleBatch bool                   // no cursor stays open, whatever is left
+	IDFirst     bool                   // the id and the namespace stand in front of the batch, as of mongod's IDL replies
+	NoTimeout   bool                   // the cursor is not closed for having been idle
+	Tailable    bool                   // the cursor stays open at the end of what there is
+	AwaitData   bool                   // and getMore waits there for more
 	extra       func(b *value.Builder) // further fields of the cursor document
-	SetOp       func(*kernel.Call)
+	SetOp       func(*kernel.Call)     // called with each getMore; nil: Exec.Resume
 }
 
 // FirstBatch runs an iterator for its first batch and writes the reply's

@@ -24,8 +24,8 @@ var NoCollection = &plan.Stage{Name: "EOF", Detail: value.NewDoc("type", value.S
 // it: each getMore replaces the Call.
 type Execution struct {
 	call  *kernel.Call
-	Env   *expr.Env
-	Stats execStats
+	Env   *expr.Env // of the expressions, with the metadata of the current document
+	Stats execStats // of all iterators, for explain
 	// Sources are the open iterators that may have read ahead.
 	Sources   []rewinder
 	Plans     []*AccessPath // of the collections a pipeline opened, for explain
@@ -40,8 +40,8 @@ type Execution struct {
 
 // execStats are the counters of explain's executionStats.
 type execStats struct {
-	KeysExamined int64
-	DocsExamined int64
+	KeysExamined int64 // index entries
+	DocsExamined int64 // records
 }
 
 // NewEnv makes the environment of the command's expressions: what $$NOW and
@@ -103,11 +103,11 @@ func (x *Execution) Resume(c *kernel.Call) {
 
 // Scan says which entries of which index, or which records, to visit.
 type Scan struct {
-	Index   string // "": the records in natural order
-	Ranges  []storage.KeyRange
-	walks   bool // from one range to the next
+	Index   string             // "": the records in natural order
+	Ranges  []storage.KeyRange // of its keys, in the order in which they are visited
+	walks   bool               // from one range to the next
 	records storage.Range
-	Counts  ScanCounts
+	Counts  ScanCounts // kept by the iterator, for explain
 }
 
 // ScanCounts is what was done for one scan.
@@ -127,18 +127,18 @@ type ScanIterator struct {
 	x        *Execution
 	ns       storage.Namespace
 	uuid     [16]byte
-	Scans    []Scan
-	At       Position
-	Buf      []storage.Record
-	Upcoming int
-	From     Position // where buf was read from
-	Chunk    int
+	Scans    []Scan                        // made one after the other
+	At       Position                      // behind what was read last
+	Buf      []storage.Record              // the chunk that was read last
+	Upcoming int                           // which record of Buf is the next
+	From     Position                      // where Buf was read from
+	Chunk    int                           // how many records the next chunk has at most
 	turns    int                           // of loops that read a chunk
 	Seen     map[storage.RecordID]struct{} // nil: a record cannot come twice
 	meta     *catalog.Meta                 // of the collection when the chunk was read
 	Stored   bool                          // everything is returned, as it is stored: for validate
 	due      int64                         // before it, all records of the chunk are visible
-	Done     bool
+	Done     bool                          // nothing is left behind Buf
 
 	Queue  bool // documents are messages
 	Expand bool // documents are buckets, shown uncompressed
@@ -160,7 +160,7 @@ type Position struct {
 	within  int // range of the scan
 	started bool
 	after   storage.RecordID
-	Key     []byte // behind which entry of the index
+	Key     []byte // behind which entry of the index; nil for records
 }
 
 // set copies p, reusing the room for the key.
@@ -189,6 +189,7 @@ func (k *entryKeys) at(i int) []byte {
 	return k.bytes[start:k.ends[i]]
 }
 
+// Reset forgets the keys and keeps their room.
 func (k *entryKeys) Reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 
 // How many records a scan reads within one view of the storage: few at first, as many
@@ -473,8 +474,10 @@ func (r *ScanIterator) Close() { r.Done, r.Buf, r.Upcoming = true, r.Buf[:0], 0 
 // EmptyDocs is an iterator without documents.
 type EmptyDocs struct{}
 
+// Next implements agg.Iterator.
 func (EmptyDocs) Next() (value.Doc, error) { return nil, nil }
 
+// Close implements agg.Iterator.
 func (EmptyDocs) Close() {}
 
 // Script is the scope of the command at work.

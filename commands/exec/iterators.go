@@ -27,6 +27,7 @@ func NewDocuments(x *Execution, q *canonical.Query, src RecordSource) *Documents
 	return &Documents{src: src, exec: x, meta: q.Meta, q: q}
 }
 
+// Next implements agg.Iterator.
 func (d *Documents) Next() (value.Doc, error) {
 	r, ok, err := d.src.Next()
 	if err != nil || !ok {
@@ -56,6 +57,7 @@ func (d *Documents) setMeta(kind expr.MetaKind, r *storage.Record) {
 	}
 }
 
+// Close implements agg.Iterator.
 func (d *Documents) Close() { d.src.Close() }
 
 // skipIterator drops the first documents.
@@ -183,11 +185,12 @@ const largestResult = kernel.MaxDocumentBytes + 16*1024
 // which they came up, and refuses documents that no message can hold.
 type InContext struct {
 	Src  agg.Iterator
-	Exec *Execution
-	NS   storage.Namespace
-	What string
+	Exec *Execution        // which knows the command at work
+	NS   storage.Namespace // named in errors of the storage
+	What string            // the prefix, such as FindFailed; a getMore has its own
 }
 
+// Next implements agg.Iterator.
 func (i *InContext) Next() (value.Doc, error) {
 	d, err := i.Src.Next()
 	if err == nil && len(d) > largestResult {
@@ -206,8 +209,10 @@ func (i *InContext) Next() (value.Doc, error) {
 	return nil, mongoerr.From(kernel.Translate(i.NS, err)).WithPrefix(what)
 }
 
+// AtEnd reports whether no further document will come, if the source can tell.
 func (i *InContext) AtEnd() bool { return atEnd(i.Src) }
 
+// Close implements agg.Iterator.
 func (i *InContext) Close() { i.Src.Close() }
 
 func tooLarge(d value.Doc) error {

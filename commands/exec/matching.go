@@ -14,11 +14,12 @@ type RecordSource interface {
 
 // Matching passes on the records that match.
 type Matching struct {
-	Src RecordSource
-	Q   *canonical.Query
-	Env *expr.Env
+	Src RecordSource     // the records to be judged
+	Q   *canonical.Query // by whose matcher
+	Env *expr.Env        // of the expressions of the matcher
 }
 
+// Next implements RecordSource.
 func (f *Matching) Next() (storage.Record, bool, error) {
 	for {
 		r, ok, err := f.Src.Next()
@@ -35,4 +36,5 @@ func (f *Matching) Next() (storage.Record, bool, error) {
 	}
 }
 
+// Close implements RecordSource.
 func (f *Matching) Close() { f.Src.Close() }

@@ -16,11 +16,11 @@ import (
 
 // BucketQuery is a filter on measurements, turned into one on buckets.
 type BucketQuery struct {
-	Info     *storage.Info // of the buckets
-	Meta     *catalog.Meta
-	Pushdown *timeseries.Pushdown
-	Query    canonical.Query // on buckets
-	Matcher  *match.Matcher
+	Info     *storage.Info        // of the buckets
+	Meta     *catalog.Meta        // of the time series
+	Pushdown *timeseries.Pushdown // what the filter says of whole buckets
+	Query    canonical.Query      // on buckets
+	Matcher  *match.Matcher       // of measurements, nil if all match
 }
 
 // QueryBuckets prepares to read the measurements that q asks for.
@@ -73,17 +73,21 @@ func ShownBucket(d value.Doc) value.Doc {
 // the buckets instead: it is an agg.Packs.
 type Measurements struct {
 	x        *Execution
-	B        *BucketQuery
+	B        *BucketQuery // which buckets may hold what is asked for
 	src      RecordSource
 	unpacker *timeseries.Unpacker
 	open     bool
-	whole    bool // all measurements of the bucket that is open match
-	Counts   bucketCounts
-	ownOrder bool // strings compare as in the control values
+	whole    bool         // all measurements of the bucket that is open match
+	Counts   bucketCounts // for explain
+	ownOrder bool         // strings compare as in the control values
 }
 
 // bucketCounts is what was done with buckets, for explain.
-type bucketCounts struct{ Read, Unpacked, Returned int64 }
+type bucketCounts struct {
+	Read     int64 // buckets that may hold a matching measurement
+	Unpacked int64 // buckets of those that were unpacked
+	Returned int64 // measurements
+}
 
 // Open opens the measurements of the buckets that an access leads to.
 func (b *BucketQuery) Open(x *Execution, a *AccessPath, q *canonical.Query) *Measurements {

@@ -16,14 +16,14 @@ type Merged struct {
 	All     []*mergeStream // also those that have ended, for explain
 	seen    map[storage.RecordID]struct{}
 	started bool
-	Dropped int64
+	Dropped int64 // records that had come before from another range
 	x       *Execution
 	key     []byte // of the record returned last
 }
 
 // mergeStream is one range with its current record and key.
 type mergeStream struct {
-	Src     *ScanIterator
+	Src     *ScanIterator // over the range alone
 	prefix  int
 	reverse bool
 	rec     storage.Record
@@ -59,6 +59,7 @@ func (m *Merged) rewind() {
 	m.started = false
 }
 
+// Next implements RecordSource.
 func (m *Merged) Next() (storage.Record, bool, error) {
 	if !m.started {
 		if err := m.start(); err != nil {
@@ -117,6 +118,7 @@ func (s *mergeStream) advance() (ok bool, err error) {
 	return ok, err
 }
 
+// Close implements RecordSource.
 func (m *Merged) Close() {
 	for _, s := range m.streams {
 		s.Src.Close()
