@@ -90,10 +90,13 @@ type failingEngine struct {
 }
 
 func (e *failingEngine) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	if e.n--; e.n == 0 {
+	e.n--
+	return e.Engine.Update(ctx, func(tx storage.Tx) error {
+		if err := fn(tx); err != nil || e.n != 0 {
+			return err
+		}
 		return e.err
-	}
-	return e.Engine.Update(ctx, fn)
+	})
 }
 
 // What earlier parts of a batch have stored stays when a later one cannot be committed:
@@ -111,7 +114,7 @@ func TestBatchWhoseEndCannotBeStored(t *testing.T) {
 		{context.Canceled, ``, "code 11601"},
 	} {
 		h := harness.New(t)
-		h.OK(`{"create": "c"}`)
+		h.OK(`{"insert": "c", "documents": [{"_id": 1001}]}`) // an error that the last part meets before
 		plain := h.Svc.Engine
 		h.Svc.Engine = &failingEngine{plain, 2, tt.err}
 		got := outcome(h.Run(numbered(0, 1003, tt.options)))
@@ -119,8 +122,8 @@ func TestBatchWhoseEndCannotBeStored(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%v%s: answered %s, want %s", tt.err, tt.options, got, tt.want)
 		}
-		if n := h.OK(`{"count": "c"}`).Lookup("n").SafeInt64(); n != 1000 {
-			t.Errorf("%v: %d documents are stored, want 1000", tt.err, n)
+		if n := h.OK(`{"count": "c"}`).Lookup("n").SafeInt64(); n != 1001 {
+			t.Errorf("%v: %d documents are stored, want 1001", tt.err, n)
 		}
 	}
 }
