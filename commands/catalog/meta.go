@@ -18,21 +18,21 @@ import (
 type Kind uint8
 
 const (
-	Ordinary Kind = iota
-	View
-	TimeSeries
-	Buckets
+	Ordinary   Kind = iota // documents as they are
+	View                   // a pipeline over another collection
+	TimeSeries             // a view of its buckets
+	Buckets                // holds the buckets of a time series
 )
 
 // Meta is what the commands know of a collection, derived once
 // from its options and indexes whenever these change. It is immutable.
 type Meta struct {
-	Kind      Kind
-	Capped    bool
+	Kind      Kind  // which sort of collection
+	Capped    bool  // bounded by CappedLen and CappedMax
 	CappedMax int64 // documents, 0: no limit
 	CappedLen int64 // bytes
 
-	ViewOn   string
+	ViewOn   string    // the collection that a view reads
 	Pipeline value.Doc // of a view
 
 	Clustered   *index.Spec // nil: records are in insertion order
@@ -40,9 +40,9 @@ type Meta struct {
 
 	Series *timeseries.Options // of a time series and of its buckets
 
-	Validator        *match.Matcher
-	ValidationLevel  string // "strict" or "moderate"; "off" has no validator
-	ValidationAction string // "error" or "warn"
+	Validator        *match.Matcher // nil: every document is valid
+	ValidationLevel  string         // "strict" or "moderate"; "off" has no validator
+	ValidationAction string         // "error" or "warn"
 
 	Collation *collation.Collation // nil: simple
 	Indexes   []*index.Spec        // all except the internal ones of expiry
@@ -51,7 +51,7 @@ type Meta struct {
 	Text      *text.Index          // the text index; nil without one
 	Plans     *PlanCache           // the only part that changes
 
-	PreImages bool
+	PreImages bool // changeStreamPreAndPostImages is enabled
 	IsQueue   bool // a message queue or its dead-letter queue
 
 	// TSIndex stands for the indexes of document TTL in listings; it is nil where

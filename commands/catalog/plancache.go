@@ -18,8 +18,8 @@ import (
 // activates it. When a query turns out to be much more work, it chooses anew,
 // and the choice starts from the beginning.
 type PlanCache struct {
-	Mu      sync.RWMutex
-	Entries map[uint64]*CachedPlan
+	Mu      sync.RWMutex           // guards Entries
+	Entries map[uint64]*CachedPlan // by shape and indexes
 }
 
 // mostCachedPlans bounds a [PlanCache].
@@ -30,8 +30,8 @@ type CachedPlan struct {
 	choice  plan.Choice
 	active  bool
 	works   int64
-	Created int64
-	Key     string
+	Created int64     // when, in milliseconds since the epoch
+	Key     string    // planCacheKey
 	Shape   uint64    // without what only the server knows
 	Filter  bool      // chosen among the indexes of an index filter
 	Query   value.Doc // {query, sort, projection, collation}; nil if it was too large

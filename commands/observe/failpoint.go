@@ -23,14 +23,15 @@ type FailPoint struct {
 	changed *broadcast.Broadcast // signalled when entered grows
 }
 
+// FailMode says when a fail point takes effect.
 type FailMode uint8
 
 const (
-	FailOff FailMode = iota
-	FailAlways
-	FailTimes
-	FailSkip
-	FailSometimes
+	FailOff       FailMode = iota // it does nothing
+	FailAlways                    // it takes effect every time
+	FailTimes                     // so many times, then it is off
+	FailSkip                      // every time but so many at first
+	FailSometimes                 // with a probability
 )
 
 // FailPoints are the fail points of a server, by what they are for.
@@ -43,6 +44,7 @@ type FailPoints struct {
 	NeverTimesOut *FailPoint // maxTimeNeverTimeOut: the same
 }
 
+// NewFailPoints returns fail points that are all off.
 func NewFailPoints() FailPoints {
 	return FailPoints{
 		Command: newFailPoint(), GetMore: newFailPoint(), Write: newFailPoint(),
@@ -69,20 +71,20 @@ func (f *FailPoints) Named(name string) *FailPoint {
 
 // FailData is what a failing command is to do, and which commands are meant.
 type FailData struct {
-	Doc        value.Doc
-	Commands   map[string]bool
-	All        bool
-	AppName    string
-	ThreadName string
-	Namespace  string
-	Closes     bool
-	Stays      bool // closeConnection is false, and not only absent
-	Code       mongoerr.Code
-	Before     mongoerr.Code // failBeforeCommitExceptionCode
-	Extra      value.Doc     // errorExtraInfo
-	Labels     []string      // nil: those the server would give
-	Concern    value.Doc     // writeConcernError
-	Block      time.Duration
+	Doc        value.Doc       // data as it was given
+	Commands   map[string]bool // failCommands: their names
+	All        bool            // every command, whatever its name
+	AppName    string          // "": any client
+	ThreadName string          // "": any connection
+	Namespace  string          // "": any
+	Closes     bool            // closeConnection
+	Stays      bool            // closeConnection is false, and not only absent
+	Code       mongoerr.Code   // errorCode, 0: none
+	Before     mongoerr.Code   // failBeforeCommitExceptionCode
+	Extra      value.Doc       // errorExtraInfo
+	Labels     []string        // nil: those the server would give
+	Concern    value.Doc       // writeConcernError
+	Block      time.Duration   // how long the command waits first
 }
 
 func newFailPoint() *FailPoint { return &FailPoint{changed: broadcast.New()} }

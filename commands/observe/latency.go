@@ -67,13 +67,14 @@ func leastOf(bucket int) (micros int64, n int) {
 // Latency is a histogram of how long commands took: Counts[i] took less than
 // Bound(i), and not less than the bound before.
 type Latency struct {
-	Seconds float64 // sum
-	Counts  [LatencyBuckets + 1]int64
+	Seconds float64                   // sum
+	Counts  [LatencyBuckets + 1]int64 // number of commands in each bucket
 }
 
 // Bound is the upper bound of bucket i in seconds; the last has none.
 func (Latency) Bound(i int) float64 { return float64(int64(1)<<i) / 1e6 }
 
+// Snapshot returns what was observed up to now, by powers of two.
 func (l *Latencies) Snapshot() (out Latency) {
 	out.Seconds = float64(l.Micros.Load()) / 1e6
 	for i := range l.counts {

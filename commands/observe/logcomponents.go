@@ -54,6 +54,7 @@ type Verbosity struct {
 	Highest atomic.Int32                      // of all that talk: 0 is the common case
 }
 
+// NewVerbosity returns a Verbosity in which every component has level 0.
 func NewVerbosity() *Verbosity { return &Verbosity{levels: map[string]int32{}} }
 
 // Set changes components; a negative level inherits again.

@@ -19,14 +19,15 @@ type Metrics struct {
 	Transactions  struct{ Started, Committed, Aborted, RetriedCommands, RetriedStatements atomic.Int64 }
 	ChangeStreams struct{ Split, Failed, Expanded atomic.Int64 } // large events, streams with showExpandedEvents
 	commands      sync.Map                                       // name -> *CommandCounter
-	Latency       LatencyClasses
-	ReadConcerns  ReadConcerns
-	Elections     atomic.Int64
+	Latency       LatencyClasses                                 // of opLatencies
+	ReadConcerns  ReadConcerns                                   // of readConcernCounters
+	Elections     atomic.Int64                                   // that this member called
 }
 
 // CommandCounter counts the runs of one command.
 type CommandCounter struct{ Total, Failed atomic.Int64 }
 
+// Command returns the counter of a command, which is made if need be.
 func (m *Metrics) Command(name string) *CommandCounter {
 	if c, ok := m.commands.Load(name); ok {
 		return c.(*CommandCounter)
@@ -62,6 +63,7 @@ func (l *Latencies) AppendHistogram(b *value.Builder) {
 // transactions.
 type ReadConcerns struct{ Outside, Inside ConcernCounts }
 
+// ConcernCounts counts read concerns by their levels.
 type ConcernCounts struct{ None, Local, Available, Majority, Linearizable, Snapshot, SnapshotAt atomic.Int64 }
 
 // TimedCounter is a UsageCounter with a histogram of the times.

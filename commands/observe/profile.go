@@ -19,16 +19,16 @@ import (
 type Profiler struct {
 	mu        sync.Mutex     // writers
 	initial   ProfileSetting // of databases that are not in the map
-	SlowMS    atomic.Int64
-	sample    atomic.Uint64 // bits of the share of slow operations that count
+	SlowMS    atomic.Int64   // milliseconds from which an operation is slow
+	sample    atomic.Uint64  // bits of the share of slow operations that count
 	databases atomic.Pointer[map[string]ProfileSetting]
 }
 
 // ProfileSetting is the profiling of one database.
 type ProfileSetting struct {
-	Level  int32 // 0: off, 1: slow operations, 2: all
-	Filter *match.Matcher
-	Spec   value.Doc // of the filter
+	Level  int32          // 0: off, 1: slow operations, 2: all
+	Filter *match.Matcher // decides in place of slowness; nil: none is set
+	Spec   value.Doc      // of the filter
 }
 
 // defaultSlowMS is what counts as slow unless set, as in mongod.
@@ -41,6 +41,7 @@ type Profiling struct {
 	SampleRate float64 // share of the slow operations that count, 0 to 1
 }
 
+// Check refuses settings out of their range; nil stands for the defaults.
 func (p *Profiling) Check() error {
 	switch {
 	case p == nil:
@@ -52,6 +53,7 @@ func (p *Profiling) Check() error {
 	return nil
 }
 
+// NewProfiler returns a profiler with the given settings, nil for mongod's.
 func NewProfiler(first *Profiling) *Profiler {
 	if first == nil {
 		first = &Profiling{SlowMS: defaultSlowMS, SampleRate: 1}
@@ -63,8 +65,10 @@ func NewProfiler(first *Profiling) *Profiler {
 	return p
 }
 
+// SetSample changes the share of the slow operations that count, 0 to 1.
 func (p *Profiler) SetSample(rate float64) { p.sample.Store(math.Float64bits(rate)) }
 
+// SampleRate is the share of the slow operations that count.
 func (p *Profiler) SampleRate() float64 { return math.Float64frombits(p.sample.Load()) }
 
 // Of returns the profiling of a database. Those of the server itself are not
@@ -106,9 +110,9 @@ type PlanInfo interface {
 
 // Counts is what a command has done, for the profiler and the log.
 type Counts struct {
-	Keys     int64 // index entries seen
-	Docs     int64 // records seen
-	Returned int64
+	Keys     int64         // index entries seen
+	Docs     int64         // records seen
+	Returned int64         // documents returned
 	Sorted   bool          // a sort stage ran
 	Plan     string        // set where there was no choice to make
 	Access   PlanInfo      // how the query finds its documents; nil: there was no choice

@@ -14,13 +14,15 @@ import (
 // Usage counts how collections are used, for top.
 type Usage struct{ collections sync.Map } // namespace -> *CollectionUsage
 
+// CollectionUsage counts how one collection is used.
 type CollectionUsage struct {
-	Namespace                 string
-	Reads, Writes, Commands   TimedCounter
+	Namespace                 string       // db.collection
+	Reads, Writes, Commands   TimedCounter // as top and $collStats tell them apart
 	queries, getmores         UsageCounter
 	inserts, updates, removes UsageCounter
 }
 
+// UsageCounter counts commands and how long they took together.
 type UsageCounter struct{ Count, Micros atomic.Int64 }
 
 func (u *UsageCounter) add(d time.Duration) {
@@ -31,6 +33,7 @@ func (u *UsageCounter) add(d time.Duration) {
 // TopParts are the parts of top in its order.
 var TopParts = []string{"total", "readLock", "writeLock", "queries", "getmore", "insert", "update", "remove", "commands"}
 
+// Part returns the numbers of one of TopParts.
 func (u *CollectionUsage) Part(name string) (count, micros int64) {
 	of := func(c *UsageCounter) (int64, int64) { return c.Count.Load(), c.Micros.Load() }
 	switch name {
@@ -92,6 +95,7 @@ func (c *CollectionUsage) Note(name string, took time.Duration) {
 	}
 }
 
+// List returns the counters of all collections, ordered by namespace.
 func (u *Usage) List() (out []*CollectionUsage) {
 	u.collections.Range(func(_, v any) bool {
 		out = append(out, v.(*CollectionUsage))

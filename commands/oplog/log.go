@@ -37,7 +37,7 @@ const (
 // the oldest entries make way, many at a time.
 type Log struct {
 	Config
-	Off   bool
+	Off   bool         // no log is kept
 	Limit atomic.Int64 // bytes, once it is read
 	read  atomic.Bool
 	noted atomic.Bool  // that it is read is known after a restart
@@ -52,11 +52,11 @@ var recorders = sync.Pool{New: func() any { return new(Recorder) }}
 
 // Config is what the change log works with.
 type Config struct {
-	Engine storage.Engine
-	Clock  clock.Clock
-	Logger *zerolog.Logger
-	Stamps *clustertime.Clock
-	Term   *atomic.Int64 // of the last election
+	Engine storage.Engine     // holds the log beside the data
+	Clock  clock.Clock        // gives the wall time of entries
+	Logger *zerolog.Logger    // hears of what goes wrong behind the commands
+	Stamps *clustertime.Clock // gives entries their cluster times
+	Term   *atomic.Int64      // of the last election
 	// Bytes bounds the log; 0: DefaultBytes once it is read, negative: there
 	// is no log. Retention is how long entries are kept at least, in milliseconds.
 	Bytes, Retention int64
@@ -64,6 +64,7 @@ type Config struct {
 	TxnBytes         func() int64 // most bytes of the operations of one transaction
 }
 
+// New returns a log that Open must be called on.
 func New(config Config) *Log {
 	l := &Log{Config: config, full: make(chan struct{}, 1)}
 	l.Limit.Store(config.Bytes)

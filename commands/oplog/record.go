@@ -15,14 +15,14 @@ import (
 // all its statements.
 type Recorder struct {
 	log   *Log
-	Tx    storage.Tx
-	Now   int64
-	InTxn bool // a multi-document transaction: one applyOps entry for all
-	LSID  value.Doc
-	Txn   int64
+	Tx    storage.Tx // the engine transaction whose changes are noted
+	Now   int64      // instant of the changes, in milliseconds since the epoch
+	InTxn bool       // a multi-document transaction: one applyOps entry for all
+	LSID  value.Doc  // of a multi-document transaction
+	Txn   int64      // its txnNumber
 
-	ops     []byte // documents {op, ns, ui, o, …}, one after the other
-	Marks   []LoggedOp
+	ops     []byte     // documents {op, ns, ui, o, …}, one after the other
+	Marks   []LoggedOp // the operations, in their order
 	images  []preImage
 	Out     []byte // the entry being written
 	Last    uint64 // timestamp of the last entry
@@ -43,13 +43,13 @@ type Recorder struct {
 	Expired   *ttl.Expired      // why the record is removed
 	Stmt      int32             // statement of a retryable write
 	Keep      ImageKind         // version of the document that findAndModify returns
-	Image     value.Doc
+	Image     value.Doc         // that version, nil: no document
 }
 
 // loggedOp is one operation among the recorded ones.
 type LoggedOp struct {
-	end     int // of its document in ops
-	Command bool
+	end     int  // of its document in ops
+	Command bool // an operation on a collection or database, not on a document
 	ns      storage.Namespace
 	Stmt    int32    // of a retryable write
 	drop    [16]byte // uuid of a dropped collection
@@ -233,6 +233,7 @@ func (r *Recorder) start(i int) int {
 	return r.Marks[i-1].end
 }
 
+// Op returns the operation of that number.
 func (r *Recorder) Op(i int) value.Doc { return value.Doc(r.ops[r.start(i):r.Marks[i].end]) }
 
 // append writes one entry.
@@ -318,6 +319,8 @@ func (r *Recorder) saveImages(ts uint64, first, end int) error {
 	return nil
 }
 
+// PreImageID is the _id of the pre-image of an operation: op is its number within the
+// entry with that cluster time.
 func PreImageID(uuid [16]byte, ts uint64, op int64) value.Doc {
 	return value.NewDoc("nsUUID", value.Binary(4, uuid[:]), "ts", clustertime.Value(ts), "applyOpsIndex", value.Int64(op))
 }
@@ -350,7 +353,7 @@ const NoStatement = -1
 type ImageKind uint8
 
 const (
-	NoImage ImageKind = iota
-	ImageBefore
-	ImageAfter
+	NoImage     ImageKind = iota // none: the command is no findAndModify that may be retried
+	ImageBefore                  // as it was before the change
+	ImageAfter                   // as the change made it
 )

@@ -11,29 +11,30 @@ import (
 // the others, which want them at the same time.
 type sharedEvents struct {
 	mu    sync.Mutex
-	Made  map[EventKey]SharedEvent
-	Bytes int
+	Made  map[EventKey]SharedEvent // the events by what tells them apart
+	Bytes int                      // size of all that are kept
 }
 
 // EventKey tells apart the events of a group's streams.
 type EventKey struct {
-	TS         uint64
-	Index      int
-	Invalidate bool
-	Expanded   bool
-	Raw        bool
+	TS         uint64 // cluster time
+	Index      int    // within the transaction
+	Invalidate bool   // the invalidation that follows the event
+	Expanded   bool   // made with showExpandedEvents
+	Raw        bool   // made with showRawUpdateDescription
 }
 
 // SharedEvent is an event without the images of the document, which each
 // stream looks up when it comes to them.
 type SharedEvent struct {
-	Token, Event, Key value.Doc
+	Token, Event, Key value.Doc   // the resume token, the event, the document's key
 	Named             token.Token // what the token says
 }
 
 // maxSharedBytes bounds what a group keeps.
 const MaxSharedBytes = 1 << 20
 
+// Find returns an event that one of the group's streams has made.
 func (s *sharedEvents) Find(k EventKey) (SharedEvent, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,6 +57,7 @@ func (r *Recorder) collection(c storage.Collection) *loggedCollection {
 	return &loggedCollection{Collection: c, r: r}
 }
 
+// Insert adds a document: i.
 func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, error) {
 	if err := c.allowed(len(d)); err != nil {
 		return 0, err
@@ -68,6 +69,7 @@ func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, erro
 	return id, err
 }
 
+// Update replaces a document: u, with the difference.
 func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) error {
 	if err := c.allowed(len(d)); err != nil {
 		return err
@@ -80,6 +82,7 @@ func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) er
 	return err
 }
 
+// Delete removes a document: d.
 func (c *loggedCollection) Delete(id storage.RecordID) error {
 	if err := c.allowed(0); err != nil {
 		return err
@@ -92,6 +95,7 @@ func (c *loggedCollection) Delete(id storage.RecordID) error {
 	return err
 }
 
+// Truncate removes all documents, each of them a d.
 func (c *loggedCollection) Truncate() error {
 	info := c.Info()
 	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r); return true }); err != nil {
@@ -391,6 +395,8 @@ func RebuildShown(tx storage.Tx, ns storage.Namespace) error {
 	return nil
 }
 
+// NotInTransaction is the error (OperationNotSupportedInTransaction, 263) for what a
+// multi-document transaction may not do.
 func NotInTransaction(text string) error {
 	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, text)
 }

@@ -19,8 +19,8 @@ import (
 type watchers struct {
 	streams atomic.Int32
 	mu      sync.Mutex
-	Groups  map[storage.Namespace][]*Watcher
-	marks   uint64 // transactions that marked entries
+	Groups  map[storage.Namespace][]*Watcher // by what they watch
+	marks   uint64                           // transactions that marked entries
 }
 
 // Watcher is a group of change streams that wait for entries about the same
@@ -29,9 +29,9 @@ type watchers struct {
 type Watcher struct {
 	ns       storage.Namespace // no Coll: of a database; empty: all
 	Interest                   // of the writers, under the lock of watchers
-	Streams  int
-	marked   uint64       // number of the transaction that marked it last
-	Newest   atomic.Int64 // the newest entry that concerns it
+	Streams  int               // number of streams in the group
+	marked   uint64            // number of the transaction that marked it last
+	Newest   atomic.Int64      // the newest entry that concerns it
 	*broadcast.Broadcast
 	sharedEvents
 }
@@ -41,7 +41,7 @@ type Watcher struct {
 // woken for it.
 type Interest struct {
 	Events    *match.Matcher // nil: all
-	Collation value.Collator
+	Collation value.Collator // of the filter
 	verdicts  map[eventName]bool
 }
 

@@ -11,12 +11,12 @@ import (
 // Config is the configuration of the replica set, as replSetGetConfig shows
 // it. It is never changed: a new one takes its place.
 type Config struct {
-	Name     string
-	Version  int64
-	Term     int64 // NoTerm after a forced change, until the next election
-	Members  []Member
-	Journals bool // w: "majority" waits for the disk
-	Settings Settings
+	Name     string   // _id of the configuration
+	Version  int64    // grows with every change
+	Term     int64    // NoTerm after a forced change, until the next election
+	Members  []Member // one at least
+	Journals bool     // w: "majority" waits for the disk
+	Settings Settings // of the whole set
 	// AsConnected is set while the member is known by the address its clients
 	// connect to, as long as nobody has given it another.
 	AsConnected bool
@@ -27,15 +27,15 @@ type Config struct {
 
 // Member is a member of the set; a valid configuration has one.
 type Member struct {
-	ID        int64
-	Host      string
+	ID        int64  // _id within the configuration
+	Host      string // host:port
 	arbiter   bool
 	indexes   bool // it builds indexes
 	hidden    bool
-	Priority  float64
-	Tags      value.Doc
+	Priority  float64   // 0: it cannot become primary
+	Tags      value.Doc // names that write concerns and read preferences use
 	delaySecs int64
-	Votes     int64
+	Votes     int64 // 1, or 0 of a member that does not vote
 }
 
 // Settings are the settings of the set. Those about what members do with
@@ -45,7 +45,7 @@ type Settings struct {
 	heartbeatMillis, heartbeatSecs, election int64
 	catchUp, catchUpTakeover                 int64
 	modes                                    value.Doc // write concerns by name
-	ID                                       value.OID
+	ID                                       value.OID // replicaSetId
 }
 
 // NoTerm is the term of a configuration that was forced.

@@ -37,24 +37,24 @@ type RetryHistory struct {
 	Recent []RetriedStatement         // what the session's record holds, as it was done
 	Parts  bool                       // there may be parts of this number
 
-	Pending PendingStatements
+	Pending PendingStatements // what the running engine transaction adds
 }
 
 // PendingStatements is what the running engine transaction adds to the
 // history. Its slices are used again.
 type PendingStatements struct {
-	Any    bool
+	Any    bool               // something is pending
 	Joined int32              // how many statements are joined to the newest outcome
 	Fresh  []RetriedStatement // further ones
 	Parts  []storage.RecordID // the parts that were written
 	Moved  bool               // all but the last outcome are in parts now
-	Record storage.RecordID
+	Record storage.RecordID   // where the session's record was written
 }
 
 // RetriedStatement is the outcome of a statement, or of several in a row
 // with the same outcome.
 type RetriedStatement struct {
-	First, Last int32
+	First, Last int32       // numbers of the statements
 	Kind        byte        // 'i', 'u' or 'd'
 	ID          value.Value // _id of an inserted document, for an upsert
 	Image       value.Doc   // what findAndModify returned, nil: no document
@@ -121,6 +121,7 @@ func (l *RetriedStatement) Joins(s *RetriedStatement) bool {
 	return l.Kind == s.Kind && l.Last+1 == s.First && l.ID.IsMissing() && s.ID.IsMissing() && l.Image == nil && s.Image == nil
 }
 
+// Append writes the outcome as an element of an array that is stored.
 func (s *RetriedStatement) Append(b *value.Builder) {
 	b.StartDocument("").Int32("first", s.First).Int32("last", s.Last).String("op", string(s.Kind)).Append("id", s.ID)
 	if s.Image != nil {
@@ -129,6 +130,7 @@ func (s *RetriedStatement) Append(b *value.Builder) {
 	b.End()
 }
 
+// ReadStatement reads what Append has written.
 func ReadStatement(d value.Doc) RetriedStatement {
 	s := RetriedStatement{First: d.Lookup("first").Int32(), Last: d.Lookup("last").Int32(), ID: d.Lookup("id"), Image: d.Lookup("image").Doc()}
 	if op := d.Lookup("op").Str(); op != "" {
@@ -166,12 +168,14 @@ func (r *Records) Open(ctx context.Context, engine storage.Engine) error {
 	})
 }
 
+// Get returns where a session's record is, 0 if it has none.
 func (r *Records) Get(k RecordKey) storage.RecordID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ids[k]
 }
 
+// Set notes where a session's record is, once that is committed.
 func (r *Records) Set(k RecordKey, id storage.RecordID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // Key identifies a logical session: the client's UUID, and the user
 // it belongs to.
 type Key struct {
-	ID   [16]byte
-	User string // "db.name"; the digest of a name behind a zero, where only that is known
+	ID   [16]byte // lsid.id
+	User string   // "db.name"; the digest of a name behind a zero, where only that is known
 	// Child tells apart the sessions within a session, that members of a cluster
 	// run transactions in on behalf of a client: txnNumber, if any, and txnUUID.
 	Child string
@@ -96,7 +96,7 @@ func ReadDigest(v value.Value, name string) (digest [sha256.Size]byte, err error
 // RecordKey is a session's key as it is stored.
 type RecordKey struct {
 	id    [16]byte
-	UID   [sha256.Size]byte
+	UID   [sha256.Size]byte // digest of the user: lsid.uid
 	child string
 }
 

@@ -43,12 +43,14 @@ func (r *Records) openParts(ctx context.Context, engine storage.Engine) error {
 	})
 }
 
+// PartsOf returns where the parts of a session are.
 func (r *Records) PartsOf(k RecordKey) []storage.RecordID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.parts[k]
 }
 
+// AddParts notes parts that were written, once that is committed.
 func (r *Records) AddParts(k RecordKey, ids []storage.RecordID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,6 +76,7 @@ func (r *Records) DropParts(tx storage.Tx, k RecordKey) error {
 	return nil
 }
 
+// ForgetParts notes that the parts of sessions are gone.
 func (r *Records) ForgetParts(keys ...RecordKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

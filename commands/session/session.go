@@ -21,7 +21,7 @@ const Timeout = 30 * time.Minute
 
 // Session is a logical session.
 type Session struct {
-	Key      Key
+	Key      Key       // tells it apart from other sessions
 	lastUsed time.Time // guarded by the registry
 	Record   RecordKey // of its record in config.transactions
 	RecordID value.Doc // the same as the record's _id
@@ -30,8 +30,8 @@ type Session struct {
 	// Commands that carry a txnNumber take it, so that they run one after
 	// the other. Only the goroutine that has the token may use these fields.
 	turn     chan struct{}
-	Number   int64 // highest txnNumber seen, -1 before any
-	State    State
+	Number   int64                       // highest txnNumber seen, -1 before any
+	State    State                       // where that number stands
 	Restored bool                        // its record has been read
 	Txn      atomic.Pointer[Transaction] // open transaction; may be looked at by anyone
 	History  *RetryHistory               // what the retryable write of that number has done
@@ -69,6 +69,7 @@ func (s *Session) TryCheckOut() bool {
 	}
 }
 
+// CheckIn gives the turn back.
 func (s *Session) CheckIn() { s.turn <- struct{}{} }
 
 // InTransaction reports whether a transaction is open.
@@ -82,6 +83,7 @@ type Registry struct {
 	OnEnd    func(*Session)       // called with the turn when a session is forgotten
 }
 
+// NewRegistry returns a registry without sessions.
 func NewRegistry() *Registry {
 	return &Registry{sessions: map[Key]*Session{}, TxnEnded: broadcast.New(), OnEnd: func(*Session) {}}
 }
@@ -129,6 +131,7 @@ func (r *Registry) List() []*Session {
 	return out
 }
 
+// CloseAll ends all sessions.
 func (r *Registry) CloseAll(context.Context) {
 	r.End(func(*Session) bool { return true })
 }
@@ -147,16 +150,16 @@ func (r *Registry) LastUse(s *Session) time.Time {
 
 // Grant is an action that a command was allowed.
 type Grant struct {
-	On     auth.Pattern
-	Action auth.Action
+	On     auth.Pattern // the resource
+	Action auth.Action  // on that resource
 }
 
 // QueueChanges is what an engine transaction does to queues, beside its
 // writes: it takes effect when the transaction has committed.
 type QueueChanges struct {
-	Sender  *queue.Sender
-	Dropped []*storage.Info
-	Broker  *queue.Broker
+	Sender  *queue.Sender   // has the messages that were sent
+	Dropped []*storage.Info // queues that were dropped
+	Broker  *queue.Broker   // nil: the transaction has nothing to do with queues
 }
 
 // Begin forgets what an attempt did that is made anew.

@@ -21,24 +21,29 @@ const (
 
 // Snapshots are the states that clients may still ask for.
 type Snapshots struct {
-	Mu   sync.Mutex
+	Mu   sync.Mutex      // guards List
 	List []*HeldSnapshot // by time
 }
 
+// HeldSnapshot is the state at a cluster time that a client was told.
 type HeldSnapshot struct {
-	TS   uint64
-	Made time.Time
-	Tx   storage.Txn
+	TS   uint64        // its cluster time
+	Made time.Time     // when it was handed out first
+	Tx   storage.Txn   // reads the state
 	Turn chan struct{} // holds one: one reader at a time
 	Old  bool          // nobody may read it any more; the turn guards it
 }
 
+// SnapshotCommands are the commands that may read at a cluster time outside transactions.
 var SnapshotCommands = map[string]bool{"find": true, "aggregate": true, "distinct": true, "getMore": true}
 
+// SnapshotTooOld is the error (239) for a cluster time whose state is no longer kept.
 func SnapshotTooOld(ts uint64) error {
 	return mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", clustertime.Value(ts))
 }
 
+// Expire forgets the oldest states that are too old or too many, up to one that is being
+// read. The caller holds Mu.
 func (l *Snapshots) Expire(now time.Time) {
 	for len(l.List) > 0 && (len(l.List) > maxSnapshots || now.Sub(l.List[0].Made) > SnapshotKeep) {
 		s := l.List[0]
@@ -54,6 +59,7 @@ func (l *Snapshots) Expire(now time.Time) {
 	}
 }
 
+// Close forgets all states.
 func (l *Snapshots) Close() {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

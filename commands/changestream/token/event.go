@@ -60,13 +60,13 @@ func (t *Token) Identify(o *LogOp, kind string, key, description value.Doc) {
 
 // LogOp is one operation of the log on its way to become an event.
 type LogOp struct {
-	Op         value.Doc
-	TS         uint64 // cluster time of the event
-	Wall       int64
-	Index      int    // within the transaction
-	ImageTS    uint64 // of the entry it stands in, and its place there
-	Image      int
-	LSID       value.Doc // of a transaction
-	Txn        value.Value
-	Invalidate bool // the invalidation that follows op
+	Op         value.Doc   // as the log has it
+	TS         uint64      // cluster time of the event
+	Wall       int64       // wall time, in milliseconds since the epoch
+	Index      int         // within the transaction
+	ImageTS    uint64      // of the entry it stands in, and its place there
+	Image      int         // place of the operation in the entry
+	LSID       value.Doc   // of a transaction
+	Txn        value.Value // txnNumber, of a transaction
+	Invalidate bool        // the invalidation that follows op
 }

@@ -20,11 +20,11 @@ import (
 
 // Token is what a resume token says.
 type Token struct {
-	TS             uint64
-	Event          bool // else a high-water mark
-	Index          int
-	FromInvalidate bool
-	UUID           *[16]byte
+	TS             uint64    // cluster time
+	Event          bool      // else a high-water mark
+	Index          int       // of the operation in its transaction
+	FromInvalidate bool      // the event is an invalidation
+	UUID           *[16]byte // of the collection, nil: there is none
 	ID             value.Doc // {operationType, documentKey or operationDescription}
 	Fragment       int       // of a split event, the first is 1; 0: the whole
 }
