@@ -17,15 +17,15 @@ import (
 // Call is one running command. Its parts are embedded, so that c.DB is the database of
 // the request; each is described with its type.
 type Call struct {
-	Svc  *Service
-	Conn *Conn
-	Cmd  *Command
+	Svc  *Service                // that runs it
+	Conn *Conn                   // that it came on
+	Cmd  *Command                // its line of the table
 	Ctx  context.Context         // ends when the command is killed or its client is gone
 	Kill context.CancelCauseFunc // ends Ctx
 	Now  int64                   // the instant of everything the command does, milliseconds
 
 	Request
-	Generic Generic
+	Generic Generic // the arguments that every command takes
 	Authorization
 	Outcome
 	Progress
@@ -46,9 +46,9 @@ type Authorization struct {
 
 // Outcome is what the client gets, and what decides about it.
 type Outcome struct {
-	Reply    *value.Builder
-	Response Response
-	NoOK     bool // the command writes "ok" itself
+	Reply    *value.Builder // the reply, as far as it is written
+	Response Response       // what the server does besides
+	NoOK     bool           // the command writes "ok" itself
 
 	// FixedLabels reports whether an error carries its labels already, and gets no
 	// others.

@@ -33,20 +33,20 @@ type liveStream interface {
 // Cursor is a result that a client reads in batches. Between batches it
 // holds no lock and no transaction: its iterator remembers a position.
 type Cursor struct {
-	ID        int64
+	ID        int64 // never 0, which stands for no cursor in replies
 	NS        storage.Namespace
-	It        agg.Iterator
-	Peeked    value.Doc // read, but did not fit into the last batch
-	Session   *session.Session
-	User      string
-	Grants    []session.Grant // what the command that made it was asked for
-	Asked     *auth.User      // who had them when they were last looked at
-	TxnNumber *int64
-	Stream    liveStream            // that it reads, nil: none
-	Held      *session.HeldSnapshot // the state it reads, nil: the latest
-	NoTimeout bool
-	Tailable  bool
-	AwaitData bool
+	It        agg.Iterator            // yields the documents that are left
+	Peeked    value.Doc               // read, but did not fit into the last batch
+	Session   *session.Session        // that it was made in; nil: in none
+	User      string                  // who made it, as "db.name"; "": nobody logged in
+	Grants    []session.Grant         // what the command that made it was asked for
+	Asked     *auth.User              // who had them when they were last looked at
+	TxnNumber *int64                  // of the transaction that it was made in; nil: in none
+	Stream    liveStream              // that it reads, nil: none
+	Held      *session.HeldSnapshot   // the state it reads, nil: the latest
+	NoTimeout bool                    // it stays open however long nobody reads it
+	Tailable  bool                    // it stays open at its end
+	AwaitData bool                    // a getMore waits at its end
 	TimeLeft  time.Duration           // of the command that made it, for further batches; 0: as much as they take
 	lastUsed  time.Time               // real time, guarded by the registry
 	inUse     bool                    // guarded by the registry
@@ -56,10 +56,10 @@ type Cursor struct {
 	Returned  int64                   // documents
 	Batches   int64                   // with them
 	Plan      string                  // of the command that made it, see planSummary
-	Access    observe.PlanInfo
-	Created   value.Doc              // the command that made it, for currentOp and comments
-	Extra     func(b *value.Builder) // further fields of the cursor document
-	SetOp     func(*Call)            // hands the running command to the iterator
+	Access    observe.PlanInfo        // how the command found its documents
+	Created   value.Doc               // the command that made it, for currentOp and comments
+	Extra     func(b *value.Builder)  // further fields of the cursor document
+	SetOp     func(*Call)             // hands the running command to the iterator
 }
 
 // StreamEnded reports whether the cursor reads a change stream that is over.
@@ -67,9 +67,9 @@ func (c *Cursor) StreamEnded() bool { return c.Stream != nil && c.Stream.Ended()
 
 // Cursors is the registry of the open cursors.
 type Cursors struct {
-	Mu       sync.Mutex
-	Open     map[int64]*Cursor
-	total    int64 // opened since start
+	Mu       sync.Mutex        // guards what follows, but for Limit
+	Open     map[int64]*Cursor // by their ids
+	total    int64             // opened since start
 	timedOut int64
 	Limit    int // of open cursors
 }

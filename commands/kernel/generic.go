@@ -30,11 +30,11 @@ type Generic struct {
 	Named                bool      // w names a mode, which may be the empty one
 	Tags                 bool      // w names tags
 	Level                string    // of the read concern; "": none was given
-	APIVersion           string
-	APIGiven             bool // apiVersion was given, whatever it says
-	APIStrict            bool
-	APIDeprecationErrors bool // apiDeprecationErrors
-	APIOptions           bool // one of the two was given, whatever it says
+	APIVersion           string    // "": none was given
+	APIGiven             bool      // apiVersion was given, whatever it says
+	APIStrict            bool      // what the API version does not promise is refused
+	APIDeprecationErrors bool      // apiDeprecationErrors
+	APIOptions           bool      // one of the two was given, whatever it says
 }
 
 // Read picks the generic arguments out of a command and returns the

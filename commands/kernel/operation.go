@@ -14,17 +14,17 @@ import (
 
 // Operation is a running command as currentOp shows it and killOp ends it.
 type Operation struct {
-	ID      int32
-	Conn    *Conn
-	Started int64 // server clock, milliseconds
-	Name    string
+	ID      int32  // opid in currentOp
+	Conn    *Conn  // that it came on; nil: the server runs it
+	Started int64  // server clock, milliseconds
+	Name    string // of the command, not an alias
 	ns      string
-	Body    value.Doc // valid while the operation runs
-	Cancel  context.CancelCauseFunc
-	Session *session.Session
-	User    string
-	Killed  atomic.Bool
-	Plan    atomic.Pointer[string]
+	Body    value.Doc               // valid while the operation runs
+	Cancel  context.CancelCauseFunc // ends the command
+	Session *session.Session        // that it runs in; nil: in none
+	User    string                  // who runs it, as "db.name"; "": nobody logged in
+	Killed  atomic.Bool             // it has been told to end
+	Plan    atomic.Pointer[string]  // planSummary; nil: it has none yet
 
 	before, after *Operation // in its shard
 }
@@ -35,7 +35,7 @@ func (op *Operation) forget() { op.Body, op.Cancel, op.Session = nil, nil, nil }
 // Operations holds the running operations in shards, so that
 // connections do not queue for one lock.
 type Operations struct {
-	Next   atomic.Int32
+	Next   atomic.Int32 // the newest id
 	shards [16]operationShard
 }
 

@@ -26,9 +26,9 @@ const (
 
 // Options says what a Service works with.
 type Options struct {
-	Engine     storage.Engine
-	Clock      clock.Clock
-	Log        zerolog.Logger
+	Engine     storage.Engine     // the data; it belongs to the caller
+	Clock      clock.Clock        // decides what has expired
+	Log        zerolog.Logger     // of the server
 	TempDir    string             // for sorts and groups that spill
 	DBPath     string             // as given, for getCmdLineOpts
 	Parameters map[string]string  // --setParameter

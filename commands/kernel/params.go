@@ -15,21 +15,21 @@ import (
 // Parameter is one line of the parameter table: what setParameter and
 // getParameter can reach.
 type Parameter struct {
-	Name     string
-	Initial  value.Value
-	Startup  bool // may be given on the command line
-	Runtime  bool // may be set while running
-	Check    func(v value.Value) (value.Value, error)
-	OnChange func(s *Service, v value.Value)
-	read     func(s *Service) value.Value // nil: the value that was set
+	Name     string                                   // in getParameter and setParameter
+	Initial  value.Value                              // whose type is that of start-up values given as text
+	Startup  bool                                     // may be given on the command line
+	Runtime  bool                                     // may be set while running
+	Check    func(v value.Value) (value.Value, error) // refuses a value, or returns what is stored
+	OnChange func(s *Service, v value.Value)          // called with what was stored; nil: nothing to do
+	read     func(s *Service) value.Value             // nil: the value that was set
 }
 
 // Parameters holds the current values; reads take no lock.
 type Parameters struct {
-	Svc    *Service
-	mu     sync.Mutex // writers
-	Lines  map[string]*Parameter
-	Values map[string]*atomic.Pointer[value.Value]
+	Svc    *Service                                // whose parameters they are
+	mu     sync.Mutex                              // writers
+	Lines  map[string]*Parameter                   // the table, by name
+	Values map[string]*atomic.Pointer[value.Value] // by name; a pointer is never nil
 }
 
 // Load applies start-up values, given as text.

@@ -17,8 +17,8 @@ type QuerySettings []*QuerySetting
 
 // QuerySetting is what holds for one shape.
 type QuerySetting struct {
-	Hash           string
-	Settings       value.Doc
+	Hash           string    // queryShapeHash, in hexadecimal
+	Settings       value.Doc // as setQuerySettings was given them
 	Representative value.Doc // the query it was set with; nil if only the hash was known
 }
 
@@ -54,18 +54,18 @@ func (q *QuerySetting) AppendTo(b *value.Builder) {
 // IndexFilters are the index filters of all collections. They last until the
 // server stops, as in mongod.
 type IndexFilters struct {
-	Any atomic.Bool // cheap to ask, for those who have none
-	Mu  sync.Mutex
-	Of  map[storage.Namespace][]*IndexFilter
+	Any atomic.Bool                          // cheap to ask, for those who have none
+	Mu  sync.Mutex                           // guards Of
+	Of  map[storage.Namespace][]*IndexFilter // by collection, in the order in which they were set
 }
 
 // IndexFilter limits the indexes that queries of one shape may use.
 type IndexFilter struct {
-	Shape   uint64
-	Query   value.Doc
-	Sort    value.Doc
-	Project value.Doc
-	Collate value.Doc
+	Shape   uint64    // hash of the shape of Query, Sort, Project and Collate
+	Query   value.Doc // that the filter was set with
+	Sort    value.Doc // nil: none
+	Project value.Doc // nil: none
+	Collate value.Doc // nil: none
 	Indexes value.Doc // array of names and key patterns
 }
 

@@ -7,8 +7,8 @@ import (
 // Request is one command message, already split into its sections. All
 // documents have been validated, and stay valid until Handle returns.
 type Request struct {
-	Body      value.Doc
-	Sequences []Sequence
+	Body      value.Doc  // the kind-0 section, whose first field is the command
+	Sequences []Sequence // the kind-1 sections, in the order of the message
 	// Legacy marks an OP_QUERY; only handshakes come that way.
 	Legacy bool
 	// DB is the database of the command: that of an OP_QUERY's namespace, or $db, which
@@ -23,9 +23,9 @@ type Request struct {
 // Sequence is a kind-1 section: documents that belong to the array argument
 // of that name.
 type Sequence struct {
-	ID   string
+	ID   string // name of the argument
 	Docs []byte // one document after the other
-	Len  int
+	Len  int    // number of the documents
 }
 
 // Response says what the server does besides sending the reply.

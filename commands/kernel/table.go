@@ -6,11 +6,11 @@ import (
 
 // Command is one line of the command table.
 type Command struct {
-	Name    string
-	Aliases []string
-	Run     func(*Call) error
-	Help    string
-	Flags   commandFlags
+	Name    string                  // as listCommands shows it
+	Aliases []string                // other names that clients may use
+	Run     func(*Call) error       // writes the reply, or returns the error that it is
+	Help    string                  // for listCommands
+	Flags   commandFlags            // rules that hold before it runs
 	Action  string                  // privilege that the command needs on its resource; "" for none
 	On      resource                // what the privilege is asked on
 	Enabled func(s *Service) bool   // nil: always in the table

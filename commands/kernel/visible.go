@@ -16,9 +16,9 @@ import (
 
 // Visible is a collection as a command sees it at its instant.
 type Visible struct {
-	Coll storage.Collection
-	Meta *catalog.Meta
-	Now  int64
+	Coll storage.Collection // with what has expired
+	Meta *catalog.Meta      // what the catalog says of it
+	Now  int64              // the instant of the command, milliseconds
 }
 
 // Visible looks at a collection at the instant of the command.
