@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// checkStrict refuses what a command says that version 1 does not promise.
+// checkStrict refuses commands and options that are not part of version 1 of the API.
 func checkStrict(c *kernel.Call) error {
 	unstable := gate.UnstableFields[c.Cmd.Name]
 	for name := range c.Body.All() {

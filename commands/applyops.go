@@ -20,10 +20,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// applyCreate applies a create that says which UUID the collection is to have:
-// that which it has where the entry comes from, as mongorestore
-// --preserveUUID sends it. A collection that has the UUID already is the one
-// that was meant, whatever it is called.
+// applyCreate applies a create with the UUID of the new collection, as mongorestore
+// --preserveUUID sends it. If a collection with this UUID exists under another name, it
+// is renamed.
 func applyCreate(c *kernel.Call, db string, e *users.OplogEntryArgs) error {
 	id, err := chosenUUID(e.UUID)
 	if err != nil {
@@ -46,8 +45,8 @@ func applyCreate(c *kernel.Call, db string, e *users.OplogEntryArgs) error {
 	return err
 }
 
-// chosenUUID reads a UUID for a new collection, which must be a random one, as
-// those that a server makes.
+// chosenUUID reads a UUID for a new collection. It must be a random UUID (version 4), as
+// servers make them.
 func chosenUUID(v value.Value) (id [16]byte, err error) {
 	_, b := v.Binary()
 	if !args.IsUUID(v) || len(b) != len(id) {
@@ -138,10 +137,10 @@ func applyAll(c *kernel.Call, a *users.ApplyOpsArgs) (results []value.Value, err
 	return results, nil
 }
 
-// entries reads the list. All who look at the entries do so through it, so that
-// they see the same.
+// entries reads the list of entries. Authorization and execution both use it, so that
+// they see the same entries.
 func entries(a *users.ApplyOpsArgs) ([]users.OplogEntryArgs, error) {
-	for v := range value.Doc(a.Ops).Values() { // nulls are not passed over here
+	for v := range value.Doc(a.Ops).Values() { // nulls are not skipped here
 		if v.Kind() == value.KindNull {
 			return nil, args.WrongType("applyOps", "applyOps", v, "object")
 		}
@@ -163,9 +162,8 @@ func entries(a *users.ApplyOpsArgs) ([]users.OplogEntryArgs, error) {
 	return ops, nil
 }
 
-// checkOplogEntry refuses a list for an entry that is not one, before any
-// entry is applied. What has an unknown type, or nothing to apply, fails only
-// when its turn comes.
+// checkOplogEntry refuses a list with a malformed entry, before any entry is applied. An
+// entry of an unknown type, or one that cannot be applied, fails only when it is reached.
 func checkOplogEntry(d value.Doc, i int) error {
 	op, ns := d.Lookup("op"), d.Lookup("ns")
 	illegal := func(text string) error {
@@ -231,8 +229,8 @@ func applyEntry(c *kernel.Call, a *users.ApplyOpsArgs, e *users.OplogEntryArgs) 
 	return kernel.Translate(ns, err)
 }
 
-// applyTarget is the collection that an entry works on. One that is named by
-// its UUID may have been renamed since the client's privileges were looked at.
+// applyTarget returns the collection of an entry. A collection that is named by its UUID
+// may have been renamed since the command was authorized.
 func applyTarget(c *kernel.Call, tx storage.Tx, a *users.ApplyOpsArgs, e *users.OplogEntryArgs, ns storage.Namespace) (storage.Namespace, error) {
 	named, err := e.Collection(tx, ns)
 	if err != nil || named == ns {

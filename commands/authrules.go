@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// demands finds what the entries demand, those of lists within them too, and
-// refuses what no applyOps may hold.
+// demands returns the privileges that the entries need, including those of nested lists.
+// It refuses entries that no applyOps may contain.
 func demands(a *users.ApplyOpsArgs, depth int) (demand users.ApplyDemand, err error) {
 	ops, err := entries(a)
 	if err != nil {
@@ -54,8 +54,8 @@ func demands(a *users.ApplyOpsArgs, depth int) (demand users.ApplyDemand, err er
 	return demand, nil
 }
 
-// mayApplyOps asks for all that the entries do, as if the client sent each of
-// them as a command of its own.
+// mayApplyOps checks the privileges for all entries, as if the client sent each of them
+// as a command of its own.
 func mayApplyOps(c *kernel.Call) error {
 	if err := access.Need(c, auth.Cluster(), "applyOps"); err != nil {
 		return err
@@ -85,7 +85,7 @@ func mayApplyOps(c *kernel.Call) error {
 	return mayApplyAll(c, &a)
 }
 
-// mayApplyAll asks for the privileges of each entry.
+// mayApplyAll checks the privileges for each entry.
 func mayApplyAll(c *kernel.Call, a *users.ApplyOpsArgs) error {
 	ops, err := entries(a)
 	if err != nil {
@@ -118,7 +118,7 @@ func mayApplyEntry(c *kernel.Call, a *users.ApplyOpsArgs, e *users.OplogEntryArg
 	return users.MayApplyTo(c, a, e, ns)
 }
 
-// mayApplyCommand asks for what the logged command asks for.
+// mayApplyCommand checks the privileges that the logged command needs.
 func mayApplyCommand(c *kernel.Call, a *users.ApplyOpsArgs, db string, e *users.OplogEntryArgs) error {
 	name, _ := e.O.First()
 	form := users.LoggedCommands[name]

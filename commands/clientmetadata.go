@@ -6,15 +6,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What clients say of themselves in the first hello of a connection.
+// The metadata that clients send in the first hello of a connection.
 
 const (
 	mostMetadata = 1024 // bytes of the document
 	mostAppName  = 128
 )
 
-// introduce takes the metadata of a hello, nil if it has none. Only the first
-// hello of a connection may bring some.
+// introduce stores the metadata of a hello; client is nil if it has no metadata. Only the
+// first hello of a connection may have metadata.
 func introduce(c *kernel.Conn, client value.Doc) error {
 	c.Mu.Lock()
 	first := !c.Greeted

@@ -65,7 +65,7 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 	return handleCommand(s.Service, ctx, conn, req, dst)
 }
 
-// Start begins the work that goes on beside commands; it ends with ctx.
+// Start starts the background work. It ends when ctx is done.
 func (s *Service) Start(ctx context.Context) { housekeeping.Start(s.Service, ctx) }
 
 // Close ends all cursors and sessions. The context of [Service.Start] must have ended:
@@ -90,6 +90,6 @@ func (s *Service) SetFailPoint(mode value.Value, data value.Doc) (entered int64,
 // NewIndexer makes the Indexer to open an engine with.
 func NewIndexer() storage.Indexer { return catalog.NewIndexer() }
 
-// OrphanIndexes are the indexes of a collection that a repair makes of documents
-// which have lost theirs.
+// OrphanIndexes returns the indexes of a collection that a repair makes for documents
+// whose collection is lost.
 func OrphanIndexes() []storage.IndexSpec { return catalog.OrphanIndexes() }

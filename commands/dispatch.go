@@ -32,7 +32,7 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 	}
 	appendTrailer(s, c, b)
 	diagnostics.Observe(s, c, b.Doc(), err)
-	if err == nil && concern.Unacknowledged(c) { // what became of it is for the profiler alone
+	if err == nil && concern.Unacknowledged(c) { // only the profiler sees the outcome
 		b.Reset(dst)
 		concern.AppendUnacknowledged(c)
 		appendTrailer(s, c, b)
@@ -82,7 +82,7 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 // execute runs a command that has passed the gate.
 func execute(s *kernel.Service, c *kernel.Call) error {
 	c.Now = s.Clock.NowMillis()
-	if c.Cmd.Name != "getMore" { // whose cursor knows the limit
+	if c.Cmd.Name != "getMore" { // a getMore takes the limit from its cursor
 		stop, err := kernel.LimitTime(c, c.Generic.MaxTime)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	return err
 }
 
-// admit applies the rules that hold before a command may begin.
+// admit checks the rules that apply before a command may begin.
 func admit(s *kernel.Service, c *kernel.Call) error {
 	cmd := c.Cmd
 	switch {
@@ -165,8 +165,8 @@ func admit(s *kernel.Service, c *kernel.Call) error {
 	return openSession(s, c)
 }
 
-// takesSequences are the commands whose documents may come as sections of the
-// message of their own.
+// takesSequences are the commands whose documents may come in document sequences of the
+// message.
 var takesSequences = map[string]bool{"insert": true, "update": true, "delete": true, "bulkWrite": true}
 
 func unknownCommand(c *kernel.Call, name string) error {

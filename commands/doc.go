@@ -1,6 +1,6 @@
-// Package commands is what the server can be asked to do: it puts the rooms below it
-// together. It knows nothing of sockets: the server package hands it a [Request] and a
-// buffer for the reply.
+// Package commands runs the commands of the server. It combines the rooms, which are the
+// packages below it. It knows nothing of sockets: the server package passes it a [Request]
+// and a buffer for the reply.
 //
 // A command's life:
 //
@@ -15,8 +15,8 @@
 //
 // The rooms, from the ground up; each may use those above it in this list only:
 //
-//	broadcast, clustertime, args   small things that everybody needs
-//	catalog                        what a collection is
+//	broadcast, clustertime, args   small packages that all others use
+//	catalog                        the description of collections
 //	replset                        the state of the replica set
 //	oplog, changestream/token      the change log and the places in it
 //	observe                        counters, profiler, log levels, fail points
@@ -24,7 +24,7 @@
 //	limits                         memory, connections, the lock of fsyncLock
 //	kernel                         the service, the running command, connections
 //	access concern gate transaction parameters housekeeping
-//	                               what holds for every command, whatever it does
+//	                               what applies to every command
 //	exec                           plans run over the storage
 //	write                          changes to documents, expiry
 //	create, pipeline, explain      collections made; aggregation; explained queries
@@ -32,7 +32,7 @@
 //	crud ddl mq users replication settings diagnostics
 //	                               the commands, by family
 //
-// Each family gives its lines of the command table (table.go). What only the whole knows
-// stands here: dispatch, applyOps, hello, the stable API's rules, the sources of
-// pipelines.
+// Each family defines its lines of the command table (table.go). This package itself has
+// what needs all rooms: dispatch, applyOps, hello, the rules of the stable API, and the
+// sources of pipelines.
 package commands

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// refusedCommands are known to a mongod but refused by one that stands
-// alone, or that was built or started without what they need.
+// refusedCommands returns the commands that a mongod knows but refuses as a standalone, or
+// without the build or start options that they need.
 func refusedCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "createSearchIndexes", Run: runSearchIndex, Action: "createSearchIndexes", On: kernel.OnCollection, Help: "refused: needs a search server"},

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// openSession attaches the command to its logical session, after checking
-// that what it says of session and transaction makes sense.
+// openSession attaches the command to its logical session, after it has checked the
+// arguments about session and transaction.
 func openSession(s *kernel.Service, c *kernel.Call) error {
 	g := &c.Generic
 	if err := checkSession(g); err != nil {
@@ -30,8 +30,7 @@ func openSession(s *kernel.Service, c *kernel.Call) error {
 	return nil
 }
 
-// checkSession refuses combinations of the session's arguments that have no
-// meaning.
+// checkSession refuses invalid combinations of the session's arguments.
 func checkSession(g *kernel.Generic) error {
 	invalid := func(text string) error { return mongoerr.New(mongoerr.InvalidOptions, text) }
 	switch {

@@ -49,8 +49,9 @@ func Authorize(c *kernel.Call) error {
 	return nil
 }
 
-// userOf is who comes from this machine before there is any user: he may
-// make the first one, and set up the replica set.
+// userOf returns the user of a client. A client on this machine that connects before
+// there are users may create the first one and set up the replica set (MongoDB's
+// localhost exception).
 func userOf(c *kernel.Call) (*auth.User, error) {
 	if !auth.IsLocal(c.Conn.Remote) || !c.Svc.Params.Bool("enableLocalhostAuthBypass") {
 		return nil, nil
@@ -83,20 +84,21 @@ func May(c *kernel.Call, on auth.Pattern, action string) bool {
 	return true
 }
 
-// Grants lists what the command was allowed, so that its cursor can be asked
-// for the same later. It asks again, since few commands leave a cursor.
+// Grants returns the privileges that the command needed, so that StillMayRead can check
+// them when its cursor is used. It authorizes the command a second time to find them:
+// few commands leave a cursor.
 func Grants(c *kernel.Call) (list []session.Grant) {
 	if !c.Svc.Options.Security.Auth || c.Cmd.Flags&kernel.PreAuth != 0 {
 		return nil
 	}
 	again := *c
 	again.Granted = &list
-	_ = AuthorizeCommand(&again) // the user is the one that was asked before
+	_ = AuthorizeCommand(&again) // it succeeded before, for the same user
 	return list
 }
 
-// StillMayRead reports whether the client may still do what the command did
-// that made the cursor.
+// StillMayRead reports whether the client still has the privileges of the command that
+// made the cursor.
 func StillMayRead(c *kernel.Call, cur *kernel.Cursor) bool {
 	if c.User == cur.Asked || !c.Svc.Options.Security.Auth {
 		return true
@@ -110,7 +112,7 @@ func StillMayRead(c *kernel.Call, cur *kernel.Cursor) bool {
 	return true
 }
 
-// Need is the error of not being allowed to do one of the actions.
+// Need returns ErrNotAuthorized unless the client has the privileges for all the actions.
 func Need(c *kernel.Call, on auth.Pattern, actions ...string) error {
 	for _, action := range actions {
 		if !May(c, on, action) {
@@ -120,8 +122,8 @@ func Need(c *kernel.Call, on auth.Pattern, actions ...string) error {
 	return nil
 }
 
-// AuthorizeCommand asks for the privileges of the command: those of the
-// command table, unless it has rules of its own.
+// AuthorizeCommand checks the privileges that the command needs: those in the command
+// table, or those of its own rule.
 func AuthorizeCommand(c *kernel.Call) error {
 	if c.Cmd.Rule != nil {
 		return c.Cmd.Rule(c)
@@ -132,7 +134,7 @@ func AuthorizeCommand(c *kernel.Call) error {
 	return Need(c, resource(c), c.Cmd.Action)
 }
 
-// resource is what the command works on, according to the command table.
+// resource returns the resource of the command, as the command table defines it.
 func resource(c *kernel.Call) auth.Pattern {
 	switch c.Cmd.On {
 	case kernel.OnCollection:
@@ -143,8 +145,8 @@ func resource(c *kernel.Call) auth.Pattern {
 	return auth.Cluster()
 }
 
-// Target is the collection that the first field names. What is not a name is
-// the command's to refuse.
+// Target returns the collection that the first field names. If the value is not a name,
+// the command itself refuses it.
 func Target(c *kernel.Call) storage.Namespace {
 	_, v := c.Body.First()
 	name := ""
@@ -162,7 +164,7 @@ func Target(c *kernel.Call) storage.Namespace {
 // Pattern is the resource of a collection.
 func Pattern(ns storage.Namespace) auth.Pattern { return auth.Namespace(ns.DB, ns.Coll) }
 
-// SplitNamespace reads "db.coll" without judging it.
+// SplitNamespace splits "db.coll" without checking the names.
 func SplitNamespace(full string) storage.Namespace {
 	db, coll, _ := strings.Cut(full, ".")
 	return storage.Namespace{DB: strings.Clone(db), Coll: strings.Clone(coll)}
@@ -176,8 +178,8 @@ func DatabaseOr(db, otherwise string) string {
 	return db
 }
 
-// Statements yields the documents of an array argument, wherever in the
-// message they stand.
+// Statements yields the documents of an array argument, from the body of the message or
+// from a document sequence.
 func Statements(c *kernel.Call, name string) iter.Seq[value.Doc] {
 	return func(yield func(value.Doc) bool) {
 		for key, v := range c.Body.All() {

@@ -1,4 +1,4 @@
-// Package access asks whether the client may do what it wants, and what a command may
-// show of itself. A command needs the action of its line of the table, or what its own
-// rule asks for; errors are mongod's, which name the command and nothing else.
+// Package access authorizes commands, and redacts secrets from commands that are shown.
+// A command needs the action in its line of the command table, or the privileges that its
+// own rule asks for. The errors are mongod's; they name only the command.
 package access

@@ -9,8 +9,8 @@ import (
 // flagged as secret.
 var secretFields = map[string]bool{"pwd": true, "payload": true, "key": true, "nonce": true}
 
-// Shown is the command as currentOp, logs and messages may show it: without
-// passwords and what is like them.
+// Shown returns the command as currentOp, logs and messages may show it: without
+// passwords and other secrets.
 func Shown(c *kernel.Call) value.Doc {
 	if c.Cmd == nil {
 		return c.Body
@@ -35,8 +35,8 @@ func redactCommand(s *kernel.Service, cmd *kernel.Command, d value.Doc) value.Do
 	return d
 }
 
-// redactInner redacts a command within another one. One that is not known may
-// be a secret one that is misspelt.
+// redactInner redacts a command within another one. It redacts unknown commands, too: one
+// may be a misspelt command with a secret.
 func redactInner(s *kernel.Service, d value.Doc) value.Doc {
 	name, _ := d.First()
 	if cmd := s.Table[name]; cmd != nil {

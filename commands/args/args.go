@@ -38,9 +38,8 @@ type Spec[T any] struct {
 	spare   sync.Pool
 }
 
-// Borrow returns zeroed arguments to decode into. A caller that must cost little
-// returns them with GiveBack once nothing refers to them any more; others leave
-// them to the garbage collector.
+// Borrow returns zeroed arguments to decode into. Hot commands return them with GiveBack
+// when nothing refers to them any more; others leave them to the garbage collector.
 func (s *Spec[T]) Borrow() *T {
 	if a, ok := s.spare.Get().(*T); ok {
 		return a
@@ -69,7 +68,7 @@ type argField struct {
 	any      bool // of any type, null too
 	set      func(p unsafe.Pointer, v value.Value) bool
 	types    string // what the error message says was expected
-	refusal  string // what it says if mongod reads the field by code of its own, which takes no null
+	refusal  string // the message if mongod reads the field by code of its own, which refuses null
 	offset   uintptr
 }
 
@@ -81,9 +80,9 @@ var refusals = map[string]string{
 	"array":  "'%s' option must be specified as an array",
 }
 
-// leavesOut reports whether null counts as absent, as in mongod's IDL parser: in
-// all fields but those that are read by code of their own, and required ones
-// that take any type, as the name of a collection that a command begins with.
+// leavesOut reports whether null counts as absent, as in mongod's IDL parser. It does not
+// in fields that mongod reads by code of their own, and in required fields of any type,
+// like the collection name of a command.
 func (f *argField) leavesOut() bool {
 	return f.refusal == "" && !f.any && (!f.required || f.types != "")
 }
@@ -177,8 +176,8 @@ func (s *Spec[T]) DecodeNested(prefix string, d value.Doc, dst *T) error {
 // whether generic arguments are accepted.
 func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) error {
 	base := unsafe.Pointer(dst)
-	// A null that counts as absent is a field all the same: what is asked of
-	// the client's privileges must not depend on which of two is read.
+	// A null that counts as absent still counts as a repeated field: authorization
+	// must not depend on which of two fields is read.
 	var seen, named uint64
 	for it := body.Iter(); it.Next(); {
 		i, ok := s.Index[it.Key()]

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// WholeBatch is the size of the first batch of commands whose reply is as long
-// as it gets, unless the client asks for less.
+// WholeBatch is the size of the first batch of commands that return everything in one
+// reply, unless the client asks for less.
 const WholeBatch = math.MaxInt32
 
 type cursorArgs struct {
@@ -17,7 +17,7 @@ type cursorArgs struct {
 var cursorSpec = New[cursorArgs]("cursor")
 
 // BatchSize reads the argument {batchSize: n} of a command that makes a cursor,
-// as mongod's SimpleCursorOptions; otherwise is what holds if n is not given.
+// as mongod's SimpleCursorOptions; otherwise is the default for n.
 // prefix is how messages name the argument ("listIndexes.cursor").
 func BatchSize(prefix string, cursor value.Doc, otherwise int64) (int64, error) {
 	a := cursorArgs{BatchSize: otherwise}

@@ -17,8 +17,8 @@ type Broadcast struct {
 // New returns a Broadcast without signals.
 func New() *Broadcast { return &Broadcast{ch: make(chan struct{})} }
 
-// Wait returns a channel that is closed at the next signal. It must be taken
-// before looking at the condition.
+// Wait returns a channel that is closed at the next signal. The caller must call Wait
+// before it checks the condition.
 func (b *Broadcast) Wait() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +41,7 @@ func (b *Broadcast) After(n int64) <-chan struct{} {
 	return b.ch
 }
 
-// past is closed.
+// past is a closed channel.
 var past = func() chan struct{} {
 	ch := make(chan struct{})
 	close(ch)

@@ -1,4 +1,4 @@
-// Package catalog says what a collection is. [Meta] is derived once from the stored
+// Package catalog describes collections. [Meta] is derived once from the stored
 // options and indexes whenever these change: an ordinary collection, a view, a time
 // series or its buckets, capped or clustered, with a validator, an expiry policy, a
 // queue. It also holds the rules of names (databases, collections)

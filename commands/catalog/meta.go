@@ -69,8 +69,8 @@ type Indexer struct{ index.Indexer }
 // NewIndexer makes the Indexer to open an engine with.
 func NewIndexer() storage.Indexer { return Indexer{} }
 
-// OrphanIndexes are the indexes of a collection that a repair makes of documents
-// which have lost theirs.
+// OrphanIndexes returns the indexes of a collection that a repair makes for documents
+// whose collection is lost.
 func OrphanIndexes() []storage.IndexSpec { return []storage.IndexSpec{index.IDSpec(nil).Stored()} }
 
 // Attach implements storage.Indexer.
@@ -106,10 +106,10 @@ func (Indexer) Attach(info *storage.Info) any {
 		}
 	}
 	m.Listed = m.Indexes
-	if m.Kind == Buckets { // clustered by _id, for users
+	if m.Kind == Buckets { // clients see it as clustered by _id
 		m.Listed = slices.DeleteFunc(slices.Clone(m.Indexes), (*index.Spec).IsID)
 	}
-	if m.Kind != TimeSeries { // its buckets expire
+	if m.Kind != TimeSeries { // in a time series the buckets expire
 		m.Rules = ttl.NewRules(info)
 	}
 	if m.Rules != nil && m.Rules.Document != nil {
@@ -119,9 +119,9 @@ func (Indexer) Attach(info *storage.Info) any {
 	return m
 }
 
-// Index implements storage.Indexer. Where readers see _ts, indexes that it
-// concerns are made of what readers see; geospatial indexes of time series are
-// made of the measurements in the buckets.
+// Index implements storage.Indexer. If documents are shown with _ts, indexes with _ts in
+// their key are built from the documents as they are shown. Geospatial indexes of time
+// series are built from the measurements in the buckets.
 func (x Indexer) Index(options value.Doc, spec storage.IndexSpec) (storage.Index, error) {
 	i, err := x.Indexer.Index(options, spec)
 	if s, ok := i.(*index.Spec); ok && err == nil && ExposesTS(ttl.LoadDocumentPolicy(options.Lookup("documentTtl"))) && s.Mentions(ttl.TSField) {
@@ -171,8 +171,8 @@ func (m *Meta) Collator() value.Collator {
 	return m.Collation
 }
 
-// PlainText compiles $text where there is no index to tell how: the query
-// is then refused for want of one.
+// PlainText compiles $text on a collection without a text index. The query is refused
+// later, since the index is missing.
 var PlainText, _ = text.NewIndex(value.EmptyDoc, "", "")
 
 // AnyText compiles the $text of pipelines that are not run.
@@ -189,7 +189,7 @@ func (m *Meta) TextMatcher() match.TextMatcher {
 // None is the Meta of a collection that does not exist.
 var None = &Meta{}
 
-// Of returns what is known of a collection; info may be nil.
+// Of returns the Meta of a collection. info may be nil.
 func Of(info *storage.Info) *Meta {
 	if info == nil {
 		return None

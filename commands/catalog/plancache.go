@@ -9,14 +9,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// PlanCache remembers which index was chosen for the queries of a shape, so
-// that most of them need no choice. It belongs to a collection as its indexes
-// are: when these change, an empty one takes its place.
+// PlanCache remembers which index was chosen for the queries of a shape, so that most
+// queries need not choose. It belongs to a collection with its present indexes: when the
+// indexes change, an empty cache replaces it.
 //
-// A choice must have proved itself before it is used. The first query of a
-// shape leaves it inactive; a second that chooses and expects no more work
-// activates it. When a query turns out to be much more work, it chooses anew,
-// and the choice starts from the beginning.
+// The choice of the first query of a shape is stored as inactive. A second query that
+// chooses the same plan without expecting more work activates it. When a query with an
+// active plan turns out to be much more work, it chooses again, and its choice begins as
+// inactive.
 type PlanCache struct {
 	Mu      sync.RWMutex           // guards Entries
 	Entries map[uint64]*CachedPlan // by shape and indexes
@@ -67,7 +67,7 @@ func (pc *PlanCache) Chosen(key uint64, choice plan.Choice, failed bool, entry f
 	case e.active:
 	case choice.Works <= e.works:
 		e.choice, e.works, e.active = choice, choice.Works, true
-	default: // let it grow into what most queries need
+	default: // allow more work, up to what most queries need
 		e.works *= 2
 	}
 }
@@ -83,7 +83,7 @@ func (pc *PlanCache) makeRoom() {
 	}
 }
 
-// Clear forgets all that was chosen, or for one shape.
+// Clear removes all choices, or those for one shape.
 func (pc *PlanCache) Clear(shape *uint64) {
 	if pc == nil {
 		return

@@ -10,10 +10,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Document TTL is listed as a TTL index on _ts, whichever way it was switched
-// on. There is no such index: what expires is in the order of two internal
-// ones. Every command that lists, counts, names or drops indexes knows it all
-// the same.
+// Document TTL is listed as a TTL index on _ts, however it was switched on. This index
+// does not exist: two internal indexes order the documents by their expiry. Every
+// command that lists, counts, names or drops indexes treats it like a real one.
 
 // ExposesTS reports whether documents are returned with _ts.
 func ExposesTS(p *ttl.DocumentPolicy) bool { return p != nil && p.ExposeTS }
@@ -42,8 +41,8 @@ func (m *Meta) hasKey(key value.Doc) bool {
 	return slices.ContainsFunc(m.Indexes, func(s *index.Spec) bool { return value.CompareDocs(s.Key, key, nil) == 0 })
 }
 
-// IsTSIndex reports whether a name or a key pattern means the index on _ts and
-// no real one.
+// IsTSIndex reports whether a name or a key pattern means the listed index on _ts, not a
+// real one.
 func (m *Meta) IsTSIndex(v value.Value) bool {
 	switch {
 	case m.TSIndex == nil:

@@ -10,7 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ErrInvalidUUID (207) refuses binary of the subtype of UUIDs that has not 16 bytes.
+// ErrInvalidUUID (207) is the error for a binary value of the subtype of UUIDs that does
+// not have 16 bytes.
 var ErrInvalidUUID = mongoerr.New(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 
 // CheckUUID fails with CollectionUUIDMismatch (361) unless the collection at ns has the

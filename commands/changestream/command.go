@@ -82,8 +82,8 @@ func describe(o *token.LogOp) value.Doc {
 	return nil
 }
 
-// aboutSeries tells the entries about a time series from those about its
-// buckets and other collections.
+// aboutSeries reports whether an entry is about a time series, not about its buckets or
+// another collection.
 func aboutSeries(op value.Doc) bool {
 	cmd := op.Lookup("o").Doc()
 	return op.Lookup("ui").IsMissing() && cmd.Has("timeseries")
@@ -95,7 +95,7 @@ func seriesView(op value.Doc) value.Doc {
 	_, name := cmd.First()
 	o := timeseries.LoadOptions(cmd.Lookup("timeseries"))
 	if was := timeseries.LoadOptions(op.Lookup("o2").Doc().Lookup("collectionOptions_old").Doc().Lookup("timeseries")); was != nil {
-		o, _ = was.CollMod(cmd.Lookup("timeseries")) // it was valid when it was done
+		o, _ = was.CollMod(cmd.Lookup("timeseries")) // it was valid when it ran
 	}
 	b := value.NewBuilder().String("viewOn", reserved.Buckets(name.Str()))
 	if o != nil {

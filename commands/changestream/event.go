@@ -28,7 +28,7 @@ func (cs *Stream) event(o *token.LogOp) (value.Doc, error) {
 	return cs.withImages(e, o)
 }
 
-// make makes an event, for all streams that want the same.
+// make makes an event, which all streams of the group share.
 func (cs *Stream) make(o *token.LogOp) (e oplog.SharedEvent) {
 	kind := token.EventKind(o)
 	t := token.Token{TS: o.TS, Event: true, Index: o.Index, FromInvalidate: o.Invalidate}
@@ -107,7 +107,7 @@ func (cs *Stream) shown(o *token.LogOp, d value.Doc) value.Doc {
 	return catalog.Of(info).Shown(d, o.Wall)
 }
 
-// appendExpiration tells why something has been removed by the server.
+// appendExpiration writes why the server removed a document.
 func (cs *Stream) appendExpiration(b *value.Builder, o *token.LogOp) {
 	if cs.expanded {
 		b.Append("expiration", o.Op.Lookup("expiration"))
@@ -177,8 +177,8 @@ func (u *updateDescription) walkArray(diff value.Doc, at []pathPart) {
 	}
 }
 
-// path joins the components. Where the dotted form could be read in more
-// than one way, disambiguatedPaths tells how it is meant.
+// path joins the components. If the dotted form is ambiguous, it adds the components to
+// disambiguatedPaths.
 func (u *updateDescription) path(at []pathPart, more ...pathPart) string {
 	parts := append(at[:len(at):len(at)], more...)
 	names := make([]string, len(parts))

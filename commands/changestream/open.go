@@ -35,7 +35,7 @@ type Stream struct {
 	from     uint64           // events before this time are not for the stream
 	partial  []token.LogOp    // operations of a transaction whose last entry is still to come
 	queue    []token.LogOp    // operations that are still to be delivered
-	Resume   *Resumption      // where it goes on; nil: it is past that
+	Resume   *Resumption      // where the stream resumes; nil once it is past that event
 	made     value.Doc        // token of the last event that entered the pipeline
 	named    token.Token      // what that token says
 	split    bool             // the event is given in fragments
@@ -88,7 +88,7 @@ func (cs *Stream) readOptions(c *kernel.Call, spec value.Doc) error {
 
 func (cs *Stream) checkNamespace(c *kernel.Call) error {
 	switch db := cs.ns.DB; {
-	case db == "local" || db == "config" || db == "admin": // a stream of the cluster has none
+	case db == "local" || db == "config" || db == "admin": // a stream of the cluster omits these databases
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", db)
 	case cs.ns.Coll == "":
 		return nil
@@ -157,8 +157,8 @@ func (cs *Stream) readResume(spec value.Doc) error {
 	return nil
 }
 
-// seek finds the first entry at or after the time the stream begins at.
-// Record ids grow with timestamps, so the place is found by halving.
+// seek finds the first entry at or after the start time of the stream, by binary search:
+// record ids grow with timestamps.
 func (cs *Stream) seek(coll storage.Collection) error {
 	entry := func(after storage.RecordID) (r storage.Record, err error) {
 		err = coll.Scan(storage.Range{After: after}, func(rec storage.Record) bool { r = rec; return false })
@@ -172,7 +172,7 @@ func (cs *Stream) seek(coll storage.Collection) error {
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
 		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(exec.AggregationFailed)
 	}
-	lo, hi := first.ID-1, coll.LastID() // the entry behind lo may be it; those from hi on are not before
+	lo, hi := first.ID-1, coll.LastID() // the entry is in (lo, hi]
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		r, err := entry(mid)
@@ -217,9 +217,9 @@ func (cs *Stream) AppendToken(b *value.Builder, peeked bool) {
 	}
 }
 
-// progress is the later of two tokens: that of the last event delivered, and
-// the time of the last one that the pipeline left out, whose own token no
-// stream with this pipeline could be resumed behind.
+// progress returns the later of two tokens: that of the last event delivered, and a
+// high-water mark for the last event that the pipeline filtered out. The token of a
+// filtered event itself could not be used: a stream with this pipeline never finds it.
 func (cs *Stream) progress() value.Doc {
 	if cs.made == nil {
 		return cs.token
@@ -245,8 +245,9 @@ func (cs *Stream) delivered() uint64 {
 // Ended reports whether the stream has delivered its last event.
 func (cs *Stream) Ended() bool { return cs.closed }
 
-// Wait returns nil for a stream that is closed, and for one that a write under way may
-// not have seen: it is to wait for any change.
+// Wait returns a channel that is closed when there may be a new event. It returns nil if
+// the stream is closed, or if a running write may not know the stream yet; then the
+// caller waits for any change of the log.
 func (cs *Stream) Wait() <-chan struct{} {
 	if cs.w == nil || cs.settled == 0 {
 		return nil

@@ -16,7 +16,7 @@ const (
 	streamOps     = 1000
 )
 
-// Next returns the next event, nil if there is none at the moment.
+// Next returns the next event, nil if there is no new event yet.
 func (cs *Stream) Next() (value.Doc, error) {
 	for {
 		if len(cs.queue) == 0 {
@@ -45,8 +45,8 @@ func (cs *Stream) Next() (value.Doc, error) {
 	}
 }
 
-// fill reads entries of the log that concern the stream. more tells that
-// there are others behind.
+// fill reads entries of the log that concern the stream. more reports whether there are
+// further entries.
 func (cs *Stream) fill() (more bool, err error) {
 	c := cs.x.Running()
 	if err := c.Interrupted(); err != nil {
@@ -78,7 +78,7 @@ func (cs *Stream) read(coll storage.Collection, more *bool) error {
 		if oldest == 0 {
 			oldest = r.ID
 		}
-		if oldest > cs.pos+1 && cs.pos > 0 && read == 0 { // what came next has been trimmed
+		if oldest > cs.pos+1 && cs.pos > 0 && read == 0 { // the next entry has been truncated
 			return false
 		}
 		cs.entry(r.Doc)
@@ -96,10 +96,10 @@ func (cs *Stream) read(coll storage.Collection, more *bool) error {
 	return nil
 }
 
-// skips reports whether no entry between the stream's position and the tail concerns it,
-// as far as writers have noted. A write that was under way when the stream joined the
-// watchers has noted nothing. It is the first to be committed after that, so whatever
-// is in the log when it is seen to have grown is read.
+// skips reports whether no entry between the stream's position and the tail concerns the
+// stream, according to the notes of writers. A write that was running when the stream
+// joined the watchers has made no note. Since it is the first to commit after that, the
+// stream reads all entries that it finds when the log has first grown.
 func (cs *Stream) skips(tail storage.RecordID) bool {
 	if cs.settled == 0 && tail > cs.joined {
 		cs.settled = tail
@@ -178,7 +178,8 @@ func (cs *Stream) covers(full string) bool {
 	return ns.DB != "admin" && ns.DB != "config" && ns.DB != "local"
 }
 
-// concernsCommand judges the entries about collections and databases.
+// concernsCommand reports whether an entry about a collection or database concerns the
+// stream.
 func (cs *Stream) concernsCommand(op value.Doc) bool {
 	name, v := op.Lookup("o").Doc().First()
 	db := commandDB(op)
@@ -193,7 +194,7 @@ func (cs *Stream) concernsCommand(op value.Doc) bool {
 	case "dropDatabase":
 		return cs.ns.Coll == "" && (cs.ns.DB == "" || cs.ns.DB == db)
 	case "collMod":
-		changed := !op.Lookup("ui").IsMissing() || !op.Has("o2") || aboutSeries(op) // else only the buckets of a time series
+		changed := !op.Lookup("ui").IsMissing() || !op.Has("o2") || aboutSeries(op) // false: it changes only the buckets of a time series
 		return changed && cs.expanded && cs.covers(db+"."+v.Str())
 	case "create", "createIndexes", "commitIndexBuild", "dropIndexes":
 		return cs.expanded && cs.covers(db+"."+v.Str())

@@ -11,17 +11,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// historyLost says that the log no longer reaches back to where a stream is
-// to go on.
+// historyLost is the message if the log no longer has the entry that a stream resumes
+// after.
 const historyLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
 
-// A stream that goes on behind an event makes sure that it is the same
-// stream: the event must be in the log, and come out of the pipeline, before
-// any other does. Events before it are passed over where they are made; it is
-// looked for at the pipeline's end, so that one that the pipeline leaves out
-// has not been found.
+// A stream that resumes after an event checks that it is the same stream: the event must
+// be in the log, and must be the first that comes out of the pipeline. Earlier events are
+// skipped before they are made. The check is at the end of the pipeline, so that it fails
+// if the pipeline filters the event out.
 
-// resumption is the event that a stream goes on behind.
+// Resumption is the event that a stream resumes after.
 type Resumption struct {
 	at         string // its token, as a whole
 	fragment   int    // the last fragment of it that the client has, 0: it was not split
@@ -33,7 +32,7 @@ func newResumption(t *token.Token, token value.Doc) *Resumption {
 	return &Resumption{at: wholeText(t, token), fragment: t.Fragment, invalidate: t.FromInvalidate}
 }
 
-// Check refuses to go on behind a fragment with a pipeline that makes none.
+// Check refuses to resume after a fragment with a pipeline that does not split events.
 func (r *Resumption) Check(p *agg.Pipeline) error {
 	if r == nil || r.fragment == 0 || p.SplitsEvents() {
 		return nil
@@ -41,17 +40,17 @@ func (r *Resumption) Check(p *agg.Pipeline) error {
 	return mongoerr.New(mongoerr.ChangeStreamFatalError, "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
 }
 
-// tokenText is what tokens are compared by.
+// tokenText returns the text by which tokens are compared.
 func tokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
 
-// exactText is the text of a client's token as the server writes it: with the
-// end that it may lack, and without what may stand behind that.
+// exactText returns the text of a client's token as the server writes it. It adds the end
+// marker if it is missing, and removes what follows the marker.
 func exactText(given value.Doc) string {
 	k, err := hex.DecodeString(given.Lookup("_data").Str())
 	if err == nil {
 		k, err = token.WholeValues(k)
 	}
-	if err != nil { // which decodeToken would have refused
+	if err != nil { // decodeToken has refused these before
 		return tokenText(given)
 	}
 	return strings.ToUpper(hex.EncodeToString(append(k[:len(k):len(k)], token.KeyEnd)))
@@ -68,8 +67,8 @@ func wholeText(t *token.Token, given value.Doc) string {
 	return strings.TrimSuffix(text, end) + text[len(text)-2:]
 }
 
-// passes reports whether an event is passed over. An invalidation is found
-// before the pipeline sees it.
+// passes reports whether the stream skips an event. If the stream resumes after an
+// invalidate event, it finds this event here, before the pipeline sees it.
 func (r *Resumption) passes(token value.Doc) bool {
 	if r == nil {
 		return false
@@ -82,15 +81,14 @@ func (r *Resumption) passes(token value.Doc) bool {
 	return now < r.at
 }
 
-// End is the last iterator of a change stream's pipeline: it passes over
-// what the client has seen, and makes sure that the pipeline has left the
-// resume tokens alone.
+// End is the last iterator of a change stream's pipeline. It skips the events that the
+// client has seen, and checks that the pipeline has not changed the resume tokens.
 type End struct {
 	agg.Iterator
 	Stream *Stream
 }
 
-// Next returns the next event, nil if there is none at the moment.
+// Next returns the next event, nil if there is no new event yet.
 func (e *End) Next() (value.Doc, error) {
 	for {
 		d, err := e.Iterator.Next()
@@ -115,8 +113,8 @@ func (e *End) Next() (value.Doc, error) {
 	}
 }
 
-// seenBefore reports whether an event, or a fragment of it, is the one the
-// stream goes on behind.
+// seenBefore reports whether an event, or a fragment of one, is the one that the stream
+// resumes after.
 func (cs *Stream) seenBefore(d value.Doc) (bool, error) {
 	r := cs.Resume
 	switch {
@@ -164,8 +162,8 @@ func (cs *Stream) deliver(id value.Value) error {
 	return nil
 }
 
-// fragmentToken is the token of the n-th fragment of the event that entered
-// the pipeline last, of which the first is 1. That of all is asked for once.
+// fragmentToken returns the token of the n-th fragment of the event that entered the
+// pipeline last. Fragments are numbered from 1; 0 stands for the whole event.
 func (cs *Stream) fragmentToken(n int) value.Doc {
 	if cs.split = true; n == 0 {
 		svc(cs.x).Metrics.ChangeStreams.Split.Add(1)

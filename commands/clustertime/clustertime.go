@@ -14,9 +14,9 @@ type Clock struct {
 	last atomic.Uint64
 }
 
-// Next returns a timestamp that is greater than all before, with the seconds of now,
-// in milliseconds since the epoch, or later ones. The seconds are in the upper 32
-// bits, the increment in the lower.
+// Next returns a timestamp that is greater than all before and not before now, which is
+// in milliseconds since the epoch. The upper 32 bits are the seconds, the lower ones the
+// increment.
 func (t *Clock) Next(now int64) uint64 {
 	for {
 		last := t.last.Load()

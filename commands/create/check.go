@@ -114,7 +114,7 @@ func (a *Args) appendCapped(b *value.Builder) {
 	}
 }
 
-// planIDIndex makes the index on _id, as it is asked for.
+// planIDIndex plans the index on _id as the arguments specify it.
 func (a *Args) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
 	if a.AutoIndexID != nil && !*a.AutoIndexID && ns.DB != "local" {
 		return storage.IndexSpec{}, mongoerr.New(mongoerr.InvalidOptions, "autoIndexId is not allowed on collections outside the local database")
@@ -156,8 +156,8 @@ func (a *Args) planIDIndex(ns storage.Namespace) (storage.IndexSpec, error) {
 	return spec.Stored(), nil
 }
 
-// checkIDIndexName makes sure that the index on _id is given a name, though it
-// keeps its own.
+// checkIDIndexName checks that the specification of the index on _id has a name. The
+// index is called _id_ nevertheless.
 func checkIDIndexName(spec value.Doc) error {
 	v, given := spec.Get("name")
 	switch {
@@ -171,8 +171,7 @@ func checkIDIndexName(spec value.Doc) error {
 	return nil
 }
 
-// checkIndexDefaults checks {storageEngine: {engine: {…}}}, of which nothing
-// means anything here.
+// checkIndexDefaults checks {storageEngine: {engine: {…}}}. The options have no effect.
 func checkIndexDefaults(d value.Doc) error {
 	for name, v := range d.All() {
 		switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// planSpecial plans the collections that expire or are stored in a way of
-// their own; nil for an ordinary collection.
+// planSpecial plans a clustered collection, a time series or a queue. It returns nil for
+// an ordinary collection.
 func planSpecial(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	switch {
 	case !a.MessageQueue.IsMissing():

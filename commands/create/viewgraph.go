@@ -15,9 +15,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// viewGraph is what a view that is to be made stands on. Views that read each
-// other have one collation and make no circle; what is no view may be anything,
-// and need not exist.
+// viewGraph checks a new view and the views that it reads, directly or indirectly. They
+// must have the same collation and must not form a cycle. Collections that they read may
+// be of any kind and need not exist.
 type viewGraph struct {
 	c    *kernel.Call
 	root storage.Namespace
@@ -39,8 +39,8 @@ func checkViewGraph(c *kernel.Call, ns storage.Namespace, on string, pipeline va
 	return g.checkReaders()
 }
 
-// viewReads lists what a view reads: the collection it is of, and those of its
-// stages.
+// viewReads returns the collections that a view reads: the one that it is on, and those
+// of its stages.
 func viewReads(ns storage.Namespace, on string, pipeline value.Doc) ([]storage.Namespace, error) {
 	reads := []storage.Namespace{{DB: ns.DB, Coll: on}}
 	if pipeline == nil {
@@ -109,7 +109,7 @@ func (g *viewGraph) agrees(ns storage.Namespace, m *catalog.Meta) error {
 	return mongoerr.Newf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", g.root, ns)
 }
 
-// checkReaders compares with the views that read the new one.
+// checkReaders compares the collation with those of the views that read the new one.
 func (g *viewGraph) checkReaders() error {
 	var infos []*storage.Info
 	if err := g.c.View(func(tx storage.Tx) error { infos = tx.Collections(g.root.DB); return nil }); err != nil {
@@ -122,7 +122,7 @@ func (g *viewGraph) checkReaders() error {
 		}
 		reads, err := viewReads(info.Namespace, m.ViewOn, m.Pipeline)
 		if err != nil || !slices.Contains(reads, g.root) {
-			continue // what does not compile any more reads nothing
+			continue // a view that no longer compiles reads nothing
 		}
 		if err := g.agrees(info.Namespace, m); err != nil {
 			return err

@@ -63,8 +63,8 @@ type bulkDeleteArgs struct {
 	SampleID  value.Value `arg:"sampleId"`
 }
 
-// check refuses what cannot be an update, which fails the command rather than
-// the operation.
+// check refuses a document that cannot be an update. This error fails the command, not
+// only the operation.
 func (a *bulkUpdateArgs) check(op value.Doc) error {
 	if k := a.Mods.Kind(); k != value.KindDocument && k != value.KindArray {
 		return mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
@@ -72,7 +72,7 @@ func (a *bulkUpdateArgs) check(op value.Doc) error {
 	return checkBulkHint(op)
 }
 
-// checkBulkHint is the same for a hint, where null is one of them.
+// checkBulkHint does the same for a hint; null is refused, too.
 func checkBulkHint(op value.Doc) error {
 	if v, given := op.Get("hint"); given && v.Kind() != value.KindString && v.Kind() != value.KindDocument {
 		return mongoerr.New(mongoerr.FailedToParse, "Hint must be a string or an object")
@@ -104,8 +104,7 @@ var (
 	bulkDeleteSpec = args.New[bulkDeleteArgs]("bulkWrite.ops")
 )
 
-// bulkWrite is one run of the command: its operations, and what became of
-// them so far.
+// bulkWrite is one run of the command: its operations, and their results so far.
 type bulkWrite struct {
 	c          *kernel.Call
 	namespaces []bulkNamespace
@@ -158,7 +157,7 @@ func runBulkWrite(c *kernel.Call) error {
 		return err
 	}
 	w.count()
-	if c.Generic.Unacked && !c.Generic.Durable { // nobody will ask for results
+	if c.Generic.Unacked && !c.Generic.Durable { // the reply has no results
 		w.forget()
 	}
 	ns := storage.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
@@ -282,8 +281,8 @@ func (w *bulkWrite) insert(i int) (next int, err error) {
 	return next, nil
 }
 
-// insertChunk inserts the documents and notes which of them failed; an error
-// of the collection is one of each of them.
+// insertChunk inserts the documents and notes which of them failed. An error of the
+// collection counts as an error of each document.
 func (w *bulkWrite) insertChunk(batch *write.BatchWrite, ns int, chunk []write.Numbered, failed map[int]error) error {
 	err := w.writable(ns)
 	if err == nil {
@@ -380,7 +379,7 @@ func (w *bulkWrite) fail(i int, err error) error {
 	}
 	w.errors++
 	w.stopped = w.ordered
-	if t := w.c.Transaction(); t != nil { // it ends, and with it the batch
+	if t := w.c.Transaction(); t != nil { // the transaction ends, and so does the batch
 		t.Failed, w.stopped = true, true
 	}
 	e := mongoerr.From(err)

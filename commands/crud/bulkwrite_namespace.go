@@ -24,7 +24,7 @@ var nsInfoSpec = args.New[nsInfoArgs]("bulkWrite.nsInfo")
 // bulkNamespace is one of them.
 type bulkNamespace struct {
 	storage.Namespace
-	uuid value.Value // the collection that it is expected to be; Missing: any
+	uuid value.Value // the expected UUID of the collection; Missing: any
 }
 
 func (w *bulkWrite) readNamespaces(inBody args.Array) error {

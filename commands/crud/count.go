@@ -52,7 +52,7 @@ func count(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs) (int64, erro
 		return 0, err
 	}
 	x := exec.NewExecution(c)
-	x.Env.Bare = true // as of mongod, which gives them to aggregate, find and updates
+	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
 	q := canonical.Query{Filter: a.Query, Hint: a.Hint, Fields: []string{}}
 	if q.Collator, err = canonical.OperationCollation(a.Collation, m); err != nil {
 		return 0, err

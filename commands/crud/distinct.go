@@ -37,7 +37,7 @@ func runDistinct(c *kernel.Call) error {
 		return err
 	}
 	x := exec.NewExecution(c)
-	x.Env.Bare = true // as of mongod, which gives them to aggregate, find and updates
+	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
 	collator, err := canonical.OperationCollation(a.Collation, catalog.Of(info))
 	if err != nil {
 		return err

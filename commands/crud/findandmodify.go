@@ -85,8 +85,7 @@ func runFindAndModify(c *kernel.Call) error {
 	return nil
 }
 
-// checkRetriedModify refuses to answer from the history a command that is not
-// the one that was run.
+// checkRetriedModify refuses a retried command that differs from the one that was run.
 func checkRetriedModify(c *kernel.Call, a *findAndModifyArgs) error {
 	if !c.Retry.On {
 		return nil

@@ -132,9 +132,9 @@ func failCursor(c *kernel.Call, cur *kernel.Cursor, err error) error {
 	return err
 }
 
-// nextBatch reads a batch, in what is left of the time that the command which
-// opened the cursor had; for an awaitData cursor without anything new it
-// waits for writes, for as long as maxTimeMS says.
+// nextBatch reads a batch. Its time limit is the rest of the maxTimeMS of the command that
+// opened the cursor. If an awaitData cursor has nothing new, nextBatch waits for writes,
+// for at most the maxTimeMS of the getMore.
 func nextBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err error) {
 	if !cur.AwaitData {
 		stop, err := kernel.LimitTime(c, cur.TimeLeft)

@@ -49,7 +49,7 @@ func runInsert(c *kernel.Call) error {
 	return nil
 }
 
-// newBatch begins a write command; it is over with release.
+// newBatch begins a write command. The caller ends it with release.
 func newBatch(c *kernel.Call, ns storage.Namespace, ordered, bypass bool) *write.BatchWrite {
 	w := write.BatchWrites.Get().(*write.BatchWrite)
 	w.C, w.NS, w.Ordered, w.Bypass = c, ns, ordered, bypass

@@ -82,12 +82,11 @@ func runMapReduce(c *kernel.Call) error {
 	return nil
 }
 
-// mapReduceFailed is what mongod says in front of errors of a running
-// mapReduce.
+// mapReduceFailed is mongod's prefix for errors of a running mapReduce.
 const mapReduceFailed = "MapReduce internal error"
 
-// write takes the results; those that are not written by the pipeline are the
-// reply.
+// write reads the results. Results that the pipeline does not write to a collection go
+// into the reply.
 func (m *mapReduce) write(c *kernel.Call, it agg.Iterator) error {
 	if m.out.mode != "inline" {
 		return pipeline.Drain(it)
@@ -147,7 +146,7 @@ func openMapReduce(c *kernel.Call, body value.Doc) (*pipeline.Aggregation, *mapR
 	return r, m, nil
 }
 
-// check reads what has forms of its own: functions and the place of results.
+// check reads the arguments that have several forms: the functions and out.
 func (m *mapReduce) check() (err error) {
 	if m.maps, err = functionText("map", m.Map); err != nil {
 		return err
@@ -300,8 +299,7 @@ func (m *mapReduce) target() value.Value {
 	return value.Value{}
 }
 
-// compileError says of an error in the pipeline what it means for the
-// command.
+// compileError turns an error of the pipeline into the error of mapReduce.
 func (m *mapReduce) compileError(c *kernel.Call, err error) error {
 	e := mongoerr.From(err)
 	at := access.DatabaseOr(m.out.db, c.DB)

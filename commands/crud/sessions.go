@@ -46,8 +46,8 @@ func runStartSession(c *kernel.Call) error {
 // looseSessionCommands take fields that they do not know.
 var looseSessionCommands = map[string]bool{"killSessions": true, "killAllSessions": true}
 
-// sessionList are the arguments of a command about sessions: an array of
-// documents, which is all there may be.
+// sessionList reads the only argument of a command about sessions: an array of
+// documents.
 func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
 	for field, v := range c.Body.All() {
 		switch {
@@ -194,8 +194,8 @@ func runKillAllSessionsByPattern(c *kernel.Call) error {
 	})
 }
 
-// sessionPattern reads a pattern, whose fields must all fit: the session, the
-// digest of its user, its user among some, one of some roles that the user has.
+// sessionPattern reads a pattern of killAllSessionsByPattern. A session matches if all
+// given fields match: its id, the digest of its user, a list of users, a list of roles.
 func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (func(*session.Session) bool, error) {
 	var a sessionPatternArgs
 	if err := sessionPatternSpec.DecodeNested(prefix, d, &a); err != nil {

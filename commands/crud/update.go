@@ -104,7 +104,7 @@ func replyUpserted(c *kernel.Call, upserted []upsertedID) {
 	c.Reply.End()
 }
 
-// checkPipelines refuses pipelines with stages that there are not.
+// checkPipelines refuses pipelines with unknown stages.
 func checkPipelines(statements args.DocList) error {
 	for d, ok := statements.Next(); ok; d, ok = statements.Next() {
 		if u := d.Lookup("u"); u.Kind() == value.KindArray {
@@ -121,9 +121,8 @@ type upsertedID struct {
 	id    value.Value
 }
 
-// checkStatements reads the statements of a batch before any of them is run:
-// one that cannot be read fails the command. A single one need not be read
-// twice.
+// checkStatements decodes the statements of a batch before any of them runs: a statement
+// that cannot be decoded fails the command. A single statement is not decoded twice.
 func checkStatements[T any](statements args.DocList, read func(value.Doc) (T, error)) error {
 	if statements.N == 1 {
 		return nil
@@ -211,8 +210,8 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 	}
 }
 
-// maxUpsertAttempts bounds how often an upsert is tried that meets a document
-// inserted meanwhile.
+// maxUpsertAttempts bounds how often an upsert is retried when another client inserts the
+// document first.
 const maxUpsertAttempts = 3
 
 // CompileModification compiles the filter, the update and the projection of a

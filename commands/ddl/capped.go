@@ -130,8 +130,8 @@ func cappedSize(c *kernel.Call) (int64, error) {
 	return n, nil
 }
 
-// copyCapped makes a capped collection of the newest documents of another
-// that find room in it.
+// copyCapped makes a capped collection with the newest documents of another one, as many
+// as fit.
 func copyCapped(c *kernel.Call, tx storage.Tx, from, to storage.Namespace, size int64) error {
 	source, err := tx.Collection(from)
 	if errors.Is(err, storage.ErrNotFound) {

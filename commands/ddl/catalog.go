@@ -87,7 +87,7 @@ func runDrop(c *kernel.Call) error {
 // dropped is what a drop has found.
 type dropped struct {
 	existed bool
-	indexes int // of the collection; less than 0 for a view, which can have none
+	indexes int // of the collection; less than 0 for a view
 }
 
 func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped, err error) {
@@ -108,8 +108,7 @@ func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped
 	return was, dropWith(c, tx, coll.Info())
 }
 
-// dropViews drops all views of a database: what dropping the collection that
-// keeps their definitions comes to.
+// dropViews drops all views of a database. It is what dropping system.views does.
 func dropViews(tx storage.Tx, db string) (was dropped, err error) {
 	for _, info := range tx.Collections(db) {
 		if catalog.Of(info).Kind != catalog.View {
@@ -182,7 +181,7 @@ func runDropDatabase(c *kernel.Call) error {
 	err := c.Update(func(tx storage.Tx) error {
 		existed = false
 		for _, info := range tx.Collections(c.DB) {
-			if oplog.Unlogged(info.Namespace) && c.DB == "config" { // what the server keeps of itself
+			if oplog.Unlogged(info.Namespace) && c.DB == "config" { // the server's own collections
 				continue
 			}
 			existed = true
@@ -298,7 +297,7 @@ func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.D
 	return b.Doc()
 }
 
-// listedSystemViews stands for the collection in which mongod keeps the
+// listedSystemViews describes system.views, the collection in which mongod stores the
 // definitions of views.
 func listedSystemViews(c *kernel.Call, _ storage.Tx, nameOnly bool) value.Doc {
 	var b value.Builder
@@ -338,7 +337,7 @@ func runListDatabases(c *kernel.Call) error {
 	c.Reply.StartArray("databases")
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		d := value.NewDoc("name", value.String(name))
-		if !a.NameOnly { // else a filter sees nothing but the name
+		if !a.NameOnly { // with nameOnly a filter sees only the name
 			d = value.NewDoc("name", value.String(name), "sizeOnDisk", value.Int64(sizes[name]), "empty", value.Bool(false))
 		}
 		ok, err := m.Match(env, d)
@@ -358,8 +357,8 @@ func runListDatabases(c *kernel.Call) error {
 	return nil
 }
 
-// databaseSizes is the bytes of data and indexes of each database that the
-// user is shown.
+// databaseSizes returns the size of data and indexes, in bytes, of each database that the
+// user may see.
 func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 	sizes, listed := map[string]int64{}, map[string]bool{}
 	return sizes, c.View(func(tx storage.Tx) error {

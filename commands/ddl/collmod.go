@@ -93,9 +93,9 @@ func runCollMod(c *kernel.Call) error {
 	return nil
 }
 
-// settleCollMod does ahead what would keep other writers waiting: where the
-// command changes the document policy, or makes an index unique, what has
-// expired is removed. reopen is to be called when the command has ended.
+// settleCollMod removes expired documents before the command takes the write lock, so
+// that other writers need not wait. It does so if the command changes the document
+// policy or makes an index unique. The caller must call reopen when the command has ended.
 func settleCollMod(c *kernel.Call, ns storage.Namespace, a *collModArgs) (reopen func(), err error) {
 	reopen = func() {}
 	name, key := a.Index.Lookup("name"), a.Index.Lookup("keyPattern")
@@ -119,11 +119,11 @@ type collMod struct {
 	args  *collModArgs
 	reply []mongoerr.Field
 
-	indexNow, indexWas value.Doc // what it changes of an index, and what it was
+	indexNow, indexWas value.Doc // the changed options of an index, and their old values
 }
 
-// runLogged runs the command and writes what was asked for into the change log,
-// whether it has changed something or not.
+// runLogged runs the command and writes it into the change log, even if it has changed
+// nothing.
 func (m *collMod) runLogged() error {
 	log := m.c.Recorder()
 	log.Modifying = m.info.Namespace
@@ -150,7 +150,7 @@ func (m *collMod) add(key string, v value.Value) {
 	m.reply = append(m.reply, mongoerr.Field{Key: key, Value: v})
 }
 
-// checkDryRun refuses to try anything but whether an index can be unique.
+// checkDryRun refuses dryRun with anything but unique: true for an index.
 func (m *collMod) checkDryRun() error {
 	if !m.args.DryRun {
 		return nil
@@ -249,8 +249,9 @@ func (m *collMod) modifyView() error {
 	return m.tx.SetOptions(m.info.Namespace, plan.Parts[0].Options)
 }
 
-// checkMixedSchema: buckets here may always hold measurements of any types, as
-// those of mongod with the same setting, which dumps of such collections ask for.
+// checkMixedSchema checks the option for mixed-schema buckets and does nothing else:
+// buckets may always have measurements of mixed types. Dumps of such collections from
+// mongod set this option.
 func (m *collMod) checkMixedSchema() error {
 	switch mixed := m.args.MixedSchema; {
 	case mixed == nil:
@@ -270,8 +271,8 @@ func (m *collMod) checkTimeSeries() error {
 	return nil
 }
 
-// modifyQueue applies the messageQueue option of collMod. Nothing may be
-// changed that a queue cannot have. Any collMod of a queue is an activity.
+// modifyQueue applies the messageQueue option of collMod, and refuses options that a
+// queue cannot have. Every collMod of a queue counts as an activity.
 func (m *collMod) modifyQueue() error {
 	v := m.args.MessageQueue
 	if v.IsMissing() && !m.meta.IsQueue {

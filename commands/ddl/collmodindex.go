@@ -14,7 +14,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What collMod changes of an index.
+// The changes of collMod to an index.
 
 type collModIndexArgs struct {
 	KeyPattern    value.Doc   `arg:"keyPattern"`
@@ -108,7 +108,7 @@ func (x *collModIndexArgs) check(meta *catalog.Meta) error {
 	return err
 }
 
-// singleField stands for the key of an index that is not known yet.
+// singleField is used in place of the key of an index that is not known yet.
 var singleField = value.NewDoc("x", value.Int32(1))
 
 func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
@@ -162,8 +162,8 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	return spec.WithExpire(n)
 }
 
-// checkClusteredHidden refuses to hide the key that a collection is clustered
-// by. It is no index of its own: for all other changes it is not found.
+// checkClusteredHidden refuses to hide the clustered index. All other changes to it fail
+// with IndexNotFound, since it is not a separate index.
 func (m *collMod) checkClusteredHidden(x *collModIndexArgs) error {
 	if x.Hidden == nil || m.meta.Clustered == nil {
 		return nil
@@ -221,8 +221,8 @@ func (m *collMod) setUnique(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 	return spec.WithUnique()
 }
 
-// becomeUnique looks for documents that share a key, and removes those that
-// have expired, which count for nothing.
+// becomeUnique looks for documents with the same key. It removes expired documents, which
+// do not count.
 func (m *collMod) becomeUnique(spec *index.Spec) error {
 	see := m.c.Visible(m.coll)
 	if err := m.checkDuplicates(spec, see); err != nil || bool(m.args.DryRun) {

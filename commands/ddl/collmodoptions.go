@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What collMod changes of a collection's options.
+// The changes of collMod to the options of a collection.
 
 // modifyOptions changes the collection's own options.
 func (m *collMod) modifyOptions() error {
@@ -58,7 +58,7 @@ func (m *collMod) modifyOptions() error {
 
 func (m *collMod) setCapped(o *catalog.Options) error {
 	a := m.args
-	if a.CappedSize == nil && a.CappedMax == nil || m.meta.Kind == catalog.TimeSeries { // where they mean nothing
+	if a.CappedSize == nil && a.CappedMax == nil || m.meta.Kind == catalog.TimeSeries { // where they are ignored
 		return nil
 	}
 	if m.info.Namespace == oplog.Namespace {
@@ -105,8 +105,8 @@ func (m *collMod) setExpiry(o *catalog.Options) error {
 	return m.storeExpiry(o, &n)
 }
 
-// storeExpiry notes the new number of seconds, nil for off. A time series
-// keeps it twice.
+// storeExpiry stores the new number of seconds, nil for off. A time series stores it
+// twice: in its own options and in those of its buckets.
 func (m *collMod) storeExpiry(o *catalog.Options, n *int64) error {
 	if m.meta.Kind == catalog.TimeSeries {
 		return m.setSeries(m.meta.Series, n)

@@ -9,8 +9,8 @@ import (
 // maxMembers is how many members a replica set may have.
 const maxMembers = 50
 
-// checkCommitQuorum refuses a commitQuorum of createIndexes that the set could
-// never reach. Who builds alone has nobody to wait for.
+// checkCommitQuorum refuses a commitQuorum of createIndexes that the set could never
+// reach. A valid one has no effect, since the set has one member.
 func checkCommitQuorum(c *kernel.Call, v value.Value) error {
 	switch {
 	case v.IsMissing():

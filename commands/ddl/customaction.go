@@ -97,8 +97,7 @@ type customCall struct {
 	offer offer
 }
 
-// check refuses arguments that the action does not have, and reads the
-// others.
+// check reads the arguments, and refuses those that the action does not have.
 func (x *customCall) check(a *customAction) (err error) {
 	for _, f := range []struct {
 		name    string
@@ -135,7 +134,7 @@ func (x *customCall) existing(tx storage.Tx) (storage.Collection, error) {
 	return coll, err
 }
 
-// databaseExists fails unless the database is there, or is not, as wanted.
+// databaseExists fails unless the existence of the database equals wanted.
 func (x *customCall) databaseExists(tx storage.Tx, wanted bool) error {
 	exists, err := databaseListed(tx, x.ns.DB)
 	switch {
@@ -228,7 +227,7 @@ func updateCustomCollection(x *customCall) error {
 	if err != nil {
 		return err
 	}
-	if x.args.Indexes != nil { // which may end the document policy, and build indexes
+	if x.args.Indexes != nil { // this may end the document policy and build indexes
 		reopen, err := write.EndPolicy(x.c, x.ns)
 		defer reopen()
 		if err != nil {
@@ -276,7 +275,7 @@ func getCustomCollection(x *customCall) error {
 		if err != nil {
 			return err
 		}
-		if o.none() && !shared { // it was made by other means
+		if o.none() && !shared { // it was not made by customAction
 			o.Throughput = defaultThroughput
 		}
 		b := x.c.Reply.String("database", x.ns.DB).String("collection", x.ns.Coll)
@@ -334,8 +333,8 @@ func (x *customCall) indexes() (rest []value.Doc, err error) {
 	return rest, nil
 }
 
-// replaceIndexes leaves a collection with the given indexes and no others.
-// Those that are there already stay as they are.
+// replaceIndexes gives a collection the given indexes and drops all others. Indexes that
+// exist already stay as they are.
 func (x *customCall) replaceIndexes(tx storage.Tx, coll storage.Collection, given []value.Doc) error {
 	if err := x.replacePolicy(tx, coll, given); err != nil {
 		return err
@@ -360,7 +359,7 @@ func (x *customCall) replaceIndexes(tx storage.Tx, coll storage.Collection, give
 	return err
 }
 
-// keeps reports whether one of the given indexes is there as it is wanted.
+// keeps reports whether the existing index spec is one of the given indexes.
 func (x *customCall) keeps(m *catalog.Meta, spec *index.Spec, given []value.Doc) bool {
 	var o index.ParseOptions
 	if m.Collation != nil {
@@ -375,8 +374,8 @@ func (x *customCall) keeps(m *catalog.Meta, spec *index.Spec, given []value.Doc)
 	return false
 }
 
-// replacePolicy switches document TTL off, or to another default, as the
-// given indexes have an index on _ts or not.
+// replacePolicy sets the default of document TTL from the given index on _ts, or switches
+// document TTL off if there is no such index.
 func (x *customCall) replacePolicy(tx storage.Tx, coll storage.Collection, given []value.Doc) error {
 	old := catalog.Of(coll.Info()).DocTTL
 	if old == nil {

@@ -1,4 +1,3 @@
-// Package ddl has the commands that change or list what there is: collections, indexes,
-// collMod, rename, drop, validation; and the policies of document TTL with what is done
-// to documents when they end.
+// Package ddl has the commands that make, change, list, drop and validate databases,
+// collections and indexes, and those that change the policies of document TTL.
 package ddl

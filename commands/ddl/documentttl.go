@@ -13,8 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// setDocumentPolicy switches document TTL on, off, or over, within a
-// transaction. What has expired under the old policy is gone for good first.
+// setDocumentPolicy switches document TTL on or off, or changes its policy, within a
+// transaction. First it removes all documents that have expired under the old policy.
 func setDocumentPolicy(c *kernel.Call, tx storage.Tx, coll storage.Collection, policy *ttl.DocumentPolicy) error {
 	info, old := coll.Info(), catalog.Of(coll.Info()).DocTTL
 	if err := write.New(c, tx, coll, true).Settle(); err != nil {
@@ -182,8 +182,8 @@ func (m *collMod) setOnExpire() error {
 	return nil
 }
 
-// isTSIndex reports whether collMod's index argument names the _ts index of
-// a collection with document TTL, which is no real index.
+// isTSIndex reports whether collMod's index argument names the listed _ts index of a
+// collection with document TTL, not a real index.
 func (m *collMod) isTSIndex(x *collModIndexArgs) bool {
 	return x.Name != nil && m.meta.IsTSIndex(value.String(*x.Name)) || x.KeyPattern != nil && m.meta.IsTSIndex(value.Document(x.KeyPattern))
 }

@@ -61,7 +61,7 @@ func runCreateIndexes(c *kernel.Call) error {
 	case oplog.Transactions:
 		return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to create index on %s", ns)
 	}
-	if err := c.ExpectUUID(ns, a.UUID); err != nil { // before anything is settled for it
+	if err := c.ExpectUUID(ns, a.UUID); err != nil { // before expired documents are removed for it
 		return err
 	}
 	if _, missing := missingIndexes(c, ns, given); len(missing) > 0 {
@@ -90,9 +90,9 @@ func runCreateIndexes(c *kernel.Call) error {
 	return nil
 }
 
-// prepareIndexes has the engine read the records for the indexes that seem to
-// be missing, while others write. What cannot be prepared, for whatever
-// reason, is not created; the error gives the reason.
+// prepareIndexes lets the engine read the records for the indexes that seem to be
+// missing, while other clients can write. An index that cannot be prepared is not
+// created; the error says why.
 func prepareIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (release func()) {
 	var releases []func()
 	release = func() {
@@ -113,11 +113,11 @@ func prepareIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (re
 	return release
 }
 
-// missingIndexes are the indexes to be made, as far as can be told from the
-// latest state, and the collection that will carry them.
+// missingIndexes returns the indexes to be made, according to the latest state, and the
+// collection that will have them.
 func missingIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (target storage.Namespace, missing []*index.Spec) {
-	// An error only means that less is prepared: createIndexes meets it again, and
-	// reports it.
+	// After an error less is prepared: createIndexes meets the same error and reports
+	// it.
 	_ = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if err != nil {
@@ -175,7 +175,7 @@ func createIndexes(c *kernel.Call, tx storage.Tx, ns storage.Namespace, given []
 	for _, spec := range specs {
 		err := index.Conflict(known, spec, target.String())
 		if mongoerr.Is(err, mongoerr.IndexAlreadyExists) && mongoerr.Is(index.Conflict(old, spec, target.String()), mongoerr.IndexAlreadyExists) {
-			continue // but twice in one command it may not be
+			continue // a name that is used twice in the command is refused
 		}
 		if err != nil {
 			return 0, 0, false, err
@@ -242,7 +242,7 @@ func parseIndexes(c *kernel.Call, info *storage.Info, given []value.Doc) (storag
 	return info.Namespace, specs, nil
 }
 
-// indexInTransaction refuses new indexes but on empty collections that the
+// indexInTransaction refuses new indexes except on empty collections that the
 // transaction has made.
 func indexInTransaction(c *kernel.Call, coll storage.Collection) error {
 	ns := coll.Info().Namespace.String()
@@ -272,7 +272,7 @@ func isCommitted(c *kernel.Call, info *storage.Info) (committed bool, err error)
 	return committed, err
 }
 
-// AddIndex builds one index over what is there.
+// AddIndex builds one index over the existing documents.
 func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.Spec) error {
 	coll, err := tx.Collection(ns)
 	if err != nil {
@@ -287,7 +287,7 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	}
 	err = tx.CreateIndex(ns, spec.Stored())
 	if err != nil && kept != nil {
-		return write.RefusedWith(kept) // what nobody sees must not be what the command fails of
+		return write.RefusedWith(kept) // not DuplicateKey: the client cannot see the expired document
 	}
 	var dup *storage.DuplicateKeyError
 	if !errors.As(err, &dup) {

@@ -17,9 +17,9 @@ const (
 	autoscaleShare      = 10    // an autoscaled collection has at least a tenth
 )
 
-// offersName is the collection of a database in which the offers are kept:
-// one record for the database, one for each collection that was given an
-// offer, found by the UUID of the collection, which renaming does not change.
+// offersName is the collection with the offers of a database: one record for the
+// database, and one for each collection with an offer. The _id of the latter is the UUID
+// of the collection, which a rename does not change.
 const offersName = "$cosmos"
 
 // offerOfDatabase is the _id of the database's own offer.
@@ -36,7 +36,7 @@ type offer struct {
 
 func (o offer) none() bool { return o.Throughput == 0 && o.Max == 0 }
 
-// over is the offer o where it says anything, old otherwise.
+// over returns o, with the fields that are not set in it taken from old.
 func (o offer) over(old offer) offer {
 	if !o.none() {
 		old.Throughput, old.Max = o.Throughput, o.Max
@@ -74,8 +74,7 @@ func (x *customCall) readOffer() (o offer, err error) {
 	return o, nil
 }
 
-// check refuses more throughput than one partition has, without a key to
-// part by.
+// check refuses more throughput than one partition has if there is no shard key.
 func (o offer) check() error {
 	switch {
 	case o.ShardKey != "":
@@ -130,8 +129,8 @@ func forgetOffer(tx storage.Tx, info *storage.Info) error {
 	return e.DeleteAndDrop()
 }
 
-// databaseListed reports whether a database is there for clients: it has a
-// collection they can see, or was made by customAction.
+// databaseListed reports whether clients see a database: it has a collection that they
+// can see, or customAction made it.
 func databaseListed(tx storage.Tx, db string) (bool, error) {
 	for _, info := range tx.Collections(db) {
 		if !pipeline.HiddenCollection(info.Namespace) {

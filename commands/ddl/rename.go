@@ -74,7 +74,7 @@ func (r *renaming) readDropTarget(v value.Value) error {
 	return nil
 }
 
-// renamedNamespace reads a name; which says whether it is the source or the target.
+// renamedNamespace reads a name. which says whether it is the source or the target.
 func renamedNamespace(which, full string) (storage.Namespace, error) {
 	db, coll, _ := strings.Cut(full, ".")
 	ns := storage.Namespace{DB: db, Coll: coll}
@@ -129,7 +129,7 @@ func rename(c *kernel.Call, tx storage.Tx, r *renaming) error {
 	return tx.Rename(r.from, r.to)
 }
 
-// makeRoom drops the collection that has the new name, if that is wanted.
+// makeRoom drops the collection that has the new name, if the command has dropTarget.
 func makeRoom(c *kernel.Call, tx storage.Tx, r *renaming) error {
 	target, err := tx.Collection(r.to)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// modifyBucketIndex hides or shows an index of a time series, which users know
-// by other names and keys than the buckets have.
+// modifyBucketIndex hides or unhides an index of a time series. Users see other keys than
+// those of the buckets.
 func (m *collMod) modifyBucketIndex(x *collModIndexArgs) error {
 	coll, err := m.tx.Collection(canonical.BucketsOf(m.info.Namespace))
 	if err != nil {

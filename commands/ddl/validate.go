@@ -72,7 +72,7 @@ func (v *validation) problem(format string, args ...any) {
 func (v *validation) run() error {
 	x := exec.NewExecution(v.c)
 	src := exec.NewScanIterator(x, v.info, []exec.Scan{{}})
-	// What is checked is what is stored, also where it has expired.
+	// Stored documents are checked, including the expired ones.
 	src.Stored, src.Queue, src.Expand = true, false, false
 	env := exec.NewEnv(v.c)
 	for {
@@ -101,7 +101,7 @@ func (v *validation) run() error {
 	return v.counts()
 }
 
-// shown is a record as its validator knows it.
+// shown returns a document as the validator of the collection sees it.
 func (v *validation) shown(d value.Doc) value.Doc {
 	if v.meta.Kind == catalog.Buckets {
 		return exec.ShownBucket(d)
@@ -151,8 +151,8 @@ func (v *validation) has(coll storage.Collection, name string, key []byte, id st
 	return found, err
 }
 
-// counts compares the number of keys seen with what the indexes hold. It can
-// only be told when nobody wrote meanwhile.
+// counts compares the number of keys seen with the number of entries in the indexes. It
+// does so only if there were no writes meanwhile.
 func (v *validation) counts() error {
 	return v.c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(v.info.Namespace)

@@ -25,9 +25,8 @@ type backupArgs struct {
 
 var backupSpec = args.New[backupArgs]("duskBackup")
 
-// runBackup writes the latest state to a directory while reads and writes go
-// on. The path is one of the server's machine, must be absolute, and must not
-// exist.
+// runBackup writes the latest state to a directory while reads and writes go on. The
+// path is on the server's machine, must be absolute, and must not exist.
 func runBackup(c *kernel.Call) error {
 	var a backupArgs
 	if err := backupSpec.Decode(c.Body, &a); err != nil {

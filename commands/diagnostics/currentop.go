@@ -21,12 +21,12 @@ import (
 
 // opsWanted says which operations $currentOp shows.
 type opsWanted struct {
-	all      bool // those of all users, not only one's own
+	all      bool // the operations of all users, not only the client's own
 	sessions bool // open transactions that no command works in
 	cursors  bool // cursors that no command reads
 }
 
-// listOps describes what goes on.
+// listOps describes the running operations.
 func listOps(c *kernel.Call, w opsWanted) (docs []value.Doc) {
 	user := access.UserName(c)
 	for _, op := range c.Svc.Ops.List(true) {
@@ -53,11 +53,10 @@ func OpenCurrentOp(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Ite
 	return agg.Docs(docs...), nil
 }
 
-// currentOpOptions are the fields of currentOp that are no part of its filter.
+// currentOpOptions are the fields of currentOp that are not part of its filter.
 var currentOpOptions = map[string]bool{"$all": true, "$ownOps": true, "$truncateOps": true}
 
-// runCurrentOp is the stage $currentOp with a $match behind it: the fields
-// beside the options.
+// runCurrentOp runs $currentOp with a $match of all fields that are not options.
 func runCurrentOp(c *kernel.Call) error {
 	filter := value.NewBuilder()
 	first := true

@@ -136,7 +136,7 @@ func runGetLog(c *kernel.Call) error {
 	return nil
 }
 
-// startupWarnings are what an operator should know.
+// startupWarnings returns the warnings that the server logged when it started.
 func startupWarnings(s *kernel.Service) []string { return s.Options.Warnings }
 
 func runConnPoolStats(c *kernel.Call) error {
@@ -166,8 +166,7 @@ type shutdownArgs struct {
 
 var shutdownSpec = args.New[shutdownArgs]("shutdown")
 
-// runShutdown asks the program to stop. Embedded servers, which have nobody
-// to ask, refuse.
+// runShutdown stops the server process. Embedded servers refuse the command.
 func runShutdown(c *kernel.Call) error {
 	var a shutdownArgs
 	if err := shutdownSpec.Decode(c.Body, &a); err != nil {

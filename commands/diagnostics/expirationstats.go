@@ -26,7 +26,7 @@ var expirationStatsSpec = args.New[expirationStatsArgs]("expirationStats")
 // maxForecastParts bounds the histogram of a forecast.
 const maxForecastParts = 1000
 
-// runExpirationStats forecasts what falls due, from the expiry indexes
+// runExpirationStats forecasts how many documents will expire, from the expiry indexes
 // alone.
 func runExpirationStats(c *kernel.Call) error {
 	var a expirationStatsArgs
@@ -101,8 +101,8 @@ func appendForecasts(c *kernel.Call, ns storage.Namespace, h ttl.Horizon) error 
 	return nil
 }
 
-// appendForecast writes the forecast of one collection; nothing if nothing
-// expires in it. Dead letters do not expire.
+// appendForecast writes the forecast of one collection. It writes nothing if documents of
+// the collection do not expire, as in a dead-letter collection.
 func appendForecast(c *kernel.Call, tx storage.Tx, info *storage.Info, name string, h ttl.Horizon) (err error) {
 	m := catalog.Of(info)
 	var list []ttl.Forecast

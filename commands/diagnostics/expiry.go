@@ -68,7 +68,7 @@ func runTestClock(c *kernel.Call) error {
 	return nil
 }
 
-// move is what the arguments ask for; nil if the clock stays.
+// move returns the function that moves the clock as the arguments ask, nil if they do not.
 func (a *testClockArgs) move(m *clock.Manual) (func() error, error) {
 	var moves []func() error
 	if !a.Set.IsMissing() {

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestCommands exist only in a server started with enableTestCommands, which is
-// why fail points ask nobody to log in.
+// TestCommands returns the commands that need enableTestCommands. So they need no
+// authentication.
 func TestCommands() []kernel.Command {
 	enabled := func(s *kernel.Service) bool { return s.Params.Bool("enableTestCommands") }
 	nothing := func(*kernel.Call) error { return nil }

@@ -44,7 +44,7 @@ func runDBHash(c *kernel.Call) error {
 		return err
 	}
 	wanted := map[string]bool{}
-	if a.Collections.Kind() != value.KindArray { // which mongod does not look at
+	if a.Collections.Kind() != value.KindArray { // mongod ignores these
 		a.Collections = value.NewArray()
 	}
 	for v := range a.Collections.Doc().Values() {

@@ -59,7 +59,7 @@ func systemType() string {
 	return runtime.GOOS
 }
 
-// distribution is the name and the version of what is installed.
+// distribution returns the name and the version of the operating system.
 func distribution() (name, version string) {
 	name = runtime.GOOS
 	release, err := os.ReadFile("/etc/os-release")

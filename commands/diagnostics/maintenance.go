@@ -39,8 +39,8 @@ type compactArgs struct {
 
 var compactSpec = args.New[compactArgs]("compact")
 
-// runCompact compacts the store. Its collections share one log, so that
-// compacting one is compacting all.
+// runCompact compacts the store. All collections share one log, so that compacting one
+// compacts all.
 func runCompact(c *kernel.Call) error {
 	var a compactArgs
 	if err := compactSpec.Decode(c.Body, &a); err != nil {

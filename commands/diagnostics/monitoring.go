@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Metrics is what the service counts, for monitoring systems.
+// Metrics holds the counters and gauges of the service, for monitoring systems.
 type Metrics struct {
 	Version     string // DuskDB's own
 	Uptime      time.Duration
@@ -129,10 +129,10 @@ func fillData(s *kernel.Service, m *Metrics) {
 	}
 }
 
-// Ready reports why the server cannot do its work, nil if it can.
+// Ready returns why the server cannot do its work, nil if it can.
 func Ready(s *kernel.Service) error {
 	return s.Engine.View(s.Background, func(storage.Tx) error { return s.Background.Err() })
 }
 
-// Panics is the number of commands that met an error of the server itself.
+// Panics returns the number of commands that panicked.
 func Panics(s *kernel.Service) int64 { return s.Metrics.Asserts.Regular.Load() }

@@ -116,7 +116,7 @@ func profiledCommand(c *kernel.Call) value.Doc {
 	}
 	b := value.NewBuilder()
 	for name, v := range only.All() {
-		if name == "hint" && v.Kind() == value.KindString { // as the statement is read: the name in a document
+		if name == "hint" && v.Kind() == value.KindString { // the statement has it as {$hint: name}
 			v = value.Document(value.NewDoc("$hint", v))
 		}
 		b.Append(name, v)

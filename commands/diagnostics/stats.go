@@ -57,7 +57,7 @@ func runDBStats(c *kernel.Call) error {
 	}
 	b.Double("avgObjSize", avg)
 	d("dataSize", t.Bytes)
-	free := func(key string) { // of what is in memory, nothing is reserved
+	free := func(key string) { // no free space is reserved: the data are in memory
 		if a.Free {
 			d(key, 0)
 		}

@@ -77,7 +77,7 @@ func counted(write func(c *kernel.Call, b *value.Builder)) func(*kernel.Call, *v
 	}
 }
 
-// writeRepl writes what hello says of the replica set.
+// writeRepl writes the fields of hello about the replica set.
 func writeRepl(c *kernel.Call, b *value.Builder) {
 	replication.AppendTopologyVersion(c, c.Svc.Leader.Changed.Count())
 	primary := !c.Svc.Leader.SteppedDown.Load()
@@ -215,7 +215,7 @@ var secretCommands = map[string]bool{
 	"saslStart": true, "saslContinue": true, "createUser": true, "updateUser": true, "authenticate": true,
 }
 
-// redacted is a command fit for logs and listings.
+// redacted returns a command without secrets, for logs and listings.
 func redacted(name string, body value.Doc) value.Doc {
 	if secretCommands[name] || body.Has("speculativeAuthenticate") {
 		return value.NewDoc(strings.Clone(name), value.String("xxx"))
@@ -223,10 +223,10 @@ func redacted(name string, body value.Doc) value.Doc {
 	return body
 }
 
-// Sections of serverStatus that monitoring asks a mongod for.
+// Sections of serverStatus that monitoring systems read.
 
-// writeCatalogStats counts the collections by kind: those of clients, and those
-// that the server has for itself.
+// writeCatalogStats counts the collections by kind: those of clients, and the server's
+// own.
 func writeCatalogStats(c *kernel.Call, b *value.Builder) error {
 	var n struct{ collections, capped, clustered, series, views, internal int32 }
 	err := c.View(func(tx storage.Tx) error {
@@ -256,8 +256,8 @@ func writeCatalogStats(c *kernel.Call, b *value.Builder) error {
 	return err
 }
 
-// writeElectionMetrics is about the one member, which is elected when it starts
-// and when it comes back from a step-down.
+// writeElectionMetrics writes the elections of the only member: it is elected when it
+// starts and after a step-down.
 func writeElectionMetrics(c *kernel.Call, b *value.Builder) {
 	for _, name := range []string{"stepUpCmd", "priorityTakeover", "catchUpTakeover", "electionTimeout", "freezeTimeout"} {
 		n := int64(0)
@@ -275,8 +275,8 @@ func writeElectionMetrics(c *kernel.Call, b *value.Builder) {
 	b.Double("averageCatchUpOps", 0)
 }
 
-// writeLocks counts how often the one lock of the engine was taken: in shared
-// form by what reads, alone by what commits.
+// writeLocks writes how often the lock of the engine was taken: shared by reads,
+// exclusive by commits.
 func writeLocks(c *kernel.Call, b *value.Builder) {
 	b.StartDocument("Global").StartDocument("acquireCount").
 		Int64("r", c.Svc.Metrics.Latency.Reads.Total()+c.Svc.Metrics.Latency.Commands.Total()).
@@ -297,14 +297,16 @@ func writeOpLatencies(c *kernel.Call, b *value.Builder) {
 	}
 }
 
-// writeOpcountersRepl counts operations from other members, of which there are none.
+// writeOpcountersRepl writes the counters of replicated operations: zero, since there are
+// no other members.
 func writeOpcountersRepl(_ *kernel.Call, b *value.Builder) {
 	for _, name := range []string{"insert", "query", "update", "delete", "getmore", "command"} {
 		b.Int64(name, 0)
 	}
 }
 
-// writeMirroredReads counts reads sent to other members, of which there are none.
+// writeMirroredReads writes the counters of reads sent to other members: zero, since
+// there are no other members.
 func writeMirroredReads(_ *kernel.Call, b *value.Builder) {
 	b.Int64("seen", 0).Int64("sent", 0).Int64("succeeded", 0)
 }

@@ -58,7 +58,7 @@ func runValidateDBMetadata(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	strict := p.Strict.Bool() && p.Version == "1" // of other versions nothing is known
+	strict := p.Strict.Bool() && p.Version == "1" // other versions are not checked
 	return c.View(func(tx storage.Tx) error {
 		c.Reply.StartArray("apiVersionErrors")
 		for _, info := range tx.Collections(db) {
@@ -71,7 +71,7 @@ func runValidateDBMetadata(c *kernel.Call) error {
 	})
 }
 
-// names are the database and the collection that are asked about; "": all.
+// names returns the database and the collection to check; "": all.
 func (a *validateDBMetadataArgs) names() (db, coll string, err error) {
 	if a.DB != nil {
 		db = *a.DB
@@ -93,7 +93,7 @@ func (a *validateDBMetadataArgs) names() (db, coll string, err error) {
 	return db, coll, nil
 }
 
-// appendUnstable writes what of a collection is outside the stable API.
+// appendUnstable writes the parts of a collection that are not in the stable API.
 func appendUnstable(c *kernel.Call, info *storage.Info) {
 	report := func(code mongoerr.Code, text string) {
 		c.Reply.StartDocument("").String("ns", info.Namespace.String()).Int32("code", int32(code)).

@@ -1,3 +1,3 @@
-// Package limits keeps the server within its means: memory that the data may take, the
-// rate at which connections begin, and the lock of fsyncLock.
+// Package limits bounds the resources of the server: the memory of the data and the rate
+// of new connections. It also has the lock of fsyncLock.
 package limits

@@ -18,14 +18,14 @@ import (
 // that would pass the limit fail with ExceededMemoryLimit (146); reads and deletes
 // go on.
 //
-// Asking the runtime costs more than a small write. So the guard adds what has been
-// written since to what the runtime said last, and asks again only when the sum comes
-// near the limit.
+// Asking the runtime for its memory costs more than a small write. So the guard adds the
+// bytes written since then to the last measurement, and measures again only when the sum
+// comes near the limit.
 type MemoryGuard struct {
 	Limit int64 // in bytes, 0: unlimited
 	clock clock.Clock
-	Used  atomic.Int64 // estimate: measured, and written since
-	full  atomic.Bool  // a write was refused, and there is not much room again
+	Used  atomic.Int64 // estimate: the last measurement, and bytes written since
+	full  atomic.Bool  // a write was refused, and there is not enough room yet
 	log   *zerolog.Logger
 
 	mu      sync.Mutex
@@ -34,15 +34,15 @@ type MemoryGuard struct {
 	collect func()
 }
 
-// recordCost is about what a record takes beside its document: the entries of
-// the trees and of the _id index.
+// recordCost is the approximate memory of a record besides its document: the entries in
+// the trees and in the _id index.
 const recordCost = 300
 
-// entryCost is about what an entry of an index takes.
+// entryCost is the approximate memory of an index entry.
 const entryCost = 100
 
-// gcPause is the least time between collections that the guard asks for. A
-// server at its limit must not spend its time looking for garbage.
+// gcPause is the least time between two garbage collections that the guard starts. A server
+// at its limit must not spend all its time on garbage collection.
 const gcPause = 500 * time.Millisecond
 
 // NewMemoryGuard returns a guard of a limit in bytes, 0 for none. It measures by the
@@ -95,8 +95,8 @@ func (g *MemoryGuard) reserve(cost int64) error {
 		"the server's memory limit of %d MB (--memoryLimit) is reached; reads and deletes go on", g.Limit>>20)
 }
 
-// note logs that the limit was reached, and that there is room again: an eighth
-// of it, so that a server at its limit does not fill its log.
+// note logs that the limit was reached, and that there is room again. It does the latter
+// only when an eighth of the limit is free, so that it does not log too often.
 func (g *MemoryGuard) note(full bool) {
 	if !g.full.CompareAndSwap(!full, full) {
 		return
@@ -109,7 +109,7 @@ func (g *MemoryGuard) note(full bool) {
 	g.log.Info().Int64("usedMB", g.Used.Load()>>20).Int64("limitMB", g.Limit>>20).Msg("There is room below the memory limit again")
 }
 
-// measure asks the runtime, and collects garbage if that may make room.
+// measure asks the runtime for its memory, and collects garbage if that may help.
 func (g *MemoryGuard) measure() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

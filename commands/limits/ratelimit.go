@@ -18,7 +18,7 @@ import (
 type RateLimiter struct {
 	mu          sync.Mutex
 	rate, burst float64
-	tokens      float64 // negative: so many are owed to those that wait
+	tokens      float64 // negative: owed to waiting admissions
 	at          time.Time
 	depth       int64
 	queued      int64
@@ -85,7 +85,7 @@ func (l *RateLimiter) take(now time.Time) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
-// averageWeight is what the latest wait counts in the average of all.
+// averageWeight is the weight of the latest wait in the moving average.
 const averageWeight = 0.2
 
 // admit counts an admission. The caller holds the lock.
@@ -123,7 +123,7 @@ func (l *RateLimiter) Exempt() {
 	l.stats.Exempted++
 }
 
-// errRateExceeded refuses what finds the queue full.
+// errRateExceeded is the error of an admission that finds the queue full.
 var errRateExceeded = errors.New("the queue of the rate limiter is full")
 
 // Wait takes a token and waits until it is there. It fails when the queue is full, or

@@ -15,8 +15,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Commands are the commands on message queues. None of them may run in
-// a transaction: what they hand out cannot be taken back.
+// Commands returns the commands on message queues. They cannot run in a transaction:
+// messages that were delivered cannot be taken back.
 func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "mqSend", Run: runMQSend, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue"},
@@ -44,8 +44,8 @@ func queueRef(c *kernel.Call, name value.Value, subQueue string) (queue.Ref, err
 	return ref, catalog.CheckNamespace(ref.Namespace)
 }
 
-// queueError gives errors of the storage their MongoDB codes. docs are what
-// was sent, if anything.
+// queueError gives errors of the storage their MongoDB codes. docs are the documents that
+// were sent, if any.
 func queueError(c *kernel.Call, ref queue.Ref, err error, docs ...value.Doc) error {
 	var dup *storage.DuplicateKeyError
 	if !errors.As(err, &dup) {

@@ -21,7 +21,7 @@ type mqReceiveArgs struct {
 
 var mqReceiveSpec = args.New[mqReceiveArgs]("mqReceive")
 
-// runMQReceive hands out messages, waiting for the first if asked to.
+// runMQReceive delivers messages. If the client asks for it, it waits for the first one.
 func runMQReceive(c *kernel.Call) error {
 	var a mqReceiveArgs
 	if err := mqReceiveSpec.Decode(c.Body, &a); err != nil {

@@ -54,7 +54,7 @@ var (
 	mqCancelScheduledSpec = args.New[mqCancelScheduledArgs]("mqCancelScheduled")
 )
 
-// settle does with a message that the client holds what fn says.
+// settle calls fn for a message that the client has locked.
 func settle(c *kernel.Call, name, token value.Value, subQueue string, fn func(queue.Ref, [16]byte) error) error {
 	ref, err := queueRef(c, name, subQueue)
 	if err != nil {

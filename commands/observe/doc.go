@@ -1,4 +1,4 @@
-// Package observe is what the server knows of its own work: counters, latencies, use
-// of collections, settings of the profiler, levels of the log's components, and fail
-// points. Everybody may write to it; it knows nobody.
+// Package observe has the counters, latencies and usage statistics of the server, the
+// settings of the profiler, the verbosity of log components, and fail points. Most rooms
+// use it; it imports none of them.
 package observe

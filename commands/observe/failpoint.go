@@ -14,9 +14,9 @@ import (
 // FailPoint is a place in the server where tests can have it fail.
 type FailPoint struct {
 	mu      sync.Mutex
-	on      atomic.Bool // cheap to ask, for those who never set it
+	on      atomic.Bool // cheap to check
 	mode    FailMode
-	count   int64   // left of times or skip
+	count   int64   // remaining number of times or skip
 	chance  float64 // of activationProbability
 	entered int64   // how often it took effect
 	data    FailData
@@ -34,7 +34,7 @@ const (
 	FailSometimes                 // with a probability
 )
 
-// FailPoints are the fail points of a server, by what they are for.
+// FailPoints are the fail points of a server.
 type FailPoints struct {
 	Command *FailPoint // failCommand: before every command
 	GetMore *FailPoint // failGetMoreAfterCursorCheckout: once a getMore has its cursor
@@ -69,7 +69,7 @@ func (f *FailPoints) Named(name string) *FailPoint {
 	return nil
 }
 
-// FailData is what a failing command is to do, and which commands are meant.
+// FailData says which commands fail, and how.
 type FailData struct {
 	Doc        value.Doc       // data as it was given
 	Commands   map[string]bool // failCommands: their names
@@ -114,7 +114,7 @@ func (f *FailPoint) EnterIf(concerned func(*FailData) bool) (FailData, bool) {
 	return f.data, true
 }
 
-// fires counts one look at the fail point. The caller holds the lock.
+// fires counts one evaluation of the fail point. The caller holds the lock.
 func (f *FailPoint) fires() bool {
 	switch f.mode {
 	case FailAlways:
@@ -134,7 +134,7 @@ func (f *FailPoint) fires() bool {
 	return false
 }
 
-// TimesEntered is how often the fail point took effect, and what tells of
+// TimesEntered returns how often the fail point took effect, and a channel that is closed
 // the next time.
 func (f *FailPoint) TimesEntered() (n int64, changed <-chan struct{}) {
 	f.mu.Lock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// LatencyBuckets are the powers of two of a microsecond that a [Latency] is
-// counted by: the last one has what took longer than about 67 s.
+// LatencyBuckets is the number of buckets of a [Latency]: the bounds are powers of two of a
+// microsecond, and the last bucket is for more than about 67 s.
 const LatencyBuckets = 27
 
 // The buckets of mongod's histograms: the powers of two of a microsecond, from
@@ -34,7 +34,7 @@ func (l *Latencies) Observe(d time.Duration) {
 	l.counts[bucketOf(uint64(micros))].Add(1)
 }
 
-// bucketOf is the bucket of a latency in microseconds.
+// bucketOf returns the bucket of a latency in microseconds.
 func bucketOf(micros uint64) int {
 	n := min(bits.Len64(micros), mostBits)
 	switch {
@@ -84,6 +84,6 @@ func (l *Latencies) Snapshot() (out Latency) {
 	return out
 }
 
-// LatencyClasses are the kinds of commands whose latencies are told apart,
-// as in serverStatus.opLatencies.
+// LatencyClasses are the histograms of serverStatus.opLatencies, one for each class of
+// commands.
 type LatencyClasses struct{ Reads, Writes, Commands, Transactions Latencies }

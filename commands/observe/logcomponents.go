@@ -11,10 +11,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A LogComponent is a part of the server whose log can be made to say more.
+// A LogComponent is a part of the server with its own log verbosity.
 type LogComponent int
 
-// The components that have more to say, and what:
+// The components that log more at a higher verbosity, with the level and what they log:
 const (
 	LogAccess      LogComponent = iota + 1 // 1: commands that were not allowed
 	LogCommand                             // 1: every command that ended, 2: that begins
@@ -24,9 +24,9 @@ const (
 	LogWrite                               // 1: every write that ended
 )
 
-// logComponents are all components, with those that are part of another
-// behind it as "outer.inner". The names and their order are mongod's; the
-// ones without a LogComponent can be set and have nothing more to say.
+// logComponents are all components. One that is part of another follows it as
+// "outer.inner". The names and their order are mongod's. The verbosity of those without a
+// LogComponent can be set, but has no effect.
 var logComponents = strings.Fields(`
 	accessControl assert command control executor geo globalIndex index
 	network network.asio network.bridge network.connectionPool
@@ -38,20 +38,20 @@ var logComponents = strings.Fields(`
 	storage.wt.wtTiered storage.wt.wtTimestamp storage.wt.wtTransaction storage.wt.wtVerify storage.wt.wtWriteLog
 	write ftdc tracking transaction tenantMigration test resourceConsumption`)
 
-// ComponentNames are the components that the server asks about: name, and what
-// stands in the log's field "c".
+// ComponentNames are the components with a LogComponent: the name, and the value of the
+// field "c" in the log.
 var ComponentNames = [...]struct{ name, Short string }{
 	LogAccess: {"accessControl", "ACCESS"}, LogCommand: {"command", "COMMAND"}, LogNetwork: {"network", "NETWORK"},
 	LogQuery: {"query", "QUERY"}, LogTransaction: {"transaction", "TXN"}, LogWrite: {"write", "WRITE"},
 }
 
-// Verbosity is how much each component says. Level 0 is what is always
-// logged, 1 to 5 is more.
+// Verbosity has the log level of each component. Lines of level 0 are always logged; levels
+// 1 to 5 log more.
 type Verbosity struct {
 	mu      sync.Mutex
 	levels  map[string]int32                  // as set; "" is the default, and the missing inherit
-	Levels  [len(ComponentNames)]atomic.Int32 // what that comes to
-	Highest atomic.Int32                      // of all that talk: 0 is the common case
+	Levels  [len(ComponentNames)]atomic.Int32 // the resulting level of each component
+	Highest atomic.Int32                      // the highest of Levels, usually 0
 }
 
 // NewVerbosity returns a Verbosity in which every component has level 0.
@@ -179,9 +179,9 @@ func CheckVerbosity(v value.Value) (value.Value, error) {
 	return v, ParseVerbosity(v.Doc(), "", map[string]int32{})
 }
 
-// WithAllLevels is the log without the level below which it drops lines, unless
-// it was made to say less than usual: how much is said is for the components
-// to decide.
+// WithAllLevels returns the logger without its lower bound on levels, since the verbosity
+// of the components decides what is logged. A logger that was set to log less than usual
+// stays as it is.
 func WithAllLevels(l zerolog.Logger) zerolog.Logger {
 	if l.GetLevel() <= zerolog.InfoLevel {
 		return l.Level(zerolog.TraceLevel)

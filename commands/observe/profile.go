@@ -15,7 +15,7 @@ import (
 
 // Profiler decides which operations are written to a database's
 // system.profile, and which to the log as slow. A database has a level and a
-// filter; what counts as slow holds for the server.
+// filter; the threshold for slow operations is the same for the whole server.
 type Profiler struct {
 	mu        sync.Mutex     // writers
 	initial   ProfileSetting // of databases that are not in the map
@@ -31,10 +31,10 @@ type ProfileSetting struct {
 	Spec   value.Doc      // of the filter
 }
 
-// defaultSlowMS is what counts as slow unless set, as in mongod.
+// defaultSlowMS is the default threshold of slow operations, as in mongod.
 const defaultSlowMS = 100
 
-// Profiling is what the server profiles and logs before a client changes it.
+// Profiling has the initial settings of the profiler.
 type Profiling struct {
 	Level      int     // of every database: 0 off, 1 slow operations, 2 all
 	SlowMS     int64   // milliseconds from which an operation is slow
@@ -71,8 +71,8 @@ func (p *Profiler) SetSample(rate float64) { p.sample.Store(math.Float64bits(rat
 // SampleRate is the share of the slow operations that count.
 func (p *Profiler) SampleRate() float64 { return math.Float64frombits(p.sample.Load()) }
 
-// Of returns the profiling of a database. Those of the server itself are not
-// profiled unless a client says so.
+// Of returns the profiling of a database. The server's own databases are not profiled
+// unless a client switches it on.
 func (p *Profiler) Of(db string) ProfileSetting {
 	if s, ok := (*p.databases.Load())[db]; ok || p.initial.Level == 0 {
 		return s
@@ -108,7 +108,7 @@ type PlanInfo interface {
 	Summary() string
 }
 
-// Counts is what a command has done, for the profiler and the log.
+// Counts has the counters of a command, for the profiler and the log.
 type Counts struct {
 	Keys     int64         // index entries seen
 	Docs     int64         // records seen
@@ -117,7 +117,7 @@ type Counts struct {
 	Plan     string        // set where there was no choice to make
 	Access   PlanInfo      // how the query finds its documents; nil: there was no choice
 	Origin   value.Doc     // the command that opened the cursor of a getMore
-	Waited   time.Duration // for what others do, which is not slowness
+	Waited   time.Duration // for other clients; does not count as slow
 }
 
 // ProfileBytes is the size that system.profile is created with.
@@ -128,8 +128,8 @@ func ISOTime(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000-07:00")
 }
 
-// PlanSummary is the plan of a query: the text where there was no choice to
-// make, else what was chosen.
+// PlanSummary returns the plan of a query: text if it is given, else the summary of the
+// chosen plan.
 func PlanSummary(text string, a PlanInfo) string {
 	if a == nil {
 		return text

@@ -61,7 +61,7 @@ func (u *CollectionUsage) Part(name string) (count, micros int64) {
 
 // Of returns the counters of a collection.
 func (u *Usage) Of(ns string) *CollectionUsage {
-	if strings.IndexByte(ns, 0) >= 0 { // no collection is called that, and no field of a reply
+	if strings.IndexByte(ns, 0) >= 0 { // neither a collection nor a field of a reply can have this name
 		return &CollectionUsage{}
 	}
 	v, ok := u.collections.Load(ns)
@@ -105,7 +105,7 @@ func (u *Usage) List() (out []*CollectionUsage) {
 	return out
 }
 
-// IndexBytes is how much the indexes of a collection take that are listed.
+// IndexBytes returns the size of the listed indexes of a collection, in bytes.
 func IndexBytes(coll storage.Collection) (n int64) {
 	for _, spec := range catalog.Of(coll.Info()).Listed {
 		if st, err := catalog.Of(coll.Info()).IndexStats(coll, spec); err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckDiff makes sure that a difference a client sent has the form of one
-// that was logged (see differ), before ApplyDiff trusts it.
+// CheckDiff checks that a difference from a client has the form of a logged one (see
+// differ). ApplyDiff relies on this.
 func CheckDiff(diff value.Doc) error {
 	if marked, ok := diff.Get("a"); ok && marked.Truthy() {
 		return checkArrayDiff(diff)

@@ -23,9 +23,9 @@ import (
 
 // differ compares two versions of a document.
 type differ struct {
-	// touched are the paths that the update named. What stands below none
-	// of them, or is itself named, is logged whole, as an update by
-	// operators is. nil: an update that may have touched anything.
+	// touched are the paths that the update names. A changed field is logged as a
+	// whole if the update names it, or names nothing inside it, as in mongod. nil: the
+	// update may have changed any path.
 	touched []string
 	paths   *pathTree // of touched
 	path    []byte
@@ -76,7 +76,7 @@ func (x *differ) diff(b *value.Builder, old, new value.Doc) {
 	b.Raw(sub.elements)
 }
 
-// fields are elements of a document; none take no memory.
+// fields are elements of a document. The empty value allocates nothing.
 type fields struct{ elements []byte }
 
 func (f *fields) raw(element []byte) { f.elements = append(f.elements, element...) }
@@ -89,8 +89,8 @@ func (f *fields) appendAs(b *value.Builder, name string) {
 	}
 }
 
-// changed logs a field that has another value now: in whole, or as the
-// difference of what it contains.
+// changed logs a field whose value has changed: as a whole, or as the difference of its
+// contents.
 func (x *differ) changed(updated, sub *fields, name, newName string, old, new value.Value) {
 	mark := len(x.path)
 	if mark > 0 {
@@ -130,8 +130,8 @@ func (x *differ) nested(old, new value.Value) value.Doc {
 	return b.Doc()
 }
 
-// where reports whether a touched path leads below the present place, and
-// whether one ends at it.
+// where reports whether a touched path goes below the present path, and whether one is
+// equal to it.
 func (x *differ) where() (below, itself bool) {
 	if x.touched == nil {
 		return true, false
@@ -161,7 +161,7 @@ func newPathTree(paths []string) *pathTree {
 	return top
 }
 
-// step is the node of one more part, which is made if need be.
+// step returns the child for one more part of a path. It adds the child if it is missing.
 func (w *pathTree) step(part string) *pathTree {
 	if strings.HasPrefix(part, "$") {
 		if len(w.any) == 0 {
@@ -178,8 +178,7 @@ func (w *pathTree) step(part string) *pathTree {
 	return w.next[part]
 }
 
-// at reports whether a path leads below the place here, of names and positions,
-// and whether one ends at it.
+// at reports whether a path goes below the path here, and whether one is equal to it.
 func (w *pathTree) at(here string) (below, itself bool) {
 	part, rest, more := strings.Cut(here, ".")
 	for _, next := range append(w.any[:len(w.any):len(w.any)], w.next[part]) {
@@ -244,7 +243,7 @@ func (x *differ) changedAt(updated, sub *fields, position string, old, new value
 	}
 }
 
-// ApplyDiff makes the new version of a document of the old one.
+// ApplyDiff returns the new version of a document.
 func ApplyDiff(old, diff value.Doc) value.Doc {
 	deleted, updated := diff.Lookup("d").Doc(), diff.Lookup("u").Doc()
 	inserted := diff.Lookup("i").Doc()

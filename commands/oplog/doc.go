@@ -1,6 +1,5 @@
-// Package oplog is the change log, local.oplog.rs: what every committed transaction
-// changed, in entries as mongod writes them. Change streams read it, and so may
-// clients.
+// Package oplog is the change log, local.oplog.rs: the changes of every committed
+// transaction, in entries as mongod writes them. Change streams and clients read it.
 //
 // A [Recorder] belongs to one engine transaction. The commands write through the
 // transaction that [Recorder.Logged] returns; each of its changes is noted, and
@@ -9,6 +8,6 @@
 // (diff.go) unless the document was replaced.
 //
 // The log is bounded. [Log.Trimmer] removes the oldest entries, with the pre-images
-// that belong to them. Groups of change streams wait in [Log.Join] and are woken only
-// by entries that concern them.
+// that belong to them. Change streams join groups by [Log.Join]; only entries that concern
+// a group wake it.
 package oplog

@@ -23,25 +23,24 @@ var (
 	Statements   = storage.Namespace{DB: "config", Coll: "system.statements"}
 )
 
-// Without --oplogSize the change log is bounded by DefaultBytes; as long
-// as nobody has read it by UnreadBytes, so that a server whose data come
-// and go, and which nobody watches, keeps its file small.
+// The bounds of the change log without --oplogSize. Before a client reads it for the first
+// time, the bound is UnreadBytes, so that the file of a server without readers stays small;
+// afterwards it is DefaultBytes.
 const (
 	DefaultBytes = 64 << 20
 	UnreadBytes  = 4 << 20
 )
 
-// Log is the log of all committed changes, in local.oplog.rs. Each
-// engine transaction that changes something appends to it what it did, so
-// the log and the data it describes survive a crash together. It is bounded:
-// the oldest entries make way, many at a time.
+// Log is the log of all committed changes, in local.oplog.rs. Each engine transaction
+// appends its own changes, so that the log and the data survive a crash together. The log
+// is bounded: the oldest entries are removed, many at a time.
 type Log struct {
 	Config
 	Off   bool         // no log is kept
 	Limit atomic.Int64 // bytes, once it is read
 	read  atomic.Bool
-	noted atomic.Bool  // that it is read is known after a restart
-	Keep  atomic.Int64 // milliseconds that entries are kept at least
+	noted atomic.Bool  // it is stored that the log is read
+	Keep  atomic.Int64 // least time that entries are kept, in milliseconds
 	size  atomic.Int64
 	full  chan struct{} // wakes the trimmer
 
@@ -50,7 +49,7 @@ type Log struct {
 
 var recorders = sync.Pool{New: func() any { return new(Recorder) }}
 
-// Config is what the change log works with.
+// Config has what the change log needs of the server.
 type Config struct {
 	Engine storage.Engine     // holds the log beside the data
 	Clock  clock.Clock        // gives the wall time of entries
@@ -60,7 +59,7 @@ type Config struct {
 	// Bytes bounds the log; 0: DefaultBytes once it is read, negative: there
 	// is no log. Retention is how long entries are kept at least, in milliseconds.
 	Bytes, Retention int64
-	Locked           func() bool  // reports whether fsyncLock keeps everybody from writing
+	Locked           func() bool  // reports whether fsyncLock blocks writes
 	TxnBytes         func() int64 // most bytes of the operations of one transaction
 }
 
@@ -77,7 +76,7 @@ func New(config Config) *Log {
 	return l
 }
 
-// Bound is how many bytes the log may have now.
+// Bound returns the present bound of the log in bytes.
 func (l *Log) Bound() int64 {
 	if l.read.Load() {
 		return l.Limit.Load()
@@ -85,14 +84,14 @@ func (l *Log) Bound() int64 {
 	return min(l.Limit.Load(), UnreadBytes)
 }
 
-// NewRecorder notes what a transaction does.
+// NewRecorder returns a recorder of the changes of a transaction.
 func (l *Log) NewRecorder(tx storage.Tx, now int64) *Recorder {
 	r := recorders.Get().(*Recorder)
 	r.log, r.Tx, r.Now, r.Stmt = l, tx, now, NoStatement
 	return r
 }
 
-// Open makes the log, or goes on behind the last entry that there is.
+// Open creates the log, or continues after its last entry.
 func (l *Log) Open(ctx context.Context) error {
 	if l.Off {
 		return nil
@@ -105,17 +104,17 @@ func (l *Log) Open(ctx context.Context) error {
 		}
 		l.size.Store(coll.Size())
 		if size := coll.Info().Options.Lookup("size"); l.Bytes == 0 && size.SafeInt64() > DefaultBytes {
-			l.Limit.Store(size.SafeInt64()) // as it was set before
+			l.Limit.Store(size.SafeInt64()) // as replSetResizeOplog has set it
 			l.read.Store(true)
 		}
 		reader, err := serverdocs.Only(tx, ReaderNamespace)
 		if err != nil {
 			return err
 		}
-		if reader != nil { // who may come back
+		if reader != nil { // the reader may come back
 			l.read.Store(true)
 			l.noted.Store(true)
-		} else if coll.Size() > UnreadBytes+UnreadBytes/16 { // read before this was noted
+		} else if coll.Size() > UnreadBytes+UnreadBytes/16 { // it was read before readers were recorded
 			l.read.Store(true)
 		}
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
@@ -136,14 +135,14 @@ func (l *Log) Open(ctx context.Context) error {
 	})
 }
 
-// Noop is an entry that says something and does nothing.
+// Noop returns an entry without effect, with a message.
 func (l *Log) Noop(o value.Doc) value.Doc {
 	now := l.Clock.NowMillis()
 	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", clustertime.Value(l.Stamps.Next(now)),
 		"t", value.Int64(l.Term.Load()), "v", value.Int64(2), "wall", value.DateTime(now))
 }
 
-// Options are those of the collection that the log is.
+// Options returns the options of the collection local.oplog.rs.
 func Options(bytes int64) value.Doc {
 	return value.NewDoc("capped", value.Bool(true), "size", value.Int(bytes), "autoIndexId", value.Bool(false))
 }

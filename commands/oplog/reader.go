@@ -11,10 +11,9 @@ import (
 // ReaderNamespace has a document once the change log has been read.
 var ReaderNamespace = storage.Namespace{DB: "local", Coll: "$oplog"}
 
-// NoteReader notes that somebody reads the log, which keeps more from now on.
-// That holds after a restart, too: a follower that was away meanwhile is to
-// find its place again. Where that cannot be written down, the next reader
-// tries again.
+// NoteReader records that a client reads the log, so that the log keeps more entries from
+// now on, also after a restart: a reader that was disconnected can resume. If the record
+// cannot be stored, the next reader tries again.
 func (l *Log) NoteReader(ctx context.Context) {
 	l.read.Store(true)
 	if l.Off || l.noted.Load() || l.Locked() {

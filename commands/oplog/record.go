@@ -10,9 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Recorder notes what one engine transaction does, and at its end appends
-// that to the change log. A multi-document transaction has one recorder for
-// all its statements.
+// Recorder records the changes of one engine transaction and appends them to the change log
+// at its end. A multi-document transaction has one recorder for all its statements.
 type Recorder struct {
 	log   *Log
 	Tx    storage.Tx // the engine transaction whose changes are noted
@@ -34,11 +33,11 @@ type Recorder struct {
 	coll    loggedCollection // the first that was opened
 	B       value.Builder    // of ops, then of out
 
-	// What the writer says of the change it is about to make.
-	Modifying storage.Namespace // collMod is at work on it
+	// Set by the writer before each change.
+	Modifying storage.Namespace // a collMod of this collection is running
 	Replacing bool              // the document is replaced, not updated
 	Touched   []string          // paths that the update names, nil: any
-	Changed   []byte            // the elements it has changed, if these and Added are known to be all
+	Changed   []byte            // the elements it has changed, if Changed and Added are complete
 	Added     []byte            // the elements it has appended
 	Expired   *ttl.Expired      // why the record is removed
 	Stmt      int32             // statement of a retryable write
@@ -62,14 +61,13 @@ type preImage struct {
 	doc  value.Doc
 }
 
-// Bounds of one entry of the log; what is larger becomes several.
+// Bounds of one entry of the log. Larger transactions have several entries.
 const (
 	maxEntryBytes = 8 << 20
 	maxEntryOps   = 5000
 )
 
-// Logged returns the transaction as commands work with it: every change is
-// noted.
+// Logged returns the transaction that commands use: it records every change.
 func (r *Recorder) Logged() storage.Tx {
 	if r.log.Off && !r.InTxn && r.Stmt == NoStatement {
 		return r.Tx
@@ -78,7 +76,7 @@ func (r *Recorder) Logged() storage.Tx {
 	return &r.tree
 }
 
-// add notes an operation; write adds its fields.
+// add records an operation. write adds its fields.
 func (r *Recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write func(b *value.Builder)) {
 	b := &r.B
 	b.Reset(r.ops)
@@ -147,7 +145,7 @@ func (r *Recorder) remove(info *storage.Info, before storage.Record) {
 	})
 }
 
-// appendExpiration tells why the record, or collection, is removed.
+// appendExpiration writes why the record or collection is removed.
 func (r *Recorder) appendExpiration(b *value.Builder) {
 	e := r.Expired
 	if e == nil {
@@ -182,7 +180,7 @@ func (r *Recorder) HasStatements() bool {
 	return false
 }
 
-// room refuses to let a transaction grow without bound.
+// room returns an error if the transaction becomes too large.
 func (r *Recorder) room(more int) error {
 	if !r.InTxn {
 		return nil
@@ -193,7 +191,7 @@ func (r *Recorder) room(more int) error {
 	return nil
 }
 
-// Flush appends what was noted to the log, as part of the transaction.
+// Flush appends the recorded operations to the log, as part of the transaction.
 func (r *Recorder) Flush() error {
 	if len(r.Marks) == 0 || r.log.Off {
 		return nil
@@ -212,8 +210,8 @@ func (r *Recorder) Flush() error {
 	return nil
 }
 
-// entryEnd is the operation behind those that share an entry with the
-// first.
+// entryEnd returns the number of the first operation that no longer fits into the entry
+// that begins with the operation first.
 func (r *Recorder) entryEnd(first int) int {
 	if !r.InTxn && r.Marks[first].Command {
 		return first + 1
@@ -296,8 +294,8 @@ func (r *Recorder) previousTerm(first int) int64 {
 	return r.log.Term.Load()
 }
 
-// saveImages stores the documents as they were before the operations, where
-// the collection asks for it.
+// saveImages stores the pre-images of the operations, for collections with
+// changeStreamPreAndPostImages.
 func (r *Recorder) saveImages(ts uint64, first, end int) error {
 	if len(r.images) == 0 {
 		return nil
@@ -333,7 +331,7 @@ func (r *Recorder) Committed() {
 	r.log.Appended(r.bytes)
 }
 
-// Release gives the recorder back for another transaction.
+// Release makes the recorder available for another transaction.
 func (r *Recorder) Release() {
 	const keep = 256 << 10
 	if cap(r.ops) > keep || cap(r.Out) > keep {
@@ -346,7 +344,7 @@ func (r *Recorder) Release() {
 	recorders.Put(r)
 }
 
-// NoStatement marks writes that are no statement of a retryable write.
+// NoStatement marks writes that are not statements of a retryable write.
 const NoStatement = -1
 
 // ImageKind says which version of the document findAndModify returns.

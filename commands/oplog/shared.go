@@ -7,15 +7,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// sharedEvents are the newest events that one stream of a group has made, for
-// the others, which want them at the same time.
+// sharedEvents are the newest events that a stream of a group has made, for the other
+// streams of the group, which need them at the same time.
 type sharedEvents struct {
 	mu    sync.Mutex
 	Made  map[EventKey]SharedEvent // the events by what tells them apart
 	Bytes int                      // size of all that are kept
 }
 
-// EventKey tells apart the events of a group's streams.
+// EventKey identifies an event of a group's streams.
 type EventKey struct {
 	TS         uint64 // cluster time
 	Index      int    // within the transaction
@@ -24,8 +24,8 @@ type EventKey struct {
 	Raw        bool   // made with showRawUpdateDescription
 }
 
-// SharedEvent is an event without the images of the document, which each
-// stream looks up when it comes to them.
+// SharedEvent is an event without the pre- and post-image, which each stream looks up
+// itself.
 type SharedEvent struct {
 	Token, Event, Key value.Doc   // the resume token, the event, the document's key
 	Named             token.Token // what the token says
@@ -42,8 +42,8 @@ func (s *sharedEvents) Find(k EventKey) (SharedEvent, bool) {
 	return e, ok
 }
 
-// Keep keeps an event, and forgets all others once there are too many: those
-// who are that far behind are not in step.
+// Keep stores an event. When there are too many, it drops all others: a stream that still
+// needs one of them makes it itself.
 func (s *sharedEvents) Keep(k EventKey, e SharedEvent) {
 	size := len(e.Token) + len(e.Event) + len(e.Key) + len(e.Named.ID)
 	if size > MaxSharedBytes/4 {

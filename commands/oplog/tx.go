@@ -12,9 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// loggedTx is an engine transaction that tells the change log what is done
-// in it. Commands, the expiry of documents and the message queues all work
-// in one, so nothing is done that the log does not know.
+// loggedTx is an engine transaction whose changes are logged. Commands, the expiry of
+// documents and the message queues all use it, so that the log has every change.
 type loggedTx struct {
 	storage.Tx
 	r *Recorder
@@ -26,8 +25,7 @@ type loggedCollection struct {
 	r *Recorder
 }
 
-// Unlogged reports whether the log leaves out a collection: the server's
-// own.
+// Unlogged reports whether a collection is not logged, as it is the server's own.
 func Unlogged(ns storage.Namespace) bool {
 	switch ns.DB {
 	case "local":
@@ -38,7 +36,7 @@ func Unlogged(ns storage.Namespace) bool {
 	return ns.Coll == "system.profile" || strings.HasPrefix(ns.Coll, "$")
 }
 
-// Collection opens a collection whose changes are noted.
+// Collection opens a collection whose changes are recorded.
 func (t *loggedTx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	c, err := t.Tx.Collection(ns)
 	if err != nil || Unlogged(ns) {
@@ -47,8 +45,8 @@ func (t *loggedTx) Collection(ns storage.Namespace) (storage.Collection, error) 
 	return t.r.collection(c), nil
 }
 
-// collection makes the collection one whose changes are noted. Most
-// transactions open one.
+// collection wraps a collection so that its changes are recorded. Most transactions open
+// only one.
 func (r *Recorder) collection(c storage.Collection) *loggedCollection {
 	if r.coll.r == nil && !r.InTxn {
 		r.coll = loggedCollection{Collection: c, r: r}
@@ -104,7 +102,7 @@ func (c *loggedCollection) Truncate() error {
 	return c.Collection.Truncate()
 }
 
-// allowed refuses what a multi-document transaction may not write to.
+// allowed refuses writes that are not allowed in a multi-document transaction.
 func (c *loggedCollection) allowed(size int) error {
 	if !c.r.InTxn {
 		return nil
@@ -120,7 +118,7 @@ func (c *loggedCollection) allowed(size int) error {
 	return c.r.room(size)
 }
 
-// Create makes a collection: create, with what its options say.
+// Create creates a collection, and logs it as create with its options.
 func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
 	if err := catalog.CheckDatabaseCase(t.Tx, ns.DB); err != nil {
 		return nil, err
@@ -129,7 +127,7 @@ func (t *loggedTx) Create(ns storage.Namespace, options value.Doc, indexes []sto
 	return t.created(c, err, ns, options)
 }
 
-// CreateAs is Create with a UUID that was chosen.
+// CreateAs is Create with a given UUID.
 func (t *loggedTx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
 	if err := catalog.CheckDatabaseCase(t.Tx, ns.DB); err != nil {
 		return nil, err
@@ -149,7 +147,7 @@ func (t *loggedTx) created(c storage.Collection, err error, ns storage.Namespace
 		it := options.Iter()
 		b.Raw(it.Rest())
 		for _, spec := range catalog.Of(info).Indexes {
-			// Of the first version, which mongod leaves out, nothing is to be told.
+			// mongod does not log an _id index of version 1.
 			if doc := spec.Doc(); spec.IsID() && catalog.Of(info).Clustered == nil && doc.Lookup("v").SafeInt64() > 1 {
 				b.Document("idIndex", doc)
 			}
@@ -159,8 +157,8 @@ func (t *loggedTx) created(c storage.Collection, err error, ns storage.Namespace
 	return &loggedCollection{Collection: c, r: t.r}, nil
 }
 
-// loggedUUID is what entries about a collection call it; a view has no such
-// identity, and to the log a time series is a view of its buckets.
+// loggedUUID returns the UUID for entries about a collection. It is nil for a view, and for
+// a time series, which the log treats as a view of its buckets.
 func loggedUUID(info *storage.Info) *[16]byte {
 	if k := catalog.Of(info).Kind; k == catalog.View || k == catalog.TimeSeries {
 		return nil
@@ -193,8 +191,8 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 	return nil
 }
 
-// Rename moves a collection. Where the target was dropped for it just
-// before, that is one operation.
+// Rename renames a collection. If the target was dropped just before, both are logged as
+// one operation.
 func (t *loggedTx) Rename(from, to storage.Namespace) error {
 	var info *storage.Info
 	if c, err := t.Tx.Collection(from); err == nil {
@@ -222,15 +220,15 @@ func (t *loggedTx) Rename(from, to storage.Namespace) error {
 	return nil
 }
 
-// DropDatabase notes that a database has gone, behind its collections.
+// DropDatabase records that a database was dropped, after its collections.
 func (r *Recorder) DropDatabase(db string) {
 	r.add("c", storage.Namespace{DB: db}, nil, func(b *value.Builder) {
 		b.StartDocument("o").Int32("dropDatabase", 1).End()
 	})
 }
 
-// SetOptions replaces a collection's options: collMod, with those that are
-// new, and the old ones. The command collMod tells of itself what it does.
+// SetOptions replaces a collection's options. It logs a collMod with the new and the old
+// options, unless the command collMod runs, which logs itself.
 func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 	info := t.info(ns)
 	if err := t.Tx.SetOptions(ns, options); err != nil || Unlogged(ns) || t.r.Modifying == ns {
@@ -246,8 +244,8 @@ func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 	return nil
 }
 
-// CollMod notes that a collection has been modified: what was asked for, and
-// the options that it and its index had before. A view is a definition only.
+// CollMod records a collMod: its arguments, and the old options of the collection and of
+// its index.
 func (r *Recorder) CollMod(before *storage.Info, asked, indexWas value.Doc) {
 	ui := loggedUUID(before)
 	r.add("c", before.Namespace, ui, func(b *value.Builder) {
@@ -296,7 +294,7 @@ func (t *loggedTx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) err
 	return nil
 }
 
-// indexBuild notes that an index has been built over documents. Those of one
+// indexBuild records that an index was built over existing documents. The indexes of one
 // command are one build.
 func (r *Recorder) indexBuild(info *storage.Info, spec value.Doc) {
 	specs := []value.Value{value.Document(spec)}
@@ -344,8 +342,7 @@ func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error 
 	return nil
 }
 
-// modifiable are the options of an index that collMod can change, with what
-// their absence means.
+// modifiable are the options of an index that collMod can change, with their defaults.
 var modifiable = []struct {
 	name   string
 	absent value.Value
@@ -371,8 +368,8 @@ func indexChange(name string, old, new value.Doc) (changed, was value.Doc) {
 	return a.Doc(), b.Doc()
 }
 
-// RebuildShown builds those indexes anew whose keys depend on whether readers
-// see _ts. The log is not told: to clients they are the same.
+// RebuildShown rebuilds the indexes whose keys depend on whether documents are shown with
+// _ts. It is not logged: for clients the indexes stay the same.
 func RebuildShown(tx storage.Tx, ns storage.Namespace) error {
 	if l, ok := tx.(*loggedTx); ok {
 		tx = l.Tx

@@ -14,8 +14,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// watchers are the change streams that wait, in groups of those that want
-// the same.
+// watchers are the waiting change streams, in groups with the same interest.
 type watchers struct {
 	streams atomic.Int32
 	mu      sync.Mutex
@@ -23,9 +22,8 @@ type watchers struct {
 	marks   uint64                           // transactions that marked entries
 }
 
-// Watcher is a group of change streams that wait for entries about the same
-// namespace, with the same conditions. A write tells the group, not each of
-// its streams.
+// Watcher is a group of change streams that wait for entries about the same namespace, with
+// the same conditions. A write signals the group, not each of its streams.
 type Watcher struct {
 	ns       storage.Namespace // no Coll: of a database; empty: all
 	Interest                   // of the writers, under the lock of watchers
@@ -36,21 +34,20 @@ type Watcher struct {
 	sharedEvents
 }
 
-// Interest is what the $match behind $changeStream says of the events that
-// can get through. It is asked before an event is made, and before a stream is
-// woken for it.
+// Interest has the conditions of the $match behind $changeStream. It is checked before an
+// event is made, and before a stream is woken.
 type Interest struct {
 	Events    *match.Matcher // nil: all
 	Collation value.Collator // of the filter
 	verdicts  map[eventName]bool
 }
 
-// eventName is what an interest judges by.
+// eventName has the fields of an event that an interest depends on.
 type eventName struct {
 	kind, ns string
 }
 
-// maxVerdicts bounds what an interest remembers.
+// maxVerdicts bounds the cached results of an interest.
 const maxVerdicts = 1000
 
 // Wants reports whether an operation on a document can be of interest.
@@ -71,7 +68,7 @@ func (i *Interest) Wants(op value.Doc) bool {
 	return wanted
 }
 
-// judge asks the filter. What it cannot tell is of interest.
+// judge applies the filter. If the filter fails, the event is of interest.
 func (i *Interest) judge(name eventName) bool {
 	db, coll, _ := strings.Cut(name.ns, ".")
 	b := value.NewBuilder()
@@ -83,7 +80,7 @@ func (i *Interest) judge(name eventName) bool {
 	return ok || err != nil
 }
 
-// same reports whether two interests are one.
+// same reports whether two interests are equal.
 func (i *Interest) same(other *Interest) bool {
 	if i.Events == nil || other.Events == nil {
 		return i.Events == other.Events
@@ -91,7 +88,7 @@ func (i *Interest) same(other *Interest) bool {
 	return i.Collation == other.Collation && string(i.Events.Filter()) == string(other.Events.Filter())
 }
 
-// Join adds a stream to those that are told, from now on.
+// Join adds a stream to the group with this namespace and interest.
 func (ws *watchers) Join(ns storage.Namespace, want Interest) *Watcher {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -110,7 +107,7 @@ func (ws *watchers) Join(ns storage.Namespace, want Interest) *Watcher {
 	return w
 }
 
-// Leave takes a stream out.
+// Leave removes a stream from its group.
 func (ws *watchers) Leave(w *Watcher) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -124,8 +121,8 @@ func (ws *watchers) Leave(w *Watcher) {
 	}
 }
 
-// SkipTo notes that up to an entry nobody has told what concerns the group: one
-// of its streams came later.
+// SkipTo records that entries up to id are not marked for the group, since one of its
+// streams joined later.
 func (w *Watcher) SkipTo(id storage.RecordID) {
 	for {
 		old := w.Newest.Load()
@@ -135,8 +132,8 @@ func (w *Watcher) SkipTo(id storage.RecordID) {
 	}
 }
 
-// mark tells the streams that an entry concerns, before the entry can be
-// seen: a stream that finds itself unmarked may skip what it has not read.
+// mark marks the groups that an entry concerns, before the entry becomes visible. A stream
+// whose group is not marked may skip the entries that it has not read.
 func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
 	if ws.streams.Load() == 0 {
 		return
@@ -169,8 +166,8 @@ func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
 	}
 }
 
-// markAll marks those groups that want an operation; nil stands for one that
-// concerns them whatever they want.
+// markAll marks the groups with an interest in an operation. If op is nil, it marks all
+// groups.
 func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) {
 	for _, w := range groups {
 		if w.Newest.Load() == int64(id) && w.marked == r.marking || op != nil && !w.Wants(op) {
@@ -184,9 +181,9 @@ func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) 
 	}
 }
 
-// about reports whether a command may concern those who watch a namespace.
+// about reports whether a command may concern the streams on a namespace.
 func (m *LoggedOp) about(ns storage.Namespace, op value.Doc) bool {
-	if name, _ := op.Lookup("o").Doc().First(); name == "renameCollection" { // there are two namespaces
+	if name, _ := op.Lookup("o").Doc().First(); name == "renameCollection" { // a rename concerns two namespaces
 		return true
 	}
 	return (ns.DB == "" || ns.DB == m.ns.DB) && (ns.Coll == "" || m.ns.Coll == "" || ns.Coll == m.ns.Coll)

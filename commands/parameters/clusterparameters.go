@@ -13,7 +13,7 @@ type clusterParameter struct {
 	Check   func(d value.Doc) error
 }
 
-// ClusterParameters lists those that mean something to a single server.
+// ClusterParameters lists the cluster parameters that a single server supports.
 var ClusterParameters = map[string]clusterParameter{
 	kernel.StreamOptions: {
 		Initial: value.NewDoc("preAndPostImages", value.Document(value.NewDoc("expireAfterSeconds", value.String("off")))),

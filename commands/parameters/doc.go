@@ -1,3 +1,3 @@
-// Package parameters is the table of server parameters and that of cluster parameters,
-// each with its default, its check and what a change does.
+// Package parameters has the tables of server parameters and cluster parameters, each with
+// its default, its check and the effect of a change.
 package parameters

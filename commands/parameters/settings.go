@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// CheckSettings reads the settings for the first time. A server that cannot
-// read them does not start, as it would not do what administrators decided.
+// CheckSettings reads the stored settings at the start. If they cannot be read, the server
+// does not start, since it would ignore what administrators have set.
 func CheckSettings(s *kernel.Service) error {
 	_, err := s.DefaultConcerns()
 	if err == nil {

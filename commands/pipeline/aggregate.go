@@ -30,7 +30,7 @@ func Drain(it agg.Iterator) error {
 // Aggregation is a compiled aggregate and, once it is open, its results.
 type Aggregation struct {
 	NS       storage.Namespace // of the cursor
-	Exec     *exec.Execution   // counts what is examined
+	Exec     *exec.Execution   // counts the documents examined
 	Agg      *agg.Exec         // the run of the pipeline
 	Pipeline *agg.Pipeline
 	It       agg.Iterator // the results; nil unless open
@@ -95,7 +95,7 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 		return nil, err
 	}
 	meta := catalog.Of(info)
-	if exec.StartsStream(value.Doc(a.Pipeline)) { // a stream has no collation of its collection
+	if exec.StartsStream(value.Doc(a.Pipeline)) { // a change stream does not use the collation of its collection
 		meta = catalog.None
 	}
 	collator, err := canonical.OperationCollation(a.Collation, meta)
@@ -123,8 +123,8 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	return r, checkInvolved(c, ns, r.Pipeline, collator)
 }
 
-// checkInvolved checks what a pipeline may do to the collections and views
-// that it reads and writes, before it runs.
+// checkInvolved checks, before a pipeline runs, that it may read and write its collections
+// and views.
 func checkInvolved(c *kernel.Call, ns storage.Namespace, p *agg.Pipeline, collator value.Collator) error {
 	if err := checkMergeFields(c, p, collator); err != nil {
 		return err

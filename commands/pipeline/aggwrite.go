@@ -20,8 +20,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Out implements agg.Host: it writes into a temporary collection that takes
-// the target's place at the end.
+// Out implements agg.Host: it writes into a temporary collection, which replaces the target
+// at the end.
 func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	ns := storage.Namespace{DB: t.DB, Coll: t.Coll}
 	if err := catalog.CheckUserNamespace(ns); err != nil {
@@ -49,8 +49,8 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 // outPrefix begins the names of the collections that $out writes into.
 const outPrefix = "tmp.agg_out."
 
-// DropLeftOvers drops what an $out left behind that did not end before the
-// server did.
+// DropLeftOvers drops the temporary collections of each $out that was running when the
+// server stopped.
 func DropLeftOvers(s *kernel.Service) error {
 	left := func(tx storage.Tx) (list []storage.Namespace) {
 		for _, info := range tx.Collections("") {
@@ -148,8 +148,8 @@ func (o *outWriter) Commit() error {
 	return err
 }
 
-// checkUnchanged refuses to replace a collection that is no longer like the
-// one that the new one was made after.
+// checkUnchanged refuses to replace a collection whose options or indexes have changed since
+// the $out began.
 func checkUnchanged(tx storage.Tx, ns storage.Namespace, old *storage.Info) error {
 	now := &storage.Info{}
 	if coll, err := tx.Collection(ns); err == nil {
@@ -263,14 +263,15 @@ type mergeWriter struct {
 	on     []string
 	spec   *index.Spec // nil: the index on _id
 	insert bool
-	// scripted has what becomes of a document found out apart from the writer.
+	// scripted reports whether JavaScript makes the new document, outside of the write
+	// lock.
 	scripted bool
 }
 
 func (w *mergeWriter) On() []string { return w.on }
 
-// Apply implements agg.MergeWriter. All documents are written in one
-// transaction; if that fails, one by one, so that the one at fault is alone.
+// Apply implements agg.MergeWriter. It writes all documents in one transaction. If that
+// fails, it writes them one by one, so that only those with errors fail.
 func (w *mergeWriter) Apply(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
 	apply := w.applyAll
 	if w.scripted {
@@ -314,9 +315,9 @@ func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Do
 	return kernel.Translate(w.ns, err)
 }
 
-// applyApart writes one document that JavaScript changes: without the writer it
-// finds out what is to be written, and writes that if what it was made of is still
-// there (see [Call.apart]).
+// applyApart writes one document that JavaScript changes. It runs the script without the
+// write lock, and writes the result if the stored document is still the same (see
+// apart.go in package write).
 func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
 	for range write.MostJudgings {
 		seen, err := w.look(docs[0])
@@ -341,7 +342,7 @@ func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.
 	return kernel.Translate(w.ns, storage.ErrConflict)
 }
 
-// look is the document that d is to be merged with, nil if no document matches.
+// look returns the document that d is merged with, nil if no document matches.
 func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
 	c := w.h.Exec.Running()
 	err = c.View(func(tx storage.Tx) error {
@@ -373,8 +374,8 @@ func (w *mergeWriter) writer(tx storage.Tx, create bool) (*write.Writer, error) 
 	return write.New(c, tx, coll, w.h.bypass), nil
 }
 
-// insertFirst writes what becomes of a document that has no like, since there
-// is no collection yet. If nothing becomes of it, none is made.
+// insertFirst inserts a document if the collection does not exist yet. It creates the
+// collection, unless change returns no document.
 func (w *mergeWriter) insertFirst(tx storage.Tx, change func() (value.Doc, error)) (*write.Writer, error) {
 	next, err := change()
 	if err != nil || next == nil {

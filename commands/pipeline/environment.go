@@ -18,7 +18,7 @@ import (
 type Environment struct {
 	Exec   *exec.Execution // of the command
 	Call   *kernel.Call    // the command that runs the pipeline
-	main   *agg.Exec       // of the command's own pipeline, to which the hint belongs
+	main   *agg.Exec       // of the command's main pipeline, which the hint is for
 	hint   value.Value
 	bypass bool
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// preparedLookup reads the same index for one value after the other: what a
-// $lookup does for each document. It is planned with the first value.
+// preparedLookup reads the same index for one value after the other, as a $lookup does for
+// each document. It is planned with the first value.
 type preparedLookup struct {
 	x    *exec.Execution
 	a    *exec.AccessPath

@@ -53,12 +53,12 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 		appendLatency(b, "reads", &u.Reads, histograms)
 		appendLatency(b, "writes", &u.Writes, histograms)
 		appendLatency(b, "commands", &u.Commands, histograms)
-		appendLatency(b, "transactions", new(observe.TimedCounter), histograms) // which are of the server, not of a collection
+		appendLatency(b, "transactions", new(observe.TimedCounter), histograms) // transactions belong to the server, not to a collection
 		b.End()
 	}
 	if v, ok := s.Spec.Get("storageStats"); ok {
 		given := v.Doc().Lookup("scale")
-		if given.IsNumber() && given.AsDouble() > math.MaxInt32 { // as an int holds it
+		if given.IsNumber() && given.AsDouble() > math.MaxInt32 { // limited to an int
 			given = value.Int32(math.MaxInt32)
 		}
 		scale, err := gate.ScaleOf("$collStats.storageStats", given)

@@ -13,8 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// HiddenCollection reports whether a collection is the server's own and appears in
-// no listing.
+// HiddenCollection reports whether a collection is the server's own and is not listed.
 func HiddenCollection(ns storage.Namespace) bool { return strings.HasPrefix(ns.Coll, "$") }
 
 // sizes are the figures of one collection.

@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// behindFilter is the pipeline of a filter and the stages behind it.
+// behindFilter returns a pipeline of a $match and further stages.
 func behindFilter(filter value.Doc, stages ...value.Value) args.Array {
 	if !filter.IsEmpty() {
 		stages = slices.Insert(stages, 0, stageOf("$match", value.Document(filter)))
@@ -116,8 +116,8 @@ func CountView(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit in
 	return d.Lookup("count").SafeInt64(), nil
 }
 
-// documents returns the aggregate that yields the documents of ns that a distinct
-// looks at.
+// documents returns the aggregate that yields the documents of ns that match the query of a
+// distinct.
 func documents(a *exec.DistinctArgs, ns storage.Namespace, stages ...value.Value) *exec.AggregateArgs {
 	return &exec.AggregateArgs{
 		Aggregate: value.String(ns.Coll), Pipeline: behindFilter(a.Query, stages...), Collation: a.Collation, Hint: a.Hint,

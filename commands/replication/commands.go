@@ -87,9 +87,8 @@ func runReplSetGetConfig(c *kernel.Call) error {
 	return nil
 }
 
-// runReplSetStepDown makes the primary a secondary for a time. It does not
-// wait for those who could catch up, because there is nobody; so it must be
-// forced.
+// runReplSetStepDown makes the primary a secondary for a time. It must be forced, since no
+// other member can catch up.
 func runReplSetStepDown(c *kernel.Call) error {
 	a, err := readReplSetArgs(c)
 	if err != nil {
@@ -134,7 +133,7 @@ func (a *replSetArgs) stepDownPeriod() (time.Duration, error) {
 	return seconds(period), nil
 }
 
-// seconds is a number of seconds, or as many as there can be.
+// seconds converts a number of seconds, at most the greatest possible duration.
 func seconds(n int64) time.Duration {
 	return time.Duration(min(n, int64(math.MaxInt64/time.Second))) * time.Second
 }
@@ -162,7 +161,7 @@ func runReplSetFreeze(c *kernel.Call) error {
 	return nil
 }
 
-// runReplSetMaintenance refuses to put a member aside that is the only one.
+// runReplSetMaintenance refuses maintenance mode, since the member is the only one.
 func runReplSetMaintenance(c *kernel.Call) error {
 	if _, err := readReplSetArgs(c); err != nil {
 		return err
@@ -173,7 +172,7 @@ func runReplSetMaintenance(c *kernel.Call) error {
 	return mongoerr.New(mongoerr.NotSecondary, "primaries can't modify maintenance mode")
 }
 
-// runReplSetSyncFrom runs replSetSyncFrom, which a primary refuses: it copies from nobody.
+// runReplSetSyncFrom refuses replSetSyncFrom: a primary has no sync source.
 func runReplSetSyncFrom(c *kernel.Call) error {
 	a, err := readReplSetArgs(c)
 	if err != nil {

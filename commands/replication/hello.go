@@ -63,7 +63,7 @@ func appendOpTimes(c *kernel.Call, pairs ...[2]string) {
 	}
 }
 
-// emptySignature stands in $clusterTime: there are no keys to sign with.
+// emptySignature is the signature in $clusterTime: there are no keys.
 var emptySignature = value.NewDoc("hash", value.Binary(0, make([]byte, 20)), "keyId", value.Int64(0))
 
 // AppendClusterTime writes $clusterTime and operationTime, which end every reply

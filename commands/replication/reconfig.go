@@ -34,8 +34,8 @@ func runReplSetReconfig(c *kernel.Call) error {
 		return mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Attempting to reconfigure a replica set with name %s, but command line reports %s; rejecting", config.Name, old.Name)
 	}
 	if config.Term = l.Term.Load(); force {
-		// Nobody knows which configurations there are elsewhere when a majority
-		// is lost; the leap makes it likely that this one is newer than all.
+		// A forced change may not know the newest configuration. The large step makes
+		// it likely that this version is greater than all others, as in mongod.
 		config.Term, config.Version = replset.NoTerm, config.Version+10_000+rand.Int64N(100_000)
 	}
 	if err := checkReconfig(c, config, old, force); err != nil {
@@ -46,7 +46,7 @@ func runReplSetReconfig(c *kernel.Call) error {
 	return install(c, config, note)
 }
 
-// checkReconfig checks whether a configuration may take the place of another.
+// checkReconfig checks whether a configuration may replace the present one.
 func checkReconfig(c *kernel.Call, config, old *replset.Config, force bool) error {
 	err := config.Validate()
 	if err == nil {
@@ -76,7 +76,8 @@ func checkReconfig(c *kernel.Call, config, old *replset.Config, force bool) erro
 		voters/2+1, responded, others(config, self))
 }
 
-// others names the members besides the server, with why they are none.
+// others returns the members that are not this server, with the reason, for the error
+// message.
 func others(s *replset.Config, self int) string {
 	var list []string
 	for i, m := range s.Members {
@@ -91,10 +92,10 @@ func invalidConfig(err error) error {
 	return mongoerr.New(mongoerr.InvalidReplicaSetConfig, mongoerr.From(err).Message)
 }
 
-// runReplSetInitiate takes the first configuration that somebody gives the set,
-// which it has been from its start. The same once more changes nothing, so
-// that scripts that initiate a set run as they are, once or often; another is
-// for replSetReconfig.
+// runReplSetInitiate sets the first configuration of the set. The server is a member of its
+// set from the start, so that the command is optional. The same configuration again changes
+// nothing, so that scripts may run the command repeatedly; a different one needs
+// replSetReconfig.
 func runReplSetInitiate(c *kernel.Call) error {
 	a, err := readReplSetArgs(c)
 	if err != nil {
@@ -170,12 +171,11 @@ func install(c *kernel.Call, config *replset.Config, note value.Doc) error {
 	}
 	c.Svc.Leader.Config.Store(config)
 	c.Svc.Leader.Changed.Signal()
-	c.Generic.Durable, c.Attempted = true, true // what clients have been told must not be forgotten
+	c.Generic.Durable, c.Attempted = true, true // a configuration that clients have seen must be on disk
 	return nil
 }
 
-// shownConfig is the configuration as the client sees it: with the host that
-// it is told.
+// shownConfig returns the configuration with the host that hello reports to this client.
 func shownConfig(c *kernel.Call) *replset.Config {
 	config := *c.Svc.Leader.Config.Load()
 	m := *config.Member()
@@ -184,8 +184,8 @@ func shownConfig(c *kernel.Call) *replset.Config {
 	return &config
 }
 
-// sameAs reports whether two configurations differ in nothing but what changes
-// by itself.
+// sameAs reports whether two configurations are equal, apart from the fields that the server
+// changes itself.
 func sameAs(s *replset.Config, other *replset.Config, host string) bool {
 	text := func(s replset.Config) string {
 		s.Version, s.Term = 1, replset.NoTerm

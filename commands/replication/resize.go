@@ -17,11 +17,11 @@ type resizeOplogArgs struct {
 
 var resizeOplogSpec = args.New[resizeOplogArgs]("replSetResizeOplog")
 
-// minOplogMB is the least size that the log may be given by command.
+// minOplogMB is the least size of the log that the command accepts.
 const minOplogMB = 990
 
-// runReplSetResizeOplog changes the bounds of the change log: of its size,
-// which is kept with the log, and of its age, which is not.
+// runReplSetResizeOplog changes the bounds of the change log. The size is stored with the
+// log; the retention time is not stored.
 func runReplSetResizeOplog(c *kernel.Call) error {
 	var a resizeOplogArgs
 	if err := resizeOplogSpec.Decode(c.Body, &a); err != nil {
@@ -47,7 +47,7 @@ func runReplSetResizeOplog(c *kernel.Call) error {
 			return err
 		}
 	}
-	l.NoteReader(c.Ctx) // what somebody gives a size to, somebody reads
+	l.NoteReader(c.Ctx) // a client that sets a size wants to read the log
 	l.Appended(0)
 	return nil
 }
@@ -67,7 +67,7 @@ func atLeast(name string, v value.Value, least float64) (float64, error) {
 	return f, nil
 }
 
-// resize sets the bound of the size, now and for later starts.
+// resize sets the bound of the size, and stores it for later starts.
 func resize(l *oplog.Log, c *kernel.Call, bytes int64) error {
 	err := l.Engine.Update(c.Ctx, func(tx storage.Tx) error { return tx.SetOptions(oplog.Namespace, oplog.Options(bytes)) })
 	if err != nil {

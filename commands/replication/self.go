@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// findSelf is which member of a configuration this server is.
+// findSelf returns the index of the member of a configuration that is this server.
 func findSelf(c *kernel.Call, config *replset.Config) (self int, err error) {
 	self = -1
 	for i, m := range config.Members {
@@ -31,13 +31,13 @@ func findSelf(c *kernel.Call, config *replset.Config) (self int, err error) {
 	return self, nil
 }
 
-// askTime bounds the look-up of a host's addresses, and asking who is there.
+// askTime bounds the look-up of a host's addresses, and the request to the host.
 const askTime = 5 * time.Second
 
-// isSelf reports whether a "host:port" is this server: it is what clients are
-// told already, or an address of this machine with the port that the client has
-// connected to, or who answers there is this server, which it may be behind a
-// port that a container publishes. With --advertiseHost nothing else is.
+// isSelf reports whether a "host:port" is this server. It is if hello reports it already, or
+// if it is an address of this machine with the port that the client has connected to, or if
+// this server itself answers there, for example at a port that a container publishes. With
+// --advertiseHost only that address is this server.
 func isSelf(c *kernel.Call, address string) bool {
 	if address == memberHost(c) {
 		return true

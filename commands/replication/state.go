@@ -53,8 +53,8 @@ func JoinSet(s *kernel.Service) error {
 	return takeOffice(s)
 }
 
-// storedConfig reads the stored configuration. There is a new one if there was
-// none, or one of a set of another name.
+// storedConfig reads the stored configuration. It returns a new one if none is stored, or if
+// the stored one is of a set with another name.
 func storedConfig(s *kernel.Service, d value.Doc) (*replset.Config, error) {
 	fresh := replset.NewConfig(s.Options.ReplSet, s.Leader.Term.Load(), value.NewOID(s.Clock.NowMillis()))
 	if d == nil {
@@ -79,8 +79,8 @@ func storedConfig(s *kernel.Service, d value.Doc) (*replset.Config, error) {
 	return config, nil
 }
 
-// takeOffice begins the term as primary: it is noted with the configuration,
-// and in the log. The caller holds the lock.
+// takeOffice begins the term as primary. It stores the term with the configuration, and adds
+// an entry to the log. The caller holds the lock.
 func takeOffice(s *kernel.Service) error {
 	s.Metrics.Elections.Add(1)
 	l := &s.Leader

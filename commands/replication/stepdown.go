@@ -10,7 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// stepDown ends what only a primary does, for a time.
+// stepDown makes the member a secondary for a time, and ends the operations that only a
+// primary runs.
 func stepDown(s *kernel.Service, period time.Duration, except *kernel.Operation) {
 	l := &s.Leader
 	l.Mu.Lock()
@@ -31,8 +32,8 @@ func stepDown(s *kernel.Service, period time.Duration, except *kernel.Operation)
 	stepUpAfter(s, period)
 }
 
-// stepUpAfter has the member elect itself once the time is over. The caller
-// holds the lock.
+// stepUpAfter makes the member elect itself when the period is over. The caller holds the
+// lock.
 func stepUpAfter(s *kernel.Service, period time.Duration) {
 	l := &s.Leader
 	l.StepDowns++
@@ -67,8 +68,7 @@ func stepUp(s *kernel.Service) {
 	l.Changed.Signal()
 }
 
-// freeze keeps a secondary from electing itself for a time, or for 0 lets it
-// do so at once.
+// freeze keeps a secondary from electing itself for a time. With 0 it elects itself at once.
 func freeze(s *kernel.Service, ctx context.Context, period time.Duration) error {
 	l := &s.Leader
 	if err := s.Writable(ctx); err != nil {
@@ -87,9 +87,9 @@ func freeze(s *kernel.Service, ctx context.Context, period time.Duration) error 
 	return nil
 }
 
-// readOnSecondaries are the commands that a secondary answers only to who
-// says so by its read preference. Other commands that write nothing are about
-// the server itself, and always answered.
+// readOnSecondaries are the commands that a secondary runs only with a read preference that
+// allows secondaries. It always runs other commands that do not write: they concern the
+// server itself.
 var readOnSecondaries = map[string]bool{
 	"aggregate": true, "collStats": true, "count": true, "dataSize": true, "dbStats": true, "distinct": true, "explain": true, "find": true,
 	"listCollections": true, "listDatabases": true, "listIndexes": true,

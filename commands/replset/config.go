@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Config is the configuration of the replica set, as replSetGetConfig shows
-// it. It is never changed: a new one takes its place.
+// Config is the configuration of the replica set, as replSetGetConfig shows it. It is
+// immutable: a change makes a new one.
 type Config struct {
 	Name     string   // _id of the configuration
 	Version  int64    // grows with every change
@@ -20,8 +20,8 @@ type Config struct {
 	// AsConnected is set while the member is known by the address its clients
 	// connect to, as long as nobody has given it another.
 	AsConnected bool
-	// Initiated reports whether somebody has given the configuration; else it is the
-	// one that the server began with.
+	// Initiated reports whether a client has set the configuration; else it is the
+	// server's initial one.
 	Initiated bool
 }
 
@@ -38,8 +38,7 @@ type Member struct {
 	Votes     int64 // 1, or 0 of a member that does not vote
 }
 
-// Settings are the settings of the set. Those about what members do with
-// each other have nothing to act on here.
+// Settings are the settings of the set. Those about several members have no effect.
 type Settings struct {
 	chaining                                 bool
 	heartbeatMillis, heartbeatSecs, election int64
@@ -55,7 +54,7 @@ const NoTerm = -1
 // of them may vote.
 const maxSetMembers, maxSetVoters = 50, 7
 
-// NewConfig is the configuration that a server begins with.
+// NewConfig returns the initial configuration of a server.
 func NewConfig(name string, term int64, id value.OID) *Config {
 	return &Config{
 		Name: name, Version: 1, Term: term, Journals: true, AsConnected: true,
@@ -64,11 +63,11 @@ func NewConfig(name string, term int64, id value.OID) *Config {
 	}
 }
 
-// Member is the only one.
+// Member returns the only member.
 func (s *Config) Member() *Member { return &s.Members[0] }
 
-// Append writes the configuration as clients see it; host is where the client
-// finds a member that is known by where its clients connect to.
+// Append writes the configuration as clients see it. host is the host of the member if
+// AsConnected is set.
 func (s *Config) Append(b *value.Builder, host string) {
 	b.String("_id", s.Name)
 	AppendInt(b, "version", s.Version)
@@ -105,7 +104,7 @@ func (m *Member) append(b *value.Builder, host string) {
 	b.Document("tags", m.Tags).Int64("secondaryDelaySecs", m.delaySecs).Int32("votes", int32(m.Votes))
 }
 
-// AppendInt writes a number as an int32 if it is one.
+// AppendInt writes a number as an int32 if it fits.
 func AppendInt(b *value.Builder, name string, n int64) {
 	if n == int64(int32(n)) {
 		b.Int32(name, int32(n))
@@ -119,7 +118,7 @@ func (s *Config) VersionAndTerm() string {
 	return fmt.Sprintf("{version: %d, term: %d}", s.Version, s.Term)
 }
 
-// after reports whether the configuration may follow another.
+// after reports whether the configuration is newer than another.
 func (s *Config) after(old *Config) bool {
 	if s.Term != NoTerm && old.Term != NoTerm && s.Term != old.Term {
 		return s.Term > old.Term
@@ -127,7 +126,7 @@ func (s *Config) after(old *Config) bool {
 	return s.Version > old.Version
 }
 
-// Validate checks what holds for all configurations.
+// Validate checks the rules for all configurations.
 func (s *Config) Validate() error {
 	bad := func(format string, args ...any) error { return mongoerr.Newf(mongoerr.BadValue, format, args...) }
 	if n := len(s.Members); n == 0 || n > maxSetMembers {
@@ -173,7 +172,7 @@ func (s *Config) checkArbiters() error {
 	return nil
 }
 
-// Follows checks whether the configuration may take the place of another.
+// Follows checks whether the configuration may replace another.
 func (s *Config) Follows(old *Config, force bool) error {
 	differ := func(format string, args ...any) error {
 		return mongoerr.Newf(mongoerr.NewReplicaSetConfigurationIncompatible, format, args...)
@@ -185,7 +184,7 @@ func (s *Config) Follows(old *Config, force bool) error {
 		return differ("New and old configurations differ in replica set ID; old was %s, and new is %s", old.Settings.ID.Hex(), s.Settings.ID.Hex())
 	}
 	was := old.Member()
-	changed := 1 // voters that are no more, or new
+	changed := 1 // removed and added voters
 	for _, m := range s.Members {
 		switch {
 		case m.ID != was.ID && m.Host == was.Host:

@@ -10,11 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What a member knows of its set is kept where mongod keeps it: the
-// configuration, and the vote in the last election, which tells the term. Each
-// election begins a new term, so that a primary can be told from the one
-// before, which it may well have been itself: with each start of the server,
-// and when the time is over for which it stepped down.
+// The state of the set is stored where mongod stores it: the configuration, and the vote in
+// the last election with its term. Each election begins a new term, so that clients can
+// distinguish a primary from the one before, even if both are the same server. There is an
+// election at each start of the server, and at the end of a step-down.
 var (
 	ConfigNamespace   = storage.Namespace{DB: "local", Coll: "system.replset"}
 	ElectionNamespace = storage.Namespace{DB: "local", Coll: "replset.election"}
@@ -26,21 +25,20 @@ const FirstTerm = 1
 // OwnField is the field of a stored configuration that is not mongod's.
 const OwnField = "duskdb"
 
-// ElectionID is the id of the election that began a term. Those of later terms
-// are greater, by which clients tell an old primary from the present one.
+// ElectionID returns the id of the election that began a term. Later terms have greater ids,
+// by which clients distinguish an old primary from the present one.
 func ElectionID(term int64) (id value.OID) {
 	copy(id[:], []byte{0x7f, 0xff, 0xff, 0xff})
 	binary.BigEndian.PutUint64(id[4:], uint64(term))
 	return id
 }
 
-// The one member of the set is its primary, unless a client has it step down:
-// then it is a secondary, which reads and does not write, until its time is
-// over and it elects itself again, in a new term. That lets people see what
-// their clients do meanwhile.
+// The only member of the set is its primary, unless a client makes it step down: then it is
+// a secondary, which reads and does not write. When the period is over, it elects itself
+// again, in a new term. So users can test how their clients handle an election.
 //
-// The time is that of the server's clock: a test that moves it ends a period
-// of minutes at once.
+// The period is measured by the server's clock: a test that moves the clock can end it at
+// once.
 
 // Leadership is the state of the member: whether it is primary, and since which
 // election.
@@ -50,8 +48,8 @@ type Leadership struct {
 	Elected     atomic.Uint64          // timestamp of the entry that it made
 	ElectedAt   atomic.Int64           // milliseconds
 	Config      atomic.Pointer[Config] // nil without a set
-	Changed     *broadcast.Broadcast   // signalled when something of that changes: the topology's version
+	Changed     *broadcast.Broadcast   // signalled at each change; its count is the topology version
 	Mu          sync.Mutex             // held while something changes
 	HadElection bool                   // there has been an election
-	StepDowns   int                    // of waiting for the end; a later one makes it void
+	StepDowns   int                    // number of step-downs; a new one cancels the step-up of the one before
 }

@@ -56,9 +56,9 @@ var (
 	setSettingsSpec = args.New[setSettingsArgs]("ReplSetConfigSettings").Lenient()
 )
 
-// ParseConfig reads a configuration as a client gives it; what it leaves
-// out is as in a new one. Its errors are those of mongod, without their codes:
-// all are of an invalid configuration.
+// ParseConfig reads a configuration from a client. Missing fields have the values of a new
+// configuration. The errors have mongod's messages; their code is always that of an invalid
+// configuration.
 func ParseConfig(d value.Doc, id value.OID) (*Config, error) {
 	var a setConfigArgs
 	s := NewConfig("", NoTerm, id)
@@ -156,7 +156,7 @@ func (m *Member) read(d value.Doc) error {
 	return err
 }
 
-// readVote reads what decides whether the member can be primary.
+// readVote reads the fields that decide whether the member can be primary.
 func (m *Member) readVote(a *setMemberArgs) error {
 	if !a.Priority.IsMissing() {
 		if !a.Priority.IsNumber() && a.Priority.Kind() != value.KindBool {
@@ -253,8 +253,7 @@ func withPort(s string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// isLocalHost tells whether a "host:port" is one that each machine has for
-// itself.
+// isLocalHost reports whether a "host:port" is localhost or a loopback address.
 func isLocalHost(s string) bool {
 	host, _, _ := net.SplitHostPort(s)
 	ip := net.ParseIP(host)

@@ -1,9 +1,8 @@
-// Package session holds what outlives a command: logical sessions, the state of
-// their transactions, snapshots that are kept for reads at a cluster time, and the
-// history of retryable writes.
+// Package session has the state that outlives a command: logical sessions, their
+// transactions, snapshots for reads at a cluster time, and the history of retryable writes.
 //
-// A session has a turn. Commands that carry a txnNumber take it, so that they run one
-// after the other; whatever concerns the number belongs to the holder of the turn.
+// A session has a turn. Commands with a txnNumber take it, so that they run one after the
+// other. Only the holder of the turn may use the state of that number.
 //
 // # Retryable writes
 //

@@ -17,31 +17,30 @@ import (
 // number of its own. What a statement has written is remembered in the
 // session's record in config.transactions, by the same engine transaction
 // that wrote it. When a client that lost the reply sends the command again,
-// be it on another connection or to a restarted server, the statement is not
-// run but answered from there. A statement that wrote nothing is not
-// remembered: it may as well run again.
+// on another connection or to a restarted server, the statement is not run again: the reply
+// comes from the record. A statement that wrote nothing is not recorded, since it can run
+// again.
 
-// A command of n statements runs them one after the other, each in an engine
-// transaction of its own. So that this costs n, and not the square of it, the
-// record holds the latest outcomes only; what no longer has room there is
-// moved, many at a time, to parts in config.system.statements, which are not
-// written again (parts.go).
+// A command of n statements runs each in its own engine transaction. So that the cost grows
+// with n, not with its square, the record has only the latest outcomes. Older ones are
+// moved, many at a time, to parts in config.system.statements, which are written only once
+// (parts.go).
 
 // MaxRecent is how many outcomes the session's record holds.
 const MaxRecent = 16
 
 // RetryHistory is what the retryable write of the session's number has done.
 type RetryHistory struct {
-	Done   []RetriedStatement         // by their numbers
-	odd    map[int32]RetriedStatement // those whose numbers came in no order
-	Recent []RetriedStatement         // what the session's record holds, as it was done
+	Done   []RetriedStatement         // sorted by statement number
+	odd    map[int32]RetriedStatement // statements whose numbers did not come in order
+	Recent []RetriedStatement         // the outcomes in the session's record, in the order of execution
 	Parts  bool                       // there may be parts of this number
 
 	Pending PendingStatements // what the running engine transaction adds
 }
 
-// PendingStatements is what the running engine transaction adds to the
-// history. Its slices are used again.
+// PendingStatements has the outcomes that the running engine transaction adds to the
+// history. Its slices are reused.
 type PendingStatements struct {
 	Any    bool               // something is pending
 	Joined int32              // how many statements are joined to the newest outcome
@@ -60,7 +59,7 @@ type RetriedStatement struct {
 	Image       value.Doc   // what findAndModify returned, nil: no document
 }
 
-// Forget begins with another number.
+// Forget clears the history for a new txnNumber.
 func (h *RetryHistory) Forget() *RetryHistory {
 	if h == nil {
 		return &RetryHistory{}
@@ -86,7 +85,7 @@ func (h *RetryHistory) Find(id int32) *RetriedStatement {
 	return nil
 }
 
-// Add takes an outcome that is kept.
+// Add adds an outcome to the history.
 func (h *RetryHistory) Add(s RetriedStatement) {
 	if n := len(h.Done); n == 0 || h.Done[n-1].Last < s.First {
 		h.Done = append(h.Done, s)
@@ -103,8 +102,8 @@ func (h *RetryHistory) Add(s RetriedStatement) {
 	}
 }
 
-// Newest is the outcome that a further one may be joined to, nil if there is
-// none.
+// Newest returns the newest outcome, to which the next one may be joined. It returns nil if
+// that is not possible.
 func (h *RetryHistory) Newest() *RetriedStatement {
 	n := len(h.Recent)
 	if n == 0 {
@@ -116,7 +115,7 @@ func (h *RetryHistory) Newest() *RetriedStatement {
 	return nil // it is among the odd ones
 }
 
-// Joins reports whether a statement is the next of l and says the same.
+// Joins reports whether s follows l directly and has the same outcome.
 func (l *RetriedStatement) Joins(s *RetriedStatement) bool {
 	return l.Kind == s.Kind && l.Last+1 == s.First && l.ID.IsMissing() && s.ID.IsMissing() && l.Image == nil && s.Image == nil
 }
@@ -147,7 +146,7 @@ type Records struct {
 	parts map[RecordKey][]storage.RecordID // in config.system.statements
 }
 
-// Open finds the records that an earlier process has left.
+// Open finds the stored records.
 func (r *Records) Open(ctx context.Context, engine storage.Engine) error {
 	r.ids = map[RecordKey]storage.RecordID{}
 	if err := r.openParts(ctx, engine); err != nil {
@@ -184,8 +183,8 @@ func (r *Records) Set(k RecordKey, id storage.RecordID) {
 	}
 }
 
-// Save writes a session's record. The caller's transaction may still fail:
-// the id counts once it has been committed.
+// Save writes a session's record. The returned id is valid when the caller's transaction has
+// been committed.
 func (r *Records) Save(tx storage.Tx, k RecordKey, d value.Doc, now int64) (storage.RecordID, error) {
 	coll, err := catalog.EnsurePlain(tx, oplog.Transactions)
 	if err != nil {
@@ -200,8 +199,8 @@ func (r *Records) Save(tx storage.Tx, k RecordKey, d value.Doc, now int64) (stor
 	return coll.Insert(d, now)
 }
 
-// Reap removes the records of sessions that have ended and not written for
-// as long as a session lives.
+// Reap removes the records of sessions that have ended and were last written before an
+// instant.
 func (r *Records) Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) error {
 	var old []RecordKey
 	err := engine.View(ctx, func(tx storage.Tx) error {

@@ -22,7 +22,7 @@ type Key struct {
 	Child string
 }
 
-// Digest is what stands for the user outside of the server.
+// Digest returns the digest that identifies the user in session ids.
 func (k Key) Digest() [sha256.Size]byte {
 	if len(k.User) == 1+sha256.Size && k.User[0] == 0 {
 		return [sha256.Size]byte([]byte(k.User[1:]))

@@ -8,10 +8,10 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// A part holds outcomes of statements that the session's record has no room
-// for: {session, txnNum, statements}. It is written once, and removed when the
-// session begins another number or its record is removed. One whose number is
-// not that of the record counts for nothing.
+// A part has outcomes of statements that do not fit into the session's record: {session,
+// txnNum, statements}. It is written once, and removed when the session begins another
+// number or its record is removed. A part whose number differs from that of the record is
+// ignored.
 
 // MaxPartBytes bounds the statements of a part, but for one that is larger by
 // itself.
@@ -27,7 +27,7 @@ func OpenStatements(tx storage.Tx) (storage.Collection, error) {
 	return coll, err
 }
 
-// openParts finds the parts that an earlier process has left.
+// openParts finds the stored parts.
 func (r *Records) openParts(ctx context.Context, engine storage.Engine) error {
 	r.parts = map[RecordKey][]storage.RecordID{}
 	return engine.View(ctx, func(tx storage.Tx) error {

@@ -33,7 +33,7 @@ type Session struct {
 	Number   int64                       // highest txnNumber seen, -1 before any
 	State    State                       // where that number stands
 	Restored bool                        // its record has been read
-	Txn      atomic.Pointer[Transaction] // open transaction; may be looked at by anyone
+	Txn      atomic.Pointer[Transaction] // open transaction; any goroutine may load it
 	History  *RetryHistory               // what the retryable write of that number has done
 }
 
@@ -59,7 +59,7 @@ func (s *Session) CheckOut(ctx context.Context) error {
 	}
 }
 
-// TryCheckOut takes the turn if nobody has it.
+// TryCheckOut takes the turn if it is free.
 func (s *Session) TryCheckOut() bool {
 	select {
 	case <-s.turn:
@@ -148,21 +148,21 @@ func (r *Registry) LastUse(s *Session) time.Time {
 	return s.lastUsed
 }
 
-// Grant is an action that a command was allowed.
+// Grant is a privilege that a command needed and had.
 type Grant struct {
 	On     auth.Pattern // the resource
 	Action auth.Action  // on that resource
 }
 
-// QueueChanges is what an engine transaction does to queues, beside its
-// writes: it takes effect when the transaction has committed.
+// QueueChanges are the effects of an engine transaction on queues besides its writes. They
+// take place when the transaction has been committed.
 type QueueChanges struct {
 	Sender  *queue.Sender   // has the messages that were sent
 	Dropped []*storage.Info // queues that were dropped
 	Broker  *queue.Broker   // nil: the transaction has nothing to do with queues
 }
 
-// Begin forgets what an attempt did that is made anew.
+// Begin clears the changes before the transaction is retried.
 func (q *QueueChanges) Begin() {
 	if q.Broker != nil {
 		q.Sender.Reset()
@@ -182,8 +182,8 @@ func (q *QueueChanges) Committed() {
 	q.Dropped = nil
 }
 
-// String is how messages name a session: its id, the digest of its user, and
-// what internal sessions have besides.
+// String returns the session as messages show it: its id, the digest of its user, and the
+// additional fields of internal sessions.
 func (s *Session) String() string {
 	id := s.Key.ID
 	return fmt.Sprintf("%x-%x-%x-%x-%x - %s -  - ", id[:4], id[4:6], id[6:8], id[8:10], id[10:], base64.StdEncoding.EncodeToString(s.Record.UID[:]))

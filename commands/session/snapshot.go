@@ -9,10 +9,9 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Reads with read concern snapshot outside transactions: the first read is
-// told at which cluster time it saw the data, and later ones ask for that
-// time again. The state at each time handed out is kept for a while; states
-// share what did not change between them.
+// Reads with read concern snapshot outside transactions. The reply of the first read has the
+// cluster time of its snapshot, and later reads ask for the same time. The snapshot is kept
+// for a while; snapshots share the data that did not change between them.
 
 const (
 	SnapshotKeep = 5 * time.Minute // minSnapshotHistoryWindowInSeconds
@@ -31,7 +30,7 @@ type HeldSnapshot struct {
 	Made time.Time     // when it was handed out first
 	Tx   storage.Txn   // reads the state
 	Turn chan struct{} // holds one: one reader at a time
-	Old  bool          // nobody may read it any more; the turn guards it
+	Old  bool          // no more reads are allowed; guarded by the turn
 }
 
 // SnapshotCommands are the commands that may read at a cluster time outside transactions.

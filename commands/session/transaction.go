@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// State is where a session's txnNumber stands.
+// State is the state of a session's txnNumber.
 type State uint8
 
 const (

@@ -72,7 +72,8 @@ func clusterDoc(name string, at value.Value, d value.Doc) value.Doc {
 	return b.Doc()
 }
 
-// completed is a value of a parameter with what it does not say as it is at first.
+// completed returns a value of a parameter with its missing fields set to their initial
+// values.
 func completed(given, initial value.Doc) value.Doc {
 	b := value.NewBuilder()
 	for name, v := range initial.All() {

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// SettingCommands read and change what holds for all clients.
+// SettingCommands returns the commands that read and change settings for all clients.
 func SettingCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "getDefaultRWConcern", Run: runGetDefaultRWConcern, Flags: kernel.AdminOnly, Action: "getDefaultRWConcern", On: kernel.OnCluster, Help: "default read and write concern"},
@@ -142,12 +142,12 @@ func checkDefaultRead(d value.Doc) error {
 	return nil
 }
 
-// errNoDefaults is what mongod says that stands alone.
+// errNoDefaults is the error of a standalone.
 func errNoDefaults(command string) error {
 	return mongoerr.Newf(51300, "'%s' is not supported on standalone nodes.", command)
 }
 
-// completeConcern is a default write concern as it is kept: with a w and a wtimeout.
+// completeConcern returns a default write concern as it is stored: with w and wtimeout.
 func completeConcern(d value.Doc) value.Doc {
 	if d == nil || d.IsEmpty() {
 		return d
@@ -192,8 +192,7 @@ type writeBlockArgs struct {
 
 var writeBlockSpec = args.New[writeBlockArgs]("setUserWriteBlockMode")
 
-// runSetUserWriteBlockMode stops what users write, until it is called again
-// or the server starts anew.
+// runSetUserWriteBlockMode blocks or unblocks the writes of users. A restart unblocks them.
 func runSetUserWriteBlockMode(c *kernel.Call) error {
 	var a writeBlockArgs
 	if err := writeBlockSpec.Decode(c.Body, &a); err != nil {
@@ -210,7 +209,7 @@ type setFCVArgs struct {
 
 var setFCVSpec = args.New[setFCVArgs]("setFeatureCompatibilityVersion")
 
-// runSetFCV takes the version whose features this server has, and no other.
+// runSetFCV accepts only the present feature compatibility version.
 func runSetFCV(c *kernel.Call) error {
 	var a setFCVArgs
 	if err := setFCVSpec.Decode(c.Body, &a); err != nil {

@@ -17,7 +17,7 @@ func ParameterCommands() []kernel.Command {
 	}
 }
 
-// parameterOptions is what getParameter may be given in place of a number.
+// parameterOptions are the options of getParameter.
 type parameterOptions struct {
 	Details args.StrictBool `arg:"showDetails"`
 	All     args.StrictBool `arg:"allParameters"`
@@ -26,7 +26,8 @@ type parameterOptions struct {
 
 var parameterOptionsSpec = args.New[parameterOptions]("getParameter")
 
-// allows reports whether a parameter can be set when it is asked for.
+// allows reports whether a parameter is shown: whether it can be set at the time that the
+// option setAt names.
 func (a *parameterOptions) allows(p *kernel.Parameter) bool {
 	return a.SetAt == nil || *a.SetAt == "runtime" && p.Runtime || *a.SetAt == "startup" && p.Startup
 }

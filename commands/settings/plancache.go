@@ -13,8 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// PlanCacheCommands are about how queries are planned: choices that are
-// remembered, and index filters, which limit them.
+// PlanCacheCommands returns the commands on the plan cache and on index filters.
 func PlanCacheCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "planCacheClear", Run: runPlanCacheClear, Action: "planCacheWrite", On: kernel.OnCollection, Help: "forget cached plans"},
@@ -24,9 +23,8 @@ func PlanCacheCommands() []kernel.Command {
 	}
 }
 
-// readShape reads the shape that a command names; nil without a query. These
-// commands are not read by IDL in mongod: any further field is taken, and null
-// is a value like another.
+// readShape reads the query shape in a command, nil without a query. mongod does not read
+// these commands by IDL: unknown fields are accepted, and null does not count as absent.
 func readShape(c *kernel.Call) (*kernel.IndexFilter, error) {
 	parts := map[string]value.Doc{}
 	for _, name := range []string{"query", "sort", "projection", "collation"} {
@@ -85,8 +83,8 @@ func forgetPlans(c *kernel.Call, ns storage.Namespace, f *kernel.IndexFilter) er
 	return nil
 }
 
-// planShape reads what the commands about shapes begin with: the collection,
-// and the shape, nil without a query. Without a collection nothing more is read.
+// planShape reads the collection and the query shape, nil without a query. If the collection
+// does not exist, it does not read the shape.
 func planShape(c *kernel.Call) (ns storage.Namespace, f *kernel.IndexFilter, info *storage.Info, err error) {
 	if ns, err = c.Namespace(); err != nil {
 		return ns, nil, nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// QuerySettingsCommands set what holds for all queries of a shape.
+// QuerySettingsCommands returns the commands that set and remove query settings.
 func QuerySettingsCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "setQuerySettings", Run: runSetQuerySettings, Flags: kernel.AdminOnly, Action: "querySettings", On: kernel.OnCluster, Help: "indexes for a shape of query, or that it is refused"},
@@ -76,7 +76,7 @@ func runSetQuerySettings(c *kernel.Call) error {
 	}
 	known := cluster.Queries.Find(q.Hash)
 	o := catalog.NewOptions(nil)
-	if known != nil { // what is not given stays
+	if known != nil { // settings that are not given stay
 		o = catalog.NewOptions(known.Settings)
 		if q.Representative == nil {
 			q.Representative = known.Representative
@@ -133,7 +133,8 @@ func namedShape(c *kernel.Call, v value.Value) (*kernel.QuerySetting, error) {
 	return nil, args.WrongType(c.Cmd.Name, c.Cmd.Name, c.Body.Lookup(c.Cmd.Name), "object, string")
 }
 
-// representedShape is the shape of a query; setting: it is to be set something.
+// representedShape returns the shape of a query. setting reports whether the command sets
+// something for it.
 func representedShape(query value.Doc, setting bool) (*kernel.QuerySetting, error) {
 	name, first := query.First()
 	if _, shaped := canonical.ShapedCommands[name]; !shaped {
@@ -249,7 +250,7 @@ func checkIndexHint(v value.Value, seen map[string]bool) error {
 	return nil
 }
 
-// settledHints leaves out the hints that allow no index: they mean nothing.
+// settledHints removes hints without indexes, which have no effect.
 func settledHints(v value.Value) value.Value {
 	var kept []value.Value
 	for _, hint := range hintValues(v) {
@@ -289,8 +290,7 @@ func OpenQuerySettings(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg
 	return agg.Docs(docs...), nil
 }
 
-// putQuerySetting keeps the settings of a shape in the place of those it had, if
-// any; nil settings: none are left.
+// putQuerySetting replaces the settings of a shape, or removes them if q is nil.
 func putQuerySetting(c *kernel.Call, hash string, q *kernel.QuerySetting) error {
 	at := transaction.NextTimestamp(c.Svc, c.Now)
 	return c.ChangeSetting(kernel.ClusterNamespace, value.String(kernel.QuerySettingsID), func(old value.Doc) value.Doc {

@@ -40,10 +40,10 @@ func DocumentEvent(op value.Doc) string {
 	return ""
 }
 
-// Identify sets what names the event in its token: the document's key, or
-// the command with its description.
+// Identify sets the part of the token that identifies the event: the key of the document,
+// or the command and its description.
 func (t *Token) Identify(o *LogOp, kind string, key, description value.Doc) {
-	if o.Invalidate { // named after what it follows
+	if o.Invalidate { // it has the name of the event that it follows
 		before := *o
 		before.Invalidate = false
 		kind = EventKind(&before)

@@ -18,8 +18,7 @@ type keyReader struct {
 // ended reports whether there are no more fields.
 func (r *keyReader) ended() bool { return len(r.k) == 0 || r.k[0] == KeyEnd }
 
-// fail says what is wrong with the next field: it is missing, or of a wrong
-// type.
+// fail sets the error for the next field: it is missing, or of a wrong type.
 func (r *keyReader) fail(missing mongoerr.Code, none string, wrong mongoerr.Code, text string) {
 	if r.ended() {
 		r.err = mongoerr.New(missing, none)
@@ -80,12 +79,12 @@ func (r *keyReader) skipUUID() {
 // maxKeyDepth is how deep values may be nested, one more than in a document.
 const maxKeyDepth = 201
 
-// broken says that a value is not there as a whole.
+// broken sets the error for a value that is cut off.
 func (r *keyReader) broken() {
 	r.k, r.err = nil, mongoerr.New(mongoerr.Overflow, "Bad resume token: it ends within a value")
 }
 
-// unknown says that no value has a type like that.
+// unknown sets the error for an unknown type byte.
 func (r *keyReader) unknown(kind byte) {
 	r.k, r.err = nil, mongoerr.Newf(50811, "Unknown type: %d", kind)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Decode reads the fields of a token that position a stream. What
-// identifies the event is passed over: the event is encoded again and
-// compared. Tokens of older servers are understood, and then not found.
+// Decode reads the fields of a token that position a stream. It skips the part that
+// identifies the event, which is compared by encoding the event again. Tokens of older
+// servers can be decoded, but their events are not found.
 func Decode(d value.Doc) (t Token, err error) {
 	data := d.Lookup("_data")
 	if data.Kind() != value.KindString {
@@ -33,15 +33,15 @@ func Decode(d value.Doc) (t Token, err error) {
 		return t, mongoerr.New(40649, "invalid empty resume token")
 	}
 	r := &keyReader{k: k}
-	if k[0] == keyTimestamp { // else mongod too takes the time for 0
+	if k[0] == keyTimestamp { // without a timestamp the time is 0, as in mongod
 		t.TS = binary.BigEndian.Uint64(k[1:])
 	}
 	r.skipValue(maxKeyDepth)
 	return t, t.readFields(r)
 }
 
-// WholeValues are the bytes of a key up to its end, which need not be there:
-// what follows it says nothing. No value may be cut off, nor of an unknown
+// WholeValues returns the bytes of a key up to its end marker, which may be missing. It
+// ignores bytes after the marker. It refuses a value that is cut off or of an unknown
 // type.
 func WholeValues(k []byte) ([]byte, error) {
 	r := &keyReader{k: k}

@@ -92,8 +92,8 @@ func appendKeyBool(k []byte, b bool) []byte {
 	return append(k, keyFalse)
 }
 
-// AppendKeyInt writes an integer in as few bytes as it needs; the type byte
-// tells how many and the sign, the lowest bit that no fraction follows.
+// AppendKeyInt writes an integer in as few bytes as it needs. The type byte has the number
+// of bytes and the sign. The lowest bit of the integer is 0: no fraction follows.
 func AppendKeyInt(k []byte, n int64) []byte {
 	switch {
 	case n == 0:
@@ -115,9 +115,9 @@ func AppendKeyInt(k []byte, n int64) []byte {
 	return append(append(k, byte(keyZero-1-size)), digits...)
 }
 
-// appendKeyDouble writes a number that may have a fraction. One of 1 or more
-// is its integer part, whose lowest bit tells that a fraction follows, and so
-// much of the fraction that both make eight bytes.
+// appendKeyDouble writes a number that may have a fraction. A number of 1 or more is
+// written as its integer part, whose lowest bit is 1 if a fraction follows, and so much of
+// the fraction that both have eight bytes.
 func appendKeyDouble(k []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):

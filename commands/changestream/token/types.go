@@ -7,10 +7,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A token's key has equal numbers of all types as one, so that they compare.
-// Which type each had stands beside it, in _typeBits: two bits for a number,
-// one for a string, in their order. As long as all are int32 and strings,
-// there are no bits set, and the field is left out.
+// The key of a token encodes equal numbers of different types in the same way, so that
+// they compare as equal. The types are in a separate field, _typeBits: two bits for each
+// number and one for each string, in their order. If all numbers are int32, no bit is
+// set, and the field is left out.
 
 // keyTypes are the type bits of a key.
 type keyTypes struct {
