@@ -2,5 +2,5 @@
 
 package commands
 
-// fileSystem cannot be told on this system.
+// fileSystem returns zeros: the use is not known on this system.
 func fileSystem(string) (used, total uint64) { return 0, 0 }

@@ -37,8 +37,8 @@ func runHello(c *kernel.Call) error {
 	if err := awaitTopology(c, &a); err != nil {
 		return err
 	}
-	// What is said may be newer than its version, which the next reply mends,
-	// but never older.
+	// The version is read first: the reply may be newer than its version, which the
+	// next reply corrects, but never older.
 	version := c.Svc.Leader.Changed.Count()
 	b, primary := c.Reply, !c.Svc.Leader.SteppedDown.Load()
 	if c.Exhaust && a.TopologyVersion != nil {
@@ -95,8 +95,8 @@ func awaitTopology(c *kernel.Call, a *users.HelloArgs) error {
 	return nil
 }
 
-// nextHello is the hello that an exhaust reply answers next: the same, from
-// the version on that the client gets now.
+// nextHello returns the next request of an exhaust hello: the same, with the version that
+// the client gets now.
 func nextHello(c *kernel.Call, version int64) value.Doc {
 	b := value.NewBuilder()
 	for name, v := range c.Body.All() {
@@ -108,9 +108,9 @@ func nextHello(c *kernel.Call, version int64) value.Doc {
 	return b.Doc()
 }
 
-// tellTopology adds the topologyVersion to a reply that says, by the code of
-// its error or of its write concern's, that the member is not the primary. A
-// driver that knows this topology already goes on without another hello.
+// tellTopology adds the topologyVersion to a reply whose error or write concern error says
+// that the member is not the primary. A driver that knows this version already needs no
+// further hello.
 func tellTopology(c *kernel.Call, codes ...mongoerr.Code) {
 	notPrimary := func(code mongoerr.Code) bool { return code.In(mongoerr.CategoryNotPrimaryError) }
 	if c.Svc.InReplicaSet() && slices.ContainsFunc(codes, notPrimary) {

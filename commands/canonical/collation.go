@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// SameCollation compares two collators by what they do.
+// SameCollation reports whether two collators compare strings in the same way.
 func SameCollation(a, b value.Collator) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

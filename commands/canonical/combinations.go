@@ -5,9 +5,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckCombination refuses what a filter, a sort and a hint cannot say
-// together, in mongod's order: $near and $text bring an index of their own,
-// and the natural order is that of no index.
+// CheckCombination refuses a filter, a sort and a hint that contradict each other, in
+// mongod's order: $near and $text need their own index, and $natural uses no index.
 func (q *Query) CheckCombination() error {
 	_, sorted := Natural(q.Sort)
 	natural, hinted := value.Value{}, q.Hint.Kind() == value.KindString

@@ -51,7 +51,7 @@ func CommandShape(db string, command value.Doc) value.Doc {
 	b.String("command", name)
 	for _, f := range fields {
 		v, given := command.Get(f.name)
-		empty := v.Kind() == value.KindDocument && v.Doc().IsEmpty() // as if it were not given
+		empty := v.Kind() == value.KindDocument && v.Doc().IsEmpty() // counts as absent
 		if given && v.Kind() != value.KindNull && !empty {
 			b.Append(f.name, f.shape(v))
 		}
@@ -223,8 +223,8 @@ func shapeOfValues(v value.Value) value.Value {
 // operators stay.
 func shapeOfExpression(v value.Value) value.Value { return shapeWithin(v, false) }
 
-// shapeWithin is the shape of what stands in a stage; names: its strings are
-// names rather than constants.
+// shapeWithin returns the shape of a part of a stage. names reports whether its strings
+// are names, not constants.
 func shapeWithin(v value.Value, names bool) value.Value {
 	switch v.Kind() {
 	case value.KindString:

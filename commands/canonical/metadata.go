@@ -10,8 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CheckSort refuses sorts that cannot be, also where an index would make the
-// sorting needless.
+// CheckSort refuses invalid sorts, even if an index would provide the order.
 func (q *Query) CheckSort() error {
 	if q.Sort.IsEmpty() || plainSort(q.Sort) {
 		return nil
@@ -26,8 +25,7 @@ func (q *Query) CheckSort() error {
 	return err
 }
 
-// plainSort recognises the sorts that nearly everyone uses: fields by 1 and
-// -1.
+// plainSort reports whether a sort is a common one: fields by 1 and -1.
 func plainSort(sort value.Doc) bool {
 	for name, v := range sort.All() {
 		if !IsDirection(v) {
@@ -40,7 +38,7 @@ func plainSort(sort value.Doc) bool {
 	return sort.Len() <= 3 // more need a look for names that occur twice
 }
 
-// metadata is what matching the query leaves with each document.
+// metadata returns the kinds of metadata that the filter sets for each document.
 func (q *Query) metadata() (kinds []expr.MetaKind) {
 	if q.Near != nil {
 		kinds = append(kinds, expr.MetaGeoNearDistance, expr.MetaGeoNearPoint)

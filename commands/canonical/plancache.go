@@ -11,7 +11,7 @@ import (
 // mostCachedQuery is up to how many bytes of a query are kept for show.
 const mostCachedQuery = 16 << 10
 
-// CacheKey is the shape of a query in the cache, 0 if it has no place there.
+// CacheKey returns the key of a query in the plan cache, 0 if the query is not cached.
 func (q *Query) CacheKey(m *catalog.Meta) uint64 {
 	if len(m.Indexes) < 3 || m.Plans == nil || q.Matcher == nil || q.Near != nil || q.Distinct != "" ||
 		!q.Hint.IsMissing() || q.Min != nil || q.Max != nil {

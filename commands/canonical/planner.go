@@ -53,8 +53,8 @@ func PlanCollection(coll storage.Collection, info *storage.Info, only string) *p
 		}
 	}
 	pc.Estimate = func(x *plan.Index, r plan.Range, limit int64) (n int64) {
-		// An estimate decides which plan is taken, not what it finds: the plan reads
-		// the index again, and reports the error.
+		// The error is ignored: an estimate affects only the choice of a plan. The plan
+		// reads the index again and reports the error.
 		_ = coll.ScanIndex(x.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
 			n++
 			return n < limit

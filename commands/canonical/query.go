@@ -25,18 +25,18 @@ type Query struct {
 	Hint       value.Value
 	Min, Max   value.Doc
 	Limit      int64          // at most so many are needed; 0: no limit
-	NearAll    bool           // of a $near all are wanted, whatever the limit
-	Counted    bool           // a part of a query whose use of an index is known
+	NearAll    bool           // a $near returns all records; Limit does not apply to it
+	Counted    bool           // a part of a query whose use of an index has been counted
 	Fields     []string       // that the result is made of; nil: whole documents
-	Distinct   string         // the path whose distinct values will do, "": all documents
-	Last       bool           // of each value, the last document in the order of the sort is wanted
-	Grouped    bool           // they are to be grouped: arrays are values
+	Distinct   string         // the path whose distinct values are enough; "": all documents
+	Last       bool           // with Distinct: the last document of each value in the order of the sort
+	Grouped    bool           // the values are for a $group, which does not unwind arrays
 	Collator   value.Collator // of the operation
 	Scope      *expr.Scope
-	Meta       []expr.MetaKind // wanted of each document, beside what matching leaves
+	Meta       []expr.MetaKind // metadata that each document must have, besides that of the filter
 	Projection value.Doc       // for the shape of the query
 	Asked      plan.Asked
-	Upsert     bool // the filter also tells what to insert
+	Upsert     bool // the filter also defines the document to insert
 }
 
 // Needs are the paths that the planner must know to be in an index to do
@@ -47,7 +47,7 @@ func (q *Query) Needs(info *storage.Info) []string {
 	switch {
 	case q.Near != nil, !m.KeysSuffice():
 		return nil
-	case m.MayHide() && q.Distinct != "": // of a value, the first entry may have expired
+	case m.MayHide() && q.Distinct != "": // the first document of a value may have expired
 		return nil
 	}
 	return q.Fields
@@ -136,8 +136,7 @@ func IsDirection(v value.Value) bool {
 	return ok && (n == 1 || n == -1)
 }
 
-// wrongNatural reports whether a hint or a sort has a $natural in it and is
-// anything but {$natural: ±1}.
+// wrongNatural reports whether a hint or a sort has a $natural but is not {$natural: ±1}.
 func wrongNatural(d value.Doc) bool {
 	n := d.Lookup("$natural")
 	return !n.IsMissing() && (d.Len() > 1 || !IsDirection(n))

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// HeedQuerySettings finds what was set for the shape of a query before it runs,
-// and refuses it if that is the setting. An explained query is only told.
+// HeedQuerySettings finds the query settings for the shape of a query before it runs. It
+// refuses the query if the settings say so, unless the query is only explained.
 func HeedQuerySettings(c *kernel.Call, query value.Doc, explained bool) error {
 	cluster, err := c.Svc.ClusterSettings()
 	if err != nil || len(cluster.Queries) == 0 {

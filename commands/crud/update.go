@@ -199,8 +199,8 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 			return out, nil
 		}
 		out, err = upsert(c, m)
-		// Someone else may have inserted the document meanwhile: then it is
-		// there to be updated.
+		// Another client may have inserted the document meanwhile: then it can
+		// be updated.
 		if mongoerr.Is(err, mongoerr.DuplicateKey) && attempt < maxUpsertAttempts && c.Transaction() == nil && m.RetryUpsert(err) {
 			if info, err = exec.Lookup(c, m.NS); err == nil {
 				continue

@@ -13,8 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// AccessPath is how a query reaches its records: the planner's choice, made
-// runnable.
+// AccessPath is how a query reads its records: the plan that was chosen, ready to run.
 type AccessPath struct {
 	Plan     *plan.Plan  // what the planner chose, or was given to AccessPathWith
 	Spec     *index.Spec // of the index that is used, nil if none or several
@@ -22,8 +21,8 @@ type AccessPath struct {
 	Filtered bool        // by an index filter
 	query    *canonical.Query
 	key      string // in the plan cache, of a plan from there
-	// Backwards reports whether the records come in the opposite order, and of each
-	// distinct value the last.
+	// Backwards reports whether the records come in the opposite order, with the last
+	// record of each distinct value.
 	Backwards bool
 }
 
@@ -86,9 +85,8 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *canon
 	return a, nil
 }
 
-// choose plans the query: with the index that is known to be good for its
-// shape, or by a choice among all of them. An explained query always chooses,
-// and leaves no trace.
+// choose plans the query, with the plan in the plan cache or by a choice among all
+// indexes. An explained query always chooses, and does not change the cache.
 func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *storage.Info, q *canonical.Query, pq *plan.Query, remember bool) (err error) {
 	m := catalog.Of(info)
 	key := uint64(0)
@@ -134,7 +132,7 @@ func AccessPathWith(c *kernel.Call, info *storage.Info, q *canonical.Query, p *p
 	return a
 }
 
-// complete derives what follows from the plan.
+// complete sets the fields that depend on the plan.
 func (a *AccessPath) complete(info *storage.Info, q *canonical.Query) {
 	_, natural := canonical.Natural(q.Sort)
 	a.Sorted = a.Plan.Sorted || natural
@@ -197,7 +195,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 	default:
 		s := Scan{Index: p.Index.Name}
 		for i, r := range p.Ranges {
-			if i > 0 && p.Text != nil { // each word is a scan of its own
+			if i > 0 && p.Text != nil { // each word has a scan of its own
 				scans = append(scans, s)
 				s = Scan{Index: p.Index.Name}
 			}
@@ -215,7 +213,7 @@ func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Que
 	if r, ok := src.(*ScanIterator); ok && q.Limit > 0 && q.Near == nil && (a.Sorted || q.Sort.IsEmpty()) {
 		r.Chunk = int(min(int64(r.Chunk), q.Limit))
 	}
-	if a.Plan.Covered { // its keys have been judged
+	if a.Plan.Covered { // the filter was applied to its keys
 		return src
 	}
 	return &Matching{Src: src, Q: q, Env: x.Env}

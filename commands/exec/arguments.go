@@ -39,8 +39,8 @@ type AggregateArgs struct {
 // AggregateSpec decodes the arguments of aggregate.
 var AggregateSpec = args.New[AggregateArgs]("aggregate")
 
-// Check looks at explain and cursor, of which one must be there, and returns the
-// size of the first batch.
+// Check checks that the command has explain or cursor, and returns the size of the first
+// batch.
 func (a *AggregateArgs) Check() (int64, error) {
 	if k := a.Explain.Kind(); k != value.KindBool && k != value.Missing {
 		return 0, mongoerr.New(mongoerr.TypeMismatch, "explain must be a boolean")
@@ -57,8 +57,7 @@ func (a *AggregateArgs) Check() (int64, error) {
 	return args.BatchSize("cursor", a.Cursor.Doc(), -1)
 }
 
-// ExpectUUID checks the collection that the pipeline begins with, which must
-// be one then.
+// ExpectUUID checks the UUID of the collection that the pipeline reads, if one is given.
 func (a *AggregateArgs) ExpectUUID(c *kernel.Call, ns storage.Namespace) error {
 	switch {
 	case !a.UUID.Given():
@@ -92,7 +91,8 @@ type CountArgs struct {
 // CountSpec decodes the arguments of count.
 var CountSpec = args.New[CountArgs]("count")
 
-// AtMost is the most that is counted, 0 without a limit: its sign says nothing.
+// AtMost returns the limit of the count, 0 without one. As in mongod, a negative limit
+// means its absolute value.
 func (a *CountArgs) AtMost() (int64, error) {
 	if a.Limit.IsMissing() {
 		return 0, nil
@@ -114,8 +114,8 @@ func (a *CountArgs) AtMost() (int64, error) {
 	return max(n, -n), nil
 }
 
-// CountWhole answers from the collection's counter where every record
-// counts, but for those that have expired, which the expiry indexes know.
+// CountWhole counts a whole collection without reading documents: the number of records
+// less the number of expired ones, which it counts in the expiry indexes.
 func CountWhole(c *kernel.Call, info *storage.Info, q *canonical.Query) (n int64, ok bool, err error) {
 	if !q.Matcher.MatchesAll() || !q.Hint.IsMissing() {
 		return 0, false, nil
@@ -131,8 +131,8 @@ func CountWhole(c *kernel.Call, info *storage.Info, q *canonical.Query) (n int64
 	return n, true, err
 }
 
-// Countable reports whether the entries of an index can be counted instead of
-// documents: those in the plan's ranges are the matching ones.
+// Countable reports whether index entries can be counted instead of documents: exactly
+// the entries in the ranges of the plan belong to matching documents.
 func Countable(a *AccessPath, info *storage.Info) bool {
 	p := a.Plan
 	return p.Exact && !p.Dedup && (p.Type == plan.IndexScan || p.Type == plan.ByID) && !catalog.Of(info).IsQueue
@@ -312,13 +312,13 @@ type Finder struct {
 	Query canonical.Query // as it is planned
 	It    agg.Iterator    // the chain of iterators, made by Open
 	plan  *AccessPath
-	What  string // what mongod says in front of an error of it
+	What  string // mongod's prefix for errors
 	sort  bool   // a sort stage was needed
 
-	Follows bool // the cursor stays open at the end, for what comes
+	Follows bool // the cursor stays open at the end and waits for new documents
 }
 
-// Asked is what messages show of the command beside its query.
+// Asked returns the parts of the command, besides the query, that messages show.
 func (a *FindArgs) Asked() plan.Asked {
 	said := plan.Asked{Limit: a.Limit, Skip: a.Skip, Projection: a.Projection}
 	if a.BatchSize != nil {
@@ -436,9 +436,8 @@ func (f *Finder) decorate(it agg.Iterator, a *FindArgs, p *project.Projection) (
 		it = &skipIterator{src: it, left: a.Skip}
 	}
 	if a.Limit > 0 {
-		// A sort that has a limit of its own learns of its end from the call
-		// after the last document, as mongod's does up to 8.2: until then the
-		// cursor stays open.
+		// A sort with a limit finds its end only at the call after the last
+		// document, as in mongod up to 8.2: until then the cursor stays open.
 		it = &limitIterator{src: it, left: a.Limit, late: f.sort}
 	}
 	switch {
@@ -447,7 +446,7 @@ func (f *Finder) decorate(it agg.Iterator, a *FindArgs, p *project.Projection) (
 	case p != nil:
 		it = &projecting{src: it, p: p, exec: f.Exec}
 	}
-	if bool(a.ShowRecordID) && !bool(a.ReturnKey) { // the keys of an index have none
+	if bool(a.ShowRecordID) && !bool(a.ReturnKey) { // index keys have no record id
 		it = &withRecordID{src: it, exec: f.Exec}
 	}
 	return it, nil

@@ -7,12 +7,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// keyDocs makes documents of index entries, with the fields whose values the
-// keys tell. They stand for the records where nothing else of these is
-// wanted, and are what a filter is judged by before a record is fetched.
+// keyDocs makes documents from index entries, with the fields whose values are in the
+// keys. A covered query returns them in place of the records. For other queries the
+// filter is applied to them before a record is fetched.
 type keyDocs struct {
 	desc   []bool
-	read   []bool // the keys tell this field
+	read   []bool // the keys have the value of this field
 	tree   []keyNode
 	values []value.Value
 	reader value.KeyReader
@@ -36,15 +36,15 @@ func newKeyDocs(p *plan.Plan) *keyDocs {
 	k := &keyDocs{read: x.Readable(), desc: make([]bool, len(x.Fields)), values: make([]value.Value, len(x.Fields))}
 	for i := range x.Fields {
 		k.desc[i] = x.Fields[i].Desc
-		if k.read[i] || i == p.Skip-1 { // of arrays, the elements are wanted
+		if k.read[i] || i == p.Skip-1 { // distinct returns the elements of arrays
 			k.tree = addKeyNode(k.tree, value.ParsePath(x.Fields[i].Path).Parts(), i)
 		}
 	}
 	return k
 }
 
-// addKeyNode enters a field into the tree. What lies below another field of
-// the index is told by that.
+// addKeyNode adds a field to the tree. A field below another field of the index is not
+// added: the value of the outer field contains it.
 func addKeyNode(list []keyNode, path []string, field int) []keyNode {
 	at := -1
 	for i := range list {
@@ -113,8 +113,8 @@ func (k *keyDocs) keep(d value.Doc) value.Doc {
 	return k.arena[start:len(k.arena):len(k.arena)]
 }
 
-// useKeys lets the scan of an index work without the records as far as the
-// plan allows it.
+// useKeys lets an index scan use the keys in place of the records, as far as the plan
+// allows it.
 func (r *ScanIterator) useKeys(p *plan.Plan, q *canonical.Query) *ScanIterator {
 	if p.Covered || p.Filtered || p.Skip > 0 {
 		r.keyDocs, r.covered, r.skip = newKeyDocs(p), p.Covered, p.Skip
@@ -125,8 +125,7 @@ func (r *ScanIterator) useKeys(p *plan.Plan, q *canonical.Query) *ScanIterator {
 	return r
 }
 
-// useBranches lets each of the joined scans do without the records, if all of
-// them can.
+// useBranches lets the joined scans use keys in place of records, if all of them can.
 func (r *ScanIterator) useBranches(p *plan.Plan) *ScanIterator {
 	if p.Covered {
 		r.covered = true
@@ -137,8 +136,8 @@ func (r *ScanIterator) useBranches(p *plan.Plan) *ScanIterator {
 	return r
 }
 
-// entry adds what an index entry leads to: its own values if they are enough,
-// or its record. It reports whether it was needed to fetch that.
+// entry adds the result for an index entry: a document from its key if that is enough,
+// else the record.
 func (r *ScanIterator) entry(coll storage.Collection, key []byte, id storage.RecordID) (err error) {
 	rec, known := storage.Record{ID: id}, false
 	if r.keyDocs != nil {
@@ -156,7 +155,7 @@ func (r *ScanIterator) entry(coll storage.Collection, key []byte, id storage.Rec
 			return nil
 		}
 	}
-	if !known && r.covered && r.filter != nil { // nobody judges it later
+	if !known && r.covered && r.filter != nil { // the filter is not applied later
 		if hit, err := r.filter.Matcher.Match(r.x.Env, rec.Doc); err != nil || !hit {
 			return err
 		}

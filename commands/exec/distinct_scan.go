@@ -8,9 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A scan for distinct values looks at the first entry of each value and
-// seeks the next value behind it. What it costs depends on how many values
-// there are, not on how many documents.
+// A scan for distinct values reads the first entry of each value and then seeks the next
+// value. Its cost depends on the number of values, not on the number of documents.
 
 // distinct turns the access into such a scan, if one of the plans can.
 func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *canonical.Query, m *catalog.Meta) {
@@ -18,7 +17,7 @@ func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *canonical.
 		return
 	}
 	chosen := a.Plan
-	if q.Last { // is first where the sort is turned round
+	if q.Last { // the last document is the first in the reversed sort
 		turned := *pq
 		turned.Sort = opposite(pq.Sort)
 		var err error
@@ -32,7 +31,7 @@ func (a *AccessPath) distinct(pq *plan.Query, pc *plan.Collection, q *canonical.
 	}
 }
 
-// opposite is a sort in the other direction; nil if it is not one by fields
+// opposite returns a sort in the reverse direction, nil if it does not sort by fields
 // alone.
 func opposite(sort value.Doc) value.Doc {
 	b := value.NewBuilder()
@@ -80,9 +79,9 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// value takes the value of an entry and moves on behind all entries that
-// have it. Where an entry does not tell what the value is, its record does;
-// under a key that stands for different things, each entry is looked at.
+// value takes the value of an entry and moves behind all entries with this value. If the
+// key does not determine the value, it reads the record; if a key can have different
+// values, it reads each entry.
 func (r *ScanIterator) value(coll storage.Collection, key []byte, id storage.RecordID) error {
 	d, known := r.keyDocs.of(key)
 	rec, kind := storage.Record{ID: id, Doc: d}, value.Missing
@@ -110,8 +109,7 @@ func (r *ScanIterator) value(coll storage.Collection, key []byte, id storage.Rec
 	return nil
 }
 
-// behind goes to where the keys with a prefix end, in the direction of the
-// scan.
+// behind moves behind the keys with a prefix, in the direction of the scan.
 func (r *ScanIterator) behind(prefix []byte) {
 	r.At.Key, r.At.after = append(r.At.Key[:0], prefix...), 0
 	if !r.Scans[r.At.scan].Ranges[r.At.within].Reverse {

@@ -4,27 +4,27 @@
 //
 // An [AccessPath] is what was chosen for a [canonical.Query]. Its iterators are:
 //
-//   - [ScanIterator], over the records that scans of an index or of the collection
-//     lead to. It works in three modes: it reads records; or, where an index holds all
-//     that is needed, it makes documents of the entries (covered.go); or it reads one
-//     entry of each distinct value (distinct_scan.go).
+//   - [ScanIterator], over the records that scans of an index or of the collection find.
+//     It has three modes: it reads records; or, if an index has all the fields, it makes
+//     documents from the entries (covered.go); or it reads one entry of each distinct
+//     value (distinct_scan.go).
 //   - [Merged], for scans whose results are merged in the order of a sort.
 //   - the rings of a $near query (nearrings.go), each a scan.
 //   - [Measurements], which unpacks the buckets of a time series.
 //
-// A find goes this way: [FindSpec] decodes its arguments, [ChooseAccessPath] plans it, and
+// The steps of a find: [FindSpec] decodes its arguments, [ChooseAccessPath] plans it, and
 // [Finder.Open] chains the iterators: records, filter, sort, skip, limit, projection.
-// [InContext] stands last and prefixes errors as mongod does.
+// [InContext] is the last one and prefixes errors as mongod does.
 //
-// A scan reads in chunks. A chunk is read within one view of the storage and judged
-// outside of it; between chunks the iterator holds a position and nothing else, so that
-// a cursor may sleep there for as long as it likes. When a getMore goes on, what was
-// read ahead is given back and read again, since it may have changed.
+// A scan reads in chunks. It reads a chunk within one view of the storage, and applies the
+// filter outside of it. Between chunks the iterator holds only a position, so that a
+// cursor can stay idle for any time. Records that were read ahead are read again by the
+// next getMore, since they may have changed.
 //
-// [Execution] is what the iterators of one query share: its environment for
-// expressions, the counters of explain, and the command at work, which each getMore
+// [Execution] is the state that the iterators of one query share: its environment for
+// expressions, the counters of explain, and the running command, which each getMore
 // replaces.
 //
-// Finds by _id alone take the fast path (fastpath.go), which neither compiles nor
-// plans; a property test holds it to what the planned ones do.
+// Finds by _id alone take the fast path (fastpath.go), which neither compiles a filter nor
+// plans; a property test compares it with the planned path.
 package exec

@@ -29,7 +29,7 @@ type Execution struct {
 	// Sources are the open iterators that may have read ahead.
 	Sources   []rewinder
 	Plans     []*AccessPath // of the collections a pipeline opened, for explain
-	Explained bool          // run to be explained, which is no use of an index
+	Explained bool          // run by explain: $indexStats does not count it
 	// parent has the Call, for the executions of sub-pipelines; nil otherwise.
 	parent *Execution
 	key    []byte // of the index entry that led to the current record
@@ -44,8 +44,8 @@ type execStats struct {
 	DocsExamined int64 // records
 }
 
-// NewEnv makes the environment of the command's expressions: what $$NOW and
-// $$CLUSTER_TIME are stays for as long as the command's cursor is open.
+// NewEnv makes the environment of the command's expressions. $$NOW and $$CLUSTER_TIME stay
+// the same as long as the command's cursor is open.
 func NewEnv(c *kernel.Call) *expr.Env {
 	env := expr.NewEnv(c.Now)
 	if c.Svc.InReplicaSet() {
@@ -81,7 +81,7 @@ func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
 // Sub makes the execution of a part: it follows the calls of x.
 func (x *Execution) Sub(env *expr.Env) *Execution { return &Execution{parent: x, Env: env} }
 
-// Running is the command at work.
+// Running returns the running command.
 func (x *Execution) Running() *kernel.Call {
 	for x.parent != nil {
 		x = x.parent
@@ -92,8 +92,8 @@ func (x *Execution) Running() *kernel.Call {
 // rewinder is a source that reads ahead of what it returns.
 type rewinder interface{ rewind() }
 
-// Resume hands the execution to the command that continues it. What was read
-// ahead is read again: the collection may have changed.
+// Resume passes the execution to the command that continues it. Records that were read
+// ahead are read again: the collection may have changed.
 func (x *Execution) Resume(c *kernel.Call) {
 	x.call = c
 	for _, r := range x.Sources {
@@ -113,16 +113,16 @@ type Scan struct {
 // ScanCounts is what was done for one scan.
 type ScanCounts struct {
 	Keys    int64 // entries visited
-	Passed  int64 // entries that led to something
+	Passed  int64 // entries that gave a result
 	Seeks   int64 // ranges begun
 	Last    int64 // 1 if it ended on an entry behind all ranges
-	Tested  int64 // entries checked for having come up before
-	Dropped int64 // of those, the ones that had
+	Tested  int64 // entries checked for duplicates
+	Dropped int64 // duplicates among those
 }
 
-// ScanIterator iterates over the records that scans lead to, in chunks: each
-// chunk is read under the storage's short locks, then judged without any.
-// Between chunks it holds only a position, so a cursor may sleep there.
+// ScanIterator iterates over the records that scans find, in chunks. It reads each chunk
+// under a short lock of the storage, and applies the filter without a lock. Between chunks
+// it holds only a position, so that a cursor can stay idle.
 type ScanIterator struct {
 	x        *Execution
 	ns       storage.Namespace
@@ -147,11 +147,11 @@ type ScanIterator struct {
 
 	keyDocs  *keyDocs         // to read the values of keys, nil if records are read
 	branches []*keyDocs       // the same for each scan, if it differs
-	covered  bool             // and to return them in place of records
+	covered  bool             // the documents from the keys are returned in place of records
 	fetched  []bool           // of buf, if covered: which are records all the same
-	filter   *canonical.Query // what the values of a key are to match
+	filter   *canonical.Query // the filter for the values of a key
 	failed   error            // of the filter
-	skip     int              // in how many fields entries agree of which one is enough; 0: all are wanted
+	skip     int              // of entries with equal values in so many fields one is enough; 0: all are needed
 }
 
 // Position is how far an iteration has come.
@@ -192,8 +192,8 @@ func (k *entryKeys) at(i int) []byte {
 // Reset forgets the keys and keeps their room.
 func (k *entryKeys) Reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 
-// How many records a scan reads within one view of the storage: few at first, as many
-// finds want a few, and more from chunk to chunk.
+// The number of records that a scan reads within one view of the storage: few at first,
+// since many finds need only a few, and more in each further chunk.
 const (
 	FirstChunk = 32   // of the first chunk
 	mostChunk  = 1024 // at most
@@ -212,8 +212,8 @@ func NewScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterat
 	return r
 }
 
-// Once makes sure that no record is returned twice, as a multikey index or a
-// union of scans might.
+// Once ensures that no record is returned twice. A multikey index or a union of scans may
+// find a record several times.
 func (r *ScanIterator) Once() *ScanIterator {
 	r.Seen = map[storage.RecordID]struct{}{}
 	return r
@@ -256,12 +256,12 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 	}
 }
 
-// mayHaveExpired reports whether records of the chunk must be asked whether
-// they are still visible: at least one in the collection is not.
+// mayHaveExpired reports whether the records of the chunk must be checked for expiry: at
+// least one record in the collection has expired.
 func (r *ScanIterator) mayHaveExpired(now int64) bool { return now >= r.due }
 
-// look finds out what may be hidden in the collection as it is now: its policy
-// may have changed since the iteration began.
+// look reads the present expiry policy of the collection, which may have changed since
+// the iteration began.
 func (r *ScanIterator) look(coll storage.Collection) {
 	r.due = math.MaxInt64
 	if r.Stored {
@@ -272,7 +272,7 @@ func (r *ScanIterator) look(coll storage.Collection) {
 	}
 }
 
-// shown is a record as users see it.
+// shown returns a record as clients see it.
 func (r *ScanIterator) shown(rec storage.Record) storage.Record {
 	if !r.Stored && !r.covered {
 		rec.Doc = r.meta.Shown(rec.Doc, rec.TS)
@@ -290,8 +290,8 @@ func (r *ScanIterator) shown(rec storage.Record) storage.Record {
 // the next record is asked for.
 func (r *ScanIterator) currentKey() []byte { return r.Keys.at(r.Upcoming - 1) }
 
-// rewind gives back what was read ahead, so that a cursor sees the writes of
-// the time between two batches.
+// rewind discards the records that were read ahead, so that a cursor sees the writes
+// between two batches.
 func (r *ScanIterator) rewind() {
 	if r.Upcoming >= len(r.Buf) {
 		return
@@ -340,7 +340,7 @@ func (r *ScanIterator) fill() error {
 			if err := r.read(coll); err != nil {
 				return err
 			}
-			if err := r.tick(); err != nil { // there may be very many scans that find nothing
+			if err := r.tick(); err != nil { // very many scans may find nothing
 				return err
 			}
 		}
@@ -351,7 +351,7 @@ func (r *ScanIterator) fill() error {
 	return err
 }
 
-// tick asks now and then whether to go on; a chunk is begun after asking.
+// tick checks for an interruption now and then, and before each chunk.
 func (r *ScanIterator) tick() error {
 	if r.turns++; r.turns&127 != 0 {
 		return nil
@@ -359,8 +359,8 @@ func (r *ScanIterator) tick() error {
 	return r.x.Running().Interrupted()
 }
 
-// StillThere opens the collection that something was begun on, which may be
-// gone meanwhile, or another one have got its name.
+// StillThere opens a collection again. It fails if the collection was dropped meanwhile,
+// or if another collection has its name now.
 func StillThere(tx storage.Tx, ns storage.Namespace, id [16]byte) (storage.Collection, error) {
 	coll, err := tx.Collection(ns)
 	if err == nil && coll.Info().UUID == id {
@@ -436,7 +436,7 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 		visited++
 		r.At.after = rec.ID
 		if r.mayHaveExpired(now) && !r.meta.Visible(&rec, now) {
-			ended = visited < mostChunk // what is hidden is passed over in long strides
+			ended = visited < mostChunk // hidden records are skipped in large chunks
 			return ended
 		}
 		taken++

@@ -49,8 +49,8 @@ func FastFind(c *kernel.Call, ns storage.Namespace, a *FindArgs) (handled bool, 
 	return true, nil
 }
 
-// pointRead looks for the record with one _id. It is used again and again, so
-// that a look-up takes no memory.
+// pointRead looks up the record with an _id. It is reused, so that a look-up does not
+// allocate.
 type pointRead struct {
 	c       *kernel.Call
 	ns      storage.Namespace
@@ -92,8 +92,7 @@ func (r *pointRead) look(tx storage.Tx) error {
 
 func (a *FindArgs) projects() bool { return a.Projection != nil && !a.Projection.IsEmpty() }
 
-// plain reports whether a find has no option that changes what _id alone
-// would give.
+// plain reports whether a find has no option that changes the result of a look-up by _id.
 func (a *FindArgs) plain() bool {
 	return a.Sort == nil && a.Hint.IsMissing() && a.Collation == nil && a.Skip == 0 && a.Min == nil && a.Max == nil &&
 		!bool(a.ReturnKey) && !bool(a.ShowRecordID) && !bool(a.Tailable) && !bool(a.AwaitData) && a.Let == nil &&

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Documents turns matching records into documents, keeping the metadata of
-// the current one at hand.
+// Documents turns matching records into documents, and sets the metadata of the current
+// one.
 type Documents struct {
 	src  RecordSource
 	exec *Execution
@@ -44,7 +44,7 @@ func (d *Documents) setMeta(kind expr.MetaKind, r *storage.Record) {
 	case expr.MetaRecordID:
 		d.exec.Env.Meta.Set(kind, value.Int64(int64(r.ID)))
 	case expr.MetaIndexKey:
-		if d.Spec == nil || d.Spec.Kind == index.Text { // words are no key
+		if d.Spec == nil || d.Spec.Kind == index.Text { // the words of a text index are not shown as a key
 			return
 		}
 		if key := d.Spec.EntryValue(d.exec.key); key != nil {
@@ -82,7 +82,7 @@ func (s *skipIterator) Close() { s.src.Close() }
 type limitIterator struct {
 	src  agg.Iterator
 	left int64
-	late bool // the end shows only when the document after the last is asked for
+	late bool // the end is found only when the document after the last is requested
 }
 
 func (l *limitIterator) Next() (value.Doc, error) {
@@ -102,7 +102,7 @@ func (l *limitIterator) AtEnd() bool { return l.left == 0 && !l.late }
 
 func (l *limitIterator) Close() { l.src.Close() }
 
-// atEnd asks an iterator that can tell.
+// atEnd reports whether an iterator knows that it is at its end.
 func atEnd(it agg.Iterator) bool {
 	e, ok := it.(interface{ AtEnd() bool })
 	return ok && e.AtEnd()
@@ -171,7 +171,7 @@ func (w *withRecordID) AtEnd() bool { return atEnd(w.src) }
 
 func (w *withRecordID) Close() { w.src.Close() }
 
-// What mongod writes in front of errors that a running query meets.
+// mongod's prefixes for errors of a running query.
 const (
 	AggregationFailed = "PlanExecutor error during aggregation" // in aggregate
 	FindFailed        = "Executor error during find command"    // in find
@@ -181,8 +181,8 @@ const (
 // largestResult is how large a document may be on its way to a client.
 const largestResult = kernel.MaxDocumentBytes + 16*1024
 
-// InContext is the last iterator of a query. It prefixes errors with the command during
-// which they came up, and refuses documents that no message can hold.
+// InContext is the last iterator of a query. It prefixes errors with the name of the
+// command, and refuses documents that are too large for a message.
 type InContext struct {
 	Src  agg.Iterator
 	Exec *Execution        // which knows the command at work

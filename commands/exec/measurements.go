@@ -66,7 +66,7 @@ func ShownBucket(d value.Doc) value.Doc {
 	if plain, err := timeseries.Expand(d); err == nil {
 		return plain
 	}
-	return d // damaged: it is shown as it is
+	return d // a damaged bucket is shown as it is
 }
 
 // Measurements unpacks the buckets of a time series. A pipeline may ask for
@@ -89,7 +89,7 @@ type bucketCounts struct {
 	Returned int64 // measurements
 }
 
-// Open opens the measurements of the buckets that an access leads to.
+// Open opens the measurements in the buckets that an access path finds.
 func (b *BucketQuery) Open(x *Execution, a *AccessPath, q *canonical.Query) *Measurements {
 	m := &Measurements{x: x, B: b, src: a.Matching(x, b.Info, &b.Query), unpacker: timeseries.NewUnpacker(b.Meta.Series)}
 	m.ownOrder = canonical.SameCollation(b.Meta.Collator(), q.Collator)

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Merged joins several ranges of one index into one order: that of what
-// follows the ranges' prefixes. It serves {a: {$in: […]}} sorted by b.
+// Merged merges several ranges of one index in the order of the fields that follow their
+// common prefix. It is used for {a: {$in: […]}} sorted by b.
 type Merged struct {
 	streams mergeHeap
 	All     []*mergeStream // also those that have ended, for explain

@@ -63,11 +63,10 @@ func ListedBucketIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error
 	return docs, nil
 }
 
-// MaxViewDepth is how many views may stand on each other.
+// MaxViewDepth is how deep views may be nested.
 const MaxViewDepth = 20
 
-// underViews is the collection that stands under a view, or under the views it
-// is a view of.
+// underViews returns the underlying collection of a view, through any number of views.
 func underViews(c *kernel.Call, ns storage.Namespace) (*storage.Info, error) {
 	for range MaxViewDepth {
 		info, err := Lookup(c, ns)

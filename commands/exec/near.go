@@ -49,8 +49,8 @@ func (x *Execution) sortByDistance(src RecordSource, near *match.Near, beyond fl
 		if v, d, ok := near.Nearest(r.Doc); ok && d > beyond {
 			b.found = append(b.found, distant{r, d, v, x.Env.Meta})
 		}
-		// Twice as many as are wanted are sorted now and then, and the
-		// farther half goes.
+		// When there are twice as many records as needed, they are sorted
+		// and the farther half is dropped.
 		if n := int64(len(b.found)); limit > 0 && n > 64 && n/2 >= limit {
 			b.sort(limit)
 		}
@@ -107,8 +107,8 @@ func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *canonical.Q
 	return pq.NoGeoIndex()
 }
 
-// OpenNear answers $geoNear: it is the $near that says the same, with the
-// distance and the point left in the metadata.
+// OpenNear opens the source of a $geoNear. It runs the equivalent $near and sets the
+// distance and the point as metadata.
 func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query, n *agg.Near) (agg.Source, error) {
 	series := catalog.Of(info).Kind == catalog.TimeSeries
 	indexed, err := geoIndexes(c, info)
@@ -149,11 +149,11 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Que
 	}
 	limit := q.Limit
 	if limit > 0 || !math.IsInf(near.Max, 1) {
-		// The index knows where to look.
+		// The filter needs the $near, so that the planner uses the index.
 		q.Near, q.Matcher = near, q.Matcher.WithNear(near)
 		q.Filter = value.NewDoc("$and", value.NewArray(value.Document(q.Matcher.Filter()), value.Document(value.NewDoc(key, value.Document(cond)))))
 	}
-	q.Limit = 0 // the nearest are known when all have been read
+	q.Limit = 0 // the nearest are known only when all have been read
 	plan, err := ChooseAccessPath(c, x, info, q)
 	if err != nil {
 		return agg.Source{}, err

@@ -11,10 +11,9 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// byRings yields the nearest records without looking at the others: it
-// searches a small disc around the point, then the ring around that, and so
-// on, until there are as many as are wanted. Each ring is a query of its own
-// with another greatest distance, and is sorted as it is found.
+// byRings yields the nearest records without reading the others. It searches a small disc
+// around the point, then the ring around the disc, and so on, until it has enough records.
+// Each ring is a separate query with its own distances, whose records are sorted.
 type byRings struct {
 	x        *Execution
 	info     *storage.Info
@@ -29,8 +28,8 @@ type byRings struct {
 	ring     *byDistance
 }
 
-// openRings searches by rings; ok is false if the index cannot tell rings
-// apart, or if the query is only to be explained.
+// openRings searches by rings. ok is false if the index cannot limit a search to a ring,
+// or if the query is only explained.
 func (x *Execution) openRings(info *storage.Info, q *canonical.Query, near *match.Near, limit int64) (*byRings, bool) {
 	first, last, farthest := ringSizes(info, near)
 	if limit <= 0 || x.Explained || first == 0 {
@@ -42,9 +41,9 @@ func (x *Execution) openRings(info *storage.Info, q *canonical.Query, near *matc
 	return r, true
 }
 
-// ringSizes is where the first ring ends and the last begins, and the distance
-// within which everything lies. The first is 0 if an index of the field could
-// find no disc.
+// ringSizes returns the radius at which the first ring ends, the radius at which the last
+// ring begins, and the greatest distance of any record. first is 0 if the index cannot
+// search a disc.
 func ringSizes(info *storage.Info, near *match.Near) (first, last, farthest float64) {
 	for _, s := range catalog.Of(info).Indexes {
 		for _, f := range s.Fields {
@@ -87,7 +86,7 @@ func (r *byRings) Next() (storage.Record, bool, error) {
 	return storage.Record{}, false, nil
 }
 
-// search finds what lies in the next ring.
+// search finds the records in the next ring.
 func (r *byRings) search() error {
 	near := r.near
 	near.Max = min(r.next, r.near.Max)
@@ -108,8 +107,7 @@ const (
 	ringsGrowMost  = 4
 )
 
-// grow chooses the next ring: as wide as should be enough, if the records lie
-// as densely there as those that were found.
+// grow chooses the radius of the next ring from the density of the records found so far.
 func (r *byRings) grow() {
 	factor := float64(ringsGrowMost)
 	if r.given > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// PlanCacheStats describes the plans of a collection as $planCacheStats does.
-// Of the trial runs by which mongod chooses there is nothing to tell.
+// PlanCacheStats returns the documents of $planCacheStats for a collection. It leaves out
+// the fields about mongod's trial runs.
 func PlanCacheStats(c *kernel.Call, pc *catalog.PlanCache) (docs []value.Doc) {
 	if pc == nil {
 		return nil

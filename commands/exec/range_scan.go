@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// A scan of several ranges walks from one to the next as mongod's does: the
-// entry behind the end of a range is looked at, too. It may lie in the next
-// range already, which saves the seek, or tell which ranges are empty.
+// A scan of several ranges walks from one to the next as in mongod: it also reads the entry
+// behind the end of a range. This entry may be in the next range, which saves a seek, or
+// show that the next ranges are empty.
 
 // walkable reports whether ranges lie one behind the other, in the direction in
 // which they are scanned.
@@ -26,8 +26,7 @@ func walkable(rs []storage.KeyRange) bool {
 	return len(rs) > 1
 }
 
-// passed reports whether a key is behind a range, ahead whether it is in front
-// of it.
+// passed reports whether a key is behind a range.
 func passed(r *storage.KeyRange, key []byte) bool {
 	if r.Reverse {
 		return bytes.Compare(key, r.Lo) < 0
@@ -42,8 +41,8 @@ func ahead(r *storage.KeyRange, key []byte) bool {
 	return bytes.Compare(key, r.Lo) < 0
 }
 
-// locate returns the first range from the given one on that a key is not
-// behind of, and whether it is inside.
+// locate returns the first range, beginning with from, whose end is not before a key, and
+// whether the key is in this range.
 func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
 	at = from
 	if passed(&s.Ranges[at], key) {
@@ -86,8 +85,8 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 	return r.examined(s, visited, err)
 }
 
-// onwards is what lies before a walk: from where it is to the end of the
-// index.
+// onwards returns the keys that are still ahead: from the present position to the end of
+// the index.
 func (r *ScanIterator) onwards(s *Scan) storage.KeyRange {
 	kr := s.Ranges[r.At.within]
 	if kr.Reverse {

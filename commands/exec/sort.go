@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// sortKey is the value of {$meta: "sortKey"}: for each field of the sort what
-// the document is sorted by.
+// sortKey returns the value of {$meta: "sortKey"}: for each field of the sort the value
+// that the document is sorted by.
 func sortKey(sort, d value.Doc, c value.Collator) value.Value {
 	var key []value.Value
 	for name, v := range sort.All() {

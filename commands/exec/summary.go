@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TellsOf reports whether the end of a command is to be logged even if it was
-// not slow, and logs what else there is to say of it.
+// TellsOf logs the plan of a command's query, if the verbosity of the component QUERY asks
+// for that. It reports whether the end of the command is logged even if it was not slow.
 func TellsOf(s *kernel.Service, c *kernel.Call) bool {
 	if s.Verbosity.Highest.Load() == 0 {
 		return false

@@ -18,8 +18,8 @@ type tail struct {
 	last storage.RecordID
 }
 
-// tail opens a tailable scan. Of an empty collection nothing can be followed,
-// as there is no position to go on from: such a cursor ends at once.
+// tail opens a tailable scan. On an empty collection the cursor ends at once, as there is
+// no position to continue from.
 func (f *Finder) tail(c *kernel.Call, info *storage.Info) (it agg.Iterator, follows bool, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)
@@ -55,8 +55,7 @@ func (t *tail) Next() (value.Doc, error) {
 	return r.Doc, nil
 }
 
-// checkPosition fails if the record the cursor stands on has been
-// overwritten.
+// checkPosition fails if the record at the cursor's position has been overwritten.
 func (t *tail) checkPosition() error {
 	if t.last == 0 {
 		return nil

@@ -58,8 +58,7 @@ func Run(c *kernel.Call) error {
 	return explain(c, a.Explain, a.Verbosity)
 }
 
-// Explanation is a query that is being explained: what it reads, and what is done
-// with that.
+// Explanation is a query that is being explained.
 type Explanation struct {
 	c         *kernel.Call
 	ns        storage.Namespace
@@ -69,7 +68,7 @@ type Explanation struct {
 	Shape     plan.Shape
 	verbosity string
 	access    *exec.AccessPath    // how an aggregation reads its collection
-	Change    *write.Modification // of a write, nil for others
+	Change    *write.Modification // the write that is explained; nil for other commands
 	take      int64               // how many records a pipeline takes, 0: all
 }
 

@@ -25,8 +25,7 @@ func Aggregate(c *kernel.Call, body value.Doc, verbosity string) error {
 }
 
 // AggregateArgs explains an aggregate whose arguments have been decoded. The reply
-// has {stages: [{$cursor: …}, …]}, or is that of a find if the pipeline is no more
-// than one.
+// has {stages: [{$cursor: …}, …]}, or is that of a find if the source does everything.
 func AggregateArgs(c *kernel.Call, a *exec.AggregateArgs, verbosity string) error {
 	r, err := pipeline.CompileAggregate(c, a)
 	if err != nil {
@@ -76,7 +75,7 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 		Filter: e.Query.Matcher.Parsed(), Namespace: r.NS.String(), Sort: l.Sort,
 		SortMemory: c.Svc.Params.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
 	}
-	if r.Pipeline.IsFind(l) { // all of it is left to the source
+	if r.Pipeline.IsFind(l) { // the source does everything
 		e.Shape.Limit, e.Exec.Explained = l.Limit, true
 		return e.appendPlan(c.Body)
 	}
@@ -91,7 +90,7 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 			rest = r.Pipeline.RestBackwards(l)
 		case !e.access.Sorted:
 			e.Shape.Sort, rest = nil, r.Pipeline.Rest(l, false)
-			if l.Sort != nil { // all of it is to be sorted
+			if l.Sort != nil { // all documents must be sorted
 				e.take = 0
 			}
 		}
@@ -115,7 +114,7 @@ func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest 
 		took = c.Svc.Real.NowMillis() - start
 	}
 	b, behind := c.Reply, rest.Explain(v, r.Agg)
-	if e != nil && len(behind) == 0 { // it is but a find
+	if e != nil && len(behind) == 0 { // the pipeline is a find
 		if err := e.appendSource(b, returned, took); err != nil {
 			return err
 		}

@@ -16,10 +16,10 @@ const (
 	trialWorks   = 10000
 )
 
-// outcome is what a plan did while it ran to be explained.
+// outcome has the counters of a plan that was run by explain.
 type outcome struct {
 	scans    []exec.ScanCounts // in the order of the plan's leaves
-	dropped  int64             // records that came up twice, seen by what joins the scans
+	dropped  int64             // duplicate records, found where the scans are joined
 	keys     int64
 	docs     int64
 	matched  int64 // records that passed the filter
@@ -114,7 +114,7 @@ func (e *Explanation) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcom
 	return o, ok, err
 }
 
-// take gathers the counters of what was opened.
+// take adds up the counters of the iterators that were opened.
 func (o *outcome) take(x *exec.Execution, p *plan.Plan) {
 	o.keys, o.docs = x.Stats.KeysExamined, x.Stats.DocsExamined
 	for _, src := range x.Sources {
@@ -135,8 +135,8 @@ func (o *outcome) take(x *exec.Execution, p *plan.Plan) {
 	}
 }
 
-// fill writes the counters into the stages, from the leaves upwards, and
-// returns how many results s gives.
+// fill writes the counters into the stages, from the leaves upwards, and returns the
+// number of results of s.
 func (o *outcome) fill(s *plan.Stage, e *Explanation) (returned int64) {
 	st := &s.Stats
 	for _, in := range s.Input {
@@ -150,7 +150,7 @@ func (o *outcome) fill(s *plan.Stage, e *Explanation) (returned int64) {
 		st.Docs, returned = o.docs, o.matched
 	case "FETCH", "TEXT_OR":
 		if st.Docs, returned = o.docs, o.matched; e.Query.Matcher != nil && canonical.HasText(e.Query.Matcher.Root()) && !s.Detail.Has("filter") {
-			returned = o.docs // what phrases reject comes behind
+			returned = o.docs // phrases are checked in the stage above
 		}
 	case "TEXT_MATCH":
 		st.Dropped, returned = returned-o.matched, o.matched
@@ -172,7 +172,7 @@ func (o *outcome) fill(s *plan.Stage, e *Explanation) (returned int64) {
 		returned = 0
 	case "UPDATE", "DELETE":
 		s.Detail, returned = e.written(o), 0
-		if e.Change != nil && e.Change.FindAndModify { // the document is the answer
+		if e.Change != nil && e.Change.FindAndModify { // the reply has the document
 			returned = min(o.matched, 1)
 		}
 	}
@@ -205,7 +205,7 @@ func (o *outcome) leaf(s *plan.Stage) (returned int64) {
 	return returned
 }
 
-// written is what a write stage would do.
+// written returns the counters of a write stage that is not carried out.
 func (e *Explanation) written(o *outcome) value.Doc {
 	if e.Shape.Write == "DELETE" {
 		return value.NewDoc("nWouldDelete", value.Int(o.matched))

@@ -5,9 +5,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The Stable API. A client that declares apiVersion "1" with apiStrict uses
-// only what that version promises; the rest answers with an error, so that
-// the client learns of it before a server of the future drops it.
+// The Stable API. A client that declares apiVersion "1" with apiStrict may use only what
+// is part of that version. Everything else is refused, so that the client does not depend
+// on features that a future server may drop.
 
 // apiVersion1 names the commands of API version 1.
 var apiVersion1 = map[string]bool{
@@ -100,8 +100,8 @@ func ScriptedName(v value.Value) string {
 	return ""
 }
 
-// testAPIVersions are the versions of the commands that stand for changes
-// between them. There is no version 2 but for tests: acceptApiVersion2.
+// testAPIVersions are the versions of mongod's test commands for API versions. Version 2
+// exists only for tests (acceptApiVersion2).
 var testAPIVersions = map[string]struct{ in, deprecated string }{
 	"testDeprecation":           {in: "1", deprecated: "1"},
 	"testDeprecationInVersion2": {in: "12", deprecated: "2"},
@@ -110,7 +110,7 @@ var testAPIVersions = map[string]struct{ in, deprecated string }{
 	"testVersions1And2":         {in: "12"},
 }
 
-// ApiVersions are the versions that have a command, and those in which it is
+// ApiVersions returns the versions that have a command, and the versions in which it is
 // deprecated, as digits.
 func ApiVersions(command string) (in, deprecated string) {
 	if apiVersion1[command] {
@@ -131,9 +131,9 @@ func unstableOption(stage string, spec value.Value) string {
 	return ""
 }
 
-// StrictStages refuses the stages outside of API version 1, here and in the
-// pipelines within $lookup and $unionWith. What is malformed passes: the
-// compiler of pipelines says it better.
+// StrictStages refuses the stages outside of API version 1, also in the sub-pipelines of
+// $lookup and $unionWith. It accepts malformed stages: the compiler of pipelines reports
+// them with better messages.
 func StrictStages(pipeline value.Value) error {
 	if pipeline.Kind() != value.KindArray {
 		return nil

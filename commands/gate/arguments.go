@@ -40,8 +40,7 @@ func List(c *kernel.Call, name string, inBody args.Array) (l args.DocList, err e
 	return l, nil
 }
 
-// Batch is list for the statements of a write, of which there is a least and
-// a greatest number.
+// Batch is List for the statements of a write, whose number is limited.
 func Batch(c *kernel.Call, name string, inBody args.Array) (args.DocList, error) {
 	l, err := List(c, name, inBody)
 	if err == nil && (l.N < 1 || l.N > kernel.MaxWriteBatch) {

@@ -1,3 +1,3 @@
-// Package gate checks what holds for commands whatever they do: the stable API, fields
-// that contradict each other, arguments given twice, writes that are blocked.
+// Package gate has checks that all commands share: the stable API, contradicting fields,
+// arguments given twice, blocked writes.
 package gate

@@ -9,15 +9,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What create and collMod read alike.
+// The options that create and collMod read in the same way.
 
 const (
 	mostViewStages = 1000             // internalPipelineLengthLimit
 	mostViewBytes  = 16 * 1000 * 1000 // of the pipeline of a view
 )
 
-// CheckOptionFields checks the enumerations, and the pipeline of a view, of
-// which nulls are left out; command is the name that messages say.
+// CheckOptionFields checks the enumerations and the pipeline of a view, from which it
+// removes nulls. command is the name in messages.
 func CheckOptionFields(c *kernel.Call, command string, pipeline *args.Array) error {
 	if err := checkEnumerations(c.Body); err != nil {
 		return err
@@ -59,8 +59,8 @@ func checkEnumerations(body value.Doc) error {
 }
 
 // CheckStorageEngine checks {engine: {configString: "…"}}. mongod's engine is the
-// only one whose options are known; here they mean nothing, but what dumps of
-// mongod say must be sound.
+// only one whose options are known. They have no effect here, but options in dumps of
+// mongod must be valid.
 func CheckStorageEngine(d value.Doc) error {
 	for engine, v := range d.All() {
 		switch {

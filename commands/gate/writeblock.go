@@ -9,13 +9,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mayBypassWriteBlock reports whether the client may write all the same. A
-// server without access control has nobody who may.
+// mayBypassWriteBlock reports whether the client may write while writes are blocked.
+// Without access control no client may.
 func mayBypassWriteBlock(c *kernel.Call) bool {
 	return c.Svc.Options.Security.Auth && access.May(c, auth.Cluster(), "bypassWriteBlockingMode")
 }
 
-// ApplySettings has the settings take effect on a command.
+// ApplySettings applies the settings to a command.
 func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 	if s.Settings.Blocked.Load() && isUserWrite(c) && !mayBypassWriteBlock(c) {
 		return kernel.ErrWritesBlocked
@@ -43,8 +43,8 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 	return nil
 }
 
-// isUserWrite reports whether a command writes outside the databases that are
-// the server's own.
+// isUserWrite reports whether a command writes to a database of users, not to one of the
+// server's own.
 func isUserWrite(c *kernel.Call) bool {
 	if c.Cmd.Name == "aggregate" {
 		return kernel.WritesOut(c.Body.Lookup("pipeline").Doc()) && kernel.UserDatabase(c.DB)

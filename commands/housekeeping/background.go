@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/transaction"
 )
 
-// Start begins the work that goes on beside commands; it ends with ctx.
+// Start starts the background work. It ends when ctx is done.
 func Start(s *kernel.Service, ctx context.Context) {
 	s.Background = ctx
 	go housekeeping(s, ctx)
@@ -18,11 +18,10 @@ func Start(s *kernel.Service, ctx context.Context) {
 	s.MonitorDone = s.Monitor.Start(ctx)
 }
 
-// housekeepingEvery is how often cursors and sessions are looked over.
+// housekeepingEvery is how often cursors and sessions are checked.
 const housekeepingEvery = 4 * time.Second
 
-// housekeeping closes what clients left behind, cursors and sessions, and
-// writes down which sessions there are.
+// housekeeping closes idle cursors and sessions, and stores the present sessions.
 func housekeeping(s *kernel.Service, ctx context.Context) {
 	var kept time.Time
 	for {
@@ -45,8 +44,7 @@ func housekeeping(s *kernel.Service, ctx context.Context) {
 	}
 }
 
-// LogHousekeeping drops what is kept beside the data for longer than it is
-// of use.
+// LogHousekeeping removes auxiliary data that are no longer needed, like old pre-images.
 func LogHousekeeping(s *kernel.Service) {
 	live := map[session.RecordKey]bool{}
 	for _, ss := range s.Sessions.List() {

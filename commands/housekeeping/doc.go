@@ -1,4 +1,4 @@
-// Package housekeeping is what the server does beside commands: it closes cursors and
-// sessions that were left behind, trims what is kept for a time only, and writes down
-// what a restart is to find.
+// Package housekeeping is the background work of the server: it closes idle cursors and
+// sessions, removes data that are kept for a limited time, and stores what must survive a
+// restart.
 package housekeeping

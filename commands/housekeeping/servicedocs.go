@@ -14,21 +14,21 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What every mongod keeps in its own databases from its first start.
+// The collections that every mongod has in its own databases from its first start.
 var (
-	// VersionNamespace has the version whose features may be used.
+	// VersionNamespace has the feature compatibility version.
 	VersionNamespace = storage.Namespace{DB: "admin", Coll: "system.version"}
 	// sessionsHome has the sessions, once the server serves.
 	sessionsHome = storage.Namespace{DB: "config", Coll: "system.sessions"}
 )
 
-// FeatureVersion is the version whose features may be used.
+// FeatureVersion is the feature compatibility version.
 const FeatureVersion = "8.0"
 
-// versionID is the _id of the document that says so.
+// versionID is the _id of the document with the feature compatibility version.
 const versionID = "featureCompatibilityVersion"
 
-// KeepVersion writes the version down, if it has not been.
+// KeepVersion stores the version unless it is stored already.
 func KeepVersion(s *kernel.Service) error {
 	known := false
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
@@ -48,8 +48,8 @@ func KeepVersion(s *kernel.Service) error {
 // sessionsEvery is how often the collection of sessions is brought up to date.
 const sessionsEvery = 5 * time.Minute
 
-// KeepSessions writes the sessions down that were used since the last time,
-// and removes those that have ended.
+// KeepSessions stores the sessions that were used since the last call, and removes those
+// that have ended.
 func KeepSessions(s *kernel.Service, ctx context.Context) error {
 	return s.Engine.Update(ctx, func(tx storage.Tx) error {
 		coll, err := openSessionsHome(tx)
@@ -88,8 +88,8 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 	})
 }
 
-// openSessionsHome opens the collection of sessions. Its index removes what a
-// server has left there that did not come back.
+// openSessionsHome opens the collection of sessions. Its TTL index removes the sessions of
+// a server that was not started again.
 func openSessionsHome(tx storage.Tx) (storage.Collection, error) {
 	lastUse, err := index.Load(value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc("lastUse", value.Int32(1))),
 		"name", value.String("lsidTTLIndex"), "expireAfterSeconds", value.Int32(int32(session.Timeout/time.Second))))
@@ -101,8 +101,8 @@ func openSessionsHome(tx storage.Tx) (storage.Collection, error) {
 
 func sessionIndexKey(d value.Doc) []byte { return value.AppendKey(nil, d.Lookup("_id")) }
 
-// SessionDoc is a session as config.system.sessions has it. Of the user, the
-// _id holds a digest.
+// SessionDoc returns the document of a session in config.system.sessions. Its _id has a
+// digest of the user.
 func SessionDoc(key session.Key, lastUse time.Time) value.Doc {
 	b := value.NewBuilder().Document("_id", key.Record().Doc()).Date("lastUse", lastUse.UnixMilli())
 	if user := key.UserName(); user != "" {

@@ -34,32 +34,30 @@ type Call struct {
 	transactions
 
 	Work      *workspace // that the Call is part of; nil for work of the server itself
-	forgotten bool       // nothing looks at the Call when it is over
+	forgotten bool       // nothing uses the Call when the command is over
 }
 
-// Authorization is on whose behalf a command runs.
+// Authorization is the user of a command and the user's privileges.
 type Authorization struct {
 	User           *auth.User       // nil without access control
-	Granted        *[]session.Grant // where the privileges asked for are noted; nil: nowhere
+	Granted        *[]session.Grant // receives the privileges that are checked; nil: not recorded
 	AuthorizedOnly bool             // a listing shows only what the user may use
 }
 
-// Outcome is what the client gets, and what decides about it.
+// Outcome is the reply of a command, and the state that affects it.
 type Outcome struct {
 	Reply    *value.Builder // the reply, as far as it is written
 	Response Response       // what the server does besides
 	NoOK     bool           // the command writes "ok" itself
 
-	// FixedLabels reports whether an error carries its labels already, and gets no
-	// others.
+	// FixedLabels reports whether an error has its labels already, and gets no others.
 	FixedLabels bool
 	// Attempted reports whether the command went as far as to write, successfully or
 	// not.
 	Attempted bool
 	// Unmet reports whether the reply has a writeConcernError.
 	Unmet bool
-	// Unsynced is the reason why the writes are not known to be on disk although the
-	// write concern asks for that.
+	// Unsynced is the error of the wait for the disk that the write concern asks for.
 	Unsynced error
 	// Injected is the writeConcernError that a fail point adds.
 	Injected value.Doc
@@ -73,8 +71,8 @@ type Progress struct {
 	Counts observe.Counts
 }
 
-// SessionState is what a command has from its session: the state that it reads and
-// what retries need.
+// SessionState is the state of a command that depends on its session: its snapshot and its
+// retryable write.
 type SessionState struct {
 	Session  *session.Session // nil: none
 	Retry    retryable
@@ -83,7 +81,7 @@ type SessionState struct {
 	Stamp    uint64                // $$CLUSTER_TIME in all its statements; 0: not used yet
 }
 
-// QueryState is what the queries of a command share.
+// QueryState is the state that the queries of a command share.
 type QueryState struct {
 	Settings     *QuerySetting // the query settings of its shape; nil: none
 	Scripts      scripts       // the scopes of its JavaScript
@@ -94,13 +92,13 @@ type QueryState struct {
 // transactions runs the engine transactions of a command, one after the other.
 type transactions struct {
 	transact callTransaction        // see logged
-	writing  func(storage.Tx) error // what the running one does
+	writing  func(storage.Tx) error // the function that the running one calls
 	log      *oplog.Recorder        // notes its changes, outside multi-document transactions
-	// Sends is what the running one does to queues.
+	// Sends has the changes of the running one to queues.
 	Sends session.QueueChanges
 }
 
-// View runs fn on the state the command may see: that of its transaction,
+// View runs fn on the state that the command reads: that of its transaction or snapshot,
 // else the latest.
 func (c *Call) View(fn func(storage.Tx) error) error {
 	if t := c.Transaction(); t != nil {
@@ -145,8 +143,8 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 	}
 }
 
-// logged is what an engine transaction of the command runs: the writes, whose
-// changes are logged. It is made once for all commands that use the Call.
+// logged returns the function that an engine transaction of the command calls: it writes,
+// and logs the changes. It is made once for all commands that use the Call.
 func (c *Call) logged() func(storage.Tx) error {
 	if c.transact.of != c {
 		c.transact = callTransaction{of: c, run: func(tx storage.Tx) error {
@@ -157,14 +155,14 @@ func (c *Call) logged() func(storage.Tx) error {
 	return c.transact.run
 }
 
-// callTransaction is a function that belongs to a Call, but not to a copy.
+// callTransaction is a function that belongs to a Call, but not to a copy of the Call.
 type callTransaction struct {
 	of  *Call
 	run func(storage.Tx) error
 }
 
-// share runs an update that may be run again, and together with those of
-// other commands, if the engine can do that.
+// share runs an update. If the engine can, it combines the updates of several commands in
+// one commit, and may call fn more than once.
 func (s *Service) share(ctx context.Context, fn func(storage.Tx) error) error {
 	if sharer, ok := s.Engine.(storage.Sharer); ok {
 		return sharer.UpdateShared(ctx, fn)
@@ -228,9 +226,9 @@ func (c *Call) Transaction() *session.Transaction {
 	return c.Session.Txn.Load()
 }
 
-// EndTransaction leaves the session's open transaction, if any, in a final
-// state, and wakes the commands that wait for what it had written. The caller
-// has the session's turn.
+// EndTransaction ends the session's open transaction, if any, with a final state, and
+// wakes the commands that wait for records it has locked. The caller has the session's
+// turn.
 func (s *Service) EndTransaction(ss *session.Session, state session.State) {
 	t := ss.Txn.Load()
 	if t == nil {

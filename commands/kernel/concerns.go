@@ -9,14 +9,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// How the read and write concerns of a command are read, as mongod's IDL does:
-// what is null counts as absent, but for w and the times.
+// The reading of read and write concerns, as in mongod's IDL: null counts as absent,
+// except for w and the times.
 
 var readConcernLevels = map[string]bool{
 	"local": true, "available": true, "majority": true, "linearizable": true, "snapshot": true,
 }
 
-// concernSources are what "provenance" may say of where a concern is from.
+// concernSources are the values of "provenance".
 var concernSources = map[string]bool{
 	"clientSupplied": true, "implicitDefault": true, "customDefault": true, "getLastErrorDefaults": true, "internalWriteDefault": true,
 }
@@ -78,7 +78,7 @@ func checkProvenance(concern string, v value.Value) error {
 }
 
 // ParseWriteConcern reads the document writeConcern and refuses what mongod refuses in
-// it. Concerns that one member cannot satisfy are no errors here.
+// it. Concerns that one member cannot satisfy are not errors here.
 func (g *Generic) ParseWriteConcern(v value.Value) error {
 	if v.Kind() != value.KindDocument {
 		return args.TypeError("writeConcern", v, "object")
@@ -107,7 +107,7 @@ func (g *Generic) writeConcernField(key string, e value.Value) error {
 			return args.WrongType("writeConcern", key, e, args.BoolTypes)
 		}
 		g.Durable = g.Durable || e.Truthy()
-	case "wtimeout": // of any type; what is no number means none
+	case "wtimeout": // of any type; a value that is not a number is ignored
 		if e.IsNumber() && e.SafeInt64() > math.MaxInt32 {
 			return mongoerr.New(mongoerr.FailedToParse, "wtimeout must be a 32-bit integer")
 		}
@@ -120,8 +120,8 @@ func (g *Generic) writeConcernField(key string, e value.Value) error {
 	return nil
 }
 
-// readW reads the number of members that must acknowledge a write. There is
-// one member: what cannot be had is noted for package concern.
+// readW reads w: the number of members that must acknowledge a write, or a mode. There is
+// one member; package concern reports values that it cannot satisfy.
 func (g *Generic) readW(v value.Value) error {
 	switch k := v.Kind(); {
 	case k == value.KindString:

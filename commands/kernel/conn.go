@@ -16,7 +16,7 @@ type Conn struct {
 	ID     int64  // counted from 1
 	Remote string // "host:port" of the client
 	Local  string // "host:port" the client connected to
-	// ServerName is what the client called the server in its TLS handshake.
+	// ServerName is the name of the server in the client's TLS handshake (SNI).
 	ServerName string
 
 	// HungUp reports whether the client has closed its side. It is set before the first
@@ -28,12 +28,12 @@ type Conn struct {
 	appName     string
 	Greeted     bool     // a hello has come
 	id          [16]byte // for connectionStatus; zero until it is asked for
-	Compression []string // what hello negotiated, in the client's order
+	Compression []string // negotiated by hello, in the client's order
 
-	work workspace // for one command after the other
+	work workspace // reused by one command after the other
 
-	User         *auth.User         // who is logged in
-	Conversation *auth.Conversation // a login under way
+	User         *auth.User         // the authenticated user
+	Conversation *auth.Conversation // a running authentication
 	Subject      string             // of the client's certificate, if it was verified
 }
 
@@ -45,7 +45,7 @@ func (s *Service) NewConn(remote, local string) *Conn {
 // CloseConn ends the commands of a connection and releases what it holds.
 func (s *Service) CloseConn(c *Conn) {
 	s.Ops.killConn(c.ID)
-	if c.work.busy.CompareAndSwap(false, true) { // and stays so
+	if c.work.busy.CompareAndSwap(false, true) { // it stays busy
 		c.work.close()
 	}
 }

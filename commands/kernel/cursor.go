@@ -74,7 +74,7 @@ type Cursors struct {
 	Limit    int // of open cursors
 }
 
-// maxOpenCursors bounds what forgetful clients can make the server hold.
+// maxOpenCursors bounds the memory for cursors that clients do not close.
 const maxOpenCursors = 100_000
 
 // newCursors makes an empty registry.
@@ -146,8 +146,8 @@ func (r *Cursors) Kill(id int64) bool {
 	return true
 }
 
-// Interrupt kills a cursor and ends the getMore that uses it. It does so while
-// the cursor is held: a moment later the connection may run something else.
+// Interrupt kills a cursor and ends the getMore that uses it. It holds the lock of the
+// registry meanwhile: without it, the connection might run another command already.
 func (r *Cursors) Interrupt(id int64) bool {
 	r.Mu.Lock()
 	if c := r.Open[id]; c != nil && c.interrupt != nil {
@@ -157,7 +157,7 @@ func (r *Cursors) Interrupt(id int64) bool {
 	return r.Kill(id)
 }
 
-// errCursorKilled is what a getMore answers whose cursor is killed meanwhile.
+// errCursorKilled is the error of a getMore whose cursor was killed meanwhile.
 var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interrupted")
 
 // KillWhere removes all cursors that match.
@@ -178,7 +178,7 @@ func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
 	return n
 }
 
-// Expire closes cursors that lay unused too long.
+// Expire closes cursors that have not been used for timeout.
 func (r *Cursors) Expire(now time.Time, timeout time.Duration) {
 	n := r.KillWhere(func(c *Cursor) bool {
 		return !c.inUse && !c.NoTimeout && now.Sub(c.lastUsed) >= timeout
@@ -193,8 +193,8 @@ func (r *Cursors) CloseAll() {
 	r.KillWhere(func(*Cursor) bool { return true })
 }
 
-// Count is the number of open cursors, of those without time-out, of those
-// in use, and of all ever opened and timed out.
+// Count returns the number of open cursors, of those without timeout, of those in use, and
+// of all cursors ever opened and timed out.
 func (r *Cursors) Count() (open, noTimeout, pinned, total, timedOut int64) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -214,7 +214,7 @@ func AppendLSID(b *value.Builder, s *session.Session) {
 	b.StartDocument("lsid").Append("id", value.Binary(4, s.Key.ID[:])).Append("uid", value.Binary(0, s.Record.UID[:])).End()
 }
 
-// Idle describes the cursors, of those that are wanted, which no command reads.
+// Idle describes the wanted cursors that no command reads at the moment.
 func (r *Cursors) Idle(wanted func(*Cursor) bool) (docs []value.Doc) {
 	host, _ := os.Hostname()
 	r.Mu.Lock()
@@ -232,7 +232,7 @@ func (r *Cursors) Idle(wanted func(*Cursor) bool) (docs []value.Doc) {
 
 func createdDate(d value.Doc) int64 { return d.Lookup("cursor").Doc().Lookup("createdDate").DateTime() }
 
-// describe is the document of a cursor that is not in use. The caller holds the
+// describe returns the document of an idle cursor. The caller holds the lock of the
 // registry.
 func (c *Cursor) describe(host string) value.Doc {
 	b := value.NewBuilder()

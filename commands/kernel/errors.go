@@ -44,8 +44,7 @@ func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// FailedWrite translates the errors of a full disk, which concern no collection, and
-// returns all others as they are.
+// FailedWrite translates the errors of a full disk, and returns all others unchanged.
 func FailedWrite(err error) error {
 	if DiskFull(err) {
 		return Translate(storage.Namespace{}, err)
@@ -53,13 +52,13 @@ func FailedWrite(err error) error {
 	return err
 }
 
-// Retry reports whether after err the engine transaction as a whole must be tried again
-// or given up.
+// Retry reports whether err concerns the engine transaction as a whole, which must be
+// retried or aborted.
 func Retry(err error) bool {
 	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrClosed)
 }
 
-// IsContextError reports whether err says no more than that a context has ended.
+// IsContextError reports whether err is only the end of a context.
 func IsContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -27,8 +27,8 @@ func EstablishmentParameters() []Parameter {
 	}
 }
 
-// AdmitConnection waits until a new connection may begin, or returns why it
-// may not: too many want to, or ctx has ended.
+// AdmitConnection waits until a new connection may begin. It returns an error if too many
+// connections wait, or if ctx has ended.
 func (s *Service) AdmitConnection(ctx context.Context, c *Conn) error {
 	if !s.Params.Bool(limits.EstablishmentEnabled) {
 		return nil
@@ -53,7 +53,7 @@ func (s *Service) bypasses(c *Conn) bool {
 	return false
 }
 
-// WriteEstablishment writes what serverStatus shows of it among connections.
+// WriteEstablishment writes the counters of the limit for serverStatus.connections.
 func (s *Service) WriteEstablishment(b *value.Builder) {
 	stats, queued, _ := s.Establishment.Snapshot(s.Real.Now())
 	b.Int64("queuedForEstablishment", queued)

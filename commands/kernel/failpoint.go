@@ -50,10 +50,10 @@ func (c *Call) FailGetMore(cur *Cursor) error {
 	return mongoerr.New(d.Code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// failWrite returns the error that a fail point gives a retryable write before its
-// statements are committed. The fail point may close the connection in place of a
-// reply, whether the write takes effect or not. The transaction of the engine may be run more
-// than once; that counts once.
+// failWrite returns the error of a fail point for a retryable write, before its statements
+// are committed. The fail point may close the connection instead of a reply, whether the
+// write takes effect or not. If the engine runs the transaction more than once, the fail
+// point counts it once.
 func (c *Call) failWrite() error {
 	if !c.Retry.On || !c.log.HasStatements() {
 		return nil
@@ -73,8 +73,8 @@ func (c *Call) failWrite() error {
 	return mongoerr.Newf(d.Before, "Failing write for %s:%d due to failpoint. The write must not be reflected.", c.Session, *c.Generic.TxnNumber)
 }
 
-// appName is the name of the application behind a command. A hello that
-// opens a connection brings it along.
+// appName returns the name of the client application, which the first hello of the
+// connection contains.
 func appName(c *Call) string {
 	if c.Cmd.Name == "hello" || c.Cmd.Name == "isMaster" {
 		if client := c.Body.Lookup("client"); client.Kind() == value.KindDocument {

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// WaitUnlocked waits, with a command that writes, while fsync holds the lock.
+// WaitUnlocked blocks a command that writes while fsync holds the lock.
 func (c *Call) WaitUnlocked() error { return c.Svc.Writable(c.Ctx) }
 
 // Writable waits while fsync holds the lock that stops all writes, or returns why ctx

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Generic are the arguments every command takes.
+// Generic has the arguments that every command accepts.
 type Generic struct {
 	LSID                 value.Doc     // id of the session; nil: none
 	TxnNumber            *int64        // of a transaction or a retryable write; nil: neither
@@ -25,8 +25,8 @@ type Generic struct {
 	Durable              bool      // writeConcern asks for the journal
 	Majority             bool      // w: "majority"
 	Unacked              bool      // w: 0
-	Members              int64     // w, where more members are wanted than there are
-	Mode                 string    // w, where it names a mode other than "majority"
+	Members              int64     // w, if it is more than the number of members
+	Mode                 string    // w, if it names a mode other than "majority"
 	Named                bool      // w names a mode, which may be the empty one
 	Tags                 bool      // w names tags
 	Level                string    // of the read concern; "": none was given
@@ -37,8 +37,8 @@ type Generic struct {
 	APIOptions           bool      // one of the two was given, whatever it says
 }
 
-// Read picks the generic arguments out of a command and returns the
-// database it is for, which aliases the message.
+// Read reads the generic arguments of a command and returns its database, which aliases
+// the message.
 func (g *Generic) Read(body value.Doc) (db string, err error) {
 	it := body.Iter()
 	it.Next() // the command itself
@@ -52,7 +52,7 @@ func (g *Generic) Read(body value.Doc) (db string, err error) {
 
 func (g *Generic) field(key string, v value.Value, db *string) error {
 	if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && key != "$db" && key != "comment" {
-		return nil // as if it had not been given
+		return nil // counts as absent
 	}
 	switch key {
 	case "$db":
@@ -137,8 +137,8 @@ func (g *Generic) readMaxTime(v value.Value) error {
 	return nil
 }
 
-// exactInt64 is a number that is a whole one and fits a long; name is that of
-// the field, for the message.
+// exactInt64 reads a whole number that fits a long. name is the name of the field, for the
+// message.
 func exactInt64(name string, v value.Value) (int64, error) {
 	n, ok := v.AsInt64()
 	switch {

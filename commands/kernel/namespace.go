@@ -36,8 +36,8 @@ func (c *Call) NamespaceOf(v value.Value) (storage.Namespace, error) {
 	return ns, nil
 }
 
-// LiteralNamespace is [Call.NamespaceOf] for commands that look a name up as it is:
-// one that no collection can have is not found.
+// LiteralNamespace is [Call.NamespaceOf] for commands that do not check names: they do not
+// find a collection with an invalid name.
 func (c *Call) LiteralNamespace(v value.Value) (storage.Namespace, error) {
 	ns := storage.Namespace{DB: c.DB, Coll: strings.Clone(v.Str())}
 	if strings.Contains(ns.Coll, "$") && catalog.ValidCollection(strings.ReplaceAll(ns.Coll, "$", "x")) || len(ns.String()) > catalog.MaxNamespaceName {
@@ -55,8 +55,8 @@ func (c *Call) WriteNamespace(v value.Value) (storage.Namespace, error) {
 	return ns, c.CheckWriteNamespace(ns)
 }
 
-// CheckWriteNamespace refuses writes to collections that the server alone
-// writes to, and in transactions those to most of its own.
+// CheckWriteNamespace refuses writes to collections that only the server writes to. In
+// transactions it refuses writes to most of the server's own collections.
 func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplog.Namespace {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
@@ -67,8 +67,8 @@ func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 	return nil
 }
 
-// ExpectUUID refuses to go on if the collection has not the UUID that the
-// client expects, or does not exist.
+// ExpectUUID returns an error unless the collection exists and has the UUID that the client
+// expects.
 func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 	if !u.Given() {
 		return nil
@@ -76,16 +76,15 @@ func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 	return c.View(func(tx storage.Tx) error { return catalog.CheckUUID(tx, ns, u) })
 }
 
-// names are those that the commands of a connection used last. Most use the
-// same ones again and again, and a name that is known need neither be copied
-// out of the message nor checked again.
+// names are the names that the last command of a connection used. Most commands use the
+// same ones again. A known name need not be copied from the message or checked again.
 type names struct {
 	db    string                   // has passed CheckDatabase
 	ns    storage.Namespace        // has passed catalog.CheckNamespace
 	usage *observe.CollectionUsage // of ns; nil if it has not been asked for
 }
 
-// lastNames are the names that are known, none outside of a connection.
+// lastNames returns the known names; they are empty without a connection.
 func (c *Call) lastNames() *names {
 	if c.Work == nil {
 		return &names{}
@@ -93,7 +92,7 @@ func (c *Call) lastNames() *names {
 	return &c.Work.names
 }
 
-// SetDatabase makes the database that the message names the command's.
+// SetDatabase sets the database of the command to the one in the message.
 func (c *Call) SetDatabase(inMessage string) {
 	if n := c.lastNames(); n.db == inMessage {
 		c.DB = n.db

@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Operation is a running command as currentOp shows it and killOp ends it.
+// Operation is a running command. currentOp shows it and killOp ends it.
 type Operation struct {
 	ID      int32  // opid in currentOp
 	Conn    *Conn  // that it came on; nil: the server runs it
@@ -29,7 +29,7 @@ type Operation struct {
 	before, after *Operation // in its shard
 }
 
-// forget lets go of the command that has run.
+// forget clears the references to the command that has run.
 func (op *Operation) forget() { op.Body, op.Cancel, op.Session = nil, nil, nil }
 
 // Operations holds the running operations in shards, so that
@@ -83,8 +83,7 @@ func (r *Operations) Remove(op *Operation) {
 	s.mu.Unlock()
 }
 
-// Each calls fn with the running operations, which stay as long as it looks
-// at them.
+// Each calls fn with each running operation, which is valid until fn returns.
 func (r *Operations) Each(fn func(*Operation)) {
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -96,9 +95,9 @@ func (r *Operations) Each(fn func(*Operation)) {
 	}
 }
 
-// Kill ends the operations that match and returns how many there were. An
-// operation is killed while it is held in its shard: a moment later its
-// connection may run another one with the same context.
+// Kill ends the operations that match and returns their number. It kills an operation while
+// it holds the lock of its shard: without it, the connection might already run another
+// command with the same context.
 func (r *Operations) Kill(cause error, match func(*Operation) bool) (n int) {
 	r.Each(func(op *Operation) {
 		if match(op) {
@@ -146,8 +145,8 @@ func (r *Operations) Count() (n int) {
 	return n
 }
 
-// CountClients is the number of operations that clients run, without those
-// that ask for a pass themselves.
+// CountClients returns the number of operations of clients, without the commands that run
+// an expiry pass themselves.
 func (r *Operations) CountClients() (n int) {
 	r.Each(func(op *Operation) {
 		if op.Name != "runExpirationPass" && op.Name != "testClock" && op.Name != "hello" {
@@ -179,9 +178,8 @@ func requestNamespace(name string, body value.Doc, db string) string {
 	return db + ".$cmd"
 }
 
-// Profiled reports whether the profiler considers the command at all: mongod's
-// learns the level of a database when a command opens one of its collections,
-// or its statistics.
+// Profiled reports whether the profiler considers the command. In mongod it considers only
+// commands that open a collection of the database, or its statistics.
 func (c *Call) Profiled() bool {
 	switch c.Cmd.Name {
 	case "getMore":
@@ -195,8 +193,8 @@ func (c *Call) Profiled() bool {
 // mostProfiled is the size of a command that is shown whole.
 const mostProfiled = 50 << 10
 
-// Truncated is a command as the profile shows it: a long one as the beginning
-// of its text, and its comment.
+// Truncated returns a command as the profiler shows it: of a long one, the beginning of its
+// text, and its comment.
 func Truncated(d value.Doc) value.Doc {
 	if len(d) <= mostProfiled {
 		return d

@@ -35,7 +35,7 @@ type Options struct {
 	Argv       []string           // the command line, for getCmdLineOpts
 	Parsed     value.Doc          // the parsed configuration, for getCmdLineOpts
 	TestClock  bool               // Clock is a *clock.Manual that commands may move
-	Shutdown   func()             // asked for by the shutdown command
+	Shutdown   func()             // called by the shutdown command
 	DuskDB     string             // version of DuskDB itself
 	Lines      *observe.LogLines  // the recent log, for getLog
 	RotateLog  func() error       // begins a new log file; nil: the log goes to no file
@@ -49,10 +49,10 @@ type Options struct {
 
 	OplogBytes              int64 // bound of the change log; 0: 64 MB once it is read, negative: none is kept
 	OplogMinRetentionMillis int64 // how long its entries are kept at least
-	NoScripting             bool  // there is no JavaScript
+	NoScripting             bool  // JavaScript is disabled
 
-	// ReplSet is the name of the replica set whose only member this server
-	// says it is; "": it is a standalone.
+	// ReplSet is the name of the replica set whose only member this server is; "" for a
+	// standalone.
 	ReplSet string
 	// AdvertiseHost is the member's "host:port"; "": the address that the
 	// client connected to.

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Parameter is one line of the parameter table: what setParameter and
-// getParameter can reach.
+// Parameter is one line of the table of server parameters, for setParameter and
+// getParameter.
 type Parameter struct {
 	Name     string                                   // in getParameter and setParameter
 	Initial  value.Value                              // whose type is that of start-up values given as text
@@ -118,8 +118,8 @@ func (p *Parameters) Bool(name string) bool { return p.Value(name).Truthy() }
 // CheckBool takes a value of any type for a bool, as mongod does.
 func CheckBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
 
-// CheckNoDiagnosticData lets the collection of diagnostic data be switched
-// off, as people do on small machines. It is never on here.
+// CheckNoDiagnosticData accepts only false: configurations for small machines switch the
+// collection of diagnostic data off, and this server has none.
 func CheckNoDiagnosticData(v value.Value) (value.Value, error) {
 	v, err := CheckBool(v)
 	if err == nil && v.Bool() {

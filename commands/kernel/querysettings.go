@@ -10,12 +10,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// QuerySettings are what administrators have set for shapes of queries: which
-// indexes they may use, or that they are refused. They are kept as mongod keeps
-// them, in one document among the cluster parameters.
+// QuerySettings are the query settings: for each query shape, which indexes it may use, or
+// that it is refused. As in mongod, they are one document among the cluster parameters.
 type QuerySettings []*QuerySetting
 
-// QuerySetting is what holds for one shape.
+// QuerySetting is the setting of one shape.
 type QuerySetting struct {
 	Hash           string    // queryShapeHash, in hexadecimal
 	Settings       value.Doc // as setQuerySettings was given them

@@ -16,7 +16,7 @@ func (s *Service) OplogConfig() oplog.Config {
 
 // Record runs fn in a transaction whose changes are logged at its end.
 func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
-	if c.log != nil { // of an attempt that counts for nothing
+	if c.log != nil { // of an earlier attempt, which is discarded
 		c.log.Release()
 	}
 	r := c.Svc.Oplog.NewRecorder(tx, c.Now)
@@ -36,7 +36,7 @@ func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
 	return c.saveStatements(tx, r.Last)
 }
 
-// Recorded ends what Record began: after a commit, or after a failure.
+// Recorded must be called after Record, when the transaction was committed or has failed.
 func (c *Call) Recorded(err error) {
 	r := c.log
 	c.log, c.Retry.fails = nil, nil

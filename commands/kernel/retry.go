@@ -62,7 +62,7 @@ func (c *Call) readParts(tx storage.Tx) error {
 	return nil
 }
 
-// retryable is what a command knows of being a retryable write.
+// retryable is the state of a command that is a retryable write.
 type retryable struct {
 	On      bool
 	Stmt    int32 // the statement at work
@@ -93,8 +93,8 @@ func (c *Call) ReadStatementIDs() error {
 	return nil
 }
 
-// Statement makes the i-th statement of the command the one at work. It
-// returns its outcome if it has been run before.
+// Statement makes the i-th statement of the command the current one. If it has run before,
+// Statement returns its outcome.
 func (c *Call) Statement(i int) *session.RetriedStatement {
 	if !c.Retry.On {
 		return nil
@@ -143,8 +143,8 @@ func (c *Call) AppendRetried() {
 	c.Reply.End()
 }
 
-// saveStatements remembers what the statements of the running engine
-// transaction have done, as part of it. ts is the timestamp of its entry.
+// saveStatements stores the outcomes of the statements of the running engine transaction,
+// as part of this transaction. ts is the timestamp of its log entry.
 func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	if !c.Retry.On {
 		return nil
@@ -212,8 +212,7 @@ func (c *Call) sessionRecord(ts uint64) *value.Builder {
 	return b.Date("lastWriteDate", c.Now)
 }
 
-// collectStatements derives the outcome of each statement from what was
-// recorded of it.
+// collectStatements derives the outcome of each statement from its recorded operations.
 func (c *Call) collectStatements() {
 	r := c.log
 	any := false
@@ -242,8 +241,8 @@ func (c *Call) collectStatements() {
 	c.pend(s)
 }
 
-// pend adds the outcome of a statement to what is pending, to the one before
-// if that says the same.
+// pend adds the outcome of a statement to the pending ones. It joins it with the outcome
+// before if both are equal.
 func (c *Call) pend(s session.RetriedStatement) {
 	p := &c.Session.History.Pending
 	p.Any = true
@@ -308,8 +307,8 @@ func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
 	return err
 }
 
-// RestoreSession reads what an earlier process, or an earlier life of the
-// session, has left of it. The caller has the session's turn.
+// RestoreSession reads the stored record of the session, from before a restart or before the
+// session was closed. The caller has the session's turn.
 func (c *Call) RestoreSession() error {
 	ss := c.Session
 	if ss.Restored {
@@ -351,7 +350,7 @@ func (c *Call) RestoreSession() error {
 	return nil
 }
 
-// AtStatement notes within an engine transaction which statement writes next.
+// AtStatement records, within an engine transaction, which statement writes next.
 func (c *Call) AtStatement(i int) {
 	if c.Retry.On && c.log != nil {
 		c.log.Stmt = c.StatementID(i)

@@ -58,7 +58,7 @@ func NewService(o Options) *Service {
 	return s
 }
 
-// CommandTable is what the server can be asked to do.
+// CommandTable is the table of commands.
 type CommandTable struct {
 	Table    map[string]*Command // by name and by alias
 	Commands []*Command          // sorted by name, without aliases
@@ -72,11 +72,11 @@ type Configuration struct {
 	Settings *Settings
 }
 
-// Storage is the engine with what limits writes to it, and the clocks.
+// Storage is the engine, the limits on writes to it, and the clocks.
 type Storage struct {
 	Engine     storage.Engine
 	Clock      clock.Clock     // the server's time, which decides what has expired
-	Real       clock.Clock     // for what must not follow a test clock: cursors, sessions, latencies
+	Real       clock.Clock     // real time, also with a test clock: for cursors, sessions, latencies
 	StartedAt  time.Time       // by Clock
 	Began      time.Time       // the same instant by Real
 	Background context.Context // ends when the server stops
@@ -102,8 +102,8 @@ func newStorage(o Options) Storage {
 	}
 }
 
-// ReplicaSet is the server as the one member of a replica set, and the change log,
-// which is kept without a set as well.
+// ReplicaSet is the state of the server as the only member of a replica set, and the change
+// log, which exists without a replica set, too.
 type ReplicaSet struct {
 	Leader    replset.Leadership
 	Stamps    clustertime.Clock
@@ -122,7 +122,7 @@ func newReplicaSet(o Options) ReplicaSet {
 // change streams need no replica set.
 func (s *Service) InReplicaSet() bool { return s.Options.ReplSet != "" }
 
-// Clients is what is kept for clients between their commands, and what they run.
+// Clients is the state of clients between their commands, and their running operations.
 type Clients struct {
 	Cursors   *Cursors
 	Sessions  *session.Registry
@@ -136,14 +136,14 @@ func newClients() Clients {
 	return Clients{Cursors: newCursors(), Sessions: session.NewRegistry(), Ops: newOperations()}
 }
 
-// Access decides who gets in and what they may ask for.
+// Access is the state of authentication, authorization and the limit on new connections.
 type Access struct {
 	Auth          *auth.Manager
 	RequireAPI    atomic.Bool         // the parameter requireApiVersion
 	Establishment *limits.RateLimiter // limits how fast connections begin
 }
 
-// Expiry removes what has expired, and settles the messages of queues.
+// Expiry removes expired documents and settles the messages of queues.
 type Expiry struct {
 	Monitor     *ttl.Monitor
 	MonitorDone func() // waits for a running pass to end; nil before the start

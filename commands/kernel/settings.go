@@ -10,10 +10,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Settings are what administrators decide for all clients: defaults for
-// their commands, cluster parameters, a stop of all writes, index filters.
-// Those that mongod keeps in the database config are kept there, under its
-// names. Like mongod, the server notices when those documents are changed.
+// Settings are the settings of administrators for all clients: default concerns, cluster
+// parameters, blocked writes, index filters. Those that mongod stores in the database
+// config are stored there, under the same names. Like mongod, the server notices when
+// these documents change.
 type Settings struct {
 	Blocked atomic.Bool // setUserWriteBlockMode
 	Filters IndexFilters
@@ -22,7 +22,7 @@ type Settings struct {
 	cluster  *serverdocs.Cache[ClusterSettings]
 }
 
-// Where settings are kept.
+// The collections of the settings.
 var (
 	ConcernNamespace = storage.Namespace{DB: "config", Coll: "settings"}
 	ClusterNamespace = storage.Namespace{DB: "config", Coll: "clusterParameters"}
@@ -45,11 +45,11 @@ type DefaultConcerns struct {
 	Write value.Doc // its defaultWriteConcern; nil: none
 }
 
-// ClusterSettings are the cluster parameters, and what follows from them.
+// ClusterSettings are the cluster parameters, and values derived from them.
 type ClusterSettings struct {
 	Parameters   map[string]value.Doc // by their names, those that were set
-	ReadMillis   int64                // bounds the time of a read that has no limit of its own; 0: nothing does
-	ImageSeconds int64                // that pre-images are kept; 0: as long as the log
+	ReadMillis   int64                // default maxTimeMS of reads; 0: no limit
+	ImageSeconds int64                // how long pre-images are kept; 0: as long as the log
 	Queries      QuerySettings
 }
 
@@ -85,8 +85,8 @@ func readClusterSettings(docs []value.Doc) *ClusterSettings {
 	return s
 }
 
-// DefaultConcerns returns the present defaults of read and write concerns. An
-// error is that of a read.
+// DefaultConcerns returns the present default read and write concerns. It returns an error
+// if it cannot read them.
 func (s *Service) DefaultConcerns() (*DefaultConcerns, error) {
 	d, err := s.Settings.concerns.Get(s.Background, s.Engine)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Service) DefaultConcerns() (*DefaultConcerns, error) {
 	return d, nil
 }
 
-// ClusterSettings returns the present cluster parameters. An error is that of a
-// read.
+// ClusterSettings returns the present cluster parameters. It returns an error if it cannot
+// read them.
 func (s *Service) ClusterSettings() (*ClusterSettings, error) {
 	d, err := s.Settings.cluster.Get(s.Background, s.Engine)
 	if err != nil {
@@ -110,8 +110,8 @@ func (c *Call) PutSetting(ns storage.Namespace, d value.Doc) error {
 	return c.ChangeSetting(ns, d.Lookup("_id"), func(value.Doc) value.Doc { return d })
 }
 
-// ChangeSetting stores what change makes of a setting, nil if it was not set yet.
-// It may be called more than once.
+// ChangeSetting replaces a setting by the document that change returns. change gets the
+// old setting, nil if it was not set, and may be called more than once.
 func (c *Call) ChangeSetting(ns storage.Namespace, id value.Value, change func(old value.Doc) value.Doc) error {
 	err := c.Update(func(tx storage.Tx) error {
 		e, err := serverdocs.Find(tx, ns, id)

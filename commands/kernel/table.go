@@ -12,10 +12,10 @@ type Command struct {
 	Help    string                  // for listCommands
 	Flags   commandFlags            // rules that hold before it runs
 	Action  string                  // privilege that the command needs on its resource; "" for none
-	On      resource                // what the privilege is asked on
+	On      resource                // the resource of the privilege
 	Enabled func(s *Service) bool   // nil: always in the table
 	Runs    *observe.CommandCounter // set when the table is built
-	Rule    func(*Call) error       // asks for the privileges instead of action, where they depend on the arguments; set when the table is built
+	Rule    func(*Call) error       // checks the privileges in place of Action, if they depend on the arguments; set when the table is built
 }
 
 // commandFlags are the rules of the gate.
@@ -30,11 +30,11 @@ const (
 	Reads                              // takes a readConcern above local
 	NoSession                          // runs without touching the session
 	Secret                             // has arguments that must not be shown
-	Waits                              // waits for what others do, so that it is never slow
+	Waits                              // waits for other clients, so it does not count as slow
 	Bare                               // has no argument but its name: any other field is refused
 )
 
-// resource is what a privilege is asked on.
+// resource is the kind of resource of a privilege.
 type resource uint8
 
 const (

@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/commands/observe"
 )
 
-// LimitTime stops what the command does after d (0: never); stop must be
-// called when that is over. The fail points maxTimeAlwaysTimeOut and
-// maxTimeNeverTimeOut have every limit be over at once, or none at all.
+// LimitTime limits the time of the command to d (0: no limit). The caller calls stop when
+// the limited part is over. With the fail point maxTimeAlwaysTimeOut every limit has expired
+// at once; with maxTimeNeverTimeOut no limit expires.
 func LimitTime(c *Call, d time.Duration) (stop func(), err error) {
 	if d == 0 {
 		return func() {}, nil
@@ -30,10 +30,10 @@ func LimitTime(c *Call, d time.Duration) (stop func(), err error) {
 	return func() { cancel(); c.Ctx = old }, nil
 }
 
-// noTime is what is left of a limit that is over, as 0 stands for no limit.
+// noTime is the rest of an expired limit; 0 would mean no limit.
 const noTime = time.Duration(1)
 
-// TimeLeft is what is left of a limit of d to what the command does.
+// TimeLeft returns the rest of a limit of d.
 func TimeLeft(c *Call, d time.Duration) time.Duration {
 	deadline, limited := c.Ctx.Deadline()
 	if d == 0 || !limited {

@@ -7,12 +7,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A document that has expired under document TTL stays stored until a pass
-// removes it, but from that instant no command may meet it (semantics.md §7.4).
-// What a command may see of a collection is decided in this file and nowhere
-// else: readers by Visible and exec.ScanIterator, writers by Visible and write.Writer,
-// and what is built of all documents by write.Settled. A test refuses every other call
-// of the storage that reads records.
+// A document that has expired under document TTL stays stored until a pass removes it, but
+// no command may see it any more (semantics.md §7.4). Only this file decides which documents
+// a command sees: readers use Visible and exec.ScanIterator, writers use Visible and
+// write.Writer, and index builds use write.Settled. A test refuses every other call of the
+// storage that reads records.
 
 // Visible is a collection as a command sees it at its instant.
 type Visible struct {
@@ -26,7 +25,7 @@ func (c *Call) Visible(coll storage.Collection) Visible {
 	return Visible{Coll: coll, Meta: catalog.Of(coll.Info()), Now: c.Now}
 }
 
-// Sees reports whether a record is there for the command.
+// Sees reports whether the command sees a record.
 func (s Visible) Sees(r *storage.Record) bool { return s.Meta.Visible(r, s.Now) }
 
 // Get reads a record by its id.
@@ -38,8 +37,8 @@ func (s Visible) Get(id storage.RecordID) (storage.Record, bool) {
 	return r, true
 }
 
-// Find reads the first record with a key in an index. Of a unique index there is
-// no second one; in any other, what has expired may stand in front.
+// Find reads the first record with a key in an index. It returns false if that
+// record has expired. In an index that is not unique, a visible record may follow it.
 func (s Visible) Find(name string, key []byte) (storage.Record, bool, error) {
 	r, ok, err := s.Coll.Find(name, key)
 	if err != nil || !ok || s.Sees(&r) {
@@ -58,8 +57,7 @@ func (s Visible) Scan(rg storage.Range, fn func(storage.Record) bool) error {
 	return s.Coll.Scan(rg, func(r storage.Record) bool { return !s.Sees(&r) || fn(r) })
 }
 
-// Entries yields the entries of an index, with the records they lead to, until
-// fn returns false.
+// Entries yields the entries of an index with their records, until fn returns false.
 func (s Visible) Entries(name string, kr storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
 	return s.Coll.ScanIndex(name, kr, func(key []byte, id storage.RecordID) bool {
 		r, ok := s.Get(id)
@@ -73,6 +71,6 @@ func (s Visible) Count() (int64, error) {
 	return s.Coll.Count() - hidden, err
 }
 
-// AllVisible reports whether nothing is stored that has expired, so that
-// entries of indexes can be counted without a look at their records.
+// AllVisible reports whether no stored record has expired, so that index entries can be
+// counted without reading their records.
 func (s Visible) AllVisible() bool { return s.Meta.Rules.NextDue(s.Coll) > s.Now }

@@ -8,20 +8,20 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// workspace is what the commands of a connection use one after the other, so
-// that a small one costs no memory of its own: its Call, the writer of its
-// reply, the context that ends it when it is killed.
+// workspace is the memory that the commands of a connection reuse one after the other, so
+// that small commands do not allocate: the Call, the writer of the reply, the context that
+// killOp ends.
 //
-// A Call is used again only if the command says that nothing of it is kept
-// (see [Call.LeavesNothing]); cursors and transactions do keep their Calls.
+// A Call is reused only if the command declares that nothing refers to it any more (see
+// [Call.LeavesNothing]). Cursors and transactions keep their Calls.
 type workspace struct {
-	busy  atomic.Bool // taken; a program that embeds the server may run two commands at a time
+	busy  atomic.Bool // in use; a program that embeds the server may run two commands at a time
 	call  *Call       // for the next command, nil if the last one was kept
 	reply value.Builder
 	names names
 	Op    Operation
 
-	// What commands run with, until one is killed or the caller comes with
+	// The context of commands, used until a command is killed or the caller passes
 	// another context.
 	outer context.Context // the caller's
 	ctx   context.Context // below it
@@ -66,8 +66,8 @@ func (c *Call) End() {
 // that the next command of the connection can have it.
 func (c *Call) LeavesNothing() { c.forgotten = c.Generic.Autocommit == nil && c.Held == nil }
 
-// context returns the context that ends with outer or with the call of kill:
-// that of the command before, if it was not needed.
+// context returns a context that ends with outer or when kill is called. It reuses the
+// context of the command before, if that was not killed.
 func (w *workspace) context(outer context.Context) (context.Context, context.CancelCauseFunc) {
 	if w.ctx != nil && w.outer == outer && w.ctx.Err() == nil {
 		return w.ctx, w.kill
@@ -80,7 +80,7 @@ func (w *workspace) context(outer context.Context) (context.Context, context.Can
 	return w.ctx, w.kill
 }
 
-// close releases what the context holds.
+// close releases the context.
 func (w *workspace) close() {
 	if w.kill != nil {
 		w.kill(nil)

@@ -35,8 +35,8 @@ func (h *AuthHarness) CursorOf(name, db, command string) int64 {
 	return id
 }
 
-// ShownOps lists what $currentOp shows a user, without the command itself: type
-// and what it belongs to.
+// ShownOps lists the operations that $currentOp shows a user, without the command itself:
+// the type of each and what it belongs to.
 func (h *AuthHarness) ShownOps(name, command string) string {
 	h.Helper()
 	reply := h.As(name, "admin", command)

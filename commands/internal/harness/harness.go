@@ -19,8 +19,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Harness runs commands against a Service over an engine in memory, whose
-// clock stands at 2026-01-01T00:00:00Z.
+// Harness runs commands on a Service over an engine in memory. Its clock stands at
+// 2026-01-01T00:00:00Z.
 type Harness struct {
 	testing.TB
 	Svc   *kernel.Service
