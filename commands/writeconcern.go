@@ -8,9 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// appendUnmetConcern says behind the reply of a write that has been done why it
-// is not acknowledged as the write concern asks: by more members than the set
-// has, or by the disk.
+// appendUnmetConcern adds to the reply of a write the reason why its write concern is not
+// satisfied: it asks for more members than the set has, or the wait for the disk failed.
 func appendUnmetConcern(c *kernel.Call) {
 	if c.Transaction() != nil {
 		return

@@ -35,9 +35,9 @@ func afterClusterTime(c *kernel.Call) error {
 	return nil
 }
 
-// Gossip takes over the cluster time that a client has heard elsewhere, as the
-// members of a cluster do, unless it is too far ahead. With access control only
-// those may move the time who have the right to: nothing is signed here.
+// Gossip advances the cluster time to the one that a client has received from another
+// server, unless it is too far ahead. With access control this needs a privilege, since
+// cluster times are not signed here.
 func Gossip(c *kernel.Call) error {
 	if c.Generic.ClusterTime == nil || !c.Svc.InReplicaSet() {
 		return nil

@@ -35,7 +35,7 @@ func InRetryableWrite(c *kernel.Call) error {
 	return err
 }
 
-// OutsideTransaction runs a command that is no statement of a transaction.
+// OutsideTransaction runs a command that is not a statement of a transaction.
 func OutsideTransaction(c *kernel.Call) error {
 	if c.Generic.ReadConcern != nil {
 		if err := afterClusterTime(c); err != nil {

@@ -18,9 +18,8 @@ var retryableCommands = map[string]bool{"insert": true, "update": true, "delete"
 // EndOfTransaction are the commands that end one.
 var EndOfTransaction = map[string]bool{"commitTransaction": true, "abortTransaction": true}
 
-// CheckTransactionRules applies the rules that hold whatever state the
-// session is in: which commands may run in a transaction, where, and with
-// which concerns.
+// CheckTransactionRules checks the rules that do not depend on the state of the session:
+// which commands may run in a transaction, on which namespaces, and with which concerns.
 func CheckTransactionRules(c *kernel.Call) error {
 	g := &c.Generic
 	if g.TxnNumber == nil {
@@ -70,7 +69,7 @@ func checkAllowedInTransaction(c *kernel.Call) error {
 	return allowedInTransaction(storage.Namespace{DB: c.DB, Coll: v.Str()})
 }
 
-// allowedInTransaction refuses the namespaces that no transaction works with.
+// allowedInTransaction refuses the namespaces that cannot be used in a transaction.
 func allowedInTransaction(ns storage.Namespace) error {
 	switch {
 	case ns.DB == "local":
@@ -83,8 +82,8 @@ func allowedInTransaction(ns storage.Namespace) error {
 	return nil
 }
 
-// checkTransactionConcerns: the read concern is said once, at the beginning,
-// the write concern at the end.
+// checkTransactionConcerns refuses a read concern after the first statement, and a write
+// concern before the commit or abort.
 func checkTransactionConcerns(c *kernel.Call) error {
 	g := &c.Generic
 	if g.WriteConcern != nil && !g.WriteConcern.IsEmpty() && !EndOfTransaction[c.Cmd.Name] {
@@ -103,7 +102,8 @@ func checkTransactionConcerns(c *kernel.Call) error {
 	return mongoerr.New(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
 }
 
-// checkCatalogConcern: what changes the catalog reads it as it is now.
+// checkCatalogConcern refuses create and createIndexes in a transaction whose read concern is
+// not local: they read the latest state of the catalog.
 func checkCatalogConcern(c *kernel.Call) error {
 	if c.Cmd.Name != "create" && c.Cmd.Name != "createIndexes" {
 		return nil
@@ -114,8 +114,7 @@ func checkCatalogConcern(c *kernel.Call) error {
 	return nil
 }
 
-// ErrorLabels are the labels that tell drivers what they may do about an
-// error.
+// ErrorLabels returns the labels of an error, by which drivers decide whether to retry.
 func ErrorLabels(c *kernel.Call, e *mongoerr.Error, concern mongoerr.Code) []string {
 	g := &c.Generic
 	if c.Cmd == nil {
@@ -140,9 +139,9 @@ func Transient(err error) bool {
 	return len(mongoerr.LabelsFor(mongoerr.CodeOf(err), mongoerr.Operation{InTransaction: true})) > 0
 }
 
-// UnmetBehindError says the same behind an error: of a command that went as far
-// as to write, or of a commit of which nothing is known, as both may repeat
-// what others have done, which is not acknowledged either.
+// UnmetBehindError returns the write concern error for the reply of a command that failed.
+// There is one if the command attempted to write, or for a commit of an unknown transaction:
+// both may repeat an earlier write that was not acknowledged.
 func UnmetBehindError(c *kernel.Call, e *mongoerr.Error) (value.Doc, mongoerr.Code) {
 	if c.Injected != nil {
 		return c.Injected, mongoerr.Code(c.Injected.Lookup("code").SafeInt64())

@@ -71,7 +71,7 @@ func runCommitTransaction(c *kernel.Call) error {
 	if c.Generic.Autocommit == nil {
 		return mongoerr.New(mongoerr.CommandFailed, "commitTransaction must be run within a transaction")
 	}
-	if t := c.Transaction(); t != nil { // else it has been committed before
+	if t := c.Transaction(); t != nil { // nil if it has been committed before
 		if err := commit(c, t); err != nil {
 			return err
 		}
@@ -130,8 +130,7 @@ func DescribeTransaction(s *kernel.Service, b *value.Builder, t *session.Transac
 	b.End()
 }
 
-// OpenLog opens what the server keeps beside the data: the change log, and
-// the records of sessions.
+// OpenLog opens the change log and the records of sessions.
 func OpenLog(s *kernel.Service) error {
 	s.Oplog = oplog.New(s.OplogConfig())
 	s.Sessions.OnEnd = func(ss *session.Session) { sessionEnded(s, ss) }

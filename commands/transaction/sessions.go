@@ -16,9 +16,8 @@ func UserKey(d value.Doc) session.Key {
 	return session.Key{User: auth.Name{Name: d.Lookup("user").Str(), DB: d.Lookup("db").Str()}.ID()}
 }
 
-// LSID reads a session's id; prefix is how messages name it. The digest of
-// another user may be given by who may impersonate others, or has one of the
-// privileges.
+// LSID reads a session's id. prefix is its name in messages. The id may have the digest of
+// another user if the client has the privilege impersonate, or one of the given privileges.
 func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key session.Key, err error) {
 	key.User = access.UserName(c)
 	var uid, number, child value.Value

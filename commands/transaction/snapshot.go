@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// readSnapshot opens the state for a command with read concern snapshot.
-// done gives it back.
+// readSnapshot opens the snapshot for a command with read concern snapshot. The caller calls
+// done afterwards.
 func readSnapshot(c *kernel.Call) (done func(), err error) {
 	at := c.Generic.ReadConcern.Lookup("atClusterTime")
 	switch {
@@ -45,7 +45,7 @@ func UseSnapshot(c *kernel.Call, s *session.HeldSnapshot) (done func(), err erro
 	}, nil
 }
 
-// open finds the state at a time, or takes that of now for 0.
+// open returns the snapshot at a time, or a new one for 0.
 func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

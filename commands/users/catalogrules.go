@@ -12,7 +12,7 @@ import (
 
 // The rules for the commands on collections and views.
 
-// MayCreate lets users with insert create collections, too, but not views.
+// MayCreate allows users with the privilege insert to create collections, but not views.
 func MayCreate(c *kernel.Call) error {
 	ns := access.Target(c)
 	if Given(c.Body, "capped") {
@@ -29,8 +29,8 @@ func MayCreate(c *kernel.Call) error {
 	return mayDefineView(c, ns)
 }
 
-// mayMoveExpired asks for the right to write where onExpire moves the documents
-// of a collection: the server does it later in the name of nobody.
+// mayMoveExpired checks the privilege to write to the target of onExpire, since the server
+// itself moves the documents later.
 func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
 	for name, v := range c.Body.Lookup("onExpire").Doc().All() {
 		if name == "deadLetterTo" {

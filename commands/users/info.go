@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// asked is whom usersInfo and rolesInfo are to describe.
+// asked has the users or roles that usersInfo and rolesInfo describe.
 type asked struct {
 	all   bool // of this database
 	every bool // of every database: {forAllDBs: true}

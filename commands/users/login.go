@@ -118,7 +118,7 @@ func saslPayload(v value.Value) ([]byte, error) {
 	return nil, args.WrongType("saslStart", "payload", v, "binData, string")
 }
 
-// login makes the user the one the connection acts for.
+// login sets the user of the connection.
 func login(c *kernel.Call, u *auth.User) error {
 	if now := c.Conn.User; now != nil && now.Name != u.Name {
 		return mongoerr.Newf(5626701, "Each client connection may only be authenticated once. Previously authenticated as: %s", now.Name)
@@ -159,7 +159,7 @@ func runAuthenticate(c *kernel.Call) error {
 	return authenticateX509(c, &a, c.DB, c.Reply)
 }
 
-// authenticateX509 logs in whom the client's certificate names.
+// authenticateX509 authenticates the user that the client's certificate names.
 func authenticateX509(c *kernel.Call, a *authenticateArgs, db string, b *value.Builder) error {
 	n := auth.Name{Name: c.Conn.Subject, DB: auth.External}
 	err := checkX509(c, a, db)

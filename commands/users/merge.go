@@ -71,7 +71,7 @@ func allDocuments(c *kernel.Call, tx storage.Tx, full string) (docs []value.Doc,
 	return docs, err
 }
 
-// MayMergeAuth asks for the right to do by hand what the merge does.
+// MayMergeAuth checks the privileges for the changes that the merge makes.
 func MayMergeAuth(c *kernel.Call) error {
 	actions := []string{"createUser", "createRole", "grantRole", "revokeRole"}
 	if Given(c.Body, "drop") {

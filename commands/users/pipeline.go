@@ -122,8 +122,8 @@ func mayRunPipeline(c *kernel.Call, ns storage.Namespace, pipeline value.Doc) er
 	return nil
 }
 
-// maySource asks for the right to read the collection, or for that of the
-// stage that stands in for it.
+// maySource checks the privilege to read the collection, or the privilege of a first stage
+// that reads something else.
 func maySource(c *kernel.Call, ns storage.Namespace, pipeline value.Doc) error {
 	name, spec := pipeline.Index(0).Doc().First()
 	if rule := sourceRules[name]; rule != nil {
@@ -206,8 +206,8 @@ func mayJoin(c *kernel.Call, ns storage.Namespace, spec value.Value) error {
 	return nil
 }
 
-// ambiguous reports whether a document gives a field twice: what is asked for here
-// and what runs later might not be the same.
+// ambiguous reports whether a document has a field twice: authorization and execution might
+// not use the same one.
 func ambiguous(v value.Value) bool {
 	if v.Kind() != value.KindDocument {
 		return false

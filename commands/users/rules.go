@@ -12,8 +12,8 @@ import (
 )
 
 // AuthRules are the commands whose privileges depend on their arguments.
-// A rule must see at least what the command will do: where an argument is
-// given twice it looks at all of them.
+// A rule must cover everything that the command may do: if an argument is given twice, the
+// rule checks both.
 // Please keep sorted.
 var AuthRules map[string]func(*kernel.Call) error
 
@@ -115,7 +115,7 @@ func MayBulkWrite(c *kernel.Call) error {
 	return nil
 }
 
-// MayExplain asks for what the explained command asks for.
+// MayExplain checks the privileges of the explained command.
 func MayExplain(c *kernel.Call) error {
 	_, v := c.Body.First()
 	inner := v.Doc()

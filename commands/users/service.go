@@ -59,7 +59,7 @@ func Open(s *kernel.Service) error {
 	return nil
 }
 
-// warnNoUsers says who can get in while there is nobody to log in as.
+// warnNoUsers logs which clients can connect as long as there are no users.
 func warnNoUsers(s *kernel.Service) error {
 	any, err := s.Auth.HasUsers(context.Background())
 	if any || err != nil {

@@ -12,17 +12,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The storage has one writer. A script may run for as long as its limit lets it,
-// so it never runs in there: what it says of a record is found out apart, on a
-// snapshot, and the writer acts on it if the record is still the same. Within a
-// multi-document transaction a script may run at once, as that takes the writer
-// only to commit.
+// The storage has one write lock. A script may run for a long time, so it never runs while
+// the lock is held: it runs on a snapshot, and its result is written if the record is still
+// the same. In a multi-document transaction a script may run directly, since the
+// transaction takes the write lock only to commit.
 
-// MostJudgings is how often a record is judged that others keep changing.
+// MostJudgings is how often a script is run on a record that other clients keep changing.
 const MostJudgings = 100
 
-// FindScripts finds out whether a modification is to be judged apart. What it is
-// to do to a single _id is then found like everything else.
+// FindScripts finds out whether a modification runs JavaScript. If it does, a filter by _id
+// is executed like any other filter.
 func FindScripts(c *kernel.Call, m *Modification, meta *catalog.Meta) error {
 	if c.Transaction() != nil {
 		return nil

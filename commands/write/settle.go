@@ -12,9 +12,9 @@ import (
 // settleBatch bounds what one engine transaction removes ahead of a command.
 const settleBatch = 200
 
-// Settle removes for good what has expired: before a document policy changes,
-// so that it never comes back, and before an index is built, so that it is in
-// nobody's way. Where dead letters are refused, it fails with a keptError.
+// Settle removes the expired documents: before a document policy changes, so that they do
+// not become visible again, and before an index is built, so that they cause no duplicate
+// keys. It fails with a keptError if the dead-letter collection refuses a document.
 func (w *Writer) Settle() error {
 	if !w.Meta.MayHide() {
 		return nil
@@ -53,12 +53,11 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 	return RefusedWith(settlement.Refused()), err
 }
 
-// EndPolicy prepares a change of the document policy of a collection in which
-// much has expired. The policy comes to its end at the instant of the command:
-// from now on nothing else expires by it, so that the change takes effect when
-// it was asked for although it takes a while to remove what is left. reopen
-// must be called when the command has ended: if that has failed, the policy
-// goes on as before.
+// EndPolicy prepares a change of the document policy of a collection with many expired
+// documents. The policy ends at the instant of the command: from then on no further
+// documents expire by it, although the removal of the expired ones takes a while. The
+// caller must call reopen when the command has ended: if the command has failed, the policy
+// continues.
 func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) {
 	reopen = func() {}
 	if c.Transaction() != nil {

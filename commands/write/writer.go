@@ -244,7 +244,7 @@ func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	return true, nil
 }
 
-// keptError is a [ttl.ErrKept] that knows what refused the document.
+// keptError is a [ttl.ErrKept] with the collection that refused the document and the reason.
 type keptError struct {
 	ns    storage.Namespace
 	id    value.Value
@@ -256,8 +256,8 @@ func (e *keptError) Error() string { return mongoerr.From(RefusedWith(e)).Messag
 
 func (e *keptError) Is(target error) bool { return target == ttl.ErrKept }
 
-// RefusedWith is the error for the client whose command needs an expired document to
-// be gone that cannot be moved to where dead letters go.
+// RefusedWith returns the error for a command that needs an expired document removed, if
+// the document cannot be moved to the dead-letter collection.
 func RefusedWith(err error) error {
 	var kept *keptError
 	if !errors.As(err, &kept) {
