@@ -26,6 +26,8 @@ func (idKeys) Order(key []byte) []byte { return key }
 
 func (idKeys) Unique() bool { return true }
 
+func (idKeys) Private() bool { return false }
+
 // fixture is a Manager over an engine in memory.
 type fixture struct {
 	testing.TB

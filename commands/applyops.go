@@ -62,7 +62,11 @@ func chosenUUID(v value.Value) (id [16]byte, err error) {
 // withUUID is the name of the collection that has a UUID, nil if there is no such collection.
 func withUUID(c *kernel.Call, id [16]byte) (ns *storage.Namespace, err error) {
 	err = c.View(func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if info.UUID == id {
 				ns = &info.Namespace
 				return nil

@@ -23,14 +23,13 @@ const (
 // document TTL is none of its business or is seen to elsewhere.
 var readsStored = map[string]string{
 	// Readers and writers whose records pass the gate behind them.
-	"exec.ScanIterator.readRecords":  "Next and entry ask for each record",
-	"exec.ScanIterator.readRanges":   "Next and entry ask for each record",
-	"exec.ScanIterator.read":         "Next and entry ask for each record",
+	"exec.ScanIterator.readRecords":  "Next and take ask for each record",
+	"exec.ScanIterator.scanIndex":    "Next and take ask for each record",
+	"exec.ScanIterator.fetch":        "Next and take ask for each record",
 	"exec.ScanIterator.readDistinct": "not planned where documents can be hidden",
 	"exec.ScanIterator.value":        "not planned where documents can be hidden",
-	"exec.ScanIterator.entry":        "Next and entry ask for each record",
 	"exec.CountEntries":              "counts only where nothing is hidden",
-	"exec.planCollection":            "an estimate for the planner",
+	"canonical.PlanCollection":       "an estimate for the planner",
 	"exec.tail.checkPosition":        "capped collections have no document TTL",
 	"write.Writer.makeRoom":          "capped collections have no document TTL",
 	"ddl.copyCapped":                 "refuses collections with document TTL",
@@ -38,8 +37,6 @@ var readsStored = map[string]string{
 	"ddl.AddIndex":                    "the message of a build over what has been settled",
 	"ddl.validation.record":           "validate checks what is stored",
 	"ddl.validation.has":              "validate checks what is stored",
-	"oplog.loggedCollection.Update":   "the version before a change",
-	"oplog.loggedCollection.Delete":   "the version before a removal",
 	"oplog.loggedCollection.Truncate": "the log of what is removed",
 	"write.deleteMeasurements":        measured,
 	"write.updateBucket":              measured,
@@ -49,7 +46,7 @@ var readsStored = map[string]string{
 	"oplog.Log.Open":                  own,
 	"oplog.Log.trimImages":            own,
 	"oplog.Log.trimSome":              own,
-	"changestream.Stream.position":    own,
+	"changestream.newest":             own,
 	"changestream.Stream.read":        own,
 	"changestream.Stream.seek":        own,
 	"changestream.preImageOf":         own,
@@ -131,7 +128,7 @@ func readsRecords(s *types.Selection) bool {
 		return false
 	}
 	switch s.Obj().Name() {
-	case "Get", "Find", "Scan", "ScanIndex":
+	case "Get", "GetMany", "Find", "Scan", "ScanIndex", "ScanRecords":
 		return true
 	}
 	return false

@@ -174,3 +174,6 @@ func (s *Spec) ExpiredRange(now int64) (lo, hi []byte, ok bool) {
 	value.InvertKey(lo)
 	return lo, []byte{^first[0] + 1}, true
 }
+
+// Private reports whether the index is one of the server's own.
+func (s *Spec) Private() bool { return s.Internal != "" }

@@ -90,7 +90,9 @@ func (e *entity) stats() (st Stats, err error) {
 	if err != nil {
 		return st, err
 	}
-	st.DeadLettered = dead.Count()
+	if st.DeadLettered, err = dead.Count(); err != nil {
+		return st, err
+	}
 	for _, c := range []struct {
 		index string
 		n     *int64

@@ -180,7 +180,7 @@ func (e *entity) expire(coll storage.Collection, m *message) error {
 	}
 	e.out.dropped++
 	e.recordReason(coll, m.expires, ttl.Dropped)
-	return coll.Delete(m.id)
+	return remove(coll, m.id)
 }
 
 // recordReason passes on why the next message, or the queue, is removed, and

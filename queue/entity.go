@@ -161,7 +161,8 @@ func (e *entity) used(at int64) error {
 func (e *entity) save(coll storage.Collection, m *message) error {
 	dead := coll == e.deadColl
 	e.out.note(m, dead)
-	return coll.Update(m.id, m.encode(stored, dead), e.now)
+	_, err := coll.Update(m.id, m.encode(stored, dead), e.now)
+	return err
 }
 
 // moveToDeadLetters moves a message to the dead-letter queue.
@@ -170,7 +171,7 @@ func (e *entity) moveToDeadLetters(m *message, reason, description string) error
 	if err != nil {
 		return err
 	}
-	if err := e.main.Delete(m.id); err != nil {
+	if err := remove(e.main, m.id); err != nil {
 		return err
 	}
 	m.unlock()

@@ -116,7 +116,11 @@ func (e *entity) firstUnexpired(from int64) (int64, error) {
 		last, found = id, !dead
 		return dead
 	})
-	if r, ok := e.coll.Get(last); ok && err == nil {
+	if err != nil || last == 0 {
+		return from, err
+	}
+	r, ok, err := e.coll.Get(last)
+	if ok {
 		m := decode(r)
 		if from = m.number; !found {
 			from++

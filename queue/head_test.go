@@ -45,17 +45,17 @@ func (c *meteredColl) Insert(d value.Doc, ts int64) (storage.RecordID, error) {
 	return c.Collection.Insert(d, ts)
 }
 
-func (c *meteredColl) Update(id storage.RecordID, d value.Doc, ts int64) error {
+func (c *meteredColl) Update(id storage.RecordID, d value.Doc, ts int64) (storage.Written, error) {
 	c.s.writes++
 	return c.Collection.Update(id, d, ts)
 }
 
-func (c *meteredColl) Delete(id storage.RecordID) error {
+func (c *meteredColl) Delete(id storage.RecordID) (storage.Written, error) {
 	c.s.writes++
 	return c.Collection.Delete(id)
 }
 
-func (c *meteredColl) Get(id storage.RecordID) (storage.Record, bool) {
+func (c *meteredColl) Get(id storage.RecordID) (storage.Record, bool, error) {
 	c.s.reads++
 	return c.Collection.Get(id)
 }
@@ -64,6 +64,13 @@ func (c *meteredColl) ScanIndex(name string, r storage.KeyRange, fn func([]byte,
 	return c.Collection.ScanIndex(name, r, func(key []byte, id storage.RecordID) bool {
 		c.s.reads++
 		return fn(key, id)
+	})
+}
+
+func (c *meteredColl) ScanRecords(name string, r storage.KeyRange, fn func([]byte, storage.Record) bool) error {
+	return c.Collection.ScanRecords(name, r, func(key []byte, r storage.Record) bool {
+		c.s.reads += 2 // the entry and its record
+		return fn(key, r)
 	})
 }
 

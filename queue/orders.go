@@ -67,32 +67,25 @@ func heads(coll storage.Collection, index string, r storage.KeyRange, n int) ([]
 	if n <= 0 {
 		return nil, nil
 	}
-	var ids []storage.RecordID
-	err := coll.ScanIndex(index, r, func(_ []byte, id storage.RecordID) bool {
-		ids = append(ids, id)
-		return len(ids) < n
+	var out []message
+	err := coll.ScanRecords(index, r, func(_ []byte, r storage.Record) bool {
+		out = append(out, decode(r))
+		return len(out) < n
 	})
-	if err != nil || ids == nil {
-		return nil, err
-	}
-	out := make([]message, 0, len(ids))
-	for _, id := range ids {
-		if r, ok := coll.Get(id); ok {
-			out = append(out, decode(r))
-		}
-	}
-	return out, nil
+	return out, err
+}
+
+// remove deletes a record.
+func remove(coll storage.Collection, id storage.RecordID) error {
+	_, err := coll.Delete(id)
+	return err
 }
 
 // walk decodes the records of an index within a range until fn returns false.
 // The message is valid during the call.
 func walk(coll storage.Collection, index string, r storage.KeyRange, fn func(*message) bool) error {
 	var m message
-	return coll.ScanIndex(index, r, func(_ []byte, id storage.RecordID) bool {
-		r, ok := coll.Get(id)
-		if !ok {
-			return true
-		}
+	return coll.ScanRecords(index, r, func(_ []byte, r storage.Record) bool {
 		m = decode(r)
 		return fn(&m)
 	})

@@ -207,11 +207,11 @@ func (e *entity) deliver(r Request, from int64, docs []value.Doc) (_ []value.Doc
 	return docs, ended, nil
 }
 
-// deliverOne locks a message, or removes it.
-func (e *entity) deliverOne(m *message, remove bool) (value.Doc, error) {
-	if remove {
+// deliverOne locks a message, or with removed removes it.
+func (e *entity) deliverOne(m *message, removed bool) (value.Doc, error) {
+	if removed {
 		m.deliveries = max(m.deliveries, 1)
-		return m.encode(browsed, e.dead), e.coll.Delete(m.id)
+		return m.encode(browsed, e.dead), remove(e.coll, m.id)
 	}
 	m.lock(after(e.now, e.config.LockDuration))
 	return m.encode(delivered, e.dead), e.save(e.coll, m)

@@ -16,7 +16,10 @@ var errLockLost = mongoerr.New(mongoerr.MessageLockLost, "The lock supplied is i
 // settle runs fn on the message that is locked with a token.
 func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now int64, fn func(*entity, *message) error) error {
 	return b.update(ctx, s, ref, now, func(e *entity) error {
-		r, ok := e.coll.Get(token(t).record())
+		r, ok, err := e.coll.Get(token(t).record())
+		if err != nil {
+			return err
+		}
 		if !ok {
 			return errLockLost
 		}
@@ -33,7 +36,7 @@ func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now i
 
 // Complete removes a processed message.
 func (b *Broker) Complete(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) error {
-	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error { return e.coll.Delete(m.id) })
+	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error { return remove(e.coll, m.id) })
 }
 
 // Abandon releases the lock of a message, which counts as a failed delivery.
@@ -109,6 +112,6 @@ func (b *Broker) CancelScheduled(ctx context.Context, s Store, ref Ref, number, 
 		if err := e.used(now); err != nil {
 			return err
 		}
-		return e.coll.Delete(m.id)
+		return remove(e.coll, m.id)
 	})
 }

@@ -12,7 +12,11 @@ import (
 // Targets lists the queues for a pass of the monitor.
 func (b *Broker) Targets(ctx context.Context, s Store) (list []ttl.Target, err error) {
 	err = s.View(ctx, func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if IsQueue(info.Options) && DeadLetterOf(info.Options) == "" {
 				list = append(list, &target{b, s, info})
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -57,7 +58,7 @@ func TestSweepBesideTransaction(t *testing.T) {
 	e.must(err)
 	found, _, err := find(coll, 1)
 	e.must(err)
-	e.must(coll.Delete(found.id))
+	e.must(storagetest.Done(coll.Delete(found.id)))
 	e.at(10)
 	if r := e.sweep(); r.MessagesDropped != 0 {
 		t.Errorf("removed %+v", r)

@@ -49,7 +49,11 @@ func (s *Server) openService(memory int64) (err error) {
 		return errors.Join(err, s.engine.Close())
 	}
 	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Msg("Data opened")
-	if s.gc != nil && s.engine.Stats().FileBytes >= noteworthy {
+	stats, err := s.engine.Stats()
+	if err != nil {
+		return errors.Join(err, s.engine.Close())
+	}
+	if s.gc != nil && stats.FileBytes >= noteworthy {
 		go debug.FreeOSMemory() // release the garbage of reading the log
 	}
 	return nil

@@ -29,8 +29,10 @@
 //
 // # Guarantees
 //
-//   - Update runs one writer at a time. The writes of its function are applied completely if it returns nil, and not at all if it returns an error. The
-//     function sees its own writes.
+//   - The writes of an Update are applied completely if its function returns nil,
+//     and not at all if it returns an error. The function sees its own writes.
+//     Updates take effect one after the other, as if only one ran at a time. The
+//     function may run again, after a conflict with another writer.
 //   - After Update returns, every later View sees the writes. They survive a
 //     crash of the process at once, and a crash of the machine once a
 //     [Engine.Sync] that began later has returned, or after the journal
@@ -38,7 +40,13 @@
 //   - After a crash the engine holds a prefix of the committed updates, each of them complete.
 //   - View reads the latest committed state, never half an Update. Whether
 //     a long scan sees writes that land while it runs is up to the engine
-//     (one that has snapshots does not). To see them, a reader continues from the last position in another View. A scan blocks no writer, and its callback may write to the collection in the same Update: the scan continues over the state at its beginning.
+//     (one that has snapshots does not). To see them, a reader continues from the last position in another View. A scan blocks no writer. Its callback
+//     must not write to the collection: collect first, then write.
+//   - Every method that reads returns an error if the data could not be read.
+//     "There is no such record" is an answer and no error.
+//   - Ids only grow. Gaps between them are normal.
+//   - Operations end with the context of their statement: that of View or Update,
+//     and in a snapshot transaction that of [Txn.Within].
 //   - Begin opens a snapshot transaction: it sees the state at its beginning
 //     and its own writes; a write to a record (or a unique key, or a catalog
 //     entry) changed by someone else since fails with [ErrConflict], and so

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -54,7 +55,10 @@ func (e *DuplicateKeyError) Error() string {
 type Engine interface {
 	// View runs fn on the latest committed state.
 	View(ctx context.Context, fn func(Tx) error) error
-	// Update runs fn as the only writer and commits unless it fails.
+	// Update runs fn as a writer and commits unless it fails. fn may run more
+	// than once, for instance after a conflict with another server: it must start
+	// over each time and leave no trace outside the transaction. The writes of an
+	// earlier run are undone.
 	Update(ctx context.Context, fn func(Tx) error) error
 	// Begin opens a snapshot transaction, which must be ended.
 	Begin(ctx context.Context) (Txn, error)
@@ -66,10 +70,22 @@ type Engine interface {
 	// stored: they count while the engine is open. Stamp costs much less than a
 	// View.
 	Stamp(ns Namespace) (uint64, error)
+	// Changes returns a channel that receives a value when another server has
+	// committed something; nil if the data belong to this process alone. Values
+	// that nobody waits for are dropped.
+	Changes() <-chan struct{}
+	// Lease reports whether this server is the one that runs a background job
+	// now. Of several servers over the same data one has the lease of a job; it
+	// passes to another within 10 seconds of its owner's end, so that two owners
+	// may overlap for a moment.
+	Lease(job string) bool
+	// Snapshots says how many snapshot transactions may be held open at leisure,
+	// and for how long.
+	Snapshots() SnapshotLimits
 	// Sync returns when all updates committed before the call are on disk.
 	Sync(ctx context.Context) error
 	// Stats describes the engine for serverStatus.
-	Stats() EngineStats
+	Stats() (EngineStats, error)
 	// Compact reclaims the space of overwritten and deleted records.
 	Compact(ctx context.Context) error
 	// Close syncs and releases everything.
@@ -94,10 +110,34 @@ type IndexPreparer interface {
 	PrepareIndex(ctx context.Context, ns Namespace, spec IndexSpec) (release func(), err error)
 }
 
+// SnapshotLimits bounds the snapshots that reads of a session keep for later
+// reads of the same state.
+type SnapshotLimits struct {
+	Most int           // at the same time
+	Age  time.Duration // until one may be given up
+}
+
+// DefaultSnapshots are the limits of an engine to which an open snapshot costs
+// little.
+var DefaultSnapshots = SnapshotLimits{Most: 256, Age: 5 * time.Minute}
+
+// Alone is the part of an engine whose data belong to one process: nobody else
+// changes them, and this server has all leases. Embedded engines embed it.
+type Alone struct{}
+
+// Changes returns nil: no other server commits.
+func (Alone) Changes() <-chan struct{} { return nil }
+
+// Lease returns true.
+func (Alone) Lease(string) bool { return true }
+
 // EngineStats are totals since open, and sizes now.
 type EngineStats struct {
-	Name          string // "bunt"
-	Persistent    bool
+	Name       string // "bunt"
+	Persistent bool
+	// Resident reports whether the data are in the memory of the process, so that
+	// a limit on memory limits the data.
+	Resident      bool
 	FileBytes     int64 // size of the log on disk
 	Commits       int64
 	Syncs         int64
@@ -109,6 +149,9 @@ type EngineStats struct {
 // Txn is a snapshot transaction.
 type Txn interface {
 	Tx
+	// Within sets the context of the operations that follow, which ends with the
+	// statement that they belong to. Until the first call it is that of Begin.
+	Within(ctx context.Context)
 	// Commit applies the writes. It returns ErrConflict if another writer was
 	// first.
 	Commit(ctx context.Context) error
@@ -128,7 +171,7 @@ type Tx interface {
 	Collection(ns Namespace) (Collection, error)
 	// Collections lists the collections of a database ("" for all),
 	// ordered by namespace.
-	Collections(db string) []*Info
+	Collections(db string) ([]*Info, error)
 	// Create creates a collection with its options (an opaque document) and its
 	// first indexes.
 	Create(ns Namespace, options value.Doc, indexes []IndexSpec) (Collection, error)
@@ -163,8 +206,11 @@ type IndexSpec struct {
 type Info struct {
 	Namespace Namespace
 	UUID      [16]byte // unique, and kept when the collection is renamed
-	Options   value.Doc
-	Indexes   []IndexInfo
+	// Version changes with every change of the description. Infos of one UUID
+	// with the same Version are equal.
+	Version uint64
+	Options value.Doc
+	Indexes []IndexInfo
 	// Meta is the value that the Indexer's Attach returned for the options and
 	// indexes.
 	Meta any
@@ -209,6 +255,9 @@ type Index interface {
 	// Unique reports whether two records may not share the [Index.Order] of
 	// a key.
 	Unique() bool
+	// Private reports whether the index is one of the server's own, whose keys
+	// [Written] does not count.
+	Private() bool
 }
 
 // Multikey is the set of paths on which an index found arrays, as bits that
@@ -236,34 +285,49 @@ type KeyRange struct {
 	AfterID  RecordID
 }
 
-// Collection is a collection within a transaction.
+// Written is what a write has replaced or removed.
+type Written struct {
+	Old  Record // before the write
+	Keys int    // entries removed from the indexes that are not private
+}
+
+// Collection is a collection within a transaction. Methods that read fail if
+// the data cannot be read; that there is no such record is no error.
 type Collection interface {
 	// Info is the collection's description.
 	Info() *Info
 	// Get reads a record.
-	Get(id RecordID) (Record, bool)
+	Get(id RecordID) (r Record, ok bool, err error)
+	// GetMany yields the records with these ids, in their order and without those
+	// that do not exist, until fn returns false. It costs less than a Get for each.
+	GetMany(ids []RecordID, fn func(Record) bool) error
 	// Insert stores a new document. ts is the instant of writing.
 	Insert(doc value.Doc, ts int64) (RecordID, error)
-	// Update replaces the document of a record.
-	Update(id RecordID, doc value.Doc, ts int64) error
+	// Update replaces the document of a record; ErrNoRecord if it is gone.
+	Update(id RecordID, doc value.Doc, ts int64) (Written, error)
 	// Delete removes a record; ErrNoRecord if it is gone.
-	Delete(id RecordID) error
+	Delete(id RecordID) (Written, error)
 	// Truncate removes all records.
 	Truncate() error
-	// Scan yields records in the order of their ids until fn returns false.
+	// Scan yields records in the order of their ids until fn returns false. fn
+	// must not write to the collection.
 	Scan(r Range, fn func(Record) bool) error
-	// ScanIndex yields index entries in key order until fn returns false.
-	// key is valid only during the call.
+	// ScanIndex yields index entries in key order until fn returns false. fn must
+	// not write to the collection. key is valid only during the call.
 	ScanIndex(name string, r KeyRange, fn func(key []byte, id RecordID) bool) error
+	// ScanRecords is ScanIndex with the records that the entries lead to. The
+	// engine may read them ahead, so a caller that can do without them should use
+	// ScanIndex.
+	ScanRecords(name string, r KeyRange, fn func(key []byte, r Record) bool) error
 	// Find returns the first record whose entry in the index has exactly
 	// this key as its [Index.Order]: the fast path for unique look-ups.
 	Find(index string, key []byte) (Record, bool, error)
 	// Count is the number of records.
-	Count() int64
+	Count() (int64, error)
 	// Size is the sum of the document lengths in bytes.
-	Size() int64
+	Size() (int64, error)
 	// LastID is the id of the newest record ever inserted.
-	LastID() RecordID
+	LastID() (RecordID, error)
 	// IndexStats returns the number of entries of an index, their bytes,
 	// and where records made it multikey.
 	IndexStats(name string) (IndexStats, error)
@@ -273,5 +337,6 @@ type Collection interface {
 type IndexStats struct {
 	Entries  int64
 	Bytes    int64
-	Multikey Multikey
+	Estimate bool     // Entries and Bytes are not exact
+	Multikey Multikey // always exact
 }

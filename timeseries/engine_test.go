@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -21,7 +22,7 @@ type engineStore struct{ storage.Collection }
 
 func (s engineStore) Insert(d value.Doc) (storage.RecordID, error) { return s.Collection.Insert(d, 0) }
 func (s engineStore) Replace(r storage.Record, d value.Doc) error {
-	return s.Collection.Update(r.ID, d, 0)
+	return storagetest.Done(s.Collection.Update(r.ID, d, 0))
 }
 
 // bucketIndex parses an index on measurements and makes that on buckets.
@@ -88,8 +89,8 @@ func TestOnEngine(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if coll.Count() != int64(len(metas)+1) {
-			t.Errorf("%d buckets", coll.Count())
+		if storagetest.Got(coll.Count()) != int64(len(metas)+1) {
+			t.Errorf("%d buckets", storagetest.Got(coll.Count()))
 		}
 		if stats, err := coll.IndexStats("old"); err != nil || stats.Entries != 1 {
 			t.Errorf("the partial index has %d entries, %v", stats.Entries, err)

@@ -35,9 +35,9 @@ func newBuckets(o *Options) *fakeBuckets {
 
 func (f *fakeBuckets) Info() *storage.Info { return f.info }
 
-func (f *fakeBuckets) Get(id storage.RecordID) (storage.Record, bool) {
+func (f *fakeBuckets) Get(id storage.RecordID) (storage.Record, bool, error) {
 	r, ok := f.records[id]
-	return r, ok
+	return r, ok, nil
 }
 
 var errDuplicate = errors.New("duplicate _id")
@@ -74,8 +74,8 @@ func (f *fakeBuckets) Replace(r storage.Record, d value.Doc) error {
 	return f.store(r)
 }
 
-// ScanIndex scans the index on meta value and minimum, downwards.
-func (f *fakeBuckets) ScanIndex(_ string, r storage.KeyRange, fn func([]byte, storage.RecordID) bool) error {
+// ScanRecords scans the index on meta value and minimum, downwards.
+func (f *fakeBuckets) ScanRecords(_ string, r storage.KeyRange, fn func([]byte, storage.Record) bool) error {
 	type entry struct {
 		key []byte
 		id  storage.RecordID
@@ -96,7 +96,7 @@ func (f *fakeBuckets) ScanIndex(_ string, r storage.KeyRange, fn func([]byte, st
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(b.key, a.key) })
 	for _, e := range entries {
-		if !fn(e.key, e.id) {
+		if !fn(e.key, f.records[e.id]) {
 			break
 		}
 	}

@@ -16,8 +16,8 @@ type Store interface {
 // Buckets is the part of a storage.Collection that an insert reads.
 type Buckets interface {
 	Info() *storage.Info
-	Get(id storage.RecordID) (storage.Record, bool)
-	ScanIndex(name string, r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error
+	Get(id storage.RecordID) (storage.Record, bool, error)
+	ScanRecords(name string, r storage.KeyRange, fn func(key []byte, r storage.Record) bool) error
 }
 
 // Insert sorts a batch of measurements, each of which has passed
@@ -159,10 +159,12 @@ func (in *inserter) takeUp(t int64) error {
 			rest = append(rest, k)
 			continue
 		}
-		if r, ok := in.coll.Get(k.record); ok {
-			if err := in.open(r); err != nil {
-				return err
-			}
+		r, ok, err := in.coll.Get(k.record)
+		if ok {
+			err = in.open(r)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	in.known = rest
@@ -231,9 +233,9 @@ func (in *inserter) save(w *working) (err error) {
 
 // archive compresses a bucket that is no longer in use. It may be reopened.
 func (in *inserter) archive(k candidate) error {
-	r, ok := in.coll.Get(k.record)
-	if !ok || !sameMeta(r.Doc.Lookup("meta"), in.group.meta) {
-		return nil
+	r, ok, err := in.coll.Get(k.record)
+	if err != nil || !ok || !sameMeta(r.Doc.Lookup("meta"), in.group.meta) {
+		return err
 	}
 	if d := Compress(r.Doc); len(d) < len(r.Doc) {
 		return in.store.Replace(r, d)

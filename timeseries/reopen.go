@@ -35,19 +35,15 @@ func (in *inserter) reopenFor(t int64, d value.Doc) error {
 		Hi:      append(value.AppendKey(append([]byte(nil), prefix...), value.DateTime(t)), 0xff),
 		Reverse: true,
 	}
-	var ids []storage.RecordID
-	err := in.coll.ScanIndex(in.reopen.index, keys, func(_ []byte, id storage.RecordID) bool {
-		ids = append(ids, id)
-		return len(ids) < mostTried
+	var records []storage.Record
+	err := in.coll.ScanRecords(in.reopen.index, keys, func(_ []byte, r storage.Record) bool {
+		records = append(records, r)
+		return len(records) < mostTried
 	})
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		r, ok := in.coll.Get(id)
-		if !ok {
-			continue
-		}
+	for _, r := range records {
 		before := len(in.work)
 		if err := in.open(r); err != nil {
 			return err

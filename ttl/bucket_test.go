@@ -144,7 +144,7 @@ func TestBucketsProperty(t *testing.T) {
 		mustPassRapid(t, m)
 		got := ""
 		for i := range all {
-			if _, ok := c.Get(recordID(i + 1)); ok {
+			if _, ok, _ := c.Get(recordID(i + 1)); ok {
 				got += fmt.Sprint(i+1, " ")
 			}
 		}

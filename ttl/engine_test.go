@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -40,7 +41,7 @@ func rulesOf(info *storage.Info) *Rules { r, _ := info.Meta.(*Rules); return r }
 
 func (h *engineHost) Collections(ctx context.Context) (out []Collection, err error) {
 	err = h.Engine.View(ctx, func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		for _, info := range storagetest.Got(tx.Collections("")) {
 			if r := rulesOf(info); r != nil {
 				out = append(out, Collection{info.Namespace, info.UUID, r})
 			}
@@ -55,7 +56,7 @@ func (h *engineHost) open(tx storage.Tx, c *Collection) (storage.Collection, err
 	if err == nil && coll.Info().UUID == c.UUID {
 		return coll, nil
 	}
-	for _, info := range tx.Collections("") {
+	for _, info := range storagetest.Got(tx.Collections("")) {
 		if info.UUID == c.UUID {
 			return tx.Collection(info.Namespace)
 		}
@@ -80,7 +81,7 @@ func (h *engineHost) Update(ctx context.Context, c *Collection, fn func(storage.
 			return err
 		}
 		return fn(coll, rulesOf(coll.Info()), func(r storage.Record, _ *Expired) (int, error) {
-			return 1, coll.Delete(r.ID)
+			return 1, storagetest.Done(coll.Delete(r.ID))
 		})
 	})
 }
@@ -137,7 +138,7 @@ func (h *engineHost) count(t testing.TB, ns storage.Namespace) (n int64) {
 	err := h.Engine.View(context.Background(), func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if err == nil {
-			n = coll.Count()
+			n = storagetest.Got(coll.Count())
 		}
 		return err
 	})

@@ -260,9 +260,22 @@ func (f *fakeColl) ids() string {
 
 func (f *fakeColl) Info() *storage.Info { return f.info }
 
-func (f *fakeColl) Get(id storage.RecordID) (storage.Record, bool) {
+func (f *fakeColl) Get(id storage.RecordID) (storage.Record, bool, error) {
 	r, ok := f.records[id]
-	return r, ok
+	return r, ok, nil
+}
+
+func (f *fakeColl) GetMany(ids []storage.RecordID, fn func(storage.Record) bool) error {
+	for _, id := range ids {
+		if r, ok := f.records[id]; ok && !fn(r) {
+			break
+		}
+	}
+	return nil
+}
+
+func (f *fakeColl) ScanRecords(name string, r storage.KeyRange, fn func([]byte, storage.Record) bool) error {
+	return f.ScanIndex(name, r, func(key []byte, id storage.RecordID) bool { return fn(key, f.records[id]) })
 }
 
 func (f *fakeColl) Insert(d value.Doc, ts int64) (storage.RecordID, error) {
@@ -323,15 +336,23 @@ func (f *fakeColl) IndexStats(name string) (storage.IndexStats, error) {
 
 var errNotFaked = errors.New("not part of the fake")
 
-func (f *fakeColl) Update(storage.RecordID, value.Doc, int64) error { return errNotFaked }
-func (f *fakeColl) Delete(id storage.RecordID) error                { f.remove(id); return nil }
-func (f *fakeColl) Truncate() error                                 { return errNotFaked }
+func (f *fakeColl) Update(storage.RecordID, value.Doc, int64) (w storage.Written, err error) {
+	return w, errNotFaked
+}
+
+func (f *fakeColl) Delete(id storage.RecordID) (w storage.Written, err error) {
+	w.Old = f.records[id]
+	w.Keys = f.remove(id)
+	return w, nil
+}
+
+func (f *fakeColl) Truncate() error { return errNotFaked }
 func (f *fakeColl) Scan(storage.Range, func(storage.Record) bool) error {
 	return errNotFaked
 }
 func (f *fakeColl) Find(string, []byte) (storage.Record, bool, error) {
 	return storage.Record{}, false, errNotFaked
 }
-func (f *fakeColl) Count() int64             { return int64(len(f.records)) }
-func (f *fakeColl) Size() int64              { return 0 }
-func (f *fakeColl) LastID() storage.RecordID { return f.last }
+func (f *fakeColl) Count() (int64, error)             { return int64(len(f.records)), nil }
+func (f *fakeColl) Size() (int64, error)              { return 0, nil }
+func (f *fakeColl) LastID() (storage.RecordID, error) { return f.last, nil }

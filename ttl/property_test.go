@@ -133,7 +133,7 @@ func TestModel(t *testing.T) {
 				mustPassRapid(t, m)
 				now := clk.NowMillis()
 				for id, d := range model {
-					_, there := c.Get(id)
+					_, there, _ := c.Get(id)
 					if there == d.expired(now, x, y, document) {
 						t.Fatalf("%s written at %d: is there: %v", d.doc, d.written, there)
 					}
@@ -148,7 +148,7 @@ func TestModel(t *testing.T) {
 			"visible": func(t *rapid.T) {
 				p := NewRules(c.info).Document
 				for id, d := range model {
-					r, _ := c.Get(id)
+					r, _, _ := c.Get(id)
 					if p.Visible(&r, clk.NowMillis()) == d.expired(clk.NowMillis(), 1e9, 1e9, document) {
 						t.Fatalf("%s written at %d", d.doc, d.written)
 					}

@@ -93,7 +93,10 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove 
 		return r, true, err
 	}
 	for _, e := range entries {
-		rec, ok := coll.Get(e.id)
+		rec, ok, err := coll.Get(e.id)
+		if err != nil {
+			return r, true, err
+		}
 		if !ok || careful && !l.bucketExpired(rec.Doc, s.now) {
 			continue
 		}

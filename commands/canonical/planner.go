@@ -1,6 +1,8 @@
 package canonical
 
 import (
+	"errors"
+
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
@@ -34,9 +36,13 @@ func SetHint(h *plan.Hint, v value.Value) {
 
 // PlanCollection describes a collection to the planner, with the index of that
 // name only unless it is "".
-func PlanCollection(coll storage.Collection, info *storage.Info, only string) *plan.Collection {
+func PlanCollection(coll storage.Collection, info *storage.Info, only string) (*plan.Collection, error) {
 	m := catalog.Of(info)
-	pc := &plan.Collection{Count: coll.Count(), Clustered: m.Clustered != nil}
+	count, err := coll.Count()
+	if err != nil {
+		return nil, err
+	}
+	pc := &plan.Collection{Count: count, Clustered: m.Clustered != nil}
 	room := make([]plan.Index, len(m.Indexes))
 	pc.Indexes = make([]*plan.Index, 0, len(m.Indexes))
 	for i, spec := range m.Indexes {
@@ -44,8 +50,11 @@ func PlanCollection(coll storage.Collection, info *storage.Info, only string) *p
 			continue
 		}
 		stats, err := coll.IndexStats(spec.Name)
+		if errors.Is(err, storage.ErrNoIndex) {
+			continue // dropped since info was read
+		}
 		if err != nil {
-			continue
+			return nil, err
 		}
 		if x := &room[i]; spec.PlanInto(x) {
 			x.Multikey, x.Entries = plan.Multikey(stats.Multikey), stats.Entries
@@ -61,5 +70,5 @@ func PlanCollection(coll storage.Collection, info *storage.Info, only string) *p
 		})
 		return n
 	}
-	return pc
+	return pc, nil
 }

@@ -75,10 +75,14 @@ func CheckUserNamespace(ns storage.Namespace) error {
 // CheckDatabaseCase refuses a new database whose name differs from that of
 // another only in case: not every file system could tell them apart.
 func CheckDatabaseCase(tx storage.Tx, db string) error {
-	if len(tx.Collections(db)) > 0 {
-		return nil
+	infos, err := tx.Collections(db)
+	if err != nil || len(infos) > 0 {
+		return err
 	}
-	for _, info := range tx.Collections("") {
+	if infos, err = tx.Collections(""); err != nil {
+		return err
+	}
+	for _, info := range infos {
 		if other := info.Namespace.DB; other != db && strings.EqualFold(other, db) {
 			return mongoerr.Newf(mongoerr.DatabaseDifferCase, "db already exists with different case already have: [%s] trying to create [%s]", other, db)
 		}

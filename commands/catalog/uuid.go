@@ -30,7 +30,11 @@ func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUID) error {
 		}
 	}
 	actual := value.Null()
-	for _, other := range tx.Collections(ns.DB) {
+	infos, err := tx.Collections(ns.DB)
+	if err != nil {
+		return err
+	}
+	for _, other := range infos {
 		if bytes.Equal(other.UUID[:], want) {
 			actual = value.String(other.Namespace.Coll)
 		}

@@ -119,7 +119,10 @@ func (cs *Stream) position(c *kernel.Call, spec value.Doc) error {
 		if err != nil {
 			return err
 		}
-		tail, _ := coll.Get(coll.LastID())
+		tail, err := newest(coll)
+		if err != nil {
+			return err
+		}
 		cs.w.SkipTo(tail.ID)
 		cs.joined = tail.ID
 		if cs.from == 0 {
@@ -172,7 +175,11 @@ func (cs *Stream) seek(coll storage.Collection) error {
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
 		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(exec.AggregationFailed)
 	}
-	lo, hi := first.ID-1, coll.LastID() // the entry is in (lo, hi]
+	last, err := newest(coll)
+	if err != nil {
+		return err
+	}
+	lo, hi := first.ID-1, last.ID // the entry behind lo may be it; those from hi on are not before
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		r, err := entry(mid)
@@ -186,10 +193,17 @@ func (cs *Stream) seek(coll storage.Collection) error {
 		}
 	}
 	cs.pos = lo
-	if r, ok := coll.Get(lo); ok {
+	r, ok, err := coll.Get(lo)
+	if ok {
 		cs.seen = clustertime.Of(r.Doc.Lookup("ts"))
 	}
-	return nil
+	return err
+}
+
+// newest reads the last entry of the log; the zero Record if it is empty.
+func newest(log storage.Collection) (last storage.Record, err error) {
+	err = log.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
+	return last, err
 }
 
 // Close ends the stream.

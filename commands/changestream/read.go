@@ -63,18 +63,21 @@ func (cs *Stream) fill() (more bool, err error) {
 }
 
 func (cs *Stream) read(coll storage.Collection, more *bool) error {
-	tail := coll.LastID()
-	if tail == cs.pos {
-		return nil
+	tail, err := coll.LastID()
+	if err != nil || tail == cs.pos {
+		return err
 	}
 	if cs.skips(tail) { // nothing until the tail concerns the stream
-		r, _ := coll.Get(tail)
+		r, err := newest(coll)
+		if err != nil {
+			return err
+		}
 		cs.pos, cs.seen = tail, max(cs.seen, clustertime.Of(r.Doc.Lookup("ts")))
 		return nil
 	}
 	var oldest storage.RecordID
 	read := 0
-	err := coll.Scan(storage.Range{After: cs.pos}, func(r storage.Record) bool {
+	err = coll.Scan(storage.Range{After: cs.pos}, func(r storage.Record) bool {
 		if oldest == 0 {
 			oldest = r.ID
 		}

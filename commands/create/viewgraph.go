@@ -112,7 +112,7 @@ func (g *viewGraph) agrees(ns storage.Namespace, m *catalog.Meta) error {
 // checkReaders compares the collation with those of the views that read the new one.
 func (g *viewGraph) checkReaders() error {
 	var infos []*storage.Info
-	if err := g.c.View(func(tx storage.Tx) error { infos = tx.Collections(g.root.DB); return nil }); err != nil {
+	if err := g.c.View(func(tx storage.Tx) (err error) { infos, err = tx.Collections(g.root.DB); return err }); err != nil {
 		return err
 	}
 	for _, info := range infos {

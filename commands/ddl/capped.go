@@ -157,7 +157,10 @@ func copyCapped(c *kernel.Call, tx storage.Tx, from, to storage.Namespace, size 
 	if err != nil {
 		return err
 	}
-	left := source.Size()
+	left, err := source.Size()
+	if err != nil {
+		return err
+	}
 	var failed error
 	n := 0
 	err = source.Scan(storage.Range{}, func(r storage.Record) bool {

@@ -110,7 +110,11 @@ func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped
 
 // dropViews drops all views of a database. It is what dropping system.views does.
 func dropViews(tx storage.Tx, db string) (was dropped, err error) {
-	for _, info := range tx.Collections(db) {
+	infos, err := tx.Collections(db)
+	if err != nil {
+		return was, err
+	}
+	for _, info := range infos {
 		if catalog.Of(info).Kind != catalog.View {
 			continue
 		}
@@ -180,8 +184,12 @@ func runDropDatabase(c *kernel.Call) error {
 	existed := false
 	err := c.Update(func(tx storage.Tx) error {
 		existed = false
-		for _, info := range tx.Collections(c.DB) {
-			if oplog.Unlogged(info.Namespace) && c.DB == "config" { // the server's own collections
+		infos, err := tx.Collections(c.DB)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
+			if oplog.Unlogged(info.Namespace) && c.DB == "config" { // what the server keeps of itself
 				continue
 			}
 			existed = true
@@ -236,7 +244,11 @@ func runListCollections(c *kernel.Call) error {
 	err = c.View(func(tx storage.Tx) error {
 		docs = nil
 		views := false
-		for _, info := range tx.Collections(c.DB) {
+		infos, err := tx.Collections(c.DB)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if pipeline.HiddenCollection(info.Namespace) || !access.ListsCollection(c, info.Namespace) {
 				continue
 			}
@@ -362,7 +374,11 @@ func runListDatabases(c *kernel.Call) error {
 func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 	sizes, listed := map[string]int64{}, map[string]bool{}
 	return sizes, c.View(func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			db := info.Namespace.DB
 			if _, known := listed[db]; !known {
 				there, err := databaseListed(tx, db)
@@ -378,7 +394,11 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 			if err != nil {
 				return err
 			}
-			sizes[db] += coll.Size() + observe.IndexBytes(coll)
+			size, err := coll.Size()
+			if err != nil {
+				return err
+			}
+			sizes[db] += size + observe.IndexBytes(coll)
 		}
 		return nil
 	})

@@ -130,7 +130,11 @@ func missingIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (ta
 		if coll, err = tx.Collection(target); err != nil {
 			return err
 		}
-		if err := c.Svc.Memory.AdmitEntries(coll.Count() * int64(len(specs))); err != nil {
+		records, err := coll.Count()
+		if err != nil {
+			return err
+		}
+		if err := c.Svc.Memory.AdmitEntries(records * int64(len(specs))); err != nil {
 			return err
 		}
 		for _, spec := range specs {
@@ -252,10 +256,12 @@ func indexInTransaction(c *kernel.Call, coll storage.Collection) error {
 		return err
 	case committed:
 		return oplog.NotInTransaction("Cannot create new indexes on existing collection " + ns + " in a multi-document transaction.")
-	case coll.Count() > 0:
-		return oplog.NotInTransaction("Cannot create new indexes on non-empty collection " + ns + " in a multi-document transaction.")
 	}
-	return nil
+	records, err := coll.Count()
+	if err == nil && records > 0 {
+		err = oplog.NotInTransaction("Cannot create new indexes on non-empty collection " + ns + " in a multi-document transaction.")
+	}
+	return err
 }
 
 // isCommitted reports whether a collection exists for everybody, and not only in
@@ -278,7 +284,11 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	if err != nil {
 		return err
 	}
-	if err := c.Svc.Memory.AdmitEntries(coll.Count()); err != nil {
+	records, err := coll.Count()
+	if err != nil {
+		return err
+	}
+	if err := c.Svc.Memory.AdmitEntries(records); err != nil {
 		return err
 	}
 	kept := write.New(c, tx, coll, true).Settle()
@@ -293,7 +303,10 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	if !errors.As(err, &dup) {
 		return err
 	}
-	r, _ := coll.Get(dup.Existing)
+	r, _, err := coll.Get(dup.Existing)
+	if err != nil {
+		return err
+	}
 	keyValue := spec.KeyValue(r.Doc, dup.Key)
 	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: %s: Collection %s ( %s ) :: caused by :: E11000 duplicate key error collection: %s index: %s dup key: %s",
 		session.FormatUUID(catalog.NewUUID()), ns, session.FormatUUID(coll.Info().UUID), ns, spec.Name, keyValue).

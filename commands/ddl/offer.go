@@ -132,7 +132,11 @@ func forgetOffer(tx storage.Tx, info *storage.Info) error {
 // databaseListed reports whether clients see a database: it has a collection that they
 // can see, or customAction made it.
 func databaseListed(tx storage.Tx, db string) (bool, error) {
-	for _, info := range tx.Collections(db) {
+	infos, err := tx.Collections(db)
+	if err != nil {
+		return false, err
+	}
+	for _, info := range infos {
 		if !pipeline.HiddenCollection(info.Namespace) {
 			return true, nil
 		}

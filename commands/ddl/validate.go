@@ -116,8 +116,9 @@ func (v *validation) record(r storage.Record) error {
 		if err != nil {
 			return err
 		}
-		if now, ok := coll.Get(r.ID); !ok || now.TS != r.TS || string(now.Doc) != string(r.Doc) {
-			return nil // changed meanwhile
+		now, ok, err := coll.Get(r.ID)
+		if err != nil || !ok || now.TS != r.TS || string(now.Doc) != string(r.Doc) {
+			return err // changed meanwhile
 		}
 		for i := range v.info.Indexes {
 			line := &v.info.Indexes[i]
@@ -156,7 +157,10 @@ func (v *validation) has(coll storage.Collection, name string, key []byte, id st
 func (v *validation) counts() error {
 	return v.c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(v.info.Namespace)
-		if err != nil || coll.Count() != v.records {
+		if err != nil {
+			return err
+		}
+		if n, err := coll.Count(); err != nil || n != v.records {
 			return err
 		}
 		for i := range v.info.Indexes {

@@ -63,7 +63,11 @@ func appendForecasts(c *kernel.Call, ns storage.Namespace, h ttl.Horizon) error 
 	b.Date("now", c.Now)
 	b.StartArray("collections")
 	err := c.View(func(tx storage.Tx) error {
-		for _, info := range tx.Collections(ns.DB) {
+		infos, err := tx.Collections(ns.DB)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			name := info.Namespace.Coll
 			if series, ok := reserved.Series(name); ok {
 				name = series

@@ -92,7 +92,11 @@ func runDBHash(c *kernel.Call) error {
 func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage.Info, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		infos = nil
-		for _, info := range tx.Collections(c.DB) {
+		all, err := tx.Collections(c.DB)
+		if err != nil {
+			return err
+		}
+		for _, info := range all {
 			name, kind := info.Namespace.Coll, catalog.Of(info).Kind
 			switch {
 			case len(wanted) > 0 && !wanted[name], pipeline.HiddenCollection(info.Namespace), kind == catalog.View, kind == catalog.TimeSeries,

@@ -62,25 +62,42 @@ func runCompact(c *kernel.Call) error {
 	case catalog.Of(info).Kind == catalog.View:
 		return mongoerr.New(mongoerr.CommandNotSupportedOnView, "can't compact a view")
 	}
-	before := c.Svc.Engine.Stats().FileBytes
+	before, err := c.Svc.Engine.Stats()
+	if err != nil {
+		return kernel.Translate(ns, err)
+	}
 	if a.DryRun {
 		live := int64(0)
 		err := c.View(func(tx storage.Tx) error {
 			live = 0
-			for _, info := range tx.Collections("") {
-				if coll, err := tx.Collection(info.Namespace); err == nil {
-					live += coll.Size()
+			infos, err := tx.Collections("")
+			if err != nil {
+				return err
+			}
+			for _, info := range infos {
+				coll, err := tx.Collection(info.Namespace)
+				if err != nil {
+					return err
 				}
+				size, err := coll.Size()
+				if err != nil {
+					return err
+				}
+				live += size
 			}
 			return nil
 		})
-		c.Reply.Append("estimatedBytesFreed", value.Int(max(before-live, 0)))
+		c.Reply.Append("estimatedBytesFreed", value.Int(max(before.FileBytes-live, 0)))
 		return err
 	}
 	if err := c.Svc.Engine.Compact(c.Ctx); err != nil {
 		return kernel.Translate(ns, err)
 	}
-	c.Reply.Append("bytesFreed", value.Int(max(before-c.Svc.Engine.Stats().FileBytes, 0)))
+	after, err := c.Svc.Engine.Stats()
+	if err != nil {
+		return kernel.Translate(ns, err)
+	}
+	c.Reply.Append("bytesFreed", value.Int(max(before.FileBytes-after.FileBytes, 0)))
 	return nil
 }
 

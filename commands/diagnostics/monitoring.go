@@ -44,7 +44,7 @@ type ClassLatency struct {
 // Snapshot reads all counters.
 func Snapshot(s *kernel.Service) Metrics {
 	m := Metrics{
-		Version: s.Options.DuskDB, Uptime: s.Real.Now().Sub(s.Began), Storage: s.Engine.Stats(),
+		Version: s.Options.DuskDB, Uptime: s.Real.Now().Sub(s.Began),
 		Errors: s.Metrics.Asserts.User.Load(), Panics: s.Metrics.Asserts.Regular.Load(),
 		Sessions: int64(len(s.Sessions.List())), Running: int64(s.Ops.Count()),
 		MemoryLimit: s.Memory.Limit, MemoryUsed: s.Memory.Used.Load(),
@@ -53,6 +53,10 @@ func Snapshot(s *kernel.Service) Metrics {
 	m.Connections.Available = max(maxConns(s)-m.Connections.Current, 0)
 	m.Cursors.Open, _, m.Cursors.Pinned, m.Cursors.Opened, m.Cursors.TimedOut = s.Cursors.Count()
 	fillExpiry(s, &m)
+	var err error
+	if m.Storage, err = s.Engine.Stats(); err != nil {
+		s.Log.Warn().Err(err).Msg("The state of the storage engine could not be read")
+	}
 	fillData(s, &m)
 	return m
 }
@@ -105,14 +109,26 @@ func fillExpiry(s *kernel.Service, m *Metrics) {
 // fillData adds up the sizes of all collections.
 func fillData(s *kernel.Service, m *Metrics) {
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
 				return err
 			}
 			m.Data.Collections++
-			m.Data.Documents += coll.Count()
-			m.Data.DataBytes += coll.Size()
+			records, err := coll.Count()
+			if err != nil {
+				return err
+			}
+			size, err := coll.Size()
+			if err != nil {
+				return err
+			}
+			m.Data.Documents += records
+			m.Data.DataBytes += size
 			for i := range info.Indexes {
 				st, err := coll.IndexStats(info.Indexes[i].Name)
 				if err != nil {

@@ -53,7 +53,7 @@ var statusSections = []struct {
 	{"electionMetrics", counted(writeElectionMetrics)},
 	{"extra_info", counted(func(_ *kernel.Call, b *value.Builder) { b.String("note", "fields vary by platform") })},
 	{"globalLock", counted(writeGlobalLock)},
-	{"locks", counted(writeLocks)},
+	{"locks", writeLocks},
 	{"logicalSessionRecordCache", counted(writeSessions)},
 	{"mem", counted(writeMemory)},
 	{"mirroredReads", counted(writeMirroredReads)},
@@ -64,7 +64,7 @@ var statusSections = []struct {
 	{"queues", counted(kernel.WriteQueues)},
 	{"readConcernCounters", counted(writeReadConcerns)},
 	{"repl", counted(writeRepl)},
-	{"storageEngine", counted(writeStorageEngine)},
+	{"storageEngine", writeStorageEngine},
 	{"transactions", counted(writeTransactions)},
 	{"metrics", writeMetrics},
 }
@@ -138,12 +138,16 @@ func writeOpcounters(c *kernel.Call, b *value.Builder) {
 		Int64("delete", m.Remove.Load()).Int64("getmore", m.Getmore.Load()).Int64("command", m.Command.Load())
 }
 
-func writeStorageEngine(c *kernel.Call, b *value.Builder) {
-	st := c.Svc.Engine.Stats()
+func writeStorageEngine(c *kernel.Call, b *value.Builder) error {
+	st, err := c.Svc.Engine.Stats()
+	if err != nil {
+		return err
+	}
 	b.String("name", st.Name).Bool("supportsCommittedReads", true).Bool("persistent", st.Persistent).
 		Bool("supportsSnapshotReadConcern", true).Bool("readOnly", false).Int64("fileBytes", st.FileBytes).
 		Int64("commits", st.Commits).Int64("syncs", st.Syncs).Int64("syncErrors", st.SyncErrors).
 		Int64("openSnapshots", st.OpenSnapshots).Int64("recoveredCutBytes", st.RecoveredCut)
+	return nil
 }
 
 func writeTransactions(c *kernel.Call, b *value.Builder) {
@@ -230,7 +234,11 @@ func redacted(name string, body value.Doc) value.Doc {
 func writeCatalogStats(c *kernel.Call, b *value.Builder) error {
 	var n struct{ collections, capped, clustered, series, views, internal int32 }
 	err := c.View(func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			m := catalog.Of(info)
 			switch {
 			case !kernel.UserDatabase(info.Namespace.DB) || pipeline.HiddenCollection(info.Namespace) || catalog.IsSystem(info.Namespace.Coll):
@@ -277,10 +285,15 @@ func writeElectionMetrics(c *kernel.Call, b *value.Builder) {
 
 // writeLocks writes how often the lock of the engine was taken: shared by reads,
 // exclusive by commits.
-func writeLocks(c *kernel.Call, b *value.Builder) {
+func writeLocks(c *kernel.Call, b *value.Builder) error {
+	st, err := c.Svc.Engine.Stats()
+	if err != nil {
+		return err
+	}
 	b.StartDocument("Global").StartDocument("acquireCount").
 		Int64("r", c.Svc.Metrics.Latency.Reads.Total()+c.Svc.Metrics.Latency.Commands.Total()).
-		Int64("w", c.Svc.Engine.Stats().Commits).End().End()
+		Int64("w", st.Commits).End().End()
+	return nil
 }
 
 func writeOpLatencies(c *kernel.Call, b *value.Builder) {

@@ -61,7 +61,11 @@ func runValidateDBMetadata(c *kernel.Call) error {
 	strict := p.Strict.Bool() && p.Version == "1" // other versions are not checked
 	return c.View(func(tx storage.Tx) error {
 		c.Reply.StartArray("apiVersionErrors")
-		for _, info := range tx.Collections(db) {
+		infos, err := tx.Collections(db)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if strict && (coll == "" || coll == info.Namespace.Coll) && !pipeline.HiddenCollection(info.Namespace) {
 				appendUnstable(c, info)
 			}

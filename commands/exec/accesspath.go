@@ -97,15 +97,21 @@ func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *stora
 	failed := false
 	if key != 0 {
 		if choice, name, known := m.Plans.Active(key); known {
-			a.Plan = plan.Again(pq, canonical.PlanCollection(coll, info, choice.Index), choice)
-			if a.Plan != nil {
+			pc, err := canonical.PlanCollection(coll, info, choice.Index)
+			if err != nil {
+				return err
+			}
+			if a.Plan = plan.Again(pq, pc, choice); a.Plan != nil {
 				a.key = name
 				return nil
 			}
 			failed = true
 		}
 	}
-	pc := canonical.PlanCollection(coll, info, "")
+	pc, err := canonical.PlanCollection(coll, info, "")
+	if err != nil {
+		return err
+	}
 	if allowed != nil {
 		if a.Plan = canonical.BySettings(*pq, pc, allowed); a.Plan != nil {
 			return nil

@@ -286,7 +286,11 @@ func FindNamespace(c *kernel.Call, v value.Value) (storage.Namespace, error) {
 	}
 	ns := storage.Namespace{}
 	err := c.View(func(tx storage.Tx) error {
-		for _, info := range tx.Collections(c.DB) {
+		infos, err := tx.Collections(c.DB)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if string(info.UUID[:]) == string(id) {
 				ns = info.Namespace
 				return nil

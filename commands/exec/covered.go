@@ -136,35 +136,100 @@ func (r *ScanIterator) useBranches(p *plan.Plan) *ScanIterator {
 	return r
 }
 
-// entry adds the result for an index entry: a document from its key if that is enough,
-// else the record.
-func (r *ScanIterator) entry(coll storage.Collection, key []byte, id storage.RecordID) (err error) {
-	rec, known := storage.Record{ID: id}, false
-	if r.keyDocs != nil {
-		rec.Doc, known = r.keyDocs.of(key)
+// scanIndex visits entries of an index. Those whose own values are not enough
+// come with their records, or are left to fetch.
+func (r *ScanIterator) scanIndex(coll storage.Collection, index string, kr storage.KeyRange, visit func(key []byte, rec storage.Record) bool) error {
+	if r.keyDocs == nil {
+		return coll.ScanRecords(index, kr, visit)
 	}
-	if known && r.filter != nil {
-		if hit, err := r.filter.Matcher.Match(r.x.Env, rec.Doc); err != nil || !hit {
+	r.waiting = r.waiting[:0]
+	r.waitingKeys.Reset()
+	err := coll.ScanIndex(index, kr, func(key []byte, id storage.RecordID) bool { return visit(key, storage.Record{ID: id}) })
+	if err != nil || r.failed != nil || len(r.waiting) == 0 {
+		return err
+	}
+	return r.fetch(coll)
+}
+
+// waitingEntry is an entry of an index behind one whose record must be read.
+type waitingEntry struct {
+	rec   storage.Record // with the values of the key, if they are known
+	known bool           // they are
+	fetch bool           // the record must be read all the same
+}
+
+// entry adds what an index entry leads to: its own values if they are enough,
+// or its record, which is rec if that has a document. An entry whose record must
+// be read waits until all of the chunk are read together, and so do those
+// behind it.
+func (r *ScanIterator) entry(key []byte, rec storage.Record) error {
+	e := waitingEntry{rec: rec}
+	if r.keyDocs == nil {
+		return r.take(key, &e, true)
+	}
+	e.rec.Doc, e.known = r.keyDocs.of(key)
+	if e.known && r.filter != nil {
+		if hit, err := r.filter.Matcher.Match(r.x.Env, e.rec.Doc); err != nil || !hit {
 			return err
 		}
 	}
-	fetch := !known || !r.covered || r.mayHaveExpired(r.x.Running().Now)
-	if fetch {
-		found := false
-		if rec, found = coll.Get(id); !found || r.mayHaveExpired(r.x.Running().Now) && !r.meta.Visible(&rec, r.x.Running().Now) {
-			return nil
+	e.fetch = !e.known || !r.covered || r.mayHaveExpired(r.x.Running().Now)
+	if !e.fetch && len(r.waiting) == 0 {
+		return r.take(key, &e, false)
+	}
+	r.waiting = append(r.waiting, e)
+	r.waitingKeys.add(key)
+	return nil
+}
+
+// fetch reads the records of the entries that wait, and takes them.
+func (r *ScanIterator) fetch(coll storage.Collection) error {
+	ids := r.ids[:0]
+	for i := range r.waiting {
+		if r.waiting[i].fetch {
+			ids = append(ids, r.waiting[i].rec.ID)
 		}
 	}
-	if !known && r.covered && r.filter != nil { // the filter is not applied later
-		if hit, err := r.filter.Matcher.Match(r.x.Env, rec.Doc); err != nil || !hit {
+	r.ids = ids
+	r.records = r.records[:0]
+	err := coll.GetMany(ids, func(rec storage.Record) bool { r.records = append(r.records, rec); return true })
+	if err != nil {
+		return err
+	}
+	next := 0
+	for i := range r.waiting {
+		e := &r.waiting[i]
+		if e.fetch {
+			if next == len(r.records) || r.records[next].ID != e.rec.ID {
+				continue // it is gone
+			}
+			e.rec = r.records[next]
+			next++
+		}
+		if err := r.take(r.waitingKeys.at(i), e, e.fetch); err != nil {
 			return err
 		}
 	}
-	r.Buf = append(r.Buf, rec)
+	return nil
+}
+
+// take adds an entry, whose record has been read if fetched is true, unless it
+// has expired or does not match.
+func (r *ScanIterator) take(key []byte, e *waitingEntry, fetched bool) error {
+	now := r.x.Running().Now
+	if fetched && r.mayHaveExpired(now) && !r.meta.Visible(&e.rec, now) {
+		return nil
+	}
+	if !e.known && r.covered && r.filter != nil { // nobody judges it later
+		if hit, err := r.filter.Matcher.Match(r.x.Env, e.rec.Doc); err != nil || !hit {
+			return err
+		}
+	}
+	r.Buf = append(r.Buf, e.rec)
 	r.Keys.add(key)
 	r.Scans[r.At.scan].Counts.Passed++
 	if r.covered {
-		r.fetched = append(r.fetched, fetch)
+		r.fetched = append(r.fetched, fetched)
 	}
 	return nil
 }

@@ -51,9 +51,11 @@ func (r *ScanIterator) readDistinct(coll storage.Collection, s *Scan, kr storage
 		err := coll.ScanIndex(s.Index, kr, func(key []byte, id storage.RecordID) bool {
 			found = true
 			r.At.Key, r.At.after = append(r.At.Key[:0], key...), id
-			r.failed = r.value(coll, key, id)
 			return false
 		})
+		if found && err == nil {
+			r.failed = r.value(coll)
+		}
 		if err != nil || r.failed != nil || !found {
 			if !found {
 				r.At.within, r.At.started = r.At.within+1, false
@@ -82,7 +84,8 @@ func firstError(errs ...error) error {
 // value takes the value of an entry and moves behind all entries with this value. If the
 // key does not determine the value, it reads the record; if a key can have different
 // values, it reads each entry.
-func (r *ScanIterator) value(coll storage.Collection, key []byte, id storage.RecordID) error {
+func (r *ScanIterator) value(coll storage.Collection) error {
+	key, id := r.At.Key, r.At.after
 	d, known := r.keyDocs.of(key)
 	rec, kind := storage.Record{ID: id, Doc: d}, value.Missing
 	if known {
@@ -91,8 +94,9 @@ func (r *ScanIterator) value(coll storage.Collection, key []byte, id storage.Rec
 	fetch := !known || !r.covered || kind == value.KindUndefined || kind == value.KindArray
 	if fetch {
 		var ok bool
-		if rec, ok = coll.Get(id); !ok {
-			return nil
+		var err error
+		if rec, ok, err = coll.Get(id); err != nil || !ok {
+			return err
 		}
 	}
 	r.Buf = append(r.Buf, rec)

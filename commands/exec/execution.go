@@ -151,7 +151,14 @@ type ScanIterator struct {
 	fetched  []bool           // of buf, if covered: which are records all the same
 	filter   *canonical.Query // the filter for the values of a key
 	failed   error            // of the filter
-	skip     int              // of entries with equal values in so many fields one is enough; 0: all are needed
+
+	// Entries of the chunk whose records are read together, see entry.
+	waiting     []waitingEntry
+	waitingKeys entryKeys
+	ids         []storage.RecordID
+	records     []storage.Record
+
+	skip int // in how many fields entries agree of which one is enough; 0: all are wanted
 }
 
 // Position is how far an iteration has come.
@@ -396,11 +403,11 @@ func (r *ScanIterator) read(coll storage.Collection) error {
 		return r.readDistinct(coll, s, kr)
 	}
 	visited := 0
-	err := coll.ScanIndex(s.Index, kr, func(key []byte, id storage.RecordID) bool {
+	err := r.scanIndex(coll, s.Index, kr, func(key []byte, rec storage.Record) bool {
 		visited++
-		r.At.Key, r.At.after = append(r.At.Key[:0], key...), id
-		if r.isNew(id, s) {
-			r.failed = r.entry(coll, key, id)
+		r.At.Key, r.At.after = append(r.At.Key[:0], key...), rec.ID
+		if r.isNew(rec.ID, s) {
+			r.failed = r.entry(key, rec)
 		}
 		return visited < r.Chunk && r.failed == nil
 	})

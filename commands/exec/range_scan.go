@@ -60,7 +60,7 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 			break
 		}
 		ended := true // no entry was left
-		err = coll.ScanIndex(s.Index, r.onwards(s), func(key []byte, id storage.RecordID) bool {
+		err = r.scanIndex(coll, s.Index, r.onwards(s), func(key []byte, rec storage.Record) bool {
 			visited++
 			at, inside := s.locate(r.At.within, key)
 			if r.At.within = at; !inside {
@@ -71,9 +71,9 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 				return false
 			}
 			taken++
-			r.At.started, r.At.Key, r.At.after = true, append(r.At.Key[:0], key...), id
-			if r.isNew(id, s) {
-				r.failed = r.entry(coll, key, id)
+			r.At.started, r.At.Key, r.At.after = true, append(r.At.Key[:0], key...), rec.ID
+			if r.isNew(rec.ID, s) {
+				r.failed = r.entry(key, rec)
 			}
 			ended = taken < r.Chunk && r.failed == nil
 			return ended

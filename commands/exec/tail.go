@@ -24,7 +24,9 @@ func (f *Finder) tail(c *kernel.Call, info *storage.Info) (it agg.Iterator, foll
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(info.Namespace)
 		if err == nil {
-			follows = coll.Count() > 0
+			var n int64
+			n, err = coll.Count()
+			follows = n > 0
 		}
 		return err
 	})
@@ -65,7 +67,11 @@ func (t *tail) checkPosition() error {
 		if err != nil {
 			return err
 		}
-		if _, ok := coll.Get(t.last); !ok {
+		_, ok, err := coll.Get(t.last)
+		if err != nil {
+			return err
+		}
+		if !ok {
 			return mongoerr.Newf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen record id: RecordId(%d)", t.last)
 		}
 		return nil

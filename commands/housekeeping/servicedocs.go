@@ -70,9 +70,9 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 			key := string(sessionIndexKey(r.Doc))
 			switch d := live[key]; {
 			case d == nil:
-				err = coll.Delete(r.ID)
+				_, err = coll.Delete(r.ID)
 			case string(d) != string(r.Doc):
-				err = coll.Update(r.ID, d, now)
+				_, err = coll.Update(r.ID, d, now)
 			}
 			if err != nil {
 				return err

@@ -50,7 +50,10 @@ func (c *Call) readParts(tx storage.Tx) error {
 		return err
 	}
 	for _, id := range ids {
-		rec, ok := coll.Get(id)
+		rec, ok, err := coll.Get(id)
+		if err != nil {
+			return err
+		}
 		if !ok || rec.Doc.Lookup("txnNum").Int64() != ss.Number {
 			continue
 		}
@@ -321,7 +324,9 @@ func (c *Call) RestoreSession() error {
 			if errors.Is(err, storage.ErrNotFound) {
 				return nil
 			}
-			rec, _ = coll.Get(id)
+			if err == nil {
+				rec, _, err = coll.Get(id)
+			}
 			return err
 		})
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -159,7 +160,7 @@ func TestOldSessionRecord(t *testing.T) {
 		if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { id = r.ID; return false }); err != nil {
 			return err
 		}
-		return coll.Update(id, old, h.Svc.Clock.NowMillis())
+		return storagetest.Done(coll.Update(id, old, h.Svc.Clock.NowMillis()))
 	})
 	if err != nil {
 		t.Fatal(err)

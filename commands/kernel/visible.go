@@ -29,12 +29,12 @@ func (c *Call) Visible(coll storage.Collection) Visible {
 func (s Visible) Sees(r *storage.Record) bool { return s.Meta.Visible(r, s.Now) }
 
 // Get reads a record by its id.
-func (s Visible) Get(id storage.RecordID) (storage.Record, bool) {
-	r, ok := s.Coll.Get(id)
-	if !ok || !s.Sees(&r) {
-		return storage.Record{}, false
+func (s Visible) Get(id storage.RecordID) (storage.Record, bool, error) {
+	r, ok, err := s.Coll.Get(id)
+	if err != nil || !ok || !s.Sees(&r) {
+		return storage.Record{}, false, err
 	}
-	return r, true
+	return r, true, nil
 }
 
 // Find reads the first record with a key in an index. It returns false if that
@@ -59,16 +59,19 @@ func (s Visible) Scan(rg storage.Range, fn func(storage.Record) bool) error {
 
 // Entries yields the entries of an index with their records, until fn returns false.
 func (s Visible) Entries(name string, kr storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
-	return s.Coll.ScanIndex(name, kr, func(key []byte, id storage.RecordID) bool {
-		r, ok := s.Get(id)
-		return !ok || fn(key, r)
+	return s.Coll.ScanRecords(name, kr, func(key []byte, r storage.Record) bool {
+		return !s.Sees(&r) || fn(key, r)
 	})
 }
 
 // Count is the number of records.
 func (s Visible) Count() (int64, error) {
 	hidden, err := s.Meta.Rules.PendingPurge(s.Coll, s.Now)
-	return s.Coll.Count() - hidden, err
+	if err != nil {
+		return 0, err
+	}
+	stored, err := s.Coll.Count()
+	return stored - hidden, err
 }
 
 // AllVisible reports whether no stored record has expired, so that index entries can be

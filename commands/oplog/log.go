@@ -102,9 +102,13 @@ func (l *Log) Open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l.size.Store(coll.Size())
-		if size := coll.Info().Options.Lookup("size"); l.Bytes == 0 && size.SafeInt64() > DefaultBytes {
-			l.Limit.Store(size.SafeInt64()) // as replSetResizeOplog has set it
+		size, err := coll.Size()
+		if err != nil {
+			return err
+		}
+		l.size.Store(size)
+		if limit := coll.Info().Options.Lookup("size"); l.Bytes == 0 && limit.SafeInt64() > DefaultBytes {
+			l.Limit.Store(limit.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
 		reader, err := serverdocs.Only(tx, ReaderNamespace)
@@ -114,7 +118,7 @@ func (l *Log) Open(ctx context.Context) error {
 		if reader != nil { // the reader may come back
 			l.read.Store(true)
 			l.noted.Store(true)
-		} else if coll.Size() > UnreadBytes+UnreadBytes/16 { // it was read before readers were recorded
+		} else if size > UnreadBytes+UnreadBytes/16 { // read before this was noted
 			l.read.Store(true)
 		}
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })

@@ -63,7 +63,11 @@ func (l *Log) trimSome(coll storage.Collection) (done bool, first uint64, err er
 	keep := l.Keep.Load()
 	newest := l.Clock.NowMillis() - keep
 	var old []storage.RecordID
-	size, limit := coll.Size(), l.Bound()
+	limit := l.Bound()
+	size, err := coll.Size()
+	if err != nil {
+		return false, 0, err
+	}
 	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
 		first = clustertime.Of(r.Doc.Lookup("ts"))
 		if done = size <= limit || keep > 0 && r.TS > newest; done {
@@ -80,11 +84,14 @@ func (l *Log) trimSome(coll storage.Collection) (done bool, first uint64, err er
 		return true, first, nil
 	}
 	for _, id := range old {
-		if err := coll.Delete(id); err != nil {
+		if _, err := coll.Delete(id); err != nil {
 			return false, 0, err
 		}
 	}
-	l.size.Store(coll.Size())
+	if size, err = coll.Size(); err != nil {
+		return false, 0, err
+	}
+	l.size.Store(size)
 	return done, first, nil
 }
 
@@ -116,7 +123,7 @@ func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) b
 				return err
 			}
 			for _, id := range ids {
-				if err := coll.Delete(id); err != nil {
+				if _, err := coll.Delete(id); err != nil {
 					return err
 				}
 			}

@@ -68,29 +68,27 @@ func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, erro
 }
 
 // Update replaces a document: u, with the difference.
-func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) error {
+func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) (w storage.Written, err error) {
 	if err := c.allowed(len(d)); err != nil {
-		return err
+		return w, err
 	}
-	old, _ := c.Get(id)
-	err := c.Collection.Update(id, d, ts)
+	w, err = c.Collection.Update(id, d, ts)
 	if err == nil {
-		c.r.update(c.Info(), old, d, ts)
+		c.r.update(c.Info(), w.Old, d, ts)
 	}
-	return err
+	return w, err
 }
 
 // Delete removes a document: d.
-func (c *loggedCollection) Delete(id storage.RecordID) error {
+func (c *loggedCollection) Delete(id storage.RecordID) (w storage.Written, err error) {
 	if err := c.allowed(0); err != nil {
-		return err
+		return w, err
 	}
-	old, _ := c.Get(id)
-	err := c.Collection.Delete(id)
+	w, err = c.Collection.Delete(id)
 	if err == nil {
-		c.r.remove(c.Info(), old)
+		c.r.remove(c.Info(), w.Old)
 	}
-	return err
+	return w, err
 }
 
 // Truncate removes all documents, each of them a d.
@@ -177,7 +175,10 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 	var info *storage.Info
 	records := int64(0)
 	if c, err := t.Tx.Collection(ns); err == nil {
-		info, records = c.Info(), c.Count()
+		info = c.Info()
+		if records, err = c.Count(); err != nil {
+			return err
+		}
 	}
 	if err := t.Tx.Drop(ns); err != nil || Unlogged(ns) {
 		return err
@@ -283,7 +284,11 @@ func (t *loggedTx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) err
 	if made == nil {
 		return nil
 	}
-	if !t.r.InTxn && coll.Count() > 0 {
+	records, err := coll.Count()
+	if err != nil {
+		return err
+	}
+	if !t.r.InTxn && records > 0 {
 		t.r.indexBuild(info, made.Doc())
 		return nil
 	}

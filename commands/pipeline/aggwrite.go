@@ -52,21 +52,26 @@ const outPrefix = "tmp.agg_out."
 // DropLeftOvers drops the temporary collections of each $out that was running when the
 // server stopped.
 func DropLeftOvers(s *kernel.Service) error {
-	left := func(tx storage.Tx) (list []storage.Namespace) {
-		for _, info := range tx.Collections("") {
+	left := func(tx storage.Tx) (list []storage.Namespace, err error) {
+		infos, err := tx.Collections("")
+		for _, info := range infos {
 			if series, _ := reserved.Series(info.Namespace.Coll); strings.HasPrefix(series, outPrefix) {
 				list = append(list, info.Namespace)
 			}
 		}
-		return list
+		return list, err
 	}
 	var list []storage.Namespace
-	err := s.Engine.View(s.Background, func(tx storage.Tx) error { list = left(tx); return nil })
+	err := s.Engine.View(s.Background, func(tx storage.Tx) (err error) { list, err = left(tx); return err })
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
-		for _, ns := range left(tx) {
+		list, err := left(tx)
+		if err != nil {
+			return err
+		}
+		for _, ns := range list {
 			if err := tx.Drop(ns); err != nil {
 				return err
 			}

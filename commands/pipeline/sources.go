@@ -166,7 +166,11 @@ func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, 
 	var docs []value.Doc
 	err := c.View(func(tx storage.Tx) error {
 		docs = nil
-		for _, info := range tx.Collections(db) {
+		infos, err := tx.Collections(db)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if HiddenCollection(info.Namespace) || s.Coll != "" && info.Namespace.Coll != s.Coll {
 				continue
 			}

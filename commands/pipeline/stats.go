@@ -44,7 +44,12 @@ func sizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info,
 				return err
 			}
 		}
-		s.count, s.bytes = coll.Count(), coll.Size()
+		if s.count, err = coll.Count(); err != nil {
+			return err
+		}
+		if s.bytes, err = coll.Size(); err != nil {
+			return err
+		}
 		for _, spec := range catalog.Of(coll.Info()).Listed {
 			st, err := catalog.Of(coll.Info()).IndexStats(coll, spec)
 			if err != nil {
@@ -141,7 +146,11 @@ type databaseTotals struct {
 // count as views, their buckets as collections.
 func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 	err = c.View(func(tx storage.Tx) error {
-		for _, info := range tx.Collections(c.DB) {
+		infos, err := tx.Collections(c.DB)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			m := catalog.Of(info)
 			if m.Kind == catalog.View || m.Kind == catalog.TimeSeries {
 				t.Views++
@@ -155,8 +164,16 @@ func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 				return err
 			}
 			t.Collections++
-			t.Objects += coll.Count()
-			t.Bytes += coll.Size()
+			records, err := coll.Count()
+			if err != nil {
+				return err
+			}
+			size, err := coll.Size()
+			if err != nil {
+				return err
+			}
+			t.Objects += records
+			t.Bytes += size
 			t.Indexes += int64(len(m.Listed))
 			t.InIndexes += observe.IndexBytes(coll)
 		}

@@ -191,7 +191,7 @@ func (r *Records) Save(tx storage.Tx, k RecordKey, d value.Doc, now int64) (stor
 		return 0, err
 	}
 	if id := r.Get(k); id != 0 {
-		err := coll.Update(id, d, now)
+		_, err := coll.Update(id, d, now)
 		if !errors.Is(err, storage.ErrNoRecord) {
 			return id, err
 		}
@@ -228,7 +228,7 @@ func (r *Records) Reap(ctx context.Context, engine storage.Engine, live func(Rec
 			return err
 		}
 		for _, k := range old {
-			if err := coll.Delete(r.Get(k)); err != nil && !errors.Is(err, storage.ErrNoRecord) {
+			if _, err := coll.Delete(r.Get(k)); err != nil && !errors.Is(err, storage.ErrNoRecord) {
 				return err
 			}
 			if err := r.DropParts(tx, k); err != nil {

@@ -69,7 +69,7 @@ func (r *Records) DropParts(tx storage.Tx, k RecordKey) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := coll.Delete(id); err != nil && !errors.Is(err, storage.ErrNoRecord) {
+		if _, err := coll.Delete(id); err != nil && !errors.Is(err, storage.ErrNoRecord) {
 			return err
 		}
 	}

@@ -123,7 +123,11 @@ func (e *OplogEntryArgs) Collection(tx storage.Tx, ns storage.Namespace) (storag
 		return ns, nil
 	}
 	_, id := e.UUID.Binary()
-	for _, info := range tx.Collections("") {
+	infos, err := tx.Collections("")
+	if err != nil {
+		return ns, err
+	}
+	for _, info := range infos {
 		if string(info.UUID[:]) == string(id) {
 			return info.Namespace, nil
 		}

@@ -83,7 +83,7 @@ func modifyJudged(c *kernel.Call, m *Modification, id storage.RecordID) (out Upd
 	find := func(tx storage.Tx) (coll storage.Collection, r storage.Record, ok bool, err error) {
 		out = Updated{}
 		if coll, err = exec.StillThere(tx, m.NS, m.Collection); err == nil {
-			r, ok = c.Visible(coll).Get(id)
+			r, ok, err = c.Visible(coll).Get(id)
 		}
 		return coll, r, ok, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
@@ -23,7 +22,11 @@ type ExpiryHost struct{ Svc *kernel.Service }
 func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, err error) {
 	err = h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
 		list = nil
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if rules := catalog.Of(info).Rules; rules != nil {
 				list = append(list, ttl.Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: rules})
 			}
@@ -91,7 +94,11 @@ func findByUUID(tx storage.Tx, c *ttl.Collection) (storage.Collection, error) {
 	if coll, err := tx.Collection(c.Namespace); err == nil && coll.Info().UUID == c.UUID {
 		return coll, nil
 	}
-	for _, info := range tx.Collections(c.Namespace.DB) {
+	infos, err := tx.Collections(c.Namespace.DB)
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range infos {
 		if info.UUID == c.UUID {
 			return tx.Collection(info.Namespace)
 		}
@@ -137,25 +144,10 @@ func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) 
 	}
 	w.expired = e
 	defer func() { w.expired = nil }()
-	before := w.entries()
-	if err := w.Remove(r); err != nil {
+	if keys, err = w.remove(r); err != nil {
 		return 0, errors.Join(err, undo())
 	}
-	return int(before - w.entries()), nil
-}
-
-// entries is the number of entries in the indexes that clients see.
-func (w *Writer) entries() (n int64) {
-	for i := range w.coll.Info().Indexes {
-		name := w.coll.Info().Indexes[i].Name
-		if index.IsInternal(name) {
-			continue
-		}
-		if stats, err := w.coll.IndexStats(name); err == nil {
-			n += stats.Entries
-		}
-	}
-	return n
+	return keys, nil
 }
 
 // deadLetter copies an expired document to where dead letters go; a time
@@ -183,7 +175,7 @@ func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 	var stored []storage.RecordID
 	undo = func() error {
 		for _, id := range stored {
-			if err := tw.coll.Delete(id); err != nil {
+			if _, err := tw.coll.Delete(id); err != nil {
 				return err
 			}
 		}
@@ -269,7 +261,11 @@ func WriteExpiryMetrics(s *kernel.Service, b *value.Builder) error {
 func pendingPurge(s *kernel.Service) (total int64, err error) {
 	now := s.Clock.NowMillis()
 	err = s.Engine.View(s.Background, func(tx storage.Tx) error {
-		for _, info := range tx.Collections("") {
+		infos, err := tx.Collections("")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			m := catalog.Of(info)
 			if m.DocTTL == nil {
 				continue

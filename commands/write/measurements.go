@@ -118,8 +118,8 @@ func deleteMeasurements(c *kernel.Call, m *Modification, b *exec.BucketQuery, id
 		if err != nil {
 			return nil, storage.Record{}, false, err
 		}
-		r, ok := coll.Get(id)
-		return coll, r, ok, nil
+		r, ok, err := coll.Get(id)
+		return coll, r, ok, err
 	}
 	judge := func(_ *catalog.Meta, r storage.Record) (_ bool, err error) {
 		t, err = thin(b, m, r)
@@ -225,9 +225,9 @@ func updateBucket(c *kernel.Call, m *Modification, q *canonical.Query, u *update
 		if err != nil {
 			return err
 		}
-		r, ok := coll.Get(id)
-		if !ok {
-			return nil
+		r, ok, err := coll.Get(id)
+		if err != nil || !ok {
+			return err
 		}
 		hit, err := q.Matcher.Match(m.Exec.Env, r.Doc)
 		if err != nil || !hit {

@@ -197,9 +197,9 @@ func withRecord(c *kernel.Call, tx storage.Tx, m *Modification, id storage.Recor
 	if err != nil {
 		return err
 	}
-	r, ok := c.Visible(coll).Get(id)
-	if !ok {
-		return nil
+	r, ok, err := c.Visible(coll).Get(id)
+	if err != nil || !ok {
+		return err
 	}
 	return fn(New(c, tx, coll, m.Bypass), r)
 }

@@ -94,8 +94,12 @@ func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error)
 		if err != nil {
 			return err
 		}
+		stored, err := coll.Count()
+		if err != nil {
+			return err
+		}
 		left, err := c.Visible(coll).Count()
-		much = err == nil && coll.Count()-left > settleBatch
+		much = stored-left > settleBatch
 		return err
 	})
 	return much, err
@@ -131,21 +135,26 @@ func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 // ReopenPolicies lets those policies go on whose change was not finished when
 // the server ended.
 func ReopenPolicies(s *kernel.Service) error {
-	ending := func(tx storage.Tx) (list []*storage.Info) {
-		for _, info := range tx.Collections("") {
+	ending := func(tx storage.Tx) (list []*storage.Info, err error) {
+		infos, err := tx.Collections("")
+		for _, info := range infos {
 			if p := catalog.Of(info).DocTTL; p != nil && p.Until != 0 {
 				list = append(list, info)
 			}
 		}
-		return list
+		return list, err
 	}
 	var list []*storage.Info
-	err := s.Engine.View(s.Background, func(tx storage.Tx) error { list = ending(tx); return nil })
+	err := s.Engine.View(s.Background, func(tx storage.Tx) (err error) { list, err = ending(tx); return err })
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
-		for _, info := range ending(tx) {
+		list, err := ending(tx)
+		if err != nil {
+			return err
+		}
+		for _, info := range list {
 			if err := tx.SetOptions(info.Namespace, catalog.PolicyEnding(info, catalog.Of(info).DocTTL, 0)); err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func (w *Writer) Replace(r storage.Record, d value.Doc) error {
 		return err
 	}
 	for {
-		err := w.coll.Update(r.ID, d, w.c.Now)
+		_, err := w.coll.Update(r.ID, d, w.c.Now)
 		if err == nil {
 			return nil
 		}
@@ -102,7 +102,8 @@ func (w *Writer) touch(r storage.Record) error {
 	if ttl.SameSecond(r.TS, w.c.Now) || !w.mayExpire() {
 		return nil
 	}
-	return w.translate(w.coll.Update(r.ID, r.Doc, w.c.Now), r.Doc)
+	_, err := w.coll.Update(r.ID, r.Doc, w.c.Now)
+	return w.translate(err, r.Doc)
 }
 
 // mayExpire reports whether document TTL can be switched on for the collection.
@@ -125,11 +126,19 @@ func (w *Writer) Stripped(d value.Doc) value.Doc {
 
 // Remove deletes a record.
 func (w *Writer) Remove(r storage.Record) error {
+	_, err := w.remove(r)
+	return err
+}
+
+// remove deletes a record and returns how many keys it had in the indexes that
+// clients see.
+func (w *Writer) remove(r storage.Record) (keys int, err error) {
 	if log := w.c.Recorder(); log != nil {
 		log.Expired = w.expired
 		defer func() { log.Expired = nil }()
 	}
-	return kernel.Translate(w.ns, w.coll.Delete(r.ID))
+	written, err := w.coll.Delete(r.ID)
+	return written.Keys, kernel.Translate(w.ns, err)
 }
 
 // makeRoom deletes the oldest documents of a capped collection.
@@ -137,19 +146,33 @@ func (w *Writer) makeRoom(size int) error {
 	if !w.Meta.Capped {
 		return nil
 	}
-	for w.coll.Count() > 0 && (w.coll.Size()+int64(size) > w.Meta.CappedLen || w.Meta.CappedMax > 0 && w.coll.Count() >= w.Meta.CappedMax) {
-		var oldest storage.Record
-		if err := w.coll.Scan(storage.Range{}, func(r storage.Record) bool { oldest = r; return false }); err != nil {
-			return err
-		}
-		if oldest.ID == 0 {
-			return nil
-		}
-		if err := w.coll.Delete(oldest.ID); err != nil {
-			return err
+	count, err := w.coll.Count()
+	if err != nil {
+		return err
+	}
+	bytes, err := w.coll.Size()
+	if err != nil {
+		return err
+	}
+	var oldest []storage.RecordID
+	bytes += int64(size)
+	full := func() bool {
+		return count > 0 && (bytes > w.Meta.CappedLen || w.Meta.CappedMax > 0 && count >= w.Meta.CappedMax)
+	}
+	if !full() {
+		return nil
+	}
+	err = w.coll.Scan(storage.Range{}, func(r storage.Record) bool {
+		oldest = append(oldest, r.ID)
+		count, bytes = count-1, bytes-int64(len(r.Doc))
+		return full()
+	})
+	for _, id := range oldest {
+		if err == nil {
+			_, err = w.coll.Delete(id)
 		}
 	}
-	return nil
+	return err
 }
 
 // validate applies the collection's validator to a new version of a
@@ -227,7 +250,10 @@ func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	if !w.Meta.MayHide() || !errors.As(err, &dup) {
 		return false, err
 	}
-	r, ok := w.coll.Get(dup.Existing)
+	r, ok, failed := w.coll.Get(dup.Existing)
+	if failed != nil {
+		return false, failed
+	}
 	if !ok || w.Sight().Sees(&r) {
 		return false, err
 	}

@@ -68,8 +68,8 @@ func TestBackup(t *testing.T) {
 	_, err = Restore(dir, to, storagetest.Indexer{})
 	must(t, err)
 	must(t, inColl(openAt(t, to), ns, func(c storage.Collection) error {
-		if c.Count() != info.Records || int64(c.LastID()) != info.Records {
-			t.Errorf("%d records, last %d", c.Count(), c.LastID())
+		if storagetest.Got(c.Count()) != info.Records || int64(storagetest.Got(c.LastID())) != info.Records {
+			t.Errorf("%d records, last %d", storagetest.Got(c.Count()), storagetest.Got(c.LastID()))
 		}
 		return nil
 	}))

@@ -101,7 +101,7 @@ func BenchmarkDelete(b *testing.B) {
 	for i := 0; i < b.N; i += batch {
 		must(b, inColl(e, ns, func(c storage.Collection) error {
 			for k := range batch {
-				if err := c.Delete(storage.RecordID(i + k + 1)); err != nil {
+				if err := storagetest.Done(c.Delete(storage.RecordID(i + k + 1))); err != nil {
 					return err
 				}
 			}
@@ -119,7 +119,7 @@ func BenchmarkUpdate(b *testing.B) {
 	for range b.N {
 		i := rand.IntN(100_000)
 		must(b, inColl(e, ns, func(c storage.Collection) error {
-			return c.Update(storage.RecordID(i+1), benchDoc(i, 200), 2)
+			return storagetest.Done(c.Update(storage.RecordID(i+1), benchDoc(i, 200), 2))
 		}))
 	}
 }
@@ -144,7 +144,7 @@ func BenchmarkGet(b *testing.B) {
 			}
 		}
 		b.Run(fmt.Sprintf("id/%d", n), func(b *testing.B) {
-			get(b, func(c storage.Collection, i int) bool { _, ok := c.Get(storage.RecordID(i + 1)); return ok })
+			get(b, func(c storage.Collection, i int) bool { _, ok := storagetest.Get(c, storage.RecordID(i+1)); return ok })
 		})
 		b.Run(fmt.Sprintf("key/%d", n), func(b *testing.B) {
 			var key []byte
@@ -285,7 +285,7 @@ func benchmarkSync(b *testing.B, writers int, turn *sync.Mutex) {
 	}
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-	b.ReportMetric(float64(e.Stats().Syncs), "syncs")
+	b.ReportMetric(float64(storagetest.Got(e.Stats()).Syncs), "syncs")
 }
 
 // BenchmarkReadersWhileWriting reports how long a look-up takes while one
@@ -355,7 +355,7 @@ func BenchmarkCompact(b *testing.B) {
 			start := time.Now()
 			must(b, inColl(e, ns, func(c storage.Collection) error {
 				id := 1 + rand.IntN(n)
-				return c.Update(storage.RecordID(id), benchDoc(id-1, 1000), 2)
+				return storagetest.Done(c.Update(storage.RecordID(id), benchDoc(id-1, 1000), 2))
 			}))
 			took = append(took, time.Since(start))
 		}

@@ -67,6 +67,7 @@ type Options struct {
 
 // Engine is a storage.Engine over BuntDB.
 type Engine struct {
+	storage.Alone
 	opts     Options
 	disk     *disk
 	dir      *os.File // the locked lock file
@@ -81,6 +82,7 @@ type Engine struct {
 	locks    locks
 	prepared preparations
 
+	versions     atomic.Uint64 // of descriptions of collections
 	commits      atomic.Int64
 	snapshots    atomic.Int64
 	recoveredCut int64
@@ -331,9 +333,10 @@ func (e *Engine) Sync(ctx context.Context) error {
 }
 
 // Stats describes the engine.
-func (e *Engine) Stats() storage.EngineStats {
+func (e *Engine) Stats() (storage.EngineStats, error) {
 	syncs, failed := e.sync.counts()
 	return storage.EngineStats{
+		Resident:      true,
 		Name:          "bunt",
 		Persistent:    e.persistent(),
 		FileBytes:     e.sync.fileSize(),
@@ -342,8 +345,12 @@ func (e *Engine) Stats() storage.EngineStats {
 		SyncErrors:    failed,
 		OpenSnapshots: e.snapshots.Load(),
 		RecoveredCut:  e.recoveredCut,
-	}
+	}, nil
 }
+
+// Snapshots are the limits of the contract: a snapshot costs what was changed
+// since.
+func (e *Engine) Snapshots() storage.SnapshotLimits { return storage.DefaultSnapshots }
 
 // Close syncs and releases everything. Waiting writers get storage.ErrClosed;
 // records that were read stay valid.

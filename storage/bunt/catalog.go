@@ -34,7 +34,7 @@ func (t *tx) createWith(ns storage.Namespace, id [16]byte, options value.Doc, sp
 		}
 		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: cloneSpec(s), Index: x})
 	}
-	info.Meta = t.e.opts.Indexer.Attach(info)
+	t.e.attach(info)
 	if err := create(info); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,11 @@ func (t *tx) createAs(info *storage.Info) error {
 	if t.root.get(info.Namespace) != nil {
 		return storage.ErrExists
 	}
-	for _, other := range t.Collections("") {
+	infos, err := t.Collections("")
+	if err != nil {
+		return err
+	}
+	for _, other := range infos {
 		if other.UUID == info.UUID {
 			return storage.ErrUUIDExists
 		}
@@ -165,10 +169,16 @@ func (t *tx) SetOptions(ns storage.Namespace, options value.Doc) error {
 
 // setInfo replaces a collection's description in the private root.
 func (t *tx) setInfo(c *coll, info *storage.Info) {
-	info.Meta = t.e.opts.Indexer.Attach(info)
+	t.e.attach(info)
 	c.info = info
 	c.change.catalog = true
 	t.root.set(c)
+}
+
+// attach completes a new description.
+func (e *Engine) attach(info *storage.Info) {
+	info.Version = e.versions.Add(1)
+	info.Meta = e.opts.Indexer.Attach(info)
 }
 
 // CreateIndex adds an index over the existing records.

@@ -31,13 +31,13 @@ func (h *collection) at() *coll {
 func (h *collection) Info() *storage.Info { return h.at().info }
 
 // Count is the number of records.
-func (h *collection) Count() int64 { return int64(h.at().records.Len()) }
+func (h *collection) Count() (int64, error) { return int64(h.at().records.Len()), nil }
 
 // Size is the sum of the document lengths.
-func (h *collection) Size() int64 { return h.at().size }
+func (h *collection) Size() (int64, error) { return h.at().size, nil }
 
 // LastID is the id of the newest record ever inserted.
-func (h *collection) LastID() storage.RecordID { return h.at().lastID }
+func (h *collection) LastID() (storage.RecordID, error) { return h.at().lastID, nil }
 
 // IndexStats describes the entries of an index.
 func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
@@ -49,12 +49,26 @@ func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
 }
 
 // Get reads a record.
-func (h *collection) Get(id storage.RecordID) (storage.Record, bool) {
+func (h *collection) Get(id storage.RecordID) (storage.Record, bool, error) {
 	stored, ok := h.at().records.Get(id)
 	if !ok {
-		return storage.Record{}, false
+		return storage.Record{}, false, nil
 	}
-	return record(id, stored), true
+	return record(id, stored), true, nil
+}
+
+// GetMany reads records one after the other.
+func (h *collection) GetMany(ids []storage.RecordID, fn func(storage.Record) bool) error {
+	if err := h.tx.usable(false); err != nil {
+		return err
+	}
+	records := h.at().records
+	for _, id := range ids {
+		if stored, ok := records.Get(id); ok && !fn(record(id, stored)) {
+			break
+		}
+	}
+	return nil
 }
 
 // Find reads the first record with exactly this key.
@@ -98,6 +112,24 @@ func (h *collection) ScanIndex(name string, r storage.KeyRange, fn func(key []by
 	return nil
 }
 
+// ScanRecords yields the entries of an index with their records.
+func (h *collection) ScanRecords(name string, r storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
+	if err := h.tx.usable(false); err != nil {
+		return err
+	}
+	c := h.at()
+	x := c.index(name)
+	if x == nil {
+		return storage.ErrNoIndex
+	}
+	records := c.frozenRecords()
+	scanEntries(x.frozen(), r, func(key []byte, id storage.RecordID) bool {
+		stored, ok := records.Get(id)
+		return !ok || fn(key, record(id, stored))
+	})
+	return nil
+}
+
 // Insert stores a new document.
 func (h *collection) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
 	return h.insert(makeStored(doc, ts))
@@ -115,7 +147,7 @@ func (h *collection) insert(stored string) (storage.RecordID, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := h.write(c, id, diffs); err != nil {
+	if _, err := h.write(c, id, diffs); err != nil {
 		return 0, err
 	}
 	h.tx.recordInsert(h.ns, c.num, id, stored)
@@ -124,45 +156,47 @@ func (h *collection) insert(stored string) (storage.RecordID, error) {
 }
 
 // Update replaces the document of a record.
-func (h *collection) Update(id storage.RecordID, doc value.Doc, ts int64) error {
+func (h *collection) Update(id storage.RecordID, doc value.Doc, ts int64) (storage.Written, error) {
 	return h.update(id, makeStored(doc, ts))
 }
 
 // update replaces the stored value of a record and changes the index entries
 // that differ.
-func (h *collection) update(id storage.RecordID, stored string) error {
+func (h *collection) update(id storage.RecordID, stored string) (w storage.Written, err error) {
 	c, old, err := h.claim(id)
 	if err != nil {
-		return err
+		return w, err
 	}
-	diffs, err := c.diffKeys(h.tx.scratch, record(id, old), record(id, stored))
+	w.Old = record(id, old)
+	diffs, err := c.diffKeys(h.tx.scratch, w.Old, record(id, stored))
 	if err != nil {
-		return err
+		return w, err
 	}
-	if err := h.write(c, id, diffs); err != nil {
-		return err
+	if w.Keys, err = h.write(c, id, diffs); err != nil {
+		return w, err
 	}
 	h.tx.recordUpdate(h.ns, c.num, id, stored)
 	c.put(id, stored)
-	return nil
+	return w, nil
 }
 
 // Delete removes a record.
-func (h *collection) Delete(id storage.RecordID) error {
+func (h *collection) Delete(id storage.RecordID) (w storage.Written, err error) {
 	c, old, err := h.claim(id)
 	if err != nil {
-		return err
+		return w, err
 	}
-	diffs, err := c.diffKeys(h.tx.scratch, record(id, old), storage.Record{})
+	w.Old = record(id, old)
+	diffs, err := c.diffKeys(h.tx.scratch, w.Old, storage.Record{})
 	if err != nil {
-		return err
+		return w, err
 	}
-	if err := h.write(c, id, diffs); err != nil {
-		return err
+	if w.Keys, err = h.write(c, id, diffs); err != nil {
+		return w, err
 	}
 	h.tx.recordDelete(h.ns, c.num, id)
 	c.drop(id)
-	return nil
+	return w, nil
 }
 
 // Truncate removes all records.
@@ -180,16 +214,16 @@ func (h *collection) claim(id storage.RecordID) (c *coll, old string, err error)
 	return c, old, h.tx.claimRecord(h.ns, c, id)
 }
 
-// write changes the index entries of a record, or nothing.
-func (h *collection) write(c *coll, id storage.RecordID, diffs []keyChange) error {
+// write changes the index entries of a record, or nothing. It returns how many
+// it has removed from indexes that are not private.
+func (h *collection) write(c *coll, id storage.RecordID, diffs []keyChange) (removed int, err error) {
 	if err := c.checkUnique(diffs, id); err != nil {
-		return err
+		return 0, err
 	}
 	if err := h.tx.claimKeys(h.ns, c, diffs); err != nil {
-		return err
+		return 0, err
 	}
-	c.apply(diffs, id)
-	return nil
+	return c.apply(diffs, id), nil
 }
 
 var _ storage.Collection = (*collection)(nil)

@@ -177,7 +177,7 @@ func makeExample(t *testing.T) *history {
 					return err
 				}
 			}
-			return c.Delete(c.LastID())
+			return storagetest.Done(c.Delete(storagetest.Got(c.LastID())))
 		}))
 		note()
 		must(t, e.Sync(ctx))
@@ -230,8 +230,8 @@ func TestTornMachine(t *testing.T) {
 		if got := storagetest.Dump(e); got != h.states[i-1].dump {
 			t.Fatalf("commit %d lost: state is\n%s\nwant\n%s", i, got, h.states[i-1].dump)
 		}
-		if want := int64(len(log) - from); e.Stats().RecoveredCut != want {
-			t.Fatalf("commit %d lost: cut %d, want %d", i, e.Stats().RecoveredCut, want)
+		if want := int64(len(log) - from); storagetest.Got(e.Stats()).RecoveredCut != want {
+			t.Fatalf("commit %d lost: cut %d, want %d", i, storagetest.Got(e.Stats()).RecoveredCut, want)
 		}
 		must(t, e.Close())
 	}

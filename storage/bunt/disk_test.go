@@ -219,7 +219,7 @@ func count(t *testing.T, e *Engine) (n int) {
 	must(t, e.View(ctx, func(tx storage.Tx) error {
 		c, err := tx.Collection(ns)
 		if err == nil {
-			n = int(c.Count())
+			n = int(storagetest.Got(c.Count()))
 		}
 		return err
 	}))

@@ -61,7 +61,7 @@ func TestMemory(t *testing.T) {
 	fill(t, e, 10)
 	must(t, e.Sync(ctx))
 	must(t, e.Compact(ctx))
-	if s := e.Stats(); s.Persistent || s.FileBytes != 0 || s.Commits != 2 {
+	if s := storagetest.Got(e.Stats()); s.Persistent || s.FileBytes != 0 || s.Commits != 2 {
 		t.Errorf("stats %+v", s)
 	}
 	must(t, e.Close())
@@ -113,7 +113,7 @@ func TestBackgroundSync(t *testing.T) {
 		}))
 		c.WaitForTimers(1)
 		must(t, c.Advance(DefaultJournalInterval-1))
-		if n := e.Stats().Syncs; n != i {
+		if n := storagetest.Got(e.Stats()).Syncs; n != i {
 			t.Fatalf("%d syncs before the interval, want %d", n, i)
 		}
 		done := e.sync.synced.Load()
@@ -157,7 +157,7 @@ func TestGroupedSync(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := e.Stats().Syncs; n > writers*rounds+2 {
+	if n := storagetest.Got(e.Stats()).Syncs; n > writers*rounds+2 {
 		t.Errorf("%d syncs", n)
 	}
 }
@@ -248,9 +248,9 @@ func churn(e *Engine, w, i int32) error {
 			return err
 		}
 		if i%2 == 0 {
-			return c.Delete(id)
+			return storagetest.Done(c.Delete(id))
 		}
-		return c.Update(1+storage.RecordID(i)%5000, value.NewDoc("_id", value.Int32(i%5000), "i", value.Int32(i)), 2)
+		return storagetest.Done(c.Update(1+storage.RecordID(i)%5000, value.NewDoc("_id", value.Int32(i%5000), "i", value.Int32(i)), 2))
 	})
 	return errors.Join(err,
 		e.Update(ctx, func(tx storage.Tx) error {
@@ -278,19 +278,19 @@ func TestAutoCompact(t *testing.T) {
 	create(t, e)
 	fill(t, e, 100)
 	update := func(id storage.RecordID) error {
-		return inColl(e, ns, func(c storage.Collection) error { return c.Update(id, bigger, 1) })
+		return inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Update(id, bigger, 1)) })
 	}
 	for i := range 1000 {
 		must(t, update(storage.RecordID(i%100+1)))
 	}
-	for limit := clock.System().Now().Add(10 * time.Second); e.Stats().FileBytes >= 2*e.liveBytes(); runtime.Gosched() {
+	for limit := clock.System().Now().Add(10 * time.Second); storagetest.Got(e.Stats()).FileBytes >= 2*e.liveBytes(); runtime.Gosched() {
 		if clock.System().Now().After(limit) {
-			t.Fatalf("still %d bytes, with %d of documents", e.Stats().FileBytes, e.liveBytes())
+			t.Fatalf("still %d bytes, with %d of documents", storagetest.Got(e.Stats()).FileBytes, e.liveBytes())
 		}
 	}
-	size := e.Stats().FileBytes
+	size := storagetest.Got(e.Stats()).FileBytes
 	must(t, e.tidy())
-	if now := e.Stats().FileBytes; now != size {
+	if now := storagetest.Got(e.Stats()).FileBytes; now != size {
 		t.Errorf("compacted again: %d bytes, %d before", now, size)
 	}
 }

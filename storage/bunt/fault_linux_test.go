@@ -68,7 +68,7 @@ func TestDiskFull(t *testing.T) {
 	}))
 	before, size := storagetest.Dump(e), int64(len(readLog(t, dir)))
 	write := func(c storage.Collection) error {
-		if err := c.Delete(1); err != nil {
+		if err := storagetest.Done(c.Delete(1)); err != nil {
 			return err
 		}
 		_, err := c.Insert(bigDoc(2, 5000), 2)
@@ -127,7 +127,7 @@ func TestDiskFullCompact(t *testing.T) {
 	if _, err := os.Stat(dir + "/" + tempName); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the new log was left behind: %v", err)
 	}
-	must(t, inColl(e, ns, func(c storage.Collection) error { return c.Update(1, bigDoc(1, 10), 2) }))
+	must(t, inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Update(1, bigDoc(1, 10), 2)) }))
 	must(t, e.Compact(ctx))
 	must(t, e.Close())
 	e = openAt(t, dir)
@@ -194,20 +194,20 @@ func TestSyncFails(t *testing.T) {
 		}
 	}
 	before := storagetest.Dump(e)
-	err = inColl(e, ns, func(c storage.Collection) error { return c.Delete(1) })
+	err = inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Delete(1)) })
 	if !errors.Is(err, ErrBroken) {
 		t.Fatalf("write: %v", err)
 	}
 	if got := storagetest.Dump(e); got != before {
 		t.Fatalf("state is\n%s", got)
 	}
-	if n := e.Stats().SyncErrors; n != 1 {
+	if n := storagetest.Got(e.Stats()).SyncErrors; n != 1 {
 		t.Errorf("%d sync errors", n)
 	}
 	e.maintenance.Unlock()
 	must(t, e.Compact(ctx)) // as maintenance does
 	must(t, e.Sync(ctx))
-	must(t, inColl(e, ns, func(c storage.Collection) error { return c.Update(1, bigDoc(1, 9), 7) }))
+	must(t, inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Update(1, bigDoc(1, 9), 7)) }))
 	after := storagetest.Dump(e)
 	must(t, e.Close())
 	if got := storagetest.Dump(openAt(t, dir)); got != after || !strings.Contains(got, "@7") {

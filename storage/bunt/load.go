@@ -121,7 +121,7 @@ func (l *loader) info(catalog string) (*storage.Info, error) {
 			return nil, fmt.Errorf("index %q of %s: %w", x.Name, info.Namespace, err)
 		}
 	}
-	info.Meta = l.e.opts.Indexer.Attach(info)
+	l.e.attach(info)
 	return info, nil
 }
 

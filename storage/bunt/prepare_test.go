@@ -71,10 +71,10 @@ func TestPrepareIndex(t *testing.T) {
 	must(t, err)
 	must(t, inColl(e, ns, func(c storage.Collection) error {
 		return errors.Join(
-			c.Update(10, docOf(9, 19), 2), // these two exchange their keys
-			c.Update(20, docOf(19, 9), 2),
-			c.Update(30, value.NewDoc("_id", value.Int32(29), "a", value.NewArray(value.Int32(-1), value.Int32(-2))), 2),
-			c.Delete(40),
+			storagetest.Done(c.Update(10, docOf(9, 19), 2)), // these two exchange their keys
+			storagetest.Done(c.Update(20, docOf(19, 9), 2)),
+			storagetest.Done(c.Update(30, value.NewDoc("_id", value.Int32(29), "a", value.NewArray(value.Int32(-1), value.Int32(-2))), 2)),
+			storagetest.Done(c.Delete(40)),
 			func() error { _, err := c.Insert(docOf(5000, 39), 2); return err }(),
 		)
 	}))

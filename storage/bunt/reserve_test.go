@@ -82,7 +82,7 @@ func fillDisk(t *testing.T, e *Engine) (n int32) {
 }
 
 func remove(e *Engine, id storage.RecordID) error {
-	return inColl(e, ns, func(c storage.Collection) error { return c.Delete(id) })
+	return inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Delete(id)) })
 }
 
 // TestReserve: on a disk that is full, deletes go on, inserts and updates do not,
@@ -104,7 +104,7 @@ func TestReserve(t *testing.T) {
 		t.Error("the reserve is still held")
 	}
 	err := inColl(e, ns, func(c storage.Collection) error {
-		return c.Update(storage.RecordID(n), value.NewDoc("_id", value.Int32(n-1), "s", value.String("short")), 1)
+		return storagetest.Done(c.Update(storage.RecordID(n), value.NewDoc("_id", value.Int32(n-1), "s", value.String("short")), 1))
 	})
 	if !noSpace(err) {
 		t.Errorf("an update: %v", err)
@@ -166,7 +166,7 @@ func TestReserveIsNotForMoves(t *testing.T) {
 	}))
 	fillDisk(t, e)
 	err := inColl(e, ns, func(c storage.Collection) error {
-		if err := c.Delete(1); err != nil {
+		if err := storagetest.Done(c.Delete(1)); err != nil {
 			return err
 		}
 		_, err := c.Insert(value.NewDoc("_id", value.Int32(-1)), 1)
@@ -184,11 +184,11 @@ func TestReserveIsNotForMoves(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r, _ := from.Get(1)
+		r, _ := storagetest.Get(from, 1)
 		if _, err := to.Insert(r.Doc, 1); err != nil {
 			return err
 		}
-		return from.Delete(1)
+		return storagetest.Done(from.Delete(1))
 	}))
 }
 
@@ -214,7 +214,7 @@ func TestReserveShared(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return c.Delete(1)
+			return storagetest.Done(c.Delete(1))
 		})
 	})
 	for waiting := 0; waiting < 2; {

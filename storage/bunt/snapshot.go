@@ -42,6 +42,9 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 	return s, nil
 }
 
+// Within sets the context of the operations that follow.
+func (s *snapshot) Within(ctx context.Context) { s.tx.ctx = ctx }
+
 // Commit applies the writes. Whatever it returns, the transaction is over.
 func (s *snapshot) Commit(ctx context.Context) error { return s.CommitWith(ctx, nil) }
 
@@ -114,7 +117,8 @@ func (t *tx) recordUpdate(ns storage.Namespace, num uint32, id storage.RecordID,
 	if s := t.snap; s != nil {
 		t.record(func(u *tx) error {
 			h := collection{tx: u, ns: ns}
-			return h.update(s.finalID(num, id), stored)
+			_, err := h.update(s.finalID(num, id), stored)
+			return err
 		})
 	}
 }
@@ -123,7 +127,8 @@ func (t *tx) recordDelete(ns storage.Namespace, num uint32, id storage.RecordID)
 	if s := t.snap; s != nil {
 		t.record(func(u *tx) error {
 			h := collection{tx: u, ns: ns}
-			return h.Delete(s.finalID(num, id))
+			_, err := h.Delete(s.finalID(num, id))
+			return err
 		})
 	}
 }

@@ -82,7 +82,10 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 }
 
 // Collections lists the collections of a database, or all.
-func (t *tx) Collections(db string) []*storage.Info {
+func (t *tx) Collections(db string) ([]*storage.Info, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
 	var infos []*storage.Info
 	t.root.colls.Ascend(catalogEntry{ns: storage.Namespace{DB: db}}, func(e catalogEntry) bool {
 		if db != "" && e.ns.DB != db {
@@ -91,7 +94,7 @@ func (t *tx) Collections(db string) []*storage.Info {
 		infos = append(infos, e.coll.info)
 		return true
 	})
-	return infos
+	return infos, nil
 }
 
 // ops returns the operations of the transaction for the log.

@@ -112,12 +112,16 @@ func (c *coll) checkUnique(diffs []keyChange, id storage.RecordID) error {
 	return nil
 }
 
-// apply changes the entries of a record in all indexes.
-func (c *coll) apply(diffs []keyChange, id storage.RecordID) {
+// apply changes the entries of a record in all indexes. It returns the number of
+// those removed from indexes that are not private.
+func (c *coll) apply(diffs []keyChange, id storage.RecordID) (removed int) {
 	for i, x := range c.indexes {
 		d := &diffs[i]
 		if len(d.remove)+len(d.add) > 0 {
 			x.own()
+		}
+		if !x.maker.Private() {
+			removed += len(d.remove)
 		}
 		for _, key := range d.remove {
 			x.remove(entry{stringView(key), id})
@@ -127,6 +131,7 @@ func (c *coll) apply(diffs []keyChange, id storage.RecordID) {
 		}
 		x.multikey |= d.multikey
 	}
+	return removed
 }
 
 func (x *index) add(e entry) {

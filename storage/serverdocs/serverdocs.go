@@ -74,7 +74,8 @@ func (e *Entry) IsFirst() bool { return e.coll == nil }
 // of writing.
 func (e *Entry) Put(d value.Doc, now int64) (err error) {
 	if e.id != 0 {
-		return e.coll.Update(e.id, d, now)
+		_, err = e.coll.Update(e.id, d, now)
+		return err
 	}
 	if e.coll == nil {
 		if e.coll, err = Open(e.tx, e.ns); err != nil {
@@ -90,7 +91,7 @@ func (e *Entry) Delete() error {
 	if e.id == 0 {
 		return nil
 	}
-	err := e.coll.Delete(e.id)
+	_, err := e.coll.Delete(e.id)
 	if err == nil {
 		e.id = 0
 	}
@@ -100,10 +101,17 @@ func (e *Entry) Delete() error {
 // DeleteAndDrop removes the document, if there is one, and the collection with
 // the last.
 func (e *Entry) DeleteAndDrop() error {
-	if e.id == 0 || e.coll.Count() > 1 {
+	if e.id == 0 {
+		return nil
+	}
+	others, err := e.coll.Count()
+	if err != nil {
+		return err
+	}
+	if others > 1 {
 		return e.Delete()
 	}
-	err := e.tx.Drop(e.ns)
+	err = e.tx.Drop(e.ns)
 	if err == nil {
 		e.id, e.coll = 0, nil
 	}
@@ -137,7 +145,7 @@ func PutOnly(tx storage.Tx, ns storage.Namespace, d value.Doc, now int64) error 
 		return err
 	}
 	for _, id := range old {
-		if err := coll.Delete(id); err != nil {
+		if _, err := coll.Delete(id); err != nil {
 			return err
 		}
 	}
@@ -172,5 +180,9 @@ func All(tx storage.Tx, ns storage.Namespace) (docs []value.Doc, err error) {
 // Any reports whether a collection has a document.
 func Any(tx storage.Tx, ns storage.Namespace) (bool, error) {
 	coll, err := existing(tx, ns)
-	return coll != nil && err == nil && coll.Count() > 0, err
+	if coll == nil || err != nil {
+		return false, err
+	}
+	n, err := coll.Count()
+	return n > 0, err
 }

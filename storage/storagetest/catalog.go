@@ -13,7 +13,7 @@ func ns(db, coll string) storage.Namespace { return storage.Namespace{DB: db, Co
 
 func names(e storage.Engine, db string) (list string) {
 	_ = e.View(ctx, func(tx storage.Tx) error {
-		for _, i := range tx.Collections(db) {
+		for _, i := range Got(tx.Collections(db)) {
 			list += i.Namespace.String() + " "
 		}
 		return nil
@@ -29,7 +29,7 @@ func testCatalog(t *testing.T, open Opener) {
 				return err
 			}
 		}
-		equal(t, "own writes", len(tx.Collections("b")), 2)
+		equal(t, "own writes", len(Got(tx.Collections("b"))), 2)
 		return nil
 	})
 	equal(t, "all", names(s, ""), "a.z a-.w a.b.q b.x b.y ")

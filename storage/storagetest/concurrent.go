@@ -52,14 +52,14 @@ func testConcurrent(t *testing.T, open Opener) {
 	writing.Wait()
 	close(stop)
 	reading.Wait()
-	s.read(func(c storage.Collection) { equal(t, "count", c.Count(), width+writers*rounds) })
+	s.read(func(c storage.Collection) { equal(t, "count", Got(c.Count()), width+writers*rounds) })
 }
 
 // stamp writes n to the first records and inserts a record.
 func stamp(n int32, width int) func(c storage.Collection) error {
 	return func(c storage.Collection) error {
 		for id := range storage.RecordID(width) {
-			if err := c.Update(id+1, doc(int32(id), n), int64(n)); err != nil {
+			if err := Done(c.Update(id+1, doc(int32(id), n), int64(n))); err != nil {
 				return err
 			}
 		}
@@ -76,7 +76,7 @@ func (s *session) readUniform(width int) error {
 		if err != nil {
 			return err
 		}
-		first, _ := c.Get(1)
+		first, _ := Get(c, 1)
 		want := first.Doc.Lookup("a").Int32()
 		n := 0
 		serr := c.Scan(storage.Range{Until: storage.RecordID(width)}, func(r storage.Record) bool {
@@ -116,7 +116,7 @@ func testTransfers(t *testing.T, open Opener) {
 		})
 	}
 	wg.Wait()
-	equal(t, "open snapshots", s.Stats().OpenSnapshots, 0)
+	equal(t, "open snapshots", Got(s.Stats()).OpenSnapshots, 0)
 	s.reopen()
 	s.must(s.audit(accounts * each))
 }
@@ -133,8 +133,8 @@ func (s *session) transfer(rnd *rand.Rand, accounts int) error {
 	}
 	for _, amount := range []int32{-1, 1} {
 		id := storage.RecordID(rnd.IntN(accounts) + 1)
-		r, _ := c.Get(id)
-		if err := c.Update(id, doc(int32(id-1), r.Doc.Lookup("a").Int32()+amount), 2); err != nil {
+		r, _ := Get(c, id)
+		if err := Done(c.Update(id, doc(int32(id-1), r.Doc.Lookup("a").Int32()+amount), 2)); err != nil {
 			return err
 		}
 	}

@@ -27,12 +27,12 @@ func dumpTx(tx storage.Tx) string {
 }
 
 func dump(b *strings.Builder, tx storage.Tx) error {
-	for _, i := range tx.Collections("") {
+	for _, i := range Got(tx.Collections("")) {
 		c, err := tx.Collection(i.Namespace)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%s %v count=%d size=%d last=%d\n", i.Namespace, i.Options, c.Count(), c.Size(), c.LastID())
+		fmt.Fprintf(b, "%s %v count=%d size=%d last=%d\n", i.Namespace, i.Options, Got(c.Count()), Got(c.Size()), Got(c.LastID()))
 		err = c.Scan(storage.Range{}, func(r storage.Record) bool {
 			fmt.Fprintf(b, "  %d @%d %v\n", r.ID, r.TS, r.Doc)
 			return true

@@ -65,6 +65,9 @@ type fieldIndex struct {
 
 func (x fieldIndex) Unique() bool { return x.unique }
 
+// Private reports whether the field's name begins with "$".
+func (x fieldIndex) Private() bool { return x.field[0] == '$' }
+
 // Order drops the tail of a long.
 func (x fieldIndex) Order(key []byte) []byte { return key[:value.KeyLen(key, false)] }
 

@@ -16,15 +16,15 @@ func testUnique(t *testing.T, open Opener) {
 			s.wantDup(err, "_id", 1)
 			_, err = c.Insert(doc(9, 2), 1)
 			s.wantDup(err, "a", 2)
-			s.wantDup(c.Update(1, doc(1, 2), 1), "a", 2)
-			s.must(c.Update(1, doc(1, 1), 2)) // itself is no duplicate
+			s.wantDup(Done(c.Update(1, doc(1, 2), 1)), "a", 2)
+			s.must(Done(c.Update(1, doc(1, 1), 2))) // itself is no duplicate
 			return nil
 		})
 		s.reopen()
 	}
 	s.write(func(c storage.Collection) error { // freed and taken in one Update
-		s.must(c.Delete(2))
-		s.must(c.Update(1, doc(1, 2), 3))
+		s.must(Done(c.Delete(2)))
+		s.must(Done(c.Update(1, doc(1, 2), 3)))
 		_, err := c.Insert(doc(2, 1), 3)
 		return err
 	})
@@ -52,7 +52,7 @@ func testIndexBuild(t *testing.T, open Opener) {
 		s.read(func(c storage.Collection) {
 			next := int32(0)
 			s.must(c.ScanIndex("a", storage.KeyRange{}, func(k []byte, id storage.RecordID) bool {
-				r, _ := c.Get(id)
+				r, _ := Get(c, id)
 				equal(t, "key", string(k), string(key(next)))
 				equal(t, "record", r.Doc.Lookup("a").Int32(), next)
 				next++

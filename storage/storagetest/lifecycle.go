@@ -60,9 +60,9 @@ func testReopen(t *testing.T, open Opener) {
 	}
 	s.write(func(c storage.Collection) error {
 		for i := storage.RecordID(5); i < 20; i++ {
-			s.must(c.Delete(i))
+			s.must(Done(c.Delete(i)))
 		}
-		return c.Update(30, doc(1000, 3), 77)
+		return Done(c.Update(30, doc(1000, 3), 77))
 	})
 	s.update(func(tx storage.Tx) error { return tx.CreateIndex(NS, Spec("b")) })
 	for i := range 3 {
@@ -78,30 +78,30 @@ func testSyncAndCompact(t *testing.T, open Opener) {
 	s.must(s.Sync(ctx))
 	for i := range int32(200) {
 		s.insert(doc(i, i))
-		s.write(func(c storage.Collection) error { return c.Update(storage.RecordID(i+1), doc(i, i+1), 2) })
+		s.write(func(c storage.Collection) error { return Done(c.Update(storage.RecordID(i+1), doc(i, i+1), 2)) })
 	}
 	s.update(func(tx storage.Tx) error { _, err := tx.Create(ns("db", "gone"), nil, nil); return err })
 	s.update(func(tx storage.Tx) error { return tx.Drop(ns("db", "gone")) })
-	s.write(func(c storage.Collection) error { return c.Delete(200) })
+	s.write(func(c storage.Collection) error { return Done(c.Delete(200)) })
 	s.must(s.Sync(ctx))
-	before, size := Dump(s), s.Stats().FileBytes
+	before, size := Dump(s), Got(s.Stats()).FileBytes
 	s.must(s.Compact(ctx))
 	equal(t, "state", Dump(s), before)
-	if s.Stats().Persistent && s.Stats().FileBytes >= size {
-		t.Errorf("%d bytes after compaction, %d before", s.Stats().FileBytes, size)
+	if Got(s.Stats()).Persistent && Got(s.Stats()).FileBytes >= size {
+		t.Errorf("%d bytes after compaction, %d before", Got(s.Stats()).FileBytes, size)
 	}
 	s.must(s.Sync(ctx))
 	equal(t, "next id", s.insert(doc(500, 500))[0], 201)
-	s.write(func(c storage.Collection) error { return c.Delete(201) })
+	s.write(func(c storage.Collection) error { return Done(c.Delete(201)) })
 	s.must(s.Sync(ctx))
 	s.reopen()
-	s.read(func(c storage.Collection) { equal(t, "last id", c.LastID(), 201) })
+	s.read(func(c storage.Collection) { equal(t, "last id", Got(c.LastID()), 201) })
 	s.must(s.Compact(ctx))
 	s.reopen()
 	s.must(s.Compact(ctx))
 	s.read(func(c storage.Collection) {
-		equal(t, "last id", c.LastID(), 201)
-		equal(t, "count", c.Count(), 199)
+		equal(t, "last id", Got(c.LastID()), 201)
+		equal(t, "count", Got(c.Count()), 199)
 	})
 }
 
@@ -128,19 +128,19 @@ func testClose(t *testing.T, open Opener) {
 
 func testStats(t *testing.T, open Opener) {
 	s := startWith(t, open)
-	before := s.Stats()
+	before := Got(s.Stats())
 	s.insert(doc(1, 1))
 	s.update(func(storage.Tx) error { return nil }) // nothing to commit
 	_ = s.tryWrite(func(c storage.Collection) error { _, _ = c.Insert(doc(2, 2), 1); return errRollback })
-	equal(t, "commits", s.Stats().Commits-before.Commits, 1)
+	equal(t, "commits", Got(s.Stats()).Commits-before.Commits, 1)
 	txn, err := s.Begin(ctx)
 	s.must(err)
-	equal(t, "open snapshots", s.Stats().OpenSnapshots, 1)
+	equal(t, "open snapshots", Got(s.Stats()).OpenSnapshots, 1)
 	txn.Abort()
 	txn.Abort()
-	equal(t, "open snapshots", s.Stats().OpenSnapshots, 0)
+	equal(t, "open snapshots", Got(s.Stats()).OpenSnapshots, 0)
 	s.must(s.Sync(ctx))
-	st := s.Stats()
+	st := Got(s.Stats())
 	equal(t, "name", st.Name != "", true)
 	equal(t, "sync errors", st.SyncErrors, 0)
 	if st.Persistent {

@@ -87,7 +87,7 @@ func testLinearizable(t *testing.T, open Opener) {
 
 func (s *session) do(in register) (out int32) {
 	get := func(c storage.Collection) int32 {
-		r, _ := c.Get(in.record)
+		r, _ := Get(c, in.record)
 		return r.Doc.Lookup("a").Int32()
 	}
 	run := s.View
@@ -108,7 +108,7 @@ func (s *session) do(in register) (out int32) {
 		case "add":
 			out = get(c) + in.value
 		}
-		return c.Update(in.record, doc(int32(in.record-1), out), 1)
+		return Done(c.Update(in.record, doc(int32(in.record-1), out), 1))
 	})
 	if err != nil {
 		s.Error(err)

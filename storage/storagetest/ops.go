@@ -187,9 +187,9 @@ func Apply(tx storage.Tx, o Op) error {
 	case "insert":
 		_, err = c.Insert(o.Doc, o.TS)
 	case "update":
-		err = c.Update(o.ID, o.Doc, o.TS)
+		err = Done(c.Update(o.ID, o.Doc, o.TS))
 	case "delete":
-		err = c.Delete(o.ID)
+		err = Done(c.Delete(o.ID))
 	case "truncate":
 		err = c.Truncate()
 	}

@@ -20,24 +20,24 @@ func testRecords(t *testing.T, open Opener) {
 			}
 		}
 		wantDoc(t, c, 2, b) // its own write
-		equal(t, "own count", c.Count(), 2)
+		equal(t, "own count", Got(c.Count()), 2)
 		return nil
 	})
 	a2 := value.NewDoc("_id", value.Int32(1), "long", value.String("longer than before"))
 	s.write(func(c storage.Collection) error {
-		if err := c.Update(1, a2, 200); err != nil {
+		if err := Done(c.Update(1, a2, 200)); err != nil {
 			return err
 		}
-		return c.Delete(2)
+		return Done(c.Delete(2))
 	})
 	s.read(func(c storage.Collection) {
 		wantDoc(t, c, 1, a2)
-		r, _ := c.Get(1)
+		r, _ := Get(c, 1)
 		equal(t, "timestamp", r.TS, 200)
-		_, ok := c.Get(2)
+		_, ok := Get(c, 2)
 		equal(t, "deleted", ok, false)
-		equal(t, "count", c.Count(), 1)
-		equal(t, "size", c.Size(), int64(len(a2)))
+		equal(t, "count", Got(c.Count()), 1)
+		equal(t, "size", Got(c.Size()), int64(len(a2)))
 		d, ok := find(t, c, "_id", key(1))
 		equal(t, "found", ok && slices.Equal(d, a2), true)
 		_, ok = find(t, c, "_id", key(2))
@@ -49,12 +49,12 @@ func testRecordErrors(t *testing.T, open Opener) {
 	s := startWith(t, open, UniqueSpec("_id"))
 	s.insert(doc(1, 1))
 	s.write(func(c storage.Collection) error {
-		s.wantErr(c.Update(0, doc(1, 1), 1), storage.ErrNoRecord)
-		s.wantErr(c.Update(2, doc(1, 1), 1), storage.ErrNoRecord)
-		s.wantErr(c.Delete(2), storage.ErrNoRecord)
+		s.wantErr(Done(c.Update(0, doc(1, 1), 1)), storage.ErrNoRecord)
+		s.wantErr(Done(c.Update(2, doc(1, 1), 1)), storage.ErrNoRecord)
+		s.wantErr(Done(c.Delete(2)), storage.ErrNoRecord)
 		_, err := c.Insert(value.NewDoc("bad", value.Bool(true)), 1)
 		s.wantErr(err, errBadDoc)
-		s.wantErr(c.Update(1, value.NewDoc("bad", value.Bool(true)), 1), errBadDoc)
+		s.wantErr(Done(c.Update(1, value.NewDoc("bad", value.Bool(true)), 1)), errBadDoc)
 		_, _, err = c.Find("none", nil)
 		s.wantErr(err, storage.ErrNoIndex)
 		_, err = c.IndexStats("none")
@@ -63,10 +63,10 @@ func testRecordErrors(t *testing.T, open Opener) {
 	})
 	s.read(func(c storage.Collection) {
 		wantDoc(t, c, 1, doc(1, 1))
-		equal(t, "count", c.Count(), 1)
+		equal(t, "count", Got(c.Count()), 1)
 		none := func([]byte, storage.RecordID) bool { return true }
 		s.wantErr(c.ScanIndex("none", storage.KeyRange{}, none), storage.ErrNoIndex)
-		_, ok := c.Get(0)
+		_, ok := Get(c, 0)
 		equal(t, "record 0", ok, false)
 	})
 }
@@ -76,19 +76,19 @@ func testRecordErrors(t *testing.T, open Opener) {
 func testLastID(t *testing.T, open Opener) {
 	s := startWith(t, open)
 	s.insert(doc(1, 1), doc(2, 2), doc(3, 3))
-	s.write(func(c storage.Collection) error { return errors.Join(c.Delete(3), c.Delete(2)) })
+	s.write(func(c storage.Collection) error { return errors.Join(Done(c.Delete(3)), Done(c.Delete(2))) })
 	s.reopen()
-	s.read(func(c storage.Collection) { equal(t, "last id", c.LastID(), 3) })
+	s.read(func(c storage.Collection) { equal(t, "last id", Got(c.LastID()), 3) })
 	equal(t, "next id", s.insert(doc(4, 4))[0], 4)
 	s.write(func(c storage.Collection) error {
 		id, err := c.Insert(doc(5, 5), 1)
-		return errors.Join(err, c.Delete(id))
+		return errors.Join(err, Done(c.Delete(id)))
 	})
 	s.write(func(c storage.Collection) error { return c.Truncate() })
 	s.reopen()
 	equal(t, "next id", s.insert(doc(6, 6))[0], 6)
 	s.reopen()
-	s.read(func(c storage.Collection) { equal(t, "last id", c.LastID(), 6) })
+	s.read(func(c storage.Collection) { equal(t, "last id", Got(c.LastID()), 6) })
 }
 
 // testImmutable: what is handed in is copied, what is handed out stays.
@@ -99,11 +99,11 @@ func testImmutable(t *testing.T, open Opener) {
 	clear(in)
 	var out value.Doc
 	s.read(func(c storage.Collection) {
-		r, _ := c.Get(1)
+		r, _ := Get(c, 1)
 		out = r.Doc
 	})
-	s.write(func(c storage.Collection) error { return c.Update(1, doc(1, 2), 2) })
-	s.write(func(c storage.Collection) error { return c.Delete(1) })
+	s.write(func(c storage.Collection) error { return Done(c.Update(1, doc(1, 2), 2)) })
+	s.write(func(c storage.Collection) error { return Done(c.Delete(1)) })
 	s.must(s.Compact(ctx))
 	s.must(s.Engine.Close())
 	equal(t, "a document that was read", out.String(), doc(1, 1).String())
@@ -119,11 +119,11 @@ func testTruncate(t *testing.T, open Opener) {
 		if err := c.Truncate(); err != nil {
 			return err
 		}
-		equal(t, "count", c.Count(), 0)
+		equal(t, "count", Got(c.Count()), 0)
 		return errRollback
 	})
 	s.wantErr(err, errRollback)
-	s.read(func(c storage.Collection) { equal(t, "count", c.Count(), 1200) })
+	s.read(func(c storage.Collection) { equal(t, "count", Got(c.Count()), 1200) })
 	s.write(func(c storage.Collection) error {
 		if err := c.Truncate(); err != nil {
 			return err
@@ -133,8 +133,8 @@ func testTruncate(t *testing.T, open Opener) {
 	})
 	for range 3 {
 		s.read(func(c storage.Collection) {
-			equal(t, "count", c.Count(), 1)
-			equal(t, "size", c.Size(), int64(len(doc(7, 7))))
+			equal(t, "count", Got(c.Count()), 1)
+			equal(t, "size", Got(c.Size()), int64(len(doc(7, 7))))
 			_, ok := find(t, c, "_id", key(8))
 			equal(t, "found", ok, false)
 		})
@@ -159,7 +159,7 @@ func testRollback(t *testing.T, open Opener) {
 		if _, cerr := tx.Create(ns("db", "new"), nil, nil); cerr != nil {
 			return cerr
 		}
-		return errors.Join(err, c.Update(1, doc(1, 9), 2), c.Delete(2),
+		return errors.Join(err, Done(c.Update(1, doc(1, 9), 2)), Done(c.Delete(2)),
 			tx.CreateIndex(NS, Spec("b")), tx.DropIndex(NS, "a"), tx.SetOptions(NS, doc(1, 1)),
 			tx.Rename(NS, ns("db", "moved")), errRollback)
 	})
@@ -183,11 +183,11 @@ func testFailedOperation(t *testing.T, open Opener) {
 		_, err := c.Insert(u(2, 2, 1), 1)
 		s.wantDup(err, "u", 1)
 		_, err = c.Insert(u(3, 3, 3), 1)
-		s.wantDup(c.Update(2, u(3, 4, 1), 1), "u", 1)
+		s.wantDup(Done(c.Update(2, u(3, 4, 1), 1)), "u", 1)
 		return err
 	})
 	s.read(func(c storage.Collection) {
-		equal(t, "count", c.Count(), 2)
+		equal(t, "count", Got(c.Count()), 2)
 		equal(t, "entries of a", len(entries(t, c, "a", storage.KeyRange{})), 2)
 		wantDoc(t, c, 2, u(3, 3, 3))
 	})
@@ -204,7 +204,7 @@ func testReadOnly(t *testing.T, open Opener) {
 		_, err = tx.Create(ns("x", "y"), nil, nil)
 		s.wantErr(err, storage.ErrReadOnly)
 		for _, err := range []error{
-			c.Update(1, doc(1, 2), 1), c.Delete(1), c.Truncate(),
+			Done(c.Update(1, doc(1, 2), 1)), Done(c.Delete(1)), c.Truncate(),
 			tx.Drop(NS), tx.Rename(NS, ns("x", "y")), tx.SetOptions(NS, nil),
 			tx.CreateIndex(NS, Spec("a")), tx.DropIndex(NS, "_id"), tx.SetIndex(NS, UniqueSpec("_id")),
 		} {

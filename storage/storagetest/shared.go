@@ -55,7 +55,7 @@ func testShared(t *testing.T, open Opener) {
 			if err != nil {
 				return err
 			}
-			equal(t, "records", coll.Count(), int64(writers*rounds*3/4*2))
+			equal(t, "records", Got(coll.Count()), int64(writers*rounds*3/4*2))
 			return nil
 		}))
 	}

@@ -26,22 +26,22 @@ func testSnapshot(t *testing.T, open Opener) {
 	txn, c := s.begin()
 	s.write(func(c storage.Collection) error {
 		_, err := c.Insert(doc(3, 3), 1)
-		return errors.Join(err, c.Update(1, doc(1, 100), 2))
+		return errors.Join(err, Done(c.Update(1, doc(1, 100), 2)))
 	})
 	// It sees its beginning …
 	wantDoc(t, c, 1, doc(1, 1))
-	equal(t, "count", c.Count(), 2)
+	equal(t, "count", Got(c.Count()), 2)
 	equal(t, "entries", len(entries(t, c, "a", storage.KeyRange{})), 2)
 	// … and its own writes, which nobody else sees.
 	id, err := c.Insert(doc(4, 4), 5)
 	s.must(err)
-	s.must(c.Update(id, doc(4, 5), 6))
-	s.must(c.Delete(2))
+	s.must(Done(c.Update(id, doc(4, 5), 6)))
+	s.must(Done(c.Delete(2)))
 	wantDoc(t, c, id, doc(4, 5))
-	equal(t, "count", c.Count(), 2)
+	equal(t, "count", Got(c.Count()), 2)
 	_, ok := find(t, c, "_id", key(2))
 	equal(t, "deleted record found", ok, false)
-	s.read(func(c storage.Collection) { equal(t, "count outside", c.Count(), 3) })
+	s.read(func(c storage.Collection) { equal(t, "count outside", Got(c.Count()), 3) })
 
 	s.must(txn.Commit(ctx))
 	equal(t, "commit again fails", txn.Commit(ctx) != nil, true)
@@ -61,20 +61,20 @@ func testSnapshotConflicts(t *testing.T, open Opener) {
 	s := startWith(t, open, UniqueSpec("_id"))
 	s.insert(doc(1, 1), doc(2, 2), doc(3, 3))
 	update := func(id storage.RecordID, a int32) error {
-		return s.tryWrite(func(c storage.Collection) error { return c.Update(id, doc(int32(id), a), 2) })
+		return s.tryWrite(func(c storage.Collection) error { return Done(c.Update(id, doc(int32(id), a), 2)) })
 	}
 	a, ca := s.begin()
 	b, cb := s.begin()
 	s.must(update(1, 10))
-	s.wantErr(ca.Update(1, doc(1, 11), 3), storage.ErrConflict) // changed since
-	s.wantErr(ca.Delete(1), storage.ErrConflict)
-	s.must(ca.Update(2, doc(2, 12), 3))
-	s.wantErr(cb.Update(2, doc(2, 13), 3), storage.ErrConflict) // a has written it
-	s.wantErr(cb.Delete(2), storage.ErrConflict)
+	s.wantErr(Done(ca.Update(1, doc(1, 11), 3)), storage.ErrConflict) // changed since
+	s.wantErr(Done(ca.Delete(1)), storage.ErrConflict)
+	s.must(Done(ca.Update(2, doc(2, 12), 3)))
+	s.wantErr(Done(cb.Update(2, doc(2, 13), 3)), storage.ErrConflict) // a has written it
+	s.wantErr(Done(cb.Delete(2)), storage.ErrConflict)
 	s.wantErr(update(2, 14), storage.ErrConflict) // an Update does not wait for a
-	s.must(cb.Update(3, doc(3, 15), 3))
+	s.must(Done(cb.Update(3, doc(3, 15), 3)))
 	s.must(a.Commit(ctx))
-	s.wantErr(cb.Update(2, doc(2, 16), 3), storage.ErrConflict) // changed since
+	s.wantErr(Done(cb.Update(2, doc(2, 16), 3)), storage.ErrConflict) // changed since
 	s.must(b.Commit(ctx))
 	s.must(update(2, 17)) // free again
 	s.read(func(c storage.Collection) {
@@ -85,13 +85,13 @@ func testSnapshotConflicts(t *testing.T, open Opener) {
 	// A record that is gone, and one deleted by two.
 	a, ca = s.begin()
 	b, cb = s.begin()
-	s.write(func(c storage.Collection) error { return c.Delete(1) })
-	s.wantErr(ca.Update(1, doc(1, 1), 4), storage.ErrConflict)
-	s.must(ca.Delete(2))
-	s.wantErr(cb.Delete(2), storage.ErrConflict)
+	s.write(func(c storage.Collection) error { return Done(c.Delete(1)) })
+	s.wantErr(Done(ca.Update(1, doc(1, 1), 4)), storage.ErrConflict)
+	s.must(Done(ca.Delete(2)))
+	s.wantErr(Done(cb.Delete(2)), storage.ErrConflict)
 	s.must(a.Commit(ctx))
 	s.must(b.Commit(ctx))
-	s.read(func(c storage.Collection) { equal(t, "count", c.Count(), 1) })
+	s.read(func(c storage.Collection) { equal(t, "count", Got(c.Count()), 1) })
 }
 
 func testSnapshotKeys(t *testing.T, open Opener) {
@@ -110,15 +110,15 @@ func testSnapshotKeys(t *testing.T, open Opener) {
 	s.insert(doc(6, 6))
 	_, err = cb.Insert(doc(6, 7), 1)
 	s.wantErr(err, storage.ErrConflict) // taken since
-	s.wantErr(cb.Update(2, doc(6, 7), 1), storage.ErrConflict)
+	s.wantErr(Done(cb.Update(2, doc(6, 7), 1)), storage.ErrConflict)
 	s.must(a.Commit(ctx))
 	b.Abort()
 	// Freed and taken within one transaction, and a swap.
 	a, ca = s.begin()
-	s.must(ca.Delete(1))
+	s.must(Done(ca.Delete(1)))
 	_, err = ca.Insert(doc(1, 50), 2)
 	s.must(err)
-	s.must(ca.Update(2, doc(7, 7), 2))
+	s.must(Done(ca.Update(2, doc(7, 7), 2)))
 	_, err = ca.Insert(doc(2, 51), 2)
 	s.must(err)
 	s.must(a.Commit(ctx))
@@ -128,7 +128,7 @@ func testSnapshotKeys(t *testing.T, open Opener) {
 			equal(t, "found", ok, true)
 			equal(t, "value", d.Lookup("a").Int32(), want)
 		}
-		equal(t, "count", c.Count(), 5)
+		equal(t, "count", Got(c.Count()), 5)
 	})
 }
 
@@ -232,7 +232,7 @@ func testSnapshotAbort(t *testing.T, open Opener) {
 	txn, c := s.begin()
 	_, err := c.Insert(doc(2, 2), 1)
 	s.must(err)
-	s.must(c.Update(1, doc(1, 5), 1))
+	s.must(Done(c.Update(1, doc(1, 5), 1)))
 	s.must(c.Truncate())
 	s.must(txn.Drop(NS))
 	txn.Abort()
@@ -241,7 +241,7 @@ func testSnapshotAbort(t *testing.T, open Opener) {
 	equal(t, "use after abort fails", err != nil, true)
 	equal(t, "state", Dump(s), before)
 	s.insert(doc(2, 2)) // nothing is claimed any more
-	s.write(func(c storage.Collection) error { return c.Update(1, doc(1, 6), 1) })
+	s.write(func(c storage.Collection) error { return Done(c.Update(1, doc(1, 6), 1)) })
 }
 
 // testSnapshotOrder: ids grow in the order of commits, so that a reader who
@@ -255,7 +255,7 @@ func testSnapshotOrder(t *testing.T, open Opener) {
 	}
 	s.insert(doc(10, 2), doc(11, 2))
 	var last storage.RecordID
-	s.read(func(c storage.Collection) { last = c.LastID() })
+	s.read(func(c storage.Collection) { last = Got(c.LastID()) })
 	s.must(txn.Commit(ctx))
 	var got []int32
 	s.read(func(c storage.Collection) {
@@ -270,7 +270,7 @@ func testSnapshotOrder(t *testing.T, open Opener) {
 	s.must(txn.Rename(NS, ns("db", "moved")))
 	c, err := txn.Collection(ns("db", "moved"))
 	s.must(err)
-	s.must(c.Update(1, value.NewDoc("x", value.Int32(1)), 1))
+	s.must(Done(c.Update(1, value.NewDoc("x", value.Int32(1)), 1)))
 	_, err = c.Insert(doc(9, 9), 1)
 	s.must(err)
 	s.must(txn.Commit(ctx))

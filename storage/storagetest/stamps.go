@@ -27,7 +27,7 @@ func testStamps(t *testing.T, open Opener) {
 		return func(tx storage.Tx) error {
 			c, err := tx.Collection(n)
 			if err == nil {
-				_, err = c.Insert(value.NewDoc("_id", value.Int32(int32(c.LastID()))), 1)
+				_, err = c.Insert(value.NewDoc("_id", value.Int32(int32(Got(c.LastID())))), 1)
 			}
 			return err
 		}
@@ -48,8 +48,8 @@ func testStamps(t *testing.T, open Opener) {
 		{"create", func(tx storage.Tx) error { _, err := tx.Create(NS, nil, nil); return err }},
 		{"insert", insert(NS)},
 		{"insert again", insert(NS)},
-		{"update", inNS(func(c storage.Collection) error { return c.Update(1, value.NewDoc("_id", value.Int32(7)), 2) })},
-		{"delete", inNS(func(c storage.Collection) error { return c.Delete(1) })},
+		{"update", inNS(func(c storage.Collection) error { return Done(c.Update(1, value.NewDoc("_id", value.Int32(7)), 2)) })},
+		{"delete", inNS(func(c storage.Collection) error { return Done(c.Delete(1)) })},
 		{"truncate", inNS(storage.Collection.Truncate)},
 		{"options", func(tx storage.Tx) error { return tx.SetOptions(NS, value.NewDoc("a", value.Int32(1))) }},
 		{"create index", func(tx storage.Tx) error { return tx.CreateIndex(NS, Spec("a")) }},

@@ -46,6 +46,11 @@ func Run(t *testing.T, open Opener) {
 		{"RecordErrors", testRecordErrors},
 		{"LastID", testLastID},
 		{"Immutable", testImmutable},
+		{"GetMany", testGetMany},
+		{"ScanRecords", testScanRecords},
+		{"Written", testWritten},
+		{"Versions", testVersions},
+		{"Alone", testJobs},
 		{"Scan", testScan},
 		{"ScanIndex", testScanIndex},
 		{"ScanResumed", testScanResumed},
@@ -247,7 +252,7 @@ func find(t testing.TB, c storage.Collection, index string, k []byte) (value.Doc
 
 func wantDoc(t testing.TB, c storage.Collection, id storage.RecordID, want value.Doc) {
 	t.Helper()
-	r, ok := c.Get(id)
+	r, ok := Get(c, id)
 	if !ok || r.ID != id || !bytes.Equal(r.Doc, want) {
 		t.Fatalf("record %d is %v (%v), want %v", id, r.Doc, ok, want)
 	}
