@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -117,7 +118,7 @@ func TestDeletedRecordIsWrittenAgain(t *testing.T) {
 	r.must(r.engine.Update(context.Background(), func(tx storage.Tx) error {
 		coll, err := tx.Collection(oplog.Transactions)
 		r.must(err)
-		return coll.Delete(r.Get(k))
+		return storagetest.Done(coll.Delete(r.Get(k)))
 	}))
 	old := r.Get(k)
 	r.save(k, 2, 0)
