@@ -60,7 +60,9 @@ func TestExpiredDocumentsAreNotMet(t *testing.T) {
 				} else if ok {
 					byID = append(byID, r.Doc.Lookup("_id").String())
 				}
-				if r, ok := s.Get(ids[i]); ok {
+				if r, ok, err := s.Get(ids[i]); err != nil {
+					t.Error(err)
+				} else if ok {
 					got = append(got, r.Doc.Lookup("_id").String())
 				}
 			}
