@@ -53,6 +53,14 @@ var readsStored = map[string]string{
 	"session.Records.Open":            own,
 	"session.Records.openParts":       own,
 	"session.Records.Reap":            own,
+	"ddl.databaseListed":              own,
+	"ddl.forgetOffer":                 own,
+	"ddl.readOffer":                   own,
+	"housekeeping.KeepVersion":        own,
+	"kernel.Call.ChangeSetting":       own,
+	"kernel.NewSettings":              own,
+	"replication.JoinSet":             own,
+	"replication.LoadTerm":            own,
 	"write.Writer.purgeExpired":       "removes what has expired and holds a key",
 }
 
@@ -110,7 +118,7 @@ func (c *checker) notice(pkg string, files []*ast.File, info *types.Info) {
 				name = pkg + "." + funcName(fn)
 			}
 			ast.Inspect(d, func(n ast.Node) bool {
-				if x, ok := n.(*ast.SelectorExpr); ok && readsRecords(info.Selections[x]) {
+				if x, ok := n.(*ast.SelectorExpr); ok && (readsRecords(info.Selections[x]) || readsDocuments(info.Uses[x.Sel])) {
 					c.seen[name] = true
 				}
 				return true
@@ -129,6 +137,21 @@ func readsRecords(s *types.Selection) bool {
 	}
 	switch s.Obj().Name() {
 	case "Get", "GetMany", "Find", "Scan", "ScanIndex", "ScanRecords":
+		return true
+	}
+	return false
+}
+
+// readsDocuments reports whether an object is a function that reads the documents of a
+// collection of the server's own. Called with another collection it would show what has
+// expired.
+func readsDocuments(o types.Object) bool {
+	fn, ok := o.(*types.Func)
+	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != serverDocsPath || fn.Signature().Recv() != nil {
+		return false
+	}
+	switch fn.Name() {
+	case "Find", "Get", "Only", "All", "NewCache":
 		return true
 	}
 	return false
@@ -171,10 +194,12 @@ const (
 	storagePath  = "github.com/duskdb/duskdb/storage"
 	commandsPath = "github.com/duskdb/duskdb/commands"
 	gateFile     = "kernel/visible.go"
+	// serverDocsPath is the package that keeps the server's own documents.
+	serverDocsPath = storagePath + "/serverdocs"
 )
 
-// checker imports the package storage and those of the commands from their sources, and
-// nothing else: what a call of the storage looks like does not depend on other types.
+// checker imports the packages storage and serverdocs and those of the commands from their
+// sources, and nothing else: what a call of the storage looks like does not depend on other types.
 type checker struct {
 	t    *testing.T
 	fset *gotoken.FileSet
@@ -187,17 +212,17 @@ func (c *checker) Import(importPath string) (*types.Package, error) {
 		return p, nil
 	}
 	room, ours := strings.CutPrefix(importPath, commandsPath)
-	if !ours && importPath != storagePath {
+	if !ours && importPath != storagePath && importPath != serverDocsPath {
 		p := types.NewPackage(importPath, path.Base(importPath))
 		p.MarkComplete()
 		return p, nil
 	}
-	dir := "../storage"
+	dir := "../storage" + strings.TrimPrefix(importPath, storagePath)
 	if ours {
 		dir = "." + room
 	}
 	files := parseDir(c.t, c.fset, dir)
-	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Uses: map[*ast.Ident]types.Object{}}
 	quiet := &types.Config{Importer: c, Error: func(error) {}, FakeImportC: true}
 	p, _ := quiet.Check(importPath, c.fset, files, info)
 	c.done[importPath] = p

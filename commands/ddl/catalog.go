@@ -398,7 +398,11 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 			if err != nil {
 				return err
 			}
-			sizes[db] += size + observe.IndexBytes(coll)
+			indexes, err := observe.IndexBytes(coll)
+			if err != nil {
+				return err
+			}
+			sizes[db] += size + indexes
 		}
 		return nil
 	})

@@ -106,11 +106,14 @@ func (u *Usage) List() (out []*CollectionUsage) {
 }
 
 // IndexBytes returns the size of the listed indexes of a collection, in bytes.
-func IndexBytes(coll storage.Collection) (n int64) {
-	for _, spec := range catalog.Of(coll.Info()).Listed {
-		if st, err := catalog.Of(coll.Info()).IndexStats(coll, spec); err == nil {
-			n += st.Bytes
+func IndexBytes(coll storage.Collection) (n int64, err error) {
+	m := catalog.Of(coll.Info())
+	for _, spec := range m.Listed {
+		st, err := m.IndexStats(coll, spec)
+		if err != nil {
+			return 0, err
 		}
+		n += st.Bytes
 	}
-	return n
+	return n, nil
 }

@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -65,6 +66,18 @@ func TestCommandCounters(t *testing.T) {
 	}
 }
 
+var errUnreadable = errors.New("unreadable")
+
+// unreadable is a collection whose index on a cannot be read.
+type unreadable struct{ storage.Collection }
+
+func (u unreadable) IndexStats(name string) (storage.IndexStats, error) {
+	if name == "a" {
+		return storage.IndexStats{}, errUnreadable
+	}
+	return u.Collection.IndexStats(name)
+}
+
 // The bytes of indexes are those of all that listIndexes shows.
 func TestIndexBytes(t *testing.T) {
 	h := harness.New(t)
@@ -77,7 +90,12 @@ func TestIndexBytes(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			all = observe.IndexBytes(coll)
+			if all, err = observe.IndexBytes(coll); err != nil {
+				return err
+			}
+			if n, err := observe.IndexBytes(unreadable{coll}); n != 0 || !errors.Is(err, errUnreadable) {
+				t.Errorf("of an index that cannot be read: %d, %v", n, err)
+			}
 			for _, d := range listed {
 				st, err := coll.IndexStats(d.Lookup("name").Str())
 				if err != nil {

@@ -175,7 +175,11 @@ func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 			t.Objects += records
 			t.Bytes += size
 			t.Indexes += int64(len(m.Listed))
-			t.InIndexes += observe.IndexBytes(coll)
+			n, err := observe.IndexBytes(coll)
+			if err != nil {
+				return err
+			}
+			t.InIndexes += n
 		}
 		return nil
 	})
