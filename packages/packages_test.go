@@ -1,5 +1,5 @@
-// Package packages_test runs the tests of the packages for other languages,
-// with a binary that is built here.
+// Package packages_test builds the binary and runs the tests of the packages for
+// other languages with it.
 package packages_test
 
 import (
@@ -52,8 +52,9 @@ func TestPython(t *testing.T) {
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fixture.py")
 }
 
-// venv is a Python with what the tests need, in the cache of the tests with
-// real clients. A file says that it is whole.
+// venv returns the path of a Python with the packages that the tests need. The
+// environment is in the cache of the tests with real clients; a file in it marks
+// that its installation was complete.
 func venv(t *testing.T) string {
 	t.Helper()
 	requirements, err := filepath.Abs(filepath.Join("python", "tests", "requirements.txt"))

@@ -15,7 +15,7 @@ import (
 // Go, Node and Python.
 var examplePages = []string{"../README.md", "../docs/testing-ttl.md"}
 
-// TestExamples runs the tests that the pages show, as they stand there.
+// TestExamples runs the tests that the pages show, unchanged.
 func TestExamples(t *testing.T) {
 	for _, page := range examplePages {
 		for _, e := range []struct {
@@ -42,8 +42,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// exampleInGo adds the test to the module, but not to the tree, as a package
-// of its own.
+// exampleInGo compiles the test as a package of the module, by an overlay, so that
+// no file is written to the source tree.
 func exampleInGo(t *testing.T, text string) {
 	root, err := filepath.Abs("..")
 	if err != nil {

@@ -1,20 +1,21 @@
-"""A MongoDB-compatible server for tests, whose clock you move.
+"""A MongoDB-compatible server for tests, with a clock that tests can move.
 
-Put this file beside conftest.py, or on the path, and name it there:
+Put this file beside conftest.py, or on the Python path, and add to conftest.py:
 
     pytest_plugins = ["duskdb_pytest"]
 
-Then a test has a server of its own:
+Each test that uses the fixture has its own server:
 
     def test_cart_expires(duskdb):
         carts = duskdb.client.shop.carts
         carts.create_index("touched", expireAfterSeconds=3600)
         carts.insert_one({"touched": duskdb.now()})
-        duskdb.advance(3661)  # returns when the due pass has run
+        duskdb.advance(3661)  # seconds; returns after the expiry pass that became due
         assert carts.count_documents({}) == 0
 
-The binary is the one that DUSKDB_BINARY names, duskdb on the PATH, or built with
-Go from the repository around this file. Nothing but pymongo is needed.
+The binary is the path in the environment variable DUSKDB_BINARY, or duskdb on the
+PATH; in a clone of the repository it is otherwise built with Go. Only pymongo is
+required.
 """
 
 import atexit
@@ -28,14 +29,14 @@ import pymongo
 
 try:
     import pytest
-except ImportError:  # the class is of use without pytest
+except ImportError:  # the class also works without pytest
     pytest = None
 
 _built = None
 
 
 def find_binary():
-    """The path of the binary, which is built if it has to be."""
+    """Returns the path of the binary, and builds it if necessary."""
     global _built
     if given := os.environ.get("DUSKDB_BINARY"):
         return given
@@ -43,7 +44,7 @@ def find_binary():
         return found
     repository = pathlib.Path(__file__).resolve().parents[2]
     if not (repository / "cmd" / "duskdb" / "main.go").exists():
-        raise RuntimeError("there is no duskdb binary: set DUSKDB_BINARY")
+        raise RuntimeError("no duskdb binary found: set DUSKDB_BINARY")
     if _built is None:
         folder = tempfile.mkdtemp(prefix="duskdb-build-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -53,11 +54,11 @@ def find_binary():
 
 
 class DuskDB:
-    """A server that keeps its data in memory. Also a context manager."""
+    """A server that keeps its data in memory. It is also a context manager."""
 
     def __init__(self, *args, now=None, parameters=None, binary=None):
-        """Starts a server; now, a datetime or ISO text, is where its clock
-        stands frozen, and args are further flags."""
+        """Starts a server. With now, a datetime or an ISO 8601 string, its clock
+        stands still at that time. args are more flags for duskdb."""
         flags = ["--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"]
         parameters = dict(parameters or {})
         if now is not None:
@@ -65,7 +66,7 @@ class DuskDB:
         for name, value in parameters.items():
             flags += ["--setParameter", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(  # stdin ends with this process, and the server with it
+        self._process = subprocess.Popen(  # the server exits when its stdin closes, at the latest when this process exits
             [binary or find_binary(), *flags, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -86,25 +87,26 @@ class DuskDB:
 
     @property
     def client(self):
-        """A MongoClient, made when it is first asked for."""
+        """A MongoClient for this server, created at the first use."""
         if self._client is None:
             self._client = pymongo.MongoClient(self.uri, tz_aware=True)
         return self._client
 
     def now(self):
-        """The server's time."""
+        """Returns the server's time."""
         return self._clock()
 
     def advance(self, seconds=0, *, millis=0):
-        """Moves the clock forward, and runs the expiration pass that has become due."""
+        """Moves the clock forward, runs the expiration pass if one has become due, and
+        returns the new time."""
         return self._clock(advanceMillis=round(seconds * 1000) + millis)
 
     def set(self, instant):
-        """Moves the clock to a datetime that is not in its past."""
+        """Moves the clock to a datetime that is not before the server's time."""
         return self._clock(set=instant)
 
     def run_pass(self):
-        """Runs an expiration pass now, and says what it deleted."""
+        """Runs an expiration pass now and returns the numbers of what it deleted."""
         return self.client.admin.command("runExpirationPass")["deleted"]
 
     def _clock(self, **change):
@@ -112,7 +114,7 @@ class DuskDB:
         return self.client.admin.command("testClock", codec_options=aware, **change)["now"]
 
     def stop(self):
-        """Ends the server. May be called again."""
+        """Stops the server. Further calls do nothing."""
         atexit.unregister(self.stop)
         if self._client is not None:
             self._client.close()

@@ -7,22 +7,22 @@ const path = require('node:path');
 
 const name = process.platform === 'win32' ? 'duskdb.exe' : 'duskdb';
 
-/** Finds the binary: the one given, DUSKDB_BINARY, bin/ of this package, or
- * the repository around it, from which Go builds it. */
+/** Returns the path of the binary: the given one, DUSKDB_BINARY, bin/ of this package, or one
+ * that it builds with Go if this package is in a clone of the repository. */
 function find(given) {
   for (const [what, file] of [['the option binary', given], ['DUSKDB_BINARY', process.env.DUSKDB_BINARY]]) {
     if (!file) continue;
-    if (!fs.existsSync(file)) throw new Error(`${what} names ${file}, which does not exist`);
+    if (!fs.existsSync(file)) throw new Error(`${what} is ${file}, which does not exist`);
     return file;
   }
   const packed = path.join(__dirname, 'bin', name);
   if (fs.existsSync(packed)) return packed;
   const repository = path.resolve(__dirname, '..', '..', '..');
   if (fs.existsSync(path.join(repository, 'cmd', 'duskdb', 'main.go'))) return build(repository);
-  throw new Error('there is no duskdb binary: set DUSKDB_BINARY or the option binary');
+  throw new Error('no duskdb binary found: set DUSKDB_BINARY or the option binary');
 }
 
-let built; // in this process
+let built; // the path of the binary that this process has built
 
 function build(repository) {
   if (built) return built;

@@ -1,21 +1,21 @@
 export interface Options {
-  /** The binary; default: DUSKDB_BINARY, bin/ of this package, or built with Go from the repository around it. */
+  /** Path of the binary. Default: DUSKDB_BINARY, bin/ of this package, or a build with Go if the package is in a clone of the repository. */
   binary?: string;
-  /** Default: a free one. */
+  /** Port to listen on. Default: a free one. */
   port?: number;
-  /** Default: ":memory:". */
+  /** Data directory. Default: ":memory:", which stores nothing on disk. */
   dbpath?: string;
-  /** Where the clock stands, frozen; without it, it runs from the system's time. */
+  /** The time at which the clock stands still. Without it, the clock starts at the system's time and runs. */
   now?: Date | number | string;
-  /** Shows the face of a replica set of this name, for transactions and change streams. */
+  /** Starts a replica set of this name with one member, for clients that require a replica set. */
   replSet?: string;
   /** Server parameters, such as { ttlMonitorSleepSecs: 1 }. */
   parameters?: Record<string, string | number | boolean>;
-  /** Further flags of duskdb. */
+  /** More flags for duskdb. */
   args?: string[];
 }
 
-/** What an expiration pass deleted. */
+/** Numbers of what an expiration pass deleted. */
 export interface Deleted {
   ttl: number;
   clustered: number;
@@ -26,27 +26,27 @@ export interface Deleted {
   queuesDropped: number;
 }
 
-/** A DuskDB server that keeps its data in memory and whose clock is moved. */
+/** A DuskDB server that keeps its data in memory and whose clock tests can move. */
 export class DuskDBMemoryServer {
   private constructor();
   /** Starts a server on a free port. */
   static create(options?: Options): Promise<DuskDBMemoryServer>;
   readonly uri: string;
   readonly port: number;
-  /** The URI with a database. */
+  /** Returns the URI with a database name. */
   getUri(database?: string): string;
-  /** Runs a command without a driver. */
+  /** Runs a command without a driver and returns the reply. */
   command(doc: Record<string, unknown>, database?: string): Promise<Record<string, any>>;
-  /** The server's time. */
+  /** Returns the server's time. */
   now(): Promise<Date>;
-  /** Moves the clock forward, and runs the expiration pass that has become due. */
+  /** Moves the clock forward, runs the expiration pass if one has become due, and returns the new time. */
   advance(milliseconds: number): Promise<Date>;
-  /** Moves the clock to an instant that is not in its past. */
+  /** Moves the clock to a time that is not before the server's time. */
   set(date: Date | number | string): Promise<Date>;
-  /** Stops the clock, or lets it run on. */
+  /** Stops the clock, or lets it run again. */
   freeze(frozen?: boolean): Promise<Date>;
-  /** Runs an expiration pass now, and says what it deleted. */
+  /** Runs an expiration pass now and returns the numbers of what it deleted. */
   runPass(): Promise<Deleted>;
-  /** Ends the server. May be called again. */
+  /** Stops the server. Further calls do nothing. */
   stop(): Promise<void>;
 }

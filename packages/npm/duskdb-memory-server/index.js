@@ -6,7 +6,7 @@ const { command } = require('./wire.js');
 
 const LISTENING = /^duskdb listening on (\S+)/m;
 
-/** A DuskDB server that keeps its data in memory and whose clock is moved. */
+/** A DuskDB server that keeps its data in memory and whose clock tests can move. */
 class DuskDBMemoryServer {
   #child;
   #uri;
@@ -20,9 +20,9 @@ class DuskDBMemoryServer {
 
   /** Starts a server on a free port. */
   static async create(options = {}) {
-    // Its standard input ends with this process, however that ends, and the server with it.
+    // When this process exits, even by a signal, the server's standard input closes and the server exits.
     const child = spawn(find(options.binary), flags(options), { stdio: ['pipe', 'pipe', 'pipe'] });
-    child.stdin.on('error', () => {}); // nothing is written, so that nothing is lost
+    child.stdin.on('error', () => {}); // nothing is ever written to it
     const kill = () => child.kill('SIGKILL');
     process.on('exit', kill);
     const exited = new Promise((resolve) => {
@@ -37,34 +37,34 @@ class DuskDBMemoryServer {
 
   get port() { return Number(new URL(this.#uri).port); }
 
-  /** The URI, as mongodb-memory-server gives it: with a database. */
+  /** Returns the URI with a database name, as getUri of mongodb-memory-server does. */
   getUri(database = '') { return this.#uri.replace(/\/\?/, `/${encodeURIComponent(database)}?`); }
 
-  /** Runs a command without a driver. */
+  /** Runs a command without a driver and returns the reply. */
   command(doc, database = 'admin') {
     const { hostname, port } = new URL(this.#uri);
     return command(hostname, Number(port), { ...doc, $db: database });
   }
 
-  /** The server's time. */
+  /** Returns the server's time. */
   async now() { return (await this.command({ testClock: 1 })).now; }
 
-  /** Moves the clock forward, and runs the expiration pass that has become due. */
+  /** Moves the clock forward, runs the expiration pass if one has become due, and returns the new time. */
   async advance(milliseconds) {
     if (!Number.isSafeInteger(milliseconds)) throw new TypeError('advance takes whole milliseconds');
     return (await this.command({ testClock: 1, advanceMillis: BigInt(milliseconds) })).now;
   }
 
-  /** Moves the clock to an instant that is not in its past. */
+  /** Moves the clock to a time that is not before the server's time. */
   async set(date) { return (await this.command({ testClock: 1, set: new Date(date) })).now; }
 
-  /** Stops the clock, or lets it run on. */
+  /** Stops the clock, or lets it run again. */
   async freeze(frozen = true) { return (await this.command({ testClock: 1, freeze: frozen })).now; }
 
-  /** Runs an expiration pass now, and says what it deleted. */
+  /** Runs an expiration pass now and returns the numbers of what it deleted. */
   async runPass() { return (await this.command({ runExpirationPass: 1 })).deleted; }
 
-  /** Ends the server. May be called again. */
+  /** Stops the server. Further calls do nothing. */
   async stop() {
     hold(this.#child, true);
     this.#child.kill('SIGTERM');
@@ -74,7 +74,7 @@ class DuskDBMemoryServer {
   async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() { await this.stop(); }
 }
 
-/** Says whether the server keeps this process alive: only while somebody waits for it. */
+/** Sets whether the server keeps this process running; it should only while the process waits for it. */
 function hold(child, keep) {
   for (const handle of [child, ...child.stdio]) handle[keep ? 'ref' : 'unref']();
 }
@@ -87,7 +87,7 @@ function flags({ port = 0, dbpath = ':memory:', now, replSet, parameters = {}, a
   return [...out, ...args];
 }
 
-/** Waits for the line that says where the server listens. */
+/** Waits for the line with the address that the server listens on, and returns the address. */
 function listening(child) {
   return new Promise((resolve, reject) => {
     let out = '';

@@ -1,7 +1,7 @@
 'use strict';
 
-// As much of MongoDB's wire protocol as commands to a server under test need:
-// OP_MSG, one request at a time, and the types that stand in such documents.
+// The part of MongoDB's wire protocol that commands to a test server need: OP_MSG, one
+// request at a time, and the BSON types of such documents.
 
 const net = require('node:net');
 
@@ -72,7 +72,7 @@ function read(type, b) {
     case 0x11: return [b.readBigUInt64LE(), 8];
     case 0x12: return [Number(b.readBigInt64LE()), 8];
   }
-  throw new TypeError(`a value of BSON type ${type} is not read here; use a driver`);
+  throw new TypeError(`a value of BSON type ${type} cannot be decoded; use a driver`);
 }
 
 function message(doc, id) {
@@ -84,7 +84,7 @@ function message(doc, id) {
   return Buffer.concat([head, body]);
 }
 
-/** Sends one command over a connection of its own and returns the reply. */
+/** Opens a connection, sends one command and returns the reply. */
 function command(host, port, doc) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, host, () => socket.write(message(doc, 1)));

@@ -1,4 +1,4 @@
-"""The fixtures, as a project names them."""
+"""Loads the fixtures as a user's project does."""
 
 import pathlib
 import sys

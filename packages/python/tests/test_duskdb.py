@@ -1,4 +1,4 @@
-"""Tests of the fixtures, which need neither pytest nor a network: python3 -m unittest."""
+"""Tests of the class DuskDB. They need neither pytest nor a network: python3 -m unittest."""
 
 import datetime
 import pathlib

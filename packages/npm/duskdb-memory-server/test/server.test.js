@@ -62,7 +62,7 @@ test('what is wrong is said', async () => {
   await assert.rejects(DuskDBMemoryServer.create({ binary: '/does/not/exist' }), /does not exist/);
 });
 
-/** Runs a program of its own that starts a server, says its port, and then does what it is told. */
+/** Runs a separate program that starts a server, prints its port, and then runs the given code. */
 async function elsewhere(then) {
   const module = JSON.stringify(path.resolve(__dirname, '..'));
   const script = `require(${module}).DuskDBMemoryServer.create().then((server) => { console.log(server.port); ${then} })`;
