@@ -1,64 +1,11 @@
 package settings_test
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 )
-
-// Which queries have the same shape: by the manual's page on query shapes, and
-// functional-tests of documentdb on mongod.
-func TestQueryShapes(t *testing.T) {
-	shape := func(text string) string { return canonical.QueryShapeHash("test", harness.Relaxed(text)) }
-	for _, tt := range []struct {
-		a, b string
-		same bool
-	}{
-		{`{find: "c", filter: {a: 1}}`, `{find: "c", filter: {a: 2.5}}`, true},
-		{`{find: "c", filter: {a: 1}}`, `{find: "c", filter: {a: {$eq: 1}}}`, true},
-		{`{find: "c", filter: {a: 1}}`, `{find: "c", filter: {a: "x"}}`, false},
-		{`{find: "c", filter: {a: 1}}`, `{find: "d", filter: {a: 1}}`, false},
-		{`{find: "c", filter: {a: 1, b: 2}}`, `{find: "c", filter: {$and: [{a: 3}, {b: 4}]}}`, true},
-		{`{find: "c", filter: {a: 1, b: 2}}`, `{find: "c", filter: {b: 2, a: 1}}`, false},
-		{`{find: "c", filter: {a: {$in: [1]}}}`, `{find: "c", filter: {a: {$in: [3, 4]}}}`, true},
-		{`{find: "c", filter: {a: {$in: [1, 2]}}}`, `{find: "c", filter: {a: {$in: [3, 4, 5]}}}`, true},
-		{`{find: "c", filter: {a: {$in: [1, 2]}}}`, `{find: "c", filter: {a: {$nin: [1, 2]}}}`, false},
-		{`{find: "c", filter: {a: {$exists: true}}}`, `{find: "c", filter: {a: {$exists: false}}}`, false},
-		{`{find: "c", filter: {a: {$type: "int"}}}`, `{find: "c", filter: {a: {$type: ["int"]}}}`, true},
-		{`{find: "c", filter: {a: {$type: "int"}}}`, `{find: "c", filter: {a: {$type: "string"}}}`, false},
-		{`{find: "c", filter: {$expr: {$gt: ["$a", 1]}}}`, `{find: "c", filter: {$expr: {$gt: ["$a", 9]}}}`, true},
-		{`{find: "c", filter: {$expr: {$gt: ["$a", "$b"]}}}`, `{find: "c", filter: {$expr: {$lt: ["$a", "$b"]}}}`, false},
-		{`{find: "c", filter: {a: {$elemMatch: {$gt: 1}}}}`, `{find: "c", filter: {a: {$elemMatch: {$gt: 2}}}}`, true},
-		{`{find: "c", filter: {a: {$elemMatch: {$gt: 1}}}}`, `{find: "c", filter: {a: {$elemMatch: {$lt: 1}}}}`, false},
-		{`{find: "c", filter: {a: 1}, sort: {}}`, `{find: "c", filter: {a: 1}}`, true},
-		{`{find: "c", filter: {a: 1}, sort: {a: 1}}`, `{find: "c", filter: {a: 1}, sort: {a: -1}}`, false},
-		{`{find: "c", filter: {a: 1}, sort: {a: 1}}`, `{sort: {a: 1.0}, filter: {a: 1}}`, false},
-		{`{find: "c", filter: {a: 1}, limit: 1}`, `{find: "c", limit: 7, filter: {a: 1}}`, true},
-		{`{find: "c", filter: {a: 1}, projection: {a: 1}}`, `{find: "c", filter: {a: 1}, projection: {a: true}}`, true},
-		{`{find: "c", filter: {a: 1}, projection: {a: 1}}`, `{find: "c", filter: {a: 1}, projection: {a: 0}}`, false},
-		{`{find: "c", collation: {locale: "en"}}`, `{find: "c", collation: {locale: "en", strength: 3}}`, true},
-		{`{find: "c", collation: {locale: "en"}}`, `{find: "c", collation: {locale: "en", strength: 2}}`, false},
-		{`{find: "c"}`, `{find: "c", filter: {}}`, true},
-		{`{find: "c", filter: {a: 1}}`, `{distinct: "c", key: "a", query: {a: 1}}`, false},
-		{`{distinct: "c", key: "a"}`, `{distinct: "c", key: "b"}`, false},
-		{`{aggregate: "c", pipeline: [{$match: {a: 1}}, {$limit: 1}]}`, `{aggregate: "c", pipeline: [{$match: {a: 9}}, {$limit: 2}]}`, true},
-		{`{aggregate: "c", pipeline: [{$match: {a: 1}}]}`, `{aggregate: "c", pipeline: [{$match: {a: 1}}, {$limit: 2}]}`, false},
-		{`{aggregate: "c", pipeline: [{$lookup: {from: "x", as: "y", pipeline: [{$match: {a: 1}}]}}]}`,
-			`{aggregate: "c", pipeline: [{$lookup: {from: "x", as: "y", pipeline: [{$match: {a: 5}}]}}]}`, true},
-		{`{aggregate: "c", pipeline: [{$lookup: {from: "x", as: "y", pipeline: []}}]}`, `{aggregate: "c", pipeline: [{$lookup: {from: "z", as: "y", pipeline: []}}]}`, false},
-		{`{aggregate: "c", pipeline: [{$group: {_id: "$a", n: {$sum: 1}}}]}`, `{aggregate: "c", pipeline: [{$group: {_id: "$b", n: {$sum: 1}}}]}`, false},
-	} {
-		if got := shape(tt.a) == shape(tt.b); got != tt.same {
-			t.Errorf("%s\n%s\nsame shape: %v", tt.a, tt.b, got)
-		}
-	}
-	if hash := shape(`{find: "c"}`); len(hash) != 64 || hash != strings.ToUpper(hash) {
-		t.Errorf("hash %q", hash)
-	}
-}
 
 // Settings are kept, shown, changed field by field, obeyed and removed.
 func TestQuerySettings(t *testing.T) {
