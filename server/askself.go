@@ -30,7 +30,7 @@ func (s *Server) askSelf(ctx context.Context, address string) (value.OID, error)
 	}
 	id := reply.Body.Lookup("id")
 	if id.Kind() != value.KindObjectID {
-		return value.OID{}, errors.New("the server at " + address + " does not identify itself")
+		return value.OID{}, errors.New("the server at " + address + " does not report its identity")
 	}
 	return id.ObjectID(), nil
 }

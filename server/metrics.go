@@ -44,7 +44,7 @@ func (s *Server) serveMetrics() (*metricsServer, error) {
 	go func() {
 		defer close(m.done)
 		if err := m.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error().Err(err).Msg("metrics are no longer served")
+			s.log.Error().Err(err).Msg("The server no longer serves metrics")
 		}
 	}()
 	s.log.Info().Str("address", l.Addr().String()).Msg("Serving metrics")

@@ -17,7 +17,7 @@ import (
 type printed chan string
 
 func (p printed) Write(line []byte) (int, error) {
-	if strings.Contains(string(line), "JavaScript prints") {
+	if strings.Contains(string(line), "JavaScript output") {
 		select {
 		case p <- string(line):
 		default:

@@ -50,7 +50,7 @@ func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error
 
 // restoreCmd creates a data directory from a backup.
 type restoreCmd struct {
-	From   string `arg:"" type:"existingdir" help:"The backup."`
+	From   string `arg:"" type:"existingdir" help:"Directory of the backup."`
 	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory to create; it must be empty or missing."`
 }
 

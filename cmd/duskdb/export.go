@@ -77,7 +77,7 @@ func (e *exportCmd) options() (o transfer.ExportOptions, err error) {
 		return o, errors.New("CSV needs --fields or --fieldFile")
 	}
 	if o.CSV && (e.JSONArray || e.Pretty) {
-		return o, errors.New("--jsonArray and --pretty are for JSON")
+		return o, errors.New("--jsonArray and --pretty need --type json")
 	}
 	query := e.Query
 	if e.QueryFile != "" {

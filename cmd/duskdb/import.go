@@ -17,7 +17,7 @@ type importCmd struct {
 	DB         string `name:"db" short:"d" help:"Database; default: that of the connection string, or test."`
 	Collection string `name:"collection" short:"c" help:"Collection; default: the name of the file without its ending."`
 	File       string `arg:"" optional:"" help:"The file; default: standard input."`
-	FileFlag   string `name:"file" help:"The file, as mongoimport names it."`
+	FileFlag   string `name:"file" help:"The file; the same as the argument."`
 	Type       string `name:"type" enum:"auto,json,csv,tsv,bson" default:"auto" help:"auto (by the ending of the file, before .gz), json (an array, or one document after another), csv, tsv or bson."`
 
 	Fields       []string `name:"fields" short:"f" help:"Column names, comma separated, for files without a header line."`
@@ -81,7 +81,7 @@ func (i *importCmd) check() error {
 	}
 	if i.Dump != "" || i.Archive != "" {
 		if i.Collection != "" || i.Mode != "insert" || len(i.UpsertFields) > 0 {
-			return errors.New("a dump is restored with its own collections: --collection, --mode and --upsertFields do not apply")
+			return errors.New("--collection, --mode and --upsertFields cannot be used with a dump")
 		}
 		return nil
 	}

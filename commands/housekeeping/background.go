@@ -28,7 +28,7 @@ func housekeeping(s *kernel.Service, ctx context.Context) {
 		if now := s.Real.Now(); now.Sub(kept) >= sessionsEvery {
 			kept = now
 			if err := KeepSessions(s, ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn().Err(err).Msg("sessions were not written down")
+				s.Log.Warn().Err(err).Msg("Sessions could not be stored")
 			}
 		}
 		select {

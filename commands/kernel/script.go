@@ -13,7 +13,7 @@ import (
 func newScripts(s *Service) *script.Engine {
 	e := script.New(script.Config{
 		Clock: s.Clock, Real: s.Real, Version: ServerVersion,
-		Log: func(text string) { s.Log.Info().Str("text", text).Msg("JavaScript prints") },
+		Log: func(text string) { s.Log.Info().Str("text", text).Msg("JavaScript output") },
 	})
 	if s.Options.NoScripting {
 		e.Disable()

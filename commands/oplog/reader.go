@@ -23,7 +23,7 @@ func (l *Log) NoteReader(ctx context.Context) {
 	note := value.NewDoc("_id", value.String("reader"), "since", value.DateTime(now))
 	err := l.Engine.Update(ctx, func(tx storage.Tx) error { return serverdocs.PutOnly(tx, ReaderNamespace, note, now) })
 	if err != nil {
-		l.Logger.Warn().Err(err).Msg("That the change log is read could not be written down")
+		l.Logger.Warn().Err(err).Msg("The server could not record that the change log is in use")
 		return
 	}
 	l.noted.Store(true)

@@ -189,7 +189,7 @@ func (o *outWriter) Abort() {
 // dropped. The next start drops it.
 func noteLeftOver(s *kernel.Service, temp storage.Namespace, err error) {
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		s.Log.Warn().Err(err).Stringer("ns", temp).Msg("The collection of an $out that failed could not be dropped; the next start drops it")
+		s.Log.Warn().Err(err).Stringer("ns", temp).Msg("The temporary collection of a failed $out could not be dropped; the next start drops it")
 	}
 }
 

@@ -40,7 +40,7 @@ func JoinSet(s *kernel.Service) error {
 	}
 	config, err := storedConfig(s, stored)
 	if err != nil {
-		s.Log.Warn().Err(err).Msg("The stored configuration of the replica set cannot be used; a new one takes its place")
+		s.Log.Warn().Err(err).Msg("The stored configuration of the replica set cannot be used; the server replaces it by a new one")
 	}
 	l := &s.Leader
 	l.Mu.Lock()

@@ -62,7 +62,7 @@ func stepUp(s *kernel.Service) {
 	l.StepDowns++
 	l.Term.Add(1)
 	if err := takeOffice(s); err != nil {
-		s.Log.Warn().Err(err).Int64("term", l.Term.Load()).Msg("The election could not be written down")
+		s.Log.Warn().Err(err).Int64("term", l.Term.Load()).Msg("The election could not be stored")
 	}
 	l.SteppedDown.Store(false)
 	l.Changed.Signal()

@@ -21,7 +21,7 @@ type prompter struct {
 }
 
 func (p *prompter) Write(line []byte) (int, error) {
-	if strings.Contains(string(line), "JavaScript prints") {
+	if strings.Contains(string(line), "JavaScript output") {
 		p.times++
 		p.then(p.times)
 	}

@@ -73,7 +73,7 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 	// Whatever ends the command must not keep the policy from going on.
 	reopen = func() {
 		if err := setPolicyEnd(internalCall(c.Svc, c.Svc.Background), of, 0); err != nil {
-			c.Svc.Log.Warn().Err(err).Stringer("ns", ns).Msg("The policy of a collection goes on only after a restart")
+			c.Svc.Log.Warn().Err(err).Stringer("ns", ns).Msg("The expiry policy of a collection is suspended until a restart")
 		}
 	}
 	refused, err := SettleAhead(c, ns)

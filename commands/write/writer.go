@@ -291,7 +291,7 @@ func RefusedWith(err error) error {
 	}
 	cause := kept.cause
 	if cause == nil {
-		cause = mongoerr.New(mongoerr.CommandNotSupportedOnView, "it is no collection of documents")
+		cause = mongoerr.New(mongoerr.CommandNotSupportedOnView, "it is not a collection of documents")
 	}
 	return mongoerr.From(cause).WithPrefix("Cannot move the expired document with _id " + kept.id.String() + " of " + kept.ns.String() + " to '" + kept.to + "'")
 }

@@ -128,7 +128,7 @@ func (p *parser) fold(n node) node {
 // evaluations are left to the run time, when they can be interrupted.
 const mostFolded = 1000
 
-var errTooLong = errors.New("this takes too long to be folded")
+var errTooLong = errors.New("folding takes too long")
 
 // fail keeps the first error of a constant sub-expression.
 func (p *parser) fail(err error) {

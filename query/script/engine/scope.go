@@ -58,7 +58,7 @@ var ErrMemory = errors.New("out of memory")
 
 // ErrBroken is the error of a scope whose engine has failed. It cannot be used
 // any more.
-var ErrBroken = errors.New("the JavaScript engine broke down")
+var ErrBroken = errors.New("the JavaScript engine failed")
 
 // Scope is one engine with one set of global variables. It is for one
 // goroutine at a time.
