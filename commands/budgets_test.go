@@ -1,0 +1,185 @@
+package commands_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
+	"github.com/duskdb/duskdb/ttl"
+)
+
+// Every call of the engine is free in memory, costs microseconds on disk and a
+// trip over the network elsewhere; calls within an Update are made while other
+// writers wait. So each command has a budget of calls. The rows name all calls
+// that the engine gets for a command, counted by a storagetest.Counter: "r." is
+// within a View, "W." within an Update, and the rows that scans yield are not
+// counted. The oplog is on, so each change has an Insert of its own into it.
+//
+// Who lowers a figure writes the lower one here; who has to raise it should
+// know why.
+
+// counting is a harness over an engine whose calls are counted.
+type counting struct {
+	*harness.Harness
+	calls *storagetest.Counter
+}
+
+func newCounting(t *testing.T) *counting {
+	t.Helper()
+	manual := clock.NewManual(harness.TestStart)
+	engine, err := bunt.Open(bunt.Options{Path: bunt.Memory, Clock: manual, Indexer: catalog.NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := storagetest.NewCounter(engine)
+	return &counting{harness.NewOver(t, counter, manual, kernel.Options{Log: zerolog.Nop()}), counter}
+}
+
+// fill inserts 1,000 documents with indexes on _id, a (10 documents for each
+// value), b (143 or 142 for each) and t, by which they expire after an hour.
+func (h *counting) fill() {
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}, {key: {b: 1}, name: "b_1"}, {key: {t: 1}, name: "t_1", expireAfterSeconds: 3600}]}`)
+	docs := make([]string, 1000)
+	for i := range docs {
+		docs[i] = fmt.Sprintf(`{_id: %d, a: %d, b: %d, n: 0, t: {$date: %q}}`, i, i%100, i%7, harness.TestStart.Format(time.RFC3339))
+	}
+	h.OK(`{insert: "c", documents: [` + strings.Join(docs, ", ") + `]}`)
+}
+
+// during returns the calls that the engine gets while fn runs.
+func (h *counting) during(fn func()) storagetest.Calls {
+	h.calls.Take()
+	fn()
+	return h.calls.Take()
+}
+
+// budget is a command and the calls it makes.
+type budget struct {
+	name    string
+	command string
+	again   bool // counted when the command has run twice before
+	want    string
+	// The most that the command may ever take; 0: not limited.
+	transactions int // Views and Updates
+	data         int // calls that reach records, entries or their statistics
+}
+
+var budgets = []budget{
+	{name: "insert", command: `{insert: "c", documents: [{_id: -1, a: 1}]}`,
+		want: "Stamp 1, Update 1, W.Collection 2, W.Insert 2", data: 2, transactions: 1},
+	{name: "find by _id", command: `{find: "c", filter: {_id: 7}}`,
+		want: "Stamp 1, View 1, r.Collection 1, r.Find 1", data: 1, transactions: 1},
+	{name: "find by index", command: `{find: "c", filter: {a: 5}}`,
+		want: "Stamp 2, View 4, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "find by index with a known plan", command: `{find: "c", filter: {a: 5}}`, again: true,
+		want: "Stamp 2, View 4, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "find by two indexes", command: `{find: "c", filter: {a: 5, b: 2}}`,
+		want: "Stamp 2, View 4, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanIndex 2, r.ScanRecords 1"},
+	{name: "find by two indexes with a known plan", command: `{find: "c", filter: {a: 5, b: 2}}`, again: true,
+		want: "Stamp 2, View 4, r.Collection 4, r.Count 1, r.IndexStats 1, r.ScanIndex 1, r.ScanRecords 1"},
+	{name: "find 10 of all, sorted", command: `{find: "c", sort: {a: 1}, limit: 10}`,
+		want: "Stamp 2, View 3, r.Collection 3, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "count", command: `{count: "c", query: {a: 5}}`,
+		want: "Stamp 1, View 3, r.Collection 3, r.Count 1, r.IndexStats 4, r.ScanIndex 1"},
+	{name: "count by documents", command: `{count: "c", query: {a: 5, n: 0}}`,
+		want: "Stamp 1, View 4, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "distinct", command: `{distinct: "c", key: "n", query: {a: 5}}`,
+		want: "Stamp 2, View 4, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "aggregate", command: `{aggregate: "c", pipeline: [{$match: {a: 5}}, {$group: {_id: "$b", n: {$sum: 1}}}], cursor: {}}`,
+		want: "Stamp 3, View 7, r.Collection 7, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "$lookup of 100", command: `{aggregate: "c", pipeline: [{$match: {_id: {$lt: 100}}}, {$lookup: {from: "c", localField: "a", foreignField: "a", as: "x"}}, {$project: {n: {$size: "$x"}}}], cursor: {}}`,
+		want: "Stamp 3, View 212, r.Collection 212, r.Count 2, r.IndexStats 8, r.ScanRecords 102"},
+	{name: "updateOne by _id", command: `{update: "c", updates: [{q: {_id: 7}, u: {$inc: {n: 1}}}]}`,
+		want: "Stamp 1, Update 1, W.Collection 2, W.Find 1, W.Insert 1, W.Update 1", transactions: 1, data: 3},
+	{name: "updateOne with a new field", command: `{update: "c", updates: [{q: {_id: 8}, u: {$set: {fresh: 1}}}]}`,
+		want: "Stamp 1, Update 1, W.Collection 2, W.Find 1, W.Insert 1, W.Update 1"},
+	{name: "updateMany of 143", command: `{update: "c", updates: [{q: {b: 2}, u: {$inc: {n: 1}}, multi: true}]}`,
+		want: "Stamp 1, Update 1, View 5, W.Collection 144, W.Get 143, W.Insert 1, W.Update 143, r.Collection 5, r.Count 1, r.IndexStats 4, r.ScanRecords 2"},
+	{name: "deleteMany of 10", command: `{delete: "c", deletes: [{q: {a: 5}, limit: 0}]}`,
+		want: "Stamp 1, Update 1, View 4, W.Collection 11, W.Delete 10, W.Get 10, W.Insert 1, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+	{name: "findAndModify", command: `{findAndModify: "c", query: {a: 7}, update: {$inc: {n: 1}}}`,
+		want: "Stamp 1, Update 1, View 4, W.Collection 2, W.Get 1, W.Insert 1, W.Update 1, r.Collection 4, r.Count 1, r.IndexStats 4, r.ScanRecords 1"},
+}
+
+func TestCallBudgets(t *testing.T) {
+	for _, b := range budgets {
+		h := newCounting(t)
+		h.fill()
+		for range 2 {
+			if b.again {
+				h.OK(b.command)
+			}
+		}
+		got := h.during(func() { h.OK(b.command) })
+		if got.String() != b.want {
+			t.Errorf("%s: calls are\n%s\nwant\n%s", b.name, got, b.want)
+		}
+		if n := got.Transactions(); b.transactions > 0 && n > b.transactions {
+			t.Errorf("%s takes %d transactions, at most %d are expected", b.name, n, b.transactions)
+		}
+		if n := got.Data(); b.data > 0 && n > b.data {
+			t.Errorf("%s takes %d calls of a collection, at most %d are expected", b.name, n, b.data)
+		}
+	}
+}
+
+// pass runs a pass of a monitor with transactions of at most 512 records, which
+// is what passes come to when nobody else works.
+func (h *counting) pass() ttl.Result {
+	h.Helper()
+	m := ttl.NewMonitor(write.ExpiryHost{Svc: h.Svc}, ttl.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 512})
+	r, err := m.RunPass(context.Background(), ttl.All)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return r
+}
+
+func TestCallBudgetOfExpiry(t *testing.T) {
+	h := newCounting(t)
+	h.fill()
+	h.Clock.Advance(2 * time.Hour)
+	var r ttl.Result
+	got := h.during(func() { r = h.pass() })
+	if n := r.Of(ttl.Index).Documents; n != 1000 {
+		t.Fatalf("%d documents expired, want 1000", n)
+	}
+	want := "Update 2, View 3, W.Collection 4, W.Delete 1000, W.Get 1000, W.Insert 2, W.ScanIndex 2, r.Collection 1, r.Collections 2, r.ScanIndex 1"
+	if got.String() != want {
+		t.Errorf("expiry of 1,000 documents: calls are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// An idle pass: 10,000 collections, of which one has something that may expire.
+func TestCallBudgetOfIdlePass(t *testing.T) {
+	h := newCounting(t)
+	h.fill()
+	err := h.Svc.Engine.Update(context.Background(), func(tx storage.Tx) error {
+		for i := range 10_000 - 1 {
+			if _, err := tx.Create(storage.Namespace{DB: "many", Coll: fmt.Sprintf("c%d", i)}, nil, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := h.during(func() { h.pass() })
+	want := "View 3, r.Collection 1, r.Collections 2, r.ScanIndex 1"
+	if got.String() != want {
+		t.Errorf("an idle pass: calls are\n%s\nwant\n%s", got, want)
+	}
+}
