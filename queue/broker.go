@@ -43,7 +43,7 @@ type runtimeState struct {
 // cachedConfig is the parsed Config of one version of a collection's
 // description.
 type cachedConfig struct {
-	info *storage.Info
+	version uint64 // of the description that it was read from
 	Config
 }
 
@@ -117,14 +117,14 @@ func (q *runtimeState) wakeAll(ack *sync.WaitGroup) {
 
 // configOf parses the options of a queue, once for each version of them.
 func (q *runtimeState) configOf(info *storage.Info) (*Config, error) {
-	if c := q.config.Load(); c != nil && c.info == info {
+	if c := q.config.Load(); c != nil && c.version == info.Version {
 		return &c.Config, nil
 	}
 	parsed, err := ParseConfig("options", info.Options.Lookup(Option))
 	if err != nil {
 		return nil, err
 	}
-	c := &cachedConfig{info, parsed}
+	c := &cachedConfig{info.Version, parsed}
 	q.config.Store(c)
 	return &c.Config, nil
 }

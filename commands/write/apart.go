@@ -44,18 +44,18 @@ type lookUp func(tx storage.Tx) (storage.Collection, storage.Record, bool, error
 func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalog.Meta, storage.Record) (bool, error), change func(storage.Tx, storage.Collection, storage.Record) error) error {
 	for range MostJudgings {
 		var seen storage.Record
-		var meta *catalog.Meta
+		var info *storage.Info
 		err := c.View(func(tx storage.Tx) error {
 			coll, r, ok, err := find(tx)
 			if ok {
-				seen, meta = r, catalog.Of(coll.Info())
+				seen, info = r, coll.Info()
 			}
 			return err
 		})
-		if err != nil || meta == nil {
+		if err != nil || info == nil {
 			return err
 		}
-		if hit, err := judge(meta, seen); err != nil || !hit {
+		if hit, err := judge(catalog.Of(info), seen); err != nil || !hit {
 			return err
 		}
 		stale := false
@@ -65,7 +65,7 @@ func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalo
 				stale = false
 				return err
 			}
-			if stale = catalog.Of(coll.Info()) != meta || r.TS != seen.TS || !bytes.Equal(r.Doc, seen.Doc); stale {
+			if stale = coll.Info().Version != info.Version || r.TS != seen.TS || !bytes.Equal(r.Doc, seen.Doc); stale {
 				return nil
 			}
 			return change(tx, coll, r)
