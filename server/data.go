@@ -20,7 +20,7 @@ const compactFrom = 8 << 20
 func (s *Server) open(path string) (warnings []string, err error) {
 	engine, err := bunt.Open(bunt.Options{
 		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, FileMode: s.config.FileMode, Fault: s.config.fault,
-		OrphanIndexes: commands.OrphanIndexes(), Progress: s.reading,
+		OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {

@@ -70,7 +70,7 @@ func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		if !s.started.Load() {
-			answer(w, errStarting)
+			answer(w, s.ready())
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -85,15 +85,14 @@ func (s *Server) metricsHandler() http.Handler {
 	return mux
 }
 
-var errStarting = errors.New("starting")
-
 // ready returns an error if the server cannot serve clients.
 func (s *Server) ready() error {
 	switch {
 	case s.draining.Load():
 		return errors.New("shutting down")
 	case !s.started.Load():
-		return errStarting
+		short, _ := s.opening.state()
+		return errors.New(short)
 	}
 	return s.service.Ready()
 }

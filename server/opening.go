@@ -3,8 +3,13 @@ package server
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
@@ -17,8 +22,9 @@ func (s *Server) logStart(memory int64) {
 		Str("dbpath", cmp.Or(s.config.DBPath, Memory)).Int64("memoryLimitMB", memory>>20).Int("maxConns", s.config.MaxConns).Msg("DuskDB starting")
 }
 
-// openService opens the data and creates the Service that runs commands. The
-// metrics are served before that, because reading a large log takes long.
+// openService opens the data and creates the Service that runs commands.
+// Reading a large log takes long, so before that the metrics are served, and
+// clients that connect get an answer.
 func (s *Server) openService(memory int64) (err error) {
 	cfg := &s.config
 	s.logStart(memory)
@@ -27,6 +33,10 @@ func (s *Server) openService(memory int64) (err error) {
 			return err
 		}
 	}
+	if err := s.listenAll(); err != nil {
+		return err
+	}
+	defer s.opening.begin()()
 	began := clock.System().Now()
 	path := cmp.Or(cfg.DBPath, Memory)
 	warnings, err := s.open(path)
@@ -59,14 +69,131 @@ func (s *Server) openService(memory int64) (err error) {
 	return nil
 }
 
-// noteworthy is the least size of a log whose reading is logged, because it
-// takes noticeably long.
+// noteworthy is the least size of a log whose opening is logged from its
+// beginning, because it takes noticeably long.
 const noteworthy = 16 << 20
 
-// reading logs the progress of reading the log.
-func (s *Server) reading(read, size int64) {
-	if size < noteworthy {
-		return
+// openingEach is the least time between two lines about the opening in the
+// log.
+const openingEach = 5 * time.Second
+
+// readingShare is the percentage of the opening that reading the log counts
+// for, beside building the indexes: measured with two indexes.
+const readingShare = 30
+
+// opening is how far the opening of the data has got.
+type opening struct {
+	log   zerolog.Logger
+	clock clock.Clock
+
+	mu             sync.Mutex
+	running        bool
+	began          time.Time
+	read, size     int64 // bytes of the log
+	indexed, index int64 // steps of building the indexes, done and in all
+}
+
+// newOpening uses the system's clock unless another is given: a test clock that
+// clients move stands still while the data are opened.
+func newOpening(cfg *Config) *opening {
+	o := &opening{log: cfg.Log, clock: cfg.Clock}
+	if o.clock == nil {
+		o.clock = clock.System()
 	}
-	s.log.Info().Int64("readMB", read>>20).Int64("sizeMB", size>>20).Int64("percent", read*100/size).Msg("Reading the data")
+	return o
+}
+
+// begin begins to log the progress at intervals. The caller calls end when the
+// data are open.
+func (o *opening) begin() (end func()) {
+	o.mu.Lock()
+	o.running, o.began = true, o.clock.Now()
+	o.mu.Unlock()
+	done, ended := make(chan struct{}), make(chan struct{})
+	timer := o.clock.NewTimer(openingEach)
+	go func() {
+		defer close(ended)
+		defer timer.Stop()
+		for {
+			select {
+			case <-timer.C():
+			case <-done:
+				return
+			}
+			o.logProgress()
+			timer.Reset(openingEach)
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+		o.mu.Lock()
+		o.running = false
+		o.mu.Unlock()
+	}
+}
+
+// reading takes the progress of reading the log.
+func (o *opening) reading(read, size int64) {
+	o.mu.Lock()
+	o.read, o.size = read, size
+	o.mu.Unlock()
+	if read == 0 && size >= noteworthy {
+		o.logProgress()
+	}
+}
+
+// indexing takes the progress of building the indexes.
+func (o *opening) indexing(done, total int64) {
+	o.mu.Lock()
+	o.indexed, o.index = max(o.indexed, done), total
+	o.mu.Unlock()
+}
+
+// done returns the fraction of the opening that is done. The caller holds mu.
+func (o *opening) done() float64 {
+	part := func(n, of int64) float64 { return float64(n) / float64(max(of, 1)) }
+	return part(o.read, o.size)*readingShare/100 + part(o.indexed, o.index)*(100-readingShare)/100
+}
+
+// left estimates the time that the opening still takes; ok is false if nothing
+// can be said yet. The caller holds mu.
+func (o *opening) left() (left time.Duration, ok bool) {
+	const least = 0.01
+	f, took := o.done(), o.clock.Now().Sub(o.began)
+	if f < least || took < time.Second {
+		return 0, false
+	}
+	return time.Duration(float64(took) * (1 - f) / f).Round(time.Second), true
+}
+
+// logProgress writes a line to the log.
+func (o *opening) logProgress() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	stage := "reading the log"
+	if o.index > 0 {
+		stage = "building indexes"
+	}
+	line := o.log.Info().Str("stage", stage).Int("percent", int(o.done()*100)).Int64("readMB", o.read>>20).Int64("sizeMB", o.size>>20)
+	if left, ok := o.left(); ok {
+		line = line.Int64("secondsLeft", int64(left.Seconds()))
+	}
+	line.Msg("Opening the data")
+}
+
+// state describes a server that does not serve yet: to monitoring systems in
+// short, to clients in a sentence.
+func (o *opening) state() (short, long string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.running {
+		return "starting", "DuskDB is starting"
+	}
+	percent := int(o.done() * 100)
+	short, long = fmt.Sprintf("opening %d %%", percent), fmt.Sprintf("DuskDB is opening its data: %d %%", percent)
+	if left, ok := o.left(); ok {
+		long += fmt.Sprintf(", about %d s left", int64(left.Seconds()))
+	}
+	return short, long
 }

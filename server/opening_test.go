@@ -2,8 +2,10 @@ package server
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -32,8 +34,8 @@ func (l lines) next(message string) map[string]any {
 	return nil
 }
 
-// TestOpening: who begins is logged first, and while the data are opened
-// monitoring systems are told that the server lives and is not ready.
+// TestOpening: the start of the server is logged first, and while the data are
+// opened, monitoring systems learn that the server lives and is not ready.
 func TestOpening(t *testing.T) {
 	log, opened := make(lines, 100), make(chan struct{})
 	var once sync.Once
@@ -62,13 +64,8 @@ func TestOpening(t *testing.T) {
 	}
 	base := "http://" + log.next("Serving metrics")["address"].(string)
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/metrics": 503} {
-		r, err := http.Get(base + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = r.Body.Close()
-		if r.StatusCode != want {
-			t.Errorf("%s answers %s", path, r.Status)
+		if code, text := fetch(t, base+path); code != want {
+			t.Errorf("%s answers %d, %s", path, code, text)
 		}
 	}
 	close(opened)
@@ -81,7 +78,22 @@ func TestOpening(t *testing.T) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := http.Get(base + "/readyz"); err != nil || r.StatusCode != 200 {
-		t.Errorf("started: %v, %v", r, err)
+	if code, text := fetch(t, base+"/readyz"); code != 200 {
+		t.Errorf("started: %d, %s", code, text)
 	}
+}
+
+// fetch gets a page.
+func fetch(t *testing.T, url string) (int, string) {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, strings.TrimSpace(string(text))
 }

@@ -135,6 +135,7 @@ type Server struct {
 	service    *commands.Service
 	listeners  []net.Listener
 	metrics    *metricsServer // nil if off
+	opening    *opening
 	inFlight   *inFlight
 	timeLimits timeLimits
 	gc         *gcTuner // nil unless asked for
@@ -147,15 +148,17 @@ type Server struct {
 	cancel   context.CancelCauseFunc
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
+	refused  map[net.Conn]struct{} // connections before Start
 	wg       sync.WaitGroup
 	draining atomic.Bool
 	started  atomic.Bool
 	repaired []string
 }
 
-// New opens the data and prepares a server; it does not listen for clients yet.
+// New opens the data and prepares a server. It listens, but clients are refused
+// with NotYetInitialized until Start, while reading a large log takes long.
 func New(cfg Config) (*Server, error) {
-	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, timeLimits: defaultTimeLimits}
+	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{}, timeLimits: defaultTimeLimits, opening: newOpening(&cfg)}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if err := s.config.readTestClock(); err != nil {
 		return nil, err
@@ -178,9 +181,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	if err := s.openService(memory); err != nil {
-		if s.metrics != nil {
-			s.metrics.close()
-		}
+		s.abandon()
 		return nil, err
 	}
 	return s, nil
@@ -248,32 +249,10 @@ func (s *Server) openClock() error {
 	return nil
 }
 
-// Start listens and serves in the background.
+// Start serves in the background.
 func (s *Server) Start() error {
-	ips := s.config.BindIP
-	if len(ips) == 0 {
-		ips = []string{"127.0.0.1"}
-	}
-	port := s.config.Port
-	for _, ip := range ips {
-		if port < 0 {
-			break
-		}
-		l, err := s.listen(ip, port)
-		if err != nil {
-			return errors.Join(err, s.Close(context.Background()))
-		}
-		if tcp, ok := l.Addr().(*net.TCPAddr); ok && port == 0 {
-			port = tcp.Port // further addresses share the port
-		}
-		s.listeners = append(s.listeners, l)
-	}
-	s.started.Store(true)
 	s.service.Start(s.ctx)
-	for _, l := range s.listeners {
-		s.wg.Add(1)
-		go s.accept(l)
-	}
+	s.started.Store(true)
 	s.wg.Add(1)
 	go s.watch()
 	return nil
@@ -355,6 +334,10 @@ func (s *Server) accept(l net.Listener) {
 			}
 			continue
 		}
+		if !s.started.Load() {
+			s.refuse(nc)
+			continue
+		}
 		s.serve(nc)
 	}
 }
@@ -395,6 +378,7 @@ func (s *Server) Close(ctx context.Context) error {
 	for _, l := range s.listeners {
 		_ = l.Close()
 	}
+	s.closeRefused()
 	if s.metrics != nil {
 		s.metrics.close()
 	}

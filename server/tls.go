@@ -106,38 +106,48 @@ func (s *Server) RotateCertificates() error {
 // handshakeTime is the time limit of the TLS handshake.
 const handshakeTime = 30 * time.Second
 
-// secure decides whether the connection uses TLS.
+// secure decides whether the connection uses TLS, and notes whom the client's
+// certificate names.
 func (c *conn) secure() error {
+	t, err := c.secureStream(c.ctx)
+	if t == nil || err != nil {
+		return err
+	}
+	state := t.ConnectionState()
+	c.client.ServerName = state.ServerName
+	if len(state.VerifiedChains) > 0 || c.srv.certificates.valid(state.PeerCertificates) {
+		c.client.SetSubject(auth.Subject(state.PeerCertificates[0]))
+	}
+	return nil
+}
+
+// secureStream sets the stream: the socket, or TLS over it, which it returns.
+func (c *conn) secureStream(ctx context.Context) (*tls.Conn, error) {
 	certs := c.srv.certificates
 	if _, within := c.nc.(pipe); within || certs == nil {
 		c.stream = c.nc
-		return nil
+		return nil, nil
 	}
 	nc := c.nc
 	if certs.options.Mode != TLSRequire {
 		head, err := peek(nc)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		nc = &prefixed{Conn: nc, head: head}
 		if !isTLS(head) {
 			c.stream = nc
-			return nil
+			return nil, nil
 		}
 	}
 	t := tls.Server(nc, certs.current.Load())
-	ctx, cancel := context.WithTimeout(c.ctx, handshakeTime)
+	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
 	if err := t.HandshakeContext(ctx); err != nil {
-		return err
-	}
-	state := t.ConnectionState()
-	c.client.ServerName = state.ServerName
-	if len(state.VerifiedChains) > 0 || certs.valid(state.PeerCertificates) {
-		c.client.SetSubject(auth.Subject(state.PeerCertificates[0]))
+		return nil, err
 	}
 	c.stream = t
-	return nil
+	return t, nil
 }
 
 // greeted reports whether the first bytes of the client can be a message. As

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -22,6 +23,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/duskdb/duskdb/server"
+	"github.com/duskdb/duskdb/wire"
 )
 
 // authority signs certificates for tests.
@@ -211,6 +213,32 @@ func TestHandshakeWithoutTLS(t *testing.T) {
 				t.Errorf("%v, want the connection closed", err)
 			}
 		})
+	}
+}
+
+// TestRefusedOverTLS: a client that connects before the server has started is
+// answered over TLS, too.
+func TestRefusedOverTLS(t *testing.T) {
+	a := newAuthority(t)
+	cert := a.issue("server.pem", pkix.Name{CommonName: "localhost"})
+	for _, mode := range []string{server.TLSRequire, server.TLSPrefer} {
+		srv, err := server.New(server.Config{TLS: server.TLS{Mode: mode, CertificateKeyFile: cert}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = srv.Close(context.Background()) })
+		nc, err := tls.Dial("tcp", srv.Addr(), &tls.Config{RootCAs: a.pool, ServerName: "localhost"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		m, err := wire.NewClient(nc).RoundTrip(command(`{"hello": 1, "$db": "admin"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Body.Lookup("code").Int32() != 94 || m.Body.Lookup("errmsg").Str() != "DuskDB is starting" {
+			t.Errorf("%s: the reply is %s", mode, m.Body)
+		}
 	}
 }
 

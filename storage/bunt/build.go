@@ -5,11 +5,29 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/duskdb/duskdb/storage"
 )
+
+// work counts the steps of building indexes: for each record one to make its
+// keys, and one to fill them in.
+type work struct {
+	report func(done, total int64) // nil: to nobody
+	total  int64
+	done   atomic.Int64
+}
+
+// workEach is the number of records after which progress is reported.
+const workEach = 4096
+
+func (w *work) add(n int64) {
+	if w != nil && w.report != nil {
+		w.report(w.done.Add(n), w.total)
+	}
+}
 
 // part holds the index entries of some records of a collection.
 type part struct {
@@ -21,7 +39,7 @@ type part struct {
 // buildIndex makes an index over existing records: it computes and sorts the
 // keys of several ranges of records in parallel, then merges them and fills
 // the tree in order. The records must not change meanwhile.
-func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker storage.Index, t *records) (*index, error) {
+func buildIndex(ctx context.Context, w *work, ns storage.Namespace, name string, maker storage.Index, t *records) (*index, error) {
 	n := runtime.GOMAXPROCS(0)
 	if t.Len() < 4096 {
 		n = 1
@@ -32,7 +50,7 @@ func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker st
 	g, ctx := errgroup.WithContext(ctx)
 	for i := range parts {
 		from := first + step*storage.RecordID(i)
-		g.Go(func() error { return parts[i].fill(ctx, maker, t, from, min(from+step, end)) })
+		g.Go(func() error { return parts[i].fill(ctx, w, maker, t, from, min(from+step, end)) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -41,7 +59,9 @@ func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker st
 	for _, p := range parts {
 		x.multikey |= p.multikey
 	}
-	return x, x.fill(ns, name, merge(parts))
+	err := x.fill(ns, name, merge(parts))
+	w.add(int64(t.Len()))
+	return x, err
 }
 
 // bounds returns the first id and the one after the last.
@@ -53,7 +73,7 @@ func (t *records) bounds() (first, end storage.RecordID) {
 
 // fill computes the sorted entries of the records with ids from first to
 // end-1.
-func (p *part) fill(ctx context.Context, maker storage.Index, t *records, first, end storage.RecordID) error {
+func (p *part) fill(ctx context.Context, w *work, maker storage.Index, t *records, first, end storage.RecordID) error {
 	var keys [][]byte
 	var err error
 	n := 0
@@ -61,9 +81,11 @@ func (p *part) fill(ctx context.Context, maker storage.Index, t *records, first,
 		if id >= end {
 			return false
 		}
-		if n++; n&4095 == 0 && ctx.Err() != nil {
-			err = ctx.Err()
-			return false
+		if n++; n%workEach == 0 {
+			w.add(workEach)
+			if err = ctx.Err(); err != nil {
+				return false
+			}
 		}
 		var multi storage.Multikey
 		if keys, multi, err = maker.Keys(keys[:0], record(id, stored)); err != nil {
@@ -78,6 +100,7 @@ func (p *part) fill(ctx context.Context, maker storage.Index, t *records, first,
 		}
 		return true
 	})
+	w.add(int64(n % workEach))
 	slices.SortFunc(p.entries, compareEntries)
 	return err
 }
@@ -132,9 +155,9 @@ func (x *index) fill(ns storage.Namespace, name string, entries func(func(entry)
 }
 
 // buildAll makes all indexes of a collection whose records are loaded.
-func (c *coll) buildAll(ctx context.Context) error {
+func (c *coll) buildAll(ctx context.Context, w *work) error {
 	for i := range c.info.Indexes {
-		x, err := buildIndex(ctx, c.info.Namespace, c.info.Indexes[i].Name, c.info.Indexes[i].Index, c.records)
+		x, err := buildIndex(ctx, w, c.info.Namespace, c.info.Indexes[i].Name, c.info.Indexes[i].Index, c.records)
 		if err != nil {
 			return fmt.Errorf("index %q of %s: %w", c.info.Indexes[i].Name, c.info.Namespace, err)
 		}

@@ -54,10 +54,14 @@ type Options struct {
 	// Progress is called while a log is read, with the number of bytes read so
 	// far: at the beginning, at intervals, and at the end. It may be nil.
 	Progress func(read, size int64)
-	// Fault, if not nil, is called before each operation on the disk: "write" of
-	// a commit, "open", "sync", "rename", "state" of the state file and
-	// "reserve". If it returns an error, the operation fails with it. It is for
-	// tests.
+	// Indexing is called while the indexes are built after that, with the number
+	// of steps done: at the beginning and at intervals. Several goroutines call
+	// it, in any order. It may be nil.
+	Indexing func(done, total int64)
+	// Fault, if not nil, is called before each operation on the disk: "read" of
+	// a part of the log on open, "write" of a commit, "open", "sync", "rename",
+	// "state" of the state file and "reserve". If it returns an error, the
+	// operation fails with it. It is for tests.
 	Fault func(step, path string) error
 	// spans returns the size of the disk in tests.
 	spans func(dir string) (total, free int64, err error)

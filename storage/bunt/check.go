@@ -119,7 +119,7 @@ func (r *Report) documents(c *coll) {
 // indexes makes the indexes of a collection, which fails where documents
 // violate them.
 func (r *Report) indexes(c *coll) {
-	if err := c.buildAll(context.Background()); err != nil {
+	if err := c.buildAll(context.Background(), nil); err != nil {
 		r.problem("%v", err)
 	}
 }

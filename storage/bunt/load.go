@@ -125,12 +125,25 @@ func (l *loader) info(catalog string) (*storage.Info, error) {
 	return info, nil
 }
 
+// work is the work of building all indexes.
+func (l *loader) work() *work {
+	w := &work{report: l.e.opts.Indexing}
+	for _, c := range l.colls {
+		if c.info != nil {
+			w.total += 2 * int64(c.records.Len()*len(c.info.Indexes))
+		}
+	}
+	return w
+}
+
 // finish builds the indexes.
 func (l *loader) finish() (*root, error) {
 	if err := l.prepare(); err != nil {
 		return nil, err
 	}
 	r := newRoot()
+	w := l.work()
+	w.add(0)
 	for _, num := range slices.Sorted(maps.Keys(l.colls)) {
 		c := &l.colls[num].coll
 		r.nextNum = num + 1
@@ -142,7 +155,7 @@ func (l *loader) finish() (*root, error) {
 		if c.info == nil {
 			continue
 		}
-		if err := c.buildAll(context.Background()); err != nil {
+		if err := c.buildAll(context.Background(), w); err != nil {
 			return nil, err
 		}
 		r.set(c)

@@ -77,11 +77,16 @@ func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	if e.noted.state, err = readState(e.opts.Path); err != nil {
 		return l, scanned{}, err
 	}
-	found, err := recoverFile(path, e.noted.state, &progress{report: e.opts.Progress}, l.apply)
+	found, err := recoverFile(path, e.noted.state, e.progress(path), l.apply)
 	if err == nil && found.cut > 0 {
 		e.opts.Logger("storage: removed %d bytes of incomplete commits from the end of %s", found.cut, path)
 	}
 	return l, found, err
+}
+
+// progress reports the reading of the log.
+func (e *Engine) progress(path string) *progress {
+	return &progress{report: e.opts.Progress, check: func() error { return e.disk.at("read", path) }}
 }
 
 // upgrade converts a log of the first format.

@@ -22,22 +22,19 @@ type scanned struct {
 // creation was interrupted.
 const tornHeader = 512
 
-// Progress is reported after progressEach bytes, or a twentieth of the log if
-// that is more.
-const (
-	progressEach  = 64 << 20
-	progressParts = 20
-)
+// progressEach is the number of bytes of a log after which progress is reported.
+const progressEach = 4 << 20
 
 // progress reports how far the reading of a log has got.
 type progress struct {
-	report func(read, size int64)
+	report func(read, size int64) // nil: to nobody
+	check  func() error           // called with each report; nil: not
 	size   int64
 	next   int64
 }
 
 func (p *progress) begin(f *os.File) error {
-	if p == nil || p.report == nil {
+	if p == nil {
 		return nil
 	}
 	st, err := f.Stat()
@@ -45,16 +42,21 @@ func (p *progress) begin(f *os.File) error {
 		return err
 	}
 	p.size = st.Size()
-	p.at(0)
-	return nil
+	return p.at(0)
 }
 
-func (p *progress) at(read int64) {
-	if p == nil || p.report == nil || read < p.next && read < p.size {
-		return
+func (p *progress) at(read int64) error {
+	if p == nil || read < p.next && read < p.size {
+		return nil
 	}
-	p.next = read + max(progressEach, p.size/progressParts)
-	p.report(read, p.size)
+	p.next = read + progressEach
+	if p.report != nil {
+		p.report(read, p.size)
+	}
+	if p.check != nil {
+		return p.check()
+	}
+	return nil
 }
 
 // recoverFile truncates a log after its last complete group: an incomplete
@@ -129,7 +131,9 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 		found.header, found.nonce = true, s.nonce
 		found.seq, found.good = h.seq, s.off
 		found.clean = h.ops == 0
-		p.at(s.off)
+		if err := p.at(s.off); err != nil {
+			return found, err
+		}
 		if apply != nil {
 			if err := apply(s.ops); err != nil {
 				return found, err

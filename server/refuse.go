@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// A server that opens a large log listens from its first moment. It answers
+// the first message of each client with NotYetInitialized and closes the
+// connection. That message is a driver's hello, and by the specification of
+// server discovery a failed hello makes the server Unknown, as a connection
+// that is refused does: the driver repeats it every half second while an
+// operation waits for a server. An operation thus waits until the data are
+// open, and if its time ends before, its error says what the server is doing.
+// A port that is taken is reported before the data are read.
+
+// refuseTime is the time in which a client must send its first message and take
+// the answer.
+const refuseTime = 5 * time.Second
+
+// mostRefused limits the clients that are answered at once; others are
+// disconnected.
+const mostRefused = 256
+
+// refuse tells a client in the background that the server does not serve yet.
+func (s *Server) refuse(nc net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() || len(s.refused) >= mostRefused {
+		_ = nc.Close()
+		return
+	}
+	s.refused[nc] = struct{}{}
+	s.wg.Go(func() {
+		defer func() {
+			_ = nc.Close()
+			s.mu.Lock()
+			delete(s.refused, nc)
+			s.mu.Unlock()
+		}()
+		_ = nc.SetDeadline(clock.System().Now().Add(refuseTime))
+		s.answerNotYet(nc)
+	})
+}
+
+// answerNotYet answers the first message of a client that wants an answer.
+func (s *Server) answerNotYet(nc net.Conn) {
+	c := &conn{srv: s, nc: nc}
+	t, err := c.secureStream(s.ctx)
+	if err != nil {
+		return
+	}
+	if t != nil {
+		defer t.Close()
+	}
+	c.reader = wire.NewReader(c.stream)
+	c.reader.SetBudget(s.inFlight)
+	defer c.reader.Release()
+	c.out = wire.GetBuffer()
+	defer func() { c.out.Put() }()
+	for len(c.out.B) == 0 {
+		m, err := c.reader.ReadMessage()
+		if errors.Is(err, wire.ErrHTTP) {
+			_, _ = io.WriteString(c.stream, wire.HTTPReply)
+		}
+		if err != nil {
+			return
+		}
+		_, why := s.opening.state()
+		c.replyError(m, mongoerr.New(mongoerr.NotYetInitialized, why))
+		if _, isReply := m.(*wire.Reply); isReply {
+			return
+		}
+	}
+	_ = c.flush()
+}
+
+// closeRefused disconnects the clients that are being told to wait.
+func (s *Server) closeRefused() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for nc := range s.refused {
+		_ = nc.Close()
+	}
+}
+
+// listenAll opens the listeners and begins to accept connections, which are
+// refused until the server has started.
+func (s *Server) listenAll() error {
+	ips := s.config.BindIP
+	if len(ips) == 0 {
+		ips = []string{"127.0.0.1"}
+	}
+	port := s.config.Port
+	for _, ip := range ips {
+		if port < 0 {
+			break
+		}
+		l, err := s.listen(ip, port)
+		if err != nil {
+			return err
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok && port == 0 {
+			port = tcp.Port // further addresses share the port
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	for _, l := range s.listeners {
+		s.wg.Add(1)
+		go s.accept(l)
+	}
+	return nil
+}
+
+// abandon releases what a New that fails has opened.
+func (s *Server) abandon() {
+	s.draining.Store(true)
+	s.cancel(context.Canceled)
+	for _, l := range s.listeners {
+		_ = l.Close()
+	}
+	s.closeRefused()
+	if s.metrics != nil {
+		s.metrics.close()
+	}
+	s.wg.Wait()
+}
