@@ -8,8 +8,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// appendUnmetConcern adds to the reply of a write the reason why its write concern is not
-// satisfied: it asks for more members than the set has, or the wait for the disk failed.
+// appendUnmetConcern adds a write concern error to the reply of a write if its write
+// concern is not satisfied: it requires more members than the set has, or the wait for
+// the disk failed.
 func appendUnmetConcern(c *kernel.Call) {
 	if c.Transaction() != nil {
 		return
@@ -25,8 +26,8 @@ func appendUnmetConcern(c *kernel.Call) {
 	concernFailed(c, concern.ConcernError(c, code, text), labels)
 }
 
-// concernFailed adds to a reply that only the write concern failed, with the
-// labels that the error's code has, and others.
+// concernFailed adds a write concern error to the reply of a command that otherwise
+// succeeded, with the labels of the error's code and the given labels.
 func concernFailed(c *kernel.Call, d value.Doc, labels []string) {
 	if c.Unmet {
 		return

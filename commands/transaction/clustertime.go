@@ -9,8 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// NextTimestamp is a unique timestamp at or after an instant in
-// milliseconds.
+// NextTimestamp returns a unique timestamp at or after a time in milliseconds.
 func NextTimestamp(s *kernel.Service, now int64) value.Value {
 	return clustertime.Value(s.Stamps.Next(now))
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// InRetryableWrite runs a command that carries a txnNumber outside a
-// transaction.
+// InRetryableWrite runs a command that has a txnNumber outside a transaction.
 func InRetryableWrite(c *kernel.Call) error {
 	if err := c.RestoreSession(); err != nil {
 		return err

@@ -11,11 +11,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// retryableCommands are the commands that may carry a txnNumber outside a
+// retryableCommands are the commands that may have a txnNumber outside a
 // transaction.
 var retryableCommands = map[string]bool{"insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true}
 
-// EndOfTransaction are the commands that end one.
+// EndOfTransaction are the commands that end a transaction.
 var EndOfTransaction = map[string]bool{"commitTransaction": true, "abortTransaction": true}
 
 // CheckTransactionRules checks the rules that do not depend on the state of the session:

@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TransactionCommands end transactions.
+// TransactionCommands are the commands that end transactions.
 func TransactionCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "commitTransaction", Run: runCommitTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Help: "commit the session's transaction"},
@@ -83,8 +83,8 @@ func commit(c *kernel.Call, t *session.Transaction) error {
 	if err := c.WaitUnlocked(); err != nil {
 		return err
 	}
-	// Once begun, a commit is not given up half way: what a cancelled one
-	// has done would not be known.
+	// A commit that has begun is not cancelled, because its outcome would be
+	// unknown.
 	err := t.Tx.CommitWith(context.WithoutCancel(c.Ctx), func(tx storage.Tx) error {
 		t.Log.Tx, t.Log.Now = tx, c.Svc.Clock.NowMillis()
 		if err := t.Log.Flush(); err != nil {
@@ -114,7 +114,7 @@ func runAbortTransaction(c *kernel.Call) error {
 	return nil
 }
 
-// DescribeTransaction is the part of currentOp about a transaction.
+// DescribeTransaction writes the fields of currentOp about a transaction.
 func DescribeTransaction(s *kernel.Service, b *value.Builder, t *session.Transaction) {
 	open := s.Real.Now().Sub(t.Started)
 	limit := s.Params.Int("transactionLifetimeLimitSeconds")

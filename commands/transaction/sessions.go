@@ -51,7 +51,7 @@ func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key
 	return key, err
 }
 
-// setDigest takes over a digest that the client gives.
+// setDigest sets the digest that the client gives.
 func setDigest(c *kernel.Call, key *session.Key, uid value.Value, prefix string, privileges []string) error {
 	digest, err := session.ReadDigest(uid, prefix+".uid")
 	if err != nil || digest == key.Digest() {

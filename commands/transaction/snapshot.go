@@ -67,7 +67,7 @@ func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSn
 	return nil, session.SnapshotTooOld(ts)
 }
 
-// take opens the present state.
+// take opens a snapshot of the present state.
 func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, error) {
 	before := svc.Stamps.Current()
 	if n := len(l.List); n > 0 && l.List[n-1].TS == before {
@@ -77,14 +77,14 @@ func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, err
 	if err != nil {
 		return nil, kernel.Translate(storage.Namespace{}, err)
 	}
-	// A time of its own: whatever is written later is later.
+	// A new timestamp: all later writes have later ones.
 	s := &session.HeldSnapshot{TS: svc.Stamps.Next(svc.Clock.NowMillis()), Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
 	l.List = append(l.List, s)
 	return s, nil
 }
 
-// AppendCursorFields writes what the reply of a cursor of a special kind says
-// besides its batch.
+// AppendCursorFields writes the additional fields that the replies of some kinds of
+// cursors have.
 func AppendCursorFields(c *kernel.Call, cur *kernel.Cursor) {
 	if cur.Stream != nil {
 		cur.Stream.AppendToken(c.Reply, cur.Peeked != nil)

@@ -56,8 +56,8 @@ func continueTransaction(c *kernel.Call) error {
 }
 
 // reap aborts the transactions that have been open for longer
-// than transactionLifetimeLimitSeconds, so that none can hold up others for
-// ever. A statement that is running in one is ended first.
+// than transactionLifetimeLimitSeconds, so that they do not block other writers
+// any longer. It first ends the statement that is running in a transaction.
 func reap(s *kernel.Service, now time.Time) {
 	limit := time.Duration(s.Params.Int("transactionLifetimeLimitSeconds")) * time.Second
 	for _, ss := range s.Sessions.List() {
@@ -98,7 +98,8 @@ func KillStatements(s *kernel.Service, ss *session.Session, cause error) {
 	s.Ops.Kill(cause, func(op *kernel.Operation) bool { return op.Session == ss })
 }
 
-// sessionEnded is called with the turn when a session is forgotten.
+// sessionEnded is called when a session is removed. The caller has the session's
+// turn.
 func sessionEnded(s *kernel.Service, ss *session.Session) { s.EndTransaction(ss, session.TxnAborted) }
 
 // Housekeeping aborts transactions that have outlived

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ApplyDemand is the privilege that a list of oplog entries needs beside those of
-// its entries. Greater demands include the lesser ones.
+// ApplyDemand is the privilege that a list of oplog entries requires in addition to
+// those of its entries. A greater demand includes the smaller ones.
 type ApplyDemand uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	ApplySuperuser             // only who may do everything
 )
 
-// MaxApplyDepth bounds applyOps within applyOps.
+// MaxApplyDepth limits the nesting of applyOps within applyOps.
 const MaxApplyDepth = 10
 
 // HasUUID reports whether a field of the document, at its top level, is a UUID.
@@ -36,8 +36,8 @@ func HasUUID(d value.Doc) bool {
 	return false
 }
 
-// MayApplyTo asks for the actions that an entry performs on the documents of a
-// collection.
+// MayApplyTo checks the privileges for the actions that an entry performs on the
+// documents of a collection.
 func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.Namespace) error {
 	var actions []string
 	switch e.Op {

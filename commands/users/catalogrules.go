@@ -42,7 +42,7 @@ func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
 	return nil
 }
 
-// mayMove asks for the right to have documents moved. Users who cannot read the
+// mayMove checks the privileges for moving documents. Users who cannot read the
 // source must not move its documents to a collection that they can read.
 func mayMove(c *kernel.Call, from, to storage.Namespace) error {
 	if err := access.Need(c, access.Pattern(to), "insert"); err != nil || !access.May(c, access.Pattern(to), "find") {
@@ -51,8 +51,8 @@ func mayMove(c *kernel.Call, from, to storage.Namespace) error {
 	return access.Need(c, access.Pattern(from), "find")
 }
 
-// MayCollMod asks for collMod, and for the rights that moving expired documents
-// and defining views need.
+// MayCollMod checks the privilege collMod, and those for moving expired documents
+// and for defining views.
 func MayCollMod(c *kernel.Call) error {
 	ns := access.Target(c)
 	if err := access.Need(c, access.Pattern(ns), "collMod"); err != nil {
@@ -61,16 +61,16 @@ func MayCollMod(c *kernel.Call) error {
 	if err := mayMoveExpired(c, ns); err != nil {
 		return err
 	}
-	// What a view reads is only known from both.
+	// Only both options together determine what the view reads.
 	if c.Svc.Options.Security.Auth && c.Body.Lookup("viewOn").IsNullish() != c.Body.Lookup("pipeline").IsNullish() {
 		return mongoerr.New(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is enabled")
 	}
 	return mayDefineView(c, ns)
 }
 
-// mayDefineView asks for the right to read all that a view shows. Users who cannot
-// read the view itself gain nothing by defining it, and need no more: restoring a
-// dump depends on that.
+// mayDefineView checks the privileges to read everything that a view shows. They are
+// not required from users who cannot read the view itself: otherwise these could not
+// restore a dump.
 func mayDefineView(c *kernel.Call, view storage.Namespace) error {
 	on := c.Body.Lookup("viewOn")
 	if on.Kind() != value.KindString || !access.May(c, access.Pattern(view), "find") {
@@ -80,13 +80,14 @@ func mayDefineView(c *kernel.Call, view storage.Namespace) error {
 	return mayRunPipeline(c, ns, c.Body.Lookup("pipeline").Doc())
 }
 
-// MayRename asks for renameCollectionSameDB within a database, else for the rights
-// to read and drop the source and to write to the target.
+// MayRename checks the privilege renameCollectionSameDB within a database, otherwise
+// the privileges to read and drop the source and to write to the target.
 func MayRename(c *kernel.Call) error {
 	from, to := access.SplitNamespace(c.Body.Lookup("renameCollection").Str()), access.SplitNamespace(c.Body.Lookup("to").Str())
 	drop := Given(c.Body, "dropTarget")
 	if from.DB == to.DB && access.May(c, auth.Database(from.DB), "renameCollectionSameDB") {
-		// Who may not read the source must not move it to where he may.
+		// Users who cannot read the source must not rename it to a name that they
+		// can read.
 		if access.May(c, access.Pattern(from), "find") || !access.May(c, access.Pattern(to), "find") {
 			if !drop {
 				return nil
@@ -108,8 +109,8 @@ func MayRename(c *kernel.Call) error {
 	return mayCarryExpiry(c, from, to)
 }
 
-// mayCarryExpiry asks for the right to write to the collection of the other
-// database that documents will be moved to when they have expired.
+// mayCarryExpiry checks the privilege to write to the dead-letter collection in the
+// other database.
 func mayCarryExpiry(c *kernel.Call, from, to storage.Namespace) error {
 	if from.DB == to.DB {
 		return nil
@@ -124,8 +125,8 @@ func mayCarryExpiry(c *kernel.Call, from, to storage.Namespace) error {
 	return nil
 }
 
-// MayCloneAsCapped asks for find on the source, and for insert, createIndex and
-// convertToCapped on the target.
+// MayCloneAsCapped checks the privilege find on the source, and insert, createIndex
+// and convertToCapped on the target.
 func MayCloneAsCapped(c *kernel.Call) error {
 	if err := access.Need(c, access.Pattern(access.Target(c)), "find"); err != nil {
 		return err

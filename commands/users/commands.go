@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// Commands are the commands to log in, and those on users and roles.
+// Commands are the commands for login, users and roles.
 func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "saslStart", Run: runSASLStart, Flags: kernel.PreAuth | kernel.Secret | kernel.NoSession, Help: "begin to log in"},

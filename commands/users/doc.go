@@ -1,3 +1,3 @@
-// Package users has the commands of access control: logging in, users, roles, and what
-// a command or a pipeline asks for where that depends on its arguments.
+// Package users has the commands of access control: login, users, roles. It also has
+// the rules for commands and pipelines whose privileges depend on their arguments.
 package users

@@ -73,8 +73,8 @@ func runSASLContinue(c *kernel.Call) error {
 	return stepSASL(c, v, a.Payload, c.Reply)
 }
 
-// stepSASL takes a step of a login. The payload comes as bytes, or as base64
-// text, and goes back likewise.
+// stepSASL takes a step of a login. The payload is binary data or base64 text, and
+// the payload of the reply has the same form.
 func stepSASL(c *kernel.Call, v *auth.Conversation, payload value.Value, b *value.Builder) error {
 	c.Conn.Conversation = nil
 	data, err := saslPayload(payload)
@@ -193,7 +193,7 @@ func checkX509(c *kernel.Call, a *authenticateArgs, db string) error {
 	return nil
 }
 
-// runLogout logs out the user if it is one of this database.
+// runLogout logs out the user if it is a user of this database.
 func runLogout(c *kernel.Call) error {
 	if u := c.Conn.User; u != nil && u.Name.DB == c.DB {
 		c.Conn.User = nil
@@ -203,8 +203,8 @@ func runLogout(c *kernel.Call) error {
 	return nil
 }
 
-// HelloAuth writes the answers of hello to a client that is about to log in:
-// the user's mechanisms, and the first step of a login sent along.
+// HelloAuth writes the fields of hello for a client that logs in: the user's
+// mechanisms, and the result of the first step of a login that hello contained.
 func HelloAuth(c *kernel.Call, a *HelloArgs) error {
 	if !a.SASLMechs.IsNullish() {
 		if a.SASLMechs.Kind() != value.KindString {
@@ -233,8 +233,8 @@ func HelloAuth(c *kernel.Call, a *HelloArgs) error {
 	return nil
 }
 
-// speculate tries a login that was sent along with hello. If it fails there
-// is no answer, and the client starts over by itself.
+// speculate takes the first step of a login that hello contained. If it fails, the
+// reply of hello does not have the field, and the client starts the login again.
 func speculate(c *kernel.Call, d value.Doc) value.Doc {
 	b := value.NewBuilder()
 	var err error

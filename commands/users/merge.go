@@ -14,8 +14,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mergeAuthArgs are the arguments of _mergeAuthzCollections, with which
-// mongorestore brings users and roles back from where it put them first.
+// mergeAuthArgs are the arguments of _mergeAuthzCollections, by which mongorestore
+// restores users and roles from temporary collections.
 type mergeAuthArgs struct {
 	Merge value.Value `arg:"_mergeAuthzCollections,required"`
 	Users string      `arg:"tempUsersCollection"`
@@ -54,7 +54,7 @@ func runMergeAuth(c *kernel.Call) error {
 	})
 }
 
-// allDocuments reads a whole collection; none if it does not exist.
+// allDocuments returns all documents of a collection; nil if it does not exist.
 func allDocuments(c *kernel.Call, tx storage.Tx, full string) (docs []value.Doc, err error) {
 	ns, err := catalog.ParseNamespace(full)
 	if err != nil {

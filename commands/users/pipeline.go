@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// sourceRules are the stages that begin a pipeline without reading its
-// collection, and what they ask for instead.
+// sourceRules are the first stages that do not read the pipeline's collection, with
+// the rules for the privileges that they require instead.
 // Please keep sorted.
 var sourceRules map[string]func(c *kernel.Call, ns storage.Namespace, spec value.Doc) error
 
@@ -44,7 +44,7 @@ func needOnCluster(action string) sourceRule {
 	}
 }
 
-// mayListOps asks for a privilege to see what other users do.
+// mayListOps checks the privilege to see operations of other users.
 func mayListOps(c *kernel.Call, _ storage.Namespace, spec value.Doc) error {
 	if !Given(spec, "allUsers") {
 		return nil
@@ -52,7 +52,7 @@ func mayListOps(c *kernel.Call, _ storage.Namespace, spec value.Doc) error {
 	return access.Need(c, auth.Cluster(), "inprog")
 }
 
-// mayListSessions asks for a privilege to see sessions of other users.
+// mayListSessions checks the privilege to see sessions of other users.
 func mayListSessions(c *kernel.Call, _ storage.Namespace, spec value.Doc) error {
 	own := !Given(spec, "allUsers")
 	for name, v := range spec.All() {
@@ -93,7 +93,8 @@ func mayListCatalog(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
 	return access.Need(c, auth.Cluster(), "listDatabases")
 }
 
-// MayAggregate asks for everything that a pipeline reads and writes.
+// MayAggregate checks the privileges for everything that a pipeline reads and
+// writes.
 func MayAggregate(c *kernel.Call) error {
 	ns := access.Target(c)
 	if err := mayRunPipeline(c, ns, c.Body.Lookup("pipeline").Doc()); err != nil {
@@ -105,9 +106,9 @@ func MayAggregate(c *kernel.Call) error {
 	return nil
 }
 
-// mayRunPipeline asks for all that a pipeline over a collection reads and writes,
-// including its inner pipelines. A view counts as a collection here: reading it
-// does not need the right to read what it shows.
+// mayRunPipeline checks the privileges for everything that a pipeline over a
+// collection reads and writes, including its inner pipelines. A view counts as a
+// collection here: reading it does not require the privileges on what it shows.
 func mayRunPipeline(c *kernel.Call, ns storage.Namespace, pipeline value.Doc) error {
 	if err := maySource(c, ns, pipeline); err != nil {
 		return err
@@ -156,8 +157,8 @@ func mayRunStage(c *kernel.Call, ns storage.Namespace, name string, spec value.V
 	return nil
 }
 
-// mayRunStages is mayRunPipeline for stages that get documents from
-// elsewhere.
+// mayRunStages is mayRunPipeline for stages whose documents do not come from the
+// collection.
 func mayRunStages(c *kernel.Call, ns storage.Namespace, stages value.Doc) error {
 	for stage := range stages.Values() {
 		for name, spec := range stage.Doc().All() {
@@ -169,8 +170,9 @@ func mayRunStages(c *kernel.Call, ns storage.Namespace, stages value.Doc) error 
 	return nil
 }
 
-// mayJoin asks for the other collection of a stage. The pipeline on it may
-// come in a field before or behind its name, so first all names are found.
+// mayJoin checks the privileges on the other collection of a stage. The field with
+// the pipeline may be before or after the field with the name, so mayJoin first
+// collects all names.
 func mayJoin(c *kernel.Call, ns storage.Namespace, spec value.Value) error {
 	if spec.Kind() == value.KindString {
 		return access.Need(c, auth.Namespace(ns.DB, spec.Clone().Str()), "find")
@@ -230,8 +232,8 @@ func namedBy(db string, v value.Value) storage.Namespace {
 	return storage.Namespace{DB: db, Coll: v.Clone().Str()}
 }
 
-// needTargets asks for the collection that $out or $merge writes. field is
-// where it is named, "" if the specification itself is the name.
+// needTargets checks the privileges on the collection that $out or $merge writes.
+// field is the field with its name, "" if the specification itself is the name.
 func needTargets(c *kernel.Call, ns storage.Namespace, spec value.Value, field string, actions ...string) error {
 	if spec.Kind() == value.KindString || field == "" {
 		return access.Need(c, access.Pattern(namedBy(ns.DB, spec)), actions...)
@@ -247,7 +249,7 @@ func needTargets(c *kernel.Call, ns storage.Namespace, spec value.Value, field s
 	return nil
 }
 
-// mergeActions are what $merge does to its target, by its modes.
+// mergeActions returns the actions of $merge on its target, by its modes.
 func mergeActions(spec value.Doc) (actions []string) {
 	insert, update := true, true
 	if v := spec.Lookup("whenNotMatched"); !v.IsNullish() { // insert by default
@@ -265,7 +267,7 @@ func mergeActions(spec value.Doc) (actions []string) {
 	return actions
 }
 
-// writtenBy is the collection that the last stage of a pipeline writes.
+// writtenBy returns the collection that the last stage of a pipeline writes.
 func writtenBy(pipeline value.Doc, db string) (string, string, bool) {
 	last := value.EmptyDoc
 	for stage := range pipeline.Values() {

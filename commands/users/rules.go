@@ -27,8 +27,8 @@ func Given(d value.Doc, name string) bool {
 	return false
 }
 
-// needBypass asks for the right to store invalid documents, if that is
-// wanted.
+// needBypass checks the privilege to store invalid documents, if the command
+// requests that.
 func needBypass(c *kernel.Call, ns storage.Namespace) error {
 	if Given(c.Body, "bypassDocumentValidation") {
 		return access.Need(c, access.Pattern(ns), "bypassDocumentValidation")
@@ -36,7 +36,7 @@ func needBypass(c *kernel.Call, ns storage.Namespace) error {
 	return nil
 }
 
-// MayInsert asks for the right to insert.
+// MayInsert checks the privilege insert.
 func MayInsert(c *kernel.Call) error {
 	if err := access.Need(c, access.Pattern(access.Target(c)), "insert"); err != nil {
 		return err
@@ -44,13 +44,12 @@ func MayInsert(c *kernel.Call) error {
 	return needBypass(c, access.Target(c))
 }
 
-// MayDelete asks for the right to remove.
+// MayDelete checks the privilege remove.
 func MayDelete(c *kernel.Call) error {
 	return access.Need(c, access.Pattern(access.Target(c)), "remove")
 }
 
-// MayUpdate asks for the right to update, and to insert if a statement is an
-// upsert.
+// MayUpdate checks the privilege update, and insert if a statement is an upsert.
 func MayUpdate(c *kernel.Call) error {
 	ns := access.Target(c)
 	if err := access.Need(c, access.Pattern(ns), "update"); err != nil {
@@ -67,7 +66,8 @@ func MayUpdate(c *kernel.Call) error {
 	return needBypass(c, ns)
 }
 
-// MayFindAndModify asks for find, and for what is to be done to the document.
+// MayFindAndModify checks the privilege find, and the one for the change of the
+// document.
 func MayFindAndModify(c *kernel.Call) error {
 	ns := access.Target(c)
 	actions := []string{"find"}
@@ -85,8 +85,8 @@ func MayFindAndModify(c *kernel.Call) error {
 	return needBypass(c, ns)
 }
 
-// MayBulkWrite asks for what each operation does to the namespace it names
-// by its position in nsInfo.
+// MayBulkWrite checks the privileges for each operation on its namespace, to which
+// the operation refers by the position in nsInfo.
 func MayBulkWrite(c *kernel.Call) error {
 	var namespaces []storage.Namespace
 	for d := range access.Statements(c, "nsInfo") {
@@ -132,14 +132,14 @@ func MayExplain(c *kernel.Call) error {
 	return access.AuthorizeCommand(&sub)
 }
 
-// MayDataSize asks for find on the collection, which the command names with its
-// database.
+// MayDataSize checks the privilege find on the collection, which the command names
+// with its database.
 func MayDataSize(c *kernel.Call) error {
 	_, v := c.Body.First()
 	return access.Need(c, access.Pattern(access.SplitNamespace(v.Str())), "find")
 }
 
-// MayCurrentOp asks for inprog, except for the client's own operations.
+// MayCurrentOp checks the privilege inprog, except for the client's own operations.
 func MayCurrentOp(c *kernel.Call) error {
 	if Given(c.Body, "$ownOps") {
 		return nil
@@ -147,7 +147,7 @@ func MayCurrentOp(c *kernel.Call) error {
 	return access.Need(c, auth.Cluster(), "inprog")
 }
 
-// MayKillOp asks for killop, except for the client's own operations.
+// MayKillOp checks the privilege killop, except for the client's own operations.
 func MayKillOp(c *kernel.Call) error {
 	if access.May(c, auth.Cluster(), "killop") {
 		return nil
@@ -222,8 +222,8 @@ func MayListDatabases(c *kernel.Call) error {
 	return nil
 }
 
-// MayMapReduce asks for find on the source, and for what the mode of out does to
-// the target.
+// MayMapReduce checks the privilege find on the source, and the privileges on the
+// target by the mode of out.
 func MayMapReduce(c *kernel.Call) error {
 	if err := access.Need(c, access.Pattern(access.Target(c)), "find"); err != nil {
 		return err
@@ -259,7 +259,8 @@ func MayMapReduce(c *kernel.Call) error {
 	return nil
 }
 
-// MayForecast asks for the collection, or the database, that is forecast.
+// MayForecast checks the privilege collStats on the collection or the database of
+// the forecast.
 func MayForecast(c *kernel.Call) error {
 	if ns := access.Target(c); ns.Coll != "" {
 		return access.Need(c, access.Pattern(ns), "collStats")
@@ -267,17 +268,17 @@ func MayForecast(c *kernel.Call) error {
 	return access.Need(c, auth.Database(c.DB), "collStats")
 }
 
-// MayHashFile asks for the chunks of the file.
+// MayHashFile checks the privilege find on the chunks of the file.
 func MayHashFile(c *kernel.Call) error {
 	return access.Need(c, auth.Namespace(c.DB, c.Body.Lookup("root").Clone().Str()+".chunks"), "find")
 }
 
-// MayReceive asks for what a receiver does: it reads messages and takes them.
+// MayReceive checks the privileges of a receiver: find and remove.
 func MayReceive(c *kernel.Call) error {
 	return access.Need(c, access.Pattern(access.Target(c)), "find", "remove")
 }
 
-// MayProfile lets users who may read the profile ask for the level.
+// MayProfile lets users who may read system.profile query the level.
 func MayProfile(c *kernel.Call) error {
 	_, level := c.Body.First()
 	asks := level.IsNumber() && level.AsDouble() == -1 && !c.Body.Has("slowms") && !c.Body.Has("sampleRate") && !c.Body.Has("filter")
@@ -287,8 +288,8 @@ func MayProfile(c *kernel.Call) error {
 	return access.Need(c, auth.Database(c.DB), "enableProfiler")
 }
 
-// MayValidateMetadata asks for the database that the argument db names, or all
-// of them, wherever the command is run.
+// MayValidateMetadata checks the privilege on the database in the argument db, or on
+// all databases, whatever database the command runs on.
 func MayValidateMetadata(c *kernel.Call) error {
 	if db := c.Body.Lookup("db"); db.Kind() == value.KindString {
 		return access.Need(c, auth.Database(db.Clone().Str()), "validate")

@@ -14,8 +14,8 @@ type connectionStatusArgs struct {
 
 var connectionStatusSpec = args.New[connectionStatusArgs]("connectionStatus")
 
-// runConnectionStatus writes which users a client is logged in as, and what they may
-// do.
+// runConnectionStatus writes the users that the client is logged in as, and their
+// privileges.
 func runConnectionStatus(c *kernel.Call) error {
 	var a connectionStatusArgs
 	if err := connectionStatusSpec.Decode(c.Body, &a); err != nil {

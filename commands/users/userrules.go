@@ -28,8 +28,8 @@ func subject(c *kernel.Call) auth.Name {
 	return auth.Name{Name: v.Clone().Str(), DB: c.DB}
 }
 
-// eachRole calls fn with the roles that the command lists. Lists that cannot
-// be read are the command's to refuse.
+// eachRole calls fn with the roles that the command lists. It ignores invalid lists,
+// because the command refuses them.
 func eachRole(c *kernel.Call, fn func(auth.Name) error) error {
 	for key, v := range c.Body.All() {
 		if key != "roles" || v.Kind() != value.KindArray {
@@ -48,7 +48,8 @@ func eachRole(c *kernel.Call, fn func(auth.Name) error) error {
 	return nil
 }
 
-// MayGrantRoles asks for grantRole on the database of each role in the command.
+// MayGrantRoles checks the privilege grantRole on the database of each role in the
+// command.
 func MayGrantRoles(c *kernel.Call) error {
 	return eachRole(c, func(n auth.Name) error {
 		if !mayInDatabase(c, n.DB, "grantRole") {
@@ -58,7 +59,8 @@ func MayGrantRoles(c *kernel.Call) error {
 	})
 }
 
-// MayRevokeRoles asks for revokeRole on the database of each role in the command.
+// MayRevokeRoles checks the privilege revokeRole on the database of each role in the
+// command.
 func MayRevokeRoles(c *kernel.Call) error {
 	return eachRole(c, func(n auth.Name) error {
 		if !mayInDatabase(c, n.DB, "revokeRole") {
@@ -68,16 +70,16 @@ func MayRevokeRoles(c *kernel.Call) error {
 	})
 }
 
-// MayGrantPrivileges asks for grantRole on the database of each privilege in the
-// command.
+// MayGrantPrivileges checks the privilege grantRole on the database of each privilege
+// in the command.
 func MayGrantPrivileges(c *kernel.Call) error { return mayHandPrivileges(c, "grantRole", "grant") }
 
-// MayRevokePrivileges asks for revokeRole on the database of each privilege in the
-// command.
+// MayRevokePrivileges checks the privilege revokeRole on the database of each
+// privilege in the command.
 func MayRevokePrivileges(c *kernel.Call) error { return mayHandPrivileges(c, "revokeRole", "revoke") }
 
-// mayHandPrivileges asks, for each privilege listed, for the right over the
-// database of its resource; for resources of several over admin.
+// mayHandPrivileges checks the action on the database of each listed privilege's
+// resource; for resources in several databases on admin.
 func mayHandPrivileges(c *kernel.Call, action, verb string) error {
 	for key, v := range c.Body.All() {
 		if key != "privileges" || v.Kind() != value.KindArray {
@@ -100,7 +102,7 @@ func mayHandPrivileges(c *kernel.Call, action, verb string) error {
 	return nil
 }
 
-// mayRestrict asks for setAuthenticationRestriction if the command sets
+// mayRestrict checks the privilege setAuthenticationRestriction if the command sets
 // restrictions.
 func mayRestrict(c *kernel.Call) error {
 	if c.Body.Has("authenticationRestrictions") && !mayInDatabase(c, c.DB, "setAuthenticationRestriction") {
@@ -109,7 +111,7 @@ func mayRestrict(c *kernel.Call) error {
 	return nil
 }
 
-// MayCreateUser asks for createUser, and for the right to grant the user's roles.
+// MayCreateUser checks the privilege createUser, and those to grant the user's roles.
 func MayCreateUser(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "createUser") {
 		return unauthorized("Not authorized to create users on db: %s", c.DB)
@@ -120,8 +122,8 @@ func MayCreateUser(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
-// MayUpdateUser asks for the right to change each property that the command
-// changes. Users may have the right to change their own password and customData.
+// MayUpdateUser checks the privilege for each property that the command changes.
+// Users may have the privilege to change their own password and customData.
 func MayUpdateUser(c *kernel.Call) error {
 	n := subject(c)
 	own := c.User != nil && c.User.Name == n
@@ -148,8 +150,8 @@ func MayUpdateUser(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
-// MayDropUser asks for dropUser on the database. dropAllUsersFromDatabase needs
-// the same.
+// MayDropUser checks the privilege dropUser on the database, also for
+// dropAllUsersFromDatabase.
 func MayDropUser(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "dropUser") {
 		return unauthorized("Not authorized to drop users from the %s database", c.DB)
@@ -157,7 +159,7 @@ func MayDropUser(c *kernel.Call) error {
 	return nil
 }
 
-// MayCreateRole asks for createRole, and for the right to grant the role's roles
+// MayCreateRole checks the privilege createRole, and those to grant the role's roles
 // and privileges.
 func MayCreateRole(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "createRole") {
@@ -172,7 +174,7 @@ func MayCreateRole(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
-// MayUpdateRole asks for the right to revoke any role, and to grant the new roles
+// MayUpdateRole checks the privileges to revoke any role, and to grant the new roles
 // and privileges.
 func MayUpdateRole(c *kernel.Call) error {
 	if !access.May(c, auth.AnyNormal(), "revokeRole") {
@@ -187,7 +189,7 @@ func MayUpdateRole(c *kernel.Call) error {
 	return mayRestrict(c)
 }
 
-// MayDropRole asks for dropRole on the database.
+// MayDropRole checks the privilege dropRole on the database.
 func MayDropRole(c *kernel.Call) error {
 	if !mayInDatabase(c, c.DB, "dropRole") {
 		return unauthorized("Not authorized to drop roles from the %s database", c.DB)
@@ -195,7 +197,7 @@ func MayDropRole(c *kernel.Call) error {
 	return nil
 }
 
-// MayInvalidate asks for invalidateUserCache.
+// MayInvalidate checks the privilege invalidateUserCache.
 func MayInvalidate(c *kernel.Call) error {
 	if !access.May(c, auth.Cluster(), "invalidateUserCache") {
 		return unauthorized("Not authorized to invalidate user cache")
@@ -203,8 +205,8 @@ func MayInvalidate(c *kernel.Call) error {
 	return nil
 }
 
-// MayViewUsers asks for viewUser on the database of each user; users may always
-// view themselves.
+// MayViewUsers checks the privilege viewUser on the database of each user; users may
+// always view themselves.
 func MayViewUsers(c *kernel.Call) error {
 	_, v := c.Body.First()
 	who, err := askedFor(c, "user", v)
@@ -228,8 +230,8 @@ func MayViewUsers(c *kernel.Call) error {
 	return nil
 }
 
-// MayViewRoles asks for viewRole on the database of each role; users may always
-// view the roles they have.
+// MayViewRoles checks the privilege viewRole on the database of each role; users may
+// always view the roles that they have.
 func MayViewRoles(c *kernel.Call) error {
 	_, v := c.Body.First()
 	who, err := askedFor(c, "role", v)

@@ -34,7 +34,7 @@ var (
 	updateUserSpec = args.New[updateUserArgs]("updateUser")
 )
 
-// password makes the password of a command; nil if it gives none.
+// password returns the password that a command sets; nil if it sets none.
 func password(text *string, digest *bool, mechanisms []string) (*auth.Password, error) {
 	if text == nil {
 		return nil, nil
@@ -59,7 +59,7 @@ func stringList(command, name string, a args.Array) ([]string, error) {
 	return out, nil
 }
 
-// changeAuth runs a change of users or roles, which counts from its commit on.
+// changeAuth runs a change of users or roles, which takes effect with its commit.
 func changeAuth(c *kernel.Call, fn func(cat *auth.Catalog) error) error {
 	return changeAuthIn(c, func(_ storage.Tx, cat *auth.Catalog) error { return fn(cat) })
 }

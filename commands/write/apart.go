@@ -34,13 +34,13 @@ func FindScripts(c *kernel.Call, m *Modification, meta *catalog.Meta) error {
 	return canonical.CompileFilter(c, q, meta)
 }
 
-// lookUp finds a record, or that it is gone.
+// lookUp finds a record, and reports whether it exists.
 type lookUp func(tx storage.Tx) (storage.Collection, storage.Record, bool, error)
 
-// apart has judge see a record without holding up any writer. If it reports that
-// something is to be done, change does it as part of an engine transaction, unless
-// the record has changed meanwhile: then it is judged again. One that is gone is
-// passed over.
+// apart calls judge with a record without blocking other writers. If judge reports
+// that the record is to be changed, apart calls change within an engine transaction.
+// If the record has changed in between, apart calls judge again. It skips a record
+// that no longer exists.
 func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalog.Meta, storage.Record) (bool, error), change func(storage.Tx, storage.Collection, storage.Record) error) error {
 	for range MostJudgings {
 		var seen storage.Record
@@ -77,7 +77,7 @@ func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalo
 	return kernel.Translate(ns, storage.ErrConflict)
 }
 
-// modifyJudged changes one record that JavaScript judges.
+// modifyJudged applies a modification that runs JavaScript to one record.
 func modifyJudged(c *kernel.Call, m *Modification, id storage.RecordID) (out Updated, err error) {
 	var v verdict
 	find := func(tx storage.Tx) (coll storage.Collection, r storage.Record, ok bool, err error) {

@@ -24,7 +24,7 @@ type DeleteStatementArgs struct {
 // DeleteStatementSpec decodes a statement of delete.
 var DeleteStatementSpec = args.New[DeleteStatementArgs]("delete.deletes")
 
-// Read reads a statement in the place of the one before.
+// Read decodes a statement and replaces the one before.
 func (s *DeleteStatementArgs) Read(d value.Doc) error {
 	*s = DeleteStatementArgs{}
 	if err := DeleteStatementSpec.DecodeNested("delete.deletes", d, s); err != nil {
@@ -42,7 +42,7 @@ func (s *DeleteStatementArgs) Read(d value.Doc) error {
 // Multi reports whether the statement deletes all documents that match, as limit 0 says.
 func (s *DeleteStatementArgs) Multi() bool { return s.Limit.SafeInt64() == 0 }
 
-// Modification is what the statement asks for.
+// Modification returns the statement as a Modification.
 func (s *DeleteStatementArgs) Modification(ns storage.Namespace, let value.Doc) Modification {
 	return Modification{NS: ns, Filter: s.Q, Let: let, Multi: s.Multi(), Collation: s.Collation, Hint: s.Hint}
 }
@@ -54,13 +54,13 @@ func (m *Modification) CompileFields(scope *expr.Scope) (err error) {
 	}
 	m.Projection, err = project.Compile(m.Fields, project.Options{Scope: scope, Matcher: m.Query.Matcher, Collation: m.Query.Collator})
 	if err == nil && m.WantNew && m.Projection.NeedsPosition() {
-		// What the filter has matched need not be there any more.
+		// The new document need not have the element that the filter matched.
 		return mongoerr.New(mongoerr.BadValue, "cannot use a positional projection and return the new document")
 	}
 	return err
 }
 
-// Modification is one update statement, whatever command it came with.
+// Modification is one statement of any command that updates or deletes.
 type Modification struct {
 	NS           storage.Namespace
 	Filter       value.Doc
@@ -88,7 +88,7 @@ type Modification struct {
 	Compile       *update.Update
 }
 
-// Updated is what a modification did.
+// Updated is the result of a modification.
 type Updated struct {
 	Matched  int64
 	Modified int64
@@ -96,8 +96,8 @@ type Updated struct {
 	Old, New value.Doc   // the last document, before and after
 }
 
-// RetryUpsert reports whether a duplicate key that an upsert met is one that
-// its own filter asks for, so that another attempt will find the document.
+// RetryUpsert reports whether the filter of an upsert requires the values of the
+// duplicate key, so that another attempt will find the document with that key.
 func (m *Modification) RetryUpsert(err error) bool {
 	e := mongoerr.From(err)
 	var pattern, keyValue value.Doc

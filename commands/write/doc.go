@@ -1,17 +1,18 @@
-// Package write changes documents. [Writer] makes the changes of one engine
-// transaction to one collection: all writes of all commands go through it, for it is
-// where documents are checked against the validator, capped collections are trimmed,
-// expired documents make way, and messages are given their place in a queue.
+// Package write changes documents. A [Writer] makes the changes of one engine
+// transaction to one collection. All writes of all commands use it: it checks documents
+// against the validator, trims capped collections, removes expired documents with the
+// same unique key, and adds messages to queues.
 //
-// [Modification] is an update, a delete or a findAndModify in one shape. Its records are
-// found on a snapshot and changed within the writer, where each is judged again. Where
-// JavaScript judges, it never does so within the writer (apart.go).
+// A [Modification] is an update, a delete or a findAndModify. Its records are found on a
+// snapshot. An engine transaction matches each of them again and changes it. JavaScript
+// never runs within an engine transaction (apart.go).
 //
-// An update goes this way: [FastUpdate] takes it if its filter is an _id alone. Otherwise
+// [FastUpdate] runs an update whose filter is only an _id. For other updates
 // [ModifyMatching] opens the records that match (exec.OpenRecords); modifyFirst changes
-// the first of them, modifyMany all, in chunks. Either way an engine transaction reads
-// the record again, judges it and changes it through a Writer. A delete goes the same way.
+// the first of them, and modifyMany all, in chunks. In both cases an engine transaction
+// reads the record, matches it again and changes it through a Writer. Deletes work the
+// same way.
 //
-// expiry.go is the other side of package ttl: the removal of what is due, with its
-// dead letters, and settle.go ends a policy over documents that it has already hidden.
+// expiry.go implements the removal of due records for package ttl, with dead letters.
+// settle.go removes hidden documents before the end of a policy.
 package write

@@ -9,24 +9,24 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxStoredDepth is how deeply a stored document may nest.
+// maxStoredDepth is the maximum nesting depth of a stored document.
 const maxStoredDepth = 180
 
-// shallow is a length that no document nested deeper than maxStoredDepth can
-// stay below: each level takes at least seven bytes.
+// shallow is the least length of a document that is nested deeper than
+// maxStoredDepth: each level takes at least seven bytes.
 const shallow = 7 * maxStoredDepth
 
-// PrepareInsert checks a document that a client wants stored and returns it
-// with its _id first, a missing one made up and zero timestamps filled in, as
-// mongod does. Documents that need nothing are returned as they are.
+// PrepareInsert checks a document before it is stored. It returns the document with
+// its _id as first field, adds a missing _id, and fills in zero timestamps, as mongod
+// does. A document that needs no change is returned itself.
 func PrepareInsert(c *kernel.Call, d value.Doc) (value.Doc, error) { return prepare(c, d, true) }
 
-// PrepareUpsert is prepareInsert for what comes of an update, where zero
-// timestamps stay, or have been filled in.
+// PrepareUpsert is PrepareInsert for the result of an update, in which zero timestamps
+// stay or have already been filled in.
 func PrepareUpsert(c *kernel.Call, d value.Doc) (value.Doc, error) { return prepare(c, d, false) }
 
-// KeepsEmptyTimestamps reports whether the command asks to store zero timestamps
-// as they are.
+// KeepsEmptyTimestamps reports whether the command requests that zero timestamps are
+// stored unchanged.
 func KeepsEmptyTimestamps(c *kernel.Call) bool {
 	return c.Body.Lookup("bypassEmptyTsReplacement").Truthy()
 }
@@ -75,7 +75,7 @@ func tooLarge(n int) error {
 	return mongoerr.Newf(mongoerr.BadValue, "object to insert too large. size in bytes: %d, max size: %d", n, kernel.MaxDocumentBytes)
 }
 
-// rewriteInsert puts _id first and, if asked to, fills in zero timestamps.
+// rewriteInsert puts _id first and, if fill is set, fills in zero timestamps.
 func rewriteInsert(c *kernel.Call, d value.Doc, fill bool) value.Doc {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)+32))
@@ -121,7 +121,8 @@ func checkID(v value.Value) error {
 	return nil
 }
 
-// depth is the number of levels of a document. Empty documents and arrays make no level.
+// depth returns the number of levels of a document. Empty documents and arrays do not
+// count as levels.
 func depth(d value.Doc, above int) int {
 	deepest := above + 1
 	if deepest > value.MaxDepth {

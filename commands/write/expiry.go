@@ -15,7 +15,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ExpiryHost is the server as the ttl monitor sees it.
+// ExpiryHost implements ttl.Host, the monitor's interface to the server.
 type ExpiryHost struct{ Svc *kernel.Service }
 
 // Collections implements ttl.Host.
@@ -41,7 +41,7 @@ func (h ExpiryHost) Targets(ctx context.Context) ([]ttl.Target, error) {
 	return h.Svc.Queues.Targets(ctx, serviceStore{h.Svc})
 }
 
-// serviceStore runs the transactions of queues that no command asked for.
+// serviceStore runs the transactions of queues that do not belong to a command.
 type serviceStore struct{ svc *kernel.Service }
 
 func (s serviceStore) View(ctx context.Context, fn func(storage.Tx) error) error {
@@ -89,7 +89,7 @@ func (h ExpiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(stora
 	return err
 }
 
-// findByUUID opens a collection under whatever name it goes by now.
+// findByUUID opens a collection under its present name.
 func findByUUID(tx storage.Tx, c *ttl.Collection) (storage.Collection, error) {
 	if coll, err := tx.Collection(c.Namespace); err == nil && coll.Info().UUID == c.UUID {
 		return coll, nil
@@ -126,14 +126,14 @@ func (h ExpiryHost) ActiveOperations() int { return h.Svc.Ops.CountClients() }
 // Operations implements ttl.Host.
 func (h ExpiryHost) Operations() int64 { return int64(h.Svc.Ops.Next.Load()) }
 
-// internalCall is the Call of work that the server does for itself.
+// internalCall returns the Call for the server's own operations.
 func internalCall(s *kernel.Service, ctx context.Context) *kernel.Call {
 	return &kernel.Call{Ctx: ctx, Svc: s, Conn: &kernel.Conn{}, Cmd: &kernel.Command{Name: "internal"}, Now: s.Clock.NowMillis()}
 }
 
-// expire removes one expired record; it is a ttl.Remover. Where the
-// collection has onExpire, the document is moved instead, in the same
-// transaction: it stays if it cannot be.
+// expire removes one expired record; it is a ttl.Remover. If the collection has
+// onExpire, expire moves the document in the same transaction instead. A document
+// that cannot be moved stays.
 func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) {
 	undo := func() error { return nil }
 	if rules := w.Meta.Rules; rules != nil && rules.OnExpire != nil {
@@ -150,10 +150,9 @@ func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) 
 	return keys, nil
 }
 
-// deadLetter copies an expired document to where dead letters go; a time
-// series gives the measurements of the bucket. Either all copies are made or
-// none: then the error is ErrKept, or one that ends the transaction. undo
-// takes them back.
+// deadLetter copies an expired document to the dead-letter collection; for a time
+// series it copies the measurements of the bucket. If one copy fails, none is made,
+// and the error is ErrKept or one that ends the transaction. undo removes the copies.
 func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo func() error, err error) {
 	ns := storage.Namespace{DB: w.ns.DB, Coll: to}
 	target, err := CollectionForInsert(w.c, w.tx, ns)
@@ -198,13 +197,13 @@ func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 	return undo, nil
 }
 
-// kept is the error of an expired document that is not removed.
+// kept returns the error for an expired document that is not removed.
 func (w *Writer) kept(r storage.Record, to string, cause error) error {
 	return &keptError{ns: w.ns, id: r.Doc.Lookup("_id"), to: to, cause: cause}
 }
 
-// checkDeadLetter refuses a dead letter that cannot be stored, before any of
-// its bucket is.
+// checkDeadLetter refuses a dead letter that cannot be stored, before any
+// measurement of its bucket is stored.
 func (w *Writer) checkDeadLetter(d value.Doc) error {
 	if len(d) > kernel.MaxDocumentBytes {
 		return mongoerr.New(mongoerr.BSONObjectTooLarge, "dead letter too large")
@@ -212,8 +211,8 @@ func (w *Writer) checkDeadLetter(d value.Doc) error {
 	return w.validate(w.Stripped(d), nil)
 }
 
-// storeDeadLetter inserts a dead letter; one with the same _id makes way for
-// a fresh _id, so that nothing is lost.
+// storeDeadLetter inserts a dead letter. If its _id exists already, it gets a new
+// _id, so that no document is lost.
 func (w *Writer) storeDeadLetter(d value.Doc) (storage.RecordID, error) {
 	id, err := w.Insert(d)
 	if !mongoerr.Is(err, mongoerr.DuplicateKey) {
@@ -232,7 +231,7 @@ func (w *Writer) storeDeadLetter(d value.Doc) (storage.RecordID, error) {
 	return w.Insert(b.Doc())
 }
 
-// source is the collection users know: for buckets, the time series.
+// source returns the collection that users see: for buckets, the time series.
 func (w *Writer) source() storage.Namespace {
 	if series, ok := reserved.Series(w.ns.Coll); ok {
 		return storage.Namespace{DB: w.ns.DB, Coll: series}
@@ -240,7 +239,7 @@ func (w *Writer) source() storage.Namespace {
 	return w.ns
 }
 
-// NewMonitor makes the ttl monitor.
+// NewMonitor returns the ttl monitor.
 func NewMonitor(s *kernel.Service) *ttl.Monitor {
 	return ttl.NewMonitor(ExpiryHost{s}, ttl.Options{Clock: s.Clock, Real: clock.System(), Log: s.Log})
 }

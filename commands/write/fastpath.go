@@ -14,11 +14,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// expressWrite updates or removes the one document that a statement asks for
-// by its _id: the commonest write of all. It exists because nothing has to be
-// compiled or planned for it, and because it takes no memory of its own. What
-// it does is what [Call.modify] does; what is not as plain as it seemed, it
-// leaves to that, untouched.
+// expressWrite updates or removes one document by its _id, which is the most frequent
+// write. It compiles and plans nothing and allocates no memory. It has the same
+// effect as modify; statements that it does not support it leaves to modify, without
+// having changed anything.
 type expressWrite struct {
 	c       *kernel.Call
 	ns      storage.Namespace
@@ -39,8 +38,8 @@ var expressWrites = sync.Pool{New: func() any {
 	return x
 }}
 
-// FastUpdate runs an update statement if it is plain: $set and $inc of
-// fields of the document with one _id.
+// FastUpdate runs an update statement if it consists only of $set and $inc on the
+// document with one _id.
 func FastUpdate(c *kernel.Call, w *BatchWrite, s *exec.UpdateStatementArgs, let value.Doc) (out Updated, handled bool, err error) {
 	id, ok := canonical.PointID(s.Q)
 	if !ok || !s.Plain() || let != nil {
@@ -54,7 +53,7 @@ func FastUpdate(c *kernel.Call, w *BatchWrite, s *exec.UpdateStatementArgs, let 
 	return x.modify(w, id)
 }
 
-// FastDelete runs a delete statement if it is plain.
+// FastDelete runs a delete statement if its filter is only an _id.
 func FastDelete(c *kernel.Call, w *BatchWrite, s *DeleteStatementArgs, let value.Doc) (out Updated, handled bool, err error) {
 	id, ok := canonical.PointID(s.Q)
 	if !ok || s.Collation != nil || !s.Hint.IsMissing() || let != nil {
@@ -86,8 +85,8 @@ func (x *expressWrite) modify(w *BatchWrite, id value.Value) (Updated, bool, err
 	return x.out, x.handled, nil
 }
 
-// run finds the document and changes it, as part of an engine transaction
-// that may be tried again.
+// run finds the document and changes it within an engine transaction, which may run
+// again.
 func (x *expressWrite) run(tx storage.Tx) error {
 	x.out, x.handled = Updated{}, true
 	coll, err := tx.Collection(x.ns)

@@ -14,14 +14,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// InsertChunk bounds the documents, and InsertBytes the bytes, of one engine
-// transaction of a batch, since other writers wait for it.
+// InsertChunk limits the documents, and InsertBytes the bytes, of one engine
+// transaction of a batch, because other writers wait for it.
 const (
 	InsertChunk = 1000
 	InsertBytes = 4 << 20
 )
 
-// BatchWrite collects the outcome of the statements of one write command.
+// BatchWrite collects the results of the statements of one write command.
 type BatchWrite struct {
 	C       *kernel.Call
 	NS      storage.Namespace
@@ -47,7 +47,8 @@ var BatchWrites = sync.Pool{New: func() any {
 	return w
 }}
 
-// Release gives w to the next command. Nothing may use it afterwards.
+// Release makes w available to the next command. The caller must not use it
+// afterwards.
 func (w *BatchWrite) Release() {
 	const keep = 16
 	if cap(w.Chunk) > keep {
@@ -135,8 +136,8 @@ func (w *BatchWrite) InsertAll(docs args.DocList) error {
 	return w.InsertChunk()
 }
 
-// InsertChunk inserts the collected documents in one transaction; those that
-// fail leave the others in.
+// InsertChunk inserts the collected documents in one transaction. If some of them
+// fail, the others are still inserted.
 func (w *BatchWrite) InsertChunk() error {
 	if len(w.Chunk) == 0 {
 		return nil
@@ -150,8 +151,8 @@ func (w *BatchWrite) InsertChunk() error {
 	return nil
 }
 
-// failChunk notes that a transaction could not be committed. What the chunks
-// before have inserted stays, so it is an error of its statements, not of the
+// failChunk records that a transaction could not be committed. The documents of
+// earlier chunks stay inserted, so this is an error of the statements and not of the
 // command.
 func (w *BatchWrite) failChunk(err error) error {
 	switch mongoerr.CodeOf(err) {
@@ -165,7 +166,7 @@ func (w *BatchWrite) failChunk(err error) error {
 	return err
 }
 
-// failAll notes that nothing of the chunk could be inserted, for one reason.
+// failAll records the same error for all documents of the chunk.
 func (w *BatchWrite) failAll(reason error) error {
 	for _, e := range w.Chunk {
 		if err := w.Fail(e.I, reason); err != nil || w.Stopped {
@@ -175,7 +176,7 @@ func (w *BatchWrite) failAll(reason error) error {
 	return nil
 }
 
-// insertNow is the engine transaction; it may be tried again.
+// insertNow is the engine transaction; it may run again.
 func (w *BatchWrite) insertNow(tx storage.Tx) error {
 	w.done, w.Errs, w.Stopped = 0, w.Errs[:w.before], false
 	if err := catalog.CheckUUID(tx, w.NS, w.UUID); err != nil {
@@ -225,7 +226,7 @@ func CollectionForInsert(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (s
 	return coll, CheckWritable(c, coll)
 }
 
-// CheckWritable refuses writes to what is not a plain collection.
+// CheckWritable refuses writes to anything but an ordinary collection.
 func CheckWritable(c *kernel.Call, coll storage.Collection) error {
 	if catalog.Of(coll.Info()).Kind == catalog.View {
 		return catalog.NotOnView(coll.Info().Namespace)

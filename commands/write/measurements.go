@@ -11,15 +11,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// bucketStore writes buckets by a writer.
+// bucketStore writes buckets through a Writer.
 type bucketStore struct{ w *Writer }
 
 func (s bucketStore) Insert(bucket value.Doc) (storage.RecordID, error) { return s.w.Insert(bucket) }
 
 func (s bucketStore) Replace(r storage.Record, bucket value.Doc) error { return s.w.Replace(r, bucket) }
 
-// insertMeasurements stores a chunk of measurements; those that are none
-// become write errors.
+// insertMeasurements stores a chunk of measurements. Documents that are not valid
+// measurements become write errors.
 func insertMeasurements(c *kernel.Call, tx storage.Tx, coll storage.Collection, w *BatchWrite, chunk []Numbered, done *int64) error {
 	if c.Transaction() != nil {
 		return timeseries.TransactionError("insert")
@@ -45,8 +45,9 @@ func insertMeasurements(c *kernel.Call, tx storage.Tx, coll storage.Collection, 
 	return nil
 }
 
-// StoreMeasurements sorts measurements into buckets. The validator of the
-// buckets is for those who write them directly: it knows no compressed ones.
+// StoreMeasurements stores measurements in buckets. It does not apply the validator
+// of the buckets collection, which is for direct writes and refuses compressed
+// buckets.
 func StoreMeasurements(c *kernel.Call, tx storage.Tx, info *storage.Info, batch []value.Doc) error {
 	if len(batch) == 0 {
 		return nil
@@ -101,15 +102,15 @@ func ModifyMeasurements(c *kernel.Call, m *Modification, info *storage.Info) (ou
 	return out, nil
 }
 
-// thinning is what a deletion makes of one bucket.
+// thinning is the effect of a deletion on one bucket.
 type thinning struct {
 	removed int64
 	last    value.Doc // the last measurement removed, unless that was all at once
 	rest    value.Doc // nil: nothing
 }
 
-// deleteMeasurements removes from one bucket what matches. last is the last
-// measurement that was removed, unless that was all of them at once.
+// deleteMeasurements removes the matching measurements from one bucket. last is the
+// last one that was removed, unless the whole bucket was removed.
 func deleteMeasurements(c *kernel.Call, m *Modification, b *exec.BucketQuery, id storage.RecordID) (removed int64, last value.Doc, err error) {
 	var t thinning
 	find := func(tx storage.Tx) (storage.Collection, storage.Record, bool, error) {
@@ -175,8 +176,8 @@ func thin(b *exec.BucketQuery, m *Modification, r storage.Record) (t thinning, e
 	return t, err
 }
 
-// updateMeta changes the meta field of whole buckets, the only update there
-// is on a time series (semantics.md §6.7).
+// updateMeta changes the meta field of whole buckets, the only update that a time
+// series allows (semantics.md §6.7).
 func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Updated, err error) {
 	meta := catalog.Of(info)
 	filter, change, err := meta.Series.TranslateUpdate(timeseries.UpdateRequest{
@@ -250,8 +251,8 @@ func updateBucket(c *kernel.Call, m *Modification, q *canonical.Query, u *update
 	return err
 }
 
-// documentsOf are the documents of a record: the measurements of a bucket,
-// else the one.
+// documentsOf returns the documents of a record: the measurements of a bucket, or the
+// record's document.
 func (w *Writer) documentsOf(r storage.Record) ([]value.Doc, error) {
 	if w.Meta.Kind != catalog.Buckets {
 		return []value.Doc{r.Doc}, nil

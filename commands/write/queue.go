@@ -13,8 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// queueChanges is where the running engine transaction notes what it does to
-// queues: the command's own, or that of its multi-document transaction.
+// queueChanges returns the record of the changes to queues in the running engine
+// transaction: the command's own, or that of its multi-document transaction.
 func queueChanges(c *kernel.Call) *session.QueueChanges {
 	q := &c.Sends
 	if t := c.Transaction(); t != nil {
@@ -26,13 +26,13 @@ func queueChanges(c *kernel.Call) *session.QueueChanges {
 	return q
 }
 
-// send is an insert into a queue.
+// send inserts a message into a queue.
 func (w *Writer) send(d value.Doc) (storage.RecordID, error) {
 	id, err := queueChanges(w.c).Sender.Insert(w.tx, w.ns, d, w.c.Now)
 	return id, w.translate(err, d)
 }
 
-// NoteQueueDrop has the receivers told that a queue is gone.
+// NoteQueueDrop makes waiting receivers end because their queue is dropped.
 func NoteQueueDrop(c *kernel.Call, info *storage.Info) {
 	if queue.IsQueue(info.Options) {
 		q := queueChanges(c)
@@ -55,9 +55,9 @@ func RefuseQueue(c *kernel.Call, ns storage.Namespace) error {
 	return queue.CheckUpdate(info)
 }
 
-// NoteRead notes that a command reads a collection: a change log that is read
-// keeps more, and a queue that is read is not idle. Inside a transaction the
-// latter is not noted.
+// NoteRead records that a command reads a collection: a change log that is read keeps
+// more entries, and a queue that is read is not idle. Within a transaction it does
+// not record reads of queues.
 func NoteRead(c *kernel.Call, info *storage.Info) error {
 	if info != nil && info.Namespace == oplog.Namespace {
 		c.Svc.Oplog.NoteReader(c.Ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/ttl"
 )
 
-// settleBatch bounds what one engine transaction removes ahead of a command.
+// settleBatch limits the records that one engine transaction removes before a command.
 const settleBatch = 200
 
 // Settle removes the expired documents: before a document policy changes, so that they do
@@ -24,9 +24,9 @@ func (w *Writer) Settle() error {
 	return err
 }
 
-// SettleAhead does the most of settle before a command's own transaction: batch
-// by batch, so that other writers get their turn. refused is why a document had
-// to be kept, nil if none was.
+// SettleAhead removes most of the expired documents before the command's own
+// transaction, in batches, so that other writers can run in between. refused is the
+// error of a document that had to be kept, or nil.
 func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 	if c.Transaction() != nil {
 		return nil, nil
@@ -70,7 +70,7 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 	if err := setPolicyEnd(c, of, c.Now); err != nil {
 		return reopen, err
 	}
-	// Whatever ends the command must not keep the policy from going on.
+	// The policy must continue even if the command was cancelled.
 	reopen = func() {
 		if err := setPolicyEnd(internalCall(c.Svc, c.Svc.Background), of, 0); err != nil {
 			c.Svc.Log.Warn().Err(err).Stringer("ns", ns).Msg("The expiry policy of a collection is suspended until a restart")
@@ -83,8 +83,7 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 	return reopen, err
 }
 
-// muchHasExpired reports whether it takes more than a batch to remove what has
-// expired.
+// muchHasExpired reports whether more documents have expired than one batch removes.
 func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
@@ -105,8 +104,8 @@ func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error)
 	return much, err
 }
 
-// setPolicyEnd notes when the policy of a collection ends, 0 if it goes on. The
-// log notes policies, not this.
+// setPolicyEnd stores the time at which the policy of a collection ends, 0 if it
+// continues. This is not recorded in the change log.
 func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 	return c.Update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(of.Namespace)
@@ -132,8 +131,8 @@ func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 	})
 }
 
-// ReopenPolicies lets those policies go on whose change was not finished when
-// the server ended.
+// ReopenPolicies makes the policies continue whose change was not finished when the
+// server stopped.
 func ReopenPolicies(s *kernel.Service) error {
 	ending := func(tx storage.Tx) (list []*storage.Info, err error) {
 		infos, err := tx.Collections("")

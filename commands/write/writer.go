@@ -13,9 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Writer makes the changes of one engine transaction to one collection. All
-// writes of all commands go through it: it is where documents are checked,
-// capped collections trimmed and changes logged.
+// Writer makes the changes of one engine transaction to one collection. All writes of
+// all commands use it: it checks documents, trims capped collections and logs changes.
 type Writer struct {
 	c      *kernel.Call
 	tx     storage.Tx
@@ -24,7 +23,7 @@ type Writer struct {
 	ns     storage.Namespace
 	bypass bool // bypassDocumentValidation
 	moves  bool // what is inserted is removed elsewhere: it takes no more memory
-	// expired is why the record being removed is removed, nil for a delete.
+	// expired is the reason why the record is removed; nil for a delete.
 	expired *ttl.Expired
 }
 
@@ -35,13 +34,13 @@ func New(c *kernel.Call, tx storage.Tx, coll storage.Collection, bypass bool) *W
 	return w
 }
 
-// open makes w the writer of a collection.
+// open prepares w for a collection.
 func (w *Writer) open(c *kernel.Call, tx storage.Tx, coll storage.Collection) {
 	info := coll.Info()
 	w.c, w.tx, w.coll, w.Meta, w.ns = c, tx, coll, catalog.Of(info), info.Namespace
 }
 
-// Insert stores a document that has its _id first (see prepareInsert).
+// Insert stores a document whose first field is _id (see PrepareInsert).
 func (w *Writer) Insert(d value.Doc) (storage.RecordID, error) {
 	if w.Meta.IsQueue {
 		return w.send(d)
@@ -94,10 +93,9 @@ func (w *Writer) Replace(r storage.Record, d value.Doc) error {
 	}
 }
 
-// touch refreshes the instant of the last write of a document that an update
-// matched without changing it, also while document TTL is off: it counts when
-// the policy is switched on (semantics.md §7.1, §7.3). Within one second
-// there is nothing to refresh.
+// touch sets the time of the last write of a document that an update matched but did
+// not change, also while document TTL is off, because the time is used once the policy
+// is switched on (semantics.md §7.1, §7.3). Within the same second it does nothing.
 func (w *Writer) touch(r storage.Record) error {
 	if ttl.SameSecond(r.TS, w.c.Now) || !w.mayExpire() {
 		return nil
@@ -115,8 +113,8 @@ func (w *Writer) mayExpire() bool {
 	return w.Meta.Kind == catalog.Ordinary && !w.Meta.IsQueue && !w.Meta.Capped
 }
 
-// Stripped drops a _ts that a client sent back: with document TTL it is the
-// server's (semantics.md §7.7).
+// Stripped returns a document without the _ts that a client sent: with document TTL
+// only the server sets _ts (semantics.md §7.7).
 func (w *Writer) Stripped(d value.Doc) value.Doc {
 	if w.Meta.DocTTL == nil {
 		return d
@@ -207,7 +205,7 @@ func (w *Writer) validateSchema(d, old value.Doc) error {
 	return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").WithExtra("errInfo", value.Document(info))
 }
 
-// translate adds to a duplicate key error what MongoDB says about it.
+// translate adds the fields of MongoDB's error to a duplicate key error.
 func (w *Writer) translate(err error, d value.Doc) error {
 	if err == nil {
 		return nil
@@ -219,7 +217,7 @@ func (w *Writer) translate(err error, d value.Doc) error {
 	return DuplicateKey(w.coll.Info(), dup, d)
 }
 
-// DuplicateKey makes error 11000 with keyPattern and keyValue.
+// DuplicateKey returns error 11000 with keyPattern and keyValue.
 func DuplicateKey(info *storage.Info, dup *storage.DuplicateKeyError, d value.Doc) error {
 	var spec *index.Spec
 	if line := info.Index(dup.Index); line != nil {
@@ -237,14 +235,14 @@ func DuplicateKey(info *storage.Info, dup *storage.DuplicateKeyError, d value.Do
 		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
 }
 
-// Sight looks at the collection being written.
+// Sight returns the collection being written as the command sees it.
 func (w *Writer) Sight() kernel.Visible {
 	return kernel.Visible{Coll: w.coll, Meta: w.Meta, Now: w.c.Now}
 }
 
-// purgeExpired makes room for a write that met an expired document with the
-// same unique key: for the client that document does not exist. It reports
-// whether the write is to be tried again; if it cannot be, err is why.
+// purgeExpired removes an expired document with the same unique key as a write,
+// because for the client it does not exist. It reports whether to try the write again;
+// otherwise err is the reason.
 func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	var dup *storage.DuplicateKeyError
 	if !w.Meta.MayHide() || !errors.As(err, &dup) {

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Compile compiles a pipeline, which is given as the array's document.
+// Compile compiles a pipeline; spec is the array as a document.
 func Compile(spec value.Doc, o stage.Options) (*pipeline.Pipeline, error) {
 	o.Language = mql
 	if o.Update { // mongod does not optimize these
@@ -17,7 +17,7 @@ func Compile(spec value.Doc, o stage.Options) (*pipeline.Pipeline, error) {
 	return pipeline.Compile(p, spec)
 }
 
-// CompileValue is Compile for a value that need not be an array.
+// CompileValue is Compile for any value; it checks that the value is an array.
 func CompileValue(v value.Value, o stage.Options) (*pipeline.Pipeline, error) {
 	if v.Kind() != value.KindArray {
 		return nil, mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")

@@ -13,7 +13,7 @@ import (
 type (
 	// Pipeline is a compiled pipeline.
 	Pipeline = pipeline.Pipeline
-	// Leading is the first part of a pipeline, which a source may take over.
+	// Leading is the first part of a pipeline, which a source can execute itself.
 	Leading = pipeline.Leading
 	// Verbosity is the verbosity of an explain.
 	Verbosity = pipeline.Verbosity
@@ -22,26 +22,26 @@ type (
 	Options = stage.Options
 	// Exec is one run of a pipeline.
 	Exec = stage.Exec
-	// Limits bounds what single stages hold in memory.
+	// Limits are the memory limits of single stages.
 	Limits = stage.Limits
-	// Stats is what a stage did during a run.
+	// Stats are the statistics of a stage in one run.
 	Stats = stage.Stats
-	// Iterator gives documents one after the other.
+	// Iterator returns documents one after the other.
 	Iterator = stage.Iterator
 
-	// Host is the world outside a pipeline.
+	// Host is the interface of a pipeline to the server.
 	Host = stage.Host
-	// Preparer is a Host that can open one request again and again.
+	// Preparer is a Host that can plan a request once and open it several times.
 	Preparer = stage.Preparer
 	// Prepared is a planned request.
 	Prepared = stage.Prepared
-	// Namespace is what a Host knows of a name.
+	// Namespace is what a Host has under a name: a collection or a view.
 	Namespace = stage.Namespace
-	// Request asks a Host for the documents of a collection.
+	// Request is a request to a Host for the documents of a collection.
 	Request = stage.Request
 	// Source is an opened collection.
 	Source = stage.Source
-	// Near asks for documents in order of distance.
+	// Near is a request for documents in order of distance.
 	Near = stage.Near
 	// Special names a source that is not a collection.
 	Special = stage.Special
@@ -49,17 +49,17 @@ type (
 	Packs = stage.Packs
 	// Pack is a group of documents that are stored together.
 	Pack = stage.Pack
-	// OutTarget is where $out writes.
+	// OutTarget is the collection that $out writes.
 	OutTarget = stage.OutTarget
 	// OutWriter writes the collection of an $out stage.
 	OutWriter = stage.OutWriter
-	// MergeTarget is where $merge writes.
+	// MergeTarget is the collection that $merge writes.
 	MergeTarget = stage.MergeTarget
 	// MergeWriter writes the results of a $merge stage.
 	MergeWriter = stage.MergeWriter
 )
 
-// DefaultMemoryLimit is how much a $sort or $group may hold in memory.
+// DefaultMemoryLimit is the default memory limit of a $sort or $group.
 const DefaultMemoryLimit = stage.DefaultMemoryLimit
 
 // The verbosities of explain.
@@ -75,8 +75,8 @@ func Docs(docs ...value.Doc) Iterator { return stage.Docs(docs...) }
 // Drain reads an iterator to its end and closes it.
 func Drain(it Iterator) ([]value.Doc, error) { return stage.Drain(it) }
 
-// RunsScripts reports whether an expression, or a pipeline of them, names an
-// operator that runs JavaScript.
+// RunsScripts reports whether an expression or a pipeline contains an operator that
+// runs JavaScript.
 func RunsScripts(v value.Value) bool { return stage.RunsScripts(v) }
 
 // AccumulatorNames lists the accumulators of $group, sorted, without those that

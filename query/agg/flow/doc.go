@@ -1,10 +1,9 @@
-// Package flow holds the stages that documents flow through one by one: $match,
-// $project with $addFields, $set and $unset, $replaceRoot, $redact, $unwind,
-// $limit, $skip, and $sample, which keeps as many as it gives.
+// Package flow implements the stages that process one document at a time: $match,
+// $project with $addFields, $set and $unset, $replaceRoot, $redact, $unwind, $limit
+// and $skip; and $sample, which keeps as many documents as it returns.
 //
-// filter.go looks into filters for those who move them: which paths a filter
-// reads, whether it holds a certain operator or refers to a variable.
+// filter.go analyses filters for the optimiser: which paths a filter reads, and
+// whether it contains a certain operator or a reference to a variable.
 //
-// The package stands above package stage and uses filters, projections and
-// expressions.
+// The package uses package stage, filters, projections and expressions.
 package flow

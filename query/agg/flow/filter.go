@@ -25,7 +25,7 @@ func hasText(filter value.Doc) bool {
 	return false
 }
 
-// Both is the filter that asks for two.
+// Both returns the filter that requires two filters to match.
 func Both(a, b value.Doc) value.Doc {
 	switch {
 	case a.IsEmpty():
@@ -36,7 +36,7 @@ func Both(a, b value.Doc) value.Doc {
 	return value.NewDoc("$and", value.NewArray(value.Document(a), value.Document(b)))
 }
 
-// Mentions reports whether a field of that name stands anywhere in v.
+// Mentions reports whether v has a field of that name at any level.
 func Mentions(v value.Value, name string) bool {
 	if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
 		return false
@@ -49,8 +49,8 @@ func Mentions(v value.Value, name string) bool {
 	return false
 }
 
-// FilterPaths reports the paths that a filter reads; false if they cannot be
-// told ($where, $text, $jsonSchema at the top, …).
+// FilterPaths calls add with the paths that a filter reads. It returns false if
+// they are unknown ($where, $text, $jsonSchema at the top level, …).
 func FilterPaths(filter value.Doc, add func(string)) bool {
 	for k, v := range filter.All() {
 		switch {
@@ -74,9 +74,9 @@ func FilterPaths(filter value.Doc, add func(string)) bool {
 	return true
 }
 
-// expressionPaths reports the paths an $expr reads. The expression was
-// compiled before with its variables, so here unknown ones do not matter:
-// an expression that does not compile alone is simply not analysed.
+// expressionPaths calls add with the paths that an $expr reads. The expression has
+// already been compiled with its variables. If it does not compile without them, it
+// is not analysed, and the result is false.
 func expressionPaths(v value.Value, add func(string)) bool {
 	e, err := expr.Compile(v, nil)
 	if err != nil || e.Volatile() || len(e.Meta()) > 0 {
@@ -87,7 +87,8 @@ func expressionPaths(v value.Value, add func(string)) bool {
 	return !whole
 }
 
-// RefersTo reports whether a value mentions one of the variables: "$$name".
+// RefersTo reports whether a value contains a reference "$$name" to one of the
+// variables.
 func RefersTo(v value.Value, names map[string]bool) bool {
 	switch v.Kind() {
 	case value.KindString:

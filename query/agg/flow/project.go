@@ -89,8 +89,8 @@ func ParseUnset(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 
 func (s *projectStage) Name() string { return s.stage }
 
-// Spec spells the projection out as explain does: true and false for fields,
-// dotted paths as nested documents, and what becomes of _id.
+// Spec returns the projection as explain shows it: true and false for fields,
+// nested documents for dotted paths, and always with _id.
 func (s *projectStage) Spec() value.Value {
 	d := value.EmptyDoc
 	id := s.source.Lookup("_id")
@@ -131,7 +131,7 @@ func (s *projectStage) Deps(d *stage.Deps) stage.Reach {
 		if e != nil {
 			e.Deps(d.Add, d.All)
 		}
-		// A computed field inside another keeps what that holds.
+		// A computed field within another field keeps the rest of that field.
 		if top, _, nested := strings.Cut(path, "."); nested {
 			d.Add(top)
 		}
@@ -155,8 +155,8 @@ func (s *projectStage) Effect() stage.Effect {
 		if ex == nil {
 			return
 		}
-		// Only a rename between top-level fields is the same for every
-		// document: a dotted path gathers the elements of arrays.
+		// Only a rename between top-level fields has the same effect on every
+		// document: a dotted path collects the elements of arrays.
 		if from, ok := ex.FieldPath(); ok && !strings.Contains(from, ".") && !strings.Contains(path, ".") {
 			e.Renamed[path] = from
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// redactStage is $redact: an expression decides for each level of a document
-// whether it stays, goes, or is looked into.
+// redactStage is $redact: for each level of a document an expression decides
+// whether to keep it, to remove it, or to check the levels below it.
 type redactStage struct {
 	e       *expr.Expr
 	current int // slot of $$CURRENT
 }
 
-// The values behind the variables that a $redact may return.
+// The values of the variables that the expression of $redact may return.
 const (
 	redactDescend = "descend"
 	redactKeep    = "keep"
@@ -56,7 +56,8 @@ func (s *redactStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, e
 	}), nil
 }
 
-// level judges one level; nil if it goes.
+// level evaluates the expression for one level, and returns nil if the level is
+// removed.
 func (s *redactStage) level(x *stage.Exec, root, d value.Doc) (value.Doc, error) {
 	x.Env.Set(s.current, value.Document(d))
 	v, err := s.e.Eval(x.Env, root)
@@ -75,7 +76,7 @@ func (s *redactStage) level(x *stage.Exec, root, d value.Doc) (value.Doc, error)
 	return nil, mongoerr.Newf(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned %s", printed(v))
 }
 
-// descend keeps the fields of a level and judges the documents in them.
+// descend keeps the fields of a level and evaluates the documents in them.
 func (s *redactStage) descend(x *stage.Exec, root, d value.Doc) (value.Doc, error) {
 	b := value.NewBuilder()
 	for k, v := range d.All() {
@@ -88,7 +89,7 @@ func (s *redactStage) descend(x *stage.Exec, root, d value.Doc) (value.Doc, erro
 	return b.Doc(), nil
 }
 
-// field judges a value; Missing if it goes.
+// field evaluates the documents in a value, and returns Missing if it is removed.
 func (s *redactStage) field(x *stage.Exec, root value.Doc, v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.KindDocument:

@@ -59,7 +59,7 @@ func (s *rootStage) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
 	return v.Doc(), nil
 }
 
-// printed is a value as mongod's Value prints it, where a missing one is
+// printed returns a value as mongod's class Value prints it: a missing value is
 // MISSING.
 func printed(v value.Value) string {
 	if v.IsMissing() {

@@ -62,7 +62,7 @@ func (s *Sample) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error)
 	}), nil
 }
 
-// reservoir picks up to size documents, each with the same chance, and
+// reservoir selects up to size documents, each with the same probability, and
 // shuffles them.
 func reservoir(env *expr.Env, src stage.Iterator, size int64, random func() float64) ([]stage.MetaDoc, error) {
 	defer src.Close()

@@ -140,8 +140,8 @@ func (it *unwindIterator) Next() (value.Doc, error) {
 	}
 }
 
-// begin takes a new document; it returns a document that stands for it if
-// there is no array to unwind.
+// begin starts with a new document. If there is no array to unwind, it returns the
+// document for the output.
 func (it *unwindIterator) begin(d value.Doc) value.Doc {
 	v := it.path.Get(d)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// boundKind says what one end of a window is.
+// boundKind is the kind of one end of a window.
 type boundKind byte
 
 const (
@@ -212,8 +212,9 @@ func (w *windowBounds) span(pt *windowPartition, i int) (span, error) {
 	return s, nil
 }
 
-// rangeSpan finds the window of document i by the distance of sort values.
-// Only values of the right type take part; they stand together.
+// rangeSpan finds the window of document i by the distance of sort values. Only
+// values of the right type belong to it; in the sorted partition they are
+// adjacent.
 func (w *windowBounds) rangeSpan(pt *windowPartition, i int) (s span, err error) {
 	base := pt.times[i]
 	switch {
@@ -250,7 +251,7 @@ func (w *windowBounds) rangeSpan(pt *windowPartition, i int) (s span, err error)
 	return s, nil
 }
 
-// move adds a distance to a sort value.
+// move returns a sort value plus a distance.
 func (w *windowBounds) move(base, by value.Value) value.Value {
 	if w.unit.name != "" {
 		return value.DateTime(w.unit.add(base.DateTime(), by.SafeInt64()))

@@ -6,9 +6,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The window operators that calculate with the sort value or with pairs.
+// The window operators that compute with the sort value or with pairs of values.
 
-// millis is a date-like value as a long of milliseconds; numbers stay.
+// millis returns a date as a long of milliseconds, and numbers unchanged.
 func millis(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.KindDateTime:
@@ -22,7 +22,7 @@ func millis(v value.Value) value.Value {
 	return v
 }
 
-// minus is a - b; dates give milliseconds. A long that overflows becomes a
+// minus returns a - b, in milliseconds for dates. A long that overflows becomes a
 // double.
 func minus(a, b value.Value) value.Value {
 	a, b = millis(a), millis(b)
@@ -38,8 +38,8 @@ func minus(a, b value.Value) value.Value {
 	return value.Double(a.AsDouble() - b.AsDouble())
 }
 
-// quotient is a / b: a decimal if one of them is, else a double. ok is false
-// where b is zero.
+// quotient returns a / b: a decimal if one of them is a decimal, otherwise a
+// double. ok is false if b is zero.
 func quotient(a, b value.Value) (value.Value, bool) {
 	if a.Kind() == value.KindDecimal || b.Kind() == value.KindDecimal {
 		if b.AsDecimal().IsZero() {
@@ -68,7 +68,8 @@ func evalDerivative(f *windowFunction, pt *windowPartition) windowResult {
 	})
 }
 
-// derivative is the slope between two points; null if they coincide.
+// derivative returns the slope between two points, or null if both have the same
+// sort value.
 func (f *windowFunction) derivative(y1, y2, t1, t2 value.Value) (value.Value, error) {
 	dates := t1.Kind() == value.KindDateTime && t2.Kind() == value.KindDateTime
 	switch {
@@ -122,7 +123,8 @@ func evalIntegral(f *windowFunction, pt *windowPartition) windowResult {
 	})
 }
 
-// areas are the trapezia between each document and the one before.
+// areas returns the column of the trapezoids between each document and the one
+// before it.
 func (f *windowFunction) areas(pt *windowPartition) *column[value.Value] {
 	c := pt.values(f.arg)
 	before := lastValue{pt: pt, e: f.arg}
@@ -192,8 +194,9 @@ func evalExpMovingAvg(f *windowFunction, pt *windowPartition) windowResult {
 	}
 }
 
-// evalCovariance covers $covariancePop and $covarianceSamp. A window that loses
-// documents is computed anew: to take a pair out again costs digits.
+// evalCovariance evaluates $covariancePop and $covarianceSamp. If a window loses
+// documents, it is computed again from all its pairs, because subtracting a pair
+// loses digits.
 func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 	in := pt.values(f.arg)
 	var c *accumulate.Covariance

@@ -7,16 +7,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// windowResult gives the result of a window operator for document i of a
-// partition. It is asked for every document in turn, so that no results wait
-// in memory.
+// windowResult returns the result of a window operator for document i of a
+// partition. It is called for one document after the other, so that only one
+// result is in memory.
 type windowResult func(i int) (value.Value, error)
 
-// windowEval begins the computation of an operator for a partition.
+// windowEval starts the computation of an operator for a partition.
 type windowEval func(f *windowFunction, pt *windowPartition) windowResult
 
-// overWindow is the operator that computes something of each window that has
-// documents.
+// overWindow returns an operator that calls result for each window that is not
+// empty.
 func overWindow(f *windowFunction, pt *windowPartition, result func(w span) (value.Value, error)) windowResult {
 	return func(i int) (value.Value, error) {
 		w, err := f.bounds.span(pt, i)
@@ -37,8 +37,8 @@ func (pt *windowPartition) value(e *expr.Expr, i int) (value.Value, error) {
 	return e.Eval(pt.x.Env, d)
 }
 
-// lastValue is an expression on one document after the other, of which the last
-// value is remembered.
+// lastValue evaluates an expression on one document after the other, and keeps
+// the last value.
 type lastValue struct {
 	pt *windowPartition
 	e  *expr.Expr
@@ -56,8 +56,8 @@ func (p *lastValue) at(i int) (value.Value, error) {
 	return v, err
 }
 
-// column is something made of each document of a partition: of those in a
-// window, which moves forward.
+// column has one item for each document of a partition. It keeps the items of the
+// documents in a window that moves forward.
 type column[T any] struct {
 	pt   *windowPartition
 	make func(i int) (T, error)
@@ -66,8 +66,8 @@ type column[T any] struct {
 	vals []T
 }
 
-// at is what document i makes. The ones between it and the last one asked for
-// are made too.
+// at returns the item of document i. It also computes the items between it and the
+// last one that was requested.
 func (c *column[T]) at(i int) (v T, err error) {
 	if i < c.from {
 		c.drop(c.from + len(c.vals))
@@ -88,7 +88,7 @@ func (c *column[T]) at(i int) (v T, err error) {
 	return c.vals[i-c.from], nil
 }
 
-// drop forgets the documents in front of i.
+// drop removes the items of the documents before i.
 func (c *column[T]) drop(i int) {
 	n := min(i-c.from, len(c.vals))
 	if n <= 0 {
@@ -102,15 +102,15 @@ func (c *column[T]) drop(i int) {
 	c.from = max(c.from+n, i)
 }
 
-// valueSize is about what a value takes that is held.
+// valueSize estimates the memory of a value that is kept.
 func valueSize(v value.Value) int64 { return int64(len(v.Bytes())) + 48 }
 
-// values is the column of an expression.
+// values returns the column of the values of an expression.
 func (pt *windowPartition) values(e *expr.Expr) *column[value.Value] {
 	return &column[value.Value]{pt: pt, size: valueSize, make: func(i int) (value.Value, error) { return pt.value(e, i) }}
 }
 
-// sortKeys is the column of the keys by which an accumulator sorts.
+// sortKeys returns the column of the keys by which an accumulator sorts.
 func (pt *windowPartition) sortKeys(by order.Pattern) *column[[]byte] {
 	return &column[[]byte]{pt: pt, size: func(key []byte) int64 { return int64(len(key)) + 48 }, make: func(i int) ([]byte, error) {
 		d, err := pt.docs.at(i)
@@ -122,7 +122,7 @@ func (pt *windowPartition) sortKeys(by order.Pattern) *column[[]byte] {
 	}}
 }
 
-// fed feeds an accumulator.
+// fed is the input of an accumulator.
 type fed struct {
 	values *column[value.Value] // nil: the accumulator takes no argument
 	keys   *column[[]byte]      // nil: it does not sort

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// dateUnit is a unit of time as $densify and the window operators use it:
-// a fixed number of milliseconds or a number of months.
+// dateUnit is a unit of time of $densify and the window operators: a fixed number
+// of milliseconds or a number of months.
 type dateUnit struct {
 	name   string
 	millis int64
@@ -34,8 +34,8 @@ func parseDateUnit(name string) (dateUnit, error) {
 	return u, nil
 }
 
-// add moves an instant by n units in UTC. A day that the month does not have
-// becomes its last.
+// add adds n units to a time in UTC. If the month does not have the day, the result
+// is its last day.
 func (u dateUnit) add(ms, n int64) int64 {
 	if u.months == 0 {
 		return ms + n*u.millis

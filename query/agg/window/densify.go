@@ -10,11 +10,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxDensifyDocs is how many documents $densify may make
+// maxDensifyDocs is the number of documents that $densify may create
 // (internalQueryMaxAllowedDensifyDocs).
 const maxDensifyDocs = 500000
 
-// densifyBounds says over what range $densify fills in.
+// densifyBounds is the kind of range in which $densify creates documents.
 type densifyBounds byte
 
 const (
@@ -23,8 +23,8 @@ const (
 	boundsExplicit
 )
 
-// densifyStage is $densify on sorted input: it makes documents for the steps
-// that are missing between values of a field.
+// densifyStage is $densify on sorted input: it creates documents for the steps
+// that are missing between the values of a field.
 type densifyStage struct {
 	field      string
 	parts      []string
@@ -87,7 +87,7 @@ func ParseDensify(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return append(sort, s), err
 }
 
-// sortPattern is the order that the stage needs.
+// sortPattern returns the order that the stage requires.
 func (s *densifyStage) sortPattern() value.Doc {
 	b := value.NewBuilder()
 	if s.bounds != boundsFull {
@@ -205,7 +205,7 @@ func (s *densifyStage) Deps(d *stage.Deps) stage.Reach {
 
 func (s *densifyStage) Effect() stage.Effect { return stage.Effect{Opaque: true} }
 
-// next is v one step further.
+// next returns v plus one step.
 func (s *densifyStage) next(v value.Value) value.Value {
 	if v.Kind() == value.KindDateTime {
 		return value.DateTime(s.unit.add(v.DateTime(), s.step.SafeInt64()))
@@ -217,7 +217,7 @@ func (s *densifyStage) next(v value.Value) value.Value {
 	return sum
 }
 
-// onStep reports whether v lies a whole number of steps behind base.
+// onStep reports whether v is base plus a whole number of steps.
 func (s *densifyStage) onStep(v, base value.Value) bool {
 	if value.Compare(v, base) < 0 {
 		return false

@@ -8,15 +8,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// partition is what $densify knows of one partition.
+// partition is the state of $densify for one partition.
 type partition struct {
 	first  value.Doc   // the partition's fields in its first document, which those made at its end get
 	fields value.Doc   // and in its latest, which those made before that get: a collation takes several for one
 	next   value.Value // first step that has not been met, Missing: none yet
 }
 
-// densifying is one run of a $densify. A document beyond its partition's next
-// step is preceded by made ones.
+// densifying is one run of a $densify. Before a document that is after its
+// partition's next step, it returns created ones.
 type densifying struct {
 	x          *stage.Exec
 	s          *densifyStage
@@ -32,8 +32,8 @@ type densifying struct {
 	key        []byte
 }
 
-// generator makes documents from the next step of a partition up to, but not
-// including, a value, and then gives the document it led to.
+// generator creates documents from the next step of a partition up to, but not
+// including, a value, and then returns the document with that value.
 type generator struct {
 	part   *partition
 	end    value.Value
@@ -76,7 +76,7 @@ func (g *densifying) Next() (value.Doc, error) {
 	}
 }
 
-// take handles a document of the source: it is returned, or leads to the
+// take handles a document of the source: it returns the document, or starts the
 // generator.
 func (g *densifying) take(d value.Doc) (value.Doc, error) {
 	v := g.path.Get(d)
@@ -117,7 +117,8 @@ func (g *densifying) take(d value.Doc) (value.Doc, error) {
 	return g.lead(p, v, d)
 }
 
-// lead fills in from the partition's next step to end, which d follows.
+// lead creates the documents from the partition's next step to end, and d after
+// them.
 func (g *densifying) lead(p *partition, end value.Value, d value.Doc) (value.Doc, error) {
 	c := value.Compare(p.next, end)
 	if c == 0 {
@@ -129,8 +130,8 @@ func (g *densifying) lead(p *partition, end value.Value, d value.Doc) (value.Doc
 	return nil, g.begin(p, end, d)
 }
 
-// pass moves on from a step that a document of the source stands on. The
-// upper bound is no step: it ends the range.
+// pass moves on from a step that a document of the source has. The upper bound is
+// not a step: it is the end of the range.
 func (g *densifying) pass(p *partition) {
 	if g.s.bounds != boundsExplicit || value.Compare(p.next, g.s.upper) < 0 {
 		p.next = g.s.next(p.next)
@@ -142,7 +143,7 @@ func (g *densifying) begin(p *partition, end value.Value, final value.Doc) error
 	return g.checkPath(p.fields)
 }
 
-// checkPath refuses to write a field into something that is no document.
+// checkPath refuses to write a field into a value that is not a document.
 func (g *densifying) checkPath(d value.Doc) error {
 	for i, part := range g.s.parts {
 		v := d.Lookup(part)
@@ -160,7 +161,8 @@ func (g *densifying) checkPath(d value.Doc) error {
 	return nil
 }
 
-// generate gives the next made document, then the one it led to.
+// generate returns the next created document, and at the end the document of the
+// source.
 func (g *densifying) generate() (value.Doc, error) {
 	q := &g.queue
 	p := q.part
@@ -194,7 +196,7 @@ func (g *densifying) check(v value.Value) error {
 	return nil
 }
 
-// partition finds the partition of a document; fresh if it is new.
+// partition returns the partition of a document; fresh reports whether it is new.
 func (g *densifying) partition(d value.Doc) (p *partition, fresh bool, err error) {
 	fields := value.EmptyDoc
 	for _, path := range g.s.partitions {
@@ -213,14 +215,15 @@ func (g *densifying) partition(d value.Doc) (p *partition, fresh bool, err error
 	return p, true, nil
 }
 
-// prepareFinish makes the one partition of explicit bounds without input.
+// prepareFinish creates the only partition if there are explicit bounds but no
+// input.
 func (g *densifying) prepareFinish() {
 	if len(g.order) == 0 && g.s.bounds == boundsExplicit && len(g.s.partitions) == 0 {
 		g.order = append(g.order, &partition{first: value.EmptyDoc})
 	}
 }
 
-// finishNext fills in behind the last document of the next partition.
+// finishNext creates the documents after the last one of the next partition.
 func (g *densifying) finishNext() bool {
 	for g.finish < len(g.order) {
 		p := g.order[g.finish]

@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// windowDocs are the documents of a partition. Beyond the memory limit they
-// go to disk, where they are read from again as they are needed; only the
-// values in the operators' windows stay in memory.
+// windowDocs are the documents of a partition. Beyond the memory limit they are
+// written to disk and read again when they are needed; only the values in the
+// operators' windows stay in memory.
 type windowDocs struct {
 	x     *stage.Exec
 	owner stage.Stage
@@ -70,7 +70,7 @@ func (w *windowDocs) complete() {
 	}
 }
 
-// at is the i-th document.
+// at returns the i-th document.
 func (w *windowDocs) at(i int) (value.Doc, error) {
 	if w.disk == nil {
 		return w.docs[i], nil
@@ -82,8 +82,9 @@ func (w *windowDocs) at(i int) (value.Doc, error) {
 	return d, nil
 }
 
-// hold takes note that n more bytes are held beside the documents. When that
-// is too much the documents go to disk; what is held then has to fit.
+// hold counts n more bytes that are kept in addition to the documents. Beyond the
+// limit the documents are written to disk; if the kept bytes alone are beyond the
+// limit, hold fails.
 func (w *windowDocs) hold(n int64) error {
 	w.held += n
 	if w.held+w.size <= w.limit() {

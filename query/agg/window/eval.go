@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The window operators. Each gives the results of a partition in turn.
+// The window operators. Each returns the results of a partition one by one.
 
 // evalAccumulator runs an accumulator over the window of each document.
 func evalAccumulator(f *windowFunction, pt *windowPartition) windowResult {
@@ -17,9 +17,9 @@ func evalAccumulator(f *windowFunction, pt *windowPartition) windowResult {
 	return a.result
 }
 
-// windowAccumulator is an accumulator over windows. As long as these only
-// grow at their end one state serves them all; a window that loses documents
-// is computed anew, but for sums of integers.
+// windowAccumulator is an accumulator over windows. As long as windows only grow
+// at their end, they share one state. A window that loses documents is computed
+// again, except for sums of integers.
 type windowAccumulator struct {
 	f       *windowFunction
 	pt      *windowPartition
@@ -40,7 +40,7 @@ func (a *windowAccumulator) result(i int) (value.Value, error) {
 	return v, err
 }
 
-// over is the result for a window.
+// over returns the result for a window.
 func (a *windowAccumulator) over(w span) (value.Value, error) {
 	if a.f.op == "$count" {
 		return value.Int(int64(max(w.to-w.from, 0))), nil
@@ -65,7 +65,7 @@ func (a *windowAccumulator) over(w span) (value.Value, error) {
 	return a.last, nil
 }
 
-// fill makes the state that of a window.
+// fill brings the state to that of a window.
 func (a *windowAccumulator) fill(w span) (err error) {
 	if a.acc == nil || w.from != a.have.from || w.to < a.have.to {
 		if a.acc, err = a.f.acc.Start(a.pt.x, value.Value{}); err != nil {
@@ -95,8 +95,8 @@ func nullIfMissing(v value.Value) value.Value {
 	return v
 }
 
-// slidingTotal is a sum of integers over a window that moves forward: as
-// none can overflow, taking a number out again is exact.
+// slidingTotal is a sum of integers over a window that moves forward. It cannot
+// overflow, so that subtracting a number is exact.
 type slidingTotal struct {
 	have      span
 	sum       int64
@@ -104,14 +104,14 @@ type slidingTotal struct {
 	populated bool
 }
 
-// mostSlid and mostNumbers bound what is summed up, so that the sum fits.
+// mostSlid and mostNumbers limit the summands, so that the sum cannot overflow.
 const (
 	mostSlid    = 1 << 40
 	mostNumbers = 1 << 22
 )
 
-// slide moves the window; false if there is something in it that cannot be
-// taken out again.
+// slide moves the window; it returns false if the window has a value that cannot
+// be subtracted.
 func (s *slidingTotal) slide(in *column[value.Value], w span) (bool, error) {
 	if !s.populated || w.from >= s.have.to || w.to < s.have.to || w.from < s.have.from {
 		*s = slidingTotal{have: span{w.from, w.from}, populated: true}
@@ -267,7 +267,7 @@ func checkLinearFill(v value.Value, times []value.Value, i int) error {
 	return nil
 }
 
-// isDateLike reports whether v is something a date can be made of.
+// isDateLike reports whether v can be converted to a date.
 func isDateLike(v value.Value) bool {
 	switch v.Kind() {
 	case value.KindDateTime, value.KindTimestamp, value.KindObjectID:
@@ -276,7 +276,7 @@ func isDateLike(v value.Value) bool {
 	return false
 }
 
-// interpolate is y1 + (x - x1) * ((y2 - y1) / (x2 - x1)).
+// interpolate returns y1 + (x - x1) * ((y2 - y1) / (x2 - x1)).
 func interpolate(x1, y1, x2, y2, x value.Value) value.Value {
 	slope, _ := quotient(minus(y2, y1), minus(x2, x1))
 	rise, _ := value.Mul(minus(x, x1), slope)

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ParseFill makes $fill a $setWindowFields and an $addFields.
+// ParseFill compiles $fill to a $setWindowFields and an $addFields.
 func ParseFill(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "The $fill stage specification must be an object, found %s", v.Kind())
@@ -35,7 +35,7 @@ func ParseFill(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return f.stages(p)
 }
 
-// fillSpec is a $fill being read.
+// fillSpec is a $fill while it is parsed.
 type fillSpec struct {
 	output          value.Doc
 	sortBy          value.Value

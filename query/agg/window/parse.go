@@ -101,7 +101,7 @@ func function(p *stage.Parser, d value.Doc, sortBy order.Pattern) (*windowFuncti
 	return f, def.parse(p, f, d.Lookup(op), sortBy)
 }
 
-// windowArguments checks what stands beside the operator and reads the
+// windowArguments checks the other fields beside the operator and reads the
 // window.
 func windowArguments(p *stage.Parser, f *windowFunction, def windowDef, d value.Doc, sortBy order.Pattern) (err error) {
 	seen := 0
@@ -132,7 +132,8 @@ func windowArguments(p *stage.Parser, f *windowFunction, def windowDef, d value.
 	return nil
 }
 
-// unknownWindowArgument is the error for a field beside the operator.
+// unknownWindowArgument returns the error for an unknown field beside the
+// operator.
 func unknownWindowArgument(op, field string) error {
 	switch op {
 	case "$bottom", "$bottomN", "$derivative", "$first", "$firstN", "$integral", "$last", "$lastN", "$maxN", "$median", "$minN", "$percentile", "$top", "$topN":
@@ -272,7 +273,7 @@ func parseExpMovingAvg(p *stage.Parser, f *windowFunction, arg value.Value, sort
 	return nil
 }
 
-// alphaOfN is 2 / (N + 1).
+// alphaOfN returns 2 / (N + 1).
 func alphaOfN(v value.Value) (value.Decimal, error) {
 	fail := func(format string, args ...any) (value.Decimal, error) {
 		return value.Decimal{}, mongoerr.Newf(mongoerr.FailedToParse, format, args...)
@@ -332,7 +333,7 @@ func parseShift(p *stage.Parser, f *windowFunction, arg value.Value, sortBy orde
 	return nil
 }
 
-// spec is the function as explain shows it.
+// spec returns the function as explain shows it.
 func (f *windowFunction) spec() value.Value {
 	b := value.NewBuilder()
 	switch {

@@ -25,8 +25,8 @@ type windowOutput struct {
 	f    *windowFunction
 }
 
-// partitionKey holds the value of a partitionBy that is no plain path while
-// the documents are sorted.
+// partitionKey is the field that has the value of partitionBy while the documents
+// are sorted, unless partitionBy is a plain path.
 const partitionKey = "__internal_setWindowFields_partition_key"
 
 // ParseSetWindowFields compiles $setWindowFields.
@@ -112,7 +112,7 @@ func (s *windowStage) parseOutputs(p *stage.Parser, d value.Doc) error {
 	return nil
 }
 
-// desugar puts the stages that sort the input in front.
+// desugar adds the stages that sort the input before the stage.
 func (s *windowStage) desugar(p *stage.Parser) ([]stage.Stage, error) {
 	var before, after []stage.Stage
 	keys := value.NewBuilder()
@@ -210,8 +210,8 @@ func (s *windowStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, e
 	return &windowIterator{x: x, s: s, src: src, results: make([]windowResult, len(s.outputs))}, nil
 }
 
-// windowIterator reads a partition and gives its documents with what the
-// operators make of them.
+// windowIterator reads a partition and returns its documents with the results of
+// the operators.
 type windowIterator struct {
 	x       *stage.Exec
 	s       *windowStage
@@ -280,7 +280,7 @@ func (it *windowIterator) pull() error {
 	return nil
 }
 
-// read reads the next partition; false if there is none.
+// read reads the next partition; it returns false after the last one.
 func (it *windowIterator) read() (bool, error) {
 	if !it.started {
 		it.started = true
@@ -328,8 +328,8 @@ func (pt *windowPartition) add(s *windowStage, d value.Doc, m expr.Meta) error {
 	return nil
 }
 
-// expressionPath reads a path as an expression does: through arrays it
-// gathers the values of all elements.
+// expressionPath reads a path as an expression does: for arrays on the path it
+// collects the values of all elements.
 func expressionPath(d value.Doc, parts []string) value.Value {
 	v := d.Lookup(parts[0])
 	if len(parts) == 1 {

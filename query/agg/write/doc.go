@@ -1,11 +1,11 @@
-// Package write holds the stages that end a pipeline by writing a collection:
-// $out and $merge.
+// Package write implements the stages that write the results of a pipeline to a
+// collection: $out and $merge.
 //
-// They decide what is written (merge.go reads whenMatched and whenNotMatched,
-// mergerun.go makes the document of each case); the [stage.Host] finds the
-// target, and writes. $out writes a new collection that takes the place of the
-// old one when it is complete.
+// They create the documents and updates (merge.go reads whenMatched and
+// whenNotMatched, mergerun.go creates the update of each case). The [stage.Host]
+// finds the target and writes. $out writes a new collection that replaces the old
+// one when it is complete.
 //
-// The package stands above package pipeline, with which it compiles the
-// pipeline of whenMatched, and uses package update; only agg knows it.
+// The package uses package pipeline, which compiles the pipeline of whenMatched,
+// and package update. Only agg imports it.
 package write

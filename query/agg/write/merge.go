@@ -33,7 +33,7 @@ var mergeModes = map[string][]string{
 	"replace":      {"insert", "fail", "discard"},
 }
 
-// mergeSpec is a $merge being read.
+// mergeSpec is a $merge while it is parsed.
 type mergeSpec struct {
 	let, pipeline value.Doc
 	hasLet        bool
@@ -203,7 +203,7 @@ func (s *mergeStage) compile(p *stage.Parser, m mergeSpec) (err error) {
 	s.pipeline = m.pipeline
 	s.target.Scripted = stage.RunsScripts(value.Array(m.pipeline)) || stage.RunsScripts(value.Document(orEmpty(let)))
 	if s.update, err = pipeline.Compile(sub, m.pipeline); mongoerr.Is(err, mongoerr.InvalidOptions) {
-		// Whether all stages may stand in an update is asked by the update.
+		// The update checks later whether it may contain all these stages.
 		s.update, s.refusal, err = pipeline.New(nil, &sub.Options), err, nil
 	}
 	return err

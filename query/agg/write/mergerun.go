@@ -32,10 +32,10 @@ func (s *mergeStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, er
 	}), nil
 }
 
-// merging is one run of a $merge. Each document becomes what mongod makes of
-// it: an insert, or an update with upsert whose query are the on-fields and
-// whose update is a replacement, {$set: document}, {$setOnInsert: document}
-// or the pipeline of whenMatched.
+// merging is one run of a $merge. Like mongod, it writes each document as an
+// insert, or as an update with upsert: the query consists of the on-fields, and the
+// update is a replacement, {$set: document}, {$setOnInsert: document} or the
+// pipeline of whenMatched.
 type merging struct {
 	x         *stage.Exec
 	s         *mergeStage
@@ -48,7 +48,7 @@ type merging struct {
 	unmatched map[int]bool // whenNotMatched is "fail": those of docs that did not match
 }
 
-// mergeDocs and mergeBytes bound what is written at a time.
+// mergeDocs and mergeBytes limit one batch of writes.
 const (
 	mergeDocs  = 500
 	mergeBytes = 1 << 20
@@ -69,7 +69,7 @@ func (m *merging) run(w stage.MergeWriter, src stage.Iterator) error {
 	}
 }
 
-// add takes a document to be written with others.
+// add adds a document to the batch, and writes the batch if it is full.
 func (m *merging) add(w stage.MergeWriter, d value.Doc) error {
 	if slices.Contains(m.on, "_id") {
 		d = withID(m.x, d)
@@ -84,8 +84,8 @@ func (m *merging) add(w stage.MergeWriter, d value.Doc) error {
 	return m.flush(w)
 }
 
-// flush writes what waits. A document that matches nothing although it must
-// is told only then: the others have been written, as by mongod.
+// flush writes the batch. If whenNotMatched is "fail" and a document matches
+// nothing, flush returns the error after it has written the others, as mongod does.
 func (m *merging) flush(w stage.MergeWriter) error {
 	docs := m.docs
 	m.docs, m.size = nil, 0
@@ -94,7 +94,7 @@ func (m *merging) flush(w stage.MergeWriter) error {
 	}
 	err := w.Apply(docs, func(i int, old value.Doc) (value.Doc, error) {
 		m.x.Env.Meta = m.metas[i]
-		delete(m.unmatched, i) // it may be asked again, and match then
+		delete(m.unmatched, i) // the function may be called again, and the document may match then
 		if old == nil {
 			return m.notMatched(i, docs[i])
 		}
@@ -108,7 +108,7 @@ func (m *merging) flush(w stage.MergeWriter) error {
 	return m.inContext(err)
 }
 
-// inContext tells which part $merge has in an error.
+// inContext adds the context of $merge to an error.
 func (m *merging) inContext(err error) error {
 	var e *mongoerr.Error
 	if !errors.As(err, &e) {
@@ -126,8 +126,8 @@ func (m *merging) inContext(err error) error {
 	return err
 }
 
-// isOnFields reports whether the index whose key is there twice is that of
-// the on-fields.
+// isOnFields reports whether the index with the duplicate key is the index on the
+// on-fields.
 func (m *merging) isOnFields(e *mongoerr.Error) bool {
 	for _, f := range e.Extra {
 		if f.Key == "keyPattern" {
@@ -152,7 +152,7 @@ func (m *merging) checkOn(d value.Doc) error {
 	return nil
 }
 
-// nested is the value at a path through documents alone.
+// nested returns the value at a path that leads only through documents.
 func nested(d value.Doc, path string) (v value.Value) {
 	for name := range strings.SplitSeq(path, ".") {
 		v = d.Lookup(name)
@@ -191,7 +191,7 @@ func (m *merging) notMatched(i int, d value.Doc) (value.Doc, error) {
 	return u.ForUpsert(m.x.Env, on, func() value.OID { return value.NewOID(m.x.Env.Now) })
 }
 
-// update is the update that a document stands for.
+// update returns the update that writes a document.
 func (m *merging) update(d value.Doc) (*update.Update, error) {
 	switch m.s.whenMatched {
 	case "replace":
@@ -217,7 +217,7 @@ func (m *merging) matched(old, d value.Doc) (value.Doc, error) {
 	return out, err
 }
 
-// transformed is old after the pipeline of whenMatched.
+// transformed returns the result of the pipeline of whenMatched on old.
 func (m *merging) transformed(old, d value.Doc) (value.Doc, error) {
 	if m.s.refusal != nil {
 		return nil, m.s.refusal
@@ -232,7 +232,7 @@ func (m *merging) transformed(old, d value.Doc) (value.Doc, error) {
 	return out, err
 }
 
-// compile makes the pipeline of whenMatched an update.
+// compile compiles the pipeline of whenMatched to an update.
 func (m *merging) compile() (*update.Update, error) {
 	if m.s.update == nil {
 		return nil, nil

@@ -104,8 +104,8 @@ func checkOutTarget(db, coll string) error {
 	return nil
 }
 
-// maxNamespace is the greatest number of bytes of the name of a collection with
-// its database.
+// maxNamespace is the maximum length in bytes of a database name and a collection
+// name together.
 const maxNamespace = 255
 
 func (s *outStage) Name() string { return "$out" }
@@ -144,7 +144,8 @@ func (s *outStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, erro
 	}), nil
 }
 
-// withID gives a document that has no _id one, as its first field.
+// withID returns a document with an _id: if it has none, a new one as its first
+// field.
 func withID(x *stage.Exec, d value.Doc) value.Doc {
 	if d.Has("_id") {
 		return d
