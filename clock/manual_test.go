@@ -143,7 +143,7 @@ func TestOnJump(t *testing.T) {
 	note := func(name string) func(time.Time) {
 		return func(now time.Time) {
 			if !now.Equal(m.Now()) {
-				t.Errorf("%s is told %v, the clock says %v", name, now, m.Now())
+				t.Errorf("%s was called with %v, but the clock is at %v", name, now, m.Now())
 			}
 			got = append(got, name)
 		}

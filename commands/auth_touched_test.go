@@ -123,9 +123,8 @@ var touchedUnseen = map[string]string{
 	"listDatabases":   "all collections for their sizes, of which it leaves out those of databases that are not shown",
 }
 
-// TestNothingElseIsTouched runs the lines of the sweep and looks which
-// collections the storage was asked for: none that the client needed no right
-// to.
+// TestNothingElseIsTouched runs the lines of the sweep and checks that each command
+// opens only collections on which it requires a privilege.
 func TestNothingElseIsTouched(t *testing.T) {
 	for _, line := range sweep {
 		name, _ := harness.Relaxed(line.command).First()

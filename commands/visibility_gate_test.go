@@ -18,9 +18,9 @@ const (
 	measured = "measurements are there until their bucket is removed"
 )
 
-// readsStored lists the functions outside of the gate that read records
-// from the storage themselves, each with the reason why what has expired under
-// document TTL is none of its business or is seen to elsewhere.
+// readsStored lists the functions outside the gate that read records directly from the
+// storage, each with the reason why documents that have expired under document TTL do
+// not matter there or are handled elsewhere.
 var readsStored = map[string]string{
 	// Readers and writers whose records pass the gate behind them.
 	"exec.ScanIterator.readRecords":  "Next and take ask for each record",

@@ -58,9 +58,9 @@ func TestGeoKeyErrors(t *testing.T) {
 	}
 }
 
-// An empty geometry is none, as long as it is the only one: a document that has
-// a real one besides is refused. So says mongod's get2DSphereKeys, and so met it
-// https://github.com/payloadcms/payload/issues/10849.
+// An empty geometry is ignored if it is the only one; a document that also has
+// another geometry is refused (mongod's get2DSphereKeys;
+// https://github.com/payloadcms/payload/issues/10849).
 func TestEmptyGeometryBesideAnother(t *testing.T) {
 	const point = `{"g":{"type":"Point","coordinates":[1,1]}}`
 	s := mustParse(t, `{"key":{"l.g":"2dsphere"}}`)

@@ -107,7 +107,7 @@ func checkCompoundProjection(key, projection value.Doc) error {
 		}
 		if len(excluded) > 0 && !slices.ContainsFunc(excluded, func(ex string) bool { return covers(ex, path) }) {
 			code := mongoerr.Code(7246210)
-			if slices.Min(excluded) > path { // none that could
+			if slices.Min(excluded) > path { // no exclusion can cover the path
 				code = 7246209
 			}
 			return mongoerr.Newf(code, "wildcardProjection paths must exclude all regular index fields, however '%s'is not excluded.", path)

@@ -74,8 +74,8 @@ func BenchmarkQueries(b *testing.B) {
 	}
 }
 
-// BenchmarkPlanning compares queries that have five indexes to choose from
-// with those that are told which to use.
+// BenchmarkPlanning compares queries for which the planner chooses one of five
+// indexes with queries that have a hint.
 func BenchmarkPlanning(b *testing.B) {
 	s := newServer(b)
 	s.hundredThousand("c")

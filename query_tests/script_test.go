@@ -14,7 +14,7 @@ import (
 type statement struct {
 	where string // file and line
 	doc   string // the document, "" if the collection is empty
-	verb  string // the first word, if it is none of a document
+	verb  string // the first word, unless it belongs to a document
 	parts []string
 	fails bool
 	want  string

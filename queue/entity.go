@@ -26,7 +26,7 @@ type Ref struct {
 }
 
 // ParseRef reads the name of a queue, which may end with the path of its
-// dead-letter queue, and the subQueue argument ("" if there is none).
+// dead-letter queue, and the subQueue argument ("" if it is not given).
 func ParseRef(db, name, subQueue string) (Ref, error) {
 	name, dead := strings.CutSuffix(name, deadLetterPath)
 	switch subQueue {

@@ -217,8 +217,8 @@ func (e *entity) deliverOne(m *message, removed bool) (value.Doc, error) {
 	return m.encode(delivered, e.dead), e.save(e.coll, m)
 }
 
-// nextDue returns the next instant at which a message may become receivable,
-// or the last instant if there is none.
+// nextDue returns the next time at which a message may become receivable, or the
+// last possible time if no message will.
 func (e *entity) nextDue() (int64, error) {
 	next := int64(math.MaxInt64)
 	look := func(coll storage.Collection, index string, at func(*message) int64) error {

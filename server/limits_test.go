@@ -56,6 +56,6 @@ func TestInFlight(t *testing.T) {
 	go func() { waited <- f.Take(leastInFlight) }()
 	cancel()
 	if err := <-waited; err == nil {
-		t.Error("the server stops, and nobody is told")
+		t.Error("Take returns no error although the server stops")
 	}
 }

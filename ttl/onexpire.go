@@ -59,8 +59,8 @@ func (o *OnExpire) Doc() value.Doc {
 	return value.NewDoc("deadLetterTo", value.String(o.DeadLetterTo))
 }
 
-// LoadOnExpire reads the option from the options of the catalog; nil if
-// there is none.
+// LoadOnExpire reads the option from the options in the catalog; nil if they do
+// not have it.
 func LoadOnExpire(options value.Doc) *OnExpire {
 	if to := options.Lookup("onExpire").Doc().Lookup("deadLetterTo"); to.Kind() == value.KindString {
 		return &OnExpire{DeadLetterTo: strings.Clone(to.Str())}

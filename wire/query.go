@@ -44,9 +44,9 @@ func (q *Query) Database() (db string, command bool) {
 }
 
 // Command returns the command document. Drivers that route through a mongos
-// wrap it as {$query: command, $readPreference: …}; readPreference is nil
-// where there is none. Nothing has been validated yet, so the wrapper is read
-// with bounds checks; what is broken is returned unchanged.
+// wrap it as {$query: command, $readPreference: …}; otherwise readPreference is
+// nil. The document has not been validated yet, so Command reads the wrapper with
+// bounds checks, and returns an invalid one unchanged.
 func (q *Query) Command() (command, readPreference value.Doc) {
 	doc := bsoncore.Document(q.Doc)
 	for _, name := range []string{"$query", "query"} {

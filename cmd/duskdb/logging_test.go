@@ -106,7 +106,7 @@ func TestProfilingFromFile(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if _, err := tryParse(t, "--config", writeConfig(t, "operationProfiling: {mode: some}")); err == nil || !strings.Contains(err.Error(), "some") {
-		t.Errorf("a mode that is none: %v", err)
+		t.Errorf("an invalid mode: %v", err)
 	}
 }
 

@@ -176,7 +176,7 @@ func (s *serveCmd) Run() error {
 // wait blocks until the server should stop, and stops it.
 func wait(srv *server.Server, signals <-chan os.Signal, stop <-chan struct{}) error {
 	defer onSignal(syscall.SIGHUP, func() {
-		_ = srv.RotateCertificates() // the server logs what went wrong
+		_ = srv.RotateCertificates() // the server logs the error
 	})()
 	select {
 	case <-signals:

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// What the arguments of dropIndexes and hints make of the index on _ts that stands for
-// document TTL, beside a real index and where there is none.
+// dropIndexes and hints find the index on _ts that stands for document TTL by its name
+// and key, with and without a real index on _ts.
 func TestTSIndexIsNamed(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

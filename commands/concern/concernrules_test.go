@@ -80,7 +80,7 @@ func TestConcernsRefused(t *testing.T) {
 	h.Fails(9, `{aggregate: "c", pipeline: [], explain: true, writeConcern: {w: 1}}`)
 }
 
-// A default write concern is none that an explained pipeline was given.
+// A default write concern does not count as given in the explain of a pipeline.
 func TestDefaultConcernOfExplain(t *testing.T) {
 	h := harness.New(t).AsMember()
 	h.Admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {w: 1}}`)

@@ -37,8 +37,8 @@ func newFailingHarness(tb testing.TB) (h *harness.Harness, fail *atomic.Bool) {
 	return harness.NewOver(tb, engine, manual, kernel.Options{Log: zerolog.Nop()}), fail
 }
 
-// A write that is made, but that the disk does not acknowledge, stays; so the
-// client is told that it was made, and that its write concern failed.
+// A write that was applied but not synced stays, so the reply reports the write and a
+// write concern error.
 func TestUnsyncedWrite(t *testing.T) {
 	for command, want := range map[string]string{
 		`{insert: "c", documents: [{_id: 2}], writeConcern: {j: true}}`:                                                                                                   `{n: 1}`,

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// A validator brings level and action with it, and counts for the next write. An
-// empty one is none.
+// collMod with a validator also sets level and action, and takes effect with the next
+// write. An empty validator removes it.
 func TestCollModValidator(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}]}`)

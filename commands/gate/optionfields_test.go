@@ -72,7 +72,7 @@ func TestSizeOfPipelineOfView(t *testing.T) {
 	}
 }
 
-// Level and action of validation: what is none of their values changes nothing.
+// validationLevel and validationAction: an invalid value is refused and changes nothing.
 func TestValidationEnumerations(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Settings are documents of config, of which the server takes notice, whoever wrote
-// them.
+// Settings are documents in config; the server uses them whichever command wrote them.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

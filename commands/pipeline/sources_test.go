@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// $listLocalSessions shows the sessions of the user who asks, of the users named, or
-// of all (reference/operator/aggregation/listLocalSessions).
+// $listLocalSessions shows the sessions of the client's user, of the given users, or of
+// all users (reference/operator/aggregation/listLocalSessions).
 func TestListSessions(t *testing.T) {
 	t.Parallel()
 	h := harness.NewAuth(t)

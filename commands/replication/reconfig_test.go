@@ -92,8 +92,8 @@ func TestReconfig(t *testing.T) {
 	}
 }
 
-// A host that is not the one clients are told becomes it; the one that they
-// are told remains whichever they connect to.
+// If the host differs from the advertised address, hello reports the new host; if it is
+// the same, hello still reports the address that each client connected to.
 func TestReconfigHost(t *testing.T) {
 	h := harness.New(t).AsMember()
 	other := &harness.Harness{TB: t, Svc: h.Svc, Clock: h.Clock, Conn: h.Svc.NewConn("10.0.0.7:1", "10.0.0.1:27017")}

@@ -115,8 +115,8 @@ func TestStepDownInterrupts(t *testing.T) {
 	}
 }
 
-// A client that lets hello be answered again and again is told of the change
-// once, and then waits for the next.
+// A client with exhaust hello receives one reply for the change, and the next one after
+// the next change.
 func TestStepDownStreams(t *testing.T) {
 	h := harness.New(t).AsMember()
 	next := harness.Relaxed(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "0"}}, "maxAwaitTimeMS": 60000, "$db": "admin"}`, h.Svc.ProcessID.Hex()))

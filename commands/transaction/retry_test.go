@@ -80,8 +80,8 @@ func TestRetryableWrites(t *testing.T) {
 	}
 }
 
-// A findAndModify that is not the one that was sent before is told so: its
-// outcome would be another's (write_ops_retryability.cpp).
+// A retried findAndModify with another kind of modification than the first attempt is
+// refused, because the stored result belongs to the first (write_ops_retryability.cpp).
 func TestRetryOfAnotherModification(t *testing.T) {
 	const update, remove = `{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}}`, `{"findAndModify": "c", "query": {"_id": 1}, "remove": true}`
 	const upsert = `{"findAndModify": "c", "query": {"_id": 9}, "update": {"$inc": {"n": 1}}, "upsert": true}`

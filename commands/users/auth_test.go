@@ -260,8 +260,8 @@ func TestListingsShowWhatMayBeUsed(t *testing.T) {
 	h.OK(`{"find": "a"}`)
 }
 
-// TestMessages holds that whatever is missing, a client is told no more than
-// that it may not run the command.
+// TestMessages checks that the error for a missing privilege says only that the client
+// is not authorized to run the command.
 func TestMessages(t *testing.T) {
 	h := harness.NewAuth(t)
 	u := h.User("ann")

@@ -230,9 +230,9 @@ func without(d value.Doc, names ...string) string {
 	return b.Doc().CanonicalJSON()
 }
 
-// hello names the mechanisms of a user, and all of them for a user who does not
-// exist, so that nobody learns which there are. A login sent along that fails, or
-// is none, gets no answer.
+// hello lists the mechanisms of a user, and all mechanisms for a user that does not
+// exist, so that clients cannot find out which users exist. If the login in hello fails
+// or is invalid, the reply does not have the field.
 func TestHelloAuth(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.MustOn("shop", `{"createUser": "ann", "pwd": "p", "roles": [], "mechanisms": ["SCRAM-SHA-1"]}`)

@@ -149,7 +149,7 @@ func TestKillOthers(t *testing.T) {
 		{fmt.Sprintf(`[{"$numberLong": "%d"}]`, find), "ann killer lister master"},
 		{fmt.Sprintf(`[{"$numberLong": "%d"}]`, list), "ann lister master"},
 		{fmt.Sprintf(`[{"$numberLong": "%d"}, {"$numberLong": "%d"}]`, find, list), "ann lister master"},
-		{`[{"$numberLong": "77"}]`, "ann bob killer lister master"}, // there is none
+		{`[{"$numberLong": "77"}]`, "ann bob killer lister master"}, // a cursor that does not exist
 	} {
 		for name, u := range users {
 			err := h.Gate(u, "test", `{"killCursors": "d", "cursors": `+tt.ids+`}`)

@@ -18,8 +18,8 @@ import (
 // cheap are server parameters for passwords that cost little.
 var cheap = map[string]string{"scramIterationCount": "5000", "scramSHA256IterationCount": "5000"}
 
-// The first user is made at the start, if there is none: who changes the password
-// in the settings afterwards does not change the user.
+// The first user is created at the start only if there are no users: changing the
+// password in the settings later does not change the user.
 func TestFirstUser(t *testing.T) {
 	manual := clock.NewManual(harness.TestStart)
 	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})

@@ -86,7 +86,7 @@ func Import(to Runner, source Source, o ImportOptions) (Result, error) {
 	return im.res, err
 }
 
-// drop removes the collection; servers before 7.0 complain if there is none.
+// drop drops the collection. Servers before 7.0 return an error if it does not exist.
 func (im *importer) drop() error {
 	const namespaceNotFound = 26
 	_, err := im.to.Run(value.NewDoc("drop", value.String(im.Collection), "$db", value.String(im.Database)))

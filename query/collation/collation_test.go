@@ -41,7 +41,7 @@ func TestNilIsSimple(t *testing.T) {
 		t.Errorf("Doc is %s", got)
 	}
 	if en := parse(t, `{"locale": "en"}`); en.Collator() == nil || en.Equal(c) || !en.Equal(parse(t, `{"locale": "en", "strength": 3}`)) {
-		t.Error("collations are told apart wrongly")
+		t.Error("different collations are equal, or equal ones different")
 	}
 }
 

@@ -161,8 +161,8 @@ func refWhole(d value.Doc, parts []string) (out []value.Value) {
 	return out
 }
 
-// reached is a value behind a path; direct tells that the path named its
-// position in an array.
+// reached is a value at a path; direct reports whether the path has its position in
+// an array.
 type reached struct {
 	v      value.Value
 	direct bool

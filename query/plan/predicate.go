@@ -238,8 +238,8 @@ func (r reader) regex(n *match.Regex) reading {
 	return reading{r.union(Intervals{i}, point(itself)), exact && prefix != ""}
 }
 
-// successor returns the first string after all strings with the prefix, "" if
-// there is none.
+// successor returns the first string after all strings with the prefix, or "" if no
+// string is after them.
 func successor(prefix string) string {
 	b := []byte(prefix)
 	for len(b) > 0 {

@@ -17,7 +17,7 @@ import (
 type projectTest struct {
 	mode    Mode
 	spec    string
-	query   string // for the positional operator; "" if there is none
+	query   string // for the positional operator, or ""
 	doc     string
 	want    string // "" if the document must stay as it is
 	code    mongoerr.Code

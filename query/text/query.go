@@ -85,7 +85,7 @@ type syntax struct {
 	q                  *Query
 	positive, negative strings.Builder
 	negated            bool
-	phraseAt           int // start of the open phrase, -1 if there is none
+	phraseAt           int // start of the open phrase, or -1
 }
 
 // parse splits the search string into words, phrases and negations.

@@ -110,7 +110,7 @@ type refOp struct {
 	arg  value.Value
 }
 
-// apply returns the code of the error, 0 if there is none.
+// apply returns the code of the error, 0 without an error.
 func (op refOp) apply(root any) mongoerr.Code {
 	here := root
 	for i, part := range op.path[:len(op.path)-1] {

@@ -123,8 +123,8 @@ func related(a, b string) bool {
 	return true
 }
 
-// nextNamed splits off the first component of a path that is a name; "" if
-// there is none.
+// nextNamed splits off the first component of a path that is a name, and returns ""
+// if the path has no names.
 func nextNamed(path string) (name, rest string) {
 	for path != "" {
 		name, path, _ = strings.Cut(path, ".")

@@ -24,7 +24,7 @@ type Token struct {
 	Event          bool      // else a high-water mark
 	Index          int       // of the operation in its transaction
 	FromInvalidate bool      // the event is an invalidation
-	UUID           *[16]byte // of the collection, nil: there is none
+	UUID           *[16]byte // of the collection; nil if the event has no collection
 	ID             value.Doc // {operationType, documentKey or operationDescription}
 	Fragment       int       // of a split event, the first is 1; 0: the whole
 }

@@ -13,8 +13,8 @@ var errLookbehind = errors.New("lookbehind assertion is not fixed length")
 
 var counted = regexp.MustCompile(`^\{\d+(,\d*)?\}`)
 
-// quantifier is the length of the quantifier that rest begins with, without
-// what makes it lazy or possessive; 0 if there is none.
+// quantifier returns the length of the quantifier at the beginning of rest, without the
+// ? or + that makes it lazy or possessive; 0 if rest does not begin with a quantifier.
 func quantifier(rest string) int {
 	switch rest[0] {
 	case '*', '+', '?':

@@ -51,7 +51,7 @@ type scanner struct {
 	linear    bool
 	resets    bool
 	re2, back bytes.Buffer
-	atom      int   // offset in back of the atom that a quantifier would repeat, -1 if there is none
+	atom      int   // offset in back of the atom that a quantifier would repeat, or -1
 	open      []int // offsets in back of the open groups
 }
 

@@ -118,7 +118,7 @@
       this.copied = false;
       this.target = null;
     }
-    // find returns the value of a field, or this view itself if there is none.
+    // find returns the value of a field, or this view itself if it has no such field.
     find(name) {
       const s = this.s, end = this.start + i32(s, this.start) - 1, want = utf8(name);
       for (let p = this.start + 4; p < end;) {
