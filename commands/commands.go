@@ -14,7 +14,7 @@ import (
 
 // Types of the rooms that users of this package need.
 type (
-	// Options are what a Service is made with.
+	// Options are the options of a Service.
 	Options = kernel.Options
 	// Security are the options of access control.
 	Security = kernel.Security

@@ -54,6 +54,6 @@ const (
 	CategoryStreamProcessorRetryableError
 	// CategoryInternalOnly: never sent to a client.
 	CategoryInternalOnly
-	// CategoryCursorInvalidatedError: the cursor is gone.
+	// CategoryCursorInvalidatedError: the cursor no longer exists.
 	CategoryCursorInvalidatedError
 )

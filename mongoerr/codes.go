@@ -449,7 +449,7 @@ const (
 
 	// DuskDB: the message is absent, locked, expired or not deferred.
 	MessageNotFound Code = 90404
-	// DuskDB: the lock lapsed or its message is gone.
+	// DuskDB: the lock has lapsed or its message was removed.
 	MessageLockLost Code = 90410
 
 	RetriableRemoteCommandFailure          Code = 91331

@@ -49,7 +49,7 @@ type cachedConfig struct {
 
 // NewBroker returns a Broker. Messages expire by the server's clock. A
 // receiver's wait is also limited by the real clock, which runs on if the
-// other is frozen. m counts the removals and moves that no client asked for.
+// other is frozen. m counts the removals and moves that no client requested.
 func NewBroker(server, real clock.Clock, m *ttl.Metrics) *Broker {
 	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*runtimeState{}, jumps: func() {}, share: dueShare}
 	if m, ok := server.(*clock.Manual); ok {

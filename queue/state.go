@@ -23,7 +23,7 @@ type ledger struct {
 	activity int64
 }
 
-// readLedger finds the record of a queue. If it is gone, the numbers go on
+// readLedger finds the record of a queue. If it is missing, the numbers continue
 // behind the highest that is in use.
 func readLedger(tx storage.Tx, db string, uuid [16]byte) (l ledger, err error) {
 	l.entry, err = serverdocs.Find(tx, stateNamespace(db), value.Binary(4, uuid[:]))

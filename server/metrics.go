@@ -14,7 +14,7 @@ import (
 //	/healthz      200 while the process lives
 //	/readyz       200 while commands can be run, else 503
 //	/metrics      counters, for Prometheus
-//	/debug/pprof  profiles of the process, if asked for
+//	/debug/pprof  profiles of the process, with --metricsPprof
 type metricsServer struct {
 	listener net.Listener
 	http     *http.Server
@@ -75,7 +75,7 @@ func (s *Server) metricsHandler() http.Handler {
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		m := s.service.Snapshot()
-		_ = writeMetrics(w, &m) // the client may be gone
+		_ = writeMetrics(w, &m) // the client may have disconnected
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })

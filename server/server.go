@@ -138,7 +138,7 @@ type Server struct {
 	opening    *opening
 	inFlight   *inFlight
 	timeLimits timeLimits
-	gc         *gcTuner // nil unless asked for
+	gc         *gcTuner // nil unless requested
 
 	certificates *certificates // nil without TLS
 

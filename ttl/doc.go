@@ -33,7 +33,7 @@
 // and calls a [Remover] for each one: the server's own delete, which package
 // commands/write implements (expiry.go there), with the change log and, for
 // onExpire, the move to the dead-letter collection. The monitor knows the
-// server only through [Host]; message queues take part by implementing
+// server only through [Host]; message queues are included by implementing
 // [Target].
 //
 // The package is for the rest of DuskDB: it may change with any version.

@@ -80,7 +80,7 @@ type Expired struct {
 	Cause   Cause  // what the policy does with it; empty for a plain deletion
 }
 
-// Cause says what happens to an expired item.
+// Cause is what happens to an expired item.
 type Cause string
 
 // The causes. A deleted document has no cause.

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Result is what a pass did.
+// Result is the result of a pass.
 type Result struct {
 	At        int64 // the instant it used, milliseconds
 	SubPasses int64
@@ -20,7 +20,7 @@ type Result struct {
 	ByPolicy  [policies]PolicyResult
 }
 
-// PolicyResult is what a pass did for one policy.
+// PolicyResult is the result of a pass for one policy.
 type PolicyResult struct {
 	Removed
 	Took time.Duration

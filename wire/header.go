@@ -19,7 +19,7 @@ const (
 // HeaderSize is the length in bytes of a message header.
 const HeaderSize = 16
 
-// OpCode tells what a message is.
+// OpCode is the kind of a message.
 type OpCode int32
 
 // The opcodes of MongoDB. Only the first four are spoken; the others have

@@ -13,7 +13,7 @@ import (
 
 // The calls of the workloads with the official driver, which is what clients
 // are made of. Documents go through it as bytes: what the driver's codecs take
-// is no figure of a server.
+// is not a property of a server.
 
 // connectDriver opens a client with as many connections as there are workers.
 func connectDriver(t *target, connections int, compressor string) (*mongo.Client, error) {

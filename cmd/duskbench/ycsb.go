@@ -30,7 +30,7 @@ var (
 // scanMost is the longest scan.
 const scanMost = 100
 
-// ycsbState is what a worker keeps between operations.
+// ycsbState is the state of a worker between operations.
 type ycsbState struct {
 	zipf *rand.Zipf
 	read int32 // the document that was read to be updated next

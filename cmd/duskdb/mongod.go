@@ -35,7 +35,7 @@ func readyLines(member bool) string {
 // with in mongod's form, and its own.
 type versionFlag bool
 
-// BeforeReset prints and ends the program before other flags are looked at.
+// BeforeReset prints and ends the program before other flags are parsed.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	fmt.Fprintf(app.Stdout, "db version v%s\nduskdb v%s\n", server.MongoDBVersion, version)
 	app.Exit(0)

@@ -2,5 +2,5 @@
 
 package main
 
-// onRotateSignal does nothing: there is no such signal here.
+// onRotateSignal does nothing: the system does not have the signal.
 func onRotateSignal(func()) (stop func()) { return func() {} }

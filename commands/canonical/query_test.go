@@ -142,7 +142,7 @@ func TestPointID(t *testing.T) {
 	}
 }
 
-// The collation of a command goes before that of the collection; "simple" is none.
+// The collation of a command overrides that of the collection; "simple" stands for no collation.
 func TestCollations(t *testing.T) {
 	t.Parallel()
 	parse := func(spec string) value.Collator {

@@ -4,7 +4,7 @@
 // queue. It also holds the rules of names (databases, collections)
 // and what index listings show.
 //
-// [Indexer] is what a storage engine is opened with, so that the engine keeps a Meta
+// A storage engine is opened with an [Indexer], so that the engine keeps a Meta
 // with each collection without knowing what it means.
 //
 // Documents that have expired under document TTL are hidden by [Meta.Visible] and

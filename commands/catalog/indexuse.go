@@ -26,12 +26,12 @@ func (u *IndexUse) Of(info *storage.Info, name string, now int64) *IndexCounter 
 	return v.(*IndexCounter)
 }
 
-// Forget drops the counter of an index that is gone.
+// Forget removes the counter of a dropped index.
 func (u *IndexUse) Forget(info *storage.Info, name string) {
 	u.counters.Delete(string(info.UUID[:]) + name)
 }
 
-// ForgetAll drops the counters of the indexes of a collection that is gone.
+// ForgetAll removes the counters of the indexes of a dropped collection.
 func (u *IndexUse) ForgetAll(info *storage.Info) {
 	for i := range info.Indexes {
 		u.Forget(info, info.Indexes[i].Name)

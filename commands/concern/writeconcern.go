@@ -34,7 +34,7 @@ func CheckWriteConcern(c *kernel.Call) error {
 var silentWrites = map[string]bool{"insert": true, "update": true, "delete": true}
 
 // Unacknowledged reports whether the reply hides the outcome of a write, as the client
-// asked for by w: 0.
+// that w: 0 requests.
 func Unacknowledged(c *kernel.Call) bool {
 	return c.Generic.Unacked && !c.Generic.Durable && silentWrites[c.Cmd.Name]
 }

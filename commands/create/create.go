@@ -102,7 +102,7 @@ func WithUUID(c *kernel.Call, id *[16]byte) error {
 	return nil
 }
 
-// Plan is what a create makes: the collection itself and, for time series and
+// Plan is what a create creates: the collection itself and, for time series and
 // queues, the collections behind it.
 type Plan struct {
 	Parts []Part

@@ -84,7 +84,7 @@ func runDrop(c *kernel.Call) error {
 	return nil
 }
 
-// dropped is what a drop has found.
+// dropped is the collection or view that a drop has found.
 type dropped struct {
 	existed bool
 	indexes int // of the collection; less than 0 for a view

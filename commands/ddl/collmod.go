@@ -214,7 +214,7 @@ func (m *collMod) run() error {
 	return m.setOnExpire()
 }
 
-// modifyView changes what a view shows.
+// modifyView changes the definition of a view.
 func (m *collMod) modifyView() error {
 	a := m.args
 	// In the order of mongod, then the options of DuskDB.

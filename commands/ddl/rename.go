@@ -24,7 +24,7 @@ type renameArgs struct {
 
 var renameSpec = args.New[renameArgs]("renameCollection")
 
-// renaming is what a renameCollection is asked to do.
+// renaming is a renameCollection with its arguments.
 type renaming struct {
 	from, to   storage.Namespace
 	uuid       args.UUID

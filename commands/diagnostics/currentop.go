@@ -44,7 +44,7 @@ func listOps(c *kernel.Call, w opsWanted) (docs []value.Doc) {
 }
 
 // OpenCurrentOp opens $currentOp: the operations that are running, and idle
-// connections and sessions if they are asked for.
+// connections and sessions if the arguments request them.
 func OpenCurrentOp(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	sessions, given := s.Spec.Get("idleSessions")
 	docs := listOps(h.Exec.Running(), opsWanted{

@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Commands describe the server and what it does.
+// Commands are the commands that describe the server and its operations.
 func Commands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "buildInfo", Aliases: []string{"buildinfo"}, Run: runBuildInfo, Flags: kernel.PreAuth | kernel.Bare, Help: "version and build of the server"},

@@ -30,7 +30,7 @@ func runServerStatus(c *kernel.Call) error {
 			continue
 		}
 		if !s.InReplicaSet() && (section.name == "repl" || section.name == "electionMetrics") ||
-			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only if it is asked for
+			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only on request
 			continue
 		}
 		b.StartDocument(section.name)

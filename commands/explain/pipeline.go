@@ -100,7 +100,7 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 
 // appendStages writes the cursor stage, if the pipeline reads a collection,
 // and then those that are left to the pipeline, after running them if
-// statistics are asked for.
+// statistics are requested.
 func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest *agg.Pipeline, verbosity string) error {
 	v := agg.QueryPlanner
 	var returned, took int64

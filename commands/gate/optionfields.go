@@ -45,7 +45,7 @@ func CheckOptionFields(c *kernel.Call, command string, pipeline *args.Array) err
 	return nil
 }
 
-// checkEnumerations checks the level of validation, then what it does.
+// checkEnumerations checks validationLevel, then validationAction.
 func checkEnumerations(body value.Doc) error {
 	for _, f := range []struct {
 		name    string

@@ -20,7 +20,7 @@ type Call struct {
 	Svc  *Service                // that runs it
 	Conn *Conn                   // that it came on
 	Cmd  *Command                // its line of the table
-	Ctx  context.Context         // ends when the command is killed or its client is gone
+	Ctx  context.Context         // ends when the command is killed or its client disconnects
 	Kill context.CancelCauseFunc // ends Ctx
 	Now  int64                   // the instant of everything the command does, milliseconds
 
@@ -63,7 +63,7 @@ type Outcome struct {
 	Injected value.Doc
 }
 
-// Progress is what currentOp, the profiler and the metrics know of a command.
+// Progress is what currentOp, the profiler and the metrics show of a command.
 type Progress struct {
 	Op     *Operation    // nil until the command runs
 	Began  time.Time     // real time

@@ -27,7 +27,7 @@ type Conn struct {
 	client      value.Doc  // metadata from the first hello
 	appName     string
 	Greeted     bool     // a hello has come
-	id          [16]byte // for connectionStatus; zero until it is asked for
+	id          [16]byte // for connectionStatus; zero until it is requested
 	Compression []string // negotiated by hello, in the client's order
 
 	work workspace // reused by one command after the other

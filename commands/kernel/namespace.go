@@ -81,7 +81,7 @@ func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 type names struct {
 	db    string                   // has passed CheckDatabase
 	ns    storage.Namespace        // has passed catalog.CheckNamespace
-	usage *observe.CollectionUsage // of ns; nil if it has not been asked for
+	usage *observe.CollectionUsage // of ns; nil until it is first requested
 }
 
 // lastNames returns the known names; they are empty without a connection.

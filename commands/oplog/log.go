@@ -53,7 +53,7 @@ var recorders = sync.Pool{New: func() any { return new(Recorder) }}
 type Config struct {
 	Engine storage.Engine     // holds the log beside the data
 	Clock  clock.Clock        // gives the wall time of entries
-	Logger *zerolog.Logger    // hears of what goes wrong behind the commands
+	Logger *zerolog.Logger    // for errors in the background
 	Stamps *clustertime.Clock // gives entries their cluster times
 	Term   *atomic.Int64      // of the last election
 	// Bytes bounds the log; 0: DefaultBytes once it is read, negative: there

@@ -193,7 +193,7 @@ func MayKillCursors(c *kernel.Call) error {
 }
 
 // MayListCollections lets users without listCollections list the names of the
-// collections that they may use, if they ask for no more than that.
+// collections that they may use, if they request only the names.
 func MayListCollections(c *kernel.Call) error {
 	if access.May(c, auth.Database(c.DB), "listCollections") {
 		return nil

@@ -80,8 +80,8 @@ type Modification struct {
 
 	FindAndModify bool     // which command it is
 	byID          bool     // the filter is the _id alone, which the record has
-	scripted      bool     // JavaScript judges records or makes what becomes of them: see apart
-	passed        bool     // over what was found, as the script did not say yes again
+	scripted      bool     // it runs JavaScript: see apart
+	passed        bool     // the record was skipped, because the script no longer matched it
 	Collection    [16]byte // UUID of that in which the records were found
 	Exec          *exec.Execution
 	Query         canonical.Query

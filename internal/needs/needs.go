@@ -1,4 +1,4 @@
-// Package needs says what becomes of a test when the machine lacks something
+// Package needs decides whether a test is skipped or fails when the machine lacks something
 // that no Go module brings: a shell, a runtime, a browser. On somebody's own
 // machine the test is skipped and says why. In CI, where the variable CI is
 // set, it fails, so that nothing ceases to be tested unnoticed. What .ci/run

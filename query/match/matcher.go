@@ -33,7 +33,7 @@ type Matcher struct {
 	written Node // as the client wrote it
 	filter  value.Doc
 
-	// inOrder is the tree in its normal form, made when a position is asked for.
+	// inOrder is the tree in its normal form, created when a position is requested.
 	once    sync.Once
 	inOrder Node
 }

@@ -15,8 +15,8 @@ type Stage struct {
 type Stats struct {
 	Returned int64
 	Works    int64
-	Keys     int64 // index entries looked at
-	Docs     int64 // records looked at
+	Keys     int64 // index entries examined
+	Docs     int64 // records examined
 	Seeks    int64
 	Tested   int64 // records checked for duplicates
 	Dropped  int64 // of those, the duplicates

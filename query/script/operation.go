@@ -22,7 +22,7 @@ type Setup struct {
 	Interrupt func() error
 	// Done is closed then, to wake sleeping scripts.
 	Done func() <-chan struct{}
-	// Stored reads the stored functions; nil: there are none.
+	// Stored reads the stored functions; nil if there are no stored functions.
 	Stored func() ([]Stored, error)
 	// Globals are further global variables.
 	Globals value.Doc

@@ -3,5 +3,5 @@
 // of cluster time, version, index of the operation, collection, document key), so that
 // tokens compare as text in the order of their events.
 //
-// [LogOp] is one operation of a log entry, which is what a token names.
+// [LogOp] is one operation of a log entry, to which a token refers.
 package token

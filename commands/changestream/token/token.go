@@ -18,7 +18,7 @@ import (
 // tokens compare, as text, in the order of their events. A high-water mark
 // names a time only: everything before it has been seen.
 
-// Token is what a resume token says.
+// Token is the content of a resume token.
 type Token struct {
 	TS             uint64    // cluster time
 	Event          bool      // else a high-water mark

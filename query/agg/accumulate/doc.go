@@ -1,7 +1,7 @@
 // Package accumulate holds the accumulators of $group and their relatives:
 // each takes one value after the other and returns a result.
 //
-// An [Accumulator] knows nothing of documents, expressions or groups; query/agg
+// An [Accumulator] does not depend on documents, expressions or groups; query/agg
 // evaluates the argument of {$sum: "$x"} and adds the values. An accumulator copies the
 // values that it keeps, so the memory of the documents can be reused.
 //
@@ -9,7 +9,7 @@
 // added to a new one by Merge. Merging the partials in the order of their documents
 // gives the same result as adding all the values.
 //
-// Sums are exact beyond what a double holds: [Sum] keeps the rounding error
+// Sums are more exact than a double: [Sum] keeps the rounding error
 // of every addition (as MongoDB does), so that the order of documents
 // hardly matters and integers never lose a digit.
 package accumulate

@@ -42,7 +42,7 @@ type Limits struct {
 	Window     int64 // a partition of $setWindowFields
 	Facet      int64 // input that $facet keeps
 	FacetDoc   int64 // the document that $facet makes
-	LookupDoc  int64 // what a $lookup adds to one document
+	LookupDoc  int64 // bytes that a $lookup may add to one document
 
 	Push     int64 // one $push
 	AddToSet int64 // one $addToSet
@@ -69,7 +69,7 @@ func OrDefault(limit int64) int64 {
 	return DefaultMemoryLimit
 }
 
-// Stats is what a stage did during a run.
+// Stats are the statistics of a stage in one run.
 type Stats struct {
 	Returned   int64
 	Millis     int64

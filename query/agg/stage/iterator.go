@@ -62,7 +62,7 @@ func (n nextFunc) Close() {
 	}
 }
 
-// lazyIterator calls open when its first document is asked for. Stages that must read
+// lazyIterator calls open when its first document is requested. Stages that must read
 // all their input use it, so that Open does not read.
 type lazyIterator struct {
 	open   func() (Iterator, error)
@@ -71,7 +71,7 @@ type lazyIterator struct {
 	closed bool
 }
 
-// Lazy returns an iterator that calls open when its first document is asked for.
+// Lazy returns an iterator that calls open when its first document is requested.
 // Closing it closes src.
 func Lazy(src Iterator, open func() (Iterator, error)) Iterator {
 	return &lazyIterator{open: open, src: src}

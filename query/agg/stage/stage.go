@@ -30,7 +30,7 @@ const (
 	SeesNone              // the output is made only of what the stage reads
 )
 
-// Deps collects what a pipeline reads of its source's documents.
+// Deps collects the parts of its source's documents that a pipeline reads.
 type Deps struct {
 	Whole bool                // everything
 	Paths map[string]struct{} // else these
