@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// What a client that asks for the Stable API strictly is refused (reference/stable-api,
-// jstests/core/api). The text tells which rule it was.
+// The commands and fields that apiStrict refuses (reference/stable-api,
+// jstests/core/api). The message shows which rule applied.
 func TestStrictAPI(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -47,7 +47,7 @@ func TestStrictAPI(t *testing.T) {
 	}
 }
 
-// Which versions there are, and that a server can demand one
+// The existing versions, and servers that require one
 // (requireApiVersion; jstests/core/api/require_api_version).
 func TestAPIVersions(t *testing.T) {
 	t.Parallel()

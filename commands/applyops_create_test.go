@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// An entry that creates a collection may choose its UUID, as those that
-// mongorestore --preserveUUID sends.
+// An entry that creates a collection may choose its UUID, as mongorestore
+// --preserveUUID does.
 func TestApplyOpsChoosesUUID(t *testing.T) {
 	const id, second = `{$uuid: "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f0"}`, `{$uuid: "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1"}`
 	h := harness.New(t).AsMember()

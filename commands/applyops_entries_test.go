@@ -50,8 +50,9 @@ func TestApplyOpsEntries(t *testing.T) {
 	}
 }
 
-// What no list may hold is refused before any entry is applied (mongod's
-// OplogApplicationChecks and apply_ops_cmd); what has an unknown type fails in its turn.
+// Entries that no list may contain are refused before any entry is applied (mongod's
+// OplogApplicationChecks and apply_ops_cmd). An entry of an unknown type fails when it
+// is applied.
 func TestApplyOpsRefuses(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -102,7 +103,7 @@ func TestApplyOpsRefuses(t *testing.T) {
 	h.Holds("c", `{_id: 1}`)
 }
 
-// Each entry asks for the privilege that the client would need to do the same itself
+// Each entry requires the privilege for the command that does the same
 // (reference/command/applyOps, "Required Access").
 func TestApplyOpsAsksForPrivileges(t *testing.T) {
 	t.Parallel()

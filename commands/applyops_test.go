@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Entries are held to the validator of their collection, unless the command
-// says that they are not to be.
+// applyOps applies the validator of the collection unless the command has
+// bypassDocumentValidation.
 func TestApplyOpsValidates(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", validator: {a: {$type: "int"}}}`)
@@ -40,7 +40,7 @@ func TestApplyOpsValidates(t *testing.T) {
 	h.Holds("c", `{_id: 1, a: 1} {_id: 2, a: "x"} {_id: 3, a: "x"}`)
 }
 
-// For an entry as for any write an expired document is not there.
+// applyOps, like any write, does not see expired documents.
 func TestApplyOpsDoesNotRevive(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", documentTtl: {default: 10}}`)
@@ -61,7 +61,7 @@ func TestApplyOpsDoesNotRevive(t *testing.T) {
 	h.Holds("c", `{_id: 1, a: 2} {_id: 2, a: 2} {_id: 3, b: 1}`)
 }
 
-// TestApplyOpsNested bounds what may stand in an applyOps within another.
+// TestApplyOpsNested checks the limits of an applyOps within another.
 func TestApplyOpsNested(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -91,8 +91,8 @@ func TestApplyOpsNested(t *testing.T) {
 	h.Holds("c", `{_id: 1}`)
 }
 
-// A field that is given twice is refused, although null counts as absent: else
-// what is asked of the client's privileges and what runs could differ.
+// A field that is given twice is refused, although null counts as absent: otherwise
+// the checked privileges and the executed command could differ.
 func TestNullsAreDuplicatesToo(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.MustOn("test", `{"insert": "secret", "documents": [{"_id": 1}]}`)

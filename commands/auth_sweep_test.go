@@ -16,8 +16,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// right is one of the rights of a line. One that is optional ("=") is what the
-// line is about: without it there is less to ask for.
+// right is one of the privileges of a line. Without an optional one ("="), the command
+// requires fewer privileges.
 type right struct {
 	action   string
 	on       auth.Pattern
@@ -56,8 +56,8 @@ func rightsOf(t *testing.T, list string) (rights []right) {
 	return rights
 }
 
-// everythingBut is a user who has all rights to everything but those of an
-// action, of which he has the others of the line.
+// everythingBut returns a user who has all privileges on everything except for one
+// action. Of this action the user has the other privileges of the line.
 func everythingBut(actions, alternatives []string, rights []right, missing int) *auth.User {
 	var rest []string
 	for _, a := range actions {
@@ -69,7 +69,7 @@ func everythingBut(actions, alternatives []string, rights []right, missing int) 
 	return auth.Visitor(append(all, grants(rights, missing)...)...)
 }
 
-// grants are the rights but for one; -1: all.
+// grants returns all privileges but one; -1: all.
 func grants(rights []right, missing int) (list []auth.Privilege) {
 	for i, r := range rights {
 		if i != missing {
@@ -79,8 +79,7 @@ func grants(rights []right, missing int) (list []auth.Privilege) {
 	return list
 }
 
-// alternatives are the actions that a line names with "-": they would do in the
-// place of others.
+// alternatives returns the actions with "-" in a line, which can replace others.
 func alternatives(list string) (actions []string) {
 	for _, text := range strings.Split(list, ", ") {
 		if action, ok := strings.CutPrefix(text, "-"); ok {
@@ -90,8 +89,8 @@ func alternatives(list string) (actions []string) {
 	return actions
 }
 
-// TestWhatCommandsTouch lets users run each command who have just the rights it
-// needs, and refuses it to those who have all rights but one of these.
+// TestWhatCommandsTouch checks that users with exactly the privileges of a line can run
+// the command, and that users with all privileges but one of these cannot.
 func TestWhatCommandsTouch(t *testing.T) {
 	h := newSweepHarness(t)
 	var actions []string
@@ -118,7 +117,7 @@ func TestWhatCommandsTouch(t *testing.T) {
 	}
 }
 
-// TestSweepIsComplete finds commands and stages that nobody has thought about.
+// TestSweepIsComplete fails for commands and stages without a line.
 func TestSweepIsComplete(t *testing.T) {
 	h := newSweepHarness(t)
 	seen := map[string]bool{}
@@ -157,7 +156,7 @@ func newSweepHarness(t *testing.T) *harness.AuthHarness {
 	return h
 }
 
-// touch asks whether a user may run the command of a line.
+// touch returns an error if a user may not run the command of a line.
 func touch(h *harness.AuthHarness, line touches, u *auth.User) error {
 	h.Helper()
 	body := harness.Relaxed(line.command)

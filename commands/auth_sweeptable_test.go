@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// touches is what a command touches: a client needs each of these rights, and
-// no other. A right is "action on", where on is cluster, any (normal
-// collections of all databases), a database, "db.collection" or
-// "*.collection"; "" for commands that every authenticated user may run.
+// touches lists the privileges of a command: a client needs each of them, and no
+// others. A privilege is "action on", where on is cluster, any (normal collections of
+// all databases), a database, "db.collection" or "*.collection"; "" for commands that
+// every authenticated user may run.
 type touches struct {
 	db, command, rights string
 }
@@ -213,9 +213,8 @@ var sweepUsers = []touches{
 	{"admin", `{_mergeAuthzCollections: 1, tempRolesCollection: "other.tmp", db: "", drop: true}`, "createUser any, createRole any, grantRole any, revokeRole any, dropUser any, dropRole any, find other.tmp"},
 }
 
-// sweepOpen are commands that touch nothing but what is the client's own, or
-// that look themselves at what they are asked for: tests of their own try
-// what belongs to others.
+// sweepOpen are commands that access only the client's own objects, or that check
+// their arguments themselves: other tests use them on the objects of other users.
 var sweepOpen = []touches{
 	{"admin", `{abortTransaction: 1}`, ""},
 	{"admin", `{commitTransaction: 1}`, ""},
@@ -270,7 +269,7 @@ var sweepStages = append([]touches{
 	{"test", `{aggregate: "x", pipeline: [{$unionWith: {coll: "y", pipeline: [{$lookup: {from: "z", as: "j", pipeline: []}}]}}]}`, "find test.x, find test.y, find test.z"},
 }, plainStages()...)
 
-// plainStages work on the documents that come, and on nothing else.
+// plainStages are the stages that use only their input.
 func plainStages() (list []touches) {
 	for _, name := range strings.Fields(`$addFields $bucket $bucketAuto $count $densify $fill $geoNear $group $limit $match $project $redact
 		$replaceRoot $replaceWith $sample $set $setWindowFields $skip $sort $sortByCount $unset $unwind`) {

@@ -18,7 +18,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// touchedEngine notes which collections are opened, made, dropped or renamed.
+// touchedEngine records which collections are opened, created, dropped or renamed.
 type touchedEngine struct {
 	storage.Engine
 	touched map[string]bool
@@ -102,8 +102,8 @@ func newTouchedHarness(t *testing.T) (*harness.Harness, *touchedEngine) {
 	return h, engine
 }
 
-// allowed reports whether a namespace is one that the rights of a line are
-// about, or the server's own.
+// allowed reports whether the privileges of a line include a namespace, or the
+// namespace is the server's own.
 func (line touches) allowed(ns string) bool {
 	db, coll, _ := strings.Cut(ns, ".")
 	if strings.HasPrefix(coll, "$") || db == "config" || db == "local" || db == "admin" && strings.HasPrefix(coll, "system.") {
@@ -115,7 +115,7 @@ func (line touches) allowed(ns string) bool {
 	})
 }
 
-// touchedUnseen are the commands that look at more than they show.
+// touchedUnseen are the commands that read more than they return.
 var touchedUnseen = map[string]string{
 	"convertToCapped": "a collection of its own, which takes the name of the other",
 	"create":          "a view's collection, to refuse circles of views",

@@ -45,7 +45,7 @@ func TestClientMetadata(t *testing.T) {
 	h.Fails(186, `{hello: 1, client: {`+rest+`}}`)
 }
 
-// The cluster time of a client is checked, and the server's follows it.
+// The server checks the cluster time of a client and advances its own to it.
 func TestGossip(t *testing.T) {
 	h := harness.New(t).AsMember()
 	for text, code := range map[string]int32{

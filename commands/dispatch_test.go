@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What a command is refused for before it begins: the codes are those of mongod's
-// ErrorCodes and its service_entry_point.
+// Commands that are refused before they begin: the codes are those of mongod's
+// ErrorCodes and service_entry_point.
 func TestAdmission(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -49,8 +49,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// A command that panics fails alone: the error says so, the log has the stack, and the
-// connection goes on.
+// A panic fails only its own command: the error reports it, the log has the stack, and
+// the connection stays open.
 func TestPanicIsAnError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -85,8 +85,8 @@ func TestCommandsAreLogged(t *testing.T) {
 	}
 }
 
-// A write that is not acknowledged answers as if nothing had been written, whatever
-// became of it: mongod's populateReply leaves its reply as it is by default.
+// The reply of an unacknowledged write is always the default one, whether or not the
+// write succeeded: mongod's populateReply does not change it.
 func TestUnacknowledgedWrite(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -54,8 +54,7 @@ func TestFailCommandCloses(t *testing.T) {
 	h.Holds("c", "")
 }
 
-// A write concern that fails is said of a command that fails for a reason of its own,
-// too.
+// A command that fails can also report a write concern error.
 func TestFailCommandBesideError(t *testing.T) {
 	t.Parallel()
 	h := harness.NewTestCommands(t).AsMember()

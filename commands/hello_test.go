@@ -44,8 +44,8 @@ func TestAwaitableHello(t *testing.T) {
 	}
 }
 
-// A hello with exhaust is answered again and again, each time from the version on that
-// the client has just been given.
+// A hello with exhaust has one reply after another, each for the version after the one
+// in the previous reply.
 func TestExhaustHello(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t).AsMember()
@@ -69,7 +69,7 @@ func TestExhaustHello(t *testing.T) {
 	}
 }
 
-// The compressors are those that both know, in the client's order
+// The compressors are those that client and server support, in the client's order
 // (the handshake of OP_COMPRESSED).
 func TestCompressors(t *testing.T) {
 	t.Parallel()

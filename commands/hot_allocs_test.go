@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector allocates, so what commands take is not counted beside it.
+// The race detector allocates memory, so the test does not run with it.
 
 package commands_test
 
@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// The memory that hot commands take is part of their cost. Who lowers it
-// lowers the ceiling; who has to raise it should know why.
+// Allocations are part of the cost of hot commands. A change that lowers them lowers
+// the ceiling; a change that raises the ceiling needs a reason.
 func TestHotCommandsAllocate(t *testing.T) {
 	const runs = 2000
 	for _, hot := range hotCommands {

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// hotCommands are the commands whose cost is watched: each is the i-th
-// request of its kind as a driver sends it, with a session.
+// hotCommands are the commands whose cost is tested: each function builds the i-th
+// request as a driver sends it, with a session.
 var hotCommands = []struct {
 	name    string
 	ceiling float64 // allocations, those of the storage engine included
@@ -40,7 +40,7 @@ var hotCommands = []struct {
 	}},
 }
 
-// hotDocs is how many documents there are at least; _ids above it are free.
+// hotDocs is the upper limit of the _ids of existing documents; higher _ids are free.
 const hotDocs = 1 << 24
 
 // hotLoop sends one kind of command after another as a connection does, which

@@ -108,9 +108,8 @@ func BenchmarkTransaction(b *testing.B) {
 	})
 }
 
-// BenchmarkRetryableInsert compares inserts that are remembered, so that they
-// can be sent again, with those that are not, in turn: "%cost" is what that
-// adds to the time.
+// BenchmarkRetryableInsert compares retryable inserts with ordinary ones, in turns:
+// "%cost" is the additional time.
 func BenchmarkRetryableInsert(b *testing.B) {
 	const round = 200
 	h := diskHarness(b, 0)

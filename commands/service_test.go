@@ -70,7 +70,7 @@ func TestService(t *testing.T) {
 	s.Close()
 }
 
-// A service is not made with options or parameters that make no sense.
+// New refuses invalid options and parameters.
 func TestServiceRefusesOptions(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*commands.Options){

@@ -6,11 +6,11 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// TestNotPrimaryErrorsHaveTopology: in a set, errors that say that the member
-// is not the primary carry its topologyVersion, also those of a fail point and
-// of a write concern. A driver sees by it that it knows that topology already,
-// and goes on without waiting for the next hello. Errors of a shutdown have
-// none, unless the server is about to end; nor has a standalone's.
+// TestNotPrimaryErrorsHaveTopology: in a set, errors that report that the member is
+// not the primary have its topologyVersion, also those of a fail point and of a write
+// concern. By the version a driver recognises that it already knows that topology, and
+// continues without waiting for the next hello. Errors of a shutdown do not have it
+// unless the server is about to end, and errors of a standalone server never have it.
 func TestNotPrimaryErrorsHaveTopology(t *testing.T) {
 	for _, tc := range []struct {
 		data string

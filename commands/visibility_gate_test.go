@@ -64,8 +64,8 @@ var readsStored = map[string]string{
 	"write.Writer.purgeExpired":       "removes what has expired and holds a key",
 }
 
-// Records are read for a command through the gate of kernel.Visible, so that a new
-// command cannot forget what has expired.
+// Commands read records through kernel.Visible, so that a new command cannot return
+// expired documents by mistake.
 func TestReadsPassTheGate(t *testing.T) {
 	found := map[string]bool{}
 	for _, call := range storageReads(t) {
@@ -106,7 +106,7 @@ func storageReads(t *testing.T) (list []string) {
 	return list
 }
 
-// notice notes the functions of a package that read records.
+// notice records the functions of a package that read records.
 func (c *checker) notice(pkg string, files []*ast.File, info *types.Info) {
 	for _, f := range files {
 		if strings.HasSuffix(c.fset.Position(f.Pos()).Filename, gateFile) {
@@ -143,8 +143,8 @@ func readsRecords(s *types.Selection) bool {
 }
 
 // readsDocuments reports whether an object is a function that reads the documents of a
-// collection of the server's own. Called with another collection it would show what has
-// expired.
+// collection of the server's own. With another collection it would return expired
+// documents.
 func readsDocuments(o types.Object) bool {
 	fn, ok := o.(*types.Func)
 	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != serverDocsPath || fn.Signature().Recv() != nil {
@@ -199,7 +199,7 @@ const (
 )
 
 // checker imports the packages storage and serverdocs and those of the commands from their
-// sources, and nothing else: what a call of the storage looks like does not depend on other types.
+// sources, and nothing else: a call of the storage does not depend on other types.
 type checker struct {
 	t    *testing.T
 	fset *gotoken.FileSet

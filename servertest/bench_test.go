@@ -150,7 +150,7 @@ func p99(all []time.Duration) time.Duration {
 	return all[len(all)*99/100]
 }
 
-// reads are the times that findOne takes while fn runs, at least so many.
+// reads returns the times of at least so many findOne commands while fn runs.
 func reads(s *scene, least int, fn func()) []time.Duration {
 	var stop atomic.Bool
 	var all []time.Duration
@@ -243,9 +243,9 @@ func BenchmarkMessages(b *testing.B) {
 	})
 }
 
-// BenchmarkInvisibility is what document TTL costs a find that it hides
-// nothing from. The two collections take turns, so that whatever else the
-// machine does costs both the same.
+// BenchmarkInvisibility measures the cost of document TTL for a find on a collection
+// without expired documents. It measures the two collections in turns, so that other
+// work of the machine affects both equally.
 func BenchmarkInvisibility(b *testing.B) {
 	d := newDirect(b, servertest.Run(b, servertest.At(servertest.Start)))
 	d.json("db", `{"create": "ttl", "documentTtl": {"default": 3600}}`)
@@ -318,8 +318,8 @@ func fileGrowth(b *testing.B, oplog int) {
 	}
 }
 
-// dirSize is the size of the largest file of a directory, which has the data,
-// and of all: a compaction writes a second one.
+// dirSize returns the size of the largest file of a directory, which has the data, and
+// of all files, since a compaction writes a second one.
 func dirSize(b *testing.B, dir string) (largest, all int64) {
 	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

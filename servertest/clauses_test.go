@@ -11,10 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// clause is a sentence or a line of a table in the specification of expiry,
-// beside the numbered cases: what is there before, a command, and the code and
-// fragment it fails with. Code 0 is success, and the fragment then is a part of
-// the reply. The README beside this file says where each clause is tested.
+// clause is a sentence or a line of a table in docs/semantics.md that is not a numbered
+// case: commands that prepare it, a command, and the code and a part of the message of
+// its error. Code 0 is success; then the text is a part of the reply. The README in this
+// directory lists where each clause is tested.
 type clause struct {
 	setup    []string
 	command  string
@@ -86,7 +86,7 @@ var createIndexClauses = []clause{
 	{nil, createOne(`key: {"a.$**": 1}, name: "n", expireAfterSeconds: 1`), 67, "cannot be a TTL index"},
 	{[]string{`{create: "c"}`}, createOne(anyTTLIndex), 0, `"numIndexesBefore": {"$numberInt":"1"},"numIndexesAfter": {"$numberInt":"2"},"createdCollectionAutomatically": false`},
 	{[]string{createOne(anyTTLIndex)}, `{listIndexes: "c"}`, 0, `{"v": {"$numberInt":"2"},"key": {"x": {"$numberInt":"1"}},"name": "x_1","expireAfterSeconds": {"$numberInt":"10"}}`},
-	// Field names come before the key pattern, that before the rules of TTL.
+	// Field names are checked before the key pattern, and that before the rules of TTL.
 	{nil, createOne(`key: {}, name: "n", expireAfterSeconds: -1, nonsense: 1`), 197, "nonsense"},
 	{nil, createOne(`key: {a: 0}, name: "n", expireAfterSeconds: -1`), 67, "cannot be 0"},
 	{nil, createOne(`key: {_id: 1}, name: "_id_", expireAfterSeconds: -1`), 197, "is not valid for an _id index specification"},
@@ -246,7 +246,7 @@ var combinationClauses = []clause{
 	{[]string{`{create: "base"}`}, `{create: "c", documentTtl: {default: 5}, viewOn: "base"}`, 72, ""},
 	{[]string{`{create: "c", documentTtl: {default: 5}}`}, `{convertToCapped: "c", size: 4096}`, 72, ""},
 	{nil, `{create: "c", documentTtl: {default: 5}, validator: {a: {$gt: 1}}}`, 0, ""},
-	// The validator goes before the ttl.
+	// The validator is checked before the ttl.
 	{[]string{`{create: "c", documentTtl: {default: 5}, validator: {a: {$gt: 1}}}`}, `{insert: "c", documents: [{a: 0, ttl: 0}]}`, 121, ""},
 	{[]string{`{create: "c", documentTtl: {default: 5}, validator: {a: {$gt: 1}}}`}, `{insert: "c", documents: [{a: 2, ttl: 0}]}`, 2, "The input ttl '0' is invalid"},
 }
@@ -263,7 +263,7 @@ var clockClauses = []clause{
 	{nil, `admin {testClock: 1, reset: true}`, 0, `"frozen": false`},
 }
 
-// The tests that the README names are there.
+// The tests that the README names exist.
 func TestReadmeNamesTests(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// Everything a driver does goes through a connection without a port: large
-// messages, cursors, parallel calls, and a pass that the clock makes due.
+// A connection without a port supports everything that a driver does: large messages,
+// cursors, parallel calls, and a pass that the clock makes due.
 func TestClientWithoutPort(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Run(t, servertest.NoPort())
@@ -84,7 +84,7 @@ func TestClientOptions(t *testing.T) {
 	}
 }
 
-// Servers of parallel tests know nothing of each other.
+// Servers of parallel tests are independent of each other.
 func TestParallelServers(t *testing.T) {
 	t.Parallel()
 	for i := range 16 {
@@ -184,8 +184,8 @@ func TestSetError(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstReply is how long a test waits until its client has the
-// first answer: start, connect, insert, stop.
+// BenchmarkFirstReply measures how long a test waits for the first reply: start,
+// connect, insert, stop.
 func BenchmarkFirstReply(b *testing.B) {
 	for b.Loop() {
 		srv := servertest.Run(b, servertest.NoPort())

@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// mqStep is what one command of a client did to a queue.
+// mqStep is one command of a client on a queue, with its result.
 type mqStep struct {
 	kind    string  // send, receive, remove, complete, abandon, defer, recall, dead
 	numbers []int64 // that it got or worked on; none: the queue was empty
@@ -85,9 +85,9 @@ func (s *mqState) play(o mqStep) bool {
 }
 
 // Many consumers, each with connections of its own, send, receive, complete,
-// abandon, defer and dead-letter over the wire. Whatever they saw could have
-// happened one command after the other (semantics.md 9.3): no message has two
-// holders, none is lost or comes back, and they come in order.
+// abandon, defer and dead-letter over the wire. Their results must be possible for
+// commands that run one after the other (semantics.md 9.3): no message has two holders,
+// no message is lost or returns, and they are received in order.
 func TestConsumersAreLinearizable(t *testing.T) {
 	clients, steps := 6, 60
 	if testing.Short() {
@@ -123,7 +123,7 @@ func TestConsumersAreLinearizable(t *testing.T) {
 	}
 }
 
-// mqHistory is what all clients did, and when.
+// mqHistory has the commands of all clients, with their times.
 type mqHistory struct {
 	mu         sync.Mutex
 	instant    atomic.Int64
@@ -201,7 +201,7 @@ func (c *mqConsumer) receive() (mqStep, error) {
 	return o, nil
 }
 
-// got notes the messages of a reply.
+// got records the messages of a reply.
 func (c *mqConsumer) got(reply bson.Raw, locked bool) (numbers []int64) {
 	for _, m := range elements(reply.Lookup("messages")) {
 		n := number(m.Lookup("_mq", "sequenceNumber"))
@@ -227,8 +227,7 @@ func (c *mqConsumer) settle() (mqStep, error) {
 	return mqStep{}, nil
 }
 
-// recall receives a message by its number, which may have been given back
-// deferred by this consumer only.
+// recall receives a message by its number. Only this consumer can have deferred it.
 func (c *mqConsumer) recall() (mqStep, error) {
 	n := c.deferred[0]
 	c.deferred = c.deferred[1:]
@@ -243,9 +242,9 @@ func (c *mqConsumer) recall() (mqStep, error) {
 	return mqStep{kind: "recall", numbers: c.got(reply, true)}, nil
 }
 
-// Consumers that wait, and forget some of what they get, while the clock
-// moves and passes run: each message is completed once, and no two hold it at
-// the same time (semantics.md 9.3, 9.4).
+// Consumers wait for messages and do not settle some of them, while the clock moves and
+// passes run: each message is completed once, and two consumers never hold it at the
+// same time (semantics.md 9.3, 9.4).
 func TestWaitingConsumers(t *testing.T) {
 	messages, consumers := 120, 8
 	if testing.Short() {
@@ -286,7 +285,7 @@ func TestWaitingConsumers(t *testing.T) {
 	is(s, "left", number(s.ok(`{mqStats: "q"}`).Lookup("active")), 0)
 }
 
-// mqTurns is what consumers know of each other.
+// mqTurns is the state that the consumers share.
 type mqTurns struct {
 	still     sync.RWMutex // the clock does not move while a message is handed out
 	mu        sync.Mutex
@@ -294,7 +293,7 @@ type mqTurns struct {
 	until     map[int64]int64 // end of the last lock
 }
 
-// takeTurn receives and completes, but for some messages that it forgets.
+// takeTurn receives messages and completes them, except for some.
 func (c *mqConsumer) takeTurn(t *mqTurns) error {
 	t.still.RLock()
 	now := c.s.srv.Clock.NowMillis()
@@ -324,7 +323,7 @@ func (c *mqConsumer) takeTurn(t *mqTurns) error {
 	return nil
 }
 
-// hand notes who holds what.
+// hand records the holders of messages.
 func (t *mqTurns) hand(s *scene, reply bson.Raw, now int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

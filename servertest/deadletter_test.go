@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// onExpire moves what expires, whatever the policy.
+// onExpire moves expired documents of every policy.
 func TestOnExpireOfEveryPolicy(t *testing.T) {
 	for _, tt := range []struct {
 		policy string
@@ -48,8 +48,8 @@ func TestOnExpireOfEveryPolicy(t *testing.T) {
 	}
 }
 
-// A target that refuses the documents never loses one, and a bucket is moved
-// whole or not at all.
+// No document is lost if the target refuses it, and a bucket is moved completely or not
+// at all.
 func TestOnExpireKeepsWhatTheTargetRefuses(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{create: "dead", validator: {a: {$lt: 5}}}`)
@@ -73,7 +73,7 @@ func TestOnExpireKeepsWhatTheTargetRefuses(t *testing.T) {
 	s.sees("1 2 3 4 11 12 21 22", "dead")
 }
 
-// A dead letter whose _id is taken gets another.
+// A dead letter whose _id exists in the target gets another _id.
 func TestOnExpireWithTakenID(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{insert: "dead", documents: [{_id: 1, here: true}]}`)
@@ -85,7 +85,7 @@ func TestOnExpireWithTakenID(t *testing.T) {
 	is(s, "original", number(s.first(`{find: "dead", filter: {_expired: {$exists: true}}}`).Lookup("_originalId")), 1)
 }
 
-// What is purged by the way is moved as well.
+// Documents that another operation purges are moved as well.
 func TestOnExpireOfCollidingInsert(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{create: "c", documentTtl: {default: 10}}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// A client without a port, and what is stored in the end.
+// A client without a port, and the stored documents at the end.
 func ExampleServer_Client() {
 	t := &testing.T{}
 	srv := servertest.Run(t, servertest.NoPort())

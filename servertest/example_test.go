@@ -37,8 +37,8 @@ func Example() {
 	// 0 sessions after an hour
 }
 
-// A document with a ttl of its own is gone the instant it expires, before
-// anything has removed it.
+// A document with its own ttl is invisible from the instant it expires, even before it
+// has been removed.
 func Example_documentTTL() {
 	t := &testing.T{}
 	srv := servertest.Run(t)

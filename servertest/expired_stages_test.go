@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 )
 
-// stage is what a stage yields over "c" of which one document has expired.
+// stage is the expected result of a stage over "c", which has one expired document.
 type stage struct {
 	why  string // it has nothing to do with documents that can expire
 	run  string // a pipeline over "c"
@@ -122,7 +122,7 @@ var stages = map[string]stage{
 	"$querySettings":               {why: notOfDocuments},
 }
 
-// again puts a document that has expired in the place of {_id: 1}.
+// again replaces {_id: 1} by an expired document.
 func (w way) again() {
 	w.Helper()
 	w.ok(`{update: "c", updates: [{q: {_id: 1}, u: {x: "gone", ttl: 1}, upsert: true}]}`)
@@ -153,7 +153,7 @@ func TestExpiredInTheWayOfStages(t *testing.T) {
 	}
 }
 
-// yields runs a stage alone, behind others, and in the pipelines of others.
+// yields runs a stage alone, after other stages, and within the pipelines of others.
 func (w way) yields(row stage) {
 	w.Helper()
 	for _, command := range []string{

@@ -12,12 +12,12 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// Expired means gone, for everybody: these tests walk along the tables of
-// commands and of stages, and fail where one of them has no row here. A row puts
-// an expired document, which is still stored, in the way of the command.
+// No command and no stage sees expired documents. These tests run all commands and
+// stages of the tables, and fail if one of them has no row here. A row runs the command
+// on a collection with an expired document that is still stored.
 
-// way is such a scene: the collection "c" holds {_id: 2, u: 2, x: "here"} and the
-// expired {_id: 1, u: 1, x: "gone", ttl: 5}, "d" nothing but what the row puts there.
+// way is such a scene: the collection "c" has {_id: 2, u: 2, x: "here"} and the expired
+// {_id: 1, u: 1, x: "gone", ttl: 5}; "d" has only the documents that the row inserts.
 type way struct{ *scene }
 
 // ways are the two ways in which document TTL is switched on.
@@ -26,7 +26,7 @@ var ways = map[string]string{
 	"index":  `{createIndexes: "c", indexes: [{key: {_ts: 1}, name: "_ts_1", expireAfterSeconds: -1}]}`,
 }
 
-// before is what is in the collection in the beginning.
+// before are the documents in the collection at the beginning.
 const before = `{_id: 1, u: 1, x: "gone", a: [1], b: [1], n: 10, ttl: 5, loc: [0, 0], parent: 2, files_id: 1, data: {"$binary": {"base64": "AAAA", "subType": "00"}}},
 	{_id: 2, u: 2, x: "here", n: 20, loc: [1, 1], parent: 1}`
 
@@ -77,7 +77,7 @@ func (w way) ids(want, command string, args ...any) {
 	is(w.scene, short(command), strings.Join(got, " "), want)
 }
 
-// row is what a command does with an expired document in its way.
+// row is the expected effect of a command on a collection with an expired document.
 type row struct {
 	why  string // it has nothing to do with documents that can expire
 	walk func(w way)
@@ -287,7 +287,8 @@ var writingRows = map[string]row{
 	}},
 }
 
-// inTransaction writes where the expired document is, and ends the transaction.
+// inTransaction writes documents with the keys of the expired one, and ends the
+// transaction.
 func (w way) inTransaction(commit bool) {
 	w.Helper()
 	session, err := w.client.StartSession()
@@ -365,8 +366,8 @@ var buildingRows = map[string]row{
 	}},
 }
 
-// queueRows are about expired messages, which nobody receives; browsing may show
-// them until they are swept (semantics.md 9.3).
+// queueRows are the rows for expired messages. They cannot be received; browsing may
+// show them until they are swept (semantics.md 9.3).
 var queueRows = func() map[string]row {
 	messages := func(w way) {
 		w.Helper()

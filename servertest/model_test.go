@@ -59,8 +59,7 @@ func (r reporter) Errorf(f string, a ...any) { r.rt.Errorf(f, a...) }
 func (r reporter) Fatalf(f string, a ...any) { r.rt.Fatalf(f, a...) }
 func (r reporter) Fatal(a ...any)            { r.rt.Fatal(a...) }
 
-// model is what the server should hold. Times are in milliseconds since the
-// start.
+// model is the expected state of the server. Times are in milliseconds since the start.
 type model struct {
 	s    *scene
 	dir  string
@@ -249,8 +248,8 @@ func (m *model) collMod(t *rapid.T) {
 	m.s.ok(`{collMod: "c", index: {name: "x_1", expireAfterSeconds: %d}}`, m.index)
 }
 
-// policy changes document TTL by one of its routes. What has expired is gone
-// for good first.
+// policy changes document TTL in one of the possible ways. Expired documents are removed
+// before.
 func (m *model) policy(t *rapid.T) {
 	for id, d := range m.docs {
 		if m.expired(d) {
@@ -333,8 +332,7 @@ func (m *model) queueStep(t *rapid.T) {
 	m.s.ok(`{insert: "q", documents: [{_id: %d}]}`, m.sent)
 }
 
-// receive takes the oldest message that has not expired; what has is
-// dropped.
+// receive takes the oldest message that has not expired; expired ones are dropped.
 func (m *model) receive(t *rapid.T) {
 	m.dropMessages()
 	got := m.s.messages(`{mqReceive: "q", mode: "receiveAndDelete"}`)
@@ -384,9 +382,9 @@ func (m *model) pass() {
 	m.passSeries()
 }
 
-// passSeries compares what a pass left of the time series. When a
-// measurement goes depends on its bucket: not before it expires itself, and
-// at the latest with a bucket that begins at its own minute.
+// passSeries compares the time series after a pass. The time of a measurement's removal
+// depends on its bucket: not before the measurement expires, and at the latest with a
+// bucket that begins at the measurement's minute.
 func (m *model) passSeries() {
 	const span = 3600_000
 	left := map[int]bool{}

@@ -13,7 +13,7 @@ import (
 // The writers and builders of TestModel that meet documents in other ways than
 // the commands of the same names.
 
-// visible is the document with an _id that commands see, or nil.
+// visible returns the document with an _id that commands see, or nil.
 func (m *model) visible(id int) *modelDoc {
 	if d := m.docs[id]; d != nil && !m.expired(d) {
 		return d
@@ -21,7 +21,7 @@ func (m *model) visible(id int) *modelDoc {
 	return nil
 }
 
-// put stores a document where there may be one that has expired.
+// put stores a document; an expired one with the same _id may exist.
 func (m *model) put(id int, d *modelDoc) {
 	if m.docs[id] != nil && m.visible(id) == nil {
 		m.expire(id)
@@ -99,8 +99,8 @@ func (m *model) findAndModify(t *rapid.T) {
 	}
 }
 
-// unique builds a unique index and drops it again: it is made unless two visible
-// documents share a key. What has expired is removed beforehand.
+// unique builds a unique index and drops it again. The build fails only if two visible
+// documents have the same key. Expired documents are removed before.
 func (m *model) unique() {
 	seen, shared := map[int]bool{}, false
 	for id, d := range m.docs {

@@ -46,7 +46,7 @@ func TestDocumentTTLOfBulkWrite(t *testing.T) {
 	s.sees("", "c")
 }
 
-// What $merge and $out would store is checked like any other write.
+// The documents of $merge and $out are checked like any other write.
 func TestDocumentTTLRejectsInPipelines(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{insert: "src", documents: [{_id: 1, ttl: 0}]}`)
@@ -57,7 +57,7 @@ func TestDocumentTTLRejectsInPipelines(t *testing.T) {
 	s.sees("5", "c")
 }
 
-// Counts of all kinds leave out what has expired.
+// Counts of all kinds leave out expired documents.
 func TestDocumentTTLCounts(t *testing.T) {
 	s := newScene(t)
 	s.ttl(`{default: 10}`, `{_id: 1, a: 1}, {_id: 2, a: 2, ttl: 100}`)
@@ -159,7 +159,7 @@ func TestInternalsAreHidden(t *testing.T) {
 	s.fails(73, "", `{find: "$mq"}`)
 }
 
-// Time series: what users do to buckets and indexes.
+// Time series: commands on buckets and indexes.
 func TestSeriesSurface(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{create: "c", timeseries: {timeField: "time", metaField: "m"}}`)
