@@ -264,8 +264,8 @@ func TestLastWriteWithoutPolicy(t *testing.T) {
 	s.sees("", "c")
 }
 
-// Counts leave out what has expired, whether they read documents, an index or
-// no more than a number (semantics.md 7.4).
+// Counts leave out expired documents, whether they read documents, an index or only the
+// number of documents (semantics.md 7.4).
 func TestCountsOfExpiring(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{create: "c", documentTtl: {default: 10}}`)

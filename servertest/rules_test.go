@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// Whatever the server calls now is the one clock (semantics.md 2.1).
+// The server has one clock for all times (semantics.md 2.1).
 func TestOneClock(t *testing.T) {
 	s := newScene(t)
 	s.to(5000)
@@ -30,8 +30,8 @@ func TestOneClock(t *testing.T) {
 	is(s, "locked until", m.Lookup("_mq", "lockedUntilUtc").Time().UTC(), now.Add(30*time.Second))
 }
 
-// Without the monitor nothing is removed in the background; what is invisible
-// stays so, and what must not be received is not (semantics.md 4.2).
+// Without the monitor nothing is removed in the background; expired documents stay
+// invisible, and expired messages cannot be received (semantics.md 4.2).
 func TestMonitorOff(t *testing.T) {
 	s := newScene(t)
 	s.admin(`{setParameter: 1, ttlMonitorEnabled: false}`)
@@ -79,8 +79,8 @@ func TestChangesOfTTL(t *testing.T) {
 	}
 }
 
-// Of several TTL indexes the first to expire a document removes it, each by
-// its own filter; the deletes are ordinary ones (semantics.md 3.2, 3.4).
+// With several TTL indexes, each with its own filter, a document is removed when the
+// first of them expires it; the deletes are ordinary ones (semantics.md 3.2, 3.4).
 func TestSeveralTTLIndexes(t *testing.T) {
 	s := newScene(t)
 	s.ok(`{createIndexes: "c", indexes: [
@@ -103,8 +103,8 @@ func TestSeveralTTLIndexes(t *testing.T) {
 	s.ok(`{insert: "c", documents: [{_id: 5, z: 1}]}`) // the unique key is free
 }
 
-// Internal namespaces take no TTL policy (semantics.md 10), but that collections
-// of config have TTL indexes, as mongod's own.
+// Collections in internal namespaces cannot have a policy (semantics.md 10), except that
+// collections of config can have TTL indexes, as mongod's own do.
 func TestInternalNamespacesTakeNoTTL(t *testing.T) {
 	s := newScene(t)
 	for _, ns := range []struct{ db, coll string }{{"admin", "system.users"}, {"config", "system.sessions"}, {"local", "oplog.rs"}} {

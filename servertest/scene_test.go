@@ -19,9 +19,9 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// scene is a server, a real driver connected to it, and a short way to say
-// commands: extended JSON with bare field names, in which d(10) is the date
-// ten seconds after the start.
+// scene is a server with a real driver connected to it. Its methods take commands as
+// extended JSON with bare field names, in which d(10) is the date ten seconds after the
+// start.
 type scene struct {
 	testing.TB
 	srv    *servertest.Server
@@ -45,8 +45,8 @@ func connect(t testing.TB, srv *servertest.Server) *scene {
 	return s
 }
 
-// leave disconnects the driver: before its server stops, which it would look
-// for otherwise.
+// leave disconnects the driver before its server stops; otherwise the driver would try
+// to reconnect.
 func (s *scene) leave() { _ = s.client.Disconnect(context.Background()) }
 
 var (
@@ -72,7 +72,7 @@ func (s *scene) parse(text string, args ...any) bson.D {
 	return d
 }
 
-// at is an instant so many seconds after the start.
+// at returns the time so many seconds after the start.
 func at(seconds float64) time.Time {
 	return servertest.Start.Add(time.Duration(math.Round(seconds*1000)) * time.Millisecond)
 }
@@ -147,7 +147,7 @@ func (s *scene) status(path string) int64 {
 	return number(s.admin(`{serverStatus: 1}`).Lookup(strings.Split(path, ".")...))
 }
 
-// found are the _ids that a find returns, in order, as text.
+// found returns the _ids that a find returns, in order, as text.
 func (s *scene) found(coll string) string {
 	s.Helper()
 	cur, err := s.db.Collection(coll).Find(s.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
@@ -177,7 +177,7 @@ func (s *scene) sees(want, coll string) {
 	}
 }
 
-// first is the first document of a find by command, or nil.
+// first returns the first document of a find command, or nil.
 func (s *scene) first(text string, args ...any) bson.Raw {
 	s.Helper()
 	docs := s.batch(text, args...)
@@ -187,19 +187,19 @@ func (s *scene) first(text string, args ...any) bson.Raw {
 	return docs[0]
 }
 
-// batch are the documents of the first batch of a cursor.
+// batch returns the documents of the first batch of a cursor.
 func (s *scene) batch(text string, args ...any) []bson.Raw {
 	s.Helper()
 	return elements(s.ok(text, args...).Lookup("cursor", "firstBatch"))
 }
 
-// messages receives or peeks.
+// messages returns the messages of a receive or a peek.
 func (s *scene) messages(text string, args ...any) []bson.Raw {
 	s.Helper()
 	return elements(s.ok(text, args...).Lookup("messages"))
 }
 
-// index is the entry of listIndexes, or nil.
+// index returns the entry of listIndexes, or nil.
 func (s *scene) index(coll, name string) bson.Raw {
 	s.Helper()
 	list := s.batch(`{listIndexes: %q}`, coll)
@@ -210,7 +210,7 @@ func (s *scene) index(coll, name string) bson.Raw {
 	return list[i]
 }
 
-// listed is the entry of listCollections.
+// listed returns the entry of listCollections.
 func (s *scene) listed(coll string) bson.Raw {
 	s.Helper()
 	return s.first(`{listCollections: 1, filter: {name: %q}}`, coll)
@@ -236,7 +236,7 @@ func number(v bson.RawValue) int64 {
 	return -1
 }
 
-// is compares two things of a test.
+// is reports an error if got is not want.
 func is[T comparable](s *scene, what string, got, want T) {
 	s.Helper()
 	if got != want {
@@ -244,7 +244,7 @@ func is[T comparable](s *scene, what string, got, want T) {
 	}
 }
 
-// ejson is a value as relaxed extended JSON.
+// ejson returns a value as relaxed extended JSON.
 func ejson(v bson.RawValue) string {
 	if v.Type == 0 {
 		return "missing"
@@ -252,7 +252,7 @@ func ejson(v bson.RawValue) string {
 	return v.String()
 }
 
-// short is a command fit for a message.
+// short shortens a command for an error message.
 func short(text string) string {
 	if len(text) > 300 {
 		return text[:300] + "…"

@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// printed passes on what scripts print.
+// printed receives the output of scripts.
 type printed chan string
 
 func (p printed) Write(line []byte) (int, error) {
@@ -26,9 +26,8 @@ func (p printed) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// endlessWrites are writes whose scripts never end: those of filters when they
-// are called for the second time, as a filter is asked once where documents are
-// looked for.
+// endlessWrites are writes whose scripts never end. Scripts of filters do not end when
+// they are called for the second time, because the first call is for the search.
 var endlessWrites = map[string]struct{ db, command string }{
 	"update":                     {"db", `{update: "c", updates: [{q: {$where: WHERE}, u: {$set: {x: 1}}}]}`},
 	"update, multi":              {"db", `{update: "c", updates: [{q: {$where: AFTERALL}, u: {$set: {x: 1}}, multi: true}]}`},
@@ -59,8 +58,7 @@ var endlessScripts = strings.NewReplacer(
 	"ENDLESS", `{$function: {body: "function() { print('stuck'); while (true) {} }", args: [], lang: "js"}}`,
 )
 
-// A script that does not end holds up nobody but its own command, which killOp
-// ends.
+// A script that does not end blocks only its own command, and killOp ends it.
 func TestScriptsHoldNoWriter(t *testing.T) {
 	said := make(printed, 1)
 	s := newScene(t, servertest.Dir(t.TempDir()), servertest.Log(zerolog.New(io.Writer(said))))

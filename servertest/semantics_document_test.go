@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// threeDocs have no ttl, one that never ends, and one of 2000 s.
+// threeDocs are three documents: without ttl, with -1, and with 2000 s.
 const threeDocs = `{_id: 1}, {_id: 2, ttl: -1}, {_id: 3, ttl: 2000}`
 
 // documentCases are cases 44-64: document TTL by its option, by the index on

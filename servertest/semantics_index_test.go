@@ -2,7 +2,7 @@ package servertest_test
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// ttlIndexCases are cases 1-18: TTL indexes and what collMod does to them.
+// ttlIndexCases are cases 1-18: TTL indexes, and collMod of them.
 var ttlIndexCases = []semanticsCase{
 	{1, "a millisecond early", func(s *scene) {
 		s.expiring(10, `{_id: 1, x: d(0)}`)
@@ -139,7 +139,7 @@ var ttlIndexCases = []semanticsCase{
 	}},
 }
 
-// expiring makes a TTL index x_1 on "c" and inserts documents.
+// expiring creates a TTL index x_1 on "c" and inserts documents.
 func (s *scene) expiring(seconds int, docs string) {
 	s.Helper()
 	s.ok(`{createIndexes: "c", indexes: [{key: {x: 1}, name: "x_1", expireAfterSeconds: %d}]}`, seconds)

@@ -192,8 +192,8 @@ func (s *scene) queue(properties string) {
 	s.ok(`{create: "q", messageQueue: ` + properties + `}`)
 }
 
-// lockedAt5 makes a queue whose only message is received five seconds after
-// it was sent, and returns the token of the lock.
+// lockedAt5 creates a queue whose only message is received five seconds after it was
+// sent, and returns the lock token.
 func (s *scene) lockedAt5(properties string) string {
 	s.Helper()
 	s.queue(properties)
@@ -205,13 +205,13 @@ func (s *scene) lockedAt5(properties string) string {
 // token is the lock token of a received message as extended JSON.
 func token(m bson.Raw) string { return m.Lookup("_mq", "lockToken").String() }
 
-// dead peeks at the dead letters.
+// dead returns the dead letters, by mqPeek.
 func (s *scene) dead() []bson.Raw {
 	s.Helper()
 	return s.messages(`{mqPeek: "q", subQueue: "deadLetter", maxMessages: 10}`)
 }
 
-// unflagged is a scene on a server without the test clock.
+// unflagged returns a scene on a server without the test clock.
 func unflagged(s *scene) *scene {
 	s.Helper()
 	srv, err := server.New(server.Config{})

@@ -5,18 +5,16 @@ import (
 	"testing"
 )
 
-// semanticsCase is one line of the table of test cases in the specification
-// of expiry: number, what it is about, and the case played through a real
-// driver. Each case begins with an empty server whose clock stands at the
-// start, and d(x) is x seconds later.
+// semanticsCase is one line of the table of test cases in docs/semantics.md: its number,
+// its subject, and a function that runs it with a real driver. Each case begins with an
+// empty server whose clock stands at the start; d(x) is x seconds later.
 type semanticsCase struct {
 	number int
 	name   string
 	play   func(s *scene)
 }
 
-// TestSemantics plays all cases. The families of cases stand in files of
-// their own, each sorted by number.
+// TestSemantics runs all cases. Each family of cases has its own file, sorted by number.
 func TestSemantics(t *testing.T) {
 	seen := map[int]bool{}
 	for _, family := range [][]semanticsCase{

@@ -36,7 +36,7 @@ func TestParameterOption(t *testing.T) {
 	}
 }
 
-// Dump goes over all batches.
+// Dump reads all batches.
 func TestDumpOfMany(t *testing.T) {
 	srv := servertest.Run(t)
 	s := connect(t, srv)
@@ -52,15 +52,15 @@ func TestDumpOfMany(t *testing.T) {
 	}
 }
 
-// BenchmarkRun is how long a test waits for its server: start and stop.
+// BenchmarkRun measures how long a test waits for its server: start and stop.
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		servertest.Run(b).Stop()
 	}
 }
 
-// Code under test that knows nothing of the server's clock writes dates of its
-// own: they must be due when the server's clock says so.
+// Code under test that does not use the server's clock writes dates of the system's
+// clock: they must expire by the server's clock.
 func TestStartsAtThePresent(t *testing.T) {
 	srv := servertest.Run(t, servertest.NoPort())
 	sessions := srv.Client(t).Database("test").Collection("sessions")

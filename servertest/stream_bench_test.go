@@ -14,13 +14,12 @@ import (
 	"github.com/duskdb/duskdb/servertest"
 )
 
-// openStreams is how many change streams stand beside a writer.
+// openStreams is the number of open change streams.
 const openStreams = 100
 
-// BenchmarkWriterBesideStreams inserts documents one by one through a socket,
-// in turn alone and beside open change streams that wait; "%cost" is the part
-// of its speed that these take. The streams of everything get each document,
-// which takes the processor a hundred times.
+// BenchmarkWriterBesideStreams inserts documents one by one through a socket, in turns
+// without and with open change streams that wait; "%cost" is the loss of speed. Streams
+// of all changes receive each document, a hundred times in total.
 func BenchmarkWriterBesideStreams(b *testing.B) {
 	match := func(name, want string) mongo.Pipeline {
 		return mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: name, Value: want}}}}}
@@ -72,8 +71,7 @@ func besideStreams(b *testing.B, c *mongo.Collection, watch func(*mongo.Client) 
 	b.ReportMetric(100*costs[len(costs)/2], "%cost")
 }
 
-// waitInStreams opens the streams, each of which waits on a connection of its
-// own until stop.
+// waitInStreams opens the streams. Each waits on its own connection until stop.
 func waitInStreams(b *testing.B, client *mongo.Client, watch func(*mongo.Client) (*mongo.ChangeStream, error)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

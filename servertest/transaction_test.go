@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A transaction sees what had not expired when it began; writing there what
-// was purged meanwhile is a conflict.
+// A transaction sees documents that had not expired when it began; writing one that has
+// been purged since is a conflict.
 func TestDocumentTTLInTransaction(t *testing.T) {
 	s := newScene(t)
 	s.ttl(`{default: 10}`, `{_id: 1}, {_id: 2}`)
@@ -39,8 +39,7 @@ func TestDocumentTTLInTransaction(t *testing.T) {
 	s.failed(112, "", "update in the transaction", err)
 }
 
-// A document that an open transaction has written is passed over; its
-// neighbours go.
+// A pass skips a document that an open transaction has written, and removes the others.
 func TestPassMeetsTransaction(t *testing.T) {
 	s := newScene(t)
 	s.expiring(10, `{_id: 1, x: d(0)}, {_id: 2, x: d(0)}, {_id: 3, x: d(0)}`)

@@ -29,8 +29,8 @@ func follow(s *harness.TestStream, steps []ddlStep) {
 	}
 }
 
-// expectDDL compares events without what differs from run to run: the uuid
-// within stateBeforeChange too.
+// expectDDL compares events without the fields that differ from run to run, also without
+// the uuid within stateBeforeChange.
 func expectDDL(s *harness.TestStream, run string, want []string) {
 	s.H.Helper()
 	events := s.Events()
@@ -99,8 +99,8 @@ func TestStreamOfCollMod(t *testing.T) {
 	}
 }
 
-// Views are in streams of databases, not in those of a collection of their
-// name, after jstests/change_streams/ddl_view_events.js.
+// Streams of databases have events of views; streams of a collection with the view's name
+// do not (jstests/change_streams/ddl_view_events.js).
 func TestStreamOfViews(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "base"}`)
@@ -122,8 +122,8 @@ func TestStreamOfViews(t *testing.T) {
 	base.Expect(`{"operationType": "insert", "fullDocument": {"_id": 0}, ` + ns("base") + `, "documentKey": {"_id": 0}}`)
 }
 
-// A time series is a view in streams of its database, and nothing in one of
-// its name, after jstests/change_streams/ddl_view_events.js.
+// Streams of the database show a time series as a view; a stream of a collection with its
+// name has no events (jstests/change_streams/ddl_view_events.js).
 func TestStreamOfTimeSeries(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "base"}`)
@@ -178,8 +178,8 @@ func TestStreamOfTargets(t *testing.T) {
 	}
 }
 
-// After an invalidation streams go on with startAfter, again and again, after
-// jstests/change_streams/multiple_invalidate_events.js.
+// After each of several invalidations a stream continues with startAfter
+// (jstests/change_streams/multiple_invalidate_events.js).
 func TestStreamOfManyInvalidations(t *testing.T) {
 	created := `{"operationType": "create", ` + nsC + `, "operationDescription": {` + idIndexSpec + `}, "nsType": "collection"}`
 	dropped, ended, gone := `{"operationType": "drop", `+nsC+`}`, `{"operationType": "invalidate"}`, `{"operationType": "dropDatabase", "ns": {"db": "test"}}`
@@ -208,7 +208,7 @@ func TestStreamOfManyInvalidations(t *testing.T) {
 	}
 }
 
-// Where no stream can be opened, after
+// Collections and pipelines on which no stream can be opened, after
 // jstests/change_streams/{invalid_namespaces,ban_from_lookup,ban_from_views}.js.
 func TestStreamIsRefused(t *testing.T) {
 	h := harness.New(t)

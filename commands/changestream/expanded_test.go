@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// Updates told with paths that could be read in more than one way, after
+// Updates of ambiguous paths, after
 // jstests/change_streams/expanded_update_description.js.
 func TestStreamOfAmbiguousPaths(t *testing.T) {
 	h := harness.New(t)
@@ -51,7 +51,7 @@ func TestStreamOfAmbiguousPaths(t *testing.T) {
 	}
 }
 
-// What create says, after jstests/change_streams/ddl_create_event.js.
+// The events of create, after jstests/change_streams/ddl_create_event.js.
 func TestStreamOfCreate(t *testing.T) {
 	const collation = `{"locale": "en", "caseLevel": false, "caseFirst": "off", "strength": 3, "numericOrdering": false, "alternate": "non-ignorable", "maxVariable": "punct", "normalization": false, "backwards": true, "version": "57.1"}`
 	const engine = `{"wiredTiger": {"configString": "block_compressor=zlib"}}`
@@ -83,9 +83,9 @@ func TestStreamOfCreate(t *testing.T) {
 	}
 }
 
-// What createIndexes and dropIndexes say, after
-// jstests/change_streams/ddl_create_drop_index_events.js: of an empty
-// collection one event for each index, else one for all.
+// The events of createIndexes and dropIndexes, after
+// jstests/change_streams/ddl_create_drop_index_events.js: for an empty collection one
+// event for each index, otherwise one event for all.
 func TestStreamOfIndexes(t *testing.T) {
 	const collation = `{"locale": "en_US", "caseLevel": false, "caseFirst": "off", "strength": 3, "numericOrdering": false, "alternate": "non-ignorable", "maxVariable": "punct", "normalization": false, "backwards": false, "version": "57.1"}`
 	event := func(kind string, specs ...string) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// expiry is a policy at work on a document or message with the _id 1.
+// expiry is a policy that removes a document or message with the _id 1.
 type expiry struct {
 	name, create, insert string
 	act                  func(h *harness.Harness) // nil: a pass after a minute
@@ -39,8 +39,8 @@ var expiries = []expiry{
 	{"message, dead-lettered", `{create: "c", messageQueue: {defaultMessageTimeToLive: 10, deadLetteringOnMessageExpiration: true}}`, `{mqSend: "c", messages: [{_id: 1}]}`, nil, "c", `{"policy": "messageQueue", ` + due10 + `, "cause": "deadLettered"}`},
 }
 
-// Each policy tells with the delete why and since when, if that is asked
-// for, and in the log.
+// The delete events of each policy have its name and the due time, if the client requests
+// expanded events; the change log always has them.
 func TestStreamOfPolicies(t *testing.T) {
 	for _, tt := range expiries {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestStreamOfPolicies(t *testing.T) {
 
 const onlyDeletes = `, {"$match": {"operationType": "delete"}}`
 
-// withRemoval adds when a pass after a minute removes.
+// withRemoval adds the time at which a pass after a minute removes the document.
 func withRemoval(want string) string {
 	d := value.MustJSON(want)
 	b := value.NewBuilder()
@@ -89,8 +89,7 @@ func withRemoval(want string) string {
 	return b.Doc().JSON()
 }
 
-// The buckets of time series are in no stream, as in mongod; the log tells
-// of them.
+// Streams have no events of time-series buckets, as in mongod; the change log has them.
 func TestLogOfExpiredBuckets(t *testing.T) {
 	for policy, create := range map[string]string{
 		"timeseries":        `{create: "c", timeseries: {timeField: "t", metaField: "m"}, expireAfterSeconds: 10}`,
@@ -114,7 +113,7 @@ func TestLogOfExpiredBuckets(t *testing.T) {
 	}
 }
 
-// What a client deletes has no expiration, be it due or not.
+// The event of a client's delete has no expiration, whether or not the document is due.
 func TestStreamOfPlainDeletes(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {at: 1}, name: "x", expireAfterSeconds: 10}]}`)
@@ -139,7 +138,7 @@ func TestStreamOfPlainDeletes(t *testing.T) {
 	}
 }
 
-// Events show documents as finds do: with _ts, where the policy exposes it.
+// Events show documents as finds do: with _ts if the policy exposes it.
 func TestStreamShowsTS(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", documentTtl: {default: 1000, exposeTs: true}, changeStreamPreAndPostImages: {enabled: true}}`)

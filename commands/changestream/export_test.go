@@ -1,6 +1,6 @@
 package changestream
 
-// What tests look at from outside.
+// Names for the external tests.
 var (
 	Describe    = describe
 	DocumentKey = documentKey

@@ -9,9 +9,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// fragmentOf is the token of a fragment, numbered from 0: that of its event with
-// the number behind it, which for the first is 29 before the end, as SERVER-107526
-// says of it.
+// fragmentOf returns the token of a fragment, numbered from 0: the token of the event
+// followed by the number, which for the first fragment is 29 before the end
+// (SERVER-107526).
 func fragmentOf(token value.Doc, n int) value.Doc {
 	number := "29"
 	if n > 0 {
@@ -21,8 +21,8 @@ func fragmentOf(token value.Doc, n int) value.Doc {
 	return value.NewDoc("_data", value.String(data[:len(data)-2]+number+"04"))
 }
 
-// A stream goes on behind a fragment of a split event only where the event is
-// split again, after jstests/change_streams/split_large_event.js.
+// A stream can continue after a fragment of a split event only if it splits the event
+// again (jstests/change_streams/split_large_event.js).
 func TestStreamGoesOnBehindFragment(t *testing.T) {
 	h := harness.New(t)
 	s := h.Watch("c", `{}`, "")
@@ -38,8 +38,8 @@ func TestStreamGoesOnBehindFragment(t *testing.T) {
 	}
 }
 
-// The fragments of an event, their tokens, and the streams that go on behind
-// each of them.
+// The fragments of an event, their tokens, and the streams that continue after each of
+// them.
 func TestStreamOfFragments(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", changeStreamPreAndPostImages: {enabled: true}}`)

@@ -8,9 +8,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// Which stages a stream's pipeline may have, after
-// jstests/change_streams/{allowlist,split_large_event}.js, and what its options
-// may say.
+// The stages that a stream's pipeline may have, after
+// jstests/change_streams/{allowlist,split_large_event}.js, and the valid options.
 func TestStreamPipelines(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -79,8 +78,8 @@ func TestStreamCollation(t *testing.T) {
 	other.Expect(`{"docId": 1}`)
 }
 
-// Images that are not there, after jstests/change_streams/lookup_pre_image.js
-// and lookup_post_image.js: null where they are asked for as available.
+// Missing images, after jstests/change_streams/lookup_pre_image.js and
+// lookup_post_image.js: null with whenAvailable.
 func TestStreamOfMissingImages(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -107,7 +106,7 @@ func TestStreamOfMissingImages(t *testing.T) {
 	}
 }
 
-// A transaction's operations, each with the images of its own moment, after
+// The operations of a transaction, each with the images at its own time, after
 // jstests/change_streams/{apply_ops,lookup_pit_pre_and_post_image_in_transaction}.js,
 // in streams of a collection, a database and the cluster; and what applyOps does.
 func TestStreamOfTransactionImages(t *testing.T) {

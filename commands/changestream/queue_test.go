@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A queue that nobody uses goes for that reason.
+// An idle queue is dropped with the cause that it was idle.
 func TestStreamOfIdleQueue(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "q", "messageQueue": {"autoDeleteOnIdle": 300}}`)
@@ -24,8 +24,8 @@ func TestStreamOfIdleQueue(t *testing.T) {
 	}
 }
 
-// A message that could not be consumed goes because of that; one that a
-// receiver completes goes because the receiver wants it.
+// The removal of a message that could not be consumed has that cause; the removal of a
+// completed message has no expiration.
 func TestStreamOfDeliveries(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "q", "messageQueue": {"maxDeliveryCount": 1}}`)

@@ -10,15 +10,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// resume opens a stream of a collection behind a token, with a first batch.
+// resume opens a stream of a collection after a token, and returns the first batch.
 func resume(h *harness.Harness, coll, option string, token value.Doc, stages string) value.Doc {
 	h.Helper()
 	return h.Run(fmt.Sprintf(`{"aggregate": "%s", "pipeline": [{"$changeStream": {"%s": %s}}%s], "cursor": {}}`, coll, option, token.JSON(), stages))
 }
 
-// One that the pipeline leaves out is not found, after
-// jstests/change_streams/filter_excludes_resume_point.js; nor is that of
-// another collection, or of a stream that shows more.
+// A stream does not find a token whose event its pipeline filters out
+// (jstests/change_streams/filter_excludes_resume_point.js), nor a token of another
+// collection, or of a stream with more events.
 func TestStreamDoesNotFindItsToken(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "other"}`)
@@ -63,8 +63,8 @@ func TestStreamDoesNotFindItsToken(t *testing.T) {
 	}
 }
 
-// A token in small letters is the same; the first of a stream that goes on is
-// the one it was given.
+// The case of the letters in a token does not matter. The first token of a resumed stream
+// is the one that it was resumed with.
 func TestStreamGoesOn(t *testing.T) {
 	h := harness.New(t)
 	s := h.Watch("c", `{}`, "")
@@ -80,8 +80,8 @@ func TestStreamGoesOn(t *testing.T) {
 	again.Expect(second)
 }
 
-// The end of a token may be missing, and what stands behind it says nothing;
-// without its last two bytes a value of it breaks off.
+// The end byte of a token may be missing, and bytes after it are ignored. Without its
+// last two bytes, a token is truncated within a value.
 func TestStreamGoesOnBehindInexactTokens(t *testing.T) {
 	h := harness.New(t)
 	s := h.Watch("c", `{}`, "")
@@ -96,7 +96,7 @@ func TestStreamGoesOnBehindInexactTokens(t *testing.T) {
 	}
 }
 
-// Whatever token a batch ends with, the same pipeline goes on behind it.
+// A stream with the same pipeline can continue after the last token of every batch.
 func TestStreamGoesOnBehindEveryBatch(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -122,7 +122,7 @@ func TestStreamGoesOnBehindEveryBatch(t *testing.T) {
 	}
 }
 
-// Behind an invalidation a stream starts whatever its pipeline leaves out.
+// A stream can start after an invalidation even if its pipeline filters that event out.
 func TestStreamStartsBehindFilteredInvalidation(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What a token says of an event beside its kind: the document's key, or what a
-// command has done, as tokens that people have published have it.
+// The contents of a token besides the kind of the event, as in published tokens: the
+// document's key, or the description of the command.
 func TestNamesOfEvents(t *testing.T) {
 	for _, tt := range []struct{ op, key, description string }{
 		{`{op: "i", o: {_id: 1, name: "x"}}`, `{_id: 1}`, ""},
@@ -43,8 +43,8 @@ func TestWholeText(t *testing.T) {
 	}
 }
 
-// A key is the same whatever type its numbers have, and streams go on behind
-// all of them.
+// Keys with equal numbers of different types are equal, and streams can continue after
+// each of them.
 func TestStreamGoesOnBehindNumbers(t *testing.T) {
 	h := harness.New(t)
 	s := h.Watch("c", `{}`, "")
@@ -58,7 +58,7 @@ func TestStreamGoesOnBehindNumbers(t *testing.T) {
 	}
 }
 
-// A token that cannot be read is refused wherever it stands.
+// An invalid token is refused in every option.
 func TestBadTokens(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)

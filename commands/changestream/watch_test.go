@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mixedOperations are of all kinds, on three collections of two databases.
+// mixedOperations runs operations of all kinds on three collections of two databases.
 func mixedOperations(h *harness.Harness) {
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}]}`)
 	h.OK(`{insert: "d", documents: [{_id: 1}]}`)
@@ -25,8 +25,8 @@ func mixedOperations(h *harness.Harness) {
 	h.OK(`{drop: "d"}`)
 }
 
-// What a $match right behind $changeStream lets through is what it lets
-// through behind a stage that keeps it from being asked early.
+// A $match directly after $changeStream lets the same events through as a $match after
+// a stage that prevents its early evaluation.
 func TestStreamInterest(t *testing.T) {
 	for _, filter := range []string{
 		`{"operationType": "insert"}`,
@@ -79,8 +79,8 @@ func TestStreamInterestWithCollation(t *testing.T) {
 	s.Expect(`{"operationType": "delete", "ns": {"db": "test", "coll": "c"}, "documentKey": {"_id": 1}}`)
 }
 
-// A write wakes a group of streams once, and only those for which it may be
-// something; the token moves on all the same.
+// A write wakes a group of streams once, and only groups that it may concern; the resume
+// tokens of the others advance as well.
 func TestStreamsAreWokenInGroups(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -133,8 +133,8 @@ func TestStreamsAreWokenInGroups(t *testing.T) {
 	}
 }
 
-// A stream that comes later and begins earlier gets what its group was not
-// told of; one that is behind does not depend on what others keep.
+// A stream that joins a group and begins earlier receives the earlier events as well; a
+// stream that is behind does not depend on the events that others keep.
 func TestStreamJoinsGroupFromEarlier(t *testing.T) {
 	h := harness.New(t)
 	first := h.Watch("c", `{}`, "")

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What mongod answers to arguments that are wrong, from its manual, its IDL
-// definitions and jstests/core. An empty text is not compared.
+// mongod's errors for wrong arguments, from its manual, its IDL definitions and
+// jstests/core. An empty message is not compared.
 var wrongArguments = []struct {
 	command string
 	code    int32
@@ -208,7 +208,7 @@ func TestCappedCollections(t *testing.T) {
 	h.Fails(2, `{create: "d", capped: true, size: 0}`)
 }
 
-// A tailable cursor stays open at the end and sees what comes.
+// A tailable cursor stays open at the end and returns later documents.
 func TestTailableCursor(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", capped: true, size: 4096}`)
@@ -252,8 +252,7 @@ func TestValidatorDetails(t *testing.T) {
 	h.OK(`{insert: "c", documents: [{_id: 8}]}`)
 }
 
-// A statement that cannot be read fails the whole command before anything is
-// written.
+// An invalid statement fails the whole command before anything is written.
 func TestUnreadableStatement(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1}]}`)

@@ -197,7 +197,7 @@ func TestBulkWriteValidation(t *testing.T) {
 	h.Holds("c", `{_id: 3}`)
 }
 
-// A collection that is not the one that nsInfo names fails its operations alone.
+// If a collection has another UUID than nsInfo gives, only the operations on it fail.
 func TestBulkWriteCollectionUUID(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -240,7 +240,7 @@ func TestBulkWriteOfBadDocuments(t *testing.T) {
 	}
 }
 
-// Operations that are not acknowledged are made, and nothing is said of them.
+// Unacknowledged operations are executed, but the reply does not report them.
 func TestUnacknowledgedBulkWrite(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -270,8 +270,8 @@ func TestBulkWriteSequences(t *testing.T) {
 	h.Holds("c", `{_id: 1, a: 1}`)
 }
 
-// What is no UUID is refused as mongod's IDL parser refuses binary data of another
-// subtype, and UUID::parse that of another length.
+// Invalid UUIDs: mongod's IDL parser refuses binary data of another subtype, and
+// UUID::parse data of another length.
 func TestBulkWriteUUID(t *testing.T) {
 	h := harness.New(t)
 	bulk := func(uuid string) string {

@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// The values come in ascending order, whatever the order of the documents, as
-// mongod's come out of a set: the tests of Beanie count on it.
+// distinct returns its values in ascending order, whatever the order of the documents, as
+// mongod does; the tests of Beanie depend on it.
 func TestDistinctIsSorted(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1, s: "uno", m: [3, "a"]}, {_id: 2, s: "dos", m: 2.5}, {_id: 3, s: "cuatro", m: null}, {_id: 4, s: "Uno", m: [{x: 1}, true]}]}`)

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// An explained write shows its stage and what it would do, and does nothing
+// The explain of a write shows its stage and its effect, and writes nothing
 // (reference/command/explain; reference/explain-results).
 func TestExplainedWrites(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestExplainedWrites(t *testing.T) {
 	}
 }
 
-// What cannot be run cannot be explained, for the same reason.
+// explain refuses invalid writes with the same errors as the commands.
 func TestExplainedWritesRefuse(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

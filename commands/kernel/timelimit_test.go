@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// The time a command had is all the time its cursor has, and a getMore cannot
-// give it more.
+// The cursor has the same time limit as the command that opened it, and a getMore cannot
+// extend it.
 func TestCursorHasTheTimeOfItsCommand(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{}, {}, {}, {}]}`)

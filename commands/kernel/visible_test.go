@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Documents that have expired are stored until a pass removes them, and no way of
-// reading meets them from that instant on (semantics.md §7.4).
+// Expired documents are stored until a pass removes them, but no read returns them from
+// the instant they expire (semantics.md §7.4).
 func TestExpiredDocumentsAreNotMet(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -17,8 +17,7 @@ func handle(ctx context.Context, s *kernel.Service, conn *kernel.Conn, command s
 	return value.Doc(out)
 }
 
-// A command that is killed takes the context of its connection with it: the
-// next one gets another.
+// After a command was killed, the next one on the connection has a new context.
 func TestKilledCommandLeavesConnectionUsable(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "capped", capped: true, size: 4096}`)
@@ -103,7 +102,7 @@ func TestCommandsAtOnceOnOneConnection(t *testing.T) {
 	h.OK(`{ping: 1}`)
 }
 
-// Names that are remembered are those of the command, not of the one before.
+// The cached names are those of the command, not of the one before.
 func TestNamesOfOneConnection(t *testing.T) {
 	h := harness.New(t)
 	for _, db := range []string{"x", "y"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/duskdb/duskdb/storage/bunt"
 )
 
-// prompter runs something each time a script prints, before it goes on.
+// prompter runs a function each time a script prints, before the script continues.
 type prompter struct {
 	times int
 	then  func(times int)
@@ -28,7 +28,7 @@ func (p *prompter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// newPrompted is a harness over data on disk whose scripts prompt p.
+// newPrompted returns a harness over data on disk whose scripts call p.
 func newPrompted(t *testing.T, p *prompter) *harness.Harness {
 	t.Helper()
 	manual := clock.NewManual(harness.TestStart)
@@ -39,7 +39,7 @@ func newPrompted(t *testing.T, p *prompter) *harness.Harness {
 	return harness.NewOver(t, engine, manual, kernel.Options{Log: zerolog.New(p)})
 }
 
-// other is the harness on a connection of its own.
+// other returns the harness on another connection.
 func other(h *harness.Harness) *harness.Harness {
 	o := *h
 	o.Conn = h.Svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")
@@ -51,8 +51,8 @@ const (
 	tenfold  = `{"$function": {"body": "function(a) { print('judging'); return a * 10 }", "args": ["$a"], "lang": "js"}}`
 )
 
-// What a script has said of a document holds for that version of it alone: one
-// that changes between being judged and being written is judged again.
+// The result of a script is used only for the version of the document that it has
+// evaluated: if the document changes before it is written, the script evaluates it again.
 func TestJudgedAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		setup, command string
@@ -192,7 +192,7 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// What has expired is shown to no script.
+// Scripts never see expired documents.
 func TestScriptsMeetNothingExpired(t *testing.T) {
 	p := &prompter{then: func(int) {}}
 	h := newPrompted(t, p)
@@ -213,7 +213,7 @@ func TestScriptsMeetNothingExpired(t *testing.T) {
 	}
 }
 
-// The retry of a write that was made runs no script.
+// The retry of a write that has already been applied runs no script.
 func TestRetriedScripts(t *testing.T) {
 	for name, test := range map[string]struct {
 		command, want, retry string

@@ -13,8 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A capped collection drops its oldest documents for a new one, by number and by bytes.
-// The new one stays, be it larger than the whole.
+// A capped collection deletes its oldest documents for a new one, by number and by bytes.
+// The new one stays even if it is larger than the limit.
 func TestCappedCollectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -34,8 +34,8 @@ func TestCappedCollectionsMakeRoom(t *testing.T) {
 	h.Finds(`{"find": "small", "projection": {"_id": 1}}`, `[{"_id":7}]`)
 }
 
-// The profile is made on its first entry as a capped collection, and takes no entry while
-// fsync holds the server still.
+// The first entry creates system.profile as a capped collection. While fsync has locked
+// the server, no entries are written.
 func TestWriteProfile(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Where an index does not tell a value, the record that is fetched for it is
-// judged by the whole filter.
+// If an index does not have a value, the record is fetched and matched with the whole
+// filter.
 func TestCoveredJudgesWhatItFetches(t *testing.T) {
 	for _, odd := range []string{`{"$code": "x", "$scope": {"a": 1}}`, `{"$numberDecimal": "1.10"}`, `{"d": {"$symbol": "x"}}`} {
 		h := harness.New(t)
@@ -25,7 +25,7 @@ func TestCoveredJudgesWhatItFetches(t *testing.T) {
 	}
 }
 
-// examined runs a covered find and tells how many documents it looked at.
+// examined runs a covered find and returns the number of documents that it examined.
 func examined(h *harness.Harness) (n int64, found int) {
 	h.Helper()
 	const find = `{"find": "c", "filter": {"a": {"$gte": 0}}, "projection": {"_id": 0, "a": 1}}`
@@ -33,8 +33,8 @@ func examined(h *harness.Harness) (n int64, found int) {
 	return n, len(harness.Docs(h.OK(find)))
 }
 
-// With document TTL, an index covers a query until something has expired that
-// is still stored; then the documents say who is visible.
+// With document TTL, an index covers a query unless an expired document is still stored;
+// then the documents are read to check whether they are visible.
 func TestCoveredWithDocumentTTL(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "c", "documentTtl": {"default": 10}}`)
@@ -58,7 +58,7 @@ func TestCoveredWithDocumentTTL(t *testing.T) {
 	}
 }
 
-// What was read ahead from an index has expired when a later getMore wants it.
+// A document that was read ahead from an index expires before a later getMore returns it.
 func TestCoveredCursorOverExpiry(t *testing.T) {
 	for _, open := range []string{
 		`{"find": "c", "filter": {"a": {"$gte": 0}}, "projection": {"_id": 0, "a": 1}, "batchSize": 1}`,
@@ -89,8 +89,8 @@ func TestCoveredCursorOverExpiry(t *testing.T) {
 	}
 }
 
-// Covered queries, counts and distinct values are those of the documents,
-// whatever has expired and whatever of it was purged.
+// Covered queries, counts and distinct values agree with the documents, whichever
+// documents have expired or were purged.
 func TestCoveredWithDocumentTTLProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := harness.New(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What a document may not be, with the errors of mongod's fixDocumentForInsert.
+// Invalid documents, with the errors of mongod's fixDocumentForInsert.
 func TestDocumentsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -69,8 +69,8 @@ func TestDocumentsThatAreTooLarge(t *testing.T) {
 	h.Finds(`{"find": "c", "projection": {"a": 0}}`, `[{"_id":1}]`)
 }
 
-// What is stored has its _id first, one of its own if the client gave none, and the
-// present instant in place of empty timestamps in the root.
+// A stored document has its _id first, a new one if the client gave none, and the present
+// time in place of empty timestamps at the top level.
 func TestDocumentsAsStored(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -22,8 +22,8 @@ func metric(h *harness.Harness, path string) int64 {
 	return d.SafeInt64()
 }
 
-// due makes a collection with a TTL index of ten seconds whose expired documents go to
-// "dead".
+// due creates a collection with a TTL index of ten seconds whose expired documents are
+// moved to "dead".
 func due(h *harness.Harness, documents string) {
 	h.Helper()
 	h.OK(`{"create": "c", "onExpire": {"deadLetterTo": "dead"}}`)
@@ -33,8 +33,8 @@ func due(h *harness.Harness, documents string) {
 
 const start = `{"$date": "2026-01-01T00:00:00Z"}`
 
-// A dead letter is the document with the reason of its expiry; one whose _id is taken
-// gets a new one and names the old.
+// A dead letter is the document with the reason of its expiry. If its _id exists in the
+// target, it gets a new one, and a field with the old one.
 func TestDeadLettersKeepWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -60,8 +60,8 @@ func TestDeadLettersKeepWhatTheyWere(t *testing.T) {
 	}
 }
 
-// What the target refuses stays where it is until it is accepted, and does not hold up
-// the others.
+// A document that the target refuses stays until the target accepts it, and does not
+// block the others.
 func TestDeadLettersThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ target, mend string }{
@@ -85,7 +85,7 @@ func TestDeadLettersThatAreRefused(t *testing.T) {
 	}
 }
 
-// The target may have become something that takes no documents.
+// The target may have been replaced by something that cannot store documents.
 func TestDeadLettersWithoutATarget(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{
@@ -102,7 +102,7 @@ func TestDeadLettersWithoutATarget(t *testing.T) {
 	}
 }
 
-// A bucket goes with all its measurements or, if one is refused, not at all.
+// A bucket is moved with all its measurements or, if one is refused, not at all.
 func TestDeadLettersOfATimeSeries(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -119,8 +119,8 @@ func TestDeadLettersOfATimeSeries(t *testing.T) {
 	h.Finds(`{"find": "dead", "projection": {"v": 1}, "sort": {"_id": 1}}`, `[{"_id":1,"v":1},{"_id":2,"v":2},{"_id":3,"v":3},{"_id":4,"v":3}]`)
 }
 
-// What the monitor has listed it finds again under a new name, and misses once it has
-// been dropped.
+// The monitor finds a listed collection under its new name, and skips it if it has been
+// dropped.
 func TestExpiryFollowsACollection(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -160,7 +160,7 @@ func TestExpiryFollowsACollection(t *testing.T) {
 	}
 }
 
-// The counters of serverStatus tell what is hidden and still stored from what is gone.
+// serverStatus counts hidden documents that are still stored separately from removed ones.
 func TestPendingPurge(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -183,8 +183,8 @@ func TestPendingPurge(t *testing.T) {
 	h.Finds(`{"find": "c"}`, `[{"_id":2,"ttl":-1}]`)
 }
 
-// A write that matches a document without changing it starts its time anew
-// (semantics.md §7.3), by whatever way it comes, and whether or not the policy is on yet.
+// Every write that matches a document without changing it restarts its time to live
+// (semantics.md §7.3), whether or not the policy is on.
 func TestUnchangedUpdatesRefresh(t *testing.T) {
 	t.Parallel()
 	for _, statement := range []string{
@@ -213,8 +213,8 @@ func TestUnchangedUpdatesRefresh(t *testing.T) {
 	}
 }
 
-// Under a document policy _ts is the server's: what a client sends is dropped, and it
-// cannot be renamed away.
+// With document TTL only the server writes _ts: a client's value is discarded, and
+// $rename of _ts is refused.
 func TestTheServersTimestamp(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -232,7 +232,7 @@ func TestTheServersTimestamp(t *testing.T) {
 	}
 }
 
-// A pass whose storage cannot be written, or that has been called off, says so.
+// A pass that cannot write to the storage, or is cancelled, returns an error.
 func TestExpiryWithoutAStorage(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

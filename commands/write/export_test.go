@@ -1,6 +1,6 @@
 package write
 
-// What tests of the package need besides.
+// Names for the external tests.
 var (
 	ModifyFirst = modifyFirst
 	ModifyMany  = modifyMany

@@ -19,7 +19,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// changesOf returns what the change log says of a collection.
+// changesOf returns the entries of the change log about a collection.
 func changesOf(h *harness.Harness, coll string) (list []value.Doc) {
 	h.Helper()
 	err := h.Svc.Engine.View(h.Context(), func(tx storage.Tx) error {
@@ -71,7 +71,7 @@ func drawScalar(t *rapid.T) value.Value {
 	}).Draw(t, "value")
 }
 
-// run sends the statement; with a hint it cannot take the express way.
+// run sends the statement; with a hint it cannot use the fast path.
 func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value.Doc {
 	b := value.NewBuilder()
 	command, list := "update", "updates"
@@ -91,8 +91,8 @@ func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value
 	return h.RunOn("test", b.Doc())
 }
 
-// Statements that take the express way leave the same reply, the same
-// documents and the same change log as those that are planned.
+// Statements on the fast path have the same reply, the same documents and the same change
+// log as planned ones.
 func TestExpressWritesDoAsPlanned(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		h := harness.New(t)
@@ -123,8 +123,8 @@ func TestExpressWritesDoAsPlanned(t *testing.T) {
 	})
 }
 
-// What only looks plain takes the long way: views, other collations, queues,
-// collections without _id.
+// Statements that the fast path does not support: on views, with other collations, on
+// queues, on collections without an index on _id.
 func TestExpressWritesElsewhere(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
@@ -148,8 +148,7 @@ func TestExpressWritesElsewhere(t *testing.T) {
 	}
 }
 
-// transactions counts the engine transactions that write, each of which takes
-// the right to write.
+// transactions counts the engine transactions that write; each takes the write lock.
 type transactions struct {
 	storage.Engine
 	n int
@@ -160,8 +159,7 @@ func (e *transactions) Update(ctx context.Context, fn func(storage.Tx) error) er
 	return e.Engine.Update(ctx, fn)
 }
 
-// A write by _id takes the right to write once, whether it changes a field,
-// adds one, or both.
+// A write by _id takes the write lock once, whether it changes a field, adds one, or both.
 func TestExpressWritesTakeTheWriterOnce(t *testing.T) {
 	manual := clock.NewManual(harness.TestStart)
 	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})

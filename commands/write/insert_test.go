@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// numbered is the insert of documents {_id: from}…{_id: to-1}.
+// numbered returns the insert of the documents {_id: from}…{_id: to-1}.
 func numbered(from, to int, options string) string {
 	var docs []string
 	for i := from; i < to; i++ {
@@ -21,7 +21,7 @@ func numbered(from, to int, options string) string {
 	return `{"insert": "c", "documents": [` + strings.Join(docs, ", ") + `]` + options + `}`
 }
 
-// outcome is what an insert has answered: n, then index and code of each error.
+// outcome formats the reply of an insert: n, then index and code of each error.
 func outcome(reply value.Doc) string {
 	text := fmt.Sprintf("ok %v n %d", reply.Lookup("ok").Truthy(), reply.Lookup("n").SafeInt64())
 	if code := reply.Lookup("code"); !code.IsMissing() {
@@ -33,8 +33,8 @@ func outcome(reply value.Doc) string {
 	return text
 }
 
-// An ordered batch ends with its first error, after all that came before; one that is
-// not goes on.
+// An ordered batch stops at its first error, after it has inserted the documents before
+// it; an unordered batch continues.
 func TestBatchesWithErrors(t *testing.T) {
 	t.Parallel()
 	const unordered = `, "ordered": false`
@@ -67,7 +67,7 @@ func TestBatchesWithErrors(t *testing.T) {
 	}
 }
 
-// A large batch is cut by bytes as well: what fails stops only its own part.
+// A large batch is divided by bytes as well: an error stops only its own part.
 func TestLargeDocumentsInOneBatch(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -99,8 +99,8 @@ func (e *failingEngine) Update(ctx context.Context, fn func(storage.Tx) error) e
 	})
 }
 
-// What earlier parts of a batch have stored stays when a later one cannot be committed:
-// the reply says which documents are not there.
+// If a later part of a batch cannot be committed, the earlier parts stay stored, and the
+// reply has an error for each document that was not stored.
 func TestBatchWhoseEndCannotBeStored(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -128,7 +128,8 @@ func TestBatchWhoseEndCannotBeStored(t *testing.T) {
 	}
 }
 
-// A retried batch stores only what its first attempt has not, and answers for both.
+// A retried batch stores only the documents that its first attempt did not, and its reply
+// includes both.
 func TestRetriedBatch(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t).AsMember()

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// received takes the messages of queue "q" and lists their field n.
+// received receives the messages of queue "q" and returns their field n.
 func received(h *harness.Harness) (list []int64) {
 	h.Helper()
 	reply := h.OK(`{"mqReceive": "q", "mode": "receiveAndDelete", "maxMessages": 100}`)
@@ -17,8 +17,8 @@ func received(h *harness.Harness) (list []int64) {
 	return list
 }
 
-// An insert into a queue sends: each document gets the next number and is received in
-// that order. What the queue does not take is a write error.
+// An insert into a queue sends messages: each document gets the next number, and they are
+// received in that order. A document that the queue refuses is a write error.
 func TestSendByInsert(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -36,7 +36,7 @@ func TestSendByInsert(t *testing.T) {
 	}
 }
 
-// What a transaction sends is there once it commits, and never if it does not.
+// Messages that a transaction sends are in the queue only after its commit.
 func TestSendWithinTransaction(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string]int{"commitTransaction": 1, "abortTransaction": 0} {
@@ -55,7 +55,7 @@ func TestSendWithinTransaction(t *testing.T) {
 	}
 }
 
-// A receiver that waits is served by an insert, and hears of it when its queue goes.
+// A waiting receiver receives an inserted message, and an error if its queue is dropped.
 func TestReceiverWaits(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
@@ -82,7 +82,7 @@ func TestReceiverWaits(t *testing.T) {
 	}
 }
 
-// Messages are changed by the commands of queues alone; an administrator may delete them.
+// Only the commands of queues change messages; an administrator may delete them.
 func TestMessagesAreNotUpdated(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -107,8 +107,8 @@ func TestMessagesAreNotUpdated(t *testing.T) {
 	}
 }
 
-// A pass takes expired messages to the dead letters and drops a queue that has been idle
-// for too long; reading within a transaction does not count as use.
+// A pass moves expired messages to the dead-letter queue and drops queues that have been
+// idle for too long; reads within a transaction do not count as activity.
 func TestQueuesInAPass(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t).AsMember()

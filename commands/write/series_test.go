@@ -18,7 +18,7 @@ func newSeries(t *testing.T) *harness.Harness {
 	return h
 }
 
-// measurement is one taken at the start of the clock.
+// measurement returns a measurement at the start time of the clock.
 func measurement(id, sensor, v string) string {
 	return `{"_id": ` + id + `, "t": {"$date": "2026-01-01T00:00:00Z"}, "m": {"s": "` + sensor + `"}, "v": ` + v + `}`
 }
@@ -61,7 +61,7 @@ func TestInsertMeasurements(t *testing.T) {
 	}
 }
 
-// A delete takes measurements out of their buckets, whatever its filter looks at.
+// A delete removes measurements from their buckets, whatever fields its filter uses.
 func TestDeleteMeasurements(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -86,7 +86,7 @@ func TestDeleteMeasurements(t *testing.T) {
 		}
 		sensors(h, tt.left)
 	}
-	// One of several that match, and the bucket is gone with its last measurement.
+	// Deletes one of several matching measurements; the bucket is removed with its last one.
 	h := newSeries(t)
 	for n := int64(3); n >= 0; n-- {
 		h.OK(`{"delete": "c", "deletes": [{"q": {"m.s": {"$in": ["a", "b"]}}, "limit": 1}]}`)

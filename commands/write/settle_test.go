@@ -70,8 +70,8 @@ func TestOnExpireNeedsATargetThatTakesDocuments(t *testing.T) {
 	h.OK(`{"collMod": "c", "onExpire": {"deadLetterTo": "capped"}}`)
 }
 
-// A policy over a large backlog ends when its end is asked for, whatever time
-// the removal takes: what would have expired meanwhile does not.
+// A policy over many expired documents ends at the time of the command, however long their
+// removal takes: no further documents expire during that time.
 func TestPolicyEndsWhenAsked(t *testing.T) {
 	for _, command := range []string{`{"collMod": "c", "documentTtl": "off"}`, `{"dropIndexes": "c", "index": "_ts_1"}`} {
 		h := harness.New(t)
@@ -99,7 +99,7 @@ func TestPolicyEndsWhenAsked(t *testing.T) {
 	}
 }
 
-// A command that is killed in the middle leaves the policy as it was.
+// If the command is killed before it has finished, the policy is unchanged.
 func TestPolicyGoesOnAfterKill(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "c", "documentTtl": {"default": 10}}`)
@@ -128,7 +128,7 @@ func TestPolicyGoesOnAfterKill(t *testing.T) {
 	h.Finds(`{"find": "c"}`, `[]`)
 }
 
-// slowEngine is an engine whose updates take their time.
+// slowEngine is an engine whose updates are slow.
 type slowEngine struct {
 	storage.Engine
 	updated func()
@@ -140,8 +140,8 @@ func (e *slowEngine) Update(ctx context.Context, fn func(storage.Tx) error) erro
 	return err
 }
 
-// A command that fails leaves the policy as it was, and so does a server that
-// ended in the middle.
+// If the command fails, or the server stops before it has finished, the policy is
+// unchanged.
 func TestPolicyGoesOnAfterFailure(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "c", "documentTtl": {"default": 10}}`)

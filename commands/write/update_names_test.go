@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// A stage that does not exist fails the update command as a whole, before
-// its first statement; a stage that updates may not use, the statement.
+// An unknown stage fails the whole update command before its first statement; a stage that
+// is not allowed in updates fails only its statement.
 func TestUpdateUnknownStage(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1}]}`)

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// preemptedEngine is an engine where another client gets its turn before an update.
+// preemptedEngine is an engine in which another client writes before an update.
 type preemptedEngine struct {
 	storage.Engine
 	first func()
@@ -22,8 +22,8 @@ func (e *preemptedEngine) Update(ctx context.Context, fn func(storage.Tx) error)
 	return e.Engine.Update(ctx, fn)
 }
 
-// An upsert that meets a document inserted meanwhile updates that one, if it is the one
-// that its filter asks for by equality; else its client gets the duplicate key.
+// If another client has inserted a document that the filter of an upsert requires by
+// equality, the upsert updates that document; otherwise it fails with the duplicate key.
 func TestUpsertMeetsAnInsert(t *testing.T) {
 	t.Parallel()
 	const retried = `{"n": 1, "nModified": 1, "ok": 1.0}`
@@ -53,8 +53,8 @@ func TestUpsertMeetsAnInsert(t *testing.T) {
 	}
 }
 
-// The second attempt of a findAndModify or an update answers as the first did and
-// changes nothing more.
+// The second attempt of a findAndModify or an update has the same reply as the first and
+// changes nothing.
 func TestRetriedModifications(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ command, left string }{
@@ -79,8 +79,8 @@ func TestRetriedModifications(t *testing.T) {
 	}
 }
 
-// What a positional projection shows of the document after the change is not defined,
-// as its filter was for the one before.
+// A positional projection of the new document is refused, because the filter applies to
+// the old one.
 func TestPositionalProjectionOfTheNewDocument(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -95,7 +95,7 @@ func TestPositionalProjectionOfTheNewDocument(t *testing.T) {
 	h.Holds("c", `{_id: 1, l: [1, 2, 3], x: 1}`)
 }
 
-// The limit of a delete is 0 or 1, as a number of whatever kind.
+// The limit of a delete is 0 or 1, as a number of any type.
 func TestDeleteLimit(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

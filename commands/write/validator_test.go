@@ -12,9 +12,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Which writes a validator refuses, by its level and action, as the manual has it:
-// strict holds for all, moderate not for updates of documents that were invalid before,
-// and the action warn writes to the log alone.
+// The writes that a validator refuses, by its level and action, as in the manual: strict
+// applies to all writes, moderate not to updates of documents that were invalid before;
+// the action warn only logs.
 func TestValidatorLevels(t *testing.T) {
 	t.Parallel()
 	const (
@@ -60,7 +60,7 @@ func TestValidatorLevels(t *testing.T) {
 	}
 }
 
-// A validator that cannot be evaluated for a document refuses it, and says why.
+// A validator that cannot be evaluated for a document refuses it, with the reason.
 func TestValidatorThatFails(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -87,7 +87,7 @@ func TestValidatorThatFails(t *testing.T) {
 	}
 }
 
-// Error 11000 says which key of which index is taken.
+// Error 11000 has the duplicate key and its index.
 func TestDuplicateKeyDetails(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

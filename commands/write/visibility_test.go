@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// expired makes collections "c" and "d" with a document {_id: 2} that has
-// expired and is still stored; the second got its policy by an index on _ts.
+// expired creates the collections "c" and "d" with a document {_id: 2} that has expired
+// and is still stored; the policy of "d" is an index on _ts.
 func expired(h *harness.Harness, document string) {
 	h.Helper()
 	h.Admin(`{"setParameter": 1, "documentTtlPurgeYieldThreshold": 0}`)

@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What identifies an event is passed over whatever it holds.
+// The identifier of an event is skipped, whatever values it has.
 func TestTokenIdentifiers(t *testing.T) {
 	for _, id := range []string{
 		`0`, `1`, `-1`, `255`, `-65536`, `{"$numberLong": "9223372036854775807"}`, `{"$numberLong": "-9223372036854775808"}`,
@@ -50,7 +50,7 @@ func TestTokensOfOlderServers(t *testing.T) {
 	}
 }
 
-// codeOf is the code of an error, 0 of none.
+// codeOf returns the code of an error, 0 for nil.
 func codeOf(err error) int32 {
 	var e *mongoerr.Error
 	if errors.As(err, &e) {
@@ -60,8 +60,8 @@ func codeOf(err error) int32 {
 }
 
 // badTokens are tokens with the codes that mongod's resume_token.cpp and
-// key_string.cpp refuse them with. A token is decoded as a whole before its fields are
-// looked at: what breaks off is an overflow, what has no known type is 50811.
+// key_string.cpp refuse them with. A token is decoded completely before its fields are
+// checked: a truncated token is an overflow, and an unknown type is 50811.
 var badTokens = func() (list []badToken) {
 	const at = "8263DF864800000002"
 	list = []badToken{
@@ -106,9 +106,9 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// A key ends where its end stands, and no value ends early: decimals that are no
-// doubles have eight bytes more, which two bits of the double say, or one, or the size
-// of the number.
+// A key ends at its end byte, and every value is complete: decimals that are not doubles
+// have eight more bytes; two bits of the double, one bit, or the size of the number shows
+// whether these follow.
 func TestWholeValues(t *testing.T) {
 	const more = "0000000000000003"
 	for _, v := range []string{

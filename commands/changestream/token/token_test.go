@@ -14,8 +14,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// publishedTokens are tokens that servers of version 7 and later have made, as people
-// have published them, with what they stand for.
+// publishedTokens are published tokens of servers of version 7 and later, with their
+// contents.
 var publishedTokens = []struct {
 	name, token string
 	ts          uint64
@@ -102,9 +102,8 @@ func TestEventKind(t *testing.T) {
 	}
 }
 
-// Type bits; those of createIndexes are of a token that somebody published, with
-// indexes that the shell made, whose numbers are doubles. The others follow the
-// same rules.
+// Type bits. Those of createIndexes come from a published token about indexes that the
+// shell created, whose numbers are doubles. The others follow the same rules.
 func TestTokenTypes(t *testing.T) {
 	for id, want := range map[string]string{
 		`{operationType: "createIndexes", operationDescription: {indexes: [{v: 2, key: {a: 1.0}, name: "a_1"}, {v: 2, key: {b: 1.0}, name: "b_1"}]}}`: "gwBCAA==",
@@ -128,8 +127,8 @@ func TestTokenTypes(t *testing.T) {
 	}
 }
 
-// The bytes of values, as a KeyString of version 1 has them: a type byte, then what
-// compares as the value does.
+// The bytes of values in a KeyString of version 1: a type byte, then bytes that compare
+// as the value does.
 func TestKeyOfValues(t *testing.T) {
 	for v, want := range map[string]string{
 		`0`: "29", `1`: "2B02", `-1`: "27FD", `255`: "2C01FE", `-65536`: "25FDFFFF",
