@@ -47,7 +47,7 @@ func TestCursorBelongsToSession(t *testing.T) {
 	h.Fails(43, outside)
 }
 
-// A cursor that fails while it is read is gone.
+// A cursor whose getMore fails is closed.
 func TestFailedCursorEnds(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -89,8 +89,8 @@ func TestAwaitData(t *testing.T) {
 	h.Fails(43, more+`}`)
 }
 
-// With exhaustAllowed the getMore that answers a getMore is the same again, until the
-// cursor ends (OP_MSG, "exhaustAllowed").
+// With exhaustAllowed the server repeats the getMore until the cursor ends (OP_MSG,
+// "exhaustAllowed").
 func TestExhaust(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -109,7 +109,7 @@ func TestExhaust(t *testing.T) {
 	}
 }
 
-// killCursors takes the ids of any cursor; those that are not there are listed.
+// killCursors accepts any cursor ids; its reply lists those that do not exist.
 func TestKillCursorsArguments(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -44,7 +44,7 @@ func TestMapReduceArguments(t *testing.T) {
 	}
 }
 
-// The refusals of mongod's MapReduceOutOptions, MapReduceJavascriptCode and
+// The errors of mongod's MapReduceOutOptions, MapReduceJavascriptCode and
 // map_reduce_agg.
 func TestMapReduceRefuses(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// count and distinct give the same on a collection, on a view and with a hint
+// count and distinct have the same result on a collection, on a view and with a hint
 // (reference/command/count, reference/command/distinct).
 func TestCountAndDistinctOnViews(t *testing.T) {
 	t.Parallel()
@@ -78,7 +78,7 @@ func TestRefusedReads(t *testing.T) {
 	})
 }
 
-// The stages that write leave an empty batch, whatever the batchSize.
+// Pipelines that end with $out or $merge return an empty batch, whatever the batchSize.
 func TestAggregateThatWrites(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

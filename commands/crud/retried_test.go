@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// A findAndModify that is sent again returns what it returned; one that is not the
-// same as before is refused, with the codes of mongod's
+// A retried findAndModify has the same result as the first attempt; one that differs from
+// the first attempt is refused, with the codes of mongod's
 // validateFindAndModifyRetryability.
 func TestRetriedFindAndModify(t *testing.T) {
 	t.Parallel()

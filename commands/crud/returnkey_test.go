@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// With returnKey there is no record to show the id of.
+// With returnKey, showRecordId has no effect.
 func TestReturnKeyWithoutRecordID(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 2}]}`)

@@ -20,8 +20,8 @@ const (
 	otherUID  = `{$binary: {base64: "AAAAQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", subType: "00"}}`
 )
 
-// busy opens a cursor and a transaction in a session and reports whether they
-// are still there.
+// busy opens a cursor and a transaction in a session. The returned function reports
+// whether they still exist.
 func busy(h *harness.Harness, id string) func() (cursor, txn bool) {
 	h.Helper()
 	h.OK(`{insert: "c", documents: [{}, {}, {}]}`)
@@ -43,7 +43,8 @@ func local(h *harness.Harness, spec string) (ids []string) {
 	return ids
 }
 
-// Killing ends what runs in a session, which goes on; ending forgets it.
+// killSessions ends the commands, cursors and transaction of a session, which stays
+// usable; endSessions removes the session.
 func TestKillSessions(t *testing.T) {
 	for command, gone := range map[string]bool{
 		`{killSessions: [` + firstID + `]}`:                                                true,
@@ -104,8 +105,8 @@ func TestSessionCommandRefusals(t *testing.T) {
 	h.Refuses(list)
 }
 
-// Sessions within a session, which members of a cluster use, are sessions of
-// their own: each has its transactions.
+// Internal sessions of a cluster (with txnUUID) are separate sessions: each has its own
+// transactions.
 func TestChildSessions(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -142,7 +143,7 @@ func TestChildSessions(t *testing.T) {
 	}
 }
 
-// Who may see and kill whose sessions. The digest of a user is that of
+// Which users may see and kill the sessions of others. The digest of a user is that of
 // "name@db".
 func TestSessionsOfUsers(t *testing.T) {
 	h := harness.NewAuth(t)
@@ -199,7 +200,7 @@ func TestSessionsOfUsers(t *testing.T) {
 	}
 }
 
-// What only servers for tests have.
+// Commands that exist only with enableTestCommands.
 func TestSessionCacheCommands(t *testing.T) {
 	h := harness.NewTestCommands(t)
 	h.OK(`{startSession: 1}`)

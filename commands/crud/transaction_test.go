@@ -41,7 +41,7 @@ func TestReadsInTransaction(t *testing.T) {
 	}
 }
 
-// Outside a transaction, reads with the level snapshot say of which time they are
+// Outside a transaction, replies to reads with the level snapshot have the snapshot's time
 // (reference/read-concern-snapshot).
 func TestSnapshotReads(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestSnapshotReads(t *testing.T) {
 	}
 }
 
-// A write that fails in a transaction ends it; nothing of it is left.
+// A failed write in a transaction aborts it; none of its writes stays.
 func TestWritesInTransaction(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t).AsMember()

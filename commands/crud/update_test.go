@@ -63,8 +63,8 @@ func TestUpdateStatements(t *testing.T) {
 	}
 }
 
-// What an update is refused for, and that it leaves the documents as they were. For a
-// collectionUUID that is not the collection's, the code is CollectionUUIDMismatch.
+// Updates that are refused leave the documents unchanged. If the collectionUUID is not
+// the collection's, the code is CollectionUUIDMismatch.
 func TestRefusedUpdates(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -105,8 +105,8 @@ func TestRefusedUpdates(t *testing.T) {
 	h.Holds("c", `{_id: 1, a: 1}`)
 }
 
-// Measurements are updated by their metaField alone, and with multi; what cannot be
-// done is refused with mongod's InvalidOptions (core/timeseries/timeseries-limitations).
+// Updates of measurements may use only the metaField and need multi; others are refused
+// with mongod's InvalidOptions (core/timeseries/timeseries-limitations).
 func TestUpdateMeasurements(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -121,7 +121,7 @@ func TestUpdateMeasurements(t *testing.T) {
 	h.Finds(`{find: "s", projection: {_id: 1}}`, `[{"_id": 2}]`)
 }
 
-// Messages of a queue change by the commands of the queue alone.
+// Only the commands of queues change messages.
 func TestQueuesAreNotUpdated(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

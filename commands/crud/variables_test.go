@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// $$NOW and $$CLUSTER_TIME are one value for the whole life of a cursor.
+// $$NOW and $$CLUSTER_TIME keep their value for the whole life of a cursor.
 func TestVariablesStayTheSame(t *testing.T) {
 	h := harness.New(t).AsMember()
 	h.OK(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}, {"_id": 4}]}`)
@@ -69,7 +69,7 @@ func TestClusterTime(t *testing.T) {
 	}
 }
 
-// What has no runtime constants in mongod says so.
+// Commands that have no runtime constants in mongod refuse these variables.
 func TestVariablesThatAreNotAvailable(t *testing.T) {
 	h := harness.New(t).AsMember()
 	h.OK(`{"insert": "c", "documents": [{"_id": 1, "d": {"$date": "2020-01-01T00:00:00Z"}}]}`)
@@ -85,8 +85,8 @@ func TestVariablesThatAreNotAvailable(t *testing.T) {
 	}
 }
 
-// A command's let is evaluated before the command has its constants; what it
-// defines may be any other expression without fields.
+// A command's let is evaluated before the command has its constants; a definition may be
+// any other expression without fields.
 func TestVariablesOfLet(t *testing.T) {
 	h := harness.New(t).AsMember()
 	h.OK(`{"insert": "c", "documents": [{"_id": 1}]}`)
@@ -111,8 +111,8 @@ func TestVariablesOfLet(t *testing.T) {
 	}
 }
 
-// A message that quotes bytes of the client is text in any case: drivers
-// cannot read a reply that is not UTF-8.
+// A message that quotes bytes of the client is valid UTF-8: drivers cannot decode other
+// replies.
 func TestMessagesAreText(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"insert": "c", "documents": [{"_id": 1}]}`)

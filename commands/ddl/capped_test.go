@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// The newest documents that find room stay, in their order, and of the indexes only
-// that on _id (the manual's page on convertToCapped).
+// convertToCapped keeps the newest documents that fit, in their order, and only the index
+// on _id (the manual's page on convertToCapped).
 func TestConvertToCapped(t *testing.T) {
 	h := harness.New(t)
 	for i := range 40 {

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 )
 
-// listed are the names that listCollections shows.
+// listed returns the names that listCollections shows.
 func listed(h *harness.Harness, command string) string {
 	h.Helper()
 	var names []string
@@ -19,8 +19,9 @@ func listed(h *harness.Harness, command string) string {
 	return strings.Join(names, " ")
 }
 
-// What is dropped is named, with the number of its indexes; what does not exist is
-// not, and is no error (the manual's page on drop, for 7.0 and later).
+// The reply of drop has the collection's name and the number of its indexes. Dropping a
+// collection that does not exist succeeds without these fields (the manual's page on
+// drop, for 7.0 and later).
 func TestDrop(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a"}]}`)
@@ -69,7 +70,7 @@ func TestDropDatabase(t *testing.T) {
 	}
 }
 
-// The filter sees what is listed; the documents are those of the manual's page on
+// The filter applies to the listed documents, which are those of the manual's page on
 // listCollections.
 func TestListCollections(t *testing.T) {
 	h := harness.New(t)
@@ -146,7 +147,7 @@ func TestRenameTargets(t *testing.T) {
 	}
 }
 
-// Each action asks for the privileges of the commands that it stands for.
+// Each action requires the privileges of the commands that do the same.
 func TestMayCustomAction(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.MustOn("test", `{"insert": "c", "documents": [{"_id": 1}]}`)

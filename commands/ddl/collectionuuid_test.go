@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The commands that take collectionUUID in MongoDB 8.0 run on no other
-// collection than the expected one, and name the one that has the UUID.
+// The commands that support collectionUUID in MongoDB 8.0 fail if the collection has
+// another UUID; the error names the collection that has the given one.
 func TestCollectionUUID(t *testing.T) {
 	for _, command := range []string{
 		`{find: "$c", collectionUUID: $u}`,

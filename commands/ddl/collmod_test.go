@@ -31,7 +31,7 @@ func runSteps(h *harness.Harness, coll string, list []step) {
 	}
 }
 
-// without is a document in JSON without some fields.
+// without returns a document as JSON without some fields.
 func without(d value.Doc, names ...string) string {
 	b := value.NewBuilder()
 	for name, v := range d.All() {
@@ -51,7 +51,7 @@ func optionsOf(h *harness.Harness, coll string) value.Doc {
 	return nil
 }
 
-// indexOf is the listed definition of an index without version and name.
+// indexOf returns the listed definition of an index without version and name.
 func indexOf(h *harness.Harness, coll, name string) string {
 	h.Helper()
 	for _, d := range harness.Docs(h.OK(`{listIndexes: "` + coll + `"}`)) {
@@ -64,9 +64,9 @@ func indexOf(h *harness.Harness, coll, name string) string {
 
 const long = `{"$numberLong": "`
 
-// What collMod answers about each property of an index that it changes: the old
-// value if there was one, and the new one. A property that is as wanted already is
-// not mentioned, except expireAfterSeconds (coll_mod.idl).
+// The reply of collMod has, for each changed property of an index, the old value if it
+// had one, and the new one. Unchanged properties are not in the reply, except
+// expireAfterSeconds (coll_mod.idl).
 func TestCollModIndexReplies(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a"}, {key: {b: 1}, name: "b"}, {key: {u: 1}, name: "u", unique: true}]}`)
@@ -95,7 +95,7 @@ func TestCollModIndexReplies(t *testing.T) {
 	}
 }
 
-// fieldsOf is a document with its fields in order of their names.
+// fieldsOf returns a document with its fields sorted by name.
 func fieldsOf(json string) string {
 	if json == "" {
 		return "no index"
@@ -108,7 +108,7 @@ func fieldsOf(json string) string {
 	return strings.Join(list, ", ")
 }
 
-// Nothing of a refused collMod is done (semantics.md 3.5, coll_mod.cpp).
+// A refused collMod changes nothing (semantics.md 3.5, coll_mod.cpp).
 func TestCollModIndexRefusals(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a"}, {key: {x: 1, y: 1}, name: "xy"}, {key: {t: 1}, name: "t", expireAfterSeconds: 5}, {key: {t: 1}, name: "t_fr", collation: {locale: "fr"}}]}`)
@@ -152,9 +152,9 @@ func TestCollModIndexRefusals(t *testing.T) {
 	}
 }
 
-// The way to a unique index: prepareUnique, which keeps new duplicates out, then
-// unique, which names those that are there (the manual, "Convert an Existing Index
-// to a Unique Index"). A dry run finds them too, and changes nothing.
+// The conversion to a unique index: prepareUnique, which refuses new duplicates, then
+// unique, which reports existing ones (the manual, "Convert an Existing Index to a Unique
+// Index"). A dry run also reports them, and changes nothing.
 func TestCollModUnique(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 100}, {_id: 2, a: 100}, {_id: 3, a: 5}, {_id: 4, a: 7}, {_id: 5, a: 7}]}`)
@@ -186,7 +186,7 @@ func TestCollModUnique(t *testing.T) {
 	h.Fails(11000, `{insert: "c", documents: [{_id: 6, a: 5}]}`)
 }
 
-// What has expired does not keep an index from becoming unique (semantics.md 7.4).
+// Expired documents do not prevent the conversion to a unique index (semantics.md 7.4).
 func TestCollModUniquePastExpired(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", documentTtl: {default: -1}}`)

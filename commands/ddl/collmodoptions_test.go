@@ -34,9 +34,9 @@ func TestCollModValidator(t *testing.T) {
 	})
 }
 
-// Sizes of capped collections grow and shrink, and what does not fit any more is
-// gone; a limit of documents that is not positive means none (the manual, "Resize a
-// Capped Collection", and coll_mod.idl).
+// collMod makes capped collections larger and smaller; documents that no longer fit are
+// deleted. A limit of documents that is not positive means no limit (the manual, "Resize
+// a Capped Collection", and coll_mod.idl).
 func TestCollModCapped(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", capped: true, size: 4096, max: 5}`)
@@ -116,9 +116,9 @@ func TestCollModPreImages(t *testing.T) {
 	})
 }
 
-// Each command is written to the change log as it was asked for, with the former
-// options, but a view that is only looked at and a dry run are not (collMod events
-// of the manual, "modify").
+// Each command is written to the change log as the client sent it, with the former
+// options; a collMod of a view without changes and a dry run are not (the manual's page
+// on the event "modify").
 func TestCollModIsLogged(t *testing.T) {
 	h := harness.New(t).AsMember()
 	h.OK(`{create: "c", validator: {a: 1}}`)

@@ -58,8 +58,8 @@ func TestCollModTimeSeries(t *testing.T) {
 	both(`{collMod: "s", timeseries: {bucketMaxSpanSeconds: 31536000, bucketRoundingSeconds: 31536000}}`, `{timeField: "t", bucketMaxSpanSeconds: 31536000, bucketRoundingSeconds: 31536000}`, ``)
 }
 
-// Expired measurements go elsewhere only while onExpire says so; both collections
-// of the series keep it.
+// Expired measurements are moved only while the series has onExpire; both of its
+// collections have the option.
 func TestCollModOnExpire(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "s", timeseries: {timeField: "t", granularity: "seconds"}, expireAfterSeconds: 60}`)

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// collMod of a view changes what it shows, and nothing but that.
+// collMod of a view changes only its definition.
 func TestCollModView(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}]}`)

@@ -135,7 +135,7 @@ func TestCustomActionThroughput(t *testing.T) {
 	h.Fails(2, `{customAction: "UpdateCollection", collection: "y", autoScaleSettings: {maxThroughput: 20000}}`)
 }
 
-// GetChangeStreamTokens gives tokens that a stream is resumed after.
+// GetChangeStreamTokens returns tokens with which a stream can be resumed.
 func TestChangeStreamTokens(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1}]}`)

@@ -47,7 +47,7 @@ func TestCollModDocumentTTL(t *testing.T) {
 	})
 }
 
-// The index on _ts is the policy: it is changed, converted and dropped as an index.
+// The index on _ts stands for the policy: it can be changed, converted and dropped.
 func TestCollModTSIndex(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {_ts: 1}, name: "mine"}]}`)
@@ -74,8 +74,8 @@ func TestCollModTSIndex(t *testing.T) {
 	}
 }
 
-// Under documentTtlStrictTsOnly there is no TTL but on _ts, and without
-// documentTtlTsIndex an index on _ts is one like all others (semantics.md 8.1).
+// With documentTtlStrictTsOnly only an index on _ts can be a TTL index, and without
+// documentTtlTsIndex an index on _ts is an ordinary one (semantics.md 8.1).
 func TestTSIndexParameters(t *testing.T) {
 	h := harness.New(t)
 	const only = "The 'expireAfterSeconds' option is supported on '_ts' field only.*"
@@ -97,7 +97,7 @@ func TestTSIndexParameters(t *testing.T) {
 	runSteps(h, "c", []step{{command: `{collMod: "c", index: {name: "_ts_1", expireAfterSeconds: 6}}`, reply: `{expireAfterSeconds_old: ` + long + `5"}, expireAfterSeconds_new: ` + long + `6"}}`}})
 }
 
-// A queue is changed by messageQueue alone (semantics.md 9.1).
+// collMod of a queue supports only messageQueue (semantics.md 9.1).
 func TestCollModQueue(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "q", messageQueue: {}}`)

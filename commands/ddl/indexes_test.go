@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// What createIndexes answers, and that a command is done as a whole or not at all.
+// The replies of createIndexes; a command creates all its indexes or none.
 func TestCreateIndexes(t *testing.T) {
 	h := harness.New(t)
 	runSteps(h, "c", []step{
@@ -42,7 +42,7 @@ func TestCreateIndexes(t *testing.T) {
 	}
 }
 
-// A set of one member meets the quorums that one member can (the tests of
+// A set of one member accepts the quorums that one member can satisfy (the tests of
 // commit_quorum_options.cpp, and "Commit quorum" of the manual).
 func TestCommitQuorum(t *testing.T) {
 	const create = `{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}], commitQuorum: `
@@ -68,7 +68,7 @@ func TestCommitQuorum(t *testing.T) {
 	}
 }
 
-// In a transaction indexes are built only on empty collections that it has made
+// In a transaction indexes can be created only on empty collections that it has created
 // (the manual, "Create Collections and Indexes in a Transaction").
 func TestIndexesInTransactions(t *testing.T) {
 	h := harness.New(t).AsMember()

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// The arguments of commands about whole collections; the codes are those that
-// functional-tests of documentdb found on mongod.
+// The arguments of commands on whole collections; the codes are those that the
+// functional tests of documentdb expect from mongod.
 func TestCatalogArguments(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1}]}`)

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// Indexes of time series are hidden and shown under their users' names and keys
+// Indexes of time series are hidden and unhidden by their time-series names and keys
 // (jstests/core/timeseries/ddl/timeseries_index.js).
 func TestHideIndexesOfTimeSeries(t *testing.T) {
 	h := harness.New(t)
@@ -37,7 +37,7 @@ func TestHideIndexesOfTimeSeries(t *testing.T) {
 	h.Fails(72, `{collMod: "s", index: {name: "m_1", prepareUnique: true}}`)
 }
 
-// Partial indexes on measurements hold every bucket that may have a matching
+// Partial indexes on measurements contain every bucket that may have a matching
 // measurement (jstests/core/timeseries/ddl/timeseries_index_partial.js).
 func TestPartialIndexesOnMeasurements(t *testing.T) {
 	values := []string{`0`, `1`, `2.5`, `{"$numberDecimal": "7"}`, `"a"`, `"z"`, `null`, `true`, `{x: 3}`, `{"$date": "2026-01-01T00:00:00Z"}`, ``}
@@ -71,7 +71,7 @@ func TestPartialIndexesOnMeasurements(t *testing.T) {
 	}
 }
 
-// A 2dsphere index may stand on a measurement, and $geoNear use it.
+// A 2dsphere index can be on a measurement field, and $geoNear can use it.
 func TestGeoIndexesOnMeasurements(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "s", timeseries: {timeField: "t", metaField: "m"}}`)
@@ -98,7 +98,7 @@ func TestGeoIndexesOnMeasurements(t *testing.T) {
 	h.Fails(291, near)
 }
 
-// findAndModify removes a measurement; the rest is refused as by mongod.
+// findAndModify can remove a measurement; other uses are refused as in mongod.
 func TestFindAndModifyMeasurements(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "s", timeseries: {timeField: "t", metaField: "m"}}`)
@@ -161,7 +161,7 @@ func TestBucketsCloseWhenTheSchemaChanges(t *testing.T) {
 			}
 		}
 	}
-	// Each goes when its own time has come.
+	// Each is removed at its own expiry time.
 	h := harness.New(t)
 	h.OK(`{create: "s", timeseries: {timeField: "t", metaField: "m"}, expireAfterSeconds: 10}`)
 	h.OK(`{insert: "s", documents: [{t: {"$date": "2026-01-01T00:00:00Z"}, v: 1}, {t: {"$date": "2026-01-01T00:01:00Z"}, v: "s"}]}`)

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// exposing makes a collection whose documents are returned with _ts, written at
-// the seconds 0, 10, 20 and 30 of testStart (1767225600).
+// exposing creates a collection with exposeTs and documents written 0, 10, 20 and 30
+// seconds after testStart (1767225600).
 func exposing(h *harness.Harness) {
 	h.Helper()
 	h.OK(`{create: "e", documentTtl: {default: 100, exposeTs: true}}`)
@@ -22,7 +22,7 @@ func exposing(h *harness.Harness) {
 
 const tsIndexes = `{createIndexes: "e", indexes: [{key: {_ts: 1, v: 1}, name: "tv"}, {key: {_ts: -1}, name: "down"}, {key: {v: 1}, name: "part", partialFilterExpression: {_ts: {$gt: 1767225615}}}, {key: {"$**": 1}, name: "wild"}]}`
 
-// checkTSQueries asks by _ts in every way that could use an index.
+// checkTSQueries runs every kind of query by _ts that could use an index.
 func checkTSQueries(h *harness.Harness) {
 	h.Helper()
 	ids := func(command, want string) {
@@ -45,7 +45,7 @@ func checkTSQueries(h *harness.Harness) {
 	h.Finds(`{find: "e", filter: {_ts: 1767225610}, projection: {_id: 0, _ts: 1, v: 1}}`, `[{"v":3,"_ts":{"$numberLong":"1767225610"}}]`)
 }
 
-// An index whose key holds _ts is made of what readers see.
+// An index whose key contains _ts indexes documents as readers see them.
 func TestIndexesOnTS(t *testing.T) {
 	h := harness.New(t)
 	exposing(h)
@@ -70,7 +70,7 @@ func TestIndexesOnTS(t *testing.T) {
 	}
 }
 
-// Where the policy begins or ceases to show _ts, these indexes follow.
+// When the policy starts or stops exposing _ts, these indexes are rebuilt.
 func TestIndexesOnTSFollowThePolicy(t *testing.T) {
 	h := harness.New(t)
 	exposing(h)
@@ -143,7 +143,7 @@ func TestDropIndexesKnowsTheTSIndex(t *testing.T) {
 	}
 }
 
-// Whatever speaks of indexes knows the one on _ts.
+// All commands on indexes include the one on _ts.
 func TestTSIndexIsKnown(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c", documentTtl: {default: 5}}`)
@@ -180,7 +180,7 @@ func TestTSIndexIsKnown(t *testing.T) {
 	}
 }
 
-// Every returned document ends with _ts, where that is exposed.
+// With exposeTs every returned document ends with _ts.
 func TestExposedTS(t *testing.T) {
 	h := harness.New(t)
 	exposing(h) // now is second 40
@@ -208,8 +208,8 @@ func TestExposedTS(t *testing.T) {
 	h.Finds(`{find: "e", filter: {_id: 9}, projection: {was: 1}}`, `[{"_id":9,"was":{"$numberLong":"1767225640"}}]`)
 }
 
-// With documentTtlStrictTsOnly no index but that on _ts expires documents, also
-// not one that was an ordinary one before.
+// With documentTtlStrictTsOnly only the index on _ts expires documents, and collMod
+// cannot convert another index to a TTL index.
 func TestStrictTSOnlyAndCollMod(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {x: 1}, name: "x_1"}, {key: {_ts: 1}, name: "_ts_1"}]}`)

@@ -12,8 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The reply of a sound collection, field by field as the manual's page on validate
-// has them.
+// The reply for a valid collection, with the fields of the manual's page on validate.
 func TestValidateSound(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}, {key: {b: 1}, name: "b_1", sparse: true}]}`)
@@ -31,8 +30,8 @@ func TestValidateSound(t *testing.T) {
 	}
 }
 
-// Documents that the validator would refuse make no collection invalid: they are
-// counted, and warned of.
+// Documents that the validator would refuse do not make a collection invalid: the reply
+// has their number and a warning.
 func TestValidateCountsNonCompliant(t *testing.T) {
 	h := harness.New(t)
 	const schema = `{$jsonSchema: {properties: {a: {bsonType: "string"}}}}`
@@ -55,8 +54,8 @@ func TestValidateCountsNonCompliant(t *testing.T) {
 	}
 }
 
-// What is wrong in the storage is found: a record that is no BSON, and indexes that
-// lack keys of records, or have others.
+// validate finds damage in the storage: a record that is not valid BSON, and indexes with
+// missing or wrong keys.
 func TestValidateFindsDamage(t *testing.T) {
 	ns := storage.Namespace{DB: "test", Coll: "c"}
 	broken := value.Doc("\x11\x00\x00\x00\x10_id\x00\x09\x00\x00\x00\x77x\x00") // ends in an unknown type

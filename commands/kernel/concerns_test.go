@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// What mongod's parsers refuse in the arguments that every command takes (ReadConcernArgs,
-// WriteConcernOptions, OperationSessionInfo, APIParametersFromClient), and in which words.
+// The errors of mongod's parsers for the generic arguments (ReadConcernArgs,
+// WriteConcernOptions, OperationSessionInfo, APIParametersFromClient), with messages.
 func TestGenericArgumentErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ field, err string }{
@@ -60,7 +60,7 @@ func TestGenericArgumentErrors(t *testing.T) {
 	}
 }
 
-// What the arguments mean.
+// The decoded values of the arguments.
 func TestGenericArgumentsRead(t *testing.T) {
 	t.Parallel()
 	for field, holds := range map[string]func(g *kernel.Generic) bool{

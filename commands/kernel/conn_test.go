@@ -13,8 +13,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What is known of a client is what its first hello said, not what the memory of the
-// message holds later.
+// The client metadata is a copy of the first hello's: it does not change when the memory
+// of the message is reused.
 func TestClientOfConnection(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -38,7 +38,7 @@ func TestClientOfConnection(t *testing.T) {
 	}
 }
 
-// Commands end with their connection; those of others go on.
+// Commands end when their connection is closed; those of other connections continue.
 func TestCloseConn(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -58,8 +58,8 @@ func TestCloseConn(t *testing.T) {
 }
 
 // A limit of new connections, as the parameters ingressConnectionEstablishment* of
-// mongod describe it: a burst begins at once, the next waits, and what finds the queue
-// full is refused. serverStatus counts them.
+// mongod describe it: a burst is accepted at once, the next connection waits, and further
+// ones are refused if the queue is full. serverStatus counts them.
 func TestAdmitConnection(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// Cursors are counted, described and closed, by their owners and when they lay idle.
+// Cursors are counted, described, and closed by their owners or when they are idle.
 func TestRegistryOfCursors(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Each error of the storage has one of MongoDB's, whatever it is wrapped in; one that
-// is MongoDB's already stays as it is.
+// Each error of the storage is translated to one of MongoDB's, also if it is wrapped;
+// MongoDB's own errors stay unchanged.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
 	ns := storage.Namespace{DB: "test", Coll: "c"}
@@ -54,8 +54,8 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// A full disk is no fault of a collection, and only what the engine as a whole reports
-// is a reason to try a transaction again.
+// A full disk is not an error of a collection, and only errors of the whole engine make
+// a transaction retryable.
 func TestKindsOfErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -1,4 +1,4 @@
 package kernel
 
-// What tests of the package need besides.
+// Names for the external tests.
 const NoTime = noTime

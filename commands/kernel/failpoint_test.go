@@ -70,8 +70,8 @@ func TestFailPointBlocks(t *testing.T) {
 	}
 }
 
-// The time a fail point takes counts: the write is not made behind the back
-// of a client that has given up.
+// The time for which a fail point blocks counts towards maxTimeMS: no write happens after
+// the client has given up.
 func TestFailPointBlocksWithinMaxTime(t *testing.T) {
 	h := harness.NewTestCommands(t)
 	h.SetFail(`{times: 1}`, `{failCommands: ["insert"], blockConnection: true, blockTimeMS: 60000}`)
@@ -83,7 +83,7 @@ func TestFailPointBlocksWithinMaxTime(t *testing.T) {
 	h.OK(`{insert: "c", documents: [{}], maxTimeMS: 60000}`)
 }
 
-// The hello that opens a connection carries the name it is judged by.
+// The appName of a fail point is compared with the name in the connection's first hello.
 func TestFailCommandAppNameOfHello(t *testing.T) {
 	h := harness.NewTestCommands(t)
 	h.SetFail(`"alwaysOn"`, `{failCommands: ["hello", "isMaster"], appName: "me", errorCode: 91}`)
@@ -106,8 +106,8 @@ func TestFailCommandAliases(t *testing.T) {
 	}
 }
 
-// A getMore that fails behind the checkout of its cursor takes the cursor
-// along; the error of a change stream says that it may be resumed.
+// A getMore that fails after the checkout of its cursor closes the cursor; the error of a
+// change stream has the label that it can be resumed.
 func TestFailGetMore(t *testing.T) {
 	for name, tt := range map[string]struct {
 		open, data string
@@ -142,8 +142,8 @@ func TestFailGetMore(t *testing.T) {
 	}
 }
 
-// onPrimaryTransactionalWrite: the connection is closed behind a retryable
-// write, which holds unless a code is given. Other writes do not count.
+// onPrimaryTransactionalWrite: the server closes the connection after a retryable write,
+// which stays unless a code is given. Other writes do not count.
 func TestFailRetryableWrite(t *testing.T) {
 	for name, tt := range map[string]struct {
 		data string

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 )
 
-// The arguments that every command takes are refused as mongod's IDL refuses them.
+// Invalid generic arguments are refused as in mongod's IDL.
 func TestRefusedGenericArguments(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -38,7 +38,7 @@ func TestRefusedGenericArguments(t *testing.T) {
 	}
 }
 
-// What is null counts as absent, as in mongod's IDL.
+// null counts as absent, as in mongod's IDL.
 func TestGenericArgumentsThatAreNull(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

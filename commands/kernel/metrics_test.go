@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What the network server counts stands in serverStatus.
+// serverStatus has the counters of the network server.
 func TestCountersOfConnections(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -36,7 +36,8 @@ func TestCountersOfConnections(t *testing.T) {
 	}
 }
 
-// Commands are counted by name, whatever name the client used, and apart if they fail.
+// Commands are counted by name, also if the client used an alias; failed ones are counted
+// separately.
 func TestCountersOfCommands(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -19,8 +19,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// Names of collections, as they stand first in a command. Those that a client cannot
-// write to are refused to writes alone, and in a transaction those of the system.
+// Collection names in commands. Collections that clients cannot write to are refused only
+// for writes, and system collections only in transactions.
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 	inTransaction := false
@@ -66,8 +66,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// A name that no collection can have is looked up all the same by some commands: it is
-// not found.
+// Some commands also accept names that no collection can have, and find no collection.
 func TestLiteralNamespace(t *testing.T) {
 	t.Parallel()
 	c := &kernel.Call{Request: kernel.Request{DB: "test"}}
@@ -78,7 +77,7 @@ func TestLiteralNamespace(t *testing.T) {
 	}
 }
 
-// Names of databases that MongoDB refuses; $external is one to log in with.
+// Database names that MongoDB refuses; $external is allowed for logins.
 func TestDatabaseNames(t *testing.T) {
 	t.Parallel()
 	for db, ok := range map[string]bool{

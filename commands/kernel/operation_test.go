@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Operations are listed as copies, by their ids; those that a pass of expiry waits for
-// are counted apart.
+// Operations are listed as copies, by their ids; those that an expiry pass yields to are
+// counted separately.
 func TestRunningOperations(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t).Svc.Ops
@@ -112,7 +112,7 @@ func TestTruncatedCommands(t *testing.T) {
 	}
 }
 
-// The profiler looks at commands that open a collection, or the statistics of one.
+// The profiler records commands that open a collection, or read its statistics.
 func TestProfiledCommands(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What is kept of query settings is what is shown of them; the query is left out if
-// only its hash was given.
+// $querySettings shows the stored query settings; the query is missing if only its hash
+// was given.
 func TestQuerySettings(t *testing.T) {
 	t.Parallel()
 	s := kernel.ReadQuerySettings(harness.Relaxed(`{_id: "querySettings", settingsArray: [
@@ -35,8 +35,8 @@ func TestQuerySettings(t *testing.T) {
 	}
 }
 
-// An index filter leaves the indexes that it names, by name or by key, and overrides a
-// hint (the manual: planCacheSetFilter).
+// An index filter restricts the planner to the indexes that it lists, by name or by key,
+// and overrides a hint (the manual: planCacheSetFilter).
 func TestIndexFilter(t *testing.T) {
 	t.Parallel()
 	key := func(s string) value.Doc { return value.MustJSON(s) }

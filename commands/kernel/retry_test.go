@@ -35,7 +35,7 @@ func openOn(t *testing.T, dir string) (h *harness.Harness, stop func()) {
 	return &harness.Harness{TB: t, Svc: svc, Clock: manual, Conn: svc.NewConn("", "")}, func() { housekeeping.Close(svc); _ = engine.Close() }
 }
 
-// upserts is an update of n statements, each of which inserts.
+// upserts returns an update of n statements, each of which inserts.
 func upserts(n int) string {
 	var list []string
 	for i := range n {
@@ -44,7 +44,7 @@ func upserts(n int) string {
 	return `{"update": "c", "updates": [` + strings.Join(list, ", ") + `]}`
 }
 
-// kept are the documents of one of the server's own collections.
+// kept returns the documents of one of the server's own collections.
 func kept(h *harness.Harness, ns storage.Namespace) (list []value.Doc) {
 	h.Helper()
 	err := h.Svc.Engine.View(h.Context(), func(tx storage.Tx) error {
@@ -63,8 +63,8 @@ func kept(h *harness.Harness, ns storage.Namespace) (list []value.Doc) {
 	return list
 }
 
-// TestManyStatements: each of many statements is remembered, across restarts
-// too, and what is written for one does not grow with those before it.
+// TestManyStatements: the results of many statements are stored, also across restarts,
+// and the cost of one does not grow with the number of earlier ones.
 func TestManyStatements(t *testing.T) {
 	const n = 500
 	dir := t.TempDir()
@@ -91,8 +91,8 @@ func TestManyStatements(t *testing.T) {
 			t.Errorf("%s was changed twice", d)
 		}
 	}
-	// More statements of the same number, then of the next: what is kept of
-	// the old one goes.
+	// More statements of the same number, then of the next: the records of the old
+	// number are removed.
 	more := `{"update": "c", "stmtIds": [700, 650, 3], "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}, "upsert": true}, {"q": {"_id": 2}, "u": {"$inc": {"n": 1}}, "upsert": true}, {"q": {"_id": 3}, "u": {"$inc": {"n": 1}}, "upsert": true}]}`
 	want := `[{"index":0,"_id":1},{"index":1,"_id":2},{"index":2,"_id":"id3"}]`
 	for round := range 3 {
@@ -115,8 +115,8 @@ func TestManyStatements(t *testing.T) {
 	h.Fails(225, harness.RetryArgs(upserts(1), 1))
 }
 
-// TestPartsEndWithATransaction: a transaction of the session takes the place
-// of the retryable write before it, parts included.
+// TestPartsEndWithATransaction: a transaction of the session replaces the record of the
+// retryable write before it, including its parts.
 func TestPartsEndWithATransaction(t *testing.T) {
 	h, stop := openOn(t, t.TempDir())
 	defer stop()
@@ -132,8 +132,8 @@ func TestPartsEndWithATransaction(t *testing.T) {
 	}
 }
 
-// TestOldSessionRecord: a record that holds all statements, as they were kept
-// before there were parts, is read, and gives way to parts when more follow.
+// TestOldSessionRecord: a record of an older version, with all statements, is read, and
+// is replaced by parts when more statements follow.
 func TestOldSessionRecord(t *testing.T) {
 	const n = 40
 	dir := t.TempDir()
@@ -182,8 +182,8 @@ func TestOldSessionRecord(t *testing.T) {
 	}
 }
 
-// TestInsertsOfABulkWrite: inserts that follow one another are one outcome,
-// whatever command they came in.
+// TestInsertsOfABulkWrite: consecutive inserts have one stored result, whichever command
+// contained them.
 func TestInsertsOfABulkWrite(t *testing.T) {
 	h := harness.New(t)
 	var ops []string
