@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// startOpen starts the server with a umask that lets everybody read what it
-// makes.
+// startOpen starts the server with a umask by which everybody can read its files.
 func startOpen(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	real := binary
@@ -25,7 +24,7 @@ func startOpen(t *testing.T, dir string, args ...string) *process {
 	return start(t, dir, args...)
 }
 
-// readable lists what others than the owner may read below a directory.
+// readable lists the files below a directory that others than the owner may read.
 func readable(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -44,8 +43,8 @@ func readable(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// TestFilesAreTheOwners looks at all that a server leaves on the disk: data, the
-// log of a compaction, backups, its log, a directory for what spills.
+// TestFilesAreTheOwners checks all files of a server: data, the log of a compaction,
+// backups, its log, the directory of temporary files.
 func TestFilesAreTheOwners(t *testing.T) {
 	top := filepath.Join(t.TempDir(), "top")
 	data, saved, logs := filepath.Join(top, "data"), filepath.Join(top, "saved"), filepath.Join(top, "logs")
@@ -80,7 +79,7 @@ func TestFilesAreTheOwners(t *testing.T) {
 	}
 }
 
-// TestFilesForTheGroup lets the group read everything, as who ships logs.
+// TestFilesForTheGroup lets the group read everything, for example for log shippers.
 func TestFilesForTheGroup(t *testing.T) {
 	for parameter, want := range map[string]os.FileMode{"processUmask=027": 0o640, "honorSystemUmask=true": 0o666} {
 		top := t.TempDir()
@@ -100,7 +99,8 @@ func TestFilesForTheGroup(t *testing.T) {
 	}
 }
 
-// TestStartIsRefused starts servers that would be less safe than they look.
+// TestStartIsRefused starts servers with settings that would be less secure than they
+// seem.
 func TestStartIsRefused(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte("c2VjcmV0"), 0o600); err != nil {
@@ -123,7 +123,7 @@ func TestStartIsRefused(t *testing.T) {
 	}
 }
 
-// TestNoUsersYet says at the start who can get in.
+// TestNoUsersYet: without users the log says which clients can connect.
 func TestNoUsersYet(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "Clients on this machine may create the first one",

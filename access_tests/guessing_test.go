@@ -38,8 +38,8 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 	}
 	defer guessing.Wait()
 	defer cancel()
-	// All guessers wait once each name has failed often: by then they would
-	// have kept others out.
+	// Once each name has failed often, all guessers wait, and would delay other logins if
+	// the delay applied to these.
 	failures := func() (n int) {
 		status := root.must("admin", `{"serverStatus": 1}`)
 		for _, e := range status["asserts"].(bson.D) {

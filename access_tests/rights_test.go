@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// TestApplyOpsGivesNoRights tries to become root, and to touch what one may
-// not, through entries of an oplog; also after a restart.
+// TestApplyOpsGivesNoRights tries to become root, and to change collections without the
+// privilege, by oplog entries; also after a restart.
 func TestApplyOpsGivesNoRights(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -32,7 +32,7 @@ func TestApplyOpsGivesNoRights(t *testing.T) {
 		`{"op": "c", "ns": "admin.$cmd", "o": {"drop": "system.users"}}`,
 	} {
 		da.refuses(13, "admin", `{"applyOps": [`+entry+`]}`)
-		// nothing of a list is applied if one of it is refused
+		// no entry of a list is applied if one of them is refused
 		da.refuses(13, "admin", `{"applyOps": [{"op": "c", "ns": "vault.$cmd", "o": {"drop": "hidden"}}, `+entry+`]}`)
 	}
 	roles := func(l *login) string {
@@ -52,8 +52,8 @@ func TestApplyOpsGivesNoRights(t *testing.T) {
 	}
 }
 
-// TestCursorsOfOthers kills and reads what belongs to someone else, or to
-// oneself when one still had the right.
+// TestCursorsOfOthers kills and reads cursors of other users, and cursors that the user
+// opened with a privilege that has been revoked since.
 func TestCursorsOfOthers(t *testing.T) {
 	p := start(t, t.TempDir())
 	root := p.root()

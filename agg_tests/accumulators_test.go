@@ -52,7 +52,7 @@ func TestAccumulatorsRefuse(t *testing.T) {
 	s.fails(2, "c", `[{$group: {_id: null, r: {$percentile: {input: "$s", p: [0.5], method: "exact"}}}}]`)
 	s.fails(40400, "c", `[{$unwind: "$_id"}, {$group: {_id: null, r: {$mergeObjects: "$_id"}}}]`)
 
-	// A $group in front runs in mongod's slot-based engine, with its codes
+	// A $group at the beginning runs in mongod's slot-based engine, with its codes
 	// (db/exec/sbe: 4848401, 4848403, 5911200).
 	const failed = "PlanExecutor error during aggregation :: caused by :: "
 	s.says(5911200, failed+"$mergeObjects only supports objects", "c", `[{$group: {_id: null, r: {$mergeObjects: "$_id"}}}]`)

@@ -13,14 +13,14 @@ type equijoin struct {
 	with              []joined
 }
 
-// joined is what one value finds: the _ids for which there is a match.
+// joined is the result for one value: the _ids of the matching documents.
 type joined struct {
 	b                  string // "": the field is missing
 	asLocal, asForeign string // the many are local, or foreign
 }
 
-// What of arrays, null, nothing and paths through arrays a $lookup by two
-// fields takes for equal; no index changes it.
+// The values that a $lookup by two fields treats as equal: arrays, null, missing fields
+// and paths through arrays. No index changes the result.
 var equijoins = []equijoin{
 	{"null and missing", "a", `[{_id: 0, no_a: 1}, {_id: 1, a: null}, {_id: 2, a: [null, 1]}, {_id: 10, a: []}, {_id: 20, a: 1}, {_id: 21, a: {x: null}}, {_id: 22, a: [[null, 1], 2]},
 		{_id: 23, a: false}, {_id: 24, a: 0}, {_id: 25, a: {}}, {_id: 26, a: ""}]`, []joined{{`null`, `0 1 2 10`, `0 1 2`}, {``, `0 1 2 10`, `0 1 2`}}},

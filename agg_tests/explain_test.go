@@ -40,7 +40,7 @@ func TestExplain(t *testing.T) {
 	if n := stages[2].Lookup("totalDocsExamined").SafeInt64(); n != 3 {
 		t.Error(stages[2])
 	}
-	// What the source took over is no stage any more.
+	// Stages that the source executes are no longer in the pipeline.
 	if stages = explain(`[{$sort: {k: 1}}, {$limit: 5}, {$set: {x: 1}}]`, "executionStats"); len(stages) != 3 || !stages[1].Has("$limit") {
 		t.Error(stages)
 	}
@@ -50,7 +50,7 @@ func TestExplain(t *testing.T) {
 	if stages = explain(`[{$sort: {s: 1}}, {$limit: 5}, {$set: {x: 1}}]`, "queryPlanner"); len(stages) != 3 || !stages[1].Has("$sort") {
 		t.Error(stages)
 	}
-	// Views are explained as what they stand for.
+	// Views are explained as their pipelines.
 	s.ok(`{create: "v", viewOn: "c", pipeline: [{$match: {k: 7}}]}`)
 	reply := s.ok(`{explain: {aggregate: "v", pipeline: [{$count: "n"}], cursor: {}}, verbosity: "executionStats"}`)
 	first := reply.Lookup("stages").Doc().Index(0).Doc()
@@ -65,8 +65,8 @@ func TestExplain(t *testing.T) {
 	s.gives("d", `[]`, `[]`)
 }
 
-// A pipeline that is but a find is explained as one: jstests/libs/analyze_plan.js
-// and the drivers' tests look for queryPlanner in place of stages.
+// A pipeline that is equivalent to a find is explained as a find:
+// jstests/libs/analyze_plan.js and the drivers' tests expect queryPlanner and not stages.
 func TestExplainOfAPipelineThatIsAFind(t *testing.T) {
 	s := newServer(t)
 	s.numbers("c", 300, 10)

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// States of scripts that leave memory come back by merge, and reduce sees the
+// States of scripts that were written to disk are combined by merge, and reduce gets the
 // values of all runs.
 func TestScriptsThatSpill(t *testing.T) {
 	s := newServer(t)

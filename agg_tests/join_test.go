@@ -144,7 +144,7 @@ func TestUnionWith(t *testing.T) {
 	s.gives("1", `[{$documents: [{x: 1}]}, {$unionWith: {coll: "texans", pipeline: [{$project: {_id: 1}}]}}]`, `[{x: 1}, {_id: 1}]`)
 }
 
-// A hint belongs to the collection of the command alone.
+// A hint applies only to the collection of the command.
 func TestHintIsNotForJoins(t *testing.T) {
 	s := newServer(t)
 	s.insert("a", `[{_id: 1, x: 1}]`)
@@ -155,8 +155,8 @@ func TestHintIsNotForJoins(t *testing.T) {
 	s.fails(2, "b", `[{$match: {x: 1}}]`, `hint: "x_1"`)
 }
 
-// A $lookup by $expr uses an index with the values of its variables, and
-// finds what it finds without.
+// A $lookup by $expr uses an index with the values of its variables, and has the same
+// result as without.
 func TestLookupByExpressionUsesIndexes(t *testing.T) {
 	s := newServer(t)
 	s.insert("in", `[{_id: 1, v: 1}, {_id: 2, v: null}, {_id: 3}, {_id: 4, v: [1, 2]}, {_id: 5, v: "x"}]`)
@@ -172,8 +172,8 @@ func TestLookupByExpressionUsesIndexes(t *testing.T) {
 	s.gives("other", `[{$match: {$expr: {$eq: ["$f", "$$x"]}}}, {$project: {_id: 1}}]`, `[{_id: 5}]`, `let: {x: "x"}`)
 }
 
-// Ranges of variables read as much of an index as they hold; a value that no
-// range can be made of reads the collection.
+// Ranges by variables read only their part of an index; a value that cannot become a
+// range causes a collection scan.
 func TestLookupByRangeUsesIndexes(t *testing.T) {
 	s := newServer(t)
 	s.insert("in", `[{_id: 1, lo: 2, hi: 4}, {_id: 2, lo: 3}, {_id: 3, lo: null, hi: 1}, {_id: 4, lo: [1], hi: [2, 3]}, {_id: 5, lo: "a", hi: "c"}]`)

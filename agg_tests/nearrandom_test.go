@@ -35,8 +35,8 @@ func place(t *rapid.T, planar bool) string {
 	return `, "loc": {"type": "Point", "coordinates": ` + point() + `}`
 }
 
-// A $geoNear or $near with a limit finds by rings what it finds by measuring
-// everything.
+// A $geoNear or $near with a limit, which searches ring by ring, has the same result as
+// one that computes all distances.
 func TestRingsAgree(t *testing.T) {
 	s := newServer(t)
 	rapid.Check(t, func(r *rapid.T) {

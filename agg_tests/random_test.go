@@ -30,8 +30,7 @@ func randomDocs(t *rapid.T) []value.Doc {
 	return docs
 }
 
-// randomStage draws a stage whose result depends on nothing but the set of
-// its input.
+// randomStage draws a stage whose result does not depend on the order of its input.
 func randomStage(t *rapid.T) string {
 	f := rapid.SampledFrom([]string{"a", "b", "c", "a.x", "_id"}).Draw(t, "field")
 	g := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "other")
@@ -87,8 +86,8 @@ func text(docs []value.Doc) string {
 	return b.String()
 }
 
-// A pipeline gives the same with indexes as without, and the same when
-// nothing of it can be moved into the source.
+// A pipeline has the same result with and without indexes, and if no stage can be moved
+// into the source.
 func TestRandomPipelines(t *testing.T) {
 	s := newServer(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -125,7 +125,7 @@ func TestAccumulatorLimits(t *testing.T) {
 	s.aggregate("c", `[{$group: {_id: null, r: {$push: "$s"}}}]`)
 }
 
-// What does not fit into memory goes to disk, if it may.
+// Data beyond the memory limit is written to disk if the command allows it.
 func TestSpilling(t *testing.T) {
 	s := newServer(t, "internalQueryMaxBlockingSortMemoryUsageBytes", "100000", "internalDocumentSourceGroupMaxMemoryBytes", "100000",
 		"internalDocumentSourceBucketAutoMaxMemoryBytes", "100000", "internalDocumentSourceSetWindowFieldsMaxMemoryBytes", "100000", "internalQueryFacetBufferSizeBytes", "100000")

@@ -9,15 +9,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestExpressions plays the scripts of testdata/expressions: what an
-// expression gives for one document.
+// TestExpressions runs the scripts of testdata/expressions: the values of expressions for
+// one document.
 //
 //	doc {a: 1}               the document of the lines that follow
 //	{$add: ["$a", 1]} => 2   the value, with its type; "missing": none
 //	{$add: ["$a", ""]} !! 14 only numbers     the code, and a part of the message
 //
-// An expression must give the same whether its constants are folded or come
-// out of the document, in $project, $group and a sub-pipeline.
+// An expression must have the same value whether its constants are folded or come from the
+// document, in $project, $group and a sub-pipeline.
 func TestExpressions(t *testing.T) {
 	eachScript(t, "expressions", func(s *server) func(where, line string) {
 		s.insert("c", `[{}]`)
@@ -47,7 +47,7 @@ func TestExpressions(t *testing.T) {
 	})
 }
 
-// TestPipelines plays the scripts of testdata/pipelines:
+// TestPipelines runs the scripts of testdata/pipelines:
 //
 //	coll c [{_id: 1}]               the documents of a collection
 //	index c {key: {a: 1}, name: "a"}  an index of it
@@ -81,14 +81,13 @@ func TestPipelines(t *testing.T) {
 	})
 }
 
-// eachScript plays the scripts of a folder of testdata, each on a server of
-// its own.
+// eachScript runs the scripts of a folder of testdata, each on its own server.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
 	commandtest.Scripts(t, folder, func(t *testing.T) func(where, line string) { return begin(newServer(t)) })
 }
 
-// readLine splits a line into what is done, and what must come of it: a
-// result, or the code of an error and a part of its message.
+// readLine splits a line into the operation and its expected outcome: a result, or the
+// code of an error and a part of its message.
 func readLine(t testing.TB, where, line string) (what, want string, code int32) {
 	t.Helper()
 	if what, want, ok := strings.Cut(line, " => "); ok {

@@ -98,8 +98,8 @@ func series(t *rapid.T, start int64, ties bool) (pipeline string, ordered bool) 
 	return "[" + strings.Join(stages, ", ") + "]", ordered
 }
 
-// What is answered from the buckets is what the measurements give one by one,
-// also behind deletions and expiry.
+// Results from the control values of buckets equal the results from single measurements,
+// also after deletions and expiry.
 func TestSeriesAreAnsweredFromBuckets(t *testing.T) {
 	s := newServer(t)
 	rapid.Check(t, func(t *rapid.T) {

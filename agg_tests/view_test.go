@@ -95,7 +95,7 @@ func TestTimeSeriesPipelines(t *testing.T) {
 	}
 }
 
-// What a view cannot be made of.
+// Definitions that are refused for a view.
 func TestViewsRefuse(t *testing.T) {
 	s := newServer(t)
 	for _, c := range []struct {

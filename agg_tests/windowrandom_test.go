@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A window operator gives what the expression of that name gives over all
-// values of the window, in memory and with the partition on disk.
+// A window operator has the same result as the expression of that name over all values of
+// the window, in memory and with the partition on disk.
 func TestWindowsAgreeWithExpressions(t *testing.T) {
 	roomy, tight := newServer(t), newServer(t, "internalDocumentSourceSetWindowFieldsMaxMemoryBytes", "6000")
 	rapid.Check(t, func(r *rapid.T) {

@@ -2,8 +2,8 @@ package agg_tests
 
 import "testing"
 
-// The examples of the manual's page on $out, and what it keeps of a
-// collection that it replaces.
+// The examples of the manual's page on $out, and the properties of a replaced collection
+// that it keeps.
 func TestOut(t *testing.T) {
 	s := newServer(t)
 	s.insert("books", `[
@@ -118,8 +118,8 @@ func TestMergeExamples(t *testing.T) {
 	s.gives("cakeSales", `[{$match: {_id: 2}}]`, `[{_id: 2, flavor: "strawberry", salesTotal: 4350, salesTrend: "down", salesYear: "2021"}]`)
 }
 
-// Results are written many at a time; one that fails does not keep the
-// others of its batch from being written.
+// Results are written in batches; if one fails, the others of its batch are still
+// written.
 func TestMergeInBatches(t *testing.T) {
 	s := newServer(t)
 	s.numbers("c", 1200, 10)

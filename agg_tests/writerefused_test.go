@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// refused is a stage that writes, and what mongod says to it.
+// refused is a stage that writes, with mongod's error.
 type refused struct {
 	code    int32
 	message string
 	stage   string
 }
 
-// What $out and $merge refuse before they read anything.
+// The errors of $out and $merge before they read documents.
 func TestWritersRefuse(t *testing.T) {
 	s := newServer(t)
 	s.insert("c", `[{_id: 1}]`)
@@ -84,7 +84,7 @@ func TestWritersRefuse(t *testing.T) {
 	}
 }
 
-// Which index identifies the documents that $merge writes.
+// The indexes that can identify the documents of $merge.
 func TestMergeNeedsUniqueIndex(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -231,7 +231,7 @@ func TestMergeUpdates(t *testing.T) {
 	}
 }
 
-// The words before the error of an index or of an update.
+// The context that $merge adds to the error of an index or of an update.
 func TestMergeTellsItsPart(t *testing.T) {
 	s := newServer(t)
 	s.insert("c", `[{_id: 0, a: 0}, {_id: 1, a: 0}]`)

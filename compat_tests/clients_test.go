@@ -31,8 +31,7 @@ func TestMongoose(t *testing.T) {
 	nodeScript(t, "odm.js", "URI="+s.URI).reports(t)
 }
 
-// The package that others use to test with a real mongod runs duskdb in its
-// place.
+// mongodb-memory-server, a package for tests with a real mongod, runs duskdb instead.
 func TestMongoMemoryServer(t *testing.T) {
 	t.Parallel()
 	nodeScript(t, "memoryserver.js", "MONGOMS_SYSTEM_BINARY="+binary, "MONGOMS_SYSTEM_BINARY_VERSION_CHECK=false").reports(t)

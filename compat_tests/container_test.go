@@ -22,19 +22,19 @@ import (
 	"github.com/duskdb/duskdb/internal/needs"
 )
 
-// containerUser is who the image runs as.
+// containerUser is the user id of the image.
 const containerUser = 65532
 
-// image is what the Dockerfile describes, made without an engine: its last
-// stage as a directory, which processes take for the whole file system.
+// image is the image of the Dockerfile, built without a container engine: a directory with
+// its last stage, which is the root of the file system for its processes.
 type image struct {
 	root               string
 	entry, healthcheck []string
 	stop               string
 }
 
-// buildImage follows the Dockerfile: the binary is made by its own line, and
-// the rest is read from its instructions.
+// buildImage follows the Dockerfile: it builds the binary with the Dockerfile's command
+// and reads the other instructions.
 func buildImage(t *testing.T) image {
 	t.Helper()
 	b, err := os.ReadFile("../Dockerfile")
@@ -78,8 +78,8 @@ func argument(t *testing.T, text, pattern string) string {
 	return m[1]
 }
 
-// owner is who the user of the image is outside: root can be anybody, and
-// others are only themselves.
+// owner returns the user id of the image's user outside: root can run as any user, other
+// users only as themselves.
 func (image) owner() int {
 	if os.Geteuid() == 0 {
 		return containerUser
@@ -122,9 +122,9 @@ func (img image) run(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// TestContainer runs what the image runs: without a shell, a time zone or any
-// other file than its own, as a user without a name, with the variables of
-// mongo's official image and seeds.
+// TestContainer runs the server as in the image: without a shell, time zones or other
+// files, as a user without a name, with the variables and seed files of mongo's official
+// image.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	img := buildImage(t)

@@ -1,6 +1,5 @@
-// Package compat drives the real duskdb binary with the clients that people
-// use: mongosh, the drivers of five languages, Mongoose, and the official
-// suites of the Go driver.
+// Package compat tests the real duskdb binary with common clients: mongosh, the drivers of
+// five languages, Mongoose, and the official suites of the Go driver.
 //
 // TestMain builds the binary once. A test starts it with [start] on a free
 // port and stops it when it ends. Clients in other languages live in the

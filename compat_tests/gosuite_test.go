@@ -34,10 +34,10 @@ func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
 	return collect(bufio.NewScanner(out))
 }
 
-// delayPing has the server wait with its answer to the next ping. The drivers'
-// TestMain begins two topologies and asks the first what it has found after a
-// ping by the second; the first may not have heard of the server by then, and
-// the suite ends with "could not detect topology kind" before any test.
+// delayPing makes the server delay its reply to the next ping. The drivers' TestMain starts
+// two topologies and, after a ping by the second, queries the kind of the first. Without
+// the delay the first may not have found the server yet, and the suite ends with "could
+// not detect topology kind" before any test.
 func delayPing(t *testing.T, uri string) {
 	t.Helper()
 	command(t, connect(t, uri).Database("admin"), bson.D{

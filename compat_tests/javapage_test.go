@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/internal/needs"
 )
 
-// TestJavaPage runs the Java of the page for those who come from
-// mongo-java-server, as it stands there: a class, and then what uses it.
+// TestJavaPage runs the Java code of the page for users of mongo-java-server, unchanged: a
+// class, and then the code that uses it.
 func TestJavaPage(t *testing.T) {
 	t.Parallel()
 	needs.Client(t, "java", "mvn")

@@ -27,8 +27,8 @@ var pyMongoQuick = []string{
 	"grid_file", "gridfs", "gridfs_bucket", "raw_bson", "read_concern", "run_command", "session",
 }
 
-// pyMongoWithout are the files without a word to a server, or that need a
-// name server, several servers or encryption.
+// pyMongoWithout are the files that use no server, or that need a name server, several
+// servers or encryption.
 var pyMongoWithout = []string{
 	"atlas_connect", "auth_oidc", "azure_helpers", "discovery_and_monitoring", "dns", "encryption", "gcp_helpers", "kms_connect",
 	"kms_connect_prose", "load_balancer", "max_staleness", "mongos_load_balancing", "ocsp_cache", "ocsp_support", "on_demand_csfle",

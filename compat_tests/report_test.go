@@ -47,8 +47,8 @@ func (c client) output(t *testing.T) string {
 	return stdout.String()
 }
 
-// reports runs a client whose every check prints "ok NAME" or "not ok NAME:
-// WHY", and "done" at the end, and makes a subtest of each.
+// reports runs a client that prints "ok NAME" or "not ok NAME: WHY" for each check, and
+// "done" at the end. Each check becomes a subtest.
 func (c client) reports(t *testing.T) {
 	t.Helper()
 	out := c.output(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// crashTime is how long to go on, and seed what to start from.
+// crashTime returns the duration of the test and the seed of its random choices.
 func crashTime(tb testing.TB) (d time.Duration, seed uint64) {
 	d, seed = 8*time.Second, uint64(time.Now().UnixNano())
 	if s := os.Getenv("DUSKDB_CRASH_TIME"); s != "" {
@@ -112,10 +112,10 @@ func load(tb testing.TB, p *process, workers []*worker, expiry *expiryWorker, d 
 	}
 }
 
-// compactions counts those that ended before a crash.
+// compactions counts the compactions that ended before a crash.
 var compactions int
 
-// compact compacts the log until the server is gone.
+// compact compacts the log until the server is killed.
 func compact(addr, coll string) {
 	c, err := dial(addr)
 	if err != nil {
@@ -159,7 +159,7 @@ func validate(tb testing.TB, c *client) {
 	}
 }
 
-// finish looks at the data without a server, and then at what expires.
+// finish checks the data without a server, and then the expiry.
 func finish(tb testing.TB, dir string, workers []*worker, expiry *expiryWorker) {
 	tb.Helper()
 	p := start(tb, dir)

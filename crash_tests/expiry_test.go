@@ -21,7 +21,7 @@ var expiryStart = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 
 const hourMillis = 3_600_000
 
-// work inserts and changes until the server is gone.
+// work inserts and changes documents until the server is killed.
 func (e *expiryWorker) work(addr string) {
 	c, err := dial(addr)
 	if err != nil {
@@ -66,8 +66,8 @@ func (e *expiryWorker) check(tb testing.TB, c *client) {
 	e.docs = n
 }
 
-// expire moves the clock so that half of the documents are due, and looks
-// that exactly they go.
+// expire moves the clock so that half of the documents are due, and checks that exactly
+// these are removed.
 func (e *expiryWorker) expire(tb testing.TB, c *client) {
 	tb.Helper()
 	if e.docs < 2 {

@@ -12,8 +12,8 @@ import (
 )
 
 // TestFollower kills the server while clients write at random and a follower
-// rebuilds their collection from its change stream. After each restart the
-// follower goes on where it was; at the end both are the same, byte by byte.
+// rebuilds their collection from its change stream. After each restart the follower
+// resumes; at the end both collections are the same, byte by byte.
 func TestFollower(t *testing.T) {
 	d, seed := crashTime(t)
 	t.Logf("DUSKDB_CRASH_SEED=%d", seed)
@@ -62,7 +62,7 @@ type follower struct {
 	err     error
 }
 
-// prepare makes the collection and the first token.
+// prepare creates the collection and the first token.
 func (f *follower) prepare(t *testing.T, addr string) {
 	t.Helper()
 	c, err := dial(addr)
@@ -75,7 +75,7 @@ func (f *follower) prepare(t *testing.T, addr string) {
 	f.batch = reply.Lookup("cursor").Doc().Lookup("postBatchResumeToken").Doc().Clone()
 }
 
-// open is the command that opens the stream where the follower is.
+// open returns the command that opens the stream at the follower's position.
 func (f *follower) open() []any {
 	options := []any{"fullDocument", value.String("required"), "fullDocumentBeforeChange", value.String("required")}
 	token := f.applied
@@ -89,8 +89,8 @@ func (f *follower) open() []any {
 	return []any{"aggregate", value.String("f"), "pipeline", value.NewArray(stage), "cursor", value.Document(value.EmptyDoc)}
 }
 
-// follow applies events until the server is gone, or, to the end, until
-// there are no more.
+// follow applies events until the server is killed or, with toEnd, until there are no
+// more.
 func (f *follower) follow(addr string, toEnd bool) {
 	c, err := dial(addr)
 	if err != nil {
@@ -122,8 +122,7 @@ func (f *follower) follow(addr string, toEnd bool) {
 	}
 }
 
-// apply does what an event tells, after checking that the document was as
-// the event says.
+// apply applies an event, after it has checked that the document agrees with the event.
 func (f *follower) apply(e value.Doc) error {
 	id := e.Lookup("documentKey").Doc().Lookup("_id").JSON()
 	kind := e.Lookup("operationType").Str()
@@ -167,8 +166,8 @@ func (f *follower) compare(t *testing.T, addr string) {
 	}
 }
 
-// randomWriter writes what comes to its mind to documents that it shares
-// with others: plainly, so that it can be sent again, or in transactions.
+// randomWriter makes random writes to documents that it shares with others: retryable
+// writes or transactions.
 type randomWriter struct {
 	id     int
 	rnd    *rand.Rand
@@ -176,8 +175,8 @@ type randomWriter struct {
 	err    error
 }
 
-// work writes until the server is gone. Writes may be refused, as when two
-// transactions meet.
+// work writes until the server is killed. Writes may be refused, for example if two
+// transactions conflict.
 func (w *randomWriter) work(addr string) {
 	c, err := dial(addr)
 	if err != nil {
@@ -226,7 +225,7 @@ func (w *randomWriter) transaction(c *client) error {
 	return w.send(c, end, append(in, "$db", value.String("admin"))...)
 }
 
-// write is a random write, one that can be sent again.
+// write returns a random retryable write.
 func (w *randomWriter) write() string {
 	r := w.rnd
 	id, n := r.IntN(40), r.IntN(100)

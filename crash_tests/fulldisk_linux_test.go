@@ -10,9 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestFullDisk fills a small disk with the data of a server. Deletes, expiry,
-// compact and drop go on, and make room for inserts again; a restart loses
-// nothing.
+// TestFullDisk fills a small disk with the data of a server. Deletes, expiry, compact and
+// drop still work, and free space for inserts; a restart loses no data.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	switch err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); {

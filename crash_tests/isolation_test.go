@@ -13,16 +13,16 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// listKeys is how many lists are in use at a time, listLives through how
-// many crashes.
+// listKeys is the number of lists in use at a time, listLives the number of crashes for
+// which a list is used.
 const (
 	listKeys  = 5
 	listLives = 3
 )
 
 // TestIsolation kills the server while clients run transactions on lists.
-// A client whose commit was not answered asks again after the restart, with
-// the number it had: then it learns what became of it, and no more.
+// A client that got no reply to a commit sends it again after the restart, with the same
+// transaction number, and the reply shows whether the transaction was committed.
 func TestIsolation(t *testing.T) {
 	d, seed := crashTime(t)
 	t.Logf("DUSKDB_CRASH_SEED=%d", seed)
@@ -50,7 +50,7 @@ func TestIsolation(t *testing.T) {
 	judge(t, p.addr, clients, lives, unanswered)
 }
 
-// judge checks the histories of all lives by the lists as they are now.
+// judge checks the histories of all lives against the present lists.
 func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered int) {
 	t.Helper()
 	conn, err := dial(addr)
@@ -83,7 +83,7 @@ func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered i
 	}
 }
 
-// generation tells which lists a transaction has worked on.
+// generation returns the generation of the lists that a transaction has used.
 func generation(x *history.Txn) int {
 	for k := range x.Reads {
 		return k / listKeys
@@ -107,7 +107,7 @@ type listClient struct {
 	err     error
 }
 
-// work runs transactions until the server is gone.
+// work runs transactions until the server is killed.
 func (c *listClient) work(addr string, first int) {
 	conn, err := dial(addr)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *listClient) work(addr string, first int) {
 	}
 }
 
-// in adds what makes a command a statement of the transaction.
+// in adds the fields by which a command is a statement of the transaction.
 func (c *listClient) in(begin bool, fields ...any) []any {
 	session := value.Document(value.NewDoc("id", value.Binary(4, fmt.Appendf(nil, "list-client-%04d", c.id))))
 	fields = append(fields, "lsid", session, "txnNumber", value.Int64(c.number), "autocommit", value.Bool(false))
@@ -171,7 +171,7 @@ func (c *listClient) append(conn *client, x *history.Txn, k int) error {
 	return err
 }
 
-// commit asks for the commit, for the first time or again.
+// commit sends the commit, for the first time or again.
 func (c *listClient) commit(conn *client, x *history.Txn) error {
 	reply, err := conn.run(c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))...)
 	switch {
@@ -186,8 +186,8 @@ func (c *listClient) commit(conn *client, x *history.Txn) error {
 	return err
 }
 
-// resolve asks what became of the commits that were not answered, once they
-// are known twice, for the answer stays.
+// resolve sends the commits without a reply again, and once more when the outcome is
+// known, because the reply must stay the same.
 func resolve(t *testing.T, addr string, clients []*listClient) (n int) {
 	t.Helper()
 	conn, err := dial(addr)

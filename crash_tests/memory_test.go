@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestMemoryLimit fills a small server until it refuses: it goes on to read
-// and to delete, and then to insert again.
+// TestMemoryLimit fills a small server until it refuses writes. Reads and deletes still
+// work, and after the deletes inserts work again.
 func TestMemoryLimit(t *testing.T) {
 	const limit = 100 << 20
 	p := start(t, t.TempDir(), "--memoryLimit", "100MB")

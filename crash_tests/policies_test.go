@@ -28,8 +28,8 @@ func (a *aging) dead() string { return a.name + ".dead" }
 // due reports whether a document has expired.
 func (a *aging) due(id, now int64) bool { return a.docs[id]+a.seconds*1000 <= now }
 
-// policiesWorker is the only one that moves the clock. It writes to
-// collections of all policies, changes these, and has passes run.
+// policiesWorker is the only worker that moves the clock. It writes to collections with
+// all policies, changes the policies, and runs passes.
 type policiesWorker struct {
 	rnd  *rand.Rand
 	now  int64
@@ -70,7 +70,7 @@ func (w *policiesWorker) create(tb testing.TB, c *client) {
 		sub("name", value.String("at"), "key", sub("at", value.Int32(1)), "expireAfterSeconds", seconds)))
 }
 
-// work goes on until the server is gone.
+// work runs until the server is killed.
 func (w *policiesWorker) work(addr string) {
 	c, err := dial(addr)
 	if err != nil {
@@ -129,8 +129,7 @@ func (w *policiesWorker) insert(c *client, a *aging) error {
 	return nil
 }
 
-// refresh updates a document, which lets it live for longer if it still
-// does.
+// refresh updates a document, which restarts its time to live if it has not expired.
 func (w *policiesWorker) refresh(c *client) error {
 	a := w.all[3]
 	for id, at := range a.docs {
@@ -151,8 +150,8 @@ func (w *policiesWorker) refresh(c *client) error {
 	return nil
 }
 
-// change lets documents expire sooner or later. What has expired by the old
-// setting of document TTL is gone.
+// change changes when documents expire. Documents that have expired under the old setting
+// of document TTL are removed.
 func (w *policiesWorker) change(c *client, a *aging) error {
 	a.asked = int64(5 + w.rnd.IntN(20))
 	command := []any{"collMod", value.String(a.name)}
@@ -175,7 +174,7 @@ func (w *policiesWorker) change(c *client, a *aging) error {
 	return nil
 }
 
-// expire notes that what is due has been moved.
+// expire records that the due documents have been moved.
 func (a *aging) expire(now int64) {
 	for id := range a.docs {
 		if a.due(id, now) {
@@ -201,8 +200,8 @@ func (w *policiesWorker) pass(c *client) error {
 	return nil
 }
 
-// check looks at what a crash has left, and again after a pass. The server
-// was started at the instant at which the clock stood.
+// check checks the data after a crash, and again after a pass. The server was started at
+// the time of the clock before the crash.
 func (w *policiesWorker) check(tb testing.TB, c *client) {
 	tb.Helper()
 	if w.err != nil {
@@ -227,7 +226,7 @@ func (w *policiesWorker) check(tb testing.TB, c *client) {
 	}
 }
 
-// adopt reads the setting: the one acknowledged or the one asked for.
+// adopt reads the setting: the acknowledged one, or the requested one.
 func (w *policiesWorker) adopt(tb testing.TB, c *client, a *aging) {
 	tb.Helper()
 	var got int64

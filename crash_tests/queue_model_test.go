@@ -98,8 +98,8 @@ func (b *mailbox) fail(i int, at int64, state string) {
 	}
 }
 
-// settle applies the effects of time until an instant; gone reports whether
-// the queue was deleted, as nobody used it.
+// settle applies the effects of time until an instant; gone reports whether the queue was
+// dropped because it was idle.
 func (b *mailbox) settle(now int64) (gone bool) {
 	var due []*letter
 	for i := range b.main {
@@ -132,7 +132,7 @@ func (b *mailbox) settle(now int64) (gone bool) {
 	return !waiting && now >= b.activity+queueIdle
 }
 
-// String is what can be seen of the queue.
+// String returns the visible state of the queue.
 func (b *mailbox) String() string {
 	var t strings.Builder
 	n := map[string]int{}
@@ -168,8 +168,8 @@ func (l *letter) String() string {
 	return fmt.Sprintf("%d: %d %s, delivery %d, enqueued %d, expires %d, due %d, %s", l.number, l.id, l.state, l.deliveries, l.enqueued, expires, l.due, l.reason)
 }
 
-// shown is the text of a queue as a server shows it. The instant of the last
-// activity is asked for first, as looking is one, too.
+// shown returns the text of a queue on a server. It reads the time of the last activity
+// first, because browsing is an activity.
 func shown(c *client, q string) (text string, err error) {
 	stats, err := c.run("mqStats", value.String(q))
 	if err != nil {

@@ -90,8 +90,8 @@ func loadQueues(tb testing.TB, p *process, workers []*queueWorker, crowd *crowd,
 	}
 }
 
-// crowd are many clients of one queue. true means that it was acknowledged,
-// false that the server was asked and did not answer.
+// crowd are many clients of one queue. true means that the operation was acknowledged,
+// false that the client sent it and got no reply.
 type crowd struct {
 	next       atomic.Int64
 	mu         sync.Mutex
@@ -170,9 +170,8 @@ func (w *crowd) receiver(addr string, remove bool) {
 	}
 }
 
-// check looks that what was sent is there once, unless it was completed.
-// A reply with a message that was removed can be lost with the connection:
-// one for each crash.
+// check checks that each sent message exists once unless it was completed. A reply with a
+// removed message can be lost with the connection, at most one for each crash.
 func (w *crowd) check(tb testing.TB, c *client) {
 	tb.Helper()
 	if w.err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// queueWorker is the only client of a queue. It knows what the queue holds
-// after each command that was answered, and what a command that was not
-// answered would have made of it.
+// queueWorker is the only client of a queue. It has the state of the queue after each
+// command with a reply, and the state that a command without a reply would lead to.
 type queueWorker struct {
 	name    string
 	rnd     *rand.Rand
@@ -39,7 +38,7 @@ func (w *queueWorker) create(tb testing.TB, c *client, now int64) {
 	w.box, w.pending = &mailbox{next: 1, activity: now}, nil
 }
 
-// work sends, receives and settles until the server is gone.
+// work sends, receives and settles until the server is killed.
 func (w *queueWorker) work(addr string) {
 	c, err := dial(addr)
 	if err != nil {
@@ -71,8 +70,8 @@ func (w *queueWorker) work(addr string) {
 	}
 }
 
-// step draws a command and plays it on the model. check looks at the reply
-// and completes the model by what only the server knows.
+// step draws a command and applies it to the model. check checks the reply and adds the
+// values that the server has chosen to the model.
 func (w *queueWorker) step(b *mailbox) (name string, command []any, check func(value.Doc) error) {
 	held, _ := w.pick(b, func(l *letter) bool { return l.until > w.now && !l.token.IsMissing() })
 	switch n := w.rnd.IntN(12); {
@@ -90,7 +89,7 @@ func (w *queueWorker) step(b *mailbox) (name string, command []any, check func(v
 	return w.receiveDead(b)
 }
 
-// pick chooses a message of the queue, -1 if none is as wanted.
+// pick chooses a message of the queue for which wanted is true; -1 without one.
 func (w *queueWorker) pick(b *mailbox, wanted func(*letter) bool) (int, int) {
 	var list []int
 	for i := range b.main {
@@ -216,7 +215,7 @@ func (w *queueWorker) settle(b *mailbox, i int) (string, []any, func(value.Doc) 
 	return "complete", c, anything
 }
 
-// aside deals with a message that was deferred or is not due yet.
+// aside handles a message that was deferred or is not due yet.
 func (w *queueWorker) aside(b *mailbox) (string, []any, func(value.Doc) error) {
 	if i, _ := w.pick(b, func(l *letter) bool { return l.state == "scheduled" }); i >= 0 && w.rnd.IntN(2) == 0 {
 		c := []any{"mqCancelScheduled", value.String(w.name), "sequenceNumber", value.Int64(b.main[i].number)}

@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// stop ends a server in order.
+// stop stops a server properly.
 func (p *process) stop(tb testing.TB) {
 	tb.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -23,7 +23,7 @@ func (p *process) stop(tb testing.TB) {
 	}
 }
 
-// refuses starts a server that must end with an error; it returns what it says.
+// refuses starts a server that must exit with an error, and returns its output.
 func refuses(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	p, out := launch(tb, dir, args...)
@@ -41,8 +41,8 @@ func check(dir string) (text string, sound bool) {
 	return string(out), err == nil
 }
 
-// loaded makes a data directory with n documents in crash.c, and an index, of a
-// server that was compacted and stopped in order.
+// loaded creates a data directory with n documents in crash.c, and an index, of a server
+// that was compacted and stopped properly.
 func loaded(tb testing.TB, n int32) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -66,8 +66,8 @@ func loaded(tb testing.TB, n int32) string {
 	return dir
 }
 
-// TestLogLostItsEnd: the log of a server that was stopped in order, cut short,
-// is refused, also by check; with --repair the server goes on with the rest.
+// TestLogLostItsEnd: a truncated log of a server that was stopped properly is refused,
+// also by check; with --repair the server starts with the rest.
 func TestLogLostItsEnd(t *testing.T) {
 	dir := loaded(t, 3000)
 	if text, sound := check(dir); !sound || strings.Contains(text, "not closed properly") {

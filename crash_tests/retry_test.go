@@ -7,8 +7,8 @@ import (
 )
 
 // TestKilledInRetryableWrite kills the server in the middle of a retryable
-// write of many statements, and sends it again: each has its effect once, and
-// is answered as the first time.
+// write of many statements, and sends it again: each statement is applied once, and the
+// reply is that of the first attempt.
 func TestKilledInRetryableWrite(t *testing.T) {
 	const n, rounds = 3000, 3
 	dir := t.TempDir()

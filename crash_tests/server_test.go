@@ -1,9 +1,9 @@
-// Package crash_tests kills a real server under load, again and again, and
-// looks whether everything it had acknowledged is there afterwards.
+// Package crash_tests repeatedly kills a real server under load, and checks that
+// everything it had acknowledged exists afterwards.
 //
-// By default it takes some seconds. DUSKDB_CRASH_TIME=10m makes it go on for
-// longer, DUSKDB_CRASH_SEED=n repeats the choices of a run, as far as the
-// scheduling of two processes lets it.
+// By default it takes some seconds. DUSKDB_CRASH_TIME=10m makes it run longer;
+// DUSKDB_CRASH_SEED=n repeats the random choices of a run, as far as the scheduling of two
+// processes allows.
 package crash_tests
 
 import (
@@ -110,8 +110,8 @@ func dial(addr string) (*client, error) {
 // errRefused is a reply that is not ok.
 var errRefused = errors.New("refused")
 
-// run runs a command. The error is errRefused if the server said no; any
-// other error means that nobody knows.
+// run runs a command. The error is errRefused if the server refused the command; after
+// any other error the outcome is unknown.
 func (c *client) run(fields ...any) (value.Doc, error) {
 	d := value.NewDoc(fields...)
 	if !d.Has("$db") {

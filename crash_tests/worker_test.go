@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// worker writes to documents of its own and remembers what the server said.
+// worker writes to its own documents and records the server's replies.
 type worker struct {
 	id      int
 	rnd     *rand.Rand
@@ -22,14 +22,14 @@ type worker struct {
 	err     error
 }
 
-// change is what one command does: new values of documents, -1 for none.
+// change is the effect of one command: new values of documents, -1 for a removed one.
 type change map[int64]int64
 
 func newWorker(id int, seed uint64) *worker {
 	return &worker{id: id, rnd: rand.New(rand.NewPCG(seed, uint64(id))), docs: map[int64]int64{}, next: int64(id) * 1_000_000}
 }
 
-// work writes until the server is gone.
+// work writes until the server is killed.
 func (w *worker) work(addr string) {
 	c, err := dial(addr)
 	if err != nil {
@@ -144,8 +144,8 @@ func (w *worker) transaction(c *client, id int64, concern value.Value) (change, 
 	return ch, err
 }
 
-// check compares what the server has with what it had acknowledged. What was
-// under way may have happened, but whole. The worker goes on from there.
+// check compares the data with the acknowledged writes. A write without a reply may have
+// been applied, but only completely. The worker continues from this state.
 func (w *worker) check(tb testing.TB, found map[int64]int64) {
 	tb.Helper()
 	if w.err != nil {
@@ -161,7 +161,7 @@ func (w *worker) check(tb testing.TB, found map[int64]int64) {
 	w.pending = nil
 }
 
-// matches reports whether found is what was acknowledged, and ch.
+// matches reports whether found is the acknowledged state with ch applied.
 func (w *worker) matches(found map[int64]int64, ch change) bool {
 	want := map[int64]int64{}
 	for id, v := range w.docs {

@@ -23,8 +23,8 @@ func (e *env) fill(n int) {
 	}
 }
 
-// BenchmarkRound is one message sent, received and completed, behind which
-// others wait.
+// BenchmarkRound sends, receives and completes one message in a queue with other
+// messages.
 func BenchmarkRound(b *testing.B) {
 	for _, n := range []int{0, 1000, 100_000} {
 		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
@@ -69,7 +69,7 @@ func (e *env) round(b *testing.B, id int64) {
 	}
 }
 
-// BenchmarkEmptyReceive is what a poller costs.
+// BenchmarkEmptyReceive measures the cost of polling an empty queue.
 func BenchmarkEmptyReceive(b *testing.B) {
 	e := newEnv(b)
 	e.create("q", `{}`)

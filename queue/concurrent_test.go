@@ -29,8 +29,8 @@ type queueState struct {
 	locked map[int64]bool
 }
 
-// sequential says what a queue does if one operation comes after the other:
-// a receive hands out the first message that nobody holds.
+// sequential is the model of a queue with one operation after the other: a receive
+// returns the first message that is not locked.
 var sequential = porcupine.Model{
 	Init: func() any { return queueState{} },
 	Step: func(state, _, output any) (bool, any) {
@@ -69,8 +69,8 @@ var sequential = porcupine.Model{
 	DescribeOperation: func(_, output any) string { return fmt.Sprintf("%+v", output) },
 }
 
-// Whatever the order in which the operations of many clients fall, it could
-// have been the order in which they were done one after the other.
+// The results of concurrent operations of many clients are possible for some order in
+// which they run one after the other.
 func TestLinearizable(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"maxDeliveryCount": 1000000}`)

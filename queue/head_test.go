@@ -89,8 +89,8 @@ func (e *env) sendMany(first, n int, schedule int64) {
 	e.must(err)
 }
 
-// A command does a share of what is due, however much that is, and the
-// numbers are right all the same.
+// A command processes a limited share of the due messages, however many there are, and
+// its counts are still correct.
 func TestCommandsDoAShare(t *testing.T) {
 	const n = 20 * dueShare
 	// A message is read once by its entry and once by itself, written once or,
@@ -199,8 +199,8 @@ func TestDeadLettersBesideBacklog(t *testing.T) {
 	}
 }
 
-// A receiver that waits goes on while there is something left to do that may
-// make a message receivable.
+// A waiting receiver continues while messages are left to process that may make a message
+// receivable.
 func TestWaitBehindBacklog(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{}`)
@@ -232,8 +232,8 @@ func TestLapseBelowFront(t *testing.T) {
 	e.none("q")
 }
 
-// What one command has seen to have expired may be alive for another that
-// began before.
+// A message that has expired for one command may not have expired for another command
+// that began earlier.
 func TestFrontHasAnInstant(t *testing.T) {
 	e := newEnv(t)
 	e.broker.share = 0
@@ -249,8 +249,8 @@ func TestFrontHasAnInstant(t *testing.T) {
 	}
 }
 
-// With the least share, messages that expire in any order are passed over
-// until they are removed: a receive gives the first that is alive.
+// With the smallest share, expired messages are skipped until they are removed, in
+// whatever order they expire: a receive returns the first one that has not expired.
 func TestModelOfShare(t *testing.T) {
 	type one struct {
 		number, expires int64

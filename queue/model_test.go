@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// model is what the specification says of a queue, in the simplest form: a
-// list of messages that is gone through from the beginning each time.
+// model is the simplest implementation of a queue by docs/semantics.md: a list of messages
+// that every operation reads from the beginning.
 type model struct {
 	lock    int64
 	most    int32
@@ -55,7 +55,7 @@ func (m *model) expire(x *modelMessage) {
 	}
 }
 
-// release ends a lock as of an instant and tells the outcome.
+// release ends a lock as of an instant and returns the outcome.
 func (m *model) release(x *modelMessage, at int64) string {
 	x.lockedUntil = 0
 	if x.expires != 0 && x.expires <= at {
@@ -90,7 +90,7 @@ func (m *model) activate() {
 	}
 }
 
-// settle does to the messages what time has done.
+// settle applies the effects of the passed time to the messages.
 func (m *model) settle() {
 	m.activate()
 	for _, x := range slices.Clone(m.list) {
@@ -340,8 +340,7 @@ func (x *modelTest) reopen(*rapid.T) {
 	x.e.broker = NewBroker(x.e.clock, x.e.clock, &x.e.metrics)
 }
 
-// compare looks at everything, as it would be if all that is due were
-// settled.
+// compare compares the whole state, as if all due messages had been processed.
 func (x *modelTest) compare(t *rapid.T) {
 	var want Stats
 	later := *x.m

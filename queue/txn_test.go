@@ -47,7 +47,7 @@ func TestAbortedTransactionLeavesNoGap(t *testing.T) {
 	}
 }
 
-// A sweep passes over what an open transaction holds.
+// A sweep skips messages that an open transaction has written.
 func TestSweepBesideTransaction(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"defaultMessageTimeToLive": 10}`)

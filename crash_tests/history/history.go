@@ -1,8 +1,7 @@
-// Package history judges what clients did to lists: a transaction reads lists
-// and appends its own number to some. What it read tells which transactions
-// came before it, and what others read, which came after. Snapshot isolation
-// allows no cycle of such dependencies with less than two anti-dependencies
-// ("did not see").
+// Package history checks the transactions of clients on lists: a transaction reads lists
+// and appends its own number to some. Its reads show which transactions were before it,
+// and the reads of others which were after it. Snapshot isolation allows no cycle of such
+// dependencies with fewer than two anti-dependencies ("did not see").
 package history
 
 import (
@@ -20,7 +19,7 @@ const (
 	Aborted
 )
 
-// Txn is a transaction. Those of a client stand in a history in the order in
+// Txn is a transaction. In a history, the transactions of a client are in the order in
 // which it ran them.
 type Txn struct {
 	ID, Client int
@@ -29,7 +28,7 @@ type Txn struct {
 	Outcome    Outcome
 }
 
-// Check judges a history by the lists that it came to.
+// Check checks a history against the final lists.
 func Check(history []*Txn, final map[int][]int) error {
 	g := graph{}
 	for _, x := range history {
@@ -60,8 +59,8 @@ func Check(history []*Txn, final map[int][]int) error {
 	return g.check(history, final)
 }
 
-// checkLists: what was committed is there once, what was not is not there,
-// and what was read is the beginning of what there is.
+// checkLists checks that each committed number is in its list once, that others are not,
+// and that each read list is the beginning of the final one.
 func (x *Txn) checkLists(final map[int][]int) error {
 	for _, k := range x.Appends {
 		n := 0

@@ -2,7 +2,7 @@ package history
 
 import "testing"
 
-// The check itself finds what is forbidden, and allows what is not.
+// Check refuses forbidden histories and accepts allowed ones.
 func TestCheck(t *testing.T) {
 	txn := func(id, client int, reads map[int][]int, appends ...int) *Txn {
 		return &Txn{ID: id, Client: client, Reads: reads, Appends: appends, Outcome: Committed}
