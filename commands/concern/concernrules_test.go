@@ -21,14 +21,14 @@ const (
 	takeReadConcern = " aggregate count dbHash distinct explain filemd5 find getMore mapReduce "
 )
 
-// ours are commands that mongod does not have, or of which it was not looked up.
+// ours reports whether mongod does not have a command, or its behaviour was not looked up.
 func ours(c *kernel.Command) bool {
 	return strings.HasPrefix(c.Name, "mq") || c.Name == "customAction" || c.Name == "reIndex" || c.Name == "_mergeAuthzCollections" || c.Name == "prepareTransaction" ||
 		c.Name == "coordinateCommitTransaction" || c.Name == "removeQuerySettings" || c.Name == "setQuerySettings"
 }
 
-// Every command either takes a write concern or refuses it, whatever it says;
-// null is as none.
+// Every command either supports a write concern or refuses it, whatever its value; null
+// counts as absent.
 func TestConcernsOfAllCommands(t *testing.T) {
 	h := harness.New(t)
 	for name, cmd := range h.Svc.Table {
@@ -155,8 +155,8 @@ func TestGenericArguments(t *testing.T) {
 	}
 }
 
-// A field that a command reads as mongod's IDL does may be null, which is as
-// if it were not there; fields it does not know are refused.
+// A field that mongod's IDL parses may be null, which counts as absent; unknown fields are
+// refused.
 func TestNullAndUnknownFields(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1}]}`)
@@ -183,7 +183,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 	}
 }
 
-// takesAnyField are the commands that mongod does not read by IDL either.
+// takesAnyField are the commands that mongod does not parse by IDL either.
 var takesAnyField = map[string]bool{
 	"availableQueryOptions": true, "connPoolStats": true, "currentOp": true, "dbHash": true, "features": true, "flushRouterConfig": true,
 	"invalidateUserCache": true, "logRotate": true, "serverStatus": true, "shardingState": true, "startSession": true, "top": true, "whatsmysni": true,
@@ -194,7 +194,7 @@ func firstBytes(d value.Doc) string {
 	return s[:min(len(s), 200)]
 }
 
-// What cannot be an update or a hint fails a bulkWrite, not one of its operations.
+// An invalid update or hint fails the whole bulkWrite, not only its operation.
 func TestBulkWriteArguments(t *testing.T) {
 	h := harness.New(t)
 	for _, op := range []string{

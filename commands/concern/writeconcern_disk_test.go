@@ -77,8 +77,8 @@ func TestUnsyncedWrite(t *testing.T) {
 	}
 }
 
-// A write that was refused, without a look at the data, waits for nothing; one
-// that was attempted does, as what it stumbled on may not be on disk yet.
+// A write that was refused before it read data does not wait for the disk. One that was
+// attempted waits, because the data that made it fail may not be on disk yet.
 func TestUnsyncedFailure(t *testing.T) {
 	for command, tt := range map[string]struct {
 		code     int32
@@ -97,8 +97,8 @@ func TestUnsyncedFailure(t *testing.T) {
 	}
 }
 
-// A commit that the disk does not acknowledge has the label that makes drivers
-// send it again, which then waits for the log that was written anew.
+// A commit whose sync fails has the label that makes drivers send it again; the second one
+// waits for the rewritten log.
 func TestUnsyncedCommit(t *testing.T) {
 	h, fail := newFailingHarness(t)
 	h.OK(`{create: "c"}`)
@@ -127,8 +127,8 @@ func TestUnsyncedCommit(t *testing.T) {
 	}
 }
 
-// A time limit that passes while the write waits for the disk is an error of
-// the write concern, too.
+// A time limit that expires while the write waits for the disk is also a write concern
+// error.
 func TestUnsyncedInTime(t *testing.T) {
 	h, _ := newFailingHarness(t)
 	h.Svc.Engine = slowToSync{h.Svc.Engine}
@@ -146,8 +146,8 @@ func (slowToSync) Sync(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// An insert of which a later part cannot be committed says what it has inserted,
-// and which documents it has not.
+// If a later part of an insert cannot be committed, the reply has the number of inserted
+// documents and an error for each of the others.
 func TestInsertFailsInPart(t *testing.T) {
 	const n = 3*write.InsertChunk + 5
 	var docs []value.Value

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// With one member no other can acknowledge: the write is done, and the reply
-// says what is missing. A standalone refuses beforehand.
+// With one member no other can acknowledge: the write is applied, and the reply has a
+// write concern error. A standalone server refuses the command.
 func TestUnmetWriteConcern(t *testing.T) {
 	for name, tt := range map[string]struct {
 		command    string
@@ -50,9 +50,8 @@ func TestUnmetWriteConcern(t *testing.T) {
 	}
 }
 
-// A write that fails, or has nothing to do, waits for the write concern as well,
-// after jstests/replsets/noop_writes_wait_for_write_concern.js; one that is
-// refused beforehand does not.
+// A write that fails or changes nothing also waits for the write concern, after
+// jstests/replsets/noop_writes_wait_for_write_concern.js; a refused command does not.
 func TestUnmetWriteConcernOfFailure(t *testing.T) {
 	for command, code := range map[string]int32{
 		`{insert: "c", documents: [{_id: 1}]}`:                                             11000,
@@ -100,8 +99,8 @@ func TestUnmetWriteConcernOfFailure(t *testing.T) {
 }
 
 // A commit that comes too late, after jstests/replsets/transactions_wait_with_write_concern.js:
-// as long as the write concern is not met, it is not known that the
-// transaction may be run again.
+// as long as the write concern is not satisfied, the error does not have the label
+// TransientTransactionError.
 func TestUnmetWriteConcernOfLostCommit(t *testing.T) {
 	h := harness.New(t).AsMember()
 	r := h.Admin(harness.InTxnArgs(`{"commitTransaction": 1}`, 1, false))
@@ -114,7 +113,7 @@ func TestUnmetWriteConcernOfLostCommit(t *testing.T) {
 	}
 }
 
-// The commit of a transaction is as any write; its statements carry none.
+// The commit of a transaction has a write concern like any write; its statements do not.
 func TestUnmetWriteConcernOfCommit(t *testing.T) {
 	h := harness.New(t).AsMember()
 	h.OK(`{create: "c"}`)
@@ -133,9 +132,8 @@ func TestOutIsNotLinearizable(t *testing.T) {
 	h.OK(`{aggregate: "c", pipeline: [], cursor: {}, readConcern: {level: "linearizable"}}`)
 }
 
-// A write with w: 0 in a message that wants a reply is not told what became of
-// it, as in batch_write_command_w0.js of MongoDB's tests; only a command that
-// cannot begin fails.
+// The reply to a write with w: 0 in a message that expects a reply has no results, as in
+// batch_write_command_w0.js of MongoDB's tests; only a command that cannot begin fails.
 func TestUnacknowledgedWrite(t *testing.T) {
 	for name, tt := range map[string]struct{ command, reply string }{
 		"insert":      {`{insert: "c", documents: [{_id: 2}, {_id: 1}, {_id: 3}], writeConcern: {w: 0}}`, `{n: 0, ok: 1.0}`},
@@ -162,7 +160,7 @@ func TestUnacknowledgedWrite(t *testing.T) {
 	h.Fails(16, `{insert: "c", documents: [], writeConcern: {w: 0}}`)
 }
 
-// Results that nobody will ask for are not kept.
+// A bulkWrite with w: 0 keeps no cursor for its results.
 func TestUnacknowledgedBulkWrite(t *testing.T) {
 	h := harness.New(t)
 	reply := h.Admin(`{bulkWrite: 1, ops: [{insert: 0, document: {}}, {insert: 0, document: {}}, {insert: 0, document: {}}],

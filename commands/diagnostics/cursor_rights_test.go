@@ -23,8 +23,8 @@ func newCursorHarness(t *testing.T) *harness.AuthHarness {
 	return h
 }
 
-// TestKillCursorsOfOthers asks for the privilege on what the cursor reads, not
-// on the collection that the command names.
+// TestKillCursorsOfOthers: killCursors requires the privilege on the collection that the
+// cursor reads, not on the one that the command names.
 func TestKillCursorsOfOthers(t *testing.T) {
 	h := newCursorHarness(t)
 	h.MustOn("admin", `{"createRole": "killer", "roles": [], "privileges": [{"resource": {"db": "vault", "collection": ""}, "actions": ["killAnyCursor"]}]}`)
@@ -62,7 +62,7 @@ func TestKillCursorsOfOthers(t *testing.T) {
 	}
 }
 
-// TestGetMoreAsksAgain takes the privileges away that opened a cursor.
+// TestGetMoreAsksAgain revokes the privileges that were needed to open a cursor.
 func TestGetMoreAsksAgain(t *testing.T) {
 	for _, open := range []string{
 		`{find: "open", batchSize: 1}`,

@@ -16,8 +16,8 @@ func TestFailPointNeedsTestCommands(t *testing.T) {
 	}
 }
 
-// mongod asks nobody to log in for fail points, as they are there only when its
-// command line says so (fail_point_cmd.cpp). Other test commands ask.
+// In mongod fail points need no login, because they exist only with a flag
+// (fail_point_cmd.cpp). Other test commands need one.
 func TestFailPointsNeedNoLogin(t *testing.T) {
 	h := harness.NewTestCommands(t)
 	h.Admin(`{createUser: "ann", pwd: "p", roles: ["root"], mechanisms: ["SCRAM-SHA-1"]}`)
@@ -39,7 +39,7 @@ func TestFailPointsNeedNoLogin(t *testing.T) {
 	}
 }
 
-// What a run of pings answers under each mode.
+// The results of several pings under each mode.
 func TestFailPointModes(t *testing.T) {
 	tests := []struct {
 		mode string

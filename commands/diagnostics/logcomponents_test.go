@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// What a component says follows what it was told, and what it inherits.
+// A component logs by its own verbosity, or by the one that it inherits.
 func TestLogVerbosityChangesTheLog(t *testing.T) {
 	var log bytes.Buffer
 	h := harness.NewWith(t, kernel.Options{Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
@@ -56,7 +56,7 @@ func TestLogVerbosityChangesTheLog(t *testing.T) {
 	}
 }
 
-// logLevel is the verbosity of what has none of its own.
+// logLevel is the verbosity of components without their own.
 func TestLogLevelIsTheDefaultVerbosity(t *testing.T) {
 	h := harness.New(t)
 	get := func() (level int32, all value.Doc) {
@@ -83,7 +83,7 @@ func TestLogLevelIsTheDefaultVerbosity(t *testing.T) {
 	}
 }
 
-// What mongod's parser of the parameter refuses.
+// The errors of mongod's parser of the parameter.
 func TestLogVerbosityErrors(t *testing.T) {
 	h := harness.New(t)
 	for _, c := range []struct {

@@ -88,7 +88,7 @@ func TestProfileErrors(t *testing.T) {
 	h.Fails(40415, `{profile: 1, foo: 1}`)
 }
 
-// What the entries say, as the tests of mongod's profiler assert it.
+// The fields of the entries, as the tests of mongod's profiler assert them.
 func TestProfileEntries(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 2}, {_id: 3, a: 3}]}`)
@@ -154,7 +154,7 @@ func TestProfileFilter(t *testing.T) {
 	}
 }
 
-// Profiling writes the collection in the ring that its size allows.
+// Profiling writes to a capped collection, which deletes its oldest entries.
 func TestProfileIsCapped(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "system.profile", capped: true, size: 4096}`)
@@ -218,7 +218,7 @@ func TestProfileTruncates(t *testing.T) {
 	}
 }
 
-// Only what concerns a collection, or the size of a database, is profiled:
+// Only commands on a collection, or on the size of a database, are profiled:
 // profile1.js counts the entries of a test that changes the level, and
 // profile_list_collections.js and profile_list_indexes.js say which listing is
 // among them. Counters of queries (mongoengine's query_counter) rely on it.

@@ -72,8 +72,8 @@ func TestDiagnosticsRefuse(t *testing.T) {
 	h.Holds("c", `{_id: 1}`)
 }
 
-// shutdown asks the program and closes the connection; the command line is what the
-// program was started with.
+// shutdown calls the program's function and closes the connection; getCmdLineOpts returns
+// the flags that the program was started with.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -94,7 +94,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// fsync with lock counts its locks; the last unlock lets writes pass
+// fsync with lock counts its locks; the last unlock lets writes continue
 // (reference/command/fsync).
 func TestFsyncLockCounts(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func TestDBStatsCountsSystemViews(t *testing.T) {
 	check(2, 1, 2, 2)
 }
 
-// A hello that waits for news of the topology holds no lock: it is no active
+// A hello that waits for a change of the topology holds no lock, so it is not an active
 // reader.
 func TestActiveClients(t *testing.T) {
 	h := harness.New(t)

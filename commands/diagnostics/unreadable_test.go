@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// A command that cannot read what it is about fails, instead of answering as if
-// there were nothing.
+// A command that cannot read a collection fails, and does not reply as if the collection
+// were empty.
 func TestUnreadableCollectionsAreReported(t *testing.T) {
 	h, e := harness.NewBreakable(t, kernel.Options{})
 	h.OK(`{create: "c", documentTtl: {default: 60}}`)

@@ -56,7 +56,7 @@ func TestMemoryGuard(t *testing.T) {
 	}
 }
 
-// TestMemoryGuardAddsUp: what was written since the last look counts.
+// TestMemoryGuardAddsUp: bytes written since the last measurement count.
 func TestMemoryGuardAddsUp(t *testing.T) {
 	h := &fakeHeap{live: 1 << 20}
 	g := h.guard(64<<20, clock.NewManual(harness.TestStart))
@@ -87,7 +87,7 @@ func TestMemoryGuardOff(t *testing.T) {
 }
 
 // TestMemoryLimit: at the limit inserts and growing updates fail with 146;
-// reads, deletes and shrinking updates go on.
+// reads, deletes and shrinking updates still work.
 func TestMemoryLimit(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"insert": "c", "documents": [{"_id": 1, "s": "` + strings.Repeat("x", 1000) + `"}, {"_id": 2}]}`)
@@ -121,7 +121,7 @@ func TestMemoryLimitOfIndexes(t *testing.T) {
 	h.OK(`{"createIndexes": "c", "indexes": [{"name": "a", "key": {"a": 1}}]}`)
 }
 
-// TestMemoryLimitOfQueues: nothing is sent any more, what is there can be
+// TestMemoryLimitOfQueues: messages can no longer be sent, but existing ones can be
 // received and settled.
 func TestMemoryLimitOfQueues(t *testing.T) {
 	h := harness.New(t)
@@ -150,8 +150,8 @@ func TestCursorCap(t *testing.T) {
 	h.OK(`{"find": "c"}`)
 }
 
-// TestMemoryLimitIsLogged once, however often it is met, until there has been
-// room again.
+// TestMemoryLimitIsLogged: the limit is logged once, however often it is reached, until
+// there has been room again.
 func TestMemoryLimitIsLogged(t *testing.T) {
 	c := clock.NewManual(harness.TestStart)
 	h := &fakeHeap{live: 95 << 20}
@@ -180,8 +180,8 @@ func TestMemoryLimitIsLogged(t *testing.T) {
 	}
 }
 
-// TestDeadLettersAtTheLimit: a move takes no more memory than there is, so it
-// goes on, as deletes do.
+// TestDeadLettersAtTheLimit: moving a document needs no additional memory, so it works at
+// the limit, as deletes do.
 func TestDeadLettersAtTheLimit(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "c", "onExpire": {"deadLetterTo": "dead"}}`)

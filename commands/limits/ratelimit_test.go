@@ -15,7 +15,7 @@ import (
 )
 
 // TestRateLimiterTokens: a burst is admitted at once, then one after the other
-// at the rate; what finds the queue full is rejected and costs no token.
+// at the rate; a connection is rejected if the queue is full, and takes no token.
 func TestRateLimiterTokens(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := limits.NewRateLimiter(10, 2, now)
@@ -42,7 +42,7 @@ func TestRateLimiterTokens(t *testing.T) {
 	}
 }
 
-// TestRateLimiterInterrupted: who leaves the queue early returns the token.
+// TestRateLimiterInterrupted: a client that leaves the queue early returns its token.
 func TestRateLimiterInterrupted(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := limits.NewRateLimiter(1, 1, now)

@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// found are the documents of a find's first batch.
+// found returns the documents of a find's first batch.
 func (e *mqEnv) found(command string) (docs []value.Doc) {
 	e.t.Helper()
 	for v := range e.ok(command).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Values() {
@@ -16,12 +16,12 @@ func (e *mqEnv) found(command string) (docs []value.Doc) {
 	return docs
 }
 
-// writeError is the code of the only write error of a reply.
+// writeError returns the code of the only write error of a reply.
 func writeError(reply value.Doc) int32 {
 	return reply.Lookup("writeErrors").Doc().Index(0).Doc().Lookup("code").Int32()
 }
 
-// names are the collections that are listed.
+// names returns the names that listCollections shows.
 func (e *mqEnv) names() (names string) {
 	e.t.Helper()
 	for _, d := range e.found(`{"listCollections": 1, "nameOnly": true}`) {

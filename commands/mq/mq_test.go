@@ -111,7 +111,7 @@ func (e *mqEnv) create(options string) {
 	}
 }
 
-// messages receives or peeks.
+// messages returns the messages of a receive or a peek.
 func (e *mqEnv) messages(command string, more ...any) []value.Doc {
 	e.t.Helper()
 	var out []value.Doc
@@ -261,7 +261,7 @@ func TestMQCases(t *testing.T) {
 	}
 }
 
-// What the commands refuse.
+// The errors of the commands.
 func TestMQErrors(t *testing.T) {
 	e := newMQEnv(t)
 	e.create(`{}`)

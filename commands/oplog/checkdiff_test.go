@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// FuzzCheckDiff applies whatever passes the check: the outcome is a sound
+// FuzzCheckDiff applies every diff that passes the check: the result must be a valid
 // document.
 func FuzzCheckDiff(f *testing.F) {
 	for _, seed := range []string{

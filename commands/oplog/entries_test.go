@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// entries are the entries of the log but for the server's own.
+// entries returns the entries of the log except the server's own.
 func entries(h *harness.Harness) (list []value.Doc) {
 	h.Helper()
 	for _, d := range harness.Docs(h.RunOn("local", harness.Relaxed(`{find: "oplog.rs", filter: {ns: {$not: {$regex: "^(admin.system|config|$)"}}}, batchSize: 100000}`))) {
@@ -21,8 +21,8 @@ func entries(h *harness.Harness) (list []value.Doc) {
 // unlike are the fields that differ from run to run.
 var unlike = map[string]bool{"ui": true, "ts": true, "t": true, "v": true, "wall": true, "indexBuildUUID": true, "dropTarget": true, "uid": true}
 
-// briefly shows an entry, or an operation, without what differs from run to run: of a
-// UUID it says that it is there.
+// briefly returns an entry, or an operation, without the values that differ from run to
+// run; of a UUID it shows only that it exists.
 func briefly(d value.Doc, top bool) value.Doc {
 	b := value.NewBuilder()
 	for name, v := range d.All() {
@@ -104,7 +104,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// renameCollection over a target is one entry with the UUID of what was there.
+// renameCollection with dropTarget is one entry with the UUID of the former target.
 func TestEntryOfRename(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -132,7 +132,7 @@ func TestEntryOfRename(t *testing.T) {
 	}
 }
 
-// What is removed because it has expired says so: why, when it was due and when it went.
+// The entry of an expired document has the policy, the due time and the time of removal.
 func TestEntryOfExpiry(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -150,8 +150,8 @@ func TestEntryOfExpiry(t *testing.T) {
 }
 
 // The statements of a transaction are one entry, applyOps; more than 5000 of them are
-// several, of which each points to the one before and the last has the count, as
-// mongod's "large transactions" have it.
+// several; each refers to the one before, and the last has the count, as in mongod's
+// "large transactions".
 func TestEntriesOfTransactions(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -211,7 +211,7 @@ func TestEntriesOfTransactions(t *testing.T) {
 	}
 }
 
-// What a transaction must not write, and how much it may.
+// Namespaces that a transaction must not write to, and the limit of its size.
 func TestTransactionIsBounded(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -242,8 +242,8 @@ func TestTransactionIsBounded(t *testing.T) {
 	}
 }
 
-// A findAndModify that is sent again is answered with the version of the document that
-// the first answer had, though the document is another by now.
+// A retried findAndModify returns the same version of the document as the first attempt,
+// although the document has changed since.
 func TestImagesOfRetriedFindAndModify(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

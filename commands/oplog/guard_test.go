@@ -40,7 +40,7 @@ func TestOplogIsNotWritable(t *testing.T) {
 	}
 }
 
-// Users and roles are documents, and the log tells of them as of any.
+// Users and roles are documents, and the log has their changes like any others.
 func TestOplogOfUsers(t *testing.T) {
 	h := harness.New(t)
 	for _, command := range []string{

@@ -16,7 +16,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// held are the documents of a collection of the server's own.
+// held returns the documents of one of the server's own collections.
 func held(h *harness.Harness, ns storage.Namespace) (list []value.Doc) {
 	h.Helper()
 	err := h.Svc.Engine.View(h.Context(), func(tx storage.Tx) error {
@@ -32,8 +32,9 @@ func held(h *harness.Harness, ns storage.Namespace) (list []value.Doc) {
 	return list
 }
 
-// Pre-images are kept of updates, replacements and deletes, by the entry they belong to,
-// as config.system.preimages of mongod; they go with their time, or with their entry.
+// Pre-images of updates, replacements and deletes are stored with the id of their entry,
+// as in mongod's config.system.preimages; they are removed when they expire, or with
+// their entry.
 func TestPreImages(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -135,7 +136,7 @@ func TestTrimmer(t *testing.T) {
 	}
 }
 
-// Entries that are to be kept for some time are, whatever the bound.
+// Entries are kept for the retention time, whatever the maximum size is.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -160,7 +161,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// A server without a log has no entries, and its transactions are as the engine's.
+// A server without a change log writes no entries; transactions work as well.
 func TestNoLog(t *testing.T) {
 	t.Parallel()
 	h := harness.NewWith(t, kernel.Options{OplogBytes: -1})
@@ -183,8 +184,8 @@ func TestNoLog(t *testing.T) {
 	}
 }
 
-// A Recorder notes what is done through its transaction and nothing of the server's own
-// collections; an index that readers see _ts in is rebuilt without a word.
+// A Recorder records the changes in its transaction except those of the server's own
+// collections, and not the rebuild of an index on _ts.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

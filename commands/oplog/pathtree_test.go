@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 )
 
-// TestTouchedAt: the tree of an update's paths says of a place what a look at each
-// path says.
+// TestTouchedAt: the tree of an update's paths has the same result for a place as a check
+// of each path.
 func TestTouchedAt(t *testing.T) {
 	part := rapid.SampledFrom([]string{"a", "b", "0", "1", "$", "$[]", "$[x]"})
 	place := rapid.SampledFrom([]string{"a", "b", "0", "1"})

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestLogWakesItsTrimmer writes more than the log may hold: the trimmer is
-// asked for, and brings it back within its bound.
+// TestLogWakesItsTrimmer writes more than the maximum size of the log: the trimmer is
+// woken, and trims the log to its maximum size.
 func TestLogWakesItsTrimmer(t *testing.T) {
 	h := harness.New(t)
 	l := h.Svc.Oplog
@@ -44,8 +44,8 @@ func TestLogWakesItsTrimmer(t *testing.T) {
 	}
 }
 
-// A log that nobody reads is kept small; once it is read, by whatever means,
-// it keeps what it is meant to, also after a restart.
+// A log that no client has read is kept small; once a client has read it in any way, it
+// has its full size, also after a restart.
 func TestLogGrowsOnceItIsRead(t *testing.T) {
 	for name, read := range map[string]func(*harness.Harness){
 		"change stream": func(h *harness.Harness) {

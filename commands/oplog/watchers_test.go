@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// interest is what a filter wants of events; "" all.
+// interest returns the Interest of a filter on events; "" for all events.
 func interest(t *testing.T, filter string) (i oplog.Interest) {
 	t.Helper()
 	if filter == "" {
@@ -26,8 +26,8 @@ func interest(t *testing.T, filter string) (i oplog.Interest) {
 	return i
 }
 
-// Groups of streams are woken by entries that concern their namespace and that they
-// want, and by no others; a rename concerns all.
+// Groups of streams are woken only by entries on their namespace that match their
+// interest; a rename wakes all.
 func TestWatchersAreWoken(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -88,7 +88,7 @@ func TestWatchersAreWoken(t *testing.T) {
 	}
 }
 
-// Streams that want the same are one group, until the last of them leaves.
+// Streams with the same options form a group, until the last of them is closed.
 func TestWatchersShareGroups(t *testing.T) {
 	t.Parallel()
 	l := harness.New(t).Svc.Oplog
@@ -122,8 +122,8 @@ func TestWatchersShareGroups(t *testing.T) {
 	}
 }
 
-// What an interest wants is judged by kind and namespace; a filter on anything else
-// lets everything through.
+// An interest depends only on kind and namespace; a filter on other fields accepts all
+// events.
 func TestInterestWants(t *testing.T) {
 	t.Parallel()
 	insert := harness.Relaxed(`{op: "i", ns: "test.c", o: {_id: 1}}`)
@@ -146,7 +146,7 @@ func TestInterestWants(t *testing.T) {
 	}
 }
 
-// Events that one stream has made are kept for the others of its group, up to a bound.
+// Events that one stream has computed are kept for the others of its group, up to a limit.
 func TestSharedEvents(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t).Svc.Oplog.Join(storage.Namespace{}, interest(t, ""))

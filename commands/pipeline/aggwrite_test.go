@@ -14,8 +14,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// An $out whose target changes while it writes fails, leaves the target as it
-// is, and no collection behind.
+// An $out whose target changes while it writes fails. It does not change the target, and
+// leaves no temporary collection.
 func TestOutOverChangedTarget(t *testing.T) {
 	for _, c := range []struct{ name, before, meanwhile, message string }{
 		{"nothing happens", `{create: "t"}`, `{ping: 1}`, ""},

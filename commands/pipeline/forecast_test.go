@@ -11,9 +11,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// forecast is expirationStats over two minutes in two parts: its policies, each
-// with the number of what is pending and overdue, the seconds from the start to
-// the next that is due, and the histogram.
+// forecast runs expirationStats over two minutes with two buckets. It returns the policies,
+// each with the numbers of pending and overdue documents, the seconds from the start to
+// the next due time, and the histogram.
 func forecast(h *harness.Harness, coll string) (policies []string, reply value.Doc) {
 	h.Helper()
 	reply = h.OK(`{"expirationStats": "` + coll + `", "horizonSeconds": 120, "buckets": 2}`)
@@ -91,7 +91,7 @@ func TestForecastOfEachPolicy(t *testing.T) {
 	}
 }
 
-// A forecast of a queue counts its messages in each state, and is no activity.
+// A forecast of a queue counts its messages in each state, and does not count as activity.
 func TestForecastCountsMessages(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "q", "messageQueue": {"autoDeleteOnIdle": 300, "lockDuration": 10}}`)
@@ -116,7 +116,7 @@ func TestForecastCountsMessages(t *testing.T) {
 	}
 }
 
-// What the last passes took stands in the reply.
+// The reply has the durations of the last passes.
 func TestForecastTellsOfPasses(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"createIndexes": "c", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 10}]}`)
@@ -155,7 +155,7 @@ func TestForecastArguments(t *testing.T) {
 	}
 }
 
-// TestLeftOversOfOut drops what a crash left of an $out.
+// TestLeftOversOfOut: a start drops the temporary collection of an $out before a crash.
 func TestLeftOversOfOut(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "tmp.agg_out.7"}`)

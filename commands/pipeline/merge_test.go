@@ -10,9 +10,9 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// $merge into a collection that does not exist makes it with the first document that
-// is inserted, and not if none is; the documents that a validator refuses are
-// written with bypassDocumentValidation (reference/operator/aggregation/merge).
+// $merge creates a missing target with the first inserted document, and not before;
+// documents that a validator refuses are written with bypassDocumentValidation
+// (reference/operator/aggregation/merge).
 func TestMergeIntoNothing(t *testing.T) {
 	t.Parallel()
 	h := withDocuments(t)
@@ -74,7 +74,7 @@ func TestMergeOnFields(t *testing.T) {
 	h.Holds("to", `{_id: 7, a: 1, b: 1, s: "X", old: true, new: true}`)
 }
 
-// The documents before and behind the one at fault are written.
+// The documents before and after the failed one are written.
 func TestMergeGoesOnBehindAFault(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -84,8 +84,8 @@ func TestMergeGoesOnBehindAFault(t *testing.T) {
 	h.Holds("to", `{_id: 1} {_id: 2, old: 1} {_id: 3}`)
 }
 
-// What JavaScript makes of a document is written if the document is still the one
-// that it was made of.
+// The result of JavaScript on a document is written only if the document has not changed
+// since.
 func TestMergeByJavaScript(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -97,7 +97,7 @@ func TestMergeByJavaScript(t *testing.T) {
 	h.Holds("to", `{_id: 1, n: {"$numberDouble": "11"}} {_id: 2, n: {"$numberDouble": "22"}}`)
 }
 
-// $out keeps validators and unique indexes, and leaves its target alone when it fails.
+// $out keeps validators and unique indexes, and does not change its target if it fails.
 func TestOutFails(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

@@ -13,7 +13,7 @@ func withDocuments(t *testing.T) *harness.Harness {
 	return h
 }
 
-// A view answers as its pipeline would, followed by the query.
+// A query on a view has the result of the view's pipeline followed by the query.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	h := withDocuments(t)

@@ -115,7 +115,7 @@ func TestDataSize(t *testing.T) {
 	})
 }
 
-// A $lookup that reads an index again and again, and the ways in which it does not.
+// A $lookup that uses an index, and the cases in which it does not.
 func TestLookupByIndex(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
@@ -161,7 +161,7 @@ func TestExplainDistinctOnView(t *testing.T) {
 	})
 }
 
-// repairMode says what was asked for (the manual's page on validate).
+// repairMode shows the requested mode (the manual's page on validate).
 func TestRepairMode(t *testing.T) {
 	t.Parallel()
 	h := withDocuments(t)

@@ -20,8 +20,8 @@ func ts(seconds int64) string {
 
 const year = 365 * 24 * 3600
 
-// The cluster time follows what clients have heard elsewhere, but not by more than a
-// year, and never back.
+// The cluster time advances to the time that clients send, but by at most a year, and
+// never goes back.
 func TestClusterTimeOfClients(t *testing.T) {
 	h := harness.New(t).AsMember()
 	seconds := func() int64 { return int64(h.Svc.Stamps.Current()>>32) - harness.TestStart.Unix() }
@@ -54,8 +54,8 @@ func TestClusterTimeOfClients(t *testing.T) {
 	}
 }
 
-// With access control only those who may advance the time do; a standalone does not
-// look at it.
+// With access control only users with the privilege advance the time; a standalone server
+// ignores it.
 func TestWhoMovesTheClusterTime(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.AsMember()
@@ -77,8 +77,8 @@ func TestWhoMovesTheClusterTime(t *testing.T) {
 	}
 }
 
-// Read concern snapshot: what is read at a time stays as it was, for the commands that
-// can, until the time is too old.
+// Read concern snapshot: reads at a time return the state at that time, for the commands
+// that support it, until the time is too old.
 func TestSnapshotReads(t *testing.T) {
 	h := harness.New(t).AsMember()
 	real := clock.NewManual(harness.TestStart)
@@ -151,7 +151,7 @@ func TestOpenTransactions(t *testing.T) {
 	}
 }
 
-// Which sessions a client may name.
+// The sessions that a client may use.
 func TestSessionIDs(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.User("ann", "read@test")
@@ -185,7 +185,7 @@ func TestSessionIDs(t *testing.T) {
 	}
 }
 
-// What ends a transaction takes no other arguments and runs in one.
+// The commands that end a transaction have no other arguments and need a transaction.
 func TestEndsOfNoTransaction(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)

@@ -15,8 +15,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// isolationClient runs transactions on lists in a session of its own; package
-// history judges what they saw.
+// isolationClient runs transactions on lists in its own session; package history checks
+// the results.
 type isolationClient struct {
 	*testing.T
 	svc     *kernel.Service
@@ -44,7 +44,7 @@ func (c *isolationClient) args(first bool) string {
 	return fmt.Sprintf(`"lsid": {"id": {"$uuid": "000000%02x-0000-4000-8000-000000000000"}}, "txnNumber": {"$numberLong": "%d"}, "autocommit": false%s`, c.session, c.number, start)
 }
 
-// transaction runs one and reports what it saw.
+// transaction runs a transaction and returns what it read.
 func (c *isolationClient) transaction(id, keys int, r *rand.Rand) *history.Txn {
 	c.number++
 	x := &history.Txn{ID: id, Client: int(c.session), Reads: map[int][]int{}, Outcome: history.Aborted}

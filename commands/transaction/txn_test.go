@@ -126,8 +126,8 @@ func TestTransactionCatalog(t *testing.T) {
 	}
 }
 
-// What others can see already cannot be made again in a transaction, nor can
-// indexes be added to it, be it empty or not.
+// A transaction cannot create a collection that exists outside it, nor add indexes to
+// one, whether or not it is empty.
 func TestTransactionCatalogRefusals(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"create": "empty"}`)
@@ -199,8 +199,7 @@ func TestPlainWriteWaitsForTransaction(t *testing.T) {
 	}
 }
 
-// How sessions stand in messages: with the digest of their user, which is
-// that of nobody here.
+// Session ids in messages have the digest of their user, here that of no user.
 func TestSessionsInMessages(t *testing.T) {
 	const mine, other = "00000000-0000-4000-8000-000000000001 - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - ", "00000000-0000-4000-8000-000000000002 - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - "
 	h := harness.New(t)

@@ -195,8 +195,7 @@ func TestPrivileges(t *testing.T) {
 	}
 }
 
-// TestEveryCommandIsGuarded finds commands that were added without thinking
-// of who may run them.
+// TestEveryCommandIsGuarded fails for commands without a rule for privileges.
 func TestEveryCommandIsGuarded(t *testing.T) {
 	h := harness.New(t)
 	for _, cmd := range h.Svc.Commands {

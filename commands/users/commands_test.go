@@ -155,8 +155,8 @@ func TestMergeAuthzCollections(t *testing.T) {
 	}
 }
 
-// TestWritesToUsersCount changes a user by the collection that holds it, as
-// tools for restoring do.
+// TestWritesToUsersCount changes a user by a write to its collection, as tools for
+// restoring do.
 func TestWritesToUsersCount(t *testing.T) {
 	h := harness.NewAuth(t)
 	u := h.User("ann", "read@test")
@@ -172,9 +172,8 @@ func TestWritesToUsersCount(t *testing.T) {
 	}
 }
 
-// TestSpeculativeIdentity begins to log in along with hello: as oneself, or
-// with another identity than one's own, which is answered as if nothing of it
-// had been sent.
+// TestSpeculativeIdentity starts a login in hello: as the user, or with another identity,
+// for which the reply does not have the field.
 func TestSpeculativeIdentity(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.User("ann")
