@@ -1,9 +1,11 @@
 package value
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -210,9 +212,25 @@ func truncatedDouble(v Value) (f float64, exact bool) {
 	return f, order == 0
 }
 
+// appendIntegerDigits is appendDigits for an integer.
+func appendIntegerDigits(dst []byte, n int64) []byte {
+	u := uint64(n)
+	if n < 0 {
+		u = -u
+	}
+	var room [20]byte
+	digits := strconv.AppendUint(room[:0], u, 10)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(digits)-1+1<<14))
+	dst = append(dst, bytes.TrimRight(digits, "0")...)
+	return append(dst, 0)
+}
+
 // appendDigits writes the exponent of the first digit and the significant
 // digits without trailing zeros: the same for equal numbers of any type.
 func appendDigits(dst []byte, v Value) []byte {
+	if v.kind == KindInt32 || v.kind == KindInt64 {
+		return appendIntegerDigits(dst, v.Int64())
+	}
 	x := exactMagnitude(v)
 	digits := new(big.Int).Abs(x.m).String()
 	adjusted := len(digits) - 1 + x.exp

@@ -148,6 +148,16 @@ func (b *entryBuilder) cut() {
 	b.list = b.list[:0]
 }
 
+// join appends what another builder has built of entries that come after these.
+// Both have cut their last leaf.
+func (b *entryBuilder) join(next *entryBuilder, first entry) {
+	if len(b.nodes) > 0 {
+		next.seps[0] = between(b.last, first)
+	}
+	b.nodes, b.seps = append(b.nodes, next.nodes...), append(b.seps, next.seps...)
+	b.last, b.n = next.last, b.n+next.n
+}
+
 // tree returns the tree.
 func (b *entryBuilder) tree() *entries {
 	if len(b.list) > 0 {
