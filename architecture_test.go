@@ -60,7 +60,10 @@ var imports = map[string]string{
 
 	// Storage: never sees a filter or an error code of MongoDB.
 	"storage":             "clock value",
-	"storage/bunt":        "clock storage value",
+	"storage/bunt":        "clock storage storage/internal/* value",
+	"storage/internal/*":  "storage",
+	"storage/kv":          "storage storage/internal/* value",
+	"storage/pebble":      "clock storage storage/internal/datadir storage/kv",
 	"storage/serverdocs":  "internal/reserved storage value",
 	"storage/storagetest": "clock storage value",
 
@@ -138,10 +141,11 @@ const (
 // foreign says which packages may import a library, for the libraries that
 // must not spread.
 var foreign = map[string]string{
-	"github.com/dlclark/regexp2":  "query/expr/pcre",
-	"github.com/tidwall/buntdb":   "storage/bunt",
-	"modernc.org/quickjs":         "query/script/engine",
-	"go.mongodb.org/mongo-driver": "cmd/duskbench compat_tests/* crash_tests/* servertest value wire",
+	"github.com/cockroachdb/pebble": "storage/pebble",
+	"github.com/dlclark/regexp2":    "query/expr/pcre",
+	"github.com/tidwall/buntdb":     "storage/bunt",
+	"modernc.org/quickjs":           "query/script/engine",
+	"go.mongodb.org/mongo-driver":   "cmd/duskbench compat_tests/* crash_tests/* servertest value wire",
 }
 
 // Time comes from package clock. Elsewhere these functions of package time

@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/datadir"
 )
 
 // Memory is the path of an engine that keeps nothing on disk.
@@ -18,9 +19,9 @@ const Memory = ":memory:"
 
 // File names within the data directory.
 const (
-	logName  = "duskdb.bunt"
+	logName  = datadir.Bunt
 	tempName = "duskdb.bunt.new" // a compaction that is not finished
-	lockName = "duskdb.lock"
+	lockName = datadir.LockName
 )
 
 // DefaultJournalInterval is how long a write may wait to be synced.
@@ -166,14 +167,14 @@ func (e *Engine) persistent() bool { return e.opts.Path != Memory }
 func (e *Engine) open() error {
 	path := Memory
 	if e.persistent() {
-		if err := checkForeign(e.opts.Path); err != nil {
+		if err := datadir.Check(e.opts.Path, logName); err != nil {
 			return err
 		}
 		if err := os.MkdirAll(e.opts.Path, directoryMode(e.opts.FileMode)); err != nil {
 			return err
 		}
 		var err error
-		if e.dir, err = lockDir(e.opts.Path); err != nil {
+		if e.dir, err = datadir.Lock(e.opts.Path); err != nil {
 			return err
 		}
 		if err := removeIfThere(filepath.Join(e.opts.Path, tempName)); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/datadir"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -50,7 +51,7 @@ func (r *Report) problem(format string, args ...any) {
 // be made of them. Damage is a problem in the Report; Check returns an error
 // only if it cannot read the log at all.
 func Check(dir string, indexer storage.Indexer) (*Report, error) {
-	lock, err := lockForReading(dir)
+	lock, err := datadir.LockForReading(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -251,3 +251,8 @@ func TestRenameFailsAndDoes(t *testing.T) {
 		t.Errorf("after a crash\n%s\nwant\n%s", got, want)
 	}
 }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/datadir"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -151,7 +152,7 @@ func TestLockNamesProcess(t *testing.T) {
 	f, err := os.Open(filepath.Join(dir, lockName))
 	must(t, err)
 	defer f.Close()
-	if owner := readPID(f); owner != " (process "+strings.TrimSpace(string(b))+")" || len(b) < 2 {
+	if owner := datadir.Owner(f); owner != " (process "+strings.TrimSpace(string(b))+")" || len(b) < 2 {
 		t.Errorf("lock file %q, owner %q", b, owner)
 	}
 }

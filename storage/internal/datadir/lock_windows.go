@@ -1,4 +1,4 @@
-package bunt
+package datadir
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// lockDir locks the data directory for this process. The system releases the
+// Lock locks the data directory for this process. The system releases the
 // lock with the handle, however the process ends.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+func Lock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, LockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func lockDir(dir string) (*os.File, error) {
 	if err == nil {
 		return f, writePID(f)
 	}
-	owner := readPID(f)
+	owner := Owner(f)
 	_ = f.Close()
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return nil, fmt.Errorf("%s: %w%s", dir, storage.ErrLocked, owner)
@@ -31,10 +31,10 @@ func lockDir(dir string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s: %w", dir, err)
 }
 
-// lockForReading is lockDir for a caller that only reads. On read-only media
+// LockForReading is Lock for a caller that only reads. On read-only media
 // no other process can use the directory, and the result is nil.
-func lockForReading(dir string) (*os.File, error) {
-	f, err := lockDir(dir)
+func LockForReading(dir string) (*os.File, error) {
+	f, err := Lock(dir)
 	if errors.Is(err, windows.ERROR_WRITE_PROTECT) || errors.Is(err, os.ErrPermission) {
 		return nil, nil
 	}

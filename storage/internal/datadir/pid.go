@@ -1,4 +1,4 @@
-package bunt
+package datadir
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// readPID describes the process that has the lock, if its file says so.
-func readPID(f *os.File) string {
+// Owner describes the process that has the lock, if its file says so.
+func Owner(f *os.File) string {
 	b, err := io.ReadAll(io.LimitReader(f, 32))
 	if err != nil {
 		return ""

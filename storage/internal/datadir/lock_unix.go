@@ -1,6 +1,6 @@
 //go:build unix
 
-package bunt
+package datadir
 
 import (
 	"errors"
@@ -13,10 +13,10 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// lockDir locks the data directory for this process. The system releases the
+// Lock locks the data directory for this process. The system releases the
 // lock with the descriptor, however the process ends.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+func Lock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, LockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func flock(f *os.File, dir string) error {
 	if err == nil {
 		return nil
 	}
-	owner := readPID(f)
+	owner := Owner(f)
 	_ = f.Close()
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return fmt.Errorf("%s: %w%s", dir, storage.ErrLocked, owner)
@@ -40,15 +40,15 @@ func flock(f *os.File, dir string) error {
 	return fmt.Errorf("lock %s: %w", dir, err)
 }
 
-// lockForReading is lockDir for a caller that only reads. On read-only media
+// LockForReading is Lock for a caller that only reads. On read-only media
 // the lock file may be missing; then no other process can use the directory,
 // and the result is nil.
-func lockForReading(dir string) (*os.File, error) {
-	f, err := lockDir(dir)
+func LockForReading(dir string) (*os.File, error) {
+	f, err := Lock(dir)
 	if !errors.Is(err, unix.EROFS) && !errors.Is(err, os.ErrPermission) {
 		return f, err
 	}
-	f, err = os.Open(filepath.Join(dir, lockName))
+	f, err = os.Open(filepath.Join(dir, LockName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,0 +1,230 @@
+// Package share lets the updates of several goroutines share one commit.
+package share
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Most is how many updates may share one commit.
+const Most = 64
+
+// Run is a transaction in which updates run one after the other.
+type Run interface {
+	storage.Tx
+	// Touched is the number of attempts to write.
+	Touched() int
+	// Commit commits what the updates have written.
+	Commit() error
+	// End makes the transaction unusable.
+	End()
+}
+
+// Host is an engine with one writer at a time.
+type Host interface {
+	// Writer holds one token: the right to write.
+	Writer() chan struct{}
+	// BeginGroup begins a transaction. With a nil context it has that of the engine.
+	// The caller has the right to write.
+	BeginGroup(ctx context.Context) (Run, error)
+	// Apart reports whether the updates of a group that could not be committed
+	// because of err may succeed one by one.
+	Apart(err error) bool
+}
+
+// update is an update in the queue. The goroutine that has the right to write
+// runs it.
+type update struct {
+	ctx      context.Context
+	fn       func(storage.Tx) error
+	err      error
+	panicked any
+	done     chan struct{}
+}
+
+// Queue holds the waiting updates of an engine.
+type Queue struct {
+	mu      sync.Mutex
+	waiting []*update
+	alone   int // groups of one update in a row; guarded by the right to write
+}
+
+func (q *Queue) add(u *update) {
+	q.mu.Lock()
+	q.waiting = append(q.waiting, u)
+	q.mu.Unlock()
+}
+
+// take removes the updates that have waited longest, and returns them.
+func (q *Queue) take() []*update {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), Most)
+	group := append([]*update(nil), q.waiting[:n]...)
+	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
+	return group
+}
+
+// remove removes an update from the queue. It returns false if the update has
+// already been taken.
+func (q *Queue) remove(u *update) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, w := range q.waiting {
+		if w == u {
+			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// Update runs fn. The goroutine that gets the right to write runs all waiting
+// updates, including its own, in one transaction and commits them as one group.
+// Under load this halves the cost of each update.
+func (q *Queue) Update(ctx context.Context, h Host, fn func(storage.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	u := &update{ctx: ctx, fn: fn, done: make(chan struct{})}
+	q.add(u)
+	select {
+	case <-h.Writer():
+		q.lead(h, u)
+	case <-u.done:
+	case <-ctx.Done():
+		if q.remove(u) {
+			return ctx.Err()
+		}
+		<-u.done
+	}
+	if u.panicked != nil {
+		panic(u.panicked)
+	}
+	return u.err
+}
+
+// lead runs groups until own is done. The caller has the right to write.
+func (q *Queue) lead(h Host, own *update) {
+	defer func() { h.Writer() <- struct{}{} }()
+	for {
+		select {
+		case <-own.done:
+			return
+		default:
+		}
+		if q.alone < lonely || q.alone%probe == 0 {
+			runtime.Gosched() // let goroutines that are about to write join
+		}
+		group := q.take()
+		if q.alone++; len(group) > 1 {
+			q.alone = 0
+		}
+		runGroup(h, group)
+	}
+}
+
+// After this many groups of a single update, the writer no longer yields to
+// let others join, because that may cost a thread switch; it yields only once
+// in probe groups.
+const (
+	lonely = 16
+	probe  = 64
+)
+
+// runGroup runs updates and commits them together. If one fails after it has
+// changed something, the state is discarded and the others run again.
+func runGroup(h Host, group []*update) {
+	defer func() {
+		for _, u := range group {
+			close(u.done)
+		}
+	}()
+	left := group
+	for len(left) > 0 {
+		t, err := h.BeginGroup(groupContext(left))
+		if err != nil {
+			fail(left, err)
+			return
+		}
+		ran, clean := runAll(t, left)
+		if !clean {
+			t.End()
+			left = ran
+			continue
+		}
+		err = t.Commit()
+		t.End()
+		if err != nil && len(ran) > 1 && h.Apart(err) {
+			runEach(h, ran)
+			return
+		}
+		fail(ran, err)
+		return
+	}
+}
+
+func fail(group []*update, err error) {
+	for _, u := range group {
+		u.err = err
+	}
+}
+
+// runEach runs updates one by one after their group could not be committed for
+// lack of space: those that free space may still succeed.
+func runEach(h Host, group []*update) {
+	for i, u := range group {
+		t, err := h.BeginGroup(u.ctx)
+		if err != nil {
+			u.err = err
+			continue
+		}
+		if ran, _ := runAll(t, group[i:i+1]); len(ran) == 1 {
+			u.err = t.Commit()
+		}
+		t.End()
+	}
+}
+
+// groupContext is the context of a single update, otherwise the engine's: the
+// deadline of one update must not cancel the others.
+func groupContext(group []*update) context.Context {
+	if len(group) == 1 {
+		return group[0].ctx
+	}
+	return nil
+}
+
+// runAll runs updates one after the other and returns those that succeeded.
+// clean is false if a failed update has left changes.
+func runAll(t Run, group []*update) (ran []*update, clean bool) {
+	clean = true
+	for _, u := range group {
+		before := t.Touched()
+		if err := u.run(t); err != nil {
+			u.err = err
+			clean = clean && t.Touched() == before
+			continue
+		}
+		ran = append(ran, u)
+	}
+	return ran, clean
+}
+
+// run executes the update and stores a panic for the goroutine that submitted
+// it.
+func (u *update) run(t Run) (err error) {
+	if err := u.ctx.Err(); err != nil {
+		return err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			u.panicked, err = p, fmt.Errorf("panic in an update: %v", p)
+		}
+	}()
+	return u.fn(t)
+}

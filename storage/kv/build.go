@@ -1,0 +1,117 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
+)
+
+// entry is an index entry: its key and id as they are stored, behind the index
+// prefix.
+type entry []byte
+
+// build returns an index over the records of a collection: a prepared one, with
+// what has changed since, if there is one; otherwise it is built among the
+// writes of the transaction.
+func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index, error) {
+	if p := t.e.prepared.find(c, spec); p != nil && t.snap == nil {
+		if x, err := t.adopt(p, c); err == nil {
+			return x, nil
+		}
+	}
+	x := &index{num: t.e.number(), maker: maker}
+	entries, err := t.entriesOf(c, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.count(c.info.Namespace, spec.Name, entries); err != nil {
+		return nil, err
+	}
+	prefix := appendIndexPrefix(nil, c.num, x.num)
+	for _, en := range entries {
+		t.over.set(t.arena.keep(append(prefix, en...)), empty)
+	}
+	return x, nil
+}
+
+// entriesOf computes the sorted entries of an index over the present records.
+func (t *tx) entriesOf(c *coll, x *index) (entries []entry, err error) {
+	var keys [][]byte
+	var room arena
+	serr := t.scanRecords(t.ctx, c, storage.Range{}, func(r storage.Record) bool {
+		if keys, err = x.keysOf(keys, r); err != nil {
+			return false
+		}
+		for _, key := range keys {
+			entries = append(entries, room.keep(appendEntry(nil, key, r.ID)))
+		}
+		return true
+	})
+	if err == nil {
+		err = serr
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a, b) })
+	return entries, err
+}
+
+// keysOf computes the distinct keys of a record.
+func (x *index) keysOf(buf [][]byte, r storage.Record) ([][]byte, error) {
+	keys, multikey, err := x.maker.Keys(buf[:0], r)
+	if err != nil {
+		return nil, err
+	}
+	x.multikey |= multikey
+	return keydiff.Sorted(keys), nil
+}
+
+// count counts entries, which are in order, and checks uniqueness.
+func (x *index) count(ns storage.Namespace, name string, entries []entry) error {
+	counter := counter{x: x, ns: ns, name: name}
+	for _, en := range entries {
+		if err := counter.add(en); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counter counts the entries of an index in their order, and finds duplicates
+// of a unique one.
+type counter struct {
+	x         *index
+	ns        storage.Namespace
+	name      string
+	key, last []byte
+	lastID    storage.RecordID
+}
+
+func (n *counter) add(en entry) error {
+	key, id, err := parseEntry(n.key[:0], en)
+	if err != nil {
+		return err
+	}
+	n.x.entries++
+	n.x.bytes += int64(len(key)) + entryOverhead
+	if n.x.maker.Unique() && n.lastID != 0 && n.lastID != id && sameOrder(n.x.maker, n.last, key) {
+		return &storage.DuplicateKeyError{Namespace: n.ns, Index: n.name, Key: bytes.Clone(key), Existing: n.lastID}
+	}
+	n.key, n.last, n.lastID = n.last, key, id
+	return nil
+}
+
+// countStored counts the entries of an index in the store.
+func (r reader) countStored(ctx context.Context, c *coll, name string, x *index) error {
+	counter := counter{x: x, ns: c.info.Namespace, name: name}
+	it := r.scan(ctx, indexSpan(c.num, x.num), false)
+	var err error
+	for err == nil && it.Next() {
+		err = counter.add(it.Key()[entryPrefix:])
+	}
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,217 @@
+package kv
+
+import (
+	"bytes"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/claims"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
+)
+
+// Every write claims the record, key or name that it is about to change. An
+// Update only checks that no open snapshot transaction has claimed it. A
+// snapshot transaction claims it, checks that it has not changed since the
+// snapshot was taken, and checks that once more when it commits.
+
+// present is a state to compare a snapshot with: the latest one, or that of the
+// Update that commits the transaction.
+type present struct {
+	reader
+	root *root
+}
+
+// claim is the common part. taken reports whether a snapshot transaction
+// claimed k for the first time.
+func (t *tx) claim(k claims.Key) (taken bool, err error) {
+	if t.snap != nil {
+		return t.e.claims.Claim(k, &t.snap.holder)
+	}
+	return false, t.e.claims.Check(k, t.owner())
+}
+
+// verify checks a condition on the latest state now and at commit. If it does
+// not hold, the claim is released.
+func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
+	latest, err := t.e.latest()
+	if err != nil {
+		return err
+	}
+	defer latest.release()
+	ok, err := unchanged(present{reader: reader{snap: latest.snap}, root: latest.root})
+	if err == nil && !ok {
+		err = storage.ErrConflict
+	}
+	if err != nil {
+		t.e.claims.Drop(k, &t.snap.holder)
+		return err
+	}
+	t.record(func(u *tx) error {
+		ok, err := unchanged(present{reader: u.reader, root: u.root})
+		if err == nil && !ok {
+			err = storage.ErrConflict
+		}
+		return err
+	})
+	return nil
+}
+
+// claimCollection is called before the first write to a collection.
+func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
+	if err := t.e.claims.Check(claims.Key{NS: ns}, t.owner()); err != nil {
+		return err
+	}
+	if t.snap == nil {
+		return nil
+	}
+	t.e.claims.Use(ns, &t.snap.holder)
+	return t.verify(claims.Key{}, func(now present) (bool, error) { return sameCatalog(now.root.get(ns), c), nil })
+}
+
+// owner is the holder of the claims that do not hinder this transaction.
+func (t *tx) owner() *claims.Holder {
+	switch {
+	case t.snap != nil:
+		return &t.snap.holder
+	case t.replays != nil:
+		return &t.replays.holder
+	}
+	return nil
+}
+
+// sameCatalog reports whether a collection has the same description and has
+// not been truncated.
+func sameCatalog(a, b *coll) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.info == b.info && a.num == b.num
+}
+
+// claimName is called before a catalog entry changes, which is a conflict
+// while an open transaction has written to the collection.
+func (t *tx) claimName(ns storage.Namespace) error {
+	if t.snap == nil {
+		if err := t.e.claims.CheckUnused(ns, t.owner()); err != nil {
+			return err
+		}
+	}
+	k := claims.Key{NS: ns}
+	taken, err := t.claim(k)
+	if err != nil || !taken {
+		return err
+	}
+	if c := t.root.get(ns); c != nil {
+		return nil // verified when it was made private
+	}
+	base := t.base.root.get(ns)
+	return t.verify(k, func(now present) (bool, error) { return sameCatalog(now.root.get(ns), base), nil })
+}
+
+// claimRecords is called before all records are removed.
+func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
+	base := c.change.base
+	k := claims.Key{NS: ns}
+	taken, err := t.claim(k)
+	if err != nil || t.snap == nil || base == nil {
+		return err
+	}
+	if !taken {
+		k = claims.Key{} // claimed before, not for this
+	}
+	return t.verify(k, func(now present) (bool, error) {
+		c := now.root.find(ns, base)
+		return c != nil && (c == base || c.change != nil && c.change.base == base), nil
+	})
+}
+
+// claimRecord is called before a record is updated or deleted.
+func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) error {
+	base := c.change.base
+	if t.snap != nil && (base == nil || id > base.lastID) {
+		return nil // the transaction's own
+	}
+	k := claims.Key{Num: c.num, ID: id}
+	taken, err := t.claim(k)
+	if err != nil || !taken {
+		return err
+	}
+	before, err := reader{snap: t.reader.snap}.stored(t.ctx, base, id)
+	if err != nil {
+		t.e.claims.Drop(k, &t.snap.holder)
+		return err
+	}
+	return t.verify(k, func(now present) (bool, error) {
+		c := now.root.find(ns, base)
+		if c == nil {
+			return false, nil
+		}
+		stored, err := now.stored(t.ctx, c, id)
+		return stored != nil && bytes.Equal(stored, before), err
+	})
+}
+
+// claimKeys is called before keys are added. The keys are free in the
+// transaction's own state, but another writer may have inserted them into the
+// latest state.
+func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keydiff.Change) error {
+	if t.snap == nil && !t.e.claims.Any() {
+		return nil
+	}
+	for i, x := range c.indexes {
+		if !x.maker.Unique() {
+			continue
+		}
+		for _, key := range diffs[i].Add {
+			if err := t.claimKey(ns, c, c.info.Indexes[i].Name, x.maker.Order(key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tx) claimKey(ns storage.Namespace, c *coll, name string, key []byte) error {
+	k := claims.Key{Num: c.num, Index: name, Key: string(key)}
+	taken, err := t.claim(k)
+	if err != nil || !taken {
+		return err
+	}
+	used, err := t.keyTaken(ns, c.change.base, name, key)
+	if err == nil && used {
+		err = storage.ErrConflict
+	}
+	if err != nil {
+		t.e.claims.Drop(k, &t.snap.holder)
+	}
+	return err
+}
+
+// keyTaken reports whether the latest state has a key that the snapshot does
+// not have.
+func (t *tx) keyTaken(ns storage.Namespace, base *coll, name string, key []byte) (bool, error) {
+	if base == nil {
+		return false, nil
+	}
+	latest, err := t.e.latest()
+	if err != nil {
+		return false, err
+	}
+	defer latest.release()
+	now := latest.root.find(ns, base)
+	if now == nil {
+		return false, nil
+	}
+	has := func(s *state, c *coll) (bool, error) {
+		x := c.index(name)
+		if x == nil {
+			return false, nil
+		}
+		id, err := reader{snap: s.snap}.find(t.ctx, c, x, key)
+		return id != 0, err
+	}
+	if taken, err := has(latest, now); err != nil || !taken {
+		return false, err
+	}
+	before, err := has(t.base, base)
+	return !before, err
+}

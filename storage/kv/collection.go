@@ -1,0 +1,313 @@
+package kv
+
+import (
+	"bytes"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
+	"github.com/duskdb/duskdb/value"
+)
+
+// collection is a handle on a collection within a transaction.
+type collection struct {
+	tx   *tx
+	ns   storage.Namespace
+	seen *coll // when the handle was opened
+}
+
+// at is the collection's present state. A read-only transaction never sees
+// another one.
+func (h *collection) at() *coll {
+	if !h.tx.writable {
+		return h.seen
+	}
+	if c := h.seen; c.change != nil && c.change.cur == c && c.info.Namespace == h.ns {
+		return c // the transaction's own, changed in place
+	}
+	if c := h.tx.root.get(h.ns); c != nil {
+		h.seen = c
+	}
+	return h.seen
+}
+
+// Info is the collection's description.
+func (h *collection) Info() *storage.Info { return h.at().info }
+
+// Count is the number of records.
+func (h *collection) Count() (int64, error) { return h.at().count, nil }
+
+// Size is the sum of the document lengths.
+func (h *collection) Size() (int64, error) { return h.at().size, nil }
+
+// LastID is the id of the newest record ever inserted.
+func (h *collection) LastID() (storage.RecordID, error) { return h.at().lastID, nil }
+
+// IndexStats describes the entries of an index.
+func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
+	x := h.at().index(name)
+	if x == nil {
+		return storage.IndexStats{}, storage.ErrNoIndex
+	}
+	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Multikey: x.multikey}, nil
+}
+
+// Get reads a record.
+func (h *collection) Get(id storage.RecordID) (storage.Record, bool, error) {
+	if err := h.tx.usable(false); err != nil {
+		return storage.Record{}, false, err
+	}
+	return h.get(h.at(), id)
+}
+
+func (h *collection) get(c *coll, id storage.RecordID) (r storage.Record, ok bool, err error) {
+	stored, err := h.tx.stored(h.tx.ctx, c, id)
+	if err != nil || stored == nil {
+		return r, false, err
+	}
+	r, err = record(id, stored)
+	return r, err == nil, err
+}
+
+// GetMany reads records by their ids.
+func (h *collection) GetMany(ids []storage.RecordID, fn func(storage.Record) bool) error {
+	if err := h.tx.usable(false); err != nil {
+		return err
+	}
+	c := h.at()
+	var b batch
+	for _, id := range ids {
+		b.add(c.num, nil, max(id, 0))
+	}
+	_, err := b.read(h.tx.ctx, h.tx.frozen(recordSpan(c.num)), func(_ []byte, r storage.Record) bool { return fn(r) })
+	return err
+}
+
+// Find reads the first record with exactly this key.
+func (h *collection) Find(name string, key []byte) (r storage.Record, ok bool, err error) {
+	if err := h.tx.usable(false); err != nil {
+		return r, false, err
+	}
+	c := h.at()
+	x := c.index(name)
+	if x == nil {
+		return r, false, storage.ErrNoIndex
+	}
+	id, err := h.tx.find(h.tx.ctx, c, x, key)
+	if err != nil || id == 0 {
+		return r, false, err
+	}
+	return h.get(c, id)
+}
+
+// Scan yields records in the order of their ids. It reads the state at its
+// beginning; writes of the callback do not affect it.
+func (h *collection) Scan(r storage.Range, fn func(storage.Record) bool) error {
+	if err := h.tx.usable(false); err != nil {
+		return err
+	}
+	return h.tx.scanRecords(h.tx.ctx, h.at(), r, fn)
+}
+
+// ScanIndex yields index entries in key order, as Scan does.
+func (h *collection) ScanIndex(name string, r storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error {
+	c, x, err := h.scanned(name)
+	if err != nil {
+		return err
+	}
+	return h.tx.scanEntries(h.tx.ctx, c, x, r, fn)
+}
+
+// ScanRecords yields the entries of an index with their records.
+func (h *collection) ScanRecords(name string, r storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
+	c, x, err := h.scanned(name)
+	if err != nil {
+		return err
+	}
+	return h.tx.scanJoined(h.tx.ctx, c, x, r, fn)
+}
+
+// scanned finds an index to be scanned.
+func (h *collection) scanned(name string) (*coll, *index, error) {
+	if err := h.tx.usable(false); err != nil {
+		return nil, nil, err
+	}
+	c := h.at()
+	x := c.index(name)
+	if x == nil {
+		return nil, nil, storage.ErrNoIndex
+	}
+	return c, x, nil
+}
+
+// Insert stores a new document.
+func (h *collection) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
+	return h.insert(makeStored(doc, ts))
+}
+
+// insert stores a record with the next id, or with a provisional one in a
+// snapshot transaction, and adds its index entries.
+func (h *collection) insert(stored []byte) (storage.RecordID, error) {
+	c, err := h.tx.own(h.ns)
+	if err != nil {
+		return 0, err
+	}
+	id := c.lastID + 1
+	if _, err := h.write(c, id, nil, stored); err != nil {
+		return 0, err
+	}
+	h.tx.recordInsert(h.ns, c.num, id, stored)
+	return id, nil
+}
+
+// Update replaces the document of a record.
+func (h *collection) Update(id storage.RecordID, doc value.Doc, ts int64) (storage.Written, error) {
+	return h.update(id, makeStored(doc, ts))
+}
+
+// update replaces the stored value of a record and changes the index entries
+// that differ.
+func (h *collection) update(id storage.RecordID, stored []byte) (w storage.Written, err error) {
+	c, old, err := h.claim(id)
+	if err != nil {
+		return w, err
+	}
+	if w, err = h.write(c, id, old, stored); err != nil {
+		return w, err
+	}
+	h.tx.recordUpdate(h.ns, c.num, id, stored)
+	return w, nil
+}
+
+// Delete removes a record.
+func (h *collection) Delete(id storage.RecordID) (w storage.Written, err error) {
+	c, old, err := h.claim(id)
+	if err != nil {
+		return w, err
+	}
+	if w, err = h.write(c, id, old, nil); err != nil {
+		return w, err
+	}
+	h.tx.recordDelete(h.ns, c.num, id)
+	return w, nil
+}
+
+// Truncate removes all records.
+func (h *collection) Truncate() error { return h.tx.truncate(h.ns) }
+
+// claim makes sure that this transaction may change a record.
+func (h *collection) claim(id storage.RecordID) (c *coll, old []byte, err error) {
+	if c, err = h.tx.own(h.ns); err != nil {
+		return nil, nil, err
+	}
+	if old, err = h.tx.stored(h.tx.ctx, c, id); err != nil {
+		return nil, nil, err
+	}
+	if old == nil {
+		return nil, nil, storage.ErrNoRecord
+	}
+	return c, old, h.tx.claimRecord(h.ns, c, id)
+}
+
+// write turns the stored value of a record from old to stored, one of which may
+// be nil, and changes its index entries; or it changes nothing.
+func (h *collection) write(c *coll, id storage.RecordID, old, stored []byte) (w storage.Written, err error) {
+	var now storage.Record
+	if old != nil {
+		if w.Old, err = record(id, old); err != nil {
+			return storage.Written{}, err
+		}
+	}
+	if stored != nil {
+		if now, err = record(id, stored); err != nil {
+			return storage.Written{}, err
+		}
+	}
+	diffs := h.tx.scratch.changes(len(c.indexes))
+	for i, x := range c.indexes {
+		if err := diffs[i].Compute(x.maker, w.Old, now); err != nil {
+			return storage.Written{}, err
+		}
+	}
+	if err := h.tx.checkUnique(c, diffs, id); err != nil {
+		return storage.Written{}, err
+	}
+	if err := h.tx.claimKeys(h.ns, c, diffs); err != nil {
+		return storage.Written{}, err
+	}
+	w.Keys = h.tx.apply(c, diffs, id)
+	h.tx.put(c, id, len(w.Old.Doc), stored, len(now.Doc), old == nil)
+	return w, nil
+}
+
+// checkUnique fails if a key to be added belongs to another record.
+func (t *tx) checkUnique(c *coll, diffs []keydiff.Change, id storage.RecordID) error {
+	for i, x := range c.indexes {
+		if !x.maker.Unique() {
+			continue
+		}
+		for _, key := range diffs[i].Add {
+			other, err := t.find(t.ctx, c, x, x.maker.Order(key))
+			if err != nil {
+				return err
+			}
+			if other != 0 && other != id {
+				return &storage.DuplicateKeyError{
+					Namespace: c.info.Namespace,
+					Index:     c.info.Indexes[i].Name,
+					Key:       bytes.Clone(key),
+					Existing:  other,
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// apply changes the entries of a record in all indexes. It returns the number of
+// those removed from indexes that are not private.
+func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (removed int) {
+	for i, x := range c.indexes {
+		d := &diffs[i]
+		if !x.maker.Private() {
+			removed += len(d.Remove)
+		}
+		for _, key := range d.Remove {
+			t.over.del(t.entryKey(c, x, key, id))
+			x.entries--
+			x.bytes -= int64(len(key)) + entryOverhead
+		}
+		for _, key := range d.Add {
+			t.over.set(t.entryKey(c, x, key, id), empty)
+			x.entries++
+			x.bytes += int64(len(key)) + entryOverhead
+		}
+		x.multikey |= d.Multikey
+	}
+	return removed
+}
+
+func (t *tx) entryKey(c *coll, x *index, key []byte, id storage.RecordID) []byte {
+	t.scratch.key = appendEntryKey(t.scratch.key[:0], c.num, x.num, key, id)
+	return t.arena.keep(t.scratch.key)
+}
+
+// put stores or deletes (nil) a record after its index entries were changed.
+func (t *tx) put(c *coll, id storage.RecordID, was int, stored []byte, is int, fresh bool) {
+	t.scratch.key = appendRecordKey(t.scratch.key[:0], c.num, id)
+	key := t.arena.keep(t.scratch.key)
+	c.size += int64(is) - int64(was)
+	c.change.data = true
+	if stored == nil {
+		t.over.del(key)
+		c.count--
+	} else {
+		t.over.set(key, stored)
+		c.lastID = max(c.lastID, id)
+		if fresh {
+			c.count++
+		}
+	}
+	t.e.track(c.num, id, t)
+}
+
+var _ storage.Collection = (*collection)(nil)

@@ -1,0 +1,85 @@
+package kv
+
+import "github.com/duskdb/duskdb/storage"
+
+// Commit applies the writes to the store and then publishes the new state. The
+// caller has the right to write.
+func (t *tx) Commit() error {
+	changed := t.changes[:0]
+	for _, ch := range t.changes {
+		if ch.effective() {
+			changed = append(changed, ch)
+		} else if ch.cur != nil && ch.base != nil {
+			t.root.set(ch.base) // opened for a write that failed
+		}
+	}
+	if t.changes = changed; len(changed) == 0 {
+		return nil
+	}
+	defer t.scratch.release()
+	t.gather(&t.scratch.set)
+	e := t.e
+	if len(t.scratch.set.Writes)+len(t.scratch.set.Drops) > 0 {
+		if err := e.store.Apply(t.ctx, &t.scratch.set); err != nil {
+			return err
+		}
+		e.commits.Add(1)
+	}
+	e.stamps++
+	for _, ch := range changed {
+		e.prepared.adopted(ch.made)
+		if ch.cur != nil {
+			ch.cur.stamp = e.stamps
+			ch.cur.change = nil // immutable from now on
+		}
+	}
+	e.prepared.note(t.written)
+	return e.publish(t.root)
+}
+
+// effective reports whether a change changes anything.
+func (ch *change) effective() bool {
+	if ch.cur == nil {
+		return ch.base != nil
+	}
+	return ch.base == nil || ch.data || ch.catalog
+}
+
+// gather collects what must be written.
+func (t *tx) gather(w *WriteSet) {
+	t.over.writes.Scan(func(key string, value []byte) bool {
+		w.Writes = append(w.Writes, Write{Key: bytesOf(key), Value: value})
+		return true
+	})
+	for _, ch := range t.changes {
+		ch.gather(w)
+	}
+}
+
+// gather adds the description and the statistics of a collection, and removes
+// what is left of a collection or an index that is gone.
+func (ch *change) gather(w *WriteSet) {
+	for _, num := range ch.made {
+		w.del(numberKey(spaceBuilding, num))
+	}
+	if ch.cur == nil {
+		w.del(numberKey(spaceCatalog, ch.base.num))
+		w.del(numberKey(spaceStats, ch.base.num))
+		w.drop(dataSpan(ch.base.num))
+		return
+	}
+	c := ch.cur
+	if ch.catalog {
+		w.set(numberKey(spaceCatalog, c.num), c.catalogDoc())
+	}
+	w.set(numberKey(spaceStats, c.num), c.statsRow())
+	for _, num := range ch.dropped {
+		w.drop(indexSpan(c.num, num))
+	}
+}
+
+// writtenRecord is a record that a transaction has written.
+type writtenRecord struct {
+	num uint32
+	id  storage.RecordID
+}

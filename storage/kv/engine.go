@@ -1,0 +1,352 @@
+package kv
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/claims"
+	"github.com/duskdb/duskdb/storage/internal/share"
+)
+
+// Options describe an engine.
+type Options struct {
+	Name       string // for serverStatus
+	Persistent bool
+	// Indexer gives meaning to index specifications. Required.
+	Indexer storage.Indexer
+	// Apart reports whether the updates of a group that could not be committed
+	// because of err may succeed one by one. Never if nil.
+	Apart func(err error) bool
+}
+
+// Engine is a storage.Engine over a Store that belongs to this process alone.
+type Engine struct {
+	storage.Alone
+	opts     Options
+	store    Store
+	current  atomic.Pointer[state] // nil when closed
+	writer   chan struct{}         // holds one token: the right to write
+	shared   share.Queue
+	scratch  scratch // guarded by writer
+	stamps   uint64  // the last stamp that a commit has given; guarded by writer
+	claims   claims.Table
+	prepared preparations
+
+	numbers   atomic.Uint32 // the last number given to a collection or an index
+	versions  atomic.Uint64 // of descriptions of collections
+	commits   atomic.Int64
+	snapshots atomic.Int64
+
+	life     context.Context // ends with Close
+	end      context.CancelFunc
+	closing  sync.Once
+	closeErr error
+}
+
+var (
+	_ storage.Engine = (*Engine)(nil)
+	_ storage.Sharer = (*Engine)(nil)
+	_ share.Host     = (*Engine)(nil)
+	_ share.Run      = (*tx)(nil)
+)
+
+// Open reads the catalog of a store. The engine closes the store; if Open
+// fails, the caller does.
+func Open(store Store, opts Options) (*Engine, error) {
+	if opts.Indexer == nil {
+		return nil, errors.New("kv: no indexer")
+	}
+	e := &Engine{opts: opts, store: store, writer: make(chan struct{}, 1)}
+	e.life, e.end = context.WithCancel(context.Background())
+	r, err := e.load()
+	if err == nil {
+		err = e.publish(r)
+	}
+	if err != nil {
+		e.end()
+		return nil, err
+	}
+	e.writer <- struct{}{}
+	return e, nil
+}
+
+// load reads all collections, and removes indexes whose building a crash has
+// interrupted.
+func (e *Engine) load() (*root, error) {
+	snap, err := e.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close()
+	r, byNum := newRoot(), map[uint32]*coll{}
+	err = e.loadSpace(snap, spaceCatalog, func(num uint32, v []byte) error {
+		c, err := parseCatalog(num, v)
+		if err != nil {
+			return err
+		}
+		byNum[num] = c
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = e.loadSpace(snap, spaceStats, func(num uint32, v []byte) error {
+		c := byNum[num]
+		if c == nil {
+			return fmt.Errorf("there are statistics of a collection %d that does not exist", num)
+		}
+		delete(byNum, num)
+		return errors.Join(c.readStats(v), e.compile(c), r.admit(c))
+	})
+	if err == nil && len(byNum) > 0 {
+		err = fmt.Errorf("%d collections have no statistics", len(byNum))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, e.clearUnfinished(snap, r)
+}
+
+// loadSpace reads the rows that belong to numbers.
+func (e *Engine) loadSpace(snap Snapshot, space byte, fn func(num uint32, value []byte) error) error {
+	s := spanOf([]byte{space})
+	it := snap.Scan(e.life, s.Lo, s.Hi, false)
+	var err error
+	for err == nil && it.Next() {
+		var v []byte
+		if v, err = it.Value(); err != nil {
+			break
+		}
+		num := binary.BigEndian.Uint32(it.Key()[1:])
+		e.numbered(num)
+		err = fn(num, append([]byte(nil), v...))
+	}
+	return errors.Join(err, it.Close())
+}
+
+// compile compiles the indexes of a collection that was loaded.
+func (e *Engine) compile(c *coll) error {
+	for i := range c.info.Indexes {
+		x := &c.info.Indexes[i]
+		maker, err := e.opts.Indexer.Index(c.info.Options, x.IndexSpec)
+		if err != nil {
+			return fmt.Errorf("index %q of %s: %w", x.Name, c.info.Namespace, err)
+		}
+		x.Index, c.indexes[i].maker = maker, maker
+		e.numbered(c.indexes[i].num)
+	}
+	e.attach(c.info)
+	return nil
+}
+
+// admit adds a collection that was loaded.
+func (r *root) admit(c *coll) error {
+	if r.get(c.info.Namespace) != nil {
+		return fmt.Errorf("there are two collections %s", c.info.Namespace)
+	}
+	r.set(c)
+	return nil
+}
+
+// clearUnfinished removes the entries of indexes that were being built.
+func (e *Engine) clearUnfinished(snap Snapshot, r *root) error {
+	var w WriteSet
+	err := e.loadSpace(snap, spaceBuilding, func(num uint32, v []byte) error {
+		if len(v) != 4 {
+			return errors.New("the mark of an unfinished index is damaged")
+		}
+		w.drop(indexSpan(binary.BigEndian.Uint32(v), num))
+		w.del(numberKey(spaceBuilding, num))
+		return nil
+	})
+	if err != nil || len(w.Writes) == 0 {
+		return err
+	}
+	return e.store.Apply(e.life, &w)
+}
+
+// numbered notes a number that is in use.
+func (e *Engine) numbered(num uint32) { e.numbers.Store(max(e.numbers.Load(), num)) }
+
+// number gives the next number.
+func (e *Engine) number() uint32 { return e.numbers.Add(1) }
+
+// publish makes a root the latest state. The caller has the right to write.
+func (e *Engine) publish(r *root) error {
+	snap, err := e.store.Snapshot()
+	if err != nil {
+		return err
+	}
+	s := &state{root: r, snap: snap}
+	s.refs.Store(1)
+	if old := e.current.Swap(s); old != nil {
+		old.release()
+	}
+	return nil
+}
+
+// latest returns the latest state, which must be released.
+func (e *Engine) latest() (*state, error) {
+	for {
+		s := e.current.Load()
+		if s == nil {
+			return nil, storage.ErrClosed
+		}
+		if s.hold() {
+			return s, nil
+		}
+	}
+}
+
+// View runs fn on the latest committed state.
+func (e *Engine) View(ctx context.Context, fn func(storage.Tx) error) error {
+	t, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	return fn(t)
+}
+
+// Update runs fn as the only writer and commits unless it fails.
+func (e *Engine) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.update(ctx, nil, func(t *tx) error { return fn(t) })
+}
+
+func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
+	if err := e.lockWriter(ctx); err != nil {
+		return err
+	}
+	defer e.unlockWriter()
+	t, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	t.write(&e.scratch).replays = replays
+	if err := fn(t); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// UpdateShared implements storage.Sharer.
+func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.shared.Update(ctx, e, fn)
+}
+
+// Writer holds one token: the right to write.
+func (e *Engine) Writer() chan struct{} { return e.writer }
+
+// BeginGroup begins a transaction for a group of updates, which share a commit.
+func (e *Engine) BeginGroup(ctx context.Context) (share.Run, error) {
+	if ctx == nil {
+		ctx = e.life
+	}
+	t, err := e.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.write(&e.scratch), nil
+}
+
+// Apart reports whether the updates of a group may succeed one by one.
+func (e *Engine) Apart(err error) bool { return e.opts.Apart != nil && e.opts.Apart(err) }
+
+// lockWriter waits for the right to write.
+func (e *Engine) lockWriter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if e.current.Load() == nil {
+		return storage.ErrClosed
+	}
+	select {
+	case <-e.writer:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
+
+// Stamp changes with every committed change of a collection. 1 is the stamp of
+// those that have not changed since the engine was opened.
+func (e *Engine) Stamp(ns storage.Namespace) (uint64, error) {
+	s := e.current.Load()
+	if s == nil {
+		return 0, storage.ErrClosed
+	}
+	c := s.root.get(ns)
+	if c == nil {
+		return 0, nil
+	}
+	return c.stamp + 1, nil
+}
+
+// Snapshots are the limits of the contract: a snapshot costs what was changed
+// since.
+func (e *Engine) Snapshots() storage.SnapshotLimits { return storage.DefaultSnapshots }
+
+// Sync returns when all updates committed before the call are on disk.
+func (e *Engine) Sync(ctx context.Context) error {
+	if e.current.Load() == nil {
+		return storage.ErrClosed
+	}
+	return e.store.Sync(ctx)
+}
+
+// Compact reclaims the space of overwritten and deleted records.
+func (e *Engine) Compact(ctx context.Context) error {
+	if e.current.Load() == nil {
+		return storage.ErrClosed
+	}
+	return e.store.Compact(ctx)
+}
+
+// Stats describes the engine.
+func (e *Engine) Stats() (storage.EngineStats, error) {
+	st := storage.EngineStats{
+		Name:          e.opts.Name,
+		Persistent:    e.opts.Persistent,
+		Commits:       e.commits.Load(),
+		OpenSnapshots: e.snapshots.Load(),
+	}
+	return st, e.store.Stats(&st)
+}
+
+// Totals are the numbers of collections and records in the latest state.
+func (e *Engine) Totals() (collections, records int64, err error) {
+	s, err := e.latest()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.release()
+	s.root.colls.Scan(func(ce catalogEntry) bool {
+		collections++
+		records += ce.coll.count
+		return true
+	})
+	return collections, records, nil
+}
+
+// Close syncs and releases everything. Waiting writers get storage.ErrClosed;
+// records that were read stay valid.
+func (e *Engine) Close() error {
+	e.closing.Do(func() {
+		e.end()
+		<-e.writer
+		defer e.unlockWriter()
+		if s := e.current.Swap(nil); s != nil {
+			s.release()
+		}
+		e.closeErr = e.store.Close()
+	})
+	return e.closeErr
+}

@@ -1,0 +1,135 @@
+package kv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Keys begin with a byte that says what they are of. Numbers are big-endian,
+// so that keys sort as their numbers do.
+//
+//	b number                          an index that is being built
+//	c collection                      catalog entry
+//	d collection r id                 record
+//	d collection x index key id       index entry
+//	s collection                      statistics
+//
+// Collections and indexes have numbers of one sequence, none of which is used
+// twice while the engine is open.
+const (
+	spaceBuilding = 'b'
+	spaceCatalog  = 'c'
+	spaceData     = 'd'
+	spaceStats    = 's'
+
+	kindRecord = 'r'
+	kindEntry  = 'x'
+)
+
+const (
+	collPrefix   = 1 + 4
+	recordPrefix = collPrefix + 1
+	entryPrefix  = collPrefix + 1 + 4
+	idSize       = 8
+)
+
+func numberKey(space byte, num uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(make([]byte, 0, collPrefix), space), num)
+}
+
+func appendCollection(b []byte, num uint32, kind byte) []byte {
+	return append(binary.BigEndian.AppendUint32(append(b, spaceData), num), kind)
+}
+
+// appendRecordKey appends the key of a record.
+func appendRecordKey(b []byte, num uint32, id storage.RecordID) []byte {
+	return binary.BigEndian.AppendUint64(appendCollection(b, num, kindRecord), uint64(id))
+}
+
+// recordID reads the id from the key of a record.
+func recordID(key []byte) storage.RecordID {
+	return storage.RecordID(binary.BigEndian.Uint64(key[recordPrefix:]))
+}
+
+// appendIndexPrefix appends what the keys of all entries of an index begin
+// with.
+func appendIndexPrefix(b []byte, num, index uint32) []byte {
+	return binary.BigEndian.AppendUint32(appendCollection(b, num, kindEntry), index)
+}
+
+// The key of an entry may contain any bytes and be the beginning of another:
+// it is written so that a zero byte becomes 00 FF, and 00 01 ends it. So
+// entries sort by their keys and then by their ids.
+const (
+	escaped    = 0xff
+	terminator = 0x01
+)
+
+// appendEscaped appends an index key without its end.
+func appendEscaped(b, key []byte) []byte {
+	for {
+		i := bytes.IndexByte(key, 0)
+		if i < 0 {
+			return append(b, key...)
+		}
+		b = append(append(b, key[:i+1]...), escaped)
+		key = key[i+1:]
+	}
+}
+
+// appendEntry appends the part of an entry behind the index prefix.
+func appendEntry(b, key []byte, id storage.RecordID) []byte {
+	b = append(appendEscaped(b, key), 0, terminator)
+	return binary.BigEndian.AppendUint64(b, uint64(id))
+}
+
+// appendEntryKey appends the key of an index entry.
+func appendEntryKey(b []byte, num, index uint32, key []byte, id storage.RecordID) []byte {
+	return appendEntry(appendIndexPrefix(b, num, index), key, id)
+}
+
+// parseEntry reads the part of an entry behind the index prefix. It appends the
+// index key to buf.
+func parseEntry(buf, entry []byte) (key []byte, id storage.RecordID, err error) {
+	key = buf
+	for {
+		i := bytes.IndexByte(entry, 0)
+		if i < 0 || i+1 >= len(entry) {
+			return buf, 0, fmt.Errorf("an index entry is damaged: %x", entry)
+		}
+		key = append(key, entry[:i]...)
+		end := entry[i+1] == terminator
+		entry = entry[i+2:]
+		if end {
+			break
+		}
+		key = append(key, 0)
+	}
+	if len(entry) != idSize {
+		return buf, 0, fmt.Errorf("an index entry has %d bytes for its id", len(entry))
+	}
+	return key, storage.RecordID(binary.BigEndian.Uint64(entry)), nil
+}
+
+// after is the first key behind all keys that begin with prefix.
+func after(prefix []byte) []byte {
+	end := bytes.Clone(prefix)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}
+
+func spanOf(prefix []byte) Span { return Span{Lo: prefix, Hi: after(prefix)} }
+
+// dataSpan is everything that belongs to a collection but its description.
+func dataSpan(num uint32) Span { return spanOf(numberKey(spaceData, num)) }
+
+func recordSpan(num uint32) Span { return spanOf(appendCollection(nil, num, kindRecord)) }
+
+func indexSpan(num, index uint32) Span { return spanOf(appendIndexPrefix(nil, num, index)) }

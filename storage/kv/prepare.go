@@ -1,0 +1,361 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+var _ storage.IndexPreparer = (*Engine)(nil)
+
+// preparation is an index over an earlier state of a collection, whose entries
+// are in the store under a number that no catalog entry names yet. Creating the
+// index applies the changes made since.
+type preparation struct {
+	num     uint32 // of the collection
+	options []byte
+	spec    storage.IndexSpec
+	base    *state
+	index   *index
+	changed map[storage.RecordID]bool // records written since; guarded by the list's lock
+	used    bool                      // an index has its entries
+}
+
+// preparations are the prepared indexes that have not been released.
+type preparations struct {
+	n    atomic.Int64
+	mu   sync.Mutex
+	list []*preparation
+}
+
+// track notes a write to a record while an index is being prepared.
+func (e *Engine) track(num uint32, id storage.RecordID, t *tx) {
+	if e.prepared.n.Load() > 0 && t.snap == nil {
+		t.written = append(t.written, writtenRecord{num, id})
+	}
+}
+
+// note takes the records that a commit has written.
+func (l *preparations) note(written []writtenRecord) {
+	if len(written) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range written {
+		for _, p := range l.list {
+			if p.num == w.num {
+				p.changed[w.id] = true
+			}
+		}
+	}
+}
+
+func (l *preparations) add(p *preparation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, p)
+}
+
+func (l *preparations) remove(p *preparation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.DeleteFunc(l.list, func(q *preparation) bool { return q == p })
+	l.n.Add(-1)
+}
+
+// adopted marks the preparations whose indexes a commit has made.
+func (l *preparations) adopted(nums []uint32) {
+	if len(nums) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.list {
+		if p.index != nil && slices.Contains(nums, p.index.num) {
+			p.used = true
+		}
+	}
+}
+
+// find returns a finished preparation that nobody has taken.
+func (l *preparations) find(c *coll, spec storage.IndexSpec) *preparation {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.list {
+		if p.num == c.num && p.index != nil && !p.used && p.spec.Name == spec.Name &&
+			!slices.Contains(c.change.made, p.index.num) && bytes.Equal(p.spec.Spec, spec.Spec) && bytes.Equal(p.options, c.info.Options) {
+			return p
+		}
+	}
+	return nil
+}
+
+// PrepareIndex builds an index over the latest state while writers continue.
+func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec storage.IndexSpec) (release func(), err error) {
+	c, p, err := e.startPreparation(ctx, ns, spec)
+	if err != nil {
+		return nil, err
+	}
+	release = sync.OnceFunc(func() { e.endPreparation(p) })
+	maker, err := e.opts.Indexer.Index(c.info.Options, p.spec)
+	x := &index{num: e.number(), maker: maker}
+	if err == nil {
+		err = e.fill(ctx, p, c, x)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	e.prepared.mu.Lock()
+	p.index = x
+	e.prepared.mu.Unlock()
+	return release, nil
+}
+
+// startPreparation begins to note changes and takes the state before them. It
+// does so between two commits.
+func (e *Engine) startPreparation(ctx context.Context, ns storage.Namespace, spec storage.IndexSpec) (*coll, *preparation, error) {
+	if err := e.lockWriter(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer e.unlockWriter()
+	base, err := e.latest()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := base.root.get(ns)
+	if c == nil {
+		base.release()
+		return nil, nil, storage.ErrNotFound
+	}
+	p := &preparation{num: c.num, options: c.info.Options, spec: cloneSpec(spec), base: base, changed: map[storage.RecordID]bool{}}
+	e.prepared.n.Add(1)
+	e.prepared.add(p)
+	return c, p, nil
+}
+
+// endPreparation forgets a preparation. Entries that no index has adopted are
+// removed.
+func (e *Engine) endPreparation(p *preparation) {
+	e.prepared.remove(p)
+	defer p.base.release()
+	if p.index == nil {
+		return
+	}
+	if err := e.lockWriter(e.life); err != nil {
+		return // the next open removes them
+	}
+	defer e.unlockWriter()
+	key := numberKey(spaceBuilding, p.index.num)
+	s, err := e.latest()
+	if err != nil {
+		return
+	}
+	defer s.release()
+	if mark, err := s.snap.Get(e.life, key); err != nil || mark == nil {
+		return // adopted, or the next open removes them
+	}
+	var w WriteSet
+	w.del(key)
+	w.drop(indexSpan(p.num, p.index.num))
+	if e.store.Apply(e.life, &w) == nil {
+		_ = e.publish(s.root)
+	}
+}
+
+// The entries of a prepared index are written in parts of this size.
+const fillBytes = 1 << 20
+
+// fill writes the entries of a prepared index to the store, with a mark so that
+// the next open removes them after a crash, and counts them.
+func (e *Engine) fill(ctx context.Context, p *preparation, c *coll, x *index) error {
+	f := filler{e: e, ctx: ctx}
+	f.set.set(numberKey(spaceBuilding, x.num), binary.BigEndian.AppendUint32(nil, c.num))
+	prefix := appendIndexPrefix(nil, c.num, x.num)
+	var keys [][]byte
+	var err error
+	base := reader{snap: p.base.snap}
+	serr := base.scanRecords(ctx, c, storage.Range{}, func(r storage.Record) bool {
+		if keys, err = x.keysOf(keys, r); err != nil {
+			return false
+		}
+		for _, key := range keys {
+			f.add(appendEntry(bytes.Clone(prefix), key, r.ID))
+		}
+		if f.size >= fillBytes {
+			err = f.flush()
+		}
+		return err == nil
+	})
+	if err == nil {
+		err = serr
+	}
+	if ferr := f.flush(); err == nil {
+		err = ferr
+	}
+	if err == nil {
+		err = e.countFilled(ctx, c, p.spec.Name, x)
+	}
+	if err != nil {
+		// The entries go with the mark.
+		e.prepared.mu.Lock()
+		p.index = x
+		p.used = true
+		e.prepared.mu.Unlock()
+	}
+	return err
+}
+
+// countFilled counts the entries that were written.
+func (e *Engine) countFilled(ctx context.Context, c *coll, name string, x *index) error {
+	s, err := e.latest()
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	return reader{snap: s.snap}.countStored(ctx, c, name, x)
+}
+
+// filler writes entries in parts.
+type filler struct {
+	e    *Engine
+	ctx  context.Context
+	set  WriteSet
+	size int
+}
+
+func (f *filler) add(key []byte) {
+	f.set.set(key, empty)
+	f.size += len(key)
+}
+
+// flush writes what was collected, between two commits.
+func (f *filler) flush() error {
+	if err := f.e.lockWriter(f.ctx); err != nil {
+		return err
+	}
+	defer f.e.unlockWriter()
+	s, err := f.e.latest()
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	if err := f.e.store.Apply(f.ctx, &f.set); err != nil {
+		return err
+	}
+	f.set, f.size = WriteSet{}, 0
+	return f.e.publish(s.root)
+}
+
+// adopt returns a prepared index brought up to the transaction's state. It
+// removes all old keys before it adds new ones, because records may have
+// exchanged keys. If it fails, it has changed nothing.
+func (t *tx) adopt(p *preparation, c *coll) (*index, error) {
+	ids := t.changedSince(p)
+	x := *p.index
+	before := t.over
+	t.over = &overlay{}
+	if before.writes.Len() > 0 {
+		t.over.writes = *before.writes.Copy()
+	}
+	err := t.catchUp(p, c, &x, ids)
+	if err != nil {
+		t.over = before
+		return nil, err
+	}
+	c.change.made = append(c.change.made, x.num)
+	return &x, nil
+}
+
+// changedSince lists the records that have changed since a preparation began,
+// also by the transaction itself.
+func (t *tx) changedSince(p *preparation) []storage.RecordID {
+	t.e.prepared.mu.Lock()
+	defer t.e.prepared.mu.Unlock()
+	var ids []storage.RecordID
+	for id := range p.changed {
+		ids = append(ids, id)
+	}
+	for _, w := range t.written {
+		if w.num == p.num {
+			ids = append(ids, w.id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// catchUp applies the changes of records to a prepared index.
+func (t *tx) catchUp(p *preparation, c *coll, x *index, ids []storage.RecordID) error {
+	old := reader{snap: p.base.snap}
+	var keys [][]byte
+	for _, id := range ids {
+		r, ok, err := t.readFrom(old, c, id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		y := *x // what a record that is gone had adds nothing
+		if keys, err = y.keysOf(keys, r); err != nil {
+			return err
+		}
+		for _, key := range keys {
+			t.over.del(t.entryKey(c, x, key, id))
+			x.entries--
+			x.bytes -= int64(len(key)) + entryOverhead
+		}
+	}
+	for _, id := range ids {
+		r, ok, err := t.readFrom(t.reader, c, id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if keys, err = x.keysOf(keys, r); err != nil {
+			return err
+		}
+		if err := t.addKeys(c, x, p.spec.Name, keys, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFrom reads a record of a state.
+func (t *tx) readFrom(from reader, c *coll, id storage.RecordID) (r storage.Record, ok bool, err error) {
+	stored, err := from.stored(t.ctx, c, id)
+	if err != nil || stored == nil {
+		return r, false, err
+	}
+	r, err = record(id, stored)
+	return r, err == nil, err
+}
+
+// addKeys adds the keys of a record to an index that is brought up to date.
+func (t *tx) addKeys(c *coll, x *index, name string, keys [][]byte, id storage.RecordID) error {
+	for _, key := range keys {
+		if x.maker.Unique() {
+			other, err := t.find(t.ctx, c, x, x.maker.Order(key))
+			if err != nil {
+				return err
+			}
+			if other != 0 && other != id {
+				return &storage.DuplicateKeyError{Namespace: c.info.Namespace, Index: name, Key: bytes.Clone(key), Existing: other}
+			}
+		}
+		t.over.set(t.entryKey(c, x, key, id), empty)
+		x.entries++
+		x.bytes += int64(len(key)) + entryOverhead
+	}
+	return nil
+}

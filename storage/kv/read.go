@@ -1,0 +1,259 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// reader reads a snapshot with the writes of a transaction over it.
+type reader struct {
+	snap Snapshot
+	over *overlay // nil: none
+}
+
+// get returns a value, or nil. It must not be changed.
+func (r reader) get(ctx context.Context, key []byte) ([]byte, error) {
+	if v, ok := r.over.get(key); ok {
+		return v, nil
+	}
+	return r.snap.Get(ctx, key)
+}
+
+// getMany calls fn with the values that exist, in the order of keys, until it
+// returns false.
+func (r reader) getMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
+	if r.over == nil || r.over.writes.Len() == 0 {
+		return r.snap.GetMany(ctx, keys, fn)
+	}
+	for i, key := range keys {
+		v, err := r.get(ctx, key)
+		if err != nil {
+			return err
+		}
+		if v != nil && !fn(i, v) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// scan iterates over a range as it is now.
+func (r reader) scan(ctx context.Context, s Span, reverse bool) Iterator {
+	below := r.snap.Scan(ctx, s.Lo, s.Hi, reverse)
+	if over := r.over.freeze(s.Lo, s.Hi); over != nil {
+		return newMerged(below, over, s.Lo, s.Hi, reverse)
+	}
+	return below
+}
+
+// frozen is a reader that later writes of the transaction do not change.
+func (r reader) frozen(s Span) reader {
+	return reader{snap: r.snap, over: r.over.freeze(s.Lo, s.Hi)}
+}
+
+// stored reads the value of a record.
+func (r reader) stored(ctx context.Context, c *coll, id storage.RecordID) ([]byte, error) {
+	if id <= 0 {
+		return nil, nil
+	}
+	var room [recordPrefix + idSize]byte
+	return r.get(ctx, appendRecordKey(room[:0], c.num, id))
+}
+
+// find returns the first record whose entry in an index has the key as its
+// Order part, or 0.
+func (r reader) find(ctx context.Context, c *coll, x *index, key []byte) (id storage.RecordID, err error) {
+	var room [128]byte
+	lo := appendIndexPrefix(room[:0], c.num, x.num)
+	n := len(lo)
+	lo = appendEscaped(lo, key)
+	it := r.scan(ctx, Span{Lo: lo, Hi: after(lo)}, false)
+	if it.Next() {
+		var buf [128]byte
+		var found []byte
+		if found, id, err = parseEntry(buf[:0], it.Key()[n:]); err == nil && !sameOrder(x.maker, found, key) {
+			id = 0
+		}
+	}
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return id, err
+}
+
+// sameOrder reports whether the Order parts of two keys are equal.
+func sameOrder(maker storage.Index, a, b []byte) bool {
+	return bytes.Equal(a, b) || bytes.Equal(maker.Order(a), maker.Order(b))
+}
+
+// scanRecords walks records within a range until fn returns false.
+func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn func(storage.Record) bool) error {
+	s := recordSpan(c.num)
+	low, high := rg.After+1, rg.Until
+	if rg.Reverse {
+		low, high = rg.Until, rg.After-1
+	}
+	if low > 0 {
+		s.Lo = appendRecordKey(nil, c.num, low)
+	}
+	if rg.Reverse && rg.After > 0 || !rg.Reverse && rg.Until > 0 {
+		if high < 0 || high+1 <= 0 {
+			return nil
+		}
+		s.Hi = appendRecordKey(nil, c.num, high+1)
+	}
+	if bytes.Compare(s.Lo, s.Hi) >= 0 {
+		return nil
+	}
+	it := r.scan(ctx, s, rg.Reverse)
+	err := walkRecords(it, fn)
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// walkRecords calls fn with the records of an iterator, copied.
+func walkRecords(it Iterator, fn func(storage.Record) bool) error {
+	for it.Next() {
+		id := recordID(it.Key())
+		v, err := it.Value()
+		if err != nil {
+			return err
+		}
+		rec, err := record(id, bytes.Clone(v))
+		if err != nil {
+			return err
+		}
+		if !fn(rec) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// entrySpan is the part of an index that a scan visits.
+func entrySpan(c *coll, x *index, r storage.KeyRange) Span {
+	s := indexSpan(c.num, x.num)
+	prefix := s.Lo
+	at := func(key []byte) []byte { return appendEscaped(bytes.Clone(prefix), key) }
+	if len(r.Lo) > 0 {
+		s.Lo = at(r.Lo)
+	}
+	if len(r.Hi) > 0 {
+		s.Hi = at(r.Hi)
+	}
+	if r.AfterKey == nil && r.AfterID == 0 {
+		return s
+	}
+	if r.Reverse {
+		if end := appendEntryKey(nil, c.num, x.num, r.AfterKey, r.AfterID); bytes.Compare(end, s.Hi) < 0 {
+			s.Hi = end
+		}
+	} else if begin := appendEntryKey(nil, c.num, x.num, r.AfterKey, r.AfterID+1); bytes.Compare(begin, s.Lo) > 0 {
+		s.Lo = begin
+	}
+	return s
+}
+
+// scanEntries walks index entries within a range until fn returns false.
+func (r reader) scanEntries(ctx context.Context, c *coll, x *index, rg storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error {
+	s := entrySpan(c, x, rg)
+	if bytes.Compare(s.Lo, s.Hi) >= 0 {
+		return nil
+	}
+	it := r.scan(ctx, s, rg.Reverse)
+	err := walkEntries(it, fn)
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func walkEntries(it Iterator, fn func(key []byte, id storage.RecordID) bool) error {
+	var buf []byte
+	for it.Next() {
+		key, id, err := parseEntry(buf[:0], it.Key()[entryPrefix:])
+		if err != nil {
+			return err
+		}
+		if buf = key; !fn(key, id) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Records that entries lead to are read in batches, of few at first.
+const (
+	firstBatch = 8
+	mostBatch  = 256
+)
+
+// batch collects entries whose records are to be read.
+type batch struct {
+	keys    []byte // of the entries, one behind the other
+	ends    []int
+	ids     []storage.RecordID
+	records [][]byte // their keys
+	room    []byte
+}
+
+func (b *batch) add(num uint32, key []byte, id storage.RecordID) {
+	b.keys = append(b.keys, key...)
+	b.ends = append(b.ends, len(b.keys))
+	b.ids = append(b.ids, id)
+	start := len(b.room)
+	b.room = appendRecordKey(b.room, num, id)
+	b.records = append(b.records, b.room[start:len(b.room):len(b.room)])
+}
+
+func (b *batch) key(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = b.ends[i-1]
+	}
+	return b.keys[start:b.ends[i]]
+}
+
+// read calls fn with the entries and their records, and empties the batch.
+func (b *batch) read(ctx context.Context, r reader, fn func(key []byte, r storage.Record) bool) (more bool, err error) {
+	more = true
+	rerr := r.getMany(ctx, b.records, func(i int, stored []byte) bool {
+		var rec storage.Record
+		if rec, err = record(b.ids[i], stored); err == nil {
+			more = fn(b.key(i), rec)
+		}
+		return more && err == nil
+	})
+	b.keys, b.ends, b.ids, b.records, b.room = b.keys[:0], b.ends[:0], b.ids[:0], b.records[:0], b.room[:0]
+	if err == nil {
+		err = rerr
+	}
+	return more, err
+}
+
+// scanJoined walks index entries with their records until fn returns false.
+func (r reader) scanJoined(ctx context.Context, c *coll, x *index, rg storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
+	records := r.frozen(recordSpan(c.num))
+	var b batch
+	size, more := firstBatch, true
+	var failed error
+	err := r.scanEntries(ctx, c, x, rg, func(key []byte, id storage.RecordID) bool {
+		if b.add(c.num, key, id); len(b.ids) < size {
+			return true
+		}
+		size = min(2*size, mostBatch)
+		more, failed = b.read(ctx, records, fn)
+		return more && failed == nil
+	})
+	if failed == nil {
+		failed = err
+	}
+	if failed == nil && more && len(b.ids) > 0 {
+		_, failed = b.read(ctx, records, fn)
+	}
+	return failed
+}

@@ -1,0 +1,153 @@
+package kv
+
+import (
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// degree of the tree of collections. Small nodes make copies cheap.
+const degree = 8
+
+// state is a committed state: the collections, and a snapshot of the store that
+// belongs to them. Readers hold it while they read.
+type state struct {
+	root *root
+	snap Snapshot
+	refs atomic.Int64
+}
+
+// hold takes a reference. It returns false if the last one has been released.
+func (s *state) hold() bool {
+	for {
+		n := s.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (s *state) release() {
+	if s.refs.Add(-1) == 0 {
+		s.snap.Close()
+	}
+}
+
+// root is one state of all collections. It is immutable once published; a
+// writer works on a fork.
+type root struct {
+	colls *btree.BTreeG[catalogEntry]
+}
+
+// catalogEntry is a collection under its name.
+type catalogEntry struct {
+	ns   storage.Namespace
+	coll *coll
+}
+
+// coll describes a collection in one state. It is immutable once published; a
+// writer works on a clone, which it owns as long as change is set.
+type coll struct {
+	num     uint32 // prefix of its keys
+	info    *storage.Info
+	indexes []*index // in the order of info.Indexes
+	count   int64
+	size    int64
+	lastID  storage.RecordID
+	stamp   uint64 // of the commit that made this state; 0: as it was loaded
+	change  *change
+}
+
+// index describes the entries of one index in one state.
+type index struct {
+	num      uint32 // prefix of its entries, behind that of the collection
+	maker    storage.Index
+	entries  int64
+	bytes    int64
+	multikey storage.Multikey
+}
+
+// entryOverhead is the size that an entry counts beside its key.
+const entryOverhead = 8
+
+// change is what a transaction does to one collection.
+type change struct {
+	base    *coll // before; nil if the transaction made it
+	cur     *coll // after; nil if it was dropped
+	data    bool  // records have changed
+	catalog bool  // the catalog entry must be written
+	// made are the indexes that were built beside the transaction, whose marks go
+	// with its commit, and dropped those whose entries go.
+	made, dropped []uint32
+}
+
+func catalogLess(a, b catalogEntry) bool {
+	if a.ns.DB != b.ns.DB {
+		return a.ns.DB < b.ns.DB
+	}
+	return a.ns.Coll < b.ns.Coll
+}
+
+func newRoot() *root {
+	return &root{colls: btree.NewBTreeGOptions(catalogLess, btree.Options{Degree: degree, NoLocks: true})}
+}
+
+// fork returns a copy-on-write copy of a published state. Copy gives the tree
+// it copies a new identity too, which would be a race between two writers that
+// fork the same tree; so it is called on a private header.
+func (r *root) fork() *root {
+	header := *r.colls
+	return &root{colls: header.Copy()}
+}
+
+func (r *root) get(ns storage.Namespace) *coll {
+	e, _ := r.colls.Get(catalogEntry{ns: ns})
+	return e.coll
+}
+
+// find finds the latest state of base under its name, or under the name that a
+// transaction has given it.
+func (r *root) find(ns storage.Namespace, base *coll) *coll {
+	for _, name := range []storage.Namespace{ns, base.info.Namespace} {
+		if c := r.get(name); c != nil && c.num == base.num {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *root) set(c *coll) {
+	r.colls.Set(catalogEntry{ns: c.info.Namespace, coll: c})
+}
+
+func (r *root) remove(ns storage.Namespace) {
+	r.colls.Delete(catalogEntry{ns: ns})
+}
+
+// clone makes a private copy to be changed.
+func (c *coll) clone(ch *change) *coll {
+	d := *c
+	d.change = ch
+	d.indexes = make([]*index, len(c.indexes))
+	all := make([]index, len(c.indexes))
+	for i, x := range c.indexes {
+		all[i] = *x
+		d.indexes[i] = &all[i]
+	}
+	return &d
+}
+
+// index finds an index by name.
+func (c *coll) index(name string) *index {
+	for i := range c.info.Indexes {
+		if c.info.Indexes[i].Name == name {
+			return c.indexes[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package kv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// The value of a record is the instant of its last write, in eight
+// little-endian bytes, and its document.
+
+func makeStored(doc value.Doc, ts int64) []byte {
+	b := make([]byte, 8, 8+len(doc))
+	binary.LittleEndian.PutUint64(b, uint64(ts))
+	return append(b, doc...)
+}
+
+var errDamagedRecord = errors.New("a record is damaged")
+
+// record makes a Record of a stored value.
+func record(id storage.RecordID, stored []byte) (storage.Record, error) {
+	if len(stored) < 8 {
+		return storage.Record{}, fmt.Errorf("record %d: %w", id, errDamagedRecord)
+	}
+	return storage.Record{ID: id, TS: int64(binary.LittleEndian.Uint64(stored)), Doc: value.Doc(slices.Clip(stored[8:]))}, nil
+}
+
+// catalogDoc is the catalog entry of a collection.
+func (c *coll) catalogDoc() value.Doc {
+	info := c.info
+	b := value.NewBuilder()
+	b.String("db", info.Namespace.DB)
+	b.String("coll", info.Namespace.Coll)
+	b.Append("uuid", value.Binary(4, info.UUID[:]))
+	if info.Options != nil {
+		b.Document("options", info.Options)
+	}
+	b.StartArray("indexes")
+	for i := range info.Indexes {
+		x := &info.Indexes[i]
+		b.StartDocument("").String("name", x.Name).Document("spec", orEmpty(x.Spec))
+		b.Int64("number", int64(c.indexes[i].num)).End()
+	}
+	b.End()
+	return b.Doc()
+}
+
+// orEmpty makes a document of no bytes the empty document.
+func orEmpty(d value.Doc) value.Doc {
+	if len(d) == 0 {
+		return value.Doc{5, 0, 0, 0, 0}
+	}
+	return d
+}
+
+// parseCatalog is the inverse of catalogDoc. The indexes are not compiled yet.
+func parseCatalog(num uint32, b []byte) (*coll, error) {
+	doc := value.Doc(b)
+	if err := value.Validate(doc); err != nil {
+		return nil, fmt.Errorf("catalog entry %d: %w", num, err)
+	}
+	info := &storage.Info{Namespace: storage.Namespace{
+		DB:   doc.Lookup("db").Str(),
+		Coll: doc.Lookup("coll").Str(),
+	}}
+	_, uuid := doc.Lookup("uuid").Binary()
+	copy(info.UUID[:], uuid)
+	if v := doc.Lookup("options"); !v.IsMissing() {
+		info.Options = v.Doc()
+	}
+	c := &coll{num: num, info: info}
+	for it := doc.Lookup("indexes").Doc().Iter(); it.Next(); {
+		x := it.Value().Doc()
+		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: storage.IndexSpec{
+			Name: x.Lookup("name").Str(),
+			Spec: x.Lookup("spec").Doc(),
+		}})
+		c.indexes = append(c.indexes, &index{num: uint32(x.Lookup("number").Int64())})
+	}
+	return c, nil
+}
+
+// statsRow is the row with the counters of a collection.
+func (c *coll) statsRow() []byte {
+	b := make([]byte, 0, 16+16*len(c.indexes))
+	b = binary.AppendUvarint(b, uint64(c.lastID))
+	b = binary.AppendUvarint(b, uint64(c.count))
+	b = binary.AppendUvarint(b, uint64(c.size))
+	for _, x := range c.indexes {
+		b = binary.AppendUvarint(b, uint64(x.num))
+		b = binary.AppendUvarint(b, uint64(x.entries))
+		b = binary.AppendUvarint(b, uint64(x.bytes))
+		b = binary.AppendUvarint(b, uint64(x.multikey))
+	}
+	return b
+}
+
+// readStats reads the counters of a collection from its row.
+func (c *coll) readStats(row []byte) error {
+	bad := false
+	next := func() uint64 {
+		v, n := binary.Uvarint(row)
+		if n <= 0 {
+			bad = true
+			return 0
+		}
+		row = row[n:]
+		return v
+	}
+	c.lastID = storage.RecordID(next())
+	c.count, c.size = int64(next()), int64(next())
+	for _, x := range c.indexes {
+		if num := uint32(next()); num != x.num {
+			bad = true
+		}
+		x.entries, x.bytes, x.multikey = int64(next()), int64(next()), storage.Multikey(next())
+	}
+	if bad || len(row) > 0 {
+		return fmt.Errorf("the statistics of %s are damaged", c.info.Namespace)
+	}
+	return nil
+}

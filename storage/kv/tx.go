@@ -1,0 +1,161 @@
+package kv
+
+import (
+	"context"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
+	"github.com/duskdb/duskdb/value"
+)
+
+// tx is a View, an Update or a snapshot transaction. It reads root; a writable
+// one has a private fork of the base's in root and changes that.
+type tx struct {
+	reader
+	e        *Engine
+	ctx      context.Context
+	base     *state
+	root     *root
+	writable bool
+	done     bool
+	changes  []*change
+	touched  int // attempts to write
+	scratch  *scratch
+	arena    arena
+	written  []writtenRecord // in collections with an index that is being prepared
+
+	snap    *snapshot // set in a snapshot transaction
+	replays *snapshot // set in the Update that commits one
+}
+
+// scratch is memory that writers reuse one after the other.
+type scratch struct {
+	diffs []keydiff.Change
+	key   []byte
+	set   WriteSet
+}
+
+// changes returns room for the key changes of a write.
+func (s *scratch) changes(n int) []keydiff.Change {
+	if cap(s.diffs) < n {
+		s.diffs = make([]keydiff.Change, n)
+	}
+	return s.diffs[:n]
+}
+
+// release clears the buffers and drops large ones.
+func (s *scratch) release() {
+	clear(s.set.Writes)
+	clear(s.set.Drops)
+	s.set.Writes, s.set.Drops = s.set.Writes[:0], s.set.Drops[:0]
+	if cap(s.set.Writes) > 1<<12 {
+		s.set = WriteSet{}
+	}
+}
+
+// begin begins a transaction on the latest state. It must be ended.
+func (e *Engine) begin(ctx context.Context) (*tx, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	base, err := e.latest()
+	if err != nil {
+		return nil, err
+	}
+	return &tx{e: e, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap}}, nil
+}
+
+// write makes a transaction writable.
+func (t *tx) write(s *scratch) *tx {
+	t.root, t.writable, t.scratch = t.base.root.fork(), true, s
+	t.over = new(overlay)
+	return t
+}
+
+// End makes the transaction unusable and releases the state that it read.
+func (t *tx) End() {
+	if !t.done {
+		t.done = true
+		t.base.release()
+	}
+}
+
+// Touched is the number of attempts to write.
+func (t *tx) Touched() int { return t.touched }
+
+// usable returns the error if a transaction cannot be used, or, with write,
+// cannot be written to.
+func (t *tx) usable(write bool) error {
+	switch {
+	case t.done:
+		return storage.ErrClosed
+	case write && !t.writable:
+		return storage.ErrReadOnly
+	}
+	if write {
+		t.touched++
+	}
+	return nil
+}
+
+// own returns the transaction's private clone of a collection.
+func (t *tx) own(ns storage.Namespace) (*coll, error) {
+	if err := t.usable(true); err != nil {
+		return nil, err
+	}
+	c := t.root.get(ns)
+	if c == nil {
+		return nil, storage.ErrNotFound
+	}
+	if c.change != nil {
+		return c, nil
+	}
+	if err := t.claimCollection(ns, c); err != nil {
+		return nil, err
+	}
+	ch := &change{base: c}
+	ch.cur = c.clone(ch)
+	t.changes = append(t.changes, ch)
+	t.root.set(ch.cur)
+	return ch.cur, nil
+}
+
+// Collection opens a collection.
+func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	c := t.root.get(ns)
+	if c == nil {
+		return nil, storage.ErrNotFound
+	}
+	return &collection{tx: t, ns: ns, seen: c}, nil
+}
+
+// Collections lists the collections of a database, or all.
+func (t *tx) Collections(db string) ([]*storage.Info, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	var infos []*storage.Info
+	t.root.colls.Ascend(catalogEntry{ns: storage.Namespace{DB: db}}, func(e catalogEntry) bool {
+		if db != "" && e.ns.DB != db {
+			return false
+		}
+		infos = append(infos, e.coll.info)
+		return true
+	})
+	return infos, nil
+}
+
+func cloneSpec(s storage.IndexSpec) storage.IndexSpec {
+	return storage.IndexSpec{Name: s.Name, Spec: slices.Clip(s.Spec.Clone())}
+}
+
+func cloneDoc(d value.Doc) value.Doc {
+	if d == nil {
+		return nil
+	}
+	return d.Clone()
+}

@@ -1,0 +1,107 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/duskdb/duskdb/storage/internal/datadir"
+)
+
+// The data directory has a file that names the engine and the format, and a
+// directory for Pebble's own files.
+const (
+	markerName = datadir.Pebble
+	filesName  = "pebble"
+)
+
+// formatPrefix begins the content of the marker; the number of the format and a
+// line feed follow.
+const formatPrefix = "duskdb-pebble-"
+
+// newestFormat is the format that this version writes.
+const newestFormat = 1
+
+// FormatError reports a directory of a format that this version does not know.
+type FormatError struct {
+	Path   string
+	Format string // as the marker has it
+}
+
+// Error says what is needed.
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s has format %q, and this version reads formats up to %d: a newer version of DuskDB wrote it, and is needed to read it. The directory was left as it is",
+		e.Path, e.Format, newestFormat)
+}
+
+// openDirectory checks, makes and locks the data directory.
+func openDirectory(dir string, mode os.FileMode) (lock *os.File, err error) {
+	if err := datadir.Check(dir, markerName); err != nil {
+		return nil, err
+	}
+	if err := checkMarker(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, datadir.Mode(mode)); err != nil {
+		return nil, err
+	}
+	if lock, err = datadir.Lock(dir); err != nil {
+		return nil, err
+	}
+	if err := writeMarker(dir, mode); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+// checkMarker refuses a format that is not known.
+func checkMarker(dir string) error {
+	path := filepath.Join(dir, markerName)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	format, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), formatPrefix)
+	if n, err := strconv.Atoi(format); !ok || err != nil || n < 1 || n > newestFormat {
+		return &FormatError{Path: path, Format: strings.TrimSpace(string(b))}
+	}
+	return nil
+}
+
+// writeMarker writes the marker if it is not there.
+func writeMarker(dir string, mode os.FileMode) error {
+	path := filepath.Join(dir, markerName)
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	temp := path + ".new"
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s%d\n", formatPrefix, newestFormat)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,356 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// store is a kv.Store over Pebble.
+type store struct {
+	opts  Options
+	db    *pebble.DB
+	fs    *files
+	dir   *os.File // the locked lock file
+	dirty chan struct{}
+
+	broken  atomic.Pointer[error] // Pebble has failed for good
+	trouble atomic.Pointer[error] // tables cannot be written at present
+
+	syncing sync.Mutex // held by one sync
+	applied atomic.Uint64
+	synced  atomic.Uint64 // all commits up to this are on disk
+	syncs   atomic.Int64
+	failed  atomic.Int64
+
+	uses uses
+	open struct {
+		sync.Mutex
+		list map[*snapshot]struct{}
+	}
+
+	life       context.Context
+	end        context.CancelFunc
+	background sync.WaitGroup
+}
+
+// openStore locks the directory and opens Pebble.
+func openStore(opts Options) (*store, error) {
+	s := &store{opts: opts, dirty: make(chan struct{}, 1)}
+	s.open.list = map[*snapshot]struct{}{}
+	s.fs = &files{FS: vfs.NewMem(), fault: opts.Fault}
+	path := ""
+	if s.persistent() {
+		var err error
+		if s.dir, err = openDirectory(opts.Path, opts.FileMode); err != nil {
+			return nil, err
+		}
+		s.fs.FS, s.fs.mode = vfs.Default, opts.FileMode
+		path = filepath.Join(opts.Path, filesName)
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	if err := s.openPebble(path); err != nil {
+		s.end()
+		if s.dir != nil {
+			err = errors.Join(err, s.dir.Close())
+		}
+		return nil, err
+	}
+	s.background.Go(s.syncInBackground)
+	return s, nil
+}
+
+// openPebble opens Pebble, whose failures end in a panic of this goroutine.
+func (s *store) openPebble(path string) (err error) {
+	defer s.recovered(&err)
+	s.db, err = pebble.Open(path, s.options())
+	return err
+}
+
+func (s *store) persistent() bool { return s.opts.Path != Memory }
+
+// memtable is the size of a table of recent writes: a part of the cache.
+func (s *store) memtable() uint64 {
+	return uint64(min(max(s.opts.CacheBytes/8, 4<<20), 64<<20))
+}
+
+func (s *store) options() *pebble.Options {
+	o := &pebble.Options{
+		FS:                          s.fs,
+		CacheSize:                   s.opts.CacheBytes,
+		MemTableSize:                s.memtable(),
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       2,
+		L0StopWritesThreshold:       1000,
+		LBaseMaxBytes:               64 << 20,
+		MaxOpenFiles:                1000,
+		BytesPerSync:                512 << 10,
+		FlushDelayDeleteRange:       0,
+		// Later formats state in the log what was synced; here that is not known when
+		// the log is written.
+		FormatMajorVersion:         pebble.FormatColumnarBlocks,
+		CompactionConcurrencyRange: func() (int, int) { return 1, max(1, min(runtime.GOMAXPROCS(0)-1, 3)) },
+		Logger:                     logger{s},
+		EventListener: &pebble.EventListener{
+			BackgroundError: s.backgroundError,
+			FlushEnd:        func(i pebble.FlushInfo) { s.backgroundDone(i.Err) },
+			CompactionEnd:   func(i pebble.CompactionInfo) { s.backgroundDone(i.Err) },
+			DiskSlow:        func(i pebble.DiskSlowInfo) { s.opts.Logger("storage: the disk is slow: %s", i) },
+		},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		o.Levels[i].FilterType = pebble.TableFilter
+	}
+	return o
+}
+
+// failure is the error that writes get, if any.
+func (s *store) failure() error {
+	if err := s.broken.Load(); err != nil {
+		return *err
+	}
+	if err := s.trouble.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// breakWith makes the store fail for good.
+func (s *store) breakWith(err error) error {
+	err = fmt.Errorf("%w: %w", ErrBroken, err)
+	if s.broken.CompareAndSwap(nil, &err) {
+		s.opts.Logger("storage: %v", err)
+	}
+	return *s.broken.Load()
+}
+
+// backgroundError refuses writes while tables cannot be written: otherwise they
+// would wait for space in memory.
+func (s *store) backgroundError(err error) {
+	err = fmt.Errorf("write to the data files: %w", err)
+	if s.trouble.Swap(&err) == nil {
+		s.opts.Logger("storage: %v", err)
+	}
+}
+
+func (s *store) backgroundDone(err error) {
+	if err == nil && s.trouble.Swap(nil) != nil {
+		s.opts.Logger("storage: data files can be written again")
+	}
+}
+
+// logger receives Pebble's messages.
+type logger struct{ s *store }
+
+// Infof drops messages about ordinary work.
+func (logger) Infof(string, ...any) {}
+
+// Errorf logs an error.
+func (l logger) Errorf(format string, args ...any) { l.s.opts.Logger("storage: "+format, args...) }
+
+// Fatalf makes the store fail. Pebble expects that it does not return: it ends
+// what called it, by a panic that the store catches, or else Pebble's own
+// goroutine.
+func (l logger) Fatalf(format string, args ...any) {
+	err := l.s.breakWith(fmt.Errorf(format, args...))
+	if calledByStore() {
+		panic(fatal{err})
+	}
+	runtime.Goexit()
+}
+
+// fatal is what Fatalf panics with.
+type fatal struct{ err error }
+
+// calledByStore reports whether the store has called what runs.
+func calledByStore() bool {
+	pc := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "duskdb/storage/pebble.(*") && !strings.Contains(f.Function, "Fatalf") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// recovered turns a failure of Pebble in this goroutine into an error.
+func (s *store) recovered(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case fatal:
+		*err = p.err
+	case error:
+		*err = s.breakWith(p)
+	default:
+		*err = s.breakWith(fmt.Errorf("%v", p))
+	}
+}
+
+// Apply commits a write set.
+func (s *store) Apply(ctx context.Context, w *kv.WriteSet) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !s.uses.begin() {
+		return storage.ErrClosed
+	}
+	defer s.uses.end()
+	if err := s.failure(); err != nil {
+		return err
+	}
+	defer s.recovered(&err)
+	b := s.db.NewBatch()
+	for i := range w.Writes {
+		if x := &w.Writes[i]; x.Value != nil {
+			err = b.Set(x.Key, x.Value, nil)
+		} else {
+			err = b.Delete(x.Key, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, d := range w.Drops {
+		if err := b.DeleteRange(d.Lo, d.Hi, nil); err != nil {
+			return err
+		}
+	}
+	if err := b.Commit(pebble.Sync); err != nil { // to the file system, see walFile
+		return s.breakWith(err)
+	}
+	s.applied.Add(1)
+	select {
+	case s.dirty <- struct{}{}:
+	default:
+	}
+	return b.Close()
+}
+
+// Sync returns when all commits are on disk.
+func (s *store) Sync(ctx context.Context) error {
+	if !s.uses.begin() {
+		return storage.ErrClosed
+	}
+	defer s.uses.end()
+	return s.sync(ctx)
+}
+
+func (s *store) sync(ctx context.Context) error {
+	target := s.applied.Load()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if err := s.broken.Load(); err != nil {
+		return *err
+	}
+	if s.synced.Load() >= target {
+		return nil
+	}
+	upTo := s.applied.Load()
+	s.syncs.Add(1)
+	if err := s.fs.syncLog(); err != nil {
+		// The system may have discarded the dirty pages: another sync would succeed
+		// without having written them.
+		s.failed.Add(1)
+		return s.breakWith(fmt.Errorf("sync: %w", err))
+	}
+	s.synced.Store(upTo)
+	return nil
+}
+
+// syncInBackground syncs commits that no caller waits for, within the journal
+// interval.
+func (s *store) syncInBackground() {
+	for {
+		select {
+		case <-s.dirty:
+		case <-s.life.Done():
+			return
+		}
+		timer := s.opts.Clock.NewTimer(s.opts.JournalInterval)
+		select {
+		case <-timer.C():
+		case <-s.life.Done():
+			timer.Stop()
+			return
+		}
+		if err := s.sync(s.life); err != nil {
+			s.opts.Logger("storage: %v", err)
+		}
+	}
+}
+
+// Compact writes the tables anew, without what was overwritten.
+func (s *store) Compact(ctx context.Context) (err error) {
+	if !s.uses.begin() {
+		return storage.ErrClosed
+	}
+	defer s.uses.end()
+	if err := s.failure(); err != nil {
+		return err
+	}
+	defer s.recovered(&err)
+	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
+}
+
+// Stats fills in sizes and counters.
+func (s *store) Stats(st *storage.EngineStats) error {
+	st.Syncs, st.SyncErrors = s.syncs.Load(), s.failed.Load()
+	if !s.persistent() || !s.uses.begin() {
+		return nil
+	}
+	defer s.uses.end()
+	m := s.db.Metrics()
+	// Logs count with what is in them: their files are used again.
+	st.FileBytes = int64(m.DiskSpaceUsage() - m.WAL.PhysicalSize - m.WAL.ObsoletePhysicalSize + m.WAL.Size)
+	return nil
+}
+
+// Close syncs and closes Pebble. After a failure it leaves Pebble as it is,
+// which might wait for what will never end.
+func (s *store) Close() error {
+	if !s.uses.close() {
+		return nil
+	}
+	s.end()
+	s.background.Wait()
+	var err error
+	if s.broken.Load() == nil {
+		err = s.sync(context.Background())
+	}
+	if s.broken.Load() == nil {
+		s.closeSnapshots()
+		err = errors.Join(err, s.closePebble())
+	} else {
+		err = *s.broken.Load()
+	}
+	if s.dir != nil {
+		err = errors.Join(err, s.dir.Close())
+	}
+	return err
+}
+
+func (s *store) closePebble() (err error) {
+	defer s.recovered(&err)
+	return s.db.Close()
+}
