@@ -2,6 +2,8 @@ package kv
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/keydiff"
@@ -157,6 +159,23 @@ func (h *collection) insert(stored []byte) (storage.RecordID, error) {
 	}
 	h.tx.recordInsert(h.ns, c.num, id, stored)
 	return id, nil
+}
+
+// Restore stores a record as it is. Its id must be above LastID. A snapshot
+// transaction cannot do it: its ids are provisional.
+func (h *collection) Restore(r storage.Record) error {
+	if h.tx.snap != nil {
+		return errors.New("a snapshot transaction cannot restore records")
+	}
+	c, err := h.tx.own(h.ns)
+	if err != nil {
+		return err
+	}
+	if r.ID <= c.lastID {
+		return fmt.Errorf("record %d cannot be restored behind record %d", r.ID, c.lastID)
+	}
+	_, err = h.write(c, r.ID, nil, makeStored(r.Doc, r.TS))
+	return err
 }
 
 // Update replaces the document of a record.

@@ -166,12 +166,26 @@ func (l logger) Errorf(format string, args ...any) { l.s.opts.Logger("storage: "
 // what called it, by a panic that the store catches, or else Pebble's own
 // goroutine.
 func (l logger) Fatalf(format string, args ...any) {
-	err := l.s.breakWith(fmt.Errorf(format, args...))
+	cause := fmt.Errorf("%s", fmt.Sprintf(format, args...))
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			cause = &explained{cause, err}
+		}
+	}
+	err := l.s.breakWith(cause)
 	if calledByStore() {
 		panic(fatal{err})
 	}
 	runtime.Goexit()
 }
+
+// explained is a message with the error that it contains.
+type explained struct {
+	error
+	cause error
+}
+
+func (e *explained) Unwrap() error { return e.cause }
 
 // fatal is what Fatalf panics with.
 type fatal struct{ err error }

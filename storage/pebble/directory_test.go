@@ -1,0 +1,61 @@
+package pebble
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/storagetest"
+)
+
+// TestLocked: a directory has one engine.
+func TestLocked(t *testing.T) {
+	dir := t.TempDir()
+	e := openAt(t, dir)
+	if _, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}}); !errors.Is(err, storage.ErrLocked) {
+		t.Errorf("second engine: %v", err)
+	}
+	must(t, e.Close())
+	openAt(t, dir)
+}
+
+// TestNewerFormat: the directory of a newer version is left as it is.
+func TestNewerFormat(t *testing.T) {
+	for _, marker := range []string{"duskdb-pebble-2\n", "something else", ""} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, markerName), []byte(marker), 0o600))
+		var format *FormatError
+		if _, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}}); !errors.As(err, &format) {
+			t.Errorf("%q: %v", marker, err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 1 {
+			t.Errorf("%q: files were made: %v", marker, left)
+		}
+	}
+}
+
+// TestModes: only the owner may read the files.
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	e := openAt(t, dir)
+	seed(t, e, 0, 1000)
+	must(t, e.Compact(ctx))
+	must(t, e.Close())
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	}))
+}
