@@ -54,6 +54,8 @@ var imports = map[string]string{
 	"query/agg/lookup":     language + " query/agg/flow query/agg/pipeline query/agg/spill query/agg/stage query/expr query/match",
 	"query/agg/write":      language + " query/agg/flow query/agg/pipeline query/agg/stage query/expr query/match query/update",
 	"query/agg":            language + " query/agg/* query/expr query/update",
+	// Its tests.
+	"query/agg/internal/aggtest": language + " query/agg query/agg/order query/agg/pipeline query/agg/stage query/expr",
 
 	// Index specifications and keys: between the language and storage.
 	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text internal/reserved storage value",

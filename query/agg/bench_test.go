@@ -1,10 +1,12 @@
-package agg
+package agg_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
@@ -23,14 +25,14 @@ func benchDocs(n int) []value.Doc {
 
 func benchmarkPipeline(b *testing.B, n int, pipeline string) {
 	in := benchDocs(n)
-	p, err := Compile(array(b, pipeline), stage.Options{DB: "test", Coll: "c"})
+	p, err := agg.Compile(aggtest.Array(b, pipeline), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		it, err := p.Run(newExec(nil), stage.Docs(in...))
+		it, err := p.Run(aggtest.Exec(nil), stage.Docs(in...))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -103,13 +105,13 @@ func BenchmarkWindow(b *testing.B) {
 // hashed is a host that answers equality on one field from a map, as an
 // index would.
 type hashed struct {
-	*memory
+	*aggtest.Host
 	byKey map[int64][]value.Doc
 }
 
 func (h *hashed) Open(x *stage.Exec, r stage.Request) (stage.Source, error) {
 	if r.Coll != "d" {
-		return h.memory.Open(x, r)
+		return h.Host.Open(x, r)
 	}
 	c := r.Matcher.Root().(*match.Compare)
 	n, _ := c.Value.AsInt64()
@@ -117,18 +119,18 @@ func (h *hashed) Open(x *stage.Exec, r stage.Request) (stage.Source, error) {
 }
 
 func BenchmarkLookup(b *testing.B) {
-	h := &hashed{newMemory(), map[int64][]value.Doc{}}
-	h.colls["test.c"] = benchDocs(10_000)
+	h := &hashed{aggtest.NewHost(), map[int64][]value.Doc{}}
+	h.Colls["test.c"] = benchDocs(10_000)
 	for i := range 10_000 {
 		h.byKey[int64(i)] = []value.Doc{value.NewDoc("_id", value.Int32(int32(i)))}
 	}
-	p, err := Compile(array(b, `[{"$lookup": {"from": "d", "localField": "_id", "foreignField": "_id", "as": "d"}}]`), stage.Options{DB: "test", Coll: "c"})
+	p, err := agg.Compile(aggtest.Array(b, `[{"$lookup": {"from": "d", "localField": "_id", "foreignField": "_id", "as": "d"}}]`), stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for range b.N {
-		it, err := p.Open(newExec(h))
+		it, err := p.Open(aggtest.Exec(h))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -146,13 +148,13 @@ func BenchmarkUnwind(b *testing.B) {
 				elements[i] = value.Int32(int32(i))
 			}
 			in := value.NewDoc("_id", value.Int32(1), "a", value.String("before"), "r", value.NewArray(elements...), "z", value.String("behind"))
-			p, err := Compile(array(b, `[{"$unwind": "$r"}]`), stage.Options{DB: "test", Coll: "c"})
+			p, err := agg.Compile(aggtest.Array(b, `[{"$unwind": "$r"}]`), stage.Options{DB: "test", Coll: "c"})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for range b.N {
-				it, err := p.Run(newExec(nil), stage.Docs(in))
+				it, err := p.Run(aggtest.Exec(nil), stage.Docs(in))
 				if err != nil {
 					b.Fatal(err)
 				}

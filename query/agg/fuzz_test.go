@@ -1,11 +1,13 @@
-package agg
+package agg_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/group"
+	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/agg/window"
@@ -19,14 +21,14 @@ const fuzzLimit = 2000
 // must not panic.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range fuzzSeeds {
-		d := array(f, seed)
+		d := aggtest.Array(f, seed)
 		f.Add([]byte(d))
 	}
 	for _, name := range append(group.Accumulators(), "$_internalJsReduce") {
-		f.Add([]byte(array(f, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2, "output": "$c", "sortBy": {"a": 1}, "p": [0.5], "method": "approximate"}}}}]`)))
+		f.Add([]byte(aggtest.Array(f, `[{"$group": {"_id": "$a", "x": {"`+name+`": {"input": "$b", "n": 2, "output": "$c", "sortBy": {"a": 1}, "p": [0.5], "method": "approximate"}}}}]`)))
 	}
 	for _, name := range window.Operators() {
-		f.Add([]byte(array(f, `[{"$setWindowFields": {"sortBy": {"a": 1}, "output": {"x": {"`+name+`": {"input": "$b", "unit": "day", "N": 2, "by": 1, "output": "$c"}, "window": {"range": [-1, 1]}}}}}]`)))
+		f.Add([]byte(aggtest.Array(f, `[{"$setWindowFields": {"sortBy": {"a": 1}, "output": {"x": {"`+name+`": {"input": "$b", "unit": "day", "N": 2, "by": 1, "output": "$c"}, "window": {"range": [-1, 1]}}}}}]`)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if value.Validate(b) != nil {
@@ -57,16 +59,16 @@ var fuzzSeeds = []string{
 
 // fuzzPipeline runs a pipeline on a few documents.
 func fuzzPipeline(t *testing.T, spec value.Doc) {
-	p, err := Compile(spec, stage.Options{DB: "test", Coll: "c"})
+	p, err := agg.Compile(spec, stage.Options{DB: "test", Coll: "c"})
 	if err != nil {
 		return
 	}
 	p.Explain(pipeline.QueryPlanner, nil)
 	p.Leading()
-	h := newMemory()
-	h.colls["test.c"] = docs(t, `[{"_id": 1, "a": 1, "b": {"c": 2}}, {"_id": 2, "a": [1, {"b": 2}], "b": null}, {"_id": 3, "a": {"b": [1, [2]]}, "b": "x"}, {"_id": 4, "a": 2.5, "b": {"$date": 5}},
+	h := aggtest.NewHost()
+	h.Colls["test.c"] = aggtest.Docs(t, `[{"_id": 1, "a": 1, "b": {"c": 2}}, {"_id": 2, "a": [1, {"b": 2}], "b": null}, {"_id": 3, "a": {"b": [1, [2]]}, "b": "x"}, {"_id": 4, "a": 2.5, "b": {"$date": 5}},
 		{"_id": 5, "a": {"$date": 86400000}, "b": 3}, {"_id": 6}]`)
-	x := newExec(h)
+	x := aggtest.Exec(h)
 	steps := 0
 	x.Interrupt = func() error {
 		if steps++; steps > fuzzLimit {
@@ -128,7 +130,7 @@ func countValues(v value.Value) int {
 // TestMutatedPipelinesDoNotPanic puts a wrong value into every place of the
 // seeds.
 func TestMutatedPipelinesDoNotPanic(t *testing.T) {
-	wrong := array(t, `[null, 0, -1, 1.5, {"$numberDouble": "NaN"}, {"$numberLong": "9223372036854775807"}, {"$numberDecimal": "1E+6000"}, "", "$a", "$$ROOT", "a.b", "unbounded",
+	wrong := aggtest.Array(t, `[null, 0, -1, 1.5, {"$numberDouble": "NaN"}, {"$numberLong": "9223372036854775807"}, {"$numberDecimal": "1E+6000"}, "", "$a", "$$ROOT", "a.b", "unbounded",
 		[], [1, 2], [[]], {}, {"a": 1}, {"$add": [1, "$a"]}, {"$literal": []}, {"$date": 0}, true, {"$undefined": true}, {"$minKey": 1}, {"$regularExpression": {"pattern": "a", "options": ""}}]`)
 	seeds := slices.Clone(fuzzSeeds)
 	for _, name := range append(group.Accumulators(), "$_internalJsReduce") {
@@ -140,7 +142,7 @@ func TestMutatedPipelinesDoNotPanic(t *testing.T) {
 		}
 	}
 	for _, seed := range seeds {
-		pipeline := value.Array(array(t, seed))
+		pipeline := value.Array(aggtest.Array(t, seed))
 		for i := 1; i < countValues(pipeline); i++ {
 			for w := range wrong.Values() {
 				at := i

@@ -1,10 +1,12 @@
-package agg
+package flow_test
 
 import (
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -32,12 +34,12 @@ func TestUnwindIsLinear(t *testing.T) {
 			if strings.Contains(spec, "in.r") {
 				in = value.NewDoc("_id", value.Int32(1), "in", value.Document(in))
 			}
-			p, err := Compile(array(t, `[{"$unwind": `+spec+`}]`), stage.Options{DB: "test", Coll: "c"})
+			p, err := agg.Compile(aggtest.Array(t, `[{"$unwind": `+spec+`}]`), stage.Options{DB: "test", Coll: "c"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return allocated(func() {
-				it, err := p.Run(newExec(nil), stage.Docs(in))
+				it, err := p.Run(aggtest.Exec(nil), stage.Docs(in))
 				if err != nil {
 					t.Fatal(err)
 				}

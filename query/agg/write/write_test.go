@@ -1,12 +1,9 @@
-package agg
+package write_test
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/duskdb/duskdb/query/agg/stage"
-	"github.com/duskdb/duskdb/query/expr"
-	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -68,21 +65,21 @@ func TestMergeAndOut(t *testing.T) {
 		{name: "out to a time series", pipeline: `[{"$out": {"db": "test", "coll": "t", "timeseries": {}}}]`, err: "40414: BSON field '$out.timeseries.timeField' is missing but a required field"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newMemory()
-			h.unique["k"] = true
+			h := aggtest.NewHost()
+			h.Unique["k"] = true
 			if tt.docs != "" {
-				h.colls["test.c"] = docs(t, tt.docs)
-				h.colls["test.t"] = docs(t, tt.target)
+				h.Colls["test.c"] = aggtest.Docs(t, tt.docs)
+				h.Colls["test.t"] = aggtest.Docs(t, tt.target)
 			}
-			got, err := run(t, h, tt.pipeline)
+			got, err := aggtest.Run(t, h, tt.pipeline)
 			if tt.err != "" {
-				checkError(t, err, tt.err)
+				aggtest.CheckError(t, err, tt.err)
 				return
 			}
 			if err != nil || len(got) != 0 {
 				t.Fatal(got, err)
 			}
-			if g, w := canonical(h.colls["test.t"]), canonical(docs(t, tt.want)); g != w {
+			if g, w := aggtest.Canonical(h.Colls["test.t"]), aggtest.Canonical(aggtest.Docs(t, tt.want)); g != w {
 				t.Errorf("got\n%swant\n%s", g, w)
 			}
 		})
@@ -90,46 +87,19 @@ func TestMergeAndOut(t *testing.T) {
 }
 
 func TestOutGivesIDs(t *testing.T) {
-	h := newMemory()
-	h.colls["test.c"] = docs(t, `[{"_id": 1, "a": 1}]`)
-	if _, err := run(t, h, `[{"$project": {"_id": 0, "a": 1}}, {"$out": "t"}]`); err != nil {
+	h := aggtest.NewHost()
+	h.Colls["test.c"] = aggtest.Docs(t, `[{"_id": 1, "a": 1}]`)
+	if _, err := aggtest.Run(t, h, `[{"$project": {"_id": 0, "a": 1}}, {"$out": "t"}]`); err != nil {
 		t.Fatal(err)
 	}
-	d := h.colls["test.t"][0]
-	if k, v := d.First(); k != "_id" || v.Kind() != value.KindObjectID || v.ObjectID().Seconds() != testNow/1000 {
+	d := h.Colls["test.t"][0]
+	if k, v := d.First(); k != "_id" || v.Kind() != value.KindObjectID || v.ObjectID().Seconds() != aggtest.Now/1000 {
 		t.Error(d)
 	}
 }
 
-func TestWritesAndTarget(t *testing.T) {
-	p, err := Compile(array(t, `[{"$merge": {"into": {"db": "x", "coll": "y"}}}]`), stage.Options{DB: "test", Coll: "c"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, coll, ok := p.Target()
-	if !p.Writes() || !ok || db != "x" || coll != "y" || !slices.Equal(p.Namespaces(), []string{"x.y"}) {
-		t.Error(db, coll, ok, p.Namespaces())
-	}
-}
-
-func TestUpdatePipeline(t *testing.T) {
-	p, err := Compile(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}, {"$unset": "b"}, {"$replaceWith": {"x": "$$ROOT"}}]`), stage.Options{DB: "test", Coll: "c", Update: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := &stage.Exec{Env: expr.NewEnv(testNow)}
-	d, err := p.Apply(x, value.MustJSON(`{"_id": 1, "a": 1, "b": 2}`))
-	if err != nil || d.JSON() != `{"x":{"_id":1,"a":2}}` {
-		t.Error(d.JSON(), err)
-	}
-	u, err := update.Compile(value.Array(array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}]`)), update.Options{Pipeline: UpdatePipeline(stage.Options{DB: "test", Coll: "c"})})
-	if err != nil || !u.IsPipeline() {
-		t.Fatal(err)
-	}
-	d, modified, err := u.Apply(x.Env, value.MustJSON(`{"_id": 1, "a": 1}`), update.ApplyOptions{Position: -1})
-	if err != nil || !modified || d.JSON() != `{"_id":1,"a":2}` {
-		t.Error(d.JSON(), modified, err)
-	}
-	_, err = Compile(array(t, `[{"$group": {"_id": 1}}]`), stage.Options{DB: "test", Coll: "c", Update: true})
-	checkError(t, err, "72: $group is not allowed to be used within an update")
+func TestOutOfNothing(t *testing.T) {
+	aggtest.RunCases(t, []aggtest.Case{
+		{Name: "out of nothing", Pipeline: `[{"$out": "x"}]`, Want: `[]`},
+	}, nil)
 }

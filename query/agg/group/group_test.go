@@ -1,7 +1,9 @@
-package agg
+package group_test
 
 import (
 	"testing"
+
+	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 )
 
 const sales = `[
@@ -17,36 +19,37 @@ const scores = `[
 	{"_id": 7, "g": "G2", "p": "PlayerC", "s": 66}, {"_id": 8, "g": "G2", "p": "PlayerD", "s": 80}]`
 
 func TestGroup(t *testing.T) {
-	runStageTests(t, []stageTest{
-		{name: "manual", docs: sales, pipeline: `[{"$group": {"_id": "$item", "total": {"$sum": {"$multiply": ["$price", "$quantity"]}}}}, {"$match": {"total": {"$gte": 100}}}]`,
-			want: `[{"_id": "abc", "total": {"$numberDecimal": "120"}}, {"_id": "xyz", "total": {"$numberDecimal": "150"}}]`},
-		{name: "by null", docs: sales, pipeline: `[{"$group": {"_id": null, "avg": {"$avg": "$quantity"}, "count": {"$sum": 1}, "n": {"$count": {}}}}]`,
-			want: `[{"_id": null, "avg": 8.6, "count": 5, "n": 5}]`},
-		{name: "by object", docs: `[{"_id": 1, "a": 1, "b": 2}, {"_id": 2, "a": 1}, {"_id": 3, "a": 1, "b": 2}]`,
-			pipeline: `[{"$group": {"_id": {"x": "$a", "y": "$b"}, "n": {"$sum": 1}}}]`, want: `[{"_id": {"x": 1, "y": 2}, "n": 2}, {"_id": {"x": 1}, "n": 1}]`},
-		{name: "missing and null are one group", docs: `[{"_id": 1}, {"_id": 2, "a": null}, {"_id": 3, "a": 1}, {"_id": 4, "a": 1.0}]`,
-			pipeline: `[{"$group": {"_id": "$a", "n": {"$sum": 1}}}]`, want: `[{"_id": null, "n": 2}, {"_id": 1, "n": 2}]`},
-		{name: "no _id", pipeline: `[{"$group": {"n": {"$sum": 1}}}]`, err: "15955: a group specification must include an _id"},
-		{name: "not object", pipeline: `[{"$group": 1}]`, err: "15947: a group's fields must be specified in an object"},
-		{name: "unknown", pipeline: `[{"$group": {"_id": 1, "n": {"$foo": 1}}}]`, err: "15952: unknown group operator '$foo'"},
-		{name: "no accumulator", pipeline: `[{"$group": {"_id": 1, "n": 5}}]`, err: "40234: The field 'n' must be an accumulator object"},
-		{name: "two accumulators", pipeline: `[{"$group": {"_id": 1, "n": {"$sum": 1, "$avg": 1}}}]`, err: "40238: The field 'n' must specify one accumulator"},
-		{name: "dotted", pipeline: `[{"$group": {"_id": 1, "n.m": {"$sum": 1}}}]`, err: "40235: The field name 'n.m' cannot contain '.'"},
-		{name: "dollar", pipeline: `[{"$group": {"_id": 1, "$n": {"$sum": 1}}}]`, err: "40236: The field name '$n' cannot be an operator name"},
-		{name: "array argument", pipeline: `[{"$group": {"_id": 1, "n": {"$sum": ["$a", "$b"]}}}]`, err: "40237: The $sum accumulator is a unary operator"},
-		{name: "javascript", pipeline: `[{"$group": {"_id": 1, "n": {"$accumulator": {}}}}]`, err: "4544707: $accumulator missing required argument 'init'"},
+	aggtest.RunCases(t, []aggtest.Case{
+		{Name: "manual", Docs: sales, Pipeline: `[{"$group": {"_id": "$item", "total": {"$sum": {"$multiply": ["$price", "$quantity"]}}}}, {"$match": {"total": {"$gte": 100}}}]`,
+			Want: `[{"_id": "abc", "total": {"$numberDecimal": "120"}}, {"_id": "xyz", "total": {"$numberDecimal": "150"}}]`},
+		{Name: "by null", Docs: sales, Pipeline: `[{"$group": {"_id": null, "avg": {"$avg": "$quantity"}, "count": {"$sum": 1}, "n": {"$count": {}}}}]`,
+			Want: `[{"_id": null, "avg": 8.6, "count": 5, "n": 5}]`},
+		{Name: "by object", Docs: `[{"_id": 1, "a": 1, "b": 2}, {"_id": 2, "a": 1}, {"_id": 3, "a": 1, "b": 2}]`,
+			Pipeline: `[{"$group": {"_id": {"x": "$a", "y": "$b"}, "n": {"$sum": 1}}}]`, Want: `[{"_id": {"x": 1, "y": 2}, "n": 2}, {"_id": {"x": 1}, "n": 1}]`},
+		{Name: "missing and null are one group", Docs: `[{"_id": 1}, {"_id": 2, "a": null}, {"_id": 3, "a": 1}, {"_id": 4, "a": 1.0}]`,
+			Pipeline: `[{"$group": {"_id": "$a", "n": {"$sum": 1}}}]`, Want: `[{"_id": null, "n": 2}, {"_id": 1, "n": 2}]`},
+		{Name: "no _id", Pipeline: `[{"$group": {"n": {"$sum": 1}}}]`, Err: "15955: a group specification must include an _id"},
+		{Name: "not object", Pipeline: `[{"$group": 1}]`, Err: "15947: a group's fields must be specified in an object"},
+		{Name: "unknown", Pipeline: `[{"$group": {"_id": 1, "n": {"$foo": 1}}}]`, Err: "15952: unknown group operator '$foo'"},
+		{Name: "no accumulator", Pipeline: `[{"$group": {"_id": 1, "n": 5}}]`, Err: "40234: The field 'n' must be an accumulator object"},
+		{Name: "two accumulators", Pipeline: `[{"$group": {"_id": 1, "n": {"$sum": 1, "$avg": 1}}}]`, Err: "40238: The field 'n' must specify one accumulator"},
+		{Name: "dotted", Pipeline: `[{"$group": {"_id": 1, "n.m": {"$sum": 1}}}]`, Err: "40235: The field name 'n.m' cannot contain '.'"},
+		{Name: "dollar", Pipeline: `[{"$group": {"_id": 1, "$n": {"$sum": 1}}}]`, Err: "40236: The field name '$n' cannot be an operator name"},
+		{Name: "array argument", Pipeline: `[{"$group": {"_id": 1, "n": {"$sum": ["$a", "$b"]}}}]`, Err: "40237: The $sum accumulator is a unary operator"},
+		{Name: "javascript", Pipeline: `[{"$group": {"_id": 1, "n": {"$accumulator": {}}}}]`, Err: "4544707: $accumulator missing required argument 'init'"},
+		{Name: "group by an array", Docs: `[{"_id": 1, "a": [1, 2]}, {"_id": 2, "a": [1.0, 2]}]`, Pipeline: `[{"$group": {"_id": "$a", "n": {"$sum": 1}}}]`, Want: `[{"_id": [1, 2], "n": 2}]`},
 	}, nil)
 }
 
 func TestAccumulators(t *testing.T) {
-	one := func(name, docs, acc, want string) stageTest {
-		return stageTest{name: name, docs: docs, pipeline: `[{"$group": {"_id": null, "r": ` + acc + `}}, {"$project": {"_id": 0}}]`, want: `[{"r": ` + want + `}]`}
+	one := func(name, docs, acc, want string) aggtest.Case {
+		return aggtest.Case{Name: name, Docs: docs, Pipeline: `[{"$group": {"_id": null, "r": ` + acc + `}}, {"$project": {"_id": 0}}]`, Want: `[{"r": ` + want + `}]`}
 	}
-	fail := func(name, acc, err string) stageTest {
-		return stageTest{name: name, docs: `[{"_id": 1, "a": 1}]`, pipeline: `[{"$group": {"_id": null, "r": ` + acc + `}}]`, err: err}
+	fail := func(name, acc, err string) aggtest.Case {
+		return aggtest.Case{Name: name, Docs: `[{"_id": 1, "a": 1}]`, Pipeline: `[{"$group": {"_id": null, "r": ` + acc + `}}]`, Err: err}
 	}
 	const nums = `[{"_id": 1, "a": 3}, {"_id": 2, "a": "x"}, {"_id": 3}, {"_id": 4, "a": null}, {"_id": 5, "a": 4}]`
-	runStageTests(t, []stageTest{
+	aggtest.RunCases(t, []aggtest.Case{
 		one("sum ignores what is no number", nums, `{"$sum": "$a"}`, `7`),
 		one("sum of nothing", `[{"_id": 1}]`, `{"$sum": "$a"}`, `0`),
 		one("sum of ints becomes long", `[{"_id": 1, "a": 2147483647}, {"_id": 2, "a": 1}]`, `{"$sum": "$a"}`, `{"$numberLong": "2147483648"}`),
@@ -86,8 +89,8 @@ func TestAccumulators(t *testing.T) {
 		one("percentile", `[{"_id": 1, "a": 62}, {"_id": 2, "a": 60}, {"_id": 3, "a": 85}, {"_id": 4, "a": 71}, {"_id": 5, "a": 88}]`,
 			`{"$percentile": {"input": "$a", "p": [0.0, 0.5, 0.9, 1.0], "method": "approximate"}}`, `[60.0, 71.0, 88.0, 88.0]`),
 		one("percentile of nothing", `[{"_id": 1}]`, `{"$percentile": {"input": "$a", "p": [0.5, 0.9], "method": "approximate"}}`, `[null, null]`),
-		{name: "n by group", docs: scores, pipeline: `[{"$group": {"_id": {"g": "$g"}, "r": {"$firstN": {"input": "$s", "n": {"$cond": [{"$eq": ["$g", "G2"]}, 1, 3]}}}}}]`,
-			want: `[{"_id": {"g": "G1"}, "r": [31, 33, 99]}, {"_id": {"g": "G2"}, "r": [10]}]`},
+		{Name: "n by group", Docs: scores, Pipeline: `[{"$group": {"_id": {"g": "$g"}, "r": {"$firstN": {"input": "$s", "n": {"$cond": [{"$eq": ["$g", "G2"]}, 1, 3]}}}}}]`,
+			Want: `[{"_id": {"g": "G1"}, "r": [31, 33, 99]}, {"_id": {"g": "G2"}, "r": [10]}]`},
 		fail("count with argument", `{"$count": 1}`, "14: $count takes no arguments, i.e. $count:{}"),
 		fail("mergeObjects of number", `{"$mergeObjects": "$a"}`, "5911200: $mergeObjects only supports objects"),
 		fail("firstN not object", `{"$firstN": 1}`, "5787801: specification must be an object; found $firstN: 1"),

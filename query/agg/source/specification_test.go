@@ -1,0 +1,57 @@
+package source_test
+
+import (
+	"testing"
+
+	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
+	"github.com/duskdb/duskdb/query/agg/stage"
+)
+
+// compileTest is a pipeline on a namespace and the error it gives, "" for
+// none.
+type compileTest struct {
+	db, coll string
+	pipeline string
+	err      string
+}
+
+func TestSpecifications(t *testing.T) {
+	for _, tt := range []compileTest{
+		{"test", "", `[{"$documents": 1}]`, "5858203: an array is expected"},
+		{"test", "", `[{"$currentOp": {}}]`, "73: $currentOp must be run against the 'admin' database with {aggregate: 1}"},
+		{"admin", "", `[{"$currentOp": {"foo": true}}]`, "9: Unrecognized option 'foo' in $currentOp stage."},
+		{"admin", "", `[{"$currentOp": {"allUsers": 1}}]`, "9: The 'allUsers' parameter of the $currentOp stage must be a boolean value, but found: int"},
+		{"admin", "", `[{"$currentOp": {"allUsers": true, "localOps": true}}]`, ""},
+		{"test", "c", `[{"$indexStats": {"a": 1}}]`, "28803: The $indexStats stage specification must be an empty object"},
+		{"test", "c", `[{"$indexStats": {}}]`, ""},
+		{"test", "c", `[{"$collStats": 1}]`, "5447000: $collStats must take a nested object but found: $collStats: 1"},
+		{"test", "c", `[{"$collStats": {"foo": {}}}]`, "40415: BSON field '$collStats.foo' is an unknown field."},
+		{"test", "c", `[{"$collStats": {"latencyStats": {"histograms": true}, "storageStats": {"scale": 1024}, "count": {}}}]`, ""},
+		{"test", "c", `[{"$planCacheStats": {}}]`, ""},
+		{"test", "c", `[{"$planCacheStats": {"x": 1}}]`, "9: $planCacheStats parameters object may contain only 'allHosts' field. Found: x"},
+		{"config", "system.sessions", `[{"$listSessions": {"allUsers": true}}]`, ""},
+		{"test", "c", `[{"$listSessions": {}}]`, "73: $listSessions may only be run against config.system.sessions"},
+		{"test", "", `[{"$listLocalSessions": {"users": [{"user": "a", "db": "b"}]}}]`, ""},
+		{"test", "", `[{"$listLocalSessions": {"allUsers": true, "users": [{"user": "a", "db": "b"}]}}]`, "12: $listLocalSessions may not specify {allUsers:true} and {users:[...]} at the same time"},
+		{"test", "c", `[{"$search": {}}]`, "31082: Using $search and $vectorSearch aggregation stages requires…"},
+		{"test", "c", `[{"$listSearchIndexes": {}}]`, "31082: Using Atlas Search Database Commands…"},
+		{"admin", "", `[{"$shardedDataDistribution": {}}]`, "40644: $shardedDataDistribution can only be run on mongoS"},
+		{"admin", "", `[{"$queryStats": {}}]`, "224: $queryStats is not allowed in the current configuration. You may need to enable the corresponding feature flag"},
+		{"test", "c", `[{"$changeStream": {"fullDocumentBeforeChange": "y", "fullDocument": "x"}}]`, "2: Enumeration value 'y' for field '$changeStream.fullDocumentBeforeChange' is not a valid value."},
+		{"test", "c", `[{"$changeStream": {"fullDocument": "x", "fullDocumentBeforeChange": "y"}}]`, "2: Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
+		{"test", "c", `[{"$changeStream": {"fullDocument": "x"}}]`, "2: Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
+		{"test", "c", `[{"$changeStream": {"foo": 1}}]`, "40415: BSON field '$changeStream.foo' is an unknown field."},
+		{"test", "c", `[{"$geoNear": {"distanceField": "d"}}]`, "5860400: $geoNear requires a 'near' argument"},
+		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "d", "limit": 1}}]`, "50858: $geoNear no longer supports the 'limit' parameter. Use a $limit stage instead."},
+	} {
+		t.Run(tt.pipeline, func(t *testing.T) {
+			_, err := agg.Compile(aggtest.Array(t, tt.pipeline), stage.Options{DB: tt.db, Coll: tt.coll})
+			if tt.err != "" {
+				aggtest.CheckError(t, err, tt.err)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
