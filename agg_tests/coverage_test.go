@@ -55,7 +55,7 @@ func testLines(t *testing.T, patterns ...string) (lines []string) {
 // expect an error.
 func count(lines []string, name string) (cases, failures int) {
 	use := regexp.MustCompile(regexp.QuoteMeta(name) + `"?:`)
-	failure := regexp.MustCompile(`err: |Error\(|\.fails\(|\.says\(|\bcode\b|^\s*\{\d+, `)
+	failure := regexp.MustCompile(`[eE]rr: |Error\(|\.fails\(|\.says\(|\bcode\b|^\s*\{\d+, `)
 	for _, line := range lines {
 		if !use.MatchString(line) {
 			continue
