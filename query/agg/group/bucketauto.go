@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/accumulate"
@@ -79,7 +80,7 @@ func (s *bucketAutoStage) option(p *stage.Parser, k string, f value.Value) (err 
 		}
 		n, ok := f.AsInt64()
 		if !ok || n != int64(int32(n)) {
-			return mongoerr.Newf(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", value.FormatDouble(f.AsDouble()))
+			return mongoerr.Newf(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", strings.TrimSuffix(value.FormatDouble(f.AsDouble()), ".0"))
 		}
 		if n <= 0 {
 			return badBuckets(n)
