@@ -8,7 +8,10 @@ import (
 )
 
 // rootStage is $replaceRoot and $replaceWith.
-type rootStage struct{ e *expr.Expr }
+type rootStage struct {
+	e    *expr.Expr
+	what string // e in error messages
+}
 
 // ParseReplaceRoot compiles $replaceRoot.
 func ParseReplaceRoot(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
@@ -25,16 +28,20 @@ func ParseReplaceRoot(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if arg.IsMissing() {
 		return nil, stage.MissingField("$replaceRoot", "newRoot")
 	}
-	return ParseReplaceWith(p, arg)
+	return replaceRoot(p, arg, "'newRoot' expression")
 }
 
 // ParseReplaceWith compiles $replaceWith.
 func ParseReplaceWith(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	return replaceRoot(p, v, "'replacement document'")
+}
+
+func replaceRoot(p *stage.Parser, v value.Value, what string) ([]stage.Stage, error) {
 	e, err := p.Expr(v)
 	if err != nil {
 		return nil, err
 	}
-	return []stage.Stage{&rootStage{e}}, nil
+	return []stage.Stage{&rootStage{e, what}}, nil
 }
 
 func (s *rootStage) Name() string { return "$replaceRoot" }
@@ -53,8 +60,9 @@ func (s *rootStage) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
 		return nil, err
 	}
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s. "+
-			"Type of resulting value: '%s'. Input document: %s", printed(v), v.Kind(), d)
+		// mongod has two spaces in front of "must".
+		return nil, mongoerr.Newf(40228, "%s  must evaluate to an object, but resulting value was: %s. "+
+			"Type of resulting value: '%s'. Input document: %s", s.what, printed(v), v.Kind(), d)
 	}
 	return v.Doc(), nil
 }

@@ -49,7 +49,7 @@ func (s *Documents) Open(x *stage.Exec, _ stage.Iterator) (stage.Iterator, error
 		}
 		e := elements.Value()
 		if e.Kind() != value.KindDocument {
-			return nil, mongoerr.Newf(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s. "+
+			return nil, mongoerr.Newf(40228, "elements within the array passed to $documents must evaluate to an object, but resulting value was: %s. "+
 				"Type of resulting value: '%s'. Input document: %s", e, e.Kind(), v)
 		}
 		return e.Doc(), x.Tick()

@@ -158,7 +158,7 @@ func TestDocumentsOfVariables(t *testing.T) {
 		{Name: "documents", Docs: `[{"_id": 1, "v": [{"a": 1}]}]`, Pipeline: lookup(`"$$v"`), Want: `[{"_id": 1, "v": [{"a": 1}], "d": [{"a": 1}]}]`},
 		{Name: "empty", Docs: `[{"_id": 1, "v": []}]`, Pipeline: lookup(`"$$v"`), Want: `[{"_id": 1, "v": [], "d": []}]`},
 		{Name: "no array", Docs: `[{"_id": 1, "v": 5}]`, Pipeline: lookup(`"$$v"`), Err: "5858203: an array is expected"},
-		{Name: "no documents", Docs: `[{"_id": 1, "v": [5]}]`, Pipeline: lookup(`"$$v"`), Err: "40228: 'newRoot' expression must evaluate to an object, but resulting value was: 5. Type of resulting value: 'int'.…"},
+		{Name: "no documents", Docs: `[{"_id": 1, "v": [5]}]`, Pipeline: lookup(`"$$v"`), Err: "40228: elements within the array passed to $documents must evaluate to an object, but resulting value was: 5. Type of resulting value: 'int'.…"},
 		{Name: "failing", Docs: `[{"_id": 1, "v": 0}]`, Pipeline: lookup(`[{"a": {"$divide": [1, "$$v"]}}]`), Err: "2: can't $divide by zero"},
 	}, nil)
 }
