@@ -58,7 +58,6 @@ func TestSpecs(t *testing.T) {
 	for pipeline, want := range map[string]string{
 		`[{"$limit": 5}, {"$skip": 2}]`: `[{"$limit":5},{"$skip":2}]`,
 		`[{"$match": {"a": 1}}]`:        `[{"$match":{"a":1}}]`,
-		`[{"$redact": "$$ROOT.a"}]`:     `[{"$redact":"$$ROOT.a"}]`,
 		`[{"$replaceWith": "$a"}]`:      `[{"$replaceRoot":{"newRoot":"$a"}}]`,
 		`[{"$sample": {"size": 3}}]`:    `[{"$sample":{"size":3}}]`,
 		`[{"$unwind": {"path": "$a", "preserveNullAndEmptyArrays": true, "includeArrayIndex": "i"}}]`: `[{"$unwind":{"path":"$a","preserveNullAndEmptyArrays":true,"includeArrayIndex":"i"}}]`,
