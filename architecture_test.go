@@ -113,6 +113,7 @@ var imports = map[string]string{
 	"commands/internal/harness":   "*",
 
 	// The server.
+	"internal/engines":     "clock storage storage/bunt value",
 	"server/*":             "* !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
 	"internal/commandtest": "clock commands server value",
 	"servertest":           "clock commands server value",

@@ -1,37 +1,64 @@
 package server
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/storage"
 )
 
 // Report is what Check found in a data directory.
-type Report = bunt.Report
+type Report = storage.Report
+
+// StorageEngines are the names of the engines that Config.StorageEngine can
+// name; the first is the default.
+func StorageEngines() []string { return engines.Names() }
+
+// HasCache reports whether Config.CacheSize has an effect on an engine.
+func HasCache(engine string) bool { return engines.HasCache(engine) }
 
 // compactFrom is the least size in bytes at which the log is compacted in the
 // background. Compacting a small log that is mostly garbage is quick.
 const compactFrom = 8 << 20
 
+// engineName is the name of the engine of the data.
+func (c *Config) engineName() string { return cmp.Or(c.StorageEngine, engines.Default) }
+
+// cacheBytes is the size of the cache of an engine that has one; 0: its default.
+func (c *Config) cacheBytes() (int64, error) {
+	if c.CacheSize == "" {
+		return 0, nil
+	}
+	n, err := parseMemory(c.CacheSize, machineMemory())
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("cacheSize must be bytes or a percentage, not %q", c.CacheSize)
+	}
+	return n, nil
+}
+
 // open opens the engine. It syncs and compacts by the system's clock: a test
 // clock that stands still must not keep the data from reaching the disk. It
 // returns warnings for the operator.
 func (s *Server) open(path string) (warnings []string, err error) {
-	engine, err := bunt.Open(bunt.Options{
-		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, FileMode: s.config.FileMode, Fault: s.config.fault,
-		OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
+	cache, err := s.config.cacheBytes()
+	if err != nil {
+		return nil, err
+	}
+	name := s.config.engineName()
+	s.log.Info().Str("storageEngine", name).Str("dbpath", path).Msg("Opening the data")
+	opened, err := engines.Open(name, engines.Options{
+		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, CacheBytes: cache,
+		FileMode: s.config.FileMode, Fault: s.config.fault, OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if r := engine.Repaired(); r != nil {
-		warnings = append([]string{r.String()}, r.Details()...)
-		s.repaired = warnings
-	}
-	s.engine = engine
-	return warnings, nil
+	s.engine, s.repaired = opened.Engine, opened.Repaired
+	return opened.Repaired, nil
 }
 
 // Repaired describes, in lines of text, what Config.Repair salvaged and what
@@ -39,16 +66,47 @@ func (s *Server) open(path string) (warnings []string, err error) {
 func (s *Server) Repaired() []string { return s.repaired }
 
 // Check reads a data directory, or a backup, that no server uses, without
-// changing it: the frames and checksums of the log, every document, and
-// whether the indexes can be made.
-func Check(dbPath string) (*Report, error) { return bunt.Check(dbPath, commands.NewIndexer()) }
+// changing it: every document, the indexes, and what the engine keeps to find
+// damage, such as checksums.
+func Check(dbPath string) (*Report, error) { return engines.Check(dbPath, commands.NewIndexer()) }
 
 // Restore checks a backup and copies it to a data directory, which must be
 // empty or missing.
 func Restore(backup, dbPath string) (*Report, error) {
-	r, err := bunt.Restore(backup, dbPath, commands.NewIndexer())
+	r, err := engines.Restore(backup, dbPath, commands.NewIndexer())
 	if err != nil {
 		return r, fmt.Errorf("restore %s: %w", backup, err)
 	}
 	return r, nil
+}
+
+// Copied describes a finished copy.
+type Copied struct {
+	Collections, Records, Indexes int64
+	Bytes                         int64 // of the documents
+}
+
+// Copy copies the data of one engine to another, as ENGINE:DIR names them, and
+// compares the copy with the original. No server may use either; the target
+// must be empty, missing or have a copy that was not finished. step is called
+// with the number of bytes that will be read in all, and with those read since
+// its last call. cacheSize is as Config.CacheSize.
+func Copy(ctx context.Context, from, to, cacheSize string, step func(total, bytes int64)) (Copied, error) {
+	source, err := engines.ParseLocation(from)
+	if err != nil {
+		return Copied{}, err
+	}
+	target, err := engines.ParseLocation(to)
+	if err != nil {
+		return Copied{}, err
+	}
+	cache, err := (&Config{CacheSize: cacheSize}).cacheBytes()
+	if err != nil {
+		return Copied{}, err
+	}
+	done, err := engines.Copy(ctx, source, target, engines.Options{Indexer: commands.NewIndexer(), CacheBytes: cache}, step)
+	if err != nil {
+		return Copied{}, fmt.Errorf("copy %s to %s: %w", from, to, err)
+	}
+	return Copied{Collections: done.Collections, Records: done.Records, Indexes: done.Indexes, Bytes: done.Bytes}, nil
 }

@@ -58,6 +58,13 @@ type Config struct {
 	Port       int      // 0: a free port, negative: none; see Server.Dial
 	DBPath     string   // directory of the data; "" or Memory: none
 	Parameters map[string]string
+	// StorageEngine is the engine of the data, one of StorageEngines; "": bunt.
+	StorageEngine string
+	// CacheSize is the memory for data that an engine reads from disk when they
+	// are needed: bytes, with a unit or without, or a percentage of the machine's
+	// memory; "": the engine's default. An engine whose data are all in memory has
+	// no cache.
+	CacheSize string
 	// TestClock gives clients the testClock command (semantics.md §11) and
 	// makes the server's clock a clock.Manual.
 	TestClock bool

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/duskdb/duskdb/internal/engines"
 )
 
 // tempName is the directory within the data directory to which sorts, groups
@@ -21,10 +23,14 @@ func (c *Config) directoryMode() os.FileMode {
 	return c.FileMode | c.FileMode&0o444>>2
 }
 
-// makeDataDir makes the data directory.
+// makeDataDir makes the data directory, and refuses one that the engine cannot
+// use before anything is written into it.
 func (s *Server) makeDataDir() error {
 	if s.config.inMemory() {
 		return nil
+	}
+	if err := engines.Usable(s.config.engineName(), s.config.DBPath); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(s.config.DBPath, s.config.directoryMode()); err != nil {
 		return fmt.Errorf("cannot create the data directory: %w", err)

@@ -110,6 +110,14 @@ type IndexPreparer interface {
 	PrepareIndex(ctx context.Context, ns Namespace, spec IndexSpec) (release func(), err error)
 }
 
+// Restorer is a Collection that can take over records of another engine. The
+// collections that an Update of an embedded engine hands out are Restorers.
+type Restorer interface {
+	// Restore stores a record as it is, with its id, which must be above LastID,
+	// and its instant of writing.
+	Restore(r Record) error
+}
+
 // SnapshotLimits bounds the snapshots that reads of a session keep for later
 // reads of the same state.
 type SnapshotLimits struct {

@@ -86,13 +86,17 @@ func printReport(w io.Writer, r *server.Report) {
 	for _, c := range r.Collections {
 		fmt.Fprintf(w, "%s: %d documents, %d bytes, %d indexes, %d entries\n", c.Namespace, c.Records, c.Bytes, c.Indexes, c.Entries)
 	}
-	fmt.Fprintf(w, "log: %d commits, %d bytes", r.Commits, r.Bytes)
+	fmt.Fprintf(w, "storage engine %s: ", r.Engine)
+	if r.Commits > 0 {
+		fmt.Fprintf(w, "%d commits, ", r.Commits)
+	}
+	fmt.Fprintf(w, "%d bytes", r.Bytes)
 	if r.TornBytes > 0 {
 		fmt.Fprintf(w, ", and %d bytes of a commit that was not finished", r.TornBytes)
 	}
 	fmt.Fprintln(w)
 	if r.Unclosed {
-		fmt.Fprintln(w, "the log was not closed properly: the server was killed, or is running, or the end of the log is missing")
+		fmt.Fprintln(w, "the data were not closed properly: the server was killed, or is running, or the end of the log is missing")
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, "problem:", p)

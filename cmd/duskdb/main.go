@@ -8,6 +8,7 @@
 //	duskdb backup --out DIR       have a running server copy its data
 //	duskdb restore DIR            make a data directory of a backup
 //	duskdb check                  is the data sound?
+//	duskdb copy FROM TO           bring the data to another storage engine
 //	duskdb import, duskdb export  JSON, CSV and dumps of mongodump
 //	duskdb completion, duskdb man for shells and readers
 //
@@ -38,6 +39,7 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" help:"Copy the data of a running server to a new directory."`
 	Restore restoreCmd `cmd:"" help:"Create a data directory from a backup."`
 	Check   checkCmd   `cmd:"" help:"Check a data directory that is not in use."`
+	Copy    copyCmd    `cmd:"" help:"Copy the data of one storage engine to another, or of a directory to a new one."`
 	Import  importCmd  `cmd:"" help:"Import JSON, CSV or a dump of mongodump into a server."`
 	Export  exportCmd  `cmd:"" help:"Export a collection of a server as JSON or CSV."`
 	Version versionCmd `cmd:"" help:"Print the version."`

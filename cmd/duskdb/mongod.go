@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -13,7 +14,8 @@ import (
 // likeMongod are flags that other programs pass to a mongod that they start,
 // such as mongodb-memory-server with a system binary.
 type likeMongod struct {
-	StorageEngine string `name:"storageEngine" enum:"wiredTiger,inMemory,ephemeralForTest" default:"wiredTiger" help:"As in mongod: inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:); wiredTiger stores data on disk, in DuskDB's own format."`
+	StorageEngine string `name:"storageEngine" enum:"bunt,wiredTiger,inMemory,ephemeralForTest" default:"bunt" help:"Storage engine. bunt: all data in memory, and in a log on disk. pebble: data larger than memory on disk, through a cache (--cacheSize). mongod's names are accepted: wiredTiger is bunt; inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:)."`
+	CacheSize     string `name:"cacheSize" help:"Memory for data that the engine pebble reads from disk: bytes, 256MB, or a percentage of the machine's or container's memory."`
 	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
 
 	NoScripting bool `name:"noscripting" help:"Refuse server-side JavaScript: $$where, $$function, $$accumulator and mapReduce."`
@@ -42,9 +44,29 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
+// engine is the name of the engine that the flag stands for.
+func (l *likeMongod) engine() string {
+	if slices.Contains(server.StorageEngines(), l.StorageEngine) {
+		return l.StorageEngine
+	}
+	return server.StorageEngines()[0]
+}
+
+// warnings are about names that stand for something else, and settings that
+// the engine does not have.
+func (l *likeMongod) warnings() (texts []string) {
+	if l.StorageEngine == "wiredTiger" {
+		texts = append(texts, "--storageEngine wiredTiger: the data are stored by "+l.engine()+", in DuskDB's own format")
+	}
+	if l.CacheSize != "" && !server.HasCache(l.engine()) {
+		texts = append(texts, "--cacheSize has no effect: all data of the storage engine "+l.engine()+" are in memory; see --memoryLimit")
+	}
+	return texts
+}
+
 // apply translates these flags to the other ones.
 func (l *likeMongod) apply(s *serveCmd) error {
-	if l.StorageEngine != "wiredTiger" {
+	if l.StorageEngine == "inMemory" || l.StorageEngine == "ephemeralForTest" {
 		s.DBPath = server.Memory
 	}
 	if l.Word != "" && l.Word != "mongod" {

@@ -37,6 +37,39 @@ func TestStorageEngine(t *testing.T) {
 	if _, err := tryParse(t, "--config", writeConfig(t, "storage: {engine: mmapv1}")); err == nil {
 		t.Error("mmapv1 is taken")
 	}
+	for _, name := range server.StorageEngines() {
+		if s := parse(t, "--storageEngine", name); s.Mongod.engine() != name || len(s.Mongod.warnings()) > 0 {
+			t.Errorf("%s is %s, %v", name, s.Mongod.engine(), s.Mongod.warnings())
+		}
+	}
+}
+
+// What stands for something else, or has no effect, is said.
+func TestStorageEngineWarnings(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--storageEngine", "wiredTiger"}, "stored by bunt"},
+		{[]string{"--cacheSize", "256MB"}, "no effect"},
+		{[]string{"--config", writeConfig(t, "storage: {engine: wiredTiger}\nduskdb: {cacheSize: 1GB}")}, "no effect"},
+		{[]string{"--storageEngine", "inMemory"}, ""},
+	} {
+		if text := strings.Join(parse(t, tt.args...).Mongod.warnings(), "; "); !strings.Contains(text, tt.says) || tt.says == "" && text != "" {
+			t.Errorf("%v: %q", tt.args, text)
+		}
+	}
+}
+
+// getCmdLineOpts shows the engine and the cache.
+func TestParsedEngine(t *testing.T) {
+	s := parse(t, "--dbpath", "data", "--storageEngine", "wiredTiger", "--cacheSize", "1GB")
+	got := s.parsed(nil).String()
+	for _, want := range []string{`storage: { dbPath: "data", engine: "wiredTiger" }`, `duskdb: { cacheSize: "1GB" }`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
 }
 
 // Commands of containers begin with the name of the program.

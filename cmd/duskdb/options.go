@@ -37,10 +37,10 @@ type option struct {
 
 // Reasons that several options share.
 const (
-	noWiredTiger = "WiredTiger is not used: all data is in memory and in one log"
+	noWiredTiger = "WiredTiger is not used: DuskDB has storage engines of its own"
 	noMembers    = "there is only one member"
 	noSharding   = "DuskDB has no sharding"
-	oneFile      = "all data is in one file"
+	oneFile      = "the storage engine decides which files there are"
 	noInside     = "an internal setting of mongod"
 )
 
@@ -116,7 +116,7 @@ var mongodOptions = []option{
 	{flag: "notablescan", kind: boolean, parameter: "notablescan"},
 
 	{key: "storage.dbPath", flag: "dbpath", kind: text},
-	{key: "storage.engine", flag: "storageEngine", kind: text},
+	{key: "storage.engine", flag: "storageEngine", kind: text, note: "bunt or pebble, see [storage engines](engines.md); wiredTiger stands for bunt"},
 	{key: "storage.directoryPerDB", flag: "directoryperdb", kind: boolean, use: ignored, note: oneFile},
 	{key: "storage.syncPeriodSecs", flag: "syncdelay", kind: number, parameter: "syncdelay"},
 	{key: "storage.journal.commitIntervalMs", flag: "journalCommitInterval", kind: integer, parameter: "journalCommitInterval"},
@@ -127,7 +127,7 @@ var mongodOptions = []option{
 	{key: "storage.groupCollections", flag: "groupCollections", kind: boolean, use: ignored, note: oneFile},
 	{flag: "repair", kind: boolean},
 	{flag: "upgrade", kind: boolean, use: ignored, note: "data of older versions is read directly"},
-	{key: "storage.wiredTiger.engineConfig.cacheSizeGB", flag: "wiredTigerCacheSizeGB", kind: number, use: ignored, note: "all data is in memory; use --memoryLimit"},
+	{key: "storage.wiredTiger.engineConfig.cacheSizeGB", flag: "wiredTigerCacheSizeGB", kind: number, use: ignored, note: "use --cacheSize with the engine pebble, else --memoryLimit"},
 	{key: "storage.wiredTiger.engineConfig.statisticsLogDelaySecs", flag: "wiredTigerStatisticsLogDelaySecs", kind: integer, use: ignored, note: noWiredTiger},
 	{key: "storage.wiredTiger.engineConfig.journalCompressor", flag: "wiredTigerJournalCompressor", kind: text, use: ignored, note: noWiredTiger},
 	{key: "storage.wiredTiger.engineConfig.directoryForIndexes", flag: "wiredTigerDirectoryForIndexes", kind: boolean, use: ignored, note: oneFile},
@@ -189,6 +189,7 @@ var duskdbKeys = []option{
 	{key: "duskdb.testClock", flag: "test-clock", kind: boolean},
 	{key: "duskdb.exitWithStdin", flag: "exit-with-stdin", kind: boolean},
 	{key: "duskdb.advertiseHost", flag: "advertiseHost", kind: text},
+	{key: "duskdb.cacheSize", flag: "cacheSize", kind: text},
 	{key: "duskdb.memoryLimit", flag: "memoryLimit", kind: text},
 	{key: "duskdb.metricsPort", flag: "metricsPort", kind: integer},
 	{key: "duskdb.metricsBindIp", flag: "metricsBindIp", kind: text},

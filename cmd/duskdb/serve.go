@@ -104,6 +104,9 @@ func (s *serveCmd) Run() error {
 	if err := s.applyExtra(params, log); err != nil {
 		return err
 	}
+	for _, text := range s.Mongod.warnings() {
+		log.Warn().Msg(text)
+	}
 	files, err := protectFiles(params)
 	if err != nil {
 		return err
@@ -116,7 +119,7 @@ func (s *serveCmd) Run() error {
 	stop := make(chan struct{})
 	var once sync.Once
 	cfg := server.Config{
-		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, Parameters: params, TestClock: s.TestClock,
+		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
 		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
 		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
@@ -260,7 +263,10 @@ func parseParameters(given []string) (map[string]string, error) {
 func (s *serveCmd) parsed(params map[string]string) value.Doc {
 	b := value.NewBuilder()
 	b.StartDocument("net").Int32("port", int32(s.Port)).String("bindIp", strings.Join(s.addresses(), ",")).End()
-	b.StartDocument("storage").String("dbPath", s.DBPath).End()
+	b.StartDocument("storage").String("dbPath", s.DBPath).String("engine", s.Mongod.StorageEngine).End()
+	if s.Mongod.CacheSize != "" {
+		b.StartDocument("duskdb").String("cacheSize", s.Mongod.CacheSize).End()
+	}
 	s.Security.appendParsed(b)
 	if s.Config != "" {
 		b.String("config", string(s.Config))

@@ -116,10 +116,15 @@ func (p *progress) count(documents int) {
 
 // Write counts bytes.
 func (p *progress) Write(b []byte) (int, error) {
-	if p.bar != nil {
-		_ = p.bar.Add(len(b))
-	}
+	p.add(int64(len(b)))
 	return len(b), nil
+}
+
+// add counts bytes.
+func (p *progress) add(bytes int64) {
+	if p.bar != nil {
+		_ = p.bar.Add64(bytes)
+	}
 }
 
 // complain prints the error of a document, above the bar.

@@ -14,6 +14,16 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/datadir"
 )
 
+// Name is the name of the engine.
+const Name = "bunt"
+
+// LogName is the file that makes a directory one of this engine, StateName
+// another that remains when the log is lost.
+const (
+	LogName   = logName
+	StateName = stateName
+)
+
 // Memory is the path of an engine that keeps nothing on disk.
 const Memory = ":memory:"
 
@@ -167,9 +177,6 @@ func (e *Engine) persistent() bool { return e.opts.Path != Memory }
 func (e *Engine) open() error {
 	path := Memory
 	if e.persistent() {
-		if err := datadir.Check(e.opts.Path, logName); err != nil {
-			return err
-		}
 		if err := os.MkdirAll(e.opts.Path, directoryMode(e.opts.FileMode)); err != nil {
 			return err
 		}
@@ -342,7 +349,7 @@ func (e *Engine) Stats() (storage.EngineStats, error) {
 	syncs, failed := e.sync.counts()
 	return storage.EngineStats{
 		Resident:      true,
-		Name:          "bunt",
+		Name:          Name,
 		Persistent:    e.persistent(),
 		FileBytes:     e.sync.fileSize(),
 		Commits:       e.commits.Load(),

@@ -15,27 +15,9 @@ import (
 
 // Report is the result of Check.
 type Report struct {
-	Commits     uint64
-	Bytes       int64 // of complete commits
-	TornBytes   int64 // of an incomplete commit at the end; harmless
-	Unclosed    bool  // the log was not closed properly: it was in use, or its end is missing
-	Collections []CollectionReport
-	Problems    []string
-
+	storage.Report
 	state logState // the part of the log known to be on disk, once it is checked
 }
-
-// CollectionReport is the part of a Report for one collection.
-type CollectionReport struct {
-	Namespace storage.Namespace
-	Records   int64
-	Bytes     int64 // of the documents
-	Indexes   int64
-	Entries   int64 // in all indexes
-}
-
-// Sound reports whether nothing is wrong.
-func (r *Report) Sound() bool { return len(r.Problems) == 0 }
 
 // maxProblems limits the problems that a Report lists.
 const maxProblems = 100
@@ -71,7 +53,7 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := &Report{}
+	r := &Report{Report: storage.Report{Engine: Name}}
 	l := newLoader(&Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}})
 	found, err := scanLog(f, path, nil, func(ops []op) error {
 		for i := range ops {
@@ -140,7 +122,7 @@ func (r *Report) finish(l *loader) {
 	}
 	root.colls.Scan(func(ce catalogEntry) bool {
 		c := ce.coll
-		line := CollectionReport{Namespace: ce.ns, Records: int64(c.records.Len()), Bytes: c.size, Indexes: int64(len(c.info.Indexes))}
+		line := storage.CollectionReport{Namespace: ce.ns, Records: int64(c.records.Len()), Bytes: c.size, Indexes: int64(len(c.info.Indexes))}
 		for _, x := range c.indexes {
 			line.Entries += int64(x.entries.Len())
 		}

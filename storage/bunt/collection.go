@@ -1,6 +1,9 @@
 package bunt
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -132,17 +135,35 @@ func (h *collection) ScanRecords(name string, r storage.KeyRange, fn func(key []
 
 // Insert stores a new document.
 func (h *collection) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
-	return h.insert(makeStored(doc, ts))
+	return h.insert(0, makeStored(doc, ts))
 }
 
-// insert stores a record with the next id, or with a provisional one in a
-// snapshot transaction, and adds its index entries.
-func (h *collection) insert(stored string) (storage.RecordID, error) {
+// Restore stores a record of another engine with its id.
+func (h *collection) Restore(r storage.Record) error {
+	c, err := h.tx.own(h.ns)
+	if err != nil {
+		return err
+	}
+	if h.tx.snap != nil {
+		return errors.New("records cannot be restored in a snapshot transaction")
+	}
+	if r.ID <= c.lastID {
+		return fmt.Errorf("record %d of %s cannot be restored: the last id is %d", r.ID, h.ns, c.lastID)
+	}
+	_, err = h.insert(r.ID, makeStored(r.Doc, r.TS))
+	return err
+}
+
+// insert stores a record and adds its index entries. The id 0 stands for the
+// next one, which is provisional in a snapshot transaction.
+func (h *collection) insert(id storage.RecordID, stored string) (storage.RecordID, error) {
 	c, err := h.tx.own(h.ns)
 	if err != nil {
 		return 0, err
 	}
-	id := c.lastID + 1
+	if id == 0 {
+		id = c.lastID + 1
+	}
 	diffs, err := c.diffKeys(h.tx.scratch, storage.Record{}, record(id, stored))
 	if err != nil {
 		return 0, err

@@ -106,7 +106,7 @@ func (t *tx) recordInsert(ns storage.Namespace, num uint32, id storage.RecordID,
 	if s := t.snap; s != nil {
 		t.record(func(u *tx) error {
 			h := collection{tx: u, ns: ns}
-			now, err := h.insert(stored)
+			now, err := h.insert(0, stored)
 			s.final[provisional{num, id}] = now
 			return err
 		})

@@ -39,9 +39,6 @@ func (e *FormatError) Error() string {
 
 // openDirectory checks, makes and locks the data directory.
 func openDirectory(dir string, mode os.FileMode) (lock *os.File, err error) {
-	if err := datadir.Check(dir, markerName); err != nil {
-		return nil, err
-	}
 	if err := checkMarker(dir); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ func Run(t *testing.T, open Opener) {
 		{"Records", testRecords},
 		{"RecordErrors", testRecordErrors},
 		{"LastID", testLastID},
+		{"Restore", testRestore},
 		{"Immutable", testImmutable},
 		{"GetMany", testGetMany},
 		{"ScanRecords", testScanRecords},

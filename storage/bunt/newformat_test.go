@@ -11,31 +11,6 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// TestForeignDirectory: the directory of another server is left as it is.
-func TestForeignDirectory(t *testing.T) {
-	for _, files := range [][]string{
-		{"WiredTiger", "WiredTiger.wt", "storage.bson", "mongod.lock"}, {"mongod.lock"}, {"storage.bson"}, {"PG_VERSION"}, {"ibdata1"}, {"CURRENT"},
-	} {
-		dir := t.TempDir()
-		for _, name := range files {
-			must(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
-		}
-		for _, repair := range []bool{false, true} {
-			_, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: repair})
-			var foreign *ForeignError
-			if !errors.As(err, &foreign) || !strings.Contains(err.Error(), strings.Join(files, ", ")) || !strings.Contains(err.Error(), "--dbpath") {
-				t.Errorf("%v, repair %v: %v", files, repair, err)
-			}
-		}
-		if left, _ := os.ReadDir(dir); len(left) != len(files) {
-			t.Errorf("%v: files were made: %v", files, left)
-		}
-	}
-	dir := closedDir(t, 1) // which somebody else uses, too
-	must(t, os.WriteFile(filepath.Join(dir, "mongod.lock"), nil, 0o600))
-	openAt(t, dir)
-}
-
 // TestNewerFormat: a log that a newer version wrote is named so, and is not
 // touched by a repair, whatever else it holds.
 func TestNewerFormat(t *testing.T) {

@@ -6,13 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-
-	"github.com/duskdb/duskdb/storage/internal/datadir"
 )
-
-// ForeignError reports a directory that contains the data of another server or
-// engine.
-type ForeignError = datadir.ForeignError
 
 // FormatError reports a log of a format that this version does not know.
 type FormatError struct {
