@@ -63,9 +63,9 @@ var imports = map[string]string{
 	// Storage: never sees a filter or an error code of MongoDB.
 	"storage":             "clock value",
 	"storage/bunt":        "clock storage storage/internal/* value",
-	"storage/internal/*":  "storage",
+	"storage/internal/*":  "storage value",
 	"storage/kv":          "storage storage/internal/* value",
-	"storage/pebble":      "clock storage storage/internal/datadir storage/kv",
+	"storage/pebble":      "clock storage storage/internal/* storage/kv",
 	"storage/serverdocs":  "internal/reserved storage value",
 	"storage/storagetest": "clock storage value",
 
@@ -113,10 +113,10 @@ var imports = map[string]string{
 	"commands/internal/harness":   "*",
 
 	// The server.
-	"internal/engines":     "clock storage storage/bunt value",
+	"internal/engines":     "clock storage storage/bunt storage/pebble value",
 	"server/*":             "* !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
-	"internal/commandtest": "clock commands server value",
-	"servertest":           "clock commands server value",
+	"internal/commandtest": "clock commands internal/engines server value",
+	"servertest":           "clock commands internal/engines server value",
 	"internal/transfer":    "internal/reserved value wire",
 	"internal/needs":       "",
 	"cmd/*":                "clock mongoerr server/* servertest internal/transfer value wire",

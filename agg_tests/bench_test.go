@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -68,6 +69,9 @@ func BenchmarkLookupWithPipeline10k(b *testing.B) {
 
 // A document costs few allocations, and no more among many documents.
 func TestAllocationsPerDocument(t *testing.T) {
+	if engines.ForTests() != engines.Default {
+		t.Skip("an engine that reads from disk allocates each document")
+	}
 	s := newServer(t)
 	s.insertDocs("few", sales(2_000))
 	s.insertDocs("many", sales(12_000))

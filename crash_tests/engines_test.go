@@ -58,6 +58,7 @@ func TestRefusedDirectories(t *testing.T) {
 		{"PostgreSQL", map[string]string{"PG_VERSION": "15"}, []string{"PostgreSQL", "PG_VERSION"}},
 		{"RocksDB", map[string]string{"CURRENT": "MANIFEST-000001"}, []string{"RocksDB", "CURRENT"}},
 		{"newer format", map[string]string{"duskdb.bunt": "duskdb-bunt-9\n"}, []string{"format 9", "newer version of DuskDB"}},
+		{"other engine", map[string]string{"duskdb.pebble": "duskdb-pebble-1\n"}, []string{"storage engine pebble (duskdb.pebble)", "--storageEngine pebble", "duskdb copy pebble:"}},
 		{"unfinished copy", map[string]string{"duskdb.copying": "", "duskdb.bunt": ""}, []string{"unfinished copy", "duskdb copy"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,6 +82,36 @@ func TestRefusedDirectories(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRefusedByPebble: the same for the directory of the default engine, and
+// for one that a newer version made.
+func TestRefusedByPebble(t *testing.T) {
+	dir := loaded(t, 100)
+	before := contents(t, dir)
+	for _, args := range [][]string{{"--storageEngine", "pebble"}, {"--storageEngine", "pebble", "--repair"}} {
+		text := refuses(t, dir, args...)
+		for _, s := range []string{"storage engine bunt (duskdb.bunt, duskdb.state)", "--storageEngine bunt", "duskdb copy bunt:"} {
+			if !strings.Contains(text, s) {
+				t.Errorf("%v: %q is not in %s", args, s, text)
+			}
+		}
+	}
+	wantUntouched(t, dir, before)
+	newer := t.TempDir()
+	if err := os.WriteFile(filepath.Join(newer, "duskdb.pebble"), []byte("duskdb-pebble-7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before = contents(t, newer)
+	for _, args := range [][]string{{"--storageEngine", "pebble"}, {"--storageEngine", "pebble", "--repair"}} {
+		if text := refuses(t, newer, args...); !strings.Contains(text, "duskdb-pebble-7") || !strings.Contains(text, "newer version of DuskDB") {
+			t.Errorf("%v: %s", args, text)
+		}
+	}
+	if text, sound := check(newer); sound || !strings.Contains(text, "newer version of DuskDB") {
+		t.Errorf("check: %s", text)
+	}
+	wantUntouched(t, newer, before)
 }
 
 // TestFileForDirectory: --dbpath names a file.
@@ -145,7 +176,7 @@ func enginePairs() (pairs [][2]string) {
 }
 
 // storageEngines are the engines that the tests run with.
-var storageEngines = []string{"bunt"}
+var storageEngines = []string{"bunt", "pebble"}
 
 func testCopy(t *testing.T, from, to string) {
 	source, target := t.TempDir(), filepath.Join(t.TempDir(), "deep", "copy")

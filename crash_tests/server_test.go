@@ -8,6 +8,7 @@ package crash_tests
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +25,9 @@ import (
 
 // binary is the server, built once.
 var binary string
+
+// engine is the storage engine of servers that name no other.
+var engine = cmp.Or(os.Getenv("DUSKDB_TEST_ENGINE"), "bunt")
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -55,7 +59,7 @@ type process struct {
 func launch(tb testing.TB, dir string, args ...string) (*process, *bufio.Reader) {
 	tb.Helper()
 	p := &process{exited: make(chan error, 1)}
-	p.cmd = exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock"}, args...)...)
+	p.cmd = exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock", "--storageEngine", engine}, args...)...)
 	p.cmd.Stderr = &p.output
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -34,6 +34,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/server"
 )
 
@@ -64,6 +65,12 @@ func At(t time.Time) Option {
 // Close.
 func Dir(path string) Option {
 	return func(c *server.Config) { c.DBPath = path }
+}
+
+// Engine names the storage engine, as --storageEngine does. Without it the
+// environment variable DUSKDB_TEST_ENGINE decides, and without that it is bunt.
+func Engine(name string) Option {
+	return func(c *server.Config) { c.StorageEngine = name }
 }
 
 // Parameter sets a server parameter, as --setParameter does.
@@ -97,7 +104,7 @@ func Log(l zerolog.Logger) Option {
 // Run starts a server that is closed when the test ends.
 func Run(t testing.TB, opts ...Option) *Server {
 	t.Helper()
-	cfg := server.Config{Parameters: map[string]string{}, TestClock: true, Log: zerolog.Nop()}
+	cfg := server.Config{StorageEngine: engines.ForTests(), Parameters: map[string]string{}, TestClock: true, Log: zerolog.Nop()}
 	At(clock.System().Now().Truncate(time.Second))(&cfg) // document TTL counts whole seconds
 	for _, o := range opts {
 		o(&cfg)

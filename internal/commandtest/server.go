@@ -25,6 +25,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/value"
 )
@@ -50,7 +51,7 @@ func New(tb testing.TB, parameters ...string) *Server {
 		settings[parameters[i]] = parameters[i+1]
 	}
 	dir := tb.TempDir()
-	srv, err := server.New(server.Config{DBPath: dir, Port: -1, Clock: manual, Log: zerolog.Nop(), TestClock: true, Parameters: settings})
+	srv, err := server.New(server.Config{DBPath: dir, StorageEngine: engines.ForTests(), Port: -1, Clock: manual, Log: zerolog.Nop(), TestClock: true, Parameters: settings})
 	if err != nil {
 		tb.Fatal(err)
 	}

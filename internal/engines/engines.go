@@ -60,7 +60,7 @@ type engine struct {
 }
 
 // table has all engines.
-var table = []*engine{&buntEngine}
+var table = []*engine{&buntEngine, &pebbleEngine}
 
 // Names are the names of the engines.
 func Names() (names []string) {

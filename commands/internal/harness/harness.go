@@ -14,8 +14,8 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -41,11 +41,11 @@ func New(tb testing.TB) *Harness {
 func NewWith(tb testing.TB, o kernel.Options) *Harness {
 	tb.Helper()
 	manual := clock.NewManual(TestStart)
-	engine, err := bunt.Open(bunt.Options{Path: ":memory:", Clock: manual, Indexer: catalog.NewIndexer()})
+	opened, err := engines.Open(engines.ForTests(), engines.Options{Path: engines.Memory, Clock: manual, Indexer: catalog.NewIndexer()})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return NewOver(tb, engine, manual, o)
+	return NewOver(tb, opened.Engine, manual, o)
 }
 
 // NewOver returns a harness over the given engine, whose clock is manual.
