@@ -72,8 +72,9 @@ func (sim *simulation) disturb() {
 func (sim *simulation) update(t *rapid.T) {
 	ops := DrawOps(t, sim.model, 12)
 	fail := rapid.IntRange(0, 4).Draw(t, "fail") == 0
-	after := sim.model.Clone()
+	var after *Model
 	err := sim.s.Update(ctx, func(tx storage.Tx) error {
+		after = sim.model.Clone()
 		for _, o := range ops {
 			sim.step(after, tx, o, len(sim.txns) > 0)
 		}

@@ -172,6 +172,7 @@ func (s *session) read(fn func(c storage.Collection)) {
 func (s *session) insert(docs ...value.Doc) (ids []storage.RecordID) {
 	s.Helper()
 	s.write(func(c storage.Collection) error {
+		ids = ids[:0]
 		for _, d := range docs {
 			id, err := c.Insert(d, 1)
 			if err != nil {

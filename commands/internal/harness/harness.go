@@ -45,7 +45,7 @@ func NewWith(tb testing.TB, o kernel.Options) *Harness {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return NewOver(tb, opened.Engine, manual, o)
+	return NewOver(tb, Hostile(tb, opened.Engine), manual, o)
 }
 
 // NewOver returns a harness over the given engine, whose clock is manual.

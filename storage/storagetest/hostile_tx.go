@@ -1,0 +1,181 @@
+package storagetest
+
+import (
+	"errors"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// hostileTx is a transaction of a hostile engine.
+type hostileTx struct {
+	storage.Tx
+	h        *hostile
+	writer   bool
+	conflict *int // writes until one has a conflict; nil: none has
+}
+
+// fail returns the error that a read is to have.
+func (t hostileTx) fail(r Read) error {
+	if t.h.how.Fail == nil {
+		return nil
+	}
+	return t.h.how.Fail(r)
+}
+
+func (t hostileTx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	if err := t.fail("Collection"); err != nil {
+		return nil, err
+	}
+	return t.wrap(t.Tx.Collection(ns))
+}
+
+func (t hostileTx) Collections(db string) ([]*storage.Info, error) {
+	if err := t.fail("Collections"); err != nil {
+		return nil, err
+	}
+	return t.Tx.Collections(db)
+}
+
+func (t hostileTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	return t.wrap(t.Tx.Create(ns, options, indexes))
+}
+
+func (t hostileTx) CreateAs(ns storage.Namespace, id [16]byte, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
+	return t.wrap(t.Tx.CreateAs(ns, id, options, indexes))
+}
+
+func (t hostileTx) wrap(c storage.Collection, err error) (storage.Collection, error) {
+	if err != nil {
+		return nil, err
+	}
+	return hostileColl{Collection: c, tx: t}, nil
+}
+
+// hostileColl is a collection in a transaction of a hostile engine.
+type hostileColl struct {
+	storage.Collection
+	tx hostileTx
+}
+
+// write returns the error that a write is to have.
+func (c hostileColl) write() error {
+	n := c.tx.conflict
+	if n == nil || *n < 0 {
+		return nil
+	}
+	if *n--; *n < 0 {
+		return storage.ErrConflict
+	}
+	return nil
+}
+
+// Insert stores the document twice if there is to be a gap, and removes the first.
+func (c hostileColl) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
+	if err := c.write(); err != nil {
+		return 0, err
+	}
+	if c.tx.h.how.Gaps && c.tx.h.chance(2) {
+		id, err := c.Collection.Insert(doc, ts)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := c.Collection.Delete(id); err != nil {
+			return 0, err
+		}
+	}
+	return c.Collection.Insert(doc, ts)
+}
+
+func (c hostileColl) Update(id storage.RecordID, doc value.Doc, ts int64) (storage.Written, error) {
+	if err := errors.Join(c.write(), c.tx.fail("Update")); err != nil {
+		return storage.Written{}, err
+	}
+	return c.Collection.Update(id, doc, ts)
+}
+
+func (c hostileColl) Delete(id storage.RecordID) (storage.Written, error) {
+	if err := errors.Join(c.write(), c.tx.fail("Delete")); err != nil {
+		return storage.Written{}, err
+	}
+	return c.Collection.Delete(id)
+}
+
+func (c hostileColl) Get(id storage.RecordID) (storage.Record, bool, error) {
+	if err := c.tx.fail("Get"); err != nil {
+		return storage.Record{}, false, err
+	}
+	return c.Collection.Get(id)
+}
+
+func (c hostileColl) Find(index string, key []byte) (storage.Record, bool, error) {
+	if err := c.tx.fail("Find"); err != nil {
+		return storage.Record{}, false, err
+	}
+	return c.Collection.Find(index, key)
+}
+
+func (c hostileColl) Count() (int64, error) {
+	if err := c.tx.fail("Count"); err != nil {
+		return 0, err
+	}
+	return c.Collection.Count()
+}
+
+func (c hostileColl) Size() (int64, error) {
+	if err := c.tx.fail("Size"); err != nil {
+		return 0, err
+	}
+	return c.Collection.Size()
+}
+
+func (c hostileColl) LastID() (storage.RecordID, error) {
+	if err := c.tx.fail("LastID"); err != nil {
+		return 0, err
+	}
+	return c.Collection.LastID()
+}
+
+func (c hostileColl) IndexStats(name string) (storage.IndexStats, error) {
+	if err := c.tx.fail("IndexStats"); err != nil {
+		return storage.IndexStats{}, err
+	}
+	return c.Collection.IndexStats(name)
+}
+
+// scan runs a scan that may fail before each of its steps.
+func (c hostileColl) scan(r Read, run func(step func() bool) error) error {
+	if err := c.tx.fail(r); err != nil {
+		return err
+	}
+	var failed error
+	err := run(func() bool {
+		failed = c.tx.fail(r)
+		return failed == nil
+	})
+	return errors.Join(failed, err)
+}
+
+func (c hostileColl) GetMany(ids []storage.RecordID, fn func(storage.Record) bool) error {
+	return c.scan("GetMany", func(step func() bool) error {
+		return c.Collection.GetMany(ids, func(r storage.Record) bool { return step() && fn(r) })
+	})
+}
+
+func (c hostileColl) Scan(r storage.Range, fn func(storage.Record) bool) error {
+	return c.scan("Scan", func(step func() bool) error {
+		return c.Collection.Scan(r, func(r storage.Record) bool { return step() && fn(r) })
+	})
+}
+
+func (c hostileColl) ScanIndex(name string, r storage.KeyRange, fn func([]byte, storage.RecordID) bool) error {
+	return c.scan("ScanIndex", func(step func() bool) error {
+		return c.Collection.ScanIndex(name, r, func(key []byte, id storage.RecordID) bool { return step() && fn(key, id) })
+	})
+}
+
+func (c hostileColl) ScanRecords(name string, r storage.KeyRange, fn func([]byte, storage.Record) bool) error {
+	return c.scan("ScanRecords", func(step func() bool) error {
+		return c.Collection.ScanRecords(name, r, func(key []byte, rec storage.Record) bool { return step() && fn(key, rec) })
+	})
+}
