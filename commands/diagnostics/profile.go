@@ -93,7 +93,7 @@ func (a *profileArgs) apply(s observe.ProfileSetting) (observe.ProfileSetting, e
 // createProfile makes the capped collection for the entries.
 func createProfile(c *kernel.Call) error {
 	ns := storage.Namespace{DB: c.DB, Coll: "system.profile"}
-	err := c.Svc.Engine.Update(c.Ctx, func(tx storage.Tx) error {
+	err := storage.Retry(c.Ctx, c.Svc.Engine, func(tx storage.Tx) error {
 		_, err := tx.Collection(ns)
 		if !errors.Is(err, storage.ErrNotFound) {
 			return err

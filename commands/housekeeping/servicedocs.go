@@ -40,7 +40,7 @@ func KeepVersion(s *kernel.Service) error {
 		return err
 	}
 	d := value.NewDoc("_id", value.String(versionID), "version", value.String(FeatureVersion))
-	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
+	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		return serverdocs.Put(tx, VersionNamespace, d, s.Clock.NowMillis())
 	})
 }
@@ -51,7 +51,7 @@ const sessionsEvery = 5 * time.Minute
 // KeepSessions stores the sessions that were used since the last call, and removes those
 // that have ended.
 func KeepSessions(s *kernel.Service, ctx context.Context) error {
-	return s.Engine.Update(ctx, func(tx storage.Tx) error {
+	return storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
 		coll, err := openSessionsHome(tx)
 		if err != nil {
 			return err

@@ -112,12 +112,13 @@ func (c *Call) View(fn func(storage.Tx) error) error {
 
 // Update runs fn as a writer: inside the command's transaction, else as an
 // engine transaction of its own. A write that meets a record locked by an
-// open transaction waits for that transaction to end.
+// open transaction waits for that transaction to end (see conflictWait).
 func (c *Call) Update(fn func(storage.Tx) error) error {
 	if t := c.Transaction(); t != nil {
 		return fn(t.View)
 	}
 	c.Attempted = true
+	var wait conflictWait
 	for {
 		if err := c.WaitUnlocked(); err != nil {
 			return err
@@ -135,10 +136,8 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 		if !errors.Is(err, storage.ErrConflict) {
 			return FailedWrite(err)
 		}
-		select {
-		case <-c.Svc.Sessions.TxnEnded.After(ended):
-		case <-c.Ctx.Done():
-			return mongoerr.From(context.Cause(c.Ctx))
+		if stop := wait.next(c, ended, err); stop != nil {
+			return stop
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"errors"
+
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -39,7 +41,10 @@ func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
 // Recorded must be called after Record, when the transaction was committed or has failed.
 func (c *Call) Recorded(err error) {
 	r := c.log
-	c.log, c.Retry.fails = nil, nil
+	c.log = nil
+	if !errors.Is(err, storage.ErrConflict) { // after a conflict the same transaction runs again
+		c.Retry.fails = nil
+	}
 	if r == nil {
 		return
 	}

@@ -111,7 +111,7 @@ func (l *Log) Open(ctx context.Context) error {
 			l.Limit.Store(limit.SafeInt64()) // as it was set before
 			l.read.Store(true)
 		}
-		reader, err := serverdocs.Only(tx, ReaderNamespace)
+		reader, err := serverdocs.Get(tx, ReaderNamespace, value.String(readerNote))
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (l *Log) Open(ctx context.Context) error {
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	return l.Engine.Update(ctx, func(tx storage.Tx) error {
+	return storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
 		coll, err := tx.Create(Namespace, Options(l.Limit.Load()), nil)
 		if err != nil {
 			return err

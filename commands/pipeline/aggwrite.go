@@ -66,7 +66,7 @@ func DropLeftOvers(s *kernel.Service) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
+	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		list, err := left(tx)
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (o *outWriter) Abort() {
 	}
 	o.done = true
 	svc := o.h.Exec.Running().Svc
-	noteLeftOver(svc, o.temp, svc.Engine.Update(svc.Background, func(tx storage.Tx) error { return tx.Drop(o.temp) }))
+	noteLeftOver(svc, o.temp, storage.Retry(svc.Background, svc.Engine, func(tx storage.Tx) error { return tx.Drop(o.temp) }))
 }
 
 // noteLeftOver logs that the collection of an $out that failed could not be

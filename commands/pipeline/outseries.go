@@ -113,7 +113,7 @@ func (o *outSeries) Abort() {
 	}
 	o.done = true
 	svc := o.h.Exec.Running().Svc
-	err := svc.Engine.Update(svc.Background, func(tx storage.Tx) error {
+	err := storage.Retry(svc.Background, svc.Engine, func(tx storage.Tx) error {
 		return errors.Join(tx.Drop(o.temp), tx.Drop(canonical.BucketsOf(o.temp)))
 	})
 	noteLeftOver(svc, o.temp, err)

@@ -205,7 +205,7 @@ func runAppendOplogNote(c *kernel.Call) error {
 	if err := needReplicaSet(c); err != nil {
 		return err
 	}
-	err := c.Svc.Engine.Update(c.Ctx, func(tx storage.Tx) error {
+	err := storage.Retry(c.Ctx, c.Svc.Engine, func(tx storage.Tx) error {
 		coll, err := tx.Collection(oplog.Namespace)
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func atLeast(name string, v value.Value, least float64) (float64, error) {
 
 // resize sets the bound of the size, and stores it for later starts.
 func resize(l *oplog.Log, c *kernel.Call, bytes int64) error {
-	err := l.Engine.Update(c.Ctx, func(tx storage.Tx) error { return tx.SetOptions(oplog.Namespace, oplog.Options(bytes)) })
+	err := storage.Retry(c.Ctx, l.Engine, func(tx storage.Tx) error { return tx.SetOptions(oplog.Namespace, oplog.Options(bytes)) })
 	if err != nil {
 		return kernel.Translate(oplog.Namespace, err)
 	}

@@ -99,7 +99,7 @@ func keepConfig(s *kernel.Service, config *replset.Config, entry value.Doc) erro
 	config.Append(b, cmp.Or(config.Member().Host, s.Options.AdvertiseHost, "localhost:"+replset.DefaultPort))
 	b.StartDocument(replset.OwnField).Bool("asConnected", config.AsConnected).Bool("initiated", config.Initiated).End()
 	now := s.Clock.NowMillis()
-	err := s.Engine.Update(s.Background, func(tx storage.Tx) error {
+	err := storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		if err := serverdocs.PutOnly(tx, replset.ConfigNamespace, b.Doc(), now); err != nil {
 			return err
 		}

@@ -222,7 +222,7 @@ func (r *Records) Reap(ctx context.Context, engine storage.Engine, live func(Rec
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	err = engine.Update(ctx, func(tx storage.Tx) error {
+	err = storage.Retry(ctx, engine, func(tx storage.Tx) error {
 		coll, err := tx.Collection(oplog.Transactions)
 		if err != nil {
 			return err

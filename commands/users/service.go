@@ -90,7 +90,7 @@ func createRoot(s *kernel.Service, name, password string) error {
 		return err
 	}
 	now := s.Clock.NowMillis()
-	err = s.Engine.Update(ctx, func(tx storage.Tx) error { return s.Auth.In(tx, now).CreateUser(doc) })
+	err = storage.Retry(ctx, s.Engine, func(tx storage.Tx) error { return s.Auth.In(tx, now).CreateUser(doc) })
 	if err == nil {
 		err = s.Engine.Sync(ctx)
 	}

@@ -287,7 +287,7 @@ func WriteProfile(s *kernel.Service, c *kernel.Call, entry value.Doc) error {
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: "system.profile"}
 	author := &kernel.Call{Ctx: s.Background, Svc: s, Now: c.Now}
-	err := s.Engine.Update(s.Background, func(tx storage.Tx) error {
+	err := storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		if errors.Is(err, storage.ErrNotFound) {
 			coll, err = tx.Create(ns, value.NewDoc("capped", value.Bool(true), "size", value.Int(observe.ProfileBytes)), nil)

@@ -148,7 +148,7 @@ func ReopenPolicies(s *kernel.Service) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return s.Engine.Update(s.Background, func(tx storage.Tx) error {
+	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		list, err := ending(tx)
 		if err != nil {
 			return err
