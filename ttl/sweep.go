@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -57,12 +58,28 @@ type sweep struct {
 	all bool // a record that a transaction has written is an error
 
 	refused error // the first ErrKept of a Remover
+	position
+}
 
-	// The position after the last entry visited.
+// position is where a sweep is: after the last entry visited.
+type position struct {
 	which int  // range
 	began bool // key and id are set
 	key   []byte
 	id    storage.RecordID
+}
+
+// mark returns the position for resume.
+func (s *sweep) mark() position {
+	p := s.position
+	p.key = slices.Clone(s.key) // the next run writes over it
+	return p
+}
+
+// resume goes back to a position.
+func (s *sweep) resume(p *position) {
+	s.which, s.began, s.id = p.which, p.began, p.id
+	s.key = append(s.key[:0], p.key...)
 }
 
 // entry is a key of an expiry index whose record may have expired.

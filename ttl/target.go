@@ -36,11 +36,13 @@ func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 			return nil
 		}
 		var r Removed
+		before := s.mark()
 		err := t.host.Update(ctx, t.coll, func(coll storage.Collection, rules *Rules, remove Remover) (err error) {
 			l := rules.index(t.policy, t.index)
 			if l == nil {
 				return ErrGone
 			}
+			s.resume(&before) // the function may run again
 			r, done, err = s.batch(coll, l, most, remove)
 			r.moving(rules)
 			return err
