@@ -48,6 +48,8 @@ var readsStored = map[string]string{
 	"oplog.Log.trimSome":              own,
 	"changestream.newest":             own,
 	"changestream.Stream.read":        own,
+	"changestream.Stream.checkLost":   own,
+	"oplog.Trimmed":                   own,
 	"changestream.Stream.seek":        own,
 	"changestream.preImageOf":         own,
 	"session.Records.Open":            own,

@@ -1,6 +1,8 @@
 package changestream
 
 import (
+	"cmp"
+
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/clustertime"
@@ -57,12 +59,13 @@ func (cs *Stream) fill() (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		return cs.read(coll, &more)
+		more = false
+		return cs.read(tx, coll, &more)
 	})
 	return more, err
 }
 
-func (cs *Stream) read(coll storage.Collection, more *bool) error {
+func (cs *Stream) read(tx storage.Tx, coll storage.Collection, more *bool) error {
 	tail, err := coll.LastID()
 	if err != nil || tail == cs.pos {
 		return err
@@ -75,28 +78,39 @@ func (cs *Stream) read(coll storage.Collection, more *bool) error {
 		cs.pos, cs.seen = tail, max(cs.seen, clustertime.Of(r.Doc.Lookup("ts")))
 		return nil
 	}
-	var oldest storage.RecordID
-	read := 0
+	read, checked := 0, cs.pos == 0
+	var lost error
 	err = coll.Scan(storage.Range{After: cs.pos}, func(r storage.Record) bool {
-		if oldest == 0 {
-			oldest = r.ID
+		if !checked && r.ID > cs.pos+1 {
+			if lost = cs.checkLost(tx, coll); lost != nil {
+				return false
+			}
 		}
-		if oldest > cs.pos+1 && cs.pos > 0 && read == 0 { // the next entry has been truncated
-			return false
-		}
+		checked = true
 		cs.entry(r.Doc)
 		cs.pos, cs.seen = r.ID, clustertime.Of(r.Doc.Lookup("ts"))
 		read++
-		return read < streamEntries && len(cs.queue) < streamOps
+		*more = read >= streamEntries || len(cs.queue) >= streamOps
+		return !*more
 	})
-	if err != nil {
+	if err == nil && lost == nil && !checked { // the log has no entry behind the position
+		lost = cs.checkLost(tx, coll)
+	}
+	return cmp.Or(err, lost)
+}
+
+// checkLost fails if entries behind the stream's position have been removed
+// from the log. The oldest go first, so this need not be asked while the entry at
+// the position is there.
+func (cs *Stream) checkLost(tx storage.Tx, coll storage.Collection) error {
+	if _, there, err := coll.Get(cs.pos); there || err != nil {
 		return err
 	}
-	if read == 0 {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost)
+	trimmed, err := oplog.Trimmed(tx)
+	if err == nil && trimmed > cs.pos {
+		err = mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost)
 	}
-	*more = cs.pos < tail
-	return nil
+	return err
 }
 
 // skips reports whether no entry between the stream's position and the tail concerns the

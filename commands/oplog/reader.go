@@ -8,8 +8,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ReaderNamespace has a document once the change log has been read.
+// ReaderNamespace has the log's own notes: that it has been read, and how far it
+// has been trimmed.
 var ReaderNamespace = storage.Namespace{DB: "local", Coll: "$oplog"}
+
+// The _id of each note.
+const (
+	readerNote  = "reader"
+	trimmedNote = "trimmed"
+)
 
 // NoteReader records that a client reads the log, so that the log keeps more entries from
 // now on, also after a restart: a reader that was disconnected can resume. If the record
@@ -20,11 +27,27 @@ func (l *Log) NoteReader(ctx context.Context) {
 		return
 	}
 	now := l.Clock.NowMillis()
-	note := value.NewDoc("_id", value.String("reader"), "since", value.DateTime(now))
-	err := l.Engine.Update(ctx, func(tx storage.Tx) error { return serverdocs.PutOnly(tx, ReaderNamespace, note, now) })
+	note := value.NewDoc("_id", value.String(readerNote), "since", value.DateTime(now))
+	err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error { return serverdocs.Put(tx, ReaderNamespace, note, now) })
 	if err != nil {
 		l.Logger.Warn().Err(err).Msg("The server could not record that the change log is in use")
 		return
 	}
 	l.noted.Store(true)
+}
+
+// noteTrimmed records the id of the newest entry that has been removed, in the
+// transaction that removes it.
+func noteTrimmed(tx storage.Tx, id storage.RecordID, now int64) error {
+	return serverdocs.Put(tx, ReaderNamespace, value.NewDoc("_id", value.String(trimmedNote), "upTo", value.Int64(int64(id))), now)
+}
+
+// Trimmed returns the id of the newest entry that has been removed, 0 if none
+// was. Ids have gaps, so that the ids of the entries alone do not say it.
+func Trimmed(tx storage.Tx) (storage.RecordID, error) {
+	d, err := serverdocs.Get(tx, ReaderNamespace, value.String(trimmedNote))
+	if err != nil {
+		return 0, err
+	}
+	return storage.RecordID(d.Lookup("upTo").SafeInt64()), nil
 }

@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"context"
+	"errors"
 
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/storage"
@@ -41,12 +42,12 @@ func (l *Log) Trimmer(ctx context.Context) {
 func (l *Log) Trim(ctx context.Context) error {
 	for {
 		done, first := true, uint64(0)
-		err := l.Engine.Update(ctx, func(tx storage.Tx) error {
+		err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
 			coll, err := tx.Collection(Namespace)
 			if err != nil {
 				return err
 			}
-			done, first, err = l.trimSome(coll)
+			done, first, err = l.trimSome(tx, coll)
 			return err
 		})
 		if err != nil {
@@ -59,7 +60,7 @@ func (l *Log) Trim(ctx context.Context) error {
 }
 
 // trimSome removes a chunk. first is the timestamp of the oldest entry left.
-func (l *Log) trimSome(coll storage.Collection) (done bool, first uint64, err error) {
+func (l *Log) trimSome(tx storage.Tx, coll storage.Collection) (done bool, first uint64, err error) {
 	keep := l.Keep.Load()
 	newest := l.Clock.NowMillis() - keep
 	var old []storage.RecordID
@@ -88,6 +89,9 @@ func (l *Log) trimSome(coll storage.Collection) (done bool, first uint64, err er
 			return false, 0, err
 		}
 	}
+	if err := noteTrimmed(tx, old[len(old)-1], l.Clock.NowMillis()); err != nil {
+		return false, 0, err
+	}
 	if size, err = coll.Size(); err != nil {
 		return false, 0, err
 	}
@@ -102,8 +106,11 @@ func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) b
 		collect := func(tx storage.Tx) error {
 			ids = ids[:0]
 			coll, err := tx.Collection(PreImages)
-			if err != nil {
+			if errors.Is(err, storage.ErrNotFound) {
 				return nil // there never was one
+			}
+			if err != nil {
+				return err
 			}
 			return coll.Scan(storage.Range{}, func(r storage.Record) bool {
 				if !old(r.Doc.Lookup("_id").Doc(), r.TS) {
@@ -117,13 +124,13 @@ func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) b
 			return err
 		}
 		more = len(ids) == TrimChunk
-		err := l.Engine.Update(ctx, func(tx storage.Tx) error {
+		err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
 			coll, err := tx.Collection(PreImages)
 			if err != nil {
 				return err
 			}
 			for _, id := range ids {
-				if _, err := coll.Delete(id); err != nil {
+				if _, err := coll.Delete(id); err != nil && !errors.Is(err, storage.ErrNoRecord) {
 					return err
 				}
 			}
