@@ -106,8 +106,11 @@ func TestHostileReads(t *testing.T) {
 		"Size":       func(c storage.Collection) error { _, err := c.Size(); return err },
 		"LastID":     func(c storage.Collection) error { _, err := c.LastID(); return err },
 		"IndexStats": func(c storage.Collection) error { _, err := c.IndexStats("_id"); return err },
-		"Update":     func(c storage.Collection) error { _, err := c.Update(1, value.NewDoc("_id", value.Int32(0)), 1); return err },
-		"Delete":     func(c storage.Collection) error { _, err := c.Delete(1); return err },
+		"Update": func(c storage.Collection) error {
+			_, err := c.Update(1, value.NewDoc("_id", value.Int32(0)), 1)
+			return err
+		},
+		"Delete": func(c storage.Collection) error { _, err := c.Delete(1); return err },
 		"ScanIndex": func(c storage.Collection) error {
 			return c.ScanIndex("_id", storage.KeyRange{}, func([]byte, storage.RecordID) bool { return true })
 		},
