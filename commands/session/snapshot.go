@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -11,12 +12,7 @@ import (
 
 // Reads with read concern snapshot outside transactions. The reply of the first read has the
 // cluster time of its snapshot, and later reads ask for the same time. The snapshot is kept
-// for a while; snapshots share the data that did not change between them.
-
-const (
-	SnapshotKeep = 5 * time.Minute // minSnapshotHistoryWindowInSeconds
-	maxSnapshots = 256
-)
+// for a while: the engine says how long, and how many it can keep.
 
 // Snapshots are the states that clients may still ask for.
 type Snapshots struct {
@@ -41,21 +37,25 @@ func SnapshotTooOld(ts uint64) error {
 	return mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", clustertime.Value(ts))
 }
 
-// Expire forgets the oldest states that are too old or too many, up to one that is being
-// read. The caller holds Mu.
-func (l *Snapshots) Expire(now time.Time) {
-	for len(l.List) > 0 && (len(l.List) > maxSnapshots || now.Sub(l.List[0].Made) > SnapshotKeep) {
-		s := l.List[0]
+// Expire forgets the states that are too old or too many, the oldest first, except those
+// that are being read. The caller holds Mu.
+func (l *Snapshots) Expire(now time.Time, most storage.SnapshotLimits) {
+	left := len(l.List)
+	l.List = slices.DeleteFunc(l.List, func(s *HeldSnapshot) bool {
+		if left <= most.Most && now.Sub(s.Made) <= most.Age {
+			return false
+		}
 		select {
 		case s.Turn <- struct{}{}:
 		default:
-			return
+			return false
 		}
 		s.Tx.Abort()
 		s.Old = true
 		<-s.Turn
-		l.List = l.List[1:]
-	}
+		left--
+		return true
+	})
 }
 
 // Close forgets all states.

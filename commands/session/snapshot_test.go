@@ -7,6 +7,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/storage"
 )
 
 // Snapshots that clients may read again are kept for the time of
@@ -24,21 +25,21 @@ func TestSnapshotsExpire(t *testing.T) {
 		return s
 	}
 	first, second, third := hold(0), hold(time.Second), hold(time.Minute)
-	if l.Expire(start.Add(300 * time.Second)); len(l.List) != 3 || first.Old {
+	if l.Expire(start.Add(300*time.Second), storage.DefaultSnapshots); len(l.List) != 3 || first.Old {
 		t.Errorf("%d snapshots within the window", len(l.List))
 	}
 	first.Turn <- struct{}{} // it is being read
-	if l.Expire(start.Add(302 * time.Second)); len(l.List) != 3 {
+	if l.Expire(start.Add(302*time.Second), storage.DefaultSnapshots); len(l.List) != 2 || first.Old || !second.Old {
 		t.Errorf("%d snapshots beside a reader", len(l.List))
 	}
 	<-first.Turn
-	if l.Expire(start.Add(302 * time.Second)); len(l.List) != 1 || !first.Old || !second.Old || third.Old {
+	if l.Expire(start.Add(302*time.Second), storage.DefaultSnapshots); len(l.List) != 1 || !first.Old || !second.Old || third.Old {
 		t.Errorf("%d snapshots behind the window", len(l.List))
 	}
 	for range 256 {
 		hold(time.Minute)
 	}
-	if l.Expire(start.Add(time.Minute)); len(l.List) != 256 || !third.Old {
+	if l.Expire(start.Add(time.Minute), storage.DefaultSnapshots); len(l.List) != 256 || !third.Old {
 		t.Errorf("%d snapshots are too many", len(l.List))
 	}
 	if l.Close(); len(l.List) != 0 {

@@ -40,6 +40,9 @@ func InTransaction(c *kernel.Call) error {
 	if err := afterClusterTime(c); err != nil {
 		return err
 	}
+	if t := c.Session.Txn.Load(); t != nil {
+		t.Tx.Within(c.Ctx) // so that what ends the statement ends its reads
+	}
 	err := checkCatalogConcern(c)
 	if err == nil {
 		err = c.Cmd.Run(c)

@@ -38,6 +38,7 @@ func UseSnapshot(c *kernel.Call, s *session.HeldSnapshot) (done func(), err erro
 		<-s.Turn
 		return nil, session.SnapshotTooOld(s.TS)
 	}
+	s.Tx.Within(c.Ctx)
 	c.Snapshot, c.Held = s.Tx, s
 	return func() {
 		c.Snapshot = nil
@@ -49,7 +50,7 @@ func UseSnapshot(c *kernel.Call, s *session.HeldSnapshot) (done func(), err erro
 func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	l.Expire(svc.Real.Now())
+	l.Expire(svc.Real.Now(), svc.Engine.Snapshots())
 	if ts == 0 {
 		return take(l, svc)
 	}
@@ -72,6 +73,11 @@ func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, err
 	before := svc.Stamps.Current()
 	if n := len(l.List); n > 0 && l.List[n-1].TS == before {
 		return l.List[n-1], nil // nothing has been written since
+	}
+	room := svc.Engine.Snapshots()
+	room.Most-- // for the new one
+	if l.Expire(svc.Real.Now(), room); len(l.List) > room.Most {
+		return nil, session.SnapshotTooOld(before) // all that the engine can keep are being read
 	}
 	tx, err := svc.Engine.Begin(svc.Background)
 	if err != nil {
