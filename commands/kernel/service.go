@@ -52,10 +52,19 @@ func NewService(o Options) *Service {
 		Clients:       newClients(),
 		Observation:   newObservation(o),
 	}
-	s.Memory = limits.NewMemoryGuard(o.Memory, s.Real, &s.Log)
+	s.Memory = limits.NewMemoryGuard(dataLimit(&o), s.Real, &s.Log)
 	s.Establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
 	s.Scripts = newScripts(s)
 	return s
+}
+
+// dataLimit is the memory that the data may take, 0 for no limit: an engine whose data
+// are not in memory bounds what it keeps there itself.
+func dataLimit(o *Options) int64 {
+	if stats, err := o.Engine.Stats(); err == nil && !stats.Resident {
+		return 0
+	}
+	return o.Memory
 }
 
 // CommandTable is the table of commands.
