@@ -13,6 +13,7 @@ import (
 // Allocations are part of the cost of hot commands. A change that lowers them lowers
 // the ceiling; a change that raises the ceiling needs a reason.
 func TestHotCommandsAllocate(t *testing.T) {
+	harness.SkipHostile(t, "runs that are repeated allocate")
 	const runs = 2000
 	for _, hot := range hotCommands {
 		h := harness.New(t)

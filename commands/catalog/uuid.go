@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -24,7 +25,11 @@ func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUID) error {
 	if len(want) != 16 {
 		return ErrInvalidUUID
 	}
-	if coll, err := tx.Collection(ns); err == nil {
+	coll, err := tx.Collection(ns)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if err == nil {
 		if id := coll.Info().UUID; bytes.Equal(id[:], want) {
 			return nil
 		}

@@ -373,6 +373,9 @@ func StillThere(tx storage.Tx, ns storage.Namespace, id [16]byte) (storage.Colle
 	if err == nil && coll.Info().UUID == id {
 		return coll, nil
 	}
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return nil, kernel.Translate(ns, err)
+	}
 	return nil, mongoerr.Newf(mongoerr.QueryPlanKilled, "collection dropped. UUID %x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 

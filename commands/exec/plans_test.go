@@ -47,6 +47,7 @@ func TestPlanSummaries(t *testing.T) {
 // $planCacheStats lists the plans that are remembered, with the server that does.
 func TestPlanCacheStats(t *testing.T) {
 	t.Parallel()
+	harness.SkipHostile(t, "a change of the catalog forgets plans")
 	h := harness.New(t)
 	numbers(h, 3)
 	list := func() []value.Doc {

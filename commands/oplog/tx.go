@@ -172,13 +172,14 @@ func (c *loggedCollection) Because(e *ttl.Expired) { c.r.Expired = e }
 
 // Drop removes a collection.
 func (t *loggedTx) Drop(ns storage.Namespace) error {
-	var info *storage.Info
-	records := int64(0)
-	if c, err := t.Tx.Collection(ns); err == nil {
-		info = c.Info()
-		if records, err = c.Count(); err != nil {
-			return err
-		}
+	c, err := t.Tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	info := c.Info()
+	records, err := c.Count()
+	if err != nil {
+		return err
 	}
 	if err := t.Tx.Drop(ns); err != nil || Unlogged(ns) {
 		return err
@@ -195,9 +196,9 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 // Rename renames a collection. If the target was dropped just before, both are logged as
 // one operation.
 func (t *loggedTx) Rename(from, to storage.Namespace) error {
-	var info *storage.Info
-	if c, err := t.Tx.Collection(from); err == nil {
-		info = c.Info()
+	info, err := t.info(from)
+	if err != nil {
+		return err
 	}
 	if err := catalog.CheckDatabaseCase(t.Tx, to.DB); err != nil {
 		return err
@@ -231,7 +232,10 @@ func (r *Recorder) DropDatabase(db string) {
 // SetOptions replaces a collection's options. It logs a collMod with the new and the old
 // options, unless the command collMod runs, which logs itself.
 func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
-	info := t.info(ns)
+	info, err := t.info(ns)
+	if err != nil {
+		return err
+	}
 	if err := t.Tx.SetOptions(ns, options); err != nil || Unlogged(ns) || t.r.Modifying == ns {
 		return err
 	}
@@ -263,11 +267,12 @@ func (r *Recorder) CollMod(before *storage.Info, asked, indexWas value.Doc) {
 	})
 }
 
-func (t *loggedTx) info(ns storage.Namespace) *storage.Info {
-	if c, err := t.Tx.Collection(ns); err == nil {
-		return c.Info()
+func (t *loggedTx) info(ns storage.Namespace) (*storage.Info, error) {
+	c, err := t.Tx.Collection(ns)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return c.Info(), nil
 }
 
 // CreateIndex adds an index.
@@ -319,7 +324,10 @@ func (r *Recorder) indexBuild(info *storage.Info, spec value.Doc) {
 
 // DropIndex removes an index.
 func (t *loggedTx) DropIndex(ns storage.Namespace, name string) error {
-	info := t.info(ns)
+	info, err := t.info(ns)
+	if err != nil {
+		return err
+	}
 	if err := t.Tx.DropIndex(ns, name); err != nil || Unlogged(ns) || index.IsInternal(name) {
 		return err
 	}
@@ -334,11 +342,18 @@ func (t *loggedTx) DropIndex(ns storage.Namespace, name string) error {
 
 // SetIndex replaces the specification of an index: collMod.
 func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
-	before := t.info(ns)
+	before, err := t.info(ns)
+	if err != nil {
+		return err
+	}
 	if err := t.Tx.SetIndex(ns, spec); err != nil || Unlogged(ns) || index.IsInternal(spec.Name) || t.r.Modifying == ns {
 		return err
 	}
-	old, new := index.Of(before.Index(spec.Name)), index.Of(t.info(ns).Index(spec.Name))
+	after, err := t.info(ns)
+	if err != nil {
+		return err
+	}
+	old, new := index.Of(before.Index(spec.Name)), index.Of(after.Index(spec.Name))
 	if old == nil || new == nil {
 		return nil
 	}

@@ -98,9 +98,10 @@ func keepConfig(s *kernel.Service, config *replset.Config, entry value.Doc) erro
 	b := value.NewBuilder()
 	config.Append(b, cmp.Or(config.Member().Host, s.Options.AdvertiseHost, "localhost:"+replset.DefaultPort))
 	b.StartDocument(replset.OwnField).Bool("asConnected", config.AsConnected).Bool("initiated", config.Initiated).End()
+	stored := b.Doc()
 	now := s.Clock.NowMillis()
 	err := storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
-		if err := serverdocs.PutOnly(tx, replset.ConfigNamespace, b.Doc(), now); err != nil {
+		if err := serverdocs.PutOnly(tx, replset.ConfigNamespace, stored, now); err != nil {
 			return err
 		}
 		vote := value.NewDoc("_id", value.String("lastVote"), "term", value.Int64(s.Leader.Term.Load()), "candidateIndex", value.Int64(0))

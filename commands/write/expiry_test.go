@@ -37,6 +37,7 @@ const start = `{"$date": "2026-01-01T00:00:00Z"}`
 // target, it gets a new one, and a field with the old one.
 func TestDeadLettersKeepWhatTheyWere(t *testing.T) {
 	t.Parallel()
+	harness.SkipHostile(t, "what has a conflict stays until the next pass")
 	h := harness.New(t)
 	h.OK(`{"insert": "dead", "documents": [{"_id": 1, "here": true}]}`)
 	due(h, `{"_id": 1, "x": `+start+`, "a": 1}, {"_id": 2, "x": `+start+`, "a": 2}`)
@@ -64,6 +65,7 @@ func TestDeadLettersKeepWhatTheyWere(t *testing.T) {
 // block the others.
 func TestDeadLettersThatAreRefused(t *testing.T) {
 	t.Parallel()
+	harness.SkipHostile(t, "what has a conflict stays until the next pass")
 	for name, tt := range map[string]struct{ target, mend string }{
 		"validator":    {`{"create": "dead", "validator": {"a": {"$ne": 1}}}`, `{"collMod": "dead", "validator": {}}`},
 		"unique index": {`{"createIndexes": "dead", "indexes": [{"key": {"a": 1}, "name": "a", "unique": true}]}`, `{"dropIndexes": "dead", "index": "a"}`},
@@ -105,6 +107,7 @@ func TestDeadLettersWithoutATarget(t *testing.T) {
 // A bucket is moved with all its measurements or, if one is refused, not at all.
 func TestDeadLettersOfATimeSeries(t *testing.T) {
 	t.Parallel()
+	harness.SkipHostile(t, "what has a conflict stays until the next pass")
 	h := harness.New(t)
 	h.OK(`{"createIndexes": "dead", "indexes": [{"key": {"v": 1}, "name": "v", "unique": true, "sparse": true}]}`)
 	h.OK(`{"create": "c", "timeseries": {"timeField": "t", "metaField": "m"}, "expireAfterSeconds": 10, "onExpire": {"deadLetterTo": "dead"}}`)

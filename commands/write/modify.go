@@ -170,6 +170,7 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 	err = c.Update(func(tx storage.Tx) error {
 		out, failed = Updated{}, nil
 		for _, id := range ids {
+			before := out
 			err := withRecord(c, tx, m, id, func(w *Writer, r storage.Record) error {
 				_, err := change(c, m, w, r, &out)
 				return err
@@ -178,7 +179,7 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 				return err // to be tried again as a whole
 			}
 			if err != nil {
-				failed = err
+				out, failed = before, err // the record that failed does not count
 				return nil
 			}
 		}

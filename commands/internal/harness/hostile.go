@@ -19,6 +19,15 @@ import (
 // that behaves as badly as its contract allows. Its value is the seed.
 const HostileEnv = "DUSKDB_TEST_HOSTILE"
 
+// SkipHostile skips a test over a hostile engine, for instance because it names
+// ids of records.
+func SkipHostile(tb testing.TB, why string) {
+	tb.Helper()
+	if os.Getenv(HostileEnv) != "" {
+		tb.Skip("over a hostile engine: " + why)
+	}
+}
+
 // Hostile returns the engine, made hostile if the environment asks for it.
 func Hostile(tb testing.TB, e storage.Engine) storage.Engine {
 	tb.Helper()
