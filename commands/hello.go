@@ -51,7 +51,9 @@ func runHello(c *kernel.Call) error {
 		b.Bool("ismaster", primary)
 	}
 	replication.AppendTopologyVersion(c, version)
-	replication.AppendMember(c, primary)
+	if err := replication.AppendMember(c, primary); err != nil {
+		return err
+	}
 	b.Int32("maxBsonObjectSize", kernel.MaxDocumentBytes).Int32("maxMessageSizeBytes", kernel.MaxMessageBytes).
 		Int32("maxWriteBatchSize", kernel.MaxWriteBatch).Date("localTime", c.Now).
 		Int32("logicalSessionTimeoutMinutes", int32(session.Timeout/time.Minute)).

@@ -61,7 +61,7 @@ var readsStored = map[string]string{
 	"housekeeping.KeepVersion":        own,
 	"kernel.Call.ChangeSetting":       own,
 	"kernel.NewSettings":              own,
-	"replication.JoinSet":             own,
+	"kernel.Service.FollowSetConfig":  own,
 	"replication.LoadTerm":            own,
 	"write.Writer.purgeExpired":       "removes what has expired and holds a key",
 }

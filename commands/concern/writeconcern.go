@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -13,8 +14,13 @@ import (
 // waits for the disk, unless the configuration of the set turns that off.
 func CheckWriteConcern(c *kernel.Call) error {
 	g := &c.Generic
-	config := c.Svc.Leader.Config.Load()
-	g.Durable = g.Durable || g.Majority && (config == nil || config.Journals)
+	if g.Majority && !g.Durable {
+		config, err := c.Svc.SetConfig()
+		if err != nil {
+			return err
+		}
+		g.Durable = config == nil || config.Journals
+	}
 	if c.Svc.InReplicaSet() {
 		return nil
 	}
@@ -80,7 +86,12 @@ func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 		return unsyncedReason(c)
 	case c.Cmd.Flags&kernel.Writes == 0:
 	case g.Named:
-		known, met := c.Svc.Leader.Config.Load().Satisfies(g.Mode)
+		config, err := c.Svc.SetConfig()
+		if err != nil {
+			e := mongoerr.From(kernel.Translate(replset.ConfigNamespace, err))
+			return e.Code, e.Message
+		}
+		known, met := config.Satisfies(g.Mode)
 		if met {
 			return mongoerr.OK, ""
 		}

@@ -28,7 +28,11 @@ func checkCommitQuorum(c *kernel.Call, v value.Value) error {
 	case "majority", "votingMembers":
 		return nil
 	default:
-		known, met := c.Svc.Leader.Config.Load().Satisfies(mode)
+		config, err := c.Svc.SetConfig()
+		if err != nil {
+			return err
+		}
+		known, met := config.Satisfies(mode)
 		if !known {
 			return mongoerr.Newf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", mode)
 		}

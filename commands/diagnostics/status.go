@@ -63,7 +63,7 @@ var statusSections = []struct {
 	{"opcountersRepl", counted(writeOpcountersRepl)},
 	{"queues", counted(kernel.WriteQueues)},
 	{"readConcernCounters", counted(writeReadConcerns)},
-	{"repl", counted(writeRepl)},
+	{"repl", writeRepl},
 	{"storageEngine", writeStorageEngine},
 	{"transactions", counted(writeTransactions)},
 	{"metrics", writeMetrics},
@@ -78,11 +78,14 @@ func counted(write func(c *kernel.Call, b *value.Builder)) func(*kernel.Call, *v
 }
 
 // writeRepl writes the fields of hello about the replica set.
-func writeRepl(c *kernel.Call, b *value.Builder) {
+func writeRepl(c *kernel.Call, b *value.Builder) error {
 	replication.AppendTopologyVersion(c, c.Svc.Leader.Changed.Count())
 	primary := !c.Svc.Leader.SteppedDown.Load()
-	replication.AppendMember(c, primary)
+	if err := replication.AppendMember(c, primary); err != nil {
+		return err
+	}
 	b.Bool("isWritablePrimary", primary).Int32("rbid", 1)
+	return nil
 }
 
 func writeAsserts(c *kernel.Call, b *value.Builder) {

@@ -22,6 +22,7 @@ import (
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -115,6 +116,7 @@ func newStorage(o Options) Storage {
 // log, which exists without a replica set, too.
 type ReplicaSet struct {
 	Leader    replset.Leadership
+	config    *serverdocs.Cache[replset.Config] // nil without a set
 	Stamps    clustertime.Clock
 	Oplog     *oplog.Log
 	ProcessID value.OID // in hello's topologyVersion

@@ -45,6 +45,10 @@ func runReplSetGetStatus(c *kernel.Call) error {
 		return err
 	}
 	b, s := c.Reply, c.Svc
+	config, err := s.SetConfig()
+	if err != nil {
+		return err
+	}
 	state, name := int32(1), "PRIMARY"
 	if s.Leader.SteppedDown.Load() {
 		state, name = 2, "SECONDARY"
@@ -57,14 +61,13 @@ func runReplSetGetStatus(c *kernel.Call) error {
 	b.End()
 	up := int32(s.Clock.Now().Sub(s.StartedAt) / time.Second)
 	b.StartArray("members").StartDocument("")
-	replset.AppendInt(b, "_id", s.Leader.Config.Load().Member().ID)
-	b.String("name", memberHost(c)).Double("health", 1).Int32("state", state).String("stateStr", name).Int32("uptime", up)
+	replset.AppendInt(b, "_id", config.Member().ID)
+	b.String("name", memberHost(c, config)).Double("health", 1).Int32("state", state).String("stateStr", name).Int32("uptime", up)
 	appendOpTimes(c, [2]string{"optime", "optimeDate"})
 	b.String("syncSourceHost", "").Int32("syncSourceId", -1).String("infoMessage", "")
 	if state == 1 {
 		b.Append("electionTime", clustertime.Value(s.Leader.Elected.Load())).Date("electionDate", s.Leader.ElectedAt.Load())
 	}
-	config := s.Leader.Config.Load()
 	replset.AppendInt(b, "configVersion", config.Version)
 	replset.AppendInt(b, "configTerm", config.Term)
 	b.Bool("self", true).String("lastHeartbeatMessage", "")
@@ -78,8 +81,12 @@ func runReplSetGetConfig(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
+	config, err := c.Svc.SetConfig()
+	if err != nil {
+		return err
+	}
 	b := c.Reply.StartDocument("config")
-	c.Svc.Leader.Config.Load().Append(b, memberHost(c))
+	config.Append(b, memberHost(c, config))
 	b.End()
 	if a.Commit {
 		b.Bool("commitmentStatus", true)

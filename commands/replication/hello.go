@@ -19,23 +19,28 @@ func AppendTopologyVersion(c *kernel.Call, version int64) {
 	c.Reply.Document("topologyVersion", TopologyVersion(c, version))
 }
 
-// memberHost returns the address at which the client reaches the member.
-func memberHost(c *kernel.Call) string {
+// memberHost returns the address at which the client reaches the member of a
+// configuration.
+func memberHost(c *kernel.Call, config *replset.Config) string {
 	if host := c.Svc.Options.AdvertiseHost; host != "" {
 		return host
 	}
-	if config := c.Svc.Leader.Config.Load(); !config.AsConnected {
+	if !config.AsConnected {
 		return config.Member().Host
 	}
 	return c.Conn.Local
 }
 
 // AppendMember writes the part of hello's reply that is about the replica set.
-func AppendMember(c *kernel.Call, primary bool) {
+func AppendMember(c *kernel.Call, primary bool) error {
 	if !c.Svc.InReplicaSet() {
-		return
+		return nil
 	}
-	b, host, config := c.Reply, memberHost(c), c.Svc.Leader.Config.Load()
+	config, err := c.Svc.SetConfig()
+	if err != nil {
+		return err
+	}
+	b, host := c.Reply, memberHost(c, config)
 	b.StartArray("hosts").String("", host).End()
 	b.String("setName", c.Svc.Options.ReplSet).Int32("setVersion", int32(config.Version)).Bool("secondary", !primary)
 	if primary {
@@ -51,6 +56,7 @@ func AppendMember(c *kernel.Call, primary bool) {
 	b.StartDocument("lastWrite")
 	appendOpTimes(c, [2]string{"opTime", "lastWriteDate"}, [2]string{"majorityOpTime", "majorityWriteDate"})
 	b.End()
+	return nil
 }
 
 // appendOpTimes writes pairs of the last write's time in the log and on the

@@ -25,7 +25,11 @@ func runReplSetReconfig(c *kernel.Call) error {
 	if !force && l.SteppedDown.Load() {
 		return mongoerr.New(mongoerr.NotWritablePrimary, "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;")
 	}
-	old := shownConfig(c)
+	present, err := c.Svc.SetConfig()
+	if err != nil {
+		return err
+	}
+	old := shownConfig(c, present)
 	config, err := replset.ParseConfig(a.Reconfig.Doc(), old.Settings.ID)
 	switch {
 	case err != nil:
@@ -38,24 +42,24 @@ func runReplSetReconfig(c *kernel.Call) error {
 		// it likely that this version is greater than all others, as in mongod.
 		config.Term, config.Version = replset.NoTerm, config.Version+10_000+rand.Int64N(100_000)
 	}
-	if err := checkReconfig(c, config, old, force); err != nil {
+	if err := checkReconfig(c, config, present, force); err != nil {
 		return err
 	}
-	config.AsConnected = l.Config.Load().AsConnected && config.Member().Host == old.Member().Host
+	config.AsConnected = present.AsConnected && config.Member().Host == old.Member().Host
 	note := value.NewDoc("msg", value.String("Reconfig set"), "version", value.Int64(config.Version))
 	return install(c, config, note)
 }
 
 // checkReconfig checks whether a configuration may replace the present one.
-func checkReconfig(c *kernel.Call, config, old *replset.Config, force bool) error {
+func checkReconfig(c *kernel.Call, config, present *replset.Config, force bool) error {
 	err := config.Validate()
 	if err == nil {
-		err = config.Follows(old, force)
+		err = config.Follows(shownConfig(c, present), force)
 	}
 	if err != nil {
 		return mongoerr.New(mongoerr.NewReplicaSetConfigurationIncompatible, mongoerr.From(err).Message)
 	}
-	self, err := findSelf(c, config)
+	self, err := findSelf(c, config, present)
 	if err != nil {
 		return err
 	}
@@ -104,9 +108,13 @@ func runReplSetInitiate(c *kernel.Call) error {
 	l := &c.Svc.Leader
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	given, old := a.Initiate.Doc(), shownConfig(c)
+	present, err := c.Svc.SetConfig()
+	if err != nil {
+		return err
+	}
+	given, host := a.Initiate.Doc(), memberHost(c, present)
 	if given.IsEmpty() {
-		c.Reply.String("info2", "no configuration specified. Using a default configuration for the set").String("me", memberHost(c))
+		c.Reply.String("info2", "no configuration specified. Using a default configuration for the set").String("me", host)
 		return nil
 	}
 	if !given.Has("version") {
@@ -115,30 +123,30 @@ func runReplSetInitiate(c *kernel.Call) error {
 		b.Raw(it.Rest()).Int32("version", 1)
 		given = b.Doc()
 	}
-	config, err := initialConfig(c, given, old)
+	config, err := initialConfig(c, given, present)
 	if err != nil {
 		return err
 	}
-	if old.Initiated {
-		if sameAs(config, old, memberHost(c)) {
+	if present.Initiated {
+		if sameAs(config, shownConfig(c, present), host) {
 			return nil
 		}
 		return mongoerr.New(mongoerr.AlreadyInitialized, "already initialized").WithExtra("info", value.String("try querying local.system.replset to see current configuration"))
 	}
-	config.AsConnected = config.Member().Host == memberHost(c)
+	config.AsConnected = config.Member().Host == host
 	return install(c, config, value.NewDoc("msg", value.String("Reconfig set"), "version", value.Int64(config.Version)))
 }
 
 // initialConfig reads and checks the configuration of replSetInitiate.
-func initialConfig(c *kernel.Call, given value.Doc, old *replset.Config) (*replset.Config, error) {
-	config, err := replset.ParseConfig(given, old.Settings.ID)
+func initialConfig(c *kernel.Call, given value.Doc, present *replset.Config) (*replset.Config, error) {
+	config, err := replset.ParseConfig(given, present.Settings.ID)
 	if err != nil {
 		return nil, invalidConfig(err)
 	}
-	if config.Name != old.Name {
-		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Rejecting initiate with a set name that differs from command line set name, initiate set name: %s, command line set name: %s", config.Name, old.Name)
+	if config.Name != present.Name {
+		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Rejecting initiate with a set name that differs from command line set name, initiate set name: %s, command line set name: %s", config.Name, present.Name)
 	}
-	if config.Settings.ID != old.Settings.ID {
+	if config.Settings.ID != present.Settings.ID {
 		return nil, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "replica set configuration cannot contain 'replicaSetId' field when called from replSetInitiate: %s", given)
 	}
 	config.Term = replset.FirstTerm
@@ -147,7 +155,7 @@ func initialConfig(c *kernel.Call, given value.Doc, old *replset.Config) (*repls
 		err = mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "Configuration used to initiate a replica set must  have version 1, but found %d", config.Version)
 	}
 	if err == nil {
-		self, err = findSelf(c, config)
+		self, err = findSelf(c, config, present)
 	}
 	if err != nil {
 		return nil, invalidConfig(err)
@@ -169,17 +177,17 @@ func install(c *kernel.Call, config *replset.Config, note value.Doc) error {
 	if err := keepConfig(c.Svc, config, c.Svc.Oplog.Noop(note)); err != nil {
 		return kernel.FailedWrite(err)
 	}
-	c.Svc.Leader.Config.Store(config)
 	c.Svc.Leader.Changed.Signal()
 	c.Generic.Durable, c.Attempted = true, true // a configuration that clients have seen must be on disk
 	return nil
 }
 
-// shownConfig returns the configuration with the host that hello reports to this client.
-func shownConfig(c *kernel.Call) *replset.Config {
-	config := *c.Svc.Leader.Config.Load()
+// shownConfig returns the present configuration with the host that hello reports to this
+// client.
+func shownConfig(c *kernel.Call, present *replset.Config) *replset.Config {
+	config := *present
 	m := *config.Member()
-	m.Host = memberHost(c)
+	m.Host = memberHost(c, present)
 	config.Members, config.AsConnected = []replset.Member{m}, false
 	return &config
 }

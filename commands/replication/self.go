@@ -13,12 +13,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// findSelf returns the index of the member of a configuration that is this server.
-func findSelf(c *kernel.Call, config *replset.Config) (self int, err error) {
+// findSelf returns the index of the member of a configuration that is this server. present
+// is the one in force.
+func findSelf(c *kernel.Call, config, present *replset.Config) (self int, err error) {
 	self = -1
 	for i, m := range config.Members {
 		switch {
-		case !isSelf(c, m.Host):
+		case !isSelf(c, m.Host, present):
 		case self >= 0:
 			return 0, mongoerr.Newf(mongoerr.InvalidReplicaSetConfig, "The hosts %s and %s all map to this node in new configuration with %s for replica set %s", config.Members[self].Host, m.Host, config.VersionAndTerm(), config.Name)
 		default:
@@ -37,9 +38,9 @@ const askTime = 5 * time.Second
 // isSelf reports whether a "host:port" is this server. It is if hello reports it already, or
 // if it is an address of this machine with the port that the client has connected to, or if
 // this server itself answers there, for example at a port that a container publishes. With
-// --advertiseHost only that address is this server.
-func isSelf(c *kernel.Call, address string) bool {
-	if address == memberHost(c) {
+// --advertiseHost only that address is this server. present is the configuration in force.
+func isSelf(c *kernel.Call, address string, present *replset.Config) bool {
+	if address == memberHost(c, present) {
 		return true
 	}
 	host, port, err := net.SplitHostPort(address)

@@ -43,13 +43,12 @@ func ElectionID(term int64) (id value.OID) {
 // Leadership is the state of the member: whether it is primary, and since which
 // election.
 type Leadership struct {
-	SteppedDown atomic.Bool            // it has stepped down
-	Term        atomic.Int64           // of the last election
-	Elected     atomic.Uint64          // timestamp of the entry that it made
-	ElectedAt   atomic.Int64           // milliseconds
-	Config      atomic.Pointer[Config] // nil without a set
-	Changed     *broadcast.Broadcast   // signalled at each change; its count is the topology version
-	Mu          sync.Mutex             // held while something changes
-	HadElection bool                   // there has been an election
-	StepDowns   int                    // number of step-downs; a new one cancels the step-up of the one before
+	SteppedDown atomic.Bool          // it has stepped down
+	Term        atomic.Int64         // of the last election
+	Elected     atomic.Uint64        // timestamp of the entry that it made
+	ElectedAt   atomic.Int64         // milliseconds
+	Changed     *broadcast.Broadcast // signalled at each change; its count is the topology version
+	Mu          sync.Mutex           // held while something changes
+	HadElection bool                 // there has been an election
+	StepDowns   int                  // number of step-downs; a new one cancels the step-up of the one before
 }

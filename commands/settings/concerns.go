@@ -175,7 +175,11 @@ func checkDefaultWrite(c *kernel.Call, d value.Doc) error {
 	case !d.Has("w"):
 		return mongoerr.New(mongoerr.BadValue, "'w' must be specified in the default write concern")
 	case g.Named:
-		if known, _ := c.Svc.Leader.Config.Load().Satisfies(g.Mode); !known {
+		config, err := c.Svc.SetConfig()
+		if err != nil {
+			return err
+		}
+		if known, _ := config.Satisfies(g.Mode); !known {
 			return mongoerr.New(mongoerr.UnknownReplWriteConcern, "No write concern mode named '"+g.Mode+"' found in replica set configuration")
 		}
 	}

@@ -1,0 +1,35 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/duskdb/duskdb/commands/replset"
+	"github.com/duskdb/duskdb/storage/serverdocs"
+	"github.com/duskdb/duskdb/value"
+)
+
+// FollowSetConfig makes the stored configuration of the replica set the one in force, from
+// now on and after each change of it. first is in force until one is stored.
+func (s *Service) FollowSetConfig(first *replset.Config) {
+	kept := replset.NewKept(first, s.Options.ReplSet)
+	s.config = serverdocs.NewCache(replset.ConfigNamespace, func(docs []value.Doc) *replset.Config {
+		config, err := kept.Read(docs)
+		if err != nil {
+			s.Log.Warn().Err(err).Msg("The stored configuration of the replica set cannot be used; the one before stays in force")
+		}
+		return config
+	})
+}
+
+// SetConfig returns the present configuration of the replica set, nil without a set. It
+// returns an error if it cannot read it.
+func (s *Service) SetConfig() (*replset.Config, error) {
+	if s.config == nil {
+		return nil, nil
+	}
+	config, err := s.config.Get(s.Background, s.Engine)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", replset.ConfigNamespace, err)
+	}
+	return config, nil
+}
