@@ -30,6 +30,16 @@ func checkClusterKey(id value.Value, size int) error {
 // key. Wildcard and text fields have two parts.
 type row []value.Value
 
+// KeepsKeys implements [storage.KeyKeeper] for the index on _id, whose key is that of the
+// first field in nearly all documents.
+func (s *Spec) KeepsKeys(old, new storage.Record) bool {
+	if len(s.Fields) != 1 || s.Fields[0].Path != "_id" || s.Internal != "" || s.show != nil || !s.IsID() {
+		return false
+	}
+	a, b := old.Doc.Iter(), new.Doc.Iter()
+	return a.Next() && b.Next() && a.Key() == "_id" && bytes.Equal(a.Element(), b.Element())
+}
+
 // Keys appends the record's keys; it implements storage.Index.
 func (s *Spec) Keys(dst [][]byte, r storage.Record) (keys [][]byte, multikey storage.Multikey, err error) {
 	if s.Internal != "" {

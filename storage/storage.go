@@ -268,6 +268,13 @@ type Index interface {
 	Private() bool
 }
 
+// KeyKeeper is an Index that can see at little cost that a change of a record leaves its
+// keys as they are. An engine need not ask it.
+type KeyKeeper interface {
+	// KeepsKeys reports whether two versions of a record certainly have the same keys.
+	KeepsKeys(old, new Record) bool
+}
+
 // Multikey is the set of paths on which an index found arrays, as bits that
 // the Index defines. 0 means none. An index collects the bits of all its
 // records and never clears one.

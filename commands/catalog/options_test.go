@@ -6,7 +6,6 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -51,27 +50,4 @@ func TestOptionsOfEndingPolicy(t *testing.T) {
 			t.Errorf("shown %s, want %s", got, before)
 		}
 	})
-}
-
-// EnsurePlain makes a collection of the server's own once, without indexes.
-func TestEnsurePlain(t *testing.T) {
-	t.Parallel()
-	h := harness.New(t)
-	ns := storage.Namespace{DB: "config", Coll: "own"}
-	for i := range int64(2) {
-		err := h.Svc.Engine.Update(h.Context(), func(tx storage.Tx) error {
-			coll, err := catalog.EnsurePlain(tx, ns)
-			if err != nil {
-				return err
-			}
-			if len(coll.Info().Indexes) != 0 || storagetest.Got(coll.Count()) != i {
-				t.Errorf("%d records, indexes %v", storagetest.Got(coll.Count()), coll.Info().Indexes)
-			}
-			_, err = coll.Insert(value.EmptyDoc, 0)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -51,7 +51,7 @@ func LogHousekeeping(s *kernel.Service) {
 		live[ss.Record] = true
 	}
 	before := s.Clock.NowMillis() - s.Params.Int("localLogicalSessionTimeoutMinutes")*60_000
-	if err := s.Records.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before); err != nil {
+	if err := session.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before); err != nil {
 		s.Log.Warn().Err(err).Msg("Records of ended sessions could not be removed")
 	}
 	cluster, err := s.ClusterSettings()

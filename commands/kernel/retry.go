@@ -1,10 +1,7 @@
 package kernel
 
 import (
-	"errors"
-
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/oplog"
@@ -13,57 +10,6 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
-
-// saveParts writes outcomes as parts of the running command's session.
-func (c *Call) saveParts(tx storage.Tx, statements []session.RetriedStatement) (ids []storage.RecordID, err error) {
-	coll, err := catalog.EnsurePlain(tx, oplog.Statements)
-	if err != nil {
-		return nil, err
-	}
-	for len(statements) > 0 {
-		b := value.NewBuilder()
-		b.Document("session", c.Session.RecordID).Int64("txnNum", *c.Generic.TxnNumber).StartArray("statements")
-		n := 0
-		for n < len(statements) && b.Len() < session.MaxPartBytes {
-			statements[n].Append(b)
-			n++
-		}
-		statements = statements[n:]
-		id, err := coll.Insert(b.End().Doc(), c.Now)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
-// readParts adds the outcomes in the parts of the session to its history.
-func (c *Call) readParts(tx storage.Tx) error {
-	ss := c.Session
-	ids := c.Svc.Records.PartsOf(ss.Record)
-	if len(ids) == 0 {
-		return nil
-	}
-	coll, err := session.OpenStatements(tx)
-	if err != nil || coll == nil {
-		return err
-	}
-	for _, id := range ids {
-		rec, ok, err := coll.Get(id)
-		if err != nil {
-			return err
-		}
-		if !ok || rec.Doc.Lookup("txnNum").Int64() != ss.Number {
-			continue
-		}
-		ss.History.Parts = true
-		for v := range rec.Doc.Lookup("statements").Doc().Values() {
-			ss.History.Add(session.ReadStatement(v.Doc()))
-		}
-	}
-	return nil
-}
 
 // retryable is the state of a command that is a retryable write.
 type retryable struct {
@@ -154,12 +100,12 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	}
 	h := c.Session.History
 	p := &h.Pending
-	p.Any, p.Joined, p.Fresh, p.Parts, p.Moved = false, 0, p.Fresh[:0], nil, false
+	p.Any, p.Joined, p.Fresh, p.Moved = false, 0, p.Fresh[:0], false
 	if c.collectStatements(); !p.Any {
 		return nil
 	}
 	if !h.Parts { // those of an earlier number
-		if err := c.Svc.Records.DropParts(tx, c.Session.Record); err != nil {
+		if err := c.Session.DropParts(tx); err != nil {
 			return err
 		}
 	}
@@ -170,7 +116,7 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 		if p.Joined > 0 {
 			all[len(held)-1].Last += p.Joined
 		}
-		if p.Parts, err = c.saveParts(tx, all[:n-1]); err != nil {
+		if err := c.Session.AddParts(tx, *c.Generic.TxnNumber, all[:n-1], c.Now); err != nil {
 			return err
 		}
 	}
@@ -178,7 +124,7 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	b.StartArray("statements")
 	c.appendRecent(b)
 	b.End()
-	p.Record, err = c.Svc.Records.Save(tx, c.Session.Record, b.Doc(), c.Now)
+	p.Stored, err = c.Session.Save(tx, b.Doc(), c.Now)
 	c.log.Out = b.Bytes()
 	return err
 }
@@ -275,9 +221,7 @@ func (c *Call) statementsSaved() {
 	if !p.Any {
 		return
 	}
-	if !h.Parts {
-		c.Svc.Records.ForgetParts(c.Session.Record)
-	}
+	p.Stored.Parts = p.Moved || h.Parts && p.Stored.Parts
 	if p.Joined > 0 {
 		h.Newest().Last += p.Joined
 		h.Done[len(h.Done)-1].Last += p.Joined
@@ -288,25 +232,22 @@ func (c *Call) statementsSaved() {
 	}
 	if p.Moved {
 		h.Recent = append(h.Recent[:0], h.Recent[len(h.Recent)-1])
-		c.Svc.Records.AddParts(c.Session.Record, p.Parts)
 	}
 	h.Parts = true
-	c.Svc.Records.Set(c.Session.Record, p.Record)
+	c.Session.Stored = p.Stored
 	clear(p.Fresh)
-	p.Any, p.Fresh, p.Parts = false, p.Fresh[:0], nil
+	p.Any, p.Fresh = false, p.Fresh[:0]
 }
 
 // SaveCommitted remembers that a transaction has been committed, as part of
 // the commit.
 func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
-	if err := c.Svc.Records.DropParts(tx, c.Session.Record); err != nil {
+	if err := c.Session.DropParts(tx); err != nil {
 		return err
 	}
 	b := c.sessionRecord(t.Log.Last)
-	id, err := c.Svc.Records.Save(tx, c.Session.Record, b.String("state", "committed").Doc(), c.Now)
-	if err == nil {
-		c.Svc.Records.Set(c.Session.Record, id)
-	}
+	// The commit may still fail, so where the record was written is not remembered.
+	_, err := c.Session.Save(tx, b.String("state", "committed").Doc(), c.Now)
 	return err
 }
 
@@ -317,41 +258,33 @@ func (c *Call) RestoreSession() error {
 	if ss.Restored {
 		return nil
 	}
-	var rec storage.Record
-	if id := c.Svc.Records.Get(ss.Record); id != 0 {
-		err := c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
-			coll, err := tx.Collection(oplog.Transactions)
-			if errors.Is(err, storage.ErrNotFound) {
-				return nil
-			}
-			if err == nil {
-				rec, _, err = coll.Get(id)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	var rec value.Doc
+	err := c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) (err error) {
+		rec, err = ss.Load(tx)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	ss.Restored = true
-	if rec.Doc == nil {
+	if rec == nil {
+		ss.Restored = true
 		return nil
 	}
-	ss.Number = rec.Doc.Lookup("txnNum").Int64()
-	if rec.Doc.Lookup("state").Str() == "committed" {
-		ss.State = session.TxnCommitted
+	ss.Number = rec.Lookup("txnNum").Int64()
+	if rec.Lookup("state").Str() == "committed" {
+		ss.State, ss.Restored = session.TxnCommitted, true
 		return nil
 	}
 	ss.State, ss.History = session.TxnRetryable, &session.RetryHistory{}
-	if err := c.Svc.Engine.View(c.Ctx, c.readParts); err != nil {
+	if err := c.Svc.Engine.View(c.Ctx, ss.ReadParts); err != nil {
 		return err
 	}
-	for v := range rec.Doc.Lookup("statements").Doc().Values() {
+	for v := range rec.Lookup("statements").Doc().Values() {
 		s := session.ReadStatement(v.Doc())
 		ss.History.Add(s)
 		ss.History.Recent = append(ss.History.Recent, s)
 	}
-	ss.History.Parts = true
+	ss.History.Parts, ss.Restored = true, true
 	return nil
 }
 

@@ -137,7 +137,6 @@ func (s *Service) InReplicaSet() bool { return s.Options.ReplSet != "" }
 type Clients struct {
 	Cursors   *Cursors
 	Sessions  *session.Registry
-	Records   session.Records   // of retryable writes, in config.transactions
 	Snapshots session.Snapshots // for reads with read concern "snapshot"
 	Ops       *Operations
 	lastConn  atomic.Int64 // id of the newest connection

@@ -2,14 +2,8 @@ package session
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
-	"sync"
 
-	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -45,9 +39,8 @@ type PendingStatements struct {
 	Any    bool               // something is pending
 	Joined int32              // how many statements are joined to the newest outcome
 	Fresh  []RetriedStatement // further ones
-	Parts  []storage.RecordID // the parts that were written
 	Moved  bool               // all but the last outcome are in parts now
-	Record storage.RecordID   // where the session's record was written
+	Stored Stored             // where the session's record was written
 }
 
 // RetriedStatement is the outcome of a statement, or of several in a row
@@ -136,115 +129,4 @@ func ReadStatement(d value.Doc) RetriedStatement {
 		s.Kind = op[0]
 	}
 	return s
-}
-
-// Records finds the records of config.transactions, which has no
-// index.
-type Records struct {
-	mu    sync.Mutex
-	ids   map[RecordKey]storage.RecordID
-	parts map[RecordKey][]storage.RecordID // in config.system.statements
-}
-
-// Open finds the stored records.
-func (r *Records) Open(ctx context.Context, engine storage.Engine) error {
-	r.ids = map[RecordKey]storage.RecordID{}
-	if err := r.openParts(ctx, engine); err != nil {
-		return err
-	}
-	return engine.View(ctx, func(tx storage.Tx) error {
-		coll, err := tx.Collection(oplog.Transactions)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
-			r.ids[readRecordKey(rec.Doc.Lookup("_id").Doc())] = rec.ID
-			return true
-		})
-	})
-}
-
-// Get returns where a session's record is, 0 if it has none.
-func (r *Records) Get(k RecordKey) storage.RecordID {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ids[k]
-}
-
-// Set notes where a session's record is, once that is committed.
-func (r *Records) Set(k RecordKey, id storage.RecordID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ids[k] != id {
-		r.ids[k] = id
-	}
-}
-
-// Save writes a session's record. The returned id is valid when the caller's transaction has
-// been committed.
-func (r *Records) Save(tx storage.Tx, k RecordKey, d value.Doc, now int64) (storage.RecordID, error) {
-	coll, err := catalog.EnsurePlain(tx, oplog.Transactions)
-	if err != nil {
-		return 0, err
-	}
-	if id := r.Get(k); id != 0 {
-		_, err := coll.Update(id, d, now)
-		if !errors.Is(err, storage.ErrNoRecord) {
-			return id, err
-		}
-	}
-	return coll.Insert(d, now)
-}
-
-// Reap removes the records of sessions that have ended and were last written before an
-// instant.
-func (r *Records) Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) error {
-	var old []RecordKey
-	err := engine.View(ctx, func(tx storage.Tx) error {
-		old = old[:0]
-		coll, err := tx.Collection(oplog.Transactions)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
-			if k := readRecordKey(rec.Doc.Lookup("_id").Doc()); rec.TS < before && !live(k) {
-				old = append(old, k)
-			}
-			return len(old) < oplog.TrimChunk
-		})
-	})
-	if err != nil || len(old) == 0 {
-		return err
-	}
-	err = storage.Retry(ctx, engine, func(tx storage.Tx) error {
-		coll, err := tx.Collection(oplog.Transactions)
-		if err != nil {
-			return err
-		}
-		for _, k := range old {
-			if _, err := coll.Delete(r.Get(k)); err != nil && !errors.Is(err, storage.ErrNoRecord) {
-				return err
-			}
-			if err := r.DropParts(tx, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	r.ForgetParts(old...)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, k := range old {
-		delete(r.ids, k)
-	}
-	return nil
 }

@@ -1,11 +1,11 @@
 package session
 
 import (
-	"context"
 	"errors"
 
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // A part has outcomes of statements that do not fit into the session's record: {session,
@@ -17,54 +17,67 @@ import (
 // itself.
 const MaxPartBytes = 1 << 20
 
-// OpenStatements opens the collection of the parts. It returns nil if the collection
-// does not exist yet.
-func OpenStatements(tx storage.Tx) (storage.Collection, error) {
-	coll, err := tx.Collection(oplog.Statements)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
+// bySession is the index that finds the parts of a session.
+var bySession = storage.IndexSpec{Name: "session_1", Spec: value.NewDoc(
+	"v", value.Int32(2), "key", value.Document(value.NewDoc("session", value.Int32(1))), "name", value.String("session_1"))}
+
+// AddParts writes outcomes as parts of a number of the session.
+func (s *Session) AddParts(tx storage.Tx, number int64, statements []RetriedStatement, now int64) error {
+	coll, err := openStatements(tx)
+	if err == nil && coll == nil {
+		coll, err = tx.Create(oplog.Statements, value.EmptyDoc, []storage.IndexSpec{bySession})
 	}
-	return coll, err
+	for len(statements) > 0 && err == nil {
+		b := value.NewBuilder()
+		b.Document("session", s.RecordID).Int64("txnNum", number).StartArray("statements")
+		n := 0
+		for n < len(statements) && b.Len() < MaxPartBytes {
+			statements[n].Append(b)
+			n++
+		}
+		statements = statements[n:]
+		_, err = coll.Insert(b.End().Doc(), now)
+	}
+	return err
 }
 
-// openParts finds the stored parts.
-func (r *Records) openParts(ctx context.Context, engine storage.Engine) error {
-	r.parts = map[RecordKey][]storage.RecordID{}
-	return engine.View(ctx, func(tx storage.Tx) error {
-		coll, err := OpenStatements(tx)
-		if err != nil || coll == nil {
-			return err
+// ReadParts adds the outcomes in the parts of the session's number to its history.
+func (s *Session) ReadParts(tx storage.Tx) error {
+	if !s.Stored.Parts {
+		return nil
+	}
+	ids, err := findParts(tx, s.RecordID)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	coll, err := openStatements(tx)
+	if err != nil || coll == nil {
+		return err
+	}
+	return coll.GetMany(ids, func(r storage.Record) bool {
+		if r.Doc.Lookup("txnNum").Int64() == s.Number {
+			for v := range r.Doc.Lookup("statements").Doc().Values() {
+				s.History.Add(ReadStatement(v.Doc()))
+			}
 		}
-		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
-			k := readRecordKey(rec.Doc.Lookup("session").Doc())
-			r.parts[k] = append(r.parts[k], rec.ID)
-			return true
-		})
+		return true
 	})
 }
 
-// PartsOf returns where the parts of a session are.
-func (r *Records) PartsOf(k RecordKey) []storage.RecordID {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.parts[k]
-}
-
-// AddParts notes parts that were written, once that is committed.
-func (r *Records) AddParts(k RecordKey, ids []storage.RecordID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.parts[k] = append(r.parts[k], ids...)
-}
-
-// DropParts removes the parts of a session; ForgetParts follows once that is
-// committed.
-func (r *Records) DropParts(tx storage.Tx, k RecordKey) error {
-	ids := r.PartsOf(k)
-	if len(ids) == 0 {
+// DropParts removes the parts of the session.
+func (s *Session) DropParts(tx storage.Tx) error {
+	if !s.Stored.Parts {
 		return nil
 	}
-	coll, err := OpenStatements(tx)
+	return dropParts(tx, s.RecordID)
+}
+
+func dropParts(tx storage.Tx, session value.Doc) error {
+	ids, err := findParts(tx, session)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	coll, err := openStatements(tx)
 	if err != nil || coll == nil {
 		return err
 	}
@@ -76,11 +89,26 @@ func (r *Records) DropParts(tx storage.Tx, k RecordKey) error {
 	return nil
 }
 
-// ForgetParts notes that the parts of sessions are gone.
-func (r *Records) ForgetParts(keys ...RecordKey) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, k := range keys {
-		delete(r.parts, k)
+// findParts looks for the parts of a session, in the order in which they were written.
+func findParts(tx storage.Tx, session value.Doc) (ids []storage.RecordID, err error) {
+	coll, err := openStatements(tx)
+	if err != nil || coll == nil {
+		return nil, err
 	}
+	key := value.AppendKey(nil, value.Document(session))
+	err = coll.ScanIndex(bySession.Name, storage.KeyRange{Lo: key, Hi: append(key[:len(key):len(key)], 0xff)}, func(_ []byte, id storage.RecordID) bool {
+		ids = append(ids, id)
+		return true
+	})
+	return ids, err
+}
+
+// openStatements opens the collection of the parts. It returns nil if the collection
+// does not exist yet.
+func openStatements(tx storage.Tx) (storage.Collection, error) {
+	coll, err := tx.Collection(oplog.Statements)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	return coll, err
 }

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/duskdb/duskdb/clock"
@@ -21,7 +22,6 @@ import (
 type recordsTest struct {
 	*testing.T
 	engine storage.Engine
-	session.Records
 }
 
 func newRecords(t *testing.T) *recordsTest {
@@ -31,9 +31,7 @@ func newRecords(t *testing.T) *recordsTest {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = engine.Close() })
-	r := &recordsTest{T: t, engine: engine}
-	r.must(r.Open(context.Background(), engine))
-	return r
+	return &recordsTest{T: t, engine: engine}
 }
 
 func (r *recordsTest) must(err error) {
@@ -43,29 +41,49 @@ func (r *recordsTest) must(err error) {
 	}
 }
 
-// save writes a session's record, at an instant.
-func (r *recordsTest) save(k session.RecordKey, number, at int64) {
+func (r *recordsTest) update(fn func(storage.Tx) error) {
 	r.Helper()
-	var id storage.RecordID
-	r.must(r.engine.Update(context.Background(), func(tx storage.Tx) (err error) {
-		id, err = r.Save(tx, k, value.NewDoc("_id", value.Document(k.Doc()), "txnNum", value.Int64(number)), at)
-		return err
-	}))
-	r.Set(k, id)
+	r.must(r.engine.Update(context.Background(), fn))
 }
 
-// addPart writes a part of a session.
-func (r *recordsTest) addPart(k session.RecordKey) {
+// session returns a session that has not read its record yet.
+func (r *recordsTest) session(k session.Key) *session.Session {
+	return session.NewRegistry().Use(k, harness.TestStart)
+}
+
+// save writes a session's record, at an instant.
+func (r *recordsTest) save(s *session.Session, number, at int64) {
 	r.Helper()
-	var id storage.RecordID
-	r.must(r.engine.Update(context.Background(), func(tx storage.Tx) error {
-		coll, err := catalog.EnsurePlain(tx, oplog.Statements)
-		if err == nil {
-			id, err = coll.Insert(value.NewDoc("session", value.Document(k.Doc())), 0)
-		}
+	r.update(func(tx storage.Tx) (err error) {
+		s.Stored, err = s.Save(tx, value.NewDoc("_id", value.Document(s.RecordID), "txnNum", value.Int64(number)), at)
 		return err
-	}))
-	r.AddParts(k, []storage.RecordID{id})
+	})
+}
+
+// load reads a session's record.
+func (r *recordsTest) load(s *session.Session) (d value.Doc) {
+	r.Helper()
+	r.must(r.engine.View(context.Background(), func(tx storage.Tx) (err error) { d, err = s.Load(tx); return err }))
+	return d
+}
+
+// addPart writes a part of a number of a session, with the outcomes of two statements.
+func (r *recordsTest) addPart(s *session.Session, number int64, first int32) {
+	r.Helper()
+	outcomes := []session.RetriedStatement{{First: first, Last: first, Kind: 'u'}, {First: first + 1, Last: first + 1, Kind: 'd'}}
+	r.update(func(tx storage.Tx) error { return s.AddParts(tx, number, outcomes, 0) })
+	s.Stored.Parts = true
+}
+
+// outcomes returns which statements of a number the parts of a session have.
+func (r *recordsTest) outcomes(s *session.Session, number int64) (list string) {
+	r.Helper()
+	s.Number, s.History = number, &session.RetryHistory{}
+	r.must(r.engine.View(context.Background(), s.ReadParts))
+	for _, done := range s.History.Done {
+		list += fmt.Sprintf("%d%c ", done.First, done.Kind)
+	}
+	return list
 }
 
 // stored returns the documents of a collection.
@@ -82,101 +100,117 @@ func (r *recordsTest) stored(ns storage.Namespace) (list []value.Doc) {
 	return list
 }
 
-func recordOf(n byte) session.RecordKey { return keyOf(n).Record() }
+// numbers returns the transaction numbers in the records, in the order of writing.
+func (r *recordsTest) numbers() (list string) {
+	for _, d := range r.stored(oplog.Transactions) {
+		list += fmt.Sprintf("%d ", d.Lookup("txnNum").Int64())
+	}
+	return list
+}
 
 // A session has one record, which another process finds again with its parts.
 func TestRecordsAreFoundAfterRestart(t *testing.T) {
 	t.Parallel()
 	r := newRecords(t)
-	a, b := recordOf(1), session.Key{ID: [16]byte{1}, Child: string(bytesA[:])}.Record()
+	ka, kb := keyOf(1), session.Key{ID: [16]byte{1}, Child: string(bytesA[:])}
+	a, b := r.session(ka), r.session(kb)
+	if d := r.load(a); d != nil {
+		t.Errorf("at first %s", d)
+	}
 	r.save(a, 1, 0)
 	r.save(a, 2, 0)
 	r.save(b, 7, 0)
-	r.addPart(b)
-	r.addPart(b)
-	if list := r.stored(oplog.Transactions); len(list) != 2 || list[0].Lookup("txnNum").Int64() != 2 || list[1].Lookup("txnNum").Int64() != 7 {
-		t.Fatalf("records %v", list)
+	r.addPart(b, 7, 0)
+	r.addPart(b, 7, 2)
+	r.addPart(b, 6, 4)
+	if got := r.numbers(); got != "2 7 " {
+		t.Fatalf("the records have the numbers %s", got)
 	}
-	var again session.Records
-	r.must(again.Open(context.Background(), r.engine))
-	for _, k := range []session.RecordKey{a, b, recordOf(9)} {
-		if again.Get(k) != r.Get(k) || len(again.PartsOf(k)) != len(r.PartsOf(k)) || (again.Get(k) == 0) != (k == recordOf(9)) {
-			t.Errorf("%s: record %d with parts %v, before %d with %v", k.Doc(), again.Get(k), again.PartsOf(k), r.Get(k), r.PartsOf(k))
+	for _, tt := range []struct {
+		key    session.Key
+		number int64
+		parts  string
+	}{{ka, 2, ""}, {kb, 7, "0u 1d 2u 3d "}} {
+		again := r.session(tt.key)
+		if d := r.load(again); d.Lookup("txnNum").Int64() != tt.number || again.Stored.Parts != (tt.parts != "") {
+			t.Errorf("record %s, parts: %v", d, again.Stored.Parts)
+		}
+		if got := r.outcomes(again, tt.number); got != tt.parts {
+			t.Errorf("number %d: outcomes %q, want %q", tt.number, got, tt.parts)
+		}
+		r.save(again, tt.number+10, 0) // in the place of the old one
+	}
+	if got := r.numbers(); got != "12 17 " {
+		t.Errorf("the records have the numbers %s", got)
+	}
+}
+
+// A session that remembers a place where its record is no more does not write over what
+// is there now.
+func TestRecordInAnotherPlace(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(tx storage.Tx) error{
+		"deleted": func(tx storage.Tx) error {
+			coll, err := tx.Collection(oplog.Transactions)
+			if err != nil {
+				return err
+			}
+			return storagetest.Done(coll.Delete(1))
+		},
+		"dropped": func(tx storage.Tx) error { return tx.Drop(oplog.Transactions) },
+	} {
+		r := newRecords(t)
+		a, b := r.session(keyOf(1)), r.session(keyOf(2))
+		r.save(a, 1, 0)
+		r.update(change)
+		r.save(b, 5, 0)
+		r.save(a, 2, 0)
+		r.save(b, 6, 0)
+		if got := r.numbers(); got != "6 2 " {
+			t.Errorf("%s: the records have the numbers %s", name, got)
 		}
 	}
-	if n := len(again.PartsOf(b)); n != 2 {
-		t.Errorf("%d parts", n)
-	}
 }
 
-// A record that somebody has deleted is written anew.
-func TestDeletedRecordIsWrittenAgain(t *testing.T) {
-	t.Parallel()
-	r := newRecords(t)
-	k := recordOf(1)
-	r.save(k, 1, 0)
-	r.must(r.engine.Update(context.Background(), func(tx storage.Tx) error {
-		coll, err := tx.Collection(oplog.Transactions)
-		r.must(err)
-		return storagetest.Done(coll.Delete(r.Get(k)))
-	}))
-	old := r.Get(k)
-	r.save(k, 2, 0)
-	if list := r.stored(oplog.Transactions); len(list) != 1 || list[0].Lookup("txnNum").Int64() != 2 || r.Get(k) == old {
-		t.Errorf("records %v, found at %d", list, r.Get(k))
-	}
-}
-
-// Parts are removed with the number that they belong to, and those that are gone
-// already do not matter.
+// Parts are removed with the number that they belong to, and only those of the session.
 func TestDropParts(t *testing.T) {
 	t.Parallel()
 	r := newRecords(t)
-	a, b := recordOf(1), recordOf(2)
-	drop := func(k session.RecordKey) {
-		r.must(r.engine.Update(context.Background(), func(tx storage.Tx) error { return r.DropParts(tx, k) }))
+	a, b := r.session(keyOf(1)), r.session(keyOf(2))
+	r.update(a.DropParts) // it has none
+	a.Stored.Parts = true
+	r.update(a.DropParts) // there is no such collection
+	r.addPart(a, 1, 0)
+	r.addPart(b, 1, 0)
+	r.addPart(a, 1, 2)
+	r.update(a.DropParts)
+	if list := r.stored(oplog.Statements); len(list) != 1 || string(list[0].Lookup("session").Doc()) != string(b.RecordID) {
+		t.Errorf("parts %v", list)
 	}
-	drop(a) // there is no such collection
-	r.AddParts(a, []storage.RecordID{17})
-	drop(a)
-	r.ForgetParts(a)
-	r.addPart(a)
-	r.addPart(b)
-	r.AddParts(a, []storage.RecordID{4711})
-	if drop(a); len(r.PartsOf(a)) != 2 {
-		t.Error("parts are forgotten before the commit")
-	}
-	r.ForgetParts(a)
-	if list := r.stored(oplog.Statements); len(list) != 1 || string(list[0].Lookup("session").Doc()) != string(b.Doc()) || len(r.PartsOf(a)) != 0 || len(r.PartsOf(b)) != 1 {
-		t.Errorf("parts %v, known %v and %v", list, r.PartsOf(a), r.PartsOf(b))
+	if got := r.outcomes(b, 1); got != "0u 1d " {
+		t.Errorf("outcomes %q of the other session", got)
 	}
 }
 
-// Records of sessions that have ended go once they are as old as a session may be, as
-// mongod's reaper of config.transactions has it; those of live sessions stay.
+// Records of sessions that have ended are removed once they are as old as a session may
+// be, as mongod's reaper of config.transactions does; those of live sessions stay.
 func TestReap(t *testing.T) {
 	t.Parallel()
 	r := newRecords(t)
 	ctx, before := context.Background(), int64(1000)
-	none := func(session.RecordKey) bool { return false }
-	r.must(r.Reap(ctx, r.engine, none, before))
-	ended, live, fresh, gone := recordOf(1), recordOf(2), recordOf(3), recordOf(4)
-	for k, at := range map[session.RecordKey]int64{ended: before - 1, live: before - 1, fresh: before, gone: before - 1} {
-		r.save(k, 1, at)
-		r.addPart(k)
+	r.must(session.Reap(ctx, r.engine, func(session.RecordKey) bool { return false }, before))
+	ended, live, fresh := r.session(keyOf(1)), r.session(keyOf(2)), r.session(keyOf(3))
+	for i, s := range []*session.Session{ended, live, fresh} {
+		r.save(s, int64(i), map[bool]int64{true: before, false: before - 1}[s == fresh])
+		r.addPart(s, int64(i), 0)
+		r.addPart(s, int64(i), 2)
 	}
-	r.Set(gone, 4711)
-	r.must(r.Reap(ctx, r.engine, func(k session.RecordKey) bool { return k == live }, before))
-	for k, want := range map[session.RecordKey]int{ended: 0, live: 1, fresh: 1, gone: 0} {
-		if id := r.Get(k); (id != 0) != (want != 0) || len(r.PartsOf(k)) != want {
-			t.Errorf("%s: record %d, parts %v", k.Doc(), id, r.PartsOf(k))
-		}
+	r.must(session.Reap(ctx, r.engine, func(k session.RecordKey) bool { return k == live.Record }, before))
+	if got := r.numbers(); got != "1 2 " {
+		t.Errorf("the records have the numbers %s", got)
 	}
-	if n := len(r.stored(oplog.Statements)); n != 2 {
+	if n := len(r.stored(oplog.Statements)); n != 4 || r.outcomes(ended, 0) != "" {
 		t.Errorf("%d parts are left", n)
-	}
-	if n := len(r.stored(oplog.Transactions)); n != 3 { // the one whose place was not known
-		t.Errorf("%d records are left", n)
 	}
 }
 
@@ -184,39 +218,53 @@ func TestReap(t *testing.T) {
 func TestReapIsBounded(t *testing.T) {
 	t.Parallel()
 	r := newRecords(t)
-	r.must(r.engine.Update(context.Background(), func(tx storage.Tx) error {
+	r.update(func(tx storage.Tx) error {
 		for i := range oplog.TrimChunk + 3 {
-			k := session.Key{ID: [16]byte{byte(i), byte(i >> 8)}}.Record()
-			id, err := r.Save(tx, k, value.NewDoc("_id", value.Document(k.Doc())), 1)
-			if err != nil {
+			s := r.session(session.Key{ID: [16]byte{byte(i), byte(i >> 8)}})
+			if _, err := s.Save(tx, value.NewDoc("_id", value.Document(s.RecordID)), 1); err != nil {
 				return err
 			}
-			r.Set(k, id)
 		}
 		return nil
-	}))
+	})
 	for _, want := range []int{3, 0} {
-		r.must(r.Reap(context.Background(), r.engine, func(session.RecordKey) bool { return false }, 2))
+		r.must(session.Reap(context.Background(), r.engine, func(session.RecordKey) bool { return false }, 2))
 		if n := len(r.stored(oplog.Transactions)); n != want {
 			t.Errorf("%d records are left, want %d", n, want)
 		}
 	}
 }
 
-// Records that cannot be read are an error, and nothing is removed.
+// Records and parts that cannot be read are an error, and nothing is removed.
 func TestUnreadableRecords(t *testing.T) {
 	t.Parallel()
 	h, e := harness.NewBreakable(t, kernel.Options{})
+	s := session.NewRegistry().Use(keyOf(1), harness.TestStart)
+	err := e.Update(h.Context(), func(tx storage.Tx) (err error) {
+		s.Stored, err = s.Save(tx, value.NewDoc("_id", value.Document(s.RecordID)), 0)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, ns := range []storage.Namespace{oplog.Transactions, oplog.Statements} {
 		e.Broken = ns
-		var r session.Records
-		if err := r.Open(h.Context(), e); !errors.Is(err, harness.ErrBroken) {
+		if err := e.View(h.Context(), func(tx storage.Tx) error { _, err := s.Load(tx); return err }); !errors.Is(err, harness.ErrBroken) {
 			t.Errorf("%s: %v", ns, err)
 		}
 	}
-	var r session.Records
 	e.Broken = oplog.Transactions
-	if err := r.Reap(h.Context(), e, func(session.RecordKey) bool { return false }, 1); !errors.Is(err, harness.ErrBroken) {
+	if err := session.Reap(h.Context(), e, func(session.RecordKey) bool { return false }, 1); !errors.Is(err, harness.ErrBroken) {
+		t.Error(err)
+	}
+	e.Broken = storage.Namespace{}
+	if err := e.View(h.Context(), func(tx storage.Tx) error {
+		d, err := s.Load(tx)
+		if d == nil {
+			t.Error("the record is gone")
+		}
+		return err
+	}); err != nil {
 		t.Error(err)
 	}
 }

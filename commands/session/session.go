@@ -33,6 +33,7 @@ type Session struct {
 	Number   int64                       // highest txnNumber seen, -1 before any
 	State    State                       // where that number stands
 	Restored bool                        // its record has been read
+	Stored   Stored                      // what is known of its stored state
 	Txn      atomic.Pointer[Transaction] // open transaction; any goroutine may load it
 	History  *RetryHistory               // what the retryable write of that number has done
 }

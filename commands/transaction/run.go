@@ -140,5 +140,5 @@ func OpenLog(s *kernel.Service) error {
 	if err := s.Oplog.Open(s.Background); err != nil {
 		return err
 	}
-	return s.Records.Open(s.Background, s.Engine)
+	return session.OpenRecords(s.Background, s.Engine)
 }

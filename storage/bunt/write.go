@@ -45,6 +45,9 @@ func (c *coll) diffKeys(s *scratch, old, new storage.Record) ([]keyChange, error
 	for i, x := range c.indexes {
 		d := &diffs[i]
 		d.add, d.remove, d.multikey = nil, nil, 0
+		if k, ok := x.maker.(storage.KeyKeeper); ok && new.ID != 0 && old.ID != 0 && k.KeepsKeys(old, new) {
+			continue
+		}
 		var err error
 		if new.ID != 0 {
 			if d.add, d.multikey, err = x.maker.Keys(d.added[:0], new); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// idIndex is the specification of the index on _id.
-var idIndex = storage.IndexSpec{Name: reserved.IDIndex, Spec: value.NewDoc(
+// IDIndex is the specification of the index on _id.
+var IDIndex = storage.IndexSpec{Name: reserved.IDIndex, Spec: value.NewDoc(
 	"v", value.Int32(2), "key", value.Document(value.NewDoc("_id", value.Int32(1))), "name", value.String(reserved.IDIndex))}
 
 // Open opens a collection, and makes it if it is missing: with an index on
@@ -26,7 +26,27 @@ func Open(tx storage.Tx, ns storage.Namespace, further ...storage.IndexSpec) (st
 	if coll != nil || err != nil {
 		return coll, err
 	}
-	return tx.Create(ns, value.EmptyDoc, append([]storage.IndexSpec{idIndex}, further...))
+	return tx.Create(ns, value.EmptyDoc, append([]storage.IndexSpec{IDIndex}, further...))
+}
+
+// AddIndexes gives a collection that an earlier version has made, if there is one, the
+// indexes that it lacks. Of documents with equal keys in a unique index the latest stays.
+func AddIndexes(tx storage.Tx, ns storage.Namespace, specs ...storage.IndexSpec) error {
+	coll, err := existing(tx, ns)
+	for i := 0; i < len(specs) && coll != nil && err == nil; {
+		if coll.Info().Index(specs[i].Name) != nil {
+			i++
+			continue
+		}
+		err = tx.CreateIndex(ns, specs[i])
+		if twice := (*storage.DuplicateKeyError)(nil); errors.As(err, &twice) {
+			_, err = coll.Delete(twice.Existing)
+		}
+		if err == nil {
+			coll, err = existing(tx, ns)
+		}
+	}
+	return err
 }
 
 // existing opens a collection, or nil.

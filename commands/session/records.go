@@ -1,0 +1,117 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/internal/reserved"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/serverdocs"
+	"github.com/duskdb/duskdb/value"
+)
+
+// OpenRecords makes the indexes by which records and parts are found, where an earlier
+// version has made their collections without indexes.
+func OpenRecords(ctx context.Context, engine storage.Engine) error {
+	return storage.Retry(ctx, engine, func(tx storage.Tx) error {
+		if err := serverdocs.AddIndexes(tx, oplog.Transactions, serverdocs.IDIndex); err != nil {
+			return err
+		}
+		return serverdocs.AddIndexes(tx, oplog.Statements, bySession)
+	})
+}
+
+// Stored is what a session remembers of its stored state, so that not every write has to
+// look for it. The zero Stored knows nothing.
+type Stored struct {
+	Parts bool // there may be parts
+
+	coll [16]byte         // the UUID of config.transactions
+	id   storage.RecordID // of the record; 0: not known
+}
+
+// Load reads the record of a session, nil if there is none.
+func (s *Session) Load(tx storage.Tx) (value.Doc, error) {
+	d, err := serverdocs.Get(tx, oplog.Transactions, value.Document(s.RecordID))
+	if d == nil || err != nil {
+		return nil, err
+	}
+	parts, err := findParts(tx, s.RecordID)
+	s.Stored = Stored{Parts: len(parts) > 0}
+	return d, err
+}
+
+// Save writes the record of a session. What it returns is the session's Stored once the
+// caller's transaction has been committed.
+func (s *Session) Save(tx storage.Tx, d value.Doc, now int64) (Stored, error) {
+	coll, err := serverdocs.Open(tx, oplog.Transactions)
+	if err != nil {
+		return Stored{}, err
+	}
+	at := Stored{Parts: s.Stored.Parts, coll: coll.Info().UUID}
+	// The ids of a collection only grow: an id that is out of date is that of no record.
+	if s.Stored.id != 0 && s.Stored.coll == at.coll {
+		at.id = s.Stored.id
+		if _, err = coll.Update(at.id, d, now); !errors.Is(err, storage.ErrNoRecord) {
+			return at, err
+		}
+	}
+	old, found, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.Document(s.RecordID)))
+	switch {
+	case err != nil:
+	case found:
+		at.id = old.ID
+		_, err = coll.Update(old.ID, d, now)
+	default:
+		at.id, err = coll.Insert(d, now)
+	}
+	return at, err
+}
+
+// Reap removes the records of sessions that have ended and were last written before an
+// instant.
+func Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) error {
+	old, err := ended(ctx, engine, live, before)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	return storage.Retry(ctx, engine, func(tx storage.Tx) error {
+		for _, id := range old {
+			e, err := serverdocs.Find(tx, oplog.Transactions, value.Document(id))
+			if err != nil {
+				return err
+			}
+			if err := e.Delete(); err != nil {
+				return err
+			}
+			if err := dropParts(tx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ended returns the _ids of records that are to be removed, as many as one transaction
+// removes.
+func ended(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) (old []value.Doc, err error) {
+	err = engine.View(ctx, func(tx storage.Tx) error {
+		old = old[:0]
+		coll, err := tx.Collection(oplog.Transactions)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
+			id := rec.Doc.Lookup("_id").Doc()
+			if rec.TS < before && !live(readRecordKey(id)) {
+				old = append(old, id)
+			}
+			return len(old) < oplog.TrimChunk
+		})
+	})
+	return old, err
+}
