@@ -32,7 +32,7 @@ func runAggregate(c *kernel.Call) error {
 	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err
 	}
-	r, err := pipeline.OpenAggregate(c, &a)
+	r, err := openAggregate(c, &a, size)
 	if err != nil {
 		return err
 	}
@@ -53,4 +53,28 @@ func runAggregate(c *kernel.Call) error {
 		req.It, req.SingleBatch = exec.EmptyDocs{}, true
 	}
 	return exec.FirstBatch(c, req)
+}
+
+// openAggregate opens a pipeline, and reads its first documents if they are wanted in the
+// first batch.
+func openAggregate(c *kernel.Call, a *exec.AggregateArgs, size int64) (r *pipeline.Aggregation, err error) {
+	if exec.StartsStream(value.Doc(a.Pipeline)) || writes(value.Doc(a.Pipeline)) {
+		return pipeline.OpenAggregate(c, a)
+	}
+	err = c.InOneView(func() error {
+		if r, err = pipeline.OpenAggregate(c, a); err == nil && size != 0 {
+			r.Exec.ReadAhead(exec.FirstChunk)
+		}
+		return err
+	})
+	return r, err
+}
+
+// writes reports whether a pipeline ends with $out or $merge.
+func writes(pipeline value.Doc) (last bool) {
+	for stage := range pipeline.Values() {
+		name, _ := stage.Doc().First()
+		last = name == "$out" || name == "$merge"
+	}
+	return last
 }

@@ -35,41 +35,51 @@ func runCount(c *kernel.Call) error {
 	return nil
 }
 
-func count(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs) (int64, error) {
+func count(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs) (n int64, err error) {
 	limit, err := a.AtMost()
 	if err != nil {
 		return 0, err
 	}
+	var rest func() (int64, error)
+	err = c.InOneView(func() error {
+		n, rest, err = beginCount(c, ns, a, limit)
+		return err
+	})
+	if err == nil && rest != nil {
+		n, err = rest()
+	}
+	return n, err
+}
+
+// beginCount counts what matches, or prepares what takes longer: rest is nil, or counts.
+func beginCount(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit int64) (n int64, rest func() (int64, error), err error) {
 	info, err := exec.Lookup(c, ns)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	m := catalog.Of(info)
 	if m.ReadThrough() {
-		return pipeline.CountView(c, ns, a, limit)
+		return 0, func() (int64, error) { return pipeline.CountView(c, ns, a, limit) }, nil
 	}
 	if err := write.NoteRead(c, info); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	x := exec.NewExecution(c)
 	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
 	q := canonical.Query{Filter: a.Query, Hint: a.Hint, Fields: []string{}}
 	if q.Collator, err = canonical.OperationCollation(a.Collation, m); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	x.Env.Collation = q.Collator
-	if err := canonical.CompileFilter(c, &q, m); err != nil {
-		return 0, err
-	}
-	if info == nil {
-		return 0, nil
+	if err := canonical.CompileFilter(c, &q, m); err != nil || info == nil {
+		return 0, nil, err
 	}
 	if n, ok, err := exec.CountWhole(c, info, &q); ok || err != nil {
-		return exec.ClampCount(n, a.Skip, limit), err
+		return exec.ClampCount(n, a.Skip, limit), nil, err
 	}
 	how, err := exec.ChooseAccessPath(c, x, info, &q)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	most := int64(0)
 	if limit > 0 {
@@ -78,20 +88,23 @@ func count(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs) (int64, erro
 	if exec.Countable(how, info) {
 		n, ok, err := exec.CountEntries(c, x, info, how.Plan, most)
 		if ok || err != nil {
-			return exec.ClampCount(n, a.Skip, limit), err
+			return exec.ClampCount(n, a.Skip, limit), nil, err
 		}
 	}
-	n, err := countMatches(c, x, info, how, &q, most)
-	return exec.ClampCount(n, a.Skip, limit), err
+	src, err := how.Open(x, info, &q)
+	if err != nil {
+		return 0, nil, err
+	}
+	x.ReadAhead(exec.FirstChunk)
+	return 0, func() (int64, error) {
+		n, err := countMatches(src, most)
+		return exec.ClampCount(n, a.Skip, limit), err
+	}, nil
 }
 
 // countMatches counts by reading the documents, until there are most of them
 // unless that is 0.
-func countMatches(c *kernel.Call, x *exec.Execution, info *storage.Info, how *exec.AccessPath, q *canonical.Query, most int64) (n int64, err error) {
-	src, err := how.Open(x, info, q)
-	if err != nil {
-		return 0, err
-	}
+func countMatches(src exec.RecordSource, most int64) (n int64, err error) {
 	defer src.Close()
 	for most == 0 || n < most {
 		_, ok, err := src.Next()

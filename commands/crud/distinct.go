@@ -29,23 +29,14 @@ func runDistinct(c *kernel.Call) error {
 	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err
 	}
-	info, err := exec.Lookup(c, ns)
-	if err != nil {
+	d := &distinct{c: c, ns: ns, a: &a}
+	if err := c.InOneView(d.open); err != nil {
 		return err
 	}
-	if err := write.NoteRead(c, info); err != nil {
-		return err
-	}
-	x := exec.NewExecution(c)
-	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
-	collator, err := canonical.OperationCollation(a.Collation, catalog.Of(info))
-	if err != nil {
-		return err
-	}
-	set := newDistinctSet(a.Key, collator)
-	if err := fillDistinct(c, x, ns, info, &a, collator, set); err != nil {
+	if err := d.fill(); err != nil {
 		return kernel.Translate(ns, err)
 	}
+	set := d.set
 	if set.Bytes > kernel.MaxDocumentBytes {
 		return mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
@@ -53,33 +44,76 @@ func runDistinct(c *kernel.Call) error {
 	if c.Held != nil {
 		c.Reply.Append("atClusterTime", clustertime.Value(c.Held.TS))
 	}
-	if catalog.Of(info).ReadThrough() { // rewritten as an aggregation, whose answer mongod gives with an int
+	if d.throughView { // rewritten as an aggregation, whose answer mongod gives with an int
 		c.NoOK = true
 		c.Reply.Int32("ok", 1)
 	}
 	return nil
 }
 
-func fillDistinct(c *kernel.Call, x *exec.Execution, ns storage.Namespace, info *storage.Info, a *exec.DistinctArgs, collator value.Collator, set *exec.DistinctSet) error {
-	if catalog.Of(info).ReadThrough() {
-		return pipeline.DistinctView(c, ns, a, set)
-	}
-	q := canonical.Query{Filter: a.Query, Hint: a.Hint, Collator: collator, Fields: []string{a.Key}, Distinct: a.Key}
-	x.Env.Collation = collator
-	if err := canonical.CompileFilter(c, &q, catalog.Of(info)); err != nil || info == nil {
-		return err
-	}
-	src, err := exec.OpenRecords(c, x, info, &q)
+// distinct is a running distinct.
+type distinct struct {
+	c           *kernel.Call
+	ns          storage.Namespace
+	a           *exec.DistinctArgs
+	set         *exec.DistinctSet
+	throughView bool              // the pipeline of a view gives the documents
+	src         exec.RecordSource // nil: there is none, or a view
+	refused     error             // what the query could not be opened for
+}
+
+// open plans the query and reads its first records.
+func (d *distinct) open() error {
+	info, err := exec.Lookup(d.c, d.ns)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
+	if err := write.NoteRead(d.c, info); err != nil {
+		return err
+	}
+	m := catalog.Of(info)
+	collator, err := canonical.OperationCollation(d.a.Collation, m)
+	if err != nil {
+		return err
+	}
+	d.set = newDistinctSet(d.a.Key, collator)
+	if d.throughView = m.ReadThrough(); !d.throughView {
+		d.refused = d.openRecords(info, collator)
+	}
+	return nil
+}
+
+func (d *distinct) openRecords(info *storage.Info, collator value.Collator) (err error) {
+	x := exec.NewExecution(d.c)
+	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
+	x.Env.Collation = collator
+	q := canonical.Query{Filter: d.a.Query, Hint: d.a.Hint, Collator: collator, Fields: []string{d.a.Key}, Distinct: d.a.Key}
+	if err := canonical.CompileFilter(d.c, &q, catalog.Of(info)); err != nil || info == nil {
+		return err
+	}
+	if d.src, err = exec.OpenRecords(d.c, x, info, &q); err == nil {
+		x.ReadAhead(exec.FirstChunk)
+	}
+	return err
+}
+
+// fill collects the values.
+func (d *distinct) fill() error {
+	switch {
+	case d.refused != nil:
+		return d.refused
+	case d.throughView:
+		return pipeline.DistinctView(d.c, d.ns, d.a, d.set)
+	case d.src == nil:
+		return nil
+	}
+	defer d.src.Close()
 	for {
-		r, ok, err := src.Next()
+		r, ok, err := d.src.Next()
 		if !ok || err != nil {
 			return err
 		}
-		set.Add(r.Doc)
+		d.set.Add(r.Doc)
 	}
 }
 

@@ -37,13 +37,19 @@ func runFind(c *kernel.Call) error {
 	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err
 	}
-	f, err := openFind(c, ns, a)
-	if err != nil {
-		return kernel.Translate(ns, err)
-	}
 	size := int64(-1)
 	if a.BatchSize != nil {
 		size = *a.BatchSize
+	}
+	var f *exec.Finder
+	err = c.InOneView(func() error {
+		if f, err = openFind(c, ns, a); err == nil && size != 0 {
+			f.Exec.ReadAhead(exec.FirstChunk)
+		}
+		return err
+	})
+	if err != nil {
+		return kernel.Translate(ns, err)
 	}
 	return exec.FirstBatch(c, exec.CursorRequest{
 		NS: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, NS: ns, What: f.What}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),

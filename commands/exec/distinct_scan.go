@@ -58,7 +58,7 @@ func (r *ScanIterator) readDistinct(coll storage.Collection, s *Scan, kr storage
 		}
 		if err != nil || r.failed != nil || !found {
 			if !found {
-				r.At.within, r.At.started = r.At.within+1, false
+				r.nextRange(s)
 			}
 			return firstError(err, r.failed)
 		}

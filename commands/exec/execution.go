@@ -27,7 +27,9 @@ type Execution struct {
 	Env   *expr.Env // of the expressions, with the metadata of the current document
 	Stats execStats // of all iterators, for explain
 	// Sources are the open iterators that may have read ahead.
-	Sources   []rewinder
+	Sources []rewinder
+	// opened are the sources of pipelines that ReadAhead has yet to start.
+	opened    []rewinder
 	Plans     []*AccessPath // of the collections a pipeline opened, for explain
 	Explained bool          // run by explain: $indexStats does not count it
 	// parent has the Call, for the executions of sub-pipelines; nil otherwise.
@@ -82,15 +84,32 @@ func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
 func (x *Execution) Sub(env *expr.Env) *Execution { return &Execution{parent: x, Env: env} }
 
 // Running returns the running command.
-func (x *Execution) Running() *kernel.Call {
+func (x *Execution) Running() *kernel.Call { return x.root().call }
+
+func (x *Execution) root() *Execution {
 	for x.parent != nil {
 		x = x.parent
 	}
-	return x.call
+	return x
 }
 
 // rewinder is a source that reads ahead of what it returns.
-type rewinder interface{ rewind() }
+type rewinder interface {
+	rewind()
+	readAhead(most int) // reads the first chunk, unless something was read already
+}
+
+// ReadAhead reads the first records, to be called in the View that a query was planned in:
+// most of them at most, unless the query has a limit, which counts then. If that fails, the
+// error comes when they are asked for.
+func (x *Execution) ReadAhead(most int) {
+	for _, list := range [][]rewinder{x.Sources, x.opened} {
+		for _, r := range list {
+			r.readAhead(most)
+		}
+	}
+	x.opened = nil
+}
 
 // Resume passes the execution to the command that continues it. Records that were read
 // ahead are read again: the collection may have changed.
@@ -151,6 +170,7 @@ type ScanIterator struct {
 	fetched  []bool           // of buf, if covered: which are records all the same
 	filter   *canonical.Query // the filter for the values of a key
 	failed   error            // of the filter
+	early    error            // of readAhead
 
 	// Entries of the chunk whose records are read together, see entry.
 	waiting     []waitingEntry
@@ -213,8 +233,11 @@ func NewScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterat
 	r.meta = m
 	r.Queue = m.IsQueue
 	r.Expand = m.Kind == catalog.Buckets && !x.Packed
-	if x.parent == nil {
+	switch {
+	case x.parent == nil:
 		x.Sources = append(x.Sources, r)
+	case x.Running().SharesView():
+		x.root().opened = append(x.root().opened, r)
 	}
 	return r
 }
@@ -253,6 +276,10 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 				r.x.key = r.currentKey()
 			}
 			return r.shown(*rec), true, nil
+		}
+		if err := r.early; err != nil {
+			r.early = nil
+			return rec, false, err
 		}
 		if r.Done {
 			return rec, false, nil
@@ -327,6 +354,17 @@ func (r *ScanIterator) rewind() {
 
 // unread makes the record returned last the next one again.
 func (r *ScanIterator) unread() { r.Upcoming-- }
+
+// readAhead implements rewinder.
+func (r *ScanIterator) readAhead(most int) {
+	if len(r.Buf) > 0 || r.Done {
+		return
+	}
+	if r.Chunk == FirstChunk {
+		r.Chunk = most
+	}
+	r.early = r.fill()
+}
 
 // fill reads the next chunk.
 func (r *ScanIterator) fill() error {
@@ -416,7 +454,7 @@ func (r *ScanIterator) read(coll storage.Collection) error {
 	})
 	r.At.started = true
 	if visited < r.Chunk {
-		r.At.within, r.At.started = r.At.within+1, false
+		r.nextRange(s)
 	}
 	return r.examined(s, visited, err)
 }
@@ -461,6 +499,14 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 		r.nextScan()
 	}
 	return err
+}
+
+// nextRange moves on to the next range of a scan, or behind the scan.
+func (r *ScanIterator) nextRange(s *Scan) {
+	r.At.within, r.At.started = r.At.within+1, false
+	if r.At.within >= len(s.Ranges) {
+		r.nextScan()
+	}
 }
 
 func (r *ScanIterator) nextScan() { r.At.scan, r.At.within, r.At.started = r.At.scan+1, 0, false }

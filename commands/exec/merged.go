@@ -59,6 +59,13 @@ func (m *Merged) rewind() {
 	m.started = false
 }
 
+// readAhead implements rewinder.
+func (m *Merged) readAhead(most int) {
+	for _, s := range m.streams {
+		s.Src.readAhead(most)
+	}
+}
+
 // Next implements RecordSource.
 func (m *Merged) Next() (storage.Record, bool, error) {
 	if !m.started {

@@ -82,6 +82,9 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 			r.At.within, r.At.started = len(s.Ranges), false
 		}
 	}
+	if r.At.within >= len(s.Ranges) {
+		r.nextScan()
+	}
 	return r.examined(s, visited, err)
 }
 

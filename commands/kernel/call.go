@@ -91,6 +91,7 @@ type QueryState struct {
 
 // transactions runs the engine transactions of a command, one after the other.
 type transactions struct {
+	together storage.Tx             // the View that the reads share, see InOneView
 	transact callTransaction        // see logged
 	writing  func(storage.Tx) error // the function that the running one calls
 	log      *oplog.Recorder        // notes its changes, outside multi-document transactions
@@ -107,8 +108,28 @@ func (c *Call) View(fn func(storage.Tx) error) error {
 	if c.Snapshot != nil {
 		return fn(c.Snapshot)
 	}
+	if c.together != nil {
+		return fn(c.together)
+	}
 	return c.Svc.Engine.View(c.Ctx, fn)
 }
+
+// InOneView runs a part of a command whose Views see one state: they are one View of the
+// engine. After an Update of the part, its reads see the latest state again. A part should
+// be short, as the engine keeps the state for it.
+func (c *Call) InOneView(part func() error) error {
+	if c.together != nil || c.Snapshot != nil || c.Transaction() != nil {
+		return part()
+	}
+	defer func() { c.together = nil }()
+	return c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
+		c.together = tx
+		return part()
+	})
+}
+
+// SharesView reports whether a part of the command runs in one View.
+func (c *Call) SharesView() bool { return c.together != nil }
 
 // Update runs fn as a writer: inside the command's transaction, else as an
 // engine transaction of its own. A write that meets a record locked by an
@@ -119,6 +140,7 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 	}
 	c.Attempted = true
 	var wait conflictWait
+	c.together = nil
 	for {
 		if err := c.WaitUnlocked(); err != nil {
 			return err

@@ -44,7 +44,13 @@ func ModifyMatching(c *kernel.Call, m *Modification, info *storage.Info) (Update
 
 // modifyFound looks for records and changes them.
 func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
-	src, err := exec.OpenRecords(c, m.Exec, info, &m.Query)
+	var src exec.RecordSource
+	err := c.InOneView(func() (err error) {
+		if src, err = exec.OpenRecords(c, m.Exec, info, &m.Query); err == nil {
+			m.Exec.ReadAhead(modifyChunk)
+		}
+		return err
+	})
 	if err != nil {
 		return Updated{}, err
 	}
