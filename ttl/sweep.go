@@ -109,33 +109,43 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove 
 	if err != nil {
 		return r, true, err
 	}
+	at := make(map[storage.RecordID]int64, len(entries))
+	ids := make([]storage.RecordID, 0, len(entries))
 	for _, e := range entries {
-		rec, ok, err := coll.Get(e.id)
-		if err != nil {
-			return r, true, err
-		}
-		if !ok || careful && !l.bucketExpired(rec.Doc, s.now) {
-			continue
-		}
-		x := &Expired{Policy: l.Policy, At: e.at, Removed: s.now}
-		if l.Policy == Index || l.Policy == PartialBucket {
-			x.Index = l.Index
-		}
-		keys, err := remove(rec, x)
-		switch {
-		case errors.Is(err, ErrKept):
-			r.Kept++
-			s.refused = cmp.Or(s.refused, err)
-		case errors.Is(err, storage.ErrConflict) && !s.all:
-			// An open transaction has written it; the next pass will find it.
-		case err != nil:
-			return r, true, err
-		default:
-			r.Documents++
-			r.Keys += int64(keys)
+		if _, known := at[e.id]; !known { // of several entries of a record the first counts
+			at[e.id] = e.at
+			ids = append(ids, e.id)
 		}
 	}
-	return r, done, nil
+	err = storage.ReadMany(coll, ids, func(rec storage.Record) error {
+		if careful && !l.bucketExpired(rec.Doc, s.now) {
+			return nil
+		}
+		return s.remove(l, rec, at[rec.ID], remove, &r)
+	})
+	return r, done || err != nil, err
+}
+
+// remove removes a record that has expired, and counts it.
+func (s *sweep) remove(l *ExpiryIndex, rec storage.Record, at int64, remove Remover, r *Removed) error {
+	x := &Expired{Policy: l.Policy, At: at, Removed: s.now}
+	if l.Policy == Index || l.Policy == PartialBucket {
+		x.Index = l.Index
+	}
+	keys, err := remove(rec, x)
+	switch {
+	case errors.Is(err, ErrKept):
+		r.Kept++
+		s.refused = cmp.Or(s.refused, err)
+	case errors.Is(err, storage.ErrConflict) && !s.all:
+		// An open transaction has written it; the next pass will find it.
+	case err != nil:
+		return err
+	default:
+		r.Documents++
+		r.Keys += int64(keys)
+	}
+	return nil
 }
 
 // ranges returns the ranges of keys to visit. careful reports whether each

@@ -37,6 +37,17 @@ func (s Visible) Get(id storage.RecordID) (storage.Record, bool, error) {
 	return r, true, nil
 }
 
+// Each calls fn with the records that have these ids, as [storage.ReadMany] does: fn may
+// write to the collection.
+func (s Visible) Each(ids []storage.RecordID, fn func(storage.Record) error) error {
+	return storage.ReadMany(s.Coll, ids, func(r storage.Record) error {
+		if !s.Sees(&r) {
+			return nil
+		}
+		return fn(r)
+	})
+}
+
 // Find reads the first record with a key in an index. It returns false if that
 // record has expired. In an index that is not unique, a visible record may follow it.
 func (s Visible) Find(name string, key []byte) (storage.Record, bool, error) {

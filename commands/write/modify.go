@@ -175,19 +175,17 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 	var failed error
 	err = c.Update(func(tx storage.Tx) error {
 		out, failed = Updated{}, nil
-		for _, id := range ids {
-			before := out
-			err := withRecord(c, tx, m, id, func(w *Writer, r storage.Record) error {
-				_, err := change(c, m, w, r, &out)
-				return err
-			})
-			if errors.Is(err, storage.ErrConflict) || mongoerr.Is(err, mongoerr.WriteConflict) {
-				return err // to be tried again as a whole
-			}
-			if err != nil {
-				out, failed = before, err // the record that failed does not count
-				return nil
-			}
+		before := out
+		err := eachRecord(c, tx, m, ids, func(w *Writer, r storage.Record) error {
+			before = out
+			_, err := change(c, m, w, r, &out)
+			return err
+		})
+		if errors.Is(err, storage.ErrConflict) || mongoerr.Is(err, mongoerr.WriteConflict) {
+			return err // to be tried again as a whole
+		}
+		if err != nil {
+			out, failed = before, err // the record that failed does not count
 		}
 		return nil
 	})
@@ -197,8 +195,18 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 	return out, failed
 }
 
-// withRecord calls fn with a record if it still exists, in the collection it
-// was found in: another one may have got the name since.
+// eachRecord calls fn with the records that still exist, in the collection they
+// were found in: another one may have got the name since.
+func eachRecord(c *kernel.Call, tx storage.Tx, m *Modification, ids []storage.RecordID, fn func(*Writer, storage.Record) error) error {
+	coll, err := exec.StillThere(tx, m.NS, m.Collection)
+	if err != nil {
+		return err
+	}
+	w := New(c, tx, coll, m.Bypass)
+	return c.Visible(coll).Each(ids, func(r storage.Record) error { return fn(w, r) })
+}
+
+// withRecord is eachRecord for one.
 func withRecord(c *kernel.Call, tx storage.Tx, m *Modification, id storage.RecordID, fn func(*Writer, storage.Record) error) error {
 	coll, err := exec.StillThere(tx, m.NS, m.Collection)
 	if err != nil {
