@@ -61,9 +61,13 @@ func (e *env) open(path string) {
 // host is the server as the monitor sees it: it has nothing but queues.
 type host struct{ e *env }
 
-func (h *host) Collections(context.Context) ([]ttl.Collection, error) { return nil, nil }
-func (h *host) Targets(ctx context.Context) ([]ttl.Target, error) {
-	return h.e.broker.Targets(ctx, h.e.engine)
+func (h *host) Collections(ctx context.Context) (_ []ttl.Collection, list []ttl.Target, err error) {
+	err = h.e.engine.View(ctx, func(tx storage.Tx) error {
+		infos, err := tx.Collections("")
+		list = h.e.broker.Targets(infos, h.e.engine)
+		return err
+	})
+	return nil, list, err
 }
 func (h *host) View(context.Context, *ttl.Collection, func(storage.Collection, *ttl.Rules) error) error {
 	return ttl.ErrGone

@@ -10,20 +10,13 @@ import (
 )
 
 // Targets lists the queues for a pass of the monitor.
-func (b *Broker) Targets(ctx context.Context, s Store) (list []ttl.Target, err error) {
-	err = s.View(ctx, func(tx storage.Tx) error {
-		infos, err := tx.Collections("")
-		if err != nil {
-			return err
+func (b *Broker) Targets(infos []*storage.Info, s Store) (list []ttl.Target) {
+	for _, info := range infos {
+		if IsQueue(info.Options) && DeadLetterOf(info.Options) == "" {
+			list = append(list, &target{b, s, info})
 		}
-		for _, info := range infos {
-			if IsQueue(info.Options) && DeadLetterOf(info.Options) == "" {
-				list = append(list, &target{b, s, info})
-			}
-		}
-		return nil
-	})
-	return list, err
+	}
+	return list
 }
 
 // target is a queue as a target of a pass.

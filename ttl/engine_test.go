@@ -39,7 +39,7 @@ func openEngine(t testing.TB, path string) *engineHost {
 
 func rulesOf(info *storage.Info) *Rules { r, _ := info.Meta.(*Rules); return r }
 
-func (h *engineHost) Collections(ctx context.Context) (out []Collection, err error) {
+func (h *engineHost) Collections(ctx context.Context) (out []Collection, _ []Target, err error) {
 	err = h.Engine.View(ctx, func(tx storage.Tx) error {
 		for _, info := range storagetest.Got(tx.Collections("")) {
 			if r := rulesOf(info); r != nil {
@@ -48,7 +48,7 @@ func (h *engineHost) Collections(ctx context.Context) (out []Collection, err err
 		}
 		return nil
 	})
-	return out, err
+	return out, nil, err
 }
 
 func (h *engineHost) open(tx storage.Tx, c *Collection) (storage.Collection, error) {

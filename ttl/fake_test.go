@@ -36,17 +36,15 @@ type fakeHost struct {
 
 func newFakeHost() *fakeHost { return &fakeHost{params: DefaultParameters()} }
 
-func (h *fakeHost) Collections(context.Context) ([]Collection, error) {
+func (h *fakeHost) Collections(context.Context) ([]Collection, []Target, error) {
 	var out []Collection
 	for _, c := range h.colls {
 		if r := NewRules(c.info); r != nil {
 			out = append(out, Collection{c.info.Namespace, c.info.UUID, r})
 		}
 	}
-	return out, nil
+	return out, h.targets, nil
 }
-
-func (h *fakeHost) Targets(context.Context) ([]Target, error) { return h.targets, nil }
 
 func (h *fakeHost) Parameters() Parameters {
 	h.mu.Lock()

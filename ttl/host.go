@@ -21,10 +21,9 @@ type Collection struct {
 
 // Host is the server as the monitor sees it.
 type Host interface {
-	// Collections lists the collections that have Rules.
-	Collections(ctx context.Context) ([]Collection, error)
-	// Targets lists the other targets of a pass: message queues.
-	Targets(ctx context.Context) ([]Target, error)
+	// Collections lists the collections that have Rules, and the other targets of
+	// a pass: message queues. It reads the catalog once for both.
+	Collections(ctx context.Context) ([]Collection, []Target, error)
 	// View calls fn with a collection, under its present name, and its present
 	// rules. It returns ErrGone if the collection does not exist.
 	View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error

@@ -88,7 +88,7 @@ func silent(err error) error {
 // targets lists the targets of a sub-pass, in the order of the policies.
 // skipped counts the TTL indexes that never expire documents.
 func targets(ctx context.Context, h Host, wanted Set) (list []Target, skipped int, err error) {
-	colls, err := h.Collections(ctx)
+	colls, queues, err := h.Collections(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -109,9 +109,7 @@ func targets(ctx context.Context, h Host, wanted Set) (list []Target, skipped in
 		}
 	}
 	if wanted.Has(Message) {
-		if byPolicy[Message], err = h.Targets(ctx); err != nil {
-			return nil, 0, err
-		}
+		byPolicy[Message] = queues
 	}
 	for _, group := range byPolicy {
 		list = append(list, group...)

@@ -10,10 +10,13 @@ import (
 // mqHost shows the monitor the queues of a service and nothing else.
 type mqHost struct{ e *mqEnv }
 
-func (mqHost) Collections(context.Context) ([]ttl.Collection, error) { return nil, nil }
-
-func (h mqHost) Targets(ctx context.Context) ([]ttl.Target, error) {
-	return h.e.svc.Queues.Targets(ctx, h.e.svc.Engine)
+func (h mqHost) Collections(ctx context.Context) (_ []ttl.Collection, list []ttl.Target, err error) {
+	err = h.e.svc.Engine.View(ctx, func(tx storage.Tx) error {
+		infos, err := tx.Collections("")
+		list = h.e.svc.Queues.Targets(infos, h.e.svc.Engine)
+		return err
+	})
+	return nil, list, err
 }
 
 func (mqHost) View(context.Context, *ttl.Collection, func(storage.Collection, *ttl.Rules) error) error {

@@ -19,7 +19,7 @@ import (
 type ExpiryHost struct{ Svc *kernel.Service }
 
 // Collections implements ttl.Host.
-func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, err error) {
+func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, queues []ttl.Target, err error) {
 	err = h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
 		list = nil
 		infos, err := tx.Collections("")
@@ -31,14 +31,10 @@ func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, err
 				list = append(list, ttl.Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: rules})
 			}
 		}
+		queues = h.Svc.Queues.Targets(infos, serviceStore{h.Svc})
 		return nil
 	})
-	return list, err
-}
-
-// Targets implements ttl.Host.
-func (h ExpiryHost) Targets(ctx context.Context) ([]ttl.Target, error) {
-	return h.Svc.Queues.Targets(ctx, serviceStore{h.Svc})
+	return list, queues, err
 }
 
 // serviceStore runs the transactions of queues that do not belong to a command.
