@@ -41,13 +41,7 @@ func runFind(c *kernel.Call) error {
 	if a.BatchSize != nil {
 		size = *a.BatchSize
 	}
-	var f *exec.Finder
-	err = c.InOneView(func() error {
-		if f, err = openFind(c, ns, a); err == nil && size != 0 {
-			f.Exec.ReadAhead(exec.FirstChunk)
-		}
-		return err
-	})
+	f, err := beginFind(c, ns, a, size)
 	if err != nil {
 		return kernel.Translate(ns, err)
 	}
@@ -55,6 +49,18 @@ func runFind(c *kernel.Call) error {
 		NS: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, NS: ns, What: f.What}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),
 		NoTimeout: bool(a.NoTimeout), Tailable: f.Follows, AwaitData: bool(a.AwaitData),
 	})
+}
+
+// beginFind opens a find, and reads its first documents if they are wanted in the first
+// batch. It is apart from runFind so that finds by _id do not allocate for it.
+func beginFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs, size int64) (f *exec.Finder, err error) {
+	err = c.InOneView(func() error {
+		if f, err = openFind(c, ns, a); err == nil && size != 0 {
+			f.Exec.ReadAhead(exec.FirstChunk)
+		}
+		return err
+	})
+	return f, err
 }
 
 // openFind compiles a find and opens its iterator.
