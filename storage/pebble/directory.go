@@ -48,10 +48,25 @@ func openDirectory(dir string, mode os.FileMode) (lock *os.File, err error) {
 	if lock, err = datadir.Lock(dir); err != nil {
 		return nil, err
 	}
-	if err := writeMarker(dir, mode); err != nil {
+	if err := prepare(dir, mode); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
+}
+
+// prepare makes what a new directory needs: first the directory of the tables, then the
+// marker. So a marker without the tables means that they were removed.
+func prepare(dir string, mode os.FileMode) error {
+	tables := filepath.Join(dir, filesName)
+	_, marked := os.Stat(filepath.Join(dir, markerName))
+	if _, err := os.Stat(tables); marked == nil && errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s says that there are data of DuskDB in %s, which does not exist: restore that directory, or remove %s to begin with no data",
+			filepath.Join(dir, markerName), tables, markerName)
+	}
+	if err := os.MkdirAll(tables, datadir.Mode(mode)); err != nil {
+		return err
+	}
+	return writeMarker(dir, mode)
 }
 
 // checkMarker refuses a format that is not known.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
@@ -36,6 +37,23 @@ func TestNewerFormat(t *testing.T) {
 			t.Errorf("%q: files were made: %v", marker, left)
 		}
 	}
+}
+
+// TestTablesAreGone: a marker without its tables is not the start of new data.
+func TestTablesAreGone(t *testing.T) {
+	dir := t.TempDir()
+	e := openAt(t, dir)
+	seed(t, e, 0, 10)
+	must(t, e.Close())
+	must(t, os.Rename(filepath.Join(dir, filesName), filepath.Join(dir, "moved")))
+	if _, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}}); err == nil || !strings.Contains(err.Error(), "which does not exist") {
+		t.Errorf("opened without tables: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, filesName)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory was changed: %v", err)
+	}
+	must(t, os.Rename(filepath.Join(dir, "moved"), filepath.Join(dir, filesName)))
+	openAt(t, dir)
 }
 
 // TestModes: only the owner may read the files.
