@@ -48,7 +48,7 @@ func (s *Server) open(path string) (warnings []string, err error) {
 		return nil, err
 	}
 	name := s.config.engineName()
-	s.log.Info().Str("storageEngine", name).Str("dbpath", path).Msg("Opening the data")
+	s.log.Info().Str("storageEngine", name).Str("dbpath", path).Msg("Opening the storage engine")
 	opened, err := engines.Open(name, engines.Options{
 		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, CacheBytes: cache,
 		FileMode: s.config.FileMode, Fault: s.config.fault, OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
