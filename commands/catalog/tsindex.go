@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
@@ -99,7 +100,10 @@ func (m *Meta) ResolveTSHint(h *plan.Hint) {
 // IndexStats returns the entries and bytes of a listed index; those of the index on _ts
 // are the sums of the two internal ones.
 func (m *Meta) IndexStats(coll storage.Collection, spec *index.Spec) (s storage.IndexStats, err error) {
-	if spec != m.TSIndex || spec == nil {
+	if spec.Clustered { // stored under one name, whatever it is called
+		return coll.IndexStats(reserved.IDIndex)
+	}
+	if spec != m.TSIndex {
 		return coll.IndexStats(spec.Name)
 	}
 	for _, i := range ttl.DocumentIndexes() {
