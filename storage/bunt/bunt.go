@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/claims"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
 )
 
@@ -94,7 +95,7 @@ type Engine struct {
 	sync     *syncer
 	scratch  scratch // guarded by writer
 	stamps   uint64  // the last stamp that a commit has given; guarded by writer
-	locks    locks
+	claims   claims.Table
 	prepared preparations
 
 	versions     atomic.Uint64 // of descriptions of collections

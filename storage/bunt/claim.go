@@ -1,6 +1,9 @@
 package bunt
 
-import "github.com/duskdb/duskdb/storage"
+import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/claims"
+)
 
 // Every write claims the record, key or name that it is about to change. An
 // Update only checks that no open snapshot transaction has claimed it. A
@@ -9,22 +12,22 @@ import "github.com/duskdb/duskdb/storage"
 
 // claim is the common part. taken reports whether a snapshot transaction
 // claimed k for the first time.
-func (t *tx) claim(k lockKey) (taken bool, err error) {
+func (t *tx) claim(k claims.Key) (taken bool, err error) {
 	if t.snap != nil {
-		return t.e.locks.claim(k, t.snap)
+		return t.e.claims.Claim(k, &t.snap.holder)
 	}
-	return false, t.e.locks.check(k, t.replays)
+	return false, t.e.claims.Check(k, t.owner())
 }
 
 // verify checks a condition on the latest state now and at commit. If it does
 // not hold, the claim is released.
-func (t *tx) verify(k lockKey, unchanged func(latest *root) bool) error {
+func (t *tx) verify(k claims.Key, unchanged func(latest *root) bool) error {
 	latest := t.e.root.Load()
 	if latest == nil {
 		return storage.ErrClosed
 	}
 	if !unchanged(latest) {
-		t.e.locks.drop(k, t.snap)
+		t.e.claims.Drop(k, &t.snap.holder)
 		return storage.ErrConflict
 	}
 	t.record(func(u *tx) error {
@@ -38,21 +41,25 @@ func (t *tx) verify(k lockKey, unchanged func(latest *root) bool) error {
 
 // claimCollection is called before the first write to a collection.
 func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
-	if err := t.e.locks.check(lockKey{ns: ns}, t.owner()); err != nil {
+	if err := t.e.claims.Check(claims.Key{NS: ns}, t.owner()); err != nil {
 		return err
 	}
 	if t.snap == nil {
 		return nil
 	}
-	t.e.locks.use(ns, t.snap)
-	return t.verify(lockKey{}, func(latest *root) bool { return sameCatalog(latest.get(ns), c) })
+	t.e.claims.Use(ns, &t.snap.holder)
+	return t.verify(claims.Key{}, func(latest *root) bool { return sameCatalog(latest.get(ns), c) })
 }
 
-func (t *tx) owner() *snapshot {
-	if t.snap != nil {
-		return t.snap
+// owner is the holder of the claims that do not hinder this transaction.
+func (t *tx) owner() *claims.Holder {
+	switch {
+	case t.snap != nil:
+		return &t.snap.holder
+	case t.replays != nil:
+		return &t.replays.holder
 	}
-	return t.replays
+	return nil
 }
 
 // sameCatalog reports whether a collection has the same description and has
@@ -68,11 +75,11 @@ func sameCatalog(a, b *coll) bool {
 // while an open transaction has written to the collection.
 func (t *tx) claimName(ns storage.Namespace) error {
 	if t.snap == nil {
-		if err := t.e.locks.checkUnused(ns, t.replays); err != nil {
+		if err := t.e.claims.CheckUnused(ns, t.owner()); err != nil {
 			return err
 		}
 	}
-	k := lockKey{ns: ns}
+	k := claims.Key{NS: ns}
 	taken, err := t.claim(k)
 	if err != nil || !taken {
 		return err
@@ -86,13 +93,13 @@ func (t *tx) claimName(ns storage.Namespace) error {
 // claimRecords is called before all records are removed.
 func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	base := c.change.base
-	k := lockKey{ns: ns}
+	k := claims.Key{NS: ns}
 	taken, err := t.claim(k)
 	if err != nil || t.snap == nil || base == nil {
 		return err
 	}
 	if !taken {
-		k = lockKey{} // claimed before, not for this
+		k = claims.Key{} // claimed before, not for this
 	}
 	return t.verify(k, func(latest *root) bool {
 		now := latest.find(ns, base)
@@ -106,7 +113,7 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) err
 	if t.snap != nil && (base == nil || id > base.lastID) {
 		return nil // the transaction's own
 	}
-	k := lockKey{num: c.num, id: id}
+	k := claims.Key{Num: c.num, ID: id}
 	taken, err := t.claim(k)
 	if err != nil || !taken {
 		return err
@@ -126,7 +133,7 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) err
 // transaction's own state, but another writer may have inserted them into the
 // latest state.
 func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
-	if t.snap == nil && t.e.locks.n.Load() == 0 {
+	if t.snap == nil && !t.e.claims.Any() {
 		return nil
 	}
 	for i, x := range c.indexes {
@@ -136,13 +143,13 @@ func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
 		name := c.info.Indexes[i].Name
 		for _, key := range diffs[i].add {
 			key = x.maker.Order(key)
-			k := lockKey{num: c.num, index: name, key: string(key)}
+			k := claims.Key{Num: c.num, Index: name, Key: string(key)}
 			taken, err := t.claim(k)
 			if err != nil {
 				return err
 			}
 			if taken && t.keyTaken(ns, c.change.base, name, key) {
-				t.e.locks.drop(k, t.snap)
+				t.e.claims.Drop(k, &t.snap.holder)
 				return storage.ErrConflict
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/claims"
 )
 
 // snapshot is a snapshot transaction. It works like an Update on a private
@@ -16,10 +17,9 @@ import (
 // misses a record.
 type snapshot struct {
 	*tx
-	held  []lockKey           // guarded by locks.mu
-	uses  []storage.Namespace // likewise
-	log   []func(u *tx) error
-	final map[provisional]storage.RecordID
+	holder claims.Holder
+	log    []func(u *tx) error
+	final  map[provisional]storage.RecordID
 }
 
 // provisional is the id of a record inserted in a snapshot transaction.
@@ -90,7 +90,7 @@ func (s *snapshot) Abort() {
 		return
 	}
 	s.done = true
-	s.e.locks.release(s)
+	s.e.claims.Release(&s.holder)
 	s.e.snapshots.Add(-1)
 	s.log, s.changes = nil, nil
 }
