@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -131,7 +132,7 @@ func (p *part) fill(ctx context.Context, w *work, maker storage.Index, t *record
 		}
 		p.multikey |= multi
 		if len(keys) > 1 {
-			keys = sortedKeys(keys)
+			keys = keydiff.Sorted(keys)
 		}
 		for _, k := range keys {
 			p.add(entry{p.keep(k), id})

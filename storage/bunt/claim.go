@@ -3,6 +3,7 @@ package bunt
 import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/claims"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
 )
 
 // Every write claims the record, key or name that it is about to change. An
@@ -132,7 +133,7 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) err
 // claimKeys is called before keys are added. The keys are free in the
 // transaction's own state, but another writer may have inserted them into the
 // latest state.
-func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
+func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keydiff.Change) error {
 	if t.snap == nil && !t.e.claims.Any() {
 		return nil
 	}
@@ -141,7 +142,7 @@ func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keyChange) error {
 			continue
 		}
 		name := c.info.Indexes[i].Name
-		for _, key := range diffs[i].add {
+		for _, key := range diffs[i].Add {
 			key = x.maker.Order(key)
 			k := claims.Key{Num: c.num, Index: name, Key: string(key)}
 			taken, err := t.claim(k)

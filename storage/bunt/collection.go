@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -237,7 +238,7 @@ func (h *collection) claim(id storage.RecordID) (c *coll, old string, err error)
 
 // write changes the index entries of a record, or nothing. It returns how many
 // it has removed from indexes that are not private.
-func (h *collection) write(c *coll, id storage.RecordID, diffs []keyChange) (removed int, err error) {
+func (h *collection) write(c *coll, id storage.RecordID, diffs []keydiff.Change) (removed int, err error) {
 	if err := c.checkUnique(diffs, id); err != nil {
 		return 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
 )
 
 var _ storage.IndexPreparer = (*Engine)(nil)
@@ -121,7 +122,7 @@ func (p *preparation) upTo(now *records) (*index, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, k := range sortedKeys(keys) {
+			for _, k := range keydiff.Sorted(keys) {
 				x.remove(entry{stringView(k), id})
 			}
 		}
@@ -136,7 +137,7 @@ func (p *preparation) upTo(now *records) (*index, error) {
 			return nil, err
 		}
 		x.multikey |= multikey
-		for _, k := range sortedKeys(keys) {
+		for _, k := range keydiff.Sorted(keys) {
 			if other, ok := x.find(x.maker.Order(k)); ok && x.maker.Unique() && other != id {
 				return nil, &storage.DuplicateKeyError{Index: p.spec.Name, Key: k, Existing: other}
 			}
