@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/claims"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
+	"github.com/duskdb/duskdb/storage/internal/share"
 )
 
 // Name is the name of the engine.
@@ -89,8 +90,7 @@ type Engine struct {
 	dir      *os.File // the locked lock file
 	root     atomic.Pointer[root]
 	writer   chan struct{} // holds one token: the right to write
-	shared   sharedQueue
-	alone    int      // groups of one update in a row; guarded by writer
+	shared   share.Queue
 	log      *journal // guarded by writer
 	sync     *syncer
 	scratch  scratch // guarded by writer

@@ -73,7 +73,7 @@ func TestHostileWrites(t *testing.T) {
 	}))
 }
 
-// TestHostileReads: each method that reads fails when it is told to, also in
+// TestHostileReads: each method that reads fails when the test says so, also in
 // the middle of a scan.
 func TestHostileReads(t *testing.T) {
 	bad := errors.New("unreadable")

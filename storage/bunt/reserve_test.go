@@ -218,9 +218,7 @@ func TestReserveShared(t *testing.T) {
 		})
 	})
 	for waiting := 0; waiting < 2; {
-		e.shared.mu.Lock()
-		waiting = len(e.shared.waiting)
-		e.shared.mu.Unlock()
+		waiting = e.shared.Waiting()
 	}
 	e.unlockWriter()
 	wg.Wait()

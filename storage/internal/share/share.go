@@ -59,6 +59,13 @@ func (q *Queue) add(u *update) {
 	q.mu.Unlock()
 }
 
+// Waiting is the number of updates in the queue.
+func (q *Queue) Waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
+}
+
 // take removes the updates that have waited longest, and returns them.
 func (q *Queue) take() []*update {
 	q.mu.Lock()
