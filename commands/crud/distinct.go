@@ -58,7 +58,7 @@ type distinct struct {
 	a           *exec.DistinctArgs
 	set         *exec.DistinctSet
 	throughView bool              // the pipeline of a view gives the documents
-	src         exec.RecordSource // nil: there is none, or a view
+	src         exec.RecordSource // nil for a view, and without a collection
 	refused     error             // what the query could not be opened for
 }
 

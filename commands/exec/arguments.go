@@ -169,7 +169,7 @@ func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan
 	return n, ok, err
 }
 
-// ClampCount is what a skip and a limit leave of a count; a limit of 0 is none.
+// ClampCount returns the count after a skip and a limit. A limit of 0 is no limit.
 func ClampCount(n, skip, limit int64) int64 {
 	n = max(n-skip, 0)
 	if limit > 0 {

@@ -31,7 +31,7 @@ type Stored struct {
 	id   storage.RecordID // of the record; 0: not known
 }
 
-// Load reads the record of a session, nil if there is none.
+// Load reads the record of a session. It returns nil if the session has no record.
 func (s *Session) Load(tx storage.Tx) (value.Doc, error) {
 	d, err := serverdocs.Get(tx, oplog.Transactions, value.Document(s.RecordID))
 	if d == nil || err != nil {

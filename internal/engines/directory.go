@@ -13,7 +13,7 @@ import (
 )
 
 // A data directory is looked at before any file in it is opened for writing,
-// and whoever may not use it leaves it as it was.
+// and a directory that is refused stays as it was.
 
 // MismatchError reports a directory with data of another engine of DuskDB.
 type MismatchError struct {
@@ -133,7 +133,7 @@ func contents(dir string) (has *engine, found []string, err error) {
 func present(dir string, patterns []string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // whoever opens it reports why
+		return nil // the engine that opens it reports why
 	}
 	for _, p := range patterns {
 		for _, e := range entries {

@@ -19,7 +19,7 @@ type Hostility struct {
 	Reruns bool
 	// Conflicts makes a write within an Update fail with ErrConflict now and then,
 	// as if another server had written the record in an open transaction. The
-	// next Update has none, so that whoever tries again succeeds.
+	// next Update has none, so that a second try succeeds.
 	Conflicts bool
 	// Catalog changes descriptions of collections between transactions, as
 	// another server does: they get a new version. It pauses while a snapshot
