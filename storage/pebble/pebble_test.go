@@ -28,10 +28,18 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-func openAt(tb testing.TB, path string) *Engine {
+// opened opens an engine that the caller closes.
+func opened(tb testing.TB, path string) *Engine {
 	tb.Helper()
 	e, err := Open(Options{Path: path, Indexer: storagetest.Indexer{}, Logger: tb.Logf})
 	must(tb, err)
+	return e
+}
+
+// openAt opens an engine that is closed at the end of the test.
+func openAt(tb testing.TB, path string) *Engine {
+	tb.Helper()
+	e := opened(tb, path)
 	tb.Cleanup(func() { _ = e.Close() })
 	return e
 }
