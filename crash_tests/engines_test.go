@@ -69,7 +69,7 @@ func TestRefusedDirectories(t *testing.T) {
 				}
 			}
 			before := contents(t, dir)
-			for _, args := range [][]string{nil, {"--repair"}, {"--storageEngine", "wiredTiger"}} {
+			for _, args := range [][]string{{"--storageEngine", "bunt"}, {"--storageEngine", "bunt", "--repair"}, {"--storageEngine", "wiredTiger"}} {
 				text := refuses(t, dir, args...)
 				for _, s := range tt.says {
 					if !strings.Contains(text, s) {
@@ -87,7 +87,7 @@ func TestRefusedDirectories(t *testing.T) {
 // TestRefusedByPebble: the same for the directory of the default engine, and
 // for one that a newer version made.
 func TestRefusedByPebble(t *testing.T) {
-	dir := loaded(t, 100)
+	dir := loaded(t, 100, "--storageEngine", "bunt")
 	before := contents(t, dir)
 	for _, args := range [][]string{{"--storageEngine", "pebble"}, {"--storageEngine", "pebble", "--repair"}} {
 		text := refuses(t, dir, args...)
@@ -143,7 +143,7 @@ func TestDirectoryInUse(t *testing.T) {
 		t.Errorf("check: %s", text)
 	}
 	to := filepath.Join(t.TempDir(), "to")
-	if text, ok := duskdb("copy", "bunt:"+dir, "bunt:"+to); ok || !strings.Contains(text, "in use by another process") {
+	if text, ok := duskdb("copy", engine+":"+dir, "bunt:"+to); ok || !strings.Contains(text, "in use by another process") {
 		t.Errorf("copy: %s", text)
 	}
 	if _, err := os.Stat(to); err == nil {
@@ -266,7 +266,7 @@ func connect(tb testing.TB, p *process) *client {
 // TestCopyInterrupted: what a copy that was killed has left is refused by the
 // server, and replaced by the next copy.
 func TestCopyInterrupted(t *testing.T) {
-	source := loaded(t, 20_000)
+	source := loaded(t, 20_000, "--storageEngine", "bunt")
 	for _, to := range storageEngines {
 		t.Run(to, func(t *testing.T) {
 			target := t.TempDir()
@@ -317,7 +317,7 @@ func TestCopyInterrupted(t *testing.T) {
 
 // TestCopyRefused: sources and targets that cannot be used.
 func TestCopyRefused(t *testing.T) {
-	source, full := loaded(t, 100), t.TempDir()
+	source, full := loaded(t, 100, "--storageEngine", "bunt"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "notes"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}

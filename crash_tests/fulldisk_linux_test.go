@@ -13,6 +13,7 @@ import (
 // TestFullDisk fills a small disk with the data of a server. Deletes, expiry, compact and
 // drop still work, and free space for inserts; a restart loses no data.
 func TestFullDisk(t *testing.T) {
+	filesOf(t, "bunt") // which reserves space for deletes
 	dir := t.TempDir()
 	switch err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); {
 	case errors.Is(err, unix.EPERM):

@@ -15,6 +15,7 @@ import (
 // not start, says where, and with --repair keeps all but the commit that was
 // hit.
 func TestDamagedLog(t *testing.T) {
+	filesOf(t, "bunt")
 	dir := t.TempDir()
 	p := start(t, dir)
 	c, err := dial(p.addr)

@@ -51,8 +51,6 @@ type Engine struct {
 var (
 	_ storage.Engine = (*Engine)(nil)
 	_ storage.Sharer = (*Engine)(nil)
-	_ share.Host     = (*Engine)(nil)
-	_ share.Run      = (*tx)(nil)
 )
 
 // Open reads the catalog of a store. The engine closes the store; if Open
@@ -234,29 +232,6 @@ func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) err
 	}
 	return t.Commit()
 }
-
-// UpdateShared implements storage.Sharer.
-func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) error {
-	return e.shared.Update(ctx, e, fn)
-}
-
-// Writer holds one token: the right to write.
-func (e *Engine) Writer() chan struct{} { return e.writer }
-
-// BeginGroup begins a transaction for a group of updates, which share a commit.
-func (e *Engine) BeginGroup(ctx context.Context) (share.Run, error) {
-	if ctx == nil {
-		ctx = e.life
-	}
-	t, err := e.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return t.write(&e.scratch), nil
-}
-
-// Apart reports whether the updates of a group may succeed one by one.
-func (e *Engine) Apart(err error) bool { return e.opts.Apart != nil && e.opts.Apart(err) }
 
 // lockWriter waits for the right to write.
 func (e *Engine) lockWriter(ctx context.Context) error {

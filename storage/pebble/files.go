@@ -18,6 +18,7 @@ type files struct {
 	vfs.FS
 	mode  os.FileMode // 0 in memory
 	fault func(step, path string) error
+	wait  func() // before a table is made, if one could not be made a moment ago
 
 	mu  sync.Mutex
 	wal *walFile // the present log; nil: none, or it is synced and closed
@@ -35,6 +36,9 @@ func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
 
 // Create creates a file that only those may read whom the mode allows to.
 func (fs *files) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if strings.HasSuffix(name, ".sst") {
+		fs.wait()
+	}
 	if err := fs.at("create", name); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,7 +29,7 @@ type store struct {
 	dirty chan struct{}
 
 	broken  atomic.Pointer[error] // Pebble has failed for good
-	trouble atomic.Pointer[error] // tables cannot be written at present
+	trouble *trouble              // of flushes and compactions
 
 	syncing sync.Mutex // held by one sync
 	applied atomic.Uint64
@@ -51,17 +52,19 @@ type store struct {
 func openStore(opts Options) (*store, error) {
 	s := &store{opts: opts, dirty: make(chan struct{}, 1)}
 	s.open.list = map[*snapshot]struct{}{}
-	s.fs = &files{FS: vfs.NewMem(), fault: opts.Fault}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger}
+	s.fs = &files{FS: vfs.NewMem(), fault: opts.Fault, wait: s.trouble.wait}
 	path := ""
 	if s.persistent() {
 		var err error
 		if s.dir, err = openDirectory(opts.Path, opts.FileMode); err != nil {
+			s.end()
 			return nil, err
 		}
 		s.fs.FS, s.fs.mode = vfs.Default, opts.FileMode
 		path = filepath.Join(opts.Path, filesName)
 	}
-	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.openPebble(path); err != nil {
 		s.end()
 		if s.dir != nil {
@@ -105,10 +108,11 @@ func (s *store) options() *pebble.Options {
 		CompactionConcurrencyRange: func() (int, int) { return 1, max(1, min(runtime.GOMAXPROCS(0)-1, 3)) },
 		Logger:                     logger{s},
 		EventListener: &pebble.EventListener{
-			BackgroundError: s.backgroundError,
-			FlushEnd:        func(i pebble.FlushInfo) { s.backgroundDone(i.Err) },
-			CompactionEnd:   func(i pebble.CompactionInfo) { s.backgroundDone(i.Err) },
-			DiskSlow:        func(i pebble.DiskSlowInfo) { s.opts.Logger("storage: the disk is slow: %s", i) },
+			BackgroundError: s.trouble.background,
+			FlushEnd:        s.trouble.flushed,
+			CompactionEnd:   s.trouble.compacted,
+			DataCorruption:  s.trouble.corrupted,
+			DiskSlow:        s.trouble.slow,
 		},
 	}
 	for i := range o.Levels {
@@ -123,10 +127,7 @@ func (s *store) failure() error {
 	if err := s.broken.Load(); err != nil {
 		return *err
 	}
-	if err := s.trouble.Load(); err != nil {
-		return *err
-	}
-	return nil
+	return s.trouble.refused()
 }
 
 // breakWith makes the store fail for good.
@@ -138,21 +139,6 @@ func (s *store) breakWith(err error) error {
 	return *s.broken.Load()
 }
 
-// backgroundError refuses writes while tables cannot be written: otherwise they
-// would wait for space in memory.
-func (s *store) backgroundError(err error) {
-	err = fmt.Errorf("write to the data files: %w", err)
-	if s.trouble.Swap(&err) == nil {
-		s.opts.Logger("storage: %v", err)
-	}
-}
-
-func (s *store) backgroundDone(err error) {
-	if err == nil && s.trouble.Swap(nil) != nil {
-		s.opts.Logger("storage: data files can be written again")
-	}
-}
-
 // logger receives Pebble's messages.
 type logger struct{ s *store }
 
@@ -160,7 +146,9 @@ type logger struct{ s *store }
 func (logger) Infof(string, ...any) {}
 
 // Errorf logs an error.
-func (l logger) Errorf(format string, args ...any) { l.s.opts.Logger("storage: "+format, args...) }
+func (l logger) Errorf(format string, args ...any) {
+	l.s.trouble.say(format, "storage: "+format, args...)
+}
 
 // Fatalf makes the store fail. Pebble expects that it does not return: it ends
 // what called it, by a panic that the store catches, or else Pebble's own
@@ -190,13 +178,17 @@ func (e *explained) Unwrap() error { return e.cause }
 // fatal is what Fatalf panics with.
 type fatal struct{ err error }
 
-// calledByStore reports whether the store has called what runs.
+// given are the types whose methods Pebble calls.
+var given = []string{"files", "file", "walFile", "trouble"}
+
+// calledByStore reports whether the store has called what runs, other than
+// through what it has given to Pebble.
 func calledByStore() bool {
 	pc := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
 	for {
 		f, more := frames.Next()
-		if strings.Contains(f.Function, "duskdb/storage/pebble.(*") && !strings.Contains(f.Function, "Fatalf") {
+		if _, method, ok := strings.Cut(f.Function, "duskdb/storage/pebble.(*"); ok && !slices.ContainsFunc(given, func(t string) bool { return strings.HasPrefix(method, t+")") }) {
 			return true
 		}
 		if !more {

@@ -1,0 +1,172 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/duskdb/duskdb/clock"
+)
+
+// When a flush or a compaction fails, Pebble tries it again at once, over and
+// over. Here it waits between two tries, and writes are refused meanwhile:
+// otherwise they would wait in memory for what may not happen.
+
+const (
+	// retryPause is how long Pebble's own work waits after a failure.
+	retryPause = time.Second
+	// compactionCounts is how long writes are refused after a failed compaction,
+	// unless one succeeds. Other than a flush, it may not be tried again.
+	compactionCounts = 5 * retryPause
+	// sayAgain is the least time between two messages about the same thing.
+	sayAgain = time.Minute
+)
+
+// trouble knows what of Pebble's own work has failed, and has the listeners
+// that Pebble calls.
+type trouble struct {
+	clock clock.Clock
+	done  <-chan struct{} // closed when the store is about to be closed
+	log   func(format string, args ...any)
+
+	flush      atomic.Pointer[failed] // until a flush succeeds
+	compaction atomic.Pointer[failed] // until one succeeds, or for a time
+
+	mu    sync.Mutex
+	until time.Time            // Pebble's next try
+	said  map[string]time.Time // when a message of a kind was logged
+	alarm bool                 // the log says that writes are refused
+}
+
+// failed is a failure of Pebble's own work.
+type failed struct {
+	err   error
+	until time.Time // zero: until the work succeeds
+}
+
+// refused is the error that writes get, if any.
+func (t *trouble) refused() error {
+	if f := t.flush.Load(); f != nil {
+		return f.err
+	}
+	if f := t.compaction.Load(); f != nil && t.clock.Now().Before(f.until) {
+		return f.err
+	}
+	return nil
+}
+
+// flushed is called at the end of a flush.
+func (t *trouble) flushed(i pebble.FlushInfo) {
+	err := i.Err
+	if err != nil && err.Error() == nothingLeft {
+		err = nil
+	}
+	t.ended(&t.flush, err, 0)
+}
+
+// nothingLeft is the error of a flush that succeeded and wrote no table, because
+// everything was deleted again.
+const nothingLeft = "pebble: empty table"
+
+// compacted is called at the end of a compaction. A damaged table, which no
+// pause will mend, does not keep writes from others.
+func (t *trouble) compacted(i pebble.CompactionInfo) {
+	switch {
+	case errors.Is(i.Err, pebble.ErrCancelledCompaction):
+	case pebble.IsCorruptionError(i.Err):
+		t.pause()
+	default:
+		t.ended(&t.compaction, i.Err, compactionCounts)
+	}
+}
+
+func (t *trouble) ended(work *atomic.Pointer[failed], err error, counts time.Duration) {
+	if err == nil {
+		if work.Swap(nil) != nil && t.refused() == nil {
+			t.over()
+		}
+		return
+	}
+	f := &failed{err: fmt.Errorf("write to the data files: %w", err)}
+	if counts > 0 {
+		f.until = t.clock.Now().Add(counts)
+	}
+	work.Store(f)
+	t.pause()
+	if t.say("refused", "storage: %v; writes are refused until that succeeds", f.err) {
+		t.mu.Lock()
+		t.alarm = true
+		t.mu.Unlock()
+	}
+}
+
+// over takes back what the log says.
+func (t *trouble) over() {
+	t.mu.Lock()
+	was := t.alarm
+	t.alarm = false
+	t.mu.Unlock()
+	if was {
+		t.log("storage: data files can be written again")
+	}
+}
+
+// say logs a message unless one of its kind was logged a moment ago.
+func (t *trouble) say(kind, format string, args ...any) bool {
+	now := t.clock.Now()
+	t.mu.Lock()
+	last, again := t.said[kind]
+	pass := !again || now.Sub(last) >= sayAgain
+	if pass {
+		if t.said == nil {
+			t.said = map[string]time.Time{}
+		}
+		t.said[kind] = now
+	}
+	t.mu.Unlock()
+	if pass {
+		t.log(format, args...)
+	}
+	return pass
+}
+
+// pause makes Pebble's own work wait from now on.
+func (t *trouble) pause() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.until = t.clock.Now().Add(retryPause)
+}
+
+// wait makes a goroutine of Pebble's wait if something failed a moment ago.
+func (t *trouble) wait() {
+	t.mu.Lock()
+	until := t.until
+	t.mu.Unlock()
+	d := until.Sub(t.clock.Now())
+	if until.IsZero() || d <= 0 || calledByStore() {
+		return
+	}
+	timer := t.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-t.done:
+	}
+}
+
+// background is called with every failure of Pebble's own work.
+func (t *trouble) background(err error) { t.say("background", "storage: %v", err) }
+
+// corrupted is called when what was read fails its checksum. A compaction that
+// has found that would read the same again at once.
+func (t *trouble) corrupted(i pebble.DataCorruptionInfo) {
+	t.say("corrupted", "storage: the data are damaged: %s is %v; run \"duskdb check\", and restore a backup", i.Path, i.Details)
+	t.wait()
+}
+
+// slow is called when an operation takes long.
+func (t *trouble) slow(i pebble.DiskSlowInfo) { t.say("slow", "storage: the disk is slow: %s", i) }
