@@ -28,10 +28,11 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// opened opens an engine that the caller closes.
+// opened opens an engine that the caller closes. Its cache is small, because the log
+// that is reserved at each opening is as large as a part of it.
 func opened(tb testing.TB, path string) *Engine {
 	tb.Helper()
-	e, err := Open(Options{Path: path, Indexer: storagetest.Indexer{}, Logger: tb.Logf})
+	e, err := Open(Options{Path: path, Indexer: storagetest.Indexer{}, Logger: tb.Logf, CacheBytes: 32 << 20})
 	must(tb, err)
 	return e
 }
