@@ -11,9 +11,10 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// crashTime returns the duration of the test and the seed of its random choices.
+// crashTime returns the duration of the test and the seed of its random choices. CI
+// has a stage in which each such test runs longer.
 func crashTime(tb testing.TB) (d time.Duration, seed uint64) {
-	d, seed = 8*time.Second, uint64(time.Now().UnixNano())
+	d, seed = 3*time.Second, uint64(time.Now().UnixNano())
 	if s := os.Getenv("DUSKDB_CRASH_TIME"); s != "" {
 		var err error
 		if d, err = time.ParseDuration(s); err != nil {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
@@ -39,9 +40,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "duskdb")
-	build := exec.Command("go", "build", "-o", binary, "../cmd/duskdb")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if err := needs.Server(binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

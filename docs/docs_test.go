@@ -34,8 +34,8 @@ func TestPages(t *testing.T) {
 		t.Fatal("no pages", err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "duskdb"), "../cmd/duskdb").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := needs.Server(filepath.Join(bin, "duskdb")); err != nil {
+		t.Fatal(err)
 	}
 	for _, page := range append(pages, "../README.md") {
 		text, err := os.ReadFile(page)

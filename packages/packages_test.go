@@ -35,7 +35,9 @@ func run(t *testing.T, dir string, env []string, args ...string) {
 func build(t *testing.T) []string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "duskdb")
-	run(t, "..", nil, "go", "build", "-o", binary, "./cmd/duskdb")
+	if err := needs.Server(binary); err != nil {
+		t.Fatal(err)
+	}
 	return []string{"DUSKDB_BINARY=" + binary, "PYTHONDONTWRITEBYTECODE=1"}
 }
 

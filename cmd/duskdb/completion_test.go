@@ -69,18 +69,18 @@ func TestScriptsParse(t *testing.T) {
 }
 
 // completers complete a line as a shell does that has read its script: they
-// give back the word that the last one becomes, or nothing.
-var completers = map[string]func(t *testing.T, line string) string{
-	"bash": func(t *testing.T, line string) string {
+// give back the word that the last one becomes, or nothing. What they write to the
+// directory serves the next line.
+var completers = map[string]func(t *testing.T, dir, line string) string{
+	"bash": func(t *testing.T, _, line string) string {
 		words := strings.ReplaceAll(line, "=", " = ")
 		return shell(t, script(t, "bash")+"\nCOMP_WORDS=("+words+"); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _duskdb; echo \"${COMPREPLY[*]}\"", "bash")
 	},
-	"fish": func(t *testing.T, line string) string {
+	"fish": func(t *testing.T, _, line string) string {
 		word, _, _ := strings.Cut(shell(t, script(t, "fish")+"\ncomplete -C "+quoted(line), "fish", "--no-config"), "\t")
 		return word
 	},
-	"zsh": func(t *testing.T, line string) string {
-		dir := t.TempDir()
+	"zsh": func(t *testing.T, dir, line string) string {
 		if err := os.WriteFile(filepath.Join(dir, "_duskdb"), []byte(script(t, "zsh")), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -131,9 +131,11 @@ func TestShellsComplete(t *testing.T) {
 	}
 	for name, complete := range completers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			needs.Program(t, name)
+			dir := t.TempDir()
 			for _, tt := range tests {
-				got := strings.TrimPrefix(complete(t, tt.line), "--tlsMode=")
+				got := strings.TrimPrefix(complete(t, dir, tt.line), "--tlsMode=")
 				if got == "--dbpa" { // zsh leaves what it cannot complete
 					got = ""
 				}

@@ -11,14 +11,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/internal/needs"
 )
 
 // built compiles this program.
 func built(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "duskdb")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := needs.Server(path); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
