@@ -182,7 +182,6 @@ func testCopy(t *testing.T, from, to string) {
 	source, target := t.TempDir(), filepath.Join(t.TempDir(), "deep", "copy")
 	p := start(t, source, "--storageEngine", from, "--replSet", "rs")
 	c := connect(t, p)
-	doc := func(text string) value.Value { return value.Document(value.MustJSON(text)) }
 	c.must(t, "create", value.String("jobs"), "messageQueue", doc(`{"lockDuration": "PT60S", "maxDeliveryCount": 1}`))
 	c.must(t, "createIndexes", value.String("c"), "indexes", value.NewArray(
 		doc(`{"key": {"k": 1}, "name": "k_1", "unique": true}`), doc(`{"key": {"tags": 1}, "name": "tags_1"}`),

@@ -139,8 +139,8 @@ func (s *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	srv, err := server.New(cfg)
-	if err != nil {
+	srv, err := openServer(cfg)
+	if srv == nil {
 		return err
 	}
 	if file != nil { // else they are on stderr with the log

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
@@ -44,21 +45,35 @@ func (s *store) backup(ctx context.Context, dir string) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !s.persistent() {
-		return errors.New("an engine in memory has no files to back up")
-	}
 	if !s.uses.begin() {
 		return storage.ErrClosed
 	}
 	defer s.uses.end()
 	defer s.recovered(&err)
-	if err := s.db.Checkpoint(filepath.Join(dir, filesName), pebble.WithFlushedWAL()); err != nil {
+	files := filepath.Join(dir, filesName)
+	if s.persistent() {
+		err = s.db.Checkpoint(files, pebble.WithFlushedWAL())
+	} else {
+		err = s.backupMemory(files)
+	}
+	if err != nil {
 		return err
 	}
 	if err := writeMarker(dir, s.opts.FileMode); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
+}
+
+// backupMemory makes a checkpoint in memory and copies it to the disk.
+func (s *store) backupMemory(dir string) error {
+	checkpoint := fmt.Sprintf("checkpoint-%d", s.backups.Add(1))
+	err := s.db.Checkpoint(checkpoint, pebble.WithFlushedWAL())
+	if err == nil {
+		disk := &files{FS: vfs.Default, mode: s.opts.FileMode, wait: func() {}}
+		_, err = vfs.Clone(s.fs.FS, disk, checkpoint, dir, vfs.CloneSync)
+	}
+	return errors.Join(err, s.fs.RemoveAll(checkpoint))
 }
 
 // size is the sum of the sizes of the files below a directory.

@@ -35,6 +35,7 @@ type store struct {
 	applied atomic.Uint64
 	synced  atomic.Uint64 // all commits up to this are on disk
 	syncs   atomic.Int64
+	backups atomic.Int64
 	failed  atomic.Int64
 
 	uses uses

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/duskdb/duskdb/server"
+)
+
+// openServer makes a server, which takes long if a large log must be read. A
+// signal ends the wait: then it returns neither a server nor an error. What
+// opens the data goes with the process, which harms the data as little as the
+// end of one that is killed.
+func openServer(cfg server.Config) (*server.Server, error) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	type result struct {
+		srv *server.Server
+		err error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		srv, err := server.New(cfg)
+		opened <- result{srv, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.srv, r.err
+	case s := <-signals:
+		cfg.Log.Info().Stringer("signal", s).Str("dbpath", cfg.DBPath).Msg("Stopped while the data were being opened")
+		return nil, nil
+	}
+}
