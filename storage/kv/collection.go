@@ -265,7 +265,7 @@ func (t *tx) checkUnique(c *coll, diffs []keydiff.Change, id storage.RecordID) e
 			continue
 		}
 		for _, key := range diffs[i].Add {
-			other, err := t.find(t.ctx, c, x, x.maker.Order(key))
+			other, err := t.holder(c, x, x.maker.Order(key))
 			if err != nil {
 				return err
 			}
@@ -282,6 +282,20 @@ func (t *tx) checkUnique(c *coll, diffs []keydiff.Change, id storage.RecordID) e
 	return nil
 }
 
+// holder returns the record that has an Order in a unique index, or 0. Keys that
+// grow with the records need no search.
+func (t *tx) holder(c *coll, x *index, order []byte) (id storage.RecordID, err error) {
+	if x.top == nil {
+		if x.top, err = t.greatest(t.ctx, c, x); err != nil {
+			return 0, err
+		}
+	}
+	if bytes.Compare(order, x.top) > 0 {
+		return 0, nil
+	}
+	return t.find(t.ctx, c, x, order)
+}
+
 // apply changes the entries of a record in all indexes. It returns the number of
 // those removed from indexes that are not private.
 func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (removed int) {
@@ -291,18 +305,31 @@ func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (remove
 			removed += len(d.Remove)
 		}
 		for _, key := range d.Remove {
-			t.over.del(t.entryKey(c, x, key, id))
-			x.entries--
-			x.bytes -= int64(len(key)) + entryOverhead
+			t.removeEntry(c, x, key, id)
 		}
 		for _, key := range d.Add {
-			t.over.set(t.entryKey(c, x, key, id), empty)
-			x.entries++
-			x.bytes += int64(len(key)) + entryOverhead
+			t.addEntry(c, x, key, id)
 		}
 		x.multikey |= d.Multikey
 	}
 	return removed
+}
+
+func (t *tx) addEntry(c *coll, x *index, key []byte, id storage.RecordID) {
+	t.over.set(t.entryKey(c, x, key, id), empty)
+	x.entries++
+	x.bytes += int64(len(key)) + entryOverhead
+	x.raise(key)
+}
+
+func (t *tx) removeEntry(c *coll, x *index, key []byte, id storage.RecordID) {
+	t.over.del(t.entryKey(c, x, key, id))
+	x.entries--
+	x.bytes -= int64(len(key)) + entryOverhead
+	if x.maker.Unique() {
+		t.scratch.key = appendLookup(t.scratch.key[:0], c.num, x.num, x.maker.Order(key))
+		t.stale = append(t.stale, t.hot.hash(t.scratch.key))
+	}
 }
 
 func (t *tx) entryKey(c *coll, x *index, key []byte, id storage.RecordID) []byte {
@@ -314,6 +341,9 @@ func (t *tx) entryKey(c *coll, x *index, key []byte, id storage.RecordID) []byte
 func (t *tx) put(c *coll, id storage.RecordID, was int, stored []byte, is int, fresh bool) {
 	t.scratch.key = appendRecordKey(t.scratch.key[:0], c.num, id)
 	key := t.arena.keep(t.scratch.key)
+	if !fresh {
+		t.stale = append(t.stale, t.hot.hash(key))
+	}
 	c.size += int64(is) - int64(was)
 	c.change.data = true
 	if stored == nil {

@@ -2,9 +2,10 @@ package kv
 
 import "github.com/duskdb/duskdb/storage"
 
-// Commit applies the writes to the store and then publishes the new state. The
-// caller has the right to write.
-func (t *tx) Commit() error {
+// Commit applies the writes to the store, and makes the new state that of the
+// next writer. The caller has the right to write. Readers see the state when
+// Settle has returned.
+func (t *tx) Commit() (err error) {
 	changed := t.changes[:0]
 	for _, ch := range t.changes {
 		if ch.effective() {
@@ -20,12 +21,15 @@ func (t *tx) Commit() error {
 	t.gather(&t.scratch.set)
 	e := t.e
 	if len(t.scratch.set.Writes)+len(t.scratch.set.Drops) > 0 {
-		if err := e.store.Apply(t.ctx, &t.scratch.set); err != nil {
+		if t.wait, err = e.store.Apply(t.ctx, &t.scratch.set); err != nil {
 			return err
 		}
 		e.commits.Add(1)
 	}
 	e.stamps++
+	for _, hash := range t.stale {
+		e.hot.wrote(hash, e.stamps)
+	}
 	for _, ch := range changed {
 		e.prepared.adopted(ch.made)
 		if ch.cur != nil {
@@ -34,7 +38,28 @@ func (t *tx) Commit() error {
 		}
 	}
 	e.prepared.note(t.written)
-	return e.publish(t.root)
+	t.after, err = e.advance(t.root)
+	if err != nil && t.wait != nil {
+		_ = t.wait()
+	}
+	return err
+}
+
+// Settle waits until the writes of a commit survive the end of the process, and
+// shows the new state to readers. The states of earlier commits are safe too:
+// the store writes commits in their order.
+func (t *tx) Settle() error {
+	if t.after == nil {
+		return nil
+	}
+	if t.wait != nil {
+		if err := t.wait(); err != nil {
+			t.after.release()
+			return err
+		}
+	}
+	t.e.show(t.after)
+	return nil
 }
 
 // effective reports whether a change changes anything.

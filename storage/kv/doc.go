@@ -18,8 +18,9 @@
 // and reads the snapshot through it. Its commit hands the store one write set:
 // the writes, the statistics of each collection that has changed, and the
 // ranges that are gone. One Update runs at a time, so that a write set needs no
-// conditions. A snapshot transaction does the same with a log of its operations,
-// which its commit repeats in an Update.
+// conditions. While the store makes a commit safe, the next Update runs on its
+// state, the tip; readers see a state when it is safe. A snapshot transaction does
+// the same with a log of its operations, which its commit repeats in an Update.
 //
 // Collections and indexes have numbers that begin their keys. Truncating a
 // collection gives it a new number, so that nothing but the removal of a range
@@ -28,4 +29,10 @@
 // An index that is prepared beside writers is written into the store under a
 // number that the catalog does not know yet, and a mark says so: opening the
 // store removes what a crash has left of it.
+//
+// # Reading
+//
+// A part of the cache keeps what single reads have found: records by their ids,
+// and ids by the keys of unique indexes (see hot). Scans pass it by. An insert
+// into a unique index searches for its key only if that is not behind all others.
 package kv

@@ -19,6 +19,8 @@ type Options struct {
 	Persistent bool
 	// Indexer gives meaning to index specifications. Required.
 	Indexer storage.Indexer
+	// HotBytes is the memory for records that are read again and again.
+	HotBytes int64
 	// Apart reports whether the updates of a group that could not be committed
 	// because of err may succeed one by one. Never if nil.
 	Apart func(err error) bool
@@ -29,11 +31,14 @@ type Engine struct {
 	storage.Alone
 	opts     Options
 	store    Store
-	current  atomic.Pointer[state] // nil when closed
+	current  atomic.Pointer[state] // what readers see; nil when closed
+	showing  sync.Mutex            // held while current changes
 	writer   chan struct{}         // holds one token: the right to write
+	tip      *state                // what writers see: current, or ahead of it; guarded by writer
 	shared   share.Queue
 	scratch  scratch // guarded by writer
 	stamps   uint64  // the last stamp that a commit has given; guarded by writer
+	hot      *hot
 	claims   claims.Table
 	prepared preparations
 
@@ -59,16 +64,18 @@ func Open(store Store, opts Options) (*Engine, error) {
 	if opts.Indexer == nil {
 		return nil, errors.New("kv: no indexer")
 	}
-	e := &Engine{opts: opts, store: store, writer: make(chan struct{}, 1)}
+	e := &Engine{opts: opts, store: store, writer: make(chan struct{}, 1), hot: newHot(opts.HotBytes)}
 	e.life, e.end = context.WithCancel(context.Background())
 	r, err := e.load()
+	var s *state
 	if err == nil {
-		err = e.publish(r)
+		s, err = e.advance(r)
 	}
 	if err != nil {
 		e.end()
 		return nil, err
 	}
+	e.current.Store(s)
 	e.writer <- struct{}{}
 	return e, nil
 }
@@ -165,7 +172,16 @@ func (e *Engine) clearUnfinished(snap Snapshot, r *root) error {
 	if err != nil || len(w.Writes) == 0 {
 		return err
 	}
-	return e.store.Apply(e.life, &w)
+	return e.applyNow(e.life, &w)
+}
+
+// applyNow applies a write set and waits until it is safe.
+func (e *Engine) applyNow(ctx context.Context, w *WriteSet) error {
+	wait, err := e.store.Apply(ctx, w)
+	if err != nil {
+		return err
+	}
+	return wait()
 }
 
 // numbered notes a number that is in use.
@@ -174,18 +190,55 @@ func (e *Engine) numbered(num uint32) { e.numbers.Store(max(e.numbers.Load(), nu
 // number gives the next number.
 func (e *Engine) number() uint32 { return e.numbers.Add(1) }
 
-// publish makes a root the latest state. The caller has the right to write.
-func (e *Engine) publish(r *root) error {
+// advance makes a root the state that the next writer begins with. The caller has
+// the right to write, and owns the reference to the state.
+func (e *Engine) advance(r *root) (*state, error) {
 	snap, err := e.store.Snapshot()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := &state{root: r, snap: snap}
-	s.refs.Store(1)
-	if old := e.current.Swap(s); old != nil {
-		old.release()
+	s := &state{root: r, snap: snap, place: 1, stamp: e.stamps}
+	if e.tip != nil {
+		s.place = e.tip.place + 1
+		e.tip.release()
 	}
-	return nil
+	s.refs.Store(2)
+	e.tip = s
+	return s, nil
+}
+
+// show makes a state, whose writes are safe, the latest one, unless a later one
+// is. It takes over the reference.
+func (e *Engine) show(s *state) {
+	e.showing.Lock()
+	old := e.current.Load()
+	if old == nil || old.place > s.place { // closed, or overtaken
+		old = s
+	} else {
+		e.current.Store(s)
+	}
+	e.showing.Unlock()
+	old.release()
+}
+
+// publish makes a root the latest state. All its writes are safe, and the caller
+// has the right to write.
+func (e *Engine) publish(r *root) error {
+	s, err := e.advance(r)
+	if err == nil {
+		e.show(s)
+	}
+	return err
+}
+
+// last returns the state after the last commit, which must be released. The
+// caller has the right to write.
+func (e *Engine) last() (*state, error) {
+	if e.current.Load() == nil {
+		return nil, storage.ErrClosed
+	}
+	e.tip.refs.Add(1)
+	return e.tip, nil
 }
 
 // latest returns the latest state, which must be released.
@@ -217,20 +270,29 @@ func (e *Engine) Update(ctx context.Context, fn func(storage.Tx) error) error {
 }
 
 func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
-	if err := e.lockWriter(ctx); err != nil {
-		return err
-	}
-	defer e.unlockWriter()
-	t, err := e.begin(ctx)
+	t, err := e.updateFirst(ctx, replays, fn)
 	if err != nil {
 		return err
 	}
-	defer t.End()
-	t.write(&e.scratch).replays = replays
-	if err := fn(t); err != nil {
-		return err
+	return t.Settle()
+}
+
+// updateFirst is the part of an Update that needs the right to write.
+func (e *Engine) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx) error) (*tx, error) {
+	if err := e.lockWriter(ctx); err != nil {
+		return nil, err
 	}
-	return t.Commit()
+	defer e.unlockWriter()
+	t, err := e.beginWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer t.End()
+	t.replays = replays
+	if err := fn(t); err != nil {
+		return nil, err
+	}
+	return t, t.Commit()
 }
 
 // lockWriter waits for the right to write.
@@ -318,9 +380,11 @@ func (e *Engine) Close() error {
 		e.end()
 		<-e.writer
 		defer e.unlockWriter()
-		if s := e.current.Swap(nil); s != nil {
-			s.release()
-		}
+		e.showing.Lock()
+		s := e.current.Swap(nil)
+		e.showing.Unlock()
+		s.release()
+		e.tip.release()
 		e.closeErr = e.store.Close()
 	})
 	return e.closeErr

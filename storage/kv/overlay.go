@@ -46,14 +46,19 @@ func (o *overlay) clear(s Span) {
 	}
 }
 
+// has reports whether the transaction has written to a range.
+func (o *overlay) has(s Span) bool {
+	it := o.writes.Iter()
+	return it.Seek(view(s.Lo)) && it.Key() < view(s.Hi)
+}
+
 // freeze returns a copy that later writes do not change, or nil if there is
 // nothing in the range.
 func (o *overlay) freeze(lo, hi []byte) *overlay {
 	if o == nil || o.writes.Len() == 0 {
 		return nil
 	}
-	it := o.writes.Iter()
-	if !it.Seek(view(lo)) || it.Key() >= view(hi) {
+	if !o.has(Span{Lo: lo, Hi: hi}) {
 		return nil
 	}
 	return &overlay{writes: *o.writes.Copy()}

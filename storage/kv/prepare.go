@@ -125,7 +125,7 @@ func (e *Engine) startPreparation(ctx context.Context, ns storage.Namespace, spe
 		return nil, nil, err
 	}
 	defer e.unlockWriter()
-	base, err := e.latest()
+	base, err := e.last()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +153,7 @@ func (e *Engine) endPreparation(p *preparation) {
 	}
 	defer e.unlockWriter()
 	key := numberKey(spaceBuilding, p.index.num)
-	s, err := e.latest()
+	s, err := e.last()
 	if err != nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (e *Engine) endPreparation(p *preparation) {
 	var w WriteSet
 	w.del(key)
 	w.drop(indexSpan(p.num, p.index.num))
-	if e.store.Apply(e.life, &w) == nil {
+	if e.applyNow(e.life, &w) == nil {
 		_ = e.publish(s.root)
 	}
 }
@@ -241,12 +241,12 @@ func (f *filler) flush() error {
 		return err
 	}
 	defer f.e.unlockWriter()
-	s, err := f.e.latest()
+	s, err := f.e.last()
 	if err != nil {
 		return err
 	}
 	defer s.release()
-	if err := f.e.store.Apply(f.ctx, &f.set); err != nil {
+	if err := f.e.applyNow(f.ctx, &f.set); err != nil {
 		return err
 	}
 	f.set, f.size = WriteSet{}, 0
@@ -308,9 +308,7 @@ func (t *tx) catchUp(p *preparation, c *coll, x *index, ids []storage.RecordID) 
 			return err
 		}
 		for _, key := range keys {
-			t.over.del(t.entryKey(c, x, key, id))
-			x.entries--
-			x.bytes -= int64(len(key)) + entryOverhead
+			t.removeEntry(c, x, key, id)
 		}
 	}
 	for _, id := range ids {
@@ -353,9 +351,7 @@ func (t *tx) addKeys(c *coll, x *index, name string, keys [][]byte, id storage.R
 				return &storage.DuplicateKeyError{Namespace: c.info.Namespace, Index: name, Key: bytes.Clone(key), Existing: other}
 			}
 		}
-		t.over.set(t.entryKey(c, x, key, id), empty)
-		x.entries++
-		x.bytes += int64(len(key)) + entryOverhead
+		t.addEntry(c, x, key, id)
 	}
 	return nil
 }

@@ -3,14 +3,17 @@ package kv
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 
 	"github.com/duskdb/duskdb/storage"
 )
 
 // reader reads a snapshot with the writes of a transaction over it.
 type reader struct {
-	snap Snapshot
-	over *overlay // nil: none
+	snap  Snapshot
+	over  *overlay // nil: none
+	hot   *hot     // nil: what is read is not kept
+	stamp uint64   // of the snapshot
 }
 
 // get returns a value, or nil. It must not be changed.
@@ -21,14 +24,37 @@ func (r reader) get(ctx context.Context, key []byte) ([]byte, error) {
 	return r.snap.Get(ctx, key)
 }
 
+// getHot is get for values that are likely to be read again.
+func (r reader) getHot(ctx context.Context, key []byte) ([]byte, error) {
+	if v, ok := r.over.get(key); ok {
+		return v, nil
+	}
+	hash := r.hot.hash(key)
+	if v := r.hot.get(key, hash, r.stamp); v != nil {
+		return v, nil
+	}
+	v, err := r.snap.Get(ctx, key)
+	if err == nil && v != nil {
+		r.hot.put(key, hash, v, r.stamp)
+	}
+	return v, err
+}
+
+// fewKeys is how many values are read together one by one, through the cache.
+const fewKeys = 32
+
 // getMany calls fn with the values that exist, in the order of keys, until it
 // returns false.
 func (r reader) getMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
-	if r.over == nil || r.over.writes.Len() == 0 {
+	if len(keys) > fewKeys && (r.over == nil || r.over.writes.Len() == 0) {
 		return r.snap.GetMany(ctx, keys, fn)
 	}
+	get := r.getHot
+	if len(keys) > fewKeys {
+		get = r.get
+	}
 	for i, key := range keys {
-		v, err := r.get(ctx, key)
+		v, err := get(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -50,7 +76,8 @@ func (r reader) scan(ctx context.Context, s Span, reverse bool) Iterator {
 
 // frozen is a reader that later writes of the transaction do not change.
 func (r reader) frozen(s Span) reader {
-	return reader{snap: r.snap, over: r.over.freeze(s.Lo, s.Hi)}
+	r.over = r.over.freeze(s.Lo, s.Hi)
+	return r
 }
 
 // stored reads the value of a record.
@@ -59,12 +86,40 @@ func (r reader) stored(ctx context.Context, c *coll, id storage.RecordID) ([]byt
 		return nil, nil
 	}
 	var room [recordPrefix + idSize]byte
-	return r.get(ctx, appendRecordKey(room[:0], c.num, id))
+	return r.getHot(ctx, appendRecordKey(room[:0], c.num, id))
 }
 
 // find returns the first record whose entry in an index has the key as its
 // Order part, or 0.
 func (r reader) find(ctx context.Context, c *coll, x *index, key []byte) (id storage.RecordID, err error) {
+	if r.hot == nil || !x.maker.Unique() || r.overwritten(c, x, key) {
+		return r.search(ctx, c, x, key)
+	}
+	var room [128]byte
+	lookup := appendLookup(room[:0], c.num, x.num, key)
+	hash := r.hot.hash(lookup)
+	if v := r.hot.get(lookup, hash, r.stamp); v != nil {
+		return storage.RecordID(binary.BigEndian.Uint64(v)), nil
+	}
+	if id, err = r.search(ctx, c, x, key); err == nil && id != 0 {
+		r.hot.put(lookup, hash, binary.BigEndian.AppendUint64(nil, uint64(id)), r.stamp)
+	}
+	return id, err
+}
+
+// overwritten reports whether the transaction has written entries that begin
+// with a key.
+func (r reader) overwritten(c *coll, x *index, key []byte) bool {
+	if r.over == nil || r.over.writes.Len() == 0 {
+		return false
+	}
+	var room [128]byte
+	lo := appendEscaped(appendIndexPrefix(room[:0], c.num, x.num), key)
+	return r.over.has(Span{Lo: lo, Hi: after(lo)})
+}
+
+// search is find without the cache.
+func (r reader) search(ctx context.Context, c *coll, x *index, key []byte) (id storage.RecordID, err error) {
 	var room [128]byte
 	lo := appendIndexPrefix(room[:0], c.num, x.num)
 	n := len(lo)
@@ -81,6 +136,20 @@ func (r reader) find(ctx context.Context, c *coll, x *index, key []byte) (id sto
 		err = cerr
 	}
 	return id, err
+}
+
+// greatest returns the key of the last entry of an index, and the empty one if
+// there is none.
+func (r reader) greatest(ctx context.Context, c *coll, x *index) ([]byte, error) {
+	it := r.scan(ctx, indexSpan(c.num, x.num), true)
+	key, err := []byte{}, error(nil)
+	if it.Next() {
+		key, _, err = parseEntry(key, it.Key()[entryPrefix:])
+	}
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return key, err
 }
 
 // sameOrder reports whether the Order parts of two keys are equal.
@@ -115,15 +184,18 @@ func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn f
 	return err
 }
 
-// walkRecords calls fn with the records of an iterator, copied.
+// walkRecords calls fn with the records of an iterator, copied: several into one
+// piece of memory, which grows with the scan, so that a caller who keeps one
+// record does not hold much more.
 func walkRecords(it Iterator, fn func(storage.Record) bool) error {
+	var copies pieces
 	for it.Next() {
 		id := recordID(it.Key())
 		v, err := it.Value()
 		if err != nil {
 			return err
 		}
-		rec, err := record(id, bytes.Clone(v))
+		rec, err := record(id, copies.keep(v))
 		if err != nil {
 			return err
 		}
@@ -132,6 +204,31 @@ func walkRecords(it Iterator, fn func(storage.Record) bool) error {
 		}
 	}
 	return nil
+}
+
+// pieces is memory for copies of records.
+type pieces struct {
+	room []byte
+	size int // of the last piece
+}
+
+// The size of pieces.
+const (
+	leastPiece = 512
+	mostPiece  = 16 << 10
+)
+
+func (p *pieces) keep(b []byte) []byte {
+	if len(b) > mostPiece/4 {
+		return bytes.Clone(b)
+	}
+	if cap(p.room)-len(p.room) < len(b) {
+		p.size = min(max(leastPiece, 2*p.size, len(b)), mostPiece)
+		p.room = make([]byte, 0, p.size)
+	}
+	start := len(p.room)
+	p.room = append(p.room, b...)
+	return p.room[start:len(p.room):len(p.room)]
 }
 
 // entrySpan is the part of an index that a scan visits.

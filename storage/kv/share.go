@@ -16,8 +16,9 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 type sharing struct{ e *Engine }
 
 var (
-	_ share.Host = sharing{}
-	_ share.Run  = (*tx)(nil)
+	_ share.Host    = sharing{}
+	_ share.Run     = (*tx)(nil)
+	_ share.Settler = (*tx)(nil)
 )
 
 // Writer holds one token: the right to write.
@@ -28,11 +29,11 @@ func (s sharing) BeginGroup(ctx context.Context) (share.Run, error) {
 	if ctx == nil {
 		ctx = s.e.life
 	}
-	t, err := s.e.begin(ctx)
+	t, err := s.e.beginWrite(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return t.write(&s.e.scratch), nil
+	return t, nil
 }
 
 // Apart reports whether the updates of a group may succeed one by one.

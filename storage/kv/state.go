@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"sync/atomic"
 
 	"github.com/tidwall/btree"
@@ -11,12 +12,14 @@ import (
 // degree of the tree of collections. Small nodes make copies cheap.
 const degree = 8
 
-// state is a committed state: the collections, and a snapshot of the store that
-// belongs to them. Readers hold it while they read.
+// state is a state after a commit: the collections, and a snapshot of the store
+// that belongs to them. Those who read it hold it.
 type state struct {
-	root *root
-	snap Snapshot
-	refs atomic.Int64
+	root  *root
+	snap  Snapshot
+	place uint64 // in the sequence of states
+	stamp uint64 // of the last commit that it contains
+	refs  atomic.Int64
 }
 
 // hold takes a reference. It returns false if the last one has been released.
@@ -70,6 +73,16 @@ type index struct {
 	entries  int64
 	bytes    int64
 	multikey storage.Multikey
+	// top is at least the key of each entry, or nil if that is not known: an Order
+	// behind it is new. Only writers to unique indexes need it.
+	top []byte
+}
+
+// raise makes a key count for top.
+func (x *index) raise(key []byte) {
+	if x.top != nil && bytes.Compare(key, x.top) > 0 {
+		x.top = bytes.Clone(key)
+	}
 }
 
 // entryOverhead is the size that an entry counts beside its key.

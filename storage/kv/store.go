@@ -11,9 +11,11 @@ import (
 type Store interface {
 	// Snapshot returns the latest state. Only the engine's writer calls it.
 	Snapshot() (Snapshot, error)
-	// Apply applies a write set as a whole or not at all. When it returns, the
-	// writes survive the end of the process. Only the engine's writer calls it.
-	Apply(ctx context.Context, w *WriteSet) error
+	// Apply applies a write set as a whole or not at all: snapshots taken later show
+	// it. The writes survive the end of the process once wait, which must be called,
+	// has returned nil. If it fails, all later calls of Apply and their waits fail.
+	// Only the engine's writer calls Apply, and anyone wait.
+	Apply(ctx context.Context, w *WriteSet) (wait func() error, err error)
 	// Sync returns when all that was applied is on disk.
 	Sync(ctx context.Context) error
 	// Compact reclaims space.

@@ -24,6 +24,9 @@ type tx struct {
 	scratch  *scratch
 	arena    arena
 	written  []writtenRecord // in collections with an index that is being prepared
+	stale    []uint64        // hashes of keys of the cache whose values change
+	after    *state          // after the commit, until that has settled
+	wait     func() error    // until the writes are safe
 
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // set in the Update that commits one
@@ -63,7 +66,25 @@ func (e *Engine) begin(ctx context.Context) (*tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tx{e: e, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap}}, nil
+	return e.on(ctx, base), nil
+}
+
+// beginWrite begins an Update on the state after the last commit. The caller has
+// the right to write.
+func (e *Engine) beginWrite(ctx context.Context) (*tx, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	base, err := e.last()
+	if err != nil {
+		return nil, err
+	}
+	return e.on(ctx, base).write(&e.scratch), nil
+}
+
+// on makes a transaction on a state, and takes over the reference to it.
+func (e *Engine) on(ctx context.Context, base *state) *tx {
+	return &tx{e: e, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.hot, stamp: base.stamp}}
 }
 
 // write makes a transaction writable.

@@ -52,8 +52,8 @@ type Options struct {
 	// JournalInterval is the longest time between a commit and its sync;
 	// DefaultJournalInterval if 0.
 	JournalInterval time.Duration
-	// CacheBytes is the memory for blocks of the tables and for recent writes;
-	// DefaultCacheBytes if 0.
+	// CacheBytes is the memory for blocks of the tables, for recent writes and for
+	// records that are read again and again; DefaultCacheBytes if 0.
 	CacheBytes int64
 	// FileMode is the mode of the files, which hold all data: 0600 if 0, so that
 	// only the owner can read them.
@@ -85,6 +85,9 @@ func (o *Options) setDefaults() {
 	}
 }
 
+// hotBytes is the part of the cache for single records.
+func (o *Options) hotBytes() int64 { return o.CacheBytes / 8 }
+
 // Engine is a storage.Engine over Pebble.
 type Engine struct {
 	*kv.Engine
@@ -111,7 +114,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes()})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

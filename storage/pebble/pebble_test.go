@@ -21,7 +21,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func must(tb testing.TB, err error) {
+func must(tb interface {
+	Helper()
+	Fatal(args ...any)
+}, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)

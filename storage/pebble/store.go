@@ -31,8 +31,8 @@ type store struct {
 	broken  atomic.Pointer[error] // Pebble has failed for good
 	trouble *trouble              // of flushes and compactions
 
-	syncing sync.Mutex // held by one sync
-	applied atomic.Uint64
+	syncing sync.Mutex    // held by one sync
+	written atomic.Uint64 // commits that the file system has
 	synced  atomic.Uint64 // all commits up to this are on disk
 	syncs   atomic.Int64
 	backups atomic.Int64
@@ -94,7 +94,7 @@ func (s *store) memtable() uint64 {
 func (s *store) options() *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.fs,
-		CacheSize:                   s.opts.CacheBytes,
+		CacheSize:                   s.opts.CacheBytes - s.opts.hotBytes(),
 		MemTableSize:                s.memtable(),
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       2,
@@ -211,20 +211,32 @@ func (s *store) recovered(err *error) {
 	}
 }
 
-// Apply commits a write set.
-func (s *store) Apply(ctx context.Context, w *kv.WriteSet) (err error) {
+// Apply commits a write set. Its wait ends when the log has been handed to the
+// file system.
+func (s *store) Apply(ctx context.Context, w *kv.WriteSet) (wait func() error, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	if !s.uses.begin() {
-		return storage.ErrClosed
+		return nil, storage.ErrClosed
 	}
-	defer s.uses.end()
+	b, err := s.apply(w)
+	if err != nil {
+		s.uses.end()
+		return nil, err
+	}
+	return func() error {
+		defer s.uses.end()
+		return s.applied(b)
+	}, nil
+}
+
+func (s *store) apply(w *kv.WriteSet) (b *pebble.Batch, err error) {
 	if err := s.failure(); err != nil {
-		return err
+		return nil, err
 	}
 	defer s.recovered(&err)
-	b := s.db.NewBatch()
+	b = s.db.NewBatch()
 	for i := range w.Writes {
 		if x := &w.Writes[i]; x.Value != nil {
 			err = b.Set(x.Key, x.Value, nil)
@@ -232,18 +244,31 @@ func (s *store) Apply(ctx context.Context, w *kv.WriteSet) (err error) {
 			err = b.Delete(x.Key, nil)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, d := range w.Drops {
 		if err := b.DeleteRange(d.Lo, d.Hi, nil); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := b.Commit(pebble.Sync); err != nil { // to the file system, see walFile
+	if err := s.db.ApplyNoSyncWait(b, pebble.Sync); err != nil {
+		return nil, s.breakWith(err)
+	}
+	return b, nil
+}
+
+// applied waits until a batch is written to the file system: what Pebble takes
+// for a sync, see walFile.
+func (s *store) applied(b *pebble.Batch) (err error) {
+	defer s.recovered(&err)
+	if err := b.SyncWait(); err != nil {
 		return s.breakWith(err)
 	}
-	s.applied.Add(1)
+	if err := s.broken.Load(); err != nil {
+		return *err
+	}
+	s.written.Add(1)
 	select {
 	case s.dirty <- struct{}{}:
 	default:
@@ -261,7 +286,7 @@ func (s *store) Sync(ctx context.Context) error {
 }
 
 func (s *store) sync(ctx context.Context) error {
-	target := s.applied.Load()
+	target := s.written.Load()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -273,7 +298,7 @@ func (s *store) sync(ctx context.Context) error {
 	if s.synced.Load() >= target {
 		return nil
 	}
-	upTo := s.applied.Load()
+	upTo := s.written.Load()
 	s.syncs.Add(1)
 	if err := s.fs.syncLog(); err != nil {
 		// The system may have discarded the dirty pages: another sync would succeed

@@ -24,6 +24,14 @@ type Run interface {
 	End()
 }
 
+// Settler is a Run whose writes are not safe yet when Commit returns, although
+// the next transaction sees them. Settle waits until they are. It is called
+// after a Commit that succeeded, and by a goroutine that has handed on the right
+// to write, so that the next group runs in the meantime.
+type Settler interface {
+	Settle() error
+}
+
 // Host is an engine with one writer at a time.
 type Host interface {
 	// Writer holds one token: the right to write.
@@ -43,6 +51,7 @@ type update struct {
 	fn       func(storage.Tx) error
 	err      error
 	panicked any
+	taken    bool // by a group; guarded by the queue's lock
 	done     chan struct{}
 }
 
@@ -73,7 +82,17 @@ func (q *Queue) take() []*update {
 	n := min(len(q.waiting), Most)
 	group := append([]*update(nil), q.waiting[:n]...)
 	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
+	for _, u := range group {
+		u.taken = true
+	}
 	return group
+}
+
+// isTaken reports whether a group has an update.
+func (q *Queue) isTaken(u *update) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return u.taken
 }
 
 // remove removes an update from the queue. It returns false if the update has
@@ -99,31 +118,37 @@ func (q *Queue) Update(ctx context.Context, h Host, fn func(storage.Tx) error) e
 	}
 	u := &update{ctx: ctx, fn: fn, done: make(chan struct{})}
 	q.add(u)
-	select {
-	case <-h.Writer():
-		q.lead(h, u)
-	case <-u.done:
-	case <-ctx.Done():
-		if q.remove(u) {
-			return ctx.Err()
+	for waiting := true; waiting; {
+		select {
+		case <-h.Writer():
+			q.lead(h, u)
+			waiting = !q.isTaken(u)
+		case <-u.done:
+			waiting = false
+		case <-ctx.Done():
+			if q.remove(u) {
+				return ctx.Err()
+			}
+			waiting = false
 		}
-		<-u.done
 	}
+	<-u.done
 	if u.panicked != nil {
 		panic(u.panicked)
 	}
 	return u.err
 }
 
-// lead runs groups until own is done. The caller has the right to write.
+// lead runs groups until own belongs to one, or until a group has to settle,
+// before which it hands on the right to write. The caller has that right.
 func (q *Queue) lead(h Host, own *update) {
-	defer func() { h.Writer() <- struct{}{} }()
-	for {
-		select {
-		case <-own.done:
-			return
-		default:
+	leading := true
+	defer func() {
+		if leading {
+			h.Writer() <- struct{}{}
 		}
+	}()
+	for !q.isTaken(own) {
 		if q.alone < lonely || q.alone%probe == 0 {
 			runtime.Gosched() // let goroutines that are about to write join
 		}
@@ -131,8 +156,28 @@ func (q *Queue) lead(h Host, own *update) {
 		if q.alone++; len(group) > 1 {
 			q.alone = 0
 		}
-		runGroup(h, group)
+		serve(h, group, &leading)
+		if !leading {
+			return
+		}
 	}
+}
+
+// serve runs a group and waits until its writes are safe. If they have to
+// settle, it hands on the right to write first.
+func serve(h Host, group []*update, leading *bool) {
+	defer func() {
+		for _, u := range group {
+			close(u.done)
+		}
+	}()
+	ran, settler := runGroup(h, group)
+	if settler == nil {
+		return
+	}
+	*leading = false
+	h.Writer() <- struct{}{}
+	fail(ran, settler.Settle())
 }
 
 // After this many groups of a single update, the writer no longer yields to
@@ -144,19 +189,15 @@ const (
 )
 
 // runGroup runs updates and commits them together. If one fails after it has
-// changed something, the state is discarded and the others run again.
-func runGroup(h Host, group []*update) {
-	defer func() {
-		for _, u := range group {
-			close(u.done)
-		}
-	}()
+// changed something, the state is discarded and the others run again. It returns
+// those that are committed but have to settle.
+func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 	left := group
 	for len(left) > 0 {
 		t, err := h.BeginGroup(groupContext(left))
 		if err != nil {
 			fail(left, err)
-			return
+			return nil, nil
 		}
 		ran, clean := runAll(t, left)
 		if !clean {
@@ -168,11 +209,15 @@ func runGroup(h Host, group []*update) {
 		t.End()
 		if err != nil && len(ran) > 1 && h.Apart(err) {
 			runEach(h, ran)
-			return
+			return nil, nil
+		}
+		if s, ok := t.(Settler); ok && err == nil {
+			return ran, s
 		}
 		fail(ran, err)
-		return
+		return nil, nil
 	}
+	return nil, nil
 }
 
 func fail(group []*update, err error) {
@@ -194,6 +239,9 @@ func runEach(h Host, group []*update) {
 			u.err = t.Commit()
 		}
 		t.End()
+		if s, ok := t.(Settler); ok && u.err == nil {
+			u.err = s.Settle()
+		}
 	}
 }
 

@@ -1,0 +1,161 @@
+package kv
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+)
+
+// hot keeps values that single reads have found, so that reading them again
+// costs no search in the store. A transaction on a state of any age finds in it
+// what its state has, or nothing.
+//
+// A value has the stamp of the state at which it was read. It is right for later
+// states while the key has not been written since, which the stamps of last
+// writes say: each belongs to all keys of some hashes. A commit notes its stamp
+// for what it updates and deletes, before anyone can see its state. It need not
+// do so for what it inserts, because the cache never keeps that a key is not
+// there; so new records invalidate nothing.
+type hot struct {
+	seed    maphash.Seed
+	written [1 << 16]atomic.Uint64
+	shards  [hotShards]hotShard
+}
+
+const hotShards = 64
+
+// hotShard is a part of the cache with a lock and a limit of its own.
+type hotShard struct {
+	mu    sync.Mutex
+	at    map[string]int // slots by their keys
+	slots []hotSlot
+	free  []int
+	hand  int // where the search for a slot that may go continues
+	bytes int
+	limit int
+}
+
+// hotSlot is a value and the stamp of the state at which it was read.
+type hotSlot struct {
+	key   string // "" if the slot is free
+	value []byte
+	stamp uint64
+	used  bool // since the hand passed
+}
+
+// hotOverhead is what a value takes beside its own bytes and those of its key.
+const hotOverhead = 128
+
+// newHot returns a cache of about so many bytes, or nil if that is none.
+func newHot(bytes int64) *hot {
+	limit := int(bytes / hotShards)
+	if limit <= 0 {
+		return nil
+	}
+	h := &hot{seed: maphash.MakeSeed()}
+	for i := range h.shards {
+		h.shards[i].at = map[string]int{}
+		h.shards[i].limit = limit
+	}
+	return h
+}
+
+// hash identifies a key. The cache may be nil.
+func (h *hot) hash(key []byte) uint64 {
+	if h == nil {
+		return 0
+	}
+	return maphash.Bytes(h.seed, key)
+}
+
+func (h *hot) shard(hash uint64) *hotShard { return &h.shards[hash%hotShards] }
+
+func (h *hot) lastWrite(hash uint64) *atomic.Uint64 {
+	return &h.written[hash>>32%uint64(len(h.written))]
+}
+
+// wrote notes that a commit has changed the value of a key.
+func (h *hot) wrote(hash, stamp uint64) {
+	if h != nil {
+		h.lastWrite(hash).Store(stamp)
+	}
+}
+
+// get returns the value that a key has in the state of a stamp, if that is known.
+func (h *hot) get(key []byte, hash, stamp uint64) []byte {
+	if h == nil {
+		return nil
+	}
+	s := h.shard(hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.at[string(key)]
+	if !ok || s.slots[i].stamp > stamp || s.slots[i].stamp < h.lastWrite(hash).Load() {
+		return nil
+	}
+	s.slots[i].used = true
+	return s.slots[i].value
+}
+
+// put keeps a value that was read in the state of a stamp. The value must not
+// change.
+func (h *hot) put(key []byte, hash uint64, value []byte, stamp uint64) {
+	if h == nil || h.lastWrite(hash).Load() > stamp {
+		return
+	}
+	s := h.shard(hash)
+	size := len(key) + len(value) + hotOverhead
+	if size > s.limit/8 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i, ok := s.at[string(key)]; ok {
+		if s.slots[i].stamp >= stamp {
+			return
+		}
+		s.remove(i)
+	}
+	for s.bytes+size > s.limit {
+		s.evict()
+	}
+	s.add(hotSlot{key: string(key), value: value, stamp: stamp})
+}
+
+func (s *hotSlot) size() int { return len(s.key) + len(s.value) + hotOverhead }
+
+func (s *hotShard) add(slot hotSlot) {
+	i := len(s.slots)
+	if n := len(s.free); n > 0 {
+		i, s.free = s.free[n-1], s.free[:n-1]
+		s.slots[i] = slot
+	} else {
+		s.slots = append(s.slots, slot)
+	}
+	s.at[slot.key] = i
+	s.bytes += slot.size()
+}
+
+func (s *hotShard) remove(i int) {
+	s.bytes -= s.slots[i].size()
+	delete(s.at, s.slots[i].key)
+	s.slots[i] = hotSlot{}
+	s.free = append(s.free, i)
+}
+
+// evict removes the next value that was not used since the hand passed it. There
+// is at least one value.
+func (s *hotShard) evict() {
+	for {
+		i := s.hand
+		s.hand = (s.hand + 1) % len(s.slots)
+		switch slot := &s.slots[i]; {
+		case slot.key == "":
+		case slot.used:
+			slot.used = false
+		default:
+			s.remove(i)
+			return
+		}
+	}
+}

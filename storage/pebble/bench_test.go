@@ -1,0 +1,146 @@
+package pebble
+
+import (
+	"encoding/binary"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
+	"github.com/duskdb/duskdb/value"
+)
+
+// benchRecords is the size of the hot set.
+const benchRecords = 10_000
+
+// engines are what the benchmarks compare.
+var engines = []struct {
+	name string
+	open func(tb testing.TB, dir string) storage.Engine
+}{
+	{"pebble", func(tb testing.TB, dir string) storage.Engine {
+		e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}})
+		must(tb, err)
+		return e
+	}},
+	{"bunt", func(tb testing.TB, dir string) storage.Engine {
+		e, err := bunt.Open(bunt.Options{Path: dir, Indexer: storagetest.Indexer{}})
+		must(tb, err)
+		return e
+	}},
+}
+
+func benchEngines(b *testing.B, run func(b *testing.B, e storage.Engine)) {
+	for _, x := range engines {
+		b.Run(x.name, func(b *testing.B) {
+			e := x.open(b, b.TempDir())
+			defer e.Close()
+			must(b, e.Update(ctx, func(tx storage.Tx) error {
+				c, err := tx.Create(storagetest.NS, nil, []storage.IndexSpec{storagetest.UniqueSpec("_id")})
+				for i := range benchRecords {
+					if err == nil {
+						_, err = c.Insert(benchDoc(int64(i)), 1)
+					}
+				}
+				return err
+			}))
+			b.ReportAllocs()
+			b.ResetTimer()
+			run(b, e)
+		})
+	}
+}
+
+var padding = value.String(string(make([]byte, 150)))
+
+func benchDoc(i int64) value.Doc {
+	return value.NewDoc("_id", value.Int64(i), "a", value.Int64(i%100), "s", padding)
+}
+
+// BenchmarkFind reads single records of a hot set by a unique key.
+func BenchmarkFind(b *testing.B) {
+	benchEngines(b, func(b *testing.B, e storage.Engine) {
+		for i := 0; b.Loop(); i++ {
+			key := value.AppendKey(nil, value.Int64(int64(i*7919%benchRecords)))
+			must(b, e.View(ctx, func(tx storage.Tx) error {
+				c, err := tx.Collection(storagetest.NS)
+				if err != nil {
+					return err
+				}
+				if _, ok, err := c.Find("_id", key); !ok || err != nil {
+					b.Fatal(ok, err)
+				}
+				return nil
+			}))
+		}
+	})
+}
+
+// BenchmarkScan reads all records.
+func BenchmarkScan(b *testing.B) {
+	benchEngines(b, func(b *testing.B, e storage.Engine) {
+		for b.Loop() {
+			must(b, e.View(ctx, func(tx storage.Tx) error {
+				c, err := tx.Collection(storagetest.NS)
+				if err != nil {
+					return err
+				}
+				return c.Scan(storage.Range{}, func(storage.Record) bool { return true })
+			}))
+		}
+	})
+}
+
+// BenchmarkInsert16 inserts single records from 16 goroutines.
+func BenchmarkInsert16(b *testing.B) {
+	benchEngines(b, func(b *testing.B, e storage.Engine) {
+		var next atomic.Int64
+		next.Store(benchRecords)
+		b.SetParallelism(8)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				d := benchDoc(next.Add(1))
+				must(b, e.(storage.Sharer).UpdateShared(ctx, func(tx storage.Tx) error {
+					c, err := tx.Collection(storagetest.NS)
+					if err == nil {
+						_, err = c.Insert(d, 1)
+					}
+					return err
+				}))
+			}
+		})
+	})
+	b.Run("raw", func(b *testing.B) {
+		db := rawPebble(b)
+		var next atomic.Int64
+		b.ReportAllocs()
+		b.SetParallelism(8)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				// The rows of a record: itself, its index entry, the statistics.
+				key := binary.BigEndian.AppendUint64([]byte("d\x00\x00\x00\x01r"), uint64(next.Add(1)))
+				batch := db.NewBatch()
+				must(b, batch.Set(key, benchDoc(1), nil))
+				must(b, batch.Set(append([]byte("d\x00\x00\x00\x01x"), key...), nil, nil))
+				must(b, batch.Set([]byte("s\x00\x00\x00\x01"), key, nil))
+				must(b, batch.Commit(pebble.Sync))
+			}
+		})
+	})
+}
+
+// rawPebble is Pebble over the same files as the engine's.
+func rawPebble(b *testing.B) *pebble.DB {
+	s, err := openStore(func() Options {
+		o := Options{Path: filepath.Join(b.TempDir(), "raw")}
+		o.setDefaults()
+		return o
+	}())
+	must(b, err)
+	b.Cleanup(func() { _ = s.Close() })
+	return s.db
+}
