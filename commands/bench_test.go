@@ -51,3 +51,20 @@ func BenchmarkUpdateOneInc(b *testing.B) {
 		return value.NewDoc("update", value.String("c"), "updates", value.NewArray(value.Document(u)), "$db", value.String("test"))
 	})
 }
+
+// BenchmarkFindRange finds 100 documents by a range of an index.
+func BenchmarkFindRange(b *testing.B) {
+	benchmarkCommand(b, func(h *harness.Harness) {
+		docs := value.NewBuilder()
+		docs.String("insert", "c").StartArray("documents")
+		for i := range int32(10_000) {
+			docs.StartDocument("").Int32("_id", i).Int32("k", i).String("text", "the quick brown fox jumps over the lazy dog").End()
+		}
+		h.RunOn("test", docs.End().Doc())
+		h.OK(`{createIndexes: "c", indexes: [{key: {k: 1}, name: "k_1"}]}`)
+	}, func(i int) value.Doc {
+		lo := int32(i * 7919 % 9900)
+		b := value.NewBuilder()
+		return b.String("find", "c").StartDocument("filter").StartDocument("k").Int32("$gte", lo).Int32("$lt", lo+100).End().End().String("$db", "test").Doc()
+	})
+}

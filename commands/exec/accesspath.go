@@ -222,7 +222,18 @@ func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Que
 	if a.Plan.Covered { // the filter was applied to its keys
 		return src
 	}
-	return &Matching{Src: src, Q: q, Env: x.Env}
+	m := &Matching{Src: src, Q: q, Env: x.Env}
+	if r, ok := src.(*ScanIterator); ok && a.proves(info, r) {
+		r.exact, m.scan = a.Plan.Index, r
+	}
+	return m
+}
+
+// proves reports whether the entries of a scan can prove the match. They cannot where
+// finds see a document that differs from the stored one, whose fields the index has.
+func (a *AccessPath) proves(info *storage.Info, r *ScanIterator) bool {
+	p := a.Plan
+	return p.Exact && p.Type == plan.IndexScan && p.Skip == 0 && !r.Queue && !r.Expand && !catalog.Of(info).MayHide()
 }
 
 // Open opens the plan's matching records; those of a $near by distance.

@@ -179,6 +179,10 @@ type ScanIterator struct {
 	records     []storage.Record
 
 	skip int // in how many fields entries agree of which one is enough; 0: all are wanted
+
+	exact   *plan.Index // the index whose entries prove the match, as it was planned; nil if they do not
+	proven  bool        // the records of the chunk match: their entries prove it
+	planned bool        // the chunk is read in the view that the query was planned in
 }
 
 // Position is how far an iteration has come.
@@ -363,7 +367,9 @@ func (r *ScanIterator) readAhead(most int) {
 	if r.Chunk == FirstChunk {
 		r.Chunk = most
 	}
+	r.planned = true
 	r.early = r.fill()
+	r.planned = false
 }
 
 // fill reads the next chunk.
@@ -378,6 +384,9 @@ func (r *ScanIterator) fill() error {
 			return err
 		}
 		r.look(coll)
+		if err := r.prove(coll); err != nil {
+			return err
+		}
 		for len(r.Buf) == 0 && r.At.scan < len(r.Scans) {
 			r.Keys.Reset()
 			r.fetched = r.fetched[:0]
@@ -393,6 +402,20 @@ func (r *ScanIterator) fill() error {
 	})
 	r.Chunk = min(r.Chunk*4, mostChunk)
 	r.Done = r.At.scan >= len(r.Scans)
+	return err
+}
+
+// prove decides whether the records of the next chunk need not be matched: its entries
+// prove the match as long as the index has no more arrays than when the query was planned.
+func (r *ScanIterator) prove(coll storage.Collection) error {
+	if r.proven = r.exact != nil; r.planned || !r.proven {
+		return nil
+	}
+	stats, err := coll.IndexStats(r.exact.Name)
+	r.proven = err == nil && plan.Multikey(stats.Multikey) == r.exact.Multikey
+	if errors.Is(err, storage.ErrNoIndex) {
+		return nil // the scan reports it
+	}
 	return err
 }
 

@@ -17,6 +17,8 @@ type Matching struct {
 	Src RecordSource     // the records to be judged
 	Q   *canonical.Query // by whose matcher
 	Env *expr.Env        // of the expressions of the matcher
+
+	scan *ScanIterator // Src, if its entries may prove the match
 }
 
 // Next implements RecordSource.
@@ -25,6 +27,9 @@ func (f *Matching) Next() (storage.Record, bool, error) {
 		r, ok, err := f.Src.Next()
 		if err != nil || !ok {
 			return r, false, err
+		}
+		if f.scan != nil && f.scan.proven {
+			return r, true, nil
 		}
 		hit, err := f.Q.Matcher.Match(f.Env, r.Doc)
 		if err != nil {

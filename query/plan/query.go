@@ -152,8 +152,8 @@ type Plan struct {
 	Dedup bool
 	// Exact reports whether the entries in the ranges are exactly those of the
 	// matching records, so that counting entries counts matches. An executor that
-	// fetches the records must match them all the same, because they may have
-	// changed since.
+	// reads entries and records in one view need not match them, as long as the
+	// index has no more multikey paths than Index says.
 	Exact bool
 	// Covered reports whether the index contains all fields that the query needs,
 	// so that records need not be fetched.
