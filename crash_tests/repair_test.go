@@ -60,6 +60,36 @@ func TestDamagedLog(t *testing.T) {
 	start(t, dir)
 }
 
+// TestTableIsGone removes a table of a server with the storage engine pebble: it
+// does not start, says what is missing and what to do, and leaves the rest as it is,
+// also with --repair.
+func TestTableIsGone(t *testing.T) {
+	dir := loaded(t, 1000, "--storageEngine", "pebble")
+	tables, err := filepath.Glob(filepath.Join(dir, "pebble", "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatal(tables, err)
+	}
+	if err := os.Remove(tables[0]); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	name := strings.TrimSuffix(filepath.Base(tables[0]), ".sst")
+	for _, args := range [][]string{{"--storageEngine", "pebble"}, {"--storageEngine", "pebble", "--repair"}} {
+		text := refuses(t, dir, args...)
+		if !strings.Contains(text, "damaged or incomplete") || !strings.Contains(text, name) || !strings.Contains(text, "duskdb restore") {
+			t.Errorf("%v: %s", args, text)
+		}
+		if strings.Contains(text, "--repair has changed nothing") != (len(args) == 3) {
+			t.Errorf("%v: %s", args, text)
+		}
+	}
+	if text, sound := check(dir); sound || !strings.Contains(text, name) {
+		t.Errorf("check: %s", text)
+	}
+	delete(before, filepath.Join(dir, "duskdb.lock"))
+	wantUntouched(t, dir, before)
+}
+
 // flip changes a bit in the middle of the document in the middle of a file.
 func flip(tb testing.TB, path string) {
 	tb.Helper()

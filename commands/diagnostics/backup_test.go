@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -33,11 +33,11 @@ func TestBackup(t *testing.T) {
 	if r := h.Run(fmt.Sprintf(`{"duskBackup": 1, "path": %q}`, dir+"2")); r.Lookup("code").Int32() != 13 {
 		t.Errorf("outside of admin: %s", r)
 	}
-	r, err := bunt.Check(dir, catalog.NewIndexer())
+	r, err := engines.Check(dir, catalog.NewIndexer())
 	if err != nil || !r.Sound() {
 		t.Errorf("check: %+v, %v", r, err)
 	}
-	engine, err := bunt.Open(bunt.Options{Path: dir, Clock: clock.System(), Indexer: catalog.NewIndexer()})
+	engine, err := engines.Open(engines.ForTests(), engines.Options{Path: dir, Clock: clock.System(), Indexer: catalog.NewIndexer()})
 	if err != nil {
 		t.Fatal(err)
 	}

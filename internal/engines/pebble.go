@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/pebble"
 )
 
@@ -18,9 +17,9 @@ var pebbleEngine = engine{
 		e, err := pebble.Open(pebble.Options{
 			Path: o.Path, Clock: o.Clock, Indexer: o.Indexer, CacheBytes: o.CacheBytes, FileMode: o.FileMode, Fault: o.Fault, Logger: o.Logger,
 		})
-		var format *pebble.FormatError
-		if err != nil && o.Repair && !errors.As(err, &format) && !errors.Is(err, storage.ErrLocked) {
-			err = fmt.Errorf("%w. The storage engine pebble cannot salvage damaged files, --repair has changed nothing: restore a backup with \"duskdb restore\"", err)
+		var damage *pebble.DamageError
+		if o.Repair && errors.As(err, &damage) {
+			err = fmt.Errorf("%w. The storage engine pebble cannot salvage damaged files: --repair has changed nothing", err)
 		}
 		if err != nil {
 			return Opened{}, err

@@ -21,6 +21,8 @@ type Options struct {
 	Indexer storage.Indexer
 	// HotBytes is the memory for records that are read again and again.
 	HotBytes int64
+	// ReadOnly keeps what a crash has left: nothing may be written to the store.
+	ReadOnly bool
 	// Apart reports whether the updates of a group that could not be committed
 	// because of err may succeed one by one. Never if nil.
 	Apart func(err error) bool
@@ -169,7 +171,7 @@ func (e *Engine) clearUnfinished(snap Snapshot, r *root) error {
 		w.del(numberKey(spaceBuilding, num))
 		return nil
 	})
-	if err != nil || len(w.Writes) == 0 {
+	if err != nil || len(w.Writes) == 0 || e.opts.ReadOnly {
 		return err
 	}
 	return e.applyNow(e.life, &w)

@@ -15,18 +15,21 @@ import (
 )
 
 // Check reads a data directory that no server uses, or a backup: every table
-// with its checksums, every document and every index. It opens the engine, which
-// may write its log into tables, but changes no data. Damage is a problem in the
-// report; Check returns an error only if it cannot open the directory at all.
+// with its checksums, every document and every index. It writes nothing, so that
+// it can check what is on media that cannot be written. Damage is a problem in
+// the report; Check returns an error only if it cannot open the directory at all.
 func Check(dir string, indexer storage.Indexer) (*storage.Report, error) {
 	if err := mustExist(dir); err != nil {
 		return nil, err
 	}
-	e, err := Open(Options{Path: dir, Indexer: indexer})
+	e, err := Open(Options{Path: dir, Indexer: indexer, readOnly: true})
 	if err != nil {
 		return nil, err
 	}
 	r := &storage.Report{Engine: "pebble"}
+	if r.Problems, err = damagedLogs(filepath.Join(dir, filesName)); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	err = inspect.Engine(context.Background(), e, r)
 	if err = errors.Join(err, e.Close()); err != nil {
 		return nil, err

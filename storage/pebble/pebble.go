@@ -63,7 +63,8 @@ type Options struct {
 	// fails with it. It is for tests.
 	Fault func(step, path string) error
 	// Logger receives messages about background work.
-	Logger func(format string, args ...any)
+	Logger   func(format string, args ...any)
+	readOnly bool // nothing is written; for Check
 }
 
 // setDefaults replaces the zero values of options by their defaults.
@@ -114,7 +115,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes()})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes(), ReadOnly: opts.readOnly})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

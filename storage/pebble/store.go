@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/datadir"
 	"github.com/duskdb/duskdb/storage/kv"
 )
 
@@ -59,7 +60,12 @@ func openStore(opts Options) (*store, error) {
 	path := ""
 	if s.persistent() {
 		var err error
-		if s.dir, err = openDirectory(opts.Path, opts.FileMode); err != nil {
+		if opts.readOnly {
+			s.dir, err = datadir.LockForReading(opts.Path)
+		} else {
+			s.dir, err = openDirectory(opts.Path, opts.FileMode)
+		}
+		if err != nil {
 			s.end()
 			return nil, err
 		}
@@ -79,9 +85,16 @@ func openStore(opts Options) (*store, error) {
 
 // openPebble opens Pebble, whose failures end in a panic of this goroutine.
 func (s *store) openPebble(path string) (err error) {
+	if s.persistent() {
+		if err := verify(path); err != nil {
+			return err
+		}
+	}
 	defer s.recovered(&err)
-	s.db, err = pebble.Open(path, s.options())
-	return err
+	if s.db, err = pebble.Open(path, s.options()); err != nil {
+		return damage(path, err)
+	}
+	return nil
 }
 
 func (s *store) persistent() bool { return s.opts.Path != Memory }
@@ -95,6 +108,7 @@ func (s *store) options() *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.fs,
 		CacheSize:                   s.opts.CacheBytes - s.opts.hotBytes(),
+		ReadOnly:                    s.opts.readOnly,
 		MemTableSize:                s.memtable(),
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       2,
