@@ -70,6 +70,9 @@ type Engine interface {
 	// stored: they count while the engine is open. Stamp costs much less than a
 	// View.
 	Stamp(ns Namespace) (uint64, error)
+	// CommitStamp returns the greatest stamp that this server knows of that
+	// [Tx.CommitStamp] has returned; 0 before the first. It costs next to nothing.
+	CommitStamp() uint64
 	// Changes returns a channel that receives a value when another server has
 	// committed something; nil if the data belong to this process alone. Values
 	// that nobody waits for are dropped.
@@ -128,16 +131,6 @@ type SnapshotLimits struct {
 // DefaultSnapshots are the limits of an engine to which an open snapshot costs
 // little.
 var DefaultSnapshots = SnapshotLimits{Most: 256, Age: 5 * time.Minute}
-
-// Alone is the part of an engine whose data belong to one process: nobody else
-// changes them, and this server has all leases. Embedded engines embed it.
-type Alone struct{}
-
-// Changes returns nil: no other server commits.
-func (Alone) Changes() <-chan struct{} { return nil }
-
-// Lease returns true.
-func (Alone) Lease(string) bool { return true }
 
 // EngineStats are totals since open, and sizes now.
 type EngineStats struct {
@@ -201,6 +194,17 @@ type Tx interface {
 	// SetIndex replaces the specification of an index whose keys stay the
 	// same (expireAfterSeconds, hidden, …).
 	SetIndex(ns Namespace, spec IndexSpec) error
+	// CommitStamp returns a number for a record that this transaction writes, such
+	// as an entry of a log: not below least, and greater than those that all
+	// commits before have got, on whichever server. So the stamps of the commits
+	// grow in the order of the commits; the next call within the transaction
+	// returns a greater one. The stamps of runs that were undone are lost. It fails
+	// with ErrReadOnly outside of an Update, also in a snapshot transaction, whose
+	// place among the commits is only known by the last of [Txn.CommitWith].
+	//
+	// An embedded engine may forget its stamps when it is closed, so the caller
+	// must pass a least that is above those that it has stored.
+	CommitStamp(least uint64) (uint64, error)
 }
 
 // IndexSpec is an index's name and its opaque specification.

@@ -8,27 +8,59 @@ import (
 )
 
 // Clock hands out BSON timestamps that never repeat nor go back: the
-// cluster time. Entries of the change log take theirs while they are the
-// only writer, so the log is in the order of its timestamps.
+// cluster time. Entries of the change log take theirs from the engine, where
+// all servers over the same data get them, so the log is in the order of its
+// timestamps.
 type Clock struct {
-	last atomic.Uint64
+	last  atomic.Uint64
+	stamp Stamper // nil: the clock is the only one
 }
+
+// Stamper knows the stamps of commits; a storage.Engine is one.
+type Stamper interface {
+	// CommitStamp returns the greatest stamp so far.
+	CommitStamp() uint64
+}
+
+// Committer gives the stamp of its commit; a storage.Tx of an Update is one.
+type Committer interface {
+	// CommitStamp returns a stamp that is not below least.
+	CommitStamp(least uint64) (uint64, error)
+}
+
+// Follow makes the stamps of commits part of the cluster time. It must be called
+// before the clock is used.
+func (t *Clock) Follow(s Stamper) { t.stamp = s }
 
 // Next returns a timestamp that is greater than all before and not before now, which is
 // in milliseconds since the epoch. The upper 32 bits are the seconds, the lower ones the
-// increment.
+// increment. Another server may give a commit the same.
 func (t *Clock) Next(now int64) uint64 {
 	for {
 		last := t.last.Load()
-		ts := max(last+1, uint64(max(now, 0)/1000)<<32|1)
+		ts := max(max(last, t.committed())+1, uint64(max(now, 0)/1000)<<32|1)
 		if t.last.CompareAndSwap(last, ts) {
 			return ts
 		}
 	}
 }
 
+// Commit returns the timestamp of an entry that an Update of the engine adds to the
+// change log, greater than those of all entries before.
+func (t *Clock) Commit(tx Committer, now int64) (uint64, error) {
+	return tx.CommitStamp(t.Next(now))
+}
+
 // Current returns the newest timestamp, 0 before the first.
-func (t *Clock) Current() uint64 { return t.last.Load() }
+func (t *Clock) Current() uint64 { return max(t.last.Load(), t.committed()) }
+
+// committed returns the greatest stamp of a commit.
+func (t *Clock) committed() uint64 {
+	if t.stamp == nil {
+		return 0
+	}
+	return t.stamp.CommitStamp()
+}
 
 // Advance makes sure that all later timestamps are greater than ts.
 func (t *Clock) Advance(ts uint64) {

@@ -115,3 +115,38 @@ func TestCheckDrift(t *testing.T) {
 		t.Errorf("more than a year ahead: %v", err)
 	}
 }
+
+// engine is what a Clock knows of an engine.
+type engine struct{ last uint64 }
+
+func (e *engine) CommitStamp() uint64 { return e.last }
+
+// commit is an Update of an engine.
+type commit struct{ *engine }
+
+func (c commit) CommitStamp(least uint64) (uint64, error) {
+	c.last = max(c.last+1, least)
+	return c.last, nil
+}
+
+// Two servers over one engine give their entries timestamps that grow, whichever
+// is ahead, and each knows those of the other.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	e := new(engine)
+	var a, b clustertime.Clock
+	a.Follow(e)
+	b.Follow(e)
+	a.Advance(9 << 32)
+	last := uint64(0)
+	for i, c := range []*clustertime.Clock{&b, &a, &b, &b, &a} {
+		got, err := c.Commit(commit{e}, 5_000)
+		if err != nil || got <= last {
+			t.Errorf("step %d: %x behind %x, %v", i, got, last, err)
+		}
+		last = got
+	}
+	if last != 9<<32|4 || a.Current() != last || b.Current() != last || b.Next(0) != last+1 {
+		t.Errorf("the last is %x, a has %x, b %x", last, a.Current(), b.Current())
+	}
+}

@@ -1,4 +1,4 @@
 // Package clustertime hands out the cluster time: BSON timestamps that never repeat
-// and never go back. Entries of the change log take theirs while they are the only
-// writer, so that the log is in the order of its timestamps.
+// and never go back. Entries of the change log take theirs from the engine, which
+// gives them to all servers in the order of the commits.
 package clustertime

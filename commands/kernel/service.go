@@ -53,6 +53,7 @@ func NewService(o Options) *Service {
 		Clients:       newClients(),
 		Observation:   newObservation(o),
 	}
+	s.Stamps.Follow(o.Engine)
 	s.Memory = limits.NewMemoryGuard(dataLimit(&o), s.Real, &s.Log)
 	s.Establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
 	s.Scripts = newScripts(s)

@@ -134,16 +134,30 @@ func (l *Log) Open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = coll.Insert(l.Noop(value.NewDoc("msg", value.String("initiating set"))), l.Clock.NowMillis())
+		_, err = l.addNoop(tx, coll, value.NewDoc("msg", value.String("initiating set")))
 		return err
 	})
 }
 
-// Noop returns an entry without effect, with a message.
-func (l *Log) Noop(o value.Doc) value.Doc {
+// AddNoop adds an entry without effect, with a message, and returns its timestamp. There
+// must be a log.
+func (l *Log) AddNoop(tx storage.Tx, o value.Doc) (uint64, error) {
+	coll, err := tx.Collection(Namespace)
+	if err != nil {
+		return 0, err
+	}
+	return l.addNoop(tx, coll, o)
+}
+
+func (l *Log) addNoop(tx storage.Tx, coll storage.Collection, o value.Doc) (uint64, error) {
 	now := l.Clock.NowMillis()
-	return value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", clustertime.Value(l.Stamps.Next(now)),
-		"t", value.Int64(l.Term.Load()), "v", value.Int64(2), "wall", value.DateTime(now))
+	ts, err := l.Stamps.Commit(tx, now)
+	if err != nil {
+		return 0, err
+	}
+	_, err = coll.Insert(value.NewDoc("op", value.String("n"), "ns", value.String(""), "o", value.Document(o), "ts", clustertime.Value(ts),
+		"t", value.Int64(l.Term.Load()), "v", value.Int64(2), "wall", value.DateTime(now)), now)
+	return ts, err
 }
 
 // Options returns the options of the collection local.oplog.rs.

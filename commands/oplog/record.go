@@ -236,7 +236,10 @@ func (r *Recorder) Op(i int) value.Doc { return value.Doc(r.ops[r.start(i):r.Mar
 
 // append writes one entry.
 func (r *Recorder) append(coll storage.Collection, first, end int) error {
-	ts := r.log.Stamps.Next(r.Now)
+	ts, err := r.log.Stamps.Commit(r.Tx, r.Now)
+	if err != nil {
+		return err
+	}
 	b := &r.B
 	b.Reset(r.Out[:0])
 	if r.InTxn {

@@ -213,11 +213,7 @@ func runAppendOplogNote(c *kernel.Call) error {
 		return err
 	}
 	err := storage.Retry(c.Ctx, c.Svc.Engine, func(tx storage.Tx) error {
-		coll, err := tx.Collection(oplog.Namespace)
-		if err != nil {
-			return err
-		}
-		_, err = coll.Insert(c.Svc.Oplog.Noop(a.Data), c.Now)
+		_, err := c.Svc.Oplog.AddNoop(tx, a.Data)
 		return err
 	})
 	if err != nil {

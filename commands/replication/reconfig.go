@@ -174,7 +174,7 @@ func initialConfig(c *kernel.Call, given value.Doc, present *replset.Config) (*r
 // holds the lock.
 func install(c *kernel.Call, config *replset.Config, note value.Doc) error {
 	config.Initiated = true
-	if err := keepConfig(c.Svc, config, c.Svc.Oplog.Noop(note)); err != nil {
+	if _, err := keepConfig(c.Svc, config, note); err != nil {
 		return kernel.FailedWrite(err)
 	}
 	c.Svc.Leader.Changed.Signal()

@@ -3,9 +3,7 @@ package replication
 import (
 	"cmp"
 
-	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
@@ -46,8 +44,6 @@ func JoinSet(s *kernel.Service) error {
 func takeOffice(s *kernel.Service) error {
 	s.Metrics.Elections.Add(1)
 	l := &s.Leader
-	entry := s.Oplog.Noop(value.NewDoc("msg", value.String("new primary")))
-	l.Elected.Store(clustertime.Of(entry.Lookup("ts")))
 	l.ElectedAt.Store(s.Clock.NowMillis())
 	present, err := s.SetConfig()
 	if err != nil {
@@ -55,27 +51,33 @@ func takeOffice(s *kernel.Service) error {
 	}
 	config := *present
 	config.Term = l.Term.Load()
-	return keepConfig(s, &config, entry)
+	at, err := keepConfig(s, &config, value.NewDoc("msg", value.String("new primary")))
+	if err == nil {
+		l.Elected.Store(at)
+	}
+	return err
 }
 
-// keepConfig stores a configuration with the term, and an entry in the log.
-func keepConfig(s *kernel.Service, config *replset.Config, entry value.Doc) error {
+// keepConfig stores a configuration with the term, and a note in the log. It returns the
+// timestamp.
+func keepConfig(s *kernel.Service, config *replset.Config, note value.Doc) (at uint64, err error) {
 	stored := config.Stored(cmp.Or(config.Member().Host, s.Options.AdvertiseHost, "localhost:"+replset.DefaultPort))
 	now := s.Clock.NowMillis()
-	err := storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
+	err = storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		if err := serverdocs.PutOnly(tx, replset.ConfigNamespace, stored, now); err != nil {
 			return err
 		}
 		vote := value.NewDoc("_id", value.String("lastVote"), "term", value.Int64(s.Leader.Term.Load()), "candidateIndex", value.Int64(0))
-		if err := serverdocs.PutOnly(tx, replset.ElectionNamespace, vote, now); err != nil || s.Oplog.Off {
+		if err := serverdocs.PutOnly(tx, replset.ElectionNamespace, vote, now); err != nil {
 			return err
 		}
-		coll, err := tx.Collection(oplog.Namespace)
-		if err == nil {
-			_, err = coll.Insert(entry, now)
+		if s.Oplog.Off {
+			at, err = s.Stamps.Commit(tx, now)
+		} else {
+			at, err = s.Oplog.AddNoop(tx, note)
 		}
 		return err
 	})
 	s.Changes.Signal()
-	return err
+	return at, err
 }

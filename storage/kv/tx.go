@@ -170,6 +170,18 @@ func (t *tx) Collections(db string) ([]*storage.Info, error) {
 	return infos, nil
 }
 
+// CommitStamp gives the next stamp to an Update. That of a snapshot transaction
+// would not be in the order of the commits.
+func (t *tx) CommitStamp(least uint64) (uint64, error) {
+	if err := t.usable(false); err != nil {
+		return 0, err
+	}
+	if !t.writable || t.snap != nil {
+		return 0, storage.ErrReadOnly
+	}
+	return t.e.NextStamp(least), nil
+}
+
 func cloneSpec(s storage.IndexSpec) storage.IndexSpec {
 	return storage.IndexSpec{Name: s.Name, Spec: slices.Clip(s.Spec.Clone())}
 }

@@ -52,6 +52,7 @@ func Run(t *testing.T, open Opener) {
 		{"Written", testWritten},
 		{"Versions", testVersions},
 		{"Alone", testJobs},
+		{"CommitStamps", testCommitStamps},
 		{"Scan", testScan},
 		{"ScanIndex", testScanIndex},
 		{"ScanResumed", testScanResumed},
