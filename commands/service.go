@@ -30,6 +30,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	}
 	s.Monitor = write.NewMonitor(s)
 	s.Queues = queue.NewBroker(s.Clock, s.Real, s.Monitor.Metrics())
+	s.Queues.Shared = s.Shared
 	buildTable(s)
 	if err := users.Open(s); err != nil {
 		return nil, err
@@ -46,13 +47,25 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := housekeeping.KeepVersion(s); err != nil {
 		return nil, err
 	}
-	if err := pipeline.DropLeftOvers(s); err != nil {
-		return nil, err
-	}
 	if err := parameters.CheckSettings(s); err != nil {
 		return nil, err
 	}
-	return s, write.ReopenPolicies(s)
+	return s, clearLeftOvers(s)
+}
+
+// recoverJob is the lease of the server that clears up, when it starts, what commands left
+// that a crash has ended. Other servers that start leave it alone: the command may be
+// running.
+const recoverJob = "recovery"
+
+func clearLeftOvers(s *kernel.Service) error {
+	if !s.Engine.Lease(recoverJob) {
+		return nil
+	}
+	if err := pipeline.DropLeftOvers(s); err != nil {
+		return err
+	}
+	return write.ReopenPolicies(s)
 }
 
 // buildTable collects the families of commands into one sorted table.

@@ -26,6 +26,9 @@ type Broker struct {
 	jumps   func() // ends the registration with a manual clock
 	share   int    // due messages that a command processes at most
 
+	// Shared must be set before use if other servers have the same queues.
+	Shared bool
+
 	mu     sync.Mutex
 	queues map[[16]byte]*runtimeState
 	closed bool
@@ -38,6 +41,8 @@ type runtimeState struct {
 	head     readyHead
 	main     waiters
 	dead     waiters
+
+	elsewhere changed // with other servers
 }
 
 // cachedConfig is the parsed Config of one version of a collection's

@@ -27,6 +27,10 @@ import (
 // The number is only kept in memory. After a restart the first receiver finds
 // it again from the indexes byExpiry and byReady alone (firstUnexpired), in a
 // read transaction, so that writers do not wait.
+//
+// What other servers make ready again, nobody reports here in time. With other
+// servers the number is therefore not kept (Broker.Shared): while there is a
+// backlog, each receive finds the first message from the indexes.
 
 // readyHead is a number below which no ready message of a queue is unexpired.
 // It saves receivers from reading a long backlog of expired messages again.
@@ -143,7 +147,7 @@ func (b *Broker) skipExpired(ctx context.Context, s Store, ref Ref, now int64) (
 		from, err = e.firstUnexpired(from)
 		return err
 	})
-	if err == nil {
+	if err == nil && !b.Shared {
 		q.head.advance(from, now, released)
 	}
 	return from, err

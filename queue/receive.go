@@ -80,6 +80,9 @@ func (b *Broker) waitersOf(ctx context.Context, s Store, ref Ref, now int64) (w 
 		if w = &e.state.main; e.dead {
 			w = &e.state.dead
 		}
+		if b.Shared {
+			e.state.elsewhere.await(e.coll.Info().Namespace)
+		}
 		return nil
 	})
 	return w, err

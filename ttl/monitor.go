@@ -17,6 +17,7 @@ type Options struct {
 	Real  clock.Clock    // measures durations; System if nil
 	Log   zerolog.Logger // one line for each pass that removed anything
 	Batch int            // records per transaction; 0: as many as take a millisecond
+	Lease func() bool    // reports whether this server runs the passes that are due; nil: always
 }
 
 // Monitor removes expired records. It is safe for concurrent use.
@@ -26,6 +27,7 @@ type Monitor struct {
 	host    Host
 	log     zerolog.Logger
 	batch   int
+	lease   func() bool
 	metrics Metrics
 	wake    chan struct{} // a condition of the sleep has changed
 
@@ -51,9 +53,12 @@ func NewMonitor(h Host, o Options) *Monitor {
 	if o.Real == nil {
 		o.Real = clock.System()
 	}
+	if o.Lease == nil {
+		o.Lease = func() bool { return true }
+	}
 	now := o.Clock.Now()
 	m := &Monitor{
-		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch,
+		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch, lease: o.Lease,
 		wake: make(chan struct{}, 1), slept: now, seen: now,
 	}
 	m.calm = sync.NewCond(&m.mu)
@@ -138,7 +143,7 @@ func (m *Monitor) passIfDue(ctx context.Context) {
 // timer has fired, and the jump both call it; the first call runs the pass.
 // The caller holds passing.
 func (m *Monitor) tryPass(ctx context.Context) {
-	if !m.host.Parameters().Enabled || m.host.Locked() {
+	if !m.host.Parameters().Enabled || m.host.Locked() || !m.lease() {
 		m.sleep()
 		return
 	}

@@ -70,6 +70,11 @@ func (cs *Stream) read(tx storage.Tx, coll storage.Collection, more *bool) error
 	if err != nil || tail == cs.pos {
 		return err
 	}
+	if s := svc(cs.x); s.Shared {
+		if err := s.Oplog.Examine(coll, tail); err != nil {
+			return err
+		}
+	}
 	if cs.skips(tail) { // nothing until the tail concerns the stream
 		r, err := newest(coll)
 		if err != nil {

@@ -15,6 +15,7 @@ func Start(s *kernel.Service, ctx context.Context) {
 	go housekeeping(s, ctx)
 	go transaction.Housekeeping(s, ctx)
 	go s.Oplog.Trimmer(ctx)
+	go s.Follow(ctx)
 	s.MonitorDone = s.Monitor.Start(ctx)
 }
 
@@ -44,8 +45,15 @@ func housekeeping(s *kernel.Service, ctx context.Context) {
 	}
 }
 
-// LogHousekeeping removes auxiliary data that are no longer needed, like old pre-images.
+// reapJob is the lease of the server that removes auxiliary data.
+const reapJob = "sessions"
+
+// LogHousekeeping removes auxiliary data that are no longer needed, like old pre-images,
+// if this server has the lease.
 func LogHousekeeping(s *kernel.Service) {
+	if !s.Engine.Lease(reapJob) {
+		return
+	}
 	live := map[session.RecordKey]bool{}
 	for _, ss := range s.Sessions.List() {
 		live[ss.Record] = true

@@ -14,13 +14,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The collections that every mongod has in its own databases from its first start.
-var (
-	// VersionNamespace has the feature compatibility version.
-	VersionNamespace = storage.Namespace{DB: "admin", Coll: "system.version"}
-	// sessionsHome has the sessions, once the server serves.
-	sessionsHome = storage.Namespace{DB: "config", Coll: "system.sessions"}
-)
+// VersionNamespace has the feature compatibility version, as every mongod has it from its
+// first start.
+var VersionNamespace = storage.Namespace{DB: "admin", Coll: "system.version"}
 
 // FeatureVersion is the feature compatibility version.
 const FeatureVersion = "8.0"
@@ -49,32 +45,27 @@ func KeepVersion(s *kernel.Service) error {
 const sessionsEvery = 5 * time.Minute
 
 // KeepSessions stores the sessions that were used since the last call, and removes those
-// that have ended.
+// that have ended. The sessions of other servers stay.
 func KeepSessions(s *kernel.Service, ctx context.Context) error {
-	return storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
+	now := s.Clock.NowMillis()
+	all := map[string]value.Doc{}
+	for _, session := range s.Sessions.List() {
+		d := SessionDoc(session.Key, s.Sessions.LastUse(session))
+		all[string(sessionIndexKey(d))] = d
+	}
+	err := storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
 		coll, err := openSessionsHome(tx)
 		if err != nil {
 			return err
 		}
-		live := map[string]value.Doc{}
-		for _, session := range s.Sessions.List() {
-			d := SessionDoc(session.Key, s.Sessions.LastUse(session))
-			live[string(sessionIndexKey(d))] = d
-		}
+		live := maps.Clone(all)
 		var stored []storage.Record
 		if err := coll.Scan(storage.Range{}, func(r storage.Record) bool { stored = append(stored, r); return true }); err != nil {
 			return err
 		}
-		now := s.Clock.NowMillis()
 		for _, r := range stored {
 			key := string(sessionIndexKey(r.Doc))
-			switch d := live[key]; {
-			case d == nil:
-				_, err = coll.Delete(r.ID)
-			case string(d) != string(r.Doc):
-				_, err = coll.Update(r.ID, d, now)
-			}
-			if err != nil {
+			if err := keepSession(s, coll, r, key, live[key], now); err != nil {
 				return err
 			}
 			delete(live, key)
@@ -86,6 +77,25 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 		}
 		return nil
 	})
+	if err == nil {
+		s.Sessions.Kept = all
+	}
+	return err
+}
+
+// keepSession brings a stored session up to date. d is nil if this server does not have the
+// session: then it has ended, or it belongs to another server.
+func keepSession(s *kernel.Service, coll storage.Collection, r storage.Record, key string, d value.Doc, now int64) (err error) {
+	_, own := s.Sessions.Kept[key]
+	switch {
+	case d == nil && (own || !s.Shared):
+		_, err = coll.Delete(r.ID)
+	case d == nil || string(d) == string(r.Doc):
+	case s.Shared && r.Doc.Lookup("lastUse").DateTime() > d.Lookup("lastUse").DateTime(): // another server has it, too
+	default:
+		_, err = coll.Update(r.ID, d, now)
+	}
+	return err
 }
 
 // openSessionsHome opens the collection of sessions. Its TTL index removes the sessions of
@@ -96,7 +106,7 @@ func openSessionsHome(tx storage.Tx) (storage.Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return serverdocs.Open(tx, sessionsHome, lastUse.Stored())
+	return serverdocs.Open(tx, session.Home, lastUse.Stored())
 }
 
 func sessionIndexKey(d value.Doc) []byte { return value.AppendKey(nil, d.Lookup("_id")) }

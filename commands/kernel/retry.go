@@ -104,6 +104,11 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	if c.collectStatements(); !p.Any {
 		return nil
 	}
+	if c.Svc.Shared {
+		if err := c.Session.CheckUnmoved(tx); err != nil {
+			return err
+		}
+	}
 	if !h.Parts { // those of an earlier number
 		if err := c.Session.DropParts(tx); err != nil {
 			return err
@@ -124,7 +129,11 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	b.StartArray("statements")
 	c.appendRecent(b)
 	b.End()
-	p.Stored, err = c.Session.Save(tx, b.Doc(), c.Now)
+	d := b.Doc()
+	p.Stored, err = c.Session.Save(tx, d, c.Now)
+	if c.Svc.Shared {
+		p.Stored.Doc = d.Clone()
+	}
 	c.log.Out = b.Bytes()
 	return err
 }
@@ -242,6 +251,11 @@ func (c *Call) statementsSaved() {
 // SaveCommitted remembers that a transaction has been committed, as part of
 // the commit.
 func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
+	if c.Svc.Shared {
+		if err := c.Session.CheckUnmoved(tx); err != nil {
+			return err
+		}
+	}
 	if err := c.Session.DropParts(tx); err != nil {
 		return err
 	}
@@ -252,10 +266,11 @@ func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
 }
 
 // RestoreSession reads the stored record of the session, from before a restart or before the
-// session was closed. The caller has the session's turn.
+// session was closed. With other servers it reads it each time, as the client may have gone
+// on with the session there. The caller has the session's turn.
 func (c *Call) RestoreSession() error {
 	ss := c.Session
-	if ss.Restored {
+	if ss.Restored && !c.Svc.Shared {
 		return nil
 	}
 	var rec value.Doc
@@ -270,12 +285,17 @@ func (c *Call) RestoreSession() error {
 		ss.Restored = true
 		return nil
 	}
-	ss.Number = rec.Lookup("txnNum").Int64()
+	number := rec.Lookup("txnNum").Int64()
+	if ss.Restored && (number < ss.Number || number == ss.Number && ss.InTransaction()) {
+		return nil // nothing has been stored of the present number
+	}
+	c.Svc.EndTransaction(ss, session.TxnAborted)
+	ss.Number = number
 	if rec.Lookup("state").Str() == "committed" {
 		ss.State, ss.Restored = session.TxnCommitted, true
 		return nil
 	}
-	ss.State, ss.History = session.TxnRetryable, &session.RetryHistory{}
+	ss.State, ss.History = session.TxnRetryable, ss.History.Forget()
 	if err := c.Svc.Engine.View(c.Ctx, ss.ReadParts); err != nil {
 		return err
 	}

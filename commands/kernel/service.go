@@ -95,6 +95,7 @@ type Storage struct {
 	Fsync      *limits.FsyncLock
 	Buckets    *timeseries.Catalog  // the open buckets of time series
 	Changes    *broadcast.Broadcast // signalled after every committed write
+	Shared     bool                 // other servers have the same data
 	Outs       atomic.Int64         // numbers the temporary collections of $out
 	Compaction autoCompaction
 }
@@ -109,7 +110,7 @@ func newStorage(o Options) Storage {
 	realTime := clock.System()
 	return Storage{
 		Engine: o.Engine, Clock: o.Clock, Real: realTime, StartedAt: o.Clock.Now(), Began: realTime.Now(),
-		Background: context.Background(), Fsync: limits.NewFsyncLock(), Buckets: timeseries.NewCatalog(), Changes: broadcast.New(),
+		Background: context.Background(), Fsync: limits.NewFsyncLock(), Buckets: timeseries.NewCatalog(), Changes: broadcast.New(), Shared: o.Engine.Changes() != nil,
 	}
 }
 

@@ -45,6 +45,7 @@ type Log struct {
 	full  chan struct{} // wakes the trimmer
 
 	watchers
+	examined examination // with other servers
 }
 
 var recorders = sync.Pool{New: func() any { return new(Recorder) }}
@@ -130,6 +131,9 @@ func (l *Log) Open(ctx context.Context) error {
 		return err
 	}
 	return storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
+		if _, err := tx.Collection(Namespace); err == nil {
+			return nil // another server has made it meanwhile
+		}
 		coll, err := tx.Create(Namespace, Options(l.Limit.Load()), nil)
 		if err != nil {
 			return err

@@ -36,6 +36,19 @@ func (l *Log) NoteReader(ctx context.Context) {
 	l.noted.Store(true)
 }
 
+// seeReader finds the note of a reader that another server has recorded.
+func (l *Log) seeReader(tx storage.Tx) error {
+	if l.read.Load() {
+		return nil
+	}
+	note, err := serverdocs.Get(tx, ReaderNamespace, value.String(readerNote))
+	if note != nil {
+		l.read.Store(true)
+		l.noted.Store(true)
+	}
+	return err
+}
+
 // noteTrimmed records the id of the newest entry that has been removed, in the
 // transaction that removes it.
 func noteTrimmed(tx storage.Tx, id storage.RecordID, now int64) error {

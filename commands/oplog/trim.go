@@ -23,13 +23,19 @@ func (l *Log) Appended(bytes int64) {
 	}
 }
 
-// Trimmer keeps the log within its bound.
+// TrimJob is the lease of the server that trims the log.
+const TrimJob = "oplog"
+
+// Trimmer keeps the log within its bound while this server has the lease.
 func (l *Log) Trimmer(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.full:
+		}
+		if !l.Engine.Lease(TrimJob) {
+			continue
 		}
 		if err := l.Trim(ctx); err != nil && ctx.Err() == nil {
 			l.Logger.Warn().Err(err).Msg("The change log could not be trimmed")
@@ -45,6 +51,9 @@ func (l *Log) Trim(ctx context.Context) error {
 		err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
 			coll, err := tx.Collection(Namespace)
 			if err != nil {
+				return err
+			}
+			if err := l.seeReader(tx); err != nil {
 				return err
 			}
 			done, first, err = l.trimSome(tx, coll)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -42,12 +43,22 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	case m.Capped:
 		return nil, mongoerr.Newf(17152, "namespace '%s' is capped so it can't be used for $out", ns)
 	}
-	o := &outWriter{h: h, ns: ns, old: old, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(int64(h.Exec.Running().Svc.Outs.Add(1)), 10)}}
+	o := &outWriter{h: h, ns: ns, old: old, temp: storage.Namespace{DB: ns.DB, Coll: outName(h.Exec.Running().Svc)}}
 	return o, o.create(old)
 }
 
 // outPrefix begins the names of the collections that $out writes into.
 const outPrefix = "tmp.agg_out."
+
+// outName returns a name for a collection that $out writes into, which no other server
+// uses.
+func outName(s *kernel.Service) string {
+	name := outPrefix + strconv.FormatInt(s.Outs.Add(1), 10)
+	if s.Shared {
+		name += "." + hex.EncodeToString(s.ProcessID[:])
+	}
+	return name
+}
 
 // DropLeftOvers drops the temporary collections of each $out that was running when the
 // server stopped.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -39,7 +38,7 @@ func (h *Environment) outTimeSeries(ns storage.Namespace, old *storage.Info, t a
 		expire = catalog.Of(old).ExpireAfter
 	}
 	c := h.Exec.Running()
-	o := &outSeries{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outPrefix + strconv.FormatInt(c.Svc.Outs.Add(1), 10)}, series: series}
+	o := &outSeries{h: h, ns: ns, temp: storage.Namespace{DB: ns.DB, Coll: outName(c.Svc)}, series: series}
 	plan, err := create.PlanSeries(o.temp, series, expire, catalog.Of(old).Collation)
 	if err != nil {
 		return nil, err

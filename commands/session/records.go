@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/internal/reserved"
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"
@@ -25,7 +26,8 @@ func OpenRecords(ctx context.Context, engine storage.Engine) error {
 // Stored is what a session remembers of its stored state, so that not every write has to
 // look for it. The zero Stored knows nothing.
 type Stored struct {
-	Parts bool // there may be parts
+	Parts bool      // there may be parts
+	Doc   value.Doc // the record, nil: there is none; only kept with other servers
 
 	coll [16]byte         // the UUID of config.transactions
 	id   storage.RecordID // of the record; 0: not known
@@ -35,11 +37,22 @@ type Stored struct {
 func (s *Session) Load(tx storage.Tx) (value.Doc, error) {
 	d, err := serverdocs.Get(tx, oplog.Transactions, value.Document(s.RecordID))
 	if d == nil || err != nil {
+		s.Stored = Stored{}
 		return nil, err
 	}
 	parts, err := findParts(tx, s.RecordID)
-	s.Stored = Stored{Parts: len(parts) > 0}
+	s.Stored = Stored{Parts: len(parts) > 0, Doc: d}
 	return d, err
+}
+
+// CheckUnmoved fails if another server has gone on with the session since this one has read
+// its record. A driver then sends the command again, and finds what has been done.
+func (s *Session) CheckUnmoved(tx storage.Tx) error {
+	d, err := serverdocs.Get(tx, oplog.Transactions, value.Document(s.RecordID))
+	if err == nil && string(d) != string(s.Stored.Doc) {
+		err = mongoerr.New(mongoerr.InterruptedDueToReplStateChange, "The session has been used on another server meanwhile")
+	}
+	return err
 }
 
 // Save writes the record of a session. What it returns is the session's Stored once the
@@ -69,8 +82,11 @@ func (s *Session) Save(tx storage.Tx, d value.Doc, now int64) (Stored, error) {
 	return at, err
 }
 
+// Home has the sessions that are in use, on whichever server.
+var Home = storage.Namespace{DB: "config", Coll: "system.sessions"}
+
 // Reap removes the records of sessions that have ended and were last written before an
-// instant.
+// instant. A session lives if live says so, or with other servers, if it is in Home.
 func Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) error {
 	old, err := ended(ctx, engine, live, before)
 	if err != nil || len(old) == 0 {
@@ -105,13 +121,22 @@ func ended(ctx context.Context, engine storage.Engine, live func(RecordKey) bool
 		if err != nil {
 			return err
 		}
-		return coll.Scan(storage.Range{}, func(rec storage.Record) bool {
+		var failed error
+		err = coll.Scan(storage.Range{}, func(rec storage.Record) bool {
 			id := rec.Doc.Lookup("_id").Doc()
-			if rec.TS < before && !live(readRecordKey(id)) {
+			if rec.TS >= before || live(readRecordKey(id)) {
+				return true
+			}
+			var stored value.Doc
+			if engine.Changes() != nil {
+				stored, failed = serverdocs.Get(tx, Home, value.Document(id))
+			}
+			if stored == nil {
 				old = append(old, id)
 			}
-			return len(old) < oplog.TrimChunk
+			return failed == nil && len(old) < oplog.TrimChunk
 		})
+		return errors.Join(failed, err)
 	})
 	return old, err
 }

@@ -81,6 +81,7 @@ type Registry struct {
 	mu       sync.Mutex
 	sessions map[Key]*Session
 	TxnEnded *broadcast.Broadcast // signalled whenever a transaction ends
+	Kept     map[string]value.Doc // those that this server has stored; only what stores them uses it
 	OnEnd    func(*Session)       // called with the turn when a session is forgotten
 }
 

@@ -1,0 +1,114 @@
+package oplog
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// A writer marks the groups of streams that its entries concern, before they become
+// visible, so that other streams may skip them unread. What another server writes, nobody
+// has marked here. So with other servers a stream skips only entries that this server has
+// examined: each entry is read once for all streams, by the first that comes to it, be it
+// a stream or the news of a commit elsewhere.
+
+// examination is how far the log has been examined.
+type examination struct {
+	mu   sync.Mutex // held by the one that examines
+	upTo atomic.Int64
+}
+
+// Examine marks the groups that new entries of the log concern, up to tail at least, and
+// wakes their streams.
+func (l *Log) Examine(coll storage.Collection, tail storage.RecordID) error {
+	x := &l.examined
+	if x.upTo.Load() >= int64(tail) {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	from := storage.RecordID(x.upTo.Load())
+	if from >= tail {
+		return nil
+	}
+	if l.streams.Load() == 0 { // who joins reads the log from its tail
+		x.upTo.Store(int64(tail))
+		return nil
+	}
+	r := recorders.Get().(*Recorder)
+	r.log = l
+	defer r.Release()
+	last := tail
+	err := coll.Scan(storage.Range{After: from}, func(rec storage.Record) bool {
+		r.load(rec.Doc)
+		l.mark(r, rec.ID, 0, len(r.Marks))
+		last = max(last, rec.ID)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	x.upTo.Store(int64(last))
+	for _, w := range r.woken {
+		w.Signal()
+	}
+	return nil
+}
+
+// load makes the operations of a stored entry those of the recorder.
+func (r *Recorder) load(entry value.Doc) {
+	r.ops, r.Marks = r.ops[:0], r.Marks[:0]
+	list := entry.Lookup("o").Doc().Lookup("applyOps")
+	if list.IsMissing() {
+		r.loadOp(entry)
+		return
+	}
+	for v := range list.Doc().Values() {
+		r.loadOp(v.Doc())
+	}
+}
+
+func (r *Recorder) loadOp(op value.Doc) {
+	kind := op.Lookup("op").Str()
+	if kind == "n" {
+		return
+	}
+	db, coll, _ := strings.Cut(op.Lookup("ns").Str(), ".")
+	m := LoggedOp{Command: kind == "c", ns: storage.Namespace{DB: db, Coll: coll}}
+	if m.Command {
+		_, on := op.Lookup("o").Doc().First()
+		m.ns.Coll = on.Str() // empty: the command is about the database
+	}
+	r.ops = append(r.ops, op...)
+	m.end = len(r.ops)
+	r.Marks = append(r.Marks, m)
+}
+
+// ChangedElsewhere is called when another server has committed something: it wakes the
+// streams that it concerns, and the trimmer if the log has become too large.
+func (l *Log) ChangedElsewhere(ctx context.Context) error {
+	if l.Off {
+		return nil
+	}
+	return l.Engine.View(ctx, func(tx storage.Tx) error {
+		coll, err := tx.Collection(Namespace)
+		if err != nil {
+			return err
+		}
+		size, err := coll.Size()
+		if err != nil {
+			return err
+		}
+		l.size.Store(size)
+		l.Appended(0)
+		tail, err := coll.LastID()
+		if err != nil {
+			return err
+		}
+		return l.Examine(coll, tail)
+	})
+}

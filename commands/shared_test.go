@@ -1,0 +1,396 @@
+package commands_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/storage/storagetest"
+	"github.com/duskdb/duskdb/value"
+)
+
+// server is one of several over the same data.
+type server struct {
+	*harness.Harness
+	engine *storagetest.Member
+}
+
+// serversOver starts two members of a replica set over one engine. The real time of their
+// leases stands.
+func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
+	t.Helper()
+	manual := clock.NewManual(harness.TestStart)
+	real = clock.NewManual(harness.TestStart)
+	opened, err := engines.Open(engines.ForTests(), engines.Options{Path: engines.Memory, Clock: manual, Indexer: catalog.NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Engine.Close() })
+	cluster := storagetest.NewCluster(harness.Hostile(t, opened.Engine), real)
+	start := func() server {
+		m := cluster.Join()
+		h := harness.NewOver(t, m, manual, kernel.Options{Log: zerolog.Nop(), ReplSet: "rs0"})
+		ctx, stop := context.WithCancel(context.Background())
+		t.Cleanup(stop) // before the service closes
+		go h.Svc.Follow(ctx)
+		return server{h, m}
+	}
+	return start(), start(), real
+}
+
+// soon is less than the waits of the tests below, which only news from the other server can
+// cut short.
+const soon = 20 * time.Second
+
+// inTime fails if what run does takes as long as a wait that nobody ends.
+func inTime(t *testing.T, what string, run func()) {
+	t.Helper()
+	began := time.Now()
+	run()
+	if took := time.Since(began); took > soon {
+		t.Errorf("%s took %v", what, took)
+	}
+}
+
+// A change stream shows what all servers write, in one order, also if the one that it is on
+// has written since; and it resumes on another server.
+func TestSharedChangeStream(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{create: "c"}`)
+	s := a.Watch("c", "{}", "")
+	quiet := a.Watch("other", "{}", "")
+	b.OK(`{insert: "c", documents: [{_id: "b"}]}`)
+	a.OK(`{insert: "c", documents: [{_id: "a"}]}`)
+	a.OK(`{insert: "e", documents: [{_id: "e"}]}`)
+	b.OK(`{update: "c", updates: [{q: {_id: "a"}, u: {$set: {x: 1}}}]}`)
+	keys := func(list []value.Doc) (out string) {
+		for _, e := range list {
+			out += e.Lookup("operationType").Str() + " " + e.Lookup("documentKey").Doc().Lookup("_id").Str() + "; "
+		}
+		return out
+	}
+	events := s.Events()
+	if got := keys(events); got != "insert b; insert a; update a; " {
+		t.Fatalf("events: %s", got)
+	}
+	there := b.Watch("c", `{"resumeAfter": `+harness.JSONOf(events[0].Lookup("_id"))+`}`, "")
+	if got := keys(there.Events()); got != "insert a; update a; " {
+		t.Errorf("resumed on the other server: %s", got)
+	}
+	for i := range 20 {
+		on := a
+		if i%2 == 0 {
+			on = b
+		}
+		on.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: "%d"}]}`, i))
+		on.OK(`{insert: "e", documents: [{}]}`)
+		want := fmt.Sprintf("insert %d; ", i)
+		if got, got2 := keys(s.Events()), keys(there.Events()); got != want || got2 != want {
+			t.Fatalf("round %d: %q and %q", i, got, got2)
+		}
+	}
+	if got := keys(quiet.Events()); got != "" {
+		t.Errorf("a stream on another collection has %s", got)
+	}
+}
+
+// A change stream that waits is woken by a write on another server, and so is a tailable
+// cursor.
+func TestSharedWaits(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{create: "capped", capped: true, size: 10000}`)
+	a.OK(`{insert: "capped", documents: [{_id: 0}]}`)
+	s := a.Watch("c", "{}", "")
+	tail := a.OK(`{find: "capped", tailable: true, awaitData: true}`).Lookup("cursor").Doc().Lookup("id").Int64()
+	for i := range 3 {
+		for coll, id := range map[string]int64{"c": s.ID, "capped": tail} {
+			batch := make(chan int, 1)
+			go func() {
+				reply := a.OK(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "maxTimeMS": 60000}`, id, coll))
+				batch <- reply.Lookup("cursor").Doc().Lookup("nextBatch").Doc().Len()
+			}()
+			inTime(t, coll, func() {
+				b.OK(fmt.Sprintf(`{insert: "%s", documents: [{_id: %d}]}`, coll, i+1))
+				if n := <-batch; n != 1 {
+					t.Errorf("%s: a batch of %d", coll, n)
+				}
+			})
+		}
+	}
+}
+
+// A retryable write that is sent again to another server is not run again, wherever the
+// session has been before.
+func TestSharedRetry(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{insert: "c", documents: [{_id: 1, n: 0}]}`)
+	const inc = `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`
+	for number, order := range [][]server{{a, a, b}, {a, b, a}, {b, a, b, a}, {a, b}} {
+		for i, on := range order {
+			reply := on.OK(harness.RetryArgs(inc, number+1))
+			if again := reply.Has("retriedStmtIds"); again != (i > 0) {
+				t.Errorf("number %d, time %d answered %s", number+1, i, reply)
+			}
+		}
+		a.Holds("c", fmt.Sprintf(`{"_id": 1, "n": %d}`, number+1))
+	}
+	// A commit that is sent again to another server has succeeded there, too.
+	a.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 2}]}`, 9, true))
+	for _, on := range []server{a, b, a} {
+		if reply := on.EndTxn("commitTransaction", 9); !reply.Lookup("ok").Truthy() {
+			t.Errorf("the commit answered %s", reply)
+		}
+	}
+	b.Fails(225, harness.RetryArgs(inc, 8))
+}
+
+// A statement that runs on two servers at the same time takes effect once: the other has an
+// error after which drivers send it again.
+func TestSharedRetryAtOnce(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{insert: "c", documents: [{_id: 1, n: 0}]}`)
+	const rounds = 20
+	for n := range rounds {
+		replies := make(chan value.Doc, 2)
+		for _, on := range []server{a, b} {
+			go func() {
+				replies <- on.Run(harness.RetryArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`, n+1))
+			}()
+		}
+		for range 2 {
+			r := <-replies
+			code := r.Lookup("code").Int32()
+			if e := r.Lookup("writeErrors").Doc().Index(0); !e.IsMissing() {
+				code = e.Doc().Lookup("code").Int32()
+			}
+			if code != 0 && code != 11602 {
+				t.Errorf("round %d answered %s", n, r)
+			}
+		}
+	}
+	a.Holds("c", fmt.Sprintf(`{"_id": 1, "n": %d}`, rounds))
+}
+
+// A write that waits for a transaction on another server goes on when that commits.
+func TestSharedConflict(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{insert: "c", documents: [{_id: 1, n: 0}]}`)
+	a.OK(harness.InTxnArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`, 1, true))
+	done := make(chan value.Doc, 1)
+	go func() { done <- b.Run(`{update: "c", updates: [{q: {_id: 1}, u: {$inc: {n: 10}}}], maxTimeMS: 60000}`) }()
+	inTime(t, "the write", func() {
+		if reply := a.EndTxn("commitTransaction", 1); !reply.Lookup("ok").Truthy() {
+			t.Errorf("the commit answered %s", reply)
+		}
+		if reply := <-done; reply.Lookup("nModified").SafeInt64() != 1 {
+			t.Errorf("the write answered %s", reply)
+		}
+	})
+	a.Holds("c", `{"_id": 1, "n": 11}`)
+}
+
+// Entries of the log have timestamps that grow in the order of the commits, and each server
+// knows those of the other.
+func TestSharedTimestamps(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	for i := range 20 {
+		a.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: "a%d"}]}`, i))
+		b.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: "b%d"}]}`, i))
+		if i == 10 { // a client brings the time of another cluster
+			a.OK(`{find: "c", readConcern: {afterClusterTime: {"$timestamp": {"t": 1767226000, "i": 7}}}}`)
+		}
+		if now, then := a.Svc.Stamps.Current(), b.Svc.Stamps.Current(); now < then {
+			t.Errorf("round %d: b has %x, a has %x", i, then, now)
+		}
+	}
+	last, n := uint64(0), 0
+	for _, d := range harness.Docs(b.RunOn("local", harness.Relaxed(`{find: "oplog.rs", batchSize: 1000}`))) {
+		sec, inc := d.Lookup("ts").Timestamp()
+		ts := uint64(sec)<<32 | uint64(inc)
+		if n++; ts <= last {
+			t.Errorf("%x is followed by %s", last, d)
+		}
+		last = ts
+	}
+	if n < 40 {
+		t.Errorf("the log has %d entries", n)
+	}
+}
+
+// A setting that one server has changed is in force on the other.
+func TestSharedSettings(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	b.Admin(`{getDefaultRWConcern: 1}`)
+	if set := a.Admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {w: 1, j: true}}`); !set.Lookup("ok").Truthy() {
+		t.Fatal(set)
+	}
+	reply := b.Admin(`{getDefaultRWConcern: 1}`)
+	if w := reply.Lookup("defaultWriteConcern").Doc(); !w.Lookup("j").Truthy() || reply.Lookup("defaultWriteConcernSource").Str() != "global" {
+		t.Errorf("answered %s", reply)
+	}
+}
+
+// The sessions that a server has stored are removed when they end there, not when another
+// server stores its own.
+func TestSharedSessions(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	keep := func(on server, want int) {
+		t.Helper()
+		if err := housekeeping.KeepSessions(on.Svc, t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(harness.Docs(a.RunOn("config", harness.Relaxed(`{find: "system.sessions"}`)))); n != want {
+			t.Errorf("%d sessions, want %d", n, want)
+		}
+	}
+	lsid := func(n int) string {
+		return fmt.Sprintf(`{id: {"$uuid": "00000000-0000-4000-8000-00000000000%d"}}`, n)
+	}
+	for n := range 3 {
+		a.OK(`{insert: "c", documents: [{}], lsid: ` + lsid(n) + `, txnNumber: {$numberLong: "1"}}`)
+	}
+	keep(a, 3)
+	keep(b, 3)
+	b.OK(`{find: "c", lsid: ` + lsid(4) + `}`)
+	keep(b, 4)
+	a.Advance(31 * 60)
+	records := func(on server, want int) {
+		t.Helper()
+		housekeeping.LogHousekeeping(on.Svc)
+		if n := len(harness.Docs(a.RunOn("config", harness.Relaxed(`{find: "transactions"}`)))); n != want {
+			t.Errorf("%d records of sessions, want %d", n, want)
+		}
+	}
+	records(b, 3) // their sessions live on the other server
+	a.OK(`{endSessions: [` + lsid(0) + `]}`)
+	keep(a, 3)
+	records(a, 3) // without the lease
+	records(b, 2)
+}
+
+// What is due is removed once, by the server that has the lease, until another one gets it
+// because that has died.
+func TestSharedExpiry(t *testing.T) {
+	t.Parallel()
+	a, b, real := serversOver(t)
+	a.OK(`{createIndexes: "c", indexes: [{key: {at: 1}, name: "at_1", expireAfterSeconds: 1}]}`)
+	ctx, stop := context.WithCancel(t.Context())
+	waitA, waitB := a.Svc.Monitor.Start(ctx), b.Svc.Monitor.Start(ctx)
+	defer func() { stop(); waitA(); waitB() }()
+	round := func(what string, left int, passesA, passesB int64) {
+		t.Helper()
+		var docs string
+		for i := range 300 {
+			docs += fmt.Sprintf(`, {at: {$date: {$numberLong: "%d"}}}`, a.Clock.NowMillis()+int64(i))
+		}
+		b.OK(`{insert: "c", documents: [` + docs[2:] + `]}`)
+		a.Advance(61)
+		if n := int(a.OK(`{count: "c"}`).Lookup("n").SafeInt64()); n != left {
+			t.Errorf("%s: %d documents are left, want %d", what, n, left)
+		}
+		if nA, nB := a.Svc.Monitor.Metrics().Passes.Load(), b.Svc.Monitor.Metrics().Passes.Load(); nA != passesA || nB != passesB {
+			t.Errorf("%s: %d and %d passes, want %d and %d", what, nA, nB, passesA, passesB)
+		}
+	}
+	a.engine.Lease("expiry") // the first that asks has it
+	round("both live", 0, 1, 0)
+	a.engine.Die()
+	if err := real.Advance(9 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	round("dead for 9 s", 300, 1, 0)
+	if err := real.Advance(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	round("dead for 10 s", 0, 1, 1)
+}
+
+// Two passes over the same documents at the same time remove each once.
+func TestSharedExpiryOverlaps(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{createIndexes: "c", indexes: [{key: {at: 1}, name: "at_1", expireAfterSeconds: 1}]}`)
+	const n = 2000
+	var docs string
+	for range n {
+		docs += `, {at: {$date: "2025-12-31T00:00:00Z"}}`
+	}
+	a.OK(`{insert: "c", documents: [` + docs[2:] + `]}`)
+	done := make(chan value.Doc, 2)
+	for _, on := range []server{a, b} {
+		go func() { done <- on.Admin(`{runExpirationPass: 1}`) }()
+	}
+	for range 2 {
+		if reply := <-done; !reply.Lookup("ok").Truthy() {
+			t.Errorf("a pass answered %s", reply)
+		}
+	}
+	removed := a.Svc.Monitor.Metrics().DeletedDocuments.Load() + b.Svc.Monitor.Metrics().DeletedDocuments.Load()
+	if left := a.Count("c"); left != 0 || removed != n {
+		t.Errorf("%d are left, %d were removed", left, removed)
+	}
+}
+
+// A receiver that waits is woken by a message that is sent on another server.
+func TestSharedReceive(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{create: "q", messageQueue: {}}`)
+	for range 3 {
+		got := make(chan value.Doc, 1)
+		go func() { got <- a.Run(`{mqReceive: "q", mode: "receiveAndDelete", maxWaitTimeMS: 60000}`) }()
+		inTime(t, "the receive", func() {
+			b.OK(`{mqSend: "q", messages: [{x: 1}]}`)
+			if reply := <-got; reply.Lookup("messages").Doc().Len() != 1 {
+				t.Errorf("answered %s", reply)
+			}
+		})
+	}
+}
+
+// A message that one server gives back is the next on each, even if another has seen
+// nothing but expired messages.
+func TestSharedQueueFront(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{create: "q", messageQueue: {lockDuration: 300}}`)
+	a.OK(`{mqSend: "q", messages: [{n: 1}]}`)
+	m := a.OK(`{mqReceive: "q"}`).Lookup("messages").Doc().Index(0).Doc()
+	var later string
+	for range 400 {
+		later += `, {_mq: {timeToLive: 1}}`
+	}
+	a.OK(`{mqSend: "q", messages: [` + later[2:] + `]}`)
+	a.Advance(2)
+	receive := func() int {
+		t.Helper()
+		return b.OK(`{mqReceive: "q"}`).Lookup("messages").Doc().Len()
+	}
+	if n := receive(); n != 0 {
+		t.Fatalf("%d messages although none can be received", n)
+	}
+	a.OK(`{mqAbandon: "q", lockToken: ` + harness.JSONOf(m.Lookup("_mq").Doc().Lookup("lockToken")) + `}`)
+	if n := receive(); n != 1 {
+		t.Errorf("%d messages after one was given back", n)
+	}
+	if n := receive(); n != 0 {
+		t.Errorf("it is delivered again")
+	}
+}

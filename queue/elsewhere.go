@@ -1,0 +1,49 @@
+package queue
+
+import (
+	"sync"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// changed knows which of the collections that receivers wait for have changed.
+type changed struct {
+	mu     sync.Mutex
+	stamps map[storage.Namespace]uint64 // nil: nobody has waited yet
+}
+
+// await notes that a receiver waits for a change of the collection.
+func (c *changed) await(ns storage.Namespace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stamps == nil {
+		c.stamps = map[storage.Namespace]uint64{}
+	}
+	if _, known := c.stamps[ns]; !known {
+		c.stamps[ns] = 0
+	}
+}
+
+// since reports whether a collection has changed since the last call. That it cannot be
+// found out counts as a change.
+func (c *changed) since(stamp func(storage.Namespace) (uint64, error)) (any bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ns, before := range c.stamps {
+		now, err := stamp(ns)
+		if err != nil || now != before {
+			c.stamps[ns], any = now, true
+		}
+	}
+	return any
+}
+
+// ChangedElsewhere is called when another server has committed something: the waiting
+// receivers of the queues that have changed look again. stamp is [storage.Engine.Stamp].
+func (b *Broker) ChangedElsewhere(stamp func(storage.Namespace) (uint64, error)) {
+	b.each(func(q *runtimeState) {
+		if q.elsewhere.since(stamp) {
+			q.wakeAll(nil)
+		}
+	})
+}
