@@ -115,7 +115,7 @@ var imports = map[string]string{
 	// The server.
 	"internal/engines":     "clock storage storage/bunt storage/pebble value",
 	"server/*":             "* !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
-	"internal/commandtest": "clock commands internal/engines server value",
+	"internal/commandtest": "clock commands internal/engines server storage/storagetest value",
 	"servertest":           "clock commands internal/engines server value",
 	"internal/transfer":    "internal/reserved value wire",
 	"internal/needs":       "",

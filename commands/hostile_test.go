@@ -105,7 +105,7 @@ func TestCommandsOverAHostileEngine(t *testing.T) {
 	}
 	end := stored(plain)
 	for seed := range uint64(6) {
-		h := prepare(harness.NewHostile(t, harness.Hostility(seed)))
+		h := prepare(harness.NewHostile(t, storagetest.Unseen(seed)))
 		for i, command := range all {
 			if got := answer(h, command); got != want[i] {
 				t.Errorf("seed %d: %s\nanswered %s\nwant     %s", seed, command, got, want[i])

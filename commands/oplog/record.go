@@ -200,6 +200,7 @@ func (r *Recorder) Flush() error {
 	if err != nil {
 		return err
 	}
+	r.bytes = 0 // of an earlier run, which was undone
 	for first := 0; first < len(r.Marks); {
 		end := r.entryEnd(first)
 		if err := r.append(coll, first, end); err != nil {

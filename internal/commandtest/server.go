@@ -27,6 +27,7 @@ import (
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/server"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -40,6 +41,8 @@ type Server struct {
 	// Temp is the directory of the server's temporary files.
 	Temp string
 }
+
+func init() { engines.Wrap = storagetest.HostileByEnvironment() }
 
 // New starts a server that ends with the test. parameters are names and
 // values of server parameters, in turns.

@@ -95,7 +95,11 @@ func Open(name string, o Options) (Opened, error) {
 	if err := Usable(name, o.Path); err != nil {
 		return Opened{}, err
 	}
-	return e.openAt(o)
+	opened, err := e.openAt(o)
+	if err == nil && Wrap != nil {
+		opened.Engine = Wrap(opened.Engine)
+	}
+	return opened, err
 }
 
 // openAt opens an engine over a directory that it may use.

@@ -3,6 +3,8 @@ package engines
 import (
 	"cmp"
 	"os"
+
+	"github.com/duskdb/duskdb/storage"
 )
 
 // TestVariable is the environment variable that names the engine of the
@@ -11,3 +13,7 @@ const TestVariable = "DUSKDB_TEST_ENGINE"
 
 // ForTests is the name of the engine of the servers in tests.
 func ForTests() string { return cmp.Or(os.Getenv(TestVariable), Default) }
+
+// Wrap, if not nil, is called by Open with each engine, and the server gets what it
+// returns. Tests set it, before they open the first.
+var Wrap func(storage.Engine) storage.Engine

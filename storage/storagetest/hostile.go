@@ -15,7 +15,8 @@ type Hostility struct {
 	Seed uint64
 	// Gaps leaves out ids between records.
 	Gaps bool
-	// Reruns runs the function of an Update twice: what it did first is undone.
+	// Reruns runs the function of an Update twice: what it did first is undone. That of
+	// a CommitWith runs first without the writes of the transaction.
 	Reruns bool
 	// Conflicts makes a write within an Update fail with ErrConflict now and then,
 	// as if another server had written the record in an open transaction. The
@@ -123,7 +124,7 @@ var errUndone = errors.New("the run is undone")
 
 func (h *hostile) View(ctx context.Context, fn func(storage.Tx) error) error {
 	h.between(ctx)
-	return h.Engine.View(ctx, func(tx storage.Tx) error { return fn(hostileTx{Tx: tx, h: h}) })
+	return h.Engine.View(ctx, func(tx storage.Tx) error { return fn(hostileTx{Tx: tx, h: h, use: new(use)}) })
 }
 
 func (h *hostile) Update(ctx context.Context, fn func(storage.Tx) error) error {
@@ -153,7 +154,7 @@ func (h *hostile) update(ctx context.Context, update func(context.Context, func(
 		h.enter()
 		err := update(ctx, func(tx storage.Tx) error {
 			ran = true
-			_ = fn(hostileTx{Tx: tx, h: h, writer: true})
+			_ = fn(hostileTx{Tx: tx, h: h, writer: true, use: new(use)})
 			return errUndone
 		})
 		h.leave()
@@ -166,7 +167,7 @@ func (h *hostile) update(ctx context.Context, update func(context.Context, func(
 	defer h.leave()
 	conflict := h.conflict()
 	return update(ctx, func(tx storage.Tx) error {
-		return fn(hostileTx{Tx: tx, h: h, writer: true, conflict: conflict})
+		return fn(hostileTx{Tx: tx, h: h, writer: true, conflict: conflict, use: new(use)})
 	})
 }
 
@@ -189,7 +190,7 @@ func (h *hostile) Begin(ctx context.Context) (storage.Txn, error) {
 		h.leave()
 		return nil, err
 	}
-	return &hostileTxn{hostileTx: hostileTx{Tx: txn, h: h, writer: true}, txn: txn}, nil
+	return &hostileTxn{hostileTx: hostileTx{Tx: txn, h: h, writer: true, use: new(use)}, txn: txn}, nil
 }
 
 // hostileTxn is a snapshot transaction.
@@ -210,7 +211,14 @@ func (t *hostileTxn) CommitWith(ctx context.Context, last func(storage.Tx) error
 	if last == nil {
 		return t.txn.Commit(ctx)
 	}
-	return t.txn.CommitWith(ctx, func(tx storage.Tx) error { return last(hostileTx{Tx: tx, h: t.h, writer: true}) })
+	again := func(tx storage.Tx) error { return last(hostileTx{Tx: tx, h: t.h, writer: true, use: new(use)}) }
+	if t.h.how.Reruns && t.use.wrote && t.h.chance(2) {
+		_ = t.h.Engine.Update(ctx, func(tx storage.Tx) error { // a commit that has failed
+			_ = again(tx)
+			return errUndone
+		})
+	}
+	return t.txn.CommitWith(ctx, again)
 }
 
 func (t *hostileTxn) Abort() {

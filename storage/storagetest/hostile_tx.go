@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -13,6 +14,13 @@ type hostileTx struct {
 	h        *hostile
 	writer   bool
 	conflict *int // writes until one has a conflict; nil: none has
+	use      *use
+}
+
+// use is what a transaction does.
+type use struct {
+	wrote    bool
+	scanning map[[16]byte]int // the scans that run, by the UUID of their collection
 }
 
 // fail returns the error that a read is to have.
@@ -52,14 +60,22 @@ func (t hostileTx) wrap(c storage.Collection, err error) (storage.Collection, er
 	return hostileColl{Collection: c, tx: t}, nil
 }
 
+// errWriteInScan is the error of a write to a collection while it is scanned.
+var errWriteInScan = errors.New("a write to a collection within a scan of it")
+
 // hostileColl is a collection in a transaction of a hostile engine.
 type hostileColl struct {
 	storage.Collection
 	tx hostileTx
 }
 
-// write returns the error that a write is to have.
+// write returns the error that a write is to have. One during a scan of the same
+// collection always has one: the contract does not allow it.
 func (c hostileColl) write() error {
+	c.tx.use.wrote = true
+	if c.tx.use.scanning[c.Info().UUID] > 0 {
+		return fmt.Errorf("%w: %s", errWriteInScan, c.Info().Namespace)
+	}
 	n := c.tx.conflict
 	if n == nil || *n < 0 {
 		return nil
@@ -99,6 +115,13 @@ func (c hostileColl) Delete(id storage.RecordID) (storage.Written, error) {
 		return storage.Written{}, err
 	}
 	return c.Collection.Delete(id)
+}
+
+func (c hostileColl) Truncate() error {
+	if err := c.write(); err != nil {
+		return err
+	}
+	return c.Collection.Truncate()
 }
 
 func (c hostileColl) Get(id storage.RecordID) (storage.Record, bool, error) {
@@ -148,6 +171,12 @@ func (c hostileColl) scan(r Read, run func(step func() bool) error) error {
 	if err := c.tx.fail(r); err != nil {
 		return err
 	}
+	if running := c.tx.use.scanning; running == nil {
+		c.tx.use.scanning = map[[16]byte]int{}
+	}
+	id := c.Info().UUID
+	c.tx.use.scanning[id]++
+	defer func() { c.tx.use.scanning[id]-- }()
 	var failed error
 	err := run(func() bool {
 		failed = c.tx.fail(r)

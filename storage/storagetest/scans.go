@@ -144,46 +144,6 @@ func testScanResumed(t *testing.T, open Opener) {
 	check()
 }
 
-// testScanWhileWriting: within an Update, a scan's callback may change the
-// collection; the scan sees each record once, as it was.
-func testScanWhileWriting(t *testing.T, open Opener) {
-	const n = 500
-	s := startWith(t, open, UniqueSpec("_id"), Spec("a"))
-	s.write(func(c storage.Collection) error {
-		for i := range int32(n) {
-			if _, err := c.Insert(doc(i, i), 1); err != nil {
-				return err
-			}
-		}
-		seen := 0
-		err := c.Scan(storage.Range{}, func(r storage.Record) bool {
-			seen++
-			moved := r.Doc.Lookup("a").Int32() + n
-			s.must(Done(c.Update(r.ID, doc(r.Doc.Lookup("_id").Int32(), moved), 2)))
-			_, err := c.Insert(doc(moved, moved), 2)
-			s.must(err)
-			return true
-		})
-		equal(t, "records seen", seen, n)
-		return err
-	})
-	s.write(func(c storage.Collection) error {
-		seen := 0
-		err := c.ScanIndex("a", storage.KeyRange{}, func(_ []byte, id storage.RecordID) bool {
-			seen++
-			s.must(Done(c.Delete(id)))
-			return true
-		})
-		equal(t, "entries seen", seen, 2*n)
-		return err
-	})
-	s.read(func(c storage.Collection) {
-		equal(t, "count", Got(c.Count()), 0)
-		equal(t, "size", Got(c.Size()), 0)
-		equal(t, "entries", len(entries(t, c, "a", storage.KeyRange{})), 0)
-	})
-}
-
 // testScanDuringWrites: writers get through while a scan is in its callback,
 // and a scan resumed by position sees what landed behind it.
 func testScanDuringWrites(t *testing.T, open Opener) {

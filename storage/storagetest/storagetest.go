@@ -56,7 +56,6 @@ func Run(t *testing.T, open Opener) {
 		{"Scan", testScan},
 		{"ScanIndex", testScanIndex},
 		{"ScanResumed", testScanResumed},
-		{"ScanWhileWriting", testScanWhileWriting},
 		{"ScanDuringWrites", testScanDuringWrites},
 		{"Unique", testUnique},
 		{"Multikey", testMultikey},

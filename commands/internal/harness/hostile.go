@@ -2,7 +2,6 @@ package harness
 
 import (
 	"os"
-	"strconv"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -15,15 +14,11 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// HostileEnv is the environment variable that makes tests run over an engine
-// that behaves as badly as its contract allows. Its value is the seed.
-const HostileEnv = "DUSKDB_TEST_HOSTILE"
-
 // SkipHostile skips a test over a hostile engine, for instance because it names
 // ids of records.
 func SkipHostile(tb testing.TB, why string) {
 	tb.Helper()
-	if os.Getenv(HostileEnv) != "" {
+	if os.Getenv(storagetest.HostileEnv) != "" {
 		tb.Skip("over a hostile engine: " + why)
 	}
 }
@@ -31,21 +26,10 @@ func SkipHostile(tb testing.TB, why string) {
 // Hostile returns the engine, made hostile if the environment asks for it.
 func Hostile(tb testing.TB, e storage.Engine) storage.Engine {
 	tb.Helper()
-	text := os.Getenv(HostileEnv)
-	if text == "" {
-		return e
+	if wrap := storagetest.HostileByEnvironment(); wrap != nil {
+		return wrap(e)
 	}
-	seed, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		tb.Fatalf("%s is %q, not a seed", HostileEnv, text)
-	}
-	return storagetest.Hostile(e, Hostility(seed))
-}
-
-// Hostility is what a command must not show in its reply: gaps between ids,
-// functions of updates that run again, conflicts, catalogs that change.
-func Hostility(seed uint64) storagetest.Hostility {
-	return storagetest.Hostility{Seed: seed, Gaps: true, Reruns: true, Conflicts: true, Catalog: true}
+	return e
 }
 
 // NewHostile returns a harness over an engine that behaves as how says.
