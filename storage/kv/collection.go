@@ -218,7 +218,7 @@ func (h *collection) claim(id storage.RecordID) (c *coll, old []byte, err error)
 	if c, err = h.tx.own(h.ns); err != nil {
 		return nil, nil, err
 	}
-	if old, err = h.tx.stored(h.tx.ctx, c, id); err != nil {
+	if old, err = h.tx.storedOnce(h.tx.ctx, c, id); err != nil {
 		return nil, nil, err
 	}
 	if old == nil {

@@ -48,6 +48,9 @@ func (o *overlay) clear(s Span) {
 
 // has reports whether the transaction has written to a range.
 func (o *overlay) has(s Span) bool {
+	if o == nil || o.writes.Len() == 0 {
+		return false
+	}
 	it := o.writes.Iter()
 	return it.Seek(view(s.Lo)) && it.Key() < view(s.Hi)
 }
@@ -55,9 +58,6 @@ func (o *overlay) has(s Span) bool {
 // freeze returns a copy that later writes do not change, or nil if there is
 // nothing in the range.
 func (o *overlay) freeze(lo, hi []byte) *overlay {
-	if o == nil || o.writes.Len() == 0 {
-		return nil
-	}
 	if !o.has(Span{Lo: lo, Hi: hi}) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"math"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -16,16 +17,9 @@ type reader struct {
 	stamp uint64   // of the snapshot
 }
 
-// get returns a value, or nil. It must not be changed.
-func (r reader) get(ctx context.Context, key []byte) ([]byte, error) {
-	if v, ok := r.over.get(key); ok {
-		return v, nil
-	}
-	return r.snap.Get(ctx, key)
-}
-
-// getHot is get for values that are likely to be read again.
-func (r reader) getHot(ctx context.Context, key []byte) ([]byte, error) {
+// getHot returns a value, which must not be changed, or nil. keep says that the value is likely to be read
+// again.
+func (r reader) getHot(ctx context.Context, key []byte, keep bool) ([]byte, error) {
 	if v, ok := r.over.get(key); ok {
 		return v, nil
 	}
@@ -34,7 +28,7 @@ func (r reader) getHot(ctx context.Context, key []byte) ([]byte, error) {
 		return v, nil
 	}
 	v, err := r.snap.Get(ctx, key)
-	if err == nil && v != nil {
+	if keep && err == nil && v != nil {
 		r.hot.put(key, hash, v, r.stamp)
 	}
 	return v, err
@@ -49,12 +43,8 @@ func (r reader) getMany(ctx context.Context, keys [][]byte, fn func(i int, value
 	if len(keys) > fewKeys && (r.over == nil || r.over.writes.Len() == 0) {
 		return r.snap.GetMany(ctx, keys, fn)
 	}
-	get := r.getHot
-	if len(keys) > fewKeys {
-		get = r.get
-	}
 	for i, key := range keys {
-		v, err := get(ctx, key)
+		v, err := r.getHot(ctx, key, len(keys) <= fewKeys)
 		if err != nil {
 			return err
 		}
@@ -86,7 +76,16 @@ func (r reader) stored(ctx context.Context, c *coll, id storage.RecordID) ([]byt
 		return nil, nil
 	}
 	var room [recordPrefix + idSize]byte
-	return r.getHot(ctx, appendRecordKey(room[:0], c.num, id))
+	return r.getHot(ctx, appendRecordKey(room[:0], c.num, id), true)
+}
+
+// storedOnce reads the value of a record that is about to change.
+func (r reader) storedOnce(ctx context.Context, c *coll, id storage.RecordID) ([]byte, error) {
+	var room [recordPrefix + idSize]byte
+	if id <= 0 {
+		return nil, nil
+	}
+	return r.getHot(ctx, appendRecordKey(room[:0], c.num, id), false)
 }
 
 // find returns the first record whose entry in an index has the key as its
@@ -159,24 +158,58 @@ func sameOrder(maker storage.Index, a, b []byte) bool {
 
 // scanRecords walks records within a range until fn returns false.
 func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn func(storage.Record) bool) error {
-	s := recordSpan(c.num)
 	low, high := rg.After+1, rg.Until
 	if rg.Reverse {
 		low, high = rg.Until, rg.After-1
 	}
+	if rg.Reverse && rg.After <= 0 || !rg.Reverse && rg.Until <= 0 {
+		high = noLimit
+	}
+	if rg.Reverse {
+		return r.scanIDs(ctx, c, low, high, true, fn)
+	}
+	least, known := c.least.at(r.stamp)
+	if known && low <= least && r.hot != nil && !r.over.has(recordSpan(c.num)) {
+		return r.scanFirst(ctx, c, least, high, fn)
+	}
+	return r.scanIDs(ctx, c, max(low, least), high, false, fn)
+}
+
+// scanFirst walks records from the least on, and notes which that is.
+func (r reader) scanFirst(ctx context.Context, c *coll, low, high storage.RecordID, fn func(storage.Record) bool) error {
+	first := storage.RecordID(0)
+	err := r.scanIDs(ctx, c, low, high, false, func(rec storage.Record) bool {
+		if first == 0 {
+			first = rec.ID
+		}
+		return fn(rec)
+	})
+	if first == 0 && err == nil && high == noLimit {
+		first = c.lastID + 1
+	}
+	c.least.raise(first, r.stamp)
+	return err
+}
+
+// noLimit is greater than all ids.
+const noLimit = math.MaxInt64
+
+// scanIDs walks records with ids from low to high.
+func (r reader) scanIDs(ctx context.Context, c *coll, low, high storage.RecordID, reverse bool, fn func(storage.Record) bool) error {
+	s := recordSpan(c.num)
 	if low > 0 {
 		s.Lo = appendRecordKey(nil, c.num, low)
 	}
-	if rg.Reverse && rg.After > 0 || !rg.Reverse && rg.Until > 0 {
-		if high < 0 || high+1 <= 0 {
-			return nil
-		}
+	if high < 0 {
+		return nil
+	}
+	if high != noLimit {
 		s.Hi = appendRecordKey(nil, c.num, high+1)
 	}
 	if bytes.Compare(s.Lo, s.Hi) >= 0 {
 		return nil
 	}
-	it := r.scan(ctx, s, rg.Reverse)
+	it := r.scan(ctx, s, reverse)
 	err := walkRecords(it, fn)
 	if cerr := it.Close(); err == nil {
 		err = cerr

@@ -19,11 +19,23 @@ type seen struct {
 	docs map[int32]value.Doc
 }
 
-// check reads all keys twice, the second time from the cache, by the unique key
+// check reads all records, and then all keys twice, the second time from the cache, by the unique key
 // and by the id.
 func (s *seen) check(rt *rapid.T, keys int32) {
 	c, err := s.Collection(storagetest.NS)
 	must(rt, err)
+	n, last := 0, storage.RecordID(0)
+	must(rt, c.Scan(storage.Range{}, func(r storage.Record) bool {
+		k := r.Doc.Lookup("k").Int32()
+		if r.ID <= last || r.ID != s.ids[k] || !bytes.Equal(r.Doc, s.docs[k]) {
+			rt.Fatalf("record %d is %v behind record %d, want %v", r.ID, r.Doc, last, s.docs[k])
+		}
+		n, last = n+1, r.ID
+		return true
+	}))
+	if n != len(s.ids) {
+		rt.Fatalf("a scan has %d records, want %d", n, len(s.ids))
+	}
 	for range 2 {
 		for k := range keys {
 			r, ok, err := c.Find("k", value.AppendKey(nil, value.Int32(k)))

@@ -111,7 +111,7 @@ func (s *store) options() *pebble.Options {
 		ReadOnly:                    s.opts.readOnly,
 		MemTableSize:                s.memtable(),
 		MemTableStopWritesThreshold: 4,
-		L0CompactionThreshold:       2,
+		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1000,
