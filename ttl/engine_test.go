@@ -39,11 +39,13 @@ func openEngine(t testing.TB, path string) *engineHost {
 
 func rulesOf(info *storage.Info) *Rules { r, _ := info.Meta.(*Rules); return r }
 
-func (h *engineHost) Collections(ctx context.Context) (out []Collection, _ []Target, err error) {
+func (h *engineHost) Collections(ctx context.Context, now int64) (out []Collection, _ []Target, err error) {
 	err = h.Engine.View(ctx, func(tx storage.Tx) error {
 		for _, info := range storagetest.Got(tx.Collections("")) {
 			if r := rulesOf(info); r != nil {
-				out = append(out, Collection{info.Namespace, info.UUID, r})
+				c := Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: r}
+				c.Look(storagetest.Got(tx.Collection(info.Namespace)), now)
+				out = append(out, c)
 			}
 		}
 		return nil

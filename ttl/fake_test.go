@@ -36,11 +36,11 @@ type fakeHost struct {
 
 func newFakeHost() *fakeHost { return &fakeHost{params: DefaultParameters()} }
 
-func (h *fakeHost) Collections(context.Context) ([]Collection, []Target, error) {
+func (h *fakeHost) Collections(context.Context, int64) ([]Collection, []Target, error) {
 	var out []Collection
 	for _, c := range h.colls {
 		if r := NewRules(c.info); r != nil {
-			out = append(out, Collection{c.info.Namespace, c.info.UUID, r})
+			out = append(out, Collection{Namespace: c.info.Namespace, UUID: c.info.UUID, Rules: r})
 		}
 	}
 	return out, h.targets, nil

@@ -17,13 +17,26 @@ type Collection struct {
 	Namespace storage.Namespace
 	UUID      [16]byte
 	Rules     *Rules
+	idle      []bool // for each index of Rules: nothing was due when it was listed
+}
+
+// Look reads from the collection whether anything is due at an instant.
+func (c *Collection) Look(coll storage.Collection, now int64) {
+	c.idle = make([]bool, len(c.Rules.Indexes))
+	s := sweep{now: now}
+	for i := range c.Rules.Indexes {
+		idle, err := s.idle(coll, &c.Rules.Indexes[i])
+		c.idle[i] = idle && err == nil // the visit reports the error
+	}
 }
 
 // Host is the server as the monitor sees it.
 type Host interface {
 	// Collections lists the collections that have Rules, and the other targets of
-	// a pass: message queues. It reads the catalog once for both.
-	Collections(ctx context.Context) ([]Collection, []Target, error)
+	// a pass: message queues. It reads the catalog once for both, and in the same
+	// transaction it should call [Collection.Look] of each: then a visit of a
+	// collection in which nothing is due reads nothing.
+	Collections(ctx context.Context, now int64) ([]Collection, []Target, error)
 	// View calls fn with a collection, under its present name, and its present
 	// rules. It returns ErrGone if the collection does not exist.
 	View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error

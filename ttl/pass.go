@@ -118,7 +118,7 @@ type pass struct {
 func (p *pass) subPass(ctx context.Context) (more bool, err error) {
 	began := p.m.real.Now()
 	limit := time.Duration(p.params.SubPassTargetSecs) * time.Second
-	list, skipped, err := targets(ctx, p.m.host, p.wanted)
+	list, skipped, err := targets(ctx, p.m.host, p.wanted, p.result.At)
 	if err != nil {
 		return false, err
 	}

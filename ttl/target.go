@@ -13,6 +13,8 @@ type indexTarget struct {
 	coll   *Collection
 	policy Policy
 	index  string
+	looked bool // whether anything is due was read when it was listed
+	quiet  bool // and nothing was
 }
 
 func (t *indexTarget) Policy() Policy { return t.policy }
@@ -23,9 +25,15 @@ func (t *indexTarget) String() string { return t.coll.Namespace.String() + " " +
 func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 	s := sweep{now: v.Now}
 	defer func() { v.Refused = s.refused }()
-	if idle, err := t.idle(ctx, &s); idle || err != nil {
-		return silent(err)
+	switch {
+	case t.quiet:
+		return nil
+	case !t.looked:
+		if idle, err := t.idle(ctx, &s); idle || err != nil {
+			return silent(err)
+		}
 	}
+	t.looked = false // the next visit looks for itself
 	for done := false; !done; {
 		if t.policy == Document && !v.limits.canPurge() {
 			v.Deferred = true
@@ -87,8 +95,8 @@ func silent(err error) error {
 
 // targets lists the targets of a sub-pass, in the order of the policies.
 // skipped counts the TTL indexes that never expire documents.
-func targets(ctx context.Context, h Host, wanted Set) (list []Target, skipped int, err error) {
-	colls, queues, err := h.Collections(ctx)
+func targets(ctx context.Context, h Host, wanted Set, now int64) (list []Target, skipped int, err error) {
+	colls, queues, err := h.Collections(ctx, now)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -104,7 +112,8 @@ func targets(ctx context.Context, h Host, wanted Set) (list []Target, skipped in
 		for k := range c.Rules.Indexes {
 			l := &c.Rules.Indexes[k]
 			if wanted.Has(l.Policy) {
-				byPolicy[l.Policy] = append(byPolicy[l.Policy], &indexTarget{h, c, l.Policy, l.Index})
+				looked := c.idle != nil
+				byPolicy[l.Policy] = append(byPolicy[l.Policy], &indexTarget{h, c, l.Policy, l.Index, looked, looked && c.idle[k]})
 			}
 		}
 	}

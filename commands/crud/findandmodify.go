@@ -47,9 +47,6 @@ func runFindAndModify(c *kernel.Call) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	if err := write.RefuseQueue(c, ns); err != nil {
-		return err
-	}
 	c.Svc.Metrics.Opcounters.Command.Add(1)
 	m := write.Modification{
 		NS: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,

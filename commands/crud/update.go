@@ -172,18 +172,9 @@ func modification(s *exec.UpdateStatementArgs, ns storage.Namespace, let value.D
 
 // modify runs an update or, without update, a removal.
 func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
-	info, err := exec.Lookup(c, m.NS)
+	info, err := openModification(c, m)
 	if err != nil {
 		return write.Updated{}, err
-	}
-	if catalog.Of(info).Kind == catalog.View {
-		return write.Updated{}, catalog.NotOnView(m.NS)
-	}
-	if err := CompileModification(c, m, info); err != nil {
-		return write.Updated{}, err
-	}
-	if catalog.Of(info).IsQueue && !m.Update.IsMissing() {
-		return write.Updated{}, queue.CheckUpdate(info)
 	}
 	if catalog.Of(info).Kind == catalog.TimeSeries {
 		return write.ModifyMeasurements(c, m, info)
@@ -208,6 +199,35 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 		}
 		return out, kernel.Translate(m.NS, err)
 	}
+}
+
+// openModification looks for the collection and the records, in one View.
+func openModification(c *kernel.Call, m *write.Modification) (info *storage.Info, err error) {
+	err = c.InOneView(func() error {
+		if info, err = exec.Lookup(c, m.NS); err != nil {
+			return err
+		}
+		meta := catalog.Of(info)
+		if m.FindAndModify && info != nil {
+			if err := queue.CheckUpdate(info); err != nil {
+				return err
+			}
+		}
+		if meta.Kind == catalog.View {
+			return catalog.NotOnView(m.NS)
+		}
+		if err := CompileModification(c, m, info); err != nil {
+			return err
+		}
+		switch {
+		case meta.IsQueue && !m.Update.IsMissing():
+			return queue.CheckUpdate(info)
+		case info == nil || meta.Kind == catalog.TimeSeries:
+			return nil
+		}
+		return m.Open(c, info)
+	})
+	return info, err
 }
 
 // maxUpsertAttempts bounds how often an upsert is retried when another client inserts the

@@ -111,6 +111,7 @@ func AppendBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err
 		d := cur.Peeked
 		cur.Peeked = nil
 		if d == nil {
+			c.Wanted = size - returned
 			if d, err = cur.It.Next(); err != nil {
 				return false, err
 			}

@@ -19,7 +19,8 @@
 // A scan reads in chunks. It reads a chunk within one view of the storage, and applies the
 // filter outside of it. Between chunks the iterator holds only a position, so that a
 // cursor can stay idle for any time. Records that were read ahead are read again by the
-// next getMore, since they may have changed.
+// next getMore, since they may have changed. For a $lookup, the first chunks of many ranges
+// are read in one view ([FirstChunks]).
 //
 // [Execution] is the state that the iterators of one query share: its environment for
 // expressions, the counters of explain, and the running command, which each getMore

@@ -30,6 +30,7 @@ type Execution struct {
 	Sources []rewinder
 	// opened are the sources of pipelines that ReadAhead has yet to start.
 	opened    []rewinder
+	resumed   int           // how many commands have continued it
 	Plans     []*AccessPath // of the collections a pipeline opened, for explain
 	Explained bool          // run by explain: $indexStats does not count it
 	// parent has the Call, for the executions of sub-pipelines; nil otherwise.
@@ -115,6 +116,7 @@ func (x *Execution) ReadAhead(most int) {
 // ahead are read again: the collection may have changed.
 func (x *Execution) Resume(c *kernel.Call) {
 	x.call = c
+	x.resumed++
 	for _, r := range x.Sources {
 		r.rewind()
 	}
@@ -232,17 +234,22 @@ const (
 
 // NewScanIterator starts an iteration over a collection.
 func NewScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterator {
-	r := &ScanIterator{x: x, ns: info.Namespace, uuid: info.UUID, Scans: scans, Chunk: FirstChunk}
-	m := catalog.Of(info)
-	r.meta = m
-	r.Queue = m.IsQueue
-	r.Expand = m.Kind == catalog.Buckets && !x.Packed
+	r := newScanIterator(x, info, scans)
 	switch {
 	case x.parent == nil:
 		x.Sources = append(x.Sources, r)
 	case x.Running().SharesView():
 		x.root().opened = append(x.root().opened, r)
 	}
+	return r
+}
+
+func newScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterator {
+	r := &ScanIterator{x: x, ns: info.Namespace, uuid: info.UUID, Scans: scans, Chunk: FirstChunk}
+	m := catalog.Of(info)
+	r.meta = m
+	r.Queue = m.IsQueue
+	r.Expand = m.Kind == catalog.Buckets && !x.Packed
 	return r
 }
 
@@ -387,18 +394,7 @@ func (r *ScanIterator) fill() error {
 		if err := r.prove(coll); err != nil {
 			return err
 		}
-		for len(r.Buf) == 0 && r.At.scan < len(r.Scans) {
-			r.Keys.Reset()
-			r.fetched = r.fetched[:0]
-			r.From.set(&r.At)
-			if err := r.read(coll); err != nil {
-				return err
-			}
-			if err := r.tick(); err != nil { // very many scans may find nothing
-				return err
-			}
-		}
-		return nil
+		return r.readChunk(coll)
 	})
 	r.Chunk = min(r.Chunk*4, mostChunk)
 	r.Done = r.At.scan >= len(r.Scans)
@@ -417,6 +413,22 @@ func (r *ScanIterator) prove(coll storage.Collection) error {
 		return nil // the scan reports it
 	}
 	return err
+}
+
+// readChunk reads on until there are records, or to the end.
+func (r *ScanIterator) readChunk(coll storage.Collection) error {
+	for len(r.Buf) == 0 && r.At.scan < len(r.Scans) {
+		r.Keys.Reset()
+		r.fetched = r.fetched[:0]
+		r.From.set(&r.At)
+		if err := r.read(coll); err != nil {
+			return err
+		}
+		if err := r.tick(); err != nil { // very many scans may find nothing
+			return err
+		}
+	}
+	return nil
 }
 
 // tick checks for an interruption now and then, and before each chunk.

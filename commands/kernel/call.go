@@ -86,6 +86,7 @@ type QueryState struct {
 	Settings     *QuerySetting // the query settings of its shape; nil: none
 	Scripts      scripts       // the scopes of its JavaScript
 	ChangeStream bool          // the command opens or reads a change stream
+	Wanted       int64         // documents that its batch has yet to get; 0: not known
 	Stream       liveStream    // the change stream that the command has opened
 }
 

@@ -4,14 +4,23 @@ import (
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// How many values are read ahead at once, at first and later.
+const (
+	firstAhead = 16
+	mostAhead  = 256
 )
 
 // preparedLookup reads the same index for one value after the other, as a $lookup does for
-// each document. It is planned with the first value.
+// each document. It is planned with the first value, and reads the first records for the
+// next values together.
 type preparedLookup struct {
 	x    *exec.Execution
 	a    *exec.AccessPath
@@ -20,54 +29,99 @@ type preparedLookup struct {
 	eq   *match.Compare
 	src  *exec.ScanIterator
 	docs *exec.Documents
+
+	ahead  exec.FirstChunks
+	ranges []storage.KeyRange
+	most   int          // that the next ReadAhead takes
+	last   int          // values that the last one took
+	fanOut int64        // documents of the reply for each value, as far as seen
+	call   *kernel.Call // which the reply belongs to
+	wanted int64        // at the last ReadAhead
 }
 
 // Prepare implements agg.Preparer.
 func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (agg.Prepared, error) {
 	c := h.Exec.Running()
-	info, err := exec.Lookup(c, storage.Namespace{DB: r.DB, Coll: r.Coll})
-	if err != nil || info == nil {
-		return nil, err
-	}
-	if m := catalog.Of(info); m.Kind != catalog.Ordinary || m.IsQueue || r.Matcher == nil || canonical.HasText(r.Matcher.Root()) {
-		return nil, nil
-	}
 	q := &canonical.Query{Filter: r.Filter, Matcher: r.Matcher, Limit: r.Limit, Fields: r.Fields, Hint: r.Hint, Collator: r.Collation}
 	q.Meta = r.Meta
-	sub := h.Exec.Sub(x.Env)
-	a, err := exec.ChooseAccessPath(c, sub, info, q)
-	if err != nil {
+	p := &preparedLookup{x: h.Exec.Sub(x.Env), eq: eq, most: firstAhead, last: 1, fanOut: 1, call: c, wanted: c.Wanted}
+	err := c.InOneView(func() error {
+		if err := p.plan(c, r, q); err != nil || p.slot == nil {
+			return err
+		}
+		p.src = exec.NewRangeIterator(p.x, p.info, p.a.Plan.Index.Name)
+		if p.slot.Repeats() {
+			p.src.Once()
+		}
+		p.read([]value.Value{eq.Value})
+		return nil
+	})
+	if err != nil || p.slot == nil {
 		return nil, err
 	}
-	pq := plan.Query{Collation: canonical.CollationDoc(q.Collator)}
-	slot := a.Plan.Slot(&pq, eq)
-	if slot == nil {
-		return nil, nil
-	}
-	h.Exec.Plans = append(h.Exec.Plans, a)
-	p := &preparedLookup{x: sub, a: a, info: info, slot: slot, eq: eq}
-	p.src = exec.NewScanIterator(sub, info, []exec.Scan{{Index: a.Plan.Index.Name}})
-	if slot.Repeats() {
-		p.src.Once()
-	}
-	p.docs = exec.NewDocuments(sub, q, &exec.Matching{Src: p.src, Q: q, Env: sub.Env})
-	p.docs.Spec = a.Spec
+	h.Exec.Plans = append(h.Exec.Plans, p.a)
+	p.docs = exec.NewDocuments(p.x, q, &exec.Matching{Src: p.src, Q: q, Env: p.x.Env})
+	p.docs.Spec = p.a.Spec
 	return p, nil
+}
+
+// plan chooses the index. The slot stays nil if there is none for the equality.
+func (p *preparedLookup) plan(c *kernel.Call, r agg.Request, q *canonical.Query) (err error) {
+	p.info, err = exec.Lookup(c, storage.Namespace{DB: r.DB, Coll: r.Coll})
+	if err != nil || p.info == nil {
+		return err
+	}
+	if m := catalog.Of(p.info); m.Kind != catalog.Ordinary || m.IsQueue || r.Matcher == nil || canonical.HasText(r.Matcher.Root()) {
+		return nil
+	}
+	if p.a, err = exec.ChooseAccessPath(c, p.x, p.info, q); err != nil {
+		return err
+	}
+	pq := plan.Query{Collation: canonical.CollationDoc(q.Collator)}
+	p.slot = p.a.Plan.Slot(&pq, p.eq)
+	return nil
 }
 
 // Open implements agg.Prepared.
 func (p *preparedLookup) Open() (agg.Source, error) {
-	r := p.slot.Range(p.eq.Value)
-	restart(p.src, storage.KeyRange{Lo: r.Lo, Hi: r.Hi})
+	if !p.ahead.Take(p.src) {
+		p.src.Restart(p.keyRange(p.eq.Value))
+	}
 	p.a.NoteUse(p.x.Running(), p.info, p.a.Plan)
 	return agg.Source{Iterator: p.docs}, nil
 }
 
-// restart makes the iteration begin anew with one range of its index.
-func restart(r *exec.ScanIterator, kr storage.KeyRange) {
-	r.Scans[0].Ranges = append(r.Scans[0].Ranges[:0], kr)
-	r.At, r.From = exec.Position{Key: r.At.Key[:0]}, exec.Position{Key: r.From.Key[:0]}
-	r.Buf, r.Upcoming, r.Chunk, r.Done = r.Buf[:0], 0, exec.FirstChunk, false
-	r.Keys.Reset()
-	clear(r.Seen)
+func (p *preparedLookup) keyRange(v value.Value) storage.KeyRange {
+	r := p.slot.Range(v)
+	return storage.KeyRange{Lo: r.Lo, Hi: r.Hi}
+}
+
+// Ahead implements agg.Prepared. No more documents are wanted than the reply takes: those
+// that would wait for the next one may have changed or expired until then.
+func (p *preparedLookup) Ahead() int {
+	c := p.x.Running()
+	if c == p.call && p.wanted > c.Wanted {
+		p.fanOut = max(p.fanOut, (p.wanted-c.Wanted+int64(p.last)-1)/int64(p.last))
+	}
+	p.call, p.wanted = c, c.Wanted
+	n := p.most
+	if c.Wanted > 0 {
+		n = int(max(1, min(int64(n), c.Wanted/p.fanOut)))
+	}
+	p.last = n
+	return n
+}
+
+// ReadAhead implements agg.Prepared.
+func (p *preparedLookup) ReadAhead(values []value.Value) {
+	p.most = mostAhead
+	p.read(values)
+}
+
+func (p *preparedLookup) read(values []value.Value) {
+	p.ranges = p.ranges[:0]
+	for _, v := range values {
+		p.ranges = append(p.ranges, p.keyRange(v))
+	}
+	p.ahead.Read(p.src, p.ranges)
 }

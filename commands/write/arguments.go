@@ -78,11 +78,12 @@ type Modification struct {
 	Fields       value.Doc // projection of the document that is returned
 	Projection   *project.Projection
 
-	FindAndModify bool     // which command it is
-	byID          bool     // the filter is the _id alone, which the record has
-	scripted      bool     // it runs JavaScript: see apart
-	passed        bool     // the record was skipped, because the script no longer matched it
-	Collection    [16]byte // UUID of that in which the records were found
+	FindAndModify bool              // which command it is
+	byID          bool              // the filter is the _id alone, which the record has
+	scripted      bool              // it runs JavaScript: see apart
+	passed        bool              // the record was skipped, because the script no longer matched it
+	Collection    [16]byte          // UUID of that in which the records were found
+	found         exec.RecordSource // by Open, nil otherwise
 	Exec          *exec.Execution
 	Query         canonical.Query
 	Compile       *update.Update

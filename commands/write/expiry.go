@@ -23,7 +23,7 @@ const ExpiryJob = "expiry"
 type ExpiryHost struct{ Svc *kernel.Service }
 
 // Collections implements ttl.Host.
-func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, queues []ttl.Target, err error) {
+func (h ExpiryHost) Collections(ctx context.Context, now int64) (list []ttl.Collection, queues []ttl.Target, err error) {
 	err = h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
 		list = nil
 		infos, err := tx.Collections("")
@@ -31,9 +31,17 @@ func (h ExpiryHost) Collections(ctx context.Context) (list []ttl.Collection, que
 			return err
 		}
 		for _, info := range infos {
-			if rules := catalog.Of(info).Rules; rules != nil {
-				list = append(list, ttl.Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: rules})
+			rules := catalog.Of(info).Rules
+			if rules == nil {
+				continue
 			}
+			coll, err := tx.Collection(info.Namespace)
+			if err != nil {
+				return err
+			}
+			c := ttl.Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: rules}
+			c.Look(coll, now)
+			list = append(list, c)
 		}
 		queues = h.Svc.Queues.Targets(infos, serviceStore{h.Svc})
 		return nil

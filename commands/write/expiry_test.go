@@ -129,7 +129,7 @@ func TestExpiryFollowsACollection(t *testing.T) {
 	h := harness.New(t)
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
-	list, _, err := host.Collections(t.Context())
+	list, _, err := host.Collections(t.Context(), h.Clock.NowMillis())
 	if err != nil || len(list) != 1 {
 		t.Fatalf("collections with policies: %v, %v", list, err)
 	}
@@ -241,7 +241,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	h := harness.New(t)
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
-	list, _, err := host.Collections(t.Context())
+	list, _, err := host.Collections(t.Context(), h.Clock.NowMillis())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := host.Collections(ended); !errors.Is(err, context.Canceled) {
+	if _, _, err := host.Collections(ended, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("listing for a pass that has ended: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ const modifyChunk = 200
 // up any writer, then read and judged again by the transaction that changes
 // them.
 func ModifyMatching(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
-	if id, ok := canonical.PointID(m.Query.Filter); ok && !m.scripted && m.CanUseID(info) {
+	if id, ok := m.pointID(info); ok {
 		m.byID = true
 		return modifyByID(c, m, id)
 	}
@@ -42,23 +42,38 @@ func ModifyMatching(c *kernel.Call, m *Modification, info *storage.Info) (Update
 	}
 }
 
-// modifyFound looks for records and changes them.
-func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
-	var src exec.RecordSource
-	err := c.InOneView(func() (err error) {
-		if src, err = exec.OpenRecords(c, m.Exec, info, &m.Query); err == nil {
-			m.Exec.ReadAhead(modifyChunk)
-		}
-		return err
-	})
-	if err != nil {
-		return Updated{}, err
+// Open looks for the records of a ModifyMatching that follows, to be called in the View
+// that the collection was opened in.
+func (m *Modification) Open(c *kernel.Call, info *storage.Info) (err error) {
+	if _, ok := m.pointID(info); ok {
+		return nil
 	}
+	if m.found, err = exec.OpenRecords(c, m.Exec, info, &m.Query); err == nil {
+		m.Exec.ReadAhead(modifyChunk)
+	}
+	return kernel.Translate(m.NS, err)
+}
+
+// modifyFound looks for records, unless Open has, and changes them.
+func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
+	if m.found == nil {
+		if err := c.InOneView(func() error { return m.Open(c, info) }); err != nil {
+			return Updated{}, err
+		}
+	}
+	src := m.found
+	m.found = nil
 	defer src.Close()
 	if m.Multi {
 		return modifyMany(c, m, src)
 	}
 	return modifyFirst(c, m, src)
+}
+
+// pointID returns the _id that the filter consists of, if the index on _id finds it.
+func (m *Modification) pointID(info *storage.Info) (id value.Value, ok bool) {
+	id, ok = canonical.PointID(m.Query.Filter)
+	return id, ok && !m.scripted && m.CanUseID(info)
 }
 
 // CanUseID reports whether the index on _id can answer an equality.

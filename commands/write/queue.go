@@ -3,7 +3,6 @@ package write
 import (
 	"errors"
 
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/session"
@@ -44,15 +43,6 @@ func NoteQueueDrop(c *kernel.Call, info *storage.Info) {
 func DropQueue(c *kernel.Call, tx storage.Tx, info *storage.Info) error {
 	NoteQueueDrop(c, info)
 	return kernel.Translate(info.Namespace, queue.Drop(tx, info.Namespace))
-}
-
-// RefuseQueue refuses commands that would change messages.
-func RefuseQueue(c *kernel.Call, ns storage.Namespace) error {
-	info, err := exec.Lookup(c, ns)
-	if err != nil || info == nil {
-		return err
-	}
-	return queue.CheckUpdate(info)
 }
 
 // NoteRead records that a command reads a collection: a change log that is read keeps

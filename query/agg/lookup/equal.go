@@ -3,6 +3,7 @@ package lookup
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/query/agg/flow"
@@ -23,6 +24,7 @@ type slot struct {
 	prepared stage.Prepared
 	asked    bool
 	operand  *expr.Expr // gives the value, from variables alone; nil: the value of localField
+	steady   bool       // an input has the same value each time
 }
 
 // fits reports whether a slot can hold v: a scalar that a filter compares as it is.
@@ -60,7 +62,7 @@ func newSlot(s *lookupStage) (*slot, error) {
 	if eq == nil {
 		return nil, nil
 	}
-	return &slot{src: newLookupSource(s.part(stages)), eq: eq}, nil
+	return &slot{src: newLookupSource(s.part(stages)), eq: eq, steady: true}, nil
 }
 
 // unusedID returns a value that does not occur in the filter at the head of the
@@ -99,6 +101,7 @@ func newExprSlot(s *lookupStage) (*slot, error) {
 	sl, err := newSlot(&joined)
 	if sl != nil {
 		sl.operand = operand
+		sl.steady = !slices.ContainsFunc(s.let.Exprs(), (*expr.Expr).Volatile)
 	}
 	return sl, err
 }

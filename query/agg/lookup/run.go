@@ -31,6 +31,7 @@ type lookupIterator struct {
 	ns    *pipeline.Resolution
 	whole *lookupSource // the sub-pipeline
 	slot  *slot         // the equality; nil without localField
+	batch inputBatch    // inputs that were read together
 
 	// The first stages of the sub-pipeline, up to one that uses a variable, return
 	// the same documents for every input. They run once.
@@ -81,7 +82,7 @@ func (it *lookupIterator) Next() (value.Doc, error) {
 	if it.s.unwind != nil {
 		return it.nextUnwound()
 	}
-	d, err := it.src.Next()
+	d, err := it.nextInput()
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (it *lookupIterator) nextUnwound() (value.Doc, error) {
 				return it.s.unwind.Indexed(stage.SetPath(it.doc, it.s.asParts, value.Value{}), value.Null()), nil
 			}
 		}
-		d, err := it.src.Next()
+		d, err := it.nextInput()
 		if d == nil || err != nil {
 			return nil, err
 		}
@@ -156,6 +157,10 @@ func (it *lookupIterator) nextUnwound() (value.Doc, error) {
 func (it *lookupIterator) lookup(d value.Doc) (stage.Iterator, error) {
 	if err := it.s.let.Bind(it.x.Env, it.inner.Env, d); err != nil {
 		return nil, err
+	}
+	if v := it.batch.value; !v.IsMissing() {
+		it.slot.eq.Value = v
+		return it.runSlot(it.slot)
 	}
 	if it.s.local != "" {
 		return it.lookupEqual(d)
@@ -245,5 +250,5 @@ func (it *lookupIterator) Close() {
 	if it.found != nil {
 		it.found.Close()
 	}
-	it.cache = nil
+	it.cache, it.batch = nil, inputBatch{}
 }

@@ -41,6 +41,12 @@ type Prepared interface {
 	// Open reads the documents for the present value. It closes the source that was
 	// opened before.
 	Open() (Source, error)
+	// Ahead returns for how many values ReadAhead should be called now: few at
+	// first, as it may be that no more are wanted.
+	Ahead() int
+	// ReadAhead reads for the values of the next Opens together, as far as that
+	// is of use. What it cannot read, Open reads.
+	ReadAhead(values []value.Value)
 }
 
 // Namespace is the collection or view that a name refers to.

@@ -1,0 +1,162 @@
+package exec
+
+import (
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// mostAhead is how many bytes of documents are read ahead for other ranges.
+const mostAhead = 1 << 20
+
+// FirstChunks are the first chunks of several ranges of an index, read together for an
+// iterator that visits one range after the other.
+type FirstChunks struct {
+	list    []firstChunk
+	records []storage.Record
+	keys    entryKeys
+	next    int // which of list is taken next
+	due     int64
+	meta    *catalog.Meta
+	resumed int // of the execution, when they were read
+}
+
+// firstChunk is what was read of one range.
+type firstChunk struct {
+	kr         storage.KeyRange
+	start, end int // of the records
+	at         Position
+	done       bool // the range has no more
+	counts     ScanCounts
+	read       int // index entries
+}
+
+// NewRangeIterator makes an iterator for one range of an index after the other, each of
+// which begins with a Restart.
+func NewRangeIterator(x *Execution, info *storage.Info, index string) *ScanIterator {
+	return newScanIterator(x, info, []Scan{{Index: index}})
+}
+
+// Restart makes the iteration begin anew with one range of its index.
+func (r *ScanIterator) Restart(kr storage.KeyRange) {
+	r.Scans[0].Ranges = append(r.Scans[0].Ranges[:0], kr)
+	r.At, r.From = Position{Key: r.At.Key[:0]}, Position{Key: r.From.Key[:0]}
+	r.Buf, r.Upcoming, r.Chunk, r.Done = r.Buf[:0], 0, FirstChunk, false
+	r.Keys.Reset()
+	clear(r.Seen)
+}
+
+// Read reads the first chunks of the ranges that r is to visit next, in one View. It ends
+// at an error, which comes again when r gets there, and when there is much already.
+func (f *FirstChunks) Read(r *ScanIterator, ranges []storage.KeyRange) {
+	f.Drop()
+	f.resumed = r.x.root().resumed
+	call := r.x.Running()
+	if call.Interrupted() != nil {
+		return
+	}
+	_ = call.View(func(tx storage.Tx) error {
+		coll, err := StillThere(tx, r.ns, r.uuid)
+		if err != nil {
+			return err
+		}
+		r.look(coll)
+		f.due, f.meta = r.due, r.meta
+		size := 0
+		for i := 0; i < len(ranges) && size < mostAhead; i++ {
+			n, err := f.readOne(r, coll, ranges[i])
+			if err != nil {
+				return err
+			}
+			size += n
+		}
+		return nil
+	})
+	r.Buf = r.Buf[:0]
+}
+
+// readOne reads the first chunk of a range, and returns the size of its documents. What
+// the iterator counted counts when the chunk is taken.
+func (f *FirstChunks) readOne(r *ScanIterator, coll storage.Collection, kr storage.KeyRange) (size int, err error) {
+	r.Restart(kr)
+	scan, calls := &r.Scans[0], &r.x.Running().Counts
+	counts, examined, keys := scan.Counts, r.x.Stats.KeysExamined, calls.Keys
+	scan.Counts = ScanCounts{}
+	err = r.readChunk(coll)
+	read := scan.Counts
+	entries := int(r.x.Stats.KeysExamined - examined)
+	scan.Counts, r.x.Stats.KeysExamined, calls.Keys = counts, examined, keys
+	if err != nil {
+		return 0, err
+	}
+	c := f.add()
+	c.kr, c.start, c.counts, c.read = kr, len(f.records), read, entries
+	f.records = append(f.records, r.Buf...)
+	for i := range r.Buf {
+		f.keys.add(r.Keys.at(i))
+		size += len(r.Buf[i].Doc)
+	}
+	c.end = len(f.records)
+	if c.done = r.At.scan >= len(r.Scans); !c.done {
+		c.at.set(&r.At)
+	}
+	return size, nil
+}
+
+// add appends a chunk, with the room for a key of one that was there before.
+func (f *FirstChunks) add() *firstChunk {
+	if len(f.list) == cap(f.list) {
+		f.list = append(f.list, firstChunk{})
+	} else {
+		f.list = f.list[:len(f.list)+1]
+	}
+	return &f.list[len(f.list)-1]
+}
+
+// Take gives the next chunk to r, which continues behind it. It reports false if there is
+// none: the range was not read ahead, or in another command.
+func (f *FirstChunks) Take(r *ScanIterator) bool {
+	if f.next == len(f.list) {
+		return false
+	}
+	if f.resumed != r.x.root().resumed {
+		f.Drop()
+		return false
+	}
+	c := &f.list[f.next]
+	f.next++
+	r.Restart(c.kr)
+	r.Buf = append(r.Buf, f.records[c.start:c.end]...)
+	for i := c.start; i < c.end; i++ {
+		r.Keys.add(f.keys.at(i))
+	}
+	if r.Seen != nil {
+		for i := range r.Buf {
+			r.Seen[r.Buf[i].ID] = struct{}{}
+		}
+	}
+	if r.Done = c.done; !c.done {
+		r.At.set(&c.at)
+		r.Chunk *= 4
+	}
+	r.due, r.meta = f.due, f.meta
+	r.Scans[0].Counts.add(c.counts)
+	r.x.Stats.KeysExamined += int64(c.read)
+	r.x.Running().Counts.Keys += int64(c.read)
+	return true
+}
+
+// Drop forgets what was not taken.
+func (f *FirstChunks) Drop() {
+	clear(f.records)
+	f.list, f.records, f.next = f.list[:0], f.records[:0], 0
+	f.keys.Reset()
+}
+
+func (n *ScanCounts) add(m ScanCounts) {
+	n.Keys += m.Keys
+	n.Passed += m.Passed
+	n.Seeks += m.Seeks
+	n.Last += m.Last
+	n.Tested += m.Tested
+	n.Dropped += m.Dropped
+}

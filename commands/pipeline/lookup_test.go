@@ -1,0 +1,169 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/value"
+)
+
+// joined inserts 300 documents into "outer" and, for each value k from 0 to 49, k documents
+// into "inner", which has an index on k. Some outer documents have values that are looked
+// up apart: an array, null, none.
+func joined(t *testing.T) *harness.Harness {
+	h := harness.New(t)
+	h.OK(`{createIndexes: "inner", indexes: [{key: {k: 1, s: 1}, name: "k"}]}`)
+	var outer, inner []string
+	for i := range 300 {
+		k := fmt.Sprint(i % 60)
+		switch i % 29 {
+		case 7:
+			k = "[1, 2]"
+		case 8:
+			k = "null"
+		}
+		outer = append(outer, fmt.Sprintf("{_id: %d, k: %s}", i, k))
+	}
+	for k := range 50 {
+		for i := range k {
+			inner = append(inner, fmt.Sprintf("{_id: %d, k: %d, s: [%d, 1000]}", k*100+i, k, i))
+		}
+	}
+	h.OK(`{insert: "outer", documents: [` + strings.Join(outer, ", ") + `]}`)
+	h.OK(`{insert: "inner", documents: [` + strings.Join(inner, ", ") + `]}`)
+	return h
+}
+
+// foundFor returns how many inner documents an outer document finds.
+func foundFor(i int) int {
+	switch k := i % 60; {
+	case i%29 == 7:
+		return 1 + 2
+	case i%29 == 8, k >= 50:
+		return 0
+	default:
+		return k
+	}
+}
+
+// drain runs an aggregate to its end, with batches of a size.
+func drain(h *harness.Harness, pipeline string, size int, between func()) (docs []value.Doc) {
+	h.Helper()
+	reply := h.OK(fmt.Sprintf(`{aggregate: "outer", pipeline: [%s], cursor: {batchSize: %d}}`, pipeline, size)).Lookup("cursor").Doc()
+	for batch := "firstBatch"; ; batch = "nextBatch" {
+		for d := range reply.Lookup(batch).Doc().Values() {
+			docs = append(docs, d.Doc().Clone())
+		}
+		id := reply.Lookup("id").Int64()
+		if id == 0 {
+			return docs
+		}
+		between()
+		reply = h.OK(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "outer", batchSize: %d}`, id, size)).Lookup("cursor").Doc()
+	}
+}
+
+// However its inputs are read together, each gets what it finds, in order.
+func TestLookupOfMany(t *testing.T) {
+	t.Parallel()
+	h := joined(t)
+	for _, lookup := range []string{
+		`{$lookup: {from: "inner", localField: "k", foreignField: "k", as: "x"}}`,
+		`{$lookup: {from: "inner", localField: "k", foreignField: "k", let: {r: {$rand: {}}}, pipeline: [{$match: {$expr: {$gt: ["$$r", -1]}}}], as: "x"}}`,
+	} {
+		for _, size := range []int{1, 2, 7, 101, 1000} {
+			docs := drain(h, `{$sort: {_id: 1}}, `+lookup, size, func() {})
+			if len(docs) != 300 {
+				t.Fatalf("%d documents, want 300", len(docs))
+			}
+			for i, d := range docs {
+				if id := d.Lookup("_id").SafeInt64(); id != int64(i) {
+					t.Fatalf("document %d has _id %d", i, id)
+				}
+				n, found := foundFor(i), d.Lookup("x").Doc()
+				if found.Len() != n {
+					t.Errorf("batches of %d: document %d finds %d, want %d", size, i, found.Len(), n)
+				}
+				for v := range found.Values() {
+					if k := v.Doc().Lookup("k"); i%29 != 7 && k.SafeInt64() != int64(i%60) {
+						t.Errorf("document %d finds one with %s", i, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLookupOfManyUnwound(t *testing.T) {
+	t.Parallel()
+	h := joined(t)
+	want := 0
+	for i := range 300 {
+		want += foundFor(i)
+	}
+	for _, size := range []int{1, 50, 101} {
+		docs := drain(h, `{$sort: {_id: 1}}, {$lookup: {from: "inner", localField: "k", foreignField: "k", as: "x"}}, {$unwind: "$x"}`, size, func() {})
+		if len(docs) != want {
+			t.Errorf("batches of %d: %d documents, want %d", size, len(docs), want)
+		}
+		last := int64(0)
+		for _, d := range docs {
+			id := d.Lookup("_id").SafeInt64()
+			if id < last {
+				t.Fatalf("_id %d comes behind %d", id, last)
+			}
+			last = id
+		}
+	}
+}
+
+// The equality of a pipeline with let is looked up in the index as well.
+func TestLookupOfManyByExpression(t *testing.T) {
+	t.Parallel()
+	h := joined(t)
+	docs := drain(h, `{$match: {k: {$gte: 0}}}, {$sort: {_id: 1}}, {$lookup: {from: "inner", let: {k: "$k"}, pipeline: [{$match: {$expr: {$eq: ["$k", "$$k"]}}}], as: "x"}}, {$project: {n: {$size: "$x"}}}`, 101, func() {})
+	for _, d := range docs {
+		i := int(d.Lookup("_id").SafeInt64())
+		want := foundFor(i)
+		if i%29 == 7 {
+			want = 0 // no inner k is an array
+		}
+		if n := d.Lookup("n").SafeInt64(); n != int64(want) {
+			t.Errorf("document %d finds %d, want %d", i, n, want)
+		}
+	}
+}
+
+// A getMore returns what is there when it runs: changes of the other collection, and no
+// document that has expired.
+func TestLookupOfManySeesChanges(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{create: "outer", documentTtl: {default: 3600}}`)
+	h.OK(`{createIndexes: "inner", indexes: [{key: {k: 1}, name: "k"}]}`)
+	var docs []string
+	for i := range 100 {
+		docs = append(docs, fmt.Sprintf("{_id: %d, k: %d}", i, i))
+	}
+	h.OK(`{insert: "outer", documents: [` + strings.Join(docs, ", ") + `]}`)
+	h.OK(`{insert: "inner", documents: [` + strings.Join(docs, ", ") + `]}`)
+	calls := 0
+	got := drain(h, `{$lookup: {from: "inner", localField: "k", foreignField: "k", as: "x"}}`, 40, func() {
+		if calls++; calls == 1 {
+			h.OK(`{update: "inner", updates: [{q: {}, u: {$set: {new: true}}, multi: true}]}`)
+		} else {
+			h.Clock.Advance(2 * time.Hour)
+		}
+	})
+	if len(got) != 80 {
+		t.Errorf("%d documents, want 80: those of the third batch have expired", len(got))
+	}
+	for i, d := range got {
+		if fresh := d.Lookup("x").Doc().Index(0).Doc().Has("new"); fresh != (i >= 40) {
+			t.Errorf("document %d: changed is %v", i, fresh)
+		}
+	}
+}
