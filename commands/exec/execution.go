@@ -122,6 +122,9 @@ func (x *Execution) Resume(c *kernel.Call) {
 	}
 }
 
+// Resumed is how many commands have continued the query.
+func (x *Execution) Resumed() int { return x.root().resumed }
+
 // Scan says which entries of which index, or which records, to visit.
 type Scan struct {
 	Index   string             // "": the records in natural order

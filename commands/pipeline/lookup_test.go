@@ -13,6 +13,7 @@ import (
 // joined inserts 300 documents into "outer" and, for each value k from 0 to 49, k documents
 // into "inner", which has an index on k. Some outer documents have values that are looked
 // up apart: an array, null, none.
+// "plain" is the same without the index.
 func joined(t *testing.T) *harness.Harness {
 	h := harness.New(t)
 	h.OK(`{createIndexes: "inner", indexes: [{key: {k: 1, s: 1}, name: "k"}]}`)
@@ -34,6 +35,7 @@ func joined(t *testing.T) *harness.Harness {
 	}
 	h.OK(`{insert: "outer", documents: [` + strings.Join(outer, ", ") + `]}`)
 	h.OK(`{insert: "inner", documents: [` + strings.Join(inner, ", ") + `]}`)
+	h.OK(`{insert: "plain", documents: [` + strings.Join(inner, ", ") + `]}`)
 	return h
 }
 
@@ -71,6 +73,8 @@ func TestLookupOfMany(t *testing.T) {
 	t.Parallel()
 	h := joined(t)
 	for _, lookup := range []string{
+		`{$lookup: {from: "plain", localField: "k", foreignField: "k", as: "x"}}`,
+		`{$lookup: {from: "plain", localField: "k", foreignField: "k", pipeline: [{$match: {s: 1000}}], as: "x"}}`,
 		`{$lookup: {from: "inner", localField: "k", foreignField: "k", as: "x"}}`,
 		`{$lookup: {from: "inner", localField: "k", foreignField: "k", let: {r: {$rand: {}}}, pipeline: [{$match: {$expr: {$gt: ["$$r", -1]}}}], as: "x"}}`,
 	} {
@@ -87,7 +91,13 @@ func TestLookupOfMany(t *testing.T) {
 				if found.Len() != n {
 					t.Errorf("batches of %d: document %d finds %d, want %d", size, i, found.Len(), n)
 				}
+				last := int64(-1)
 				for v := range found.Values() {
+					id := v.Doc().Lookup("_id").SafeInt64()
+					if id <= last {
+						t.Errorf("document %d finds %d behind %d", i, id, last)
+					}
+					last = id
 					if k := v.Doc().Lookup("k"); i%29 != 7 && k.SafeInt64() != int64(i%60) {
 						t.Errorf("document %d finds one with %s", i, k)
 					}
@@ -165,5 +175,44 @@ func TestLookupOfManySeesChanges(t *testing.T) {
 		if fresh := d.Lookup("x").Doc().Index(0).Doc().Has("new"); fresh != (i >= 40) {
 			t.Errorf("document %d: changed is %v", i, fresh)
 		}
+	}
+}
+
+// Without an index, the collection is read once for many inputs, unless it takes too much
+// memory. What a filter finds, the $lookup finds.
+func TestLookupWithoutIndex(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{insert: "outer", documents: [{_id: 1, k: 0}, {_id: 2, k: 1}, {_id: 3, k: {$numberDecimal: "2.0"}}, {_id: 4, k: "a"}, {_id: 5, k: 9}]}`)
+	h.OK(`{insert: "plain", documents: [{_id: 1, o: {k: 1}}, {_id: 2, o: [{k: [2, 1, 1]}, {k: 1}]}, {_id: 3, o: {k: "A"}}, {_id: 4, o: {k: {$numberDouble: "1"}}}, {_id: 5, o: {k: [[1]]}}]}`)
+	want := `[{"_id": 1, "x": []}, {"_id": 2, "x": [1, 2, 4]}, {"_id": 3, "x": [2]}, {"_id": 4, "x": []}, {"_id": 5, "x": []}]`
+	lookup := `{aggregate: "outer", pipeline: [{$lookup: {from: "plain", localField: "k", foreignField: "o.k", as: "x"}}, {$project: {x: "$x._id"}}], cursor: {}`
+	h.Finds(lookup+`}`, want)
+	h.Finds(lookup+`, collation: {locale: "en", strength: 2}}`, strings.Replace(want, `4, "x": []`, `4, "x": [3]`, 1))
+	h.Admin(`{setParameter: 1, internalQueryMaxBlockingSortMemoryUsageBytes: 100}`)
+	h.Finds(lookup+`}`, want)
+}
+
+// A getMore reads a collection without an index again after a change.
+func TestLookupWithoutIndexSeesChanges(t *testing.T) {
+	t.Parallel()
+	h := joined(t)
+	calls := 0
+	docs := drain(h, `{$match: {k: 3}}, {$lookup: {from: "plain", localField: "k", foreignField: "k", as: "x"}}`, 2, func() {
+		if calls++; calls == 1 {
+			h.OK(`{delete: "plain", deletes: [{q: {_id: 301}, limit: 1}]}`)
+		}
+	})
+	for i, d := range docs {
+		want := 3
+		if i >= 2 {
+			want = 2
+		}
+		if n := d.Lookup("x").Doc().Len(); n != want {
+			t.Errorf("document %d finds %d, want %d", i, n, want)
+		}
+	}
+	if len(docs) < 4 {
+		t.Errorf("%d documents", len(docs))
 	}
 }

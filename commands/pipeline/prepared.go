@@ -56,8 +56,13 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 		p.read([]value.Value{eq.Value})
 		return nil
 	})
-	if err != nil || p.slot == nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case p.a != nil && scans(p.a, &r):
+		return &scannedLookup{preparedLookup: p, q: q, command: -1}, nil
+	case p.slot == nil:
+		return nil, nil
 	}
 	h.Exec.Plans = append(h.Exec.Plans, p.a)
 	p.docs = exec.NewDocuments(p.x, q, &exec.Matching{Src: p.src, Q: q, Env: p.x.Env})

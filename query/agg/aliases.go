@@ -33,6 +33,7 @@ type (
 	Host = stage.Host
 	// Preparer is a Host that can plan a request once and open it several times.
 	Preparer = stage.Preparer
+	Scanned  = stage.Scanned
 	// Prepared is a planned request.
 	Prepared = stage.Prepared
 	// Namespace is what a Host has under a name: a collection or a view.

@@ -25,6 +25,12 @@ type slot struct {
 	asked    bool
 	operand  *expr.Expr // gives the value, from variables alone; nil: the value of localField
 	steady   bool       // an input has the same value each time
+
+	// Without an index, see runScanned.
+	opened   int // how often
+	table    *hashTable
+	tooLarge bool // for a table
+	key      []byte
 }
 
 // fits reports whether a slot can hold v: a scalar that a filter compares as it is.

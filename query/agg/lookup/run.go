@@ -251,4 +251,7 @@ func (it *lookupIterator) Close() {
 		it.found.Close()
 	}
 	it.cache, it.batch = nil, inputBatch{}
+	if it.slot != nil {
+		it.slot.table = nil
+	}
 }

@@ -104,6 +104,9 @@ func (it *lookupIterator) runSlot(s *slot) (stage.Iterator, error) {
 	case s.prepared == nil:
 		return it.runEqual(s)
 	}
+	if host, ok := s.prepared.(stage.Scanned); ok {
+		return it.runScanned(s, host)
+	}
 	src, err := s.prepared.Open()
 	if err != nil {
 		return nil, err

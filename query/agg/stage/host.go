@@ -49,6 +49,15 @@ type Prepared interface {
 	ReadAhead(values []value.Value)
 }
 
+// Scanned is a Prepared that reads all of the collection each time. The caller may read
+// the collection once instead, and keep the documents.
+type Scanned interface {
+	Prepared
+	// Version changes when documents that were read have to be read again. It stays
+	// the same during a command.
+	Version() uint64
+}
+
 // Namespace is the collection or view that a name refers to.
 type Namespace struct {
 	DB, Coll string         // of the collection; for a view, of its underlying collection
