@@ -2,6 +2,7 @@ package crash_tests
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -13,7 +14,12 @@ import (
 // TestFullDisk fills a small disk with the data of a server. Deletes, expiry, compact and
 // drop still work, and free space for inserts; a restart loses no data.
 func TestFullDisk(t *testing.T) {
-	filesOf(t, "bunt") // which reserves space for deletes
+	for _, name := range storageEngines {
+		t.Run(name, func(t *testing.T) { testFullDisk(t, name) })
+	}
+}
+
+func testFullDisk(t *testing.T, name string) {
 	dir := t.TempDir()
 	switch err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); {
 	case errors.Is(err, unix.EPERM):
@@ -22,14 +28,16 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
-	p := start(t, dir, "--oplogSize", "1")
+	p := start(t, dir, "--oplogSize", "1", "--storageEngine", name)
 	c, err := dial(p.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := value.String(strings.Repeat("x", 50_000))
+	noise := make([]byte, 50_000) // which nothing can compress
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	data := value.Binary(0, noise)
 	insert := func(coll string, id int32) (value.Doc, error) {
-		d := value.Document(value.NewDoc("_id", value.Int32(id), "s", text))
+		d := value.Document(value.NewDoc("_id", value.Int32(id), "s", data))
 		return c.run("insert", value.String(coll), "documents", value.NewArray(d), "writeConcern", value.Document(value.NewDoc("j", value.Bool(true))))
 	}
 	n := int32(0)
@@ -59,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	p.kill()
-	p = start(t, dir, "--oplogSize", "1")
+	p = start(t, dir, "--oplogSize", "1", "--storageEngine", name)
 	if c, err = dial(p.addr); err != nil {
 		t.Fatal(err)
 	}

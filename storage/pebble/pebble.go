@@ -13,8 +13,9 @@
 //
 // Pebble ends the process when its log or its manifest cannot be written. Here
 // the engine fails instead: reads go on, and writes get [ErrBroken] until it is
-// opened again. If there is no space for a table, writes are refused with the
-// system's error until there is.
+// opened again. Before the disk is full, writes that need more space than they
+// free are refused with the system's error. If there is no space for a table, all
+// are, until there is.
 package pebble
 
 import (
@@ -64,7 +65,8 @@ type Options struct {
 	Fault func(step, path string) error
 	// Logger receives messages about background work.
 	Logger   func(format string, args ...any)
-	readOnly bool // nothing is written; for Check
+	readOnly bool                                   // nothing is written; for Check
+	usage    func() (total, free uint64, err error) // of the disk; nil: the file system's
 }
 
 // setDefaults replaces the zero values of options by their defaults.
@@ -115,7 +117,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes(), ReadOnly: opts.readOnly})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes(), ReadOnly: opts.readOnly, Apart: noSpace})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

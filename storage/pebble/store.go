@@ -31,6 +31,7 @@ type store struct {
 
 	broken  atomic.Pointer[error] // Pebble has failed for good
 	trouble *trouble              // of flushes and compactions
+	space   space
 
 	syncing sync.Mutex    // held by one sync
 	written atomic.Uint64 // commits that the file system has
@@ -72,6 +73,9 @@ func openStore(opts Options) (*store, error) {
 		s.fs.FS, s.fs.mode = vfs.Default, opts.FileMode
 		path = filepath.Join(opts.Path, filesName)
 	}
+	if s.space.usage = opts.usage; s.space.usage == nil {
+		s.space.usage = s.diskUsage
+	}
 	if err := s.openPebble(path); err != nil {
 		s.end()
 		if s.dir != nil {
@@ -79,6 +83,7 @@ func openStore(opts Options) (*store, error) {
 		}
 		return nil, err
 	}
+	s.measure()
 	s.background.Go(s.syncInBackground)
 	return s, nil
 }
@@ -99,9 +104,14 @@ func (s *store) openPebble(path string) (err error) {
 
 func (s *store) persistent() bool { return s.opts.Path != Memory }
 
-// memtable is the size of a table of recent writes: a part of the cache.
+// memtable is the size of a table of recent writes: a part of the cache, and of
+// a small disk.
 func (s *store) memtable() uint64 {
-	return uint64(min(max(s.opts.CacheBytes/8, 4<<20), 64<<20))
+	size := uint64(min(max(s.opts.CacheBytes/8, 4<<20), 64<<20))
+	if total, _, err := s.space.usage(); err == nil {
+		size = min(size, max(total/memtableOfDisk, 1<<20))
+	}
+	return size
 }
 
 func (s *store) options() *pebble.Options {
@@ -249,6 +259,9 @@ func (s *store) apply(w *kv.WriteSet) (b *pebble.Batch, err error) {
 	if err := s.failure(); err != nil {
 		return nil, err
 	}
+	if err := s.room(w); err != nil {
+		return nil, err
+	}
 	defer s.recovered(&err)
 	b = s.db.NewBatch()
 	for i := range w.Writes {
@@ -343,6 +356,7 @@ func (s *store) syncInBackground() {
 		if err := s.sync(s.life); err != nil {
 			s.opts.Logger("storage: %v", err)
 		}
+		s.measure()
 	}
 }
 

@@ -13,15 +13,12 @@ import (
 )
 
 // When a flush or a compaction fails, Pebble tries it again at once, over and
-// over. Here it waits between two tries, and writes are refused meanwhile:
+// over. Here it waits between two tries. While a flush fails, writes are refused:
 // otherwise they would wait in memory for what may not happen.
 
 const (
 	// retryPause is how long Pebble's own work waits after a failure.
 	retryPause = time.Second
-	// compactionCounts is how long writes are refused after a failed compaction,
-	// unless one succeeds. Other than a flush, it may not be tried again.
-	compactionCounts = 5 * retryPause
 	// sayAgain is the least time between two messages about the same thing.
 	sayAgain = time.Minute
 )
@@ -33,8 +30,7 @@ type trouble struct {
 	done  <-chan struct{} // closed when the store is about to be closed
 	log   func(format string, args ...any)
 
-	flush      atomic.Pointer[failed] // until a flush succeeds
-	compaction atomic.Pointer[failed] // until one succeeds, or for a time
+	flush atomic.Pointer[error] // the failure of a flush, until one succeeds
 
 	mu    sync.Mutex
 	until time.Time            // Pebble's next try
@@ -42,19 +38,10 @@ type trouble struct {
 	alarm bool                 // the log says that writes are refused
 }
 
-// failed is a failure of Pebble's own work.
-type failed struct {
-	err   error
-	until time.Time // zero: until the work succeeds
-}
-
 // refused is the error that writes get, if any.
 func (t *trouble) refused() error {
-	if f := t.flush.Load(); f != nil {
-		return f.err
-	}
-	if f := t.compaction.Load(); f != nil && t.clock.Now().Before(f.until) {
-		return f.err
+	if err := t.flush.Load(); err != nil {
+		return *err
 	}
 	return nil
 }
@@ -65,39 +52,33 @@ func (t *trouble) flushed(i pebble.FlushInfo) {
 	if err != nil && err.Error() == nothingLeft {
 		err = nil
 	}
-	t.ended(&t.flush, err, 0)
+	t.ended(err)
 }
 
 // nothingLeft is the error of a flush that succeeded and wrote no table, because
 // everything was deleted again.
 const nothingLeft = "pebble: empty table"
 
-// compacted is called at the end of a compaction. A damaged table, which no
-// pause will mend, does not keep writes from others.
+// compacted is called at the end of a compaction. One that fails leaves the tables
+// as they were, and writes go on: without space, those that need some are refused
+// (see space), and no pause mends a damaged table.
 func (t *trouble) compacted(i pebble.CompactionInfo) {
-	switch {
-	case errors.Is(i.Err, pebble.ErrCancelledCompaction):
-	case pebble.IsCorruptionError(i.Err):
+	if i.Err != nil && !errors.Is(i.Err, pebble.ErrCancelledCompaction) {
 		t.pause()
-	default:
-		t.ended(&t.compaction, i.Err, compactionCounts)
 	}
 }
 
-func (t *trouble) ended(work *atomic.Pointer[failed], err error, counts time.Duration) {
+func (t *trouble) ended(err error) {
 	if err == nil {
-		if work.Swap(nil) != nil && t.refused() == nil {
+		if t.flush.Swap(nil) != nil {
 			t.over()
 		}
 		return
 	}
-	f := &failed{err: fmt.Errorf("write to the data files: %w", err)}
-	if counts > 0 {
-		f.until = t.clock.Now().Add(counts)
-	}
-	work.Store(f)
+	err = fmt.Errorf("write to the data files: %w", err)
+	t.flush.Store(&err)
 	t.pause()
-	if t.say("refused", "storage: %v; writes are refused until that succeeds", f.err) {
+	if t.say("refused", "storage: %v; writes are refused until that succeeds", err) {
 		t.mu.Lock()
 		t.alarm = true
 		t.mu.Unlock()

@@ -1,0 +1,94 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// A log that cannot be written ends all writes until a restart, and a table in
+// memory needs space to be written. So writes that need more space are refused
+// before the disk is full; those that delete may use what is left.
+
+// reserved is how much of the disk deletes may use alone, and what part of a
+// small disk. A log takes the space of a table in memory from its beginning.
+const (
+	reserved       = 64 << 20
+	reservedOfDisk = 8
+	memtableOfDisk = 32
+)
+
+// measureEach is the least time between two looks at the disk that writes wait
+// for.
+const measureEach = 100 * time.Millisecond
+
+// sizePerDelete is how much a write set may write for each key that it deletes
+// and still count as one that deletes: a delete is noted in the change log.
+const sizePerDelete = 1 << 10
+
+var errReserved = fmt.Errorf("%w: the remaining space is reserved for deletes, drops and compactions", syscall.ENOSPC)
+
+// space is what is known about the free space.
+type space struct {
+	usage func() (total, free uint64, err error)
+	low   atomic.Bool
+	last  atomic.Int64 // when it was measured, nanoseconds
+}
+
+// diskUsage asks the file system.
+func (s *store) diskUsage() (total, free uint64, err error) {
+	u, err := s.fs.GetDiskUsage(s.opts.Path)
+	return u.TotalBytes, u.AvailBytes, err
+}
+
+// measure finds out whether there is space for more. What is in memory will need
+// some, and logs that will be used again have some.
+func (s *store) measure() {
+	s.space.last.Store(s.opts.Clock.Now().UnixNano())
+	total, free, err := s.space.usage()
+	if err != nil {
+		return // a file system that does not say
+	}
+	m := s.db.Metrics()
+	low := free+m.WAL.ObsoletePhysicalSize < min(reserved, total/reservedOfDisk)+m.MemTable.Size
+	if was := s.space.low.Swap(low); low && !was {
+		s.trouble.say("space", "storage: the disk of %s is almost full: %d MB are free; what needs more space is refused, deletes go on", s.opts.Path, free>>20)
+	}
+}
+
+// room returns an error if there is no space for a write set.
+func (s *store) room(w *kv.WriteSet) error {
+	if !s.space.low.Load() || !grows(w) {
+		return nil
+	}
+	if s.opts.Clock.Now().UnixNano()-s.space.last.Load() >= int64(measureEach) {
+		s.measure()
+	}
+	if s.space.low.Load() {
+		return errReserved
+	}
+	return nil
+}
+
+// grows reports whether a write set needs more space than it will free.
+func grows(w *kv.WriteSet) bool {
+	size, deletes := 0, 0
+	for i := range w.Writes {
+		if x := &w.Writes[i]; x.Value == nil {
+			deletes++
+		} else {
+			size += len(x.Key) + len(x.Value)
+		}
+	}
+	return len(w.Drops) == 0 && size > deletes*sizePerDelete
+}
+
+// noSpace reports whether an update alone may succeed although the group that it
+// was in did not.
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrBroken)
+}

@@ -1,0 +1,56 @@
+package pebble
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/storagetest"
+)
+
+// TestAlmostFull: while there is little space, only what deletes is written; it
+// goes on when there is more, and the log says it once.
+func TestAlmostFull(t *testing.T) {
+	free, log := atomic.Uint64{}, &lines{}
+	free.Store(1 << 30)
+	manual := clock.NewManual(time.UnixMilli(1_700_000_000_000))
+	e, err := Open(Options{
+		Path: t.TempDir(), Indexer: storagetest.Indexer{}, CacheBytes: 32 << 20, Clock: manual, Logger: log.logf,
+		usage: func() (uint64, uint64, error) { return 100 << 30, free.Load(), nil },
+	})
+	must(t, err)
+	defer e.Close()
+	seed(t, e, 0, 100)
+	free.Store(reserved)
+	manual.WaitForTimers(1) // of the sync in the background, which looks at the disk
+	must(t, manual.Advance(DefaultJournalInterval))
+	for !e.store.space.low.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	for range 5 {
+		if err := insert(e, 100, 10); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrBroken) {
+			t.Fatalf("an insert returned %v", err)
+		}
+		must(t, manual.Advance(measureEach))
+	}
+	must(t, e.Update(ctx, func(tx storage.Tx) error {
+		c, err := tx.Collection(storagetest.NS)
+		if err == nil {
+			_, err = c.Delete(1)
+		}
+		return err
+	}))
+	free.Store(1 << 30)
+	must(t, manual.Advance(measureEach))
+	seed(t, e, 100, 10)
+	if n := count(t, e); n != 109 {
+		t.Errorf("%d records", n)
+	}
+	if n := log.with("almost full"); n != 1 {
+		t.Errorf("%d lines: %v", n, log.list)
+	}
+}
