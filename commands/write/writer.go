@@ -227,6 +227,9 @@ func DuplicateKey(info *storage.Info, dup *storage.DuplicateKeyError, d value.Do
 		return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s", info.Namespace, dup.Index)
 	}
 	keyValue := spec.KeyValue(d, dup.Key)
+	if keyValue == nil {
+		keyValue = value.EmptyDoc
+	}
 	text := ""
 	if spec.Collation != nil {
 		text = " collation: " + spec.Collation.Doc().String()

@@ -42,7 +42,7 @@ type Server struct {
 	Temp string
 }
 
-func init() { engines.Wrap = storagetest.HostileByEnvironment() }
+func init() { engines.Wrap = storagetest.DenseByEnvironment() }
 
 // New starts a server that ends with the test. parameters are names and
 // values of server parameters, in turns.
