@@ -64,6 +64,39 @@ func testShared(t *testing.T, open Opener) {
 	check()
 }
 
+// testSharedFailure checks that no update sees what another one has written that
+// fails: each record can be inserted by the one of two writers that does not fail.
+func testSharedFailure(t *testing.T, open Opener) {
+	s := startWith(t, open, UniqueSpec("_id"))
+	sharer, ok := s.Engine.(storage.Sharer)
+	if !ok {
+		return // the engine shares no commits
+	}
+	const writers, rounds = 16, 40
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range rounds {
+				err := sharer.UpdateShared(ctx, func(tx storage.Tx) error {
+					coll, err := tx.Collection(NS)
+					if err == nil {
+						_, err = coll.Insert(value.NewDoc("_id", value.Int32(int32(w/2*rounds+i))), 1)
+					}
+					if err == nil && w%2 == 0 {
+						err = errOnPurpose
+					}
+					return err
+				})
+				if w%2 == 1 && err != nil {
+					t.Errorf("record %d of writer %d: %v", i, w, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.read(func(c storage.Collection) { equal(t, "records", Got(c.Count()), int64(writers/2*rounds)) })
+}
+
 // testSharedPanic checks that a panic ends only the update it happened in.
 func testSharedPanic(t *testing.T, open Opener) {
 	s := startWith(t, open, UniqueSpec("_id"))

@@ -82,6 +82,7 @@ func Run(t *testing.T, open Opener) {
 		{"Linearizable", testLinearizable},
 		{"Shared", testShared},
 		{"SharedPanic", testSharedPanic},
+		{"SharedFailure", testSharedFailure},
 		{"Simulation", testSimulation},
 	}
 	for _, s := range suites {

@@ -193,7 +193,11 @@ const (
 // those that are committed but have to settle.
 func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 	left := group
-	for len(left) > 0 {
+	for restarts := 0; len(left) > 0; restarts++ {
+		if restarts == mostRestarts { // many fail: no run should be repeated for each of them
+			runEach(h, left)
+			return nil, nil
+		}
 		t, err := h.BeginGroup(groupContext(left))
 		if err != nil {
 			fail(left, err)
@@ -220,14 +224,19 @@ func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 	return nil, nil
 }
 
+// mostRestarts is how often the runs of a group start over before its updates run one by
+// one.
+const mostRestarts = 4
+
 func fail(group []*update, err error) {
 	for _, u := range group {
 		u.err = err
 	}
 }
 
-// runEach runs updates one by one after their group could not be committed for
-// lack of space: those that free space may still succeed.
+// runEach runs updates one by one: after their group could not be committed for
+// lack of space, since those that free space may still succeed, or if many of them
+// fail.
 func runEach(h Host, group []*update) {
 	for i, u := range group {
 		t, err := h.BeginGroup(u.ctx)
@@ -255,19 +264,21 @@ func groupContext(group []*update) context.Context {
 }
 
 // runAll runs updates one after the other and returns those that succeeded.
-// clean is false if a failed update has left changes.
+// clean is false if a failed update has left changes: then it returns those that
+// have to run on a state without them.
 func runAll(t Run, group []*update) (ran []*update, clean bool) {
-	clean = true
-	for _, u := range group {
+	for i, u := range group {
 		before := t.Touched()
 		if err := u.run(t); err != nil {
 			u.err = err
-			clean = clean && t.Touched() == before
+			if t.Touched() != before { // the next ones would see what is to be undone
+				return append(ran, group[i+1:]...), false
+			}
 			continue
 		}
 		ran = append(ran, u)
 	}
-	return ran, clean
+	return ran, true
 }
 
 // run executes the update and stores a panic for the goroutine that submitted
