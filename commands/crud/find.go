@@ -13,7 +13,14 @@ import (
 )
 
 func runFind(c *kernel.Call) error {
-	a := exec.FindSpec.Borrow()
+	if handled, err := exec.FastFind(c); handled || err != nil {
+		return err
+	}
+	if !c.Body.Lookup("singleBatch").Truthy() {
+		// A cursor keeps parts of the command, whose message is overwritten.
+		c.Body = c.Body.Clone()
+	}
+	a := new(exec.FindArgs)
 	if err := exec.FindSpec.Decode(c.Body, a); err != nil {
 		return err
 	}
@@ -21,18 +28,6 @@ func runFind(c *kernel.Call) error {
 	ns, err := exec.FindNamespace(c, a.Find)
 	if err != nil {
 		return err
-	}
-	if handled, err := exec.FastFind(c, ns, a); handled || err != nil {
-		exec.FindSpec.GiveBack(a)
-		return kernel.Translate(ns, err)
-	}
-	if !a.SingleBatch {
-		// A cursor keeps parts of the command, whose message is overwritten.
-		c.Body = c.Body.Clone()
-		*a = exec.FindArgs{}
-		if err := exec.FindSpec.Decode(c.Body, a); err != nil {
-			return err
-		}
 	}
 	if err := canonical.HeedQuerySettings(c, c.Body, false); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -13,28 +14,37 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// FastFind answers a find by _id without compiling a filter or planning:
-// the commonest of all queries. handled is false if the query is anything
-// else.
-func FastFind(c *kernel.Call, ns storage.Namespace, a *FindArgs) (handled bool, err error) {
-	id, ok := canonical.PointID(a.Filter)
-	if !ok || !a.plain() || c.Held != nil || a.projects() && (hasPosition(a.Projection) || hasMeta(a.Projection)) {
+// FastFind answers a find by _id, the commonest of all queries, without compiling a
+// filter or planning. handled is false if the command is anything else, or has a field
+// that FastFind does not read; its arguments are then still to be decoded.
+func FastFind(c *kernel.Call) (handled bool, err error) {
+	var f pointFind
+	if c.Held != nil || !f.read(c.Body) {
 		return false, nil
+	}
+	ns, err := c.NamespaceOf(f.coll)
+	if err != nil {
+		return false, nil // as the decoded command will report
 	}
 	r := pointReads.Get().(*pointRead)
 	defer r.release()
-	r.c, r.ns, r.key = c, ns, value.AppendKey(r.key[:0], id)
-	if err = c.View(r.find); err != nil || !r.handled {
-		return r.handled, err
+	r.c, r.ns, r.key = c, ns, value.AppendKey(r.key[:0], f.id)
+	err = c.View(r.find)
+	if err == nil && !r.handled {
+		return false, nil
+	}
+	c.Svc.Metrics.Opcounters.Query.Add(1)
+	if err != nil {
+		return true, kernel.Translate(ns, err)
 	}
 	d := r.rec.Doc
-	if d != nil && a.projects() {
-		p, err := project.Compile(a.Projection, project.Options{})
+	if d != nil && f.projection != nil && !f.projection.IsEmpty() {
+		p, err := project.Compile(f.projection, project.Options{})
 		if err != nil {
-			return true, err
+			return true, kernel.Translate(ns, err)
 		}
 		if d, err = p.Apply(NewExecution(c).Env, nil, d); err != nil {
-			return true, err
+			return true, kernel.Translate(ns, err)
 		}
 	}
 	c.LeavesNothing()
@@ -48,6 +58,54 @@ func FastFind(c *kernel.Call, ns storage.Namespace, a *FindArgs) (handled bool, 
 	b.End().Int64("id", 0).String("ns", ns.String()).End()
 	return true, nil
 }
+
+// pointFind is a find by _id as drivers send it.
+type pointFind struct {
+	coll       value.Value // its name
+	id         value.Value
+	projection value.Doc // empty: whole documents
+}
+
+// read reads the command. It reports false for a field that changes the result of a
+// look-up by _id, for one that is repeated, and for a value that [FindSpec] may refuse.
+func (f *pointFind) read(body value.Doc) bool {
+	seen := 0
+	for it := body.Iter(); it.Next(); {
+		field, ok, v := 0, false, it.Value()
+		switch it.Key() {
+		case "find":
+			field, f.coll, ok = 1, v, v.Kind() == value.KindString
+		case "filter":
+			field = 2
+			if v.Kind() == value.KindDocument {
+				f.id, ok = canonical.PointID(v.Doc())
+			}
+		case "projection":
+			field = 4
+			if v.Kind() == value.KindDocument {
+				f.projection = v.Doc()
+				ok = f.projection.IsEmpty() || !hasPosition(f.projection) && !hasMeta(f.projection)
+			}
+		case "limit":
+			field, ok = 8, isInt(v) && v.SafeInt64() >= 0
+		case "batchSize":
+			field, ok = 16, isInt(v) && v.SafeInt64() > 0
+		case "skip":
+			field, ok = 32, isInt(v) && v.SafeInt64() == 0
+		case "singleBatch":
+			field, ok = 64, v.Kind() == value.KindBool
+		default:
+			ok = args.Generic[it.Key()]
+		}
+		if !ok || seen&field != 0 {
+			return false
+		}
+		seen |= field
+	}
+	return seen&3 == 3
+}
+
+func isInt(v value.Value) bool { return v.Kind() == value.KindInt32 || v.Kind() == value.KindInt64 }
 
 // pointRead looks up the record with an _id. It is reused, so that a look-up does not
 // allocate.
@@ -88,15 +146,6 @@ func (r *pointRead) look(tx storage.Tx) error {
 		r.rec = rec
 	}
 	return err
-}
-
-func (a *FindArgs) projects() bool { return a.Projection != nil && !a.Projection.IsEmpty() }
-
-// plain reports whether a find has no option that changes the result of a look-up by _id.
-func (a *FindArgs) plain() bool {
-	return a.Sort == nil && a.Hint.IsMissing() && a.Collation == nil && a.Skip == 0 && a.Min == nil && a.Max == nil &&
-		!bool(a.ReturnKey) && !bool(a.ShowRecordID) && !bool(a.Tailable) && !bool(a.AwaitData) && a.Let == nil &&
-		(a.BatchSize == nil || *a.BatchSize > 0) && a.NTok == nil && !a.UUID.Given()
 }
 
 // hasPosition looks for a positional projection, which needs the filter.
