@@ -38,37 +38,21 @@ func runDelete(c *kernel.Call) error {
 	w := newBatch(c, ns, a.Ordered.Or(true), false)
 	w.UUID = a.UUID
 	defer w.Release()
-	if err := checkStatements(statements, readDelete); err != nil {
-		return err
-	}
 	s := write.DeleteStatementSpec.Borrow()
 	defer write.DeleteStatementSpec.GiveBack(s)
-	for i := range statements.N {
-		d, _ := statements.Next()
-		if err := s.Read(d); err != nil {
-			return err
-		}
+	err = eachStatement(w, statements, s.Read, func(i int) error {
 		out, err := deleteStatement(c, w, i, s, a.Let)
 		w.N += out.Matched
-		if err != nil {
-			if err := w.Fail(i, err); err != nil {
-				return err
-			}
-			if w.Stopped {
-				break
-			}
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	c.Svc.Metrics.Document.Deleted.Add(w.N)
 	c.Reply.Int32("n", int32(w.N))
 	c.LeavesNothing()
 	w.Finish()
 	return nil
-}
-
-func readDelete(d value.Doc) (*write.DeleteStatementArgs, error) {
-	s := &write.DeleteStatementArgs{}
-	return s, s.Read(d)
 }
 
 // deleteStatement runs the i-th statement of a command.

@@ -50,8 +50,8 @@ func explainDelete(c *kernel.Call, body value.Doc, verbosity string) error {
 	if err != nil {
 		return err
 	}
-	s, err := readDelete(statement)
-	if err != nil {
+	var s write.DeleteStatementArgs
+	if err := s.Read(statement); err != nil {
 		return err
 	}
 	ns, err := c.NamespaceOf(a.Delete)

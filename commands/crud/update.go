@@ -57,26 +57,16 @@ func runUpdate(c *kernel.Call) error {
 	defer w.Release()
 	var modified int64
 	var upserted []upsertedID
-	if err := checkStatements(statements, readUpdate); err != nil {
-		return err
-	}
 	s := updateStatementSpec.Borrow()
 	defer updateStatementSpec.GiveBack(s)
-	for i := range statements.N {
-		d, _ := statements.Next()
+	read := func(d value.Doc) error {
 		*s = exec.UpdateStatementArgs{}
-		if err := updateStatementSpec.DecodeNested("update.updates", d, s); err != nil {
-			return err
-		}
+		return updateStatementSpec.DecodeNested("update.updates", d, s)
+	}
+	err = eachStatement(w, statements, read, func(i int) error {
 		out, err := updateStatement(c, w, i, s, a.Let)
 		if err != nil {
-			if err := w.Fail(i, err); err != nil {
-				return err
-			}
-			if w.Stopped {
-				break
-			}
-			continue
+			return err
 		}
 		w.N += out.Matched
 		modified += out.Modified
@@ -84,6 +74,10 @@ func runUpdate(c *kernel.Call) error {
 			w.N++
 			upserted = append(upserted, upsertedID{i, out.Upserted})
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	c.Svc.Metrics.Document.Updated.Add(modified)
 	c.Reply.Int32("n", int32(w.N)).Int32("nModified", int32(modified))
@@ -121,23 +115,29 @@ type upsertedID struct {
 	id    value.Value
 }
 
-// checkStatements decodes the statements of a batch before any of them runs: a statement
-// that cannot be decoded fails the command. A single statement is not decoded twice.
-func checkStatements[T any](statements args.DocList, read func(value.Doc) (T, error)) error {
-	if statements.N == 1 {
-		return nil
+// eachStatement runs the statements of an update or a delete, up to the error that ends
+// the batch. All of them are read before any of them runs, because one that cannot be
+// read fails the command; a single one is not read twice.
+func eachStatement(w *write.BatchWrite, statements args.DocList, read func(value.Doc) error, run func(i int) error) error {
+	if statements.N > 1 {
+		for _, d := range statements.All() {
+			if err := read(d); err != nil {
+				return err
+			}
+		}
 	}
-	for _, d := range statements.All() {
-		if _, err := read(d); err != nil {
+	for i := 0; i < statements.N && !w.Stopped; i++ {
+		d, _ := statements.Next()
+		if err := read(d); err != nil {
 			return err
+		}
+		if err := run(i); err != nil {
+			if err := w.Fail(i, err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-func readUpdate(d value.Doc) (*exec.UpdateStatementArgs, error) {
-	s := &exec.UpdateStatementArgs{}
-	return s, updateStatementSpec.DecodeNested("update.updates", d, s)
 }
 
 // updateStatement runs the i-th statement of a command.
