@@ -28,7 +28,7 @@ func (s *Spec) PlanInto(x *plan.Index) bool {
 // describe builds the description for the planner, once.
 func (s *Spec) describe() *plan.Index {
 	x := &plan.Index{
-		Name:      s.Name,
+		Name:      s.StoredName(),
 		Key:       s.Key,
 		Fields:    s.places,
 		Version:   s.Version,

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
@@ -97,6 +98,15 @@ func (s *Spec) UniqueOnBuild() bool { return s.IsUnique }
 
 // IsID reports whether this is the index on _id.
 func (s *Spec) IsID() bool { return isIDKey(s.Key) }
+
+// StoredName is the name that the engine knows the index by: a clustered index has one
+// name there, whatever clients call it.
+func (s *Spec) StoredName() string {
+	if s.Clustered {
+		return reserved.IDIndex
+	}
+	return s.Name
+}
 
 // IsTTL reports whether the index expires documents.
 func (s *Spec) IsTTL() bool { return s.ExpireAfter != nil }

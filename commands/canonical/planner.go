@@ -46,10 +46,11 @@ func PlanCollection(coll storage.Collection, info *storage.Info, only string) (*
 	room := make([]plan.Index, len(m.Indexes))
 	pc.Indexes = make([]*plan.Index, 0, len(m.Indexes))
 	for i, spec := range m.Indexes {
-		if only != "" && spec.Name != only {
+		name := spec.StoredName()
+		if only != "" && name != only {
 			continue
 		}
-		stats, err := coll.IndexStats(spec.Name)
+		stats, err := coll.IndexStats(name)
 		if errors.Is(err, storage.ErrNoIndex) {
 			continue // dropped since info was read
 		}

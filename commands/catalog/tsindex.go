@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/index"
-	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
@@ -86,9 +85,18 @@ func MayNameTSIndex(v value.Value) bool {
 	return IsWildcard(v) || v.Str() == ttl.TSIndexName || v.Str() == ttl.OtherTSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
 }
 
-// ResolveTSHint replaces a hint at the index on _ts by a collection scan in natural
-// order: the index would have every document.
-func (m *Meta) ResolveTSHint(h *plan.Hint) {
+// ResolveHint puts what the planner knows in the place of names that only clients know:
+// for the index on _ts, which would have every document, a collection scan in natural
+// order, and for the name of a clustered index the one that it is stored under.
+func (m *Meta) ResolveHint(h *plan.Hint) {
+	if c := m.Clustered; c != nil && h.Name != "" {
+		switch h.Name {
+		case c.Name:
+			h.Name = c.StoredName()
+		case c.StoredName(): // no index has this name
+			h.Name, h.Nameless = "", true
+		}
+	}
 	if m.TSIndex == nil || h.Natural != 0 {
 		return
 	}
@@ -100,11 +108,8 @@ func (m *Meta) ResolveTSHint(h *plan.Hint) {
 // IndexStats returns the entries and bytes of a listed index; those of the index on _ts
 // are the sums of the two internal ones.
 func (m *Meta) IndexStats(coll storage.Collection, spec *index.Spec) (s storage.IndexStats, err error) {
-	if spec.Clustered { // stored under one name, whatever it is called
-		return coll.IndexStats(reserved.IDIndex)
-	}
 	if spec != m.TSIndex {
-		return coll.IndexStats(spec.Name)
+		return coll.IndexStats(spec.StoredName())
 	}
 	for _, i := range ttl.DocumentIndexes() {
 		one, err := coll.IndexStats(i.Name)

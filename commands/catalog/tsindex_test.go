@@ -77,7 +77,7 @@ func TestHintAtTSIndex(t *testing.T) {
 				{plan.Hint{Name: "a"}, false}, {plan.Hint{Key: harness.Relaxed(`{a: 1}`)}, false}, {plan.Hint{}, false}, {plan.Hint{Natural: -1}, false},
 			} {
 				got := tt.hint
-				m.ResolveTSHint(&got)
+				m.ResolveHint(&got)
 				if (got.Natural == 1) != tt.natural || !tt.natural && (got.Name != tt.hint.Name || got.Natural != tt.hint.Natural) {
 					t.Errorf("%s: %+v becomes %+v", coll, tt.hint, got)
 				}

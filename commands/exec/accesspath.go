@@ -54,7 +54,7 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *canon
 		Asked:     q.Asked,
 	}
 	canonical.SetHint(&pq.Hint, q.Hint)
-	catalog.Of(info).ResolveTSHint(&pq.Hint)
+	catalog.Of(info).ResolveHint(&pq.Hint)
 	if n, natural := canonical.Natural(q.Sort); natural {
 		pq.Sort = nil
 		if pq.Hint.IsZero() {
