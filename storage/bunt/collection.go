@@ -13,13 +13,14 @@ import (
 type collection struct {
 	tx   *tx
 	ns   storage.Namespace
-	seen *coll // when the handle was opened
+	seen *coll // when root was sets old
+	sets int
 }
 
 // at is the collection's present state. A read-only transaction never sees
 // another one.
 func (h *collection) at() *coll {
-	if !h.tx.writable {
+	if !h.tx.writable || h.sets == h.tx.root.sets {
 		return h.seen
 	}
 	if c := h.seen; c.change != nil && c.change.cur == c && c.info.Namespace == h.ns {
@@ -28,7 +29,20 @@ func (h *collection) at() *coll {
 	if c := h.tx.root.get(h.ns); c != nil {
 		h.seen = c
 	}
+	h.sets = h.tx.root.sets
 	return h.seen
+}
+
+// own is the transaction's private clone of the collection.
+func (h *collection) own() (*coll, error) {
+	if h.seen != nil && h.seen.change != nil && h.sets == h.tx.root.sets {
+		return h.seen, h.tx.usable(true)
+	}
+	c, err := h.tx.own(h.ns)
+	if err == nil {
+		h.seen, h.sets = c, h.tx.root.sets
+	}
+	return c, err
 }
 
 // Info is the collection's description.
@@ -141,7 +155,7 @@ func (h *collection) Insert(doc value.Doc, ts int64) (storage.RecordID, error) {
 
 // Restore stores a record of another engine with its id.
 func (h *collection) Restore(r storage.Record) error {
-	c, err := h.tx.own(h.ns)
+	c, err := h.own()
 	if err != nil {
 		return err
 	}
@@ -158,7 +172,7 @@ func (h *collection) Restore(r storage.Record) error {
 // insert stores a record and adds its index entries. The id 0 stands for the
 // next one, which is provisional in a snapshot transaction.
 func (h *collection) insert(id storage.RecordID, stored string) (storage.RecordID, error) {
-	c, err := h.tx.own(h.ns)
+	c, err := h.own()
 	if err != nil {
 		return 0, err
 	}
@@ -226,7 +240,7 @@ func (h *collection) Truncate() error { return h.tx.truncate(h.ns) }
 
 // claim makes sure that this transaction may change a record.
 func (h *collection) claim(id storage.RecordID) (c *coll, old string, err error) {
-	if c, err = h.tx.own(h.ns); err != nil {
+	if c, err = h.own(); err != nil {
 		return nil, "", err
 	}
 	old, ok := c.records.Get(id)

@@ -14,6 +14,7 @@ const degree = 8
 type root struct {
 	colls   *btree.BTreeG[catalogEntry]
 	nextNum uint32 // number of the next collection
+	sets    int    // how often colls was changed since the fork
 }
 
 // catalogEntry is a collection under its name.
@@ -91,10 +92,12 @@ func (r *root) find(ns storage.Namespace, base *coll) *coll {
 }
 
 func (r *root) set(c *coll) {
+	r.sets++
 	r.colls.Set(catalogEntry{ns: c.info.Namespace, coll: c})
 }
 
 func (r *root) remove(ns storage.Namespace) {
+	r.sets++
 	r.colls.Delete(catalogEntry{ns: ns})
 }
 

@@ -78,7 +78,7 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	if c == nil {
 		return nil, storage.ErrNotFound
 	}
-	return &collection{tx: t, ns: ns, seen: c}, nil
+	return &collection{tx: t, ns: ns, seen: c, sets: t.root.sets}, nil
 }
 
 // Collections lists the collections of a database, or all.
