@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,7 +93,7 @@ func TestRetriesWait(t *testing.T) {
 		} else if !errors.Is(err, syscall.ENOSPC) {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
+		runtime.Gosched() // to the flush
 	}
 	if n := log.with("can be written again"); n != 1 {
 		t.Errorf("%d lines say that tables can be written again", n)

@@ -26,11 +26,7 @@ func TestAlmostFull(t *testing.T) {
 	defer e.Close()
 	seed(t, e, 0, 100)
 	free.Store(reserved)
-	manual.WaitForTimers(1) // of the sync in the background, which looks at the disk
-	must(t, manual.Advance(DefaultJournalInterval))
-	for !e.store.space.low.Load() {
-		time.Sleep(time.Millisecond)
-	}
+	e.store.measure() // as after each sync in the background
 	for range 5 {
 		if err := insert(e, 100, 10); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrBroken) {
 			t.Fatalf("an insert returned %v", err)
