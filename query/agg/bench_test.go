@@ -54,7 +54,7 @@ func BenchmarkMatchGroup(b *testing.B) {
 	benchmarkPipeline(b, 100_000, `[{"$match": {"x": {"$gte": 100}}}, {"$group": {"_id": "$g", "n": {"$sum": "$x"}, "a": {"$avg": "$y"}}}]`)
 }
 
-// BenchmarkGroupByHand is what a hand-written loop takes for the same as
+// BenchmarkGroupByHand measures a hand-written loop that does the same as
 // BenchmarkMatchGroup.
 func BenchmarkGroupByHand(b *testing.B) {
 	in := benchDocs(100_000)

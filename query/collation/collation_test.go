@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 		{`{"locale": "en", "caseFirst": "x"}`, mongoerr.BadValue, "Enumeration value 'x' for field 'collation.caseFirst' is not a valid value."},
 		{`{"locale": "en", "backwards": true, "strength": 1}`, mongoerr.BadValue, `'backwards' is invalid with 'strength' of 1 in: { locale: "en", backwards: true, strength: 1 }`},
 		{`{"locale": "en", "caseFirst": "upper", "strength": 2}`, mongoerr.BadValue, `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: { locale: "en", caseFirst: "upper", strength: 2 }`},
-		// What a locale brings with it counts, too.
+		// The options that a locale implies count, too.
 		{`{"locale": "da", "strength": 1}`, mongoerr.BadValue, `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: { locale: "da", strength: 1 }`},
 		{`{"locale": "mt", "strength": 2}`, mongoerr.BadValue, `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2`},
 		{`{"locale": "fr_CA", "strength": 1}`, mongoerr.BadValue, `'backwards' is invalid with 'strength' of 1`},

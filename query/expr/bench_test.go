@@ -55,7 +55,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// The plainest expressions allocate nothing.
+// The simplest expressions allocate nothing.
 func TestNoAllocations(t *testing.T) {
 	d := parse(t, benchDoc).Doc()
 	for _, s := range []string{`'$item.code'`, `{$add: ['$qty', 1]}`, `{$multiply: ['$qty', '$price', {$subtract: [1, '$disc']}]}`, `{$and: [{$gt: ['$qty', 10]}, {$eq: ['$status', 'A']}]}`, `{$cond: [{$gte: ['$qty', 10]}, '$price', 0]}`, `{$year: '$at'}`, `{$dateTrunc: {date: '$at', unit: 'month'}}`, `{$mod: ['$qty', 5]}`, `{$ifNull: ['$zz', '$qty']}`, `{$in: ['a', '$tags']}`} {

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// folding is a collation without regard to case that counts what it is asked.
+// folding is a collation that ignores case and counts its comparisons.
 type folding struct{ n int }
 
 func (c *folding) Compare(a, b string) int {
@@ -20,8 +20,8 @@ func (c *folding) Compare(a, b string) int {
 
 func (c *folding) AppendKey(dst []byte, s string) []byte { return append(dst, strings.ToLower(s)...) }
 
-// TestConstantIn: $in says the same of a constant list as of one that a
-// document holds, under a collation too.
+// TestConstantIn: $in gives the same result for a constant list as for a list in a
+// document, also with a collation.
 func TestConstantIn(t *testing.T) {
 	values := []string{`1`, `1.0`, `{"$numberDecimal": "1"}`, `2`, `"a"`, `"A"`, `"b"`, `null`, `{"$undefined": true}`, `[1]`, `["A"]`, `{"k": "a"}`, `{"k": "A"}`, `{"$numberDouble": "NaN"}`, `true`, `{"$minKey": 1}`}
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/query/expr/exact"
 )
 
-// The functions of doubles must give what the decimal ones, which have 60 and
-// more digits, round to.
+// The functions of doubles must give the rounded results of the decimal ones, which
+// compute with 60 digits or more.
 func TestExactAgreesWithDecimals(t *testing.T) {
 	functions := []struct {
 		name      string

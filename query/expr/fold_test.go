@@ -30,9 +30,8 @@ func twins(t *rapid.T, depth int) (plain, hidden value.Value) {
 	return value.Document(value.NewDoc(op.name, a.Value())), value.Document(value.NewDoc(op.name, b.Value()))
 }
 
-// positional are the operators with arguments by position. What a single
-// argument means may depend on its being written as an array, so only those
-// with a fixed meaning take part.
+// positional are the operators with arguments by position. Writing a single argument as
+// an array may change its meaning, so only those with a fixed meaning are used.
 var positional = func() (ops []*operator) {
 	for i := range operators {
 		if op := &operators[i]; op.params == nil && op.parse == nil && !op.volatile {

@@ -103,8 +103,8 @@ func argumentsFor(t *rapid.T, op *operator, depth int) value.Value {
 
 const fuzzDoc = `{a: {b: 3, c: 'x'}, arr: [{x: 1}, {x: 'b'}, 5, null], s: 'hello', n: null, d: date('2020-02-29T12:00:00Z')}`
 
-// checkAnything compiles and evaluates; whatever happens must be a value or an
-// error with a code, and the value must be valid BSON.
+// checkAnything compiles and evaluates an expression: the outcome must be a value, which
+// is valid BSON, or an error with a code.
 func checkAnything(t interface{ Fatalf(string, ...any) }, v value.Value, d value.Doc) {
 	e, err := Compile(v, nil)
 	if err != nil {

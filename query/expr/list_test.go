@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestLargeArrays: arrays that are large enough to be kept as positions give
-// what small ones give.
+// TestLargeArrays: arrays that are large enough to be kept as positions give the same
+// results as small ones.
 func TestLargeArrays(t *testing.T) {
 	const n = 40_000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -74,9 +74,8 @@ func TestLargeArrays(t *testing.T) {
 	}
 }
 
-// TestExpressionsEnd: an expression over a large array ends soon after it is
-// interrupted, whatever it does: none asks as often again as when it is left
-// to run.
+// TestExpressionsEnd: every expression over a large array checks regularly whether it was
+// interrupted, and then ends soon.
 func TestExpressionsEnd(t *testing.T) {
 	const n = 50_000
 	over := errors.New("over")
@@ -104,7 +103,7 @@ func TestExpressionsEnd(t *testing.T) {
 			t.Fatal(e, err)
 		}
 		if asked < n/2048 {
-			t.Errorf("%s: asked %d times whether to go on", e, asked)
+			t.Errorf("%s: checked %d times for an interruption", e, asked)
 		}
 		asked = 0
 		env.Interrupt = func() error {
@@ -114,7 +113,7 @@ func TestExpressionsEnd(t *testing.T) {
 			return nil
 		}
 		if _, err := x.Eval(env, d); !errors.Is(err, over) || asked > 6 {
-			t.Errorf("%s: %v after %d questions", e, err, asked)
+			t.Errorf("%s: %v after %d checks for an interruption", e, err, asked)
 		}
 	}
 }

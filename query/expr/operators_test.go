@@ -37,7 +37,7 @@ func TestOperatorsOfOneArgument(t *testing.T) {
 	})
 }
 
-// The operators of several arguments that the other tables touch lightly.
+// Operators of several arguments of which the other tables have few cases.
 func TestOperatorsOfSeveralArguments(t *testing.T) {
 	checkResults(t, `{n: null, a: [3, null, 1, 2]}`, []result{
 		{`{$bitOr: [3, 5]}`, `7`}, {`{$bitOr: [3, long(8)]}`, `long(11)`}, {`{$bitOr: []}`, `0`}, {`{$bitOr: [1, '$n']}`, `null`},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConcurrentUse asks one geometry from many goroutines: its spatial index
-// is built on first use.
+// TestConcurrentUse uses one geometry in many goroutines: its spatial index is built on
+// first use.
 func TestConcurrentUse(t *testing.T) {
 	g := shape(t, holed)
 	inside, hole := stored(t, point(`[2,2]`)), stored(t, point(`[5,5]`))

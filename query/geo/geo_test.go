@@ -170,8 +170,8 @@ func inRanges(cell uint64, ranges []Range) bool {
 	return false
 }
 
-// TestCellsFindAll checks that whatever intersects a query stands in one of
-// the cells that the query looks at.
+// TestCellsFindAll checks that every geometry that intersects a query is in one of the
+// cells that the query reads.
 func TestCellsFindAll(t *testing.T) {
 	g := shape(t, square)
 	ranges, ok := g.QueryRanges(QueryCover)

@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A $near takes the place of another, or stands beside what there is.
+// WithNear replaces a $near, or adds one to the other conditions.
 func TestWithNear(t *testing.T) {
 	near := func(filter string) *Matcher {
 		m, err := Compile(value.MustJSON(filter), Options{AllowNear: true})

@@ -12,9 +12,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The reference is a matcher written for clarity alone: it interprets the
-// filter for every document, collects all values behind a path in a list, and
-// shares nothing with the real one but the comparison of two values.
+// The reference is a matcher written for clarity alone: it interprets the filter for
+// every document, collects all values at a path in a list, and shares nothing with the
+// real one but the comparison of two values.
 
 func refFilter(filter, d value.Doc) bool {
 	for name, arg := range filter.All() {
@@ -49,8 +49,8 @@ func refClause(name string, arg value.Value, d value.Doc) bool {
 	return refAny(refLeaves(d, parts), func(v value.Value) bool { return refCompare("$eq", v, arg) })
 }
 
-// refOperators applies operators to the values behind a path: leaves has the
-// arrays at the end taken apart, whole has them as they are.
+// refOperators applies operators to the values at a path: leaves has the elements of
+// arrays at its end, whole has the arrays themselves.
 func refOperators(ops value.Doc, leaves, whole []value.Value) bool {
 	for op, arg := range ops.All() {
 		if !refOperator(op, arg, leaves, whole) {

@@ -82,7 +82,7 @@ func TestSchemaErrors(t *testing.T) {
 	refused(t, `{$jsonSchema: 1}`, mongoerr.TypeMismatch, "$jsonSchema must be an object")
 }
 
-// TestExplain takes the details that MongoDB's manual shows.
+// TestExplain expects the details that MongoDB's manual shows.
 func TestExplain(t *testing.T) {
 	cases := []struct{ filter, d, want string }{
 		{`{$jsonSchema: {bsonType: "object", title: "Student Object Validation", required: ["name"], properties: {gpa: {bsonType: ["double"], description: "'gpa' must be a double if the field exists"}}}}`,

@@ -7,9 +7,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestSchemaConditions holds the conditions against the schemas they are read
-// from: what satisfies the schema satisfies them, and only the keywords that
-// MongoDB reads as operators give any.
+// TestSchemaConditions compares the conditions with the schemas that they come from: what
+// satisfies the schema satisfies them, and only the keywords that MongoDB reads as
+// operators become conditions.
 func TestSchemaConditions(t *testing.T) {
 	docs := []string{
 		`{}`, `{a: 1}`, `{a: 2}`, `{a: 2.5, b: "x"}`, `{a: "x"}`, `{a: "yx"}`, `{a: null}`, `{a: [2, 3]}`, `{a: ["x"]}`,

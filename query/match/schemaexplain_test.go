@@ -81,8 +81,8 @@ func TestMatcherIsShared(t *testing.T) {
 	wg.Wait()
 }
 
-// TestErrorsOfExpressions checks that an error at run time comes out of any
-// place in the tree.
+// TestErrorsOfExpressions checks that an error at run time is returned from every place
+// in the tree.
 func TestErrorsOfExpressions(t *testing.T) {
 	for _, filter := range []string{
 		`{$expr: {$divide: ["$a", "$b"]}}`,

@@ -26,7 +26,7 @@ func TestShape(t *testing.T) {
 		{`{"a":{"$regex":"x"}}`, `{"a":{"$regex":"yy"}}`},
 		{`{"$expr":{"$gt":["$a",1]}}`, `{"$expr":{"$gt":["$a",7]}}`},
 		{`{"a":{"$ne":1}}`, `{"a":{"$ne":2}}`},
-		// And what is unlike all of these.
+		// Each of these has a shape that no other filter has.
 		{`{"a":{"$gt":1}}`}, {`{"a":{"$gte":1}}`}, {`{"b":1}`}, {`{"a.b":1}`}, {`{"a":1,"b":2,"c":3}`}, {`{"a":1,"b":{"$gt":2}}`},
 		{`{"$nor":[{"a":1},{"b":{"$gt":1}}]}`}, {`{"a":{"$not":{"$gt":1}}}`}, {`{"a":{"$exists":true}}`}, {`{"a":{"$type":"int"}}`},
 		{`{"a":{"$regex":"x","$options":"i"}}`}, {`{"$expr":{"$gt":["$b",1]}}`}, {`{"$expr":{"$lt":["$a",1]}}`}, {`{"a":{"$size":1}}`},

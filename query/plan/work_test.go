@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// counting is a collation that counts what it is asked.
+// counting is a collation that counts its comparisons.
 type counting struct{ n int }
 
 func (c *counting) Compare(a, b string) int {
@@ -34,8 +34,7 @@ func repeated(t testing.TB, n int, op, form string) *match.Matcher {
 	return m
 }
 
-// TestManyConditions: bounds of n conditions take about n comparisons, not the
-// square of it.
+// TestManyConditions: the bounds of n conditions take about n comparisons, not n².
 func TestManyConditions(t *testing.T) {
 	work := func(n int, op, form string) int {
 		x := testIndex(t, `{"a":1}`)

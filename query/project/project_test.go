@@ -304,7 +304,7 @@ func TestLongPaths(t *testing.T) {
 	}
 }
 
-// TestManyFields: names beyond the number that is looked at one by one.
+// TestManyFields: more names than are compared one by one.
 func TestManyFields(t *testing.T) {
 	in, out := value.NewBuilder(), value.NewBuilder()
 	doc, kept, left := value.NewBuilder(), value.NewBuilder(), value.NewBuilder()

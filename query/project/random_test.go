@@ -67,8 +67,8 @@ func compilePaths(t *rapid.T, paths []string, v value.Value) *Projection {
 	return p
 }
 
-// TestRandomInclusion holds inclusion and exclusion against a model that
-// works on paths of scalars.
+// TestRandomInclusion compares inclusion and exclusion with a model that works on paths
+// of scalars.
 func TestRandomInclusion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, paths := drawDoc(t, 4), drawPaths(t)

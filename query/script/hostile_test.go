@@ -91,7 +91,7 @@ var hostile = []string{
 	`gc(); gc(); for (var i = 0; ; i++) new WeakRef({})`,
 }
 
-// TestHostile holds scripts to a bound of time and memory, whatever they are.
+// TestHostile: no script takes more than a limited time and memory.
 func TestHostile(t *testing.T) {
 	e := newEngine(t)
 	e.HeapLimitMB.Store(48)

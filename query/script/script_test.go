@@ -30,8 +30,8 @@ func sample() value.Doc {
 		"ref", value.Document(value.NewDoc("$ref", value.String("c"), "$id", value.Int32(1))))
 }
 
-// What scripts see of the types, and how they are printed: the shell's forms
-// (mongod's types.js and the manual's pages on types in the shell).
+// How scripts see the types, and how they print them: the shell's forms (mongod's
+// types.js and the manual's pages on types in the shell).
 func TestTypes(t *testing.T) {
 	op := newEngine(t).Operation(Setup{})
 	defer op.Close()
@@ -86,8 +86,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// What goes in unchanged comes out byte by byte; what is changed keeps the
-// types of BSON, and ints where they are still the same field's.
+// What a script leaves unchanged comes back byte by byte. What it changes keeps the types
+// of BSON, and a field of type int that holds a whole number stays an int.
 func TestReturned(t *testing.T) {
 	op := newEngine(t).Operation(Setup{})
 	defer op.Close()

@@ -75,7 +75,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestScores takes the scores that MongoDB's manual shows for its examples.
+// TestScores expects the scores that MongoDB's manual shows for its examples.
 func TestScores(t *testing.T) {
 	ix := index(t, `{"subject": 1}`)
 	q := query(t, `{"$search": "coffee"}`)

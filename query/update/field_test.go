@@ -43,7 +43,7 @@ func TestSet(t *testing.T) {
 			message: "Performing an update on the path '_id.a' would modify the immutable field '_id'"},
 		{update: `{"$set":{"_id.b":2}}`, doc: `{"_id":{"a":1}}`, code: 66,
 			message: "Updating the path '_id' to _id: { a: 1, b: 2 } would modify the immutable field '_id'"},
-		// Equal to look up is not enough: the bytes must be the same.
+		// Values that compare as equal are not enough: the bytes must be the same.
 		{update: `{"$set":{"_id":1.0}}`, doc: `{"_id":1}`, code: 66,
 			message: "Performing an update on the path '_id' would modify the immutable field '_id'"},
 		{update: `{"$set":{"_id":{"a":2}}}`, doc: `{"_id":{"a":1}}`, code: 66,

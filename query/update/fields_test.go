@@ -39,8 +39,8 @@ func TestFieldsParse(t *testing.T) {
 	}
 }
 
-// New fields are appended by their names, numbers by their values, as mongod's
-// manual has it of update operators since 5.0.
+// New fields are appended in the order of their names, numbers by their values, as
+// MongoDB's manual says of update operators since 5.0.
 func TestFieldsAdd(t *testing.T) {
 	for _, c := range []struct{ doc, update, want, changed, added string }{
 		{`{"a": 1}`, `{"$set": {"b": 1}}`, `{"a": 1, "b": 1}`, `{}`, `{"b": 1}`},
@@ -95,7 +95,7 @@ func TestFieldsApply(t *testing.T) {
 	}
 }
 
-// What is plain is applied as its compiled update applies it.
+// A plain update has the same result as its compiled form.
 func TestFieldsDoAsCompiled(t *testing.T) {
 	name := rapid.SampledFrom([]string{"a", "b", "c", "d", "0", "e.f", "$x"})
 	rapid.Check(t, func(t *rapid.T) {

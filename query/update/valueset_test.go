@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// counting is a collation that counts what it is asked.
+// counting is a collation that counts its comparisons.
 type counting struct{ n int }
 
 func (c *counting) Compare(a, b string) int {

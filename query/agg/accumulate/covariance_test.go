@@ -17,7 +17,7 @@ func in(json string) (vs []value.Value) {
 	return vs
 }
 
-// TestCovariance: the definition of the manual's pages, and NaN and infinities as in
+// TestCovariance: the definitions on the manual's pages, and NaN and infinities as in
 // mongod's AccumulatorCovariance.
 func TestCovariance(t *testing.T) {
 	for _, tt := range []struct{ name, pairs, pop, samp string }{
@@ -50,7 +50,8 @@ func TestCovariance(t *testing.T) {
 	}
 }
 
-// TestLimitsOfArrays: what grows beyond its limit fails with mongod's message.
+// TestLimitsOfArrays: an accumulator that grows beyond its limit fails with mongod's
+// message.
 func TestLimitsOfArrays(t *testing.T) {
 	keyed := func(r *Ranked) func(value.Value) error {
 		n := byte(0)
@@ -77,7 +78,7 @@ func TestLimitsOfArrays(t *testing.T) {
 	}
 }
 
-// TestRankedOne: $top and $bottom give one value, null if there was none.
+// TestRankedOne: $top and $bottom give one value, null if there were no documents.
 func TestRankedOne(t *testing.T) {
 	for _, tt := range []struct {
 		r    *Ranked
@@ -139,7 +140,8 @@ func TestDeviationOfWindows(t *testing.T) {
 	}
 }
 
-// TestMergeOfDigests: the halves of many numbers, compressed, give nearly what all give.
+// TestMergeOfDigests: two compressed halves of many numbers, merged, give nearly the same
+// as all of the numbers.
 func TestMergeOfDigests(t *testing.T) {
 	ps := []float64{0, 0.1, 0.5, 0.9, 1}
 	all, left, right := NewPercentile(ps), NewPercentile(ps), NewPercentile(ps)
@@ -176,7 +178,7 @@ func enumerate(array value.Value) (fs []float64) {
 	return fs
 }
 
-// TestSizes: each accumulator says what it holds, and more if it holds more.
+// TestSizes: each accumulator reports its size, which grows with its contents.
 func TestSizes(t *testing.T) {
 	for name, make := range each {
 		a := make()

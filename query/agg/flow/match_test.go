@@ -30,8 +30,8 @@ func TestTextScore(t *testing.T) {
 	}
 }
 
-// streaming is a host that matches while it is read, so that metadata is that
-// of the document returned last.
+// streaming is a host that matches while it is read, so the metadata are those of the
+// document returned last.
 type streaming struct{ *aggtest.Host }
 
 func (h *streaming) Open(x *stage.Exec, r stage.Request) (stage.Source, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestRefusals: what the parsers of mongod say about these stages, and errors of
-// expressions while documents pass.
+// TestRefusals: the errors of mongod's parsers for these stages, and errors of
+// expressions at run time.
 func TestRefusals(t *testing.T) {
 	const docs = `[{"_id": 1, "a": 0, "s": [{"a": 0}]}]`
 	const divide = `{"$divide": [1, "$a"]}`
@@ -97,7 +97,7 @@ func TestConditionsMove(t *testing.T) {
 	}
 }
 
-// TestFilters: the helpers that other rooms ask about filters.
+// TestFilters: the functions with which other packages examine filters.
 func TestFilters(t *testing.T) {
 	doc := func(json string) value.Doc { return value.MustJSON(json) }
 	for _, tt := range [][3]string{{`{}`, `{"b": 1}`, `{"b":1}`}, {`{"a": 1}`, `{}`, `{"a":1}`}, {`{"a": 1}`, `{"b": 1}`, `{"$and":[{"a":1},{"b":1}]}`}} {
@@ -116,8 +116,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestSampleOfMany: each document comes at most once, by the random numbers of the run or
-// others.
+// TestSampleOfMany: each document is returned at most once, with the random numbers of
+// the run or with others.
 func TestSampleOfMany(t *testing.T) {
 	h := aggtest.NewHost()
 	for i := range 100 {
@@ -137,7 +137,7 @@ func TestSampleOfMany(t *testing.T) {
 	}
 }
 
-// TestSourceFails: the failure of the source passes through each stage.
+// TestSourceFails: each stage passes on an error of its source.
 func TestSourceFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, spec := range []string{`{"$match": {"a": 1}}`, `{"$limit": 1}`, `{"$skip": 1}`, `{"$project": {"a": 1}}`, `{"$redact": "$$KEEP"}`, `{"$replaceWith": {}}`, `{"$sample": {"size": 1}}`, `{"$unwind": "$a"}`} {

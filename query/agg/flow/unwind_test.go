@@ -20,8 +20,8 @@ func allocated(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestUnwindIsLinear: what $unwind gives does not carry the array along, with
-// its index or without, nor what a joined $lookup found.
+// TestUnwindIsLinear: the documents that $unwind returns contain no copy of the array,
+// with or without its index, nor of what a joined $lookup found.
 func TestUnwindIsLinear(t *testing.T) {
 	for _, spec := range []string{`"$r"`, `{"path": "$r", "includeArrayIndex": "i"}`, `{"path": "$in.r"}`} {
 		work := func(n int) uint64 {

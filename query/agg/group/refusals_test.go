@@ -6,8 +6,8 @@ import (
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 )
 
-// TestRefusals: what the parsers of mongod's $group, $bucket, $bucketAuto, $count and of
-// the accumulators say.
+// TestRefusals: the errors of mongod's parsers for $group, $bucket, $bucketAuto, $count
+// and the accumulators.
 func TestRefusals(t *testing.T) {
 	group := func(acc string) string { return `[{"$group": {"_id": null, "r": ` + acc + `}}]` }
 	bucket := func(more string) string { return `[{"$bucket": {"groupBy": "$x"` + more + `}}]` }

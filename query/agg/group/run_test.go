@@ -16,7 +16,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// many are documents of ten groups.
+// many returns a host with n documents of ten groups.
 func many(n int) *aggtest.Host {
 	h := aggtest.NewHost()
 	for i := range n {
@@ -51,8 +51,8 @@ func TestSpilledGroups(t *testing.T) {
 	}
 }
 
-// TestWithoutDisk: without the disk too many groups are an error, as are accumulators
-// that grow beyond their limits.
+// TestWithoutDisk: too many groups for the memory are an error if the disk may not be
+// used, as are accumulators that grow beyond their limits.
 func TestWithoutDisk(t *testing.T) {
 	for _, tt := range []struct {
 		limits         stage.Limits
@@ -106,7 +106,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestExplained: explain shows the stages with all that was left out.
+// TestExplained: explain shows the stages with the defaults of what was left out.
 func TestExplained(t *testing.T) {
 	for pipeline, want := range map[string]string{
 		`[{"$group": {"_id": "$a", "n": {"$sum": "$b"}, "t": {"$topN": {"output": "$x", "sortBy": {"a": 1}, "n": 2}}}}]`: `[{"$group":{"_id":"$a","n":{"$sum":"$b"},"t":{"$topN":{"n":{"$const":2},"output":"$x","sortBy":{"a":1}}}}}]`,
@@ -134,7 +134,8 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-// TestFirstOfAll: a source that gives the last document of each group makes $last $first.
+// TestFirstOfAll: OfFirst turns $last into $first, for a source that returns the last
+// document of each group.
 func TestFirstOfAll(t *testing.T) {
 	p, err := agg.Compile(aggtest.Array(t, `[{"$group": {"_id": "$g", "v": {"$last": "$v"}}}]`), options)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestRefusals: what the parsers of mongod's $lookup, $facet, $graphLookup and $unionWith
-// say.
+// TestRefusals: the errors of mongod's parsers for $lookup, $facet, $graphLookup and
+// $unionWith.
 func TestRefusals(t *testing.T) {
 	lookup := func(args string) string { return `[{"$lookup": {"as": "d", ` + args + `}}]` }
 	graph := func(args string) string { return `[{"$graphLookup": {"from": "x", ` + args + `}}]` }
@@ -74,8 +74,8 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-// TestFailures: the failure of the other side, of a variable, of a document found and an
-// interruption end the run.
+// TestFailures: an error of the foreign collection, of a variable or of a found document
+// ends the run, and so does an interruption.
 func TestFailures(t *testing.T) {
 	broken := errors.New("broken")
 	for _, pipeline := range []string{
@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 	}, func(h *aggtest.Host) { h.Colls["test.noid"] = aggtest.Docs(t, `[{"x": 1}]`) })
 }
 
-// TestLimitsOfMemory: what joins and facets may hold.
+// TestLimitsOfMemory: how much memory joins and facets may use.
 func TestLimitsOfMemory(t *testing.T) {
 	h := aggtest.NewHost()
 	h.Colls["test.c"] = aggtest.Docs(t, `[{"_id": 1}, {"_id": 2}]`)
@@ -153,7 +153,7 @@ func TestLimitsOfMemory(t *testing.T) {
 }
 
 // TestValuesThatJoin: arrays, missing fields, positions and expressions, whether the host
-// sorts and limits or the stages do.
+// or the stages sort and limit.
 func TestValuesThatJoin(t *testing.T) {
 	for _, eager := range []bool{false, true} {
 		aggtest.RunCases(t, []aggtest.Case{

@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A document sorts by the least element of an array, descending by the
+// A document sorts by the least element of an array; in descending order, by the
 // greatest.
 func TestSortKeysOfArrays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestRefusals: what mongod's SortPattern says.
+// TestRefusals: the errors of mongod's SortPattern.
 func TestRefusals(t *testing.T) {
 	wide := `{"f0": 1`
 	for i := 1; i < 33; i++ {
@@ -33,7 +33,7 @@ func TestRefusals(t *testing.T) {
 	}, nil)
 }
 
-// TestMetadataKeys: keys of metadata beside keys of fields.
+// TestMetadataKeys: sort keys of metadata together with keys of fields.
 func TestMetadataKeys(t *testing.T) {
 	p, err := order.ParsePattern(value.MustJSON(`{"a": 1, "s": {"$meta": "randVal"}}`))
 	if err != nil {
@@ -73,7 +73,7 @@ func TestMetadataKeys(t *testing.T) {
 	}
 }
 
-// many are documents in the opposite order of their _id.
+// many returns n documents in the opposite order of their _id.
 func many(n int) (docs []value.Doc) {
 	for i := range n {
 		docs = append(docs, value.MustJSON(fmt.Sprintf(`{"_id": %d, "text": "%s"}`, n-i, strings.Repeat("x", i%50))))
@@ -144,7 +144,7 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestSorter: a sorter of its own, as other rooms use it.
+// TestSorter: a sorter outside of a pipeline, as other packages use it.
 func TestSorter(t *testing.T) {
 	pattern, err := order.ParsePattern(value.MustJSON(`{"_id": 1}`))
 	if err != nil {
@@ -164,7 +164,7 @@ func TestSorter(t *testing.T) {
 		}
 		clear(d) // it keeps a copy
 	}
-	if err := s.AddRecord(order.Record{Key: []byte{99}, Doc: value.EmptyDoc}); err != nil { // behind the worst
+	if err := s.AddRecord(order.Record{Key: []byte{99}, Doc: value.EmptyDoc}); err != nil { // sorts last
 		t.Fatal(err)
 	}
 	it, err := s.Sorted()

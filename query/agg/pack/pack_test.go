@@ -59,7 +59,7 @@ func opened(packs []*aggtest.Pack) string {
 	return b.String()
 }
 
-// TestPlans: what comes out, and which packs had to be unpacked for it.
+// TestPlans: the results of pipelines, and which packs they unpack.
 func TestPlans(t *testing.T) {
 	const trunc = `{"$dateTrunc": {"date": "$t", "unit": "hour"}}`
 	for _, tt := range []struct{ name, pipeline, want, opened string }{
@@ -152,7 +152,7 @@ func TestSummariesOfNoUse(t *testing.T) {
 	}
 }
 
-// TestPacksGiveTheSame: a pipeline gives over packs what it gives over their documents,
+// TestPacksGiveTheSame: a pipeline returns the same over packs as over their documents,
 // also when memory is short.
 func TestPacksGiveTheSame(t *testing.T) {
 	pipelines := []string{
@@ -172,7 +172,7 @@ func TestPacksGiveTheSame(t *testing.T) {
 			var content []value.Doc
 			for range rapid.IntRange(1, 4).Draw(rt, "docs") {
 				id++
-				// No two times are equal, as $sort leaves the order of ties open.
+				// No two times are equal, because $sort leaves the order of ties open.
 				at := int64(rapid.IntRange(0, 2000).Draw(rt, "t"))*100 + int64(id)
 				content = append(content, point(id, series, at, aggtest.GenScalar(rt, "v")))
 			}
@@ -205,8 +205,8 @@ func TestPacksGiveTheSame(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// TestFailures: a failure of the source, of a pack, of an expression and an interruption
-// end the run.
+// TestFailures: an error of the source, of a pack or of an expression ends the run, and
+// so does an interruption.
 func TestFailures(t *testing.T) {
 	pipelines := []string{
 		`[{"$group": {"_id": "$m", "n": {"$sum": 1}}}]`, `[{"$sort": {"t": 1}}]`, `[{"$sort": {"t": 1}}, {"$limit": 1}]`,

@@ -77,7 +77,7 @@ func TestOptimizedPipelinesGiveTheSame(t *testing.T) {
 		h.Eager = rapid.Bool().Draw(rt, "eager")
 		fast, errFast := aggtest.Drain(t, pipeline, stage.Options{DB: "test", Coll: "c"}, aggtest.Exec(h))
 		if errPlain != nil || errFast != nil {
-			// A condition that moves forward may spare an expression its error.
+			// A condition that moves forward may prevent the error of an expression.
 			return
 		}
 		if p, f := aggtest.Canonical(plain), aggtest.Canonical(fast); p != f {

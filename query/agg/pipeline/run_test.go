@@ -31,8 +31,8 @@ func TestRefusals(t *testing.T) {
 	}, nil)
 }
 
-// TestGroupsOfDistinct: a $group that needs one document of each group asks the source
-// for these only.
+// TestGroupsOfDistinct: a $group that needs one document of each group requests only
+// these from the source.
 func TestGroupsOfDistinct(t *testing.T) {
 	for _, tt := range []struct {
 		pipeline, distinct string
@@ -120,8 +120,8 @@ func TestEventsOfStreams(t *testing.T) {
 	}
 }
 
-// TestViews: stages about indexes ask for the collection under a view; a first stage that
-// must be the first is not behind one.
+// TestViews: stages about indexes use the collection under a view; a stage that must be
+// the first is refused after a view's pipeline.
 func TestViews(t *testing.T) {
 	view := func(h *aggtest.Host, stages string) {
 		h.Views["test.c"] = stage.Namespace{DB: "test", Coll: "under", Pipeline: aggtest.Array(t, stages)}

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg/stage"
 )
 
-// TestRefusals: what the parsers of mongod say about each option of a source.
+// TestRefusals: the errors of mongod's parsers for each option of a source.
 func TestRefusals(t *testing.T) {
 	geo := func(more string) string {
 		return `[{"$geoNear": {"near": [1, 2], "distanceField": "d"` + more + `}}]`
@@ -110,7 +110,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestAskedOfTheHost: the host gets the checked specification, without what is null.
+// TestAskedOfTheHost: the host gets the checked specification, without fields that are
+// null.
 func TestAskedOfTheHost(t *testing.T) {
 	for _, tt := range []struct{ pipeline, spec string }{
 		{`[{"$collStats": {"count": {}, "storageStats": null}}]`, `{"count":{}}`},

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Records come back in any order, also while more are added.
+// Records can be read in any order, also while more are added.
 func TestListGivesBackRecords(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What goes in sorted run by run comes out sorted, and stable.
+// Records that are added in sorted runs are read sorted; the order of equal ones is kept.
 func TestMergeSorts(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {

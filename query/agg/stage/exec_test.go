@@ -203,7 +203,7 @@ func TestMetadataOfDocuments(t *testing.T) {
 	}
 }
 
-// TestDiskErrors: a full disk has a code of its own.
+// TestDiskErrors: a full disk has its own error code.
 func TestDiskErrors(t *testing.T) {
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
 		err := stage.DiskError(full)

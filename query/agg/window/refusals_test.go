@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/query/agg/window"
 )
 
-// TestRefusals: what the parsers of mongod's $setWindowFields and its operators, $fill and
-// $densify say.
+// TestRefusals: the errors of mongod's parsers for $setWindowFields and its operators,
+// $fill and $densify.
 func TestRefusals(t *testing.T) {
 	sum := func(bounds string) string {
 		return `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"r": {"$sum": 1, "window": ` + bounds + `}}}}]`

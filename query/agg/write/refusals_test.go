@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestRefusals: what the parsers of mongod say about $merge and $out.
+// TestRefusals: the errors of mongod's parsers for $merge and $out.
 func TestRefusals(t *testing.T) {
 	merge := func(args string) string { return `[{"$merge": {"into": "t", ` + args + `}}]` }
 	var cases []aggtest.Case
@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 	aggtest.RunCases(t, cases, nil)
 }
 
-// TestTargets: what the host is asked for, and how explain shows it.
+// TestTargets: the targets that the host gets, and how explain shows them.
 func TestTargets(t *testing.T) {
 	for pipeline, want := range map[string]string{
 		`[{"$merge": "t"}]`: `[{"$merge":{"into":{"db":"test","coll":"t"},"on":["_id"],"whenMatched":"merge","whenNotMatched":"insert"}}]`,

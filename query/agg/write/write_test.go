@@ -7,7 +7,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// writeTest is a pipeline over test.c whose result stands in test.t.
+// writeTest is a pipeline over test.c whose result is in test.t.
 type writeTest struct {
 	name     string
 	docs     string

@@ -49,7 +49,7 @@ func millis(t *testing.T, s string) int64 {
 	return at.UnixMilli()
 }
 
-// Skipped hours are moved on, whichever side of Greenwich.
+// Local times in a skipped hour are moved forward, west and east of Greenwich.
 func TestTransitions(t *testing.T) {
 	for _, c := range []struct {
 		zone                     string

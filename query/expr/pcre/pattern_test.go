@@ -16,9 +16,9 @@ func compile(t *testing.T, pattern, options string) *Pattern {
 	return p
 }
 
-// TestFindAll: the places are those that Perl has in @- and @+ during
-// while (/…/g), but that $regexFindAll looks for nothing at the end of a text
-// that is not empty. What both engines can run has the same ones by either.
+// TestFindAll: the positions are those of @- and @+ in Perl's while (/…/g), except that
+// $regexFindAll does not search at the end of a text that is not empty. A pattern that
+// both engines can run has the same positions in both.
 func TestFindAll(t *testing.T) {
 	cases := []struct {
 		pattern, options, text string
@@ -70,7 +70,7 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// The search asks between matches whether it is still wanted.
+// The search checks between matches whether it was interrupted.
 func TestFindAllStops(t *testing.T) {
 	stop := errors.New("stop")
 	asked := 0
@@ -85,7 +85,7 @@ func TestFindAllStops(t *testing.T) {
 	}
 }
 
-// A pattern that explodes ends with PCRE's words, as pcre2api names them.
+// A pattern that takes too many steps fails with PCRE's message, which pcre2api quotes.
 func TestLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -117,8 +117,8 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// TestRefused: what PCRE2 has and no engine here is refused, and not read as
-// something else. The package comment lists it.
+// TestRefused: features of PCRE2 that no engine here has are refused, and not read as
+// something else. The package comment lists them.
 func TestRefused(t *testing.T) {
 	for _, pattern := range []string{
 		"(?R)?a", "(a)(?1)", "(?<n>a)(?&n)", "(?P<n>a)(?P>n)", "(?(DEFINE)(?<x>a))b", "(?|(a)|(b))", "a(?C)b", "a(?C1)b",

@@ -7,7 +7,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// TestTranslate asks both engines what PCRE's documentation (pcre2pattern,
+// TestTranslate checks, in both engines, what PCRE's documentation (pcre2pattern,
 // pcre2syntax) says about each pattern.
 func TestTranslate(t *testing.T) {
 	cases := []struct {
@@ -99,7 +99,7 @@ func TestUnknownVerbs(t *testing.T) {
 	}
 }
 
-// PCRE2 wants each branch of a lookbehind to be of one length.
+// PCRE2 requires that each branch of a lookbehind has a fixed length.
 func TestLookbehindOfVariableLength(t *testing.T) {
 	for _, pattern := range []string{"(?<=a+)b", "(?<!a*)b", "(?<=a{1,2})b", "(?<=a(b|cd))e", `(?<=\R)a`, `(a)(?<=\1)b`, "x(?<=(?:ab?))c"} {
 		if _, err := Translate(pattern, false); err == nil || err.Error() != "lookbehind assertion is not fixed length" {
