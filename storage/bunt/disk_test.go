@@ -14,7 +14,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// failing is a disk of which chosen steps fail.
+// failing is a disk on which chosen steps fail.
 type failing struct {
 	mu    sync.Mutex
 	calls int64 // since the choice was made

@@ -133,7 +133,7 @@ func (s *syncer) current() *syncRun {
 	return s.running
 }
 
-// TestGroupedSync: many who wait share few syncs.
+// TestGroupedSync: many writers that wait share few syncs.
 func TestGroupedSync(t *testing.T) {
 	e := openAt(t, t.TempDir())
 	create(t, e)
@@ -164,9 +164,9 @@ func TestGroupedSync(t *testing.T) {
 
 var bigger = value.NewDoc("s", value.String(strings.Repeat("x", 300)))
 
-// TestDropped: the records of dropped and truncated collections are gone also
-// after reopening, whatever has taken their names, and a compaction leaves
-// nothing of them in the log.
+// TestDropped: the records of dropped and truncated collections are gone also after
+// reopening, even if new collections have their names, and a compaction leaves nothing of
+// them in the log.
 func TestDropped(t *testing.T) {
 	dir := t.TempDir()
 	e := openAt(t, dir)
@@ -202,8 +202,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestCompactWhileWriting: nothing is lost that is written, dropped or synced
-// while the log is compacted.
+// TestCompactWhileWriting: writes, drops and syncs during a compaction of the log are not
+// lost.
 func TestCompactWhileWriting(t *testing.T) {
 	dir := t.TempDir()
 	e := openAt(t, dir)
@@ -295,8 +295,8 @@ func TestAutoCompact(t *testing.T) {
 	}
 }
 
-// TestInterruptedCompact: a crash in a compaction leaves a new log behind
-// that was not renamed; it is removed.
+// TestInterruptedCompact: a crash in a compaction leaves a new log that was not renamed;
+// it is removed.
 func TestInterruptedCompact(t *testing.T) {
 	dir := t.TempDir()
 	temp := filepath.Join(dir, tempName)

@@ -228,8 +228,8 @@ func TestEntryTree(t *testing.T) {
 	})
 }
 
-// TestEntriesShared has writers append to forks of one tree at a time:
-// nobody sees what another wrote.
+// TestEntriesShared lets writers append to forks of one tree at the same time: none sees
+// what another wrote.
 func TestEntriesShared(t *testing.T) {
 	key := func(i int) string { return string(binary.BigEndian.AppendUint32(nil, uint32(i))) }
 	base := newEntries()

@@ -16,9 +16,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// alone runs the test in a process of its own and reports whether this is it.
-// A limit on files holds for all that the process writes, also for what the
-// testing package notes on the side.
+// alone runs the test in a separate process, and reports whether this is that process. A
+// limit on files applies to all writes of a process, also to those of the testing
+// package.
 func alone(t *testing.T) bool {
 	t.Helper()
 	const mark = "DUSKDB_TEST_ALONE"
@@ -50,8 +50,8 @@ func bigDoc(id int32, size int) value.Doc {
 	return value.NewDoc("_id", value.Int32(id), "s", value.String(strings.Repeat("x", size)))
 }
 
-// TestDiskFull: a commit that does not fit fails, memory and disk agree that
-// it never was, reads go on, and so do writes once there is room.
+// TestDiskFull: a commit that does not fit fails and is neither in memory nor on disk.
+// Reads succeed, and so do writes once there is room.
 func TestDiskFull(t *testing.T) {
 	if !alone(t) {
 		return

@@ -131,7 +131,7 @@ func TestCatalogRoundTrip(t *testing.T) {
 	}
 }
 
-// wholeKeys is an index whose keys have nothing behind their order.
+// wholeKeys is an index whose entries are ordered by their whole keys.
 type wholeKeys struct{ storage.Index }
 
 func (wholeKeys) Order(key []byte) []byte { return key }

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestConformanceUnderReruns: the suite passes if functions of updates run
-// twice. It names ids and versions, so these stay as they are.
+// TestConformanceUnderReruns: the suite passes if functions of updates run twice. It
+// expects certain ids and versions, so these stay as they are.
 func TestConformanceUnderReruns(t *testing.T) {
 	storagetest.Run(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 		e, err := Open(Options{Path: dir, Indexer: ix})

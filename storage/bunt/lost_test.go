@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// damaged runs commits on a new directory and flips a bit in what the damaged
-// ones wrote; it returns the log.
+// damaged runs commits on a new directory, flips a bit in the one that is to be lost, and
+// returns the log.
 func damaged(t *testing.T, before, lost, after func(*Engine)) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func damaged(t *testing.T, before, lost, after func(*Engine)) []byte {
 	return log
 }
 
-// TestRepairSaysWhatIsLost: by collection and by kind.
+// TestRepairSaysWhatIsLost: the report counts losses by collection and by kind.
 func TestRepairSaysWhatIsLost(t *testing.T) {
 	nothing := func(*Engine) {}
 	some := func(e *Engine) {

@@ -10,9 +10,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ReadMany reads together what its function may remove: in the order of the
-// ids, each record once, without those that do not exist, and large documents
-// a few at a time.
+// ReadMany reads records together, large ones a few at a time, and passes them in the
+// order of the ids, each once and without those that do not exist. Its function may
+// remove them.
 func TestReadMany(t *testing.T) {
 	for _, c := range []struct {
 		bytes, reads int

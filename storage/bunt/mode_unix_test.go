@@ -15,7 +15,7 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// modes lists what is below a directory with its mode.
+// modes lists the files below a directory with their modes.
 func modes(t *testing.T, dir string) string {
 	t.Helper()
 	var list []string
@@ -36,8 +36,7 @@ func modes(t *testing.T, dir string) string {
 	return strings.Join(list, ", ")
 }
 
-// TestFileModes makes all files there are while the process lets everybody
-// read what it makes.
+// TestFileModes makes each kind of file while the process has the umask 0.
 func TestFileModes(t *testing.T) {
 	system := syscall.Umask(0)
 	defer syscall.Umask(system)

@@ -43,8 +43,8 @@ func oldLog(nonce uint64, groups ...[]oldCommand) (log []byte) {
 	return log
 }
 
-// TestOldSum: what is different has different checksums, also where key and
-// value only meet at another place.
+// TestOldSum: different commands have different checksums, also if they differ only in
+// where the key ends and the value begins.
 func TestOldSum(t *testing.T) {
 	sums := []uint64{
 		oldSum(false, []byte("a"), []byte("b")),

@@ -122,8 +122,8 @@ func TestPrepareViolated(t *testing.T) {
 	}
 }
 
-// TestPrepareForeign: what was prepared for another specification or a
-// collection of the same name is not used.
+// TestPrepareForeign: an index that was prepared for another specification, or for
+// another collection of the same name, is not used.
 func TestPrepareForeign(t *testing.T) {
 	e := openAt(t, Memory)
 	create(t, e, storagetest.UniqueSpec("_id"))

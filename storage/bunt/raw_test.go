@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// What the engine costs beside what its log is written with: BuntDB as others
-// use it, a key for each record, and with nothing derived from it.
+// The cost of the engine compared with BuntDB used directly: a key for each record, and
+// nothing derived from it.
 
 // openRaw opens BuntDB with the settings of the engine.
 func openRaw(b *testing.B, path string) *buntdb.DB {

@@ -168,8 +168,8 @@ func TestRecordTree(t *testing.T) {
 	})
 }
 
-// TestRecordsShared has writers append to forks of one tree at a time, while
-// others read it: nobody sees what another wrote.
+// TestRecordsShared lets writers append to forks of one tree at the same time, while
+// others read it: none sees what another wrote.
 func TestRecordsShared(t *testing.T) {
 	base := newRecords()
 	for i := range storage.RecordID(5) {

@@ -127,7 +127,7 @@ func TestRepairConflicts(t *testing.T) {
 	must(t, openAt(t, dir).Close())
 }
 
-// TestRepairNothing: what has no complete commit is left alone.
+// TestRepairNothing: a log without a complete commit is left alone.
 func TestRepairNothing(t *testing.T) {
 	dir := t.TempDir()
 	garbage := []byte(strings.Repeat("hello ", 200))

@@ -85,9 +85,9 @@ func remove(e *Engine, id storage.RecordID) error {
 	return inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Delete(id)) })
 }
 
-// TestReserve: on a disk that is full, deletes go on, inserts and updates do not,
-// not even into what deletes have been given; once most is deleted, the log is
-// compacted by itself, and all is as before.
+// TestReserve: on a full disk, deletes succeed, and inserts and updates fail, even if
+// deletes have freed space for them. Once most is deleted, the log is compacted by
+// itself, and writes succeed again.
 func TestReserve(t *testing.T) {
 	e, s := openSmall(t)
 	n := fillDisk(t, e)
@@ -128,8 +128,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestReserveDrop: a collection can be dropped, also by a transaction, and the
-// space of a compaction that needs no more than the reserve is found.
+// TestReserveDrop: a collection can be dropped, also by a transaction, and a compaction
+// that needs no more space than the reserve succeeds.
 func TestReserveDrop(t *testing.T) {
 	e, s := openSmall(t)
 	fillDisk(t, e)

@@ -69,7 +69,8 @@ func TestLogLostItsEnd(t *testing.T) {
 	}
 }
 
-// TestLogIsMissing: nobody begins anew in a directory whose log is gone.
+// TestLogIsMissing: a directory whose log is missing is refused; the engine creates no
+// new log in it.
 func TestLogIsMissing(t *testing.T) {
 	for name, dir := range map[string]string{"closed": closedDir(t, 1), "killed": killedDir(t)} {
 		must(t, os.Remove(filepath.Join(dir, logName)))
@@ -99,9 +100,9 @@ func killedDir(t *testing.T) string {
 	return copyDir(t, dir)
 }
 
-// TestCrashIsNoLoss: the state file never makes the log refused that a crash
-// leaves: with a part of what was not synced, or with the state of the log
-// before, or with a state file that was not finished.
+// TestCrashIsNoLoss: the state file never makes the engine refuse the log of a crash:
+// with a part of what was not synced, or with the state of the log before, or with a
+// state file that was not finished.
 func TestCrashIsNoLoss(t *testing.T) {
 	dir := closedDir(t, 2)
 	before := readFile(t, dir, stateName)
@@ -149,7 +150,7 @@ func parsed(t *testing.T, b []byte) logState {
 	return s
 }
 
-// TestCheckTellsUnclosed: whether a log was closed in order is seen by its end.
+// TestCheckTellsUnclosed: the end of a log shows whether it was closed in order.
 func TestCheckTellsUnclosed(t *testing.T) {
 	for dir, unclosed := range map[string]bool{closedDir(t, 3): false, killedDir(t): true} {
 		r, err := Check(dir, storagetest.Indexer{})
@@ -159,8 +160,8 @@ func TestCheckTellsUnclosed(t *testing.T) {
 	}
 }
 
-// TestBackupIsGuarded: a backup that has lost its end is not taken for whole,
-// nor is what was restored of it.
+// TestBackupIsGuarded: a backup that has lost its end is not taken for whole, nor is a
+// directory restored from it.
 func TestBackupIsGuarded(t *testing.T) {
 	e := openAt(t, t.TempDir())
 	create(t, e, storagetest.UniqueSpec("_id"))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Writers owe nothing within the room, and then what their bytes take at the
-// rate of the throttle.
+// Writes within the room owe no time; later ones owe the time that their bytes take at
+// the rate of the throttle.
 func TestBrake(t *testing.T) {
 	b := throttle{room: 2 * throttleRate / 1000}
 	for i, want := range []time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond} {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHot commits random writes and reads random states, old and new ones, from a
-// cache that has room for few values: it has what the state has, or nothing.
+// TestHot commits random writes and reads random states, old and new ones, from a cache
+// that has room for few values: a value that it finds is that of the state.
 func TestHot(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -34,8 +34,8 @@ func TestEntryOrder(t *testing.T) {
 		if key, id, err := parseEntry(nil, first); err != nil || !bytes.Equal(key, a) || id != i {
 			rt.Fatalf("entry of %x/%d is read as %x/%d, %v", a, i, key, id, err)
 		}
-		// A bound without an id lies before all entries of its key, and behind those
-		// of smaller keys.
+		// A bound without an id lies before all entries of its key, and after those of
+		// smaller keys.
 		if bound := appendEscaped(nil, a); bytes.Compare(bound, first) >= 0 || bytes.Compare(b, a) < 0 && bytes.Compare(second, bound) >= 0 {
 			rt.Fatalf("the bound of %x is not between entries of %x and %x", a, b, a)
 		}

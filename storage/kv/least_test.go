@@ -6,8 +6,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// TestLeast: what a state knows about the beginning counts for it and for later
-// ones.
+// TestLeast: what a state knows about the beginning is used for it and for later states.
 func TestLeast(t *testing.T) {
 	var l least
 	check := func(stamp uint64, id storage.RecordID, known bool) {

@@ -183,8 +183,7 @@ func insertForEver(t *testing.T, dir string) {
 	}
 }
 
-// TestBackup: a backup can be opened and holds the state, and nothing is written
-// over.
+// TestBackup: a backup can be opened and has the state, and it overwrites nothing.
 func TestBackup(t *testing.T) {
 	e := openAt(t, t.TempDir())
 	seed(t, e, 0, 500)

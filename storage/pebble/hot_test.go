@@ -12,15 +12,15 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// seen is a snapshot transaction with what it must read.
+// seen is a snapshot transaction with the documents that it must read.
 type seen struct {
 	storage.Txn
 	ids  map[int32]storage.RecordID
 	docs map[int32]value.Doc
 }
 
-// check reads all records, and then all keys twice, the second time from the cache, by the unique key
-// and by the id.
+// check reads all records, and then all keys twice, the second time from the cache, by
+// the unique key and by the id.
 func (s *seen) check(rt *rapid.T, keys int32) {
 	c, err := s.Collection(storagetest.NS)
 	must(rt, err)
@@ -53,8 +53,8 @@ func (s *seen) check(rt *rapid.T, keys int32) {
 	}
 }
 
-// TestOldStates: transactions on old states and on the latest one read what
-// theirs has, whatever the others have left in the cache.
+// TestOldStates: each transaction, on an old state or on the latest one, reads its own
+// state, whatever the others have left in the cache.
 func TestOldStates(t *testing.T) {
 	const keys = 12
 	rapid.Check(t, func(rt *rapid.T) {

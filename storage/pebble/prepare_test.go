@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// change writes to the collection beside a preparation: records exchange keys,
-// go, and come.
+// change writes to the collection between a preparation and its use: records exchange
+// keys, are removed and are inserted.
 func change(t *testing.T, e *Engine) {
 	must(t, e.Update(ctx, func(tx storage.Tx) error {
 		c, err := tx.Collection(storagetest.NS)
@@ -43,8 +43,8 @@ func create(e *Engine, spec storage.IndexSpec) error {
 	return e.Update(ctx, func(tx storage.Tx) error { return tx.CreateIndex(storagetest.NS, spec) })
 }
 
-// TestPrepared: an index that was prepared is the one that CreateIndex builds
-// alone.
+// TestPrepared: a prepared index has the same entries as one that CreateIndex builds by
+// itself.
 func TestPrepared(t *testing.T) {
 	for _, spec := range []storage.IndexSpec{storagetest.Spec("a"), storagetest.UniqueSpec("u")} {
 		var dumps [2]string

@@ -39,8 +39,8 @@ func (l *lines) with(text string) (n int) {
 	return n
 }
 
-// TestRetriesWait: on a full disk Pebble does not try to write a table over and
-// over, and the log does not fill with what it says about that.
+// TestRetriesWait: on a full disk Pebble does not try to write a table over and over, and
+// does not fill the log with messages about that.
 func TestRetriesWait(t *testing.T) {
 	var tries atomic.Int64
 	full := atomic.Bool{}

@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// TestAlmostFull: while there is little space, only what deletes is written; it
-// goes on when there is more, and the log says it once.
+// TestAlmostFull: while there is little space, only deletes are written. Other writes
+// succeed when there is more, and the log reports it once.
 func TestAlmostFull(t *testing.T) {
 	free, log := atomic.Uint64{}, &lines{}
 	free.Store(1 << 30)
