@@ -52,8 +52,8 @@ func TestConnectionRateRejects(t *testing.T) {
 	dial(t, s).ok(t, pingCommand)
 }
 
-// TestConnectionRateQueues: what finds room in the queue is served once its
-// time has come.
+// TestConnectionRateQueues: a connection that finds room in the queue is served when
+// there is a token for it.
 func TestConnectionRateQueues(t *testing.T) {
 	s := serveConfig(t, Config{Parameters: map[string]string{"ingressConnectionEstablishmentMaxQueueDepth": "1"}})
 	admin := dial(t, s)

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/server"
 )
 
-// forward passes what comes to a port of its own on to an address, as the
-// published port of a container does, and returns that port's address.
+// forward listens on a port, passes connections on to an address, as the published port
+// of a container does, and returns the port's address.
 func forward(t *testing.T, to string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,8 +36,8 @@ func forward(t *testing.T, to string) string {
 	return l.Addr().String()
 }
 
-// A set may be initiated with an address that leads to the server by a
-// detour, but not with that of another one.
+// A set may be initiated with an address that leads to the server indirectly, but not
+// with the address of another server.
 func TestInitiateByDetour(t *testing.T) {
 	other := runServer(t, server.Config{ReplSet: "rs0"})
 	for _, tc := range []struct {

@@ -14,9 +14,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestDiskFull: while files cannot grow, writes fail with OutOfDiskSpace and
-// leave no trace, reads go on; when there is room again, so do writes. The
-// limit holds for all that a process does, so the test has one of its own.
+// TestDiskFull: while files cannot grow, writes fail with OutOfDiskSpace and leave no
+// trace, and reads succeed; when there is room again, so do writes. The limit applies to
+// a whole process, so the test runs in a separate one.
 func TestDiskFull(t *testing.T) {
 	const mark = "DUSKDB_TEST_ALONE"
 	if os.Getenv(mark) == "" {

@@ -53,14 +53,14 @@ func deep(n int) []byte {
 	return append(b, make([]byte, n)...)
 }
 
-// bomb says that it becomes longer than it is.
+// bomb is a compressed message that announces a size.
 func bomb(z wire.Compressor, size int32, data ...byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(wire.OpMsg))
 	b = binary.LittleEndian.AppendUint32(b, uint32(size))
 	return whole(wire.OpCompressed, append(append(b, byte(z)), data...)...)
 }
 
-// hostileInputs are what no client sends.
+// hostileInputs are messages that no client sends.
 func hostileInputs() map[string][]byte {
 	ping := request(pingCommand)
 	big := wire.FinishMsg(append(wire.BeginMsg(nil, 1, 0, 0), value.NewDoc("ping", value.String(strings.Repeat("\x00", 40<<20)), "$db", value.String("admin"))...), 0)
@@ -140,8 +140,8 @@ func TestHostile(t *testing.T) {
 	waitFor(t, func() bool { return s.Service().Snapshot().Connections.Current == 1 })
 }
 
-// TestCrowd: many who do nothing, and many who send a byte now and then, do
-// not keep a normal client waiting. DUSKDB_CROWD makes it ten times as many.
+// TestCrowd: many idle clients, and many that send a byte now and then, do not keep a
+// normal client waiting. DUSKDB_CROWD makes it ten times as many.
 func TestCrowd(t *testing.T) {
 	idle, trickling := 200, 20
 	if os.Getenv("DUSKDB_CROWD") != "" {

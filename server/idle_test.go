@@ -2,8 +2,8 @@ package server
 
 import "testing"
 
-// TestIdleRelease: memory is given back once after much was allocated, when
-// nothing is being done any more, and not while something is.
+// TestIdleRelease: memory is returned to the system once after much was allocated, when
+// the server is idle again and not while it works.
 func TestIdleRelease(t *testing.T) {
 	const mb = 1 << 20
 	var allocated, live uint64

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// endless are requests that take minutes if nobody stops them, in as many
-// kinds of loops. %s is for a comment.
+// endless are requests that take minutes if they are not interrupted, each in another
+// kind of loop. %s is for a comment.
 func endless() map[string]string {
 	var branches, ranges []string
 	for i := range 20_000 {
@@ -39,8 +39,8 @@ func endless() map[string]string {
 	}
 }
 
-// TestEndlessRequests: killOp ends whatever runs, wherever it is, and so does
-// a shutdown.
+// TestEndlessRequests: killOp ends each request, wherever it runs, and so does a
+// shutdown.
 func TestEndlessRequests(t *testing.T) {
 	s := serveConfig(t, Config{DBPath: t.TempDir()})
 	c := dial(t, s)

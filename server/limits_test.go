@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestOverdue follows one connection over seconds. A step is what came, and
-// what the watcher has to say of it.
+// TestOverdue follows one connection over time. A step is the state of the connection,
+// and the reason for which the watcher must close it, if any.
 func TestOverdue(t *testing.T) {
 	limit := timeLimits{first: 60 * time.Second, message: 60 * time.Second, rate: 100, reply: 120 * time.Second}
 	type step struct {

@@ -25,8 +25,8 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
-// TestLeastMemory: a group may have less than the machine, or no limit, which
-// the kernel also writes as a very large number.
+// TestLeastMemory: a control group may have less than the machine, or no limit, which the
+// kernel also writes as a very large number.
 func TestLeastMemory(t *testing.T) {
 	says := func(n uint64) memlimit.Provider { return func() (uint64, error) { return n, nil } }
 	none := func() (uint64, error) { return 0, memlimit.ErrNoLimit }

@@ -86,7 +86,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsAddress binds to this machine alone, wherever clients connect.
+// TestMetricsAddress: metrics are served on the loopback address unless MetricsBindIP is
+// another one, whatever the address for clients.
 func TestMetricsAddress(t *testing.T) {
 	for ip, want := range map[string]string{"": "127.0.0.1:", "localhost": "127.0.0.1:", "0.0.0.0": "[::]:"} {
 		s := serveConfig(t, Config{BindIP: []string{"0.0.0.0"}, MetricsPort: -1, MetricsBindIP: ip})

@@ -137,7 +137,8 @@ func TestLegacyQueryIsRefused(t *testing.T) {
 	}
 }
 
-// TestExhaustHello asks for an awaitable hello whose replies come unasked.
+// TestExhaustHello sends one awaitable hello with exhaustAllowed, and gets several
+// replies.
 func TestExhaustHello(t *testing.T) {
 	s := startServer(t, server.Config{})
 	_, c := dial(t, s)
@@ -198,7 +199,7 @@ func TestExhaustGetMore(t *testing.T) {
 	}
 }
 
-// TestNoReply sends writes that want no answer, then one that does.
+// TestNoReply sends writes without a reply, then a command with one.
 func TestNoReply(t *testing.T) {
 	s := startServer(t, server.Config{})
 	_, c := dial(t, s)

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestLargeReplies: clients that do not take in large replies are cut off
-// when those hold more memory than they should, and only then.
+// TestLargeReplies: clients that do not read large replies are disconnected when the
+// unread ones take more memory than they may, and not before.
 func TestLargeReplies(t *testing.T) {
 	s := serveConfig(t, Config{})
 	good := dial(t, s)
@@ -49,7 +49,7 @@ func TestLargeReplies(t *testing.T) {
 		t.Fatalf("%d connections while there is memory, want %d", n, deaf+1)
 	}
 	s.inFlight.replies = all / 2
-	// The sockets may have taken in some more since.
+	// The sockets may have buffered more since.
 	waitFor(t, func() bool {
 		later()
 		return held() <= all/2

@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestResumeAfterRestart: a follower that was away during a restart, and
-// during the writes of several megabytes after it, goes on where it was.
+// TestResumeAfterRestart: a follower that was disconnected during a restart, and during
+// the writes of several megabytes after it, continues where it was.
 func TestResumeAfterRestart(t *testing.T) {
 	cfg := Config{DBPath: t.TempDir()}
 	s := serveConfig(t, cfg)

@@ -70,7 +70,7 @@ func (c *testClient) ok(tb testing.TB, command value.Doc) value.Doc {
 	return m.Body.Clone()
 }
 
-// closed reports whether the server closes the connection without a word.
+// closed reports whether the server closes the connection without a reply.
 func closed(nc net.Conn) bool {
 	_ = nc.SetReadDeadline(time.Now().Add(30 * time.Second))
 	_, err := nc.Read(make([]byte, 1))
@@ -109,8 +109,8 @@ func waitFor(tb testing.TB, done func() bool) {
 	}
 }
 
-// TestSlowClients: the watcher closes what wastes connections, and nobody
-// else's.
+// TestSlowClients: the watcher closes connections that hold resources for nothing, and no
+// others.
 func TestSlowClients(t *testing.T) {
 	s := serveConfig(t, Config{})
 	good := dial(t, s)
@@ -147,8 +147,8 @@ func TestSlowClients(t *testing.T) {
 	if !closed(silent) || !closed(slow) {
 		t.Error("silent or slow clients are kept")
 	}
-	// The deaf client's socket may have taken some more since: two looks that
-	// find the same reply unsent are needed.
+	// The deaf client's socket may have buffered more since: the watcher must find the
+	// same reply unsent twice.
 	at := now.Add(61 * time.Second)
 	waitFor(t, func() bool {
 		at = at.Add(130 * time.Second)

@@ -41,8 +41,8 @@ func spillServer(t *testing.T, dir string) *testClient {
 	return c
 }
 
-// spills are commands that hold more than 100 KB, what their first batch (or
-// the collection that they write) has to be, and the code without disk.
+// spills are commands that hold more than 100 KB, with their first batch (or the
+// collection that they write) and the code of the error without disk.
 var spills = []struct {
 	name, command string
 	then          string // a command whose first batch is looked at instead
@@ -68,8 +68,8 @@ var spills = []struct {
 	{"distinct values by $group", `{"aggregate": "c", "pipeline": [{"$group": {"_id": {"s": "$s", "i": "$_id"}}}, {"$count": "n"}], "cursor": {}%s}`, "", `[{"n":3000}]`, 292},
 }
 
-// TestSpillToDataDirectory: with data on disk, what does not fit into memory
-// goes to files of the data directory, whatever stage it is that spills.
+// TestSpillToDataDirectory: with data on disk, every stage that does not fit into memory
+// writes to files in the data directory.
 func TestSpillToDataDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := spillServer(t, dir)
@@ -151,8 +151,8 @@ func openTemporary(tb testing.TB, dir string) (modes []fs.FileMode) {
 	return modes
 }
 
-// TestTemporaryFiles: the directory is the server's alone and begins empty;
-// its files go with the cursor, however that ends.
+// TestTemporaryFiles: only the server may use the directory, which is empty at the start.
+// Its files are removed when the cursor ends, for whatever reason.
 func TestTemporaryFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	temp := filepath.Join(dir, tempName)

@@ -15,9 +15,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestSpillDiskFull: what spills onto a full disk fails with OutOfDiskSpace,
-// keeps no file, and succeeds when there is room again. The limit holds for
-// all that a process does, so the test has one of its own.
+// TestSpillDiskFull: a command that spills onto a full disk fails with OutOfDiskSpace,
+// leaves no file, and succeeds when there is room again. The limit applies to a whole
+// process, so the test runs in a separate one.
 func TestSpillDiskFull(t *testing.T) {
 	const mark = "DUSKDB_TEST_ALONE"
 	if os.Getenv(mark) == "" {
@@ -37,7 +37,7 @@ func TestSpillDiskFull(t *testing.T) {
 	}
 	for _, sp := range spills {
 		if sp.then != "" || strings.Contains(sp.command, `"view"`) {
-			continue // what writes meets the full disk by itself
+			continue // a write itself fails on a full disk
 		}
 		reply := c.refused(t, 14031, fmt.Sprintf(sp.command, `, "allowDiskUse": true, "$db": "test"`))
 		if text := reply.Lookup("errmsg").Str(); !strings.Contains(text, "no space left on the device of the temporary files") {

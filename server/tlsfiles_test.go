@@ -68,8 +68,8 @@ func TestRevokedCertificates(t *testing.T) {
 	}
 }
 
-// TestRevocationsAreReadAgain: a certificate that is revoked while the server
-// runs is out with the next rotation.
+// TestRevocationsAreReadAgain: a certificate that is revoked while the server runs is
+// refused after the next rotation.
 func TestRevocationsAreReadAgain(t *testing.T) {
 	a := newAuthority(t)
 	cert, client := a.issue("server.pem", pkix.Name{CommonName: "localhost"}), a.issue("client.pem", pkix.Name{CommonName: "c"})

@@ -8,9 +8,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestUnsynced: a write that the disk does not acknowledge is answered as one
-// that was made, with a writeConcernError; it is there at once, and after a
-// restart. The server goes on by itself.
+// TestUnsynced: a write whose sync fails is applied, and answered with a
+// writeConcernError; it is visible at once, and after a restart. The server recovers by
+// itself.
 func TestUnsynced(t *testing.T) {
 	dir, fail := t.TempDir(), new(atomic.Bool)
 	cfg := Config{DBPath: dir, fault: func(step, _ string) error {
