@@ -219,7 +219,7 @@ func TestX509Login(t *testing.T) {
 	wantErr(t, err, 334, "MONGODB-X509")
 }
 
-// TestGuessingIsSlow fails logins until their answers are held back.
+// TestGuessingIsSlow fails logins until the replies are delayed.
 func TestGuessingIsSlow(t *testing.T) {
 	f := newFixture(t)
 	ann := at("ann", "shop")
@@ -254,10 +254,9 @@ func TestGuessingIsSlow(t *testing.T) {
 	}
 }
 
-// TestGuessingKeepsNobodyOut logs in while others guess from the same address:
-// neither of another user nor of the same one is the right password held back,
-// and it forgives the failures. The clock stands still, so that whatever waits
-// waits for ever.
+// TestGuessingKeepsNobodyOut logs in while others guess passwords from the same address,
+// of the same user and of others: the right password is accepted without delay and clears
+// the failures. The clock stands still, so a login that is delayed never ends.
 func TestGuessingKeepsNobodyOut(t *testing.T) {
 	f := newFixture(t)
 	ann, bob := at("ann", "shop"), at("bob", "shop")
@@ -276,7 +275,7 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 			}
 		}
 	}
-	if n := len(f.throttle.by); n > 1 { // the guess that waits may come behind the login
+	if n := len(f.throttle.by); n > 1 { // the guess that waits may be counted after the login
 		t.Errorf("%d failures are remembered", n)
 	}
 	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
@@ -285,7 +284,7 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 	}
 }
 
-// The first failure too is answered no earlier than the operator wants.
+// The first failure, too, is answered only after the delay that authFailedDelayMs sets.
 func TestFailedDelay(t *testing.T) {
 	f := newFixture(t)
 	delay := 300 * time.Millisecond
@@ -336,7 +335,7 @@ func TestThrottleWaits(t *testing.T) {
 	wantErr(t, f.throttle.failed(ctx, here.Remote, ann), mongoerr.ClientDisconnect, "gone")
 }
 
-// TestAuthorizationIdentity logs in as oneself only.
+// TestAuthorizationIdentity: users may name only themselves as authorization identity.
 func TestAuthorizationIdentity(t *testing.T) {
 	f := newFixture(t)
 	f.user(at("ann", "shop"), "p")

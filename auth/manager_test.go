@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestChangesAreSeenByAll changes a role while others ask what it allows:
-// a reader after a change must see it.
+// TestChangesAreSeenByAll changes a role while others read its privileges: a read after a
+// change must see it.
 func TestChangesAreSeenByAll(t *testing.T) {
 	f := newFixture(t)
 	ann := at("ann", "shop")

@@ -130,7 +130,8 @@ func TestFileForDirectory(t *testing.T) {
 	}
 }
 
-// TestDirectoryInUse: a second server, check and copy say who has the data.
+// TestDirectoryInUse: a second server, check and copy report that another process has the
+// data.
 func TestDirectoryInUse(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir)
@@ -157,8 +158,8 @@ func duskdb(args ...string) (text string, ok bool) {
 	return string(out), err == nil
 }
 
-// TestCopy: a copy has everything, down to the token of a locked message and
-// the one of a change stream, and goes on where the original was.
+// TestCopy: a copy has everything, down to the token of a locked message and of a change
+// stream, and continues where the original was.
 func TestCopy(t *testing.T) {
 	for _, engines := range enginePairs() {
 		t.Run(engines[0]+" to "+engines[1], func(t *testing.T) { testCopy(t, engines[0], engines[1]) })
@@ -262,8 +263,8 @@ func connect(tb testing.TB, p *process) *client {
 	return c
 }
 
-// TestCopyInterrupted: what a copy that was killed has left is refused by the
-// server, and replaced by the next copy.
+// TestCopyInterrupted: the server refuses the target of a copy that was killed, and the
+// next copy replaces it.
 func TestCopyInterrupted(t *testing.T) {
 	source := loaded(t, 20_000, "--storageEngine", "bunt")
 	for _, to := range storageEngines {

@@ -16,12 +16,12 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// heldBy has for each engine a file that it reads first. A pipe in its place
-// holds the opening for ever.
+// heldBy names for each engine a file that it reads first. A pipe in its place blocks the
+// opening for ever.
 var heldBy = map[string]string{"bunt": "duskdb.state", "pebble": "duskdb.pebble"}
 
-// TestStoppedWhileOpening: a server that opens its data is alive and not ready,
-// tells clients so, and stops at once when it is told to.
+// TestStoppedWhileOpening: a server that is opening its data is alive and not ready, says
+// so to clients, and stops at once on SIGTERM.
 func TestStoppedWhileOpening(t *testing.T) {
 	for name, file := range heldBy {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func freePort(tb testing.TB) string {
 	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
 }
 
-// awaitHTTP asks until there is an answer that contains a text.
+// awaitHTTP repeats a request until the reply contains a text.
 func awaitHTTP(tb testing.TB, url, want string) (code int, text string) {
 	tb.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(5 * time.Millisecond) {

@@ -159,8 +159,8 @@ func (w *queueWorker) receive(b *mailbox) (string, []any, func(value.Doc) error)
 	return name, command, w.handed(b.main, taken)
 }
 
-// handed locks the messages with these numbers, and has the tokens read from
-// the reply.
+// handed locks the messages with these numbers, and returns a function that checks the
+// reply and reads the tokens from it.
 func (w *queueWorker) handed(list []letter, numbers []int64) func(value.Doc) error {
 	for i := range list {
 		if slices.Contains(numbers, list[i].number) {

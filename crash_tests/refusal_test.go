@@ -72,8 +72,7 @@ func loaded(tb testing.TB, n int32, args ...string) string {
 	return dir
 }
 
-// filesOf skips a test about the files of one engine where the tests run with
-// another.
+// filesOf skips a test that changes files of one engine if the tests run with another.
 func filesOf(tb testing.TB, name string) {
 	tb.Helper()
 	if engine != name {
@@ -127,8 +126,8 @@ func TestLogLostItsEnd(t *testing.T) {
 	}
 }
 
-// TestDamagedNames flips a bit in the first catalog entry of a compacted
-// collection: it stays, with its index, and the report says what is lost.
+// TestDamagedNames flips a bit in the first catalog entry of a compacted collection: the
+// collection stays, with its index, and the report says what is lost.
 func TestDamagedNames(t *testing.T) {
 	filesOf(t, "bunt")
 	dir := loaded(t, 20_000)

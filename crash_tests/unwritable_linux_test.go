@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// somebody is a user who owns no files; the tests of a build machine often run
-// as root, whom no mode keeps from writing.
+// somebody is a user who owns no files. Tests on build machines often run as root, who
+// may write whatever the mode is.
 const somebody = 65534
 
 // asSomebody makes a command run without the rights of root.

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Cases that random documents seldom come upon: each filter matches the
-// document, and the plan has to find it.
+// Cases that random documents rarely cover: each filter matches the document, and the
+// plan has to find it.
 func TestIndexCorners(t *testing.T) {
 	tests := []struct{ spec, doc, filter string }{
 		{`{"key":{"a":1}}`, `{"a":[[2,3]]}`, `{"a":{"$elemMatch":{"$elemMatch":{"$gt":1}}}}`},

@@ -252,7 +252,7 @@ func BenchmarkKeys(b *testing.B) {
 	}
 }
 
-// keysOf makes keys and values of a document, whatever comes of it.
+// keysOf makes the keys and values of a document, and ignores errors.
 func keysOf(s *Spec, doc value.Doc) {
 	keys, _, _ := s.Keys(nil, storage.Record{Doc: doc})
 	for _, key := range keys {

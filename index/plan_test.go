@@ -18,9 +18,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// An index may narrow, but must never hide a match: whatever documents,
-// index and filter there are, each matching document has a key in the ranges
-// of each plan.
+// An index may narrow a query but must never hide a match: for all documents, indexes and
+// filters, each matching document has a key in the ranges of each plan.
 
 var scalars = []string{`1`, `2`, `3`, `2.5`, `null`, `"a"`, `"A"`, `"ab"`, `"b"`, `true`, `{"$date":{"$numberLong":"5"}}`, `{"$numberDouble":"NaN"}`, `{"$minKey":1}`, `{"$maxKey":1}`}
 
@@ -223,7 +222,7 @@ func within(r plan.Range, key []byte) bool {
 	return bytes.Compare(r.Lo, key) <= 0 && (len(r.Hi) == 0 || bytes.Compare(key, r.Hi) < 0)
 }
 
-// finds reports whether a plan comes upon the i-th document.
+// finds reports whether a plan finds the i-th document.
 func (st *store) finds(p *plan.Plan, i int) bool {
 	switch p.Type {
 	case plan.CollScan:

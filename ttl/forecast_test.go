@@ -73,8 +73,8 @@ func TestForecastProperty(t *testing.T) {
 	})
 }
 
-// Dates beyond the horizon are pending; what is no date, or one that does not
-// count, is not.
+// Dates beyond the horizon are pending; values other than dates, and dates that do not
+// count, are not.
 func TestForecastCountsBeyondHorizon(t *testing.T) {
 	for _, tt := range []struct {
 		name, options, index string

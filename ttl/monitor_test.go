@@ -87,7 +87,7 @@ func TestAdvance(t *testing.T) {
 		if passes(m) != int64(i+1) {
 			t.Fatalf("%d passes after %d minutes", passes(m), i+1)
 		}
-		// A jump that shall not start a pass, right behind one that did.
+		// A jump that does not start a pass, right after one that did.
 		if _, err := m.Jump(func() error { return c.Advance(time.Hour) }, false); err != nil || passes(m) != int64(i+1) {
 			t.Fatal("a jump without passes started one")
 		}

@@ -74,8 +74,8 @@ func TestPacer(t *testing.T) {
 	}
 }
 
-// A pass rests while clients are there, and a little longer; not once they
-// have gone.
+// A pass pauses while clients are active, and for a little longer; not once they have
+// gone.
 func TestPassYieldsToClients(t *testing.T) {
 	h, c := newFakeHost(), &workClock{now: time.UnixMilli(0)}
 	p := newPacer(context.Background(), h, c, 10)
@@ -95,8 +95,8 @@ func TestPassYieldsToClients(t *testing.T) {
 	}
 }
 
-// What a rest lasts too long counts for the next transactions, but no more
-// than a little: else a pass would run through after a long sleep.
+// The time by which a pause is too long is credited to the next transactions, up to a
+// limit; otherwise a pass would no longer pause after a long sleep.
 func TestRestsAreMadeUpFor(t *testing.T) {
 	h, c := newFakeHost(), &workClock{now: time.UnixMilli(0), over: time.Millisecond}
 	p := newPacer(context.Background(), h, c, 10)

@@ -65,7 +65,7 @@ func TestBudgetRefuses(t *testing.T) {
 			t.Errorf("%v: error %v", z, err)
 		}
 	}
-	// Who only announces gets nothing.
+	// A client that only announces a message gets no memory.
 	l := &ledger{limit: 64 << 20}
 	r := NewReader(bytes.NewReader(sized(2<<20, Uncompressed)[:firstChunk-1]))
 	r.SetBudget(l)

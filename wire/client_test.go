@@ -12,8 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// echo answers n requests with their own body and sequences, in the manner
-// they came.
+// echo answers n requests with their own body and sequences, in the form of the request.
 func echo(conn net.Conn, n int) error {
 	defer conn.Close()
 	r := NewReader(conn)

@@ -89,7 +89,7 @@ func TestUncompressed(t *testing.T) {
 	}
 }
 
-// TestTooLongToCompress: what would not fit a message goes out as it is.
+// TestTooLongToCompress: a message that compression would make too long is sent as it is.
 func TestTooLongToCompress(t *testing.T) {
 	plain := make([]byte, MaxMessageSize)
 	copy(plain, appendHeader(nil, Header{Length: MaxMessageSize, OpCode: OpMsg}))
@@ -98,7 +98,7 @@ func TestTooLongToCompress(t *testing.T) {
 	}
 }
 
-// TestCompressedLies announces sizes that are not true, for every compressor.
+// TestCompressedLies announces wrong sizes, for every compressor.
 func TestCompressedLies(t *testing.T) {
 	plain := message(0, doc(t, bson.D{{Key: "v", Value: strings.Repeat("x", 1000)}}))
 	real := len(plain) - HeaderSize

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// FuzzReader feeds a connection with anything. Whatever is accepted must be
+// FuzzReader feeds a connection with random bytes. A message that is accepted must be
 // written back to the same bytes.
 func FuzzReader(f *testing.F) {
 	body := doc(f, bson.D{{Key: "insert", Value: "c"}, {Key: "$db", Value: "d"}})
@@ -132,8 +132,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzDecompress gives each decompressor anything and checks that it writes
-// neither beyond the announced size nor less without saying so.
+// FuzzDecompress gives random bytes to each decompressor and checks that it writes no
+// more than the announced size, and reports an error if it writes less.
 func FuzzDecompress(f *testing.F) {
 	src := []byte(strings.Repeat("dusk", 100))
 	for _, z := range compressors {

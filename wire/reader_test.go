@@ -52,8 +52,8 @@ func TestSlowNetwork(t *testing.T) {
 	}
 }
 
-// TestLiar announces the longest message and sends little: the reader must
-// take memory in proportion to what came.
+// TestLiar announces the longest message and sends little: the reader must take memory in
+// proportion to the bytes that it received.
 func TestLiar(t *testing.T) {
 	head := appendHeader(nil, Header{Length: MaxMessageSize, OpCode: OpMsg})
 	for _, sent := range []int{0, 1000, 200_000} {

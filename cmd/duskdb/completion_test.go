@@ -68,9 +68,9 @@ func TestScriptsParse(t *testing.T) {
 	}
 }
 
-// completers complete a line as a shell does that has read its script: they
-// give back the word that the last one becomes, or nothing. What they write to the
-// directory serves the next line.
+// completers complete a line as a shell with its script does: they return the completed
+// last word, or nothing. The files that they write to the directory are used for the next
+// line.
 var completers = map[string]func(t *testing.T, dir, line string) string{
 	"bash": func(t *testing.T, _, line string) string {
 		words := strings.ReplaceAll(line, "=", " = ")
@@ -89,8 +89,8 @@ var completers = map[string]func(t *testing.T, dir, line string) string{
 	},
 }
 
-// zshTyping types a line into a terminal in which a zsh runs, and a tabulator
-// behind it, and prints what the line has become.
+// zshTyping types a line and a tab into a terminal in which zsh runs, and prints the
+// completed line.
 const zshTyping = `
 zmodload zsh/zpty
 zpty z zsh -f -i

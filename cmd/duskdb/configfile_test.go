@@ -40,7 +40,7 @@ func TestStockConfig(t *testing.T) {
 	}
 }
 
-// The command line comes before the environment, and both before the file, also
+// The command line takes precedence over the environment, and both over the file, also
 // where they repeat a default.
 func TestConfigPrecedence(t *testing.T) {
 	path := writeConfig(t, "net: {port: 5555, bindIp: 10.0.0.2}\nstorage: {dbPath: /data}\nsecurity: {authorization: disabled}")
@@ -138,8 +138,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// Every option of the table is accepted in its forms, or refused with a reason:
-// none is unknown.
+// Every option of the table is accepted in its forms, or refused with a reason: no option
+// is unknown.
 func TestAllOptionsOfMongod(t *testing.T) {
 	values := map[kind]string{boolean: "true", integer: "1", number: "1.5", text: "x", list: "[a]", mapping: "{}"}
 	for _, o := range mongodOptions {

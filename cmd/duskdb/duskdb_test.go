@@ -175,8 +175,8 @@ func TestPingWithoutServer(t *testing.T) {
 	}
 }
 
-// The server goes with the program that holds the other end of its standard
-// input, however that ended.
+// The server stops when the program at the other end of its standard input ends, for
+// whatever reason.
 func TestExitWithStdin(t *testing.T) {
 	in, held, err := os.Pipe()
 	if err != nil {

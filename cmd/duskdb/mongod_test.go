@@ -44,7 +44,7 @@ func TestStorageEngine(t *testing.T) {
 	}
 }
 
-// What stands for something else, or has no effect, is said.
+// The server warns of options that have no effect, or another one than in mongod.
 func TestStorageEngineWarnings(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

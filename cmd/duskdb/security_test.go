@@ -11,7 +11,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// clearEnvironment keeps what the machine has set from deciding tests.
+// clearEnvironment unsets the variables of the machine, so that tests do not depend on
+// them.
 func clearEnvironment(t *testing.T) {
 	for _, name := range []string{"ROOT_USERNAME", "ROOT_PASSWORD"} {
 		for _, prefix := range []string{"DUSKDB_", "MONGO_INITDB_"} {
