@@ -113,9 +113,10 @@ var imports = map[string]string{
 	"commands/internal/harness":   "*",
 
 	// The server.
-	"internal/engines":     "clock storage storage/bunt storage/pebble value",
-	"server/*":             "* !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
-	"internal/commandtest": "clock commands internal/engines server storage/storagetest value",
+	"internal/engines":     "clock storage storage/bunt value",
+	"server/pebble":        "internal/engines storage/pebble",
+	"server/*":             "* !server/pebble !storage/pebble !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
+	"internal/commandtest": "clock commands internal/engines server server/pebble storage/storagetest value",
 	"servertest":           "clock commands internal/engines server value",
 	"internal/transfer":    "internal/reserved value wire",
 	"internal/needs":       "",

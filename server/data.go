@@ -14,7 +14,8 @@ import (
 type Report = storage.Report
 
 // StorageEngines are the names of the engines that Config.StorageEngine can
-// name; the first is the default.
+// name in this program; the first is the default. "pebble" is among them if the
+// program imports github.com/duskdb/duskdb/server/pebble.
 func StorageEngines() []string { return engines.Names() }
 
 // HasCache reports whether Config.CacheSize has an effect on an engine.

@@ -68,7 +68,8 @@ func Dir(path string) Option {
 }
 
 // Engine names the storage engine, as --storageEngine does. Without it the
-// environment variable DUSKDB_TEST_ENGINE decides, and without that it is bunt.
+// environment variable DUSKDB_TEST_ENGINE decides, and without that it is bunt. The
+// engine pebble needs the import of github.com/duskdb/duskdb/server/pebble.
 func Engine(name string) Option {
 	return func(c *server.Config) { c.StorageEngine = name }
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/server"
+	_ "github.com/duskdb/duskdb/server/pebble" // for DUSKDB_TEST_ENGINE
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )

@@ -5,11 +5,10 @@ import (
 	"github.com/duskdb/duskdb/storage/bunt"
 )
 
-// buntEngine keeps the data in memory, and a log of them on disk.
-var buntEngine = engine{
-	name:  bunt.Name,
-	marks: []string{bunt.LogName, bunt.StateName},
-	open: func(o Options) (Opened, error) {
+// buntCode is the code of the engine that keeps the data in memory, and a log of
+// them on disk.
+var buntCode = Implementation{
+	Open: func(o Options) (Opened, error) {
 		e, err := bunt.Open(bunt.Options{
 			Path: o.Path, Clock: o.Clock, Indexer: o.Indexer, Repair: o.Repair, OrphanIndexes: o.OrphanIndexes,
 			CompactMinBytes: o.CompactMinBytes, FileMode: o.FileMode, Progress: o.Progress, Indexing: o.Indexing, Fault: o.Fault, Logger: o.Logger,
@@ -23,10 +22,10 @@ var buntEngine = engine{
 		}
 		return opened, nil
 	},
-	check: func(dir string, ix storage.Indexer) (*storage.Report, error) {
+	Check: func(dir string, ix storage.Indexer) (*storage.Report, error) {
 		return buntReport(bunt.Check(dir, ix))
 	},
-	restore: func(from, to string, ix storage.Indexer) (*storage.Report, error) {
+	Restore: func(from, to string, ix storage.Indexer) (*storage.Report, error) {
 		return buntReport(bunt.Restore(from, to, ix))
 	},
 }

@@ -75,7 +75,7 @@ func Usable(name, path string) error {
 	return &MismatchError{Dir: path, Has: has.name, Want: name, Found: found}
 }
 
-// ofDir returns the engine whose data a directory has.
+// ofDir returns the engine whose data a directory has, if the program has its code.
 func ofDir(dir string) (*engine, error) {
 	has, _, err := contents(dir)
 	if err != nil {
@@ -87,7 +87,7 @@ func ofDir(dir string) (*engine, error) {
 		}
 		return nil, fmt.Errorf("%s has no data of DuskDB: no %s", dir, strings.Join(allMarks(), ", no "))
 	}
-	return has, nil
+	return has, has.usable()
 }
 
 func allMarks() (marks []string) {

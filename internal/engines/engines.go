@@ -13,6 +13,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
 )
 
 // Memory is the path of data that are kept nowhere.
@@ -47,36 +48,64 @@ type Opened struct {
 	Repaired []string
 }
 
+// Implementation is the code of an engine.
+type Implementation struct {
+	Open    func(Options) (Opened, error)
+	Check   func(dir string, ix storage.Indexer) (*storage.Report, error)
+	Restore func(from, to string, ix storage.Indexer) (*storage.Report, error)
+}
+
 // engine is an entry of the table.
 type engine struct {
 	name  string
 	marks []string // files that say that a directory holds data of the engine
 	// cached reports whether the engine reads data from disk when they are needed,
 	// through a cache.
-	cached  bool
-	open    func(Options) (Opened, error)
-	check   func(dir string, ix storage.Indexer) (*storage.Report, error)
-	restore func(from, to string, ix storage.Indexer) (*storage.Report, error)
+	cached bool
+	code   Implementation
+	link   string // the package whose import links the code, if that is not here
 }
 
 // table has all engines.
-var table = []*engine{&buntEngine, &pebbleEngine}
+var table = []*engine{
+	{name: Default, marks: []string{bunt.LogName, bunt.StateName}, code: buntCode},
+	{name: "pebble", marks: []string{"duskdb.pebble"}, cached: true, link: "github.com/duskdb/duskdb/server/pebble"},
+}
 
-// Names are the names of the engines.
+// Link adds the code of an engine that is not part of every program. Packages call
+// it when they are initialized.
+func Link(name string, code Implementation) {
+	i := slices.IndexFunc(table, func(e *engine) bool { return e.name == name })
+	table[i].code = code
+}
+
+// Names are the names of the engines that the program has.
 func Names() (names []string) {
 	for _, e := range table {
-		names = append(names, e.name)
+		if e.linked() {
+			names = append(names, e.name)
+		}
 	}
 	return names
 }
 
-// named finds an engine.
+func (e *engine) linked() bool { return e.code.Open != nil }
+
+// usable returns an error if the program does not have the code of the engine.
+func (e *engine) usable() error {
+	if e.linked() {
+		return nil
+	}
+	return fmt.Errorf("this program does not include the storage engine %s: import %s", e.name, e.link)
+}
+
+// named finds an engine that the program has.
 func named(name string) (*engine, error) {
 	i := slices.IndexFunc(table, func(e *engine) bool { return e.name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("%q is no storage engine of this version, which has %s", name, strings.Join(Names(), ", "))
 	}
-	return table[i], nil
+	return table[i], table[i].usable()
 }
 
 // HasCache reports whether Options.CacheBytes has an effect on an engine.
@@ -104,7 +133,7 @@ func Open(name string, o Options) (Opened, error) {
 
 // openAt opens an engine over a directory that it may use.
 func (e *engine) openAt(o Options) (Opened, error) {
-	opened, err := e.open(o)
+	opened, err := e.code.Open(o)
 	if err != nil {
 		return Opened{}, explain(o.Path, err)
 	}
@@ -117,7 +146,7 @@ func Check(dir string, ix storage.Indexer) (*storage.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.check(dir, ix)
+	r, err := e.code.Check(dir, ix)
 	return r, explain(dir, err)
 }
 
@@ -131,5 +160,5 @@ func Restore(from, to string, ix storage.Indexer) (*storage.Report, error) {
 	if _, err := emptyOrMissing(to); err != nil {
 		return nil, err
 	}
-	return e.restore(from, to, ix)
+	return e.code.Restore(from, to, ix)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/engines"
+	_ "github.com/duskdb/duskdb/server/pebble"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"

@@ -15,6 +15,7 @@ import (
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/engines"
+	_ "github.com/duskdb/duskdb/server/pebble" // for DUSKDB_TEST_ENGINE
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

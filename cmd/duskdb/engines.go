@@ -1,0 +1,3 @@
+package main
+
+import _ "github.com/duskdb/duskdb/server/pebble" // the storage engine pebble
