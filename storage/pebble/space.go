@@ -37,6 +37,8 @@ type space struct {
 	usage func() (total, free uint64, err error)
 	low   atomic.Bool
 	last  atomic.Int64 // when it was measured, nanoseconds
+	since atomic.Int64 // bytes written since then
+	step  int64        // how many of them want another look
 }
 
 // diskUsage asks the file system.
@@ -49,6 +51,7 @@ func (s *store) diskUsage() (total, free uint64, err error) {
 // some, and logs that will be used again have some.
 func (s *store) measure() {
 	s.space.last.Store(s.opts.Clock.Now().UnixNano())
+	s.space.since.Store(0)
 	total, free, err := s.space.usage()
 	if err != nil {
 		return // a file system that does not say
@@ -72,6 +75,16 @@ func (s *store) room(w *kv.WriteSet) error {
 		return errReserved
 	}
 	return nil
+}
+
+// roomFor is room for a write set of a size in bytes. It looks at the disk if much
+// was written since the last look.
+func (s *store) roomFor(w *kv.WriteSet, size int) error {
+	if s.space.since.Add(int64(size)) < s.space.step {
+		return nil
+	}
+	s.measure()
+	return s.room(w)
 }
 
 // grows reports whether a write set needs more space than it will free.

@@ -83,6 +83,7 @@ func openStore(opts Options) (*store, error) {
 		}
 		return nil, err
 	}
+	s.space.step = int64(s.memtable() / 4)
 	s.measure()
 	s.background.Go(s.syncInBackground)
 	return s, nil
@@ -278,6 +279,10 @@ func (s *store) apply(w *kv.WriteSet) (b *pebble.Batch, err error) {
 		if err := b.DeleteRange(d.Lo, d.Hi, nil); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.roomFor(w, b.Len()); err != nil {
+		_ = b.Close() // it has no error that matters: nothing was applied
+		return nil, err
 	}
 	if err := s.db.ApplyNoSyncWait(b, pebble.Sync); err != nil {
 		return nil, s.breakWith(err)
