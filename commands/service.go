@@ -53,9 +53,9 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	return s, clearLeftOvers(s)
 }
 
-// recoverJob is the lease of the server that clears up, when it starts, what commands left
-// that a crash has ended. Other servers that start leave it alone: the command may be
-// running.
+// recoverJob is the lease of the server that, at its start, clears up after commands that
+// a crash has ended. Other servers do not clear up when they start: the command may still
+// be running.
 const recoverJob = "recovery"
 
 func clearLeftOvers(s *kernel.Service) error {

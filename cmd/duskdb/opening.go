@@ -8,10 +8,9 @@ import (
 	"github.com/duskdb/duskdb/server"
 )
 
-// openServer makes a server, which takes long if a large log must be read. A
-// signal ends the wait: then it returns neither a server nor an error. What
-// opens the data goes with the process, which harms the data as little as the
-// end of one that is killed.
+// openServer makes a server, which takes long if a large log must be read. A signal ends
+// the wait: then it returns neither a server nor an error. The goroutine that opens the
+// data ends with the process, which harms the data as little as a kill.
 func openServer(cfg server.Config) (*server.Server, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -85,9 +85,9 @@ func MayNameTSIndex(v value.Value) bool {
 	return IsWildcard(v) || v.Str() == ttl.TSIndexName || v.Str() == ttl.OtherTSIndexName || v.Kind() == value.KindDocument && ttl.IsTSKey(v.Doc())
 }
 
-// ResolveHint puts what the planner knows in the place of names that only clients know:
-// for the index on _ts, which would have every document, a collection scan in natural
-// order, and for the name of a clustered index the one that it is stored under.
+// ResolveHint replaces names that only clients use by what the planner uses: the index on
+// _ts, which would have every document, by a collection scan in natural order, and the
+// name of a clustered index by the name under which it is stored.
 func (m *Meta) ResolveHint(h *plan.Hint) {
 	if c := m.Clustered; c != nil && h.Name != "" {
 		switch h.Name {

@@ -13,7 +13,7 @@ import (
 // timestamps.
 type Clock struct {
 	last  atomic.Uint64
-	stamp Stamper // nil: the clock is the only one
+	stamp Stamper // nil: the timestamps are those of this clock alone
 }
 
 // Stamper knows the stamps of commits; a storage.Engine is one.
@@ -22,7 +22,7 @@ type Stamper interface {
 	CommitStamp() uint64
 }
 
-// Committer gives the stamp of its commit; a storage.Tx of an Update is one.
+// Committer provides the stamp of its commit; a storage.Tx of an Update is one.
 type Committer interface {
 	// CommitStamp returns a stamp that is not below least.
 	CommitStamp(least uint64) (uint64, error)

@@ -229,8 +229,9 @@ func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Que
 	return m
 }
 
-// proves reports whether the entries of a scan can prove the match. They cannot where
-// finds see a document that differs from the stored one, whose fields the index has.
+// proves reports whether the entries of a scan can prove the match. They cannot if a find
+// sees a document that differs from the stored one, because the index has the stored
+// fields.
 func (a *AccessPath) proves(info *storage.Info, r *ScanIterator) bool {
 	p := a.Plan
 	return p.Exact && p.Type == plan.IndexScan && p.Skip == 0 && !r.Queue && !r.Expand && !catalog.Of(info).MayHide()

@@ -24,7 +24,7 @@ func FastFind(c *kernel.Call) (handled bool, err error) {
 	}
 	ns, err := c.NamespaceOf(f.coll)
 	if err != nil {
-		return false, nil // as the decoded command will report
+		return false, nil // the decoded command reports the error
 	}
 	r := pointReads.Get().(*pointRead)
 	defer r.release()

@@ -14,10 +14,10 @@ type FirstChunks struct {
 	list    []firstChunk
 	records []storage.Record
 	keys    entryKeys
-	next    int // which of list is taken next
+	next    int // position in list of the one to take next
 	due     int64
 	meta    *catalog.Meta
-	resumed int // of the execution, when they were read
+	resumed int // Execution.Resumed when they were read
 }
 
 // firstChunk is what was read of one range.
@@ -30,13 +30,13 @@ type firstChunk struct {
 	read       int // index entries
 }
 
-// NewRangeIterator makes an iterator for one range of an index after the other, each of
-// which begins with a Restart.
+// NewRangeIterator makes an iterator for several ranges of an index in turn. Each range
+// begins with a Restart.
 func NewRangeIterator(x *Execution, info *storage.Info, index string) *ScanIterator {
 	return newScanIterator(x, info, []Scan{{Index: index}})
 }
 
-// Restart makes the iteration begin anew with one range of its index.
+// Restart begins the iteration anew with another range of the index.
 func (r *ScanIterator) Restart(kr storage.KeyRange) {
 	r.Scans[0].Ranges = append(r.Scans[0].Ranges[:0], kr)
 	r.At, r.From = Position{Key: r.At.Key[:0]}, Position{Key: r.From.Key[:0]}
@@ -45,8 +45,8 @@ func (r *ScanIterator) Restart(kr storage.KeyRange) {
 	clear(r.Seen)
 }
 
-// Read reads the first chunks of the ranges that r is to visit next, in one View. It ends
-// at an error, which comes again when r gets there, and when there is much already.
+// Read reads the first chunks of the ranges that r visits next, in one View. It stops
+// when they have many bytes, or at an error, which comes again when r reaches the range.
 func (f *FirstChunks) Read(r *ScanIterator, ranges []storage.KeyRange) {
 	f.Drop()
 	f.resumed = r.x.root().resumed
@@ -74,8 +74,8 @@ func (f *FirstChunks) Read(r *ScanIterator, ranges []storage.KeyRange) {
 	r.Buf = r.Buf[:0]
 }
 
-// readOne reads the first chunk of a range, and returns the size of its documents. What
-// the iterator counted counts when the chunk is taken.
+// readOne reads the first chunk of a range, and returns the size of its documents. The
+// statistics of the read are added when the chunk is taken.
 func (f *FirstChunks) readOne(r *ScanIterator, coll storage.Collection, kr storage.KeyRange) (size int, err error) {
 	r.Restart(kr)
 	scan, calls := &r.Scans[0], &r.x.Running().Counts
@@ -102,7 +102,7 @@ func (f *FirstChunks) readOne(r *ScanIterator, coll storage.Collection, kr stora
 	return size, nil
 }
 
-// add appends a chunk, with the room for a key of one that was there before.
+// add appends a chunk. It reuses the memory for the key of an earlier one.
 func (f *FirstChunks) add() *firstChunk {
 	if len(f.list) == cap(f.list) {
 		f.list = append(f.list, firstChunk{})
@@ -112,8 +112,8 @@ func (f *FirstChunks) add() *firstChunk {
 	return &f.list[len(f.list)-1]
 }
 
-// Take gives the next chunk to r, which continues behind it. It reports false if there is
-// none: the range was not read ahead, or in another command.
+// Take gives the next chunk to r, which continues after it. It reports false if no chunk
+// is left, or if another command has read them.
 func (f *FirstChunks) Take(r *ScanIterator) bool {
 	if f.next == len(f.list) {
 		return false
@@ -145,7 +145,7 @@ func (f *FirstChunks) Take(r *ScanIterator) bool {
 	return true
 }
 
-// Drop forgets what was not taken.
+// Drop forgets the chunks that were not taken.
 func (f *FirstChunks) Drop() {
 	clear(f.records)
 	f.list, f.records, f.next = f.list[:0], f.records[:0], 0

@@ -91,7 +91,7 @@ func keepSession(s *kernel.Service, coll storage.Collection, r storage.Record, k
 	case d == nil && (own || !s.Shared):
 		_, err = coll.Delete(r.ID)
 	case d == nil || string(d) == string(r.Doc):
-	case s.Shared && r.Doc.Lookup("lastUse").DateTime() > d.Lookup("lastUse").DateTime(): // another server has it, too
+	case s.Shared && r.Doc.Lookup("lastUse").DateTime() > d.Lookup("lastUse").DateTime(): // another server has used it since
 	default:
 		_, err = coll.Update(r.ID, d, now)
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 // A writer marks the groups of streams that its entries concern, before they become
-// visible, so that other streams may skip them unread. What another server writes, nobody
-// has marked here. So with other servers a stream skips only entries that this server has
-// examined: each entry is read once for all streams, by the first that comes to it, be it
-// a stream or the news of a commit elsewhere.
+// visible, so that other streams may skip them unread. No writer on this server marks
+// what another server writes. So with other servers a stream skips only entries that this
+// server has examined: each entry is read once for all streams, by the first stream that
+// reaches it or on the news of a commit elsewhere.
 
 // examination is how far the log has been examined.
 type examination struct {
-	mu   sync.Mutex // held by the one that examines
+	mu   sync.Mutex // held while examining
 	upTo atomic.Int64
 }
 
@@ -35,7 +35,7 @@ func (l *Log) Examine(coll storage.Collection, tail storage.RecordID) error {
 	if from >= tail {
 		return nil
 	}
-	if l.streams.Load() == 0 { // who joins reads the log from its tail
+	if l.streams.Load() == 0 { // a new stream reads the log from its tail
 		x.upTo.Store(int64(tail))
 		return nil
 	}

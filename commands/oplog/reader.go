@@ -36,7 +36,7 @@ func (l *Log) NoteReader(ctx context.Context) {
 	l.noted.Store(true)
 }
 
-// seeReader finds the note of a reader that another server has recorded.
+// seeReader looks for the note of a reader that another server has recorded.
 func (l *Log) seeReader(tx storage.Tx) error {
 	if l.read.Load() {
 		return nil

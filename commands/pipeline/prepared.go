@@ -101,8 +101,8 @@ func (p *preparedLookup) keyRange(v value.Value) storage.KeyRange {
 	return storage.KeyRange{Lo: r.Lo, Hi: r.Hi}
 }
 
-// Ahead implements agg.Prepared. No more documents are wanted than the reply takes: those
-// that would wait for the next one may have changed or expired until then.
+// Ahead implements agg.Prepared. It wants no more documents than the reply takes:
+// documents for the next reply may change or expire until then.
 func (p *preparedLookup) Ahead() int {
 	c := p.x.Running()
 	if c == p.call && p.wanted > c.Wanted {

@@ -9,8 +9,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// scannedLookup reads a whole collection for each value, as no index has the equality of a
-// $lookup. It implements agg.Scanned.
+// scannedLookup reads a whole collection for each value, because no index has the
+// equality of a $lookup. It implements agg.Scanned.
 type scannedLookup struct {
 	*preparedLookup
 	q       *canonical.Query
@@ -40,7 +40,7 @@ func (p *scannedLookup) Version() uint64 {
 	c := p.x.Running()
 	stamp, err := c.Svc.Engine.Stamp(p.info.Namespace)
 	if p.command = command; err != nil || stamp == 0 || c.Transaction() != nil || catalog.Of(p.info).MayHide() {
-		p.version++ // unlike that of the command before
+		p.version++ // differs from the version of the command before
 	} else {
 		p.version = stamp << 16
 	}

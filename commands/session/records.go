@@ -82,11 +82,11 @@ func (s *Session) Save(tx storage.Tx, d value.Doc, now int64) (Stored, error) {
 	return at, err
 }
 
-// Home has the sessions that are in use, on whichever server.
+// Home has the sessions that are in use, on any server.
 var Home = storage.Namespace{DB: "config", Coll: "system.sessions"}
 
 // Reap removes the records of sessions that have ended and were last written before an
-// instant. A session lives if live says so, or with other servers, if it is in Home.
+// instant. A session lives if live says so, or, with other servers, if it is in Home.
 func Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) error {
 	old, err := ended(ctx, engine, live, before)
 	if err != nil || len(old) == 0 {

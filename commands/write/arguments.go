@@ -82,8 +82,8 @@ type Modification struct {
 	byID          bool              // the filter is the _id alone, which the record has
 	scripted      bool              // it runs JavaScript: see apart
 	passed        bool              // the record was skipped, because the script no longer matched it
-	Collection    [16]byte          // UUID of that in which the records were found
-	found         exec.RecordSource // by Open, nil otherwise
+	Collection    [16]byte          // UUID of the collection in which the records were found
+	found         exec.RecordSource // by Open; nil if it was not called
 	Exec          *exec.Execution
 	Query         canonical.Query
 	Compile       *update.Update
