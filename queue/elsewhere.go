@@ -6,7 +6,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// changed knows which of the collections that receivers wait for have changed.
+// changed records which of the collections that receivers wait for have changed.
 type changed struct {
 	mu     sync.Mutex
 	stamps map[storage.Namespace]uint64 // nil: nobody has waited yet
@@ -24,8 +24,8 @@ func (c *changed) await(ns storage.Namespace) {
 	}
 }
 
-// since reports whether a collection has changed since the last call. That it cannot be
-// found out counts as a change.
+// since reports whether a collection has changed since the last call, or whether it
+// cannot be read.
 func (c *changed) since(stamp func(storage.Namespace) (uint64, error)) (any bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

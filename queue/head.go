@@ -28,9 +28,9 @@ import (
 // it again from the indexes byExpiry and byReady alone (firstUnexpired), in a
 // read transaction, so that writers do not wait.
 //
-// What other servers make ready again, nobody reports here in time. With other
-// servers the number is therefore not kept (Broker.Shared): while there is a
-// backlog, each receive finds the first message from the indexes.
+// Other servers do not report in time what they make ready again. With other servers the
+// number is therefore not kept (Broker.Shared): while there is a backlog, each receive
+// finds the first message from the indexes.
 
 // readyHead is a number below which no ready message of a queue is unexpired.
 // It saves receivers from reading a long backlog of expired messages again.

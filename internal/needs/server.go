@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Server makes the server's program at a path. Several packages need it, and
-// linking it is most of the work: it is linked once for a state of the source tree and kept
-// in the user's cache, and the path becomes another name of that file. The go command
-// leaves a program alone that is up to date, and writes a new one to a file of its own, so
-// that other names of the old one stay valid.
+// Server builds the server's program at a path. Several packages need it, and linking
+// takes most of the time: it is linked once for a state of the source tree and kept in
+// the user's cache, and the path becomes a hard link to that file. The go command leaves
+// a program alone that is up to date, and writes a new one to a new file, so older links
+// stay valid.
 func Server(path string) error {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/duskdb/duskdb").Output()
 	if err != nil {
@@ -27,7 +27,7 @@ func Server(path string) error {
 	return build(root, path)
 }
 
-// keptServer brings the program of a source tree that is kept up to date.
+// keptServer brings the kept program of a source tree up to date and returns its path.
 func keptServer(root string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type collection struct {
 	tx   *tx
 	ns   storage.Namespace
-	seen *coll // when root was sets old
+	seen *coll // the collection when root.sets was sets
 	sets int
 }
 

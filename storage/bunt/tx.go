@@ -118,8 +118,8 @@ func (t *tx) seal(stamp uint64) {
 	}
 }
 
-// CommitStamp gives the next stamp to an Update. That of a snapshot transaction
-// would not be in the order of the commits.
+// CommitStamp returns the next stamp to an Update. A stamp given to a snapshot
+// transaction would not be in the order of the commits.
 func (t *tx) CommitStamp(least uint64) (uint64, error) {
 	if err := t.usable(false); err != nil {
 		return 0, err

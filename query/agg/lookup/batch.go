@@ -16,7 +16,7 @@ type inputBatch struct {
 	err    error
 	ended  bool // list is followed by err, or by the end
 	values []value.Value
-	value  value.Value // of the present input, for the slot; missing: it has none, or was read alone
+	value  value.Value // of the present input, for the slot; missing if it has none or was read alone
 }
 
 // input is a document that a $lookup has to complete.

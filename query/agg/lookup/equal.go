@@ -27,7 +27,7 @@ type slot struct {
 	steady   bool       // an input has the same value each time
 
 	// Without an index, see runScanned.
-	opened   int // how often
+	opened   int // number of times
 	table    *hashTable
 	tooLarge bool // for a table
 	key      []byte

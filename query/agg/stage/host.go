@@ -41,11 +41,11 @@ type Prepared interface {
 	// Open reads the documents for the present value. It closes the source that was
 	// opened before.
 	Open() (Source, error)
-	// Ahead returns for how many values ReadAhead should be called now: few at
-	// first, as it may be that no more are wanted.
+	// Ahead returns for how many values ReadAhead should be called now: few at first,
+	// because no more may be wanted.
 	Ahead() int
-	// ReadAhead reads for the values of the next Opens together, as far as that
-	// is of use. What it cannot read, Open reads.
+	// ReadAhead reads for the values of the next Opens together, as far as that is
+	// useful. Open reads what ReadAhead cannot.
 	ReadAhead(values []value.Value)
 }
 
