@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -56,10 +57,17 @@ func testFullDisk(t *testing.T, name string) {
 		t.Errorf("%d deleted", got)
 	}
 	c.must(t, "compact", value.String("c"))
-	for id := range int32(100) {
-		if _, err := insert("d", id); err != nil {
-			t.Fatal(err)
+	soon := func(coll string, id int32) { // files are removed in the background
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if _, err := insert(coll, id); err == nil {
+				return
+			} else if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
 		}
+	}
+	for id := range int32(100) {
+		soon("d", id)
 	}
 	for id := int32(1000); ; id++ { // and once more
 		if _, err := insert("d", id); err != nil {
@@ -76,9 +84,7 @@ func testFullDisk(t *testing.T, name string) {
 	}
 	c.must(t, "drop", value.String("d"))
 	c.must(t, "compact", value.String("c"))
-	if _, err := insert("c", n); err != nil {
-		t.Error(err)
-	}
+	soon("c", n)
 	p.stop(t)
 	if text, sound := check(dir); !sound {
 		t.Error(text)
