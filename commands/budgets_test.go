@@ -28,8 +28,8 @@ import (
 // within a View, "W." within an Update, and the rows that scans yield are not
 // counted. The oplog is on, so each change has an Insert of its own into it.
 //
-// Who lowers a figure writes the lower one here; who has to raise it should
-// know why.
+// A change that lowers a figure writes the lower one here; a change that raises one needs
+// a reason.
 
 // counting is a harness over an engine whose calls are counted.
 type counting struct {
@@ -142,8 +142,8 @@ func TestCallBudgets(t *testing.T) {
 	}
 }
 
-// pass runs a pass of a monitor with transactions of at most 512 records, which
-// is what passes come to when nobody else works.
+// pass runs a pass of a monitor with transactions of at most 512 records, which passes
+// reach when no client is active.
 func (h *counting) pass() ttl.Result {
 	h.Helper()
 	m := ttl.NewMonitor(write.ExpiryHost{Svc: h.Svc}, ttl.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 512})

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// hostileFixture is what the commands of the tests below find.
+// hostileFixture prepares the data for the commands of the tests below.
 var hostileFixture = []string{
 	`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}, {key: {u: 1}, name: "u_1", unique: true, sparse: true}]}`,
 	`{insert: "c", documents: [{_id: 1, a: 1, u: 1}, {_id: 2, a: 2, l: [1, 2]}, {_id: 3, a: 2, u: 3}, {_id: 4, a: 5}, {_id: 5}]}`,
@@ -66,7 +66,8 @@ var hostileWrites = []string{
 	`{drop: "d"}`,
 }
 
-// answer runs a command and returns its reply without what differs between runs.
+// answer runs a command and returns its reply without the fields that differ between
+// runs.
 func answer(h *harness.Harness, command string) string {
 	db := "test"
 	if strings.HasPrefix(command, "{renameCollection") {
@@ -75,7 +76,7 @@ func answer(h *harness.Harness, command string) string {
 	return h.RunOn(db, harness.Relaxed(command)).String()
 }
 
-// stored is what the collections hold.
+// stored returns the contents of the collections.
 func stored(h *harness.Harness) (all string) {
 	for _, coll := range []string{"c", "d", "e", "o", "s", "capped"} {
 		all += coll + ": " + answer(h, `{find: "`+coll+`", sort: {_id: 1}}`) + "\n"
@@ -117,9 +118,9 @@ func TestCommandsOverAHostileEngine(t *testing.T) {
 	}
 }
 
-// TestReadErrorsAreAnswered: whichever read of a command fails, the command
-// answers an error, or what it answers otherwise if it can do without; and a
-// write that answers an error has changed nothing.
+// TestReadErrorsAreAnswered: if any read of a command fails, the command returns an
+// error, or its usual reply if it can do without that read. A write that returns an error
+// has changed nothing.
 func TestReadErrorsAreAnswered(t *testing.T) {
 	t.Parallel()
 	bad := errors.New("unreadable sector")

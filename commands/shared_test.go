@@ -24,8 +24,8 @@ type server struct {
 	engine *storagetest.Member
 }
 
-// serversOver starts two members of a replica set over one engine. The real time of their
-// leases stands.
+// serversOver starts two members of a replica set over one engine. The clock of their
+// leases, real, stands still.
 func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 	t.Helper()
 	manual := clock.NewManual(harness.TestStart)
@@ -51,7 +51,7 @@ func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 // cut short.
 const soon = 20 * time.Second
 
-// inTime fails if what run does takes as long as a wait that nobody ends.
+// inTime fails if run takes as long as a wait that no news ends.
 func inTime(t *testing.T, what string, run func()) {
 	t.Helper()
 	began := time.Now()
@@ -285,8 +285,8 @@ func TestSharedSessions(t *testing.T) {
 	records(b, 2)
 }
 
-// What is due is removed once, by the server that has the lease, until another one gets it
-// because that has died.
+// Due documents are removed once, by the server that has the lease; after that server has
+// died, by the next one that gets the lease.
 func TestSharedExpiry(t *testing.T) {
 	t.Parallel()
 	a, b, real := serversOver(t)
@@ -309,7 +309,7 @@ func TestSharedExpiry(t *testing.T) {
 			t.Errorf("%s: %d and %d passes, want %d and %d", what, nA, nB, passesA, passesB)
 		}
 	}
-	a.engine.Lease("expiry") // the first that asks has it
+	a.engine.Lease("expiry") // the first server that requests it has it
 	round("both live", 0, 1, 0)
 	a.engine.Die()
 	if err := real.Advance(9 * time.Second); err != nil {

@@ -22,7 +22,7 @@ const (
 // storage, each with the reason why documents that have expired under document TTL do
 // not matter there or are handled elsewhere.
 var readsStored = map[string]string{
-	// Readers and writers whose records pass the gate behind them.
+	// Readers and writers whose records pass the gate later.
 	"exec.ScanIterator.readRecords":  "Next and take ask for each record",
 	"exec.ScanIterator.scanIndex":    "Next and take ask for each record",
 	"exec.ScanIterator.fetch":        "Next and take ask for each record",
@@ -33,7 +33,7 @@ var readsStored = map[string]string{
 	"exec.tail.checkPosition":        "capped collections have no document TTL",
 	"write.Writer.makeRoom":          "capped collections have no document TTL",
 	"ddl.copyCapped":                 "refuses collections with document TTL",
-	// What is stored is what it is about.
+	// These are about the stored records.
 	"ddl.AddIndex":                    "the message of a build over what has been settled",
 	"ddl.validation.record":           "validate checks what is stored",
 	"ddl.validation.has":              "validate checks what is stored",

@@ -116,7 +116,7 @@ func TestCheckDrift(t *testing.T) {
 	}
 }
 
-// engine is what a Clock knows of an engine.
+// engine is the part of an engine that a Clock uses.
 type engine struct{ last uint64 }
 
 func (e *engine) CommitStamp() uint64 { return e.last }

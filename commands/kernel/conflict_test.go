@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A write without maxTimeMS waits for a transaction that nobody ends for as long as
-// transactions live, and a little longer; then it has a conflict.
+// A write without maxTimeMS waits for an open transaction as long as transactions may
+// live, and a little longer; then it has a conflict.
 func TestConflictWaitEnds(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)

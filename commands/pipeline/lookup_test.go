@@ -68,7 +68,8 @@ func drain(h *harness.Harness, pipeline string, size int, between func()) (docs 
 	}
 }
 
-// However its inputs are read together, each gets what it finds, in order.
+// Each input gets the documents that it finds, in order, no matter which inputs are read
+// together.
 func TestLookupOfMany(t *testing.T) {
 	t.Parallel()
 	h := joined(t)
