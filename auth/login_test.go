@@ -119,7 +119,7 @@ func TestUnknownUsersLookLikeOthers(t *testing.T) {
 		t.Error("salts of users differ from those of strangers")
 	}
 	if len(first("bob")) != len(first("ann")) {
-		t.Error("the first answers differ in form")
+		t.Error("the first replies differ in form")
 	}
 	known, _ := f.SupportedMechanisms(context.Background(), at("ann", "shop"))
 	unknown, _ := f.SupportedMechanisms(context.Background(), at("bob", "shop"))

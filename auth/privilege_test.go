@@ -71,7 +71,7 @@ func TestResources(t *testing.T) {
 	}
 	var nobody *User
 	if nobody.May(Cluster(), MustAction("find")) || nobody.MayIn("a") || nobody.HasRole(at("root", "admin")) {
-		t.Error("nobody may do something")
+		t.Error("a client without a user may do something")
 	}
 }
 

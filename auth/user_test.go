@@ -120,7 +120,7 @@ func TestUsers(t *testing.T) {
 		return err
 	})
 	if u, _ := f.Current(context.Background(), before); u != nil {
-		t.Error("a dropped user is still there")
+		t.Error("a dropped user still exists")
 	}
 	f.user(ann, "p")
 	if u, _ := f.Current(context.Background(), before); u != nil {

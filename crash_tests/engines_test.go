@@ -305,7 +305,7 @@ func TestCopyInterrupted(t *testing.T) {
 				t.Fatalf("copy: %s", text)
 			}
 			if _, err := os.Stat(filepath.Join(target, "left")); err == nil {
-				t.Error("what was left is still there")
+				t.Error("the files of the interrupted copy still exist")
 			}
 			c := connect(t, start(t, target, "--storageEngine", to))
 			if n := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); n != 20_000 {
@@ -340,6 +340,6 @@ func TestCopyRefused(t *testing.T) {
 		}
 	}
 	if files, _ := os.ReadDir(full); len(files) != 1 {
-		t.Errorf("left behind: %v", files)
+		t.Errorf("the target has the files %v", files)
 	}
 }

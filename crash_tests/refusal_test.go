@@ -178,6 +178,6 @@ func TestForeignDirectory(t *testing.T) {
 		}
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
-		t.Errorf("left behind: %v", files)
+		t.Errorf("the directory has the files %v", files)
 	}
 }

@@ -62,7 +62,7 @@ func TestInitiateByDetour(t *testing.T) {
 			mustRun(t, c, "admin", initiate)
 			hello := mustRun(t, c, "admin", bson.D{{Key: "hello", Value: 1}})
 			if hello["me"] != member[1].Value {
-				t.Errorf("hello tells me: %v, want %v", hello["me"], member[1].Value)
+				t.Errorf("hello has me: %v, want %v", hello["me"], member[1].Value)
 			}
 		})
 	}

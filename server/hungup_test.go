@@ -34,6 +34,6 @@ func TestHungUp(t *testing.T) {
 	a, b := net.Pipe()
 	defer b.Close()
 	if hungUp(a) {
-		t.Error("a pipe cannot tell")
+		t.Error("a pipe counts as hung up")
 	}
 }

@@ -79,7 +79,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	if code, _ := get(t, s, "/debug/pprof/goroutine?debug=1"); code != 404 {
-		t.Errorf("profiles are served unasked: %d", code)
+		t.Errorf("profiles are served although they are off: %d", code)
 	}
 	if code, _ := get(t, s, "/"); code != 404 {
 		t.Errorf("/: %d", code)
@@ -100,7 +100,7 @@ func TestMetricsAddress(t *testing.T) {
 func TestNotReady(t *testing.T) {
 	s := serveConfig(t, Config{})
 	if s.MetricsAddr() != "" {
-		t.Error("metrics are served unasked")
+		t.Error("metrics are served although they are off")
 	}
 	if err := s.ready(); err != nil {
 		t.Error(err)

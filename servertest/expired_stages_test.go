@@ -143,7 +143,7 @@ func TestExpiredInTheWayOfStages(t *testing.T) {
 		case row.run != "":
 			t.Run(name, func(t *testing.T) { inTheWay(t, func(w way) { w.yields(row) }) })
 		case row.why == "":
-			t.Errorf("the row of %s says nothing", name)
+			t.Errorf("the row of %s has neither a command nor a reason", name)
 		}
 	}
 	for name := range stages {

@@ -147,7 +147,7 @@ func TestExpiredInTheWayOfCommands(t *testing.T) {
 				inTheWay(t, func(w way) { r.walk(w); w.nothingGone() })
 			})
 		case r.why == "":
-			t.Errorf("the row of %s says nothing", name)
+			t.Errorf("the row of %s has neither a command nor a reason", name)
 		}
 	}
 	for name := range rows {

@@ -22,7 +22,7 @@ func TestSemantics(t *testing.T) {
 	} {
 		for _, c := range family {
 			if seen[c.number] {
-				t.Errorf("case %d stands there twice", c.number)
+				t.Errorf("case %d is there twice", c.number)
 			}
 			seen[c.number] = true
 			t.Run(fmt.Sprintf("%02d_%s", c.number, c.name), func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestClientRoundTrip(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := c.RoundTrip(body); err == nil {
-		t.Error("a closed connection answers")
+		t.Error("a closed connection replies")
 	}
 }
 

@@ -89,6 +89,6 @@ func TestForkAndShutdown(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(in("pid")); err == nil {
-		t.Error("the file with the process id is left behind")
+		t.Error("the file with the process id was not removed")
 	}
 }

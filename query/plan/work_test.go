@@ -86,7 +86,7 @@ func TestPlanningEnds(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, over) || asked > 3+2*mostSolutions || estimated > 500 {
-			t.Errorf("%s of %s: %v after %d questions and %d estimates", f[0], f[1], err, asked, estimated)
+			t.Errorf("%s of %s: %v after %d checks for an interruption and %d estimates", f[0], f[1], err, asked, estimated)
 		}
 	}
 }

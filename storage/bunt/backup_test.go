@@ -102,7 +102,7 @@ func TestBackupFails(t *testing.T) {
 		t.Error("no error")
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("left behind: %v", err)
+		t.Errorf("the target was not removed: %v", err)
 	}
 	if _, err := e.Backup(ctx, filepath.Join(dir, "below", "missing")); err == nil {
 		t.Error("made directories above the backup")

@@ -208,7 +208,7 @@ func TestDamage(t *testing.T) {
 				t.Fatalf("byte %d of %d changed: state is\n%s", n, len(log), got)
 			}
 		} else if n >= whole.size {
-			t.Fatalf("byte %d behind the last commit changed: %v", n, err)
+			t.Fatalf("byte %d after the last commit changed: %v", n, err)
 		} else if now := readLog(t, dir); string(now) != string(log) {
 			t.Fatal("a refused log was changed")
 		}

@@ -303,7 +303,7 @@ func TestInterruptedCompact(t *testing.T) {
 	must(t, os.WriteFile(temp, []byte("half a log"), 0o600))
 	e := openAt(t, dir)
 	if _, err := os.Stat(temp); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the unfinished log still exists: %v", err)
 	}
 	create(t, e)
 }

@@ -125,7 +125,7 @@ func TestDiskFullCompact(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if _, err := os.Stat(dir + "/" + tempName); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the new log was left behind: %v", err)
+		t.Errorf("the new log was not removed: %v", err)
 	}
 	must(t, inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Update(1, bigDoc(1, 10), 2)) }))
 	must(t, e.Compact(ctx))

@@ -84,7 +84,7 @@ func TestOps(t *testing.T) {
 			}
 		}
 		if _, err := decodeOps(nil, append(b, 0), uint32(len(ops))); err == nil {
-			t.Fatal("accepted a group with something behind it")
+			t.Fatal("accepted a group that other bytes follow")
 		}
 	})
 }

@@ -89,7 +89,7 @@ func TestOldFormat(t *testing.T) {
 		t.Errorf("reopened, the state is\n%s\nwant\n%s", got, want)
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 3 { // the log, its state and the lock
-		t.Errorf("files left behind: %v", files)
+		t.Errorf("files that were not removed: %v", files)
 	}
 }
 
@@ -132,6 +132,6 @@ func TestOldFormatDamaged(t *testing.T) {
 		t.Error("the log was changed")
 	}
 	if _, err := os.Stat(filepath.Join(dir, tempName)); err == nil {
-		t.Error("a file was left behind")
+		t.Error("a file was not removed")
 	}
 }

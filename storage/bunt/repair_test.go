@@ -140,7 +140,7 @@ func TestRepairNothing(t *testing.T) {
 		t.Error("the file was changed")
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 2 { // the log and the lock
-		t.Errorf("files left behind: %v", files)
+		t.Errorf("files that were not removed: %v", files)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestReserve(t *testing.T) {
 	}
 	must(t, put(e, 1_000_000))
 	if e.reserve.spent.Load() {
-		t.Error("the reserve is still wanted")
+		t.Error("the engine still waits for space for the reserve")
 	}
 	want := storagetest.Dump(e)
 	must(t, e.Close())
