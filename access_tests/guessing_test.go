@@ -11,9 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// TestGuessingKeepsNobodyOut guesses the passwords of a user that exists and of
-// one that does not, from many connections of this machine, while others log in
-// from it.
+// TestGuessingKeepsNobodyOut guesses the passwords of an existing and of a missing user
+// over many connections from this machine, while others log in from it.
 func TestGuessingKeepsNobodyOut(t *testing.T) {
 	p := start(t, t.TempDir())
 	root := p.root()

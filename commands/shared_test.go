@@ -24,8 +24,8 @@ type server struct {
 	engine *storagetest.Member
 }
 
-// serversOver starts two members of a replica set over one engine. The clock of their
-// leases, real, stands still.
+// serversOver starts two members of a replica set over one engine. Their leases run by the
+// clock real, which stands still.
 func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 	t.Helper()
 	manual := clock.NewManual(harness.TestStart)

@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// meter is a Store that counts what is done while the write lock is held.
+// meter is a Store that counts the calls made while the write lock is held.
 type meter struct {
 	Store
 	writes, reads int
@@ -152,8 +152,8 @@ func TestCommandsDoAShare(t *testing.T) {
 	}
 }
 
-// Messages whose time comes all at once are activated by share, those of a
-// command that sends many included.
+// Messages that become due at the same time are activated by share, also those of a
+// command that sends many.
 func TestScheduledByShare(t *testing.T) {
 	const n = 10 * dueShare
 	e := newEnv(t)
@@ -327,7 +327,7 @@ func TestModelOfShare(t *testing.T) {
 	})
 }
 
-// BenchmarkReceiveBehindBacklog is a message received and completed behind
+// BenchmarkReceiveBehindBacklog measures the receiving and completing of a message after
 // many that have expired.
 func BenchmarkReceiveBehindBacklog(b *testing.B) {
 	e := newEnv(b)

@@ -259,7 +259,7 @@ func TestSendRequest(t *testing.T) {
 		_, err := e.trySend("q", d)
 		e.fails(err, code, "")
 	}
-	// What is due already, or beyond all dates, does no harm.
+	// A schedule that is due already, or beyond all dates, does no harm.
 	e.send("q", `{"_id": 1, "_mq": {"scheduledEnqueueTimeUtc": {"$date": 1767225600000}}}`)
 	e.send("q", `{"_id": 2, "_mq": {"timeToLive": 5, "scheduledEnqueueTimeUtc": {"$date": {"$numberLong": "9223372036854775807"}}}}`)
 	expectMQ(t, e.peek("q")[0], `{"state": "active"}`)

@@ -105,8 +105,8 @@ func genValue(t *rapid.T) value.Value {
 	return value.Binary(0, rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(t, "binary"))
 }
 
-// expected is what comes out of a bucket for a measurement: time, meta, the
-// rest; of a field that comes twice, the first.
+// expected returns what a bucket must return for a measurement: time, meta and the rest.
+// Of a repeated field it returns the first.
 func expected(d value.Doc) map[string]string {
 	out := map[string]string{}
 	for name, v := range d.All() {
@@ -245,7 +245,7 @@ func TestCompressSaves(t *testing.T) {
 	}
 }
 
-// Buckets that nobody made: they may be written to system.buckets by hand.
+// Buckets that no server makes: clients may write them to system.buckets.
 func TestOddBuckets(t *testing.T) {
 	for _, s := range []string{
 		`{}`, `{"data":5}`, `{"data":{}}`, `{"data":{"t":5}}`, `{"data":{"t":{"0":1},"x":7,"y":{"a":1,"99999999999999999999":2}}}`,
