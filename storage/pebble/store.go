@@ -56,7 +56,7 @@ func openStore(opts Options) (*store, error) {
 	s := &store{opts: opts, dirty: make(chan struct{}, 1)}
 	s.open.list = map[*snapshot]struct{}{}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger}
+	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger, failed: make(chan struct{}, 1)}
 	s.fs = &files{FS: vfs.NewMem(), fault: opts.Fault, wait: s.trouble.wait}
 	path := ""
 	if s.persistent() {
@@ -130,7 +130,9 @@ func (s *store) options() *pebble.Options {
 		FlushDelayDeleteRange:       0,
 		// Later formats state in the log what was synced; here that is not known when
 		// the log is written.
-		FormatMajorVersion:         pebble.FormatColumnarBlocks,
+		FormatMajorVersion: pebble.FormatColumnarBlocks,
+		// Opening reads the manifest as a whole.
+		MaxManifestFileSize:        1 << 20,
 		CompactionConcurrencyRange: func() (int, int) { return 1, max(1, min(runtime.GOMAXPROCS(0)-1, 3)) },
 		Logger:                     logger{s},
 		EventListener: &pebble.EventListener{
@@ -391,7 +393,8 @@ func (s *store) Stats(st *storage.EngineStats) error {
 	return nil
 }
 
-// Close syncs and closes Pebble. After a failure it leaves Pebble as it is,
+// Close syncs, writes what is in memory to tables, so that opening does not repeat
+// the log, and closes Pebble. After a failure it leaves Pebble as it is,
 // which might wait for what will never end.
 func (s *store) Close() error {
 	if !s.uses.close() {
@@ -402,6 +405,9 @@ func (s *store) Close() error {
 	var err error
 	if s.broken.Load() == nil {
 		err = s.sync(context.Background())
+	}
+	if s.broken.Load() == nil {
+		err = errors.Join(err, s.flush())
 	}
 	if s.broken.Load() == nil {
 		s.closeSnapshots()

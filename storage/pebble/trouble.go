@@ -30,7 +30,8 @@ type trouble struct {
 	done  <-chan struct{} // closed when the store is about to be closed
 	log   func(format string, args ...any)
 
-	flush atomic.Pointer[error] // the failure of a flush, until one succeeds
+	flush  atomic.Pointer[error] // the failure of a flush, until one succeeds
+	failed chan struct{}         // receives when a flush fails
 
 	mu    sync.Mutex
 	until time.Time            // Pebble's next try
@@ -77,6 +78,10 @@ func (t *trouble) ended(err error) {
 	}
 	err = fmt.Errorf("write to the data files: %w", err)
 	t.flush.Store(&err)
+	select {
+	case t.failed <- struct{}{}:
+	default:
+	}
 	t.pause()
 	if t.say("refused", "storage: %v; writes are refused until that succeeds", err) {
 		t.mu.Lock()
