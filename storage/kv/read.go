@@ -165,6 +165,9 @@ func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn f
 	if rg.Reverse && rg.After <= 0 || !rg.Reverse && rg.Until <= 0 {
 		high = noLimit
 	}
+	if rg.Reverse && high == noLimit && low <= c.lastID && r.over == nil {
+		return r.scanLast(ctx, c, low, fn)
+	}
 	if rg.Reverse {
 		return r.scanIDs(ctx, c, low, high, true, fn)
 	}
@@ -189,6 +192,24 @@ func (r reader) scanFirst(ctx context.Context, c *coll, low, high storage.Record
 	}
 	c.least.raise(first, r.stamp)
 	return err
+}
+
+// scanLast walks records backwards from the end. The last one is mostly that with
+// the last id: reading that is one search, while an iterator reads a block of each
+// part of the store first, which are many, and cold, after a start in the midst of
+// writes.
+func (r reader) scanLast(ctx context.Context, c *coll, low storage.RecordID, fn func(storage.Record) bool) error {
+	stored, err := r.stored(ctx, c, c.lastID)
+	if err == nil && stored != nil {
+		var rec storage.Record
+		if rec, err = record(c.lastID, stored); err == nil && !fn(rec) {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return r.scanIDs(ctx, c, low, c.lastID-1, true, fn)
 }
 
 // noLimit is greater than all ids.
