@@ -38,15 +38,22 @@ func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
 		if most == 0 {
 			return nil
 		}
-		if more, err = t.batch(ctx, v, most); err != nil {
+		more, err = t.batch(ctx, v, most)
+		if errors.Is(err, storage.ErrConflict) && v.Again() {
+			more, err = true, nil
+		}
+		if err != nil {
 			break
 		}
 		if err = ctx.Err(); err == nil {
 			v.Yield()
 		}
 	}
-	if err == nil && (idle || work) {
-		err = t.deleteIdle(ctx, v)
+	for again := idle || work; again && err == nil; {
+		err, again = t.deleteIdle(ctx, v), false
+		if errors.Is(err, storage.ErrConflict) && v.Again() {
+			err, again = ctx.Err(), true
+		}
 	}
 	if mongoerr.Is(err, mongoerr.NamespaceNotFound) || errors.Is(err, storage.ErrConflict) {
 		return nil // dropped or renamed meanwhile, or written by an open transaction

@@ -30,6 +30,7 @@ type fakeHost struct {
 	updates    int
 	largest    int // records removed in one transaction
 	onUpdate   func()
+	conflicts  int                   // updates that are to have one
 	refuse     func(value.Doc) error // for Remover
 	letters    []value.Doc
 }
@@ -94,6 +95,10 @@ func (h *fakeHost) Update(_ context.Context, c *Collection, fn func(storage.Coll
 	f := h.find(c)
 	if f == nil {
 		return ErrGone
+	}
+	if h.conflicts > 0 {
+		h.conflicts--
+		return storage.ErrConflict
 	}
 	n := 0
 	defer func() { h.largest = max(h.largest, n) }()

@@ -3,6 +3,7 @@ package ttl
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -96,15 +97,22 @@ type Visit struct {
 	// Refused is the error for the first document that could not be removed.
 	Refused error
 
-	limits  visitLimits
-	batches int
+	limits    visitLimits
+	batches   int
+	conflicts int // since something was removed
+	pause     storage.Backoff
 }
+
+// mostConflicts is how often a visit tries again without success. The pauses are
+// seven milliseconds together.
+const mostConflicts = 3
 
 type visitLimits struct {
 	batch    func() int
 	docs     int64 // 0: no limit
 	over     func() bool
 	yield    func()
+	pause    func(time.Duration)
 	canPurge func() bool
 }
 
@@ -128,4 +136,21 @@ func (v *Visit) Batch() int {
 func (v *Visit) Yield() { v.limits.yield() }
 
 // Count adds the removals of a transaction.
-func (v *Visit) Count(r Removed) { v.Removed.add(r) }
+func (v *Visit) Count(r Removed) {
+	v.Removed.Add(r)
+	if r.any() {
+		v.conflicts, v.pause = 0, storage.Backoff{}
+	}
+}
+
+// Again is called after a conflict with another writer. It reports whether to try again
+// in this visit, after a pause in which the other may have ended. What a
+// transaction holds for longer is left to the next pass.
+func (v *Visit) Again() bool {
+	if v.conflicts == mostConflicts {
+		return false
+	}
+	v.conflicts++
+	v.limits.pause(v.pause.Next())
+	return true
+}

@@ -123,6 +123,14 @@ func (p *pacer) rest(d time.Duration) {
 	}
 }
 
+// pause waits for another writer, in real time like [storage.Retry].
+func (p *pacer) pause(d time.Duration) {
+	select {
+	case <-clock.System().After(d):
+	case <-p.ctx.Done():
+	}
+}
+
 // adapt sets the size of the next transaction by the duration of the last one.
 func (p *pacer) adapt(took, target time.Duration) {
 	switch {

@@ -157,7 +157,7 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	err := t.Sweep(ctx, v)
 	of := &p.result.ByPolicy[t.Policy()]
 	of.Took += p.m.real.Now().Sub(began)
-	of.add(v.Removed)
+	of.Add(v.Removed)
 	p.m.metrics.count(t.Policy(), v.Removed)
 	p.result.Deferred = p.result.Deferred || v.Deferred
 	if err != nil {
@@ -208,6 +208,7 @@ func (p *pass) limits(began time.Time) visitLimits {
 		batch: p.pacer.batch,
 		over:  func() bool { return false },
 		yield: p.pacer.yield,
+		pause: p.pacer.pause,
 		canPurge: func() bool {
 			return threshold > 0 && int64(host.ActiveOperations()) < threshold
 		},

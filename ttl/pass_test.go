@@ -230,6 +230,57 @@ func TestSkippedIndexes(t *testing.T) {
 	}
 }
 
+// What another writer holds for a moment is removed in the same pass, what it holds for
+// longer is left to the next one. A document that is kept is counted once.
+func TestConflictsDuringPass(t *testing.T) {
+	busy := fmt.Errorf("busy: %w", storage.ErrConflict)
+	for name, tt := range map[string]struct {
+		updates int            // that have a conflict
+		records int            // removals that have one
+		id      func(int) bool // of the records that have one always
+		left    int
+	}{
+		"an update":             {updates: 1},
+		"updates":               {updates: 3},
+		"too many updates":      {updates: 1000, left: 150},
+		"a record":              {records: 1},
+		"records":               {records: 320},
+		"too many records":      {records: 100000, left: 150},
+		"some records for long": {id: func(i int) bool { return i%50 == 0 }, left: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newFakeHost()
+			c := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+			for i := range 150 {
+				c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+			}
+			c.put(0, fmt.Sprintf(`{"_id":"kept","x":%s}`, at(0)))
+			h.conflicts = tt.updates
+			records := tt.records
+			h.refuse = func(d value.Doc) error {
+				switch id := d.Lookup("_id"); {
+				case id.Kind() == value.KindString:
+					return ErrKept
+				case records > 0:
+					records--
+					return busy
+				case tt.id != nil && tt.id(int(id.SafeInt64())):
+					return busy
+				}
+				return nil
+			}
+			m := NewMonitor(h, Options{Clock: clock.NewManual(t0), Batch: 100})
+			r := mustPass(t, m)
+			if left := len(c.records) - 1; left != tt.left || r.Errors != 0 || r.Of(Index).Documents != int64(150-left) {
+				t.Errorf("%+v, %d left, want %d", r, left, tt.left)
+			}
+			if kept := m.Metrics().Kept.Load(); kept != 1 && tt.updates < 1000 {
+				t.Errorf("%d kept", kept)
+			}
+		})
+	}
+}
+
 // Drops and renames between two batches, a changed option, a bad target.
 func TestChangesDuringPass(t *testing.T) {
 	setup := func() (*fakeHost, *fakeColl, *Monitor) {
@@ -279,13 +330,6 @@ func TestChangesDuringPass(t *testing.T) {
 		})
 		if mustPass(t, m); len(c.records) != 50 {
 			t.Errorf("%d left", len(c.records))
-		}
-	})
-	t.Run("write conflict", func(t *testing.T) {
-		h, c, m := setup()
-		h.refuse = func(value.Doc) error { return fmt.Errorf("busy: %w", storage.ErrConflict) }
-		if r := mustPass(t, m); r.Errors != 0 || r.Of(Index).Documents != 0 || len(c.records) != 150 {
-			t.Errorf("%+v, %d left", r, len(c.records))
 		}
 	})
 	t.Run("error on one target", func(t *testing.T) {

@@ -49,7 +49,7 @@ func (t *Settlement) Batch(r *Rules, coll storage.Collection, most int, remove R
 		if left := most - int(total.Documents+total.Kept); left > 0 {
 			one, done, err := t.s.batch(coll, &r.Indexes[t.next], left, remove)
 			one.moving(r)
-			total.add(one)
+			total.Add(one)
 			if err != nil {
 				return total, true, err
 			}
@@ -72,7 +72,7 @@ func (r *Rules) Settle(coll storage.Collection, now int64, remove Remover) (tota
 	for done := false; !done && err == nil; {
 		var one Removed
 		one, done, err = t.Batch(r, coll, 1000, remove)
-		total.add(one)
+		total.Add(one)
 	}
 	return total, cmp.Or(err, t.Refused())
 }

@@ -31,7 +31,8 @@ type Removed struct {
 	MessagesDropped, MessagesDeadLettered, QueuesDropped int64
 }
 
-func (r *Removed) add(o Removed) {
+// Add adds the counts of o.
+func (r *Removed) Add(o Removed) {
 	r.Documents += o.Documents
 	r.Keys += o.Keys
 	r.Kept += o.Kept
@@ -67,6 +68,7 @@ type position struct {
 	began bool // key and id are set
 	key   []byte
 	id    storage.RecordID
+	busy  bool // records before it were left out, as a transaction has written them
 }
 
 // mark returns the position for resume.
@@ -78,7 +80,7 @@ func (s *sweep) mark() position {
 
 // resume goes back to a position.
 func (s *sweep) resume(p *position) {
-	s.which, s.began, s.id = p.which, p.began, p.id
+	s.which, s.began, s.id, s.busy = p.which, p.began, p.id, p.busy
 	s.key = append(s.key[:0], p.key...)
 }
 
@@ -138,7 +140,7 @@ func (s *sweep) remove(l *ExpiryIndex, rec storage.Record, at int64, remove Remo
 		r.Kept++
 		s.refused = cmp.Or(s.refused, err)
 	case errors.Is(err, storage.ErrConflict) && !s.all:
-		// An open transaction has written it; the next pass will find it.
+		s.busy = true
 	case err != nil:
 		return err
 	default:

@@ -55,6 +55,11 @@ func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 			r.moving(rules)
 			return err
 		})
+		if errors.Is(err, storage.ErrConflict) && v.Again() {
+			s.resume(&before)
+			done = false
+			continue
+		}
 		if err != nil {
 			return silent(err)
 		}
@@ -63,6 +68,10 @@ func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 			return err
 		}
 		v.Yield()
+		if done && s.busy && v.Again() { // from the beginning, where what was kept is found again
+			s.position, v.Removed.Kept = position{}, 0
+			done = false
+		}
 	}
 	return nil
 }

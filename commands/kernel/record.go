@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // OplogConfig returns what the change log needs of the server.
@@ -13,6 +14,7 @@ func (s *Service) OplogConfig() oplog.Config {
 		Engine: s.Engine, Clock: s.Clock, Logger: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
 		Bytes: s.Options.OplogBytes, Retention: s.Options.OplogMinRetentionMillis,
 		Locked: s.Fsync.Held, TxnBytes: func() int64 { return s.Params.Int("transactionSizeLimitBytes") },
+		OnSettled: func(r ttl.Removed) { s.Monitor.Metrics().Settled(r) },
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -62,6 +63,9 @@ type Config struct {
 	Bytes, Retention int64
 	Locked           func() bool  // reports whether fsyncLock blocks writes
 	TxnBytes         func() int64 // most bytes of the operations of one transaction
+	// OnSettled is called after a commit with the expired documents that it has removed
+	// outside of a pass.
+	OnSettled func(ttl.Removed)
 }
 
 // New returns a log that Open must be called on.

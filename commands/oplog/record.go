@@ -43,6 +43,8 @@ type Recorder struct {
 	Stmt      int32             // statement of a retryable write
 	Keep      ImageKind         // version of the document that findAndModify returns
 	Image     value.Doc         // that version, nil: no document
+
+	Settled ttl.Removed // expired documents that made room for the changes
 }
 
 // loggedOp is one operation among the recorded ones.
@@ -333,6 +335,9 @@ func (r *Recorder) Committed() {
 		w.Signal()
 	}
 	r.log.Appended(r.bytes)
+	if r.Settled.Documents > 0 {
+		r.log.OnSettled(r.Settled)
+	}
 }
 
 // Release makes the recorder available for another transaction.

@@ -2,7 +2,7 @@ package write
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -143,7 +143,7 @@ func internalCall(s *kernel.Service, ctx context.Context) *kernel.Call {
 // onExpire, expire moves the document in the same transaction instead. A document
 // that cannot be moved stays.
 func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) {
-	undo := func() error { return nil }
+	undo := func(why error) error { return why }
 	if rules := w.Meta.Rules; rules != nil && rules.OnExpire != nil {
 		if undo, err = w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
 			return 0, err
@@ -153,17 +153,21 @@ func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) 
 	w.expired = e
 	defer func() { w.expired = nil }()
 	if keys, err = w.remove(r); err != nil {
-		return 0, errors.Join(err, undo())
+		return 0, undo(err)
 	}
 	return keys, nil
 }
 
 // deadLetter copies an expired document to the dead-letter collection; for a time
 // series it copies the measurements of the bucket. If one copy fails, none is made,
-// and the error is ErrKept or one that ends the transaction. undo removes the copies.
-func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo func() error, err error) {
+// and the error is ErrKept, ErrConflict or one that ends the transaction. undo removes the
+// copies; it returns its argument, or why they could not be removed.
+func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo func(why error) error, err error) {
 	ns := storage.Namespace{DB: w.ns.DB, Coll: to}
 	target, err := CollectionForInsert(w.c, w.tx, ns)
+	if err != nil && kernel.Retry(err) {
+		return nil, err
+	}
 	if err != nil || catalog.Of(target.Info()).Kind != catalog.Ordinary || queue.IsQueue(target.Info().Options) {
 		return nil, w.kept(r, to, err)
 	}
@@ -180,13 +184,13 @@ func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 		}
 	}
 	var stored []storage.RecordID
-	undo = func() error {
+	undo = func(why error) error {
 		for _, id := range stored {
-			if _, err := tw.coll.Delete(id); err != nil {
-				return err
+			if _, err := tw.coll.Delete(id); err != nil { // not ErrConflict: the transaction must not be committed
+				return fmt.Errorf("a dead letter could not be taken back: %v", err)
 			}
 		}
-		return nil
+		return why
 	}
 	for _, d := range docs {
 		id, err := tw.storeDeadLetter(d)
@@ -194,13 +198,10 @@ func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 			stored = append(stored, id)
 			continue
 		}
-		if kernel.Retry(err) {
-			return nil, err
+		if !kernel.Retry(err) {
+			err = w.kept(r, to, err)
 		}
-		if err := undo(); err != nil {
-			return nil, err
-		}
-		return nil, w.kept(r, to, err)
+		return nil, undo(err)
 	}
 	return undo, nil
 }

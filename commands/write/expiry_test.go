@@ -3,12 +3,14 @@ package write_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/ttl"
 )
 
@@ -37,7 +39,6 @@ const start = `{"$date": "2026-01-01T00:00:00Z"}`
 // target, it gets a new one, and a field with the old one.
 func TestDeadLettersKeepWhatTheyWere(t *testing.T) {
 	t.Parallel()
-	harness.SkipHostile(t, "what has a conflict stays until the next pass")
 	h := harness.New(t)
 	h.OK(`{"insert": "dead", "documents": [{"_id": 1, "here": true}]}`)
 	due(h, `{"_id": 1, "x": `+start+`, "a": 1}, {"_id": 2, "x": `+start+`, "a": 2}`)
@@ -65,7 +66,6 @@ func TestDeadLettersKeepWhatTheyWere(t *testing.T) {
 // block the others.
 func TestDeadLettersThatAreRefused(t *testing.T) {
 	t.Parallel()
-	harness.SkipHostile(t, "what has a conflict stays until the next pass")
 	for name, tt := range map[string]struct{ target, mend string }{
 		"validator":    {`{"create": "dead", "validator": {"a": {"$ne": 1}}}`, `{"collMod": "dead", "validator": {}}`},
 		"unique index": {`{"createIndexes": "dead", "indexes": [{"key": {"a": 1}, "name": "a", "unique": true}]}`, `{"dropIndexes": "dead", "index": "a"}`},
@@ -107,7 +107,6 @@ func TestDeadLettersWithoutATarget(t *testing.T) {
 // A bucket is moved with all its measurements or, if one is refused, not at all.
 func TestDeadLettersOfATimeSeries(t *testing.T) {
 	t.Parallel()
-	harness.SkipHostile(t, "what has a conflict stays until the next pass")
 	h := harness.New(t)
 	h.OK(`{"createIndexes": "dead", "indexes": [{"key": {"v": 1}, "name": "v", "unique": true, "sparse": true}]}`)
 	h.OK(`{"create": "c", "timeseries": {"timeField": "t", "metaField": "m"}, "expireAfterSeconds": 10, "onExpire": {"deadLetterTo": "dead"}}`)
@@ -257,4 +256,51 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	if _, _, err := host.Collections(ended, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("listing for a pass that has ended: %v", err)
 	}
+}
+
+// A measurement that meets an open transaction leaves its bucket where it is, with nothing
+// of it in the dead-letter collection.
+func TestDeadLettersThatMeetATransaction(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{"createIndexes": "dead", "indexes": [{"key": {"v": 1}, "name": "v", "unique": true, "sparse": true}]}`)
+	h.OK(`{"create": "c", "timeseries": {"timeField": "t", "metaField": "m"}, "expireAfterSeconds": 10, "onExpire": {"deadLetterTo": "dead"}}`)
+	h.OK(`{"insert": "c", "documents": [` + measurement("1", "a", "1") + `, ` + measurement("2", "a", "2") + `]}`)
+	h.OK(harness.InTxnArgs(`{"insert": "dead", "documents": [{"_id": "x", "v": 2}]`, 1, true))
+	h.Pass(2 * 3600)
+	sensors(h, `[{"_id":1,"s":"a"},{"_id":2,"s":"a"}]`)
+	h.Finds(`{"find": "dead"}`, `[]`)
+	h.EndTxn("abortTransaction", 1)
+	h.Pass(60)
+	sensors(h, `[]`)
+	h.Finds(`{"find": "dead", "projection": {"v": 1, "_originalId": 1}, "sort": {"_id": 1}}`, `[{"_id":1,"v":1},{"_id":2,"v":2}]`)
+}
+
+// A document that makes room for a write counts as purged once the write is committed: once,
+// however often that is tried, and not if it is undone.
+func TestPurgesAreCountedWhenCommitted(t *testing.T) {
+	t.Parallel()
+	h := harness.NewHostile(t, storagetest.Hostility{Seed: 1, Reruns: true, Conflicts: true})
+	h.OK(`{"create": "c", "documentTtl": {"default": 10}}`)
+	h.OK(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}, {"_id": 4}, {"_id": 5}]}`)
+	h.Advance(10)
+	purged := func(want int64) {
+		t.Helper()
+		if n := metric(h, "expiration.documentTtl.purged"); n != want {
+			t.Errorf("%d were purged, want %d", n, want)
+		}
+	}
+	for i := range int64(4) {
+		h.OK(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d}]}`, i+1))
+		purged(i + 1)
+	}
+	for n, end := range []string{"abortTransaction", "commitTransaction"} {
+		h.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 5}]`, n+1, true))
+		purged(4)
+		h.EndTxn(end, n+1)
+		purged(int64(4 + n))
+	}
+	h.Advance(10)
+	h.OK(`{"collMod": "c", "documentTtl": "off"}`)
+	purged(10)
 }

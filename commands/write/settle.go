@@ -20,8 +20,16 @@ func (w *Writer) Settle() error {
 		return nil
 	}
 	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.expire)
-	w.c.Svc.Monitor.Metrics().Settled(removed)
+	w.settled(removed)
 	return err
+}
+
+// settled counts expired documents that make room for the running command. They count once
+// its transaction is committed.
+func (w *Writer) settled(r ttl.Removed) {
+	if log := w.c.Recorder(); log != nil {
+		log.Settled.Add(r)
+	}
 }
 
 // SettleAhead removes most of the expired documents before the command's own
@@ -33,9 +41,9 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 	}
 	done, settlement := false, ttl.NewSettlement(c.Now)
 	for !done && err == nil {
-		next, removed := settlement, ttl.Removed{}
+		next := settlement
 		err = c.Update(func(tx storage.Tx) error {
-			next, removed, done = settlement.Clone(), ttl.Removed{}, true
+			next, done = settlement.Clone(), true
 			coll, err := tx.Collection(ns)
 			if errors.Is(err, storage.ErrNotFound) {
 				return nil
@@ -44,11 +52,12 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 				return err
 			}
 			w := New(c, tx, coll, true)
+			var removed ttl.Removed
 			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.expire)
+			w.settled(removed)
 			return err
 		})
 		settlement = next
-		c.Svc.Monitor.Metrics().Settled(removed)
 	}
 	return RefusedWith(settlement.Refused()), err
 }

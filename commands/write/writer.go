@@ -267,7 +267,7 @@ func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	if e.Cause == ttl.DeadLettered {
 		removed.Moved = 1
 	}
-	w.c.Svc.Monitor.Metrics().Settled(removed)
+	w.settled(removed)
 	return true, nil
 }
 
