@@ -34,8 +34,6 @@ type (
 	ClassLatency = diagnostics.ClassLatency
 	// LogLines are the latest log lines, which getLog shows.
 	LogLines = observe.LogLines
-	// LogComponent is one of MongoDB's log components.
-	LogComponent = observe.LogComponent
 	// Profiling are the options of the profiler.
 	Profiling = observe.Profiling
 )

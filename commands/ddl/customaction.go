@@ -191,7 +191,7 @@ func createCustomCollection(x *customCall) error {
 		return err
 	}
 	if x.args.ShardKey != nil {
-		x.offer.ShardKey = *x.args.ShardKey
+		x.offer.shardKey = *x.args.ShardKey
 	}
 	if err := x.offer.check(); err != nil {
 		return err
@@ -209,7 +209,7 @@ func createCustomCollection(x *customCall) error {
 			return err
 		}
 		if x.offer.none() && !shared {
-			x.offer.Throughput = defaultThroughput
+			x.offer.throughput = defaultThroughput
 		}
 		uuid := coll.Info().UUID
 		if len(indexes) > 0 {
@@ -276,11 +276,11 @@ func getCustomCollection(x *customCall) error {
 			return err
 		}
 		if o.none() && !shared { // it was not made by customAction
-			o.Throughput = defaultThroughput
+			o.throughput = defaultThroughput
 		}
 		b := x.c.Reply.String("database", x.ns.DB).String("collection", x.ns.Coll)
-		if o.ShardKey != "" {
-			b.StartDocument("shardKeyDefinition").String(o.ShardKey, "hashed").End()
+		if o.shardKey != "" {
+			b.StartDocument("shardKeyDefinition").String(o.shardKey, "hashed").End()
 		}
 		o.append(b)
 		return nil

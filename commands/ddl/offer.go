@@ -29,17 +29,17 @@ func offerOfCollection(uuid [16]byte) value.Value { return value.Binary(4, uuid[
 
 // offer is what customAction records of a database or collection.
 type offer struct {
-	Throughput int64  // 0: not given
-	Max        int64  // of autoscale, 0: not given
-	ShardKey   string // "": none
+	throughput int64  // 0: not given
+	max        int64  // of autoscale, 0: not given
+	shardKey   string // "": none
 }
 
-func (o offer) none() bool { return o.Throughput == 0 && o.Max == 0 }
+func (o offer) none() bool { return o.throughput == 0 && o.max == 0 }
 
 // over returns o, with the fields that are not set in it taken from old.
 func (o offer) over(old offer) offer {
 	if !o.none() {
-		old.Throughput, old.Max = o.Throughput, o.Max
+		old.throughput, old.max = o.throughput, o.max
 	}
 	return old
 }
@@ -51,9 +51,9 @@ func (x *customCall) readOffer() (o offer, err error) {
 		return o, mongoerr.New(mongoerr.BadValue, "only one of offerThroughput and autoScaleSettings may be given")
 	}
 	if a.Throughput != nil {
-		o.Throughput = *a.Throughput
-		if o.Throughput < leastThroughput {
-			return o, mongoerr.Newf(mongoerr.BadValue, "offerThroughput must be at least %d, not %d", leastThroughput, o.Throughput)
+		o.throughput = *a.Throughput
+		if o.throughput < leastThroughput {
+			return o, mongoerr.Newf(mongoerr.BadValue, "offerThroughput must be at least %d, not %d", leastThroughput, o.throughput)
 		}
 	}
 	for name, v := range a.AutoScale.All() {
@@ -64,11 +64,11 @@ func (x *customCall) readOffer() (o offer, err error) {
 		if !v.IsNumber() {
 			return o, args.WrongType("customAction.autoScaleSettings", name, v, args.NumberTypes)
 		}
-		if o.Max = n; !whole || n < leastThroughput*autoscaleShare/4 {
+		if o.max = n; !whole || n < leastThroughput*autoscaleShare/4 {
 			return o, mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput must be at least %d, not %s", leastThroughput*autoscaleShare/4, v)
 		}
 	}
-	if a.AutoScale != nil && o.Max == 0 {
+	if a.AutoScale != nil && o.max == 0 {
 		return o, mongoerr.MissingField("customAction.autoScaleSettings.maxThroughput")
 	}
 	return o, nil
@@ -77,10 +77,10 @@ func (x *customCall) readOffer() (o offer, err error) {
 // check refuses more throughput than one partition has if there is no shard key.
 func (o offer) check() error {
 	switch {
-	case o.ShardKey != "":
-	case o.Throughput > unshardedThroughput:
+	case o.shardKey != "":
+	case o.throughput > unshardedThroughput:
 		return mongoerr.Newf(mongoerr.BadValue, "offerThroughput above %d needs a shardKey", unshardedThroughput)
-	case o.Max > unshardedThroughput:
+	case o.max > unshardedThroughput:
 		return mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput above %d needs a shardKey", unshardedThroughput)
 	}
 	return nil
@@ -89,11 +89,11 @@ func (o offer) check() error {
 // append writes the offer into a reply.
 func (o offer) append(b *value.Builder) {
 	switch {
-	case o.Max != 0:
-		b.Append("provisionedThroughput", value.Int(o.Max/autoscaleShare))
-		b.StartDocument("autoScaleSettings").Append("maxThroughput", value.Int(o.Max)).End()
-	case o.Throughput != 0:
-		b.Append("provisionedThroughput", value.Int(o.Throughput))
+	case o.max != 0:
+		b.Append("provisionedThroughput", value.Int(o.max/autoscaleShare))
+		b.StartDocument("autoScaleSettings").Append("maxThroughput", value.Int(o.max)).End()
+	case o.throughput != 0:
+		b.Append("provisionedThroughput", value.Int(o.throughput))
 	}
 }
 
@@ -103,7 +103,7 @@ func offersOf(db string) storage.Namespace { return storage.Namespace{DB: db, Co
 func readOffer(tx storage.Tx, db string, id value.Value) (offer, error) {
 	d, err := serverdocs.Get(tx, offersOf(db), id)
 	return offer{
-		Throughput: d.Lookup("offerThroughput").Int64(), Max: d.Lookup("maxThroughput").Int64(), ShardKey: d.Lookup("shardKey").Str(),
+		throughput: d.Lookup("offerThroughput").Int64(), max: d.Lookup("maxThroughput").Int64(), shardKey: d.Lookup("shardKey").Str(),
 	}, err
 }
 
@@ -116,7 +116,7 @@ func sharesThroughput(tx storage.Tx, db string) (bool, error) {
 
 // store writes the record.
 func (o offer) store(tx storage.Tx, db string, id value.Value, now int64) error {
-	d := value.NewDoc("_id", id, "offerThroughput", value.Int64(o.Throughput), "maxThroughput", value.Int64(o.Max), "shardKey", value.String(o.ShardKey))
+	d := value.NewDoc("_id", id, "offerThroughput", value.Int64(o.throughput), "maxThroughput", value.Int64(o.max), "shardKey", value.String(o.shardKey))
 	return serverdocs.Put(tx, offersOf(db), d, now)
 }
 

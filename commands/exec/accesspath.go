@@ -217,7 +217,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Query) RecordSource {
 	src := a.records(x, info, q)
 	if r, ok := src.(*ScanIterator); ok && q.Limit > 0 && q.Near == nil && (a.Sorted || q.Sort.IsEmpty()) {
-		r.Chunk = int(min(int64(r.Chunk), q.Limit))
+		r.chunk = int(min(int64(r.chunk), q.Limit))
 	}
 	if a.Plan.Covered { // the filter was applied to its keys
 		return src

@@ -225,9 +225,9 @@ func (r *ScanIterator) take(key []byte, e *waitingEntry, fetched bool) error {
 			return err
 		}
 	}
-	r.Buf = append(r.Buf, e.rec)
-	r.Keys.add(key)
-	r.Scans[r.At.scan].Counts.Passed++
+	r.buf = append(r.buf, e.rec)
+	r.keys.add(key)
+	r.Scans[r.at.scan].Counts.Passed++
 	if r.covered {
 		r.fetched = append(r.fetched, fetched)
 	}

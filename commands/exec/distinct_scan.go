@@ -46,11 +46,11 @@ func opposite(sort value.Doc) value.Doc {
 
 // readDistinct takes the values of one chunk from a range of keys.
 func (r *ScanIterator) readDistinct(coll storage.Collection, s *Scan, kr storage.KeyRange) error {
-	for range r.Chunk {
+	for range r.chunk {
 		found := false
 		err := coll.ScanIndex(s.Index, kr, func(key []byte, id storage.RecordID) bool {
 			found = true
-			r.At.Key, r.At.after = append(r.At.Key[:0], key...), id
+			r.at.key, r.at.after = append(r.at.key[:0], key...), id
 			return false
 		})
 		if found && err == nil {
@@ -66,8 +66,8 @@ func (r *ScanIterator) readDistinct(coll storage.Collection, s *Scan, kr storage
 		s.Counts.Seeks++
 		r.x.Stats.KeysExamined++
 		r.x.Running().Counts.Keys++
-		r.At.started = true
-		kr.AfterKey, kr.AfterID = r.At.Key, r.At.after
+		r.at.started = true
+		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func firstError(errs ...error) error {
 // key does not determine the value, it reads the record; if a key can have different
 // values, it reads each entry.
 func (r *ScanIterator) value(coll storage.Collection) error {
-	key, id := r.At.Key, r.At.after
+	key, id := r.at.key, r.at.after
 	d, known := r.keyDocs.of(key)
 	rec, kind := storage.Record{ID: id, Doc: d}, value.Missing
 	if known {
@@ -99,10 +99,10 @@ func (r *ScanIterator) value(coll storage.Collection) error {
 			return err
 		}
 	}
-	r.Buf = append(r.Buf, rec)
-	r.Keys.add(key)
+	r.buf = append(r.buf, rec)
+	r.keys.add(key)
 	r.fetched = append(r.fetched, fetch)
-	r.Scans[r.At.scan].Counts.Passed++
+	r.Scans[r.at.scan].Counts.Passed++
 	if known && kind != value.Missing && kind != value.KindUndefined {
 		n := 0
 		for _, desc := range r.keyDocs.desc[:r.skip] {
@@ -115,8 +115,8 @@ func (r *ScanIterator) value(coll storage.Collection) error {
 
 // behind moves behind the keys with a prefix, in the direction of the scan.
 func (r *ScanIterator) behind(prefix []byte) {
-	r.At.Key, r.At.after = append(r.At.Key[:0], prefix...), 0
-	if !r.Scans[r.At.scan].Ranges[r.At.within].Reverse {
-		r.At.Key = append(r.At.Key, 0xff)
+	r.at.key, r.at.after = append(r.at.key[:0], prefix...), 0
+	if !r.Scans[r.at.scan].Ranges[r.at.within].Reverse {
+		r.at.key = append(r.at.key, 0xff)
 	}
 }

@@ -152,22 +152,22 @@ type ScanIterator struct {
 	ns       storage.Namespace
 	uuid     [16]byte
 	Scans    []Scan                        // made one after the other
-	At       Position                      // behind what was read last
-	Buf      []storage.Record              // the chunk that was read last
-	Upcoming int                           // which record of Buf is the next
-	From     Position                      // where Buf was read from
-	Chunk    int                           // how many records the next chunk has at most
+	at       position                      // behind what was read last
+	buf      []storage.Record              // the chunk that was read last
+	upcoming int                           // which record of buf is the next
+	from     position                      // where buf was read from
+	chunk    int                           // how many records the next chunk has at most
 	turns    int                           // of loops that read a chunk
-	Seen     map[storage.RecordID]struct{} // nil: a record cannot come twice
+	seen     map[storage.RecordID]struct{} // nil: a record cannot come twice
 	meta     *catalog.Meta                 // of the collection when the chunk was read
 	Stored   bool                          // everything is returned, as it is stored: for validate
 	due      int64                         // before it, all records of the chunk are visible
-	Done     bool                          // nothing is left behind Buf
+	done     bool                          // nothing is left behind buf
 
 	Queue  bool // documents are messages
 	Expand bool // documents are buckets, shown uncompressed
 
-	Keys entryKeys // of buf, if it was read from an index
+	keys entryKeys // of buf, if it was read from an index
 
 	keyDocs  *keyDocs         // to read the values of keys, nil if records are read
 	branches []*keyDocs       // the same for each scan, if it differs
@@ -190,20 +190,20 @@ type ScanIterator struct {
 	planned bool        // the chunk is read in the view that the query was planned in
 }
 
-// Position is how far an iteration has come.
-type Position struct {
+// position is how far an iteration has come.
+type position struct {
 	scan    int
 	within  int // range of the scan
 	started bool
 	after   storage.RecordID
-	Key     []byte // behind which entry of the index; nil for records
+	key     []byte // behind which entry of the index; nil for records
 }
 
 // set copies p, reusing the room for the key.
-func (p *Position) set(q *Position) {
-	key := append(p.Key[:0], q.Key...)
+func (p *position) set(q *position) {
+	key := append(p.key[:0], q.key...)
 	*p = *q
-	p.Key = key
+	p.key = key
 }
 
 // entryKeys are the keys of some index entries, one behind the other.
@@ -248,7 +248,7 @@ func NewScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterat
 }
 
 func newScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterator {
-	r := &ScanIterator{x: x, ns: info.Namespace, uuid: info.UUID, Scans: scans, Chunk: FirstChunk}
+	r := &ScanIterator{x: x, ns: info.Namespace, uuid: info.UUID, Scans: scans, chunk: FirstChunk}
 	m := catalog.Of(info)
 	r.meta = m
 	r.Queue = m.IsQueue
@@ -259,7 +259,7 @@ func newScanIterator(x *Execution, info *storage.Info, scans []Scan) *ScanIterat
 // Once ensures that no record is returned twice. A multikey index or a union of scans may
 // find a record several times.
 func (r *ScanIterator) Once() *ScanIterator {
-	r.Seen = map[storage.RecordID]struct{}{}
+	r.seen = map[storage.RecordID]struct{}{}
 	return r
 }
 
@@ -268,11 +268,11 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 	for {
 		call := r.x.Running()
 		now := call.Now
-		for r.Upcoming < len(r.Buf) {
-			rec := &r.Buf[r.Upcoming]
-			r.Upcoming++
+		for r.upcoming < len(r.buf) {
+			rec := &r.buf[r.upcoming]
+			r.upcoming++
 			if r.mayHaveExpired(now) {
-				if r.covered && !r.fetched[r.Upcoming-1] { // it was read before something expired
+				if r.covered && !r.fetched[r.upcoming-1] { // it was read before something expired
 					r.unread()
 					r.rewind()
 					break
@@ -281,12 +281,12 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 					continue
 				}
 			}
-			if !r.covered || r.fetched[r.Upcoming-1] {
+			if !r.covered || r.fetched[r.upcoming-1] {
 				r.x.Stats.DocsExamined++
 				call.Counts.Docs++
 			}
 			r.x.Env.Meta = expr.Meta{} // of the document before
-			if len(r.Keys.ends) > 0 {
+			if len(r.keys.ends) > 0 {
 				r.x.key = r.currentKey()
 			}
 			return r.shown(*rec), true, nil
@@ -295,7 +295,7 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 			r.early = nil
 			return rec, false, err
 		}
-		if r.Done {
+		if r.done {
 			return rec, false, nil
 		}
 		if err := r.fill(); err != nil {
@@ -336,46 +336,46 @@ func (r *ScanIterator) shown(rec storage.Record) storage.Record {
 
 // currentKey is the index key of the record returned last; it is valid until
 // the next record is asked for.
-func (r *ScanIterator) currentKey() []byte { return r.Keys.at(r.Upcoming - 1) }
+func (r *ScanIterator) currentKey() []byte { return r.keys.at(r.upcoming - 1) }
 
 // rewind discards the records that were read ahead, so that a cursor sees the writes
 // between two batches.
 func (r *ScanIterator) rewind() {
-	if r.Upcoming >= len(r.Buf) {
+	if r.upcoming >= len(r.buf) {
 		return
 	}
-	for i := range r.Buf[r.Upcoming:] {
-		delete(r.Seen, r.Buf[r.Upcoming+i].ID)
+	for i := range r.buf[r.upcoming:] {
+		delete(r.seen, r.buf[r.upcoming+i].ID)
 	}
-	scan := &r.Scans[r.From.scan]
+	scan := &r.Scans[r.from.scan]
 	indexed := scan.Index != ""
 	if indexed {
-		scan.Counts.Keys -= int64(len(r.Buf) - r.Upcoming)
-		scan.Counts.Passed -= int64(len(r.Buf) - r.Upcoming)
-		r.x.Stats.KeysExamined -= int64(len(r.Buf) - r.Upcoming)
+		scan.Counts.Keys -= int64(len(r.buf) - r.upcoming)
+		scan.Counts.Passed -= int64(len(r.buf) - r.upcoming)
+		r.x.Stats.KeysExamined -= int64(len(r.buf) - r.upcoming)
 	}
-	r.At.set(&r.From)
-	if r.Upcoming > 0 {
-		r.At.started, r.At.after = true, r.Buf[r.Upcoming-1].ID
+	r.at.set(&r.from)
+	if r.upcoming > 0 {
+		r.at.started, r.at.after = true, r.buf[r.upcoming-1].ID
 		if indexed {
-			r.At.Key = append(r.At.Key[:0], r.Keys.at(r.Upcoming-1)...)
+			r.at.key = append(r.at.key[:0], r.keys.at(r.upcoming-1)...)
 		}
 	}
-	r.Buf, r.Upcoming, r.Done = r.Buf[:0], 0, false
-	r.Keys.Reset()
+	r.buf, r.upcoming, r.done = r.buf[:0], 0, false
+	r.keys.Reset()
 	r.fetched = r.fetched[:0]
 }
 
 // unread makes the record returned last the next one again.
-func (r *ScanIterator) unread() { r.Upcoming-- }
+func (r *ScanIterator) unread() { r.upcoming-- }
 
 // readAhead implements rewinder.
 func (r *ScanIterator) readAhead(most int) {
-	if len(r.Buf) > 0 || r.Done {
+	if len(r.buf) > 0 || r.done {
 		return
 	}
-	if r.Chunk == FirstChunk {
-		r.Chunk = most
+	if r.chunk == FirstChunk {
+		r.chunk = most
 	}
 	r.planned = true
 	r.early = r.fill()
@@ -387,7 +387,7 @@ func (r *ScanIterator) fill() error {
 	if err := r.x.Running().Interrupted(); err != nil {
 		return err
 	}
-	r.Buf, r.Upcoming = r.Buf[:0], 0
+	r.buf, r.upcoming = r.buf[:0], 0
 	err := r.x.Running().View(func(tx storage.Tx) error {
 		coll, err := StillThere(tx, r.ns, r.uuid)
 		if err != nil {
@@ -399,8 +399,8 @@ func (r *ScanIterator) fill() error {
 		}
 		return r.readChunk(coll)
 	})
-	r.Chunk = min(r.Chunk*4, mostChunk)
-	r.Done = r.At.scan >= len(r.Scans)
+	r.chunk = min(r.chunk*4, mostChunk)
+	r.done = r.at.scan >= len(r.Scans)
 	return err
 }
 
@@ -420,10 +420,10 @@ func (r *ScanIterator) prove(coll storage.Collection) error {
 
 // readChunk reads on until there are records, or to the end.
 func (r *ScanIterator) readChunk(coll storage.Collection) error {
-	for len(r.Buf) == 0 && r.At.scan < len(r.Scans) {
-		r.Keys.Reset()
+	for len(r.buf) == 0 && r.at.scan < len(r.Scans) {
+		r.keys.Reset()
 		r.fetched = r.fetched[:0]
-		r.From.set(&r.At)
+		r.from.set(&r.at)
 		if err := r.read(coll); err != nil {
 			return err
 		}
@@ -458,23 +458,23 @@ func StillThere(tx storage.Tx, ns storage.Namespace, id [16]byte) (storage.Colle
 // read takes one chunk from the current range and moves on to the next range
 // when it is used up.
 func (r *ScanIterator) read(coll storage.Collection) error {
-	s := &r.Scans[r.At.scan]
+	s := &r.Scans[r.at.scan]
 	if s.Index == "" {
 		return r.readRecords(coll, s)
 	}
-	if r.At.within >= len(s.Ranges) {
+	if r.at.within >= len(s.Ranges) {
 		r.nextScan()
 		return nil
 	}
 	if r.branches != nil {
-		r.keyDocs = r.branches[r.At.scan]
+		r.keyDocs = r.branches[r.at.scan]
 	}
 	if s.walks && r.skip == 0 {
 		return r.readRanges(coll, s)
 	}
-	kr := s.Ranges[r.At.within]
-	if r.At.started {
-		kr.AfterKey, kr.AfterID = r.At.Key, r.At.after
+	kr := s.Ranges[r.at.within]
+	if r.at.started {
+		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
 	} else if r.skip == 0 {
 		s.Counts.Seeks++
 	}
@@ -484,14 +484,14 @@ func (r *ScanIterator) read(coll storage.Collection) error {
 	visited := 0
 	err := r.scanIndex(coll, s.Index, kr, func(key []byte, rec storage.Record) bool {
 		visited++
-		r.At.Key, r.At.after = append(r.At.Key[:0], key...), rec.ID
+		r.at.key, r.at.after = append(r.at.key[:0], key...), rec.ID
 		if r.isNew(rec.ID, s) {
 			r.failed = r.entry(key, rec)
 		}
-		return visited < r.Chunk && r.failed == nil
+		return visited < r.chunk && r.failed == nil
 	})
-	r.At.started = true
-	if visited < r.Chunk {
+	r.at.started = true
+	if visited < r.chunk {
 		r.nextRange(s)
 	}
 	return r.examined(s, visited, err)
@@ -513,26 +513,26 @@ func (r *ScanIterator) examined(s *Scan, visited int, err error) error {
 
 func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 	rg := s.records
-	if r.At.started {
-		rg.After = r.At.after
+	if r.at.started {
+		rg.After = r.at.after
 	}
 	now := r.x.Running().Now
 	visited, taken, ended := 0, 0, true
 	err := coll.Scan(rg, func(rec storage.Record) bool {
 		visited++
-		r.At.after = rec.ID
+		r.at.after = rec.ID
 		if r.mayHaveExpired(now) && !r.meta.Visible(&rec, now) {
 			ended = visited < mostChunk // hidden records are skipped in large chunks
 			return ended
 		}
 		taken++
 		if r.isNew(rec.ID, s) {
-			r.Buf = append(r.Buf, rec)
+			r.buf = append(r.buf, rec)
 		}
-		ended = taken < r.Chunk && visited < mostChunk
+		ended = taken < r.chunk && visited < mostChunk
 		return ended
 	})
-	r.At.started = true
+	r.at.started = true
 	if ended {
 		r.nextScan()
 	}
@@ -541,29 +541,29 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 
 // nextRange moves on to the next range of a scan, or behind the scan.
 func (r *ScanIterator) nextRange(s *Scan) {
-	r.At.within, r.At.started = r.At.within+1, false
-	if r.At.within >= len(s.Ranges) {
+	r.at.within, r.at.started = r.at.within+1, false
+	if r.at.within >= len(s.Ranges) {
 		r.nextScan()
 	}
 }
 
-func (r *ScanIterator) nextScan() { r.At.scan, r.At.within, r.At.started = r.At.scan+1, 0, false }
+func (r *ScanIterator) nextScan() { r.at.scan, r.at.within, r.at.started = r.at.scan+1, 0, false }
 
 func (r *ScanIterator) isNew(id storage.RecordID, s *Scan) bool {
-	if r.Seen == nil {
+	if r.seen == nil {
 		return true
 	}
 	s.Counts.Tested++
-	if _, dup := r.Seen[id]; dup {
+	if _, dup := r.seen[id]; dup {
 		s.Counts.Dropped++
 		return false
 	}
-	r.Seen[id] = struct{}{}
+	r.seen[id] = struct{}{}
 	return true
 }
 
 // Close ends the iteration.
-func (r *ScanIterator) Close() { r.Done, r.Buf, r.Upcoming = true, r.Buf[:0], 0 }
+func (r *ScanIterator) Close() { r.done, r.buf, r.upcoming = true, r.buf[:0], 0 }
 
 // EmptyDocs is an iterator without documents.
 type EmptyDocs struct{}

@@ -55,34 +55,34 @@ func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
 // readRanges takes one chunk from the current range and those behind it.
 func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) {
 	visited, taken := 0, 0
-	for err == nil && r.failed == nil && taken < r.Chunk && r.At.within < len(s.Ranges) {
+	for err == nil && r.failed == nil && taken < r.chunk && r.at.within < len(s.Ranges) {
 		if err = r.tick(); err != nil {
 			break
 		}
 		ended := true // no entry was left
 		err = r.scanIndex(coll, s.Index, r.onwards(s), func(key []byte, rec storage.Record) bool {
 			visited++
-			at, inside := s.locate(r.At.within, key)
-			if r.At.within = at; !inside {
-				r.At.started, ended = false, false
+			at, inside := s.locate(r.at.within, key)
+			if r.at.within = at; !inside {
+				r.at.started, ended = false, false
 				if at == len(s.Ranges) {
 					s.Counts.Last = 1
 				}
 				return false
 			}
 			taken++
-			r.At.started, r.At.Key, r.At.after = true, append(r.At.Key[:0], key...), rec.ID
+			r.at.started, r.at.key, r.at.after = true, append(r.at.key[:0], key...), rec.ID
 			if r.isNew(rec.ID, s) {
 				r.failed = r.entry(key, rec)
 			}
-			ended = taken < r.Chunk && r.failed == nil
+			ended = taken < r.chunk && r.failed == nil
 			return ended
 		})
 		if ended {
-			r.At.within, r.At.started = len(s.Ranges), false
+			r.at.within, r.at.started = len(s.Ranges), false
 		}
 	}
-	if r.At.within >= len(s.Ranges) {
+	if r.at.within >= len(s.Ranges) {
 		r.nextScan()
 	}
 	return r.examined(s, visited, err)
@@ -91,14 +91,14 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 // onwards returns the keys that are still ahead: from the present position to the end of
 // the index.
 func (r *ScanIterator) onwards(s *Scan) storage.KeyRange {
-	kr := s.Ranges[r.At.within]
+	kr := s.Ranges[r.at.within]
 	if kr.Reverse {
 		kr.Lo = nil
 	} else {
 		kr.Hi = nil
 	}
-	if r.At.started {
-		kr.AfterKey, kr.AfterID = r.At.Key, r.At.after
+	if r.at.started {
+		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
 	} else {
 		s.Counts.Seeks++
 	}

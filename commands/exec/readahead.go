@@ -24,7 +24,7 @@ type FirstChunks struct {
 type firstChunk struct {
 	kr         storage.KeyRange
 	start, end int // of the records
-	at         Position
+	at         position
 	done       bool // the range has no more
 	counts     ScanCounts
 	read       int // index entries
@@ -39,10 +39,10 @@ func NewRangeIterator(x *Execution, info *storage.Info, index string) *ScanItera
 // Restart begins the iteration anew with another range of the index.
 func (r *ScanIterator) Restart(kr storage.KeyRange) {
 	r.Scans[0].Ranges = append(r.Scans[0].Ranges[:0], kr)
-	r.At, r.From = Position{Key: r.At.Key[:0]}, Position{Key: r.From.Key[:0]}
-	r.Buf, r.Upcoming, r.Chunk, r.Done = r.Buf[:0], 0, FirstChunk, false
-	r.Keys.Reset()
-	clear(r.Seen)
+	r.at, r.from = position{key: r.at.key[:0]}, position{key: r.from.key[:0]}
+	r.buf, r.upcoming, r.chunk, r.done = r.buf[:0], 0, FirstChunk, false
+	r.keys.Reset()
+	clear(r.seen)
 }
 
 // Read reads the first chunks of the ranges that r visits next, in one View. It stops
@@ -71,7 +71,7 @@ func (f *FirstChunks) Read(r *ScanIterator, ranges []storage.KeyRange) {
 		}
 		return nil
 	})
-	r.Buf = r.Buf[:0]
+	r.buf = r.buf[:0]
 }
 
 // readOne reads the first chunk of a range, and returns the size of its documents. The
@@ -90,14 +90,14 @@ func (f *FirstChunks) readOne(r *ScanIterator, coll storage.Collection, kr stora
 	}
 	c := f.add()
 	c.kr, c.start, c.counts, c.read = kr, len(f.records), read, entries
-	f.records = append(f.records, r.Buf...)
-	for i := range r.Buf {
-		f.keys.add(r.Keys.at(i))
-		size += len(r.Buf[i].Doc)
+	f.records = append(f.records, r.buf...)
+	for i := range r.buf {
+		f.keys.add(r.keys.at(i))
+		size += len(r.buf[i].Doc)
 	}
 	c.end = len(f.records)
-	if c.done = r.At.scan >= len(r.Scans); !c.done {
-		c.at.set(&r.At)
+	if c.done = r.at.scan >= len(r.Scans); !c.done {
+		c.at.set(&r.at)
 	}
 	return size, nil
 }
@@ -125,18 +125,18 @@ func (f *FirstChunks) Take(r *ScanIterator) bool {
 	c := &f.list[f.next]
 	f.next++
 	r.Restart(c.kr)
-	r.Buf = append(r.Buf, f.records[c.start:c.end]...)
+	r.buf = append(r.buf, f.records[c.start:c.end]...)
 	for i := c.start; i < c.end; i++ {
-		r.Keys.add(f.keys.at(i))
+		r.keys.add(f.keys.at(i))
 	}
-	if r.Seen != nil {
-		for i := range r.Buf {
-			r.Seen[r.Buf[i].ID] = struct{}{}
+	if r.seen != nil {
+		for i := range r.buf {
+			r.seen[r.buf[i].ID] = struct{}{}
 		}
 	}
-	if r.Done = c.done; !c.done {
-		r.At.set(&c.at)
-		r.Chunk *= 4
+	if r.done = c.done; !c.done {
+		r.at.set(&c.at)
+		r.chunk *= 4
 	}
 	r.due, r.meta = f.due, f.meta
 	r.Scans[0].Counts.add(c.counts)

@@ -13,7 +13,7 @@ import (
 func EstablishmentParameters() []Parameter {
 	changed := func(s *Service, _ value.Value) {
 		rate := float64(s.Params.Int(limits.EstablishmentRate))
-		s.Establishment.SetRate(rate, rate*s.Params.Value(limits.EstablishmentBurst).AsDouble(), s.Real.Now())
+		s.establishment.SetRate(rate, rate*s.Params.Value(limits.EstablishmentBurst).AsDouble(), s.Real.Now())
 	}
 	return []Parameter{
 		{Name: limits.EstablishmentEnabled, Initial: value.Bool(false), Startup: true, Runtime: true, Check: CheckBool},
@@ -21,7 +21,7 @@ func EstablishmentParameters() []Parameter {
 		{Name: limits.EstablishmentBurst, Initial: value.Double(math.MaxFloat64), Startup: true, Runtime: true, Check: limits.CheckPositive(limits.EstablishmentBurst), OnChange: changed},
 		{
 			Name: limits.EstablishmentDepth, Initial: value.Int32(0), Startup: true, Runtime: true, Check: CheckInt(limits.EstablishmentDepth, 0, math.MaxInt32),
-			OnChange: func(s *Service, v value.Value) { s.Establishment.SetDepth(v.SafeInt64()) },
+			OnChange: func(s *Service, v value.Value) { s.establishment.SetDepth(v.SafeInt64()) },
 		},
 		{Name: limits.EstablishmentBypass, Initial: value.Document(value.NewDoc("ranges", value.NewArray())), Startup: true, Runtime: true, Check: limits.CheckRanges},
 	}
@@ -34,10 +34,10 @@ func (s *Service) AdmitConnection(ctx context.Context, c *Conn) error {
 		return nil
 	}
 	if s.bypasses(c) {
-		s.Establishment.Exempt()
+		s.establishment.Exempt()
 		return nil
 	}
-	return s.Establishment.Wait(ctx, s.Real)
+	return s.establishment.Wait(ctx, s.Real)
 }
 
 // bypasses reports whether the client's address, or the socket that it
@@ -55,7 +55,7 @@ func (s *Service) bypasses(c *Conn) bool {
 
 // WriteEstablishment writes the counters of the limit for serverStatus.connections.
 func (s *Service) WriteEstablishment(b *value.Builder) {
-	stats, queued, _ := s.Establishment.Snapshot(s.Real.Now())
+	stats, queued, _ := s.establishment.Snapshot(s.Real.Now())
 	b.Int64("queuedForEstablishment", queued)
 	b.StartDocument("establishmentRateLimit").Int64("rejected", stats.Rejected).Int64("exempted", stats.Exempted).
 		Int64("interruptedDueToClientDisconnect", stats.HungUp).End()
@@ -64,6 +64,6 @@ func (s *Service) WriteEstablishment(b *value.Builder) {
 // WriteQueues writes the section queues of serverStatus.
 func WriteQueues(c *Call, b *value.Builder) {
 	b.StartDocument("ingressSessionEstablishment")
-	c.Svc.Establishment.WriteQueue(b, c.Svc.Real.Now())
+	c.Svc.establishment.WriteQueue(b, c.Svc.Real.Now())
 	b.End()
 }

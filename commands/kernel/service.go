@@ -55,7 +55,7 @@ func NewService(o Options) *Service {
 	}
 	s.Stamps.Follow(o.Engine)
 	s.Memory = limits.NewMemoryGuard(dataLimit(&o), s.Real, &s.Log)
-	s.Establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
+	s.establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
 	s.Scripts = newScripts(s)
 	return s
 }
@@ -152,7 +152,7 @@ func newClients() Clients {
 type Access struct {
 	Auth          *auth.Manager
 	RequireAPI    atomic.Bool         // the parameter requireApiVersion
-	Establishment *limits.RateLimiter // limits how fast connections begin
+	establishment *limits.RateLimiter // limits how fast connections begin
 }
 
 // Expiry removes expired documents and settles the messages of queues.

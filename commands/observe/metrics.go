@@ -66,13 +66,13 @@ type ReadConcerns struct{ Outside, Inside ConcernCounts }
 // ConcernCounts counts read concerns by their levels.
 type ConcernCounts struct{ None, Local, Available, Majority, Linearizable, Snapshot, SnapshotAt atomic.Int64 }
 
-// TimedCounter is a UsageCounter with a histogram of the times.
+// TimedCounter counts commands and how long they took together, with a histogram of the times.
 type TimedCounter struct {
-	UsageCounter
+	usageCounter
 	Histogram Latencies
 }
 
 func (t *TimedCounter) add(d time.Duration) {
-	t.UsageCounter.add(d)
+	t.usageCounter.add(d)
 	t.Histogram.Observe(d)
 }

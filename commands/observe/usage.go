@@ -18,14 +18,14 @@ type Usage struct{ collections sync.Map } // namespace -> *CollectionUsage
 type CollectionUsage struct {
 	Namespace                 string       // db.collection
 	Reads, Writes, Commands   TimedCounter // as top and $collStats tell them apart
-	queries, getmores         UsageCounter
-	inserts, updates, removes UsageCounter
+	queries, getmores         usageCounter
+	inserts, updates, removes usageCounter
 }
 
-// UsageCounter counts commands and how long they took together.
-type UsageCounter struct{ Count, Micros atomic.Int64 }
+// usageCounter counts commands and how long they took together.
+type usageCounter struct{ Count, Micros atomic.Int64 }
 
-func (u *UsageCounter) add(d time.Duration) {
+func (u *usageCounter) add(d time.Duration) {
 	u.Count.Add(1)
 	u.Micros.Add(d.Microseconds())
 }
@@ -35,16 +35,16 @@ var TopParts = []string{"total", "readLock", "writeLock", "queries", "getmore", 
 
 // Part returns the numbers of one of TopParts.
 func (u *CollectionUsage) Part(name string) (count, micros int64) {
-	of := func(c *UsageCounter) (int64, int64) { return c.Count.Load(), c.Micros.Load() }
+	of := func(c *usageCounter) (int64, int64) { return c.Count.Load(), c.Micros.Load() }
 	switch name {
 	case "total":
-		rc, rm := of(&u.Reads.UsageCounter)
-		wc, wm := of(&u.Writes.UsageCounter)
+		rc, rm := of(&u.Reads.usageCounter)
+		wc, wm := of(&u.Writes.usageCounter)
 		return rc + wc, rm + wm
 	case "readLock":
-		return of(&u.Reads.UsageCounter)
+		return of(&u.Reads.usageCounter)
 	case "writeLock":
-		return of(&u.Writes.UsageCounter)
+		return of(&u.Writes.usageCounter)
 	case "queries":
 		return of(&u.queries)
 	case "getmore":
@@ -56,7 +56,7 @@ func (u *CollectionUsage) Part(name string) (count, micros int64) {
 	case "remove":
 		return of(&u.removes)
 	}
-	return of(&u.Commands.UsageCounter)
+	return of(&u.Commands.usageCounter)
 }
 
 // Of returns the counters of a collection.

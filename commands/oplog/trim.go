@@ -23,8 +23,8 @@ func (l *Log) Appended(bytes int64) {
 	}
 }
 
-// TrimJob is the lease of the server that trims the log.
-const TrimJob = "oplog"
+// trimJob is the lease of the server that trims the log.
+const trimJob = "oplog"
 
 // Trimmer keeps the log within its bound while this server has the lease.
 func (l *Log) Trimmer(ctx context.Context) {
@@ -34,7 +34,7 @@ func (l *Log) Trimmer(ctx context.Context) {
 			return
 		case <-l.full:
 		}
-		if !l.Engine.Lease(TrimJob) {
+		if !l.Engine.Lease(trimJob) {
 			continue
 		}
 		if err := l.Trim(ctx); err != nil && ctx.Err() == nil {

@@ -22,8 +22,8 @@ var (
 // FirstTerm is the term of the first election.
 const FirstTerm = 1
 
-// OwnField is the field of a stored configuration that is not mongod's.
-const OwnField = "duskdb"
+// ownField is the field of a stored configuration that is not mongod's.
+const ownField = "duskdb"
 
 // ElectionID returns the id of the election that began a term. Later terms have greater ids,
 // by which clients distinguish an old primary from the present one.

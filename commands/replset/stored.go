@@ -12,7 +12,7 @@ import (
 func (s *Config) Stored(host string) value.Doc {
 	b := value.NewBuilder()
 	s.Append(b, host)
-	b.StartDocument(OwnField).Bool("asConnected", s.AsConnected).Bool("initiated", s.Initiated).End()
+	b.StartDocument(ownField).Bool("asConnected", s.AsConnected).Bool("initiated", s.Initiated).End()
 	return b.Doc()
 }
 
@@ -21,7 +21,7 @@ func (s *Config) Stored(host string) value.Doc {
 func readStored(d value.Doc, id value.OID) (*Config, error) {
 	b, own := value.NewBuilder(), value.Doc(nil)
 	for it := d.Iter(); it.Next(); {
-		if it.Key() == OwnField {
+		if it.Key() == ownField {
 			own = it.Value().Doc()
 			continue
 		}

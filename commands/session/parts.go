@@ -13,9 +13,9 @@ import (
 // number or its record is removed. A part whose number differs from that of the record is
 // ignored.
 
-// MaxPartBytes bounds the statements of a part, but for one that is larger by
+// maxPartBytes bounds the statements of a part, but for one that is larger by
 // itself.
-const MaxPartBytes = 1 << 20
+const maxPartBytes = 1 << 20
 
 // bySession is the index that finds the parts of a session.
 var bySession = storage.IndexSpec{Name: "session_1", Spec: value.NewDoc(
@@ -31,7 +31,7 @@ func (s *Session) AddParts(tx storage.Tx, number int64, statements []RetriedStat
 		b := value.NewBuilder()
 		b.Document("session", s.RecordID).Int64("txnNum", number).StartArray("statements")
 		n := 0
-		for n < len(statements) && b.Len() < MaxPartBytes {
+		for n < len(statements) && b.Len() < maxPartBytes {
 			statements[n].Append(b)
 			n++
 		}

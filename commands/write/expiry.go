@@ -15,9 +15,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ExpiryJob is the lease of the server that runs the passes of the TTL monitor, which also
+// expiryJob is the lease of the server that runs the passes of the TTL monitor, which also
 // sweep the queues.
-const ExpiryJob = "expiry"
+const expiryJob = "expiry"
 
 // ExpiryHost implements ttl.Host, the monitor's interface to the server.
 type ExpiryHost struct{ Svc *kernel.Service }
@@ -251,7 +251,7 @@ func (w *Writer) source() storage.Namespace {
 // NewMonitor returns the ttl monitor.
 func NewMonitor(s *kernel.Service) *ttl.Monitor {
 	return ttl.NewMonitor(ExpiryHost{s}, ttl.Options{
-		Clock: s.Clock, Real: clock.System(), Log: s.Log, Lease: func() bool { return s.Engine.Lease(ExpiryJob) },
+		Clock: s.Clock, Real: clock.System(), Log: s.Log, Lease: func() bool { return s.Engine.Lease(expiryJob) },
 	})
 }
 
