@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/commandtest"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -46,7 +47,12 @@ func eachStatement(t *testing.T, folder string, f func(*server, *statement)) {
 // eachScript plays the scripts of a folder of testdata, each on a server of
 // its own.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
-	commandtest.Scripts(t, folder, func(t *testing.T) func(where, line string) { return begin(newServer(t)) })
+	commandtest.Scripts(t, folder, func(t *testing.T) func(where, line string) {
+		if t.Name() == "TestCommands/plancache" && storagetest.HostileByEnvironment() != nil {
+			t.Skip("a change of the catalog forgets plans")
+		}
+		return begin(newServer(t))
+	})
 }
 
 func readStatement(t testing.TB, where, line string) *statement {
