@@ -18,6 +18,7 @@ import (
 	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/servertest"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -118,6 +119,9 @@ func loginEarlier(t *testing.T, srv *servertest.Server, user, password string) *
 // has them after a restart.
 func TestEarlierVersion(t *testing.T) {
 	t.Parallel()
+	if storagetest.HostileByEnvironment() != nil {
+		t.Skip("a lock token names the id of a record")
+	}
 	dir := earlierDir(t)
 	for start := range int64(2) {
 		s := openEarlier(t, dir)

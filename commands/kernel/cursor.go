@@ -130,15 +130,23 @@ func (r *Cursors) Release(c *Cursor, now time.Time) {
 
 // Kill removes a cursor; one that is in use is closed when it is released.
 func (r *Cursors) Kill(id int64) bool {
+	var killed int64
+	return r.removeIf(id, &killed, func(*Cursor) bool { return true })
+}
+
+// removeIf removes a cursor that matches, and counts it in n under the lock, so that
+// Count never shows a cursor as neither open nor counted.
+func (r *Cursors) removeIf(id int64, n *int64, match func(*Cursor) bool) bool {
 	r.Mu.Lock()
 	c := r.Open[id]
-	if c == nil {
+	if c == nil || !match(c) {
 		r.Mu.Unlock()
 		return false
 	}
 	delete(r.Open, id)
 	c.killed = true
 	idle := !c.inUse
+	*n++
 	r.Mu.Unlock()
 	if idle {
 		c.It.Close()
@@ -161,7 +169,13 @@ func (r *Cursors) Interrupt(id int64) bool {
 var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interrupted")
 
 // KillWhere removes all cursors that match.
-func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
+func (r *Cursors) KillWhere(match func(*Cursor) bool) {
+	var killed int64
+	r.removeAll(&killed, match)
+}
+
+// removeAll removes all cursors that match, and counts them in n under the lock.
+func (r *Cursors) removeAll(n *int64, match func(*Cursor) bool) {
 	r.Mu.Lock()
 	var ids []int64
 	for id, c := range r.Open {
@@ -171,21 +185,15 @@ func (r *Cursors) KillWhere(match func(*Cursor) bool) (n int) {
 	}
 	r.Mu.Unlock()
 	for _, id := range ids {
-		if r.Kill(id) {
-			n++
-		}
+		r.removeIf(id, n, match) // it may have come into use meanwhile
 	}
-	return n
 }
 
 // Expire closes cursors that have not been used for timeout.
 func (r *Cursors) Expire(now time.Time, timeout time.Duration) {
-	n := r.KillWhere(func(c *Cursor) bool {
+	r.removeAll(&r.timedOut, func(c *Cursor) bool {
 		return !c.inUse && !c.NoTimeout && now.Sub(c.lastUsed) >= timeout
 	})
-	r.Mu.Lock()
-	r.timedOut += int64(n)
-	r.Mu.Unlock()
 }
 
 // CloseAll closes all cursors; those in use are closed when they are released.
