@@ -2,12 +2,14 @@ package pebble
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -18,7 +20,8 @@ type files struct {
 	vfs.FS
 	mode  os.FileMode // 0 in memory
 	fault func(step, path string) error
-	wait  func() // before a table is made, if one could not be made a moment ago
+	wait  func()      // before a table is made, if one could not be made a moment ago
+	tight func() bool // reports whether the disk has no space for merges of tables; nil: it has
 
 	mu  sync.Mutex
 	wal *walFile // the present log; nil: none, or it is synced and closed
@@ -43,7 +46,35 @@ func (fs *files) Create(name string, category vfs.DiskWriteCategory) (vfs.File, 
 		return nil, err
 	}
 	f, err := fs.FS.Create(name, category)
-	return fs.created(f, name, err)
+	f, err = fs.created(f, name, err)
+	if plain, ok := f.(*file); ok && category == mergeCategory && err == nil {
+		return &mergedTable{file: plain}, nil
+	}
+	return f, err
+}
+
+// mergeCategory is Pebble's name for what merges of tables write.
+const mergeCategory vfs.DiskWriteCategory = "pebble-compaction"
+
+// lookEach is how many bytes a merge writes between two looks at the disk.
+const lookEach = 256 << 10
+
+// mergedTable is a table that a merge of others makes. A merge can wait, so it may not
+// take the space that the log and the tables of deletes need: it fails before that, its
+// files are removed, and Pebble tries again later.
+type mergedTable struct {
+	*file
+	written int // since the last look
+}
+
+func (f *mergedTable) Write(b []byte) (int, error) {
+	if f.written += len(b); f.written >= lookEach {
+		f.written = 0
+		if f.fs.tight != nil && f.fs.tight() {
+			return 0, fmt.Errorf("%w: too little space for a merge of tables", syscall.ENOSPC)
+		}
+	}
+	return f.file.Write(b)
 }
 
 func (fs *files) created(f vfs.File, name string, err error) (vfs.File, error) {

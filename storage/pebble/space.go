@@ -63,6 +63,12 @@ func (s *store) measure() {
 	}
 }
 
+// tight reports whether so little is free that merges of tables must wait.
+func (s *store) tight() bool {
+	total, free, err := s.space.usage()
+	return err == nil && free < min(reserved, total/reservedOfDisk)/2
+}
+
 // room returns an error if there is no space for a write set.
 func (s *store) room(w *kv.WriteSet) error {
 	if !s.space.low.Load() || !grows(w) {

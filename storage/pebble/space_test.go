@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/storagetest"
@@ -49,4 +51,27 @@ func TestAlmostFull(t *testing.T) {
 	if n := log.with("almost full"); n != 1 {
 		t.Errorf("%d lines: %v", n, log.list)
 	}
+}
+
+// TestMergesLeaveSpace: while the disk is nearly full, merges of tables fail, and tables
+// of what is in memory are written all the same.
+func TestMergesLeaveSpace(t *testing.T) {
+	tight := false
+	fs := &files{FS: vfs.NewMem(), wait: func() {}, tight: func() bool { return tight }}
+	block := make([]byte, lookEach/4+1)
+	write := func(name string, category vfs.DiskWriteCategory) (err error) {
+		f, err := fs.Create(name, category)
+		must(t, err)
+		for n := 0; n < 4 && err == nil; n++ {
+			_, err = f.Write(block)
+		}
+		must(t, f.Close())
+		return err
+	}
+	must(t, write("1.sst", mergeCategory))
+	tight = true
+	if err := write("2.sst", mergeCategory); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a merge returned %v", err)
+	}
+	must(t, write("3.sst", "pebble-memtable-flush"))
 }

@@ -76,6 +76,7 @@ func openStore(opts Options) (*store, error) {
 	if s.space.usage = opts.usage; s.space.usage == nil {
 		s.space.usage = s.diskUsage
 	}
+	s.fs.tight = s.tight
 	if err := s.openPebble(path); err != nil {
 		s.end()
 		if s.dir != nil {
