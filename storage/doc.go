@@ -55,6 +55,12 @@
 //     one has written to. No operation waits for a transaction; after a conflict the caller may try again. Ids of records that it inserts are provisional: its commit gives
 //     them ids in the order of commits.
 //   - An operation that fails (a duplicate key) changes nothing; the function may continue with other operations.
+//   - DeleteRange is one operation: it visits the range, asks about each record
+//     once, and then removes what was chosen, all or nothing. What it removes it has
+//     shown before, so the caller can log it. It sees the writes of its transaction.
+//     A record that an open transaction has written is a conflict, as for Delete, or
+//     passed over before the caller is asked. In a snapshot transaction the records
+//     that the caller was asked about count as written by it.
 //   - Documents that the engine returns are immutable and stay valid; documents passed to it are copied.
 //   - A failed write (disk full) is reported and leaves memory and disk consistent; reads continue.
 //

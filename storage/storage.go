@@ -327,6 +327,10 @@ type Collection interface {
 	Update(id RecordID, doc value.Doc, ts int64) (Written, error)
 	// Delete removes a record; ErrNoRecord if it is gone.
 	Delete(id RecordID) (Written, error)
+	// DeleteRange removes the records of a range that d.Pick chooses: as a Delete of
+	// each would, but in one pass, and all of them or, if it fails, none. It costs
+	// less than scanning and deleting one by one.
+	DeleteRange(d *RangeDelete) (RangeDeleted, error)
 	// Truncate removes all records.
 	Truncate() error
 	// Scan yields records in the order of their ids until fn returns false. fn

@@ -349,6 +349,37 @@ func (f *fakeColl) Delete(id storage.RecordID) (w storage.Written, err error) {
 	return w, nil
 }
 
+func (f *fakeColl) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted, err error) {
+	out.Done = true
+	met := map[storage.RecordID]bool{}
+	var picked []storage.RecordID
+	scanned := f.ScanRecords(d.Index, d.Keys, func(key []byte, r storage.Record) bool {
+		if met[r.ID] {
+			return true
+		}
+		met[r.ID] = true
+		var v storage.Verdict
+		if v, err = d.Pick(key, r); err != nil || v == storage.Stop {
+			out.Done = false
+			return false
+		}
+		if v == storage.Remove {
+			picked = append(picked, r.ID)
+		}
+		out.Visited, out.Key, out.ID = out.Visited+1, key, r.ID
+		out.Done = d.Most == 0 || out.Visited < d.Most
+		return out.Done
+	})
+	if err = errors.Join(scanned, err); err != nil {
+		return out, err
+	}
+	for _, id := range picked {
+		out.Keys += f.remove(id)
+	}
+	out.Removed = len(picked)
+	return out, nil
+}
+
 func (f *fakeColl) Truncate() error { return errNotFaked }
 func (f *fakeColl) Scan(storage.Range, func(storage.Record) bool) error {
 	return errNotFaked

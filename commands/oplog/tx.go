@@ -91,6 +91,38 @@ func (c *loggedCollection) Delete(id storage.RecordID) (w storage.Written, err e
 	return w, err
 }
 
+// DeleteRange removes documents, each of them a d. They are recorded when all of
+// them have been removed, with the reasons that were set while they were picked.
+func (c *loggedCollection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted, err error) {
+	if err := c.allowed(0); err != nil {
+		return out, err
+	}
+	type removal struct {
+		storage.Record
+		why *ttl.Expired
+	}
+	var removed []removal
+	logged := *d
+	logged.Pick = func(key []byte, r storage.Record) (storage.Verdict, error) {
+		c.r.Expired = nil
+		v, err := d.Pick(key, r)
+		if v == storage.Remove {
+			removed = append(removed, removal{r, c.r.Expired})
+		}
+		return v, err
+	}
+	out, err = c.Collection.DeleteRange(&logged)
+	if err == nil {
+		info := c.Info()
+		for i := range removed {
+			c.r.Expired = removed[i].why
+			c.r.remove(info, removed[i].Record)
+		}
+	}
+	c.r.Expired = nil
+	return out, err
+}
+
 // Truncate removes all documents, each of them a d.
 func (c *loggedCollection) Truncate() error {
 	info := c.Info()

@@ -388,15 +388,28 @@ func (b *batch) read(ctx context.Context, r reader, fn func(key []byte, r storag
 
 // scanJoined walks index entries with their records until fn returns false.
 func (r reader) scanJoined(ctx context.Context, c *coll, x *index, rg storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
+	return r.scanBounded(ctx, c, x, rg, 0, fn)
+}
+
+// scanBounded is scanJoined for a caller that takes about most entries; 0: it is
+// not known how many. It reads no more records at a time than are wanted.
+func (r reader) scanBounded(ctx context.Context, c *coll, x *index, rg storage.KeyRange, most int, fn func(key []byte, r storage.Record) bool) error {
 	records := r.frozen(recordSpan(c.num))
 	var b batch
 	size, more := firstBatch, true
+	if most > 0 {
+		size = min(most, mostBatch)
+	}
 	var failed error
 	err := r.scanEntries(ctx, c, x, rg, func(key []byte, id storage.RecordID) bool {
 		if b.add(c.num, key, id); len(b.ids) < size {
 			return true
 		}
-		size = min(2*size, mostBatch)
+		if most -= len(b.ids); most > 0 {
+			size = min(most, mostBatch)
+		} else {
+			size = min(2*size, mostBatch)
+		}
 		more, failed = b.read(ctx, records, fn)
 		return more && failed == nil
 	})

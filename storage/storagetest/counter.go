@@ -75,8 +75,10 @@ func (c Calls) Data() (n int) {
 	return n
 }
 
-// Writes is the number of calls that write a record.
-func (c Calls) Writes() int { return c.of("Insert") + c.of("Update") + c.of("Delete") }
+// Writes is the number of calls that write records.
+func (c Calls) Writes() int {
+	return c.of("Insert") + c.of("Update") + c.of("Delete") + c.of("DeleteRange")
+}
 
 // Rows is the number of entries and records that scans and GetMany have yielded.
 func (c Calls) Rows() int { return c.of(rows) }
@@ -88,7 +90,7 @@ const rows = "rows"
 
 // dataMethods are the methods of a collection that reach its data.
 var dataMethods = []string{
-	"Get", "GetMany", "Insert", "Update", "Delete", "Truncate", "Scan", "ScanIndex", "ScanRecords", "Find",
+	"Get", "GetMany", "Insert", "Update", "Delete", "DeleteRange", "Truncate", "Scan", "ScanIndex", "ScanRecords", "Find",
 	"Count", "Size", "LastID", "IndexStats",
 }
 
@@ -281,6 +283,16 @@ func (c countedCollection) Update(id storage.RecordID, doc value.Doc, ts int64) 
 func (c countedCollection) Delete(id storage.RecordID) (storage.Written, error) {
 	c.t.count("Delete")
 	return c.Collection.Delete(id)
+}
+
+func (c countedCollection) DeleteRange(d *storage.RangeDelete) (storage.RangeDeleted, error) {
+	c.t.count("DeleteRange")
+	counted := *d
+	counted.Pick = func(key []byte, r storage.Record) (storage.Verdict, error) {
+		c.t.count(rows)
+		return d.Pick(key, r)
+	}
+	return c.Collection.DeleteRange(&counted)
 }
 
 func (c countedCollection) Truncate() error {

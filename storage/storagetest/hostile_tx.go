@@ -76,6 +76,11 @@ func (c hostileColl) write() error {
 	if c.tx.use.scanning[c.Info().UUID] > 0 {
 		return fmt.Errorf("%w: %s", errWriteInScan, c.Info().Namespace)
 	}
+	return c.conflict()
+}
+
+// conflict returns the conflict that the write of a record is to have.
+func (c hostileColl) conflict() error {
 	n := c.tx.conflict
 	if n == nil || *n < 0 {
 		return nil
@@ -116,6 +121,37 @@ func (c hostileColl) Delete(id storage.RecordID) (storage.Written, error) {
 	}
 	return c.Collection.Delete(id)
 }
+
+// DeleteRange counts each record that is asked about as a write.
+func (c hostileColl) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted, err error) {
+	if err := c.write(); err != nil {
+		return out, err
+	}
+	hostile, busy := *d, 0
+	err = c.scan("DeleteRange", func(step func() bool) error {
+		hostile.Pick = func(key []byte, r storage.Record) (storage.Verdict, error) {
+			if !step() {
+				return storage.Stop, errBroken
+			}
+			switch err := c.conflict(); {
+			case err == nil:
+				return d.Pick(key, r)
+			case d.Busy:
+				busy++
+				return storage.Keep, nil
+			default:
+				return storage.Keep, err
+			}
+		}
+		out, err = c.Collection.DeleteRange(&hostile)
+		return err
+	})
+	out.Busy += busy
+	return out, err
+}
+
+// errBroken ends a ranged delete that is to fail; the read error comes with it.
+var errBroken = errors.New("a ranged delete that was to fail")
 
 func (c hostileColl) Truncate() error {
 	if err := c.write(); err != nil {

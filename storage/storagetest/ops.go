@@ -1,8 +1,10 @@
 package storagetest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -28,7 +30,7 @@ func (o Op) String() string {
 // recordKinds and catalogKinds are the operations; records come up more
 // often.
 var (
-	recordKinds  = []string{"insert", "insert", "insert", "update", "update", "delete", "delete"}
+	recordKinds  = []string{"insert", "insert", "insert", "update", "update", "delete", "delete", "deleteRange"}
 	catalogKinds = []string{"create", "drop", "rename", "truncate", "options", "createIndex", "dropIndex"}
 )
 
@@ -102,6 +104,8 @@ func (m *Model) Apply(o Op) error {
 	switch o.Kind {
 	case "insert", "update", "delete":
 		return c.applyRecord(o)
+	case "deleteRange":
+		c.deleteRange(o)
 	case "drop":
 		delete(m.colls, o.NS)
 	case "rename":
@@ -136,6 +140,39 @@ func (c *modelColl) applyRecord(o Op) error {
 	c.records[o.ID] = modelRecord{doc: o.Doc, ts: o.TS}
 	c.lastID = max(c.lastID, o.ID)
 	return nil
+}
+
+// few is how many records a ranged delete of an Op may visit.
+const few = 4
+
+// deleteRange removes the records of odd age among the first few in the index on
+// _id, from that of the Op's document on.
+func (c *modelColl) deleteRange(o Op) {
+	x := c.defs()[0]
+	from := x.keys(o.Doc)[0]
+	left := slices.DeleteFunc(c.ids(), func(id storage.RecordID) bool { return bytes.Compare(x.keys(c.records[id].doc)[0], from) < 0 })
+	slices.SortFunc(left, func(a, b storage.RecordID) int {
+		return bytes.Compare(x.keys(c.records[a].doc)[0], x.keys(c.records[b].doc)[0])
+	})
+	for _, id := range left[:min(few, len(left))] {
+		if c.records[id].ts%2 == 1 {
+			delete(c.records, id)
+		}
+	}
+}
+
+// deleteRange is that of the model.
+func deleteRange(c storage.Collection, o Op) error {
+	_, err := c.DeleteRange(&storage.RangeDelete{
+		Index: "_id", Keys: storage.KeyRange{Lo: fieldKey(o.Doc.Lookup("_id"))}, Most: few,
+		Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
+			if r.TS%2 == 1 {
+				return storage.Remove, nil
+			}
+			return storage.Keep, nil
+		},
+	})
+	return err
 }
 
 func (c *modelColl) applyIndex(o Op) error {
@@ -190,6 +227,8 @@ func Apply(tx storage.Tx, o Op) error {
 		err = Done(c.Update(o.ID, o.Doc, o.TS))
 	case "delete":
 		err = Done(c.Delete(o.ID))
+	case "deleteRange":
+		err = deleteRange(c, o)
 	case "truncate":
 		err = c.Truncate()
 	}

@@ -1,0 +1,50 @@
+package kv
+
+import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/ranged"
+)
+
+// DeleteRange removes the records of a range that the caller picks. Up to the
+// last key it only reads; what follows cannot fail. Each record is read once.
+func (h *collection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted, err error) {
+	c, err := h.tx.own(h.ns)
+	if err != nil {
+		return out, err
+	}
+	p, err := h.pick(c, d)
+	if err != nil {
+		return out, err
+	}
+	keys := make([]ranged.Keys, len(c.indexes))
+	for i, x := range c.indexes {
+		if keys[i], err = p.Keys(x.maker); err != nil {
+			return out, err
+		}
+	}
+	for i, x := range c.indexes {
+		keys[i].Each(func(key []byte, n int) { h.tx.removeEntry(c, x, key, p.Records[n].ID) })
+	}
+	for i := range p.Records {
+		r := &p.Records[i]
+		h.tx.put(c, r.ID, len(r.Doc), nil, 0, false)
+		h.tx.recordDelete(h.ns, c.num, r.ID)
+	}
+	return p.Result(), nil
+}
+
+// pick collects the records to remove.
+func (h *collection) pick(c *coll, d *storage.RangeDelete) (*ranged.Picks, error) {
+	claim := func(id storage.RecordID) error { return h.tx.claimRecord(h.ns, c, id) }
+	if d.Index == "" {
+		p := ranged.New(d, false, claim)
+		err := h.tx.scanRecords(h.tx.ctx, c, d.Records, func(r storage.Record) bool { return p.Visit(nil, r) })
+		return p, p.End(err)
+	}
+	x := c.index(d.Index)
+	if x == nil {
+		return nil, storage.ErrNoIndex
+	}
+	p := ranged.New(d, x.multikey != 0, claim)
+	return p, p.End(h.tx.scanBounded(h.tx.ctx, c, x, d.Keys, d.Most, p.Visit))
+}
