@@ -61,13 +61,14 @@ var imports = map[string]string{
 	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text internal/reserved storage value",
 
 	// Storage: never sees a filter or an error code of MongoDB.
-	"storage":             "clock value",
-	"storage/bunt":        "clock storage storage/internal/* value",
-	"storage/internal/*":  "storage value",
-	"storage/kv":          "storage storage/internal/* value",
-	"storage/pebble":      "clock storage storage/internal/* storage/kv",
-	"storage/serverdocs":  "internal/reserved storage value",
-	"storage/storagetest": "clock storage value",
+	"storage":                 "clock value",
+	"storage/bunt":            "clock storage storage/internal/* value",
+	"storage/internal/*":      "storage value",
+	"storage/internal/ranged": "storage storage/internal/keydiff",
+	"storage/kv":              "storage storage/internal/* value",
+	"storage/pebble":          "clock storage storage/internal/* storage/kv",
+	"storage/serverdocs":      "internal/reserved storage value",
+	"storage/storagetest":     "clock storage value",
 
 	// Expiry and what is built upon it: the contract of storage, no engine.
 	"auth":       "clock mongoerr internal/reserved storage storage/serverdocs value",

@@ -163,9 +163,12 @@ func TestCallBudgetOfExpiry(t *testing.T) {
 	if n := r.Of(ttl.Index).Documents; n != 1000 {
 		t.Fatalf("%d documents expired, want 1000", n)
 	}
-	want := "Update 2, View 1, W.Collection 4, W.Delete 1000, W.GetMany 2, W.Insert 2, W.ScanIndex 2, r.Collection 1, r.Collections 1, r.ScanIndex 1"
+	want := "Update 2, View 1, W.Collection 4, W.DeleteRange 2, W.Insert 2, r.Collection 1, r.Collections 1, r.ScanIndex 1"
 	if got.String() != want {
 		t.Errorf("expiry of 1,000 documents: calls are\n%s\nwant\n%s", got, want)
+	}
+	if n := got.Transactions() + got.Opens() + got.Data(); n > 20 {
+		t.Errorf("expiry of 1,000 documents takes %d calls, at most 20 are expected", n)
 	}
 }
 

@@ -29,10 +29,10 @@
 //
 // A [Monitor] runs a pass every ttlMonitorSleepSecs. It reads the first entry
 // of each expiry index, which costs the same however many entries follow, and
-// removes the due records in small transactions. A sweep (sweep.go) finds them
-// and calls a [Remover] for each one: the server's own delete, which package
-// commands/write implements (expiry.go there), with the change log and, for
-// onExpire, the move to the dead-letter collection. The monitor knows the
+// removes the due records in small transactions, each of them a ranged delete of
+// the storage. A sweep (sweep.go) calls a [Remover] for each record, which package
+// commands/write implements (expiry.go there): the reason for the change log and,
+// for onExpire, the move to the dead-letter collection. The monitor knows the
 // server only through [Host]; message queues are included by implementing
 // [Target].
 //

@@ -82,9 +82,7 @@ func (h *engineHost) Update(ctx context.Context, c *Collection, fn func(storage.
 		if err != nil {
 			return err
 		}
-		return fn(coll, rulesOf(coll.Info()), func(r storage.Record, _ *Expired) (int, error) {
-			return 1, storagetest.Done(coll.Delete(r.ID))
-		})
+		return fn(coll, rulesOf(coll.Info()), func(storage.Record, *Expired) error { return nil })
 	})
 }
 

@@ -103,17 +103,17 @@ func (h *fakeHost) Update(_ context.Context, c *Collection, fn func(storage.Coll
 	n := 0
 	defer func() { h.largest = max(h.largest, n) }()
 	rules := NewRules(f.info)
-	return fn(f, rules, func(r storage.Record, e *Expired) (int, error) {
+	return fn(f, rules, func(r storage.Record, e *Expired) error {
 		if h.refuse != nil {
 			if err := h.refuse(r.Doc); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		if rules.OnExpire != nil {
 			h.letters = append(h.letters, e.DeadLetter(r.Doc, f.info.Namespace))
 		}
 		n++
-		return f.remove(r.ID), nil
+		return nil
 	})
 }
 

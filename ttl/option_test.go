@@ -230,7 +230,7 @@ func TestEndingPolicy(t *testing.T) {
 	if n, err := rules.PendingPurge(c, 1e9); n != 2 || err != nil {
 		t.Error(n, err)
 	}
-	remove := func(r storage.Record, _ *Expired) (int, error) { return c.remove(r.ID), nil }
+	remove := func(storage.Record, *Expired) error { return nil }
 	if r, err := rules.Settle(c, 1e9, remove); r.Documents != 2 || err != nil || c.ids() != "2 " {
 		t.Errorf("%+v, %v, left %s", r, err, c.ids())
 	}

@@ -9,12 +9,13 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Remover removes one expired record within the transaction that it belongs
-// to: it does the complete delete, and the copy to the dead-letter collection.
-// It returns the number of index keys removed. The error is [ErrKept] if the
-// record must stay, and [storage.ErrConflict] if an open transaction has
-// written it; in both cases nothing was changed.
-type Remover func(r storage.Record, e *Expired) (keys int, err error)
+// Remover prepares the removal of one expired record within the transaction that
+// it belongs to: it makes the copy for the dead-letter collection, and notes the
+// reason for the change log. Then the sweep removes the record. The error is
+// [ErrKept] if the record must stay, and [storage.ErrConflict] if an open
+// transaction is in the way of the copy; in both cases nothing was changed. A
+// Remover must not write to the collection of the record.
+type Remover func(r storage.Record, e *Expired) error
 
 // ErrKept is returned (or wrapped) by a [Remover] for a record that cannot be
 // moved to the dead-letter collection. The record stays, and the sweep
@@ -84,12 +85,6 @@ func (s *sweep) resume(p *position) {
 	s.key = append(s.key[:0], p.key...)
 }
 
-// entry is a key of an expiry index whose record may have expired.
-type entry struct {
-	id storage.RecordID
-	at int64 // when it expires
-}
-
 // idle reports whether nothing in the index is due. It reads only the first
 // entry.
 func (s *sweep) idle(coll storage.Collection, l *ExpiryIndex) (bool, error) {
@@ -100,54 +95,75 @@ func (s *sweep) idle(coll storage.Collection, l *ExpiryIndex) (bool, error) {
 	return at > s.now && (!l.buckets() || l.quiet(minus(at, l.After), s.now)), nil
 }
 
-// batch removes at most most records. done reports whether there are no more
-// entries.
+// batchBytes bounds the documents that a batch removes: until it ends they are in
+// memory.
+const batchBytes = 16 << 20
+
+// batch visits at most most records, in one ranged delete for each range. done
+// reports whether there are no more.
 func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove Remover) (r Removed, done bool, err error) {
 	ranges, careful, err := l.ranges(coll, s.now)
 	if err != nil {
 		return r, true, err
 	}
-	entries, done, err := s.collect(coll, l, ranges, most)
-	if err != nil {
-		return r, true, err
-	}
-	at := make(map[storage.RecordID]int64, len(entries))
-	ids := make([]storage.RecordID, 0, len(entries))
-	for _, e := range entries {
-		if _, known := at[e.id]; !known { // of several entries of a record the first counts
-			at[e.id] = e.at
-			ids = append(ids, e.id)
+	bytes := 0
+	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
+		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Most: most, Busy: !s.all}
+		if s.began {
+			d.Keys.AfterKey, d.Keys.AfterID = s.key, s.id
+		}
+		d.Pick = func(key []byte, rec storage.Record) (storage.Verdict, error) {
+			if bytes >= batchBytes {
+				return storage.Stop, nil
+			}
+			bytes += len(rec.Doc)
+			if careful && !l.bucketExpired(rec.Doc, s.now) {
+				return storage.Keep, nil
+			}
+			return s.pick(l, key, rec, remove, &r)
+		}
+		out, err := coll.DeleteRange(&d)
+		if err != nil {
+			return Removed{}, true, err
+		}
+		s.busy = s.busy || out.Busy > 0
+		r.Documents += int64(out.Removed)
+		r.Keys += int64(out.Keys)
+		if !out.Done {
+			if out.Visited > 0 {
+				s.key, s.id, s.began = append(s.key[:0], out.Key...), out.ID, true
+			}
+			return r, false, nil
+		}
+		if most -= out.Visited; most <= 0 {
+			s.which, s.began = s.which+1, false
+			return r, s.which == len(ranges), nil
 		}
 	}
-	err = storage.ReadMany(coll, ids, func(rec storage.Record) error {
-		if careful && !l.bucketExpired(rec.Doc, s.now) {
-			return nil
-		}
-		return s.remove(l, rec, at[rec.ID], remove, &r)
-	})
-	return r, done || err != nil, err
+	return r, true, nil
 }
 
-// remove removes a record that has expired, and counts it.
-func (s *sweep) remove(l *ExpiryIndex, rec storage.Record, at int64, remove Remover, r *Removed) error {
+// pick prepares the removal of a record that has expired. What an open transaction
+// has written stays, unless all must go; the next pass will find it.
+func (s *sweep) pick(l *ExpiryIndex, key []byte, rec storage.Record, remove Remover, r *Removed) (storage.Verdict, error) {
+	at, _ := l.instant(key)
 	x := &Expired{Policy: l.Policy, At: at, Removed: s.now}
 	if l.Policy == Index || l.Policy == PartialBucket {
 		x.Index = l.Index
 	}
-	keys, err := remove(rec, x)
-	switch {
+	switch err := remove(rec, x); {
+	case err == nil:
+		return storage.Remove, nil
 	case errors.Is(err, ErrKept):
 		r.Kept++
 		s.refused = cmp.Or(s.refused, err)
+		return storage.Keep, nil
 	case errors.Is(err, storage.ErrConflict) && !s.all:
 		s.busy = true
-	case err != nil:
-		return err
+		return storage.Keep, nil
 	default:
-		r.Documents++
-		r.Keys += int64(keys)
+		return storage.Keep, err
 	}
-	return nil
 }
 
 // ranges returns the ranges of keys to visit. careful reports whether each
@@ -160,29 +176,6 @@ func (l *ExpiryIndex) ranges(coll storage.Collection, now int64) (r []storage.Ke
 		return nil, false, err
 	}
 	return l.bucketDue(now, careful), careful, nil
-}
-
-// collect reads the next entries of the index.
-func (s *sweep) collect(coll storage.Collection, l *ExpiryIndex, ranges []storage.KeyRange, most int) (entries []entry, done bool, err error) {
-	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
-		r := ranges[s.which]
-		if s.began {
-			r.AfterKey, r.AfterID = s.key, s.id
-		}
-		err := coll.ScanIndex(l.Index, r, func(key []byte, id storage.RecordID) bool {
-			at, _ := l.instant(key)
-			entries = append(entries, entry{id, at})
-			s.key, s.id, s.began = append(s.key[:0], key...), id, true
-			return len(entries) < most
-		})
-		if err != nil {
-			return nil, true, err
-		}
-		if len(entries) >= most {
-			return entries, false, nil
-		}
-	}
-	return entries, true, nil
 }
 
 // NextDue is the earliest instant at which a document of the collection

@@ -87,7 +87,7 @@ func (h ExpiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(stora
 				return err
 			}
 			w := New(call, tx, coll, true)
-			return fn(coll, catalog.Of(coll.Info()).Rules, w.expire)
+			return fn(coll, catalog.Of(coll.Info()).Rules, w.doom)
 		})
 	})
 	call.Recorded(err)
@@ -139,23 +139,44 @@ func internalCall(s *kernel.Service, ctx context.Context) *kernel.Call {
 	return &kernel.Call{Ctx: ctx, Svc: s, Conn: &kernel.Conn{}, Cmd: &kernel.Command{Name: "internal"}, Now: s.Clock.NowMillis()}
 }
 
-// expire removes one expired record; it is a ttl.Remover. If the collection has
-// onExpire, expire moves the document in the same transaction instead. A document
-// that cannot be moved stays.
-func (w *Writer) expire(r storage.Record, e *ttl.Expired) (keys int, err error) {
-	undo := func(why error) error { return why }
+// doom prepares the removal of an expired record by a ranged delete; it is a
+// ttl.Remover.
+func (w *Writer) doom(r storage.Record, e *ttl.Expired) error {
+	if _, err := w.letGo(r, e); err != nil {
+		return err
+	}
+	if log := w.c.Recorder(); log != nil {
+		log.Expired = e
+	}
+	return nil
+}
+
+// letGo moves the document of an expired record to the dead-letter collection if the
+// collection has onExpire. A document that cannot be moved stays. undo takes the copies
+// back, and returns its argument or why that failed.
+func (w *Writer) letGo(r storage.Record, e *ttl.Expired) (undo func(why error) error, err error) {
+	undo = func(why error) error { return why }
 	if rules := w.Meta.Rules; rules != nil && rules.OnExpire != nil {
 		if undo, err = w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
-			return 0, err
+			return nil, err
 		}
 		e.Cause = ttl.DeadLettered
 	}
+	return undo, nil
+}
+
+// expire removes one expired record.
+func (w *Writer) expire(r storage.Record, e *ttl.Expired) error {
+	undo, err := w.letGo(r, e)
+	if err != nil {
+		return err
+	}
 	w.expired = e
 	defer func() { w.expired = nil }()
-	if keys, err = w.remove(r); err != nil {
-		return 0, undo(err)
+	if err := w.Remove(r); err != nil {
+		return undo(err)
 	}
-	return keys, nil
+	return nil
 }
 
 // deadLetter copies an expired document to the dead-letter collection; for a time

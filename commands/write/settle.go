@@ -19,7 +19,7 @@ func (w *Writer) Settle() error {
 	if !w.Meta.MayHide() {
 		return nil
 	}
-	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.expire)
+	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.doom)
 	w.settled(removed)
 	return err
 }
@@ -53,7 +53,7 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 			}
 			w := New(c, tx, coll, true)
 			var removed ttl.Removed
-			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.expire)
+			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.doom)
 			w.settled(removed)
 			return err
 		})

@@ -124,19 +124,12 @@ func (w *Writer) Stripped(d value.Doc) value.Doc {
 
 // Remove deletes a record.
 func (w *Writer) Remove(r storage.Record) error {
-	_, err := w.remove(r)
-	return err
-}
-
-// remove deletes a record and returns how many keys it had in the indexes that
-// clients see.
-func (w *Writer) remove(r storage.Record) (keys int, err error) {
 	if log := w.c.Recorder(); log != nil {
 		log.Expired = w.expired
 		defer func() { log.Expired = nil }()
 	}
-	written, err := w.coll.Delete(r.ID)
-	return written.Keys, kernel.Translate(w.ns, err)
+	_, err := w.coll.Delete(r.ID)
+	return kernel.Translate(w.ns, err)
 }
 
 // makeRoom deletes the oldest documents of a capped collection.
@@ -261,7 +254,7 @@ func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	at, _ := w.Meta.DocTTL.ExpiresAt(&r)
 	removed := ttl.Removed{Documents: 1}
 	e := &ttl.Expired{Policy: ttl.Document, At: at, Removed: w.c.Now}
-	if _, err := w.expire(r, e); err != nil {
+	if err := w.expire(r, e); err != nil {
 		return false, RefusedWith(err)
 	}
 	if e.Cause == ttl.DeadLettered {
