@@ -29,7 +29,7 @@ func descriptionDeliveries(c *Config) string {
 // order is an index of due times with the action for a due message.
 type order struct {
 	index string
-	act   func(*entity, storage.Collection, *message) error
+	act   func(*entity, storage.Collection, *message) error // nil: the messages are removed together
 }
 
 // Scheduled messages come first, because they may have expired by now, then
@@ -37,7 +37,7 @@ type order struct {
 var mainOrders = []order{
 	{bySchedule, (*entity).activate},
 	{byLock, (*entity).lapse},
-	{byExpiry, (*entity).expire},
+	{byExpiry, nil},
 }
 
 var deadOrder = order{byLock, (*entity).lapse}
@@ -72,6 +72,9 @@ func (e *entity) settleDue(limit int) (more bool, err error) {
 
 // actOn processes the due messages of one order.
 func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, limit int) (n int, err error) {
+	if o.act == nil {
+		return e.expireDue(coll, o.index, r, limit)
+	}
 	due, err := heads(coll, o.index, r, limit)
 	for i := range due {
 		if err := o.act(e, coll, &due[i]); err != nil {
@@ -79,6 +82,20 @@ func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, lim
 		}
 	}
 	return len(due), err
+}
+
+// expireDue removes the expired messages of the queue, or moves them to the
+// dead-letter queue, in one ranged delete.
+func (e *entity) expireDue(coll storage.Collection, index string, r storage.KeyRange, limit int) (int, error) {
+	out, err := coll.DeleteRange(&storage.RangeDelete{Index: index, Keys: r, Most: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
+		m := decode(rec)
+		e.countExpired(&m)
+		if e.config.DeadLetterOnExpiry {
+			return storage.Remove, e.storeDeadLetter(&m, reasonExpired, descriptionExpired)
+		}
+		return storage.Remove, nil
+	}})
+	return out.Visited, err
 }
 
 // isDue reports whether settleDue has anything to do.
@@ -173,14 +190,24 @@ func ifReady(m *message) int {
 
 // expire removes an expired message.
 func (e *entity) expire(coll storage.Collection, m *message) error {
+	e.countExpired(m)
 	if e.config.DeadLetterOnExpiry {
-		e.out.expired++
-		e.recordReason(e.main, m.expires, ttl.DeadLettered)
 		return e.moveToDeadLetters(m, reasonExpired, descriptionExpired)
 	}
-	e.out.dropped++
-	e.recordReason(coll, m.expires, ttl.Dropped)
 	return remove(coll, m.id)
+}
+
+// countExpired counts an expired message that is about to be removed, and records the
+// reason.
+func (e *entity) countExpired(m *message) {
+	cause := ttl.Dropped
+	if e.config.DeadLetterOnExpiry {
+		cause = ttl.DeadLettered
+		e.out.expired++
+	} else {
+		e.out.dropped++
+	}
+	e.recordReason(e.main, m.expires, cause)
 }
 
 // recordReason passes on why the next message, or the queue, is removed, and

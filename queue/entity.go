@@ -167,11 +167,16 @@ func (e *entity) save(coll storage.Collection, m *message) error {
 
 // moveToDeadLetters moves a message to the dead-letter queue.
 func (e *entity) moveToDeadLetters(m *message, reason, description string) error {
-	dead, err := e.deadLetters()
-	if err != nil {
+	if err := remove(e.main, m.id); err != nil {
 		return err
 	}
-	if err := remove(e.main, m.id); err != nil {
+	return e.storeDeadLetter(m, reason, description)
+}
+
+// storeDeadLetter inserts a message that the queue loses into the dead-letter queue.
+func (e *entity) storeDeadLetter(m *message, reason, description string) error {
+	dead, err := e.deadLetters()
+	if err != nil {
 		return err
 	}
 	m.unlock()

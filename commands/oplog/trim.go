@@ -72,33 +72,27 @@ func (l *Log) Trim(ctx context.Context) error {
 func (l *Log) trimSome(tx storage.Tx, coll storage.Collection) (done bool, first uint64, err error) {
 	keep := l.Keep.Load()
 	newest := l.Clock.NowMillis() - keep
-	var old []storage.RecordID
 	limit := l.Bound()
 	size, err := coll.Size()
 	if err != nil {
 		return false, 0, err
 	}
-	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
+	out, err := coll.DeleteRange(&storage.RangeDelete{Most: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 		first = clustertime.Of(r.Doc.Lookup("ts"))
-		if done = size <= limit || keep > 0 && r.TS > newest; done {
-			return false
+		if size <= limit || keep > 0 && r.TS > newest {
+			done = true
+			return storage.Stop, nil
 		}
 		size -= int64(len(r.Doc))
-		old = append(old, r.ID)
-		return len(old) < TrimChunk
-	})
+		return storage.Remove, nil
+	}})
 	if err != nil {
 		return false, 0, err
 	}
-	if len(old) == 0 {
+	if out.Removed == 0 {
 		return true, first, nil
 	}
-	for _, id := range old {
-		if _, err := coll.Delete(id); err != nil {
-			return false, 0, err
-		}
-	}
-	if err := noteTrimmed(tx, old[len(old)-1], l.Clock.NowMillis()); err != nil {
+	if err := noteTrimmed(tx, out.ID, l.Clock.NowMillis()); err != nil {
 		return false, 0, err
 	}
 	if size, err = coll.Size(); err != nil {
@@ -110,40 +104,36 @@ func (l *Log) trimSome(tx storage.Tx, coll storage.Collection) (done bool, first
 
 // trimImages removes the oldest pre-images while old says so.
 func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) bool) error {
+	isOld := func(r storage.Record) bool { return old(r.Doc.Lookup("_id").Doc(), r.TS) }
 	for more := true; more; {
-		var ids []storage.RecordID
-		collect := func(tx storage.Tx) error {
-			ids = ids[:0]
+		// Most often nothing is old, which needs no Update.
+		err := l.Engine.View(ctx, func(tx storage.Tx) error {
+			more = false
 			coll, err := tx.Collection(PreImages)
-			if errors.Is(err, storage.ErrNotFound) {
-				return nil // there never was one
-			}
 			if err != nil {
 				return err
 			}
-			return coll.Scan(storage.Range{}, func(r storage.Record) bool {
-				if !old(r.Doc.Lookup("_id").Doc(), r.TS) {
-					return false
-				}
-				ids = append(ids, r.ID)
-				return len(ids) < TrimChunk
-			})
+			return coll.Scan(storage.Range{}, func(r storage.Record) bool { more = isOld(r); return false })
+		})
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil // there never was one
 		}
-		if err := l.Engine.View(ctx, collect); err != nil || len(ids) == 0 {
+		if err != nil || !more {
 			return err
 		}
-		more = len(ids) == TrimChunk
-		err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
+		err = storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
 			coll, err := tx.Collection(PreImages)
 			if err != nil {
 				return err
 			}
-			for _, id := range ids {
-				if _, err := coll.Delete(id); err != nil && !errors.Is(err, storage.ErrNoRecord) {
-					return err
+			out, err := coll.DeleteRange(&storage.RangeDelete{Most: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
+				if !isOld(r) {
+					return storage.Stop, nil
 				}
-			}
-			return nil
+				return storage.Remove, nil
+			}})
+			more = out.Removed == TrimChunk
+			return err
 		})
 		if err != nil {
 			return err

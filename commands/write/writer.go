@@ -145,7 +145,6 @@ func (w *Writer) makeRoom(size int) error {
 	if err != nil {
 		return err
 	}
-	var oldest []storage.RecordID
 	bytes += int64(size)
 	full := func() bool {
 		return count > 0 && (bytes > w.Meta.CappedLen || w.Meta.CappedMax > 0 && count >= w.Meta.CappedMax)
@@ -153,16 +152,13 @@ func (w *Writer) makeRoom(size int) error {
 	if !full() {
 		return nil
 	}
-	err = w.coll.Scan(storage.Range{}, func(r storage.Record) bool {
-		oldest = append(oldest, r.ID)
-		count, bytes = count-1, bytes-int64(len(r.Doc))
-		return full()
-	})
-	for _, id := range oldest {
-		if err == nil {
-			_, err = w.coll.Delete(id)
+	_, err = w.coll.DeleteRange(&storage.RangeDelete{Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
+		if !full() {
+			return storage.Stop, nil
 		}
-	}
+		count, bytes = count-1, bytes-int64(len(r.Doc))
+		return storage.Remove, nil
+	}})
 	return err
 }
 
