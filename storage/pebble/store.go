@@ -26,6 +26,7 @@ type store struct {
 	opts  Options
 	db    *pebble.DB
 	fs    *files
+	merge *scheduler
 	dir   *os.File // the locked lock file
 	dirty chan struct{}
 
@@ -53,7 +54,7 @@ type store struct {
 
 // openStore locks the directory and opens Pebble.
 func openStore(opts Options) (*store, error) {
-	s := &store{opts: opts, dirty: make(chan struct{}, 1)}
+	s := &store{opts: opts, merge: newScheduler(), dirty: make(chan struct{}, 1)}
 	s.open.list = map[*snapshot]struct{}{}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger, failed: make(chan struct{}, 1)}
@@ -101,6 +102,7 @@ func (s *store) openPebble(path string) (err error) {
 	if s.db, err = pebble.Open(path, s.options()); err != nil {
 		return damage(path, err)
 	}
+	s.merge.begin()
 	return nil
 }
 
@@ -144,6 +146,7 @@ func (s *store) options() *pebble.Options {
 			DiskSlow:        s.trouble.slow,
 		},
 	}
+	o.Experimental.CompactionScheduler = s.merge
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].FilterType = pebble.TableFilter
@@ -208,7 +211,7 @@ func (e *explained) Unwrap() error { return e.cause }
 type fatal struct{ err error }
 
 // given are the types whose methods Pebble calls.
-var given = []string{"files", "file", "walFile", "trouble"}
+var given = []string{"files", "file", "walFile", "trouble", "scheduler"}
 
 // calledByStore reports whether the store has called what runs, other than
 // through what it has given to Pebble.
