@@ -21,8 +21,8 @@ type suite struct {
 	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }
 
-// program runs tests of a suite against a server: those named by only, or if
-// there are none all but those named by skip.
+// program runs tests of a suite against a server: those named by only, or, if
+// only is empty, all but those named by skip.
 type program interface {
 	run(t *testing.T, uri string, only, skip []string) outcome
 }

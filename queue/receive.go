@@ -125,8 +125,8 @@ func timerAt(c clock.Clock, ms int64) clock.Timer {
 	return c.NewTimer(time.Duration(min(left, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond)
 }
 
-// take delivers the messages that can be received now. If there are none, due
-// is the next instant at which there may be some.
+// take delivers the messages that can be received now. Without any, due is the
+// next instant at which there may be some.
 func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, due int64, err error) {
 	for share := b.share; ; share = 0 {
 		from, found, due, err := b.poll(ctx, s, r.Ref, now)

@@ -130,13 +130,11 @@ func (r *Cursors) Release(c *Cursor, now time.Time) {
 
 // Kill removes a cursor; one that is in use is closed when it is released.
 func (r *Cursors) Kill(id int64) bool {
-	var killed int64
-	return r.removeIf(id, &killed, func(*Cursor) bool { return true })
+	return r.removeIf(id, func(*Cursor) bool { return true })
 }
 
-// removeIf removes a cursor that matches, and counts it in n under the lock, so that
-// Count never shows a cursor as neither open nor counted.
-func (r *Cursors) removeIf(id int64, n *int64, match func(*Cursor) bool) bool {
+// removeIf removes a cursor if match, which is called under the lock, returns true.
+func (r *Cursors) removeIf(id int64, match func(*Cursor) bool) bool {
 	r.Mu.Lock()
 	c := r.Open[id]
 	if c == nil || !match(c) {
@@ -146,7 +144,6 @@ func (r *Cursors) removeIf(id int64, n *int64, match func(*Cursor) bool) bool {
 	delete(r.Open, id)
 	c.killed = true
 	idle := !c.inUse
-	*n++
 	r.Mu.Unlock()
 	if idle {
 		c.It.Close()
@@ -170,30 +167,38 @@ var errCursorKilled = mongoerr.New(mongoerr.CursorKilled, "operation was interru
 
 // KillWhere removes all cursors that match.
 func (r *Cursors) KillWhere(match func(*Cursor) bool) {
-	var killed int64
-	r.removeAll(&killed, match)
+	for _, id := range r.matching(match) {
+		r.removeIf(id, match) // it may have come into use meanwhile
+	}
 }
 
-// removeAll removes all cursors that match, and counts them in n under the lock.
-func (r *Cursors) removeAll(n *int64, match func(*Cursor) bool) {
+// matching returns the ids of the open cursors that match.
+func (r *Cursors) matching(match func(*Cursor) bool) (ids []int64) {
 	r.Mu.Lock()
-	var ids []int64
+	defer r.Mu.Unlock()
 	for id, c := range r.Open {
 		if match(c) {
 			ids = append(ids, id)
 		}
 	}
-	r.Mu.Unlock()
-	for _, id := range ids {
-		r.removeIf(id, n, match) // it may have come into use meanwhile
-	}
+	return ids
 }
 
-// Expire closes cursors that have not been used for timeout.
+// Expire closes cursors that have not been used for timeout. They are counted under the
+// lock that removes them, so that Count never shows one as neither open nor timed out.
 func (r *Cursors) Expire(now time.Time, timeout time.Duration) {
-	r.removeAll(&r.timedOut, func(c *Cursor) bool {
+	due := func(c *Cursor) bool {
 		return !c.inUse && !c.NoTimeout && now.Sub(c.lastUsed) >= timeout
-	})
+	}
+	for _, id := range r.matching(due) {
+		r.removeIf(id, func(c *Cursor) bool {
+			if !due(c) {
+				return false
+			}
+			r.timedOut++
+			return true
+		})
+	}
 }
 
 // CloseAll closes all cursors; those in use are closed when they are released.

@@ -99,11 +99,9 @@ func (l *Log) ChangedElsewhere(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		size, err := coll.Size()
-		if err != nil {
+		if err := l.measure(coll); err != nil {
 			return err
 		}
-		l.size.Store(size)
 		l.Appended(0)
 		tail, err := coll.LastID()
 		if err != nil {

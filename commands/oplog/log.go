@@ -107,11 +107,9 @@ func (l *Log) Open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		size, err := coll.Size()
-		if err != nil {
+		if err := l.measure(coll); err != nil {
 			return err
 		}
-		l.size.Store(size)
 		if limit := coll.Info().Options.Lookup("size"); l.Bytes == 0 && limit.SafeInt64() > DefaultBytes {
 			l.Limit.Store(limit.SafeInt64()) // as it was set before
 			l.read.Store(true)
@@ -123,7 +121,7 @@ func (l *Log) Open(ctx context.Context) error {
 		if reader != nil { // the reader may come back
 			l.read.Store(true)
 			l.noted.Store(true)
-		} else if size > UnreadBytes+UnreadBytes/16 { // read before this was noted
+		} else if l.size.Load() > UnreadBytes+UnreadBytes/16 { // read before this was noted
 			l.read.Store(true)
 		}
 		return coll.Scan(storage.Range{Reverse: true}, func(r storage.Record) bool { last = r; return false })
@@ -145,6 +143,15 @@ func (l *Log) Open(ctx context.Context) error {
 		_, err = l.addNoop(tx, coll, value.NewDoc("msg", value.String("initiating set")))
 		return err
 	})
+}
+
+// measure notes the size of the log.
+func (l *Log) measure(coll storage.Collection) error {
+	size, err := coll.Size()
+	if err == nil {
+		l.size.Store(size)
+	}
+	return err
 }
 
 // AddNoop adds an entry without effect, with a message, and returns its timestamp. There

@@ -70,7 +70,7 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	return p, nil
 }
 
-// plan chooses the index. The slot stays nil if there is none for the equality.
+// plan chooses the index. The slot stays nil if no index serves the equality.
 func (p *preparedLookup) plan(c *kernel.Call, r agg.Request, q *canonical.Query) (err error) {
 	p.info, err = exec.Lookup(c, storage.Namespace{DB: r.DB, Coll: r.Coll})
 	if err != nil || p.info == nil {

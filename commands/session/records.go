@@ -27,7 +27,7 @@ func OpenRecords(ctx context.Context, engine storage.Engine) error {
 // look for it. The zero Stored knows nothing.
 type Stored struct {
 	Parts bool      // there may be parts
-	Doc   value.Doc // the record, nil: there is none; only kept with other servers
+	Doc   value.Doc // the record, or nil if it does not exist; only kept with other servers
 
 	coll [16]byte         // the UUID of config.transactions
 	id   storage.RecordID // of the record; 0: not known

@@ -97,7 +97,7 @@ func allMarks() (marks []string) {
 	return marks
 }
 
-// contents finds out which engine has data in a directory; nil: none. Data of
+// contents finds out which engine has data in a directory; nil if it has no data. Data of
 // another server, of two engines or of an unfinished copy are an error.
 func contents(dir string) (has *engine, found []string, err error) {
 	if st, err := os.Stat(dir); err == nil && !st.IsDir() {

@@ -22,7 +22,7 @@ type failing struct {
 	when  func(n int64, step string) bool
 }
 
-// choose says which steps fail from now on; nil: none.
+// choose says which steps fail from now on; with nil no step fails.
 func (f *failing) choose(when func(n int64, step string) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -122,7 +122,7 @@ func (w *entryWalk) listDown(p *packed, end int) bool {
 type entryBuilder struct {
 	list  []entry
 	nodes []*entryNode
-	seps  []entry // seps[i] is the separator before node i; the first is none
+	seps  []entry // seps[i] is the separator before node i; the first is unused
 	last  entry
 	n     int
 }

@@ -46,7 +46,8 @@ type hotSlot struct {
 // hotOverhead is what a value takes beside its own bytes and those of its key.
 const hotOverhead = 128
 
-// newHot returns a cache of about so many bytes, or nil if that is none.
+// newHot returns a cache of about so many bytes, or nil if that is too little to
+// keep anything.
 func newHot(bytes int64) *hot {
 	limit := int(bytes / hotShards)
 	if limit <= 0 {

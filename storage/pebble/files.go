@@ -24,7 +24,7 @@ type files struct {
 	tight func() bool // reports whether the disk has no space for merges of tables; nil: it has
 
 	mu  sync.Mutex
-	wal *walFile // the present log; nil: none, or it is synced and closed
+	wal *walFile // the present log; nil before the first, and once it is synced and closed
 }
 
 func (fs *files) at(step, path string) error {

@@ -173,8 +173,8 @@ func PutOnly(tx storage.Tx, ns storage.Namespace, d value.Doc, now int64) error 
 	return err
 }
 
-// Only reads the document of a collection that has one at most; nil if there
-// is none.
+// Only reads the document of a collection that has one at most; nil if the
+// collection is empty.
 func Only(tx storage.Tx, ns storage.Namespace) (value.Doc, error) {
 	docs, err := All(tx, ns)
 	if len(docs) == 0 || err != nil {

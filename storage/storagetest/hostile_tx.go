@@ -13,7 +13,7 @@ type hostileTx struct {
 	storage.Tx
 	h        *hostile
 	writer   bool
-	conflict *int // writes until one has a conflict; nil: none has
+	conflict *int // writes until one has a conflict; nil: no write has
 	use      *use
 }
 

@@ -23,8 +23,8 @@ type keyTypes struct {
 // event; all are int32.
 const tokenFields = 3
 
-// typesOf returns the _typeBits of a token for an event or a fragment of it;
-// nil: none are set.
+// typesOf returns the _typeBits of a token for an event or a fragment of it, or
+// nil if no bit is set.
 func typesOf(id value.Doc, fragment bool) []byte {
 	var t keyTypes
 	for range tokenFields {

@@ -100,12 +100,7 @@ func TestRefusals(t *testing.T) {
 		{"test", "c", near(`{"x": 1, "y": 2}`), ""},
 	} {
 		t.Run(tt.pipeline, func(t *testing.T) {
-			_, err := agg.Compile(aggtest.Array(t, tt.pipeline), stage.Options{DB: tt.db, Coll: tt.coll})
-			if tt.err != "" {
-				aggtest.CheckError(t, err, tt.err)
-			} else if err != nil {
-				t.Error(err)
-			}
+			aggtest.CheckCompile(t, stage.Options{DB: tt.db, Coll: tt.coll}, tt.pipeline, tt.err)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package source_test
 import (
 	"testing"
 
-	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/query/agg/stage"
 )
@@ -46,12 +45,7 @@ func TestSpecifications(t *testing.T) {
 		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "d", "limit": 1}}]`, "50858: $geoNear no longer supports the 'limit' parameter. Use a $limit stage instead."},
 	} {
 		t.Run(tt.pipeline, func(t *testing.T) {
-			_, err := agg.Compile(aggtest.Array(t, tt.pipeline), stage.Options{DB: tt.db, Coll: tt.coll})
-			if tt.err != "" {
-				aggtest.CheckError(t, err, tt.err)
-			} else if err != nil {
-				t.Error(err)
-			}
+			aggtest.CheckCompile(t, stage.Options{DB: tt.db, Coll: tt.coll}, tt.pipeline, tt.err)
 		})
 	}
 }

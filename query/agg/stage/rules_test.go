@@ -40,12 +40,7 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"test", "c", `[{"$sort": {"s": {"$meta": "randVal"}}}]`, ""},
 	} {
 		t.Run(tt.pipeline, func(t *testing.T) {
-			_, err := agg.Compile(aggtest.Array(t, tt.pipeline), stage.Options{DB: tt.db, Coll: tt.coll})
-			if tt.err != "" {
-				aggtest.CheckError(t, err, tt.err)
-			} else if err != nil {
-				t.Error(err)
-			}
+			aggtest.CheckCompile(t, stage.Options{DB: tt.db, Coll: tt.coll}, tt.pipeline, tt.err)
 		})
 	}
 	_, err := agg.CompileValue(value.Int32(1), stage.Options{})

@@ -33,7 +33,7 @@ type Host interface {
 	// Poll returns an error when the script has to stop. It is called while the
 	// script runs, from another goroutine, but never beside Ask.
 	Poll() error
-	// Ask answers a question, with bytes or, if there are none, a number; a
+	// Ask answers a question with bytes or, without bytes, with a number; a
 	// negative one is a refusal. An error stops the script. The question is
 	// valid until Ask returns.
 	Ask(q Question, question []byte) (answer []byte, result int, err error)

@@ -106,6 +106,18 @@ func RunCases(t *testing.T, tests []Case, prepare func(*Host)) {
 	}
 }
 
+// CheckCompile compiles a pipeline, and compares the error with want; "" stands for
+// success.
+func CheckCompile(t *testing.T, o stage.Options, pipeline, want string) {
+	t.Helper()
+	_, err := agg.Compile(Array(t, pipeline), o)
+	if want != "" {
+		CheckError(t, err, want)
+	} else if err != nil {
+		t.Error(err)
+	}
+}
+
 // CheckError compares an error with "code: message"; a message that ends in
 // … need only begin so.
 func CheckError(t *testing.T, err error, want string) {
