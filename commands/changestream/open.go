@@ -29,8 +29,6 @@ type Stream struct {
 	matchUUID    bool
 
 	pos      storage.RecordID // the last log entry that was read
-	joined   storage.RecordID // the last entry when the stream joined the watchers
-	settled  storage.RecordID // see skips
 	seen     uint64           // its timestamp
 	from     uint64           // events before this time are not for the stream
 	partial  []token.LogOp    // operations of a transaction whose last entry is still to come
@@ -123,8 +121,7 @@ func (cs *Stream) position(c *kernel.Call, spec value.Doc) error {
 		if err != nil {
 			return err
 		}
-		cs.w.SkipTo(tail.ID)
-		cs.joined = tail.ID
+		c.Svc.Oplog.JoinedAt(cs.w, tail.ID)
 		if cs.from == 0 {
 			cs.pos, cs.seen = tail.ID, clustertime.Of(tail.Doc.Lookup("ts"))
 			cs.from = cs.seen + 1
@@ -260,10 +257,10 @@ func (cs *Stream) delivered() uint64 {
 func (cs *Stream) Ended() bool { return cs.closed }
 
 // Wait returns a channel that is closed when there may be a new event. It returns nil if
-// the stream is closed, or if a running write may not know the stream yet; then the
-// caller waits for any change of the log.
+// the stream is closed, or if there may be entries for it of writers that do not know it;
+// then the caller waits for any change of the log.
 func (cs *Stream) Wait() <-chan struct{} {
-	if cs.w == nil || cs.settled == 0 {
+	if cs.w == nil || cs.w.Newest.Load() > cs.pos {
 		return nil
 	}
 	return cs.w.Wait()

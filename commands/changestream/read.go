@@ -75,7 +75,7 @@ func (cs *Stream) read(tx storage.Tx, coll storage.Collection, more *bool) error
 			return err
 		}
 	}
-	if cs.skips(tail) { // nothing until the tail concerns the stream
+	if cs.skips() { // nothing until the tail concerns the stream
 		r, err := newest(coll)
 		if err != nil {
 			return err
@@ -119,15 +119,8 @@ func (cs *Stream) checkLost(tx storage.Tx, coll storage.Collection) error {
 }
 
 // skips reports whether no entry between the stream's position and the tail concerns the
-// stream, according to the notes of writers. A write that was running when the stream
-// joined the watchers has made no note. Since it is the first to commit after that, the
-// stream reads all entries that it finds when the log has first grown.
-func (cs *Stream) skips(tail storage.RecordID) bool {
-	if cs.settled == 0 && tail > cs.joined {
-		cs.settled = tail
-	}
-	return cs.w.Newest.Load() <= int64(cs.pos) && cs.partial == nil && cs.settled != 0 && cs.pos >= cs.settled
-}
+// stream, according to the marks of writers.
+func (cs *Stream) skips() bool { return cs.w.Newest.Load() <= cs.pos && cs.partial == nil }
 
 // entry takes from one log entry what concerns the stream.
 func (cs *Stream) entry(d value.Doc) {

@@ -17,6 +17,7 @@ import (
 // watchers are the waiting change streams, in groups with the same interest.
 type watchers struct {
 	streams atomic.Int32
+	offered newestEntry // that a writer has offered to the groups, be it visible yet or not
 	mu      sync.Mutex
 	Groups  map[storage.Namespace][]*Watcher // by what they watch
 	marks   uint64                           // transactions that marked entries
@@ -29,9 +30,21 @@ type Watcher struct {
 	Interest                   // of the writers, under the lock of watchers
 	Streams  int               // number of streams in the group
 	marked   uint64            // number of the transaction that marked it last
-	Newest   atomic.Int64      // the newest entry that concerns it
+	Newest   newestEntry       // that concerns it
 	*broadcast.Broadcast
 	sharedEvents
+}
+
+// newestEntry is the newest of the entries that it was raised to.
+type newestEntry struct{ id atomic.Int64 }
+
+// Load returns the id of the entry.
+func (n *newestEntry) Load() storage.RecordID { return storage.RecordID(n.id.Load()) }
+
+// raise makes id the newest entry unless there is a newer one.
+func (n *newestEntry) raise(id storage.RecordID) {
+	for old := n.id.Load(); old < int64(id) && !n.id.CompareAndSwap(old, int64(id)); old = n.id.Load() {
+	}
 }
 
 // Interest has the conditions of the $match behind $changeStream. It is checked before an
@@ -121,20 +134,18 @@ func (ws *watchers) Leave(w *Watcher) {
 	}
 }
 
-// SkipTo records that entries up to id are not marked for the group, since one of its
-// streams joined later.
-func (w *Watcher) SkipTo(id storage.RecordID) {
-	for {
-		old := w.Newest.Load()
-		if old >= int64(id) || w.Newest.CompareAndSwap(old, int64(id)) {
-			return
-		}
-	}
+// JoinedAt records that the entries up to id, the newest one that is visible, are not
+// marked for the group, since one of its streams joined later. Nor are those of writers
+// that have offered them, and run still or are committing.
+func (ws *watchers) JoinedAt(w *Watcher, id storage.RecordID) {
+	w.Newest.raise(max(id, ws.offered.Load()))
 }
 
 // mark marks the groups that an entry concerns, before the entry becomes visible. A stream
-// whose group is not marked may skip the entries that it has not read.
+// whose group is not marked may skip the entries that it has not read. A writer that does
+// not see a new group has offered the entry before, so JoinedAt counts it.
 func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
+	ws.offered.raise(id)
 	if ws.streams.Load() == 0 {
 		return
 	}
@@ -170,10 +181,10 @@ func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
 // groups.
 func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) {
 	for _, w := range groups {
-		if w.Newest.Load() == int64(id) && w.marked == r.marking || op != nil && !w.Wants(op) {
+		if w.Newest.Load() == id && w.marked == r.marking || op != nil && !w.Wants(op) {
 			continue
 		}
-		w.Newest.Store(int64(id))
+		w.Newest.raise(id)
 		if w.marked != r.marking {
 			w.marked = r.marking
 			r.woken = append(r.woken, w)
