@@ -3,6 +3,7 @@ package compat
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 )
+
+// engine is the storage engine that the tests run over.
+var engine = cmp.Or(os.Getenv("DUSKDB_TEST_ENGINE"), "bunt")
 
 // process is a running duskdb.
 type process struct {
@@ -37,7 +41,7 @@ func startIn(t *testing.T, dir string, flags ...string) *process {
 func startWith(t *testing.T, env []string, dir string, flags ...string) *process {
 	t.Helper()
 	p := &process{dir: dir, done: make(chan struct{})}
-	p.cmd = exec.Command(binary, append([]string{"--port", "0", "--dbpath", dir}, flags...)...)
+	p.cmd = exec.Command(binary, append([]string{"--port", "0", "--dbpath", dir, "--storageEngine", engine}, flags...)...)
 	p.cmd.Env = append(os.Environ(), env...)
 	if err := p.begin(); err != nil {
 		t.Fatal(err)
