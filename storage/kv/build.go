@@ -22,7 +22,7 @@ func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index
 			return x, nil
 		}
 	}
-	x := &index{num: t.e.number(), maker: maker}
+	x := &index{num: t.number(), maker: maker}
 	entries, err := t.entriesOf(c, x)
 	if err != nil {
 		return nil, err

@@ -86,9 +86,9 @@ func (t *tx) add(info *storage.Info, again func(*tx, *storage.Info) error) error
 // addColl puts a new, empty collection into the private root.
 func (t *tx) addColl(info *storage.Info, lastID storage.RecordID) *coll {
 	ch := &change{catalog: true}
-	c := &coll{num: t.e.number(), info: info, lastID: lastID, least: new(least), change: ch}
+	c := &coll{num: t.number(), info: info, lastID: lastID, least: new(least), change: ch}
 	for i := range info.Indexes {
-		c.indexes = append(c.indexes, &index{num: t.e.number(), maker: info.Indexes[i].Index})
+		c.indexes = append(c.indexes, &index{num: t.number(), maker: info.Indexes[i].Index})
 	}
 	ch.cur = c
 	t.changes = append(t.changes, ch)
@@ -178,12 +178,6 @@ func (t *tx) setInfo(c *coll, info *storage.Info) {
 	c.info = info
 	c.change.catalog = true
 	t.root.set(c)
-}
-
-// attach completes a new description.
-func (e *Engine) attach(info *storage.Info) {
-	info.Version = e.versions.Add(1)
-	info.Meta = e.opts.Indexer.Attach(info)
 }
 
 // CreateIndex adds an index over the existing records.

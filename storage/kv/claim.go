@@ -32,7 +32,7 @@ func (t *tx) claim(k claims.Key) (taken bool, err error) {
 // verify checks a condition on the latest state now and at commit. If it does
 // not hold, the claim is released.
 func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
-	latest, err := t.e.latest()
+	latest, err := t.e.host.latest()
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	}
 	return t.verify(k, func(now present) (bool, error) {
 		c := now.root.find(ns, base)
-		return c != nil && (c == base || c.change != nil && c.change.base == base), nil
+		return c != nil && c.stamp == base.stamp, nil
 	})
 }
 
@@ -192,7 +192,7 @@ func (t *tx) keyTaken(ns storage.Namespace, base *coll, name string, key []byte)
 	if base == nil {
 		return false, nil
 	}
-	latest, err := t.e.latest()
+	latest, err := t.e.host.latest()
 	if err != nil {
 		return false, err
 	}

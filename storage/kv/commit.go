@@ -2,10 +2,15 @@ package kv
 
 import "github.com/duskdb/duskdb/storage"
 
-// Commit applies the writes to the store, and makes the new state that of the
-// next writer. The caller has the right to write. Readers see the state when
-// Settle has returned.
-func (t *tx) Commit() (err error) {
+// Commit commits the writes.
+func (t *tx) Commit() error { return t.e.host.commit(t) }
+
+// Settle waits until the writes of a commit are safe.
+func (t *tx) Settle() error { return t.e.host.settle(t) }
+
+// effective keeps the changes that change anything, and reports whether there are
+// any.
+func (t *tx) effective() bool {
 	changed := t.changes[:0]
 	for _, ch := range t.changes {
 		if ch.effective() {
@@ -14,12 +19,19 @@ func (t *tx) Commit() (err error) {
 			t.root.set(ch.base) // opened for a write that failed
 		}
 	}
-	if t.changes = changed; len(changed) == 0 {
+	t.changes = changed
+	return len(changed) > 0
+}
+
+// commit applies the writes to the store, and makes the new state that of the
+// next writer. The caller has the right to write. Readers see the state when
+// settle has returned.
+func (e *Engine) commit(t *tx) (err error) {
+	if !t.effective() {
 		return nil
 	}
 	defer t.scratch.release()
 	t.gather(&t.scratch.set)
-	e := t.e
 	if len(t.scratch.set.Writes)+len(t.scratch.set.Drops) > 0 {
 		if t.wait, err = e.store.Apply(t.ctx, &t.scratch.set); err != nil {
 			return err
@@ -30,7 +42,7 @@ func (t *tx) Commit() (err error) {
 	for _, hash := range t.stale {
 		e.hot.wrote(hash, e.stamps)
 	}
-	for _, ch := range changed {
+	for _, ch := range t.changes {
 		e.prepared.adopted(ch.made)
 		if ch.cur != nil {
 			ch.cur.stamp = e.stamps
@@ -45,10 +57,10 @@ func (t *tx) Commit() (err error) {
 	return err
 }
 
-// Settle waits until the writes of a commit survive the end of the process, and
+// settle waits until the writes of a commit survive the end of the process, and
 // shows the new state to readers. The states of earlier commits are safe too:
 // the store writes commits in their order.
-func (t *tx) Settle() error {
+func (e *Engine) settle(t *tx) error {
 	if t.after == nil {
 		return nil
 	}
@@ -58,7 +70,7 @@ func (t *tx) Settle() error {
 			return err
 		}
 	}
-	t.e.show(t.after)
+	e.show(t.after)
 	return nil
 }
 

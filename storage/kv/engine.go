@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/internal/claims"
 	"github.com/duskdb/duskdb/storage/internal/share"
 )
 
@@ -31,23 +30,16 @@ type Options struct {
 // Engine is a storage.Engine over a Store that belongs to this process alone.
 type Engine struct {
 	storage.Alone
-	opts     Options
-	store    Store
-	current  atomic.Pointer[state] // what readers see; nil when closed
-	showing  sync.Mutex            // held while current changes
-	writer   chan struct{}         // holds one token: the right to write
-	tip      *state                // what writers see: current, or ahead of it; guarded by writer
-	shared   share.Queue
-	scratch  scratch // guarded by writer
-	stamps   uint64  // the last stamp that a commit has given; guarded by writer
-	hot      *hot
-	claims   claims.Table
-	prepared preparations
-
-	numbers   atomic.Uint32 // the last number given to a collection or an index
-	versions  atomic.Uint64 // of descriptions of collections
-	commits   atomic.Int64
-	snapshots atomic.Int64
+	core
+	store   Store
+	current atomic.Pointer[state] // what readers see; nil when closed
+	showing sync.Mutex            // held while current changes
+	writer  chan struct{}         // holds one token: the right to write
+	tip     *state                // what writers see: current, or ahead of it; guarded by writer
+	shared  share.Queue
+	scratch scratch       // guarded by writer
+	stamps  uint64        // the last stamp that a commit has given; guarded by writer
+	numbers atomic.Uint32 // the last number given to a collection or an index
 
 	life     context.Context // ends with Close
 	end      context.CancelFunc
@@ -66,7 +58,8 @@ func Open(store Store, opts Options) (*Engine, error) {
 	if opts.Indexer == nil {
 		return nil, errors.New("kv: no indexer")
 	}
-	e := &Engine{opts: opts, store: store, writer: make(chan struct{}, 1), hot: newHot(opts.HotBytes)}
+	e := &Engine{store: store, writer: make(chan struct{}, 1)}
+	e.core.opts, e.core.host, e.core.hot = opts, e, newHot(opts.HotBytes)
 	e.life, e.end = context.WithCancel(context.Background())
 	r, err := e.load()
 	var s *state
@@ -189,8 +182,13 @@ func (e *Engine) applyNow(ctx context.Context, w *WriteSet) error {
 // numbered notes a number that is in use.
 func (e *Engine) numbered(num uint32) { e.numbers.Store(max(e.numbers.Load(), num)) }
 
-// number gives the next number.
-func (e *Engine) number() uint32 { return e.numbers.Add(1) }
+// nextNumber gives the next number.
+func (e *Engine) nextNumber() uint32 { return e.numbers.Add(1) }
+
+func (e *Engine) number(*tx) uint32 { return e.nextNumber() }
+
+// nextStamp gives the next stamp: the caller has the right to write.
+func (e *Engine) nextStamp(_ *tx, least uint64) (uint64, error) { return e.NextStamp(least), nil }
 
 // advance makes a root the state that the next writer begins with. The caller has
 // the right to write, and owns the reference to the state.

@@ -34,7 +34,7 @@ type preparations struct {
 }
 
 // track notes a write to a record while an index is being prepared.
-func (e *Engine) track(num uint32, id storage.RecordID, t *tx) {
+func (e *core) track(num uint32, id storage.RecordID, t *tx) {
 	if e.prepared.n.Load() > 0 && t.snap == nil {
 		t.written = append(t.written, writtenRecord{num, id})
 	}
@@ -104,7 +104,7 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 	}
 	release = sync.OnceFunc(func() { e.endPreparation(p) })
 	maker, err := e.opts.Indexer.Index(c.info.Options, p.spec)
-	x := &index{num: e.number(), maker: maker}
+	x := &index{num: e.nextNumber(), maker: maker}
 	if err == nil {
 		err = e.fill(ctx, p, c, x)
 	}

@@ -29,10 +29,15 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 		return nil, err
 	}
 	t.ctx = context.WithoutCancel(ctx)
+	return t.snapshot(), nil
+}
+
+// snapshot makes a transaction on a state a snapshot transaction.
+func (t *tx) snapshot() *snapshot {
 	s := &snapshot{tx: t.write(new(scratch))}
 	s.tx.snap = s
-	e.snapshots.Add(1)
-	return s, nil
+	t.e.snapshots.Add(1)
+	return s
 }
 
 // Within sets the context of the operations that follow.
@@ -52,7 +57,7 @@ func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) 
 	}
 	s.final = make(map[writtenRecord]storage.RecordID)
 	s.tx.ctx = ctx
-	err := s.e.update(ctx, s, func(u *tx) error {
+	err := s.e.host.update(ctx, s, func(u *tx) error {
 		for _, do := range s.log {
 			if err := do(u); err != nil {
 				return err

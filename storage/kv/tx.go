@@ -13,7 +13,7 @@ import (
 // one has a private fork of the base's in root and changes that.
 type tx struct {
 	reader
-	e        *Engine
+	e        *core
 	ctx      context.Context
 	base     *state
 	root     *root
@@ -84,7 +84,7 @@ func (e *Engine) beginWrite(ctx context.Context) (*tx, error) {
 
 // on makes a transaction on a state, and takes over the reference to it.
 func (e *Engine) on(ctx context.Context, base *state) *tx {
-	return &tx{e: e, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.hot, stamp: base.stamp}}
+	return &tx{e: &e.core, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.hot, stamp: base.stamp}}
 }
 
 // write makes a transaction writable.
@@ -179,8 +179,11 @@ func (t *tx) CommitStamp(least uint64) (uint64, error) {
 	if !t.writable || t.snap != nil {
 		return 0, storage.ErrReadOnly
 	}
-	return t.e.NextStamp(least), nil
+	return t.e.host.nextStamp(t, least)
 }
+
+// number gives the number of a new collection or index.
+func (t *tx) number() uint32 { return t.e.host.number(t) }
 
 func cloneSpec(s storage.IndexSpec) storage.IndexSpec {
 	return storage.IndexSpec{Name: s.Name, Spec: slices.Clip(s.Spec.Clone())}

@@ -1,0 +1,43 @@
+package kv
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/claims"
+)
+
+// core is what transactions need of their engine, whatever the engine's store is.
+type core struct {
+	opts     Options
+	host     host
+	hot      *hot
+	claims   claims.Table
+	prepared preparations
+
+	versions  atomic.Uint64 // of descriptions of collections
+	commits   atomic.Int64
+	snapshots atomic.Int64
+}
+
+// host is the part in which engines differ.
+type host interface {
+	// latest returns the latest state, which must be released.
+	latest() (*state, error)
+	// number gives a transaction the number of a new collection or index.
+	number(t *tx) uint32
+	// nextStamp gives an Update a stamp that is not below least.
+	nextStamp(t *tx, least uint64) (uint64, error)
+	// commit applies the writes of an Update, and settle waits until they are safe.
+	commit(t *tx) error
+	settle(t *tx) error
+	// update runs fn in an Update, which commits a snapshot transaction.
+	update(ctx context.Context, replays *snapshot, fn func(*tx) error) error
+}
+
+// attach completes a new description.
+func (e *core) attach(info *storage.Info) {
+	info.Version = e.versions.Add(1)
+	info.Meta = e.opts.Indexer.Attach(info)
+}
