@@ -64,7 +64,12 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 }
 
 // Start starts the background work. It ends when ctx is done.
-func (s *Service) Start(ctx context.Context) { housekeeping.Start(s.Service, ctx) }
+func (s *Service) Start(ctx context.Context) {
+	housekeeping.Start(s.Service, ctx)
+	if s.Shared {
+		go clearAfterOthers(s.Service, ctx)
+	}
+}
 
 // Close ends all cursors and sessions. The context of [Service.Start] must have ended:
 // Close waits for the work that goes on with it. The engine belongs to the caller.

@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"context"
 	"os"
 	"sort"
+	"time"
 
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -53,19 +55,30 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	return s, clearLeftOvers(s)
 }
 
-// recoverJob is the lease of the server that, at its start, clears up after commands that
-// a crash has ended. Other servers do not clear up when they start: the command may still
-// be running.
-const recoverJob = "recovery"
-
+// clearLeftOvers clears up after commands that a crash has ended. What a command of another
+// server still uses stays.
 func clearLeftOvers(s *kernel.Service) error {
-	if !s.Engine.Lease(recoverJob) {
-		return nil
-	}
 	if err := pipeline.DropLeftOvers(s); err != nil {
 		return err
 	}
 	return write.ReopenPolicies(s)
+}
+
+// clearEvery is how often a server clears up after others that have ended.
+const clearEvery = 5 * time.Minute
+
+// clearAfterOthers clears up after other servers, until ctx ends.
+func clearAfterOthers(s *kernel.Service, ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.Real.After(clearEvery):
+		}
+		if err := clearLeftOvers(s); err != nil && ctx.Err() == nil {
+			s.Log.Warn().Err(err).Msg("What a server has left that has ended could not be removed")
+		}
+	}
 }
 
 // buildTable collects the families of commands into one sorted table.

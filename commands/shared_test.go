@@ -3,6 +3,7 @@ package commands_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -21,7 +23,8 @@ import (
 // server is one of several over the same data.
 type server struct {
 	*harness.Harness
-	engine *storagetest.Member
+	engine  *storagetest.Member
+	another func() server // starts a further one
 }
 
 // serversOver starts two members of a replica set over one engine. Their leases run by the
@@ -36,13 +39,14 @@ func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 	}
 	t.Cleanup(func() { _ = opened.Engine.Close() })
 	cluster := storagetest.NewCluster(harness.Hostile(t, opened.Engine), real)
-	start := func() server {
+	var start func() server
+	start = func() server {
 		m := cluster.Join()
 		h := harness.NewOver(t, m, manual, kernel.Options{Log: zerolog.Nop(), ReplSet: "rs0"})
 		ctx, stop := context.WithCancel(context.Background())
 		t.Cleanup(stop) // before the service closes
 		go h.Svc.Follow(ctx)
-		return server{h, m}
+		return server{h, m, start}
 	}
 	return start(), start(), real
 }
@@ -283,6 +287,96 @@ func TestSharedSessions(t *testing.T) {
 	keep(a, 3)
 	records(a, 3) // without the lease
 	records(b, 2)
+}
+
+// leave does what a running $out and a running change of a policy do, and returns the name of
+// the server for that.
+func (s server) leave(coll string) (owner string) {
+	s.Helper()
+	owner = s.Svc.OwnerName()
+	s.OK(`{create: "tmp.agg_out.70.` + owner + `"}`)
+	s.OK(`{create: "` + coll + `", documentTtl: {default: 10}}`)
+	ns := storage.Namespace{DB: "test", Coll: coll}
+	err := storage.Retry(s.Context(), s.engine, func(tx storage.Tx) error {
+		coll, err := tx.Collection(ns)
+		if err != nil {
+			return err
+		}
+		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), catalog.Of(coll.Info()).DocTTL, s.Clock.NowMillis(), owner))
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return owner
+}
+
+// left returns how much is left that has the name of a server.
+func (s server) left(owner string) (n int) {
+	s.Helper()
+	err := s.engine.View(s.Context(), func(tx storage.Tx) error {
+		infos, err := tx.Collections("test")
+		for _, info := range infos {
+			p := catalog.Of(info).DocTTL
+			if strings.HasSuffix(info.Namespace.Coll, owner) || p != nil && p.Until != 0 && p.EndedBy == owner {
+				n++
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return n
+}
+
+// A server that starts clears up after those that have ended, and leaves alone what the
+// commands of others still use: the temporary collection of an $out, a policy that is being
+// changed.
+func TestSharedLeftOvers(t *testing.T) {
+	t.Parallel()
+	a, b, real := serversOver(t)
+	a.OK(`{create: "tmp.agg_out.7"}`) // of a server that had the data alone
+	ownerA, ownerB := a.leave("ca"), b.leave("cb")
+	check := func(what string, leftA, leftB int) {
+		t.Helper()
+		b.another()
+		if nA, nB := b.left(ownerA), b.left(ownerB); nA != leftA || nB != leftB {
+			t.Errorf("%s: left are %d and %d, want %d and %d", what, nA, nB, leftA, leftB)
+		}
+	}
+	check("both live", 2, 2)
+	a.engine.Die()
+	check("one has died just now", 2, 2)
+	if err := real.Advance(storagetest.LeaseTime); err != nil {
+		t.Fatal(err)
+	}
+	check("one has died", 0, 2)
+	if name := b.Svc.OwnerName(); name != ownerB {
+		t.Errorf("the name has changed from %s to %s", ownerB, name)
+	}
+	if n := b.left("tmp.agg_out.7"); n != 0 {
+		t.Error("what a server without others has left is still there")
+	}
+	b.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	b.OK(`{aggregate: "c", pipeline: [{$out: "d"}], cursor: {}}`)
+	b.Holds("d", `{"_id": 1}`)
+}
+
+// A server that was believed to have ended does not use its name again.
+func TestSharedNameIsTaken(t *testing.T) {
+	t.Parallel()
+	a, b, real := serversOver(t)
+	owner := a.leave("ca")
+	a.engine.Die()
+	if err := real.Advance(storagetest.LeaseTime); err != nil {
+		t.Fatal(err)
+	}
+	if b.another(); b.left(owner) != 0 {
+		t.Error("the policy was not reopened")
+	}
+	if again := a.Svc.OwnerName(); again == owner {
+		t.Errorf("it goes on as %s", again)
+	}
 }
 
 // Due documents are removed once, by the server that has the lease; after that server has

@@ -81,7 +81,9 @@ type Engine interface {
 	// Lease reports whether this server is the one that runs a background job
 	// now. Of several servers over the same data one has the lease of a job; it
 	// passes to another within 10 seconds of its owner's end, so that two owners
-	// may overlap for a moment.
+	// may overlap for a moment. The first server that asks has it at once, and has it
+	// as long as it lives, whether or not it asks again. job is any text. Lease must
+	// not be called in a transaction.
 	Lease(job string) bool
 	// Snapshots says how many snapshot transactions may be held open at leisure,
 	// and for how long.

@@ -37,19 +37,26 @@ type DocumentPolicy struct {
 	ExposeTS bool // documents are returned with _ts
 	// Until is set while the policy is being replaced: documents that have not
 	// expired by that instant no longer expire by it. 0: the policy is in force.
-	Until int64
+	Until   int64
+	EndedBy string // the server that replaces the policy; "" without other servers
 }
 
 // Doc returns the policy as listCollections shows it and the catalog stores
-// it, without Until.
+// it, without Until and EndedBy.
 func (p *DocumentPolicy) Doc() value.Doc {
 	return value.NewDoc("default", value.Int(p.Default), "invalid", value.String(string(p.Invalid)), "exposeTs", value.Bool(p.ExposeTS))
 }
 
 // EndingDoc returns the policy as the catalog stores it while it is being
 // replaced.
-func (p *DocumentPolicy) EndingDoc(until int64) value.Doc {
-	return value.NewDoc("default", value.Int(p.Default), "invalid", value.String(string(p.Invalid)), "exposeTs", value.Bool(p.ExposeTS), "until", value.DateTime(until))
+func (p *DocumentPolicy) EndingDoc(until int64, by string) value.Doc {
+	b := value.NewBuilder()
+	it := p.Doc().Iter()
+	b.Raw(it.Rest()).Date("until", until)
+	if by != "" {
+		b.String("endedBy", by)
+	}
+	return b.Doc()
 }
 
 // LoadDocumentPolicy reads the result of Doc; nil if there is no policy.
@@ -63,7 +70,7 @@ func LoadDocumentPolicy(v value.Value) *DocumentPolicy {
 		p.Invalid = Reject
 	}
 	if until := d.Lookup("until"); until.Kind() == value.KindDateTime {
-		p.Until = until.DateTime()
+		p.Until, p.EndedBy = until.DateTime(), d.Lookup("endedBy").Str()
 	}
 	return p
 }

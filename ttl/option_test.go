@@ -213,7 +213,7 @@ func TestNullIsNoTTL(t *testing.T) {
 
 // A policy that is replaced expires nothing after its end.
 func TestEndingPolicy(t *testing.T) {
-	p := LoadDocumentPolicy(value.Document((&DocumentPolicy{Default: 10, Invalid: Reject}).EndingDoc(20000)))
+	p := LoadDocumentPolicy(value.Document((&DocumentPolicy{Default: 10, Invalid: Reject}).EndingDoc(20000, "")))
 	if p.Until != 20000 || p.Default != 10 || p.Invalid != Reject {
 		t.Fatalf("%+v", p)
 	}

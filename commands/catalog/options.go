@@ -50,12 +50,13 @@ func (o *Options) Doc() value.Doc {
 }
 
 // PolicyEnding returns the options of a collection whose document TTL ends at an
-// instant, in milliseconds since the epoch; 0 for one that does not end.
-func PolicyEnding(info *storage.Info, p *ttl.DocumentPolicy, until int64) value.Doc {
+// instant, in milliseconds since the epoch; 0 for one that does not end. by is the server
+// that ends it, "" without other servers.
+func PolicyEnding(info *storage.Info, p *ttl.DocumentPolicy, until int64, by string) value.Doc {
 	o := NewOptions(info.Options)
 	o.Set("documentTtl", value.Document(p.Doc()))
 	if until != 0 {
-		o.Set("documentTtl", value.Document(p.EndingDoc(until)))
+		o.Set("documentTtl", value.Document(p.EndingDoc(until, by)))
 	}
 	return o.Doc()
 }
@@ -64,7 +65,7 @@ func PolicyEnding(info *storage.Info, p *ttl.DocumentPolicy, until int64) value.
 // internal note that its document TTL is about to end.
 func LastingOptions(info *storage.Info) value.Doc {
 	if p := Of(info).DocTTL; p != nil && p.Until != 0 {
-		return PolicyEnding(info, p, 0)
+		return PolicyEnding(info, p, 0, "")
 	}
 	return info.Options
 }

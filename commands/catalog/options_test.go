@@ -38,7 +38,7 @@ func TestOptionsOfEndingPolicy(t *testing.T) {
 			t.Errorf("%s, want %s", got, info.Options)
 		}
 		ending := *info
-		ending.Options = catalog.PolicyEnding(info, m.DocTTL, 12345)
+		ending.Options = catalog.PolicyEnding(info, m.DocTTL, 12345, "")
 		if string(ending.Options) == string(info.Options) {
 			t.Error("the end is not noted")
 		}

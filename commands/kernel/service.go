@@ -97,6 +97,7 @@ type Storage struct {
 	Changes    *broadcast.Broadcast // signalled after every committed write
 	Shared     bool                 // other servers have the same data
 	Outs       atomic.Int64         // numbers the temporary collections of $out
+	owner      owner                // with other servers
 	Compaction autoCompaction
 }
 

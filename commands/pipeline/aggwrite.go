@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -54,36 +53,47 @@ const outPrefix = "tmp.agg_out."
 // uses.
 func outName(s *kernel.Service) string {
 	name := outPrefix + strconv.FormatInt(s.Outs.Add(1), 10)
-	if s.Shared {
-		name += "." + hex.EncodeToString(s.ProcessID[:])
+	if owner := s.OwnerName(); owner != "" {
+		name += "." + owner
 	}
 	return name
 }
 
-// DropLeftOvers drops the temporary collections of each $out that was running when the
-// server stopped.
+// outOwner returns the owner in the name of a collection that $out writes into. ok is false
+// for other collections.
+func outOwner(ns storage.Namespace) (owner string, ok bool) {
+	name, _ := reserved.Series(ns.Coll)
+	name, ok = strings.CutPrefix(name, outPrefix)
+	_, owner, _ = strings.Cut(name, ".")
+	return owner, ok
+}
+
+// DropLeftOvers drops the temporary collections of each $out that was running when its
+// server ended.
 func DropLeftOvers(s *kernel.Service) error {
-	left := func(tx storage.Tx) (list []storage.Namespace, err error) {
+	found := map[string][]storage.Namespace{} // by owner
+	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
 		for _, info := range infos {
-			if series, _ := reserved.Series(info.Namespace.Coll); strings.HasPrefix(series, outPrefix) {
-				list = append(list, info.Namespace)
+			if owner, ok := outOwner(info.Namespace); ok {
+				found[owner] = append(found[owner], info.Namespace)
 			}
 		}
-		return list, err
-	}
-	var list []storage.Namespace
-	err := s.Engine.View(s.Background, func(tx storage.Tx) (err error) { list, err = left(tx); return err })
-	if err != nil || len(list) == 0 {
 		return err
-	}
-	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
-		list, err := left(tx)
-		if err != nil {
-			return err
+	})
+	for owner, list := range found {
+		if err == nil && s.HasEnded(owner) {
+			err = dropAll(s, list)
 		}
+	}
+	return err
+}
+
+// dropAll drops collections, as far as they exist.
+func dropAll(s *kernel.Service, list []storage.Namespace) error {
+	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		for _, ns := range list {
-			if err := tx.Drop(ns); err != nil {
+			if err := tx.Drop(ns); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
 			}
 		}

@@ -136,34 +136,47 @@ func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 			log.Modifying = ns
 			defer func() { log.Modifying = storage.Namespace{} }()
 		}
-		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), p, until))
+		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), p, until, c.Svc.OwnerName()))
 	})
 }
 
-// ReopenPolicies makes the policies continue whose change was not finished when the
-// server stopped.
+// ReopenPolicies makes the policies continue whose change was not finished when its server
+// ended.
 func ReopenPolicies(s *kernel.Service) error {
-	ending := func(tx storage.Tx) (list []*storage.Info, err error) {
+	found := map[string][]*ttl.Collection{} // by the server that changes the policy
+	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
 		for _, info := range infos {
 			if p := catalog.Of(info).DocTTL; p != nil && p.Until != 0 {
-				list = append(list, info)
+				found[p.EndedBy] = append(found[p.EndedBy], &ttl.Collection{Namespace: info.Namespace, UUID: info.UUID})
 			}
 		}
-		return list, err
-	}
-	var list []*storage.Info
-	err := s.Engine.View(s.Background, func(tx storage.Tx) (err error) { list, err = ending(tx); return err })
-	if err != nil || len(list) == 0 {
 		return err
-	}
-	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
-		list, err := ending(tx)
-		if err != nil {
-			return err
+	})
+	for owner, list := range found {
+		if err == nil && s.HasEnded(owner) {
+			err = reopenAll(s, owner, list)
 		}
-		for _, info := range list {
-			if err := tx.SetOptions(info.Namespace, catalog.PolicyEnding(info, catalog.Of(info).DocTTL, 0)); err != nil {
+	}
+	return err
+}
+
+// reopenAll makes the policies of collections continue that a server has ended.
+func reopenAll(s *kernel.Service, owner string, list []*ttl.Collection) error {
+	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
+		for _, of := range list {
+			coll, err := findByUUID(tx, of)
+			if errors.Is(err, ttl.ErrGone) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			info := coll.Info()
+			if p := catalog.Of(info).DocTTL; p == nil || p.Until == 0 || p.EndedBy != owner {
+				continue
+			}
+			if err := tx.SetOptions(info.Namespace, catalog.PolicyEnding(info, catalog.Of(info).DocTTL, 0, "")); err != nil {
 				return err
 			}
 		}

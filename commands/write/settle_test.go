@@ -165,7 +165,7 @@ func TestPolicyGoesOnAfterFailure(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), catalog.Of(coll.Info()).DocTTL, h.Clock.NowMillis()))
+		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), catalog.Of(coll.Info()).DocTTL, h.Clock.NowMillis(), ""))
 	})
 	if err != nil {
 		t.Fatal(err)
