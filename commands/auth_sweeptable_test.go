@@ -55,6 +55,7 @@ var sweepReads = []touches{
 	{"test", `{listSearchIndexes: "x"}`, "listSearchIndexes test.x"},
 	{"test", `{planCacheListFilters: "x"}`, "planCacheIndexFilter test.x"},
 	{"test", `{mqPeek: "q"}`, "find test.q"},
+	{"test", `{mqPurge: "q", dryRun: true}`, "find test.q"},
 	{"test", `{mqStats: "q"}`, "collStats test.q"},
 }
 
@@ -75,6 +76,8 @@ var sweepWrites = []touches{
 	{"test", `{mqSend: "q"}`, "insert test.q"},
 	{"test", `{mqReceive: "q"}`, "find test.q, remove test.q"},
 	{"test", `{mqReceive: "q", subQueue: "deadLetter"}`, "find test.q, remove test.q"},
+	{"test", `{mqPurge: "q"}`, "remove test.q"},
+	{"test", `{mqResubmit: "q", all: true}`, "insert test.q, remove test.q"},
 	{"test", `{mqComplete: "q"}`, "remove test.q"},
 	{"test", `{mqAbandon: "q"}`, "update test.q"},
 	{"test", `{mqDefer: "q"}`, "update test.q"},

@@ -154,6 +154,7 @@ type effects struct {
 	deadDue     int64 // the same for the dead-letter queue
 	lowest      int64 // number among the messages of the queue that became ready; 0: none
 	activated   int   // scheduled messages
+	managed     int64 // messages that a purge removed or a resubmission moved
 
 	dropped, expired, lapsed, failed int64
 }

@@ -23,30 +23,6 @@ func (m *message) present(now int64) value.Doc {
 	return m.encode(browsed, dead)
 }
 
-// Peek browses messages in any state, in the order of their numbers from a
-// number on.
-func (b *Broker) Peek(ctx context.Context, s Store, ref Ref, from int64, n int, now int64) (docs []value.Doc, err error) {
-	idle := false
-	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		e.state.used(now)
-		idle = e.config.idle()
-		messages, err := heads(e.coll, byNumber, storage.KeyRange{Lo: numberKey(from)}, n)
-		bytes := 0
-		for i := range messages {
-			d := messages[i].present(now)
-			docs = append(docs, d)
-			if bytes += len(d); bytes > maxBytes {
-				break
-			}
-		}
-		return err
-	})
-	if err == nil && idle {
-		err = b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
-	}
-	return docs, err
-}
-
 // Touch records that an ordinary command has read a queue, so that the queue
 // does not count as idle. It does nothing for other collections.
 func (b *Broker) Touch(ctx context.Context, s Store, info *storage.Info, now int64) error {

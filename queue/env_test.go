@@ -190,7 +190,7 @@ func (e *env) number(name string, n int64) (value.Doc, error) {
 
 func (e *env) peek(name string) []value.Doc {
 	e.t.Helper()
-	docs, err := e.broker.Peek(e.ctx, e.engine, ref(name), 1, 1000, e.now())
+	docs, err := e.broker.Browse(e.ctx, e.engine, Browse{Ref: ref(name), Max: 1000}, e.now())
 	e.must(err)
 	return docs
 }

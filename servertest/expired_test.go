@@ -408,6 +408,13 @@ var queueRows = func() map[string]row {
 			w.n("expiredPending", 1, `{mqStats: "q"}`)
 		}},
 		"mqPeek": {why: "browsing shows expired messages until they are swept"},
+		"mqPurge": {walk: func(w way) {
+			messages(w)
+			w.to(10)
+			w.n("purged", 2, `{mqPurge: "q"}`) // an expired message that is still stored goes, too
+			is(w.scene, "received", len(w.messages(`{mqReceive: "q", maxMessages: 10}`)), 0)
+		}},
+		"mqResubmit": {why: "it reads only the dead-letter queue, where nothing expires"},
 		"mqCancelScheduled": {walk: func(w way) {
 			messages(w)
 			w.to(10)

@@ -28,6 +28,8 @@ func Commands() []kernel.Command {
 		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "hold a message for longer"},
 		{Name: "mqPeek", Run: runMQPeek, Flags: kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "browse the messages of a queue"},
 		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
+		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove messages of a queue, or count them first"},
+		{Name: "mqResubmit", Run: runMQResubmit, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
 		{Name: "mqStats", Run: runMQStats, Action: "collStats", On: kernel.OnCollection, Help: "count the messages of a queue"},
 	}
 }

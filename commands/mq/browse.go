@@ -1,8 +1,6 @@
 package mq
 
 import (
-	"math"
-
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/queue"
@@ -14,6 +12,8 @@ type mqPeekArgs struct {
 	From        *int64      `arg:"fromSequenceNumber"`
 	MaxMessages *int64      `arg:"maxMessages"`
 	SubQueue    string      `arg:"subQueue"`
+	State       *string     `arg:"state"`
+	FromEnd     bool        `arg:"fromEnd"`
 }
 
 type mqStatsArgs struct {
@@ -32,27 +32,43 @@ func runMQPeek(c *kernel.Call) error {
 	if err := mqPeekSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	ref, err := queueRef(c, a.Queue, a.SubQueue)
+	r, err := browseRequest(c, &a)
 	if err != nil {
 		return err
 	}
-	from, most := int64(math.MinInt64), int64(1)
-	if a.From != nil {
-		from = *a.From
-	}
-	if a.MaxMessages != nil {
-		most = *a.MaxMessages
-	}
-	if err := checkRange(c, "maxMessages", most, 1, queue.MaxMessages); err != nil {
-		return err
-	}
-	docs, err := c.Svc.Queues.Peek(c.Ctx, kernel.CallStore{Call: c}, ref, from, int(most), c.Now)
+	docs, err := c.Svc.Queues.Browse(c.Ctx, kernel.CallStore{Call: c}, r, c.Now)
 	if err != nil {
-		return queueError(c, ref, err)
+		return queueError(c, r.Ref, err)
 	}
 	c.Svc.Metrics.Document.Returned.Add(int64(len(docs)))
 	messages(c, docs)
 	return nil
+}
+
+func browseRequest(c *kernel.Call, a *mqPeekArgs) (r queue.Browse, err error) {
+	if r.Ref, err = queueRef(c, a.Queue, a.SubQueue); err != nil {
+		return r, err
+	}
+	if r.State, err = stateOf(c, a.State); err != nil {
+		return r, err
+	}
+	most := int64(1)
+	if a.MaxMessages != nil {
+		most = *a.MaxMessages
+	}
+	if a.From != nil {
+		r.From, r.HasFrom = *a.From, true
+	}
+	r.Max, r.FromEnd = int(most), a.FromEnd
+	return r, checkRange(c, "maxMessages", most, 1, queue.MaxMessages)
+}
+
+// stateOf reads the argument state; "" if it is not given.
+func stateOf(c *kernel.Call, name *string) (queue.State, error) {
+	if name == nil {
+		return "", nil
+	}
+	return queue.ParseState(c.Cmd.Name+".state", *name)
 }
 
 // runMQStats counts the messages of a queue. It does not count as an

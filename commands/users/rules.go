@@ -278,6 +278,21 @@ func MayReceive(c *kernel.Call) error {
 	return access.Need(c, access.Pattern(access.Target(c)), "find", "remove")
 }
 
+// MayPurge checks the privilege remove, or find to count what would be removed.
+func MayPurge(c *kernel.Call) error {
+	action := "remove"
+	if dry := c.Body.Lookup("dryRun"); dry.Kind() == value.KindBool && dry.Bool() {
+		action = "find"
+	}
+	return access.Need(c, access.Pattern(access.Target(c)), action)
+}
+
+// MayResubmit checks the privileges to take dead letters and to send messages: remove and
+// insert.
+func MayResubmit(c *kernel.Call) error {
+	return access.Need(c, access.Pattern(access.Target(c)), "remove", "insert")
+}
+
 // MayProfile lets users who may read system.profile query the level.
 func MayProfile(c *kernel.Call) error {
 	_, level := c.Body.First()
