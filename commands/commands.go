@@ -75,6 +75,12 @@ func (s *Service) Start(ctx context.Context) {
 // Close waits for the work that goes on with it. The engine belongs to the caller.
 func (s *Service) Close() { housekeeping.Close(s.Service) }
 
+// CloseConn ends the commands of a connection and releases what it holds.
+func (s *Service) CloseConn(c *Conn) {
+	s.Service.CloseConn(c)
+	endBalanced(s.Service, c)
+}
+
 // Ready returns why the server cannot serve now, nil if it can.
 func (s *Service) Ready() error { return diagnostics.Ready(s.Service) }
 

@@ -27,6 +27,7 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 	if err != nil {
 		b.Reset(dst)
 		appendError(s, c, b, err)
+		c.Response.Close = c.Response.Close || mongoerr.CodeOf(err).In(mongoerr.CategoryCloseConnectionError)
 	} else if !c.NoOK {
 		b.Double("ok", 1)
 	}
@@ -111,6 +112,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	}
 	if err == nil {
 		appendUnmetConcern(c)
+		transaction.AppendRecoveryToken(c)
 	}
 	return err
 }

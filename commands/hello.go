@@ -58,30 +58,49 @@ func runHello(c *kernel.Call) error {
 		Int32("maxWriteBatchSize", kernel.MaxWriteBatch).Date("localTime", c.Now).
 		Int32("logicalSessionTimeoutMinutes", int32(session.Timeout/time.Minute)).
 		Int32("connectionId", int32(c.Conn.ID)).Int32("minWireVersion", 0).
-		Int32("maxWireVersion", kernel.MaxWireVersion).Bool("readOnly", false)
+		Int32("maxWireVersion", kernel.MaxWireVersion)
+	if !c.Svc.InCluster() {
+		b.Bool("readOnly", false)
+	}
 	negotiate(c, a.Compression)
+	if err := helloBalanced(c, bool(a.LoadBalanced)); err != nil {
+		return err
+	}
 	return users.HelloAuth(c, &a)
+}
+
+// helloCodes are the codes of the errors about topologyVersion: mongod's and a mongos's.
+var helloCodes = [2]struct {
+	exhaust, half, negative, ahead mongoerr.Code
+	name                           string
+}{
+	{exhaust: 51756, half: 31368, negative: 31372, ahead: 31382, name: "server"},
+	{exhaust: 51763, half: 51760, negative: 51758, ahead: 51761, name: "mongos"},
 }
 
 // awaitTopology waits as an awaitable hello asks for.
 func awaitTopology(c *kernel.Call, a *users.HelloArgs) error {
+	codes := &helloCodes[0]
+	if c.Svc.InCluster() {
+		codes = &helloCodes[1]
+	}
 	switch {
 	case a.TopologyVersion == nil && a.MaxAwaitTimeMS == nil && c.Exhaust:
-		return mongoerr.New(51756, "An isMaster or hello request with exhaust must specify 'maxAwaitTimeMS'")
+		return mongoerr.New(codes.exhaust, "An isMaster or hello request with exhaust must specify 'maxAwaitTimeMS'")
 	case a.TopologyVersion == nil && a.MaxAwaitTimeMS == nil:
 		return nil
 	case a.MaxAwaitTimeMS == nil:
-		return mongoerr.New(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+		return mongoerr.New(codes.half, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
 	case a.TopologyVersion == nil:
-		return mongoerr.New(31368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
+		return mongoerr.New(codes.half, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
 	}
 	same := a.TopologyVersion.Lookup("processId").ObjectID() == c.Svc.ProcessID
 	counter, version := a.TopologyVersion.Lookup("counter").Int64(), c.Svc.Leader.Changed.Count()
 	switch {
 	case counter < 0:
-		return mongoerr.New(31372, "topologyVersion must have a non-negative counter")
+		return mongoerr.New(codes.negative, "topologyVersion must have a non-negative counter")
 	case same && counter > version:
-		return mongoerr.Newf(31382, "Received a topology version with counter: %d which is greater than the server topology version counter: %d", counter, version)
+		return mongoerr.Newf(codes.ahead, "Received a topology version with counter: %d which is greater than the %s topology version counter: %d", counter, codes.name, version)
 	}
 	if same && counter == version {
 		timer := c.Svc.Real.NewTimer(time.Duration(*a.MaxAwaitTimeMS) * time.Millisecond)

@@ -53,7 +53,7 @@ func runAuditConfig(*kernel.Call) error {
 
 func notStandalone(name string) func(*kernel.Call) error {
 	return func(c *kernel.Call) error {
-		if c.Svc.InReplicaSet() {
+		if c.Svc.Replicated() {
 			return mongoerr.Newf(mongoerr.CommandNotSupported, "%s is not supported: this server has no shards", name)
 		}
 		return mongoerr.Newf(mongoerr.IllegalOperation, "'%s' is not supported on a standalone mongod", name)

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sort"
 	"time"
@@ -23,6 +24,9 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 		o.TempDir = os.TempDir()
 	}
 	s := kernel.NewService(o)
+	if s.Shared && o.ReplSet != "" {
+		return nil, errors.New("--replSet: servers that share their data are not a replica set; clients see a sharded cluster")
+	}
 	if err := o.Profiling.Check(); err != nil {
 		return nil, err
 	}

@@ -64,5 +64,6 @@ func inSession(s *kernel.Service, c *kernel.Call) error {
 	if c.Generic.Autocommit == nil {
 		return transaction.InRetryableWrite(c)
 	}
+	c.Conn.NoteTransaction(c.Session)
 	return transaction.InTransaction(c)
 }

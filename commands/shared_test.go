@@ -27,7 +27,7 @@ type server struct {
 	another func() server // starts a further one
 }
 
-// serversOver starts two members of a replica set over one engine. Their leases run by the
+// serversOver starts two servers over one engine. Their leases run by the
 // clock real, which stands still.
 func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 	t.Helper()
@@ -42,7 +42,7 @@ func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 	var start func() server
 	start = func() server {
 		m := cluster.Join()
-		h := harness.NewOver(t, m, manual, kernel.Options{Log: zerolog.Nop(), ReplSet: "rs0"})
+		h := harness.NewOver(t, m, manual, kernel.Options{Log: zerolog.Nop()})
 		ctx, stop := context.WithCancel(context.Background())
 		t.Cleanup(stop) // before the service closes
 		go h.Svc.Follow(ctx)

@@ -31,7 +31,8 @@ type conn struct {
 	cancel context.CancelCauseFunc
 	busy   atomic.Int64 // unix nanoseconds, 0 when idle
 
-	progress progress
+	fromBalancer bool // it came to the port for load balancers
+	progress     progress
 }
 
 var (
@@ -39,8 +40,9 @@ var (
 	errClientGone = mongoerr.New(mongoerr.ClientDisconnect, "client disconnected")
 )
 
-func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, nc: nc, client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
+func newConn(s *Server, nc net.Conn, fromBalancer bool) *conn {
+	c := &conn{srv: s, nc: nc, fromBalancer: fromBalancer, client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
+	c.client.FromBalancer = fromBalancer
 	c.client.HungUp = func() bool { return hungUp(nc) }
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	return c
@@ -61,6 +63,10 @@ func (c *conn) run() {
 	defer c.srv.service.CloseConn(c.client)
 	defer c.nc.Close()
 	defer c.cancel(errClientGone)
+	if err := c.unwrap(); err != nil {
+		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection to the load balancer's port refused")
+		return
+	}
 	if err := c.admit(); err != nil {
 		c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Err(err).Msg("Connection not admitted")
 		return
@@ -93,6 +99,19 @@ func (c *conn) run() {
 			return
 		}
 	}
+}
+
+// unwrap reads the header with which a load balancer begins the connection. From then on
+// the client's address is the one that the header names.
+func (c *conn) unwrap() error {
+	if !c.fromBalancer {
+		return nil
+	}
+	p, err := readProxyHeader(c.nc)
+	if err == nil && p.client.IsValid() {
+		c.client.Remote, c.client.Local = p.client.String(), p.server.String()
+	}
+	return err
 }
 
 // admit waits until the connection may begin. Meanwhile the watcher checks

@@ -239,7 +239,7 @@ func FuzzServe(f *testing.F) {
 		}
 		client, server := net.Pipe()
 		done := make(chan struct{})
-		c := newConn(s, server)
+		c := newConn(s, server, false)
 		go func() {
 			defer close(done)
 			c.run()

@@ -43,12 +43,15 @@ func (s *Server) openService(memory int64) (err error) {
 	if err != nil {
 		return err
 	}
+	if len(s.balancers) > 0 && s.engine.Changes() == nil {
+		return errors.Join(fmt.Errorf("%s needs a storage engine that several servers share", balancerPort), s.engine.Close())
+	}
 	temp, err := s.tempDir()
 	if err != nil {
 		return errors.Join(err, s.engine.Close())
 	}
 	s.service, err = commands.New(commands.Options{
-		NoScripting: cfg.NoScripting, ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
+		NoScripting: cfg.NoScripting, ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, Host: s.host(), AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
 		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
 		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
 		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,

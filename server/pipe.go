@@ -19,6 +19,6 @@ func (pipe) LocalAddr() net.Addr { return pipeAddr }
 // before Start, too.
 func (s *Server) Dial() net.Conn {
 	near, far := net.Pipe()
-	s.serve(pipe{far})
+	s.serve(pipe{far}, false)
 	return near
 }

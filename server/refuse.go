@@ -3,8 +3,11 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
@@ -30,7 +33,7 @@ const refuseTime = 5 * time.Second
 const mostRefused = 256
 
 // refuse tells a client in the background that the server does not serve yet.
-func (s *Server) refuse(nc net.Conn) {
+func (s *Server) refuse(nc net.Conn, fromBalancer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Load() || len(s.refused) >= mostRefused {
@@ -46,13 +49,18 @@ func (s *Server) refuse(nc net.Conn) {
 			s.mu.Unlock()
 		}()
 		_ = nc.SetDeadline(clock.System().Now().Add(refuseTime))
-		s.answerNotYet(nc)
+		s.answerNotYet(nc, fromBalancer)
 	})
 }
 
 // answerNotYet answers the first message of a client that wants an answer.
-func (s *Server) answerNotYet(nc net.Conn) {
+func (s *Server) answerNotYet(nc net.Conn, fromBalancer bool) {
 	c := &conn{srv: s, nc: nc}
+	if fromBalancer {
+		if _, err := readProxyHeader(nc); err != nil {
+			return
+		}
+	}
 	t, err := c.secureStream(s.ctx)
 	if err != nil {
 		return
@@ -112,20 +120,61 @@ func (s *Server) listenAll() error {
 		}
 		s.listeners = append(s.listeners, l)
 	}
+	if err := s.listenForBalancers(ips); err != nil {
+		return err
+	}
 	for _, l := range s.listeners {
 		s.wg.Add(1)
-		go s.accept(l)
+		go s.accept(l, false)
+	}
+	for _, l := range s.balancers {
+		s.wg.Add(1)
+		go s.accept(l, true)
 	}
 	return nil
+}
+
+// balancerPort is the parameter with the port for load balancers.
+const balancerPort = "loadBalancerPort"
+
+// listenForBalancers opens the port for load balancers, if there is one.
+func (s *Server) listenForBalancers(ips []string) error {
+	text := s.config.Parameters[balancerPort]
+	if text == "" || text == "0" {
+		return nil
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%s must be a port, not %q", balancerPort, text)
+	}
+	for _, ip := range ips {
+		if strings.HasPrefix(ip, "/") {
+			continue
+		}
+		l, err := s.listen(ip, int(port))
+		if err != nil {
+			return err
+		}
+		s.balancers = append(s.balancers, l)
+	}
+	return nil
+}
+
+// closeListeners closes all ports.
+func (s *Server) closeListeners() {
+	for _, l := range s.listeners {
+		_ = l.Close()
+	}
+	for _, l := range s.balancers {
+		_ = l.Close()
+	}
 }
 
 // abandon releases what a New that fails has opened.
 func (s *Server) abandon() {
 	s.draining.Store(true)
 	s.cancel(context.Canceled)
-	for _, l := range s.listeners {
-		_ = l.Close()
-	}
+	s.closeListeners()
 	s.closeRefused()
 	if s.metrics != nil {
 		s.metrics.close()

@@ -141,6 +141,7 @@ type Server struct {
 	engine     storage.Engine
 	service    *commands.Service
 	listeners  []net.Listener
+	balancers  []net.Listener // the port for load balancers
 	metrics    *metricsServer // nil if off
 	opening    *opening
 	inFlight   *inFlight
@@ -326,7 +327,7 @@ func (s *Server) Service() *commands.Service { return s.service }
 const acceptPause = 50 * time.Millisecond
 
 // accept accepts connections until the listener is closed.
-func (s *Server) accept(l net.Listener) {
+func (s *Server) accept(l net.Listener, fromBalancer bool) {
 	defer s.wg.Done()
 	for {
 		nc, err := l.Accept()
@@ -342,16 +343,16 @@ func (s *Server) accept(l net.Listener) {
 			continue
 		}
 		if !s.started.Load() {
-			s.refuse(nc)
+			s.refuse(nc, fromBalancer)
 			continue
 		}
-		s.serve(nc)
+		s.serve(nc, fromBalancer)
 	}
 }
 
 // serve starts the goroutine of a connection, unless there are too many.
-func (s *Server) serve(nc net.Conn) {
-	c := newConn(s, nc)
+func (s *Server) serve(nc net.Conn, fromBalancer bool) {
+	c := newConn(s, nc, fromBalancer)
 	s.mu.Lock()
 	full := s.config.MaxConns > 0 && len(s.conns) >= s.config.MaxConns
 	if full || s.draining.Load() {
@@ -382,9 +383,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.draining.Swap(true) {
 		return nil
 	}
-	for _, l := range s.listeners {
-		_ = l.Close()
-	}
+	s.closeListeners()
 	s.closeRefused()
 	if s.metrics != nil {
 		s.metrics.close()

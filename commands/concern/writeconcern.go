@@ -21,7 +21,7 @@ func CheckWriteConcern(c *kernel.Call) error {
 		}
 		g.Durable = config == nil || config.Journals
 	}
-	if c.Svc.InReplicaSet() {
+	if c.Svc.Replicated() {
 		return nil
 	}
 	switch {

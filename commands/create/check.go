@@ -54,7 +54,7 @@ func (a *Args) refuseEncrypted(c *kernel.Call) error {
 		return mongoerr.New(6367301, "Encrypted fields cannot be used with capped collections")
 	case a.ViewOn != nil || !a.TimeSeries.IsMissing():
 		return mongoerr.New(6346401, "Encrypted fields cannot be used with views or timeseries collections")
-	case !c.Svc.InReplicaSet():
+	case !c.Svc.Replicated():
 		return mongoerr.New(6346402, "Encrypted collections are not supported on standalone")
 	}
 	return mongoerr.New(mongoerr.InvalidOptions, "encryptedFields is not supported")

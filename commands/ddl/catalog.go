@@ -128,7 +128,7 @@ func dropViews(tx storage.Tx, db string) (was dropped, err error) {
 
 // refuseDropOplog returns the error for dropping the change log.
 func refuseDropOplog(c *kernel.Call) error {
-	if c.Svc.InReplicaSet() {
+	if c.Svc.Replicated() {
 		return mongoerr.New(5255000, "can't drop live oplog while replicating")
 	}
 	return mongoerr.New(5255001, "can't drop oplog on storage engines that support replSetResizeOplog command")
@@ -175,7 +175,7 @@ func runDropDatabase(c *kernel.Call) error {
 	if a.DropDatabase != 1 {
 		return mongoerr.Newf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
-	if c.DB == "local" && c.Svc.InReplicaSet() {
+	if c.DB == "local" && c.Svc.Replicated() {
 		return mongoerr.New(mongoerr.IllegalOperation, "Cannot drop 'local' database while replication is active")
 	}
 	if c.DB == "admin" || c.DB == "local" {

@@ -15,7 +15,7 @@ func checkCommitQuorum(c *kernel.Call, v value.Value) error {
 	switch {
 	case v.IsMissing():
 		return nil
-	case !c.Svc.InReplicaSet():
+	case !c.Svc.Replicated():
 		return mongoerr.New(mongoerr.BadValue, "Standalones can't specify commitQuorum")
 	case v.IsNumber():
 		return checkQuorumCount(v.AsDouble())

@@ -56,6 +56,9 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	if cur.SetOp == nil && r.Exec != nil {
 		cur.SetOp = r.Exec.Resume
 	}
+	if c.Conn.FromBalancer {
+		cur.Conn = c.Conn.ID
+	}
 	if c.Transaction() != nil {
 		cur.TxnNumber = c.Generic.TxnNumber
 		c.Transaction().Cursors = true

@@ -51,7 +51,7 @@ type execStats struct {
 // the same as long as the command's cursor is open.
 func NewEnv(c *kernel.Call) *expr.Env {
 	env := expr.NewEnv(c.Now)
-	if c.Svc.InReplicaSet() {
+	if c.Svc.Replicated() {
 		if c.Stamp == 0 {
 			c.Stamp = c.Svc.Stamps.Current()
 		}

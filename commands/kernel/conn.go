@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -22,6 +23,13 @@ type Conn struct {
 	// HungUp reports whether the client has closed its side. It is set before the first
 	// command, and nil where the transport cannot know.
 	HungUp func() bool
+
+	// FromBalancer reports whether the client came through the port for load balancers. Such
+	// a client cannot reach this server again by another connection, so cursors and open
+	// transactions end with the connection.
+	FromBalancer bool
+	greetedBack  bool             // it has got the service id
+	inTxn        *session.Session // of the last transaction, if FromBalancer
 
 	Mu          sync.Mutex // guards the fields up to Compression
 	client      value.Doc  // metadata from the first hello
@@ -79,3 +87,22 @@ func (c *Conn) UUID() value.Value {
 	}
 	return value.Binary(4, c.id[:])
 }
+
+// FirstGreeting reports whether the hello is the first one of a client that came through a
+// load balancer.
+func (c *Conn) FirstGreeting() bool {
+	first := c.FromBalancer && !c.greetedBack
+	c.greetedBack = c.greetedBack || first
+	return first
+}
+
+// NoteTransaction notes the session of a statement of a transaction.
+func (c *Conn) NoteTransaction(ss *session.Session) {
+	if c.FromBalancer {
+		c.inTxn = ss
+	}
+}
+
+// LastTransaction returns the session of the connection's last transaction, nil if there was
+// none or if transactions do not end with the connection.
+func (c *Conn) LastTransaction() *session.Session { return c.inTxn }

@@ -44,6 +44,7 @@ type Cursor struct {
 	TxnNumber *int64                  // of the transaction that it was made in; nil: in none
 	Stream    liveStream              // that it reads, nil: none
 	Held      *session.HeldSnapshot   // the state it reads, nil: the latest
+	Conn      int64                   // id of the connection that it ends with; 0: none
 	NoTimeout bool                    // it stays open however long nobody reads it
 	Tailable  bool                    // it stays open at its end
 	AwaitData bool                    // a getMore waits at its end

@@ -57,6 +57,9 @@ type Options struct {
 	// AdvertiseHost is the member's "host:port"; "": the address that the
 	// client connected to.
 	AdvertiseHost string
+	// Host is the "host:port" that a server of a cluster is listed with; "": it is not
+	// listed.
+	Host string
 	// AskSelf asks the server at a "host:port" for the id in its reply to _isSelf.
 	// If it is nil, no server can be asked.
 	AskSelf func(ctx context.Context, address string) (value.OID, error)

@@ -261,9 +261,28 @@ func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
 	}
 	b := c.sessionRecord(t.Log.Last)
 	// The commit may still fail, so where the record was written is not remembered.
-	_, err := c.Session.Save(tx, b.String("state", "committed").Doc(), c.Now)
+	_, err := c.Session.Save(tx, b.String("state", stateCommitted).Doc(), c.Now)
 	return err
 }
+
+// SaveAborted stores that the transaction of the call's number is not to be committed, on
+// any server. It fails if another server has gone on with the session meanwhile.
+func (c *Call) SaveAborted(tx storage.Tx, now int64) error {
+	if err := c.Session.CheckUnmoved(tx); err != nil {
+		return err
+	}
+	if err := c.Session.DropParts(tx); err != nil {
+		return err
+	}
+	b := value.NewBuilder()
+	b.Document("_id", c.Session.RecordID).Int64("txnNum", *c.Generic.TxnNumber)
+	b.StartDocument("lastWriteOpTime").Append("ts", clustertime.Value(c.Svc.Stamps.Current())).Int64("t", c.Svc.Leader.Term.Load()).End()
+	_, err := c.Session.Save(tx, b.Date("lastWriteDate", now).String("state", stateAborted).Doc(), now)
+	return err
+}
+
+// The states of a transaction in the session's record.
+const stateCommitted, stateAborted = "committed", "aborted"
 
 // RestoreSession reads the stored record of the session, from before a restart or before the
 // session was closed. With other servers it reads it each time, as the client may have gone
@@ -285,14 +304,18 @@ func (c *Call) RestoreSession() error {
 		ss.Restored = true
 		return nil
 	}
-	number := rec.Lookup("txnNum").Int64()
-	if ss.Restored && (number < ss.Number || number == ss.Number && ss.InTransaction()) {
+	number, state := rec.Lookup("txnNum").Int64(), rec.Lookup("state").Str()
+	if ss.Restored && (number < ss.Number || number == ss.Number && ss.InTransaction() && state != stateAborted) {
 		return nil // nothing has been stored of the present number
 	}
 	c.Svc.EndTransaction(ss, session.TxnAborted)
 	ss.Number = number
-	if rec.Lookup("state").Str() == "committed" {
+	switch state {
+	case stateCommitted:
 		ss.State, ss.Restored = session.TxnCommitted, true
+		return nil
+	case stateAborted:
+		ss.State, ss.Restored = session.TxnAborted, true
 		return nil
 	}
 	ss.State, ss.History = session.TxnRetryable, ss.History.Forget()

@@ -34,7 +34,7 @@ type Service struct {
 	CommandTable
 	Configuration
 	Storage
-	ReplicaSet
+	Replication
 	Clients
 	Access
 	Expiry
@@ -49,7 +49,7 @@ func NewService(o Options) *Service {
 	s := &Service{
 		Configuration: Configuration{Options: o, Settings: NewSettings()},
 		Storage:       newStorage(o),
-		ReplicaSet:    newReplicaSet(o),
+		Replication:   newReplication(o),
 		Clients:       newClients(),
 		Observation:   newObservation(o),
 	}
@@ -115,26 +115,22 @@ func newStorage(o Options) Storage {
 	}
 }
 
-// ReplicaSet is the state of the server as the only member of a replica set, and the change
+// Replication is the state of the server as the only member of a replica set, and the change
 // log, which exists without a replica set, too.
-type ReplicaSet struct {
+type Replication struct {
 	Leader    replset.Leadership
 	config    *serverdocs.Cache[replset.Config] // nil without a set
 	Stamps    clustertime.Clock
 	Oplog     *oplog.Log
 	ProcessID value.OID // in hello's topologyVersion
 	Instance  value.OID // by which the server recognizes its own address
+	ServiceID value.OID // by which clients of a load balancer tell servers apart
 }
 
-func newReplicaSet(o Options) ReplicaSet {
+func newReplication(o Options) Replication {
 	now := o.Clock.NowMillis()
-	return ReplicaSet{Leader: replset.Leadership{Changed: broadcast.New()}, ProcessID: value.NewOID(now), Instance: value.NewOID(now)}
+	return Replication{Leader: replset.Leadership{Changed: broadcast.New()}, ProcessID: value.NewOID(now), Instance: value.NewOID(now), ServiceID: value.NewOID(now)}
 }
-
-// InReplicaSet reports whether the server runs with --replSet: drivers then use
-// sessions, retryable writes and causal consistency of themselves. Transactions and
-// change streams need no replica set.
-func (s *Service) InReplicaSet() bool { return s.Options.ReplSet != "" }
 
 // Clients is the state of clients between their commands, and their running operations.
 type Clients struct {

@@ -82,6 +82,7 @@ func Table() []kernel.Parameter {
 		limit,
 		boolean("acceptApiVersion2", false, false),
 		boolean("quiet", false, true),
+		{Name: "loadBalancerPort", Initial: value.Int32(0), Startup: true, Check: kernel.CheckInt("loadBalancerPort", 0, math.MaxUint16)},
 		{Name: "diagnosticDataCollectionEnabled", Initial: value.Bool(false), Startup: true, Runtime: true, Check: kernel.CheckNoDiagnosticData},
 		integer("syncdelay", 60, 0, 1<<20),
 		integer("authFailedDelayMs", 0, 0, 5000),

@@ -35,13 +35,13 @@ func (a *ValidateArgs) Check(c *kernel.Call) error {
 		{bool(a.Background && a.FastCount), "both { background: true } and { enforceFastCount: true } is not supported."},
 		{bool(a.Background && a.Repair), "both { background: true } and { repair: true } is not supported."},
 		{bool(a.Metadata && (a.Background || a.Full || a.FastCount || a.Repair || a.Conforms)), "{ metadata: true } is not supported with any other options"},
-		{bool(a.Repair) && c.Svc.InReplicaSet(), "{ repair: true } can only be performed in standalone mode."},
+		{bool(a.Repair) && c.Svc.Replicated(), "{ repair: true } can only be performed in standalone mode."},
 	} {
 		if x.bad {
 			return mongoerr.New(mongoerr.InvalidOptions, begins+x.why)
 		}
 	}
-	if bool(a.Background) && !c.Svc.InReplicaSet() {
+	if bool(a.Background) && !c.Svc.Replicated() {
 		return mongoerr.New(mongoerr.CommandNotSupported, begins+"{ background: true } is not supported in standalone mode.")
 	}
 	return nil

@@ -31,9 +31,14 @@ func memberHost(c *kernel.Call, config *replset.Config) string {
 	return c.Conn.Local
 }
 
-// AppendMember writes the part of hello's reply that is about the replica set.
+// AppendMember writes the part of hello's reply that is about the replica set, or the
+// message by which drivers recognise a mongos.
 func AppendMember(c *kernel.Call, primary bool) error {
-	if !c.Svc.InReplicaSet() {
+	switch c.Svc.Deployment() {
+	case kernel.Sharded:
+		c.Reply.String("msg", "isdbgrid")
+		return nil
+	case kernel.Standalone:
 		return nil
 	}
 	config, err := c.Svc.SetConfig()
@@ -73,9 +78,9 @@ func appendOpTimes(c *kernel.Call, pairs ...[2]string) {
 var emptySignature = value.NewDoc("hash", value.Binary(0, make([]byte, 20)), "keyId", value.Int64(0))
 
 // AppendClusterTime writes $clusterTime and operationTime, which end every reply
-// of a member.
+// of a replica set or a sharded cluster.
 func AppendClusterTime(s *kernel.Service, b *value.Builder) {
-	if !s.InReplicaSet() {
+	if !s.Replicated() {
 		return
 	}
 	ts := clustertime.Value(s.Stamps.Current())

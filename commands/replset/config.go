@@ -210,6 +210,9 @@ func (s *Config) Follows(old *Config, force bool) error {
 // Satisfies reports whether a write concern of that name is configured, and whether one
 // member meets it: whether it wants each tag at most once.
 func (s *Config) Satisfies(mode string) (known, met bool) {
+	if s == nil {
+		return false, false
+	}
 	pattern, known := s.Settings.modes.Get(mode)
 	if !known {
 		return false, false

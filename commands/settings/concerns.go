@@ -43,7 +43,7 @@ func runGetDefaultRWConcern(c *kernel.Call) error {
 	if err := getDefaultRWSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	if !c.Svc.InReplicaSet() {
+	if !c.Svc.Replicated() {
 		return errNoDefaults("getDefaultRWConcern")
 	}
 	if err := appendConcerns(c); err != nil {
@@ -82,7 +82,7 @@ func runSetDefaultRWConcern(c *kernel.Call) error {
 	if err := setDefaultRWSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	if !c.Svc.InReplicaSet() {
+	if !c.Svc.Replicated() {
 		return errNoDefaults("setDefaultRWConcern")
 	}
 	if a.Read == nil && a.Write == nil {

@@ -121,7 +121,7 @@ func runRemoveQuerySettings(c *kernel.Call) error {
 
 // namedShape reads the shape: a query that has it, or its hash.
 func namedShape(c *kernel.Call, v value.Value) (*kernel.QuerySetting, error) {
-	if !c.Svc.InReplicaSet() {
+	if !c.Svc.Replicated() {
 		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "%s can only run on replica sets or sharded clusters", c.Cmd.Name)
 	}
 	switch v.Kind() {

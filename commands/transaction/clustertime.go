@@ -38,7 +38,7 @@ func afterClusterTime(c *kernel.Call) error {
 // server, unless it is too far ahead. With access control this needs a privilege, since
 // cluster times are not signed here.
 func Gossip(c *kernel.Call) error {
-	if c.Generic.ClusterTime == nil || !c.Svc.InReplicaSet() {
+	if c.Generic.ClusterTime == nil || !c.Svc.Replicated() {
 		return nil
 	}
 	v, given := c.Generic.ClusterTime.Get("clusterTime")

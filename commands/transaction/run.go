@@ -35,7 +35,7 @@ func InTransaction(c *kernel.Call) error {
 		begin = func() error { return beginTransaction(c) }
 	}
 	if err := begin(); err != nil {
-		return err
+		return recoverCommit(c, err)
 	}
 	if err := afterClusterTime(c); err != nil {
 		return err

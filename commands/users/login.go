@@ -270,4 +270,5 @@ type HelloArgs struct {
 	Speculative     value.Doc      `arg:"speculativeAuthenticate"`
 	TopologyVersion value.Doc      `arg:"topologyVersion"`
 	MaxAwaitTimeMS  *int64         `arg:"maxAwaitTimeMS,nonneg"`
+	LoadBalanced    args.LooseBool `arg:"loadBalanced"`
 }
