@@ -1,0 +1,157 @@
+package commands_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Drivers recognise a mongos by the message in its hello, which names no replica set. As a
+// mongos, it sends the cluster time with each reply.
+func TestClusterHello(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	for _, on := range []server{a, b} {
+		for _, hello := range []string{"hello", "isMaster"} {
+			reply := on.Admin(`{` + hello + `: 1, helloOk: true}`)
+			primary := map[string]string{"hello": "isWritablePrimary", "isMaster": "ismaster"}[hello]
+			if reply.Lookup("msg").Str() != "isdbgrid" || !reply.Lookup(primary).Truthy() || reply.Lookup("maxWireVersion").SafeInt64() != 25 {
+				t.Errorf("%s answered %s", hello, reply)
+			}
+			for _, absent := range []string{"setName", "hosts", "primary", "me", "secondary", "lastWrite", "readOnly", "serviceId"} {
+				if reply.Has(absent) {
+					t.Errorf("%s has %s: %s", hello, absent, reply)
+				}
+			}
+			for _, present := range []string{"topologyVersion", "$clusterTime", "operationTime", "logicalSessionTimeoutMinutes"} {
+				if !reply.Has(present) {
+					t.Errorf("%s has no %s: %s", hello, present, reply)
+				}
+			}
+		}
+	}
+	own, other := a.Admin(`{hello: 1}`).Lookup("topologyVersion").Doc(), b.Admin(`{hello: 1}`).Lookup("topologyVersion").Doc()
+	if own.Lookup("processId").ObjectID() == other.Lookup("processId").ObjectID() {
+		t.Errorf("both servers have the process id of %s", own)
+	}
+	a.Refuses([]harness.Refusal{ // the codes are those of a mongos
+		{"admin", `{hello: 1, maxAwaitTimeMS: 1}`, 51760, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'"},
+		{"admin", `{hello: 1, topologyVersion: ` + harness.JSONOf(value.Document(own)) + `}`, 51760, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'"},
+		{"admin", strings.Replace(`{hello: 1, maxAwaitTimeMS: 1, topologyVersion: `+harness.JSONOf(value.Document(own))+`}`, `"0"`, `"-1"`, 1), 51758, "topologyVersion must have a non-negative counter"},
+		{"admin", strings.Replace(`{hello: 1, maxAwaitTimeMS: 1, topologyVersion: `+harness.JSONOf(value.Document(own))+`}`, `"0"`, `"9"`, 1), 51761, "Received a topology version with counter: 9 which is greater than the mongos topology version counter: 0"},
+	})
+}
+
+// Servers that share their data are no replica set.
+func TestClusterIsNoReplicaSet(t *testing.T) {
+	t.Parallel()
+	a, _, _ := serversOver(t)
+	_, err := commands.New(kernel.Options{Engine: a.engine, Clock: a.Clock, Log: zerolog.Nop(), ReplSet: "rs0"})
+	if err == nil || !strings.Contains(err.Error(), "not a replica set") {
+		t.Errorf("started: %v", err)
+	}
+}
+
+// Replies to statements of a transaction have a recovery token: empty as long as it has only
+// read, with the shard that knows the outcome once it has written.
+func TestRecoveryToken(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	token := func(reply value.Doc, shard bool) {
+		t.Helper()
+		if v, given := reply.Get("recoveryToken"); !given || v.Doc().Has("recoveryShardId") != shard {
+			t.Errorf("answered %s", reply)
+		}
+	}
+	token(a.OK(harness.InTxnArgs(`{"find": "c"}`, 1, true)), false)
+	written := a.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 2}]}`, 1, false))
+	token(written, true)
+	token(a.OK(harness.InTxnArgs(`{"find": "c"}`, 1, false)), true)
+	commit := recovering("commitTransaction", 1)
+	token(a.Admin(commit), true)
+	token(b.Admin(commit), true)
+	if reply := a.OK(`{find: "c"}`); reply.Has("recoveryToken") {
+		t.Errorf("outside transactions answered %s", reply)
+	}
+}
+
+// recovering is a command that ends transaction n, with a recovery token.
+func recovering(name string, n int) string {
+	return harness.InTxnArgs(`{"`+name+`": 1, "recoveryToken": {"recoveryShardId": "duskdb"}}`, n, false)
+}
+
+// A commit that reaches another server than the one with the open transaction is answered
+// truthfully: there will be no such transaction, so that the driver can run it again.
+func TestCommitOnAnotherServer(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	insert := harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 1, true)
+	a.OK(`{create: "c"}`)
+	a.OK(insert)
+	reply := b.Admin(recovering("commitTransaction", 1))
+	if reply.Lookup("code").Int32() != 251 || !strings.Contains(reply.String(), "TransientTransactionError") {
+		t.Fatalf("the other server answered %s", reply)
+	}
+	if reply := a.Admin(recovering("commitTransaction", 1)); reply.Lookup("code").Int32() != 251 {
+		t.Errorf("its own server answered %s", reply)
+	}
+	if n := a.Count("c"); n != 0 {
+		t.Errorf("%d documents after it was given up", n)
+	}
+	b.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 2, true))
+	if reply := b.EndTxn("commitTransaction", 2); !reply.Lookup("ok").Truthy() {
+		t.Errorf("run again: %s", reply)
+	}
+	a.Holds("c", `{"_id": 1}`)
+	// Without the token nothing is known of the other server, and nothing is prevented.
+	a.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 3}]}`, 3, true))
+	if reply := b.EndTxn("commitTransaction", 3); reply.Lookup("code").Int32() != 251 {
+		t.Errorf("without a token: %s", reply)
+	}
+	if reply := a.EndTxn("commitTransaction", 3); !reply.Lookup("ok").Truthy() {
+		t.Errorf("its own server answered %s", reply)
+	}
+}
+
+// What a client has opened over a load balancer ends with its connection.
+func TestBalancedConnection(t *testing.T) {
+	t.Parallel()
+	a, _, _ := serversOver(t)
+	a.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}]}`)
+	a.OK(`{find: "c", batchSize: 1}`)
+	svc := &commands.Service{Service: a.Svc}
+	balanced := &harness.Harness{TB: t, Svc: a.Svc, Clock: a.Clock, Conn: svc.NewConn("10.0.0.1:1", "10.0.0.2:2")}
+	balanced.Conn.FromBalancer = true
+	if reply := balanced.Admin(`{hello: 1}`); reply.Lookup("code").Int32() != 354 {
+		t.Errorf("a client that does not know of balancers: %s", reply)
+	}
+	balanced.Conn = svc.NewConn("10.0.0.1:1", "10.0.0.2:2")
+	balanced.Conn.FromBalancer = true
+	id := balanced.Admin(`{hello: 1, loadBalanced: true}`).Lookup("serviceId")
+	if id.Kind() != value.KindObjectID || id.ObjectID() != a.Svc.ServiceID {
+		t.Errorf("the service id is %s", id)
+	}
+	if reply := balanced.Admin(`{hello: 1, loadBalanced: true}`); reply.Has("serviceId") {
+		t.Errorf("the second hello answered %s", reply)
+	}
+	if reply := a.Admin(`{hello: 1, loadBalanced: true}`); reply.Has("serviceId") || !reply.Lookup("ok").Truthy() {
+		t.Errorf("not over a balancer: %s", reply)
+	}
+	balanced.OK(`{find: "c", batchSize: 1}`)
+	balanced.OK(harness.InTxnArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"x": 1}}}]}`, 1, true))
+	if open, _, _, _, _ := a.Svc.Cursors.Count(); open != 2 {
+		t.Fatalf("%d cursors", open)
+	}
+	svc.CloseConn(balanced.Conn)
+	if open, _, _, _, _ := a.Svc.Cursors.Count(); open != 1 {
+		t.Errorf("%d cursors are open afterwards, want the one of the other connection", open)
+	}
+	a.OK(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {x: 2}}}], maxTimeMS: 5000}`) // the lock is free
+}
