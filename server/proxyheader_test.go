@@ -27,7 +27,7 @@ func TestProxyHeader(t *testing.T) {
 		{header: v2 + "\x21\x11\x00\x0c" + four, client: "192.168.0.1:56324", server: "192.168.0.11:443"},
 		{header: v2 + "\x21\x21\x00\x24" + six, client: "[2001:db8::1]:80", server: "[::1]:443"},
 		{header: v2 + "\x21\x11\x00\x10" + four + "\x04\x00\x01\x00", client: "192.168.0.1:56324", server: "192.168.0.11:443"}, // with a TLV
-		{header: v2 + "\x20\x11\x00\x0c" + four}, // the balancer itself, to see whether the server lives
+		{header: v2 + "\x20\x11\x00\x0c" + four},                                                                               // the balancer itself, to see whether the server lives
 		{header: v2 + "\x21\x00\x00\x00"},
 		{header: v2 + "\x21\x31\x00\xd8" + strings.Repeat("/", 216)}, // sockets in the file system
 		{header: v2 + "\x11\x11\x00\x0c" + four, err: "invalid version or command"},
