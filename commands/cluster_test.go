@@ -41,10 +41,10 @@ func TestClusterHello(t *testing.T) {
 		t.Errorf("both servers have the process id of %s", own)
 	}
 	a.Refuses([]harness.Refusal{ // the codes are those of a mongos
-		{"admin", `{hello: 1, maxAwaitTimeMS: 1}`, 51760, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'"},
-		{"admin", `{hello: 1, topologyVersion: ` + harness.JSONOf(value.Document(own)) + `}`, 51760, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'"},
-		{"admin", strings.Replace(`{hello: 1, maxAwaitTimeMS: 1, topologyVersion: `+harness.JSONOf(value.Document(own))+`}`, `"0"`, `"-1"`, 1), 51758, "topologyVersion must have a non-negative counter"},
-		{"admin", strings.Replace(`{hello: 1, maxAwaitTimeMS: 1, topologyVersion: `+harness.JSONOf(value.Document(own))+`}`, `"0"`, `"9"`, 1), 51761, "Received a topology version with counter: 9 which is greater than the mongos topology version counter: 0"},
+		{DB: "admin", Command: `{hello: 1, maxAwaitTimeMS: 1}`, Code: 51760, Text: "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'"},
+		{DB: "admin", Command: `{hello: 1, topologyVersion: ` + harness.JSONOf(value.Document(own)) + `}`, Code: 51760, Text: "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'"},
+		{DB: "admin", Command: strings.Replace(`{hello: 1, maxAwaitTimeMS: 1, topologyVersion: `+harness.JSONOf(value.Document(own))+`}`, `"0"`, `"-1"`, 1), Code: 51758, Text: "topologyVersion must have a non-negative counter"},
+		{DB: "admin", Command: strings.Replace(`{hello: 1, maxAwaitTimeMS: 1, topologyVersion: `+harness.JSONOf(value.Document(own))+`}`, `"0"`, `"9"`, 1), Code: 51761, Text: "Received a topology version with counter: 9 which is greater than the mongos topology version counter: 0"},
 	})
 }
 
