@@ -28,10 +28,13 @@ const compactFrom = 8 << 20
 // engineName is the name of the engine of the data.
 func (c *Config) engineName() string { return cmp.Or(c.StorageEngine, engines.Default) }
 
-// cacheBytes is the size of the cache of an engine that has one; 0: its default.
+// defaultCache is the size of the cache of an engine that has one.
+const defaultCache = 256 << 20
+
+// cacheBytes is the size of the cache of an engine that has one.
 func (c *Config) cacheBytes() (int64, error) {
 	if c.CacheSize == "" {
-		return 0, nil
+		return defaultCache, nil
 	}
 	n, err := parseMemory(c.CacheSize, machineMemory())
 	if err != nil || n <= 0 {

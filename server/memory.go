@@ -93,25 +93,45 @@ func leastMemory(sources ...memlimit.Provider) (least int64) {
 // sets the memory limit of the Go runtime, and lets a small heap grow to
 // several times its size before a collection. With 16 clients this gives a
 // third more inserts than Go's default, and uses memory that a machine can
-// spare; a large heap is collected as by default. It does not override
-// settings from the environment.
+// spare; a large heap is collected as by default. With an engine that reads its
+// data through a cache, the garbage is a part of that, so that the memory of the
+// process follows the size of the cache. It does not override settings from the
+// environment.
 type gcTuner struct {
 	fixed   bool // GOGC is given
 	percent int
+	bounds  gcBounds
 	idle    *idleRelease
 }
 
-// gcSpare is the amount of garbage that the tuner allows, within bounds of
-// percentages of the live heap.
+// gcBounds are the amount of garbage that the tuner allows, and bounds for the
+// percentage of the live heap that this is.
+type gcBounds struct {
+	spare       int64
+	least, most int64
+}
+
 const (
-	gcSpare    = 256 << 20
-	leastGC    = 100
-	mostGC     = 400
-	gcDistance = 20 // least difference of percentages that is worth a change
+	gcDefault  = 100 // percent, as Go has it
+	gcDistance = 20  // least difference of percentages that is worth a change, or a fifth of a small one
 )
 
-func newGCTuner(memoryLimit int64) *gcTuner {
-	g := &gcTuner{fixed: os.Getenv("GOGC") != "", percent: leastGC, idle: newIdleRelease()}
+// gcInMemory is for data in memory.
+var gcInMemory = gcBounds{spare: 256 << 20, least: gcDefault, most: 400}
+
+// gcCached is for data that are read through a cache of a size. The cache can be most
+// of the live heap, and has no pointers, so that a collection costs little.
+func gcCached(cache int64) gcBounds {
+	return gcBounds{spare: min(gcInMemory.spare, cache/4), least: 20, most: gcInMemory.most}
+}
+
+// newGCTuner makes a tuner. cache is the size of the engine's cache; 0: all data are
+// in memory.
+func newGCTuner(memoryLimit, cache int64) *gcTuner {
+	g := &gcTuner{fixed: os.Getenv("GOGC") != "", percent: gcDefault, bounds: gcInMemory, idle: newIdleRelease()}
+	if cache > 0 {
+		g.bounds = gcCached(cache)
+	}
 	if memoryLimit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
@@ -126,14 +146,14 @@ func (g *gcTuner) tune() {
 	}
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
-	percent := gcPercent(int64(sample[0].Value.Uint64()))
-	if d := percent - g.percent; d > gcDistance || d < -gcDistance {
+	percent := g.bounds.percent(int64(sample[0].Value.Uint64()))
+	if d, least := percent-g.percent, min(gcDistance, g.percent/5); d > least || d < -least {
 		g.percent = percent
 		debug.SetGCPercent(percent)
 	}
 }
 
-// gcPercent returns the percentage by which a heap with live bytes may grow.
-func gcPercent(live int64) int {
-	return int(min(max(gcSpare*100/max(live, 1), leastGC), mostGC))
+// percent returns the percentage by which a heap with live bytes may grow.
+func (b gcBounds) percent(live int64) int {
+	return int(min(max(b.spare*100/max(live, 1), b.least), b.most))
 }

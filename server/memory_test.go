@@ -48,8 +48,14 @@ func TestLeastMemory(t *testing.T) {
 
 func TestGCPercent(t *testing.T) {
 	for live, want := range map[int64]int{0: 400, 1 << 20: 400, 64 << 20: 400, 128 << 20: 200, 256 << 20: 100, 4 << 30: 100} {
-		if got := gcPercent(live); got != want {
+		if got := gcInMemory.percent(live); got != want {
 			t.Errorf("%d MB alive: %d, want %d", live>>20, got, want)
+		}
+	}
+	// A quarter of the cache, whether that is a part of the heap or not.
+	for live, want := range map[int64]int{0: 400, 16 << 20: 400, 64 << 20: 100, 256 << 20: 25, 4 << 30: 20} {
+		if got := gcCached(256 << 20).percent(live); got != want {
+			t.Errorf("%d MB alive, with a cache: %d, want %d", live>>20, got, want)
 		}
 	}
 }

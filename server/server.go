@@ -177,7 +177,13 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.inFlight = newInFlight(s.ctx, memory)
 	if cfg.TuneGC {
-		s.gc = newGCTuner(memory)
+		cache := int64(0)
+		if HasCache(cfg.engineName()) {
+			if cache, err = cfg.cacheBytes(); err != nil {
+				return nil, err
+			}
+		}
+		s.gc = newGCTuner(memory, cache)
 	}
 	if err := s.openClock(); err != nil {
 		return nil, err
